@@ -1,0 +1,22 @@
+# Thin: each target installs what a fresh Debian machine with Rust lacks (tools/need), then does its job.
+#   make demo    replay a real kernel trace under the allocators and print the comparison
+#   make test    everything CI runs
+#   make bench   the measurements under bench/, side by side with the peers
+CARGO ?= cargo
+.DEFAULT_GOAL := help
+.PHONY: help demo test bench kernel fmt-check clippy test-rust
+
+help:
+	@sed -n 's/^#   //p' $(firstword $(MAKEFILE_LIST))
+
+test: fmt-check clippy test-rust
+
+fmt-check:
+	$(CARGO) fmt --all --check
+
+clippy:
+	$(CARGO) clippy --workspace --all-targets --quiet -- -D warnings
+
+test-rust:
+	tools/need linux-perf trace-cmd
+	$(CARGO) test --workspace

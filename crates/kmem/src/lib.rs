@@ -1,0 +1,1 @@
+//! Linux's page allocator and slab caches in user space.

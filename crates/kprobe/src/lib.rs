@@ -1,0 +1,1 @@
+//! Tables that find a probe by its address.

@@ -1,0 +1,1 @@
+//! Replays a trace of kernel allocations under the allocators of `slablab-kmem`.

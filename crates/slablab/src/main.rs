@@ -1,0 +1,3 @@
+//! The command `slablab`.
+
+fn main() {}

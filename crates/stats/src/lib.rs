@@ -1,0 +1,1 @@
+//! The statistics behind a verdict: pure mathematics, no input, no output.

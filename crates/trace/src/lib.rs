@@ -1,0 +1,1 @@
+//! Traces of kernel allocations: recorded, imported, stored, read.

@@ -1,0 +1,1 @@
+//! Real kernels: source, patches, config, build cache, QEMU boot, guest results.

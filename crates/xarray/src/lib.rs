@@ -1,0 +1,1 @@
+//! The extensible array: any unsigned long to a pointer or an integer.
