@@ -1,0 +1,74 @@
+//! The options that every sub-command shares, and the list of sub-commands.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::cmd;
+
+/// What would my kernel do with another slab allocator?
+#[derive(Parser, Debug)]
+#[command(
+    name = "slablab",
+    version,
+    propagate_version = true,
+    max_term_width = 100,
+    after_help = "Record your own kernel, then ask:\n  \
+                  slablab record -o t.parquet -- make -j4\n  \
+                  slablab replay t.parquet --allocators slub,slob\n\n\
+                  Exit status: 0 done, 1 the answer is no, 2 wrong use or a tool that failed."
+)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// How a result is printed.
+#[derive(Args, Debug, Clone)]
+pub(crate) struct OutputArgs {
+    /// How to print the result
+    #[arg(long, global = true, value_enum, default_value_t = Format::Table, value_name = "FORMAT")]
+    pub(crate) format: Format,
+    /// Whether to colour a table; NO_COLOR is honoured
+    #[arg(long, global = true, value_enum, default_value_t = When::Auto, value_name = "WHEN")]
+    pub(crate) color: When,
+}
+
+/// The formats a result can take.
+#[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Format {
+    /// For people
+    Table,
+    /// For programs; has a schema version
+    Json,
+    /// For spreadsheets; one table
+    Csv,
+}
+
+/// When to use colour.
+#[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum When {
+    /// On a terminal
+    Auto,
+    /// Also in a pipe
+    Always,
+    /// Not at all
+    Never,
+}
+
+/// The sub-commands, in the order in which a newcomer meets them.
+#[derive(Subcommand, Debug)]
+pub(crate) enum Command {
+    /// Build, boot and measure real kernels in QEMU
+    Kernel(cmd::kernel::Args),
+}
+
+/// Where a result goes: shared by the sub-commands whose result is text.
+#[derive(Args, Debug, Clone, Default)]
+pub(crate) struct ResultFile {
+    /// Write the result here instead of to standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+}

@@ -1,0 +1,130 @@
+//! One value of a table, and how people and programs read it.
+
+use std::fmt::Write;
+
+/// A value with its unit: people see `12.3 MiB`, programs `12897484`.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Cell {
+    /// A name
+    Text(String),
+    /// A number of things
+    Count(u64),
+    /// A number of bytes
+    Bytes(u64),
+    /// A difference of bytes
+    BytesDelta(i64),
+    /// A share, 1.0 being all
+    Share(f64),
+    /// A time in nanoseconds
+    Ns(u64),
+    /// A plain number, shown with this many decimals
+    Number(f64, usize),
+    /// Nothing to say
+    Missing,
+}
+
+impl Cell {
+    /// Makes a text cell.
+    pub(crate) fn text(text: impl Into<String>) -> Self {
+        Self::Text(text.into())
+    }
+
+    /// Makes a share of `part` in `whole`; missing when the whole is zero.
+    pub(crate) fn share(part: u64, whole: u64) -> Self {
+        if whole == 0 { Self::Missing } else { Self::Share(part as f64 / whole as f64) }
+    }
+
+    /// Returns the cell as people read it.
+    pub(crate) fn human(&self) -> String {
+        match self {
+            Self::Text(text) => text.clone(),
+            Self::Count(n) => thousands(*n),
+            Self::Bytes(n) => bytes(*n),
+            Self::BytesDelta(0) => "0 B".into(),
+            Self::BytesDelta(n) if *n > 0 => format!("+{}", bytes(n.unsigned_abs())),
+            Self::BytesDelta(n) => format!("-{}", bytes(n.unsigned_abs())),
+            Self::Share(share) => format!("{:.1} %", share * 100.0),
+            Self::Ns(ns) => duration(*ns),
+            Self::Number(number, decimals) => format!("{number:.decimals$}"),
+            Self::Missing => "-".into(),
+        }
+    }
+
+    /// Returns the cell as programs read it: no unit, no grouping; empty when there is no value.
+    pub(crate) fn machine(&self) -> String {
+        match self {
+            Self::Text(text) => text.clone(),
+            Self::Count(n) | Self::Bytes(n) | Self::Ns(n) => n.to_string(),
+            Self::BytesDelta(n) => n.to_string(),
+            Self::Share(share) => format!("{share:.6}"),
+            Self::Number(number, decimals) => format!("{number:.decimals$}"),
+            Self::Missing => String::new(),
+        }
+    }
+}
+
+/// Formats a count with a comma every three digits.
+pub(crate) fn thousands(n: u64) -> String {
+    let digits = n.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i) % 3 == 0 {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// Formats bytes with the largest binary unit that leaves a number of at least 1.
+pub(crate) fn bytes(n: u64) -> String {
+    const UNITS: [&str; 4] = ["KiB", "MiB", "GiB", "TiB"];
+    if n < 1024 {
+        return format!("{n} B");
+    }
+    let mut value = n as f64 / 1024.0;
+    let mut unit = 0;
+    while value >= 1024.0 && unit + 1 < UNITS.len() {
+        value /= 1024.0;
+        unit += 1;
+    }
+    let mut text = String::new();
+    // Three significant digits are what an eye compares.
+    let decimals = if value < 10.0 { 2 } else { 1 };
+    let _ = write!(text, "{value:.decimals$} {}", UNITS[unit]);
+    text
+}
+
+/// Formats a duration with the unit that leaves a number between 1 and 1000.
+pub(crate) fn duration(ns: u64) -> String {
+    match ns {
+        0..=999 => format!("{ns} ns"),
+        1_000..=999_999 => format!("{:.1} us", ns as f64 / 1e3),
+        1_000_000..=999_999_999 => format!("{:.1} ms", ns as f64 / 1e6),
+        _ => format!("{:.2} s", ns as f64 / 1e9),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn people_read_units_and_programs_read_numbers() {
+        let cell = Cell::Bytes(12_897_484);
+        assert_eq!((cell.human().as_str(), cell.machine().as_str()), ("12.3 MiB", "12897484"));
+        assert_eq!(Cell::Count(1_234_567).human(), "1,234,567");
+        assert_eq!(Cell::Count(123).human(), "123");
+        assert_eq!(Cell::BytesDelta(-2048).human(), "-2.00 KiB");
+        assert_eq!(Cell::share(1, 0), Cell::Missing);
+        assert_eq!(Cell::share(1, 8).human(), "12.5 %");
+        assert_eq!(Cell::Missing.machine(), "");
+    }
+
+    #[test]
+    fn units_change_where_the_number_would_need_four_digits() {
+        assert_eq!((bytes(1023), bytes(1024)), ("1023 B".into(), "1.00 KiB".into()));
+        assert_eq!(bytes(u64::MAX), "16777216.0 TiB");
+        assert_eq!((duration(999), duration(1_000)), ("999 ns".into(), "1.0 us".into()));
+    }
+}

@@ -1,0 +1,164 @@
+//! How a result leaves the command: as a table for people, as JSON for programs, as CSV for spreadsheets.
+//!
+//! A sub-command builds one value that implements [`Report`]; [`print()`] picks the format and the place.
+//! A file is written beside its final name and renamed, so that nobody ever reads half a result.
+
+mod cell;
+mod table;
+
+use std::fs;
+use std::io::{self, IsTerminal, Write};
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use serde::Serialize;
+
+pub(crate) use cell::Cell;
+pub(crate) use table::{Column, Table};
+
+use crate::cli::{Format, OutputArgs, When};
+
+/// A result that can be printed in every format.
+pub(crate) trait Report: Serialize {
+    /// Names the JSON schema, `slablab.<what>/<version>`; the version goes up when a field changes its meaning.
+    const SCHEMA: &'static str;
+
+    /// Appends the lines and tables that a person reads.
+    fn text(&self, page: &mut Page);
+
+    /// Returns the one table that a spreadsheet wants.
+    fn csv(&self) -> Table;
+}
+
+/// Text in the making: paragraphs and tables, in order.
+pub(crate) struct Page {
+    text: String,
+    style: Style,
+}
+
+/// Whether headings are set off by terminal colours.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Style {
+    /// Escape sequences for bold and dim
+    Colored,
+    /// Nothing but characters
+    Plain,
+}
+
+impl Page {
+    fn new(style: Style) -> Self {
+        Self { text: String::new(), style }
+    }
+
+    /// Appends one line.
+    pub(crate) fn line(&mut self, line: impl AsRef<str>) {
+        self.text.push_str(line.as_ref().trim_end());
+        self.text.push('\n');
+    }
+
+    /// Appends a heading, set off by an empty line.
+    pub(crate) fn heading(&mut self, heading: &str) {
+        if !self.text.is_empty() {
+            self.text.push('\n');
+        }
+        match self.style {
+            Style::Colored => self.line(format!("\u{1b}[1m{heading}\u{1b}[0m")),
+            Style::Plain => self.line(heading),
+        }
+    }
+
+    /// Appends a table.
+    pub(crate) fn table(&mut self, table: &Table) {
+        table.render(&mut self.text, self.style);
+    }
+}
+
+/// Prints `report` as `args` say, to `file` or else to standard output.
+pub(crate) fn print<R: Report>(report: &R, args: &OutputArgs, file: Option<&Path>) -> Result<()> {
+    let text = match args.format {
+        Format::Table => {
+            let mut page = Page::new(style(args.color, file));
+            report.text(&mut page);
+            page.text
+        }
+        Format::Json => json_text(report)?,
+        Format::Csv => report.csv().to_csv()?,
+    };
+    match file {
+        Some(path) => write_whole(path, text.as_bytes()),
+        None => {
+            let mut out = io::stdout().lock();
+            out.write_all(text.as_bytes())?;
+            Ok(out.flush()?)
+        }
+    }
+}
+
+/// Renders `report` with the schema as first field.
+fn json_text<R: Report>(report: &R) -> Result<String> {
+    #[derive(Serialize)]
+    struct Envelope<'a, R> {
+        schema: &'static str,
+        #[serde(flatten)]
+        report: &'a R,
+    }
+    let mut text = serde_json::to_string_pretty(&Envelope { schema: R::SCHEMA, report })?;
+    text.push('\n');
+    Ok(text)
+}
+
+/// Writes `bytes` beside `path` and renames: a reader sees the old file or the whole new one.
+pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> Result<()> {
+    let write = || -> io::Result<()> {
+        // A device or a pipe (-o /dev/stdout) is written to as it is: a rename would replace it.
+        if fs::metadata(path).is_ok_and(|meta| !meta.is_file()) {
+            return fs::OpenOptions::new().write(true).open(path)?.write_all(bytes);
+        }
+        let folder = match path.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() => folder,
+            _ => Path::new("."),
+        };
+        let mut file = tempfile::Builder::new().prefix(".slablab-").tempfile_in(folder)?;
+        file.write_all(bytes)?;
+        // tempfile makes it private; a result is as readable as any file that the user makes.
+        set_default_mode(file.as_file())?;
+        file.persist(path)?;
+        Ok(())
+    };
+    write().with_context(|| format!("{}: cannot write the result", path.display()))
+}
+
+/// Gives a new file the mode that the user's umask asks for.
+fn set_default_mode(file: &fs::File) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    let umask = fs::read_to_string("/proc/self/status")
+        .ok()
+        .and_then(|status| {
+            let digits = status.lines().find_map(|line| line.strip_prefix("Umask:"))?;
+            u32::from_str_radix(digits.trim(), 8).ok()
+        })
+        .unwrap_or(0o022);
+    file.set_permissions(fs::Permissions::from_mode(0o666 & !umask))
+}
+
+fn style(color: When, file: Option<&Path>) -> Style {
+    let wanted = match color {
+        When::Always => true,
+        When::Never => false,
+        // https://no-color.org: any non-empty value turns colour off.
+        When::Auto => {
+            file.is_none()
+                && io::stdout().is_terminal()
+                && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+                && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+        }
+    };
+    if wanted { Style::Colored } else { Style::Plain }
+}
+
+/// Returns whether `error` only says that the reader of our output (`head`, say) has seen enough.
+pub(crate) fn is_closed_pipe(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| {
+        cause.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe)
+    })
+}

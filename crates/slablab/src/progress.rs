@@ -1,0 +1,54 @@
+//! Progress bars: on a terminal, for whatever takes longer than a moment; silent in a pipe.
+
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+/// Shows how far a piece of work is; clears the line when dropped.
+#[derive(Debug)]
+pub(crate) struct Progress {
+    bar: ProgressBar,
+}
+
+impl Progress {
+    /// Starts a bar over `total` units of `what`; indicatif hides it when standard error is no terminal.
+    pub(crate) fn new(what: &str, total: u64) -> Self {
+        let bar =
+            ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::stderr_with_hz(10));
+        bar.set_style(
+            ProgressStyle::with_template("{msg} [{bar:30}] {percent:>3} %  {eta} left")
+                .expect("the template is a constant")
+                .progress_chars("=> "),
+        );
+        bar.set_message(what.to_owned());
+        Self { bar }
+    }
+
+    /// Starts a spinner for work whose length nobody knows.
+    pub(crate) fn spinner(what: &str) -> Self {
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10));
+        bar.set_style(
+            ProgressStyle::with_template("{spinner} {msg}  {elapsed}")
+                .expect("the template is a constant"),
+        );
+        bar.set_message(what.to_owned());
+        bar.enable_steady_tick(Duration::from_millis(100));
+        Self { bar }
+    }
+
+    /// Says that `done` units are done.
+    pub(crate) fn set(&self, done: u64) {
+        self.bar.set_position(done);
+    }
+
+    /// Says what is being done now.
+    pub(crate) fn message(&self, what: String) {
+        self.bar.set_message(what);
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}
