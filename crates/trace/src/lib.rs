@@ -1,1 +1,35 @@
 //! Traces of kernel allocations: recorded, imported, stored, read.
+//!
+//! A trace is a Parquet file of [`Event`]s in time order, with [`Meta`] beside them. [`record()`] makes
+//! one of the running kernel, [`import()`] of a recording by another tool; [`TraceReader`] reads it in
+//! [`Batch`]es, a row group at a time, so that its length does not matter.
+//!
+//! How it works: a [`Source`] (one per format) gives [`RawEvent`]s with pointers; the importer gives
+//! every pointer a dense slot number, infers what the recorded kernel did not say, and counts in
+//! [`Quality`] all that it could not place.
+
+#![forbid(unsafe_code)]
+
+mod error;
+mod event;
+mod import;
+mod meta;
+mod output;
+mod probe;
+mod record;
+mod source;
+mod store;
+mod symbols;
+pub mod synth;
+
+pub use error::{At, Error};
+pub use event::{Batch, Event, Kind, NONE, RawEvent};
+pub use import::{ImportOptions, Progress, import};
+pub use meta::{
+    Cache, META_KEY, Meta, Quality, SCHEMA_VERSION, Site, Skipped, SlabSnapshot, SlubCache,
+};
+pub use probe::{Fact, State, probe};
+pub use record::{BUFFER_KIB_DEFAULT, RecordOptions, RecordSummary, record};
+pub use source::{Facts, Format, Source, Tables, open_raw};
+pub use store::{Batches, ROW_GROUP_ROWS, TraceReader, TraceWriter};
+pub use symbols::{Symbol, Symbols};

@@ -1,0 +1,193 @@
+//! What a trace says about itself, beside its rows: kept as one JSON text in the Parquet file's
+//! key-value metadata, under the key [`META_KEY`].
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// The key of the JSON text in the Parquet file's metadata.
+pub const META_KEY: &str = "slablab.trace";
+
+/// The version of [`Meta`] and of the columns. A reader refuses a greater one.
+pub const SCHEMA_VERSION: u32 = 1;
+
+/// Everything a trace says about itself.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Meta {
+    /// [`SCHEMA_VERSION`] of the writer.
+    pub schema_version: u32,
+    /// Release of the recorded kernel as `uname -r` gives it, "" when the source did not say.
+    pub kernel_release: String,
+    /// Machine of the recorded kernel as `uname -m` gives it, "" when the source did not say.
+    pub arch: String,
+    /// Host name of the recorded machine, "" when the source did not say.
+    pub hostname: String,
+    /// CPUs of the recorded machine; never below 1 + the largest `cpu` in the rows.
+    pub cpus: u32,
+    /// NUMA nodes of the recorded machine, at least 1.
+    pub nodes: u32,
+    /// NUMA node of each CPU; empty when the source did not say (then all are on node 0).
+    pub cpu_nodes: Vec<u16>,
+    /// Bytes in a page of the recorded machine.
+    pub page_bytes: u32,
+    /// What made the events: "slablab record", "perf record", "trace-cmd", ...
+    pub recorder: String,
+    /// Its version, "" when unknown.
+    pub recorder_version: String,
+    /// What was imported: the source's name and, for an import, the file's name.
+    pub source: String,
+    /// The command recorded, word by word; empty for a recording of the whole system.
+    pub command: Vec<String>,
+    /// Exit status of that command (128 + signal when a signal ended it).
+    pub command_status: Option<i32>,
+    /// Wall clock at the start of the recording, nanoseconds since 1970.
+    pub start_unix_ns: Option<u64>,
+    /// Wall clock at its end.
+    pub end_unix_ns: Option<u64>,
+    /// Smallest and largest `time_ns` in the rows; 0 and 0 when there are none.
+    pub time_first_ns: u64,
+    /// See `time_first_ns`.
+    pub time_last_ns: u64,
+    /// Rows, implicit frees among them.
+    pub events: u64,
+    /// Rows of each [`Kind`](crate::Kind), by its number.
+    pub events_by_kind: [u64; 5],
+    /// An array of this many entries holds all live objects: `object < object_slots`.
+    pub object_slots: u32,
+    /// The call sites.
+    pub sites: Vec<Site>,
+    /// The caches.
+    pub caches: Vec<Cache>,
+    /// The recorded kernel's slabs when the recording began.
+    pub slabs_start: Option<SlabSnapshot>,
+    /// The recorded kernel's slabs when the recording ended.
+    pub slabs_end: Option<SlabSnapshot>,
+    /// How far the rows can be trusted.
+    pub quality: Quality,
+}
+
+/// A call site.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Site {
+    /// `symbol+0x1c [module]`, `symbol+0x1c` in the kernel proper, `0xffff...` when no symbol was
+    /// known. Unique in a trace.
+    pub name: String,
+    /// The return address, 0 when the source gave only a name.
+    pub address: u64,
+}
+
+/// A cache that an event of the trace names.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Cache {
+    /// Its name, as in `/proc/slabinfo`.
+    pub name: String,
+    /// Allocations that were given to this cache by inference; their events carried no name.
+    pub inferred: u64,
+    /// Implicit frees (see [`Kind::ImplicitFree`](crate::Kind::ImplicitFree)) of its objects.
+    pub implicit_frees: u64,
+    /// Frees of its objects that were allocated before the recording began, or by an untraced path.
+    pub older_frees: u64,
+    /// Allocations.
+    pub allocs: u64,
+    /// Frees, implicit and older ones not counted.
+    pub frees: u64,
+}
+
+/// The slab caches of a running kernel at one moment.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SlabSnapshot {
+    /// The text of `/proc/slabinfo`, "" where it could not be read.
+    pub slabinfo: String,
+    /// What `/sys/kernel/slab` says, one entry per real cache; empty where it could not be read.
+    pub caches: Vec<SlubCache>,
+}
+
+/// The attributes of one directory of `/sys/kernel/slab`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SlubCache {
+    /// The directory's name (`:0000064` for a merged cache).
+    pub name: String,
+    /// Other names of the same cache: the links that point at this directory.
+    pub aliases: Vec<String>,
+    /// Every attribute that is a number: object_size, align, slab_size, order, objs_per_slab,
+    /// min_partial, cpu_partial, usersize, hwcache_align, reclaim_account, destroy_by_rcu, ...
+    pub numbers: BTreeMap<String, u64>,
+    /// The constructor's symbol, "" for none.
+    pub ctor: String,
+}
+
+impl SlubCache {
+    /// Returns the attribute `name` (for instance `object_size`), when the kernel has it.
+    pub fn number(&self, name: &str) -> Option<u64> {
+        self.numbers.get(name).copied()
+    }
+}
+
+impl SlabSnapshot {
+    /// Returns the cache called `name`, also when that is one of its aliases.
+    pub fn cache(&self, name: &str) -> Option<&SlubCache> {
+        self.caches.iter().find(|c| c.name == name || c.aliases.iter().any(|a| a == name))
+    }
+}
+
+/// How far the rows can be trusted: every cause has its counter.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Quality {
+    /// Events that happened and were lost before they could be stored, per CPU (entry 0 = CPU 0).
+    pub lost: Vec<u64>,
+    /// Implicit frees inserted.
+    pub implicit_frees: u64,
+    /// Frees of addresses never seen allocated: objects older than the trace, allocations by an
+    /// untraced path (bulk), or lost events.
+    pub older_frees: u64,
+    /// Frees of NULL or of the zero-size pointer.
+    pub null_frees: u64,
+    /// Allocations that failed (address NULL).
+    pub failed_allocs: u64,
+    /// Allocations of zero bytes (address 16).
+    pub zero_allocs: u64,
+    /// Events that came earlier than one already seen from the same CPU.
+    pub disordered: u64,
+    /// Allocations from a cache whose name was inferred because the event had none.
+    pub caches_inferred: u64,
+    /// Allocations from a cache whose name could not be found.
+    pub caches_unknown: u64,
+    /// Records or lines left out, by reason.
+    pub skipped: Vec<Skipped>,
+}
+
+/// Records or lines left out for one reason.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Skipped {
+    /// Why, as in "line has no call_site".
+    pub reason: String,
+    /// How many.
+    pub count: u64,
+    /// Where the first was: "line 17", "byte 4096".
+    pub first: String,
+}
+
+impl Quality {
+    /// Returns how many events were lost on all CPUs together.
+    pub fn lost_total(&self) -> u64 {
+        self.lost.iter().sum()
+    }
+
+    /// Returns how many records or lines were left out.
+    pub fn skipped_total(&self) -> u64 {
+        self.skipped.iter().map(|s| s.count).sum()
+    }
+
+    /// Returns how many of the recorded kernel's events a reader of the rows cannot place: lost,
+    /// skipped, freed implicitly, or freed without an allocation in the trace.
+    pub fn unplaced(&self) -> u64 {
+        self.lost_total() + self.skipped_total() + self.implicit_frees + self.older_frees
+    }
+}

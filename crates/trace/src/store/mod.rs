@@ -1,0 +1,19 @@
+//! The Parquet store: a trace as one file that DuckDB, Polars and Spark read as it is.
+//!
+//! How it works: one row an event, in time order, in row groups of [`ROW_GROUP_ROWS`], zstd, with
+//! `kind`, `site` and `cache` as dictionary-encoded strings. Everything that is not a row is the
+//! [`Meta`](crate::Meta) JSON in the file's key-value metadata, written last, so that a trace of any
+//! length is written and read with the memory of one row group.
+//!
+//! Invariants: `object`, where not null, is below `meta.object_slots`; `time_ns` never decreases;
+//! every site and cache string of the rows is in `meta.sites` and `meta.caches`.
+
+mod reader;
+mod schema;
+mod writer;
+
+pub use reader::{Batches, TraceReader};
+pub use writer::TraceWriter;
+
+/// Rows in a row group, and so in a [`Batch`](crate::Batch).
+pub const ROW_GROUP_ROWS: usize = 128 << 10;
