@@ -30,11 +30,11 @@ pub enum Error {
         /// How many values the candidate has
         candidate: usize,
     },
-    /// A ratio of medians needs both medians above zero.
-    #[error("the median is {median}, and a ratio needs medians above zero")]
+    /// A ratio needs values above zero.
+    #[error("{value} is not above zero, and a ratio needs values that are")]
     NotPositive {
-        /// The offending median
-        median: f64,
+        /// The offending value
+        value: f64,
     },
     /// A confidence level or threshold outside (0, 1).
     #[error("{value} is no probability between 0 and 1")]

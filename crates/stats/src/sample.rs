@@ -17,3 +17,38 @@ pub(crate) fn check(sample: &[f64], need: usize) -> Result<(), Error> {
 pub(crate) fn check_probability(p: f64) -> Result<(), Error> {
     if p > 0.0 && p < 1.0 { Ok(()) } else { Err(Error::NotAProbability { value: p }) }
 }
+
+/// Checks that there are as many values on both sides.
+pub(crate) fn check_pairs(baseline: &[f64], candidate: &[f64]) -> Result<(), Error> {
+    if baseline.len() == candidate.len() {
+        Ok(())
+    } else {
+        Err(Error::Unpaired { baseline: baseline.len(), candidate: candidate.len() })
+    }
+}
+
+/// Returns the ranks of `values` (ties share their mean rank, from 1) and the sum of t^3 - t over the ties.
+///
+/// The correction term is that of Hollander, Wolfe, Chicken: Nonparametric Statistical Methods, 3rd ed., 4.1.
+pub(crate) fn ranks(values: &[f64]) -> (Vec<f64>, f64) {
+    let mut order: Vec<usize> = (0..values.len()).collect();
+    order.sort_by(|&i, &j| values[i].total_cmp(&values[j]));
+    let mut ranks = vec![0.0; values.len()];
+    let mut ties = 0.0;
+    let mut start = 0;
+    while start < order.len() {
+        let value = values[order[start]];
+        let mut end = start + 1;
+        // == and not total_cmp: -0.0 and 0.0 are a tie.
+        while end < order.len() && values[order[end]] == value {
+            end += 1;
+        }
+        let size = (end - start) as f64;
+        for &i in &order[start..end] {
+            ranks[i] = (start + 1 + end) as f64 / 2.0;
+        }
+        ties += size * size * size - size;
+        start = end;
+    }
+    (ranks, ties)
+}
