@@ -1,1 +1,60 @@
-//! Linux's page allocator and slab caches in user space.
+//! Linux's page allocator and slab caches in user space: one machine, four allocators.
+//!
+//! A [`Machine`] has memory, CPUs and nodes, and boots the kmalloc caches under one backend.
+//! [`Cpu`] handles allocate and free. Addresses are offsets in the machine's memory and the same in
+//! every run.
+//!
+//! ```
+//! use slablab_kmem::{CacheArgs, CpuId, Gfp, Machine, Site, Slub};
+//!
+//! let machine = Machine::<Slub>::builder().cpus(2).memory_bytes(64 << 20).build()?;
+//! let cache = machine.cache_create(&CacheArgs::new("request", 200))?;
+//! let cpu = machine.cpu(CpuId(0))?;
+//! let object = cpu.alloc(cache, Gfp::KERNEL, Site(1)).expect("64 MiB suffice");
+//! cpu.free(cache, object, Site(2));
+//! assert_eq!(machine.cache_stats(cache).unwrap().objects_live, 0);
+//! # Ok::<(), slablab_kmem::Error>(())
+//! ```
+//!
+//! # Invariants
+//! Everything is sized by the machine; running out of memory is a `None`, never an abort.
+//!
+//! Linux counterpart: `mm/` @ 6.1.
+
+#![no_std]
+#![deny(unsafe_code)]
+#![allow(dead_code, reason = "parts that the coming backends use")]
+
+extern crate alloc;
+#[cfg(any(feature = "std", test))]
+extern crate std;
+
+mod backend;
+mod cache;
+mod error;
+mod gfp;
+mod ids;
+mod machine;
+mod page;
+#[allow(unsafe_code)]
+mod raw;
+
+#[cfg(all(test, not(loom)))]
+mod tests;
+
+pub use backend::{Backend, BackendKind, Slub, WithBackend};
+pub use cache::{
+    CacheArgs, Ctor, Geometry, KmallocConfig, KmallocType, SlabFlags, Tunables, geometry,
+};
+pub use error::Error;
+pub use gfp::Gfp;
+pub use ids::{
+    CACHE_LINE, CacheId, CpuId, NodeId, ObjPtr, Order, PAGE_SHIFT, PAGE_SIZE, Pfn, Site,
+};
+pub use machine::Machine;
+pub use machine::builder::{CheckLevel, MachineBuilder, Merging};
+pub use machine::cpu::{Cpu, CpuSet};
+pub use machine::findings::{Finding, FindingKind};
+pub use machine::locks::LockKind;
+pub use machine::stats::{CacheStats, Gauges, PathCounts, Stat};
+pub use machine::validate::Balance;

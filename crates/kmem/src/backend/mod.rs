@@ -1,0 +1,91 @@
+//! The four allocators, behind one trait.
+//!
+//! # How it works
+//! [`Backend`] is what a machine is generic over: dispatch is static, and the choice at run time
+//! happens once, in [`crate::dispatch!`]. `for_each_backend!` is the one list of backends; it
+//! generates [`BackendKind`], the dispatch and the conformance tests. A fifth backend is a folder
+//! here and a line there.
+
+pub(crate) mod ops;
+pub(crate) mod slub;
+
+pub use slub::Slub;
+
+use crate::error::Error;
+use ops::Ops;
+
+/// Calls `$with! { Variant "name" "what it is", ... }` with every backend.
+macro_rules! for_each_backend {
+    ($with:ident) => {
+        $with! {
+            Slub "slub" "per-CPU slabs with a free list each; Linux's default",
+        }
+    };
+}
+#[cfg(test)]
+pub(crate) use for_each_backend;
+
+/// An allocator that a [`crate::Machine`] can run.
+///
+/// Sealed: backends live in this crate, since they stand on its inner parts.
+pub trait Backend: Ops {
+    /// Which one it is.
+    const KIND: BackendKind;
+}
+
+/// What to do with the backend that was chosen at run time: see [`BackendKind::dispatch`].
+pub trait WithBackend {
+    /// The result.
+    type Output;
+    /// Does it.
+    fn run<B: Backend>(self) -> Self::Output;
+}
+
+macro_rules! define_kind {
+    ($($variant:ident $name:literal $what:literal,)*) => {
+        /// One of the allocators, chosen at run time. Displays and parses as its lower-case name.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum BackendKind { $(#[doc = $what] $variant,)* }
+
+        impl BackendKind {
+            /// All of them.
+            pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
+            const KNOWN: &'static str = concat!($($name, " ",)*);
+
+            /// Returns the lower-case name.
+            pub fn name(self) -> &'static str {
+                match self { $(Self::$variant => $name,)* }
+            }
+
+            /// Returns what it is, in half a sentence.
+            pub fn about(self) -> &'static str {
+                match self { $(Self::$variant => $what,)* }
+            }
+
+            /// Runs generic code with the backend of this kind.
+            pub fn dispatch<W: WithBackend>(self, with: W) -> W::Output {
+                match self { $(Self::$variant => with.run::<$variant>(),)* }
+            }
+        }
+
+        impl core::str::FromStr for BackendKind {
+            type Err = Error;
+
+            fn from_str(name: &str) -> Result<Self, Error> {
+                match name {
+                    $($name => Ok(Self::$variant),)*
+                    _ => Err(Error::NoBackend { name: name.into(), known: Self::KNOWN }),
+                }
+            }
+        }
+
+        $(impl Backend for $variant { const KIND: BackendKind = BackendKind::$variant; })*
+    };
+}
+for_each_backend!(define_kind);
+
+impl core::fmt::Display for BackendKind {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.pad(self.name())
+    }
+}

@@ -1,0 +1,89 @@
+//! What a backend does: the seam between the slab front and the allocators.
+
+use core::fmt::Debug;
+
+use crate::cache::args::CacheArgs;
+use crate::cache::geometry::ObjectLayout;
+use crate::cache::table::Cache;
+use crate::error::Error;
+use crate::gfp::Gfp;
+use crate::ids::{NodeId, ObjPtr, Order, Pfn, Site};
+use crate::machine::core::{Core, Cx};
+use crate::machine::validate::Audit;
+use crate::raw::arena::Arena;
+
+/// Where an allocation should come from.
+#[derive(Debug, Clone, Copy)]
+pub struct Request {
+    /// Flags.
+    pub gfp: Gfp,
+    /// Node asked for; `None`: the CPU's.
+    pub node: Option<NodeId>,
+    /// Call site.
+    pub site: Site,
+}
+
+/// Sizes and orders of a cache under a backend.
+#[derive(Debug, Clone, Copy)]
+pub struct Plan {
+    /// Layout of an object.
+    pub layout: ObjectLayout,
+    /// Usual order of a slab.
+    pub order: Order,
+    /// Least order that holds an object.
+    pub order_min: Order,
+    /// Objects in a slab of the usual order.
+    pub objects: u32,
+}
+
+/// The operations of a backend. Callers hold the CPU that `cx` names.
+pub trait Ops: Debug + Send + Sync + Sized + 'static {
+    /// Whether kmalloc is served from caches of fixed classes (otherwise by [`Self::kmalloc`]).
+    const KMALLOC_CACHES: bool = true;
+
+    /// Makes the backend's state for a machine.
+    fn new(core: &Core) -> Self;
+
+    /// Computes the sizes of a cache.
+    ///
+    /// # Errors
+    /// [`Error::Cache`] if no slab can hold one object.
+    fn plan(core: &Core, args: &CacheArgs) -> Result<Plan, Error>;
+
+    /// Prepares a new cache; its numbers are in the table already.
+    fn create(&self, core: &Core, cache: &Cache, args: &CacheArgs);
+
+    /// Allocates an object.
+    fn alloc(&self, cx: Cx<'_>, cache: &Cache, request: Request) -> Option<ObjPtr>;
+
+    /// Frees an object, `head` being the head of its slab or page.
+    fn free(&self, cx: Cx<'_>, cache: &Cache, obj: ObjPtr, head: Pfn);
+
+    /// Sizes below this are carved by [`Self::carve`] when no kmalloc cache serves them.
+    const CARVE_MAX: u64 = 0;
+
+    /// Allocates `size` bytes (below [`Self::CARVE_MAX`]) that know their own size.
+    fn carve(&self, _cx: Cx<'_>, _size: u64, _request: Request) -> Option<ObjPtr> {
+        None
+    }
+
+    /// Frees what [`Self::carve`] gave.
+    fn uncarve(&self, _cx: Cx<'_>, _obj: ObjPtr) {}
+
+    /// Returns the size that [`Self::carve`] was asked for.
+    fn carved_size(&self, _arena: &Arena, _obj: ObjPtr) -> u64 {
+        0
+    }
+
+    /// Walks what the backend holds outside any cache.
+    fn audit_shared(&self, _core: &Core, _audit: &mut Audit) {}
+
+    /// Moves what the CPU holds of a cache to the shared lists.
+    fn flush(&self, cx: Cx<'_>, cache: &Cache);
+
+    /// Gives empty slabs of a cache back to the page allocator.
+    fn shrink(&self, cx: Cx<'_>, cache: &Cache);
+
+    /// Walks everything the backend holds of a cache.
+    fn audit(&self, core: &Core, cache: &Cache, audit: &mut Audit);
+}

@@ -1,0 +1,191 @@
+//! Allocation once the CPU's free list is empty.
+
+use super::super::ops::Request;
+use super::state::State;
+use super::{Slot, Slub};
+use crate::cache::table::Cache;
+use crate::ids::{NodeId, ObjPtr, Pfn};
+use crate::machine::core::Cx;
+use crate::machine::locks::LockKind;
+use crate::machine::stats::Stat;
+use crate::page::Page;
+
+impl Slub {
+    /// Looks for an object in the CPU's slab, its partial list, the nodes, the page allocator.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn alloc_slow(
+        &self,
+        cx: Cx<'_>,
+        cache: &Cache,
+        slot: &Slot,
+        request: Request,
+    ) -> Option<ObjPtr> {
+        let tally = cx.tally(cache.id());
+        if slot.slab.get() != 0 && self.wrong_node(cx, slot, request) {
+            tally.count(Stat::AllocNodeMismatch);
+            self.deactivate(cx, cache, slot);
+        }
+        tally.count(Stat::AllocSlowpath);
+        if slot.slab.get() != 0 {
+            if let Some(obj) = self.refill(cx, Pfn(slot.slab.get())) {
+                tally.count(Stat::AllocRefill);
+                return Some(self.pop(cx, cache, slot, obj));
+            }
+            slot.slab.set(0);
+            tally.count(Stat::DeactivateBypass);
+        }
+        while let Some(slab) = self.pop_partial(cx, slot) {
+            slot.slab.set(slab.0);
+            tally.count(Stat::CpuPartialAlloc);
+            if self.wrong_node(cx, slot, request) {
+                tally.count(Stat::AllocNodeMismatch);
+                self.deactivate(cx, cache, slot);
+                continue;
+            }
+            let obj = self.refill(cx, slab).expect("a slab on the partial list has free objects");
+            tally.count(Stat::AllocRefill);
+            return Some(self.pop(cx, cache, slot, obj));
+        }
+        if let Some((slab, obj)) = self.take_partial(cx, cache, slot, request) {
+            slot.slab.set(slab.0);
+            return Some(self.pop(cx, cache, slot, obj));
+        }
+        let (slab, obj) = self.new_slab(cx, cache, request)?;
+        slot.slab.set(slab.0);
+        Some(self.pop(cx, cache, slot, obj))
+    }
+
+    /// Takes `first` off the CPU's list, which starts with it.
+    #[inline(always)]
+    fn pop(&self, cx: Cx<'_>, cache: &Cache, slot: &Slot, first: ObjPtr) -> ObjPtr {
+        let link = first.get() + u64::from(cache.free_offset.get());
+        slot.freelist.set(cx.core.arena.load(link));
+        first
+    }
+
+    fn wrong_node(&self, cx: Cx<'_>, slot: &Slot, request: Request) -> bool {
+        let on = cx.core.zones.node_of(Pfn(slot.slab.get()));
+        request.node.is_some_and(|node| node != on)
+    }
+
+    /// Takes over the slab's own free list; thaws the slab if that is empty (`get_freelist`).
+    fn refill(&self, cx: Cx<'_>, slab: Pfn) -> Option<ObjPtr> {
+        let page = cx.core.pages.get(slab);
+        loop {
+            let old = State::load(page);
+            let mut new = old.with_inuse(old.objects()).with_free(slab, None);
+            if !old.has_free() {
+                new = new.thaw();
+            }
+            cx.count_lock(LockKind::Slab);
+            if old.replace(page, new) {
+                return old.free(slab);
+            }
+        }
+    }
+
+    fn pop_partial(&self, cx: Cx<'_>, slot: &Slot) -> Option<Pfn> {
+        let first = slot.partial.get();
+        if first == 0 {
+            return None;
+        }
+        slot.partial.set(cx.core.pages.get(Pfn(first)).next.get());
+        slot.partial_slabs.sub(1);
+        Some(Pfn(first))
+    }
+
+    /// Takes a slab from the node's partial list, and up to half a CPU partial list more
+    /// (`get_partial`); from other nodes that can spare one when the own has none.
+    fn take_partial(
+        &self,
+        cx: Cx<'_>,
+        cache: &Cache,
+        slot: &Slot,
+        request: Request,
+    ) -> Option<(Pfn, ObjPtr)> {
+        let home = request.node.unwrap_or_else(|| cx.node());
+        let found = self.take_partial_node(cx, cache, slot, home, 0);
+        if found.is_some() || request.node.is_some() {
+            return found;
+        }
+        let nodes = cx.core.setup.nodes;
+        (1..nodes)
+            .map(|i| NodeId((home.0 + i) % nodes))
+            .find_map(|node| self.take_partial_node(cx, cache, slot, node, cache.knob_b.get()))
+    }
+
+    fn take_partial_node(
+        &self,
+        cx: Cx<'_>,
+        cache: &Cache,
+        slot: &Slot,
+        node: NodeId,
+        spare: u32,
+    ) -> Option<(Pfn, ObjPtr)> {
+        let pages = &cx.core.pages;
+        let tally = cx.tally(cache.id());
+        cx.count_lock(LockKind::NodeList);
+        let mut list = self.node(cx.core, cache, node).lock();
+        if list.len() <= spare {
+            return None;
+        }
+        let first = list.first()?;
+        let obj = self.freeze(cx, first, pages.get(first), true)?;
+        list.remove(pages, first);
+        tally.count(Stat::AllocFromPartial);
+        let (limit, mut moved) = (cache.knob_a.get(), 0);
+        while limit > 0 && moved <= limit / 2 {
+            let Some(slab) = list.first() else { break };
+            self.freeze(cx, slab, pages.get(slab), false);
+            list.remove(pages, slab);
+            self.push_partial(cx, slot, slab);
+            tally.count(Stat::CpuPartialNode);
+            moved += 1;
+        }
+        Some((first, obj))
+    }
+
+    /// Freezes a slab of the node's list; with `take_all` its free list is the caller's.
+    fn freeze(&self, cx: Cx<'_>, slab: Pfn, page: &Page, take_all: bool) -> Option<ObjPtr> {
+        loop {
+            let old = State::load(page);
+            let mut new = old.freeze();
+            if take_all {
+                new = new.with_inuse(old.objects()).with_free(slab, None);
+            }
+            cx.count_lock(LockKind::Slab);
+            if old.replace(page, new) {
+                return old.free(slab);
+            }
+        }
+    }
+
+    /// Puts a frozen slab in front of the CPU's partial list.
+    pub(super) fn push_partial(&self, cx: Cx<'_>, slot: &Slot, slab: Pfn) {
+        cx.core.pages.get(slab).next.set(slot.partial.get());
+        slot.partial.set(slab.0);
+        slot.partial_slabs.add(1);
+    }
+
+    /// Makes a slab of fresh pages, frozen, its objects linked by rising address.
+    fn new_slab(&self, cx: Cx<'_>, cache: &Cache, request: Request) -> Option<(Pfn, ObjPtr)> {
+        let (slab, order) = cx.slab_pages(cache, request.gfp, request.node)?;
+        let size = u64::from(cache.size.get());
+        let objects = order.bytes() / size;
+        let first = slab.offset() + u64::from(cache.left_pad.get());
+        let last = first + (objects - 1) * size;
+        let link = u64::from(cache.free_offset.get());
+        let mut at = first;
+        while at < last {
+            cx.core.arena.store(at + link, at + size);
+            at += size;
+        }
+        cx.core.arena.store(last + link, 0);
+        State::full(objects as u32).freeze().store(cx.core.pages.get(slab));
+        if cache.has_ctor.get() != 0 {
+            cx.construct(cache, first, objects, size);
+        }
+        ObjPtr::new(first).map(|first| (slab, first))
+    }
+}

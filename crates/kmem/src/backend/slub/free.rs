@@ -1,0 +1,209 @@
+//! Frees to slabs that are not the CPU's, and what gives slabs back.
+
+use super::state::State;
+use super::{Node, Slot, Slub};
+use crate::cache::table::Cache;
+use crate::ids::{ObjPtr, Pfn};
+use crate::machine::core::Cx;
+use crate::machine::locks::LockKind;
+use crate::machine::stats::Stat;
+use crate::page::PageList;
+use crate::raw::lock::Guard;
+
+impl Slub {
+    /// Pushes an object on its slab's own list (`__slab_free`).
+    #[cold]
+    #[inline(never)]
+    pub(super) fn free_slow(&self, cx: Cx<'_>, cache: &Cache, obj: ObjPtr, slab: Pfn) {
+        let tally = cx.tally(cache.id());
+        tally.count(Stat::FreeSlowpath);
+        let page = cx.core.pages.get(slab);
+        let link = obj.get() + u64::from(cache.free_offset.get());
+        let cpu_partial = cache.knob_a.get() > 0;
+        let mut node: Option<Guard<'_, Node>> = None;
+        let (old, new) = loop {
+            let old = State::load(page);
+            // A node lock taken for an attempt that failed may not be needed for the next.
+            drop(node.take());
+            cx.core.arena.store(link, old.free(slab).map_or(0, ObjPtr::get));
+            let mut new = old.with_inuse(old.inuse() - 1).with_free(slab, Some(obj));
+            if (new.inuse() == 0 || !old.has_free()) && !old.frozen() {
+                if cpu_partial && !old.has_free() {
+                    new = new.freeze();
+                } else {
+                    node = Some(self.lock_node(cx, cache, slab));
+                }
+            }
+            cx.count_lock(LockKind::Slab);
+            if old.replace(page, new) {
+                break (old, new);
+            }
+            tally.count(Stat::CmpxchgDoubleFail);
+        };
+        let Some(mut list) = node else {
+            if old.frozen() {
+                tally.count(Stat::FreeFrozen);
+            } else if new.frozen() {
+                tally.count(Stat::CpuPartialFree);
+                self.put_partial(cx, cache, slab);
+            }
+            return;
+        };
+        let pages = &cx.core.pages;
+        if new.inuse() == 0 && list.len() >= cache.knob_b.get() {
+            if old.has_free() {
+                list.remove(pages, slab);
+                tally.count(Stat::FreeRemovePartial);
+            }
+            drop(list);
+            cx.free_slab_pages(cache, slab);
+        } else if !old.has_free() {
+            list.push_back(pages, slab);
+            tally.count(Stat::FreeAddPartial);
+        }
+    }
+
+    /// Puts a frozen slab on the CPU's partial list, draining that first if it is full.
+    fn put_partial(&self, cx: Cx<'_>, cache: &Cache, slab: Pfn) {
+        let slot = self.slot(cx, cache);
+        if slot.partial_slabs.get() >= cache.knob_a.get() {
+            self.drain_partial(cx, cache, slot);
+            cx.tally(cache.id()).count(Stat::CpuPartialDrain);
+        }
+        self.push_partial(cx, slot, slab);
+    }
+
+    /// Thaws the CPU's partial slabs: to the node's list, or back to the page allocator when empty
+    /// and the node has enough (`__unfreeze_partials`).
+    pub(super) fn drain_partial(&self, cx: Cx<'_>, cache: &Cache, slot: &Slot) {
+        let pages = &cx.core.pages;
+        let tally = cx.tally(cache.id());
+        let mut empty = PageList::default();
+        let mut at = slot.partial.get();
+        slot.partial.set(0);
+        slot.partial_slabs.set(0);
+        let mut held: Option<(crate::NodeId, Guard<'_, Node>)> = None;
+        while at != 0 {
+            let slab = Pfn(at);
+            let page = pages.get(slab);
+            at = page.next.get();
+            let on = cx.core.zones.node_of(slab);
+            if held.as_ref().is_none_or(|(node, _)| *node != on) {
+                drop(held.take());
+                held = Some((on, self.lock_node(cx, cache, slab)));
+            }
+            let Some((_, list)) = &mut held else { unreachable!("taken just above") };
+            let new = self.thaw(cx, slab);
+            if new.inuse() == 0 && list.len() >= cache.knob_b.get() {
+                empty.push_back(pages, slab);
+            } else {
+                list.push_back(pages, slab);
+                tally.count(Stat::FreeAddPartial);
+            }
+        }
+        drop(held);
+        while let Some(slab) = empty.pop_front(pages) {
+            tally.count(Stat::DeactivateEmpty);
+            cx.free_slab_pages(cache, slab);
+        }
+    }
+
+    fn thaw(&self, cx: Cx<'_>, slab: Pfn) -> State {
+        let page = cx.core.pages.get(slab);
+        loop {
+            let old = State::load(page);
+            cx.count_lock(LockKind::Slab);
+            if old.replace(page, old.thaw()) {
+                return old.thaw();
+            }
+        }
+    }
+
+    /// Gives up the CPU's slab: its free list returns to the slab (`deactivate_slab`).
+    pub(super) fn deactivate(&self, cx: Cx<'_>, cache: &Cache, slot: &Slot) {
+        let slab = Pfn(slot.slab.get());
+        let first = ObjPtr::new(slot.freelist.get());
+        slot.slab.set(0);
+        slot.freelist.set(0);
+        let (core, tally) = (cx.core, cx.tally(cache.id()));
+        let link = u64::from(cache.free_offset.get());
+        let (mut count, mut last) = (0, None);
+        let mut at = first;
+        while let Some(obj) = at {
+            count += 1;
+            last = at;
+            at = ObjPtr::new(core.arena.load(obj.get() + link));
+        }
+        let page = core.pages.get(slab);
+        let remote = State::load(page).has_free();
+        if remote {
+            tally.count(Stat::DeactivateRemoteFrees);
+        }
+        let mut list = self.lock_node(cx, cache, slab);
+        let new = loop {
+            let old = State::load(page);
+            let mut new = old.with_inuse(old.inuse() - count).thaw();
+            if let (Some(first), Some(last)) = (first, last) {
+                core.arena.store(last.get() + link, old.free(slab).map_or(0, ObjPtr::get));
+                new = new.with_free(slab, Some(first));
+            }
+            cx.count_lock(LockKind::Slab);
+            if old.replace(page, new) {
+                break new;
+            }
+        };
+        if new.inuse() == 0 && list.len() >= cache.knob_b.get() {
+            drop(list);
+            tally.count(Stat::DeactivateEmpty);
+            cx.free_slab_pages(cache, slab);
+        } else if new.has_free() && remote {
+            list.push_back(&core.pages, slab);
+            tally.count(Stat::DeactivateToTail);
+        } else if new.has_free() {
+            list.push_front(&core.pages, slab);
+            tally.count(Stat::DeactivateToHead);
+        } else {
+            tally.count(Stat::DeactivateFull);
+        }
+    }
+
+    /// Gives up all that a CPU holds of a cache.
+    pub(super) fn flush_cpu(&self, cx: Cx<'_>, cache: &Cache) {
+        let slot = self.slot(cx, cache);
+        if slot.slab.get() != 0 {
+            cx.tally(cache.id()).count(Stat::CpuslabFlush);
+            self.deactivate(cx, cache, slot);
+        }
+        if slot.partial.get() != 0 {
+            self.drain_partial(cx, cache, slot);
+        }
+    }
+
+    /// Frees the empty slabs of every node and sorts the rest, fullest first
+    /// (`__kmem_cache_do_shrink`).
+    pub(super) fn shrink_nodes(&self, cx: Cx<'_>, cache: &Cache) {
+        let pages = &cx.core.pages;
+        for node in (0..cx.core.setup.nodes).map(crate::NodeId) {
+            let mut empty = PageList::default();
+            cx.count_lock(LockKind::NodeList);
+            let mut list = self.node(cx.core, cache, node).lock();
+            let mut slabs: alloc::vec::Vec<(u32, Pfn)> = alloc::vec::Vec::new();
+            while let Some(slab) = list.pop_front(pages) {
+                let state = State::load(pages.get(slab));
+                if state.inuse() == 0 {
+                    empty.push_back(pages, slab);
+                } else {
+                    slabs.push((state.objects() - state.inuse(), slab));
+                }
+            }
+            slabs.sort_by_key(|&(free, _)| free);
+            for (_, slab) in slabs {
+                list.push_back(pages, slab);
+            }
+            drop(list);
+            while let Some(slab) = empty.pop_front(pages) {
+                cx.free_slab_pages(cache, slab);
+            }
+        }
+    }
+}

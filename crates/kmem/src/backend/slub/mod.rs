@@ -1,0 +1,144 @@
+//! SLUB: each CPU allocates from a slab of its own.
+//!
+//! # How it works
+//! Every free object holds the offset of the next one. A CPU *freezes* a slab and moves its whole
+//! free list into its [`Slot`]: allocation pops, a free of an object of that slab pushes, neither
+//! with an atomic instruction. An object of any other slab is pushed on that slab's own list, one
+//! compare-and-swap on the word of [`state`]. A slab that was full and gets its first free object
+//! goes to the freeing CPU's *partial list*, which spills to the node's when it holds more than
+//! `cpu_partial` slabs; an empty slab goes back to the page allocator once the node has
+//! `min_partial` others.
+//!
+//! # Invariants
+//! - `inuse` of a slab = objects given out + objects on the free list of the CPU that froze it.
+//! - `objects = inuse + length of the slab's own free list`.
+//! - A slab is on a node's list only if it is not frozen; on a CPU's partial list only if it is.
+//! - A full slab that is not frozen is on no list.
+//!
+//! # Lock order
+//! node `list_lock` -> (page allocator). The slab word is updated without a lock.
+//!
+//! Linux counterpart: `mm/slub.c` @ 6.1.
+//!
+//! # Differences from Linux
+//! The free list is in address order at first (no `CONFIG_SLAB_FREELIST_RANDOM`) and plain; the
+//! transaction id of `this_cpu_cmpxchg` has no use, since a CPU belongs to whoever holds its handle.
+
+mod alloc;
+mod free;
+mod layout;
+mod state;
+mod validate;
+
+use super::ops::{Ops, Plan, Request};
+use crate::cache::args::CacheArgs;
+use crate::cache::table::Cache;
+use crate::error::Error;
+use crate::ids::{NodeId, ObjPtr, Pfn};
+use crate::machine::core::{Core, Cx};
+use crate::machine::locks::LockKind;
+use crate::machine::stats::Stat;
+use crate::machine::validate::Audit;
+use crate::page::PageList;
+use crate::raw::local::{LocalU32, LocalU64};
+use crate::raw::lock::{Guard, Lock};
+use crate::raw::zeroed::{ZeroedSlice, zeroed_struct};
+
+zeroed_struct! {
+    /// A CPU's part of a cache (`struct kmem_cache_cpu`).
+    #[derive(Debug)]
+    struct Slot {
+        /// First free object of the CPU's slab; 0: none.
+        freelist: LocalU64,
+        /// Page number of the CPU's slab; 0: none.
+        slab: LocalU32,
+        /// First slab of the partial list, linked by `Page::next`; 0: none.
+        partial: LocalU32,
+        /// Slabs on it.
+        partial_slabs: LocalU32,
+    }
+}
+
+/// A node's part of a cache (`struct kmem_cache_node`).
+type Node = PageList;
+
+/// The SLUB allocator.
+#[derive(Debug)]
+pub struct Slub {
+    slots: ZeroedSlice<Slot>,
+    /// By cache and node.
+    nodes: ZeroedSlice<Lock<Node>>,
+}
+
+impl Slub {
+    #[inline(always)]
+    fn slot(&self, cx: Cx<'_>, cache: &Cache) -> &Slot {
+        &self.slots[cx.core.cell(cx.cpu, cache.id())]
+    }
+
+    fn node(&self, core: &Core, cache: &Cache, node: NodeId) -> &Lock<Node> {
+        &self.nodes[cache.id().index() * core.setup.nodes as usize + node.0 as usize]
+    }
+
+    /// Takes the `list_lock` of the node that a slab is on.
+    fn lock_node<'a>(&'a self, cx: Cx<'_>, cache: &Cache, slab: Pfn) -> Guard<'a, Node> {
+        cx.count_lock(LockKind::NodeList);
+        self.node(cx.core, cache, cx.core.zones.node_of(slab)).lock()
+    }
+}
+
+impl Ops for Slub {
+    fn new(core: &Core) -> Self {
+        let caches = core.setup.caches_max as usize;
+        Self {
+            slots: ZeroedSlice::new(caches * core.setup.cpus as usize),
+            nodes: ZeroedSlice::new(caches * core.setup.nodes as usize),
+        }
+    }
+
+    fn plan(core: &Core, args: &CacheArgs) -> Result<Plan, Error> {
+        layout::plan(core, args)
+    }
+
+    fn create(&self, core: &Core, cache: &Cache, args: &CacheArgs) {
+        layout::set_knobs(core, cache, args);
+    }
+
+    #[inline(always)]
+    fn alloc(&self, cx: Cx<'_>, cache: &Cache, request: Request) -> Option<ObjPtr> {
+        let slot = self.slot(cx, cache);
+        if let Some(obj) = ObjPtr::new(slot.freelist.get())
+            && request.node.is_none_or(|node| node == cx.core.zones.node_of(obj.pfn()))
+        {
+            slot.freelist.set(cx.core.arena.load(obj.get() + u64::from(cache.free_offset.get())));
+            cx.tally(cache.id()).count(Stat::AllocFastpath);
+            return Some(obj);
+        }
+        self.alloc_slow(cx, cache, slot, request)
+    }
+
+    #[inline(always)]
+    fn free(&self, cx: Cx<'_>, cache: &Cache, obj: ObjPtr, head: Pfn) {
+        let slot = self.slot(cx, cache);
+        if slot.slab.get() == head.0 {
+            let link = obj.get() + u64::from(cache.free_offset.get());
+            cx.core.arena.store(link, slot.freelist.get());
+            slot.freelist.set(obj.get());
+            cx.tally(cache.id()).count(Stat::FreeFastpath);
+        } else {
+            self.free_slow(cx, cache, obj, head);
+        }
+    }
+
+    fn flush(&self, cx: Cx<'_>, cache: &Cache) {
+        self.flush_cpu(cx, cache);
+    }
+
+    fn shrink(&self, cx: Cx<'_>, cache: &Cache) {
+        self.shrink_nodes(cx, cache);
+    }
+
+    fn audit(&self, core: &Core, cache: &Cache, audit: &mut Audit) {
+        validate::audit(self, core, cache, audit);
+    }
+}

@@ -1,0 +1,187 @@
+//! Which cache serves a `kmalloc`.
+//!
+//! # How it works
+//! A table indexed by `(size + 7) / 8` gives the class; gfp flags give the type, as the kernel's
+//! configuration has them; with several copies of each class the call site picks one.
+//!
+//! Linux counterpart: `kmalloc_slab`, `kmalloc_type`, `create_kmalloc_caches` in
+//! `mm/slab_common.c` @ 6.1 (copies: `CONFIG_RANDOM_KMALLOC_CACHES` @ 6.6).
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
+
+use super::args::{CacheArgs, Tunables};
+use super::flags::SlabFlags;
+use crate::gfp::Gfp;
+use crate::ids::{CacheId, Site};
+
+/// Kind of memory a kmalloc cache holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum KmallocType {
+    /// `kmalloc-*`.
+    Normal,
+    /// `kmalloc-rcl-*`, for `__GFP_RECLAIMABLE`.
+    Reclaim,
+    /// `dma-kmalloc-*`, for `__GFP_DMA`.
+    Dma,
+    /// `kmalloc-cg-*`, for `__GFP_ACCOUNT`.
+    Cgroup,
+}
+
+impl KmallocType {
+    /// All types, in the order of their index.
+    pub const ALL: [Self; 4] = [Self::Normal, Self::Reclaim, Self::Dma, Self::Cgroup];
+
+    fn prefix(self) -> &'static str {
+        match self {
+            Self::Normal => "kmalloc-",
+            Self::Reclaim => "kmalloc-rcl-",
+            Self::Dma => "dma-kmalloc-",
+            Self::Cgroup => "kmalloc-cg-",
+        }
+    }
+
+    fn flags(self) -> SlabFlags {
+        match self {
+            Self::Normal => SlabFlags::NONE,
+            Self::Reclaim => SlabFlags::RECLAIM_ACCOUNT,
+            Self::Dma => SlabFlags::CACHE_DMA,
+            Self::Cgroup => SlabFlags::ACCOUNT | SlabFlags::NO_MERGE,
+        }
+    }
+}
+
+/// Which kmalloc caches a machine boots with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KmallocConfig {
+    /// Object sizes in bytes, rising; the largest is where the page allocator takes over.
+    pub classes: Vec<u32>,
+    /// Types beside [`KmallocType::Normal`], as the kernel's configuration has them.
+    pub types: Vec<KmallocType>,
+    /// Copies of each class, chosen by call site (`CONFIG_RANDOM_KMALLOC_CACHES`: 16); 1 for one.
+    pub copies: u32,
+    /// Whether kmalloc caches take part in merging (false with `CONFIG_HARDENED_USERCOPY`).
+    pub merge: bool,
+    /// Tunables of the kmalloc caches.
+    pub tunables: Tunables,
+}
+
+impl KmallocConfig {
+    /// Linux's classes: powers of two from 8 to 8192, and 96 and 192.
+    pub const LINUX: [u32; 13] = [8, 16, 32, 64, 96, 128, 192, 256, 512, 1024, 2048, 4096, 8192];
+}
+
+impl Default for KmallocConfig {
+    /// A distribution kernel's: all types, no copies, hardened user copy.
+    fn default() -> Self {
+        Self {
+            classes: Self::LINUX.to_vec(),
+            types: KmallocType::ALL[1..].to_vec(),
+            copies: 1,
+            merge: false,
+            tunables: Tunables::default(),
+        }
+    }
+}
+
+/// The kmalloc caches of a machine.
+#[derive(Debug)]
+pub(crate) struct Kmalloc {
+    /// Class by `(size + 7) / 8`.
+    class: Vec<u8>,
+    /// Caches by `(type * copies + copy) * classes + class`; a missing type repeats the normal one.
+    caches: Vec<CacheId>,
+    classes: usize,
+    copies: usize,
+    pub(crate) size_max: u64,
+}
+
+impl Kmalloc {
+    /// Creates the caches through `create`; with `create` giving `None` no small class exists.
+    pub(crate) fn new<E>(
+        config: &KmallocConfig,
+        mut create: impl FnMut(CacheArgs) -> Result<CacheId, E>,
+    ) -> Result<Self, E> {
+        let copies = config.copies.max(1) as usize;
+        let classes = config.classes.len();
+        let size_max = u64::from(config.classes.last().copied().unwrap_or(0));
+        let mut class = vec![0; (size_max / 8 + 1) as usize];
+        for (i, of) in class.iter_mut().enumerate() {
+            *of = config.classes.iter().position(|&c| u64::from(c) >= i as u64 * 8).unwrap_or(0)
+                as u8;
+        }
+        let mut caches = Vec::new();
+        for kind in KmallocType::ALL {
+            if kind != KmallocType::Normal && !config.types.contains(&kind) {
+                caches.extend_from_within(..copies * classes);
+                continue;
+            }
+            for copy in 0..copies {
+                for &size in &config.classes {
+                    let name = class_name(kind, copy, size);
+                    let mut args = CacheArgs::new(name, size).flags(kind.flags());
+                    // Powers of two are aligned to themselves.
+                    args.align = if size.is_power_of_two() { size } else { 0 };
+                    args.tunables = config.tunables;
+                    args.usersize = if config.merge { 0 } else { size };
+                    if copy > 0 {
+                        args.flags |= SlabFlags::NO_MERGE;
+                    }
+                    caches.push(create(args)?);
+                }
+            }
+        }
+        Ok(Self { class, caches, classes, copies, size_max })
+    }
+
+    /// Returns a kmalloc without caches: every size goes elsewhere.
+    pub(crate) fn none() -> Self {
+        Self { class: Vec::new(), caches: Vec::new(), classes: 0, copies: 1, size_max: 0 }
+    }
+
+    /// Returns the cache for `size` bytes, or `None` if the page allocator has to serve it.
+    #[inline(always)]
+    pub(crate) fn cache(&self, size: u64, gfp: Gfp, site: Site) -> Option<CacheId> {
+        if size > self.size_max {
+            return None;
+        }
+        let class = self.class[(size as usize).div_ceil(8)] as usize;
+        let row = if self.copies == 1 {
+            kind(gfp)
+        } else {
+            // Fibonacci hashing spreads neighbouring site numbers.
+            let hash = site.0.wrapping_mul(0x9e37_79b9) >> 16;
+            kind(gfp) * self.copies + hash as usize % self.copies
+        };
+        Some(self.caches[row * self.classes + class])
+    }
+
+    /// Returns all kmalloc caches by type, copy and class.
+    pub(crate) fn all(&self) -> &[CacheId] {
+        &self.caches
+    }
+}
+
+/// Index of the type that gfp flags ask for.
+#[inline(always)]
+fn kind(gfp: Gfp) -> usize {
+    let typed = Gfp::DMA.0 | Gfp::RECLAIMABLE.0 | Gfp::ACCOUNT.0;
+    match gfp {
+        _ if gfp.0 & typed == 0 => 0,
+        _ if gfp.has(Gfp::DMA) => 2,
+        _ if gfp.has(Gfp::RECLAIMABLE) => 1,
+        _ => 3,
+    }
+}
+
+fn class_name(kind: KmallocType, copy: usize, size: u32) -> String {
+    let prefix = kind.prefix();
+    let copy = if copy == 0 { String::new() } else { format!("rnd-{copy:02}-") };
+    if size >= 1024 && size.is_multiple_of(1024) {
+        format!("{prefix}{copy}{}k", size / 1024)
+    } else {
+        format!("{prefix}{copy}{size}")
+    }
+}

@@ -1,0 +1,19 @@
+//! The `kmem_cache` front: what a cache is, before any backend serves it.
+//!
+//! # How it works
+//! [`CacheArgs`] describes a cache; `geometry` turns that into sizes and order as Linux does; the
+//! numbers that the hot paths need stand in the dense [`table`], names and constructors in the
+//! `registry`. `kmalloc` maps a size and gfp flags to one of the boot caches.
+//!
+//! Linux counterpart: `mm/slab_common.c` @ 6.1.
+
+pub(crate) mod args;
+pub(crate) mod flags;
+pub mod geometry;
+pub(crate) mod kmalloc;
+pub(crate) mod registry;
+pub(crate) mod table;
+
+pub use args::{CacheArgs, Ctor, Geometry, Tunables};
+pub use flags::SlabFlags;
+pub use kmalloc::{KmallocConfig, KmallocType};

@@ -1,0 +1,190 @@
+//! How a machine is described before it boots.
+
+use core::marker::PhantomData;
+
+use super::Machine;
+use crate::backend::Backend;
+use crate::cache::{KmallocConfig, Tunables};
+use crate::error::Error;
+use crate::ids::{NodeId, Order, PAGE_SIZE};
+
+/// Smallest machine: enough for the boot caches' first slabs.
+const MEMORY_MIN: u64 = 1 << 20;
+/// Largest machine: page numbers are 32 bits, offsets fit SLUB's packed words.
+const MEMORY_MAX: u64 = 1 << 43;
+
+/// Whether like caches share slabs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Merging {
+    /// As Linux's default (`CONFIG_SLAB_MERGE_DEFAULT`).
+    #[default]
+    Linux,
+    /// Every cache has slabs of its own (`slab_nomerge`).
+    Off,
+}
+
+/// How much is checked on each operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub enum CheckLevel {
+    /// Nothing.
+    #[default]
+    Off = 0,
+    /// Double frees, wrong caches, foreign pointers, damaged free lists.
+    Cheap = 1,
+    /// Red zones, poison, the last call sites of each object.
+    Full = 2,
+    /// As `Full`, and `validate()` after each operation.
+    Paranoid = 3,
+}
+
+/// A machine's parameters, as built.
+#[derive(Debug, Clone)]
+pub(crate) struct Setup {
+    pub(crate) cpus: u32,
+    pub(crate) nodes: u32,
+    pub(crate) memory_bytes: u64,
+    pub(crate) caches_max: u32,
+    pub(crate) min_objects: u32,
+    pub(crate) order_max: Order,
+    pub(crate) tunables: Tunables,
+    pub(crate) merging: Merging,
+    pub(crate) check: CheckLevel,
+    pub(crate) kmalloc: KmallocConfig,
+}
+
+impl Setup {
+    #[inline]
+    pub(crate) fn node_of(&self, cpu: u32) -> NodeId {
+        if self.nodes == 1 { NodeId(0) } else { NodeId(cpu * self.nodes / self.cpus) }
+    }
+}
+
+/// Describes a machine: [`Machine::builder`].
+#[derive(Debug, Clone)]
+#[must_use]
+pub struct MachineBuilder<B: Backend> {
+    setup: Setup,
+    min_objects: Option<u32>,
+    backend: PhantomData<B>,
+}
+
+impl<B: Backend> MachineBuilder<B> {
+    pub(crate) fn new() -> Self {
+        let setup = Setup {
+            cpus: 1,
+            nodes: 1,
+            memory_bytes: 1 << 30,
+            caches_max: 4096,
+            min_objects: 0,
+            order_max: crate::cache::geometry::ORDER_MAX,
+            tunables: Tunables::default(),
+            merging: Merging::Linux,
+            check: CheckLevel::Off,
+            kmalloc: KmallocConfig::default(),
+        };
+        Self { setup, min_objects: None, backend: PhantomData }
+    }
+
+    /// Sets the number of CPUs (default 1).
+    pub fn cpus(mut self, cpus: u32) -> Self {
+        self.setup.cpus = cpus;
+        self
+    }
+
+    /// Sets the number of NUMA nodes (default 1); memory and CPUs are dealt to them evenly.
+    pub fn nodes(mut self, nodes: u32) -> Self {
+        self.setup.nodes = nodes;
+        self
+    }
+
+    /// Sets the memory (default 1 GiB): address space, committed only where used.
+    pub fn memory_bytes(mut self, bytes: u64) -> Self {
+        self.setup.memory_bytes = bytes;
+        self
+    }
+
+    /// Sets how many caches can live at once (default 4096, at most 2^20 - 1).
+    pub fn caches_max(mut self, caches: u32) -> Self {
+        self.setup.caches_max = caches;
+        self
+    }
+
+    /// Sets the least number of objects that a slab should hold (SLUB; default
+    /// `4 * (fls(cpus) + 1)`, `slab_min_objects=` on the kernel's command line).
+    pub fn min_objects(mut self, objects: u32) -> Self {
+        self.min_objects = Some(objects);
+        self
+    }
+
+    /// Sets the highest order chosen for little waste (default 3; `slab_max_order=`).
+    pub fn order_max(mut self, order: Order) -> Self {
+        self.setup.order_max = order;
+        self
+    }
+
+    /// Sets the tunables of all caches that do not set their own.
+    pub fn tunables(mut self, tunables: Tunables) -> Self {
+        self.setup.tunables = tunables;
+        self
+    }
+
+    /// Sets whether like caches share slabs.
+    pub fn merging(mut self, merging: Merging) -> Self {
+        self.setup.merging = merging;
+        self
+    }
+
+    /// Sets how much is checked.
+    pub fn check(mut self, level: CheckLevel) -> Self {
+        self.setup.check = level;
+        self
+    }
+
+    /// Sets the kmalloc caches.
+    pub fn kmalloc(mut self, config: KmallocConfig) -> Self {
+        self.setup.kmalloc = config;
+        self
+    }
+
+    /// Boots the machine on address space of its own.
+    ///
+    /// # Errors
+    /// [`Error::Machine`] for an impossible shape, [`Error::Reserve`] if the operating system gives
+    /// no address space, [`Error::NoMemory`] if the boot caches do not fit.
+    #[cfg(feature = "std")]
+    pub fn build(self) -> Result<Machine<B>, Error> {
+        let setup = self.checked()?;
+        let arena = crate::raw::arena::Arena::reserve(setup.memory_bytes)?;
+        Machine::boot(setup, arena)
+    }
+
+    fn checked(mut self) -> Result<Setup, Error> {
+        let setup = &mut self.setup;
+        let check = |what, value: u64, ok: bool, expected| {
+            if ok { Ok(()) } else { Err(Error::Machine { what, value, expected }) }
+        };
+        let (cpus, nodes) = (u64::from(setup.cpus), u64::from(setup.nodes));
+        let memory = setup.memory_bytes;
+        check("cpus", cpus, (1..=4096).contains(&cpus), "1 to 4096")?;
+        check("nodes", nodes, (1..=cpus).contains(&nodes), "1 to the number of CPUs")?;
+        let range = (MEMORY_MIN * nodes)..=MEMORY_MAX;
+        check("memory_bytes", memory, range.contains(&memory), "1 MiB a node to 8 TiB")?;
+        let caches = u64::from(setup.caches_max);
+        let fits = (64..=u64::from(crate::CacheId::INDEX_MAX)).contains(&caches);
+        check("caches_max", caches, fits, "64 to 1048575")?;
+        let order = u64::from(setup.order_max.0);
+        check("order_max", order, setup.order_max <= Order::MAX, "0 to 10")?;
+        let classes = &setup.kmalloc.classes;
+        let rising = classes.windows(2).all(|w| w[0] < w[1]) && classes.len() < 256;
+        let largest = u64::from(classes.last().copied().unwrap_or(0));
+        let bounds = classes.first().is_some_and(|&c| c >= 8) && largest <= Order(1).bytes();
+        let eights = classes.iter().all(|c| c.is_multiple_of(8));
+        let expected = "a rising list of multiples of 8, from 8 to 8192 bytes";
+        check("kmalloc classes", largest, rising && bounds && eights, expected)?;
+        // Whole pages, the same number on each node.
+        setup.memory_bytes = memory / (PAGE_SIZE * nodes) * (PAGE_SIZE * nodes);
+        setup.min_objects =
+            self.min_objects.unwrap_or_else(|| crate::cache::geometry::min_objects(setup.cpus));
+        Ok(self.setup)
+    }
+}

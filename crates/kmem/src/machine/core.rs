@@ -1,0 +1,253 @@
+//! What every backend stands on: memory, pages, zones, cache numbers, counters.
+
+use alloc::vec::Vec;
+
+use super::builder::Setup;
+use super::findings::FindingLog;
+use super::locks::LockKind;
+use super::stats::{CacheStats, Gauges, PathCounts, Stat, Tally};
+use crate::cache::kmalloc::Kmalloc;
+use crate::cache::registry::{Entry, Registry};
+use crate::cache::table::{Cache, CacheTable};
+use crate::gfp::Gfp;
+use crate::ids::{CacheId, NodeId, ObjPtr, Order, PAGE_SIZE, Pfn};
+use crate::page::{Kind, PageTable, Zones};
+use crate::raw::arena::Arena;
+use crate::raw::local::LocalU64;
+use crate::raw::lock::Lock;
+use crate::raw::sync::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use crate::raw::zeroed::{ZeroedSlice, zeroed_struct};
+
+zeroed_struct! {
+    /// A CPU's machine-wide counters.
+    #[derive(Debug)]
+    pub(crate) struct CpuCounters {
+        pub live_bytes: LocalU64,
+        pub locks: [LocalU64; 7],
+    }
+}
+
+zeroed_struct! {
+    /// A cache's slabs.
+    #[derive(Debug)]
+    pub(crate) struct Totals {
+        pub slabs: AtomicU64,
+        pub slabs_peak: AtomicU64,
+        pub pages: AtomicU64,
+        pub objects: AtomicU64,
+    }
+}
+
+/// The parts of a machine that do not depend on the backend.
+#[derive(Debug)]
+pub struct Core {
+    pub(crate) arena: Arena,
+    pub(crate) pages: PageTable,
+    pub(crate) zones: Zones,
+    pub(crate) caches: CacheTable,
+    pub(crate) registry: Lock<Registry>,
+    pub(crate) kmalloc: Kmalloc,
+    pub(crate) setup: Setup,
+    pub(crate) findings: FindingLog,
+    pub(crate) claimed: Vec<AtomicBool>,
+    pub(crate) counters: ZeroedSlice<CpuCounters>,
+    pub(crate) tallies: ZeroedSlice<Tally>,
+    pub(crate) totals: ZeroedSlice<Totals>,
+    pub(crate) slab_pages: AtomicU64,
+    pub(crate) slabs: AtomicU64,
+    pub(crate) large_pages: AtomicU64,
+}
+
+impl Core {
+    /// Returns the place of a CPU's state for a cache in a table of CPUs times caches.
+    #[inline(always)]
+    pub(crate) fn cell(&self, cpu: u32, id: CacheId) -> usize {
+        cpu as usize * self.setup.caches_max as usize + id.index()
+    }
+
+    pub(crate) fn gauges(&self) -> Gauges {
+        let live = self.counters.as_slice().iter();
+        Gauges {
+            slab_bytes: self.slab_pages.load(Relaxed) * PAGE_SIZE,
+            slabs: self.slabs.load(Relaxed),
+            large_bytes: self.large_pages.load(Relaxed) * PAGE_SIZE,
+            live_bytes: live.fold(0, |sum: u64, c| sum.wrapping_add(c.live_bytes.get())),
+        }
+    }
+
+    /// Returns everything known of a cache.
+    pub(crate) fn stats_of(&self, entry: &Entry) -> CacheStats {
+        let slot = self.caches.get(entry.id);
+        let totals = &self.totals[entry.id.index()];
+        let live = self.live(entry.id);
+        let peaks = self.tallies_of(entry.id).map(|t| t.live_peak.get());
+        CacheStats {
+            name: entry.args.name.clone(),
+            aliases: entry.aliases.clone(),
+            object_size: slot.object_size.get(),
+            slab_size: slot.size.get(),
+            align: slot.align.get(),
+            order: slot.order(),
+            objs_per_slab: slot.objects.get(),
+            slabs: totals.slabs.load(Relaxed),
+            slabs_peak: totals.slabs_peak.load(Relaxed),
+            slab_bytes: totals.pages.load(Relaxed) * PAGE_SIZE,
+            objects_live: live,
+            objects_live_peak: peaks.max().unwrap_or(0).max(live),
+            objects_total: totals.objects.load(Relaxed),
+            paths: PathCounts::sum(self.tallies_of(entry.id)),
+        }
+    }
+
+    /// Returns cache, slab and index of the object that `obj` points to.
+    pub(crate) fn object_at(&self, obj: ObjPtr) -> Option<(CacheId, Pfn, u32)> {
+        if obj.pfn().0 >= self.pages.count() {
+            return None;
+        }
+        let head = self.pages.head(obj.pfn());
+        let page = self.pages.get(head);
+        if !page.is_slab() {
+            return None;
+        }
+        let id = CacheId(page.cache.get());
+        let slot = self.caches.get(id);
+        let base = head.offset() + u64::from(slot.left_pad.get());
+        Some((id, head, (obj.get().checked_sub(base)? / u64::from(slot.size.get())) as u32))
+    }
+
+    pub(crate) fn tallies_of(&self, id: CacheId) -> impl Iterator<Item = &Tally> {
+        (0..self.setup.cpus).map(move |cpu| &self.tallies[self.cell(cpu, id)])
+    }
+
+    pub(crate) fn live(&self, id: CacheId) -> u64 {
+        self.tallies_of(id).fold(0, |sum: u64, t| sum.wrapping_add(t.live.get()))
+    }
+}
+
+/// A CPU at work: what the hot paths carry around.
+#[derive(Debug, Clone, Copy)]
+pub struct Cx<'m> {
+    pub(crate) core: &'m Core,
+    pub(crate) cpu: u32,
+    /// Whose counters are written: its own, or CPU 0's when one thread drives all CPUs.
+    pub(crate) tally_cpu: u32,
+}
+
+impl<'m> Cx<'m> {
+    /// Returns the node of the CPU: CPUs are dealt to nodes in equal runs.
+    #[inline]
+    pub(crate) fn node(&self) -> NodeId {
+        self.core.setup.node_of(self.cpu)
+    }
+
+    #[inline(always)]
+    pub(crate) fn tally(&self, id: CacheId) -> &'m Tally {
+        &self.core.tallies[self.core.cell(self.tally_cpu, id)]
+    }
+
+    #[inline(always)]
+    pub(crate) fn counters(&self) -> &'m CpuCounters {
+        &self.core.counters[self.tally_cpu as usize]
+    }
+
+    #[inline(always)]
+    pub(crate) fn count_lock(&self, kind: LockKind) {
+        self.counters().locks[kind as usize].add(1);
+    }
+
+    /// Enters an object given out.
+    #[inline(always)]
+    pub(crate) fn object_out(&self, tally: &Tally, bytes: u32) {
+        let live = tally.live.get().wrapping_add(1);
+        tally.live.set(live);
+        if live as i64 > tally.live_peak.get() as i64 {
+            tally.live_peak.set(live);
+        }
+        self.counters().live_bytes.add(u64::from(bytes));
+    }
+
+    /// Enters an object come back.
+    #[inline(always)]
+    pub(crate) fn object_in(&self, tally: &Tally, bytes: u32) {
+        tally.live.sub(1);
+        self.counters().live_bytes.sub(u64::from(bytes));
+    }
+
+    /// Takes pages for a slab of `cache` and enters them; the usual order, or the least that does.
+    pub(crate) fn slab_pages(
+        &self,
+        cache: &Cache,
+        gfp: Gfp,
+        node: Option<NodeId>,
+    ) -> Option<(Pfn, Order)> {
+        let mut gfp = gfp.without(Gfp::ZERO);
+        let flags = cache.flags();
+        if flags.has(crate::SlabFlags::CACHE_DMA) {
+            gfp |= Gfp::DMA;
+        }
+        if flags.has(crate::SlabFlags::CACHE_DMA32) {
+            gfp |= Gfp::DMA32;
+        }
+        let zones = &self.core.zones;
+        let (usual, min) = (cache.order(), cache.order_min());
+        let mut order = usual;
+        let mut pfn = zones.alloc(*self, order, gfp, node);
+        if pfn.is_none() && min < usual {
+            order = min;
+            pfn = zones.alloc(*self, order, gfp, node);
+            if pfn.is_some() {
+                self.tally(cache.id()).count(Stat::OrderFallback);
+            }
+        }
+        let pfn = pfn?;
+        self.core.pages.claim(pfn, Kind::Slab, order);
+        self.core.pages.get(pfn).cache.set(cache.id().0);
+        self.slab_in(Some(cache.id()), order, (order.bytes() / u64::from(cache.size.get())) as u32);
+        self.tally(cache.id()).count(Stat::AllocSlab);
+        Some((pfn, order))
+    }
+
+    /// Gives a slab's pages back.
+    pub(crate) fn free_slab_pages(&self, cache: &Cache, pfn: Pfn) {
+        let order = self.core.pages.get(pfn).order();
+        self.tally(cache.id()).count(Stat::FreeSlab);
+        let objects = (order.bytes() / u64::from(cache.size.get())) as u32;
+        self.slab_out(Some(cache.id()), order, objects);
+        self.core.zones.free(*self, pfn, order);
+    }
+
+    /// Runs the cache's constructor on the objects of a new slab.
+    #[cold]
+    pub(crate) fn construct(&self, cache: &Cache, first: u64, objects: u64, size: u64) {
+        let ctor = self.core.registry.lock().entry(cache.id()).and_then(|e| e.args.ctor);
+        let Some(ctor) = ctor else { return };
+        for obj in (0..objects).filter_map(|i| ObjPtr::new(first + i * size)) {
+            (ctor.func)(self.core.arena.address(obj), ctor.context);
+        }
+    }
+
+    /// Enters a slab into the gauges and the cache's totals.
+    pub(crate) fn slab_in(&self, id: Option<CacheId>, order: Order, objects: u32) {
+        let core = self.core;
+        core.slab_pages.fetch_add(u64::from(order.pages()), Relaxed);
+        core.slabs.fetch_add(1, Relaxed);
+        let Some(id) = id else { return };
+        let totals = &core.totals[id.index()];
+        let slabs = totals.slabs.fetch_add(1, Relaxed) + 1;
+        totals.slabs_peak.fetch_max(slabs, Relaxed);
+        totals.pages.fetch_add(u64::from(order.pages()), Relaxed);
+        totals.objects.fetch_add(u64::from(objects), Relaxed);
+    }
+
+    /// Takes a slab out of the gauges and the cache's totals.
+    pub(crate) fn slab_out(&self, id: Option<CacheId>, order: Order, objects: u32) {
+        let core = self.core;
+        core.slab_pages.fetch_sub(u64::from(order.pages()), Relaxed);
+        core.slabs.fetch_sub(1, Relaxed);
+        let Some(id) = id else { return };
+        let totals = &core.totals[id.index()];
+        totals.slabs.fetch_sub(1, Relaxed);
+        totals.pages.fetch_sub(u64::from(order.pages()), Relaxed);
+        totals.objects.fetch_sub(u64::from(objects), Relaxed);
+    }
+}

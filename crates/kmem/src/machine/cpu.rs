@@ -1,0 +1,294 @@
+//! CPU handles: where allocation and free happen.
+
+use core::cell::Cell;
+use core::marker::PhantomData;
+
+use alloc::vec::Vec;
+
+use super::Machine;
+use super::core::Cx;
+use super::findings::{Finding, FindingKind};
+use crate::backend::Backend;
+use crate::backend::ops::Request;
+use crate::error::Error;
+use crate::gfp::Gfp;
+use crate::ids::{CacheId, CpuId, NodeId, ObjPtr, Order, Pfn, Site};
+use crate::page::Kind;
+use crate::raw::sync::Ordering::Relaxed;
+
+/// One CPU of a machine, in one thread's hands: `Send`, not `Sync`.
+#[derive(Debug)]
+pub struct Cpu<'m, B: Backend> {
+    machine: &'m Machine<B>,
+    cx: Cx<'m>,
+    _not_sync: PhantomData<Cell<()>>,
+}
+
+impl<'m, B: Backend> Cpu<'m, B> {
+    pub(super) fn new(machine: &'m Machine<B>, cpu: u32, tally_cpu: u32) -> Self {
+        Self { machine, cx: machine.cx(cpu, tally_cpu), _not_sync: PhantomData }
+    }
+
+    /// Returns its number.
+    pub fn id(&self) -> CpuId {
+        CpuId(self.cx.cpu)
+    }
+
+    /// Returns its machine.
+    pub fn machine(&self) -> &'m Machine<B> {
+        self.machine
+    }
+
+    /// Allocates an object (`kmem_cache_alloc`); `None` when memory is out.
+    #[inline]
+    pub fn alloc(&self, cache: CacheId, gfp: Gfp, site: Site) -> Option<ObjPtr> {
+        self.alloc_request(cache, Request { gfp, node: None, site })
+    }
+
+    /// Allocates an object on a node (`kmem_cache_alloc_node`).
+    #[inline]
+    pub fn alloc_node(&self, cache: CacheId, gfp: Gfp, node: NodeId, site: Site) -> Option<ObjPtr> {
+        self.alloc_request(cache, Request { gfp, node: Some(node), site })
+    }
+
+    #[inline(always)]
+    fn alloc_request(&self, id: CacheId, request: Request) -> Option<ObjPtr> {
+        let (machine, cx) = (self.machine, self.cx);
+        let cache = machine.slot(id);
+        let obj = machine.backend.alloc(cx, cache, request)?;
+        cx.object_out(cx.tally(id), cache.size.get());
+        if request.gfp.has(Gfp::ZERO) {
+            machine.core.arena.fill(obj.get(), u64::from(cache.object_size.get()), 0);
+        }
+        Some(obj)
+    }
+
+    /// Frees an object (`kmem_cache_free`).
+    #[inline]
+    pub fn free(&self, cache: CacheId, obj: ObjPtr, site: Site) {
+        let core = &self.machine.core;
+        if obj.get() >= core.arena.len() {
+            return self.finding(FindingKind::ForeignPointer, obj, site, "beyond the memory");
+        }
+        let head = core.pages.head(obj.pfn());
+        self.free_at(cache, obj, head);
+    }
+
+    #[inline(always)]
+    fn free_at(&self, id: CacheId, obj: ObjPtr, head: Pfn) {
+        let (machine, cx) = (self.machine, self.cx);
+        let cache = machine.slot(id);
+        machine.backend.free(cx, cache, obj, head);
+        cx.object_in(cx.tally(id), cache.size.get());
+    }
+
+    /// Allocates `size` bytes (`kmalloc`). 0 bytes give [`ObjPtr::ZERO_SIZE`]; more than 4 MiB,
+    /// or memory being out, give `None`.
+    #[inline]
+    pub fn kmalloc(&self, size: u64, gfp: Gfp, site: Site) -> Option<ObjPtr> {
+        self.kmalloc_request(size, Request { gfp, node: None, site })
+    }
+
+    /// Allocates `size` bytes on a node (`kmalloc_node`).
+    #[inline]
+    pub fn kmalloc_node(&self, size: u64, gfp: Gfp, node: NodeId, site: Site) -> Option<ObjPtr> {
+        self.kmalloc_request(size, Request { gfp, node: Some(node), site })
+    }
+
+    #[inline(always)]
+    fn kmalloc_request(&self, size: u64, request: Request) -> Option<ObjPtr> {
+        if size == 0 {
+            return Some(ObjPtr::ZERO_SIZE);
+        }
+        match self.machine.core.kmalloc.cache(size, request.gfp, request.site) {
+            Some(id) => self.alloc_request(id, request),
+            None => self.kmalloc_large(size, request),
+        }
+    }
+
+    #[cold]
+    fn kmalloc_large(&self, size: u64, request: Request) -> Option<ObjPtr> {
+        let (core, cx) = (&self.machine.core, self.cx);
+        if size < B::CARVE_MAX {
+            return self.machine.backend.carve(cx, size, request);
+        }
+        let order = Order::for_bytes(size)?;
+        let pfn = core.zones.alloc(cx, order, request.gfp, request.node)?;
+        core.pages.claim(pfn, Kind::Large, order);
+        core.pages.get(pfn).cache.set(size as u32);
+        core.large_pages.fetch_add(u64::from(order.pages()), Relaxed);
+        cx.counters().live_bytes.add(order.bytes());
+        if request.gfp.has(Gfp::ZERO) {
+            core.arena.fill(pfn.offset(), order.bytes(), 0);
+        }
+        ObjPtr::new(pfn.offset())
+    }
+
+    /// Frees what [`Self::kmalloc`] (or, under SLAB and SLUB, [`Self::alloc`]) gave (`kfree`).
+    #[inline]
+    pub fn kfree(&self, obj: ObjPtr, site: Site) {
+        let core = &self.machine.core;
+        if obj.get() >= core.arena.len() {
+            return self.finding(FindingKind::ForeignPointer, obj, site, "beyond the memory");
+        }
+        let head = core.pages.head(obj.pfn());
+        let page = core.pages.get(head);
+        if page.is_slab() {
+            self.free_at(CacheId(page.cache.get()), obj, head);
+        } else {
+            self.kfree_large(obj, head, site);
+        }
+    }
+
+    #[cold]
+    fn kfree_large(&self, obj: ObjPtr, head: Pfn, site: Site) {
+        let (core, cx) = (&self.machine.core, self.cx);
+        let page = core.pages.get(head);
+        match page.kind() {
+            _ if obj == ObjPtr::ZERO_SIZE => {}
+            Kind::Carved => self.machine.backend.uncarve(cx, obj),
+            Kind::Large if obj.get() == head.offset() => {
+                let order = page.order();
+                core.large_pages.fetch_sub(u64::from(order.pages()), Relaxed);
+                cx.counters().live_bytes.sub(order.bytes());
+                core.zones.free(cx, head, order);
+            }
+            Kind::Large => {
+                self.finding(FindingKind::InteriorPointer, obj, site, "inside a large kmalloc");
+            }
+            _ => self.finding(FindingKind::ForeignPointer, obj, site, "not from kmalloc"),
+        }
+    }
+
+    /// Returns the usable bytes of an object from kmalloc or a cache (`ksize`).
+    pub fn ksize(&self, obj: ObjPtr) -> u64 {
+        let core = &self.machine.core;
+        let head = core.pages.head(obj.pfn());
+        let page = core.pages.get(head);
+        match page.kind() {
+            Kind::Slab => {
+                let cache = core.caches.get(CacheId(page.cache.get()));
+                u64::from(cache.object_size.get())
+            }
+            Kind::Large | Kind::Pages => page.order().bytes(),
+            Kind::Carved => self.machine.backend.carved_size(&core.arena, obj),
+            _ => 0,
+        }
+    }
+
+    /// Allocates 2^order pages (`alloc_pages`); `None` when memory is out or the order is too high.
+    pub fn alloc_pages(&self, order: Order, gfp: Gfp) -> Option<Pfn> {
+        let core = &self.machine.core;
+        let pfn = core.zones.alloc(self.cx, order, gfp, None)?;
+        core.pages.claim(pfn, Kind::Pages, order);
+        if gfp.has(Gfp::ZERO) {
+            core.arena.fill(pfn.offset(), order.bytes(), 0);
+        }
+        Some(pfn)
+    }
+
+    /// Frees pages (`__free_pages`).
+    pub fn free_pages(&self, pfn: Pfn, order: Order, site: Site) {
+        let core = &self.machine.core;
+        let Some(obj) = ObjPtr::new(pfn.offset()) else { return };
+        if pfn.0 >= core.pages.count() || core.pages.get(pfn).kind() != Kind::Pages {
+            return self.finding(FindingKind::ForeignPointer, obj, site, "not from alloc_pages");
+        }
+        if core.pages.get(pfn).order() != order {
+            return self.finding(FindingKind::BadOrder, obj, site, "not the order allocated");
+        }
+        core.zones.free(self.cx, pfn, order);
+    }
+
+    /// Returns what the CPU holds of a cache to the shared lists.
+    pub fn flush(&self, cache: CacheId) {
+        self.machine.backend.flush(self.cx, self.machine.slot(cache));
+    }
+
+    #[cold]
+    fn finding(&self, kind: FindingKind, obj: ObjPtr, site: Site, detail: &str) {
+        self.machine.core.findings.report(Finding {
+            kind,
+            cache: "-".into(),
+            object: Some(obj),
+            offset: 0,
+            site,
+            site_before: None,
+            detail: detail.into(),
+        });
+    }
+}
+
+/// A CPU handle that gives its CPU back.
+impl<B: Backend> Drop for Cpu<'_, B> {
+    fn drop(&mut self) {
+        self.machine.release(self.cx.cpu);
+    }
+}
+
+/// All CPUs of a machine in one thread's hands.
+#[derive(Debug)]
+pub struct CpuSet<'m, B: Backend> {
+    machine: &'m Machine<B>,
+    cpus: Vec<Cpu<'m, B>>,
+}
+
+impl<'m, B: Backend> CpuSet<'m, B> {
+    pub(super) fn new(machine: &'m Machine<B>) -> Self {
+        let cpus = (0..machine.cpu_count()).map(|cpu| Cpu::new(machine, cpu, 0)).collect();
+        Self { machine, cpus }
+    }
+
+    /// Returns a CPU.
+    ///
+    /// # Panics
+    /// If the machine has no such CPU.
+    #[inline(always)]
+    pub fn cpu(&self, id: CpuId) -> &Cpu<'m, B> {
+        &self.cpus[id.0 as usize]
+    }
+
+    /// Returns all CPUs by number.
+    pub fn iter(&self) -> impl Iterator<Item = &Cpu<'m, B>> {
+        self.cpus.iter()
+    }
+
+    /// Gives everything that can be given of a cache back to the page allocator
+    /// (`kmem_cache_shrink`).
+    pub fn shrink(&self, cache: CacheId) {
+        let slot = self.machine.slot(cache);
+        self.cpus.iter().for_each(|cpu| self.machine.backend.flush(cpu.cx, slot));
+        self.machine.backend.shrink(self.cpus[0].cx, slot);
+    }
+
+    /// Destroys a cache, or takes one alias off it (`kmem_cache_destroy`).
+    ///
+    /// # Errors
+    /// [`Error::Busy`] if objects are live: the cache stays, and a finding is entered.
+    pub fn cache_destroy(&self, cache: CacheId, site: Site) -> Result<(), Error> {
+        let core = &self.machine.core;
+        let mut registry = core.registry.lock();
+        let Some(entry) = registry.entry_mut(cache) else { return Ok(()) };
+        if entry.users > 1 {
+            entry.users -= 1;
+            return Ok(());
+        }
+        let name = entry.args.name.clone();
+        self.shrink(cache);
+        let objects = core.live(cache);
+        if objects > 0 {
+            core.findings.report(Finding {
+                kind: FindingKind::DestroyWithObjects,
+                cache: name.clone(),
+                object: None,
+                offset: 0,
+                site,
+                site_before: None,
+                detail: alloc::format!("{objects} objects are live, expected none"),
+            });
+            return Err(Error::Busy { name, objects });
+        }
+        registry.remove(&core.caches, cache);
+        Ok(())
+    }
+}

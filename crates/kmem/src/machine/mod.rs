@@ -1,0 +1,268 @@
+//! A machine: memory, CPUs and caches under one backend.
+//!
+//! # How it works
+//! [`MachineBuilder`] boots it; [`Cpu`] handles do the work, each the only one of its CPU, so that
+//! per-CPU state needs no atomic instruction; [`CpuSet`] is all of them in one hand, for a thread
+//! that plays every CPU in turn. Creating caches and reading statistics needs no CPU.
+//!
+//! # Lock order
+//! registry -> node list -> pcp -> zone.
+
+pub(crate) mod builder;
+pub(crate) mod core;
+pub(crate) mod cpu;
+pub(crate) mod findings;
+pub(crate) mod locks;
+pub(crate) mod stats;
+pub(crate) mod validate;
+
+use alloc::string::ToString;
+use alloc::vec::Vec;
+
+use self::builder::{MachineBuilder, Merging, Setup};
+use self::core::{Core, Cx};
+use self::cpu::{Cpu, CpuSet};
+use self::findings::{Finding, FindingLog};
+use self::locks::LockKind;
+use self::stats::{CacheStats, Gauges, PathCounts};
+use self::validate::{Audit, Balance};
+use crate::backend::Backend;
+use crate::cache::kmalloc::Kmalloc;
+use crate::cache::registry::Registry;
+use crate::cache::table::{Cache, CacheTable};
+use crate::cache::{CacheArgs, SlabFlags};
+use crate::error::Error;
+use crate::ids::{CacheId, CpuId, NodeId, ObjPtr, PAGE_SIZE, Pfn};
+use crate::page::{PageTable, Zones};
+use crate::raw::arena::Arena;
+use crate::raw::lock::Lock;
+use crate::raw::sync::{AtomicBool, AtomicU64, Ordering};
+use crate::raw::zeroed::ZeroedSlice;
+
+/// Simulated hardware with the page allocator, the caches and the backend `B` on it.
+#[derive(Debug)]
+pub struct Machine<B: Backend> {
+    pub(crate) core: Core,
+    pub(crate) backend: B,
+}
+
+impl<B: Backend> Machine<B> {
+    /// Describes a machine of one CPU, one node and 1 GiB; change what you like, then build.
+    pub fn builder() -> MachineBuilder<B> {
+        MachineBuilder::new()
+    }
+
+    pub(crate) fn boot(setup: Setup, arena: Arena) -> Result<Self, Error> {
+        let pages = PageTable::new((setup.memory_bytes / PAGE_SIZE) as u32);
+        let cells = setup.cpus as usize * setup.caches_max as usize;
+        let core = Core {
+            zones: Zones::new(&pages, setup.nodes, setup.cpus),
+            arena,
+            pages,
+            caches: CacheTable::new(setup.caches_max),
+            registry: Lock::new(Registry::default()),
+            kmalloc: Kmalloc::none(),
+            findings: FindingLog::default(),
+            claimed: (0..setup.cpus).map(|_| AtomicBool::new(false)).collect(),
+            counters: ZeroedSlice::new(setup.cpus as usize),
+            tallies: ZeroedSlice::new(cells),
+            totals: ZeroedSlice::new(setup.caches_max as usize),
+            slab_pages: AtomicU64::new(0),
+            slabs: AtomicU64::new(0),
+            large_pages: AtomicU64::new(0),
+            setup,
+        };
+        let mut machine = Self { backend: B::new(&core), core };
+        if B::KMALLOC_CACHES {
+            let config = machine.core.setup.kmalloc.clone();
+            machine.core.kmalloc = Kmalloc::new(&config, |args| machine.cache_create(&args))?;
+        }
+        Ok(machine)
+    }
+
+    /// Creates a cache, or adds an alias to one that serves as well ([`Merging`]).
+    ///
+    /// # Errors
+    /// [`Error::Cache`] for impossible sizes or alignment, [`Error::TooManyCaches`].
+    ///
+    /// # Panics
+    /// Instead of the error, if the arguments have [`SlabFlags::PANIC`].
+    pub fn cache_create(&self, args: &CacheArgs) -> Result<CacheId, Error> {
+        let created = self.try_create(args);
+        if let (Err(error), true) = (&created, args.flags.has(SlabFlags::PANIC)) {
+            panic!("SLAB_PANIC: {error}");
+        }
+        created
+    }
+
+    fn try_create(&self, args: &CacheArgs) -> Result<CacheId, Error> {
+        let error = |what| Error::Cache { name: args.name.to_string(), what };
+        if args.object_size == 0 {
+            return Err(error("the object size is 0"));
+        }
+        if u64::from(args.object_size) > crate::Order::MAX.bytes() {
+            return Err(error("an object is larger than the largest block of pages (4 MiB)"));
+        }
+        if !(args.align == 0 || args.align.is_power_of_two()) {
+            return Err(error("the alignment has to be a power of two"));
+        }
+        if args.freeptr_offset.is_some_and(|o| !o.is_multiple_of(8) || o + 8 > args.object_size) {
+            return Err(error("freeptr_offset has to be a multiple of 8 inside the object"));
+        }
+        let mut registry = self.core.registry.lock();
+        if self.core.setup.merging == Merging::Linux
+            && let Some(id) = registry.find_mergeable(&self.core.caches, args)
+        {
+            let slot = self.core.caches.get(id);
+            slot.object_size.set(slot.object_size.get().max(args.object_size));
+            let entry = registry.entry_mut(id).expect("found just above");
+            entry.aliases.push(args.name.clone());
+            entry.users += 1;
+            return Ok(id);
+        }
+        let plan = B::plan(&self.core, args)?;
+        let id = registry.reserve(&self.core.caches, &args.name)?;
+        let slot = self.core.caches.get(id);
+        slot.set_layout(&plan.layout);
+        slot.set_orders(plan.order, plan.order_min);
+        slot.objects.set(plan.objects);
+        slot.flags.set(args.flags.0);
+        slot.has_ctor.set(u32::from(args.ctor.is_some()));
+        self.backend.create(&self.core, slot, args);
+        registry.insert(id, args.clone());
+        Ok(id)
+    }
+
+    /// Finds a cache by its name or an alias.
+    pub fn cache_by_name(&self, name: &str) -> Option<CacheId> {
+        let registry = self.core.registry.lock();
+        let mut entries = registry.entries().iter();
+        entries.find(|e| e.args.name == name || e.aliases.iter().any(|a| a == name)).map(|e| e.id)
+    }
+
+    /// Returns the cache that a `kmalloc` of `size` bytes comes from, if it comes from one.
+    pub fn kmalloc_cache(&self, size: u64, gfp: crate::Gfp, site: crate::Site) -> Option<CacheId> {
+        self.core.kmalloc.cache(size, gfp, site)
+    }
+
+    /// Returns the living caches, oldest first.
+    pub fn caches(&self) -> Vec<CacheId> {
+        self.core.registry.lock().entries().iter().map(|e| e.id).collect()
+    }
+
+    /// Takes a CPU into the caller's hands; dropping the handle gives it back.
+    ///
+    /// # Errors
+    /// [`Error::CpuBusy`] if somebody else holds it or it does not exist.
+    pub fn cpu(&self, id: CpuId) -> Result<Cpu<'_, B>, Error> {
+        if !self.claim(id.0) {
+            return Err(Error::CpuBusy { cpu: id.0, cpus: self.core.setup.cpus });
+        }
+        Ok(Cpu::new(self, id.0, id.0))
+    }
+
+    /// Takes all CPUs into the caller's hands.
+    ///
+    /// # Errors
+    /// [`Error::CpuBusy`] if somebody else holds one.
+    pub fn cpus(&self) -> Result<CpuSet<'_, B>, Error> {
+        let cpus = self.core.setup.cpus;
+        for cpu in 0..cpus {
+            if !self.claim(cpu) {
+                (0..cpu).for_each(|taken| self.release(taken));
+                return Err(Error::CpuBusy { cpu, cpus });
+            }
+        }
+        Ok(CpuSet::new(self))
+    }
+
+    pub(crate) fn claim(&self, cpu: u32) -> bool {
+        let Some(claimed) = self.core.claimed.get(cpu as usize) else { return false };
+        claimed.compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed).is_ok()
+    }
+
+    pub(crate) fn release(&self, cpu: u32) {
+        self.core.claimed[cpu as usize].store(false, Ordering::Release);
+    }
+
+    /// Returns the number of CPUs.
+    pub fn cpu_count(&self) -> u32 {
+        self.core.setup.cpus
+    }
+
+    /// Returns the machine-wide amounts, without a walk.
+    #[inline]
+    pub fn gauges(&self) -> Gauges {
+        self.core.gauges()
+    }
+
+    /// Returns what there is to know of a cache; `None` once it is destroyed.
+    pub fn cache_stats(&self, id: CacheId) -> Option<CacheStats> {
+        let registry = self.core.registry.lock();
+        let entry = registry.entry(id)?;
+        Some(self.core.stats_of(entry))
+    }
+
+    /// Returns the paths taken by all caches together.
+    pub fn path_counts(&self) -> PathCounts {
+        PathCounts::sum(self.core.tallies.as_slice().iter())
+    }
+
+    /// Returns how often each kind of lock was taken.
+    pub fn lock_counts(&self) -> [(LockKind, u64); LockKind::ALL.len()] {
+        let counters = self.core.counters.as_slice();
+        LockKind::ALL
+            .map(|kind| (kind, counters.iter().map(|c| c.locks[kind as usize].get()).sum::<u64>()))
+    }
+
+    /// Walks everything and checks that the books balance. Exact when no other thread is at work.
+    pub fn validate(&self) -> Balance {
+        Audit::run(self)
+    }
+
+    /// Returns how many findings there were.
+    pub fn findings_count(&self) -> u64 {
+        self.core.findings.count()
+    }
+
+    /// Takes the findings kept (the first 1000).
+    pub fn take_findings(&self) -> Vec<Finding> {
+        self.core.findings.take()
+    }
+
+    /// Makes page allocations fail after the next `count` ones; `None` stops that.
+    pub fn fail_pages_after(&self, count: Option<u64>) {
+        self.core.zones.fail_after(count);
+    }
+
+    /// Returns the node that a page belongs to.
+    pub fn node_of(&self, pfn: Pfn) -> NodeId {
+        self.core.zones.node_of(pfn)
+    }
+
+    /// Returns the cache whose slab an object lies in and the object's index in the slab.
+    pub fn object_at(&self, obj: ObjPtr) -> Option<(CacheId, Pfn, u32)> {
+        self.core.object_at(obj)
+    }
+
+    /// Returns the address of an object in this process. It stays valid as long as the machine;
+    /// touch it only while the object is allocated.
+    #[inline]
+    pub fn address(&self, obj: ObjPtr) -> ::core::ptr::NonNull<u8> {
+        self.core.arena.address(obj)
+    }
+
+    /// Returns the object that an address belongs to; `None` if it is not in the machine's memory.
+    #[inline]
+    pub fn object(&self, address: *const u8) -> Option<ObjPtr> {
+        self.core.arena.offset(address)
+    }
+
+    pub(crate) fn slot(&self, id: CacheId) -> &Cache {
+        self.core.caches.get(id)
+    }
+
+    pub(crate) fn cx(&self, cpu: u32, tally_cpu: u32) -> Cx<'_> {
+        Cx { core: &self.core, cpu, tally_cpu }
+    }
+}

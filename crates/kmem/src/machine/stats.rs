@@ -1,0 +1,207 @@
+//! Counters of paths taken, per cache and CPU, and what they add up to.
+//!
+//! # How it works
+//! A [`Tally`] a CPU and cache, written by its CPU alone. One thread that drives every CPU
+//! ([`crate::CpuSet`]) writes CPU 0's tallies for all of them: then `live` and `live_peak` are
+//! exact at every instant. With one thread a CPU, a tally's `live` may be negative (freed elsewhere
+//! than allocated); sums are exact once the CPUs are quiet, and the peak is the largest sum seen
+//! when a slab was added or statistics were read.
+//!
+//! Linux counterpart: `enum stat_item` (`CONFIG_SLUB_STATS`) in `include/linux/slub_def.h` @ 6.1.
+
+use crate::raw::local::LocalU64;
+use crate::raw::zeroed::zeroed_struct;
+
+macro_rules! stats {
+    ($($(#[$doc:meta])* $variant:ident $name:literal,)*) => {
+        /// A path that an operation can take; names are those of `CONFIG_SLUB_STATS` where Linux
+        /// has one.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        #[repr(u8)]
+        #[non_exhaustive]
+        pub enum Stat { $($(#[$doc])* $variant,)* }
+
+        impl Stat {
+            /// All counters, in the order of their index.
+            pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
+
+            /// Returns the name under `/sys/kernel/slab`.
+            pub fn name(self) -> &'static str {
+                match self { $(Self::$variant => $name,)* }
+            }
+        }
+    };
+}
+
+stats! {
+    /// Allocation from the CPU's own free list or array.
+    AllocFastpath "alloc_fastpath",
+    /// Free to the CPU's own slab or array.
+    FreeFastpath "free_fastpath",
+    /// Allocation that had to look further.
+    AllocSlowpath "alloc_slowpath",
+    /// Free that had to go further.
+    FreeSlowpath "free_slowpath",
+    /// Free to a slab that some CPU has frozen.
+    FreeFrozen "free_frozen",
+    /// Free that put a slab on the node's partial list.
+    FreeAddPartial "free_add_partial",
+    /// Free that took a slab off the node's partial list.
+    FreeRemovePartial "free_remove_partial",
+    /// CPU slab taken from the node's partial list.
+    AllocFromPartial "alloc_from_partial",
+    /// CPU slab new from the page allocator.
+    AllocSlab "alloc_slab",
+    /// CPU free list refilled from the slab's own.
+    AllocRefill "alloc_refill",
+    /// CPU slab on the wrong node.
+    AllocNodeMismatch "alloc_node_mismatch",
+    /// Slab given back to the page allocator.
+    FreeSlab "free_slab",
+    /// CPU slab abandoned by a flush.
+    CpuslabFlush "cpuslab_flush",
+    /// CPU slab was full when deactivated.
+    DeactivateFull "deactivate_full",
+    /// CPU slab was empty when deactivated.
+    DeactivateEmpty "deactivate_empty",
+    /// CPU slab moved to the head of the partial list.
+    DeactivateToHead "deactivate_to_head",
+    /// CPU slab moved to the tail of the partial list.
+    DeactivateToTail "deactivate_to_tail",
+    /// Deactivated slab held remotely freed objects.
+    DeactivateRemoteFrees "deactivate_remote_frees",
+    /// CPU slab left because it was full.
+    DeactivateBypass "deactivate_bypass",
+    /// Slab had to be of the minimum order.
+    OrderFallback "order_fallback",
+    /// Lock-free update had to be tried again.
+    CmpxchgDoubleFail "cmpxchg_double_fail",
+    /// CPU slab taken from the CPU's partial list.
+    CpuPartialAlloc "cpu_partial_alloc",
+    /// Slab put on the CPU's partial list by a free.
+    CpuPartialFree "cpu_partial_free",
+    /// CPU's partial list refilled from the node's.
+    CpuPartialNode "cpu_partial_node",
+    /// CPU's partial list drained to the node's.
+    CpuPartialDrain "cpu_partial_drain",
+    /// SLAB: array refilled from the shared array.
+    AllocShared "alloc_shared",
+    /// SLAB: array flushed to the shared array.
+    FreeShared "free_shared",
+    /// Free to memory that belongs to another CPU or node.
+    FreeRemote "free_remote",
+    /// SLOB, SLMB: pages looked at before one fitted.
+    PagesWalked "pages_walked",
+}
+
+pub(crate) const STATS: usize = 29;
+const _: () = assert!(Stat::ALL.len() == STATS);
+
+zeroed_struct! {
+    /// One cache's counters on one CPU.
+    #[derive(Debug)]
+    pub(crate) struct Tally {
+        /// Allocations minus frees.
+        pub live: LocalU64,
+        /// Most `live` at any time.
+        pub live_peak: LocalU64,
+        /// Counters by [`Stat`].
+        pub counts: [LocalU64; STATS],
+    }
+}
+
+impl Tally {
+    /// Counts one.
+    #[inline(always)]
+    pub(crate) fn count(&self, stat: Stat) {
+        self.counts[stat as usize].add(1);
+    }
+}
+
+/// Counters of one cache, summed over the CPUs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PathCounts {
+    counts: [u64; STATS],
+}
+
+impl PathCounts {
+    pub(crate) fn sum<'a>(tallies: impl Iterator<Item = &'a Tally>) -> Self {
+        let mut counts = [0u64; STATS];
+        for tally in tallies {
+            for (sum, count) in counts.iter_mut().zip(&tally.counts) {
+                *sum += count.get();
+            }
+        }
+        Self { counts }
+    }
+
+    /// Returns one counter.
+    pub fn get(&self, stat: Stat) -> u64 {
+        self.counts[stat as usize]
+    }
+
+    /// Visits the counters in their order.
+    pub fn iter(&self) -> impl Iterator<Item = (Stat, u64)> + '_ {
+        Stat::ALL.iter().map(|&stat| (stat, self.get(stat)))
+    }
+
+    /// Adds another cache's counters.
+    pub fn add(&mut self, other: &Self) {
+        for (sum, count) in self.counts.iter_mut().zip(&other.counts) {
+            *sum += count;
+        }
+    }
+}
+
+/// What there is to know of one cache.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CacheStats {
+    /// Name.
+    pub name: alloc::string::String,
+    /// Names merged into it.
+    pub aliases: alloc::vec::Vec<alloc::string::String>,
+    /// Bytes the caller uses of each object.
+    pub object_size: u32,
+    /// Bytes from one object to the next.
+    pub slab_size: u32,
+    /// Alignment in bytes.
+    pub align: u32,
+    /// Usual order of a slab.
+    pub order: crate::Order,
+    /// Objects in a slab of the usual order.
+    pub objs_per_slab: u32,
+    /// Slabs now.
+    pub slabs: u64,
+    /// Most slabs at any time.
+    pub slabs_peak: u64,
+    /// Bytes of these slabs.
+    pub slab_bytes: u64,
+    /// Objects given out.
+    pub objects_live: u64,
+    /// Most objects given out at any time (see the module).
+    pub objects_live_peak: u64,
+    /// Objects that the slabs hold, given out or not.
+    pub objects_total: u64,
+    /// Paths taken.
+    pub paths: PathCounts,
+}
+
+/// Machine-wide amounts, each readable at any time without a walk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Gauges {
+    /// Bytes of pages that slabs (or carved pages) own.
+    pub slab_bytes: u64,
+    /// Number of slabs (or carved pages).
+    pub slabs: u64,
+    /// Bytes of pages that large kmallocs own.
+    pub large_bytes: u64,
+    /// Bytes given to callers: slab sizes, and whole pages for large kmallocs.
+    pub live_bytes: u64,
+}
+
+impl Gauges {
+    /// Returns the bytes held in pages for slabs and large kmallocs.
+    pub fn held_bytes(&self) -> u64 {
+        self.slab_bytes + self.large_bytes
+    }
+}

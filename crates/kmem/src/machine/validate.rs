@@ -1,0 +1,234 @@
+//! Validation: walk everything, and see that the books balance.
+//!
+//! # Invariants
+//! - bytes held = live + free objects + slack + metadata, where *held* is counted in pages,
+//!   *live* by the per-CPU tallies, and the rest by walking slabs and lists.
+//! - machine pages = reserved + free + per-CPU lists + slabs + large + given out.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
+
+use super::Machine;
+use crate::backend::Backend;
+use crate::cache::table::Cache;
+use crate::ids::{ObjPtr, Order, PAGE_SIZE, Pfn};
+use crate::page::Kind;
+
+/// The books of a machine, in bytes.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Balance {
+    /// Pages of slabs and of large kmallocs.
+    pub held_bytes: u64,
+    /// Objects given out, at their slab size.
+    pub live_bytes: u64,
+    /// Objects free, wherever they wait.
+    pub free_bytes: u64,
+    /// Remainders of slabs that hold no object, and paddings.
+    pub slack_bytes: u64,
+    /// Bytes that allocators keep for themselves in pages.
+    pub metadata_bytes: u64,
+    /// What is wrong; empty when all is well.
+    pub errors: Vec<String>,
+}
+
+impl Balance {
+    /// Tells whether nothing is wrong.
+    pub fn is_ok(&self) -> bool {
+        self.errors.is_empty()
+    }
+}
+
+/// A walk in progress: what backends report to.
+#[derive(Debug)]
+pub struct Audit {
+    balance: Balance,
+    /// What the walk found each page to be.
+    seen: Vec<bool>,
+    /// Free objects of the slab's own list and of CPU lists, per cache under audit.
+    slabs: u64,
+    objects: u64,
+    free: u64,
+}
+
+impl Audit {
+    pub(crate) fn run<B: Backend>(machine: &Machine<B>) -> Balance {
+        let core = &machine.core;
+        let mut audit = Self {
+            balance: Balance::default(),
+            seen: vec![false; core.pages.count() as usize],
+            slabs: 0,
+            objects: 0,
+            free: 0,
+        };
+        for cache in core.caches.slots().iter().filter(|c| c.alive()) {
+            (audit.slabs, audit.objects, audit.free) = (0, 0, 0);
+            machine.backend.audit(core, cache, &mut audit);
+            audit.close_cache(core, cache);
+        }
+        machine.backend.audit_shared(core, &mut audit);
+        audit.walk_pages(core);
+        audit.close(core);
+        audit.balance
+    }
+
+    /// Enters something wrong.
+    pub(crate) fn error(&mut self, error: String) {
+        if self.balance.errors.len() < 100 {
+            self.balance.errors.push(error);
+        }
+    }
+
+    /// Enters a page block as seen; a block seen twice is an error.
+    pub(crate) fn see(&mut self, pfn: Pfn, order: Order, what: &str) {
+        for page in pfn.0..pfn.0 + order.pages() {
+            if core::mem::replace(&mut self.seen[page as usize], true) {
+                self.error(format!("page {page} is in two places, the second time as {what}"));
+            }
+        }
+    }
+
+    /// Enters a slab of the cache under audit.
+    pub(crate) fn slab(&mut self, core: &super::core::Core, cache: &Cache, slab: Pfn) {
+        let page = core.pages.get(slab);
+        if !page.is_slab() || page.cache.get() != cache.id().0 {
+            self.error(format!("page {} is on a list of a cache that it is not of", slab.0));
+            return;
+        }
+        let order = page.order();
+        self.see(slab, order, "slab");
+        let objects = order.bytes() / u64::from(cache.size.get());
+        self.slabs += 1;
+        self.objects += objects;
+        self.balance.held_bytes += order.bytes();
+        self.balance.slack_bytes += order.bytes() - objects * u64::from(cache.size.get());
+    }
+
+    /// Enters free objects of the cache under audit.
+    pub(crate) fn free_objects(&mut self, count: u64) {
+        self.free += count;
+    }
+
+    /// Walks a list of free objects; returns its length.
+    pub(crate) fn free_list(
+        &mut self,
+        core: &super::core::Core,
+        cache: &Cache,
+        slab: Pfn,
+        first: Option<ObjPtr>,
+    ) -> u64 {
+        let order = core.pages.get(slab).order();
+        let size = u64::from(cache.size.get());
+        let most = order.bytes() / size;
+        let base = slab.offset() + u64::from(cache.left_pad.get());
+        let (mut at, mut count) = (first, 0);
+        while let Some(obj) = at {
+            let inside = obj.get() >= base && (obj.get() - base).is_multiple_of(size);
+            if !inside || (obj.get() - base) / size >= most || count == most {
+                self.error(format!("free list of slab {} leads to {obj}", slab.0));
+                break;
+            }
+            count += 1;
+            at = ObjPtr::new(core.arena.load(obj.get() + u64::from(cache.free_offset.get())));
+        }
+        self.free += count;
+        count
+    }
+
+    /// Enters bytes that a backend holds outside any cache.
+    pub(crate) fn bytes(&mut self, held: u64, live: u64, free: u64, metadata: u64) {
+        self.balance.held_bytes += held;
+        self.balance.live_bytes += live;
+        self.balance.free_bytes += free;
+        self.balance.metadata_bytes += metadata;
+    }
+
+    fn close_cache(&mut self, core: &super::core::Core, cache: &Cache) {
+        let size = u64::from(cache.size.get());
+        let (live, totals) = (core.live(cache.id()), &core.totals[cache.id().index()]);
+        let relaxed = core::sync::atomic::Ordering::Relaxed;
+        let (slabs, objects) = (totals.slabs.load(relaxed), totals.objects.load(relaxed));
+        let id = cache.id().index();
+        // A full slab is on no list: what the lists lack must be full slabs.
+        let hidden = slabs.checked_sub(self.slabs);
+        let hidden_objects = objects.checked_sub(self.objects);
+        match (hidden, hidden_objects) {
+            (Some(_), Some(hidden_objects)) => {
+                if live != self.objects - self.free.min(self.objects) + hidden_objects {
+                    self.error(format!(
+                        "cache {id}: {live} live, but {objects} objects less {} free",
+                        self.free
+                    ));
+                }
+            }
+            _ => self.error(format!("cache {id}: lists hold {}, totals {slabs}", self.slabs)),
+        }
+        self.balance.live_bytes += live * size;
+        self.balance.free_bytes += self.free * size;
+    }
+
+    /// Looks at every page: full slabs, large kmallocs, free blocks.
+    fn walk_pages(&mut self, core: &super::core::Core) {
+        let mut free = 0;
+        let pages = &core.pages;
+        let mut blocks = Vec::new();
+        core.zones.free_blocks(pages, |pfn, order, kind| blocks.push((pfn, order, kind)));
+        for (pfn, order, kind) in blocks {
+            if pages.get(pfn).kind() != kind || pages.get(pfn).order() != order {
+                self.error(format!("page {} on a free list is {:?}", pfn.0, pages.get(pfn).kind()));
+            }
+            free += u64::from(order.pages());
+            self.see(pfn, order, "free block");
+        }
+        let (mut at, mut used) = (1, 0);
+        while at < pages.count() {
+            let (pfn, page) = (Pfn(at), pages.get(Pfn(at)));
+            if self.seen[at as usize] {
+                at += 1;
+                continue;
+            }
+            let order = page.order();
+            match page.kind() {
+                Kind::Slab => {
+                    let cache = core.caches.get(crate::CacheId(page.cache.get()));
+                    let objects = order.bytes() / u64::from(cache.size.get());
+                    self.balance.held_bytes += order.bytes();
+                    self.balance.slack_bytes +=
+                        order.bytes() - objects * u64::from(cache.size.get());
+                }
+                Kind::Large => {
+                    self.balance.held_bytes += order.bytes();
+                    self.balance.live_bytes += order.bytes();
+                }
+                Kind::Pages | Kind::Vmalloc | Kind::Metadata | Kind::Carved => {}
+                kind => self.error(format!("page {at} is lost: {kind:?}, on no list")),
+            }
+            self.see(pfn, order, "used block");
+            used += u64::from(order.pages());
+            at += order.pages();
+        }
+        let _ = (free, used);
+    }
+
+    fn close(&mut self, core: &super::core::Core) {
+        let gauges = core.gauges();
+        let b = &self.balance;
+        let sum = b.live_bytes + b.free_bytes + b.slack_bytes + b.metadata_bytes;
+        if sum != b.held_bytes {
+            self.error(format!(
+                "held {} bytes, but live {} + free {} + slack {} + metadata {} = {sum}",
+                b.held_bytes, b.live_bytes, b.free_bytes, b.slack_bytes, b.metadata_bytes
+            ));
+        }
+        let b = &self.balance;
+        if gauges.held_bytes() != b.held_bytes {
+            self.error(format!("gauge says {} bytes held, {gauges:?}", gauges.held_bytes()));
+        }
+        let b = &self.balance;
+        if gauges.live_bytes != b.live_bytes {
+            self.error(format!("gauge says {} bytes live, {}", gauges.live_bytes, b.live_bytes));
+        }
+        let _ = PAGE_SIZE;
+    }
+}

@@ -1,0 +1,119 @@
+//! The buddy system of one zone.
+//!
+//! # How it works
+//! Free blocks of 2^order pages, aligned to their size, on one list an order. A request splits the
+//! smallest block that suffices; a freed block merges with its buddy (number xor 2^order) as long
+//! as that is free and whole. Last in, first out, as in Linux: the block freed last is warm.
+//!
+//! # Invariants
+//! `pages_free = sum over orders of list length * 2^order`; two free buddies never stand side by side.
+//!
+//! Linux counterpart: `__rmqueue_smallest`, `__free_one_page` in `mm/page_alloc.c` @ 6.1.
+
+use super::list::PageList;
+use super::meta::{Kind, PageTable};
+use crate::ids::{Order, Pfn};
+
+const ORDERS: usize = Order::MAX.0 as usize + 1;
+
+/// The free blocks of a zone.
+#[derive(Debug)]
+pub(crate) struct Buddy {
+    start: u32,
+    end: u32,
+    free: [PageList; ORDERS],
+    pages_free: u64,
+    /// Freed pages since the last [`Buddy::discard`]: the most that can still hold memory.
+    pages_dirty: u64,
+}
+
+impl Buddy {
+    /// Makes the pages `start..end` free, in the largest aligned blocks that fit.
+    pub(crate) fn new(pages: &PageTable, start: u32, end: u32) -> Self {
+        let free = [PageList::default(); ORDERS];
+        let mut buddy = Self { start, end, free, pages_free: 0, pages_dirty: 0 };
+        let mut at = start;
+        while at < end {
+            let align = at.trailing_zeros().min(u32::from(Order::MAX.0));
+            let fits = (end - at).ilog2();
+            let order = Order(align.min(fits) as u8);
+            pages.get(Pfn(at)).set(Kind::Buddy, order);
+            // Low blocks first: an untouched machine hands out rising addresses.
+            buddy.free[order.0 as usize].push_back(pages, Pfn(at));
+            buddy.pages_free += u64::from(order.pages());
+            at += order.pages();
+        }
+        buddy
+    }
+
+    pub(crate) fn pages_free(&self) -> u64 {
+        self.pages_free
+    }
+
+    /// Takes a block of `order`.
+    pub(crate) fn alloc(&mut self, pages: &PageTable, order: Order) -> Option<Pfn> {
+        let found = (order.0..=Order::MAX.0).find(|&o| self.free[o as usize].len() > 0)?;
+        let pfn = self.free[found as usize].pop_front(pages)?;
+        for half in (order.0..found).rev().map(Order) {
+            let upper = Pfn(pfn.0 + half.pages());
+            pages.get(upper).set(Kind::Buddy, half);
+            self.free[half.0 as usize].push_front(pages, upper);
+        }
+        self.pages_free -= u64::from(order.pages());
+        Some(pfn)
+    }
+
+    /// Gives a block back.
+    pub(crate) fn free(&mut self, pages: &PageTable, pfn: Pfn, order: Order) {
+        self.pages_free += u64::from(order.pages());
+        self.pages_dirty += u64::from(order.pages());
+        let (mut at, mut order) = (pfn.0, order);
+        while order < Order::MAX {
+            let buddy = Pfn(at ^ order.pages());
+            if buddy.0 < self.start || buddy.0 + order.pages() > self.end {
+                break;
+            }
+            let page = pages.get(buddy);
+            if page.kind() != Kind::Buddy || page.order() != order {
+                break;
+            }
+            self.free[order.0 as usize].remove(pages, buddy);
+            // A block's inner pages must not look like free blocks of their own.
+            page.set(Kind::Reserved, Order(0));
+            pages.get(Pfn(at)).set(Kind::Reserved, Order(0));
+            at = at.min(buddy.0);
+            order = Order(order.0 + 1);
+        }
+        pages.get(Pfn(at)).set(Kind::Buddy, order);
+        self.free[order.0 as usize].push_front(pages, Pfn(at));
+    }
+
+    /// Returns the pages freed since the last [`Self::discard`].
+    pub(crate) fn pages_dirty(&self) -> u64 {
+        self.pages_dirty
+    }
+
+    /// Visits the free blocks of `order` and above, to give their memory to the operating system.
+    pub(crate) fn discard(
+        &mut self,
+        pages: &PageTable,
+        order: Order,
+        mut discard: impl FnMut(Pfn, Order),
+    ) {
+        for order in (order.0..=Order::MAX.0).map(Order) {
+            for pfn in self.free[order.0 as usize].iter(pages) {
+                discard(pfn, order);
+            }
+        }
+        self.pages_dirty = 0;
+    }
+
+    /// Visits every free block.
+    pub(crate) fn blocks(&self, pages: &PageTable, mut visit: impl FnMut(Pfn, Order)) {
+        for order in (0..=Order::MAX.0).map(Order) {
+            for pfn in self.free[order.0 as usize].iter(pages) {
+                visit(pfn, order);
+            }
+        }
+    }
+}

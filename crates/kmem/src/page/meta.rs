@@ -1,0 +1,143 @@
+//! What is known of each page: `struct page` in 32 bytes.
+//!
+//! # Invariants
+//! In a block of 2^order pages every page's `head` is the first page's number; kind, order, cache
+//! and state are valid in the head only.
+//!
+//! Linux counterpart: `include/linux/mm_types.h`, `mm/slab.h` (`struct slab`) @ 6.1.
+
+use crate::ids::{Order, Pfn};
+use crate::raw::local::LocalU32;
+use crate::raw::sync::{AtomicU64, Ordering};
+use crate::raw::zeroed::{ZeroedSlice, zeroed_struct};
+
+/// What a page is used for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Kind {
+    /// Not given to anybody, ever (page 0, holes).
+    Reserved = 0,
+    /// Free, in the buddy system.
+    Buddy = 1,
+    /// Free, in a per-CPU list.
+    Pcp = 2,
+    /// A slab of a cache.
+    Slab = 3,
+    /// A page that carves blocks of any size (SLOB, SLMB).
+    Carved = 4,
+    /// A kmalloc too large for the slabs.
+    Large = 5,
+    /// Given out by the page allocator.
+    Pages = 6,
+    /// Memory of a backend's own (SLAB's off-slab management).
+    Metadata = 7,
+    /// Part of a vmalloc area.
+    Vmalloc = 8,
+}
+
+impl Kind {
+    const ALL: [Self; 9] = [
+        Self::Reserved,
+        Self::Buddy,
+        Self::Pcp,
+        Self::Slab,
+        Self::Carved,
+        Self::Large,
+        Self::Pages,
+        Self::Metadata,
+        Self::Vmalloc,
+    ];
+}
+
+zeroed_struct! {
+    /// One page's record.
+    #[derive(Debug)]
+    pub(crate) struct Page {
+        /// First page of the block.
+        pub head: LocalU32,
+        /// Kind in the low byte, order in the next.
+        kind_order: LocalU32,
+        /// Next page of the list it is on (0: none).
+        pub next: LocalU32,
+        /// Previous page of the list it is on (0: none).
+        pub prev: LocalU32,
+        /// Cache of a slab (raw [`crate::CacheId`]); bytes asked for of a large kmalloc.
+        pub cache: LocalU32,
+        /// The backend's own.
+        pub aux: LocalU32,
+        /// The backend's own; SLUB: free list, objects in use, frozen.
+        pub state: AtomicU64,
+    }
+}
+
+const _: () = assert!(size_of::<Page>() == 32);
+
+impl Page {
+    /// Returns the kind.
+    #[inline(always)]
+    pub(crate) fn kind(&self) -> Kind {
+        Kind::ALL[(self.kind_order.get() & 0xff) as usize % Kind::ALL.len()]
+    }
+
+    /// Tells whether the block is a slab, in one comparison.
+    #[inline(always)]
+    pub(crate) fn is_slab(&self) -> bool {
+        self.kind_order.get() as u8 == Kind::Slab as u8
+    }
+
+    /// Returns the order of the block.
+    #[inline(always)]
+    pub(crate) fn order(&self) -> Order {
+        Order((self.kind_order.get() >> 8) as u8)
+    }
+
+    /// Sets kind and order.
+    #[inline(always)]
+    pub(crate) fn set(&self, kind: Kind, order: Order) {
+        self.kind_order.set(kind as u32 | u32::from(order.0) << 8);
+    }
+
+    /// Reads the backend's word.
+    #[inline(always)]
+    pub(crate) fn state(&self) -> u64 {
+        self.state.load(Ordering::Acquire)
+    }
+}
+
+/// The records of all pages of a machine.
+#[derive(Debug)]
+pub(crate) struct PageTable {
+    pages: ZeroedSlice<Page>,
+}
+
+impl PageTable {
+    pub(crate) fn new(count: u32) -> Self {
+        Self { pages: ZeroedSlice::new(count as usize) }
+    }
+
+    /// Returns the number of pages.
+    pub(crate) fn count(&self) -> u32 {
+        self.pages.as_slice().len() as u32
+    }
+
+    /// Returns a page's record.
+    #[inline(always)]
+    pub(crate) fn get(&self, pfn: Pfn) -> &Page {
+        &self.pages[pfn.0 as usize]
+    }
+
+    /// Returns the head of the block that a page belongs to.
+    #[inline(always)]
+    pub(crate) fn head(&self, pfn: Pfn) -> Pfn {
+        Pfn(self.get(pfn).head.get())
+    }
+
+    /// Makes `pfn` the head of a block: kind, order, and every page's way to the head.
+    #[inline]
+    pub(crate) fn claim(&self, pfn: Pfn, kind: Kind, order: Order) {
+        self.get(pfn).set(kind, order);
+        for i in 0..order.pages() {
+            self.get(Pfn(pfn.0 + i)).head.set(pfn.0);
+        }
+    }
+}

@@ -1,0 +1,335 @@
+//! Zones and nodes: which buddy system a request may take from, and how deep.
+//!
+//! # How it works
+//! Memory is cut evenly into nodes; a node's part below 16 MiB is ZONE_DMA, below 4 GiB ZONE_DMA32,
+//! the rest ZONE_NORMAL. A request starts in the highest zone that its gfp flags allow on the CPU's
+//! (or the asked) node, then tries lower zones, then other nodes. Each zone keeps `min` pages back
+//! (`sqrt(16 * KiB)` over all zones) and, from requests that could have been served above it, a
+//! 256th of what is above.
+//!
+//! # Invariants
+//! `pages_total = pages given out + pages free in the zones + pages in per-CPU lists + reserved`.
+//!
+//! Linux counterpart: `get_page_from_freelist`, `__zone_watermark_ok`, `rmqueue_pcplist` @ 6.1.
+
+use alloc::vec::Vec;
+
+use super::buddy::Buddy;
+use super::list::PageList;
+use super::meta::{Kind, PageTable};
+use crate::gfp::Gfp;
+use crate::ids::{NodeId, Order, PAGE_SIZE, Pfn};
+use crate::machine::core::{Core, Cx};
+use crate::machine::locks::LockKind;
+use crate::raw::lock::Lock;
+use crate::raw::sync::{AtomicU64, Ordering::Relaxed};
+
+/// Highest order kept in per-CPU lists (`PAGE_ALLOC_COSTLY_ORDER`).
+const PCP_ORDER_MAX: u8 = 3;
+/// Divisor of what higher zones leave to lower ones (`sysctl_lowmem_reserve_ratio`).
+const LOWMEM_RESERVE_RATIO: u64 = 256;
+const ZONE_ENDS: [(&str, u64); 3] = [("DMA", 16 << 20), ("DMA32", 4 << 30), ("Normal", u64::MAX)];
+
+/// A zone of one node.
+#[derive(Debug)]
+pub(crate) struct Zone {
+    pub(crate) name: &'static str,
+    pub(crate) node: NodeId,
+    /// Rank among the zones: 0 DMA, 1 DMA32, 2 Normal.
+    rank: u8,
+    start: u32,
+    end: u32,
+    buddy: Lock<Buddy>,
+    /// A copy of the buddy system's count, readable without the lock.
+    pages_free: AtomicU64,
+    watermark_min: u64,
+    /// Pages kept from requests of each rank.
+    reserve: [u64; 3],
+    pcp: Vec<Lock<Pcp>>,
+    pcp_batch: u32,
+    pcp_high: u32,
+}
+
+/// A CPU's lists of free blocks, one an order.
+#[derive(Debug, Default)]
+struct Pcp {
+    lists: [PageList; PCP_ORDER_MAX as usize + 1],
+    pages: u32,
+}
+
+/// All zones of a machine, by rising page number.
+#[derive(Debug)]
+pub(crate) struct Zones {
+    zones: Vec<Zone>,
+    nodes: u32,
+    pages_per_node: u32,
+    /// Page allocations until the injected failure; `u64::MAX`: never.
+    fail_after: AtomicU64,
+}
+
+impl Zones {
+    pub(crate) fn new(pages: &PageTable, nodes: u32, cpus: u32) -> Self {
+        let total = pages.count();
+        let pages_per_node = total / nodes;
+        let mut zones = Vec::new();
+        for node in 0..nodes {
+            let (mut at, end) = (node * pages_per_node, (node + 1) * pages_per_node);
+            for (rank, (name, limit)) in ZONE_ENDS.iter().enumerate() {
+                let to = u32::try_from(limit / PAGE_SIZE).unwrap_or(u32::MAX).min(end);
+                // Page 0 belongs to nobody: an object's offset is never 0.
+                let from = at.max(1);
+                if to > from {
+                    zones.push(Zone::new(pages, name, NodeId(node), rank as u8, from, to, cpus));
+                }
+                at = at.max(to);
+            }
+        }
+        set_watermarks(&mut zones, cpus);
+        Self { zones, nodes, pages_per_node, fail_after: AtomicU64::new(u64::MAX) }
+    }
+
+    /// Returns the node a page belongs to.
+    pub(crate) fn node_of(&self, pfn: Pfn) -> NodeId {
+        NodeId((pfn.0 / self.pages_per_node).min(self.nodes - 1))
+    }
+
+    /// Makes page allocations fail after the next `count` ones; `None`: never.
+    pub(crate) fn fail_after(&self, count: Option<u64>) {
+        self.fail_after.store(count.unwrap_or(u64::MAX), Relaxed);
+    }
+
+    fn injected_failure(&self) -> bool {
+        let left = self.fail_after.load(Relaxed);
+        if left == u64::MAX {
+            return false;
+        }
+        self.fail_after.store(left.saturating_sub(1), Relaxed);
+        left == 0
+    }
+
+    /// Takes a block. Its pages' kind is still unset: the caller claims it.
+    pub(crate) fn alloc(
+        &self,
+        cx: Cx<'_>,
+        order: Order,
+        gfp: Gfp,
+        node: Option<NodeId>,
+    ) -> Option<Pfn> {
+        if order > Order::MAX || self.injected_failure() {
+            return None;
+        }
+        let first = node.unwrap_or_else(|| cx.node()).0;
+        let tries = if gfp.has(Gfp::THISNODE) { 1 } else { self.nodes };
+        let rank = match gfp {
+            _ if gfp.has(Gfp::DMA) => 0,
+            _ if gfp.has(Gfp::DMA32) => 1,
+            _ => 2,
+        };
+        (0..tries).map(|i| (first + i) % self.nodes).find_map(|node| {
+            let local = self.zones.iter().rev().filter(|z| z.node.0 == node && z.rank <= rank);
+            local.into_iter().find_map(|zone| zone.alloc(cx, order, gfp, rank))
+        })
+    }
+
+    /// Gives a block back.
+    pub(crate) fn free(&self, cx: Cx<'_>, pfn: Pfn, order: Order) {
+        let zone = self.zones.iter().find(|z| pfn.0 < z.end).expect("a page of the machine");
+        zone.free(cx, pfn, order);
+    }
+
+    /// Returns the pages of all zones, given out or not.
+    pub(crate) fn pages_managed(&self) -> u64 {
+        self.zones.iter().map(|z| u64::from(z.end - z.start)).sum()
+    }
+
+    /// Empties the per-CPU lists of every CPU into the zones (Linux: `drain_all_pages`).
+    pub(crate) fn drain(&self, core: &Core) {
+        for zone in &self.zones {
+            for pcp in &zone.pcp {
+                zone.spill(&core.pages, &mut pcp.lock(), 0);
+            }
+        }
+    }
+
+    /// Gives the memory of free blocks of `order` and above to the operating system; returns bytes.
+    pub(crate) fn discard(&self, core: &Core, order: Order) -> u64 {
+        let mut bytes = 0;
+        for zone in &self.zones {
+            let mut buddy = zone.buddy.lock();
+            buddy.discard(&core.pages, order, |pfn, order| {
+                bytes += core.arena.discard(pfn.offset(), order.bytes());
+            });
+        }
+        bytes
+    }
+
+    /// Returns the bytes freed since the last [`Self::discard`].
+    pub(crate) fn bytes_dirty(&self) -> u64 {
+        self.zones.iter().map(|z| z.buddy.lock().pages_dirty() * PAGE_SIZE).sum()
+    }
+
+    /// Visits every free block with its order; those of per-CPU lists as well.
+    pub(crate) fn free_blocks(&self, pages: &PageTable, mut visit: impl FnMut(Pfn, Order, Kind)) {
+        for zone in &self.zones {
+            zone.buddy.lock().blocks(pages, |pfn, order| visit(pfn, order, Kind::Buddy));
+            for pcp in &zone.pcp {
+                let pcp = pcp.lock();
+                for (order, list) in pcp.lists.iter().enumerate() {
+                    for pfn in list.iter(pages) {
+                        visit(pfn, Order(order as u8), Kind::Pcp);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Sets `min` watermarks and low-memory reserves as `setup_per_zone_wmarks` does.
+fn set_watermarks(zones: &mut [Zone], cpus: u32) {
+    let kib = zones.iter().map(|z| z.pages_managed() * PAGE_SIZE / 1024).sum::<u64>();
+    let min_pages = (kib * 16).isqrt().clamp(128, 262_144) * 1024 / PAGE_SIZE;
+    let total: u64 = zones.iter().map(Zone::pages_managed).sum();
+    // A machine of a few MiB keeps a 32nd at most, or the reserve would eat it.
+    let min_pages = min_pages.min(total / 32);
+    for i in 0..zones.len() {
+        let managed = zones[i].pages_managed();
+        zones[i].watermark_min = min_pages * managed / total.max(1);
+        let low = zones[i].watermark_min * 5 / 4;
+        let batch = zones[i].pcp_batch;
+        zones[i].pcp_high = (batch * 4).max(u32::try_from(low).unwrap_or(u32::MAX) / cpus);
+        for rank in usize::from(zones[i].rank) + 1..3 {
+            let above: u64 = zones[i + 1..]
+                .iter()
+                .filter(|z| z.node == zones[i].node && usize::from(z.rank) <= rank)
+                .map(Zone::pages_managed)
+                .sum();
+            zones[i].reserve[rank] = above / LOWMEM_RESERVE_RATIO;
+        }
+    }
+}
+
+impl Zone {
+    fn new(
+        pages: &PageTable,
+        name: &'static str,
+        node: NodeId,
+        rank: u8,
+        start: u32,
+        end: u32,
+        cpus: u32,
+    ) -> Self {
+        let managed = u64::from(end - start);
+        // `zone_batchsize`: a 1024th of the zone, 1 MiB at most, a quarter of it, 2^n - 1.
+        let quarter = (managed / 1024).min((1 << 20) / PAGE_SIZE) / 4;
+        let pcp_batch = ((1u64 << (quarter + quarter / 2).max(1).ilog2()) - 1).max(1) as u32;
+        Self {
+            name,
+            node,
+            rank,
+            start,
+            end,
+            buddy: Lock::new(Buddy::new(pages, start, end)),
+            pages_free: AtomicU64::new(managed),
+            watermark_min: 0,
+            reserve: [0; 3],
+            pcp: (0..cpus).map(|_| Lock::new(Pcp::default())).collect(),
+            pcp_batch,
+            pcp_high: pcp_batch * 4,
+        }
+    }
+
+    fn pages_managed(&self) -> u64 {
+        u64::from(self.end - self.start)
+    }
+
+    fn alloc(&self, cx: Cx<'_>, order: Order, gfp: Gfp, rank: u8) -> Option<Pfn> {
+        let pages = &cx.core.pages;
+        if order.0 > PCP_ORDER_MAX {
+            let mut got = None;
+            self.alloc_buddy(cx, order, gfp, rank, 1, |pfn| got = Some(pfn));
+            return got;
+        }
+        cx.count_lock(LockKind::Pcp);
+        let mut pcp = self.pcp[cx.cpu as usize].lock();
+        if let Some(pfn) = pcp.lists[order.0 as usize].pop_front(pages) {
+            pcp.pages -= order.pages();
+            return Some(pfn);
+        }
+        // Refill: `batch` pages' worth of blocks, as many as the watermark allows.
+        let want = (self.pcp_batch >> order.0).max(1);
+        self.alloc_buddy(cx, order, gfp, rank, want, |pfn| {
+            pages.get(pfn).set(Kind::Pcp, order);
+            pcp.lists[order.0 as usize].push_back(pages, pfn);
+            pcp.pages += order.pages();
+        });
+        let pfn = pcp.lists[order.0 as usize].pop_front(pages)?;
+        pcp.pages -= order.pages();
+        Some(pfn)
+    }
+
+    /// Takes up to `count` blocks from the buddy system, one turn of the zone lock.
+    fn alloc_buddy(
+        &self,
+        cx: Cx<'_>,
+        order: Order,
+        gfp: Gfp,
+        rank: u8,
+        count: u32,
+        mut take: impl FnMut(Pfn),
+    ) {
+        let min = match gfp {
+            _ if gfp.has(Gfp::MEMALLOC) => 0,
+            _ if gfp.has(Gfp::HIGH) => self.watermark_min / 2,
+            _ => self.watermark_min,
+        };
+        let keep = min + self.reserve[usize::from(rank)];
+        cx.count_lock(LockKind::Zone);
+        let mut buddy = self.buddy.lock();
+        for _ in 0..count {
+            if buddy.pages_free() < keep + u64::from(order.pages()) {
+                break;
+            }
+            let Some(pfn) = buddy.alloc(&cx.core.pages, order) else { break };
+            take(pfn);
+        }
+        self.pages_free.store(buddy.pages_free(), Relaxed);
+    }
+
+    fn free(&self, cx: Cx<'_>, pfn: Pfn, order: Order) {
+        let pages = &cx.core.pages;
+        if order.0 > PCP_ORDER_MAX {
+            cx.count_lock(LockKind::Zone);
+            let mut buddy = self.buddy.lock();
+            buddy.free(pages, pfn, order);
+            self.pages_free.store(buddy.pages_free(), Relaxed);
+            return;
+        }
+        cx.count_lock(LockKind::Pcp);
+        let mut pcp = self.pcp[cx.cpu as usize].lock();
+        pages.get(pfn).set(Kind::Pcp, order);
+        pcp.lists[order.0 as usize].push_front(pages, pfn);
+        pcp.pages += order.pages();
+        if pcp.pages > self.pcp_high {
+            cx.count_lock(LockKind::Zone);
+            let keep = pcp.pages - pcp.pages.min(self.pcp_batch.max(order.pages()));
+            self.spill(pages, &mut pcp, keep);
+        }
+    }
+
+    /// Moves the coldest blocks of a CPU's lists to the buddy system until `keep` pages are left.
+    fn spill(&self, pages: &PageTable, pcp: &mut Pcp, keep: u32) {
+        let mut buddy = self.buddy.lock();
+        let mut order = 0;
+        while pcp.pages > keep {
+            // Round robin over the orders, from each the block freed longest ago.
+            let list = &mut pcp.lists[order];
+            if let Some(pfn) = list.last() {
+                list.remove(pages, pfn);
+                buddy.free(pages, pfn, Order(order as u8));
+                pcp.pages -= 1 << order;
+            }
+            order = (order + 1) % pcp.lists.len();
+        }
+        self.pages_free.store(buddy.pages_free(), Relaxed);
+    }
+}

@@ -1,0 +1,168 @@
+//! The memory of a machine: a reserved address range, addressed by offset.
+//!
+//! # How it works
+//! Linux overcommits a private, unreserved mapping: a machine of many GiB costs address space, and
+//! memory only where an object was written. Every access goes through an offset that is checked
+//! against the length and through an atomic word, so that a corrupted free list can make a wrong
+//! answer but never undefined behaviour.
+//!
+//! # Invariants
+//! `base` is page aligned; `len` is a multiple of the page size; all of it is readable and writable.
+
+use core::ptr::NonNull;
+
+use super::sync::Ordering;
+use crate::error::Error;
+use crate::ids::{ObjPtr, PAGE_SIZE};
+use core::sync::atomic::AtomicU64;
+
+/// The memory that stands for a machine's RAM.
+#[derive(Debug)]
+pub struct Arena {
+    base: NonNull<u8>,
+    len: u64,
+    owner: Owner,
+}
+
+#[derive(Debug)]
+enum Owner {
+    #[cfg(feature = "std")]
+    Mapping,
+    Caller,
+}
+
+// SAFETY: the arena owns its range (or was promised it, see `from_raw`).
+unsafe impl Send for Arena {}
+// SAFETY: all access by reference is through atomics.
+unsafe impl Sync for Arena {}
+
+impl Arena {
+    /// Reserves `len` bytes (a multiple of the page size) of address space.
+    ///
+    /// # Errors
+    /// [`Error::Reserve`] when the operating system refuses.
+    #[cfg(feature = "std")]
+    pub(crate) fn reserve(len: u64) -> Result<Self, Error> {
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+        let protection = libc::PROT_READ | libc::PROT_WRITE;
+        let size = usize::try_from(len).map_err(|_| Error::Reserve { bytes: len })?;
+        // SAFETY: a fresh anonymous mapping at an address of the kernel's choice touches nothing.
+        let base = unsafe { libc::mmap(core::ptr::null_mut(), size, protection, flags, -1, 0) };
+        if base == libc::MAP_FAILED {
+            return Err(Error::Reserve { bytes: len });
+        }
+        // SAFETY: the range was mapped just above. Small pages only: a huge page would commit
+        // 2 MiB for the first object in it.
+        unsafe { libc::madvise(base, size, libc::MADV_NOHUGEPAGE) };
+        let base = NonNull::new(base.cast::<u8>()).ok_or(Error::Reserve { bytes: len })?;
+        Ok(Self { base, len, owner: Owner::Mapping })
+    }
+
+    /// Uses memory that the caller brings; `len` is rounded down to whole pages.
+    ///
+    /// # Safety
+    /// `base..base + len` must be readable and writable, page aligned, and nobody else's for as
+    /// long as the arena lives.
+    pub(crate) unsafe fn from_raw(base: NonNull<u8>, len: u64) -> Self {
+        Self { base, len: len & !(PAGE_SIZE - 1), owner: Owner::Caller }
+    }
+
+    /// Returns the length in bytes.
+    #[inline(always)]
+    pub fn len(&self) -> u64 {
+        self.len
+    }
+
+    #[inline(always)]
+    fn word(&self, off: u64) -> &AtomicU64 {
+        assert!(off < self.len, "offset beyond the machine's memory");
+        // SAFETY: in bounds (asserted), the arena is one allocation.
+        let at = unsafe { self.base.as_ptr().add((off & !7) as usize) };
+        // SAFETY: aligned by the mask on a page-aligned base, mapped, and only accessed atomically
+        // by us; the holder of an object promises (raw API) to touch no other memory.
+        unsafe { AtomicU64::from_ptr(at.cast::<u64>()) }
+    }
+
+    /// Reads the word at `off` (rounded down to 8).
+    #[inline(always)]
+    pub fn load(&self, off: u64) -> u64 {
+        self.word(off).load(Ordering::Relaxed)
+    }
+
+    /// Writes the word at `off` (rounded down to 8).
+    #[inline(always)]
+    pub fn store(&self, off: u64, value: u64) {
+        self.word(off).store(value, Ordering::Relaxed);
+    }
+
+    /// Returns the address of an object in this process.
+    #[inline(always)]
+    pub fn address(&self, obj: ObjPtr) -> NonNull<u8> {
+        assert!(obj.get() < self.len, "offset beyond the machine's memory");
+        // SAFETY: in bounds (asserted).
+        unsafe { self.base.add(obj.get() as usize) }
+    }
+
+    /// Returns the offset of an address, if it lies in the arena.
+    #[inline(always)]
+    pub fn offset(&self, address: *const u8) -> Option<ObjPtr> {
+        let off = (address.addr() as u64).wrapping_sub(self.base.as_ptr().addr() as u64);
+        if off < self.len { ObjPtr::new(off) } else { None }
+    }
+
+    /// Fills `len` bytes with `byte`.
+    pub fn fill(&self, off: u64, len: u64, byte: u8) {
+        assert!(off <= self.len && len <= self.len - off, "range beyond the machine's memory");
+        // SAFETY: in bounds (asserted).
+        let at = unsafe { self.base.as_ptr().add(off as usize) };
+        // SAFETY: in bounds; the caller owns the range it fills.
+        unsafe { core::ptr::write_bytes(at, byte, len as usize) };
+    }
+
+    /// Reads one byte.
+    pub fn byte(&self, off: u64) -> u8 {
+        (self.load(off) >> ((off & 7) * 8)) as u8
+    }
+
+    /// Copies `len` bytes from `from` to `to`, which do not overlap.
+    pub fn copy(&self, from: u64, to: u64, len: u64) {
+        assert!(from.abs_diff(to) >= len, "ranges overlap");
+        assert!(from.max(to) < self.len && len <= self.len - from.max(to), "range out of bounds");
+        // SAFETY: in bounds (asserted).
+        let source = unsafe { self.base.as_ptr().add(from as usize) };
+        // SAFETY: in bounds (asserted).
+        let target = unsafe { self.base.as_ptr().add(to as usize) };
+        // SAFETY: both in bounds and disjoint (asserted).
+        unsafe { core::ptr::copy_nonoverlapping(source, target, len as usize) };
+    }
+
+    /// Gives the memory of a page-aligned range back to the operating system; it reads as zeroes.
+    /// Returns the bytes given back (0 where the memory is the caller's).
+    pub fn discard(&self, off: u64, len: u64) -> u64 {
+        assert!(off <= self.len && len <= self.len - off, "range beyond the machine's memory");
+        match self.owner {
+            Owner::Caller => 0,
+            #[cfg(feature = "std")]
+            Owner::Mapping => {
+                // SAFETY: in bounds (asserted).
+                let at = unsafe { self.base.as_ptr().add(off as usize) };
+                // SAFETY: whole pages of our own mapping that hold no object.
+                unsafe { libc::madvise(at.cast(), len as usize, libc::MADV_DONTNEED) };
+                len
+            }
+        }
+    }
+}
+
+impl Drop for Arena {
+    fn drop(&mut self) {
+        match self.owner {
+            Owner::Caller => {}
+            #[cfg(feature = "std")]
+            // SAFETY: mapped in `reserve` with this length; objects borrow the machine.
+            Owner::Mapping => unsafe {
+                libc::munmap(self.base.as_ptr().cast(), self.len as usize);
+            },
+        }
+    }
+}

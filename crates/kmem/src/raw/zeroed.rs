@@ -1,0 +1,117 @@
+//! Dense tables of zeroed memory that the operating system commits as they are touched.
+
+use alloc::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
+use core::ops::Index;
+use core::ptr::NonNull;
+
+use super::sync::{AtomicU16, AtomicU32, AtomicU64};
+
+/// Types for which memory full of zeroes is a valid value without a destructor.
+///
+/// # Safety
+/// All-zero bytes must be a valid value, and dropping must be a no-op.
+pub(crate) unsafe trait Zeroed {}
+
+// SAFETY: the integer 0.
+unsafe impl Zeroed for u8 {}
+// SAFETY: the integer 0.
+unsafe impl Zeroed for u16 {}
+// SAFETY: the integer 0.
+unsafe impl Zeroed for u32 {}
+// SAFETY: the integer 0.
+unsafe impl Zeroed for u64 {}
+#[cfg(not(loom))]
+// SAFETY: an atomic has the layout of its integer.
+unsafe impl Zeroed for AtomicU16 {}
+#[cfg(not(loom))]
+// SAFETY: an atomic has the layout of its integer.
+unsafe impl Zeroed for AtomicU32 {}
+#[cfg(not(loom))]
+// SAFETY: an atomic has the layout of its integer.
+unsafe impl Zeroed for AtomicU64 {}
+// SAFETY: an array of zeroed values is zeroed memory.
+unsafe impl<T: Zeroed, const N: usize> Zeroed for [T; N] {}
+
+/// Defines a struct whose fields are all [`Zeroed`], and marks it so.
+macro_rules! zeroed_struct {
+    ($(#[$meta:meta])* $vis:vis struct $name:ident {
+        $($(#[$fmeta:meta])* $fvis:vis $field:ident: $ty:ty),* $(,)?
+    }) => {
+        $(#[$meta])*
+        $vis struct $name { $($(#[$fmeta])* $fvis $field: $ty),* }
+
+        const _: () = {
+            const fn zeroed<T: $crate::raw::zeroed::Zeroed>() {}
+            $(zeroed::<$ty>();)*
+        };
+        #[allow(unsafe_code)]
+        // SAFETY: every field is `Zeroed`, which the constant above makes the compiler prove.
+        unsafe impl $crate::raw::zeroed::Zeroed for $name {}
+    };
+}
+pub(crate) use zeroed_struct;
+
+/// A boxed slice that starts as zeroes and costs memory only where it was touched.
+pub(crate) struct ZeroedSlice<T: Zeroed> {
+    base: NonNull<T>,
+    len: usize,
+}
+
+// SAFETY: owns its elements as a `Box<[T]>` does.
+unsafe impl<T: Zeroed + Send> Send for ZeroedSlice<T> {}
+// SAFETY: shares its elements as a `Box<[T]>` does.
+unsafe impl<T: Zeroed + Sync> Sync for ZeroedSlice<T> {}
+
+impl<T: Zeroed> ZeroedSlice<T> {
+    /// Makes a slice of `len` zeroed elements. Large ones are fresh pages of the operating system
+    /// (glibc's `calloc` maps them), so that untouched parts take no memory.
+    pub(crate) fn new(len: usize) -> Self {
+        let layout = Self::layout(len);
+        if layout.size() == 0 {
+            return Self { base: NonNull::dangling(), len };
+        }
+        // SAFETY: the layout is not of size 0.
+        let base = unsafe { alloc_zeroed(layout) };
+        match NonNull::new(base.cast::<T>()) {
+            Some(base) => Self { base, len },
+            None => handle_alloc_error(layout),
+        }
+    }
+
+    fn layout(len: usize) -> Layout {
+        Layout::array::<T>(len).expect("a table larger than the address space")
+    }
+
+    /// Returns the elements.
+    #[inline(always)]
+    pub(crate) fn as_slice(&self) -> &[T] {
+        // SAFETY: `base` points to `len` zero-initialised, hence valid, elements that live as long
+        // as `self`.
+        unsafe { core::slice::from_raw_parts(self.base.as_ptr(), self.len) }
+    }
+}
+
+impl<T: Zeroed> Drop for ZeroedSlice<T> {
+    fn drop(&mut self) {
+        let layout = Self::layout(self.len);
+        if layout.size() != 0 {
+            // SAFETY: allocated in `new` with this layout.
+            unsafe { dealloc(self.base.as_ptr().cast(), layout) };
+        }
+    }
+}
+
+impl<T: Zeroed> Index<usize> for ZeroedSlice<T> {
+    type Output = T;
+
+    #[inline(always)]
+    fn index(&self, i: usize) -> &T {
+        &self.as_slice()[i]
+    }
+}
+
+impl<T: Zeroed> core::fmt::Debug for ZeroedSlice<T> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("ZeroedSlice").field("len", &self.len).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,3 @@
+//! Tests across modules: one conformance suite that every backend passes.
+
+mod conformance;
