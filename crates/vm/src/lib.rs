@@ -1,1 +1,71 @@
 //! Real kernels: source, patches, config, build cache, QEMU boot, guest results.
+//!
+//! # How it works
+//!
+//! ```text
+//! Source (tarball or folder) --+
+//! Series (kernel/patches)  ----+--> tree::prepare --> build::build --> Kernel --+
+//! Config (kernel/config)   ----------------------------^                        +--> Machine::boot --> Boot
+//! Initramfs (busybox, hackbench, slablab, modules, kernel/guest/init)  ---------+
+//! ```
+//!
+//! Everything made on the way lies in a [`Store`], under a name that is a hash of all that went into it:
+//! the same input is never built twice, another input never takes a stale result. A guest gets a job (a
+//! shell script) with its initramfs and answers in JSON rows over a channel of its own; its console is read
+//! for panics, warnings and lock reports, and any of them fails the boot.
+//!
+//! # Invariants
+//!
+//! - A folder in the store without the suffix `.partial` is whole: it was made under another name and renamed.
+//! - No child process outlives us: each runs under `setpriv --pdeathsig`, so that it dies with its parent
+//!   however that ends; on a signal we end it ourselves and say so.
+//! - Times from a guest carry the accelerator they were measured under.
+//!
+//! # Linux counterpart
+//!
+//! None; the nearest relatives are `tools/testing/kunit` and virtme-ng.
+#![forbid(unsafe_code)]
+
+mod child;
+mod config;
+mod console;
+mod cpio;
+mod data;
+mod error;
+mod initramfs;
+mod kernel;
+mod key;
+mod machine;
+mod module;
+mod probe;
+mod qemu;
+mod source;
+mod store;
+mod tools;
+mod tree;
+
+pub use child::Interrupt;
+pub use config::{Config, Fragment};
+pub use console::{Trouble, TroubleKind};
+pub use data::Data;
+pub use error::{Error, Result};
+pub use initramfs::Initramfs;
+pub use kernel::{Kernel, Spec, Workshop};
+pub use key::Key;
+pub use machine::{Boot, Machine};
+pub use module::Module;
+pub use probe::{Accel, AccelChoice};
+pub use source::Source;
+pub use store::Store;
+pub use tools::{Need, missing};
+pub use tree::Series;
+
+/// What is being done, for whoever shows progress.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Step<'a> {
+    /// A piece of work begins; how long it takes nobody knows.
+    Begin(&'a str),
+    /// So many of about so many parts are done.
+    Parts(u64, u64),
+}

@@ -1,0 +1,117 @@
+//! The folder `kernel/` of the repository: configuration, patches, modules, the guest's init.
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::{Error, Module, Result};
+
+/// The environment variable that names the folder.
+pub(crate) const DATA_VARIABLE: &str = "SLABLAB_KERNEL_DATA";
+
+/// The folder with all that is ours and goes into a kernel or a guest.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Data {
+    root: PathBuf,
+}
+
+impl Data {
+    /// Returns the folder `root`.
+    ///
+    /// # Errors
+    ///
+    /// When it has no `config/base.config`.
+    pub fn at(root: &Path) -> Result<Self> {
+        let missing = || Error::Missing {
+            programs: root.join("config/base.config").display().to_string(),
+            remedy: format!("Name the folder kernel/ of slablab's sources: {DATA_VARIABLE}=DIR"),
+        };
+        let root = fs::canonicalize(root).map_err(|_| missing())?;
+        if !root.join("config/base.config").is_file() {
+            return Err(missing());
+        }
+        Ok(Self { root })
+    }
+
+    /// Returns the folder that `SLABLAB_KERNEL_DATA` names, else `kernel/` of the sources we were built from.
+    ///
+    /// # Errors
+    ///
+    /// As [`Data::at`].
+    pub fn find() -> Result<Self> {
+        let built_from = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../kernel");
+        Self::at(&env::var_os(DATA_VARIABLE).map_or_else(built_from, PathBuf::from))
+    }
+
+    /// Returns the path of a configuration fragment.
+    pub(crate) fn fragment(&self, name: &str) -> PathBuf {
+        self.root.join("config").join(format!("{name}.config"))
+    }
+
+    /// Returns the names of the fragments that begin with `prefix`, without it, sorted.
+    #[must_use]
+    pub fn fragments(&self, prefix: &str) -> Vec<String> {
+        let name_of = |entry: fs::DirEntry| {
+            let name = entry.file_name().into_string().ok()?;
+            Some(name.strip_prefix(prefix)?.strip_suffix(".config")?.to_owned())
+        };
+        let entries = fs::read_dir(self.root.join("config")).into_iter().flatten().flatten();
+        let mut names: Vec<_> = entries.filter_map(name_of).collect();
+        names.sort();
+        names
+    }
+
+    /// Returns the file that lists the patches for a series of kernels.
+    pub(crate) fn series(&self, version: &str) -> PathBuf {
+        self.root.join("patches").join(version).join("series")
+    }
+
+    /// Returns a file for the guest.
+    pub(crate) fn guest(&self, name: &str) -> PathBuf {
+        self.root.join("guest").join(name)
+    }
+
+    /// Returns the modules, sorted by name: folders `modules/NAME` with a `NAME.c` and a `Kbuild`.
+    #[must_use]
+    pub fn modules(&self) -> Vec<Module> {
+        let entries = fs::read_dir(self.root.join("modules")).into_iter().flatten().flatten();
+        let mut modules: Vec<_> =
+            entries.filter_map(|entry| Module::at(&entry.path()).ok()).collect();
+        modules.sort_by(|a, b| a.name().cmp(b.name()));
+        modules
+    }
+
+    /// Returns the module called `name`.
+    ///
+    /// # Errors
+    ///
+    /// When there is none; the message names those that are.
+    pub fn module(&self, name: &str) -> Result<Module> {
+        let modules = self.modules();
+        modules.iter().find(|module| module.name() == name).cloned().ok_or_else(|| {
+            let known: Vec<_> = modules.iter().map(Module::name).collect();
+            Error::Config {
+                place: self.root.join("modules").display().to_string(),
+                why: format!("no module {name}; there are: {}", known.join(", ")),
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_repository_has_a_kernel_for_each_allocator() {
+        let data = Data::find().unwrap();
+        assert_eq!(data.fragments("allocator-"), ["slab", "slmb", "slob", "slub"]);
+        assert!(data.guest("init").is_file());
+    }
+
+    #[test]
+    fn a_wrong_folder_is_said_with_the_variable_that_mends_it() {
+        let error = Data::at(Path::new("/")).unwrap_err().to_string();
+        assert!(error.contains("SLABLAB_KERNEL_DATA"), "{error}");
+    }
+}

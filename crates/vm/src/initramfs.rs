@@ -1,0 +1,190 @@
+//! The guest's first file system: init, a shell, the programs of a job with their libraries, the job.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{self, BufWriter};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::child::{bound, output};
+use crate::cpio::Archive;
+use crate::{Data, Error, Result, tools};
+
+/// Programs that take more than this many bytes are stripped of symbols: a debug build of slablab has 100 MB.
+const STRIP_ABOVE_BYTES: u64 = 8 << 20;
+
+/// What will be in the archive: guest path to content.
+#[derive(Debug, Clone)]
+pub struct Initramfs {
+    files: BTreeMap<String, Content>,
+}
+
+#[derive(Debug, Clone)]
+enum Content {
+    /// A file of this machine
+    Copy(PathBuf),
+    /// A program of this machine, stripped if it is large
+    Program(PathBuf),
+    /// A text of ours
+    Text(String),
+}
+
+impl Initramfs {
+    /// Returns one with init, busybox and `job`, a script for busybox's shell that knows `guest/lab.sh`.
+    ///
+    /// # Errors
+    ///
+    /// When busybox is missing, or not static.
+    pub fn new(data: &Data, job: &str) -> Result<Self> {
+        let mut files = BTreeMap::new();
+        files.insert("init".into(), Content::Program(data.guest("init")));
+        files.insert("lib/lab.sh".into(), Content::Copy(data.guest("lab.sh")));
+        files.insert("job".into(), Content::Text(job.into()));
+        let mut initramfs = Self { files };
+        initramfs.program("busybox", &tools::program("busybox")?)?;
+        Ok(initramfs)
+    }
+
+    /// Adds a program of this machine that lies on the PATH, with its libraries, as `bin/NAME`.
+    ///
+    /// # Errors
+    ///
+    /// When it is missing, or one of its libraries is.
+    pub fn tool(&mut self, name: &str) -> Result<()> {
+        self.program(name, &tools::program(name)?)
+    }
+
+    /// Adds the program `path` with its libraries, as `bin/NAME`.
+    ///
+    /// # Errors
+    ///
+    /// When one of its libraries is missing.
+    pub fn program(&mut self, name: &str, path: &Path) -> Result<()> {
+        self.files.insert(format!("bin/{name}"), Content::Program(path.to_owned()));
+        for (guest_path, library) in libraries(path)? {
+            self.files.insert(guest_path, Content::Copy(library));
+        }
+        Ok(())
+    }
+
+    /// Adds a file of this machine as `guest_path`.
+    pub fn file(&mut self, guest_path: &str, path: &Path) {
+        self.files.insert(guest_path.into(), Content::Copy(path.to_owned()));
+    }
+
+    /// Writes the archive.
+    ///
+    /// # Errors
+    ///
+    /// When a file cannot be read, or the archive not be written.
+    pub fn write(&self, path: &Path) -> Result<()> {
+        let failed = || Error::io("cannot write the guest's first file system", path);
+        let file = File::create(path).map_err(failed())?;
+        let mut archive = Archive::new(BufWriter::new(file));
+        self.write_folders(&mut archive).map_err(failed())?;
+        archive.device("dev/console", (5, 1)).map_err(failed())?;
+        for (guest_path, content) in &self.files {
+            let (bytes, mode) = match content {
+                Content::Copy(from) => (read(from)?, 0o644),
+                Content::Program(from) => (read_stripped(from)?, 0o755),
+                Content::Text(text) => (text.clone().into_bytes(), 0o644),
+            };
+            archive.file(guest_path, mode, &bytes).map_err(failed())?;
+        }
+        archive.finish().map_err(failed())?;
+        Ok(())
+    }
+
+    /// Writes every folder that a file lies in, parents first, and those that init mounts on.
+    fn write_folders(&self, archive: &mut Archive<impl io::Write>) -> io::Result<()> {
+        let mut folders: Vec<&str> = vec!["dev", "proc", "sys", "tmp"];
+        for path in self.files.keys() {
+            folders.extend(path.match_indices('/').map(|(at, _)| &path[..at]));
+        }
+        folders.sort_unstable();
+        folders.dedup();
+        folders.into_iter().try_for_each(|folder| archive.folder(folder))
+    }
+}
+
+fn read(path: &Path) -> Result<Vec<u8>> {
+    fs::read(path).map_err(Error::io("cannot read", path))
+}
+
+/// Returns a program without its symbols if it is large.
+fn read_stripped(path: &Path) -> Result<Vec<u8>> {
+    let size = fs::metadata(path).map_err(Error::io("cannot read", path))?.len();
+    if size <= STRIP_ABOVE_BYTES {
+        return read(path);
+    }
+    let copy = tempfile::NamedTempFile::new().map_err(Error::io("cannot write into", "/tmp"))?;
+    output(bound(tools::program("strip")?).arg("-o").arg(copy.path()).arg(path))?;
+    read(copy.path())
+}
+
+/// Returns the libraries of a program: guest path and path on this machine. None for a static program.
+fn libraries(program: &Path) -> Result<Vec<(String, PathBuf)>> {
+    let listing = Command::new(tools::program("ldd")?)
+        .arg(program)
+        .env("LC_ALL", "C")
+        .output()
+        .map_err(Error::io("cannot list the libraries of", program))?;
+    parse_ldd(&String::from_utf8_lossy(&listing.stdout)).map_err(|library| Error::Missing {
+        programs: format!("library {library} of {}", program.display()),
+        remedy: "Install the package that brings it".into(),
+    })
+}
+
+/// Reads what `ldd` prints; `Err` has the name of a library that is not found.
+fn parse_ldd(listing: &str) -> std::result::Result<Vec<(String, PathBuf)>, String> {
+    let mut libraries = Vec::new();
+    for line in listing.lines().map(str::trim) {
+        // "libc.so.6 => /lib/x86_64-linux-gnu/libc.so.6 (0x...)", "/lib64/ld-linux-x86-64.so.2 (0x...)"
+        let (name, target) = line.split_once(" => ").unwrap_or((line, line));
+        if target.starts_with("not found") {
+            return Err(name.to_owned());
+        }
+        let Some((path, _)) = target.rsplit_once(" (") else { continue };
+        if !path.starts_with('/') {
+            continue;
+        }
+        // The loader's path is written into every program; all others are found in LD_LIBRARY_PATH.
+        let guest_path = match name.strip_prefix('/') {
+            Some(loader) => loader.rsplit_once(" (").map_or(loader, |(path, _)| path).to_owned(),
+            None => format!("lib/{name}"),
+        };
+        libraries.push((guest_path, path.into()));
+    }
+    Ok(libraries)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ldd_is_understood() {
+        let listing = "\tlinux-vdso.so.1 (0x00007f1)\n\
+            \tlibc.so.6 => /lib/x86_64-linux-gnu/libc.so.6 (0x00007f2)\n\
+            \t/lib64/ld-linux-x86-64.so.2 (0x00007f3)\n";
+        let expected = [
+            ("lib/libc.so.6".to_owned(), PathBuf::from("/lib/x86_64-linux-gnu/libc.so.6")),
+            ("lib64/ld-linux-x86-64.so.2".to_owned(), "/lib64/ld-linux-x86-64.so.2".into()),
+        ];
+        assert_eq!(parse_ldd(listing).unwrap(), expected);
+        assert_eq!(parse_ldd("\tnot a dynamic executable\n").unwrap(), []);
+        assert_eq!(parse_ldd("\tlibx.so => not found\n").unwrap_err(), "libx.so");
+    }
+
+    #[test]
+    fn parents_come_before_their_files() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("initrd");
+        let files = BTreeMap::from([("a/b/c".into(), Content::Text("x".into()))]);
+        Initramfs { files }.write(&path).unwrap();
+        let bytes = fs::read(&path).unwrap();
+        let text = String::from_utf8_lossy(&bytes);
+        let at = |name: &str| text.find(name).unwrap_or_else(|| panic!("{name}"));
+        assert!(at("a\0") < at("a/b\0") && at("a/b\0") < at("a/b/c\0"));
+    }
+}

@@ -1,0 +1,115 @@
+//! Kernel modules of ours, built out of tree against a built kernel.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::child::run_logged;
+use crate::kernel::make;
+use crate::key::Mixer;
+use crate::{Error, Interrupt, Kernel, Result, Step, Store};
+
+/// A folder `NAME` with `NAME.c` and a `Kbuild` file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Module {
+    name: String,
+    folder: PathBuf,
+}
+
+impl Module {
+    /// Returns the module in `folder`.
+    ///
+    /// # Errors
+    ///
+    /// When it has no source of its name, or no `Kbuild`.
+    pub fn at(folder: &Path) -> Result<Self> {
+        let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        for file in [format!("{name}.c"), "Kbuild".into()] {
+            if !folder.join(&file).is_file() {
+                return Err(Error::Config {
+                    place: folder.display().to_string(),
+                    why: format!("no {file}, so this is no module"),
+                });
+            }
+        }
+        Ok(Self { name, folder: folder.to_owned() })
+    }
+
+    /// Returns the name, without `.ko`.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Returns `NAME.ko` for `kernel`, built when it is not in the store.
+    ///
+    /// # Errors
+    ///
+    /// When it does not compile.
+    pub fn build(
+        &self,
+        kernel: &Kernel,
+        store: &Store,
+        interrupt: &Interrupt,
+        watch: &mut dyn FnMut(Step<'_>),
+    ) -> Result<PathBuf> {
+        let files = self.files()?;
+        let mut mixer = Mixer::new("module");
+        mixer.mix(kernel.key.as_str());
+        for file in &files {
+            mixer.mix(file.file_name().unwrap_or_default().as_encoded_bytes());
+            mixer.mix_file(file).map_err(Error::io("cannot read", file))?;
+        }
+        let key = mixer.key();
+        let object = format!("{}.ko", self.name);
+        let folder = store.get_or_make("modules", &key, interrupt, |partial| {
+            watch(Step::Begin(&format!("building {object} for {}", kernel.spec.name())));
+            for file in &files {
+                let copy = partial.join(file.file_name().unwrap_or_default());
+                fs::copy(file, &copy).map_err(Error::io("cannot write", &copy))?;
+            }
+            let mut place = std::ffi::OsString::from("M=");
+            place.push(partial);
+            let mut command = make(&kernel.tree, &kernel.folder);
+            command.arg(place).arg("modules");
+            run_logged(&mut command, &partial.with_extension("log"), interrupt, || ())
+        })?;
+        let path = folder.join(&object);
+        if !path.is_file() {
+            return Err(Error::Config {
+                place: self.folder.join("Kbuild").display().to_string(),
+                why: format!("does not make {object}. Write: obj-m := {}.o", self.name),
+            });
+        }
+        Ok(path)
+    }
+
+    fn files(&self) -> Result<Vec<PathBuf>> {
+        let unreadable = || Error::io("cannot read", &self.folder);
+        let mut files = Vec::new();
+        for entry in fs::read_dir(&self.folder).map_err(unreadable())? {
+            let path = entry.map_err(unreadable())?.path();
+            if path.is_file() {
+                files.push(path);
+            }
+        }
+        files.sort();
+        Ok(files)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_without_its_source_is_no_module() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = dir.path().join("demo");
+        fs::create_dir(&folder).unwrap();
+        let error = Module::at(&folder).unwrap_err().to_string();
+        assert!(error.ends_with("demo: no demo.c, so this is no module"), "{error}");
+        fs::write(folder.join("demo.c"), "").unwrap();
+        fs::write(folder.join("Kbuild"), "obj-m := demo.o\n").unwrap();
+        assert_eq!(Module::at(&folder).unwrap().name(), "demo");
+    }
+}

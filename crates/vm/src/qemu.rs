@@ -1,0 +1,82 @@
+//! QEMU's command line for a guest: a plain PC, a console, two channels back, nothing else.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::path::Path;
+use std::process::Command;
+
+use crate::child::{Child, bound};
+use crate::{Accel, Error, Machine, Result, tools};
+
+/// The files that a guest writes, in the folder of its boot.
+pub(crate) mod files {
+    /// What the kernel and the job print
+    pub(crate) const CONSOLE: &str = "console.log";
+    /// JSON rows
+    pub(crate) const ROWS: &str = "rows.jsonl";
+    /// Files, one after another, each with a header line
+    pub(crate) const FILES: &str = "files.bin";
+    /// What QEMU itself complains of
+    pub(crate) const EMULATOR: &str = "qemu.log";
+}
+
+/// Starts a guest with the archive `initrd`; its output goes to files in `folder`.
+pub(crate) fn start(
+    machine: &Machine,
+    accel: Accel,
+    initrd: &Path,
+    folder: &Path,
+) -> Result<Child> {
+    let log = folder.join(files::EMULATOR);
+    let log = File::create(&log).map_err(Error::io("cannot write", &log))?;
+    let copy = log.try_clone().map_err(Error::io("cannot write into", folder))?;
+    let mut command = bound(tools::program("qemu-system-x86_64")?);
+    arguments(&mut command, machine, accel, initrd, folder);
+    Child::start(command.stdout(log).stderr(copy))
+}
+
+fn arguments(command: &mut Command, machine: &Machine, accel: Accel, initrd: &Path, folder: &Path) {
+    command.args(["-nodefaults", "-no-user-config", "-display", "none", "-machine", "pc"]);
+    // A guest that reboots is done, and a panic reboots (panic=-1): QEMU ends either way.
+    command.arg("-no-reboot");
+    match accel {
+        Accel::Kvm => command.args(["-accel", "kvm", "-cpu", "host"]),
+        Accel::Tcg => command.args(["-accel", "tcg,thread=multi"]),
+    };
+    command.args(["-smp", &machine.cpus.to_string(), "-m", &machine.memory_mib.to_string()]);
+    command.arg("-kernel").arg(machine.kernel.image()).arg("-initrd").arg(initrd);
+    command.args(["-append", &kernel_arguments(machine, accel)]);
+    chardev(command, "console", &folder.join(files::CONSOLE));
+    command.args(["-serial", "chardev:console"]);
+    command.args(["-device", "virtio-serial-pci"]);
+    for (number, (name, file)) in
+        [("rows", files::ROWS), ("files", files::FILES)].iter().enumerate()
+    {
+        chardev(command, name, &folder.join(file));
+        let port = format!("virtserialport,chardev={name},nr={},name=slablab.{name}", number + 1);
+        command.args(["-device", &port]);
+    }
+}
+
+/// Adds a channel that ends in a file.
+fn chardev(command: &mut Command, id: &str, file: &Path) {
+    let mut value = OsString::from(format!("file,id={id},path="));
+    // In QEMU's option lists a comma in a value is written twice.
+    value.push(file.to_string_lossy().replace(',', ",,"));
+    command.arg("-chardev").arg(value);
+}
+
+/// Returns the kernel's command line.
+fn kernel_arguments(machine: &Machine, accel: Accel) -> String {
+    let mut line = String::from("console=ttyS0 loglevel=7 panic=-1 oops=panic");
+    if accel == Accel::Tcg {
+        // All emulated CPUs read the same host counter, which the kernel does not believe of an AMD
+        // machine; the HPET it would take instead costs an exit for every look at the clock.
+        line.push_str(" tsc=reliable");
+    }
+    for argument in &machine.arguments {
+        line.push(' ');
+        line.push_str(argument);
+    }
+    line
+}

@@ -1,0 +1,190 @@
+//! The cache: one folder with everything that was made, under keys.
+//!
+//! # How it works
+//!
+//! ```text
+//! ROOT/trees/KEY      patched source        key: source, patches
+//! ROOT/kernels/KEY    built kernel          key: tree, config, compiler
+//! ROOT/modules/KEY    modules of a kernel   key: kernel, module sources
+//! ROOT/.../KEY.partial   being made, or left by a run that was stopped
+//! ROOT/.../KEY.lock      held by the process that makes it
+//! ```
+//!
+//! # Invariants
+//!
+//! - `KEY` appears by a rename of `KEY.partial`, made whole; whatever is called `KEY` can be used as it is.
+//! - `KEY.partial` is only touched by the holder of the lock on `KEY.lock`. A second process waits, and
+//!   then finds `KEY`.
+
+use std::env;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
+
+use crate::{Error, Interrupt, Key, Result};
+
+/// The cache folder.
+#[derive(Debug, Clone)]
+pub struct Store {
+    root: PathBuf,
+}
+
+impl Store {
+    /// Returns the store in `root`, which is made when it is not there.
+    ///
+    /// # Errors
+    ///
+    /// When the folder cannot be made.
+    pub fn open(root: impl Into<PathBuf>) -> Result<Self> {
+        let root = root.into();
+        fs::create_dir_all(&root).map_err(Error::io("cannot make the cache folder", &root))?;
+        let root = fs::canonicalize(&root).map_err(Error::io("cannot resolve", &root))?;
+        Ok(Self { root })
+    }
+
+    /// Returns where the cache lies unless told otherwise: `$XDG_CACHE_HOME/slablab` or `~/.cache/slablab`.
+    #[must_use]
+    pub fn default_root() -> PathBuf {
+        let home = || env::home_dir().unwrap_or_else(|| "/var/tmp".into()).join(".cache");
+        env::var_os("XDG_CACHE_HOME")
+            .map(PathBuf::from)
+            .filter(|path| path.is_absolute())
+            .unwrap_or_else(home)
+            .join("slablab")
+    }
+
+    /// Returns the folder.
+    #[must_use]
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Returns the thing of this kind and key if it was made before.
+    #[must_use]
+    pub fn get(&self, kind: &str, key: &Key) -> Option<PathBuf> {
+        let path = self.path(kind, key, "");
+        path.is_dir().then_some(path)
+    }
+
+    /// Returns the thing of this kind and key, made by `make` in a folder of its own when it is not there.
+    ///
+    /// `make` may find what a run that was stopped left in the folder.
+    ///
+    /// # Errors
+    ///
+    /// Those of `make`, and of the file system.
+    pub(crate) fn get_or_make(
+        &self,
+        kind: &str,
+        key: &Key,
+        interrupt: &Interrupt,
+        make: impl FnOnce(&Path) -> Result<()>,
+    ) -> Result<PathBuf> {
+        let whole = self.path(kind, key, "");
+        if whole.is_dir() {
+            return Ok(whole);
+        }
+        let folder = self.root.join(kind);
+        fs::create_dir_all(&folder).map_err(Error::io("cannot make the folder", &folder))?;
+        let lock_path = self.path(kind, key, ".lock");
+        let _lock = lock(&lock_path, interrupt)?;
+        if whole.is_dir() {
+            return Ok(whole);
+        }
+        let partial = self.path(kind, key, ".partial");
+        fs::create_dir_all(&partial).map_err(Error::io("cannot make the folder", &partial))?;
+        make(&partial)?;
+        interrupt.check()?;
+        fs::rename(&partial, &whole).map_err(Error::io("cannot rename", &partial))?;
+        Ok(whole)
+    }
+
+    /// Fails unless the file system has room for `need_mib` more.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Full`] when it has not.
+    pub fn need_space(&self, need_mib: u64) -> Result<()> {
+        let stat = rustix::fs::statvfs(&self.root)
+            .map_err(|e| Error::io("cannot see the free space", &self.root)(e.into()))?;
+        let free_mib = stat.f_bavail.saturating_mul(stat.f_frsize) >> 20;
+        if free_mib < need_mib {
+            return Err(Error::Full { path: self.root.clone(), free_mib, need_mib });
+        }
+        Ok(())
+    }
+
+    fn path(&self, kind: &str, key: &Key, suffix: &str) -> PathBuf {
+        self.root.join(kind).join(format!("{key}{suffix}"))
+    }
+}
+
+/// Takes the lock on `path`, waiting for whoever holds it. It is let go when the file is closed.
+fn lock(path: &Path, interrupt: &Interrupt) -> Result<File> {
+    let file = File::create(path).map_err(Error::io("cannot make the lock", path))?;
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(file),
+            Err(fs::TryLockError::WouldBlock) => {
+                interrupt.check()?;
+                thread::sleep(Duration::from_millis(200));
+            }
+            Err(fs::TryLockError::Error(e)) => return Err(Error::io("cannot lock", path)(e)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::key::Mixer;
+
+    fn store() -> (tempfile::TempDir, Store, Key) {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(dir.path()).unwrap();
+        (dir, store, Mixer::new("test").key())
+    }
+
+    #[test]
+    fn a_thing_that_failed_half_way_is_not_there() {
+        let (_dir, store, key) = store();
+        let fail = store.get_or_make("k", &key, &Interrupt::never(), |path| {
+            fs::write(path.join("half"), "").unwrap();
+            Err(Error::Interrupted)
+        });
+        assert!(matches!(fail, Err(Error::Interrupted)));
+        assert_eq!(store.get("k", &key), None);
+        let made = store
+            .get_or_make("k", &key, &Interrupt::never(), |path| {
+                assert!(path.join("half").exists(), "the next run goes on where this one stopped");
+                Ok(())
+            })
+            .unwrap();
+        assert_eq!(store.get("k", &key), Some(made));
+    }
+
+    #[test]
+    fn what_is_there_is_not_made_again() {
+        let (_dir, store, key) = store();
+        for expected in [1, 1] {
+            let path = store
+                .get_or_make("k", &key, &Interrupt::never(), |path| {
+                    let n = fs::read_dir(path).unwrap().count();
+                    fs::write(path.join(n.to_string()), "").unwrap();
+                    Ok(())
+                })
+                .unwrap();
+            assert_eq!(fs::read_dir(path).unwrap().count(), expected);
+        }
+    }
+
+    #[test]
+    fn a_full_disk_is_said_before_work_begins() {
+        let (_dir, store, _) = store();
+        let error = store.need_space(u64::MAX >> 1).unwrap_err();
+        assert!(matches!(error, Error::Full { .. }), "{error}");
+        assert!(error.to_string().contains("--cache"), "{error}");
+        store.need_space(0).unwrap();
+    }
+}

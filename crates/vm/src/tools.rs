@@ -1,0 +1,123 @@
+//! The programs and files of the machine that a step needs, and the Debian packages that bring them.
+
+use std::env;
+use std::path::{Path, PathBuf};
+
+use crate::{Error, Result};
+
+/// Something that must be on the machine: where it is looked for, and which package has it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Need {
+    /// A program's name, or a file's path.
+    pub what: &'static str,
+    /// The Debian package.
+    pub package: &'static str,
+    /// What it is for.
+    pub why: &'static str,
+}
+
+const fn need(what: &'static str, package: &'static str, why: &'static str) -> Need {
+    Need { what, package, why }
+}
+
+/// The path of Debian's source tarball, which `--source` replaces.
+pub(crate) const DEBIAN_SOURCE: &str = "/usr/src/linux-source-6.1.tar.xz";
+
+impl Need {
+    /// What a build needs, without the source itself.
+    pub const BUILD: &[Need] = &[
+        need("setpriv", "util-linux", "children that end with us"),
+        need("tar", "tar", "unpacking the source"),
+        need("xz", "xz-utils", "unpacking the source"),
+        need("patch", "patch", "the patch series"),
+        need("make", "make", "building"),
+        need("gcc", "gcc", "building"),
+        need("ld", "binutils", "building"),
+        need("flex", "flex", "building"),
+        need("bison", "bison", "building"),
+        need("bc", "bc", "building"),
+        need("perl", "perl-base", "building"),
+        need("/usr/include/libelf.h", "libelf-dev", "building (objtool)"),
+        need("/usr/include/x86_64-linux-gnu/sys/types.h", "libc6-dev", "building"),
+    ];
+
+    /// The source itself.
+    pub const SOURCE: &[Need] =
+        &[need(DEBIAN_SOURCE, "linux-source-6.1", "the source, unless --source names another")];
+
+    /// What a boot needs.
+    pub const BOOT: &[Need] = &[
+        need("setpriv", "util-linux", "children that end with us"),
+        need("qemu-system-x86_64", "qemu-system-x86", "booting"),
+        need("busybox", "busybox-static", "the guest's shell"),
+        need("hackbench", "rt-tests", "the load"),
+        need("ldd", "libc-bin", "the libraries of what the guest runs"),
+    ];
+
+    /// What a profile needs.
+    pub const PROFILE: &[Need] = &[need("perf", "linux-perf", "profiles of a guest")];
+
+    /// Returns whether it is there.
+    #[must_use]
+    pub fn is_met(&self) -> bool {
+        if self.what.starts_with('/') {
+            Path::new(self.what).exists()
+        } else {
+            find_program(self.what).is_some()
+        }
+    }
+}
+
+/// Returns those of `needs` that are not met.
+#[must_use]
+pub fn missing(needs: &[&[Need]]) -> Vec<Need> {
+    let mut missing: Vec<Need> = Vec::new();
+    for need in needs.iter().copied().flatten().filter(|need| !need.is_met()) {
+        if !missing.contains(need) {
+            missing.push(*need);
+        }
+    }
+    missing
+}
+
+/// Returns where a program lies on the PATH.
+pub(crate) fn find_program(name: &str) -> Option<PathBuf> {
+    let path = env::var_os("PATH")?;
+    env::split_paths(&path).map(|dir| dir.join(name)).find(|file| file.is_file())
+}
+
+/// Returns where a program lies, or says which package has it.
+pub(crate) fn program(name: &str) -> Result<PathBuf> {
+    find_program(name).ok_or_else(|| {
+        let groups = [Need::BUILD, Need::BOOT, Need::PROFILE];
+        let package = groups.concat().iter().find(|need| need.what == name).map(|n| n.package);
+        let package = package.unwrap_or(name);
+        Error::Missing {
+            programs: name.to_owned(),
+            remedy: format!("Run: sudo apt-get install {package}"),
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_missing_is_named_once_with_its_package() {
+        const NEEDS: &[Need] = &[
+            need("sh", "dash", "a test"),
+            need("no-such-program", "no-such-package", "a test"),
+            need("/no/such/file", "another", "a test"),
+        ];
+        let missing = missing(&[NEEDS, NEEDS]);
+        let packages: Vec<_> = missing.iter().map(|need| need.package).collect();
+        assert_eq!(packages, ["no-such-package", "another"]);
+    }
+
+    #[test]
+    fn a_missing_program_is_named_with_a_remedy() {
+        let error = program("no-such-program").unwrap_err().to_string();
+        assert_eq!(error, "no-such-program not found. Run: sudo apt-get install no-such-program");
+    }
+}

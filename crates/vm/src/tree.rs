@@ -1,0 +1,256 @@
+//! A source tree with the patch series applied, kept under a key of both.
+//!
+//! # Differences from Linux
+//!
+//! A `series` file is quilt's: one patch a line, relative to the file, `#` begins a comment. All patches go
+//! into one tree; which of them takes effect is chosen by Kconfig or by a boot parameter.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::child::{bound, run_logged};
+use crate::key::Mixer;
+use crate::{Data, Error, Interrupt, Key, Result, Source, Step, Store};
+
+/// Megabytes that a patched tree takes (6.1.192: 1.5 GB).
+const TREE_MIB: u64 = 1800;
+
+/// The patches for one series of kernels, in order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Series {
+    file: PathBuf,
+    patches: Vec<PathBuf>,
+}
+
+impl Series {
+    /// Reads the series for kernels `version` (such as `6.1`); none when there is no such file.
+    ///
+    /// # Errors
+    ///
+    /// When the file names a patch that is not there.
+    pub fn read(data: &Data, version: &str) -> Result<Self> {
+        let file = data.series(version);
+        if !file.exists() {
+            return Ok(Self { file, patches: Vec::new() });
+        }
+        let text = fs::read_to_string(&file).map_err(Error::io("cannot read", &file))?;
+        let mut patches = Vec::new();
+        for (i, line) in text.lines().enumerate() {
+            let name = line.split('#').next().unwrap_or("").trim();
+            if name.is_empty() {
+                continue;
+            }
+            let patch = file.with_file_name(name);
+            if !patch.is_file() {
+                return Err(Error::Config {
+                    place: format!("{}:{}", file.display(), i + 1),
+                    why: format!("no patch {name} beside it. Add the file or take the line out"),
+                });
+            }
+            patches.push(patch);
+        }
+        Ok(Self { file, patches })
+    }
+
+    /// Returns the patches.
+    #[must_use]
+    pub fn patches(&self) -> &[PathBuf] {
+        &self.patches
+    }
+
+    /// Applies the patches to `tree`.
+    fn apply(&self, tree: &Path, source: &Source, interrupt: &Interrupt) -> Result<()> {
+        for patch in &self.patches {
+            let log = tree.with_extension("log");
+            let mut command = bound("patch");
+            // No fuzz: a hunk that only nearly fits may land in the wrong function.
+            command.args([
+                "-p1",
+                "--forward",
+                "--batch",
+                "--fuzz=0",
+                "--no-backup-if-mismatch",
+                "-d",
+            ]);
+            command.arg(tree).arg("-i").arg(patch);
+            run_logged(&mut command, &log, interrupt, || ()).map_err(|error| match error {
+                Error::Tool { .. } => Error::Patch {
+                    patch: patch.clone(),
+                    series: self.file.clone(),
+                    source_name: source.path().display().to_string(),
+                    why: first_failure(&fs::read_to_string(&log).unwrap_or_default()),
+                },
+                other => other,
+            })?;
+        }
+        Ok(())
+    }
+}
+
+/// Returns the file and hunk that failed first, from what `patch` printed.
+fn first_failure(log: &str) -> String {
+    const SIGNS: [&str; 4] = ["FAILED", "can't find file", "previously applied", "malformed"];
+    let mut file = "";
+    for line in log.lines() {
+        if let Some(name) = line.strip_prefix("patching file ") {
+            file = name;
+        } else if SIGNS.iter().any(|sign| line.contains(sign)) {
+            return format!("{file}: {line}").trim_start_matches(": ").to_owned();
+        }
+    }
+    log.lines().next_back().unwrap_or("patch failed without a word").to_owned()
+}
+
+/// A patched source tree in the store.
+#[derive(Debug, Clone)]
+pub(crate) struct Tree {
+    /// Its key
+    pub(crate) key: Key,
+    /// Where it lies
+    pub(crate) path: PathBuf,
+}
+
+/// Returns the tree of `source` with the series that fits applied, made when it is not in the store.
+pub(crate) fn prepare(
+    store: &Store,
+    data: &Data,
+    source: &Source,
+    interrupt: &Interrupt,
+    watch: &mut dyn FnMut(Step<'_>),
+) -> Result<Tree> {
+    let key = tree_key(data, source)?;
+    let path = store.get_or_make("trees", &key, interrupt, |partial| {
+        store.need_space(TREE_MIB)?;
+        // What a run that was stopped left is not known to be whole, and cheap to make again.
+        fs::remove_dir_all(partial).map_err(Error::io("cannot remove", partial))?;
+        fs::create_dir(partial).map_err(Error::io("cannot make", partial))?;
+        watch(Step::Begin("unpacking the source"));
+        source.copy_into(partial, interrupt)?;
+        watch(Step::Begin("applying the patches"));
+        let series = Series::read(data, &source.version_of(partial)?.series())?;
+        series.apply(partial, source, interrupt).inspect_err(|_| {
+            // A tree that cannot be finished is 1.5 GB that nobody will take up again.
+            let _ = fs::remove_dir_all(partial);
+        })
+    })?;
+    Ok(Tree { key, path })
+}
+
+/// Returns the tree if it is in the store.
+pub(crate) fn find(store: &Store, data: &Data, source: &Source) -> Result<Option<Tree>> {
+    let key = tree_key(data, source)?;
+    Ok(store.get("trees", &key).map(|path| Tree { key, path }))
+}
+
+/// Returns the key of a patched tree.
+fn tree_key(data: &Data, source: &Source) -> Result<Key> {
+    let mut mixer = Mixer::new("tree");
+    mixer.mix(source.key()?.as_str());
+    // Which series fits is only known once the source is unpacked, so the key has all of them.
+    mix_patches(data, &mut mixer)?;
+    Ok(mixer.key())
+}
+
+/// Mixes in every series and every patch that one names.
+fn mix_patches(data: &Data, mixer: &mut Mixer) -> Result<()> {
+    let root = data.series("").with_file_name("");
+    let mut versions: Vec<_> = fs::read_dir(&root)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .collect();
+    versions.sort();
+    for version in versions {
+        let series = Series::read(data, &version)?;
+        mixer.mix(&version);
+        for patch in &series.patches {
+            mixer.mix_file(patch).map_err(Error::io("cannot read", patch))?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::source::tests::little_linux;
+
+    struct Place {
+        dir: tempfile::TempDir,
+    }
+
+    impl Place {
+        fn new(patches: &[(&str, &str)]) -> Self {
+            let dir = tempfile::tempdir().unwrap();
+            little_linux(&dir.path().join("linux"));
+            let data = dir.path().join("kernel");
+            fs::create_dir_all(data.join("config")).unwrap();
+            fs::write(data.join("config/base.config"), "").unwrap();
+            fs::create_dir_all(data.join("patches/6.1")).unwrap();
+            let names: Vec<_> = patches.iter().map(|(name, _)| format!("{name} # why")).collect();
+            fs::write(data.join("patches/6.1/series"), names.join("\n")).unwrap();
+            for (name, text) in patches {
+                fs::write(data.join("patches/6.1").join(name), text).unwrap();
+            }
+            Self { dir }
+        }
+
+        fn prepare(&self) -> Result<Tree> {
+            let store = Store::open(self.dir.path().join("cache")).unwrap();
+            let data = Data::at(&self.dir.path().join("kernel")).unwrap();
+            let source = Source::at(&self.dir.path().join("linux")).unwrap();
+            prepare(&store, &data, &source, &Interrupt::never(), &mut |_| ())
+        }
+    }
+
+    fn patch_of(old: &str, new: &str) -> String {
+        format!(
+            "--- a/mm/slab_common.c\n+++ b/mm/slab_common.c\n@@ -1,3 +1,3 @@\n one\n-{old}\n+{new}\n three\n"
+        )
+    }
+
+    #[test]
+    fn the_series_is_applied_in_order_and_the_tree_kept() {
+        let (one, two) = (patch_of("two", "TWO"), patch_of("TWO", "2"));
+        let place = Place::new(&[("b.patch", &one), ("a.patch", &two)]);
+        let tree = place.prepare().unwrap();
+        let text = fs::read_to_string(tree.path.join("mm/slab_common.c")).unwrap();
+        assert_eq!(text, "one\n2\nthree\n");
+        assert_eq!(place.prepare().unwrap().path, tree.path);
+    }
+
+    #[test]
+    fn a_patch_that_does_not_apply_is_named_with_its_hunk_and_leaves_no_tree() {
+        let wrong = patch_of("no such line", "x");
+        let place = Place::new(&[("wrong.patch", &wrong)]);
+        let error = place.prepare().unwrap_err();
+        assert!(matches!(error, Error::Patch { .. }), "{error}");
+        let text = error.to_string();
+        for part in ["wrong.patch: does not apply", "mm/slab_common.c", "FAILED at 1", "series"] {
+            assert!(text.contains(part), "{part} in {text}");
+        }
+        let trees = fs::read_dir(place.dir.path().join("cache/trees")).unwrap();
+        let whole = trees.flatten().filter(|e| e.path().is_dir() && e.path().extension().is_none());
+        assert_eq!(whole.count(), 0);
+    }
+
+    #[test]
+    fn a_changed_patch_is_another_tree() {
+        let good = patch_of("two", "TWO");
+        let place = Place::new(&[("a.patch", &good)]);
+        let before = place.prepare().unwrap();
+        let patch = place.dir.path().join("kernel/patches/6.1/a.patch");
+        fs::write(patch, patch_of("two", "Two")).unwrap();
+        assert_ne!(place.prepare().unwrap().key, before.key);
+    }
+
+    #[test]
+    fn a_series_that_names_no_patch_is_said_with_its_line() {
+        let place = Place::new(&[]);
+        let series = place.dir.path().join("kernel/patches/6.1/series");
+        fs::write(series, "# first\nmissing.patch\n").unwrap();
+        let error = place.prepare().unwrap_err().to_string();
+        assert!(error.contains("series:2: no patch missing.patch"), "{error}");
+    }
+}
