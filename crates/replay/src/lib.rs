@@ -1,1 +1,40 @@
-//! Replays a trace of kernel allocations under the allocators of `slablab-kmem`.
+//! Replays a trace of kernel allocations under the allocators of `slablab-kmem`, and counts.
+//!
+//! # How it works
+//!
+//! The reader's thread decodes batches of rows and hands each to one thread an allocator ([`replay()`]). Such a
+//! thread owns a simulated machine and drives all of its CPUs in the order of the trace ([`Plan`] says with
+//! what memory and tunables). Memory is needed for the live objects and for a few batches, whatever the
+//! length of the trace.
+//!
+//! What does not depend on the allocator (allocations, sizes and lifetimes by call site) is counted once, in the
+//! reader's thread. [`PerfKmem`] counts like `perf kmem stat` instead, for those who know its numbers.
+//!
+//! # Invariants
+//!
+//! The same trace and plan give the same [`Replay`], to the byte, on any machine: no address of the host, no
+//! clock, no hash order and no thread timing gets into it.
+#![forbid(unsafe_code)]
+
+mod books;
+mod caches;
+mod error;
+mod gauge;
+mod lifetimes;
+mod locality;
+mod perf_kmem;
+mod plan;
+mod replay;
+mod result;
+mod runner;
+mod series;
+mod tally;
+
+pub use error::Error;
+pub use gauge::Level;
+pub use lifetimes::LifetimeSummary;
+pub use perf_kmem::{PerfAlloc, PerfKmem, PerfSite, PerfTotals};
+pub use plan::Plan;
+pub use replay::replay;
+pub use result::{Allocator, Cache, Fragmentation, Replay, Site, SiteUnder, TraceFacts};
+pub use series::Sample;

@@ -1,0 +1,82 @@
+//! The memory of a replay over trace time: what was asked for, given, and held.
+
+use slablab_kmem::Gauges;
+use slablab_trace::Meta;
+
+use crate::gauge::{Gauge, Level};
+use crate::result::{Allocator, Fragmentation};
+use crate::series::Series;
+
+/// Follows the bytes of one allocator.
+#[derive(Debug)]
+pub(crate) struct Books {
+    /// Bytes asked for by live objects; the runner keeps it
+    pub(crate) requested: u64,
+    requested_gauge: Gauge,
+    allocated: Gauge,
+    held: Gauge,
+    slab: Gauge,
+    slabs: Gauge,
+    at_peak: (u64, u64, u64),
+    now: (u64, u64, u64),
+    series: Series,
+}
+
+impl Books {
+    /// Opens the books of a trace that lasts from `start_ns` to `end_ns`.
+    pub(crate) fn new(start_ns: u64, end_ns: u64) -> Self {
+        Self {
+            requested: 0,
+            requested_gauge: Gauge::new(start_ns),
+            allocated: Gauge::new(start_ns),
+            held: Gauge::new(start_ns),
+            slab: Gauge::new(start_ns),
+            slabs: Gauge::new(start_ns),
+            at_peak: (0, 0, 0),
+            now: (0, 0, 0),
+            series: Series::new(start_ns, end_ns),
+        }
+    }
+
+    /// Notes the engine's gauges after an event.
+    #[inline]
+    pub(crate) fn note(&mut self, now_ns: u64, gauges: &Gauges) {
+        let held = gauges.held_bytes();
+        self.now = (self.requested, gauges.live_bytes, held);
+        if self.held.is_new_peak(held) {
+            self.at_peak = self.now;
+        }
+        self.requested_gauge.set(now_ns, self.requested);
+        self.allocated.set(now_ns, gauges.live_bytes);
+        self.held.set(now_ns, held);
+        self.slab.set(now_ns, gauges.slab_bytes);
+        self.slabs.set(now_ns, gauges.slabs);
+        self.series.note(now_ns, self.requested, gauges.live_bytes, held);
+    }
+
+    /// Closes the books: an [`Allocator`] of which only memory is filled in.
+    pub(crate) fn finish(self, meta: &Meta) -> Allocator {
+        let close = |gauge: Gauge| gauge.finish(meta.time_first_ns, meta.time_last_ns);
+        let of = |(requested, allocated, held)| Fragmentation::new(requested, allocated, held);
+        let requested_bytes: Level = close(self.requested_gauge);
+        let allocated_bytes = close(self.allocated);
+        let held_bytes = close(self.held);
+        Allocator {
+            allocator: String::new(),
+            operations: 0,
+            failed: 0,
+            requested_bytes,
+            allocated_bytes,
+            held_bytes,
+            slab_bytes: close(self.slab),
+            slabs: close(self.slabs),
+            at_peak: of(self.at_peak),
+            at_end: of(self.now),
+            on_average: of((requested_bytes.mean, allocated_bytes.mean, held_bytes.mean)),
+            paths: Default::default(),
+            locks: Default::default(),
+            caches: Vec::new(),
+            series: self.series.finish(),
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! The caches of the recorded kernel, made anew on the simulated machine.
+//!
+//! # How it works
+//!
+//! What the recorder saw under `/sys/kernel/slab` (object size, alignment, flags) describes a cache as its author
+//! did; each backend lays it out by its own rules. A cache that no snapshot knows (text of a 6.1 kernel, say) is
+//! described by its first allocation: the bytes asked for are the object's, and the alignment is what makes
+//! them come to the bytes given.
+//!
+//! # Differences from Linux
+//!
+//! Names in a trace are those of caches after merging, so caches are not merged again here.
+
+use slablab_kmem::{CacheArgs, Ctor, Geometry, KmallocConfig, KmallocType, Order, SlabFlags};
+use slablab_trace::{Meta, SlabSnapshot, SlubCache};
+
+/// Cache lines of the machines that traces come from.
+const CACHE_LINE: u64 = 64;
+
+/// Describes the cache `name` from what the trace knows of it; `bytes_req` and `bytes_alloc` are its first allocation's.
+pub(crate) fn describe(meta: &Meta, name: &str, bytes_req: u64, bytes_alloc: u64) -> CacheArgs {
+    let known = snapshots(meta).find_map(|snapshot| snapshot.cache(name));
+    let args = match known {
+        Some(cache) => from_sysfs(name, cache, bytes_req),
+        None => from_event(name, bytes_req, bytes_alloc),
+    };
+    args.flags(SlabFlags::NO_MERGE)
+}
+
+fn snapshots(meta: &Meta) -> impl Iterator<Item = &SlabSnapshot> {
+    meta.slabs_start.iter().chain(&meta.slabs_end)
+}
+
+fn from_sysfs(name: &str, cache: &SlubCache, bytes_req: u64) -> CacheArgs {
+    let number = |attribute| cache.number(attribute).unwrap_or(0);
+    let object_size = cache.number("object_size").unwrap_or(bytes_req);
+    let mut args = CacheArgs::new(name, to_u32(object_size))
+        .align(to_u32(number("align")))
+        .usersize(to_u32(number("usersize")));
+    let flags = [
+        ("hwcache_align", SlabFlags::HWCACHE_ALIGN),
+        ("reclaim_account", SlabFlags::RECLAIM_ACCOUNT),
+        ("destroy_by_rcu", SlabFlags::TYPESAFE_BY_RCU),
+        ("cache_dma", SlabFlags::CACHE_DMA),
+    ];
+    for (attribute, flag) in flags {
+        if number(attribute) != 0 {
+            args = args.flags(flag);
+        }
+    }
+    if !cache.ctor.is_empty() {
+        // What the constructor writes does not matter to the allocator; that there is one does.
+        args = args.ctor(Ctor { func: |_, _| (), context: 0 });
+    }
+    args
+}
+
+fn from_event(name: &str, bytes_req: u64, bytes_alloc: u64) -> CacheArgs {
+    // The largest power of two that divides the step between objects, up to a cache line.
+    let step = bytes_alloc.max(bytes_req).max(8);
+    let align = (1u64 << step.trailing_zeros().min(CACHE_LINE.trailing_zeros())).max(8);
+    let mut args = CacheArgs::new(name, to_u32(bytes_req.max(1))).align(to_u32(align));
+    if bytes_req.next_multiple_of(align) != step {
+        // Padding that alignment cannot explain: a free pointer behind the object, red zones.
+        args = CacheArgs::new(name, to_u32(step)).align(to_u32(align));
+    }
+    args
+}
+
+/// Bounds a size that a damaged trace may have made absurd; the engine refuses what no slab can hold.
+fn to_u32(value: u64) -> u32 {
+    u32::try_from(value).unwrap_or(u32::MAX)
+}
+
+/// Describes the kmalloc caches of the recorded kernel: its slabinfo names the kinds that it was built with.
+pub(crate) fn kmalloc(meta: &Meta) -> KmallocConfig {
+    let mut config = KmallocConfig::default();
+    let names: Vec<&str> = snapshots(meta)
+        .flat_map(|snapshot| snapshot.slabinfo.lines())
+        .filter_map(|line| line.split_whitespace().next())
+        .collect();
+    if !names.iter().any(|name| name.starts_with("kmalloc-")) {
+        return config;
+    }
+    let has = |prefix: &str| names.iter().any(|name| name.starts_with(prefix));
+    config.types = [
+        (KmallocType::Reclaim, "kmalloc-rcl-"),
+        (KmallocType::Dma, "dma-kmalloc-"),
+        (KmallocType::Cgroup, "kmalloc-cg-"),
+    ]
+    .into_iter()
+    .filter(|(_, prefix)| has(prefix))
+    .map(|(kind, _)| kind)
+    .collect();
+    // kmalloc-rnd-01-64 .. kmalloc-rnd-15-64 stand beside kmalloc-64.
+    let copies =
+        names.iter().filter(|n| n.starts_with("kmalloc-rnd-") && n.ends_with("-64")).count();
+    config.copies = copies as u32 + 1;
+    config
+}
+
+/// Returns the recorded kernel's own sizes of a cache, for a backend that is the recorded kernel's.
+pub(crate) fn geometry(meta: &Meta, name: &str) -> Option<Geometry> {
+    let cache = snapshots(meta).find_map(|snapshot| snapshot.cache(name))?;
+    Some(Geometry {
+        slab_size: to_u32(cache.number("slab_size")?),
+        order: Order(u8::try_from(cache.number("order")?).ok()?),
+    })
+}

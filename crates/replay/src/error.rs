@@ -1,0 +1,23 @@
+//! Why a replay could not be done.
+
+/// An error of this crate; its text names the place and the remedy.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The trace could not be read.
+    #[error(transparent)]
+    Trace(#[from] slablab_trace::Error),
+    /// The simulated machine could not be built.
+    #[error("cannot build the simulated machine: {0}")]
+    Machine(#[from] slablab_kmem::Error),
+    /// The engine's own check found a broken invariant.
+    #[error("{allocator}: after event {event}: {finding}")]
+    Invalid {
+        /// The allocator
+        allocator: String,
+        /// How many events had been replayed
+        event: u64,
+        /// What the check found
+        finding: String,
+    },
+}

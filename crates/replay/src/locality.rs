@@ -1,0 +1,179 @@
+//! How close a call site's objects lie to each other: steps between allocations, lines and pages they share.
+//!
+//! # How it works
+//!
+//! *Steps*: each allocation is compared with the one before from the same site. A step of exactly the bytes
+//! given is "adjacent"; all steps go into a histogram by powers of two. This costs a few instructions an event.
+//!
+//! *Lines and pages*: a few times in a trace, evenly spaced in events, the live objects are laid out by site
+//! and address and the distinct cache lines and pages counted. An object that shares no line counts one line
+//! a 64 bytes; dense 32-byte objects come to half a line each, scattered ones to a whole one.
+
+/// Bytes in a cache line, as on every machine that the trace may come from.
+const LINE_SHIFT: u32 = 6;
+const PAGE_SHIFT: u32 = 12;
+/// 2^36 bytes are more than any arena holds.
+const STEP_BUCKETS: usize = 37;
+/// Objects beyond this share neither lines nor pages worth counting one by one.
+const LARGE_BYTES: u64 = 8 << 10;
+/// Bits of a sort key below the site: cache lines in 2^40 bytes.
+const LINE_BITS: u32 = 34;
+
+/// The steps between consecutive allocations of one site.
+#[derive(Debug, Clone)]
+pub(crate) struct Steps {
+    last: u64,
+    adjacent: u32,
+    steps: [u32; STEP_BUCKETS],
+}
+
+impl Default for Steps {
+    fn default() -> Self {
+        Self { last: 0, adjacent: 0, steps: [0; STEP_BUCKETS] }
+    }
+}
+
+impl Steps {
+    /// Counts an allocation of `bytes` at `address`, which is not 0.
+    #[inline]
+    pub(crate) fn add(&mut self, address: u64, bytes: u64) {
+        let last = std::mem::replace(&mut self.last, address);
+        if last == 0 {
+            return;
+        }
+        let step = address.abs_diff(last);
+        self.adjacent += u32::from(step == bytes);
+        let bucket = (step.max(1).ilog2() as usize).min(STEP_BUCKETS - 1);
+        self.steps[bucket] = self.steps[bucket].saturating_add(1);
+    }
+
+    fn total(&self) -> u64 {
+        self.steps.iter().copied().map(u64::from).sum()
+    }
+
+    /// Returns the share of allocations right beside the one before.
+    pub(crate) fn adjacent_share(&self) -> f64 {
+        match self.total() {
+            0 => 0.0,
+            total => f64::from(self.adjacent) / total as f64,
+        }
+    }
+
+    /// Returns the upper edge of the median step's bucket.
+    pub(crate) fn distance_bytes_p50(&self) -> u64 {
+        let rank = self.total().div_ceil(2);
+        let mut seen = 0;
+        for (bucket, count) in self.steps.iter().enumerate() {
+            seen += u64::from(*count);
+            if seen >= rank && rank > 0 {
+                return (2u64 << bucket) - 1;
+            }
+        }
+        0
+    }
+}
+
+/// Distinct lines and pages of one site's live objects, summed over the snapshots.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Spread {
+    objects: u64,
+    lines: u64,
+    pages: u64,
+}
+
+impl Spread {
+    /// Returns the lines an object has to itself, on average.
+    pub(crate) fn lines_per_object(&self) -> f64 {
+        per(self.lines, self.objects)
+    }
+
+    /// Returns the pages an object has to itself, on average.
+    pub(crate) fn pages_per_object(&self) -> f64 {
+        per(self.pages, self.objects)
+    }
+}
+
+fn per(part: u64, whole: u64) -> f64 {
+    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
+}
+
+/// Takes snapshots of where live objects lie.
+#[derive(Debug)]
+pub(crate) struct Snapshots {
+    spreads: Vec<Spread>,
+    /// (site, line) of the snapshot in the making, packed
+    keys: Vec<u64>,
+}
+
+impl Snapshots {
+    pub(crate) fn new(sites: usize) -> Self {
+        Self { spreads: vec![Spread::default(); sites], keys: Vec::new() }
+    }
+
+    /// Takes a snapshot of live objects, given as (site, address, bytes).
+    pub(crate) fn take(&mut self, objects: impl Iterator<Item = (u32, u64, u64)>) {
+        self.keys.clear();
+        for (site, address, bytes) in objects {
+            let spread = &mut self.spreads[site as usize];
+            spread.objects += 1;
+            if bytes > LARGE_BYTES {
+                spread.lines += bytes.div_ceil(1 << LINE_SHIFT);
+                spread.pages += bytes.div_ceil(1 << PAGE_SHIFT);
+                continue;
+            }
+            let first = address >> LINE_SHIFT;
+            let last = (address + bytes.max(1) - 1) >> LINE_SHIFT;
+            for line in first..=last {
+                self.keys.push(u64::from(site) << LINE_BITS | line & ((1 << LINE_BITS) - 1));
+            }
+        }
+        self.keys.sort_unstable();
+        self.keys.dedup();
+        let mut page_before = u64::MAX;
+        for key in &self.keys {
+            let spread = &mut self.spreads[(key >> LINE_BITS) as usize];
+            spread.lines += 1;
+            let page = key >> (PAGE_SHIFT - LINE_SHIFT);
+            spread.pages += u64::from(page != page_before);
+            page_before = page;
+        }
+    }
+
+    /// Returns what the snapshots showed, by site.
+    pub(crate) fn spreads(&self) -> &[Spread] {
+        &self.spreads
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dense_objects_share_lines_and_scattered_ones_do_not() {
+        let mut snapshots = Snapshots::new(2);
+        let dense = (0..128).map(|i| (0, 4096 + i * 32, 32));
+        let scattered = (0..128).map(|i| (1, (1 << 20) + i * 4096, 32));
+        snapshots.take(dense.chain(scattered));
+        let [dense, scattered] = snapshots.spreads() else { panic!("two sites") };
+        assert_eq!((dense.lines_per_object(), dense.pages_per_object()), (0.5, 1.0 / 128.0));
+        assert_eq!((scattered.lines_per_object(), scattered.pages_per_object()), (1.0, 1.0));
+    }
+
+    #[test]
+    fn two_sites_in_one_line_count_it_each() {
+        let mut snapshots = Snapshots::new(2);
+        snapshots.take([(0, 4096, 8), (1, 4104, 8)].into_iter());
+        assert!(snapshots.spreads().iter().all(|spread| spread.lines == 1 && spread.pages == 1));
+    }
+
+    #[test]
+    fn a_step_of_the_objects_size_is_adjacent_either_way() {
+        let mut steps = Steps::default();
+        for address in [4096, 4128, 4096, 8192] {
+            steps.add(address, 32);
+        }
+        assert_eq!(steps.adjacent_share(), 2.0 / 3.0);
+        assert_eq!(steps.distance_bytes_p50(), 63);
+    }
+}

@@ -1,0 +1,21 @@
+//! What to replay with.
+
+use slablab_kmem::BackendKind;
+
+/// The allocators and the machine of a replay.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    /// Replay under these, in this order
+    pub allocators: Vec<BackendKind>,
+    /// Memory of the simulated machine; address space only, as much is used as the trace needs
+    pub memory_bytes: u64,
+    /// Check all invariants of the engine after each so many events; none if `None`
+    pub validate_every: Option<u64>,
+}
+
+impl Default for Plan {
+    /// All allocators on a machine of 16 GiB.
+    fn default() -> Self {
+        Self { allocators: BackendKind::ALL.to_vec(), memory_bytes: 16 << 30, validate_every: None }
+    }
+}

@@ -1,0 +1,181 @@
+//! Hands each batch of a trace to one thread an allocator, and puts together what they found.
+
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread::{self, ScopedJoinHandle};
+
+use slablab_kmem::{Backend, BackendKind, WithBackend};
+use slablab_trace::{Batch, Meta, TraceReader};
+
+use crate::error::Error;
+use crate::plan::Plan;
+use crate::result::{Replay, Site, SiteUnder, TraceFacts};
+use crate::runner::{Outcome, Runner};
+use crate::tally::Tally;
+
+/// Batches on their way to an allocator: enough that neither side waits for a hiccup of the other.
+const BATCHES_AHEAD: usize = 2;
+
+/// Replays a trace under the allocators of `plan`; `progress` is told the events done so far.
+///
+/// # Errors
+///
+/// When the trace cannot be read to its end, the machine cannot be built, or a check asked for by
+/// [`Plan::validate_every`] fails.
+pub fn replay(
+    reader: &TraceReader,
+    plan: &Plan,
+    progress: &mut dyn FnMut(u64),
+) -> Result<Replay, Error> {
+    let meta = reader.meta();
+    let mut tally = Tally::new(meta);
+    let outcomes = thread::scope(|scope| {
+        let mut lanes: Vec<_> =
+            plan.allocators.iter().map(|kind| Lane::start(scope, *kind, meta, plan)).collect();
+        let read = feed(reader, &mut lanes, &mut tally, progress);
+        let outcomes: Result<Vec<_>, _> = lanes.into_iter().map(Lane::finish).collect();
+        // A broken trace is the cause when both fail.
+        read.and(outcomes)
+    })?;
+    Ok(assemble(meta, &tally, outcomes))
+}
+
+/// Reads the trace to its end, or until no allocator listens any more.
+fn feed(
+    reader: &TraceReader,
+    lanes: &mut [Lane<'_>],
+    tally: &mut Tally,
+    progress: &mut dyn FnMut(u64),
+) -> Result<(), Error> {
+    let mut batches = reader.batches();
+    // The buffers go round: one is free again when every allocator has dropped its share.
+    let mut ring: Vec<Arc<Batch>> = (0..BATCHES_AHEAD + 3).map(|_| Arc::default()).collect();
+    let mut done = 0;
+    loop {
+        let free = ring.iter_mut().position(|batch| Arc::get_mut(batch).is_some());
+        let mut batch = match free {
+            Some(index) => ring.swap_remove(index),
+            None => Arc::default(),
+        };
+        let buffer = Arc::get_mut(&mut batch).expect("nobody else holds it");
+        if !batches.read_into(buffer)? {
+            return Ok(());
+        }
+        done += buffer.len() as u64;
+        let mut listening = false;
+        for lane in &mut *lanes {
+            listening |= lane.batches.send(Arc::clone(&batch)).is_ok();
+        }
+        if !listening && !lanes.is_empty() {
+            return Ok(());
+        }
+        tally.batch(&batch);
+        ring.push(batch);
+        progress(done);
+    }
+}
+
+/// An allocator at work in its thread.
+struct Lane<'scope> {
+    batches: SyncSender<Arc<Batch>>,
+    thread: ScopedJoinHandle<'scope, Result<Outcome, Error>>,
+}
+
+impl<'scope> Lane<'scope> {
+    fn start<'env>(
+        scope: &'scope thread::Scope<'scope, 'env>,
+        kind: BackendKind,
+        meta: &'env Meta,
+        plan: &'env Plan,
+    ) -> Self {
+        let (batches, receiver) = sync_channel(BATCHES_AHEAD);
+        let thread = scope.spawn(move || kind.dispatch(Work { meta, plan, batches: receiver }));
+        Self { batches, thread }
+    }
+
+    fn finish(self) -> Result<Outcome, Error> {
+        drop(self.batches);
+        match self.thread.join() {
+            Ok(outcome) => outcome,
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+    }
+}
+
+/// What a thread does once it knows its backend's type.
+struct Work<'a> {
+    meta: &'a Meta,
+    plan: &'a Plan,
+    batches: Receiver<Arc<Batch>>,
+}
+
+impl WithBackend for Work<'_> {
+    type Output = Result<Outcome, Error>;
+
+    fn run<B: Backend>(self) -> Self::Output {
+        let machine = Runner::<B>::machine(self.meta, self.plan)?;
+        let mut runner = Runner::new(&machine, self.meta, self.plan)?;
+        for batch in self.batches {
+            runner.batch(&batch)?;
+        }
+        runner.finish()
+    }
+}
+
+fn assemble(meta: &Meta, tally: &Tally, outcomes: Vec<Outcome>) -> Replay {
+    let mut sites: Vec<_> = tally
+        .sites()
+        .iter()
+        .enumerate()
+        .filter(|(_, site)| site.allocs > 0)
+        .map(|(index, site)| Site {
+            site: meta
+                .sites
+                .get(index)
+                .map_or_else(|| "(call site not recorded)".to_owned(), |site| site.name.clone()),
+            cache: meta
+                .caches
+                .get(site.cache as usize)
+                .map_or_else(String::new, |c| c.name.clone()),
+            allocs: site.allocs,
+            requested_bytes: site.bytes_req,
+            live_peak: site.live_peak,
+            live_end: site.live_end(),
+            frees_cross_cpu: site.frees_cross_cpu,
+            lifetime: site.lifetimes(),
+            under: outcomes.iter().map(|outcome| outcome.sites[index]).collect(),
+        })
+        .collect();
+    let waste =
+        |site: &Site| site.under.iter().map(|under: &SiteUnder| under.waste_bytes_peak).max();
+    sites.sort_by(|a, b| {
+        waste(b).cmp(&waste(a)).then(b.allocs.cmp(&a.allocs)).then(a.site.cmp(&b.site))
+    });
+    Replay {
+        trace: facts(meta),
+        allocators: outcomes.into_iter().map(|outcome| outcome.allocator).collect(),
+        sites,
+    }
+}
+
+fn facts(meta: &Meta) -> TraceFacts {
+    let quality = &meta.quality;
+    let happened = meta.events + quality.lost_total() + quality.skipped_total();
+    TraceFacts {
+        kernel_release: meta.kernel_release.clone(),
+        cpus: meta.cpus,
+        nodes: meta.nodes,
+        command: meta.command.clone(),
+        duration_ns: meta.time_last_ns.saturating_sub(meta.time_first_ns),
+        events: meta.events,
+        lost: quality.lost_total(),
+        implicit_frees: quality.implicit_frees,
+        older_frees: quality.older_frees,
+        skipped: quality.skipped_total(),
+        unplaced_share: if happened == 0 {
+            0.0
+        } else {
+            quality.unplaced() as f64 / happened as f64
+        },
+    }
+}

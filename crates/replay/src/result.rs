@@ -1,0 +1,187 @@
+//! What a replay finds out: plain data with units in its names, ready to be printed or stored.
+//!
+//! Everything is an integer but the shares, and every map is sorted, so that the same trace gives the same
+//! bytes on any machine.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::gauge::Level;
+use crate::lifetimes::LifetimeSummary;
+use crate::series::Sample;
+
+/// A replay of one trace under several allocators.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Replay {
+    /// What was replayed
+    pub trace: TraceFacts,
+    /// One entry an allocator, in the order asked for
+    pub allocators: Vec<Allocator>,
+    /// One entry a call site that allocated, the one with most waste first
+    pub sites: Vec<Site>,
+}
+
+/// What was replayed, and how far it can be trusted.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct TraceFacts {
+    /// Release of the recorded kernel
+    pub kernel_release: String,
+    /// CPUs of the recorded machine
+    pub cpus: u32,
+    /// NUMA nodes of the recorded machine
+    pub nodes: u32,
+    /// The command recorded
+    pub command: Vec<String>,
+    /// From the first event to the last
+    pub duration_ns: u64,
+    /// Rows of the trace
+    pub events: u64,
+    /// Events lost by the recorder
+    pub lost: u64,
+    /// Objects freed without an event
+    pub implicit_frees: u64,
+    /// Frees of objects older than the trace, which cannot be replayed
+    pub older_frees: u64,
+    /// Lines and records that the import had to skip
+    pub skipped: u64,
+    /// Share of what happened that the trace could not place
+    pub unplaced_share: f64,
+}
+
+/// What one allocator made of the trace.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Allocator {
+    /// Its name
+    pub allocator: String,
+    /// Allocations and frees that were replayed
+    pub operations: u64,
+    /// Allocations that found no memory
+    pub failed: u64,
+    /// Bytes asked for by live objects
+    pub requested_bytes: Level,
+    /// Bytes given to live objects, padding included
+    pub allocated_bytes: Level,
+    /// Bytes in the pages of slabs, and of allocations that went to the page allocator
+    pub held_bytes: Level,
+    /// Bytes in the pages of slabs only
+    pub slab_bytes: Level,
+    /// Slabs
+    pub slabs: Level,
+    /// Fragmentation when most memory was held
+    pub at_peak: Fragmentation,
+    /// Fragmentation after the last event
+    pub at_end: Fragmentation,
+    /// Fragmentation of the means over time
+    pub on_average: Fragmentation,
+    /// How often each path was taken, by the names of `SLUB_STATS` and their like
+    pub paths: BTreeMap<String, u64>,
+    /// How often each kind of lock, or atomic operation in place of one, was taken
+    pub locks: BTreeMap<String, u64>,
+    /// One entry a cache that was used, most memory held at its peak first
+    pub caches: Vec<Cache>,
+    /// Memory over time, at most 512 samples
+    pub series: Vec<Sample>,
+}
+
+/// Memory that is held and not asked for, by reason.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+pub struct Fragmentation {
+    /// Bytes asked for
+    pub requested_bytes: u64,
+    /// Bytes given
+    pub allocated_bytes: u64,
+    /// Bytes held
+    pub held_bytes: u64,
+    /// Share of the bytes given that nobody asked for
+    pub internal_share: f64,
+    /// Share of the bytes held that are given to nobody
+    pub external_share: f64,
+}
+
+impl Fragmentation {
+    /// Computes the shares.
+    #[must_use]
+    pub fn new(requested_bytes: u64, allocated_bytes: u64, held_bytes: u64) -> Self {
+        let missing = |part: u64, whole: u64| match whole {
+            0 => 0.0,
+            _ => whole.saturating_sub(part) as f64 / whole as f64,
+        };
+        Self {
+            requested_bytes,
+            allocated_bytes,
+            held_bytes,
+            internal_share: missing(requested_bytes, allocated_bytes),
+            external_share: missing(allocated_bytes, held_bytes),
+        }
+    }
+}
+
+/// What one cache held.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Cache {
+    /// Its name
+    pub cache: String,
+    /// Other names of it, where like caches were merged
+    pub aliases: Vec<String>,
+    /// Bytes of an object that users may use
+    pub object_bytes: u64,
+    /// Bytes from one object to the next
+    pub slab_size_bytes: u64,
+    /// Objects in a slab; 0 where slabs are not cut into equal objects
+    pub objects_per_slab: u64,
+    /// Order of a slab
+    pub order: u64,
+    /// Objects alive at the end
+    pub objects_end: u64,
+    /// The most objects alive at once
+    pub objects_peak: u64,
+    /// Slabs at the end
+    pub slabs_end: u64,
+    /// The most slabs at once
+    pub slabs_peak: u64,
+    /// Bytes in slabs at the end
+    pub held_bytes_end: u64,
+    /// The most bytes in slabs at once
+    pub held_bytes_peak: u64,
+}
+
+/// What one call site did, and what each allocator made of it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Site {
+    /// `symbol+0x1c [module]`
+    pub site: String,
+    /// The cache it allocates from; empty for kmalloc
+    pub cache: String,
+    /// Allocations
+    pub allocs: u64,
+    /// Bytes asked for, all allocations together
+    pub requested_bytes: u64,
+    /// The most objects alive at once
+    pub live_peak: u64,
+    /// Objects alive at the end
+    pub live_end: u64,
+    /// Objects that another CPU freed
+    pub frees_cross_cpu: u64,
+    /// How long objects lived
+    pub lifetime: LifetimeSummary,
+    /// One entry an allocator, in the order of [`Replay::allocators`]
+    pub under: Vec<SiteUnder>,
+}
+
+/// What one allocator made of a call site's objects.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+pub struct SiteUnder {
+    /// Bytes given, all allocations together
+    pub allocated_bytes: u64,
+    /// The most bytes that were given and not asked for at once
+    pub waste_bytes_peak: u64,
+    /// Allocations that lie right behind the one before: no gap, no overlap
+    pub adjacent_share: f64,
+    /// Half of the allocations lie at most this far from the one before (upper edge of a power of two)
+    pub distance_bytes_p50: u64,
+    /// Cache lines that hold live objects, each object's share; mean over the snapshots
+    pub lines_per_object: f64,
+    /// Pages that hold live objects, each object's share; mean over the snapshots
+    pub pages_per_object: f64,
+}

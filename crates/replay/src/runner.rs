@@ -1,0 +1,320 @@
+//! One allocator at work on a trace: the hot loop, and what it keeps for each object and call site.
+//!
+//! # How it works
+//!
+//! An object slot of the trace is an index into `objects`, which holds where the object lies, so an event is an
+//! array access, a call into the engine on the event's CPU, and a few counters. How many bytes an allocation
+//! was given is the step that the engine's own live-bytes gauge takes.
+//!
+//! # Invariants
+//!
+//! * An entry of `objects` is live exactly between its allocation and its free: `address` is `None` outside.
+//! * `requested` is the sum of the live entries' `bytes_req`; the sum of `bytes_alloc` is the engine's gauge.
+
+use slablab_kmem::{
+    Backend, BackendKind, CacheId, CpuId, CpuSet, Gfp, Machine, Merging, NodeId, ObjPtr, Site, Stat,
+};
+use slablab_trace::{Batch, Event, Kind, Meta, NONE};
+
+use crate::books::Books;
+use crate::caches;
+use crate::error::Error;
+use crate::locality::{Snapshots, Steps};
+use crate::plan::Plan;
+use crate::result::{Allocator, Cache, SiteUnder};
+use crate::tally::Tally;
+
+/// Snapshots of where objects lie: enough for a mean, few enough not to be noticed.
+const SNAPSHOTS: u64 = 8;
+
+/// Where a live object lies.
+#[derive(Debug, Clone, Copy, Default)]
+struct Live {
+    address: Option<ObjPtr>,
+    bytes_req: u32,
+    bytes_alloc: u32,
+    /// Place in `sites`
+    site: u32,
+    /// The trace's cache, [`NONE`] for kmalloc
+    cache: u32,
+}
+
+/// What a call site's objects cost under this allocator.
+#[derive(Debug, Clone, Default)]
+struct SiteAccount {
+    waste: u64,
+    waste_peak: u64,
+    bytes_alloc: u64,
+    steps: Steps,
+}
+
+/// A trace's cache on the simulated machine.
+#[derive(Debug, Clone, Copy)]
+enum KnownCache {
+    /// No allocation from it yet
+    Unseen,
+    /// Made
+    Made(CacheId),
+    /// The engine refused it: what a damaged trace says of it is impossible
+    Refused,
+}
+
+/// What is left when the trace has ended.
+#[derive(Debug)]
+pub(crate) struct Outcome {
+    pub(crate) allocator: Allocator,
+    /// By place of the site in [`Tally::sites`]
+    pub(crate) sites: Vec<SiteUnder>,
+}
+
+/// An allocator at work.
+#[derive(Debug)]
+pub(crate) struct Runner<'a, B: Backend> {
+    machine: &'a Machine<B>,
+    cpus: CpuSet<'a, B>,
+    meta: &'a Meta,
+    validate_every: Option<u64>,
+    objects: Vec<Live>,
+    sites: Vec<SiteAccount>,
+    caches: Vec<KnownCache>,
+    books: Books,
+    snapshots: Snapshots,
+    snapshot_every: u64,
+    events: u64,
+    operations: u64,
+    failed: u64,
+}
+
+impl<'a, B: Backend> Runner<'a, B> {
+    /// Builds the machine that the trace asks for.
+    pub(crate) fn machine(meta: &Meta, plan: &Plan) -> Result<Machine<B>, Error> {
+        Ok(Machine::<B>::builder()
+            .cpus(meta.cpus.max(1))
+            .nodes(meta.nodes.clamp(1, meta.cpus.max(1)))
+            .memory_bytes(plan.memory_bytes)
+            .merging(Merging::Off)
+            .kmalloc(caches::kmalloc(meta))
+            .caches_max(u32::try_from(meta.caches.len()).unwrap_or(u32::MAX).saturating_add(512))
+            .build()?)
+    }
+
+    pub(crate) fn new(machine: &'a Machine<B>, meta: &'a Meta, plan: &Plan) -> Result<Self, Error> {
+        let sites = meta.sites.len() + 1;
+        Ok(Self {
+            machine,
+            cpus: machine.cpus()?,
+            meta,
+            validate_every: plan.validate_every,
+            objects: vec![Live::default(); meta.object_slots as usize],
+            sites: vec![SiteAccount::default(); sites],
+            caches: vec![KnownCache::Unseen; meta.caches.len()],
+            books: Books::new(meta.time_first_ns, meta.time_last_ns),
+            snapshots: Snapshots::new(sites),
+            snapshot_every: (meta.events / SNAPSHOTS).max(1),
+            events: 0,
+            operations: 0,
+            failed: 0,
+        })
+    }
+
+    /// Replays the rows of a batch.
+    pub(crate) fn batch(&mut self, batch: &Batch) -> Result<(), Error> {
+        for row in 0..batch.len() {
+            let slot = batch.object[row] as usize;
+            if slot < self.objects.len() {
+                let event = batch.event(row);
+                if event.kind.is_alloc() {
+                    self.alloc(slot, &event);
+                } else {
+                    self.free(slot, &event);
+                }
+            }
+            self.events += 1;
+            if self.events.is_multiple_of(self.snapshot_every) {
+                self.snapshot();
+            }
+            if self.validate_every.is_some_and(|every| self.events.is_multiple_of(every)) {
+                self.validate()?;
+            }
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn alloc(&mut self, slot: usize, event: &Event) {
+        let live_before = self.machine.gauges().live_bytes;
+        let Some(address) = self.allocate(event) else {
+            self.failed += 1;
+            return;
+        };
+        self.operations += 1;
+        let gauges = self.machine.gauges();
+        let bytes_alloc = gauges.live_bytes.wrapping_sub(live_before);
+        let site_index = Tally::index(event.site, self.sites.len());
+        let site = &mut self.sites[site_index];
+        site.waste += bytes_alloc.saturating_sub(event.bytes_req);
+        site.waste_peak = site.waste_peak.max(site.waste);
+        site.bytes_alloc += bytes_alloc;
+        site.steps.add(address.get(), bytes_alloc);
+        self.objects[slot] = Live {
+            address: Some(address),
+            // An allocation of 4 GiB and more fails, so a size that was given fits.
+            bytes_req: event.bytes_req as u32,
+            bytes_alloc: bytes_alloc as u32,
+            site: site_index as u32,
+            cache: event.cache,
+        };
+        self.books.requested += event.bytes_req;
+        self.books.note(event.time_ns, &gauges);
+    }
+
+    /// Asks the engine for an object, as the recorded kernel was asked.
+    #[inline]
+    fn allocate(&mut self, event: &Event) -> Option<ObjPtr> {
+        let gfp = Gfp(event.gfp);
+        let site = Site(event.site);
+        if event.kind == Kind::KmemCacheAlloc && event.cache != NONE {
+            let cache = self.cache(event)?;
+            let cpu = self.cpus.cpu(CpuId(u32::from(event.cpu)));
+            return match event.node {
+                -1 => cpu.alloc(cache, gfp, site),
+                node => cpu.alloc_node(cache, gfp, NodeId(node as u32), site),
+            };
+        }
+        let cpu = self.cpus.cpu(CpuId(u32::from(event.cpu)));
+        match event.node {
+            -1 => cpu.kmalloc(event.bytes_req, gfp, site),
+            node => cpu.kmalloc_node(event.bytes_req, gfp, NodeId(node as u32), site),
+        }
+    }
+
+    /// Returns the machine's cache for the trace's, made at its first allocation.
+    #[inline]
+    fn cache(&mut self, event: &Event) -> Option<CacheId> {
+        match self.caches.get(event.cache as usize)? {
+            KnownCache::Made(id) => Some(*id),
+            KnownCache::Refused => None,
+            KnownCache::Unseen => self.make_cache(event),
+        }
+    }
+
+    #[cold]
+    fn make_cache(&mut self, event: &Event) -> Option<CacheId> {
+        let name = &self.meta.caches[event.cache as usize].name;
+        let mut args = caches::describe(self.meta, name, event.bytes_req, event.bytes_alloc);
+        if B::KIND == BackendKind::Slub {
+            args.geometry = caches::geometry(self.meta, name);
+        }
+        let made = self.machine.cache_create(&args).ok();
+        self.caches[event.cache as usize] = made.map_or(KnownCache::Refused, KnownCache::Made);
+        made
+    }
+
+    #[inline]
+    fn free(&mut self, slot: usize, event: &Event) {
+        let live = std::mem::take(&mut self.objects[slot]);
+        let Some(address) = live.address else { return };
+        self.operations += 1;
+        let cpu = self.cpus.cpu(CpuId(u32::from(event.cpu)));
+        let site = Site(event.site);
+        match self.caches.get(live.cache as usize) {
+            Some(KnownCache::Made(cache)) => cpu.free(*cache, address, site),
+            _ => cpu.kfree(address, site),
+        }
+        self.sites[live.site as usize].waste -=
+            u64::from(live.bytes_alloc).saturating_sub(u64::from(live.bytes_req));
+        self.books.requested -= u64::from(live.bytes_req);
+        self.books.note(event.time_ns, &self.machine.gauges());
+    }
+
+    #[cold]
+    fn snapshot(&mut self) {
+        self.snapshots.take(
+            self.objects.iter().filter_map(|live| {
+                Some((live.site, live.address?.get(), u64::from(live.bytes_req)))
+            }),
+        );
+    }
+
+    #[cold]
+    fn validate(&self) -> Result<(), Error> {
+        let balance = self.machine.validate();
+        let books =
+            balance.live_bytes + balance.free_bytes + balance.slack_bytes + balance.metadata_bytes;
+        let allocated: u64 = self.objects.iter().map(|live| u64::from(live.bytes_alloc)).sum();
+        let finding = if let Some(error) = balance.errors.first() {
+            error.clone()
+        } else if balance.held_bytes != books {
+            format!("{} bytes are held and {books} accounted for", balance.held_bytes)
+        } else if balance.live_bytes != allocated {
+            format!("{} bytes are live and {allocated} were given", balance.live_bytes)
+        } else {
+            return Ok(());
+        };
+        Err(Error::Invalid { allocator: B::KIND.name().to_owned(), event: self.events, finding })
+    }
+
+    /// Ends the replay.
+    pub(crate) fn finish(self) -> Result<Outcome, Error> {
+        if self.validate_every.is_some() {
+            self.validate()?;
+        }
+        let levels = self.books.finish(self.meta);
+        let counts = self.machine.path_counts();
+        let allocator = Allocator {
+            allocator: B::KIND.name().to_owned(),
+            operations: self.operations,
+            failed: self.failed,
+            paths: Stat::ALL.iter().map(|s| (s.name().to_owned(), counts.get(*s))).collect(),
+            locks: self
+                .machine
+                .lock_counts()
+                .into_iter()
+                .map(|(kind, n)| (kind.name().to_owned(), n))
+                .collect(),
+            caches: used_caches(self.machine),
+            ..levels
+        };
+        let under = self.sites.iter().zip(self.snapshots.spreads());
+        let sites = under
+            .map(|(site, spread)| SiteUnder {
+                allocated_bytes: site.bytes_alloc,
+                waste_bytes_peak: site.waste_peak,
+                adjacent_share: site.steps.adjacent_share(),
+                distance_bytes_p50: site.steps.distance_bytes_p50(),
+                lines_per_object: spread.lines_per_object(),
+                pages_per_object: spread.pages_per_object(),
+            })
+            .collect();
+        Ok(Outcome { allocator, sites })
+    }
+}
+
+/// Returns what the caches of a machine held, the one that held most first.
+fn used_caches<B: Backend>(machine: &Machine<B>) -> Vec<Cache> {
+    let stats = machine.caches().into_iter().filter_map(|id| machine.cache_stats(id));
+    let mut caches: Vec<_> = stats
+        .filter(|stats| stats.objects_live_peak > 0)
+        .map(|stats| {
+            let slab_bytes = stats.order.bytes();
+            Cache {
+                cache: stats.name,
+                aliases: stats.aliases,
+                object_bytes: u64::from(stats.object_size),
+                slab_size_bytes: u64::from(stats.slab_size),
+                objects_per_slab: u64::from(stats.objs_per_slab),
+                order: u64::from(stats.order.0),
+                objects_end: stats.objects_live,
+                objects_peak: stats.objects_live_peak,
+                slabs_end: stats.slabs,
+                slabs_peak: stats.slabs_peak,
+                held_bytes_end: stats.slab_bytes,
+                held_bytes_peak: stats.slabs_peak * slab_bytes,
+            }
+        })
+        .collect();
+    caches.sort_by(|a, b| {
+        b.held_bytes_peak.cmp(&a.held_bytes_peak).then_with(|| a.cache.cmp(&b.cache))
+    });
+    caches
+}
