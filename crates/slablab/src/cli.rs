@@ -61,8 +61,20 @@ pub(crate) enum When {
 /// The sub-commands, in the order in which a newcomer meets them.
 #[derive(Subcommand, Debug)]
 pub(crate) enum Command {
+    /// Record the running kernel's allocations while a command runs
+    Record(cmd::record::Args),
+    /// Make a trace of a recording by perf or trace-cmd
+    Import(cmd::import::Args),
+    /// Say what a trace holds and how far it can be trusted
+    Info(cmd::info::Args),
+    /// Print totals and call sites as `perf kmem stat` does
+    Stat(cmd::stat::Args),
+    /// Replay a trace under slab allocators and compare them
+    Replay(cmd::replay::Args),
     /// Build, boot and measure real kernels in QEMU
     Kernel(cmd::kernel::Args),
+    /// Say what works on this machine, what does not, and how to mend it
+    Doctor(cmd::doctor::Args),
 }
 
 /// Where a result goes: shared by the sub-commands whose result is text.

@@ -24,26 +24,23 @@ impl Progress {
         Self { bar }
     }
 
-    /// Starts a spinner for work whose length nobody knows.
-    pub(crate) fn spinner(what: &str) -> Self {
-        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10));
-        bar.set_style(
-            ProgressStyle::with_template("{spinner} {msg}  {elapsed}")
-                .expect("the template is a constant"),
-        );
-        bar.set_message(what.to_owned());
-        bar.enable_steady_tick(Duration::from_millis(100));
-        Self { bar }
+    /// Starts a bar for work that says itself what it is doing and how far it is.
+    pub(crate) fn phases() -> Self {
+        let progress = Self::new("", 1);
+        progress.bar.enable_steady_tick(Duration::from_millis(100));
+        progress
+    }
+
+    /// Shows a step of such work.
+    pub(crate) fn step(&mut self, step: slablab_trace::Progress) {
+        self.bar.set_message(step.phase);
+        self.bar.set_length(step.total.max(1));
+        self.bar.set_position(step.done.min(step.total.max(1)));
     }
 
     /// Says that `done` units are done.
     pub(crate) fn set(&self, done: u64) {
         self.bar.set_position(done);
-    }
-
-    /// Says what is being done now.
-    pub(crate) fn message(&self, what: String) {
-        self.bar.set_message(what);
     }
 }
 

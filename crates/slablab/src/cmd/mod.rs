@@ -1,6 +1,13 @@
 //! The sub-commands, one a file. Each has `Args` (its options) and `run`.
 
+pub(crate) mod doctor;
+pub(crate) mod import;
+pub(crate) mod info;
 pub(crate) mod kernel;
+pub(crate) mod record;
+pub(crate) mod replay;
+mod size;
+pub(crate) mod stat;
 
 use std::process::ExitCode;
 
@@ -10,7 +17,14 @@ use crate::cli::{Cli, Command};
 
 /// Runs the sub-command that was asked for.
 pub(crate) fn run(cli: &Cli) -> Result<ExitCode> {
+    let output = &cli.output;
     match &cli.command {
-        Command::Kernel(args) => kernel::run(args, &cli.output),
+        Command::Record(args) => record::run(args, output),
+        Command::Import(args) => import::run(args, output),
+        Command::Info(args) => info::run(args, output),
+        Command::Stat(args) => stat::run(args, output),
+        Command::Replay(args) => replay::run(args, output),
+        Command::Kernel(args) => kernel::run(args, output),
+        Command::Doctor(args) => doctor::run(args, output),
     }
 }

@@ -11,8 +11,6 @@ pub(crate) enum Cell {
     Count(u64),
     /// A number of bytes
     Bytes(u64),
-    /// A difference of bytes
-    BytesDelta(i64),
     /// A share, 1.0 being all
     Share(f64),
     /// A time in nanoseconds
@@ -40,9 +38,6 @@ impl Cell {
             Self::Text(text) => text.clone(),
             Self::Count(n) => thousands(*n),
             Self::Bytes(n) => bytes(*n),
-            Self::BytesDelta(0) => "0 B".into(),
-            Self::BytesDelta(n) if *n > 0 => format!("+{}", bytes(n.unsigned_abs())),
-            Self::BytesDelta(n) => format!("-{}", bytes(n.unsigned_abs())),
             Self::Share(share) => format!("{:.1} %", share * 100.0),
             Self::Ns(ns) => duration(*ns),
             Self::Number(number, decimals) => format!("{number:.decimals$}"),
@@ -55,7 +50,6 @@ impl Cell {
         match self {
             Self::Text(text) => text.clone(),
             Self::Count(n) | Self::Bytes(n) | Self::Ns(n) => n.to_string(),
-            Self::BytesDelta(n) => n.to_string(),
             Self::Share(share) => format!("{share:.6}"),
             Self::Number(number, decimals) => format!("{number:.decimals$}"),
             Self::Missing => String::new(),
@@ -68,7 +62,7 @@ pub(crate) fn thousands(n: u64) -> String {
     let digits = n.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
     for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i) % 3 == 0 {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
             text.push(',');
         }
         text.push(digit);
@@ -115,7 +109,6 @@ mod tests {
         assert_eq!((cell.human().as_str(), cell.machine().as_str()), ("12.3 MiB", "12897484"));
         assert_eq!(Cell::Count(1_234_567).human(), "1,234,567");
         assert_eq!(Cell::Count(123).human(), "123");
-        assert_eq!(Cell::BytesDelta(-2048).human(), "-2.00 KiB");
         assert_eq!(Cell::share(1, 0), Cell::Missing);
         assert_eq!(Cell::share(1, 8).human(), "12.5 %");
         assert_eq!(Cell::Missing.machine(), "");

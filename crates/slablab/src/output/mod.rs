@@ -13,7 +13,7 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use serde::Serialize;
 
-pub(crate) use cell::Cell;
+pub(crate) use cell::{Cell, bytes, duration, thousands};
 pub(crate) use table::{Column, Table};
 
 use crate::cli::{Format, OutputArgs, When};

@@ -1,0 +1,215 @@
+//! `slablab info`: what a trace holds, and how far it can be trusted.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::Result;
+use serde::Serialize;
+use slablab_trace::{Kind, Meta, Quality};
+
+use super::import;
+use crate::cli::{OutputArgs, ResultFile};
+use crate::output::{Cell, Column, Page, Report, Table, duration, print, thousands};
+
+/// Options of `slablab info`.
+#[derive(clap::Args, Debug)]
+pub(crate) struct Args {
+    /// The trace, or a recording that can be imported
+    #[arg(value_name = "TRACE")]
+    trace: PathBuf,
+    /// Show this many caches, those with the most events first
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
+    lines: usize,
+    #[command(flatten)]
+    result: ResultFile,
+}
+
+/// Runs `slablab info`.
+pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
+    let trace = import::open(&args.trace)?;
+    let info = Info::new(args.trace.display().to_string(), trace.reader.meta(), args.lines);
+    print(&info, output, args.result.output.as_deref())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Returns the share of the recorded kernel's events that the trace could not place.
+pub(crate) fn unplaced_share(meta: &Meta) -> f64 {
+    let happened = meta.events + meta.quality.lost_total() + meta.quality.skipped_total();
+    if happened == 0 { 0.0 } else { meta.quality.unplaced() as f64 / happened as f64 }
+}
+
+/// What `slablab info` says.
+#[derive(Debug, Serialize)]
+struct Info {
+    trace: String,
+    kernel_release: String,
+    arch: String,
+    hostname: String,
+    cpus: u32,
+    nodes: u32,
+    recorder: String,
+    recorder_version: String,
+    source: String,
+    command: Vec<String>,
+    command_status: Option<i32>,
+    start_unix_ns: Option<u64>,
+    duration_ns: u64,
+    events: u64,
+    events_by_kind: Vec<(String, u64)>,
+    sites: usize,
+    objects_live_peak: u32,
+    unplaced_share: f64,
+    quality: Quality,
+    caches: Vec<slablab_trace::Cache>,
+    #[serde(skip)]
+    lines: usize,
+}
+
+impl Info {
+    fn new(trace: String, meta: &Meta, lines: usize) -> Self {
+        let mut caches = meta.caches.clone();
+        caches.sort_by(|a, b| {
+            (b.allocs + b.frees).cmp(&(a.allocs + a.frees)).then(a.name.cmp(&b.name))
+        });
+        Self {
+            trace,
+            kernel_release: meta.kernel_release.clone(),
+            arch: meta.arch.clone(),
+            hostname: meta.hostname.clone(),
+            cpus: meta.cpus,
+            nodes: meta.nodes,
+            recorder: meta.recorder.clone(),
+            recorder_version: meta.recorder_version.clone(),
+            source: meta.source.clone(),
+            command: meta.command.clone(),
+            command_status: meta.command_status,
+            start_unix_ns: meta.start_unix_ns,
+            duration_ns: meta.time_last_ns - meta.time_first_ns,
+            events: meta.events,
+            events_by_kind: Kind::ALL
+                .iter()
+                .map(|kind| (kind.name().to_owned(), meta.events_by_kind[*kind as usize]))
+                .collect(),
+            sites: meta.sites.len(),
+            objects_live_peak: meta.object_slots,
+            unplaced_share: unplaced_share(meta),
+            quality: meta.quality.clone(),
+            caches,
+            lines,
+        }
+    }
+
+    fn facts(&self) -> Vec<(&'static str, String)> {
+        let or_unknown = |text: &str| {
+            if text.is_empty() { "not recorded".to_owned() } else { text.to_owned() }
+        };
+        let mut facts = vec![
+            ("trace", self.trace.clone()),
+            ("kernel", format!("{} {}", or_unknown(&self.kernel_release), self.arch)),
+            ("CPUs", format!("{} on {} node(s)", self.cpus, self.nodes)),
+            ("recorder", format!("{} {}", or_unknown(&self.recorder), self.recorder_version)),
+        ];
+        if !self.command.is_empty() {
+            let status = match self.command_status {
+                None | Some(0) => String::new(),
+                Some(status) => format!("  (exit status {status})"),
+            };
+            facts.push(("command", self.command.join(" ") + &status));
+        }
+        facts.push(("duration", duration(self.duration_ns)));
+        facts.push((
+            "events",
+            format!(
+                "{} from {} call sites, at most {} objects alive",
+                thousands(self.events),
+                thousands(self.sites as u64),
+                thousands(u64::from(self.objects_live_peak))
+            ),
+        ));
+        facts
+    }
+
+    fn causes(&self) -> Table {
+        let mut table =
+            Table::new([Column::name("cause", "cause"), Column::number("events", "events")]);
+        for (cause, events) in causes(&self.quality) {
+            table.row([Cell::text(cause), Cell::Count(events)]);
+        }
+        table
+    }
+
+    fn cache_table(&self, lines: usize) -> Table {
+        let mut table = Table::new([
+            Column::name("cache", "cache"),
+            Column::number("allocs", "allocs"),
+            Column::number("frees", "frees"),
+            Column::number("implicit frees", "implicit_frees"),
+            Column::number("older frees", "older_frees"),
+            Column::number("name inferred", "inferred"),
+        ]);
+        for cache in self.caches.iter().take(lines) {
+            table.row([
+                Cell::text(&cache.name),
+                Cell::Count(cache.allocs),
+                Cell::Count(cache.frees),
+                Cell::Count(cache.implicit_frees),
+                Cell::Count(cache.older_frees),
+                Cell::Count(cache.inferred),
+            ]);
+        }
+        table
+    }
+}
+
+/// Returns every cause for which an event could not be placed or was doubted, with its count.
+fn causes(quality: &Quality) -> Vec<(String, u64)> {
+    let mut causes = vec![
+        ("lost before they could be stored".to_owned(), quality.lost_total()),
+        ("implicit frees (address given again without a free)".to_owned(), quality.implicit_frees),
+        ("frees of objects older than the trace".to_owned(), quality.older_frees),
+        ("frees of NULL".to_owned(), quality.null_frees),
+        ("allocations that failed".to_owned(), quality.failed_allocs),
+        ("allocations of 0 bytes".to_owned(), quality.zero_allocs),
+        ("out of time order".to_owned(), quality.disordered),
+        ("cache name inferred".to_owned(), quality.caches_inferred),
+        ("cache name unknown".to_owned(), quality.caches_unknown),
+    ];
+    for skipped in &quality.skipped {
+        causes.push((
+            format!("skipped: {} (first at {})", skipped.reason, skipped.first),
+            skipped.count,
+        ));
+    }
+    causes.retain(|(_, events)| *events > 0);
+    causes
+}
+
+impl Report for Info {
+    const SCHEMA: &'static str = "slablab.info/1";
+
+    fn text(&self, page: &mut Page) {
+        for (name, value) in self.facts() {
+            page.line(format!("{name:<10}{value}"));
+        }
+        for (kind, events) in &self.events_by_kind {
+            page.line(format!("{:<10}  {:<18}{:>14}", "", kind, thousands(*events)));
+        }
+        let share = self.unplaced_share * 100.0;
+        page.heading(&format!("Quality: {share:.2} % of the events could not be placed"));
+        let causes = self.causes();
+        if !causes.is_empty() {
+            page.table(&causes);
+        }
+        if !self.caches.is_empty() {
+            page.heading("Caches");
+            page.table(&self.cache_table(self.lines));
+            if self.caches.len() > self.lines {
+                page.line(format!("... and {} more (-n)", self.caches.len() - self.lines));
+            }
+        }
+    }
+
+    fn csv(&self) -> Table {
+        self.cache_table(usize::MAX)
+    }
+}

@@ -1,0 +1,121 @@
+//! `slablab replay`: what each allocator makes of a trace.
+//!
+//! `tables` is what people read, `sheets` what spreadsheets read.
+
+mod sheets;
+mod tables;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::ValueEnum;
+use serde::Serialize;
+use slablab_kmem::BackendKind;
+use slablab_replay::{Plan, Replay};
+
+use super::import;
+use super::size::parse_bytes;
+use crate::cli::{OutputArgs, ResultFile};
+use crate::output::{Page, Report, Table, print};
+use crate::progress::Progress;
+
+/// Options of `slablab replay`.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "The same trace gives the same numbers on any machine.\n\n\
+                        Examples:\n  \
+                        slablab replay traces/hackbench.parquet --allocators slub,slob\n  \
+                        slablab replay perf.data --format json -o result.json")]
+pub(crate) struct Args {
+    /// The trace, or a recording that can be imported
+    #[arg(value_name = "TRACE")]
+    trace: PathBuf,
+    /// Replay under these allocators
+    #[arg(short, long, value_delimiter = ',', value_name = "NAME,...", default_values_t = BackendKind::ALL)]
+    allocators: Vec<BackendKind>,
+    /// Memory of the simulated machine
+    #[arg(long, value_name = "SIZE", value_parser = parse_bytes, default_value = "16G")]
+    memory: u64,
+    /// Show this many call sites, and as many caches
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 10)]
+    lines: usize,
+    /// What --format csv prints
+    #[arg(long, value_enum, value_name = "SHEET", default_value_t = Sheet::Totals)]
+    csv: Sheet,
+    #[command(flatten)]
+    result: ResultFile,
+}
+
+/// The sheets of a replay.
+#[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
+enum Sheet {
+    /// One line a number and allocator
+    Totals,
+    /// One line a call site and allocator
+    Sites,
+    /// One line a cache and allocator
+    Caches,
+    /// One line a moment and allocator
+    Series,
+}
+
+/// Runs `slablab replay`.
+pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
+    let trace = import::open(&args.trace)?;
+    let plan =
+        Plan { allocators: args.allocators.clone(), memory_bytes: args.memory, ..Plan::default() };
+    let progress = Progress::new("replaying", trace.reader.meta().events);
+    let replay = slablab_replay::replay(&trace.reader, &plan, &mut |done| progress.set(done))?;
+    drop(progress);
+    let result = Outcome {
+        file: args.trace.display().to_string(),
+        replay,
+        lines: args.lines,
+        sheet: args.csv,
+    };
+    print(&result, output, args.result.output.as_deref())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What `slablab replay` says.
+#[derive(Debug, Serialize)]
+struct Outcome {
+    file: String,
+    #[serde(flatten)]
+    replay: Replay,
+    #[serde(skip)]
+    lines: usize,
+    #[serde(skip)]
+    sheet: Sheet,
+}
+
+impl Report for Outcome {
+    const SCHEMA: &'static str = "slablab.replay/1";
+
+    fn text(&self, page: &mut Page) {
+        tables::header(&self.file, &self.replay.trace, page);
+        page.heading("Memory");
+        page.table(&tables::memory(&self.replay));
+        page.heading("Paths");
+        page.table(&tables::paths(&self.replay));
+        page.heading("Locks taken, and atomic operations in place of one");
+        page.table(&tables::locks(&self.replay));
+        page.heading(&format!(
+            "Call sites with most waste, {} of {}",
+            self.lines.min(self.replay.sites.len()),
+            self.replay.sites.len()
+        ));
+        page.table(&tables::sites(&self.replay, self.lines));
+        page.heading("Caches that held most");
+        page.table(&tables::caches(&self.replay, self.lines));
+    }
+
+    fn csv(&self) -> Table {
+        match self.sheet {
+            Sheet::Totals => sheets::totals(&self.replay),
+            Sheet::Sites => sheets::sites(&self.replay),
+            Sheet::Caches => sheets::caches(&self.replay),
+            Sheet::Series => sheets::series(&self.replay),
+        }
+    }
+}
