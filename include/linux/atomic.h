@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* Atomic integers. What returns a value orders memory both ways; what does not, does not. */
+#ifndef _LINUX_ATOMIC_H
+#define _LINUX_ATOMIC_H
+
+#include <linux/types.h>
+#include <linux/compiler.h>
+#include <asm/barrier.h>
+
+/* One body for atomic_t (int) and atomic64_t (s64). */
+#define __KAPI_ATOMIC(name, type, value) \
+	static __always_inline value name##_read(const type *v) \
+	{ \
+		return __atomic_load_n(&v->counter, __ATOMIC_RELAXED); \
+	} \
+	static __always_inline value name##_read_acquire(const type *v) \
+	{ \
+		return __atomic_load_n(&v->counter, __ATOMIC_ACQUIRE); \
+	} \
+	static __always_inline void name##_set(type *v, value i) \
+	{ \
+		__atomic_store_n(&v->counter, i, __ATOMIC_RELAXED); \
+	} \
+	static __always_inline void name##_set_release(type *v, value i) \
+	{ \
+		__atomic_store_n(&v->counter, i, __ATOMIC_RELEASE); \
+	} \
+	static __always_inline value name##_xchg(type *v, value i) \
+	{ \
+		return __atomic_exchange_n(&v->counter, i, __ATOMIC_SEQ_CST); \
+	} \
+	static __always_inline bool name##_try_cmpxchg(type *v, value *old, value i) \
+	{ \
+		return __atomic_compare_exchange_n(&v->counter, old, i, 0, __ATOMIC_SEQ_CST, \
+						   __ATOMIC_RELAXED); \
+	} \
+	static __always_inline value name##_cmpxchg(type *v, value old, value i) \
+	{ \
+		name##_try_cmpxchg(v, &old, i); \
+		return old; \
+	} \
+	static __always_inline value name##_fetch_add_unless(type *v, value a, value u) \
+	{ \
+		value old = name##_read(v); \
+		while (old != u && !name##_try_cmpxchg(v, &old, old + a)) \
+			; \
+		return old; \
+	} \
+	static __always_inline value name##_dec_if_positive(type *v) \
+	{ \
+		value old = name##_read(v); \
+		while (old > 0 && !name##_try_cmpxchg(v, &old, old - 1)) \
+			; \
+		return old - 1; \
+	}
+
+#define __KAPI_ATOMIC_OP(name, type, value, op, gcc) \
+	static __always_inline void name##_##op(value i, type *v) \
+	{ \
+		__atomic_##gcc(&v->counter, i, __ATOMIC_RELAXED); \
+	} \
+	static __always_inline value name##_##op##_return(value i, type *v) \
+	{ \
+		return __atomic_##op##_fetch(&v->counter, i, __ATOMIC_SEQ_CST); \
+	} \
+	static __always_inline value name##_fetch_##op(value i, type *v) \
+	{ \
+		return __atomic_##gcc(&v->counter, i, __ATOMIC_SEQ_CST); \
+	}
+
+__KAPI_ATOMIC(atomic, atomic_t, int)
+__KAPI_ATOMIC_OP(atomic, atomic_t, int, add, fetch_add)
+__KAPI_ATOMIC_OP(atomic, atomic_t, int, sub, fetch_sub)
+__KAPI_ATOMIC_OP(atomic, atomic_t, int, and, fetch_and)
+__KAPI_ATOMIC_OP(atomic, atomic_t, int, or, fetch_or)
+__KAPI_ATOMIC_OP(atomic, atomic_t, int, xor, fetch_xor)
+__KAPI_ATOMIC(atomic64, atomic64_t, s64)
+__KAPI_ATOMIC_OP(atomic64, atomic64_t, s64, add, fetch_add)
+__KAPI_ATOMIC_OP(atomic64, atomic64_t, s64, sub, fetch_sub)
+__KAPI_ATOMIC_OP(atomic64, atomic64_t, s64, and, fetch_and)
+__KAPI_ATOMIC_OP(atomic64, atomic64_t, s64, or, fetch_or)
+__KAPI_ATOMIC_OP(atomic64, atomic64_t, s64, xor, fetch_xor)
+
+#define atomic_inc(v) atomic_add(1, v)
+#define atomic_dec(v) atomic_sub(1, v)
+#define atomic_inc_return(v) atomic_add_return(1, v)
+#define atomic_dec_return(v) atomic_sub_return(1, v)
+#define atomic_fetch_inc(v) atomic_fetch_add(1, v)
+#define atomic_fetch_dec(v) atomic_fetch_sub(1, v)
+#define atomic_inc_and_test(v) (atomic_inc_return(v) == 0)
+#define atomic_dec_and_test(v) (atomic_dec_return(v) == 0)
+#define atomic_sub_and_test(i, v) (atomic_sub_return(i, v) == 0)
+#define atomic_add_negative(i, v) (atomic_add_return(i, v) < 0)
+#define atomic_add_unless(v, a, u) (atomic_fetch_add_unless(v, a, u) != (u))
+#define atomic_inc_not_zero(v) atomic_add_unless(v, 1, 0)
+
+#define atomic64_inc(v) atomic64_add(1, v)
+#define atomic64_dec(v) atomic64_sub(1, v)
+#define atomic64_inc_return(v) atomic64_add_return(1, v)
+#define atomic64_dec_return(v) atomic64_sub_return(1, v)
+#define atomic64_fetch_inc(v) atomic64_fetch_add(1, v)
+#define atomic64_fetch_dec(v) atomic64_fetch_sub(1, v)
+#define atomic64_inc_and_test(v) (atomic64_inc_return(v) == 0)
+#define atomic64_dec_and_test(v) (atomic64_dec_return(v) == 0)
+#define atomic64_sub_and_test(i, v) (atomic64_sub_return(i, v) == 0)
+#define atomic64_add_negative(i, v) (atomic64_add_return(i, v) < 0)
+#define atomic64_add_unless(v, a, u) (atomic64_fetch_add_unless(v, a, u) != (u))
+#define atomic64_inc_not_zero(v) atomic64_add_unless(v, 1, 0)
+
+#define atomic_long_read(...) atomic64_read(__VA_ARGS__)
+#define atomic_long_set(...) atomic64_set(__VA_ARGS__)
+#define atomic_long_add(...) atomic64_add(__VA_ARGS__)
+#define atomic_long_sub(...) atomic64_sub(__VA_ARGS__)
+#define atomic_long_inc(...) atomic64_inc(__VA_ARGS__)
+#define atomic_long_dec(...) atomic64_dec(__VA_ARGS__)
+#define atomic_long_xchg(...) atomic64_xchg(__VA_ARGS__)
+#define atomic_long_cmpxchg(...) atomic64_cmpxchg(__VA_ARGS__)
+#define atomic_long_add_return(...) atomic64_add_return(__VA_ARGS__)
+#define atomic_long_sub_return(...) atomic64_sub_return(__VA_ARGS__)
+#define atomic_long_inc_return(...) atomic64_inc_return(__VA_ARGS__)
+#define atomic_long_dec_return(...) atomic64_dec_return(__VA_ARGS__)
+#define atomic_long_fetch_add(...) atomic64_fetch_add(__VA_ARGS__)
+#define atomic_long_fetch_sub(...) atomic64_fetch_sub(__VA_ARGS__)
+#define atomic_long_inc_and_test(...) atomic64_inc_and_test(__VA_ARGS__)
+#define atomic_long_dec_and_test(...) atomic64_dec_and_test(__VA_ARGS__)
+#define atomic_long_sub_and_test(...) atomic64_sub_and_test(__VA_ARGS__)
+#define atomic_long_add_unless(...) atomic64_add_unless(__VA_ARGS__)
+#define atomic_long_inc_not_zero(...) atomic64_inc_not_zero(__VA_ARGS__)
+
+#define atomic_set_mask(mask, v) atomic_or(mask, v)
+#define atomic_clear_mask(mask, v) atomic_and(~(mask), v)
+
+#define xchg(ptr, value) __atomic_exchange_n(ptr, value, __ATOMIC_SEQ_CST)
+#define cmpxchg(ptr, old, value) ({ \
+	typeof(*(ptr)) __expected = (old); \
+	__atomic_compare_exchange_n(ptr, &__expected, value, 0, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED); \
+	__expected; })
+#define cmpxchg_relaxed(ptr, old, value) cmpxchg(ptr, old, value)
+#define cmpxchg64(ptr, old, value) cmpxchg(ptr, old, value)
+#define try_cmpxchg(ptr, oldp, value) \
+	__atomic_compare_exchange_n(ptr, oldp, value, 0, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)
+
+#endif

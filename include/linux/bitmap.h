@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* Arrays of bits. */
+#ifndef _LINUX_BITMAP_H
+#define _LINUX_BITMAP_H
+
+#include <linux/bitops.h>
+#include <linux/string.h>
+#include <linux/slab.h>
+
+extern void bitmap_set(unsigned long *map, unsigned int start, unsigned int len);
+extern void bitmap_clear(unsigned long *map, unsigned int start, unsigned int len);
+extern int bitmap_weight(const unsigned long *map, unsigned int bits);
+extern unsigned long bitmap_find_next_zero_area(unsigned long *map, unsigned long size,
+						unsigned long start, unsigned int nr,
+						unsigned long align_mask);
+
+static inline void bitmap_zero(unsigned long *dst, unsigned int bits)
+{
+	memset(dst, 0, BITS_TO_LONGS(bits) * sizeof(long));
+}
+
+static inline void bitmap_fill(unsigned long *dst, unsigned int bits)
+{
+	memset(dst, 0xff, BITS_TO_LONGS(bits) * sizeof(long));
+}
+
+static inline void bitmap_copy(unsigned long *dst, const unsigned long *src, unsigned int bits)
+{
+	memcpy(dst, src, BITS_TO_LONGS(bits) * sizeof(long));
+}
+
+static inline bool bitmap_empty(const unsigned long *map, unsigned int bits)
+{
+	return find_first_bit(map, bits) == bits;
+}
+
+static inline bool bitmap_full(const unsigned long *map, unsigned int bits)
+{
+	return find_first_zero_bit(map, bits) == bits;
+}
+
+static inline bool bitmap_equal(const unsigned long *a, const unsigned long *b, unsigned int bits)
+{
+	unsigned int i;
+
+	for (i = 0; i < bits; i++)
+		if (test_bit(i, a) != test_bit(i, b))
+			return false;
+	return true;
+}
+
+static inline bool bitmap_and(unsigned long *dst, const unsigned long *a, const unsigned long *b,
+			      unsigned int bits)
+{
+	unsigned int i;
+
+	for (i = 0; i < BITS_TO_LONGS(bits); i++)
+		dst[i] = a[i] & b[i];
+	return !bitmap_empty(dst, bits);
+}
+
+static inline void bitmap_or(unsigned long *dst, const unsigned long *a, const unsigned long *b,
+			     unsigned int bits)
+{
+	unsigned int i;
+
+	for (i = 0; i < BITS_TO_LONGS(bits); i++)
+		dst[i] = a[i] | b[i];
+}
+
+static inline unsigned long *bitmap_alloc(unsigned int bits, gfp_t flags)
+{
+	return kmalloc_array(BITS_TO_LONGS(bits), sizeof(unsigned long), flags);
+}
+
+static inline unsigned long *bitmap_zalloc(unsigned int bits, gfp_t flags)
+{
+	return bitmap_alloc(bits, flags | __GFP_ZERO);
+}
+
+static inline void bitmap_free(const unsigned long *map)
+{
+	kfree(map);
+}
+
+#endif

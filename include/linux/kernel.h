@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* What nearly everything includes: rounding, container_of, printing, reading numbers. */
+#ifndef _LINUX_KERNEL_H
+#define _LINUX_KERNEL_H
+
+#include <linux/stdarg.h>
+#include <linux/align.h>
+#include <linux/array_size.h>
+#include <linux/limits.h>
+#include <linux/stddef.h>
+#include <linux/types.h>
+#include <linux/compiler.h>
+#include <linux/container_of.h>
+#include <linux/bitops.h>
+#include <linux/kstrtox.h>
+#include <linux/log2.h>
+#include <linux/math.h>
+#include <linux/minmax.h>
+#include <linux/printk.h>
+#include <linux/build_bug.h>
+#include <linux/bug.h>
+#include <linux/sprintf.h>
+#include <linux/version.h>
+
+#define REPEAT_BYTE(x) ((~0UL / 0xff) * (x))
+#define upper_32_bits(n) ((u32)(((n) >> 16) >> 16))
+#define lower_32_bits(n) ((u32)((n) & 0xffffffff))
+#define upper_16_bits(n) ((u16)((n) >> 16))
+#define lower_16_bits(n) ((u16)((n) & 0xffff))
+#define PTR_IF(condition, ptr) ((condition) ? (ptr) : NULL)
+#define u64_to_user_ptr(x) ((void __user *)(uintptr_t)(x))
+#define typecheck(type, x) ({ \
+	type __dummy; \
+	typeof(x) __dummy2; \
+	(void)(&__dummy == &__dummy2); \
+	1; })
+
+/* A call that may sleep; at check level 2 it is a finding where sleeping is forbidden. */
+extern void kapi_might_sleep(const char *file, int line);
+#define might_sleep() kapi_might_sleep(__FILE__, __LINE__)
+#define might_sleep_if(condition) \
+	do { \
+		if (condition) \
+			might_sleep(); \
+	} while (0)
+#define cant_sleep() ((void)0)
+
+extern void panic(const char *fmt, ...) __noreturn;
+extern char *get_options(const char *str, int nints, int *ints);
+extern unsigned long long memparse(const char *ptr, char **retptr);
+extern int oops_in_progress;
+extern int panic_timeout;
+
+extern const char hex_asc[];
+extern int hex_to_bin(unsigned char ch);
+extern int hex2bin(u8 *dst, const char *src, size_t count);
+
+#define TAINT_WARN 9
+static inline void add_taint(unsigned int flag, int lockdep_ok)
+{
+	(void)flag;
+	(void)lockdep_ok;
+}
+#define trace_printk(fmt, ...) printk(KERN_DEBUG fmt, ##__VA_ARGS__)
+
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* Reading numbers: kstrto*() are strict and return an error, simple_strto*() stop where they must. */
+#ifndef _LINUX_KSTRTOX_H
+#define _LINUX_KSTRTOX_H
+
+#include <linux/types.h>
+
+extern int kstrtoull(const char *s, unsigned int base, unsigned long long *res);
+extern int kstrtoll(const char *s, unsigned int base, long long *res);
+extern int kstrtoul(const char *s, unsigned int base, unsigned long *res);
+extern int kstrtol(const char *s, unsigned int base, long *res);
+extern int kstrtouint(const char *s, unsigned int base, unsigned int *res);
+extern int kstrtoint(const char *s, unsigned int base, int *res);
+extern int kstrtou8(const char *s, unsigned int base, u8 *res);
+extern int kstrtobool(const char *s, bool *res);
+extern int kstrtoul_from_user(const char *s, size_t count, unsigned int base, unsigned long *res);
+extern int kstrtoint_from_user(const char *s, size_t count, unsigned int base, int *res);
+#define strict_strtoul(s, base, res) kstrtoul(s, base, res)
+#define strict_strtol(s, base, res) kstrtol(s, base, res)
+#define strtobool(s, res) kstrtobool(s, res)
+
+extern unsigned long simple_strtoul(const char *s, char **end, unsigned int base);
+extern long simple_strtol(const char *s, char **end, unsigned int base);
+extern unsigned long long simple_strtoull(const char *s, char **end, unsigned int base);
+extern long long simple_strtoll(const char *s, char **end, unsigned int base);
+
+#endif

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* Pages, their numbers and addresses; how much memory there is. */
+#ifndef _LINUX_MM_H
+#define _LINUX_MM_H
+
+#include <linux/errno.h>
+#include <linux/gfp.h>
+#include <linux/bitops.h>
+#include <linux/bug.h>
+#include <linux/list.h>
+#include <linux/mmzone.h>
+#include <linux/mm_types.h>
+#include <linux/mmdebug.h>
+#include <linux/overflow.h>
+#include <linux/sched.h>
+#include <linux/sizes.h>
+#include <linux/slab.h>
+#include <linux/vmalloc.h>
+#include <asm/page.h>
+
+extern unsigned long max_mapnr;
+extern unsigned long max_pfn;
+extern unsigned long num_physpages;
+extern void *high_memory;
+
+#define pfn_to_page(pfn) (mem_map + (pfn))
+#define page_to_pfn(page) ((unsigned long)((page) - mem_map))
+#define virt_to_page(addr) pfn_to_page(virt_to_pfn(addr))
+#define page_to_virt(page) pfn_to_virt(page_to_pfn(page))
+#define page_to_phys(page) PFN_PHYS(page_to_pfn(page))
+#define page_address(page) page_to_virt(page)
+#define lowmem_page_address(page) page_address(page)
+#define pfn_valid(pfn) ((pfn) < max_pfn)
+#define nth_page(page, n) ((page) + (n))
+#define page_to_nid(page) ((void)(page), 0)
+
+static inline struct page *compound_head(struct page *page)
+{
+	return page;
+}
+#define virt_to_head_page(addr) compound_head(virt_to_page(addr))
+
+static inline int page_count(const struct page *page)
+{
+	return atomic_read(&page->_refcount);
+}
+#define page_ref_count(page) page_count(page)
+#define set_page_count(page, n) atomic_set(&(page)->_refcount, n)
+
+static inline void get_page(struct page *page)
+{
+	atomic_inc(&page->_refcount);
+}
+
+extern void put_page(struct page *page);
+#define page_cache_get(page) get_page(page)
+#define page_cache_release(page) put_page(page)
+
+#define page_private(page) ((page)->private)
+#define set_page_private(page, value) ((page)->private = (value))
+
+enum pageflags {
+	PG_locked,
+	PG_referenced,
+	PG_uptodate,
+	PG_dirty,
+	PG_lru,
+	PG_active,
+	PG_slab,
+	PG_reserved,
+	PG_private
+};
+#define __KAPI_PAGE_FLAG(Name, flag) \
+	static inline int Page##Name(const struct page *page) \
+	{ \
+		return test_bit(flag, &page->flags); \
+	} \
+	static inline void SetPage##Name(struct page *page) \
+	{ \
+		set_bit(flag, &page->flags); \
+	} \
+	static inline void ClearPage##Name(struct page *page) \
+	{ \
+		clear_bit(flag, &page->flags); \
+	}
+__KAPI_PAGE_FLAG(Locked, PG_locked)
+__KAPI_PAGE_FLAG(Referenced, PG_referenced)
+__KAPI_PAGE_FLAG(Uptodate, PG_uptodate)
+__KAPI_PAGE_FLAG(Dirty, PG_dirty)
+__KAPI_PAGE_FLAG(Reserved, PG_reserved)
+__KAPI_PAGE_FLAG(Private, PG_private)
+#define mem_map_reserve(page) SetPageReserved(page)
+#define mem_map_unreserve(page) ClearPageReserved(page)
+
+struct sysinfo {
+	long uptime;
+	unsigned long loads[3];
+	unsigned long totalram;
+	unsigned long freeram;
+	unsigned long sharedram;
+	unsigned long bufferram;
+	unsigned long totalswap;
+	unsigned long freeswap;
+	unsigned short procs;
+	unsigned short pad;
+	unsigned long totalhigh;
+	unsigned long freehigh;
+	unsigned int mem_unit;
+};
+extern void si_meminfo(struct sysinfo *info);
+extern unsigned long nr_free_pages(void);
+
+/* A function since 5.0; the variable of before has the same name. */
+extern unsigned long totalram_pages;
+#define totalram_pages() totalram_pages
+#define totalhigh_pages() 0UL
+
+extern void *kvmalloc(size_t size, gfp_t gfp);
+extern void kvfree(const void *p);
+
+#define untagged_addr(addr) (addr)
+#define VM_READ 0x00000001
+#define VM_WRITE 0x00000002
+#define VM_EXEC 0x00000004
+#define VM_SHARED 0x00000008
+#define VM_IO 0x00004000
+#define VM_RESERVED 0x00080000
+#define VM_DONTEXPAND 0x00040000
+#define VM_DONTDUMP 0x04000000
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* struct page: 64 bytes for each page of the machine, in one array. */
+#ifndef _LINUX_MM_TYPES_H
+#define _LINUX_MM_TYPES_H
+
+#include <linux/list.h>
+#include <linux/types.h>
+#include <linux/atomic.h>
+#include <asm/page.h>
+
+struct address_space;
+struct kmem_cache;
+
+struct page {
+	unsigned long flags;
+	union {
+		struct list_head lru;
+		struct rcu_head rcu_head;
+	};
+	struct address_space *mapping;
+	union {
+		pgoff_t index;
+		void *freelist;
+	};
+	unsigned long private;
+	atomic_t _mapcount;
+	atomic_t _refcount;
+	unsigned long spare;
+};
+
+struct vm_area_struct;
+struct mm_struct {
+	struct vm_area_struct *mmap;
+	pgd_t *pgd;
+	unsigned long total_vm;
+	unsigned long start_code, end_code, start_data, end_data;
+	unsigned long start_brk, brk, start_stack;
+	int map_count;
+};
+
+#endif

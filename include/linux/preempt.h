@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* Where sleeping is forbidden. The host counts it per thread, with the place that began it. */
+#ifndef _LINUX_PREEMPT_H
+#define _LINUX_PREEMPT_H
+
+#include <linux/compiler.h>
+#include <linux/types.h>
+
+extern void kapi_atomic_enter(void);
+extern void kapi_atomic_exit(void);
+extern unsigned int kapi_atomic_depth(void);
+extern unsigned long kapi_irq_save(void);
+extern void kapi_irq_restore(unsigned long flags);
+extern int kapi_irqs_off(void);
+extern int kapi_in_softirq(void);
+
+#define preempt_disable() kapi_atomic_enter()
+#define preempt_enable() kapi_atomic_exit()
+#define preempt_enable_no_resched() kapi_atomic_exit()
+#define preempt_disable_notrace() kapi_atomic_enter()
+#define preempt_enable_notrace() kapi_atomic_exit()
+#define preempt_count() kapi_atomic_depth()
+#define preemptible() (!kapi_atomic_depth() && !kapi_irqs_off())
+#define in_atomic() (kapi_atomic_depth() != 0)
+#define in_softirq() kapi_in_softirq()
+#define in_serving_softirq() kapi_in_softirq()
+#define in_interrupt() kapi_in_softirq()
+#define in_irq() 0
+#define in_hardirq() 0
+#define in_task() (!kapi_in_softirq())
+#define in_nmi() 0
+#define migrate_disable() ((void)0)
+#define migrate_enable() ((void)0)
+
+#endif

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* Tasks: each thread of the module is one. Sleeping is set_current_state() and schedule(). */
+#ifndef _LINUX_SCHED_H
+#define _LINUX_SCHED_H
+
+#include <linux/types.h>
+#include <linux/atomic.h>
+#include <linux/jiffies.h>
+#include <linux/list.h>
+#include <linux/preempt.h>
+#include <linux/smp.h>
+#include <linux/time.h>
+#include <linux/spinlock.h>
+#include <linux/mm_types.h>
+#include <linux/errno.h>
+#include <linux/limits.h>
+#include <linux/version.h>
+#include <asm/current.h>
+#include <asm/processor.h>
+
+#define TASK_RUNNING 0x0000
+#define TASK_INTERRUPTIBLE 0x0001
+#define TASK_UNINTERRUPTIBLE 0x0002
+#define TASK_STOPPED 0x0004
+#define TASK_TRACED 0x0008
+#define EXIT_DEAD 0x0010
+#define EXIT_ZOMBIE 0x0020
+#define TASK_DEAD 0x0080
+#define TASK_WAKEKILL 0x0100
+#define TASK_NOLOAD 0x0400
+#define TASK_IDLE (TASK_UNINTERRUPTIBLE | TASK_NOLOAD)
+#define TASK_KILLABLE (TASK_WAKEKILL | TASK_UNINTERRUPTIBLE)
+#define TASK_NORMAL (TASK_INTERRUPTIBLE | TASK_UNINTERRUPTIBLE)
+
+#define TASK_COMM_LEN 16
+#define PF_KTHREAD 0x00200000
+#define MAX_SCHEDULE_TIMEOUT LONG_MAX
+#define MAX_PRIO 140
+#define DEFAULT_PRIO 120
+
+#define SCHED_NORMAL 0
+#define SCHED_FIFO 1
+#define SCHED_RR 2
+struct sched_param {
+	int sched_priority;
+};
+
+struct cred {
+	struct {
+		uid_t val;
+	} uid, euid, suid, fsuid;
+	struct {
+		gid_t val;
+	} gid, egid;
+};
+
+/* Before 5.14 the field is called state. */
+struct task_struct {
+	union {
+		volatile unsigned int __state;
+		volatile long state;
+	};
+	void *stack;
+	unsigned int flags;
+	int prio, static_prio, normal_prio;
+	unsigned int policy;
+	pid_t pid;
+	pid_t tgid;
+	int exit_code;
+	struct task_struct *parent, *real_parent, *group_leader;
+	struct list_head children, sibling, tasks;
+	struct mm_struct *mm, *active_mm;
+	const struct cred *cred, *real_cred;
+	char comm[TASK_COMM_LEN];
+	u64 start_time, utime, stime;
+	unsigned long nvcsw, nivcsw;
+	void *journal_info;
+	/* The host's part: see kthread.h */
+	int (*kapi_thread)(void *data);
+	void *kapi_data;
+	int kapi_cpu;
+	volatile unsigned int kapi_flags;
+	volatile unsigned int kapi_done;
+	int kapi_result;
+};
+
+extern struct task_struct init_task;
+extern void schedule(void);
+extern long schedule_timeout(long timeout);
+extern long schedule_timeout_interruptible(long timeout);
+extern long schedule_timeout_uninterruptible(long timeout);
+extern long schedule_timeout_killable(long timeout);
+extern long io_schedule_timeout(long timeout);
+extern void io_schedule(void);
+extern void yield(void);
+extern int wake_up_process(struct task_struct *task);
+extern int wake_up_state(struct task_struct *task, unsigned int state);
+extern int send_sig(int sig, struct task_struct *task, int priv);
+extern struct task_struct *find_task_by_pid(pid_t pid);
+extern unsigned long long sched_clock(void);
+extern void kapi_cond_resched(const char *file, int line);
+
+#define cond_resched() ({ \
+	kapi_cond_resched(__FILE__, __LINE__); \
+	0; })
+#define cond_resched_lock(lock) 0
+#define need_resched() 0
+#define signal_pending(task) ((void)(task), 0)
+#define fatal_signal_pending(task) ((void)(task), 0)
+#define signal_pending_state(state, task) ((void)(task), 0)
+#define flush_signals(task) ((void)(task))
+#define local_clock() sched_clock()
+
+#define set_current_state(value) __atomic_store_n(&current->__state, (unsigned int)(value), __ATOMIC_SEQ_CST)
+#define __set_current_state(value) set_current_state(value)
+#define set_task_state(task, value) \
+	__atomic_store_n(&(task)->__state, (unsigned int)(value), __ATOMIC_SEQ_CST)
+#define get_current_state() READ_ONCE(current->__state)
+#define task_is_running(task) (READ_ONCE((task)->__state) == TASK_RUNNING)
+
+#define get_task_struct(task) ((void)(task))
+#define put_task_struct(task) ((void)(task))
+#define task_pid_nr(task) ((task)->pid)
+#define task_tgid_nr(task) ((task)->tgid)
+#define task_pid_vnr(task) ((task)->pid)
+#define task_cpu(task) ((task)->kapi_cpu)
+#define task_nice(task) ((task)->static_prio - DEFAULT_PRIO)
+#define task_ppid_nr(task) ((task)->real_parent->pid)
+#define task_uid(task) ((task)->cred->uid)
+#define get_task_comm(buf, task) strncpy(buf, (task)->comm, sizeof(buf))
+#define next_task(task) list_entry((task)->tasks.next, struct task_struct, tasks)
+#define for_each_process(task) for (task = &init_task; (task = next_task(task)) != &init_task;)
+#define for_each_process_thread(process, thread) \
+	for_each_process(process) \
+		for (thread = process; thread; thread = NULL)
+#define set_user_nice(task, nice) ((void)(task), (void)(nice))
+#define sched_setscheduler(task, policy, param) ((void)(task), (void)(param), 0)
+#define sched_set_fifo(task) ((void)(task))
+#define set_cpus_allowed_ptr(task, mask) ((void)(task), (void)(mask), 0)
+
+#endif

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* kmalloc() and kmem_cache: the allocator that the run was started with. */
+#ifndef _LINUX_SLAB_H
+#define _LINUX_SLAB_H
+
+#include <linux/gfp.h>
+#include <linux/types.h>
+#include <linux/kconfig.h>
+#include <linux/overflow.h>
+#include <linux/version.h>
+
+#define SLAB_CONSISTENCY_CHECKS ((slab_flags_t)0x00000100U)
+#define SLAB_RED_ZONE ((slab_flags_t)0x00000400U)
+#define SLAB_POISON ((slab_flags_t)0x00000800U)
+#define SLAB_HWCACHE_ALIGN ((slab_flags_t)0x00002000U)
+#define SLAB_CACHE_DMA ((slab_flags_t)0x00004000U)
+#define SLAB_CACHE_DMA32 ((slab_flags_t)0x00008000U)
+#define SLAB_STORE_USER ((slab_flags_t)0x00010000U)
+#define SLAB_RECLAIM_ACCOUNT ((slab_flags_t)0x00020000U)
+#define SLAB_PANIC ((slab_flags_t)0x00040000U)
+#define SLAB_TYPESAFE_BY_RCU ((slab_flags_t)0x00080000U)
+#define SLAB_MEM_SPREAD ((slab_flags_t)0x00100000U)
+#define SLAB_TRACE ((slab_flags_t)0x00200000U)
+#define SLAB_NOLEAKTRACE ((slab_flags_t)0x00800000U)
+#define SLAB_NO_MERGE ((slab_flags_t)0x01000000U)
+#define SLAB_ACCOUNT ((slab_flags_t)0x04000000U)
+#define SLAB_TEMPORARY SLAB_RECLAIM_ACCOUNT
+
+/* Names that are gone. */
+#define SLAB_DESTROY_BY_RCU SLAB_TYPESAFE_BY_RCU
+#define SLAB_DEBUG_FREE SLAB_CONSISTENCY_CHECKS
+#define SLAB_DEBUG_INITIAL ((slab_flags_t)0)
+#define SLAB_MUST_HWCACHE_ALIGN SLAB_HWCACHE_ALIGN
+#define SLAB_NO_REAP ((slab_flags_t)0)
+#define SLAB_ATOMIC GFP_ATOMIC
+#define SLAB_KERNEL GFP_KERNEL
+#define SLAB_NOIO GFP_NOIO
+#define SLAB_NOFS GFP_NOFS
+#define SLAB_USER GFP_USER
+#define SLAB_DMA GFP_DMA
+#define SLAB_CTOR_CONSTRUCTOR 0x001UL
+#define SLAB_CTOR_ATOMIC 0x002UL
+#define SLAB_CTOR_VERIFY 0x004UL
+
+#define ZERO_SIZE_PTR ((void *)16)
+#define ZERO_OR_NULL_PTR(x) ((unsigned long)(x) <= (unsigned long)ZERO_SIZE_PTR)
+
+#define KMALLOC_SHIFT_HIGH (PAGE_SHIFT + 1)
+#define KMALLOC_SHIFT_MAX (MAX_PAGE_ORDER + PAGE_SHIFT)
+#define KMALLOC_SHIFT_LOW 3
+#define KMALLOC_MAX_SIZE (1UL << KMALLOC_SHIFT_MAX)
+#define KMALLOC_MAX_CACHE_SIZE (1UL << KMALLOC_SHIFT_HIGH)
+#define KMALLOC_MAX_ORDER (KMALLOC_SHIFT_MAX - PAGE_SHIFT)
+#define KMALLOC_MIN_SIZE (1 << KMALLOC_SHIFT_LOW)
+#define ARCH_KMALLOC_MINALIGN 8
+#define ARCH_SLAB_MINALIGN 8
+
+/* Fields are the allocator's own. */
+struct kmem_cache;
+typedef struct kmem_cache kmem_cache_t;
+
+extern void *kmalloc(size_t size, gfp_t gfp);
+extern void *kmalloc_node(size_t size, gfp_t gfp, int node);
+extern void *kmalloc_track_caller(size_t size, gfp_t gfp);
+extern void *kzalloc(size_t size, gfp_t gfp);
+extern void *krealloc(const void *p, size_t size, gfp_t gfp);
+extern void kfree(const void *p);
+extern void kfree_sensitive(const void *p);
+extern size_t ksize(const void *p);
+extern size_t kmalloc_size_roundup(size_t size);
+#define __kmalloc(size, gfp) kmalloc(size, gfp)
+#define kzalloc_node(size, gfp, node) kmalloc_node(size, (gfp) | __GFP_ZERO, node)
+#define kzfree(p) kfree_sensitive(p)
+
+static __always_inline void *kmalloc_array(size_t n, size_t size, gfp_t gfp)
+{
+	size_t bytes;
+
+	if (check_mul_overflow(n, size, &bytes))
+		return NULL;
+	return kmalloc(bytes, gfp);
+}
+
+static __always_inline void *kcalloc(size_t n, size_t size, gfp_t gfp)
+{
+	return kmalloc_array(n, size, gfp | __GFP_ZERO);
+}
+
+static __always_inline void *krealloc_array(void *p, size_t n, size_t size, gfp_t gfp)
+{
+	size_t bytes;
+
+	if (check_mul_overflow(n, size, &bytes))
+		return NULL;
+	return krealloc(p, bytes, gfp);
+}
+#define kmalloc_array_node(n, size, gfp, node) kmalloc_node((n) * (size), gfp, node)
+
+extern struct kmem_cache *kapi_cache_create(const char *name, size_t size, size_t align,
+					    slab_flags_t flags, void *ctor);
+extern void kmem_cache_destroy(struct kmem_cache *cache);
+extern int kmem_cache_shrink(struct kmem_cache *cache);
+extern void *kmem_cache_alloc(struct kmem_cache *cache, gfp_t gfp);
+extern void *kmem_cache_alloc_node(struct kmem_cache *cache, gfp_t gfp, int node);
+extern void *kmem_cache_zalloc(struct kmem_cache *cache, gfp_t gfp);
+extern void kmem_cache_free(struct kmem_cache *cache, void *object);
+extern int kmem_cache_alloc_bulk(struct kmem_cache *cache, gfp_t gfp, size_t n, void **objects);
+extern void kmem_cache_free_bulk(struct kmem_cache *cache, size_t n, void **objects);
+extern void kfree_bulk(size_t n, void **objects);
+extern unsigned int kmem_cache_size(struct kmem_cache *cache);
+extern const char *kmem_cache_name(struct kmem_cache *cache);
+
+/*
+ * kmem_cache_create(name, size, align, flags, ctor), and with a sixth argument, the destructor,
+ * up to 2.6.22. A constructor gets the object; the older forms got (object, cache, flags), which
+ * is what it is called with, or between 2.6.24 and 2.6.26 (cache, object).
+ */
+#define kmem_cache_create(...) KAPI_BY_COUNT(__kapi_cache_create_, __VA_ARGS__)
+#define __kapi_cache_create_5(name, size, align, flags, ctor) \
+	kapi_cache_create(name, size, align, flags, (void *)(ctor))
+#define __kapi_cache_create_6(name, size, align, flags, ctor, dtor) \
+	kapi_cache_create(name, size, align, flags, (void *)(ctor))
+#define kmem_cache_create_usercopy(name, size, align, flags, offset, bytes, ctor) \
+	kapi_cache_create(name, size, align, flags, (void *)(ctor))
+
+#define KMEM_CACHE(type, flags) \
+	kapi_cache_create(#type, sizeof(struct type), __alignof__(struct type), flags, NULL)
+#define KMEM_CACHE_USERCOPY(type, flags, field) KMEM_CACHE(type, flags)
+
+extern void *kvmalloc_node(size_t size, gfp_t gfp, int node);
+extern void *kvmalloc(size_t size, gfp_t gfp);
+extern void kvfree(const void *p);
+extern void kvfree_sensitive(const void *p, size_t size);
+#define kvzalloc(size, gfp) kvmalloc(size, (gfp) | __GFP_ZERO)
+
+static __always_inline void *kvmalloc_array(size_t n, size_t size, gfp_t gfp)
+{
+	size_t bytes;
+
+	if (check_mul_overflow(n, size, &bytes))
+		return NULL;
+	return kvmalloc(bytes, gfp);
+}
+#define kvcalloc(n, size, gfp) kvmalloc_array(n, size, (gfp) | __GFP_ZERO)
+
+#endif

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* Spinlocks: a word, taken by exchange; whoever waits lets others run now and then.
+ *
+ * Holding one forbids sleeping; the host remembers where the outermost was taken. */
+#ifndef _LINUX_SPINLOCK_H
+#define _LINUX_SPINLOCK_H
+
+#include <linux/compiler.h>
+#include <linux/irqflags.h>
+#include <linux/kconfig.h>
+#include <linux/lockdep.h>
+#include <linux/preempt.h>
+#include <linux/spinlock_types.h>
+#include <asm/barrier.h>
+#include <asm/processor.h>
+
+extern void kapi_spin_wait(const volatile unsigned int *word);
+
+static __always_inline void kapi_spin_acquire(volatile unsigned int *word)
+{
+	while (__atomic_exchange_n(word, 1, __ATOMIC_ACQUIRE))
+		kapi_spin_wait(word);
+}
+
+static __always_inline int kapi_spin_try(volatile unsigned int *word)
+{
+	return !__atomic_exchange_n(word, 1, __ATOMIC_ACQUIRE);
+}
+
+static __always_inline void kapi_spin_release(volatile unsigned int *word)
+{
+	__atomic_store_n(word, 0, __ATOMIC_RELEASE);
+}
+
+#define KAPI_WRITER (~0U)
+
+static __always_inline int kapi_read_try(volatile unsigned int *word)
+{
+	unsigned int old = __atomic_load_n(word, __ATOMIC_RELAXED);
+
+	return old != KAPI_WRITER &&
+	       __atomic_compare_exchange_n(word, &old, old + 1, 0, __ATOMIC_ACQUIRE,
+					   __ATOMIC_RELAXED);
+}
+
+static __always_inline int kapi_write_try(volatile unsigned int *word)
+{
+	unsigned int old = 0;
+
+	return __atomic_compare_exchange_n(word, &old, KAPI_WRITER, 0, __ATOMIC_ACQUIRE,
+					   __ATOMIC_RELAXED);
+}
+
+static __always_inline raw_spinlock_t *spinlock_check(spinlock_t *lock)
+{
+	return &lock->rlock;
+}
+
+#define raw_spin_lock_init(lock) ((lock)->val = 0)
+#define raw_spin_is_locked(lock) ((lock)->val != 0)
+#define raw_spin_lock(lock) \
+	do { \
+		kapi_atomic_enter(); \
+		kapi_spin_acquire(&(lock)->val); \
+	} while (0)
+#define raw_spin_unlock(lock) \
+	do { \
+		kapi_spin_release(&(lock)->val); \
+		kapi_atomic_exit(); \
+	} while (0)
+#define raw_spin_lock_bh(lock) raw_spin_lock(lock)
+#define raw_spin_unlock_bh(lock) raw_spin_unlock(lock)
+#define raw_spin_lock_irq(lock) \
+	do { \
+		local_irq_disable(); \
+		raw_spin_lock(lock); \
+	} while (0)
+#define raw_spin_unlock_irq(lock) \
+	do { \
+		raw_spin_unlock(lock); \
+		local_irq_enable(); \
+	} while (0)
+#define raw_spin_lock_irqsave(lock, flags) \
+	do { \
+		local_irq_save(flags); \
+		raw_spin_lock(lock); \
+	} while (0)
+#define raw_spin_unlock_irqrestore(lock, flags) \
+	do { \
+		raw_spin_unlock(lock); \
+		local_irq_restore(flags); \
+	} while (0)
+#define raw_spin_trylock(lock) ({ \
+	int __got = kapi_spin_try(&(lock)->val); \
+	if (__got) \
+		kapi_atomic_enter(); \
+	__got; })
+
+#define spin_lock_init(lock) raw_spin_lock_init(spinlock_check(lock))
+#define spin_is_locked(lock) raw_spin_is_locked(spinlock_check(lock))
+#define spin_is_contended(lock) 0
+#define assert_spin_locked(lock) ((void)0)
+#define spin_unlock_wait(lock) \
+	do { \
+		while (spin_is_locked(lock)) \
+			kapi_spin_wait(&(lock)->rlock.val); \
+	} while (0)
+#define spin_lock(lock) raw_spin_lock(spinlock_check(lock))
+#define spin_unlock(lock) raw_spin_unlock(spinlock_check(lock))
+#define spin_lock_nested(lock, subclass) spin_lock(lock)
+#define spin_lock_bh(lock) raw_spin_lock_bh(spinlock_check(lock))
+#define spin_unlock_bh(lock) raw_spin_unlock_bh(spinlock_check(lock))
+#define spin_lock_irq(lock) raw_spin_lock_irq(spinlock_check(lock))
+#define spin_unlock_irq(lock) raw_spin_unlock_irq(spinlock_check(lock))
+#define spin_lock_irqsave(lock, flags) raw_spin_lock_irqsave(spinlock_check(lock), flags)
+#define spin_unlock_irqrestore(lock, flags) raw_spin_unlock_irqrestore(spinlock_check(lock), flags)
+#define spin_trylock(lock) raw_spin_trylock(spinlock_check(lock))
+#define spin_trylock_bh(lock) spin_trylock(lock)
+#define spin_trylock_irqsave(lock, flags) ({ \
+	local_irq_save(flags); \
+	spin_trylock(lock) ? 1 : ({ local_irq_restore(flags); 0; }); })
+
+#define rwlock_init(lock) ((lock)->val = 0)
+#define read_lock(lock) \
+	do { \
+		kapi_atomic_enter(); \
+		while (!kapi_read_try(&(lock)->val)) \
+			kapi_spin_wait(&(lock)->val); \
+	} while (0)
+#define read_unlock(lock) \
+	do { \
+		__atomic_fetch_sub(&(lock)->val, 1, __ATOMIC_RELEASE); \
+		kapi_atomic_exit(); \
+	} while (0)
+#define write_lock(lock) \
+	do { \
+		kapi_atomic_enter(); \
+		while (!kapi_write_try(&(lock)->val)) \
+			kapi_spin_wait(&(lock)->val); \
+	} while (0)
+#define write_unlock(lock) \
+	do { \
+		kapi_spin_release(&(lock)->val); \
+		kapi_atomic_exit(); \
+	} while (0)
+#define __KAPI_WITH_IRQ(op, lock) \
+	do { \
+		local_irq_disable(); \
+		op(lock); \
+	} while (0)
+#define __KAPI_THEN_IRQ(op, lock) \
+	do { \
+		op(lock); \
+		local_irq_enable(); \
+	} while (0)
+#define __KAPI_WITH_SAVE(op, lock, flags) \
+	do { \
+		local_irq_save(flags); \
+		op(lock); \
+	} while (0)
+#define __KAPI_THEN_RESTORE(op, lock, flags) \
+	do { \
+		op(lock); \
+		local_irq_restore(flags); \
+	} while (0)
+#define read_lock_irq(lock) __KAPI_WITH_IRQ(read_lock, lock)
+#define read_unlock_irq(lock) __KAPI_THEN_IRQ(read_unlock, lock)
+#define read_lock_irqsave(lock, flags) __KAPI_WITH_SAVE(read_lock, lock, flags)
+#define read_unlock_irqrestore(lock, flags) __KAPI_THEN_RESTORE(read_unlock, lock, flags)
+#define read_lock_bh(lock) read_lock(lock)
+#define read_unlock_bh(lock) read_unlock(lock)
+#define write_lock_irq(lock) __KAPI_WITH_IRQ(write_lock, lock)
+#define write_unlock_irq(lock) __KAPI_THEN_IRQ(write_unlock, lock)
+#define write_lock_irqsave(lock, flags) __KAPI_WITH_SAVE(write_lock, lock, flags)
+#define write_unlock_irqrestore(lock, flags) __KAPI_THEN_RESTORE(write_unlock, lock, flags)
+#define write_lock_bh(lock) write_lock(lock)
+#define write_unlock_bh(lock) write_unlock(lock)
+
+#endif

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* Strings and memory. */
+#ifndef _LINUX_STRING_H
+#define _LINUX_STRING_H
+
+#include <linux/compiler.h>
+#include <linux/types.h>
+#include <linux/stddef.h>
+#include <linux/errno.h>
+
+extern void *memset(void *s, int c, size_t n);
+extern void *memcpy(void *to, const void *from, size_t n);
+extern void *memmove(void *to, const void *from, size_t n);
+extern int memcmp(const void *a, const void *b, size_t n);
+extern int bcmp(const void *a, const void *b, size_t n);
+extern void *memchr(const void *s, int c, size_t n);
+extern void *memscan(void *s, int c, size_t n);
+extern void *memchr_inv(const void *s, int c, size_t n);
+
+extern size_t strlen(const char *s);
+extern size_t strnlen(const char *s, size_t n);
+extern char *strcpy(char *to, const char *from);
+extern char *strncpy(char *to, const char *from, size_t n);
+extern size_t strlcpy(char *to, const char *from, size_t n);
+extern ssize_t strscpy(char *to, const char *from, size_t n);
+extern ssize_t strscpy_pad(char *to, const char *from, size_t n);
+extern char *strcat(char *to, const char *from);
+extern char *strncat(char *to, const char *from, size_t n);
+extern size_t strlcat(char *to, const char *from, size_t n);
+extern int strcmp(const char *a, const char *b);
+extern int strncmp(const char *a, const char *b, size_t n);
+extern int strcasecmp(const char *a, const char *b);
+extern int strncasecmp(const char *a, const char *b, size_t n);
+extern char *strchr(const char *s, int c);
+extern char *strchrnul(const char *s, int c);
+extern char *strrchr(const char *s, int c);
+extern char *strnchr(const char *s, size_t n, int c);
+extern char *strstr(const char *s, const char *what);
+extern char *strnstr(const char *s, const char *what, size_t n);
+extern char *strpbrk(const char *s, const char *accept);
+extern char *strsep(char **s, const char *delimiters);
+extern size_t strspn(const char *s, const char *accept);
+extern size_t strcspn(const char *s, const char *reject);
+extern char *skip_spaces(const char *s);
+extern char *strim(char *s);
+extern bool sysfs_streq(const char *a, const char *b);
+extern int match_string(const char *const *array, size_t n, const char *string);
+
+extern char *kstrdup(const char *s, gfp_t gfp);
+extern const char *kstrdup_const(const char *s, gfp_t gfp);
+extern void kfree_const(const void *p);
+extern char *kstrndup(const char *s, size_t n, gfp_t gfp);
+extern void *kmemdup(const void *p, size_t n, gfp_t gfp);
+extern char *kmemdup_nul(const char *s, size_t n, gfp_t gfp);
+
+#define strstrip(s) strim(s)
+#define memzero(s, n) memset(s, 0, n)
+#define memzero_explicit(s, n) \
+	do { \
+		memset(s, 0, n); \
+		barrier_data(s); \
+	} while (0)
+#define str_has_prefix(s, prefix) \
+	(strncmp(s, prefix, strlen(prefix)) == 0 ? strlen(prefix) : 0)
+#define memset_after(obj, value, member) \
+	memset((u8 *)(obj) + offsetofend(typeof(*(obj)), member), value, \
+	       sizeof(*(obj)) - offsetofend(typeof(*(obj)), member))
+#define unsafe_memcpy(to, from, n, why) memcpy(to, from, n)
+
+#endif

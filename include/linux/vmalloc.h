@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* Virtually contiguous memory. */
+#ifndef _LINUX_VMALLOC_H
+#define _LINUX_VMALLOC_H
+
+#include <linux/types.h>
+#include <linux/gfp.h>
+#include <asm/page.h>
+
+#define VM_IOREMAP 0x00000001UL
+#define VM_ALLOC 0x00000002UL
+#define VM_MAP 0x00000004UL
+
+extern void *vmalloc(unsigned long size);
+extern void *vzalloc(unsigned long size);
+extern void *vmalloc_user(unsigned long size);
+extern void *vmalloc_node(unsigned long size, int node);
+extern void *vzalloc_node(unsigned long size, int node);
+extern void *vmalloc_32(unsigned long size);
+extern void *__vmalloc(unsigned long size, gfp_t gfp);
+extern void vfree(const void *addr);
+extern void vfree_atomic(const void *addr);
+extern bool is_vmalloc_addr(const void *addr);
+extern struct page *vmalloc_to_page(const void *addr);
+extern unsigned long vmalloc_to_pfn(const void *addr);
+#define vcalloc(n, size) vzalloc((n) * (size))
+#define vmalloc_array(n, size) vmalloc((n) * (size))
+
+#endif
