@@ -6,9 +6,12 @@
 //! generates [`BackendKind`], the dispatch and the conformance tests. A fifth backend is a folder
 //! here and a line there.
 
+pub(crate) mod carve;
 pub(crate) mod ops;
+pub(crate) mod slob;
 pub(crate) mod slub;
 
+pub use slob::Slob;
 pub use slub::Slub;
 
 use crate::error::Error;
@@ -19,6 +22,7 @@ macro_rules! for_each_backend {
     ($with:ident) => {
         $with! {
             Slub "slub" "per-CPU slabs with a free list each; Linux's default",
+            Slob "slob" "one heap of pages for blocks of any size, one lock",
         }
     };
 }

@@ -23,6 +23,8 @@ zeroed_struct! {
     #[derive(Debug)]
     pub(crate) struct CpuCounters {
         pub live_bytes: LocalU64,
+        /// The part of `live_bytes` that no cache knows of: blocks carved by size.
+        pub carved_bytes: LocalU64,
         pub locks: [LocalU64; 7],
     }
 }
@@ -62,7 +64,7 @@ impl Core {
     /// Returns the place of a CPU's state for a cache in a table of CPUs times caches.
     #[inline(always)]
     pub(crate) fn cell(&self, cpu: u32, id: CacheId) -> usize {
-        cpu as usize * self.setup.caches_max as usize + id.index()
+        cpu as usize * (self.setup.caches_max as usize + 1) + id.index()
     }
 
     pub(crate) fn gauges(&self) -> Gauges {
@@ -115,6 +117,23 @@ impl Core {
         Some((id, head, (obj.get().checked_sub(base)? / u64::from(slot.size.get())) as u32))
     }
 
+    /// Returns the number of live blocks that no cache knows of.
+    pub(crate) fn carved_blocks(&self) -> u64 {
+        (0..self.setup.cpus).fold(0, |sum, cpu| sum.wrapping_add(self.carved_tally(cpu).live.get()))
+    }
+
+    /// Returns the bytes of live blocks that no cache knows of.
+    pub(crate) fn carved_bytes(&self) -> u64 {
+        let counters = self.counters.as_slice().iter();
+        counters.fold(0, |sum: u64, c| sum.wrapping_add(c.carved_bytes.get()))
+    }
+
+    /// Returns a CPU's tally of blocks that no cache knows of: it stands behind those of caches.
+    #[inline(always)]
+    fn carved_tally(&self, cpu: u32) -> &Tally {
+        &self.tallies[(cpu as usize + 1) * (self.setup.caches_max as usize + 1) - 1]
+    }
+
     pub(crate) fn tallies_of(&self, id: CacheId) -> impl Iterator<Item = &Tally> {
         (0..self.setup.cpus).map(move |cpu| &self.tallies[self.cell(cpu, id)])
     }
@@ -146,6 +165,11 @@ impl<'m> Cx<'m> {
     }
 
     #[inline(always)]
+    pub(crate) fn carved_tally(&self) -> &'m Tally {
+        self.core.carved_tally(self.tally_cpu)
+    }
+
+    #[inline(always)]
     pub(crate) fn counters(&self) -> &'m CpuCounters {
         &self.core.counters[self.tally_cpu as usize]
     }
@@ -171,6 +195,20 @@ impl<'m> Cx<'m> {
     pub(crate) fn object_in(&self, tally: &Tally, bytes: u32) {
         tally.live.sub(1);
         self.counters().live_bytes.sub(u64::from(bytes));
+    }
+
+    /// Enters a block of `bytes` carved by size.
+    #[inline(always)]
+    pub(crate) fn block_out(&self, tally: &Tally, bytes: u32) {
+        self.object_out(tally, bytes);
+        self.counters().carved_bytes.add(u64::from(bytes));
+    }
+
+    /// Enters a block carved by size come back.
+    #[inline(always)]
+    pub(crate) fn block_in(&self, tally: &Tally, bytes: u32) {
+        self.object_in(tally, bytes);
+        self.counters().carved_bytes.sub(u64::from(bytes));
     }
 
     /// Takes pages for a slab of `cache` and enters them; the usual order, or the least that does.

@@ -110,7 +110,11 @@ impl<'m, B: Backend> Cpu<'m, B> {
     fn kmalloc_large(&self, size: u64, request: Request) -> Option<ObjPtr> {
         let (core, cx) = (&self.machine.core, self.cx);
         if size < B::CARVE_MAX {
-            return self.machine.backend.carve(cx, size, request);
+            let obj = self.machine.backend.carve(cx, size, request)?;
+            if request.gfp.has(Gfp::ZERO) {
+                core.arena.fill(obj.get(), size, 0);
+            }
+            return Some(obj);
         }
         let order = Order::for_bytes(size)?;
         let pfn = core.zones.alloc(cx, order, request.gfp, request.node)?;

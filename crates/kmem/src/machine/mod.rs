@@ -54,7 +54,7 @@ impl<B: Backend> Machine<B> {
 
     pub(crate) fn boot(setup: Setup, arena: Arena) -> Result<Self, Error> {
         let pages = PageTable::new((setup.memory_bytes / PAGE_SIZE) as u32);
-        let cells = setup.cpus as usize * setup.caches_max as usize;
+        let cells = setup.cpus as usize * (setup.caches_max as usize + 1);
         let core = Core {
             zones: Zones::new(&pages, setup.nodes, setup.cpus),
             arena,

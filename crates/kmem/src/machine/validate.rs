@@ -13,8 +13,9 @@ use alloc::vec::Vec;
 use super::Machine;
 use crate::backend::Backend;
 use crate::cache::table::Cache;
-use crate::ids::{ObjPtr, Order, PAGE_SIZE, Pfn};
+use crate::ids::{ObjPtr, Order, Pfn};
 use crate::page::Kind;
+use crate::raw::sync::Ordering::Relaxed;
 
 /// The books of a machine, in bytes.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -65,6 +66,9 @@ impl Audit {
         for cache in core.caches.slots().iter().filter(|c| c.alive()) {
             (audit.slabs, audit.objects, audit.free) = (0, 0, 0);
             machine.backend.audit(core, cache, &mut audit);
+            if B::KMALLOC_CACHES {
+                audit.check_cache(core, cache);
+            }
             audit.close_cache(core, cache);
         }
         machine.backend.audit_shared(core, &mut audit);
@@ -83,7 +87,7 @@ impl Audit {
     /// Enters a page block as seen; a block seen twice is an error.
     pub(crate) fn see(&mut self, pfn: Pfn, order: Order, what: &str) {
         for page in pfn.0..pfn.0 + order.pages() {
-            if core::mem::replace(&mut self.seen[page as usize], true) {
+            if ::core::mem::replace(&mut self.seen[page as usize], true) {
                 self.error(format!("page {page} is in two places, the second time as {what}"));
             }
         }
@@ -144,27 +148,25 @@ impl Audit {
         self.balance.metadata_bytes += metadata;
     }
 
+    /// Checks that what the lists hold and the totals agree with the count of live objects.
+    fn check_cache(&mut self, core: &super::core::Core, cache: &Cache) {
+        let (live, id) = (core.live(cache.id()), cache.id().index());
+        let totals = &core.totals[id];
+        let (slabs, objects) = (totals.slabs.load(Relaxed), totals.objects.load(Relaxed));
+        // A full slab is on no list: what the lists lack is wholly in use.
+        if self.slabs > slabs || self.objects > objects {
+            self.error(format!("cache {id}: lists hold {}, totals {slabs}", self.slabs));
+        } else if live.wrapping_add(self.free) != objects {
+            self.error(format!(
+                "cache {id}: {live} live + {} free objects, but slabs hold {objects}",
+                self.free
+            ));
+        }
+    }
+
     fn close_cache(&mut self, core: &super::core::Core, cache: &Cache) {
         let size = u64::from(cache.size.get());
-        let (live, totals) = (core.live(cache.id()), &core.totals[cache.id().index()]);
-        let relaxed = core::sync::atomic::Ordering::Relaxed;
-        let (slabs, objects) = (totals.slabs.load(relaxed), totals.objects.load(relaxed));
-        let id = cache.id().index();
-        // A full slab is on no list: what the lists lack must be full slabs.
-        let hidden = slabs.checked_sub(self.slabs);
-        let hidden_objects = objects.checked_sub(self.objects);
-        match (hidden, hidden_objects) {
-            (Some(_), Some(hidden_objects)) => {
-                if live != self.objects - self.free.min(self.objects) + hidden_objects {
-                    self.error(format!(
-                        "cache {id}: {live} live, but {objects} objects less {} free",
-                        self.free
-                    ));
-                }
-            }
-            _ => self.error(format!("cache {id}: lists hold {}, totals {slabs}", self.slabs)),
-        }
-        self.balance.live_bytes += live * size;
+        self.balance.live_bytes += core.live(cache.id()) * size;
         self.balance.free_bytes += self.free * size;
     }
 
@@ -181,7 +183,7 @@ impl Audit {
             free += u64::from(order.pages());
             self.see(pfn, order, "free block");
         }
-        let (mut at, mut used) = (1, 0);
+        let (mut at, mut used) = (1, self.seen.iter().filter(|seen| **seen).count() as u64 - free);
         while at < pages.count() {
             let (pfn, page) = (Pfn(at), pages.get(Pfn(at)));
             if self.seen[at as usize] {
@@ -208,7 +210,12 @@ impl Audit {
             used += u64::from(order.pages());
             at += order.pages();
         }
-        let _ = (free, used);
+        let reserved = pages.count() as u64 - core.zones.pages_managed();
+        if free + used + reserved != u64::from(pages.count()) {
+            self.error(format!(
+                "{free} pages free + {used} used + {reserved} reserved are not all"
+            ));
+        }
     }
 
     fn close(&mut self, core: &super::core::Core) {
@@ -229,6 +236,5 @@ impl Audit {
         if gauges.live_bytes != b.live_bytes {
             self.error(format!("gauge says {} bytes live, {}", gauges.live_bytes, b.live_bytes));
         }
-        let _ = PAGE_SIZE;
     }
 }

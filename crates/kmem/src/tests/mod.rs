@@ -1,3 +1,3 @@
 //! Tests across modules: one conformance suite that every backend passes.
 
-mod conformance;
+pub(crate) mod conformance;

@@ -91,7 +91,7 @@ impl Ops for Slub {
     fn new(core: &Core) -> Self {
         let caches = core.setup.caches_max as usize;
         Self {
-            slots: ZeroedSlice::new(caches * core.setup.cpus as usize),
+            slots: ZeroedSlice::new(core.tallies.as_slice().len()),
             nodes: ZeroedSlice::new(caches * core.setup.nodes as usize),
         }
     }

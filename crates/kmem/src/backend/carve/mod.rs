@@ -1,0 +1,38 @@
+//! Carving blocks of any size out of pages: what SLOB and SLMB share.
+//!
+//! # How it works
+//! Linux's SLOB threads a list of free runs through each page, in address order, and takes the
+//! first run that fits. What is free in a page is fully told by which bytes are free, since runs
+//! always merge; and as every block starts on a multiple of 8 bytes and a run ends where a block
+//! starts, counting in granules of 8 bytes decides the same fits as SLOB's units of 2. So the state
+//! of a page is a [`bitmap`] of 512 bits, one cache line, and first fit is a walk over its runs.
+//!
+//! Pages with free bytes stand in a [`ring`] in Linux's order: new ones in front, and the search
+//! starting at the page of the last success (next fit). To find the first page that fits without
+//! looking at each, every page has a *hint*, an upper bound of its longest run, lowered to the
+//! truth when a search in the page fails and raised when a free makes a longer run; and eight bits
+//! that say which of the aligned kmalloc shapes is known not to fit.
+//!
+//! # Invariants
+//! - `hint >= longest run`; a shape's bit is set only while that shape fits nowhere in the page.
+//! - A page on a ring has `1..2048` free units of 2 bytes; a full page is on none; an empty one is
+//!   freed.
+//!
+//! Linux counterpart: `slob_page_alloc`, `slob_alloc`, `slob_free` in `mm/slob.c` @ 6.1.
+
+pub(crate) mod bitmap;
+pub(crate) mod pages;
+pub(crate) mod ring;
+
+#[cfg(all(test, not(loom)))]
+mod tests;
+
+pub(crate) use pages::{CarvedPages, Shape};
+pub(crate) use ring::Ring;
+
+/// Bytes in a granule.
+pub(crate) const GRANULE: u64 = 8;
+/// Granules in a page.
+pub(crate) const GRANULES: u32 = 512;
+/// Bytes in front of a kmalloc block that hold its size (`minalign` in Linux).
+pub(crate) const HEADER: u64 = 8;

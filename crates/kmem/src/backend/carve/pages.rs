@@ -1,0 +1,140 @@
+//! The carved pages: their bits, and blocks taken from and given back to one page.
+//!
+//! # How it works
+//! Bits decide fits; whether a page is full or empty is counted in Linux's units of 2 bytes, for a
+//! page in which only the crumbs behind odd-sized blocks are free stays on its list.
+//!
+//! # Invariants
+//! `Page::prev` of a carved page = its free units. Whoever changes a page holds the lock of the list that the page belongs to.
+
+use super::bitmap::{self, Bits};
+use super::{GRANULE, GRANULES, HEADER};
+use crate::ids::{CACHE_LINE, ObjPtr, PAGE_SIZE, Pfn};
+use crate::page::PageTable;
+use crate::raw::zeroed::{ZeroedSlice, zeroed_struct};
+
+/// Linux's units in a page, 2 bytes each.
+const UNITS: u32 = PAGE_SIZE as u32 / 2;
+
+fn units(bytes: u64) -> u32 {
+    bytes.div_ceil(2) as u32
+}
+
+/// Size and alignment of a block.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Shape {
+    /// Granules, header included.
+    pub(crate) granules: u32,
+    /// Alignment of the object, in granules.
+    align: u32,
+    /// Granules between the start of the block and the object.
+    offset: u32,
+    /// The bit that remembers that this shape fits nowhere; 0: none.
+    pub(crate) misfit: u8,
+    /// Bytes as Linux counts them, to choose the list.
+    pub(crate) bytes: u64,
+}
+
+impl Shape {
+    /// Describes a cache's object.
+    pub(crate) fn object(bytes: u64, align: u64) -> Self {
+        let granules = bytes.div_ceil(GRANULE) as u32;
+        Self { granules, align: (align / GRANULE).max(1) as u32, offset: 0, misfit: 0, bytes }
+    }
+
+    /// Describes a kmalloc of `size` bytes: its size in front, powers of two naturally aligned.
+    pub(crate) fn kmalloc(size: u64) -> Self {
+        let bytes = size + HEADER;
+        let granules = bytes.div_ceil(GRANULE) as u32;
+        let offset = (HEADER / GRANULE) as u32;
+        if size.is_power_of_two() && size > GRANULE {
+            // 16 to 2048 bytes: bits 0 to 7.
+            let misfit = 1u32.checked_shl(size.ilog2() - 4).unwrap_or(0) as u8;
+            Self { granules, align: (size / GRANULE) as u32, offset, misfit, bytes }
+        } else {
+            Self { granules, align: 1, offset, misfit: 0, bytes }
+        }
+    }
+}
+
+impl Shape {
+    /// Tells whether the block has to start on a cache line.
+    #[inline]
+    pub(crate) fn on_line(self) -> bool {
+        u64::from(self.align) * GRANULE == CACHE_LINE && self.offset == 0
+    }
+}
+
+zeroed_struct! {
+    /// One page.
+    #[derive(Debug)]
+    pub(crate) struct Carved {
+        pub(crate) bits: Bits,
+    }
+}
+
+/// The bits of every page of a machine.
+#[derive(Debug)]
+pub(crate) struct CarvedPages {
+    pages: ZeroedSlice<Carved>,
+}
+
+impl CarvedPages {
+    pub(crate) fn new(count: u32) -> Self {
+        Self { pages: ZeroedSlice::new(count as usize) }
+    }
+
+    #[inline]
+    pub(crate) fn bits(&self, pfn: Pfn) -> &Bits {
+        &self.pages[pfn.0 as usize].bits
+    }
+
+    /// Makes a page all free.
+    pub(crate) fn open(&self, pages: &PageTable, pfn: Pfn) {
+        self.bits(pfn).iter().for_each(|word| word.set(!0));
+        pages.get(pfn).prev.set(UNITS);
+    }
+
+    /// Takes a block; returns where the object (behind a header, if any) starts.
+    #[inline]
+    pub(crate) fn take(&self, pages: &PageTable, pfn: Pfn, shape: Shape) -> Option<ObjPtr> {
+        let bits = self.bits(pfn);
+        let at = bitmap::first_fit(bits, shape.granules, shape.align, shape.offset)?;
+        bitmap::take(bits, at, shape.granules);
+        pages.get(pfn).prev.sub(units(shape.bytes));
+        ObjPtr::new(pfn.offset() + u64::from(at + shape.offset) * GRANULE)
+    }
+
+    /// Gives a block of `bytes` back; returns the length of the run it is in now.
+    #[inline]
+    pub(crate) fn put(&self, pages: &PageTable, start: u64, bytes: u64) -> u32 {
+        let (pfn, at) = (Pfn((start / PAGE_SIZE) as u32), (start % PAGE_SIZE / GRANULE) as u32);
+        pages.get(pfn).prev.add(units(bytes));
+        bitmap::put(self.bits(pfn), at, bytes.div_ceil(GRANULE) as u32)
+    }
+
+    /// Tells whether a block is inside one page and wholly in use.
+    pub(crate) fn in_use(&self, start: u64, granules: u32) -> bool {
+        let at = (start % PAGE_SIZE / GRANULE) as u32;
+        at + granules <= GRANULES
+            && !bitmap::any_free(self.bits(Pfn((start / PAGE_SIZE) as u32)), at, granules)
+    }
+
+    /// Tells whether nothing of a page is free, not even a crumb.
+    #[inline]
+    pub(crate) fn is_full(pages: &PageTable, pfn: Pfn) -> bool {
+        pages.get(pfn).prev.get() == 0
+    }
+
+    /// Tells whether all of a page is free.
+    #[inline]
+    pub(crate) fn is_empty(pages: &PageTable, pfn: Pfn) -> bool {
+        pages.get(pfn).prev.get() == UNITS
+    }
+
+    /// Returns the free granules of a page.
+    #[inline]
+    pub(crate) fn free(&self, pfn: Pfn) -> u32 {
+        bitmap::count(self.bits(pfn))
+    }
+}

@@ -1,0 +1,170 @@
+//! The ring against Linux's way: a plain list of pages, each looked at in turn.
+
+use alloc::collections::{BTreeMap, VecDeque};
+use alloc::vec::Vec;
+
+use super::{CarvedPages, GRANULES, Ring, Shape};
+use crate::ids::{ObjPtr, PAGE_SIZE, Pfn};
+use crate::page::PageTable;
+use crate::tests::conformance::Random;
+
+/// SLOB as the kernel has it, in units of 2 bytes, with no index at all.
+#[derive(Default)]
+struct Plain {
+    /// List order; the front is where the search starts.
+    list: VecDeque<u32>,
+    /// Free runs of each page: start and length in units.
+    runs: BTreeMap<u32, Vec<(u32, u32)>>,
+}
+
+const UNITS: u32 = PAGE_SIZE as u32 / 2;
+
+impl Plain {
+    fn take_in_page(&mut self, page: u32, units: u32, align: u64, offset: u64) -> Option<u64> {
+        let runs = self.runs.get_mut(&page).unwrap();
+        for i in 0..runs.len() {
+            let (start, length) = runs[i];
+            let base = u64::from(page) * PAGE_SIZE;
+            let place = base + u64::from(start) * 2 + offset;
+            let delta = ((place.next_multiple_of(align) - place) / 2) as u32;
+            if length < units + delta {
+                continue;
+            }
+            let rest = (start + delta + units, length - delta - units);
+            runs.splice(i..=i, [(start, delta), rest].into_iter().filter(|r| r.1 > 0));
+            return Some(base + u64::from(start + delta) * 2 + offset);
+        }
+        None
+    }
+
+    /// Returns the object and the pages walked.
+    fn take(&mut self, bytes: u64, align: u64, offset: u64) -> (Option<u64>, u32) {
+        let units = bytes.div_ceil(2) as u32;
+        for i in 0..self.list.len() {
+            let page = self.list[i];
+            let Some(obj) = self.take_in_page(page, units, align, offset) else { continue };
+            if self.runs[&page].is_empty() {
+                self.list.remove(i);
+                // The search goes on where it was: a page that left does not move the head.
+            } else {
+                self.list.rotate_left(i);
+            }
+            return (Some(obj), i as u32 + 1);
+        }
+        (None, self.list.len() as u32)
+    }
+
+    fn put(&mut self, start: u64, bytes: u64) {
+        let page = (start / PAGE_SIZE) as u32;
+        let (at, units) = ((start % PAGE_SIZE / 2) as u32, bytes.div_ceil(2) as u32);
+        let runs = self.runs.entry(page).or_default();
+        let was_full = runs.is_empty();
+        runs.push((at, units));
+        runs.sort_unstable();
+        let mut merged: Vec<(u32, u32)> = Vec::new();
+        for &(at, units) in runs.iter() {
+            match merged.last_mut() {
+                Some(last) if last.0 + last.1 == at => last.1 += units,
+                _ => merged.push((at, units)),
+            }
+        }
+        *runs = merged;
+        if *runs == [(0, UNITS)] {
+            self.list.retain(|&p| p != page);
+            self.runs.remove(&page);
+        } else if was_full {
+            self.list.push_front(page);
+        }
+    }
+}
+
+/// Random blocks through both; every address and every count of pages walked has to agree.
+fn compare(seed: u64, pages_max: u32, largest: u64) {
+    let mut random = Random(seed);
+    let table = PageTable::new(pages_max + 1);
+    let carved = CarvedPages::new(pages_max + 1);
+    let mut ring = Ring::new();
+    let mut plain = Plain::default();
+    let mut vacant: Vec<u32> = (1..=pages_max).rev().collect();
+    let mut live: Vec<(u64, u64)> = Vec::new();
+    for operation in 0..30_000 {
+        let grow = if operation / 5_000 % 2 == 0 { 65 } else { 40 };
+        if random.below(100) < grow || live.is_empty() {
+            let size = 1 + random.below(largest);
+            let (shape, bytes, align, offset) = match random.below(4) {
+                0 => (Shape::object(size, 64), size, 64, 0),
+                1 => (Shape::object(size, 8), size, 8, 0),
+                2 => (Shape::kmalloc(size), size + 8, natural(size), 8),
+                _ => {
+                    let size = size.next_power_of_two();
+                    (Shape::kmalloc(size), size + 8, natural(size), 8)
+                }
+            };
+            let expected = plain.take(bytes, align, offset);
+            let got = ring.take(&table, &carved, shape);
+            let obj = match got {
+                Ok(fit) => {
+                    assert_eq!((Some(fit.obj.get()), fit.walked), expected);
+                    fit.obj
+                }
+                Err(walked) => {
+                    assert_eq!((None, walked), expected, "operation {operation}");
+                    let Some(page) = vacant.pop() else { continue };
+                    carved.open(&table, Pfn(page));
+                    let obj = carved.take(&table, Pfn(page), shape).unwrap();
+                    plain.runs.insert(page, alloc::vec![(0, UNITS)]);
+                    let units = bytes.div_ceil(2) as u32;
+                    assert_eq!(plain.take_in_page(page, units, align, offset), Some(obj.get()));
+                    assert_eq!(
+                        plain.runs[&page].is_empty(),
+                        CarvedPages::is_full(&table, Pfn(page))
+                    );
+                    if !CarvedPages::is_full(&table, Pfn(page)) {
+                        plain.list.push_front(page);
+                        ring.push(&table, Pfn(page), GRANULES);
+                    }
+                    obj
+                }
+            };
+            live.push((obj.get() - offset, bytes));
+        } else {
+            let (start, bytes) = live.swap_remove(random.below(live.len() as u64) as usize);
+            let pfn = ObjPtr::new(start).unwrap().pfn();
+            let was_full = CarvedPages::is_full(&table, pfn);
+            let run = carved.put(&table, start, bytes);
+            plain.put(start, bytes);
+            if CarvedPages::is_empty(&table, pfn) {
+                if !was_full {
+                    ring.remove(&table, pfn);
+                }
+                vacant.push(pfn.0);
+            } else if was_full {
+                ring.push(&table, pfn, run);
+            } else {
+                ring.grown(&table, pfn, run);
+            }
+        }
+        if operation % 500 == 0 {
+            assert!(ring.iter().map(|pfn| pfn.0).eq(plain.list.iter().copied()));
+        }
+    }
+}
+
+fn natural(size: u64) -> u64 {
+    if size.is_power_of_two() { size.max(8) } else { 8 }
+}
+
+#[test]
+fn decides_as_the_plain_list_small_blocks() {
+    compare(1, 300, 240);
+}
+
+#[test]
+fn decides_as_the_plain_list_medium_blocks() {
+    compare(2, 600, 1000);
+}
+
+#[test]
+fn decides_as_the_plain_list_large_blocks() {
+    compare(3, 2_000, 2_040);
+}

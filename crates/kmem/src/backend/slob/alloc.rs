@@ -1,0 +1,89 @@
+//! Taking blocks.
+
+use super::super::ops::Request;
+use super::{Shape, Slob, layout, list_for};
+use crate::cache::table::Cache;
+use crate::ids::{ObjPtr, Order, PAGE_SIZE};
+use crate::machine::core::Cx;
+use crate::machine::locks::LockKind;
+use crate::machine::stats::{Stat, Tally};
+use crate::page::Kind;
+
+use super::super::carve::{CarvedPages, GRANULES, HEADER};
+
+impl Slob {
+    /// Allocates a cache's object: from a page, or pages of its own.
+    #[inline]
+    pub(super) fn alloc_object(
+        &self,
+        cx: Cx<'_>,
+        cache: &Cache,
+        request: Request,
+    ) -> Option<ObjPtr> {
+        let (size, tally) = (u64::from(cache.size.get()), cx.tally(cache.id()));
+        if size >= PAGE_SIZE {
+            tally.count(Stat::AllocSlowpath);
+            let (pfn, _) = cx.slab_pages(cache, request.gfp, request.node)?;
+            let obj = ObjPtr::new(pfn.offset())?;
+            self.construct(cx, cache, obj);
+            return Some(obj);
+        }
+        let bytes = u64::from(cache.inuse.get());
+        let shape = Shape::object(bytes, u64::from(cache.align.get()));
+        let obj = self.alloc_block(cx, tally, shape, request)?;
+        self.construct(cx, cache, obj);
+        Some(obj)
+    }
+
+    /// Runs the constructor: SLOB does so at each allocation, since nothing keeps an object whole.
+    #[inline]
+    fn construct(&self, cx: Cx<'_>, cache: &Cache, obj: ObjPtr) {
+        if cache.has_ctor.get() != 0 {
+            cx.construct(cache, obj.get(), 1, 0);
+        }
+    }
+
+    /// Allocates a kmalloc block.
+    pub(super) fn alloc_sized(&self, cx: Cx<'_>, size: u64, request: Request) -> Option<ObjPtr> {
+        let tally = cx.carved_tally();
+        let shape = Shape::kmalloc(size);
+        let obj = self.alloc_block(cx, tally, shape, request)?;
+        layout::set_header(&cx.core.arena, obj, size);
+        cx.block_out(tally, shape.granules * 8 - HEADER as u32);
+        Some(obj)
+    }
+
+    fn alloc_block(
+        &self,
+        cx: Cx<'_>,
+        tally: &Tally,
+        shape: Shape,
+        request: Request,
+    ) -> Option<ObjPtr> {
+        let core = cx.core;
+        let list = list_for(shape.bytes);
+        cx.count_lock(LockKind::Slob);
+        let found = self.lists.lock()[list].take(&core.pages, &self.carved, shape);
+        match found {
+            Ok(fit) => {
+                tally.count(Stat::AllocFromPartial);
+                tally.counts[Stat::PagesWalked as usize].add(u64::from(fit.walked));
+                return Some(fit.obj);
+            }
+            Err(walked) => tally.counts[Stat::PagesWalked as usize].add(u64::from(walked)),
+        }
+        let pfn = core.zones.alloc(cx, Order(0), request.gfp, request.node)?;
+        core.pages.claim(pfn, Kind::Carved, Order(0));
+        cx.slab_in(None, Order(0), 0);
+        tally.count(Stat::AllocSlab);
+        self.carved.open(&core.pages, pfn);
+        cx.count_lock(LockKind::Slob);
+        let mut lists = self.lists.lock();
+        let obj = self.carved.take(&core.pages, pfn, shape).expect("an empty page has room");
+        if !CarvedPages::is_full(&core.pages, pfn) {
+            lists[list].push(&core.pages, pfn, GRANULES);
+            core.pages.get(pfn).next.set(list as u32);
+        }
+        Some(obj)
+    }
+}

@@ -1,0 +1,54 @@
+//! Sizes under SLOB: an object takes what it needs, rounded to 8 bytes.
+
+use alloc::string::ToString;
+
+use super::super::carve::{GRANULE, HEADER};
+use super::super::ops::Plan;
+use crate::cache::args::CacheArgs;
+use crate::cache::geometry::{ALIGN_MIN, ObjectLayout, alignment};
+use crate::error::Error;
+use crate::ids::{ObjPtr, Order, PAGE_SIZE};
+use crate::raw::arena::Arena;
+
+/// Bytes behind an object of a type-safe cache for its deferred free (`struct slob_rcu`).
+const RCU_BYTES: u32 = 24;
+
+/// Computes sizes; there are no slabs, so order and count only matter from a page on.
+pub(crate) fn plan(args: &CacheArgs) -> Result<Plan, Error> {
+    let error = |what| Error::Cache { name: args.name.to_string(), what };
+    let align = alignment(args.flags, args.align, args.object_size);
+    let mut inuse = args.object_size;
+    if args.flags.has(crate::SlabFlags::TYPESAFE_BY_RCU) {
+        inuse = inuse.next_multiple_of(GRANULE as u32) + RCU_BYTES;
+    }
+    let mut size = inuse.next_multiple_of(GRANULE as u32);
+    // An alignment of more than a page is the page allocator's to give.
+    if u64::from(align) > PAGE_SIZE {
+        size = size.next_multiple_of(align);
+    }
+    let order = Order::for_bytes(u64::from(size))
+        .ok_or_else(|| error("an object is larger than the largest block of pages (4 MiB)"))?;
+    let layout = ObjectLayout {
+        object_size: args.object_size,
+        align: align.max(ALIGN_MIN),
+        inuse,
+        size,
+        free_offset: 0,
+        left_pad: 0,
+        track_offset: 0,
+    };
+    let objects = (order.bytes() / u64::from(size)) as u32;
+    Ok(Plan { layout, order, order_min: order, objects })
+}
+
+/// Reads the size in front of a kmalloc block.
+#[inline]
+pub(crate) fn header(arena: &Arena, obj: ObjPtr) -> u64 {
+    arena.load(obj.get() - HEADER)
+}
+
+/// Writes the size in front of a kmalloc block.
+#[inline]
+pub(crate) fn set_header(arena: &Arena, obj: ObjPtr, size: u64) {
+    arena.store(obj.get() - HEADER, size);
+}
