@@ -1,0 +1,203 @@
+//! An axis: what it measures, from where to where, and where its ticks stand.
+//!
+//! How it works: values are mapped to a position first (as they are, or their logarithm), so the frame draws all axes
+//! alike. Ticks are 1, 2 or 5 times a power of ten, powers of the base, or one a name.
+
+use std::ops::Range;
+
+use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter};
+
+use crate::Scale;
+use crate::unit::{figures, tick};
+
+/// How many ticks an axis has at most, unless its hint asks for fewer.
+const TICKS_MAX: usize = 7;
+
+/// An axis of a plot.
+#[derive(Debug, Clone)]
+pub(crate) struct Axis {
+    label: String,
+    range: Range<f64>,
+    kind: Kind,
+    divisor: f64,
+}
+
+#[derive(Debug, Clone)]
+enum Kind {
+    Linear,
+    Log { base: f64 },
+    Names(Vec<String>),
+}
+
+impl Axis {
+    /// Makes an axis that holds `values`, with a little room, in a unit that fits them; `from` is a value that it must
+    /// hold too, zero for what is compared by length.
+    pub(crate) fn linear(
+        quantity: &str,
+        unit: &str,
+        values: impl Iterator<Item = f64>,
+        from: Option<f64>,
+    ) -> Self {
+        let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
+        for value in values.chain(from).filter(|v| v.is_finite()) {
+            low = low.min(value);
+            high = high.max(value);
+        }
+        let scale = Scale::fit(unit, low.abs().max(high.abs()));
+        let room = match high - low {
+            span if span > 0.0 => span * 0.05,
+            _ => (high.abs() * 0.05).max(0.5 * scale.divisor),
+        };
+        let start = if from == Some(low) { low } else { low - room };
+        let end = if from == Some(high) && high != low { high } else { high + room };
+        Self {
+            label: scale.label(quantity),
+            range: start / scale.divisor..end / scale.divisor,
+            kind: Kind::Linear,
+            divisor: scale.divisor,
+        }
+    }
+
+    /// Makes an axis of powers of `base` that holds `values`, all above zero, in their own unit.
+    pub(crate) fn log(
+        quantity: &str,
+        unit: &str,
+        values: impl Iterator<Item = f64>,
+        base: f64,
+    ) -> Self {
+        let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
+        for value in values.filter(|v| *v > 0.0) {
+            low = low.min(value.log(base));
+            high = high.max(value.log(base));
+        }
+        let room = ((high - low) * 0.05).max(0.1);
+        Self {
+            label: Scale { divisor: 1.0, unit: unit.to_owned() }.label(quantity),
+            range: low - room..high + room,
+            kind: Kind::Log { base },
+            divisor: 1.0,
+        }
+    }
+
+    /// Makes an axis with a place of width 1 for each name.
+    pub(crate) fn names(label: &str, names: Vec<String>) -> Self {
+        let range = 0.0..names.len() as f64;
+        Self { label: label.to_owned(), range, kind: Kind::Names(names), divisor: 1.0 }
+    }
+
+    /// Turns it round, so that the first name of a vertical axis stands on top.
+    pub(crate) fn top_down(mut self) -> Self {
+        self.range = self.range.end..self.range.start;
+        self
+    }
+
+    /// Returns its label, with the unit.
+    pub(crate) fn label(&self) -> &str {
+        &self.label
+    }
+
+    /// Returns where `value` stands on it.
+    pub(crate) fn place(&self, value: f64) -> f64 {
+        match self.kind {
+            Kind::Log { base } => value.log(base),
+            Kind::Linear | Kind::Names(_) => value / self.divisor,
+        }
+    }
+
+    /// Returns the longest tick label in characters.
+    pub(crate) fn label_chars(&self) -> usize {
+        let shown = |at: &f64| self.format_ext(at).chars().count();
+        self.ticks(TICKS_MAX).iter().map(shown).max().unwrap_or(0)
+    }
+
+    fn span(&self) -> f64 {
+        (self.range.end - self.range.start).abs()
+    }
+
+    fn ticks(&self, most: usize) -> Vec<f64> {
+        let low = self.range.start.min(self.range.end);
+        let high = self.range.start.max(self.range.end);
+        match &self.kind {
+            Kind::Names(names) => (0..names.len()).map(|i| i as f64 + 0.5).collect(),
+            Kind::Linear => steps(low, high, nice_step(self.span(), most)),
+            Kind::Log { .. } => {
+                let step = (self.span() / most as f64).ceil().max(1.0);
+                let whole = steps(low, high, step);
+                // Less than two powers within reach: name some values between them.
+                if whole.len() >= 2 { whole } else { steps(low, high, nice_step(self.span(), 4)) }
+            }
+        }
+    }
+}
+
+/// Returns the multiples of `step` from `low` to `high`.
+fn steps(low: f64, high: f64, step: f64) -> Vec<f64> {
+    let first = (low / step - 1e-9).ceil() as i64;
+    let last = (high / step + 1e-9).floor() as i64;
+    (first..=last).map(|i| i as f64 * step).collect()
+}
+
+/// Returns 1, 2 or 5 times a power of ten, such that at most `most` steps fit.
+fn nice_step(span: f64, most: usize) -> f64 {
+    let least = span / most.max(1) as f64;
+    let power = 10f64.powf(least.log10().floor());
+    let factor = [1.0, 2.0, 5.0, 10.0].into_iter().find(|f| f * power >= least * (1.0 - 1e-9));
+    factor.unwrap_or(10.0) * power
+}
+
+impl Ranged for Axis {
+    type FormatOption = NoDefaultFormatting;
+    type ValueType = f64;
+
+    fn map(&self, value: &f64, limit: (i32, i32)) -> i32 {
+        let share = (value - self.range.start) / (self.range.end - self.range.start);
+        limit.0 + (share * f64::from(limit.1 - limit.0)).round() as i32
+    }
+
+    fn key_points<Hint: KeyPointHint>(&self, hint: Hint) -> Vec<f64> {
+        self.ticks(hint.max_num_points().clamp(2, TICKS_MAX))
+    }
+
+    fn range(&self) -> Range<f64> {
+        self.range.clone()
+    }
+}
+
+impl ValueFormatter<f64> for Axis {
+    fn format_ext(&self, value: &f64) -> String {
+        match &self.kind {
+            Kind::Names(names) => names.get(*value as usize).cloned().unwrap_or_default(),
+            Kind::Log { base } => figures((base.powf(*value) * 1e6).round() / 1e6),
+            Kind::Linear => tick(*value, self.span()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ticks_are_round_numbers_within_the_axis() {
+        let axis = Axis::linear("time", "s", [0.1312, 0.1398].into_iter(), None);
+        assert_eq!(axis.label(), "time (ms)");
+        let ticks = axis.ticks(5);
+        let shown: Vec<String> = ticks.iter().map(|t| axis.format_ext(t)).collect();
+        assert_eq!(shown, ["132.0", "134.0", "136.0", "138.0", "140.0"]);
+    }
+
+    #[test]
+    fn powers_of_two_stand_at_even_distance() {
+        let axis = Axis::log("probes", "", [1024.0, 32768.0].into_iter(), 2.0);
+        let shown: Vec<String> = axis.ticks(7).iter().map(|t| axis.format_ext(t)).collect();
+        assert_eq!(shown, ["1,024", "2,048", "4,096", "8,192", "16,384", "32,768"]);
+    }
+
+    #[test]
+    fn equal_values_still_make_an_axis() {
+        let axis = Axis::linear("held", "B", [4096.0, 4096.0].into_iter(), Some(0.0));
+        assert!(axis.span() > 0.0);
+        let zero = Axis::linear("held", "B", [0.0].into_iter(), Some(0.0));
+        assert!(zero.span() > 0.0);
+    }
+}

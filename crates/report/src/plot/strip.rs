@@ -1,0 +1,87 @@
+//! Every sample as a mark, one column a variant, with the quartiles behind.
+//!
+//! Marks are moved sideways so that equal values do not hide each other; the amount follows from their order, so that
+//! the same samples give the same drawing. Outliers are hollow and stay where they are.
+
+use slablab_stats::{Summary, outliers};
+
+use super::Width;
+use super::axis::Axis;
+use super::frame::{Area, Draw, Drawn, Fill, Mark};
+use crate::Palette;
+
+/// Samples of several variants side by side.
+#[derive(Debug, Clone, Default)]
+pub struct Strip {
+    /// What it shows
+    pub title: String,
+    /// How the numbers were got
+    pub how: String,
+    /// What the values are
+    pub quantity: String,
+    /// Their unit
+    pub unit: String,
+    /// The variants
+    pub groups: Vec<Group>,
+}
+
+/// The samples of one variant.
+#[derive(Debug, Clone, Default)]
+pub struct Group {
+    /// Its name
+    pub name: String,
+    /// Its samples, in the order in which they were taken
+    pub values: Vec<f64>,
+}
+
+/// How far marks go from the middle of their column at most.
+const REACH: f64 = 0.32;
+
+impl Draw for Strip {
+    fn title(&self) -> &str {
+        &self.title
+    }
+
+    fn names(&self) -> Vec<&str> {
+        // The names stand below the columns.
+        Vec::new()
+    }
+
+    fn is_empty(&self) -> bool {
+        self.groups.iter().all(|group| group.values.is_empty())
+    }
+
+    fn height(&self, width: Width) -> u32 {
+        if width == Width::Wide { 340 } else { 300 }
+    }
+
+    fn draw(&self, area: &Area<'_>, palette: &mut Palette) -> Drawn {
+        let below = area.under_head(self, palette)?;
+        let names = self.groups.iter().map(|g| g.name.clone()).collect();
+        let x = Axis::names("variant", names);
+        let all = self.groups.iter().flat_map(|g| g.values.iter().copied());
+        let y = Axis::linear(&self.quantity, &self.unit, all, None);
+        let frame = below.frame(&x, &y)?;
+        for (at, group) in self.groups.iter().enumerate() {
+            let (Ok(summary), Ok(flags)) = (Summary::of(&group.values), outliers(&group.values))
+            else {
+                continue;
+            };
+            let (middle, color) = (at as f64 + 0.5, palette.color(&group.name));
+            let (left, right) = (middle - REACH - 0.06, middle + REACH + 0.06);
+            frame.area((left, summary.q3), (right, summary.q1), color, 0.12)?;
+            frame.line(&[(left, summary.median), (right, summary.median)], color, 2.5)?;
+            for (i, (value, outlier)) in group.values.iter().zip(flags).enumerate() {
+                let fill = if outlier { Fill::Hollow } else { Fill::Full };
+                let radius = if group.values.len() > 100 { 2.0 } else { 3.0 };
+                frame.mark((middle + REACH * sideways(i), *value), Mark { color, radius, fill })?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Returns a number in -1..1 for the i-th mark: multiples of the golden ratio never crowd.
+fn sideways(i: usize) -> f64 {
+    (i as f64 * 0.618_033_988_749_895).fract() * 2.0 - 1.0
+}

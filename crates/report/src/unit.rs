@@ -1,0 +1,120 @@
+//! Numbers as people read them: scaled to a unit that fits, with three or four figures.
+
+/// A unit that suits a range of values: what to divide by and what to call it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Scale {
+    /// Divide a value by this
+    pub divisor: f64,
+    /// and write this behind it
+    pub unit: String,
+}
+
+const BYTES: [(f64, &str); 5] = [
+    (1.0, "B"),
+    (1024.0, "KiB"),
+    (1_048_576.0, "MiB"),
+    (1_073_741_824.0, "GiB"),
+    (1_099_511_627_776.0, "TiB"),
+];
+const SECONDS: [(f64, &str); 4] = [(1e-9, "ns"), (1e-6, "µs"), (1e-3, "ms"), (1.0, "s")];
+const NANOSECONDS: [(f64, &str); 4] = [(1.0, "ns"), (1e3, "µs"), (1e6, "ms"), (1e9, "s")];
+
+impl Scale {
+    /// Returns the scale for values up to `largest` in `unit`; an unknown unit stays as it is.
+    #[must_use]
+    pub fn fit(unit: &str, largest: f64) -> Self {
+        let steps: &[(f64, &str)] = match unit {
+            "B" | "bytes" => &BYTES,
+            "s" => &SECONDS,
+            "ns" => &NANOSECONDS,
+            _ => return Self { divisor: 1.0, unit: unit.to_owned() },
+        };
+        let largest = largest.abs();
+        let fitting = steps.iter().rev().find(|(size, _)| largest >= *size);
+        let (divisor, unit) = *fitting.unwrap_or(&steps[0]);
+        Self { divisor, unit: unit.to_owned() }
+    }
+
+    /// Returns an axis label: the quantity with its unit.
+    #[must_use]
+    pub fn label(&self, quantity: &str) -> String {
+        if self.unit.is_empty() {
+            quantity.to_owned()
+        } else {
+            format!("{quantity} ({})", self.unit)
+        }
+    }
+}
+
+/// Returns `value` in `unit` as people read it: `133.2 ms`, `12.4 MiB`, `1,204`.
+#[must_use]
+pub fn human(value: f64, unit: &str) -> String {
+    let scale = Scale::fit(unit, value);
+    let number = figures(value / scale.divisor);
+    if scale.unit.is_empty() { number } else { format!("{number} {}", scale.unit) }
+}
+
+/// Returns `value` with four figures at least, whole numbers whole and grouped by three.
+pub(crate) fn figures(value: f64) -> String {
+    if !value.is_finite() {
+        return "-".to_owned();
+    }
+    let size = value.abs();
+    if value == value.trunc() && size < 1e15 {
+        return grouped(value as i64);
+    }
+    match size {
+        s if s >= 1000.0 => grouped(value.round() as i64),
+        s if s >= 100.0 => format!("{value:.1}"),
+        s if s >= 10.0 => format!("{value:.2}"),
+        s if s >= 1.0 => format!("{value:.3}"),
+        s if s >= 1e-3 => format!("{value:.4}"),
+        _ => format!("{value:.2e}"),
+    }
+}
+
+fn grouped(value: i64) -> String {
+    let digits = value.unsigned_abs().to_string();
+    let mut text = String::from(if value < 0 { "-" } else { "" });
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// Returns a tick of an axis that spans `span`: as many decimals as tell neighbours apart.
+pub(crate) fn tick(value: f64, span: f64) -> String {
+    let value = if value.abs() < span * 1e-9 { 0.0 } else { value };
+    match span {
+        s if s > 20.0 => grouped(value.round() as i64),
+        s if s > 2.0 => format!("{value:.1}"),
+        s if s > 0.2 => format!("{value:.2}"),
+        s if s > 0.02 => format!("{value:.3}"),
+        _ => format!("{value:.4}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_read_as_people_say_them() {
+        assert_eq!(human(0.1332, "s"), "133.2 ms");
+        assert_eq!(human(13_000_000.0, "B"), "12.40 MiB");
+        assert_eq!(human(1_204.0, ""), "1,204");
+        assert_eq!(human(-2048.0, "B"), "-2 KiB");
+        assert_eq!(human(0.0, "s"), "0 ns");
+        assert_eq!(human(5e9, "ns"), "5 s");
+        assert_eq!(human(31.5, "cycles"), "31.50 cycles");
+    }
+
+    #[test]
+    fn labels_name_the_unit() {
+        assert_eq!(Scale::fit("B", 3e6).label("memory held"), "memory held (MiB)");
+        assert_eq!(Scale::fit("", 3e6).label("probes"), "probes");
+    }
+}

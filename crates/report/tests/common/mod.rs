@@ -1,0 +1,217 @@
+//! A document with one of everything, from made-up but fixed numbers.
+
+use slablab_report::{
+    AddressPanel, Addresses, BarGroup, Bars, Column, Comparisons, DataTable, Document, Effects,
+    Fact, Flame, Group, Item, Lines, Place, Plot, Point, Row, Section, Series, Strip, Value,
+};
+use slablab_stats::{Bootstrap, Design, Question, Rng, compare};
+
+const ALLOCATORS: [&str; 4] = ["slab", "slub", "slob", "slmb"];
+
+fn noisy(seed: u64, mean: f64, noise: f64, n: usize) -> Vec<f64> {
+    let mut rng = Rng::new(seed);
+    (0..n).map(|_| mean * (1.0 + noise * rng.normal())).collect()
+}
+
+/// Times per run of four allocators, the third far slower, the fourth with one outlier.
+pub(crate) fn strip() -> Strip {
+    let means = [0.1332, 0.1335, 0.1610, 0.1290];
+    let mut groups: Vec<Group> = ALLOCATORS
+        .iter()
+        .zip(means)
+        .zip(1..)
+        .map(|((name, mean), seed)| Group {
+            name: (*name).into(),
+            values: noisy(seed, mean, 0.02, 31),
+        })
+        .collect();
+    groups[3].values[7] = 0.175;
+    Strip {
+        title: "hackbench, 4 groups: time of every run".into(),
+        how: "31 runs each, interleaved in random order. Box: quartiles; thick line: median; hollow: outliers.".into(),
+        quantity: "time per run".into(),
+        unit: "s".into(),
+        groups,
+    }
+}
+
+/// The same runs against the first allocator.
+pub(crate) fn comparisons() -> Comparisons {
+    let groups = strip().groups;
+    let question = Question {
+        bootstrap: Bootstrap { resamples: 2_000, ..Bootstrap::default() },
+        ..Question::default()
+    };
+    let rows = groups[1..].iter().map(|group| Row {
+        point: String::new(),
+        candidate: group.name.clone(),
+        comparison: compare(&groups[0].values, &group.values, Design::Independent, &question)
+            .expect("31 runs each"),
+    });
+    Comparisons {
+        metric: "time per run".into(),
+        unit: "s".into(),
+        baseline: "slab".into(),
+        point: String::new(),
+        rows: rows.collect(),
+    }
+}
+
+/// Memory over time, 2,000 points a line.
+pub(crate) fn memory() -> Lines {
+    let series = ALLOCATORS.iter().zip(0u32..).map(|(name, at)| {
+        let mut rng = Rng::new(u64::from(at));
+        let mut held = 2.0e6;
+        let points = (0..2000u32).map(|i| {
+            held += 9_000.0
+                * (rng.normal() + 0.4 - f64::from(i) / 2_500.0)
+                * (1.0 + f64::from(at) / 3.0);
+            Point { x: f64::from(i) * 1e6, y: held.max(1e5), spread: None }
+        });
+        Series { name: (*name).into(), points: points.collect() }
+    });
+    Lines {
+        title: "Memory held over time".into(),
+        how: "Pages taken from the page allocator, at 2,000 instants of the trace.".into(),
+        x: ("time".into(), "ns".into()),
+        y: ("memory held".into(), "B".into()),
+        x_place: Place::Linear,
+        y_place: Place::FromZero,
+        series: series.collect(),
+    }
+}
+
+/// Nanoseconds per lookup by number of probes.
+pub(crate) fn scaling() -> Lines {
+    let kinds = [("hash64", 1.0), ("hash512", 0.2), ("xarray", 0.05), ("xarray+cache", 0.04)];
+    let series = kinds.map(|(name, slope)| {
+        let points = [1_000.0, 2_000.0, 4_000.0, 8_000.0, 16_000.0, 32_000.0].map(|x: f64| {
+            let y = 12.0 + slope * x / 16.0;
+            Point { x, y, spread: Some((y * 0.93, y * 1.08)) }
+        });
+        Series { name: name.into(), points: points.to_vec() }
+    });
+    Lines {
+        title: "Time per lookup by number of probes".into(),
+        how: "Median of 31 runs; bars: 95 % interval.".into(),
+        x: ("probes".into(), String::new()),
+        y: ("time per lookup".into(), "ns".into()),
+        x_place: Place::Log2,
+        y_place: Place::Log10,
+        series: series.to_vec(),
+    }
+}
+
+/// Waste by cache.
+pub(crate) fn fragmentation() -> Bars {
+    let caches =
+        ["kmalloc-64", "kmalloc-192", "dentry", "a_cache_with_a_name_that_is_far_too_long"];
+    let groups = caches.iter().zip(1u32..).map(|(name, i)| BarGroup {
+        name: (*name).into(),
+        bars: ALLOCATORS
+            .iter()
+            .zip(1u32..)
+            .map(|(a, j)| ((*a).into(), f64::from(i * 37_000 / j)))
+            .collect(),
+    });
+    Bars {
+        title: "Memory that no object uses, by cache".into(),
+        how: "Slab bytes less object bytes at the peak.".into(),
+        label: "cache".into(),
+        quantity: ("unused".into(), "B".into()),
+        groups: groups.collect(),
+    }
+}
+
+/// Where 300 objects lie: dense, and in two kinds of scatter.
+pub(crate) fn addresses() -> Addresses {
+    let mut rng = Rng::new(5);
+    let dense = (0..300).map(|i| 0x1000 + i * 32).collect();
+    let scattered = (0..300).map(|i| 0x8000 + i * 64 + 4096 * rng.below(24) as u64).collect();
+    Addresses {
+        title: "Where 300 objects lie".into(),
+        how: "Offsets from the least address.".into(),
+        panels: vec![
+            AddressPanel { name: "kmalloc 32".into(), addresses: dense },
+            AddressPanel { name: "kmalloc 40".into(), addresses: scattered },
+        ],
+    }
+}
+
+/// Bytes by call site.
+pub(crate) fn flame() -> Flame {
+    let mut flame = Flame::new("Bytes requested by call site", "B", "Sum over the trace.");
+    for i in 0..400u64 {
+        let stack = [format!("net{}", i % 5), format!("layer<{}>", i % 17), format!("site_{i}")];
+        flame.add(stack, 100 + (i * 7919) % 5000);
+    }
+    flame
+}
+
+/// A table of `rows` call sites.
+pub(crate) fn sites(rows: usize) -> DataTable {
+    let mut rng = Rng::new(9);
+    let row = |i: usize| {
+        let bytes = (rng.below(1 << 24)) as f64;
+        vec![
+            Value::text(format!("do_something_{i}+0x{:x}/0x{:x}", i * 13 % 400, i * 17 % 900)),
+            Value::text(format!("kmalloc-{}", 8 << (i % 8))),
+            Value::Number(rng.below(1_000_000) as f64),
+            Value::Number(bytes),
+            Value::Number(bytes * 1.3),
+            Value::Share(rng.unit()),
+            if i.is_multiple_of(7) { Value::Missing } else { Value::Number(rng.unit() * 1e9) },
+        ]
+    };
+    DataTable {
+        title: "Call sites".into(),
+        how: "Requested and allocated bytes, summed over the trace.".into(),
+        columns: vec![
+            Column::new("call site", ""),
+            Column::new("cache", ""),
+            Column::new("allocations", ""),
+            Column::new("requested", "B"),
+            Column::new("allocated", "B"),
+            Column::new("waste", ""),
+            Column::new("median lifetime", "ns"),
+        ],
+        rows: (0..rows).map(row).collect(),
+    }
+}
+
+/// One of everything.
+pub(crate) fn document(rows: usize) -> Document {
+    let table = comparisons();
+    let effects = Effects::of(&table).expect("times are above zero");
+    let section = |title: &str, items| Section {
+        title: title.into(),
+        method: "Made-up numbers, to look at.".into(),
+        items,
+    };
+    Document {
+        title: "hackbench under SLAB, SLUB, SLOB & SLMB".into(),
+        question: "How do the allocators compare on message passing?".into(),
+        answers: table.sentences(),
+        sections: vec![
+            section(
+                "Comparison",
+                vec![
+                    Item::Comparisons(table),
+                    Item::Plot(Plot::Effects(effects)),
+                    Item::Plot(Plot::Strip(strip())),
+                ],
+            ),
+            section(
+                "Memory",
+                vec![Item::Plot(Plot::Lines(memory())), Item::Plot(Plot::Bars(fragmentation()))],
+            ),
+            section("Scaling", vec![Item::Plot(Plot::Lines(scaling()))]),
+            section("Addresses", vec![Item::Plot(Plot::Addresses(addresses()))]),
+            section("Call sites", vec![Item::Flame(flame()), Item::Table(sites(rows))]),
+        ],
+        facts: vec![
+            Fact::new("kernel", "6.1.0-test"),
+            Fact::new("command", "slablab lab run hackbench <all>"),
+        ],
+    }
+}

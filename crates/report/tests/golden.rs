@@ -1,0 +1,103 @@
+//! Every table and every plot as a file: a change of looks is a change of these files, to be looked at.
+//!
+//! `SLABLAB_BLESS=1 cargo test -p slablab-report` writes them anew.
+
+mod common;
+
+use std::fs;
+use std::path::Path;
+
+use slablab_report::{Effects, Palette, Plot, Width, png};
+
+fn golden(name: &str, got: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
+    if std::env::var_os("SLABLAB_BLESS").is_some() {
+        fs::write(&path, got).expect("the source tree can be written");
+        return;
+    }
+    let want = fs::read_to_string(&path).unwrap_or_default();
+    let differs = got.lines().zip(want.lines()).position(|(g, w)| g != w);
+    assert!(
+        got == want,
+        "{} differs from line {} on; look at it, then SLABLAB_BLESS=1",
+        path.display(),
+        differs.map_or(got.lines().count().min(want.lines().count()), |line| line) + 1
+    );
+}
+
+fn both_widths(name: &str, plot: &Plot) {
+    for (suffix, width) in [("wide", Width::Wide), ("narrow", Width::Narrow)] {
+        let svg = plot.svg(width, &mut Palette::default()).unwrap();
+        golden(&format!("{name}-{suffix}.svg"), &svg);
+    }
+}
+
+#[test]
+fn tables() {
+    let table = common::comparisons();
+    golden("comparisons.txt", &table.plain());
+    golden("comparisons.md", &table.markdown());
+    golden("comparisons-mmtests.txt", &table.mmtests());
+    golden("sentences.txt", &(table.sentences().join("\n") + "\n"));
+}
+
+#[test]
+fn plots() {
+    both_widths("strip", &Plot::Strip(common::strip()));
+    both_widths("memory", &Plot::Lines(common::memory()));
+    both_widths("scaling", &Plot::Lines(common::scaling()));
+    both_widths("fragmentation", &Plot::Bars(common::fragmentation()));
+    both_widths("addresses", &Plot::Addresses(common::addresses()));
+    both_widths("effects", &Plot::Effects(Effects::of(&common::comparisons()).unwrap()));
+}
+
+#[test]
+fn flame_graph() {
+    let flame = common::flame();
+    golden("flame.svg", &flame.svg());
+    golden("flame.folded", &flame.folded());
+}
+
+#[test]
+fn a_png_shows_words_and_marks() {
+    let svg = Plot::Strip(common::strip()).svg(Width::Wide, &mut Palette::default()).unwrap();
+    let with_text = png(&svg).unwrap();
+    let from = svg.find("<text").unwrap();
+    let wordless = format!("{}</svg>", &svg[..from]);
+    assert!(with_text.starts_with(b"\x89PNG"));
+    assert!(with_text.len() > png(&wordless).unwrap().len() + 2_000, "no words were drawn");
+    assert!(png("no svg").is_err());
+}
+
+#[test]
+fn a_page_is_small_and_asks_nobody() {
+    let page = slablab_report::html(&common::document(3_000)).unwrap();
+    assert!(page.len() < 2_000_000, "{} bytes", page.len());
+    // Namespaces are names, not addresses.
+    let links = page.replace("http://www.w3.org/2000/svg", "");
+    for word in ["http://", "https://", "src=", "@import", "url("] {
+        assert!(!links.contains(word), "the page has {word}");
+    }
+    assert!(
+        page.contains("SLOB &#38; SLMB") || page.contains("SLOB &amp; SLMB"),
+        "names are escaped"
+    );
+    assert!(
+        page.contains("layer&lt;3&gt;") || page.contains("layer&#60;3&#62;"),
+        "frames are escaped"
+    );
+    if let Some(file) = std::env::var_os("SLABLAB_SAMPLE") {
+        fs::write(file, page).expect("the sample can be written");
+    }
+}
+
+#[test]
+fn a_plot_without_values_says_so() {
+    let mut strip = common::strip();
+    strip.groups.clear();
+    let error = Plot::Strip(strip).svg(Width::Wide, &mut Palette::default()).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the plot 'hackbench, 4 groups: time of every run' has nothing to show"
+    );
+}
