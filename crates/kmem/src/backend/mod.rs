@@ -57,7 +57,7 @@ macro_rules! define_kind {
             const KNOWN: &'static str = concat!($($name, " ",)*);
 
             /// Returns the lower-case name.
-            pub fn name(self) -> &'static str {
+            pub const fn name(self) -> &'static str {
                 match self { $(Self::$variant => $name,)* }
             }
 

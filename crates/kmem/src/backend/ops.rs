@@ -7,8 +7,9 @@ use crate::cache::geometry::ObjectLayout;
 use crate::cache::table::Cache;
 use crate::error::Error;
 use crate::gfp::Gfp;
-use crate::ids::{NodeId, ObjPtr, Order, Pfn, Site};
+use crate::ids::{CacheId, NodeId, ObjPtr, Order, Pfn, Site};
 use crate::machine::core::{Core, Cx};
+use crate::machine::stats::OpCounts;
 use crate::machine::validate::Audit;
 use crate::raw::arena::Arena;
 
@@ -54,10 +55,13 @@ pub trait Ops: Debug + Send + Sync + Sized + 'static {
     fn create(&self, core: &Core, cache: &Cache, args: &CacheArgs);
 
     /// Allocates an object.
-    fn alloc(&self, cx: Cx<'_>, cache: &Cache, request: Request) -> Option<ObjPtr>;
+    fn alloc(&self, cx: Cx<'_>, cache: CacheId, request: Request) -> Option<ObjPtr>;
 
     /// Frees an object, `head` being the head of its slab or page.
-    fn free(&self, cx: Cx<'_>, cache: &Cache, obj: ObjPtr, head: Pfn);
+    fn free(&self, cx: Cx<'_>, cache: CacheId, obj: ObjPtr, head: Pfn);
+
+    /// Returns the operations counted in a cell of CPUs times caches ([`Core::cell`]).
+    fn ops(&self, cell: usize) -> &OpCounts;
 
     /// Sizes below this are carved by [`Self::carve`] when no kmalloc cache serves them.
     const CARVE_MAX: u64 = 0;

@@ -95,7 +95,6 @@ pub(crate) struct Kmalloc {
     caches: Vec<CacheId>,
     classes: usize,
     copies: usize,
-    pub(crate) size_max: u64,
 }
 
 impl Kmalloc {
@@ -133,21 +132,18 @@ impl Kmalloc {
                 }
             }
         }
-        Ok(Self { class, caches, classes, copies, size_max })
+        Ok(Self { class, caches, classes, copies })
     }
 
     /// Returns a kmalloc without caches: every size goes elsewhere.
     pub(crate) fn none() -> Self {
-        Self { class: Vec::new(), caches: Vec::new(), classes: 0, copies: 1, size_max: 0 }
+        Self { class: Vec::new(), caches: Vec::new(), classes: 0, copies: 1 }
     }
 
     /// Returns the cache for `size` bytes, or `None` if the page allocator has to serve it.
     #[inline(always)]
     pub(crate) fn cache(&self, size: u64, gfp: Gfp, site: Site) -> Option<CacheId> {
-        if size > self.size_max {
-            return None;
-        }
-        let class = self.class[(size as usize).div_ceil(8)] as usize;
+        let class = usize::from(*self.class.get(size.div_ceil(8) as usize)?);
         let row = if self.copies == 1 {
             kind(gfp)
         } else {

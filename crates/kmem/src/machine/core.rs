@@ -5,12 +5,12 @@ use alloc::vec::Vec;
 use super::builder::Setup;
 use super::findings::FindingLog;
 use super::locks::LockKind;
-use super::stats::{CacheStats, Gauges, PathCounts, Stat, Tally};
+use super::stats::{Stat, Tally};
 use crate::cache::kmalloc::Kmalloc;
-use crate::cache::registry::{Entry, Registry};
+use crate::cache::registry::Registry;
 use crate::cache::table::{Cache, CacheTable};
 use crate::gfp::Gfp;
-use crate::ids::{CacheId, NodeId, ObjPtr, Order, PAGE_SIZE, Pfn};
+use crate::ids::{CacheId, NodeId, ObjPtr, Order, Pfn};
 use crate::page::{Kind, PageTable, Zones};
 use crate::raw::arena::Arena;
 use crate::raw::local::LocalU64;
@@ -22,8 +22,7 @@ zeroed_struct! {
     /// A CPU's machine-wide counters.
     #[derive(Debug)]
     pub(crate) struct CpuCounters {
-        pub live_bytes: LocalU64,
-        /// The part of `live_bytes` that no cache knows of: blocks carved by size.
+        /// Bytes of live blocks that no cache knows of: carved by size.
         pub carved_bytes: LocalU64,
         pub locks: [LocalU64; 7],
     }
@@ -37,6 +36,10 @@ zeroed_struct! {
         pub slabs_peak: AtomicU64,
         pub pages: AtomicU64,
         pub objects: AtomicU64,
+        /// Live objects, kept while one thread drives all CPUs.
+        pub live: LocalU64,
+        /// Most live objects.
+        pub live_peak: LocalU64,
     }
 }
 
@@ -58,6 +61,10 @@ pub struct Core {
     pub(crate) slab_pages: AtomicU64,
     pub(crate) slabs: AtomicU64,
     pub(crate) large_pages: AtomicU64,
+    /// Whether one thread drives all CPUs and keeps exact books.
+    pub(crate) exact: AtomicBool,
+    /// Live bytes but for large kmallocs, kept while `exact`.
+    pub(crate) exact_bytes: LocalU64,
 }
 
 impl Core {
@@ -67,38 +74,16 @@ impl Core {
         cpu as usize * (self.setup.caches_max as usize + 1) + id.index()
     }
 
-    pub(crate) fn gauges(&self) -> Gauges {
-        let live = self.counters.as_slice().iter();
-        Gauges {
-            slab_bytes: self.slab_pages.load(Relaxed) * PAGE_SIZE,
-            slabs: self.slabs.load(Relaxed),
-            large_bytes: self.large_pages.load(Relaxed) * PAGE_SIZE,
-            live_bytes: live.fold(0, |sum: u64, c| sum.wrapping_add(c.live_bytes.get())),
-        }
+    /// Returns the place of a CPU's blocks that no cache knows of: behind its caches.
+    #[inline(always)]
+    pub(crate) fn carved_cell(&self, cpu: u32) -> usize {
+        (cpu as usize + 1) * (self.setup.caches_max as usize + 1) - 1
     }
 
-    /// Returns everything known of a cache.
-    pub(crate) fn stats_of(&self, entry: &Entry) -> CacheStats {
-        let slot = self.caches.get(entry.id);
-        let totals = &self.totals[entry.id.index()];
-        let live = self.live(entry.id);
-        let peaks = self.tallies_of(entry.id).map(|t| t.live_peak.get());
-        CacheStats {
-            name: entry.args.name.clone(),
-            aliases: entry.aliases.clone(),
-            object_size: slot.object_size.get(),
-            slab_size: slot.size.get(),
-            align: slot.align.get(),
-            order: slot.order(),
-            objs_per_slab: slot.objects.get(),
-            slabs: totals.slabs.load(Relaxed),
-            slabs_peak: totals.slabs_peak.load(Relaxed),
-            slab_bytes: totals.pages.load(Relaxed) * PAGE_SIZE,
-            objects_live: live,
-            objects_live_peak: peaks.max().unwrap_or(0).max(live),
-            objects_total: totals.objects.load(Relaxed),
-            paths: PathCounts::sum(self.tallies_of(entry.id)),
-        }
+    /// Returns the bytes of live blocks that no cache knows of.
+    pub(crate) fn carved_bytes(&self) -> u64 {
+        let counters = self.counters.as_slice().iter();
+        counters.fold(0, |sum: u64, c| sum.wrapping_add(c.carved_bytes.get()))
     }
 
     /// Returns cache, slab and index of the object that `obj` points to.
@@ -116,31 +101,6 @@ impl Core {
         let base = head.offset() + u64::from(slot.left_pad.get());
         Some((id, head, (obj.get().checked_sub(base)? / u64::from(slot.size.get())) as u32))
     }
-
-    /// Returns the number of live blocks that no cache knows of.
-    pub(crate) fn carved_blocks(&self) -> u64 {
-        (0..self.setup.cpus).fold(0, |sum, cpu| sum.wrapping_add(self.carved_tally(cpu).live.get()))
-    }
-
-    /// Returns the bytes of live blocks that no cache knows of.
-    pub(crate) fn carved_bytes(&self) -> u64 {
-        let counters = self.counters.as_slice().iter();
-        counters.fold(0, |sum: u64, c| sum.wrapping_add(c.carved_bytes.get()))
-    }
-
-    /// Returns a CPU's tally of blocks that no cache knows of: it stands behind those of caches.
-    #[inline(always)]
-    fn carved_tally(&self, cpu: u32) -> &Tally {
-        &self.tallies[(cpu as usize + 1) * (self.setup.caches_max as usize + 1) - 1]
-    }
-
-    pub(crate) fn tallies_of(&self, id: CacheId) -> impl Iterator<Item = &Tally> {
-        (0..self.setup.cpus).map(move |cpu| &self.tallies[self.cell(cpu, id)])
-    }
-
-    pub(crate) fn live(&self, id: CacheId) -> u64 {
-        self.tallies_of(id).fold(0, |sum: u64, t| sum.wrapping_add(t.live.get()))
-    }
 }
 
 /// A CPU at work: what the hot paths carry around.
@@ -148,8 +108,10 @@ impl Core {
 pub struct Cx<'m> {
     pub(crate) core: &'m Core,
     pub(crate) cpu: u32,
-    /// Whose counters are written: its own, or CPU 0's when one thread drives all CPUs.
-    pub(crate) tally_cpu: u32,
+    /// Start of the CPU's row in tables of CPUs times caches.
+    pub(crate) row: usize,
+    /// Whether this thread drives all CPUs and keeps exact books.
+    pub(crate) exact: bool,
 }
 
 impl<'m> Cx<'m> {
@@ -159,19 +121,20 @@ impl<'m> Cx<'m> {
         self.core.setup.node_of(self.cpu)
     }
 
+    /// Returns the place of this CPU's state for a cache in a table of CPUs times caches.
     #[inline(always)]
-    pub(crate) fn tally(&self, id: CacheId) -> &'m Tally {
-        &self.core.tallies[self.core.cell(self.tally_cpu, id)]
+    pub(crate) fn cell(&self, id: CacheId) -> usize {
+        self.row + id.index()
     }
 
     #[inline(always)]
-    pub(crate) fn carved_tally(&self) -> &'m Tally {
-        self.core.carved_tally(self.tally_cpu)
+    pub(crate) fn tally(&self, id: CacheId) -> &'m Tally {
+        &self.core.tallies[self.cell(id)]
     }
 
     #[inline(always)]
     pub(crate) fn counters(&self) -> &'m CpuCounters {
-        &self.core.counters[self.tally_cpu as usize]
+        &self.core.counters[self.cpu as usize]
     }
 
     #[inline(always)]
@@ -179,36 +142,40 @@ impl<'m> Cx<'m> {
         self.counters().locks[kind as usize].add(1);
     }
 
-    /// Enters an object given out.
-    #[inline(always)]
-    pub(crate) fn object_out(&self, tally: &Tally, bytes: u32) {
-        let live = tally.live.get().wrapping_add(1);
-        tally.live.set(live);
-        if live as i64 > tally.live_peak.get() as i64 {
-            tally.live_peak.set(live);
+    /// Enters an object given out in the exact books.
+    #[inline]
+    pub(crate) fn book_alloc(&self, id: CacheId) {
+        let totals = &self.core.totals[id.index()];
+        totals.live.add(1);
+        if totals.live.get() > totals.live_peak.get() {
+            totals.live_peak.set(totals.live.get());
         }
-        self.counters().live_bytes.add(u64::from(bytes));
+        self.core.exact_bytes.add(u64::from(self.core.caches.get(id).size.get()));
     }
 
-    /// Enters an object come back.
-    #[inline(always)]
-    pub(crate) fn object_in(&self, tally: &Tally, bytes: u32) {
-        tally.live.sub(1);
-        self.counters().live_bytes.sub(u64::from(bytes));
+    /// Enters an object come back in the exact books.
+    #[inline]
+    pub(crate) fn book_free(&self, id: CacheId) {
+        self.core.totals[id.index()].live.sub(1);
+        self.core.exact_bytes.sub(u64::from(self.core.caches.get(id).size.get()));
     }
 
     /// Enters a block of `bytes` carved by size.
-    #[inline(always)]
-    pub(crate) fn block_out(&self, tally: &Tally, bytes: u32) {
-        self.object_out(tally, bytes);
-        self.counters().carved_bytes.add(u64::from(bytes));
+    #[inline]
+    pub(crate) fn block_out(&self, bytes: u64) {
+        self.counters().carved_bytes.add(bytes);
+        if self.exact {
+            self.core.exact_bytes.add(bytes);
+        }
     }
 
     /// Enters a block carved by size come back.
-    #[inline(always)]
-    pub(crate) fn block_in(&self, tally: &Tally, bytes: u32) {
-        self.object_in(tally, bytes);
-        self.counters().carved_bytes.sub(u64::from(bytes));
+    #[inline]
+    pub(crate) fn block_in(&self, bytes: u64) {
+        self.counters().carved_bytes.sub(bytes);
+        if self.exact {
+            self.core.exact_bytes.sub(bytes);
+        }
     }
 
     /// Takes pages for a slab of `cache` and enters them; the usual order, or the least that does.
@@ -238,8 +205,7 @@ impl<'m> Cx<'m> {
             }
         }
         let pfn = pfn?;
-        self.core.pages.claim(pfn, Kind::Slab, order);
-        self.core.pages.get(pfn).cache.set(cache.id().0);
+        self.core.pages.claim(pfn, Kind::Slab, order, cache.id().0);
         self.slab_in(Some(cache.id()), order, (order.bytes() / u64::from(cache.size.get())) as u32);
         self.tally(cache.id()).count(Stat::AllocSlab);
         Some((pfn, order))

@@ -25,8 +25,8 @@ pub struct Cpu<'m, B: Backend> {
 }
 
 impl<'m, B: Backend> Cpu<'m, B> {
-    pub(super) fn new(machine: &'m Machine<B>, cpu: u32, tally_cpu: u32) -> Self {
-        Self { machine, cx: machine.cx(cpu, tally_cpu), _not_sync: PhantomData }
+    pub(super) fn new(machine: &'m Machine<B>, cpu: u32, exact: bool) -> Self {
+        Self { machine, cx: machine.cx(cpu, exact), _not_sync: PhantomData }
     }
 
     /// Returns its number.
@@ -54,11 +54,13 @@ impl<'m, B: Backend> Cpu<'m, B> {
     #[inline(always)]
     fn alloc_request(&self, id: CacheId, request: Request) -> Option<ObjPtr> {
         let (machine, cx) = (self.machine, self.cx);
-        let cache = machine.slot(id);
-        let obj = machine.backend.alloc(cx, cache, request)?;
-        cx.object_out(cx.tally(id), cache.size.get());
+        let obj = machine.backend.alloc(cx, id, request)?;
+        if cx.exact {
+            cx.book_alloc(id);
+        }
         if request.gfp.has(Gfp::ZERO) {
-            machine.core.arena.fill(obj.get(), u64::from(cache.object_size.get()), 0);
+            let bytes = u64::from(machine.slot(id).object_size.get());
+            machine.core.arena.fill(obj.get(), bytes, 0);
         }
         Some(obj)
     }
@@ -66,20 +68,18 @@ impl<'m, B: Backend> Cpu<'m, B> {
     /// Frees an object (`kmem_cache_free`).
     #[inline]
     pub fn free(&self, cache: CacheId, obj: ObjPtr, site: Site) {
-        let core = &self.machine.core;
-        if obj.get() >= core.arena.len() {
+        let Some(page) = self.machine.core.pages.try_get(obj.pfn()) else {
             return self.finding(FindingKind::ForeignPointer, obj, site, "beyond the memory");
-        }
-        let head = core.pages.head(obj.pfn());
-        self.free_at(cache, obj, head);
+        };
+        self.free_at(cache, obj, Pfn(page.head.get()));
     }
 
     #[inline(always)]
     fn free_at(&self, id: CacheId, obj: ObjPtr, head: Pfn) {
-        let (machine, cx) = (self.machine, self.cx);
-        let cache = machine.slot(id);
-        machine.backend.free(cx, cache, obj, head);
-        cx.object_in(cx.tally(id), cache.size.get());
+        if self.cx.exact {
+            self.cx.book_free(id);
+        }
+        self.machine.backend.free(self.cx, id, obj, head);
     }
 
     /// Allocates `size` bytes (`kmalloc`). 0 bytes give [`ObjPtr::ZERO_SIZE`]; more than 4 MiB,
@@ -118,10 +118,8 @@ impl<'m, B: Backend> Cpu<'m, B> {
         }
         let order = Order::for_bytes(size)?;
         let pfn = core.zones.alloc(cx, order, request.gfp, request.node)?;
-        core.pages.claim(pfn, Kind::Large, order);
-        core.pages.get(pfn).cache.set(size as u32);
+        core.pages.claim(pfn, Kind::Large, order, size as u32);
         core.large_pages.fetch_add(u64::from(order.pages()), Relaxed);
-        cx.counters().live_bytes.add(order.bytes());
         if request.gfp.has(Gfp::ZERO) {
             core.arena.fill(pfn.offset(), order.bytes(), 0);
         }
@@ -131,16 +129,13 @@ impl<'m, B: Backend> Cpu<'m, B> {
     /// Frees what [`Self::kmalloc`] (or, under SLAB and SLUB, [`Self::alloc`]) gave (`kfree`).
     #[inline]
     pub fn kfree(&self, obj: ObjPtr, site: Site) {
-        let core = &self.machine.core;
-        if obj.get() >= core.arena.len() {
+        let Some(page) = self.machine.core.pages.try_get(obj.pfn()) else {
             return self.finding(FindingKind::ForeignPointer, obj, site, "beyond the memory");
-        }
-        let head = core.pages.head(obj.pfn());
-        let page = core.pages.get(head);
+        };
         if page.is_slab() {
-            self.free_at(CacheId(page.cache.get()), obj, head);
+            self.free_at(CacheId(page.cache.get()), obj, Pfn(page.head.get()));
         } else {
-            self.kfree_large(obj, head, site);
+            self.kfree_large(obj, Pfn(page.head.get()), site);
         }
     }
 
@@ -154,7 +149,6 @@ impl<'m, B: Backend> Cpu<'m, B> {
             Kind::Large if obj.get() == head.offset() => {
                 let order = page.order();
                 core.large_pages.fetch_sub(u64::from(order.pages()), Relaxed);
-                cx.counters().live_bytes.sub(order.bytes());
                 core.zones.free(cx, head, order);
             }
             Kind::Large => {
@@ -184,7 +178,7 @@ impl<'m, B: Backend> Cpu<'m, B> {
     pub fn alloc_pages(&self, order: Order, gfp: Gfp) -> Option<Pfn> {
         let core = &self.machine.core;
         let pfn = core.zones.alloc(self.cx, order, gfp, None)?;
-        core.pages.claim(pfn, Kind::Pages, order);
+        core.pages.claim(pfn, Kind::Pages, order, 0);
         if gfp.has(Gfp::ZERO) {
             core.arena.fill(pfn.offset(), order.bytes(), 0);
         }
@@ -223,9 +217,11 @@ impl<'m, B: Backend> Cpu<'m, B> {
     }
 }
 
-/// A CPU handle that gives its CPU back.
 impl<B: Backend> Drop for Cpu<'_, B> {
     fn drop(&mut self) {
+        if self.cx.exact {
+            self.machine.close_books();
+        }
         self.machine.release(self.cx.cpu);
     }
 }
@@ -239,7 +235,8 @@ pub struct CpuSet<'m, B: Backend> {
 
 impl<'m, B: Backend> CpuSet<'m, B> {
     pub(super) fn new(machine: &'m Machine<B>) -> Self {
-        let cpus = (0..machine.cpu_count()).map(|cpu| Cpu::new(machine, cpu, 0)).collect();
+        let cpus = (0..machine.cpu_count()).map(|cpu| Cpu::new(machine, cpu, true)).collect();
+        machine.open_books();
         Self { machine, cpus }
     }
 
@@ -279,7 +276,7 @@ impl<'m, B: Backend> CpuSet<'m, B> {
         }
         let name = entry.args.name.clone();
         self.shrink(cache);
-        let objects = core.live(cache);
+        let objects = self.machine.live(cache);
         if objects > 0 {
             core.findings.report(Finding {
                 kind: FindingKind::DestroyWithObjects,

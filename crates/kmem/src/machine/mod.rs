@@ -8,6 +8,7 @@
 //! # Lock order
 //! registry -> node list -> pcp -> zone.
 
+mod books;
 pub(crate) mod builder;
 pub(crate) mod core;
 pub(crate) mod cpu;
@@ -24,7 +25,6 @@ use self::core::{Core, Cx};
 use self::cpu::{Cpu, CpuSet};
 use self::findings::{Finding, FindingLog};
 use self::locks::LockKind;
-use self::stats::{CacheStats, Gauges, PathCounts};
 use self::validate::{Audit, Balance};
 use crate::backend::Backend;
 use crate::cache::kmalloc::Kmalloc;
@@ -35,6 +35,7 @@ use crate::error::Error;
 use crate::ids::{CacheId, CpuId, NodeId, ObjPtr, PAGE_SIZE, Pfn};
 use crate::page::{PageTable, Zones};
 use crate::raw::arena::Arena;
+use crate::raw::local::LocalU64;
 use crate::raw::lock::Lock;
 use crate::raw::sync::{AtomicBool, AtomicU64, Ordering};
 use crate::raw::zeroed::ZeroedSlice;
@@ -70,6 +71,8 @@ impl<B: Backend> Machine<B> {
             slab_pages: AtomicU64::new(0),
             slabs: AtomicU64::new(0),
             large_pages: AtomicU64::new(0),
+            exact: AtomicBool::new(false),
+            exact_bytes: LocalU64::default(),
             setup,
         };
         let mut machine = Self { backend: B::new(&core), core };
@@ -158,7 +161,7 @@ impl<B: Backend> Machine<B> {
         if !self.claim(id.0) {
             return Err(Error::CpuBusy { cpu: id.0, cpus: self.core.setup.cpus });
         }
-        Ok(Cpu::new(self, id.0, id.0))
+        Ok(Cpu::new(self, id.0, false))
     }
 
     /// Takes all CPUs into the caller's hands.
@@ -188,24 +191,6 @@ impl<B: Backend> Machine<B> {
     /// Returns the number of CPUs.
     pub fn cpu_count(&self) -> u32 {
         self.core.setup.cpus
-    }
-
-    /// Returns the machine-wide amounts, without a walk.
-    #[inline]
-    pub fn gauges(&self) -> Gauges {
-        self.core.gauges()
-    }
-
-    /// Returns what there is to know of a cache; `None` once it is destroyed.
-    pub fn cache_stats(&self, id: CacheId) -> Option<CacheStats> {
-        let registry = self.core.registry.lock();
-        let entry = registry.entry(id)?;
-        Some(self.core.stats_of(entry))
-    }
-
-    /// Returns the paths taken by all caches together.
-    pub fn path_counts(&self) -> PathCounts {
-        PathCounts::sum(self.core.tallies.as_slice().iter())
     }
 
     /// Returns how often each kind of lock was taken.
@@ -262,7 +247,8 @@ impl<B: Backend> Machine<B> {
         self.core.caches.get(id)
     }
 
-    pub(crate) fn cx(&self, cpu: u32, tally_cpu: u32) -> Cx<'_> {
-        Cx { core: &self.core, cpu, tally_cpu }
+    pub(crate) fn cx(&self, cpu: u32, exact: bool) -> Cx<'_> {
+        let row = cpu as usize * (self.core.setup.caches_max as usize + 1);
+        Cx { core: &self.core, cpu, row, exact }
     }
 }

@@ -1,11 +1,14 @@
 //! Counters of paths taken, per cache and CPU, and what they add up to.
 //!
 //! # How it works
-//! A [`Tally`] a CPU and cache, written by its CPU alone. One thread that drives every CPU
-//! ([`crate::CpuSet`]) writes CPU 0's tallies for all of them: then `live` and `live_peak` are
-//! exact at every instant. With one thread a CPU, a tally's `live` may be negative (freed elsewhere
-//! than allocated); sums are exact once the CPUs are quiet, and the peak is the largest sum seen
-//! when a slab was added or statistics were read.
+//! The hot paths count one thing: [`OpCounts`], beside whatever else of the CPU's they touch. Slow
+//! paths count in a [`Tally`]; the fast ones are what is left (`alloc_fastpath` = allocations less
+//! `alloc_slowpath`). All is written by its CPU alone. Objects live = allocations - frees, summed
+//! over the CPUs, for an object may be freed elsewhere than it was allocated.
+//!
+//! A thread that drives every CPU ([`crate::CpuSet`]) keeps exact books beside that: live objects
+//! and their peak of each cache, and the machine's live bytes, readable at every instant without a
+//! sum. With one thread a CPU the peak is the largest sum seen when it was read.
 //!
 //! Linux counterpart: `enum stat_item` (`CONFIG_SLUB_STATS`) in `include/linux/slub_def.h` @ 6.1.
 
@@ -98,13 +101,20 @@ pub(crate) const STATS: usize = 29;
 const _: () = assert!(Stat::ALL.len() == STATS);
 
 zeroed_struct! {
-    /// One cache's counters on one CPU.
+    /// One cache's operations on one CPU.
+    #[derive(Debug)]
+    pub struct OpCounts {
+        /// Objects allocated.
+        pub allocs: LocalU64,
+        /// Objects freed.
+        pub frees: LocalU64,
+    }
+}
+
+zeroed_struct! {
+    /// One cache's slow paths on one CPU.
     #[derive(Debug)]
     pub(crate) struct Tally {
-        /// Allocations minus frees.
-        pub live: LocalU64,
-        /// Most `live` at any time.
-        pub live_peak: LocalU64,
         /// Counters by [`Stat`].
         pub counts: [LocalU64; STATS],
     }
@@ -125,13 +135,19 @@ pub struct PathCounts {
 }
 
 impl PathCounts {
-    pub(crate) fn sum<'a>(tallies: impl Iterator<Item = &'a Tally>) -> Self {
+    /// Sums what the CPUs counted; the fast paths are what is left of all operations.
+    pub(crate) fn sum<'a>(cpus: impl Iterator<Item = (&'a OpCounts, &'a Tally)>) -> Self {
         let mut counts = [0u64; STATS];
-        for tally in tallies {
+        let (mut allocs, mut frees) = (0, 0);
+        for (ops, tally) in cpus {
+            allocs += ops.allocs.get();
+            frees += ops.frees.get();
             for (sum, count) in counts.iter_mut().zip(&tally.counts) {
                 *sum += count.get();
             }
         }
+        counts[Stat::AllocFastpath as usize] = allocs - counts[Stat::AllocSlowpath as usize];
+        counts[Stat::FreeFastpath as usize] = frees - counts[Stat::FreeSlowpath as usize];
         Self { counts }
     }
 

@@ -67,13 +67,13 @@ impl Audit {
             (audit.slabs, audit.objects, audit.free) = (0, 0, 0);
             machine.backend.audit(core, cache, &mut audit);
             if B::KMALLOC_CACHES {
-                audit.check_cache(core, cache);
+                audit.check_cache(core, cache, machine.live(cache.id()));
             }
-            audit.close_cache(core, cache);
+            audit.close_cache(cache, machine.live(cache.id()));
         }
         machine.backend.audit_shared(core, &mut audit);
         audit.walk_pages(core);
-        audit.close(core);
+        audit.close(machine.gauges());
         audit.balance
     }
 
@@ -149,8 +149,8 @@ impl Audit {
     }
 
     /// Checks that what the lists hold and the totals agree with the count of live objects.
-    fn check_cache(&mut self, core: &super::core::Core, cache: &Cache) {
-        let (live, id) = (core.live(cache.id()), cache.id().index());
+    fn check_cache(&mut self, core: &super::core::Core, cache: &Cache, live: u64) {
+        let id = cache.id().index();
         let totals = &core.totals[id];
         let (slabs, objects) = (totals.slabs.load(Relaxed), totals.objects.load(Relaxed));
         // A full slab is on no list: what the lists lack is wholly in use.
@@ -164,9 +164,9 @@ impl Audit {
         }
     }
 
-    fn close_cache(&mut self, core: &super::core::Core, cache: &Cache) {
+    fn close_cache(&mut self, cache: &Cache, live: u64) {
         let size = u64::from(cache.size.get());
-        self.balance.live_bytes += core.live(cache.id()) * size;
+        self.balance.live_bytes += live * size;
         self.balance.free_bytes += self.free * size;
     }
 
@@ -218,8 +218,7 @@ impl Audit {
         }
     }
 
-    fn close(&mut self, core: &super::core::Core) {
-        let gauges = core.gauges();
+    fn close(&mut self, gauges: super::stats::Gauges) {
         let b = &self.balance;
         let sum = b.live_bytes + b.free_bytes + b.slack_bytes + b.metadata_bytes;
         if sum != b.held_bytes {

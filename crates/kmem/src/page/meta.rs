@@ -1,8 +1,8 @@
 //! What is known of each page: `struct page` in 32 bytes.
 //!
 //! # Invariants
-//! In a block of 2^order pages every page's `head` is the first page's number; kind, order, cache
-//! and state are valid in the head only.
+//! In a block of 2^order pages that is given out every page tells kind, order, cache and head, so
+//! that a pointer into any page leads to its slab by one look; the rest is valid in the head only.
 //!
 //! Linux counterpart: `include/linux/mm_types.h`, `mm/slab.h` (`struct slab`) @ 6.1.
 
@@ -126,18 +126,26 @@ impl PageTable {
         &self.pages[pfn.0 as usize]
     }
 
+    /// Returns a page's record; `None` beyond the machine's memory.
+    #[inline(always)]
+    pub(crate) fn try_get(&self, pfn: Pfn) -> Option<&Page> {
+        self.pages.as_slice().get(pfn.0 as usize)
+    }
+
     /// Returns the head of the block that a page belongs to.
     #[inline(always)]
     pub(crate) fn head(&self, pfn: Pfn) -> Pfn {
         Pfn(self.get(pfn).head.get())
     }
 
-    /// Makes `pfn` the head of a block: kind, order, and every page's way to the head.
+    /// Makes `pfn` the head of a block; every page of it tells kind, order, cache and head.
     #[inline]
-    pub(crate) fn claim(&self, pfn: Pfn, kind: Kind, order: Order) {
-        self.get(pfn).set(kind, order);
+    pub(crate) fn claim(&self, pfn: Pfn, kind: Kind, order: Order, cache: u32) {
         for i in 0..order.pages() {
-            self.get(Pfn(pfn.0 + i)).head.set(pfn.0);
+            let page = self.get(Pfn(pfn.0 + i));
+            page.set(kind, order);
+            page.head.set(pfn.0);
+            page.cache.set(cache);
         }
     }
 }

@@ -183,12 +183,15 @@ impl Ring {
         None
     }
 
-    /// Sets the hints of a page in which `shape` did not fit to what is true.
+    /// Lowers the hints of a page in which `shape` did not fit: no run is as long, or none that
+    /// is aligned.
     #[cold]
     fn learn(&mut self, carved: &CarvedPages, chunk: u32, slot: usize, shape: Shape) {
         let mut entry = self.chunks[chunk as usize].entries[slot];
         let bits = carved.bits(Pfn(entry.page));
-        entry.hint = bitmap::longest_run(bits) as u16;
+        if bitmap::first_fit(bits, shape.granules, 1, 0).is_none() {
+            entry.hint = (shape.granules - 1) as u16;
+        }
         if shape.on_line() {
             entry.hint_line = (shape.granules - 1) as u16;
         }

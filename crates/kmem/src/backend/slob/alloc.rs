@@ -6,10 +6,10 @@ use crate::cache::table::Cache;
 use crate::ids::{ObjPtr, Order, PAGE_SIZE};
 use crate::machine::core::Cx;
 use crate::machine::locks::LockKind;
-use crate::machine::stats::{Stat, Tally};
+use crate::machine::stats::Stat;
 use crate::page::Kind;
 
-use super::super::carve::{CarvedPages, GRANULES, HEADER};
+use super::super::carve::{CarvedPages, GRANULE, GRANULES, HEADER};
 
 impl Slob {
     /// Allocates a cache's object: from a page, or pages of its own.
@@ -20,17 +20,18 @@ impl Slob {
         cache: &Cache,
         request: Request,
     ) -> Option<ObjPtr> {
-        let (size, tally) = (u64::from(cache.size.get()), cx.tally(cache.id()));
+        let (size, cell) = (u64::from(cache.size.get()), cx.cell(cache.id()));
         if size >= PAGE_SIZE {
-            tally.count(Stat::AllocSlowpath);
             let (pfn, _) = cx.slab_pages(cache, request.gfp, request.node)?;
             let obj = ObjPtr::new(pfn.offset())?;
+            cx.core.tallies[cell].count(Stat::AllocSlowpath);
+            self.ops[cell].allocs.add(1);
             self.construct(cx, cache, obj);
             return Some(obj);
         }
         let bytes = u64::from(cache.inuse.get());
         let shape = Shape::object(bytes, u64::from(cache.align.get()));
-        let obj = self.alloc_block(cx, tally, shape, request)?;
+        let obj = self.alloc_block(cx, cell, shape, request)?;
         self.construct(cx, cache, obj);
         Some(obj)
     }
@@ -45,27 +46,30 @@ impl Slob {
 
     /// Allocates a kmalloc block.
     pub(super) fn alloc_sized(&self, cx: Cx<'_>, size: u64, request: Request) -> Option<ObjPtr> {
-        let tally = cx.carved_tally();
+        let cell = cx.core.carved_cell(cx.cpu);
         let shape = Shape::kmalloc(size);
-        let obj = self.alloc_block(cx, tally, shape, request)?;
+        let obj = self.alloc_block(cx, cell, shape, request)?;
         layout::set_header(&cx.core.arena, obj, size);
-        cx.block_out(tally, shape.granules * 8 - HEADER as u32);
+        cx.block_out(u64::from(shape.granules) * GRANULE - HEADER);
         Some(obj)
     }
 
     fn alloc_block(
         &self,
         cx: Cx<'_>,
-        tally: &Tally,
+        cell: usize,
         shape: Shape,
         request: Request,
     ) -> Option<ObjPtr> {
         let core = cx.core;
+        let tally = &core.tallies[cell];
         let list = list_for(shape.bytes);
         cx.count_lock(LockKind::Slob);
         let found = self.lists.lock()[list].take(&core.pages, &self.carved, shape);
         match found {
             Ok(fit) => {
+                self.ops[cell].allocs.add(1);
+                tally.count(Stat::AllocSlowpath);
                 tally.count(Stat::AllocFromPartial);
                 tally.counts[Stat::PagesWalked as usize].add(u64::from(fit.walked));
                 return Some(fit.obj);
@@ -73,8 +77,10 @@ impl Slob {
             Err(walked) => tally.counts[Stat::PagesWalked as usize].add(u64::from(walked)),
         }
         let pfn = core.zones.alloc(cx, Order(0), request.gfp, request.node)?;
-        core.pages.claim(pfn, Kind::Carved, Order(0));
+        core.pages.claim(pfn, Kind::Carved, Order(0), 0);
         cx.slab_in(None, Order(0), 0);
+        self.ops[cell].allocs.add(1);
+        tally.count(Stat::AllocSlowpath);
         tally.count(Stat::AllocSlab);
         self.carved.open(&core.pages, pfn);
         cx.count_lock(LockKind::Slob);

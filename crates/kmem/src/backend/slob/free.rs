@@ -6,32 +6,35 @@ use crate::cache::table::Cache;
 use crate::ids::{ObjPtr, Order, PAGE_SIZE, Pfn};
 use crate::machine::core::Cx;
 use crate::machine::locks::LockKind;
-use crate::machine::stats::{Stat, Tally};
+use crate::machine::stats::Stat;
 
 impl Slob {
     /// Frees a cache's object.
     #[inline]
     pub(super) fn free_object(&self, cx: Cx<'_>, cache: &Cache, obj: ObjPtr, head: Pfn) {
-        let (size, tally) = (u64::from(cache.size.get()), cx.tally(cache.id()));
+        let (size, cell) = (u64::from(cache.size.get()), cx.cell(cache.id()));
         if size >= PAGE_SIZE {
-            tally.count(Stat::FreeSlowpath);
+            self.ops[cell].frees.add(1);
+            cx.core.tallies[cell].count(Stat::FreeSlowpath);
             cx.free_slab_pages(cache, head);
         } else {
-            self.free_block(cx, tally, obj.get(), u64::from(cache.inuse.get()));
+            self.free_block(cx, cell, obj.get(), u64::from(cache.inuse.get()));
         }
     }
 
     /// Frees a kmalloc block.
     pub(super) fn free_sized(&self, cx: Cx<'_>, obj: ObjPtr) {
-        let tally = cx.carved_tally();
+        let cell = cx.core.carved_cell(cx.cpu);
         let size = layout::header(&cx.core.arena, obj);
         let bytes = size.next_multiple_of(GRANULE);
-        self.free_block(cx, tally, obj.get() - HEADER, size + HEADER);
-        cx.block_in(tally, bytes as u32);
+        self.free_block(cx, cell, obj.get() - HEADER, size + HEADER);
+        cx.block_in(bytes);
     }
 
-    fn free_block(&self, cx: Cx<'_>, tally: &Tally, start: u64, bytes: u64) {
+    fn free_block(&self, cx: Cx<'_>, cell: usize, start: u64, bytes: u64) {
         let pages = &cx.core.pages;
+        let tally = &cx.core.tallies[cell];
+        self.ops[cell].frees.add(1);
         let pfn = Pfn((start / PAGE_SIZE) as u32);
         tally.count(Stat::FreeSlowpath);
         cx.count_lock(LockKind::Slob);

@@ -32,11 +32,13 @@ use super::ops::{Ops, Plan, Request};
 use crate::cache::args::CacheArgs;
 use crate::cache::table::Cache;
 use crate::error::Error;
-use crate::ids::{ObjPtr, PAGE_SIZE, Pfn};
+use crate::ids::{CacheId, ObjPtr, PAGE_SIZE, Pfn};
 use crate::machine::core::{Core, Cx};
+use crate::machine::stats::OpCounts;
 use crate::machine::validate::Audit;
 use crate::raw::arena::Arena;
 use crate::raw::lock::Lock;
+use crate::raw::zeroed::ZeroedSlice;
 
 /// The lists: blocks below 256 bytes, below 1024, and larger (`SLOB_BREAK1`, `SLOB_BREAK2`).
 type Lists = [Ring; 3];
@@ -46,6 +48,7 @@ type Lists = [Ring; 3];
 pub struct Slob {
     carved: CarvedPages,
     lists: Lock<Lists>,
+    ops: ZeroedSlice<OpCounts>,
 }
 
 /// Returns the list for blocks of `bytes`.
@@ -65,6 +68,7 @@ impl Ops for Slob {
         Self {
             carved: CarvedPages::new(core.pages.count()),
             lists: Lock::new(core::array::from_fn(|_| Ring::new())),
+            ops: ZeroedSlice::new(core.tallies.as_slice().len()),
         }
     }
 
@@ -75,13 +79,17 @@ impl Ops for Slob {
     fn create(&self, _core: &Core, _cache: &Cache, _args: &CacheArgs) {}
 
     #[inline]
-    fn alloc(&self, cx: Cx<'_>, cache: &Cache, request: Request) -> Option<ObjPtr> {
-        self.alloc_object(cx, cache, request)
+    fn alloc(&self, cx: Cx<'_>, cache: CacheId, request: Request) -> Option<ObjPtr> {
+        self.alloc_object(cx, cx.core.caches.get(cache), request)
     }
 
     #[inline]
-    fn free(&self, cx: Cx<'_>, cache: &Cache, obj: ObjPtr, head: Pfn) {
-        self.free_object(cx, cache, obj, head);
+    fn free(&self, cx: Cx<'_>, cache: CacheId, obj: ObjPtr, head: Pfn) {
+        self.free_object(cx, cx.core.caches.get(cache), obj, head);
+    }
+
+    fn ops(&self, cell: usize) -> &OpCounts {
+        &self.ops[cell]
     }
 
     fn carve(&self, cx: Cx<'_>, size: u64, request: Request) -> Option<ObjPtr> {

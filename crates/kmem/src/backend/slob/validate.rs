@@ -4,6 +4,7 @@ use alloc::format;
 
 use super::super::carve::{CarvedPages, GRANULE, HEADER};
 use super::Slob;
+use crate::backend::ops::Ops;
 use crate::ids::{Order, PAGE_SIZE, Pfn};
 use crate::machine::core::Core;
 use crate::machine::validate::Audit;
@@ -38,6 +39,8 @@ pub(super) fn audit(slob: &Slob, core: &Core, audit: &mut Audit) {
     if with_room != on_rings {
         audit.error(format!("{with_room} of {carved} pages have room, {on_rings} are on rings"));
     }
-    let blocks = core.carved_blocks();
+    let cells = (0..core.setup.cpus).map(|cpu| slob.ops(core.carved_cell(cpu)));
+    let blocks = cells
+        .fold(0u64, |sum, ops| sum.wrapping_add(ops.allocs.get()).wrapping_sub(ops.frees.get()));
     audit.bytes(0, core.carved_bytes(), 0, blocks * HEADER);
 }

@@ -10,6 +10,14 @@ use crate::machine::locks::LockKind;
 use crate::machine::stats::Stat;
 use crate::page::Page;
 
+impl Slot {
+    /// Makes `slab` the CPU's slab.
+    fn adopt(&self, slab: Pfn, cache: &Cache) {
+        self.slab.set(slab.0);
+        self.link.set(cache.free_offset.get());
+    }
+}
+
 impl Slub {
     /// Looks for an object in the CPU's slab, its partial list, the nodes, the page allocator.
     #[cold]
@@ -36,7 +44,7 @@ impl Slub {
             tally.count(Stat::DeactivateBypass);
         }
         while let Some(slab) = self.pop_partial(cx, slot) {
-            slot.slab.set(slab.0);
+            slot.adopt(slab, cache);
             tally.count(Stat::CpuPartialAlloc);
             if self.wrong_node(cx, slot, request) {
                 tally.count(Stat::AllocNodeMismatch);
@@ -48,11 +56,11 @@ impl Slub {
             return Some(self.pop(cx, cache, slot, obj));
         }
         if let Some((slab, obj)) = self.take_partial(cx, cache, slot, request) {
-            slot.slab.set(slab.0);
+            slot.adopt(slab, cache);
             return Some(self.pop(cx, cache, slot, obj));
         }
         let (slab, obj) = self.new_slab(cx, cache, request)?;
-        slot.slab.set(slab.0);
+        slot.adopt(slab, cache);
         Some(self.pop(cx, cache, slot, obj))
     }
 
@@ -61,6 +69,7 @@ impl Slub {
     fn pop(&self, cx: Cx<'_>, cache: &Cache, slot: &Slot, first: ObjPtr) -> ObjPtr {
         let link = first.get() + u64::from(cache.free_offset.get());
         slot.freelist.set(cx.core.arena.load(link));
+        slot.ops.allocs.add(1);
         first
     }
 

@@ -65,7 +65,7 @@ impl Slub {
 
     /// Puts a frozen slab on the CPU's partial list, draining that first if it is full.
     fn put_partial(&self, cx: Cx<'_>, cache: &Cache, slab: Pfn) {
-        let slot = self.slot(cx, cache);
+        let slot = self.slot(cx, cache.id());
         if slot.partial_slabs.get() >= cache.knob_a.get() {
             self.drain_partial(cx, cache, slot);
             cx.tally(cache.id()).count(Stat::CpuPartialDrain);
@@ -169,7 +169,7 @@ impl Slub {
 
     /// Gives up all that a CPU holds of a cache.
     pub(super) fn flush_cpu(&self, cx: Cx<'_>, cache: &Cache) {
-        let slot = self.slot(cx, cache);
+        let slot = self.slot(cx, cache.id());
         if slot.slab.get() != 0 {
             cx.tally(cache.id()).count(Stat::CpuslabFlush);
             self.deactivate(cx, cache, slot);

@@ -34,10 +34,10 @@ use super::ops::{Ops, Plan, Request};
 use crate::cache::args::CacheArgs;
 use crate::cache::table::Cache;
 use crate::error::Error;
-use crate::ids::{NodeId, ObjPtr, Pfn};
+use crate::ids::{CacheId, NodeId, ObjPtr, Pfn};
 use crate::machine::core::{Core, Cx};
 use crate::machine::locks::LockKind;
-use crate::machine::stats::Stat;
+use crate::machine::stats::OpCounts;
 use crate::machine::validate::Audit;
 use crate::page::PageList;
 use crate::raw::local::{LocalU32, LocalU64};
@@ -56,6 +56,10 @@ zeroed_struct! {
         partial: LocalU32,
         /// Slabs on it.
         partial_slabs: LocalU32,
+        /// Where the free pointer is in a free object: a copy, so that the fast paths look at no
+        /// other line than this one, the page record and the object.
+        link: LocalU32,
+        ops: OpCounts,
     }
 }
 
@@ -72,8 +76,8 @@ pub struct Slub {
 
 impl Slub {
     #[inline(always)]
-    fn slot(&self, cx: Cx<'_>, cache: &Cache) -> &Slot {
-        &self.slots[cx.core.cell(cx.cpu, cache.id())]
+    fn slot(&self, cx: Cx<'_>, id: CacheId) -> &Slot {
+        &self.slots[cx.cell(id)]
     }
 
     fn node(&self, core: &Core, cache: &Cache, node: NodeId) -> &Lock<Node> {
@@ -105,29 +109,33 @@ impl Ops for Slub {
     }
 
     #[inline(always)]
-    fn alloc(&self, cx: Cx<'_>, cache: &Cache, request: Request) -> Option<ObjPtr> {
+    fn alloc(&self, cx: Cx<'_>, cache: CacheId, request: Request) -> Option<ObjPtr> {
         let slot = self.slot(cx, cache);
         if let Some(obj) = ObjPtr::new(slot.freelist.get())
             && request.node.is_none_or(|node| node == cx.core.zones.node_of(obj.pfn()))
         {
-            slot.freelist.set(cx.core.arena.load(obj.get() + u64::from(cache.free_offset.get())));
-            cx.tally(cache.id()).count(Stat::AllocFastpath);
+            slot.freelist.set(cx.core.arena.load(obj.get() + u64::from(slot.link.get())));
+            slot.ops.allocs.add(1);
             return Some(obj);
         }
-        self.alloc_slow(cx, cache, slot, request)
+        self.alloc_slow(cx, cx.core.caches.get(cache), slot, request)
     }
 
     #[inline(always)]
-    fn free(&self, cx: Cx<'_>, cache: &Cache, obj: ObjPtr, head: Pfn) {
+    fn free(&self, cx: Cx<'_>, cache: CacheId, obj: ObjPtr, head: Pfn) {
         let slot = self.slot(cx, cache);
+        slot.ops.frees.add(1);
         if slot.slab.get() == head.0 {
-            let link = obj.get() + u64::from(cache.free_offset.get());
+            let link = obj.get() + u64::from(slot.link.get());
             cx.core.arena.store(link, slot.freelist.get());
             slot.freelist.set(obj.get());
-            cx.tally(cache.id()).count(Stat::FreeFastpath);
         } else {
-            self.free_slow(cx, cache, obj, head);
+            self.free_slow(cx, cx.core.caches.get(cache), obj, head);
         }
+    }
+
+    fn ops(&self, cell: usize) -> &OpCounts {
+        &self.slots[cell].ops
     }
 
     fn flush(&self, cx: Cx<'_>, cache: &Cache) {

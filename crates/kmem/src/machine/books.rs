@@ -1,0 +1,102 @@
+//! Reading the books: gauges and statistics, summed from what the CPUs count.
+//!
+//! # Invariants
+//! live objects of a cache = sum over CPUs of allocations - frees; live bytes = sum over caches of
+//! live objects times size + blocks carved by size + pages of large kmallocs.
+
+use super::Machine;
+use super::stats::{CacheStats, Gauges, OpCounts, PathCounts, Tally};
+use crate::backend::Backend;
+use crate::cache::registry::Entry;
+use crate::ids::{CacheId, PAGE_SIZE};
+use crate::raw::sync::Ordering::Relaxed;
+
+impl<B: Backend> Machine<B> {
+    /// Returns the machine-wide amounts: without a walk while a [`crate::CpuSet`] is held,
+    /// otherwise `live_bytes` is a sum over caches and CPUs.
+    #[inline]
+    pub fn gauges(&self) -> Gauges {
+        let core = &self.core;
+        let large_bytes = core.large_pages.load(Relaxed) * PAGE_SIZE;
+        let small =
+            if core.exact.load(Relaxed) { core.exact_bytes.get() } else { self.sum_bytes() };
+        Gauges {
+            slab_bytes: core.slab_pages.load(Relaxed) * PAGE_SIZE,
+            slabs: core.slabs.load(Relaxed),
+            large_bytes,
+            live_bytes: small.wrapping_add(large_bytes),
+        }
+    }
+
+    #[cold]
+    fn sum_bytes(&self) -> u64 {
+        let caches = self.core.caches.slots().iter().filter(|c| c.alive());
+        let objects = caches.map(|c| self.live(c.id()).wrapping_mul(u64::from(c.size.get())));
+        objects.fold(self.core.carved_bytes(), u64::wrapping_add)
+    }
+
+    /// Returns what there is to know of a cache; `None` once it is destroyed.
+    pub fn cache_stats(&self, id: CacheId) -> Option<CacheStats> {
+        let registry = self.core.registry.lock();
+        registry.entry(id).map(|entry| self.stats_of(entry))
+    }
+
+    /// Returns the paths taken by all caches together.
+    pub fn path_counts(&self) -> PathCounts {
+        let cells = 0..self.core.tallies.as_slice().len();
+        PathCounts::sum(cells.map(|cell| (self.backend.ops(cell), &self.core.tallies[cell])))
+    }
+
+    /// Returns the objects of a cache that are given out.
+    pub(crate) fn live(&self, id: CacheId) -> u64 {
+        self.counts_of(id).fold(0, |sum: u64, (ops, _)| {
+            sum.wrapping_add(ops.allocs.get()).wrapping_sub(ops.frees.get())
+        })
+    }
+
+    fn counts_of(&self, id: CacheId) -> impl Iterator<Item = (&OpCounts, &Tally)> {
+        let cells = (0..self.core.setup.cpus).map(move |cpu| self.core.cell(cpu, id));
+        cells.map(|cell| (self.backend.ops(cell), &self.core.tallies[cell]))
+    }
+
+    fn stats_of(&self, entry: &Entry) -> CacheStats {
+        let slot = self.core.caches.get(entry.id);
+        let totals = &self.core.totals[entry.id.index()];
+        let live = self.live(entry.id);
+        if live > totals.live_peak.get() {
+            totals.live_peak.set(live);
+        }
+        CacheStats {
+            name: entry.args.name.clone(),
+            aliases: entry.aliases.clone(),
+            object_size: slot.object_size.get(),
+            slab_size: slot.size.get(),
+            align: slot.align.get(),
+            order: slot.order(),
+            objs_per_slab: slot.objects.get(),
+            slabs: totals.slabs.load(Relaxed),
+            slabs_peak: totals.slabs_peak.load(Relaxed),
+            slab_bytes: totals.pages.load(Relaxed) * PAGE_SIZE,
+            objects_live: live,
+            objects_live_peak: totals.live_peak.get(),
+            objects_total: totals.objects.load(Relaxed),
+            paths: PathCounts::sum(self.counts_of(entry.id)),
+        }
+    }
+
+    /// Starts exact books: the sums of the moment.
+    pub(super) fn open_books(&self) {
+        for cache in self.core.caches.slots().iter().filter(|c| c.alive()) {
+            let totals = &self.core.totals[cache.id().index()];
+            totals.live.set(self.live(cache.id()));
+            totals.live_peak.set(totals.live_peak.get().max(totals.live.get()));
+        }
+        self.core.exact_bytes.set(self.sum_bytes());
+        self.core.exact.store(true, Relaxed);
+    }
+
+    /// Ends exact books.
+    pub(super) fn close_books(&self) {
+        self.core.exact.store(false, Relaxed);
+    }
+}
