@@ -3,7 +3,8 @@
 //! The tests stand in `tests/tests/`, one file a promise; this library holds what they share.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Output};
+use std::sync::OnceLock;
 
 /// Returns the root of the source tree.
 ///
@@ -34,4 +35,84 @@ pub fn tracked_files() -> Vec<PathBuf> {
         .map(PathBuf::from)
         .filter(|path| root().join(path).is_file())
         .collect()
+}
+
+/// Returns the path of the command `slablab`, built from this tree once a test program.
+///
+/// # Panics
+///
+/// If it cannot be built.
+#[must_use]
+pub fn slablab_path() -> &'static Path {
+    static BUILT: OnceLock<PathBuf> = OnceLock::new();
+    BUILT.get_or_init(|| {
+        // Cargo makes the binary of another package only when asked to; asking is quick when it is there.
+        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+        let output = Command::new(cargo)
+            .args(["build", "--quiet", "--package", "slablab", "--message-format", "json"])
+            .current_dir(root())
+            .output()
+            .expect("cargo runs these tests, so it can be run");
+        assert!(
+            output.status.success(),
+            "cargo build: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        let messages = String::from_utf8_lossy(&output.stdout);
+        let executable = messages
+            .lines()
+            .filter_map(|line| line.split_once("\"executable\":\"")?.1.split_once('"'))
+            .map(|(path, _)| PathBuf::from(path))
+            .find(|path| path.file_name().is_some_and(|name| name == "slablab"));
+        executable.expect("cargo says where the command lies")
+    })
+}
+
+/// Returns the command `slablab` with a quiet environment, to be run at the root of the tree.
+#[must_use]
+pub fn slablab() -> Command {
+    let mut command = Command::new(slablab_path());
+    command.current_dir(root()).env_remove("NO_COLOR").env("LC_ALL", "C");
+    command
+}
+
+/// Runs `slablab` with these words and returns what came of it.
+///
+/// # Panics
+///
+/// If it cannot be started.
+#[must_use]
+pub fn run(words: &[&str]) -> Output {
+    slablab().args(words).output().expect("slablab was built")
+}
+
+/// Runs `slablab`, which has to succeed, and returns what it printed.
+///
+/// # Panics
+///
+/// If it fails, or prints anything but UTF-8.
+#[must_use]
+#[track_caller]
+pub fn stdout(words: &[&str]) -> String {
+    let output = run(words);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "slablab {}: {stderr}", words.join(" "));
+    String::from_utf8(output.stdout).expect("slablab prints UTF-8")
+}
+
+/// Runs `slablab`, which has to refuse with status 2 and one sentence, and returns the sentence.
+///
+/// # Panics
+///
+/// If it does anything else.
+#[must_use]
+#[track_caller]
+pub fn refusal(words: &[&str]) -> String {
+    let output = run(words);
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "slablab {}: {stderr}", words.join(" "));
+    assert!(output.stdout.is_empty(), "a refusal prints no result: {:?}", output.stdout);
+    assert_eq!(stderr.trim_end().lines().count(), 1, "one sentence: {stderr}");
+    assert!(stderr.starts_with("slablab: "), "{stderr}");
+    stderr
 }

@@ -1,0 +1,138 @@
+//! `slablab replay`: the same bytes each time, the books balanced all the time, and the formats that it promises.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use slablab_replay::{Plan, replay};
+use slablab_tests::{refusal, root, stdout};
+use slablab_trace::TraceReader;
+use slablab_trace::synth::{SynthOptions, synth};
+
+/// Returns the sample traces of the repository.
+fn samples() -> Vec<PathBuf> {
+    let mut samples: Vec<_> = fs::read_dir(root().join("traces"))
+        .expect("the sample traces are in the repository")
+        .map(|entry| entry.expect("a readable folder").path())
+        .filter(|path| path.extension().is_some_and(|e| e == "parquet"))
+        .collect();
+    samples.sort();
+    assert!(!samples.is_empty());
+    samples
+}
+
+fn synthetic(folder: &Path, events: u64, seed: u64) -> PathBuf {
+    let path = folder.join(format!("synthetic-{seed}.parquet"));
+    let options = SynthOptions { events, cpus: 4, seed };
+    synth(&path, &options, &mut |_| ()).expect("a trace can be made");
+    path
+}
+
+#[test]
+fn twice_gives_the_same_bytes() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = synthetic(folder.path(), 200_000, 7);
+    let words = ["replay", path.to_str().unwrap(), "--format", "json"];
+    assert_eq!(stdout(&words), stdout(&words));
+}
+
+/// Conservation: bytes held = live + free + slack + metadata, at every 10,000th event of every sample.
+#[test]
+fn books_balance_during_the_samples() {
+    for path in samples() {
+        let reader = TraceReader::open(&path).unwrap();
+        let plan = Plan { validate_every: Some(10_000), ..Plan::default() };
+        let result = replay(&reader, &plan, &mut |_| ()).unwrap();
+        for allocator in &result.allocators {
+            assert_eq!(allocator.failed, 0, "{}: {}", path.display(), allocator.allocator);
+            assert!(allocator.operations > 10_000, "{}", path.display());
+        }
+    }
+}
+
+#[test]
+fn books_balance_during_synthetic_traces() {
+    let folder = tempfile::tempdir().unwrap();
+    for seed in 1..=3 {
+        let reader = TraceReader::open(synthetic(folder.path(), 100_000, seed)).unwrap();
+        let plan = Plan { validate_every: Some(5_000), ..Plan::default() };
+        replay(&reader, &plan, &mut |_| ()).unwrap();
+    }
+}
+
+#[test]
+fn what_was_asked_for_does_not_depend_on_the_allocator() {
+    let folder = tempfile::tempdir().unwrap();
+    let reader = TraceReader::open(synthetic(folder.path(), 100_000, 5)).unwrap();
+    let result = replay(&reader, &Plan::default(), &mut |_| ()).unwrap();
+    let first = &result.allocators[0];
+    for allocator in &result.allocators {
+        assert_eq!(allocator.requested_bytes, first.requested_bytes);
+        assert_eq!(allocator.operations, first.operations);
+        assert!(allocator.held_bytes.peak >= allocator.at_peak.allocated_bytes);
+        assert!(allocator.at_peak.allocated_bytes >= allocator.at_peak.requested_bytes);
+    }
+}
+
+#[test]
+fn a_machine_too_small_fails_allocations_and_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = synthetic(folder.path(), 100_000, 5);
+    let text = stdout(&["replay", path.to_str().unwrap(), "--memory", "2M"]);
+    assert!(text.contains("allocations that failed"), "{text}");
+}
+
+#[test]
+fn json_has_a_schema_and_csv_a_line_of_names() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = synthetic(folder.path(), 50_000, 9);
+    let path = path.to_str().unwrap();
+    let json: Value =
+        serde_json::from_str(&stdout(&["replay", path, "--format", "json"])).expect("valid JSON");
+    assert_eq!(json["schema"], "slablab.replay/1");
+    assert!(json["allocators"][0]["held_bytes"]["peak"].as_u64().unwrap() > 0);
+    for sheet in ["totals", "sites", "caches", "series"] {
+        let csv = stdout(&["replay", path, "--format", "csv", "--csv", sheet]);
+        let mut lines = csv.lines();
+        let columns = lines.next().expect("a line of names").split(',').count();
+        assert!(columns >= 3 && lines.next().is_some(), "{sheet}: {csv}");
+    }
+}
+
+#[test]
+fn a_result_file_is_whole_or_not_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = synthetic(folder.path(), 50_000, 9);
+    let output = folder.path().join("result.json");
+    let words = ["replay", path.to_str().unwrap(), "--format", "json", "-o"];
+    let printed = stdout(&[&words[..], &[output.to_str().unwrap()]].concat());
+    assert!(printed.is_empty());
+    serde_json::from_str::<Value>(&fs::read_to_string(&output).unwrap()).expect("valid JSON");
+
+    let nowhere = folder.path().join("no/such/folder/result.json");
+    let sentence = refusal(&[&words[..], &[nowhere.to_str().unwrap()]].concat());
+    assert!(sentence.contains("no/such/folder"), "{sentence}");
+}
+
+#[test]
+fn bad_traces_are_refused_with_their_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let good = fs::read(synthetic(folder.path(), 20_000, 3)).unwrap();
+    let cases: [(&str, Vec<u8>); 5] = [
+        ("empty.parquet", Vec::new()),
+        ("cut.parquet", good[..good.len() / 2].to_vec()),
+        ("tail.parquet", good[good.len() / 2..].to_vec()),
+        ("text.parquet", b"this is no trace\n".to_vec()),
+        ("magic.parquet", b"PAR1PAR1".to_vec()),
+    ];
+    for (name, bytes) in cases {
+        let path = folder.path().join(name);
+        fs::write(&path, bytes).unwrap();
+        for command in ["replay", "info", "stat"] {
+            let sentence = refusal(&[command, path.to_str().unwrap()]);
+            assert!(sentence.contains(name), "{sentence}");
+        }
+    }
+    let sentence = refusal(&["replay", "/no/such/trace"]);
+    assert!(sentence.contains("/no/such/trace"), "{sentence}");
+}
