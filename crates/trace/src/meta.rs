@@ -76,6 +76,8 @@ pub struct Site {
     pub name: String,
     /// The return address, 0 when the source gave only a name.
     pub address: u64,
+    /// The most bytes asked for at once; filled in by [`TraceWriter`](crate::TraceWriter).
+    pub bytes_req_max: u64,
 }
 
 /// A cache that an event of the trace names.
@@ -94,6 +96,8 @@ pub struct Cache {
     pub allocs: u64,
     /// Frees, implicit and older ones not counted.
     pub frees: u64,
+    /// The most bytes asked for at once; filled in by [`TraceWriter`](crate::TraceWriter).
+    pub bytes_req_max: u64,
 }
 
 /// The slab caches of a running kernel at one moment.

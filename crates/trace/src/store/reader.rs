@@ -6,6 +6,7 @@
 //! arrays by `object`, `site`, `cache` and `cpu` without fear of a damaged or foreign file.
 
 use std::fs::File;
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -51,6 +52,12 @@ impl TraceReader {
         let file = File::open(path).map_err(|e| Error::io(path, "cannot open", e))?;
         if file.metadata().is_ok_and(|m| m.len() == 0) {
             return Err(Error::bad(path, At::File, "the file is empty", RECORD_ONE));
+        }
+        // The footer alone may be sound: the end of a trace that was cut at its beginning has one, too.
+        let mut magic = [0; 4];
+        if file.read_exact_at(&mut magic, 0).is_err() || &magic != b"PAR1" {
+            let what = "does not begin as a Parquet file does";
+            return Err(Error::bad(path, At::File, what, RECORD_ONE));
         }
         let parquet = ArrowReaderMetadata::load(&file, ArrowReaderOptions::new())
             .map_err(|e| Error::bad(path, At::File, not_parquet(&e.to_string()), RECORD_ONE))?;

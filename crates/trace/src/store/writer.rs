@@ -73,7 +73,7 @@ impl TraceWriter {
         while !self.site_names.insert(name.clone()) {
             name = format!("{name} @{address:#x}");
         }
-        self.sites.push(Site { name, address });
+        self.sites.push(Site { name, address, ..Site::default() });
         id_of(self.sites.len())
     }
 
@@ -106,8 +106,20 @@ impl TraceWriter {
         assert!(event.site == NONE || (event.site as usize) < self.sites.len(), "unknown site");
         assert!(event.cache == NONE || (event.cache as usize) < self.caches.len(), "unknown cache");
         self.counts.add(event);
+        if event.kind.is_alloc() {
+            self.note_size(event);
+        }
         self.pending.push(event);
         if self.pending.len() == ROW_GROUP_ROWS { self.write_pending() } else { Ok(()) }
+    }
+
+    fn note_size(&mut self, event: &Event) {
+        if let Some(site) = self.sites.get_mut(event.site as usize) {
+            site.bytes_req_max = site.bytes_req_max.max(event.bytes_req);
+        }
+        if let Some(cache) = self.caches.get_mut(event.cache as usize) {
+            cache.bytes_req_max = cache.bytes_req_max.max(event.bytes_req);
+        }
     }
 
     /// Writes what is left and the metadata, and renames the file into place. The fields of `meta`
