@@ -4,12 +4,12 @@
 #   make bench   the measurements under bench/, side by side with the peers
 CARGO ?= cargo
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench kernel fmt-check clippy test-rust
+.PHONY: help demo test bench kernel fmt-check clippy test-rust test-xarray-kernel
 
 help:
 	@sed -n 's/^#   //p' $(firstword $(MAKEFILE_LIST))
 
-test: fmt-check clippy test-rust
+test: fmt-check clippy test-rust test-xarray-kernel
 
 fmt-check:
 	$(CARGO) fmt --all --check
@@ -20,3 +20,7 @@ clippy:
 test-rust:
 	tools/need linux-perf trace-cmd
 	$(CARGO) test --workspace
+
+# Linux's own lib/test_xarray.c on our array.
+test-xarray-kernel:
+	crates/xarray/tests/kernel/run.sh

@@ -1,0 +1,375 @@
+//! The array: a lock, flags and a head, and the normal interface on entries.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use super::find::{Found, Search, next};
+use super::mark;
+use crate::raw::dense::Dense;
+use crate::raw::lock::Lock;
+use crate::raw::rcu::Guard;
+use crate::raw::{Child, Pin, Slot, Word, Writer};
+use crate::{Entry, Error, Filter, Flags, Gfp, IdLimit, Mark, Result};
+
+/// An array of entries, 16 bytes like the kernel's `struct xarray`, and the same bytes as our C header's.
+///
+/// This is the untyped core: it owns its nodes, not what the entries point to. [`crate::XArray`] is the typed
+/// face. Reading takes a [`Guard`] and never a lock; changing takes the lock.
+#[repr(C)]
+#[derive(Debug)]
+pub struct RawXArray {
+    pub(crate) lock: Lock,
+    flags: AtomicU32,
+    pub(crate) head: Slot,
+}
+
+const _: () = assert!(size_of::<RawXArray>() == 16);
+
+impl RawXArray {
+    /// Returns an empty array. Linux: `DEFINE_XARRAY_FLAGS`, `xa_init_flags`.
+    #[must_use]
+    pub const fn new(flags: Flags) -> Self {
+        Self { lock: Lock::new(), flags: AtomicU32::new(flags.0), head: Slot::new() }
+    }
+
+    /// Returns the flags, with the marks that some entry bears.
+    pub fn flags(&self) -> Flags {
+        Flags(self.flags.load(Ordering::Relaxed))
+    }
+
+    pub(crate) fn change_flags(&self, flags: Flags, on: bool) {
+        let old = self.flags().0;
+        let new = if on { old | flags.0 } else { old & !flags.0 };
+        if new != old {
+            self.flags.store(new, Ordering::Release);
+        }
+    }
+
+    pub(crate) fn set_root_mark(&self, mark: Mark, on: bool) {
+        self.change_flags(Flags(mark.root_flag()), on);
+    }
+
+    /// Takes the lock for a number of changes. Linux: `xa_lock` and the `__xa_` functions.
+    pub fn lock(&self) -> Writer<'_> {
+        self.lock_for(Gfp::KERNEL)
+    }
+
+    /// Takes the lock; memory is allocated in this context.
+    pub fn lock_for(&self, gfp: Gfp) -> Writer<'_> {
+        Writer::lock(self, gfp)
+    }
+
+    /// Returns the entry at `index`, or NULL. Linux: `xa_load`.
+    #[inline]
+    pub fn load(&self, index: u64, guard: &Guard) -> Entry {
+        loop {
+            let entry = crate::raw::lookup::lookup(&self.head, index, guard.pin());
+            if entry != Entry::RETRY {
+                return entry.visible();
+            }
+        }
+    }
+
+    /// Returns whether nothing is stored, not even a reservation. Linux: `xa_empty`.
+    pub fn is_empty(&self) -> bool {
+        self.head.is_empty()
+    }
+
+    /// Returns whether any entry bears the mark. Linux: `xa_marked`.
+    pub fn is_marked(&self, mark: Mark) -> bool {
+        self.flags.load(Ordering::Acquire) & mark.root_flag() != 0
+    }
+
+    /// Returns whether the entry at `index` bears the mark. Linux: `xa_get_mark`.
+    pub fn get_mark(&self, index: u64, mark: Mark, guard: &Guard) -> bool {
+        mark::get_mark(self, index, mark, guard.pin())
+    }
+
+    /// Returns the first entry at or after `from`, at `max` at most, with its first index (or `from`, if it is
+    /// inside the entry's indices). Linux: `xa_find`.
+    pub fn find(&self, from: u64, max: u64, filter: Filter, guard: &Guard) -> Option<(u64, Entry)> {
+        let found = next(self, from, max, Search::visible(self, filter), guard.pin())?;
+        Some((found.first.max(from), found.entry))
+    }
+
+    /// Returns the first entry that begins after `index`, at `max` at most. Linux: `xa_find_after`.
+    pub fn find_after(
+        &self,
+        index: u64,
+        max: u64,
+        filter: Filter,
+        guard: &Guard,
+    ) -> Option<(u64, Entry)> {
+        let search = Search::visible(self, filter);
+        let from = index.checked_add(1)?;
+        let mut found = next(self, from, max, search, guard.pin())?;
+        if found.first < from {
+            found = next(self, found.last.checked_add(1)?, max, search, guard.pin())?;
+        }
+        Some((found.first, found.entry))
+    }
+
+    /// Returns the entries from `from` to `max`, in order. Entries that come or go meanwhile may be missed;
+    /// all others are seen. Linux: `xa_for_each_range`, `xa_for_each_marked`.
+    pub fn entries<'g>(
+        &'g self,
+        from: u64,
+        max: u64,
+        filter: Filter,
+        guard: &'g Guard,
+    ) -> Entries<'g> {
+        Entries { array: self, next: Some(from), max, search: Search::visible(self, filter), guard }
+    }
+
+    /// Returns the order of the entry at `index`: it covers `2^order` indices. 0 if there is none. Linux:
+    /// `xa_get_order`.
+    pub fn order(&self, index: u64, guard: &Guard) -> u32 {
+        let search = Search::stored(self, Filter::Present);
+        let found = next(self, index, index, search, guard.pin());
+        found.map_or(0, |found| found.order())
+    }
+
+    pub(crate) fn next(&self, from: u64, max: u64, search: Search, pin: Pin<'_>) -> Option<Found> {
+        next(self, from, max, search, pin)
+    }
+
+    /// Returns the bytes that the array's nodes take, as they were requested from the allocator.
+    pub fn memory_bytes(&self) -> usize {
+        let writer = self.lock();
+        bytes_below(&self.head, writer.pin())
+    }
+
+    /// Returns the number of nodes, dense ones first.
+    pub fn node_count(&self) -> (usize, usize) {
+        let writer = self.lock();
+        nodes_below(&self.head, writer.pin())
+    }
+
+    /// Removes everything. What entries point to is not touched. Linux: `xa_destroy`.
+    pub fn clear(&self) {
+        self.lock().clear();
+    }
+}
+
+impl Found {
+    pub(crate) fn order(&self) -> u32 {
+        64 - (self.last - self.first).leading_zeros()
+    }
+}
+
+/// An iterator over entries with their first indices.
+#[derive(Debug)]
+pub struct Entries<'g> {
+    array: &'g RawXArray,
+    next: Option<u64>,
+    max: u64,
+    search: Search,
+    guard: &'g Guard,
+}
+
+impl Iterator for Entries<'_> {
+    type Item = (u64, Entry);
+
+    fn next(&mut self) -> Option<(u64, Entry)> {
+        let from = self.next?;
+        let found = next(self.array, from, self.max, self.search, self.guard.pin());
+        self.next = found.and_then(|found| found.last.checked_add(1));
+        found.map(|found| (found.first.max(from), found.entry))
+    }
+}
+
+fn bytes_below(slot: &Slot, pin: Pin<'_>) -> usize {
+    match slot.child(pin) {
+        Child::Empty | Child::Entry(_) => 0,
+        Child::Bucket(bucket) => bucket.bytes(),
+        Child::Dense(node) if node.shift() == 0 => size_of::<Dense>(),
+        Child::Dense(node) => {
+            size_of::<Dense>() + (0..64).map(|i| bytes_below(node.slot(i), pin)).sum::<usize>()
+        }
+    }
+}
+
+fn nodes_below(slot: &Slot, pin: Pin<'_>) -> (usize, usize) {
+    match slot.child(pin) {
+        Child::Empty | Child::Entry(_) => (0, 0),
+        Child::Bucket(_) => (0, 1),
+        Child::Dense(node) if node.shift() == 0 => (1, 0),
+        Child::Dense(node) => (0..64)
+            .map(|i| nodes_below(node.slot(i), pin))
+            .fold((1, 0), |sum, nodes| (sum.0 + nodes.0, sum.1 + nodes.1)),
+    }
+}
+
+impl Drop for RawXArray {
+    fn drop(&mut self) {
+        self.clear();
+    }
+}
+
+/// The normal interface under the lock. Linux: `__xa_store` and its siblings.
+impl Writer<'_> {
+    /// Stores an entry and returns the old one; NULL erases. In an array that hands out ids NULL reserves.
+    ///
+    /// # Errors
+    ///
+    /// Invalid entries, and no memory if there was nothing at this index.
+    pub fn store(&self, index: u64, entry: Entry) -> Result<Entry> {
+        if !entry.is_storable() {
+            return Err(Error::Invalid);
+        }
+        if entry.is_null() && !self.has(Flags::TRACK_FREE) {
+            return Ok(self.erase(index).visible());
+        }
+        let entry = if entry.is_null() { Entry::ZERO } else { entry };
+        let old = self.insert(index, entry)?;
+        self.take_id(index);
+        Ok(old.visible())
+    }
+
+    fn take_id(&self, index: u64) {
+        if self.has(Flags::TRACK_FREE) {
+            self.clear_mark(index, Mark::FREE);
+        }
+    }
+
+    /// Erases the entry at this index, all of it, and returns it. Never fails.
+    pub fn remove(&self, index: u64) -> Entry {
+        self.erase(index).visible()
+    }
+
+    /// Stores an entry where nothing is; NULL reserves.
+    ///
+    /// # Errors
+    ///
+    /// Busy if there is something, even a reservation; invalid entries; no memory.
+    pub fn insert_new(&self, index: u64, entry: Entry) -> Result<()> {
+        if !entry.is_storable() {
+            return Err(Error::Invalid);
+        }
+        if !self.load(index).is_null() {
+            return Err(Error::Busy);
+        }
+        self.insert(index, if entry.is_null() { Entry::ZERO } else { entry })?;
+        self.take_id(index);
+        Ok(())
+    }
+
+    /// Stores `new` if the entry is `old`. Returns the entry found. A reservation matches only
+    /// [`Entry::ZERO`], and is returned as NULL.
+    ///
+    /// # Errors
+    ///
+    /// Invalid entries; no memory.
+    pub fn compare_exchange(&self, index: u64, old: Entry, new: Entry) -> Result<Entry> {
+        if !new.is_storable() {
+            return Err(Error::Invalid);
+        }
+        let current = self.load(index);
+        if current == old && new.is_null() {
+            self.erase(index);
+        } else if current == old {
+            self.insert(index, new)?;
+            if current.is_null() {
+                self.take_id(index);
+            }
+        }
+        Ok(current.visible())
+    }
+
+    /// Makes sure that a later store at this index needs no memory.
+    ///
+    /// # Errors
+    ///
+    /// No memory.
+    pub fn reserve(&self, index: u64) -> Result<()> {
+        self.compare_exchange(index, Entry::NULL, Entry::ZERO).map(|_| ())
+    }
+
+    /// Takes a reservation back, if nothing was stored there. Never fails.
+    pub fn release(&self, index: u64) {
+        if self.load(index).is_zero() {
+            self.erase(index);
+        }
+    }
+
+    /// Stores an entry at the lowest free id within the limit. NULL reserves.
+    ///
+    /// # Errors
+    ///
+    /// Busy if all are taken; invalid if the array does not hand out ids; no memory.
+    pub fn alloc(&self, entry: Entry, limit: IdLimit) -> Result<u32> {
+        self.allocate(entry, limit, |_| ())
+    }
+
+    /// Stores an entry at the first free id from `*next` on and around, and moves `*next` behind it. Returns
+    /// also whether the search came around.
+    ///
+    /// # Errors
+    ///
+    /// As [`Writer::alloc`].
+    pub fn alloc_cyclic(
+        &self,
+        entry: Entry,
+        limit: IdLimit,
+        next: &mut u32,
+    ) -> Result<(u32, bool)> {
+        self.allocate_cyclic(entry, limit, next, |_| ())
+    }
+
+    /// Sets a mark of the entry at this index; does nothing if there is none. Never fails.
+    pub fn mark(&self, index: u64, mark: Mark) {
+        self.set_mark(index, mark);
+    }
+
+    /// Clears a mark of the entry at this index. Never fails.
+    pub fn unmark(&self, index: u64, mark: Mark) {
+        self.clear_mark(index, mark);
+    }
+
+    /// Stores an entry that covers the `2^order` indices around `index`; NULL erases all of them. Returns the
+    /// entry that was at the first of them.
+    ///
+    /// # Errors
+    ///
+    /// Invalid entries and orders above 63; no memory.
+    pub fn store_order(&self, index: u64, order: u32, entry: Entry) -> Result<Entry> {
+        if order > 63 || !entry.is_storable() {
+            return Err(Error::Invalid);
+        }
+        let old = self.exchange_order(index, order, entry)?;
+        if !entry.is_null() {
+            self.take_id(index);
+        }
+        Ok(old.visible())
+    }
+
+    /// As [`Writer::store_order`], for any entry, and not taking an id.
+    pub(crate) fn exchange_order(&self, index: u64, order: u32, entry: Entry) -> Result<Entry> {
+        let first = index >> order << order;
+        if !entry.is_null() {
+            return self.store_run(super::range::Run::of_order(index, order), entry);
+        }
+        let old = self.load(first);
+        self.erase_range(first, first | ((1 << order) - 1));
+        Ok(old)
+    }
+
+    /// Stores an entry at all indices from `first` to `last`, or erases them (NULL).
+    ///
+    /// # Errors
+    ///
+    /// Invalid entries and reversed ranges; no memory, and then a beginning of the range may be stored.
+    pub fn set_range(&self, first: u64, last: u64, entry: Entry) -> Result<()> {
+        self.store_range(first, last, entry)
+    }
+
+    /// Removes everything.
+    pub fn clear(&self) {
+        let word = self.head().load();
+        self.head().store(Word::NULL);
+        for mark in Mark::ALL {
+            let is_free = self.is_inverted(mark) && !self.has(Flags::ZERO_BUSY);
+            self.array().set_root_mark(mark, is_free);
+        }
+        self.retire_tree(word);
+    }
+}

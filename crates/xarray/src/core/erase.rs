@@ -1,0 +1,159 @@
+//! Removes entries, and afterwards nodes that became empty or too large.
+//!
+//! Removing never needs memory. Making nodes smaller does, is tried without waiting, and is put off when it
+//! fails.
+
+use super::build::Items;
+use super::walk::{End, Path, Walk};
+use crate::raw::dense::SLOTS;
+use crate::raw::{Bucket, Child, Dense, Word, Writer};
+use crate::{Entry, Flags, Gfp, Mark};
+
+/// A leaf with so few entries becomes a bucket (which has room for half as many again).
+const LEAF_USED_MIN: u32 = 8;
+/// The children of an inner node become one bucket when they hold so few entries together.
+const MERGED_MAX: usize = 8;
+/// A bucket is made smaller when at most one in three of its slots is used.
+const BUCKET_SPARSITY: usize = 3;
+
+impl Writer<'_> {
+    /// Removes the entry at this index with its marks; all of it if it has several indices.
+    pub(crate) fn erase(&self, index: u64) -> Entry {
+        let walk = self.walk(index);
+        match walk.end {
+            End::Empty | End::Single(_) | End::Other(_) => Entry::NULL,
+            End::Entry(old) => {
+                self.reset_marks(&walk, index);
+                self.erase_entry(&walk);
+                old
+            }
+            End::Bucket(bucket) => {
+                let number = bucket.find(index).filter(|&number| !bucket.slot(number).is_empty());
+                let Some(number) = number else {
+                    return Entry::NULL;
+                };
+                self.reset_marks(&walk, index);
+                let old = bucket.replace(number, Entry::NULL);
+                self.prune_bucket(&walk, bucket);
+                old
+            }
+        }
+    }
+
+    /// Takes every mark from the entry at the end of the walk; in an array that hands out ids it becomes free.
+    pub(crate) fn reset_marks(&self, walk: &Walk<'_>, index: u64) {
+        for mark in Mark::ALL {
+            self.change_mark(walk, index, mark, mark == Mark::FREE && self.has(Flags::TRACK_FREE));
+        }
+    }
+
+    fn erase_entry(&self, walk: &Walk<'_>) {
+        let Some((node, canonical)) = walk.path.place() else {
+            return self.head().store(Word::NULL);
+        };
+        // The canonical slot first: from then on a reader of any sibling finds nothing.
+        let span = node.span(canonical);
+        for offset in canonical..canonical + span {
+            node.set(offset, Word::NULL);
+        }
+        self.prune(walk.path);
+    }
+
+    fn prune_bucket(&self, walk: &Walk<'_>, bucket: Bucket<'_>) {
+        if bucket.live() == 0 {
+            self.relink(walk, Word::NULL);
+            self.prune(walk.path);
+        } else if bucket.live() * BUCKET_SPARSITY <= bucket.capacity() && bucket.capacity() > 3 {
+            let mut items = Items::new();
+            items.push_bucket(bucket);
+            let spare = items.as_slice().len() / 2;
+            self.shrink(|writer| writer.build(&items, spare), |word| self.relink(walk, word));
+        }
+    }
+
+    /// Tries to build a smaller node and to put it in place.
+    fn shrink(&self, build: impl Fn(&Writer<'_>) -> crate::Result<Word>, replace: impl Fn(Word)) {
+        if let Ok(word) = build(&self.without_waiting()) {
+            replace(word);
+        }
+    }
+
+    /// Removes the nodes at the end of the path that hold nothing, and makes the first that does smaller.
+    pub(crate) fn prune(&self, mut path: Path<'_>) {
+        while let Some((node, _)) = path.pop() {
+            let walk = Walk { path, end: End::Empty };
+            match (node.used().count_ones(), node.shift()) {
+                (0, _) => self.relink(&walk, Word::NULL),
+                (1..=LEAF_USED_MIN, 0) => return self.shrink_leaf(&walk, node),
+                (1, _) => return self.collapse(&walk, node),
+                (2..=8, _) => return self.merge(&walk, node),
+                _ => return,
+            }
+        }
+    }
+
+    fn shrink_leaf(&self, walk: &Walk<'_>, node: &Dense) {
+        let mut items = Items::new();
+        for offset in 0..SLOTS {
+            let entry = node.slot(offset).entry();
+            if entry.sibling_of().is_some() {
+                return;
+            }
+            if !entry.is_null() {
+                let marks = Mark::ALL.iter().filter(|&&mark| node.marks(mark) >> offset & 1 != 0);
+                let marks = marks.map(|mark| mark.bit()).sum();
+                items.push(super::build::Item { index: node.index_of(offset), entry, marks });
+            }
+        }
+        let spare = items.as_slice().len() / 2;
+        self.shrink(|writer| writer.build(&items, spare), |word| self.relink(walk, word));
+    }
+
+    /// Removes a level that has a single child.
+    fn collapse(&self, walk: &Walk<'_>, node: &Dense) {
+        let word = node.slot(node.used().trailing_zeros() as usize).load();
+        if word.is_node() {
+            self.relink(walk, word);
+        }
+    }
+
+    /// Puts the entries of an inner node's few buckets into one.
+    fn merge(&self, walk: &Walk<'_>, node: &Dense) {
+        let mut items = Items::new();
+        let mut used = node.used();
+        while used != 0 {
+            match node.slot(used.trailing_zeros() as usize).child(self.pin()) {
+                Child::Bucket(bucket) if items.as_slice().len() + bucket.live() <= MERGED_MAX => {
+                    items.push_bucket(bucket);
+                }
+                _ => return,
+            }
+            used &= used - 1;
+        }
+        let place = walk.path.place();
+        let old = place.map_or(self.head(), |(node, offset)| node.slot(offset)).load();
+        self.shrink(
+            |writer| writer.build(&items, items.as_slice().len() / 2),
+            |word| {
+                self.link(place, word);
+                self.retire_tree(old);
+            },
+        );
+    }
+
+    /// Removes everything from `first` to `last`, and entries that reach into that range from outside.
+    pub(crate) fn erase_range(&self, first: u64, last: u64) {
+        let mut from = first;
+        while let Some(found) = self.next_entry(from, last) {
+            self.erase(found.first);
+            let Some(next) = found.last.checked_add(1) else {
+                return;
+            };
+            from = next;
+        }
+    }
+
+    fn without_waiting(&self) -> Writer<'_> {
+        self.sharing(Gfp::NOWAIT)
+    }
+}

@@ -1,0 +1,111 @@
+//! Finds free indices, for arrays that hand out ids.
+
+use super::walk::{End, Walk, walk};
+use crate::raw::dense::align_down;
+use crate::raw::{Pin, Slot, Writer};
+use crate::{Entry, Error, Flags, IdLimit, Mark, Result};
+
+/// Returns the lowest free index from `from` to `max`: one without an entry, or whose entry bears the mark.
+pub(crate) fn next_free(head: &Slot, mut from: u64, max: u64, pin: Pin<'_>) -> Option<u64> {
+    // Each turn looks at one way down, and either returns or goes on behind what it has seen to be taken.
+    while from <= max {
+        match first_free_near(&walk(head, from, pin), from) {
+            Ok(index) => return Some(index).filter(|&index| index <= max),
+            Err(next) => from = next?,
+        }
+    }
+    None
+}
+
+/// Returns a free index at or after `from` and before any other free one, or else where to look next
+/// (`None` at the end of all indices).
+fn first_free_near(walk: &Walk<'_>, from: u64) -> std::result::Result<u64, Option<u64>> {
+    // The highest node on the way that knows the slot taken to be full spares us all below it.
+    let mut taken = None;
+    for (node, _) in walk.path.upwards() {
+        let digit = node.digit(from);
+        if node.marks(Mark::FREE) >> digit & 1 == 0 {
+            continue;
+        }
+        let candidates = !node.marks(Mark::FREE) >> digit << digit;
+        taken = Some(match candidates.trailing_zeros() {
+            64 => node.last().checked_add(1),
+            next => Some(node.index_of(next as usize)),
+        });
+    }
+    if let Some(next) = taken {
+        // A leaf's clear bit is a free index itself.
+        return match (walk.path.place(), next) {
+            (Some((node, _)), Some(next)) if node.shift() == 0 && node.covers(next) => Ok(next),
+            _ => Err(next),
+        };
+    }
+    match walk.end {
+        End::Empty | End::Single(_) | End::Other(_) => Ok(from),
+        End::Entry(_) => Ok(from),
+        End::Bucket(bucket) => {
+            // At most 32 of its indices are taken.
+            let region = walk.path.bits();
+            let end = align_down(from, region) | (u64::MAX >> (64 - region.min(64)));
+            let is_free = |index: u64| {
+                bucket.find(index).is_none_or(|number| {
+                    bucket.slot(number).is_empty() || bucket.marks(Mark::FREE) >> number & 1 == 0
+                })
+            };
+            match (from..=end).find(|&index| is_free(index)) {
+                Some(index) => Ok(index),
+                None => Err(end.checked_add(1)),
+            }
+        }
+    }
+}
+
+impl Writer<'_> {
+    /// Stores an entry at the lowest free id and tells the id before the entry can be seen.
+    pub(crate) fn allocate(
+        &self,
+        entry: Entry,
+        limit: IdLimit,
+        tell: impl FnOnce(u32),
+    ) -> Result<u32> {
+        if !self.has(Flags::TRACK_FREE) || !entry.is_storable() {
+            return Err(Error::Invalid);
+        }
+        let entry = if entry.is_null() { Entry::ZERO } else { entry };
+        let min = if self.has(Flags::ZERO_BUSY) { limit.min.max(1) } else { limit.min };
+        let free = next_free(self.head(), u64::from(min), u64::from(limit.max), self.pin());
+        let free = free.ok_or(Error::Busy)?;
+        let id = u32::try_from(free).map_err(|_| Error::Busy)?;
+        tell(id);
+        self.insert(free, entry)?;
+        self.clear_mark(free, Mark::FREE);
+        Ok(id)
+    }
+
+    /// As [`Writer::allocate`], from `*next` on and around. Returns whether it came around.
+    pub(crate) fn allocate_cyclic(
+        &self,
+        entry: Entry,
+        limit: IdLimit,
+        next: &mut u32,
+        mut tell: impl FnMut(u32),
+    ) -> Result<(u32, bool)> {
+        let start = IdLimit { min: limit.min.max(*next), ..limit };
+        let mut wrapped = false;
+        let mut result = self.allocate(entry, start, &mut tell);
+        if result.is_ok() && self.has(Flags::ALLOC_WRAPPED) {
+            self.array().change_flags(Flags::ALLOC_WRAPPED, false);
+            wrapped = true;
+        }
+        if result.is_err() && start.min > limit.min {
+            result = self.allocate(entry, limit, &mut tell);
+            wrapped = true;
+        }
+        let id = result?;
+        *next = id.wrapping_add(1);
+        if *next == 0 {
+            self.array().change_flags(Flags::ALLOC_WRAPPED, true);
+        }
+        Ok((id, wrapped))
+    }
+}

@@ -1,0 +1,153 @@
+//! Stores one entry at one index.
+
+use super::build::{Item, Items, highest_digit};
+use super::walk::{End, Walk, walk};
+use crate::raw::bucket::capacity_max;
+use crate::raw::{Bucket, Child, Dense, Word, Writer};
+use crate::{Entry, Flags, Mark, Result};
+
+impl Writer<'_> {
+    pub(crate) fn walk(&self, index: u64) -> Walk<'_> {
+        walk(self.head(), index, self.pin())
+    }
+
+    /// Returns the entry at this index as stored.
+    pub(crate) fn load(&self, index: u64) -> Entry {
+        crate::raw::lookup::lookup(self.head(), index, self.pin())
+    }
+
+    /// Returns whether the head itself can hold the entry of index 0.
+    fn head_can_hold(&self, entry: Entry) -> bool {
+        // The zero entry is a promise that a later store needs no memory, and that may be of an odd pointer.
+        !Word::from_entry(entry).is_node() && !entry.is_zero() && !self.has(Flags::TRACK_FREE)
+    }
+
+    /// Stores an entry that is not NULL. Marks are as they were; a new entry has none. If the index belongs to
+    /// a multi-index entry, all of it changes.
+    ///
+    /// Fails only if there was no entry at this index, not even a reserved one, and leaves all unchanged then.
+    /// (One exception: an odd pointer over an entry at index 0 of an otherwise empty array.)
+    pub(crate) fn insert(&self, index: u64, entry: Entry) -> Result<Entry> {
+        debug_assert!(!entry.is_null());
+        let walk = self.walk(index);
+        match walk.end {
+            End::Entry(old) => self.overwrite(&walk, old, entry).map(|()| old),
+            End::Empty => self.insert_at_empty(&walk, index, entry).map(|()| Entry::NULL),
+            End::Single(first) => {
+                self.leave_head(first, Some((index, entry))).map(|()| Entry::NULL)
+            }
+            End::Other(node) => self.insert_beside(&walk, node, index, entry).map(|()| Entry::NULL),
+            End::Bucket(bucket) => self.insert_in_bucket(&walk, bucket, index, entry),
+        }
+    }
+
+    fn overwrite(&self, walk: &Walk<'_>, old: Entry, entry: Entry) -> Result<()> {
+        match walk.path.place() {
+            Some((node, _)) if Word::from_entry(entry).is_node() && node.shift() != 0 => {
+                Err(crate::Error::Invalid)
+            }
+            Some((node, offset)) => {
+                node.slot(offset).set_entry(entry);
+                Ok(())
+            }
+            None if self.head_can_hold(entry) => {
+                self.head().set_entry(entry);
+                Ok(())
+            }
+            None => {
+                self.leave_head(old, None)?;
+                self.insert(0, entry).map(|_| ())
+            }
+        }
+    }
+
+    fn insert_at_empty(&self, walk: &Walk<'_>, index: u64, entry: Entry) -> Result<()> {
+        match walk.path.place() {
+            None if index == 0 && self.head_can_hold(entry) => self.head().set_entry(entry),
+            Some((node, offset)) if node.shift() == 0 => node.set(offset, Word::from_entry(entry)),
+            place => {
+                let word = self.single(index, entry)?;
+                self.link(place, word);
+            }
+        }
+        Ok(())
+    }
+
+    fn single(&self, index: u64, entry: Entry) -> Result<Word> {
+        let word = Bucket::create(index, 0, 1, self.gfp)?;
+        if let Child::Bucket(bucket) = word.child(self.pin()) {
+            bucket.append(index, entry);
+        }
+        Ok(word)
+    }
+
+    /// Moves the entry of index 0 from the head into a bucket, and adds another one.
+    pub(crate) fn leave_head(&self, first: Entry, second: Option<(u64, Entry)>) -> Result<()> {
+        let mut items = Items::new();
+        let marks = Mark::ALL.iter().filter(|&&mark| self.array().is_marked(mark));
+        items.push(Item { index: 0, entry: first, marks: marks.map(|mark| mark.bit()).sum() });
+        if let Some((index, entry)) = second {
+            items.push(Item { index, entry, marks: 0 });
+        }
+        let word = self.build(&items, 0)?;
+        self.link(None, word);
+        Ok(())
+    }
+
+    /// Adds a level above a node, in which it and the new index part.
+    fn insert_beside(&self, walk: &Walk<'_>, node: &Dense, index: u64, entry: Entry) -> Result<()> {
+        let shift = highest_digit(node.first() ^ index).max(node.shift());
+        let word = Dense::create(index, shift, self.gfp)?;
+        let single = self.single(index, entry).inspect_err(|_| self.retire(word))?;
+        if let Child::Dense(fork) = word.child(self.pin()) {
+            self.adopt(fork, walk);
+            self.link(Some((fork, fork.digit(index))), single);
+        }
+        self.link(walk.path.place(), word);
+        Ok(())
+    }
+
+    /// Hangs what is in the slot at the end of the walk below an unpublished node.
+    pub(crate) fn adopt(&self, fork: &Dense, walk: &Walk<'_>) {
+        let slot = walk.path.place().map_or(self.head(), |(node, offset)| node.slot(offset));
+        let word = slot.load();
+        if let Child::Dense(node) = word.child(self.pin()) {
+            let offset = fork.digit(node.first());
+            self.link(Some((fork, offset)), word);
+            self.summarize(fork, offset);
+        }
+    }
+
+    fn insert_in_bucket(
+        &self,
+        walk: &Walk<'_>,
+        bucket: Bucket<'_>,
+        index: u64,
+        entry: Entry,
+    ) -> Result<Entry> {
+        let fits = bucket.fits(index);
+        if fits && let Some(number) = bucket.find(index) {
+            return Ok(bucket.replace(number, entry));
+        }
+        if fits && !bucket.is_full() {
+            bucket.append(index, entry);
+            return Ok(Entry::NULL);
+        }
+        let mut items = Items::new();
+        items.push_bucket(bucket);
+        items.push(Item { index, entry, marks: 0 });
+        let word = self.build(&items, 0)?;
+        self.relink(walk, word);
+        Ok(Entry::NULL)
+    }
+
+    /// Puts a new node in the place of the one at the end of the walk.
+    pub(crate) fn relink(&self, walk: &Walk<'_>, word: Word) {
+        let place = walk.path.place();
+        let old = place.map_or(self.head(), |(node, offset)| node.slot(offset)).load();
+        self.link(place, word);
+        self.retire(old);
+    }
+}
+
+const _: () = assert!(capacity_max(0) <= 32 && capacity_max(3) <= 32);

@@ -1,0 +1,338 @@
+//! Stores one entry at many indices, and divides such an entry again.
+//!
+//! # How it works
+//!
+//! A run of slots of one dense node holds the entry: the first slot the entry itself, the others the word
+//! "sibling of that slot". The node's shift follows from the size of the run, so a way down to a node of that
+//! shift is made first (buckets in between are spread out), which is where memory may run out, and then the
+//! slots are filled, which cannot fail.
+
+use super::build::{Items, highest_digit};
+use super::mark::span_mask;
+use super::walk::{End, Path, Walk};
+use crate::raw::dense::{DIGIT_BITS, SLOTS};
+use crate::raw::rcu::Limbo;
+use crate::raw::{Child, Dense, Word, Writer};
+use crate::{Entry, Error, Flags, Gfp, Mark, Result};
+
+/// A run of slots in a node of this shift, aligned to the node's digits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Run {
+    pub(crate) first: u64,
+    pub(crate) shift: u32,
+    pub(crate) slots: usize,
+}
+
+impl Run {
+    /// Returns the run of `2^order` indices around this one.
+    pub(crate) fn of_order(index: u64, order: u32) -> Self {
+        let shift = order / DIGIT_BITS * DIGIT_BITS;
+        Self { first: index >> order << order, shift, slots: 1 << (order - shift) }
+    }
+
+    /// Returns the longest run from `first` on that one node can hold and that ends at `last` or before.
+    pub(crate) fn longest(first: u64, last: u64) -> Self {
+        let fits = |shift: u32| {
+            let low_bits = (1_u64 << shift) - 1;
+            first & low_bits == 0 && last - first >= low_bits
+        };
+        let shift = (0..64)
+            .step_by(DIGIT_BITS as usize)
+            .take_while(|&shift| fits(shift))
+            .last()
+            .unwrap_or(0);
+        let digit = (first >> shift) as usize % SLOTS;
+        // One more than the difference, without overflow at the whole range of indices.
+        let slots = ((last - first) >> shift).saturating_add(1);
+        let is_ragged = (last - first) & ((1 << shift) - 1) != (1 << shift) - 1;
+        let slots = slots.min((SLOTS - digit) as u64 + 1) as usize - usize::from(is_ragged);
+        Self {
+            first,
+            shift,
+            slots: slots.min(SLOTS - digit).min(1 << (64 - shift).min(DIGIT_BITS)),
+        }
+    }
+
+    pub(crate) fn last(self) -> u64 {
+        self.first + (((self.slots as u64 - 1) << self.shift) | ((1 << self.shift) - 1))
+    }
+}
+
+/// Where a run goes.
+enum Reached<'w> {
+    /// This node, at the end of this path, has the run's slots.
+    Node(Path<'w>, &'w Dense),
+    /// The run lies inside a larger entry.
+    Inside,
+}
+
+impl Writer<'_> {
+    /// Stores an entry that is not NULL at all indices of a run; or, if the run lies inside a larger entry,
+    /// at all indices of that. The entry gets the marks of all that it replaces. Returns what was at the
+    /// first index.
+    pub(crate) fn store_run(&self, run: Run, entry: Entry) -> Result<Entry> {
+        if run.slots == 1 && run.shift == 0 {
+            return self.insert(run.first, entry);
+        }
+        if run.shift > 0 && Word::from_entry(entry).is_node() {
+            return Err(Error::Invalid);
+        }
+        let old = self.load(run.first);
+        match self.reach(run.first, run.shift)? {
+            Reached::Inside => return self.insert(run.first, entry),
+            Reached::Node(path, node) => self.fill(path, node, run, entry),
+        }
+        Ok(old)
+    }
+
+    /// Makes a way down to a dense node of this shift. Contents stay as they are.
+    fn reach(&self, index: u64, shift: u32) -> Result<Reached<'_>> {
+        let mut path = Path::new();
+        let mut child = self.head().child(self.pin());
+        loop {
+            let word = match child {
+                Child::Dense(node) if node.covers(index) && node.shift() == shift => {
+                    return Ok(Reached::Node(path, node));
+                }
+                Child::Dense(node) if node.covers(index) && node.shift() > shift => {
+                    let offset = node.canonical(node.digit(index));
+                    path.push(node, offset);
+                    child = node.slot(offset).child(self.pin());
+                    continue;
+                }
+                Child::Entry(entry) if path.place().is_none() => {
+                    self.leave_head(entry, None)?;
+                    child = self.head().child(self.pin());
+                    continue;
+                }
+                Child::Entry(_) => return Ok(Reached::Inside),
+                Child::Empty => {
+                    let word = Dense::create(index, shift, self.gfp)?;
+                    self.link(path.place(), word);
+                    word
+                }
+                Child::Dense(node) => {
+                    let shift = parting_shift(node.first() ^ index, shift);
+                    let word = Dense::create(index, shift, self.gfp)?;
+                    let walk = Walk { path, end: End::Other(node) };
+                    if let Child::Dense(fork) = word.child(self.pin()) {
+                        self.adopt(fork, &walk);
+                    }
+                    self.link(path.place(), word);
+                    word
+                }
+                Child::Bucket(bucket) => {
+                    let mut items = Items::new();
+                    items.push_bucket(bucket);
+                    let bits =
+                        items.as_slice().iter().fold(0, |bits, item| bits | (item.index ^ index));
+                    let word = self.build_dense(&items, parting_shift(bits, shift))?;
+                    self.relink(&Walk { path, end: End::Bucket(bucket) }, word);
+                    word
+                }
+            };
+            child = word.child(self.pin());
+        }
+    }
+
+    /// Fills a run of slots.
+    fn fill(&self, path: Path<'_>, node: &Dense, run: Run, entry: Entry) {
+        let first = node.digit(run.first);
+        let end = first + run.slots;
+        let canonical = node.canonical(first);
+        let is_entry = |offset: usize| {
+            let word = node.slot(offset).load();
+            word != Word::NULL && (node.shift() == 0 || !word.is_node())
+        };
+        if is_entry(canonical) && canonical + node.span(canonical) >= end {
+            // The old entry covers all of the run, and maybe more.
+            return node.slot(canonical).set_entry(entry);
+        }
+        if canonical < first {
+            self.clear_slots(node, canonical, node.span(canonical));
+        }
+        let last = node.canonical(end - 1);
+        if is_entry(last) && last + node.span(last) > end {
+            self.clear_slots(node, last, node.span(last));
+        }
+        let mask = span_mask(first, run.slots);
+        for mark in Mark::ALL {
+            let old = node.marks(mark);
+            let new = if self.is_inverted(mark) {
+                old | mask
+            } else {
+                old & !mask | u64::from(old & mask != 0) << first
+            };
+            node.set_marks(mark, new);
+        }
+        for offset in first..end {
+            let old = node.slot(offset).load();
+            let word = if offset == first { entry } else { Entry::sibling(first) };
+            node.set(offset, Word::from_entry(word));
+            if node.shift() != 0 {
+                self.retire_tree(old);
+            }
+        }
+        self.propagate_all(path, node);
+    }
+
+    fn clear_slots(&self, node: &Dense, first: usize, slots: usize) {
+        for offset in first..first + slots {
+            node.set(offset, Word::NULL);
+        }
+        let mask = span_mask(first, slots);
+        for mark in Mark::ALL {
+            node.set_marks(mark, node.marks(mark) & !mask);
+        }
+    }
+
+    fn propagate_all(&self, path: Path<'_>, node: &Dense) {
+        for mark in Mark::ALL {
+            self.propagate(path, mark, self.summary(node, &path, mark));
+        }
+    }
+
+    /// Stores an entry (or, with NULL, nothing) at all indices from `first` to `last`, in as few entries as
+    /// nodes allow. When memory runs out, a beginning of the range may have been stored.
+    pub(crate) fn store_range(&self, first: u64, last: u64, entry: Entry) -> Result<()> {
+        if entry.is_internal() || !entry.is_storable() || last < first {
+            return Err(Error::Invalid);
+        }
+        if entry.is_null() {
+            self.erase_range(first, last);
+            return Ok(());
+        }
+        let mut from = first;
+        loop {
+            let run = Run::longest(from, last);
+            self.store_run(run, entry)?;
+            if self.has(Flags::TRACK_FREE) {
+                self.clear_mark(run.first, Mark::FREE);
+            }
+            match run.last() {
+                end if end >= last => return Ok(()),
+                end => from = end + 1,
+            }
+        }
+    }
+
+    /// Makes sure that storing at any index from `first` to `last` needs no memory.
+    pub(crate) fn create_range(&self, first: u64, last: u64) -> Result<()> {
+        let mut from = first;
+        loop {
+            self.reach(from, 0)?;
+            match (from | (SLOTS as u64 - 1)).checked_add(1) {
+                Some(next) if next <= last => from = next,
+                _ => return Ok(()),
+            }
+        }
+    }
+}
+
+/// Returns the shift of a node that can hold both sides of a difference, at least `shift`.
+fn parting_shift(differing_bits: u64, shift: u32) -> u32 {
+    if differing_bits == 0 { shift } else { highest_digit(differing_bits).max(shift) }
+}
+
+/// The nodes that dividing an entry will need, made before the lock is taken.
+pub(crate) struct Split {
+    nodes: Limbo,
+    order: u32,
+}
+
+impl Split {
+    /// Makes nodes to divide the entry of `old_order` around `index` into ones of `order`.
+    ///
+    /// # Errors
+    ///
+    /// No memory; or invalid if the new order is not smaller, or more than one level of nodes below.
+    pub(crate) fn prepare(
+        index: u64,
+        old_order: u32,
+        order: u32,
+        entry: Entry,
+        gfp: Gfp,
+    ) -> Result<Self> {
+        let old = Run::of_order(index, old_order);
+        let new_shift = order / DIGIT_BITS * DIGIT_BITS;
+        if order >= old_order || new_shift + DIGIT_BITS < old.shift {
+            return Err(Error::Invalid);
+        }
+        let mut split = Self { nodes: Limbo::new(), order };
+        if new_shift < old.shift {
+            for slot in (0..old.slots as u64).rev() {
+                let node = Dense::create(old.first + (slot << old.shift), new_shift, gfp)?;
+                split.nodes.push_private(node, |node| fill_pieces(node, 0, SLOTS, order, entry));
+            }
+        }
+        Ok(split)
+    }
+}
+
+#[cfg(feature = "capi")]
+impl Split {
+    /// Returns what [`Split::into_nodes`] took apart.
+    pub(crate) const fn from_nodes(nodes: Limbo, order: u32) -> Self {
+        Self { nodes, order }
+    }
+
+    /// Returns the nodes.
+    pub(crate) fn into_nodes(mut self) -> Limbo {
+        std::mem::replace(&mut self.nodes, Limbo::new())
+    }
+}
+
+impl Drop for Split {
+    fn drop(&mut self) {
+        self.nodes.free_private();
+    }
+}
+
+/// Fills slots with entries of this order.
+fn fill_pieces(node: &Dense, first: usize, slots: usize, order: u32, entry: Entry) {
+    let piece = 1 << (order - node.shift());
+    for offset in first..first + slots {
+        let canonical = offset / piece * piece;
+        let word = if offset == canonical { entry } else { Entry::sibling(canonical) };
+        node.set(offset, Word::from_entry(word));
+    }
+}
+
+impl Writer<'_> {
+    /// Divides the entry at `index`. Each part holds `entry` and the marks of the whole.
+    pub(crate) fn split(&self, index: u64, entry: Entry, mut split: Split) {
+        let walk = self.walk(index);
+        let mut path = walk.path;
+        let (End::Entry(_), Some((node, canonical))) = (walk.end, path.pop()) else {
+            return;
+        };
+        let slots = node.span(canonical);
+        let mask = span_mask(canonical, slots);
+        let marked = Mark::ALL.map(|mark| node.marks(mark) >> canonical & 1 != 0);
+        if split.order >= node.shift() {
+            fill_pieces(node, canonical, slots, split.order, entry);
+            let piece = 1 << (split.order - node.shift());
+            let canonicals =
+                (canonical..canonical + slots).step_by(piece).fold(0, |bits, i| bits | 1 << i);
+            for mark in Mark::ALL.into_iter().filter(|&mark| !self.is_inverted(mark)) {
+                let bits = if marked[mark.number()] { canonicals } else { 0 };
+                node.set_marks(mark, node.marks(mark) & !mask | bits);
+            }
+        } else {
+            for offset in canonical..canonical + slots {
+                let Some(word) = split.nodes.pop_private() else { return };
+                if let Child::Dense(child) = word.child(self.pin()) {
+                    let piece = 1 << (split.order - child.shift());
+                    let canonicals = (0..SLOTS).step_by(piece).fold(0, |bits, i| bits | 1 << i);
+                    for mark in Mark::ALL.into_iter().filter(|mark| marked[mark.number()]) {
+                        let bits = if self.is_inverted(mark) { u64::MAX } else { canonicals };
+                        child.set_marks(mark, bits);
+                    }
+                }
+                self.link(Some((node, offset)), word);
+                self.summarize(node, offset);
+            }
+        }
+        self.propagate_all(path, node);
+    }
+}

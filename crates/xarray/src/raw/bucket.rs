@@ -1,0 +1,255 @@
+//! The bucket: up to 32 entries with the low bytes of their indices, for regions where few indices are used.
+//!
+//! # How it works
+//!
+//! A header, then the keys (1, 2, 4 or 8 bytes each, as few as tell the entries apart), then one slot per key,
+//! in the order of insertion. A reader compares all keys of a word at once, takes the first that matches, and
+//! reads that slot. The width and the number of key words come with the pointer, so header, keys and slot are
+//! read without waiting for each other, most often from two cache lines.
+//!
+//! A key is never changed or reused while the bucket lives: erasing empties the slot (a tombstone), storing at
+//! the same index fills it again, and only a new bucket drops it. So a reader that found its key cannot be
+//! handed another index's entry, and neither erasing nor overwriting needs memory.
+//!
+//! Keys not used yet repeat key 0. Key 0 itself is found first at slot 0, so they match nothing, and adding
+//! an entry is: fill the slot, then publish its key.
+//!
+//! # Invariants
+//!
+//! - `live <= len <= capacity`; slots at `len` and above are empty; `live` = slots that are not empty.
+//! - `marks[m]` bit i belongs to slot i (mark 0 inverted as in [`super::Dense`]), 0 when the slot is empty.
+//! - For each key: `index >> 8*width == base >> 8*width`, and `key == index & (2^(8*width) - 1)`.
+
+use std::alloc::Layout;
+use std::marker::PhantomData;
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicU32, AtomicU64, Ordering};
+
+use super::{Slot, Word, memory};
+use crate::{Entry, Gfp, Mark, Result};
+
+/// No bucket holds more.
+pub(crate) const CAPACITY_MAX: usize = 32;
+/// The sizes that buckets come in: each at most 1.5 times the one before, so at least 2/3 are used after growth.
+const CAPACITIES: [u8; 10] = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32];
+/// The most entries by key width (1, 2, 4, 8 bytes): wide keys fill more lines per comparison.
+const CAPACITY_MAX_BY_WIDTH: [usize; 4] = [32, 32, 24, 16];
+
+#[repr(C, align(16))]
+pub(super) struct Header {
+    base: u64,
+    /// Links the node in a limbo list once it is unlinked.
+    pub(super) limbo: AtomicPtr<()>,
+    marks: [AtomicU32; 3],
+    capacity: u8,
+    width_log2: u8,
+    len: AtomicU8,
+    live: AtomicU8,
+}
+
+pub(super) const HEADER_BYTES: usize = size_of::<Header>();
+const _: () = assert!(HEADER_BYTES == 32);
+
+/// Returns the log2 of the key bytes that tell these index bits apart.
+pub(crate) const fn width_log2(differing_bits: u64) -> u32 {
+    match differing_bits {
+        0..=0xff => 0,
+        0x100..=0xffff => 1,
+        0x1_0000..=0xffff_ffff => 2,
+        _ => 3,
+    }
+}
+
+/// Returns the most entries that a bucket with keys of this width holds.
+pub(crate) const fn capacity_max(width_log2: u32) -> usize {
+    CAPACITY_MAX_BY_WIDTH[width_log2 as usize]
+}
+
+fn capacity_for(entries: usize) -> u8 {
+    *CAPACITIES
+        .iter()
+        .find(|&&capacity| usize::from(capacity) >= entries)
+        .expect("at most 32 entries")
+}
+
+fn key_words(capacity: u8, width_log2: u32) -> usize {
+    (usize::from(capacity) << width_log2).div_ceil(8)
+}
+
+pub(super) fn layout(capacity: u8, key_words: usize) -> Layout {
+    let bytes = HEADER_BYTES + 8 * (key_words + usize::from(capacity));
+    Layout::from_size_align(bytes, align_of::<Header>()).expect("a few hundred bytes")
+}
+
+/// Repeats a key over a whole word.
+#[inline]
+pub(super) const fn spread(key: u64, width_log2: u32) -> u64 {
+    match width_log2 {
+        0 => (key & 0xff) * 0x0101_0101_0101_0101,
+        1 => (key & 0xffff) * 0x0001_0001_0001_0001,
+        2 => (key & 0xffff_ffff) * 0x0000_0001_0000_0001,
+        _ => key,
+    }
+}
+
+/// A bucket, alive for `'a`.
+#[derive(Clone, Copy)]
+pub(crate) struct Bucket<'a> {
+    node: NonNull<Header>,
+    _alive: PhantomData<&'a Header>,
+}
+
+impl Bucket<'_> {
+    /// Returns the word of a fresh, empty bucket with room for `entries` keys whose index bits differ from
+    /// `index` only in the lowest `8 << width_log2`.
+    pub(crate) fn create(index: u64, width_log2: u32, entries: usize, gfp: Gfp) -> Result<Word> {
+        let capacity = capacity_for(entries);
+        let words = key_words(capacity, width_log2);
+        let node = memory::allocate(layout(capacity, words), gfp)?.cast::<Header>();
+        let base = index & !(u64::MAX >> (64 - (8 << width_log2)));
+        let header = Header {
+            base,
+            limbo: AtomicPtr::default(),
+            marks: Default::default(),
+            capacity,
+            width_log2: width_log2 as u8,
+            len: AtomicU8::new(0),
+            live: AtomicU8::new(0),
+        };
+        // SAFETY: fresh memory, large enough for a header.
+        unsafe { node.write(header) };
+        Ok(Word::from_bucket(node.cast(), words as u32 | width_log2 << 6))
+    }
+
+    /// # Safety
+    ///
+    /// The word is a bucket's, which lives for `'a`.
+    #[inline]
+    pub(super) unsafe fn from_word(word: Word) -> Self {
+        // SAFETY: a bucket's word is not null.
+        let node = unsafe { NonNull::new_unchecked(word.node().cast()) };
+        Self { node, _alive: PhantomData }
+    }
+
+    #[inline]
+    fn header(&self) -> &Header {
+        // SAFETY: the bucket lives for 'a.
+        unsafe { self.node.as_ref() }
+    }
+
+    pub(crate) fn width_log2(&self) -> u32 {
+        u32::from(self.header().width_log2)
+    }
+
+    pub(crate) fn capacity(&self) -> usize {
+        usize::from(self.header().capacity)
+    }
+
+    fn key_words(&self) -> usize {
+        key_words(self.header().capacity, self.width_log2())
+    }
+
+    pub(super) fn layout(&self) -> Layout {
+        layout(self.header().capacity, self.key_words())
+    }
+
+    /// Returns the bytes that the bucket takes.
+    pub(crate) fn bytes(&self) -> usize {
+        self.layout().size()
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        usize::from(self.header().len.load(Ordering::Acquire))
+    }
+
+    pub(crate) fn live(&self) -> usize {
+        usize::from(self.header().live.load(Ordering::Relaxed))
+    }
+
+    fn key_word(&self, number: usize) -> &AtomicU64 {
+        assert!(number < self.key_words());
+        // SAFETY: within the key words of this bucket's allocation.
+        let word = unsafe { self.node.byte_add(HEADER_BYTES + 8 * number) };
+        // SAFETY: as above; only ever accessed as an atomic.
+        unsafe { word.cast::<AtomicU64>().as_ref() }
+    }
+
+    /// Returns the slot of this number.
+    pub(crate) fn slot(&self, number: usize) -> &Slot {
+        assert!(number < self.capacity());
+        // SAFETY: within the slots of this bucket's allocation.
+        let slot = unsafe { self.node.byte_add(HEADER_BYTES + 8 * (self.key_words() + number)) };
+        // SAFETY: as above; only ever accessed as a slot.
+        unsafe { slot.cast::<Slot>().as_ref() }
+    }
+
+    /// Returns the index whose entry slot `number` holds.
+    pub(crate) fn index(&self, number: usize) -> u64 {
+        let width_log2 = self.width_log2();
+        let lanes_log2 = 3 - width_log2;
+        let word = self.key_word(number >> lanes_log2).load(Ordering::Relaxed);
+        let lane_bits = 8 << width_log2;
+        let lane = (number & ((1 << lanes_log2) - 1)) as u32;
+        let key = word >> (lane * lane_bits) & (u64::MAX >> (64 - lane_bits));
+        self.header().base | key
+    }
+
+    /// Returns whether this index fits the keys' width.
+    pub(crate) fn fits(&self, index: u64) -> bool {
+        let width_log2 = self.width_log2();
+        width_log2 == 3 || (index ^ self.header().base) >> (8 << width_log2) == 0
+    }
+
+    /// Returns the slot whose key is this index, which may be a tombstone.
+    pub(crate) fn find(&self, index: u64) -> Option<usize> {
+        (0..self.len()).find(|&number| self.index(number) == index)
+    }
+
+    pub(crate) fn is_full(&self) -> bool {
+        self.len() == self.capacity()
+    }
+
+    /// Adds an entry. The index fits and is not in the bucket, and the bucket is not full.
+    pub(crate) fn append(&self, index: u64, entry: Entry) {
+        debug_assert!(self.fits(index) && !self.is_full());
+        let number = self.len();
+        let width_log2 = self.width_log2();
+        self.slot(number).set_entry(entry);
+        if number == 0 {
+            for word in 0..self.key_words() {
+                self.key_word(word).store(spread(index, width_log2), Ordering::Release);
+            }
+        } else {
+            let lanes_log2 = 3 - width_log2;
+            let lane_bits = 8 << width_log2;
+            let mask = u64::MAX >> (64 - lane_bits);
+            let lane = (number & ((1 << lanes_log2) - 1)) as u32 * lane_bits;
+            let word = self.key_word(number >> lanes_log2);
+            let keys = word.load(Ordering::Relaxed) & !(mask << lane) | (index & mask) << lane;
+            word.store(keys, Ordering::Release);
+        }
+        self.header().len.store(number as u8 + 1, Ordering::Release);
+        self.add_live(isize::from(!entry.is_null()));
+    }
+
+    /// Stores into an existing slot and keeps the count of live ones.
+    pub(crate) fn replace(&self, number: usize, entry: Entry) -> Entry {
+        let old = self.slot(number).entry();
+        self.slot(number).set_entry(entry);
+        self.add_live(isize::from(!entry.is_null()) - isize::from(!old.is_null()));
+        old
+    }
+
+    fn add_live(&self, delta: isize) {
+        let live = self.live().checked_add_signed(delta).expect("the count of live slots");
+        self.header().live.store(live as u8, Ordering::Relaxed);
+    }
+
+    pub(crate) fn marks(&self, mark: Mark) -> u32 {
+        self.header().marks[mark.number()].load(Ordering::Acquire)
+    }
+
+    pub(crate) fn set_marks(&self, mark: Mark, bits: u32) {
+        self.header().marks[mark.number()].store(bits, Ordering::Release);
+    }
+}

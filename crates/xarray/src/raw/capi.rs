@@ -1,0 +1,53 @@
+//! The C face: the functions that include/linux/xarray.h declares.
+//!
+//! Each one checks, converts and calls the core. Entries pass as pointers; errors come back as Linux gives
+//! them, `-errno` or as an error entry. C checks types for us, so what remains is that pointers are to what
+//! they say and that the caller holds the lock where the function's name asks for it.
+
+use std::ffi::{c_int, c_uint, c_ulong, c_void};
+
+use super::Writer;
+use super::rcu::{enter, leave};
+use crate::{Entry, Error, Filter, Gfp, IdLimit, Mark, RawXArray, Result};
+
+pub mod advanced;
+pub mod normal;
+pub mod process;
+
+/// Returns an entry as C sees it.
+fn to_c(entry: Entry) -> *mut c_void {
+    entry.as_ptr().cast()
+}
+
+/// Returns C's pointer as an entry.
+fn from_c(entry: *mut c_void) -> Entry {
+    Entry::from_ptr(entry)
+}
+
+/// Returns an entry, or the error as an entry. Linux: `xas_result`.
+fn entry_or_error(result: Result<Entry>) -> *mut c_void {
+    let error = |error: Error| {
+        std::ptr::without_provenance_mut((-(error.errno() as isize) << 2 | 2) as usize)
+    };
+    result.map_or_else(error, to_c)
+}
+
+/// Returns 0, or `-errno`.
+fn zero_or_error(result: Result<()>) -> c_int {
+    result.map_or_else(|error| -error.errno(), |()| 0)
+}
+
+/// Returns the mark of this number. C can pass anything.
+fn mark_from_c(mark: c_uint) -> Option<Mark> {
+    Mark::from_number(mark)
+}
+
+/// Returns the filter of this number: a mark, or everything (`XA_PRESENT` is 8).
+fn filter_from_c(filter: c_uint) -> Filter {
+    mark_from_c(filter).map_or(Filter::Present, Filter::Marked)
+}
+
+/// Runs a search in a read-side section.
+fn reading<T>(search: impl FnOnce(&crate::Guard) -> T) -> T {
+    search(&crate::pin())
+}

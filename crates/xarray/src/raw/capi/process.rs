@@ -1,0 +1,104 @@
+//! What the array's header leans on: spin locks and read-copy-update.
+
+use super::*;
+use crate::raw::lock::Lock;
+use crate::raw::rcu::callbacks;
+
+/// What a callback gets: `struct rcu_head`.
+#[derive(Debug)]
+#[repr(C)]
+pub struct RcuHead {
+    next: *mut Self,
+    function: RcuFunction,
+}
+
+/// A callback.
+pub type RcuFunction = unsafe extern "C" fn(*mut RcuHead);
+
+/// Takes a spin lock.
+///
+/// # Safety
+///
+/// `lock` is an initialised `spinlock_t`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn slablab_spin_lock(lock: *mut c_void) {
+    // SAFETY: as the caller promises.
+    unsafe { &*lock.cast::<Lock>() }.lock();
+}
+
+/// Takes a spin lock if it is free.
+///
+/// # Safety
+///
+/// As [`slablab_spin_lock`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn slablab_spin_trylock(lock: *mut c_void) -> bool {
+    // SAFETY: as the caller promises.
+    unsafe { &*lock.cast::<Lock>() }.try_lock()
+}
+
+/// Releases a spin lock.
+///
+/// # Safety
+///
+/// As [`slablab_spin_lock`], and the caller holds it.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn slablab_spin_unlock(lock: *mut c_void) {
+    // SAFETY: as the caller promises.
+    unsafe { &*lock.cast::<Lock>() }.unlock();
+}
+
+/// Enters a read-side section.
+#[unsafe(no_mangle)]
+pub extern "C" fn slablab_rcu_read_lock() {
+    enter();
+}
+
+/// Leaves a read-side section.
+#[unsafe(no_mangle)]
+pub extern "C" fn slablab_rcu_read_unlock() {
+    leave();
+}
+
+/// Waits for all sections open now.
+#[unsafe(no_mangle)]
+pub extern "C" fn slablab_synchronize_rcu() {
+    crate::synchronize();
+}
+
+/// Calls `function(head)` when all sections open now have been left.
+///
+/// # Safety
+///
+/// `head` is part of the object that the function takes care of, and is left alone until then.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn slablab_call_rcu(head: *mut RcuHead, function: RcuFunction) {
+    // SAFETY: as the caller promises.
+    unsafe { head.write(RcuHead { next: std::ptr::null_mut(), function }) };
+    // SAFETY: as the caller promises.
+    unsafe { callbacks::defer(head.cast(), call) };
+}
+
+/// # Safety
+///
+/// The pointer is an `rcu_head` whose function is due.
+unsafe fn call(head: *mut ()) {
+    let head = head.cast::<RcuHead>();
+    // SAFETY: as the caller promises.
+    let function = unsafe { (*head).function };
+    // SAFETY: as the caller promises.
+    unsafe { function(head) };
+}
+
+/// Waits until all callbacks deferred before have run.
+#[unsafe(no_mangle)]
+pub extern "C" fn slablab_rcu_barrier() {
+    callbacks::drain();
+}
+
+/// Lets every node allocation that must not block fail, as the kernel's own user-space tests have it.
+#[unsafe(no_mangle)]
+pub extern "C" fn slablab_xa_fail_nonblocking(fail: c_int) {
+    let hook: crate::AllocHook = |gfp, _| gfp.may_block();
+    crate::set_alloc_hook((fail != 0).then_some(hook));
+}

@@ -1,0 +1,143 @@
+//! The dense node: 64 slots, one per 6-bit digit of the index at the node's shift.
+//!
+//! At shift 0 it is a leaf and its slots hold entries. Above, its slots hold child nodes, or multi-index
+//! entries whose order is at least the shift. An entry that covers several slots is in the first of them
+//! (the canonical slot); the others hold a sibling word that names it.
+//!
+//! # Invariants
+//!
+//! - `used` bit i = slot i is not empty.
+//! - `marks[m]` bit i, leaf or entry = the entry bears mark m; child = some entry below does. In an array that
+//!   hands out ids mark 0 is inverted: bit = no index below slot i is free (so fresh zeroed bits mean free).
+//! - `base & !63` = the indices that the node covers, with its digits zeroed; `base & 63` = its shift.
+//! - 560 bytes, against the kernel's 576: no parent pointer, no list head, no copy of the counts.
+
+use std::alloc::Layout;
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
+
+use super::{Slot, Word, memory};
+use crate::{Gfp, Mark, Result};
+
+/// Bits of the index that one node resolves.
+pub(crate) const DIGIT_BITS: u32 = 6;
+/// Slots of a node.
+pub(crate) const SLOTS: usize = 1 << DIGIT_BITS;
+
+#[repr(C, align(16))]
+pub(crate) struct Dense {
+    slots: [Slot; SLOTS],
+    marks: [AtomicU64; 3],
+    used: AtomicU64,
+    base: u64,
+    /// Links the node in a limbo list once it is unlinked.
+    pub(super) limbo: AtomicPtr<()>,
+}
+
+const _: () = assert!(size_of::<Dense>() == 560);
+
+/// Returns the index with all bits below `bits` zeroed.
+pub(crate) const fn align_down(index: u64, bits: u32) -> u64 {
+    if bits >= 64 { 0 } else { index >> bits << bits }
+}
+
+impl Dense {
+    pub(super) const LAYOUT: Layout = Layout::new::<Self>();
+
+    /// Returns the word of a fresh, empty node at this shift that covers `index`.
+    pub(crate) fn create(index: u64, shift: u32, gfp: Gfp) -> Result<Word> {
+        debug_assert!(shift < 64 && shift.is_multiple_of(DIGIT_BITS));
+        let node = memory::allocate(Self::LAYOUT, gfp)?.cast::<Self>();
+        let base = align_down(index, shift + DIGIT_BITS) | u64::from(shift);
+        // SAFETY: within the node.
+        let field = unsafe { node.byte_add(std::mem::offset_of!(Self, base)) };
+        // SAFETY: fresh memory; nobody else has it yet. All other fields are valid when zero.
+        unsafe { field.cast::<u64>().write(base) };
+        Ok(Word::from_dense(node, shift))
+    }
+
+    #[inline]
+    pub(crate) fn shift(&self) -> u32 {
+        (self.base & (SLOTS as u64 - 1)) as u32
+    }
+
+    /// Returns the number of low index bits that the node resolves, itself and below.
+    pub(crate) fn bits(&self) -> u32 {
+        self.shift() + DIGIT_BITS
+    }
+
+    /// Returns the first index that the node covers.
+    pub(crate) fn first(&self) -> u64 {
+        self.base & !(SLOTS as u64 - 1)
+    }
+
+    /// Returns the last index that the node covers.
+    pub(crate) fn last(&self) -> u64 {
+        if self.bits() >= 64 { u64::MAX } else { self.first() | ((1 << self.bits()) - 1) }
+    }
+
+    #[inline]
+    pub(crate) fn covers(&self, index: u64) -> bool {
+        (self.base ^ index) >> self.shift() >> DIGIT_BITS == 0
+    }
+
+    /// Returns the slot number of this index.
+    #[inline]
+    pub(crate) fn digit(&self, index: u64) -> usize {
+        (index >> self.shift()) as usize % SLOTS
+    }
+
+    /// Returns the first index of slot `offset`.
+    pub(crate) fn index_of(&self, offset: usize) -> u64 {
+        self.first() | (offset as u64) << self.shift()
+    }
+
+    #[inline]
+    pub(crate) fn slot(&self, offset: usize) -> &Slot {
+        &self.slots[offset % SLOTS]
+    }
+
+    /// Stores a word and keeps the book of used slots.
+    pub(crate) fn set(&self, offset: usize, word: Word) {
+        self.slot(offset).store(word);
+        let used = self.used() & !(1 << offset);
+        self.set_used(used | u64::from(word != Word::NULL) << offset);
+    }
+
+    pub(crate) fn used(&self) -> u64 {
+        self.used.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn set_used(&self, used: u64) {
+        self.used.store(used, Ordering::Release);
+    }
+
+    pub(crate) fn marks(&self, mark: Mark) -> u64 {
+        self.marks[mark.number()].load(Ordering::Acquire)
+    }
+
+    pub(crate) fn set_marks(&self, mark: Mark, bits: u64) {
+        self.marks[mark.number()].store(bits, Ordering::Release);
+    }
+
+    /// Resolves a sibling word to its canonical slot.
+    pub(crate) fn canonical(&self, offset: usize) -> usize {
+        self.slot(offset).entry().sibling_of().unwrap_or(offset)
+    }
+
+    /// Returns how many slots the entry with this canonical slot covers.
+    pub(crate) fn span(&self, canonical: usize) -> usize {
+        if canonical + 1 >= SLOTS
+            || self.slot(canonical + 1).entry().sibling_of() != Some(canonical)
+        {
+            return 1;
+        }
+        let siblings = (canonical + 1..SLOTS)
+            .take_while(|&offset| self.slot(offset).entry().sibling_of() == Some(canonical));
+        1 + siblings.count()
+    }
+
+    pub(super) fn as_memory(word: Word) -> NonNull<u8> {
+        NonNull::new(word.node().cast()).expect("a node word has an address")
+    }
+}

@@ -1,0 +1,51 @@
+//! Memory for nodes: the global allocator, behind a hook that may refuse.
+//!
+//! The hook is how tests let the n-th allocation fail, and how a program imitates an allocator that fails
+//! every request which may not block (the kernel's own user-space tests do that).
+
+use std::alloc::{Layout, alloc_zeroed, dealloc};
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::{Error, Gfp, Result};
+
+/// Decides whether an allocation of so many bytes may go ahead.
+pub type AllocHook = fn(Gfp, usize) -> bool;
+
+/// The hook's address, or 0.
+static HOOK: AtomicUsize = AtomicUsize::new(0);
+
+/// Installs a hook that is asked before each node allocation of the process, or removes it.
+pub fn set_alloc_hook(hook: Option<AllocHook>) {
+    HOOK.store(hook.map_or(0, |hook| hook as *const () as usize), Ordering::Release);
+}
+
+fn refused(gfp: Gfp, bytes: usize) -> bool {
+    let hook = HOOK.load(Ordering::Acquire);
+    if hook == 0 {
+        return false;
+    }
+    // SAFETY: only set_alloc_hook stores here, and only addresses of functions of this type.
+    let hook = unsafe { std::mem::transmute::<*const (), AllocHook>(hook as *const ()) };
+    !hook(gfp, bytes)
+}
+
+/// Returns zeroed memory of this layout.
+pub(crate) fn allocate(layout: Layout, gfp: Gfp) -> Result<NonNull<u8>> {
+    if refused(gfp, layout.size()) {
+        return Err(Error::NoMemory);
+    }
+    debug_assert!(layout.size() > 0);
+    // SAFETY: no node has size zero.
+    NonNull::new(unsafe { alloc_zeroed(layout) }).ok_or(Error::NoMemory)
+}
+
+/// Gives memory back.
+///
+/// # Safety
+///
+/// It came from [`allocate`] with the same layout, and nobody uses it any more.
+pub(crate) unsafe fn free(memory: NonNull<u8>, layout: Layout) {
+    // SAFETY: as the caller promises.
+    unsafe { dealloc(memory.as_ptr(), layout) };
+}

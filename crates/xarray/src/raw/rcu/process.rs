@@ -1,0 +1,186 @@
+//! The process's one domain, entered through thread-local state.
+
+use std::cell::Cell;
+use std::marker::PhantomData;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering, compiler_fence, fence};
+
+use super::domain::{Domain, Limbo, Record};
+use crate::raw::Pin;
+
+static DOMAIN: Domain = Domain::new();
+/// Whether readers must fence for themselves, because `membarrier` is not to be had.
+static READERS_FENCE: AtomicBool = AtomicBool::new(true);
+
+struct Local {
+    record: Cell<Option<&'static Record>>,
+    depth: Cell<usize>,
+}
+
+thread_local! {
+    static LOCAL: Local = const { Local { record: Cell::new(None), depth: Cell::new(0) } };
+    static EXIT: Exit = const { Exit };
+}
+
+/// Gives the record back when the thread ends.
+struct Exit;
+
+impl Drop for Exit {
+    fn drop(&mut self) {
+        LOCAL.with(|local| {
+            if let Some(record) = local.record.take() {
+                DOMAIN.unregister(record);
+            }
+        });
+    }
+}
+
+/// A read-side section: while it lives, nothing that this thread reads from any array is freed. Linux:
+/// `rcu_read_lock`. Sections nest.
+#[derive(Debug)]
+pub struct Guard {
+    /// Tied to its thread.
+    _thread: PhantomData<*mut ()>,
+}
+
+/// Enters a read-side section.
+#[inline]
+#[must_use]
+pub fn pin() -> Guard {
+    enter();
+    Guard { _thread: PhantomData }
+}
+
+impl Guard {
+    #[inline]
+    pub(crate) fn pin(&self) -> Pin<'_> {
+        // SAFETY: this is a read-side section, and the pin borrows it.
+        unsafe { Pin::new() }
+    }
+}
+
+impl Drop for Guard {
+    #[inline]
+    fn drop(&mut self) {
+        leave();
+    }
+}
+
+#[inline]
+pub(crate) fn enter() {
+    LOCAL.with(|local| {
+        let depth = local.depth.get();
+        local.depth.set(depth + 1);
+        if depth != 0 {
+            return;
+        }
+        let record = local.record.get().unwrap_or_else(|| register(local));
+        DOMAIN.enter(record);
+        compiler_fence(Ordering::SeqCst);
+        if READERS_FENCE.load(Ordering::Relaxed) {
+            fence(Ordering::SeqCst);
+        }
+    });
+}
+
+#[inline]
+pub(crate) fn leave() {
+    LOCAL.with(|local| {
+        let depth = local.depth.get();
+        debug_assert!(depth > 0, "a read-side section was left that was not entered");
+        local.depth.set(depth - 1);
+        if depth == 1
+            && let Some(record) = local.record.get()
+        {
+            record.leave();
+        }
+    });
+}
+
+#[cold]
+fn register(local: &Local) -> &'static Record {
+    // Decided before the first reader, so no reader ever relies on a barrier that is not there.
+    READERS_FENCE.store(!membarrier_works(), Ordering::SeqCst);
+    let record = DOMAIN.register(heavy_barrier);
+    local.record.set(Some(record));
+    // A thread that reads from its own last destructors keeps its record for good.
+    let _ = EXIT.try_with(|_| ());
+    record
+}
+
+/// Frees unlinked nodes, now or later.
+pub(crate) fn retire(limbo: &mut Limbo) {
+    if limbo.is_empty() {
+        return;
+    }
+    if is_solitary() {
+        // SAFETY: no other thread reads, and this one is outside any section.
+        unsafe { limbo.free_all() };
+    } else if DOMAIN.defer(limbo) {
+        DOMAIN.collect(heavy_barrier);
+    }
+}
+
+/// Returns whether what this thread unlinked before can be in nobody's hands.
+pub(super) fn is_solitary() -> bool {
+    let (own, depth) =
+        LOCAL.with(|local| (usize::from(local.record.get().is_some()), local.depth.get()));
+    compiler_fence(Ordering::SeqCst);
+    if READERS_FENCE.load(Ordering::Relaxed) {
+        fence(Ordering::SeqCst);
+    }
+    depth == 0 && DOMAIN.is_solitary(own)
+}
+
+/// Waits until every section that is open now has been left, and frees what was unlinked before. Linux:
+/// `synchronize_rcu` and `rcu_barrier`.
+///
+/// # Panics
+///
+/// If this thread is in a section itself: it would wait for itself.
+pub fn synchronize() {
+    assert_eq!(
+        LOCAL.with(|local| local.depth.get()),
+        0,
+        "synchronize() inside a read-side section"
+    );
+    let ticket = DOMAIN.ticket();
+    while !DOMAIN.is_done(ticket) {
+        DOMAIN.collect(heavy_barrier);
+        std::thread::yield_now();
+    }
+}
+
+/// Returns a ticket for everything unlinked until now.
+pub(super) fn ticket() -> usize {
+    DOMAIN.ticket()
+}
+
+/// Returns whether every reader has moved on since the ticket was given.
+pub(super) fn is_done(ticket: usize) -> bool {
+    DOMAIN.is_done(ticket)
+}
+
+/// Frees what can be freed.
+pub(super) fn poll() {
+    DOMAIN.collect(heavy_barrier);
+}
+
+fn heavy_barrier() {
+    Domain::fence_barrier();
+    if membarrier_works() {
+        membarrier(libc::MEMBARRIER_CMD_PRIVATE_EXPEDITED);
+    }
+}
+
+fn membarrier_works() -> bool {
+    static WORKS: OnceLock<bool> = OnceLock::new();
+    *WORKS.get_or_init(|| {
+        !cfg!(miri) && membarrier(libc::MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) == 0
+    })
+}
+
+fn membarrier(command: libc::c_int) -> libc::c_long {
+    // SAFETY: the call takes no pointers.
+    unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) }
+}

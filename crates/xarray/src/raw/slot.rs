@@ -1,0 +1,190 @@
+//! Slots and the words in them: an entry, or a tagged pointer to a node.
+//!
+//! # How it works
+//!
+//! A node pointer carries what a reader must know to take the next step, so that the step costs one cache
+//! line and no header is touched on the way down:
+//!
+//! | bits | meaning |
+//! |---|---|
+//! | 0..=1 | `10`: internal or node; a node when the word is 4096 or more |
+//! | 2 | 0 [`Dense`], 1 [`Bucket`] |
+//! | 3 | of a dense node: levels were skipped above it, so its prefix must be checked at the end |
+//! | 4..=47 | address (nodes are aligned to 16 bytes) |
+//! | 48..=53 | dense: its shift; bucket: its key words |
+//! | 54..=55 | bucket: log2 of its key width |
+//!
+//! # Invariants
+//!
+//! - User addresses have 47 bits (x86-64, and aarch64 with 48-bit addresses): checked when a node is made.
+
+use std::marker::PhantomData;
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicPtr, Ordering};
+
+use super::{Bucket, Dense};
+use crate::Entry;
+
+/// SAFETY: an entry is an inert word; who makes a pointer of it answers for that.
+unsafe impl Send for Entry {}
+/// SAFETY: as above.
+unsafe impl Sync for Entry {}
+
+const NODE: usize = 2;
+const BUCKET: usize = 4;
+const SKIPS: usize = 8;
+const ADDRESS: usize = 0x0000_ffff_ffff_fff0;
+const INFO_SHIFT: u32 = 48;
+
+/// A word of a slot.
+#[derive(Clone, Copy, PartialEq, Eq)]
+#[repr(transparent)]
+pub(crate) struct Word(*mut ());
+
+/// Proof that no node reachable now is freed before `'a` ends.
+#[derive(Clone, Copy)]
+pub(crate) struct Pin<'a>(PhantomData<&'a ()>);
+
+impl Pin<'_> {
+    /// # Safety
+    ///
+    /// The caller is in a read-side section or holds the array's lock, for all of `'a`.
+    pub(crate) const unsafe fn new() -> Self {
+        Self(PhantomData)
+    }
+}
+
+/// What a slot holds.
+#[derive(Clone, Copy)]
+pub(crate) enum Child<'a> {
+    Empty,
+    Entry(Entry),
+    Dense(&'a Dense),
+    Bucket(Bucket<'a>),
+}
+
+impl Word {
+    pub(crate) const NULL: Self = Self(std::ptr::null_mut());
+
+    #[inline]
+    pub(crate) fn addr(self) -> usize {
+        self.0.addr()
+    }
+
+    #[inline]
+    pub(crate) fn from_entry(entry: Entry) -> Self {
+        Self(entry.as_ptr())
+    }
+
+    #[inline]
+    pub(crate) const fn entry(self) -> Entry {
+        Entry::from_ptr(self.0)
+    }
+
+    #[inline]
+    pub(crate) fn is_node(self) -> bool {
+        self.addr() & 3 == NODE && self.addr() >= 4096
+    }
+
+    /// Of a node word: is it a bucket?
+    #[inline]
+    pub(crate) fn is_bucket(self) -> bool {
+        self.addr() & BUCKET != 0
+    }
+
+    /// Of a dense node's word: were levels skipped above it?
+    #[inline]
+    pub(crate) fn skips(self) -> bool {
+        self.addr() & SKIPS != 0
+    }
+
+    /// Of a node's word: the byte of information that it carries.
+    #[inline]
+    pub(crate) fn info(self) -> u32 {
+        (self.addr() >> INFO_SHIFT) as u32
+    }
+
+    /// Returns the same word with "levels were skipped" as given. Buckets check themselves and carry no such bit.
+    pub(crate) fn with_skips(self, skips: bool) -> Self {
+        if !self.is_node() || self.is_bucket() {
+            return self;
+        }
+        Self(self.0.map_addr(|addr| (addr & !SKIPS) | (usize::from(skips) * SKIPS)))
+    }
+
+    #[inline]
+    pub(crate) fn node(self) -> *mut () {
+        self.0.map_addr(|addr| addr & ADDRESS)
+    }
+
+    pub(crate) fn from_dense(node: NonNull<Dense>, shift: u32) -> Self {
+        Self::from_node(node.cast(), NODE, shift)
+    }
+
+    pub(crate) fn from_bucket(node: NonNull<()>, info: u32) -> Self {
+        Self::from_node(node, NODE | BUCKET, info)
+    }
+
+    fn from_node(node: NonNull<()>, kind: usize, info: u32) -> Self {
+        Self(node.as_ptr().map_addr(|addr| {
+            assert_eq!(addr & !ADDRESS, 0, "node address 0x{addr:x} has more than 48 bits");
+            addr | kind | (info as usize) << INFO_SHIFT
+        }))
+    }
+
+    /// Returns what this word is.
+    pub(crate) fn child<'a>(self, _pin: Pin<'a>) -> Child<'a> {
+        if self.0.is_null() {
+            Child::Empty
+        } else if !self.is_node() {
+            Child::Entry(self.entry())
+        } else if self.is_bucket() {
+            // SAFETY: the word is a bucket's and the pin keeps the bucket.
+            Child::Bucket(unsafe { Bucket::from_word(self) })
+        } else {
+            // SAFETY: the word is a dense node's and the pin keeps the node.
+            Child::Dense(unsafe { &*self.node().cast::<Dense>() })
+        }
+    }
+}
+
+/// A place for a word, read without a lock and written under it.
+#[derive(Debug)]
+#[repr(transparent)]
+pub(crate) struct Slot(AtomicPtr<()>);
+
+impl Slot {
+    pub(crate) const fn new() -> Self {
+        Self(AtomicPtr::new(std::ptr::null_mut()))
+    }
+
+    #[inline]
+    pub(crate) fn load(&self) -> Word {
+        Word(self.0.load(Ordering::Acquire))
+    }
+
+    #[inline]
+    pub(crate) fn store(&self, word: Word) {
+        self.0.store(word.0, Ordering::Release);
+    }
+
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.load(Ordering::Relaxed).is_null()
+    }
+
+    /// Returns the entry here. For slots that never hold nodes.
+    #[inline]
+    pub(crate) fn entry(&self) -> Entry {
+        self.load().entry()
+    }
+
+    #[inline]
+    pub(crate) fn set_entry(&self, entry: Entry) {
+        self.store(Word::from_entry(entry));
+    }
+
+    pub(crate) fn child<'a>(&self, pin: Pin<'a>) -> Child<'a> {
+        self.load().child(pin)
+    }
+}

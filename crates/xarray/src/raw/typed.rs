@@ -1,0 +1,223 @@
+//! The part of the typed face that trusts: turning owners into entries and back.
+
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use super::rcu::callbacks;
+use crate::Entry;
+
+/// Owners that fit an entry.
+///
+/// # Safety
+///
+/// - `into_entry` returns an entry that users may store and that is not NULL.
+/// - `borrow` and `from_entry` are sound on such an entry while, or once, the owner that it was is not used
+///   in another way.
+pub unsafe trait Stored: Sized {
+    /// What a reader gets to see of it.
+    type Ref<'g>
+    where
+        Self: 'g;
+
+    /// Gives the owner up for an entry.
+    fn into_entry(self) -> Entry;
+
+    /// Takes the owner back.
+    ///
+    /// # Safety
+    ///
+    /// The entry came from `into_entry`, is taken back once, and no reader holds it any more.
+    unsafe fn from_entry(entry: Entry) -> Self;
+
+    /// Looks at what the entry owns.
+    ///
+    /// # Safety
+    ///
+    /// The entry came from `into_entry` and is not taken back before `'g` ends.
+    unsafe fn borrow<'g>(entry: Entry) -> Self::Ref<'g>
+    where
+        Self: 'g;
+}
+
+/// An integer of up to 63 bits, stored in the entry itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Value(usize);
+
+impl Value {
+    /// Returns the value for this integer, if it has no more than 63 bits.
+    #[must_use]
+    pub const fn new(integer: usize) -> Option<Self> {
+        if integer <= Entry::VALUE_MAX { Some(Self(integer)) } else { None }
+    }
+
+    /// Returns the integer.
+    #[must_use]
+    pub const fn get(self) -> usize {
+        self.0
+    }
+}
+
+/// SAFETY: nothing is owned.
+unsafe impl Stored for Value {
+    type Ref<'g> = Self;
+
+    fn into_entry(self) -> Entry {
+        Entry::value(self.0)
+    }
+
+    unsafe fn from_entry(entry: Entry) -> Self {
+        Self(entry.as_value().expect("an integer went in"))
+    }
+
+    unsafe fn borrow<'g>(entry: Entry) -> Self
+    where
+        Self: 'g,
+    {
+        // SAFETY: as the caller promises.
+        unsafe { Self::from_entry(entry) }
+    }
+}
+
+/// Boxes and arcs of less than four bytes' alignment would look like tagged or internal entries.
+const fn assert_aligned<T>() {
+    const { assert!(align_of::<T>() >= 4, "an entry points to something aligned to four bytes") };
+    const { assert!(size_of::<T>() > 0, "an entry points to something") };
+}
+
+/// SAFETY: the box's pointer is not null and aligned; its heap memory does not move.
+unsafe impl<T> Stored for Box<T> {
+    type Ref<'g>
+        = &'g T
+    where
+        T: 'g;
+
+    fn into_entry(self) -> Entry {
+        assert_aligned::<T>();
+        Entry::from_ptr(Self::into_raw(self))
+    }
+
+    unsafe fn from_entry(entry: Entry) -> Self {
+        // SAFETY: as the caller promises.
+        unsafe { Self::from_raw(entry.as_ptr().cast()) }
+    }
+
+    unsafe fn borrow<'g>(entry: Entry) -> &'g T
+    where
+        T: 'g,
+    {
+        // SAFETY: as the caller promises.
+        unsafe { &*entry.as_ptr().cast() }
+    }
+}
+
+/// SAFETY: as for boxes.
+unsafe impl<T> Stored for Arc<T> {
+    type Ref<'g>
+        = &'g T
+    where
+        T: 'g;
+
+    fn into_entry(self) -> Entry {
+        assert_aligned::<T>();
+        Entry::from_ptr(Self::into_raw(self))
+    }
+
+    unsafe fn from_entry(entry: Entry) -> Self {
+        // SAFETY: as the caller promises.
+        unsafe { Self::from_raw(entry.as_ptr().cast()) }
+    }
+
+    unsafe fn borrow<'g>(entry: Entry) -> &'g T
+    where
+        T: 'g,
+    {
+        // SAFETY: as the caller promises.
+        unsafe { &*entry.as_ptr().cast() }
+    }
+}
+
+/// SAFETY: nothing is owned.
+unsafe impl<T> Stored for &'static T {
+    type Ref<'g> = &'static T;
+
+    fn into_entry(self) -> Entry {
+        assert_aligned::<T>();
+        Entry::from_ptr(self)
+    }
+
+    unsafe fn from_entry(entry: Entry) -> Self {
+        // SAFETY: as the caller promises.
+        unsafe { &*entry.as_ptr().cast() }
+    }
+
+    unsafe fn borrow<'g>(entry: Entry) -> &'static T
+    where
+        Self: 'g,
+    {
+        // SAFETY: as the caller promises.
+        unsafe { &*entry.as_ptr().cast() }
+    }
+}
+
+/// What was taken out of an array, which readers may still be looking at. Dropping it drops the owner once
+/// the last of them has moved on.
+#[derive(Debug)]
+#[must_use = "dropping it drops what was stored, later"]
+pub struct Removed<P: Stored> {
+    entry: Entry,
+    _owner: PhantomData<P>,
+}
+
+impl<P: Stored> Removed<P> {
+    /// Returns the owner of an entry that has just been taken out of an array of `P`s.
+    pub(crate) fn new(entry: Entry) -> Option<Self> {
+        (!entry.is_null()).then(|| Self { entry, _owner: PhantomData })
+    }
+
+    /// Looks at it.
+    #[must_use]
+    pub fn get(&self) -> P::Ref<'_> {
+        // SAFETY: only dropping or waiting takes the owner back.
+        unsafe { P::borrow(self.entry) }
+    }
+
+    /// Waits for all readers of now, and takes the owner.
+    ///
+    /// # Panics
+    ///
+    /// If this thread is in a read-side section itself.
+    #[must_use]
+    pub fn wait(self) -> P {
+        crate::synchronize();
+        let entry = self.entry;
+        std::mem::forget(self);
+        // SAFETY: it was taken out before the wait, so no reader is left.
+        unsafe { P::from_entry(entry) }
+    }
+}
+
+impl<P: Stored> Drop for Removed<P> {
+    fn drop(&mut self) {
+        /// # Safety
+        ///
+        /// As [`Stored::from_entry`].
+        unsafe fn drop_owner<P: Stored>(pointer: *mut ()) {
+            // SAFETY: as the caller promises.
+            drop(unsafe { P::from_entry(Entry::from_ptr(pointer)) });
+        }
+        // SAFETY: taken out of the array, and ours alone.
+        unsafe { callbacks::defer(self.entry.as_ptr(), drop_owner::<P>) };
+    }
+}
+
+/// Borrows what an array of `P`s returned under a guard that lives for `'g`, as the array does.
+pub(crate) fn borrow<'g, P: Stored + 'g>(entry: Entry) -> Option<P::Ref<'g>> {
+    // SAFETY: arrays of `P`s hold only what into_entry made, and it is taken back only after the guard.
+    (!entry.is_null()).then(|| unsafe { P::borrow(entry) })
+}
+
+/// Takes the owner of an entry back that was not stored, or that no reader can have seen.
+pub(crate) fn take_back<P: Stored>(entry: Entry) -> P {
+    // SAFETY: never visible, or the array is exclusively borrowed.
+    unsafe { P::from_entry(entry) }
+}

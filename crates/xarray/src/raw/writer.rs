@@ -1,0 +1,119 @@
+//! The writer: the right to change one array, which is holding its lock.
+//!
+//! Nodes that it unlinks gather in its limbo and go to [`super::rcu`] when it ends, after the lock is released.
+//! So no reference that it handed out can dangle while it lives.
+
+use std::cell::RefCell;
+
+use super::rcu::Limbo;
+use super::{Child, Dense, Pin, Slot, Word};
+use crate::{Flags, Gfp, RawXArray};
+
+/// Whether the writer took the lock itself.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Held {
+    ByUs,
+    ByCaller,
+}
+
+/// The slot that a node hangs from: a dense node and a slot number, or the head.
+pub(crate) type Place<'w> = Option<(&'w Dense, usize)>;
+
+/// Exclusive access to an array.
+pub struct Writer<'a> {
+    array: &'a RawXArray,
+    pub(crate) gfp: Gfp,
+    limbo: RefCell<Limbo>,
+    held: Held,
+}
+
+impl<'a> Writer<'a> {
+    /// Takes the array's lock.
+    pub(crate) fn lock(array: &'a RawXArray, gfp: Gfp) -> Self {
+        array.lock.lock();
+        Self { array, gfp, limbo: RefCell::new(Limbo::new()), held: Held::ByUs }
+    }
+
+    /// # Safety
+    ///
+    /// The caller holds the array's lock until the writer ends.
+    #[cfg(feature = "capi")]
+    pub(crate) unsafe fn assume_locked(array: &'a RawXArray, gfp: Gfp) -> Self {
+        Self { array, gfp, limbo: RefCell::new(Limbo::new()), held: Held::ByCaller }
+    }
+
+    /// Returns another face of the same right, with another allocation context.
+    pub(crate) fn sharing(&self, gfp: Gfp) -> Writer<'_> {
+        Writer { array: self.array, gfp, limbo: RefCell::new(Limbo::new()), held: Held::ByCaller }
+    }
+
+    pub(crate) fn array(&self) -> &'a RawXArray {
+        self.array
+    }
+
+    pub(crate) fn head(&self) -> &'a Slot {
+        &self.array.head
+    }
+
+    pub(crate) fn has(&self, flags: Flags) -> bool {
+        self.array.flags().has(flags)
+    }
+
+    pub(crate) fn pin(&self) -> Pin<'_> {
+        // SAFETY: the lock is held, and what this writer unlinks outlives it.
+        unsafe { Pin::new() }
+    }
+
+    /// Makes a slot hold this word, which may be a node that came from elsewhere. What was there is the
+    /// caller's: moved on, or to be retired.
+    pub(crate) fn link(&self, place: Place<'_>, word: Word) {
+        let bits = match word.child(self.pin()) {
+            Child::Dense(node) => (node.bits(), node.first()),
+            _ => (0, 0),
+        };
+        match place {
+            None => self.head().store(word.with_skips(bits.1 != 0)),
+            Some((node, offset)) => node.set(offset, word.with_skips(bits.0 < node.shift())),
+        }
+    }
+
+    /// Gives up a node that is in no slot any more (or never was). What hangs below it is not touched.
+    pub(crate) fn retire(&self, word: Word) {
+        debug_assert!(word.is_node());
+        // SAFETY: this is the contract of the raw folder: whoever retires has unlinked.
+        unsafe { self.limbo.borrow_mut().push(word) };
+    }
+
+    /// Gives up a node and all nodes below it.
+    pub(crate) fn retire_tree(&self, word: Word) {
+        if !word.is_node() {
+            return;
+        }
+        if let Child::Dense(node) = word.child(self.pin())
+            && node.shift() != 0
+        {
+            let mut used = node.used();
+            while used != 0 {
+                self.retire_tree(node.slot(used.trailing_zeros() as usize).load());
+                used &= used - 1;
+            }
+        }
+        self.retire(word);
+    }
+}
+
+impl Drop for Writer<'_> {
+    fn drop(&mut self) {
+        if self.held == Held::ByUs {
+            self.array.lock.unlock();
+        }
+        #[cfg(not(loom))]
+        super::rcu::retire(self.limbo.get_mut());
+    }
+}
+
+impl std::fmt::Debug for Writer<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Writer").field("gfp", &self.gfp).finish_non_exhaustive()
+    }
+}
