@@ -12,19 +12,36 @@
 //! Names in a trace are those of caches after merging, so caches are not merged again here.
 
 use slablab_kmem::{CacheArgs, Ctor, Geometry, KmallocConfig, KmallocType, Order, SlabFlags};
-use slablab_trace::{Meta, SlabSnapshot, SlubCache};
+use slablab_trace::{Cache, Meta, SlabSnapshot, SlubCache};
+
+use crate::change::{Changes, Sharing};
 
 /// Cache lines of the machines that traces come from.
 const CACHE_LINE: u64 = 64;
 
-/// Describes the cache `name` from what the trace knows of it; `bytes_req` and `bytes_alloc` are its first allocation's.
-pub(crate) fn describe(meta: &Meta, name: &str, bytes_req: u64, bytes_alloc: u64) -> CacheArgs {
+/// Describes a cache from what the trace knows of it; `bytes_alloc` is its first allocation's.
+pub(crate) fn describe(
+    meta: &Meta,
+    cache: &Cache,
+    changes: &Changes,
+    bytes_alloc: u64,
+) -> CacheArgs {
+    let name = cache.name.as_str();
     let known = snapshots(meta).find_map(|snapshot| snapshot.cache(name));
-    let args = match known {
-        Some(cache) => from_sysfs(name, cache, bytes_req),
-        None => from_event(name, bytes_req, bytes_alloc),
+    let mut args = match known {
+        Some(known) => from_sysfs(name, known, cache.bytes_req_max),
+        None if cache.allocs == 0 => dedicated(name, cache.bytes_req_max, changes.align_of(name)),
+        None => from_event(name, cache.bytes_req_max, bytes_alloc),
     };
-    args.flags(SlabFlags::NO_MERGE)
+    if changes.sharing == Sharing::Recorded {
+        args = args.flags(SlabFlags::NO_MERGE);
+    }
+    args
+}
+
+/// Describes a cache that a change asks for: as `kmem_cache_create(name, size, align, 0, NULL)` makes it.
+fn dedicated(name: &str, bytes_req_max: u64, align: u32) -> CacheArgs {
+    CacheArgs::new(name, to_u32(bytes_req_max.max(1))).align(align)
 }
 
 fn snapshots(meta: &Meta) -> impl Iterator<Item = &SlabSnapshot> {
@@ -72,8 +89,21 @@ fn to_u32(value: u64) -> u32 {
     u32::try_from(value).unwrap_or(u32::MAX)
 }
 
-/// Describes the kmalloc caches of the recorded kernel: its slabinfo names the kinds that it was built with.
-pub(crate) fn kmalloc(meta: &Meta) -> KmallocConfig {
+/// Describes the kmalloc caches: the recorded kernel's, whose slabinfo names the kinds that it was built with,
+/// as far as `changes` do not say otherwise.
+pub(crate) fn kmalloc(meta: &Meta, changes: &Changes) -> KmallocConfig {
+    let mut config = recorded_kmalloc(meta);
+    if let Some(classes) = &changes.classes {
+        config.classes.clone_from(classes);
+    }
+    if let Some(buckets) = changes.buckets {
+        config.copies = buckets;
+    }
+    config.merge = changes.sharing == Sharing::Merged;
+    config
+}
+
+fn recorded_kmalloc(meta: &Meta) -> KmallocConfig {
     let mut config = KmallocConfig::default();
     let names: Vec<&str> = snapshots(meta)
         .flat_map(|snapshot| snapshot.slabinfo.lines())

@@ -18,6 +18,7 @@
 
 mod books;
 mod caches;
+mod change;
 mod error;
 mod gauge;
 mod lifetimes;
@@ -30,11 +31,12 @@ mod runner;
 mod series;
 mod tally;
 
+pub use change::{Changes, Dedicated, Sharing};
 pub use error::Error;
 pub use gauge::Level;
 pub use lifetimes::LifetimeSummary;
 pub use perf_kmem::{PerfAlloc, PerfKmem, PerfSite, PerfTotals};
 pub use plan::Plan;
-pub use replay::replay;
+pub use replay::{replay, replay_all};
 pub use result::{Allocator, Cache, Fragmentation, Replay, Site, SiteUnder, TraceFacts};
 pub use series::Sample;

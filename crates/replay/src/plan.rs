@@ -2,6 +2,8 @@
 
 use slablab_kmem::BackendKind;
 
+use crate::change::Changes;
+
 /// The allocators and the machine of a replay.
 #[derive(Debug, Clone)]
 pub struct Plan {
@@ -9,6 +11,8 @@ pub struct Plan {
     pub allocators: Vec<BackendKind>,
     /// Memory of the simulated machine; address space only, as much is used as the trace needs
     pub memory_bytes: u64,
+    /// What is otherwise than in the recorded kernel
+    pub changes: Changes,
     /// Check all invariants of the engine after each so many events; none if `None`
     pub validate_every: Option<u64>,
 }
@@ -16,6 +20,11 @@ pub struct Plan {
 impl Default for Plan {
     /// All allocators on a machine of 16 GiB.
     fn default() -> Self {
-        Self { allocators: BackendKind::ALL.to_vec(), memory_bytes: 16 << 30, validate_every: None }
+        Self {
+            allocators: BackendKind::ALL.to_vec(),
+            memory_bytes: 16 << 30,
+            changes: Changes::default(),
+            validate_every: None,
+        }
     }
 }

@@ -7,6 +7,7 @@ use std::thread::{self, ScopedJoinHandle};
 use slablab_kmem::{Backend, BackendKind, WithBackend};
 use slablab_trace::{Batch, Meta, TraceReader};
 
+use crate::change::Rewrite;
 use crate::error::Error;
 use crate::plan::Plan;
 use crate::result::{Replay, Site, SiteUnder, TraceFacts};
@@ -27,17 +28,39 @@ pub fn replay(
     plan: &Plan,
     progress: &mut dyn FnMut(u64),
 ) -> Result<Replay, Error> {
-    let meta = reader.meta();
-    let mut tally = Tally::new(meta);
-    let outcomes = thread::scope(|scope| {
-        let mut lanes: Vec<_> =
-            plan.allocators.iter().map(|kind| Lane::start(scope, *kind, meta, plan)).collect();
+    let mut replays = replay_all(reader, std::slice::from_ref(plan), progress)?;
+    Ok(replays.remove(0))
+}
+
+/// Replays a trace under several plans in one pass; returns a result a plan, in their order.
+///
+/// # Errors
+///
+/// As [`replay()`].
+pub fn replay_all(
+    reader: &TraceReader,
+    plans: &[Plan],
+    progress: &mut dyn FnMut(u64),
+) -> Result<Vec<Replay>, Error> {
+    let metas: Vec<Meta> = plans.iter().map(|plan| plan.changes.meta(reader.meta())).collect();
+    let mut tally = Tally::new(reader.meta());
+    let mut outcomes = thread::scope(|scope| {
+        let work = plans.iter().zip(&metas);
+        let mut lanes: Vec<_> = work
+            .flat_map(|(plan, meta)| plan.allocators.iter().map(move |kind| (*kind, meta, plan)))
+            .map(|(kind, meta, plan)| Lane::start(scope, kind, meta, plan))
+            .collect();
         let read = feed(reader, &mut lanes, &mut tally, progress);
         let outcomes: Result<Vec<_>, _> = lanes.into_iter().map(Lane::finish).collect();
         // A broken trace is the cause when both fail.
         read.and(outcomes)
-    })?;
-    Ok(assemble(meta, &tally, outcomes))
+    })?
+    .into_iter();
+    let assemble = |(plan, meta): (&Plan, &Meta)| {
+        let outcomes = outcomes.by_ref().take(plan.allocators.len()).collect();
+        assemble(meta, &Rewrite::new(&plan.changes, meta), &tally, outcomes)
+    };
+    Ok(plans.iter().zip(&metas).map(assemble).collect())
 }
 
 /// Reads the trace to its end, or until no allocator listens any more.
@@ -122,7 +145,8 @@ impl WithBackend for Work<'_> {
     }
 }
 
-fn assemble(meta: &Meta, tally: &Tally, outcomes: Vec<Outcome>) -> Replay {
+/// Puts together what the allocators found; `meta` is that of the changed trace.
+fn assemble(meta: &Meta, rewrite: &Rewrite, tally: &Tally, outcomes: Vec<Outcome>) -> Replay {
     let mut sites: Vec<_> = tally
         .sites()
         .iter()
@@ -133,10 +157,7 @@ fn assemble(meta: &Meta, tally: &Tally, outcomes: Vec<Outcome>) -> Replay {
                 .sites
                 .get(index)
                 .map_or_else(|| "(call site not recorded)".to_owned(), |site| site.name.clone()),
-            cache: meta
-                .caches
-                .get(site.cache as usize)
-                .map_or_else(String::new, |c| c.name.clone()),
+            cache: cache_name(meta, rewrite.cache_of(index, site.cache)),
             allocs: site.allocs,
             requested_bytes: site.bytes_req,
             live_peak: site.live_peak,
@@ -156,6 +177,11 @@ fn assemble(meta: &Meta, tally: &Tally, outcomes: Vec<Outcome>) -> Replay {
         allocators: outcomes.into_iter().map(|outcome| outcome.allocator).collect(),
         sites,
     }
+}
+
+/// Returns the name of a cache; none is kmalloc, which has an empty name.
+fn cache_name(meta: &Meta, cache: u32) -> String {
+    meta.caches.get(cache as usize).map_or_else(String::new, |cache| cache.name.clone())
 }
 
 fn facts(meta: &Meta) -> TraceFacts {

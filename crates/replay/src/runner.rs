@@ -18,6 +18,7 @@ use slablab_trace::{Batch, Event, Kind, Meta, NONE};
 
 use crate::books::Books;
 use crate::caches;
+use crate::change::{Rewrite, Sharing};
 use crate::error::Error;
 use crate::locality::{Snapshots, Steps};
 use crate::plan::Plan;
@@ -73,7 +74,8 @@ pub(crate) struct Runner<'a, B: Backend> {
     machine: &'a Machine<B>,
     cpus: CpuSet<'a, B>,
     meta: &'a Meta,
-    validate_every: Option<u64>,
+    plan: &'a Plan,
+    rewrite: Rewrite,
     objects: Vec<Live>,
     sites: Vec<SiteAccount>,
     caches: Vec<KnownCache>,
@@ -86,25 +88,35 @@ pub(crate) struct Runner<'a, B: Backend> {
 }
 
 impl<'a, B: Backend> Runner<'a, B> {
-    /// Builds the machine that the trace asks for.
+    /// Builds the machine that the trace and the plan ask for.
     pub(crate) fn machine(meta: &Meta, plan: &Plan) -> Result<Machine<B>, Error> {
+        let merging = match plan.changes.sharing {
+            Sharing::Recorded => Merging::Off,
+            Sharing::Merged => Merging::Linux,
+        };
         Ok(Machine::<B>::builder()
             .cpus(meta.cpus.max(1))
             .nodes(meta.nodes.clamp(1, meta.cpus.max(1)))
             .memory_bytes(plan.memory_bytes)
-            .merging(Merging::Off)
-            .kmalloc(caches::kmalloc(meta))
+            .merging(merging)
+            .tunables(plan.changes.tunables)
+            .kmalloc(caches::kmalloc(meta, &plan.changes))
             .caches_max(u32::try_from(meta.caches.len()).unwrap_or(u32::MAX).saturating_add(512))
             .build()?)
     }
 
-    pub(crate) fn new(machine: &'a Machine<B>, meta: &'a Meta, plan: &Plan) -> Result<Self, Error> {
+    pub(crate) fn new(
+        machine: &'a Machine<B>,
+        meta: &'a Meta,
+        plan: &'a Plan,
+    ) -> Result<Self, Error> {
         let sites = meta.sites.len() + 1;
         Ok(Self {
             machine,
             cpus: machine.cpus()?,
             meta,
-            validate_every: plan.validate_every,
+            plan,
+            rewrite: Rewrite::new(&plan.changes, meta),
             objects: vec![Live::default(); meta.object_slots as usize],
             sites: vec![SiteAccount::default(); sites],
             caches: vec![KnownCache::Unseen; meta.caches.len()],
@@ -122,8 +134,9 @@ impl<'a, B: Backend> Runner<'a, B> {
         for row in 0..batch.len() {
             let slot = batch.object[row] as usize;
             if slot < self.objects.len() {
-                let event = batch.event(row);
+                let mut event = batch.event(row);
                 if event.kind.is_alloc() {
+                    self.rewrite.apply(&mut event);
                     self.alloc(slot, &event);
                 } else {
                     self.free(slot, &event);
@@ -133,7 +146,7 @@ impl<'a, B: Backend> Runner<'a, B> {
             if self.events.is_multiple_of(self.snapshot_every) {
                 self.snapshot();
             }
-            if self.validate_every.is_some_and(|every| self.events.is_multiple_of(every)) {
+            if self.plan.validate_every.is_some_and(|every| self.events.is_multiple_of(every)) {
                 self.validate()?;
             }
         }
@@ -200,10 +213,11 @@ impl<'a, B: Backend> Runner<'a, B> {
 
     #[cold]
     fn make_cache(&mut self, event: &Event) -> Option<CacheId> {
-        let name = &self.meta.caches[event.cache as usize].name;
-        let mut args = caches::describe(self.meta, name, event.bytes_req, event.bytes_alloc);
-        if B::KIND == BackendKind::Slub {
-            args.geometry = caches::geometry(self.meta, name);
+        let cache = &self.meta.caches[event.cache as usize];
+        let changes = &self.plan.changes;
+        let mut args = caches::describe(self.meta, cache, changes, event.bytes_alloc);
+        if B::KIND == BackendKind::Slub && changes.tunables.order.is_none() {
+            args.geometry = caches::geometry(self.meta, &cache.name);
         }
         let made = self.machine.cache_create(&args).ok();
         self.caches[event.cache as usize] = made.map_or(KnownCache::Refused, KnownCache::Made);
@@ -256,7 +270,7 @@ impl<'a, B: Backend> Runner<'a, B> {
 
     /// Ends the replay.
     pub(crate) fn finish(self) -> Result<Outcome, Error> {
-        if self.validate_every.is_some() {
+        if self.plan.validate_every.is_some() {
             self.validate()?;
         }
         let levels = self.books.finish(self.meta);
