@@ -59,7 +59,11 @@ impl Slub {
             slot.adopt(slab, cache);
             return Some(self.pop(cx, cache, slot, obj));
         }
-        let (slab, obj) = self.new_slab(cx, cache, request)?;
+        let Some((slab, obj)) = self.new_slab(cx, cache, request) else {
+            // The fast path's count is what the slow one leaves of the objects given out.
+            tally.counts[Stat::AllocSlowpath as usize].sub(1);
+            return None;
+        };
         slot.adopt(slab, cache);
         Some(self.pop(cx, cache, slot, obj))
     }
