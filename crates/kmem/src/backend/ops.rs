@@ -55,10 +55,10 @@ pub trait Ops: Debug + Send + Sync + Sized + 'static {
     fn create(&self, core: &Core, cache: &Cache, args: &CacheArgs);
 
     /// Allocates an object.
-    fn alloc(&self, cx: Cx<'_>, cache: CacheId, request: Request) -> Option<ObjPtr>;
+    fn alloc(&self, cx: &Cx<'_>, cache: CacheId, request: Request) -> Option<ObjPtr>;
 
     /// Frees an object, `head` being the head of its slab or page.
-    fn free(&self, cx: Cx<'_>, cache: CacheId, obj: ObjPtr, head: Pfn);
+    fn free(&self, cx: &Cx<'_>, cache: CacheId, obj: ObjPtr, head: Pfn);
 
     /// Returns the operations counted in a cell of CPUs times caches ([`Core::cell`]).
     fn ops(&self, cell: usize) -> &OpCounts;
@@ -67,12 +67,12 @@ pub trait Ops: Debug + Send + Sync + Sized + 'static {
     const CARVE_MAX: u64 = 0;
 
     /// Allocates `size` bytes (below [`Self::CARVE_MAX`]) that know their own size.
-    fn carve(&self, _cx: Cx<'_>, _size: u64, _request: Request) -> Option<ObjPtr> {
+    fn carve(&self, _cx: &Cx<'_>, _size: u64, _request: Request) -> Option<ObjPtr> {
         None
     }
 
     /// Frees what [`Self::carve`] gave.
-    fn uncarve(&self, _cx: Cx<'_>, _obj: ObjPtr) {}
+    fn uncarve(&self, _cx: &Cx<'_>, _obj: ObjPtr) {}
 
     /// Returns the size that [`Self::carve`] was asked for.
     fn carved_size(&self, _arena: &Arena, _obj: ObjPtr) -> u64 {
@@ -83,10 +83,10 @@ pub trait Ops: Debug + Send + Sync + Sized + 'static {
     fn audit_shared(&self, _core: &Core, _audit: &mut Audit) {}
 
     /// Moves what the CPU holds of a cache to the shared lists.
-    fn flush(&self, cx: Cx<'_>, cache: &Cache);
+    fn flush(&self, cx: &Cx<'_>, cache: &Cache);
 
     /// Gives empty slabs of a cache back to the page allocator.
-    fn shrink(&self, cx: Cx<'_>, cache: &Cache);
+    fn shrink(&self, cx: &Cx<'_>, cache: &Cache);
 
     /// Walks everything the backend holds of a cache.
     fn audit(&self, core: &Core, cache: &Cache, audit: &mut Audit);

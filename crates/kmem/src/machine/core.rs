@@ -104,7 +104,7 @@ impl Core {
 }
 
 /// A CPU at work: what the hot paths carry around.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 pub struct Cx<'m> {
     pub(crate) core: &'m Core,
     pub(crate) cpu: u32,
@@ -196,10 +196,10 @@ impl<'m> Cx<'m> {
         let zones = &self.core.zones;
         let (usual, min) = (cache.order(), cache.order_min());
         let mut order = usual;
-        let mut pfn = zones.alloc(*self, order, gfp, node);
+        let mut pfn = zones.alloc(self, order, gfp, node);
         if pfn.is_none() && min < usual {
             order = min;
-            pfn = zones.alloc(*self, order, gfp, node);
+            pfn = zones.alloc(self, order, gfp, node);
             if pfn.is_some() {
                 self.tally(cache.id()).count(Stat::OrderFallback);
             }
@@ -217,7 +217,7 @@ impl<'m> Cx<'m> {
         self.tally(cache.id()).count(Stat::FreeSlab);
         let objects = (order.bytes() / u64::from(cache.size.get())) as u32;
         self.slab_out(Some(cache.id()), order, objects);
-        self.core.zones.free(*self, pfn, order);
+        self.core.zones.free(self, pfn, order);
     }
 
     /// Runs the cache's constructor on the objects of a new slab.

@@ -53,7 +53,7 @@ impl<'m, B: Backend> Cpu<'m, B> {
 
     #[inline(always)]
     fn alloc_request(&self, id: CacheId, request: Request) -> Option<ObjPtr> {
-        let (machine, cx) = (self.machine, self.cx);
+        let (machine, cx) = (self.machine, &self.cx);
         let obj = machine.backend.alloc(cx, id, request)?;
         if cx.exact {
             cx.book_alloc(id);
@@ -79,7 +79,7 @@ impl<'m, B: Backend> Cpu<'m, B> {
         if self.cx.exact {
             self.cx.book_free(id);
         }
-        self.machine.backend.free(self.cx, id, obj, head);
+        self.machine.backend.free(&self.cx, id, obj, head);
     }
 
     /// Allocates `size` bytes (`kmalloc`). 0 bytes give [`ObjPtr::ZERO_SIZE`]; more than 4 MiB,
@@ -108,7 +108,7 @@ impl<'m, B: Backend> Cpu<'m, B> {
 
     #[cold]
     fn kmalloc_large(&self, size: u64, request: Request) -> Option<ObjPtr> {
-        let (core, cx) = (&self.machine.core, self.cx);
+        let (core, cx) = (&self.machine.core, &self.cx);
         if size < B::CARVE_MAX {
             let obj = self.machine.backend.carve(cx, size, request)?;
             if request.gfp.has(Gfp::ZERO) {
@@ -141,7 +141,7 @@ impl<'m, B: Backend> Cpu<'m, B> {
 
     #[cold]
     fn kfree_large(&self, obj: ObjPtr, head: Pfn, site: Site) {
-        let (core, cx) = (&self.machine.core, self.cx);
+        let (core, cx) = (&self.machine.core, &self.cx);
         let page = core.pages.get(head);
         match page.kind() {
             _ if obj == ObjPtr::ZERO_SIZE => {}
@@ -177,7 +177,7 @@ impl<'m, B: Backend> Cpu<'m, B> {
     /// Allocates 2^order pages (`alloc_pages`); `None` when memory is out or the order is too high.
     pub fn alloc_pages(&self, order: Order, gfp: Gfp) -> Option<Pfn> {
         let core = &self.machine.core;
-        let pfn = core.zones.alloc(self.cx, order, gfp, None)?;
+        let pfn = core.zones.alloc(&self.cx, order, gfp, None)?;
         core.pages.claim(pfn, Kind::Pages, order, 0);
         if gfp.has(Gfp::ZERO) {
             core.arena.fill(pfn.offset(), order.bytes(), 0);
@@ -195,12 +195,12 @@ impl<'m, B: Backend> Cpu<'m, B> {
         if core.pages.get(pfn).order() != order {
             return self.finding(FindingKind::BadOrder, obj, site, "not the order allocated");
         }
-        core.zones.free(self.cx, pfn, order);
+        core.zones.free(&self.cx, pfn, order);
     }
 
     /// Returns what the CPU holds of a cache to the shared lists.
     pub fn flush(&self, cache: CacheId) {
-        self.machine.backend.flush(self.cx, self.machine.slot(cache));
+        self.machine.backend.flush(&self.cx, self.machine.slot(cache));
     }
 
     #[cold]
@@ -258,8 +258,8 @@ impl<'m, B: Backend> CpuSet<'m, B> {
     /// (`kmem_cache_shrink`).
     pub fn shrink(&self, cache: CacheId) {
         let slot = self.machine.slot(cache);
-        self.cpus.iter().for_each(|cpu| self.machine.backend.flush(cpu.cx, slot));
-        self.machine.backend.shrink(self.cpus[0].cx, slot);
+        self.cpus.iter().for_each(|cpu| self.machine.backend.flush(&cpu.cx, slot));
+        self.machine.backend.shrink(&self.cpus[0].cx, slot);
     }
 
     /// Destroys a cache, or takes one alias off it (`kmem_cache_destroy`).

@@ -76,7 +76,7 @@ impl Page {
     /// Returns the kind.
     #[inline(always)]
     pub(crate) fn kind(&self) -> Kind {
-        Kind::ALL[(self.kind_order.get() & 0xff) as usize % Kind::ALL.len()]
+        Kind::ALL.get(self.kind_order.get() as usize & 0xff).copied().unwrap_or(Kind::Reserved)
     }
 
     /// Tells whether the block is a slab, in one comparison.

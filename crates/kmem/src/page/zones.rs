@@ -110,7 +110,7 @@ impl Zones {
     /// Takes a block. Its pages' kind is still unset: the caller claims it.
     pub(crate) fn alloc(
         &self,
-        cx: Cx<'_>,
+        cx: &Cx<'_>,
         order: Order,
         gfp: Gfp,
         node: Option<NodeId>,
@@ -132,7 +132,7 @@ impl Zones {
     }
 
     /// Gives a block back.
-    pub(crate) fn free(&self, cx: Cx<'_>, pfn: Pfn, order: Order) {
+    pub(crate) fn free(&self, cx: &Cx<'_>, pfn: Pfn, order: Order) {
         let zone = self.zones.iter().find(|z| pfn.0 < z.end).expect("a page of the machine");
         zone.free(cx, pfn, order);
     }
@@ -242,7 +242,7 @@ impl Zone {
         u64::from(self.end - self.start)
     }
 
-    fn alloc(&self, cx: Cx<'_>, order: Order, gfp: Gfp, rank: u8) -> Option<Pfn> {
+    fn alloc(&self, cx: &Cx<'_>, order: Order, gfp: Gfp, rank: u8) -> Option<Pfn> {
         let pages = &cx.core.pages;
         if order.0 > PCP_ORDER_MAX {
             let mut got = None;
@@ -270,7 +270,7 @@ impl Zone {
     /// Takes up to `count` blocks from the buddy system, one turn of the zone lock.
     fn alloc_buddy(
         &self,
-        cx: Cx<'_>,
+        cx: &Cx<'_>,
         order: Order,
         gfp: Gfp,
         rank: u8,
@@ -295,7 +295,7 @@ impl Zone {
         self.pages_free.store(buddy.pages_free(), Relaxed);
     }
 
-    fn free(&self, cx: Cx<'_>, pfn: Pfn, order: Order) {
+    fn free(&self, cx: &Cx<'_>, pfn: Pfn, order: Order) {
         let pages = &cx.core.pages;
         if order.0 > PCP_ORDER_MAX {
             cx.count_lock(LockKind::Zone);

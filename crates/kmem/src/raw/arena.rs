@@ -16,6 +16,32 @@ use crate::error::Error;
 use crate::ids::{ObjPtr, PAGE_SIZE};
 use core::sync::atomic::AtomicU64;
 
+/// Maps fresh zeroed memory, committed as it is touched, in small pages: a huge one would commit
+/// 2 MiB for the first byte.
+#[cfg(feature = "std")]
+pub(crate) fn map(size: usize) -> Option<NonNull<u8>> {
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+    let protection = libc::PROT_READ | libc::PROT_WRITE;
+    // SAFETY: a fresh anonymous mapping at an address of the kernel's choice touches nothing.
+    let base = unsafe { libc::mmap(core::ptr::null_mut(), size, protection, flags, -1, 0) };
+    if base == libc::MAP_FAILED {
+        return None;
+    }
+    // SAFETY: the range was mapped just above.
+    unsafe { libc::madvise(base, size, libc::MADV_NOHUGEPAGE) };
+    NonNull::new(base.cast())
+}
+
+/// Unmaps what [`map`] mapped.
+///
+/// # Safety
+/// `base` and `size` must be those of a mapping that nobody uses any more.
+#[cfg(feature = "std")]
+pub(crate) unsafe fn unmap(base: NonNull<u8>, size: usize) {
+    // SAFETY: promised by the caller.
+    unsafe { libc::munmap(base.as_ptr().cast(), size) };
+}
+
 /// The memory that stands for a machine's RAM.
 #[derive(Debug)]
 pub struct Arena {
@@ -43,18 +69,8 @@ impl Arena {
     /// [`Error::Reserve`] when the operating system refuses.
     #[cfg(feature = "std")]
     pub(crate) fn reserve(len: u64) -> Result<Self, Error> {
-        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
-        let protection = libc::PROT_READ | libc::PROT_WRITE;
         let size = usize::try_from(len).map_err(|_| Error::Reserve { bytes: len })?;
-        // SAFETY: a fresh anonymous mapping at an address of the kernel's choice touches nothing.
-        let base = unsafe { libc::mmap(core::ptr::null_mut(), size, protection, flags, -1, 0) };
-        if base == libc::MAP_FAILED {
-            return Err(Error::Reserve { bytes: len });
-        }
-        // SAFETY: the range was mapped just above. Small pages only: a huge page would commit
-        // 2 MiB for the first object in it.
-        unsafe { libc::madvise(base, size, libc::MADV_NOHUGEPAGE) };
-        let base = NonNull::new(base.cast::<u8>()).ok_or(Error::Reserve { bytes: len })?;
+        let base = map(size).ok_or(Error::Reserve { bytes: len })?;
         Ok(Self { base, len, owner: Owner::Mapping })
     }
 
@@ -161,7 +177,7 @@ impl Drop for Arena {
             #[cfg(feature = "std")]
             // SAFETY: mapped in `reserve` with this length; objects borrow the machine.
             Owner::Mapping => unsafe {
-                libc::munmap(self.base.as_ptr().cast(), self.len as usize);
+                unmap(self.base, self.len as usize);
             },
         }
     }

@@ -32,6 +32,10 @@ unsafe impl Zeroed for AtomicU64 {}
 // SAFETY: an array of zeroed values is zeroed memory.
 unsafe impl<T: Zeroed, const N: usize> Zeroed for [T; N] {}
 
+/// Tables of this many bytes and more are mapped.
+#[cfg(feature = "std")]
+const MAPPED_MIN: usize = 1 << 16;
+
 /// Defines a struct whose fields are all [`Zeroed`], and marks it so.
 macro_rules! zeroed_struct {
     ($(#[$meta:meta])* $vis:vis struct $name:ident {
@@ -63,17 +67,22 @@ unsafe impl<T: Zeroed + Send> Send for ZeroedSlice<T> {}
 unsafe impl<T: Zeroed + Sync> Sync for ZeroedSlice<T> {}
 
 impl<T: Zeroed> ZeroedSlice<T> {
-    /// Makes a slice of `len` zeroed elements. Large ones are fresh pages of the operating system
-    /// (glibc's `calloc` maps them), so that untouched parts take no memory.
+    /// Makes a slice of `len` zeroed elements. Large ones are fresh pages of the operating system:
+    /// `calloc` would do as well for the first machine of a process, but clears by hand what it
+    /// recycles, and so commits all of it.
     pub(crate) fn new(len: usize) -> Self {
         let layout = Self::layout(len);
         if layout.size() == 0 {
             return Self { base: NonNull::dangling(), len };
         }
-        // SAFETY: the layout is not of size 0.
-        let base = unsafe { alloc_zeroed(layout) };
-        match NonNull::new(base.cast::<T>()) {
-            Some(base) => Self { base, len },
+        let base = match layout.size() {
+            #[cfg(feature = "std")]
+            MAPPED_MIN.. => super::arena::map(layout.size()),
+            // SAFETY: the layout is not of size 0.
+            _ => NonNull::new(unsafe { alloc_zeroed(layout) }),
+        };
+        match base {
+            Some(base) => Self { base: base.cast(), len },
             None => handle_alloc_error(layout),
         }
     }
@@ -94,9 +103,13 @@ impl<T: Zeroed> ZeroedSlice<T> {
 impl<T: Zeroed> Drop for ZeroedSlice<T> {
     fn drop(&mut self) {
         let layout = Self::layout(self.len);
-        if layout.size() != 0 {
+        match layout.size() {
+            0 => {}
+            #[cfg(feature = "std")]
+            // SAFETY: mapped in `new` with this size.
+            MAPPED_MIN.. => unsafe { super::arena::unmap(self.base.cast(), layout.size()) },
             // SAFETY: allocated in `new` with this layout.
-            unsafe { dealloc(self.base.as_ptr().cast(), layout) };
+            _ => unsafe { dealloc(self.base.as_ptr().cast(), layout) },
         }
     }
 }

@@ -16,7 +16,7 @@ impl Slob {
     #[inline]
     pub(super) fn alloc_object(
         &self,
-        cx: Cx<'_>,
+        cx: &Cx<'_>,
         cache: &Cache,
         request: Request,
     ) -> Option<ObjPtr> {
@@ -38,14 +38,14 @@ impl Slob {
 
     /// Runs the constructor: SLOB does so at each allocation, since nothing keeps an object whole.
     #[inline]
-    fn construct(&self, cx: Cx<'_>, cache: &Cache, obj: ObjPtr) {
+    fn construct(&self, cx: &Cx<'_>, cache: &Cache, obj: ObjPtr) {
         if cache.has_ctor.get() != 0 {
             cx.construct(cache, obj.get(), 1, 0);
         }
     }
 
     /// Allocates a kmalloc block.
-    pub(super) fn alloc_sized(&self, cx: Cx<'_>, size: u64, request: Request) -> Option<ObjPtr> {
+    pub(super) fn alloc_sized(&self, cx: &Cx<'_>, size: u64, request: Request) -> Option<ObjPtr> {
         let cell = cx.core.carved_cell(cx.cpu);
         let shape = Shape::kmalloc(size);
         let obj = self.alloc_block(cx, cell, shape, request)?;
@@ -56,7 +56,7 @@ impl Slob {
 
     fn alloc_block(
         &self,
-        cx: Cx<'_>,
+        cx: &Cx<'_>,
         cell: usize,
         shape: Shape,
         request: Request,

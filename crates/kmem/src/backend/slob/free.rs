@@ -11,7 +11,7 @@ use crate::machine::stats::Stat;
 impl Slob {
     /// Frees a cache's object.
     #[inline]
-    pub(super) fn free_object(&self, cx: Cx<'_>, cache: &Cache, obj: ObjPtr, head: Pfn) {
+    pub(super) fn free_object(&self, cx: &Cx<'_>, cache: &Cache, obj: ObjPtr, head: Pfn) {
         let (size, cell) = (u64::from(cache.size.get()), cx.cell(cache.id()));
         if size >= PAGE_SIZE {
             self.ops[cell].frees.add(1);
@@ -23,7 +23,7 @@ impl Slob {
     }
 
     /// Frees a kmalloc block.
-    pub(super) fn free_sized(&self, cx: Cx<'_>, obj: ObjPtr) {
+    pub(super) fn free_sized(&self, cx: &Cx<'_>, obj: ObjPtr) {
         let cell = cx.core.carved_cell(cx.cpu);
         let size = layout::header(&cx.core.arena, obj);
         let bytes = size.next_multiple_of(GRANULE);
@@ -31,7 +31,7 @@ impl Slob {
         cx.block_in(bytes);
     }
 
-    fn free_block(&self, cx: Cx<'_>, cell: usize, start: u64, bytes: u64) {
+    fn free_block(&self, cx: &Cx<'_>, cell: usize, start: u64, bytes: u64) {
         let pages = &cx.core.pages;
         let tally = &cx.core.tallies[cell];
         self.ops[cell].frees.add(1);

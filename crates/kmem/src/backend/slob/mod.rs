@@ -79,12 +79,12 @@ impl Ops for Slob {
     fn create(&self, _core: &Core, _cache: &Cache, _args: &CacheArgs) {}
 
     #[inline]
-    fn alloc(&self, cx: Cx<'_>, cache: CacheId, request: Request) -> Option<ObjPtr> {
+    fn alloc(&self, cx: &Cx<'_>, cache: CacheId, request: Request) -> Option<ObjPtr> {
         self.alloc_object(cx, cx.core.caches.get(cache), request)
     }
 
     #[inline]
-    fn free(&self, cx: Cx<'_>, cache: CacheId, obj: ObjPtr, head: Pfn) {
+    fn free(&self, cx: &Cx<'_>, cache: CacheId, obj: ObjPtr, head: Pfn) {
         self.free_object(cx, cx.core.caches.get(cache), obj, head);
     }
 
@@ -92,11 +92,11 @@ impl Ops for Slob {
         &self.ops[cell]
     }
 
-    fn carve(&self, cx: Cx<'_>, size: u64, request: Request) -> Option<ObjPtr> {
+    fn carve(&self, cx: &Cx<'_>, size: u64, request: Request) -> Option<ObjPtr> {
         self.alloc_sized(cx, size, request)
     }
 
-    fn uncarve(&self, cx: Cx<'_>, obj: ObjPtr) {
+    fn uncarve(&self, cx: &Cx<'_>, obj: ObjPtr) {
         self.free_sized(cx, obj);
     }
 
@@ -104,9 +104,9 @@ impl Ops for Slob {
         layout::header(arena, obj)
     }
 
-    fn flush(&self, _cx: Cx<'_>, _cache: &Cache) {}
+    fn flush(&self, _cx: &Cx<'_>, _cache: &Cache) {}
 
-    fn shrink(&self, _cx: Cx<'_>, _cache: &Cache) {}
+    fn shrink(&self, _cx: &Cx<'_>, _cache: &Cache) {}
 
     fn audit(&self, _core: &Core, _cache: &Cache, _audit: &mut Audit) {}
 

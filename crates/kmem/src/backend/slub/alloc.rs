@@ -24,7 +24,7 @@ impl Slub {
     #[inline(never)]
     pub(super) fn alloc_slow(
         &self,
-        cx: Cx<'_>,
+        cx: &Cx<'_>,
         cache: &Cache,
         slot: &Slot,
         request: Request,
@@ -70,20 +70,20 @@ impl Slub {
 
     /// Takes `first` off the CPU's list, which starts with it.
     #[inline(always)]
-    fn pop(&self, cx: Cx<'_>, cache: &Cache, slot: &Slot, first: ObjPtr) -> ObjPtr {
+    fn pop(&self, cx: &Cx<'_>, cache: &Cache, slot: &Slot, first: ObjPtr) -> ObjPtr {
         let link = first.get() + u64::from(cache.free_offset.get());
         slot.freelist.set(cx.core.arena.load(link));
         slot.ops.allocs.add(1);
         first
     }
 
-    fn wrong_node(&self, cx: Cx<'_>, slot: &Slot, request: Request) -> bool {
+    fn wrong_node(&self, cx: &Cx<'_>, slot: &Slot, request: Request) -> bool {
         let on = cx.core.zones.node_of(Pfn(slot.slab.get()));
         request.node.is_some_and(|node| node != on)
     }
 
     /// Takes over the slab's own free list; thaws the slab if that is empty (`get_freelist`).
-    fn refill(&self, cx: Cx<'_>, slab: Pfn) -> Option<ObjPtr> {
+    fn refill(&self, cx: &Cx<'_>, slab: Pfn) -> Option<ObjPtr> {
         let page = cx.core.pages.get(slab);
         loop {
             let old = State::load(page);
@@ -98,7 +98,7 @@ impl Slub {
         }
     }
 
-    fn pop_partial(&self, cx: Cx<'_>, slot: &Slot) -> Option<Pfn> {
+    fn pop_partial(&self, cx: &Cx<'_>, slot: &Slot) -> Option<Pfn> {
         let first = slot.partial.get();
         if first == 0 {
             return None;
@@ -112,7 +112,7 @@ impl Slub {
     /// (`get_partial`); from other nodes that can spare one when the own has none.
     fn take_partial(
         &self,
-        cx: Cx<'_>,
+        cx: &Cx<'_>,
         cache: &Cache,
         slot: &Slot,
         request: Request,
@@ -130,7 +130,7 @@ impl Slub {
 
     fn take_partial_node(
         &self,
-        cx: Cx<'_>,
+        cx: &Cx<'_>,
         cache: &Cache,
         slot: &Slot,
         node: NodeId,
@@ -160,7 +160,7 @@ impl Slub {
     }
 
     /// Freezes a slab of the node's list; with `take_all` its free list is the caller's.
-    fn freeze(&self, cx: Cx<'_>, slab: Pfn, page: &Page, take_all: bool) -> Option<ObjPtr> {
+    fn freeze(&self, cx: &Cx<'_>, slab: Pfn, page: &Page, take_all: bool) -> Option<ObjPtr> {
         loop {
             let old = State::load(page);
             let mut new = old.freeze();
@@ -175,14 +175,14 @@ impl Slub {
     }
 
     /// Puts a frozen slab in front of the CPU's partial list.
-    pub(super) fn push_partial(&self, cx: Cx<'_>, slot: &Slot, slab: Pfn) {
+    pub(super) fn push_partial(&self, cx: &Cx<'_>, slot: &Slot, slab: Pfn) {
         cx.core.pages.get(slab).next.set(slot.partial.get());
         slot.partial.set(slab.0);
         slot.partial_slabs.add(1);
     }
 
     /// Makes a slab of fresh pages, frozen, its objects linked by rising address.
-    fn new_slab(&self, cx: Cx<'_>, cache: &Cache, request: Request) -> Option<(Pfn, ObjPtr)> {
+    fn new_slab(&self, cx: &Cx<'_>, cache: &Cache, request: Request) -> Option<(Pfn, ObjPtr)> {
         let (slab, order) = cx.slab_pages(cache, request.gfp, request.node)?;
         let size = u64::from(cache.size.get());
         let objects = order.bytes() / size;

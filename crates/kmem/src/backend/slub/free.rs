@@ -14,7 +14,7 @@ impl Slub {
     /// Pushes an object on its slab's own list (`__slab_free`).
     #[cold]
     #[inline(never)]
-    pub(super) fn free_slow(&self, cx: Cx<'_>, cache: &Cache, obj: ObjPtr, slab: Pfn) {
+    pub(super) fn free_slow(&self, cx: &Cx<'_>, cache: &Cache, obj: ObjPtr, slab: Pfn) {
         let tally = cx.tally(cache.id());
         tally.count(Stat::FreeSlowpath);
         let page = cx.core.pages.get(slab);
@@ -64,7 +64,7 @@ impl Slub {
     }
 
     /// Puts a frozen slab on the CPU's partial list, draining that first if it is full.
-    fn put_partial(&self, cx: Cx<'_>, cache: &Cache, slab: Pfn) {
+    fn put_partial(&self, cx: &Cx<'_>, cache: &Cache, slab: Pfn) {
         let slot = self.slot(cx, cache.id());
         if slot.partial_slabs.get() >= cache.knob_a.get() {
             self.drain_partial(cx, cache, slot);
@@ -75,7 +75,7 @@ impl Slub {
 
     /// Thaws the CPU's partial slabs: to the node's list, or back to the page allocator when empty
     /// and the node has enough (`__unfreeze_partials`).
-    pub(super) fn drain_partial(&self, cx: Cx<'_>, cache: &Cache, slot: &Slot) {
+    pub(super) fn drain_partial(&self, cx: &Cx<'_>, cache: &Cache, slot: &Slot) {
         let pages = &cx.core.pages;
         let tally = cx.tally(cache.id());
         let mut empty = PageList::default();
@@ -108,7 +108,7 @@ impl Slub {
         }
     }
 
-    fn thaw(&self, cx: Cx<'_>, slab: Pfn) -> State {
+    fn thaw(&self, cx: &Cx<'_>, slab: Pfn) -> State {
         let page = cx.core.pages.get(slab);
         loop {
             let old = State::load(page);
@@ -120,7 +120,7 @@ impl Slub {
     }
 
     /// Gives up the CPU's slab: its free list returns to the slab (`deactivate_slab`).
-    pub(super) fn deactivate(&self, cx: Cx<'_>, cache: &Cache, slot: &Slot) {
+    pub(super) fn deactivate(&self, cx: &Cx<'_>, cache: &Cache, slot: &Slot) {
         let slab = Pfn(slot.slab.get());
         let first = ObjPtr::new(slot.freelist.get());
         slot.slab.set(0);
@@ -168,7 +168,7 @@ impl Slub {
     }
 
     /// Gives up all that a CPU holds of a cache.
-    pub(super) fn flush_cpu(&self, cx: Cx<'_>, cache: &Cache) {
+    pub(super) fn flush_cpu(&self, cx: &Cx<'_>, cache: &Cache) {
         let slot = self.slot(cx, cache.id());
         if slot.slab.get() != 0 {
             cx.tally(cache.id()).count(Stat::CpuslabFlush);
@@ -181,7 +181,7 @@ impl Slub {
 
     /// Frees the empty slabs of every node and sorts the rest, fullest first
     /// (`__kmem_cache_do_shrink`).
-    pub(super) fn shrink_nodes(&self, cx: Cx<'_>, cache: &Cache) {
+    pub(super) fn shrink_nodes(&self, cx: &Cx<'_>, cache: &Cache) {
         let pages = &cx.core.pages;
         for node in (0..cx.core.setup.nodes).map(crate::NodeId) {
             let mut empty = PageList::default();

@@ -76,7 +76,7 @@ pub struct Slub {
 
 impl Slub {
     #[inline(always)]
-    fn slot(&self, cx: Cx<'_>, id: CacheId) -> &Slot {
+    fn slot(&self, cx: &Cx<'_>, id: CacheId) -> &Slot {
         &self.slots[cx.cell(id)]
     }
 
@@ -85,7 +85,7 @@ impl Slub {
     }
 
     /// Takes the `list_lock` of the node that a slab is on.
-    fn lock_node<'a>(&'a self, cx: Cx<'_>, cache: &Cache, slab: Pfn) -> Guard<'a, Node> {
+    fn lock_node<'a>(&'a self, cx: &Cx<'_>, cache: &Cache, slab: Pfn) -> Guard<'a, Node> {
         cx.count_lock(LockKind::NodeList);
         self.node(cx.core, cache, cx.core.zones.node_of(slab)).lock()
     }
@@ -109,7 +109,7 @@ impl Ops for Slub {
     }
 
     #[inline(always)]
-    fn alloc(&self, cx: Cx<'_>, cache: CacheId, request: Request) -> Option<ObjPtr> {
+    fn alloc(&self, cx: &Cx<'_>, cache: CacheId, request: Request) -> Option<ObjPtr> {
         let slot = self.slot(cx, cache);
         if let Some(obj) = ObjPtr::new(slot.freelist.get())
             && request.node.is_none_or(|node| node == cx.core.zones.node_of(obj.pfn()))
@@ -122,7 +122,7 @@ impl Ops for Slub {
     }
 
     #[inline(always)]
-    fn free(&self, cx: Cx<'_>, cache: CacheId, obj: ObjPtr, head: Pfn) {
+    fn free(&self, cx: &Cx<'_>, cache: CacheId, obj: ObjPtr, head: Pfn) {
         let slot = self.slot(cx, cache);
         slot.ops.frees.add(1);
         if slot.slab.get() == head.0 {
@@ -138,11 +138,11 @@ impl Ops for Slub {
         &self.slots[cell].ops
     }
 
-    fn flush(&self, cx: Cx<'_>, cache: &Cache) {
+    fn flush(&self, cx: &Cx<'_>, cache: &Cache) {
         self.flush_cpu(cx, cache);
     }
 
-    fn shrink(&self, cx: Cx<'_>, cache: &Cache) {
+    fn shrink(&self, cx: &Cx<'_>, cache: &Cache) {
         self.shrink_nodes(cx, cache);
     }
 
