@@ -9,18 +9,17 @@
 //!
 //! Pages with free bytes stand in a [`ring`] in Linux's order: new ones in front, and the search
 //! starting at the page of the last success (next fit). To find the first page that fits without
-//! looking at each, every page has a *hint*, an upper bound of its longest run, lowered to the
-//! truth when a search in the page fails and raised when a free makes a longer run; and eight bits
-//! that say which of the aligned kmalloc shapes is known not to fit.
+//! looking at each, the ring keeps upper bounds of what fits in every page ([`census`]).
 //!
 //! # Invariants
-//! - `hint >= longest run`; a shape's bit is set only while that shape fits nowhere in the page.
+//! - The bounds never say "does not fit" of what fits.
 //! - A page on a ring has `1..2048` free units of 2 bytes; a full page is on none; an empty one is
 //!   freed.
 //!
 //! Linux counterpart: `slob_page_alloc`, `slob_alloc`, `slob_free` in `mm/slob.c` @ 6.1.
 
 pub(crate) mod bitmap;
+mod census;
 pub(crate) mod pages;
 pub(crate) mod ring;
 

@@ -29,8 +29,8 @@ pub(crate) struct Shape {
     align: u32,
     /// Granules between the start of the block and the object.
     offset: u32,
-    /// The bit that remembers that this shape fits nowhere; 0: none.
-    pub(crate) misfit: u8,
+    /// The class of a naturally aligned kmalloc, one bit; 0: none.
+    pub(crate) class: u8,
     /// Bytes as Linux counts them, to choose the list.
     pub(crate) bytes: u64,
 }
@@ -39,7 +39,7 @@ impl Shape {
     /// Describes a cache's object.
     pub(crate) fn object(bytes: u64, align: u64) -> Self {
         let granules = bytes.div_ceil(GRANULE) as u32;
-        Self { granules, align: (align / GRANULE).max(1) as u32, offset: 0, misfit: 0, bytes }
+        Self { granules, align: (align / GRANULE).max(1) as u32, offset: 0, class: 0, bytes }
     }
 
     /// Describes a kmalloc of `size` bytes: its size in front, powers of two naturally aligned.
@@ -49,10 +49,10 @@ impl Shape {
         let offset = (HEADER / GRANULE) as u32;
         if size.is_power_of_two() && size > GRANULE {
             // 16 to 2048 bytes: bits 0 to 7.
-            let misfit = 1u32.checked_shl(size.ilog2() - 4).unwrap_or(0) as u8;
-            Self { granules, align: (size / GRANULE) as u32, offset, misfit, bytes }
+            let class = 1u32.checked_shl(size.ilog2() - 4).unwrap_or(0) as u8;
+            Self { granules, align: (size / GRANULE) as u32, offset, class, bytes }
         } else {
-            Self { granules, align: 1, offset, misfit: 0, bytes }
+            Self { granules, align: 1, offset, class: 0, bytes }
         }
     }
 }

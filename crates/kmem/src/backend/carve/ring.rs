@@ -2,58 +2,93 @@
 //!
 //! # How it works
 //! Order in the circle is Linux's list order; the head is where the next search starts. Entries
-//! stand in chunks of up to 32 with their hints beside them, so that a search looks at one line of
-//! hints instead of 32 pages, and at one number for a chunk that has nothing. A histogram of hints
-//! answers "nothing fits" at once: the case in which Linux walks the whole list before it takes a
-//! new page. A ring's memory grows with its pages, by doubling.
+//! stand in chunks of up to 32, and a search asks three questions of falling size: can any page of
+//! the ring fit, any of this chunk, which of these 32. What is known of a page is its [`Facts`],
+//! upper bounds that a failed search lowers and a free raises, so every look at a page that fails
+//! is paid for by a free. That answers at once what Linux walks its whole list for: whether a new
+//! page is needed. A ring's memory grows with its pages, by doubling.
 //!
 //! # Invariants
-//! - `Page::aux` of an entry's page is its chunk; a chunk's `longest` is the largest of its hints.
-//! - `histogram[h]` = entries whose hint is `h`; bit `h` of `occupied` is set where that is not 0.
+//! - `Page::aux` of an entry's page is its chunk; a chunk's `most` bounds its entries' facts.
+//! - The [`Census`] counts the facts of all entries.
 //! - The chunks of a ring form one circle; none is empty but the only one of an empty ring.
 
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::{CarvedPages, GRANULES, Shape, bitmap};
+use super::census::{Census, Facts};
+use super::{CarvedPages, Shape, bitmap};
 use crate::ids::{ObjPtr, Pfn};
 use crate::page::PageTable;
 
 const CHUNK: usize = 32;
+const HALF: usize = CHUNK / 2;
 /// Two neighbours with this many entries together become one.
 const MERGE: usize = 16;
-const HINTS: usize = GRANULES as usize + 1;
 
-/// What is known of a page without looking at its bits.
-#[derive(Debug, Clone, Copy, Default)]
-struct Entry {
-    page: u32,
-    /// Upper bound of the longest run, in granules.
-    hint: u16,
-    /// The same for runs that start on a cache line.
-    hint_line: u16,
-    /// Kmalloc shapes that fit nowhere.
-    misfits: u8,
-}
-
-/// A stretch of the circle; entries in arrays, so that hints can be compared many at a time.
-#[derive(Debug, Clone, Copy)]
+/// A stretch of the circle; facts in arrays, so that many are compared at a time.
+#[derive(Debug, Clone)]
 struct Chunk {
     next: u32,
     prev: u32,
-    count: u16,
-    longest: u16,
-    hints: [u16; CHUNK],
-    entries: [Entry; CHUNK],
+    count: usize,
+    most: Facts,
+    pages: [u32; CHUNK],
+    facts: FactsArray,
+}
+
+/// The facts of a chunk's entries; nothing is known to fit where there is no entry.
+#[derive(Debug, Clone)]
+struct FactsArray {
+    runs: [u16; CHUNK],
+    line_runs: [u16; CHUNK],
+    fits: [u8; CHUNK],
+}
+
+impl FactsArray {
+    const NONE: Self = Self { runs: [0; CHUNK], line_runs: [0; CHUNK], fits: [0; CHUNK] };
+
+    fn get(&self, slot: usize) -> Facts {
+        Facts { run: self.runs[slot], line_run: self.line_runs[slot], fits: self.fits[slot] }
+    }
+
+    fn set(&mut self, slot: usize, facts: Facts) {
+        self.runs[slot] = facts.run;
+        self.line_runs[slot] = facts.line_run;
+        self.fits[slot] = facts.fits;
+    }
+
+    fn shift(&mut self, from: core::ops::Range<usize>, to: usize) {
+        self.runs.copy_within(from.clone(), to);
+        self.line_runs.copy_within(from.clone(), to);
+        self.fits.copy_within(from, to);
+    }
+
+    /// Returns a bit for each slot whose facts allow `shape`.
+    #[inline]
+    fn candidates(&self, shape: Shape) -> u32 {
+        let mut mask = 0u32;
+        if shape.class != 0 {
+            for (i, fits) in self.fits.iter().enumerate() {
+                mask |= u32::from(fits & shape.class != 0) << i;
+            }
+        } else {
+            let runs = if shape.on_line() { &self.line_runs } else { &self.runs };
+            for (i, &run) in runs.iter().enumerate() {
+                mask |= u32::from(u32::from(run) >= shape.granules) << i;
+            }
+        }
+        mask
+    }
 }
 
 const EMPTY: Chunk = Chunk {
     next: 0,
     prev: 0,
     count: 0,
-    longest: 0,
-    hints: [0; CHUNK],
-    entries: [Entry { page: 0, hint: 0, hint_line: 0, misfits: 0 }; CHUNK],
+    most: Facts::NONE,
+    pages: [0; CHUNK],
+    facts: FactsArray::NONE,
 };
 
 /// A circle of pages.
@@ -64,8 +99,7 @@ pub(crate) struct Ring {
     /// Where the next search starts.
     head: (u32, usize),
     len: u32,
-    histogram: Vec<u32>,
-    occupied: [u64; HINTS.div_ceil(64)],
+    census: Census,
 }
 
 /// A successful search.
@@ -78,17 +112,12 @@ pub(crate) struct Fit {
 
 impl Ring {
     pub(crate) fn new() -> Self {
-        Self {
-            chunks: vec![EMPTY],
-            vacant: Vec::new(),
-            head: (0, 0),
-            len: 0,
-            histogram: vec![0; HINTS],
-            occupied: [0; HINTS.div_ceil(64)],
-        }
+        let census = Census::new();
+        Self { chunks: vec![EMPTY], vacant: Vec::new(), head: (0, 0), len: 0, census }
     }
 
     /// Returns the number of pages.
+    #[cfg(test)]
     pub(crate) fn len(&self) -> u32 {
         self.len
     }
@@ -97,12 +126,12 @@ impl Ring {
     pub(crate) fn iter(&self) -> impl Iterator<Item = Pfn> + '_ {
         let (mut chunk, mut slot) = self.head;
         (0..self.len).map(move |_| {
-            while slot >= usize::from(self.chunks[chunk as usize].count) {
+            while slot >= self.chunks[chunk as usize].count {
                 chunk = self.chunks[chunk as usize].next;
                 slot = 0;
             }
             slot += 1;
-            Pfn(self.chunks[chunk as usize].entries[slot - 1].page)
+            Pfn(self.chunks[chunk as usize].pages[slot - 1])
         })
     }
 
@@ -115,121 +144,88 @@ impl Ring {
         carved: &CarvedPages,
         shape: Shape,
     ) -> Result<Fit, u32> {
-        if !self.may_fit(shape.granules) {
+        if !self.census.may_fit(shape) {
             return Err(self.len);
         }
         let (start, first) = self.head;
-        let mut walked = self.chunks[start as usize].count as u32 - first as u32;
-        let upper = first as u32..CHUNK as u32;
+        let upper = !0u32 << first;
         if let Some((slot, obj)) = self.take_in(pages, carved, start, upper, shape) {
-            let walked = (slot - first) as u32 + 1;
-            return Ok(self.taken(pages, (start, slot), obj, walked));
+            return Ok(self.taken(pages, (start, slot), obj, slot - first + 1));
         }
+        let mut walked = self.chunks[start as usize].count - first;
         let mut chunk = self.chunks[start as usize].next;
         while chunk != start {
-            if let Some((slot, obj)) = self.take_in(pages, carved, chunk, 0..CHUNK as u32, shape) {
-                let walked = walked + slot as u32 + 1;
-                return Ok(self.taken(pages, (chunk, slot), obj, walked));
+            if let Some((slot, obj)) = self.take_in(pages, carved, chunk, !0, shape) {
+                return Ok(self.taken(pages, (chunk, slot), obj, walked + slot + 1));
             }
-            walked += u32::from(self.chunks[chunk as usize].count);
+            walked += self.chunks[chunk as usize].count;
             chunk = self.chunks[chunk as usize].next;
         }
-        match self.take_in(pages, carved, start, 0..first as u32, shape) {
-            Some((slot, obj)) => {
-                Ok(self.taken(pages, (start, slot), obj, walked + slot as u32 + 1))
-            }
+        match self.take_in(pages, carved, start, !upper, shape) {
+            Some((slot, obj)) => Ok(self.taken(pages, (start, slot), obj, walked + slot + 1)),
             None => Err(self.len),
         }
     }
 
-    /// Tells whether some hint is at least `granules`.
-    fn may_fit(&self, granules: u32) -> bool {
-        let (word, bit) = (granules as usize / 64, granules % 64);
-        self.occupied[word] >> bit != 0 || self.occupied[word + 1..].iter().any(|w| *w != 0)
-    }
-
-    /// Tries the pages of one chunk's `slots` whose hints allow it.
+    /// Tries the pages of one chunk's `slots` whose facts allow it.
+    #[inline]
     fn take_in(
         &mut self,
         pages: &PageTable,
         carved: &CarvedPages,
         chunk: u32,
-        slots: core::ops::Range<u32>,
+        slots: u32,
         shape: Shape,
     ) -> Option<(usize, ObjPtr)> {
         let of = &self.chunks[chunk as usize];
-        if u32::from(of.longest) < shape.granules || slots.is_empty() {
+        if !of.most.allow(shape) {
             return None;
         }
-        let mut candidates = 0u32;
-        for (i, &hint) in of.hints.iter().enumerate() {
-            candidates |= u32::from(u32::from(hint) >= shape.granules) << i;
-        }
-        candidates &= (u32::MAX >> (32 - (slots.end - slots.start))) << slots.start;
+        let mut candidates = of.facts.candidates(shape) & slots;
         while candidates != 0 {
             let slot = candidates.trailing_zeros() as usize;
             candidates &= candidates - 1;
-            let entry = self.chunks[chunk as usize].entries[slot];
-            let line = shape.on_line() && u32::from(entry.hint_line) < shape.granules;
-            if line || entry.misfits & shape.misfit != 0 {
-                continue;
-            }
-            let pfn = Pfn(entry.page);
+            let pfn = Pfn(self.chunks[chunk as usize].pages[slot]);
             if let Some(obj) = carved.take(pages, pfn, shape) {
                 return Some((slot, obj));
             }
-            self.learn(carved, chunk, slot, shape);
+            let exists = bitmap::first_fit(carved.bits(pfn), shape.granules, 1, 0).is_some();
+            let facts = self.chunks[chunk as usize].facts.get(slot);
+            self.set_facts(chunk, slot, facts.without(shape, exists));
         }
         None
     }
 
-    /// Lowers the hints of a page in which `shape` did not fit: no run is as long, or none that
-    /// is aligned.
-    #[cold]
-    fn learn(&mut self, carved: &CarvedPages, chunk: u32, slot: usize, shape: Shape) {
-        let mut entry = self.chunks[chunk as usize].entries[slot];
-        let bits = carved.bits(Pfn(entry.page));
-        if bitmap::first_fit(bits, shape.granules, 1, 0).is_none() {
-            entry.hint = (shape.granules - 1) as u16;
-        }
-        if shape.on_line() {
-            entry.hint_line = (shape.granules - 1) as u16;
-        }
-        entry.misfits |= shape.misfit;
-        self.set_entry(chunk, slot, entry);
-    }
-
-    fn taken(&mut self, pages: &PageTable, at: (u32, usize), obj: ObjPtr, walked: u32) -> Fit {
+    #[inline]
+    fn taken(&mut self, pages: &PageTable, at: (u32, usize), obj: ObjPtr, walked: usize) -> Fit {
         if CarvedPages::is_full(pages, obj.pfn()) {
             self.remove_at(pages, at);
         } else {
             self.head = at;
         }
-        Fit { obj, walked }
+        Fit { obj, walked: walked as u32 }
     }
 
     /// Puts a page at the head; `run` is the length of its longest run, or more.
     pub(crate) fn push(&mut self, pages: &PageTable, pfn: Pfn, run: u32) {
         let (mut chunk, mut slot) = self.head;
-        if usize::from(self.chunks[chunk as usize].count) == CHUNK {
+        if self.chunks[chunk as usize].count == CHUNK {
             self.split(pages, chunk);
-            if slot >= CHUNK / 2 {
-                (chunk, slot) = (self.chunks[chunk as usize].next, slot - CHUNK / 2);
+            if slot >= HALF {
+                (chunk, slot) = (self.chunks[chunk as usize].next, slot - HALF);
             }
         }
         self.head = (chunk, slot);
         let of = &mut self.chunks[chunk as usize];
-        let count = usize::from(of.count);
-        of.hints.copy_within(slot..count, slot + 1);
-        of.entries.copy_within(slot..count, slot + 1);
+        of.pages.copy_within(slot..of.count, slot + 1);
+        of.facts.shift(slot..of.count, slot + 1);
         of.count += 1;
-        of.hints[slot] = 0;
-        of.entries[slot] = Entry::default();
+        of.pages[slot] = pfn.0;
+        of.facts.set(slot, Facts::NONE);
         self.len += 1;
-        self.count_hint(0, 1);
+        self.census.enter(Facts::NONE);
         pages.get(pfn).aux.set(chunk);
-        let entry = Entry { page: pfn.0, hint: run as u16, hint_line: run as u16, misfits: 0 };
-        self.set_entry(chunk, slot, entry);
+        self.set_facts(chunk, slot, Facts::of_run(run));
     }
 
     /// Takes a page off the ring.
@@ -241,103 +237,98 @@ impl Ring {
     /// Enters that a free made a run of `run` granules in a page.
     pub(crate) fn grown(&mut self, pages: &PageTable, pfn: Pfn, run: u32) {
         let (chunk, slot) = self.find(pages, pfn);
-        let mut entry = self.chunks[chunk as usize].entries[slot];
-        entry.hint = entry.hint.max(run as u16);
-        entry.hint_line = entry.hint_line.max(run as u16);
-        entry.misfits = 0;
-        self.set_entry(chunk, slot, entry);
+        let facts = self.chunks[chunk as usize].facts.get(slot);
+        self.set_facts(chunk, slot, facts.max(Facts::of_run(run)));
     }
 
     fn find(&self, pages: &PageTable, pfn: Pfn) -> (u32, usize) {
         let chunk = pages.get(pfn).aux.get();
         let of = &self.chunks[chunk as usize];
-        let entries = &of.entries[..usize::from(of.count)];
-        let slot = entries.iter().position(|e| e.page == pfn.0).expect("a page of this ring");
-        (chunk, slot)
+        let slot = of.pages[..of.count].iter().position(|&page| page == pfn.0);
+        (chunk, slot.expect("a page of this ring"))
     }
 
-    fn set_entry(&mut self, chunk: u32, slot: usize, entry: Entry) {
+    #[inline]
+    fn set_facts(&mut self, chunk: u32, slot: usize, facts: Facts) {
         let of = &mut self.chunks[chunk as usize];
-        let before = core::mem::replace(&mut of.hints[slot], entry.hint);
-        of.entries[slot] = entry;
-        if entry.hint >= of.longest {
-            of.longest = entry.hint;
-        } else if before == of.longest {
-            of.longest = of.hints[..usize::from(of.count)].iter().copied().max().unwrap_or(0);
+        let before = of.facts.get(slot);
+        if before == facts {
+            return;
         }
-        if before != entry.hint {
-            self.count_hint(before, -1);
-            self.count_hint(entry.hint, 1);
-        }
+        of.facts.set(slot, facts);
+        self.census.change(before, facts);
+        self.widen_or_narrow(chunk, before, facts);
     }
 
-    fn count_hint(&mut self, hint: u16, by: i32) {
-        let (word, bit) = (usize::from(hint) / 64, hint % 64);
-        let count = &mut self.histogram[usize::from(hint)];
-        *count = count.wrapping_add_signed(by);
-        if *count == 0 {
-            self.occupied[word] &= !(1 << bit);
-        } else {
-            self.occupied[word] |= 1 << bit;
+    /// Brings a chunk's bound up to date after one entry changed.
+    fn widen_or_narrow(&mut self, chunk: u32, before: Facts, after: Facts) {
+        let of = &mut self.chunks[chunk as usize];
+        of.most = of.most.max(after);
+        // The bound may be this entry's alone: look at the others.
+        if before.run == of.most.run && after.run < before.run {
+            of.most.run = of.facts.runs.iter().copied().fold(0, u16::max);
+        }
+        if before.line_run == of.most.line_run && after.line_run < before.line_run {
+            of.most.line_run = of.facts.line_runs.iter().copied().fold(0, u16::max);
+        }
+        if before.fits & !after.fits != 0 {
+            of.most.fits = of.facts.fits.iter().fold(0, |all, fits| all | fits);
         }
     }
 
     fn remove_at(&mut self, pages: &PageTable, (chunk, slot): (u32, usize)) {
         let of = &mut self.chunks[chunk as usize];
-        let (hint, count) = (of.hints[slot], usize::from(of.count));
-        of.hints.copy_within(slot + 1..count, slot);
-        of.entries.copy_within(slot + 1..count, slot);
-        of.hints[count - 1] = 0;
-        of.count -= 1;
-        if hint == of.longest {
-            of.longest = of.hints.iter().copied().max().unwrap_or(0);
-        }
-        self.count_hint(hint, -1);
+        let (before, last) = (of.facts.get(slot), of.count - 1);
+        of.pages.copy_within(slot + 1..of.count, slot);
+        of.facts.shift(slot + 1..of.count, slot);
+        of.facts.set(last, Facts::NONE);
+        of.count = last;
+        self.census.leave(before);
+        self.widen_or_narrow(chunk, before, Facts::NONE);
         self.len -= 1;
         if self.head.0 == chunk && slot < self.head.1 {
             self.head.1 -= 1;
         }
         self.tidy(pages, chunk);
         let head = &self.chunks[self.head.0 as usize];
-        if self.head.1 >= usize::from(head.count) {
+        if self.head.1 >= head.count {
             self.head = (head.next, 0);
         }
     }
 
-    /// Drops an empty chunk, or joins a small one with its neighbour.
+    /// Drops an empty chunk, or joins a small one with the next.
     fn tidy(&mut self, pages: &PageTable, chunk: u32) {
-        let of = self.chunks[chunk as usize];
-        if of.next == chunk {
+        let (next, count) = (self.chunks[chunk as usize].next, self.chunks[chunk as usize].count);
+        if next == chunk {
             return;
         }
-        if of.count == 0 {
+        if count == 0 {
             if self.head.0 == chunk {
-                self.head = (of.next, 0);
+                self.head = (next, 0);
             }
             self.unlink(chunk);
             return;
         }
-        let next = self.chunks[of.next as usize];
-        let (count, more) = (usize::from(of.count), usize::from(next.count));
-        if count + more > MERGE {
+        if count + self.chunks[next as usize].count > MERGE {
             return;
         }
+        let from = self.chunks[next as usize].clone();
         let into = &mut self.chunks[chunk as usize];
-        into.hints[count..count + more].copy_from_slice(&next.hints[..more]);
-        into.entries[count..count + more].copy_from_slice(&next.entries[..more]);
-        into.count += next.count;
-        into.longest = into.longest.max(next.longest);
-        for entry in &next.entries[..more] {
-            pages.get(Pfn(entry.page)).aux.set(chunk);
+        for slot in 0..from.count {
+            into.pages[count + slot] = from.pages[slot];
+            into.facts.set(count + slot, from.facts.get(slot));
+            pages.get(Pfn(from.pages[slot])).aux.set(chunk);
         }
-        if self.head.0 == of.next {
+        into.count += from.count;
+        into.most = into.most.max(from.most);
+        if self.head.0 == next {
             self.head = (chunk, self.head.1 + count);
         }
-        self.unlink(of.next);
+        self.unlink(next);
     }
 
     fn unlink(&mut self, chunk: u32) {
-        let Chunk { next, prev, .. } = self.chunks[chunk as usize];
+        let (next, prev) = (self.chunks[chunk as usize].next, self.chunks[chunk as usize].prev);
         self.chunks[prev as usize].next = next;
         self.chunks[next as usize].prev = prev;
         self.chunks[chunk as usize] = EMPTY;
@@ -350,28 +341,22 @@ impl Ring {
             self.chunks.push(EMPTY);
             (self.chunks.len() - 1) as u32
         });
-        const HALF: usize = CHUNK / 2;
-        let mut of = self.chunks[chunk as usize];
-        let mut upper = Chunk { next: of.next, prev: chunk, count: HALF as u16, ..EMPTY };
-        upper.hints[..HALF].copy_from_slice(&of.hints[HALF..]);
-        upper.entries[..HALF].copy_from_slice(&of.entries[HALF..]);
-        upper.longest = upper.hints.iter().copied().max().unwrap_or(0);
-        of.hints[HALF..].fill(0);
-        of.count = HALF as u16;
-        of.longest = of.hints.iter().copied().max().unwrap_or(0);
-        for entry in &upper.entries[..HALF] {
-            pages.get(Pfn(entry.page)).aux.set(new);
+        let mut upper = Chunk { count: HALF, prev: chunk, ..EMPTY };
+        let lower = &mut self.chunks[chunk as usize];
+        upper.next = lower.next;
+        for slot in 0..HALF {
+            upper.pages[slot] = lower.pages[HALF + slot];
+            upper.facts.set(slot, lower.facts.get(HALF + slot));
+            lower.facts.set(HALF + slot, Facts::NONE);
+            pages.get(Pfn(upper.pages[slot])).aux.set(new);
         }
-        // A chunk alone is its own neighbour.
-        let after = if of.next == chunk { chunk } else { of.next };
-        of.next = new;
-        if after == chunk {
-            of.prev = new;
-        }
-        self.chunks[chunk as usize] = of;
+        // Upper bounds of the whole are upper bounds of the halves.
+        upper.most = lower.most;
+        lower.count = HALF;
+        lower.next = new;
+        let after = upper.next;
         self.chunks[new as usize] = upper;
-        if after != chunk {
-            self.chunks[after as usize].prev = new;
-        }
+        // A chunk alone is its own neighbour on both sides.
+        self.chunks[after as usize].prev = new;
     }
 }
