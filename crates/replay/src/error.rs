@@ -10,6 +10,9 @@ pub enum Error {
     /// The simulated machine could not be built.
     #[error("cannot build the simulated machine: {0}")]
     Machine(#[from] slablab_kmem::Error),
+    /// The changes cannot be made, or cannot be meant.
+    #[error(transparent)]
+    Change(#[from] crate::whatif::ChangeError),
     /// The engine's own check found a broken invariant.
     #[error("{allocator}: after event {event}: {finding}")]
     Invalid {

@@ -28,8 +28,10 @@ mod plan;
 mod replay;
 mod result;
 mod runner;
+mod select;
 mod series;
 mod tally;
+mod whatif;
 
 pub use change::{Changes, Dedicated, Sharing};
 pub use error::Error;
@@ -39,4 +41,6 @@ pub use perf_kmem::{PerfAlloc, PerfKmem, PerfSite, PerfTotals};
 pub use plan::Plan;
 pub use replay::{replay, replay_all};
 pub use result::{Allocator, Cache, Fragmentation, Replay, Site, SiteUnder, TraceFacts};
+pub use select::{SelectError, nearest_name, select_sites};
 pub use series::Sample;
+pub use whatif::{ChangeError, Difference, WhatIf, what_if};

@@ -71,6 +71,8 @@ pub(crate) enum Command {
     Stat(cmd::stat::Args),
     /// Replay a trace under slab allocators and compare them
     Replay(cmd::replay::Args),
+    /// Replay a trace with a change, side by side with what was recorded
+    Whatif(cmd::whatif::Args),
     /// Build, boot and measure real kernels in QEMU
     Kernel(cmd::kernel::Args),
     /// Say what works on this machine, what does not, and how to mend it

@@ -8,6 +8,7 @@ pub(crate) mod record;
 pub(crate) mod replay;
 mod size;
 pub(crate) mod stat;
+pub(crate) mod whatif;
 
 use std::process::ExitCode;
 
@@ -24,6 +25,7 @@ pub(crate) fn run(cli: &Cli) -> Result<ExitCode> {
         Command::Info(args) => info::run(args, output),
         Command::Stat(args) => stat::run(args, output),
         Command::Replay(args) => replay::run(args, output),
+        Command::Whatif(args) => whatif::run(args, output),
         Command::Kernel(args) => kernel::run(args, output),
         Command::Doctor(args) => doctor::run(args, output),
     }

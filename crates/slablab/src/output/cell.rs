@@ -1,5 +1,6 @@
 //! One value of a table, and how people and programs read it.
 
+use std::cmp::Ordering;
 use std::fmt::Write;
 
 /// A value with its unit: people see `12.3 MiB`, programs `12897484`.
@@ -11,6 +12,22 @@ pub(crate) enum Cell {
     Count(u64),
     /// A number of bytes
     Bytes(u64),
+    /// What became of a number of bytes
+    BytesChange {
+        /// Before
+        from: u64,
+        /// After
+        to: u64,
+    },
+    /// What became of a number of things
+    CountChange {
+        /// Before
+        from: u64,
+        /// After
+        to: u64,
+    },
+    /// A difference of two shares, in percentage points
+    Points(f64),
     /// A share, 1.0 being all
     Share(f64),
     /// A time in nanoseconds
@@ -38,6 +55,9 @@ impl Cell {
             Self::Text(text) => text.clone(),
             Self::Count(n) => thousands(*n),
             Self::Bytes(n) => bytes(*n),
+            Self::BytesChange { from, to } => signed(*from, *to, bytes),
+            Self::CountChange { from, to } => signed(*from, *to, thousands),
+            Self::Points(points) => format!("{points:+.1} pt"),
             Self::Share(share) => format!("{:.1} %", share * 100.0),
             Self::Ns(ns) => duration(*ns),
             Self::Number(number, decimals) => format!("{number:.decimals$}"),
@@ -50,10 +70,28 @@ impl Cell {
         match self {
             Self::Text(text) => text.clone(),
             Self::Count(n) | Self::Bytes(n) | Self::Ns(n) => n.to_string(),
+            Self::BytesChange { from, to } | Self::CountChange { from, to } => {
+                (i128::from(*to) - i128::from(*from)).to_string()
+            }
+            Self::Points(points) => format!("{points:.4}"),
             Self::Share(share) => format!("{share:.6}"),
             Self::Number(number, decimals) => format!("{number:.decimals$}"),
             Self::Missing => String::new(),
         }
+    }
+}
+
+/// Formats a change as `-12.0 KiB (-3.1 %)`.
+fn signed(from: u64, to: u64, format: fn(u64) -> String) -> String {
+    let sign = match to.cmp(&from) {
+        Ordering::Less => "-",
+        Ordering::Equal => return "0".to_owned(),
+        Ordering::Greater => "+",
+    };
+    let amount = format(from.abs_diff(to));
+    match from {
+        0 => format!("{sign}{amount}"),
+        _ => format!("{sign}{amount} ({:+.1} %)", (to as f64 / from as f64 - 1.0) * 100.0),
     }
 }
 
@@ -109,6 +147,12 @@ mod tests {
         assert_eq!((cell.human().as_str(), cell.machine().as_str()), ("12.3 MiB", "12897484"));
         assert_eq!(Cell::Count(1_234_567).human(), "1,234,567");
         assert_eq!(Cell::Count(123).human(), "123");
+        let change = Cell::BytesChange { from: 4096, to: 2048 };
+        assert_eq!(
+            (change.human(), change.machine()),
+            ("-2.00 KiB (-50.0 %)".into(), "-2048".into())
+        );
+        assert_eq!(Cell::CountChange { from: 0, to: 5 }.human(), "+5");
         assert_eq!(Cell::share(1, 0), Cell::Missing);
         assert_eq!(Cell::share(1, 8).human(), "12.5 %");
         assert_eq!(Cell::Missing.machine(), "");

@@ -71,6 +71,11 @@ impl Page {
     pub(crate) fn table(&mut self, table: &Table) {
         table.render(&mut self.text, self.style);
     }
+
+    /// Appends a table, or `nothing` in place of one without rows.
+    pub(crate) fn table_or(&mut self, table: &Table, nothing: &str) {
+        if table.is_empty() { self.line(nothing) } else { self.table(table) }
+    }
 }
 
 /// Prints `report` as `args` say, to `file` or else to standard output.

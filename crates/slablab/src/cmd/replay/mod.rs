@@ -5,6 +5,8 @@
 mod sheets;
 mod tables;
 
+pub(super) use tables::header;
+
 use std::path::PathBuf;
 use std::process::ExitCode;
 

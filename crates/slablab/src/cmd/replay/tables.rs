@@ -7,7 +7,7 @@ use slablab_replay::{Allocator, Replay, TraceFacts};
 use crate::output::{Cell, Column, Page, Table, duration, thousands};
 
 /// Says what was replayed, and how far it can be trusted.
-pub(super) fn header(file: &str, trace: &TraceFacts, page: &mut Page) {
+pub(in crate::cmd) fn header(file: &str, trace: &TraceFacts, page: &mut Page) {
     let release = match trace.kernel_release.as_str() {
         "" => "an unnamed kernel".to_owned(),
         release => format!("Linux {release}"),

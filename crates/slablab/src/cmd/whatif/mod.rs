@@ -1,0 +1,265 @@
+//! `slablab whatif`: the same trace with a change, side by side with what was recorded.
+
+mod tables;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, bail};
+use serde::Serialize;
+use slablab_kmem::{BackendKind, Order, Tunables};
+use slablab_replay::{
+    Changes, Dedicated, Difference, Plan, Sharing, WhatIf, select_sites, what_if,
+};
+use slablab_trace::Meta;
+
+use super::import;
+use super::size::parse_bytes;
+use crate::cli::{OutputArgs, ResultFile};
+use crate::output::{Cell, Column, Page, Report, Table, print};
+use crate::progress::Progress;
+
+/// Options of `slablab whatif`.
+#[derive(clap::Args, Debug)]
+#[command(
+    after_help = "A SITE is a function (kstrdup), a place in it (kstrdup+0x38) or a pattern (nft_*).\n\
+                        Changes add up.\n\n\
+                        Examples:\n  \
+                        slablab whatif t.parquet --dedicate audit_alloc=audit_context\n  \
+                        slablab whatif t.parquet --classes 8,16,32,40,64,96,128,192,256,512,1024,2048,4096,8192\n  \
+                        slablab whatif t.parquet --buckets 16 --allocators slub"
+)]
+pub(crate) struct Args {
+    /// The trace, or a recording that can be imported
+    #[arg(value_name = "TRACE")]
+    trace: PathBuf,
+    /// Give these kmalloc sites a cache of their own, called NAME
+    #[arg(long, value_name = "SITE[,SITE...][=NAME]", help_heading = "Changes")]
+    dedicate: Vec<String>,
+    /// Let the objects of this cache come from kmalloc
+    #[arg(long, value_name = "CACHE", help_heading = "Changes")]
+    undedicate: Vec<String>,
+    /// Give every kmalloc site a cache of its own
+    #[arg(long, help_heading = "Changes")]
+    per_site: bool,
+    /// Other kmalloc size classes
+    #[arg(long, value_name = "BYTES,...", value_delimiter = ',', help_heading = "Changes")]
+    classes: Option<Vec<u32>>,
+    /// Copies of each kmalloc class, chosen by call site
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64), help_heading = "Changes")]
+    buckets: Option<u32>,
+    /// Let caches that are alike share slabs
+    #[arg(long, conflicts_with = "no_merge", help_heading = "Changes")]
+    merge: bool,
+    /// Let no caches share slabs (as recorded: a trace names caches as they were merged)
+    #[arg(long, help_heading = "Changes")]
+    no_merge: bool,
+    /// Alignment of the caches that --dedicate and --per-site make
+    #[arg(long, value_name = "BYTES", value_parser = parse_align, help_heading = "Changes")]
+    align: Option<u32>,
+    /// SLUB, SLAB: order of every slab
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(0..=10), help_heading = "Tunables")]
+    order: Option<u8>,
+    /// SLUB: objects kept in a CPU's partial slabs
+    #[arg(long, value_name = "N", help_heading = "Tunables")]
+    cpu_partial: Option<u32>,
+    /// SLUB: empty slabs that a node keeps
+    #[arg(long, value_name = "N", help_heading = "Tunables")]
+    min_partial: Option<u32>,
+    /// SLAB: objects in a CPU's array
+    #[arg(long, value_name = "N", help_heading = "Tunables")]
+    limit: Option<u32>,
+    /// SLAB: objects moved at once
+    #[arg(long, value_name = "N", help_heading = "Tunables")]
+    batch: Option<u32>,
+    /// Replay under these allocators
+    #[arg(short, long, value_delimiter = ',', value_name = "NAME,...", default_values_t = [BackendKind::Slub])]
+    allocators: Vec<BackendKind>,
+    /// Memory of the simulated machine
+    #[arg(long, value_name = "SIZE", value_parser = parse_bytes, default_value = "16G")]
+    memory: u64,
+    /// Show this many caches and call sites that changed
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 10)]
+    lines: usize,
+    #[command(flatten)]
+    result: ResultFile,
+}
+
+/// Runs `slablab whatif`.
+pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
+    let trace = import::open(&args.trace)?;
+    let meta = trace.reader.meta();
+    let changes = changes(args, meta).with_context(|| args.trace.display().to_string())?;
+    let described = describe(&changes, meta);
+    let plan = Plan {
+        allocators: args.allocators.clone(),
+        memory_bytes: args.memory,
+        changes,
+        validate_every: None,
+    };
+    let progress = Progress::new("replaying", meta.events);
+    let what_if = what_if(&trace.reader, &plan, &mut |done| progress.set(done))
+        .with_context(|| args.trace.display().to_string())?;
+    drop(progress);
+    let answer = Answer {
+        file: args.trace.display().to_string(),
+        changes: described,
+        differences: what_if.differences(),
+        what_if,
+        lines: args.lines,
+    };
+    print(&answer, output, args.result.output.as_deref())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Puts together what the options ask for.
+fn changes(args: &Args, meta: &Meta) -> Result<Changes> {
+    let mut changes = Changes {
+        undedicated: args.undedicate.clone(),
+        classes: args.classes.clone(),
+        buckets: args.buckets,
+        sharing: if args.merge { Sharing::Merged } else { Sharing::Recorded },
+        tunables: Tunables {
+            order: args.order.map(Order),
+            cpu_partial: args.cpu_partial,
+            min_partial: args.min_partial,
+            limit: args.limit,
+            batch: args.batch,
+            ..Tunables::default()
+        },
+        dedicated: Vec::new(),
+    };
+    for spec in &args.dedicate {
+        changes.dedicated.push(dedicated(spec, args.align.unwrap_or(0), meta)?);
+    }
+    if args.per_site {
+        if !args.dedicate.is_empty() {
+            bail!("--per-site dedicates every site already; leave out --dedicate");
+        }
+        changes.dedicated = per_site(meta, args.align.unwrap_or(0));
+    }
+    if args.align.is_some() && changes.dedicated.is_empty() {
+        bail!("--align says how --dedicate and --per-site align their caches; give one of them");
+    }
+    Ok(changes)
+}
+
+/// Reads `SITE[,SITE...][=NAME]`.
+fn dedicated(spec: &str, align: u32, meta: &Meta) -> Result<Dedicated> {
+    let (patterns, name) = match spec.rsplit_once('=') {
+        Some((patterns, name)) if !name.is_empty() => (patterns, Some(name)),
+        Some(_) => bail!("--dedicate {spec}: a name has to stand behind ="),
+        None => (spec, None),
+    };
+    let mut sites = Vec::new();
+    for pattern in patterns.split(',') {
+        sites.extend(select_sites(meta, pattern)?);
+    }
+    sites.sort_unstable();
+    sites.dedup();
+    let first = patterns.split([',', '+']).next().unwrap_or(patterns);
+    let name = name.map_or_else(|| first.replace(['*', '?'], ""), str::to_owned);
+    Ok(Dedicated { name, sites, align })
+}
+
+/// Returns a cache for each call site, called like it.
+fn per_site(meta: &Meta, align: u32) -> Vec<Dedicated> {
+    let sites = (0..).zip(&meta.sites);
+    sites.map(|(i, site)| Dedicated { name: site.name.clone(), sites: vec![i], align }).collect()
+}
+
+fn parse_align(text: &str) -> Result<u32, String> {
+    match text.parse() {
+        Ok(align) if u32::is_power_of_two(align) && (8..=4096).contains(&align) => Ok(align),
+        _ => Err("an alignment is a power of two from 8 to 4096".to_owned()),
+    }
+}
+
+/// Says the changes in words.
+fn describe(changes: &Changes, meta: &Meta) -> Vec<String> {
+    let mut words = Vec::new();
+    for dedicated in changes.dedicated.iter().take(20) {
+        let sizes = dedicated.sites.iter().map(|site| meta.sites[*site as usize].bytes_req_max);
+        words.push(format!(
+            "cache {} of {} B for {} call site(s)",
+            dedicated.name,
+            sizes.max().unwrap_or(0),
+            dedicated.sites.len()
+        ));
+    }
+    if changes.dedicated.len() > 20 {
+        words.push(format!("... and {} caches more", changes.dedicated.len() - 20));
+    }
+    words.extend(changes.undedicated.iter().map(|name| format!("cache {name} goes to kmalloc")));
+    if let Some(classes) = &changes.classes {
+        let classes: Vec<_> = classes.iter().map(u32::to_string).collect();
+        words.push(format!("kmalloc classes {}", classes.join(" ")));
+    }
+    words.extend(changes.buckets.map(|n| format!("{n} copies of each kmalloc class")));
+    if changes.sharing == Sharing::Merged {
+        words.push("caches that are alike share slabs".to_owned());
+    }
+    let tunables = [
+        ("order", changes.tunables.order.map(|order| u32::from(order.0))),
+        ("cpu_partial", changes.tunables.cpu_partial),
+        ("min_partial", changes.tunables.min_partial),
+        ("limit", changes.tunables.limit),
+        ("batchcount", changes.tunables.batch),
+    ];
+    for (name, value) in tunables {
+        words.extend(value.map(|value| format!("{name} {value}")));
+    }
+    words
+}
+
+/// What `slablab whatif` says.
+#[derive(Debug, Serialize)]
+struct Answer {
+    file: String,
+    changes: Vec<String>,
+    differences: Vec<Difference>,
+    #[serde(flatten)]
+    what_if: WhatIf,
+    #[serde(skip)]
+    lines: usize,
+}
+
+impl Report for Answer {
+    const SCHEMA: &'static str = "slablab.whatif/1";
+
+    fn text(&self, page: &mut Page) {
+        super::replay::header(&self.file, &self.what_if.before.trace, page);
+        page.heading("What if");
+        for change in &self.changes {
+            page.line(format!("  {change}"));
+        }
+        for (before, after) in
+            self.what_if.before.allocators.iter().zip(&self.what_if.after.allocators)
+        {
+            page.heading(&format!("{}: memory and paths", before.allocator));
+            page.table(&tables::totals(before, after));
+            page.heading(&format!("{}: caches that changed", before.allocator));
+            page.table_or(&tables::caches(before, after, self.lines), "none");
+        }
+        page.heading("Call sites whose objects lie otherwise (lines and pages an object, mean over the trace)");
+        page.table_or(&tables::sites(&self.what_if, self.lines), "none");
+    }
+
+    fn csv(&self) -> Table {
+        let mut table = Table::new([
+            Column::name("allocator", "allocator"),
+            Column::name("metric", "metric"),
+            Column::number("before", "before"),
+            Column::number("after", "after"),
+        ]);
+        for difference in &self.differences {
+            table.row([
+                Cell::text(&difference.allocator),
+                Cell::text(difference.metric),
+                Cell::Count(difference.before),
+                Cell::Count(difference.after),
+            ]);
+        }
+        table
+    }
+}
