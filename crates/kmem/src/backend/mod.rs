@@ -8,9 +8,11 @@
 
 pub(crate) mod carve;
 pub(crate) mod ops;
+pub(crate) mod slmb;
 pub(crate) mod slob;
 pub(crate) mod slub;
 
+pub use slmb::Slmb;
 pub use slob::Slob;
 pub use slub::Slub;
 
@@ -23,6 +25,7 @@ macro_rules! for_each_backend {
         $with! {
             Slub "slub" "per-CPU slabs with a free list each; Linux's default",
             Slob "slob" "one heap of pages for blocks of any size, one lock",
+            Slmb "slmb" "SLOB's carving with lists of its own for every CPU",
         }
     };
 }

@@ -40,6 +40,12 @@ impl<T> Lock<T> {
         Guard { lock: self }
     }
 
+    /// Takes the lock if it is free.
+    pub(crate) fn try_lock(&self) -> Option<Guard<'_, T>> {
+        let taken = self.held.compare_exchange(0, 1, Ordering::Acquire, Ordering::Relaxed);
+        taken.is_ok().then_some(Guard { lock: self })
+    }
+
     #[cold]
     fn wait(&self) {
         let mut spins = 0;

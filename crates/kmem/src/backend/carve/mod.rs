@@ -18,10 +18,15 @@
 //!
 //! Linux counterpart: `slob_page_alloc`, `slob_alloc`, `slob_free` in `mm/slob.c` @ 6.1.
 
+mod alloc;
 pub(crate) mod bitmap;
 mod census;
+mod free;
+pub(crate) mod heap;
+mod layout;
 pub(crate) mod pages;
 pub(crate) mod ring;
+mod validate;
 
 #[cfg(all(test, not(loom)))]
 mod tests;

@@ -1,17 +1,15 @@
 //! Taking blocks.
 
-use super::super::ops::Request;
-use super::{Shape, Slob, layout, list_for};
+use super::heap::{Heap, Lists};
+use super::{CarvedPages, GRANULE, GRANULES, HEADER, Shape, layout};
+use crate::backend::ops::Request;
 use crate::cache::table::Cache;
 use crate::ids::{ObjPtr, Order, PAGE_SIZE};
 use crate::machine::core::Cx;
-use crate::machine::locks::LockKind;
 use crate::machine::stats::Stat;
 use crate::page::Kind;
 
-use super::super::carve::{CarvedPages, GRANULE, GRANULES, HEADER};
-
-impl Slob {
+impl<L: Lists> Heap<L> {
     /// Allocates a cache's object: from a page, or pages of its own.
     #[inline]
     pub(super) fn alloc_object(
@@ -36,7 +34,7 @@ impl Slob {
         Some(obj)
     }
 
-    /// Runs the constructor: SLOB does so at each allocation, since nothing keeps an object whole.
+    /// Runs the constructor, at each allocation: nothing keeps a free object whole.
     #[inline]
     fn construct(&self, cx: &Cx<'_>, cache: &Cache, obj: ObjPtr) {
         if cache.has_ctor.get() != 0 {
@@ -63,9 +61,9 @@ impl Slob {
     ) -> Option<ObjPtr> {
         let core = cx.core;
         let tally = &core.tallies[cell];
-        let list = list_for(shape.bytes);
-        cx.count_lock(LockKind::Slob);
-        let found = self.lists.lock()[list].take(&core.pages, &self.carved, shape);
+        let place = Self::place(cx.cpu, shape.bytes);
+        let (group, ring) = Self::group(place);
+        let found = self.lock(cx, group)[ring].take(&core.pages, &self.carved, shape);
         match found {
             Ok(fit) => {
                 self.ops[cell].allocs.add(1);
@@ -83,12 +81,11 @@ impl Slob {
         tally.count(Stat::AllocSlowpath);
         tally.count(Stat::AllocSlab);
         self.carved.open(&core.pages, pfn);
-        cx.count_lock(LockKind::Slob);
-        let mut lists = self.lists.lock();
+        core.pages.get(pfn).next.set(place);
+        let mut rings = self.lock(cx, group);
         let obj = self.carved.take(&core.pages, pfn, shape).expect("an empty page has room");
         if !CarvedPages::is_full(&core.pages, pfn) {
-            lists[list].push(&core.pages, pfn, GRANULES);
-            core.pages.get(pfn).next.set(list as u32);
+            rings[ring].push(&core.pages, pfn, GRANULES);
         }
         Some(obj)
     }

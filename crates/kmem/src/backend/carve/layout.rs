@@ -1,9 +1,9 @@
-//! Sizes under SLOB: an object takes what it needs, rounded to 8 bytes.
+//! Sizes of carved blocks: an object takes what it needs.
 
 use alloc::string::ToString;
 
-use super::super::carve::{GRANULE, HEADER};
-use super::super::ops::Plan;
+use super::{GRANULE, HEADER};
+use crate::backend::ops::Plan;
 use crate::cache::args::CacheArgs;
 use crate::cache::geometry::{ALIGN_MIN, ObjectLayout, alignment};
 use crate::error::Error;

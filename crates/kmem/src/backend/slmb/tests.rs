@@ -1,0 +1,38 @@
+//! What SLMB is: SLOB's pages, per CPU and size.
+
+use crate::{CacheArgs, CpuId, Gfp, Machine, Site, Slmb, Stat};
+
+const SITE: Site = Site(1);
+
+#[test]
+fn pages_belong_to_the_cpu_that_took_them() {
+    let machine = Machine::<Slmb>::builder().cpus(2).memory_bytes(16 << 20).build().unwrap();
+    let cache = machine.cache_create(&CacheArgs::new("c", 40)).unwrap();
+    let cpus = machine.cpus().unwrap();
+    let (zero, one) = (cpus.cpu(CpuId(0)), cpus.cpu(CpuId(1)));
+    let mine = zero.alloc(cache, Gfp::KERNEL, SITE).unwrap();
+    let other = one.alloc(cache, Gfp::KERNEL, SITE).unwrap();
+    assert_ne!(mine.pfn(), other.pfn());
+    let keep = zero.alloc(cache, Gfp::KERNEL, SITE).unwrap();
+    one.free(cache, mine, SITE);
+    assert_eq!(machine.path_counts().get(Stat::FreeRemote), 1);
+    // Room that CPU 1 made in CPU 0's page is CPU 0's to use.
+    assert_eq!(zero.alloc(cache, Gfp::KERNEL, SITE), Some(mine));
+    assert_eq!(keep.pfn(), mine.pfn());
+}
+
+#[test]
+fn sizes_do_not_share_pages() {
+    let machine = Machine::<Slmb>::builder().memory_bytes(16 << 20).build().unwrap();
+    let cpu = machine.cpu(CpuId(0)).unwrap();
+    let mut pages: alloc::vec::Vec<_> = [8u32, 16, 24, 32, 40, 48, 56, 64, 96, 128, 256, 1024]
+        .iter()
+        .map(|&size| {
+            let args = CacheArgs::new("sized", size).flags(crate::SlabFlags::NO_MERGE);
+            let cache = machine.cache_create(&args).unwrap();
+            cpu.alloc(cache, Gfp::KERNEL, SITE).unwrap().pfn()
+        })
+        .collect();
+    pages.dedup();
+    assert_eq!(pages.len(), 12, "one list for each of the twelve ranges");
+}
