@@ -42,7 +42,7 @@ mod raw;
 #[cfg(all(test, not(loom)))]
 mod tests;
 
-pub use backend::{Backend, BackendKind, Slmb, Slob, Slub, WithBackend};
+pub use backend::{Backend, BackendKind, Slab, Slmb, Slob, Slub, WithBackend};
 pub use cache::{
     CacheArgs, Ctor, Geometry, KmallocConfig, KmallocType, SlabFlags, Tunables, geometry,
 };

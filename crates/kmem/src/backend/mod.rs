@@ -8,10 +8,12 @@
 
 pub(crate) mod carve;
 pub(crate) mod ops;
+pub(crate) mod slab;
 pub(crate) mod slmb;
 pub(crate) mod slob;
 pub(crate) mod slub;
 
+pub use slab::Slab;
 pub use slmb::Slmb;
 pub use slob::Slob;
 pub use slub::Slub;
@@ -23,6 +25,7 @@ use ops::Ops;
 macro_rules! for_each_backend {
     ($with:ident) => {
         $with! {
+            Slab "slab" "per-CPU arrays of free objects before slabs on three lists",
             Slub "slub" "per-CPU slabs with a free list each; Linux's default",
             Slob "slob" "one heap of pages for blocks of any size, one lock",
             Slmb "slmb" "SLOB's carving with lists of its own for every CPU",

@@ -42,6 +42,9 @@ pub trait Ops: Debug + Send + Sync + Sized + 'static {
     /// Whether kmalloc is served from caches of fixed classes (otherwise by [`Self::kmalloc`]).
     const KMALLOC_CACHES: bool = true;
 
+    /// Smallest of Linux's kmalloc classes that it uses, in bytes (`KMALLOC_MIN_SIZE`).
+    const KMALLOC_MIN: u32 = 8;
+
     /// Makes the backend's state for a machine.
     fn new(core: &Core) -> Self;
 
@@ -87,6 +90,9 @@ pub trait Ops: Debug + Send + Sync + Sized + 'static {
 
     /// Gives empty slabs of a cache back to the page allocator.
     fn shrink(&self, cx: &Cx<'_>, cache: &Cache);
+
+    /// Lets time pass: `now_ns` on a clock that only rises.
+    fn tick(&self, _cx: &Cx<'_>, _now_ns: u64) {}
 
     /// Walks everything the backend holds of a cache.
     fn audit(&self, core: &Core, cache: &Cache, audit: &mut Audit);

@@ -57,8 +57,24 @@ pub fn alignment(flags: SlabFlags, align: u32, object_size: u32) -> u32 {
     result.next_multiple_of(ALIGN_MIN)
 }
 
-/// Lays an object out (Linux: `calculate_sizes`).
+/// Lays an object out for SLUB (Linux: `calculate_sizes`).
 pub fn object_layout(args: &CacheArgs) -> ObjectLayout {
+    layout(args, Links::InObject)
+}
+
+/// Lays an object out for an allocator that keeps its free lists elsewhere.
+pub(crate) fn object_layout_unlinked(args: &CacheArgs) -> ObjectLayout {
+    layout(args, Links::Elsewhere)
+}
+
+/// Where free objects are linked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Links {
+    InObject,
+    Elsewhere,
+}
+
+fn layout(args: &CacheArgs, links: Links) -> ObjectLayout {
     let flags = args.flags;
     let align = alignment(flags, args.align, args.object_size);
     let mut size = args.object_size.next_multiple_of(ALIGN_MIN);
@@ -70,7 +86,9 @@ pub fn object_layout(args: &CacheArgs) -> ObjectLayout {
     let outside = (keeps_contents && args.freeptr_offset.is_none())
         || flags.has(SlabFlags::POISON)
         || (flags.has(SlabFlags::RED_ZONE) && args.object_size < ALIGN_MIN);
-    let free_offset = if outside {
+    let free_offset = if links == Links::Elsewhere {
+        0
+    } else if outside {
         size += ALIGN_MIN;
         size - ALIGN_MIN
     } else if let (true, Some(offset)) = (keeps_contents, args.freeptr_offset) {

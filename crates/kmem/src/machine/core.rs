@@ -74,6 +74,16 @@ impl Core {
         cpu as usize * (self.setup.caches_max as usize + 1) + id.index()
     }
 
+    /// Returns the objects of a slab: the usual number, or what fits if memory was short.
+    #[inline]
+    pub(crate) fn slab_objects(&self, cache: &Cache, order: Order) -> u64 {
+        if order == cache.order() {
+            u64::from(cache.objects.get())
+        } else {
+            order.bytes() / u64::from(cache.size.get())
+        }
+    }
+
     /// Returns the place of a CPU's blocks that no cache knows of: behind its caches.
     #[inline(always)]
     pub(crate) fn carved_cell(&self, cpu: u32) -> usize {
@@ -98,7 +108,7 @@ impl Core {
         }
         let id = CacheId(page.cache.get());
         let slot = self.caches.get(id);
-        let base = head.offset() + u64::from(slot.left_pad.get());
+        let base = head.offset() + u64::from(self.pages.get(head).aux.get());
         Some((id, head, (obj.get().checked_sub(base)? / u64::from(slot.size.get())) as u32))
     }
 }
@@ -206,7 +216,9 @@ impl<'m> Cx<'m> {
         }
         let pfn = pfn?;
         self.core.pages.claim(pfn, Kind::Slab, order, cache.id().0);
-        self.slab_in(Some(cache.id()), order, (order.bytes() / u64::from(cache.size.get())) as u32);
+        self.core.pages.get(pfn).aux.set(cache.left_pad.get());
+        let objects = self.core.slab_objects(cache, order) as u32;
+        self.slab_in(Some(cache.id()), order, objects);
         self.tally(cache.id()).count(Stat::AllocSlab);
         Some((pfn, order))
     }
@@ -215,7 +227,7 @@ impl<'m> Cx<'m> {
     pub(crate) fn free_slab_pages(&self, cache: &Cache, pfn: Pfn) {
         let order = self.core.pages.get(pfn).order();
         self.tally(cache.id()).count(Stat::FreeSlab);
-        let objects = (order.bytes() / u64::from(cache.size.get())) as u32;
+        let objects = self.core.slab_objects(cache, order) as u32;
         self.slab_out(Some(cache.id()), order, objects);
         self.core.zones.free(self, pfn, order);
     }

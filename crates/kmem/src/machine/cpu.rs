@@ -198,6 +198,13 @@ impl<'m, B: Backend> Cpu<'m, B> {
         core.zones.free(&self.cx, pfn, order);
     }
 
+    /// Lets time pass on this CPU: `now_ns` on any clock that only rises (a trace's, or the real
+    /// one). SLAB reaps its arrays by it every two seconds; the others have no use for it.
+    #[inline]
+    pub fn tick(&self, now_ns: u64) {
+        self.machine.backend.tick(&self.cx, now_ns);
+    }
+
     /// Returns what the CPU holds of a cache to the shared lists.
     pub fn flush(&self, cache: CacheId) {
         self.machine.backend.flush(&self.cx, self.machine.slot(cache));

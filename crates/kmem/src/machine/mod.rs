@@ -30,7 +30,7 @@ use crate::backend::Backend;
 use crate::cache::kmalloc::Kmalloc;
 use crate::cache::registry::Registry;
 use crate::cache::table::{Cache, CacheTable};
-use crate::cache::{CacheArgs, SlabFlags};
+use crate::cache::{CacheArgs, KmallocConfig, SlabFlags};
 use crate::error::Error;
 use crate::ids::{CacheId, CpuId, NodeId, ObjPtr, PAGE_SIZE, Pfn};
 use crate::page::{PageTable, Zones};
@@ -77,7 +77,10 @@ impl<B: Backend> Machine<B> {
         };
         let mut machine = Self { backend: B::new(&core), core };
         if B::KMALLOC_CACHES {
-            let config = machine.core.setup.kmalloc.clone();
+            let mut config = machine.core.setup.kmalloc.clone();
+            if config.classes == KmallocConfig::LINUX {
+                config.classes.retain(|&class| class >= B::KMALLOC_MIN);
+            }
             machine.core.kmalloc = Kmalloc::new(&config, |args| machine.cache_create(&args))?;
         }
         Ok(machine)

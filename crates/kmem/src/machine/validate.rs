@@ -102,7 +102,7 @@ impl Audit {
         }
         let order = page.order();
         self.see(slab, order, "slab");
-        let objects = order.bytes() / u64::from(cache.size.get());
+        let objects = core.slab_objects(cache, order);
         self.slabs += 1;
         self.objects += objects;
         self.balance.held_bytes += order.bytes();
@@ -138,6 +138,12 @@ impl Audit {
         }
         self.free += count;
         count
+    }
+
+    /// Enters bytes of a slab that hold the allocator's own data, not an object or slack.
+    pub(crate) fn metadata(&mut self, bytes: u64) {
+        self.balance.metadata_bytes += bytes;
+        self.balance.slack_bytes -= bytes;
     }
 
     /// Enters bytes that a backend holds outside any cache.
@@ -194,7 +200,7 @@ impl Audit {
             match page.kind() {
                 Kind::Slab => {
                     let cache = core.caches.get(crate::CacheId(page.cache.get()));
-                    let objects = order.bytes() / u64::from(cache.size.get());
+                    let objects = core.slab_objects(cache, order);
                     self.balance.held_bytes += order.bytes();
                     self.balance.slack_bytes +=
                         order.bytes() - objects * u64::from(cache.size.get());

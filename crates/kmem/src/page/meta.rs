@@ -63,7 +63,7 @@ zeroed_struct! {
         pub prev: LocalU32,
         /// Cache of a slab (raw [`crate::CacheId`]); bytes asked for of a large kmalloc.
         pub cache: LocalU32,
-        /// The backend's own.
+        /// Slab: offset of the first object. Carved page: its chunk on a ring.
         pub aux: LocalU32,
         /// The backend's own; SLUB: free list, objects in use, frozen.
         pub state: AtomicU64,

@@ -140,6 +140,12 @@ impl Arena {
         (self.load(off) >> ((off & 7) * 8)) as u8
     }
 
+    /// Writes one byte; whoever shares its word must not write at the same time.
+    pub(crate) fn set_byte(&self, off: u64, value: u8) {
+        let shift = (off & 7) * 8;
+        self.store(off, self.load(off) & !(0xff << shift) | u64::from(value) << shift);
+    }
+
     /// Copies `len` bytes from `from` to `to`, which do not overlap.
     pub fn copy(&self, from: u64, to: u64, len: u64) {
         assert!(from.abs_diff(to) >= len, "ranges overlap");

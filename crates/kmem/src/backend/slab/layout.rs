@@ -1,0 +1,167 @@
+//! Orders, colours and limits of a cache under SLAB.
+//!
+//! Linux counterpart: `calculate_slab_order`, `set_objfreelist_slab_cache`, `set_off_slab_cache`,
+//! `set_on_slab_cache`, `enable_cpucache` in `mm/slab.c` @ 6.1.
+
+use alloc::string::ToString;
+
+use super::super::ops::Plan;
+use super::{LIMIT_MAX, SHARED_MAX};
+use crate::cache::args::{CacheArgs, Tunables};
+use crate::cache::flags::SlabFlags;
+use crate::cache::geometry::{self, ObjectLayout};
+use crate::cache::table::Cache;
+use crate::error::Error;
+use crate::gfp::Gfp;
+use crate::ids::{CACHE_LINE, Order, PAGE_SIZE, Site};
+use crate::machine::core::Core;
+use crate::raw::local::LocalU32;
+use crate::raw::zeroed::zeroed_struct;
+
+/// Objects in a slab at most: an index is a byte (`SLAB_OBJ_MAX_NUM`).
+const OBJECTS_MAX: u32 = 255;
+/// Highest order taken for less waste, on a machine of more than 32 MiB (`SLAB_MAX_ORDER_HI`).
+const ORDER_HI: Order = Order(1);
+
+zeroed_struct! {
+    /// What SLAB keeps of a cache beside the common numbers.
+    #[derive(Debug)]
+    pub(super) struct Colours {
+        /// Number of different starts of a slab.
+        pub(super) count: LocalU32,
+        /// Bytes between them.
+        pub(super) step: LocalU32,
+        /// [`Mode`].
+        mode: LocalU32,
+    }
+}
+
+impl Colours {
+    pub(super) fn mode(&self) -> Mode {
+        [Mode::InObject, Mode::OffSlab, Mode::OnSlab][self.mode.get() as usize % 3]
+    }
+}
+
+/// Where a slab keeps the indexes of its free objects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Mode {
+    /// In the free object that will be allocated last.
+    InObject = 0,
+    /// In a kmalloc block.
+    OffSlab = 1,
+    /// Behind the objects.
+    OnSlab = 2,
+}
+
+/// A choice of order for one mode.
+#[derive(Debug, Clone, Copy)]
+struct Choice {
+    order: Order,
+    objects: u32,
+    left_over: u32,
+}
+
+/// Computes sizes and order.
+pub(super) fn plan(core: &Core, args: &CacheArgs) -> Result<Plan, Error> {
+    let layout = geometry::object_layout_unlinked(args);
+    let (_, choice) = choose(core, args, &layout).ok_or_else(|| Error::Cache {
+        name: args.name.to_string(),
+        what: "an object is larger than the largest block of pages (4 MiB)",
+    })?;
+    let Choice { order, objects, .. } = choice;
+    Ok(Plan { layout, order, order_min: order, objects })
+}
+
+/// Sets colours and mode: the choice of [`plan`] once more.
+pub(super) fn set_colours(core: &Core, colours: &Colours, cache: &Cache, args: &CacheArgs) {
+    let layout = geometry::object_layout_unlinked(args);
+    let Some((mode, choice)) = choose(core, args, &layout) else { return };
+    let step = (CACHE_LINE as u32).max(cache.align.get());
+    colours.step.set(step);
+    colours.count.set(choice.left_over / step);
+    colours.mode.set(mode as u32);
+}
+
+/// Sets `limit`, `batchcount` and the size of the shared array.
+pub(super) fn set_knobs(core: &Core, cache: &Cache, args: &CacheArgs) {
+    let tunables: Tunables = args.tunables.or(core.setup.tunables);
+    let size = cache.size.get();
+    let limit = tunables.limit.unwrap_or(match size {
+        131_073.. => 1,
+        _ if u64::from(size) > PAGE_SIZE => 8,
+        1025.. => 24,
+        257.. => 54,
+        _ => 120,
+    });
+    let limit = limit.clamp(1, LIMIT_MAX);
+    let batch = tunables.batch.unwrap_or(limit.div_ceil(2)).clamp(1, limit);
+    let many = u64::from(size) <= PAGE_SIZE && core.setup.cpus > 1;
+    let shared = tunables.shared.unwrap_or(if many { 8 } else { 0 });
+    cache.knob_a.set(limit);
+    cache.knob_b.set(batch);
+    cache.knob_c.set((shared * batch).min(SHARED_MAX));
+}
+
+/// Tries the three modes in Linux's order.
+fn choose(core: &Core, args: &CacheArgs, layout: &ObjectLayout) -> Option<(Mode, Choice)> {
+    let keeps = args.ctor.is_some() || args.flags.has(SlabFlags::TYPESAFE_BY_RCU);
+    if !keeps
+        && let Some(choice) = order(core, args, layout.size, Mode::InObject)
+        && choice.objects <= layout.object_size
+    {
+        return Some((Mode::InObject, choice));
+    }
+    if !args.flags.has(SlabFlags::NOLEAKTRACE)
+        && let Some(choice) = order(core, args, layout.size, Mode::OffSlab)
+        && choice.left_over < choice.objects
+    {
+        return Some((Mode::OffSlab, choice));
+    }
+    order(core, args, layout.size, Mode::OnSlab).map(|choice| (Mode::OnSlab, choice))
+}
+
+/// Finds the lowest order whose waste is an eighth at most, or the highest that is allowed.
+fn order(core: &Core, args: &CacheArgs, size: u32, mode: Mode) -> Option<Choice> {
+    let high = core.setup.memory_bytes > 32 << 20;
+    let order_max = if high { ORDER_HI } else { Order(0) };
+    let asked = args.tunables.or(core.setup.tunables).order;
+    let mut best = None;
+    for order in (0..=Order::MAX.0).map(Order) {
+        // An index takes a byte behind the objects, when it is there.
+        let each = if mode == Mode::OnSlab { size + 1 } else { size };
+        let objects = (order.bytes() / u64::from(each)) as u32;
+        if objects == 0 {
+            continue;
+        }
+        if objects > OBJECTS_MAX {
+            break;
+        }
+        if mode == Mode::OffSlab {
+            // Worth it only if the indexes take much less than an object.
+            let list = core.kmalloc.cache(u64::from(objects), Gfp::NONE, Site(0));
+            let list_size = list.map(|id| core.caches.get(id).size.get());
+            if list_size.is_none_or(|bytes| bytes > size / 2) {
+                continue;
+            }
+        }
+        let left_over = (order.bytes() % u64::from(each)) as u32;
+        best = Some(Choice { order, objects, left_over });
+        let enough = match asked {
+            Some(asked) => order >= asked,
+            None => {
+                args.flags.has(SlabFlags::RECLAIM_ACCOUNT)
+                    || order >= order_max
+                    || u64::from(left_over) * 8 <= order.bytes()
+            }
+        };
+        if enough {
+            break;
+        }
+    }
+    // A tiny object fills more than 255 places of even one page: Linux's smallest is 16 bytes.
+    best.or_else(|| {
+        let left_over = (PAGE_SIZE % u64::from(size)) as u32;
+        let fits = u64::from(size) * u64::from(OBJECTS_MAX) < PAGE_SIZE && mode == Mode::OnSlab;
+        fits.then_some(Choice { order: Order(0), objects: OBJECTS_MAX, left_over })
+    })
+}

@@ -1,0 +1,113 @@
+//! A node's part of a cache: slabs on three lists, and one slab's list of free objects.
+//!
+//! # Invariants
+//! bits 0..16 of a slab's word are `active`, the rest is where the indexes are, in bytes
+//! from the start of memory; `Page::aux` is the offset of the first object in the slab.
+//!
+//! Linux counterpart: `struct kmem_cache_node`, `slab_get_obj`, `slab_put_obj` @ 6.1.
+
+use super::Slab;
+use super::layout::Mode;
+use crate::cache::table::Cache;
+use crate::ids::{ObjPtr, Pfn};
+use crate::machine::core::Core;
+use crate::page::{Page, PageList, PageTable};
+use crate::raw::sync::Ordering::Relaxed;
+use crate::raw::zeroed::zeroed_struct;
+
+zeroed_struct! {
+    /// A node's slabs of one cache.
+    #[derive(Debug, Clone, Copy)]
+    pub(super) struct Node {
+        pub(super) partial: PageList,
+        pub(super) full: PageList,
+        pub(super) free: PageList,
+        /// Free objects in all its slabs.
+        pub(super) free_objects: u32,
+        /// Objects in the shared array.
+        pub(super) shared_avail: u32,
+        /// 1 if the shared array was used since the last reaping.
+        pub(super) shared_touched: u32,
+        /// 1 if a free slab was used since the last reaping.
+        pub(super) free_touched: u32,
+        /// Colour of the last slab.
+        pub(super) colour: u32,
+        pub(super) spare: u32,
+        /// Time of the next reaping of what the node's CPUs share, in ns.
+        pub(super) next_reap: u64,
+    }
+}
+
+impl Node {
+    /// Returns the list that a slab with so many objects in use is on.
+    pub(super) fn list(&mut self, active: u32, objects: u32) -> &mut PageList {
+        match active {
+            0 => &mut self.free,
+            _ if active == objects => &mut self.full,
+            _ => &mut self.partial,
+        }
+    }
+
+    /// Takes a slab to allocate from off its list: a partial one, else a free one.
+    pub(super) fn take_first(&mut self, pages: &PageTable) -> Option<Pfn> {
+        self.partial.pop_front(pages).or_else(|| {
+            self.free_touched = 1;
+            self.free.pop_front(pages)
+        })
+    }
+}
+
+/// Returns the objects of a slab that are given out or in arrays.
+pub(super) fn active(page: &Page) -> u32 {
+    (page.state.load(Relaxed) & 0xffff) as u32
+}
+
+fn list_at(page: &Page) -> u64 {
+    page.state.load(Relaxed) >> 16
+}
+
+pub(super) fn set_state(page: &Page, active: u32, list_at: u64) {
+    page.state.store((list_at << 16) | u64::from(active), Relaxed);
+}
+
+/// Returns where the indexes of a slab's free objects are.
+pub(super) fn list_of(page: &Page) -> u64 {
+    list_at(page)
+}
+
+impl Slab {
+    /// Takes the next free object of a slab, of which there is one.
+    pub(super) fn take_object(&self, core: &Core, cache: &Cache, slab: Pfn) -> ObjPtr {
+        let page = core.pages.get(slab);
+        let (active, at) = (active(page), list_at(page));
+        let index = core.arena.byte(at + u64::from(active));
+        set_state(page, active + 1, at);
+        object(core, cache, slab, u32::from(index))
+    }
+
+    /// Gives an object back to its slab's list.
+    pub(super) fn put_object(&self, core: &Core, cache: &Cache, slab: Pfn, obj: ObjPtr) {
+        let page = core.pages.get(slab);
+        let (before, mut at) = (active(page), list_at(page));
+        let in_object = self.colours(cache).mode() == Mode::InObject;
+        if in_object && before == cache.objects.get() {
+            // The first object freed of a full slab keeps the list: it will be allocated last.
+            at = obj.get();
+        }
+        set_state(page, before - 1, at);
+        let index = index_of(core, cache, slab, obj);
+        core.arena.set_byte(at + u64::from(before - 1), index as u8);
+    }
+}
+
+/// Returns the object with an index.
+pub(super) fn object(core: &Core, cache: &Cache, slab: Pfn, index: u32) -> ObjPtr {
+    let first = slab.offset() + u64::from(core.pages.get(slab).aux.get());
+    ObjPtr::new(first + u64::from(index) * u64::from(cache.size.get())).expect("page 0 is nobody's")
+}
+
+/// Returns the index of an object.
+pub(super) fn index_of(core: &Core, cache: &Cache, slab: Pfn, obj: ObjPtr) -> u32 {
+    let first = slab.offset() + u64::from(core.pages.get(slab).aux.get());
+    ((obj.get() - first) / u64::from(cache.size.get())) as u32
+}

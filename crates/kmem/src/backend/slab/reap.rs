@@ -1,0 +1,68 @@
+//! Reaping: what was not used for a while goes back, little by little.
+//!
+//! Linux counterpart: `cache_reap`, `drain_array`, `drain_freelist` in `mm/slab.c` @ 6.1.
+
+use super::Slab;
+use crate::ids::CacheId;
+use crate::machine::core::Cx;
+
+const SECOND_NS: u64 = 1_000_000_000;
+/// Between two reapings of a CPU's arrays (`REAPTIMEOUT_AC`).
+const REAP_ARRAYS_NS: u64 = 2 * SECOND_NS;
+/// Between two reapings of what a node's CPUs share (`REAPTIMEOUT_NODE`).
+const REAP_NODE_NS: u64 = 4 * SECOND_NS;
+
+impl Slab {
+    /// Reaps if it is time; the first time is a second after the clock was first seen.
+    #[inline]
+    pub(super) fn reap(&self, cx: &Cx<'_>, now_ns: u64) {
+        let next = &self.next_reap[cx.cpu as usize];
+        if next.get() == 0 {
+            next.set(now_ns + SECOND_NS);
+        } else if now_ns >= next.get() {
+            next.set(now_ns + REAP_ARRAYS_NS);
+            self.reap_caches(cx, now_ns);
+        }
+    }
+
+    #[cold]
+    fn reap_caches(&self, cx: &Cx<'_>, now_ns: u64) {
+        for cache in cx.core.caches.slots().iter().filter(|cache| cache.alive()) {
+            self.reap_array(cx, cache.id());
+            let home = cx.node();
+            let mut node = self.lock_node(cx, cache, home);
+            if now_ns < node.next_reap {
+                continue;
+            }
+            node.next_reap = now_ns + REAP_NODE_NS;
+            let shared = spare(node.shared_avail, cache.knob_c.get(), &mut node.shared_touched);
+            let used = core::mem::take(&mut node.free_touched) == 1;
+            drop(node);
+            self.drain_shared(cx, cache, home, shared);
+            if !used {
+                // A fifth of what the node may keep, in slabs.
+                let five = 5 * cache.objects.get();
+                let slabs = self.free_limit(cx, cache).div_ceil(five);
+                self.drain_free(cx, cache, home, slabs);
+            }
+        }
+    }
+
+    fn reap_array(&self, cx: &Cx<'_>, id: CacheId) {
+        let array = &self.arrays[cx.cell(id)];
+        let mut touched = array.touched.get();
+        let count = spare(array.avail.get(), array.limit.get(), &mut touched);
+        array.touched.set(touched);
+        self.drain_array(cx, cx.core.caches.get(id), count);
+    }
+}
+
+/// Returns how many objects to take from an array: none if it was used since the last time, else a
+/// fifth of its limit, or half of what is there.
+fn spare(avail: u32, limit: u32, touched: &mut u32) -> u32 {
+    if core::mem::take(touched) == 1 {
+        return 0;
+    }
+    let fifth = limit.div_ceil(5);
+    if fifth > avail { avail.div_ceil(2) } else { fifth }
+}
