@@ -71,6 +71,13 @@ impl Data {
         self.root.join("guest").join(name)
     }
 
+    /// Returns the libraries of shell functions for the guest.
+    pub(crate) fn guest_scripts(&self) -> Vec<PathBuf> {
+        let entries = fs::read_dir(self.root.join("guest")).into_iter().flatten().flatten();
+        let paths = entries.map(|entry| entry.path());
+        paths.filter(|path| path.extension().is_some_and(|ext| ext == "sh")).collect()
+    }
+
     /// Returns the modules, sorted by name: folders `modules/NAME` with a `NAME.c` and a `Kbuild`.
     #[must_use]
     pub fn modules(&self) -> Vec<Module> {

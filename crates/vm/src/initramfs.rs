@@ -30,7 +30,8 @@ enum Content {
 }
 
 impl Initramfs {
-    /// Returns one with init, busybox and `job`, a script for busybox's shell that knows `guest/lab.sh`.
+    /// Returns one with init, busybox and `job`, a script for busybox's shell that knows what
+    /// `guest/*.sh` define.
     ///
     /// # Errors
     ///
@@ -38,7 +39,10 @@ impl Initramfs {
     pub fn new(data: &Data, job: &str) -> Result<Self> {
         let mut files = BTreeMap::new();
         files.insert("init".into(), Content::Program(data.guest("init")));
-        files.insert("lib/lab.sh".into(), Content::Copy(data.guest("lab.sh")));
+        for script in data.guest_scripts() {
+            let name = script.file_name().unwrap_or_default().to_string_lossy();
+            files.insert(format!("lib/{name}"), Content::Copy(script.clone()));
+        }
         files.insert("job".into(), Content::Text(job.into()));
         let mut initramfs = Self { files };
         initramfs.program("busybox", &tools::program("busybox")?)?;
