@@ -74,7 +74,7 @@ pub(crate) enum Command {
     /// Replay a trace with a change, side by side with what was recorded
     Whatif(cmd::whatif::Args),
     /// Build, boot and measure real kernels in QEMU
-    Kernel(cmd::kernel::Args),
+    Kernel(Box<cmd::kernel::Args>),
     /// Say what works on this machine, what does not, and how to mend it
     Doctor(cmd::doctor::Args),
 }

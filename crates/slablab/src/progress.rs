@@ -38,9 +38,26 @@ impl Progress {
         self.bar.set_position(step.done.min(step.total.max(1)));
     }
 
+    /// Starts a spinner for work whose length nobody knows.
+    pub(crate) fn spinner(what: &str) -> Self {
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10));
+        bar.set_style(
+            ProgressStyle::with_template("{spinner} {msg}  {elapsed}")
+                .expect("the template is a constant"),
+        );
+        bar.set_message(what.to_owned());
+        bar.enable_steady_tick(Duration::from_millis(100));
+        Self { bar }
+    }
+
     /// Says that `done` units are done.
     pub(crate) fn set(&self, done: u64) {
         self.bar.set_position(done);
+    }
+
+    /// Says what is being done now.
+    pub(crate) fn message(&self, what: String) {
+        self.bar.set_message(what);
     }
 }
 

@@ -189,6 +189,15 @@ impl Workshop {
         }
     }
 
+    /// Returns the patched source tree if it is in the store.
+    ///
+    /// # Errors
+    ///
+    /// When the source or a patch cannot be read.
+    pub fn tree(&self) -> Result<Option<PathBuf>> {
+        Ok(tree::find(&self.store, &self.data, &self.source)?.map(|tree| tree.path))
+    }
+
     fn make(
         &self,
         spec: &Spec,

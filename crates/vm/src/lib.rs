@@ -57,7 +57,7 @@ pub use module::Module;
 pub use probe::{Accel, AccelChoice};
 pub use source::Source;
 pub use store::Store;
-pub use tools::{Need, missing};
+pub use tools::{Need, install, missing};
 pub use tree::Series;
 
 /// What is being done, for whoever shows progress.

@@ -115,6 +115,33 @@ impl Store {
         Ok(())
     }
 
+    /// Removes everything but `keep`, and returns what was removed. What another process is making stays.
+    ///
+    /// # Errors
+    ///
+    /// When something cannot be removed.
+    pub fn clean(&self, keep: &[PathBuf]) -> Result<Vec<String>> {
+        let mut removed = Vec::new();
+        for kind in ["trees", "kernels", "modules"] {
+            let entries = fs::read_dir(self.root.join(kind)).into_iter().flatten().flatten();
+            let mut folders: Vec<_> =
+                entries.map(|entry| entry.path()).filter(|path| path.is_dir()).collect();
+            folders.sort();
+            for folder in folders.into_iter().filter(|folder| !keep.contains(folder)) {
+                let lock_path = folder.with_extension("lock");
+                let lock = File::create(&lock_path)
+                    .map_err(Error::io("cannot make the lock", &lock_path))?;
+                if lock.try_lock().is_err() {
+                    continue;
+                }
+                fs::remove_dir_all(&folder).map_err(Error::io("cannot remove", &folder))?;
+                let _ = fs::remove_file(folder.with_extension("log"));
+                removed.push(folder.display().to_string());
+            }
+        }
+        Ok(removed)
+    }
+
     fn path(&self, kind: &str, key: &Key, suffix: &str) -> PathBuf {
         self.root.join(kind).join(format!("{key}{suffix}"))
     }
@@ -177,6 +204,17 @@ mod tests {
                 .unwrap();
             assert_eq!(fs::read_dir(path).unwrap().count(), expected);
         }
+    }
+
+    #[test]
+    fn cleaning_keeps_what_it_is_told_to() {
+        let (dir, store, key) = store();
+        let kept = store.get_or_make("trees", &key, &Interrupt::never(), |_| Ok(())).unwrap();
+        store.get_or_make("kernels", &key, &Interrupt::never(), |_| Ok(())).unwrap();
+        let partial = dir.path().join("kernels/x.partial");
+        fs::create_dir(&partial).unwrap();
+        assert_eq!(store.clean(std::slice::from_ref(&kept)).unwrap().len(), 2);
+        assert!(kept.is_dir() && !partial.exists() && store.get("kernels", &key).is_none());
     }
 
     #[test]

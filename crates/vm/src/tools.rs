@@ -3,7 +3,8 @@
 use std::env;
 use std::path::{Path, PathBuf};
 
-use crate::{Error, Result};
+use crate::child::{bound, run_logged};
+use crate::{Error, Interrupt, Result};
 
 /// Something that must be on the machine: where it is looked for, and which package has it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,6 +79,44 @@ pub fn missing(needs: &[&[Need]]) -> Vec<Need> {
         }
     }
     missing
+}
+
+/// Installs the packages of `needs` with apt-get.
+///
+/// # Errors
+///
+/// When this is not a Debian machine, we are not root, or apt-get fails: the message has the command to run.
+pub fn install(needs: &[Need], interrupt: &Interrupt) -> Result<()> {
+    let mut packages: Vec<_> = needs.iter().map(|need| need.package).collect();
+    packages.sort_unstable();
+    packages.dedup();
+    let programs: Vec<_> = needs.iter().map(|need| need.what).collect();
+    let missing = |why: &str| Error::Missing {
+        programs: programs.join(", "),
+        remedy: format!("{why}Run: sudo apt-get install {}", packages.join(" ")),
+    };
+    if find_program("apt-get").is_none() {
+        return Err(missing("This is no Debian machine; install what has them, or on Debian: "));
+    }
+    if !rustix::process::geteuid().is_root() {
+        return Err(missing(""));
+    }
+    let log = tempfile::NamedTempFile::new().map_err(Error::io("cannot write into", "/tmp"))?;
+    let apt = |arguments: &[&str]| {
+        let mut command = bound("apt-get");
+        command.args(["-y", "-qq"]).args(arguments).env("DEBIAN_FRONTEND", "noninteractive");
+        run_logged(&mut command, log.path(), interrupt, || ())
+    };
+    let install = [&["install", "--no-install-recommends"], packages.as_slice()].concat();
+    // The lists of a fresh machine may be stale or absent: one more try with new ones.
+    let installed = apt(&install).or_else(|error| match error {
+        Error::Interrupted => Err(error),
+        _ => apt(&["update"]).and_then(|()| apt(&install)),
+    });
+    installed.map_err(|error| match error {
+        Error::Tool { why, .. } => missing(&format!("apt-get could not install them ({why}). ")),
+        other => other,
+    })
 }
 
 /// Returns where a program lies on the PATH.

@@ -1,0 +1,204 @@
+//! `slablab kernel boot`: boots a kernel, runs a command in it, shows what came.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use serde::Serialize;
+use serde_json::Value;
+use slablab_vm::{Initramfs, Kernel, Machine, Need, Workshop};
+
+use super::options::{AccelArg, SpecArgs, StepBar, WorkshopArgs};
+use crate::cli::OutputArgs;
+use crate::output::{self, Cell, Column, Page, Report, Table};
+use crate::progress::Progress;
+
+/// Boot a kernel and run a command in it
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Example:\n  slablab kernel boot slob --cpus 4 -- hackbench -g 4 -l 100")]
+pub(crate) struct Args {
+    /// Which allocator's kernel
+    #[arg(value_name = "ALLOCATOR")]
+    allocator: String,
+    /// A command for the guest's shell [default: show memory and slabs]
+    #[arg(last = true, value_name = "COMMAND")]
+    command: Vec<String>,
+    /// A script for the guest's shell (busybox) instead of a command
+    #[arg(long, value_name = "FILE", conflicts_with = "command")]
+    script: Option<PathBuf>,
+    /// Virtual CPUs
+    #[arg(long, value_name = "N", default_value_t = 2,
+          value_parser = clap::value_parser!(u32).range(1..=16))]
+    cpus: u32,
+    /// Memory of the guest in MiB
+    #[arg(long, value_name = "MIB", default_value_t = 1024,
+          value_parser = clap::value_parser!(u32).range(64..=1_048_576))]
+    memory: u32,
+    /// A boot parameter; may be given several times
+    #[arg(long = "append", value_name = "ARGUMENT", allow_hyphen_values = true)]
+    arguments: Vec<String>,
+    /// A module of kernel/modules, built and put into /lib/modules; may be given several times
+    #[arg(long = "module", value_name = "NAME")]
+    modules: Vec<String>,
+    /// A program of this machine to put into /bin, with its libraries; may be given several times
+    #[arg(long = "with", value_name = "PROGRAM")]
+    programs: Vec<String>,
+    /// Give up when nothing came for so many seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 120,
+          value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    silence: u64,
+    /// Give up when the job is not done after so many seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 600,
+          value_parser = clap::value_parser!(u64).range(1..=604_800))]
+    limit: u64,
+    /// How guests run
+    #[arg(long, value_enum, default_value_t = AccelArg::Auto)]
+    accel: AccelArg,
+    /// Keep console, rows and files in this folder
+    #[arg(short, long, value_name = "DIR")]
+    output: Option<PathBuf>,
+    #[command(flatten)]
+    spec: SpecArgs,
+    #[command(flatten)]
+    workshop: WorkshopArgs,
+}
+
+#[derive(Serialize)]
+struct Booted {
+    kernel: String,
+    release: String,
+    accel: String,
+    emulated: bool,
+    accel_why: String,
+    rows: Vec<Value>,
+    files: Vec<PathBuf>,
+    console: String,
+}
+
+impl Report for Booted {
+    const SCHEMA: &'static str = "slablab.kernel-boot/1";
+
+    fn text(&self, page: &mut Page) {
+        let emulated = if self.emulated { ", times are emulated" } else { "" };
+        page.line(format!("{} under {} ({}){emulated}", self.kernel, self.accel, self.accel_why));
+        page.heading("Console");
+        page.line(&self.console);
+        if !self.rows.is_empty() {
+            page.heading("Rows");
+            self.rows.iter().for_each(|row| page.line(row.to_string()));
+        }
+        if !self.files.is_empty() {
+            page.heading("Files");
+            self.files.iter().for_each(|path| page.line(path.display().to_string()));
+        }
+    }
+
+    fn csv(&self) -> Table {
+        let mut table = Table::new([Column::name("row", "row")]);
+        self.rows.iter().for_each(|row| table.row([Cell::text(row.to_string())]));
+        table
+    }
+}
+
+/// Runs `slablab kernel boot`.
+pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
+    let workshop = args.workshop.open(&[Need::BUILD, Need::BOOT])?;
+    let job = job(args)?;
+    let mut bar = StepBar::default();
+    let spec = args.spec.spec(&args.allocator);
+    let kernel = workshop.build(&spec, &mut |step| bar.show(&step))?;
+    let initramfs = initramfs(args, &workshop, &kernel, &job, &mut bar)?;
+    let (accel, accel_why) =
+        slablab_vm::AccelChoice::from(args.accel)
+            .resolve(&workshop, &kernel, &mut |step| bar.show(&step))?;
+    bar.clear();
+    let mut machine = Machine::new(kernel, args.cpus, initramfs);
+    machine.memory_mib = args.memory;
+    machine.arguments.clone_from(&args.arguments);
+    machine.silence = Duration::from_secs(args.silence);
+    machine.limit = Duration::from_secs(args.limit);
+    // What is not asked for goes with the folder, but a console that shows trouble is kept.
+    let kept = match &args.output {
+        Some(folder) => folder.clone(),
+        None => tempfile::Builder::new().prefix("slablab-boot-").tempdir()?.keep(),
+    };
+    let progress = Progress::spinner(&format!("{} under {}", machine.name(), accel.name()));
+    let boot = machine.boot(accel, &kept, &workshop.interrupt, &mut |_| Ok(()))?;
+    drop(progress);
+    let booted = Booted {
+        kernel: machine.name(),
+        release: machine.kernel.release().to_owned(),
+        accel: accel.name().into(),
+        emulated: accel.is_emulated(),
+        accel_why,
+        rows: boot.rows,
+        files: boot.files.iter().map(|(_, path)| path.clone()).collect(),
+        console: job_output(&fs::read(&boot.console)?),
+    };
+    output::print(&booted, output, None)?;
+    if args.output.is_none() && booted.files.is_empty() {
+        fs::remove_dir_all(&kept).with_context(|| format!("{}: cannot remove", kept.display()))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Returns the guest's script.
+fn job(args: &Args) -> Result<String> {
+    if let Some(path) = &args.script {
+        return fs::read_to_string(path)
+            .with_context(|| format!("{}: cannot read", path.display()));
+    }
+    if args.command.is_empty() {
+        return Ok("uname -a\ngrep -E '^(Mem|Slab|SRecl|SUnre)' /proc/meminfo\n".into());
+    }
+    Ok(format!("{}\n", args.command.join(" ")))
+}
+
+fn initramfs(
+    args: &Args,
+    workshop: &Workshop,
+    kernel: &Kernel,
+    job: &str,
+    bar: &mut StepBar,
+) -> Result<Initramfs> {
+    let mut initramfs = Initramfs::new(&workshop.data, job)?;
+    initramfs.tool("hackbench")?;
+    for program in &args.programs {
+        initramfs.tool(program)?;
+    }
+    for path in kernel.own_modules()? {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        initramfs.file(&format!("lib/modules/{name}"), &path);
+    }
+    for name in &args.modules {
+        let module = workshop.data.module(name)?;
+        let show = &mut |step: slablab_vm::Step<'_>| bar.show(&step);
+        let path = module.build(kernel, &workshop.store, &workshop.interrupt, show)?;
+        initramfs.file(&format!("lib/modules/{name}.ko"), &path);
+    }
+    Ok(initramfs)
+}
+
+/// Returns what the console shows after the kernel handed over to init and before it went down.
+fn job_output(console: &[u8]) -> String {
+    let text = String::from_utf8_lossy(console);
+    let begin = text.find("as init process").and_then(|at| Some(at + text[at..].find('\n')? + 1));
+    let tail = &text[begin.unwrap_or(0)..];
+    let is_end = |line: &&str| line.contains("reboot: ") || line.contains("ACPI: PM: Preparing");
+    let lines = tail.lines().map(|line| line.trim_end_matches('\r')).filter(|line| !is_end(line));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_jobs_words_are_cut_out_of_the_console() {
+        let console = b"[ 0.1] boot\r\n[ 0.2] Run /init as init process\r\nhello\r\n[ 0.3] x\r\n\
+            [ 0.4] ACPI: PM: Preparing to enter system sleep state S5\r\n[ 0.5] reboot: machine restart\r\n";
+        assert_eq!(job_output(console), "hello\n[ 0.3] x");
+    }
+}

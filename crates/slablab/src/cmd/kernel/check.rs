@@ -1,0 +1,111 @@
+//! `slablab kernel check`: what this machine lacks, and whether KVM works.
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use serde::Serialize;
+use slablab_vm::{AccelChoice, Interrupt, Need, Spec, install, missing};
+
+use super::options::{StepBar, WorkshopArgs};
+use crate::cli::OutputArgs;
+use crate::output::{self, Cell, Column, Page, Report, Table};
+
+/// Say what this machine lacks, and whether KVM works
+#[derive(clap::Args, Debug)]
+pub(crate) struct Args {
+    /// Install what is missing (root, Debian)
+    #[arg(long)]
+    install: bool,
+    #[command(flatten)]
+    workshop: WorkshopArgs,
+}
+
+#[derive(Serialize)]
+struct Checked {
+    needs: Vec<Row>,
+    accel: Option<String>,
+    accel_why: String,
+}
+
+#[derive(Serialize)]
+struct Row {
+    what: &'static str,
+    package: &'static str,
+    why: &'static str,
+    found: bool,
+}
+
+impl Report for Checked {
+    const SCHEMA: &'static str = "slablab.kernel-check/1";
+
+    fn text(&self, page: &mut Page) {
+        page.table(&self.csv());
+        page.heading("Guests");
+        let accel = self.accel.as_deref().unwrap_or("unknown");
+        page.line(format!("{accel}: {}", self.accel_why));
+        let lacking: Vec<_> = self.needs.iter().filter(|row| !row.found).collect();
+        if !lacking.is_empty() {
+            let mut packages: Vec<_> = lacking.iter().map(|row| row.package).collect();
+            packages.dedup();
+            page.heading("Missing");
+            page.line(format!("sudo apt-get install {}", packages.join(" ")));
+        }
+    }
+
+    fn csv(&self) -> Table {
+        let mut table = Table::new([
+            Column::name("needed", "what"),
+            Column::name("found", "found"),
+            Column::name("package", "package"),
+            Column::name("for", "why"),
+        ]);
+        for row in &self.needs {
+            let found = if row.found { "yes" } else { "no" };
+            table.row([
+                Cell::text(row.what),
+                Cell::text(found),
+                Cell::text(row.package),
+                Cell::text(row.why),
+            ]);
+        }
+        table
+    }
+}
+
+/// Runs `slablab kernel check`; status 1 when something is missing.
+pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
+    let interrupt = Interrupt::on_signals()?;
+    let needs = args.workshop.needs(&[Need::BUILD, Need::BOOT, Need::PROFILE]);
+    let lacking = missing(&needs);
+    if args.install && !lacking.is_empty() {
+        install(&lacking, &interrupt)?;
+    }
+    let mut rows: Vec<Row> = Vec::new();
+    for need in needs.iter().copied().flatten() {
+        if !rows.iter().any(|row| row.what == need.what) {
+            let found = need.is_met();
+            rows.push(Row { what: need.what, package: need.package, why: need.why, found });
+        }
+    }
+    let all = rows.iter().all(|row| row.found);
+    let (accel, accel_why) = match all {
+        true => accel(args, interrupt)?,
+        false => (None, "not probed while something is missing".into()),
+    };
+    output::print(&Checked { needs: rows, accel, accel_why }, output, None)?;
+    Ok(if all { ExitCode::SUCCESS } else { ExitCode::from(1) })
+}
+
+/// Returns which accelerator guests get, and why; a probe needs a kernel, which is not built for it.
+fn accel(args: &Args, interrupt: Interrupt) -> Result<(Option<String>, String)> {
+    let workshop = args.workshop.workshop(interrupt)?;
+    for allocator in workshop.data.fragments("allocator-") {
+        if let Some(kernel) = workshop.find(&Spec::plain(&allocator))? {
+            let mut bar = StepBar::default();
+            let (accel, why) =
+                AccelChoice::Auto.resolve(&workshop, &kernel, &mut |step| bar.show(&step))?;
+            return Ok((Some(accel.name().into()), why));
+        }
+    }
+    Ok((None, "no kernel is built yet to probe KVM with; see `slablab kernel build`".into()))
+}

@@ -1,0 +1,62 @@
+//! `slablab kernel clean`: removes what the cache has and nothing needs any more.
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use serde::Serialize;
+use slablab_vm::{Interrupt, Spec};
+
+use super::options::WorkshopArgs;
+use crate::cli::OutputArgs;
+use crate::output::{self, Cell, Column, Page, Report, Table};
+
+/// Remove what the cache has and nothing needs any more
+#[derive(clap::Args, Debug)]
+pub(crate) struct Args {
+    /// Remove the kernels of today's source, patches and configuration as well
+    #[arg(long)]
+    all: bool,
+    #[command(flatten)]
+    workshop: WorkshopArgs,
+}
+
+#[derive(Serialize)]
+struct Cleaned {
+    removed: Vec<String>,
+}
+
+impl Report for Cleaned {
+    const SCHEMA: &'static str = "slablab.kernel-clean/1";
+
+    fn text(&self, page: &mut Page) {
+        self.removed.iter().for_each(|name| page.line(format!("removed {name}")));
+        if self.removed.is_empty() {
+            page.line("nothing to remove");
+        }
+    }
+
+    fn csv(&self) -> Table {
+        let mut table = Table::new([Column::name("removed", "removed")]);
+        self.removed.iter().for_each(|name| table.row([Cell::text(name)]));
+        table
+    }
+}
+
+/// Runs `slablab kernel clean`.
+pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
+    let store = args.workshop.store()?;
+    let mut keep = Vec::new();
+    if !args.all {
+        let workshop = args.workshop.workshop(Interrupt::on_signals()?)?;
+        for allocator in workshop.data.fragments("allocator-") {
+            for flavours in [vec![], vec!["debug".to_owned()]] {
+                let spec = Spec { flavours, ..Spec::plain(&allocator) };
+                keep.extend(workshop.find(&spec)?.map(|kernel| kernel.folder));
+            }
+        }
+        keep.extend(workshop.tree()?);
+    }
+    let removed = store.clean(&keep)?;
+    output::print(&Cleaned { removed }, output, None)?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,58 @@
+//! `slablab kernel`: real kernels, built, booted and measured.
+//!
+//! One file per sub-command; `options` holds what they share.
+
+mod boot;
+mod build;
+mod check;
+mod clean;
+mod list;
+mod options;
+mod report;
+mod run;
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::Subcommand;
+
+use crate::cli::OutputArgs;
+
+/// Build, boot and measure real kernels
+#[derive(clap::Args, Debug)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// What to do with real kernels.
+#[derive(Subcommand, Debug)]
+enum Command {
+    /// Show the kernels, experiments, modules and patches there are
+    List(list::Args),
+    /// Say what this machine lacks, and whether KVM works
+    Check(check::Args),
+    /// Build kernels, or find them in the cache
+    Build(build::Args),
+    /// Boot a kernel and run a command in it
+    Boot(boot::Args),
+    /// Run an experiment: build, boot, measure, compare
+    Run(run::Args),
+    /// Make the table of an experiment anew from its raw rows
+    Report(report::Args),
+    /// Remove what the cache has and nothing needs any more
+    Clean(clean::Args),
+}
+
+/// Runs `slablab kernel`.
+pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
+    match &args.command {
+        Command::List(args) => list::run(args, output),
+        Command::Check(args) => check::run(args, output),
+        Command::Build(args) => build::run(args, output),
+        Command::Boot(args) => boot::run(args, output),
+        Command::Run(args) => run::run(args, output),
+        Command::Report(args) => report::run(args, output),
+        Command::Clean(args) => clean::run(args, output),
+    }
+}

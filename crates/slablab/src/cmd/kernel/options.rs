@@ -1,0 +1,152 @@
+//! The options that the sub-commands of `slablab kernel` share, and what is made of them.
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+use clap::{Args, ValueEnum};
+use slablab_vm::{
+    Accel, AccelChoice, Data, Interrupt, Need, Source, Spec, Step, Store, Workshop, install,
+    missing,
+};
+
+use crate::progress::Progress;
+
+/// Where kernels come from and go to.
+#[derive(Args, Debug, Clone)]
+pub(crate) struct WorkshopArgs {
+    /// Linux to build: a folder or a tarball [default: Debian's linux-source-6.1]
+    #[arg(long, value_name = "PATH")]
+    pub(crate) source: Option<PathBuf>,
+    /// Keep what is built here [default: $XDG_CACHE_HOME/slablab or ~/.cache/slablab]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) cache: Option<PathBuf>,
+    /// Compilers at a time [default: one for each processor]
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) jobs: Option<u16>,
+}
+
+/// Which kernel.
+#[derive(Args, Debug, Clone)]
+pub(crate) struct SpecArgs {
+    /// Add fragments of kernel/config, such as debug
+    #[arg(long = "flavour", value_name = "NAME", value_delimiter = ',')]
+    pub(crate) flavours: Vec<String>,
+    /// Add a fragment of your own
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+}
+
+impl SpecArgs {
+    /// Returns the kernel with `allocator`.
+    pub(crate) fn spec(&self, allocator: &str) -> Spec {
+        Spec {
+            allocator: allocator.to_owned(),
+            flavours: self.flavours.clone(),
+            own: self.config.clone(),
+        }
+    }
+}
+
+/// Which accelerator runs the guests.
+#[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum AccelArg {
+    /// KVM if a guest that is booted to see shows that it works, else TCG
+    Auto,
+    /// The processor itself
+    Kvm,
+    /// QEMU's translator; times are emulated
+    Tcg,
+}
+
+impl From<AccelArg> for AccelChoice {
+    fn from(arg: AccelArg) -> Self {
+        match arg {
+            AccelArg::Auto => Self::Auto,
+            AccelArg::Kvm => Self::Only(Accel::Kvm),
+            AccelArg::Tcg => Self::Only(Accel::Tcg),
+        }
+    }
+}
+
+impl WorkshopArgs {
+    /// Returns the store.
+    pub(crate) fn store(&self) -> Result<Store> {
+        Ok(Store::open(self.cache.clone().unwrap_or_else(Store::default_root))?)
+    }
+
+    /// Returns the source; Debian's must be installed.
+    fn source(&self) -> Result<Source> {
+        Ok(match &self.source {
+            Some(path) => Source::at(path)?,
+            None => Source::debian()?,
+        })
+    }
+
+    /// Returns what `steps` and the source need.
+    pub(crate) fn needs(&self, steps: &[&'static [Need]]) -> Vec<&'static [Need]> {
+        let mut needs = steps.to_vec();
+        if self.source.is_none() {
+            needs.push(Need::SOURCE);
+        }
+        needs
+    }
+
+    /// Installs what `steps` need and this machine lacks, and returns a workshop that stops on ctrl-C.
+    pub(crate) fn open(&self, steps: &[&'static [Need]]) -> Result<Workshop> {
+        let interrupt = Interrupt::on_signals()?;
+        let lacking = missing(&self.needs(steps));
+        if !lacking.is_empty() {
+            let packages: Vec<_> = lacking.iter().map(|need| need.package).collect();
+            let _progress = Progress::spinner(&format!("installing {}", packages.join(", ")));
+            install(&lacking, &interrupt)?;
+        }
+        self.workshop(interrupt)
+    }
+
+    /// Returns a workshop without looking at what the machine lacks.
+    pub(crate) fn workshop(&self, interrupt: Interrupt) -> Result<Workshop> {
+        let mut workshop = Workshop::new(Data::find()?, self.source()?, self.store()?, interrupt);
+        if let Some(jobs) = self.jobs {
+            workshop.jobs = usize::from(jobs);
+        }
+        Ok(workshop)
+    }
+}
+
+/// Shows the steps of building: a spinner, or a bar where the number of parts is known.
+#[derive(Debug, Default)]
+pub(crate) struct StepBar {
+    what: String,
+    spinner: Option<Progress>,
+    bar: Option<Progress>,
+}
+
+impl StepBar {
+    /// Shows a step.
+    pub(crate) fn show(&mut self, step: &Step<'_>) {
+        match step {
+            Step::Begin(what) => {
+                self.clear();
+                self.what = (*what).to_owned();
+                self.spinner = Some(Progress::spinner(what));
+            }
+            Step::Parts(done, total) => {
+                self.spinner = None;
+                let bar = self.bar.get_or_insert_with(|| Progress::new(&self.what, *total));
+                bar.set(*done);
+            }
+            _ => {}
+        }
+    }
+
+    /// Takes the bar off the screen.
+    pub(crate) fn clear(&mut self) {
+        self.spinner = None;
+        self.bar = None;
+    }
+}
+
+/// Reads `1,2,4`-like lists of allocators, or all there are.
+pub(crate) fn allocators(names: &[String], data: &Data) -> Vec<String> {
+    if names.is_empty() { data.fragments("allocator-") } else { names.to_vec() }
+}
