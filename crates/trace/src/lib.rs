@@ -12,11 +12,14 @@
 
 mod error;
 mod event;
+mod format;
 mod import;
+mod kmem;
 mod meta;
 mod output;
 mod probe;
 mod record;
+mod slabs;
 mod source;
 mod store;
 mod symbols;
@@ -30,6 +33,7 @@ pub use meta::{
 };
 pub use probe::{Fact, State, probe};
 pub use record::{BUFFER_KIB_DEFAULT, RecordOptions, RecordSummary, record};
+pub use slabs::SlabInfo;
 pub use source::{Facts, Format, Source, Tables, open_raw};
 pub use store::{Batches, ROW_GROUP_ROWS, TraceReader, TraceWriter};
 pub use symbols::{Symbol, Symbols};

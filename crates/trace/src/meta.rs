@@ -108,6 +108,10 @@ pub struct SlabSnapshot {
     pub slabinfo: String,
     /// What `/sys/kernel/slab` says, one entry per real cache; empty where it could not be read.
     pub caches: Vec<SlubCache>,
+    /// Only in the file, to store once what did not change: the names of caches that are as they
+    /// were at the start.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) as_at_start: Vec<String>,
 }
 
 /// The attributes of one directory of `/sys/kernel/slab`.
@@ -129,6 +133,30 @@ impl SlubCache {
     /// Returns the attribute `name` (for instance `object_size`), when the kernel has it.
     pub fn number(&self, name: &str) -> Option<u64> {
         self.numbers.get(name).copied()
+    }
+}
+
+impl Meta {
+    /// Returns it as it is stored: nothing twice.
+    pub(crate) fn packed(mut self) -> Meta {
+        if let (Some(start), Some(end)) = (&self.slabs_start, &mut self.slabs_end) {
+            let (same, changed) =
+                std::mem::take(&mut end.caches).into_iter().partition(|c| start.caches.contains(c));
+            end.caches = changed;
+            end.as_at_start = Vec::into_iter(same).map(|cache: SlubCache| cache.name).collect();
+        }
+        self
+    }
+
+    /// Undoes [`Meta::packed`].
+    pub(crate) fn unpacked(mut self) -> Meta {
+        if let (Some(start), Some(end)) = (&self.slabs_start, &mut self.slabs_end) {
+            let same = |name: String| start.caches.iter().find(|c| c.name == name).cloned();
+            let as_at_start = std::mem::take(&mut end.as_at_start);
+            end.caches.extend(as_at_start.into_iter().filter_map(same));
+            end.caches.sort_by(|a, b| a.name.cmp(&b.name));
+        }
+        self
     }
 }
 
@@ -193,5 +221,29 @@ impl Quality {
     /// skipped, freed implicitly, or freed without an allocation in the trace.
     pub fn unplaced(&self) -> u64 {
         self.lost_total() + self.skipped_total() + self.implicit_frees + self.older_frees
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packing_loses_nothing() {
+        let cache = |name: &str, order| SlubCache {
+            name: name.into(),
+            numbers: BTreeMap::from([("order".to_owned(), order)]),
+            ..SlubCache::default()
+        };
+        let snapshot = |caches| SlabSnapshot { caches, ..SlabSnapshot::default() };
+        let meta = Meta {
+            slabs_start: Some(snapshot(vec![cache("a", 0), cache("b", 1), cache("gone", 1)])),
+            slabs_end: Some(snapshot(vec![cache("a", 0), cache("b", 2), cache("new", 3)])),
+            ..Meta::default()
+        };
+        let packed = meta.clone().packed();
+        assert_eq!(packed.slabs_end.as_ref().unwrap().caches.len(), 2);
+        let json = serde_json::to_string(&packed).unwrap();
+        assert_eq!(serde_json::from_str::<Meta>(&json).unwrap().unpacked(), meta);
     }
 }

@@ -1,16 +1,37 @@
 //! The kernel's symbols: an address to `symbol+0x1c [module]`.
+//!
+//! How it works: the lines of a `kallsyms` text, sorted by address, of which the last at or below
+//! an address is its symbol. Where several symbols share an address, the one that perf would print
+//! wins, so that our tables and perf's name the same site alike.
+//!
+//! Linux counterpart: `tools/perf/util/symbol.c` @ 6.1 (which symbol of several).
+
+use std::path::Path;
+
+use crate::Error;
 
 /// A table of the kernel's symbols, ordered by address.
 #[derive(Debug, Clone, Default)]
 pub struct Symbols {
     starts: Vec<u64>,
     names: Vec<Name>,
+    /// First address that is in no symbol any more.
+    end: u64,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 struct Name {
     symbol: String,
     module: Option<String>,
+    binding: Binding,
+}
+
+/// How a symbol is bound; the greater one is preferred at the same address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Binding {
+    Weak,
+    Local,
+    Global,
 }
 
 /// A symbol found for an address.
@@ -24,11 +45,62 @@ pub struct Symbol<'a> {
     pub offset: u64,
 }
 
+/// What an unknown symbol's end is rounded up to: a page, as perf does for the last one.
+const PAGE_BYTES: u64 = 4096;
+
 impl Symbols {
+    /// Reads the symbols of the running kernel. Without the right to see addresses the table is empty.
+    ///
+    /// # Errors
+    /// When `/proc/kallsyms` cannot be read.
+    pub fn running() -> Result<Symbols, Error> {
+        let path = Path::new("/proc/kallsyms");
+        let text = std::fs::read(path).map_err(|e| Error::io(path, "cannot read", e))?;
+        Ok(Symbols::parse(&String::from_utf8_lossy(&text)))
+    }
+
+    /// Reads a text in the format of `/proc/kallsyms`; lines that are not are passed over.
+    pub fn parse(text: &str) -> Symbols {
+        let mut all: Vec<(u64, Name)> = text.lines().filter_map(parse_line).collect();
+        all.sort_by_key(|&(start, _)| start);
+        let mut symbols = Symbols::default();
+        for (start, name) in all {
+            if symbols.starts.last() == Some(&start) {
+                let last = symbols.names.len() - 1;
+                if name.beats(&symbols.names[last]) {
+                    symbols.names[last] = name;
+                }
+            } else {
+                symbols.starts.push(start);
+                symbols.names.push(name);
+            }
+        }
+        let last = symbols.starts.last().copied().unwrap_or(0);
+        symbols.end = last.next_multiple_of(PAGE_BYTES).saturating_add(PAGE_BYTES);
+        symbols
+    }
+
+    /// Tells whether there are no symbols at all.
+    pub fn is_empty(&self) -> bool {
+        self.starts.is_empty()
+    }
+
+    /// Moves all symbols of the kernel proper by as much as `name` is away from `address`: kernel
+    /// address randomisation puts the same kernel elsewhere at each boot.
+    #[allow(dead_code)]
+    pub(crate) fn relocate(&mut self, name: &str, address: u64) {
+        let here = self.names.iter().position(|n| n.symbol == name && n.module.is_none());
+        let Some(here) = here.map(|at| self.starts[at]) else { return };
+        for start in &mut self.starts {
+            *start = start.wrapping_sub(here).wrapping_add(address);
+        }
+        self.end = self.end.wrapping_sub(here).wrapping_add(address);
+    }
+
     /// Returns the symbol that `address` is in.
     pub fn find(&self, address: u64) -> Option<Symbol<'_>> {
         let after = self.starts.partition_point(|&start| start <= address);
-        let at = after.checked_sub(1)?;
+        let at = after.checked_sub(1).filter(|_| address < self.end)?;
         let name = &self.names[at];
         Some(Symbol {
             name: &name.symbol,
@@ -55,5 +127,66 @@ impl Symbols {
             Some(symbol) => format!("{}+{:x}", symbol.name, symbol.offset),
             None => format!("{address:#x}"),
         }
+    }
+}
+
+impl Name {
+    /// Tells whether perf prefers this symbol to `other` at the same address: the stronger binding,
+    /// then fewer underscores in front, then the longer name; among equals the first.
+    fn beats(&self, other: &Name) -> bool {
+        let underscores = |name: &Name| name.symbol.bytes().take_while(|&b| b == b'_').count();
+        let weak = |name: &Name| name.binding == Binding::Weak;
+        let global = |name: &Name| name.binding == Binding::Global;
+        (weak(other), global(self), underscores(other), self.symbol.len())
+            > (weak(self), global(other), underscores(self), other.symbol.len())
+    }
+}
+
+/// Reads `ADDRESS TYPE NAME[<tab>[MODULE]]`. Data symbols count, as they end the code before them.
+fn parse_line(line: &str) -> Option<(u64, Name)> {
+    let mut words = line.split_ascii_whitespace();
+    let start = u64::from_str_radix(words.next()?, 16).ok().filter(|&start| start != 0)?;
+    let binding = match words.next()? {
+        "T" | "D" | "B" => Binding::Global,
+        "t" | "d" | "b" => Binding::Local,
+        "W" | "w" => Binding::Weak,
+        _ => return None,
+    };
+    let symbol = words.next()?.to_owned();
+    let module = words.next().map(|word| word.trim_matches(['[', ']']).to_owned());
+    Some((start, Name { symbol, module, binding }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "ffffffff81000000 T _stext\nffffffff81000000 T _text\n\
+        ffffffff81000100 t local\nffffffff81000100 W __weak\nffffffff81000200 T __x\n\
+        ffffffff81000200 T xx\nffffffff81000300 D data\nffffffffc0000000 t f\t[ext4]\nbroken\n";
+
+    #[test]
+    fn an_address_is_in_the_last_symbol_at_or_below_it() {
+        let symbols = Symbols::parse(TEXT);
+        assert_eq!(symbols.site_name(0xffff_ffff_8100_0004), "_stext+0x4");
+        assert_eq!(symbols.perf_name(0xffff_ffff_8100_01ff), "local+ff");
+        assert_eq!(symbols.site_name(0xffff_ffff_8100_0200), "xx+0x0");
+        assert_eq!(symbols.site_name(0xffff_ffff_c000_0010), "f+0x10 [ext4]");
+        assert_eq!(symbols.site_name(0x1000), "0x1000");
+        assert_eq!(symbols.site_name(0xffff_ffff_d000_0000), "0xffffffffd0000000");
+    }
+
+    #[test]
+    fn hidden_addresses_make_an_empty_table() {
+        let symbols = Symbols::parse("0000000000000000 T _text\n0000000000000000 T schedule\n");
+        assert!(symbols.is_empty());
+        assert_eq!(symbols.perf_name(0x12), "0x12");
+    }
+
+    #[test]
+    fn relocation_moves_every_symbol() {
+        let mut symbols = Symbols::parse(TEXT);
+        symbols.relocate("_stext", 0xffff_ffff_9100_0000);
+        assert_eq!(symbols.site_name(0xffff_ffff_9100_0210), "xx+0x10");
     }
 }

@@ -1,26 +1,54 @@
 //! Records the running kernel's allocations through tracefs.
+//!
+//! How it works: an instance of tracefs of our own, with the kmem events on; one thread per CPU moves
+//! whole pages of the ring buffer to a file while the command runs ([`drain`]); afterwards the pages
+//! are imported like any recording. Our own threads are left out (`set_event_notrace_pid`), and what
+//! the kernel could not store is counted by the kernel itself (`per_cpu/cpuN/stats`).
+//!
+//! The buffers do not overwrite: when one is full, new events are dropped and counted, which costs
+//! the workload less than moving the oldest page out of the way, and leaves one gap instead of many.
+//!
+//! Invariants: no instance is left behind, whatever ends the recording but SIGKILL, and that one is
+//! removed by the next; events in the trace + lost = events that happened.
 
+mod drain;
+mod machine;
+pub(crate) mod tracefs;
+mod workload;
+
+use std::fs::File;
+use std::io::BufReader;
 use std::path::PathBuf;
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
-use crate::import::Progress;
-use crate::{Error, Meta};
+use self::drain::Drain;
+use self::tracefs::{Instance, Tracefs};
+use self::workload::Signals;
+use crate::import::{Importer, Progress};
+use crate::source::tracefs_raw::{PageFormat, TracefsRaw};
+use crate::{Error, Meta, Symbols, TraceWriter};
 
-/// Kibibytes of ring buffer for each CPU when [`RecordOptions::buffer_kib`] is not set.
+/// Kibibytes of ring buffer for each CPU when [`RecordOptions::buffer_kib`] is not set: on the
+/// reference machine `perf bench sched messaging -g 5 -l 100` fills half of it on each of two CPUs.
 pub const BUFFER_KIB_DEFAULT: u32 = 64 << 10;
+
+/// Part of the machine's memory that all buffers together may take by default.
+const MEMORY_SHARE: u64 = 8;
 
 /// What to record, and where to.
 #[derive(Debug, Clone)]
 pub struct RecordOptions {
     /// The trace file to write.
     pub output: PathBuf,
-    /// The command to run meanwhile, word by word. When empty, records until [`RecordOptions::duration`]
-    /// has passed or a signal (SIGINT, SIGTERM) comes.
+    /// The command to run meanwhile, word by word. When empty, records until
+    /// [`RecordOptions::duration`] has passed or a signal (SIGINT, SIGTERM) comes.
     pub command: Vec<String>,
     /// Stops after this time, command or not.
     pub duration: Option<Duration>,
-    /// Kibibytes of ring buffer for each CPU.
-    pub buffer_kib: u32,
+    /// Kibibytes of ring buffer for each CPU; `None` for [`BUFFER_KIB_DEFAULT`], or less where that
+    /// would be more than an eighth of the machine's memory.
+    pub buffer_kib: Option<u32>,
 }
 
 /// A finished recording.
@@ -44,6 +72,188 @@ pub fn record(
     options: &RecordOptions,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<RecordSummary, Error> {
-    let _ = (options, progress);
-    Err(Error::CannotRecord { what: "recording is being built".into(), remedy: "wait".into() })
+    let writer = TraceWriter::create(&options.output)?;
+    let recorded = Recording::begin(options)?.run(options)?;
+    let Recorded { mut source, mut meta, lost, status, elapsed } = recorded;
+    let mut importer = Importer::new(writer);
+    importer.read(&mut source, progress)?;
+    // What the pages themselves say was missed can only be more exact than the statistics.
+    meta.quality.lost = lost;
+    for (cpu, missed) in source.missed() {
+        let lost = &mut meta.quality.lost[cpu as usize];
+        *lost = missed.max(*lost);
+    }
+    let meta = importer.finish(&source, meta)?;
+    Ok(RecordSummary { meta, exit_status: status.unwrap_or(0), elapsed })
+}
+
+/// A recording about to run.
+struct Recording {
+    drains: Vec<Drain>,
+    pages: PageFormat,
+    events: Vec<&'static str>,
+    meta: Meta,
+    signals: Signals,
+    /// Declared last, so dropped last: it cannot be removed while `drains` hold files in it open.
+    instance: Instance,
+}
+
+/// A recording that has run.
+struct Recorded {
+    source: TracefsRaw<BufReader<File>>,
+    meta: Meta,
+    /// Events lost, by CPU.
+    lost: Vec<u64>,
+    status: Option<i32>,
+    elapsed: Duration,
+}
+
+impl Recording {
+    /// Makes the instance with everything but the events set up.
+    fn begin(options: &RecordOptions) -> Result<Recording, Error> {
+        let tracefs = Tracefs::find_or_mount()?;
+        let events = tracefs.kmem_events();
+        if events.is_empty() {
+            return Err(Error::CannotRecord {
+                what: format!("{}/events/kmem has no events", tracefs.root.display()),
+                remedy: "boot a kernel built with CONFIG_EVENT_TRACING=y".into(),
+            });
+        }
+        let signals =
+            Signals::catch().map_err(|e| Error::io("signals".as_ref(), "cannot catch", e))?;
+        let instance = tracefs.instance()?;
+        let cpus = machine::cpus_online();
+        let buffer_kib = options.buffer_kib.unwrap_or_else(|| buffer_kib_default(cpus.len()));
+        instance.write("tracing_on", "0")?;
+        instance.write("options/overwrite", "0")?;
+        // Names of threads are not wanted, and following them costs every context switch.
+        instance.write_if_there("options/record-cmd", "0")?;
+        instance.write_if_there("buffer_percent", &drain::WAKE_PERCENT.to_string())?;
+        instance.write("trace_clock", "mono")?;
+        instance.write("buffer_size_kb", &buffer_kib.to_string())?;
+        let pages = instance.page_format()?;
+        let drains = cpus.iter().map(|&cpu| {
+            let pipe = instance.path(&format!("per_cpu/cpu{cpu}/trace_pipe_raw"));
+            Drain::open(cpu, pipe, &options.output, pages.bytes())
+        });
+        let drains = drains.collect::<Result<_, _>>()?;
+        let mut meta = Meta {
+            recorder: "slablab record".into(),
+            recorder_version: env!("CARGO_PKG_VERSION").into(),
+            source: "tracefs".into(),
+            command: options.command.clone(),
+            ..Meta::default()
+        };
+        machine::describe(&mut meta);
+        Ok(Recording { drains, pages, events, meta, signals, instance })
+    }
+
+    /// Runs the command with the events on.
+    fn run(mut self, options: &RecordOptions) -> Result<Recorded, Error> {
+        self.meta.slabs_start = Some(crate::slabs::snapshot());
+        self.meta.start_unix_ns = machine::unix_ns();
+        let started = Instant::now();
+        let status = self.run_events(options)?;
+        let elapsed = started.elapsed();
+        self.meta.end_unix_ns = machine::unix_ns();
+        self.meta.slabs_end = Some(crate::slabs::snapshot());
+        self.meta.command_status = status;
+        self.finish(status, elapsed)
+    }
+
+    fn run_events(&mut self, options: &RecordOptions) -> Result<Option<i32>, Error> {
+        let Recording { drains, instance, events, signals, .. } = self;
+        let stop = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            let stop = StopOnDrop(&stop);
+            let stop_flag = stop.0;
+            let threads: Vec<_> =
+                drains.iter_mut().map(|drain| scope.spawn(|| drain.run(stop_flag))).collect();
+            instance.write("set_event_notrace_pid", &machine::own_threads())?;
+            for event in events.iter() {
+                instance.write(&format!("events/kmem/{event}/enable"), "1")?;
+            }
+            instance.write("tracing_on", "1")?;
+            let status = workload::run(&options.command, options.duration, signals);
+            instance.write("tracing_on", "0")?;
+            drop(stop);
+            for thread in threads {
+                thread.join().expect("draining does not panic")?;
+            }
+            status
+        })
+    }
+
+    fn finish(self, status: Option<i32>, elapsed: Duration) -> Result<Recorded, Error> {
+        // The instance first: what is bound first is dropped last.
+        let Recording { instance, drains, pages, events, meta, .. } = self;
+        let mut lost = vec![0; meta.cpus as usize];
+        for drain in &drains {
+            let stats = Stats::parse(&instance.read(&format!("per_cpu/cpu{}/stats", drain.cpu))?);
+            lost[drain.cpu as usize] = stats.lost;
+        }
+        let formats = events.iter().map(|event| instance.event_format(event));
+        let formats = formats.collect::<Result<Vec<_>, _>>()?;
+        let (mut streams, mut bytes) = (Vec::new(), 0);
+        for drain in drains {
+            let cpu = drain.cpu;
+            let (spool, length) = drain.into_spool()?;
+            bytes += length;
+            streams.push((cpu, BufReader::with_capacity(pages.bytes() * 64, spool)));
+        }
+        let symbols = Symbols::running()?;
+        let source = TracefsRaw::new(pages, &formats, streams, symbols, bytes)
+            .map_err(|what| instance.unknown("events/kmem", &what))?;
+        Ok(Recorded { source, meta, lost, status, elapsed })
+    }
+}
+
+/// Tells the draining threads to stop, also when the scope is left by an error or a panic.
+struct StopOnDrop<'a>(&'a AtomicBool);
+
+impl Drop for StopOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Release);
+    }
+}
+
+/// What `per_cpu/cpuN/stats` says.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Stats {
+    lost: u64,
+    read: u64,
+}
+
+impl Stats {
+    fn parse(text: &str) -> Stats {
+        let mut stats = Stats::default();
+        for (name, value) in text.lines().filter_map(|line| line.split_once(": ")) {
+            let value = value.trim().parse().unwrap_or(0);
+            match name {
+                "overrun" | "commit overrun" | "dropped events" => stats.lost += value,
+                "read events" => stats.read = value,
+                _ => {}
+            }
+        }
+        stats
+    }
+}
+
+fn buffer_kib_default(cpus: usize) -> u32 {
+    let share_bytes = machine::memory_bytes() / MEMORY_SHARE / cpus.max(1) as u64;
+    let share = u32::try_from(share_bytes >> 10).unwrap_or(u32::MAX);
+    if share == 0 { BUFFER_KIB_DEFAULT } else { BUFFER_KIB_DEFAULT.min(share) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stats_add_up_every_way_of_losing_an_event() {
+        let text = "entries: 0\noverrun: 3\ncommit overrun: 4\nbytes: 60\n\
+            oldest event ts:  1.2\nnow ts:  5.6\ndropped events: 5\nread events: 1000\n";
+        assert_eq!(Stats::parse(text), Stats { lost: 12, read: 1000 });
+        assert_eq!(Stats::parse(""), Stats::default());
+    }
 }

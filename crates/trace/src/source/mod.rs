@@ -1,11 +1,16 @@
 //! Where events come from. Every reader gives the same thing, [`RawEvent`]s in time order, through
 //! the same trait, and lives in a file of its own; adding one is a file and a line in [`open_raw`].
 
+mod intern;
+pub(crate) mod tracefs_raw;
+
 use std::path::Path;
 
 use crate::meta::{Site, Skipped};
 use crate::symbols::Symbols;
 use crate::{Error, Meta, RawEvent};
+
+pub(crate) use self::intern::skip;
 
 /// A reader of one recording.
 pub trait Source: std::fmt::Debug {

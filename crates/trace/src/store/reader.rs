@@ -279,7 +279,7 @@ fn read_meta(path: &Path, parquet: &ArrowReaderMetadata) -> Result<Meta, Error> 
             "use the slablab that wrote it, or a newer one",
         ));
     }
-    Ok(meta)
+    Ok(meta.unpacked())
 }
 
 fn not_parquet(why: &str) -> String {

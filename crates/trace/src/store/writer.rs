@@ -133,7 +133,8 @@ impl TraceWriter {
         meta.schema_version = SCHEMA_VERSION;
         meta.sites = self.sites;
         meta.caches = self.caches;
-        let json = serde_json::to_string(&meta).expect("metadata has only string keys");
+        let json =
+            serde_json::to_string(&meta.clone().packed()).expect("metadata has only string keys");
         self.rows.append_key_value_metadata(KeyValue::new(META_KEY.to_owned(), json));
         self.rows.close().map_err(|e| write_error(&self.path, e))?;
         self.output.persist()?;

@@ -1,0 +1,113 @@
+//! Decodes the records of the kmem events: their fixed fields are looked up once in the format, and
+//! then read at those offsets.
+//!
+//! Linux counterpart: `include/trace/events/kmem.h` @ 6.1 and 6.18. `kmalloc_node` and
+//! `kmem_cache_alloc_node`, gone since 6.1, count as the events without `_node`.
+
+use crate::Kind;
+use crate::format::{EventFormat, Field, Form, Place};
+
+/// The events that make a trace, by name; the last two only exist before 6.1.
+pub(crate) const EVENTS: [(&str, Kind); 6] = [
+    ("kmalloc", Kind::Kmalloc),
+    ("kfree", Kind::Kfree),
+    ("kmem_cache_alloc", Kind::KmemCacheAlloc),
+    ("kmem_cache_free", Kind::KmemCacheFree),
+    ("kmalloc_node", Kind::Kmalloc),
+    ("kmem_cache_alloc_node", Kind::KmemCacheAlloc),
+];
+
+/// Returns the kind of the kmem event called `name`.
+pub(crate) fn kind_of(name: &str) -> Option<Kind> {
+    EVENTS.iter().find(|(event, _)| *event == name).map(|&(_, kind)| kind)
+}
+
+/// Where one kmem event keeps its fields.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Layout {
+    pub(crate) kind: Kind,
+    pub(crate) pid: Place,
+    call_site: Place,
+    ptr: Place,
+    /// `None` for frees.
+    sizes: Option<Sizes>,
+    name: Option<(Place, Form)>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Sizes {
+    bytes_req: Place,
+    bytes_alloc: Place,
+    gfp: Place,
+    node: Option<Place>,
+}
+
+/// The fields of a kmem record.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Fields<'a> {
+    pub(crate) kind: Kind,
+    pub(crate) call_site: u64,
+    pub(crate) ptr: u64,
+    pub(crate) bytes_req: u64,
+    pub(crate) bytes_alloc: u64,
+    pub(crate) gfp: u32,
+    pub(crate) node: i32,
+    /// The cache's name, "" when the event has none.
+    pub(crate) name: &'a [u8],
+}
+
+impl Layout {
+    /// Returns where the fields of a kmem event are; says which is missing otherwise.
+    pub(crate) fn new(kind: Kind, format: &EventFormat) -> Result<Layout, String> {
+        let place = |name: &str| {
+            let field = format.field(name);
+            let number = field.filter(|f| matches!(f.place.bytes, 1 | 2 | 4 | 8));
+            let place = number.map(|f| f.place);
+            place.ok_or_else(|| format!("event {} has no usable field {name}", format.name))
+        };
+        let sizes = || -> Result<Sizes, String> {
+            Ok(Sizes {
+                bytes_req: place("bytes_req")?,
+                bytes_alloc: place("bytes_alloc")?,
+                gfp: place("gfp_flags")?,
+                node: place("node").ok(),
+            })
+        };
+        let located = |f: &&Field| matches!(f.form, Form::DataLoc | Form::RelLoc);
+        Ok(Layout {
+            kind,
+            pid: place("common_pid")?,
+            call_site: place("call_site")?,
+            ptr: place("ptr")?,
+            sizes: if kind.is_alloc() { Some(sizes()?) } else { None },
+            name: format.field("name").filter(located).map(|f| (f.place, f.form)),
+        })
+    }
+
+    /// Reads a record; `None` when it is too short.
+    #[inline]
+    pub(crate) fn decode<'a>(&self, record: &'a [u8]) -> Option<Fields<'a>> {
+        let mut fields = Fields {
+            kind: self.kind,
+            call_site: self.call_site.unsigned(record)?,
+            ptr: self.ptr.unsigned(record)?,
+            bytes_req: 0,
+            bytes_alloc: 0,
+            gfp: 0,
+            node: -1,
+            name: match self.name {
+                Some((place, form)) => place.string(record, form)?,
+                None => b"",
+            },
+        };
+        if let Some(sizes) = &self.sizes {
+            fields.bytes_req = sizes.bytes_req.unsigned(record)?;
+            fields.bytes_alloc = sizes.bytes_alloc.unsigned(record)?;
+            fields.gfp = sizes.gfp.unsigned(record)? as u32;
+            if let Some(node) = sizes.node {
+                fields.node = node.signed(record)? as i32;
+            }
+        }
+        Some(fields)
+    }
+}

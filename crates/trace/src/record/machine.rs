@@ -1,0 +1,81 @@
+//! What the running machine says of itself, for the metadata.
+
+use std::fs;
+use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use crate::Meta;
+
+/// Fills in kernel, machine, CPUs and nodes.
+pub(super) fn describe(meta: &mut Meta) {
+    let name = rustix::system::uname();
+    let text = |part: &std::ffi::CStr| part.to_string_lossy().into_owned();
+    meta.kernel_release = text(name.release());
+    meta.arch = text(name.machine());
+    meta.hostname = text(name.nodename());
+    meta.page_bytes = rustix::param::page_size() as u32;
+    meta.cpus = list("/sys/devices/system/cpu/possible").last().map_or(1, |last| last + 1);
+    let nodes = list("/sys/devices/system/node/online");
+    meta.nodes = nodes.len().max(1) as u32;
+    meta.cpu_nodes = vec![0; meta.cpus as usize];
+    for node in nodes {
+        for cpu in list(format!("/sys/devices/system/node/node{node}/cpulist")) {
+            if let Some(of_cpu) = meta.cpu_nodes.get_mut(cpu as usize) {
+                *of_cpu = node as u16;
+            }
+        }
+    }
+}
+
+/// Returns the CPUs that are online.
+pub(super) fn cpus_online() -> Vec<u32> {
+    list("/sys/devices/system/cpu/online")
+}
+
+/// Returns the machine's memory in bytes, 0 when it is not known.
+pub(super) fn memory_bytes() -> u64 {
+    let text = fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"));
+    let kib = line.and_then(|line| line.split_ascii_whitespace().next()?.parse::<u64>().ok());
+    kib.unwrap_or(0) << 10
+}
+
+/// Returns the ids of this process's threads, as tracefs takes them.
+pub(super) fn own_threads() -> String {
+    let threads = fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
+    let ids: Vec<String> =
+        threads.map(|thread| thread.file_name().to_string_lossy().into_owned()).collect();
+    ids.join(" ")
+}
+
+/// Returns the wall clock in nanoseconds since 1970.
+pub(super) fn unix_ns() -> Option<u64> {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).ok()?;
+    u64::try_from(since.as_nanos()).ok()
+}
+
+/// Reads a file with a list of numbers like `0-3,8`; empty when it cannot be read.
+fn list(path: impl AsRef<Path>) -> Vec<u32> {
+    let text = fs::read_to_string(path).unwrap_or_default();
+    parse_list(&text)
+}
+
+fn parse_list(text: &str) -> Vec<u32> {
+    let mut numbers = Vec::new();
+    for range in text.trim().split(',') {
+        let (first, last) = range.split_once('-').unwrap_or((range, range));
+        if let (Ok(first), Ok(last)) = (first.parse::<u32>(), last.parse::<u32>()) {
+            numbers.extend(first..=last);
+        }
+    }
+    numbers
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn lists_of_ranges_are_spelled_out() {
+        assert_eq!(super::parse_list("0-3,8,10-11\n"), [0, 1, 2, 3, 8, 10, 11]);
+        assert_eq!(super::parse_list("\n"), [0u32; 0]);
+    }
+}

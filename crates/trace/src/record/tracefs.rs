@@ -1,0 +1,182 @@
+//! tracefs: found, or mounted when it is not; an instance of our own in it, removed when dropped.
+//!
+//! How it works: an instance is a directory under `instances/`; making it makes ring buffers and
+//! control files of its own, so that nobody else's tracing is disturbed. It is called
+//! `slablab-PID`; one whose process is gone (it was killed) is removed by the next recording.
+//!
+//! Linux counterpart: `kernel/trace/trace.c`, `Documentation/trace/ftrace.rst` @ 6.18.
+
+use std::fs::File;
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+
+use rustix::mount::MountFlags;
+
+use crate::Error;
+use crate::format::EventFormat;
+use crate::kmem;
+use crate::source::tracefs_raw::PageFormat;
+
+/// Where tracefs belongs, and where older systems have it.
+const MOUNT_POINT: &str = "/sys/kernel/tracing";
+const MOUNT_POINTS: [&str; 2] = [MOUNT_POINT, "/sys/kernel/debug/tracing"];
+
+const INSTANCE_PREFIX: &str = "slablab-";
+
+/// A mounted tracefs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Tracefs {
+    pub(crate) root: PathBuf,
+}
+
+impl Tracefs {
+    /// Returns the tracefs that is mounted, if one is and this user may look into it.
+    pub(crate) fn mounted() -> Option<Tracefs> {
+        let usable = |root: &&&str| Path::new(root).join("events").is_dir();
+        MOUNT_POINTS.iter().find(usable).map(|root| Tracefs { root: root.into() })
+    }
+
+    /// Returns the mounted tracefs, or mounts it.
+    pub(crate) fn find_or_mount() -> Result<Tracefs, Error> {
+        if let Some(tracefs) = Tracefs::mounted() {
+            return Ok(tracefs);
+        }
+        if !Path::new(MOUNT_POINT).is_dir() {
+            let what = format!("this kernel has no tracefs ({MOUNT_POINT} does not exist)");
+            let remedy = "boot one built with CONFIG_FTRACE=y and CONFIG_EVENT_TRACING=y";
+            return Err(Error::CannotRecord { what, remedy: remedy.into() });
+        }
+        rustix::mount::mount("tracefs", MOUNT_POINT, "tracefs", MountFlags::empty(), None)
+            .map_err(|e| refused(Path::new(MOUNT_POINT), "mount tracefs at", &e.into()))?;
+        Tracefs::mounted().ok_or_else(|| Error::CannotRecord {
+            what: format!("tracefs is mounted at {MOUNT_POINT}, but has no events"),
+            remedy: "boot a kernel built with CONFIG_EVENT_TRACING=y".into(),
+        })
+    }
+
+    /// Returns the names of the kmem events that this kernel has.
+    pub(crate) fn kmem_events(&self) -> Vec<&'static str> {
+        let exists = |name: &&str| self.root.join("events/kmem").join(name).is_dir();
+        kmem::EVENTS.map(|(name, _)| name).into_iter().filter(exists).collect()
+    }
+
+    /// Makes an instance for this process.
+    pub(crate) fn instance(&self) -> Result<Instance, Error> {
+        let instances = self.root.join("instances");
+        remove_abandoned(&instances);
+        let root = instances.join(format!("{INSTANCE_PREFIX}{}", std::process::id()));
+        std::fs::create_dir(&root).map_err(|e| refused(&root, "make the trace instance", &e))?;
+        Ok(Instance { root })
+    }
+}
+
+/// Removes the instances of recorders that were killed.
+fn remove_abandoned(instances: &Path) {
+    for entry in std::fs::read_dir(instances).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let owner = name.to_str().and_then(|name| name.strip_prefix(INSTANCE_PREFIX));
+        let owner = owner.and_then(|pid| pid.parse::<u32>().ok());
+        if owner.is_some_and(|pid| !Path::new(&format!("/proc/{pid}")).exists()) {
+            // Losing a race against another recorder that does the same is as good as winning it.
+            let _ = std::fs::remove_dir(entry.path());
+        }
+    }
+}
+
+/// An instance of our own. Its events are off and it is gone when this is dropped.
+#[derive(Debug)]
+pub(crate) struct Instance {
+    root: PathBuf,
+}
+
+impl Instance {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.root.join(name)
+    }
+
+    /// Reads a control file.
+    pub(crate) fn read(&self, name: &str) -> Result<String, Error> {
+        read(&self.path(name))
+    }
+
+    /// Writes a control file.
+    pub(crate) fn write(&self, name: &str, value: &str) -> Result<(), Error> {
+        let path = self.path(name);
+        File::options()
+            .write(true)
+            .open(&path)
+            .and_then(|mut file| file.write_all(value.as_bytes()))
+            .map_err(|e| refused(&path, "write", &e))
+    }
+
+    /// Writes a control file that not every kernel has.
+    pub(crate) fn write_if_there(&self, name: &str, value: &str) -> Result<(), Error> {
+        if self.path(name).exists() { self.write(name, value) } else { Ok(()) }
+    }
+
+    /// Returns the format of a kmem event.
+    pub(crate) fn event_format(&self, event: &str) -> Result<EventFormat, Error> {
+        let name = format!("events/kmem/{event}/format");
+        EventFormat::parse(&self.read(&name)?).map_err(|what| self.unknown(&name, &what))
+    }
+
+    /// Returns the shape of the ring buffer's pages.
+    pub(crate) fn page_format(&self) -> Result<PageFormat, Error> {
+        // The page description is the instance's own (its sub-buffers may have another size).
+        let top = self.root.ancestors().nth(2).unwrap_or(&self.root);
+        let text = |name: &str| match self.path(name) {
+            own if own.exists() => read(&own),
+            _ => read(&top.join(name)),
+        };
+        PageFormat::parse(&text("events/header_page")?, &text("events/header_event")?)
+            .map_err(|what| self.unknown("events/header_page", &what))
+    }
+
+    pub(crate) fn unknown(&self, name: &str, what: &str) -> Error {
+        Error::CannotRecord {
+            what: format!("{}: {what}", self.path(name).display()),
+            remedy: "record with `perf kmem record` and use `slablab import`".into(),
+        }
+    }
+}
+
+impl Drop for Instance {
+    fn drop(&mut self) {
+        let _ = self.write("tracing_on", "0");
+        let _ = self.write("events/enable", "0");
+        if let Err(error) = std::fs::remove_dir(&self.root) {
+            eprintln!(
+                "slablab: {}: cannot remove: {error}; remove it with rmdir",
+                self.root.display()
+            );
+        }
+    }
+}
+
+/// Reads a control file. `events/header_page` gives its text only to the first read, so that one has
+/// to be large (the standard library begins with a small one).
+fn read(path: &Path) -> Result<String, Error> {
+    let mut text = Vec::new();
+    let mut buffer = vec![0; 64 << 10];
+    let mut file = File::open(path).map_err(|e| refused(path, "open", &e))?;
+    loop {
+        match file.read(&mut buffer) {
+            Ok(0) => return Ok(String::from_utf8_lossy(&text).into_owned()),
+            Ok(bytes) => text.extend_from_slice(&buffer[..bytes]),
+            Err(error) => return Err(refused(path, "read", &error)),
+        }
+    }
+}
+
+/// Says what the kernel refused, and what to do about it.
+fn refused(path: &Path, doing: &str, error: &std::io::Error) -> Error {
+    let what = format!("cannot {doing} {}: {error}", path.display());
+    let remedy = match error.kind() {
+        std::io::ErrorKind::PermissionDenied => {
+            "recording the kernel needs root: run it again with sudo, or read another's trace"
+        }
+        std::io::ErrorKind::OutOfMemory => "ask for less with --buffer-kib",
+        _ => "see what `slablab doctor` says",
+    };
+    Error::CannotRecord { what, remedy: remedy.into() }
+}

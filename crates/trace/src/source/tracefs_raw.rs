@@ -1,0 +1,401 @@
+//! Raw pages of the tracefs ring buffer, as `per_cpu/cpuN/trace_pipe_raw` gives them.
+//!
+//! How it works: each CPU's pages are decoded one at a time into events, and the CPUs are merged by
+//! time. A page is a header (start time, bytes committed) and records; a record is a 32-bit word of
+//! length and time step, then the event as its `format` describes. Steps are added up from the
+//! page's start time.
+//!
+//! Invariants: one decoded page per CPU is held, so memory does not grow with the recording; within a
+//! CPU events come in the order of the buffer, between CPUs the earlier one first, at the same time
+//! that of the lower CPU.
+//!
+//! Linux counterpart: `kernel/trace/ring_buffer.c`, `include/linux/ring_buffer.h` @ 6.18.
+
+use std::io::Read;
+
+use rustc_hash::FxHashMap;
+
+use super::intern::{Interner, skip};
+use super::{Facts, Source, Tables};
+use crate::format::{EventFormat, Place};
+use crate::kmem::{Layout, kind_of};
+use crate::symbols::Symbols;
+use crate::{Error, Meta, RawEvent};
+
+/// The shape of a ring buffer page, from `events/header_page`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct PageFormat {
+    timestamp: Place,
+    commit: Place,
+    data: Place,
+}
+
+impl PageFormat {
+    /// Reads the texts of `events/header_page` and `events/header_event`; says what is unexpected.
+    pub(crate) fn parse(page: &str, event: &str) -> Result<PageFormat, String> {
+        let fields = EventFormat::parse(&format!("name: header_page\nID: 0\n{page}"))?;
+        let place = |name: &str| {
+            let field = fields.field(name).map(|field| field.place);
+            field.ok_or_else(|| format!("events/header_page has no field {name}"))
+        };
+        let words: Vec<&str> = event.split_ascii_whitespace().collect();
+        let says = |what: &str| words.join(" ").contains(what);
+        if !["type_len : 5 bits", "time_delta : 27 bits", "padding : type == 29"]
+            .into_iter()
+            .chain(["time_extend : type == 30", "data max type_len == 28"])
+            .all(says)
+        {
+            return Err("events/header_event describes records of an unknown kind".into());
+        }
+        let format = PageFormat {
+            timestamp: place("timestamp")?,
+            commit: place("commit")?,
+            data: place("data")?,
+        };
+        let header = [format.timestamp, format.commit];
+        if header.iter().any(|p| p.offset + p.bytes > format.data.offset) || format.data.bytes < 8 {
+            return Err("events/header_page has its fields in an unknown order".into());
+        }
+        Ok(format)
+    }
+
+    /// Returns the bytes of a page, header and data.
+    pub(crate) fn bytes(&self) -> usize {
+        self.data.offset + self.data.bytes
+    }
+}
+
+/// A recording made of raw pages: one stream of pages per CPU.
+#[derive(Debug)]
+pub(crate) struct TracefsRaw<R> {
+    decoder: Decoder,
+    cpus: Vec<CpuPages<R>>,
+    symbols: Symbols,
+    bytes: u64,
+}
+
+/// What turns pages into events.
+#[derive(Debug)]
+struct Decoder {
+    page: PageFormat,
+    layouts: Vec<Layout>,
+    /// Index into `layouts` by the number in `common_type`.
+    layout_of: FxHashMap<u16, u8>,
+    names: Interner,
+    facts: Facts,
+}
+
+/// One CPU's pages.
+#[derive(Debug)]
+struct CpuPages<R> {
+    cpu: u32,
+    pages: R,
+    buffer: Vec<u8>,
+    /// The events of the current page, and the next of them.
+    events: Vec<RawEvent>,
+    next: usize,
+    pages_read: u64,
+    /// The time of the last record, whose top bits absolute time stamps need.
+    time_ns: u64,
+    missed: u64,
+}
+
+/// The low bits of `commit` are the bytes committed; events were missed before this page when bit 31
+/// is set, and if bit 30 is too, their number stands behind the data.
+const COMMIT_MASK: u64 = (1 << 30) - 1;
+const MISSED_EVENTS: u64 = 1 << 31;
+const MISSED_STORED: u64 = 1 << 30;
+
+impl<R: Read> TracefsRaw<R> {
+    /// Opens pages. `formats` are those of the kmem events; `bytes` is how much there is to read.
+    pub(crate) fn new(
+        page: PageFormat,
+        formats: &[EventFormat],
+        streams: Vec<(u32, R)>,
+        symbols: Symbols,
+        bytes: u64,
+    ) -> Result<TracefsRaw<R>, String> {
+        let mut layouts = Vec::new();
+        let mut layout_of = FxHashMap::default();
+        for format in formats {
+            let Some(kind) = kind_of(&format.name) else { continue };
+            layout_of.insert(format.id as u16, layouts.len() as u8);
+            layouts.push(Layout::new(kind, format)?);
+        }
+        let cpu_pages = |(cpu, pages)| CpuPages {
+            cpu,
+            pages,
+            buffer: vec![0; page.bytes()],
+            events: Vec::new(),
+            next: 0,
+            pages_read: 0,
+            time_ns: 0,
+            missed: 0,
+        };
+        let facts = Facts {
+            meta: Meta { source: "tracefs".into(), ..Meta::default() },
+            ..Facts::default()
+        };
+        let decoder = Decoder { page, layouts, layout_of, names: Interner::default(), facts };
+        let cpus = streams.into_iter().map(cpu_pages).collect();
+        Ok(TracefsRaw { decoder, cpus, symbols, bytes })
+    }
+
+    /// Returns, per CPU, how many events the pages read so far say were missed.
+    pub(crate) fn missed(&self) -> impl Iterator<Item = (u32, u64)> + '_ {
+        self.cpus.iter().map(|pages| (pages.cpu, pages.missed))
+    }
+}
+
+/// Events given by one [`Source::read`], at least, while there are any.
+const CHUNK_EVENTS: usize = 4096;
+
+impl<R: Read + std::fmt::Debug> Source for TracefsRaw<R> {
+    fn read(&mut self, to: &mut Vec<RawEvent>) -> Result<bool, Error> {
+        let before = to.len();
+        while to.len() - before < CHUNK_EVENTS {
+            // The CPU whose next event is earliest, and the time until which it stays so.
+            let (mut first, mut first_key, mut until) =
+                (None, (u64::MAX, u32::MAX), (u64::MAX, u32::MAX));
+            for (index, pages) in self.cpus.iter_mut().enumerate() {
+                let Some(key) = pages.peek(&mut self.decoder) else { continue };
+                if key < first_key {
+                    until = first_key;
+                    (first, first_key) = (Some(index), key);
+                } else if key < until {
+                    until = key;
+                }
+            }
+            let Some(first) = first else { break };
+            self.cpus[first].take_until(until, to);
+        }
+        Ok(to.len() > before)
+    }
+
+    fn tables(&self) -> &Tables {
+        self.decoder.names.tables()
+    }
+
+    fn facts(&self) -> &Facts {
+        &self.decoder.facts
+    }
+
+    fn symbols(&self) -> &Symbols {
+        &self.symbols
+    }
+
+    fn progress(&self) -> (u64, u64) {
+        let pages: u64 = self.cpus.iter().map(|pages| pages.pages_read).sum();
+        (pages * self.decoder.page.bytes() as u64, self.bytes)
+    }
+}
+
+impl<R: Read> CpuPages<R> {
+    /// Returns the key in merge order of the next event, `None` at the end.
+    fn peek(&mut self, decoder: &mut Decoder) -> Option<(u64, u32)> {
+        while self.next == self.events.len() {
+            self.next = 0;
+            self.events.clear();
+            if self.pages.read_exact(&mut self.buffer).is_err() {
+                return None;
+            }
+            self.pages_read += 1;
+            decoder.page(self);
+        }
+        Some((self.events[self.next].time_ns, self.cpu))
+    }
+
+    fn take_until(&mut self, until: (u64, u32), to: &mut Vec<RawEvent>) {
+        let rest = &self.events[self.next..];
+        let ready = rest.iter().take_while(|event| (event.time_ns, self.cpu) < until).count();
+        to.extend_from_slice(&rest[..ready]);
+        self.next += ready;
+    }
+}
+
+impl Decoder {
+    /// Decodes the page in `pages.buffer` into `pages.events`.
+    fn page<R>(&mut self, pages: &mut CpuPages<R>) {
+        let (page, cpu) = (std::mem::take(&mut pages.buffer), pages.cpu);
+        let commit = self.page.commit.unsigned(&page).unwrap_or(0);
+        let committed = (commit & COMMIT_MASK) as usize;
+        let data = &page[self.page.data.offset..];
+        pages.time_ns = self.page.timestamp.unsigned(&page).unwrap_or(0);
+        pages.missed += missed(commit, data);
+        let place = |number: u64| move || format!("page {number} of CPU {cpu}");
+        if committed > data.len() {
+            skip(&mut self.facts.skipped, "page with a damaged header", place(pages.pages_read));
+        } else {
+            let mut records = Records { data: &data[..committed], time_ns: pages.time_ns };
+            for record in &mut records {
+                let Ok((time_ns, record)) = record else {
+                    skip(
+                        &mut self.facts.skipped,
+                        "damaged rest of a page",
+                        place(pages.pages_read),
+                    );
+                    break;
+                };
+                match self.event(record, time_ns, cpu) {
+                    Ok(event) => pages.events.push(event),
+                    Err(reason) => skip(&mut self.facts.skipped, reason, place(pages.pages_read)),
+                }
+            }
+        }
+        pages.buffer = page;
+    }
+
+    #[inline]
+    fn event(&mut self, record: &[u8], time_ns: u64, cpu: u32) -> Result<RawEvent, &'static str> {
+        let short = "record that is too short";
+        let id = u16::from_le_bytes(*record.first_chunk().ok_or(short)?);
+        let layout = self.layout_of.get(&id).ok_or("record of another event")?;
+        let layout = &self.layouts[usize::from(*layout)];
+        let fields = layout.decode(record).ok_or(short)?;
+        let pid = layout.pid.signed(record).ok_or(short)?;
+        Ok(RawEvent {
+            time_ns,
+            cpu,
+            pid: pid as u32,
+            kind: fields.kind,
+            ptr: fields.ptr,
+            site: self.names.address(fields.call_site),
+            cache: self.names.cache(fields.name),
+            bytes_req: fields.bytes_req,
+            bytes_alloc: fields.bytes_alloc,
+            gfp: fields.gfp,
+            node: fields.node,
+        })
+    }
+}
+
+/// Returns how many events were missed before a page: 1 when it says "some".
+fn missed(commit: u64, data: &[u8]) -> u64 {
+    if commit & MISSED_EVENTS == 0 {
+        return 0;
+    }
+    let stored = Place { offset: (commit & COMMIT_MASK) as usize, bytes: 8 };
+    let stored = stored.unsigned(data).filter(|_| commit & MISSED_STORED != 0);
+    stored.unwrap_or(1).max(1)
+}
+
+/// The records of a page: time and bytes of each, or an error where the page makes no sense.
+struct Records<'a> {
+    data: &'a [u8],
+    time_ns: u64,
+}
+
+impl<'a> Iterator for Records<'a> {
+    type Item = Result<(u64, &'a [u8]), ()>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        const TIME_STAMP_BITS: u32 = 59;
+        while let Some((head, rest)) = self.data.split_first_chunk::<4>() {
+            let head = u32::from_le_bytes(*head);
+            let (type_len, delta) = (head & 31, u64::from(head >> 5));
+            let word = rest.first_chunk::<4>().map(|word| u32::from_le_bytes(*word));
+            // Bytes behind the head, and where among them the event begins.
+            let (bytes, start) = match (type_len, word) {
+                (29, _) if delta == 0 => return None, // the rest of the page is unused
+                (0 | 29, Some(bytes)) => (bytes as usize, 4),
+                (30, Some(high)) => {
+                    self.time_ns = self.time_ns.wrapping_add(u64::from(high) << 27);
+                    (4, 4)
+                }
+                (31, Some(high)) => {
+                    let low = (u64::from(high) << 27) + delta;
+                    let top = self.time_ns >> TIME_STAMP_BITS << TIME_STAMP_BITS;
+                    self.time_ns = (top | low).wrapping_sub(delta);
+                    (4, 4)
+                }
+                (1..=28, _) => (type_len as usize * 4, 0),
+                _ => return self.damaged(),
+            };
+            self.time_ns = self.time_ns.wrapping_add(delta);
+            let whole = bytes.next_multiple_of(4);
+            let Some((record, rest)) = rest.split_at_checked(whole) else {
+                return self.damaged();
+            };
+            self.data = rest;
+            if type_len < 29 {
+                return Some(record.get(start..bytes).map(|event| (self.time_ns, event)).ok_or(()));
+            }
+        }
+        None
+    }
+}
+
+impl<'a> Records<'a> {
+    /// Nothing behind a record of unknown length can be found.
+    fn damaged(&mut self) -> Option<Result<(u64, &'a [u8]), ()>> {
+        self.data = &[];
+        Some(Err(()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn records(words: &[u32], time_ns: u64) -> Vec<Result<(u64, Vec<u8>), ()>> {
+        let data: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        let records = Records { data: &data, time_ns };
+        records.map(|r| r.map(|(time, bytes)| (time, bytes.to_vec()))).collect()
+    }
+
+    #[test]
+    fn time_steps_add_up_over_all_kinds_of_records() {
+        let words = [
+            1 | 5 << 5, // one word of data, 5 ns later
+            0xaaaa,
+            30 | 3 << 5, // 3 + (2 << 27) ns later
+            2,
+            29 | 7 << 5, // discarded, its 4 + 4 bytes passed over
+            4,
+            5 << 5, // long record: 4 + 4 bytes
+            8,
+            0xbbbb,
+            31 | 9 << 5, // absolute: 9 + (1 << 27)
+            1,
+            1 | 1 << 5,
+            0xcccc,
+            29, // end
+            77,
+        ];
+        let base = 1 << 60;
+        let after = base + 5 + 3 + (2 << 27) + 7;
+        let event = |time, word: u32| Ok((time, word.to_le_bytes().to_vec()));
+        assert_eq!(
+            records(&words, base),
+            [
+                event(base + 5, 0xaaaa),
+                event(after + 5, 0xbbbb),
+                event(base + 10 + (1 << 27), 0xcccc)
+            ]
+        );
+    }
+
+    #[test]
+    fn a_record_beyond_the_page_is_an_error() {
+        assert_eq!(records(&[28 | 1 << 5, 0], 0), [Err(())]);
+        assert_eq!(records(&[1 << 5, u32::MAX - 3], 0), [Err(())]);
+        assert_eq!(records(&[1 << 5, 2, 0], 0), [Err(())]);
+        assert_eq!(records(&[30 | 1 << 5], 0), [Err(())]);
+    }
+
+    #[test]
+    fn header_page_gives_the_size_of_a_page() {
+        let page = "\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n\
+            \tfield: local_t commit;\toffset:8;\tsize:8;\tsigned:1;\n\
+            \tfield: int overwrite;\toffset:8;\tsize:1;\tsigned:1;\n\
+            \tfield: char data;\toffset:16;\tsize:4080;\tsigned:0;\n";
+        let event = "# compressed entry header\n\ttype_len    :    5 bits\n\
+            \ttime_delta  :   27 bits\n\tarray       :   32 bits\n\n\
+            \tpadding     : type == 29\n\ttime_extend : type == 30\n\
+            \ttime_stamp : type == 31\n\tdata max type_len  == 28\n";
+        assert_eq!(PageFormat::parse(page, event).unwrap().bytes(), 4096);
+        assert!(PageFormat::parse(page, "").is_err());
+        assert!(PageFormat::parse("", event).is_err());
+    }
+}
