@@ -18,6 +18,7 @@ pub(crate) struct Books {
     slab: Gauge,
     slabs: Gauge,
     at_peak: (u64, u64, u64),
+    peak_event: u64,
     now: (u64, u64, u64),
     series: Series,
 }
@@ -33,18 +34,20 @@ impl Books {
             slab: Gauge::new(start_ns),
             slabs: Gauge::new(start_ns),
             at_peak: (0, 0, 0),
+            peak_event: 0,
             now: (0, 0, 0),
             series: Series::new(start_ns, end_ns),
         }
     }
 
-    /// Notes the engine's gauges after an event.
+    /// Notes the engine's gauges after the event in row `event` of the trace.
     #[inline]
-    pub(crate) fn note(&mut self, now_ns: u64, gauges: &Gauges) {
+    pub(crate) fn note(&mut self, now_ns: u64, event: u64, gauges: &Gauges) {
         let held = gauges.held_bytes();
         self.now = (self.requested, gauges.live_bytes, held);
         if self.held.is_new_peak(held) {
             self.at_peak = self.now;
+            self.peak_event = event;
         }
         self.requested_gauge.set(now_ns, self.requested);
         self.allocated.set(now_ns, gauges.live_bytes);
@@ -70,6 +73,7 @@ impl Books {
             held_bytes,
             slab_bytes: close(self.slab),
             slabs: close(self.slabs),
+            peak_event: self.peak_event,
             at_peak: of(self.at_peak),
             at_end: of(self.now),
             on_average: of((requested_bytes.mean, allocated_bytes.mean, held_bytes.mean)),

@@ -13,6 +13,18 @@ pub enum Error {
     /// The changes cannot be made, or cannot be meant.
     #[error(transparent)]
     Change(#[from] crate::whatif::ChangeError),
+    /// A call site was not found.
+    #[error(transparent)]
+    Select(#[from] crate::select::SelectError),
+    /// Advice about caches has no meaning where caches share pages.
+    #[error(
+        "{allocator} packs the objects of all caches into the same pages, so a cache of its own changes nothing; \
+             ask for slub or slab"
+    )]
+    SharedPages {
+        /// The allocator
+        allocator: String,
+    },
     /// The engine's own check found a broken invariant.
     #[error("{allocator}: after event {event}: {finding}")]
     Invalid {

@@ -16,6 +16,7 @@
 //! clock, no hash order and no thread timing gets into it.
 #![forbid(unsafe_code)]
 
+mod advise;
 mod books;
 mod caches;
 mod change;
@@ -29,10 +30,15 @@ mod replay;
 mod result;
 mod runner;
 mod select;
+mod sentence;
 mod series;
+mod skeleton;
+mod survey;
 mod tally;
+mod trial;
 mod whatif;
 
+pub use advise::{Advice, AdviceList, Change, Layout, Worth, advise};
 pub use change::{Changes, Dedicated, Sharing};
 pub use error::Error;
 pub use gauge::Level;
@@ -43,4 +49,5 @@ pub use replay::{replay, replay_all};
 pub use result::{Allocator, Cache, Fragmentation, Replay, Site, SiteUnder, TraceFacts};
 pub use select::{SelectError, nearest_name, select_sites};
 pub use series::Sample;
+pub use skeleton::patch_skeleton;
 pub use whatif::{ChangeError, Difference, WhatIf, what_if};

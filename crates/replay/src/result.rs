@@ -68,6 +68,8 @@ pub struct Allocator {
     pub slab_bytes: Level,
     /// Slabs
     pub slabs: Level,
+    /// The row of the trace, counted from 0, in which most memory was held for the first time
+    pub peak_event: u64,
     /// Fragmentation when most memory was held
     pub at_peak: Fragmentation,
     /// Fragmentation after the last event

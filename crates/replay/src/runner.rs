@@ -11,6 +11,8 @@
 //! * An entry of `objects` is live exactly between its allocation and its free: `address` is `None` outside.
 //! * `requested` is the sum of the live entries' `bytes_req`; the sum of `bytes_alloc` is the engine's gauge.
 
+use std::ops::Range;
+
 use slablab_kmem::{
     Backend, BackendKind, CacheId, CpuId, CpuSet, Gfp, Machine, Merging, NodeId, ObjPtr, Site, Stat,
 };
@@ -129,17 +131,28 @@ impl<'a, B: Backend> Runner<'a, B> {
         })
     }
 
-    /// Replays the rows of a batch.
+    /// Replays a batch.
     pub(crate) fn batch(&mut self, batch: &Batch) -> Result<(), Error> {
-        for row in 0..batch.len() {
+        self.rows(batch, 0..batch.len(), |_| true)
+    }
+
+    /// Replays some rows of a batch: the allocations that `matters` says yes to, and their frees.
+    #[inline]
+    pub(crate) fn rows(
+        &mut self,
+        batch: &Batch,
+        rows: Range<usize>,
+        matters: impl Fn(&Event) -> bool,
+    ) -> Result<(), Error> {
+        for row in rows {
             let slot = batch.object[row] as usize;
             if slot < self.objects.len() {
                 let mut event = batch.event(row);
-                if event.kind.is_alloc() {
+                if !event.kind.is_alloc() {
+                    self.free(slot, &event);
+                } else if matters(&event) {
                     self.rewrite.apply(&mut event);
                     self.alloc(slot, &event);
-                } else {
-                    self.free(slot, &event);
                 }
             }
             self.events += 1;
@@ -178,7 +191,7 @@ impl<'a, B: Backend> Runner<'a, B> {
             cache: event.cache,
         };
         self.books.requested += event.bytes_req;
-        self.books.note(event.time_ns, &gauges);
+        self.books.note(event.time_ns, self.events, &gauges);
     }
 
     /// Asks the engine for an object, as the recorded kernel was asked.
@@ -238,7 +251,7 @@ impl<'a, B: Backend> Runner<'a, B> {
         self.sites[live.site as usize].waste -=
             u64::from(live.bytes_alloc).saturating_sub(u64::from(live.bytes_req));
         self.books.requested -= u64::from(live.bytes_req);
-        self.books.note(event.time_ns, &self.machine.gauges());
+        self.books.note(event.time_ns, self.events, &self.machine.gauges());
     }
 
     #[cold]

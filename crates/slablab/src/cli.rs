@@ -73,6 +73,8 @@ pub(crate) enum Command {
     Replay(cmd::replay::Args),
     /// Replay a trace with a change, side by side with what was recorded
     Whatif(cmd::whatif::Args),
+    /// Say which call sites should have a cache of their own
+    Advise(cmd::advise::Args),
     /// Build, boot and measure real kernels in QEMU
     Kernel(Box<cmd::kernel::Args>),
     /// Say what works on this machine, what does not, and how to mend it

@@ -1,5 +1,6 @@
 //! The sub-commands, one a file. Each has `Args` (its options) and `run`.
 
+pub(crate) mod advise;
 pub(crate) mod doctor;
 pub(crate) mod import;
 pub(crate) mod info;
@@ -26,6 +27,7 @@ pub(crate) fn run(cli: &Cli) -> Result<ExitCode> {
         Command::Stat(args) => stat::run(args, output),
         Command::Replay(args) => replay::run(args, output),
         Command::Whatif(args) => whatif::run(args, output),
+        Command::Advise(args) => advise::run(args, output),
         Command::Kernel(args) => kernel::run(args, output),
         Command::Doctor(args) => doctor::run(args, output),
     }

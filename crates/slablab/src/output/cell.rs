@@ -12,6 +12,8 @@ pub(crate) enum Cell {
     Count(u64),
     /// A number of bytes
     Bytes(u64),
+    /// A number of bytes more or less
+    SignedBytes(i64),
     /// What became of a number of bytes
     BytesChange {
         /// Before
@@ -55,6 +57,8 @@ impl Cell {
             Self::Text(text) => text.clone(),
             Self::Count(n) => thousands(*n),
             Self::Bytes(n) => bytes(*n),
+            Self::SignedBytes(n) if *n < 0 => format!("-{}", bytes(n.unsigned_abs())),
+            Self::SignedBytes(n) => bytes(n.unsigned_abs()),
             Self::BytesChange { from, to } => signed(*from, *to, bytes),
             Self::CountChange { from, to } => signed(*from, *to, thousands),
             Self::Points(points) => format!("{points:+.1} pt"),
@@ -70,6 +74,7 @@ impl Cell {
         match self {
             Self::Text(text) => text.clone(),
             Self::Count(n) | Self::Bytes(n) | Self::Ns(n) => n.to_string(),
+            Self::SignedBytes(n) => n.to_string(),
             Self::BytesChange { from, to } | Self::CountChange { from, to } => {
                 (i128::from(*to) - i128::from(*from)).to_string()
             }

@@ -89,14 +89,17 @@ pub(crate) fn print<R: Report>(report: &R, args: &OutputArgs, file: Option<&Path
         Format::Json => json_text(report)?,
         Format::Csv => report.csv().to_csv()?,
     };
-    match file {
-        Some(path) => write_whole(path, text.as_bytes()),
-        None => {
-            let mut out = io::stdout().lock();
-            out.write_all(text.as_bytes())?;
-            Ok(out.flush()?)
-        }
+    write_result(text.as_bytes(), file)
+}
+
+/// Writes `bytes` to `file` or else to standard output.
+pub(crate) fn write_result(bytes: &[u8], file: Option<&Path>) -> Result<()> {
+    if let Some(path) = file {
+        return write_whole(path, bytes);
     }
+    let mut out = io::stdout().lock();
+    out.write_all(bytes)?;
+    Ok(out.flush()?)
 }
 
 /// Renders `report` with the schema as first field.
@@ -113,7 +116,7 @@ fn json_text<R: Report>(report: &R) -> Result<String> {
 }
 
 /// Writes `bytes` beside `path` and renames: a reader sees the old file or the whole new one.
-pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> Result<()> {
+fn write_whole(path: &Path, bytes: &[u8]) -> Result<()> {
     let write = || -> io::Result<()> {
         // A device or a pipe (-o /dev/stdout) is written to as it is: a rename would replace it.
         if fs::metadata(path).is_ok_and(|meta| !meta.is_file()) {

@@ -1,0 +1,119 @@
+//! Which kmalloc classes each call site allocates from: what has to be known before anything can be tried.
+
+use slablab_trace::{Batch, Kind, Meta, TraceReader};
+
+use crate::error::Error;
+use crate::tally::Tally;
+
+/// A set of kmalloc size classes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub(crate) struct ClassSet(u64);
+
+impl ClassSet {
+    /// Returns whether a class is in the set.
+    #[inline]
+    pub(crate) fn has(self, class: u32) -> bool {
+        self.0 >> class & 1 == 1
+    }
+
+    /// Adds a class.
+    #[inline]
+    pub(crate) fn add(&mut self, class: u32) {
+        self.0 |= 1 << class;
+    }
+
+    /// Returns whether no class is in the set.
+    pub(crate) fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// Returns the classes, rising.
+    pub(crate) fn iter(self) -> impl Iterator<Item = u32> {
+        (0..u64::BITS).filter(move |class| self.has(*class))
+    }
+}
+
+/// The recorded kernel's kmalloc size classes.
+#[derive(Debug, Clone)]
+pub(crate) struct Classes {
+    sizes: Vec<u32>,
+    /// Class by `(bytes + 7) / 8`
+    by_eights: Vec<u8>,
+}
+
+impl Classes {
+    pub(crate) fn new(sizes: &[u32]) -> Self {
+        let largest = sizes.last().copied().unwrap_or(0);
+        let class = |eights: u32| sizes.partition_point(|size| *size < eights * 8) as u8;
+        Self { sizes: sizes.to_vec(), by_eights: (0..=largest / 8).map(class).collect() }
+    }
+
+    /// Returns the class that serves `bytes`; `None` where the page allocator does.
+    #[inline]
+    pub(crate) fn of(&self, bytes: u64) -> Option<u32> {
+        let eights = usize::try_from(bytes.div_ceil(8)).ok()?;
+        self.by_eights.get(eights).copied().map(u32::from)
+    }
+
+    /// Returns the bytes of an object of a class.
+    pub(crate) fn bytes(&self, class: u32) -> u32 {
+        self.sizes[class as usize]
+    }
+
+    /// Returns the sizes with one more.
+    pub(crate) fn with(&self, bytes: u32) -> Vec<u32> {
+        let mut sizes = self.sizes.clone();
+        sizes.push(bytes);
+        sizes.sort_unstable();
+        sizes
+    }
+}
+
+/// What each call site asks kmalloc for.
+#[derive(Debug)]
+pub(crate) struct Survey {
+    /// By place in [`Meta::sites`]: the classes it allocates from; empty for none
+    pub(crate) classes: Vec<ClassSet>,
+}
+
+/// Looks at every allocation of a trace once.
+pub(crate) fn survey(
+    reader: &TraceReader,
+    meta: &Meta,
+    classes: &Classes,
+) -> Result<Survey, Error> {
+    let sites = meta.sites.len() + 1;
+    let mut sets = vec![ClassSet::default(); sites];
+    let mut batches = reader.batches();
+    let mut batch = Batch::default();
+    while batches.read_into(&mut batch)? {
+        for row in 0..batch.len() {
+            if batch.kind[row] == Kind::Kmalloc
+                && let Some(class) = classes.of(batch.bytes_req[row])
+            {
+                sets[Tally::index(batch.site[row], sites)].add(class);
+            }
+        }
+    }
+    // What has no call site cannot be given a cache.
+    sets.truncate(meta.sites.len());
+    Ok(Survey { classes: sets })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_size_falls_into_the_smallest_class_that_holds_it() {
+        let classes = Classes::new(&[8, 16, 32, 64, 96]);
+        let bytes = |asked| classes.of(asked).map(|class| classes.bytes(class));
+        assert_eq!(bytes(1), Some(8));
+        assert_eq!(bytes(8), Some(8));
+        assert_eq!(bytes(33), Some(64));
+        assert_eq!(bytes(96), Some(96));
+        assert_eq!(bytes(97), None);
+        assert_eq!(bytes(u64::MAX), None);
+        assert_eq!(classes.with(40), [8, 16, 32, 40, 64, 96]);
+    }
+}

@@ -1,0 +1,186 @@
+//! `slablab advise`: which call sites should have a cache of their own, best first.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, bail};
+use serde::Serialize;
+use slablab_kmem::BackendKind;
+use slablab_replay::{
+    Advice, AdviceList, Change, Worth, advise, nearest_name, patch_skeleton, select_sites,
+};
+use slablab_trace::Meta;
+
+use super::import;
+use super::size::parse_bytes;
+use crate::cli::{OutputArgs, ResultFile};
+use crate::output::{Cell, Column, Page, Report, Table, bytes, print, write_result};
+use crate::progress::Progress;
+
+/// Options of `slablab advise`.
+#[derive(clap::Args, Debug)]
+#[command(
+    after_help = "Each site that holds a page or more is given a cache of its own and its part of the trace is\n\
+                        replayed with it; so is, for each kmalloc class, the further class that would fit best.\n\n\
+                        Examples:\n  \
+                        slablab advise t.parquet\n  \
+                        slablab advise t.parquet --patch alloc_pipe_info > pipe.txt"
+)]
+pub(crate) struct Args {
+    /// The trace, or a recording that can be imported
+    #[arg(value_name = "TRACE")]
+    trace: PathBuf,
+    /// Advise for this allocator: slub or slab
+    #[arg(short, long, value_name = "NAME", default_value_t = BackendKind::Slub)]
+    allocator: BackendKind,
+    /// Show this many lines
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 10)]
+    lines: usize,
+    /// Print a patch to adapt that gives this call site a cache
+    #[arg(long, value_name = "SITE")]
+    patch: Option<String>,
+    /// Memory of the simulated machine
+    #[arg(long, value_name = "SIZE", value_parser = parse_bytes, default_value = "16G")]
+    memory: u64,
+    #[command(flatten)]
+    result: ResultFile,
+}
+
+/// Runs `slablab advise`.
+pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
+    let trace = import::open(&args.trace)?;
+    let meta = trace.reader.meta();
+    let named = || args.trace.display().to_string();
+    // A site that is not there is worth saying before seconds of work, not after.
+    let wanted = args.patch.as_deref().map(|site| select_sites(meta, site)).transpose();
+    let wanted = wanted.with_context(named)?;
+    let progress = Progress::new("trying", meta.events * 2);
+    let list = advise(&trace.reader, args.allocator, args.memory, &mut |done| progress.set(done))
+        .with_context(named)?;
+    drop(progress);
+    if let Some(sites) = wanted {
+        let text = patch(&list, &sites, meta).with_context(named)?;
+        write_result(text.as_bytes(), args.result.output.as_deref())?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let answer = Answer { file: named(), list, lines: args.lines };
+    print(&answer, output, args.result.output.as_deref())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Returns the patch for the best of the wanted sites.
+fn patch(list: &AdviceList, sites: &[u32], meta: &Meta) -> Result<String> {
+    let is_wanted = |advice: &&Advice| {
+        let mut names = sites.iter().map(|site| &meta.sites[*site as usize].name);
+        names.any(|name| *name == advice.subject)
+    };
+    match list.advice.iter().filter(is_wanted).find_map(patch_skeleton) {
+        Some(text) => Ok(text),
+        None => {
+            let name = &meta.sites[sites[0] as usize].name;
+            let tried = list.advice.iter().map(|advice| advice.subject.as_str());
+            let near = nearest_name(name, tried);
+            let near = near.map_or_else(String::new, |near| format!(" (tried: {near}, ...)"));
+            bail!(
+                "{name} was not tried: it is no kmalloc site, or holds less than a page at any time{near}"
+            )
+        }
+    }
+}
+
+/// What `slablab advise` says.
+#[derive(Debug, Serialize)]
+struct Answer {
+    file: String,
+    #[serde(flatten)]
+    list: AdviceList,
+    #[serde(skip)]
+    lines: usize,
+}
+
+impl Report for Answer {
+    const SCHEMA: &'static str = "slablab.advise/1";
+
+    fn text(&self, page: &mut Page) {
+        super::replay::header(&self.file, &self.list.trace, page);
+        page.line(format!(
+            "{}: {} held at peak; {} kmalloc call sites, {} of them hold less than a page at any time.",
+            self.list.allocator,
+            bytes(self.list.held_bytes_peak),
+            self.list.sites,
+            self.list.sites_too_small
+        ));
+        let useful = |a: &&Advice| matches!(a.worth, Worth::Saves | Worth::Gathers);
+        let shown: Vec<_> = self.list.advice.iter().filter(useful).take(self.lines).collect();
+        if shown.is_empty() {
+            page.heading(
+                "No change is worth advising: none saves a page, none gathers scattered objects.",
+            );
+        } else {
+            page.heading("Worth changing, by bytes saved when most is held");
+            page.table(&table(&shown));
+            page.line("");
+            for (i, advice) in shown.iter().enumerate() {
+                page.line(format!("{:>2}. {}: {}", i + 1, advice.subject, advice.reason));
+                if let Some(caveat) = &advice.caveat {
+                    page.line(format!("    But {caveat}."));
+                }
+            }
+        }
+        let rest: Vec<_> =
+            self.list.advice.iter().filter(|a| !useful(a)).take(self.lines).collect();
+        if !rest.is_empty() {
+            page.heading("Tried, and better left alone");
+            page.table(&table(&rest));
+        }
+    }
+
+    fn csv(&self) -> Table {
+        let all: Vec<_> = self.list.advice.iter().collect();
+        table(&all)
+    }
+}
+
+fn table(advice: &[&Advice]) -> Table {
+    let mut table = Table::new([
+        Column::name("call site or class", "subject"),
+        Column::name("change", "change"),
+        Column::number("object", "object_bytes"),
+        Column::number("from", "class_bytes"),
+        Column::number("live, peak", "live_peak"),
+        Column::number("saved, peak", "saved_bytes_at_peak"),
+        Column::number("mean", "saved_bytes_mean"),
+        Column::number("lines/walk", "lines_per_walk_before"),
+        Column::number("after", "lines_per_walk_after"),
+        Column::number("fast path", "fast_share_before"),
+        Column::number("after", "fast_share_after"),
+        Column::name("worth", "worth"),
+    ]);
+    for advice in advice {
+        let change = match &advice.change {
+            Change::Dedicate { .. } => "own cache".to_owned(),
+            Change::Class { bytes } => format!("class {bytes}"),
+        };
+        let worth = match advice.worth {
+            Worth::Saves => "saves",
+            Worth::Gathers => "gathers",
+            Worth::Little => "little",
+            Worth::Costs => "costs",
+        };
+        table.row([
+            Cell::text(&advice.subject),
+            Cell::Text(change),
+            Cell::Bytes(advice.object_bytes),
+            Cell::Bytes(advice.class_bytes),
+            Cell::Count(advice.live_peak),
+            Cell::SignedBytes(advice.saved_bytes_at_peak),
+            Cell::SignedBytes(advice.saved_bytes_mean),
+            Cell::Count(advice.before.lines_per_walk),
+            Cell::Count(advice.after.lines_per_walk),
+            Cell::Share(advice.fast_share_before),
+            Cell::Share(advice.fast_share_after),
+            Cell::text(worth),
+        ]);
+    }
+    table
+}

@@ -1,0 +1,194 @@
+//! `slablab whatif` and `slablab advise`: a change is the trace rewritten by hand, and scattered objects are found.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use slablab_replay::{Changes, Plan, Worth, advise, replay, what_if};
+use slablab_tests::{refusal, stdout};
+use slablab_trace::synth::{SynthOptions, synth};
+use slablab_trace::{Batch, Event, Kind, Meta, NONE, TraceReader, TraceWriter};
+
+use slablab_kmem::BackendKind;
+
+fn synthetic(folder: &Path, events: u64, seed: u64) -> PathBuf {
+    let path = folder.join(format!("synthetic-{seed}.parquet"));
+    synth(&path, &SynthOptions { events, cpus: 3, seed }, &mut |_| ())
+        .expect("a trace can be made");
+    path
+}
+
+/// Writes the trace again with the kmallocs of `site` rewritten to a cache.
+fn rewritten(reader: &TraceReader, site: u32, cache: &str, path: &Path) {
+    let meta = reader.meta();
+    let mut writer = TraceWriter::create(path).unwrap();
+    for site in &meta.sites {
+        writer.site(&site.name, site.address);
+    }
+    for cache in &meta.caches {
+        writer.cache(&cache.name);
+    }
+    writer.caches_mut().iter_mut().zip(&meta.caches).for_each(|(to, from)| to.clone_from(from));
+    let cache = writer.cache(cache);
+    let mut batches = reader.batches();
+    let mut batch = Batch::default();
+    while batches.read_into(&mut batch).unwrap() {
+        for mut event in batch.events() {
+            if event.kind == Kind::Kmalloc && event.site == site {
+                event.kind = Kind::KmemCacheAlloc;
+                event.cache = cache;
+            }
+            writer.push(&event).unwrap();
+        }
+    }
+    writer.finish(Meta { sites: Vec::new(), caches: Vec::new(), ..meta.clone() }).unwrap();
+}
+
+#[test]
+fn a_dedicated_cache_is_the_trace_rewritten_by_hand_to_the_byte() {
+    let folder = tempfile::tempdir().unwrap();
+    for seed in 11..15 {
+        let reader = TraceReader::open(synthetic(folder.path(), 40_000, seed)).unwrap();
+        let plan = Plan::default();
+        let recorded = replay(&reader, &plan, &mut |_| ()).unwrap();
+        let kmalloc = recorded.sites.iter().filter(|site| site.cache.is_empty());
+        let names: BTreeMap<_, _> =
+            (0..).zip(&reader.meta().sites).map(|(i, site)| (site.name.clone(), i)).collect();
+        for site in kmalloc.step_by(3) {
+            let id = names[&site.site];
+            let changes = Changes::default().dedicate("mine", vec![id]);
+            let plan = Plan { changes, ..plan.clone() };
+            let after = what_if(&reader, &plan, &mut |_| ()).unwrap().after;
+            let path = folder.path().join("rewritten.parquet");
+            rewritten(&reader, id, "mine", &path);
+            let by_hand = replay(&TraceReader::open(&path).unwrap(), &Plan::default(), &mut |_| ());
+            let text = |replay| serde_json::to_string_pretty(replay).unwrap();
+            assert_eq!(text(&after), text(&by_hand.unwrap()), "seed {seed}, {}", site.site);
+        }
+    }
+}
+
+#[test]
+fn doing_and_undoing_is_the_identity() {
+    let folder = tempfile::tempdir().unwrap();
+    let reader = TraceReader::open(synthetic(folder.path(), 60_000, 3)).unwrap();
+    let all = (0..reader.meta().sites.len() as u32).collect();
+    let changes = Changes::default().dedicate("mine", all).undedicate("mine");
+    let plan = Plan { changes, ..Plan::default() };
+    let result = what_if(&reader, &plan, &mut |_| ()).unwrap();
+    assert_eq!(result.before, result.after);
+    assert_eq!(result.before, replay(&reader, &Plan::default(), &mut |_| ()).unwrap());
+}
+
+/// Writes a trace as a netfilter machine might: two sites keep 200 items each, of 40 and of 32 bytes, and
+/// meanwhile others allocate and free 64-byte objects all the time.
+fn netfilter(path: &Path) {
+    let mut writer = TraceWriter::create(path).unwrap();
+    let items40 = writer.site("nft_rule_add+0x40", 1);
+    let items32 = writer.site("nft_set_add+0x32", 2);
+    let churn = writer.site("kmalloc_reserve+0xa1", 3);
+    let mut time_ns = 0;
+    let mut push = |kind, object, site, bytes_req: u64, bytes_alloc| {
+        time_ns += 1_000;
+        let event = Event {
+            time_ns,
+            cpu: 0,
+            pid: 1,
+            kind,
+            object,
+            site,
+            cache: NONE,
+            bytes_req,
+            bytes_alloc,
+            gfp: 0xcc0,
+            node: -1,
+        };
+        writer.push(&event).unwrap();
+    };
+    // Slots 0..400 are the items, the rest the churn: 400 short-lived objects, of which one in eight stays.
+    for i in 0..200u32 {
+        for j in 0..8 {
+            push(Kind::Kmalloc, 400 + i * 8 + j, churn, 60, 64);
+        }
+        push(Kind::Kmalloc, i, items40, 40, 64);
+        push(Kind::Kmalloc, 200 + i, items32, 32, 32);
+        for j in 0..7 {
+            push(Kind::Kfree, 400 + i * 8 + j, churn, 0, 0);
+        }
+        // The rest of the churn goes on beside them for a while.
+        for j in 0..7 {
+            push(Kind::Kmalloc, 400 + i * 8 + j, churn, 60, 64);
+        }
+    }
+    for _ in 0..20 {
+        for i in 0..200u32 {
+            push(Kind::Kfree, 400 + i * 8, churn, 0, 0);
+            push(Kind::Kmalloc, 400 + i * 8, churn, 60, 64);
+        }
+    }
+    writer.finish(Meta { cpus: 1, nodes: 1, ..Meta::default() }).unwrap();
+}
+
+#[test]
+fn scattered_items_are_found_and_a_cache_is_advised() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("netfilter.parquet");
+    netfilter(&path);
+    let reader = TraceReader::open(&path).unwrap();
+    let list = advise(&reader, BackendKind::Slub, 1 << 30, &mut |_| ()).unwrap();
+    let of = |name: &str| list.advice.iter().find(|a| a.subject.starts_with(name)).unwrap();
+    let (forty, thirty_two) = (of("nft_rule_add"), of("nft_set_add"));
+    assert!(forty.scattered, "{forty:#?}");
+    assert!(!thirty_two.scattered, "{thirty_two:#?}");
+    assert!(matches!(forty.worth, Worth::Saves | Worth::Gathers), "{forty:#?}");
+    assert!(!matches!(thirty_two.worth, Worth::Saves | Worth::Gathers), "{thirty_two:#?}");
+    // 200 objects of 40 bytes need 125 lines of 64; a 64-byte slot each takes 200.
+    assert_eq!((forty.before.lines_per_walk, forty.after.lines_per_walk), (200, 125));
+    let text = stdout(&["advise", path.to_str().unwrap()]);
+    assert!(text.contains("nft_rule_add+0x40") && text.contains("instead of 200"), "{text}");
+    let patch = stdout(&["advise", path.to_str().unwrap(), "--patch", "nft_rule_add"]);
+    assert!(patch.contains("nft_rule_add_cachep = KMEM_CACHE("), "{patch}");
+}
+
+#[test]
+fn what_cannot_be_meant_is_refused_with_the_nearest_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("netfilter.parquet");
+    netfilter(&path);
+    let path = path.to_str().unwrap();
+    let cases: [(&[&str], &str); 9] = [
+        (&["--dedicate", "nft_rule_ad"], "did you mean \"nft_rule_add\""),
+        (&["--dedicate", "zz*"], "no call site matches"),
+        (&["--undedicate", "dentry"], "no cache \"dentry\""),
+        (&["--dedicate", "nft_rule_add=x", "--dedicate", "nft_rule_add=y"], "dedicated twice"),
+        (&["--classes", "16,8,8192"], "have to rise"),
+        (&["--classes", "8,16"], "largest has to be 8192"),
+        (&["--dedicate", "nft_rule_add="], "behind ="),
+        (&["--align", "64"], "--align"),
+        (&[], "nothing is changed"),
+    ];
+    for (words, part) in cases {
+        let sentence = refusal(&[&["whatif", path], words].concat());
+        assert!(sentence.contains(part), "{words:?}: {sentence}");
+    }
+    let sentence = refusal(&["advise", path, "--patch", "nft_set_ad"]);
+    assert!(sentence.contains("nft_set_add"), "{sentence}");
+    let sentence = refusal(&["advise", path, "--allocator", "slob"]);
+    assert!(sentence.contains("same pages"), "{sentence}");
+}
+
+#[test]
+fn json_says_before_and_after() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("netfilter.parquet");
+    netfilter(&path);
+    let path = path.to_str().unwrap();
+    let words = ["whatif", path, "--dedicate", "nft_rule_add", "--format", "json"];
+    let json: Value = serde_json::from_str(&stdout(&words)).unwrap();
+    assert_eq!(json["schema"], "slablab.whatif/1");
+    let peak = |when: &str| json[when]["allocators"][0]["held_bytes"]["peak"].as_u64().unwrap();
+    assert_ne!(peak("before"), peak("after"));
+    let words = ["advise", path, "--format", "json"];
+    let json: Value = serde_json::from_str(&stdout(&words)).unwrap();
+    assert_eq!(json["schema"], "slablab.advise/1");
+}
