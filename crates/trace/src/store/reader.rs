@@ -213,9 +213,11 @@ impl Batches {
     ) -> Result<(), Error> {
         let dictionary = from.as_dictionary::<Int32Type>();
         let strings = dictionary.values().as_string::<i32>();
+        // A column of nothing but nulls comes with a dictionary of one empty string that no row uses.
+        let unused = dictionary.null_count() == dictionary.len();
         let mut map = Vec::with_capacity(strings.len());
         for string in strings {
-            let id = string.map_or(Some(NONE), |s| ids.get(s).copied());
+            let id = string.map_or(Some(NONE), |s| ids.get(s).copied()).or(unused.then_some(NONE));
             map.push(id.ok_or_else(|| {
                 self.damaged(&format!("`{}` is not in the metadata", string.unwrap_or("")))
             })?);
