@@ -4,17 +4,17 @@
 //! fails.
 
 use super::build::Items;
-use super::walk::{End, Path, Walk};
+use super::walk::{End, Steps, Walk, place, split_last};
 use crate::raw::dense::SLOTS;
-use crate::raw::{Bucket, Child, Dense, Word, Writer};
-use crate::{Entry, Flags, Gfp, Mark};
+use crate::raw::{Bucket, Child, Dense, Place, Word, Writer};
+use crate::{Entry, Gfp, Mark};
 
 /// A leaf with so few entries becomes a bucket (which has room for half as many again).
-const LEAF_USED_MIN: u32 = 8;
+const LEAF_USED_MIN: u32 = 5;
 /// The children of an inner node become one bucket when they hold so few entries together.
 const MERGED_MAX: usize = 8;
-/// A bucket is made smaller when at most one in three of its slots is used.
-const BUCKET_SPARSITY: usize = 3;
+/// A bucket of 8 or more is made smaller when at most one in four of its slots is used.
+const BUCKET_SPARSITY: usize = 4;
 
 impl Writer<'_> {
     /// Removes the entry at this index with its marks; all of it if it has several indices.
@@ -43,7 +43,10 @@ impl Writer<'_> {
     /// Takes every mark from the entry at the end of the walk; in an array that hands out ids it becomes free.
     pub(crate) fn reset_marks(&self, walk: &Walk<'_>, index: u64) {
         for mark in Mark::ALL {
-            self.change_mark(walk, index, mark, mark == Mark::FREE && self.has(Flags::TRACK_FREE));
+            let is_free = self.is_inverted(mark);
+            if is_free || self.array().is_marked(mark) {
+                self.change_mark(walk, index, mark, is_free);
+            }
         }
     }
 
@@ -56,18 +59,21 @@ impl Writer<'_> {
         for offset in canonical..canonical + span {
             node.set(offset, Word::NULL);
         }
-        self.prune(walk.path);
+        self.prune(walk.path.steps());
     }
 
     fn prune_bucket(&self, walk: &Walk<'_>, bucket: Bucket<'_>) {
         if bucket.live() == 0 {
-            self.relink(walk, Word::NULL);
-            self.prune(walk.path);
-        } else if bucket.live() * BUCKET_SPARSITY <= bucket.capacity() && bucket.capacity() > 3 {
+            self.relink(walk.path.place(), Word::NULL);
+            self.prune(walk.path.steps());
+        } else if bucket.live() * BUCKET_SPARSITY <= bucket.capacity() && bucket.capacity() >= 8 {
             let mut items = Items::new();
             items.push_bucket(bucket);
             let spare = items.as_slice().len() / 2;
-            self.shrink(|writer| writer.build(&items, spare), |word| self.relink(walk, word));
+            self.shrink(
+                |writer| writer.build(&items, spare),
+                |word| self.relink(walk.path.place(), word),
+            );
         }
     }
 
@@ -79,20 +85,20 @@ impl Writer<'_> {
     }
 
     /// Removes the nodes at the end of the path that hold nothing, and makes the first that does smaller.
-    pub(crate) fn prune(&self, mut path: Path<'_>) {
-        while let Some((node, _)) = path.pop() {
-            let walk = Walk { path, end: End::Empty };
+    pub(crate) fn prune(&self, mut path: Steps<'_, '_>) {
+        while let Some((node, _, above)) = split_last(path) {
+            path = above;
             match (node.used().count_ones(), node.shift()) {
-                (0, _) => self.relink(&walk, Word::NULL),
-                (1..=LEAF_USED_MIN, 0) => return self.shrink_leaf(&walk, node),
-                (1, _) => return self.collapse(&walk, node),
-                (2..=8, _) => return self.merge(&walk, node),
+                (0, _) => self.relink(place(path), Word::NULL),
+                (1..=LEAF_USED_MIN, 0) => return self.shrink_leaf(place(path), node),
+                (1, _) => return self.collapse(place(path), node),
+                (2..=8, _) => return self.merge(place(path), node),
                 _ => return,
             }
         }
     }
 
-    fn shrink_leaf(&self, walk: &Walk<'_>, node: &Dense) {
+    fn shrink_leaf(&self, place: Place<'_>, node: &Dense) {
         let mut items = Items::new();
         for offset in 0..SLOTS {
             let entry = node.slot(offset).entry();
@@ -106,19 +112,19 @@ impl Writer<'_> {
             }
         }
         let spare = items.as_slice().len() / 2;
-        self.shrink(|writer| writer.build(&items, spare), |word| self.relink(walk, word));
+        self.shrink(|writer| writer.build(&items, spare), |word| self.relink(place, word));
     }
 
     /// Removes a level that has a single child.
-    fn collapse(&self, walk: &Walk<'_>, node: &Dense) {
+    fn collapse(&self, place: Place<'_>, node: &Dense) {
         let word = node.slot(node.used().trailing_zeros() as usize).load();
         if word.is_node() {
-            self.relink(walk, word);
+            self.relink(place, word);
         }
     }
 
     /// Puts the entries of an inner node's few buckets into one.
-    fn merge(&self, walk: &Walk<'_>, node: &Dense) {
+    fn merge(&self, place: Place<'_>, node: &Dense) {
         let mut items = Items::new();
         let mut used = node.used();
         while used != 0 {
@@ -130,7 +136,6 @@ impl Writer<'_> {
             }
             used &= used - 1;
         }
-        let place = walk.path.place();
         let old = place.map_or(self.head(), |(node, offset)| node.slot(offset)).load();
         self.shrink(
             |writer| writer.build(&items, items.as_slice().len() / 2),

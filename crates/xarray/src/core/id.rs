@@ -1,6 +1,6 @@
 //! Finds free indices, for arrays that hand out ids.
 
-use super::walk::{End, Walk, walk};
+use super::walk::{End, Walk, bits, walk};
 use crate::raw::dense::align_down;
 use crate::raw::{Pin, Slot, Writer};
 use crate::{Entry, Error, Flags, IdLimit, Mark, Result};
@@ -22,7 +22,7 @@ pub(crate) fn next_free(head: &Slot, mut from: u64, max: u64, pin: Pin<'_>) -> O
 fn first_free_near(walk: &Walk<'_>, from: u64) -> std::result::Result<u64, Option<u64>> {
     // The highest node on the way that knows the slot taken to be full spares us all below it.
     let mut taken = None;
-    for (node, _) in walk.path.upwards() {
+    for (node, _) in walk.path.steps().iter().rev().flatten() {
         let digit = node.digit(from);
         if node.marks(Mark::FREE) >> digit & 1 == 0 {
             continue;
@@ -45,7 +45,7 @@ fn first_free_near(walk: &Walk<'_>, from: u64) -> std::result::Result<u64, Optio
         End::Entry(_) => Ok(from),
         End::Bucket(bucket) => {
             // At most 32 of its indices are taken.
-            let region = walk.path.bits();
+            let region = bits(walk.path.steps());
             let end = align_down(from, region) | (u64::MAX >> (64 - region.min(64)));
             let is_free = |index: u64| {
                 bucket.find(index).is_none_or(|number| {

@@ -9,7 +9,7 @@
 //!   not free, an inner slot's bit = none of the indices below are free. Indices without an entry have no
 //!   bit to keep, and are free.
 
-use super::walk::{End, Path, Walk, walk};
+use super::walk::{End, Steps, Walk, bits, split_last, walk};
 use crate::raw::dense::SLOTS;
 use crate::raw::{Dense, Pin, Writer};
 use crate::{Flags, Mark, RawXArray};
@@ -46,15 +46,14 @@ impl Writer<'_> {
                 let new = old & !(1 << number) | u32::from(bit) << number;
                 if new != old {
                     bucket.set_marks(mark, new);
-                    self.propagate(walk.path, mark, !self.is_inverted(mark) && new != 0);
+                    self.propagate(walk.path.steps(), mark, !self.is_inverted(mark) && new != 0);
                 }
             }
             End::Entry(_) => {
-                let mut path = walk.path;
-                let Some((node, canonical)) = path.pop() else {
+                let Some((node, canonical, above)) = split_last(walk.path.steps()) else {
                     return self.array().set_root_mark(mark, value);
                 };
-                self.change_node_mark(path, node, canonical, mark, bit);
+                self.change_node_mark(above, node, canonical, mark, bit);
             }
         }
     }
@@ -62,7 +61,7 @@ impl Writer<'_> {
     /// Changes the bit of one entry of a dense node that hangs at the end of the path.
     pub(crate) fn change_node_mark(
         &self,
-        path: Path<'_>,
+        path: Steps<'_, '_>,
         node: &Dense,
         canonical: usize,
         mark: Mark,
@@ -75,30 +74,31 @@ impl Writer<'_> {
         let new = if bit { old | mask } else { old & !mask };
         if new != old {
             node.set_marks(mark, new);
-            self.propagate(path, mark, self.summary(node, &path, mark));
+            self.propagate(path, mark, self.summary(node, path, mark));
         }
     }
 
     /// Returns what the slot at the end of the path has to say of the node in it.
-    pub(crate) fn summary(&self, node: &Dense, path: &Path<'_>, mark: Mark) -> bool {
+    pub(crate) fn summary(&self, node: &Dense, path: Steps<'_, '_>, mark: Mark) -> bool {
         if self.is_inverted(mark) {
             // A node that skips levels leaves indices beside it, and those are free.
-            node.marks(mark) == u64::MAX && node.bits() == path.bits()
+            node.marks(mark) == u64::MAX && node.bits() == bits(path)
         } else {
             node.marks(mark) != 0
         }
     }
 
     /// Carries a new summary up from the end of the path, as far as it changes anything.
-    pub(crate) fn propagate(&self, mut path: Path<'_>, mark: Mark, mut summary: bool) {
-        while let Some((node, offset)) = path.pop() {
+    pub(crate) fn propagate(&self, mut path: Steps<'_, '_>, mark: Mark, mut summary: bool) {
+        while let Some((node, offset, above)) = split_last(path) {
+            path = above;
             let old = node.marks(mark);
             let new = old & !(1 << offset) | u64::from(summary) << offset;
             if new == old {
                 return;
             }
             node.set_marks(mark, new);
-            summary = self.summary(node, &path, mark);
+            summary = self.summary(node, path, mark);
         }
         if !self.is_inverted(mark) {
             self.array().set_root_mark(mark, summary);

@@ -9,7 +9,7 @@
 
 use super::build::{Items, highest_digit};
 use super::mark::span_mask;
-use super::walk::{End, Path, Walk};
+use super::walk::{End, Path, Steps, split_last};
 use crate::raw::dense::{DIGIT_BITS, SLOTS};
 use crate::raw::rcu::Limbo;
 use crate::raw::{Child, Dense, Word, Writer};
@@ -80,7 +80,7 @@ impl Writer<'_> {
         let old = self.load(run.first);
         match self.reach(run.first, run.shift)? {
             Reached::Inside => return self.insert(run.first, entry),
-            Reached::Node(path, node) => self.fill(path, node, run, entry),
+            Reached::Node(path, node) => self.fill(path.steps(), node, run, entry),
         }
         Ok(old)
     }
@@ -114,9 +114,8 @@ impl Writer<'_> {
                 Child::Dense(node) => {
                     let shift = parting_shift(node.first() ^ index, shift);
                     let word = Dense::create(index, shift, self.gfp)?;
-                    let walk = Walk { path, end: End::Other(node) };
                     if let Child::Dense(fork) = word.child(self.pin()) {
-                        self.adopt(fork, &walk);
+                        self.adopt(fork, path.place());
                     }
                     self.link(path.place(), word);
                     word
@@ -127,7 +126,7 @@ impl Writer<'_> {
                     let bits =
                         items.as_slice().iter().fold(0, |bits, item| bits | (item.index ^ index));
                     let word = self.build_dense(&items, parting_shift(bits, shift))?;
-                    self.relink(&Walk { path, end: End::Bucket(bucket) }, word);
+                    self.relink(path.place(), word);
                     word
                 }
             };
@@ -136,7 +135,7 @@ impl Writer<'_> {
     }
 
     /// Fills a run of slots.
-    fn fill(&self, path: Path<'_>, node: &Dense, run: Run, entry: Entry) {
+    fn fill(&self, path: Steps<'_, '_>, node: &Dense, run: Run, entry: Entry) {
         let first = node.digit(run.first);
         let end = first + run.slots;
         let canonical = node.canonical(first);
@@ -186,9 +185,9 @@ impl Writer<'_> {
         }
     }
 
-    fn propagate_all(&self, path: Path<'_>, node: &Dense) {
+    fn propagate_all(&self, path: Steps<'_, '_>, node: &Dense) {
         for mark in Mark::ALL {
-            self.propagate(path, mark, self.summary(node, &path, mark));
+            self.propagate(path, mark, self.summary(node, path, mark));
         }
     }
 
@@ -302,8 +301,9 @@ impl Writer<'_> {
     /// Divides the entry at `index`. Each part holds `entry` and the marks of the whole.
     pub(crate) fn split(&self, index: u64, entry: Entry, mut split: Split) {
         let walk = self.walk(index);
-        let mut path = walk.path;
-        let (End::Entry(_), Some((node, canonical))) = (walk.end, path.pop()) else {
+        let (End::Entry(_), Some((node, canonical, path))) =
+            (walk.end, split_last(walk.path.steps()))
+        else {
             return;
         };
         let slots = node.span(canonical);

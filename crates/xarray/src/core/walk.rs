@@ -1,7 +1,8 @@
 //! The way from the head to an index, remembered so that marks and removals can go back up.
 
 use crate::Entry;
-use crate::raw::{Bucket, Child, Dense, Pin, Place, Slot};
+use crate::raw::dense::SLOTS;
+use crate::raw::{Bucket, Child, Dense, Pin, Place, Slot, Word};
 
 /// Levels of a tree over 64-bit indices with 6 bits each.
 pub(crate) const LEVELS_MAX: usize = 11;
@@ -11,6 +12,27 @@ pub(crate) const LEVELS_MAX: usize = 11;
 pub(crate) struct Path<'w> {
     steps: [Place<'w>; LEVELS_MAX],
     len: usize,
+}
+
+/// A path, or its upper part: passed on by reference, since copies would cost more than the walk.
+pub(crate) type Steps<'p, 'w> = &'p [Place<'w>];
+
+/// Returns the slot at the end of the way; `None` is the head.
+pub(crate) fn place<'w>(steps: Steps<'_, 'w>) -> Place<'w> {
+    steps.last().copied().flatten()
+}
+
+/// Returns the lowest node, the slot taken, and the way to it.
+pub(crate) fn split_last<'p, 'w>(
+    steps: Steps<'p, 'w>,
+) -> Option<(&'w Dense, usize, Steps<'p, 'w>)> {
+    let (&last, above) = steps.split_last()?;
+    last.map(|(node, offset)| (node, offset, above))
+}
+
+/// Returns the low index bits that the slot at the end covers.
+pub(crate) fn bits(steps: Steps<'_, '_>) -> u32 {
+    place(steps).map_or(64, |(node, _)| node.shift())
 }
 
 impl<'w> Path<'w> {
@@ -23,25 +45,13 @@ impl<'w> Path<'w> {
         self.len += 1;
     }
 
-    /// Removes and returns the lowest step.
-    pub(crate) fn pop(&mut self) -> Place<'w> {
-        self.len = self.len.checked_sub(1)?;
-        self.steps[self.len]
+    pub(crate) fn steps(&self) -> Steps<'_, 'w> {
+        &self.steps[..self.len]
     }
 
     /// Returns the slot at the end of the way; `None` is the head.
     pub(crate) fn place(&self) -> Place<'w> {
-        self.len.checked_sub(1).and_then(|last| self.steps[last])
-    }
-
-    /// Returns the low index bits that the slot at the end covers.
-    pub(crate) fn bits(&self) -> u32 {
-        self.place().map_or(64, |(node, _)| node.shift())
-    }
-
-    /// Returns the steps from the lowest up.
-    pub(crate) fn upwards(&self) -> impl Iterator<Item = (&'w Dense, usize)> {
-        self.steps[..self.len].iter().rev().flatten().copied()
+        place(self.steps())
     }
 }
 
@@ -67,31 +77,36 @@ pub(crate) struct Walk<'w> {
     pub(crate) end: End<'w>,
 }
 
-/// Goes down to an index.
+/// Goes down to an index. As a lookup, it asks a node for its prefix only if levels were skipped above it.
 #[inline]
 pub(crate) fn walk<'w>(head: &Slot, index: u64, pin: Pin<'w>) -> Walk<'w> {
     let mut path = Path::new();
-    let mut child = head.child(pin);
+    let mut word = head.load();
+    let mut must_check = true;
     loop {
-        let end = match child {
+        let end = match word.child(pin) {
             Child::Empty => End::Empty,
             Child::Entry(entry) if path.len == 0 && index != 0 => End::Single(entry),
             Child::Entry(entry) => End::Entry(entry),
             Child::Bucket(bucket) => End::Bucket(bucket),
-            Child::Dense(node) if !node.covers(index) => End::Other(node),
+            Child::Dense(node) if (must_check || word.skips()) && !node.covers(index) => {
+                End::Other(node)
+            }
             Child::Dense(node) => {
-                let offset = node.canonical(node.digit(index));
+                let shift = word.info() & 63;
+                let mut offset = (index >> shift) as usize % SLOTS;
+                word = node.slot(offset).load();
+                if let Some(canonical) = word.entry().sibling_of() {
+                    offset = canonical;
+                    word = node.slot(offset).load();
+                }
                 path.push(node, offset);
+                must_check = false;
+                if shift != 0 {
+                    continue;
+                }
                 // A leaf's slots are opaque: an odd pointer there may look like a node.
-                child = if node.shift() == 0 {
-                    match node.slot(offset).entry() {
-                        Entry::NULL => Child::Empty,
-                        entry => Child::Entry(entry),
-                    }
-                } else {
-                    node.slot(offset).child(pin)
-                };
-                continue;
+                if word == Word::NULL { End::Empty } else { End::Entry(word.entry()) }
             }
         };
         return Walk { path, end };

@@ -202,7 +202,14 @@ impl Bucket<'_> {
 
     /// Returns the slot whose key is this index, which may be a tombstone.
     pub(crate) fn find(&self, index: u64) -> Option<usize> {
-        (0..self.len()).find(|&number| self.index(number) == index)
+        if !self.fits(index) {
+            return None;
+        }
+        // SAFETY: the keys follow the header.
+        let keys = unsafe { self.node.byte_add(HEADER_BYTES) }.cast::<AtomicU64>();
+        // SAFETY: there are so many key words.
+        let keys = unsafe { std::slice::from_raw_parts(keys.as_ptr(), self.key_words()) };
+        super::lookup::find_key(keys, self.width_log2(), index)
     }
 
     pub(crate) fn is_full(&self) -> bool {

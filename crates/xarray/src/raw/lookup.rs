@@ -85,19 +85,29 @@ unsafe fn lookup_in_bucket(word: Word, index: u64) -> Entry {
     let keys = unsafe { bucket.add(HEADER_BYTES) }.cast::<AtomicU64>();
     // SAFETY: there are so many key words.
     let keys = unsafe { std::slice::from_raw_parts(keys, words) };
-    let (fits, found) = match info >> 6 & 3 {
-        0 => ((index ^ base) >> 8 == 0, find::<0>(keys, index)),
-        1 => ((index ^ base) >> 16 == 0, find::<1>(keys, index)),
-        2 => ((index ^ base) >> 32 == 0, find::<2>(keys, index)),
-        _ => (true, keys.iter().position(|key| key.load(Ordering::Acquire) == index)),
-    };
-    let Some(number) = found.filter(|_| fits) else {
+    let width_log2 = info >> 6 & 3;
+    // Keys of 8 bytes are whole indices: there is no rest to compare.
+    if width_log2 != 3 && (index ^ base) >> (8 << width_log2) != 0 {
+        return Entry::NULL;
+    }
+    let Some(number) = find_key(keys, width_log2, index) else {
         return Entry::NULL;
     };
     // SAFETY: the slots follow the keys, and a key that matched first has one.
     let slot = unsafe { bucket.add(HEADER_BYTES + 8 * (words + number)) }.cast::<Slot>();
     // SAFETY: as above.
     unsafe { &*slot }.entry()
+}
+
+/// Returns the number of the first key that equals the index's low bits.
+#[inline]
+pub(super) fn find_key(keys: &[AtomicU64], width_log2: u32, index: u64) -> Option<usize> {
+    match width_log2 {
+        0 => find::<0>(keys, index),
+        1 => find::<1>(keys, index),
+        2 => find::<2>(keys, index),
+        _ => keys.iter().position(|key| key.load(Ordering::Acquire) == index),
+    }
 }
 
 /// Returns the first lane that equals the key. Lanes are `8 << WIDTH` bits.
