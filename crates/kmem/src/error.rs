@@ -60,6 +60,14 @@ pub enum Error {
         /// Live objects.
         objects: u64,
     },
+    /// A CPU in another thread's hands still has a part of the cache.
+    #[error("cache `{name}`: CPU {cpu}, in another thread's hands, has to flush it first")]
+    CpuHolds {
+        /// The cache.
+        name: alloc::string::String,
+        /// The CPU.
+        cpu: u32,
+    },
     /// No allocator of this name.
     #[error("no allocator is called `{name}`; there are {known}")]
     NoBackend {

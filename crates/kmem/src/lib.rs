@@ -53,7 +53,8 @@ pub use ids::{
 };
 pub use machine::Machine;
 pub use machine::builder::{CheckLevel, MachineBuilder, Merging};
-pub use machine::cpu::{Cpu, CpuSet};
+pub use machine::cpu::Cpu;
+pub use machine::cpuset::CpuSet;
 pub use machine::findings::{Finding, FindingKind};
 pub use machine::locks::LockKind;
 pub use machine::stats::{CacheStats, Gauges, PathCounts, Stat};

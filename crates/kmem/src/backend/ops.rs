@@ -85,6 +85,11 @@ pub trait Ops: Debug + Send + Sync + Sized + 'static {
     /// Walks what the backend holds outside any cache.
     fn audit_shared(&self, _core: &Core, _audit: &mut Audit) {}
 
+    /// Tells whether a CPU holds a part of a cache, by its cell of CPUs times caches.
+    fn holds(&self, _cell: usize) -> bool {
+        false
+    }
+
     /// Moves what the CPU holds of a cache to the shared lists.
     fn flush(&self, cx: &Cx<'_>, cache: &Cache);
 

@@ -39,8 +39,8 @@ pub struct ObjectLayout {
     pub free_offset: u32,
     /// Bytes before the object (left red zone).
     pub left_pad: u32,
-    /// Where the two call sites are, from the start of the object; 0: nowhere.
-    pub track_offset: u32,
+    /// Where the red zone behind the object ends, from the start of the object; 0: none.
+    pub red_end: u32,
 }
 
 /// Returns the alignment of a cache (Linux: `calculate_alignment`).
@@ -97,9 +97,7 @@ fn layout(args: &CacheArgs, links: Links) -> ObjectLayout {
         // In the middle, away from an overrun of either neighbour.
         (args.object_size / 2) & !(ALIGN_MIN - 1)
     };
-    let mut track_offset = 0;
     if flags.has(SlabFlags::STORE_USER) {
-        track_offset = size;
         size += 2 * TRACK_BYTES;
     }
     let mut left_pad = 0;
@@ -116,7 +114,7 @@ fn layout(args: &CacheArgs, links: Links) -> ObjectLayout {
         size,
         free_offset,
         left_pad,
-        track_offset,
+        red_end: if flags.has(SlabFlags::RED_ZONE) { inuse } else { 0 },
     }
 }
 

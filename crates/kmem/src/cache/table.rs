@@ -33,8 +33,8 @@ zeroed_struct! {
         pub inuse: LocalU32,
         /// Bytes of red zone before the object.
         pub left_pad: LocalU32,
-        /// Where the call sites are kept; 0: nowhere.
-        pub track_offset: LocalU32,
+        /// Where the red zone behind the object ends; 0: there is none.
+        pub red_end: LocalU32,
         /// 1 if the cache has a constructor.
         pub has_ctor: LocalU32,
         /// Backend's tunables: SLUB `cpu_partial` in slabs; SLAB `limit`.
@@ -94,7 +94,7 @@ impl Cache {
         self.align.set(layout.align);
         self.inuse.set(layout.inuse);
         self.left_pad.set(layout.left_pad);
-        self.track_offset.set(layout.track_offset);
+        self.red_end.set(layout.red_end);
     }
 }
 

@@ -2,9 +2,11 @@
 
 use alloc::vec::Vec;
 
-use super::builder::Setup;
+use super::builder::{CheckLevel, Setup};
+use super::check::Track;
 use super::findings::FindingLog;
 use super::locks::LockKind;
+use super::rcu::Rcu;
 use super::stats::{Stat, Tally};
 use crate::cache::kmalloc::Kmalloc;
 use crate::cache::registry::Registry;
@@ -65,6 +67,9 @@ pub struct Core {
     pub(crate) exact: AtomicBool,
     /// Live bytes but for large kmallocs, kept while `exact`.
     pub(crate) exact_bytes: LocalU64,
+    /// One for every 8 bytes of memory, if operations are checked.
+    pub(crate) tracks: ZeroedSlice<Track>,
+    pub(crate) rcu: Rcu,
 }
 
 impl Core {
@@ -72,6 +77,15 @@ impl Core {
     #[inline(always)]
     pub(crate) fn cell(&self, cpu: u32, id: CacheId) -> usize {
         cpu as usize * (self.setup.caches_max as usize + 1) + id.index()
+    }
+
+    /// Makes a block of fresh pages something: see [`PageTable::claim`].
+    #[inline]
+    pub(crate) fn claim(&self, pfn: Pfn, kind: Kind, order: Order, cache: u32) {
+        self.pages.claim(pfn, kind, order, cache);
+        if self.setup.check != CheckLevel::Off {
+            self.clear_tracks(pfn, order);
+        }
     }
 
     /// Returns the objects of a slab: the usual number, or what fits if memory was short.
@@ -120,8 +134,40 @@ pub struct Cx<'m> {
     pub(crate) cpu: u32,
     /// Start of the CPU's row in tables of CPUs times caches.
     pub(crate) row: usize,
-    /// Whether this thread drives all CPUs and keeps exact books.
-    pub(crate) exact: bool,
+    /// What operations have to do beside their job.
+    pub(crate) hooks: Hooks,
+}
+
+/// What operations have to do beside their job: one byte, 0 in plain library use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Hooks(u8);
+
+impl Hooks {
+    /// Nothing.
+    pub(crate) const NONE: Self = Self(0);
+    /// This thread drives all CPUs and keeps exact books.
+    pub(crate) const EXACT: Self = Self(1);
+    /// Operations are checked (level 1 and up).
+    pub(crate) const CHECKS: Self = Self(2);
+
+    #[inline(always)]
+    pub(crate) fn any(self) -> bool {
+        self.0 != 0
+    }
+
+    #[inline(always)]
+    pub(crate) fn exact(self) -> bool {
+        self.0 & Self::EXACT.0 != 0
+    }
+
+    #[inline(always)]
+    pub(crate) fn checks(self) -> bool {
+        self.0 & Self::CHECKS.0 != 0
+    }
+
+    pub(crate) fn and(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
 }
 
 impl<'m> Cx<'m> {
@@ -174,7 +220,7 @@ impl<'m> Cx<'m> {
     #[inline]
     pub(crate) fn block_out(&self, bytes: u64) {
         self.counters().carved_bytes.add(bytes);
-        if self.exact {
+        if self.hooks.exact() {
             self.core.exact_bytes.add(bytes);
         }
     }
@@ -183,7 +229,7 @@ impl<'m> Cx<'m> {
     #[inline]
     pub(crate) fn block_in(&self, bytes: u64) {
         self.counters().carved_bytes.sub(bytes);
-        if self.exact {
+        if self.hooks.exact() {
             self.core.exact_bytes.sub(bytes);
         }
     }
@@ -215,7 +261,7 @@ impl<'m> Cx<'m> {
             }
         }
         let pfn = pfn?;
-        self.core.pages.claim(pfn, Kind::Slab, order, cache.id().0);
+        self.core.claim(pfn, Kind::Slab, order, cache.id().0);
         self.core.pages.get(pfn).aux.set(cache.left_pad.get());
         let objects = self.core.slab_objects(cache, order) as u32;
         self.slab_in(Some(cache.id()), order, objects);
@@ -229,7 +275,11 @@ impl<'m> Cx<'m> {
         self.tally(cache.id()).count(Stat::FreeSlab);
         let objects = self.core.slab_objects(cache, order) as u32;
         self.slab_out(Some(cache.id()), order, objects);
-        self.core.zones.free(self, pfn, order);
+        if cache.flags().has(crate::SlabFlags::TYPESAFE_BY_RCU) {
+            self.core.rcu.defer(self, pfn, order);
+        } else {
+            self.core.zones.free(self, pfn, order);
+        }
     }
 
     /// Runs the cache's constructor on the objects of a new slab.

@@ -34,6 +34,8 @@ pub enum FindingKind {
     DestroyWithObjects,
     /// A destroyed cache was used.
     UseAfterDestroy,
+    /// A pointer that no object can have: not a multiple of 8.
+    Unaligned,
     /// A size beyond the largest allocation, or a negative one.
     BadSize,
     /// An order beyond the largest block, or not the one allocated.

@@ -10,19 +10,25 @@
 
 mod books;
 pub(crate) mod builder;
+mod check;
 pub(crate) mod core;
 pub(crate) mod cpu;
+pub(crate) mod cpuset;
 pub(crate) mod findings;
+mod front;
 pub(crate) mod locks;
+mod rcu;
+mod slabinfo;
 pub(crate) mod stats;
 pub(crate) mod validate;
 
 use alloc::string::ToString;
 use alloc::vec::Vec;
 
-use self::builder::{MachineBuilder, Merging, Setup};
-use self::core::{Core, Cx};
-use self::cpu::{Cpu, CpuSet};
+use self::builder::{CheckLevel, MachineBuilder, Merging, Setup};
+use self::core::{Core, Cx, Hooks};
+use self::cpu::Cpu;
+use self::cpuset::CpuSet;
 use self::findings::{Finding, FindingLog};
 use self::locks::LockKind;
 use self::validate::{Audit, Balance};
@@ -56,6 +62,8 @@ impl<B: Backend> Machine<B> {
     pub(crate) fn boot(setup: Setup, arena: Arena) -> Result<Self, Error> {
         let pages = PageTable::new((setup.memory_bytes / PAGE_SIZE) as u32);
         let cells = setup.cpus as usize * (setup.caches_max as usize + 1);
+        let checked = setup.check != CheckLevel::Off;
+        let tracks = if checked { (setup.memory_bytes / 8) as usize } else { 0 };
         let core = Core {
             zones: Zones::new(&pages, setup.nodes, setup.cpus),
             arena,
@@ -73,6 +81,8 @@ impl<B: Backend> Machine<B> {
             large_pages: AtomicU64::new(0),
             exact: AtomicBool::new(false),
             exact_bytes: LocalU64::default(),
+            tracks: ZeroedSlice::new(tracks),
+            rcu: rcu::Rcu::new(setup.cpus),
             setup,
         };
         let mut machine = Self { backend: B::new(&core), core };
@@ -102,6 +112,12 @@ impl<B: Backend> Machine<B> {
     }
 
     fn try_create(&self, args: &CacheArgs) -> Result<CacheId, Error> {
+        let mut args = args.clone();
+        if self.core.setup.check >= CheckLevel::Full {
+            // What `slub_debug=FPZU` on the kernel's command line does to every cache.
+            args.flags |= SlabFlags::RED_ZONE | SlabFlags::POISON | SlabFlags::STORE_USER;
+        }
+        let args = &args;
         let error = |what| Error::Cache { name: args.name.to_string(), what };
         if args.object_size == 0 {
             return Err(error("the object size is 0"));
@@ -164,7 +180,7 @@ impl<B: Backend> Machine<B> {
         if !self.claim(id.0) {
             return Err(Error::CpuBusy { cpu: id.0, cpus: self.core.setup.cpus });
         }
-        Ok(Cpu::new(self, id.0, false))
+        Ok(Cpu::new(self, id.0, Hooks::NONE))
     }
 
     /// Takes all CPUs into the caller's hands.
@@ -250,8 +266,10 @@ impl<B: Backend> Machine<B> {
         self.core.caches.get(id)
     }
 
-    pub(crate) fn cx(&self, cpu: u32, exact: bool) -> Cx<'_> {
+    pub(crate) fn cx(&self, cpu: u32, hooks: Hooks) -> Cx<'_> {
+        let checked = self.core.setup.check != CheckLevel::Off;
+        let hooks = if checked { hooks.and(Hooks::CHECKS) } else { hooks };
         let row = cpu as usize * (self.core.setup.caches_max as usize + 1);
-        Cx { core: &self.core, cpu, row, exact }
+        Cx { core: &self.core, cpu, row, hooks }
     }
 }

@@ -209,7 +209,7 @@ impl Audit {
                     self.balance.held_bytes += order.bytes();
                     self.balance.live_bytes += order.bytes();
                 }
-                Kind::Pages | Kind::Vmalloc | Kind::Metadata | Kind::Carved => {}
+                Kind::Pages | Kind::Vmalloc | Kind::Metadata | Kind::Carved | Kind::Deferred => {}
                 kind => self.error(format!("page {at} is lost: {kind:?}, on no list")),
             }
             self.see(pfn, order, "used block");

@@ -33,10 +33,12 @@ pub(crate) enum Kind {
     Metadata = 7,
     /// Part of a vmalloc area.
     Vmalloc = 8,
+    /// A slab that waits for the end of a grace period.
+    Deferred = 9,
 }
 
 impl Kind {
-    const ALL: [Self; 9] = [
+    const ALL: [Self; 10] = [
         Self::Reserved,
         Self::Buddy,
         Self::Pcp,
@@ -46,6 +48,7 @@ impl Kind {
         Self::Pages,
         Self::Metadata,
         Self::Vmalloc,
+        Self::Deferred,
     ];
 }
 

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use crate::backend::for_each_backend;
 use crate::{Backend, CacheArgs, CpuId, Gfp, Machine, ObjPtr, Order, SlabFlags};
-use crate::{Site, machine::cpu::CpuSet};
+use crate::{CpuSet, Site};
 
 const SITE: Site = Site(7);
 const MIB: u64 = 1 << 20;
@@ -30,7 +30,7 @@ fn machine<B: Backend>(cpus: u32, nodes: u32) -> Machine<B> {
 }
 
 #[track_caller]
-fn assert_balanced<B: Backend>(machine: &Machine<B>) {
+pub(crate) fn assert_balanced<B: Backend>(machine: &Machine<B>) {
     let balance = machine.validate();
     assert!(balance.is_ok(), "{:#?}", balance.errors);
 }

@@ -1,3 +1,6 @@
-//! Tests across modules: one conformance suite that every backend passes.
+//! Tests across modules: suites that every backend passes, and what users know from Linux.
 
 pub(crate) mod conformance;
+mod linux;
+mod misuse;
+mod threads;

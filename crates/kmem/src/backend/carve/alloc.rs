@@ -21,14 +21,15 @@ impl<L: Lists> Heap<L> {
         let (size, cell) = (u64::from(cache.size.get()), cx.cell(cache.id()));
         if size >= PAGE_SIZE {
             let (pfn, _) = cx.slab_pages(cache, request.gfp, request.node)?;
-            let obj = ObjPtr::new(pfn.offset())?;
+            let obj = ObjPtr::new(pfn.offset() + u64::from(cache.left_pad.get()))?;
             cx.core.tallies[cell].count(Stat::AllocSlowpath);
             self.ops[cell].allocs.add(1);
             self.construct(cx, cache, obj);
             return Some(obj);
         }
         let bytes = u64::from(cache.inuse.get());
-        let shape = Shape::object(bytes, u64::from(cache.align.get()));
+        let shape =
+            Shape::object(bytes, u64::from(cache.align.get()), u64::from(cache.left_pad.get()));
         let obj = self.alloc_block(cx, cell, shape, request)?;
         self.construct(cx, cache, obj);
         Some(obj)
@@ -75,7 +76,7 @@ impl<L: Lists> Heap<L> {
             Err(walked) => tally.counts[Stat::PagesWalked as usize].add(u64::from(walked)),
         }
         let pfn = core.zones.alloc(cx, Order(0), request.gfp, request.node)?;
-        core.pages.claim(pfn, Kind::Carved, Order(0), 0);
+        core.claim(pfn, Kind::Carved, Order(0), 0);
         cx.slab_in(None, Order(0), 0);
         self.ops[cell].allocs.add(1);
         tally.count(Stat::AllocSlowpath);

@@ -20,7 +20,8 @@ impl<L: Lists> Heap<L> {
             cx.core.tallies[cell].count(Stat::FreeSlowpath);
             cx.free_slab_pages(cache, head);
         } else {
-            self.free_block(cx, cell, obj.get(), u64::from(cache.inuse.get()));
+            let start = obj.get() - u64::from(cache.left_pad.get());
+            self.free_block(cx, cell, start, u64::from(cache.inuse.get()));
         }
     }
 

@@ -17,9 +17,15 @@ const RCU_BYTES: u32 = 24;
 pub(crate) fn plan(args: &CacheArgs) -> Result<Plan, Error> {
     let error = |what| Error::Cache { name: args.name.to_string(), what };
     let align = alignment(args.flags, args.align, args.object_size);
-    let mut inuse = args.object_size;
+    let (mut inuse, mut left_pad, mut red_end) = (args.object_size, 0, 0);
     if args.flags.has(crate::SlabFlags::TYPESAFE_BY_RCU) {
         inuse = inuse.next_multiple_of(GRANULE as u32) + RCU_BYTES;
+    }
+    if args.flags.has(crate::SlabFlags::RED_ZONE) {
+        // At least 8 bytes behind the object, and in front of it as many as keep it aligned.
+        red_end = inuse.next_multiple_of(ALIGN_MIN) + ALIGN_MIN;
+        left_pad = align.max(ALIGN_MIN);
+        inuse = left_pad + red_end;
     }
     let mut size = inuse.next_multiple_of(GRANULE as u32);
     // An alignment of more than a page is the page allocator's to give.
@@ -34,8 +40,8 @@ pub(crate) fn plan(args: &CacheArgs) -> Result<Plan, Error> {
         inuse,
         size,
         free_offset: 0,
-        left_pad: 0,
-        track_offset: 0,
+        left_pad,
+        red_end,
     };
     let objects = (order.bytes() / u64::from(size)) as u32;
     Ok(Plan { layout, order, order_min: order, objects })

@@ -36,10 +36,12 @@ pub(crate) struct Shape {
 }
 
 impl Shape {
-    /// Describes a cache's object.
-    pub(crate) fn object(bytes: u64, align: u64) -> Self {
+    /// Describes a cache's object of `bytes` in all, of which `pad` come before it.
+    #[inline]
+    pub(crate) fn object(bytes: u64, align: u64, pad: u64) -> Self {
         let granules = bytes.div_ceil(GRANULE) as u32;
-        Self { granules, align: (align / GRANULE).max(1) as u32, offset: 0, class: 0, bytes }
+        let (align, offset) = ((align / GRANULE).max(1) as u32, (pad / GRANULE) as u32);
+        Self { granules, align, offset, class: 0, bytes }
     }
 
     /// Describes a kmalloc of `size` bytes: its size in front, powers of two naturally aligned.

@@ -92,8 +92,8 @@ fn compare(seed: u64, pages_max: u32, largest: u64) {
         if random.below(100) < grow || live.is_empty() {
             let size = 1 + random.below(largest);
             let (shape, bytes, align, offset) = match random.below(4) {
-                0 => (Shape::object(size, 64), size, 64, 0),
-                1 => (Shape::object(size, 8), size, 8, 0),
+                0 => (Shape::object(size, 64, 0), size, 64, 0),
+                1 => (Shape::object(size, 8, 0), size, 8, 0),
                 2 => (Shape::kmalloc(size), size + 8, natural(size), 8),
                 _ => {
                     let size = size.next_power_of_two();

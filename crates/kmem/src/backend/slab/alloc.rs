@@ -192,7 +192,7 @@ impl Slab {
         let id = cx.core.kmalloc.cache(u64::from(objects), Gfp::NONE, Site(0))?;
         let request = Request { gfp: gfp.without(Gfp::ZERO), node: None, site: Site(0) };
         let list = self.alloc(cx, id, request)?;
-        if cx.exact {
+        if cx.hooks.exact() {
             cx.book_alloc(id);
         }
         Some(list)

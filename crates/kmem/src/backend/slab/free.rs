@@ -131,7 +131,7 @@ impl Slab {
             if let (Mode::OffSlab, Some(list)) = (self.colours(cache).mode(), list) {
                 let page = pages.get(list.pfn());
                 let (id, head) = (CacheId(page.cache.get()), Pfn(page.head.get()));
-                if cx.exact {
+                if cx.hooks.exact() {
                     cx.book_free(id);
                 }
                 self.free(cx, id, list, head);

@@ -104,7 +104,9 @@ pub(super) fn set_knobs(core: &Core, cache: &Cache, args: &CacheArgs) {
 
 /// Tries the three modes in Linux's order.
 fn choose(core: &Core, args: &CacheArgs, layout: &ObjectLayout) -> Option<(Mode, Choice)> {
-    let keeps = args.ctor.is_some() || args.flags.has(SlabFlags::TYPESAFE_BY_RCU);
+    // A free object that holds poison, or what its constructor wrote, has no room for the list.
+    let keeping = SlabFlags::TYPESAFE_BY_RCU | SlabFlags::POISON;
+    let keeps = args.ctor.is_some() || args.flags.any(keeping);
     if !keeps
         && let Some(choice) = order(core, args, layout.size, Mode::InObject)
         && choice.objects <= layout.object_size

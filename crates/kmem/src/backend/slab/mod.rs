@@ -166,6 +166,10 @@ impl Ops for Slab {
         &self.arrays[cell].ops
     }
 
+    fn holds(&self, cell: usize) -> bool {
+        self.arrays[cell].avail.get() != 0
+    }
+
     fn flush(&self, cx: &Cx<'_>, cache: &Cache) {
         self.drain_array(cx, cache, u32::MAX);
     }

@@ -138,6 +138,11 @@ impl Ops for Slub {
         &self.slots[cell].ops
     }
 
+    fn holds(&self, cell: usize) -> bool {
+        let slot = &self.slots[cell];
+        slot.slab.get() != 0 || slot.partial.get() != 0
+    }
+
     fn flush(&self, cx: &Cx<'_>, cache: &Cache) {
         self.flush_cpu(cx, cache);
     }

@@ -1,0 +1,369 @@
+//! The checks of levels 1 to 3.
+//!
+//! # How it works
+//! Beside the memory stands a [`Track`] for every 8 bytes: whether an object starts there, of which
+//! cache, and the call sites of its last allocation and free. So a double free, a wrong cache, an
+//! interior or a foreign pointer are told apart under every backend alike, and both sites are
+//! known. From level 2 on, caches get the room that `slub_debug=FPZU` gives them and the checks
+//! fill it: red zones around the object, poison in free objects. Level 3 validates the whole
+//! machine after every operation. What is refused (a free that cannot be right) is left undone;
+//! what is damaged is reported once and mended.
+//!
+//! # Invariants
+//! A track is live exactly while its object is given out; tracks of a block are cleared when its
+//! pages are claimed anew.
+//!
+//! Linux counterpart: `alloc_debug_processing`, `free_debug_processing` in `mm/slub.c` @ 6.1.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+
+use super::builder::CheckLevel;
+use super::core::Core;
+use super::cpu::Cpu;
+use super::findings::{Finding, FindingKind};
+use crate::backend::Backend;
+use crate::backend::ops::Request;
+use crate::cache::SlabFlags;
+use crate::cache::table::Cache;
+use crate::gfp::Gfp;
+use crate::ids::{CacheId, ObjPtr, Order, PAGE_SIZE, Pfn, Site};
+use crate::page::Kind;
+use crate::raw::sync::{AtomicU64, Ordering};
+use crate::raw::zeroed::zeroed_struct;
+
+/// Bytes of a free object, and its last one (`POISON_FREE`, `POISON_END`).
+const POISON: (u8, u8) = (0x6b, 0xa5);
+/// Bytes of the red zones of an object given out (`SLUB_RED_ACTIVE`).
+const RED: u8 = 0xcc;
+
+const LIVE: u64 = 1;
+const FREED: u64 = 2;
+
+zeroed_struct! {
+    /// What is known of the object that starts at some 8 bytes.
+    #[derive(Debug)]
+    pub(crate) struct Track {
+        /// Bits 0 and 1 live or freed; from bit 32 the cache's raw id, 0 for kmalloc.
+        state: AtomicU64,
+        /// Low half the site of the last allocation, high half that of the last free.
+        sites: AtomicU64,
+    }
+}
+
+impl Track {
+    fn site_of(&self, state: u64) -> Option<Site> {
+        let sites = self.sites.load(Ordering::Relaxed);
+        match state & (LIVE | FREED) {
+            LIVE => Some(Site(sites as u32)),
+            FREED => Some(Site((sites >> 32) as u32)),
+            _ => None,
+        }
+    }
+}
+
+impl Core {
+    fn track(&self, obj: ObjPtr) -> Option<&Track> {
+        self.tracks.as_slice().get((obj.get() / 8) as usize)
+    }
+
+    /// Forgets what was known of a block's objects.
+    pub(crate) fn clear_tracks(&self, pfn: Pfn, order: Order) {
+        let words = (pfn.offset() / 8) as usize..((pfn.offset() + order.bytes()) / 8) as usize;
+        for track in self.tracks.as_slice().get(words).unwrap_or_default() {
+            track.state.store(0, Ordering::Relaxed);
+        }
+    }
+
+    /// Returns a live object of a cache and where it was allocated, if tracks are kept.
+    pub(crate) fn first_live(&self, id: CacheId) -> Option<(ObjPtr, Site)> {
+        let wanted = u64::from(id.0) << 32 | LIVE;
+        let tracks = self.tracks.as_slice().iter().enumerate();
+        let mut live = tracks.filter(|(_, t)| t.state.load(Ordering::Relaxed) == wanted);
+        let (at, track) = live.next()?;
+        Some((ObjPtr::new(at as u64 * 8)?, Site(track.sites.load(Ordering::Relaxed) as u32)))
+    }
+
+    fn cache_name(&self, id: Option<CacheId>) -> String {
+        let registry = self.registry.lock();
+        let name = id.and_then(|id| registry.entry(id)).map(|e| e.args.name.clone());
+        name.unwrap_or_else(|| "kmalloc".to_string())
+    }
+}
+
+/// A raw id of 0 would be cache 0 of generation 0, which never lives.
+fn tracked_cache(state: u64) -> Option<CacheId> {
+    let raw = (state >> 32) as u32;
+    (raw != 0).then_some(CacheId(raw))
+}
+
+impl<B: Backend> Cpu<'_, B> {
+    fn report(
+        &self,
+        kind: FindingKind,
+        id: Option<CacheId>,
+        obj: ObjPtr,
+        offset: i64,
+        sites: (Site, Option<Site>),
+        detail: String,
+    ) {
+        let core = &self.machine.core;
+        core.findings.report(Finding {
+            kind,
+            cache: core.cache_name(id),
+            object: Some(obj),
+            offset,
+            site: sites.0,
+            site_before: sites.1,
+            detail,
+        });
+    }
+
+    /// Tells whether a cache lives; else it is a finding.
+    #[inline]
+    pub(super) fn check_cache(&self, id: CacheId, site: Site) -> bool {
+        let slot = self.machine.slot(id);
+        if slot.alive() && slot.id() == id {
+            return true;
+        }
+        self.machine.core.findings.report(Finding {
+            kind: FindingKind::UseAfterDestroy,
+            cache: format!("#{}", id.index()),
+            object: None,
+            offset: 0,
+            site,
+            site_before: None,
+            detail: "expected a living cache, this one is destroyed".to_string(),
+        });
+        false
+    }
+
+    /// Enters a size beyond the largest allocation as a finding, unless the caller asked not to.
+    pub(super) fn check_size(&self, size: u64, request: Request) {
+        if self.cx.hooks.checks() && !request.gfp.has(Gfp::NOWARN) {
+            self.machine.core.findings.report(Finding {
+                kind: FindingKind::BadSize,
+                cache: "kmalloc".to_string(),
+                object: None,
+                offset: 0,
+                site: request.site,
+                site_before: None,
+                detail: format!("{size} bytes asked for, expected {} at most", Order::MAX.bytes()),
+            });
+        }
+    }
+
+    /// Enters an order beyond the largest block as a finding, unless the caller asked not to.
+    pub(super) fn check_order(&self, order: Order, gfp: Gfp) {
+        if self.cx.hooks.checks() && !gfp.has(Gfp::NOWARN) {
+            self.machine.core.findings.report(Finding {
+                kind: FindingKind::BadOrder,
+                cache: "-".to_string(),
+                object: None,
+                offset: 0,
+                site: Site(0),
+                site_before: None,
+                detail: format!("order {} asked for, expected 10 at most", order.0),
+            });
+        }
+    }
+
+    /// Checks and enters an object just allocated; `id` is none for a kmalloc without cache.
+    pub(super) fn check_alloc(&self, id: Option<CacheId>, obj: ObjPtr, site: Site) {
+        let core = &self.machine.core;
+        let Some(track) = core.track(obj) else { return };
+        let state = LIVE | u64::from(id.map_or(0, |id| id.0)) << 32;
+        let before = track.state.swap(state, Ordering::AcqRel);
+        if before & LIVE != 0 {
+            let detail = "given out twice: expected a free object on the free list".to_string();
+            let sites = (site, track.site_of(before));
+            self.report(FindingKind::FreeListCorrupt, id, obj, 0, sites, detail);
+        }
+        if let Some(cache) = id.map(|id| self.machine.slot(id)) {
+            if before & FREED != 0 && poisoned(cache) {
+                self.check_poison(cache, obj, (site, track.site_of(before)));
+            }
+            self.paint_zones(cache, obj);
+        }
+        let sites = track.sites.load(Ordering::Relaxed) & !0xffff_ffff;
+        track.sites.store(sites | u64::from(site.0), Ordering::Relaxed);
+        self.paranoid(site);
+    }
+
+    /// Checks an object about to be freed; `false` if it must not be. `id` is the cache that the
+    /// caller named, none for kfree.
+    pub(super) fn check_free(&self, id: Option<CacheId>, obj: ObjPtr, site: Site) -> bool {
+        if id.is_some_and(|id| !self.check_cache(id, site)) {
+            return false;
+        }
+        let core = &self.machine.core;
+        if !obj.get().is_multiple_of(8) {
+            let detail = format!("expected a multiple of 8, got {obj}");
+            let start = ObjPtr::new(obj.get() & !7).unwrap_or(obj);
+            let offset = (obj.get() & 7) as i64;
+            self.report(FindingKind::Unaligned, id, start, offset, (site, None), detail);
+            return false;
+        }
+        let Some(track) = core.track(obj) else { return true };
+        let state = track.state.load(Ordering::Acquire);
+        let from = tracked_cache(state);
+        if state & LIVE != 0 && id.is_some() && from != id {
+            let detail = format!("expected an object of {}", core.cache_name(id));
+            let sites = (site, track.site_of(state));
+            self.report(FindingKind::WrongCache, from, obj, 0, sites, detail);
+            return false;
+        }
+        let dead = state & !LIVE | FREED;
+        let taken = state & LIVE != 0
+            && track
+                .state
+                .compare_exchange(state, dead, Ordering::AcqRel, Ordering::Relaxed)
+                .is_ok();
+        if !taken {
+            self.refuse(id.or(from), obj, state, (site, track.site_of(state)));
+            return false;
+        }
+        if let Some(cache) = from.map(|id| self.machine.slot(id)) {
+            self.check_zones(cache, obj, (site, track.site_of(state)));
+            if poisoned(cache) {
+                let size = u64::from(cache.object_size.get());
+                core.arena.fill(obj.get(), size, POISON.0);
+                core.arena.fill(obj.get() + size - 1, 1, POISON.1);
+            }
+        }
+        let sites = track.sites.load(Ordering::Relaxed) & 0xffff_ffff;
+        track.sites.store(sites | u64::from(site.0) << 32, Ordering::Relaxed);
+        self.paranoid(site);
+        true
+    }
+
+    /// Reports a free of what is not live: freed already, inside an object, or never ours.
+    #[cold]
+    fn refuse(&self, id: Option<CacheId>, obj: ObjPtr, state: u64, sites: (Site, Option<Site>)) {
+        if state & FREED != 0 {
+            let detail = "expected a live object, it is free already".to_string();
+            return self.report(FindingKind::DoubleFree, id, obj, 0, sites, detail);
+        }
+        if let Some((start, track)) = self.enclosing(obj) {
+            let state = track.state.load(Ordering::Relaxed);
+            let (from, offset) = (tracked_cache(state), (obj.get() - start.get()) as i64);
+            let detail = format!("expected {start}, the start of the object");
+            let sites = (sites.0, track.site_of(state));
+            return self.report(FindingKind::InteriorPointer, from, start, offset, sites, detail);
+        }
+        let detail = "expected an object given out by this machine".to_string();
+        self.report(FindingKind::ForeignPointer, None, obj, 0, (sites.0, None), detail);
+    }
+
+    /// Returns the live object that a pointer leads into.
+    fn enclosing(&self, obj: ObjPtr) -> Option<(ObjPtr, &Track)> {
+        let core = &self.machine.core;
+        let page = core.pages.try_get(obj.pfn())?;
+        if !matches!(page.kind(), Kind::Slab | Kind::Carved | Kind::Large) {
+            return None;
+        }
+        let floor = Pfn(page.head.get()).offset();
+        let starts = (floor / 8..obj.get() / 8).rev();
+        let mut objects = starts.filter_map(|at| ObjPtr::new(at * 8));
+        let start = objects.find(|&start| {
+            core.track(start).is_some_and(|t| t.state.load(Ordering::Relaxed) & LIVE != 0)
+        })?;
+        let track = core.track(start)?;
+        let size = match tracked_cache(track.state.load(Ordering::Relaxed)) {
+            Some(id) => u64::from(core.caches.get(id).object_size.get()),
+            None => self.ksize(start),
+        };
+        (obj.get() - start.get() < size).then_some((start, track))
+    }
+
+    /// Fills the red zones around an object.
+    fn paint_zones(&self, cache: &Cache, obj: ObjPtr) {
+        let arena = &self.machine.core.arena;
+        let (left, size, end) = zones(cache);
+        if end > 0 {
+            arena.fill(obj.get() - left, left, RED);
+            arena.fill(obj.get() + size, end - size, RED);
+        }
+    }
+
+    /// Checks the red zones around an object.
+    fn check_zones(&self, cache: &Cache, obj: ObjPtr, sites: (Site, Option<Site>)) {
+        let (left, size, end) = zones(cache);
+        if end == 0 {
+            return;
+        }
+        for (kind, from, to) in [
+            (FindingKind::OverflowLeft, obj.get() - left, obj.get()),
+            (FindingKind::OverflowRight, obj.get() + size, obj.get() + end),
+        ] {
+            self.check_bytes(kind, cache, obj, from..to, RED, sites);
+        }
+    }
+
+    /// Checks that a free object was not written to.
+    fn check_poison(&self, cache: &Cache, obj: ObjPtr, sites: (Site, Option<Site>)) {
+        let end = obj.get() + u64::from(cache.object_size.get());
+        let kind = FindingKind::WriteAfterFree;
+        if self.check_bytes(kind, cache, obj, obj.get()..end - 1, POISON.0, sites) {
+            self.check_bytes(kind, cache, obj, end - 1..end, POISON.1, sites);
+        }
+    }
+
+    /// Checks that all bytes of a range are `expected`; the first that is not is a finding.
+    fn check_bytes(
+        &self,
+        kind: FindingKind,
+        cache: &Cache,
+        obj: ObjPtr,
+        mut range: core::ops::Range<u64>,
+        expected: u8,
+        sites: (Site, Option<Site>),
+    ) -> bool {
+        let arena = &self.machine.core.arena;
+        let Some(at) = range.find(|&at| arena.byte(at) != expected) else { return true };
+        let detail = format!("expected 0x{expected:02x}, found 0x{:02x}", arena.byte(at));
+        let offset = at as i64 - obj.get() as i64;
+        self.report(kind, Some(cache.id()), obj, offset, sites, detail);
+        false
+    }
+
+    /// At level 3, validates the whole machine.
+    #[inline]
+    fn paranoid(&self, site: Site) {
+        if self.machine.core.setup.check == CheckLevel::Paranoid {
+            self.validate_all(site);
+        }
+    }
+
+    #[cold]
+    fn validate_all(&self, site: Site) {
+        // In the middle of a free the object counts as live still, in all books alike.
+        for error in self.machine.validate().errors {
+            self.machine.core.findings.report(Finding {
+                kind: FindingKind::Imbalance,
+                cache: "-".to_string(),
+                object: None,
+                offset: 0,
+                site,
+                site_before: None,
+                detail: error,
+            });
+        }
+    }
+}
+
+/// Returns the left red zone's size, and where the right one starts and ends; 0 for none.
+fn zones(cache: &Cache) -> (u64, u64, u64) {
+    let end = u64::from(cache.red_end.get());
+    (u64::from(cache.left_pad.get()), u64::from(cache.object_size.get()), end)
+}
+
+/// Tells whether free objects hold poison: not where they must keep their contents.
+fn poisoned(cache: &Cache) -> bool {
+    let flags = cache.flags();
+    flags.has(SlabFlags::POISON)
+        && !flags.has(SlabFlags::TYPESAFE_BY_RCU)
+        && cache.has_ctor.get() == 0
+}
+
+const _: () = assert!(PAGE_SIZE.is_multiple_of(8));

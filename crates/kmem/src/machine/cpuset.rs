@@ -1,0 +1,56 @@
+//! All CPUs of a machine in one thread's hands, for a thread that plays every CPU in turn.
+
+use alloc::vec::Vec;
+
+use super::Machine;
+use super::core::Hooks;
+use super::cpu::Cpu;
+use crate::backend::Backend;
+use crate::error::Error;
+use crate::ids::{CacheId, CpuId, Site};
+
+/// All CPUs of a machine. While it lives, gauges and peaks are exact at every instant.
+#[derive(Debug)]
+pub struct CpuSet<'m, B: Backend> {
+    machine: &'m Machine<B>,
+    cpus: Vec<Cpu<'m, B>>,
+}
+
+impl<'m, B: Backend> CpuSet<'m, B> {
+    pub(super) fn new(machine: &'m Machine<B>) -> Self {
+        let cpus = (0..machine.cpu_count()).map(|cpu| Cpu::new(machine, cpu, Hooks::EXACT));
+        let cpus = cpus.collect();
+        machine.open_books();
+        Self { machine, cpus }
+    }
+
+    /// Returns a CPU.
+    ///
+    /// # Panics
+    /// If the machine has no such CPU.
+    #[inline(always)]
+    pub fn cpu(&self, id: CpuId) -> &Cpu<'m, B> {
+        &self.cpus[id.0 as usize]
+    }
+
+    /// Returns all CPUs by number.
+    pub fn iter(&self) -> impl Iterator<Item = &Cpu<'m, B>> {
+        self.cpus.iter()
+    }
+
+    /// Gives everything that can be given of a cache back to the page allocator
+    /// (`kmem_cache_shrink`).
+    pub fn shrink(&self, cache: CacheId) {
+        self.cpus.iter().for_each(|cpu| cpu.flush(cache));
+        self.machine.backend.shrink(&self.cpus[0].cx, self.machine.slot(cache));
+    }
+
+    /// Destroys a cache, or takes one alias off it (`kmem_cache_destroy`).
+    ///
+    /// # Errors
+    /// [`Error::Busy`] if objects are live: the cache stays, and a finding is entered.
+    pub fn cache_destroy(&self, cache: CacheId, site: Site) -> Result<(), Error> {
+        self.cpus.iter().for_each(|cpu| cpu.flush(cache));
+        self.cpus[0].cache_destroy(cache, site)
+    }
+}

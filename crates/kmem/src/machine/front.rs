@@ -1,0 +1,327 @@
+//! The rest of the slab front: what callers have beside the hot four.
+//!
+//! Linux counterpart: `mm/slab_common.c`, `mm/slab.h`, `include/linux/gfp.h` @ 6.1.
+
+use alloc::string::ToString;
+use alloc::vec::Vec;
+
+use super::cpu::Cpu;
+use super::findings::{Finding, FindingKind};
+use crate::backend::Backend;
+use crate::backend::ops::Request;
+use crate::error::Error;
+use crate::gfp::Gfp;
+use crate::ids::{CacheId, NodeId, ObjPtr, Order, PAGE_SIZE, Pfn, Site};
+use crate::page::Kind;
+
+impl<B: Backend> Cpu<'_, B> {
+    /// Allocates an object on a node (`kmem_cache_alloc_node`).
+    #[inline]
+    pub fn alloc_node(&self, cache: CacheId, gfp: Gfp, node: NodeId, site: Site) -> Option<ObjPtr> {
+        self.alloc_request(cache, Request { gfp, node: Some(node), site })
+    }
+
+    /// Allocates an object full of zeroes (`kmem_cache_zalloc`).
+    #[inline]
+    pub fn zalloc(&self, cache: CacheId, gfp: Gfp, site: Site) -> Option<ObjPtr> {
+        self.alloc(cache, gfp | Gfp::ZERO, site)
+    }
+
+    /// Fills `objects` from a cache; all or none (`kmem_cache_alloc_bulk`). Tells whether it did.
+    pub fn alloc_bulk(
+        &self,
+        cache: CacheId,
+        gfp: Gfp,
+        objects: &mut [Option<ObjPtr>],
+        site: Site,
+    ) -> bool {
+        for i in 0..objects.len() {
+            objects[i] = self.alloc(cache, gfp, site);
+            if objects[i].is_none() {
+                let taken = objects[..i].iter_mut().filter_map(Option::take);
+                taken.for_each(|obj| self.free(cache, obj, site));
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Frees many objects of one cache (`kmem_cache_free_bulk`).
+    pub fn free_bulk(&self, cache: CacheId, objects: impl Iterator<Item = ObjPtr>, site: Site) {
+        objects.for_each(|obj| self.free(cache, obj, site));
+    }
+
+    /// Allocates `size` bytes on a node (`kmalloc_node`).
+    #[inline]
+    pub fn kmalloc_node(&self, size: u64, gfp: Gfp, node: NodeId, site: Site) -> Option<ObjPtr> {
+        self.kmalloc_request(size, Request { gfp, node: Some(node), site })
+    }
+
+    /// Allocates `size` bytes full of zeroes (`kzalloc`).
+    #[inline]
+    pub fn kzalloc(&self, size: u64, gfp: Gfp, site: Site) -> Option<ObjPtr> {
+        self.kmalloc(size, gfp | Gfp::ZERO, site)
+    }
+
+    /// Allocates `count` elements of `size` bytes (`kmalloc_array`); `None` also when the product
+    /// overflows.
+    pub fn kmalloc_array(&self, count: u64, size: u64, gfp: Gfp, site: Site) -> Option<ObjPtr> {
+        self.kmalloc(count.checked_mul(size)?, gfp, site)
+    }
+
+    /// Makes a kmalloc block hold `size` bytes (`krealloc`): the same block if it has the room,
+    /// else a new one with the old contents. `None` leaves the old block as it is; a size of 0
+    /// frees it and gives [`ObjPtr::ZERO_SIZE`].
+    pub fn krealloc(&self, obj: Option<ObjPtr>, size: u64, gfp: Gfp, site: Site) -> Option<ObjPtr> {
+        let Some(old) = obj.filter(|&obj| obj != ObjPtr::ZERO_SIZE) else {
+            return self.kmalloc(size, gfp, site);
+        };
+        if size == 0 {
+            self.kfree(old, site);
+            return Some(ObjPtr::ZERO_SIZE);
+        }
+        let room = self.ksize(old);
+        if size <= room {
+            return Some(old);
+        }
+        let new = self.kmalloc(size, gfp, site)?;
+        self.machine.core.arena.copy(old.get(), new.get(), room);
+        self.kfree(old, site);
+        Some(new)
+    }
+
+    /// Returns the usable bytes of an object from kmalloc or a cache (`ksize`); 0 of what is none.
+    pub fn ksize(&self, obj: ObjPtr) -> u64 {
+        let core = &self.machine.core;
+        let Some(page) = core.pages.try_get(obj.pfn()) else { return 0 };
+        match page.kind() {
+            Kind::Slab => {
+                let cache = core.caches.get(CacheId(page.cache.get()));
+                u64::from(cache.object_size.get())
+            }
+            Kind::Large | Kind::Pages => page.order().bytes(),
+            Kind::Carved => self.machine.backend.carved_size(&core.arena, obj),
+            _ => 0,
+        }
+    }
+
+    /// Allocates 2^order pages (`alloc_pages`); `None` when memory is out or the order is above 10.
+    pub fn alloc_pages(&self, order: Order, gfp: Gfp) -> Option<Pfn> {
+        let core = &self.machine.core;
+        if order > Order::MAX {
+            self.check_order(order, gfp);
+            return None;
+        }
+        let pfn = core.zones.alloc(&self.cx, order, gfp, None)?;
+        core.claim(pfn, Kind::Pages, order, 0);
+        if gfp.has(Gfp::ZERO) {
+            core.arena.fill(pfn.offset(), order.bytes(), 0);
+        }
+        Some(pfn)
+    }
+
+    /// Frees pages (`__free_pages`).
+    pub fn free_pages(&self, pfn: Pfn, order: Order, site: Site) {
+        let core = &self.machine.core;
+        let Some(obj) = ObjPtr::new(pfn.offset()) else { return };
+        let Some(page) = core.pages.try_get(pfn).filter(|page| page.kind() == Kind::Pages) else {
+            return self.finding(FindingKind::ForeignPointer, obj, site, "not from alloc_pages");
+        };
+        if page.order() != order || page.head.get() != pfn.0 {
+            return self.finding(FindingKind::BadOrder, obj, site, "not the block allocated");
+        }
+        core.zones.free(&self.cx, pfn, order);
+    }
+
+    /// Allocates `size` bytes of whole pages and gives the rest of the block back
+    /// (`alloc_pages_exact`); free with [`Self::free_pages_exact`].
+    pub fn alloc_pages_exact(&self, size: u64, gfp: Gfp) -> Option<Pfn> {
+        let order = Order::for_bytes(size)?;
+        let core = &self.machine.core;
+        let pfn = self.alloc_pages(order, gfp)?;
+        let used = size.max(1).div_ceil(PAGE_SIZE) as u32;
+        for page in pfn.0..pfn.0 + order.pages() {
+            core.claim(Pfn(page), Kind::Pages, Order(0), 0);
+            if page - pfn.0 >= used {
+                core.zones.free(&self.cx, Pfn(page), Order(0));
+            }
+        }
+        Some(pfn)
+    }
+
+    /// Frees what [`Self::alloc_pages_exact`] gave.
+    pub fn free_pages_exact(&self, pfn: Pfn, size: u64, site: Site) {
+        let pages = size.max(1).div_ceil(PAGE_SIZE) as u32;
+        (pfn.0..pfn.0 + pages).for_each(|page| self.free_pages(Pfn(page), Order(0), site));
+    }
+
+    /// Frees a kmalloc block by its address in this process; an address of another machine, or of
+    /// none, is a finding.
+    pub fn kfree_address(&self, address: *const u8, site: Site) {
+        match self.machine.object(address) {
+            Some(obj) => self.kfree(obj, site),
+            None => self.foreign(address, site),
+        }
+    }
+
+    /// Frees an object by its address in this process, as [`Self::kfree_address`].
+    pub fn free_address(&self, cache: CacheId, address: *const u8, site: Site) {
+        match self.machine.object(address) {
+            Some(obj) => self.free(cache, obj, site),
+            None => self.foreign(address, site),
+        }
+    }
+
+    /// Lets time pass on this CPU: `now_ns` on any clock that only rises (a trace's, or the real
+    /// one). SLAB reaps its arrays by it every two seconds, and grace periods end.
+    #[inline]
+    pub fn tick(&self, now_ns: u64) {
+        self.machine.backend.tick(&self.cx, now_ns);
+        self.machine.core.rcu.poll(&self.cx);
+    }
+
+    /// Returns what the CPU holds of a cache to the shared lists.
+    pub fn flush(&self, cache: CacheId) {
+        self.machine.backend.flush(&self.cx, self.machine.slot(cache));
+    }
+
+    /// Gives everything that can be given of a cache back to the page allocator
+    /// (`kmem_cache_shrink`). What CPUs in other threads' hands hold stays; they may flush it.
+    pub fn shrink(&self, cache: CacheId) {
+        self.flush(cache);
+        self.machine.flush_idle(cache);
+        self.machine.backend.shrink(&self.cx, self.machine.slot(cache));
+    }
+
+    /// Shrinks every cache, empties the per-CPU page lists, and gives the memory of free blocks of
+    /// 64 KiB and more back to the operating system. Returns the bytes that went there.
+    pub fn reclaim(&self) -> u64 {
+        self.machine.caches().into_iter().for_each(|cache| self.shrink(cache));
+        self.machine.release_memory()
+    }
+
+    /// Destroys a cache, or takes one alias off it (`kmem_cache_destroy`).
+    ///
+    /// # Errors
+    /// [`Error::Busy`] if objects are live: the cache stays, and a finding is entered.
+    /// [`Error::CpuHolds`] if a CPU in another thread's hands still has a part of it.
+    pub fn cache_destroy(&self, cache: CacheId, site: Site) -> Result<(), Error> {
+        let machine = self.machine;
+        if self.cx.hooks.checks() && !self.check_cache(cache, site) {
+            return Ok(());
+        }
+        let name = {
+            let mut registry = machine.core.registry.lock();
+            let Some(entry) = registry.entry_mut(cache) else { return Ok(()) };
+            if entry.users > 1 {
+                entry.users -= 1;
+                return Ok(());
+            }
+            entry.args.name.to_string()
+        };
+        self.shrink(cache);
+        let objects = machine.live(cache);
+        if objects > 0 {
+            machine.core.findings.report(self.leak(cache, &name, objects, site));
+            return Err(Error::Busy { name, objects });
+        }
+        if let Some(cpu) = machine.holder(cache) {
+            return Err(Error::CpuHolds { name, cpu });
+        }
+        machine.core.registry.lock().remove(&machine.core.caches, cache);
+        Ok(())
+    }
+
+    /// Waits until no reader from before is left, and frees the slabs of type-safe caches that
+    /// waited for it (`rcu_barrier`).
+    ///
+    /// # Panics
+    /// If this CPU itself is inside [`Self::rcu_read`]: it would wait for itself.
+    pub fn rcu_barrier(&self) {
+        self.machine.core.rcu.barrier(&self.cx);
+    }
+
+    /// Enters a read-side section: slabs of type-safe caches freed from now on stay until it ends
+    /// (`rcu_read_lock`). Sections of one CPU do not nest.
+    pub fn rcu_read<R>(&self, read: impl FnOnce() -> R) -> R {
+        self.machine.core.rcu.enter(&self.cx);
+        let result = read();
+        self.machine.core.rcu.leave(&self.cx);
+        result
+    }
+
+    fn leak(&self, cache: CacheId, name: &str, objects: u64, site: Site) -> Finding {
+        let first = self.machine.core.first_live(cache);
+        Finding {
+            kind: FindingKind::DestroyWithObjects,
+            cache: name.to_string(),
+            object: first.map(|(obj, _)| obj),
+            offset: 0,
+            site,
+            site_before: first.map(|(_, site)| site),
+            detail: alloc::format!("{objects} objects are live, expected none"),
+        }
+    }
+
+    #[cold]
+    fn foreign(&self, address: *const u8, site: Site) {
+        self.machine.core.findings.report(Finding {
+            kind: FindingKind::ForeignPointer,
+            cache: "-".to_string(),
+            object: None,
+            offset: 0,
+            site,
+            site_before: None,
+            detail: alloc::format!("{address:p} is not in this machine's memory"),
+        });
+    }
+
+    #[cold]
+    pub(super) fn finding(&self, kind: FindingKind, obj: ObjPtr, site: Site, detail: &str) {
+        self.machine.core.findings.report(Finding {
+            kind,
+            cache: "-".to_string(),
+            object: Some(obj),
+            offset: 0,
+            site,
+            site_before: None,
+            detail: detail.to_string(),
+        });
+    }
+}
+
+impl<B: Backend> super::Machine<B> {
+    /// Flushes a cache on the CPUs that are in nobody's hands.
+    pub(super) fn flush_idle(&self, cache: CacheId) {
+        for cpu in 0..self.core.setup.cpus {
+            if self.claim(cpu) {
+                self.backend.flush(&self.cx(cpu, super::core::Hooks::NONE), self.slot(cache));
+                self.release(cpu);
+            }
+        }
+    }
+
+    /// Returns a CPU that holds a part of a cache.
+    fn holder(&self, cache: CacheId) -> Option<u32> {
+        let cpus = 0..self.core.setup.cpus;
+        cpus.into_iter().find(|&cpu| self.backend.holds(self.core.cell(cpu, cache)))
+    }
+
+    /// Empties the per-CPU page lists and gives the memory of free blocks of 64 KiB and more back
+    /// to the operating system. Returns the bytes.
+    pub fn release_memory(&self) -> u64 {
+        self.core.zones.drain(&self.core);
+        self.core.zones.discard(&self.core, Order(4))
+    }
+
+    /// Returns the names of all caches with their ids, merged ones under every name.
+    pub fn cache_names(&self) -> Vec<(alloc::string::String, CacheId)> {
+        let registry = self.core.registry.lock();
+        let entries = registry.entries().iter();
+        entries
+            .flat_map(|e| {
+                core::iter::once(&e.args.name).chain(&e.aliases).map(|name| (name.clone(), e.id))
+            })
+            .collect()
+    }
+}

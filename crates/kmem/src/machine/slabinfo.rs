@@ -1,0 +1,101 @@
+//! `/proc/slabinfo` 2.1 and the attributes under `/sys/kernel/slab`.
+//!
+//! Linux counterpart: `print_slabinfo_header`, `cache_show` in `mm/slab_common.c`, the attributes
+//! of `mm/slub.c` @ 6.1.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt::Write;
+
+use super::Machine;
+use super::stats::Stat;
+use crate::backend::{Backend, BackendKind};
+use crate::cache::SlabFlags;
+use crate::ids::CacheId;
+
+impl<B: Backend> Machine<B> {
+    /// Returns the text of `/proc/slabinfo`, newest cache first, as parsers of it expect.
+    pub fn slabinfo(&self) -> String {
+        let mut text = String::from("slabinfo - version: 2.1\n");
+        text.push_str(
+            "# name            <active_objs> <num_objs> <objsize> <objperslab> <pagesperslab> \
+             : tunables <limit> <batchcount> <sharedfactor> \
+             : slabdata <active_slabs> <num_slabs> <sharedavail>\n",
+        );
+        for id in self.caches().into_iter().rev() {
+            let Some(stats) = self.cache_stats(id) else { continue };
+            let slot = self.slot(id);
+            let (limit, batch, shared) = match B::KIND {
+                BackendKind::Slab => {
+                    let batch = slot.knob_b.get().max(1);
+                    (slot.knob_a.get(), batch, slot.knob_c.get() / batch)
+                }
+                _ => (0, 0, 0),
+            };
+            // Carved objects have no slabs of their own: what is live is all there is.
+            let objects = stats.objects_total.max(stats.objects_live);
+            // Writing to a string cannot fail.
+            let _ = writeln!(
+                text,
+                "{:<17} {:>6} {:>6} {:>6} {:>4} {:>4} : tunables {:>4} {:>4} {:>4} : slabdata \
+                 {:>6} {:>6} {:>6}",
+                stats.name.replace(char::is_whitespace, "_"),
+                stats.objects_live,
+                objects,
+                stats.slab_size,
+                stats.objs_per_slab,
+                stats.order.pages(),
+                limit,
+                batch,
+                shared,
+                stats.slabs,
+                stats.slabs,
+                0
+            );
+        }
+        text
+    }
+
+    /// Returns a cache's attributes by the names they have under `/sys/kernel/slab`; `None` once
+    /// it is destroyed.
+    pub fn cache_attributes(&self, id: CacheId) -> Option<Vec<(&'static str, String)>> {
+        let stats = self.cache_stats(id)?;
+        let slot = self.slot(id);
+        let flag = |flag| String::from(if slot.flags().has(flag) { "1" } else { "0" });
+        let mut attributes = Vec::from([
+            ("aliases", format!("{}", stats.aliases.len())),
+            ("align", format!("{}", stats.align)),
+            ("cache_dma", flag(SlabFlags::CACHE_DMA)),
+            ("destroy_by_rcu", flag(SlabFlags::TYPESAFE_BY_RCU)),
+            ("hwcache_align", flag(SlabFlags::HWCACHE_ALIGN)),
+            ("object_size", format!("{}", stats.object_size)),
+            ("objects", format!("{}", stats.objects_live)),
+            ("objs_per_slab", format!("{}", stats.objs_per_slab)),
+            ("order", format!("{}", stats.order.0)),
+            ("poison", flag(SlabFlags::POISON)),
+            ("reclaim_account", flag(SlabFlags::RECLAIM_ACCOUNT)),
+            ("red_zone", flag(SlabFlags::RED_ZONE)),
+            ("slab_size", format!("{}", stats.slab_size)),
+            ("slabs", format!("{}", stats.slabs)),
+            ("store_user", flag(SlabFlags::STORE_USER)),
+            ("total_objects", format!("{}", stats.objects_total)),
+        ]);
+        if B::KIND == BackendKind::Slub {
+            attributes.push(("cpu_partial", format!("{}", self.cpu_partial(id))));
+            attributes.push(("min_partial", format!("{}", slot.knob_b.get())));
+        }
+        let counts = Stat::ALL.iter().map(|&stat| (stat.name(), stats.paths.get(stat)));
+        attributes.extend(counts.map(|(name, count)| (name, format!("{count}"))));
+        Some(attributes)
+    }
+
+    /// Returns SLUB's `cpu_partial`: objects, of which the slabs in `knob_a` are made.
+    fn cpu_partial(&self, id: CacheId) -> u32 {
+        let registry = self.core.registry.lock();
+        let own = registry.entry(id).and_then(|e| e.args.tunables.cpu_partial);
+        let set = own.or(self.core.setup.tunables.cpu_partial);
+        let size = self.slot(id).size.get();
+        set.unwrap_or_else(|| crate::cache::geometry::cpu_partial_objects(size))
+    }
+}

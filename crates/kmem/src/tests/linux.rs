@@ -1,0 +1,272 @@
+//! What users know from Linux: order of reuse, distances, limits, merging.
+
+use alloc::vec::Vec;
+
+use crate::{
+    Backend, CacheArgs, CpuId, Gfp, KmallocConfig, Machine, Merging, ObjPtr, Order, Site, Slab,
+    SlabFlags, Slub, Stat,
+};
+
+const SITE: Site = Site(1);
+
+fn machine<B: Backend>() -> Machine<B> {
+    Machine::builder().memory_bytes(64 << 20).build().unwrap()
+}
+
+/// Free a, alloc gives a; free b and c, alloc gives c and b; a batch comes back reversed.
+fn last_in_first_out<B: Backend>() {
+    let machine = machine::<B>();
+    let cache = machine.cache_create(&CacheArgs::new("lifo", 200)).unwrap();
+    let cpu = machine.cpu(CpuId(0)).unwrap();
+    let alloc = || cpu.alloc(cache, Gfp::KERNEL, SITE).unwrap();
+    let (a, b, c) = (alloc(), alloc(), alloc());
+    cpu.free(cache, a, SITE);
+    assert_eq!(alloc(), a);
+    cpu.free(cache, b, SITE);
+    cpu.free(cache, c, SITE);
+    assert_eq!((alloc(), alloc()), (c, b));
+    let batch: Vec<ObjPtr> = (0..10).map(|_| alloc()).collect();
+    cpu.free_bulk(cache, batch.iter().copied(), SITE);
+    let again: Vec<ObjPtr> = (0..10).map(|_| alloc()).collect();
+    assert!(again.iter().eq(batch.iter().rev()));
+}
+
+#[test]
+fn slub_is_last_in_first_out() {
+    last_in_first_out::<Slub>();
+}
+
+#[test]
+fn slab_is_last_in_first_out() {
+    last_in_first_out::<Slab>();
+}
+
+#[test]
+fn quiet_kmalloc_32_is_dense() {
+    let machine = machine::<Slub>();
+    let cpu = machine.cpu(CpuId(0)).unwrap();
+    let at: Vec<u64> = (0..20).map(|_| cpu.kmalloc(32, Gfp::KERNEL, SITE).unwrap().get()).collect();
+    assert!(at.windows(2).all(|w| w[1] - w[0] == 32), "{at:?}");
+}
+
+#[test]
+fn kmalloc_40_scatters_where_a_cache_stays_dense() {
+    let machine = machine::<Slub>();
+    let cpu = machine.cpu(CpuId(0)).unwrap();
+    let own = machine.cache_create(&CacheArgs::new("forty", 40)).unwrap();
+    // Others use kmalloc-64 and free every third of theirs, in no order.
+    let churn: Vec<ObjPtr> =
+        (0..3000).map(|_| cpu.kmalloc(64, Gfp::KERNEL, SITE).unwrap()).collect();
+    for step in [7, 3, 5, 11] {
+        for obj in churn.iter().skip(step).step_by(13) {
+            cpu.kfree(*obj, SITE);
+        }
+    }
+    let kmalloc: Vec<u64> =
+        (0..200).map(|_| cpu.kmalloc(40, Gfp::KERNEL, SITE).unwrap().get()).collect();
+    let cached: Vec<u64> =
+        (0..200).map(|_| cpu.alloc(own, Gfp::KERNEL, SITE).unwrap().get()).collect();
+    let near = |at: &[u64]| at.windows(2).filter(|w| w[0].abs_diff(w[1]) <= 64).count();
+    assert_eq!(cpu.ksize(ObjPtr::new(kmalloc[0]).unwrap()), 64);
+    assert!(near(&kmalloc) < 100, "kmalloc(40) scatters: {} near", near(&kmalloc));
+    assert!(near(&cached) > 190, "the cache stays dense: {} near", near(&cached));
+}
+
+#[test]
+fn sizes_round_to_classes() {
+    let machine = machine::<Slub>();
+    let cpu = machine.cpu(CpuId(0)).unwrap();
+    for (size, class) in
+        [(1, 8), (24, 32), (40, 64), (65, 96), (97, 128), (129, 192), (193, 256), (8192, 8192)]
+    {
+        let obj = cpu.kmalloc(size, Gfp::KERNEL, SITE).unwrap();
+        assert_eq!(cpu.ksize(obj), class, "kmalloc({size})");
+    }
+    assert_eq!(cpu.ksize(cpu.kmalloc(8193, Gfp::KERNEL, SITE).unwrap()), 16384);
+    assert_eq!(cpu.ksize(ObjPtr::ZERO_SIZE), 0);
+}
+
+#[test]
+fn gfp_flags_choose_the_kind_of_kmalloc() {
+    let machine = machine::<Slub>();
+    let cache = |gfp| {
+        let id = machine.kmalloc_cache(100, gfp, SITE).unwrap();
+        machine.cache_stats(id).unwrap().name
+    };
+    assert_eq!(cache(Gfp::KERNEL), "kmalloc-128");
+    assert_eq!(cache(Gfp::KERNEL_ACCOUNT), "kmalloc-cg-128");
+    assert_eq!(cache(Gfp::KERNEL | Gfp::RECLAIMABLE), "kmalloc-rcl-128");
+    assert_eq!(cache(Gfp::KERNEL | Gfp::DMA), "dma-kmalloc-128");
+    assert_eq!(cache(Gfp::KERNEL_ACCOUNT | Gfp::DMA), "dma-kmalloc-128");
+    let config = KmallocConfig { types: Vec::new(), ..KmallocConfig::default() };
+    let plain = Machine::<Slub>::builder().kmalloc(config).build().unwrap();
+    let id = plain.kmalloc_cache(100, Gfp::KERNEL_ACCOUNT, SITE).unwrap();
+    assert_eq!(plain.cache_stats(id).unwrap().name, "kmalloc-128");
+}
+
+#[test]
+fn own_classes_and_copies() {
+    let config =
+        KmallocConfig { classes: [48, 160, 8192].into(), copies: 4, ..KmallocConfig::default() };
+    let machine = Machine::<Slub>::builder().kmalloc(config).build().unwrap();
+    let cpu = machine.cpu(CpuId(0)).unwrap();
+    assert_eq!(cpu.ksize(cpu.kmalloc(49, Gfp::KERNEL, SITE).unwrap()), 160);
+    let mut caches: Vec<_> =
+        (0..64).filter_map(|s| machine.kmalloc_cache(40, Gfp::KERNEL, Site(s))).collect();
+    caches.sort_unstable();
+    caches.dedup();
+    assert_eq!(caches.len(), 4, "call sites spread over the copies");
+}
+
+#[test]
+fn like_caches_merge_as_in_linux() {
+    let create = |machine: &Machine<Slub>, name: &str, size, flags| {
+        machine.cache_create(&CacheArgs::new(name, size).flags(flags)).unwrap()
+    };
+    let machine = machine::<Slub>();
+    let none = SlabFlags::NONE;
+    let first = create(&machine, "first", 100, none);
+    assert_eq!(create(&machine, "rounds_to_the_same", 97, none), first);
+    assert_ne!(create(&machine, "larger", 112, none), first);
+    assert_ne!(create(&machine, "reclaimable", 100, SlabFlags::RECLAIM_ACCOUNT), first);
+    assert_ne!(create(&machine, "own", 100, SlabFlags::NO_MERGE), first);
+    assert_ne!(create(&machine, "type_safe", 100, SlabFlags::TYPESAFE_BY_RCU), first);
+    assert_eq!(machine.cache_by_name("rounds_to_the_same"), Some(first));
+    let stats = machine.cache_stats(first).unwrap();
+    assert_eq!(stats.aliases, ["rounds_to_the_same"]);
+    // Destroying an alias leaves the cache to the other.
+    let cpu = machine.cpu(CpuId(0)).unwrap();
+    cpu.cache_destroy(first, SITE).unwrap();
+    assert!(cpu.alloc(first, Gfp::KERNEL, SITE).is_some());
+    let off = Machine::<Slub>::builder().merging(Merging::Off).build().unwrap();
+    assert_ne!(create(&off, "a", 100, none), create(&off, "b", 100, none));
+}
+
+#[test]
+fn krealloc_keeps_contents() {
+    let machine = machine::<Slub>();
+    let cpu = machine.cpu(CpuId(0)).unwrap();
+    let small = cpu.krealloc(None, 20, Gfp::KERNEL, SITE).unwrap();
+    (0..32).for_each(|i| machine.core.arena.set_byte(small.get() + i, i as u8));
+    assert_eq!(cpu.krealloc(Some(small), 32, Gfp::KERNEL, SITE), Some(small));
+    let large = cpu.krealloc(Some(small), 100, Gfp::KERNEL, SITE).unwrap();
+    assert_ne!(large, small);
+    assert!((0..32).all(|i| machine.core.arena.byte(large.get() + i) == i as u8));
+    assert!(cpu.krealloc(Some(large), 5 << 20, Gfp::KERNEL, SITE).is_none());
+    assert_eq!(cpu.krealloc(Some(large), 0, Gfp::KERNEL, SITE), Some(ObjPtr::ZERO_SIZE));
+    assert_eq!(machine.gauges().live_bytes, 0);
+}
+
+#[test]
+fn pages_exact_gives_the_rest_back() {
+    let machine = machine::<Slub>();
+    let cpu = machine.cpu(CpuId(0)).unwrap();
+    let pfn = cpu.alloc_pages_exact(5 * 4096, Gfp::KERNEL).unwrap();
+    assert!(machine.validate().is_ok());
+    assert_eq!(cpu.alloc_pages(Order(0), Gfp::KERNEL).map(|p| p.0 >= pfn.0 + 5), Some(true));
+    cpu.free_pages_exact(pfn, 5 * 4096, SITE);
+    let balance = machine.validate();
+    assert!(balance.is_ok(), "{:?}", balance.errors);
+    assert_eq!(machine.findings_count(), 0);
+}
+
+#[test]
+fn typesafe_slabs_wait_for_readers() {
+    let machine = Machine::<Slub>::builder().cpus(2).memory_bytes(64 << 20).build().unwrap();
+    let args = CacheArgs::new("rcu", 1000).flags(SlabFlags::TYPESAFE_BY_RCU);
+    let cache = machine.cache_create(&args).unwrap();
+    let (writer, reader) = (machine.cpu(CpuId(0)).unwrap(), machine.cpu(CpuId(1)).unwrap());
+    let all: Vec<_> = (0..200).map(|_| writer.alloc(cache, Gfp::KERNEL, SITE).unwrap()).collect();
+    let deferred = || {
+        let pages = (1..machine.core.pages.count()).map(crate::Pfn);
+        let kind = crate::page::Kind::Deferred;
+        let page = |pfn| machine.core.pages.get(pfn);
+        pages.filter(|&pfn| page(pfn).kind() == kind && page(pfn).head.get() == pfn.0).count()
+    };
+    reader.rcu_read(|| {
+        writer.free_bulk(cache, all.into_iter(), SITE);
+        writer.shrink(cache);
+        (0..10).for_each(|_| writer.tick(0));
+        assert!(deferred() > 5, "pages wait for the reader");
+        assert!(machine.validate().is_ok());
+    });
+    writer.rcu_barrier();
+    assert_eq!(deferred(), 0);
+    assert!(machine.validate().is_ok());
+}
+
+#[test]
+fn constructors_run_once_an_object() {
+    use core::sync::atomic::{AtomicUsize, Ordering};
+    static RUNS: AtomicUsize = AtomicUsize::new(0);
+    let ctor = crate::Ctor {
+        func: |_, by| {
+            RUNS.fetch_add(by, Ordering::Relaxed);
+        },
+        context: 1,
+    };
+    let machine = machine::<Slub>();
+    let cache = machine.cache_create(&CacheArgs::new("made", 256).ctor(ctor)).unwrap();
+    let cpu = machine.cpu(CpuId(0)).unwrap();
+    for _ in 0..100 {
+        let obj = cpu.alloc(cache, Gfp::KERNEL, SITE).unwrap();
+        cpu.free(cache, obj, SITE);
+    }
+    let objects = machine.cache_stats(cache).unwrap().objects_total;
+    assert_eq!(RUNS.load(Ordering::Relaxed) as u64, objects);
+}
+
+#[test]
+fn slabinfo_reads_like_the_kernels() {
+    let machine = machine::<Slub>();
+    let cpu = machine.cpu(CpuId(0)).unwrap();
+    let cache = machine.cache_create(&CacheArgs::new("with space", 600)).unwrap();
+    let _live: Vec<_> = (0..30).map(|_| cpu.alloc(cache, Gfp::KERNEL, SITE)).collect();
+    let text = machine.slabinfo();
+    let mut lines = text.lines();
+    assert_eq!(lines.next(), Some("slabinfo - version: 2.1"));
+    assert!(lines.next().unwrap().starts_with("# name            <active_objs> <num_objs>"));
+    // As slabtop's parser (libproc2, slabinfo.c) reads a line.
+    let mut seen = 0;
+    for line in lines {
+        let fields: Vec<&str> = line.split_whitespace().collect();
+        assert_eq!(fields.len(), 16, "{line}");
+        assert_eq!(
+            (fields[6], fields[7], fields[11], fields[12]),
+            (":", "tunables", ":", "slabdata")
+        );
+        let numbers = [1, 2, 3, 4, 5, 8, 9, 10, 13, 14, 15];
+        let numbers = numbers.map(|i| fields[i].parse::<u64>().unwrap());
+        assert!(numbers[0] <= numbers[1], "{line}");
+        if fields[0] == "with_space" {
+            assert_eq!((numbers[0], numbers[2]), (30, 600));
+            seen += 1;
+        }
+    }
+    assert_eq!(seen, 1);
+}
+
+#[test]
+fn attributes_have_sysfs_names() {
+    let machine = machine::<Slub>();
+    let id = machine.cache_by_name("kmalloc-64").unwrap();
+    let attributes = machine.cache_attributes(id).unwrap();
+    let get = |name| attributes.iter().find(|(n, _)| *n == name).unwrap().1.as_str();
+    assert_eq!((get("object_size"), get("objs_per_slab"), get("order")), ("64", "64", "0"));
+    assert_eq!((get("cpu_partial"), get("min_partial"), get("align")), ("120", "5", "64"));
+    assert_eq!(get(Stat::AllocFastpath.name()), "0");
+}
+
+#[test]
+fn memory_goes_back_to_the_system() {
+    let machine = machine::<Slub>();
+    let cpu = machine.cpu(CpuId(0)).unwrap();
+    let all: Vec<_> =
+        (0..5000).map(|_| cpu.kmalloc(2048, Gfp::KERNEL | Gfp::ZERO, SITE).unwrap()).collect();
+    all.into_iter().for_each(|obj| cpu.kfree(obj, SITE));
+    assert!(cpu.reclaim() > 8 << 20);
+    assert_eq!(machine.gauges().slab_bytes, 0);
+    assert!(machine.validate().is_ok());
+    let obj = cpu.kmalloc(2048, Gfp::KERNEL, SITE).unwrap();
+    cpu.kfree(obj, SITE);
+}

@@ -1,0 +1,64 @@
+//! Library use: real threads, remote frees, every backend.
+
+use alloc::vec::Vec;
+use std::sync::mpsc::channel;
+
+use crate::backend::for_each_backend;
+use crate::tests::conformance::{Random, assert_balanced};
+use crate::{Backend, CacheArgs, CpuId, Gfp, Machine, ObjPtr, Site};
+
+const SITE: Site = Site(1);
+const THREADS: u32 = 8;
+
+/// Objects go round a ring of threads; each is stamped whole by its allocator and checked by
+/// whoever frees it.
+fn objects_travel<B: Backend>() {
+    let machine = Machine::<B>::builder().cpus(THREADS).memory_bytes(256 << 20).build().unwrap();
+    let machine = &machine;
+    let cache = machine.cache_create(&CacheArgs::new("travel", 88)).unwrap();
+    let (senders, receivers): (Vec<_>, Vec<_>) =
+        (0..THREADS).map(|_| channel::<(ObjPtr, u64, u8)>()).unzip();
+    std::thread::scope(|scope| {
+        for (i, inbox) in receivers.into_iter().enumerate() {
+            let next = senders[(i + 1) % THREADS as usize].clone();
+            scope.spawn(move || {
+                let cpu = machine.cpu(CpuId(i as u32)).unwrap();
+                let mut random = Random(0x1234 + i as u64);
+                let take = |(obj, size, stamp): (ObjPtr, u64, u8)| {
+                    let arena = &machine.core.arena;
+                    assert!((0..size).all(|i| arena.byte(obj.get() + i) == stamp));
+                    if size == 88 { cpu.free(cache, obj, SITE) } else { cpu.kfree(obj, SITE) }
+                };
+                for _ in 0..4_000 {
+                    let size = if random.below(2) == 0 { 88 } else { 1 + random.below(87) };
+                    let got = match size {
+                        88 => cpu.alloc(cache, Gfp::KERNEL, SITE),
+                        size => cpu.kmalloc(size, Gfp::KERNEL, SITE),
+                    };
+                    let Some(obj) = got else { continue };
+                    let stamp = random.next() as u8;
+                    machine.core.arena.fill(obj.get(), size, stamp);
+                    next.send((obj, size, stamp)).unwrap();
+                    inbox.try_iter().take(2).for_each(take);
+                }
+                drop(next);
+                inbox.iter().for_each(take);
+            });
+        }
+        drop(senders);
+    });
+    assert_balanced(machine);
+    assert_eq!(machine.gauges().live_bytes, 0);
+    assert_eq!(machine.findings_count(), 0);
+}
+
+macro_rules! threads {
+    ($($variant:ident $name:literal $what:literal,)*) => {
+        $(#[test] fn $variant() { objects_travel::<crate::$variant>(); })*
+    };
+}
+#[allow(non_snake_case)]
+mod each {
+    use super::*;
+    for_each_backend!(threads);
+}
