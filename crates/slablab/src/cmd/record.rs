@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::Result;
-use slablab_trace::{BUFFER_KIB_DEFAULT, RecordOptions, RecordSummary};
+use slablab_trace::{RecordOptions, RecordSummary};
 
 use super::size::parse_kib;
 use crate::cli::OutputArgs;
@@ -25,9 +25,9 @@ pub(crate) struct Args {
     /// The trace file to write
     #[arg(short, long, value_name = "FILE", default_value = "slablab.parquet")]
     output: PathBuf,
-    /// Ring buffer for each CPU: a number of KiB, or with K, M or G behind it
-    #[arg(short = 'm', long, value_name = "SIZE", value_parser = parse_kib, default_value_t = BUFFER_KIB_DEFAULT)]
-    buffer: u32,
+    /// Ring buffer for each CPU, in KiB or with K, M or G behind it [default: 64M, or less where memory is small]
+    #[arg(short = 'm', long, value_name = "SIZE", value_parser = parse_kib)]
+    buffer: Option<u32>,
     /// Stop after so many seconds (without a command: or on Ctrl-C)
     #[arg(short, long, value_name = "SECONDS", value_parser = parse_seconds)]
     duration: Option<Duration>,
