@@ -50,6 +50,6 @@ pub use raw::capi;
 pub use raw::memory::{AllocHook, set_alloc_hook};
 #[cfg(not(loom))]
 pub use raw::rcu::{Guard, pin, synchronize};
-pub use raw::typed::{Removed, Stored, Value};
+pub use raw::typed::{Removed, Stored, Value, drop_later};
 pub use raw::writer::Writer;
 pub use typed::{Iter, Locked, Rejected, XArray};

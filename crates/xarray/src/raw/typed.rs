@@ -221,3 +221,9 @@ pub(crate) fn take_back<P: Stored>(entry: Entry) -> P {
     // SAFETY: never visible, or the array is exclusively borrowed.
     unsafe { P::from_entry(entry) }
 }
+
+/// Drops an owner when every reader of now has moved on; at once if no other thread reads. For structures
+/// beside an array that share its readers. Linux: `kfree_rcu`.
+pub fn drop_later<P: Stored + Send + 'static>(owner: P) {
+    drop(Removed::<P> { entry: owner.into_entry(), _owner: PhantomData });
+}

@@ -1,0 +1,62 @@
+//! An XArray from address to probe. Its order answers a question about a range with one walk.
+
+use slablab_xarray::{Filter, Guard, XArray};
+
+use crate::{Error, Probe, ProbeTable};
+
+/// The XArray table.
+#[derive(Debug, Default)]
+pub struct Tree {
+    probes: XArray<Box<Probe>>,
+}
+
+impl ProbeTable for Tree {
+    const NAME: &'static str = "XArray";
+
+    fn new() -> Self {
+        Self::default()
+    }
+
+    fn register(&self, probe: Probe) -> Result<(), Error> {
+        register_in(&self.probes, probe)
+    }
+
+    fn unregister(&self, address: u64) -> bool {
+        self.probes.remove(address).is_some()
+    }
+
+    #[inline]
+    fn lookup<'g>(&'g self, address: u64, guard: &'g Guard) -> Option<&'g Probe> {
+        self.probes.load(address, guard)
+    }
+
+    fn lookup_range<'g>(&'g self, first: u64, last: u64, guard: &'g Guard) -> Option<&'g Probe> {
+        lookup_range_in(&self.probes, first, last, guard)
+    }
+
+    fn for_each(&self, guard: &Guard, visit: &mut dyn FnMut(&Probe)) {
+        self.probes.iter(guard).for_each(|(_, probe)| visit(probe));
+    }
+
+    fn table_bytes(&self) -> usize {
+        self.probes.raw().memory_bytes()
+    }
+}
+
+pub(crate) fn register_in(probes: &XArray<Box<Probe>>, probe: Probe) -> Result<(), Error> {
+    let address = probe.address();
+    probes.insert(address, Box::new(probe)).map_err(|rejected| match rejected.error {
+        slablab_xarray::Error::Busy => Error::Busy(address),
+        _ => Error::NoMemory(address),
+    })
+}
+
+pub(crate) fn lookup_range_in<'g>(
+    probes: &'g XArray<Box<Probe>>,
+    first: u64,
+    last: u64,
+    guard: &'g Guard,
+) -> Option<&'g Probe> {
+    let (address, _) = probes.raw().find(first, last, Filter::Present, guard)?;
+    probes.load(address, guard)
+}
