@@ -6,7 +6,7 @@
 //! duration. The sum is kept in 128 bits: bytes (below 2^48) times nanoseconds (below 2^64) never overflow it,
 //! and integers give the same digits on every machine.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Follows one quantity.
 #[derive(Debug, Clone, Default)]
@@ -18,7 +18,7 @@ pub(crate) struct Gauge {
 }
 
 /// What is left of a gauge at the end of the trace.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Level {
     /// The highest level
     pub peak: u64,

@@ -3,7 +3,7 @@
 //! Bucket `i` holds lifetimes of 2^i up to 2^(i+1) - 1 ns; bucket 0 also holds 0. A quantile is the upper
 //! edge of its bucket, so it is never too small and at most twice too large.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// 2^40 ns are 18 minutes; what lives longer is counted there.
 const BUCKETS: usize = 41;
@@ -16,7 +16,7 @@ pub(crate) struct Lifetimes {
 }
 
 /// What is left of the lifetimes at the end of the trace.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LifetimeSummary {
     /// Objects that were freed in the trace
     pub ended: u64,

@@ -5,14 +5,14 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::gauge::Level;
 use crate::lifetimes::LifetimeSummary;
 use crate::series::Sample;
 
 /// A replay of one trace under several allocators.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Replay {
     /// What was replayed
     pub trace: TraceFacts,
@@ -23,7 +23,7 @@ pub struct Replay {
 }
 
 /// What was replayed, and how far it can be trusted.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TraceFacts {
     /// Release of the recorded kernel
     pub kernel_release: String,
@@ -50,7 +50,7 @@ pub struct TraceFacts {
 }
 
 /// What one allocator made of the trace.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Allocator {
     /// Its name
     pub allocator: String,
@@ -87,7 +87,7 @@ pub struct Allocator {
 }
 
 /// Memory that is held and not asked for, by reason.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Fragmentation {
     /// Bytes asked for
     pub requested_bytes: u64,
@@ -120,7 +120,7 @@ impl Fragmentation {
 }
 
 /// What one cache held.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cache {
     /// Its name
     pub cache: String,
@@ -149,7 +149,7 @@ pub struct Cache {
 }
 
 /// What one call site did, and what each allocator made of it.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Site {
     /// `symbol+0x1c [module]`
     pub site: String,
@@ -172,7 +172,7 @@ pub struct Site {
 }
 
 /// What one allocator made of a call site's objects.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct SiteUnder {
     /// Bytes given, all allocations together
     pub allocated_bytes: u64,

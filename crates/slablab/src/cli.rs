@@ -75,6 +75,10 @@ pub(crate) enum Command {
     Whatif(cmd::whatif::Args),
     /// Say which call sites should have a cache of their own
     Advise(cmd::advise::Args),
+    /// Run experiments and compare their results
+    Lab(cmd::lab::Args),
+    /// Make one page that opens in a browser, from stored results
+    Report(cmd::report::Args),
     /// Build, boot and measure real kernels in QEMU
     Kernel(Box<cmd::kernel::Args>),
     /// Say what works on this machine, what does not, and how to mend it

@@ -5,8 +5,10 @@ pub(crate) mod doctor;
 pub(crate) mod import;
 pub(crate) mod info;
 pub(crate) mod kernel;
+pub(crate) mod lab;
 pub(crate) mod record;
 pub(crate) mod replay;
+pub(crate) mod report;
 mod size;
 pub(crate) mod stat;
 pub(crate) mod whatif;
@@ -28,6 +30,8 @@ pub(crate) fn run(cli: &Cli) -> Result<ExitCode> {
         Command::Replay(args) => replay::run(args, output),
         Command::Whatif(args) => whatif::run(args, output),
         Command::Advise(args) => advise::run(args, output),
+        Command::Lab(args) => lab::run(args, output),
+        Command::Report(args) => report::run(args),
         Command::Kernel(args) => kernel::run(args, output),
         Command::Doctor(args) => doctor::run(args, output),
     }

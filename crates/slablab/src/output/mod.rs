@@ -116,7 +116,7 @@ fn json_text<R: Report>(report: &R) -> Result<String> {
 }
 
 /// Writes `bytes` beside `path` and renames: a reader sees the old file or the whole new one.
-fn write_whole(path: &Path, bytes: &[u8]) -> Result<()> {
+pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> Result<()> {
     let write = || -> io::Result<()> {
         // A device or a pipe (-o /dev/stdout) is written to as it is: a rename would replace it.
         if fs::metadata(path).is_ok_and(|meta| !meta.is_file()) {

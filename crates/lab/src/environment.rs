@@ -1,0 +1,66 @@
+//! The machine that a row comes from: enough to judge the row, and to refuse comparing it with another machine's.
+
+use std::fs;
+use std::process::Command;
+
+use serde::{Deserialize, Serialize};
+
+/// What is known of a machine. Empty where the system does not say.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Environment {
+    /// The host's name
+    pub host: String,
+    /// The processor's name
+    pub cpu: String,
+    /// How many processors are online
+    pub cpus: usize,
+    /// The kernel's release
+    pub kernel: String,
+    /// The frequency governor of the first processor
+    pub governor: String,
+    /// The git revision of the working folder, with a `+` when it has changes
+    pub commit: String,
+    /// The version of slablab
+    pub slablab: String,
+}
+
+impl Environment {
+    /// Asks the system.
+    #[must_use]
+    pub fn of_this_machine() -> Self {
+        let line = |path: &str| fs::read_to_string(path).unwrap_or_default().trim().to_owned();
+        Self {
+            host: line("/proc/sys/kernel/hostname"),
+            cpu: cpu_name(&line("/proc/cpuinfo")),
+            cpus: std::thread::available_parallelism().map_or(0, usize::from),
+            kernel: line("/proc/sys/kernel/osrelease"),
+            governor: line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
+            commit: commit(),
+            slablab: env!("CARGO_PKG_VERSION").to_owned(),
+        }
+    }
+}
+
+/// Returns the load average over the last minute; zero where the system does not say.
+pub(crate) fn load() -> f64 {
+    let text = fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    text.split(' ').next().and_then(|word| word.parse().ok()).unwrap_or(0.0)
+}
+
+fn cpu_name(cpuinfo: &str) -> String {
+    let line = cpuinfo.lines().find(|line| line.starts_with("model name"));
+    line.and_then(|line| line.split_once(':'))
+        .map_or_else(String::new, |(_, name)| name.trim().to_owned())
+}
+
+fn commit() -> String {
+    let git = |args: &[&str]| {
+        let output = Command::new("git").args(args).output().ok()?;
+        output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
+    };
+    let Some(revision) = git(&["rev-parse", "--short=12", "HEAD"]) else { return String::new() };
+    match git(&["status", "--porcelain", "--untracked-files=no"]).as_deref() {
+        Some("") => revision,
+        _ => revision + "+",
+    }
+}

@@ -1,0 +1,73 @@
+//! What can go wrong in the lab, said once, with the place and the remedy.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A result or what stood in its way.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Why there is no result.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A file or folder cannot be used.
+    #[error("{path}: cannot {doing}: {source}", path = .path.display())]
+    Io {
+        /// Which one
+        path: PathBuf,
+        /// What was to be done
+        doing: &'static str,
+        /// What the system said
+        source: io::Error,
+    },
+    /// A file is not what it should be.
+    #[error("{path}: {reason}", path = .path.display())]
+    Unreadable {
+        /// Which one
+        path: PathBuf,
+        /// Where and why, and what to do
+        reason: String,
+    },
+    /// The request cannot be met.
+    #[error("{0}")]
+    Request(String),
+    /// A run could not be made.
+    #[error("{cell}: {reason}")]
+    Cell {
+        /// Which one, in words
+        cell: String,
+        /// Why
+        reason: String,
+    },
+    /// Results that must not be compared.
+    #[error("{0}")]
+    Incomparable(String),
+    /// The numbers do not allow an answer.
+    #[error("{what}: {source}")]
+    Numbers {
+        /// Whose
+        what: String,
+        /// Why
+        source: slablab_stats::Error,
+    },
+    /// A trace cannot be replayed.
+    #[error(transparent)]
+    Replay(#[from] slablab_replay::Error),
+    /// A trace cannot be read.
+    #[error(transparent)]
+    Trace(#[from] slablab_trace::Error),
+}
+
+impl Error {
+    /// Returns a closure that wraps an I/O error.
+    pub(crate) fn io(path: &Path, doing: &'static str) -> impl FnOnce(io::Error) -> Self {
+        let path = path.to_owned();
+        move |source| Self::Io { path, doing, source }
+    }
+
+    /// Returns a closure that wraps an error of the statistics.
+    pub(crate) fn numbers(what: impl Into<String>) -> impl FnOnce(slablab_stats::Error) -> Self {
+        let what = what.into();
+        move |source| Self::Numbers { what, source }
+    }
+}

@@ -1,0 +1,115 @@
+//! `replay`: what would each allocator have made of a recorded trace? Exact: one round is enough.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use slablab_kmem::BackendKind;
+use slablab_replay::{Allocator, Plan};
+use slablab_trace::TraceReader;
+
+use crate::{
+    Bench, Cell, Design, Engine, Error, Experiment, Metric, Nature, Observation, Request, Result,
+};
+
+/// The experiment.
+pub(crate) struct Replay;
+
+impl Experiment for Replay {
+    fn name(&self) -> &'static str {
+        "replay"
+    }
+
+    fn question(&self) -> &'static str {
+        "How much memory would each allocator have held for this trace, and how many locks would it have taken?"
+    }
+
+    fn engines(&self) -> &'static [Engine] {
+        &[Engine::User]
+    }
+
+    fn metrics(&self) -> Vec<Metric> {
+        let exact = |key, name, unit| Metric::less(key, name, unit, Nature::Exact);
+        vec![
+            exact("held_bytes_peak", "memory held at the peak", "B"),
+            exact("held_bytes_mean", "memory held on average", "B"),
+            exact("requested_bytes_peak", "memory asked for at the peak", "B"),
+            exact("locks", "locks and atomic operations", ""),
+            exact("slabs_peak", "slabs at the peak", ""),
+        ]
+    }
+
+    fn parameters(&self) -> &'static [(&'static str, &'static str)] {
+        &[("allocators", "which ones, by comma; all by default")]
+    }
+
+    fn design(&self, request: &Request) -> Result<Design> {
+        input(request)?;
+        let names: Vec<&str> = BackendKind::ALL.iter().map(|kind| kind.name()).collect();
+        let variants = request.list("allocators", &names);
+        variants.iter().try_for_each(|name| kind(name).map(|_| ()))?;
+        Ok(Design {
+            variants,
+            point_name: String::new(),
+            points: vec![String::new()],
+            rounds: 1,
+            warmups: 0,
+        })
+    }
+
+    fn prepare(&self, request: &Request, _design: &Design) -> Result<Box<dyn Bench>> {
+        let path = input(request)?;
+        Ok(Box::new(Bed { reader: TraceReader::open(path)?, path: path.to_owned() }))
+    }
+}
+
+struct Bed {
+    reader: TraceReader,
+    path: PathBuf,
+}
+
+impl Bench for Bed {
+    fn observe(&mut self, cell: &Cell) -> Result<Observation> {
+        let plan = Plan { allocators: vec![kind(&cell.variant)?], ..Plan::default() };
+        let replay = slablab_replay::replay(&self.reader, &plan, &mut |_| ())?;
+        let allocator = &replay.allocators[0];
+        Ok(Observation {
+            values: values(allocator),
+            detail: serde_json::json!({
+                "paths": allocator.paths, "locks": allocator.locks, "failed": allocator.failed,
+                "unplaced_share": replay.trace.unplaced_share,
+            }),
+            command: format!(
+                "slablab replay {} --allocators {}",
+                self.path.display(),
+                cell.variant
+            ),
+        })
+    }
+}
+
+fn values(allocator: &Allocator) -> BTreeMap<String, f64> {
+    let locks: u64 = allocator.locks.values().sum();
+    [
+        ("held_bytes_peak", allocator.held_bytes.peak),
+        ("held_bytes_mean", allocator.held_bytes.mean),
+        ("requested_bytes_peak", allocator.requested_bytes.peak),
+        ("locks", locks),
+        ("slabs_peak", allocator.slabs.peak),
+    ]
+    .into_iter()
+    .map(|(key, value)| (key.to_owned(), value as f64))
+    .collect()
+}
+
+fn input(request: &Request) -> Result<&Path> {
+    request.input.as_deref().ok_or_else(|| {
+        Error::Request("replay needs a trace: slablab lab run replay --input TRACE".to_owned())
+    })
+}
+
+fn kind(name: &str) -> Result<BackendKind> {
+    BackendKind::ALL.iter().copied().find(|kind| kind.name() == name).ok_or_else(|| {
+        let known: Vec<&str> = BackendKind::ALL.iter().map(|kind| kind.name()).collect();
+        Error::Request(format!("there is no allocator '{name}'; there are: {}", known.join(", ")))
+    })
+}

@@ -1,0 +1,65 @@
+//! The report of two columns of numbers.
+
+use slablab_report::{
+    Comparisons, Document, Effects, Fact, Group, Item, Lines, Place, Plot, Point, Section, Series,
+    Strip,
+};
+
+use super::VERDICTS;
+use crate::Pair;
+
+/// Makes the report of two samples from `file` that were compared as `table` says.
+#[must_use]
+pub fn pair(pair: &Pair, table: &Comparisons, file: &str) -> Document {
+    let groups = vec![pair.baseline.clone(), pair.candidate.clone()];
+    let mut items = vec![Item::Comparisons(table.clone())];
+    items.extend(Effects::of(table).map(|effects| Item::Plot(Plot::Effects(effects))));
+    items.push(Item::Plot(Plot::Strip(strip(&table.metric, &table.unit, "", groups.clone()))));
+    items.push(Item::Plot(Plot::Lines(in_order(&table.metric, &table.unit, &groups))));
+    Document {
+        title: format!("{} against {}", pair.candidate.name, pair.baseline.name),
+        question: format!("Is there a difference in {}?", table.metric),
+        answers: table.sentences(),
+        sections: vec![Section {
+            title: "Comparison".to_owned(),
+            method: VERDICTS.to_owned(),
+            items,
+        }],
+        facts: vec![Fact::new("file", file)],
+    }
+}
+
+/// Makes the plot of every sample.
+pub(super) fn strip(metric: &str, unit: &str, at: &str, groups: Vec<Group>) -> Strip {
+    Strip {
+        title: format!("Every run: {metric}{at}"),
+        how: "One mark a run. Box: quartiles; thick line: median; hollow: outliers by the median absolute deviation."
+            .to_owned(),
+        quantity: metric.to_owned(),
+        unit: unit.to_owned(),
+        groups,
+    }
+}
+
+/// Makes the line plot of the samples in the order in which they were taken: a drift shows here.
+pub(super) fn in_order(metric: &str, unit: &str, groups: &[Group]) -> Lines {
+    let series = groups.iter().map(|group| Series {
+        name: group.name.clone(),
+        points: group
+            .values
+            .iter()
+            .zip(1u32..)
+            .map(|(y, i)| Point { x: f64::from(i), y: *y, spread: None })
+            .collect(),
+    });
+    Lines {
+        title: format!("In the order of the runs: {metric}"),
+        how: "A slope or a step that all lines share is the machine's, not the variants'."
+            .to_owned(),
+        x: ("run".to_owned(), String::new()),
+        y: (metric.to_owned(), unit.to_owned()),
+        x_place: Place::Linear,
+        y_place: Place::Linear,
+        series: series.collect(),
+    }
+}

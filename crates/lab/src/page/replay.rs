@@ -1,0 +1,360 @@
+//! The report of a replay: memory over time, fragmentation, paths, locks, and the call sites.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use slablab_replay::{Allocator, Cache, Replay, Sample, Site};
+use slablab_report::{
+    BarGroup, Bars, Column, DataTable, Document, Fact, Flame, Item, Lines, Place, Plot, Point,
+    Section, Series, Value, human,
+};
+
+/// So many caches have bars; the table has all.
+const CACHES_MAX: usize = 12;
+/// So many call sites are in the table; more do not fit a page of a size that one sends around.
+const SITES_MAX: usize = 3_000;
+
+/// Makes the report of a replay of `file`.
+#[must_use]
+pub fn replay(replay: &Replay, file: &str) -> Document {
+    let trace = &replay.trace;
+    let names: Vec<&str> = replay.allocators.iter().map(|a| a.allocator.as_str()).collect();
+    let sections = [
+        memory(replay),
+        fragmentation(replay),
+        counters(
+            replay,
+            "Paths taken",
+            "How often each path was taken. The names are those of SLUB_STATS and their like.",
+            |a| &a.paths,
+        ),
+        counters(
+            replay,
+            "Locks",
+            "How often each lock, or an atomic operation in place of one, was taken.",
+            |a| &a.locks,
+        ),
+        sites(replay),
+    ];
+    let mut facts = vec![
+        Fact::new("trace", file),
+        Fact::new("recorded kernel", &trace.kernel_release),
+        Fact::new("recorded machine", format!("{} CPUs, {} NUMA nodes", trace.cpus, trace.nodes)),
+        Fact::new("recorded command", trace.command.join(" ")),
+        Fact::new("length", human(trace.duration_ns as f64, "ns")),
+        Fact::new("events", human(trace.events as f64, "")),
+        Fact::new("lost by the recorder", human(trace.lost as f64, "")),
+        Fact::new("freed without an event", human(trace.implicit_frees as f64, "")),
+        Fact::new("frees of objects older than the trace", human(trace.older_frees as f64, "")),
+        Fact::new(
+            "share of events that could not be placed",
+            format!("{:.2} %", trace.unplaced_share * 100.0),
+        ),
+    ];
+    facts.retain(|fact| !fact.value.trim().is_empty());
+    Document {
+        title: format!("{} replayed under {}", base_name(file), names.join(", ")),
+        question: "What would each allocator have made of this trace?".to_owned(),
+        answers: answers(replay),
+        sections: sections.into_iter().filter(|section| !section.items.is_empty()).collect(),
+        facts,
+    }
+}
+
+fn base_name(file: &str) -> &str {
+    file.rsplit('/').next().unwrap_or(file)
+}
+
+/// Says who held least and who took fewest locks, and how far the trace can be trusted.
+fn answers(replay: &Replay) -> Vec<String> {
+    let mut answers = Vec::new();
+    let held = |a: &Allocator| a.held_bytes.peak;
+    if let Some(least) = replay.allocators.iter().min_by_key(|a| held(a)) {
+        let others = replay.allocators.iter().filter(|a| a.allocator != least.allocator);
+        let others: Vec<String> = others
+            .map(|a| match held(least) {
+                0 => a.allocator.clone(),
+                bytes => format!(
+                    "{} {:+.1} %",
+                    a.allocator,
+                    (held(a) as f64 / bytes as f64 - 1.0) * 100.0
+                ),
+            })
+            .collect();
+        let rest =
+            if others.is_empty() { String::new() } else { format!("; {}", others.join(", ")) };
+        let bytes = human(held(least) as f64, "B");
+        answers.push(format!("{} held least memory at its peak: {bytes}{rest}.", least.allocator));
+    }
+    let rate =
+        |a: &Allocator| 1e3 * a.locks.values().sum::<u64>() as f64 / a.operations.max(1) as f64;
+    let rates: Vec<String> =
+        replay.allocators.iter().map(|a| format!("{} {:.1}", a.allocator, rate(a))).collect();
+    if !rates.is_empty() {
+        answers.push(format!(
+            "Locks and atomic operations for 1,000 operations: {}.",
+            rates.join(", ")
+        ));
+    }
+    answers.push(format!(
+        "{:.2} % of what happened could not be placed; the numbers rest on the rest.",
+        replay.trace.unplaced_share * 100.0
+    ));
+    answers
+}
+
+fn memory(replay: &Replay) -> Section {
+    let line = |name: &str, allocator: &Allocator, bytes: fn(&Sample) -> u64| Series {
+        name: name.to_owned(),
+        points: allocator
+            .series
+            .iter()
+            .map(|s| Point { x: s.time_ns as f64, y: bytes(s) as f64, spread: None })
+            .collect(),
+    };
+    let mut series: Vec<Series> =
+        replay.allocators.iter().map(|a| line(&a.allocator, a, |s| s.held_bytes)).collect();
+    series.extend(replay.allocators.first().map(|a| line("asked for", a, |s| s.requested_bytes)));
+    let plot = Lines {
+        title: "Memory held over time".to_owned(),
+        how: "Bytes in the pages of slabs and large blocks; each sample is the highest of its stretch of the trace. \
+              'asked for' is what callers wanted."
+            .to_owned(),
+        x: ("time in the trace".to_owned(), "ns".to_owned()),
+        y: ("memory".to_owned(), "B".to_owned()),
+        x_place: Place::Linear,
+        y_place: Place::FromZero,
+        series,
+    };
+    let table = DataTable {
+        title: "Memory in numbers".to_owned(),
+        how: "Internal: given and not asked for. External: held and given to nobody.".to_owned(),
+        columns: vec![
+            Column::new("allocator", ""),
+            Column::new("held, peak", "B"),
+            Column::new("held, mean", "B"),
+            Column::new("held, end", "B"),
+            Column::new("slabs, peak", "B"),
+            Column::new("asked for at peak", "B"),
+            Column::new("internal, peak", ""),
+            Column::new("external, peak", ""),
+            Column::new("external, end", ""),
+            Column::new("failed", ""),
+        ],
+        rows: replay.allocators.iter().map(memory_row).collect(),
+    };
+    let drawn = replay.allocators.iter().any(|a| !a.series.is_empty());
+    let mut items = Vec::new();
+    if drawn {
+        items.push(Item::Plot(Plot::Lines(plot)));
+    }
+    items.push(Item::Table(table));
+    Section {
+        title: "Memory".to_owned(),
+        method: "Deterministic replay: one thread drives all CPUs of the trace in its order; the same trace gives the same \
+                 numbers on any machine."
+            .to_owned(),
+        items,
+    }
+}
+
+fn memory_row(a: &Allocator) -> Vec<Value> {
+    let bytes = |n: u64| Value::Number(n as f64);
+    vec![
+        Value::text(&a.allocator),
+        bytes(a.held_bytes.peak),
+        bytes(a.held_bytes.mean),
+        bytes(a.held_bytes.end),
+        bytes(a.slab_bytes.peak),
+        bytes(a.at_peak.requested_bytes),
+        Value::Share(a.at_peak.internal_share),
+        Value::Share(a.at_peak.external_share),
+        Value::Share(a.at_end.external_share),
+        bytes(a.failed),
+    ]
+}
+
+/// Returns the bytes in slabs that hold no object when a cache is at its end.
+fn unused(cache: &Cache) -> u64 {
+    cache.held_bytes_end.saturating_sub(cache.objects_end * cache.object_bytes)
+}
+
+fn fragmentation(replay: &Replay) -> Section {
+    let mut by_name: BTreeMap<&str, Vec<(String, f64)>> = BTreeMap::new();
+    for allocator in &replay.allocators {
+        for cache in &allocator.caches {
+            let bars = by_name.entry(&cache.cache).or_default();
+            bars.push((allocator.allocator.clone(), unused(cache) as f64));
+        }
+    }
+    let most = |bars: &[(String, f64)]| bars.iter().map(|(_, v)| *v).fold(0.0f64, f64::max);
+    let mut groups: Vec<BarGroup> = by_name
+        .into_iter()
+        .map(|(name, bars)| BarGroup { name: name.to_owned(), bars })
+        .filter(|group| most(&group.bars) > 0.0)
+        .collect();
+    groups.sort_by(|a, b| most(&b.bars).total_cmp(&most(&a.bars)));
+    groups.truncate(CACHES_MAX);
+    let mut items = Vec::new();
+    if !groups.is_empty() {
+        items.push(Item::Plot(Plot::Bars(Bars {
+            title: "Memory that no object uses, by cache, at the end".to_owned(),
+            how: format!(
+                "Bytes in slabs less objects times object size; the {} caches with most. SLOB and SLMB mix sizes in a \
+                 page and have no slabs of one cache.",
+                groups.len()
+            ),
+            label: "cache".to_owned(),
+            quantity: ("unused".to_owned(), "B".to_owned()),
+            groups,
+        })));
+    }
+    let rows: Vec<Vec<Value>> = replay
+        .allocators
+        .iter()
+        .flat_map(|a| a.caches.iter().map(move |c| cache_row(a, c)))
+        .collect();
+    if !rows.is_empty() {
+        items.push(Item::Table(DataTable {
+            title: "Caches".to_owned(),
+            how: "Each cache under each allocator that gave it slabs.".to_owned(),
+            columns: vec![
+                Column::new("cache", ""),
+                Column::new("allocator", ""),
+                Column::new("object", "B"),
+                Column::new("objects a slab", ""),
+                Column::new("objects, peak", ""),
+                Column::new("slabs, peak", ""),
+                Column::new("held, peak", "B"),
+                Column::new("held, end", "B"),
+                Column::new("unused, end", "B"),
+            ],
+            rows,
+        }));
+    }
+    Section { title: "Fragmentation by cache".to_owned(), method: String::new(), items }
+}
+
+fn cache_row(allocator: &Allocator, cache: &Cache) -> Vec<Value> {
+    let number = |n: u64| Value::Number(n as f64);
+    vec![
+        Value::text(&cache.cache),
+        Value::text(&allocator.allocator),
+        number(cache.object_bytes),
+        number(cache.objects_per_slab),
+        number(cache.objects_peak),
+        number(cache.slabs_peak),
+        number(cache.held_bytes_peak),
+        number(cache.held_bytes_end),
+        number(unused(cache)),
+    ]
+}
+
+/// Makes the table of one kind of counter: a row a counter, a column an allocator.
+fn counters(
+    replay: &Replay,
+    title: &str,
+    how: &str,
+    map: fn(&Allocator) -> &BTreeMap<String, u64>,
+) -> Section {
+    let names: BTreeSet<&String> = replay.allocators.iter().flat_map(|a| map(a).keys()).collect();
+    let mut columns = vec![Column::new("counter", "")];
+    columns.extend(replay.allocators.iter().map(|a| Column::new(&a.allocator, "")));
+    let cell = |a: &Allocator, name: &str| {
+        map(a).get(name).map_or(Value::Missing, |n| Value::Number(*n as f64))
+    };
+    let row = |name: &&String| {
+        let cells = replay.allocators.iter().map(|a| cell(a, name));
+        std::iter::once(Value::text(name.as_str())).chain(cells).collect()
+    };
+    let rows: Vec<Vec<Value>> = names.iter().map(row).collect();
+    let items = match rows.is_empty() {
+        true => Vec::new(),
+        false => vec![Item::Table(DataTable {
+            title: title.to_owned(),
+            how: how.to_owned(),
+            columns,
+            rows,
+        })],
+    };
+    Section { title: title.to_owned(), method: String::new(), items }
+}
+
+fn sites(replay: &Replay) -> Section {
+    if replay.sites.is_empty() {
+        return Section::default();
+    }
+    let mut requested = Flame::new(
+        "Bytes asked for, by call site",
+        "B",
+        "All allocations of the trace: interface or cache, module, then call site.",
+    );
+    let waste_name = replay.allocators.first().map_or("", |a| a.allocator.as_str());
+    let mut waste = Flame::new(
+        format!("Bytes wasted at most at once, by call site, under {waste_name}"),
+        "B",
+        "Given and not asked for.",
+    );
+    for site in &replay.sites {
+        requested.add(stack(site), site.requested_bytes);
+        waste.add(stack(site), site.under.first().map_or(0, |under| under.waste_bytes_peak));
+    }
+    let shown = replay.sites.len().min(SITES_MAX);
+    let how = match replay.sites.len() {
+        all if all > shown => {
+            format!("The {shown} sites with most waste of {all}; --format csv has all.")
+        }
+        _ => "Waste: the most bytes at once that were given and not asked for.".to_owned(),
+    };
+    let mut items = vec![Item::Flame(requested)];
+    if waste.weight() > 0 {
+        items.push(Item::Flame(waste));
+    }
+    items.push(Item::Table(DataTable {
+        title: "Call sites".to_owned(),
+        how,
+        columns: site_columns(replay),
+        rows: replay.sites[..shown].iter().map(site_row).collect(),
+    }));
+    Section { title: "Call sites".to_owned(), method: String::new(), items }
+}
+
+/// Returns the frames of a site: how it allocates, in which module, and itself.
+fn stack(site: &Site) -> Vec<String> {
+    let (name, module) = match site.site.split_once(" [") {
+        Some((name, module)) => (name, module.trim_end_matches(']')),
+        None => (site.site.as_str(), "vmlinux"),
+    };
+    let how = if site.cache.is_empty() { "kmalloc" } else { &site.cache };
+    vec![how.to_owned(), module.to_owned(), name.to_owned()]
+}
+
+fn site_columns(replay: &Replay) -> Vec<Column> {
+    let mut columns = vec![
+        Column::new("call site", ""),
+        Column::new("cache", ""),
+        Column::new("allocations", ""),
+        Column::new("asked for", "B"),
+        Column::new("live, peak", ""),
+        Column::new("median life", "ns"),
+        Column::new("freed on another CPU", ""),
+    ];
+    columns.extend(
+        replay.allocators.iter().map(|a| Column::new(format!("waste, {}", a.allocator), "B")),
+    );
+    columns
+}
+
+fn site_row(site: &Site) -> Vec<Value> {
+    let number = |n: u64| Value::Number(n as f64);
+    let mut cells = vec![
+        Value::text(&site.site),
+        Value::text(if site.cache.is_empty() { "kmalloc" } else { &site.cache }),
+        number(site.allocs),
+        number(site.requested_bytes),
+        number(site.live_peak),
+        number(site.lifetime.p50_ns),
+        number(site.frees_cross_cpu),
+    ];
+    cells.extend(site.under.iter().map(|under| number(under.waste_bytes_peak)));
+    cells
+}

@@ -1,0 +1,234 @@
+//! The report of a run of an experiment.
+
+use slablab_report::{
+    BarGroup, Bars, Column, DataTable, Document, Effects, Fact, Group, Item, Lines, Place, Plot,
+    Point, Section, Series, Value,
+};
+use slablab_stats::{Bootstrap, Question, Summary, median_interval};
+
+use super::pair::{in_order, strip};
+use super::{VERDICTS, machine};
+use crate::{Metric, Nature, Outcome, Result, Side, find};
+
+/// Each point gets a plot of its samples up to so many points; more are a line.
+const STRIPS_MAX: usize = 3;
+
+/// Makes the report of a run, with each variant against `baseline` or else the first.
+///
+/// # Errors
+///
+/// If there is no such variant, or the numbers allow no comparison.
+pub fn run(outcome: &Outcome, baseline: Option<&str>, question: &Question) -> Result<Document> {
+    let plan = &outcome.plan;
+    let sides = outcome.compare(baseline, question)?;
+    let mut sections: Vec<Section> = Vec::new();
+    for metric in outcome.metrics(Nature::Sampled) {
+        let side = sides.iter().find(|side| side.metric == *metric);
+        sections.push(sampled(outcome, metric, side));
+    }
+    sections.extend(exact(outcome));
+    // A result of an experiment that this version no longer has still shows its numbers.
+    if let Ok(experiment) = find(&plan.experiment) {
+        sections.extend(experiment.sections(outcome));
+    }
+    sections.push(Section {
+        title: "Every row".to_owned(),
+        method: "raw.jsonl as it was written, without warm-ups.".to_owned(),
+        items: vec![Item::Table(rows(outcome))],
+    });
+    Ok(Document {
+        title: format!("{}: {}", plan.experiment, plan.design.variants.join(", ")),
+        question: plan.question.clone(),
+        answers: answers(outcome, &sides),
+        sections,
+        facts: facts(outcome),
+    })
+}
+
+fn answers(outcome: &Outcome, sides: &[Side]) -> Vec<String> {
+    let mut answers: Vec<String> =
+        sides.first().map(|side| side.comparisons.sentences()).unwrap_or_default();
+    let exact = outcome.metrics(Nature::Exact).next();
+    if let (true, Some(metric)) = (answers.is_empty(), exact) {
+        let point = &outcome.plan.design.points[0];
+        answers.extend(outcome.groups(&metric.key, point).iter().map(|group| {
+            format!(
+                "{}: {} {}",
+                group.name,
+                metric.name,
+                slablab_report::human(group.values[0], &metric.unit)
+            )
+        }));
+    }
+    let (done, planned) = outcome.progress();
+    if done < planned {
+        answers.push(format!(
+            "{done} of {planned} runs are done: run the same command again to go on."
+        ));
+    }
+    answers
+}
+
+/// Makes the section of a metric that differs from run to run.
+fn sampled(outcome: &Outcome, metric: &Metric, side: Option<&Side>) -> Section {
+    let design = &outcome.plan.design;
+    let mut items = Vec::new();
+    match side {
+        Some(side) => {
+            items.push(Item::Comparisons(side.comparisons.clone()));
+            items.extend(
+                Effects::of(&side.comparisons).map(|effects| Item::Plot(Plot::Effects(effects))),
+            );
+        }
+        None => {
+            items
+                .push(Item::Text("One run a variant: there is nothing to compare yet.".to_owned()));
+        }
+    }
+    if design.points.len() > 1 {
+        items.push(Item::Plot(Plot::Lines(scaling(outcome, metric))));
+    }
+    if design.points.len() <= STRIPS_MAX {
+        for point in &design.points {
+            let groups = outcome.groups(&metric.key, point);
+            let at = if point.is_empty() {
+                String::new()
+            } else {
+                format!(", {} {point}", design.point_name)
+            };
+            items.push(Item::Plot(Plot::Strip(strip(
+                &metric.name,
+                &metric.unit,
+                &at,
+                groups.clone(),
+            ))));
+            if groups.iter().any(|group| group.values.len() > 2) {
+                items.push(Item::Plot(Plot::Lines(in_order(&metric.name, &metric.unit, &groups))));
+            }
+        }
+    }
+    Section { title: upper_first(&metric.name), method: VERDICTS.to_owned(), items }
+}
+
+/// Makes the lines of medians over the points.
+fn scaling(outcome: &Outcome, metric: &Metric) -> Lines {
+    let design = &outcome.plan.design;
+    let bootstrap = Bootstrap { resamples: 2_000, ..Bootstrap::default() };
+    let place = |at: usize, point: &str| point.parse().unwrap_or(at as f64);
+    let series = design.variants.iter().map(|variant| Series {
+        name: variant.clone(),
+        points: design
+            .points
+            .iter()
+            .enumerate()
+            .filter_map(|(at, point)| {
+                let values: Vec<f64> =
+                    outcome.values(&metric.key, variant, point).into_values().collect();
+                let spread = median_interval(&values, &bootstrap).ok().map(|i| (i.low, i.high));
+                Some(Point { x: place(at, point), y: Summary::of(&values).ok()?.median, spread })
+            })
+            .collect(),
+    });
+    let series: Vec<Series> = series.collect();
+    let all = || series.iter().flat_map(|s| &s.points);
+    let spans = |least: f64, most: f64| least > 0.0 && most / least >= 16.0;
+    let (x_low, x_high) = all().fold((f64::INFINITY, 0.0f64), |(l, h), p| (l.min(p.x), h.max(p.x)));
+    let (y_low, y_high) = all().fold((f64::INFINITY, 0.0f64), |(l, h), p| (l.min(p.y), h.max(p.y)));
+    Lines {
+        title: format!("{} by {}", upper_first(&metric.name), design.point_name),
+        how: "Median of the runs; bars: its 95 % bootstrap interval.".to_owned(),
+        x: (design.point_name.clone(), String::new()),
+        y: (metric.name.clone(), metric.unit.clone()),
+        x_place: if spans(x_low, x_high) { Place::Log2 } else { Place::Linear },
+        y_place: if spans(y_low, y_high) { Place::Log10 } else { Place::FromZero },
+        series,
+    }
+}
+
+/// Makes the section of the metrics that are the same in every run.
+fn exact(outcome: &Outcome) -> Option<Section> {
+    let design = &outcome.plan.design;
+    let metrics: Vec<&Metric> = outcome.metrics(Nature::Exact).collect();
+    if metrics.is_empty() {
+        return None;
+    }
+    let mut items = Vec::new();
+    for metric in &metrics {
+        if design.points.len() > 1 {
+            items.push(Item::Plot(Plot::Lines(scaling(outcome, metric))));
+            continue;
+        }
+        let groups = outcome.groups(&metric.key, &design.points[0]);
+        let bars = groups.iter().map(|group: &Group| BarGroup {
+            name: group.name.clone(),
+            bars: vec![(group.name.clone(), group.values[0])],
+        });
+        items.push(Item::Plot(Plot::Bars(Bars {
+            title: upper_first(&metric.name),
+            how: String::new(),
+            label: "variant".to_owned(),
+            quantity: (metric.name.clone(), metric.unit.clone()),
+            groups: bars.collect(),
+        })));
+    }
+    Some(Section {
+        title: "Counts".to_owned(),
+        method: "These follow from the input alone and are the same in every run, so there is no test to make.".to_owned(),
+        items,
+    })
+}
+
+fn rows(outcome: &Outcome) -> DataTable {
+    let metrics = &outcome.plan.metrics;
+    let mut columns = vec![Column::new("variant", ""), Column::new("round", "")];
+    if !outcome.plan.design.point_name.is_empty() {
+        columns.insert(1, Column::new(&outcome.plan.design.point_name, ""));
+    }
+    let with_point = columns.len() == 3;
+    columns.extend(metrics.iter().map(|metric| Column::new(&metric.name, &metric.unit)));
+    columns.push(Column::new("load of the machine", ""));
+    let row = |row: &crate::Row| {
+        let mut cells = vec![Value::text(&row.variant)];
+        if with_point {
+            cells.push(match row.point.parse() {
+                Ok(number) => Value::Number(number),
+                Err(_) => Value::text(&row.point),
+            });
+        }
+        cells.push(Value::Number((row.round + 1) as f64));
+        let value = |metric: &Metric| {
+            row.values.get(&metric.key).map_or(Value::Missing, |v| Value::Number(*v))
+        };
+        cells.extend(metrics.iter().map(value));
+        cells.push(Value::Number(row.load));
+        cells
+    };
+    DataTable {
+        title: "Rows".to_owned(),
+        how: String::new(),
+        columns,
+        rows: outcome.rows.iter().map(row).collect(),
+    }
+}
+
+fn facts(outcome: &Outcome) -> Vec<Fact> {
+    let plan = &outcome.plan;
+    let mut facts = vec![
+        Fact::new("result", &outcome.name),
+        Fact::new("engine", plan.engine.to_string()),
+        Fact::new("rounds", plan.design.rounds.to_string()),
+        Fact::new("order", format!("random within each round, seed {}", plan.seed)),
+        Fact::new("warm-up rounds, not counted", plan.design.warmups.to_string()),
+    ];
+    facts.extend(
+        plan.params.iter().map(|(key, value)| Fact::new(format!("parameter {key}"), value)),
+    );
+    facts.extend(plan.input.iter().map(|input| Fact::new("input", input.display().to_string())));
+    facts.extend(machine(&plan.environment));
+    facts
+}
+
+pub(super) fn upper_first(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+}

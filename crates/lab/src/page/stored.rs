@@ -1,0 +1,125 @@
+//! Stored results of any kind: what `slablab report RESULT...` reads.
+//!
+//! How it works: a folder with a plan is a run of the lab; a JSON file says by its schema what it is.
+
+use std::fs;
+use std::path::Path;
+
+use serde::Deserialize;
+use slablab_replay::Replay;
+use slablab_report::{Document, Flame, Item, Section};
+use slablab_stats::Question;
+
+use super::{replay, run};
+use crate::{Error, Outcome, Result};
+
+/// The schema of `slablab replay --format json` that can be read.
+const REPLAY: &str = "slablab.replay/1";
+
+/// A result that was read.
+#[derive(Debug)]
+pub enum Stored {
+    /// A run of the lab
+    Run(Box<Outcome>),
+    /// A replay of the named trace
+    Replay(Box<Replay>, String),
+    /// Folded stacks, with the name of their file
+    Folded(String, String),
+}
+
+/// Reads a result folder, a JSON result, or a file of folded stacks (`*.folded`).
+///
+/// # Errors
+///
+/// If there is none, it is empty, or it is of another kind or version.
+pub fn read(place: &Path) -> Result<Stored> {
+    if place.is_dir() {
+        return Ok(Stored::Run(Box::new(Outcome::read(place)?)));
+    }
+    let text = fs::read_to_string(place).map_err(Error::io(place, "read the result"))?;
+    let unreadable = |reason: String| Error::Unreadable { path: place.to_owned(), reason };
+    if text.trim().is_empty() {
+        return Err(unreadable("is empty; it holds no result".to_owned()));
+    }
+    if place.extension().is_some_and(|e| e == "folded") {
+        return Ok(Stored::Folded(text, place.display().to_string()));
+    }
+    let value: serde_json::Value = serde_json::from_str(&text).map_err(|e| {
+        unreadable(format!(
+            "line {}, column {}: no JSON ({e}); give the output of 'slablab replay --format json', a folder of \
+             'slablab lab run', or folded stacks in a file named *.folded",
+            e.line(),
+            e.column()
+        ))
+    })?;
+    match value["schema"].as_str() {
+        Some(REPLAY) => {
+            let file = value["file"].as_str().unwrap_or("a trace").to_owned();
+            let replay =
+                Replay::deserialize(&value).map_err(|e| unreadable(format!("is damaged: {e}")))?;
+            Ok(Stored::Replay(Box::new(replay), file))
+        }
+        Some(other) => Err(unreadable(format!(
+            "its schema is {other}; this slablab makes reports of {REPLAY} and of runs of the lab"
+        ))),
+        None => Err(unreadable("has no schema; it is no result of slablab".to_owned())),
+    }
+}
+
+impl Stored {
+    /// Makes the report of it alone.
+    ///
+    /// # Errors
+    ///
+    /// If its numbers allow none.
+    pub fn document(&self) -> Result<Document> {
+        match self {
+            Self::Run(outcome) => run(outcome, None, &Question::default()),
+            Self::Replay(result, file) => Ok(replay(result, file)),
+            Self::Folded(text, file) => {
+                let mut flame =
+                    Flame::new("Where the weight is", "", "Folded stacks as they were given.");
+                let bad = flame.add_folded(text);
+                if flame.weight() == 0 {
+                    return Err(Error::Unreadable {
+                        path: file.into(),
+                        reason: "has no stacks; each line is 'outer;inner 12'".to_owned(),
+                    });
+                }
+                let mut items = vec![Item::Flame(flame)];
+                if bad > 0 {
+                    items
+                        .push(Item::Text(format!("{bad} lines were no stacks and are not shown.")));
+                }
+                let section = Section { title: file.clone(), method: String::new(), items };
+                Ok(Document { title: file.clone(), sections: vec![section], ..Document::default() })
+            }
+        }
+    }
+}
+
+/// Puts several reports into one; the parts of each keep the name of their report.
+#[must_use]
+pub fn join(documents: Vec<Document>) -> Document {
+    let mut documents = documents;
+    if documents.len() == 1 {
+        return documents.remove(0);
+    }
+    let titles: Vec<&str> = documents.iter().map(|d| d.title.as_str()).collect();
+    let mut whole = Document { title: titles.join("; "), ..Document::default() };
+    for document in documents {
+        let title = document.title;
+        whole
+            .answers
+            .extend(document.answers.into_iter().map(|answer| format!("{title}: {answer}")));
+        for mut section in document.sections {
+            section.title = format!("{title}: {}", section.title);
+            whole.sections.push(section);
+        }
+        for mut fact in document.facts {
+            fact.name = format!("{title}: {}", fact.name);
+            whole.facts.push(fact);
+        }
+    }
+    whole
+}

@@ -1,0 +1,167 @@
+//! `slablab lab compare`: is there a difference, how large, how sure?
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Result, bail};
+use slablab_lab::{Outcome, Pair, Side, compare_hosts, compare_runs, page, read_csv};
+use slablab_report::{Comparisons, Row};
+use slablab_stats::{Bootstrap, Design, Direction, Question, Verdict, compare};
+
+pub(super) use super::answer::{Answer, Layout};
+use crate::cli::{OutputArgs, ResultFile};
+use crate::cmd::report;
+use crate::output::print;
+
+/// Options of `slablab lab compare`.
+#[derive(clap::Args, Debug)]
+#[command(
+    after_help = "One RESULT: its variants with each other. Two: the second with the first. The verdict is 'faster',\n\
+                        'slower' (or 'smaller', 'better', ...) or 'no difference shown'.\n\n\
+                        Examples:\n  \
+                        slablab lab compare slablab-results/hackbench-user\n  \
+                        slablab lab compare before/ after/ --fail-on-regression\n  \
+                        slablab lab compare --csv times.csv --columns kmalloc,kmem_cache --unit s"
+)]
+pub(crate) struct Args {
+    /// Result folders of 'slablab lab run'
+    #[arg(value_name = "RESULT", required_unless_present = "csv", conflicts_with = "csv")]
+    results: Vec<PathBuf>,
+    /// Compare two columns of this file; its first row names them
+    #[arg(long, value_name = "FILE")]
+    csv: Option<PathBuf>,
+    /// The columns: baseline, candidate; by default the first two with numbers
+    #[arg(long, value_name = "A,B", value_delimiter = ',', requires = "csv")]
+    columns: Vec<String>,
+    /// The unit of the columns; by default what stands in parentheses behind their names
+    #[arg(long, value_name = "UNIT", requires = "csv")]
+    unit: Option<String>,
+    /// What the columns hold
+    #[arg(long, value_name = "NAME", default_value = "value", requires = "csv")]
+    metric: String,
+    /// More is better: a throughput
+    #[arg(long, requires = "csv")]
+    more_is_better: bool,
+    /// The i-th row of one column belongs to the i-th of the other
+    #[arg(long, requires = "csv")]
+    paired: bool,
+    /// The variant to compare with, instead of the first
+    #[arg(long, value_name = "VARIANT", conflicts_with = "csv")]
+    baseline: Option<String>,
+    /// Compare the variants within each host and sum up over hosts
+    #[arg(long, conflicts_with_all = ["csv", "baseline"])]
+    by_host: bool,
+    /// How a table looks
+    #[arg(long, value_enum, value_name = "LAYOUT", default_value_t = Layout::Plain)]
+    layout: Layout,
+    /// A difference is shown when p is below this
+    #[arg(long, value_name = "P", default_value_t = 0.05)]
+    alpha: f64,
+    /// Exit with 1 when a candidate is shown to be worse
+    #[arg(long)]
+    fail_on_regression: bool,
+    /// Write a page about it here, too
+    #[arg(long, value_name = "FILE", conflicts_with = "by_host")]
+    report: Option<PathBuf>,
+    #[command(flatten)]
+    result: ResultFile,
+}
+
+/// Runs `slablab lab compare`.
+pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
+    let question = Question {
+        direction: if args.more_is_better {
+            Direction::MoreIsBetter
+        } else {
+            Direction::LessIsBetter
+        },
+        alpha: args.alpha,
+        bootstrap: Bootstrap::default(),
+    };
+    let answer = match &args.csv {
+        Some(file) => of_csv(args, file, &question)?,
+        None => of_results(args, &question)?,
+    };
+    print(&answer, output, args.result.output.as_deref())?;
+    let worse = answer.verdicts().any(|verdict| verdict == Verdict::Worse);
+    Ok(if args.fail_on_regression && worse { ExitCode::from(1) } else { ExitCode::SUCCESS })
+}
+
+fn of_results(args: &Args, question: &Question) -> Result<Answer> {
+    let outcomes: Vec<Outcome> = args
+        .results
+        .iter()
+        .map(|folder| Outcome::read(folder))
+        .collect::<slablab_lab::Result<_>>()?;
+    if args.by_host {
+        return Ok(Answer::of_hosts(&outcomes, compare_hosts(&outcomes, question)?, args.layout));
+    }
+    match &outcomes[..] {
+        [one] => {
+            let answer =
+                Answer::of_run(one, one.compare(args.baseline.as_deref(), question)?, args.layout);
+            if let Some(file) = &args.report {
+                report::write(&page::run(one, args.baseline.as_deref(), question)?, file)?;
+            }
+            Ok(answer)
+        }
+        [a, b] => {
+            if args.baseline.is_some() || args.report.is_some() {
+                bail!(
+                    "--baseline and --report go with one result; for several pages use 'slablab report'"
+                );
+            }
+            Ok(Answer::of_runs(a, b, compare_runs(a, b, question)?, args.layout))
+        }
+        more => bail!("{} results: compare one or two, or any number with --by-host", more.len()),
+    }
+}
+
+fn of_csv(args: &Args, file: &Path, question: &Question) -> Result<Answer> {
+    let columns = match &args.columns[..] {
+        [] => None,
+        [baseline, candidate] => Some((baseline.as_str(), candidate.as_str())),
+        more => bail!(
+            "--columns takes two names, the baseline's and the candidate's; here are {}",
+            more.len()
+        ),
+    };
+    let mut pair = read_csv(file, columns)?;
+    let unit = args.unit.clone().or_else(|| take_unit(&mut pair)).unwrap_or_default();
+    let design = if args.paired { Design::Paired } else { Design::Independent };
+    let comparison = compare(&pair.baseline.values, &pair.candidate.values, design, question)
+        .map_err(|e| anyhow::anyhow!("{}: {e}", file.display()))?;
+    let row = Row { point: String::new(), candidate: pair.candidate.name.clone(), comparison };
+    let table = Comparisons {
+        metric: args.metric.clone(),
+        unit,
+        baseline: pair.baseline.name.clone(),
+        point: String::new(),
+        rows: vec![row],
+    };
+    if let Some(page) = &args.report {
+        report::write(&page::pair(&pair, &table, &file.display().to_string()), page)?;
+    }
+    Ok(Answer::of_pair(&pair, table, args.layout))
+}
+
+/// Takes the unit out of names such as `kmalloc (s)`, when both columns have the same.
+fn take_unit(pair: &mut Pair) -> Option<String> {
+    let split = |name: &str| {
+        let (name, unit) = name.strip_suffix(')')?.rsplit_once(" (")?;
+        Some((name.to_owned(), unit.to_owned()))
+    };
+    let (baseline, unit) = split(&pair.baseline.name)?;
+    let (candidate, other) = split(&pair.candidate.name)?;
+    if unit != other {
+        return None;
+    }
+    pair.baseline.name = baseline;
+    pair.candidate.name = candidate;
+    Some(unit)
+}
+
+/// One side of a comparison, without what only the lab knows.
+pub(super) fn sides(sides: Vec<Side>) -> Vec<Comparisons> {
+    sides.into_iter().map(|side| side.comparisons).collect()
+}

@@ -1,0 +1,102 @@
+//! `slablab report`: one page that opens in a browser, from stored results.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::Result;
+use slablab_lab::page;
+use slablab_report::{Document, Item, Palette, Plot, Width};
+
+use crate::output::write_whole;
+
+/// Options of `slablab report`.
+#[derive(clap::Args, Debug)]
+#[command(
+    after_help = "A result is a folder of 'slablab lab run', the output of 'slablab replay --format json', or folded\n\
+                        stacks in a file named *.folded. The page is whole: it needs no network.\n\n\
+                        Examples:\n  \
+                        slablab replay t.parquet --format json -o t.json && slablab report t.json -o t.html\n  \
+                        slablab report slablab-results/kprobes --svg plots/"
+)]
+pub(crate) struct Args {
+    /// The results
+    #[arg(value_name = "RESULT", required = true)]
+    results: Vec<PathBuf>,
+    /// Write the page here
+    #[arg(short, long, value_name = "FILE", default_value = "report.html")]
+    output: PathBuf,
+    /// Write each plot as SVG into this folder, too
+    #[arg(long, value_name = "FOLDER")]
+    svg: Option<PathBuf>,
+    /// Write each plot as PNG into this folder, too
+    #[arg(long, value_name = "FOLDER")]
+    png: Option<PathBuf>,
+}
+
+/// Runs `slablab report`.
+pub(crate) fn run(args: &Args) -> Result<ExitCode> {
+    let documents: Vec<Document> = args
+        .results
+        .iter()
+        .map(|place| page::read(place)?.document())
+        .collect::<slablab_lab::Result<_>>()?;
+    let document = page::join(documents);
+    write(&document, &args.output)?;
+    if let Some(folder) = &args.svg {
+        plots(&document, folder, "svg", |svg| Ok(svg.into_bytes()))?;
+    }
+    if let Some(folder) = &args.png {
+        plots(&document, folder, "png", |svg| Ok(slablab_report::png(&svg)?))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Writes `document` as a page and says where.
+pub(crate) fn write(document: &Document, file: &Path) -> Result<()> {
+    write_whole(file, slablab_report::html(document)?.as_bytes())?;
+    eprintln!("slablab: the report is in {}", file.display());
+    Ok(())
+}
+
+/// Writes every plot of `document` into `folder`, numbered in order, with its title as its name.
+fn plots(
+    document: &Document,
+    folder: &Path,
+    ending: &str,
+    encode: impl Fn(String) -> Result<Vec<u8>>,
+) -> Result<()> {
+    use anyhow::Context;
+    std::fs::create_dir_all(folder)
+        .with_context(|| format!("{}: cannot make the folder for the plots", folder.display()))?;
+    let mut palette = Palette::default();
+    let items = document.sections.iter().flat_map(|section| &section.items);
+    for (number, item) in
+        items.filter(|item| matches!(item, Item::Plot(_) | Item::Flame(_))).enumerate()
+    {
+        let (title, svg) = match item {
+            Item::Plot(plot) => (Plot::title(plot), plot.svg(Width::Wide, &mut palette)?),
+            Item::Flame(flame) => (flame.title.as_str(), flame.svg()),
+            _ => continue,
+        };
+        let name = format!("{:02}-{}", number + 1, file_name(title));
+        write_whole(&folder.join(format!("{name}.{ending}")), &encode(svg)?)?;
+        if let (Item::Flame(flame), "svg") = (item, ending) {
+            write_whole(&folder.join(format!("{name}.folded")), flame.folded().as_bytes())?;
+        }
+    }
+    Ok(())
+}
+
+/// Makes a file name of a title: lower case, and a dash for whatever is no letter or digit.
+fn file_name(title: &str) -> String {
+    let mut name = String::new();
+    for c in title.to_lowercase().chars() {
+        if c.is_ascii_alphanumeric() {
+            name.push(c);
+        } else if !name.ends_with('-') && !name.is_empty() {
+            name.push('-');
+        }
+    }
+    name.truncate(60);
+    name.trim_end_matches('-').to_owned()
+}

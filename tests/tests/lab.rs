@@ -1,0 +1,315 @@
+//! `slablab lab`: verdicts on tables that were put in, runs that are killed and go on, and every refusal.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use slablab_tests::{refusal, root, run, slablab, stdout};
+use slablab_trace::synth::{SynthOptions, synth};
+
+const CLASSIC: &str = "tests/data/hackbench-31-pairs.csv";
+
+fn json(words: &[&str]) -> Value {
+    serde_json::from_str(&stdout(words)).expect("--format json prints JSON")
+}
+
+fn file(folder: &Path, name: &str, text: &str) -> String {
+    let path = folder.join(name);
+    fs::write(&path, text).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+/// A run of `replay` on a small trace: 4 allocators, so 4 cells a round.
+fn run_words<'a>(trace: &'a str, folder: &'a str, rounds: &'a str) -> [&'a str; 11] {
+    ["lab", "run", "replay", "--input", trace, "--rounds", rounds, "-o", folder, "--format", "json"]
+}
+
+fn small_trace(folder: &Path) -> String {
+    let path = folder.join("small.parquet");
+    synth(&path, &SynthOptions { events: 3_000, cpus: 2, seed: 3 }, &mut |_| ()).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+#[test]
+fn the_classic_table_of_31_pairs_is_answered() {
+    let answer = json(&["lab", "compare", "--csv", CLASSIC, "--format", "json"]);
+    assert_eq!(answer["schema"], "slablab.lab.compare/1");
+    let row = &answer["comparisons"][0]["rows"][0];
+    let comparison = &row["comparison"];
+    let mean = |side: &str| comparison[side]["mean"].as_f64().unwrap();
+    assert!(
+        (mean("baseline") - 0.1332).abs() < 1e-12 && (mean("candidate") - 0.1359).abs() < 1e-12
+    );
+    assert_eq!(
+        (&comparison["baseline"]["n"], &comparison["candidate"]["n"]),
+        (&31.into(), &31.into())
+    );
+    let (ratio, interval) = (&comparison["ratio"]["value"], &comparison["ratio"]["interval"]);
+    assert!(
+        interval["low"].as_f64() < ratio.as_f64() && ratio.as_f64() < interval["high"].as_f64()
+    );
+    assert!(comparison["p"].as_f64().is_some_and(|p| p > 0.0 && p < 1.0));
+    assert_eq!(row["answer"], "slower", "2 % under 3 % noise, 31 times: {row}");
+    let text = stdout(&["lab", "compare", "--csv", CLASSIC]);
+    assert!(text.contains("kmem_cache is slower than kmalloc: +"), "{text}");
+    assert!(text.contains("95 % interval") && text.contains("p = 0.0"), "{text}");
+}
+
+#[test]
+fn every_layout_and_format_has_the_verdict() {
+    for words in
+        [&["--layout", "plain"][..], &["--layout", "markdown"], &["--format", "csv"], &["--paired"]]
+    {
+        let text = stdout(&[&["lab", "compare", "--csv", CLASSIC], words].concat());
+        assert!(text.contains("slower"), "{words:?}: {text}");
+    }
+    let mmtests = stdout(&["lab", "compare", "--csv", CLASSIC, "--layout", "mmtests"]);
+    assert!(
+        mmtests.contains("Amean            0.1332 (    0.00%)       0.1359 *   -2.03%*"),
+        "{mmtests}"
+    );
+}
+
+#[test]
+fn a_regression_is_exit_status_1_only_when_asked_for() {
+    let words = ["lab", "compare", "--csv", CLASSIC];
+    assert_eq!(run(&words).status.code(), Some(0));
+    let gate = [&words[..], &["--fail-on-regression"]].concat();
+    assert_eq!(run(&gate).status.code(), Some(1));
+    let gain = [&gate[..], &["--columns", "kmem_cache (s),kmalloc (s)"]].concat();
+    assert_eq!(run(&gain).status.code(), Some(0));
+}
+
+#[test]
+fn any_two_columns_will_do_and_nonsense_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str, text: &str| file(folder.path(), name, text);
+    let csv = |path: &str| refusal(&["lab", "compare", "--csv", path]);
+    let three = file("three.csv", "host,old,new\nx,5,9\nx,6,9.5\ny,5.5,\n");
+    let answer = json(&["lab", "compare", "--csv", &three, "--format", "json"]);
+    let comparison = &answer["comparisons"][0]["rows"][0]["comparison"];
+    assert_eq!(
+        (&comparison["baseline"]["n"], &comparison["candidate"]["n"]),
+        (&3.into(), &2.into())
+    );
+    assert!(answer["remarks"][0].as_str().unwrap().contains("make more runs"), "{answer}");
+
+    assert!(csv(&file("empty.csv", "")).contains("is empty"));
+    assert!(csv(&file("head.csv", "a,b\n")).contains("column 'a' has no numbers"));
+    assert!(csv(&file("one.csv", "a,b\n1,2\n")).contains("1 value(s), but this needs at least 2"));
+    let text = csv(&file("text.csv", "a,b\n1,2\n3,fast\n"));
+    assert!(text.contains("text.csv: line 3: column 'b' has 'fast', which is no number"), "{text}");
+    assert!(csv(&file("nan.csv", "a,b\n1,2\n3,NaN\n")).contains("'NaN', which is no number"));
+    assert!(
+        csv(&file("gap.csv", "a,b\n1,2\n,3\n4,5\n"))
+            .contains("line 3: column 'a' has an empty cell")
+    );
+    assert!(csv(&file("bare.csv", "1,2\n3,4\n")).contains("line 1 should name the columns"));
+    assert!(csv(&file("names.csv", "a,b,c\nx,y,1\n")).contains("needs two columns of numbers"));
+    assert!(csv("nowhere.csv").contains("nowhere.csv: cannot read the columns"));
+    let pairs = file("pairs.csv", "a,b\n1,2\n3,4\n5,\n");
+    let text = refusal(&["lab", "compare", "--csv", &pairs, "--paired"]);
+    assert!(text.contains("these are no pairs"), "{text}");
+}
+
+#[test]
+fn a_run_that_is_killed_again_and_again_has_each_row_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let trace = small_trace(folder.path());
+    let result = folder.path().join("result");
+    let words = run_words(&trace, result.to_str().unwrap(), "30");
+    let rows = || fs::read_to_string(result.join("raw.jsonl")).unwrap_or_default();
+    let deadline = Instant::now() + Duration::from_secs(240);
+    let mut kills = 0;
+    for wait_ms in (20..).step_by(35) {
+        assert!(Instant::now() < deadline, "{kills} kills, {} rows", rows().lines().count());
+        let mut child =
+            slablab().args(words).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        sleep(Duration::from_millis(wait_ms));
+        if child.try_wait().unwrap().is_some_and(|status| status.success()) {
+            break;
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        kills += 1;
+        // A torn write is what a power cut leaves; the next run must cut it off.
+        if kills == 3 && !rows().is_empty() {
+            fs::write(result.join("raw.jsonl"), rows() + "{\"schema\":\"slablab.lab.row/1\",\"ce")
+                .unwrap();
+        }
+    }
+    assert!(kills > 0, "the run was never killed");
+    let mut cells: Vec<u64> = rows()
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap()["cell"].as_u64().unwrap())
+        .collect();
+    cells.sort_unstable();
+    assert_eq!(cells, (0..120).collect::<Vec<u64>>());
+    // Once more: nothing is left to do, and the answer is there.
+    let before = rows();
+    let answer = json(&words);
+    assert_eq!(rows(), before);
+    assert!(answer["counts"].as_array().is_some_and(|counts| counts.len() >= 20), "{answer}");
+}
+
+#[test]
+fn results_that_cannot_be_used_are_refused_with_the_reason() {
+    let folder = tempfile::tempdir().unwrap();
+    let trace = small_trace(folder.path());
+    let result = folder.path().join("result");
+    let name = result.to_str().unwrap();
+    let run_words = |rounds| run_words(&trace, name, rounds);
+    let _ = json(&run_words("2"));
+    // Another plan in the same folder.
+    assert!(refusal(&run_words("3")).contains("holds another plan"));
+    // Another version of a row, a row twice, an edited row.
+    let raw = result.join("raw.jsonl");
+    let rows = fs::read_to_string(&raw).unwrap();
+    let compare = || refusal(&["lab", "compare", name]);
+    fs::write(&raw, rows.replace("lab.row/1", "lab.row/9")).unwrap();
+    assert!(compare().contains("line 1: its schema is slablab.lab.row/9"));
+    fs::write(&raw, rows.clone() + &rows).unwrap();
+    assert!(compare().contains("is here twice"));
+    fs::write(&raw, "").unwrap();
+    assert!(compare().contains("has no rows yet"));
+    fs::write(&raw, &rows).unwrap();
+    // Another version of the plan.
+    let plan = result.join("plan.json");
+    let text = fs::read_to_string(&plan).unwrap();
+    fs::write(&plan, text.replace("lab.plan/1", "lab.plan/7")).unwrap();
+    assert!(compare().contains("its schema is slablab.lab.plan/7"));
+    fs::write(&plan, &text).unwrap();
+    // No result at all.
+    let empty = folder.path().join("empty");
+    fs::create_dir(&empty).unwrap();
+    assert!(
+        refusal(&["lab", "compare", empty.to_str().unwrap()]).contains("is no result of the lab")
+    );
+    assert!(refusal(&["lab", "run", "nonsense"]).contains("there is no experiment 'nonsense'"));
+    assert!(refusal(&["lab", "run", "replay"]).contains("--input TRACE"));
+    let set = ["lab", "run", "replay", "--input", &trace, "-o", name, "--set", "speed=9"];
+    assert!(refusal(&set).contains("has no parameter 'speed'; it has: allocators"));
+}
+
+#[test]
+fn hosts_are_compared_only_as_blocks() {
+    let folder = tempfile::tempdir().unwrap();
+    let (a, b) = (
+        timed_result(folder.path(), "a", "alpha", 1.0),
+        timed_result(folder.path(), "b", "beta", 3.0),
+    );
+    let text = refusal(&["lab", "compare", &a, &b]);
+    assert!(
+        text.contains("different hosts cannot be compared") && text.contains("--by-host"),
+        "{text}"
+    );
+    let answer = json(&["lab", "compare", &a, &b, "--by-host", "--format", "json"]);
+    let row = &answer["comparisons"][0]["rows"][0];
+    assert_eq!(
+        (row["answer"].as_str(), row["comparison"]["design"].as_str()),
+        (Some("faster"), Some("blocked"))
+    );
+    // The same host twice is one comparison of two runs.
+    let c = timed_result(folder.path(), "c", "alpha", 1.5);
+    let answer = json(&["lab", "compare", &a, &c, "--format", "json"]);
+    assert_eq!(answer["comparisons"][0]["rows"][0]["answer"], "slower");
+    assert!(answer["remarks"].to_string().contains("not interleaved"), "{answer}");
+}
+
+/// Writes a result of two variants, `new` a tenth faster than `old`, as a host would leave it.
+fn timed_result(folder: &Path, name: &str, host: &str, seconds: f64) -> String {
+    let result = folder.join(name);
+    fs::create_dir(&result).unwrap();
+    let environment = serde_json::json!({
+        "host": host, "cpu": "test", "cpus": 2, "kernel": "6.1", "governor": "", "commit": "", "slablab": "0",
+    });
+    let plan = serde_json::json!({
+        "schema": "slablab.lab.plan/1", "experiment": "replay", "question": "?", "engine": "user",
+        "scale": "smoke", "params": {}, "input": null, "seed": 1,
+        "design": {"variants": ["old", "new"], "point_name": "", "points": [""], "rounds": 8, "warmups": 1},
+        "metrics": [{"key": "seconds", "name": "time", "unit": "s", "direction": "less_is_better", "nature": "sampled"}],
+        "environment": environment,
+    });
+    fs::write(result.join("plan.json"), plan.to_string()).unwrap();
+    let mut rows = String::new();
+    for cell in 0..18u32 {
+        let (round, variant) = (cell / 2, ["old", "new"][cell as usize % 2]);
+        let factor = if variant == "new" { 0.9 } else { 1.0 };
+        // The warm-up is wild, and must not count.
+        let seconds = if round == 0 {
+            1e6
+        } else {
+            seconds * factor * (1.0 + 0.001 * f64::from(cell * 7 % 5))
+        };
+        let mut row = serde_json::json!({
+            "schema": "slablab.lab.row/1", "experiment": "replay", "engine": "user", "cell": cell,
+            "round": round.saturating_sub(1), "warmup": round == 0, "variant": variant, "point": "",
+            "values": {"seconds": seconds}, "started_unix_ms": 0, "took_ms": 1, "load": 0.5,
+        });
+        row.as_object_mut().unwrap().extend(environment.as_object().unwrap().clone());
+        rows += &format!("{row}\n");
+    }
+    fs::write(result.join("raw.jsonl"), rows).unwrap();
+    result.to_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_full_disk_and_a_folder_that_cannot_be_written_are_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let trace = small_trace(folder.path());
+    let result = folder.path().join("full");
+    fs::create_dir(&result).unwrap();
+    std::os::unix::fs::symlink("/dev/full", result.join("raw.jsonl")).unwrap();
+    let text = refusal(&run_words(&trace, result.to_str().unwrap(), "1"));
+    assert!(
+        text.contains("make room and run the same command again") && text.contains("No space left"),
+        "{text}"
+    );
+    let blocked = file(folder.path(), "a-file", "");
+    let text = refusal(&run_words(&trace, &format!("{blocked}/result"), "1"));
+    assert!(text.contains("cannot make the result folder"), "{text}");
+    let page = format!("{blocked}/page.html");
+    let text = refusal(&["lab", "compare", "--csv", CLASSIC, "--report", &page]);
+    assert!(text.contains("cannot write the result"), "{text}");
+}
+
+#[test]
+fn reports_are_made_of_every_kind_of_result() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| -> PathBuf { folder.path().join(name) };
+    let words = |path: &Path| path.to_str().unwrap().to_owned();
+    let timed = timed_result(folder.path(), "timed", "alpha", 1.0);
+    let replayed = words(&at("replay.json"));
+    let sample = words(&root().join("traces/hackbench.parquet"));
+    let _ = stdout(&["replay", &sample, "--format", "json", "-o", &replayed]);
+    let folded = file(folder.path(), "profile.folded", "main;read 12\nmain;write 30\n");
+    let page = words(&at("report.html"));
+    let plots = words(&at("plots"));
+    let _ = stdout(&[
+        "report", &timed, &replayed, &folded, "-o", &page, "--svg", &plots, "--png", &plots,
+    ]);
+    let html = fs::read_to_string(&page).unwrap();
+    assert!(html.len() < 2_000_000, "{} bytes", html.len());
+    for word in ["new is faster than old", "Memory held over time", "slob", "Call sites", "write"] {
+        assert!(html.contains(word), "no '{word}' in the page");
+    }
+    let names: Vec<String> = fs::read_dir(at("plots"))
+        .unwrap()
+        .map(|e| e.unwrap().file_name().into_string().unwrap())
+        .collect();
+    for ending in [".svg", ".png", ".folded"] {
+        assert!(names.iter().any(|name| name.ends_with(ending)), "no {ending} in {names:?}");
+    }
+    let report = |place: &str| refusal(&["report", place, "-o", &page]);
+    assert!(report("nowhere.json").contains("cannot read the result"));
+    assert!(report(&file(folder.path(), "e.json", "")).contains("is empty"));
+    assert!(
+        report(&file(folder.path(), "s.json", "{\"schema\":\"slablab.replay/9\"}"))
+            .contains("slablab.replay/9")
+    );
+    assert!(report(&file(folder.path(), "n.json", "{}")).contains("has no schema"));
+    assert!(report(CLASSIC).contains("no JSON"));
+}
