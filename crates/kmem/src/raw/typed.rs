@@ -76,7 +76,7 @@ impl<B: Backend> Pool<B> {
     /// Shrinks every cache and gives free memory back to the operating system; returns the bytes.
     /// Does nothing if every CPU is in somebody's hands.
     pub fn reclaim(&self) -> u64 {
-        self.machine.with_cpu(Cpu::reclaim).unwrap_or(0)
+        self.machine.with_cpu(|cpu| cpu.reclaim()).unwrap_or(0)
     }
 }
 
