@@ -84,11 +84,6 @@ impl CacheId {
     pub fn index(self) -> usize {
         (self.0 & Self::INDEX_MAX) as usize
     }
-
-    #[inline(always)]
-    pub(crate) fn generation(self) -> u32 {
-        self.0 >> Self::INDEX_BITS
-    }
 }
 
 /// Address of an object: its offset in the machine's memory, the same in every run. Never 0, since

@@ -26,7 +26,6 @@
 
 #![no_std]
 #![deny(unsafe_code)]
-#![allow(dead_code, reason = "parts that the coming backends use")]
 
 extern crate alloc;
 #[cfg(any(feature = "std", test))]

@@ -153,11 +153,6 @@ impl Kmalloc {
         };
         Some(self.caches[row * self.classes + class])
     }
-
-    /// Returns all kmalloc caches by type, copy and class.
-    pub(crate) fn all(&self) -> &[CacheId] {
-        &self.caches
-    }
 }
 
 /// Index of the type that gfp flags ask for.

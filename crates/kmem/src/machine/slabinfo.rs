@@ -1,4 +1,4 @@
-//! `/proc/slabinfo` 2.1 and the attributes under `/sys/kernel/slab`.
+//! `/proc/slabinfo` 2.1, `/proc/buddyinfo` and the attributes under `/sys/kernel/slab`.
 //!
 //! Linux counterpart: `print_slabinfo_header`, `cache_show` in `mm/slab_common.c`, the attributes
 //! of `mm/slub.c` @ 6.1.
@@ -53,6 +53,20 @@ impl<B: Backend> Machine<B> {
                 stats.slabs,
                 0
             );
+        }
+        text
+    }
+
+    /// Returns the text of `/proc/buddyinfo`: free blocks of each order, by zone.
+    pub fn buddyinfo(&self) -> String {
+        let mut text = String::new();
+        for (node, zone, counts) in self.core.zones.free_counts(&self.core.pages) {
+            // Writing to a string cannot fail.
+            let _ = write!(text, "Node {}, zone {zone:>8} ", node.0);
+            for count in counts {
+                let _ = write!(text, "{count:>6} ");
+            }
+            text.push('\n');
         }
         text
     }

@@ -36,13 +36,6 @@ impl PageList {
         (self.tail != 0).then_some(Pfn(self.tail))
     }
 
-    /// Returns the page after `pfn`.
-    #[inline(always)]
-    pub(crate) fn after(&self, pages: &PageTable, pfn: Pfn) -> Option<Pfn> {
-        let next = pages.get(pfn).next.get();
-        (next != 0).then_some(Pfn(next))
-    }
-
     /// Puts a page in front.
     #[inline]
     pub(crate) fn push_front(&mut self, pages: &PageTable, pfn: Pfn) {

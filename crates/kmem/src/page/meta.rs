@@ -8,7 +8,7 @@
 
 use crate::ids::{Order, Pfn};
 use crate::raw::local::LocalU32;
-use crate::raw::sync::{AtomicU64, Ordering};
+use crate::raw::sync::AtomicU64;
 use crate::raw::zeroed::{ZeroedSlice, zeroed_struct};
 
 /// What a page is used for.
@@ -98,12 +98,6 @@ impl Page {
     #[inline(always)]
     pub(crate) fn set(&self, kind: Kind, order: Order) {
         self.kind_order.set(kind as u32 | u32::from(order.0) << 8);
-    }
-
-    /// Reads the backend's word.
-    #[inline(always)]
-    pub(crate) fn state(&self) -> u64 {
-        self.state.load(Ordering::Acquire)
     }
 }
 

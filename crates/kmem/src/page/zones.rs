@@ -28,7 +28,14 @@ use crate::raw::sync::{AtomicU64, Ordering::Relaxed};
 const PCP_ORDER_MAX: u8 = 3;
 /// Divisor of what higher zones leave to lower ones (`sysctl_lowmem_reserve_ratio`).
 const LOWMEM_RESERVE_RATIO: u64 = 256;
+/// Freed pages of a zone that may keep their memory: 64 MiB.
+const DIRTY_PAGES_MAX: u64 = (64 << 20) / PAGE_SIZE;
+/// Smallest free block whose memory goes back by itself: 128 KiB.
+const DISCARD_ORDER: Order = Order(5);
 const ZONE_ENDS: [(&str, u64); 3] = [("DMA", 16 << 20), ("DMA32", 4 << 30), ("Normal", u64::MAX)];
+
+/// Free blocks by order.
+pub(crate) type FreeCounts = [u64; Order::MAX.0 as usize + 1];
 
 /// A zone of one node.
 #[derive(Debug)]
@@ -146,7 +153,7 @@ impl Zones {
     pub(crate) fn drain(&self, core: &Core) {
         for zone in &self.zones {
             for pcp in &zone.pcp {
-                zone.spill(&core.pages, &mut pcp.lock(), 0);
+                zone.spill(core, &mut pcp.lock(), 0);
             }
         }
     }
@@ -163,9 +170,14 @@ impl Zones {
         bytes
     }
 
-    /// Returns the bytes freed since the last [`Self::discard`].
-    pub(crate) fn bytes_dirty(&self) -> u64 {
-        self.zones.iter().map(|z| z.buddy.lock().pages_dirty() * PAGE_SIZE).sum()
+    /// Returns each zone's node, name and number of free blocks of every order.
+    pub(crate) fn free_counts(&self, pages: &PageTable) -> Vec<(NodeId, &'static str, FreeCounts)> {
+        let count = |zone: &Zone| {
+            let mut counts = FreeCounts::default();
+            zone.buddy.lock().blocks(pages, |_, order| counts[usize::from(order.0)] += 1);
+            (zone.node, zone.name, counts)
+        };
+        self.zones.iter().map(count).collect()
     }
 
     /// Visits every free block with its order; those of per-CPU lists as well.
@@ -301,7 +313,7 @@ impl Zone {
             cx.count_lock(LockKind::Zone);
             let mut buddy = self.buddy.lock();
             buddy.free(pages, pfn, order);
-            self.pages_free.store(buddy.pages_free(), Relaxed);
+            self.settle(cx.core, &mut buddy);
             return;
         }
         cx.count_lock(LockKind::Pcp);
@@ -312,12 +324,13 @@ impl Zone {
         if pcp.pages > self.pcp_high {
             cx.count_lock(LockKind::Zone);
             let keep = pcp.pages - pcp.pages.min(self.pcp_batch.max(order.pages()));
-            self.spill(pages, &mut pcp, keep);
+            self.spill(cx.core, &mut pcp, keep);
         }
     }
 
     /// Moves the coldest blocks of a CPU's lists to the buddy system until `keep` pages are left.
-    fn spill(&self, pages: &PageTable, pcp: &mut Pcp, keep: u32) {
+    fn spill(&self, core: &Core, pcp: &mut Pcp, keep: u32) {
+        let pages = &core.pages;
         let mut buddy = self.buddy.lock();
         let mut order = 0;
         while pcp.pages > keep {
@@ -330,6 +343,17 @@ impl Zone {
             }
             order = (order + 1) % pcp.lists.len();
         }
+        self.settle(core, &mut buddy);
+    }
+
+    /// Publishes the count of free pages; once much was freed, gives the memory of large free
+    /// blocks back to the operating system.
+    fn settle(&self, core: &Core, buddy: &mut Buddy) {
         self.pages_free.store(buddy.pages_free(), Relaxed);
+        if buddy.pages_dirty() > DIRTY_PAGES_MAX {
+            buddy.discard(&core.pages, DISCARD_ORDER, |pfn, order| {
+                core.arena.discard(pfn.offset(), order.bytes());
+            });
+        }
     }
 }

@@ -247,6 +247,19 @@ fn slabinfo_reads_like_the_kernels() {
 }
 
 #[test]
+fn buddyinfo_counts_all_free_memory() {
+    let machine = machine::<Slub>();
+    let text = machine.buddyinfo();
+    let mut pages = 0;
+    for line in text.lines() {
+        assert!(line.starts_with("Node 0, zone "), "{line}");
+        let counts = line.split_whitespace().skip(4).map(|count| count.parse::<u64>().unwrap());
+        pages += counts.enumerate().map(|(order, count)| count << order).sum::<u64>();
+    }
+    assert_eq!(pages, (64 << 20) / 4096 - 1, "all but page 0");
+}
+
+#[test]
 fn attributes_have_sysfs_names() {
     let machine = machine::<Slub>();
     let id = machine.cache_by_name("kmalloc-64").unwrap();

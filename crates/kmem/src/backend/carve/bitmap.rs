@@ -6,27 +6,17 @@ use crate::raw::local::LocalU64;
 /// A page's bits.
 pub(crate) type Bits = [LocalU64; 8];
 
-/// Returns the first free granule at or after `from`.
-#[inline]
-fn next_free(bits: &Bits, from: u32) -> Option<u32> {
-    next(bits, from, |word| word)
-}
-
 /// Returns the first granule at or after `from` that is not free; `GRANULES` if there is none.
 #[inline]
 fn next_used(bits: &Bits, from: u32) -> u32 {
-    next(bits, from, |word| !word).unwrap_or(GRANULES)
-}
-
-#[inline(always)]
-fn next(bits: &Bits, from: u32, view: impl Fn(u64) -> u64) -> Option<u32> {
     let mut at = from as usize / 64;
-    let mut word = view(bits.get(at)?.get()) & (!0 << (from % 64));
-    while word == 0 {
+    let mut used = bits.get(at).map_or(0, |word| !word.get() & (!0 << (from % 64)));
+    while used == 0 {
         at += 1;
-        word = view(bits.get(at)?.get());
+        let Some(word) = bits.get(at) else { return GRANULES };
+        used = !word.get();
     }
-    Some(at as u32 * 64 + word.trailing_zeros())
+    at as u32 * 64 + used.trailing_zeros()
 }
 
 /// Finds the lowest run that holds `count` granules from a place `p` on with
@@ -133,13 +123,6 @@ fn run_start(bits: &Bits, at: u32) -> u32 {
     end
 }
 
-/// Tells whether any of `count` granules from `at` on is free.
-pub(crate) fn any_free(bits: &Bits, at: u32, count: u32) -> bool {
-    let mut any = false;
-    each_word(at, count, |i, mask| any |= bits[i].get() & mask != 0);
-    any
-}
-
 /// Returns the number of free granules.
 pub(crate) fn count(bits: &Bits) -> u32 {
     bits.iter().map(|word| word.get().count_ones()).sum()
@@ -192,7 +175,6 @@ mod tests {
                 blocks.push((place, count));
             } else {
                 let (at, count) = blocks.swap_remove(random.below(blocks.len() as u64) as usize);
-                assert!(!any_free(&bits, at, count));
                 let run = put(&bits, at, count);
                 plain.0[at as usize..(at + count) as usize].fill(true);
                 let from = (0..at).rev().take_while(|&g| plain.0[g as usize]).count() as u32;

@@ -8,7 +8,7 @@
 //! `Page::prev` of a carved page = its free units. Whoever changes a page holds the lock of the list that the page belongs to.
 
 use super::bitmap::{self, Bits};
-use super::{GRANULE, GRANULES, HEADER};
+use super::{GRANULE, HEADER};
 use crate::ids::{CACHE_LINE, ObjPtr, PAGE_SIZE, Pfn};
 use crate::page::PageTable;
 use crate::raw::zeroed::{ZeroedSlice, zeroed_struct};
@@ -113,13 +113,6 @@ impl CarvedPages {
         let (pfn, at) = (Pfn((start / PAGE_SIZE) as u32), (start % PAGE_SIZE / GRANULE) as u32);
         pages.get(pfn).prev.add(units(bytes));
         bitmap::put(self.bits(pfn), at, bytes.div_ceil(GRANULE) as u32)
-    }
-
-    /// Tells whether a block is inside one page and wholly in use.
-    pub(crate) fn in_use(&self, start: u64, granules: u32) -> bool {
-        let at = (start % PAGE_SIZE / GRANULE) as u32;
-        at + granules <= GRANULES
-            && !bitmap::any_free(self.bits(Pfn((start / PAGE_SIZE) as u32)), at, granules)
     }
 
     /// Tells whether nothing of a page is free, not even a crumb.

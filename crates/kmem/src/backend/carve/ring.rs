@@ -116,12 +116,6 @@ impl Ring {
         Self { chunks: vec![EMPTY], vacant: Vec::new(), head: (0, 0), len: 0, census }
     }
 
-    /// Returns the number of pages.
-    #[cfg(test)]
-    pub(crate) fn len(&self) -> u32 {
-        self.len
-    }
-
     /// Visits the pages, from the head on.
     pub(crate) fn iter(&self) -> impl Iterator<Item = Pfn> + '_ {
         let (mut chunk, mut slot) = self.head;

@@ -59,7 +59,6 @@ zeroed_struct! {
         touched: LocalU32,
         /// Objects it may hold: 0 until the CPU first uses the cache.
         limit: LocalU32,
-        spare: LocalU32,
         ops: OpCounts,
     }
 }

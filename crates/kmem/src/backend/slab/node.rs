@@ -32,7 +32,6 @@ zeroed_struct! {
         pub(super) free_touched: u32,
         /// Colour of the last slab.
         pub(super) colour: u32,
-        pub(super) spare: u32,
         /// Time of the next reaping of what the node's CPUs share, in ns.
         pub(super) next_reap: u64,
     }
