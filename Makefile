@@ -4,14 +4,29 @@
 #   make bench   the measurements under bench/, side by side with the peers
 CARGO ?= cargo
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench kernel fmt-check clippy test-rust test-xarray-kernel
+.PHONY: help demo build rust test bench kernel fmt-check clippy test-rust test-xarray-kernel
 
 help:
 	@sed -n 's/^#   //p' $(firstword $(MAKEFILE_LIST))
 
+demo: build
+	@target/release/slablab replay traces/hackbench.parquet
+	@echo
+	@echo "That was a recorded kernel. Yours, as root:"
+	@echo "  target/release/slablab record -o t.parquet -- make -j4"
+	@echo "  target/release/slablab replay t.parquet"
+
+# zstd and the linker want a C compiler.
+build: rust
+	tools/need gcc libc6-dev
+	$(CARGO) build --release --package slablab
+
+rust:
+	@command -v $(CARGO) >/dev/null || { echo "Rust is missing: install it by https://rustup.rs" >&2; exit 2; }
+
 test: fmt-check clippy test-rust test-xarray-kernel
 
-fmt-check:
+fmt-check: rust
 	$(CARGO) fmt --all --check
 
 clippy:
