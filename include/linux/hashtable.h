@@ -49,31 +49,31 @@ static inline bool __hash_empty(struct hlist_head *table, unsigned int size)
 #define hash_for_each(...) KAPI_BY_COUNT(__kapi_hash_each_, __VA_ARGS__)
 #define __kapi_hash_each_4(name, bkt, obj, member) \
 	for ((bkt) = 0, obj = NULL; obj == NULL && (bkt) < HASH_SIZE(name); (bkt)++) \
-		hlist_for_each_entry(obj, &name[bkt], member)
+		__kapi_hlist_each_3(obj, &name[bkt], member)
 #define __kapi_hash_each_5(name, bkt, node, obj, member) \
 	for ((bkt) = 0, node = NULL; node == NULL && (bkt) < HASH_SIZE(name); (bkt)++) \
-		hlist_for_each_entry(obj, node, &name[bkt], member)
+		__kapi_hlist_each_4(obj, node, &name[bkt], member)
 #define hash_for_each_rcu(name, bkt, obj, member) \
 	for ((bkt) = 0, obj = NULL; obj == NULL && (bkt) < HASH_SIZE(name); (bkt)++) \
-		hlist_for_each_entry_rcu(obj, &name[bkt], member)
+		__kapi_hlist_each_rcu_3(obj, &name[bkt], member)
 #define hash_for_each_safe(...) KAPI_BY_COUNT(__kapi_hash_each_safe_, __VA_ARGS__)
 #define __kapi_hash_each_safe_5(name, bkt, tmp, obj, member) \
 	for ((bkt) = 0, obj = NULL; obj == NULL && (bkt) < HASH_SIZE(name); (bkt)++) \
-		hlist_for_each_entry_safe(obj, tmp, &name[bkt], member)
+		__kapi_hlist_each_safe_4(obj, tmp, &name[bkt], member)
 #define __kapi_hash_each_safe_6(name, bkt, node, tmp, obj, member) \
 	for ((bkt) = 0, node = NULL; node == NULL && (bkt) < HASH_SIZE(name); (bkt)++) \
-		hlist_for_each_entry_safe(obj, node, tmp, &name[bkt], member)
+		__kapi_hlist_each_safe_5(obj, node, tmp, &name[bkt], member)
 #define hash_for_each_possible(...) KAPI_BY_COUNT(__kapi_hash_possible_, __VA_ARGS__)
 #define __kapi_hash_possible_4(name, obj, member, key) \
-	hlist_for_each_entry(obj, &name[hash_min(key, HASH_BITS(name))], member)
+	__kapi_hlist_each_3(obj, &name[hash_min(key, HASH_BITS(name))], member)
 #define __kapi_hash_possible_5(name, obj, node, member, key) \
-	hlist_for_each_entry(obj, node, &name[hash_min(key, HASH_BITS(name))], member)
+	__kapi_hlist_each_4(obj, node, &name[hash_min(key, HASH_BITS(name))], member)
 #define hash_for_each_possible_rcu(name, obj, member, key) \
-	hlist_for_each_entry_rcu(obj, &name[hash_min(key, HASH_BITS(name))], member)
+	__kapi_hlist_each_rcu_3(obj, &name[hash_min(key, HASH_BITS(name))], member)
 #define hash_for_each_possible_safe(...) KAPI_BY_COUNT(__kapi_hash_possible_safe_, __VA_ARGS__)
 #define __kapi_hash_possible_safe_5(name, obj, tmp, member, key) \
-	hlist_for_each_entry_safe(obj, tmp, &name[hash_min(key, HASH_BITS(name))], member)
+	__kapi_hlist_each_safe_4(obj, tmp, &name[hash_min(key, HASH_BITS(name))], member)
 #define __kapi_hash_possible_safe_6(name, obj, node, tmp, member, key) \
-	hlist_for_each_entry_safe(obj, node, tmp, &name[hash_min(key, HASH_BITS(name))], member)
+	__kapi_hlist_each_safe_5(obj, node, tmp, &name[hash_min(key, HASH_BITS(name))], member)
 
 #endif

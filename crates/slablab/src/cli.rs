@@ -79,6 +79,8 @@ pub(crate) enum Command {
     Lab(cmd::lab::Args),
     /// Make one page that opens in a browser, from stored results
     Report(cmd::report::Args),
+    /// Compile a kernel module and run it here, with the allocator of your choice
+    Insmod(cmd::insmod::Args),
     /// Build, boot and measure real kernels in QEMU
     Kernel(Box<cmd::kernel::Args>),
     /// Say what works on this machine, what does not, and how to mend it

@@ -10,7 +10,6 @@
 
 #![forbid(unsafe_code)]
 
-mod cpu_list;
 mod error;
 mod event;
 mod format;

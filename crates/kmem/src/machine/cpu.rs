@@ -40,10 +40,6 @@ impl<'m, B: Backend> Cpu<'m, B> {
         self.machine
     }
 
-    pub(crate) fn cx(&self) -> &Cx<'m> {
-        &self.cx
-    }
-
     /// Allocates an object (`kmem_cache_alloc`); `None` when memory is out.
     #[inline]
     pub fn alloc(&self, cache: CacheId, gfp: Gfp, site: Site) -> Option<ObjPtr> {

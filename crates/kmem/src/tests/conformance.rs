@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use crate::backend::for_each_backend;
-use crate::{Backend, CacheArgs, CpuId, Gfp, Machine, MemorySource, ObjPtr, Order, SlabFlags};
+use crate::{Backend, CacheArgs, CpuId, Gfp, Machine, ObjPtr, Order, SlabFlags};
 use crate::{CpuSet, Site};
 
 const SITE: Site = Site(7);
@@ -74,13 +74,6 @@ fn random_work<B: Backend>() {
     let machine = machine::<B>(4, 2);
     let cpus = machine.cpus().unwrap();
     churn(&machine, &cpus, 60_000);
-}
-
-fn random_work_on_mapped_memory<B: Backend>() {
-    let builder = Machine::<B>::builder().cpus(4).memory_bytes(64 * MIB);
-    let machine = builder.memory(MemorySource::Mapped).build().unwrap();
-    let cpus = machine.cpus().unwrap();
-    churn(&machine, &cpus, 30_000);
 }
 
 /// Random allocations and frees on random CPUs, against a plain list of what is live.
@@ -222,7 +215,7 @@ fn a_cpu_is_held_once<B: Backend>() {
 macro_rules! conformance {
     ($($variant:ident $name:literal $what:literal,)*) => {
         $(mod $variant {
-            conformance!(@tests $variant objects_do_not_overlap alignment_is_kept random_work random_work_on_mapped_memory
+            conformance!(@tests $variant objects_do_not_overlap alignment_is_kept random_work
                 memory_runs_out_gently injected_page_failure limits_of_kmalloc
                 same_addresses_in_each_run zeroed_on_request a_cpu_is_held_once);
         })*

@@ -4,6 +4,7 @@ pub(crate) mod advise;
 pub(crate) mod doctor;
 pub(crate) mod import;
 pub(crate) mod info;
+pub(crate) mod insmod;
 pub(crate) mod kernel;
 pub(crate) mod lab;
 pub(crate) mod record;
@@ -32,6 +33,7 @@ pub(crate) fn run(cli: &Cli) -> Result<ExitCode> {
         Command::Advise(args) => advise::run(args, output),
         Command::Lab(args) => lab::run(args, output),
         Command::Report(args) => report::run(args),
+        Command::Insmod(args) => insmod::run(args, output),
         Command::Kernel(args) => kernel::run(args, output),
         Command::Doctor(args) => doctor::run(args, output),
     }

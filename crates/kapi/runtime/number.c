@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Numbers in text, bits in words, hashing and sorting.
+#include <linux/bitmap.h>
+#include <linux/ctype.h>
+#include <linux/jhash.h>
+#include <linux/kernel.h>
+#include <linux/sort.h>
+#include <linux/string.h>
+
+static unsigned int digit(char c)
+{
+	return isdigit(c) ? (unsigned int)(c - '0') :
+	       isxdigit(c) ? (unsigned int)(tolower(c) - 'a' + 10) : 99;
+}
+
+static const char *prefix(const char *s, unsigned int *base)
+{
+	bool hex = s[0] == '0' && tolower(s[1]) == 'x' && isxdigit(s[2]);
+
+	if (!*base)
+		*base = hex ? 16 : s[0] == '0' ? 8 : 10;
+	return hex && *base == 16 ? s + 2 : s;
+}
+
+unsigned long long simple_strtoull(const char *s, char **end, unsigned int base)
+{
+	unsigned long long value = 0;
+
+	for (s = prefix(s, &base); digit(*s) < base; s++)
+		value = value * base + digit(*s);
+	if (end)
+		*end = (char *)s;
+	return value;
+}
+
+long long simple_strtoll(const char *s, char **end, unsigned int base)
+{
+	if (*s == '-')
+		return -(long long)simple_strtoull(s + 1, end, base);
+	return (long long)simple_strtoull(s, end, base);
+}
+
+unsigned long simple_strtoul(const char *s, char **end, unsigned int base)
+{
+	return (unsigned long)simple_strtoull(s, end, base);
+}
+
+long simple_strtol(const char *s, char **end, unsigned int base)
+{
+	return (long)simple_strtoll(s, end, base);
+}
+
+int kstrtoull(const char *s, unsigned int base, unsigned long long *res)
+{
+	unsigned long long value = 0;
+	const char *begin;
+
+	s = begin = prefix(*s == '+' ? s + 1 : s, &base);
+	for (; digit(*s) < base; s++)
+		if (__builtin_mul_overflow(value, base, &value) ||
+		    __builtin_add_overflow(value, digit(*s), &value))
+			return -ERANGE;
+	if (s == begin || (*s && strcmp(s, "\n")))
+		return -EINVAL;
+	*res = value;
+	return 0;
+}
+
+int kstrtoll(const char *s, unsigned int base, long long *res)
+{
+	bool minus = *s == '-';
+	unsigned long long value;
+	int error = kstrtoull(minus ? s + 1 : s, base, &value);
+
+	if (error)
+		return error;
+	if (value > (unsigned long long)LLONG_MAX + minus)
+		return -ERANGE;
+	*res = (long long)(minus ? -value : value);
+	return 0;
+}
+
+#define KSTRTO(name, type, wide, via) \
+	int name(const char *s, unsigned int base, type *res) \
+	{ \
+		wide value; \
+		int error = via(s, base, &value); \
+		if (error) \
+			return error; \
+		if (value != (wide)(type)value) \
+			return -ERANGE; \
+		*res = (type)value; \
+		return 0; \
+	}
+KSTRTO(kstrtoul, unsigned long, unsigned long long, kstrtoull)
+KSTRTO(kstrtol, long, long long, kstrtoll)
+KSTRTO(kstrtouint, unsigned int, unsigned long long, kstrtoull)
+KSTRTO(kstrtoint, int, long long, kstrtoll)
+KSTRTO(kstrtou8, u8, unsigned long long, kstrtoull)
+
+int kstrtobool(const char *s, bool *res)
+{
+	switch (tolower(s[0])) {
+	case 'y':
+	case 't':
+	case '1':
+		*res = true;
+		return 0;
+	case 'n':
+	case 'f':
+	case '0':
+		*res = false;
+		return 0;
+	case 'o':
+		if (tolower(s[1]) != 'n' && tolower(s[1]) != 'f')
+			return -EINVAL;
+		*res = tolower(s[1]) == 'n';
+		return 0;
+	default:
+		return -EINVAL;
+	}
+}
+
+#define FROM_USER(name, type, via) \
+	int name(const char *s, size_t count, unsigned int base, type *res) \
+	{ \
+		char text[72]; \
+		count = min(count, sizeof(text) - 1); \
+		memcpy(text, s, count); \
+		text[count] = '\0'; \
+		return via(text, base, res); \
+	}
+FROM_USER(kstrtoul_from_user, unsigned long, kstrtoul)
+FROM_USER(kstrtoint_from_user, int, kstrtoint)
+
+unsigned long long memparse(const char *ptr, char **retptr)
+{
+	static const char units[] = "kmgtpe";
+	char *end;
+	unsigned long long value = simple_strtoull(ptr, &end, 0);
+	const char *unit = *end ? strchr(units, tolower(*end)) : NULL;
+
+	if (unit) {
+		value <<= 10 * (unit - units + 1);
+		end++;
+	}
+	if (retptr)
+		*retptr = end;
+	return value;
+}
+
+char *get_options(const char *str, int nints, int *ints)
+{
+	int n = 0;
+
+	while (n + 1 < nints && (isdigit(*str) || *str == '-')) {
+		ints[++n] = (int)simple_strtol(str, (char **)&str, 0);
+		if (*str != ',')
+			break;
+		str++;
+	}
+	ints[0] = n;
+	return (char *)str;
+}
+
+int hex_to_bin(unsigned char ch)
+{
+	return isxdigit(ch) ? (int)digit((char)ch) : -1;
+}
+
+int hex2bin(u8 *dst, const char *src, size_t count)
+{
+	for (; count; count--, src += 2) {
+		int high = hex_to_bin((u8)src[0]), low = high < 0 ? -1 : hex_to_bin((u8)src[1]);
+
+		if (low < 0)
+			return -EINVAL;
+		*dst++ = (u8)(high << 4 | low);
+	}
+	return 0;
+}
+
+static unsigned long find(const unsigned long *addr, unsigned long size, unsigned long at,
+			  unsigned long invert)
+{
+	while (at < size) {
+		unsigned long word = (addr[at / 64] ^ invert) >> (at % 64);
+
+		if (word) {
+			at += __ffs(word);
+			return at < size ? at : size;
+		}
+		at = (at / 64 + 1) * 64;
+	}
+	return size;
+}
+
+unsigned long find_next_bit(const unsigned long *addr, unsigned long size, unsigned long offset)
+{
+	return find(addr, size, offset, 0);
+}
+
+unsigned long find_next_zero_bit(const unsigned long *addr, unsigned long size,
+				 unsigned long offset)
+{
+	return find(addr, size, offset, ~0UL);
+}
+
+unsigned long find_last_bit(const unsigned long *addr, unsigned long size)
+{
+	unsigned long at = size;
+
+	while (at-- > 0)
+		if (test_bit((long)at, addr))
+			return at;
+	return size;
+}
+
+void bitmap_set(unsigned long *map, unsigned int start, unsigned int len)
+{
+	for (; len; len--)
+		__set_bit(start++, map);
+}
+
+void bitmap_clear(unsigned long *map, unsigned int start, unsigned int len)
+{
+	for (; len; len--)
+		__clear_bit(start++, map);
+}
+
+int bitmap_weight(const unsigned long *map, unsigned int bits)
+{
+	unsigned int i;
+	int weight = 0;
+
+	for (i = 0; i < bits; i++)
+		weight += test_bit(i, map);
+	return weight;
+}
+
+unsigned long bitmap_find_next_zero_area(unsigned long *map, unsigned long size,
+					 unsigned long start, unsigned int nr,
+					 unsigned long align_mask)
+{
+	for (;;) {
+		unsigned long begin = find_next_zero_bit(map, size, start), next;
+
+		begin = (begin + align_mask) & ~align_mask;
+		if (begin + nr > size)
+			return begin + nr;
+		next = find_next_bit(map, begin + nr, begin);
+		if (next >= begin + nr)
+			return begin;
+		start = next + 1;
+	}
+}
+
+unsigned long int_sqrt(unsigned long x)
+{
+	unsigned long root = 0, bit;
+
+	for (bit = 1UL << 31; bit; bit >>= 1)
+		if ((root | bit) * (root | bit) <= x)
+			root |= bit;
+	return root;
+}
+
+static void jhash_mix(u32 *a, u32 *b, u32 *c)
+{
+	*a -= *c; *a ^= rol32(*c, 4); *c += *b;
+	*b -= *a; *b ^= rol32(*a, 6); *a += *c;
+	*c -= *b; *c ^= rol32(*b, 8); *b += *a;
+	*a -= *c; *a ^= rol32(*c, 16); *c += *b;
+	*b -= *a; *b ^= rol32(*a, 19); *a += *c;
+	*c -= *b; *c ^= rol32(*b, 4); *b += *a;
+}
+
+u32 jhash(const void *key, u32 length, u32 initval)
+{
+	const u8 *k = key;
+	u32 a = JHASH_INITVAL + length + initval, b = a, c = a;
+	u32 words[3];
+
+	for (; length > 12; length -= 12, k += 12) {
+		memcpy(words, k, 12);
+		a += words[0];
+		b += words[1];
+		c += words[2];
+		jhash_mix(&a, &b, &c);
+	}
+	if (!length)
+		return c;
+	memset(words, 0, sizeof(words));
+	memcpy(words, k, length);
+	/* jhash_3words() adds its own start value, which is in a, b and c already. */
+	return jhash_3words(a + words[0] - JHASH_INITVAL - 12, b + words[1] - JHASH_INITVAL - 12,
+			    c + words[2] - JHASH_INITVAL - 12, 0);
+}
+
+static void swap_bytes(u8 *a, u8 *b, size_t size)
+{
+	for (; size; size--, a++, b++)
+		swap(*a, *b);
+}
+
+/* Heap sort: in place, no worst case. */
+void sort(void *base, size_t num, size_t size, int (*compare)(const void *, const void *),
+	  void (*swap_func)(void *, void *, int size))
+{
+	u8 *at = base;
+	size_t begin = num / 2, end = num;
+
+	while (end > 1) {
+		size_t root, child;
+
+		if (begin)
+			begin--;
+		else if (--end, swap_func)
+			swap_func(at, at + end * size, (int)size);
+		else
+			swap_bytes(at, at + end * size, size);
+		for (root = begin; (child = 2 * root + 1) < end; root = child) {
+			if (child + 1 < end && compare(at + child * size, at + (child + 1) * size) < 0)
+				child++;
+			if (compare(at + root * size, at + child * size) >= 0)
+				break;
+			if (swap_func)
+				swap_func(at + root * size, at + child * size, (int)size);
+			else
+				swap_bytes(at + root * size, at + child * size, size);
+		}
+	}
+}

@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Tasks, sleeping and waking, kernel threads.
+//
+// How it works: a task sleeps on its own state word. set_current_state() stores it, schedule() waits
+// until somebody stores TASK_RUNNING, so a wake-up between the two is never lost. Everything that
+// waits (wait queues, completions, semaphores) stands on that or on a word of its own.
+#include <kapi/host.h>
+#include <linux/completion.h>
+#include <linux/delay.h>
+#include <linux/kernel.h>
+#include <linux/kthread.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/time.h>
+
+#define SHOULD_STOP 1
+#define IS_KTHREAD 2
+
+static const struct cred root_cred;
+static struct task_struct insmod_task;
+static struct mm_struct insmod_mm;
+static DEFINE_SPINLOCK(tasks_lock);
+static int last_pid = 1000;
+static int last_cpu;
+
+struct task_struct init_task = {
+	.comm = "swapper/0",
+	.flags = PF_KTHREAD,
+	.prio = DEFAULT_PRIO, .static_prio = DEFAULT_PRIO, .normal_prio = DEFAULT_PRIO,
+	.parent = &init_task, .real_parent = &init_task, .group_leader = &init_task,
+	.children = LIST_HEAD_INIT(init_task.children),
+	.sibling = LIST_HEAD_INIT(init_task.sibling),
+	.tasks = LIST_HEAD_INIT(init_task.tasks),
+	.cred = &root_cred, .real_cred = &root_cred,
+};
+
+static void task_add(struct task_struct *task, pid_t pid, struct task_struct *parent)
+{
+	unsigned long flags;
+
+	task->pid = task->tgid = pid;
+	task->prio = task->static_prio = task->normal_prio = DEFAULT_PRIO;
+	task->parent = task->real_parent = parent;
+	task->group_leader = task;
+	task->cred = task->real_cred = &root_cred;
+	task->start_time = ktime_get_ns();
+	INIT_LIST_HEAD(&task->children);
+	spin_lock_irqsave(&tasks_lock, flags);
+	list_add_tail(&task->tasks, &init_task.tasks);
+	list_add_tail(&task->sibling, &parent->children);
+	spin_unlock_irqrestore(&tasks_lock, flags);
+}
+
+/* The thread that runs init and exit: insmod, which is also process 1's only child. */
+void kapi_sched_start(void)
+{
+	static struct task_struct init;
+
+	strcpy(init.comm, "init");
+	task_add(&init, 1, &init_task);
+	strcpy(insmod_task.comm, "insmod");
+	insmod_task.mm = insmod_task.active_mm = &insmod_mm;
+	task_add(&insmod_task, ++last_pid, &init);
+	kapi_task_set(&insmod_task, 0);
+}
+
+void schedule(void)
+{
+	schedule_timeout(MAX_SCHEDULE_TIMEOUT);
+}
+
+static bool sleep_until_woken(s64 timeout_ns)
+{
+	struct task_struct *task = current;
+	u64 end = ktime_get_ns() + (u64)timeout_ns;
+	unsigned int state;
+
+	kapi_cond_resched("schedule", 0);
+	if (task->__state == TASK_RUNNING) {
+		yield();
+		return true;
+	}
+	while ((state = task->__state) != TASK_RUNNING) {
+		s64 left = timeout_ns < 0 ? -1 : (s64)(end - ktime_get_ns());
+
+		if (timeout_ns >= 0 && left <= 0) {
+			task->__state = TASK_RUNNING;
+			return false;
+		}
+		kapi_futex_wait(&task->__state, state, left);
+	}
+	return true;
+}
+
+long schedule_timeout(long timeout)
+{
+	unsigned long end = jiffies + (unsigned long)timeout;
+	long left;
+
+	if (timeout == MAX_SCHEDULE_TIMEOUT) {
+		sleep_until_woken(-1);
+		return timeout;
+	}
+	if (timeout < 0) {
+		printk(KERN_ERR "schedule_timeout: wrong timeout value %lx\n", timeout);
+		current->__state = TASK_RUNNING;
+		return 0;
+	}
+	if (!sleep_until_woken((s64)timeout * (NSEC_PER_SEC / HZ)))
+		return 0;
+	left = (long)(end - jiffies);
+	return left < 0 ? 0 : left;
+}
+
+long schedule_timeout_interruptible(long timeout)
+{
+	set_current_state(TASK_INTERRUPTIBLE);
+	return schedule_timeout(timeout);
+}
+
+long schedule_timeout_uninterruptible(long timeout)
+{
+	set_current_state(TASK_UNINTERRUPTIBLE);
+	return schedule_timeout(timeout);
+}
+
+long schedule_timeout_killable(long timeout)
+{
+	return schedule_timeout_uninterruptible(timeout);
+}
+
+long io_schedule_timeout(long timeout)
+{
+	return schedule_timeout(timeout);
+}
+
+void io_schedule(void)
+{
+	schedule();
+}
+
+int wake_up_state(struct task_struct *task, unsigned int state)
+{
+	unsigned int old = READ_ONCE(task->__state);
+
+	do {
+		if (!(old & state))
+			return 0;
+	} while (!try_cmpxchg(&task->__state, &old, TASK_RUNNING));
+	kapi_futex_wake(&task->__state, 1);
+	return 1;
+}
+
+int wake_up_process(struct task_struct *task)
+{
+	return wake_up_state(task, TASK_NORMAL);
+}
+
+int send_sig(int sig, struct task_struct *task, int priv)
+{
+	return 0;
+}
+
+struct task_struct *find_task_by_pid(pid_t pid)
+{
+	struct task_struct *task;
+
+	for_each_process(task)
+		if (task->pid == pid)
+			return task;
+	return NULL;
+}
+
+unsigned long long sched_clock(void)
+{
+	return ktime_get_ns();
+}
+
+void msleep(unsigned int ms)
+{
+	set_current_state(TASK_UNINTERRUPTIBLE);
+	sleep_until_woken((s64)ms * NSEC_PER_MSEC);
+}
+
+unsigned long msleep_interruptible(unsigned int ms)
+{
+	u64 end = ktime_get_ns() + (u64)ms * NSEC_PER_MSEC, now;
+
+	set_current_state(TASK_INTERRUPTIBLE);
+	sleep_until_woken((s64)ms * NSEC_PER_MSEC);
+	now = ktime_get_ns();
+	return now < end ? (end - now) / NSEC_PER_MSEC : 0;
+}
+
+void usleep_range(unsigned long us_min, unsigned long us_max)
+{
+	set_current_state(TASK_UNINTERRUPTIBLE);
+	sleep_until_woken((s64)us_min * NSEC_PER_USEC);
+}
+
+void __ndelay(unsigned long ns)
+{
+	u64 end = ktime_get_ns() + ns;
+
+	while (ktime_get_ns() < end)
+		cpu_relax();
+}
+
+static void finish(struct task_struct *task, int result)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&tasks_lock, flags);
+	list_del_init(&task->tasks);
+	list_del_init(&task->sibling);
+	spin_unlock_irqrestore(&tasks_lock, flags);
+	task->kapi_result = result;
+	smp_store_release(&task->kapi_done, 1);
+	kapi_futex_wake(&task->kapi_done, INT_MAX);
+}
+
+static void thread_main(void *arg)
+{
+	struct task_struct *task = arg;
+	int result = -EINTR;
+
+	kapi_task_set(task, task->kapi_cpu);
+	sleep_until_woken(-1);
+	kapi_task_set(task, task->kapi_cpu); /* as kthread_bind() may have said meanwhile */
+	if (!(task->kapi_flags & SHOULD_STOP))
+		result = task->kapi_thread(task->kapi_data);
+	finish(task, result);
+}
+
+/* Tasks are not freed: a module may look at one, or stop it, long after its end. */
+struct task_struct *kthread_create_on_node(int (*threadfn)(void *data), void *data, int node,
+					   const char *namefmt, ...)
+{
+	struct task_struct *task = kapi_alloc(sizeof(*task));
+	va_list args;
+
+	if (!task)
+		return ERR_PTR(-ENOMEM);
+	task->kapi_thread = threadfn;
+	task->kapi_data = data;
+	task->flags = PF_KTHREAD;
+	task->kapi_flags = IS_KTHREAD;
+	task->__state = TASK_UNINTERRUPTIBLE;
+	task->kapi_cpu = (int)((unsigned int)__atomic_add_fetch(&last_cpu, 1, __ATOMIC_RELAXED) %
+			       nr_cpu_ids);
+	va_start(args, namefmt);
+	vsnprintf(task->comm, sizeof(task->comm), namefmt, args);
+	va_end(args);
+	task_add(task, __atomic_add_fetch(&last_pid, 1, __ATOMIC_RELAXED), &init_task);
+	if (kapi_thread_start(thread_main, task)) {
+		finish(task, -EAGAIN);
+		return ERR_PTR(-EAGAIN);
+	}
+	return task;
+}
+
+struct task_struct *kthread_create_on_cpu(int (*threadfn)(void *data), void *data,
+					  unsigned int cpu, const char *namefmt)
+{
+	struct task_struct *task = kthread_create(threadfn, data, namefmt, cpu);
+
+	if (!IS_ERR(task))
+		kthread_bind(task, cpu);
+	return task;
+}
+
+void kthread_bind(struct task_struct *task, unsigned int cpu)
+{
+	task->kapi_cpu = (int)(cpu % nr_cpu_ids);
+}
+
+void *kthread_data(struct task_struct *task)
+{
+	return task->kapi_data;
+}
+
+bool kthread_should_stop(void)
+{
+	return READ_ONCE(current->kapi_flags) & SHOULD_STOP;
+}
+
+int kthread_stop(struct task_struct *task)
+{
+	might_sleep();
+	__atomic_fetch_or(&task->kapi_flags, SHOULD_STOP, __ATOMIC_SEQ_CST);
+	wake_up_state(task, ~0U);
+	while (!smp_load_acquire(&task->kapi_done))
+		kapi_futex_wait(&task->kapi_done, 0, -1);
+	return task->kapi_result;
+}
+
+void do_exit(long code)
+{
+	if (!(current->kapi_flags & IS_KTHREAD)) {
+		printk(KERN_CRIT "do_exit() was called by the thread that loads the module\n");
+		kapi_stop("do_exit", 7);
+	}
+	finish(current, (int)code);
+	kapi_thread_exit();
+}
+
+void complete_and_exit(struct completion *x, long code)
+{
+	if (x)
+		complete(x);
+	do_exit(code);
+}
+
+int kernel_thread(int (*fn)(void *), void *arg, unsigned long flags)
+{
+	struct task_struct *task = kthread_run(fn, arg, "%s", current->comm);
+
+	return IS_ERR(task) ? (int)PTR_ERR(task) : task->pid;
+}
+
+void daemonize(const char *name, ...)
+{
+	va_list args;
+
+	va_start(args, name);
+	vsnprintf(current->comm, sizeof(current->comm), name, args);
+	va_end(args);
+}

@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Timers, high-resolution timers, tasklets, RCU callbacks: one thread, started when first needed.
+#include <kapi/host.h>
+#include <linux/hrtimer.h>
+#include <linux/interrupt.h>
+#include <linux/kthread.h>
+#include <linux/rcupdate.h>
+#include <linux/slab.h>
+#include <linux/timer.h>
+#include <linux/wait.h>
+
+static LIST_HEAD(timers);
+static LIST_HEAD(hrtimers);
+static LIST_HEAD(tasklets);
+static DEFINE_SPINLOCK(lock);
+static struct task_struct *thread;
+static void *volatile running;
+static volatile unsigned int events;
+
+/* Calls back with the lock dropped, as in a soft interrupt. */
+static void call(void *what, unsigned long *flags, void (*fn)(void *), void *arg)
+{
+	running = what;
+	spin_unlock_irqrestore(&lock, *flags);
+	kapi_softirq_enter();
+	fn(arg);
+	kapi_softirq_exit();
+	spin_lock_irqsave(&lock, *flags);
+	running = NULL;
+}
+
+static bool run_tasklet(unsigned long *flags)
+{
+	struct tasklet_struct *t;
+
+	list_for_each_entry(t, &tasklets, entry) {
+		if (atomic_read(&t->count))
+			continue;
+		list_del_init(&t->entry);
+		t->state = 0;
+		call(t, flags, (void (*)(void *))t->func, t->kapi_new ? (void *)t : (void *)t->data);
+		return true;
+	}
+	return false;
+}
+
+static bool run_timer(unsigned long *flags, u64 *next_ns)
+{
+	struct timer_list *t;
+
+	list_for_each_entry(t, &timers, entry) {
+		if (time_after_eq(jiffies, t->expires)) {
+			list_del_init(&t->entry);
+			t->kapi_pending = 0;
+			call(t, flags, (void (*)(void *))t->function,
+			     t->kapi_new ? (void *)t : (void *)t->data);
+			return true;
+		}
+		*next_ns = min(*next_ns, (u64)(t->expires - jiffies) * (NSEC_PER_SEC / HZ));
+	}
+	return false;
+}
+
+static void call_hrtimer(void *arg)
+{
+	struct hrtimer *t = arg;
+
+	if (t->function(t) == HRTIMER_RESTART && !t->kapi_pending)
+		hrtimer_start(t, ns_to_ktime(t->kapi_expires_ns), HRTIMER_MODE_ABS);
+}
+
+static bool run_hrtimer(unsigned long *flags, u64 *next_ns)
+{
+	u64 now = ktime_get_ns();
+	struct hrtimer *t;
+
+	list_for_each_entry(t, &hrtimers, entry) {
+		if (now >= t->kapi_expires_ns) {
+			list_del_init(&t->entry);
+			t->kapi_pending = 0;
+			call(t, flags, call_hrtimer, t);
+			return true;
+		}
+		*next_ns = min(*next_ns, t->kapi_expires_ns - now);
+	}
+	return false;
+}
+
+static int softirq(void *data)
+{
+	unsigned long flags;
+
+	for (;;) {
+		unsigned int seen = events;
+		u64 next_ns = NSEC_PER_SEC;
+
+		spin_lock_irqsave(&lock, flags);
+		while (run_tasklet(&flags) || run_hrtimer(&flags, &next_ns) ||
+		       run_timer(&flags, &next_ns))
+			;
+		spin_unlock_irqrestore(&lock, flags);
+		kapi_futex_wait(&events, seen, (s64)next_ns);
+	}
+	return 0;
+}
+
+static void kick(void)
+{
+	static volatile unsigned int started;
+
+	if (!xchg(&started, 1))
+		thread = kthread_run(softirq, NULL, "ksoftirqd/0");
+	__atomic_fetch_add(&events, 1, __ATOMIC_SEQ_CST);
+	kapi_futex_wake(&events, 1);
+}
+
+void init_timer(struct timer_list *timer)
+{
+	memset(timer, 0, sizeof(*timer));
+	INIT_LIST_HEAD(&timer->entry);
+}
+
+int mod_timer(struct timer_list *timer, unsigned long expires)
+{
+	unsigned long flags;
+	int was;
+
+	spin_lock_irqsave(&lock, flags);
+	was = (int)timer->kapi_pending;
+	if (was)
+		list_del(&timer->entry);
+	timer->expires = expires;
+	timer->kapi_pending = 1;
+	list_add_tail(&timer->entry, &timers);
+	spin_unlock_irqrestore(&lock, flags);
+	kick();
+	return was;
+}
+
+void add_timer(struct timer_list *timer)
+{
+	BUG_ON(timer_pending(timer));
+	mod_timer(timer, timer->expires);
+}
+
+void add_timer_on(struct timer_list *timer, int cpu)
+{
+	add_timer(timer);
+}
+
+int del_timer(struct timer_list *timer)
+{
+	unsigned long flags;
+	int was;
+
+	spin_lock_irqsave(&lock, flags);
+	was = (int)timer->kapi_pending;
+	if (was)
+		list_del_init(&timer->entry);
+	timer->kapi_pending = 0;
+	spin_unlock_irqrestore(&lock, flags);
+	return was;
+}
+
+static void wait_not_running(void *what)
+{
+	while (running == what && current != thread)
+		yield();
+}
+
+int del_timer_sync(struct timer_list *timer)
+{
+	int was;
+
+	do {
+		was = del_timer(timer);
+		wait_not_running(timer);
+	} while (timer_pending(timer));
+	return was;
+}
+
+void hrtimer_init(struct hrtimer *timer, clockid_t clock, enum hrtimer_mode mode)
+{
+	memset(timer, 0, sizeof(*timer));
+}
+
+void hrtimer_start(struct hrtimer *timer, ktime_t time, enum hrtimer_mode mode)
+{
+	bool relative = mode == HRTIMER_MODE_REL || mode == HRTIMER_MODE_REL_PINNED;
+	unsigned long flags;
+
+	spin_lock_irqsave(&lock, flags);
+	if (timer->kapi_pending)
+		list_del(&timer->entry);
+	timer->kapi_expires_ns = (u64)ktime_to_ns(time) + (relative ? ktime_get_ns() : 0);
+	timer->kapi_pending = 1;
+	list_add_tail(&timer->entry, &hrtimers);
+	spin_unlock_irqrestore(&lock, flags);
+	kick();
+}
+
+int hrtimer_cancel(struct hrtimer *timer)
+{
+	unsigned long flags;
+	int was;
+
+	wait_not_running(timer);
+	spin_lock_irqsave(&lock, flags);
+	was = (int)timer->kapi_pending;
+	if (was)
+		list_del_init(&timer->entry);
+	timer->kapi_pending = 0;
+	spin_unlock_irqrestore(&lock, flags);
+	return was;
+}
+
+u64 hrtimer_forward_now(struct hrtimer *timer, ktime_t interval)
+{
+	u64 now = ktime_get_ns(), step = (u64)ktime_to_ns(interval), times;
+
+	if (now < timer->kapi_expires_ns || !step)
+		return 0;
+	times = (now - timer->kapi_expires_ns) / step + 1;
+	timer->kapi_expires_ns += times * step;
+	return times;
+}
+
+void tasklet_schedule(struct tasklet_struct *t)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&lock, flags);
+	if (!t->state) {
+		t->state = 1;
+		list_add_tail(&t->entry, &tasklets);
+	}
+	spin_unlock_irqrestore(&lock, flags);
+	kick();
+}
+
+void tasklet_kill(struct tasklet_struct *t)
+{
+	while (t->state)
+		yield();
+	wait_not_running(t);
+}
+
+/* RCU callbacks, in order, by a thread that waits for a grace period before each batch. */
+static struct callback_head *rcu_first, **rcu_last = &rcu_first;
+static DEFINE_SPINLOCK(rcu_lock);
+static volatile unsigned int rcu_queued, rcu_finished;
+
+static int rcu_thread(void *data)
+{
+	for (;;) {
+		struct callback_head *head, *next;
+
+		while (rcu_queued == rcu_finished)
+			kapi_futex_wait(&rcu_queued, rcu_finished, -1);
+		spin_lock(&rcu_lock);
+		head = rcu_first;
+		rcu_first = NULL;
+		rcu_last = &rcu_first;
+		spin_unlock(&rcu_lock);
+		synchronize_rcu();
+		for (; head; head = next) {
+			next = head->next;
+			kapi_softirq_enter();
+			head->func(head);
+			kapi_softirq_exit();
+			__atomic_fetch_add(&rcu_finished, 1, __ATOMIC_SEQ_CST);
+			kapi_futex_wake(&rcu_finished, INT_MAX);
+		}
+	}
+	return 0;
+}
+
+void call_rcu(struct rcu_head *head, rcu_callback_t func)
+{
+	static volatile unsigned int started;
+	unsigned long flags;
+
+	head->func = func;
+	head->next = NULL;
+	spin_lock_irqsave(&rcu_lock, flags);
+	*rcu_last = head;
+	rcu_last = &head->next;
+	rcu_queued++;
+	spin_unlock_irqrestore(&rcu_lock, flags);
+	if (!xchg(&started, 1))
+		kthread_run(rcu_thread, NULL, "rcu_sched");
+	kapi_futex_wake(&rcu_queued, INT_MAX);
+}
+
+void rcu_barrier(void)
+{
+	unsigned int goal = rcu_queued, done;
+
+	might_sleep();
+	while ((int)((done = rcu_finished) - goal) < 0)
+		kapi_futex_wait(&rcu_finished, done, -1);
+}
+
+/* A head inside what is to be freed; the callback finds the start in a record beside. */
+struct free_later {
+	struct rcu_head head;
+	void *ptr;
+};
+
+static void free_now(struct rcu_head *head)
+{
+	struct free_later *later = container_of(head, struct free_later, head);
+
+	kvfree(later->ptr);
+	kapi_free(later, sizeof(*later));
+}
+
+void kvfree_call_rcu(struct rcu_head *head, void *ptr)
+{
+	struct free_later *later = head ? kapi_alloc(sizeof(*later)) : NULL;
+
+	if (later) {
+		later->ptr = ptr;
+		call_rcu(&later->head, free_now);
+		return;
+	}
+	synchronize_rcu();
+	kvfree(ptr);
+}

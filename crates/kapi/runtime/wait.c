@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// What waits: wait queues, completions, mutexes, semaphores.
+#include <kapi/host.h>
+#include <linux/completion.h>
+#include <linux/kernel.h>
+#include <linux/mutex.h>
+#include <linux/rwsem.h>
+#include <linux/semaphore.h>
+#include <linux/smp_lock.h>
+#include <linux/wait.h>
+
+int default_wake_function(struct wait_queue_entry *entry, unsigned int mode, int flags, void *key)
+{
+	return wake_up_state(entry->private, mode);
+}
+
+int autoremove_wake_function(struct wait_queue_entry *entry, unsigned int mode, int flags,
+			     void *key)
+{
+	int woken = default_wake_function(entry, mode, flags, key);
+
+	if (woken)
+		list_del_init(&entry->entry);
+	return woken;
+}
+
+static void enqueue(struct wait_queue_head *queue, struct wait_queue_entry *entry,
+		    unsigned int exclusive)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&queue->lock, flags);
+	entry->flags = exclusive;
+	if (!entry->entry.next || list_empty(&entry->entry)) {
+		if (exclusive)
+			list_add_tail(&entry->entry, &queue->head);
+		else
+			list_add(&entry->entry, &queue->head);
+	}
+	spin_unlock_irqrestore(&queue->lock, flags);
+}
+
+void add_wait_queue(struct wait_queue_head *queue, struct wait_queue_entry *entry)
+{
+	INIT_LIST_HEAD(&entry->entry);
+	enqueue(queue, entry, 0);
+}
+
+void add_wait_queue_exclusive(struct wait_queue_head *queue, struct wait_queue_entry *entry)
+{
+	INIT_LIST_HEAD(&entry->entry);
+	enqueue(queue, entry, WQ_FLAG_EXCLUSIVE);
+}
+
+void remove_wait_queue(struct wait_queue_head *queue, struct wait_queue_entry *entry)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&queue->lock, flags);
+	list_del_init(&entry->entry);
+	spin_unlock_irqrestore(&queue->lock, flags);
+}
+
+void prepare_to_wait(struct wait_queue_head *queue, struct wait_queue_entry *entry, int state)
+{
+	enqueue(queue, entry, 0);
+	set_current_state(state);
+}
+
+void prepare_to_wait_exclusive(struct wait_queue_head *queue, struct wait_queue_entry *entry,
+			       int state)
+{
+	enqueue(queue, entry, WQ_FLAG_EXCLUSIVE);
+	set_current_state(state);
+}
+
+void finish_wait(struct wait_queue_head *queue, struct wait_queue_entry *entry)
+{
+	set_current_state(TASK_RUNNING);
+	remove_wait_queue(queue, entry);
+}
+
+void __wake_up(struct wait_queue_head *queue, unsigned int mode, int nr, void *key)
+{
+	struct wait_queue_entry *entry, *next;
+	unsigned long flags;
+
+	spin_lock_irqsave(&queue->lock, flags);
+	list_for_each_entry_safe(entry, next, &queue->head, entry) {
+		unsigned int exclusive = entry->flags & WQ_FLAG_EXCLUSIVE;
+
+		if (entry->func(entry, mode, 0, key) && exclusive && !--nr)
+			break;
+	}
+	spin_unlock_irqrestore(&queue->lock, flags);
+}
+
+static long sleep_on_state(struct wait_queue_head *queue, int state, long timeout)
+{
+	DEFINE_WAIT(wait);
+
+	prepare_to_wait(queue, &wait, state);
+	timeout = schedule_timeout(timeout);
+	finish_wait(queue, &wait);
+	return timeout;
+}
+
+void interruptible_sleep_on(struct wait_queue_head *queue)
+{
+	sleep_on_state(queue, TASK_INTERRUPTIBLE, MAX_SCHEDULE_TIMEOUT);
+}
+
+long interruptible_sleep_on_timeout(struct wait_queue_head *queue, long timeout)
+{
+	return sleep_on_state(queue, TASK_INTERRUPTIBLE, timeout);
+}
+
+void sleep_on(struct wait_queue_head *queue)
+{
+	sleep_on_state(queue, TASK_UNINTERRUPTIBLE, MAX_SCHEDULE_TIMEOUT);
+}
+
+static bool take_completion(struct completion *x)
+{
+	unsigned long flags;
+	bool done;
+
+	spin_lock_irqsave(&x->wait.lock, flags);
+	done = x->done != 0;
+	if (done && x->done != UINT_MAX)
+		x->done--;
+	spin_unlock_irqrestore(&x->wait.lock, flags);
+	return done;
+}
+
+bool try_wait_for_completion(struct completion *x)
+{
+	return take_completion(x);
+}
+
+bool completion_done(struct completion *x)
+{
+	return READ_ONCE(x->done) != 0;
+}
+
+void wait_for_completion(struct completion *x)
+{
+	wait_event(x->wait, take_completion(x));
+}
+
+int wait_for_completion_interruptible(struct completion *x)
+{
+	wait_for_completion(x);
+	return 0;
+}
+
+int wait_for_completion_killable(struct completion *x)
+{
+	wait_for_completion(x);
+	return 0;
+}
+
+unsigned long wait_for_completion_timeout(struct completion *x, unsigned long timeout)
+{
+	return (unsigned long)wait_for_completion_interruptible_timeout(x, timeout);
+}
+
+long wait_for_completion_interruptible_timeout(struct completion *x, unsigned long timeout)
+{
+	bool done = false;
+
+	return wait_event_timeout(x->wait, done || (done = take_completion(x)), (long)timeout);
+}
+
+static void add_completions(struct completion *x, unsigned int count)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&x->wait.lock, flags);
+	if (count == UINT_MAX || x->done == UINT_MAX)
+		x->done = UINT_MAX;
+	else
+		x->done += count;
+	spin_unlock_irqrestore(&x->wait.lock, flags);
+	wake_up_all(&x->wait);
+}
+
+void complete(struct completion *x)
+{
+	add_completions(x, 1);
+}
+
+void complete_all(struct completion *x)
+{
+	add_completions(x, UINT_MAX);
+}
+
+int mutex_trylock(struct mutex *lock)
+{
+	unsigned int free = 0;
+
+	if (!try_cmpxchg(&lock->word, &free, 1))
+		return 0;
+	lock->owner = current;
+	return 1;
+}
+
+void mutex_lock(struct mutex *lock)
+{
+	might_sleep();
+	if (lock->owner == current)
+		WARN(1, "mutex: %s takes a lock that it holds already\n", current->comm);
+	if (!mutex_trylock(lock))
+		while (xchg(&lock->word, 2) != 0)
+			kapi_futex_wait(&lock->word, 2, -1);
+	lock->owner = current;
+}
+
+int mutex_lock_interruptible(struct mutex *lock)
+{
+	mutex_lock(lock);
+	return 0;
+}
+
+int mutex_lock_killable(struct mutex *lock)
+{
+	mutex_lock(lock);
+	return 0;
+}
+
+void mutex_unlock(struct mutex *lock)
+{
+	WARN(!lock->word, "mutex: unlock of a lock that nobody holds\n");
+	lock->owner = NULL;
+	if (xchg(&lock->word, 0) == 2)
+		kapi_futex_wake(&lock->word, 1);
+}
+
+int down_trylock(struct semaphore *sem)
+{
+	unsigned int count = READ_ONCE(sem->count);
+
+	while (count)
+		if (try_cmpxchg(&sem->count, &count, count - 1))
+			return 0;
+	return 1;
+}
+
+int down_timeout(struct semaphore *sem, long timeout)
+{
+	u64 end = ktime_get_ns() + (u64)timeout * (NSEC_PER_SEC / HZ);
+	int error = 0;
+
+	might_sleep();
+	__atomic_fetch_add(&sem->waiters, 1, __ATOMIC_SEQ_CST);
+	while (down_trylock(sem)) {
+		s64 left = timeout == MAX_SCHEDULE_TIMEOUT ? -1 : (s64)(end - ktime_get_ns());
+
+		if (timeout != MAX_SCHEDULE_TIMEOUT && left <= 0) {
+			error = -ETIME;
+			break;
+		}
+		kapi_futex_wait(&sem->count, 0, left);
+	}
+	__atomic_fetch_sub(&sem->waiters, 1, __ATOMIC_SEQ_CST);
+	return error;
+}
+
+void down(struct semaphore *sem)
+{
+	down_timeout(sem, MAX_SCHEDULE_TIMEOUT);
+}
+
+int down_interruptible(struct semaphore *sem)
+{
+	return down_timeout(sem, MAX_SCHEDULE_TIMEOUT);
+}
+
+int down_killable(struct semaphore *sem)
+{
+	return down_timeout(sem, MAX_SCHEDULE_TIMEOUT);
+}
+
+void up(struct semaphore *sem)
+{
+	__atomic_fetch_add(&sem->count, 1, __ATOMIC_SEQ_CST);
+	if (READ_ONCE(sem->waiters))
+		kapi_futex_wake(&sem->count, 1);
+}
+
+static void rwsem_wait(struct rw_semaphore *sem, int (*attempt)(struct rw_semaphore *))
+{
+	might_sleep();
+	while (!attempt(sem)) {
+		unsigned int word = READ_ONCE(sem->word);
+
+		if (word)
+			kapi_futex_wait(&sem->word, word, NSEC_PER_MSEC);
+	}
+}
+
+int down_read_trylock(struct rw_semaphore *sem)
+{
+	return kapi_read_try(&sem->word);
+}
+
+int down_write_trylock(struct rw_semaphore *sem)
+{
+	return kapi_write_try(&sem->word);
+}
+
+void down_read(struct rw_semaphore *sem)
+{
+	rwsem_wait(sem, down_read_trylock);
+}
+
+void down_write(struct rw_semaphore *sem)
+{
+	rwsem_wait(sem, down_write_trylock);
+}
+
+void up_read(struct rw_semaphore *sem)
+{
+	__atomic_fetch_sub(&sem->word, 1, __ATOMIC_RELEASE);
+	kapi_futex_wake(&sem->word, INT_MAX);
+}
+
+void up_write(struct rw_semaphore *sem)
+{
+	kapi_spin_release(&sem->word);
+	kapi_futex_wake(&sem->word, INT_MAX);
+}
+
+void downgrade_write(struct rw_semaphore *sem)
+{
+	__atomic_store_n(&sem->word, 1, __ATOMIC_RELEASE);
+	kapi_futex_wake(&sem->word, INT_MAX);
+}
+
+static DEFINE_MUTEX(big_lock);
+static int big_depth;
+
+void lock_kernel(void)
+{
+	if (big_lock.owner != current)
+		mutex_lock(&big_lock);
+	big_depth++;
+}
+
+void unlock_kernel(void)
+{
+	if (!--big_depth)
+		mutex_unlock(&big_lock);
+}

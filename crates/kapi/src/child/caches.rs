@@ -1,0 +1,90 @@
+//! `kmem_cache` handles.
+
+use std::ffi::CString;
+
+use slablab_kmem::{Backend, Gfp, SlabFlags};
+
+use super::engine::{Engine, lock};
+use crate::event::{Event, Misuse};
+use crate::ledger::block;
+use crate::raw::memory::put_pointers;
+use crate::raw::text;
+
+/// Creates a cache; 0 if that is impossible, with a line in the log that says why.
+pub(crate) fn create<B: Backend>(
+    engine: &Engine<B>,
+    name: &[u8],
+    size: u64,
+    align: u64,
+    flags: SlabFlags,
+    ctor: u64,
+) -> u64 {
+    let text = String::from_utf8_lossy(name).into_owned();
+    let name = CString::new(name).unwrap_or_default();
+    let created = match (u32::try_from(size), u32::try_from(align)) {
+        (Ok(size), Ok(align)) => engine.cache_create(name, size, align, flags, ctor),
+        _ => Err("the size or the alignment is beyond 4 GiB".into()),
+    };
+    match created {
+        Ok(handle) => {
+            let handle = text::leak(handle);
+            lock(&engine.caches).push(handle);
+            handle
+        }
+        Err(error) => {
+            super::warn(&format!("kmem_cache_create({text}) failed: {error}"));
+            0
+        }
+    }
+}
+
+/// Destroys a cache; a finding and a line in the log if objects are live.
+pub(crate) fn destroy<B: Backend>(engine: &Engine<B>, address: u64, site: u64) {
+    if address == 0 {
+        return;
+    }
+    let known = lock(&engine.caches).iter().position(|&handle| handle == address);
+    let Some(at) = known else {
+        return super::report_foreign("kmem_cache_destroy", address, site);
+    };
+    let handle = super::cache_handle(address);
+    if let Some((object, live)) = engine.live_of_cache(address) {
+        super::emit(&Event::Finding {
+            kind: Misuse::CacheBusy,
+            detail: "the cache still has objects when it is destroyed".into(),
+            count: 1,
+            block: Some(block(object, &live, None)),
+            site: Some(super::offset(site)),
+        });
+    }
+    match engine.cache_destroy(handle, site) {
+        Ok(()) => {
+            lock(&engine.caches).swap_remove(at);
+        }
+        Err(error) => super::warn(&format!("kmem_cache_destroy: {error}")),
+    }
+}
+
+/// Allocates all or nothing; returns how many.
+pub(crate) fn alloc_bulk<B: Backend>(
+    engine: &Engine<B>,
+    cache: u64,
+    gfp: Gfp,
+    count: u64,
+    objects: u64,
+    site: u64,
+) -> i32 {
+    let cache = super::cache_handle(cache);
+    let mut got = Vec::with_capacity(count as usize);
+    while (got.len() as u64) < count {
+        match engine.cache_alloc(cache, gfp, site) {
+            0 => {
+                got.iter().for_each(|&object| engine.cache_free(cache, object, site));
+                return 0;
+            }
+            object => got.push(object),
+        }
+    }
+    put_pointers(objects, &got);
+    count as i32
+}

@@ -1,0 +1,246 @@
+//! The long way: books, guard bytes, poison, AddressSanitizer's marks.
+
+use slablab_kmem::{Backend, Gfp, Order, PAGE_SIZE, Site};
+
+use super::engine::{CacheHandle, Engine, ZERO_SIZE_PTR, lock};
+use crate::event::Event;
+use crate::ledger::{FREED, FRESH, Free, GUARD, GUARD_BYTES, Live, Source, overflow};
+use crate::raw::context;
+
+/// The largest size that comes from a slab.
+const SLAB_BYTES_MAX: u64 = 8192;
+
+/// Bytes to ask for so that a guard fits behind `size`, where that makes no difference to success.
+fn with_guard(size: u64) -> u64 {
+    if size + GUARD_BYTES <= SLAB_BYTES_MAX { size + GUARD_BYTES } else { size }
+}
+
+/// Bytes that a block of `asked` bytes has at least.
+fn room(asked: u64) -> u64 {
+    match asked {
+        0..=SLAB_BYTES_MAX => asked,
+        _ => Order::for_bytes(asked).map_or(asked, Order::bytes),
+    }
+}
+
+impl<B: Backend> Engine<B> {
+    #[cold]
+    pub(super) fn kmalloc_checked(&self, size: u64, gfp: Gfp, site: u64) -> u64 {
+        if gfp.has(Gfp::DIRECT_RECLAIM) {
+            context::may_sleep("kmalloc() with GFP_KERNEL", site);
+        }
+        if size == 0 {
+            return ZERO_SIZE_PTR;
+        }
+        let asked = if self.ledger.is_some() { with_guard(size) } else { size };
+        let object = self.on_cpu(|cpu| cpu.kmalloc(asked, gfp, Site(site as u32)));
+        let address = self.address(object);
+        if address != 0 {
+            self.entered(address, size, room(asked), Source::Kmalloc, gfp, site);
+        }
+        address
+    }
+
+    #[cold]
+    pub(super) fn cache_alloc_checked(&self, cache: &CacheHandle, gfp: Gfp, site: u64) -> u64 {
+        if gfp.has(Gfp::DIRECT_RECLAIM) {
+            context::may_sleep("kmem_cache_alloc() with GFP_KERNEL", site);
+        }
+        let object = self.on_cpu(|cpu| cpu.alloc(cache.id, gfp, Site(site as u32)));
+        let address = self.address(object);
+        if address != 0 {
+            let size = u64::from(cache.object_bytes);
+            let room = size + if self.ledger.is_some() { GUARD_BYTES } else { 0 };
+            let source = self.cache_source(cache);
+            // What a constructor wrote has to stay.
+            let gfp = if cache.has_ctor { gfp | Gfp::ZERO } else { gfp };
+            self.entered(address, size, room, source, gfp, site);
+        }
+        address
+    }
+
+    fn cache_source(&self, cache: &CacheHandle) -> Source {
+        Source::Cache(std::ptr::from_ref(cache) as usize, cache.name.to_string_lossy().into())
+    }
+
+    /// Enters a new block: poison, guard, books, marks.
+    fn entered(&self, address: u64, size: u64, room: u64, source: Source, gfp: Gfp, site: u64) {
+        if let Some(asan) = self.asan {
+            asan.allow(address, room, room);
+        }
+        if let Some(ledger) = &self.ledger {
+            if !gfp.has(Gfp::ZERO) {
+                super::fill(address, size, FRESH);
+            }
+            let live = Live { bytes: size, source, site: super::offset(site), guard: 0 };
+            let live = self.guarded(address, live, room);
+            lock(ledger).enter(address, live);
+        }
+        if let Some(asan) = self.asan {
+            asan.allow(address, size, room);
+        }
+    }
+
+    /// Writes guard bytes into what a block has behind its bytes.
+    pub(super) fn guarded(&self, address: u64, mut live: Live, room: u64) -> Live {
+        live.guard = (room - live.bytes).min(GUARD_BYTES);
+        super::fill(address + live.bytes, live.guard, GUARD);
+        live
+    }
+
+    /// Reports a guard that does not stand any more.
+    pub(super) fn look_at_guard(&self, address: u64, live: &Live, site: Option<u64>) {
+        if let Some(asan) = self.asan {
+            asan.allow(address, live.bytes + live.guard, 0);
+        }
+        if let Some(at) = super::first_other(address + live.bytes, live.guard, GUARD) {
+            let site = site.map(super::offset);
+            super::emit(&overflow(address, live, live.bytes + at, site));
+        }
+    }
+
+    #[cold]
+    pub(super) fn kfree_checked(&self, address: u64, site: u64) {
+        self.free_checked(address, &Source::Kmalloc, site);
+    }
+
+    #[cold]
+    pub(super) fn cache_free_checked(&self, cache: &CacheHandle, address: u64, site: u64) {
+        self.free_checked(address, &self.cache_source(cache), site);
+    }
+
+    fn free_checked(&self, address: u64, by: &Source, site: u64) {
+        let Some(ledger) = &self.ledger else {
+            return self.free_marked(address, by, site);
+        };
+        let outcome = lock(ledger).free(address, by, super::offset(site));
+        match outcome {
+            Free::Refused(event) => super::emit(&event),
+            Free::Wrong(live, event) => {
+                super::emit(&event);
+                self.free_as(&live, address, site);
+            }
+            Free::Go(live) => {
+                self.look_at_guard(address, &live, Some(site));
+                self.free_as(&live, address, site);
+            }
+        }
+    }
+
+    /// Frees under AddressSanitizer alone, without books.
+    fn free_marked(&self, address: u64, by: &Source, site: u64) {
+        let room = self.object(address).map_or(0, |o| self.on_cpu(|cpu| cpu.ksize(o)));
+        self.machine_free(address, by, site);
+        if let Some(asan) = self.asan {
+            asan.forbid(address, room);
+        }
+    }
+
+    /// Frees a block as what it is.
+    pub(super) fn free_as(&self, live: &Live, address: u64, site: u64) {
+        if live.source == Source::Vmalloc {
+            return self.vfree_unchecked(address, site);
+        }
+        if let Source::Pages(_) = live.source {
+            if let Some(pfn) = self.page_of(address) {
+                self.pages.clear(pfn);
+            }
+        }
+        let poison = match live.source {
+            // Constructed objects keep their state.
+            Source::Cache(handle, _) => !super::cache_handle(handle as u64).has_ctor,
+            _ => true,
+        };
+        if poison {
+            super::fill(address, live.bytes, FREED);
+        }
+        self.machine_free(address, &live.source, site);
+        if let Some(asan) = self.asan {
+            asan.forbid(address, live.bytes + live.guard);
+        }
+    }
+
+    fn machine_free(&self, address: u64, source: &Source, site: u64) {
+        let Some(object) = self.object(address) else {
+            return super::report_foreign("a free", address, site);
+        };
+        let at = Site(site as u32);
+        match source {
+            Source::Cache(handle, _) => {
+                let id = super::cache_handle(*handle as u64).id;
+                self.on_cpu(|cpu| cpu.free(id, object, at));
+            }
+            Source::Pages(order) => self.on_cpu(|cpu| {
+                cpu.free_pages(object.pfn(), Order(*order as u8), at);
+            }),
+            Source::Kmalloc | Source::Vmalloc => self.on_cpu(|cpu| cpu.kfree(object, at)),
+        }
+    }
+
+    #[cold]
+    pub(super) fn pages_entered(&self, pfn: u32, order: u32, gfp: Gfp, site: u64) {
+        if gfp.has(Gfp::DIRECT_RECLAIM) {
+            context::may_sleep("alloc_pages() with GFP_KERNEL", site);
+        }
+        let (address, size) = (self.page_address(pfn), PAGE_SIZE << order);
+        self.entered(address, size, size, Source::Pages(order), gfp, site);
+    }
+
+    /// Checks a free of pages; returns whether the caller still has to free them.
+    #[cold]
+    pub(super) fn pages_may_go(&self, pfn: u32, order: u32, site: u64) -> bool {
+        let address = self.page_address(pfn);
+        let Some(ledger) = &self.ledger else {
+            if let Some(asan) = self.asan {
+                asan.forbid(address, PAGE_SIZE << order);
+            }
+            return true;
+        };
+        let outcome = lock(ledger).free(address, &Source::Pages(order), super::offset(site));
+        match outcome {
+            Free::Go(live) => {
+                super::fill(address, live.bytes, FREED);
+                if let Some(asan) = self.asan {
+                    asan.forbid(address, live.bytes);
+                }
+                true
+            }
+            Free::Refused(event) => {
+                super::emit(&event);
+                false
+            }
+            Free::Wrong(live, event) => {
+                super::emit(&event);
+                self.free_as(&live, address, site);
+                false
+            }
+        }
+    }
+
+    /// What is wrong at the end: damaged guards, leaks, caches that are left.
+    pub(crate) fn final_findings(&self) -> Vec<Event> {
+        let Some(ledger) = &self.ledger else { return Vec::new() };
+        let ledger = lock(ledger);
+        let mut findings = Vec::new();
+        for (address, live) in ledger.iter() {
+            if let Some(at) = bytes_behind(self, address, live) {
+                findings.push(overflow(address, live, live.bytes + at, None));
+            }
+        }
+        findings.extend(ledger.leaks());
+        findings
+    }
+
+    /// Returns the object of an address, if the ledger knows it as a cache's.
+    pub(crate) fn live_of_cache(&self, handle: u64) -> Option<(u64, Live)> {
+        let ledger = self.ledger.as_ref()?;
+        lock(ledger).of_cache(handle as usize).map(|(address, live)| (address, live.clone()))
+    }
+}
+
+fn bytes_behind<B: Backend>(engine: &Engine<B>, address: u64, live: &Live) -> Option<u64> {
+    if let Some(asan) = engine.asan {
+        asan.allow(address, live.bytes + live.guard, 0);
+    }
+    super::first_other(address + live.bytes, live.guard, GUARD)
+}

@@ -1,0 +1,264 @@
+//! The machine as modules use it: addresses instead of offsets, and the checks of level 2.
+//!
+//! # How it works
+//! Each CPU's handle stands behind a lock of its own, which the CPU's threads share; uncontended it
+//! costs one atomic exchange. Below check level 2 an allocation is that lock and the machine. From
+//! level 2 on, or under AddressSanitizer, it takes the way through [`super::checked`].
+//!
+//! # Lock order
+//! ledger -> CPU handles, by number -> the machine's own.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use slablab_kmem::{
+    Backend, CacheArgs, CacheId, CheckLevel, Cpu, CpuId, Ctor, Gfp, Machine, ObjPtr, Order, Pfn,
+    Site, SlabFlags,
+};
+
+use super::vmalloc::Vmalloc;
+use crate::job::Job;
+use crate::ledger::{GUARD_BYTES, Ledger};
+use crate::raw::asan::Asan;
+use crate::raw::context;
+use crate::raw::page::PageArray;
+use crate::raw::text;
+
+/// What `kmalloc(0)` returns.
+pub(crate) const ZERO_SIZE_PTR: u64 = 16;
+
+/// The machine, for all threads.
+#[derive(Debug)]
+pub(crate) struct Engine<B: Backend> {
+    pub(crate) machine: &'static Machine<B>,
+    cpus: Vec<Mutex<Option<Cpu<'static, B>>>>,
+    pub(crate) pages: PageArray,
+    pub(crate) vmalloc: Mutex<Vmalloc>,
+    pub(crate) ledger: Option<Mutex<Ledger>>,
+    pub(crate) asan: Option<Asan>,
+    /// Whether each operation takes the long way.
+    pub(crate) checked: bool,
+    pub(crate) caches: Mutex<Vec<u64>>,
+    pub(crate) memory_bytes: u64,
+    /// Pages that `alloc_pages` and vmalloc gave out.
+    pub(crate) pages_out: AtomicU64,
+}
+
+/// A `struct kmem_cache`, as the module holds it.
+#[derive(Debug)]
+pub(crate) struct CacheHandle {
+    pub(crate) id: CacheId,
+    pub(crate) name: std::ffi::CString,
+    /// Bytes the module asked for; the cache's objects may have a guard behind them.
+    pub(crate) object_bytes: u32,
+    pub(crate) has_ctor: bool,
+}
+
+/// Takes a lock whose holder may have been stopped by a finding.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl<B: Backend> Engine<B> {
+    /// Boots the machine that a job asks for.
+    pub(crate) fn boot(job: &Job) -> Result<Self, String> {
+        let check = if job.check == 0 { CheckLevel::Off } else { CheckLevel::Cheap };
+        let machine = Machine::<B>::builder()
+            .cpus(job.cpus)
+            .memory_bytes(job.memory_bytes)
+            .check(check)
+            .build()
+            .map_err(|error| error.to_string())?;
+        let machine: &'static Machine<B> = Box::leak(Box::new(machine));
+        let cpus = (0..job.cpus)
+            .map(|id| machine.cpu(CpuId(id)).map(|cpu| Mutex::new(Some(cpu))))
+            .collect::<Result<_, _>>()
+            .map_err(|error| error.to_string())?;
+        let pages = PageArray::new(job.memory_bytes / slablab_kmem::PAGE_SIZE)
+            .ok_or("no address space for the page array")?;
+        let asan = if job.asan { Asan::find() } else { None };
+        Ok(Self {
+            machine,
+            cpus,
+            pages,
+            vmalloc: Mutex::default(),
+            ledger: (job.check >= 2).then(Mutex::default),
+            checked: job.check >= 2 || asan.is_some(),
+            asan,
+            caches: Mutex::default(),
+            memory_bytes: job.memory_bytes,
+            pages_out: AtomicU64::new(0),
+        })
+    }
+
+    /// Runs `with` on the CPU of the calling thread.
+    #[inline(always)]
+    pub(crate) fn on_cpu<R>(&self, with: impl FnOnce(&Cpu<'static, B>) -> R) -> R {
+        let cpu = lock(&self.cpus[context::cpu() as usize]);
+        with(cpu.as_ref().expect("a handle is away only while all CPUs are locked"))
+    }
+
+    /// Runs `with` on all CPUs at once, for what walks their lists.
+    fn on_all_cpus<R>(&self, with: impl FnOnce(&slablab_kmem::CpuSet<'static, B>) -> R) -> R {
+        let mut cpus: Vec<_> = self.cpus.iter().map(lock).collect();
+        cpus.iter_mut().for_each(|cpu| **cpu = None);
+        let set = self.machine.cpus().expect("the handles were all given back");
+        let result = with(&set);
+        drop(set); // gives the CPUs back
+        for (id, cpu) in cpus.iter_mut().enumerate() {
+            **cpu = self.machine.cpu(CpuId(id as u32)).ok();
+        }
+        result
+    }
+
+    /// Returns an object's address, 0 for none.
+    #[inline(always)]
+    pub(crate) fn address(&self, object: Option<ObjPtr>) -> u64 {
+        match object {
+            Some(object) if object == ObjPtr::ZERO_SIZE => ZERO_SIZE_PTR,
+            Some(object) => self.machine.address(object).as_ptr() as u64,
+            None => 0,
+        }
+    }
+
+    /// Returns the object at an address of the machine's memory.
+    #[inline(always)]
+    pub(crate) fn object(&self, address: u64) -> Option<ObjPtr> {
+        self.machine.object(address as *const u8)
+    }
+
+    /// Returns where the machine's memory begins (`PAGE_OFFSET`).
+    pub(crate) fn page_offset(&self) -> u64 {
+        let first = ObjPtr::new(slablab_kmem::PAGE_SIZE).expect("not 0");
+        self.address(Some(first)) - slablab_kmem::PAGE_SIZE
+    }
+
+    #[inline(always)]
+    pub(crate) fn kmalloc(&self, bytes: u64, gfp: Gfp, site: u64) -> u64 {
+        if self.checked {
+            return self.kmalloc_checked(bytes, gfp, site);
+        }
+        let object = self.on_cpu(|cpu| cpu.kmalloc(bytes, gfp, Site(site as u32)));
+        self.address(object)
+    }
+
+    #[inline(always)]
+    pub(crate) fn kfree(&self, address: u64, site: u64) {
+        if address <= ZERO_SIZE_PTR {
+            return;
+        }
+        if self.checked {
+            return self.kfree_checked(address, site);
+        }
+        match self.object(address) {
+            Some(object) => self.on_cpu(|cpu| cpu.kfree(object, Site(site as u32))),
+            None => super::report_foreign("kfree", address, site),
+        }
+    }
+
+    /// Returns the bytes that may be used of a block.
+    pub(crate) fn ksize(&self, address: u64) -> u64 {
+        if address <= ZERO_SIZE_PTR {
+            return 0;
+        }
+        if let Some(ledger) = &self.ledger
+            && let Some(live) = lock(ledger).get(address)
+        {
+            return live.bytes;
+        }
+        self.object(address).map_or(0, |object| self.on_cpu(|cpu| cpu.ksize(object)))
+    }
+
+    #[inline(always)]
+    pub(crate) fn cache_alloc(&self, cache: &CacheHandle, gfp: Gfp, site: u64) -> u64 {
+        if self.checked {
+            return self.cache_alloc_checked(cache, gfp, site);
+        }
+        let object = self.on_cpu(|cpu| cpu.alloc(cache.id, gfp, Site(site as u32)));
+        self.address(object)
+    }
+
+    #[inline(always)]
+    pub(crate) fn cache_free(&self, cache: &CacheHandle, address: u64, site: u64) {
+        if self.checked {
+            return self.cache_free_checked(cache, address, site);
+        }
+        match self.object(address) {
+            Some(object) => self.on_cpu(|cpu| cpu.free(cache.id, object, Site(site as u32))),
+            None => super::report_foreign("kmem_cache_free", address, site),
+        }
+    }
+
+    pub(crate) fn cache_create(
+        &self,
+        name: std::ffi::CString,
+        bytes: u32,
+        align: u32,
+        flags: SlabFlags,
+        ctor: u64,
+    ) -> Result<CacheHandle, String> {
+        let guard = if self.ledger.is_some() { GUARD_BYTES as u32 } else { 0 };
+        let args = CacheArgs {
+            ctor: (ctor != 0).then(|| Ctor { func: text::call_ctor, context: ctor as usize }),
+            ..CacheArgs::new(name.to_string_lossy(), bytes + guard).align(align).flags(flags)
+        };
+        let id = self.machine.cache_create(&args).map_err(|error| error.to_string())?;
+        Ok(CacheHandle { id, name, object_bytes: bytes, has_ctor: ctor != 0 })
+    }
+
+    /// Destroys a cache; returns how many objects are live if it cannot be.
+    pub(crate) fn cache_destroy(&self, cache: &CacheHandle, site: u64) -> Result<(), String> {
+        self.on_all_cpus(|cpus| cpus.cache_destroy(cache.id, Site(site as u32)))
+            .map_err(|error| error.to_string())
+    }
+
+    pub(crate) fn cache_shrink(&self, cache: &CacheHandle) {
+        self.on_all_cpus(|cpus| cpus.shrink(cache.id));
+    }
+
+    /// Allocates pages; returns the first one's number.
+    pub(crate) fn alloc_pages(&self, gfp: Gfp, order: u32, site: u64) -> Option<u32> {
+        let order_of = u8::try_from(order).ok().filter(|&o| Order(o) <= Order::MAX)?;
+        let pfn = self.on_cpu(|cpu| cpu.alloc_pages(Order(order_of), gfp))?;
+        self.pages.take(pfn.0, order);
+        self.pages_out.fetch_add(1 << order, Ordering::Relaxed);
+        if self.checked {
+            self.pages_entered(pfn.0, order, gfp, site);
+        }
+        Some(pfn.0)
+    }
+
+    /// Gives a reference to pages up; the last one frees them.
+    pub(crate) fn free_pages(&self, pfn: u32, order: u32, site: u64) {
+        if !self.pages.put(pfn) || (self.checked && !self.pages_may_go(pfn, order, site)) {
+            return;
+        }
+        self.pages.clear(pfn);
+        let order = Order(self.pages.order(pfn).min(u32::from(Order::MAX.0)) as u8);
+        self.pages_out.fetch_sub(u64::from(order.pages()), Ordering::Relaxed);
+        self.on_cpu(|cpu| cpu.free_pages(Pfn(pfn), order, Site(site as u32)));
+    }
+
+    /// Returns the bytes that nobody has.
+    pub(crate) fn free_bytes(&self) -> u64 {
+        let pages = self.pages_out.load(Ordering::Relaxed) * slablab_kmem::PAGE_SIZE;
+        self.memory_bytes.saturating_sub(self.machine.gauges().held_bytes() + pages)
+    }
+
+    /// Returns the bytes that the module holds.
+    pub(crate) fn live_bytes(&self) -> u64 {
+        let pages = self.pages_out.load(Ordering::Relaxed) * slablab_kmem::PAGE_SIZE;
+        self.machine.gauges().live_bytes + pages
+    }
+
+    /// Returns the address of a page.
+    pub(crate) fn page_address(&self, pfn: u32) -> u64 {
+        self.page_offset() + u64::from(pfn) * slablab_kmem::PAGE_SIZE
+    }
+
+    /// Returns the page that an address lies in.
+    pub(crate) fn page_of(&self, address: u64) -> Option<u32> {
+        let offset = address.checked_sub(self.page_offset())?;
+        (offset < self.memory_bytes).then_some((offset / slablab_kmem::PAGE_SIZE) as u32)
+    }
+}

@@ -1,0 +1,313 @@
+//! The child process: a machine, a module, its life.
+//!
+//! # How it works
+//! Boot the machine, load the module, set parameters, init, files, exit, last checks. Everything is
+//! told to the parent as it happens, so that whatever stops the module, the parent knows what came
+//! before.
+
+pub(crate) mod caches;
+mod checked;
+pub(crate) mod engine;
+mod vmalloc;
+
+use std::io::Write;
+use std::path::Path;
+use std::sync::{Mutex, OnceLock};
+use std::time::{Duration, Instant};
+
+use slablab_kmem::{Backend, BackendKind, WithBackend};
+
+use self::engine::{Engine, lock};
+use crate::error::Error;
+use crate::event::{Event, FaultKind, Misuse, Stage};
+use crate::image::Image;
+use crate::job::Job;
+use crate::ledger::finding;
+use crate::log::Log;
+use crate::params::{self, Write as ParamWrite};
+use crate::raw::module::{self, Module};
+pub(crate) use crate::raw::text::cache_handle;
+use crate::raw::{crash, engine as raw_engine};
+use crate::symbols;
+
+/// Ticks a second, as `CONFIG_HZ` in `include/linux/kconfig.h`.
+const HZ: u64 = 250;
+/// `INITIAL_JIFFIES`: five minutes before the counter wraps at 32 bits.
+const INITIAL_JIFFIES: u64 = (300 * HZ as u32).wrapping_neg() as u64;
+/// Exit status of the child after `BUG()` or `panic()`.
+const STATUS_STOPPED: i32 = 70;
+
+/// What all threads of the child share.
+#[derive(Debug)]
+pub(crate) struct Runtime {
+    pub(crate) job: Job,
+    pub(crate) start: Instant,
+    pub(crate) log: Log,
+    image: Image,
+    output: Mutex<std::io::Stdout>,
+}
+
+static RUNTIME: OnceLock<Runtime> = OnceLock::new();
+
+/// Returns the shared state.
+pub(crate) fn runtime() -> &'static Runtime {
+    RUNTIME.get().expect("set before the machine boots")
+}
+
+/// Tells the parent.
+pub(crate) fn emit(event: &Event) {
+    runtime().emit(event);
+}
+
+/// Returns an address of the module as an offset.
+pub(crate) fn offset(site: u64) -> u64 {
+    runtime().offset(site)
+}
+
+/// Puts a warning of the host's own into the log.
+pub(crate) fn warn(text: &str) {
+    runtime().log.write(format!("\x014{text}\n").as_bytes(), emit_owned);
+}
+
+#[allow(clippy::needless_pass_by_value, reason = "the log hands events over")]
+fn emit_owned(event: Event) {
+    emit(&event);
+}
+
+/// Reports a pointer that leads nowhere.
+pub(crate) fn report_foreign(what: &str, address: u64, site: u64) {
+    let detail = format!("{what} of {address:#x}, which is no memory of the machine");
+    emit(&finding(Misuse::ForeignFree, detail, None, offset(site)));
+}
+
+pub(crate) use crate::raw::bytes::{block_fill as fill, block_first_other as first_other};
+
+impl Runtime {
+    pub(crate) fn emit(&self, event: &Event) {
+        let mut line = serde_json::to_string(event).expect("events are plain data");
+        line.push('\n');
+        let mut output = lock(&self.output);
+        // A parent that is gone needs no report; the child ends with it.
+        let sent = output.write_all(line.as_bytes()).and_then(|()| output.flush());
+        if sent.is_err() {
+            std::process::exit(STATUS_STOPPED);
+        }
+    }
+
+    pub(crate) fn offset(&self, site: u64) -> u64 {
+        module::loaded().map_or(site, |module| site.wrapping_sub(module.base()))
+    }
+
+    /// Names an address of the module for `%pS`.
+    pub(crate) fn symbol(&self, address: u64) -> Option<(String, u64, u64)> {
+        let (name, offset, size) = self.image.symbol(self.offset(address))?;
+        Some((name.to_string(), offset, size))
+    }
+
+    /// Says where something began.
+    pub(crate) fn since(&self, site: u64) -> String {
+        let named = self.image.symbol(self.offset(site));
+        named.map_or(String::new(), |(name, offset, _)| format!(" since {name}+{offset:#x}"))
+    }
+
+    /// Ends the run, as BUG() and panic() do.
+    pub(crate) fn stop(&self, why: &[u8]) -> ! {
+        let kind = if why == b"BUG" { FaultKind::Bug } else { FaultKind::Panic };
+        self.emit(&Event::Fault { kind });
+        std::process::exit(STATUS_STOPPED)
+    }
+}
+
+/// Runs a job that the parent wrote to a file; reports on standard output.
+///
+/// # Errors
+/// If the job cannot be read, or the machine or the module cannot be set up.
+pub fn main(job: &Path) -> Result<(), Error> {
+    let text = std::fs::read_to_string(job).map_err(Error::io(job))?;
+    let job: Job = serde_json::from_str(&text).map_err(|e| Error::Child(e.to_string()))?;
+    let kind: BackendKind =
+        job.allocator.parse().map_err(|e: slablab_kmem::Error| Error::Child(e.to_string()))?;
+    let image = Image::read(&job.image)?;
+    let start = Instant::now();
+    let log = Log::new(start, job.version);
+    let output = Mutex::new(std::io::stdout());
+    RUNTIME
+        .set(Runtime { job, start, log, image, output })
+        .map_err(|_| Error::Child("started twice".into()))?;
+    kind.dispatch(Run).map_err(Error::Child)
+}
+
+struct Run;
+
+impl WithBackend for Run {
+    type Output = Result<(), String>;
+
+    fn run<B: Backend>(self) -> Self::Output {
+        let job = &runtime().job;
+        let engine = raw_engine::install(Box::new(Engine::<B>::boot(job)?));
+        let module = module::load(&job.image, &symbols::addresses::<B>())?;
+        emit(&Event::Loaded { base: module.base() });
+        if !job.asan {
+            // AddressSanitizer has a handler of its own, which says more.
+            crash::watch(module.base(), module.base() + runtime().image.bytes());
+        }
+        set_variables(engine, module);
+        module.call(c"kapi_runtime_start");
+        emit(&Event::Stage(Stage::Load));
+        if let Err(message) = set_params(module, &job.params) {
+            emit(&Event::Refused { message });
+            emit(&Event::Done);
+            return Ok(());
+        }
+        live(engine, module, job);
+        emit(&Event::Done);
+        Ok(())
+    }
+}
+
+/// Init, files, exit, last checks.
+fn live<B: Backend>(engine: &Engine<B>, module: &Module, job: &Job) {
+    emit(&Event::Stage(Stage::Init));
+    let held = engine.live_bytes();
+    let result = module.call(c"init_module");
+    emit(&Event::Init { result: result.unwrap_or(0) });
+    let stays = result.is_none_or(|result| result >= 0);
+    if stays {
+        emit(&Event::Stage(Stage::Live));
+        for (path, text) in &job.writes {
+            file(module, c"kapi_write_file", path, text);
+        }
+        std::thread::sleep(Duration::from_millis(job.wait_ms));
+        for path in &job.reads {
+            file(module, c"kapi_read_file", path, "");
+        }
+        if !job.rmmod {
+            return;
+        }
+        emit(&Event::Stage(Stage::Exit));
+        module.call(c"cleanup_module");
+        emit(&Event::Exited);
+    }
+    last_checks(engine, held);
+}
+
+fn file(module: &Module, operation: &std::ffi::CStr, path: &str, text: &str) {
+    let short = path.strip_prefix("/proc/").unwrap_or(path);
+    let short = short.strip_prefix("/sys/kernel/debug/").unwrap_or(short);
+    emit(&Event::File { path: path.into() });
+    let result = module.call_file(operation, short, text);
+    emit(&Event::FileEnd { result });
+}
+
+fn last_checks<B: Backend>(engine: &Engine<B>, held_before: u64) {
+    for event in engine.final_findings() {
+        emit(&event);
+    }
+    for &handle in lock(&engine.caches).iter().filter(|_| engine.ledger.is_some()) {
+        let name = cache_handle(handle).name.to_string_lossy();
+        let detail = format!("cache `{name}` was not destroyed");
+        let kind = Misuse::CacheLeak;
+        emit(&Event::Finding { kind, detail, count: 1, block: None, site: None });
+    }
+    for found in engine.machine.take_findings() {
+        // The cache that still has objects was reported when it was destroyed.
+        if found.kind != slablab_kmem::FindingKind::DestroyWithObjects || engine.ledger.is_none() {
+            emit(&from_machine(&found));
+        }
+    }
+    emit(&Event::Books {
+        live_bytes: engine.live_bytes().saturating_sub(held_before),
+        slab_bytes: engine.machine.gauges().slab_bytes,
+    });
+}
+
+/// Turns what the machine's own checks found into an event.
+fn from_machine(found: &slablab_kmem::Finding) -> Event {
+    use slablab_kmem::FindingKind;
+    let kind = match found.kind {
+        FindingKind::DoubleFree => Misuse::DoubleFree,
+        FindingKind::WrongCache | FindingKind::BadOrder => Misuse::WrongFree,
+        FindingKind::InteriorPointer => Misuse::InteriorFree,
+        FindingKind::ForeignPointer => Misuse::ForeignFree,
+        FindingKind::OverflowRight | FindingKind::OverflowLeft => Misuse::Overflow,
+        FindingKind::DestroyWithObjects => Misuse::CacheBusy,
+        _ => Misuse::Damage,
+    };
+    // The machine keeps the low half of a call site.
+    let base = module::loaded().map_or(0, Module::base);
+    let site = u64::from(found.site.0.wrapping_sub(base as u32));
+    let detail = format!("cache {}: {}", found.cache, found.detail);
+    Event::Finding { kind, detail, count: 1, block: None, site: Some(site) }
+}
+
+fn set_params(module: &Module, values: &[String]) -> Result<(), String> {
+    let declared = module.declared();
+    for (index, write) in params::plan(&declared, values)? {
+        match write {
+            ParamWrite::Bytes { bytes, elements } => module.set_param(index, &bytes, elements),
+            ParamWrite::Texts(texts) => module.set_param_texts(index, &texts),
+            ParamWrite::Callback(text) => {
+                let result = module.set_param_by_callback(index, &text);
+                if result < 0 {
+                    let name = &declared[index].name;
+                    return Err(format!(
+                        "parameter `{name}`: the module refuses `{text}` ({result})"
+                    ));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn set_variables<B: Backend>(engine: &Engine<B>, module: &Module) {
+    let job = &runtime().job;
+    let pages = job.memory_bytes / slablab_kmem::PAGE_SIZE;
+    let end = engine.page_offset() + job.memory_bytes;
+    for (name, value) in [
+        (c"kapi_page_offset", engine.page_offset()),
+        (c"kapi_vmalloc_start", 0),
+        (c"kapi_vmalloc_end", 0x7fff_ffff_f000),
+        (c"mem_map", engine.pages.base()),
+        (c"max_mapnr", pages),
+        (c"max_pfn", pages),
+        (c"num_physpages", pages),
+        (c"totalram_pages", pages),
+        (c"high_memory", end),
+    ] {
+        module.set(name, &value.to_ne_bytes());
+    }
+    module.set(c"nr_cpu_ids", &job.cpus.to_ne_bytes());
+    let khz = cpu_khz();
+    module.set(c"cpu_khz", &khz.to_ne_bytes());
+    module.set(c"tsc_khz", &khz.to_ne_bytes());
+    module.set(c"kapi_module_name", &name_bytes(&job.name));
+    let jiffies = module.find(c"jiffies").expect("the runtime defines it");
+    module::store(jiffies, INITIAL_JIFFIES); // before anything can look at it
+    std::thread::spawn(move || tick(jiffies));
+}
+
+fn name_bytes(name: &str) -> [u8; 56] {
+    let mut bytes = [0; 56];
+    let len = name.len().min(bytes.len() - 1);
+    bytes[..len].copy_from_slice(&name.as_bytes()[..len]);
+    bytes
+}
+
+/// The timer interrupt: advances jiffies, without drift.
+fn tick(jiffies: u64) {
+    loop {
+        let ticks = runtime().start.elapsed().as_nanos() as u64 / (1_000_000_000 / HZ);
+        module::store(jiffies, INITIAL_JIFFIES + ticks);
+        let next = Duration::from_nanos((ticks + 1) * (1_000_000_000 / HZ));
+        std::thread::sleep(next.saturating_sub(runtime().start.elapsed()));
+    }
+}
+
+/// The processor's clock as /proc/cpuinfo has it, 1 GHz if it does not say.
+fn cpu_khz() -> u32 {
+    let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let line = info.lines().find(|line| line.starts_with("cpu MHz"));
+    let mhz = line.and_then(|line| line.split(':').nth(1)?.trim().parse::<f64>().ok());
+    mhz.map_or(1_000_000, |mhz| (mhz * 1000.0) as u32)
+}

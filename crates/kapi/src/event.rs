@@ -1,0 +1,166 @@
+//! What the child tells the parent, one JSON object a line.
+//!
+//! Addresses inside the module are offsets from its load address, so that the parent can name them.
+
+use serde::{Deserialize, Serialize};
+
+/// Where in a module's life something happened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stage {
+    /// Before init: loading and parameters.
+    Load,
+    /// In init.
+    Init,
+    /// After init: its threads, timers and files.
+    Live,
+    /// In exit.
+    Exit,
+}
+
+/// A kind of misuse that a check found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Misuse {
+    /// Memory is live after exit.
+    Leak,
+    /// A cache exists after exit.
+    CacheLeak,
+    /// A cache was destroyed with objects live.
+    CacheBusy,
+    /// Memory was freed twice.
+    DoubleFree,
+    /// Bytes behind a block were written.
+    Overflow,
+    /// A pointer into a block, not to its start, was freed.
+    InteriorFree,
+    /// What was freed was never allocated.
+    ForeignFree,
+    /// Memory was freed by the wrong function, to the wrong cache or with the wrong order.
+    WrongFree,
+    /// A call that may sleep was made where sleeping is forbidden.
+    SleepInAtomic,
+    /// The allocator's own books do not balance.
+    Damage,
+}
+
+/// A block of memory, as a finding describes it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Block {
+    /// Its address.
+    pub address: u64,
+    /// Bytes asked for.
+    pub bytes: u64,
+    /// What it was allocated by: `kmalloc`, a cache's name, `pages`, `vmalloc`.
+    pub from: String,
+    /// Offset in the module of the call that allocated it.
+    pub site: u64,
+    /// Offset in the module of the call that freed it before.
+    pub freed: Option<u64>,
+}
+
+/// How a run ended early.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FaultKind {
+    /// `BUG()`.
+    Bug,
+    /// `panic()`, or `do_exit()` where it is not allowed.
+    Panic,
+}
+
+/// One thing that happened.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Event {
+    /// The module is in memory.
+    Loaded {
+        /// Its load address.
+        base: u64,
+    },
+    /// A line of the log, or the beginning of one.
+    Line {
+        /// When, in nanoseconds since the machine's start.
+        time_ns: u64,
+        /// Level, 0 to 7.
+        level: u8,
+        /// The text without level and newline.
+        text: String,
+        /// Whether the line ends here.
+        ends: bool,
+    },
+    /// More of the line before.
+    More {
+        /// The text.
+        text: String,
+        /// Whether the line ends here.
+        ends: bool,
+    },
+    /// The parameters were refused: the module was not started.
+    Refused {
+        /// What is wrong, and what would be right.
+        message: String,
+    },
+    /// A part of the module's life begins.
+    Stage(Stage),
+    /// Init returned.
+    Init {
+        /// Its value.
+        result: i64,
+    },
+    /// A file of the module was opened; its text follows.
+    File {
+        /// Its path.
+        path: String,
+    },
+    /// Text of the file.
+    Text {
+        /// The text; invalid UTF-8 is replaced.
+        text: String,
+    },
+    /// The file was read or written to its end.
+    FileEnd {
+        /// 0, or the error as the kernel numbers it (negative).
+        result: i64,
+    },
+    /// Exit returned.
+    Exited,
+    /// A check found something.
+    Finding {
+        /// What.
+        kind: Misuse,
+        /// In words, without the block and the sites.
+        detail: String,
+        /// How many of the same kind from the same place.
+        count: u64,
+        /// The block, where there is one.
+        block: Option<Block>,
+        /// Offset in the module of the call that the check stopped.
+        site: Option<u64>,
+    },
+    /// The module, or the host, stopped itself.
+    Fault {
+        /// How.
+        kind: FaultKind,
+    },
+    /// A signal stopped the module. Written by the signal handler.
+    Crash {
+        /// The signal.
+        signal: i32,
+        /// The address it was about.
+        address: u64,
+        /// Where the module was, as an offset; `None` outside of it.
+        pc: Option<u64>,
+        /// Return addresses inside the module, innermost first, as offsets.
+        frames: Vec<u64>,
+    },
+    /// The machine at the end.
+    Books {
+        /// Bytes that the module's allocations hold.
+        live_bytes: u64,
+        /// Bytes that slabs hold.
+        slab_bytes: u64,
+    },
+    /// The child is done.
+    Done,
+}

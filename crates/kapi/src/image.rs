@@ -1,0 +1,121 @@
+//! The compiled module as a file: its symbols and its metadata.
+
+use std::fs;
+use std::path::Path;
+
+use object::{Object, ObjectSection, ObjectSymbol, SymbolKind};
+
+use crate::error::Error;
+
+/// A function of the module.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Function {
+    offset: u64,
+    size: u64,
+    name: String,
+}
+
+/// The functions of a compiled module, by address.
+#[derive(Debug, Clone, Default)]
+pub struct Image {
+    functions: Vec<Function>,
+    bytes: u64,
+    info: ModuleInfo,
+}
+
+/// What a module says of itself (`modinfo`).
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ModuleInfo {
+    /// Tags and values in the order of the source: `license`, `parm`, `parmtype`, ...
+    pub tags: Vec<(String, String)>,
+}
+
+impl Image {
+    /// Reads a shared object.
+    ///
+    /// # Errors
+    /// [`Error::Io`], or [`Error::Image`] if the file is no ELF object.
+    pub fn read(path: &Path) -> Result<Self, Error> {
+        let data = fs::read(path).map_err(Error::io(path))?;
+        let image =
+            |error: object::Error| Error::Image { path: path.into(), what: error.to_string() };
+        let file = object::File::parse(&*data).map_err(image)?;
+        let mut functions: Vec<_> = file
+            .symbols()
+            .filter(|s| s.kind() == SymbolKind::Text && s.is_definition() && s.size() > 0)
+            .filter_map(|s| {
+                let name = s.name().ok()?.to_string();
+                Some(Function { offset: s.address(), size: s.size(), name })
+            })
+            .collect();
+        // module_init() makes an alias: the module's own name is the one to show.
+        let generic = |name: &str| matches!(name, "init_module" | "cleanup_module");
+        functions.sort_by_key(|f| (f.offset, generic(&f.name)));
+        functions.dedup_by_key(|f| f.offset);
+        let bytes = file.sections().map(|s| s.address() + s.size()).max().unwrap_or(0);
+        let info = match file.section_by_name(".modinfo") {
+            Some(section) => ModuleInfo::read(section.data().map_err(image)?),
+            None => ModuleInfo::default(),
+        };
+        Ok(Self { functions, bytes, info })
+    }
+
+    /// Names an offset: function, offset in it, its size.
+    pub fn symbol(&self, offset: u64) -> Option<(&str, u64, u64)> {
+        let next = self.functions.partition_point(|f| f.offset <= offset);
+        let function = &self.functions[next.checked_sub(1)?];
+        let into = offset - function.offset;
+        (into <= function.size).then_some((function.name.as_str(), into, function.size))
+    }
+
+    /// Returns how much address space it takes.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Returns what the module says of itself.
+    pub fn info(&self) -> &ModuleInfo {
+        &self.info
+    }
+}
+
+impl ModuleInfo {
+    /// Reads strings `tag=value`, each ended by a zero byte.
+    fn read(section: &[u8]) -> Self {
+        let strings = section.split(|&b| b == 0).map(String::from_utf8_lossy);
+        let tags = strings
+            .filter_map(|s| s.split_once('=').map(|(tag, value)| (tag.into(), value.into())))
+            .collect();
+        Self { tags }
+    }
+
+    /// Returns the first value of a tag.
+    pub fn get(&self, tag: &str) -> Option<&str> {
+        self.tags.iter().find(|(t, _)| t == tag).map(|(_, value)| value.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn strings_become_tags() {
+        let info = ModuleInfo::read(b"license=GPL\0parm=size:bytes = of a block\0\0odd\0");
+        assert_eq!(info.get("license"), Some("GPL"));
+        assert_eq!(info.get("parm"), Some("size:bytes = of a block"));
+        assert_eq!(info.tags.len(), 2);
+    }
+
+    #[test]
+    fn an_address_is_named_by_the_function_around_it() {
+        let function = |offset, size, name: &str| Function { offset, size, name: name.to_string() };
+        let functions = vec![function(0x100, 0x20, "first"), function(0x140, 8, "second")];
+        let image = Image { functions, bytes: 0x1000, info: ModuleInfo::default() };
+        assert_eq!(image.symbol(0x100), Some(("first", 0, 0x20)));
+        assert_eq!(image.symbol(0x120), Some(("first", 0x20, 0x20)));
+        assert_eq!(image.symbol(0x130), None);
+        assert_eq!(image.symbol(0x147), Some(("second", 7, 8)));
+        assert_eq!(image.symbol(0xff), None);
+    }
+}

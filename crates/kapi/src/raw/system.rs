@@ -1,0 +1,88 @@
+//! Time, threads, sleeping, random numbers: what the runtime builds the kernel's objects on.
+
+use std::ffi::c_void;
+use std::time::{Duration, SystemTime};
+
+use crate::child::runtime;
+
+pub(crate) extern "C" fn ktime_get_ns() -> u64 {
+    runtime().start.elapsed().as_nanos() as u64
+}
+
+pub(crate) extern "C" fn ktime_get_real_ns() -> u64 {
+    SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |d| d.as_nanos() as u64)
+}
+
+pub(crate) extern "C" fn r#yield() {
+    std::thread::yield_now();
+}
+
+pub(crate) extern "C" fn kapi_spin_wait(_word: u64) {
+    std::hint::spin_loop();
+    std::thread::yield_now();
+}
+
+type ThreadMain = unsafe extern "C" fn(*mut c_void);
+
+pub(crate) extern "C" fn kapi_thread_start(main: ThreadMain, arg: u64) -> i32 {
+    let body = move || {
+        // SAFETY: the runtime passes a function and its own argument.
+        unsafe { main(arg as *mut c_void) };
+    };
+    std::thread::Builder::new().spawn(body).map_or(-1, |_| 0)
+}
+
+/// Ends a thread that is deep in C code: it never runs again, and goes with the process.
+pub(crate) extern "C" fn kapi_thread_exit() -> ! {
+    loop {
+        std::thread::park();
+    }
+}
+
+pub(crate) extern "C" fn kapi_futex_wait(word: *const u32, value: u32, timeout_ns: i64) {
+    let timeout = Duration::from_nanos(timeout_ns.max(0).cast_unsigned());
+    let timeout = libc::timespec {
+        tv_sec: timeout.as_secs().cast_signed(),
+        tv_nsec: i64::from(timeout.subsec_nanos()),
+    };
+    let limit = if timeout_ns < 0 { std::ptr::null() } else { &raw const timeout };
+    let op = libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG;
+    // SAFETY: the kernel checks the word's address; the timeout holds for the call.
+    unsafe { libc::syscall(libc::SYS_futex, word, op, value, limit) };
+}
+
+pub(crate) extern "C" fn kapi_futex_wake(word: *const u32, count: i32) {
+    let op = libc::FUTEX_WAKE | libc::FUTEX_PRIVATE_FLAG;
+    // SAFETY: the kernel uses the address as a name only.
+    unsafe { libc::syscall(libc::SYS_futex, word, op, count) };
+}
+
+pub(crate) extern "C" fn get_random_bytes(buf: *mut c_void, len: u64) {
+    // SAFETY: the module passes a buffer of `len` bytes.
+    unsafe { libc::getrandom(buf, len as usize, 0) };
+}
+
+pub(crate) extern "C" fn get_random_u64() -> u64 {
+    let mut value = [0_u8; 8];
+    get_random_bytes(value.as_mut_ptr().cast(), 8);
+    u64::from_ne_bytes(value)
+}
+
+pub(crate) extern "C" fn get_random_u32() -> u32 {
+    get_random_u64() as u32
+}
+
+pub(crate) extern "C" fn get_random_u32_below(ceil: u32) -> u32 {
+    ((u64::from(get_random_u32()) * u64::from(ceil)) >> 32) as u32
+}
+
+/// Memory of the runtime's own, zeroed; no check counts it.
+pub(crate) extern "C" fn kapi_alloc(size: u64) -> *mut c_void {
+    // SAFETY: a plain allocation; NULL is the caller's to see.
+    unsafe { libc::calloc(1, size as usize) }
+}
+
+pub(crate) extern "C" fn kapi_free(block: *mut c_void, _size: u64) {
+    // SAFETY: the runtime gives back what `kapi_alloc` gave.
+    unsafe { libc::free(block) };
+}

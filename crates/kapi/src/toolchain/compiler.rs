@@ -1,0 +1,238 @@
+//! The system's C compiler, told to speak the kernel's dialect.
+
+use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use super::sources::Sources;
+use super::{files, stubs};
+use crate::error::Error;
+use crate::job::Version;
+
+/// How a module is built.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Flavor {
+    /// As the kernel does.
+    Plain,
+    /// With AddressSanitizer.
+    Asan,
+}
+
+/// Options that make C the kernel's C, old modules' included: inline functions as before C99, errors
+/// of today that were warnings then, and nothing assumed that the kernel does not grant.
+const DIALECT: [&str; 19] = [
+    "-nostdinc",
+    "-std=gnu11",
+    "-fgnu89-inline",
+    "-O2",
+    "-g",
+    "-fPIC",
+    "-fno-strict-aliasing",
+    "-fno-strict-overflow",
+    "-fno-common",
+    "-fno-omit-frame-pointer",
+    "-fno-stack-protector",
+    "-fno-delete-null-pointer-checks",
+    "-fno-builtin-sprintf",
+    "-fno-builtin-snprintf",
+    "-Werror=implicit-function-declaration",
+    "-Wno-error=int-conversion",
+    "-Wno-error=incompatible-pointer-types",
+    "-Wno-error=implicit-int",
+    "-Wno-format",
+];
+
+/// The kernel has no floating point.
+#[cfg(target_arch = "x86_64")]
+const MACHINE: &[&str] = &["-mno-sse", "-mno-mmx", "-mno-sse2", "-mno-80387"];
+#[cfg(not(target_arch = "x86_64"))]
+const MACHINE: &[&str] = &[];
+
+/// A C compiler and where its and our headers are.
+#[derive(Debug)]
+pub(super) struct Compiler {
+    program: String,
+    dir: PathBuf,
+    own_include: PathBuf,
+    flavor: Flavor,
+    asan: Option<PathBuf>,
+}
+
+impl Compiler {
+    /// Finds the compiler: `$CC`, or `cc`.
+    pub(super) fn find(flavor: Flavor) -> Result<Self, Error> {
+        let program =
+            std::env::var("CC").ok().filter(|cc| !cc.is_empty()).unwrap_or_else(|| "cc".into());
+        let mut compiler = Self {
+            program,
+            dir: files::unpacked()?,
+            own_include: PathBuf::new(),
+            flavor,
+            asan: None,
+        };
+        compiler.own_include = compiler.file_name("include")?;
+        if flavor == Flavor::Asan {
+            let library = compiler.file_name("libasan.so")?;
+            if !library.is_absolute() {
+                let what = "is not installed; install it (Debian: libasan8) or leave --asan out";
+                return Err(Error::Source { path: library, what: what.into() });
+            }
+            compiler.asan = Some(library.canonicalize().unwrap_or(library));
+        }
+        Ok(compiler)
+    }
+
+    fn file_name(&self, name: &str) -> Result<PathBuf, Error> {
+        let output =
+            self.run(Command::new(&self.program).arg(format!("-print-file-name={name}")))?;
+        Ok(PathBuf::from(String::from_utf8_lossy(&output.stdout).trim()))
+    }
+
+    fn run(&self, command: &mut Command) -> Result<Output, Error> {
+        let wrong = |error| Error::NoCompiler { compiler: self.program.clone(), error };
+        command.env("LC_ALL", "C").output().map_err(wrong)
+    }
+
+    /// What has to be loaded before a module of this flavor.
+    pub(super) fn preload(&self) -> Option<PathBuf> {
+        self.asan.clone()
+    }
+
+    fn command(&self, version: Version) -> Command {
+        let mut command = Command::new(&self.program);
+        let Version(code) = version;
+        command
+            .args(DIALECT)
+            .args(MACHINE)
+            .arg("-isystem")
+            .arg(&self.own_include)
+            .arg("-I")
+            .arg(self.dir.join("include"))
+            .args(["-include", "linux/kconfig.h", "-D__KERNEL__", "-DMODULE"])
+            .arg(format!("-DLINUX_VERSION_CODE={code}"))
+            .arg(format!("-DUTS_RELEASE=\"{version}-slablab\""));
+        if self.flavor == Flavor::Asan {
+            command.arg("-fsanitize=address");
+        }
+        command
+    }
+
+    /// Compiles one file of a module; returns the compiler's warnings.
+    pub(super) fn compile_module(
+        &self,
+        file: &Path,
+        sources: &Sources,
+        version: Version,
+        object: &Path,
+    ) -> Result<String, Error> {
+        let mut command = self.command(version);
+        let name = &sources.name;
+        command
+            .args(&sources.flags)
+            .arg(format!("-DKBUILD_MODNAME=\"{name}\""))
+            .arg(format!("-DKBUILD_BASENAME=\"{name}\""))
+            .args(["-c", "-o"])
+            .arg(object)
+            .arg(file);
+        let output = self.run(&mut command)?;
+        let message = String::from_utf8_lossy(&output.stderr).into_owned();
+        if output.status.success() {
+            return Ok(message);
+        }
+        Err(Error::Compile { path: file.into(), message: message.trim_end().into() })
+    }
+
+    /// Returns the compiled runtime and jumps, compiling them if that was not done before.
+    pub(super) fn runtime(&self, version: Version) -> Result<PathBuf, Error> {
+        let mut hasher = DefaultHasher::new();
+        let identity = self.run(Command::new(&self.program).arg("--version"))?.stdout;
+        let source = stubs::source();
+        (identity, DIALECT, MACHINE, self.flavor, version, &source).hash(&mut hasher);
+        let object = self.dir.join(format!("runtime-{:016x}.o", hasher.finish()));
+        if object.is_file() {
+            return Ok(object);
+        }
+        let work = tempfile::Builder::new().prefix("build-").tempdir_in(&self.dir);
+        let work = work.map_err(Error::io(&self.dir))?;
+        let mut parts = Vec::new();
+        for file in files::runtime_sources(&self.dir) {
+            let stem = file.file_stem().unwrap_or_default().to_string_lossy();
+            let part = work.path().join(format!("{stem}.o"));
+            let mut command = self.command(version);
+            // The runtime is itself what string functions are made of.
+            command.args(["-ffreestanding", "-w", "-DKBUILD_MODNAME=\"kapi\"", "-c", "-o"]);
+            command.arg(&part).arg(&file);
+            self.succeed(&mut command, &file)?;
+            parts.push(part);
+        }
+        let assembly = work.path().join("jumps.s");
+        fs::write(&assembly, source).map_err(Error::io(&assembly))?;
+        let part = work.path().join("jumps.o");
+        let mut command = Command::new(&self.program);
+        self.succeed(command.arg("-c").arg("-o").arg(&part).arg(&assembly), &assembly)?;
+        parts.push(part);
+        let whole = work.path().join("runtime.o");
+        let mut command = Command::new(&self.program);
+        command.args(["-nostdlib", "-r", "-o"]).arg(&whole).args(&parts);
+        self.succeed(&mut command, &whole)?;
+        fs::rename(&whole, &object).map_err(Error::io(&object))?;
+        Ok(object)
+    }
+
+    fn succeed(&self, command: &mut Command, path: &Path) -> Result<(), Error> {
+        let output = self.run(command)?;
+        if output.status.success() {
+            return Ok(());
+        }
+        let message = String::from_utf8_lossy(&output.stderr).into_owned();
+        Err(Error::Compile { path: path.into(), message })
+    }
+
+    /// Links a module with the runtime and nothing else.
+    pub(super) fn link(&self, name: &str, inputs: &[PathBuf], image: &Path) -> Result<(), Error> {
+        let mut command = Command::new(&self.program);
+        command.args(["-shared", "-nostdlib", "-Wl,-z,defs", "-Wl,-Bsymbolic", "-Wl,-z,now", "-o"]);
+        command.arg(image).args(inputs).args(&self.asan);
+        let output = self.run(&mut command)?;
+        if output.status.success() {
+            return Ok(());
+        }
+        let message = String::from_utf8_lossy(&output.stderr);
+        let error = |message| Error::Link { module: name.into(), message };
+        let missing = missing_symbols(&message);
+        if missing.is_empty() {
+            return Err(error(message.trim_end().to_string()));
+        }
+        let list: Vec<_> = missing.iter().map(|name| format!("  {name}")).collect();
+        Err(error(format!(
+            "not provided here:\n{}\n`slablab insmod --list-symbols` prints what is",
+            list.join("\n")
+        )))
+    }
+}
+
+/// Picks the names out of the linker's message, each once.
+fn missing_symbols(message: &str) -> Vec<String> {
+    let mut names = Vec::new();
+    for line in message.lines() {
+        let Some((_, rest)) = line.split_once("undefined reference to ") else { continue };
+        let name = rest.trim_matches(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
+        if !names.iter().any(|known| known == name) {
+            names.push(name.to_string());
+        }
+    }
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_linker_is_understood() {
+        let message = "/usr/bin/ld: 0.o: in function `a_init':\na.c:9: undefined reference to `filp_open'\n\
+                       a.c:12: undefined reference to `filp_open'\na.c:13: undefined reference to `foo'\n";
+        assert_eq!(missing_symbols(message), ["filp_open", "foo"]);
+    }
+}

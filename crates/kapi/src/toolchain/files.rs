@@ -1,0 +1,168 @@
+//! The embedded headers and runtime: unpacking them, and what the headers offer.
+
+use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::{Path, PathBuf};
+
+use crate::error::Error;
+
+include!(concat!(env!("OUT_DIR"), "/embedded.rs"));
+
+/// Returns a folder that holds `include/` and `runtime/`, unpacking them if it is not there yet.
+pub(super) fn unpacked() -> Result<PathBuf, Error> {
+    let mut hasher = DefaultHasher::new();
+    FILES.hash(&mut hasher);
+    let root = cache_root();
+    let dir = root.join(format!("kapi-{:016x}", hasher.finish()));
+    if dir.join("include").is_dir() {
+        return Ok(dir);
+    }
+    fs::create_dir_all(&root).map_err(Error::io(&root))?;
+    // Written beside and renamed: two commands may do it at once, and one may be stopped.
+    let beside = tempfile::Builder::new().prefix("kapi-").tempdir_in(&root);
+    let beside = beside.map_err(Error::io(&root))?;
+    for (name, text) in FILES {
+        let path = beside.path().join(name);
+        let parent = path.parent().expect("each file lies in a folder");
+        fs::create_dir_all(parent).map_err(Error::io(parent))?;
+        fs::write(&path, text).map_err(Error::io(&path))?;
+    }
+    let beside = beside.keep();
+    if let Err(error) = fs::rename(&beside, &dir) {
+        let _ = fs::remove_dir_all(&beside);
+        if !dir.join("include").is_dir() {
+            return Err(Error::Io { path: dir, error });
+        }
+    }
+    Ok(dir)
+}
+
+/// `$XDG_CACHE_HOME/slablab`, or what stands in for it.
+fn cache_root() -> PathBuf {
+    let env = |name| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
+    let home = || env("HOME").map(|home| home.join(".cache"));
+    let base = env("XDG_CACHE_HOME").or_else(home).unwrap_or_else(std::env::temp_dir);
+    base.join("slablab")
+}
+
+/// The runtime's source files in an unpacked folder.
+pub(super) fn runtime_sources(dir: &Path) -> impl Iterator<Item = PathBuf> {
+    FILES.iter().filter(|(name, _)| name.starts_with("runtime/")).map(|(name, _)| dir.join(name))
+}
+
+/// Something that a header offers.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct HeaderItem {
+    /// Its name.
+    pub name: String,
+    /// `function`, `variable`, `inline` or `macro`.
+    pub kind: &'static str,
+    /// The header, as it is included.
+    pub header: &'static str,
+}
+
+/// Lists what the headers offer: functions and variables, inline functions, macros with arguments.
+pub fn header_items() -> Vec<HeaderItem> {
+    let headers = FILES.iter().filter_map(|(name, text)| {
+        let header = name.strip_prefix("include/")?;
+        (!header.starts_with("kapi/")).then_some((header, *text))
+    });
+    let mut items: Vec<_> = headers.flat_map(|(header, text)| items_of(header, text)).collect();
+    items.retain(|item| !item.name.starts_with("__kapi") && !item.name.starts_with("__KAPI"));
+    items.sort();
+    items.dedup_by(|a, b| a.name == b.name && a.kind == b.kind);
+    items
+}
+
+fn items_of(header: &'static str, text: &str) -> Vec<HeaderItem> {
+    let mut items = Vec::new();
+    // A declaration may run over several lines; macros' bodies are no declarations.
+    let mut declaration = String::new();
+    let mut in_macro = false;
+    for line in text.lines() {
+        let item = |name: &str, kind| HeaderItem { name: name.into(), kind, header };
+        if let Some(rest) = line.strip_prefix("#define ") {
+            let name: String = rest.chars().take_while(|&c| is_word(c)).collect();
+            if rest[name.len()..].starts_with('(') {
+                items.push(item(&name, "macro"));
+            }
+        }
+        let was_in_macro = in_macro;
+        in_macro = (in_macro || line.starts_with('#')) && line.ends_with('\\');
+        if was_in_macro || line.starts_with('#') {
+            continue;
+        }
+        let begins = line.starts_with("extern ") || line.starts_with("static ");
+        if begins {
+            declaration.clear();
+        }
+        if begins || !declaration.is_empty() {
+            declaration.push_str(line);
+            declaration.push(' ');
+        }
+        if line.ends_with(';') || line == "{" {
+            let inline = declaration.starts_with("static ");
+            items.extend(declared_names(&declaration).into_iter().map(|(name, function)| {
+                let kind = match (inline, function) {
+                    (true, _) => "inline",
+                    (false, true) => "function",
+                    (false, false) => "variable",
+                };
+                item(&name, kind)
+            }));
+            declaration.clear();
+        }
+    }
+    items
+}
+
+fn is_word(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_'
+}
+
+/// Returns the names that a declaration declares, and whether each is a function.
+fn declared_names(declaration: &str) -> Vec<(String, bool)> {
+    let last_word = |text: &str| -> String {
+        let end = text.trim_end_matches(|c: char| !is_word(c)).len();
+        let start = text[..end].rfind(|c: char| !is_word(c)).map_or(0, |at| at + 1);
+        text[start..end].to_string()
+    };
+    let plain = declaration.split("__attribute__").next().unwrap_or_default();
+    if let Some((before, _)) = plain.split_once('(') {
+        return vec![(last_word(before), true)];
+    }
+    let plain = plain.split(['=', ';']).next().unwrap_or_default();
+    if plain.starts_with("static ") || plain.trim().is_empty() {
+        return Vec::new();
+    }
+    plain
+        .split(',')
+        .map(|part| (last_word(part.split('[').next().unwrap_or(part)), false))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headers_are_read_as_c_does() {
+        let text = "extern void *kmalloc(size_t size,\n\t\t\tgfp_t gfp);\n\
+                    extern volatile unsigned long jiffies;\nextern int a, b;\n\
+                    extern const char hex_asc[];\n\
+                    #define kfree(x) \\\n\textern void hidden(void);\n\
+                    static inline int fls(unsigned int x)\n{\n\treturn 0;\n}\n";
+        let names: Vec<_> =
+            items_of("linux/x.h", text).into_iter().map(|i| (i.name, i.kind)).collect();
+        let expected = [
+            ("kmalloc", "function"),
+            ("jiffies", "variable"),
+            ("a", "variable"),
+            ("b", "variable"),
+            ("hex_asc", "variable"),
+            ("kfree", "macro"),
+            ("fls", "inline"),
+        ];
+        assert_eq!(names, expected.map(|(name, kind)| (name.to_string(), kind)));
+    }
+}

@@ -1,0 +1,105 @@
+//! From C source to a loaded-able module: the system's compiler, our headers, our runtime.
+//!
+//! # How it works
+//! Headers and runtime are part of the command; they are unpacked once into a folder of the user's
+//! cache that is named after their contents. The runtime and the jumps are compiled once for each
+//! compiler, version and set of flags, and kept there. A module is compiled against them and linked
+//! with nothing else (`-nostdlib -z defs`), so that whatever is missing is an error that names it.
+//!
+//! Without a version the newest is tried first, then older ones: what a module was written for shows
+//! in what it compiles against.
+
+mod compiler;
+mod files;
+mod sources;
+mod stubs;
+
+use std::path::{Path, PathBuf};
+
+pub use compiler::Flavor;
+pub use files::{HeaderItem, header_items};
+
+use crate::error::Error;
+use crate::job::Version;
+use compiler::Compiler;
+use sources::Sources;
+
+/// Versions that are tried when none is asked for, newest first.
+pub const VERSIONS: [Version; 7] = [
+    Version::new(6, 1, 0),
+    Version::new(5, 4, 0),
+    Version::new(4, 4, 0),
+    Version::new(3, 10, 0),
+    Version::new(3, 2, 0),
+    Version::new(2, 6, 32),
+    Version::new(2, 6, 9),
+];
+
+/// A module, compiled and linked.
+#[derive(Debug)]
+pub struct Built {
+    /// The shared object.
+    pub image: PathBuf,
+    /// The module's name.
+    pub name: String,
+    /// The kernel it was compiled for.
+    pub version: Version,
+    /// What the compiler had to say although it went through.
+    pub warnings: String,
+    /// What has to be loaded before it (AddressSanitizer's runtime).
+    pub preload: Option<PathBuf>,
+}
+
+/// Compiles a module from a file or a folder into `out`.
+///
+/// # Errors
+/// [`Error::Source`] for a path that holds no module, [`Error::Compile`] and [`Error::Link`] with the
+/// tools' own messages, [`Error::NoCompiler`].
+pub fn build(
+    source: &Path,
+    version: Option<Version>,
+    flavor: Flavor,
+    out: &Path,
+) -> Result<Built, Error> {
+    let sources = Sources::find(source)?;
+    let compiler = Compiler::find(flavor)?;
+    let asked = version.map(|version| vec![version]);
+    let versions = asked.unwrap_or_else(|| VERSIONS.to_vec());
+    let mut first_error = None;
+    for version in versions {
+        match compile(&compiler, &sources, version, out) {
+            Ok((objects, warnings)) => {
+                let image = out.join(format!("{}.so", sources.name));
+                let mut inputs = objects;
+                inputs.push(compiler.runtime(version)?);
+                compiler.link(&sources.name, &inputs, &image)?;
+                return Ok(Built {
+                    image,
+                    name: sources.name,
+                    version,
+                    warnings,
+                    preload: compiler.preload(),
+                });
+            }
+            Err(error @ Error::Compile { .. }) => first_error = first_error.or(Some(error)),
+            Err(error) => return Err(error),
+        }
+    }
+    Err(first_error.expect("there is a version to try"))
+}
+
+fn compile(
+    compiler: &Compiler,
+    sources: &Sources,
+    version: Version,
+    out: &Path,
+) -> Result<(Vec<PathBuf>, String), Error> {
+    let mut objects = Vec::new();
+    let mut warnings = String::new();
+    for (i, file) in sources.files.iter().enumerate() {
+        let object = out.join(format!("{i}.o"));
+        warnings += &compiler.compile_module(file, sources, version, &object)?;
+        objects.push(object);
+    }
+    Ok((objects, warnings))
+}

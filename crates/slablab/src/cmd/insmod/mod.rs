@@ -1,0 +1,186 @@
+//! `slablab insmod`: a kernel module's source as a process of its own.
+//!
+//! The log goes to standard output as it comes, in `dmesg`'s form, and findings after it; how init
+//! went is said on standard error in insmod's words. Exit status: 0 init succeeded and nothing was
+//! found, 1 init failed or something was found (a finding, a crash, no end in time), 2 the module
+//! could not be started.
+
+mod names;
+mod session;
+mod symbols;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use clap::ValueEnum;
+use slablab_kapi::toolchain::{self, Built, Flavor};
+use slablab_kapi::{Image, Job, Version, host};
+use slablab_kmem::BackendKind;
+
+use super::size::parse_bytes;
+use crate::cli::{Format, OutputArgs};
+use crate::output::print;
+use names::Names;
+use session::{Live, Session};
+
+/// Options of `slablab insmod`.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Example:\n  slablab insmod memmax.c mode=2 --memory 256M\n  \
+                        slablab insmod demo.c size=64 --check 2 --cat demo")]
+pub(crate) struct Args {
+    /// The module: FILE.c, or a folder with its sources and Kbuild
+    #[arg(value_name = "FILE.c|DIR", required_unless_present_any = ["list_symbols", "child"])]
+    source: Option<PathBuf>,
+    /// Parameters of the module
+    #[arg(value_name = "PARAM=VALUE")]
+    params: Vec<String>,
+    /// The allocator behind kmalloc and kmem_cache
+    #[arg(long, value_name = "NAME", default_value = "slub")]
+    allocator: BackendKind,
+    /// CPUs of the machine
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=64))]
+    cpus: u32,
+    /// Memory of the machine
+    #[arg(long, value_name = "SIZE", default_value = "1G", value_parser = parse_bytes)]
+    memory: u64,
+    /// How much is checked: 0 nothing, 1 bad frees, 2 leaks, overflows and sleeping, by call site
+    #[arg(long, value_name = "LEVEL", default_value_t = 1, value_parser = clap::value_parser!(u8).range(0..=3))]
+    check: u8,
+    /// Read a file of the module after init: NAME under /proc, or /dev/NAME
+    #[arg(long, value_name = "NAME")]
+    cat: Vec<String>,
+    /// Write to a file of the module after init, before any --cat
+    #[arg(long, value_name = "NAME=TEXT")]
+    write: Vec<String>,
+    /// Leave the module alone for this long after init, for its threads and timers
+    #[arg(long, value_name = "SECONDS", default_value_t = 0.0, value_parser = parse_seconds)]
+    wait: f64,
+    /// Whether to run the module's exit in the end
+    #[arg(long, value_name = "WHEN", value_enum, num_args = 0..=1, require_equals = true,
+          default_value_t = Rmmod::Yes, default_missing_value = "yes")]
+    rmmod: Rmmod,
+    /// Stop the module after this long
+    #[arg(long, value_name = "SECONDS", default_value_t = 60.0, value_parser = parse_seconds)]
+    timeout: f64,
+    /// The kernel version that the module is built for [default: the newest that it compiles for]
+    #[arg(long, value_name = "A.B[.C]")]
+    kernel_version: Option<Version>,
+    /// Build the module with AddressSanitizer
+    #[arg(long)]
+    asan: bool,
+    /// Print addresses as they are for %p, as kernels before 4.15 did
+    #[arg(long)]
+    no_hash_pointers: bool,
+    /// Print what the module says of itself, and do not run it
+    #[arg(long)]
+    modinfo: bool,
+    /// Print the functions, variables and macros that there are for modules
+    #[arg(long)]
+    list_symbols: bool,
+    /// Be the process that runs a module
+    #[arg(long, hide = true, value_name = "JOB")]
+    child: Option<PathBuf>,
+}
+
+/// Whether the module's exit is run.
+#[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
+enum Rmmod {
+    /// Run it
+    Yes,
+    /// Leave the module loaded until the process ends
+    No,
+}
+
+fn parse_seconds(text: &str) -> Result<f64, String> {
+    let seconds = text.parse().ok().filter(|s| (0.0..=86_400.0).contains(s));
+    seconds.ok_or_else(|| format!("{text:?} is no number of seconds from 0 to 86400"))
+}
+
+/// Runs `slablab insmod`.
+pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
+    if let Some(job) = &args.child {
+        slablab_kapi::child_main(job)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if args.list_symbols {
+        print(&symbols::Symbols::new(), output, None)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let source = args.source.as_deref().expect("clap requires it");
+    if let Some(odd) = args.params.iter().find(|p| p.starts_with('=') || p.is_empty()) {
+        bail!("{odd:?} is no parameter; parameters look like name=value");
+    }
+    let dir = tempfile::Builder::new().prefix("slablab-insmod-").tempdir()?;
+    let flavor = if args.asan { Flavor::Asan } else { Flavor::Plain };
+    let built = toolchain::build(source, args.kernel_version, flavor, dir.path())?;
+    let image = Image::read(&built.image)?;
+    if args.modinfo {
+        print(&symbols::Modinfo::new(source, &built, image.info()), output, None)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    say_how_it_was_built(args, &built);
+    let job = job(args, &built)?;
+    let live = if output.format == Format::Table { Live::Print } else { Live::Keep };
+    let mut session = Session::new(&job, Names::new(image, &built.image), live);
+    let start = host::Start {
+        command: &child_command()?,
+        job: &job,
+        dir: dir.path(),
+        preload: built.preload.as_deref(),
+        timeout: Duration::from_secs_f64(args.timeout),
+    };
+    let (end, errors) = host::run(&start, |event| session.take(event))?;
+    session.finish(&end, &errors, args.timeout);
+    if output.format != Format::Table {
+        print(&session, output, None)?;
+    }
+    session.verdict()
+}
+
+/// Says what the compiler warned of, and the version where it is not the newest.
+fn say_how_it_was_built(args: &Args, built: &Built) {
+    if !built.warnings.is_empty() {
+        eprint!("{}", built.warnings);
+    }
+    if args.kernel_version.is_none() && built.version != toolchain::VERSIONS[0] {
+        let (version, newest) = (built.version, toolchain::VERSIONS[0]);
+        eprintln!(
+            "insmod: built as for Linux {version}, for it does not compile as for {newest} \
+             (--kernel-version chooses)"
+        );
+    }
+}
+
+fn job(args: &Args, built: &Built) -> Result<Job> {
+    let writes = args.write.iter().map(|write| {
+        let (path, text) = write.split_once('=').with_context(|| {
+            format!("--write {write}: expected NAME=TEXT, as in --write demo=clear")
+        })?;
+        Ok((path.to_string(), format!("{text}\n")))
+    });
+    Ok(Job {
+        image: built.image.clone(),
+        name: built.name.clone(),
+        version: built.version,
+        params: args.params.clone(),
+        allocator: args.allocator.to_string(),
+        cpus: args.cpus,
+        memory_bytes: args.memory,
+        // AddressSanitizer needs the guards between objects that the checks put there.
+        check: if args.asan { args.check.max(2) } else { args.check },
+        writes: writes.collect::<Result<_>>()?,
+        reads: args.cat.clone(),
+        wait_ms: (args.wait * 1000.0) as u64,
+        rmmod: args.rmmod == Rmmod::Yes,
+        plain_pointers: args.no_hash_pointers,
+        asan: args.asan,
+    })
+}
+
+fn child_command() -> Result<[OsString; 3]> {
+    let exe = std::env::current_exe().context("the command cannot find its own file")?;
+    Ok([exe.into(), "insmod".into(), "--child".into()])
+}

@@ -1,0 +1,58 @@
+//! Names for places in a module: function and offset, and the line of the source.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use slablab_kapi::Image;
+
+/// Names places of one module.
+pub(super) struct Names {
+    image: Image,
+    path: PathBuf,
+    lines: HashMap<u64, Option<String>>,
+}
+
+/// What an offset in the module stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    /// The instruction itself.
+    Instruction(u64),
+    /// What follows a call: the call is meant.
+    Return(u64),
+}
+
+impl Names {
+    pub(super) fn new(image: Image, path: &Path) -> Self {
+        Self { image, path: path.into(), lines: HashMap::new() }
+    }
+
+    /// Names a place: `walk+0x1c (walk.c:17)`.
+    pub(super) fn name(&mut self, place: Place) -> String {
+        let (offset, inside) = match place {
+            Place::Instruction(offset) => (offset, offset),
+            Place::Return(offset) => (offset, offset.saturating_sub(1)),
+        };
+        let symbol = match self.image.symbol(inside) {
+            Some((name, into, _)) => format!("{name}+{:#x}", into + (offset - inside)),
+            None => format!("module+{offset:#x}"),
+        };
+        match self.line(inside) {
+            Some(line) => format!("{symbol} ({line})"),
+            None => symbol,
+        }
+    }
+
+    /// Returns file and line, if binutils is there to ask.
+    fn line(&mut self, offset: u64) -> Option<String> {
+        let path = &self.path;
+        let known = self.lines.entry(offset).or_insert_with(|| {
+            let mut command = Command::new("addr2line");
+            let output = command.arg("-s").arg("-e").arg(path).arg(format!("{offset:#x}")).output();
+            let text = String::from_utf8_lossy(&output.ok()?.stdout).into_owned();
+            let line = text.lines().next()?.split(" (").next()?.to_string();
+            (!line.contains('?')).then_some(line)
+        });
+        known.clone()
+    }
+}

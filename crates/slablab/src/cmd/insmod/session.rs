@@ -1,0 +1,369 @@
+//! What happened: collected for JSON and CSV, printed as it comes for people.
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use anyhow::{Result, bail};
+use serde::Serialize;
+use slablab_kapi::host::End;
+use slablab_kapi::{Block, Event, FaultKind, Job, Misuse, Stage};
+
+use super::names::{Names, Place};
+use crate::output::{Cell, Column, Page, Report, Table, bytes};
+
+/// Whether events are printed as they come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Live {
+    Print,
+    Keep,
+}
+
+/// A module's run.
+#[derive(Serialize)]
+pub(super) struct Session {
+    module: String,
+    kernel_version: String,
+    allocator: String,
+    cpus: u32,
+    memory_bytes: u64,
+    check: u8,
+    log: Vec<Line>,
+    init: Option<i64>,
+    exited: bool,
+    files: Vec<File>,
+    findings: Vec<Finding>,
+    /// How it ended early, in words.
+    stopped: Option<String>,
+    /// Bytes that are still allocated after exit.
+    live_bytes: Option<u64>,
+    #[serde(skip)]
+    refused: Option<String>,
+    #[serde(skip)]
+    stage: Stage,
+    #[serde(skip)]
+    open_line: bool,
+    #[serde(skip)]
+    names: Names,
+    #[serde(skip)]
+    live: Live,
+}
+
+#[derive(Serialize)]
+struct Line {
+    time_ns: u64,
+    level: u8,
+    text: String,
+}
+
+#[derive(Serialize)]
+struct File {
+    path: String,
+    text: String,
+    result: i64,
+}
+
+#[derive(Serialize)]
+struct Finding {
+    kind: Misuse,
+    count: u64,
+    text: String,
+    allocated_by: Option<String>,
+    freed_by: Option<String>,
+    call: Option<String>,
+}
+
+impl Session {
+    pub(super) fn new(job: &Job, names: Names, live: Live) -> Self {
+        Self {
+            module: job.name.clone(),
+            kernel_version: job.version.to_string(),
+            allocator: job.allocator.clone(),
+            cpus: job.cpus,
+            memory_bytes: job.memory_bytes,
+            check: job.check,
+            log: Vec::new(),
+            init: None,
+            exited: false,
+            files: Vec::new(),
+            findings: Vec::new(),
+            stopped: None,
+            live_bytes: None,
+            refused: None,
+            stage: Stage::Load,
+            open_line: false,
+            names,
+            live,
+        }
+    }
+
+    /// Takes what the child tells.
+    pub(super) fn take(&mut self, event: Event) {
+        match event {
+            Event::Line { time_ns, level, text, ends } => self.line(time_ns, level, text, ends),
+            Event::More { text, ends } => self.more(&text, ends),
+            Event::Refused { message } => self.refused = Some(message),
+            Event::Stage(stage) => self.stage = stage,
+            Event::Init { result } => self.init(result),
+            Event::File { path } => {
+                self.files.push(File { path, text: String::new(), result: 0 });
+            }
+            Event::Text { text } => self.text(&text),
+            Event::FileEnd { result } => self.file_end(result),
+            Event::Exited => self.exited = true,
+            Event::Finding { kind, detail, count, block, site } => {
+                self.finding(kind, &detail, count, block.as_ref(), site);
+            }
+            Event::Fault { kind } => {
+                let what = match kind {
+                    FaultKind::Bug => "BUG()",
+                    FaultKind::Panic => "panic()",
+                };
+                self.stopped = Some(format!("{what} in {}", self.where_it_was()));
+            }
+            Event::Crash { signal, address, pc, frames } => {
+                self.crash(signal, address, pc, &frames);
+            }
+            Event::Books { live_bytes, .. } => self.live_bytes = Some(live_bytes),
+            _ => {}
+        }
+    }
+
+    fn put(&self, text: &str) {
+        if self.live == Live::Print {
+            let mut out = std::io::stdout().lock();
+            // A closed pipe ends the command when it next prints for itself.
+            let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+        }
+    }
+
+    /// Ends a line of the log that is open, so that what follows begins on one of its own.
+    fn end_line(&mut self) {
+        if std::mem::take(&mut self.open_line) {
+            self.put("\n");
+        }
+    }
+
+    fn line(&mut self, time_ns: u64, level: u8, text: String, ends: bool) {
+        self.end_line();
+        let (seconds, micros) = (time_ns / 1_000_000_000, time_ns / 1000 % 1_000_000);
+        self.put(&format!("[{seconds:5}.{micros:06}] {text}"));
+        self.put(if ends { "\n" } else { "" });
+        self.open_line = !ends;
+        if self.live == Live::Keep {
+            self.log.push(Line { time_ns, level, text });
+        }
+    }
+
+    fn more(&mut self, text: &str, ends: bool) {
+        self.put(text);
+        self.put(if ends { "\n" } else { "" });
+        self.open_line = !ends;
+        if let Some(last) = self.log.last_mut() {
+            last.text.push_str(text);
+        }
+    }
+
+    fn init(&mut self, result: i64) {
+        self.end_line();
+        self.init = Some(result);
+        if result < 0 && self.live == Live::Print {
+            let module = &self.module;
+            eprintln!("insmod: ERROR: could not insert module {module}.ko: {}", error_text(result));
+        }
+    }
+
+    fn text(&mut self, text: &str) {
+        self.end_line();
+        self.put(text);
+        if let Some(file) = self.files.last_mut() {
+            file.text.push_str(text);
+        }
+    }
+
+    fn file_end(&mut self, result: i64) {
+        let Some(file) = self.files.last_mut() else { return };
+        file.result = result;
+        if result < 0 && self.live == Live::Print {
+            eprintln!("insmod: {}: {}", file.path, error_text(result));
+        }
+    }
+
+    fn finding(
+        &mut self,
+        kind: Misuse,
+        detail: &str,
+        count: u64,
+        block: Option<&Block>,
+        site: Option<u64>,
+    ) {
+        self.end_line();
+        let mut text = detail.to_string();
+        if let Some(block) = block {
+            text += &format!("; {} of {} bytes at {:#x}", block.from, block.bytes, block.address);
+        }
+        let finding = Finding {
+            kind,
+            count,
+            text,
+            allocated_by: block.map(|b| self.names.name(Place::Return(b.site))),
+            freed_by: block.and_then(|b| b.freed).map(|s| self.names.name(Place::Return(s))),
+            call: site.map(|s| self.names.name(Place::Return(s))),
+        };
+        let mut lines = format!("{}: {}\n", kind_text(kind), finding.text);
+        let sites = [
+            ("in", &finding.call),
+            ("allocated by", &finding.allocated_by),
+            ("freed before by", &finding.freed_by),
+        ];
+        for (what, place) in sites {
+            if let Some(place) = place {
+                lines += &format!("    {what} {place}\n");
+            }
+        }
+        self.put(&lines);
+        self.findings.push(finding);
+    }
+
+    fn crash(&mut self, signal: i32, address: u64, pc: Option<u64>, frames: &[u64]) {
+        self.end_line();
+        let place = match (pc, frames.first()) {
+            (Some(pc), _) => format!("in {}", self.names.name(Place::Instruction(pc))),
+            (None, Some(&at)) => format!("in a call by {}", self.names.name(Place::Return(at))),
+            (None, None) => "outside of the module".into(),
+        };
+        let mut text = format!("{} at address {address:#x} {place}", signal_text(signal));
+        for &frame in frames {
+            text += &format!("\n    called from {}", self.names.name(Place::Return(frame)));
+        }
+        self.stopped = Some(text);
+    }
+
+    fn where_it_was(&self) -> &'static str {
+        match self.stage {
+            Stage::Load => "loading",
+            Stage::Init => "init",
+            Stage::Live => "the loaded module",
+            Stage::Exit => "exit",
+        }
+    }
+
+    /// Takes how the child ended.
+    pub(super) fn finish(&mut self, end: &End, errors: &str, timeout_seconds: f64) {
+        self.end_line();
+        match end {
+            End::Done => {}
+            End::TimedOut => {
+                let place = self.where_it_was();
+                self.stopped = Some(format!(
+                    "no end after {timeout_seconds} s in {place} (--timeout sets the limit)"
+                ));
+            }
+            End::Stopped { signal: Some(signal), .. } if self.stopped.is_none() => {
+                let place = self.where_it_was();
+                self.stopped = Some(format!("{} in {place}", signal_text(*signal)));
+            }
+            End::Stopped { status, .. } if self.stopped.is_none() => {
+                let place = self.where_it_was();
+                let status = status.unwrap_or_default();
+                self.stopped = Some(if errors.contains("AddressSanitizer") {
+                    format!("AddressSanitizer in {place}")
+                } else {
+                    format!("the module's process ended with status {status} in {place}")
+                });
+            }
+            End::Stopped { .. } => {}
+        }
+        if !errors.is_empty() {
+            eprint!("{errors}");
+        }
+        if self.live == Live::Print {
+            self.print_end();
+        }
+    }
+
+    fn print_end(&self) {
+        if let Some(stopped) = &self.stopped {
+            eprintln!("insmod: {}: stopped by {stopped}", self.module);
+        }
+        let known = self.findings.iter().any(|f| f.kind == Misuse::Leak);
+        if let Some(live) = self.live_bytes.filter(|&live| live > 0 && !known && self.check < 2) {
+            eprintln!(
+                "insmod: {}: {} are still allocated at the end (--check 2 names the call sites)",
+                self.module,
+                bytes(live)
+            );
+        }
+    }
+
+    /// Returns the command's exit status.
+    pub(super) fn verdict(&self) -> Result<ExitCode> {
+        if let Some(message) = &self.refused {
+            bail!("{}: {message}", self.module);
+        }
+        let started = self.stage != Stage::Load;
+        if !started && self.stopped.is_some() {
+            bail!("{}: {}", self.module, self.stopped.as_deref().unwrap_or_default());
+        }
+        let failed_file = self.files.iter().any(|file| file.result < 0);
+        let failed = self.init.is_some_and(|result| result < 0);
+        let wrong = failed || failed_file || self.stopped.is_some() || !self.findings.is_empty();
+        Ok(if wrong { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+    }
+}
+
+fn kind_text(kind: Misuse) -> &'static str {
+    match kind {
+        Misuse::Leak => "leak",
+        Misuse::CacheLeak => "cache left behind",
+        Misuse::CacheBusy => "cache destroyed with objects",
+        Misuse::DoubleFree => "double free",
+        Misuse::Overflow => "overflow",
+        Misuse::InteriorFree => "free inside a block",
+        Misuse::ForeignFree => "free of a foreign pointer",
+        Misuse::WrongFree => "wrong free",
+        Misuse::SleepInAtomic => "sleeping where it is forbidden",
+        Misuse::Damage => "damage",
+    }
+}
+
+/// Says what an error number means, in libc's words, as insmod does.
+fn error_text(result: i64) -> String {
+    let number = i32::try_from(-result).unwrap_or(0);
+    let text = std::io::Error::from_raw_os_error(number).to_string();
+    text.split(" (os error").next().unwrap_or(&text).to_string()
+}
+
+fn signal_text(signal: i32) -> String {
+    let name = match signal {
+        4 => "SIGILL (illegal instruction)",
+        5 => "SIGTRAP (trap)",
+        6 => "SIGABRT (abort)",
+        7 => "SIGBUS (bus error)",
+        8 => "SIGFPE (division by zero)",
+        9 => "SIGKILL (killed)",
+        11 => "SIGSEGV (invalid memory access)",
+        other => return format!("signal {other}"),
+    };
+    name.into()
+}
+
+impl Report for Session {
+    const SCHEMA: &'static str = "slablab.insmod/1";
+
+    /// The text was printed as it came.
+    fn text(&self, _page: &mut Page) {}
+
+    fn csv(&self) -> Table {
+        let columns = [
+            Column::number("time", "time_ns"),
+            Column::number("level", "level"),
+            Column::name("text", "text"),
+        ];
+        let mut table = Table::new(columns);
+        for line in &self.log {
+            let level = u64::from(line.level);
+            table.row([Cell::Count(line.time_ns), Cell::Count(level), Cell::text(&line.text)]);
+        }
+        table
+    }
+}

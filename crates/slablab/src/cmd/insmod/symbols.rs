@@ -1,0 +1,106 @@
+//! `--list-symbols` and `--modinfo`.
+
+use std::path::Path;
+
+use serde::Serialize;
+use slablab_kapi::ModuleInfo;
+use slablab_kapi::toolchain::{Built, header_items};
+
+use crate::output::{Cell, Column, Page, Report, Table};
+
+/// What there is for modules.
+#[derive(Serialize)]
+pub(super) struct Symbols {
+    symbols: Vec<Item>,
+}
+
+#[derive(Serialize)]
+struct Item {
+    name: String,
+    kind: &'static str,
+    header: &'static str,
+}
+
+impl Symbols {
+    pub(super) fn new() -> Self {
+        let item = |i: slablab_kapi::toolchain::HeaderItem| Item {
+            name: i.name,
+            kind: i.kind,
+            header: i.header,
+        };
+        Self { symbols: header_items().into_iter().map(item).collect() }
+    }
+}
+
+impl Report for Symbols {
+    const SCHEMA: &'static str = "slablab.symbols/1";
+
+    fn text(&self, page: &mut Page) {
+        for item in &self.symbols {
+            page.line(format!("{:<40} {:<8} {}", item.name, item.kind, item.header));
+        }
+    }
+
+    fn csv(&self) -> Table {
+        let columns = ["name", "kind", "header"].map(|n| Column::name(n, n));
+        let mut table = Table::new(columns);
+        for item in &self.symbols {
+            table.row([Cell::text(&item.name), Cell::text(item.kind), Cell::text(item.header)]);
+        }
+        table
+    }
+}
+
+/// What a module says of itself.
+#[derive(Serialize)]
+pub(super) struct Modinfo {
+    fields: Vec<(String, String)>,
+}
+
+impl Modinfo {
+    pub(super) fn new(source: &Path, built: &Built, info: &ModuleInfo) -> Self {
+        let mut fields = vec![("filename".to_string(), source.display().to_string())];
+        for tag in ["version", "description", "author", "license", "alias"] {
+            let same = info.tags.iter().filter(|(t, _)| t == tag);
+            fields.extend(same.cloned());
+        }
+        fields.push(("name".into(), built.name.clone()));
+        fields.push(("vermagic".into(), format!("{} SMP mod_unload", built.version)));
+        fields.extend(params(info));
+        Self { fields }
+    }
+}
+
+/// One field for each parameter, `name:description (type)`, as modinfo prints it.
+fn params(info: &ModuleInfo) -> Vec<(String, String)> {
+    let split = |tag: &'static str| {
+        let same = info.tags.iter().filter(move |(t, _)| t == tag);
+        same.filter_map(|(_, value)| value.split_once(':'))
+    };
+    let described = |name: &str| split("parm").find(|(n, _)| *n == name).map(|(_, text)| text);
+    split("parmtype")
+        .map(|(name, kind)| {
+            let text = described(name).unwrap_or_default();
+            let space = if text.is_empty() { "" } else { " " };
+            ("parm".into(), format!("{name}:{text}{space}({kind})"))
+        })
+        .collect()
+}
+
+impl Report for Modinfo {
+    const SCHEMA: &'static str = "slablab.modinfo/1";
+
+    fn text(&self, page: &mut Page) {
+        for (tag, value) in &self.fields {
+            page.line(format!("{:<15} {value}", format!("{tag}:")));
+        }
+    }
+
+    fn csv(&self) -> Table {
+        let mut table = Table::new(["tag", "value"].map(|n| Column::name(n, n)));
+        for (tag, value) in &self.fields {
+            table.row([Cell::text(tag), Cell::text(value)]);
+        }
+        table
+    }
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* What the host gives to the C runtime, and the runtime to the host. Not for modules. */
+#ifndef _KAPI_HOST_H
+#define _KAPI_HOST_H
+
+#include <linux/stdarg.h>
+#include <linux/types.h>
+
+/* One argument of a printing function, fetched for the host: its kinds. */
+enum kapi_arg {
+	KAPI_ARG_INT,
+	KAPI_ARG_LONG,
+	KAPI_ARG_LLONG,
+	KAPI_ARG_POINTER
+};
+
+struct kapi_args {
+	va_list list;
+};
+typedef u64 (*kapi_fetch_t)(struct kapi_args *args, int kind);
+
+/* Host: formats as printf, returns the length that the whole would have. */
+extern int kapi_format(char *buf, size_t size, const char *fmt, struct kapi_args *args,
+		       kapi_fetch_t fetch);
+/* Host: takes text with its level marks to the log. */
+extern void kapi_log(const char *text, size_t len);
+/* Host: ends the run; does not return. */
+extern void kapi_stop(const char *why, size_t len) __attribute__((__noreturn__));
+/* Host: output of the file that is being read. */
+extern void kapi_output(const char *text, size_t len);
+/* Host: memory that is no module's, so that no check counts it. */
+extern void *kapi_alloc(size_t size);
+extern void kapi_free(void *p, size_t size);
+
+/* Host: threads and sleeping. A timeout is in nanoseconds, negative for none. */
+extern int kapi_thread_start(void (*fn)(void *), void *arg);
+extern void kapi_thread_exit(void) __attribute__((__noreturn__));
+extern void kapi_task_set(void *task, int cpu);
+extern void kapi_futex_wait(const volatile unsigned int *word, unsigned int value, s64 timeout_ns);
+extern void kapi_futex_wake(const volatile unsigned int *word, int count);
+extern void kapi_softirq_enter(void);
+extern void kapi_softirq_exit(void);
+
+/* Runtime: called by the host. */
+extern void kapi_runtime_start(void);
+extern long kapi_read_file(const char *path);
+extern long kapi_write_file(const char *path, const char *text, size_t len);
+extern void kapi_list_files(void);
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* High-resolution timers, by the thread that runs the others. */
+#ifndef _LINUX_HRTIMER_H
+#define _LINUX_HRTIMER_H
+
+#include <linux/ktime.h>
+#include <linux/list.h>
+
+enum hrtimer_restart {
+	HRTIMER_NORESTART,
+	HRTIMER_RESTART
+};
+enum hrtimer_mode {
+	HRTIMER_MODE_ABS,
+	HRTIMER_MODE_REL,
+	HRTIMER_MODE_ABS_PINNED,
+	HRTIMER_MODE_REL_PINNED
+};
+#define HRTIMER_ABS HRTIMER_MODE_ABS
+#define HRTIMER_REL HRTIMER_MODE_REL
+
+struct hrtimer {
+	struct list_head entry;
+	u64 kapi_expires_ns;
+	enum hrtimer_restart (*function)(struct hrtimer *timer);
+	volatile unsigned int kapi_pending;
+};
+
+extern void hrtimer_init(struct hrtimer *timer, clockid_t clock, enum hrtimer_mode mode);
+extern void hrtimer_start(struct hrtimer *timer, ktime_t time, enum hrtimer_mode mode);
+extern int hrtimer_cancel(struct hrtimer *timer);
+extern u64 hrtimer_forward_now(struct hrtimer *timer, ktime_t interval);
+#define hrtimer_setup(timer, fn, clock, mode) \
+	do { \
+		hrtimer_init(timer, clock, mode); \
+		(timer)->function = (fn); \
+	} while (0)
+#define hrtimer_active(timer) ((timer)->kapi_pending != 0)
+#define hrtimer_try_to_cancel(timer) hrtimer_cancel(timer)
+
+#endif

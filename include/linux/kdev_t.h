@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* Device numbers: 12 bits of major, 20 of minor. */
+#ifndef _LINUX_KDEV_T_H
+#define _LINUX_KDEV_T_H
+
+#include <linux/types.h>
+
+#define MINORBITS 20
+#define MINORMASK ((1U << MINORBITS) - 1)
+#define MAJOR(dev) ((unsigned int)((dev) >> MINORBITS))
+#define MINOR(dev) ((unsigned int)((dev) & MINORMASK))
+#define MKDEV(major, minor) (((dev_t)(major) << MINORBITS) | (minor))
+
+#endif

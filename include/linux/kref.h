@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* Counted references that release their object. */
+#ifndef _LINUX_KREF_H
+#define _LINUX_KREF_H
+
+#include <linux/refcount.h>
+
+struct kref {
+	refcount_t refcount;
+};
+
+#define KREF_INIT(n) { .refcount = REFCOUNT_INIT(n) }
+
+static inline void kref_init(struct kref *kref)
+{
+	refcount_set(&kref->refcount, 1);
+}
+
+static inline void kref_get(struct kref *kref)
+{
+	refcount_inc(&kref->refcount);
+}
+
+static inline unsigned int kref_read(const struct kref *kref)
+{
+	return refcount_read(&kref->refcount);
+}
+
+static inline int kref_put(struct kref *kref, void (*release)(struct kref *kref))
+{
+	if (!refcount_dec_and_test(&kref->refcount))
+		return 0;
+	release(kref);
+	return 1;
+}
+
+static inline int kref_get_unless_zero(struct kref *kref)
+{
+	return refcount_inc_not_zero(&kref->refcount);
+}
+
+#endif

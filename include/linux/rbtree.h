@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* Red-black trees. */
+#ifndef _LINUX_RBTREE_H
+#define _LINUX_RBTREE_H
+
+#include <linux/compiler.h>
+#include <linux/container_of.h>
+#include <linux/stddef.h>
+#include <linux/types.h>
+
+struct rb_node {
+	struct rb_node *parent;
+	struct rb_node *rb_right;
+	struct rb_node *rb_left;
+	bool red;
+};
+
+struct rb_root {
+	struct rb_node *rb_node;
+};
+
+struct rb_root_cached {
+	struct rb_root rb_root;
+	struct rb_node *rb_leftmost;
+};
+
+#define RB_ROOT (struct rb_root){ NULL }
+#define RB_ROOT_CACHED (struct rb_root_cached){ { NULL }, NULL }
+#define rb_entry(ptr, type, member) container_of(ptr, type, member)
+#define rb_entry_safe(ptr, type, member) ({ \
+	typeof(ptr) __node = (ptr); \
+	__node ? rb_entry(__node, type, member) : NULL; })
+#define rb_parent(node) ((node)->parent)
+#define RB_EMPTY_ROOT(root) (READ_ONCE((root)->rb_node) == NULL)
+#define RB_EMPTY_NODE(node) ((node)->parent == (node))
+#define RB_CLEAR_NODE(node) ((node)->parent = (node))
+
+extern void rb_insert_color(struct rb_node *node, struct rb_root *root);
+extern void rb_erase(struct rb_node *node, struct rb_root *root);
+extern struct rb_node *rb_next(const struct rb_node *node);
+extern struct rb_node *rb_prev(const struct rb_node *node);
+extern struct rb_node *rb_first(const struct rb_root *root);
+extern struct rb_node *rb_last(const struct rb_root *root);
+extern void rb_replace_node(struct rb_node *victim, struct rb_node *node, struct rb_root *root);
+
+static inline void rb_link_node(struct rb_node *node, struct rb_node *parent,
+				struct rb_node **link)
+{
+	node->parent = parent;
+	node->rb_left = NULL;
+	node->rb_right = NULL;
+	node->red = true;
+	*link = node;
+}
+
+#endif
