@@ -9,7 +9,8 @@
 //! page is needed. A ring's memory grows with its pages, by doubling.
 //!
 //! # Invariants
-//! - `Page::aux` of an entry's page is its chunk; a chunk's `most` bounds its entries' facts.
+//! - `Page::aux` of an entry's page is its chunk and the slot it had when last looked for; a
+//!   chunk's `most` bounds its entries' facts.
 //! - The [`Census`] counts the facts of all entries.
 //! - The chunks of a ring form one circle; none is empty but the only one of an empty ring.
 
@@ -91,6 +92,11 @@ const EMPTY: Chunk = Chunk {
     facts: FactsArray::NONE,
 };
 
+/// Returns what `Page::aux` says of an entry.
+fn place(chunk: u32, slot: usize) -> u32 {
+    chunk * CHUNK as u32 + slot as u32
+}
+
 /// A circle of pages.
 #[derive(Debug)]
 pub(crate) struct Ring {
@@ -142,6 +148,14 @@ impl Ring {
             return Err(self.len);
         }
         let (start, first) = self.head;
+        // Most often the page of the last success has room once more.
+        if self.chunks[start as usize].facts.get(first).allow(shape) {
+            let pfn = Pfn(self.chunks[start as usize].pages[first]);
+            if let Some(obj) = carved.take(pages, pfn, shape) {
+                return Ok(self.taken(pages, self.head, obj, 1));
+            }
+            self.learn(carved, start, first, shape);
+        }
         let upper = !0u32 << first;
         if let Some((slot, obj)) = self.take_in(pages, carved, start, upper, shape) {
             return Ok(self.taken(pages, (start, slot), obj, slot - first + 1));
@@ -183,11 +197,18 @@ impl Ring {
             if let Some(obj) = carved.take(pages, pfn, shape) {
                 return Some((slot, obj));
             }
-            let exists = bitmap::first_fit(carved.bits(pfn), shape.granules, 1, 0).is_some();
-            let facts = self.chunks[chunk as usize].facts.get(slot);
-            self.set_facts(chunk, slot, facts.without(shape, exists));
+            self.learn(carved, chunk, slot, shape);
         }
         None
+    }
+
+    /// Enters that `shape` was found not to fit.
+    fn learn(&mut self, carved: &CarvedPages, chunk: u32, slot: usize, shape: Shape) {
+        let of = &self.chunks[chunk as usize];
+        let bits = carved.bits(Pfn(of.pages[slot]));
+        let exists = bitmap::first_fit(bits, shape.granules, 1, 0).is_some();
+        let facts = of.facts.get(slot).without(shape, exists);
+        self.set_facts(chunk, slot, facts);
     }
 
     #[inline]
@@ -218,7 +239,7 @@ impl Ring {
         of.facts.set(slot, Facts::NONE);
         self.len += 1;
         self.census.enter(Facts::NONE);
-        pages.get(pfn).aux.set(chunk);
+        pages.get(pfn).aux.set(place(chunk, slot));
         self.set_facts(chunk, slot, Facts::of_run(run));
     }
 
@@ -236,10 +257,16 @@ impl Ring {
     }
 
     fn find(&self, pages: &PageTable, pfn: Pfn) -> (u32, usize) {
-        let chunk = pages.get(pfn).aux.get();
+        let at = pages.get(pfn).aux.get();
+        let (chunk, guess) = (at / CHUNK as u32, at as usize % CHUNK);
         let of = &self.chunks[chunk as usize];
+        if of.pages[guess] == pfn.0 && guess < of.count {
+            return (chunk, guess);
+        }
         let slot = of.pages[..of.count].iter().position(|&page| page == pfn.0);
-        (chunk, slot.expect("a page of this ring"))
+        let slot = slot.expect("a page of this ring");
+        pages.get(pfn).aux.set(place(chunk, slot));
+        (chunk, slot)
     }
 
     #[inline]
@@ -311,7 +338,7 @@ impl Ring {
         for slot in 0..from.count {
             into.pages[count + slot] = from.pages[slot];
             into.facts.set(count + slot, from.facts.get(slot));
-            pages.get(Pfn(from.pages[slot])).aux.set(chunk);
+            pages.get(Pfn(from.pages[slot])).aux.set(place(chunk, count + slot));
         }
         into.count += from.count;
         into.most = into.most.max(from.most);
@@ -342,7 +369,7 @@ impl Ring {
             upper.pages[slot] = lower.pages[HALF + slot];
             upper.facts.set(slot, lower.facts.get(HALF + slot));
             lower.facts.set(HALF + slot, Facts::NONE);
-            pages.get(Pfn(upper.pages[slot])).aux.set(new);
+            pages.get(Pfn(upper.pages[slot])).aux.set(place(new, slot));
         }
         // Upper bounds of the whole are upper bounds of the halves.
         upper.most = lower.most;
