@@ -1,5 +1,10 @@
 //! What of recording and importing would work here: facts for `slablab doctor`.
 
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use crate::record::tracefs::Tracefs;
+
 /// One fact about this machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fact {
@@ -24,7 +29,157 @@ pub enum State {
     Missing,
 }
 
-/// Looks at this machine.
+/// Bytes free below which a long recording may fail.
+const DISK_BYTES_MIN: u64 = 4 << 30;
+
+/// Looks at this machine. Nothing is changed: tracefs that is not mounted stays so.
 pub fn probe() -> Vec<Fact> {
-    Vec::new()
+    let tracefs = Tracefs::mounted();
+    let mut facts = vec![kernel(), user(), mount(tracefs.as_ref())];
+    facts.extend(tracefs.as_ref().map(events));
+    facts.extend([cpus(), slabinfo(), sysfs_slab(), kallsyms(), disk(), perf()]);
+    facts
+}
+
+fn good(name: &'static str, found: impl Into<String>) -> Fact {
+    Fact { name, state: State::Good, found: found.into(), remedy: String::new() }
+}
+
+fn fair(name: &'static str, found: impl Into<String>, remedy: &str) -> Fact {
+    Fact { name, state: State::Fair, found: found.into(), remedy: remedy.into() }
+}
+
+fn missing(name: &'static str, found: impl Into<String>, remedy: &str) -> Fact {
+    Fact { name, state: State::Missing, found: found.into(), remedy: remedy.into() }
+}
+
+fn kernel() -> Fact {
+    let name = rustix::system::uname();
+    let text = |part: &std::ffi::CStr| part.to_string_lossy().into_owned();
+    good(
+        "kernel",
+        format!("{} {}, {}", text(name.sysname()), text(name.release()), text(name.machine())),
+    )
+}
+
+fn user() -> Fact {
+    if rustix::process::geteuid().is_root() {
+        return good("user", "root");
+    }
+    let found = format!("uid {}", rustix::process::geteuid().as_raw());
+    missing("user", found, "Run `slablab record` with sudo; everything else works without.")
+}
+
+fn mount(tracefs: Option<&Tracefs>) -> Fact {
+    const NAME: &str = "tracefs";
+    let Some(tracefs) = tracefs else {
+        return if !Path::new("/sys/kernel/tracing").is_dir() {
+            let remedy = "Boot a kernel built with CONFIG_FTRACE=y and CONFIG_EVENT_TRACING=y.";
+            missing(NAME, "not in this kernel", remedy)
+        } else if rustix::process::geteuid().is_root() {
+            let remedy = "`slablab record` mounts it; by hand: mount -t tracefs tracefs /sys/kernel/tracing.";
+            fair(NAME, "not mounted", remedy)
+        } else {
+            missing(NAME, "not mounted, or not readable for this user", "Run as root.")
+        };
+    };
+    let found = format!("mounted at {}", tracefs.root.display());
+    match rustix::fs::access(tracefs.root.join("instances"), rustix::fs::Access::WRITE_OK) {
+        Ok(()) => good(NAME, found),
+        Err(_) => missing(NAME, format!("{found}, but not writable"), "Run as root."),
+    }
+}
+
+fn events(tracefs: &Tracefs) -> Fact {
+    const NEEDED: [&str; 4] = ["kmalloc", "kfree", "kmem_cache_alloc", "kmem_cache_free"];
+    let there = tracefs.kmem_events();
+    let lacking: Vec<&str> = NEEDED.into_iter().filter(|event| !there.contains(event)).collect();
+    if lacking.is_empty() {
+        return good("kmem events", there.join(", "));
+    }
+    let remedy = "Boot a kernel built with CONFIG_EVENT_TRACING=y, or run as root to see them.";
+    missing("kmem events", format!("no {}", lacking.join(", ")), remedy)
+}
+
+fn cpus() -> Fact {
+    let count = std::thread::available_parallelism().map_or(0, std::num::NonZero::get);
+    good("CPUs", count.to_string())
+}
+
+fn slabinfo() -> Fact {
+    match File::open("/proc/slabinfo") {
+        Ok(_) => good("/proc/slabinfo", "readable"),
+        Err(error) => {
+            fair("/proc/slabinfo", error.to_string(), "Run as root to record the caches' state.")
+        }
+    }
+}
+
+fn sysfs_slab() -> Fact {
+    match std::fs::read_dir("/sys/kernel/slab") {
+        Ok(caches) => good("/sys/kernel/slab", format!("{} caches and aliases", caches.count())),
+        Err(error) => {
+            let remedy =
+                "Only SLUB with CONFIG_SYSFS has it; traces then lack the caches' geometry.";
+            fair("/sys/kernel/slab", error.to_string(), remedy)
+        }
+    }
+}
+
+fn kallsyms() -> Fact {
+    const NAME: &str = "/proc/kallsyms";
+    match crate::Symbols::running() {
+        Ok(symbols) if symbols.is_empty() => {
+            let remedy = "Run as root, or write 1 to /proc/sys/kernel/kptr_restrict, to see call sites by name.";
+            fair(NAME, "addresses are hidden", remedy)
+        }
+        Ok(_) => good(NAME, "readable"),
+        Err(error) => fair(NAME, error.to_string(), "Call sites will be addresses."),
+    }
+}
+
+fn disk() -> Fact {
+    let Ok(stat) = rustix::fs::statvfs(".") else {
+        return fair(
+            "disk",
+            "free space unknown",
+            "Check that there is room for a recording here.",
+        );
+    };
+    let free_bytes = stat.f_bavail.saturating_mul(stat.f_frsize);
+    let found = format!("{:.1} GiB free here", free_bytes as f64 / f64::from(1 << 30));
+    if free_bytes < DISK_BYTES_MIN {
+        return fair(
+            "disk",
+            found,
+            "A busy machine records 250 MB a second: free some, or use -o elsewhere.",
+        );
+    }
+    good("disk", found)
+}
+
+fn perf() -> Fact {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let perf = std::env::split_paths(&path).map(|at| at.join("perf")).find(|at| at.is_file());
+    let Some(perf) = perf.as_ref().map(PathBuf::as_path) else {
+        let remedy = "Not needed; `apt-get install linux-perf` to compare with `perf kmem`.";
+        return fair("perf", "not installed", remedy);
+    };
+    let level = std::fs::read_to_string("/proc/sys/kernel/perf_event_paranoid").unwrap_or_default();
+    good("perf", format!("{}, perf_event_paranoid {}", perf.display(), level.trim()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whatever_is_not_good_has_a_remedy() {
+        let facts = probe();
+        assert!(facts.len() >= 9);
+        for fact in facts {
+            assert_eq!(fact.remedy.is_empty(), fact.state == State::Good, "{fact:?}");
+            assert!(!fact.found.is_empty(), "{fact:?}");
+        }
+    }
 }

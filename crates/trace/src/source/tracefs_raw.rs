@@ -319,7 +319,10 @@ impl<'a> Iterator for Records<'a> {
             };
             self.data = rest;
             if type_len < 29 {
-                return Some(record.get(start..bytes).map(|event| (self.time_ns, event)).ok_or(()));
+                return match record.get(start..bytes) {
+                    Some(event) => Some(Ok((self.time_ns, event))),
+                    None => self.damaged(),
+                };
             }
         }
         None
