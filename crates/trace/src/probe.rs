@@ -1,7 +1,7 @@
 //! What of recording and importing would work here: facts for `slablab doctor`.
 
 use std::fs::File;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::record::tracefs::Tracefs;
 
@@ -161,7 +161,7 @@ fn disk() -> Fact {
 fn perf() -> Fact {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let perf = std::env::split_paths(&path).map(|at| at.join("perf")).find(|at| at.is_file());
-    let Some(perf) = perf.as_ref().map(PathBuf::as_path) else {
+    let Some(perf) = perf.as_deref() else {
         let remedy = "Not needed; `apt-get install linux-perf` to compare with `perf kmem`.";
         return fair("perf", "not installed", remedy);
     };
