@@ -53,7 +53,7 @@ MODULE_PARM_DESC(threads, "threads on each CPU");
 static unsigned int slots = 4096;
 module_param(slots, uint, 0444);
 MODULE_PARM_DESC(slots, "objects in use at most");
-static unsigned int irq_us = 1000;
+static unsigned int irq_us = 5000;
 module_param(irq_us, uint, 0444);
 MODULE_PARM_DESC(irq_us, "microseconds between interrupts on each CPU");
 static unsigned int seed = 1;
