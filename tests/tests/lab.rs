@@ -68,7 +68,7 @@ fn every_layout_and_format_has_the_verdict() {
     }
     let mmtests = stdout(&["lab", "compare", "--csv", CLASSIC, "--layout", "mmtests"]);
     assert!(
-        mmtests.contains("Amean            0.1332 (    0.00%)       0.1359 *   -2.03%*"),
+        mmtests.contains("Amean             0.1332 (    0.00%)       0.1359 *   -2.03%*"),
         "{mmtests}"
     );
 }

@@ -13,7 +13,7 @@ use std::path::Path;
 use slablab_report::{Comparisons, Group};
 use slablab_stats::{Block, Comparison, Design as Pairing, Question, compare, compare_blocks};
 
-use crate::{Error, Journal, Metric, Nature, Plan, Result, Row};
+use crate::{Error, Journal, Metric, Nature, Part, Plan, Result, Row};
 
 /// From so many pairs on Wilcoxon's test can reach p < 0.05: 2^-(n-1).
 const PAIRS_MIN: usize = 6;
@@ -25,8 +25,10 @@ pub struct Outcome {
     pub name: String,
     /// What was planned
     pub plan: Plan,
-    /// The rows that count, by cell
+    /// The rows that count, one a point
     pub rows: Vec<Row>,
+    /// How many cells have their row, and how many there are
+    done: (usize, usize),
 }
 
 /// A metric with the comparisons that were made of it.
@@ -72,18 +74,50 @@ impl Outcome {
                 stranger.environment.host
             )));
         }
-        let name =
-            folder.canonicalize().ok().and_then(|full| full.file_name().map(ToOwned::to_owned));
-        let name =
-            name.map_or_else(|| folder.display().to_string(), |n| n.to_string_lossy().into_owned());
-        Ok(Self { name, plan, rows })
+        let name = folder
+            .canonicalize()
+            .ok()
+            .and_then(|full| full.file_name().map(|n| n.to_string_lossy().into_owned()));
+        Ok(Self::new(name.unwrap_or_else(|| folder.display().to_string()), plan, rows))
     }
 
-    /// Returns how many cells of the plan have their row, and how many there are.
+    /// Makes an outcome of rows that count; cells that went through several points become a row for each.
+    pub(crate) fn new(name: String, mut plan: Plan, rows: Vec<Row>) -> Self {
+        let cells = rows.len();
+        let mut spread = Vec::with_capacity(cells);
+        for mut row in rows {
+            let parts = std::mem::take(&mut row.parts);
+            if parts.is_empty() {
+                spread.push(row);
+                continue;
+            }
+            for Part { point, values } in parts {
+                spread.push(Row { point, values, ..row.clone() });
+            }
+        }
+        let planned = plan.design.rounds * plan.design.variants.len() * plan.design.points.len();
+        if spread.iter().any(|row| !plan.design.points.contains(&row.point)) {
+            plan.design.points = points_of(&spread);
+        }
+        Self { name, plan, rows: spread, done: (cells, planned) }
+    }
+
+    /// Returns what a reader should know before believing the numbers.
     #[must_use]
-    pub fn progress(&self) -> (usize, usize) {
-        let design = &self.plan.design;
-        (self.rows.len(), design.rounds * design.variants.len() * design.points.len())
+    pub fn remarks(&self) -> Vec<String> {
+        let mut remarks = Vec::new();
+        if self.rows.iter().any(|row| row.detail["emulated"] == true) {
+            remarks.push(
+                "The guests were emulated: times compare the variants, and are no times of a real machine.".to_owned(),
+            );
+        }
+        let (done, planned) = self.done;
+        if done < planned {
+            remarks.push(format!(
+                "{done} of {planned} runs are done: run the same command again to go on."
+            ));
+        }
+        remarks
     }
 
     /// Returns the values of `metric` for a variant at a point, by round.
@@ -318,4 +352,13 @@ fn common<'a>(a: &'a Outcome, b: &'a Outcome) -> Vec<(&'a String, &'a String)> {
     let points = mine.points.iter().filter(|point| theirs.points.contains(point));
     let variants = || mine.variants.iter().filter(|variant| theirs.variants.contains(variant));
     points.flat_map(|point| variants().map(move |variant| (variant, point))).collect()
+}
+
+/// Returns the points of `rows`, numbers in their order and before names.
+fn points_of(rows: &[Row]) -> Vec<String> {
+    let mut points: Vec<String> = rows.iter().map(|row| row.point.clone()).collect();
+    let number = |point: &String| point.parse().unwrap_or(f64::INFINITY);
+    points.sort_by(|a, b| number(a).total_cmp(&number(b)).then_with(|| a.cmp(b)));
+    points.dedup();
+    points
 }

@@ -11,14 +11,14 @@ pub type Result<T> = std::result::Result<T, Error>;
 #[non_exhaustive]
 pub enum Error {
     /// A file or folder cannot be used.
-    #[error("{path}: cannot {doing}: {source}", path = .path.display())]
+    #[error("{path}: cannot {doing}: {cause}", path = .path.display())]
     Io {
         /// Which one
         path: PathBuf,
         /// What was to be done
         doing: &'static str,
         /// What the system said
-        source: io::Error,
+        cause: io::Error,
     },
     /// A file is not what it should be.
     #[error("{path}: {reason}", path = .path.display())]
@@ -43,12 +43,12 @@ pub enum Error {
     #[error("{0}")]
     Incomparable(String),
     /// The numbers do not allow an answer.
-    #[error("{what}: {source}")]
+    #[error("{what}: {cause}")]
     Numbers {
         /// Whose
         what: String,
         /// Why
-        source: slablab_stats::Error,
+        cause: slablab_stats::Error,
     },
     /// A trace cannot be replayed.
     #[error(transparent)]
@@ -62,12 +62,12 @@ impl Error {
     /// Returns a closure that wraps an I/O error.
     pub(crate) fn io(path: &Path, doing: &'static str) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_owned();
-        move |source| Self::Io { path, doing, source }
+        move |cause| Self::Io { path, doing, cause }
     }
 
     /// Returns a closure that wraps an error of the statistics.
     pub(crate) fn numbers(what: impl Into<String>) -> impl FnOnce(slablab_stats::Error) -> Self {
         let what = what.into();
-        move |source| Self::Numbers { what, source }
+        move |cause| Self::Numbers { what, cause }
     }
 }

@@ -170,11 +170,22 @@ pub struct Design {
     pub warmups: usize,
 }
 
+/// What a cell gave at one of several points that it went through.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Part {
+    /// The point
+    pub point: String,
+    /// The values, by the key of their metric
+    pub values: BTreeMap<String, f64>,
+}
+
 /// What one cell gave.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Observation {
     /// The values, by the key of their metric
     pub values: BTreeMap<String, f64>,
+    /// The values at each point, where one cell goes through them all: a boot, say
+    pub parts: Vec<Part>,
     /// What else there is: addresses, counters; null when there is nothing
     pub detail: serde_json::Value,
     /// The command that repeats it, where there is one

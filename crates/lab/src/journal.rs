@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Engine, Environment, Error, Result};
+use crate::{Engine, Environment, Error, Part, Result};
 
 /// The schema of a row; the number goes up when a field changes its meaning.
 pub(crate) const SCHEMA: &str = "slablab.lab.row/1";
@@ -41,6 +41,9 @@ pub struct Row {
     pub point: String,
     /// The values, by metric
     pub values: BTreeMap<String, f64>,
+    /// The values at each point, where one cell goes through them all
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<Part>,
     /// What else was found
     #[serde(default, skip_serializing_if = "serde_json::Value::is_null")]
     pub detail: serde_json::Value,

@@ -27,7 +27,7 @@ pub use compare::{Outcome, Side, compare_hosts, compare_runs};
 pub use environment::Environment;
 pub use error::{Error, Result};
 pub use experiment::{
-    Bench, Design, Engine, Experiment, Metric, Nature, Observation, Request, Scale,
+    Bench, Design, Engine, Experiment, Metric, Nature, Observation, Part, Request, Scale,
 };
 pub use experiments::{experiments, find};
 pub use journal::{Journal, Row};

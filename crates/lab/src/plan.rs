@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -178,7 +179,10 @@ impl Plan {
         let path = folder.join(FILE);
         let text = match fs::read_to_string(&path) {
             Ok(text) => text,
-            Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            // A folder that cannot be there is said when it is to be made.
+            Err(e) if matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+                return Ok(None);
+            }
             Err(e) => return Err(Error::io(&path, "read the plan")(e)),
         };
         let unreadable = |reason: String| Error::Unreadable { path: path.clone(), reason };

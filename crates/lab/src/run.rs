@@ -63,8 +63,9 @@ pub fn run(
             SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |t| t.as_millis() as u64);
         let (load, start) = (load(), Instant::now());
         let observation = bench.observe(cell)?;
-        if let Some((key, value)) = observation.values.iter().find(|(_, value)| !value.is_finite())
-        {
+        let parts = observation.parts.iter().flat_map(|part| &part.values);
+        let mut values = observation.values.iter().chain(parts);
+        if let Some((key, value)) = values.find(|(_, value)| !value.is_finite()) {
             return Err(Error::Cell { cell: cell.words(), reason: format!("{key} is {value}") });
         }
         journal.append(&Row {
@@ -77,6 +78,7 @@ pub fn run(
             variant: cell.variant.clone(),
             point: cell.point.clone(),
             values: observation.values,
+            parts: observation.parts,
             detail: observation.detail,
             command: observation.command,
             started_unix_ms,

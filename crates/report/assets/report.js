@@ -1,7 +1,7 @@
 // Sorts and filters the tables, zooms the flame graphs, switches the colours. Without it everything is still there to read.
 "use strict";
 (function () {
-  const PAGE = 100;
+  const PAGE = 30;
 
   function table(box) {
     const body = box.querySelector("tbody");

@@ -1,8 +1,8 @@
 //! One colour for each name, the same in every plot.
 //!
 //! The allocators have fixed colours; other names get the rest in the order in which a document first shows
-//! them. All are from the set of Okabe and Ito (Color Universal Design, 2008), which people with any of the common
-//! colour deficiencies can tell apart. A mark's shape goes with its colour, so that a grey print is readable too.
+//! them. The allocators' are from the set of Okabe and Ito (Color Universal Design, 2008), which people with any of
+//! the common colour deficiencies can tell apart. A mark's shape goes with its colour, so that a grey print is readable too.
 
 use std::collections::BTreeMap;
 
@@ -34,12 +34,12 @@ const ALLOCATORS: [(&str, (u8, u8, u8)); 4] = [
 
 /// What other names get, in this order.
 const OTHERS: [(u8, u8, u8); 6] = [
-    (0x56, 0xB4, 0xE9),
+    (0x6E, 0x7B, 0x8B),
     (0xE6, 0x9F, 0x00),
+    (0x56, 0xB4, 0xE9),
     (0x7A, 0x5C, 0xC9),
     (0x8C, 0x6D, 0x46),
-    (0x6E, 0x7B, 0x8B),
-    (0xB0, 0x30, 0x60),
+    (0xD6, 0x51, 0x7D),
 ];
 
 /// Which name has which colour.

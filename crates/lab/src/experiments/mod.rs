@@ -1,5 +1,9 @@
 //! The experiments, one a file. To add one: write it, and put it on the list.
 
+mod audit_cache;
+mod hackbench;
+mod kernel;
+mod kprobes;
 mod replay;
 
 use crate::{Error, Experiment, Result};
@@ -7,7 +11,7 @@ use crate::{Error, Experiment, Result};
 /// Returns all experiments.
 #[must_use]
 pub fn experiments() -> &'static [&'static dyn Experiment] {
-    &[&replay::Replay]
+    &[&hackbench::Hackbench, &audit_cache::AuditCache, &kprobes::Kprobes, &replay::Replay]
 }
 
 /// Returns the experiment of this name.

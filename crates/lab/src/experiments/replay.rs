@@ -74,6 +74,7 @@ impl Bench for Bed {
         let allocator = &replay.allocators[0];
         Ok(Observation {
             values: values(allocator),
+            parts: Vec::new(),
             detail: serde_json::json!({
                 "paths": allocator.paths, "locks": allocator.locks, "failed": allocator.failed,
                 "unplaced_share": replay.trace.unplaced_share,

@@ -173,6 +173,11 @@ fn memory_row(a: &Allocator) -> Vec<Value> {
     ]
 }
 
+/// Returns the caches that had slabs of their own.
+fn slabs_of(allocator: &Allocator) -> impl Iterator<Item = &Cache> {
+    allocator.caches.iter().filter(|cache| cache.held_bytes_peak > 0)
+}
+
 /// Returns the bytes in slabs that hold no object when a cache is at its end.
 fn unused(cache: &Cache) -> u64 {
     cache.held_bytes_end.saturating_sub(cache.objects_end * cache.object_bytes)
@@ -181,7 +186,7 @@ fn unused(cache: &Cache) -> u64 {
 fn fragmentation(replay: &Replay) -> Section {
     let mut by_name: BTreeMap<&str, Vec<(String, f64)>> = BTreeMap::new();
     for allocator in &replay.allocators {
-        for cache in &allocator.caches {
+        for cache in slabs_of(allocator) {
             let bars = by_name.entry(&cache.cache).or_default();
             bars.push((allocator.allocator.clone(), unused(cache) as f64));
         }
@@ -208,11 +213,8 @@ fn fragmentation(replay: &Replay) -> Section {
             groups,
         })));
     }
-    let rows: Vec<Vec<Value>> = replay
-        .allocators
-        .iter()
-        .flat_map(|a| a.caches.iter().map(move |c| cache_row(a, c)))
-        .collect();
+    let rows: Vec<Vec<Value>> =
+        replay.allocators.iter().flat_map(|a| slabs_of(a).map(move |c| cache_row(a, c))).collect();
     if !rows.is_empty() {
         items.push(Item::Table(DataTable {
             title: "Caches".to_owned(),

@@ -60,12 +60,7 @@ fn answers(outcome: &Outcome, sides: &[Side]) -> Vec<String> {
             )
         }));
     }
-    let (done, planned) = outcome.progress();
-    if done < planned {
-        answers.push(format!(
-            "{done} of {planned} runs are done: run the same command again to go on."
-        ));
-    }
+    answers.extend(outcome.remarks());
     answers
 }
 

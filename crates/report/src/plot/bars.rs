@@ -60,7 +60,7 @@ impl Draw for Bars {
         let below = area.under_head(self, palette)?;
         let values = self.groups.iter().flat_map(|g| g.bars.iter().map(|(_, value)| *value));
         // Room for the number behind the longest bar.
-        let longest = values.clone().fold(0.0f64, f64::max) * 1.15;
+        let longest = values.clone().fold(0.0f64, f64::max) * 1.3;
         let (quantity, unit) = &self.quantity;
         let x = Axis::linear(quantity, unit, values.chain([longest]), Some(0.0));
         let names = self.groups.iter().map(|group| shorten(&group.name)).collect();

@@ -120,10 +120,7 @@ impl Answer {
             sides(compared),
             layout,
         );
-        let (done, planned) = outcome.progress();
-        if done < planned {
-            answer.remarks.push(format!("{done} of {planned} runs are done."));
-        }
+        answer.remarks.extend(outcome.remarks());
         for metric in outcome.metrics(Nature::Exact) {
             for point in &plan.design.points {
                 for group in outcome.groups(&metric.key, point) {

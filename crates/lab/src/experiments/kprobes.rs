@@ -1,0 +1,178 @@
+//! `kprobes`: what index should map probe addresses to probes?
+//!
+//! User engine: the tables of `slablab-kprobe` with so many probes at addresses as functions have them, sixteen-byte
+//! aligned in 16 MiB of text; registered one by one, then looked up in random order, as breakpoints hit them. Kernel
+//! engine: kprobe events in a kernel whose table is picked by a boot parameter.
+
+use std::hint::black_box;
+use std::time::Instant;
+
+use slablab_klab::Size;
+use slablab_kprobe::{CachedTree, Hash64, Hash512, HashResizing, Probe, ProbeTable, Tree};
+use slablab_stats::Rng;
+
+use super::kernel;
+use crate::{
+    Bench, Cell, Design, Engine, Error, Experiment, Metric, Nature, Observation, Request, Result,
+    Scale,
+};
+
+/// Where the text of an x86-64 kernel begins.
+const TEXT: u64 = 0xffff_ffff_8100_0000;
+/// How many aligned addresses it has.
+const FUNCTIONS: usize = (16 << 20) / 16;
+/// How many lookups are timed.
+const LOOKUPS: usize = 100_000;
+
+/// The experiment.
+pub(crate) struct Kprobes;
+
+impl Experiment for Kprobes {
+    fn name(&self) -> &'static str {
+        "kprobes"
+    }
+
+    fn question(&self) -> &'static str {
+        "What index should map 1,000 to 32,000 probe addresses to probes: hashes, XArray, or XArray behind a cache?"
+    }
+
+    fn engines(&self) -> &'static [Engine] {
+        &[Engine::User, Engine::Kernel]
+    }
+
+    fn metrics(&self) -> Vec<Metric> {
+        let mut metrics = vec![
+            Metric::less("lookup_ns", "time per lookup", "ns", Nature::Sampled),
+            Metric::less("register_seconds", "time to register all", "s", Nature::Sampled),
+            Metric::less("table_bytes", "memory of the table", "B", Nature::Exact),
+        ];
+        let names = [
+            ("seconds", "time to add the probes"),
+            ("hit_seconds", "time of system calls that hit probes"),
+            ("mem_free_kb", "free memory"),
+        ];
+        metrics.extend(kernel::metrics(&slablab_klab::kprobes("slub", Size::Smoke), &names));
+        metrics
+    }
+
+    fn parameters(&self) -> &'static [(&'static str, &'static str)] {
+        &[
+            ("probes", "how many, by comma; engine user only"),
+            ("allocator", "in whose kernel; slub by default; engine kernel only"),
+            kernel::CPUS,
+        ]
+    }
+
+    fn design(&self, request: &Request) -> Result<Design> {
+        let full = request.scale == Scale::Full;
+        let point_name = "probes".to_owned();
+        if request.engine == Engine::Kernel {
+            kernel::cpus(request)?;
+            let variants = slablab_klab::kprobes("slub", Size::Smoke).variants;
+            let variants = variants.into_iter().map(|variant| variant.name).collect();
+            let rounds = if full { 7 } else { 2 };
+            // One boot goes through all numbers of probes.
+            return Ok(Design {
+                variants,
+                point_name,
+                points: vec![String::new()],
+                rounds,
+                warmups: 0,
+            });
+        }
+        let smoke = ["1000", "4000"];
+        let all = ["1000", "2000", "4000", "8000", "16000", "32000"];
+        let points = request.list("probes", if full { &all } else { &smoke });
+        points.iter().try_for_each(|point| count(point).map(|_| ()))?;
+        let variants =
+            [Hash64::NAME, Hash512::NAME, HashResizing::NAME, Tree::NAME, CachedTree::NAME];
+        Ok(Design {
+            variants: variants.map(str::to_owned).to_vec(),
+            point_name,
+            points,
+            rounds: if full { 31 } else { 7 },
+            warmups: 1,
+        })
+    }
+
+    fn prepare(&self, request: &Request, _design: &Design) -> Result<Box<dyn Bench>> {
+        match request.engine {
+            Engine::User => Ok(Box::new(Tables)),
+            Engine::Kernel => {
+                let allocator = request.params.get("allocator").map_or("slub", String::as_str);
+                let experiment = slablab_klab::kprobes(allocator, kernel::size(request));
+                kernel::prepare(experiment, request, "probes")
+            }
+        }
+    }
+}
+
+struct Tables;
+
+impl Bench for Tables {
+    fn observe(&mut self, cell: &Cell) -> Result<Observation> {
+        let probes = count(&cell.point)?;
+        match cell.variant.as_str() {
+            Hash64::NAME => measure::<Hash64>(probes, cell),
+            Hash512::NAME => measure::<Hash512>(probes, cell),
+            HashResizing::NAME => measure::<HashResizing>(probes, cell),
+            Tree::NAME => measure::<Tree>(probes, cell),
+            CachedTree::NAME => measure::<CachedTree>(probes, cell),
+            other => Err(Error::Request(format!("there is no probe table '{other}'"))),
+        }
+    }
+}
+
+fn measure<T: ProbeTable>(probes: usize, cell: &Cell) -> Result<Observation> {
+    let failed = |reason: String| Error::Cell { cell: cell.words(), reason };
+    let addresses = addresses(probes);
+    let table = T::new();
+    let start = Instant::now();
+    for address in &addresses {
+        table.register(Probe::new(*address)).map_err(|e| failed(e.to_string()))?;
+    }
+    let register_seconds = start.elapsed().as_secs_f64();
+    // The same hits for every table of a round, others in the next.
+    let mut rng = Rng::new(cell.round as u64);
+    let hits: Vec<u64> = (0..LOOKUPS).map(|_| addresses[rng.below(probes)]).collect();
+    let start = Instant::now();
+    let mut found = 0;
+    for address in &hits {
+        // A breakpoint is a read-side section of its own.
+        let guard = slablab_xarray::pin();
+        found += usize::from(table.lookup(black_box(*address), &guard).is_some());
+    }
+    let lookup_ns = start.elapsed().as_nanos() as f64 / LOOKUPS as f64;
+    if found != LOOKUPS {
+        return Err(failed(format!("{} of {LOOKUPS} lookups found nothing", LOOKUPS - found)));
+    }
+    let values = [
+        ("lookup_ns", lookup_ns),
+        ("register_seconds", register_seconds),
+        ("table_bytes", table.table_bytes() as f64),
+    ];
+    Ok(Observation {
+        values: values.into_iter().map(|(key, value)| (key.to_owned(), value)).collect(),
+        ..Observation::default()
+    })
+}
+
+/// Returns distinct addresses in random order, the same for every table.
+fn addresses(probes: usize) -> Vec<u64> {
+    let mut all: Vec<usize> = (0..FUNCTIONS).collect();
+    let mut rng = Rng::new(probes as u64);
+    for i in 0..probes {
+        let other = i + rng.below(FUNCTIONS - i);
+        all.swap(i, other);
+    }
+    all[..probes].iter().map(|at| TEXT + 16 * *at as u64).collect()
+}
+
+fn count(text: &str) -> Result<usize> {
+    match text.parse() {
+        Ok(probes) if (1..=FUNCTIONS).contains(&probes) => Ok(probes),
+        _ => {
+            Err(Error::Request(format!("probes={text}: numbers from 1 to {FUNCTIONS} are needed")))
+        }
+    }
+}
