@@ -10,6 +10,7 @@
 
 #![forbid(unsafe_code)]
 
+mod cpu_list;
 mod error;
 mod event;
 mod format;

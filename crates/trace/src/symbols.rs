@@ -87,7 +87,6 @@ impl Symbols {
 
     /// Moves all symbols of the kernel proper by as much as `name` is away from `address`: kernel
     /// address randomisation puts the same kernel elsewhere at each boot.
-    #[allow(dead_code)]
     pub(crate) fn relocate(&mut self, name: &str, address: u64) {
         let here = self.names.iter().position(|n| n.symbol == name && n.module.is_none());
         let Some(here) = here.map(|at| self.starts[at]) else { return };

@@ -155,6 +155,7 @@ impl Importer {
         self.quality.caches_inferred = self.waiting.inferred;
         self.quality.caches_unknown = self.waiting.unknown;
         self.quality.lost.append(&mut meta.quality.lost);
+        self.quality.disordered += meta.quality.disordered;
         self.quality.skipped = source.facts().skipped.clone();
         self.quality.skipped.append(&mut self.skipped);
         meta.quality = self.quality;

@@ -57,25 +57,5 @@ pub(super) fn unix_ns() -> Option<u64> {
 /// Reads a file with a list of numbers like `0-3,8`; empty when it cannot be read.
 fn list(path: impl AsRef<Path>) -> Vec<u32> {
     let text = fs::read_to_string(path).unwrap_or_default();
-    parse_list(&text)
-}
-
-fn parse_list(text: &str) -> Vec<u32> {
-    let mut numbers = Vec::new();
-    for range in text.trim().split(',') {
-        let (first, last) = range.split_once('-').unwrap_or((range, range));
-        if let (Ok(first), Ok(last)) = (first.parse::<u32>(), last.parse::<u32>()) {
-            numbers.extend(first..=last);
-        }
-    }
-    numbers
-}
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn lists_of_ranges_are_spelled_out() {
-        assert_eq!(super::parse_list("0-3,8,10-11\n"), [0, 1, 2, 3, 8, 10, 11]);
-        assert_eq!(super::parse_list("\n"), [0u32; 0]);
-    }
+    crate::cpu_list::parse(&text)
 }

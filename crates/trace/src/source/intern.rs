@@ -11,7 +11,6 @@ use crate::meta::{Site, Skipped};
 pub(super) struct Interner {
     tables: Tables,
     addresses: FxHashMap<u64, u32>,
-    #[allow(dead_code)]
     symbols: FxHashMap<String, u32>,
     caches: FxHashMap<Vec<u8>, u32>,
 }
@@ -33,7 +32,6 @@ impl Interner {
     }
 
     /// Returns the number of the call site that the source calls `symbol`.
-    #[allow(dead_code)]
     pub(super) fn symbol(&mut self, symbol: &str) -> u32 {
         if let Some(&id) = self.symbols.get(symbol) {
             return id;

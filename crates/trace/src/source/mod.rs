@@ -1,7 +1,10 @@
 //! Where events come from. Every reader gives the same thing, [`RawEvent`]s in time order, through
 //! the same trait, and lives in a file of its own; adding one is a file and a line in [`open_raw`].
 
+mod detect;
 mod intern;
+mod perf_data;
+mod text;
 pub(crate) mod tracefs_raw;
 
 use std::path::Path;
@@ -87,11 +90,15 @@ impl Format {
 /// # Errors
 /// When it cannot be read, or its format is not known.
 pub fn open_raw(path: impl AsRef<Path>, format: Option<Format>) -> Result<Box<dyn Source>, Error> {
-    let _ = format;
-    Err(Error::bad(
-        path.as_ref(),
-        crate::error::At::File,
-        "is in no format that can be imported",
-        "the formats are perf.data and the text of perf script, trace-cmd report and trace",
-    ))
+    let path = path.as_ref();
+    let format = match format {
+        Some(format) => format,
+        None => detect::format(path)?,
+    };
+    Ok(match format {
+        Format::PerfData => Box::new(perf_data::PerfData::open(path)?),
+        Format::PerfScript | Format::TraceCmdReport | Format::Trace => {
+            Box::new(text::Text::open(path, format)?)
+        }
+    })
 }

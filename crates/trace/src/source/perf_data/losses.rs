@@ -1,0 +1,92 @@
+//! How many events a `perf.data` lacks, by CPU.
+//!
+//! How it works: the kernel puts a LOST record into the ring buffer where it lost events, and perf at
+//! the end a LOST_SAMPLES record with the total of each event and CPU (since 6.1). Both count the same
+//! losses; the first misses those that nothing came after, older perfs do not have the second. So
+//! both are added up, and the greater is right.
+
+use rustc_hash::FxHashMap;
+
+use super::bytes::Bytes;
+use super::header::Header;
+
+/// Losses counted so far.
+#[derive(Debug, Default)]
+pub(super) struct Losses {
+    gaps: Vec<u64>,
+    totals: Vec<u64>,
+    /// The CPU that an id of samples stands for.
+    cpu_of: FxHashMap<u64, u32>,
+}
+
+/// The most CPUs that Linux can be built for; a greater number is a damaged record.
+const CPUS_MAX: u32 = 8192;
+
+impl Losses {
+    /// Takes a LOST record: an id and a count, and the CPU behind them.
+    pub(super) fn gap(&mut self, header: &Header, body: &[u8]) {
+        let count = body.get(8..).and_then(|rest| Bytes(rest).u64()).unwrap_or(0);
+        let cpu = self.cpu(header, body);
+        add(&mut self.gaps, cpu, count);
+    }
+
+    /// Takes a LOST_SAMPLES record: a count, and whose it is behind it.
+    pub(super) fn total(&mut self, header: &Header, body: &[u8]) {
+        let cpu = self.cpu(header, body);
+        add(&mut self.totals, cpu, Bytes(body).u64().unwrap_or(0));
+    }
+
+    /// Takes an ID_INDEX record: which id is of which CPU.
+    pub(super) fn index(&mut self, mut bytes: Bytes<'_>) -> Option<()> {
+        for _ in 0..bytes.u64()? {
+            let id = bytes.u64()?;
+            bytes.skip(8)?; // index
+            self.cpu_of.insert(id, u32::try_from(bytes.u64()?).unwrap_or(0));
+            bytes.skip(8)?; // thread
+        }
+        Some(())
+    }
+
+    pub(super) fn by_cpu(&self) -> Vec<u64> {
+        let of = |counts: &[u64], cpu: usize| counts.get(cpu).copied().unwrap_or(0);
+        let cpus = self.gaps.len().max(self.totals.len());
+        (0..cpus).map(|cpu| of(&self.gaps, cpu).max(of(&self.totals, cpu))).collect()
+    }
+
+    /// Returns the CPU that a record is of: by the id at its end, else by the CPU that it names.
+    fn cpu(&self, header: &Header, body: &[u8]) -> u32 {
+        let id = body.len().checked_sub(8).and_then(|at| Bytes(&body[at..]).u64());
+        let by_id = id.and_then(|id| self.cpu_of.get(&id)).copied();
+        let attr = || {
+            let index = id.and_then(|id| header.attr_of.get(&id)).copied().unwrap_or(0);
+            header.attrs.get(index as usize)?.trailer_cpu(body)
+        };
+        by_id.or_else(attr).filter(|&cpu| cpu < CPUS_MAX).unwrap_or(0)
+    }
+}
+
+fn add(counts: &mut Vec<u64>, cpu: u32, count: u64) {
+    let cpu = cpu as usize;
+    counts.resize(counts.len().max(cpu + 1), 0);
+    counts[cpu] = counts[cpu].saturating_add(count);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(words: &[u64]) -> Vec<u8> {
+        words.iter().flat_map(|word| word.to_le_bytes()).collect()
+    }
+
+    #[test]
+    fn gaps_and_totals_of_the_same_losses_count_once() {
+        let (header, mut losses) = (Header::default(), Losses::default());
+        losses.index(Bytes(&words(&[2, 33, 0, 0, 7, 34, 1, 1, 7]))).unwrap();
+        losses.gap(&header, &words(&[1, 100, 33]));
+        losses.gap(&header, &words(&[1, 50, 34]));
+        losses.total(&header, &words(&[70, 33]));
+        losses.total(&header, &words(&[90, 34]));
+        assert_eq!(losses.by_cpu(), [100, 90]);
+    }
+}

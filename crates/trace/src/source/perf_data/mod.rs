@@ -1,0 +1,421 @@
+//! `perf.data`, as `perf kmem record` and `perf record -e kmem:...` write it, to a file or a pipe.
+//!
+//! How it works: the header gives each event's attributes (how its samples are laid out) and the
+//! tracing data (where in a sample's raw part its fields are); then records are read in file order.
+//! Their order in time is that of perf itself: records are held until a FINISHED_ROUND says that
+//! nothing earlier will come, sorted by time, at the same time in file order.
+//!
+//! Invariants: memory is that of two rounds; what comes out is in time order as long as the file keeps
+//! its promise about rounds.
+//!
+//! Linux counterpart: `tools/perf/util/{header,session,ordered-events}.c` @ 6.1. The crates
+//! tracepoint_perf and tracepoint_decode read the same container; they do not read compressed records,
+//! and look every field up anew in every sample.
+
+mod attr;
+mod bytes;
+mod header;
+mod losses;
+mod stream;
+mod symbols;
+mod tracing;
+
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+
+use self::attr::Attr;
+use self::bytes::{Bytes, text};
+use self::header::Header;
+use self::losses::Losses;
+use self::stream::{End, Stream, kind};
+use self::tracing::Tracing;
+use super::intern::{Interner, skip};
+use super::{Facts, Source, Tables};
+use crate::error::At;
+use crate::kmem::Layout;
+use crate::symbols::Symbols;
+use crate::{Error, RawEvent};
+
+/// How files begin, in the byte order of little-endian machines.
+pub(super) const MAGIC: &[u8; 8] = b"PERFILE2";
+
+/// The same, written by a big-endian machine.
+pub(super) const MAGIC_SWAPPED: &[u8; 8] = b"2ELIFREP";
+
+const REMEDY: &str = "record again with `slablab record` or `perf kmem record`";
+
+/// An open `perf.data`.
+#[derive(Debug)]
+pub(super) struct PerfData {
+    path: PathBuf,
+    stream: Stream<std::io::Take<File>>,
+    /// Where in the file `stream` begins, and how long the file is.
+    stream_offset: u64,
+    file_bytes: u64,
+    header: Header,
+    /// The kmem events' layouts by the number in `common_type`.
+    layouts: Vec<(u16, Layout)>,
+    names: Interner,
+    symbols: Symbols,
+    /// The kernel's symbol by which addresses are moved, and where it was.
+    reference: Option<(String, u64)>,
+    facts: Facts,
+    queue: Queue,
+    losses: Losses,
+    state: State,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum State {
+    /// No sample has been seen; in a pipe the header is still coming.
+    Header,
+    Samples,
+    Ended,
+}
+
+impl PerfData {
+    pub(super) fn open(path: &Path) -> Result<PerfData, Error> {
+        let io = |e| Error::io(path, "cannot read", e);
+        let mut file = File::open(path).map_err(|e| Error::io(path, "cannot open", e))?;
+        let file_bytes = file.metadata().map_err(io)?.len();
+        let mut head = Vec::new();
+        (&mut file).take(104).read_to_end(&mut head).map_err(io)?;
+        let bad = |what: &str| Error::bad(path, At::File, what, REMEDY);
+        let mut bytes = Bytes(&head);
+        match bytes.take(8) {
+            Some(magic) if magic == MAGIC => {}
+            Some(magic) if magic == MAGIC_SWAPPED => {
+                return Err(bad("was recorded on a big-endian machine, which is not supported"));
+            }
+            _ => return Err(bad("is no perf.data (it does not begin with PERFILE2)")),
+        }
+        let cut = || bad("is cut short within its header");
+        let mut header = Header::default();
+        header.meta.recorder = "perf record".into();
+        header.meta.source = "perf.data".into();
+        let (offset, length) = match bytes.u64().ok_or_else(cut)? {
+            16 => (16, u64::MAX), // a pipe: everything else comes as records
+            _ => sections(path, &mut file, bytes, file_bytes, &mut header)?,
+        };
+        file.seek(SeekFrom::Start(offset)).map_err(io)?;
+        Ok(PerfData {
+            path: path.into(),
+            stream: Stream::new(file.take(length)),
+            stream_offset: offset,
+            file_bytes,
+            header,
+            layouts: Vec::new(),
+            names: Interner::default(),
+            symbols: Symbols::default(),
+            reference: None,
+            facts: Facts::default(),
+            queue: Queue::default(),
+            losses: Losses::default(),
+            state: State::Header,
+        })
+    }
+
+    /// Handles the next record; `false` at the end.
+    #[inline]
+    fn record(&mut self, to: &mut Vec<RawEvent>) -> Result<bool, Error> {
+        let offset = self.stream_offset + self.stream.offset();
+        let record = match self.stream.next() {
+            Ok(record) => record,
+            Err(end) => return self.end(end, offset).map(|()| false),
+        };
+        if record.kind == kind::SAMPLE && self.state == State::Samples {
+            match sample(record.body, &self.header, &self.layouts, &mut self.names) {
+                Ok(Some(event)) => self.queue.push(event),
+                Ok(None) => {} // of an event that is not kmem's
+                Err(reason) => {
+                    skip(&mut self.facts.skipped, reason, || format!("byte {offset}"));
+                }
+            }
+            return Ok(true);
+        }
+        let (kind, misc, body) = (record.kind, record.misc, record.body.to_vec());
+        match kind {
+            kind::SAMPLE => {
+                self.begin()?;
+                let event = sample(&body, &self.header, &self.layouts, &mut self.names);
+                match event {
+                    Ok(event) => event.into_iter().for_each(|event| self.queue.push(event)),
+                    Err(reason) => {
+                        skip(&mut self.facts.skipped, reason, || format!("byte {offset}"));
+                    }
+                }
+            }
+            kind::FINISHED_ROUND => self.queue.round(to),
+            kind::LOST => self.losses.gap(&self.header, &body),
+            kind::LOST_SAMPLES => self.losses.total(&self.header, &body),
+            kind::ID_INDEX => self.losses.index(Bytes(&body)).unwrap_or(()),
+            kind::MMAP | kind::MMAP2 => self.mmap(kind, misc, Bytes(&body)).unwrap_or(()),
+            _ => return self.header_record(kind, &body, offset).map(|()| true),
+        }
+        Ok(true)
+    }
+
+    /// Handles the records that stand for the header in a pipe, and those with bytes behind them.
+    fn header_record(&mut self, kind: u32, body: &[u8], offset: u64) -> Result<(), Error> {
+        let mut bytes = Bytes(body);
+        let told = match kind {
+            kind::HEADER_ATTR => {
+                let size = Bytes(body.get(4..).unwrap_or(&[])).u32().unwrap_or(0) as usize;
+                if let Some(attr) = bytes.take(size).and_then(Attr::parse) {
+                    self.header.attr(attr, bytes.0);
+                }
+                Ok(())
+            }
+            kind::HEADER_FEATURE => match bytes.u64() {
+                Some(number) => self.header.feature(number, bytes.0),
+                None => Ok(()),
+            },
+            kind::HEADER_TRACING_DATA => {
+                let length = bytes.u32().unwrap_or(0) as usize;
+                match self.stream.take(length.next_multiple_of(8)) {
+                    Ok(data) => Tracing::parse(&data[..length])
+                        .map(|tracing| self.header.tracing = Some(tracing)),
+                    Err(end) => return self.end(end, offset),
+                }
+            }
+            kind::AUXTRACE => {
+                let length = bytes.u64().unwrap_or(0);
+                return self.stream.pass(length).or_else(|end| self.end(end, offset));
+            }
+            _ => Ok(()),
+        };
+        told.map_err(|what| Error::bad(&self.path, At::Byte(offset), what, REMEDY))
+    }
+
+    /// Checks, at the first sample, that all is there to read samples with.
+    fn begin(&mut self) -> Result<(), Error> {
+        let bad = |what: &str| Error::bad(&self.path, At::File, what, REMEDY);
+        let Some(tracing) = self.header.tracing.take() else {
+            return Err(no_kmem(&self.path, "it has no tracepoint formats"));
+        };
+        if tracing.layouts.is_empty() {
+            return Err(no_kmem(&self.path, "its tracepoints are others"));
+        }
+        let tracepoints = || self.header.attrs.iter().filter(|attr| attr.tracepoint);
+        if let Some(what) = tracepoints().find_map(Attr::lacks) {
+            return Err(bad(&format!("its samples lack {what}")));
+        }
+        let identified = self.header.attrs.iter().all(Attr::identified);
+        if !identified && tracepoints().any(|attr| Some(attr) != tracepoints().next()) {
+            return Err(bad("its samples do not say which event they are of"));
+        }
+        self.layouts = tracing.layouts;
+        self.facts.meta = std::mem::take(&mut self.header.meta);
+        self.facts.meta.page_bytes = tracing.page_bytes;
+        let release = &self.facts.meta.kernel_release;
+        self.symbols = symbols::of(release, self.header.build_id.as_deref());
+        if let Some((symbol, address)) = &self.reference {
+            self.symbols.relocate(symbol, *address);
+        }
+        self.state = State::Samples;
+        Ok(())
+    }
+
+    /// Handles the end of the records. A cut is counted when something came before it.
+    fn end(&mut self, end: End, offset: u64) -> Result<(), Error> {
+        if let End::Io(error) = end {
+            return Err(Error::io(&self.path, "cannot read", error));
+        }
+        if self.state == State::Header {
+            let Some(tracing) = &self.header.tracing else {
+                return Err(no_kmem(&self.path, "it has no tracepoint formats"));
+            };
+            let found = if tracing.layouts.is_empty() {
+                "its tracepoints are others"
+            } else {
+                "no samples"
+            };
+            return Err(no_kmem(&self.path, found));
+        }
+        if let End::Damaged(reason) = end {
+            let reason = format!("{reason}; what is behind it was not read");
+            skip(&mut self.facts.skipped, &reason, || format!("byte {offset}"));
+        }
+        self.facts.meta.quality.lost = self.losses.by_cpu();
+        self.state = State::Ended;
+        Ok(())
+    }
+
+    /// Notes where the kernel's reference symbol was.
+    fn mmap(&mut self, kind: u32, misc: u16, mut bytes: Bytes<'_>) -> Option<()> {
+        const HAS_BUILD_ID: u16 = 1 << 14;
+        let process = bytes.u32()?;
+        bytes.skip(4 + 8 + 8)?; // thread, address, length
+        let reference = bytes.u64()?;
+        if kind == kind::MMAP2 {
+            let id = bytes.take(24)?; // device and inode, or a build id
+            bytes.skip(8)?;
+            if misc & HAS_BUILD_ID != 0 && text(bytes.0).starts_with("[kernel.kallsyms]") {
+                let id = id.get(4..4 + usize::from(id[0]))?;
+                self.header.build_id = Some(id.iter().map(|byte| format!("{byte:02x}")).collect());
+            }
+        }
+        let name = text(bytes.0);
+        let symbol = name.strip_prefix("[kernel.kallsyms]").filter(|_| process == u32::MAX)?;
+        if !symbol.is_empty() {
+            self.reference = Some((symbol.to_owned(), reference));
+        }
+        Some(())
+    }
+}
+
+fn no_kmem(path: &Path, found: &str) -> Error {
+    Error::NoEvents { path: path.into(), found: found.into(), remedy: REMEDY.into() }
+}
+
+/// Reads attributes and features of a file that is no pipe; returns where its records are.
+fn sections(
+    path: &Path,
+    file: &mut File,
+    mut bytes: Bytes<'_>,
+    file_bytes: u64,
+    header: &mut Header,
+) -> Result<(u64, u64), Error> {
+    let bad = |what: &str| Error::bad(path, At::File, what, REMEDY);
+    let cut = || bad("is cut short within its header");
+    let attr_bytes = bytes.u64().ok_or_else(cut)? as usize;
+    let mut section = || Some((bytes.u64()?, bytes.u64()?));
+    let (attrs, data) = (section().ok_or_else(cut)?, section().ok_or_else(cut)?);
+    section().ok_or_else(cut)?; // event types
+    let features = bytes.take(32).ok_or_else(cut)?;
+    if data.1 == 0 {
+        return Err(bad("was not closed: perf record did not end as it should"));
+    }
+    let data_end =
+        data.0.checked_add(data.1).filter(|&end| end <= file_bytes).ok_or_else(|| {
+            let whole = data.0.saturating_add(data.1);
+            bad(&format!("is cut short: it has {file_bytes} bytes of more than {whole}"))
+        })?;
+    let mut read = |(offset, length): (u64, u64)| -> Result<Vec<u8>, Error> {
+        let end = offset.checked_add(length).filter(|&end| end <= file_bytes);
+        end.ok_or_else(|| bad("is cut short: a section is beyond its end"))?;
+        let mut data = vec![0; length as usize];
+        file.seek(SeekFrom::Start(offset))
+            .and_then(|_| file.read_exact(&mut data))
+            .map_err(|e| Error::io(path, "cannot read", e))?;
+        Ok(data)
+    };
+    if attr_bytes < 64 {
+        return Err(bad("has a damaged header"));
+    }
+    for entry in read(attrs)?.chunks_exact(attr_bytes) {
+        let (attr, mut ids) = (&entry[..attr_bytes - 16], Bytes(&entry[attr_bytes - 16..]));
+        let ids = ids.u64().zip(ids.u64()).map(&mut read).transpose()?;
+        let attr = Attr::parse(attr).ok_or_else(|| bad("has damaged attributes"))?;
+        header.attr(attr, &ids.unwrap_or_default());
+    }
+    let numbers = (0..256).filter(|bit| features[bit / 8] & (1 << (bit % 8)) != 0);
+    let numbers: Vec<u64> = numbers.map(|bit| bit as u64).collect();
+    let index = read((data_end, numbers.len() as u64 * 16))?;
+    for (number, entry) in numbers.into_iter().zip(index.chunks_exact(16)) {
+        let mut entry = Bytes(entry);
+        let section = entry.u64().zip(entry.u64()).expect("entries of 16 bytes");
+        header.feature(number, &read(section)?).map_err(|what| bad(&what))?;
+    }
+    Ok(data)
+}
+
+/// Reads a sample: its event, `None` when it is of none of kmem's.
+#[inline]
+fn sample(
+    body: &[u8],
+    header: &Header,
+    layouts: &[(u16, Layout)],
+    names: &mut Interner,
+) -> Result<Option<RawEvent>, &'static str> {
+    let short = "sample that is too short";
+    let first = body.first_chunk().map(|id| u64::from_le_bytes(*id)).ok_or(short)?;
+    let attr = match header.attr_of.get(&first) {
+        Some(&attr) => header.attrs.get(attr as usize),
+        None if header.attrs.iter().all(|attr| attr.identified()) && !header.attr_of.is_empty() => {
+            return Err("sample of an unknown event");
+        }
+        None => header.attrs.iter().find(|attr| attr.tracepoint),
+    };
+    let Some(attr) = attr.filter(|attr| attr.tracepoint) else { return Ok(None) };
+    let sample = attr.sample(body).ok_or(short)?;
+    let id = sample.raw.first_chunk().map(|id| u16::from_le_bytes(*id)).ok_or(short)?;
+    let Some((_, layout)) = layouts.iter().find(|(number, _)| *number == id) else {
+        return Ok(None);
+    };
+    let fields = layout.decode(sample.raw).ok_or(short)?;
+    Ok(Some(RawEvent {
+        time_ns: sample.time_ns,
+        cpu: sample.cpu,
+        pid: sample.tid,
+        kind: fields.kind,
+        ptr: fields.ptr,
+        site: names.address(fields.call_site),
+        cache: names.cache(fields.name),
+        bytes_req: fields.bytes_req,
+        bytes_alloc: fields.bytes_alloc,
+        gfp: fields.gfp,
+        node: fields.node,
+    }))
+}
+
+/// Events that wait for their place in time.
+#[derive(Debug, Default)]
+struct Queue {
+    waiting: Vec<RawEvent>,
+    /// The latest time seen, and the latest at the end of the last round: nothing earlier than that
+    /// comes any more.
+    latest_ns: u64,
+    settled_ns: u64,
+}
+
+impl Queue {
+    #[inline]
+    fn push(&mut self, event: RawEvent) {
+        self.latest_ns = self.latest_ns.max(event.time_ns);
+        self.waiting.push(event);
+    }
+
+    /// Hands out what is settled at the end of a round.
+    fn round(&mut self, to: &mut Vec<RawEvent>) {
+        self.waiting.sort_by_key(|event| event.time_ns);
+        let settled = self.waiting.partition_point(|event| event.time_ns <= self.settled_ns);
+        to.extend(self.waiting.drain(..settled));
+        self.settled_ns = self.latest_ns;
+    }
+
+    fn finish(&mut self, to: &mut Vec<RawEvent>) {
+        self.settled_ns = u64::MAX;
+        self.round(to);
+    }
+}
+
+impl Source for PerfData {
+    fn read(&mut self, to: &mut Vec<RawEvent>) -> Result<bool, Error> {
+        let before = to.len();
+        while to.len() == before {
+            if self.state == State::Ended || !self.record(to)? {
+                self.queue.finish(to);
+                break;
+            }
+        }
+        Ok(to.len() > before)
+    }
+
+    fn tables(&self) -> &Tables {
+        self.names.tables()
+    }
+
+    fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    fn symbols(&self) -> &Symbols {
+        &self.symbols
+    }
+
+    fn progress(&self) -> (u64, u64) {
+        (self.stream_offset + self.stream.offset(), self.file_bytes)
+    }
+}

@@ -1,0 +1,74 @@
+//! gfp flags by name, as traces print them.
+//!
+//! Linux counterpart: `include/trace/events/mmflags.h`; numbers of 6.18, also for older kernels, which
+//! numbered some bits differently: a text does not say which it was.
+
+const BITS: [(&str, u32); 24] = [
+    ("DMA", 0),
+    ("HIGHMEM", 1),
+    ("DMA32", 2),
+    ("MOVABLE", 3),
+    ("RECLAIMABLE", 4),
+    ("HIGH", 5),
+    ("IO", 6),
+    ("FS", 7),
+    ("ZERO", 8),
+    ("DIRECT_RECLAIM", 10),
+    ("KSWAPD_RECLAIM", 11),
+    ("WRITE", 12),
+    ("NOWARN", 13),
+    ("RETRY_MAYFAIL", 14),
+    ("NOFAIL", 15),
+    ("NORETRY", 16),
+    ("MEMALLOC", 17),
+    ("COMP", 18),
+    ("NOMEMALLOC", 19),
+    ("HARDWALL", 20),
+    ("THISNODE", 21),
+    ("ACCOUNT", 22),
+    ("ZEROTAGS", 23),
+    ("NO_OBJ_EXT", 24),
+];
+
+const SETS: [(&str, u32); 12] = [
+    ("__GFP_RECLAIM", 0xc00),
+    ("GFP_TRANSHUGE", 0x1c_24ca | 0x400),
+    ("GFP_TRANSHUGE_LIGHT", 0x1c_20ca),
+    ("GFP_HIGHUSER_MOVABLE", 0x10_0cca),
+    ("GFP_HIGHUSER", 0x10_0cc2),
+    ("GFP_USER", 0x10_0cc0),
+    ("GFP_KERNEL_ACCOUNT", 0x40_0cc0),
+    ("GFP_KERNEL", 0xcc0),
+    ("GFP_NOFS", 0xc40),
+    ("GFP_ATOMIC", 0x820),
+    ("GFP_NOIO", 0xc00),
+    ("GFP_NOWAIT", 0x2800),
+];
+
+/// Reads `GFP_KERNEL|__GFP_ZERO`, `0xcc0` or `none`; a name that is not known adds nothing.
+pub(super) fn parse(text: &str) -> u32 {
+    text.split('|').map(flag).fold(0, |all, flag| all | flag)
+}
+
+fn flag(name: &str) -> u32 {
+    if let Some(hexadecimal) = name.strip_prefix("0x") {
+        return u32::from_str_radix(hexadecimal, 16).unwrap_or(0);
+    }
+    if let Some((_, bits)) = SETS.iter().find(|(set, _)| *set == name) {
+        return *bits;
+    }
+    let short = name.strip_prefix("__GFP_").or(name.strip_prefix("GFP_")).unwrap_or(name);
+    BITS.iter().find(|(bit, _)| *bit == short).map_or(0, |(_, bit)| 1 << bit)
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn names_sets_and_numbers_add_up() {
+        assert_eq!(super::parse("GFP_KERNEL|__GFP_ZERO"), 0xdc0);
+        assert_eq!(super::parse("GFP_KERNEL_ACCOUNT"), 0x40_0cc0);
+        assert_eq!(super::parse("0xcc0|0x100"), 0xdc0);
+        assert_eq!(super::parse("none"), 0);
+        assert_eq!(super::parse("GFP_DMA"), 1);
+    }
+}

@@ -1,0 +1,265 @@
+//! One line of a text: `comm-pid [cpu] flags time: event: call_site=... ptr=...`, in all its dialects.
+//!
+//! How it works: the event's name is looked for, and from there everything is read from right to left,
+//! for on the left stands the thread's name, which may hold anything. What the dialects differ in is
+//! left over: `comm-pid`, `comm pid`, `comm pid/tid`; `(tgid)`; the column of irq flags; a period.
+
+use crate::Kind;
+use crate::kmem;
+
+/// A kmem event as a line has it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Line<'a> {
+    pub(super) time_ns: u64,
+    pub(super) cpu: u32,
+    pub(super) pid: u32,
+    pub(super) kind: Kind,
+    pub(super) call_site: &'a str,
+    pub(super) ptr: u64,
+    pub(super) bytes_req: u64,
+    pub(super) bytes_alloc: u64,
+    pub(super) gfp: &'a str,
+    pub(super) node: i32,
+    /// "" when the event names no cache.
+    pub(super) cache: &'a str,
+}
+
+/// What a line can be that is no kmem event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Other {
+    /// An event of another kind, or a line that is no event by intent.
+    Irrelevant,
+    /// A note that a CPU lost events; their number is not always given.
+    Lost { cpu: u32, events: u64 },
+    /// A line that should be used and cannot be.
+    Broken(&'static str),
+}
+
+/// Reads a line.
+pub(super) fn parse(line: &str) -> Result<Line<'_>, Other> {
+    let Some((kind, head, fields)) = split_at_event(line) else { return Err(not_kmem(line)) };
+    let (head, time_ns) = split_time(head).ok_or(Other::Broken("line has no time stamp"))?;
+    let (who, cpu) = split_cpu(head).ok_or(Other::Broken("line has no CPU ([000])"))?;
+    let mut parsed = Line {
+        time_ns,
+        cpu,
+        pid: pid(who).unwrap_or(0),
+        kind,
+        call_site: "",
+        ptr: 0,
+        bytes_req: 0,
+        bytes_alloc: 0,
+        gfp: "none",
+        node: -1,
+        cache: "",
+    };
+    read_fields(fields, &mut parsed)?;
+    Ok(parsed)
+}
+
+/// Splits at the event's name: what is left of it, and the fields right of it.
+fn split_at_event(line: &str) -> Option<(Kind, &str, &str)> {
+    // The fields begin with the call site in all kernels; the name is the nearest before it.
+    let fields = line.find("call_site=")?;
+    let head = &line[..fields];
+    let mut end = head.len();
+    while let Some(colon) = head[..end].rfind(':') {
+        let start = head[..colon].rfind(char::is_whitespace).map_or(0, |space| space + 1);
+        let word = &head[start..colon];
+        let name = word.strip_prefix("kmem:").unwrap_or(word);
+        if let Some(kind) = kmem::kind_of(name) {
+            return Some((kind, &head[..start], &line[fields..]));
+        }
+        end = start;
+    }
+    None
+}
+
+/// Splits off the last `seconds.fraction:`.
+fn split_time(head: &str) -> Option<(&str, u64)> {
+    let mut end = head.len();
+    while let Some(colon) = head[..end].rfind(':') {
+        let start = head[..colon].rfind(char::is_whitespace).map_or(0, |space| space + 1);
+        if let Some(time_ns) = time_ns(&head[start..colon]) {
+            return Some((&head[..start], time_ns));
+        }
+        end = start;
+    }
+    None
+}
+
+fn time_ns(text: &str) -> Option<u64> {
+    let (seconds, fraction) = text.split_once('.')?;
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    if !digits(seconds) || !digits(fraction) || fraction.len() > 9 {
+        return None;
+    }
+    let scale = 10u64.pow(9 - fraction.len() as u32);
+    let fraction_ns = fraction.parse::<u64>().ok()? * scale;
+    seconds.parse::<u64>().ok()?.checked_mul(1_000_000_000)?.checked_add(fraction_ns)
+}
+
+/// Splits at the last `[number]`.
+fn split_cpu(head: &str) -> Option<(&str, u32)> {
+    let mut end = head.len();
+    while let Some(open) = head[..end].rfind('[') {
+        let close = head[open..].find(']')? + open;
+        if let Ok(cpu) = head[open + 1..close].parse() {
+            return Some((&head[..open], cpu));
+        }
+        end = open;
+    }
+    None
+}
+
+/// Reads the thread's id at the end of `comm-pid`, `comm-pid (tgid)`, `comm pid` or `comm pid/tid`.
+fn pid(who: &str) -> Option<u32> {
+    let mut who = who.trim_end();
+    if let Some(open) = who.rfind('(').filter(|_| who.ends_with(')')) {
+        who = who[..open].trim_end();
+    }
+    let digits = who.bytes().rev().take_while(u8::is_ascii_digit).count();
+    who[who.len() - digits..].parse().ok()
+}
+
+fn read_fields<'a>(text: &'a str, line: &mut Line<'a>) -> Result<(), Other> {
+    let broken = Other::Broken;
+    let (mut has_ptr, mut has_req, mut has_alloc) = (false, false, false);
+    for (key, value) in pairs(text) {
+        match key {
+            "call_site" => line.call_site = value,
+            "ptr" => (line.ptr, has_ptr) = (ptr(value).map_err(broken)?, true),
+            "bytes_req" => {
+                line.bytes_req = value.parse().map_err(|_| broken("bytes_req is no size"))?;
+                has_req = true;
+            }
+            "bytes_alloc" => {
+                line.bytes_alloc = value.parse().map_err(|_| broken("bytes_alloc is no size"))?;
+                has_alloc = true;
+            }
+            "gfp_flags" => line.gfp = value,
+            "node" => line.node = value.parse().map_err(|_| broken("node is no number"))?,
+            "name" => line.cache = value,
+            _ => {}
+        }
+    }
+    if line.call_site.is_empty() || !has_ptr {
+        return Err(broken("line has no call_site or no ptr"));
+    }
+    if line.kind.is_alloc() && !(has_req && has_alloc) {
+        return Err(broken("line is cut short before bytes_alloc"));
+    }
+    if line.kind == Kind::Kmalloc || line.kind == Kind::Kfree {
+        line.cache = "";
+    }
+    Ok(())
+}
+
+/// Returns `key=value` pairs; a value reaches up to the next key (`call_site=f+0x1/0x2 [module]`).
+fn pairs(text: &str) -> impl Iterator<Item = (&str, &str)> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let (key, after) = rest.split_once('=')?;
+        let next = after.find('=').map_or(after.len(), |equals| {
+            after[..equals].rfind(char::is_whitespace).map_or(equals, |space| space + 1)
+        });
+        rest = &after[next..];
+        Some((key.trim(), after[..next].trim()))
+    })
+}
+
+fn ptr(text: &str) -> Result<u64, &'static str> {
+    match text {
+        "(nil)" | "(null)" | "NULL" => return Ok(0),
+        text if text.starts_with('(') => {
+            return Err("pointer is hidden (write 0 to options/hash-ptr before tracing)");
+        }
+        _ => {}
+    }
+    let digits = text.strip_prefix("0x").unwrap_or(text);
+    u64::from_str_radix(digits, 16).map_err(|_| "ptr is no address")
+}
+
+/// Says what a line without a kmem event is.
+fn not_kmem(line: &str) -> Other {
+    let trimmed = line.trim();
+    if trimmed.is_empty() || trimmed.starts_with('#') || trimmed.starts_with("cpus=") {
+        return Other::Irrelevant;
+    }
+    // "CPU:1 [LOST 123 EVENTS]" in trace_pipe, "CPU:1 [123 EVENTS DROPPED]" in trace-cmd report
+    if let Some(rest) = trimmed.strip_prefix("CPU:") {
+        let mut words = rest.split(|c: char| !c.is_ascii_digit()).filter_map(|w| w.parse().ok());
+        let (cpu, events) = (words.next().unwrap_or(0), words.next().unwrap_or(1));
+        return Other::Lost { cpu: u32::try_from(cpu).unwrap_or(u32::MAX), events };
+    }
+    if trimmed.starts_with("CPU ") && trimmed.ends_with("empty") {
+        return Other::Irrelevant;
+    }
+    let event = |word: &str| word.strip_suffix(':').is_some_and(|word| time_ns(word).is_some());
+    let mut words = trimmed.split_ascii_whitespace().skip_while(|word| !event(word)).skip(1);
+    match words.next() {
+        Some(name)
+            if kmem::kind_of(name.trim_end_matches(':')).is_none()
+                && !name.starts_with("kmem:k") =>
+        {
+            Other::Irrelevant
+        }
+        Some(_) => Other::Broken("line is cut short before call_site"),
+        None => Other::Broken("line is no event"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FIELDS: &str = "call_site=f+0x10/0x20 [ext4] ptr=0xffff888102f63180 name=filp \
+        bytes_req=184 bytes_alloc=192 gfp_flags=GFP_KERNEL|__GFP_ZERO node=-1 accounted=true";
+
+    #[test]
+    fn all_dialects_say_the_same() {
+        let heads = [
+            "perf 20376 [001]  1924.420838: kmem:kmem_cache_alloc:",
+            "perf 20370/20376 [001]  1924.420838000:     1 kmem:kmem_cache_alloc:",
+            ":-1 [7] 20376 [001] 1924.420838:          1 kmem:kmem_cache_alloc: ",
+            "perf-20376 [001]  1924.420838: kmem_cache_alloc:     ",
+            "   a b-c-20376   [001] .....  1924.420838: kmem_cache_alloc:",
+            "perf-20376   (  20370) [001] d.h1.  1924.420838: kmem_cache_alloc:",
+        ];
+        for head in heads {
+            let text = format!("{head} {FIELDS}");
+            let line = parse(&text).unwrap();
+            assert_eq!((line.time_ns, line.cpu, line.pid), (1_924_420_838_000, 1, 20376), "{head}");
+            assert_eq!((line.kind, line.ptr), (Kind::KmemCacheAlloc, 0xffff_8881_02f6_3180));
+            assert_eq!((line.bytes_req, line.bytes_alloc, line.node), (184, 192, -1));
+            assert_eq!((line.cache, line.gfp), ("filp", "GFP_KERNEL|__GFP_ZERO"));
+            assert_eq!(line.call_site, "f+0x10/0x20 [ext4]");
+        }
+    }
+
+    #[test]
+    fn frees_have_no_sizes_and_kfree_no_cache() {
+        let line = parse("x-1 [000] 1.5: kfree: call_site=ffffffff81000010 ptr=(nil)").unwrap();
+        assert_eq!((line.kind, line.ptr, line.time_ns), (Kind::Kfree, 0, 1_500_000_000));
+        let line = parse("x-1 [000] 1.5: kmem_cache_free: call_site=f ptr=00000000b1a2c3d4 name=a");
+        assert_eq!((line.unwrap().ptr, line.unwrap().cache), (0xb1a2_c3d4, "a"));
+    }
+
+    #[test]
+    fn what_is_no_kmem_event_is_told_apart() {
+        let is = |line| parse(line).unwrap_err();
+        assert_eq!(is("# tracer: nop"), Other::Irrelevant);
+        assert_eq!(is(""), Other::Irrelevant);
+        assert_eq!(is("x-1 [000] d..2. 1.5: sched_switch: prev_comm=a"), Other::Irrelevant);
+        assert_eq!(is("CPU:3 [LOST 17 EVENTS]"), Other::Lost { cpu: 3, events: 17 });
+        assert_eq!(is("CPU:3 [17 EVENTS DROPPED]"), Other::Lost { cpu: 3, events: 17 });
+        let broken = |line| matches!(is(line), Other::Broken(_));
+        assert!(broken("x-1 [000] 1.5: kmalloc: call_si"));
+        assert!(broken("x-1 [000] 1.5: kmalloc: call_site=f ptr=(____ptrval____) bytes_req=1"));
+        assert!(broken("x-1 [000] 1.5: kmalloc: call_site=f ptr=0x1 bytes_req=1 bytes_al"));
+        assert!(broken("x-1 1.5: kfree: call_site=f ptr=0x1"));
+        assert!(broken("x-1 [000] kfree: call_site=f ptr=0x1"));
+        assert!(broken("x-1 [000] 99999999999999999.5: kfree: call_site=f ptr=0x1"));
+        assert!(broken("\0\0\0\0"));
+    }
+}
