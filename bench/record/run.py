@@ -1,0 +1,113 @@
+#!/usr/bin/env python3
+"""What recording costs the workload: untraced, `slablab record` and `perf kmem record`, interleaved.
+
+usage: bench/record/run.py [--rounds 5] [--slablab target/release/slablab] [-o DIR]
+
+Needs root, and perf (Debian: linux-perf). Each round runs the three in turn, in an order that is
+rotated, so that a machine that becomes slower hits all alike. Time is the one that the workload
+itself reports, so neither starting the recorder nor writing the trace counts. Writes raw.jsonl (a
+row a run) and summary.txt to DIR.
+"""
+import argparse
+import json
+import os
+import pathlib
+import platform
+import re
+import statistics
+import subprocess
+import tempfile
+
+WORKLOAD = ["perf", "bench", "sched", "messaging", "-g", "5", "-l", "100"]
+
+
+def seconds(output):
+    return float(re.search(r"Total time: ([0-9.]+) \[sec\]", output).group(1))
+
+
+def run(command):
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=True)
+    return done.stdout
+
+
+def untraced(_slablab, _directory):
+    return {"seconds": seconds(run(WORKLOAD)), "events": 0, "lost": 0}
+
+
+def slablab(binary, directory):
+    trace = directory / "t.parquet"
+    output = run([binary, "record", "-o", trace, "--", *WORKLOAD])
+    info = json.loads(run([binary, "info", trace, "--format", "json"]))
+    return {"seconds": seconds(output), "events": find(info, "events"), "lost": find(info, "lost")}
+
+
+def perf(_slablab, directory):
+    data = directory / "perf.data"
+    # As `perf kmem record` does it, but with buffers as large as perf can be given.
+    events = "kmem:kmalloc,kmem:kfree,kmem:kmem_cache_alloc,kmem:kmem_cache_free"
+    output = run(["perf", "record", "-a", "-R", "-c", "1", "-m", "64M", "-e", events, "-o", data, "--", *WORKLOAD])
+    stats = run(["perf", "report", "-i", data, "--stats"])
+    count = lambda name: sum(int(n) for n in re.findall(name + r" events:\s+(\d+)", stats)[:1])
+    lost = re.search(r"Processed (\d+) events and lost (\d+) chunks", output + stats)
+    dump = run(["perf", "script", "-i", data, "--show-lost-events", "-F", "time,event"])
+    lost = sum(int(n) for n in re.findall(r"PERF_RECORD_LOST.*?lost[ :]+(\d+)", dump))
+    return {"seconds": seconds(output), "events": count("SAMPLE"), "lost": lost}
+
+
+def find(value, key):
+    """Returns the first number called `key` in a JSON value, the sum when it is a list."""
+    if isinstance(value, dict):
+        if key in value and isinstance(value[key], (int, list)):
+            return value[key] if isinstance(value[key], int) else sum(value[key])
+        value = list(value.values())
+    if isinstance(value, list):
+        for item in value:
+            found = find(item, key)
+            if found is not None:
+                return found
+    return None
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--slablab", default="target/release/slablab")
+    parser.add_argument("-o", "--output", default="bench/results/record")
+    options = parser.parse_args()
+    results = pathlib.Path(options.output)
+    results.mkdir(parents=True, exist_ok=True)
+    recorders = [untraced, slablab, perf]
+    rows = []
+    with tempfile.TemporaryDirectory() as directory, open(results / "raw.jsonl", "w") as raw:
+        for turn in range(options.rounds):
+            for recorder in recorders[turn % 3 :] + recorders[: turn % 3]:
+                row = {"round": turn, "recorder": recorder.__name__}
+                row |= recorder(options.slablab, pathlib.Path(directory))
+                rows.append(row)
+                raw.write(json.dumps(row) + "\n")
+                raw.flush()
+    lines = [
+        f"workload   {' '.join(WORKLOAD)}",
+        f"machine    {platform.release()}, {os.cpu_count()} CPUs, load {os.getloadavg()[0]:.1f} at the end",
+        f"rounds     {options.rounds}",
+        "",
+        f"{'recorder':10} {'median s':>9} {'min':>7} {'max':>7} {'ratio':>6} {'ratio per round':>16} {'events':>9} {'lost':>9}",
+    ]
+    of = lambda recorder: [row for row in rows if row["recorder"] == recorder.__name__]
+    base = statistics.median(row["seconds"] for row in of(untraced))
+    for recorder in recorders:
+        times = [row["seconds"] for row in of(recorder)]
+        ratios = [a["seconds"] / b["seconds"] for a, b in zip(of(recorder), of(untraced))]
+        median = statistics.median(times)
+        events = statistics.median(row["events"] for row in of(recorder))
+        lost = sum(row["lost"] for row in of(recorder))
+        lines.append(
+            f"{recorder.__name__:10} {median:9.3f} {min(times):7.3f} {max(times):7.3f} {median / base:6.2f}"
+            f" {min(ratios):7.2f}..{max(ratios):<7.2f} {events:9.0f} {lost:9}"
+        )
+    lines += ["", "events: median of a run; lost: all rounds together"]
+    (results / "summary.txt").write_text("\n".join(lines) + "\n")
+    print("\n".join(lines))
+
+
+main()
