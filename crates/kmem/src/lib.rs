@@ -16,6 +16,9 @@
 //! # Ok::<(), slablab_kmem::Error>(())
 //! ```
 //!
+//! [`Pool`] and [`Cache`] are the same for Rust values: typed objects that free themselves, on any
+//! thread.
+//!
 //! # Invariants
 //! Everything is sized by the machine; running out of memory is a `None`, never an abort.
 //!
@@ -37,6 +40,7 @@ mod machine;
 mod page;
 #[allow(unsafe_code)]
 mod raw;
+mod vmalloc;
 
 #[cfg(all(test, not(loom)))]
 mod tests;
@@ -51,10 +55,12 @@ pub use ids::{
     CACHE_LINE, CacheId, CpuId, NodeId, ObjPtr, Order, PAGE_SHIFT, PAGE_SIZE, Pfn, Site,
 };
 pub use machine::Machine;
-pub use machine::builder::{CheckLevel, MachineBuilder, Merging};
+pub use machine::builder::{CheckLevel, MachineBuilder, MemorySource, Merging};
 pub use machine::cpu::Cpu;
 pub use machine::cpuset::CpuSet;
 pub use machine::findings::{Finding, FindingKind};
 pub use machine::locks::LockKind;
 pub use machine::stats::{CacheStats, Gauges, PathCounts, Stat};
 pub use machine::validate::Balance;
+pub use raw::typed::{Cache, ConstructedCache, Object, Pool, PoolCpu};
+pub use vmalloc::{VmArea, VmPtr};

@@ -1,12 +1,14 @@
 //! How a machine is described before it boots.
 
 use core::marker::PhantomData;
+use core::mem::MaybeUninit;
 
 use super::Machine;
 use crate::backend::Backend;
 use crate::cache::{KmallocConfig, Tunables};
 use crate::error::Error;
 use crate::ids::{NodeId, Order, PAGE_SIZE};
+use crate::raw::arena::Arena;
 
 /// Smallest machine: enough for the boot caches' first slabs.
 const MEMORY_MIN: u64 = 1 << 20;
@@ -21,6 +23,16 @@ pub enum Merging {
     Linux,
     /// Every cache has slabs of its own (`slab_nomerge`).
     Off,
+}
+
+/// What a machine's memory is made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum MemorySource {
+    /// Private memory; vmalloc areas are numbers.
+    #[default]
+    Anonymous,
+    /// A file in memory (memfd): vmalloc areas are really mapped.
+    Mapped,
 }
 
 /// How much is checked on each operation.
@@ -65,6 +77,7 @@ impl Setup {
 pub struct MachineBuilder<B: Backend> {
     setup: Setup,
     min_objects: Option<u32>,
+    source: MemorySource,
     backend: PhantomData<B>,
 }
 
@@ -82,7 +95,7 @@ impl<B: Backend> MachineBuilder<B> {
             check: CheckLevel::Off,
             kmalloc: KmallocConfig::default(),
         };
-        Self { setup, min_objects: None, backend: PhantomData }
+        Self { setup, min_objects: None, source: MemorySource::default(), backend: PhantomData }
     }
 
     /// Sets the number of CPUs (default 1).
@@ -100,6 +113,12 @@ impl<B: Backend> MachineBuilder<B> {
     /// Sets the memory (default 1 GiB): address space, committed only where used.
     pub fn memory_bytes(mut self, bytes: u64) -> Self {
         self.setup.memory_bytes = bytes;
+        self
+    }
+
+    /// Sets what the memory is made of (default anonymous).
+    pub fn memory(mut self, source: MemorySource) -> Self {
+        self.source = source;
         self
     }
 
@@ -153,9 +172,30 @@ impl<B: Backend> MachineBuilder<B> {
     /// no address space, [`Error::NoMemory`] if the boot caches do not fit.
     #[cfg(feature = "std")]
     pub fn build(self) -> Result<Machine<B>, Error> {
+        let source = self.source;
         let setup = self.checked()?;
-        let arena = crate::raw::arena::Arena::reserve(setup.memory_bytes)?;
+        let arena = match source {
+            MemorySource::Anonymous => Arena::reserve(setup.memory_bytes)?,
+            MemorySource::Mapped => Arena::reserve_file(setup.memory_bytes)?,
+        };
         Machine::boot(setup, arena)
+    }
+
+    /// Boots the machine on memory that the caller brings, as a kernel without an operating system
+    /// below it does: `memory` whole pages, `memory_bytes` at most.
+    ///
+    /// # Errors
+    /// As [`Self::build`]; [`Error::Machine`] also if the memory is not page aligned.
+    pub fn build_on(mut self, memory: &'static mut [MaybeUninit<u8>]) -> Result<Machine<B>, Error> {
+        let base = memory.as_ptr().addr() as u64;
+        if !base.is_multiple_of(PAGE_SIZE) {
+            let expected = "aligned to a page";
+            return Err(Error::Machine { what: "memory", value: base, expected });
+        }
+        let bytes = (memory.len() as u64).min(self.setup.memory_bytes);
+        self.setup.memory_bytes = bytes;
+        let setup = self.checked()?;
+        Machine::boot(setup, Arena::of_caller(memory))
     }
 
     fn checked(mut self) -> Result<Setup, Error> {

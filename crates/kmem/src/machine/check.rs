@@ -169,6 +169,7 @@ impl<B: Backend> Cpu<'_, B> {
     }
 
     /// Checks and enters an object just allocated; `id` is none for a kmalloc without cache.
+    #[cold]
     pub(super) fn check_alloc(&self, id: Option<CacheId>, obj: ObjPtr, site: Site) {
         let core = &self.machine.core;
         let Some(track) = core.track(obj) else { return };
@@ -192,6 +193,7 @@ impl<B: Backend> Cpu<'_, B> {
 
     /// Checks an object about to be freed; `false` if it must not be. `id` is the cache that the
     /// caller named, none for kfree.
+    #[cold]
     pub(super) fn check_free(&self, id: Option<CacheId>, obj: ObjPtr, site: Site) -> bool {
         if id.is_some_and(|id| !self.check_cache(id, site)) {
             return false;

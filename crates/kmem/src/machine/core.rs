@@ -19,6 +19,7 @@ use crate::raw::local::LocalU64;
 use crate::raw::lock::Lock;
 use crate::raw::sync::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use crate::raw::zeroed::{ZeroedSlice, zeroed_struct};
+use crate::vmalloc::Vmalloc;
 
 zeroed_struct! {
     /// A CPU's machine-wide counters.
@@ -70,6 +71,7 @@ pub struct Core {
     /// One for every 8 bytes of memory, if operations are checked.
     pub(crate) tracks: ZeroedSlice<Track>,
     pub(crate) rcu: Rcu,
+    pub(crate) vmalloc: Vmalloc,
 }
 
 impl Core {

@@ -14,7 +14,7 @@ use crate::backend::Backend;
 use crate::backend::ops::Request;
 use crate::gfp::Gfp;
 use crate::ids::{CacheId, CpuId, ObjPtr, Order, Pfn, Site};
-use crate::page::Kind;
+use crate::page::{Kind, Page};
 use crate::raw::sync::Ordering::Relaxed;
 
 /// One CPU of a machine, in one thread's hands: `Send`, not `Sync`.
@@ -40,6 +40,10 @@ impl<'m, B: Backend> Cpu<'m, B> {
         self.machine
     }
 
+    pub(crate) fn cx(&self) -> &Cx<'m> {
+        &self.cx
+    }
+
     /// Allocates an object (`kmem_cache_alloc`); `None` when memory is out.
     #[inline]
     pub fn alloc(&self, cache: CacheId, gfp: Gfp, site: Site) -> Option<ObjPtr> {
@@ -59,7 +63,7 @@ impl<'m, B: Backend> Cpu<'m, B> {
         Some(obj)
     }
 
-    #[inline]
+    #[inline(never)]
     fn alloc_hooked(&self, id: CacheId, request: Request) -> Option<ObjPtr> {
         let (machine, cx) = (self.machine, &self.cx);
         if cx.hooks.checks() && !self.check_cache(id, request.site) {
@@ -90,18 +94,44 @@ impl<'m, B: Backend> Cpu<'m, B> {
         let Some(page) = self.machine.core.pages.try_get(obj.pfn()) else {
             return self.finding(FindingKind::ForeignPointer, obj, site, "beyond the memory");
         };
-        if self.cx.hooks.checks() && !self.check_free(Some(cache), obj, site) {
-            return;
+        if self.cx.hooks.any() {
+            return self.free_hooked(Some(cache), obj, page, site);
         }
-        self.free_at(cache, obj, Pfn(page.head.get()));
+        self.free_known(Some(cache), obj, page, site);
     }
 
+    /// Frees with all that may have to be done beside it.
+    #[inline(never)]
+    fn free_hooked(&self, id: Option<CacheId>, obj: ObjPtr, page: &Page, site: Site) {
+        if self.before_free(id, obj, page, site) {
+            self.free_known(id, obj, page, site);
+        }
+    }
+
+    /// Frees an object of a slab, or of a cache if the caller named it, or whatever kfree frees.
     #[inline(always)]
-    fn free_at(&self, id: CacheId, obj: ObjPtr, head: Pfn) {
-        if self.cx.hooks.exact() {
+    fn free_known(&self, id: Option<CacheId>, obj: ObjPtr, page: &Page, site: Site) {
+        let head = Pfn(page.head.get());
+        match id {
+            Some(id) => self.machine.backend.free(&self.cx, id, obj, head),
+            None if page.is_slab() => {
+                self.machine.backend.free(&self.cx, CacheId(page.cache.get()), obj, head);
+            }
+            None => self.kfree_other(obj, head, site),
+        }
+    }
+
+    /// Does what a free has to do beside its job; `false` if it must not be done.
+    #[inline]
+    fn before_free(&self, id: Option<CacheId>, obj: ObjPtr, page: &Page, site: Site) -> bool {
+        if self.cx.hooks.checks() && obj != ObjPtr::ZERO_SIZE && !self.check_free(id, obj, site) {
+            return false;
+        }
+        let of_slab = page.is_slab().then(|| CacheId(page.cache.get()));
+        if let (true, Some(id)) = (self.cx.hooks.exact(), id.or(of_slab)) {
             self.cx.book_free(id);
         }
-        self.machine.backend.free(&self.cx, id, obj, head);
+        true
     }
 
     /// Allocates `size` bytes (`kmalloc`). 0 bytes give [`ObjPtr::ZERO_SIZE`]; more than 4 MiB,
@@ -153,14 +183,10 @@ impl<'m, B: Backend> Cpu<'m, B> {
         let Some(page) = self.machine.core.pages.try_get(obj.pfn()) else {
             return self.finding(FindingKind::ForeignPointer, obj, site, "beyond the memory");
         };
-        if self.cx.hooks.checks() && obj != ObjPtr::ZERO_SIZE && !self.check_free(None, obj, site) {
-            return;
+        if self.cx.hooks.any() {
+            return self.free_hooked(None, obj, page, site);
         }
-        if page.is_slab() {
-            self.free_at(CacheId(page.cache.get()), obj, Pfn(page.head.get()));
-        } else {
-            self.kfree_other(obj, Pfn(page.head.get()), site);
-        }
+        self.free_known(None, obj, page, site);
     }
 
     #[cold]

@@ -9,6 +9,7 @@
 //! registry -> node list -> pcp -> zone.
 
 mod books;
+mod borrow;
 pub(crate) mod builder;
 mod check;
 pub(crate) mod core;
@@ -45,6 +46,7 @@ use crate::raw::local::LocalU64;
 use crate::raw::lock::Lock;
 use crate::raw::sync::{AtomicBool, AtomicU64, Ordering};
 use crate::raw::zeroed::ZeroedSlice;
+use crate::vmalloc::Vmalloc;
 
 /// Simulated hardware with the page allocator, the caches and the backend `B` on it.
 #[derive(Debug)]
@@ -65,6 +67,7 @@ impl<B: Backend> Machine<B> {
         let checked = setup.check != CheckLevel::Off;
         let tracks = if checked { (setup.memory_bytes / 8) as usize } else { 0 };
         let core = Core {
+            vmalloc: Vmalloc::new(&arena, setup.cpus),
             zones: Zones::new(&pages, setup.nodes, setup.cpus),
             arena,
             pages,

@@ -190,6 +190,7 @@ impl Audit {
             self.see(pfn, order, "free block");
         }
         let (mut at, mut used) = (1, self.seen.iter().filter(|seen| **seen).count() as u64 - free);
+        let mut mapped = 0;
         while at < pages.count() {
             let (pfn, page) = (Pfn(at), pages.get(Pfn(at)));
             if self.seen[at as usize] {
@@ -209,12 +210,17 @@ impl Audit {
                     self.balance.held_bytes += order.bytes();
                     self.balance.live_bytes += order.bytes();
                 }
-                Kind::Pages | Kind::Vmalloc | Kind::Metadata | Kind::Carved | Kind::Deferred => {}
+                Kind::Vmalloc => mapped += 1,
+                Kind::Pages | Kind::Metadata | Kind::Carved | Kind::Deferred => {}
                 kind => self.error(format!("page {at} is lost: {kind:?}, on no list")),
             }
             self.see(pfn, order, "used block");
             used += u64::from(order.pages());
             at += order.pages();
+        }
+        let areas = core.vmalloc.pages();
+        if areas != mapped {
+            self.error(format!("vmalloc areas hold {areas} pages, {mapped} are marked so"));
         }
         let reserved = pages.count() as u64 - core.zones.pages_managed();
         if free + used + reserved != u64::from(pages.count()) {

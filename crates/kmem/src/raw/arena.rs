@@ -12,6 +12,7 @@
 use core::ptr::NonNull;
 
 use super::sync::Ordering;
+#[cfg(feature = "std")]
 use crate::error::Error;
 use crate::ids::{ObjPtr, PAGE_SIZE};
 use core::sync::atomic::AtomicU64;
@@ -52,12 +53,17 @@ pub struct Arena {
 
 #[derive(Debug)]
 enum Owner {
+    /// Private memory of our own.
     #[cfg(feature = "std")]
     Mapping,
+    /// A file in memory, whose pages can be mapped elsewhere too.
+    #[cfg(feature = "std")]
+    File(i32),
+    /// The caller's memory.
     Caller,
 }
 
-// SAFETY: the arena owns its range (or was promised it, see `from_raw`).
+// SAFETY: the arena owns its range.
 unsafe impl Send for Arena {}
 // SAFETY: all access by reference is through atomics.
 unsafe impl Sync for Arena {}
@@ -74,13 +80,56 @@ impl Arena {
         Ok(Self { base, len, owner: Owner::Mapping })
     }
 
-    /// Uses memory that the caller brings; `len` is rounded down to whole pages.
+    /// As [`Self::reserve`], on a file in memory, so that pages can be mapped elsewhere too.
     ///
-    /// # Safety
-    /// `base..base + len` must be readable and writable, page aligned, and nobody else's for as
-    /// long as the arena lives.
-    pub(crate) unsafe fn from_raw(base: NonNull<u8>, len: u64) -> Self {
-        Self { base, len: len & !(PAGE_SIZE - 1), owner: Owner::Caller }
+    /// # Errors
+    /// [`Error::Reserve`] when the operating system refuses.
+    #[cfg(feature = "std")]
+    pub(crate) fn reserve_file(len: u64) -> Result<Self, Error> {
+        let failed = Error::Reserve { bytes: len };
+        // SAFETY: the name is a C string; the call touches nothing else.
+        let file = unsafe { libc::memfd_create(c"slablab".as_ptr(), libc::MFD_CLOEXEC) };
+        if file < 0 {
+            return Err(failed);
+        }
+        // SAFETY: our own file, sparse until it is touched.
+        let sized = unsafe { libc::ftruncate(file, len as i64) };
+        let protection = libc::PROT_READ | libc::PROT_WRITE;
+        let flags = libc::MAP_SHARED | libc::MAP_NORESERVE;
+        let (size, anywhere) = (len as usize, core::ptr::null_mut());
+        // SAFETY: a fresh mapping of our own file at an address of the kernel's choice.
+        let base = unsafe { libc::mmap(anywhere, size, protection, flags, file, 0) };
+        match NonNull::new(base.cast::<u8>()) {
+            Some(base) if sized == 0 && base.as_ptr().cast() != libc::MAP_FAILED => {
+                Ok(Self { base, len, owner: Owner::File(file) })
+            }
+            _ => {
+                // SAFETY: opened above, used by nobody.
+                unsafe { libc::close(file) };
+                Err(failed)
+            }
+        }
+    }
+
+    /// Returns a window of `bytes` into which pages can be mapped; without addresses unless the
+    /// arena is a file.
+    pub(crate) fn window(&self, bytes: u64) -> super::vmap::Window {
+        match self.owner {
+            #[cfg(feature = "std")]
+            Owner::File(file) => super::vmap::Window::reserve(file, bytes),
+            _ => {
+                let _ = bytes;
+                super::vmap::Window::none()
+            }
+        }
+    }
+
+    /// Uses memory that the caller brings, whole pages of it.
+    pub(crate) fn of_caller(memory: &'static mut [core::mem::MaybeUninit<u8>]) -> Self {
+        let len = memory.len() as u64 & !(PAGE_SIZE - 1);
+        // Never to be read as uninitialised, whoever had it before.
+        memory.fill(core::mem::MaybeUninit::new(0));
+        Self { base: NonNull::from(memory).cast(), len, owner: Owner::Caller }
     }
 
     /// Returns the length in bytes.
@@ -165,6 +214,11 @@ impl Arena {
         match self.owner {
             Owner::Caller => 0,
             #[cfg(feature = "std")]
+            Owner::File(file) => {
+                punch_hole(file, off, len);
+                len
+            }
+            #[cfg(feature = "std")]
             Owner::Mapping => {
                 // SAFETY: in bounds (asserted).
                 let at = unsafe { self.base.as_ptr().add(off as usize) };
@@ -176,10 +230,24 @@ impl Arena {
     }
 }
 
+#[cfg(feature = "std")]
+fn punch_hole(file: i32, off: u64, len: u64) {
+    let mode = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
+    // SAFETY: a range of our own file that holds no object.
+    unsafe { libc::fallocate(file, mode, off as i64, len as i64) };
+}
+
 impl Drop for Arena {
     fn drop(&mut self) {
         match self.owner {
             Owner::Caller => {}
+            #[cfg(feature = "std")]
+            Owner::File(file) => {
+                // SAFETY: mapped in `reserve_file` with this length; objects borrow the machine.
+                unsafe { unmap(self.base, self.len as usize) };
+                // SAFETY: opened in `reserve_file`.
+                unsafe { libc::close(file) };
+            }
             #[cfg(feature = "std")]
             // SAFETY: mapped in `reserve` with this length; objects borrow the machine.
             Owner::Mapping => unsafe {

@@ -13,4 +13,6 @@ pub(crate) mod arena;
 pub(crate) mod local;
 pub(crate) mod lock;
 pub(crate) mod sync;
+pub(crate) mod typed;
+pub(crate) mod vmap;
 pub(crate) mod zeroed;

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use crate::backend::for_each_backend;
-use crate::{Backend, CacheArgs, CpuId, Gfp, Machine, ObjPtr, Order, SlabFlags};
+use crate::{Backend, CacheArgs, CpuId, Gfp, Machine, MemorySource, ObjPtr, Order, SlabFlags};
 use crate::{CpuSet, Site};
 
 const SITE: Site = Site(7);
@@ -74,6 +74,13 @@ fn random_work<B: Backend>() {
     let machine = machine::<B>(4, 2);
     let cpus = machine.cpus().unwrap();
     churn(&machine, &cpus, 60_000);
+}
+
+fn random_work_on_mapped_memory<B: Backend>() {
+    let builder = Machine::<B>::builder().cpus(4).memory_bytes(64 * MIB);
+    let machine = builder.memory(MemorySource::Mapped).build().unwrap();
+    let cpus = machine.cpus().unwrap();
+    churn(&machine, &cpus, 30_000);
 }
 
 /// Random allocations and frees on random CPUs, against a plain list of what is live.
@@ -212,12 +219,24 @@ fn a_cpu_is_held_once<B: Backend>() {
     assert!(machine.cpus().is_ok());
 }
 
+/// A machine on memory of the caller, as where there is no operating system below.
+fn memory_of_the_caller<B: Backend>() {
+    let memory = alloc::vec![core::mem::MaybeUninit::uninit(); (8 << 20) + 4096].leak();
+    let skip = memory.as_ptr().align_offset(4096);
+    let machine = Machine::<B>::builder().build_on(&mut memory[skip..skip + (8 << 20)]).unwrap();
+    let cpu = machine.cpu(CpuId(0)).unwrap();
+    let all: Vec<_> = (0..1000).map(|_| cpu.kmalloc(700, Gfp::KERNEL, SITE).unwrap()).collect();
+    all.into_iter().for_each(|obj| cpu.kfree(obj, SITE));
+    assert_eq!(cpu.reclaim(), 0, "the memory is not ours to give away");
+    assert_balanced(&machine);
+}
+
 macro_rules! conformance {
     ($($variant:ident $name:literal $what:literal,)*) => {
         $(mod $variant {
-            conformance!(@tests $variant objects_do_not_overlap alignment_is_kept random_work
+            conformance!(@tests $variant objects_do_not_overlap alignment_is_kept random_work random_work_on_mapped_memory
                 memory_runs_out_gently injected_page_failure limits_of_kmalloc
-                same_addresses_in_each_run zeroed_on_request a_cpu_is_held_once);
+                same_addresses_in_each_run zeroed_on_request a_cpu_is_held_once memory_of_the_caller);
         })*
     };
     (@tests $variant:ident $($test:ident)*) => {

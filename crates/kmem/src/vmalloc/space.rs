@@ -1,0 +1,109 @@
+//! The vmalloc range: areas in use, areas waiting for the purge, free ranges. In pages.
+//!
+//! # Invariants
+//! Free ranges do not touch each other; every page is in one of the three exactly once, but that
+//! a reserved range without an area belongs to the vmalloc that is filling it.
+
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+
+use crate::ids::{PAGE_SIZE, Pfn, Site};
+
+/// Address space that may wait for the purge, for every doubling of CPUs (`lazy_max_pages`).
+const LAZY_BYTES: u64 = 32 << 20;
+
+/// An area's pages, in order.
+#[derive(Debug)]
+pub(super) struct Area {
+    pub(super) pages: Vec<Pfn>,
+    pub(super) site: Site,
+}
+
+#[derive(Debug)]
+pub(super) struct Space {
+    areas: BTreeMap<u64, Area>,
+    /// Free ranges: length by start.
+    free: BTreeMap<u64, u64>,
+    lazy: Vec<(u64, u64)>,
+    lazy_pages: u64,
+    lazy_pages_max: u64,
+}
+
+impl Space {
+    pub(super) fn new(pages: u64, cpus: u32) -> Self {
+        // A range of no length merges with nothing; the first page stays out, as address 0 is.
+        let free = BTreeMap::from([(1, pages - 1)]);
+        let doublings = u64::from(u32::BITS - cpus.leading_zeros());
+        let lazy_pages_max = doublings * LAZY_BYTES / PAGE_SIZE;
+        Self { areas: BTreeMap::new(), free, lazy: Vec::new(), lazy_pages: 0, lazy_pages_max }
+    }
+
+    /// Returns the areas by rising start.
+    pub(super) fn areas(&self) -> impl Iterator<Item = (u64, &Area)> {
+        self.areas.iter().map(|(&start, area)| (start, area))
+    }
+
+    /// Returns the area that holds a page of the range.
+    pub(super) fn at(&self, page: u64) -> Option<(u64, &Area)> {
+        self.areas.range(..=page).next_back().map(|(&start, area)| (start, area))
+    }
+
+    /// Takes the lowest free range of `count` pages, purging if there is none.
+    pub(super) fn reserve(&mut self, count: u64) -> Option<u64> {
+        let lowest = |free: &BTreeMap<u64, u64>| {
+            free.iter()
+                .find(|&(_, &length)| length >= count)
+                .map(|(&start, &length)| (start, length))
+        };
+        let found = lowest(&self.free).or_else(|| {
+            self.purge();
+            lowest(&self.free)
+        });
+        let (start, length) = found?;
+        self.free.remove(&start);
+        if length > count {
+            self.free.insert(start + count, length - count);
+        }
+        Some(start)
+    }
+
+    /// Gives a range back that has no area.
+    pub(super) fn release(&mut self, start: u64, count: u64) {
+        let (mut start, mut count) = (start, count);
+        if let Some((&before, &length)) = self.free.range(..start).next_back()
+            && before + length == start
+        {
+            self.free.remove(&before);
+            (start, count) = (before, count + length);
+        }
+        if let Some(length) = self.free.remove(&(start + count)) {
+            count += length;
+        }
+        self.free.insert(start, count);
+    }
+
+    pub(super) fn insert(&mut self, start: u64, area: Area) {
+        self.areas.insert(start, area);
+    }
+
+    pub(super) fn remove(&mut self, start: u64) -> Option<Area> {
+        self.areas.remove(&start)
+    }
+
+    /// Lets the range of a removed area wait for the purge, which comes when enough wait.
+    pub(super) fn retire(&mut self, start: u64, count: u64) {
+        self.lazy.push((start, count));
+        self.lazy_pages += count;
+        if self.lazy_pages > self.lazy_pages_max {
+            self.purge();
+        }
+    }
+
+    /// Frees the ranges that wait; returns their pages.
+    pub(super) fn purge(&mut self) -> u64 {
+        for (start, count) in core::mem::take(&mut self.lazy) {
+            self.release(start, count);
+        }
+        core::mem::take(&mut self.lazy_pages)
+    }
+}
