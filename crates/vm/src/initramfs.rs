@@ -89,7 +89,8 @@ impl Initramfs {
         archive.device("dev/console", (5, 1)).map_err(failed())?;
         for (guest_path, content) in &self.files {
             let (bytes, mode) = match content {
-                Content::Copy(from) => (read(from)?, 0o644),
+                // Libraries too: the kernel executes the loader.
+                Content::Copy(from) => (read(from)?, 0o755),
                 Content::Program(from) => (read_stripped(from)?, 0o755),
                 Content::Text(text) => (text.clone().into_bytes(), 0o644),
             };
