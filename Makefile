@@ -4,7 +4,7 @@
 #   make bench   the measurements under bench/, side by side with the peers
 CARGO ?= cargo
 .DEFAULT_GOAL := help
-.PHONY: help demo build rust test bench kernel fmt-check clippy test-rust test-xarray-kernel
+.PHONY: help demo build rust test bench kernel fmt-check clippy test-rust test-xarray-kernel test-boot
 
 help:
 	@sed -n 's/^#   //p' $(firstword $(MAKEFILE_LIST))
@@ -24,7 +24,7 @@ build: rust
 rust:
 	@command -v $(CARGO) >/dev/null || { echo "Rust is missing: install it by https://rustup.rs" >&2; exit 2; }
 
-test: fmt-check clippy test-rust test-xarray-kernel
+test: fmt-check clippy test-rust test-xarray-kernel test-boot
 
 fmt-check: rust
 	$(CARGO) fmt --all --check
@@ -39,3 +39,14 @@ test-rust:
 # Linux's own lib/test_xarray.c on our array.
 test-xarray-kernel:
 	crates/xarray/tests/kernel/run.sh
+
+# One real kernel for each allocator, built, booted in QEMU and used; and guests that panic, hang or fail on
+# request. Ten minutes from nothing on two idle cores; the kernels are kept in ~/.cache/slablab.
+BOOT_PACKAGES = util-linux tar xz-utils patch make gcc binutils flex bison bc perl libelf-dev libc6-dev \
+	linux-source-6.1 qemu-system-x86 busybox-static rt-tests
+test-boot:
+	@if tools/need $(BOOT_PACKAGES); then \
+		$(CARGO) test -p slablab-klab --test boot -- --ignored --test-threads=1 --nocapture; \
+	else \
+		echo "test-boot: NOT RUN, no kernel was booted: this machine lacks the packages named above" >&2; \
+	fi

@@ -60,6 +60,15 @@ impl Fragment {
     }
 }
 
+/// Fails unless `name` is among those there are.
+fn known(kind: &str, name: &str, names: &[String]) -> Result<()> {
+    if names.iter().any(|known| known == name) {
+        return Ok(());
+    }
+    let why = format!("no such {kind}; there are: {}", names.join(", "));
+    Err(Error::Config { place: name.to_owned(), why })
+}
+
 /// Returns symbol and value of a line of a configuration.
 fn setting(line: &str) -> Option<(&str, &str)> {
     let line = line.trim();
@@ -88,6 +97,10 @@ impl Config {
         flavours: &[String],
         own: Option<&Path>,
     ) -> Result<Self> {
+        known("allocator", allocator, &data.allocators())?;
+        for flavour in flavours {
+            known("flavour", flavour, &data.flavours())?;
+        }
         let mut paths =
             vec![data.fragment("base"), data.fragment(&format!("allocator-{allocator}"))];
         paths.extend(flavours.iter().map(|flavour| data.fragment(flavour)));
@@ -206,9 +219,18 @@ mod tests {
     }
 
     #[test]
+    fn an_unknown_name_is_answered_with_those_there_are() {
+        let data = Data::find().unwrap();
+        let error = Config::new(&data, "slabb", &[], None).unwrap_err().to_string();
+        assert_eq!(error, "slabb: no such allocator; there are: slab, slmb, slob, slub");
+        let error = Config::new(&data, "slab", &["../x".into()], None).unwrap_err().to_string();
+        assert_eq!(error, "../x: no such flavour; there are: debug");
+    }
+
+    #[test]
     fn our_own_fragments_fit_together() {
         let data = Data::find().unwrap();
-        for allocator in data.fragments("allocator-") {
+        for allocator in data.allocators() {
             for flavours in [vec![], vec!["debug".to_owned()]] {
                 Config::new(&data, &allocator, &flavours, None).unwrap();
             }

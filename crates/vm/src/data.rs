@@ -48,9 +48,22 @@ impl Data {
         self.root.join("config").join(format!("{name}.config"))
     }
 
-    /// Returns the names of the fragments that begin with `prefix`, without it, sorted.
+    /// Returns the allocators there is a kernel for, sorted: fragments `allocator-NAME.config`.
     #[must_use]
-    pub fn fragments(&self, prefix: &str) -> Vec<String> {
+    pub fn allocators(&self) -> Vec<String> {
+        self.fragments("allocator-")
+    }
+
+    /// Returns the flavours a kernel can have, sorted: all other fragments but the base.
+    #[must_use]
+    pub fn flavours(&self) -> Vec<String> {
+        let mut names = self.fragments("");
+        names.retain(|name| name != "base" && !name.starts_with("allocator-"));
+        names
+    }
+
+    /// Returns the names of the fragments that begin with `prefix`, without it, sorted.
+    fn fragments(&self, prefix: &str) -> Vec<String> {
         let name_of = |entry: fs::DirEntry| {
             let name = entry.file_name().into_string().ok()?;
             Some(name.strip_prefix(prefix)?.strip_suffix(".config")?.to_owned())
@@ -112,7 +125,7 @@ mod tests {
     #[test]
     fn the_repository_has_a_kernel_for_each_allocator() {
         let data = Data::find().unwrap();
-        assert_eq!(data.fragments("allocator-"), ["slab", "slmb", "slob", "slub"]);
+        assert_eq!(data.allocators(), ["slab", "slmb", "slob", "slub"]);
         assert!(data.guest("init").is_file());
     }
 

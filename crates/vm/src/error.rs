@@ -31,7 +31,11 @@ pub enum Error {
         remedy: String,
     },
     /// The file system with the cache is full, or nearly.
-    #[error("{}: {free_mib} MiB free, {need_mib} MiB needed. Free some space, or name another cache folder with --cache DIR", path.display())]
+    #[error(
+        "{}: {free_mib} MiB free, {need_mib} MiB needed. \
+         Free some space, or name another cache folder with --cache DIR",
+        path.display()
+    )]
     Full {
         /// The folder.
         path: PathBuf,
@@ -49,7 +53,11 @@ pub enum Error {
         why: String,
     },
     /// A patch that does not apply.
-    #[error("{}: does not apply to {source_name}: {why}. Refresh the patch, or take it out of {}", patch.display(), series.display())]
+    #[error(
+        "{}: does not apply to {source_name}: {why}. Refresh the patch, or take it out of {}",
+        patch.display(),
+        series.display()
+    )]
     Patch {
         /// The patch.
         patch: PathBuf,

@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use serde::Serialize;
 use serde_json::Value;
-use slablab_vm::{Initramfs, Kernel, Machine, Need, Workshop};
+use slablab_vm::{Data, Initramfs, Kernel, Machine, Need, Workshop};
 
 use super::options::{AccelArg, SpecArgs, StepBar, WorkshopArgs};
 use crate::cli::OutputArgs;
@@ -104,8 +104,11 @@ impl Report for Booted {
 
 /// Runs `slablab kernel boot`.
 pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
-    let workshop = args.workshop.open(&[Need::BUILD, Need::BOOT])?;
+    let data = Data::find()?;
+    args.spec.check(&data, std::slice::from_ref(&args.allocator))?;
+    args.modules.iter().try_for_each(|name| data.module(name).map(|_| ()))?;
     let job = job(args)?;
+    let workshop = args.workshop.open(&[Need::BUILD, Need::BOOT])?;
     let mut bar = StepBar::default();
     let spec = args.spec.spec(&args.allocator);
     let kernel = workshop.build(&spec, &mut |step| bar.show(&step))?;

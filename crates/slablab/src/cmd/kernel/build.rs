@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use serde::Serialize;
-use slablab_vm::{Kernel, Need};
+use slablab_vm::{Data, Kernel, Need};
 
 use super::options::{self, SpecArgs, StepBar, WorkshopArgs};
 use crate::cli::OutputArgs;
@@ -77,10 +77,13 @@ impl Report for Built {
 
 /// Runs `slablab kernel build`.
 pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
+    let data = Data::find()?;
+    let allocators = options::allocators(&args.allocators, &data);
+    args.spec.check(&data, &allocators)?;
     let workshop = args.workshop.open(&[Need::BUILD])?;
     let mut kernels = Vec::new();
     let mut bar = StepBar::default();
-    for allocator in options::allocators(&args.allocators, &workshop.data) {
+    for allocator in allocators {
         let spec = args.spec.spec(&allocator);
         kernels.push(Row::of(&workshop.build(&spec, &mut |step| bar.show(&step))?));
     }

@@ -99,7 +99,7 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
 /// Returns which accelerator guests get, and why; a probe needs a kernel, which is not built for it.
 fn accel(args: &Args, interrupt: Interrupt) -> Result<(Option<String>, String)> {
     let workshop = args.workshop.workshop(interrupt)?;
-    for allocator in workshop.data.fragments("allocator-") {
+    for allocator in workshop.data.allocators() {
         if let Some(kernel) = workshop.find(&Spec::plain(&allocator))? {
             let mut bar = StepBar::default();
             let (accel, why) =

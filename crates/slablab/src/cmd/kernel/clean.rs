@@ -48,7 +48,7 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     let mut keep = Vec::new();
     if !args.all {
         let workshop = args.workshop.workshop(Interrupt::on_signals()?)?;
-        for allocator in workshop.data.fragments("allocator-") {
+        for allocator in workshop.data.allocators() {
             for flavours in [vec![], vec!["debug".to_owned()]] {
                 let spec = Spec { flavours, ..Spec::plain(&allocator) };
                 keep.extend(workshop.find(&spec)?.map(|kernel| kernel.folder));

@@ -95,11 +95,9 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
         name: experiment.name,
         question: experiment.question,
     };
-    let mut flavours = data.fragments("");
-    flavours.retain(|name| name != "base" && !name.starts_with("allocator-"));
     let listing = Listing {
         kernels: kernels(args, &data)?,
-        flavours,
+        flavours: data.flavours(),
         experiments: vec![
             row(hackbench(&[], &[], Size::Normal)),
             row(audit_cache("slub", Size::Normal)),
@@ -120,7 +118,7 @@ fn kernels(args: &Args, data: &Data) -> Result<Vec<KernelRow>> {
     };
     let find = |workshop: &Workshop, allocator: &str| workshop.find(&Spec::plain(allocator));
     let mut rows = Vec::new();
-    for allocator in data.fragments("allocator-") {
+    for allocator in data.allocators() {
         let kernel = match &workshop {
             Some(workshop) => find(workshop, &allocator)?,
             None => None,

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use slablab_vm::{
-    Accel, AccelChoice, Data, Interrupt, Need, Source, Spec, Step, Store, Workshop, install,
-    missing,
+    Accel, AccelChoice, Config, Data, Interrupt, Need, Source, Spec, Step, Store, Workshop,
+    install, missing,
 };
 
 use crate::progress::Progress;
@@ -37,6 +37,14 @@ pub(crate) struct SpecArgs {
 }
 
 impl SpecArgs {
+    /// Fails unless all names are known and the fragments agree: said before anything is installed or built.
+    pub(crate) fn check(&self, data: &Data, allocators: &[String]) -> Result<()> {
+        for allocator in allocators {
+            Config::new(data, allocator, &self.flavours, self.config.as_deref())?;
+        }
+        Ok(())
+    }
+
     /// Returns the kernel with `allocator`.
     pub(crate) fn spec(&self, allocator: &str) -> Spec {
         Spec {
@@ -94,6 +102,9 @@ impl WorkshopArgs {
     /// Installs what `steps` need and this machine lacks, and returns a workshop that stops on ctrl-C.
     pub(crate) fn open(&self, steps: &[&'static [Need]]) -> Result<Workshop> {
         let interrupt = Interrupt::on_signals()?;
+        if let Some(path) = &self.source {
+            Source::at(path)?;
+        }
         let lacking = missing(&self.needs(steps));
         if !lacking.is_empty() {
             let packages: Vec<_> = lacking.iter().map(|need| need.package).collect();
@@ -148,5 +159,5 @@ impl StepBar {
 
 /// Reads `1,2,4`-like lists of allocators, or all there are.
 pub(crate) fn allocators(names: &[String], data: &Data) -> Vec<String> {
-    if names.is_empty() { data.fragments("allocator-") } else { names.to_vec() }
+    if names.is_empty() { data.allocators() } else { names.to_vec() }
 }

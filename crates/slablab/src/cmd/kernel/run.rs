@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use anyhow::{Result, bail};
 use clap::{Subcommand, ValueEnum};
 use slablab_klab::{Experiment, Lab, Plan, Size, audit_cache, hackbench, kprobes};
-use slablab_vm::{Need, Workshop};
+use slablab_vm::{Data, Need};
 
 use super::options::{self, AccelArg, SpecArgs, StepBar, WorkshopArgs};
 use super::report::Findings;
@@ -123,8 +123,7 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
         Which::Hackbench(args) => &args.common,
         Which::AuditCache(args) | Which::Kprobes(args) => &args.common,
     };
-    let workshop = common.workshop.open(&[Need::BUILD, Need::BOOT])?;
-    let experiment = experiment(&args.experiment, common, &workshop)?;
+    let experiment = experiment(&args.experiment, common)?;
     if let Some(name) = &common.baseline
         && !experiment.variants.iter().any(|variant| variant.name == *name)
     {
@@ -141,6 +140,7 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     if folder.join("raw.jsonl").exists() {
         bail!("{}: has a raw.jsonl already. Name another folder with -o", folder.display());
     }
+    let workshop = common.workshop.open(&[Need::BUILD, Need::BOOT])?;
     let lab = Lab {
         workshop: &workshop,
         accel: common.accel.into(),
@@ -166,16 +166,13 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn experiment(which: &Which, common: &Common, workshop: &Workshop) -> Result<Experiment> {
-    let size = common.size.into();
-    let known = workshop.data.fragments("allocator-");
+fn experiment(which: &Which, common: &Common) -> Result<Experiment> {
+    let (data, size) = (Data::find()?, common.size.into());
     let allocators = match which {
-        Which::Hackbench(args) => options::allocators(&args.allocators, &workshop.data),
+        Which::Hackbench(args) => options::allocators(&args.allocators, &data),
         Which::AuditCache(args) | Which::Kprobes(args) => vec![args.allocator.clone()],
     };
-    if let Some(wrong) = allocators.iter().find(|name| !known.contains(name)) {
-        bail!("no allocator {wrong}; there are: {}", known.join(", "));
-    }
+    common.spec.check(&data, &allocators)?;
     let mut experiment = match which {
         Which::Hackbench(args) => hackbench(&allocators, &args.groups, size),
         Which::AuditCache(args) => audit_cache(&args.allocator, size),

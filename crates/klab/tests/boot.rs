@@ -1,0 +1,172 @@
+//! Real guests: one kernel for each allocator with a short run, and guests that misbehave on request.
+//!
+//! Ignored unless asked for (`make test-boot`): from nothing, four kernels are built, which takes two cores
+//! ten minutes; the cache keeps them for the next time.
+
+use std::fs;
+use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use slablab_klab::{Analysis, Lab, Plan, Size, hackbench, read_raw};
+use slablab_vm::{
+    Accel, AccelChoice, Data, Error, Initramfs, Interrupt, Machine, Source, Spec, Store,
+    TroubleKind, Workshop,
+};
+
+fn workshop() -> Workshop {
+    let data = Data::find().expect("kernel/ of this repository");
+    let source = Source::debian().unwrap_or_else(|e| panic!("{e}"));
+    let store = Store::open(Store::default_root()).expect("a cache folder");
+    Workshop::new(data, source, store, Interrupt::never())
+}
+
+/// Returns a guest with SLUB that runs `job`.
+fn guest(workshop: &Workshop, job: &str) -> Machine {
+    let kernel =
+        workshop.build(&Spec::plain("slub"), &mut |_| ()).unwrap_or_else(|e| panic!("{e}"));
+    let mut initramfs = Initramfs::new(&workshop.data, job).unwrap();
+    initramfs.tool("hackbench").unwrap();
+    Machine::new(kernel, 2, initramfs)
+}
+
+/// Boots under TCG, which works everywhere, and returns what kind of trouble there was.
+fn trouble(machine: &Machine, interrupt: &Interrupt) -> (TroubleKind, String) {
+    let dir = tempfile::tempdir().unwrap();
+    match machine.boot(Accel::Tcg, dir.path(), interrupt, &mut |_| Ok(())) {
+        Err(Error::Guest { trouble, console, .. }) => {
+            assert!(console.is_file(), "the console is kept");
+            assert_no_qemu(dir.path());
+            (trouble.kind, trouble.line)
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Asserts that no process has `folder` on its command line: every guest's files have paths in it.
+fn assert_no_qemu(folder: &Path) {
+    for entry in fs::read_dir("/proc").unwrap().flatten() {
+        let command = fs::read(entry.path().join("cmdline")).unwrap_or_default();
+        let command = String::from_utf8_lossy(&command);
+        assert!(!command.contains(&*folder.to_string_lossy()), "still there: {command}");
+    }
+}
+
+#[test]
+#[ignore = "builds and boots kernels; make test-boot"]
+fn every_allocator_boots_and_passes_messages() {
+    let workshop = workshop();
+    let allocators = workshop.data.allocators();
+    assert_eq!(allocators.len(), 4, "{allocators:?}");
+    let experiment = hackbench(&allocators, &[1], Size::Smoke);
+    let plan = Plan::draw(&experiment, &[2], 2, 1).unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let lab = Lab {
+        workshop: &workshop,
+        accel: AccelChoice::Auto,
+        folder: dir.path(),
+        command: vec!["make test-boot".into()],
+        silence: Duration::from_secs(120),
+    };
+    let summary =
+        slablab_klab::run(&lab, &experiment, &plan, &mut |_| ()).unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(summary.rows, 4 * 2);
+    let (header, rows) = read_raw(&summary.raw).unwrap();
+    let analysis = Analysis::of(&header, &rows, Some("slub")).unwrap();
+    for group in &analysis.groups {
+        for cell in &group.cells {
+            println!("{:5} {:8} {:10.3} {}", cell.variant, group.metric, cell.median, group.unit);
+            assert!(cell.runs == 2 && cell.median > 0.0);
+        }
+    }
+    println!("under {} ({})", header.accel, header.accel_why);
+}
+
+#[test]
+#[ignore = "boots a kernel; make test-boot"]
+fn a_guest_that_panics_is_reported_with_its_words() {
+    let workshop = workshop();
+    let machine = guest(&workshop, "echo c > /proc/sysrq-trigger\n");
+    let (kind, line) = trouble(&machine, &workshop.interrupt);
+    assert_eq!(
+        (kind, line.contains("sysrq triggered crash")),
+        (TroubleKind::Panic, true),
+        "{line}"
+    );
+}
+
+#[test]
+#[ignore = "boots a kernel; make test-boot"]
+fn a_job_that_fails_is_reported_with_its_message() {
+    let workshop = workshop();
+    let machine = guest(&workshop, "fail 'no such luck'\n");
+    assert_eq!(
+        trouble(&machine, &workshop.interrupt),
+        (TroubleKind::Job, "no such luck".to_owned())
+    );
+    let machine = guest(&workshop, "no-such-program\n");
+    let (kind, line) = trouble(&machine, &workshop.interrupt);
+    assert_eq!((kind, line.contains("status 127")), (TroubleKind::Job, true), "{line}");
+}
+
+#[test]
+#[ignore = "boots a kernel; make test-boot"]
+fn a_guest_that_hangs_is_ended() {
+    let workshop = workshop();
+    // Alive, but never done.
+    let mut machine = guest(&workshop, "sleep 1000\n");
+    machine.limit = Duration::from_secs(12);
+    let (kind, line) = trouble(&machine, &workshop.interrupt);
+    assert_eq!((kind, line.contains("not done after 12 s")), (TroubleKind::Hang, true), "{line}");
+    // Not even alive: everything but init is stopped, and init waits for its child.
+    let mut machine = guest(&workshop, "kill -STOP -1; kill -STOP $$\n");
+    machine.silence = Duration::from_secs(12);
+    let (kind, line) = trouble(&machine, &workshop.interrupt);
+    assert_eq!((kind, line.contains("no sign for 12 s")), (TroubleKind::Hang, true), "{line}");
+}
+
+#[test]
+#[ignore = "boots a kernel; make test-boot"]
+fn a_guest_that_goes_away_in_silence_is_a_lost_console() {
+    let workshop = workshop();
+    let machine = guest(&workshop, "reboot -f\n");
+    assert_eq!(trouble(&machine, &workshop.interrupt).0, TroubleKind::LostConsole);
+}
+
+#[test]
+#[ignore = "boots a kernel; make test-boot"]
+fn an_interrupt_ends_the_guest_at_once() {
+    let workshop = workshop();
+    let machine = guest(&workshop, "sleep 1000\n");
+    let (interrupt, dir) = (Interrupt::never(), tempfile::tempdir().unwrap());
+    let remote = interrupt.clone();
+    let setter = thread::spawn(move || {
+        thread::sleep(Duration::from_secs(2));
+        remote.set();
+    });
+    let started = Instant::now();
+    let booted = machine.boot(Accel::Tcg, dir.path(), &interrupt, &mut |_| Ok(()));
+    assert!(matches!(booted, Err(Error::Interrupted)), "{booted:?}");
+    assert!(started.elapsed() < Duration::from_secs(30));
+    assert_no_qemu(dir.path());
+    setter.join().unwrap();
+}
+
+#[test]
+#[ignore = "boots a kernel; make test-boot"]
+fn rows_and_files_come_back_whole() {
+    let workshop = workshop();
+    let job = "load=0\nobserve '\"n\":1'\nseq 1 20000 > /tmp/n\nsend n.txt /tmp/n\nsend m /tmp/n\n";
+    let machine = guest(&workshop, job);
+    let dir = tempfile::tempdir().unwrap();
+    let boot = machine
+        .boot(Accel::Tcg, dir.path(), &workshop.interrupt, &mut |_| Ok(()))
+        .unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(boot.rows_of("observation").count(), 1);
+    assert_eq!(boot.rows_of("boot").next().unwrap()["cpus"], 2);
+    let expected: String = (1..=20_000).map(|n| format!("{n}\n")).collect();
+    assert_eq!(boot.files.len(), 2);
+    for (name, path) in &boot.files {
+        assert!(fs::read_to_string(path).unwrap() == expected, "{name}");
+    }
+}
