@@ -5,6 +5,7 @@
 //! knows the call site of every allocation without a macro in the headers.
 
 use slablab_kmem::Backend;
+use slablab_xarray::capi;
 
 use crate::raw::{context, memory, system, text};
 
@@ -117,4 +118,41 @@ symbols! {
     "get_random_u32_below" = system::get_random_u32_below;
     "kapi_alloc" = system::kapi_alloc;
     "kapi_free" = system::kapi_free;
+    "xa_load" = capi::normal::xa_load;
+    "xa_store" = capi::normal::xa_store;
+    "__xa_store" = capi::normal::__xa_store;
+    "xa_erase" = capi::normal::xa_erase;
+    "__xa_erase" = capi::normal::__xa_erase;
+    "__xa_cmpxchg" = capi::normal::__xa_cmpxchg;
+    "__xa_insert" = capi::normal::__xa_insert;
+    "xa_store_range" = capi::normal::xa_store_range;
+    "__xa_alloc" = capi::normal::__xa_alloc;
+    "__xa_alloc_cyclic" = capi::normal::__xa_alloc_cyclic;
+    "xa_find" = capi::normal::xa_find;
+    "xa_find_after" = capi::normal::xa_find_after;
+    "xa_extract" = capi::normal::xa_extract;
+    "xa_get_mark" = capi::normal::xa_get_mark;
+    "__xa_set_mark" = capi::normal::__xa_set_mark;
+    "__xa_clear_mark" = capi::normal::__xa_clear_mark;
+    "xa_get_order" = capi::normal::xa_get_order;
+    "xa_destroy" = capi::normal::xa_destroy;
+    "slablab_xa_fail_nonblocking" = capi::process::slablab_xa_fail_nonblocking;
+    "xas_load" = capi::advanced::xas_load;
+    "xas_reload" = capi::advanced::xas_reload;
+    "xas_find" = capi::advanced::xas_find;
+    "xas_find_marked" = capi::advanced::xas_find_marked;
+    "xas_find_conflict" = capi::advanced::xas_find_conflict;
+    "xas_next" = capi::advanced::xas_next;
+    "xas_prev" = capi::advanced::xas_prev;
+    "xas_store" = capi::advanced::xas_store;
+    "xas_create_range" = capi::advanced::xas_create_range;
+    "xas_nomem" = capi::advanced::xas_nomem;
+    "xas_pause" = capi::advanced::xas_pause;
+    "xas_get_mark" = capi::advanced::xas_get_mark;
+    "xas_set_mark" = capi::advanced::xas_set_mark;
+    "xas_clear_mark" = capi::advanced::xas_clear_mark;
+    "xas_init_marks" = capi::advanced::xas_init_marks;
+    "xas_split_alloc" = capi::advanced::xas_split_alloc;
+    "xas_split" = capi::advanced::xas_split;
+    "xas_destroy" = capi::advanced::xas_destroy;
 }

@@ -21,7 +21,7 @@ pub enum Flavor {
 
 /// Options that make C the kernel's C, old modules' included: inline functions as before C99, errors
 /// of today that were warnings then, and nothing assumed that the kernel does not grant.
-const DIALECT: [&str; 19] = [
+const DIALECT: [&str; 20] = [
     "-nostdinc",
     "-std=gnu11",
     "-fgnu89-inline",
@@ -32,6 +32,7 @@ const DIALECT: [&str; 19] = [
     "-fno-strict-overflow",
     "-fno-common",
     "-fno-omit-frame-pointer",
+    "-fno-optimize-sibling-calls",
     "-fno-stack-protector",
     "-fno-delete-null-pointer-checks",
     "-fno-builtin-sprintf",

@@ -72,7 +72,7 @@ static int __init bad_init(void)
 	} else if (!strcmp(what, "null")) {
 		crash(NULL);
 	} else if (!strcmp(what, "divide")) {
-		return 1 / zero;
+		return 100 / zero;
 	} else if (!strcmp(what, "recurse")) {
 		return bad_init();
 	} else if (!strcmp(what, "memset")) {
