@@ -24,8 +24,12 @@ extern mempool_t *mempool_create(int min_nr, mempool_alloc_t *alloc, mempool_fre
 extern void mempool_destroy(mempool_t *pool);
 extern void *mempool_alloc(mempool_t *pool, gfp_t gfp);
 extern void mempool_free(void *element, mempool_t *pool);
-extern mempool_alloc_t mempool_alloc_slab, mempool_kmalloc, mempool_alloc_pages;
-extern mempool_free_t mempool_free_slab, mempool_kfree, mempool_free_pages;
+extern void *mempool_alloc_slab(gfp_t gfp, void *data);
+extern void *mempool_kmalloc(gfp_t gfp, void *data);
+extern void *mempool_alloc_pages(gfp_t gfp, void *data);
+extern void mempool_free_slab(void *element, void *data);
+extern void mempool_kfree(void *element, void *data);
+extern void mempool_free_pages(void *element, void *data);
 #define mempool_create_slab_pool(n, cache) \
 	mempool_create(n, mempool_alloc_slab, mempool_free_slab, (void *)(cache))
 #define mempool_create_kmalloc_pool(n, size) \

@@ -19,7 +19,6 @@ struct Function {
 #[derive(Debug, Clone, Default)]
 pub struct Image {
     functions: Vec<Function>,
-    bytes: u64,
     info: ModuleInfo,
 }
 
@@ -44,7 +43,8 @@ impl Image {
             .symbols()
             .filter(|s| s.kind() == SymbolKind::Text && s.is_definition() && s.size() > 0)
             .filter_map(|s| {
-                let name = s.name().ok()?.to_string();
+                // The compiler's variants (walk.constprop.0, walk.cold) bear the source's name.
+                let name = s.name().ok()?.split('.').next()?.to_string();
                 Some(Function { offset: s.address(), size: s.size(), name })
             })
             .collect();
@@ -52,12 +52,11 @@ impl Image {
         let generic = |name: &str| matches!(name, "init_module" | "cleanup_module");
         functions.sort_by_key(|f| (f.offset, generic(&f.name)));
         functions.dedup_by_key(|f| f.offset);
-        let bytes = file.sections().map(|s| s.address() + s.size()).max().unwrap_or(0);
         let info = match file.section_by_name(".modinfo") {
             Some(section) => ModuleInfo::read(section.data().map_err(image)?),
             None => ModuleInfo::default(),
         };
-        Ok(Self { functions, bytes, info })
+        Ok(Self { functions, info })
     }
 
     /// Names an offset: function, offset in it, its size.
@@ -68,9 +67,10 @@ impl Image {
         (into <= function.size).then_some((function.name.as_str(), into, function.size))
     }
 
-    /// Returns how much address space it takes.
-    pub fn bytes(&self) -> u64 {
-        self.bytes
+    /// Returns where its functions begin and end.
+    pub fn text(&self) -> (u64, u64) {
+        let start = self.functions.first().map_or(0, |f| f.offset);
+        (start, self.functions.last().map_or(0, |f| f.offset + f.size))
     }
 
     /// Returns what the module says of itself.
@@ -111,7 +111,7 @@ mod tests {
     fn an_address_is_named_by_the_function_around_it() {
         let function = |offset, size, name: &str| Function { offset, size, name: name.to_string() };
         let functions = vec![function(0x100, 0x20, "first"), function(0x140, 8, "second")];
-        let image = Image { functions, bytes: 0x1000, info: ModuleInfo::default() };
+        let image = Image { functions, info: ModuleInfo::default() };
         assert_eq!(image.symbol(0x100), Some(("first", 0, 0x20)));
         assert_eq!(image.symbol(0x120), Some(("first", 0x20, 0x20)));
         assert_eq!(image.symbol(0x130), None);

@@ -59,7 +59,8 @@ fn unknown(declared: &[Declared], name: &str) -> String {
     if declared.is_empty() {
         return format!("unknown parameter `{name}`: the module has none");
     }
-    let names: Vec<_> = declared.iter().map(|p| p.name.as_str()).collect();
+    let mut names: Vec<_> = declared.iter().map(|p| p.name.as_str()).collect();
+    names.sort_unstable();
     format!("unknown parameter `{name}`: the module has {}", names.join(", "))
 }
 

@@ -149,7 +149,7 @@ impl WithBackend for Run {
         emit(&Event::Loaded { base: module.base() });
         if !job.asan {
             // AddressSanitizer has a handler of its own, which says more.
-            crash::watch(module.base(), module.base() + runtime().image.bytes());
+            crash::watch(module.base(), runtime().image.text());
         }
         set_variables(engine, module);
         module.call(c"kapi_runtime_start");
@@ -210,8 +210,11 @@ fn last_checks<B: Backend>(engine: &Engine<B>, held_before: u64) {
         emit(&Event::Finding { kind, detail, count: 1, block: None, site: None });
     }
     for found in engine.machine.take_findings() {
-        // The cache that still has objects was reported when it was destroyed.
-        if found.kind != slablab_kmem::FindingKind::DestroyWithObjects || engine.ledger.is_none() {
+        use slablab_kmem::FindingKind;
+        // The cache that still has objects was reported when it was destroyed; asking for more than
+        // there can be is how one finds out how much there is.
+        let reported = found.kind == FindingKind::DestroyWithObjects && engine.ledger.is_some();
+        if !reported && found.kind != FindingKind::BadSize {
             emit(&from_machine(&found));
         }
     }

@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::bytes;
 
+static BASE: AtomicU64 = AtomicU64::new(0);
 static START: AtomicU64 = AtomicU64::new(0);
 static STOP: AtomicU64 = AtomicU64::new(0);
 
@@ -23,10 +24,11 @@ const FRAMES_MAX: usize = 12;
 /// Words of the stack that are searched when the crash was outside of the module.
 const SEARCH_WORDS: u64 = 512;
 
-/// Installs the handler; `start..stop` is the module.
-pub(crate) fn watch(start: u64, stop: u64) {
-    START.store(start, Ordering::Relaxed);
-    STOP.store(stop, Ordering::Relaxed);
+/// Installs the handler; `text` is where the module's functions are, from its load address on.
+pub(crate) fn watch(base: u64, text: (u64, u64)) {
+    BASE.store(base, Ordering::Relaxed);
+    START.store(base + text.0, Ordering::Relaxed);
+    STOP.store(base + text.1, Ordering::Relaxed);
     for signal in SIGNALS {
         // SAFETY: all zero is a valid sigaction.
         let mut action = unsafe { std::mem::zeroed::<libc::sigaction>() };
@@ -79,7 +81,7 @@ impl Registers {
 
 fn in_module(address: u64) -> Option<u64> {
     let (start, stop) = (START.load(Ordering::Relaxed), STOP.load(Ordering::Relaxed));
-    (start..stop).contains(&address).then(|| address - start)
+    (start..=stop).contains(&address).then(|| address - BASE.load(Ordering::Relaxed))
 }
 
 fn word(address: u64) -> Option<u64> {

@@ -21,7 +21,7 @@ pub enum Flavor {
 
 /// Options that make C the kernel's C, old modules' included: inline functions as before C99, errors
 /// of today that were warnings then, and nothing assumed that the kernel does not grant.
-const DIALECT: [&str; 20] = [
+const DIALECT: [&str; 21] = [
     "-nostdinc",
     "-std=gnu11",
     "-fgnu89-inline",
@@ -33,6 +33,8 @@ const DIALECT: [&str; 20] = [
     "-fno-common",
     "-fno-omit-frame-pointer",
     "-fno-optimize-sibling-calls",
+    // What a call writes through a null pointer is what a developer wants to see crash.
+    "-fno-ipa-modref",
     "-fno-stack-protector",
     "-fno-delete-null-pointer-checks",
     "-fno-builtin-sprintf",

@@ -92,7 +92,8 @@ fn items_of(header: &'static str, text: &str) -> Vec<HeaderItem> {
         if was_in_macro || line.starts_with('#') {
             continue;
         }
-        let begins = line.starts_with("extern ") || line.starts_with("static ");
+        let begins = ["extern ", "static "].iter().any(|word| line.starts_with(word))
+            || (declaration.is_empty() && is_prototype(line));
         if begins {
             declaration.clear();
         }
@@ -114,6 +115,13 @@ fn items_of(header: &'static str, text: &str) -> Vec<HeaderItem> {
         }
     }
     items
+}
+
+/// Whether a line begins a function's declaration without `extern`: a type, a name, a parenthesis.
+fn is_prototype(line: &str) -> bool {
+    let begins_with_type = line.starts_with(is_word) && !line.starts_with("typedef ");
+    let before = line.split('(').next().unwrap_or_default();
+    begins_with_type && before.len() < line.len() && before.contains(' ')
 }
 
 fn is_word(c: char) -> bool {
@@ -151,7 +159,8 @@ mod tests {
                     extern volatile unsigned long jiffies;\nextern int a, b;\n\
                     extern const char hex_asc[];\n\
                     #define kfree(x) \\\n\textern void hidden(void);\n\
-                    static inline int fls(unsigned int x)\n{\n\treturn 0;\n}\n";
+                    static inline int fls(unsigned int x)\n{\n\treturn 0;\n}\n\
+                    void *xa_load(struct xarray *xa,\n\tunsigned long index);\n";
         let names: Vec<_> =
             items_of("linux/x.h", text).into_iter().map(|i| (i.name, i.kind)).collect();
         let expected = [
@@ -162,6 +171,7 @@ mod tests {
             ("hex_asc", "variable"),
             ("kfree", "macro"),
             ("fls", "inline"),
+            ("xa_load", "function"),
         ];
         assert_eq!(names, expected.map(|(name, kind)| (name.to_string(), kind)));
     }

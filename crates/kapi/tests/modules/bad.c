@@ -18,7 +18,7 @@ static noinline void *make(size_t size)
 
 static noinline void crash(int *p)
 {
-	*p = 1;
+	*(volatile int *)p = 1;
 }
 
 static int __init bad_init(void)
@@ -76,7 +76,7 @@ static int __init bad_init(void)
 	} else if (!strcmp(what, "recurse")) {
 		return bad_init();
 	} else if (!strcmp(what, "memset")) {
-		memset((void *)8, 0, 64);
+		memset((void *)(8L + zero), 0, 64);
 	} else if (!strcmp(what, "bug")) {
 		BUG_ON(!zero);
 	} else if (!strcmp(what, "endless")) {

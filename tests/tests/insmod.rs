@@ -1,0 +1,268 @@
+//! `slablab insmod`: modules of any age run unmodified, and what they do wrong is caught and named.
+//!
+//! The modules in `crates/kapi/tests/modules/` are written in the style of course work and books for
+//! Linux 2.6 and 3.x; what each of them has to print stands here.
+
+use std::process::Output;
+
+use serde_json::Value;
+use slablab_tests::{refusal, run, stdout};
+
+const MODULES: &str = "crates/kapi/tests/modules";
+
+/// Runs a module of ours with these words.
+fn insmod(module: &str, words: &[&str]) -> Output {
+    let path = format!("{MODULES}/{module}.c");
+    let words: Vec<_> = ["insmod", &path].into_iter().chain(words.iter().copied()).collect();
+    run(&words)
+}
+
+/// Splits what was printed into lines, the log's without their timestamps.
+fn lines(output: &Output) -> Vec<String> {
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let plain = |line: &str| match line.strip_prefix('[').and_then(|l| l.split_once("] ")) {
+        Some((time, rest)) if time.trim().parse::<f64>().is_ok() => rest.to_string(),
+        _ => line.to_string(),
+    };
+    text.lines().map(plain).collect()
+}
+
+#[track_caller]
+fn prints(module: &str, words: &[&str], expected: &[&str]) {
+    let output = insmod(module, words);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(lines(&output), expected, "{module}: {stderr}");
+    assert_eq!(output.status.code(), Some(0), "{module}: {stderr}");
+}
+
+#[test]
+fn lists_are_walked_with_the_macros_of_their_day() {
+    let old = [
+        "hlist_old: walked 200 items, sum 19900, took time",
+        "hlist_old: 0 items left",
+        "hlist_old: done",
+    ];
+    prints("hlist_old", &[], &old);
+    prints("hlist_old", &["--kernel-version", "2.6.32"], &old);
+    let new = ["hlist_new: 11100, time passed, empty 1", "hlist_new: gone"];
+    prints("hlist_new", &[], &new);
+    let demo = ["ada: 01.08.1970", "brian: 02.08.1971", "grace: 03.08.1972"];
+    let exit = ["removing ada", "removing grace"];
+    prints("list_demo", &[], &[&demo[..], &exit[..]].concat());
+    prints("list_demo", &["--rmmod=no"], &demo);
+}
+
+#[test]
+fn caches_and_lists_work_under_every_allocator() {
+    for allocator in ["slab", "slub", "slob", "slmb"] {
+        let first = [
+            "things: size 48 name things",
+            "things: magic 4711 4711, constructed enough",
+            "things: aligned 1",
+        ];
+        let output = insmod("cache_demo", &["--allocator", allocator, "--check", "2"]);
+        assert_eq!(output.status.code(), Some(0), "{allocator}");
+        assert_eq!(&lines(&output)[..3], first, "{allocator}");
+        assert_eq!(lines(&output).last().map(String::as_str), Some("things: destroyed"));
+        let output = insmod("hlist_old", &["--allocator", allocator]);
+        assert_eq!(output.status.code(), Some(0), "{allocator}");
+    }
+}
+
+#[test]
+fn files_of_the_module_are_read_and_written() {
+    let words = ["--cat", "memold", "--write", "message=hello", "--cat", "message"];
+    let expected = ["total 262144 pages of 262144", "current insmod", "hello"];
+    prints("proc_old", &words, &expected);
+    let squares: Vec<_> = (0..500).map(|i| format!("record {}", i * i)).collect();
+    let squares: Vec<_> = squares.iter().map(String::as_str).collect();
+    prints("seq_demo", &["--cat", "/proc/demo/squares"], &squares);
+    prints("seq_demo", &["--cat", "once", "--kernel-version", "3.10"], &["only once"]);
+    let box_words = ["--write", "/dev/box=abc", "--cat", "/dev/box"];
+    prints("scull_like", &box_words, &["box: open 240:0", "box: open 240:0", "abc"]);
+    let output = insmod("seq_demo", &["--cat", "nothing"]);
+    assert_eq!(output.status.code(), Some(1));
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(stderr.contains("nothing: No such file or directory"), "{stderr}");
+}
+
+#[test]
+fn threads_timers_and_works_run() {
+    let expected = [
+        "threads: ticks 7, shared 110",
+        "threads: worker/0 is alive, time passed",
+        "threads: worker returned 0",
+    ];
+    prints("threads", &[], &expected);
+}
+
+#[test]
+fn pages_have_numbers_and_addresses() {
+    let expected = [
+        "page: round trip 1, phys 1",
+        "page: count 1, valid 1",
+        "page: 4096 zero bytes",
+        "page: dma low",
+        "page: 512 MiB",
+    ];
+    prints("page_demo", &["--memory", "512M"], &expected);
+}
+
+#[test]
+fn cycles_are_counted_around_each_interface() {
+    let output = insmod("timing_rdtscl", &["size=100"]);
+    let lines = lines(&output);
+    assert_eq!(lines.len(), 4, "{lines:?}");
+    for (line, name) in lines.iter().zip(["kmalloc: ", "pages: ", "vmalloc: "]) {
+        let cycles = line.strip_prefix(name).and_then(|l| l.strip_suffix(" cycles"));
+        assert!(cycles.is_some_and(|c| c.parse::<u64>().is_ok_and(|c| c > 0)), "{line}");
+    }
+}
+
+#[test]
+fn sizes_end_where_linux_ends() {
+    for (memory, vmalloc_max) in [("256M", 128_u64), ("2G", 1024), ("4G", 2048)] {
+        for (mode, limit_mib) in [("mode=0", 4), ("mode=1", 4), ("mode=2", vmalloc_max)] {
+            let output = insmod("sizes_kmalloc", &[mode, "--memory", memory]);
+            let stderr = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(output.status.code(), Some(1), "{stderr}");
+            let refused = "insmod: ERROR: could not insert module sizes_kmalloc.ko: \
+                           Operation not permitted";
+            assert!(stderr.contains(refused), "{stderr}");
+            let lines = lines(&output);
+            let (last, before) = lines.split_last().expect("it prints a line for each size");
+            let (ok, failed) = (limit_mib << 20, (limit_mib << 20) * 2);
+            assert_eq!(last, &format!("{failed} bytes: failed"), "{memory} {mode}");
+            assert!(before.iter().all(|line| line.contains(" bytes: OK at ")), "{memory} {mode}");
+            assert!(before.last().is_some_and(|l| l.starts_with(&format!("{ok} "))), "{before:?}");
+        }
+    }
+}
+
+#[test]
+fn parameters_are_set_or_refused_before_init() {
+    let words = ["number=0x10", "positive=7", "wide=-3", "flag", "text=a b", "name=xyz"];
+    let list = ["list=1,-2,3"];
+    prints(
+        "params",
+        &[&words[..], &list[..]].concat(),
+        &["16 7 -3 4 5 1 a b xyz", "list[0] = 1", "list[1] = -2", "list[2] = 3"],
+    );
+    let params = format!("{MODULES}/params.c");
+    for (setting, expected) in [
+        ("numer=1", "unknown parameter `numer`: the module has flag, list, name"),
+        ("number=big", "parameter `number`: `big` is not a number from -2147483648 to 2147483647"),
+        ("positive=-1", "parameter `positive`: `-1` is not a number from 0 to 4294967295"),
+        ("flag=maybe", "parameter `flag`: `maybe` is not y or n"),
+        ("list=1,2,3,4,5", "parameter `list`: `1,2,3,4,5` is not at most 4 values"),
+        (
+            "name=much-too-long",
+            "parameter `name`: `much-too-long` is not shorter than 8 characters",
+        ),
+    ] {
+        let message = refusal(&["insmod", &params, setting]);
+        assert!(message.contains(expected), "{message}");
+    }
+}
+
+/// Mistakes of a module at check level 2, and the words that name them.
+#[test]
+fn memory_errors_are_named() {
+    for (what, expected) in [
+        ("leak", "leak: 300 bytes in 3 blocks are live after exit; kmalloc of 100 bytes"),
+        ("doublefree", "double free: freed twice; kmalloc of 64 bytes"),
+        ("overflow", "overflow: byte 24 of a block of 24 bytes was written; kmalloc"),
+        ("cacheoverflow", "overflow: byte 40 of a block of 40 bytes was written; bad_cache"),
+        ("cachebusy", "cache destroyed with objects: the cache still has objects"),
+        ("sleep", "sleeping where it is forbidden: kmalloc() with GFP_KERNEL may sleep, under a"),
+        ("interior", "free inside a block: freed at byte 8 of the block; kmalloc of 64"),
+        ("wrongfree", "wrong free: freed by kfree, not by vfree; vmalloc of 100 bytes"),
+    ] {
+        for allocator in ["slub", "slob"] {
+            let setting = format!("what={what}");
+            let output = insmod("bad", &[&setting, "--check", "2", "--allocator", allocator]);
+            let lines = lines(&output);
+            let found = lines.iter().filter(|line| line.starts_with(expected)).count();
+            assert_eq!(found, 1, "{what}: {lines:#?}");
+            assert_eq!(output.status.code(), Some(1), "{what}");
+            assert!(lines.contains(&"bad: exit".to_string()), "{what}: the module goes on");
+        }
+    }
+    let allowed = insmod("bad", &["what=atomic", "--check", "2"]);
+    assert_eq!(lines(&allowed), ["bad: atomic", "bad: exit"]);
+    let leak = lines(&insmod("bad", &["what=leak", "--check", "2"]));
+    assert!(leak.iter().any(|l| l.starts_with("    allocated by make+0x")), "{leak:?}");
+}
+
+#[test]
+fn a_crash_is_named_and_takes_nobody_along() {
+    for (what, expected) in [
+        ("null", "stopped by SIGSEGV (invalid memory access) at address 0x0 in crash+0x"),
+        ("divide", "stopped by SIGFPE (division by zero)"),
+        ("memset", "stopped by SIGSEGV (invalid memory access) at address 0x8 in "),
+        ("recurse", "stopped by SIGSEGV (invalid memory access)"),
+        ("bug", "stopped by BUG() in init"),
+    ] {
+        let output = insmod("bad", &[&format!("what={what}")]);
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{what}: {stderr}");
+        assert!(stderr.contains(expected), "{what}: {stderr}");
+        assert_eq!(lines(&output)[0], format!("bad: {what}"), "the log so far is there");
+    }
+}
+
+#[test]
+fn an_endless_init_is_stopped() {
+    let output = insmod("bad", &["what=endless", "--timeout", "0.5"]);
+    assert_eq!(lines(&output), ["bad: endless", "bad: before the loop"]);
+    assert_eq!(output.status.code(), Some(1));
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(stderr.contains("no end after 0.5 s in init"), "{stderr}");
+}
+
+#[test]
+fn what_does_not_build_is_refused_with_the_tools_own_words() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("wrong.c");
+    let source = "#include <linux/module.h>\nint init_module(void) { return undeclared(); }\n";
+    std::fs::write(&path, source).unwrap();
+    let output = run(&["insmod", path.to_str().unwrap()]);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr.contains("wrong.c: does not compile"), "{stderr}");
+    assert!(stderr.contains("wrong.c:2:") && stderr.contains("undeclared"), "{stderr}");
+    let output = insmod("missing", &[]);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr.contains("not provided here:\n  frobnicate_the_kernel\n"), "{stderr}");
+    assert!(refusal(&["insmod", "/nowhere/x.c"]).contains("/nowhere/x.c: No such file"));
+    assert!(refusal(&["insmod", "Cargo.toml"]).contains("is no C source"));
+}
+
+#[test]
+fn metadata_is_shown_on_request() {
+    let text = stdout(&["insmod", &format!("{MODULES}/params.c"), "--modinfo"]);
+    for line in [
+        "version:        1.2",
+        "description:    Parameters of each kind",
+        "license:        GPL",
+        "parm:           number:An integer (int)",
+        "parm:           list:Up to four integers (array of int)",
+    ] {
+        assert!(text.lines().any(|l| l == line), "{line}\n{text}");
+    }
+}
+
+#[test]
+fn json_says_all_of_it() {
+    let output = insmod("bad", &["what=doublefree", "--check", "2", "--format", "json"]);
+    let json: Value = serde_json::from_slice(&output.stdout).expect("valid JSON");
+    assert_eq!(json["schema"], "slablab.insmod/1");
+    assert_eq!((&json["init"], &json["exited"]), (&0.into(), &true.into()));
+    assert_eq!(json["log"][0]["text"], "bad: doublefree");
+    let finding = &json["findings"][0];
+    assert_eq!(finding["kind"], "double_free");
+    for site in ["call", "allocated_by", "freed_by"] {
+        assert!(finding[site].as_str().is_some_and(|s| s.contains("+0x")), "{finding}");
+    }
+}
