@@ -42,7 +42,7 @@ symbols! {
     "kfree" = memory::kfree::<B>, @ 1;
     "kfree_sensitive" = memory::kfree_sensitive::<B>, @ 1;
     "ksize" = memory::ksize::<B>;
-    "kmalloc_size_roundup" = memory::kmalloc_size_roundup::<B>;
+    "kmalloc_size_roundup" = memory::kmalloc_size_roundup;
     "kfree_bulk" = memory::kfree_bulk::<B>, @ 2;
     "kapi_cache_create" = memory::kapi_cache_create::<B>;
     "kmem_cache_destroy" = memory::kmem_cache_destroy::<B>, @ 1;
@@ -137,6 +137,7 @@ symbols! {
     "xa_get_order" = capi::normal::xa_get_order;
     "xa_destroy" = capi::normal::xa_destroy;
     "slablab_xa_fail_nonblocking" = capi::process::slablab_xa_fail_nonblocking;
+    "slablab_xa_bytes" = capi::normal::slablab_xa_bytes;
     "xas_load" = capi::advanced::xas_load;
     "xas_reload" = capi::advanced::xas_reload;
     "xas_find" = capi::advanced::xas_find;

@@ -141,10 +141,8 @@ impl<B: Backend> Engine<B> {
         if live.source == Source::Vmalloc {
             return self.vfree_unchecked(address, site);
         }
-        if let Source::Pages(_) = live.source {
-            if let Some(pfn) = self.page_of(address) {
-                self.pages.clear(pfn);
-            }
+        if let (Source::Pages(_), Some(pfn)) = (&live.source, self.page_of(address)) {
+            self.pages.clear(pfn);
         }
         let poison = match live.source {
             // Constructed objects keep their state.

@@ -199,7 +199,7 @@ impl<B: Backend> Engine<B> {
     ) -> Result<CacheHandle, String> {
         let guard = if self.ledger.is_some() { GUARD_BYTES as u32 } else { 0 };
         let args = CacheArgs {
-            ctor: (ctor != 0).then(|| Ctor { func: text::call_ctor, context: ctor as usize }),
+            ctor: (ctor != 0).then_some(Ctor { func: text::call_ctor, context: ctor as usize }),
             ..CacheArgs::new(name.to_string_lossy(), bytes + guard).align(align).flags(flags)
         };
         let id = self.machine.cache_create(&args).map_err(|error| error.to_string())?;

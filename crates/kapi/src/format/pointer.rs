@@ -44,7 +44,7 @@ pub(super) fn put(
     match &extension[..2] {
         b"x\0" => hex(out, spec, address),
         b"S\0" | b"F\0" | b"B\0" | b"s\0" | b"f\0" => {
-            symbol(out, spec, extension[0], address, memory)
+            symbol(out, spec, extension[0], address, memory);
         }
         b"e\0" => error(out, spec, address, memory),
         b"V\0" => spec.padded(out, &memory.nested(address)),

@@ -43,7 +43,9 @@ pub(crate) fn watch(base: u64, text: (u64, u64)) {
 extern "C" fn handler(signal: i32, info: *mut libc::siginfo_t, context: *mut c_void) {
     let mut line = Line::default();
     // SAFETY: the kernel passes a valid record.
-    let address = unsafe { (*info).si_addr() } as u64;
+    let info = unsafe { &*info };
+    // SAFETY: each of these signals comes with an address.
+    let address = unsafe { info.si_addr() } as u64;
     let registers = Registers::of(context);
     // A full line cannot be written; what fits is not JSON then, and the parent names the signal.
     let _ = write_event(&mut line, signal, address, registers);
@@ -117,10 +119,10 @@ fn write_event(
     }
     let mut frame = registers.frame;
     while let (Some(next), Some(back)) = (word(frame), word(frame.wrapping_add(8))) {
-        if let Some(at) = in_module(back) {
-            if !put(line, at)? {
-                break;
-            }
+        if let Some(at) = in_module(back)
+            && !put(line, at)?
+        {
+            break;
         }
         if next <= frame {
             break;

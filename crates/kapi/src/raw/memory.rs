@@ -34,7 +34,7 @@ pub(crate) extern "C" fn ksize<B: Backend>(address: u64) -> u64 {
     engine::<B>().ksize(address)
 }
 
-pub(crate) extern "C" fn kmalloc_size_roundup<B: Backend>(size: u64) -> u64 {
+pub(crate) extern "C" fn kmalloc_size_roundup(size: u64) -> u64 {
     let classes = slablab_kmem::KmallocConfig::LINUX;
     let class = classes.iter().map(|&c| u64::from(c)).find(|&c| c >= size);
     class.unwrap_or_else(|| size.next_power_of_two().max(PAGE_SIZE))
