@@ -41,7 +41,7 @@ mod tree;
 
 pub use cached::CachedTree;
 pub use chained::{Chained, Hash64, Hash512};
-pub use probe::Probe;
+pub use probe::{Handler, Probe};
 pub use resizing::HashResizing;
 pub use table::{Error, ProbeTable};
 pub use tree::Tree;

@@ -57,6 +57,12 @@ fn arms_and_disarms<T: ProbeTable>() {
     assert!(table.disable(TEXT) && !is_enabled());
     assert!(table.enable(TEXT) && is_enabled());
     assert!(!table.enable(TEXT + 1) && !table.disable(TEXT + 1));
+    // A disarmed probe counts what it missed and runs nothing.
+    assert!(table.disable(TEXT));
+    let guard = pin();
+    let probe = table.lookup(TEXT, &guard).expect("registered");
+    probe.hit();
+    assert_eq!(probe.missed(), 1);
 }
 
 fn two_tables_do_not_mix<T: ProbeTable>() {
