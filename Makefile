@@ -4,7 +4,7 @@
 #   make bench   the measurements under bench/, side by side with the peers
 CARGO ?= cargo
 .DEFAULT_GOAL := help
-.PHONY: help demo build rust test bench kernel fmt-check clippy test-rust test-xarray-kernel test-boot
+.PHONY: help demo build rust test bench kernel fmt-check clippy test-rust test-xarray-kernel test-xarray-races test-boot
 
 help:
 	@sed -n 's/^#   //p' $(firstword $(MAKEFILE_LIST))
@@ -24,7 +24,7 @@ build: rust
 rust:
 	@command -v $(CARGO) >/dev/null || { echo "Rust is missing: install it by https://rustup.rs" >&2; exit 2; }
 
-test: fmt-check clippy test-rust test-xarray-kernel test-boot
+test: fmt-check clippy test-rust test-xarray-kernel test-xarray-races test-boot
 
 fmt-check: rust
 	$(CARGO) fmt --all --check
@@ -39,6 +39,11 @@ test-rust:
 # Linux's own lib/test_xarray.c on our array.
 test-xarray-kernel:
 	crates/xarray/tests/kernel/run.sh
+
+# The array's reclamation in every interleaving (loom), and all of it under AddressSanitizer.
+test-xarray-races:
+	RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=target/loom $(CARGO) test --quiet --release -p slablab-xarray --lib
+	crates/xarray/tests/asan.sh
 
 # One real kernel for each allocator, built, booted in QEMU and used; and guests that panic, hang or fail on
 # request. Ten minutes from nothing on two idle cores; the kernels are kept in ~/.cache/slablab.

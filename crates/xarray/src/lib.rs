@@ -29,7 +29,10 @@
 //! - A lock drop inside `__xa_store` to wait for memory does not happen; user space does not reclaim.
 
 #![deny(unsafe_code)]
+// Loom sees reclamation only (raw/rcu/models.rs); the rest is not built, or not used.
+#![cfg_attr(loom, allow(dead_code, unused_imports, reason = "loom sees a part"))]
 
+#[cfg(not(loom))]
 mod core;
 mod entry;
 mod error;
@@ -39,8 +42,11 @@ mod raw;
 #[cfg(not(loom))]
 mod typed;
 
+#[cfg(not(loom))]
 pub use core::array::{Entries, RawXArray};
+#[cfg(not(loom))]
 pub use core::cursor::Position;
+#[cfg(not(loom))]
 pub use core::face::{Cursor, CursorMut};
 pub use entry::Entry;
 pub use error::{Error, Result};
@@ -50,6 +56,9 @@ pub use raw::capi;
 pub use raw::memory::{AllocHook, set_alloc_hook};
 #[cfg(not(loom))]
 pub use raw::rcu::{Guard, pin, synchronize};
+#[cfg(not(loom))]
 pub use raw::typed::{Removed, Stored, Value, drop_later};
+#[cfg(not(loom))]
 pub use raw::writer::Writer;
+#[cfg(not(loom))]
 pub use typed::{Iter, Locked, Rejected, XArray};

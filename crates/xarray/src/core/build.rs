@@ -85,11 +85,13 @@ impl Writer<'_> {
     fn build_bucket(&self, items: &[Item], width_log2: u32, room: usize) -> Result<Word> {
         let word = Bucket::create(items[0].index, width_log2, room, self.gfp)?;
         if let Child::Bucket(bucket) = word.child(self.pin()) {
-            items.iter().for_each(|item| bucket.append(item.index, item.entry));
-            for mark in Mark::ALL {
-                let bits = items.iter().enumerate();
-                let bits = bits.map(|(i, item)| u32::from(item.marks & mark.bit() != 0) << i);
-                bucket.set_marks(mark, bits.sum());
+            bucket.fill(items.len(), |i| (items[i].index, items[i].entry));
+            if items.iter().any(|item| item.marks != 0) {
+                for mark in Mark::ALL {
+                    let bits = items.iter().enumerate();
+                    let bits = bits.map(|(i, item)| u32::from(item.marks & mark.bit() != 0) << i);
+                    bucket.set_marks(mark, bits.sum());
+                }
             }
         }
         Ok(word)
@@ -110,13 +112,14 @@ impl Writer<'_> {
 
     /// Puts items below an unpublished node.
     pub(crate) fn fill_dense(&self, node: &Dense, items: &Items) -> Result<()> {
+        if node.shift() == 0 {
+            self.fill_leaf(node, items);
+            return Ok(());
+        }
         let mut done = 0_u64;
         for item in items.as_slice() {
             let offset = node.digit(item.index);
-            if node.shift() == 0 {
-                node.set(offset, Word::from_entry(item.entry));
-                self.set_leaf_marks(node, offset, item.marks);
-            } else if done & 1 << offset == 0 {
+            if done & 1 << offset == 0 {
                 done |= 1 << offset;
                 let group = align_down(item.index, node.shift());
                 let group = items.select(|index| align_down(index, node.shift()) == group);
@@ -128,11 +131,18 @@ impl Writer<'_> {
         Ok(())
     }
 
-    fn set_leaf_marks(&self, node: &Dense, offset: usize, marks: u8) {
-        for mark in Mark::ALL {
-            let bit = u64::from(marks & mark.bit() != 0) << offset;
-            node.set_marks(mark, node.marks(mark) & !(1 << offset) | bit);
+    fn fill_leaf(&self, node: &Dense, items: &Items) {
+        let (mut used, mut marks) = (0_u64, [0_u64; 3]);
+        for item in items.as_slice() {
+            let offset = node.digit(item.index);
+            node.slot(offset).set_entry(item.entry);
+            used |= 1 << offset;
+            for mark in Mark::ALL {
+                marks[mark.number()] |= u64::from(item.marks >> mark.number() & 1) << offset;
+            }
         }
+        node.set_used(used);
+        Mark::ALL.iter().for_each(|&mark| node.set_marks(mark, marks[mark.number()]));
     }
 
     /// Recomputes the mark bits of an inner slot from the child in it.

@@ -239,6 +239,24 @@ impl Bucket<'_> {
         self.add_live(isize::from(!entry.is_null()));
     }
 
+    /// Fills a fresh bucket, as many times [`Bucket::append`] would.
+    pub(crate) fn fill(&self, len: usize, item: impl Fn(usize) -> (u64, Entry)) {
+        let (first, width_log2) = (item(0).0, self.width_log2());
+        let (lane_bits, lanes) = (8 << width_log2, 8 >> width_log2);
+        let mask = u64::MAX >> (64 - lane_bits);
+        for word in 0..self.key_words() {
+            let keys = (0..lanes).fold(0, |keys, lane| {
+                let number = word * lanes + lane;
+                let index = if number < len { item(number).0 } else { first };
+                keys | (index & mask) << (lane as u32 * lane_bits)
+            });
+            self.key_word(word).store(keys, Ordering::Relaxed);
+        }
+        (0..len).for_each(|number| self.slot(number).set_entry(item(number).1));
+        self.header().len.store(len as u8, Ordering::Relaxed);
+        self.header().live.store(len as u8, Ordering::Relaxed);
+    }
+
     /// Stores into an existing slot and keeps the count of live ones.
     pub(crate) fn replace(&self, number: usize, entry: Entry) -> Entry {
         let old = self.slot(number).entry();

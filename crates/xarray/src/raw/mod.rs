@@ -23,10 +23,13 @@ pub(crate) mod memory;
 pub(crate) mod rcu;
 pub(crate) mod slot;
 pub(crate) mod sync;
+#[cfg(not(loom))]
 pub(crate) mod typed;
+#[cfg(not(loom))]
 pub(crate) mod writer;
 
 pub(crate) use bucket::Bucket;
 pub(crate) use dense::Dense;
 pub(crate) use slot::{Child, Pin, Slot, Word};
+#[cfg(not(loom))]
 pub(crate) use writer::{Place, Writer};

@@ -36,6 +36,8 @@ use super::sync::{AtomicPtr, AtomicUsize, Ordering, fence};
 #[cfg(not(loom))]
 pub(crate) mod callbacks;
 mod domain;
+#[cfg(all(test, loom))]
+mod models;
 #[cfg(not(loom))]
 mod process;
 

@@ -112,6 +112,11 @@ impl Word {
         Self(self.0.map_addr(|addr| (addr & !SKIPS) | (usize::from(skips) * SKIPS)))
     }
 
+    /// Returns the word without its information: an address inside the node, which leak detectors understand.
+    pub(crate) fn bare(self) -> Self {
+        Self(self.0.map_addr(|addr| addr & (ADDRESS | NODE | BUCKET)))
+    }
+
     #[inline]
     pub(crate) fn node(self) -> *mut () {
         self.0.map_addr(|addr| addr & ADDRESS)

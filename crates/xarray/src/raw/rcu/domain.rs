@@ -25,6 +25,7 @@ impl Limbo {
     ///
     /// The word is a node's, it is in no slot of a live node, and it is retired once.
     pub(crate) unsafe fn push(&mut self, word: Word) {
+        let word = word.bare();
         // SAFETY: the caller owns the node now.
         unsafe { set_next(word, self.first) };
         if self.is_empty() {
@@ -63,7 +64,10 @@ impl Limbo {
         let word = self.first;
         // SAFETY: the list owns its nodes.
         self.first = unsafe { next(word) };
-        Some(word)
+        let node = std::ptr::NonNull::new(word.node().cast::<Dense>())?;
+        // SAFETY: `push_private` takes dense nodes only.
+        let shift = unsafe { node.as_ref() }.shift();
+        Some(Word::from_dense(node, shift))
     }
 
     /// Frees nodes that were never linked and were not handed out.
@@ -96,6 +100,20 @@ impl Limbo {
 ///
 /// Nobody uses it any more.
 pub(crate) unsafe fn free_node(word: Word) {
+    #[cfg(loom)]
+    super::models::note_freed(word);
+    #[cfg(not(loom))]
+    // SAFETY: as the caller promises.
+    unsafe {
+        give_back(word);
+    }
+}
+
+/// # Safety
+///
+/// As [`free_node`].
+#[cfg(not(loom))]
+unsafe fn give_back(word: Word) {
     let layout = if word.is_bucket() {
         // SAFETY: the word is a bucket's.
         unsafe { Bucket::from_word(word) }.layout()

@@ -1,12 +1,11 @@
-//! Random operations on an array and on a `BTreeMap` together, allocations failing now and then.
+//! An array and a `BTreeMap` of ranges that get the same operations, allocations failing now and then.
+//!
+//! Used by the property test beside it and by the fuzz target `xarray_model`.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
 
-use proptest::prelude::*;
-use slablab_xarray::{
-    Entry, Error, Filter, Flags, Gfp, IdLimit, Mark, RawXArray, pin, set_alloc_hook,
-};
+use slablab_xarray::{Entry, Error, Filter, Flags, Gfp, Mark, RawXArray, pin, set_alloc_hook};
 
 thread_local! {
     /// Allocations of this thread that still succeed.
@@ -21,8 +20,9 @@ fn hook(_: Gfp, _: usize) -> bool {
     })
 }
 
+/// An operation with its index, and what else it needs.
 #[derive(Debug, Clone)]
-enum Op {
+pub(crate) enum Op {
     Store(u64, usize),
     Erase(u64),
     Insert(u64, usize),
@@ -140,7 +140,8 @@ fn compare(array: &RawXArray, model: &Model) {
     }
 }
 
-fn run(ops: Vec<Op>) {
+/// Runs the operations, and compares after each.
+pub(crate) fn run(ops: Vec<Op>) {
     set_alloc_hook(Some(hook));
     ALLOCATIONS_LEFT.set(u64::MAX);
     let array = RawXArray::new(Flags::NONE);
@@ -248,84 +249,6 @@ fn step(array: &RawXArray, model: &mut Model, op: &Op) {
         Op::Clear => {
             writer.clear();
             model.0.clear();
-        }
-    }
-}
-
-/// Indices that meet: few chunks, at several scales, and the ends.
-fn index() -> impl Strategy<Value = u64> {
-    prop_oneof![
-        4 => 0..200_u64,
-        3 => (0..8_u64, 0..64_u64).prop_map(|(chunk, i)| chunk * 4096 + i),
-        2 => (0..6_u32, 0..70_u64).prop_map(|(level, i)| (1 << (level * 11)) + i),
-        1 => (0..3_u64).prop_map(|i| u64::MAX - i),
-        2 => (0..40_u64).prop_map(|i| i.wrapping_mul(0x9e37_79b9_7f4a_7c15)),
-    ]
-}
-
-fn op() -> impl Strategy<Value = Op> {
-    prop_oneof![
-        12 => (index(), 0..9_usize).prop_map(|(i, v)| Op::Store(i, v)),
-        6 => index().prop_map(Op::Erase),
-        2 => (index(), 0..9_usize).prop_map(|(i, v)| Op::Insert(i, v)),
-        1 => (index(), 0..9_usize, 0..9_usize).prop_map(|(i, a, b)| Op::Exchange(i, a, b)),
-        1 => index().prop_map(Op::Reserve),
-        1 => index().prop_map(Op::Release),
-        4 => (index(), 0..3_usize).prop_map(|(i, m)| Op::Mark(i, m)),
-        2 => (index(), 0..3_usize).prop_map(|(i, m)| Op::Unmark(i, m)),
-        2 => (index(), 0..16_u32, 0..9_usize).prop_map(|(i, o, v)| Op::StoreOrder(i, o, v)),
-        1 => (index(), 0..64_u32, 0..9_usize).prop_map(|(i, o, v)| Op::StoreOrder(i, o, v)),
-        1 => (index(), 0..9000_u64, 0..9_usize).prop_map(|(i, n, v)| Op::StoreRange(i, n, v)),
-        1 => (index(), 0..300_u64).prop_map(|(i, n)| Op::EraseRange(i, n)),
-        1 => (0..12_u64).prop_map(Op::FailAfter),
-        1 => Just(Op::Clear),
-    ]
-}
-
-/// Mostly single entries, so that nodes fill up, overflow and shrink.
-fn single_op() -> impl Strategy<Value = Op> {
-    prop_oneof![
-        40 => (index(), 0..9_usize).prop_map(|(i, v)| Op::Store(i, v)),
-        15 => index().prop_map(Op::Erase),
-        10 => (index(), 0..3_usize).prop_map(|(i, m)| Op::Mark(i, m)),
-        5 => (index(), 0..3_usize).prop_map(|(i, m)| Op::Unmark(i, m)),
-        1 => (index(), 0..9_u32, 0..9_usize).prop_map(|(i, o, v)| Op::StoreOrder(i, o, v)),
-        1 => (index(), 0..90_u64).prop_map(|(i, n)| Op::EraseRange(i, n)),
-        3 => (0..12_u64).prop_map(Op::FailAfter),
-    ]
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig { cases: 256, ..ProptestConfig::default() })]
-
-    #[test]
-    fn behaves_like_a_map_of_ranges(ops in prop::collection::vec(op(), 1..120)) {
-        run(ops);
-    }
-
-    #[test]
-    fn behaves_like_a_map_when_it_grows_and_shrinks(
-        ops in prop::collection::vec(single_op(), 300..600),
-    ) {
-        run(ops);
-    }
-
-    #[test]
-    fn ids_are_the_lowest_free_ones(ops in prop::collection::vec((0..4_u8, 0..300_u32), 1..400)) {
-        let array = RawXArray::new(Flags::ALLOC);
-        let mut taken = std::collections::BTreeSet::new();
-        for (kind, id) in ops {
-            let writer = array.lock();
-            if kind == 0 {
-                writer.remove(u64::from(id));
-                taken.remove(&id);
-            } else {
-                let limit = IdLimit { min: id / 2, max: id };
-                let lowest = (limit.min..=limit.max).find(|id| !taken.contains(id));
-                let got = writer.alloc(Entry::value(id as usize), limit);
-                prop_assert_eq!(got, lowest.ok_or(Error::Busy));
-                taken.extend(got.ok());
-            }
         }
     }
 }

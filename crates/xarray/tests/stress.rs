@@ -1,0 +1,170 @@
+//! Readers, writers and reclamation at once. Under AddressSanitizer (`make test-xarray-asan`) any node that is
+//! freed under a reader shows.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use slablab_xarray::{Entry, Filter, Flags, Mark, RawXArray, XArray, pin, synchronize};
+
+/// How long each test runs, in milliseconds.
+fn duration() -> Duration {
+    let ms = std::env::var("STRESS_MS").ok().and_then(|ms| ms.parse().ok()).unwrap_or(300);
+    Duration::from_millis(ms)
+}
+
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+        self.0 >> 33
+    }
+}
+
+/// Indices at several densities, so that nodes of all kinds come and go.
+fn index(random: &mut Random) -> u64 {
+    let i = random.next();
+    match i % 4 {
+        0 => i / 4 % 64,
+        1 => 4096 + i / 4 % 512,
+        2 => (i / 4 % 256) * 64,
+        _ => (i / 4 % 64) << 40,
+    }
+}
+
+/// Every entry tells its index, so a reader sees if it is handed another's.
+fn value(index: u64, salt: u64) -> Entry {
+    Entry::value((index << 8 | (salt & 0xff)) as usize & Entry::VALUE_MAX)
+}
+
+fn belongs(entry: Entry, index: u64) -> bool {
+    entry.is_null() || entry.as_value().is_some_and(|value| value as u64 >> 8 == index)
+}
+
+#[test]
+fn readers_see_only_what_was_stored_at_their_index() {
+    let array = RawXArray::new(Flags::NONE);
+    let (stop, reads) = (AtomicBool::new(false), AtomicU64::new(0));
+    std::thread::scope(|scope| {
+        for seed in 0..2 {
+            let (array, stop, reads) = (&array, &stop, &reads);
+            scope.spawn(move || {
+                let mut random = Random(seed);
+                while !stop.load(Ordering::Relaxed) {
+                    let guard = pin();
+                    for _ in 0..32 {
+                        let index = index(&mut random);
+                        let entry = array.load(index, &guard);
+                        assert!(belongs(entry, index), "{index:#x}: {entry:?}");
+                        reads.fetch_add(1, Ordering::Relaxed);
+                    }
+                    let from = index(&mut random);
+                    let mut last = None;
+                    for (index, entry) in
+                        array.entries(from, u64::MAX, Filter::Present, &guard).take(40)
+                    {
+                        assert!(belongs(entry, index) && last.is_none_or(|last| last < index));
+                        last = Some(index);
+                    }
+                    array.get_mark(from, Mark::M1, &guard);
+                }
+            });
+        }
+        let mut random = Random(99);
+        let start = Instant::now();
+        while start.elapsed() < duration() {
+            for _ in 0..256 {
+                let index = index(&mut random);
+                let writer = array.lock();
+                match random.next() % 8 {
+                    0..4 => drop(writer.store(index, value(index, random.next())).expect("memory")),
+                    4 => writer.mark(index, Mark::M1),
+                    5 => writer.set_range(index & !63, index | 63, Entry::NULL).expect("erasing"),
+                    _ => drop(writer.remove(index)),
+                }
+            }
+        }
+        stop.store(true, Ordering::Relaxed);
+    });
+    assert!(reads.into_inner() > 0);
+    array.clear();
+    synchronize();
+}
+
+#[test]
+fn boxes_live_as_long_as_readers_look() {
+    let array: XArray<Box<[u64; 4]>> = XArray::new();
+    let stop = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        for seed in 0..2 {
+            let (array, stop) = (&array, &stop);
+            scope.spawn(move || {
+                let mut random = Random(seed);
+                while !stop.load(Ordering::Relaxed) {
+                    let guard = pin();
+                    let index = index(&mut random);
+                    if let Some(object) = array.load(index, &guard) {
+                        assert_eq!(*object, [index; 4]);
+                    }
+                }
+            });
+        }
+        let mut random = Random(5);
+        let start = Instant::now();
+        while start.elapsed() < duration() {
+            for _ in 0..256 {
+                let index = index(&mut random);
+                if random.next().is_multiple_of(3) {
+                    drop(array.remove(index));
+                } else {
+                    drop(array.store(index, Box::new([index; 4])).expect("memory"));
+                }
+            }
+        }
+        stop.store(true, Ordering::Relaxed);
+    });
+}
+
+#[test]
+fn multi_index_entries_change_as_a_whole_or_not_at_all() {
+    let array = RawXArray::new(Flags::NONE);
+    let stop = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let (array, stop) = (&array, &stop);
+        scope.spawn(move || {
+            let mut random = Random(1);
+            while !stop.load(Ordering::Relaxed) {
+                let guard = pin();
+                let index = random.next() % 1024;
+                let entry = array.load(index, &guard);
+                // Each entry covers the 2^order indices around it, or this one alone.
+                let covers =
+                    |value: usize| (value >> 4) as u64 == index >> (value & 15) << (value & 15);
+                assert!(
+                    entry.is_null() || entry.as_value().is_some_and(covers),
+                    "{index}: {entry:?}"
+                );
+            }
+        });
+        let mut random = Random(2);
+        let start = Instant::now();
+        while start.elapsed() < duration() {
+            for _ in 0..64 {
+                let (index, order) = (random.next() % 1024, random.next() % 9);
+                let first = index >> order << order;
+                let writer = array.lock();
+                if random.next().is_multiple_of(3) {
+                    writer
+                        .set_range(first, first + (1 << order) - 1, Entry::NULL)
+                        .expect("erasing");
+                    continue;
+                }
+                // As a new entry: what is larger goes first.
+                writer.set_range(first, first + (1 << order) - 1, Entry::NULL).expect("erasing");
+                let entry = Entry::value((first << 4 | order) as usize);
+                writer.store_order(first, order as u32, entry).expect("memory");
+            }
+        }
+        stop.store(true, Ordering::Relaxed);
+    });
+}
