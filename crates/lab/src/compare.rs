@@ -1,8 +1,8 @@
 //! From rows to verdicts: variants within a run, one run against another, and several hosts as blocks.
 //!
-//! How it works: within a run the rounds are pairs, since each holds every variant once and near in time; with fewer
-//! than [`PAIRS_MIN`] rounds the rank test of pairs can show nothing, and the samples are taken as independent. Runs that
-//! were made one after the other are independent samples, and the answer says what that is worth. All
+//! How it works: within a run the rounds are pairs, since each holds every variant once and near in time. With so few
+//! rounds that the rank test of pairs could show nothing after the correction below, the samples are taken as
+//! independent; that follows from the plan alone, never from the values. Runs that were made one after the other are independent samples, and the answer says what that is worth. All
 //! comparisons of one metric are corrected together by Holm's method.
 //!
 //! Invariants: warm-ups never count. Values of different hosts meet within blocks only.
@@ -14,9 +14,6 @@ use slablab_report::{Comparisons, Group};
 use slablab_stats::{Block, Comparison, Design as Pairing, Question, compare, compare_blocks};
 
 use crate::{Error, Journal, Metric, Nature, Part, Plan, Result, Row};
-
-/// From so many pairs on Wilcoxon's test can reach p < 0.05: 2^-(n-1).
-const PAIRS_MIN: usize = 6;
 
 /// A run as it was stored.
 #[derive(Debug, Clone)]
@@ -174,6 +171,7 @@ impl Outcome {
     fn compare_metric(&self, metric: &Metric, baseline: &str, question: &Question) -> Result<Side> {
         let question = Question { direction: metric.direction, ..*question };
         let mut rows = Vec::new();
+        let comparisons = self.plan.design.points.len() * (self.plan.design.variants.len() - 1);
         for point in &self.plan.design.points {
             let base = self.values(&metric.key, baseline, point);
             for candidate in self.plan.design.variants.iter().filter(|v| *v != baseline) {
@@ -183,8 +181,7 @@ impl Outcome {
                 if a.len() < 2 {
                     continue;
                 }
-                let pairing =
-                    if a.len() >= PAIRS_MIN { Pairing::Paired } else { Pairing::Independent };
+                let pairing = pairing(a.len(), comparisons, question.alpha);
                 let comparison = compare(&a, &b, pairing, &question)
                     .map_err(Error::numbers(format!("{candidate} {point} {}", metric.name)))?;
                 rows.push((point.clone(), candidate.clone(), comparison));
@@ -303,6 +300,13 @@ pub fn compare_hosts(outcomes: &[Outcome], question: &Question) -> Result<Vec<Si
         ));
     }
     Ok(sides)
+}
+
+/// Returns whether so many rounds are taken as pairs: Wilcoxon's test cannot give less than 2^-(n-1), and Holm's
+/// method multiplies that by the number of comparisons.
+fn pairing(rounds: usize, comparisons: usize, alpha: f64) -> Pairing {
+    let least = 0.5f64.powi(rounds as i32 - 1) * comparisons as f64;
+    if least < alpha / 2.0 { Pairing::Paired } else { Pairing::Independent }
 }
 
 /// Puts the rows of a metric together, with p corrected over all of them.

@@ -124,6 +124,11 @@ impl Metric {
             nature,
         }
     }
+
+    /// Makes a metric of which more is better.
+    pub(crate) fn more(key: &str, name: &str, unit: &str, nature: Nature) -> Self {
+        Self { direction: Direction::MoreIsBetter, ..Self::less(key, name, unit, nature) }
+    }
 }
 
 /// What a user asks for.

@@ -134,7 +134,9 @@ impl Comparison {
     /// Applies Holm's correction over all `comparisons`.
     pub fn adjust_all(comparisons: &mut [Self]) {
         let p: Vec<f64> = comparisons.iter().map(|c| c.test.p).collect();
+        let many = comparisons.len() as f64;
         for (comparison, p) in comparisons.iter_mut().zip(holm(&p)) {
+            comparison.p_least = (comparison.p_least * many).min(1.0);
             comparison.adjust(p);
         }
     }

@@ -40,6 +40,12 @@ impl Module {
         &self.name
     }
 
+    /// Returns the folder of its sources.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
     /// Returns `NAME.ko` for `kernel`, built when it is not in the store.
     ///
     /// # Errors

@@ -4,6 +4,11 @@ mod audit_cache;
 mod hackbench;
 mod kernel;
 mod kprobes;
+mod lifo;
+mod locality;
+mod memmax;
+mod memtim;
+mod modules;
 mod replay;
 
 use crate::{Error, Experiment, Result};
@@ -11,7 +16,16 @@ use crate::{Error, Experiment, Result};
 /// Returns all experiments.
 #[must_use]
 pub fn experiments() -> &'static [&'static dyn Experiment] {
-    &[&hackbench::Hackbench, &audit_cache::AuditCache, &kprobes::Kprobes, &replay::Replay]
+    &[
+        &hackbench::Hackbench,
+        &audit_cache::AuditCache,
+        &memmax::Memmax,
+        &memtim::Memtim,
+        &locality::Locality,
+        &lifo::Lifo,
+        &kprobes::Kprobes,
+        &replay::Replay,
+    ]
 }
 
 /// Returns the experiment of this name.

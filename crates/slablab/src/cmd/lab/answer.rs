@@ -9,6 +9,9 @@ use slablab_stats::{Comparison, Verdict};
 use super::compare::sides;
 use crate::output::{Cell, Column, Page, Report, Table};
 
+/// Up to so many comparisons of a metric are said in sentences, too.
+const SENTENCES_MAX: usize = 4;
+
 /// How a table of comparisons looks.
 #[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Layout {
@@ -194,8 +197,11 @@ impl Report for Answer {
                 Layout::Mmtests => compared.table.mmtests(),
             };
             table.lines().for_each(|line| page.line(line));
-            page.line("");
-            compared.rows.iter().for_each(|row| page.line(&row.sentence));
+            // A long table says it better than as many sentences.
+            if compared.rows.len() <= SENTENCES_MAX {
+                page.line("");
+                compared.rows.iter().for_each(|row| page.line(&row.sentence));
+            }
         }
         if !self.counts.is_empty() {
             page.heading("The same in every run");

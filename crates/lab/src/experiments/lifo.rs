@@ -1,0 +1,92 @@
+//! `lifo`: does an allocator give back the object that was freed last?
+
+use super::modules::{self, Host};
+use crate::{
+    Bench, Cell, Design, Engine, Error, Experiment, Metric, Nature, Observation, Request, Result,
+};
+
+/// The experiment.
+pub(crate) struct Lifo;
+
+impl Experiment for Lifo {
+    fn name(&self) -> &'static str {
+        "lifo"
+    }
+
+    fn question(&self) -> &'static str {
+        "In which order does each allocator reuse objects: the last freed first?"
+    }
+
+    fn engines(&self) -> &'static [Engine] {
+        &[Engine::User]
+    }
+
+    fn metrics(&self) -> Vec<Metric> {
+        vec![
+            Metric::more(
+                "in_lifo_order",
+                "last freed, first reused (1: yes, 0: no)",
+                "",
+                Nature::Exact,
+            ),
+            Metric::more("reused", "freed objects that were reused", "", Nature::Exact),
+        ]
+    }
+
+    fn parameters(&self) -> &'static [(&'static str, &'static str)] {
+        &[
+            ("allocators", "which ones, by comma; all by default"),
+            ("sizes", "bytes of an object, by comma; 32,64,200,1024 by default"),
+        ]
+    }
+
+    fn design(&self, request: &Request) -> Result<Design> {
+        let variants = request.list("allocators", &modules::names());
+        if let Some(wrong) = variants.iter().find(|name| !modules::names().contains(&name.as_str()))
+        {
+            return Err(Error::Request(format!(
+                "there is no allocator '{wrong}'; there are: {}",
+                modules::names().join(", ")
+            )));
+        }
+        let points = request.list("sizes", &["32", "64", "200", "1024"]);
+        if let Some(wrong) =
+            points.iter().find(|size| !size.parse::<u32>().is_ok_and(|n| (1..=4096).contains(&n)))
+        {
+            return Err(Error::Request(format!(
+                "sizes={wrong}: numbers from 1 to 4096 are needed"
+            )));
+        }
+        Ok(Design { variants, point_name: "bytes".to_owned(), points, rounds: 1, warmups: 0 })
+    }
+
+    fn prepare(&self, _request: &Request, _design: &Design) -> Result<Box<dyn Bench>> {
+        Ok(Box::new(Bed { host: Host::build("lifo")? }))
+    }
+}
+
+struct Bed {
+    host: Host,
+}
+
+impl Bench for Bed {
+    fn observe(&mut self, cell: &Cell) -> Result<Observation> {
+        let facts = self.host.run(cell, &cell.variant, &[format!("size={}", cell.point)])?;
+        let summary = facts.iter().rfind(|fact| fact.contains_key("order"));
+        let summary = summary.ok_or_else(|| Error::Cell {
+            cell: cell.words(),
+            reason: "the module did not say the order".to_owned(),
+        })?;
+        let mut values = modules::numbers(summary, &["reused"]);
+        values.insert("in_lifo_order".to_owned(), f64::from(u8::from(summary["order"] == "lifo")));
+        Ok(Observation {
+            values,
+            detail: serde_json::json!({ "order": summary["order"] }),
+            command: format!(
+                "slablab insmod kernel/modules/lifo size={} --allocator {}",
+                cell.point, cell.variant
+            ),
+            ..Observation::default()
+        })
+    }
+}

@@ -1,0 +1,165 @@
+//! `locality`: why does a 40-byte kmalloc object scatter while a 32-byte one, or one from its own cache, stays dense?
+//!
+//! kmalloc puts both into shared caches, 40 bytes into that for 64, where the holes that others left are filled first; a
+//! cache of its own begins with empty slabs. The module first fills and half frees the shared cache.
+
+use slablab_report::{AddressPanel, Addresses, Item, Plot, Section};
+
+use super::modules::{self, Fact, Host};
+use crate::{
+    Bench, Cell, Design, Engine, Error, Experiment, Metric, Nature, Observation, Outcome, Request,
+    Result, Scale,
+};
+
+/// The sources: what the rows call them, and how the module does.
+const SOURCES: [(&str, &str, &str); 4] = [
+    ("kmalloc 40", "kmalloc", "40"),
+    ("kmalloc 32", "kmalloc", "32"),
+    ("own cache 40", "cache", "40"),
+    ("own cache 32", "cache", "32"),
+];
+/// Objects of each kind.
+const OBJECTS: u32 = 200;
+
+/// The experiment.
+pub(crate) struct Locality;
+
+impl Experiment for Locality {
+    fn name(&self) -> &'static str {
+        "locality"
+    }
+
+    fn question(&self) -> &'static str {
+        "Why does a 40-byte kmalloc object scatter while a 32-byte one, or one from its own cache, stays dense?"
+    }
+
+    fn engines(&self) -> &'static [Engine] {
+        &[Engine::User]
+    }
+
+    fn metrics(&self) -> Vec<Metric> {
+        let exact = |key, name| Metric::less(key, name, "", Nature::Exact);
+        vec![
+            Metric::less("walk_ns_per_node", "time per node of a list walk", "ns", Nature::Sampled),
+            exact("lines", "cache lines touched"),
+            exact("pages", "pages touched"),
+            Metric::more("near", "objects right behind the one before", "", Nature::Exact),
+            Metric::less("span", "from the first object to the last", "B", Nature::Exact),
+        ]
+    }
+
+    fn parameters(&self) -> &'static [(&'static str, &'static str)] {
+        &[
+            modules::ALLOCATOR,
+            ("churn", "objects to allocate before, half of them freed; 2000 by default"),
+        ]
+    }
+
+    fn design(&self, request: &Request) -> Result<Design> {
+        modules::allocator(request)?;
+        churn(request)?;
+        Ok(Design {
+            variants: SOURCES.map(|(name, _, _)| name.to_owned()).to_vec(),
+            point_name: String::new(),
+            points: vec![String::new()],
+            rounds: if request.scale == Scale::Full { 31 } else { 7 },
+            warmups: 1,
+        })
+    }
+
+    fn prepare(&self, request: &Request, _design: &Design) -> Result<Box<dyn Bench>> {
+        Ok(Box::new(Bed {
+            host: Host::build("locality")?,
+            allocator: modules::allocator(request)?,
+            churn: churn(request)?,
+        }))
+    }
+
+    fn sections(&self, outcome: &Outcome) -> Vec<Section> {
+        let panel = |variant: &String| {
+            let row = outcome.rows.iter().find(|row| row.variant == *variant)?;
+            let addresses =
+                row.detail["offsets"].as_array()?.iter().filter_map(serde_json::Value::as_u64);
+            Some(AddressPanel { name: variant.clone(), addresses: addresses.collect() })
+        };
+        let panels: Vec<AddressPanel> =
+            outcome.plan.design.variants.iter().filter_map(panel).collect();
+        if panels.iter().all(|panel| panel.addresses.is_empty()) {
+            return Vec::new();
+        }
+        vec![Section {
+            title: "Where the objects lie".to_owned(),
+            method: "From the module's own log: the distance of each object to the one before."
+                .to_owned(),
+            items: vec![Item::Plot(Plot::Addresses(Addresses {
+                title: format!("Where {OBJECTS} objects lie"),
+                how:
+                    "Offsets from the least address, in the order of allocation; all on one scale."
+                        .to_owned(),
+                panels,
+            }))],
+        }]
+    }
+}
+
+struct Bed {
+    host: Host,
+    allocator: String,
+    churn: u32,
+}
+
+impl Bench for Bed {
+    fn observe(&mut self, cell: &Cell) -> Result<Observation> {
+        let failed = |reason: String| Error::Cell { cell: cell.words(), reason };
+        let source = SOURCES.iter().find(|(name, _, _)| *name == cell.variant);
+        let (_, source, size) =
+            source.ok_or_else(|| failed("there is no such source".to_owned()))?;
+        let params =
+            [format!("objects={OBJECTS}"), format!("churn={}", self.churn), "verbose=1".to_owned()];
+        let facts = self.host.run(cell, &self.allocator, &params)?;
+        let own = |fact: &&Fact| {
+            fact.get("source").is_some_and(|s| s == source)
+                && fact.get("size").is_some_and(|s| s == size)
+        };
+        let own: Vec<&Fact> = facts.iter().filter(own).collect();
+        let mut observation = Observation {
+            command: format!(
+                "slablab insmod kernel/modules/locality {} --allocator {}",
+                params.join(" "),
+                self.allocator
+            ),
+            ..Observation::default()
+        };
+        for fact in &own {
+            observation.values.extend(modules::numbers(fact, &["lines", "pages", "near", "span"]));
+            if let Some(walk_ns) = modules::number(fact, "walk_ns_median") {
+                observation
+                    .values
+                    .insert("walk_ns_per_node".to_owned(), walk_ns / f64::from(OBJECTS));
+            }
+        }
+        if observation.values.len() < 5 {
+            return Err(failed("the module said too little of this source".to_owned()));
+        }
+        observation.detail = serde_json::json!({ "offsets": offsets(&own) });
+        Ok(observation)
+    }
+}
+
+/// Returns the offset of each object from the least, out of the distances to the one before.
+fn offsets(facts: &[&Fact]) -> Vec<i64> {
+    let mut offsets = vec![0i64];
+    for delta in facts.iter().filter_map(|fact| fact.get("delta")?.parse::<i64>().ok()) {
+        offsets.push(offsets[offsets.len() - 1] + delta);
+    }
+    let least = offsets.iter().copied().min().unwrap_or(0);
+    offsets.iter().map(|offset| offset - least).collect()
+}
+
+fn churn(request: &Request) -> Result<u32> {
+    let text = request.params.get("churn").map_or("2000", String::as_str);
+    match text.parse() {
+        Ok(churn) if churn <= 10_000_000 => Ok(churn),
+        _ => Err(Error::Request(format!("churn={text}: a number up to 10000000 is needed"))),
+    }
+}

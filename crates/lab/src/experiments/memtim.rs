@@ -1,0 +1,93 @@
+//! `memtim`: what does a block of each size cost with kmalloc, `__get_free_pages` and vmalloc?
+//!
+//! A size that an interface does not give has no row of values, and no point in the plot.
+
+use super::modules::{self, Host};
+use crate::{
+    Bench, Cell, Design, Engine, Error, Experiment, Metric, Nature, Observation, Request, Result,
+    Scale,
+};
+
+/// The experiment.
+pub(crate) struct Memtim;
+
+impl Experiment for Memtim {
+    fn name(&self) -> &'static str {
+        "memtim"
+    }
+
+    fn question(&self) -> &'static str {
+        "How many CPU cycles does a block of each size cost with kmalloc, __get_free_pages and vmalloc?"
+    }
+
+    fn engines(&self) -> &'static [Engine] {
+        &[Engine::User]
+    }
+
+    fn metrics(&self) -> Vec<Metric> {
+        vec![
+            Metric::less(
+                "cycles_median",
+                "cycles per allocation, median",
+                "cycles",
+                Nature::Sampled,
+            ),
+            Metric::less(
+                "cycles_p99",
+                "cycles per allocation, 99 of 100",
+                "cycles",
+                Nature::Sampled,
+            ),
+        ]
+    }
+
+    fn parameters(&self) -> &'static [(&'static str, &'static str)] {
+        &[modules::ALLOCATOR, ("sizes", "bytes, by comma")]
+    }
+
+    fn design(&self, request: &Request) -> Result<Design> {
+        modules::allocator(request)?;
+        let smoke = ["64", "4096", "65536"];
+        let all = [
+            "8", "64", "512", "4096", "16384", "65536", "262144", "1048576", "4194304", "16777216",
+        ];
+        let full = request.scale == Scale::Full;
+        let points = request.list("sizes", if full { &all } else { &smoke });
+        if let Some(wrong) = points.iter().find(|size| !size.parse::<u64>().is_ok_and(|n| n > 0)) {
+            return Err(Error::Request(format!("sizes={wrong}: numbers of bytes are needed")));
+        }
+        Ok(Design {
+            variants: ["kmalloc", "__get_free_pages", "vmalloc"].map(str::to_owned).to_vec(),
+            point_name: "bytes".to_owned(),
+            points,
+            rounds: if full { 31 } else { 7 },
+            warmups: 1,
+        })
+    }
+
+    fn prepare(&self, request: &Request, _design: &Design) -> Result<Box<dyn Bench>> {
+        Ok(Box::new(Bed { host: Host::build("memtim")?, allocator: modules::allocator(request)? }))
+    }
+}
+
+struct Bed {
+    host: Host,
+    allocator: String,
+}
+
+impl Bench for Bed {
+    fn observe(&mut self, cell: &Cell) -> Result<Observation> {
+        let facts = self.host.run(cell, &self.allocator, &[format!("size={}", cell.point)])?;
+        let own = |fact: &&modules::Fact| fact.get("interface") == Some(&cell.variant);
+        let fact = facts.iter().find(own).ok_or_else(|| Error::Cell {
+            cell: cell.words(),
+            reason: "the module did not try this interface".to_owned(),
+        })?;
+        let values = modules::numbers(fact, &["cycles_median", "cycles_p99"]);
+        let command = format!(
+            "slablab insmod kernel/modules/memtim size={} --allocator {}",
+            cell.point, self.allocator
+        );
+        Ok(Observation { values, command, ..Observation::default() })
+    }
+}

@@ -1,0 +1,167 @@
+//! What the experiments with kernel modules share: one C source, run in a process by `slablab-kapi`.
+//!
+//! How it works: the module is compiled once. Each cell starts the command again as a child that loads it (a crash of the
+//! module ends the child and not us), with the allocator and the parameters of the cell, and reads the facts that it
+//! logs: `NAME: key=value key=value`, one a line.
+//!
+//! The child is `slablab insmod --child`; so these experiments run in the command only, and not in a program of your own.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::time::Duration;
+
+use slablab_kapi::toolchain::{self, Built, Flavor};
+use slablab_kapi::{Event, Job, host};
+use slablab_kmem::BackendKind;
+use slablab_vm::Data;
+
+use crate::{Cell, Error, Request, Result};
+
+/// The parameter that picks the allocator where it is not what is compared.
+pub(super) const ALLOCATOR: (&str, &str) =
+    ("allocator", "slab, slub, slob or slmb; slub by default");
+
+/// The longest that a module may take.
+const TIMEOUT: Duration = Duration::from_secs(120);
+/// Memory of the machine that the module runs on.
+const MEMORY_BYTES: u64 = 1 << 30;
+
+/// A line that a module logged, without its name.
+pub(super) type Fact = BTreeMap<String, String>;
+
+/// A compiled module.
+pub(super) struct Host {
+    built: Built,
+    folder: tempfile::TempDir,
+    command: [OsString; 3],
+}
+
+impl Host {
+    /// Compiles the module `name` of `kernel/modules`.
+    ///
+    /// # Errors
+    ///
+    /// If it is not found, or there is no compiler.
+    pub(super) fn build(name: &str) -> Result<Self> {
+        let failed = |reason: String| Error::Request(format!("module {name}: {reason}"));
+        let data = Data::find().map_err(|e| failed(e.to_string()))?;
+        let module = data.module(name).map_err(|e| failed(e.to_string()))?;
+        let folder = tempfile::Builder::new()
+            .prefix("slablab-module-")
+            .tempdir()
+            .map_err(Error::io(&std::env::temp_dir(), "make a folder for a module"))?;
+        let built = toolchain::build(module.folder(), None, Flavor::Plain, folder.path())
+            .map_err(|e| failed(e.to_string()))?;
+        let exe = std::env::current_exe().map_err(|e| failed(format!("where is slablab? {e}")))?;
+        Ok(Self { built, folder, command: [exe.into(), "insmod".into(), "--child".into()] })
+    }
+
+    /// Runs the module and returns the facts it logged.
+    ///
+    /// # Errors
+    ///
+    /// If init fails, the module crashes or logs nothing.
+    pub(super) fn run(&self, cell: &Cell, allocator: &str, params: &[String]) -> Result<Vec<Fact>> {
+        let failed = |reason: String| Error::Cell { cell: cell.words(), reason };
+        let job = Job {
+            image: self.built.image.clone(),
+            name: self.built.name.clone(),
+            version: self.built.version,
+            params: params.to_vec(),
+            allocator: allocator.to_owned(),
+            cpus: 1,
+            memory_bytes: MEMORY_BYTES,
+            // Nothing is checked: checks put guards between objects.
+            check: 0,
+            writes: Vec::new(),
+            reads: Vec::new(),
+            wait_ms: 0,
+            rmmod: true,
+            plain_pointers: true,
+            asan: false,
+        };
+        let start = host::Start {
+            command: &self.command,
+            job: &job,
+            dir: self.folder.path(),
+            preload: self.built.preload.as_deref(),
+            timeout: TIMEOUT,
+        };
+        let (mut log, mut init) = (String::new(), None);
+        let mut refused = None;
+        let (end, errors) = host::run(&start, |event| match event {
+            Event::Line { text, .. } => log += &format!("\n{text}"),
+            Event::More { text, .. } => log += &text,
+            Event::Refused { message } => refused = Some(message),
+            Event::Init { result } => init = Some(result),
+            _ => {}
+        })
+        .map_err(|e| failed(e.to_string()))?;
+        if let Some(message) = refused {
+            return Err(failed(message));
+        }
+        if end != host::End::Done || init != Some(0) {
+            let last = log.lines().last().unwrap_or_default();
+            return Err(failed(format!(
+                "the module ended with {end:?}, init {init:?}: {last} {errors}"
+            )));
+        }
+        let prefix = format!("{}: ", self.built.name);
+        let facts: Vec<Fact> =
+            log.lines().filter_map(|line| line.strip_prefix(&prefix)).map(fact).collect();
+        if facts.is_empty() {
+            return Err(failed("the module logged nothing".to_owned()));
+        }
+        Ok(facts)
+    }
+}
+
+/// Returns the allocator that the request asks for.
+///
+/// # Errors
+///
+/// If there is none of this name.
+pub(super) fn allocator(request: &Request) -> Result<String> {
+    let name = request.params.get("allocator").map_or("slub", String::as_str);
+    match BackendKind::ALL.iter().any(|kind| kind.name() == name) {
+        true => Ok(name.to_owned()),
+        false => Err(Error::Request(format!("allocator={name}: there are {}", names().join(", ")))),
+    }
+}
+
+/// Returns the names of the allocators.
+pub(super) fn names() -> Vec<&'static str> {
+    BackendKind::ALL.iter().map(|kind| kind.name()).collect()
+}
+
+/// Returns the number in `fact` under `key`.
+pub(super) fn number(fact: &Fact, key: &str) -> Option<f64> {
+    fact.get(key)?.parse().ok()
+}
+
+/// Returns the numbers in `fact` under `keys`, by key; those that are not there are left out.
+pub(super) fn numbers(fact: &Fact, keys: &[&str]) -> BTreeMap<String, f64> {
+    keys.iter().filter_map(|key| Some(((*key).to_owned(), number(fact, key)?))).collect()
+}
+
+fn fact(line: &str) -> Fact {
+    line.split_whitespace()
+        .filter_map(|word| word.split_once('='))
+        .map(|(key, value)| (key.to_owned(), value.to_owned()))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_of_a_module_is_read_as_numbers_and_words() {
+        let line = fact("interface=kmalloc size=64 cycles_mean=179");
+        assert_eq!(line["interface"], "kmalloc");
+        assert_eq!(
+            numbers(&line, &["cycles_mean", "none"]).into_values().collect::<Vec<_>>(),
+            [179.0]
+        );
+    }
+}
