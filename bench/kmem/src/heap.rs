@@ -1,7 +1,5 @@
 //! The allocators under one face.
 
-use std::sync::OnceLock;
-
 use slablab_kmem::{Backend, CacheId, Cpu, CpuId, Gfp, Machine, ObjPtr, Site};
 
 /// An allocator. A `Local` is what a thread holds; `size` is the same for all objects of a run.
@@ -39,7 +37,7 @@ macro_rules! c_heap {
             #[inline(always)]
             fn alloc(_: &(), size: usize) -> u64 {
                 // `size` hides from the optimiser, so that no allocator is called with a constant.
-                (unsafe { $malloc(std::hint::black_box(size)) }) as u64
+                std::hint::black_box(unsafe { $malloc(std::hint::black_box(size)) }) as u64
             }
 
             #[inline(always)]
@@ -63,16 +61,15 @@ pub struct Ours<B>(std::marker::PhantomData<B>);
 
 impl<B: Backend> Heap for Ours<B> {
     const NAME: &'static str = name(B::KIND);
-    type Shared = (Machine<B>, OnceLock<CacheId>);
+    type Shared = Machine<B>;
     type Local<'a> = Cpu<'a, B>;
 
     fn shared(_: usize) -> Self::Shared {
-        let machine = Machine::builder().cpus(8).memory_bytes(1 << 30).build().unwrap();
-        (machine, OnceLock::new())
+        Machine::builder().cpus(8).memory_bytes(1 << 30).build().unwrap()
     }
 
     fn local(shared: &Self::Shared, thread: u32) -> Cpu<'_, B> {
-        shared.0.cpu(CpuId(thread)).unwrap()
+        shared.cpu(CpuId(thread)).unwrap()
     }
 
     #[inline(always)]
@@ -89,6 +86,51 @@ impl<B: Backend> Heap for Ours<B> {
     #[inline(always)]
     fn address(local: &Cpu<'_, B>, object: u64) -> *mut u64 {
         local.machine().address(ObjPtr::new(object).unwrap()).as_ptr().cast()
+    }
+}
+
+/// One of ours through a cache of its own: kmem_cache_alloc and kmem_cache_free.
+pub struct OursCache<B>(std::marker::PhantomData<B>);
+
+impl<B: Backend> Heap for OursCache<B> {
+    const NAME: &'static str = cache_name(B::KIND);
+    type Shared = (Machine<B>, CacheId);
+    type Local<'a> = (Cpu<'a, B>, CacheId);
+
+    fn shared(size: usize) -> Self::Shared {
+        let machine = Machine::builder().cpus(8).memory_bytes(1 << 30).build().unwrap();
+        let args = slablab_kmem::CacheArgs::new("bench", size as u32);
+        let cache = machine.cache_create(&args).unwrap();
+        (machine, cache)
+    }
+
+    fn local(shared: &Self::Shared, thread: u32) -> (Cpu<'_, B>, CacheId) {
+        (shared.0.cpu(CpuId(thread)).unwrap(), shared.1)
+    }
+
+    #[inline(always)]
+    fn alloc(local: &(Cpu<'_, B>, CacheId), _size: usize) -> u64 {
+        local.0.alloc(std::hint::black_box(local.1), Gfp::KERNEL, Site(1)).expect("memory").get()
+    }
+
+    #[inline(always)]
+    fn free(local: &(Cpu<'_, B>, CacheId), object: u64) {
+        local.0.free(local.1, ObjPtr::new(object).unwrap(), Site(2));
+    }
+
+    #[inline(always)]
+    fn address(local: &(Cpu<'_, B>, CacheId), object: u64) -> *mut u64 {
+        local.0.machine().address(ObjPtr::new(object).unwrap()).as_ptr().cast()
+    }
+}
+
+const fn cache_name(kind: slablab_kmem::BackendKind) -> &'static str {
+    use slablab_kmem::BackendKind::{Slab, Slmb, Slob, Slub};
+    match kind {
+        Slab => "slab-cache",
+        Slub => "slub-cache",
+        Slob => "slob-cache",
+        Slmb => "slmb-cache",
     }
 }
 

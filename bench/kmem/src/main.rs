@@ -7,7 +7,8 @@ mod pattern;
 
 use std::collections::BTreeMap;
 
-use heap::{Glibc, Heap, Jemalloc, Mimalloc, Ours};
+use heap::{Glibc, Heap, Jemalloc, Mimalloc, Ours, OursCache};
+use slablab_kmem::{Slab, Slmb, Slob, Slub};
 use pattern::Pattern;
 
 const SIZES: [usize; 6] = [16, 64, 192, 512, 1024, 4096];
@@ -44,8 +45,12 @@ fn main() {
                     };
                 }
                 time!(Mimalloc);
-                time!(Ours<slablab_kmem::Slub>);
-                time!(Ours<slablab_kmem::Slob>);
+                time!(Ours<Slub>);
+                time!(OursCache<Slub>);
+                time!(Ours<Slab>);
+                time!(OursCache<Slab>);
+                time!(Ours<Slob>);
+                time!(Ours<Slmb>);
                 time!(Jemalloc);
                 time!(Glibc);
             }

@@ -24,6 +24,8 @@
 //!
 //! Linux counterpart: `mm/` @ 6.1.
 
+// Under `--cfg loom` the modules to check are compiled into tests/loom.rs instead.
+#![cfg(not(loom))]
 #![no_std]
 #![deny(unsafe_code)]
 

@@ -265,6 +265,23 @@ impl<B: Backend> Machine<B> {
         self.core.arena.offset(address)
     }
 
+    /// Reads a byte of the machine's memory, for tools that look at memory as data.
+    ///
+    /// # Panics
+    /// Beyond the machine's memory.
+    pub fn read_byte(&self, at: ObjPtr) -> u8 {
+        self.core.arena.byte(at.get())
+    }
+
+    /// Writes a byte of the machine's memory. Nobody may write the 8 bytes around it meanwhile,
+    /// and it should be the caller's: a free object's byte may be a free list's.
+    ///
+    /// # Panics
+    /// Beyond the machine's memory.
+    pub fn write_byte(&self, at: ObjPtr, value: u8) {
+        self.core.arena.set_byte(at.get(), value);
+    }
+
     pub(crate) fn slot(&self, id: CacheId) -> &Cache {
         self.core.caches.get(id)
     }
