@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
-use slablab_replay::{Plan, replay};
+use slablab_replay::{Plan, replay, replay_timed};
 use slablab_tests::{refusal, root, stdout};
 use slablab_trace::TraceReader;
 use slablab_trace::synth::{SynthOptions, synth};
@@ -71,6 +71,23 @@ fn what_was_asked_for_does_not_depend_on_the_allocator() {
         assert_eq!(allocator.operations, first.operations);
         assert!(allocator.held_bytes.peak >= allocator.at_peak.allocated_bytes);
         assert!(allocator.at_peak.allocated_bytes >= allocator.at_peak.requested_bytes);
+    }
+}
+
+/// Real threads get through every sample without a stall, and do exactly what the deterministic replay does.
+#[test]
+fn timed_replay_counts_what_the_deterministic_one_counts() {
+    for path in samples() {
+        let reader = TraceReader::open(&path).unwrap();
+        let counted = replay(&reader, &Plan::default(), &mut |_| ()).unwrap();
+        for threads in 1..=4 {
+            let timed = replay_timed(&reader, &Plan::default(), threads).unwrap();
+            for (timed, counted) in timed.iter().zip(&counted.allocators) {
+                assert_eq!(timed.allocator, counted.allocator);
+                assert_eq!(timed.allocs + timed.frees, counted.operations, "{}", timed.allocator);
+                assert_eq!(timed.failed, counted.failed);
+            }
+        }
     }
 }
 

@@ -35,6 +35,7 @@ mod series;
 mod skeleton;
 mod survey;
 mod tally;
+mod timed;
 mod trial;
 mod whatif;
 
@@ -50,4 +51,5 @@ pub use result::{Allocator, Cache, Fragmentation, Replay, Site, SiteUnder, Trace
 pub use select::{SelectError, nearest_name, select_sites};
 pub use series::Sample;
 pub use skeleton::patch_skeleton;
+pub use timed::{Latency, Timed, replay_timed};
 pub use whatif::{ChangeError, Difference, WhatIf, what_if};

@@ -14,7 +14,8 @@
 use std::ops::Range;
 
 use slablab_kmem::{
-    Backend, BackendKind, CacheId, CpuId, CpuSet, Gfp, Machine, Merging, NodeId, ObjPtr, Site, Stat,
+    Backend, BackendKind, CacheArgs, CacheId, CpuId, CpuSet, Gfp, Machine, Merging, NodeId, ObjPtr,
+    Site, Stat,
 };
 use slablab_trace::{Batch, Event, Kind, Meta, NONE};
 
@@ -226,15 +227,20 @@ impl<'a, B: Backend> Runner<'a, B> {
 
     #[cold]
     fn make_cache(&mut self, event: &Event) -> Option<CacheId> {
-        let cache = &self.meta.caches[event.cache as usize];
-        let changes = &self.plan.changes;
-        let mut args = caches::describe(self.meta, cache, changes, event.bytes_alloc);
-        if B::KIND == BackendKind::Slub && changes.tunables.order.is_none() {
-            args.geometry = caches::geometry(self.meta, &cache.name);
-        }
+        let args = Self::cache_args(self.meta, self.plan, event);
         let made = self.machine.cache_create(&args).ok();
         self.caches[event.cache as usize] = made.map_or(KnownCache::Refused, KnownCache::Made);
         made
+    }
+
+    /// Describes the cache of the first allocation from it.
+    pub(crate) fn cache_args(meta: &Meta, plan: &Plan, event: &Event) -> CacheArgs {
+        let cache = &meta.caches[event.cache as usize];
+        let mut args = caches::describe(meta, cache, &plan.changes, event.bytes_alloc);
+        if B::KIND == BackendKind::Slub && plan.changes.tunables.order.is_none() {
+            args.geometry = caches::geometry(meta, &cache.name);
+        }
+        args
     }
 
     #[inline]

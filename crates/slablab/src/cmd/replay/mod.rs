@@ -4,6 +4,7 @@
 
 mod sheets;
 mod tables;
+mod timed;
 
 pub(super) use tables::header;
 
@@ -15,6 +16,7 @@ use clap::ValueEnum;
 use serde::Serialize;
 use slablab_kmem::BackendKind;
 use slablab_replay::{Plan, Replay};
+use slablab_trace::TraceReader;
 
 use super::import;
 use super::size::parse_bytes;
@@ -41,6 +43,12 @@ pub(crate) struct Args {
     /// Show this many call sites, and as many caches
     #[arg(short = 'n', long, value_name = "N", default_value_t = 10)]
     lines: usize,
+    /// Replay on real threads and time each operation, instead of the deterministic replay
+    #[arg(long)]
+    timed: bool,
+    /// Threads of a timed replay, at most one a CPU of the trace [default: as many as there are CPUs, here or there]
+    #[arg(long, value_name = "N", requires = "timed", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    threads: Option<u32>,
     /// What --format csv prints
     #[arg(long, value_enum, value_name = "SHEET", default_value_t = Sheet::Totals)]
     csv: Sheet,
@@ -66,6 +74,9 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     let trace = import::open(&args.trace)?;
     let plan =
         Plan { allocators: args.allocators.clone(), memory_bytes: args.memory, ..Plan::default() };
+    if args.timed {
+        return run_timed(args, output, &trace.reader, &plan);
+    }
     let progress = Progress::new("replaying", trace.reader.meta().events);
     let replay = slablab_replay::replay(&trace.reader, &plan, &mut |done| progress.set(done))?;
     drop(progress);
@@ -76,6 +87,23 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
         sheet: args.csv,
     };
     print(&result, output, args.result.output.as_deref())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Runs `slablab replay --timed`.
+fn run_timed(
+    args: &Args,
+    output: &OutputArgs,
+    reader: &TraceReader,
+    plan: &Plan,
+) -> Result<ExitCode> {
+    let here = std::thread::available_parallelism().map_or(1, |n| n.get() as u32);
+    let threads = args.threads.unwrap_or(here);
+    let outcome = timed::TimedOutcome {
+        file: args.trace.display().to_string(),
+        allocators: slablab_replay::replay_timed(reader, plan, threads)?,
+    };
+    print(&outcome, output, args.result.output.as_deref())?;
     Ok(ExitCode::SUCCESS)
 }
 
