@@ -4,7 +4,7 @@
 #   make bench   the measurements under bench/, side by side with the peers
 CARGO ?= cargo
 .DEFAULT_GOAL := help
-.PHONY: help demo build rust test bench kernel fmt-check clippy test-rust test-xarray-kernel test-xarray-races test-boot
+.PHONY: help demo build rust test bench kernel fmt-check clippy test-rust test-xarray-kernel test-xarray-races test-boot test-kmem
 
 help:
 	@sed -n 's/^#   //p' $(firstword $(MAKEFILE_LIST))
@@ -24,7 +24,7 @@ build: rust
 rust:
 	@command -v $(CARGO) >/dev/null || { echo "Rust is missing: install it by https://rustup.rs" >&2; exit 2; }
 
-test: fmt-check clippy test-rust test-xarray-kernel test-xarray-races test-boot
+test: fmt-check clippy test-rust test-kmem test-xarray-kernel test-xarray-races test-boot
 
 fmt-check: rust
 	$(CARGO) fmt --all --check
@@ -35,6 +35,12 @@ clippy:
 test-rust:
 	tools/need linux-perf trace-cmd
 	$(CARGO) test --workspace
+
+# The allocators without std, their hand-overs in every interleaving (loom), and a minute of model fuzzing.
+test-kmem:
+	$(CARGO) check --quiet -p slablab-kmem --no-default-features
+	RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=target/loom $(CARGO) test --quiet --release -p slablab-kmem --test loom
+	SLABLAB_FUZZ_SECONDS=60 $(CARGO) test --quiet --release -p slablab-kmem --test model
 
 # Linux's own lib/test_xarray.c on our array.
 test-xarray-kernel:
