@@ -122,6 +122,29 @@ impl Plan {
         })
     }
 
+    /// Makes the plan of a result that was not planned here, so that it can be compared and shown alike.
+    #[must_use]
+    pub(crate) fn of_foreign(
+        experiment: &str,
+        question: &str,
+        design: Design,
+        metrics: Vec<Metric>,
+    ) -> Self {
+        Self {
+            schema: SCHEMA.to_owned(),
+            experiment: experiment.to_owned(),
+            question: question.to_owned(),
+            engine: Engine::Kernel,
+            scale: Scale::Full,
+            params: BTreeMap::new(),
+            input: None,
+            design,
+            metrics,
+            seed: 0,
+            environment: Environment::default(),
+        }
+    }
+
     /// Returns the cells in the order in which they run.
     #[must_use]
     pub fn cells(&self) -> Vec<Cell> {
