@@ -34,7 +34,7 @@ clippy:
 
 test-rust:
 	tools/need linux-perf trace-cmd
-	$(CARGO) test --workspace
+	$(CARGO) test --workspace --no-fail-fast
 
 # The allocators without std, their hand-overs in every interleaving (loom), and a minute of model fuzzing.
 test-kmem:
