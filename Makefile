@@ -4,7 +4,7 @@
 #   make bench   the measurements under bench/, side by side with the peers
 CARGO ?= cargo
 .DEFAULT_GOAL := help
-.PHONY: help demo build rust test bench kernel fmt-check clippy test-rust test-xarray-kernel test-xarray-races test-boot test-kmem
+.PHONY: help demo build rust test bench kernel fmt-check clippy test-rust test-xarray-kernel test-xarray-races test-patches test-boot test-kmem
 
 help:
 	@sed -n 's/^#   //p' $(firstword $(MAKEFILE_LIST))
@@ -24,7 +24,7 @@ build: rust
 rust:
 	@command -v $(CARGO) >/dev/null || { echo "Rust is missing: install it by https://rustup.rs" >&2; exit 2; }
 
-test: fmt-check clippy test-rust test-kmem test-xarray-kernel test-xarray-races test-boot
+test: fmt-check clippy test-rust test-kmem test-xarray-kernel test-xarray-races test-patches test-boot
 
 fmt-check: rust
 	$(CARGO) fmt --all --check
@@ -50,6 +50,14 @@ test-xarray-kernel:
 test-xarray-races:
 	RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=target/loom $(CARGO) test --quiet --release -p slablab-xarray --lib
 	crates/xarray/tests/asan.sh
+
+# Every patch applies, in order and without fuzz, and is clean under the kernel's checkpatch.pl.
+test-patches:
+	@if tools/need linux-source-6.1 tar xz-utils patch perl; then \
+		kernel/patches/check.sh; \
+	else \
+		echo "test-patches: NOT RUN, no patch was checked: this machine lacks the packages named above" >&2; \
+	fi
 
 # One real kernel for each allocator, built, booted in QEMU and used; and guests that panic, hang or fail on
 # request. Ten minutes from nothing on two idle cores; the kernels are kept in ~/.cache/slablab.
