@@ -35,6 +35,8 @@ pub use meta::{
 pub use probe::{Fact, State, probe};
 pub use record::{BUFFER_KIB_DEFAULT, RecordOptions, RecordSummary, record};
 pub use slabs::SlabInfo;
+#[cfg(fuzzing)]
+pub use source::tracefs_raw::fuzz_pages;
 pub use source::{Facts, Format, Source, Tables, open_raw};
 pub use store::{Batches, ROW_GROUP_ROWS, TraceReader, TraceWriter};
 pub use symbols::{Symbol, Symbols};

@@ -402,3 +402,26 @@ mod tests {
         assert!(PageFormat::parse("", event).is_err());
     }
 }
+
+/// Decodes any bytes as the pages of two CPUs, half each.
+#[cfg(fuzzing)]
+pub fn fuzz_pages(data: &[u8]) {
+    const PTR: &str = "\tfield:unsigned long call_site;\toffset:8;\tsize:8;\tsigned:0;\n\
+        \tfield:const void * ptr;\toffset:16;\tsize:8;\tsigned:0;\n\
+        \tfield:__data_loc char[] name;\toffset:24;\tsize:4;\tsigned:0;\n\
+        \tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n";
+    let format = EventFormat::parse(&format!("name: kmem_cache_free\nID: 7\n{PTR}"));
+    let place = |offset, bytes| Place { offset, bytes };
+    let page = PageFormat { timestamp: place(0, 8), commit: place(8, 8), data: place(16, 112) };
+    let (low, high) = data.split_at(data.len() / 2);
+    let formats = [format.expect("a good format")];
+    let mut source =
+        TracefsRaw::new(page, &formats, vec![(0, low), (1, high)], Symbols::default(), 0)
+            .expect("a good format");
+    let mut events = Vec::new();
+    while source.read(&mut events).expect("nothing to read from but memory") {
+        for event in events.drain(..) {
+            assert!((event.site as usize) < source.tables().sites.len());
+        }
+    }
+}
