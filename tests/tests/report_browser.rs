@@ -233,7 +233,8 @@ fn a_page_works_on_a_screen() {
     let order = "return document.querySelectorAll('.data th')[3].getAttribute('aria-sort')";
     let extreme = |which: &str| {
         let script = format!(
-            "return Math.{which}(...Array.from(document.querySelectorAll('.data tbody tr')).map(r => Number(r.cells[3].dataset.v)))"
+            "const rows = Array.from(document.querySelectorAll('.data tbody tr'));
+             return Math.{which}(...rows.map(r => Number(r.cells[3].dataset.v)))"
         );
         browser.ask(&script).as_f64().unwrap()
     };

@@ -2,8 +2,9 @@
 //!
 //! How it works: within a run the rounds are pairs, since each holds every variant once and near in time. With so few
 //! rounds that the rank test of pairs could show nothing after the correction below, the samples are taken as
-//! independent; that follows from the plan alone, never from the values. Runs that were made one after the other are independent samples, and the answer says what that is worth. All
-//! comparisons of one metric are corrected together by Holm's method.
+//! independent; that follows from the plan alone, never from the values. Runs that were made one after the other
+//! are independent samples, and the answer says what that is worth. All comparisons of one metric are corrected together by
+//! Holm's method.
 //!
 //! Invariants: warm-ups never count. Values of different hosts meet within blocks only.
 

@@ -1,6 +1,7 @@
 //! Stored results of any kind: what `slablab report RESULT...` reads.
 //!
-//! How it works: a folder with a plan is a run of the lab, one with rows alone of `slablab kernel run`; a JSON file says by its schema what it is.
+//! How it works: a folder with a plan is a run of the lab, one with rows alone of `slablab kernel
+//! run`; a JSON file says by its schema what it is.
 
 use std::fs;
 use std::path::Path;
