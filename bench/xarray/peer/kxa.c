@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/*
+ * The kernel's own lib/xarray.c as a peer. build.sh takes it out of the linux-source-6.1 package at build
+ * time and compiles it together with this file, once for each compiler setting.
+ *
+ * Everything around it is made as cheap as it can be: nodes come from a free list of zeroed objects carved
+ * from large blocks (a kmem_cache without its locks), are freed without a grace period as long as one thread
+ * runs, and the read side is QSBR, which costs nothing.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <linux/gfp.h>
+#include <linux/slab.h>
+#include <linux/radix-tree.h>
+
+#undef call_rcu
+#define call_rcu(head, func) func(head)
+#include "../../../lib/xarray.c"
+
+struct kmem_cache *radix_tree_node_cachep;
+int kmalloc_verbose, test_verbose;
+
+static struct xa_node *free_nodes;
+static unsigned long nodes_in_use;
+/* While other threads read, nodes are not used again. */
+static int keep_nodes;
+
+void *kmem_cache_alloc_lru(struct kmem_cache *cachep, struct list_lru *lru, int flags)
+{
+	struct xa_node *node = free_nodes;
+
+	if (!node) {
+		char *block = aligned_alloc(65536, 65536);
+		size_t at;
+
+		memset(block, 0, 65536);
+		for (at = 0; at + sizeof(*node) <= 65536; at += sizeof(*node)) {
+			node = (struct xa_node *)(block + at);
+			INIT_LIST_HEAD(&node->private_list);
+			node->parent = free_nodes;
+			free_nodes = node;
+		}
+		node = free_nodes;
+	}
+	free_nodes = node->parent;
+	node->parent = NULL;
+	nodes_in_use++;
+	return node;
+}
+
+void kmem_cache_free(struct kmem_cache *cachep, void *object)
+{
+	struct xa_node *node = object;
+
+	nodes_in_use--;
+	node->parent = free_nodes;
+	free_nodes = node;
+}
+
+/* As lib/radix-tree.c leaves a node for the next user. */
+void radix_tree_node_rcu_free(struct rcu_head *head)
+{
+	struct xa_node *node = container_of(head, struct xa_node, rcu_head);
+
+	if (keep_nodes) {
+		nodes_in_use--;
+		return;
+	}
+	memset(node->slots, 0, sizeof(node->slots));
+	memset(node->tags, 0, sizeof(node->tags));
+	INIT_LIST_HEAD(&node->private_list);
+	kmem_cache_free(NULL, node);
+}
+
+int lockdep_is_held(const void *lock)
+{
+	return 1;
+}
+
+void *kxa_new(void)
+{
+	struct xarray *xa = malloc(sizeof(*xa));
+
+	/* All builds share one liburcu. */
+	if (!URCU_TLS(urcu_qsbr_reader).ctr)
+		rcu_register_thread();
+	xa_init(xa);
+	return xa;
+}
+
+void kxa_free(struct xarray *xa)
+{
+	xa_destroy(xa);
+	free(xa);
+}
+
+unsigned long kxa_bytes(void)
+{
+	return nodes_in_use * sizeof(struct xa_node);
+}
+
+void kxa_insert(struct xarray *xa, const unsigned long *keys, const unsigned long *entries, unsigned long n)
+{
+	unsigned long i;
+
+	for (i = 0; i < n; i++)
+		xa_store(xa, keys[i], (void *)entries[i], GFP_KERNEL);
+}
+
+void kxa_erase(struct xarray *xa, const unsigned long *keys, unsigned long n)
+{
+	unsigned long i;
+
+	for (i = 0; i < n; i++)
+		xa_erase(xa, keys[i]);
+}
+
+unsigned long kxa_hit(struct xarray *xa, const unsigned long *keys, unsigned long n)
+{
+	unsigned long i, sum = 0;
+
+	for (i = 0; i < n; i++)
+		sum += (unsigned long)xa_load(xa, keys[i]);
+	return sum;
+}
+
+unsigned long kxa_chain(struct xarray *xa, unsigned long key, unsigned long n)
+{
+	unsigned long i;
+
+	for (i = 0; i < n; i++)
+		key = (unsigned long)((long)xa_load(xa, key) >> 1);
+	return key;
+}
+
+unsigned long kxa_iterate(struct xarray *xa)
+{
+	unsigned long index, sum = 0;
+	void *entry;
+
+	xa_for_each(xa, index, entry)
+		sum += (unsigned long)entry;
+	return sum;
+}
+
+/* A reader beside a writer. */
+unsigned long kxa_read_until(struct xarray *xa, const unsigned long *keys, unsigned long n, const volatile char *stop)
+{
+	unsigned long i, rounds = 0;
+
+	rcu_register_thread();
+	while (!__atomic_load_n(stop, __ATOMIC_RELAXED)) {
+		for (i = 0; i < 1024; i++) {
+			unsigned long key = keys[(rounds * 1024 + i) % n];
+
+			__asm__ volatile("" : : "r"(xa_load(xa, key)));
+		}
+		rounds++;
+		rcu_quiescent_state();
+	}
+	rcu_unregister_thread();
+	return rounds * 1024;
+}
+
+unsigned long kxa_write_until(struct xarray *xa, const unsigned long *keys, const unsigned long *entries,
+			      unsigned long n, const volatile char *stop)
+{
+	unsigned long i, count = 0;
+
+	keep_nodes = 1;
+	rcu_register_thread();
+	while (!__atomic_load_n(stop, __ATOMIC_RELAXED)) {
+		for (i = 0; i < 64; i++, count++) {
+			unsigned long at = count / 2 % n;
+
+			if (count % 2)
+				xa_store(xa, keys[at], (void *)entries[at], GFP_KERNEL);
+			else
+				xa_erase(xa, keys[at]);
+		}
+		rcu_quiescent_state();
+	}
+	rcu_unregister_thread();
+	keep_nodes = 0;
+	return count;
+}

@@ -1,0 +1,91 @@
+//! Measures the array beside its peers, in one run, and says which promises hold.
+//!
+//! `run.sh` builds the kernel's own array and starts this. Arguments: `[--rounds N] [--entries N] [--set NAME]
+//! [--peers DIR] [--csv FILE]`.
+
+use bench_xarray::keys::{self, KeySet};
+use bench_xarray::measure::{Orders, Times, round};
+use bench_xarray::peers::{self, Library, Peer};
+use bench_xarray::report;
+
+struct Options {
+    rounds: usize,
+    entries: u64,
+    set: Option<String>,
+    peers: String,
+    csv: Option<String>,
+}
+
+fn options() -> Options {
+    let mut options = Options {
+        rounds: 5,
+        entries: 1_000_000,
+        set: None,
+        peers: "target/peer".into(),
+        csv: None,
+    };
+    let mut words = std::env::args().skip(1);
+    while let Some(word) = words.next() {
+        let value = words.next().unwrap_or_else(|| usage(&format!("{word} needs a value")));
+        let number =
+            || value.parse().unwrap_or_else(|_| usage(&format!("{value} is not a number")));
+        match word.as_str() {
+            "--rounds" => options.rounds = number() as usize,
+            "--entries" => options.entries = number(),
+            "--set" => options.set = Some(value),
+            "--peers" => options.peers = value,
+            "--csv" => options.csv = Some(value),
+            _ => usage(&format!("{word} is no option")),
+        }
+    }
+    options
+}
+
+fn usage(problem: &str) -> ! {
+    eprintln!("arrays: {problem}");
+    eprintln!("usage: arrays [--rounds N] [--entries N] [--set NAME] [--peers DIR] [--csv FILE]");
+    std::process::exit(2)
+}
+
+fn key_sets(n: u64) -> Vec<KeySet> {
+    let mut sets = vec![keys::dense(n)];
+    sets.extend([1, 2, 4, 8, 16, 32, 48, 64].map(|k| keys::sparse(n, k)));
+    sets.extend([keys::random(n), keys::page_cache(n)]);
+    match keys::kernel_text() {
+        Some(set) => sets.push(set),
+        None => eprintln!("no kernel addresses: set SYSTEM_MAP, or read /proc/kallsyms as root"),
+    }
+    sets
+}
+
+fn main() {
+    let options = options();
+    let libraries: &'static [Library] = Library::load_all(options.peers.as_ref()).leak();
+    if libraries.is_empty() {
+        usage(&format!("no libkxa-*.so in {}: run peer/build.sh first", options.peers));
+    }
+    let mut results = report::Results::default();
+    for set in key_sets(options.entries) {
+        if options.set.as_ref().is_some_and(|name| *name != set.name) {
+            continue;
+        }
+        let orders = Orders::new(&set);
+        let mut peers: Vec<Box<dyn Peer>> = peers::all(libraries);
+        let mut times: Vec<Times> = peers.iter().map(|_| Times::new()).collect();
+        for _ in 0..options.rounds {
+            for i in 0..peers.len() {
+                // The kernel's builds count as one peer, so we get as many chances as they have.
+                if peers[i].name().starts_with("kernel") {
+                    round(peers[0].as_mut(), &orders, &mut times[0]);
+                }
+                round(peers[i].as_mut(), &orders, &mut times[i]);
+            }
+        }
+        results.add(&set, &peers.iter().map(|peer| peer.name()).collect::<Vec<_>>(), times);
+    }
+    results.print();
+    if let Some(file) = options.csv {
+        std::fs::write(&file, results.csv())
+            .unwrap_or_else(|error| usage(&format!("{file}: {error}")));
+    }
+}

@@ -1,0 +1,144 @@
+//! The kernel's own array, from a shared library that peer/build.sh made.
+
+use std::ffi::{CStr, CString, c_char, c_void};
+use std::path::Path;
+
+use super::Peer;
+
+/// One build of it.
+pub struct Library {
+    pub name: String,
+    new: unsafe extern "C" fn() -> *mut c_void,
+    free: unsafe extern "C" fn(*mut c_void),
+    bytes: unsafe extern "C" fn() -> u64,
+    insert: unsafe extern "C" fn(*mut c_void, *const u64, *const u64, u64),
+    erase: unsafe extern "C" fn(*mut c_void, *const u64, u64),
+    hit: unsafe extern "C" fn(*mut c_void, *const u64, u64) -> u64,
+    chain: unsafe extern "C" fn(*mut c_void, u64, u64) -> u64,
+    iterate: unsafe extern "C" fn(*mut c_void) -> u64,
+    pub read_until: unsafe extern "C" fn(*mut c_void, *const u64, u64, *const c_char) -> u64,
+    pub write_until:
+        unsafe extern "C" fn(*mut c_void, *const u64, *const u64, u64, *const c_char) -> u64,
+}
+
+impl Library {
+    /// Loads every `libkxa-*.so` of the folder.
+    pub fn load_all(folder: &Path) -> Vec<Self> {
+        let mut libraries: Vec<Self> = std::fs::read_dir(folder)
+            .into_iter()
+            .flatten()
+            .filter_map(|file| {
+                let path = file.ok()?.path();
+                let name = path
+                    .file_name()?
+                    .to_str()?
+                    .strip_prefix("libkxa-")?
+                    .strip_suffix(".so")?
+                    .to_owned();
+                Some(Self::load(&path, name))
+            })
+            .collect();
+        libraries.sort_by(|a, b| a.name.cmp(&b.name));
+        libraries
+    }
+
+    fn load(path: &Path, name: String) -> Self {
+        let file = CString::new(path.to_str().expect("a plain path")).expect("no zero inside");
+        // SAFETY: the library is ours and has no constructors.
+        let handle = unsafe { libc::dlopen(file.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
+        assert!(!handle.is_null(), "{}: {}", path.display(), dl_error());
+        /// Looks a function up and gives it the type of the field it is for.
+        macro_rules! function {
+            ($symbol:literal) => {{
+                // SAFETY: the handle is open, the name ends with zero.
+                let address =
+                    unsafe { libc::dlsym(handle, concat!($symbol, "\0").as_ptr().cast()) };
+                assert!(!address.is_null(), "{} has no {}", path.display(), $symbol);
+                // SAFETY: kxa.c declares it with this type.
+                unsafe { std::mem::transmute(address) }
+            }};
+        }
+        Self {
+            name,
+            new: function!("kxa_new"),
+            free: function!("kxa_free"),
+            bytes: function!("kxa_bytes"),
+            insert: function!("kxa_insert"),
+            erase: function!("kxa_erase"),
+            hit: function!("kxa_hit"),
+            chain: function!("kxa_chain"),
+            iterate: function!("kxa_iterate"),
+            read_until: function!("kxa_read_until"),
+            write_until: function!("kxa_write_until"),
+        }
+    }
+}
+
+fn dl_error() -> String {
+    // SAFETY: called after a failure, so there is a message.
+    unsafe { CStr::from_ptr(libc::dlerror()) }.to_string_lossy().into_owned()
+}
+
+pub struct Kernel {
+    library: &'static Library,
+    pub array: *mut c_void,
+}
+
+impl Kernel {
+    pub fn new(library: &'static Library) -> Self {
+        // SAFETY: as kxa.c says.
+        Self { library, array: unsafe { (library.new)() } }
+    }
+}
+
+impl Drop for Kernel {
+    fn drop(&mut self) {
+        // SAFETY: ours.
+        unsafe { (self.library.free)(self.array) };
+    }
+}
+
+impl Peer for Kernel {
+    fn name(&self) -> String {
+        format!("kernel {}", self.library.name)
+    }
+
+    fn reset(&mut self) {
+        // SAFETY: ours.
+        unsafe { (self.library.free)(self.array) };
+        // SAFETY: as kxa.c says.
+        self.array = unsafe { (self.library.new)() };
+    }
+
+    fn insert(&mut self, keys: &[u64], entries: &[u64]) {
+        // SAFETY: both slices have that many.
+        unsafe {
+            (self.library.insert)(self.array, keys.as_ptr(), entries.as_ptr(), keys.len() as u64)
+        };
+    }
+
+    fn erase(&mut self, keys: &[u64]) {
+        // SAFETY: as above.
+        unsafe { (self.library.erase)(self.array, keys.as_ptr(), keys.len() as u64) };
+    }
+
+    fn hit(&self, keys: &[u64]) -> u64 {
+        // SAFETY: as above.
+        unsafe { (self.library.hit)(self.array, keys.as_ptr(), keys.len() as u64) }
+    }
+
+    fn chain(&self, key: u64, n: usize) -> u64 {
+        // SAFETY: the array is ours.
+        unsafe { (self.library.chain)(self.array, key, n as u64) }
+    }
+
+    fn iterate(&self) -> Option<u64> {
+        // SAFETY: the array is ours.
+        Some(unsafe { (self.library.iterate)(self.array) })
+    }
+
+    fn bytes(&self) -> Option<usize> {
+        // SAFETY: no arguments. Nodes times 576.
+        Some(unsafe { (self.library.bytes)() } as usize)
+    }
+}
