@@ -62,7 +62,7 @@ test-patches:
 # One real kernel for each allocator, built, booted in QEMU and used; and guests that panic, hang or fail on
 # request. Ten minutes from nothing on two idle cores; the kernels are kept in ~/.cache/slablab.
 BOOT_PACKAGES = util-linux tar xz-utils patch make gcc binutils flex bison bc perl libelf-dev libc6-dev \
-	linux-source-6.1 qemu-system-x86 busybox-static rt-tests
+	linux-source-6.1 qemu-system-x86 busybox-static rt-tests linux-perf
 test-boot:
 	@if tools/need $(BOOT_PACKAGES); then \
 		$(CARGO) test -p slablab-klab --test boot -- --ignored --test-threads=1 --nocapture; \

@@ -23,6 +23,7 @@ mod analysis;
 mod error;
 mod experiment;
 mod plan;
+mod profile;
 mod raw;
 mod run;
 
@@ -31,5 +32,6 @@ pub use error::{Error, Result};
 pub use experiment::{Experiment, Load, Metric, Size, Tool, Variant};
 pub use experiment::{audit_cache, hackbench, kprobes};
 pub use plan::{Plan, PlannedBoot};
+pub use profile::{Profile, ProfileLoad, profile};
 pub use raw::{Header, KernelNote, Observation, Raw, read_raw};
 pub use run::{Lab, Progress, Summary, run};

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use slablab_klab::{Analysis, Lab, Plan, Size, hackbench, read_raw};
+use slablab_klab::{Analysis, Lab, Plan, ProfileLoad, Size, hackbench, profile, read_raw};
 use slablab_vm::{
     Accel, AccelChoice, Data, Error, Initramfs, Interrupt, Machine, Source, Spec, Store,
     TroubleKind, Workshop,
@@ -169,4 +169,21 @@ fn rows_and_files_come_back_whole() {
     for (name, path) in &boot.files {
         assert!(fs::read_to_string(path).unwrap() == expected, "{name}");
     }
+}
+
+#[test]
+#[ignore = "boots a kernel; make test-boot"]
+fn a_profile_has_the_kernels_own_stacks() {
+    let workshop = workshop();
+    let kernel =
+        workshop.build(&Spec::plain("slub"), &mut |_| ()).unwrap_or_else(|e| panic!("{e}"));
+    let dir = tempfile::tempdir().unwrap();
+    let load = ProfileLoad { groups: 2, loops: 50 };
+    let profile = profile(&workshop, &kernel, 2, load, Accel::Tcg, dir.path())
+        .unwrap_or_else(|e| panic!("{e}"));
+    println!("{} samples", profile.samples);
+    let stack =
+        |line: &&str| line.starts_with("hackbench;") && line.contains("unix_stream_sendmsg;");
+    let sends = profile.folded.lines().filter(stack).count();
+    assert!(sends > 0, "{}", profile.folded);
 }

@@ -62,8 +62,9 @@ impl Initramfs {
     ///
     /// # Errors
     ///
-    /// When one of its libraries is missing.
+    /// When it or one of its libraries is missing.
     pub fn program(&mut self, name: &str, path: &Path) -> Result<()> {
+        fs::metadata(path).map_err(Error::io("no such program", path))?;
         self.files.insert(format!("bin/{name}"), Content::Program(path.to_owned()));
         for (guest_path, library) in libraries(path)? {
             self.files.insert(guest_path, Content::Copy(library));

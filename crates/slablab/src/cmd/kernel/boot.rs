@@ -1,7 +1,7 @@
 //! `slablab kernel boot`: boots a kernel, runs a command in it, shows what came.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -42,7 +42,8 @@ pub(crate) struct Args {
     /// A module of kernel/modules, built and put into /lib/modules; may be given several times
     #[arg(long = "module", value_name = "NAME")]
     modules: Vec<String>,
-    /// A program of this machine to put into /bin, with its libraries; may be given several times
+    /// A program of this machine (a name or a path) to put into /bin with its libraries; may be
+    /// given several times
     #[arg(long = "with", value_name = "PROGRAM")]
     programs: Vec<String>,
     /// Give up when nothing came for so many seconds
@@ -169,7 +170,10 @@ fn initramfs(
     let mut initramfs = Initramfs::new(&workshop.data, job)?;
     initramfs.tool("hackbench")?;
     for program in &args.programs {
-        initramfs.tool(program)?;
+        match Path::new(program).file_name().and_then(|name| name.to_str()) {
+            Some(name) if program.contains('/') => initramfs.program(name, Path::new(program))?,
+            _ => initramfs.tool(program)?,
+        }
     }
     for path in kernel.own_modules()? {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();

@@ -1,0 +1,124 @@
+//! `slablab kernel profile`: a flame graph of a kernel under hackbench, for each allocator.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::{Context, Result};
+use serde::Serialize;
+use slablab_klab::{ProfileLoad, profile};
+use slablab_report::Flame;
+use slablab_vm::{AccelChoice, Data, Need};
+
+use super::options::{self, AccelArg, SpecArgs, StepBar, WorkshopArgs};
+use crate::cli::OutputArgs;
+use crate::output::{self, Cell, Column, Page, Report, Table};
+use crate::progress::Progress;
+
+/// Draw a flame graph of a kernel under hackbench
+#[derive(clap::Args, Debug)]
+pub(crate) struct Args {
+    /// The allocators [default: all]
+    #[arg(long, value_name = "NAME,..", value_delimiter = ',')]
+    allocators: Vec<String>,
+    /// Virtual CPUs
+    #[arg(long, value_name = "N", default_value_t = 2,
+          value_parser = clap::value_parser!(u32).range(1..=16))]
+    cpus: u32,
+    /// Groups of 40 processes
+    #[arg(long, value_name = "N", default_value_t = 10,
+          value_parser = clap::value_parser!(u32).range(1..=1000))]
+    groups: u32,
+    /// Messages of each sender to each receiver
+    #[arg(long, value_name = "N", default_value_t = 40,
+          value_parser = clap::value_parser!(u32).range(1..))]
+    loops: u32,
+    /// How guests run
+    #[arg(long, value_enum, default_value_t = AccelArg::Auto)]
+    accel: AccelArg,
+    /// Where NAME.svg, NAME.folded and the consoles go
+    #[arg(short, long, value_name = "DIR", default_value = "slablab-profile")]
+    output: PathBuf,
+    #[command(flatten)]
+    spec: SpecArgs,
+    #[command(flatten)]
+    workshop: WorkshopArgs,
+}
+
+#[derive(Serialize)]
+struct Profiled {
+    accel: &'static str,
+    profiles: Vec<Row>,
+}
+
+#[derive(Serialize)]
+struct Row {
+    kernel: String,
+    samples: u64,
+    flame_graph: PathBuf,
+    folded: PathBuf,
+}
+
+impl Report for Profiled {
+    const SCHEMA: &'static str = "slablab.kernel-profile/1";
+
+    fn text(&self, page: &mut Page) {
+        page.table(&self.csv());
+    }
+
+    fn csv(&self) -> Table {
+        let mut table = Table::new([
+            Column::name("kernel", "kernel"),
+            Column::number("samples", "samples"),
+            Column::name("flame graph", "flame_graph"),
+        ]);
+        for row in &self.profiles {
+            table.row([
+                Cell::text(&row.kernel),
+                Cell::Count(row.samples),
+                Cell::text(row.flame_graph.display().to_string()),
+            ]);
+        }
+        table
+    }
+}
+
+/// Runs `slablab kernel profile`.
+pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
+    let data = Data::find()?;
+    let allocators = options::allocators(&args.allocators, &data);
+    args.spec.check(&data, &allocators)?;
+    let workshop = args.workshop.open(&[Need::BUILD, Need::BOOT, Need::PROFILE])?;
+    let mut bar = StepBar::default();
+    let mut kernels = Vec::new();
+    for allocator in &allocators {
+        kernels.push(workshop.build(&args.spec.spec(allocator), &mut |step| bar.show(&step))?);
+    }
+    let choice = AccelChoice::from(args.accel);
+    let (accel, _) = choice.resolve(&workshop, &kernels[0], &mut |step| bar.show(&step))?;
+    bar.clear();
+    fs::create_dir_all(&args.output)
+        .with_context(|| format!("{}: cannot make the folder", args.output.display()))?;
+    let mut profiles = Vec::new();
+    for kernel in &kernels {
+        let name = kernel.spec.name();
+        let _progress = Progress::spinner(&format!("{name} under {}", accel.name()));
+        let load = ProfileLoad { groups: args.groups, loops: args.loops };
+        let folder = args.output.join(&name);
+        let profile = profile(&workshop, kernel, args.cpus, load, accel, &folder)?;
+        let title = format!("{name} {}, {} CPUs, {}", kernel.release(), args.cpus, accel.name());
+        let how = format!(
+            "perf record -e cpu-clock:k -a -g, hackbench -g {} -l {}",
+            args.groups, args.loops
+        );
+        let mut flame = Flame::new(title, "samples", how);
+        flame.add_folded(&profile.folded);
+        let file = |ending: &str| args.output.join(format!("{name}.{ending}"));
+        let (flame_graph, folded) = (file("svg"), file("folded"));
+        output::write_whole(&flame_graph, flame.svg().as_bytes())?;
+        output::write_whole(&folded, profile.folded.as_bytes())?;
+        profiles.push(Row { kernel: name, samples: profile.samples, flame_graph, folded });
+    }
+    output::print(&Profiled { accel: accel.name(), profiles }, output, None)?;
+    Ok(ExitCode::SUCCESS)
+}
