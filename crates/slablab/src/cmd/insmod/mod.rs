@@ -63,7 +63,7 @@ pub(crate) struct Args {
           default_value_t = Rmmod::Yes, default_missing_value = "yes")]
     rmmod: Rmmod,
     /// Stop the module after this long
-    #[arg(long, value_name = "SECONDS", default_value_t = 60.0, value_parser = parse_seconds)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 120.0, value_parser = parse_seconds)]
     timeout: f64,
     /// The kernel version that the module is built for [default: the newest that it compiles for]
     #[arg(long, value_name = "A.B[.C]")]
