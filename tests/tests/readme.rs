@@ -38,7 +38,8 @@ fn commands(text: &str) -> Vec<Shown> {
                 output: Vec::new(),
             }),
             None => {
-                shown.last_mut().expect("output follows a command").output.push(line.to_owned())
+                let last = shown.last_mut().expect("output follows a command");
+                last.output.push(line.to_owned());
             }
         }
     }
