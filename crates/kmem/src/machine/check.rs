@@ -181,14 +181,35 @@ impl<B: Backend> Cpu<'_, B> {
             self.report(FindingKind::FreeListCorrupt, id, obj, 0, sites, detail);
         }
         if let Some(cache) = id.map(|id| self.machine.slot(id)) {
-            if before & FREED != 0 && poisoned(cache) {
+            if before & FREED != 0 && tracked_cache(before) == id && poisoned(cache) {
                 self.check_poison(cache, obj, (site, track.site_of(before)));
             }
             self.paint_zones(cache, obj);
         }
         let sites = track.sites.load(Ordering::Relaxed) & !0xffff_ffff;
         track.sites.store(sites | u64::from(site.0), Ordering::Relaxed);
+        if core.pages.get(obj.pfn()).kind() == Kind::Carved {
+            self.cover(id, obj);
+        }
         self.paranoid(site);
+    }
+
+    /// Forgets the free objects that a carved block lies over: their poison is gone.
+    fn cover(&self, id: Option<CacheId>, obj: ObjPtr) {
+        let core = &self.machine.core;
+        let (before, size) = match id.map(|id| self.machine.slot(id)) {
+            Some(cache) => {
+                let (left, size, red_end) = zones(cache);
+                (left, size.max(red_end))
+            }
+            None => (8, self.ksize(obj)),
+        };
+        let covered = (obj.get() - before) / 8..(obj.get() + size).div_ceil(8);
+        for at in covered.filter(|&at| at * 8 != obj.get()) {
+            if let Some(track) = ObjPtr::new(at * 8).and_then(|obj| core.track(obj)) {
+                track.state.store(0, Ordering::Relaxed);
+            }
+        }
     }
 
     /// Checks an object about to be freed; `false` if it must not be. `id` is the cache that the

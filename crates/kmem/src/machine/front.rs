@@ -196,7 +196,7 @@ impl<B: Backend> Cpu<'_, B> {
     /// Shrinks every cache, empties the per-CPU page lists, and gives the memory of free blocks of
     /// 64 KiB and more back to the operating system. Returns the bytes that went there.
     pub fn reclaim(&self) -> u64 {
-        self.machine.caches().into_iter().for_each(|cache| self.shrink(cache));
+        self.machine.caches().into_iter().rev().for_each(|cache| self.shrink(cache));
         self.machine.release_memory()
     }
 

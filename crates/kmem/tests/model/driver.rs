@@ -167,7 +167,8 @@ impl<B: Backend> Model<'_, B> {
         }
         let areas = std::mem::take(&mut self.areas);
         areas.into_iter().for_each(|area| self.cpus.cpu(CpuId(0)).vfree(area, SITE));
-        self.machine.caches().into_iter().for_each(|cache| self.cpus.shrink(cache));
+        // Newest first: SLAB keeps lists of free objects in kmalloc blocks.
+        self.machine.caches().into_iter().rev().for_each(|cache| self.cpus.shrink(cache));
         self.cpus.cpu(CpuId(0)).rcu_barrier();
         self.validate();
         assert_eq!(self.machine.gauges().slab_bytes, 0, "shrinking leaves no slab");
