@@ -23,7 +23,8 @@ pub enum SelectError {
     NoSites,
 }
 
-fn suggestion(nearest: &Option<String>) -> String {
+/// Says a name that may have been meant, to be put behind a complaint.
+pub(crate) fn suggestion(nearest: &Option<String>) -> String {
     nearest.as_ref().map_or_else(String::new, |name| format!("; did you mean {name:?}?"))
 }
 

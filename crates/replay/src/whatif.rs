@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::plan::Plan;
 use crate::replay::replay_all;
 use crate::result::{Allocator, Replay};
-use crate::select::nearest_name;
+use crate::select::{nearest_name, suggestion};
 
 /// Where kmalloc hands over to the page allocator: two pages (`KMALLOC_MAX_CACHE_SIZE`).
 const CLASS_BYTES_MAX: u32 = 8192;
@@ -50,7 +50,7 @@ pub enum ChangeError {
         name: String,
     },
     /// No cache of that name
-    #[error("the trace has no cache {name:?}{}", .nearest.as_ref().map_or_else(String::new, |n| format!("; did you mean {n:?}?")))]
+    #[error("the trace has no cache {name:?}{}", suggestion(nearest))]
     NoCache {
         /// The name
         name: String,
