@@ -24,7 +24,8 @@ impl Slab {
         request: Request,
     ) -> Option<ObjPtr> {
         if let Some(node) = request.node.filter(|&node| node != cx.node()) {
-            return self.alloc_on_node(cx, cache, request, node);
+            let got = self.alloc_on_node(cx, cache, request, node);
+            return got.or_else(|| self.alloc_elsewhere(cx, cache, request, node));
         }
         let cell = cx.cell(cache.id());
         let (array, tally) = (&self.arrays[cell], cx.tally(cache.id()));
@@ -33,14 +34,30 @@ impl Slab {
             let cold = array.touched.get() == 0;
             let batch = cache.knob_b.get();
             self.refill(cx, cache, cell, if cold { batch.min(COLD_BATCH_MAX) } else { batch });
-            if array.avail.get() == 0 {
-                self.grow(cx, cache, cell, batch, request)?;
+            if array.avail.get() == 0 && self.grow(cx, cache, cell, batch, request).is_none() {
+                return self.alloc_elsewhere(cx, cache, request, cx.node());
             }
             tally.count(Stat::AllocSlowpath);
         }
         array.touched.set(1);
         array.ops.allocs.add(1);
         self.pop(cell, array)
+    }
+
+    /// Allocates one object from any node but `not` (`fallback_alloc`).
+    fn alloc_elsewhere(
+        &self,
+        cx: &Cx<'_>,
+        cache: &Cache,
+        request: Request,
+        not: NodeId,
+    ) -> Option<ObjPtr> {
+        let nodes = cx.core.setup.nodes;
+        if request.gfp.has(Gfp::THISNODE) {
+            return None;
+        }
+        let mut others = (1..nodes).map(|i| NodeId((not.0 + i) % nodes));
+        others.find_map(|node| self.alloc_on_node(cx, cache, request, node))
     }
 
     fn pop(&self, cell: usize, array: &Array) -> Option<ObjPtr> {
@@ -149,8 +166,12 @@ impl Slab {
     /// Makes a slab of fresh pages, on no list, all objects free (`cache_grow_begin`).
     fn new_slab(&self, cx: &Cx<'_>, cache: &Cache, request: Request, home: NodeId) -> Option<Pfn> {
         let (core, objects) = (cx.core, cache.objects.get());
-        let (slab, order) =
-            cx.slab_pages(cache, request.gfp, Some(home).filter(|_| core.setup.nodes > 1))?;
+        // From this node or not at all: an array holds objects of its CPU's node only.
+        let (gfp, node) = match core.setup.nodes {
+            1 => (request.gfp, None),
+            _ => (request.gfp | Gfp::THISNODE, Some(home)),
+        };
+        let (slab, order) = cx.slab_pages(cache, gfp, node)?;
         let colour = self.next_colour(cx, cache, slab);
         let page = core.pages.get(slab);
         page.aux.set(colour + cache.left_pad.get());

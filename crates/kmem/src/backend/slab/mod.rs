@@ -12,6 +12,7 @@
 //! # Invariants
 //! - `active` of a slab = objects given out + objects in arrays; it is on the full list at
 //!   `objects`, on the free list at 0, else on the partial list.
+//! - The objects in a CPU's array and in a node's shared array are of that node.
 //! - `free_objects` of a node = sum over its slabs of `objects - active`.
 //!
 //! # Lock order

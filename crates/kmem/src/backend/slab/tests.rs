@@ -104,3 +104,22 @@ fn tunables_are_honoured() {
     all.into_iter().for_each(|obj| cpu.free(id, obj, SITE));
     assert!(machine.validate().is_ok());
 }
+
+#[test]
+fn arrays_never_hold_objects_of_another_node() {
+    let builder = Machine::<Slab>::builder().cpus(2).nodes(2).memory_bytes(8 << 20);
+    let machine = builder.build().unwrap();
+    let cache = machine.cache_create(&CacheArgs::new("far", 1000)).unwrap();
+    let cpus = machine.cpus().unwrap();
+    // CPU 0 uses up its own node and goes on with the other's memory.
+    let cpu = cpus.cpu(CpuId(0));
+    let all: Vec<_> = core::iter::from_fn(|| cpu.alloc(cache, Gfp::KERNEL, SITE)).collect();
+    assert!(all.iter().any(|obj| machine.node_of(obj.pfn()).0 == 1));
+    for (i, obj) in all.into_iter().enumerate() {
+        cpus.cpu(CpuId(i as u32 % 2)).free(cache, obj, SITE);
+    }
+    let balance = machine.validate();
+    assert!(balance.is_ok(), "{:?}", balance.errors);
+    cpus.shrink(cache);
+    assert_eq!(machine.cache_stats(cache).unwrap().slabs, 0);
+}
