@@ -67,6 +67,13 @@ impl Core {
         self.tracks.as_slice().get((obj.get() / 8) as usize)
     }
 
+    /// Forgets what was known of one object: the allocator itself is about to use it.
+    pub(crate) fn clear_track(&self, obj: ObjPtr) {
+        if let Some(track) = self.track(obj) {
+            track.state.store(0, Ordering::Relaxed);
+        }
+    }
+
     /// Forgets what was known of a block's objects.
     pub(crate) fn clear_tracks(&self, pfn: Pfn, order: Order) {
         let words = (pfn.offset() / 8) as usize..((pfn.offset() + order.bytes()) / 8) as usize;
@@ -207,6 +214,21 @@ impl<B: Backend> Cpu<'_, B> {
         let covered = (obj.get() - before) / 8..(obj.get() + size).div_ceil(8);
         for at in covered.filter(|&at| at * 8 != obj.get()) {
             if let Some(track) = ObjPtr::new(at * 8).and_then(|obj| core.track(obj)) {
+                track.state.store(0, Ordering::Relaxed);
+            }
+        }
+        self.cover_reaching(obj, obj.get() - before);
+    }
+
+    /// Forgets the free objects of the page that begin before `start` and reach beyond it; of a
+    /// kmalloc block nobody knows how far it reached.
+    fn cover_reaching(&self, obj: ObjPtr, start: u64) {
+        let core = &self.machine.core;
+        for at in (obj.pfn().offset() / 8..start / 8).map(|at| at * 8) {
+            let Some(track) = ObjPtr::new(at).and_then(|obj| core.track(obj)) else { continue };
+            let state = track.state.load(Ordering::Relaxed);
+            let reach = |id| at + u64::from(self.machine.slot(id).size.get());
+            if state & FREED != 0 && tracked_cache(state).is_none_or(|id| reach(id) > start) {
                 track.state.store(0, Ordering::Relaxed);
             }
         }

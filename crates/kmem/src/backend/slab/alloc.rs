@@ -213,6 +213,8 @@ impl Slab {
         let id = cx.core.kmalloc.cache(u64::from(objects), Gfp::NONE, Site(0))?;
         let request = Request { gfp: gfp.without(Gfp::ZERO), node: None, site: Site(0) };
         let list = self.alloc(cx, id, request)?;
+        // What is written there is nobody's write after free.
+        cx.core.clear_track(list);
         if cx.hooks.exact() {
             cx.book_alloc(id);
         }
