@@ -8,9 +8,7 @@
 //! Invariants: memory is that of two rounds; what comes out is in time order as long as the file keeps
 //! its promise about rounds.
 //!
-//! Linux counterpart: `tools/perf/util/{header,session,ordered-events}.c` @ 6.1. The crates
-//! tracepoint_perf and tracepoint_decode read the same container; they do not read compressed records,
-//! and look every field up anew in every sample.
+//! Linux counterpart: `tools/perf/util/{header,session,ordered-events}.c` @ 6.1.
 
 mod attr;
 mod bytes;
