@@ -1,8 +1,9 @@
 //! Which cache serves a `kmalloc`.
 //!
 //! # How it works
-//! A table indexed by `(size + 7) / 8` gives the class; gfp flags give the type, as the kernel's
-//! configuration has them; with several copies of each class the call site picks one.
+//! A table indexed by `(size - 1) / 8` gives the class; gfp flags give the type, as the kernel's
+//! configuration has them; with several copies of each class the call site picks one. What almost
+//! all calls ask for, plain memory of one copy, has a table that leads straight to the cache.
 //!
 //! Linux counterpart: `kmalloc_slab`, `kmalloc_type`, `create_kmalloc_caches` in
 //! `mm/slab_common.c` @ 6.1 (copies: `CONFIG_RANDOM_KMALLOC_CACHES` @ 6.6).
@@ -89,7 +90,9 @@ impl Default for KmallocConfig {
 /// The kmalloc caches of a machine.
 #[derive(Debug)]
 pub(crate) struct Kmalloc {
-    /// Class by `(size + 7) / 8`.
+    /// Normal cache by `(size - 1) / 8`; empty if there are copies.
+    normal: Vec<CacheId>,
+    /// Class by `(size - 1) / 8`.
     class: Vec<u8>,
     /// Caches by `(type * copies + copy) * classes + class`; a missing type repeats the normal one.
     caches: Vec<CacheId>,
@@ -106,10 +109,9 @@ impl Kmalloc {
         let copies = config.copies.max(1) as usize;
         let classes = config.classes.len();
         let size_max = u64::from(config.classes.last().copied().unwrap_or(0));
-        let mut class = vec![0; (size_max / 8 + 1) as usize];
-        for (i, of) in class.iter_mut().enumerate() {
-            *of = config.classes.iter().position(|&c| u64::from(c) >= i as u64 * 8).unwrap_or(0)
-                as u8;
+        let mut class = vec![0; (size_max / 8) as usize];
+        for (size, of) in (8u64..).step_by(8).zip(&mut class) {
+            *of = config.classes.iter().position(|&c| u64::from(c) >= size).unwrap_or(0) as u8;
         }
         let mut caches = Vec::new();
         for kind in KmallocType::ALL {
@@ -132,18 +134,31 @@ impl Kmalloc {
                 }
             }
         }
-        Ok(Self { class, caches, classes, copies })
+        let plain = if copies == 1 { class.as_slice() } else { &[] };
+        let normal = plain.iter().map(|&class| caches[usize::from(class)]).collect();
+        Ok(Self { normal, class, caches, classes, copies })
     }
 
     /// Returns a kmalloc without caches: every size goes elsewhere.
     pub(crate) fn none() -> Self {
-        Self { class: Vec::new(), caches: Vec::new(), classes: 0, copies: 1 }
+        let (normal, class, caches) = (Vec::new(), Vec::new(), Vec::new());
+        Self { normal, class, caches, classes: 0, copies: 1 }
     }
 
-    /// Returns the cache for `size` bytes, or `None` if the page allocator has to serve it.
+    /// Returns the cache for `size` bytes; `None` for 0, and if the page allocator has to serve it.
     #[inline(always)]
     pub(crate) fn cache(&self, size: u64, gfp: Gfp, site: Site) -> Option<CacheId> {
-        let class = usize::from(*self.class.get(size.div_ceil(8) as usize)?);
+        let index = (size.wrapping_sub(1) / 8) as usize;
+        match self.normal.get(index) {
+            Some(&id) if gfp.0 & TYPED == 0 => Some(id),
+            _ => self.typed(index, gfp, site),
+        }
+    }
+
+    /// Returns the cache of a type or a copy.
+    #[inline(never)]
+    fn typed(&self, index: usize, gfp: Gfp, site: Site) -> Option<CacheId> {
+        let class = usize::from(*self.class.get(index)?);
         let row = if self.copies == 1 {
             kind(gfp)
         } else {
@@ -155,12 +170,13 @@ impl Kmalloc {
     }
 }
 
+/// Flags that ask for another type than the normal one.
+const TYPED: u32 = Gfp::DMA.0 | Gfp::RECLAIMABLE.0 | Gfp::ACCOUNT.0;
+
 /// Index of the type that gfp flags ask for.
-#[inline(always)]
 fn kind(gfp: Gfp) -> usize {
-    let typed = Gfp::DMA.0 | Gfp::RECLAIMABLE.0 | Gfp::ACCOUNT.0;
     match gfp {
-        _ if gfp.0 & typed == 0 => 0,
+        _ if gfp.0 & TYPED == 0 => 0,
         _ if gfp.has(Gfp::DMA) => 2,
         _ if gfp.has(Gfp::RECLAIMABLE) => 1,
         _ => 3,

@@ -153,7 +153,7 @@ impl<B: Backend> Cpu<'_, B> {
                 cache: "kmalloc".to_string(),
                 object: None,
                 offset: 0,
-                site: request.site,
+                site: request.site(),
                 site_before: None,
                 detail: format!("{size} bytes asked for, expected {} at most", Order::MAX.bytes()),
             });

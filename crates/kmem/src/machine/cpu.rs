@@ -47,7 +47,7 @@ impl<'m, B: Backend> Cpu<'m, B> {
     /// Allocates an object (`kmem_cache_alloc`); `None` when memory is out.
     #[inline]
     pub fn alloc(&self, cache: CacheId, gfp: Gfp, site: Site) -> Option<ObjPtr> {
-        self.alloc_request(cache, Request { gfp, node: None, site })
+        self.alloc_request(cache, Request::new(gfp, site))
     }
 
     #[inline(always)]
@@ -66,7 +66,7 @@ impl<'m, B: Backend> Cpu<'m, B> {
     #[inline(never)]
     fn alloc_hooked(&self, id: CacheId, request: Request) -> Option<ObjPtr> {
         let (machine, cx) = (self.machine, &self.cx);
-        if cx.hooks.checks() && !self.check_cache(id, request.site) {
+        if cx.hooks.checks() && !self.check_cache(id, request.site()) {
             return None;
         }
         let obj = machine.backend.alloc(cx, id, request)?;
@@ -74,7 +74,7 @@ impl<'m, B: Backend> Cpu<'m, B> {
             cx.book_alloc(id);
         }
         if cx.hooks.checks() {
-            self.check_alloc(Some(id), obj, request.site);
+            self.check_alloc(Some(id), obj, request.site());
         }
         if request.gfp.has(Gfp::ZERO) {
             self.zero(id, obj);
@@ -138,13 +138,13 @@ impl<'m, B: Backend> Cpu<'m, B> {
     /// or memory being out, give `None`.
     #[inline]
     pub fn kmalloc(&self, size: u64, gfp: Gfp, site: Site) -> Option<ObjPtr> {
-        self.kmalloc_request(size, Request { gfp, node: None, site })
+        self.kmalloc_request(size, Request::new(gfp, site))
     }
 
     #[inline(always)]
     pub(super) fn kmalloc_request(&self, size: u64, request: Request) -> Option<ObjPtr> {
-        match self.machine.core.kmalloc.cache(size, request.gfp, request.site) {
-            Some(id) if size != 0 => self.alloc_request(id, request),
+        match self.machine.core.kmalloc.cache(size, request.gfp, request.site()) {
+            Some(id) => self.alloc_request(id, request),
             _ => self.kmalloc_other(size, request),
         }
     }
@@ -163,13 +163,13 @@ impl<'m, B: Backend> Cpu<'m, B> {
                 self.check_size(size, request);
                 return None;
             };
-            let pfn = core.zones.alloc(cx, order, request.gfp, request.node)?;
+            let pfn = core.zones.alloc(cx, order, request.gfp, request.node())?;
             core.claim(pfn, Kind::Large, order, size as u32);
             core.large_pages.fetch_add(u64::from(order.pages()), Relaxed);
             (ObjPtr::new(pfn.offset())?, order.bytes())
         };
         if cx.hooks.checks() {
-            self.check_alloc(None, obj, request.site);
+            self.check_alloc(None, obj, request.site());
         }
         if request.gfp.has(Gfp::ZERO) {
             core.arena.fill(obj.get(), bytes, 0);

@@ -18,7 +18,7 @@ impl<B: Backend> Cpu<'_, B> {
     /// Allocates an object on a node (`kmem_cache_alloc_node`).
     #[inline]
     pub fn alloc_node(&self, cache: CacheId, gfp: Gfp, node: NodeId, site: Site) -> Option<ObjPtr> {
-        self.alloc_request(cache, Request { gfp, node: Some(node), site })
+        self.alloc_request(cache, Request::on_node(gfp, site, node))
     }
 
     /// Allocates an object full of zeroes (`kmem_cache_zalloc`).
@@ -54,7 +54,7 @@ impl<B: Backend> Cpu<'_, B> {
     /// Allocates `size` bytes on a node (`kmalloc_node`).
     #[inline]
     pub fn kmalloc_node(&self, size: u64, gfp: Gfp, node: NodeId, site: Site) -> Option<ObjPtr> {
-        self.kmalloc_request(size, Request { gfp, node: Some(node), site })
+        self.kmalloc_request(size, Request::on_node(gfp, site, node))
     }
 
     /// Allocates `size` bytes full of zeroes (`kzalloc`).

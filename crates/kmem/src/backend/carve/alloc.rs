@@ -20,7 +20,7 @@ impl<L: Lists> Heap<L> {
     ) -> Option<ObjPtr> {
         let (size, cell) = (u64::from(cache.size.get()), cx.cell(cache.id()));
         if size >= PAGE_SIZE {
-            let (pfn, _) = cx.slab_pages(cache, request.gfp, request.node)?;
+            let (pfn, _) = cx.slab_pages(cache, request.gfp, request.node())?;
             let obj = ObjPtr::new(pfn.offset() + u64::from(cache.left_pad.get()))?;
             cx.core.tallies[cell].count(Stat::AllocSlowpath);
             self.ops[cell].allocs.add(1);
@@ -75,7 +75,7 @@ impl<L: Lists> Heap<L> {
             }
             Err(walked) => tally.counts[Stat::PagesWalked as usize].add(u64::from(walked)),
         }
-        let pfn = core.zones.alloc(cx, Order(0), request.gfp, request.node)?;
+        let pfn = core.zones.alloc(cx, Order(0), request.gfp, request.node())?;
         core.claim(pfn, Kind::Carved, Order(0), 0);
         cx.slab_in(None, Order(0), 0);
         self.ops[cell].allocs.add(1);

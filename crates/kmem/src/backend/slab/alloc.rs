@@ -23,7 +23,7 @@ impl Slab {
         cache: &Cache,
         request: Request,
     ) -> Option<ObjPtr> {
-        if let Some(node) = request.node.filter(|&node| node != cx.node()) {
+        if let Some(node) = request.node().filter(|&node| node != cx.node()) {
             let got = self.alloc_on_node(cx, cache, request, node);
             return got.or_else(|| self.alloc_elsewhere(cx, cache, request, node));
         }
@@ -211,7 +211,7 @@ impl Slab {
     /// Takes a kmalloc block for the indexes of a slab; it counts as any other object.
     fn alloc_list(&self, cx: &Cx<'_>, objects: u32, gfp: Gfp) -> Option<ObjPtr> {
         let id = cx.core.kmalloc.cache(u64::from(objects), Gfp::NONE, Site(0))?;
-        let request = Request { gfp: gfp.without(Gfp::ZERO), node: None, site: Site(0) };
+        let request = Request::new(gfp.without(Gfp::ZERO), Site(0));
         let list = self.alloc(cx, id, request)?;
         // What is written there is nobody's write after free.
         cx.core.clear_track(list);

@@ -138,7 +138,7 @@ impl Ops for Slab {
         let cell = cx.cell(cache);
         let array = &self.arrays[cell];
         let avail = array.avail.get();
-        if avail > 0 && request.node.is_none() {
+        if avail > 0 && request.node().is_none() {
             array.touched.set(1);
             array.avail.set(avail - 1);
             array.ops.allocs.add(1);

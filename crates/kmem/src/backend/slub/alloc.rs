@@ -79,7 +79,7 @@ impl Slub {
 
     fn wrong_node(&self, cx: &Cx<'_>, slot: &Slot, request: Request) -> bool {
         let on = cx.core.zones.node_of(Pfn(slot.slab.get()));
-        request.node.is_some_and(|node| node != on)
+        request.node().is_some_and(|node| node != on)
     }
 
     /// Takes over the slab's own free list; thaws the slab if that is empty (`get_freelist`).
@@ -117,9 +117,9 @@ impl Slub {
         slot: &Slot,
         request: Request,
     ) -> Option<(Pfn, ObjPtr)> {
-        let home = request.node.unwrap_or_else(|| cx.node());
+        let home = request.node().unwrap_or_else(|| cx.node());
         let found = self.take_partial_node(cx, cache, slot, home, 0);
-        if found.is_some() || request.node.is_some() {
+        if found.is_some() || request.node().is_some() {
             return found;
         }
         let nodes = cx.core.setup.nodes;
@@ -183,7 +183,7 @@ impl Slub {
 
     /// Makes a slab of fresh pages, frozen, its objects linked by rising address.
     fn new_slab(&self, cx: &Cx<'_>, cache: &Cache, request: Request) -> Option<(Pfn, ObjPtr)> {
-        let (slab, order) = cx.slab_pages(cache, request.gfp, request.node)?;
+        let (slab, order) = cx.slab_pages(cache, request.gfp, request.node())?;
         let size = u64::from(cache.size.get());
         let objects = order.bytes() / size;
         let first = slab.offset() + u64::from(cache.left_pad.get());

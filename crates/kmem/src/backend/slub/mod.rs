@@ -45,8 +45,9 @@ use crate::raw::lock::{Guard, Lock};
 use crate::raw::zeroed::{ZeroedSlice, zeroed_struct};
 
 zeroed_struct! {
-    /// A CPU's part of a cache (`struct kmem_cache_cpu`).
+    /// A CPU's part of a cache (`struct kmem_cache_cpu`), a cache line.
     #[derive(Debug)]
+    #[repr(align(64))]
     struct Slot {
         /// First free object of the CPU's slab; 0: none.
         freelist: LocalU64,
@@ -112,7 +113,7 @@ impl Ops for Slub {
     fn alloc(&self, cx: &Cx<'_>, cache: CacheId, request: Request) -> Option<ObjPtr> {
         let slot = self.slot(cx, cache);
         if let Some(obj) = ObjPtr::new(slot.freelist.get())
-            && request.node.is_none_or(|node| node == cx.core.zones.node_of(obj.pfn()))
+            && request.node().is_none_or(|node| node == cx.core.zones.node_of(obj.pfn()))
         {
             slot.freelist.set(cx.core.arena.load(obj.get() + u64::from(slot.link.get())));
             slot.ops.allocs.add(1);
