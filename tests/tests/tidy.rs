@@ -15,7 +15,7 @@ const LINE_CHARS_MAX: usize = 130;
 const FILE_BYTES_MAX: u64 = 2 << 20;
 
 /// The layers of ARCHITECTURE.md. A crate depends on lower ones only.
-const LAYERS: [(&str, u8); 13] = [
+const LAYERS: [(&str, u8); 12] = [
     ("slablab-kmem", 0),
     ("slablab-xarray", 0),
     ("slablab-stats", 0),
@@ -25,7 +25,6 @@ const LAYERS: [(&str, u8); 13] = [
     ("slablab-report", 1),
     ("slablab-vm", 1),
     ("slablab-replay", 2),
-    ("slablab-klab", 2),
     ("slablab-lab", 3),
     ("slablab", 4),
     ("slablab-tests", 5),

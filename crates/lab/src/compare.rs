@@ -359,11 +359,18 @@ fn common<'a>(a: &'a Outcome, b: &'a Outcome) -> Vec<(&'a String, &'a String)> {
     points.flat_map(|point| variants().map(move |variant| (variant, point))).collect()
 }
 
-/// Returns the points of `rows`, numbers in their order and before names.
+/// Returns the points of `rows`, numbers in their order and before names, component by component.
 fn points_of(rows: &[Row]) -> Vec<String> {
     let mut points: Vec<String> = rows.iter().map(|row| row.point.clone()).collect();
-    let number = |point: &String| point.parse().unwrap_or(f64::INFINITY);
-    points.sort_by(|a, b| number(a).total_cmp(&number(b)).then_with(|| a.cmp(b)));
+    let order = |a: &String, b: &String| {
+        let number = |part: &str| part.parse().unwrap_or(f64::INFINITY);
+        let parts = a.split(", ").zip(b.split(", "));
+        parts
+            .map(|(a, b)| number(a).total_cmp(&number(b)).then_with(|| a.cmp(b)))
+            .find(|order| order.is_ne())
+            .unwrap_or_else(|| a.cmp(b))
+    };
+    points.sort_by(order);
     points.dedup();
     points
 }

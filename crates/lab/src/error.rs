@@ -53,6 +53,9 @@ pub enum Error {
     /// A trace cannot be replayed.
     #[error(transparent)]
     Replay(#[from] slablab_replay::Error),
+    /// A kernel cannot be built, or a guest is in trouble.
+    #[error(transparent)]
+    Vm(#[from] slablab_vm::Error),
     /// A trace cannot be read.
     #[error(transparent)]
     Trace(#[from] slablab_trace::Error),

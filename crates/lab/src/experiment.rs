@@ -4,11 +4,12 @@
 //! then for one [`Observation`] a cell. An experiment knows nothing of order, files or statistics.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use slablab_report::Section;
 use slablab_stats::Direction;
+use slablab_vm::Step;
 
 use crate::{Cell, Outcome, Result};
 
@@ -41,11 +42,34 @@ pub trait Experiment: Sync {
     /// # Errors
     ///
     /// If that fails.
-    fn prepare(&self, request: &Request, design: &Design) -> Result<Box<dyn Bench>>;
+    fn prepare(&self, setup: &mut Setup<'_>) -> Result<Box<dyn Bench>>;
 
     /// Returns what a report shows beside comparisons and samples: address maps, say.
     fn sections(&self, _outcome: &Outcome) -> Vec<Section> {
         Vec::new()
+    }
+}
+
+/// What an experiment is set up with.
+pub struct Setup<'a> {
+    /// What a user asked for
+    pub request: &'a Request,
+    /// What was made of it
+    pub design: &'a Design,
+    /// The result folder, for what is too large for a row
+    pub folder: &'a Path,
+    /// Is told what is being done, where that takes long
+    pub watch: &'a mut dyn FnMut(Step<'_>),
+}
+
+impl std::fmt::Debug for Setup<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { request, design, folder, watch: _ } = self;
+        f.debug_struct("Setup")
+            .field("request", request)
+            .field("design", design)
+            .field("folder", folder)
+            .finish_non_exhaustive()
     }
 }
 

@@ -17,6 +17,7 @@ mod environment;
 mod error;
 mod experiment;
 mod experiments;
+pub mod guest;
 mod journal;
 pub mod page;
 mod plan;
@@ -27,10 +28,10 @@ pub use compare::{Outcome, Side, compare_hosts, compare_runs};
 pub use environment::Environment;
 pub use error::{Error, Result};
 pub use experiment::{
-    Bench, Design, Engine, Experiment, Metric, Nature, Observation, Part, Request, Scale,
+    Bench, Design, Engine, Experiment, Metric, Nature, Observation, Part, Request, Scale, Setup,
 };
 pub use experiments::{experiments, find};
 pub use journal::{Journal, Row};
 pub use plan::{Cell, Plan};
-pub use run::{Progress, run};
+pub use run::{Progress, begin, run};
 pub use samples::{Pair, read_csv};

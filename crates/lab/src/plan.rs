@@ -12,7 +12,9 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use slablab_stats::Rng;
 
-use crate::{Design, Engine, Environment, Error, Experiment, Metric, Request, Result, Scale};
+use crate::{
+    Design, Engine, Environment, Error, Experiment, Metric, Request, Result, Scale, guest,
+};
 
 /// The schema of `plan.json`; the number goes up when a field changes its meaning.
 const SCHEMA: &str = "slablab.lab.plan/1";
@@ -86,7 +88,9 @@ impl Plan {
                 engines.join(", ")
             )));
         }
-        let known: Vec<&str> = experiment.parameters().iter().map(|(name, _)| *name).collect();
+        let guest = if request.engine == Engine::Kernel { guest::PARAMETERS } else { &[] };
+        let known = experiment.parameters().iter().chain(guest).map(|(name, _)| *name);
+        let known: Vec<&str> = known.collect();
         if let Some(stranger) = request.params.keys().find(|key| !known.contains(&key.as_str())) {
             return Err(Error::Request(format!(
                 "{} has no parameter '{stranger}'; it has: {}",
@@ -107,6 +111,13 @@ impl Plan {
                 design.rounds
             )));
         }
+        for names in [&design.variants, &design.points] {
+            if let Some(twice) =
+                names.iter().enumerate().find(|(at, name)| names[..*at].contains(name))
+            {
+                return Err(Error::Request(format!("{} is named twice", twice.1)));
+            }
+        }
         Ok(Self {
             schema: SCHEMA.to_owned(),
             experiment: experiment.name().to_owned(),
@@ -120,29 +131,6 @@ impl Plan {
             seed: request.seed,
             environment: Environment::of_this_machine(),
         })
-    }
-
-    /// Makes the plan of a result that was not planned here, so that it can be compared and shown alike.
-    #[must_use]
-    pub(crate) fn of_foreign(
-        experiment: &str,
-        question: &str,
-        design: Design,
-        metrics: Vec<Metric>,
-    ) -> Self {
-        Self {
-            schema: SCHEMA.to_owned(),
-            experiment: experiment.to_owned(),
-            question: question.to_owned(),
-            engine: Engine::Kernel,
-            scale: Scale::Full,
-            params: BTreeMap::new(),
-            input: None,
-            design,
-            metrics,
-            seed: 0,
-            environment: Environment::default(),
-        }
     }
 
     /// Returns the cells in the order in which they run.

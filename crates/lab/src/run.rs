@@ -1,22 +1,63 @@
 //! Carries a plan out: every cell that has no row yet, in order, one row each.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+use slablab_vm::Step;
 
 use crate::environment::load;
 use crate::journal::SCHEMA;
-use crate::{Cell, Environment, Error, Experiment, Journal, Plan, Result, Row};
+use crate::{Cell, Environment, Error, Experiment, Journal, Plan, Request, Result, Row, Setup};
 
 /// How far a run is.
-#[derive(Debug, Clone, Copy)]
-pub struct Progress<'a> {
-    /// Cells that have their row
-    pub done: usize,
-    /// Cells in all
-    pub total: usize,
-    /// Which cell comes now, `None` while the experiment is set up
-    pub cell: Option<&'a Cell>,
+#[derive(Debug)]
+pub enum Progress<'a> {
+    /// The experiment is being set up
+    Setup(Step<'a>),
+    /// `done` of `total` cells have their row, and `cell` comes now
+    Cell {
+        /// Cells that have their row
+        done: usize,
+        /// Cells in all
+        total: usize,
+        /// The next one
+        cell: &'a Cell,
+    },
+}
+
+/// Finds the folder for a run that was given none: the first of `NAME`, `NAME-2`, `NAME-3` ... under `root` that is not
+/// there, or has the same work begun and not finished.
+///
+/// The seed of work that is begun is taken over unless `seed` asks for another.
+///
+/// # Errors
+///
+/// If the request does not fit the experiment, or a folder cannot be read.
+pub fn begin(
+    root: &Path,
+    experiment: &dyn Experiment,
+    request: &Request,
+    seed: Option<u64>,
+) -> Result<(PathBuf, Plan)> {
+    let name = format!("{}-{}", experiment.name(), request.engine);
+    for number in 1.. {
+        let folder = match number {
+            1 => root.join(&name),
+            _ => root.join(format!("{name}-{number}")),
+        };
+        if !folder.exists() {
+            return Ok((folder, Plan::new(experiment, request)?));
+        }
+        let Ok(Some(there)) = Plan::read(&folder) else { continue };
+        let request = Request { seed: seed.unwrap_or(there.seed), ..request.clone() };
+        let plan = Plan::new(experiment, &request)?;
+        let is_begun = || Journal::read(&folder).is_ok_and(|rows| rows.len() < plan.cells().len());
+        if plan.is_same_work(&there) && is_begun() {
+            return Ok((folder, plan));
+        }
+    }
+    unreachable!("a folder has not endless neighbours")
 }
 
 /// Runs `plan` in the result folder `folder` and returns how many rows it added.
@@ -50,15 +91,19 @@ pub fn run(
     if journal.len() >= total {
         return Ok(0);
     }
-    progress(Progress { done: journal.len(), total, cell: None });
-    let mut bench = experiment.prepare(&plan.request(), &plan.design)?;
+    let mut bench = experiment.prepare(&mut Setup {
+        request: &plan.request(),
+        design: &plan.design,
+        folder,
+        watch: &mut |step| progress(Progress::Setup(step)),
+    })?;
     let environment = Environment::of_this_machine();
     let mut added = 0;
     for cell in &cells {
         if journal.has(cell.index) {
             continue;
         }
-        progress(Progress { done: journal.len(), total, cell: Some(cell) });
+        progress(Progress::Cell { done: journal.len(), total, cell });
         let started_unix_ms =
             SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |t| t.as_millis() as u64);
         let (load, start) = (load(), Instant::now());

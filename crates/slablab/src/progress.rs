@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use slablab_vm::Step;
 
 /// Shows how far a piece of work is; clears the line when dropped.
 #[derive(Debug)]
@@ -64,5 +65,38 @@ impl Progress {
 impl Drop for Progress {
     fn drop(&mut self) {
         self.bar.finish_and_clear();
+    }
+}
+
+/// Shows the steps of building: a spinner, or a bar where the number of parts is known.
+#[derive(Debug, Default)]
+pub(crate) struct StepBar {
+    what: String,
+    spinner: Option<Progress>,
+    bar: Option<Progress>,
+}
+
+impl StepBar {
+    /// Shows a step.
+    pub(crate) fn show(&mut self, step: &Step<'_>) {
+        match step {
+            Step::Begin(what) => {
+                self.clear();
+                self.what = (*what).to_owned();
+                self.spinner = Some(Progress::spinner(what));
+            }
+            Step::Parts(done, total) => {
+                self.spinner = None;
+                let bar = self.bar.get_or_insert_with(|| Progress::new(&self.what, *total));
+                bar.set(*done);
+            }
+            _ => {}
+        }
+    }
+
+    /// Takes the bar off the screen.
+    pub(crate) fn clear(&mut self) {
+        self.spinner = None;
+        self.bar = None;
     }
 }

@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 use crate::child::{bound, output, run_logged};
 use crate::key::Mixer;
 use crate::tree::{self, Tree};
-use crate::{Config, Data, Error, Interrupt, Key, Result, Source, Step, Store, tools};
+use crate::{Config, Data, Error, Interrupt, Key, Need, Result, Source, Step, Store, tools};
 
 /// Megabytes that a build takes (the base configuration: 190 MB; debugging doubles it).
 const BUILD_MIB: u64 = 600;
@@ -153,6 +153,33 @@ impl Workshop {
     pub fn new(data: Data, source: Source, store: Store, interrupt: Interrupt) -> Self {
         let jobs = thread::available_parallelism().map_or(1, NonZero::get);
         Self { data, source, store, interrupt, jobs }
+    }
+
+    /// Installs what `needs` and the source name and this machine lacks, and returns a workshop that stops on
+    /// ctrl-C, with Linux from `source` or Debian's package, and `cache` or the default one.
+    ///
+    /// # Errors
+    ///
+    /// When something is missing and cannot be installed, or the cache cannot be written.
+    pub fn open(
+        source: Option<&Path>,
+        cache: Option<PathBuf>,
+        needs: &[&[Need]],
+        watch: &mut dyn FnMut(Step<'_>),
+    ) -> Result<Self> {
+        let interrupt = Interrupt::on_signals()?;
+        // A source that is none is said before anything is installed.
+        let own = source.map(Source::at).transpose()?;
+        let debian: &[&[Need]] = if own.is_some() { &[] } else { &[Need::SOURCE] };
+        let lacking = tools::missing(&[needs, debian].concat());
+        if !lacking.is_empty() {
+            let packages: Vec<_> = lacking.iter().map(|need| need.package).collect();
+            watch(Step::Begin(&format!("installing {}", packages.join(", "))));
+            tools::install(&lacking, &interrupt)?;
+        }
+        let source = own.map_or_else(Source::debian, Ok)?;
+        let store = Store::open(cache.unwrap_or_else(Store::default_root))?;
+        Ok(Self::new(Data::find()?, source, store, interrupt))
     }
 
     /// Returns the kernel, built when it is not in the store.

@@ -1,9 +1,32 @@
 //! `audit-cache`: fork and clone allocate an audit context with kmalloc: would a kmem_cache of its own be faster?
+//!
+//! Kernel engine: one kernel image, whose boot parameter `audit_cache` picks the variant, so that both run the same code
+//! at the same addresses. The load is hackbench with many processes and hardly a message; what is timed is the whole
+//! of it, forks included, which hackbench's own figure leaves out. User engine: a trace of a machine with audit on,
+//! replayed as recorded and with a cache for the sites that allocate the context.
 
-use slablab_klab::{Size, audit_cache};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
 
-use super::kernel;
-use crate::{Bench, Design, Engine, Experiment, Metric, Request, Result, Scale};
+use slablab_kmem::BackendKind;
+use slablab_replay::{Allocator, Changes, Dedicated, Plan, select_sites};
+use slablab_trace::TraceReader;
+
+use super::traces::{input, kind};
+use crate::guest::{self, Load, Options, Recipe, Variant};
+use crate::{
+    Bench, Cell, Design, Engine, Error, Experiment, Metric, Nature, Observation, Request, Result,
+    Scale, Setup,
+};
+
+/// Today's, and the one with a cache.
+const VARIANTS: [&str; 2] = ["kmalloc", "kmem_cache"];
+
+/// How often 10 groups (400 processes) are forked: 8 take 3 to 4 seconds in an emulated guest.
+const REPEATS: u32 = 8;
+
+/// The function that allocates the context in Linux 6.1, `kernel/auditsc.c`: inlined into its caller or not.
+const SITES: &str = "audit_alloc*";
 
 /// The experiment.
 pub(crate) struct AuditCache;
@@ -18,34 +41,142 @@ impl Experiment for AuditCache {
     }
 
     fn engines(&self) -> &'static [Engine] {
-        &[Engine::Kernel]
+        &[Engine::Kernel, Engine::User]
     }
 
     fn metrics(&self) -> Vec<Metric> {
-        let names = [("seconds", "time to fork"), ("slab_kb", "memory in slabs after the run")];
-        kernel::metrics(&audit_cache("slub", Size::Smoke), &names)
+        let sampled = |key, name, unit| Metric::less(key, name, unit, Nature::Sampled);
+        let exact = |key, name, unit| Metric::less(key, name, unit, Nature::Exact);
+        vec![
+            sampled("seconds", "time to fork", "s"),
+            sampled("slab_kb", "memory in slabs after the run", "KiB"),
+            exact("held_bytes_peak", "memory held at the peak", "B"),
+            exact("held_bytes_mean", "memory held on average", "B"),
+            exact("locks", "locks and atomic operations", ""),
+        ]
     }
 
     fn parameters(&self) -> &'static [(&'static str, &'static str)] {
-        &[("allocator", "in whose kernel; slub by default"), kernel::CPUS]
+        &[
+            ("allocator", "slab, slub, slob or slmb; slub by default"),
+            ("repeats", "how often 400 processes are forked; 8 by default; engine kernel only"),
+            guest::CPUS,
+            (
+                "sites",
+                "the call sites that get the cache; audit_alloc* by default; engine user only",
+            ),
+        ]
     }
 
     fn design(&self, request: &Request) -> Result<Design> {
-        kernel::cpus(request)?;
-        let experiment = audit_cache("slub", Size::Smoke);
-        let rounds = if request.scale == Scale::Full { 31 } else { 2 };
-        let variants = experiment.variants.into_iter().map(|variant| variant.name).collect();
+        let variants = VARIANTS.map(str::to_owned).to_vec();
+        if request.engine == Engine::User {
+            input(request, self.name())?;
+            kind(allocator(request))?;
+            let points = vec![String::new()];
+            return Ok(Design {
+                variants,
+                point_name: String::new(),
+                points,
+                rounds: 1,
+                warmups: 0,
+            });
+        }
+        recipe(request)?;
         Ok(Design {
             variants,
-            point_name: String::new(),
-            points: vec![String::new()],
-            rounds,
+            point_name: "CPUs".to_owned(),
+            points: guest::cpus(request)?,
+            rounds: if request.scale == Scale::Full { 31 } else { 2 },
             warmups: 0,
         })
     }
 
-    fn prepare(&self, request: &Request, _design: &Design) -> Result<Box<dyn Bench>> {
-        let allocator = request.params.get("allocator").map_or("slub", String::as_str);
-        kernel::prepare(audit_cache(allocator, kernel::size(request)), request, "")
+    fn prepare(&self, setup: &mut Setup<'_>) -> Result<Box<dyn Bench>> {
+        let request = setup.request;
+        if request.engine == Engine::Kernel {
+            let (recipe, options) = recipe(request)?;
+            return guest::prepare(recipe, &options, setup);
+        }
+        let path = input(request, self.name())?.to_owned();
+        let reader = TraceReader::open(&path)?;
+        let pattern = request.params.get("sites").map_or(SITES, String::as_str).to_owned();
+        let sites = select_sites(reader.meta(), &pattern)
+            .map_err(|e| Error::Request(format!("{}: {e}", path.display())))?;
+        Ok(Box::new(Bed { reader, path, kind: kind(allocator(request))?, pattern, sites }))
     }
+}
+
+fn allocator(request: &Request) -> &str {
+    request.params.get("allocator").map_or("slub", String::as_str)
+}
+
+/// Returns what to boot and to run.
+fn recipe(request: &Request) -> Result<(Recipe, Options)> {
+    let allocator = allocator(request);
+    let options = Options::of(request, &[allocator.to_owned()])?;
+    let most = if request.scale == Scale::Full { REPEATS } else { 1 };
+    let repeats = guest::count(request, "repeats", most, 10_000)?;
+    let variants = VARIANTS.into_iter().zip(0..).map(|(name, value)| Variant {
+        name: name.to_owned(),
+        spec: options.spec(allocator),
+        arguments: vec!["audit=1".to_owned(), format!("audit_cache={value}")],
+    });
+    let script = format!(
+        "begin=$(now_ns)\n\
+         i=0\n\
+         while [ $i -lt {repeats} ]; do\n\
+         hackbench -g 10 -l 1 -s 100 > /tmp/hackbench\n\
+         i=$((i + 1))\n\
+         done\n\
+         end=$(now_ns)\n\
+         observe \"\\\"seconds\\\":$(seconds $((end - begin))),\\\"slab_kb\\\":$(meminfo Slab)\"\n"
+    );
+    let recipe = Recipe {
+        variants: variants.collect(),
+        loads: vec![Load { name: "forks".to_owned(), script }],
+        metrics: &["seconds", "slab_kb"],
+        point: guest::by_cpus,
+        tools: &["hackbench"],
+        memory_mib: 1024,
+        setup: "hackbench -g 10 -l 1 > /tmp/warm-up\n".to_owned(),
+        limit_seconds: 600,
+    };
+    Ok((recipe, options))
+}
+
+/// A trace with the sites in question.
+struct Bed {
+    reader: TraceReader,
+    path: PathBuf,
+    kind: BackendKind,
+    pattern: String,
+    sites: Vec<u32>,
+}
+
+impl Bench for Bed {
+    fn observe(&mut self, cell: &Cell) -> Result<Observation> {
+        let name = "audit_context".to_owned();
+        let dedicated = Dedicated { name, sites: self.sites.clone(), align: 0 };
+        let dedicated = if cell.variant == VARIANTS[1] { vec![dedicated] } else { Vec::new() };
+        let changes = Changes { dedicated, ..Changes::default() };
+        let plan = Plan { allocators: vec![self.kind], changes, ..Plan::default() };
+        let replay = slablab_replay::replay(&self.reader, &plan, &mut |_| ())?;
+        let path = self.path.display();
+        Ok(Observation {
+            values: values(&replay.allocators[0]),
+            detail: serde_json::json!({ "unplaced_share": replay.trace.unplaced_share }),
+            command: format!("slablab whatif {path} --dedicate '{}=audit_context'", self.pattern),
+            ..Observation::default()
+        })
+    }
+}
+
+fn values(allocator: &Allocator) -> BTreeMap<String, f64> {
+    let values = [
+        ("held_bytes_peak", allocator.held_bytes.peak),
+        ("held_bytes_mean", allocator.held_bytes.mean),
+        ("locks", allocator.locks.values().sum()),
+    ];
+    values.into_iter().map(|(key, value)| (key.to_owned(), value as f64)).collect()
 }

@@ -1,12 +1,29 @@
-//! `hackbench`: how do the allocators compare on message passing, by group count? In real kernels.
+//! `hackbench`: how do the allocators compare on message passing?
+//!
+//! Kernel engine: groups of 20 senders and 20 receivers pass messages of 100 bytes through unix sockets, by the numbers of
+//! groups and of CPUs; each message is an `sk_buff` and a data block, allocated by one task and freed by another, often
+//! on another CPU. User engine: a trace of that, replayed in real time by a number of threads, with the objects handed
+//! from thread to thread as recorded.
 
-use slablab_klab::hackbench;
+use std::path::PathBuf;
 
-use super::kernel;
-use crate::{Bench, Design, Engine, Error, Experiment, Metric, Request, Result, Scale};
+use serde_json::{Value, json};
+use slablab_replay::{Plan, replay_timed};
+use slablab_trace::TraceReader;
 
-/// The allocators that have a kernel.
-const ALLOCATORS: [&str; 4] = ["slab", "slub", "slob", "slmb"];
+use super::traces::{input, kind};
+use crate::guest::{self, Load, Options, Recipe, Variant};
+use crate::{
+    Bench, Cell, Design, Engine, Error, Experiment, Metric, Nature, Observation, Request, Result,
+    Scale, Setup,
+};
+
+/// The allocators: those of the library, and each has a kernel.
+const ALLOCATORS: [&str; 4] = ["slub", "slab", "slob", "slmb"];
+
+/// Messages of each sender to each receiver, divided by the groups: with 400, SLUB takes 2 to 3 seconds in an
+/// emulated guest with 2 CPUs and SLOB 5 to 15.
+const LOOPS_BY_GROUPS: u32 = 400;
 
 /// The experiment.
 pub(crate) struct Hackbench;
@@ -17,54 +34,103 @@ impl Experiment for Hackbench {
     }
 
     fn question(&self) -> &'static str {
-        "How do SLAB, SLUB, SLOB and SLMB compare on message passing, by the number of groups?"
+        "How do SLAB, SLUB, SLOB and SLMB compare on message passing, by CPU count and group count?"
     }
 
     fn engines(&self) -> &'static [Engine] {
-        &[Engine::Kernel]
+        &[Engine::Kernel, Engine::User]
     }
 
     fn metrics(&self) -> Vec<Metric> {
-        let any = hackbench(&["slub".to_owned()], &[1], slablab_klab::Size::Smoke);
-        kernel::metrics(
-            &any,
-            &[("seconds", "time per run"), ("slab_kb", "memory in slabs after the run")],
-        )
+        let less = |key, name, unit| Metric::less(key, name, unit, Nature::Sampled);
+        vec![
+            less("seconds", "time per run", "s"),
+            less("slab_kb", "memory in slabs after the run", "KiB"),
+            less("operation_ns", "time per operation, all threads together", "ns"),
+            less("alloc_ns_p50", "latency of alloc, median", "ns"),
+            less("alloc_ns_p99", "latency of alloc, 99 of 100", "ns"),
+            less("free_ns_p99", "latency of free, 99 of 100", "ns"),
+        ]
     }
 
     fn parameters(&self) -> &'static [(&'static str, &'static str)] {
         &[
             ("allocators", "which ones, by comma; all by default"),
-            ("groups", "groups of 40 processes, by comma; 1,10 by default"),
-            kernel::CPUS,
+            ("groups", "groups of 40 processes, by comma; 1,10 by default; engine kernel only"),
+            (
+                "loops",
+                "messages of each sender to each receiver, times groups; 400 by default; engine kernel only",
+            ),
+            guest::CPUS,
+            ("threads", "threads that replay, by comma; 1,2 by default; engine user only"),
         ]
     }
 
     fn design(&self, request: &Request) -> Result<Design> {
-        kernel::cpus(request)?;
-        groups(request)?;
         let variants = request.list("allocators", &ALLOCATORS);
-        if let Some(wrong) = variants.iter().find(|name| !ALLOCATORS.contains(&name.as_str())) {
-            return Err(Error::Request(format!(
-                "there is no allocator '{wrong}'; there are: {}",
-                ALLOCATORS.join(", ")
-            )));
+        let full = request.scale == Scale::Full;
+        if request.engine == Engine::User {
+            input(request, self.name())?;
+            variants.iter().try_for_each(|name| kind(name).map(|_| ()))?;
+            let points = request.list("threads", &["1", "2"]);
+            points.iter().try_for_each(|point| threads(point).map(|_| ()))?;
+            let rounds = if full { 31 } else { 7 };
+            let point_name = "threads".to_owned();
+            return Ok(Design { variants, point_name, points, rounds, warmups: 1 });
         }
-        let rounds = if request.scale == Scale::Full { 31 } else { 2 };
-        // One boot goes through all group counts.
+        recipe(request, &variants)?;
         Ok(Design {
             variants,
-            point_name: "groups".to_owned(),
-            points: vec![String::new()],
-            rounds,
+            // A boot goes through all numbers of groups.
+            point_name: "groups, CPUs".to_owned(),
+            points: guest::cpus(request)?,
+            rounds: if full { 7 } else { 2 },
             warmups: 0,
         })
     }
 
-    fn prepare(&self, request: &Request, design: &Design) -> Result<Box<dyn Bench>> {
-        let experiment = hackbench(&design.variants, &groups(request)?, kernel::size(request));
-        kernel::prepare(experiment, request, "groups")
+    fn prepare(&self, setup: &mut Setup<'_>) -> Result<Box<dyn Bench>> {
+        if setup.request.engine == Engine::User {
+            let path = input(setup.request, self.name())?.to_owned();
+            return Ok(Box::new(Bed { reader: TraceReader::open(&path)?, path }));
+        }
+        let (recipe, options) = recipe(setup.request, &setup.design.variants)?;
+        guest::prepare(recipe, &options, setup)
     }
+}
+
+/// Returns what to boot and to run.
+fn recipe(request: &Request, allocators: &[String]) -> Result<(Recipe, Options)> {
+    let options = Options::of(request, allocators)?;
+    let most = if request.scale == Scale::Full { LOOPS_BY_GROUPS } else { LOOPS_BY_GROUPS / 20 };
+    let loops = guest::count(request, "loops", most, 1_000_000)?;
+    let variant = |name: &String| Variant {
+        name: name.clone(),
+        spec: options.spec(name),
+        arguments: Vec::new(),
+    };
+    let recipe = Recipe {
+        variants: allocators.iter().map(variant).collect(),
+        loads: groups(request)?.into_iter().map(|groups| load(groups, loops)).collect(),
+        metrics: &["seconds", "slab_kb"],
+        point: |load: &Load, cpus: u32, _: &Value| format!("{}, {cpus}", load.name),
+        tools: &["hackbench"],
+        memory_mib: 1024,
+        // The first run after a boot pays for page faults and for caches that fill for the first time.
+        setup: "hackbench -g 1 -l 10 > /tmp/warm-up\n".into(),
+        limit_seconds: 1800,
+    };
+    Ok((recipe, options))
+}
+
+fn load(groups: u32, loops_by_groups: u32) -> Load {
+    let loops = (loops_by_groups / groups).max(1);
+    let script = format!(
+        "hackbench -g {groups} -l {loops} -s 100 | tee /tmp/hackbench\n\
+         seconds=$(sed -n 's/^Time: //p' /tmp/hackbench)\n\
+         observe \"\\\"seconds\\\":$seconds,\\\"slab_kb\\\":$(meminfo Slab)\"\n"
+    );
+    Load { name: groups.to_string(), script }
 }
 
 fn groups(request: &Request) -> Result<Vec<u32>> {
@@ -73,4 +139,50 @@ fn groups(request: &Request) -> Result<Vec<u32>> {
         _ => Err(Error::Request(format!("groups={text}: numbers from 1 to 1000 are needed"))),
     };
     request.list("groups", &["1", "10"]).into_iter().map(number).collect()
+}
+
+/// A trace that is replayed in real time.
+struct Bed {
+    reader: TraceReader,
+    path: PathBuf,
+}
+
+impl Bench for Bed {
+    fn observe(&mut self, cell: &Cell) -> Result<Observation> {
+        let failed = |reason: &str| Error::Cell { cell: cell.words(), reason: reason.to_owned() };
+        let plan = Plan { allocators: vec![kind(&cell.variant)?], ..Plan::default() };
+        let timed = replay_timed(&self.reader, &plan, threads(&cell.point)?)?;
+        let timed = timed.first().ok_or_else(|| failed("the replay said nothing"))?;
+        let operations = timed.allocs + timed.frees;
+        if operations == 0 {
+            return Err(failed("the trace has nothing to replay"));
+        }
+        let values = [
+            ("operation_ns", timed.elapsed_ns as f64 / operations as f64),
+            ("alloc_ns_p50", timed.alloc.p50_ns as f64),
+            ("alloc_ns_p99", timed.alloc.p99_ns as f64),
+            ("free_ns_p99", timed.free.p99_ns as f64),
+        ];
+        Ok(Observation {
+            values: values.into_iter().map(|(key, value)| (key.to_owned(), value)).collect(),
+            detail: json!({
+                "threads": timed.threads, "allocs": timed.allocs, "frees": timed.frees, "failed": timed.failed,
+                "waits": timed.waits, "locks": timed.locks, "clock_ns_p50": timed.clock_ns_p50,
+            }),
+            command: format!(
+                "slablab replay {} --timed --allocators {} --threads {}",
+                self.path.display(),
+                cell.variant,
+                cell.point
+            ),
+            ..Observation::default()
+        })
+    }
+}
+
+fn threads(text: &str) -> Result<u32> {
+    match text.parse() {
+        Ok(threads) if (1..=64).contains(&threads) => Ok(threads),
+        _ => Err(Error::Request(format!("threads={text}: numbers from 1 to 64 are needed"))),
+    }
 }

@@ -2,20 +2,27 @@
 //!
 //! User engine: the tables of `slablab-kprobe` with so many probes at addresses as functions have them, sixteen-byte
 //! aligned in 16 MiB of text; registered one by one, then looked up in random order, as breakpoints hit them. Kernel
-//! engine: kprobe events in a kernel whose table is picked by a boot parameter.
+//! engine: a kernel whose table is picked by a boot parameter takes its list of functions, shuffles it with a fixed seed, and
+//! adds and enables one kprobe event after another; every so many it sends the seconds since the first and the free
+//! memory, and times a fixed number of system calls whose functions carry probes by now. Jump optimisation is switched off:
+//! an optimised probe does not look its address up.
 
 use std::hint::black_box;
 use std::time::Instant;
 
-use slablab_klab::Size;
 use slablab_kprobe::{CachedTree, Hash64, Hash512, HashResizing, Probe, ProbeTable, Tree};
 use slablab_stats::Rng;
 
-use super::kernel;
+use serde_json::Value;
+
+use crate::guest::{self, Load, Options, Recipe, Variant};
 use crate::{
     Bench, Cell, Design, Engine, Error, Experiment, Metric, Nature, Observation, Request, Result,
-    Scale,
+    Scale, Setup,
 };
+
+/// The values of the boot parameter `kprobe_table`, today's first.
+const TABLES: [&str; 4] = ["hash64", "hash512", "xarray", "xarray_cache"];
 
 /// Where the text of an x86-64 kernel begins.
 const TEXT: u64 = 0xffff_ffff_8100_0000;
@@ -41,25 +48,25 @@ impl Experiment for Kprobes {
     }
 
     fn metrics(&self) -> Vec<Metric> {
-        let mut metrics = vec![
-            Metric::less("lookup_ns", "time per lookup", "ns", Nature::Sampled),
-            Metric::less("register_seconds", "time to register all", "s", Nature::Sampled),
+        let less = |key, name, unit| Metric::less(key, name, unit, Nature::Sampled);
+        vec![
+            less("lookup_ns", "time per lookup", "ns"),
+            less("register_seconds", "time to register all", "s"),
             Metric::less("table_bytes", "memory of the table", "B", Nature::Exact),
-        ];
-        let names = [
-            ("seconds", "time to add the probes"),
-            ("hit_seconds", "time of system calls that hit probes"),
-            ("mem_free_kb", "free memory"),
-        ];
-        metrics.extend(kernel::metrics(&slablab_klab::kprobes("slub", Size::Smoke), &names));
-        metrics
+            less("seconds", "time to add the probes", "s"),
+            less("hit_seconds", "time of system calls that hit probes", "s"),
+            Metric::more("mem_free_kb", "free memory", "KiB", Nature::Sampled),
+        ]
     }
 
     fn parameters(&self) -> &'static [(&'static str, &'static str)] {
         &[
-            ("probes", "how many, by comma; engine user only"),
+            (
+                "probes",
+                "how many, by comma; the kernel goes through 1,000, 2,000, ... up to the most, 6,000 by default",
+            ),
             ("allocator", "in whose kernel; slub by default; engine kernel only"),
-            kernel::CPUS,
+            ("cpus", "virtual CPUs of the guests; 2 by default; engine kernel only"),
         ]
     }
 
@@ -67,16 +74,20 @@ impl Experiment for Kprobes {
         let full = request.scale == Scale::Full;
         let point_name = "probes".to_owned();
         if request.engine == Engine::Kernel {
-            kernel::cpus(request)?;
-            let variants = slablab_klab::kprobes("slub", Size::Smoke).variants;
-            let variants = variants.into_iter().map(|variant| variant.name).collect();
-            let rounds = if full { 7 } else { 2 };
-            // One boot goes through all numbers of probes.
+            recipe(request)?;
+            let points = guest::cpus(request)?;
+            if points.len() != 1 {
+                return Err(Error::Request(
+                    "cpus: the probes are the points here, so take one number of CPUs".to_owned(),
+                ));
+            }
+            let variants = TABLES.map(str::to_owned).to_vec();
+            // A boot goes through all numbers of probes.
             return Ok(Design {
                 variants,
                 point_name,
-                points: vec![String::new()],
-                rounds,
+                points,
+                rounds: if full { 7 } else { 2 },
                 warmups: 0,
             });
         }
@@ -95,16 +106,47 @@ impl Experiment for Kprobes {
         })
     }
 
-    fn prepare(&self, request: &Request, _design: &Design) -> Result<Box<dyn Bench>> {
-        match request.engine {
+    fn prepare(&self, setup: &mut Setup<'_>) -> Result<Box<dyn Bench>> {
+        match setup.request.engine {
             Engine::User => Ok(Box::new(Tables)),
             Engine::Kernel => {
-                let allocator = request.params.get("allocator").map_or("slub", String::as_str);
-                let experiment = slablab_klab::kprobes(allocator, kernel::size(request));
-                kernel::prepare(experiment, request, "probes")
+                let (recipe, options) = recipe(setup.request)?;
+                guest::prepare(recipe, &options, setup)
             }
         }
     }
+}
+
+/// Returns what to boot and to run.
+fn recipe(request: &Request) -> Result<(Recipe, Options)> {
+    let allocator = request.params.get("allocator").map_or("slub", String::as_str);
+    let options = Options::of(request, &[allocator.to_owned()])?;
+    let (most, step) = if request.scale == Scale::Full { (6_000, 1_000) } else { (200, 100) };
+    // kprobe events can be at so many functions of the small kernel that is built.
+    let most = request
+        .list("probes", &[])
+        .iter()
+        .map(|text| count(text))
+        .max_by_key(|count| *count.as_ref().unwrap_or(&usize::MAX))
+        .transpose()?
+        .unwrap_or(most);
+    let variants = TABLES.map(|table| Variant {
+        name: table.to_owned(),
+        spec: options.spec(allocator),
+        arguments: vec![format!("kprobe_table={table}")],
+    });
+    let script = format!("kprobes {most} {}\n", step.min(most));
+    let recipe = Recipe {
+        variants: variants.into(),
+        loads: vec![Load { name: "probes".to_owned(), script }],
+        metrics: &["seconds", "hit_seconds", "mem_free_kb"],
+        point: |_: &Load, _: u32, row: &Value| row["probes"].to_string(),
+        tools: &["hackbench"],
+        memory_mib: 3072,
+        setup: String::new(),
+        limit_seconds: 3600,
+    };
+    Ok((recipe, options))
 }
 
 struct Tables;

@@ -3,6 +3,7 @@
 use super::modules::{self, Host};
 use crate::{
     Bench, Cell, Design, Engine, Error, Experiment, Metric, Nature, Observation, Request, Result,
+    Setup,
 };
 
 /// The experiment.
@@ -60,7 +61,7 @@ impl Experiment for Lifo {
         Ok(Design { variants, point_name: "bytes".to_owned(), points, rounds: 1, warmups: 0 })
     }
 
-    fn prepare(&self, _request: &Request, _design: &Design) -> Result<Box<dyn Bench>> {
+    fn prepare(&self, _setup: &mut Setup<'_>) -> Result<Box<dyn Bench>> {
         Ok(Box::new(Bed { host: Host::build("lifo")? }))
     }
 }

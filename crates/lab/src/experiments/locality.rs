@@ -8,7 +8,7 @@ use slablab_report::{AddressPanel, Addresses, Item, Plot, Section};
 use super::modules::{self, Fact, Host};
 use crate::{
     Bench, Cell, Design, Engine, Error, Experiment, Metric, Nature, Observation, Outcome, Request,
-    Result, Scale,
+    Result, Scale, Setup,
 };
 
 /// The sources: what the rows call them, and how the module does.
@@ -67,11 +67,11 @@ impl Experiment for Locality {
         })
     }
 
-    fn prepare(&self, request: &Request, _design: &Design) -> Result<Box<dyn Bench>> {
+    fn prepare(&self, setup: &mut Setup<'_>) -> Result<Box<dyn Bench>> {
         Ok(Box::new(Bed {
             host: Host::build("locality")?,
-            allocator: modules::allocator(request)?,
-            churn: churn(request)?,
+            allocator: modules::allocator(setup.request)?,
+            churn: churn(setup.request)?,
         }))
     }
 

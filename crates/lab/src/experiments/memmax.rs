@@ -3,6 +3,7 @@
 use super::modules::{self, Host};
 use crate::{
     Bench, Cell, Design, Engine, Error, Experiment, Metric, Nature, Observation, Request, Result,
+    Setup,
 };
 
 /// The interfaces, in the order of the module's parameter `mode`.
@@ -44,8 +45,11 @@ impl Experiment for Memmax {
         })
     }
 
-    fn prepare(&self, request: &Request, _design: &Design) -> Result<Box<dyn Bench>> {
-        Ok(Box::new(Bed { host: Host::build("memmax")?, allocator: modules::allocator(request)? }))
+    fn prepare(&self, setup: &mut Setup<'_>) -> Result<Box<dyn Bench>> {
+        Ok(Box::new(Bed {
+            host: Host::build("memmax")?,
+            allocator: modules::allocator(setup.request)?,
+        }))
     }
 }
 

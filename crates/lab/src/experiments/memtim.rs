@@ -5,7 +5,7 @@
 use super::modules::{self, Host};
 use crate::{
     Bench, Cell, Design, Engine, Error, Experiment, Metric, Nature, Observation, Request, Result,
-    Scale,
+    Scale, Setup,
 };
 
 /// The experiment.
@@ -65,8 +65,11 @@ impl Experiment for Memtim {
         })
     }
 
-    fn prepare(&self, request: &Request, _design: &Design) -> Result<Box<dyn Bench>> {
-        Ok(Box::new(Bed { host: Host::build("memtim")?, allocator: modules::allocator(request)? }))
+    fn prepare(&self, setup: &mut Setup<'_>) -> Result<Box<dyn Bench>> {
+        Ok(Box::new(Bed {
+            host: Host::build("memtim")?,
+            allocator: modules::allocator(setup.request)?,
+        }))
     }
 }
 

@@ -2,7 +2,6 @@
 
 mod audit_cache;
 mod hackbench;
-mod kernel;
 mod kprobes;
 mod lifo;
 mod locality;
@@ -10,6 +9,7 @@ mod memmax;
 mod memtim;
 mod modules;
 mod replay;
+mod traces;
 
 use crate::{Error, Experiment, Result};
 

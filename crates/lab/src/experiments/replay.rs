@@ -1,14 +1,15 @@
 //! `replay`: what would each allocator have made of a recorded trace? Exact: one round is enough.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use slablab_kmem::BackendKind;
 use slablab_replay::{Allocator, Plan};
 use slablab_trace::TraceReader;
 
+use super::traces::{input, kind};
 use crate::{
-    Bench, Cell, Design, Engine, Error, Experiment, Metric, Nature, Observation, Request, Result,
+    Bench, Cell, Design, Engine, Experiment, Metric, Nature, Observation, Request, Result, Setup,
 };
 
 /// The experiment.
@@ -43,7 +44,7 @@ impl Experiment for Replay {
     }
 
     fn design(&self, request: &Request) -> Result<Design> {
-        input(request)?;
+        input(request, self.name())?;
         let names: Vec<&str> = BackendKind::ALL.iter().map(|kind| kind.name()).collect();
         let variants = request.list("allocators", &names);
         variants.iter().try_for_each(|name| kind(name).map(|_| ()))?;
@@ -56,9 +57,9 @@ impl Experiment for Replay {
         })
     }
 
-    fn prepare(&self, request: &Request, _design: &Design) -> Result<Box<dyn Bench>> {
-        let path = input(request)?;
-        Ok(Box::new(Bed { reader: TraceReader::open(path)?, path: path.to_owned() }))
+    fn prepare(&self, setup: &mut Setup<'_>) -> Result<Box<dyn Bench>> {
+        let path = input(setup.request, self.name())?.to_owned();
+        Ok(Box::new(Bed { reader: TraceReader::open(&path)?, path }))
     }
 }
 
@@ -74,7 +75,6 @@ impl Bench for Bed {
         let allocator = &replay.allocators[0];
         Ok(Observation {
             values: values(allocator),
-            parts: Vec::new(),
             detail: serde_json::json!({
                 "paths": allocator.paths, "locks": allocator.locks, "failed": allocator.failed,
                 "unplaced_share": replay.trace.unplaced_share,
@@ -84,6 +84,7 @@ impl Bench for Bed {
                 self.path.display(),
                 cell.variant
             ),
+            ..Observation::default()
         })
     }
 }
@@ -100,17 +101,4 @@ fn values(allocator: &Allocator) -> BTreeMap<String, f64> {
     .into_iter()
     .map(|(key, value)| (key.to_owned(), value as f64))
     .collect()
-}
-
-fn input(request: &Request) -> Result<&Path> {
-    request.input.as_deref().ok_or_else(|| {
-        Error::Request("replay needs a trace: slablab lab run replay --input TRACE".to_owned())
-    })
-}
-
-fn kind(name: &str) -> Result<BackendKind> {
-    BackendKind::ALL.iter().copied().find(|kind| kind.name() == name).ok_or_else(|| {
-        let known: Vec<&str> = BackendKind::ALL.iter().map(|kind| kind.name()).collect();
-        Error::Request(format!("there is no allocator '{name}'; there are: {}", known.join(", ")))
-    })
 }

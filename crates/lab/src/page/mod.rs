@@ -3,7 +3,6 @@
 //! A command that has a [`slablab_replay::Replay`] in hand gives it to [`replay()`]; stored results go through
 //! [`read`], which finds out what they are.
 
-mod kernel;
 mod pair;
 mod replay;
 mod run;

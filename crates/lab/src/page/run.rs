@@ -11,7 +11,7 @@ use super::{VERDICTS, machine};
 use crate::{Metric, Nature, Outcome, Result, Side, find};
 
 /// Each point gets a plot of its samples up to so many points; more are a line.
-const STRIPS_MAX: usize = 3;
+const STRIPS_MAX: usize = 8;
 
 /// Makes the report of a run, with each variant against `baseline` or else the first.
 ///
@@ -80,9 +80,7 @@ fn sampled(outcome: &Outcome, metric: &Metric, side: Option<&Side>) -> Section {
                 .push(Item::Text("One run a variant: there is nothing to compare yet.".to_owned()));
         }
     }
-    if design.points.len() > 1 {
-        items.push(Item::Plot(Plot::Lines(scaling(outcome, metric))));
-    }
+    items.extend(scaling(outcome, metric));
     if design.points.len() <= STRIPS_MAX {
         for point in &design.points {
             let groups = outcome.groups(&metric.key, point);
@@ -105,23 +103,54 @@ fn sampled(outcome: &Outcome, metric: &Metric, side: Option<&Side>) -> Section {
     Section { title: upper_first(&metric.name), method: VERDICTS.to_owned(), items }
 }
 
-/// Makes the lines of medians over the points.
-fn scaling(outcome: &Outcome, metric: &Metric) -> Lines {
+/// Makes the lines of medians over the points: over the last component of points that have several, as `groups, CPUs`
+/// have, with a plot for each value of the others. A plot of a single point is none.
+fn scaling(outcome: &Outcome, metric: &Metric) -> Vec<Item> {
     let design = &outcome.plan.design;
+    let split = |text: &str| match text.rsplit_once(", ") {
+        Some((panel, last)) => (panel.to_owned(), last.to_owned()),
+        None => (String::new(), text.to_owned()),
+    };
+    let (panel_name, x_name) = split(&design.point_name);
+    let mut panels: Vec<(String, Vec<&String>)> = Vec::new();
+    for point in &design.points {
+        let (panel, _) = split(point);
+        match panels.iter_mut().find(|(name, _)| *name == panel) {
+            Some((_, points)) => points.push(point),
+            None => panels.push((panel, vec![point])),
+        }
+    }
+    let plot = |(panel, points): &(String, Vec<&String>)| {
+        let at = if panel.is_empty() { String::new() } else { format!(", {panel} {panel_name}") };
+        let title = format!("{} by {x_name}{at}", upper_first(&metric.name));
+        let x = |at: usize, point: &str| split(point).1.parse().unwrap_or(at as f64);
+        lines(outcome, metric, title, &x_name, points, &x)
+    };
+    let of_several = |(_, points): &&(String, Vec<&String>)| points.len() > 1;
+    panels.iter().filter(of_several).map(|panel| Item::Plot(Plot::Lines(plot(panel)))).collect()
+}
+
+/// Makes one plot of medians over `points`, each where `x` places it.
+fn lines(
+    outcome: &Outcome,
+    metric: &Metric,
+    title: String,
+    x_name: &str,
+    points: &[&String],
+    x: &dyn Fn(usize, &str) -> f64,
+) -> Lines {
     let bootstrap = Bootstrap { resamples: 2_000, ..Bootstrap::default() };
-    let place = |at: usize, point: &str| point.parse().unwrap_or(at as f64);
-    let series = design.variants.iter().map(|variant| Series {
+    let place = |variant: &str, at: usize, point: &str| {
+        let values: Vec<f64> = outcome.values(&metric.key, variant, point).into_values().collect();
+        let spread = median_interval(&values, &bootstrap).ok().map(|i| (i.low, i.high));
+        Some(Point { x: x(at, point), y: Summary::of(&values).ok()?.median, spread })
+    };
+    let series = outcome.plan.design.variants.iter().map(|variant| Series {
         name: variant.clone(),
-        points: design
-            .points
+        points: points
             .iter()
             .enumerate()
-            .filter_map(|(at, point)| {
-                let values: Vec<f64> =
-                    outcome.values(&metric.key, variant, point).into_values().collect();
-                let spread = median_interval(&values, &bootstrap).ok().map(|i| (i.low, i.high));
-                Some(Point { x: place(at, point), y: Summary::of(&values).ok()?.median, spread })
-            })
+            .filter_map(|(at, point)| place(variant, at, point))
             .collect(),
     });
     let series: Vec<Series> = series.collect();
@@ -130,9 +159,9 @@ fn scaling(outcome: &Outcome, metric: &Metric) -> Lines {
     let (x_low, x_high) = all().fold((f64::INFINITY, 0.0f64), |(l, h), p| (l.min(p.x), h.max(p.x)));
     let (y_low, y_high) = all().fold((f64::INFINITY, 0.0f64), |(l, h), p| (l.min(p.y), h.max(p.y)));
     Lines {
-        title: format!("{} by {}", upper_first(&metric.name), design.point_name),
+        title,
         how: "Median of the runs; bars: its 95 % bootstrap interval.".to_owned(),
-        x: (design.point_name.clone(), String::new()),
+        x: (x_name.to_owned(), String::new()),
         y: (metric.name.clone(), metric.unit.clone()),
         x_place: if spans(x_low, x_high) { Place::Log2 } else { Place::Linear },
         y_place: if spans(y_low, y_high) { Place::Log10 } else { Place::FromZero },
@@ -149,8 +178,9 @@ fn exact(outcome: &Outcome) -> Option<Section> {
     }
     let mut items = Vec::new();
     for metric in &metrics {
-        if design.points.len() > 1 {
-            items.push(Item::Plot(Plot::Lines(scaling(outcome, metric))));
+        let lines = scaling(outcome, metric);
+        if !lines.is_empty() {
+            items.extend(lines);
             continue;
         }
         let groups = outcome.groups(&metric.key, &design.points[0]);
@@ -220,6 +250,35 @@ fn facts(outcome: &Outcome) -> Vec<Fact> {
     );
     facts.extend(plan.input.iter().map(|input| Fact::new("input", input.display().to_string())));
     facts.extend(machine(&plan.environment));
+    facts.extend(guests(outcome));
+    facts
+}
+
+/// Returns what is known of the guests, where there were any.
+fn guests(outcome: &Outcome) -> Vec<Fact> {
+    let detail = |row: &crate::Row, key: &str| match &row.detail[key] {
+        serde_json::Value::String(text) => text.clone(),
+        serde_json::Value::Array(list) => {
+            list.iter().filter_map(|v| v.as_str()).collect::<Vec<_>>().join(" ")
+        }
+        _ => String::new(),
+    };
+    let Some(first) = outcome.rows.iter().find(|row| row.detail["accelerator"].is_string()) else {
+        return Vec::new();
+    };
+    let mut facts = vec![Fact::new(
+        "guests ran under",
+        format!("{} ({})", detail(first, "accelerator"), detail(first, "accelerator_why")),
+    )];
+    for variant in &outcome.plan.design.variants {
+        let row = outcome.rows.iter().find(|row| row.variant == *variant);
+        facts.extend(row.map(|row| {
+            let [release, build, compiler, arguments] =
+                ["kernel", "build", "compiler", "arguments"].map(|key| detail(row, key));
+            let text = format!("Linux {release}, build {build}, {compiler} {arguments}");
+            Fact::new(format!("kernel of {variant}"), text.trim_end())
+        }));
+    }
     facts
 }
 

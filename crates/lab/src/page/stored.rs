@@ -1,7 +1,6 @@
 //! Stored results of any kind: what `slablab report RESULT...` reads.
 //!
-//! How it works: a folder with a plan is a run of the lab, one with rows alone of `slablab kernel
-//! run`; a JSON file says by its schema what it is.
+//! How it works: a folder is a run of the lab; a JSON file says by its schema what it is.
 
 use std::fs;
 use std::path::Path;
@@ -11,7 +10,7 @@ use slablab_replay::Replay;
 use slablab_report::{Document, Flame, Item, Section};
 use slablab_stats::Question;
 
-use super::{kernel, replay, run};
+use super::{replay, run};
 use crate::{Error, Outcome, Result};
 
 /// The schema of `slablab replay --format json` that can be read.
@@ -34,9 +33,6 @@ pub enum Stored {
 ///
 /// If there is none, it is empty, or it is of another kind or version.
 pub fn read(place: &Path) -> Result<Stored> {
-    if place.is_dir() && is_of_kernel(place) {
-        return Ok(Stored::Run(Box::new(kernel::outcome(place)?)));
-    }
     if place.is_dir() {
         return Ok(Stored::Run(Box::new(Outcome::read(place)?)));
     }
@@ -68,11 +64,6 @@ pub fn read(place: &Path) -> Result<Stored> {
         ))),
         None => Err(unreadable("has no schema; it is no result of slablab".to_owned())),
     }
-}
-
-/// Returns whether a folder is a result of `slablab kernel run`: rows, and no plan.
-fn is_of_kernel(folder: &Path) -> bool {
-    folder.join("raw.jsonl").is_file() && !folder.join("plan.json").exists()
 }
 
 impl Stored {

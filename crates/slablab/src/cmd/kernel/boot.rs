@@ -10,10 +10,10 @@ use serde::Serialize;
 use serde_json::Value;
 use slablab_vm::{Data, Initramfs, Kernel, Machine, Need, Workshop};
 
-use super::options::{AccelArg, SpecArgs, StepBar, WorkshopArgs};
+use super::options::{AccelArg, SpecArgs, WorkshopArgs};
 use crate::cli::OutputArgs;
 use crate::output::{self, Cell, Column, Page, Report, Table};
-use crate::progress::Progress;
+use crate::progress::{Progress, StepBar};
 
 /// Boot a kernel and run a command in it
 #[derive(clap::Args, Debug)]
@@ -109,8 +109,8 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     args.spec.check(&data, std::slice::from_ref(&args.allocator))?;
     args.modules.iter().try_for_each(|name| data.module(name).map(|_| ()))?;
     let job = job(args)?;
-    let workshop = args.workshop.open(&[Need::BUILD, Need::BOOT])?;
     let mut bar = StepBar::default();
+    let workshop = args.workshop.open(&[Need::BUILD, Need::BOOT], &mut bar)?;
     let spec = args.spec.spec(&args.allocator);
     let kernel = workshop.build(&spec, &mut |step| bar.show(&step))?;
     let initramfs = initramfs(args, &workshop, &kernel, &job, &mut bar)?;

@@ -6,9 +6,10 @@ use anyhow::Result;
 use serde::Serialize;
 use slablab_vm::{Data, Kernel, Need};
 
-use super::options::{self, SpecArgs, StepBar, WorkshopArgs};
+use super::options::{self, SpecArgs, WorkshopArgs};
 use crate::cli::OutputArgs;
 use crate::output::{self, Cell, Column, Page, Report, Table};
+use crate::progress::StepBar;
 
 /// Build kernels, or find them in the cache
 #[derive(clap::Args, Debug)]
@@ -80,9 +81,9 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     let data = Data::find()?;
     let allocators = options::allocators(&args.allocators, &data);
     args.spec.check(&data, &allocators)?;
-    let workshop = args.workshop.open(&[Need::BUILD])?;
-    let mut kernels = Vec::new();
     let mut bar = StepBar::default();
+    let workshop = args.workshop.open(&[Need::BUILD], &mut bar)?;
+    let mut kernels = Vec::new();
     for allocator in allocators {
         let spec = args.spec.spec(&allocator);
         kernels.push(Row::of(&workshop.build(&spec, &mut |step| bar.show(&step))?));

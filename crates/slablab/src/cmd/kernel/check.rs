@@ -6,9 +6,10 @@ use anyhow::Result;
 use serde::Serialize;
 use slablab_vm::{AccelChoice, Interrupt, Need, Spec, install, missing};
 
-use super::options::{StepBar, WorkshopArgs};
+use super::options::WorkshopArgs;
 use crate::cli::OutputArgs;
 use crate::output::{self, Cell, Column, Page, Report, Table};
+use crate::progress::StepBar;
 
 /// Say what this machine lacks, and whether KVM works
 #[derive(clap::Args, Debug)]

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use serde::Serialize;
-use slablab_klab::{Experiment, Size, audit_cache, hackbench, kprobes};
+use slablab_lab::{Engine, Experiment, experiments};
 use slablab_vm::{Data, Interrupt, Series, Source, Spec, Workshop};
 
 use super::options::WorkshopArgs;
@@ -91,18 +91,12 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     let data = Data::find()?;
     let series = Series::read(&data, "6.1")?;
     let patches = series.patches().iter().filter_map(|path| path.file_stem());
-    let row = |experiment: Experiment| ExperimentRow {
-        name: experiment.name,
-        question: experiment.question,
-    };
+    let in_kernels = experiments().iter().filter(|e| e.engines().contains(&Engine::Kernel));
+    let row = |e: &&dyn Experiment| ExperimentRow { name: e.name(), question: e.question() };
     let listing = Listing {
         kernels: kernels(args, &data)?,
         flavours: data.flavours(),
-        experiments: vec![
-            row(hackbench(&[], &[], Size::Normal)),
-            row(audit_cache("slub", Size::Normal)),
-            row(kprobes("slub", Size::Normal)),
-        ],
+        experiments: in_kernels.map(row).collect(),
         modules: data.modules().iter().map(|module| module.name().to_owned()).collect(),
         patches: patches.map(|name| name.to_string_lossy().into_owned()).collect(),
     };

@@ -9,7 +9,6 @@ mod clean;
 mod list;
 mod options;
 mod profile;
-mod report;
 mod run;
 
 use std::process::ExitCode;
@@ -41,8 +40,6 @@ enum Command {
     Run(run::Args),
     /// Draw a flame graph of a kernel under hackbench
     Profile(profile::Args),
-    /// Make the table of an experiment anew from its raw rows
-    Report(report::Args),
     /// Remove what the cache has and nothing needs any more
     Clean(clean::Args),
 }
@@ -56,7 +53,6 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
         Command::Boot(args) => boot::run(args, output),
         Command::Run(args) => run::run(args, output),
         Command::Profile(args) => profile::run(args, output),
-        Command::Report(args) => report::run(args, output),
         Command::Clean(args) => clean::run(args, output),
     }
 }

@@ -5,11 +5,10 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use slablab_vm::{
-    Accel, AccelChoice, Config, Data, Interrupt, Need, Source, Spec, Step, Store, Workshop,
-    install, missing,
+    Accel, AccelChoice, Config, Data, Interrupt, Need, Source, Spec, Store, Workshop,
 };
 
-use crate::progress::Progress;
+use crate::progress::StepBar;
 
 /// Where kernels come from and go to.
 #[derive(Args, Debug, Clone)]
@@ -100,60 +99,23 @@ impl WorkshopArgs {
     }
 
     /// Installs what `steps` need and this machine lacks, and returns a workshop that stops on ctrl-C.
-    pub(crate) fn open(&self, steps: &[&'static [Need]]) -> Result<Workshop> {
-        let interrupt = Interrupt::on_signals()?;
-        if let Some(path) = &self.source {
-            Source::at(path)?;
-        }
-        let lacking = missing(&self.needs(steps));
-        if !lacking.is_empty() {
-            let packages: Vec<_> = lacking.iter().map(|need| need.package).collect();
-            let _progress = Progress::spinner(&format!("installing {}", packages.join(", ")));
-            install(&lacking, &interrupt)?;
-        }
-        self.workshop(interrupt)
+    pub(crate) fn open(&self, steps: &[&[Need]], bar: &mut StepBar) -> Result<Workshop> {
+        let source = self.source.as_deref();
+        let mut workshop =
+            Workshop::open(source, self.cache.clone(), steps, &mut |step| bar.show(&step))?;
+        self.set_jobs(&mut workshop);
+        Ok(workshop)
     }
 
     /// Returns a workshop without looking at what the machine lacks.
     pub(crate) fn workshop(&self, interrupt: Interrupt) -> Result<Workshop> {
         let mut workshop = Workshop::new(Data::find()?, self.source()?, self.store()?, interrupt);
-        if let Some(jobs) = self.jobs {
-            workshop.jobs = usize::from(jobs);
-        }
+        self.set_jobs(&mut workshop);
         Ok(workshop)
     }
-}
 
-/// Shows the steps of building: a spinner, or a bar where the number of parts is known.
-#[derive(Debug, Default)]
-pub(crate) struct StepBar {
-    what: String,
-    spinner: Option<Progress>,
-    bar: Option<Progress>,
-}
-
-impl StepBar {
-    /// Shows a step.
-    pub(crate) fn show(&mut self, step: &Step<'_>) {
-        match step {
-            Step::Begin(what) => {
-                self.clear();
-                self.what = (*what).to_owned();
-                self.spinner = Some(Progress::spinner(what));
-            }
-            Step::Parts(done, total) => {
-                self.spinner = None;
-                let bar = self.bar.get_or_insert_with(|| Progress::new(&self.what, *total));
-                bar.set(*done);
-            }
-            _ => {}
-        }
-    }
-
-    /// Takes the bar off the screen.
-    pub(crate) fn clear(&mut self) {
-        self.spinner = None;
-        self.bar = None;
+    fn set_jobs(&self, workshop: &mut Workshop) {
+        workshop.jobs = self.jobs.map_or(workshop.jobs, usize::from);
     }
 }
 

@@ -6,14 +6,14 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use serde::Serialize;
-use slablab_klab::{ProfileLoad, profile};
+use slablab_lab::guest::{ProfileLoad, profile};
 use slablab_report::Flame;
 use slablab_vm::{AccelChoice, Data, Need};
 
-use super::options::{self, AccelArg, SpecArgs, StepBar, WorkshopArgs};
+use super::options::{self, AccelArg, SpecArgs, WorkshopArgs};
 use crate::cli::OutputArgs;
 use crate::output::{self, Cell, Column, Page, Report, Table};
-use crate::progress::Progress;
+use crate::progress::{Progress, StepBar};
 
 /// Draw a flame graph of a kernel under hackbench
 #[derive(clap::Args, Debug)]
@@ -88,8 +88,8 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     let data = Data::find()?;
     let allocators = options::allocators(&args.allocators, &data);
     args.spec.check(&data, &allocators)?;
-    let workshop = args.workshop.open(&[Need::BUILD, Need::BOOT, Need::PROFILE])?;
     let mut bar = StepBar::default();
+    let workshop = args.workshop.open(&[Need::BUILD, Need::BOOT, Need::PROFILE], &mut bar)?;
     let mut kernels = Vec::new();
     for allocator in &allocators {
         kernels.push(workshop.build(&args.spec.spec(allocator), &mut |step| bar.show(&step))?);

@@ -3,7 +3,7 @@
 mod answer;
 mod compare;
 mod list;
-mod run;
+pub(crate) mod run;
 
 use std::process::ExitCode;
 

@@ -1,20 +1,23 @@
 //! `slablab lab run`: carries an experiment out, row by row, and says what came of it.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Result, bail};
 use clap::ValueEnum;
-use slablab_lab::{Engine, Outcome, Plan, Request, Scale, find, page, run as carry_out};
+use slablab_lab::{
+    Engine, Experiment, Outcome, Plan, Progress as Stage, Request, Scale, begin, find, page,
+    run as carry_out,
+};
 use slablab_stats::Question;
 
 use super::compare::{Answer, Layout};
 use crate::cli::OutputArgs;
 use crate::cmd::report;
 use crate::output::print;
-use crate::progress::Progress;
+use crate::progress::{Progress, StepBar};
 
 /// Options of `slablab lab run`.
 #[derive(clap::Args, Debug)]
@@ -47,7 +50,10 @@ pub(crate) struct Args {
     /// Set a parameter of the experiment
     #[arg(long = "set", value_name = "NAME=VALUE", value_parser = parameter)]
     params: Vec<(String, String)>,
-    /// The result folder; slablab-results/NAME-ENGINE by default
+    /// Hold the others against this variant, instead of the first
+    #[arg(long, value_name = "VARIANT")]
+    baseline: Option<String>,
+    /// The result folder; slablab-results/NAME-ENGINE by default, or the next that is free
     #[arg(short, long, value_name = "FOLDER")]
     output: Option<PathBuf>,
     /// Write a page about it here, too
@@ -64,6 +70,15 @@ enum EngineName {
     Kernel,
 }
 
+impl From<EngineName> for Engine {
+    fn from(name: EngineName) -> Self {
+        match name {
+            EngineName::User => Self::User,
+            EngineName::Kernel => Self::Kernel,
+        }
+    }
+}
+
 fn parameter(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
@@ -71,50 +86,103 @@ fn parameter(text: &str) -> Result<(String, String), String> {
     }
 }
 
+/// What to measure, and where its rows go.
+pub(crate) struct Job<'a> {
+    /// The experiment's name
+    pub(crate) name: &'a str,
+    /// Where it runs, or the first engine that it has
+    pub(crate) engine: Option<Engine>,
+    /// How thoroughly
+    pub(crate) scale: Scale,
+    /// Its parameters
+    pub(crate) params: BTreeMap<String, String>,
+    /// The file that it works on
+    pub(crate) input: Option<PathBuf>,
+    /// How many rounds, or as the scale says
+    pub(crate) rounds: Option<usize>,
+    /// Where the random order starts, or at a new place
+    pub(crate) seed: Option<u64>,
+    /// Hold the others against this variant, or the first
+    pub(crate) baseline: Option<&'a str>,
+    /// The result folder, or one that is free
+    pub(crate) folder: Option<&'a Path>,
+    /// Where a page goes
+    pub(crate) report: Option<&'a Path>,
+}
+
 /// Runs `slablab lab run`.
 pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
-    let experiment = find(&args.name)?;
-    let engine = match args.engine {
-        Some(EngineName::User) => Engine::User,
-        Some(EngineName::Kernel) => Engine::Kernel,
-        None => experiment.engines()[0],
-    };
-    let folder = args.output.clone().unwrap_or_else(|| {
-        PathBuf::from("slablab-results").join(format!("{}-{engine}", experiment.name()))
-    });
-    // Without --seed an interrupted run goes on with the order that it was begun in.
-    let begun = Plan::read(&folder)?.map(|plan| plan.seed);
     let params: BTreeMap<String, String> = args.params.iter().cloned().collect();
     if params.len() < args.params.len() {
         bail!("--set: a parameter is set twice");
     }
-    let request = Request {
-        engine,
+    let job = Job {
+        name: &args.name,
+        engine: args.engine.map(Engine::from),
         scale: if args.full { Scale::Full } else { Scale::Smoke },
         params,
         input: args.input.clone(),
         rounds: args.rounds,
-        seed: args.seed.or(begun).unwrap_or_else(seed_of_the_clock),
+        seed: args.seed,
+        baseline: args.baseline.as_deref(),
+        folder: args.output.as_deref(),
+        report: args.report.as_deref(),
     };
-    let plan = Plan::new(experiment, &request)?;
-    let progress = Progress::new(&args.name, plan.cells().len() as u64);
-    carry_out(experiment, &plan, &folder, &mut |now| {
-        progress.set(now.done as u64);
-        progress.message(match now.cell {
-            Some(cell) => format!("{}: {}", args.name, cell.words()),
-            None => format!("{}: setting up", args.name),
-        });
+    measure(&job, output)
+}
+
+/// Carries `job` out, or goes on with it, and prints what came of it.
+///
+/// # Errors
+///
+/// If the experiment cannot do what is asked for, or a cell cannot be measured.
+pub(crate) fn measure(job: &Job<'_>, output: &OutputArgs) -> Result<ExitCode> {
+    let experiment = find(job.name)?;
+    let request = Request {
+        engine: job.engine.unwrap_or(experiment.engines()[0]),
+        scale: job.scale,
+        params: job.params.clone(),
+        input: job.input.clone(),
+        rounds: job.rounds,
+        seed: job.seed.unwrap_or_else(seed_of_the_clock),
+    };
+    let (folder, plan) = place(job, experiment, &request)?;
+    if let Some(name) = job.baseline
+        && !plan.design.variants.iter().any(|variant| variant == name)
+    {
+        bail!("--baseline {name}: no such variant; there are: {}", plan.design.variants.join(", "));
+    }
+    let (mut steps, mut cells) = (StepBar::default(), None::<Progress>);
+    carry_out(experiment, &plan, &folder, &mut |now| match now {
+        Stage::Setup(step) => steps.show(&step),
+        Stage::Cell { done, total, cell } => {
+            steps.clear();
+            let bar = cells.get_or_insert_with(|| Progress::new(job.name, total as u64));
+            bar.set(done as u64);
+            bar.message(format!("{}: {}", job.name, cell.words()));
+        }
     })?;
-    drop(progress);
+    drop((steps, cells));
     let outcome = Outcome::read(&folder)?;
     let question = Question::default();
-    let answer = Answer::of_run(&outcome, outcome.compare(None, &question)?, Layout::Plain);
-    print(&answer, output, None)?;
+    let sides = outcome.compare(job.baseline, &question)?;
+    print(&Answer::of_run(&outcome, sides, Layout::Plain), output, None)?;
     eprintln!("slablab: the rows are in {}", folder.display());
-    if let Some(file) = &args.report {
-        report::write(&page::run(&outcome, None, &question)?, file)?;
+    if let Some(file) = job.report {
+        report::write(&page::run(&outcome, job.baseline, &question)?, file)?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Returns where the rows go, and the plan: that of a run that was interrupted, where there is one.
+fn place(job: &Job<'_>, experiment: &dyn Experiment, request: &Request) -> Result<(PathBuf, Plan)> {
+    let Some(folder) = job.folder else {
+        return Ok(begin(Path::new("slablab-results"), experiment, request, job.seed)?);
+    };
+    // Without --seed an interrupted run goes on with the order that it was begun in.
+    let begun = Plan::read(folder)?.map(|plan| plan.seed);
+    let seed = job.seed.or(begun).unwrap_or(request.seed);
+    Ok((folder.to_owned(), Plan::new(experiment, &Request { seed, ..request.clone() })?))
 }
 
 /// Returns a seed that differs from run to run; it is recorded, so that the order can be had again.

@@ -8,10 +8,10 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use slablab_klab::{Analysis, Lab, Plan, ProfileLoad, Size, hackbench, profile, read_raw};
+use slablab_lab::guest::{ProfileLoad, profile};
+use slablab_lab::{Engine, Outcome, Plan, Request, Scale, find, run};
 use slablab_vm::{
-    Accel, AccelChoice, Data, Error, Initramfs, Interrupt, Machine, Source, Spec, Store,
-    TroubleKind, Workshop,
+    Accel, Data, Error, Initramfs, Interrupt, Machine, Source, Spec, Store, TroubleKind, Workshop,
 };
 
 fn workshop() -> Workshop {
@@ -55,31 +55,31 @@ fn assert_no_qemu(folder: &Path) {
 #[test]
 #[ignore = "builds and boots kernels; make test-boot"]
 fn every_allocator_boots_and_passes_messages() {
-    let workshop = workshop();
-    let allocators = workshop.data.allocators();
-    assert_eq!(allocators.len(), 4, "{allocators:?}");
-    let experiment = hackbench(&allocators, &[1], Size::Smoke);
-    let plan = Plan::draw(&experiment, &[2], 2, 1).unwrap();
-    let dir = tempfile::tempdir().unwrap();
-    let lab = Lab {
-        workshop: &workshop,
-        accel: AccelChoice::Auto,
-        folder: dir.path(),
-        command: vec!["make test-boot".into()],
-        silence: Duration::from_secs(120),
+    let experiment = find("hackbench").unwrap();
+    let set = |key: &str, value: &str| (key.to_owned(), value.to_owned());
+    let request = Request {
+        engine: Engine::Kernel,
+        scale: Scale::Smoke,
+        params: [set("groups", "1")].into(),
+        input: None,
+        rounds: Some(2),
+        seed: 1,
     };
-    let summary =
-        slablab_klab::run(&lab, &experiment, &plan, &mut |_| ()).unwrap_or_else(|e| panic!("{e}"));
-    assert_eq!(summary.rows, 4 * 2);
-    let (header, rows) = read_raw(&summary.raw).unwrap();
-    let analysis = Analysis::of(&header, &rows, Some("slub")).unwrap();
-    for group in &analysis.groups {
-        for cell in &group.cells {
-            println!("{:5} {:8} {:10.3} {}", cell.variant, group.metric, cell.median, group.unit);
-            assert!(cell.runs == 2 && cell.median > 0.0);
+    let plan = Plan::new(experiment, &request).unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(plan.design.variants.len(), 4, "{:?}", plan.design.variants);
+    let dir = tempfile::tempdir().unwrap();
+    let rows = run(experiment, &plan, dir.path(), &mut |_| ()).unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(rows, 4 * 2);
+    let outcome = Outcome::read(dir.path()).unwrap();
+    for metric in ["seconds", "slab_kb"] {
+        for group in outcome.groups(metric, "1, 2") {
+            println!("{:5} {metric:8} {:?}", group.name, group.values);
+            assert!(group.values.len() == 2 && group.values.iter().all(|value| *value > 0.0));
         }
     }
-    println!("under {} ({})", header.accel, header.accel_why);
+    assert!(dir.path().join("boots").is_dir(), "the consoles are kept");
+    // The same again has nothing to do.
+    assert_eq!(run(experiment, &plan, dir.path(), &mut |_| ()).unwrap(), 0);
 }
 
 #[test]

@@ -62,10 +62,9 @@ pub fn profile(
     let machine = Machine::new(kernel.clone(), cpus, initramfs);
     let boot = machine.boot(accel, folder, &workshop.interrupt, &mut |_| Ok(()))?;
     let stacks = boot.files.iter().find(|(name, _)| name == "stacks.txt");
-    let empty = || Error::Plan(format!("guest {}: perf took no sample", machine.name()));
+    let empty = || Error::Request(format!("guest {}: perf took no sample", machine.name()));
     let (_, path) = stacks.ok_or_else(empty)?;
-    let text = fs::read_to_string(path)
-        .map_err(|e| Error::Raw { path: path.clone(), why: format!("cannot read: {e}") })?;
+    let text = fs::read_to_string(path).map_err(Error::io(path, "read the stacks"))?;
     let (folded, samples) = fold(&text);
     if samples == 0 {
         return Err(empty());

@@ -1,0 +1,135 @@
+//! One boot is one cell.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use slablab_stats::Rng;
+use slablab_vm::{Accel, Initramfs, Kernel, Machine, Workshop};
+
+use super::{Options, Recipe, Variant};
+use crate::{Bench, Cell, Error, Observation, Part, Result, Setup};
+
+/// Kernels that are built, and what to run in them.
+struct Boots {
+    recipe: Recipe,
+    workshop: Workshop,
+    kernels: Vec<Kernel>,
+    accel: Accel,
+    /// Why this accelerator
+    why: String,
+    silence: Duration,
+    /// Where each boot has a folder with its console
+    folder: PathBuf,
+    seed: u64,
+}
+
+/// Builds the kernels of `recipe`.
+///
+/// # Errors
+///
+/// If a kernel cannot be built.
+pub(crate) fn prepare(
+    recipe: Recipe,
+    options: &Options,
+    setup: &mut Setup<'_>,
+) -> Result<Box<dyn Bench>> {
+    let workshop = options.workshop(setup.watch)?;
+    let kernels = recipe
+        .variants
+        .iter()
+        .map(|variant| workshop.build(&variant.spec, setup.watch))
+        .collect::<slablab_vm::Result<Vec<Kernel>>>()?;
+    let (accel, why) = options.accel.resolve(&workshop, &kernels[0], setup.watch)?;
+    Ok(Box::new(Boots {
+        recipe,
+        workshop,
+        kernels,
+        accel,
+        why,
+        silence: options.silence,
+        folder: setup.folder.join("boots"),
+        seed: setup.request.seed,
+    }))
+}
+
+impl Bench for Boots {
+    fn observe(&mut self, cell: &Cell) -> Result<Observation> {
+        let failed = |reason: String| Error::Cell { cell: cell.words(), reason };
+        let place = self.recipe.variants.iter().position(|variant| variant.name == cell.variant);
+        let place = place.ok_or_else(|| failed("there is no such variant".to_owned()))?;
+        let cpus: u32 = cell.point.parse().map_err(|_| failed("no number of CPUs".to_owned()))?;
+        let machine = self.machine(place, cpus, cell.index)?;
+        let folder = self.folder.join(format!("{:03}-{}-{cpus}cpu", cell.index, cell.variant));
+        // What is there is of a boot that something stopped.
+        if folder.exists() {
+            fs::remove_dir_all(&folder).map_err(Error::io(&folder, "remove what a boot left"))?;
+        }
+        let mut rows = Vec::new();
+        machine.boot(self.accel, &folder, &self.workshop.interrupt, &mut |row| {
+            if row["kind"] == "observation" {
+                rows.push(row.clone());
+            }
+            Ok(())
+        })?;
+        let parts: Vec<Part> = rows
+            .iter()
+            .map(|row| self.part(cpus, row).map_err(|why| failed(format!("{why}: {row}"))))
+            .collect::<Result<_>>()?;
+        if parts.is_empty() {
+            return Err(failed("the guest sent no row".to_owned()));
+        }
+        let detail = self.detail(&self.recipe.variants[place], &self.kernels[place]);
+        let mut observation = Observation { detail, ..Observation::default() };
+        match <[Part; 1]>::try_from(parts) {
+            // The only point is the cell's own.
+            Ok([only]) if only.point == cell.point => observation.values = only.values,
+            Ok(one) => observation.parts = one.into(),
+            Err(parts) => observation.parts = parts,
+        }
+        Ok(observation)
+    }
+}
+
+impl Boots {
+    fn machine(&self, place: usize, cpus: u32, cell: usize) -> Result<Machine> {
+        let Recipe { variants, loads, setup, tools, memory_mib, limit_seconds, .. } = &self.recipe;
+        let mut order: Vec<usize> = (0..loads.len()).collect();
+        Rng::new(self.seed ^ cell as u64).shuffle(&mut order);
+        let mut job = setup.clone();
+        for load in order {
+            job.push_str(&format!("load={load}\n{}", loads[load].script));
+        }
+        let mut initramfs = Initramfs::new(&self.workshop.data, &job)?;
+        tools.iter().try_for_each(|tool| initramfs.tool(tool))?;
+        let mut machine = Machine::new(self.kernels[place].clone(), cpus, initramfs);
+        machine.memory_mib = *memory_mib;
+        machine.arguments.clone_from(&variants[place].arguments);
+        machine.limit = Duration::from_secs(*limit_seconds);
+        machine.silence = self.silence;
+        Ok(machine)
+    }
+
+    /// Makes a part of a row that a guest sent, or says what is wrong with it.
+    fn part(&self, cpus: u32, row: &Value) -> std::result::Result<Part, String> {
+        let load = row["load"].as_u64().and_then(|load| self.recipe.loads.get(load as usize));
+        let load = load.ok_or("a row of the guest has no such load")?;
+        let value = |key: &&str| match row[*key].as_f64() {
+            Some(value) => Ok(((*key).to_owned(), value)),
+            None => Err(format!("a row of the guest has no number '{key}'")),
+        };
+        let values = self.recipe.metrics.iter().map(value);
+        let values = values.collect::<std::result::Result<BTreeMap<_, _>, _>>()?;
+        Ok(Part { point: (self.recipe.point)(load, cpus, row), values })
+    }
+
+    fn detail(&self, variant: &Variant, kernel: &Kernel) -> Value {
+        json!({
+            "accelerator": self.accel.name(), "accelerator_why": self.why, "emulated": self.accel.is_emulated(),
+            "kernel": kernel.release(), "build": kernel.key.to_string(), "compiler": kernel.compiler(),
+            "arguments": variant.arguments,
+        })
+    }
+}

@@ -1,0 +1,99 @@
+//! The parameters that every experiment in real kernels has: which Linux, how built, how booted.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use slablab_vm::{Accel, AccelChoice, Config, Data, Need, Source, Spec, Step, Workshop};
+
+use crate::{Error, Request, Result};
+
+/// Each parameter with what it means.
+pub const PARAMETERS: &[(&str, &str)] = &[
+    ("flavour", "further fragments of kernel/config, by comma, such as debug"),
+    ("config", "a fragment of your own"),
+    ("source", "Linux to build, a folder or a tarball; Debian's linux-source-6.1 by default"),
+    ("cache", "where builds are kept; $XDG_CACHE_HOME/slablab or ~/.cache/slablab by default"),
+    ("jobs", "compilers at a time; one for each processor by default"),
+    ("accel", "how guests run: auto, kvm or tcg; auto by default"),
+    ("silence", "give up when a guest sends nothing for so many seconds; 120 by default"),
+];
+
+/// What a request says of them.
+#[derive(Debug, Clone)]
+pub(crate) struct Options {
+    flavours: Vec<String>,
+    config: Option<PathBuf>,
+    source: Option<PathBuf>,
+    cache: Option<PathBuf>,
+    jobs: Option<usize>,
+    /// How guests run
+    pub(crate) accel: AccelChoice,
+    /// The longest a guest may be silent
+    pub(crate) silence: Duration,
+}
+
+impl Options {
+    /// Reads the parameters of `request`, and checks that kernels with `allocators` can be configured so.
+    ///
+    /// # Errors
+    ///
+    /// If a value makes no sense, there is no such allocator, fragment or source, or fragments contradict each other.
+    pub(crate) fn of(request: &Request, allocators: &[String]) -> Result<Self> {
+        let path = |key: &str| request.params.get(key).map(PathBuf::from);
+        let number =
+            |key: &str, most: u64| match request.params.get(key).map(|text| (text, text.parse())) {
+                None => Ok(None),
+                Some((_, Ok(number))) if (1..=most).contains(&number) => Ok(Some(number)),
+                Some((text, _)) => Err(Error::Request(format!(
+                    "{key}={text}: a number from 1 to {most} is needed"
+                ))),
+            };
+        let accel = match request.params.get("accel").map_or("auto", String::as_str) {
+            "auto" => AccelChoice::Auto,
+            "kvm" => AccelChoice::Only(Accel::Kvm),
+            "tcg" => AccelChoice::Only(Accel::Tcg),
+            other => {
+                return Err(Error::Request(format!("accel={other}: there are auto, kvm, tcg")));
+            }
+        };
+        let options = Self {
+            flavours: request.list("flavour", &[]),
+            config: path("config"),
+            source: path("source"),
+            cache: path("cache"),
+            jobs: number("jobs", 1024)?.map(|jobs| jobs as usize),
+            accel,
+            silence: Duration::from_secs(number("silence", 86_400)?.unwrap_or(120)),
+        };
+        let data = Data::find()?;
+        for allocator in allocators {
+            Config::new(&data, allocator, &options.flavours, options.config.as_deref())?;
+        }
+        if let Some(source) = &options.source {
+            Source::at(source)?;
+        }
+        Ok(options)
+    }
+
+    /// Returns the kernel with `allocator`.
+    pub(crate) fn spec(&self, allocator: &str) -> Spec {
+        Spec {
+            allocator: allocator.to_owned(),
+            flavours: self.flavours.clone(),
+            own: self.config.clone(),
+        }
+    }
+
+    /// Installs what building and booting need and this machine lacks, and returns a workshop that stops on ctrl-C.
+    ///
+    /// # Errors
+    ///
+    /// If something is missing and cannot be installed, or the cache cannot be written.
+    pub(crate) fn workshop(&self, watch: &mut dyn FnMut(Step<'_>)) -> Result<Workshop> {
+        let needs = [Need::BUILD, Need::BOOT];
+        let mut workshop =
+            Workshop::open(self.source.as_deref(), self.cache.clone(), &needs, watch)?;
+        workshop.jobs = self.jobs.unwrap_or(workshop.jobs);
+        Ok(workshop)
+    }
+}
