@@ -156,6 +156,27 @@ fn a_run_that_is_killed_again_and_again_has_each_row_once() {
 }
 
 #[test]
+fn a_run_without_a_folder_goes_on_with_its_own_and_leaves_finished_ones_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let trace = small_trace(folder.path());
+    let run = |rounds: &str| {
+        let words = ["lab", "run", "replay", "--input", &trace, "--rounds", rounds];
+        let out = slablab().current_dir(&folder).args(words).output().unwrap();
+        let said = String::from_utf8(out.stderr).unwrap();
+        assert!(out.status.success(), "{said}");
+        said.rsplit_once("rows are in slablab-results/").unwrap().1.trim().to_owned()
+    };
+    assert_eq!(run("2"), "replay-user");
+    assert_eq!(run("2"), "replay-user-2", "what is finished is measured anew");
+    let raw = folder.path().join("slablab-results/replay-user/raw.jsonl");
+    let rows = fs::read_to_string(&raw).unwrap();
+    fs::write(&raw, rows.split_inclusive('\n').take(3).collect::<String>()).unwrap();
+    assert_eq!(run("3"), "replay-user-3", "other work gets a folder of its own");
+    assert_eq!(run("2"), "replay-user", "what was interrupted goes on");
+    assert_eq!(fs::read_to_string(&raw).unwrap().lines().count(), rows.lines().count());
+}
+
+#[test]
 fn results_that_cannot_be_used_are_refused_with_the_reason() {
     let folder = tempfile::tempdir().unwrap();
     let trace = small_trace(folder.path());

@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use serde::Serialize;
+use slablab_lab::guest::PARAMETERS;
 use slablab_lab::{Engine, Experiment, experiments};
 
 use crate::cli::OutputArgs;
@@ -60,6 +61,10 @@ impl Report for List {
             for (name, about) in &entry.parameters {
                 page.line(format!("  --set {name}=...  {about}"));
             }
+        }
+        page.heading("All in the engine kernel");
+        for (name, about) in PARAMETERS {
+            page.line(format!("  --set {name}=...  {about}"));
         }
     }
 
