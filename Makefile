@@ -4,7 +4,7 @@
 #   make bench   the measurements under bench/, side by side with the peers
 CARGO ?= cargo
 .DEFAULT_GOAL := help
-.PHONY: help demo build rust test bench kernel fmt-check clippy test-rust test-xarray-kernel test-xarray-races test-patches test-kmem
+.PHONY: help demo build rust test bench kernel fmt-check clippy test-rust test-xarray-kernel test-xarray-races test-patches test-kmem bench-marathon
 
 help:
 	@sed -n 's/^#   //p' $(firstword $(MAKEFILE_LIST))
@@ -36,11 +36,18 @@ test-rust:
 	tools/need linux-perf trace-cmd
 	$(CARGO) test --workspace --no-fail-fast
 
-# The allocators without std, their hand-overs in every interleaving (loom), and 20 seconds of model fuzzing.
+# The allocators without std, their hand-overs in every interleaving (loom), all tests under AddressSanitizer,
+# and 60 seconds of model fuzzing for each backend, two at a time.
 test-kmem:
 	$(CARGO) check --quiet -p slablab-kmem --no-default-features
 	RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=target/loom $(CARGO) test --quiet --release -p slablab-kmem --test loom
-	SLABLAB_FUZZ_SECONDS=20 $(CARGO) test --quiet --release -p slablab-kmem --test model
+	crates/kmem/tests/asan.sh
+	SLABLAB_FUZZ_SECONDS=60 $(CARGO) test --quiet --release -p slablab-kmem --test model -- --test-threads=2
+
+# Eight threads and a billion operations on each backend; ten minutes of model fuzzing on each.
+bench-marathon:
+	$(CARGO) test --release -p slablab-kmem --lib marathon -- --ignored --nocapture --test-threads=1
+	SLABLAB_FUZZ_SECONDS=600 $(CARGO) test --release -p slablab-kmem --test model -- --nocapture --test-threads=2
 
 # Linux's own lib/test_xarray.c on our array.
 test-xarray-kernel:

@@ -2,5 +2,6 @@
 
 pub(crate) mod conformance;
 mod linux;
+mod marathon;
 mod misuse;
 mod threads;
