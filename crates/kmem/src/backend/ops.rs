@@ -96,7 +96,7 @@ pub trait Ops: Debug + Send + Sync + Sized + 'static {
     /// Sizes below this are carved by [`Self::carve`] when no kmalloc cache serves them.
     const CARVE_MAX: u64 = 0;
 
-    /// Allocates `size` bytes (below [`Self::CARVE_MAX`]) that know their own size.
+    /// Allocates `size` bytes (below [`Self::CARVE_MAX`]) that know their own size: a word in front.
     fn carve(&self, _cx: &Cx<'_>, _size: u64, _request: Request) -> Option<ObjPtr> {
         None
     }
@@ -104,10 +104,18 @@ pub trait Ops: Debug + Send + Sync + Sized + 'static {
     /// Frees what [`Self::carve`] gave.
     fn uncarve(&self, _cx: &Cx<'_>, _obj: ObjPtr) {}
 
+    /// Returns the bytes behind such a block that tell an overflow, apart from what rounds it up.
+    fn carved_red_bytes(&self, _core: &Core, _size: u64) -> u64 {
+        0
+    }
+
     /// Returns the size that [`Self::carve`] was asked for.
     fn carved_size(&self, _arena: &Arena, _obj: ObjPtr) -> u64 {
         0
     }
+
+    /// Mends the size in front of what [`Self::carve`] gave.
+    fn set_carved_size(&self, _arena: &Arena, _obj: ObjPtr, _size: u64) {}
 
     /// Walks what the backend holds outside any cache.
     fn audit_shared(&self, _core: &Core, _audit: &mut Audit) {}

@@ -1,17 +1,13 @@
 //! The checks of levels 1 to 3.
 //!
 //! # How it works
-//! Beside the memory stands a [`Track`] for every 8 bytes: whether an object starts there, of which
-//! cache, and the call sites of its last allocation and free. So a double free, a wrong cache, an
+//! Beside the memory stands a [`Track`] for every 8 bytes, so that a double free, a wrong cache, an
 //! interior or a foreign pointer are told apart under every backend alike, and both sites are
 //! known. From level 2 on, caches get the room that `slub_debug=FPZU` gives them and the checks
-//! fill it: red zones around the object, poison in free objects. Level 3 validates the whole
+//! fill it: red zones around the object, poison in free objects. A carved kmalloc block has the
+//! word of its size in front and, from level 2 on, a red zone behind. Level 3 validates the whole
 //! machine after every operation. What is refused (a free that cannot be right) is left undone;
 //! what is damaged is reported once and mended.
-//!
-//! # Invariants
-//! A track is live exactly while its object is given out; tracks of a block are cleared when its
-//! pages are claimed anew.
 //!
 //! Linux counterpart: `alloc_debug_processing`, `free_debug_processing` in `mm/slub.c` @ 6.1.
 
@@ -19,9 +15,9 @@ use alloc::format;
 use alloc::string::{String, ToString};
 
 use super::builder::CheckLevel;
-use super::core::Core;
 use super::cpu::Cpu;
 use super::findings::{Finding, FindingKind};
+use super::track::{FREED, LIVE, Track, carved_size, carved_state, tracked_cache};
 use crate::backend::Backend;
 use crate::backend::ops::Request;
 use crate::cache::SlabFlags;
@@ -29,80 +25,12 @@ use crate::cache::table::Cache;
 use crate::gfp::Gfp;
 use crate::ids::{CacheId, ObjPtr, Order, PAGE_SIZE, Pfn, Site};
 use crate::page::Kind;
-use crate::raw::sync::{AtomicU64, Ordering};
-use crate::raw::zeroed::zeroed_struct;
+use crate::raw::sync::Ordering;
 
 /// Bytes of a free object, and its last one (`POISON_FREE`, `POISON_END`).
 const POISON: (u8, u8) = (0x6b, 0xa5);
 /// Bytes of the red zones of an object given out (`SLUB_RED_ACTIVE`).
 const RED: u8 = 0xcc;
-
-const LIVE: u64 = 1;
-const FREED: u64 = 2;
-
-zeroed_struct! {
-    /// What is known of the object that starts at some 8 bytes.
-    #[derive(Debug)]
-    pub(crate) struct Track {
-        /// Bits 0 and 1 live or freed; from bit 32 the cache's raw id, 0 for kmalloc.
-        state: AtomicU64,
-        /// Low half the site of the last allocation, high half that of the last free.
-        sites: AtomicU64,
-    }
-}
-
-impl Track {
-    fn site_of(&self, state: u64) -> Option<Site> {
-        let sites = self.sites.load(Ordering::Relaxed);
-        match state & (LIVE | FREED) {
-            LIVE => Some(Site(sites as u32)),
-            FREED => Some(Site((sites >> 32) as u32)),
-            _ => None,
-        }
-    }
-}
-
-impl Core {
-    fn track(&self, obj: ObjPtr) -> Option<&Track> {
-        self.tracks.as_slice().get((obj.get() / 8) as usize)
-    }
-
-    /// Forgets what was known of one object: the allocator itself is about to use it.
-    pub(crate) fn clear_track(&self, obj: ObjPtr) {
-        if let Some(track) = self.track(obj) {
-            track.state.store(0, Ordering::Relaxed);
-        }
-    }
-
-    /// Forgets what was known of a block's objects.
-    pub(crate) fn clear_tracks(&self, pfn: Pfn, order: Order) {
-        let words = (pfn.offset() / 8) as usize..((pfn.offset() + order.bytes()) / 8) as usize;
-        for track in self.tracks.as_slice().get(words).unwrap_or_default() {
-            track.state.store(0, Ordering::Relaxed);
-        }
-    }
-
-    /// Returns a live object of a cache and where it was allocated, if tracks are kept.
-    pub(crate) fn first_live(&self, id: CacheId) -> Option<(ObjPtr, Site)> {
-        let wanted = u64::from(id.0) << 32 | LIVE;
-        let tracks = self.tracks.as_slice().iter().enumerate();
-        let mut live = tracks.filter(|(_, t)| t.state.load(Ordering::Relaxed) == wanted);
-        let (at, track) = live.next()?;
-        Some((ObjPtr::new(at as u64 * 8)?, Site(track.sites.load(Ordering::Relaxed) as u32)))
-    }
-
-    fn cache_name(&self, id: Option<CacheId>) -> String {
-        let registry = self.registry.lock();
-        let name = id.and_then(|id| registry.entry(id)).map(|e| e.args.name.clone());
-        name.unwrap_or_else(|| "kmalloc".to_string())
-    }
-}
-
-/// A raw id of 0 would be cache 0 of generation 0, which never lives.
-fn tracked_cache(state: u64) -> Option<CacheId> {
-    let raw = (state >> 32) as u32;
-    (raw != 0).then_some(CacheId(raw))
-}
 
 impl<B: Backend> Cpu<'_, B> {
     fn report(
@@ -180,7 +108,10 @@ impl<B: Backend> Cpu<'_, B> {
     pub(super) fn check_alloc(&self, id: Option<CacheId>, obj: ObjPtr, site: Site) {
         let core = &self.machine.core;
         let Some(track) = core.track(obj) else { return };
-        let state = LIVE | u64::from(id.map_or(0, |id| id.0)) << 32;
+        let state = match id {
+            Some(id) => LIVE | u64::from(id.0) << 32,
+            None => carved_state(self.paint_carved(obj)),
+        };
         let before = track.state.swap(state, Ordering::AcqRel);
         if before & LIVE != 0 {
             let detail = "given out twice: expected a free object on the free list".to_string();
@@ -209,7 +140,10 @@ impl<B: Backend> Cpu<'_, B> {
                 let (left, size, red_end) = zones(cache);
                 (left, size.max(red_end))
             }
-            None => (8, self.ksize(obj)),
+            None => {
+                let size = self.ksize(obj);
+                (8, size + self.machine.backend.carved_red_bytes(core, size))
+            }
         };
         let covered = (obj.get() - before) / 8..(obj.get() + size).div_ceil(8);
         for at in covered.filter(|&at| at * 8 != obj.get()) {
@@ -275,6 +209,8 @@ impl<B: Backend> Cpu<'_, B> {
                 core.arena.fill(obj.get(), size, POISON.0);
                 core.arena.fill(obj.get() + size - 1, 1, POISON.1);
             }
+        } else if core.pages.get(obj.pfn()).kind() == Kind::Carved {
+            self.check_carved(obj, carved_size(state), (site, track.site_of(state)));
         }
         let sites = track.sites.load(Ordering::Relaxed) & 0xffff_ffff;
         track.sites.store(sites | u64::from(site.0) << 32, Ordering::Relaxed);
@@ -341,16 +277,49 @@ impl<B: Backend> Cpu<'_, B> {
             (FindingKind::OverflowLeft, obj.get() - left, obj.get()),
             (FindingKind::OverflowRight, obj.get() + size, obj.get() + end),
         ] {
-            self.check_bytes(kind, cache, obj, from..to, RED, sites);
+            self.check_bytes(kind, Some(cache), obj, from..to, RED, sites);
         }
+    }
+
+    /// Fills the red zone behind a kmalloc block that was carved; returns its size, 0 of others.
+    fn paint_carved(&self, obj: ObjPtr) -> u64 {
+        let core = &self.machine.core;
+        if core.pages.get(obj.pfn()).kind() != Kind::Carved {
+            return 0;
+        }
+        let size = self.machine.backend.carved_size(&core.arena, obj);
+        let red = self.carved_zone(obj, size);
+        core.arena.fill(red.start, red.end - red.start, RED);
+        size
+    }
+
+    /// Checks what lies around a kmalloc block that was carved; its size in front is mended.
+    fn check_carved(&self, obj: ObjPtr, size: u64, sites: (Site, Option<Site>)) {
+        let arena = &self.machine.core.arena;
+        let found = self.machine.backend.carved_size(arena, obj);
+        if found != size {
+            let offset = i64::from((found ^ size).trailing_zeros() / 8) - 8;
+            let detail = format!("expected the size of the block, {size}, found 0x{found:x}");
+            self.report(FindingKind::OverflowLeft, None, obj, offset, sites, detail);
+            self.machine.backend.set_carved_size(arena, obj, size);
+        }
+        let red = self.carved_zone(obj, size);
+        self.check_bytes(FindingKind::OverflowRight, None, obj, red, RED, sites);
+    }
+
+    /// Returns the red zone behind a kmalloc block that was carved; empty below level 2.
+    fn carved_zone(&self, obj: ObjPtr, size: u64) -> core::ops::Range<u64> {
+        let red = self.machine.backend.carved_red_bytes(&self.machine.core, size);
+        let start = obj.get() + size;
+        if red == 0 { start..start } else { start..start.next_multiple_of(8) + red }
     }
 
     /// Checks that a free object was not written to.
     fn check_poison(&self, cache: &Cache, obj: ObjPtr, sites: (Site, Option<Site>)) {
         let end = obj.get() + u64::from(cache.object_size.get());
         let kind = FindingKind::WriteAfterFree;
-        if self.check_bytes(kind, cache, obj, obj.get()..end - 1, POISON.0, sites) {
-            self.check_bytes(kind, cache, obj, end - 1..end, POISON.1, sites);
+        if self.check_bytes(kind, Some(cache), obj, obj.get()..end - 1, POISON.0, sites) {
+            self.check_bytes(kind, Some(cache), obj, end - 1..end, POISON.1, sites);
         }
     }
 
@@ -358,7 +327,7 @@ impl<B: Backend> Cpu<'_, B> {
     fn check_bytes(
         &self,
         kind: FindingKind,
-        cache: &Cache,
+        cache: Option<&Cache>,
         obj: ObjPtr,
         mut range: core::ops::Range<u64>,
         expected: u8,
@@ -368,7 +337,7 @@ impl<B: Backend> Cpu<'_, B> {
         let Some(at) = range.find(|&at| arena.byte(at) != expected) else { return true };
         let detail = format!("expected 0x{expected:02x}, found 0x{:02x}", arena.byte(at));
         let offset = at as i64 - obj.get() as i64;
-        self.report(kind, Some(cache.id()), obj, offset, sites, detail);
+        self.report(kind, cache.map(Cache::id), obj, offset, sites, detail);
         false
     }
 

@@ -3,11 +3,11 @@
 use alloc::vec::Vec;
 
 use super::builder::{CheckLevel, Setup};
-use super::check::Track;
 use super::findings::FindingLog;
 use super::locks::LockKind;
 use super::rcu::Rcu;
 use super::stats::{Stat, Tally};
+use super::track::Track;
 use crate::cache::kmalloc::Kmalloc;
 use crate::cache::registry::Registry;
 use crate::cache::table::{Cache, CacheTable};
@@ -39,6 +39,8 @@ zeroed_struct! {
         pub slabs_peak: AtomicU64,
         pub pages: AtomicU64,
         pub objects: AtomicU64,
+        /// Free objects that no list leads to any more: the list was damaged.
+        pub lost: AtomicU64,
         /// Live objects, kept while one thread drives all CPUs.
         pub live: LocalU64,
         /// Most live objects.
@@ -81,11 +83,17 @@ impl Core {
         cpu as usize * (self.setup.caches_max as usize + 1) + id.index()
     }
 
+    /// Tells whether operations are checked.
+    #[inline]
+    pub(crate) fn checked(&self) -> bool {
+        self.setup.check != CheckLevel::Off
+    }
+
     /// Makes a block of fresh pages something: see [`PageTable::claim`].
     #[inline]
     pub(crate) fn claim(&self, pfn: Pfn, kind: Kind, order: Order, cache: u32) {
         self.pages.claim(pfn, kind, order, cache);
-        if self.setup.check != CheckLevel::Off {
+        if self.checked() {
             self.clear_tracks(pfn, order);
         }
     }

@@ -186,17 +186,23 @@ impl<B: Backend> Cpu<'_, B> {
     }
 
     /// Gives everything that can be given of a cache back to the page allocator
-    /// (`kmem_cache_shrink`). What CPUs in other threads' hands hold stays; they may flush it.
-    pub fn shrink(&self, cache: CacheId) {
+    /// (`kmem_cache_shrink`), and from there to the operating system; returns the bytes that went
+    /// there. What CPUs in other threads' hands hold stays; they may flush it.
+    pub fn shrink(&self, cache: CacheId) -> u64 {
+        self.shrink_slabs(cache);
+        self.machine.release_memory()
+    }
+
+    /// As [`Self::shrink`], up to the page allocator.
+    fn shrink_slabs(&self, cache: CacheId) {
         self.flush(cache);
         self.machine.flush_idle(cache);
         self.machine.backend.shrink(&self.cx, self.machine.slot(cache));
     }
 
-    /// Shrinks every cache, empties the per-CPU page lists, and gives the memory of free blocks of
-    /// 64 KiB and more back to the operating system. Returns the bytes that went there.
+    /// Shrinks every cache; returns the bytes that went to the operating system.
     pub fn reclaim(&self) -> u64 {
-        self.machine.caches().into_iter().rev().for_each(|cache| self.shrink(cache));
+        self.machine.caches().into_iter().rev().for_each(|cache| self.shrink_slabs(cache));
         self.machine.release_memory()
     }
 
@@ -219,7 +225,7 @@ impl<B: Backend> Cpu<'_, B> {
             }
             entry.args.name.to_string()
         };
-        self.shrink(cache);
+        self.shrink_slabs(cache);
         let objects = machine.live(cache);
         if objects > 0 {
             machine.core.findings.report(self.leak(cache, &name, objects, site));
@@ -307,11 +313,11 @@ impl<B: Backend> super::Machine<B> {
         cpus.into_iter().find(|&cpu| self.backend.holds(self.core.cell(cpu, cache)))
     }
 
-    /// Empties the per-CPU page lists and gives the memory of free blocks of 64 KiB and more back
-    /// to the operating system. Returns the bytes.
+    /// Empties the per-CPU page lists and gives the memory of all free pages back to the operating
+    /// system. Returns the bytes, some of which it may have had already.
     pub fn release_memory(&self) -> u64 {
         self.core.zones.drain(&self.core);
-        self.core.zones.discard(&self.core, Order(4))
+        self.core.zones.discard(&self.core, Order(0))
     }
 
     /// Returns the names of all caches with their ids, merged ones under every name.

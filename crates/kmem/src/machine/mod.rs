@@ -21,6 +21,7 @@ pub(crate) mod locks;
 mod rcu;
 mod slabinfo;
 pub(crate) mod stats;
+mod track;
 pub(crate) mod validate;
 
 use alloc::string::ToString;
@@ -287,8 +288,7 @@ impl<B: Backend> Machine<B> {
     }
 
     pub(crate) fn cx(&self, cpu: u32, hooks: Hooks) -> Cx<'_> {
-        let checked = self.core.setup.check != CheckLevel::Off;
-        let hooks = if checked { hooks.and(Hooks::CHECKS) } else { hooks };
+        let hooks = if self.core.checked() { hooks.and(Hooks::CHECKS) } else { hooks };
         let row = cpu as usize * (self.core.setup.caches_max as usize + 1);
         Cx { core: &self.core, cpu, row, hooks }
     }

@@ -26,7 +26,7 @@ pub struct Balance {
     pub live_bytes: u64,
     /// Objects free, wherever they wait.
     pub free_bytes: u64,
-    /// Remainders of slabs that hold no object, and paddings.
+    /// Remainders of slabs that hold no object, paddings, and objects lost to a damaged list.
     pub slack_bytes: u64,
     /// Bytes that allocators keep for themselves in pages.
     pub metadata_bytes: u64,
@@ -69,7 +69,7 @@ impl Audit {
             if B::KMALLOC_CACHES {
                 audit.check_cache(core, cache, machine.live(cache.id()));
             }
-            audit.close_cache(cache, machine.live(cache.id()));
+            audit.close_cache(core, cache, machine.live(cache.id()));
         }
         machine.backend.audit_shared(core, &mut audit);
         audit.walk_pages(core);
@@ -114,13 +114,14 @@ impl Audit {
         self.free += count;
     }
 
-    /// Walks a list of free objects; returns its length.
+    /// Walks a list of free objects, `next` reading the link of one; returns its length.
     pub(crate) fn free_list(
         &mut self,
         core: &super::core::Core,
         cache: &Cache,
         slab: Pfn,
         first: Option<ObjPtr>,
+        next: impl Fn(ObjPtr) -> u64,
     ) -> u64 {
         let order = core.pages.get(slab).order();
         let size = u64::from(cache.size.get());
@@ -134,7 +135,7 @@ impl Audit {
                 break;
             }
             count += 1;
-            at = ObjPtr::new(core.arena.load(obj.get() + u64::from(cache.free_offset.get())));
+            at = ObjPtr::new(next(obj));
         }
         self.free += count;
         count
@@ -162,16 +163,18 @@ impl Audit {
         // A full slab is on no list: what the lists lack is wholly in use.
         if self.slabs > slabs || self.objects > objects {
             self.error(format!("cache {id}: lists hold {}, totals {slabs}", self.slabs));
-        } else if live.wrapping_add(self.free) != objects {
+        } else if live.wrapping_add(self.free + totals.lost.load(Relaxed)) != objects {
             self.error(format!(
-                "cache {id}: {live} live + {} free objects, but slabs hold {objects}",
-                self.free
+                "cache {id}: {live} live + {} free + {} lost objects, but slabs hold {objects}",
+                self.free,
+                totals.lost.load(Relaxed)
             ));
         }
     }
 
-    fn close_cache(&mut self, cache: &Cache, live: u64) {
+    fn close_cache(&mut self, core: &super::core::Core, cache: &Cache, live: u64) {
         let size = u64::from(cache.size.get());
+        self.balance.slack_bytes += core.totals[cache.id().index()].lost.load(Relaxed) * size;
         self.balance.live_bytes += live * size;
         self.balance.free_bytes += self.free * size;
     }

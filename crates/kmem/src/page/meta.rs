@@ -58,7 +58,7 @@ zeroed_struct! {
     pub(crate) struct Page {
         /// First page of the block.
         pub head: LocalU32,
-        /// Kind in the low byte, order in the next.
+        /// Kind in the low byte, order in the next; above, [`DIRTY`].
         kind_order: LocalU32,
         /// Next page of the list it is on (0: none).
         pub next: LocalU32,
@@ -74,6 +74,9 @@ zeroed_struct! {
 }
 
 const _: () = assert!(size_of::<Page>() == 32);
+
+/// Mark of a free block that may hold memory of the operating system.
+const DIRTY: u32 = 1 << 16;
 
 impl Page {
     /// Returns the kind.
@@ -94,7 +97,20 @@ impl Page {
         Order((self.kind_order.get() >> 8) as u8)
     }
 
-    /// Sets kind and order.
+    /// Tells whether a free block may hold memory of the operating system.
+    #[inline]
+    pub(crate) fn is_dirty(&self) -> bool {
+        self.kind_order.get() & DIRTY != 0
+    }
+
+    /// Says whether a free block may hold memory of the operating system.
+    #[inline]
+    pub(crate) fn set_dirty(&self, dirty: bool) {
+        let clean = self.kind_order.get() & !DIRTY;
+        self.kind_order.set(if dirty { clean | DIRTY } else { clean });
+    }
+
+    /// Sets kind and order; clean.
     #[inline(always)]
     pub(crate) fn set(&self, kind: Kind, order: Order) {
         self.kind_order.set(kind as u32 | u32::from(order.0) << 8);

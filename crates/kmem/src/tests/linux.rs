@@ -283,3 +283,43 @@ fn memory_goes_back_to_the_system() {
     let obj = cpu.kmalloc(2048, Gfp::KERNEL, SITE).unwrap();
     cpu.kfree(obj, SITE);
 }
+
+/// Returns the bytes of a machine's memory that the operating system has committed: the pages
+/// marked present (bit 63) in `/proc/self/pagemap`.
+fn resident(machine: &Machine<Slub>, memory_bytes: u64) -> u64 {
+    use std::os::unix::fs::FileExt;
+    let base = machine.address(ObjPtr::new(8).unwrap()).as_ptr().addr() as u64 / 4096;
+    let mut entries = alloc::vec![0; (memory_bytes / 4096 * 8) as usize];
+    let pagemap = std::fs::File::open("/proc/self/pagemap").unwrap();
+    pagemap.read_exact_at(&mut entries, base * 8).unwrap();
+    entries.chunks(8).filter(|entry| entry[7] & 0x80 != 0).count() as u64 * 4096
+}
+
+#[test]
+fn shrinking_a_cache_gives_its_memory_back() {
+    let machine = machine::<Slub>();
+    let cpu = machine.cpu(CpuId(0)).unwrap();
+    let cache = machine.cache_create(&CacheArgs::new("large", 1000)).unwrap();
+    let all: Vec<_> = (0..30_000).map(|_| cpu.zalloc(cache, Gfp::KERNEL, SITE).unwrap()).collect();
+    assert!(resident(&machine, 64 << 20) > 28 << 20);
+    all.into_iter().for_each(|obj| cpu.free(cache, obj, SITE));
+    assert!(cpu.shrink(cache) > 28 << 20);
+    assert!(resident(&machine, 64 << 20) < 1 << 20, "{} bytes stay", resident(&machine, 64 << 20));
+    assert_eq!(cpu.shrink(cache), 0, "what is clean is not given again");
+    assert!(machine.validate().is_ok());
+}
+
+#[test]
+fn what_freed_memory_holds_is_bounded() {
+    let machine = Machine::<Slub>::builder().memory_bytes(512 << 20).build().unwrap();
+    let cpu = machine.cpu(CpuId(0)).unwrap();
+    let all: Vec<_> =
+        (0..200_000).map(|_| cpu.kmalloc(2048, Gfp::KERNEL | Gfp::ZERO, SITE).unwrap()).collect();
+    assert!(resident(&machine, 512 << 20) > 380 << 20);
+    all.into_iter().for_each(|obj| cpu.kfree(obj, SITE));
+    assert!(
+        resident(&machine, 512 << 20) < 80 << 20,
+        "{} bytes stay",
+        resident(&machine, 512 << 20)
+    );
+}

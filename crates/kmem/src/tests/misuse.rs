@@ -126,6 +126,26 @@ fn overflow_left<B: Backend>() {
     assert_eq!((finding.offset, finding.site_before), (-1, Some(ALLOC)));
 }
 
+/// A kmalloc block has a slab's red zones, or those of a carved block.
+fn overflow_of_kmalloc<B: Backend>() {
+    for (size, at, kind) in [
+        (64, 64, FindingKind::OverflowRight),
+        (64, -1, FindingKind::OverflowLeft),
+        (1024, 1031, FindingKind::OverflowRight),
+        (1024, -8, FindingKind::OverflowLeft),
+    ] {
+        let finding = expect_one::<B>(CheckLevel::Full, kind, |machine, cpu| {
+            let obj = cpu.kmalloc(size, Gfp::KERNEL, ALLOC).unwrap();
+            let after = cpu.kmalloc(size, Gfp::KERNEL, ALLOC).unwrap();
+            poke(machine, obj, at);
+            cpu.kfree(obj, FREE);
+            cpu.kfree(after, FREE);
+            assert_balanced(machine);
+        });
+        assert_eq!((finding.offset, finding.site, finding.site_before), (at, FREE, Some(ALLOC)));
+    }
+}
+
 fn write_after_free<B: Backend>() {
     let finding = expect_one::<B>(CheckLevel::Full, FindingKind::WriteAfterFree, |machine, cpu| {
         let cache = cache(machine, "victim");
@@ -201,11 +221,52 @@ fn correct_use_at_every_level<B: Backend>() {
     }
 }
 
+/// SLUB links free objects through their memory: a link written over ends its list.
+#[test]
+fn damaged_free_list() {
+    let finding = expect_one::<crate::Slub>(
+        CheckLevel::Cheap,
+        FindingKind::FreeListCorrupt,
+        |machine, cpu| {
+            let cache = cache(machine, "victim");
+            let (a, b) = (alloc(cpu, cache), alloc(cpu, cache));
+            cpu.free(cache, a, FREE);
+            cpu.free(cache, b, FREE);
+            poke(machine, b, 24);
+            assert_eq!(cpu.alloc(cache, Gfp::KERNEL, AGAIN), Some(b));
+            assert_balanced(machine);
+            let other = alloc(cpu, cache);
+            assert_ne!(other.pfn(), b.pfn(), "the rest of the list is lost");
+            cpu.free(cache, b, FREE);
+            cpu.free(cache, other, FREE);
+            cpu.shrink(cache);
+            assert_balanced(machine);
+            assert_eq!(machine.cache_stats(cache).unwrap().slabs, 0, "but not its slab");
+        },
+    );
+    assert_eq!((finding.offset, finding.site, finding.site_before), (24, AGAIN, Some(FREE)));
+    assert_eq!(finding.cache, "victim");
+}
+
+/// Without checks the links are plain, so that the fast path is.
+#[test]
+fn links_are_encoded_when_checked() {
+    for (level, plain) in [(CheckLevel::Off, true), (CheckLevel::Cheap, false)] {
+        let machine = machine::<crate::Slub>(level);
+        let cpu = machine.cpu(CpuId(0)).unwrap();
+        let cache = cache(&machine, "links");
+        let (a, b) = (alloc(&cpu, cache), alloc(&cpu, cache));
+        cpu.free(cache, a, FREE);
+        cpu.free(cache, b, FREE);
+        assert_eq!(machine.core.arena.load(b.get() + 24) == a.get(), plain);
+    }
+}
+
 macro_rules! misuse {
     ($($variant:ident $name:literal $what:literal,)*) => {
         $(mod $variant {
             misuse!(@tests $variant double_free wrong_cache interior_pointer unaligned
-                foreign_pointer other_machine overflow_right overflow_left write_after_free
+                foreign_pointer other_machine overflow_right overflow_left overflow_of_kmalloc write_after_free
                 destroy_with_objects use_after_destroy huge_size order_too_large
                 correct_use_at_every_level);
         })*

@@ -46,7 +46,7 @@ impl<L: Lists> Heap<L> {
     /// Allocates a kmalloc block.
     pub(super) fn alloc_sized(&self, cx: &Cx<'_>, size: u64, request: Request) -> Option<ObjPtr> {
         let cell = cx.core.carved_cell(cx.cpu);
-        let shape = Shape::kmalloc(size);
+        let shape = Shape::kmalloc_zoned(size, layout::red_bytes(cx.core, size));
         let obj = self.alloc_block(cx, cell, shape, request)?;
         layout::set_header(&cx.core.arena, obj, size);
         cx.block_out(u64::from(shape.granules) * GRANULE - HEADER);

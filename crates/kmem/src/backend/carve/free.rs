@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use super::heap::{Heap, Lists};
-use super::{CarvedPages, GRANULE, HEADER, Ring, layout};
+use super::{CarvedPages, GRANULE, HEADER, Ring, Shape, layout};
 use crate::cache::table::Cache;
 use crate::ids::{ObjPtr, Order, PAGE_SIZE, Pfn};
 use crate::machine::core::Cx;
@@ -29,9 +29,9 @@ impl<L: Lists> Heap<L> {
     pub(super) fn free_sized(&self, cx: &Cx<'_>, obj: ObjPtr) {
         let cell = cx.core.carved_cell(cx.cpu);
         let size = layout::header(&cx.core.arena, obj);
-        let bytes = size.next_multiple_of(GRANULE);
-        self.free_block(cx, cell, obj.get() - HEADER, size + HEADER);
-        cx.block_in(bytes);
+        let shape = Shape::kmalloc_zoned(size, layout::red_bytes(cx.core, size));
+        self.free_block(cx, cell, obj.get() - HEADER, shape.bytes);
+        cx.block_in(u64::from(shape.granules) * GRANULE - HEADER);
     }
 
     fn free_block(&self, cx: &Cx<'_>, cell: usize, start: u64, bytes: u64) {

@@ -145,8 +145,16 @@ impl<L: Lists> Ops for Heap<L> {
         self.free_sized(cx, obj);
     }
 
+    fn carved_red_bytes(&self, core: &Core, size: u64) -> u64 {
+        layout::red_bytes(core, size)
+    }
+
     fn carved_size(&self, arena: &Arena, obj: ObjPtr) -> u64 {
         layout::header(arena, obj)
+    }
+
+    fn set_carved_size(&self, arena: &Arena, obj: ObjPtr, size: u64) {
+        layout::set_header(arena, obj, size);
     }
 
     fn flush(&self, _cx: &Cx<'_>, _cache: &Cache) {}

@@ -8,6 +8,8 @@ use crate::cache::args::CacheArgs;
 use crate::cache::geometry::{ALIGN_MIN, ObjectLayout, alignment};
 use crate::error::Error;
 use crate::ids::{ObjPtr, Order, PAGE_SIZE};
+use crate::machine::builder::CheckLevel;
+use crate::machine::core::Core;
 use crate::raw::arena::Arena;
 
 /// Bytes behind an object of a type-safe cache for its deferred free (`struct slob_rcu`).
@@ -19,7 +21,7 @@ pub(crate) fn plan(args: &CacheArgs) -> Result<Plan, Error> {
     let align = alignment(args.flags, args.align, args.object_size);
     let (mut inuse, mut left_pad, mut red_end) = (args.object_size, 0, 0);
     if args.flags.has(crate::SlabFlags::TYPESAFE_BY_RCU) {
-        inuse = inuse.next_multiple_of(GRANULE as u32) + RCU_BYTES;
+        inuse += RCU_BYTES;
     }
     if args.flags.has(crate::SlabFlags::RED_ZONE) {
         // At least 8 bytes behind the object, and in front of it as many as keep it aligned.
@@ -45,6 +47,17 @@ pub(crate) fn plan(args: &CacheArgs) -> Result<Plan, Error> {
     };
     let objects = (order.bytes() / u64::from(size)) as u32;
     Ok(Plan { layout, order, order_min: order, objects })
+}
+
+/// Returns the bytes of red zone behind a kmalloc block, apart from what rounds it up: none where
+/// they would not fit into a page.
+#[inline]
+pub(crate) fn red_bytes(core: &Core, size: u64) -> u64 {
+    // An aligned block can start at its size at the earliest, for its header comes before.
+    let natural = size.is_power_of_two() && size > GRANULE;
+    let start = if natural { size } else { HEADER };
+    let end = start + size.next_multiple_of(GRANULE) + GRANULE;
+    if core.setup.check >= CheckLevel::Full && end <= PAGE_SIZE { GRANULE } else { 0 }
 }
 
 /// Reads the size in front of a kmalloc block.

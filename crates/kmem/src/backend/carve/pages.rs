@@ -44,6 +44,16 @@ impl Shape {
         Self { granules, align, offset, class: 0, bytes }
     }
 
+    /// Describes a kmalloc of `size` bytes with `red` bytes behind it that tell an overflow.
+    pub(crate) fn kmalloc_zoned(size: u64, red: u64) -> Self {
+        let plain = Self::kmalloc(size);
+        if red == 0 {
+            return plain;
+        }
+        let bytes = size.next_multiple_of(GRANULE) + HEADER + red;
+        Self { granules: bytes.div_ceil(GRANULE) as u32, class: 0, bytes, ..plain }
+    }
+
     /// Describes a kmalloc of `size` bytes: its size in front, powers of two naturally aligned.
     pub(crate) fn kmalloc(size: u64) -> Self {
         let bytes = size + HEADER;

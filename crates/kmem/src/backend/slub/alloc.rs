@@ -2,9 +2,9 @@
 
 use super::super::ops::Request;
 use super::state::State;
-use super::{Slot, Slub};
+use super::{Slot, Slub, link};
 use crate::cache::table::Cache;
-use crate::ids::{NodeId, ObjPtr, Pfn};
+use crate::ids::{NodeId, ObjPtr, Pfn, Site};
 use crate::machine::core::Cx;
 use crate::machine::locks::LockKind;
 use crate::machine::stats::Stat;
@@ -38,7 +38,7 @@ impl Slub {
         if slot.slab.get() != 0 {
             if let Some(obj) = self.refill(cx, Pfn(slot.slab.get())) {
                 tally.count(Stat::AllocRefill);
-                return Some(self.pop(cx, cache, slot, obj));
+                return Some(self.pop(cx, cache, slot, obj, request.site()));
             }
             slot.slab.set(0);
             tally.count(Stat::DeactivateBypass);
@@ -53,11 +53,11 @@ impl Slub {
             }
             let obj = self.refill(cx, slab).expect("a slab on the partial list has free objects");
             tally.count(Stat::AllocRefill);
-            return Some(self.pop(cx, cache, slot, obj));
+            return Some(self.pop(cx, cache, slot, obj, request.site()));
         }
         if let Some((slab, obj)) = self.take_partial(cx, cache, slot, request) {
             slot.adopt(slab, cache);
-            return Some(self.pop(cx, cache, slot, obj));
+            return Some(self.pop(cx, cache, slot, obj, request.site()));
         }
         let Some((slab, obj)) = self.new_slab(cx, cache, request) else {
             // The fast path's count is what the slow one leaves of the objects given out.
@@ -65,14 +65,17 @@ impl Slub {
             return None;
         };
         slot.adopt(slab, cache);
-        Some(self.pop(cx, cache, slot, obj))
+        Some(self.pop(cx, cache, slot, obj, request.site()))
     }
 
     /// Takes `first` off the CPU's list, which starts with it.
     #[inline(always)]
-    fn pop(&self, cx: &Cx<'_>, cache: &Cache, slot: &Slot, first: ObjPtr) -> ObjPtr {
-        let link = first.get() + u64::from(cache.free_offset.get());
-        slot.freelist.set(cx.core.arena.load(link));
+    fn pop(&self, cx: &Cx<'_>, cache: &Cache, slot: &Slot, first: ObjPtr, site: Site) -> ObjPtr {
+        slot.freelist.set(if cx.hooks.checks() {
+            self.next_checked(cx, cache, first, 0, site)
+        } else {
+            cx.core.arena.load(first.get() + u64::from(cache.free_offset.get()))
+        });
         slot.ops.allocs.add(1);
         first
     }
@@ -188,13 +191,13 @@ impl Slub {
         let objects = order.bytes() / size;
         let first = slab.offset() + u64::from(cache.left_pad.get());
         let last = first + (objects - 1) * size;
-        let link = u64::from(cache.free_offset.get());
+        let offset = u64::from(cache.free_offset.get());
         let mut at = first;
         while at < last {
-            cx.core.arena.store(at + link, at + size);
+            link::set(cx, at + offset, at + size);
             at += size;
         }
-        cx.core.arena.store(last + link, 0);
+        link::set(cx, last + offset, 0);
         State::full(objects as u32).freeze().store(cx.core.pages.get(slab));
         if cache.has_ctor.get() != 0 {
             cx.construct(cache, first, objects, size);

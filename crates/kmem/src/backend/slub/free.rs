@@ -1,9 +1,9 @@
 //! Frees to slabs that are not the CPU's, and what gives slabs back.
 
 use super::state::State;
-use super::{Node, Slot, Slub};
+use super::{Node, Slot, Slub, link};
 use crate::cache::table::Cache;
-use crate::ids::{ObjPtr, Pfn};
+use crate::ids::{ObjPtr, Pfn, Site};
 use crate::machine::core::Cx;
 use crate::machine::locks::LockKind;
 use crate::machine::stats::Stat;
@@ -18,14 +18,14 @@ impl Slub {
         let tally = cx.tally(cache.id());
         tally.count(Stat::FreeSlowpath);
         let page = cx.core.pages.get(slab);
-        let link = obj.get() + u64::from(cache.free_offset.get());
+        let at = obj.get() + u64::from(cache.free_offset.get());
         let cpu_partial = cache.knob_a.get() > 0;
         let mut node: Option<Guard<'_, Node>> = None;
         let (old, new) = loop {
             let old = State::load(page);
             // A node lock taken for an attempt that failed may not be needed for the next.
             drop(node.take());
-            cx.core.arena.store(link, old.free(slab).map_or(0, ObjPtr::get));
+            link::set(cx, at, old.free(slab).map_or(0, ObjPtr::get));
             let mut new = old.with_inuse(old.inuse() - 1).with_free(slab, Some(obj));
             if (new.inuse() == 0 || !old.has_free()) && !old.frozen() {
                 if cpu_partial && !old.has_free() {
@@ -56,7 +56,7 @@ impl Slub {
                 tally.count(Stat::FreeRemovePartial);
             }
             drop(list);
-            cx.free_slab_pages(cache, slab);
+            self.free_slab(cx, cache, slab);
         } else if !old.has_free() {
             list.push_back(pages, slab);
             tally.count(Stat::FreeAddPartial);
@@ -104,7 +104,7 @@ impl Slub {
         drop(held);
         while let Some(slab) = empty.pop_front(pages) {
             tally.count(Stat::DeactivateEmpty);
-            cx.free_slab_pages(cache, slab);
+            self.free_slab(cx, cache, slab);
         }
     }
 
@@ -126,13 +126,17 @@ impl Slub {
         slot.slab.set(0);
         slot.freelist.set(0);
         let (core, tally) = (cx.core, cx.tally(cache.id()));
-        let link = u64::from(cache.free_offset.get());
+        let offset = u64::from(cache.free_offset.get());
         let (mut count, mut last) = (0, None);
         let mut at = first;
         while let Some(obj) = at {
-            count += 1;
             last = at;
-            at = ObjPtr::new(core.arena.load(obj.get() + link));
+            at = ObjPtr::new(if cx.hooks.checks() {
+                self.next_checked(cx, cache, obj, u64::from(count), Site(0))
+            } else {
+                core.arena.load(obj.get() + offset)
+            });
+            count += 1;
         }
         let page = core.pages.get(slab);
         let remote = State::load(page).has_free();
@@ -144,7 +148,7 @@ impl Slub {
             let old = State::load(page);
             let mut new = old.with_inuse(old.inuse() - count).thaw();
             if let (Some(first), Some(last)) = (first, last) {
-                core.arena.store(last.get() + link, old.free(slab).map_or(0, ObjPtr::get));
+                link::set(cx, last.get() + offset, old.free(slab).map_or(0, ObjPtr::get));
                 new = new.with_free(slab, Some(first));
             }
             cx.count_lock(LockKind::Slab);
@@ -155,7 +159,7 @@ impl Slub {
         if new.inuse() == 0 && list.len() >= cache.knob_b.get() {
             drop(list);
             tally.count(Stat::DeactivateEmpty);
-            cx.free_slab_pages(cache, slab);
+            self.free_slab(cx, cache, slab);
         } else if new.has_free() && remote {
             list.push_back(&core.pages, slab);
             tally.count(Stat::DeactivateToTail);
@@ -202,7 +206,7 @@ impl Slub {
             }
             drop(list);
             while let Some(slab) = empty.pop_front(pages) {
-                cx.free_slab_pages(cache, slab);
+                self.free_slab(cx, cache, slab);
             }
         }
     }

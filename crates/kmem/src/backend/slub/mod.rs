@@ -11,7 +11,7 @@
 //!
 //! # Invariants
 //! - `inuse` of a slab = objects given out + objects on the free list of the CPU that froze it.
-//! - `objects = inuse + length of the slab's own free list`.
+//! - `objects = inuse + length of the slab's own free list`; [`link`] may lower both.
 //! - A slab is on a node's list only if it is not frozen; on a CPU's partial list only if it is.
 //! - A full slab that is not frozen is on no list.
 //!
@@ -21,12 +21,13 @@
 //! Linux counterpart: `mm/slub.c` @ 6.1.
 //!
 //! # Differences from Linux
-//! The free list is in address order at first (no `CONFIG_SLAB_FREELIST_RANDOM`) and plain; the
-//! transaction id of `this_cpu_cmpxchg` has no use, since a CPU belongs to whoever holds its handle.
+//! The free list is in address order at first (no `CONFIG_SLAB_FREELIST_RANDOM`); the transaction
+//!  id of `this_cpu_cmpxchg` has no use, since a CPU belongs to whoever holds its handle.
 
 mod alloc;
 mod free;
 mod layout;
+mod link;
 mod state;
 mod validate;
 
@@ -115,7 +116,11 @@ impl Ops for Slub {
         if let Some(obj) = ObjPtr::new(slot.freelist.get())
             && request.node().is_none_or(|node| node == cx.core.zones.node_of(obj.pfn()))
         {
-            slot.freelist.set(cx.core.arena.load(obj.get() + u64::from(slot.link.get())));
+            slot.freelist.set(if cx.hooks.checks() {
+                self.next_checked(cx, cx.core.caches.get(cache), obj, 0, request.site())
+            } else {
+                cx.core.arena.load(obj.get() + u64::from(slot.link.get()))
+            });
             slot.ops.allocs.add(1);
             return Some(obj);
         }
@@ -127,8 +132,7 @@ impl Ops for Slub {
         let slot = self.slot(cx, cache);
         slot.ops.frees.add(1);
         if slot.slab.get() == head.0 {
-            let link = obj.get() + u64::from(slot.link.get());
-            cx.core.arena.store(link, slot.freelist.get());
+            link::set(cx, obj.get() + u64::from(slot.link.get()), slot.freelist.get());
             slot.freelist.set(obj.get());
         } else {
             self.free_slow(cx, cx.core.caches.get(cache), obj, head);

@@ -86,6 +86,13 @@ impl State {
         Self(self.0 & !(COUNT_MASK << INUSE_SHIFT) | u64::from(inuse) << INUSE_SHIFT)
     }
 
+    /// Without so many of the objects, which were in use.
+    #[must_use]
+    pub(crate) fn without(self, objects: u32) -> Self {
+        let less = u64::from(objects);
+        Self(self.0 - (less << OBJECTS_SHIFT) - (less << INUSE_SHIFT))
+    }
+
     #[inline]
     #[must_use]
     pub(crate) fn freeze(self) -> Self {

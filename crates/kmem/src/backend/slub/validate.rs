@@ -2,8 +2,8 @@
 
 use alloc::format;
 
-use super::Slub;
 use super::state::State;
+use super::{Slub, link};
 use crate::cache::table::Cache;
 use crate::ids::{NodeId, ObjPtr, Pfn};
 use crate::machine::core::Core;
@@ -14,7 +14,7 @@ pub(super) fn audit(slub: &Slub, core: &Core, cache: &Cache, audit: &mut Audit) 
         let slot = &slub.slots[core.cell(cpu, cache.id())];
         if slot.slab.get() != 0 {
             let slab = Pfn(slot.slab.get());
-            let local = audit.free_list(core, cache, slab, ObjPtr::new(slot.freelist.get()));
+            let local = free_list(core, cache, slab, ObjPtr::new(slot.freelist.get()), audit);
             visit(core, cache, slab, Some(local), audit);
         } else if slot.freelist.get() != 0 {
             audit.error(format!("CPU {cpu} has a free list and no slab"));
@@ -44,7 +44,7 @@ fn visit(core: &Core, cache: &Cache, slab: Pfn, local: Option<u64>, audit: &mut 
     if state.frozen() != local.is_some() {
         audit.error(format!("slab {}: frozen and its list disagree", slab.0));
     }
-    let free = audit.free_list(core, cache, slab, state.free(slab));
+    let free = free_list(core, cache, slab, state.free(slab), audit);
     if u64::from(state.objects()) != u64::from(state.inuse()) + free {
         audit.error(format!(
             "slab {}: {} objects, {} in use, {free} on its list",
@@ -56,4 +56,16 @@ fn visit(core: &Core, cache: &Cache, slab: Pfn, local: Option<u64>, audit: &mut 
     if local.is_some_and(|local| local > u64::from(state.inuse())) {
         audit.error(format!("slab {}: its CPU holds more than is in use", slab.0));
     }
+}
+
+/// Walks a list of free objects; returns its length.
+fn free_list(
+    core: &Core,
+    cache: &Cache,
+    slab: Pfn,
+    first: Option<ObjPtr>,
+    audit: &mut Audit,
+) -> u64 {
+    let next = |obj: ObjPtr| link::read(core, obj.get() + u64::from(cache.free_offset.get()));
+    audit.free_list(core, cache, slab, first, next)
 }
