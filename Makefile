@@ -73,7 +73,7 @@ BOOT_PACKAGES = util-linux tar xz-utils patch make gcc binutils flex bison bc pe
 # Not part of `test` yet: it has not been seen to pass from nothing on a quiet machine.
 test-boot:
 	@if tools/need $(BOOT_PACKAGES); then \
-		$(CARGO) test -p slablab-lab --test boot -- --ignored --test-threads=1 --nocapture; \
+		$(CARGO) test -p slablab-lab --test boot -p slablab-tests --test readme -- --ignored --test-threads=1 --nocapture; \
 	else \
 		echo "test-boot: NOT RUN, no kernel was booted: this machine lacks the packages named above" >&2; \
 	fi

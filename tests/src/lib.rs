@@ -116,3 +116,8 @@ pub fn refusal(words: &[&str]) -> String {
     assert!(stderr.starts_with("slablab: "), "{stderr}");
     stderr
 }
+
+/// The Rust blocks of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;

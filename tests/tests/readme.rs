@@ -1,7 +1,8 @@
 //! Every console block of the README is run, and has to print what it shows.
 //!
 //! `$` is any user, `#` is root with tracefs (left out, and said so, where there is none). In what is shown, `...` stands
-//! for anything: for any lines when alone on a line, for any characters inside one.
+//! for anything: for any lines when alone on a line, for any characters inside one. Blocks marked `console kernel` build and
+//! boot kernels; `make test-boot` runs them. The Rust blocks are tests of this package's library.
 
 use std::fs;
 use std::path::Path;
@@ -18,12 +19,13 @@ struct Shown {
     output: Vec<String>,
 }
 
-fn commands(text: &str) -> Vec<Shown> {
+/// Returns the commands of the blocks that open with `fence`.
+fn commands(text: &str, fence: &str) -> Vec<Shown> {
     let mut shown: Vec<Shown> = Vec::new();
     let mut inside = false;
     for (i, line) in text.lines().enumerate() {
         if line.starts_with("```") {
-            inside = line == "```console";
+            inside = !inside && line == fence;
             continue;
         }
         if !inside {
@@ -81,12 +83,33 @@ fn is_root() -> bool {
 #[test]
 fn every_block_prints_what_it_shows() {
     let text = fs::read_to_string(root().join("README.md")).unwrap();
-    let shown = commands(&text);
+    let shown = commands(&text, "```console");
     assert!(shown.len() >= 8, "the README shows how to use the command: {shown:#?}");
+    run(shown);
+}
+
+#[test]
+#[ignore = "builds and boots kernels; make test-boot"]
+fn every_block_with_a_kernel_prints_what_it_shows() {
+    let text = fs::read_to_string(root().join("README.md")).unwrap();
+    let shown = commands(&text, "```console kernel");
+    assert!(!shown.is_empty());
+    run(shown);
+}
+
+fn run(shown: Vec<Shown>) {
     let folder = tempfile::tempdir().unwrap();
-    for entry in
-        ["traces", "Makefile", "Cargo.toml", "Cargo.lock", "crates", "tests", "tools", "include"]
-    {
+    for entry in [
+        "traces",
+        "Makefile",
+        "Cargo.toml",
+        "Cargo.lock",
+        "crates",
+        "tests",
+        "tools",
+        "include",
+        "kernel",
+    ] {
         std::os::unix::fs::symlink(root().join(entry), folder.path().join(entry)).unwrap();
     }
     let bin = slablab_path().parent().unwrap();
