@@ -22,8 +22,41 @@ fn main() -> ExitCode {
         Ok(status) => status,
         Err(error) if output::is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("slablab: {error:#}");
+            eprintln!("slablab: {}", in_words(&error));
             ExitCode::from(2)
         }
+    }
+}
+
+/// Returns an error with its causes in one line; a cause that the message before it tells already is not told twice.
+fn in_words(error: &anyhow::Error) -> String {
+    let mut words = error.to_string();
+    let mut last = words.clone();
+    for cause in error.chain().skip(1).map(ToString::to_string) {
+        if !last.contains(&cause) {
+            words.push_str(": ");
+            words.push_str(&cause);
+        }
+        last = cause;
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use anyhow::anyhow;
+
+    use super::*;
+
+    #[test]
+    fn a_cause_is_told_once() {
+        let cause = || anyhow!("no such file");
+        assert_eq!(
+            in_words(&cause().context("f: cannot open: no such file")),
+            "f: cannot open: no such file"
+        );
+        assert_eq!(in_words(&cause().context("f: cannot open")), "f: cannot open: no such file");
+        let deep = cause().context("g: cannot read: no such file").context("f");
+        assert_eq!(in_words(&deep), "f: g: cannot read: no such file");
     }
 }
