@@ -69,11 +69,11 @@ symbols! {
     "__free_pages" = memory::__free_pages::<B>, @ 2;
     "put_page" = memory::put_page::<B>, @ 1;
     "vmalloc" = memory::vmalloc::<B>, @ 1;
-    "vzalloc" = memory::vmalloc::<B>, @ 1;
-    "vmalloc_user" = memory::vmalloc::<B>, @ 1;
+    "vzalloc" = memory::vzalloc::<B>, @ 1;
+    "vmalloc_user" = memory::vzalloc::<B>, @ 1;
     "vmalloc_32" = memory::vmalloc::<B>, @ 1;
     "vmalloc_node" = memory::vmalloc_node::<B>, @ 2;
-    "vzalloc_node" = memory::vmalloc_node::<B>, @ 2;
+    "vzalloc_node" = memory::vzalloc_node::<B>, @ 2;
     "kapi_vmalloc" = memory::kapi_vmalloc::<B>, @ 2;
     "vfree" = memory::vfree::<B>, @ 1;
     "vfree_atomic" = memory::vfree::<B>, @ 1;

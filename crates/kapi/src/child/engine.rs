@@ -12,11 +12,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use slablab_kmem::{
-    Backend, CacheArgs, CacheId, CheckLevel, Cpu, CpuId, Ctor, Gfp, Machine, ObjPtr, Order, Pfn,
-    Site, SlabFlags,
+    Backend, CacheArgs, CacheId, CheckLevel, Cpu, CpuId, Ctor, Gfp, Machine, MemorySource, ObjPtr,
+    Order, Pfn, Site, SlabFlags,
 };
 
-use super::vmalloc::Vmalloc;
 use crate::job::Job;
 use crate::ledger::{GUARD_BYTES, Ledger};
 use crate::raw::asan::Asan;
@@ -33,7 +32,6 @@ pub(crate) struct Engine<B: Backend> {
     pub(crate) machine: &'static Machine<B>,
     cpus: Vec<Mutex<Option<Cpu<'static, B>>>>,
     pub(crate) pages: PageArray,
-    pub(crate) vmalloc: Mutex<Vmalloc>,
     pub(crate) ledger: Option<Mutex<Ledger>>,
     pub(crate) asan: Option<Asan>,
     /// Whether each operation takes the long way.
@@ -66,6 +64,7 @@ impl<B: Backend> Engine<B> {
         let machine = Machine::<B>::builder()
             .cpus(job.cpus)
             .memory_bytes(job.memory_bytes)
+            .memory(MemorySource::Mapped)
             .check(check)
             .build()
             .map_err(|error| error.to_string())?;
@@ -81,7 +80,6 @@ impl<B: Backend> Engine<B> {
             machine,
             cpus,
             pages,
-            vmalloc: Mutex::default(),
             ledger: (job.check >= 2).then(Mutex::default),
             checked: job.check >= 2 || asan.is_some(),
             asan,

@@ -240,6 +240,14 @@ pub(crate) extern "C" fn vmalloc<B: Backend>(size: u64, site: u64) -> u64 {
     engine::<B>().vmalloc(size, Gfp::KERNEL, site)
 }
 
+pub(crate) extern "C" fn vzalloc<B: Backend>(size: u64, site: u64) -> u64 {
+    engine::<B>().vmalloc(size, Gfp::KERNEL | Gfp::ZERO, site)
+}
+
+pub(crate) extern "C" fn vzalloc_node<B: Backend>(size: u64, _node: i32, site: u64) -> u64 {
+    vzalloc::<B>(size, site)
+}
+
 pub(crate) extern "C" fn vmalloc_node<B: Backend>(size: u64, _node: i32, site: u64) -> u64 {
     engine::<B>().vmalloc(size, Gfp::KERNEL, site)
 }

@@ -13,4 +13,3 @@ pub(crate) mod module;
 pub(crate) mod page;
 pub(crate) mod system;
 pub(crate) mod text;
-pub(crate) mod vmap;

@@ -69,6 +69,13 @@ impl PageArray {
         self.page(pfn).refcount.store(1, Ordering::Release);
     }
 
+    /// Gives a page a first reference, unless it has one.
+    pub(crate) fn hold(&self, pfn: u32) {
+        let refcount = &self.page(pfn).refcount;
+        // Who comes second finds it done.
+        let _ = refcount.compare_exchange(0, 1, Ordering::AcqRel, Ordering::Relaxed);
+    }
+
     /// Gives a reference up; returns whether it was the last.
     pub(crate) fn put(&self, pfn: u32) -> bool {
         self.page(pfn).refcount.fetch_sub(1, Ordering::AcqRel) <= 1

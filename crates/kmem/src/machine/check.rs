@@ -107,7 +107,7 @@ impl<B: Backend> Cpu<'_, B> {
     #[cold]
     pub(super) fn check_alloc(&self, id: Option<CacheId>, obj: ObjPtr, site: Site) {
         let core = &self.machine.core;
-        let Some(track) = core.track(obj) else { return };
+        let Some(track) = core.track_new(obj) else { return };
         let state = match id {
             Some(id) => LIVE | u64::from(id.0) << 32,
             None => carved_state(self.paint_carved(obj)),

@@ -17,7 +17,7 @@ use crate::page::{Kind, PageTable, Zones};
 use crate::raw::arena::Arena;
 use crate::raw::local::LocalU64;
 use crate::raw::lock::Lock;
-use crate::raw::sync::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use crate::raw::sync::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
 use crate::raw::zeroed::{ZeroedSlice, zeroed_struct};
 use crate::vmalloc::Vmalloc;
 
@@ -70,6 +70,8 @@ pub struct Core {
     pub(crate) exact: AtomicBool,
     /// Live bytes but for large kmallocs, kept while `exact`.
     pub(crate) exact_bytes: LocalU64,
+    /// Pages in which an object was tracked since they were last cleared, if operations are checked.
+    pub(crate) tracked: ZeroedSlice<AtomicU32>,
     /// One for every 8 bytes of memory, if operations are checked.
     pub(crate) tracks: ZeroedSlice<Track>,
     pub(crate) rcu: Rcu,

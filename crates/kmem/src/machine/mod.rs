@@ -67,6 +67,7 @@ impl<B: Backend> Machine<B> {
         let cells = setup.cpus as usize * (setup.caches_max as usize + 1);
         let checked = setup.check != CheckLevel::Off;
         let tracks = if checked { (setup.memory_bytes / 8) as usize } else { 0 };
+        let pages_tracked = pages.count() as usize;
         let core = Core {
             vmalloc: Vmalloc::new(&arena, setup.cpus),
             zones: Zones::new(&pages, setup.nodes, setup.cpus),
@@ -85,6 +86,7 @@ impl<B: Backend> Machine<B> {
             large_pages: AtomicU64::new(0),
             exact: AtomicBool::new(false),
             exact_bytes: LocalU64::default(),
+            tracked: ZeroedSlice::new(if checked { pages_tracked } else { 0 }),
             tracks: ZeroedSlice::new(tracks),
             rcu: rcu::Rcu::new(setup.cpus),
             setup,

@@ -15,7 +15,7 @@ use alloc::string::{String, ToString};
 use super::core::Core;
 use super::findings::{Finding, FindingKind};
 use crate::cache::table::Cache;
-use crate::ids::{CacheId, ObjPtr, Order, Pfn, Site};
+use crate::ids::{CacheId, ObjPtr, Order, PAGE_SIZE, Pfn, Site};
 use crate::raw::sync::{AtomicU64, Ordering};
 use crate::raw::zeroed::zeroed_struct;
 
@@ -59,12 +59,28 @@ impl Core {
         }
     }
 
-    /// Forgets what was known of a block's objects.
+    /// Forgets what was known of a block's objects: 512 records a page, where there are any.
     pub(crate) fn clear_tracks(&self, pfn: Pfn, order: Order) {
-        let words = (pfn.offset() / 8) as usize..((pfn.offset() + order.bytes()) / 8) as usize;
-        for track in self.tracks.as_slice().get(words).unwrap_or_default() {
-            track.state.store(0, Ordering::Relaxed);
+        for page in (pfn.0..pfn.0 + order.pages()).map(Pfn) {
+            let Some(tracked) = self.tracked.as_slice().get(page.0 as usize) else { return };
+            if tracked.load(Ordering::Relaxed) == 0 {
+                continue;
+            }
+            tracked.store(0, Ordering::Relaxed);
+            let words = (page.offset() / 8) as usize..((page.offset() + PAGE_SIZE) / 8) as usize;
+            for track in self.tracks.as_slice().get(words).unwrap_or_default() {
+                track.state.store(0, Ordering::Relaxed);
+            }
         }
+    }
+
+    /// Returns the record of an object given out, in a page that is to be cleared from now on.
+    pub(super) fn track_new(&self, obj: ObjPtr) -> Option<&Track> {
+        let tracked = self.tracked.as_slice().get(obj.pfn().0 as usize)?;
+        if tracked.load(Ordering::Relaxed) == 0 {
+            tracked.store(1, Ordering::Relaxed);
+        }
+        self.track(obj)
     }
 
     /// Returns a live object of a cache and where it was allocated, if tracks are kept.

@@ -2,7 +2,7 @@
 //!
 //! # How it works
 //! The arena is a file in memory; a page of it appears a second time in the window by mapping the
-//! file there at the page's offset. Without a file behind the arena the window is empty: addresses
+//! file there at the page's offset, one call for a run of neighbours. Without a file behind the arena the window is empty: addresses
 //! are numbers then.
 
 use core::ptr::NonNull;
@@ -54,20 +54,24 @@ impl Window {
         Self { mapped: base.map(|base| Mapped { base, bytes, file }) }
     }
 
-    /// Puts page `pfn` of the arena at page `at` of the window.
-    pub(crate) fn map(&self, at: u64, pfn: Pfn) {
+    /// Puts `count` pages of the arena from `pfn` on at page `at` of the window; `false` if the
+    /// operating system is out of mappings.
+    #[must_use]
+    pub(crate) fn map(&self, at: u64, pfn: Pfn, count: u64) -> bool {
         #[cfg(feature = "std")]
         if let Some(window) = &self.mapped {
-            window.replace(at, 1, Some(pfn));
+            return window.replace(at, count, Some(pfn));
         }
-        let _ = (at, pfn);
+        let _ = (at, pfn, count);
+        true
     }
 
     /// Takes `count` pages at page `at` out of the window: touching them faults again.
     pub(crate) fn unmap(&self, at: u64, count: u64) {
         #[cfg(feature = "std")]
         if let Some(window) = &self.mapped {
-            window.replace(at, count, None);
+            // What is mapped there goes whole, so that no mapping is split.
+            assert!(window.replace(at, count, None), "unmapping needs no memory");
         }
         let _ = (at, count);
     }
@@ -98,7 +102,7 @@ impl Window {
 
 #[cfg(feature = "std")]
 impl Mapped {
-    fn replace(&self, at: u64, count: u64, pfn: Option<Pfn>) {
+    fn replace(&self, at: u64, count: u64, pfn: Option<Pfn>) -> bool {
         let (offset, bytes) = ((at * PAGE_SIZE) as usize, (count * PAGE_SIZE) as usize);
         assert!(offset <= self.bytes && bytes <= self.bytes - offset, "pages beyond the window");
         // SAFETY: in bounds (asserted).
@@ -115,7 +119,7 @@ impl Mapped {
         };
         // SAFETY: replaces pages of our own reserved range that hold no live object.
         let done = unsafe { libc::mmap(place.cast(), bytes, protection, flags, file, from as i64) };
-        assert!(done != libc::MAP_FAILED, "the operating system is out of mappings");
+        done != libc::MAP_FAILED
     }
 }
 

@@ -2,7 +2,8 @@
 //!
 //! # How it works
 //! A separate address range, four times the machine's memory, is cut into areas ([`space`]). An
-//! area gets its pages one by one from the page allocator and maps them in order; behind each area
+//! area gets its pages one by one from the page allocator and maps them in order, runs of
+//! neighbours at once; behind each area
 //! stays a guard page that is never mapped. A freed area's pages go back at once, its addresses
 //! only at the next purge, in one go with others, since unmapping costs a TLB flush on every CPU.
 //! On a machine with mapped memory ([`crate::MemorySource::Mapped`]) the pages really are mapped,
@@ -18,7 +19,8 @@
 //! Linux counterpart: `mm/vmalloc.c` @ 6.1.
 //!
 //! # Differences from Linux
-//! No huge pages, no per-CPU blocks for `vm_map_ram`, no lazy population.
+//! No huge pages, no per-CPU blocks for `vm_map_ram`, no lazy population. An area's pages are freed
+//! from the last to the first: here a run of neighbours is mapped by one system call.
 
 mod space;
 
@@ -81,6 +83,20 @@ impl Vmalloc {
         Self { space: Lock::new(Space::new(bytes / PAGE_SIZE, cpus)), window: arena.window(bytes) }
     }
 
+    /// Maps pages in their order from page `start` of the range on, run by run; undone and `false`
+    /// if the operating system is out of mappings.
+    fn map(&self, start: u64, pages: &[Pfn]) -> bool {
+        let mut at = start;
+        for run in pages.chunk_by(|a, b| a.0 + 1 == b.0) {
+            if !self.window.map(at, run[0], run.len() as u64) {
+                self.window.unmap(start, pages.len() as u64);
+                return false;
+            }
+            at += run.len() as u64;
+        }
+        true
+    }
+
     /// Returns the pages that all areas hold.
     pub(crate) fn pages(&self) -> u64 {
         self.space.lock().areas().map(|(_, area)| area.pages.len() as u64).sum()
@@ -108,8 +124,11 @@ impl<B: Backend> Cpu<'_, B> {
             space.release(start, count + 1);
             return None;
         };
-        for (i, &pfn) in pages.iter().enumerate() {
-            core.vmalloc.window.map(start + i as u64, pfn);
+        if !core.vmalloc.map(start, &pages) {
+            space.release(start, count + 1);
+            drop(space);
+            self.free_all(pages);
+            return None;
         }
         space.insert(start, Area { pages, site });
         Some(VmPtr(start * PAGE_SIZE))
@@ -125,7 +144,7 @@ impl<B: Backend> Cpu<'_, B> {
         let mut pages = Vec::with_capacity(count);
         while pages.len() < count {
             let Some(pfn) = core.zones.alloc(self.cx(), Order(0), gfp, None::<NodeId>) else {
-                pages.into_iter().for_each(|pfn| core.zones.free(self.cx(), pfn, Order(0)));
+                self.free_all(pages);
                 return None;
             };
             core.claim(pfn, Kind::Vmalloc, Order(0), 0);
@@ -137,8 +156,14 @@ impl<B: Backend> Cpu<'_, B> {
         Some(pages)
     }
 
-    /// Frees an area (`vfree`); what vmalloc did not give is a finding.
-    pub fn vfree(&self, at: VmPtr, site: Site) {
+    /// Frees pages, the last first, so that the next area finds them in their order again.
+    fn free_all(&self, pages: Vec<Pfn>) {
+        let zones = &self.machine().core.zones;
+        pages.into_iter().rev().for_each(|pfn| zones.free(self.cx(), pfn, Order(0)));
+    }
+
+    /// Frees an area (`vfree`) and returns its bytes; what vmalloc did not give is a finding, and 0.
+    pub fn vfree(&self, at: VmPtr, site: Site) -> u64 {
         let core = &self.machine().core;
         self.cx().count_lock(LockKind::Vmalloc);
         let mut space = core.vmalloc.space.lock();
@@ -146,12 +171,15 @@ impl<B: Backend> Cpu<'_, B> {
         let found = if at.0.is_multiple_of(PAGE_SIZE) { space.remove(first) } else { None };
         let Some(area) = found else {
             drop(space);
-            return self.no_area(at, site);
+            self.no_area(at, site);
+            return 0;
         };
-        core.vmalloc.window.unmap(first, area.pages.len() as u64);
-        space.retire(first, area.pages.len() as u64 + 1);
+        let count = area.pages.len() as u64;
+        core.vmalloc.window.unmap(first, count);
+        space.retire(first, count + 1);
         drop(space);
-        area.pages.into_iter().for_each(|pfn| core.zones.free(self.cx(), pfn, Order(0)));
+        self.free_all(area.pages);
+        count * PAGE_SIZE
     }
 
     fn no_area(&self, at: VmPtr, site: Site) {

@@ -166,7 +166,9 @@ impl<B: Backend> Model<'_, B> {
             self.free(CpuId(0), start);
         }
         let areas = std::mem::take(&mut self.areas);
-        areas.into_iter().for_each(|area| self.cpus.cpu(CpuId(0)).vfree(area, SITE));
+        for area in areas {
+            self.cpus.cpu(CpuId(0)).vfree(area, SITE);
+        }
         // Newest first: SLAB keeps lists of free objects in kmalloc blocks.
         self.machine.caches().into_iter().rev().for_each(|cache| self.cpus.shrink(cache));
         self.cpus.cpu(CpuId(0)).rcu_barrier();
