@@ -16,7 +16,9 @@
 //! Linux counterpart: the "entry" half of include/linux/xarray.h @ 6.1.
 //!
 //! Differences from Linux: a pointer of any alignment may be stored at a single index. A multi-index
-//! entry of order 6 or more shares its slot with tagged node pointers, so there (`10`) is refused.
+//! entry of order 6 or more shares its slot with tagged node pointers, so there (`10`) is refused. Error
+//! words and error pointers are refused, where Linux only says that they must not be stored; those with an
+//! odd errno are the largest integers at the same time, and pass as such.
 
 use std::ptr;
 
@@ -122,6 +124,11 @@ impl Entry {
     #[must_use]
     pub fn is_internal(self) -> bool {
         self.addr() & 3 == 2 && self.addr() < INTERNAL_END
+    }
+
+    /// Returns whether Linux would call this internal by its low bits alone: also an odd pointer.
+    pub(crate) fn is_internal_or_odd(self) -> bool {
+        self.addr() & 3 == 2
     }
 
     /// Returns whether this is an error word. Linux: `xa_is_err`.

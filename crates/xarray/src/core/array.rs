@@ -353,11 +353,12 @@ impl Writer<'_> {
         Ok(old)
     }
 
-    /// Stores an entry at all indices from `first` to `last`, or erases them (NULL).
+    /// Stores an entry at all indices from `first` to `last`, or erases them (NULL). Entries of several indices
+    /// that lie partly outside are erased.
     ///
     /// # Errors
     ///
-    /// Invalid entries and reversed ranges; no memory, and then a beginning of the range may be stored.
+    /// Invalid entries and reversed ranges; no memory, and then only such entries have gone.
     pub fn set_range(&self, first: u64, last: u64, entry: Entry) -> Result<()> {
         self.store_range(first, last, entry)
     }

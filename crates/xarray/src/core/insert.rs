@@ -26,7 +26,7 @@ impl Writer<'_> {
     /// a multi-index entry, all of it changes.
     ///
     /// Fails only if there was no entry at this index, not even a reserved one, and leaves all unchanged then.
-    /// (One exception: an odd pointer over an entry at index 0 of an otherwise empty array.)
+    /// (One exception, as in Linux: an odd pointer over an entry at index 0 of an otherwise empty array.)
     pub(crate) fn insert(&self, index: u64, entry: Entry) -> Result<Entry> {
         debug_assert!(!entry.is_null());
         let walk = self.walk(index);

@@ -58,6 +58,19 @@ impl Run {
     }
 }
 
+/// The runs of a range, from its first index (`None`: no more) to its last.
+struct Runs(Option<u64>, u64);
+
+impl Iterator for Runs {
+    type Item = Run;
+
+    fn next(&mut self) -> Option<Run> {
+        let run = Run::longest(self.0?, self.1);
+        self.0 = run.last().checked_add(1).filter(|&next| next <= self.1);
+        Some(run)
+    }
+}
+
 /// Where a run goes.
 enum Reached<'w> {
     /// This node, at the end of this path, has the run's slots.
@@ -192,26 +205,49 @@ impl Writer<'_> {
     }
 
     /// Stores an entry (or, with NULL, nothing) at all indices from `first` to `last`, in as few entries as
-    /// nodes allow. When memory runs out, a beginning of the range may have been stored.
+    /// nodes allow; if they all lie inside a larger entry, at all indices of that. Entries that lie partly
+    /// outside are erased. The ways are made first: when memory runs out, nothing else has changed.
     pub(crate) fn store_range(&self, first: u64, last: u64, entry: Entry) -> Result<()> {
-        if entry.is_internal() || !entry.is_storable() || last < first {
+        if entry.is_internal_or_odd() || !entry.is_storable() || last < first {
             return Err(Error::Invalid);
         }
         if entry.is_null() {
             self.erase_range(first, last);
             return Ok(());
         }
-        let mut from = first;
-        loop {
-            let run = Run::longest(from, last);
+        for end in [first, last] {
+            match self.next_entry(end, end) {
+                Some(found) if found.first <= first && found.last >= last => {
+                    return self.insert(first, entry).map(|_| ());
+                }
+                Some(found) if found.first < first || found.last > last => {
+                    self.erase(end);
+                }
+                _ => {}
+            }
+        }
+        if let Err(error) =
+            Runs(Some(first), last).try_for_each(|run| self.reach(run.first, run.shift).map(|_| ()))
+        {
+            Runs(Some(first), last).for_each(|run| self.prune_empty(run.first));
+            return Err(error);
+        }
+        for run in Runs(Some(first), last) {
             self.store_run(run, entry)?;
             if self.has(Flags::TRACK_FREE) {
                 self.clear_mark(run.first, Mark::FREE);
             }
-            match run.last() {
-                end if end >= last => return Ok(()),
-                end => from = end + 1,
-            }
+        }
+        Ok(())
+    }
+
+    /// Removes the nodes on the way to this index that hold nothing.
+    fn prune_empty(&self, index: u64) {
+        let walk = self.walk(index);
+        if let (End::Empty, Some((node, _))) = (walk.end, walk.path.place())
+            && node.used() == 0
+        {
+            self.prune(walk.path.steps());
         }
     }
 
