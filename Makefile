@@ -24,7 +24,7 @@ build: rust
 rust:
 	@command -v $(CARGO) >/dev/null || { echo "Rust is missing: install it by https://rustup.rs" >&2; exit 2; }
 
-test: fmt-check clippy test-rust test-kmem test-xarray-kernel test-xarray-races test-patches
+test: fmt-check clippy test-rust test-kmem test-xarray-c test-xarray-kernel test-xarray-races test-patches
 
 fmt-check: rust
 	$(CARGO) fmt --all --check
@@ -48,6 +48,10 @@ test-kmem:
 bench-marathon:
 	$(CARGO) test --release -p slablab-kmem --lib marathon -- --ignored --nocapture --test-threads=1
 	SLABLAB_FUZZ_SECONDS=600 $(CARGO) test --release -p slablab-kmem --test model -- --nocapture --test-threads=2
+
+# C programs on our array by way of include/linux.
+test-xarray-c:
+	crates/xarray/tests/c/run.sh
 
 # Linux's own lib/test_xarray.c on our array.
 test-xarray-kernel:

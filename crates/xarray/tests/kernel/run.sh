@@ -27,7 +27,7 @@ for lane in kernel user; do
     [ $lane = user ] || define=-D__KERNEL__
     # shellcheck disable=SC2086 # empty or one word
     gcc -std=gnu11 -g -O1 -Wall -nostdinc -I"$root/include" $define -DTEST_XARRAY="\"$test_file\"" \
-        "$here/run.c" "$here/host.c" "$library" -lpthread -o "$build/test_xarray_$lane"
+        "$here/run.c" "$here/../c/host.c" "$library" -lpthread -o "$build/test_xarray_$lane"
     echo "== lib/test_xarray.c, $lane lane"
     "$build/test_xarray_$lane" >"$build/$lane.log" || { grep -v '^check_' "$build/$lane.log" | head -n 40; exit 1; }
     tail -n 1 "$build/$lane.log"

@@ -52,6 +52,16 @@ void kapi_atomic_exit(void)
 {
 }
 
+/* Interrupts are off in name only. */
+unsigned long kapi_irq_save(void)
+{
+	return 0;
+}
+
+void kapi_irq_restore(unsigned long flags)
+{
+}
+
 void kapi_spin_wait(const volatile unsigned int *word)
 {
 	while (*word)

@@ -1,0 +1,17 @@
+#!/bin/sh
+# Compiles our own C programs against include/linux and the static library, and runs them. Needs gcc.
+#   run.sh [BUILD_FOLDER]
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(cd "$here/../../../.." && pwd)
+build=${1:-$root/target/xarray-c}
+library=${CARGO_TARGET_DIR:-$root/target}/release/libslablab_xarray.a
+
+"$root/tools/need" gcc libc6-dev
+mkdir -p "$build"
+(cd "$root" && ${CARGO:-cargo} build --quiet --release -p slablab-xarray --features capi)
+for program in misuse; do
+    gcc -std=gnu11 -g -O1 -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare -Werror -nostdinc -D__KERNEL__ \
+        -I"$root/include" "$here/$program.c" "$here/host.c" "$library" -lpthread -o "$build/$program"
+    "$build/$program"
+done
