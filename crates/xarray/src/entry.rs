@@ -126,9 +126,9 @@ impl Entry {
         self.addr() & 3 == 2 && self.addr() < INTERNAL_END
     }
 
-    /// Returns whether Linux would call this internal by its low bits alone: also an odd pointer.
-    pub(crate) fn is_internal_or_odd(self) -> bool {
-        self.addr() & 3 == 2
+    /// Returns whether this is a pointer with the low bits of an internal entry.
+    pub(crate) fn is_odd_pointer(self) -> bool {
+        self.addr() & 3 == 2 && self.addr() >= INTERNAL_END
     }
 
     /// Returns whether this is an error word. Linux: `xa_is_err`.

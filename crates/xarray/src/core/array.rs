@@ -61,6 +61,13 @@ impl RawXArray {
     /// Returns the entry at `index`, or NULL. Linux: `xa_load`.
     #[inline]
     pub fn load(&self, index: u64, guard: &Guard) -> Entry {
+        let entry = crate::raw::lookup::lookup(&self.head, index, guard.pin());
+        if entry.is_internal() { self.load_internal(index, guard) } else { entry }
+    }
+
+    /// As [`RawXArray::load`], where a writer was in between, or the index is reserved.
+    #[cold]
+    fn load_internal(&self, index: u64, guard: &Guard) -> Entry {
         loop {
             let entry = crate::raw::lookup::lookup(&self.head, index, guard.pin());
             if entry != Entry::RETRY {

@@ -49,11 +49,15 @@ impl Items {
     /// Adds the live entries of a bucket.
     pub(crate) fn push_bucket(&mut self, bucket: Bucket<'_>) {
         let marks = Mark::ALL.map(|mark| bucket.marks(mark));
+        let marked = marks.iter().fold(0, |marked, marks| marked | marks);
         for number in 0..bucket.len() {
             let entry = bucket.slot(number).entry();
             if !entry.is_null() {
-                let bits = (0..3).map(|m| ((marks[m] >> number & 1) as u8) << m).sum();
-                self.push(Item { index: bucket.index(number), entry, marks: bits });
+                let marks = match marked >> number & 1 {
+                    0 => 0,
+                    _ => (0..3).map(|m| ((marks[m] >> number & 1) as u8) << m).sum(),
+                };
+                self.push(Item { index: bucket.index(number), entry, marks });
             }
         }
     }

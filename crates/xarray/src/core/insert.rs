@@ -3,6 +3,7 @@
 use super::build::{Item, Items, highest_digit};
 use super::walk::{End, Walk, walk};
 use crate::raw::bucket::capacity_max;
+use crate::raw::dense::SLOTS;
 use crate::raw::{Bucket, Child, Dense, Place, Word, Writer};
 use crate::{Entry, Flags, Mark, Result};
 
@@ -19,7 +20,7 @@ impl Writer<'_> {
     /// Returns whether the head itself can hold the entry of index 0.
     fn head_can_hold(&self, entry: Entry) -> bool {
         // The zero entry is a promise that a later store needs no memory, and that may be of an odd pointer.
-        !Word::from_entry(entry).is_node() && !entry.is_zero() && !self.has(Flags::TRACK_FREE)
+        !entry.is_odd_pointer() && !entry.is_zero() && !self.has(Flags::TRACK_FREE)
     }
 
     /// Stores an entry that is not NULL. Marks are as they were; a new entry has none. If the index belongs to
@@ -29,6 +30,9 @@ impl Writer<'_> {
     /// (One exception, as in Linux: an odd pointer over an entry at index 0 of an otherwise empty array.)
     pub(crate) fn insert(&self, index: u64, entry: Entry) -> Result<Entry> {
         debug_assert!(!entry.is_null());
+        if let Some(old) = self.insert_without_node(index, entry) {
+            return Ok(old);
+        }
         let walk = self.walk(index);
         match walk.end {
             End::Entry(old) => self.overwrite(&walk, old, entry).map(|()| old),
@@ -37,13 +41,49 @@ impl Writer<'_> {
                 self.leave_head(first, Some((index, entry))).map(|()| Entry::NULL)
             }
             End::Other(node) => self.insert_beside(&walk, node, index, entry).map(|()| Entry::NULL),
-            End::Bucket(bucket) => self.insert_in_bucket(&walk, bucket, index, entry),
+            End::Bucket(bucket) => {
+                self.rebuild_bucket(&walk, bucket, index, entry).map(|()| Entry::NULL)
+            }
+        }
+    }
+
+    /// Stores in a leaf's slot or in a bucket that has room, where most entries go, and for which nobody needs to
+    /// remember the way. Returns the old entry, or nothing if it takes more than that.
+    fn insert_without_node(&self, index: u64, entry: Entry) -> Option<Entry> {
+        let mut word = self.head().load();
+        let mut must_check = true;
+        loop {
+            match word.child(self.pin()) {
+                Child::Dense(node) if !(must_check || word.skips()) || node.covers(index) => {
+                    let offset = (index >> word.shift()) as usize % SLOTS;
+                    let next = node.slot(offset).load();
+                    if word.is_last() && next.entry().sibling_of().is_none() {
+                        node.set(offset, Word::from_entry(entry));
+                        return Some(next.entry());
+                    }
+                    if word.is_last() || !next.is_node() {
+                        return None;
+                    }
+                    (word, must_check) = (next, false);
+                }
+                Child::Bucket(bucket) if bucket.fits(index) => {
+                    if let Some(number) = bucket.find(index) {
+                        return Some(bucket.replace(number, entry));
+                    }
+                    if bucket.is_full() {
+                        return None;
+                    }
+                    bucket.append(index, entry);
+                    return Some(Entry::NULL);
+                }
+                _ => return None,
+            }
         }
     }
 
     fn overwrite(&self, walk: &Walk<'_>, old: Entry, entry: Entry) -> Result<()> {
         match walk.path.place() {
-            Some((node, _)) if Word::from_entry(entry).is_node() && node.shift() != 0 => {
+            Some((node, _)) if entry.is_odd_pointer() && node.shift() != 0 => {
                 Err(crate::Error::Invalid)
             }
             Some((node, offset)) => {
@@ -118,27 +158,20 @@ impl Writer<'_> {
         }
     }
 
-    fn insert_in_bucket(
+    /// Makes a larger node of a bucket that is full or that the index does not fit, and of the entry.
+    fn rebuild_bucket(
         &self,
         walk: &Walk<'_>,
         bucket: Bucket<'_>,
         index: u64,
         entry: Entry,
-    ) -> Result<Entry> {
-        let fits = bucket.fits(index);
-        if fits && let Some(number) = bucket.find(index) {
-            return Ok(bucket.replace(number, entry));
-        }
-        if fits && !bucket.is_full() {
-            bucket.append(index, entry);
-            return Ok(Entry::NULL);
-        }
+    ) -> Result<()> {
         let mut items = Items::new();
         items.push_bucket(bucket);
         items.push(Item { index, entry, marks: 0 });
         let word = self.build(&items, spare_for_run(&items))?;
         self.relink(walk.path.place(), word);
-        Ok(Entry::NULL)
+        Ok(())
     }
 
     /// Puts a word in the place of a node, which is retired.
@@ -149,16 +182,18 @@ impl Writer<'_> {
     }
 }
 
-/// Returns the room to leave in a bucket that overflowed: none, or much of it if its entries are one run of
-/// consecutive indices, which most often goes on. (Without this, filling a leaf in order rebuilt it 10 times.)
+/// Returns the room to leave in a bucket that overflowed: none, or much of it if its entries lie close together,
+/// where most often more of them come. (Without this, filling a leaf in order rebuilt it 10 times.)
 fn spare_for_run(items: &Items) -> usize {
     let items = items.as_slice();
     let (first, last) = items
         .iter()
         .fold((u64::MAX, 0), |(first, last), item| (first.min(item.index), last.max(item.index)));
-    if last - first == items.len() as u64 - 1 { RUN_GROWTH * items.len() } else { 0 }
+    if last - first < RUN_SPARSITY * items.len() as u64 { RUN_GROWTH * items.len() } else { 0 }
 }
 
+/// A run has at least one entry in so many indices.
+const RUN_SPARSITY: u64 = 2;
 /// A run's bucket grows to four times its size.
 const RUN_GROWTH: usize = 3;
 

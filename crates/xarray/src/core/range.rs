@@ -87,7 +87,7 @@ impl Writer<'_> {
         if run.slots == 1 && run.shift == 0 {
             return self.insert(run.first, entry);
         }
-        if run.shift > 0 && Word::from_entry(entry).is_node() {
+        if run.shift > 0 && entry.is_odd_pointer() {
             return Err(Error::Invalid);
         }
         let old = self.load(run.first);
@@ -208,7 +208,8 @@ impl Writer<'_> {
     /// nodes allow; if they all lie inside a larger entry, at all indices of that. Entries that lie partly
     /// outside are erased. The ways are made first: when memory runs out, nothing else has changed.
     pub(crate) fn store_range(&self, first: u64, last: u64, entry: Entry) -> Result<()> {
-        if entry.is_internal_or_odd() || !entry.is_storable() || last < first {
+        let is_own = entry.is_internal() || entry.is_odd_pointer();
+        if is_own || !entry.is_storable() || last < first {
             return Err(Error::Invalid);
         }
         if entry.is_null() {

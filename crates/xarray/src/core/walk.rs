@@ -78,37 +78,37 @@ pub(crate) struct Walk<'w> {
 }
 
 /// Goes down to an index. As a lookup, it asks a node for its prefix only if levels were skipped above it.
-#[inline]
 pub(crate) fn walk<'w>(head: &Slot, index: u64, pin: Pin<'w>) -> Walk<'w> {
-    let mut path = Path::new();
+    // One value from the start, which the caller's is: copying a way would take as long as going it.
+    let mut walk = Walk { path: Path::new(), end: End::Empty };
     let mut word = head.load();
     let mut must_check = true;
     loop {
-        let end = match word.child(pin) {
+        walk.end = match word.child(pin) {
             Child::Empty => End::Empty,
-            Child::Entry(entry) if path.len == 0 && index != 0 => End::Single(entry),
+            Child::Entry(entry) if walk.path.len == 0 && index != 0 => End::Single(entry),
             Child::Entry(entry) => End::Entry(entry),
             Child::Bucket(bucket) => End::Bucket(bucket),
             Child::Dense(node) if (must_check || word.skips()) && !node.covers(index) => {
                 End::Other(node)
             }
             Child::Dense(node) => {
-                let shift = word.info() & 63;
-                let mut offset = (index >> shift) as usize % SLOTS;
+                let is_leaf = word.is_last();
+                let mut offset = (index >> word.shift()) as usize % SLOTS;
                 word = node.slot(offset).load();
                 if let Some(canonical) = word.entry().sibling_of() {
                     offset = canonical;
                     word = node.slot(offset).load();
                 }
-                path.push(node, offset);
+                walk.path.push(node, offset);
                 must_check = false;
-                if shift != 0 {
+                if !is_leaf {
                     continue;
                 }
                 // A leaf's slots are opaque: an odd pointer there may look like a node.
                 if word == Word::NULL { End::Empty } else { End::Entry(word.entry()) }
             }
         };
-        return Walk { path, end };
+        return walk;
     }
 }

@@ -81,14 +81,45 @@ pub(super) fn layout(capacity: u8, key_words: usize) -> Layout {
     Layout::from_size_align(bytes, align_of::<Header>()).expect("a few hundred bytes")
 }
 
-/// Repeats a key over a whole word.
-#[inline]
-pub(super) const fn spread(key: u64, width_log2: u32) -> u64 {
-    match width_log2 {
-        0 => (key & 0xff) * 0x0101_0101_0101_0101,
-        1 => (key & 0xffff) * 0x0001_0001_0001_0001,
-        2 => (key & 0xffff_ffff) * 0x0000_0001_0000_0001,
-        _ => key,
+/// What comparing keys of one width takes.
+#[derive(Debug)]
+pub(super) struct Lanes {
+    /// The index bits that are no part of a key.
+    pub(super) outside: u64,
+    /// The index bits of a key.
+    key: u64,
+    /// The lowest bit of each key in a word.
+    ones: u64,
+    /// The highest bit of each key in a word.
+    high: u64,
+}
+
+impl Lanes {
+    const fn new(width_log2: u32) -> Self {
+        let bits = 8 << width_log2;
+        let key = u64::MAX >> (64 - bits);
+        let ones = u64::MAX / key;
+        Self { outside: !key, key, ones, high: ones << (bits - 1) }
+    }
+
+    /// Returns the lanes of keys of this width.
+    #[inline]
+    pub(super) fn of(width_log2: usize) -> &'static Self {
+        static WIDTHS: [Lanes; 4] = [Lanes::new(0), Lanes::new(1), Lanes::new(2), Lanes::new(3)];
+        &WIDTHS[width_log2 % WIDTHS.len()]
+    }
+
+    /// Repeats the key of an index over a whole word.
+    #[inline]
+    pub(super) fn spread(&self, index: u64) -> u64 {
+        (index & self.key) * self.ones
+    }
+
+    /// Returns a word of which the lowest bit set is in the lowest key that is equal. Those above may be wrong.
+    #[inline]
+    pub(super) fn equal(&self, keys: u64, spread: u64) -> u64 {
+        let differ = keys ^ spread;
+        differ.wrapping_sub(self.ones) & !differ & self.high
     }
 }
 
@@ -105,6 +136,7 @@ impl Bucket<'_> {
     pub(crate) fn create(index: u64, width_log2: u32, entries: usize, gfp: Gfp) -> Result<Word> {
         let capacity = capacity_for(entries);
         let words = key_words(capacity, width_log2);
+        debug_assert!(words < 64);
         let node = memory::allocate(layout(capacity, words), gfp)?.cast::<Header>();
         let base = index & !(u64::MAX >> (64 - (8 << width_log2)));
         let header = Header {
@@ -118,7 +150,7 @@ impl Bucket<'_> {
         };
         // SAFETY: fresh memory, large enough for a header.
         unsafe { node.write(header) };
-        Ok(Word::from_bucket(node.cast(), words as u32 | width_log2 << 6))
+        Ok(Word::from_bucket(node.cast(), words, width_log2))
     }
 
     /// # Safety
@@ -209,7 +241,7 @@ impl Bucket<'_> {
         let keys = unsafe { self.node.byte_add(HEADER_BYTES) }.cast::<AtomicU64>();
         // SAFETY: there are so many key words.
         let keys = unsafe { std::slice::from_raw_parts(keys.as_ptr(), self.key_words()) };
-        super::lookup::find_key(keys, self.width_log2(), index)
+        super::lookup::find_key(keys, self.width_log2() as usize, index)
     }
 
     pub(crate) fn is_full(&self) -> bool {
@@ -223,8 +255,9 @@ impl Bucket<'_> {
         let width_log2 = self.width_log2();
         self.slot(number).set_entry(entry);
         if number == 0 {
+            let keys = Lanes::of(width_log2 as usize).spread(index);
             for word in 0..self.key_words() {
-                self.key_word(word).store(spread(index, width_log2), Ordering::Release);
+                self.key_word(word).store(keys, Ordering::Release);
             }
         } else {
             let lanes_log2 = 3 - width_log2;

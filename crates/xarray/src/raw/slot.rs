@@ -7,16 +7,19 @@
 //!
 //! | bits | meaning |
 //! |---|---|
-//! | 0..=1 | `10`: internal or node; a node when the word is 4096 or more |
-//! | 2 | 0 [`Dense`], 1 [`Bucket`] |
-//! | 3 | of a dense node: levels were skipped above it, so its prefix must be checked at the end |
+//! | 0..=1 | `10`: one of the array's own words |
+//! | 2 | no nodes hang below: a bucket, or a dense node at shift 0 |
+//! | 3 | 0 [`Dense`], 1 [`Bucket`] |
 //! | 4..=47 | address (nodes are aligned to 16 bytes) |
 //! | 48..=53 | dense: its shift; bucket: its key words |
 //! | 54..=55 | bucket: log2 of its key width |
+//! | 61 | of a dense node: levels were skipped above it, so its prefix must be checked at the end |
+//! | 62 | with `10` in bits 0..=1: a node (internal entries are below 4096) |
 //!
 //! # Invariants
 //!
 //! - User addresses have 47 bits (x86-64, and aarch64 with 48-bit addresses): checked when a node is made.
+//! - A slot that may hold nodes holds no odd pointer ([`Entry::is_odd_pointer`]), so bits 0, 1 and 62 tell a node.
 
 use std::marker::PhantomData;
 use std::ptr::NonNull;
@@ -30,11 +33,13 @@ unsafe impl Send for Entry {}
 /// SAFETY: as above.
 unsafe impl Sync for Entry {}
 
-const NODE: usize = 2;
-const BUCKET: usize = 4;
-const SKIPS: usize = 8;
+const OWN: usize = 2;
+const LAST: usize = 4;
+const BUCKET: usize = 8;
 const ADDRESS: usize = 0x0000_ffff_ffff_fff0;
 const INFO_SHIFT: u32 = 48;
+const SKIPS: usize = 1 << 61;
+const NODE: usize = 1 << 62;
 
 /// A word of a slot.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -83,7 +88,7 @@ impl Word {
 
     #[inline]
     pub(crate) fn is_node(self) -> bool {
-        self.addr() & 3 == NODE && self.addr() >= 4096
+        self.addr() & (NODE | 3) == NODE | OWN
     }
 
     /// Of a node word: is it a bucket?
@@ -92,16 +97,34 @@ impl Word {
         self.addr() & BUCKET != 0
     }
 
+    /// Of a node word: do no nodes hang below?
+    #[inline]
+    pub(crate) fn is_last(self) -> bool {
+        self.addr() & LAST != 0
+    }
+
     /// Of a dense node's word: were levels skipped above it?
     #[inline]
     pub(crate) fn skips(self) -> bool {
         self.addr() & SKIPS != 0
     }
 
-    /// Of a node's word: the byte of information that it carries.
+    /// Of a dense node's word: its shift.
     #[inline]
-    pub(crate) fn info(self) -> u32 {
-        (self.addr() >> INFO_SHIFT) as u32
+    pub(crate) fn shift(self) -> u32 {
+        (self.addr() >> INFO_SHIFT) as u32 % 64
+    }
+
+    /// Of a bucket's word: its key words.
+    #[inline]
+    pub(super) fn key_words(self) -> usize {
+        (self.addr() >> INFO_SHIFT) % 64
+    }
+
+    /// Of a bucket's word: the log2 of its key width.
+    #[inline]
+    pub(super) fn width_log2(self) -> usize {
+        (self.addr() >> (INFO_SHIFT + 6)) % 4
     }
 
     /// Returns the same word with "levels were skipped" as given. Buckets check themselves and carry no such bit.
@@ -114,7 +137,7 @@ impl Word {
 
     /// Returns the word without its information: an address inside the node, which leak detectors understand.
     pub(crate) fn bare(self) -> Self {
-        Self(self.0.map_addr(|addr| addr & (ADDRESS | NODE | BUCKET)))
+        Self(self.0.map_addr(|addr| addr & (ADDRESS | OWN | LAST | BUCKET)))
     }
 
     #[inline]
@@ -123,17 +146,19 @@ impl Word {
     }
 
     pub(crate) fn from_dense(node: NonNull<Dense>, shift: u32) -> Self {
-        Self::from_node(node.cast(), NODE, shift)
+        let last = if shift == 0 { LAST } else { 0 };
+        Self::from_node(node.cast(), last | (shift as usize) << INFO_SHIFT)
     }
 
-    pub(crate) fn from_bucket(node: NonNull<()>, info: u32) -> Self {
-        Self::from_node(node, NODE | BUCKET, info)
+    pub(crate) fn from_bucket(node: NonNull<()>, key_words: usize, width_log2: u32) -> Self {
+        let info = key_words | (width_log2 as usize) << 6;
+        Self::from_node(node, LAST | BUCKET | info << INFO_SHIFT)
     }
 
-    fn from_node(node: NonNull<()>, kind: usize, info: u32) -> Self {
+    fn from_node(node: NonNull<()>, kind: usize) -> Self {
         Self(node.as_ptr().map_addr(|addr| {
             assert_eq!(addr & !ADDRESS, 0, "node address 0x{addr:x} has more than 48 bits");
-            addr | kind | (info as usize) << INFO_SHIFT
+            addr | kind | OWN | NODE
         }))
     }
 

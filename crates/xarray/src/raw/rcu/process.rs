@@ -14,11 +14,15 @@ static READERS_FENCE: AtomicBool = AtomicBool::new(true);
 
 struct Local {
     record: Cell<Option<&'static Record>>,
+    /// The same record, if entering a section takes no more than a store to it.
+    quick: Cell<Option<&'static Record>>,
     depth: Cell<usize>,
 }
 
 thread_local! {
-    static LOCAL: Local = const { Local { record: Cell::new(None), depth: Cell::new(0) } };
+    static LOCAL: Local = const {
+        Local { record: Cell::new(None), quick: Cell::new(None), depth: Cell::new(0) }
+    };
     static EXIT: Exit = const { Exit };
 }
 
@@ -28,6 +32,7 @@ struct Exit;
 impl Drop for Exit {
     fn drop(&mut self) {
         LOCAL.with(|local| {
+            local.quick.set(None);
             if let Some(record) = local.record.take() {
                 DOMAIN.unregister(record);
             }
@@ -74,13 +79,21 @@ pub(crate) fn enter() {
         if depth != 0 {
             return;
         }
-        let record = local.record.get().unwrap_or_else(|| register(local));
-        DOMAIN.enter(record);
-        compiler_fence(Ordering::SeqCst);
-        if READERS_FENCE.load(Ordering::Relaxed) {
-            fence(Ordering::SeqCst);
+        match local.quick.get() {
+            Some(record) => DOMAIN.enter(record),
+            None => enter_slowly(local),
         }
+        compiler_fence(Ordering::SeqCst);
     });
+}
+
+#[cold]
+#[inline(never)]
+fn enter_slowly(local: &Local) {
+    DOMAIN.enter(local.record.get().unwrap_or_else(|| register(local)));
+    if READERS_FENCE.load(Ordering::Relaxed) {
+        fence(Ordering::SeqCst);
+    }
 }
 
 #[inline]
@@ -89,30 +102,46 @@ pub(crate) fn leave() {
         let depth = local.depth.get();
         debug_assert!(depth > 0, "a read-side section was left that was not entered");
         local.depth.set(depth - 1);
-        if depth == 1
-            && let Some(record) = local.record.get()
-        {
-            record.leave();
+        if depth != 1 {
+            return;
+        }
+        match local.quick.get() {
+            Some(record) => record.leave(),
+            None => leave_slowly(local),
         }
     });
 }
 
 #[cold]
+#[inline(never)]
+fn leave_slowly(local: &Local) {
+    if let Some(record) = local.record.get() {
+        record.leave();
+    }
+}
+
 fn register(local: &Local) -> &'static Record {
     // Decided before the first reader, so no reader ever relies on a barrier that is not there.
-    READERS_FENCE.store(!membarrier_works(), Ordering::SeqCst);
+    let readers_fence = !membarrier_works();
+    READERS_FENCE.store(readers_fence, Ordering::SeqCst);
     let record = DOMAIN.register(heavy_barrier);
     local.record.set(Some(record));
     // A thread that reads from its own last destructors keeps its record for good.
-    let _ = EXIT.try_with(|_| ());
+    if EXIT.try_with(|_| ()).is_ok() && !readers_fence {
+        local.quick.set(Some(record));
+    }
     record
 }
 
 /// Frees unlinked nodes, now or later.
+#[inline]
 pub(crate) fn retire(limbo: &mut Limbo) {
-    if limbo.is_empty() {
-        return;
+    if !limbo.is_empty() {
+        retire_all(limbo);
     }
+}
+
+fn retire_all(limbo: &mut Limbo) {
     if is_solitary() {
         // SAFETY: no other thread reads, and this one is outside any section.
         unsafe { limbo.free_all() };
