@@ -33,7 +33,10 @@ impl ProbeTable for CachedTree {
 
     #[inline]
     fn lookup<'g>(&'g self, address: u64, guard: &'g Guard) -> Option<&'g Probe> {
-        self.generation.lookup(address, guard, || self.probes.load(address, guard))
+        match self.generation.cached(address, guard) {
+            Ok(probe) => Some(probe),
+            Err(miss) => self.probes.load(address, guard).inspect(|found| miss.keep(found)),
+        }
     }
 
     fn lookup_range<'g>(&'g self, first: u64, last: u64, guard: &'g Guard) -> Option<&'g Probe> {
