@@ -47,7 +47,7 @@ pub fn run(outcome: &Outcome, baseline: Option<&str>, question: &Question) -> Re
 
 fn answers(outcome: &Outcome, sides: &[Side]) -> Vec<String> {
     let mut answers: Vec<String> =
-        sides.first().map(|side| side.comparisons.sentences()).unwrap_or_default();
+        sides.first().map(|side| side.comparisons.answers()).unwrap_or_default();
     let exact = outcome.metrics(Nature::Exact).next();
     if let (true, Some(metric)) = (answers.is_empty(), exact) {
         let point = &outcome.plan.design.points[0];

@@ -6,6 +6,11 @@ use super::{mmtests, text};
 use crate::human;
 use crate::unit::figures;
 
+/// Up to so many comparisons are all said in sentences.
+const SENTENCES_MAX: usize = 6;
+/// No more sentences than this stand before a table.
+const ANSWERS_MAX: usize = 12;
+
 /// Comparisons of one metric with one baseline.
 #[derive(Debug, Clone)]
 pub struct Comparisons {
@@ -15,7 +20,7 @@ pub struct Comparisons {
     pub unit: String,
     /// What is compared with
     pub baseline: String,
-    /// What the points are: `groups`; empty when there is one only
+    /// What the points are: `groups`, or `groups, CPUs`; empty when there is one only
     pub point: String,
     /// One row a point and candidate
     pub rows: Vec<Row>,
@@ -24,7 +29,7 @@ pub struct Comparisons {
 /// One comparison.
 #[derive(Debug, Clone)]
 pub struct Row {
-    /// At which point: `4`; empty when there is one only
+    /// At which point: `4`, or `10, 4`; empty when there is one only
     pub point: String,
     /// What is compared
     pub candidate: String,
@@ -81,10 +86,30 @@ impl Comparisons {
         self.rows.iter().map(|row| self.sentence(row)).collect()
     }
 
+    /// Returns what a reader wants to know first: all sentences if they are few, or else those which show a
+    /// difference and how many show none.
+    #[must_use]
+    pub fn answers(&self) -> Vec<String> {
+        if self.rows.len() <= SENTENCES_MAX {
+            return self.sentences();
+        }
+        let is_shown = |row: &&Row| row.comparison.verdict != Verdict::NoDifferenceShown;
+        let shown: Vec<String> =
+            self.rows.iter().filter(is_shown).map(|row| self.sentence(row)).collect();
+        let (all, none) = (self.rows.len(), self.rows.len() - shown.len());
+        let rest =
+            format!("No difference in {} shown in {none} of {all} comparisons.", self.metric);
+        let mut answers: Vec<String> = shown.into_iter().take(ANSWERS_MAX).collect();
+        if none > 0 {
+            answers.push(rest);
+        }
+        answers
+    }
+
     fn sentence(&self, row: &Row) -> String {
         let at = match row.point.is_empty() {
             true => String::new(),
-            false => format!(" at {} {}", self.point, row.point),
+            false => format!(" at {}", self.place(row)),
         };
         let comparison = &row.comparison;
         let runs = match (comparison.baseline.n, comparison.candidate.n) {
@@ -111,6 +136,23 @@ impl Comparisons {
         }
     }
 
+    /// Returns the point of a row in words: `groups 10, CPUs 4`.
+    fn place(&self, row: &Row) -> String {
+        let words = self.places().zip(self.parts(row));
+        words.map(|(name, value)| format!("{name} {value}")).collect::<Vec<_>>().join(", ")
+    }
+
+    /// Returns the names of a point's components.
+    fn places(&self) -> impl Iterator<Item = &str> {
+        self.point.split(", ").filter(|name| !name.is_empty())
+    }
+
+    /// Returns the components of a row's point, as many as there are names.
+    fn parts<'a>(&self, row: &'a Row) -> impl Iterator<Item = &'a str> {
+        let many = self.places().count();
+        row.point.splitn(many, ", ").chain(std::iter::repeat("")).take(many)
+    }
+
     /// Returns the table as plain text.
     #[must_use]
     pub fn plain(&self) -> String {
@@ -132,9 +174,7 @@ impl Comparisons {
     /// Returns the headings of the table's columns.
     pub(crate) fn head(&self) -> Vec<String> {
         let mut head = Vec::new();
-        if !self.point.is_empty() {
-            head.push(self.point.clone());
-        }
+        head.extend(self.places().map(str::to_owned));
         let confidence =
             self.rows.first().map_or(0.95, |row| row.comparison.difference.interval.confidence);
         let interval = format!("{:.0} % interval", confidence * 100.0);
@@ -161,9 +201,7 @@ impl Comparisons {
     fn row_cells(&self, row: &Row) -> Vec<String> {
         let comparison = &row.comparison;
         let mut cells = Vec::new();
-        if !self.point.is_empty() {
-            cells.push(row.point.clone());
-        }
+        cells.extend(self.parts(row).map(str::to_owned));
         cells.extend([
             row.candidate.clone(),
             human(comparison.candidate.median, &self.unit),
@@ -196,5 +234,52 @@ fn signed(value: f64, unit: &str) -> String {
     match unit {
         "" => format!("{sign}{}", figures(value)),
         _ => format!("{sign}{}", human(value, unit)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use slablab_stats::{Design, Question, compare};
+
+    use super::*;
+
+    fn table(point: &str, rows: &[(&str, f64)]) -> Comparisons {
+        let base: Vec<f64> = (0..8).map(|i| 10.0 + f64::from(i) / 10.0).collect();
+        let row = |(point, factor): &(&str, f64)| {
+            let other: Vec<f64> = base.iter().map(|value| value * factor).collect();
+            let comparison = compare(&base, &other, Design::Independent, &Question::default());
+            Row { point: (*point).into(), candidate: "b".into(), comparison: comparison.unwrap() }
+        };
+        Comparisons {
+            metric: "time".into(),
+            unit: "s".into(),
+            baseline: "a".into(),
+            point: point.into(),
+            rows: rows.iter().map(row).collect(),
+        }
+    }
+
+    #[test]
+    fn a_point_of_two_components_has_two_columns_and_is_said_in_words() {
+        let two = table("groups, CPUs", &[("10, 4", 2.0), ("10", 2.0)]);
+        assert_eq!(two.head()[..3], ["groups", "CPUs", "candidate"]);
+        assert_eq!((two.cells()[0][1].as_str(), two.cells()[1][1].as_str()), ("4", ""));
+        assert!(two.sentences()[0].contains("at groups 10, CPUs 4:"), "{}", two.sentences()[0]);
+        // A comma in the point of a single component is nothing but a comma.
+        let one = table("variant", &[("slub 10, 4", 2.0)]);
+        assert_eq!(one.cells()[0].len(), one.head().len());
+        assert!(one.sentences()[0].contains("at variant slub 10, 4:"), "{}", one.sentences()[0]);
+        assert!(table("", &[("", 2.0)]).sentences()[0].starts_with("b is slower than a: +100"));
+    }
+
+    #[test]
+    fn many_comparisons_are_answered_by_those_that_show_something() {
+        let mut rows = vec![("1", 1.0); 6];
+        assert_eq!(table("n", &rows).answers().len(), 6);
+        rows.push(("2", 2.0));
+        let answers = table("n", &rows).answers();
+        assert_eq!(answers.len(), 2, "{answers:?}");
+        assert!(answers[0].starts_with("b is slower than a at n 2"), "{answers:?}");
+        assert_eq!(answers[1], "No difference in time shown in 6 of 7 comparisons.");
     }
 }
