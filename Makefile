@@ -4,7 +4,7 @@
 #   make bench   the measurements under bench/, side by side with the peers
 CARGO ?= cargo
 .DEFAULT_GOAL := help
-.PHONY: help demo build rust test bench kernel fmt-check clippy test-rust test-xarray-kernel test-xarray-races test-patches test-kmem bench-marathon
+.PHONY: help demo build rust test bench fmt-check clippy test-rust test-xarray-kernel test-xarray-races test-patches test-kmem bench-marathon
 
 help:
 	@sed -n 's/^#   //p' $(firstword $(MAKEFILE_LIST))
@@ -43,6 +43,17 @@ test-kmem:
 	RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=target/loom $(CARGO) test --quiet --release -p slablab-kmem --test loom
 	crates/kmem/tests/asan.sh
 	SLABLAB_FUZZ_SECONDS=60 $(CARGO) test --quiet --release -p slablab-kmem --test model -- --test-threads=2
+
+# Each measurement beside its peer, an hour in all; on a quiet machine, please. Recording needs root.
+RESULTS = bench/results/$(shell date +%F)
+bench: build
+	tools/need linux-perf python3 gcc make xz-utils linux-source-6.1 liburcu-dev libjudy-dev
+	bench/record/run.py -o $(RESULTS)-record
+	$(CARGO) run --release --manifest-path bench/replay/Cargo.toml -- -o $(RESULTS)-replay
+	mkdir -p $(RESULTS)-kmem $(RESULTS)-kapi-modules
+	$(CARGO) run --release --manifest-path bench/kmem/Cargo.toml -- --rounds 5 > $(RESULTS)-kmem/results.csv
+	bench/kapi/locality.py target/release/slablab > $(RESULTS)-kapi-modules/locality.txt
+	bench/xarray/run.sh $(RESULTS)-xarray
 
 # Eight threads and a billion operations on each backend; ten minutes of model fuzzing on each.
 bench-marathon:
