@@ -2,7 +2,9 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::{Child, Command, Output, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
 
 /// Runs `slablab kernel` in `dir`, with a cache of its own.
 fn kernel(dir: &Path, arguments: &[&str]) -> Output {
@@ -110,4 +112,146 @@ fn the_list_has_every_allocator_and_experiment() {
         rows.map(|row| row[field].as_str().unwrap().to_owned()).collect()
     };
     assert_eq!(names("experiments", "name"), ["hackbench", "audit-cache", "kprobes"]);
+}
+
+/// So that a test that fails leaves nothing behind.
+struct KilledWhenDropped(Child);
+
+impl Drop for KilledWhenDropped {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// A source that passes for Linux's and is built in no time, or never: its Makefile runs `$BUILD`.
+struct LittleLinux {
+    dir: tempfile::TempDir,
+}
+
+impl LittleLinux {
+    fn new() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let write = |path: &str, text: &str| {
+            let path = dir.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        };
+        write(
+            "linux/Makefile",
+            "VERSION = 6\nPATCHLEVEL = 1\nSUBLEVEL = 7\n\
+             allnoconfig:\n\tcp $(O)/merged.config $(O)/.config\n\
+             bzImage:\n\tsh -c \"$$BUILD\"\n\tmkdir -p $(O)/include/config\n\
+             \techo 6.1.7 > $(O)/include/config/kernel.release\n\
+             modules:\n\t@true\n",
+        );
+        write("linux/mm/slab_common.c", "one\ntwo\nthree\n");
+        write("kernel/config/base.config", "");
+        write("kernel/config/allocator-slub.config", "CONFIG_SLUB=y\n");
+        write("kernel/patches/6.1/series", "");
+        Self { dir }
+    }
+
+    fn build(&self, script: &str, further: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_slablab"));
+        command
+            .args(["kernel", "build", "--allocators", "slub", "--source", "linux"])
+            .args(further)
+            .current_dir(self.dir.path())
+            .env("XDG_CACHE_HOME", self.dir.path().join("cache"))
+            .env("SLABLAB_KERNEL_DATA", self.dir.path().join("kernel"))
+            .env("BUILD", script);
+        command
+    }
+
+    /// Returns the names of what lies in the cache and passes for whole.
+    fn whole(&self, kind: &str) -> Vec<String> {
+        let folder = self.dir.path().join("cache/slablab").join(kind);
+        let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+        let folders = entries.filter(|entry| entry.path().is_dir());
+        let names = folders.map(|entry| entry.file_name().to_string_lossy().into_owned());
+        names.filter(|name| !name.ends_with(".partial")).collect()
+    }
+
+    /// Asserts that no process works on this source, for as long as a dying one may take.
+    fn assert_no_process(&self) {
+        let name = self.dir.path().file_name().unwrap().to_string_lossy().into_owned();
+        let left = || {
+            let processes = fs::read_dir("/proc").unwrap().flatten();
+            let command = |entry: fs::DirEntry| fs::read(entry.path().join("cmdline")).ok();
+            let mut commands = processes.filter_map(command);
+            commands.find(|command| String::from_utf8_lossy(command).contains(&name))
+        };
+        let patience = Instant::now() + Duration::from_secs(20);
+        while let Some(command) = left() {
+            let command = String::from_utf8_lossy(&command).replace('\0', " ");
+            assert!(Instant::now() < patience, "still there: {command}");
+            thread::sleep(Duration::from_millis(50));
+        }
+    }
+}
+
+#[test]
+fn a_build_that_is_stopped_leaves_no_process_and_nothing_that_passes_for_whole() {
+    let linux = LittleLinux::new();
+    for signal in ["INT", "TERM", "HUP", "KILL"] {
+        let mut command = linux.build("sleep 1000", &[]);
+        let said = linux.dir.path().join("said");
+        command.stderr(fs::File::create(&said).unwrap()).stdout(Stdio::null());
+        let mut child = KilledWhenDropped(command.spawn().expect("the command starts"));
+        let patience = Instant::now() + Duration::from_secs(60);
+        let napping = linux.dir.path().join("cache/slablab/kernels");
+        let log = |folder: &Path| -> String {
+            let logs = fs::read_dir(folder).into_iter().flatten().flatten();
+            let text = |entry: fs::DirEntry| fs::read_to_string(entry.path()).ok();
+            logs.filter_map(text).collect()
+        };
+        while !log(&napping).contains("$BUILD") {
+            assert!(Instant::now() < patience, "the build did not begin");
+            thread::sleep(Duration::from_millis(20));
+        }
+        let pid = child.0.id().to_string();
+        assert!(Command::new("kill").args(["-s", signal, &pid]).status().unwrap().success());
+        let status = child.0.wait().unwrap();
+        let said = fs::read_to_string(said).unwrap();
+        if signal != "KILL" {
+            assert_eq!(status.code(), Some(2), "{signal}: {said}");
+            assert!(said.contains("interrupted"), "{signal}: {said}");
+        }
+        linux.assert_no_process();
+        assert!(linux.whole("kernels").is_empty(), "{signal}");
+        // The next signal finds a new log.
+        fs::remove_dir_all(&napping).unwrap();
+    }
+    assert!(linux.build("true", &[]).output().unwrap().status.success());
+    assert_eq!((linux.whole("kernels").len(), linux.whole("trees").len()), (1, 1));
+}
+
+#[test]
+fn a_patch_that_does_not_apply_is_named_and_leaves_nothing() {
+    let linux = LittleLinux::new();
+    let patch =
+        "--- a/mm/slab_common.c\n+++ b/mm/slab_common.c\n@@ -1,3 +1,3 @@\n one\n-TWO\n+2\n three\n";
+    fs::write(linux.dir.path().join("mine.patch"), patch).unwrap();
+    let out = linux.build("true", &["--patch", "mine.patch"]).output().unwrap();
+    let said = String::from_utf8_lossy(&out.stderr);
+    assert_eq!((out.status.code(), said.lines().count()), (Some(2), 1), "{said}");
+    for part in ["mine.patch: does not apply", "mm/slab_common.c: Hunk #1 FAILED at 1"] {
+        assert!(said.contains(part), "no `{part}` in: {said}");
+    }
+    // The tree without it is whole, and stays for the next build.
+    assert_eq!((linux.whole("trees").len(), linux.whole("kernels").len()), (1, 0));
+    let out = linux.build("true", &["--patch", "nothing.patch"]).output().unwrap();
+    assert_eq!(out.status.code(), Some(2));
+}
+
+#[test]
+fn a_build_that_fails_is_told_with_its_own_words_and_is_not_taken_for_whole() {
+    let linux = LittleLinux::new();
+    let out = linux.build("echo cannot find -lelf; exit 1", &[]).output().unwrap();
+    let said = String::from_utf8_lossy(&out.stderr);
+    assert_eq!((out.status.code(), said.lines().count()), (Some(2), 1), "{said}");
+    let words = "make: cannot find -lelf. The whole log: ";
+    assert!(said.contains(words), "{said}");
+    assert!(linux.whole("kernels").is_empty());
 }

@@ -7,20 +7,25 @@
 //! set; whoever waits for a child looks at it several times a second, ends the child, waits for it, and
 //! returns [`Error::Interrupted`]. A second signal ends us on the spot, and the children with us.
 //!
+//! A child is the head of a process group, and the whole group is ended: `make` and shells do not take the
+//! compilers with them that their own children started. When we are killed ourselves, nobody is left to do
+//! that, so what starts others is run by a shell that does it at the death signal ([`bound_family`]).
+//!
 //! # Invariants
 //!
 //! - A [`Child`] is waited for by the thread that started it: the death signal is tied to that thread.
 
 use std::ffi::OsStr;
 use std::fs::File;
-use std::path::{Path, PathBuf};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Signal, kill_process_group};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use crate::{Error, Result};
@@ -81,14 +86,24 @@ pub(crate) fn bound(program: impl AsRef<OsStr>) -> Command {
     command
 }
 
-/// A running child; ended when dropped.
+/// What the shell of a family runs: the program, and at SIGTERM the end of the whole group.
+const FAMILY: &str = r#"trap 'trap - TERM; kill 0' TERM; "$@" & wait $!"#;
+
+/// Returns `program` bound to our life with all that it will start.
+pub(crate) fn bound_family(program: impl AsRef<OsStr>) -> Command {
+    let mut command = bound("sh");
+    command.args(["-c", FAMILY, "sh"]).arg(program);
+    command
+}
+
+/// A running child; ended when dropped, with its group.
 #[derive(Debug)]
 pub(crate) struct Child(std::process::Child);
 
 impl Child {
     /// Starts `command`, made by [`bound`].
     pub(crate) fn start(command: &mut Command) -> Result<Self> {
-        let child = command.spawn().map_err(|source| Error::Missing {
+        let child = command.process_group(0).spawn().map_err(|source| Error::Missing {
             programs: format!("{} ({source})", command.get_program().display()),
             remedy: "Install util-linux".into(),
         })?;
@@ -103,15 +118,20 @@ impl Child {
     /// Ends it: SIGTERM, and SIGKILL when that is not enough.
     pub(crate) fn end(&mut self) {
         let patience = Instant::now() + TERM_GRACE;
-        if let Some(pid) = Pid::from_raw(self.0.id().cast_signed()) {
-            // It may have ended by itself in the meantime, and until we wait its id is not given away.
-            let _ = kill_process(pid, Signal::TERM);
-        }
+        self.signal_group(Signal::TERM);
         while matches!(self.0.try_wait(), Ok(None)) && Instant::now() < patience {
             thread::sleep(POLL);
         }
-        let _ = self.0.kill();
+        // Others of the group may have stayed when its head went.
+        self.signal_group(Signal::KILL);
         let _ = self.0.wait();
+    }
+
+    fn signal_group(&self, signal: Signal) {
+        if let Some(pid) = Pid::from_raw(self.0.id().cast_signed()) {
+            // It may have ended by itself in the meantime.
+            let _ = kill_process_group(pid, signal);
+        }
     }
 }
 
@@ -172,25 +192,28 @@ pub(crate) fn output(command: &mut Command) -> Result<String> {
     Ok(String::from_utf8_lossy(&out.stdout).into_owned())
 }
 
-/// Returns the program behind `setpriv`.
+/// Returns the name of the program that is meant, behind what it is run by.
 fn name_of(command: &Command) -> String {
+    const RUNNERS: [&str; 6] = ["sh", "-c", FAMILY, "nice", "-n", "10"];
     let mut args = command.get_args().skip_while(|arg| *arg != "--").skip(1);
-    let program = args.next().unwrap_or_else(|| command.get_program());
-    PathBuf::from(program).file_name().unwrap_or(program).to_string_lossy().into_owned()
+    let program = args.find(|arg| RUNNERS.iter().all(|runner| arg != runner));
+    let program = program.unwrap_or_else(|| command.get_program());
+    let name = Path::new(program).file_name().unwrap_or(program).to_string_lossy().into_owned();
+    // A script is called by its first word.
+    name.split(' ').next().unwrap_or_default().to_owned()
 }
 
-/// Returns the line of a log that says why: the first that speaks of an error, else the last.
+/// Returns the line of a log that says why: the first that speaks of an error, else the one before make's
+/// first complaint, else the last.
 fn reason(log: &Path) -> Option<String> {
+    const SIGNS: [&str; 4] = ["No space left on device", "rror:", "ERROR", "not found"];
     let text = std::fs::read(log).ok()?;
     let text = String::from_utf8_lossy(&text);
-    let telling = |line: &&str| {
-        ["No space left on device", "rror:", "***", "ERROR", "not found"]
-            .iter()
-            .any(|word| line.contains(word))
-    };
-    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
-    let first = text.lines().map(str::trim).find(telling);
-    first.or_else(|| lines.next_back()).map(|line| line.chars().take(300).collect())
+    let lines: Vec<_> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let telling = lines.iter().find(|line| SIGNS.iter().any(|sign| line.contains(sign)));
+    let before_make = || lines.iter().position(|line| line.contains("***"))?.checked_sub(1);
+    let line = telling.or_else(|| before_make().map(|at| &lines[at])).or_else(|| lines.last());
+    line.map(|line| line.chars().take(300).collect())
 }
 
 #[cfg(test)]
@@ -209,7 +232,17 @@ mod tests {
         let log = dir.path().join("log");
         let script = "echo fine; echo 'a.c:1: error: no such thing'; echo later; exit 3";
         let error = run_logged(&mut sh(script), &log, &Interrupt::never(), || ()).unwrap_err();
-        assert!(error.to_string().starts_with("sh: a.c:1: error: no such thing"), "{error}");
+        assert!(error.to_string().starts_with("echo: a.c:1: error: no such thing"), "{error}");
+    }
+
+    #[test]
+    fn what_make_complains_of_stands_before_its_complaint() {
+        let dir = tempfile::tempdir().unwrap();
+        let log = dir.path().join("log");
+        let script =
+            "echo sleep x; echo 'sleep: bad x'; echo 'make: *** [a] 1'; echo later; exit 2";
+        let error = run_logged(&mut sh(script), &log, &Interrupt::never(), || ()).unwrap_err();
+        assert!(error.to_string().starts_with("echo: sleep: bad x. The whole log"), "{error}");
     }
 
     #[test]
@@ -224,6 +257,31 @@ mod tests {
             .unwrap_err();
         assert!(matches!(error, Error::Interrupted));
         assert!(started.elapsed() < Duration::from_secs(30));
+    }
+
+    #[test]
+    fn what_a_child_started_ends_with_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("pid");
+        let script = format!(
+            "sh -c 'sleep 60; true' & echo $! > {0}.new; mv {0}.new {0}; wait",
+            file.display()
+        );
+        let child = Child::start(&mut sh(&script)).unwrap();
+        let pid = loop {
+            if let Ok(text) = std::fs::read_to_string(&file) {
+                break text.trim().to_owned();
+            }
+            thread::sleep(POLL);
+        };
+        drop(child);
+        // Whoever adopts it may take a moment to bury it.
+        let state = || std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        let patience = Instant::now() + Duration::from_secs(10);
+        while !state().is_empty() && !state().contains(") Z ") {
+            assert!(Instant::now() < patience, "{}", state());
+            thread::sleep(POLL);
+        }
     }
 
     #[test]

@@ -79,6 +79,12 @@ impl Data {
         self.root.join("patches").join(version).join("series")
     }
 
+    /// Returns a patch that is not in the series, such as `6.1/optional/NAME/NAME.patch`.
+    #[must_use]
+    pub fn patch(&self, path: &str) -> PathBuf {
+        self.root.join("patches").join(path)
+    }
+
     /// Returns a file for the guest.
     pub(crate) fn guest(&self, name: &str) -> PathBuf {
         self.root.join("guest").join(name)

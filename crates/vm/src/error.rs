@@ -54,15 +54,14 @@ pub enum Error {
     },
     /// A patch that does not apply.
     #[error(
-        "{}: does not apply to {source_name}: {why}. Refresh the patch, or take it out of {}",
-        patch.display(),
-        series.display()
+        "{}: does not apply to {source_name}: {why}. Refresh the patch, or take it out of {named_by}",
+        patch.display()
     )]
     Patch {
         /// The patch.
         patch: PathBuf,
-        /// Where it is listed.
-        series: PathBuf,
+        /// What names it: a series file, or the options.
+        named_by: String,
         /// The source it was applied to.
         source_name: String,
         /// The first hunk that failed.

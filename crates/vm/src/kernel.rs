@@ -20,9 +20,9 @@ use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
-use crate::child::{bound, output, run_logged};
+use crate::child::{bound, bound_family, output, run_logged};
 use crate::key::Mixer;
-use crate::tree::{self, Tree};
+use crate::tree::{Nursery, Tree};
 use crate::{Config, Data, Error, Interrupt, Key, Need, Result, Source, Step, Store, tools};
 
 /// Megabytes that a build takes (the base configuration: 190 MB; debugging doubles it).
@@ -55,22 +55,24 @@ pub struct Spec {
     pub flavours: Vec<String>,
     /// A fragment of the user's
     pub own: Option<PathBuf>,
+    /// Patches on top of the series
+    pub patches: Vec<PathBuf>,
 }
 
 impl Spec {
     /// Returns the plain kernel with this allocator.
     #[must_use]
     pub fn plain(allocator: &str) -> Self {
-        Self { allocator: allocator.into(), flavours: Vec::new(), own: None }
+        Self { allocator: allocator.into(), flavours: vec![], own: None, patches: vec![] }
     }
 
-    /// Returns the name: `slub`, `slmb+debug`.
+    /// Returns the name: `slub`, `slmb+debug`, `slub+my-change` with `my-change.patch`.
     #[must_use]
     pub fn name(&self) -> String {
         let mut parts = vec![self.allocator.clone()];
         parts.extend(self.flavours.iter().cloned());
         let stem = |path: &PathBuf| path.file_stem().map(|s| s.to_string_lossy().into_owned());
-        parts.extend(self.own.as_ref().and_then(stem));
+        parts.extend(self.own.iter().chain(&self.patches).filter_map(stem));
         parts.join("+")
     }
 }
@@ -189,7 +191,7 @@ impl Workshop {
     /// Everything that can be wrong with a source, patch, configuration, compiler or disk.
     pub fn build(&self, spec: &Spec, watch: &mut dyn FnMut(Step<'_>)) -> Result<Kernel> {
         let config = Config::new(&self.data, &spec.allocator, &spec.flavours, spec.own.as_deref())?;
-        let tree = tree::prepare(&self.store, &self.data, &self.source, &self.interrupt, watch)?;
+        let tree = self.nursery().prepare(&spec.patches, &self.interrupt, watch)?;
         let compiler = compiler()?;
         let key = kernel_key(&tree, &config, &compiler);
         let folder = self.store.get_or_make("kernels", &key, &self.interrupt, |partial| {
@@ -206,7 +208,7 @@ impl Workshop {
     /// When source or configuration cannot be read.
     pub fn find(&self, spec: &Spec) -> Result<Option<Kernel>> {
         let config = Config::new(&self.data, &spec.allocator, &spec.flavours, spec.own.as_deref())?;
-        let Some(tree) = tree::find(&self.store, &self.data, &self.source)? else {
+        let Some(tree) = self.nursery().find(&spec.patches)? else {
             return Ok(None);
         };
         let key = kernel_key(&tree, &config, &compiler()?);
@@ -222,7 +224,11 @@ impl Workshop {
     ///
     /// When the source or a patch cannot be read.
     pub fn tree(&self) -> Result<Option<PathBuf>> {
-        Ok(tree::find(&self.store, &self.data, &self.source)?.map(|tree| tree.path))
+        Ok(self.nursery().find(&[])?.map(|tree| tree.path))
+    }
+
+    fn nursery(&self) -> Nursery<'_> {
+        Nursery { store: &self.store, data: &self.data, source: &self.source }
     }
 
     fn make(
@@ -285,7 +291,7 @@ impl Workshop {
 
 /// Returns `make` for an out-of-tree build of `tree` in `folder`, at low priority, reproducible.
 pub(crate) fn make(tree: &Path, folder: &Path) -> Command {
-    let mut command = bound("nice");
+    let mut command = bound_family("nice");
     command.args(["-n", "10", "make", "-C"]).arg(tree);
     let mut out = std::ffi::OsString::from("O=");
     out.push(folder);

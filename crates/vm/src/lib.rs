@@ -4,9 +4,9 @@
 //!
 //! ```text
 //! Source (tarball or folder) --+
-//! Series (kernel/patches)  ----+--> tree::prepare --> build::build --> Kernel --+
-//! Config (kernel/config)   ----------------------------^                        +--> Machine::boot --> Boot
-//! Initramfs (busybox, hackbench, slablab, modules, kernel/guest/init)  ---------+
+//! Series (kernel/patches)  ----+--> tree --> Workshop::build --> Kernel --+
+//! Config (kernel/config)   ---------------------^                         +--> Machine::boot --> Boot
+//! Initramfs (busybox, hackbench, slablab, modules, kernel/guest/init)  ---+
 //! ```
 //!
 //! Everything made on the way lies in a [`Store`], under a name that is a hash of all that went into it:

@@ -5,7 +5,7 @@ use std::io::{self, BufRead, BufReader};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use crate::child::{bound, run_logged};
+use crate::child::{bound, bound_family, run_logged};
 use crate::key::Mixer;
 use crate::tools::DEBIAN_SOURCE;
 use crate::{Error, Interrupt, Key, Result};
@@ -85,7 +85,7 @@ impl Source {
             }
             Form::Folder => {
                 // tar and not cp: it can leave out the history, which is larger than the source.
-                let mut sh = bound("sh");
+                let mut sh = bound_family("sh");
                 sh.arg("-c").arg(r#"tar -cf - --exclude-vcs -C "$1" . | tar -xf - -C "$2""#);
                 sh.arg("sh").arg(&self.path).arg(into);
                 sh

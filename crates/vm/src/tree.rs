@@ -1,4 +1,10 @@
-//! A source tree with the patch series applied, kept under a key of both.
+//! A source tree with the patch series applied, and perhaps patches of the user's on top, kept under a key of
+//! all of them.
+//!
+//! # How it works
+//!
+//! A tree with further patches is made of hard links to the tree of the series, which takes seconds and hardly
+//! any room: `patch` writes a changed file beside and renames it, so the other tree keeps its own.
 //!
 //! # Differences from Linux
 //!
@@ -14,6 +20,9 @@ use crate::{Data, Error, Interrupt, Key, Result, Source, Step, Store};
 
 /// Megabytes that a patched tree takes (6.1.192: 1.5 GB).
 const TREE_MIB: u64 = 1800;
+
+/// Megabytes that a tree of hard links takes: its folders (measured: 22 MB).
+const LINKS_MIB: u64 = 60;
 
 /// The patches for one series of kernels, in order.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,34 +66,33 @@ impl Series {
     pub fn patches(&self) -> &[PathBuf] {
         &self.patches
     }
+}
 
-    /// Applies the patches to `tree`.
-    fn apply(&self, tree: &Path, source: &Source, interrupt: &Interrupt) -> Result<()> {
-        for patch in &self.patches {
-            let log = tree.with_extension("log");
-            let mut command = bound("patch");
-            // No fuzz: a hunk that only nearly fits may land in the wrong function.
-            command.args([
-                "-p1",
-                "--forward",
-                "--batch",
-                "--fuzz=0",
-                "--no-backup-if-mismatch",
-                "-d",
-            ]);
-            command.arg(tree).arg("-i").arg(patch);
-            run_logged(&mut command, &log, interrupt, || ()).map_err(|error| match error {
-                Error::Tool { .. } => Error::Patch {
-                    patch: patch.clone(),
-                    series: self.file.clone(),
-                    source_name: source.path().display().to_string(),
-                    why: first_failure(&fs::read_to_string(&log).unwrap_or_default()),
-                },
-                other => other,
-            })?;
-        }
-        Ok(())
+/// Applies `patches`, which `named_by` names, to `tree`.
+fn apply(
+    patches: &[PathBuf],
+    named_by: &str,
+    tree: &Path,
+    source: &Source,
+    interrupt: &Interrupt,
+) -> Result<()> {
+    for patch in patches {
+        let log = tree.with_extension("log");
+        let mut command = bound("patch");
+        // No fuzz: a hunk that only nearly fits may land in the wrong function.
+        command.args(["-p1", "--forward", "--batch", "--fuzz=0", "--no-backup-if-mismatch", "-d"]);
+        command.arg(tree).arg("-i").arg(patch);
+        run_logged(&mut command, &log, interrupt, || ()).map_err(|error| match error {
+            Error::Tool { .. } => Error::Patch {
+                patch: patch.clone(),
+                named_by: named_by.to_owned(),
+                source_name: source.path().display().to_string(),
+                why: first_failure(&fs::read_to_string(&log).unwrap_or_default()),
+            },
+            other => other,
+        })?;
     }
+    Ok(())
 }
 
 /// Returns the file and hunk that failed first, from what `patch` printed.
@@ -110,36 +118,86 @@ pub(crate) struct Tree {
     pub(crate) path: PathBuf,
 }
 
-/// Returns the tree of `source` with the series that fits applied, made when it is not in the store.
-pub(crate) fn prepare(
-    store: &Store,
-    data: &Data,
-    source: &Source,
-    interrupt: &Interrupt,
-    watch: &mut dyn FnMut(Step<'_>),
-) -> Result<Tree> {
-    let key = tree_key(data, source)?;
-    let path = store.get_or_make("trees", &key, interrupt, |partial| {
-        store.need_space(TREE_MIB)?;
-        // What a run that was stopped left is not known to be whole, and cheap to make again.
-        fs::remove_dir_all(partial).map_err(Error::io("cannot remove", partial))?;
-        fs::create_dir(partial).map_err(Error::io("cannot make", partial))?;
-        watch(Step::Begin("unpacking the source"));
-        source.copy_into(partial, interrupt)?;
-        watch(Step::Begin("applying the patches"));
-        let series = Series::read(data, &source.version_of(partial)?.series())?;
-        series.apply(partial, source, interrupt).inspect_err(|_| {
-            // A tree that cannot be finished is 1.5 GB that nobody will take up again.
-            let _ = fs::remove_dir_all(partial);
-        })
-    })?;
-    Ok(Tree { key, path })
+/// Where trees come from and go to.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Nursery<'a> {
+    /// The cache
+    pub(crate) store: &'a Store,
+    /// The series
+    pub(crate) data: &'a Data,
+    /// The source
+    pub(crate) source: &'a Source,
 }
 
-/// Returns the tree if it is in the store.
-pub(crate) fn find(store: &Store, data: &Data, source: &Source) -> Result<Option<Tree>> {
-    let key = tree_key(data, source)?;
-    Ok(store.get("trees", &key).map(|path| Tree { key, path }))
+impl Nursery<'_> {
+    /// Returns the tree of the source with the series that fits and then `further` patches applied, made when
+    /// it is not in the store.
+    pub(crate) fn prepare(
+        &self,
+        further: &[PathBuf],
+        interrupt: &Interrupt,
+        watch: &mut dyn FnMut(Step<'_>),
+    ) -> Result<Tree> {
+        let key = tree_key(self.data, self.source)?;
+        let path = self.store.get_or_make("trees", &key, interrupt, |partial| {
+            self.store.need_space(TREE_MIB)?;
+            make_empty(partial)?;
+            watch(Step::Begin("unpacking the source"));
+            self.source.copy_into(partial, interrupt)?;
+            watch(Step::Begin("applying the patches"));
+            let series = Series::read(self.data, &self.source.version_of(partial)?.series())?;
+            let named_by = series.file.display().to_string();
+            apply(&series.patches, &named_by, partial, self.source, interrupt)
+                .inspect_err(|_| remove(partial))
+        })?;
+        let base = Tree { key, path };
+        if further.is_empty() {
+            return Ok(base);
+        }
+        let key = further_key(&base.key, further)?;
+        let path = self.store.get_or_make("trees", &key, interrupt, |partial| {
+            self.store.need_space(LINKS_MIB)?;
+            make_empty(partial)?;
+            watch(Step::Begin("applying the further patches"));
+            let mut copy = bound("cp");
+            copy.arg("-al").arg(base.path.join(".")).arg(partial);
+            run_logged(&mut copy, &partial.with_extension("log"), interrupt, || ())?;
+            apply(further, "the patches asked for", partial, self.source, interrupt)
+                .inspect_err(|_| remove(partial))
+        })?;
+        Ok(Tree { key, path })
+    }
+
+    /// Returns the tree if it is in the store.
+    pub(crate) fn find(&self, further: &[PathBuf]) -> Result<Option<Tree>> {
+        let mut key = tree_key(self.data, self.source)?;
+        if !further.is_empty() {
+            key = further_key(&key, further)?;
+        }
+        Ok(self.store.get("trees", &key).map(|path| Tree { key, path }))
+    }
+}
+
+/// Makes `partial` an empty folder: what a run that was stopped left is not known to be whole, and cheap to
+/// make again.
+fn make_empty(partial: &Path) -> Result<()> {
+    fs::remove_dir_all(partial).map_err(Error::io("cannot remove", partial))?;
+    fs::create_dir(partial).map_err(Error::io("cannot make", partial))
+}
+
+/// Removes a tree that cannot be finished, 1.5 GB that nobody will take up again.
+fn remove(partial: &Path) {
+    let _ = fs::remove_dir_all(partial);
+}
+
+/// Returns the key of a tree with further patches.
+fn further_key(base: &Key, patches: &[PathBuf]) -> Result<Key> {
+    let mut mixer = Mixer::new("tree with further patches");
+    mixer.mix(base.as_str());
+    for patch in patches {
+        mixer.mix_file(patch).map_err(Error::io("cannot read the patch", patch))?;
+    }
+    Ok(mixer.key())
 }
 
 /// Returns the key of a patched tree.
@@ -197,10 +255,15 @@ mod tests {
         }
 
         fn prepare(&self) -> Result<Tree> {
-            let store = Store::open(self.dir.path().join("cache")).unwrap();
-            let data = Data::at(&self.dir.path().join("kernel")).unwrap();
-            let source = Source::at(&self.dir.path().join("linux")).unwrap();
-            prepare(&store, &data, &source, &Interrupt::never(), &mut |_| ())
+            self.prepare_with(&[])
+        }
+
+        fn prepare_with(&self, further: &[PathBuf]) -> Result<Tree> {
+            let store = &Store::open(self.dir.path().join("cache")).unwrap();
+            let data = &Data::at(&self.dir.path().join("kernel")).unwrap();
+            let source = &Source::at(&self.dir.path().join("linux")).unwrap();
+            let nursery = Nursery { store, data, source };
+            nursery.prepare(further, &Interrupt::never(), &mut |_| ())
         }
     }
 
@@ -243,6 +306,22 @@ mod tests {
         let patch = place.dir.path().join("kernel/patches/6.1/a.patch");
         fs::write(patch, patch_of("two", "Two")).unwrap();
         assert_ne!(place.prepare().unwrap().key, before.key);
+    }
+
+    #[test]
+    fn a_further_patch_makes_a_tree_of_its_own_and_leaves_the_other_alone() {
+        let place = Place::new(&[("a.patch", &patch_of("two", "TWO"))]);
+        let further = place.dir.path().join("mine.patch");
+        fs::write(&further, patch_of("TWO", "2")).unwrap();
+        let mine = place.prepare_with(std::slice::from_ref(&further)).unwrap();
+        let base = place.prepare().unwrap();
+        let text = |tree: &Tree| fs::read_to_string(tree.path.join("mm/slab_common.c")).unwrap();
+        assert_eq!(text(&mine), "one\n2\nthree\n");
+        assert_eq!(text(&base), "one\nTWO\nthree\n");
+        assert!(mine.path.join("Makefile").is_file() && mine.key != base.key);
+        fs::write(&further, patch_of("two", "2")).unwrap();
+        let error = place.prepare_with(&[further]).unwrap_err().to_string();
+        assert!(error.contains("take it out of the patches asked for"), "{error}");
     }
 
     #[test]
