@@ -8,6 +8,7 @@ mod check;
 mod clean;
 mod list;
 mod options;
+mod predict;
 mod profile;
 mod run;
 
@@ -38,6 +39,8 @@ enum Command {
     Boot(boot::Args),
     /// Run an experiment: build, boot, measure, compare
     Run(run::Args),
+    /// Hold predictions from a guest's trace against what guests show
+    Predict(predict::Args),
     /// Draw a flame graph of a kernel under hackbench
     Profile(profile::Args),
     /// Remove what the cache has and nothing needs any more
@@ -52,6 +55,7 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
         Command::Build(args) => build::run(args, output),
         Command::Boot(args) => boot::run(args, output),
         Command::Run(args) => run::run(args, output),
+        Command::Predict(args) => predict::run(args, output),
         Command::Profile(args) => profile::run(args, output),
         Command::Clean(args) => clean::run(args, output),
     }

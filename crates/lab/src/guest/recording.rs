@@ -1,0 +1,146 @@
+//! Guests that record their own allocations, with the slabs they hold when the recording ends.
+//!
+//! # How it works
+//!
+//! From the boot on, the kernel's own trace buffer is filled (`trace_event=`), stopped after the load, and sent
+//! as text: it has the allocations of the boot itself, which no program can record. During a load alone, the
+//! guest runs `slablab record`.
+//!
+//! # Invariants
+//!
+//! - A buffer that lost events is an error, never a trace.
+//! - The slabs are those of the moment in which the recording ends, but for what reading them takes.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use slablab_vm::{Accel, Boot, Initramfs, Kernel, Machine, Workshop};
+
+use crate::{Error, Result};
+
+/// The events that a trace is made of.
+const EVENTS: &str = "kmem:kmalloc,kmem:kfree,kmem:kmem_cache_alloc,kmem:kmem_cache_free";
+
+/// The kernel's buffer for each CPU in MiB: an event takes 54 bytes, the boot of the base configuration makes
+/// 310,000 of them.
+const BUFFER_MIB: u32 = 96;
+
+/// A guest that is to record itself.
+#[derive(Debug, Clone)]
+pub struct Recorder<'a> {
+    /// What makes guests
+    pub workshop: &'a Workshop,
+    /// The kernel
+    pub kernel: Kernel,
+    /// Virtual CPUs
+    pub cpus: u32,
+    /// Boot parameters
+    pub arguments: Vec<String>,
+    /// A snippet for busybox's shell
+    pub load: String,
+    /// The accelerator
+    pub accel: Accel,
+}
+
+/// What a guest recorded.
+#[derive(Debug, Clone)]
+pub struct Recording {
+    /// The trace: text of the kernel's own, or the Parquet file of `slablab record`
+    pub trace: PathBuf,
+    /// `/proc/slabinfo` at its end; empty for an allocator without slabs for each cache
+    pub slabinfo: String,
+    /// `Slab` of `/proc/meminfo` at its end, in kB
+    pub slab_kb: u64,
+    /// The same before the load
+    pub slab_kb_before: u64,
+}
+
+impl Recorder<'_> {
+    /// Boots, with the guest's files in `folder`, and records from the boot to the end of the load.
+    ///
+    /// # Errors
+    ///
+    /// When the guest gets into trouble, or the buffer lost events.
+    pub fn from_boot(&self, folder: &Path) -> Result<Recording> {
+        let job = format!(
+            "before=$(meminfo Slab)\n\
+             {}\n\
+             echo 0 > /sys/kernel/tracing/tracing_on\n\
+             {SLABS}\
+             lost=$(awk '/overrun:|dropped/ {{ n += $NF }} END {{ print n }}' \
+             /sys/kernel/tracing/per_cpu/cpu*/stats)\n\
+             [ \"$lost\" -eq 0 ] || fail \"$lost events lost: the trace buffer is too small for this load\"\n\
+             cat /sys/kernel/tracing/trace > /tmp/trace\n\
+             send trace.txt /tmp/trace\n",
+            self.load
+        );
+        let mut machine = self.machine(Initramfs::new(&self.workshop.data, &job)?)?;
+        // Text has pointers hashed, and all of them alike until there is entropy.
+        machine.arguments.extend([
+            format!("trace_event={EVENTS}"),
+            format!("trace_buf_size={BUFFER_MIB}M"),
+            "no_hash_pointers".into(),
+        ]);
+        self.boot(&machine, "trace.txt", folder)
+    }
+
+    /// Boots, with the guest's files in `folder`, and records the load with `slablab`, a program of this machine.
+    ///
+    /// # Errors
+    ///
+    /// When the guest gets into trouble.
+    pub fn of_load(&self, slablab: &Path, folder: &Path) -> Result<Recording> {
+        let script = format!(
+            "for lib in /lib/*.sh; do . \"$lib\"; done\nbefore=$(meminfo Slab)\n{}\n{SLABS}",
+            self.load
+        );
+        // What stands between the quotation marks of a here-document is not touched by the shell.
+        let job = format!(
+            "cat > /tmp/load <<'END OF LOAD'\n{script}\nEND OF LOAD\n\
+             slablab record -o /tmp/trace.parquet -- sh -eu /tmp/load 2> /tmp/recorder\n\
+             tail -n 1 /tmp/recorder\n\
+             send trace.parquet /tmp/trace.parquet\n"
+        );
+        let mut initramfs = Initramfs::new(&self.workshop.data, &job)?;
+        initramfs.program("slablab", slablab)?;
+        self.boot(&self.machine(initramfs)?, "trace.parquet", folder)
+    }
+
+    fn machine(&self, mut initramfs: Initramfs) -> Result<Machine> {
+        initramfs.tool("hackbench")?;
+        let mut machine = Machine::new(self.kernel.clone(), self.cpus, initramfs);
+        machine.memory_mib = 1024 + 2 * BUFFER_MIB * self.cpus;
+        machine.arguments.clone_from(&self.arguments);
+        Ok(machine)
+    }
+
+    fn boot(&self, machine: &Machine, trace: &str, folder: &Path) -> Result<Recording> {
+        let boot = machine.boot(self.accel, folder, &self.workshop.interrupt, &mut |_| Ok(()))?;
+        let slabs = boot.rows_of("slabs").next();
+        let kb = |key: &str| slabs.and_then(|row| row[key].as_u64());
+        let missing = || Error::Plan(format!("guest {}: no slabs came back", machine.name()));
+        Ok(Recording {
+            trace: file(&boot, trace, machine)?,
+            slabinfo: read(&file(&boot, "slabinfo.txt", machine)?)?,
+            slab_kb: kb("slab_kb").ok_or_else(missing)?,
+            slab_kb_before: kb("slab_kb_before").ok_or_else(missing)?,
+        })
+    }
+}
+
+/// Sends what is held: SLOB and SLMB have no slabinfo.
+const SLABS: &str = "\
+    cat /proc/slabinfo > /tmp/slabinfo 2> /dev/null || true\n\
+    row \"\\\"kind\\\":\\\"slabs\\\",\\\"slab_kb_before\\\":$before,\\\"slab_kb\\\":$(meminfo Slab)\"\n\
+    send slabinfo.txt /tmp/slabinfo\n";
+
+fn file(boot: &Boot, name: &str, machine: &Machine) -> Result<PathBuf> {
+    let found = boot.files.iter().find(|(sent, _)| sent == name);
+    let missing = || Error::Plan(format!("guest {}: no {name} came back", machine.name()));
+    found.map(|(_, path)| path.clone()).ok_or_else(missing)
+}
+
+fn read(path: &Path) -> Result<String> {
+    let why = |e| Error::Raw { path: path.to_owned(), why: format!("cannot read: {e}") };
+    fs::read_to_string(path).map_err(why)
+}

@@ -1,0 +1,95 @@
+//! The golden case: upstream gave event fields and files caches of their own in Linux 3.10 (commit
+//! d1a291437f75), and counted what that saved. A kernel with that undone records its boot; advice from the
+//! trace is held against the kernel as upstream has it.
+//!
+//! In 6.1 a field has 56 bytes, 8 less than its kmalloc class, and a file has grown to 96, which is a class: a
+//! cache of its own saves nothing for it any more, and that is what advice has to say.
+
+use std::process::ExitCode;
+
+use anyhow::{Result, bail};
+use slablab_klab::Recording;
+use slablab_kmem::BackendKind;
+use slablab_replay::{Advice, AdviceList, Change, advise};
+use slablab_vm::{Data, Spec};
+
+use super::{Answer, Boot, Common, Line, Site, class_name, describe, held_bytes, open_trace};
+use crate::cli::OutputArgs;
+
+const PATCHES: &str = "6.1/optional/ftrace-event-kmalloc";
+
+/// The functions that allocate, and the caches that upstream made for them.
+const SITES: [(&str, &str); 2] = [
+    ("__trace_define_field", "ftrace_event_field"),
+    ("trace_create_new_event", "trace_event_file"),
+];
+
+/// How many lines of advice a developer reads.
+const RANK_MOST: usize = 5;
+
+/// Runs `slablab kernel predict ftrace-event`.
+pub(super) fn run(args: &Common, output: &OutputArgs) -> Result<ExitCode> {
+    let data = Data::find()?;
+    let patch = |name: &str| data.patch(&format!("{PATCHES}/{name}.patch"));
+    let first = patch("kmem-events-first");
+    let spec = |patches| Spec { flavours: vec!["events".into()], patches, ..Spec::plain("slub") };
+    let specs = [spec(vec![first.clone()]), spec(vec![first, patch("ftrace-event-kmalloc")])];
+    let (site, kernels) = Site::open(args, "ftrace-event", &specs)?;
+    let (mut upstream, mut undone) = (Vec::new(), Vec::new());
+    for round in 0..args.rounds {
+        for (kernel, name, recordings) in
+            [(&kernels[0], "upstream", &mut upstream), (&kernels[1], "undone", &mut undone)]
+        {
+            recordings.push(site.record(&Boot {
+                name: format!("{round}-{name}"),
+                kernel,
+                cpus: 1,
+                arguments: &["slab_nomerge"],
+                load: "true",
+                from_boot: true,
+            })?);
+        }
+    }
+    let (path, reader) = open_trace(&undone[0])?;
+    let list = advise(&reader, BackendKind::Slub, 1 << 30, &mut |_| ())?;
+    let mut answer = Answer {
+        question: "does advice find what upstream found, and does it save what advice says?",
+        facts: vec![
+            format!("{}, {}", kernels[1].release(), kernels[1].spec.name()),
+            describe(&path, &reader),
+        ],
+        lines: Vec::new(),
+        notes: Vec::new(),
+        trace: path,
+    };
+    for (function, cache) in SITES {
+        let (rank, advice) = find(&list, function)?;
+        let class = class_name(advice.class_bytes);
+        let saved = |(undone, upstream): (&Recording, &Recording)| {
+            held_bytes(undone, &[&class]) - held_bytes(upstream, &[&class, cache])
+        };
+        let measured = undone.iter().zip(&upstream).map(saved).collect();
+        let what = format!("saved by {cache} ({} B, {class})", advice.object_bytes);
+        answer.lines.push(Line::new(what, advice.saved_bytes_end, measured, 4096));
+        let among = if rank <= RANK_MOST { "among" } else { "not among" };
+        answer.notes.push(format!(
+            "{}: line {rank} of {} by bytes saved, {among} the first {RANK_MOST}; {}",
+            advice.subject,
+            list.advice.len(),
+            advice.reason
+        ));
+    }
+    answer.print(output)
+}
+
+/// Returns the advice for a cache of its own for what `function` allocates, and its rank.
+fn find<'a>(list: &'a AdviceList, function: &str) -> Result<(usize, &'a Advice)> {
+    let is_it = |advice: &Advice| {
+        matches!(advice.change, Change::Dedicate { .. })
+            && advice.subject.split('+').next() == Some(function)
+    };
+    match list.advice.iter().position(is_it) {
+        Some(at) => Ok((at + 1, &list.advice[at])),
+        None => bail!("no advice about {function}: the trace has no kmalloc there"),
+    }
+}
