@@ -9,7 +9,12 @@ fuzz_target!(|data: &[u8]| {
     let input = directory.join(format!("slablab-fuzz-text-{}", std::process::id()));
     let output = input.with_extension("parquet");
     std::fs::write(&input, data).unwrap();
-    let options = ImportOptions { input, format: Some(Format::PerfScript), output: output.clone() };
+    let options = ImportOptions {
+        input,
+        format: Some(Format::PerfScript),
+        output: output.clone(),
+        slabinfo: None,
+    };
     if let Ok(meta) = import(&options, &mut |_| {}) {
         let reader = TraceReader::open(&output).unwrap();
         assert_eq!(reader.meta(), &meta);

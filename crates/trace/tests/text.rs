@@ -12,7 +12,7 @@ struct Imported {
 fn import_file(input: PathBuf, format: Option<Format>) -> Result<Imported, String> {
     let directory = tempfile::tempdir().unwrap();
     let output = directory.path().join("t.parquet");
-    let options = ImportOptions { input, format, output: output.clone() };
+    let options = ImportOptions { input, format, output: output.clone(), slabinfo: None };
     let meta = import(&options, &mut |_| {}).map_err(|error| {
         assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0, "half-written");
         error.to_string()
@@ -41,6 +41,27 @@ fn line(cpu: u32, time: &str, rest: &str) -> String {
 const ALLOC: &str = "kmalloc: call_site=f+0x1 ptr=0xffff888100000000 bytes_req=30 bytes_alloc=32 \
     gfp_flags=GFP_KERNEL node=-1 accounted=false";
 const FREE: &str = "kfree: call_site=g+0x2 ptr=0xffff888100000000";
+
+#[test]
+fn a_slabinfo_names_caches_whose_objects_were_never_freed() {
+    let Imported { rows, .. } = import_file(fixture("trace-6.1.txt"), None).unwrap();
+    let nameless = |row: &&Event| row.kind == Kind::KmemCacheAlloc && row.cache == NONE;
+    let bytes = rows.iter().find(nameless).unwrap().bytes_alloc;
+    let directory = tempfile::tempdir().unwrap();
+    let slabinfo = format!(
+        "slabinfo - version: 2.1\n# name\n\
+         never_freed 1 8 {bytes} 8 1 : tunables 0 0 0 : slabdata 1 1 0\n"
+    );
+    let options = ImportOptions {
+        input: fixture("trace-6.1.txt"),
+        format: None,
+        output: directory.path().join("t.parquet"),
+        slabinfo: Some(slabinfo.clone()),
+    };
+    let meta = import(&options, &mut |_| {}).unwrap();
+    assert!(meta.caches.iter().any(|cache| cache.name == "never_freed" && cache.allocs > 0));
+    assert_eq!(meta.slabs_end.unwrap().slabinfo, slabinfo);
+}
 
 #[test]
 fn caches_of_6_1_come_from_the_frees_and_from_allocations_alike() {

@@ -58,7 +58,7 @@ pub use probe::{Accel, AccelChoice};
 pub use source::Source;
 pub use store::Store;
 pub use tools::{Need, install, missing};
-pub use tree::Series;
+pub use tree::{Series, patch_path};
 
 /// What is being done, for whoever shows progress.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -68,6 +68,20 @@ impl Series {
     }
 }
 
+/// Reads the path of a patch, and makes it one that holds in every folder.
+///
+/// # Errors
+///
+/// When there is no such file.
+pub fn patch_path(text: &str) -> Result<PathBuf> {
+    let path = Path::new(text);
+    let found = fs::canonicalize(path).map_err(Error::io("no such patch", path))?;
+    match found.is_file() {
+        true => Ok(found),
+        false => Err(Error::io("cannot read", path)(std::io::ErrorKind::IsADirectory.into())),
+    }
+}
+
 /// Applies `patches`, which `named_by` names, to `tree`.
 fn apply(
     patches: &[PathBuf],

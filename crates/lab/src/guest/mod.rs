@@ -12,6 +12,7 @@
 mod boots;
 mod options;
 mod profile;
+mod recording;
 
 use serde_json::Value;
 use slablab_vm::Spec;
@@ -22,6 +23,7 @@ pub(crate) use boots::prepare;
 pub(crate) use options::Options;
 pub use options::PARAMETERS;
 pub use profile::{Profile, ProfileLoad, profile};
+pub use recording::{Recorder, Recording};
 
 /// Virtual CPUs of the guests: the parameter that is a point of most experiments.
 pub(crate) const CPUS: (&str, &str) =

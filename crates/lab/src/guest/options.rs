@@ -11,6 +11,7 @@ use crate::{Error, Request, Result};
 pub const PARAMETERS: &[(&str, &str)] = &[
     ("flavour", "further fragments of kernel/config, by comma, such as debug"),
     ("config", "a fragment of your own"),
+    ("patch", "patches on top of kernel/patches, by comma"),
     ("source", "Linux to build, a folder or a tarball; Debian's linux-source-6.1 by default"),
     ("cache", "where builds are kept; $XDG_CACHE_HOME/slablab or ~/.cache/slablab by default"),
     ("jobs", "compilers at a time; one for each processor by default"),
@@ -23,6 +24,7 @@ pub const PARAMETERS: &[(&str, &str)] = &[
 pub(crate) struct Options {
     flavours: Vec<String>,
     config: Option<PathBuf>,
+    patches: Vec<PathBuf>,
     source: Option<PathBuf>,
     cache: Option<PathBuf>,
     jobs: Option<usize>,
@@ -59,6 +61,11 @@ impl Options {
         let options = Self {
             flavours: request.list("flavour", &[]),
             config: path("config"),
+            patches: request
+                .list("patch", &[])
+                .iter()
+                .map(|name| slablab_vm::patch_path(name))
+                .collect::<slablab_vm::Result<_>>()?,
             source: path("source"),
             cache: path("cache"),
             jobs: number("jobs", 1024)?.map(|jobs| jobs as usize),
@@ -81,6 +88,7 @@ impl Options {
             allocator: allocator.to_owned(),
             flavours: self.flavours.clone(),
             own: self.config.clone(),
+            patches: self.patches.clone(),
         }
     }
 

@@ -118,7 +118,7 @@ impl Recorder<'_> {
         let boot = machine.boot(self.accel, folder, &self.workshop.interrupt, &mut |_| Ok(()))?;
         let slabs = boot.rows_of("slabs").next();
         let kb = |key: &str| slabs.and_then(|row| row[key].as_u64());
-        let missing = || Error::Plan(format!("guest {}: no slabs came back", machine.name()));
+        let missing = || Error::Request(format!("guest {}: no slabs came back", machine.name()));
         Ok(Recording {
             trace: file(&boot, trace, machine)?,
             slabinfo: read(&file(&boot, "slabinfo.txt", machine)?)?,
@@ -136,11 +136,10 @@ const SLABS: &str = "\
 
 fn file(boot: &Boot, name: &str, machine: &Machine) -> Result<PathBuf> {
     let found = boot.files.iter().find(|(sent, _)| sent == name);
-    let missing = || Error::Plan(format!("guest {}: no {name} came back", machine.name()));
+    let missing = || Error::Request(format!("guest {}: no {name} came back", machine.name()));
     found.map(|(_, path)| path.clone()).ok_or_else(missing)
 }
 
 fn read(path: &Path) -> Result<String> {
-    let why = |e| Error::Raw { path: path.to_owned(), why: format!("cannot read: {e}") };
-    fs::read_to_string(path).map_err(why)
+    fs::read_to_string(path).map_err(Error::io(path, "read"))
 }

@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::Result;
+use anyhow::{Context, Result, bail};
 use slablab_trace::{Format, ImportOptions, Meta, TraceReader};
 use tempfile::TempDir;
 
@@ -30,12 +30,17 @@ pub(crate) struct Args {
     /// The recording's format, if it is not to be found out
     #[arg(long, value_name = "FORMAT", value_parser = parse_format)]
     from: Option<Format>,
+    /// /proc/slabinfo of the recorded machine when the recording ended: names caches that the events
+    /// do not (kernels before 6.8)
+    #[arg(long, value_name = "FILE")]
+    slabinfo: Option<PathBuf>,
 }
 
 /// Runs `slablab import`.
 pub(crate) fn run(args: &Args, _output: &OutputArgs) -> Result<ExitCode> {
     let output = args.output.clone().unwrap_or_else(|| default_output(&args.input));
-    let meta = import(&args.input, args.from, &output)?;
+    let slabinfo = args.slabinfo.as_deref().map(read_slabinfo).transpose()?;
+    let meta = import(&args.input, args.from, &output, slabinfo)?;
     let size = std::fs::metadata(&output).map_or(0, |file| file.len());
     eprintln!(
         "[ slablab import: {} events, {:.1} % of them not placed; {} written to {} ]",
@@ -64,7 +69,7 @@ pub(crate) fn open(path: &Path) -> Result<OpenTrace> {
     }
     let folder = tempfile::Builder::new().prefix("slablab-").tempdir()?;
     let output = folder.path().join("imported.parquet");
-    import(path, None, &output)?;
+    import(path, None, &output, None)?;
     Ok(OpenTrace { reader: TraceReader::open(&output)?, _folder: Some(folder) })
 }
 
@@ -75,10 +80,26 @@ pub(crate) fn is_trace(path: &Path) -> bool {
     read.is_ok() && &magic == b"PAR1"
 }
 
-fn import(input: &Path, format: Option<Format>, output: &Path) -> Result<Meta> {
-    let options = ImportOptions { input: input.to_owned(), format, output: output.to_owned() };
+fn import(
+    input: &Path,
+    format: Option<Format>,
+    output: &Path,
+    slabinfo: Option<String>,
+) -> Result<Meta> {
+    let options =
+        ImportOptions { input: input.to_owned(), format, output: output.to_owned(), slabinfo };
     let mut progress = Progress::phases();
     Ok(slablab_trace::import(&options, &mut |step| progress.step(step))?)
+}
+
+/// Reads a saved `/proc/slabinfo`.
+fn read_slabinfo(path: &Path) -> Result<String> {
+    let text = std::fs::read_to_string(path)
+        .with_context(|| format!("{}: cannot read", path.display()))?;
+    if !text.starts_with("slabinfo - version: 2.") {
+        bail!("{}: no text of /proc/slabinfo, version 2", path.display());
+    }
+    Ok(text)
 }
 
 fn default_output(input: &Path) -> PathBuf {

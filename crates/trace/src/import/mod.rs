@@ -32,6 +32,9 @@ pub struct ImportOptions {
     pub format: Option<Format>,
     /// The trace file to write.
     pub output: PathBuf,
+    /// `/proc/slabinfo` of the recorded machine when the recording ended: names caches and classes that
+    /// the events do not.
+    pub slabinfo: Option<String>,
 }
 
 /// How far a long work has come.
@@ -60,7 +63,10 @@ pub fn import(options: &ImportOptions, progress: &mut dyn FnMut(Progress)) -> Re
         let skipped = &source.facts().skipped;
         return Err(no_events(&options.input, skipped));
     }
-    let meta = source.facts().meta.clone();
+    let mut meta = source.facts().meta.clone();
+    if let Some(text) = &options.slabinfo {
+        meta.slabs_end.get_or_insert_default().slabinfo.clone_from(text);
+    }
     importer.finish(source.as_ref(), meta)
 }
 

@@ -1,9 +1,8 @@
 //! The options that the sub-commands of `slablab kernel` share, and what is made of them.
 
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 use slablab_vm::{
     Accel, AccelChoice, Config, Data, Interrupt, Need, Source, Spec, Store, Workshop,
@@ -35,7 +34,7 @@ pub(crate) struct SpecArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
     /// Apply a patch on top of kernel/patches; may be given several times, in order
-    #[arg(long = "patch", value_name = "FILE", value_parser = patch_path)]
+    #[arg(long = "patch", value_name = "FILE", value_parser = slablab_vm::patch_path)]
     pub(crate) patches: Vec<PathBuf>,
 }
 
@@ -57,12 +56,6 @@ impl SpecArgs {
             patches: self.patches.clone(),
         }
     }
-}
-
-/// Reads the path of a patch, and makes it one that holds in every folder.
-fn patch_path(text: &str) -> std::result::Result<PathBuf, String> {
-    let path = std::fs::canonicalize(text).map_err(|e| format!("no such patch: {e}"))?;
-    if path.is_file() { Ok(path) } else { Err("this is a folder; name a patch in it".into()) }
 }
 
 /// Which accelerator runs the guests.
@@ -135,39 +128,26 @@ pub(crate) fn allocators(names: &[String], data: &Data) -> Vec<String> {
     if names.is_empty() { data.allocators() } else { names.to_vec() }
 }
 
-/// Returns the folder for results that was asked for, else `slablab-results/TIME-WHAT`.
-pub(crate) fn results_folder(asked: Option<&Path>, what: &str) -> PathBuf {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    let default = || PathBuf::from(format!("slablab-results/{}-{what}", stamp(now)));
-    asked.map_or_else(default, Path::to_owned)
-}
-
-/// Returns a time as `20261121-050000`, in UTC.
+/// Returns the folder for results that was asked for, else `slablab-results/WHAT` or the next that is free.
 ///
-/// Source: Howard Hinnant, chrono-Compatible Low-Level Date Algorithms, `civil_from_days`.
-fn stamp(since_1970: Duration) -> String {
-    let seconds = since_1970.as_secs();
-    let (days, rest) = (seconds / 86_400 + 719_468, seconds % 86_400);
-    let (era, day_of_era) = (days / 146_097, days % 146_097);
-    let year_of_era =
-        (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month_from_march = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
-    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
-    let year = era * 400 + year_of_era + u64::from(month <= 2);
-    let (hour, minute, second) = (rest / 3_600, rest / 60 % 60, rest % 60);
-    format!("{year:04}{month:02}{day:02}-{hour:02}{minute:02}{second:02}")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn stamps_are_utc() {
-        assert_eq!(stamp(Duration::from_secs(0)), "19700101-000000");
-        assert_eq!(stamp(Duration::from_secs(951_782_399)), "20000228-235959");
-        assert_eq!(stamp(Duration::from_secs(1_795_236_028)), "20261121-044028");
+/// # Errors
+///
+/// When the folder that was asked for is there already: no result is ever overwritten.
+pub(crate) fn results_folder(asked: Option<&Path>, what: &str) -> Result<PathBuf> {
+    match asked {
+        Some(folder) if folder.exists() => {
+            bail!("{}: is there already. Name another folder with -o", folder.display())
+        }
+        Some(folder) => Ok(folder.to_owned()),
+        None => {
+            let base = Path::new("slablab-results");
+            let mut names = (2..).map(|n| base.join(format!("{what}-{n}")));
+            let first = base.join(what);
+            Ok(if first.exists() {
+                names.find(|path| !path.exists()).unwrap_or(first)
+            } else {
+                first
+            })
+        }
     }
 }

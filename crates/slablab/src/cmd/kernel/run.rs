@@ -163,6 +163,8 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     params.list("cpus", &common.cpus);
     params.list("flavour", &common.spec.flavours);
     params.set("config", path(&common.spec.config));
+    let patches: Vec<_> = common.spec.patches.iter().map(|path| path.display()).collect();
+    params.list("patch", &patches);
     params.set("source", path(&common.workshop.source));
     params.set("cache", path(&common.workshop.cache));
     params.set("jobs", common.workshop.jobs);

@@ -6,8 +6,8 @@
 use std::process::ExitCode;
 
 use anyhow::Result;
-use slablab_klab::Recording;
 use slablab_kmem::BackendKind;
+use slablab_lab::guest::Recording;
 use slablab_replay::{Allocator, Changes, Plan, select_sites, what_if};
 use slablab_vm::Spec;
 

@@ -8,8 +8,8 @@
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
-use slablab_klab::Recording;
 use slablab_kmem::BackendKind;
+use slablab_lab::guest::Recording;
 use slablab_replay::{Advice, AdviceList, Change, advise};
 use slablab_vm::{Data, Spec};
 

@@ -10,17 +10,17 @@ mod slabs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 use clap::Subcommand;
 use serde::Serialize;
-use slablab_klab::{Recorder, Recording};
+use slablab_lab::guest::{Recorder, Recording};
 use slablab_trace::{ImportOptions, SlabSnapshot, TraceReader};
 use slablab_vm::{Accel, AccelChoice, Kernel, Need, Spec, Workshop};
 
-use super::options::{self, AccelArg, StepBar, WorkshopArgs};
+use super::options::{self, AccelArg, WorkshopArgs};
 use crate::cli::OutputArgs;
 use crate::output::{self, Cell, Column, Page, Report, Table};
-use crate::progress::Progress;
+use crate::progress::{Progress, StepBar};
 
 /// How far a prediction may be off.
 const TOLERANCE_SHARE: f64 = 0.25;
@@ -59,7 +59,8 @@ struct Common {
     /// How guests run
     #[arg(long, value_enum, default_value_t = AccelArg::Auto)]
     accel: AccelArg,
-    /// Where traces and consoles go [default: slablab-results/<time>-<case>]
+    /// Where traces and consoles go [default: slablab-results/predict-CASE, or the
+    /// next that is free]
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
     #[command(flatten)]
@@ -96,12 +97,9 @@ struct Boot<'a> {
 impl Site {
     /// Builds the kernels of `specs`.
     fn open(common: &Common, case: &str, specs: &[Spec]) -> Result<(Self, Vec<Kernel>)> {
-        let folder = options::results_folder(common.output.as_deref(), case);
-        if folder.exists() {
-            bail!("{}: is there already. Name another folder with -o", folder.display());
-        }
-        let workshop = common.workshop.open(&[Need::BUILD, Need::BOOT])?;
+        let folder = options::results_folder(common.output.as_deref(), &format!("predict-{case}"))?;
         let mut bar = StepBar::default();
+        let workshop = common.workshop.open(&[Need::BUILD, Need::BOOT], &mut bar)?;
         let mut kernels = Vec::new();
         for spec in specs {
             kernels.push(workshop.build(spec, &mut |step| bar.show(&step))?);
@@ -135,8 +133,12 @@ impl Site {
 fn open_trace(recording: &Recording) -> Result<(PathBuf, TraceReader)> {
     let path = recording.trace.with_extension("parquet");
     if path != recording.trace {
-        let options =
-            ImportOptions { input: recording.trace.clone(), format: None, output: path.clone() };
+        let options = ImportOptions {
+            input: recording.trace.clone(),
+            format: None,
+            output: path.clone(),
+            slabinfo: (!recording.slabinfo.is_empty()).then(|| recording.slabinfo.clone()),
+        };
         let mut progress = Progress::phases();
         slablab_trace::import(&options, &mut |step| progress.step(step))?;
     }
