@@ -67,8 +67,43 @@ fn starts(word: u64, next: u64, count: u32) -> u64 {
     while known * 2 <= count {
         run &= run >> known;
         known *= 2;
+        // Crumbs are gone after a step or two.
+        if run as u64 == 0 {
+            return 0;
+        }
     }
     (run & run >> (count - known)) as u64
+}
+
+/// Returns the length of the longest free run. Runs of up to three granules are looked at only when
+/// there is no other: those crumbs are many.
+pub(crate) fn longest_run(bits: &Bits) -> u32 {
+    const CRUMB: u32 = 3;
+    // A run of n > CRUMB granules is a run of n - CRUMB places from which CRUMB + 1 are free.
+    let (mut longest, mut open) = (0, 0);
+    let mut word = bits[0].get();
+    for i in 0..8 {
+        let next = if i < 7 { bits[i + 1].get() } else { 0 };
+        let mut places = if word == 0 { 0 } else { starts(word, next, CRUMB + 1) };
+        word = next;
+        if places == !0 {
+            open += 64;
+            continue;
+        }
+        longest = longest.max(open + places.trailing_ones());
+        open = places.leading_ones();
+        places &= places + 1;
+        while places != 0 {
+            places >>= places.trailing_zeros();
+            let ones = places.trailing_ones();
+            longest = longest.max(ones);
+            places >>= ones;
+        }
+    }
+    match longest.max(open) {
+        0 => (1..=CRUMB).rev().find(|&n| first_fit(bits, n, 1, 0).is_some()).unwrap_or(0),
+        places => places + CRUMB,
+    }
 }
 
 /// As [`first_fit`], for blocks longer than a word: such a run crosses from one word to the next.
@@ -181,6 +216,8 @@ mod tests {
                 let to = (at..GRANULES).take_while(|&g| plain.0[g as usize]).count() as u32;
                 assert_eq!(run, from + to);
             }
+            let runs = plain.0.split(|free| !free).map(|run| run.len() as u32);
+            assert_eq!(longest_run(&bits), runs.max().unwrap());
             assert_eq!(count(&bits), plain.0.iter().filter(|f| **f).count() as u32);
         }
     }

@@ -50,15 +50,13 @@ impl Facts {
         }
     }
 
-    /// Returns the facts once `shape` was found not to fit; `exists` tells whether a run of its
-    /// length exists all the same, badly aligned.
+    /// Returns the facts once `shape` was found not to fit in a page whose longest run is `longest`;
+    /// it may be long enough, and badly aligned.
     #[inline]
-    pub(crate) fn without(mut self, shape: Shape, exists: bool) -> Self {
-        if !exists {
-            self.run = self.run.min(shape.granules as u16 - 1);
-            self.line_run = self.line_run.min(self.run);
-            self.fits &= classes_within(u32::from(self.run));
-        }
+    pub(crate) fn without(mut self, shape: Shape, longest: u32) -> Self {
+        self.run = self.run.min(longest as u16);
+        self.line_run = self.line_run.min(self.run);
+        self.fits &= classes_within(u32::from(self.run));
         if shape.on_line() {
             self.line_run = self.line_run.min(shape.granules as u16 - 1);
         }

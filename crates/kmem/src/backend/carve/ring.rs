@@ -206,8 +206,7 @@ impl Ring {
     fn learn(&mut self, carved: &CarvedPages, chunk: u32, slot: usize, shape: Shape) {
         let of = &self.chunks[chunk as usize];
         let bits = carved.bits(Pfn(of.pages[slot]));
-        let exists = bitmap::first_fit(bits, shape.granules, 1, 0).is_some();
-        let facts = of.facts.get(slot).without(shape, exists);
+        let facts = of.facts.get(slot).without(shape, bitmap::longest_run(bits));
         self.set_facts(chunk, slot, facts);
     }
 
