@@ -1,0 +1,79 @@
+//! Records the running kernel for real. Needs root and tracefs, and says so where they are not.
+
+use std::path::Path;
+use std::time::Duration;
+
+use slablab_trace::{Error, Kind, NONE, RecordOptions, State, TraceReader, probe, record};
+
+fn can_record() -> bool {
+    let lacking: Vec<_> = probe().into_iter().filter(|fact| fact.state == State::Missing).collect();
+    for fact in &lacking {
+        eprintln!("skipped: {}: {}. {}", fact.name, fact.found, fact.remedy);
+    }
+    lacking.is_empty()
+}
+
+fn options(output: &Path, command: &[&str]) -> RecordOptions {
+    RecordOptions {
+        output: output.into(),
+        command: command.iter().map(|&word| word.into()).collect(),
+        duration: None,
+        buffer_kib: Some(8 << 10),
+    }
+}
+
+fn instances() -> usize {
+    let own = format!("slablab-{}", std::process::id());
+    let all = std::fs::read_dir("/sys/kernel/tracing/instances").unwrap().flatten();
+    all.filter(|entry| *entry.file_name() == *own).count()
+}
+
+// One test, as the instance is named after the process.
+#[test]
+fn a_recording_is_whole_and_leaves_nothing_behind() {
+    if !can_record() {
+        return;
+    }
+    let directory = tempfile::tempdir().unwrap();
+    let output = directory.path().join("t.parquet");
+
+    let script = "cat /proc/self/status >/dev/null; exit 7";
+    let summary = record(&options(&output, &["sh", "-c", script]), &mut |_| {}).unwrap();
+    assert_eq!((summary.exit_status, summary.meta.command_status), (7, Some(7)));
+    assert_eq!((summary.meta.quality.lost_total(), instances()), (0, 0));
+    let reader = TraceReader::open(&output).unwrap();
+    assert_eq!(reader.meta(), &summary.meta);
+    let meta = reader.meta();
+    assert!(meta.slabs_start.as_ref().unwrap().slabinfo().count() > 10);
+    assert!(meta.caches.iter().any(|cache| cache.name == "filp"), "{:?}", meta.caches);
+    let own = std::process::id();
+    for row in reader.batches().flat_map(|batch| batch.unwrap().events().collect::<Vec<_>>()) {
+        assert_ne!(row.pid, own, "the recorder's own event: {row:?}");
+        let sized = row.bytes_alloc >= row.bytes_req && row.bytes_req > 0;
+        assert!(!row.kind.is_alloc() || row.object == NONE || sized, "{row:?}");
+    }
+    assert!(meta.events_by_kind[Kind::KmemCacheAlloc as usize] > 0);
+
+    // The smallest buffer cannot hold a burst: what it drops is counted.
+    let burst = ["sh", "-c", "find / -xdev -maxdepth 4 >/dev/null 2>&1"];
+    let tiny = RecordOptions { buffer_kib: Some(8), ..options(&output, &burst) };
+    let lossy = record(&tiny, &mut |_| {}).unwrap();
+    assert!(lossy.meta.quality.lost_total() > 0, "{} events, none lost", lossy.meta.events);
+
+    let killed = record(&options(&output, &["sh", "-c", "kill -9 $$"]), &mut |_| {}).unwrap();
+    assert_eq!((killed.exit_status, instances()), (128 + 9, 0));
+
+    let missing = record(&options(&output, &["/no/such/command"]), &mut |_| {}).unwrap_err();
+    assert!(matches!(&missing, Error::CannotRecord { what, .. } if what.contains("/no/such")));
+    assert_eq!(instances(), 0);
+
+    let short = RecordOptions {
+        duration: Some(Duration::from_millis(50)),
+        ..options(&output, &["sleep", "60"])
+    };
+    let stopped = record(&short, &mut |_| {}).unwrap();
+    assert_eq!(stopped.exit_status, 128 + 15);
+    assert!(stopped.elapsed < Duration::from_secs(30));
+    let names: Vec<_> = std::fs::read_dir(directory.path()).unwrap().flatten().collect();
+    assert_eq!(names.len(), 1, "only the trace is left: {names:?}");
+}
