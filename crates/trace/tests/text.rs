@@ -95,13 +95,23 @@ fn a_slot_is_live_from_its_allocation_to_its_free() {
     assert!(rows.iter().any(|row| row.kind == Kind::ImplicitFree));
 }
 
+/// The beginning of what trace-cmd 3.1.6 reports of `ls /` on 6.18.
 #[test]
-fn trace_cmd_report_gives_cpus_and_losses() {
+fn trace_cmd_report_is_read_whole() {
     let Imported { meta, rows } = import_file(fixture("trace-cmd-report.txt"), None).unwrap();
-    assert_eq!((meta.source.as_str(), meta.cpus, rows.len()), ("trace-cmd", 2, 3));
-    assert_eq!(meta.quality.lost, [0, 7]);
-    assert_eq!((rows[0].object, rows[1].object), (rows[1].object, 0));
-    assert_eq!(meta.caches[rows[2].cache as usize].name, "names_cache");
+    assert_eq!((meta.source.as_str(), meta.cpus, rows.len()), ("trace-cmd", 2, 50));
+    let live = rows.iter().filter(|row| row.kind.is_alloc()).count() * 2 - rows.len();
+    assert_eq!((live, meta.quality.unplaced(), meta.quality.null_frees), (2, 0, 0));
+    let last = rows.last().unwrap();
+    assert_eq!(meta.caches[last.cache as usize].name, "filp");
+    assert_eq!((last.pid, last.bytes_req, last.bytes_alloc, last.gfp), (19914, 184, 192, 0xcc0));
+    assert_eq!(meta.sites[last.site as usize].name, "alloc_empty_file+0x3c");
+}
+
+#[test]
+fn losses_that_trace_cmd_reports_are_counted_by_cpu() {
+    let text = format!("cpus=2\n{}CPU:1 [7 EVENTS DROPPED]\n", line(0, "1.0", ALLOC));
+    assert_eq!(import_text(text.as_bytes()).unwrap().meta.quality.lost, [0, 7]);
 }
 
 #[test]

@@ -47,8 +47,9 @@ pub(super) fn format(path: &Path) -> Result<Format, Error> {
     }
     text(&String::from_utf8_lossy(&head)).ok_or_else(|| {
         bad(
-            "is in no format that can be imported",
-            "what can: perf.data, and the text of perf script, trace-cmd report and tracefs trace",
+            "is in no format that can be read",
+            "what can: a trace of slablab, perf.data, and the text of perf script, trace-cmd report \
+             and tracefs trace",
         )
     })
 }

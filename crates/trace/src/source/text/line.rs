@@ -35,11 +35,15 @@ pub(super) enum Other {
     Broken(&'static str),
 }
 
+const NO_TIME: &str = "line has no time stamp (perf script prints it with -F +time)";
+const NO_CPU: &str = "line has no CPU ([000]; perf script prints it with -F +cpu)";
+const NO_FIELDS: &str = "line has no fields (perf script prints them with -F +trace)";
+
 /// Reads a line.
 pub(super) fn parse(line: &str) -> Result<Line<'_>, Other> {
     let Some((kind, head, fields)) = split_at_event(line) else { return Err(not_kmem(line)) };
-    let (head, time_ns) = split_time(head).ok_or(Other::Broken("line has no time stamp"))?;
-    let (who, cpu) = split_cpu(head).ok_or(Other::Broken("line has no CPU ([000])"))?;
+    let (head, time_ns) = split_time(head).ok_or(Other::Broken(NO_TIME))?;
+    let (who, cpu) = split_cpu(head).ok_or(Other::Broken(NO_CPU))?;
     let mut parsed = Line {
         time_ns,
         cpu,
@@ -75,17 +79,25 @@ fn split_at_event(line: &str) -> Option<(Kind, &str, &str)> {
     None
 }
 
-/// Splits off the last `seconds.fraction:`.
+/// Splits off the last `seconds.fraction:`, or in the latency format `microsecondsus+:`.
 fn split_time(head: &str) -> Option<(&str, u64)> {
     let mut end = head.len();
     while let Some(colon) = head[..end].rfind(':') {
-        let start = head[..colon].rfind(char::is_whitespace).map_or(0, |space| space + 1);
-        if let Some(time_ns) = time_ns(&head[start..colon]) {
+        let before = head[..colon].trim_end();
+        let start = before.rfind(char::is_whitespace).map_or(0, |space| space + 1);
+        let time = &before[start..];
+        if let Some(time_ns) = time_ns(time).or_else(|| latency_ns(time)) {
             return Some((&head[..start], time_ns));
         }
         end = start;
     }
     None
+}
+
+/// Reads `123us`, behind which a mark tells how long it took to the next event.
+fn latency_ns(text: &str) -> Option<u64> {
+    let us = text.trim_end_matches(['+', '!', '#', '*', '@', '$']).strip_suffix("us")?;
+    us.parse::<u64>().ok()?.checked_mul(1000)
 }
 
 fn time_ns(text: &str) -> Option<u64> {
@@ -109,7 +121,14 @@ fn split_cpu(head: &str) -> Option<(&str, u32)> {
         }
         end = open;
     }
-    None
+    // The latency format: `0d.h1.`, the CPU and the flags.
+    let head = head.trim_end();
+    let start = head.rfind(char::is_whitespace).map_or(0, |space| space + 1);
+    let digits = head[start..].bytes().take_while(u8::is_ascii_digit).count();
+    let (cpu, flags) = head[start..].split_at(digits);
+    let is_flag = |flag: u8| flag == b'.' || flag == b'#' || flag.is_ascii_alphanumeric();
+    let is_cpu = flags.len() >= 4 && flags.bytes().all(is_flag);
+    cpu.parse().ok().filter(|_| is_cpu).map(|cpu| (&head[..start], cpu))
 }
 
 /// Reads the thread's id at the end of `comm-pid`, `comm-pid (tgid)`, `comm pid` or `comm pid/tid`.
@@ -127,19 +146,20 @@ fn read_fields<'a>(text: &'a str, line: &mut Line<'a>) -> Result<(), Other> {
     let (mut has_ptr, mut has_req, mut has_alloc) = (false, false, false);
     for (key, value) in pairs(text) {
         match key {
-            "call_site" => line.call_site = value,
+            // With `fields` on, tracefs puts a number behind the symbol, in brackets.
+            "call_site" => line.call_site = value.split_once(" (").map_or(value, |(site, _)| site),
             "ptr" => (line.ptr, has_ptr) = (ptr(value).map_err(broken)?, true),
             "bytes_req" => {
-                line.bytes_req = value.parse().map_err(|_| broken("bytes_req is no size"))?;
+                line.bytes_req = number(value).ok_or(broken("bytes_req is no size"))?;
                 has_req = true;
             }
             "bytes_alloc" => {
-                line.bytes_alloc = value.parse().map_err(|_| broken("bytes_alloc is no size"))?;
+                line.bytes_alloc = number(value).ok_or(broken("bytes_alloc is no size"))?;
                 has_alloc = true;
             }
-            "gfp_flags" => line.gfp = value,
-            "node" => line.node = value.parse().map_err(|_| broken("node is no number"))?,
-            "name" => line.cache = value,
+            "gfp_flags" => line.gfp = first_word(value),
+            "node" => line.node = node(value).ok_or(broken("node is no number"))?,
+            "name" => line.cache = before_address(value),
             _ => {}
         }
     }
@@ -168,7 +188,40 @@ fn pairs(text: &str) -> impl Iterator<Item = (&str, &str)> {
     })
 }
 
+fn first_word(text: &str) -> &str {
+    text.split_ascii_whitespace().next().unwrap_or("")
+}
+
+/// Reads `192`, or `0xc0 (192)` as tracefs writes it with `fields` on.
+fn number(text: &str) -> Option<u64> {
+    let word = first_word(text);
+    match word.strip_prefix("0x") {
+        Some(digits) => u64::from_str_radix(digits, 16).ok(),
+        None => word.parse().ok(),
+    }
+}
+
+/// Reads `-1`, or `0xffffffff (-1)`.
+fn node(text: &str) -> Option<i32> {
+    let word = first_word(text);
+    word.parse().ok().or_else(|| Some(u32::try_from(number(word)?).ok()? as i32))
+}
+
+/// Tells whether a word is an address as perf and tracefs write it: at least 8 hexadecimal digits.
+fn is_address(word: &str) -> bool {
+    word.len() >= 8 && word.bytes().all(|digit| digit.is_ascii_hexdigit())
+}
+
+/// Returns a name without what `perf script -F +ip,sym` puts behind the fields: address and symbol.
+fn before_address(text: &str) -> &str {
+    let start = |word: &str| word.as_ptr() as usize - text.as_ptr() as usize;
+    let address = text.split_ascii_whitespace().skip(1).find(|word| is_address(word));
+    address.map_or(text, |word| text[..start(word)].trim_end())
+}
+
 fn ptr(text: &str) -> Result<u64, &'static str> {
+    // The last field of a line: perf script may put the instruction's address behind it.
+    let text = first_word(text);
     match text {
         "(nil)" | "(null)" | "NULL" => return Ok(0),
         text if text.starts_with('(') => {
@@ -192,8 +245,10 @@ fn not_kmem(line: &str) -> Other {
         let (cpu, events) = (words.next().unwrap_or(0), words.next().unwrap_or(1));
         return Other::Lost { cpu: u32::try_from(cpu).unwrap_or(u32::MAX), events };
     }
-    if trimmed.starts_with("CPU ") && trimmed.ends_with("empty") {
-        return Other::Irrelevant;
+    let is_call = trimmed.split_ascii_whitespace().next().is_some_and(is_address);
+    let of_cpu = trimmed.starts_with("CPU ") && trimmed.ends_with("empty");
+    if is_call || of_cpu {
+        return Other::Irrelevant; // a line of a call chain; a CPU without events
     }
     let event = |word: &str| word.strip_suffix(':').is_some_and(|word| time_ns(word).is_some());
     let mut words = trimmed.split_ascii_whitespace().skip_while(|word| !event(word)).skip(1);
@@ -204,6 +259,7 @@ fn not_kmem(line: &str) -> Other {
         {
             Other::Irrelevant
         }
+        Some(_) if trimmed.ends_with(':') => Other::Broken(NO_FIELDS),
         Some(_) => Other::Broken("line is cut short before call_site"),
         None => Other::Broken("line is no event"),
     }
@@ -225,11 +281,17 @@ mod tests {
             "perf-20376 [001]  1924.420838: kmem_cache_alloc:     ",
             "   a b-c-20376   [001] .....  1924.420838: kmem_cache_alloc:",
             "perf-20376   (  20370) [001] d.h1.  1924.420838: kmem_cache_alloc:",
+            "perf-20376     1d.h1. 1924420838us+: kmem_cache_alloc:",
+            "perf-20376     1d.h1. 1924420838us : kmem_cache_alloc:",
+            "perf-20376   1..... 1924.420838: kmem_cache_alloc:     (f+0x10)",
+            "perf-20376 [001]  1924.420838: (+2)     kmem_cache_alloc:     (f+0x10)",
+            "[001]  1924.420838:  kmem:kmem_cache_alloc:",
         ];
         for head in heads {
             let text = format!("{head} {FIELDS}");
             let line = parse(&text).unwrap();
-            assert_eq!((line.time_ns, line.cpu, line.pid), (1_924_420_838_000, 1, 20376), "{head}");
+            let pid = if head.contains("20376") { 20376 } else { 0 };
+            assert_eq!((line.time_ns, line.cpu, line.pid), (1_924_420_838_000, 1, pid), "{head}");
             assert_eq!((line.kind, line.ptr), (Kind::KmemCacheAlloc, 0xffff_8881_02f6_3180));
             assert_eq!((line.bytes_req, line.bytes_alloc, line.node), (184, 192, -1));
             assert_eq!((line.cache, line.gfp), ("filp", "GFP_KERNEL|__GFP_ZERO"));
@@ -246,10 +308,33 @@ mod tests {
     }
 
     #[test]
+    fn fields_may_have_more_behind_them() {
+        let line =
+            parse("x 1 [000] 1.5: kmem:kfree: call_site=f ptr=0x12  ffffffff81345678 kfree+0x9");
+        assert_eq!(line.unwrap().ptr, 0x12);
+        let line = parse(
+            "x 1 [000] 1.5: kmem:kmem_cache_free: call_site=f ptr=0x12 name=a b  ffffffff81345678 \
+             kmem_cache_free+0x9 ([kernel.kallsyms])",
+        );
+        assert_eq!(line.unwrap().cache, "a b");
+        let line = parse(
+            "x-1 (-------) [000] ..... 1.5: kmalloc: call_site=f+0x2/0x9 (-212) ptr=0xff (255) \
+             bytes_req=0xc0 (192) bytes_alloc=0xc0 (192) gfp_flags=0xcc0 (3264) node=0xffffffff (-1)",
+        )
+        .unwrap();
+        assert_eq!((line.call_site, line.ptr, line.gfp), ("f+0x2/0x9", 0xff, "0xcc0"));
+        assert_eq!((line.bytes_req, line.bytes_alloc, line.node), (192, 192, -1));
+    }
+
+    #[test]
     fn what_is_no_kmem_event_is_told_apart() {
         let is = |line| parse(line).unwrap_err();
         assert_eq!(is("# tracer: nop"), Other::Irrelevant);
         assert_eq!(is(""), Other::Irrelevant);
+        let call = "\tffffffff81345678 kmem_cache_alloc_noprof+0x228 ([kernel.kallsyms])";
+        assert_eq!(is(call), Other::Irrelevant);
+        assert_eq!(is("x 1 [000] 1.5:  kmem:kmalloc: "), Other::Broken(NO_FIELDS));
+        assert_eq!(is("x 1 [000] kmem:kfree: call_site=f ptr=0x1"), Other::Broken(NO_TIME));
         assert_eq!(is("x-1 [000] d..2. 1.5: sched_switch: prev_comm=a"), Other::Irrelevant);
         assert_eq!(is("CPU:3 [LOST 17 EVENTS]"), Other::Lost { cpu: 3, events: 17 });
         assert_eq!(is("CPU:3 [17 EVENTS DROPPED]"), Other::Lost { cpu: 3, events: 17 });
@@ -257,7 +342,7 @@ mod tests {
         assert!(broken("x-1 [000] 1.5: kmalloc: call_si"));
         assert!(broken("x-1 [000] 1.5: kmalloc: call_site=f ptr=(____ptrval____) bytes_req=1"));
         assert!(broken("x-1 [000] 1.5: kmalloc: call_site=f ptr=0x1 bytes_req=1 bytes_al"));
-        assert!(broken("x-1 1.5: kfree: call_site=f ptr=0x1"));
+        assert_eq!(is("x-1 1.5: kfree: call_site=f ptr=0x1"), Other::Broken(NO_CPU));
         assert!(broken("x-1 [000] kfree: call_site=f ptr=0x1"));
         assert!(broken("x-1 [000] 99999999999999999.5: kfree: call_site=f ptr=0x1"));
         assert!(broken("\0\0\0\0"));
