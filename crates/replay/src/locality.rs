@@ -6,8 +6,9 @@
 //! given is "adjacent"; all steps go into a histogram by powers of two. This costs a few instructions an event.
 //!
 //! *Lines and pages*: a few times in a trace, evenly spaced in events, the live objects are laid out by site
-//! and address and the distinct cache lines and pages counted. An object that shares no line counts one line
-//! a 64 bytes; dense 32-byte objects come to half a line each, scattered ones to a whole one.
+//! and the distinct cache lines and pages counted, by a bit for each line and page of the memory that one
+//! site sets and clears before the next. An object that shares no line counts one line a 64 bytes; dense
+//! 32-byte objects come to half a line each, scattered ones to a whole one.
 
 /// Bytes in a cache line, as on every machine that the trace may come from.
 const LINE_SHIFT: u32 = 6;
@@ -16,8 +17,6 @@ const PAGE_SHIFT: u32 = 12;
 const STEP_BUCKETS: usize = 37;
 /// Objects beyond this share neither lines nor pages worth counting one by one.
 const LARGE_BYTES: u64 = 8 << 10;
-/// Bits of a sort key below the site: cache lines in 2^40 bytes.
-const LINE_BITS: u32 = 34;
 
 /// The steps between consecutive allocations of one site.
 #[derive(Debug, Clone)]
@@ -101,18 +100,31 @@ fn per(part: u64, whole: u64) -> f64 {
 #[derive(Debug)]
 pub(crate) struct Snapshots {
     spreads: Vec<Spread>,
-    /// (site, line) of the snapshot in the making, packed
-    keys: Vec<u64>,
+    /// The objects of the snapshot in the making, by site
+    by_site: Vec<Vec<Stretch>>,
+    lines: Bits,
+    pages: Bits,
+}
+
+/// Consecutive cache lines.
+#[derive(Debug, Clone, Copy)]
+struct Stretch {
+    first: u32,
+    last: u32,
 }
 
 impl Snapshots {
     pub(crate) fn new(sites: usize) -> Self {
-        Self { spreads: vec![Spread::default(); sites], keys: Vec::new() }
+        Self {
+            spreads: vec![Spread::default(); sites],
+            by_site: vec![Vec::new(); sites],
+            lines: Bits::default(),
+            pages: Bits::default(),
+        }
     }
 
     /// Takes a snapshot of live objects, given as (site, address, bytes).
     pub(crate) fn take(&mut self, objects: impl Iterator<Item = (u32, u64, u64)>) {
-        self.keys.clear();
         for (site, address, bytes) in objects {
             let spread = &mut self.spreads[site as usize];
             spread.objects += 1;
@@ -121,27 +133,51 @@ impl Snapshots {
                 spread.pages += bytes.div_ceil(1 << PAGE_SHIFT);
                 continue;
             }
-            let first = address >> LINE_SHIFT;
-            let last = (address + bytes.max(1) - 1) >> LINE_SHIFT;
-            for line in first..=last {
-                self.keys.push(u64::from(site) << LINE_BITS | line & ((1 << LINE_BITS) - 1));
-            }
+            let line = |address: u64| (address >> LINE_SHIFT) as u32;
+            let stretch = Stretch { first: line(address), last: line(address + bytes.max(1) - 1) };
+            self.by_site[site as usize].push(stretch);
         }
-        self.keys.sort_unstable();
-        self.keys.dedup();
-        let mut page_before = u64::MAX;
-        for key in &self.keys {
-            let spread = &mut self.spreads[(key >> LINE_BITS) as usize];
-            spread.lines += 1;
-            let page = key >> (PAGE_SHIFT - LINE_SHIFT);
-            spread.pages += u64::from(page != page_before);
-            page_before = page;
+        for (stretches, spread) in self.by_site.iter_mut().zip(&mut self.spreads) {
+            const PAGE_LINES_SHIFT: u32 = PAGE_SHIFT - LINE_SHIFT;
+            let lines = || stretches.iter().flat_map(|s| s.first..=s.last);
+            let pages = || {
+                let page = |line: u32| line >> PAGE_LINES_SHIFT;
+                stretches.iter().flat_map(move |s| page(s.first)..=page(s.last))
+            };
+            spread.lines += self.lines.count(lines);
+            spread.pages += self.pages.count(pages);
+            stretches.clear();
         }
     }
 
     /// Returns what the snapshots showed, by site.
     pub(crate) fn spreads(&self) -> &[Spread] {
         &self.spreads
+    }
+}
+
+/// A set of small numbers, empty between two uses.
+#[derive(Debug, Default)]
+struct Bits {
+    words: Vec<u64>,
+}
+
+impl Bits {
+    /// Returns how many of the numbers are distinct.
+    fn count<I: Iterator<Item = u32>>(&mut self, numbers: impl Fn() -> I) -> u64 {
+        let mut distinct = 0;
+        for number in numbers() {
+            let (word, bit) = (number as usize / 64, 1 << (number % 64));
+            if word >= self.words.len() {
+                self.words.resize((word + 1).next_power_of_two(), 0);
+            }
+            distinct += u64::from(self.words[word] & bit == 0);
+            self.words[word] |= bit;
+        }
+        for number in numbers() {
+            self.words[number as usize / 64] = 0;
+        }
+        distinct
     }
 }
 

@@ -31,6 +31,10 @@ use crate::tally::Tally;
 /// Snapshots of where objects lie: enough for a mean, few enough not to be noticed.
 const SNAPSHOTS: u64 = 8;
 
+/// Between two ticks of the simulated CPUs: a jiffy of `CONFIG_HZ=250`.
+const TICK_NS: u64 = 4_000_000;
+const SECOND_NS: u64 = 1_000_000_000;
+
 /// Where a live object lies.
 #[derive(Debug, Clone, Copy, Default)]
 struct Live {
@@ -85,6 +89,8 @@ pub(crate) struct Runner<'a, B: Backend> {
     books: Books,
     snapshots: Snapshots,
     snapshot_every: u64,
+    next_snapshot: u64,
+    next_tick_ns: u64,
     events: u64,
     operations: u64,
     failed: u64,
@@ -114,6 +120,7 @@ impl<'a, B: Backend> Runner<'a, B> {
         plan: &'a Plan,
     ) -> Result<Self, Error> {
         let sites = meta.sites.len() + 1;
+        let snapshot_every = (meta.events / SNAPSHOTS).max(1);
         Ok(Self {
             machine,
             cpus: machine.cpus()?,
@@ -125,7 +132,9 @@ impl<'a, B: Backend> Runner<'a, B> {
             caches: vec![KnownCache::Unseen; meta.caches.len()],
             books: Books::new(meta.time_first_ns, meta.time_last_ns),
             snapshots: Snapshots::new(sites),
-            snapshot_every: (meta.events / SNAPSHOTS).max(1),
+            snapshot_every,
+            next_snapshot: snapshot_every,
+            next_tick_ns: meta.time_first_ns,
             events: 0,
             operations: 0,
             failed: 0,
@@ -146,18 +155,24 @@ impl<'a, B: Backend> Runner<'a, B> {
         matters: impl Fn(&Event) -> bool,
     ) -> Result<(), Error> {
         for row in rows {
-            let slot = batch.object[row] as usize;
-            if slot < self.objects.len() {
+            let (slot, now_ns) = (batch.object[row] as usize, batch.time_ns[row]);
+            if now_ns >= self.next_tick_ns {
+                self.tick(now_ns);
+            }
+            if slot >= self.objects.len() {
+                // A free of what the trace did not see allocated, or an allocation that failed.
+            } else if !batch.kind[row].is_alloc() {
+                self.free(slot, now_ns, batch.cpu[row], batch.site[row]);
+            } else {
                 let mut event = batch.event(row);
-                if !event.kind.is_alloc() {
-                    self.free(slot, &event);
-                } else if matters(&event) {
+                if matters(&event) {
                     self.rewrite.apply(&mut event);
                     self.alloc(slot, &event);
                 }
             }
             self.events += 1;
-            if self.events.is_multiple_of(self.snapshot_every) {
+            if self.events == self.next_snapshot {
+                self.next_snapshot += self.snapshot_every;
                 self.snapshot();
             }
             if self.plan.validate_every.is_some_and(|every| self.events.is_multiple_of(every)) {
@@ -198,7 +213,8 @@ impl<'a, B: Backend> Runner<'a, B> {
     /// Asks the engine for an object, as the recorded kernel was asked.
     #[inline]
     fn allocate(&mut self, event: &Event) -> Option<ObjPtr> {
-        let gfp = Gfp(event.gfp);
+        // Nobody reads the objects: to clear them would only take time.
+        let gfp = Gfp(event.gfp & !Gfp::ZERO.0);
         let site = Site(event.site);
         if event.kind == Kind::KmemCacheAlloc && event.cache != NONE {
             let cache = self.cache(event)?;
@@ -244,12 +260,12 @@ impl<'a, B: Backend> Runner<'a, B> {
     }
 
     #[inline]
-    fn free(&mut self, slot: usize, event: &Event) {
+    fn free(&mut self, slot: usize, now_ns: u64, cpu: u16, site: u32) {
         let live = std::mem::take(&mut self.objects[slot]);
         let Some(address) = live.address else { return };
         self.operations += 1;
-        let cpu = self.cpus.cpu(CpuId(u32::from(event.cpu)));
-        let site = Site(event.site);
+        let cpu = self.cpus.cpu(CpuId(u32::from(cpu)));
+        let site = Site(site);
         match self.caches.get(live.cache as usize) {
             Some(KnownCache::Made(cache)) => cpu.free(*cache, address, site),
             _ => cpu.kfree(address, site),
@@ -257,7 +273,27 @@ impl<'a, B: Backend> Runner<'a, B> {
         self.sites[live.site as usize].waste -=
             u64::from(live.bytes_alloc).saturating_sub(u64::from(live.bytes_req));
         self.books.requested -= u64::from(live.bytes_req);
-        self.books.note(event.time_ns, self.events, &self.machine.gauges());
+        self.books.note(now_ns, self.events, &self.machine.gauges());
+    }
+
+    /// Lets time pass on every CPU: SLAB reaps by it, and grace periods end. A long pause of the trace is
+    /// made up for second by second, as nothing goes by a finer clock, but for no more than a minute: by
+    /// then there is nothing left to reap.
+    #[cold]
+    fn tick(&mut self, now_ns: u64) {
+        let mut time_ns = self.next_tick_ns.max(now_ns.saturating_sub(60 * SECOND_NS));
+        while time_ns + SECOND_NS < now_ns {
+            self.tick_cpus(time_ns);
+            time_ns += SECOND_NS;
+        }
+        self.tick_cpus(now_ns);
+        self.next_tick_ns = now_ns.saturating_add(TICK_NS);
+    }
+
+    fn tick_cpus(&self, now_ns: u64) {
+        for cpu in 0..self.machine.cpu_count() {
+            self.cpus.cpu(CpuId(cpu)).tick(now_ns);
+        }
     }
 
     #[cold]

@@ -38,6 +38,22 @@ pub(crate) struct SiteTally {
 }
 
 impl SiteTally {
+    #[inline]
+    fn alloc(&mut self, cache: u32, bytes_req: u64) {
+        self.allocs += 1;
+        self.bytes_req = self.bytes_req.saturating_add(bytes_req);
+        self.live += 1;
+        self.live_peak = self.live_peak.max(self.live);
+        self.cache = cache;
+    }
+
+    #[inline]
+    fn free(&mut self, lived_ns: u64, cross_cpu: u64) {
+        self.live -= 1;
+        self.frees_cross_cpu += cross_cpu;
+        self.lifetimes.add(lived_ns);
+    }
+
     /// Returns how long its objects lived.
     pub(crate) fn lifetimes(&self) -> LifetimeSummary {
         self.lifetimes.summary()
@@ -83,59 +99,24 @@ impl Tally {
 
     /// Counts the rows of a batch.
     pub(crate) fn batch(&mut self, batch: &Batch) {
-        for row in 0..batch.len() {
-            let slot = batch.object[row] as usize;
-            if slot >= self.objects.len() {
-                continue;
-            }
-            let (time_ns, cpu) = (batch.time_ns[row], batch.cpu[row]);
-            if batch.kind[row].is_alloc() {
-                self.alloc(
-                    slot,
-                    time_ns,
-                    cpu,
-                    batch.site[row],
-                    batch.cache[row],
-                    batch.bytes_req[row],
-                );
+        let places = batch.object.iter().zip(&batch.kind).zip(&batch.time_ns).zip(&batch.cpu);
+        for (row, (((&object, kind), &time_ns), &cpu)) in places.enumerate() {
+            let Some(place) = self.objects.get_mut(object as usize) else { continue };
+            if kind.is_alloc() {
+                let (site, bytes_req) = (batch.site[row], batch.bytes_req[row]);
+                let site = Self::index(site, self.sites.len());
+                *place = Live { born_ns: time_ns, bytes_req, site: site as u32, cpu };
+                self.sites[site].alloc(batch.cache[row], bytes_req);
+                self.bytes_live = self.bytes_live.saturating_add(bytes_req);
+                self.bytes_live_peak = self.bytes_live_peak.max(self.bytes_live);
             } else {
-                self.free(slot, time_ns, cpu);
+                let live = std::mem::replace(place, DEAD);
+                if let Some(site) = self.sites.get_mut(live.site as usize) {
+                    let cross_cpu = u64::from(live.cpu != cpu);
+                    site.free(time_ns.saturating_sub(live.born_ns), cross_cpu);
+                    self.bytes_live = self.bytes_live.saturating_sub(live.bytes_req);
+                }
             }
         }
-    }
-
-    #[inline]
-    fn alloc(
-        &mut self,
-        slot: usize,
-        born_ns: u64,
-        cpu: u16,
-        site: u32,
-        cache: u32,
-        bytes_req: u64,
-    ) {
-        let index = Self::index(site, self.sites.len());
-        let tally = &mut self.sites[index];
-        tally.allocs += 1;
-        tally.bytes_req = tally.bytes_req.saturating_add(bytes_req);
-        tally.live += 1;
-        tally.live_peak = tally.live_peak.max(tally.live);
-        tally.cache = cache;
-        self.bytes_live = self.bytes_live.saturating_add(bytes_req);
-        self.bytes_live_peak = self.bytes_live_peak.max(self.bytes_live);
-        self.objects[slot] = Live { born_ns, bytes_req, site: index as u32, cpu };
-    }
-
-    #[inline]
-    fn free(&mut self, slot: usize, time_ns: u64, cpu: u16) {
-        let live = std::mem::replace(&mut self.objects[slot], DEAD);
-        if live.site == NONE {
-            return;
-        }
-        let tally = &mut self.sites[live.site as usize];
-        tally.live -= 1;
-        tally.frees_cross_cpu += u64::from(live.cpu != cpu);
-        tally.lifetimes.add(time_ns.saturating_sub(live.born_ns));
-        self.bytes_live = self.bytes_live.saturating_sub(live.bytes_req);
     }
 }
