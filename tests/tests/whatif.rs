@@ -7,7 +7,7 @@ use serde_json::Value;
 use slablab_replay::{Changes, Plan, Worth, advise, replay, what_if};
 use slablab_tests::{refusal, stdout};
 use slablab_trace::synth::{SynthOptions, synth};
-use slablab_trace::{Batch, Event, Kind, Meta, NONE, TraceReader, TraceWriter};
+use slablab_trace::{Event, Kind, Meta, NONE, TraceReader, TraceWriter};
 
 use slablab_kmem::BackendKind;
 
@@ -30,10 +30,8 @@ fn rewritten(reader: &TraceReader, site: u32, cache: &str, path: &Path) {
     }
     writer.caches_mut().iter_mut().zip(&meta.caches).for_each(|(to, from)| to.clone_from(from));
     let cache = writer.cache(cache);
-    let mut batches = reader.batches();
-    let mut batch = Batch::default();
-    while batches.read_into(&mut batch).unwrap() {
-        for mut event in batch.events() {
+    for batch in reader.batches() {
+        for mut event in batch.unwrap().events() {
             if event.kind == Kind::Kmalloc && event.site == site {
                 event.kind = Kind::KmemCacheAlloc;
                 event.cache = cache;

@@ -70,21 +70,9 @@ fn feed(
     tally: &mut Tally,
     progress: &mut dyn FnMut(u64),
 ) -> Result<(), Error> {
-    let mut batches = reader.batches();
-    // The buffers go round: one is free again when every allocator has dropped its share.
-    let mut ring: Vec<Arc<Batch>> = (0..BATCHES_AHEAD + 3).map(|_| Arc::default()).collect();
     let mut done = 0;
-    loop {
-        let free = ring.iter_mut().position(|batch| Arc::get_mut(batch).is_some());
-        let mut batch = match free {
-            Some(index) => ring.swap_remove(index),
-            None => Arc::default(),
-        };
-        let buffer = Arc::get_mut(&mut batch).expect("nobody else holds it");
-        if !batches.read_into(buffer)? {
-            return Ok(());
-        }
-        done += buffer.len() as u64;
+    for batch in reader.batches() {
+        let batch = batch?;
         let mut listening = false;
         for lane in &mut *lanes {
             listening |= lane.batches.send(Arc::clone(&batch)).is_ok();
@@ -93,9 +81,10 @@ fn feed(
             return Ok(());
         }
         tally.batch(&batch);
-        ring.push(batch);
+        done += batch.len() as u64;
         progress(done);
     }
+    Ok(())
 }
 
 /// An allocator at work in its thread.

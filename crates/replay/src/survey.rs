@@ -1,6 +1,6 @@
 //! Which kmalloc classes each call site allocates from: what has to be known before anything can be tried.
 
-use slablab_trace::{Batch, Kind, Meta, TraceReader};
+use slablab_trace::{Kind, Meta, TraceReader};
 
 use crate::error::Error;
 use crate::tally::Tally;
@@ -84,9 +84,8 @@ pub(crate) fn survey(
 ) -> Result<Survey, Error> {
     let sites = meta.sites.len() + 1;
     let mut sets = vec![ClassSet::default(); sites];
-    let mut batches = reader.batches();
-    let mut batch = Batch::default();
-    while batches.read_into(&mut batch)? {
+    for batch in reader.batches() {
+        let batch = batch?;
         for row in 0..batch.len() {
             if batch.kind[row] == Kind::Kmalloc
                 && let Some(class) = classes.of(batch.bytes_req[row])

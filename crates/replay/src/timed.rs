@@ -29,7 +29,7 @@ use serde::Serialize;
 use slablab_kmem::{
     Backend, BackendKind, CacheId, Cpu, CpuId, Gfp, LockKind, Machine, ObjPtr, Site, WithBackend,
 };
-use slablab_trace::{Batch, Event, Kind, Meta, NONE, TraceReader};
+use slablab_trace::{Event, Kind, Meta, NONE, TraceReader};
 
 use crate::change::Rewrite;
 use crate::error::Error;
@@ -149,10 +149,8 @@ impl Script {
         let mut caches = vec![NONE; slots];
         let mut parts = vec![Vec::new(); threads as usize];
         let mut first = vec![None; meta.caches.len()];
-        let mut batches = reader.batches();
-        let mut batch = Batch::default();
-        while batches.read_into(&mut batch)? {
-            for mut event in batch.events() {
+        for batch in reader.batches() {
+            for mut event in batch?.events() {
                 let slot = event.object as usize;
                 let is_alloc = event.kind.is_alloc();
                 // A free of what the trace did not see allocated has no turn.

@@ -70,15 +70,10 @@ pub(crate) fn try_all(
             let work = Work { classes, trials, peak_event, batches };
             workers.push((sender, scope.spawn(move || kind.dispatch(work))));
         }
-        let mut batches = reader.batches();
         let mut done = 0;
-        loop {
-            let mut batch = Batch::default();
-            if !batches.read_into(&mut batch)? {
-                break;
-            }
+        for batch in reader.batches() {
+            let batch = batch?;
             done += batch.len() as u64;
-            let batch = Arc::new(batch);
             for (sender, _) in &workers {
                 // A worker that has gone says why when it is joined.
                 let _ = sender.send(Arc::clone(&batch));

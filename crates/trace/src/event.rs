@@ -110,6 +110,23 @@ pub struct Batch {
 }
 
 impl Batch {
+    /// Returns an empty batch with memory for `rows` rows.
+    pub(crate) fn with_capacity(rows: usize) -> Batch {
+        Batch {
+            time_ns: Vec::with_capacity(rows),
+            cpu: Vec::with_capacity(rows),
+            pid: Vec::with_capacity(rows),
+            kind: Vec::with_capacity(rows),
+            object: Vec::with_capacity(rows),
+            site: Vec::with_capacity(rows),
+            cache: Vec::with_capacity(rows),
+            bytes_req: Vec::with_capacity(rows),
+            bytes_alloc: Vec::with_capacity(rows),
+            gfp: Vec::with_capacity(rows),
+            node: Vec::with_capacity(rows),
+        }
+    }
+
     /// Returns the number of rows.
     pub fn len(&self) -> usize {
         self.kind.len()

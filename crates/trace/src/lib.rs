@@ -2,7 +2,8 @@
 //!
 //! A trace is a Parquet file of [`Event`]s in time order, with [`Meta`] beside them. [`record()`] makes
 //! one of the running kernel, [`import()`] of a recording by another tool; [`TraceReader`] reads it in
-//! [`Batch`]es, a row group at a time, so that its length does not matter.
+//! [`Batch`]es, a row group at a time, so that its length does not matter. [`load()`] reads a
+//! recording as if it had been imported.
 //!
 //! How it works: a [`Source`] (one per format) gives [`RawEvent`]s with pointers; the importer gives
 //! every pointer a dense slot number, infers what the recorded kernel did not say, and counts in
@@ -28,7 +29,7 @@ pub mod synth;
 
 pub use error::{At, Error};
 pub use event::{Batch, Event, Kind, NONE, RawEvent};
-pub use import::{ImportOptions, Progress, import};
+pub use import::{ImportOptions, Progress, import, load};
 pub use meta::{
     Cache, META_KEY, Meta, Quality, SCHEMA_VERSION, Site, Skipped, SlabSnapshot, SlubCache,
 };

@@ -44,7 +44,15 @@ impl Output {
         Ok(Output { path: path.into(), target })
     }
 
-    /// Returns a handle to write through.
+    /// Makes a file that stays without a name and is gone with its last handle; `path` is what
+    /// errors name.
+    pub(crate) fn nameless(path: &Path) -> Result<Output, Error> {
+        let file = tempfile::tempfile();
+        let file = file.map_err(|e| Error::io(path, "cannot make a temporary file for", e))?;
+        Ok(Output { path: path.into(), target: Target::Direct(file) })
+    }
+
+    /// Returns a handle to write through, and to read again what is nameless.
     pub(crate) fn file(&self) -> Result<File, Error> {
         let file = match &self.target {
             Target::Nameless(file) | Target::Direct(file) => file.try_clone(),

@@ -49,13 +49,13 @@ pub(crate) struct Args {
 /// Runs `slablab advise`.
 pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     let trace = import::open(&args.trace)?;
-    let meta = trace.reader.meta();
+    let meta = trace.meta();
     let named = || args.trace.display().to_string();
     // A site that is not there is worth saying before seconds of work, not after.
     let wanted = args.patch.as_deref().map(|site| select_sites(meta, site)).transpose();
     let wanted = wanted.with_context(named)?;
     let progress = Progress::new("trying", meta.events * 2);
-    let list = advise(&trace.reader, args.allocator, args.memory, &mut |done| progress.set(done))
+    let list = advise(&trace, args.allocator, args.memory, &mut |done| progress.set(done))
         .with_context(named)?;
     drop(progress);
     if let Some(sites) = wanted {

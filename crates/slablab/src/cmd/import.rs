@@ -7,7 +7,6 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 use slablab_trace::{Format, ImportOptions, Meta, TraceReader};
-use tempfile::TempDir;
 
 use crate::cli::OutputArgs;
 use crate::output::{bytes, thousands};
@@ -52,25 +51,14 @@ pub(crate) fn run(args: &Args, _output: &OutputArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// A trace that is open, and the folder it lies in when it had to be imported first.
-#[derive(Debug)]
-pub(crate) struct OpenTrace {
-    /// The trace
-    pub(crate) reader: TraceReader,
-    /// Removed when the trace is no longer needed
-    _folder: Option<TempDir>,
-}
-
-/// Opens a trace; a recording of another tool is imported on the way.
-pub(crate) fn open(path: &Path) -> Result<OpenTrace> {
-    // What is neither is reported as a broken trace: that is what the user meant it to be.
-    if is_trace(path) || slablab_trace::open_raw(path, None).is_err() {
-        return Ok(OpenTrace { reader: TraceReader::open(path)?, _folder: None });
+/// Opens a trace; a recording of another tool is read as if it had been imported.
+pub(crate) fn open(path: &Path) -> Result<TraceReader> {
+    if is_trace(path) {
+        return Ok(TraceReader::open(path)?);
     }
-    let folder = tempfile::Builder::new().prefix("slablab-").tempdir()?;
-    let output = folder.path().join("imported.parquet");
-    import(path, None, &output, None)?;
-    Ok(OpenTrace { reader: TraceReader::open(&output)?, _folder: Some(folder) })
+    let source = slablab_trace::open_raw(path, None)?;
+    let mut progress = Progress::phases();
+    Ok(slablab_trace::load(source, path, &mut |step| progress.step(step))?)
 }
 
 /// Returns whether a file begins as a Parquet file does.

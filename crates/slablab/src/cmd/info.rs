@@ -27,7 +27,7 @@ pub(crate) struct Args {
 /// Runs `slablab info`.
 pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     let trace = import::open(&args.trace)?;
-    let info = Info::new(args.trace.display().to_string(), trace.reader.meta(), args.lines);
+    let info = Info::new(args.trace.display().to_string(), trace.meta(), args.lines);
     print(&info, output, args.result.output.as_deref())?;
     Ok(ExitCode::SUCCESS)
 }

@@ -11,7 +11,7 @@ use anyhow::{Result, bail};
 use clap::ValueEnum;
 use serde::Serialize;
 use slablab_replay::{PerfAlloc, PerfKmem, PerfSite, PerfTotals};
-use slablab_trace::{Batch, Format, Kind};
+use slablab_trace::{Format, Kind};
 
 use super::import;
 use crate::cli::{OutputArgs, ResultFile};
@@ -136,14 +136,13 @@ fn of_perf_data(path: &Path, raw_ip: bool) -> Result<Stat> {
 
 /// Counts by object slot, so that an implicit free is a free.
 fn of_trace(path: &Path, raw_ip: bool) -> Result<Stat> {
-    let trace = import::open(path)?;
-    let meta = trace.reader.meta();
+    let reader = import::open(path)?;
+    let meta = reader.meta();
     let mut perf = PerfKmem::default();
     let progress = Progress::new("counting", meta.events);
-    let mut batches = trace.reader.batches();
-    let mut batch = Batch::default();
     let mut done = 0;
-    while batches.read_into(&mut batch)? {
+    for batch in reader.batches() {
+        let batch = batch?;
         for event in batch.events() {
             let ptr = u64::from(event.object);
             match event.kind {

@@ -1,4 +1,4 @@
-//! Turns any recording into a trace file.
+//! Turns any recording into a trace.
 //!
 //! How it works: events come from a [`Source`] in time order. Each pointer becomes the number of a
 //! slot, free slots being used again first ([`objects`]); sites and caches get their final names; what
@@ -14,14 +14,12 @@ mod objects;
 
 use std::path::{Path, PathBuf};
 
-use rustc_hash::FxHashMap;
-
 use self::caches::Waiting;
 use self::objects::{Live, Objects};
 use crate::error::At;
 use crate::meta::{Quality, Skipped};
 use crate::source::{Format, Source, open_raw};
-use crate::{Error, Event, Kind, Meta, NONE, RawEvent, TraceWriter};
+use crate::{Error, Event, Kind, Meta, NONE, RawEvent, TraceReader, TraceWriter};
 
 /// What to import, and where to.
 #[derive(Debug, Clone)]
@@ -57,17 +55,44 @@ pub struct Progress {
 /// is left at `options.output` then.
 pub fn import(options: &ImportOptions, progress: &mut dyn FnMut(Progress)) -> Result<Meta, Error> {
     let mut source = open_raw(&options.input, options.format)?;
-    let mut importer = Importer::new(TraceWriter::create(&options.output)?);
-    importer.read(source.as_mut(), progress)?;
+    let writer = TraceWriter::create(&options.output)?;
+    let slabinfo = options.slabinfo.as_deref();
+    let (writer, meta) = pass(source.as_mut(), &options.input, slabinfo, writer, progress)?;
+    writer.finish(meta)
+}
+
+/// Reads a recording to be used as a trace at once: what [`import()`] would write is kept in memory, or
+/// in a temporary file where it is long. `path` is that of `source`.
+///
+/// # Errors
+/// When the recording cannot be read, holds no kmem events, or there is no room for it.
+pub fn load(
+    mut source: Box<dyn Source>,
+    path: &Path,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<TraceReader, Error> {
+    let (writer, meta) = pass(source.as_mut(), path, None, TraceWriter::in_memory(path), progress)?;
+    writer.into_reader(meta)
+}
+
+/// Passes all events of `source` on to `writer`; `slabinfo` is the recorded machine's.
+fn pass(
+    source: &mut dyn Source,
+    path: &Path,
+    slabinfo: Option<&str>,
+    writer: TraceWriter,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<(TraceWriter, Meta), Error> {
+    let mut importer = Importer::new(writer);
+    importer.read(source, progress)?;
     if importer.rows == 0 {
-        let skipped = &source.facts().skipped;
-        return Err(no_events(&options.input, skipped));
+        return Err(no_events(path, &source.facts().skipped));
     }
     let mut meta = source.facts().meta.clone();
-    if let Some(text) = &options.slabinfo {
-        meta.slabs_end.get_or_insert_default().slabinfo.clone_from(text);
+    if let Some(text) = slabinfo {
+        meta.slabs_end.get_or_insert_default().slabinfo = text.to_owned();
     }
-    importer.finish(source.as_ref(), meta)
+    importer.finish(source, meta)
 }
 
 fn no_events(path: &Path, skipped: &[Skipped]) -> Error {
@@ -94,7 +119,8 @@ pub(crate) struct Importer {
     quality: Quality,
     skipped: Vec<Skipped>,
     time_ns: u64,
-    cpu_times_ns: FxHashMap<u32, u64>,
+    /// The time of the last event, by CPU.
+    cpu_times_ns: Vec<u64>,
     rows: u64,
 }
 
@@ -118,7 +144,7 @@ impl Importer {
             quality: Quality::default(),
             skipped: Vec::new(),
             time_ns: 0,
-            cpu_times_ns: FxHashMap::default(),
+            cpu_times_ns: Vec::new(),
             rows: 0,
         }
     }
@@ -154,8 +180,12 @@ impl Importer {
         Ok(())
     }
 
-    /// Writes what is left, and the metadata.
-    pub(crate) fn finish(mut self, source: &dyn Source, mut meta: Meta) -> Result<Meta, Error> {
+    /// Writes what is left; returns the writer, and the metadata to finish it with.
+    pub(crate) fn finish(
+        mut self,
+        source: &dyn Source,
+        mut meta: Meta,
+    ) -> Result<(TraceWriter, Meta), Error> {
         self.waiting.infer(meta.slabs_start.as_ref().or(meta.slabs_end.as_ref()), &mut self.writer);
         self.write_ready()?;
         self.quality.caches_inferred = self.waiting.inferred;
@@ -165,7 +195,7 @@ impl Importer {
         self.quality.skipped = source.facts().skipped.clone();
         self.quality.skipped.append(&mut self.skipped);
         meta.quality = self.quality;
-        self.writer.finish(meta)
+        Ok((self.writer, meta))
     }
 
     /// Gives the source's new sites and caches their final names.
@@ -185,9 +215,12 @@ impl Importer {
 
     fn event(&mut self, raw: &RawEvent) -> Result<(), Error> {
         self.rows += 1;
-        let cpu_time_ns = self.cpu_times_ns.entry(raw.cpu).or_default();
-        self.quality.disordered += u64::from(raw.time_ns < *cpu_time_ns);
-        *cpu_time_ns = raw.time_ns;
+        let cpu = raw.cpu as usize;
+        if cpu >= self.cpu_times_ns.len() {
+            self.cpu_times_ns.resize(cpu + 1, 0);
+        }
+        let before_ns = std::mem::replace(&mut self.cpu_times_ns[cpu], raw.time_ns);
+        self.quality.disordered += u64::from(raw.time_ns < before_ns);
         self.time_ns = self.time_ns.max(raw.time_ns);
         let mut event = Event {
             time_ns: self.time_ns,

@@ -83,7 +83,8 @@ pub fn record(
         let lost = &mut meta.quality.lost[cpu as usize];
         *lost = missed.max(*lost);
     }
-    let meta = importer.finish(&source, meta)?;
+    let (writer, meta) = importer.finish(&source, meta)?;
+    let meta = writer.finish(meta)?;
     Ok(RecordSummary { meta, exit_status: status.unwrap_or(0), elapsed })
 }
 

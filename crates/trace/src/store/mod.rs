@@ -1,4 +1,5 @@
-//! The Parquet store: a trace as one file that DuckDB, Polars and Spark read as it is.
+//! The Parquet store: a trace as one file that DuckDB, Polars and Spark read as it is. A recording
+//! that is only passed through (replayed without being kept) stays in memory instead.
 //!
 //! How it works: one row an event, in time order, in row groups of [`ROW_GROUP_ROWS`], zstd, with
 //! `kind`, `site` and `cache` as dictionary-encoded strings. Everything that is not a row is the
@@ -8,6 +9,9 @@
 //! Invariants: `object`, where not null, is below `meta.object_slots`; `time_ns` never decreases;
 //! every site and cache string of the rows is in `meta.sites` and `meta.caches`.
 
+mod file_reader;
+mod file_writer;
+mod guard;
 mod reader;
 mod schema;
 mod writer;

@@ -1,35 +1,42 @@
-//! Writes a trace file: rows first, then the metadata, beside the path and renamed onto it when whole.
+//! Writes a trace: rows first, then the metadata. Into a file beside the path, renamed onto it when
+//! whole; or, to be read at once, into memory.
+//!
+//! How it works: rows are collected into batches of [`ROW_GROUP_ROWS`]. Those of a trace in memory are
+//! kept as they are up to [`MEMORY_ROWS_MAX`]; with the next they all go to a file without a name,
+//! so that memory does not grow with the trace.
 
-use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use arrow_array::types::Int32Type;
-use arrow_array::{
-    ArrayRef, DictionaryArray, Int16Array, Int32Array, Int64Array, RecordBatch, StringArray,
-    UInt16Array, UInt32Array,
-};
-use parquet::arrow::ArrowWriter;
-use parquet::file::metadata::KeyValue;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::{ROW_GROUP_ROWS, schema};
-use crate::meta::{Cache, META_KEY, Meta, SCHEMA_VERSION, Site};
+use super::file_writer::FileWriter;
+use super::{ROW_GROUP_ROWS, TraceReader};
+use crate::meta::{Cache, Meta, SCHEMA_VERSION, Site};
 use crate::output::Output;
-use crate::{Batch, Error, Event, Kind, NONE};
+use crate::{Batch, Error, Event, NONE};
 
-/// Writes one trace file. Dropped without [`finish`](TraceWriter::finish) it leaves nothing behind.
+/// The most rows of a trace that are kept in memory: 8 Mi rows of 49 bytes are 392 MiB.
+const MEMORY_ROWS_MAX: usize = 8 << 20;
+
+/// Writes one trace. Dropped without [`finish`](TraceWriter::finish) it leaves nothing behind.
 #[derive(Debug)]
 pub struct TraceWriter {
     path: PathBuf,
-    rows: ArrowWriter<File>,
-    output: Output,
+    rows: Rows,
     pending: Batch,
     sites: Vec<Site>,
     site_names: FxHashSet<String>,
     caches: Vec<Cache>,
     cache_ids: FxHashMap<String, u32>,
     counts: Counts,
+}
+
+/// Where the rows go.
+#[derive(Debug)]
+enum Rows {
+    File(Box<FileWriter>),
+    Memory(Vec<Arc<Batch>>),
 }
 
 /// What the rows themselves say for the metadata.
@@ -49,21 +56,26 @@ impl TraceWriter {
     /// When no file can be made beside `path`.
     pub fn create(path: impl AsRef<Path>) -> Result<TraceWriter, Error> {
         let path = path.as_ref();
-        let output = Output::create(path)?;
-        let file = output.file()?;
-        let rows = ArrowWriter::try_new(file, schema::schema(), Some(schema::properties()))
-            .map_err(|e| write_error(path, e))?;
-        Ok(TraceWriter {
+        let file = FileWriter::create(path, Output::create(path)?)?;
+        Ok(TraceWriter::new(path, Rows::File(Box::new(file))))
+    }
+
+    /// Begins a trace to be read from memory; `path` is what its errors name.
+    pub(crate) fn in_memory(path: &Path) -> TraceWriter {
+        TraceWriter::new(path, Rows::Memory(Vec::new()))
+    }
+
+    fn new(path: &Path, rows: Rows) -> TraceWriter {
+        TraceWriter {
             path: path.into(),
             rows,
-            output,
-            pending: Batch::default(),
+            pending: Batch::with_capacity(ROW_GROUP_ROWS),
             sites: Vec::new(),
             site_names: FxHashSet::default(),
             caches: Vec::new(),
             cache_ids: FxHashMap::default(),
             counts: Counts::default(),
-        })
+        }
     }
 
     /// Adds a call site and returns its id, for [`Event::site`]. A name that another site already
@@ -113,6 +125,7 @@ impl TraceWriter {
         if self.pending.len() == ROW_GROUP_ROWS { self.write_pending() } else { Ok(()) }
     }
 
+    #[inline]
     fn note_size(&mut self, event: &Event) {
         if let Some(site) = self.sites.get_mut(event.site as usize) {
             site.bytes_req_max = site.bytes_req_max.max(event.bytes_req);
@@ -128,60 +141,62 @@ impl TraceWriter {
     /// # Errors
     /// When the file cannot be written or renamed.
     pub fn finish(mut self, mut meta: Meta) -> Result<Meta, Error> {
-        self.write_pending()?;
-        self.counts.fill(&mut meta);
-        meta.schema_version = SCHEMA_VERSION;
-        meta.sites = self.sites;
-        meta.caches = self.caches;
-        let json =
-            serde_json::to_string(&meta.clone().packed()).expect("metadata has only string keys");
-        self.rows.append_key_value_metadata(KeyValue::new(META_KEY.to_owned(), json));
-        self.rows.close().map_err(|e| write_error(&self.path, e))?;
-        self.output.persist()?;
+        self.complete(&mut meta)?;
+        if let Rows::File(file) = self.rows {
+            file.finish(&meta)?.persist()?;
+        }
         Ok(meta)
     }
 
+    /// Ends a trace in memory as [`TraceWriter::finish`] ends a file, and opens it.
+    pub(crate) fn into_reader(mut self, mut meta: Meta) -> Result<TraceReader, Error> {
+        self.complete(&mut meta)?;
+        match self.rows {
+            Rows::Memory(batches) => Ok(TraceReader::of_memory(&self.path, meta, batches)),
+            Rows::File(file) => TraceReader::of_file(&self.path, file.finish(&meta)?.file()?),
+        }
+    }
+
+    fn complete(&mut self, meta: &mut Meta) -> Result<(), Error> {
+        self.write_pending()?;
+        self.counts.fill(meta);
+        meta.schema_version = SCHEMA_VERSION;
+        meta.sites = std::mem::take(&mut self.sites);
+        meta.caches = std::mem::take(&mut self.caches);
+        Ok(())
+    }
+
+    #[cold]
     fn write_pending(&mut self) -> Result<(), Error> {
         if self.pending.is_empty() {
             return Ok(());
         }
-        let batch = self.record_batch();
-        self.pending.clear();
-        self.rows
-            .write(&batch)
-            .and_then(|()| self.rows.flush())
-            .map_err(|e| write_error(&self.path, e))
+        match &mut self.rows {
+            Rows::File(file) => {
+                file.write(&self.pending, &self.sites, &self.caches)?;
+                self.pending.clear();
+            }
+            Rows::Memory(batches) => {
+                let next = Batch::with_capacity(ROW_GROUP_ROWS);
+                batches.push(Arc::new(std::mem::replace(&mut self.pending, next)));
+                if batches.len() > MEMORY_ROWS_MAX / ROW_GROUP_ROWS {
+                    self.move_to_file()?;
+                }
+            }
+        }
+        Ok(())
     }
 
-    fn record_batch(&self) -> RecordBatch {
-        let rows = &self.pending;
-        let alloc = |row: usize| rows.kind[row].is_alloc();
-        let bytes = |column: &[u64]| -> ArrayRef {
-            let value = |(row, &bytes)| alloc(row).then_some(bytes as i64);
-            Arc::new(Int64Array::from_iter(column.iter().enumerate().map(value)))
-        };
-        let kinds = StringArray::from_iter_values(Kind::ALL.map(Kind::name));
-        let kind_keys = Int32Array::from_iter_values(rows.kind.iter().map(|&k| k as i32));
-        let sites = StringArray::from_iter_values(self.sites.iter().map(|s| &s.name));
-        let caches = StringArray::from_iter_values(self.caches.iter().map(|c| &c.name));
-        let columns: Vec<ArrayRef> = vec![
-            Arc::new(Int64Array::from_iter_values(rows.time_ns.iter().map(|&t| t as i64))),
-            Arc::new(UInt16Array::from(rows.cpu.clone())),
-            Arc::new(UInt32Array::from(rows.pid.clone())),
-            dictionary(kind_keys, kinds),
-            Arc::new(UInt32Array::from_iter(rows.object.iter().map(|&o| (o != NONE).then_some(o)))),
-            dictionary(keys(&rows.site), sites),
-            dictionary(keys(&rows.cache), caches),
-            bytes(&rows.bytes_req),
-            bytes(&rows.bytes_alloc),
-            Arc::new(UInt32Array::from_iter(
-                rows.gfp.iter().enumerate().map(|(row, &gfp)| alloc(row).then_some(gfp)),
-            )),
-            Arc::new(Int16Array::from_iter(
-                rows.node.iter().enumerate().map(|(row, &node)| alloc(row).then_some(node)),
-            )),
-        ];
-        RecordBatch::try_new(schema::schema(), columns).expect("columns match the schema")
+    /// Goes on in a file that has no name.
+    fn move_to_file(&mut self) -> Result<(), Error> {
+        let mut file = FileWriter::create(&self.path, Output::nameless(&self.path)?)?;
+        if let Rows::Memory(batches) = &mut self.rows {
+            for batch in batches.drain(..) {
+                file.write(&batch, &self.sites, &self.caches)?;
+            }
+        }
+        self.rows = Rows::File(Box::new(file));
+        Ok(())
     }
 }
 
@@ -210,17 +225,4 @@ impl Counts {
 
 fn id_of(len: usize) -> u32 {
     u32::try_from(len - 1).expect("fewer than 2^32 names")
-}
-
-fn keys(ids: &[u32]) -> Int32Array {
-    Int32Array::from_iter(ids.iter().map(|&id| (id != NONE).then_some(id as i32)))
-}
-
-fn dictionary(keys: Int32Array, values: StringArray) -> ArrayRef {
-    let array = DictionaryArray::<Int32Type>::try_new(keys, Arc::new(values));
-    Arc::new(array.expect("keys are below the number of values"))
-}
-
-fn write_error(path: &Path, error: parquet::errors::ParquetError) -> Error {
-    Error::io(path, "cannot write", std::io::Error::other(error))
 }

@@ -75,10 +75,10 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     let plan =
         Plan { allocators: args.allocators.clone(), memory_bytes: args.memory, ..Plan::default() };
     if args.timed {
-        return run_timed(args, output, &trace.reader, &plan);
+        return run_timed(args, output, &trace, &plan);
     }
-    let progress = Progress::new("replaying", trace.reader.meta().events);
-    let replay = slablab_replay::replay(&trace.reader, &plan, &mut |done| progress.set(done))?;
+    let progress = Progress::new("replaying", trace.meta().events);
+    let replay = slablab_replay::replay(&trace, &plan, &mut |done| progress.set(done))?;
     drop(progress);
     let result = Outcome {
         file: args.trace.display().to_string(),

@@ -88,7 +88,7 @@ pub(crate) struct Args {
 /// Runs `slablab whatif`.
 pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     let trace = import::open(&args.trace)?;
-    let meta = trace.reader.meta();
+    let meta = trace.meta();
     let changes = changes(args, meta).with_context(|| args.trace.display().to_string())?;
     let described = describe(&changes, meta);
     let plan = Plan {
@@ -98,7 +98,7 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
         validate_every: None,
     };
     let progress = Progress::new("replaying", meta.events);
-    let what_if = what_if(&trace.reader, &plan, &mut |done| progress.set(done))
+    let what_if = what_if(&trace, &plan, &mut |done| progress.set(done))
         .with_context(|| args.trace.display().to_string())?;
     drop(progress);
     let answer = Answer {

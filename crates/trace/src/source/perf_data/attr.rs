@@ -23,10 +23,15 @@ const IDENTIFIER: u64 = 1 << 16;
 const NEEDED: [(u64, &str); 4] =
     [(TID, "a thread id"), (TIME, "a time"), (CPU, "a CPU"), (RAW, "the event's fields")];
 
+/// What is lacking where only some of the events were recorded.
+const SAMPLED: &str = "most events: not each was recorded (perf record does so with -c 1)";
+
 /// An event's attributes, as far as samples depend on them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Attr {
     pub(super) tracepoint: bool,
+    /// Whether each event made a sample: the period is 1, and no frequency was asked for.
+    every_event: bool,
     sample_type: u64,
     read_format: u64,
     sample_id_all: bool,
@@ -46,17 +51,19 @@ impl Attr {
     pub(super) fn parse(bytes: &[u8]) -> Option<Attr> {
         let mut bytes = Bytes(bytes);
         let kind = bytes.u32()?;
-        bytes.skip(4 + 8 + 8)?; // size, config, sample_period
+        bytes.skip(4 + 8)?; // size, config
+        let period = bytes.u64()?;
         let (sample_type, read_format) = (bytes.u64()?, bytes.u64()?);
         let flags = bytes.u64()?;
         let (tracepoint, sample_id_all) = (kind == 2, flags & (1 << 18) != 0);
-        Some(Attr { tracepoint, sample_type, read_format, sample_id_all })
+        let every_event = period == 1 && flags & (1 << 10) == 0;
+        Some(Attr { tracepoint, every_event, sample_type, read_format, sample_id_all })
     }
 
     /// Returns what its samples lack that is needed.
     pub(super) fn lacks(&self) -> Option<&'static str> {
         let missing = NEEDED.iter().find(|(bit, _)| self.sample_type & bit == 0);
-        missing.map(|&(_, what)| what)
+        missing.map(|&(_, what)| what).or((!self.every_event).then_some(SAMPLED))
     }
 
     /// Tells whether samples begin with the id of their event.

@@ -15,6 +15,8 @@ use super::header::Header;
 pub(super) struct Losses {
     gaps: Vec<u64>,
     totals: Vec<u64>,
+    /// Totals of events that were recorded by thread and are of no one CPU.
+    totals_anywhere: u64,
     /// The CPU that an id of samples stands for.
     cpu_of: FxHashMap<u64, u32>,
 }
@@ -26,14 +28,17 @@ impl Losses {
     /// Takes a LOST record: an id and a count, and the CPU behind them.
     pub(super) fn gap(&mut self, header: &Header, body: &[u8]) {
         let count = body.get(8..).and_then(|rest| Bytes(rest).u64()).unwrap_or(0);
-        let cpu = self.cpu(header, body);
+        let cpu = self.cpu(header, body).unwrap_or(0);
         add(&mut self.gaps, cpu, count);
     }
 
     /// Takes a LOST_SAMPLES record: a count, and whose it is behind it.
     pub(super) fn total(&mut self, header: &Header, body: &[u8]) {
-        let cpu = self.cpu(header, body);
-        add(&mut self.totals, cpu, Bytes(body).u64().unwrap_or(0));
+        let count = Bytes(body).u64().unwrap_or(0);
+        match self.cpu(header, body) {
+            Some(cpu) => add(&mut self.totals, cpu, count),
+            None => self.totals_anywhere = self.totals_anywhere.saturating_add(count),
+        }
     }
 
     /// Takes an ID_INDEX record: which id is of which CPU.
@@ -41,7 +46,7 @@ impl Losses {
         for _ in 0..bytes.u64()? {
             let id = bytes.u64()?;
             bytes.skip(8)?; // index
-            self.cpu_of.insert(id, u32::try_from(bytes.u64()?).unwrap_or(0));
+            self.cpu_of.insert(id, u32::try_from(bytes.u64()?).unwrap_or(u32::MAX));
             bytes.skip(8)?; // thread
         }
         Some(())
@@ -50,18 +55,27 @@ impl Losses {
     pub(super) fn by_cpu(&self) -> Vec<u64> {
         let of = |counts: &[u64], cpu: usize| counts.get(cpu).copied().unwrap_or(0);
         let cpus = self.gaps.len().max(self.totals.len());
-        (0..cpus).map(|cpu| of(&self.gaps, cpu).max(of(&self.totals, cpu))).collect()
+        let mut lost: Vec<u64> =
+            (0..cpus).map(|cpu| of(&self.gaps, cpu).max(of(&self.totals, cpu))).collect();
+        // What no CPU is known for may be in the gaps already.
+        let sum = |counts: &[u64]| counts.iter().fold(0, |sum: u64, n| sum.saturating_add(*n));
+        let total = sum(&self.totals).saturating_add(self.totals_anywhere);
+        let missing = total.saturating_sub(sum(&lost));
+        if missing > 0 {
+            add(&mut lost, 0, missing);
+        }
+        lost
     }
 
     /// Returns the CPU that a record is of: by the id at its end, else by the CPU that it names.
-    fn cpu(&self, header: &Header, body: &[u8]) -> u32 {
+    fn cpu(&self, header: &Header, body: &[u8]) -> Option<u32> {
         let id = body.len().checked_sub(8).and_then(|at| Bytes(&body[at..]).u64());
-        let by_id = id.and_then(|id| self.cpu_of.get(&id)).copied();
-        let attr = || {
-            let index = id.and_then(|id| header.attr_of.get(&id)).copied().unwrap_or(0);
-            header.attrs.get(index as usize)?.trailer_cpu(body)
-        };
-        by_id.or_else(attr).filter(|&cpu| cpu < CPUS_MAX).unwrap_or(0)
+        let known = |cpu: &u32| *cpu < CPUS_MAX;
+        if let Some(cpu) = id.and_then(|id| self.cpu_of.get(&id)) {
+            return Some(*cpu).filter(known);
+        }
+        let index = id.and_then(|id| header.attr_of.get(&id)).copied().unwrap_or(0);
+        header.attrs.get(index as usize)?.trailer_cpu(body).filter(known)
     }
 }
 
@@ -88,5 +102,15 @@ mod tests {
         losses.total(&header, &words(&[70, 33]));
         losses.total(&header, &words(&[90, 34]));
         assert_eq!(losses.by_cpu(), [100, 90]);
+    }
+
+    #[test]
+    fn totals_of_no_cpu_are_those_of_the_gaps() {
+        let (header, mut losses) = (Header::default(), Losses::default());
+        losses.index(Bytes(&words(&[1, 33, 0, u64::MAX, 7]))).unwrap();
+        losses.gap(&header, &words(&[1, 60, 33]));
+        losses.total(&header, &words(&[40, 33]));
+        losses.total(&header, &words(&[25, 33]));
+        assert_eq!(losses.by_cpu(), [65]);
     }
 }

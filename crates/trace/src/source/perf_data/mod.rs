@@ -2,11 +2,8 @@
 //!
 //! How it works: the header gives each event's attributes (how its samples are laid out) and the
 //! tracing data (where in a sample's raw part its fields are); then records are read in file order.
-//! Their order in time is that of perf itself: records are held until a FINISHED_ROUND says that
-//! nothing earlier will come, sorted by time, at the same time in file order.
-//!
-//! Invariants: memory is that of two rounds; what comes out is in time order as long as the file keeps
-//! its promise about rounds.
+//! Their order in time is that of perf itself: events are held until a FINISHED_ROUND says that nothing
+//! earlier will come ([`queue`]).
 //!
 //! Linux counterpart: `tools/perf/util/{header,session,ordered-events}.c` @ 6.1.
 
@@ -14,6 +11,7 @@ mod attr;
 mod bytes;
 mod header;
 mod losses;
+mod queue;
 mod stream;
 mod symbols;
 mod tracing;
@@ -26,6 +24,7 @@ use self::attr::Attr;
 use self::bytes::{Bytes, text};
 use self::header::Header;
 use self::losses::Losses;
+use self::queue::Queue;
 use self::stream::{End, Stream, kind};
 use self::tracing::Tracing;
 use super::intern::{Interner, skip};
@@ -60,6 +59,8 @@ pub(super) struct PerfData {
     reference: Option<(String, u64)>,
     facts: Facts,
     queue: Queue,
+    /// Whether `queue` has events to give out.
+    settled: bool,
     losses: Losses,
     state: State,
 }
@@ -109,6 +110,7 @@ impl PerfData {
             reference: None,
             facts: Facts::default(),
             queue: Queue::default(),
+            settled: false,
             losses: Losses::default(),
             state: State::Header,
         })
@@ -116,7 +118,7 @@ impl PerfData {
 
     /// Handles the next record; `false` at the end.
     #[inline]
-    fn record(&mut self, to: &mut Vec<RawEvent>) -> Result<bool, Error> {
+    fn record(&mut self) -> Result<bool, Error> {
         let offset = self.stream_offset + self.stream.offset();
         let record = match self.stream.next() {
             Ok(record) => record,
@@ -144,7 +146,10 @@ impl PerfData {
                     }
                 }
             }
-            kind::FINISHED_ROUND => self.queue.round(to),
+            kind::FINISHED_ROUND => {
+                self.queue.round();
+                self.settled = true;
+            }
             kind::LOST => self.losses.gap(&self.header, &body),
             kind::LOST_SAMPLES => self.losses.total(&self.header, &body),
             kind::ID_INDEX => self.losses.index(Bytes(&body)).unwrap_or(()),
@@ -358,44 +363,17 @@ fn sample(
     }))
 }
 
-/// Events that wait for their place in time.
-#[derive(Debug, Default)]
-struct Queue {
-    waiting: Vec<RawEvent>,
-    /// The latest time seen, and the latest at the end of the last round: nothing earlier than that
-    /// comes any more.
-    latest_ns: u64,
-    settled_ns: u64,
-}
-
-impl Queue {
-    #[inline]
-    fn push(&mut self, event: RawEvent) {
-        self.latest_ns = self.latest_ns.max(event.time_ns);
-        self.waiting.push(event);
-    }
-
-    /// Hands out what is settled at the end of a round.
-    fn round(&mut self, to: &mut Vec<RawEvent>) {
-        self.waiting.sort_by_key(|event| event.time_ns);
-        let settled = self.waiting.partition_point(|event| event.time_ns <= self.settled_ns);
-        to.extend(self.waiting.drain(..settled));
-        self.settled_ns = self.latest_ns;
-    }
-
-    fn finish(&mut self, to: &mut Vec<RawEvent>) {
-        self.settled_ns = u64::MAX;
-        self.round(to);
-    }
-}
-
 impl Source for PerfData {
     fn read(&mut self, to: &mut Vec<RawEvent>) -> Result<bool, Error> {
         let before = to.len();
         while to.len() == before {
-            if self.state == State::Ended || !self.record(to)? {
-                self.queue.finish(to);
+            if self.settled {
+                self.settled = self.queue.take(to);
+            } else if self.state == State::Ended {
                 break;
+            } else if !self.record()? {
+                self.queue.finish();
+                self.settled = true;
             }
         }
         Ok(to.len() > before)

@@ -1,0 +1,303 @@
+//! Rows out of a Parquet file, a row group at a time.
+//!
+//! How it works: each row group is decoded by Arrow into columns; the dictionaries of `kind`, `site`
+//! and `cache` are mapped to the metadata's ids once per row group, and each row's key looks its id
+//! up. Every value is checked against the metadata, so that a reader of [`Batch`]es may index its
+//! arrays by `object`, `site`, `cache` and `cpu` without fear of a damaged or foreign file.
+
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{
+    ArrowPrimitiveType, Int16Type, Int32Type, Int64Type, UInt16Type, UInt32Type,
+};
+use arrow_array::{Array, RecordBatch};
+use parquet::arrow::ProjectionMask;
+use parquet::arrow::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
+};
+use parquet::file::metadata::RowGroupMetaData;
+use parquet::file::statistics::Statistics;
+use rustc_hash::FxHashMap;
+
+use super::guard::caught;
+use super::schema::{self, column};
+use crate::error::At;
+use crate::meta::{META_KEY, Meta, SCHEMA_VERSION};
+use crate::{Batch, Error, Kind, NONE};
+
+/// An open Parquet file that is a trace.
+#[derive(Debug, Clone)]
+pub(super) struct ParquetFile {
+    path: PathBuf,
+    file: Arc<File>,
+    parquet: ArrowReaderMetadata,
+    meta: Arc<Meta>,
+    ids: Arc<Ids>,
+}
+
+#[derive(Debug)]
+struct Ids {
+    kinds: FxHashMap<String, Kind>,
+    sites: FxHashMap<String, u32>,
+    caches: FxHashMap<String, u32>,
+}
+
+impl ParquetFile {
+    /// Opens `file`, which is at `path`, and reads its metadata.
+    pub(super) fn open(path: &Path, file: File) -> Result<ParquetFile, Error> {
+        if file.metadata().is_ok_and(|m| m.len() == 0) {
+            return Err(Error::bad(path, At::File, "the file is empty", RECORD_ONE));
+        }
+        // The footer alone may be sound: the end of a trace that was cut at its beginning has one, too.
+        let mut magic = [0; 4];
+        if file.read_exact_at(&mut magic, 0).is_err() || &magic != b"PAR1" {
+            let what = "does not begin as a Parquet file does";
+            return Err(Error::bad(path, At::File, what, RECORD_ONE));
+        }
+        let parquet = caught(|| ArrowReaderMetadata::load(&file, ArrowReaderOptions::new()));
+        let parquet = parquet
+            .map_or_else(
+                || Err("its footer is damaged".to_owned()),
+                |p| p.map_err(|e| e.to_string()),
+            )
+            .map_err(|why| Error::bad(path, At::File, not_parquet(&why), RECORD_ONE))?;
+        let meta = read_meta(path, &parquet)?;
+        let options = ArrowReaderOptions::new().with_schema(schema::schema());
+        let parquet = ArrowReaderMetadata::try_new(Arc::clone(parquet.metadata()), options)
+            .map_err(|e| Error::bad(path, At::File, e.to_string(), RECORD_ONE))?;
+        if parquet.metadata().file_metadata().num_rows() as u64 != meta.events {
+            let what = "the number of rows is not the one in the metadata";
+            return Err(Error::bad(path, At::File, what, RECORD_ONE));
+        }
+        let ids = Arc::new(Ids {
+            kinds: Kind::ALL.into_iter().map(|kind| (kind.name().to_owned(), kind)).collect(),
+            sites: ids(meta.sites.iter().map(|site| site.name.as_str())),
+            caches: ids(meta.caches.iter().map(|cache| cache.name.as_str())),
+        });
+        Ok(ParquetFile {
+            path: path.into(),
+            file: Arc::new(file),
+            parquet,
+            meta: Arc::new(meta),
+            ids,
+        })
+    }
+
+    /// Returns what the trace says about itself.
+    pub(super) fn meta(&self) -> &Arc<Meta> {
+        &self.meta
+    }
+
+    /// Returns the rows from the beginning.
+    pub(super) fn rows(&self) -> FileRows {
+        FileRows { file: self.clone(), group: 0, rows_before: 0, time_ns: 0 }
+    }
+}
+
+/// The rows of a file, from some row group on.
+#[derive(Debug)]
+pub(super) struct FileRows {
+    file: ParquetFile,
+    group: usize,
+    rows_before: u64,
+    time_ns: u64,
+}
+
+impl FileRows {
+    /// Replaces `batch` by the next row group, in its own memory; returns false when there is none.
+    pub(super) fn read_into(&mut self, batch: &mut Batch) -> Result<bool, Error> {
+        batch.clear();
+        if self.group >= self.file.parquet.metadata().num_row_groups() {
+            return Ok(false);
+        }
+        let read = caught(|| self.read_group(batch));
+        read.unwrap_or_else(|| Err(self.damaged("the rows cannot be decoded")))?;
+        Ok(true)
+    }
+
+    fn read_group(&mut self, batch: &mut Batch) -> Result<(), Error> {
+        let group = self.decode()?;
+        self.group += 1;
+        for rows in &group {
+            self.append(rows, batch)?;
+            self.rows_before += rows.num_rows() as u64;
+        }
+        Ok(())
+    }
+
+    fn decode(&self) -> Result<Vec<RecordBatch>, Error> {
+        let ParquetFile { path, file, parquet, .. } = &self.file;
+        let file = file.try_clone().map_err(|e| Error::io(path, "cannot read", e))?;
+        let group = parquet.metadata().row_group(self.group);
+        let rows = group.num_rows();
+        let rows = usize::try_from(rows).map_err(|_| self.damaged("negative number of rows"))?;
+        ParquetRecordBatchReaderBuilder::new_with_metadata(file, parquet.clone())
+            .with_row_groups(vec![self.group])
+            .with_projection(projection(parquet, group))
+            .with_batch_size(rows.max(1))
+            .build()
+            .map_err(|e| self.damaged(&e.to_string()))?
+            .collect::<Result<_, _>>()
+            .map_err(|e| self.damaged(&e.to_string()))
+    }
+
+    fn append(&mut self, rows: &RecordBatch, to: &mut Batch) -> Result<(), Error> {
+        let meta = Arc::clone(&self.file.meta);
+        let ids = Arc::clone(&self.file.ids);
+        let get = |at: usize| rows.column(at).as_ref();
+        let from = to.len();
+
+        to.time_ns.extend(values::<Int64Type>(get(column::TIME_NS)).iter().map(|&t| t as u64));
+        to.cpu.extend_from_slice(values::<UInt16Type>(get(column::CPU)));
+        to.pid.extend_from_slice(values::<UInt32Type>(get(column::PID)));
+        self.names(get(column::KIND), &ids.kinds, None, &mut to.kind)?;
+        optional::<UInt32Type, _>(get(column::OBJECT), NONE, |v| v, &mut to.object);
+        self.names(get(column::SITE), &ids.sites, Some(NONE), &mut to.site)?;
+        self.names(get(column::CACHE), &ids.caches, Some(NONE), &mut to.cache)?;
+        optional::<Int64Type, _>(get(column::BYTES_REQ), 0, |v| v as u64, &mut to.bytes_req);
+        optional::<Int64Type, _>(get(column::BYTES_ALLOC), 0, |v| v as u64, &mut to.bytes_alloc);
+        optional::<UInt32Type, _>(get(column::GFP), 0, |v| v, &mut to.gfp);
+        if rows.num_columns() > column::NODE {
+            optional::<Int16Type, _>(get(column::NODE), -1, |v| v, &mut to.node);
+        } else {
+            to.node.resize(to.kind.len(), -1);
+        }
+
+        // Greatest first, as a search that stops at the first finding compares one by one.
+        let slots = to.object[from..]
+            .iter()
+            .fold(0, |most, &o| if o == NONE { most } else { most.max(o + 1) });
+        if slots > meta.object_slots {
+            return Err(self.damaged("column object has a value beyond object_slots"));
+        }
+        let cpus = to.cpu[from..].iter().fold(0, |most, &cpu| most.max(u32::from(cpu) + 1));
+        if cpus > meta.cpus {
+            return Err(self.damaged("column cpu has a value beyond the number of CPUs"));
+        }
+        let times_ns = &to.time_ns[from..];
+        let first_ns = times_ns.first().copied().unwrap_or(self.time_ns);
+        if first_ns < self.time_ns || !times_ns.is_sorted() {
+            return Err(self.damaged("column time_ns runs backwards"));
+        }
+        self.time_ns = times_ns.last().copied().unwrap_or(self.time_ns);
+        Ok(())
+    }
+
+    /// Appends what the names in a column of dictionary-encoded strings stand for, and `null` where
+    /// there is none; `None` for a column that always has a name.
+    fn names<V: Copy>(
+        &self,
+        from: &dyn Array,
+        ids: &FxHashMap<String, V>,
+        null: Option<V>,
+        to: &mut Vec<V>,
+    ) -> Result<(), Error> {
+        let dictionary = from.as_dictionary::<Int32Type>();
+        let strings = dictionary.values().as_string::<i32>();
+        // A column of nothing but nulls comes with a dictionary of one empty string that no row uses.
+        let unused = null.filter(|_| dictionary.null_count() == dictionary.len());
+        let mut map = Vec::with_capacity(strings.len());
+        for string in strings {
+            let value = string.map_or(null, |s| ids.get(s).copied()).or(unused);
+            map.push(value.ok_or_else(|| {
+                self.damaged(&format!("`{}` is not in the metadata", string.unwrap_or("")))
+            })?);
+        }
+        let null = match null {
+            Some(null) => null,
+            None if dictionary.null_count() > 0 => {
+                return Err(self.damaged("a column that always has a value has none"));
+            }
+            // Nothing has to stand for what does not occur.
+            None => match map.first() {
+                Some(&any) => any,
+                None => return Ok(()),
+            },
+        };
+        // A key under a null may be anything.
+        let id = |key: i32| map.get(key as usize).copied().unwrap_or(null);
+        optional::<Int32Type, _>(dictionary.keys(), null, id, to);
+        Ok(())
+    }
+
+    fn damaged(&self, what: &str) -> Error {
+        Error::bad(&self.file.path, At::Row(self.rows_before), what.to_owned(), RECORD_ONE)
+    }
+}
+
+/// Returns the columns that have to be decoded: not the last, `node`, where the statistics say that all
+/// it holds is -1. Hardly any event asks for a node, and null stands for the same.
+fn projection(parquet: &ArrowReaderMetadata, group: &RowGroupMetaData) -> ProjectionMask {
+    let no_node = matches!(
+        group.column(column::NODE).statistics(),
+        Some(Statistics::Int32(node))
+            if node.min_opt() == Some(&-1) && node.max_opt() == Some(&-1)
+    );
+    if no_node {
+        ProjectionMask::leaves(parquet.parquet_schema(), 0..column::NODE)
+    } else {
+        ProjectionMask::all()
+    }
+}
+
+const RECORD_ONE: &str = "make a trace with `slablab record` or `slablab import`";
+
+fn values<T: ArrowPrimitiveType>(array: &dyn Array) -> &[T::Native] {
+    array.as_primitive::<T>().values()
+}
+
+/// Appends a column, with `null` where it has none.
+fn optional<T: ArrowPrimitiveType, V: Copy>(
+    from: &dyn Array,
+    null: V,
+    map: impl Fn(T::Native) -> V,
+    to: &mut Vec<V>,
+) {
+    let array = from.as_primitive::<T>();
+    let from = to.len();
+    to.extend(array.values().iter().map(|&value| map(value)));
+    let Some(nulls) = array.nulls().filter(|nulls| nulls.null_count() > 0) else { return };
+    let chunks = nulls.inner().bit_chunks();
+    for (values, present) in to[from..].chunks_mut(64).zip(chunks.iter_padded()) {
+        for (bit, value) in values.iter_mut().enumerate() {
+            *value = if present >> bit & 1 == 1 { *value } else { null };
+        }
+    }
+}
+
+/// Numbers names in their order.
+fn ids<'a>(names: impl Iterator<Item = &'a str>) -> FxHashMap<String, u32> {
+    names.enumerate().map(|(id, name)| (name.to_owned(), id as u32)).collect()
+}
+
+fn read_meta(path: &Path, parquet: &ArrowReaderMetadata) -> Result<Meta, Error> {
+    let pairs = parquet.metadata().file_metadata().key_value_metadata();
+    let json = pairs
+        .and_then(|pairs| pairs.iter().find(|pair| pair.key == META_KEY))
+        .and_then(|pair| pair.value.as_deref())
+        .ok_or_else(|| {
+            Error::bad(path, At::File, "is Parquet, but not a slablab trace", RECORD_ONE)
+        })?;
+    let bad = |what: String| Error::bad(path, At::File, what, RECORD_ONE);
+    let meta: Meta =
+        serde_json::from_str(json).map_err(|e| bad(format!("its metadata is damaged ({e})")))?;
+    if meta.schema_version == 0 || meta.schema_version > SCHEMA_VERSION {
+        let version = meta.schema_version;
+        let what = format!("has version {version} of the format, newer than {SCHEMA_VERSION}");
+        return Err(Error::bad(
+            path,
+            At::File,
+            what,
+            "use the slablab that wrote it, or a newer one",
+        ));
+    }
+    Ok(meta.unpacked())
+}
+
+fn not_parquet(why: &str) -> String {
+    format!("is not a Parquet file, or is cut short ({why})")
+}
