@@ -187,7 +187,7 @@ fn foreign_files_are_told_by_name() {
     assert!(error_of(b"PAR1....").contains("is Parquet already"));
     assert!(error_of(b"\x17\x08\x44tracing6\0").contains("trace-cmd report"));
     assert!(error_of(b"\x1f\x8b\x08").contains("gunzip"));
-    assert!(error_of(b"hello\n").contains("in no format that can be imported"));
+    assert!(error_of(b"hello\n").contains("in no format that can be read"));
     assert!(error_of(b"2ELIFREP").contains("big-endian"));
     assert!(error_of(b"PERFILE2").contains("cut short within its header"));
     assert!(import_file(directory.path().into(), None).err().unwrap().contains("is a directory"));
