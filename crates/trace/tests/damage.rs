@@ -134,7 +134,8 @@ impl Bench {
     fn import(&self, content: &[u8]) -> Result<Meta, String> {
         let (input, output) = (self.path("damaged"), self.path("t.parquet"));
         std::fs::write(&input, content).unwrap();
-        let options = ImportOptions { input, format: self.format, output: output.clone() };
+        let options =
+            ImportOptions { input, format: self.format, output: output.clone(), slabinfo: None };
         let result = import(&options, &mut |_| {}).map_err(|error| error.to_string());
         let files = std::fs::read_dir(self.folder.path()).unwrap().count();
         match &result {
