@@ -2,6 +2,7 @@
 //!
 //! Linux's XArray in user space, with nodes that fit their content. [`XArray`] is the typed face for Rust;
 //! [`RawXArray`] is the untyped core, which the C face (`include/linux/xarray.h`, feature `capi`) shares.
+//! [`Ida`] hands out ids at which nothing is stored.
 //!
 //! # How it works
 //!
@@ -53,6 +54,8 @@ pub use error::{Error, Result};
 pub use flags::{Filter, Flags, Gfp, IdLimit, Mark};
 #[cfg(feature = "capi")]
 pub use raw::capi;
+#[cfg(not(loom))]
+pub use raw::ida::Ida;
 pub use raw::memory::{AllocHook, set_alloc_hook};
 #[cfg(not(loom))]
 pub use raw::rcu::{Guard, pin, synchronize};

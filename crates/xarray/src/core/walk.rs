@@ -112,3 +112,14 @@ pub(crate) fn walk<'w>(head: &Slot, index: u64, pin: Pin<'w>) -> Walk<'w> {
         return walk;
     }
 }
+
+/// Returns the slot that holds the entry at this index.
+#[cfg(feature = "capi")]
+pub(crate) fn slot<'w>(head: &'w Slot, index: u64, pin: Pin<'w>) -> Option<&'w Slot> {
+    let walk = walk(head, index, pin);
+    match walk.end {
+        End::Empty | End::Single(_) | End::Other(_) => None,
+        End::Entry(_) => Some(walk.path.place().map_or(head, |(node, at)| node.slot(at))),
+        End::Bucket(bucket) => bucket.find(index).map(|number| bucket.slot(number)),
+    }
+}

@@ -130,6 +130,17 @@ pub(crate) struct Bucket<'a> {
     _alive: PhantomData<&'a Header>,
 }
 
+impl<'a> Bucket<'a> {
+    /// Returns the slot of this number.
+    pub(crate) fn slot(&self, number: usize) -> &'a Slot {
+        assert!(number < self.capacity());
+        // SAFETY: within the slots of this bucket's allocation.
+        let slot = unsafe { self.node.byte_add(HEADER_BYTES + 8 * (self.key_words() + number)) };
+        // SAFETY: as above; only ever accessed as a slot.
+        unsafe { slot.cast::<Slot>().as_ref() }
+    }
+}
+
 impl Bucket<'_> {
     /// Returns the word of a fresh, empty bucket with room for `entries` keys whose index bits differ from
     /// `index` only in the lowest `8 << width_log2`.
@@ -204,15 +215,6 @@ impl Bucket<'_> {
         let word = unsafe { self.node.byte_add(HEADER_BYTES + 8 * number) };
         // SAFETY: as above; only ever accessed as an atomic.
         unsafe { word.cast::<AtomicU64>().as_ref() }
-    }
-
-    /// Returns the slot of this number.
-    pub(crate) fn slot(&self, number: usize) -> &Slot {
-        assert!(number < self.capacity());
-        // SAFETY: within the slots of this bucket's allocation.
-        let slot = unsafe { self.node.byte_add(HEADER_BYTES + 8 * (self.key_words() + number)) };
-        // SAFETY: as above; only ever accessed as a slot.
-        unsafe { slot.cast::<Slot>().as_ref() }
     }
 
     /// Returns the index whose entry slot `number` holds.

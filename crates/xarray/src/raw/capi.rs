@@ -1,4 +1,4 @@
-//! The C face: the functions that include/linux/xarray.h declares.
+//! The C face: the functions that include/linux/xarray.h and idr.h declare.
 //!
 //! Each one checks, converts and calls the core. Entries pass as pointers; errors come back as Linux gives
 //! them, `-errno` or as an error entry. C checks types for us, so what remains is that pointers are to what
@@ -11,6 +11,7 @@ use super::rcu::{enter, leave};
 use crate::{Entry, Error, Filter, Gfp, IdLimit, Mark, RawXArray, Result};
 
 pub mod advanced;
+pub mod idr;
 pub mod normal;
 pub mod process;
 

@@ -17,6 +17,8 @@ pub(crate) mod bucket;
 #[cfg(feature = "capi")]
 pub mod capi;
 pub(crate) mod dense;
+#[cfg(not(loom))]
+pub(crate) mod ida;
 pub(crate) mod lock;
 pub(crate) mod lookup;
 pub(crate) mod memory;

@@ -5,7 +5,7 @@ mod model;
 
 use model::{Op, run};
 use proptest::prelude::*;
-use slablab_xarray::{Entry, Error, Flags, IdLimit, RawXArray};
+use slablab_xarray::{Entry, Error, Flags, Gfp, IdLimit, Ida, RawXArray};
 
 /// Indices that meet: few chunks, at several scales, and the ends.
 fn index() -> impl Strategy<Value = u64> {
@@ -50,6 +50,16 @@ fn single_op() -> impl Strategy<Value = Op> {
     ]
 }
 
+/// Ids near the edges of what an integer, a bitmap and a node hold, and near the largest.
+fn id() -> impl Strategy<Value = u32> {
+    prop_oneof![
+        4 => 0..80_u32,
+        2 => 1000..1100_u32,
+        1 => (0..5_u32, 0..70_u32).prop_map(|(chunk, i)| chunk * 65_536 + i),
+        1 => (0..70_u32).prop_map(|i| Ida::MAX - i),
+    ]
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 256, ..ProptestConfig::default() })]
 
@@ -82,5 +92,36 @@ proptest! {
                 taken.extend(got.ok());
             }
         }
+    }
+
+    #[test]
+    fn an_ida_gives_the_lowest_free_id_or_leaves_all_as_it_was(
+        ops in prop::collection::vec((0..6_u8, id(), 0..70_u32), 1..400),
+    ) {
+        let (ida, mut taken) = (Ida::new(), std::collections::BTreeSet::new());
+        for (kind, id, len) in ops {
+            match kind {
+                0 => prop_assert_eq!(ida.free(id), taken.remove(&id)),
+                1 => model::fail_after(u64::from(len % 3)),
+                2 => model::fail_after(u64::MAX),
+                _ => {
+                    let last = id.saturating_add(len).min(Ida::MAX);
+                    let lowest = (id..=last).find(|id| !taken.contains(id)).ok_or(Error::Busy);
+                    match ida.alloc(id..=id.saturating_add(len), Gfp::KERNEL) {
+                        Err(Error::NoMemory) => {}
+                        got => {
+                            prop_assert_eq!(got, lowest);
+                            taken.extend(got.ok());
+                        }
+                    }
+                }
+            }
+            prop_assert_eq!(ida.is_empty(), taken.is_empty());
+        }
+        model::fail_after(u64::MAX);
+        for id in taken {
+            prop_assert!(ida.free(id));
+        }
+        prop_assert!(ida.is_empty());
     }
 }

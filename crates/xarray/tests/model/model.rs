@@ -140,17 +140,22 @@ fn compare(array: &RawXArray, model: &Model) {
     }
 }
 
+/// Lets so many more node allocations of this thread succeed.
+pub(crate) fn fail_after(count: u64) {
+    set_alloc_hook(Some(hook));
+    ALLOCATIONS_LEFT.set(count);
+}
+
 /// Runs the operations, and compares after each.
 pub(crate) fn run(ops: Vec<Op>) {
-    set_alloc_hook(Some(hook));
-    ALLOCATIONS_LEFT.set(u64::MAX);
+    fail_after(u64::MAX);
     let array = RawXArray::new(Flags::NONE);
     let mut model = Model::default();
     for op in ops {
         step(&array, &mut model, &op);
         compare(&array, &model);
     }
-    ALLOCATIONS_LEFT.set(u64::MAX);
+    fail_after(u64::MAX);
 }
 
 fn step(array: &RawXArray, model: &mut Model, op: &Op) {
@@ -251,7 +256,7 @@ fn step(array: &RawXArray, model: &mut Model, op: &Op) {
             writer.set_range(first, last, Entry::NULL).expect("erasing needs no memory");
             model.erase_range(first, last);
         }
-        Op::FailAfter(count) => ALLOCATIONS_LEFT.set(if count > 6 { u64::MAX } else { count }),
+        Op::FailAfter(count) => fail_after(if count > 6 { u64::MAX } else { count }),
         Op::Clear => {
             writer.clear();
             model.0.clear();

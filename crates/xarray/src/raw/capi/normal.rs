@@ -336,7 +336,7 @@ pub unsafe extern "C" fn slablab_xa_bytes(xa: *const RawXArray) -> usize {
 /// # Safety
 ///
 /// `xa` is an initialised array whose lock the caller holds.
-unsafe fn locked<'a>(xa: *const RawXArray, gfp: c_uint) -> Writer<'a> {
+pub(super) unsafe fn locked<'a>(xa: *const RawXArray, gfp: c_uint) -> Writer<'a> {
     // SAFETY: as the caller promises.
     let array = unsafe { &*xa };
     // SAFETY: as the caller promises.
