@@ -64,7 +64,7 @@ bench-marathon:
 test-xarray-c:
 	crates/xarray/tests/c/run.sh
 
-# Linux's own lib/test_xarray.c on our array.
+# Linux's own tests of its array, and of ids on it, on ours.
 test-xarray-kernel:
 	crates/xarray/tests/kernel/run.sh
 

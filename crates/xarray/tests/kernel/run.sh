@@ -1,5 +1,6 @@
 #!/bin/sh
-# Runs Linux's own lib/test_xarray.c on our array: see LEFT-OUT.md. Needs gcc and the linux-source-6.1 package.
+# Runs Linux's own tests of its array on ours: lib/test_xarray.c, lib/test_ida.c and those of
+# tools/testing/radix-tree. What is left out, and why: LEFT-OUT.md. Needs gcc and the linux-source-6.1 package.
 #   run.sh [BUILD_FOLDER]
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
@@ -8,27 +9,61 @@ build=${1:-$root/target/xarray-kernel}
 tarball=/usr/src/linux-source-6.1.tar.xz
 library=${CARGO_TARGET_DIR:-$root/target}/release/libslablab_xarray.a
 
-if ! "$root/tools/need" gcc libc6-dev linux-source-6.1; then
-    echo "SKIPPED: lib/test_xarray.c comes from the package linux-source-6.1, which is not to be had here" >&2
+if ! "$root/tools/need" gcc libc6-dev linux-source-6.1 tar xz-utils; then
+    echo "SKIPPED: Linux's tests come from the package linux-source-6.1, which is not to be had here" >&2
     exit 0
 fi
 mkdir -p "$build"
-test_file=$build/linux-source-6.1/lib/test_xarray.c
-if [ ! -f "$test_file" ] || [ "$tarball" -nt "$build/stamp" ]; then
-    echo "taking lib/test_xarray.c out of $tarball"
-    tar xJf "$tarball" -C "$build" linux-source-6.1/lib/test_xarray.c
+source=$build/linux-source-6.1
+tests=$source/tools/testing/radix-tree
+if [ ! -f "$tests/main.c" ] || [ "$tarball" -nt "$build/stamp" ]; then
+    echo "taking Linux's tests out of $tarball"
+    tar xJf "$tarball" -C "$build" linux-source-6.1/lib/test_xarray.c linux-source-6.1/lib/test_ida.c \
+        linux-source-6.1/tools/testing/radix-tree
     touch "$build/stamp"
 fi
 (cd "$root" && ${CARGO:-cargo} build --quiet --release -p slablab-xarray --features capi)
+cc="gcc -std=gnu11 -g -O1 -nostdinc -I$root/include"
 
-# As a kernel module sees the file, and as the kernel's user-space harness does.
+# test_xarray.c as a kernel module sees it, and as the kernel's user-space harness does.
 for lane in kernel user; do
     define=
     [ $lane = user ] || define=-D__KERNEL__
-    # shellcheck disable=SC2086 # empty or one word
-    gcc -std=gnu11 -g -O1 -Wall -nostdinc -I"$root/include" $define -DTEST_XARRAY="\"$test_file\"" \
+    # shellcheck disable=SC2086 # words
+    $cc -Wall $define -DTEST_XARRAY="\"$source/lib/test_xarray.c\"" \
         "$here/run.c" "$here/../c/host.c" "$library" -lpthread -o "$build/test_xarray_$lane"
     echo "== lib/test_xarray.c, $lane lane"
     "$build/test_xarray_$lane" >"$build/$lane.log" || { grep -v '^check_' "$build/$lane.log" | head -n 40; exit 1; }
     tail -n 1 "$build/$lane.log"
+done
+
+# The programs of tools/testing/radix-tree, in one: they share the helpers of test.c, of which two look inside
+# nodes and are replaced (suite.c).
+objects=
+compile() {
+    file=$1
+    shift
+    # shellcheck disable=SC2086 # words
+    $cc -I"$here/harness" -include harness.h "$@" -c "$file" -o "$build/$(basename "$file" .c).o"
+    objects="$objects $build/$(basename "$file" .c).o"
+}
+for program in multiorder iteration_check iteration_check_2 regression1 regression2 regression3 regression4 \
+    idr-test tag_check; do
+    compile "$tests/$program.c" -w
+done
+compile "$tests/main.c" -w -Dmain=linux_main
+compile "$tests/test.c" -w -Dverify_tag_consistency=linux_verify_tag_consistency \
+    -Dtree_verify_min_height=linux_tree_verify_min_height
+compile "$here/suite.c" -Wall
+compile "$here/../c/host.c" -Wall
+# shellcheck disable=SC2086 # words
+gcc $objects "$library" -lpthread -o "$build/suite"
+for program in main tag_check multiorder iteration_check iteration_check_2 regression1 regression2 regression3 \
+    regression4 idr-test test_ida; do
+    if timeout 300 "$build/suite" $program >"$build/$program.log" 2>&1; then
+        echo "== $program: passed. $(grep 'tests passed' "$build/$program.log" || true)"
+    else
+        echo "== $program: FAILED" && tail -n 20 "$build/$program.log"
+        exit 1
+    fi
 done
