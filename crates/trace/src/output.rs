@@ -77,7 +77,11 @@ impl Target {
         let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
         match rustix::fs::open(directory(path), flags, Mode::from_raw_mode(0o666)) {
             Ok(file) => Ok(Target::Nameless(file.into())),
-            Err(_) => hidden().tempfile_in(directory(path)).map(Target::Hidden),
+            // The kind of error says it all; the name that was tried nobody has heard of.
+            Err(_) => hidden()
+                .tempfile_in(directory(path))
+                .map(Target::Hidden)
+                .map_err(|error| error.kind().into()),
         }
     }
 }

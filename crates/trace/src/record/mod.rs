@@ -188,10 +188,10 @@ impl Recording {
     fn finish(self, status: Option<i32>, elapsed: Duration) -> Result<Recorded, Error> {
         // The instance first: what is bound first is dropped last.
         let Recording { instance, drains, pages, events, meta, .. } = self;
-        let mut lost = vec![0; meta.cpus as usize];
+        let mut lost_by_cpu = vec![0; meta.cpus as usize];
         for drain in &drains {
-            let stats = Stats::parse(&instance.read(&format!("per_cpu/cpu{}/stats", drain.cpu))?);
-            lost[drain.cpu as usize] = stats.lost;
+            let stats = instance.read(&format!("per_cpu/cpu{}/stats", drain.cpu))?;
+            lost_by_cpu[drain.cpu as usize] = lost(&stats);
         }
         let formats = events.iter().map(|event| instance.event_format(event));
         let formats = formats.collect::<Result<Vec<_>, _>>()?;
@@ -205,7 +205,7 @@ impl Recording {
         let symbols = Symbols::running()?;
         let source = TracefsRaw::new(pages, &formats, streams, symbols, bytes)
             .map_err(|what| instance.unknown("events/kmem", &what))?;
-        Ok(Recorded { source, meta, lost, status, elapsed })
+        Ok(Recorded { source, meta, lost: lost_by_cpu, status, elapsed })
     }
 }
 
@@ -218,26 +218,12 @@ impl Drop for StopOnDrop<'_> {
     }
 }
 
-/// What `per_cpu/cpuN/stats` says.
-#[derive(Debug, Default, PartialEq, Eq)]
-struct Stats {
-    lost: u64,
-    read: u64,
-}
-
-impl Stats {
-    fn parse(text: &str) -> Stats {
-        let mut stats = Stats::default();
-        for (name, value) in text.lines().filter_map(|line| line.split_once(": ")) {
-            let value = value.trim().parse().unwrap_or(0);
-            match name {
-                "overrun" | "commit overrun" | "dropped events" => stats.lost += value,
-                "read events" => stats.read = value,
-                _ => {}
-            }
-        }
-        stats
-    }
+/// Returns how many events a CPU lost, by what its `stats` file says.
+fn lost(stats: &str) -> u64 {
+    let lines = stats.lines().filter_map(|line| line.split_once(": "));
+    let ways = ["overrun", "commit overrun", "dropped events"];
+    let lost = lines.filter(|(name, _)| ways.contains(name));
+    lost.filter_map(|(_, value)| value.trim().parse::<u64>().ok()).sum()
 }
 
 fn buffer_kib_default(cpus: usize) -> u32 {
@@ -254,7 +240,7 @@ mod tests {
     fn stats_add_up_every_way_of_losing_an_event() {
         let text = "entries: 0\noverrun: 3\ncommit overrun: 4\nbytes: 60\n\
             oldest event ts:  1.2\nnow ts:  5.6\ndropped events: 5\nread events: 1000\n";
-        assert_eq!(Stats::parse(text), Stats { lost: 12, read: 1000 });
-        assert_eq!(Stats::parse(""), Stats::default());
+        assert_eq!(lost(text), 12);
+        assert_eq!(lost(""), 0);
     }
 }

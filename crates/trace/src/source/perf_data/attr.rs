@@ -23,15 +23,12 @@ const IDENTIFIER: u64 = 1 << 16;
 const NEEDED: [(u64, &str); 4] =
     [(TID, "a thread id"), (TIME, "a time"), (CPU, "a CPU"), (RAW, "the event's fields")];
 
-/// What is lacking where only some of the events were recorded.
-const SAMPLED: &str = "most events: not each was recorded (perf record does so with -c 1)";
-
 /// An event's attributes, as far as samples depend on them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Attr {
     pub(super) tracepoint: bool,
     /// Whether each event made a sample: the period is 1, and no frequency was asked for.
-    every_event: bool,
+    pub(super) every_event: bool,
     sample_type: u64,
     read_format: u64,
     sample_id_all: bool,
@@ -63,7 +60,7 @@ impl Attr {
     /// Returns what its samples lack that is needed.
     pub(super) fn lacks(&self) -> Option<&'static str> {
         let missing = NEEDED.iter().find(|(bit, _)| self.sample_type & bit == 0);
-        missing.map(|&(_, what)| what).or((!self.every_event).then_some(SAMPLED))
+        missing.map(|&(_, what)| what)
     }
 
     /// Tells whether samples begin with the id of their event.

@@ -33,9 +33,10 @@ impl Losses {
     }
 
     /// Takes a LOST_SAMPLES record: a count, and whose it is behind it.
-    pub(super) fn total(&mut self, header: &Header, body: &[u8]) {
+    pub(super) fn total(&mut self, body: &[u8]) {
         let count = Bytes(body).u64().unwrap_or(0);
-        match self.cpu(header, body) {
+        // The CPU that it names is that of no event: perf made the record when it ended.
+        match self.indexed_cpu(body) {
             Some(cpu) => add(&mut self.totals, cpu, count),
             None => self.totals_anywhere = self.totals_anywhere.saturating_add(count),
         }
@@ -69,14 +70,21 @@ impl Losses {
 
     /// Returns the CPU that a record is of: by the id at its end, else by the CPU that it names.
     fn cpu(&self, header: &Header, body: &[u8]) -> Option<u32> {
-        let id = body.len().checked_sub(8).and_then(|at| Bytes(&body[at..]).u64());
-        let known = |cpu: &u32| *cpu < CPUS_MAX;
-        if let Some(cpu) = id.and_then(|id| self.cpu_of.get(&id)) {
-            return Some(*cpu).filter(known);
-        }
-        let index = id.and_then(|id| header.attr_of.get(&id)).copied().unwrap_or(0);
-        header.attrs.get(index as usize)?.trailer_cpu(body).filter(known)
+        self.indexed_cpu(body).or_else(|| {
+            let index = id(body).and_then(|id| header.attr_of.get(&id)).copied().unwrap_or(0);
+            header.attrs.get(index as usize)?.trailer_cpu(body).filter(|&cpu| cpu < CPUS_MAX)
+        })
     }
+
+    /// Returns the CPU that the id at a record's end is of; none for events recorded by thread.
+    fn indexed_cpu(&self, body: &[u8]) -> Option<u32> {
+        self.cpu_of.get(&id(body)?).copied().filter(|&cpu| cpu < CPUS_MAX)
+    }
+}
+
+/// Returns the id at the end of a record.
+fn id(body: &[u8]) -> Option<u64> {
+    Bytes(body.get(body.len().checked_sub(8)?..)?).u64()
 }
 
 fn add(counts: &mut Vec<u64>, cpu: u32, count: u64) {
@@ -99,8 +107,8 @@ mod tests {
         losses.index(Bytes(&words(&[2, 33, 0, 0, 7, 34, 1, 1, 7]))).unwrap();
         losses.gap(&header, &words(&[1, 100, 33]));
         losses.gap(&header, &words(&[1, 50, 34]));
-        losses.total(&header, &words(&[70, 33]));
-        losses.total(&header, &words(&[90, 34]));
+        losses.total(&words(&[70, 33]));
+        losses.total(&words(&[90, 34]));
         assert_eq!(losses.by_cpu(), [100, 90]);
     }
 
@@ -109,8 +117,8 @@ mod tests {
         let (header, mut losses) = (Header::default(), Losses::default());
         losses.index(Bytes(&words(&[1, 33, 0, u64::MAX, 7]))).unwrap();
         losses.gap(&header, &words(&[1, 60, 33]));
-        losses.total(&header, &words(&[40, 33]));
-        losses.total(&header, &words(&[25, 33]));
+        losses.total(&words(&[40, 33]));
+        losses.total(&words(&[25, 33]));
         assert_eq!(losses.by_cpu(), [65]);
     }
 }

@@ -151,7 +151,7 @@ impl PerfData {
                 self.settled = true;
             }
             kind::LOST => self.losses.gap(&self.header, &body),
-            kind::LOST_SAMPLES => self.losses.total(&self.header, &body),
+            kind::LOST_SAMPLES => self.losses.total(&body),
             kind::ID_INDEX => self.losses.index(Bytes(&body)).unwrap_or(()),
             kind::MMAP | kind::MMAP2 => self.mmap(kind, misc, Bytes(&body)).unwrap_or(()),
             _ => return self.header_record(kind, &body, offset).map(|()| true),
@@ -203,6 +203,11 @@ impl PerfData {
         let tracepoints = || self.header.attrs.iter().filter(|attr| attr.tracepoint);
         if let Some(what) = tracepoints().find_map(Attr::lacks) {
             return Err(bad(&format!("its samples lack {what}")));
+        }
+        if tracepoints().any(|attr| !attr.every_event) {
+            let what = "holds only some of the events (a period or frequency, or counts by :S)";
+            let remedy = "record each with `slablab record` or `perf record -c 1`";
+            return Err(Error::bad(&self.path, At::File, what, remedy));
         }
         let identified = self.header.attrs.iter().all(Attr::identified);
         if !identified && tracepoints().any(|attr| Some(attr) != tracepoints().next()) {

@@ -1,0 +1,161 @@
+//! `slablab record` as its users meet it: refused, interrupted, killed, out of disk. Needs root, tracefs and
+//! util-linux, and says so where they are not.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use slablab_tests::{slablab, slablab_path};
+use slablab_trace::{State, TraceReader, probe};
+
+const INSTANCES: &str = "/sys/kernel/tracing/instances";
+
+fn can_record() -> bool {
+    let lacking: Vec<_> = probe().into_iter().filter(|fact| fact.state == State::Missing).collect();
+    for fact in &lacking {
+        eprintln!("not run: {}: {}. {}", fact.name, fact.found, fact.remedy);
+    }
+    lacking.is_empty()
+}
+
+/// A copy of the command where anybody may run it, and a folder that anybody may write to.
+fn public_copy() -> (tempfile::TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o777)).unwrap();
+    let copy = folder.path().join("slablab");
+    fs::copy(slablab_path(), &copy).unwrap();
+    (folder, copy)
+}
+
+/// Runs a script in a mount namespace of its own, with the command as $1 and a folder as $2.
+fn unshared(script: &str, command: &Path, folder: &Path) -> Output {
+    let mut unshare = Command::new("unshare");
+    unshare.args(["-m", "sh", "-ec", script, "sh"]).arg(command).arg(folder);
+    unshare.stdin(Stdio::null()).output().expect("util-linux is on every machine")
+}
+
+/// Checks that a command was refused in one sentence, and returns it.
+fn sentence(output: &Output) -> String {
+    let text = String::from_utf8(output.stderr.clone()).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{text}");
+    assert_eq!(text.lines().count(), 1, "{text}");
+    text
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).unwrap().flatten();
+    entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
+}
+
+fn instance_of(pid: u32) -> PathBuf {
+    Path::new(INSTANCES).join(format!("slablab-{pid}"))
+}
+
+/// Starts a recording of a minute and waits until it records; returns it.
+fn started(output: &Path) -> std::process::Child {
+    let mut command = slablab();
+    command.args(["record", "-m", "1M", "--duration", "60", "-o"]).arg(output);
+    let child = command.stderr(Stdio::null()).spawn().unwrap();
+    let on = instance_of(child.id()).join("tracing_on");
+    let since = Instant::now();
+    while fs::read_to_string(&on).ok().as_deref() != Some("1\n") {
+        assert!(since.elapsed() < Duration::from_secs(60), "the recording does not begin");
+        sleep(Duration::from_millis(20));
+    }
+    child
+}
+
+fn signal(child: &std::process::Child, name: &str) {
+    let status = Command::new("kill").args([&format!("-{name}"), &child.id().to_string()]).status();
+    assert!(status.unwrap().success());
+}
+
+#[test]
+fn who_may_not_record_is_told_so() {
+    if !can_record() {
+        return;
+    }
+    let (folder, copy) = public_copy();
+    let nobody =
+        "setpriv --reuid 65534 --regid 65534 --clear-groups \"$1\" record -o \"$2/t\" -- true";
+    let text = sentence(&unshared(nobody, &copy, folder.path()));
+    assert!(text.contains("needs root") && text.contains("sudo"), "{text}");
+    let no_tracefs = "mount -t tmpfs none /sys/kernel; \"$1\" record -o \"$2/t\" -- true";
+    let text = sentence(&unshared(no_tracefs, &copy, folder.path()));
+    assert!(text.contains("no tracefs") && text.contains("CONFIG_FTRACE"), "{text}");
+    assert_eq!(names(folder.path()), ["slablab"]);
+}
+
+#[test]
+fn what_cannot_be_written_is_refused_before_or_after() {
+    if !can_record() {
+        return;
+    }
+    let (folder, copy) = public_copy();
+    for output in ["/no/such/folder/t", "/proc/t", "/tmp"] {
+        let refused = slablab().args(["record", "-o", output, "--", "true"]).output().unwrap();
+        let text = sentence(&refused);
+        assert!(text.contains(output) && !text.contains(".partial"), "{text}");
+    }
+    // Caches are written to the disk in pages: a disk that is full is noticed at the first.
+    let full = "mkdir \"$2/full\"; mount -t tmpfs -o size=64k none \"$2/full\"; \
+        \"$1\" record -o \"$2/full/t\" -- find / -xdev -maxdepth 3 >/dev/null 2>\"$2/said\" || status=$?; \
+        ls -A \"$2/full\"; cat \"$2/said\" >&2; exit $status";
+    let refused = unshared(full, &copy, folder.path());
+    assert_eq!(String::from_utf8_lossy(&refused.stdout), "", "half-written");
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(said.contains("No space left on device"), "{said}");
+    assert_eq!(refused.status.code(), Some(2), "{said}");
+}
+
+#[test]
+fn interrupted_it_keeps_what_it_has_and_leaves_nothing_behind() {
+    if !can_record() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let output = folder.path().join("t.parquet");
+    for name in ["INT", "TERM", "HUP"] {
+        let mut child = started(&output);
+        signal(&child, name);
+        assert!(child.wait().unwrap().code().is_some(), "{name} killed it");
+        assert!(!instance_of(child.id()).exists(), "{name}");
+        assert!(TraceReader::open(&output).unwrap().meta().events > 0, "{name}");
+        assert_eq!(names(folder.path()), ["t.parquet"]);
+        fs::remove_file(&output).unwrap();
+    }
+
+    let mut child = started(&output);
+    signal(&child, "KILL");
+    assert_eq!(child.wait().unwrap().code(), None);
+    assert_eq!(names(folder.path()), [""; 0]);
+    let next = slablab().args(["record", "-o"]).arg(&output).args(["--", "true"]).output();
+    assert!(next.unwrap().status.success());
+    assert!(!instance_of(child.id()).exists(), "the next recording removes it");
+}
+
+/// Much more than the buffer holds comes through it, and what does not is counted.
+#[test]
+fn a_long_recording_is_drained_while_it_runs() {
+    if !can_record() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let output = folder.path().join("t.parquet");
+    let burst = "for i in 1 2 3; do find /usr -xdev -maxdepth 4 >/dev/null 2>&1; done";
+    let mut command = slablab();
+    command.args(["record", "-m", "512K", "-o"]).arg(&output).args(["--", "sh", "-c", burst]);
+    let said = command.output().unwrap();
+    assert!(said.status.success(), "{}", String::from_utf8_lossy(&said.stderr));
+    let reader = TraceReader::open(&output).unwrap();
+    let meta = reader.meta();
+    let capacity = u64::from(meta.cpus) * (512 << 10) / 28; // the shortest record has 28 bytes
+    assert!(meta.events > 2 * capacity, "{} events, {capacity} fit the buffers", meta.events);
+    let lost = meta.quality.lost_total();
+    let told = String::from_utf8_lossy(&said.stderr).into_owned();
+    assert_eq!(told.contains("none lost"), lost == 0, "{told}");
+    assert_eq!(told.contains("LOST"), lost > 0, "{told}");
+}
