@@ -48,6 +48,6 @@ impl ProbeTable for CachedTree {
     }
 
     fn table_bytes(&self) -> usize {
-        self.probes.raw().memory_bytes() + crate::raw::cache::BYTES
+        self.probes.memory_bytes() + crate::raw::cache::BYTES
     }
 }

@@ -1,6 +1,6 @@
 //! An XArray from address to probe. Its order answers a question about a range with one walk.
 
-use slablab_xarray::{Filter, Guard, XArray};
+use slablab_xarray::{Guard, XArray};
 
 use crate::{Error, Probe, ProbeTable};
 
@@ -39,7 +39,7 @@ impl ProbeTable for Tree {
     }
 
     fn table_bytes(&self) -> usize {
-        self.probes.raw().memory_bytes()
+        self.probes.memory_bytes()
     }
 }
 
@@ -57,6 +57,5 @@ pub(crate) fn lookup_range_in<'g>(
     last: u64,
     guard: &'g Guard,
 ) -> Option<&'g Probe> {
-    let (address, _) = probes.raw().find(first, last, Filter::Present, guard)?;
-    probes.load(address, guard)
+    probes.range(first..=last, guard).next().map(|(_, probe)| probe)
 }

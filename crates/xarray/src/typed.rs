@@ -69,9 +69,9 @@ impl<P: Stored> XArray<P> {
         Self { raw: RawXArray::new(flags), _owns: PhantomData }
     }
 
-    /// Returns the untyped array, to look at.
-    pub fn raw(&self) -> &RawXArray {
-        &self.raw
+    /// Returns the bytes that the array's nodes take.
+    pub fn memory_bytes(&self) -> usize {
+        self.raw.memory_bytes()
     }
 
     /// Takes the lock for a number of changes.

@@ -190,7 +190,8 @@ impl Cache {
 impl Generation {
     pub(crate) fn new() -> Self {
         static TABLES: AtomicU64 = AtomicU64::new(1);
-        Self(AtomicU64::new(TABLES.fetch_add(1, Ordering::Relaxed) * GENERATIONS))
+        let number = TABLES.fetch_add(1, Ordering::Relaxed);
+        Self(AtomicU64::new(number.checked_mul(GENERATIONS).expect("at most 16 million tables")))
     }
 
     /// Ends the generation: every cache of this table is empty from now on.
@@ -230,5 +231,36 @@ impl Miss {
                 cache.keep(found);
             }
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hot_set_that_met_in_one_place_soon_fits() {
+        let (generation, guard) = (Generation::new(), slablab_xarray::pin());
+        let set_of = |address: u64| (address as u32).wrapping_mul(MULTIPLIER) >> (32 - SET_BITS);
+        let probes: Vec<Probe> =
+            (1..).filter(|&i| set_of(i * 16) == 7).take(64).map(|i| Probe::new(i * 16)).collect();
+        let misses = || -> usize {
+            let miss_of = |probe: &&Probe| match generation.cached(probe.address(), &guard) {
+                Ok(found) => {
+                    assert_eq!(found.address(), probe.address());
+                    false
+                }
+                Err(miss) => {
+                    miss.keep(probe);
+                    true
+                }
+            };
+            probes.iter().filter(miss_of).count()
+        };
+        assert_eq!((misses(), misses()), (64, 64), "five in a set of four push each other out");
+        assert!((0..10_000).any(|_| misses() == 0));
+        assert_eq!(misses(), 0);
+        generation.advance();
+        assert_eq!(misses(), 64, "another generation");
     }
 }

@@ -6,14 +6,23 @@ use std::sync::Arc;
 use super::rcu::callbacks;
 use crate::Entry;
 
-/// Owners that fit an entry.
+/// Owners that fit an entry. What is taken out of an array is dropped later, and by whichever thread then
+/// comes along: so owners borrow nothing and may be sent.
+///
+/// ```compile_fail
+/// use std::rc::Rc;
+/// use slablab_xarray::XArray;
+///
+/// let array = XArray::new();
+/// array.store(7, Box::new(Rc::new(5))).expect("memory");
+/// ```
 ///
 /// # Safety
 ///
 /// - `into_entry` returns an entry that users may store and that is not NULL.
 /// - `borrow` and `from_entry` are sound on such an entry while, or once, the owner that it was is not used
 ///   in another way.
-pub unsafe trait Stored: Sized {
+pub unsafe trait Stored: Sized + Send + 'static {
     /// What a reader gets to see of it.
     type Ref<'g>
     where
@@ -85,7 +94,7 @@ const fn assert_aligned<T>() {
 }
 
 /// SAFETY: the box's pointer is not null and aligned; its heap memory does not move.
-unsafe impl<T> Stored for Box<T> {
+unsafe impl<T: Send + 'static> Stored for Box<T> {
     type Ref<'g>
         = &'g T
     where
@@ -111,7 +120,7 @@ unsafe impl<T> Stored for Box<T> {
 }
 
 /// SAFETY: as for boxes.
-unsafe impl<T> Stored for Arc<T> {
+unsafe impl<T: Send + Sync + 'static> Stored for Arc<T> {
     type Ref<'g>
         = &'g T
     where
@@ -137,7 +146,7 @@ unsafe impl<T> Stored for Arc<T> {
 }
 
 /// SAFETY: nothing is owned.
-unsafe impl<T> Stored for &'static T {
+unsafe impl<T: Sync> Stored for &'static T {
     type Ref<'g> = &'static T;
 
     fn into_entry(self) -> Entry {
@@ -224,6 +233,6 @@ pub(crate) fn take_back<P: Stored>(entry: Entry) -> P {
 
 /// Drops an owner when every reader of now has moved on; at once if no other thread reads. For structures
 /// beside an array that share its readers. Linux: `kfree_rcu`.
-pub fn drop_later<P: Stored + Send + 'static>(owner: P) {
+pub fn drop_later<P: Stored>(owner: P) {
     drop(Removed::<P> { entry: owner.into_entry(), _owner: PhantomData });
 }

@@ -1,4 +1,5 @@
-//! Random operations on an array and on a `BTreeMap` together, allocations failing now and then.
+//! Random operations on an array and on a `BTreeMap` together, allocations failing now and then. `PROPTEST_CASES`
+//! says how many sequences are tried (256).
 
 #[path = "model.rs"]
 mod model;
@@ -61,8 +62,6 @@ fn id() -> impl Strategy<Value = u32> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 256, ..ProptestConfig::default() })]
-
     #[test]
     fn behaves_like_a_map_of_ranges(ops in prop::collection::vec(op(), 1..120)) {
         run(ops);
