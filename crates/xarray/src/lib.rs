@@ -6,8 +6,8 @@
 //!
 //! # How it works
 //!
-//! A radix tree over 6-bit digits of the index with two kinds of nodes: [`raw`]`::dense` has 64 slots, as the
-//! kernel's have; [`raw`]`::bucket` has up to 32 entries of a region where few indices are used. Levels with a
+//! A radix tree over 6-bit digits of the index with two kinds of nodes: `raw::dense` has 64 slots, as the
+//! kernel's have; `raw::bucket` has up to 32 entries of a region where few indices are used. Levels with a
 //! single child are skipped. A bucket that overflows becomes a dense node with buckets below it. So memory
 //! follows what is stored: about 9 bytes an entry when indices are dense, 50 when no two are near.
 //!

@@ -10,7 +10,7 @@
 //! Linux counterpart: `struct xa_state` and `xas_*` of lib/xarray.c @ 6.1.
 //!
 //! Differences from Linux: memory is allocated inside the operation, not between two tries; the
-//! [`State::nomem`] protocol holds all the same.
+//! protocol of `xas_nomem` holds all the same.
 
 use super::find::{Found, Search};
 use super::id::next_free;

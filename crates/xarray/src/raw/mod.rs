@@ -4,7 +4,7 @@
 //!
 //! Everything above this folder is safe code. It sees a slot as a [`Child`] whose references live as long as a
 //! [`Pin`], and a `Pin` exists only inside a read-side section ([`rcu::Guard`]) or under the lock
-//! ([`crate::core::Writer`]). A node leaves in two steps: the writer unlinks its word from the only slot that
+//! ([`Writer`]). A node leaves in two steps: the writer unlinks its word from the only slot that
 //! held it, then hands the word to the writer's limbo, which frees it after every reader has moved on.
 //!
 //! # Invariants
