@@ -70,12 +70,13 @@ fn a_dedicated_cache_is_the_trace_rewritten_by_hand_to_the_byte() {
 fn doing_and_undoing_is_the_identity() {
     let folder = tempfile::tempdir().unwrap();
     let reader = TraceReader::open(synthetic(folder.path(), 60_000, 3)).unwrap();
-    let all = (0..reader.meta().sites.len() as u32).collect();
-    let changes = Changes::default().dedicate("mine", all).undedicate("mine");
+    let all: Vec<u32> = (0..reader.meta().sites.len() as u32).collect();
+    let changes = Changes::default().dedicate("mine", all.clone()).undedicate("mine");
     let plan = Plan { changes, ..Plan::default() };
     let result = what_if(&reader, &plan, &mut |_| ()).unwrap();
     assert_eq!(result.before, result.after);
-    assert_eq!(result.before, replay(&reader, &Plan::default(), &mut |_| ()).unwrap());
+    let recorded = Plan { watched: all, ..Plan::default() };
+    assert_eq!(result.before, replay(&reader, &recorded, &mut |_| ()).unwrap());
 }
 
 /// Writes a trace as a netfilter machine might: two sites keep 200 items each, of 40 and of 32 bytes, and
@@ -189,4 +190,28 @@ fn json_says_before_and_after() {
     let words = ["advise", path, "--format", "json"];
     let json: Value = serde_json::from_str(&stdout(&words)).unwrap();
     assert_eq!(json["schema"], "slablab.advise/1");
+}
+
+#[test]
+fn pages_show_before_and_after() {
+    let folder = tempfile::tempdir().unwrap();
+    let (trace, page) = (folder.path().join("netfilter.parquet"), folder.path().join("page.html"));
+    netfilter(&trace);
+    let (trace, page) = (trace.to_str().unwrap(), page.to_str().unwrap());
+    let commands: [(&[&str], &[&str]); 3] = [
+        (
+            &["whatif", trace, "--dedicate", "nft_rule_add"],
+            &["Addresses of the objects", "changed"],
+        ),
+        (&["advise", trace], &["Bytes saved", "Cache lines that a walk"]),
+        (&["replay", trace, "-a", "slub"], &["Memory held over time"]),
+    ];
+    for (words, wanted) in commands {
+        assert!(!stdout(&[words, &["--report", page]].concat()).is_empty());
+        let html = std::fs::read_to_string(page).unwrap();
+        assert!(html.contains("<svg") && html.trim_end().ends_with("</html>"), "{words:?}");
+        for text in wanted {
+            assert!(html.contains(text), "{words:?}: {text}");
+        }
+    }
 }

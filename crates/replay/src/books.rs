@@ -81,6 +81,7 @@ impl Books {
             locks: Default::default(),
             caches: Vec::new(),
             series: self.series.finish(),
+            watched: Vec::new(),
         }
     }
 }

@@ -37,6 +37,7 @@ mod survey;
 mod tally;
 mod timed;
 mod trial;
+mod watch;
 mod whatif;
 
 pub use advise::{Advice, AdviceList, Change, Layout, Worth, advise};

@@ -84,6 +84,10 @@ pub struct Allocator {
     pub caches: Vec<Cache>,
     /// Memory over time, at most 512 samples
     pub series: Vec<Sample>,
+    /// Addresses of the objects of [`Plan::watched`](crate::Plan::watched), in the order of allocation, when
+    /// most of them were alive; not part of the stored result
+    #[serde(skip)]
+    pub watched: Vec<u64>,
 }
 
 /// Memory that is held and not asked for, by reason.

@@ -27,6 +27,7 @@ use crate::locality::{Snapshots, Steps};
 use crate::plan::Plan;
 use crate::result::{Allocator, Cache, SiteUnder};
 use crate::tally::Tally;
+use crate::watch::Watch;
 
 /// Snapshots of where objects lie: enough for a mean, few enough not to be noticed.
 const SNAPSHOTS: u64 = 8;
@@ -88,6 +89,7 @@ pub(crate) struct Runner<'a, B: Backend> {
     caches: Vec<KnownCache>,
     books: Books,
     snapshots: Snapshots,
+    watch: Watch,
     snapshot_every: u64,
     next_snapshot: u64,
     next_tick_ns: u64,
@@ -132,6 +134,7 @@ impl<'a, B: Backend> Runner<'a, B> {
             caches: vec![KnownCache::Unseen; meta.caches.len()],
             books: Books::new(meta.time_first_ns, meta.time_last_ns),
             snapshots: Snapshots::new(sites),
+            watch: Watch::new(&plan.watched, sites),
             snapshot_every,
             next_snapshot: snapshot_every,
             next_tick_ns: meta.time_first_ns,
@@ -206,6 +209,7 @@ impl<'a, B: Backend> Runner<'a, B> {
             site: site_index as u32,
             cache: event.cache,
         };
+        self.watch.alloc(slot, site_index, self.events, address.get());
         self.books.requested += event.bytes_req;
         self.books.note(event.time_ns, self.events, &gauges);
     }
@@ -270,6 +274,7 @@ impl<'a, B: Backend> Runner<'a, B> {
             Some(KnownCache::Made(cache)) => cpu.free(*cache, address, site),
             _ => cpu.kfree(address, site),
         }
+        self.watch.free(slot, live.site as usize);
         self.sites[live.site as usize].waste -=
             u64::from(live.bytes_alloc).saturating_sub(u64::from(live.bytes_req));
         self.books.requested -= u64::from(live.bytes_req);
@@ -298,6 +303,7 @@ impl<'a, B: Backend> Runner<'a, B> {
 
     #[cold]
     fn snapshot(&mut self) {
+        self.watch.snapshot();
         self.snapshots.take(
             self.objects.iter().filter_map(|live| {
                 Some((live.site, live.address?.get(), u64::from(live.bytes_req)))
@@ -342,6 +348,7 @@ impl<'a, B: Backend> Runner<'a, B> {
                 .map(|(kind, n)| (kind.name().to_owned(), n))
                 .collect(),
             caches: used_caches(self.machine),
+            watched: self.watch.finish(),
             ..levels
         };
         let under = self.sites.iter().zip(self.snapshots.spreads());

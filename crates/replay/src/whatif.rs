@@ -105,6 +105,21 @@ impl Changes {
     }
 }
 
+/// Objects of more caches than this make no map that says anything.
+const WATCHED_CACHES_MAX: usize = 8;
+
+impl Changes {
+    /// Returns the call sites whose objects are worth a map: those with a cache of their own.
+    fn sites_to_watch(&self) -> Vec<u32> {
+        match self.dedicated.len() {
+            0..=WATCHED_CACHES_MAX => {
+                self.dedicated.iter().flat_map(|dedicated| &dedicated.sites).copied().collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+}
+
 fn check_classes(classes: &[u32]) -> Result<(), ChangeError> {
     let wrong = |what: String| Err(ChangeError::Classes { what });
     if let Some(class) = classes.iter().find(|class| **class < 8 || !class.is_multiple_of(8)) {
@@ -154,8 +169,9 @@ pub fn what_if(
     progress: &mut dyn FnMut(u64),
 ) -> Result<WhatIf, Error> {
     plan.changes.check(reader.meta())?;
-    let recorded = Plan { changes: Changes::default(), ..plan.clone() };
-    let mut replays = replay_all(reader, &[recorded, plan.clone()], progress)?.into_iter();
+    let changed = Plan { watched: plan.changes.sites_to_watch(), ..plan.clone() };
+    let recorded = Plan { changes: Changes::default(), ..changed.clone() };
+    let mut replays = replay_all(reader, &[recorded, changed], progress)?.into_iter();
     let (Some(before), Some(after)) = (replays.next(), replays.next()) else {
         unreachable!("two plans give two replays");
     };

@@ -52,6 +52,9 @@ pub(crate) struct Args {
     /// What --format csv prints
     #[arg(long, value_enum, value_name = "SHEET", default_value_t = Sheet::Totals)]
     csv: Sheet,
+    /// Also write a page that opens in a browser
+    #[arg(long, value_name = "FILE", conflicts_with = "timed")]
+    report: Option<PathBuf>,
     #[command(flatten)]
     result: ResultFile,
 }
@@ -87,6 +90,9 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
         sheet: args.csv,
     };
     print(&result, output, args.result.output.as_deref())?;
+    if let Some(page) = &args.report {
+        super::report::write(&slablab_lab::page::replay(&result.replay, &result.file), page)?;
+    }
     Ok(ExitCode::SUCCESS)
 }
 

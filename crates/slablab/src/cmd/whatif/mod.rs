@@ -1,5 +1,6 @@
 //! `slablab whatif`: the same trace with a change, side by side with what was recorded.
 
+mod page;
 mod tables;
 
 use std::path::PathBuf;
@@ -81,6 +82,9 @@ pub(crate) struct Args {
     /// Show this many caches and call sites that changed
     #[arg(short = 'n', long, value_name = "N", default_value_t = 10)]
     lines: usize,
+    /// Also write a page that opens in a browser
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
     #[command(flatten)]
     result: ResultFile,
 }
@@ -95,7 +99,7 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
         allocators: args.allocators.clone(),
         memory_bytes: args.memory,
         changes,
-        validate_every: None,
+        ..Plan::default()
     };
     let progress = Progress::new("replaying", meta.events);
     let what_if = what_if(&trace, &plan, &mut |done| progress.set(done))
@@ -109,6 +113,10 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
         lines: args.lines,
     };
     print(&answer, output, args.result.output.as_deref())?;
+    if let Some(page) = &args.report {
+        let document = page::document(&answer.file, &answer.changes, &answer.what_if);
+        super::report::write(&document, page)?;
+    }
     Ok(ExitCode::SUCCESS)
 }
 

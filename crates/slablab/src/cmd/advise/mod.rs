@@ -1,5 +1,7 @@
 //! `slablab advise`: which call sites should have a cache of their own, best first.
 
+mod page;
+
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -42,6 +44,9 @@ pub(crate) struct Args {
     /// Memory of the simulated machine
     #[arg(long, value_name = "SIZE", value_parser = parse_bytes, default_value = "16G")]
     memory: u64,
+    /// Also write a page that opens in a browser
+    #[arg(long, value_name = "FILE", conflicts_with = "patch")]
+    report: Option<PathBuf>,
     #[command(flatten)]
     result: ResultFile,
 }
@@ -65,6 +70,9 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     }
     let answer = Answer { file: named(), list, lines: args.lines };
     print(&answer, output, args.result.output.as_deref())?;
+    if let Some(page) = &args.report {
+        super::report::write(&page::document(&answer.file, &answer.list), page)?;
+    }
     Ok(ExitCode::SUCCESS)
 }
 

@@ -1,0 +1,87 @@
+//! Where the live objects of a few call sites lie, in the order of allocation: what an address map draws.
+//!
+//! # How it works
+//!
+//! Only the sites of [`Plan::watched`](crate::Plan::watched) cost anything. The objects alive are kept by the
+//! event that made them; of the replay's snapshots, the one with most of them is kept.
+
+use std::collections::{BTreeMap, HashMap};
+
+/// More objects than this are not told apart on a map.
+const OBJECTS_MAX: usize = 4096;
+
+/// Follows the objects of the watched sites.
+#[derive(Debug, Default)]
+pub(crate) struct Watch {
+    /// By place of the site in the tally; empty when nothing is watched
+    watched: Vec<bool>,
+    /// Addresses by the event of the allocation
+    live: BTreeMap<u64, u64>,
+    /// The event of the allocation, by slot
+    born: HashMap<usize, u64>,
+    fullest: Vec<u64>,
+}
+
+impl Watch {
+    /// Watches `sites`, of `all` in the trace.
+    pub(crate) fn new(sites: &[u32], all: usize) -> Self {
+        let mut watched = Vec::new();
+        if !sites.is_empty() {
+            watched.resize(all, false);
+            sites.iter().for_each(|site| watched[*site as usize] = true);
+        }
+        Self { watched, ..Self::default() }
+    }
+
+    /// Notes an allocation.
+    #[inline]
+    pub(crate) fn alloc(&mut self, slot: usize, site: usize, event: u64, address: u64) {
+        if self.watched.get(site) == Some(&true) {
+            self.live.insert(event, address);
+            self.born.insert(slot, event);
+        }
+    }
+
+    /// Notes the free of an object of `site`.
+    #[inline]
+    pub(crate) fn free(&mut self, slot: usize, site: usize) {
+        if self.watched.get(site) == Some(&true)
+            && let Some(event) = self.born.remove(&slot)
+        {
+            self.live.remove(&event);
+        }
+    }
+
+    /// Keeps what is alive now if it is more than at any snapshot before.
+    pub(crate) fn snapshot(&mut self) {
+        if self.live.len() > self.fullest.len() && self.fullest.len() < OBJECTS_MAX {
+            self.fullest = self.live.values().take(OBJECTS_MAX).copied().collect();
+        }
+    }
+
+    /// Returns the addresses at the fullest snapshot, in the order of allocation.
+    pub(crate) fn finish(mut self) -> Vec<u64> {
+        self.snapshot();
+        self.fullest
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_fullest_snapshot_is_kept_in_order_of_allocation() {
+        let mut watch = Watch::new(&[1], 3);
+        for (slot, site, event, address) in [(0, 1, 1, 500), (1, 0, 2, 100), (2, 1, 3, 300)] {
+            watch.alloc(slot, site, event, address);
+        }
+        watch.snapshot();
+        watch.free(0, 1);
+        watch.free(1, 0);
+        assert_eq!(watch.finish(), [500, 300]);
+        let mut idle = Watch::new(&[], 3);
+        idle.alloc(0, 0, 1, 500);
+        assert_eq!(idle.finish(), [0; 0]);
+    }
+}

@@ -1,0 +1,147 @@
+//! The page of an advice: what each change would save, how the objects would lie, and why.
+
+use slablab_replay::{Advice, AdviceList, Change, Worth};
+use slablab_report::{
+    BarGroup, Bars, Column, DataTable, Document, Fact, Item, Plot, Section, Value, human,
+};
+
+/// So many changes have bars; the table has all.
+const BARS_MAX: usize = 16;
+
+/// Makes the page.
+pub(super) fn document(file: &str, list: &AdviceList) -> Document {
+    let trace = &list.trace;
+    let useful: Vec<_> = list.advice.iter().filter(|a| is_useful(a)).collect();
+    let mut facts = vec![
+        Fact::new("trace", file),
+        Fact::new("recorded kernel", &trace.kernel_release),
+        Fact::new("recorded command", trace.command.join(" ")),
+        Fact::new("allocator", &list.allocator),
+        Fact::new("held at peak, as recorded", human(list.held_bytes_peak as f64, "B")),
+        Fact::new("kmalloc call sites", list.sites.to_string()),
+        Fact::new("of these less than a page", list.sites_too_small.to_string()),
+        Fact::new("not placed", format!("{:.2} %", trace.unplaced_share * 100.0)),
+    ];
+    facts.retain(|fact| !fact.value.trim().is_empty());
+    let bars = [saved(&list.advice), walks(&useful)];
+    let mut items: Vec<Item> = bars
+        .into_iter()
+        .filter(|bars| !bars.groups.is_empty())
+        .map(|bars| Item::Plot(Plot::Bars(bars)))
+        .collect();
+    items.push(Item::Table(table(&list.advice)));
+    Document {
+        title: format!("Call sites of {file} worth a cache, under {}", list.allocator),
+        question: "Which call site should have its own cache, and what would it change?".to_owned(),
+        answers: answers(&useful),
+        sections: vec![Section {
+            title: "What each change would do".to_owned(),
+            method: "Each was tried by replaying the part of the trace that it can touch."
+                .to_owned(),
+            items,
+        }],
+        facts,
+    }
+}
+
+fn is_useful(advice: &Advice) -> bool {
+    matches!(advice.worth, Worth::Saves | Worth::Gathers)
+}
+
+fn answers(useful: &[&Advice]) -> Vec<String> {
+    if useful.is_empty() {
+        let nothing = "No change is worth it: none saves a page, none gathers scattered objects.";
+        return vec![nothing.to_owned()];
+    }
+    let sentence = |advice: &&Advice| format!("{}: {}", advice.subject, advice.reason);
+    useful.iter().take(5).map(sentence).collect()
+}
+
+fn name(advice: &Advice) -> String {
+    match &advice.change {
+        Change::Dedicate { .. } => advice.subject.clone(),
+        Change::Class { bytes } => format!("{}, class {bytes}", advice.subject),
+    }
+}
+
+fn saved(advice: &[Advice]) -> Bars {
+    let saves = advice.iter().filter(|advice| advice.saved_bytes_at_peak > 0);
+    let group = |advice: &Advice| BarGroup {
+        name: name(advice),
+        bars: vec![
+            ("at the peak".to_owned(), advice.saved_bytes_at_peak as f64),
+            ("on average".to_owned(), advice.saved_bytes_mean.max(0) as f64),
+        ],
+    };
+    Bars {
+        title: "Bytes saved".to_owned(),
+        how: "Bytes held less when the machine held most, and on average over the trace."
+            .to_owned(),
+        label: "call site or class".to_owned(),
+        quantity: ("saved".to_owned(), "B".to_owned()),
+        groups: saves.take(BARS_MAX).map(group).collect(),
+    }
+}
+
+fn walks(useful: &[&Advice]) -> Bars {
+    let gathers = useful.iter().filter(|a| a.before.lines_per_walk != a.after.lines_per_walk);
+    let group = |advice: &&Advice| BarGroup {
+        name: name(advice),
+        bars: vec![
+            ("as recorded".to_owned(), advice.before.lines_per_walk as f64),
+            ("changed".to_owned(), advice.after.lines_per_walk as f64),
+        ],
+    };
+    Bars {
+        title: "Cache lines that a walk over all objects touches".to_owned(),
+        how: "With as many objects alive as there were at most.".to_owned(),
+        label: "call site or class".to_owned(),
+        quantity: ("cache lines".to_owned(), String::new()),
+        groups: gathers.take(BARS_MAX).map(group).collect(),
+    }
+}
+
+fn table(advice: &[Advice]) -> DataTable {
+    let columns = [
+        ("call site or class", ""),
+        ("change", ""),
+        ("object", "B"),
+        ("from", "B"),
+        ("live, peak", ""),
+        ("saved, peak", "B"),
+        ("saved, mean", "B"),
+        ("lines a walk", ""),
+        ("after", ""),
+        ("fast path", ""),
+        ("after", ""),
+        ("why", ""),
+        ("but", ""),
+    ];
+    let row = |advice: &Advice| {
+        let change = match &advice.change {
+            Change::Dedicate { .. } => "own cache".to_owned(),
+            Change::Class { bytes } => format!("class {bytes}"),
+        };
+        vec![
+            Value::text(&advice.subject),
+            Value::Text(change),
+            Value::Number(advice.object_bytes as f64),
+            Value::Number(advice.class_bytes as f64),
+            Value::Number(advice.live_peak as f64),
+            Value::Number(advice.saved_bytes_at_peak as f64),
+            Value::Number(advice.saved_bytes_mean as f64),
+            Value::Number(advice.before.lines_per_walk as f64),
+            Value::Number(advice.after.lines_per_walk as f64),
+            Value::Share(advice.fast_share_before),
+            Value::Share(advice.fast_share_after),
+            Value::text(&advice.reason),
+            advice.caveat.as_ref().map_or(Value::Missing, Value::text),
+        ]
+    };
+    DataTable {
+        title: "All that was tried".to_owned(),
+        how: "Best first, by bytes saved at the peak.".to_owned(),
+        columns: columns.map(|(head, unit)| Column::new(head, unit)).to_vec(),
+        rows: advice.iter().map(row).collect(),
+    }
+}
