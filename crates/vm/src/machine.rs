@@ -99,7 +99,10 @@ impl Machine {
     ) -> Result<Boot> {
         fs::create_dir_all(folder).map_err(Error::io("cannot make the folder", folder))?;
         let initrd = folder.join("initrd.cpio");
-        self.initramfs.write(&initrd)?;
+        self.initramfs.write(&initrd).inspect_err(|_| {
+            // A full disk is no fuller for what could not be finished.
+            let _ = fs::remove_file(&initrd);
+        })?;
         let mut session = Session::new(self, folder);
         let mut child = qemu::start(self, accel, &initrd, folder)?;
         let watched = session.watch(&mut child, interrupt, on_row);

@@ -1,6 +1,9 @@
 //! What would a cache of its own change for audit contexts? Asked of a trace of forks, and then of the kernel
 //! that has the cache (patch audit-cache, switched by a boot parameter: the same image).
 //!
+//! The trace begins with the boot: contexts share slabs with objects that are older than any load, and how many
+//! slabs a cache of its own costs depends on the gaps between those.
+//!
 //! Here is what it changes in memory; in time, `slablab kernel run audit-cache` measures.
 
 use std::process::ExitCode;
@@ -37,7 +40,7 @@ pub(super) fn run(args: &Common, output: &OutputArgs) -> Result<ExitCode> {
                 cpus: 2,
                 arguments: &["audit=1", "slab_nomerge", argument],
                 load: LOAD,
-                from_boot: false,
+                from_boot: true,
             })?);
         }
     }

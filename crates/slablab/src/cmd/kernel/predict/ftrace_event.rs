@@ -2,6 +2,9 @@
 //! d1a291437f75), and counted what that saved. A kernel with that undone records its boot; advice from the
 //! trace is held against the kernel as upstream has it.
 //!
+//! A boot makes 2,000 fields, which save four pages: too few for a measurement in pages. So the load makes 3,630 more,
+//! with probes.
+//!
 //! In 6.1 a field has 56 bytes, 8 less than its kmalloc class, and a file has grown to 96, which is a class: a
 //! cache of its own saves nothing for it any more, and that is what advice has to say.
 
@@ -24,6 +27,15 @@ const SITES: [(&str, &str); 2] = [
     ("trace_create_new_event", "trace_event_file"),
 ];
 
+/// Makes 30 events of 120 arguments and the address: 3,630 fields, and little besides.
+const LOAD: &str = "args=\ni=0\n\
+    while [ $i -lt 120 ]; do args=\"$args a$i=%di\"; i=$((i + 1)); done\n\
+    i=0\n\
+    while [ $i -lt 30 ]; do\n\
+    echo \"p:lab/p$i vfs_read$args\" >> /sys/kernel/tracing/kprobe_events\n\
+    i=$((i + 1))\n\
+    done\n";
+
 /// How many lines of advice a developer reads.
 const RANK_MOST: usize = 5;
 
@@ -45,7 +57,7 @@ pub(super) fn run(args: &Common, output: &OutputArgs) -> Result<ExitCode> {
                 kernel,
                 cpus: 1,
                 arguments: &["slab_nomerge"],
-                load: "true",
+                load: LOAD,
                 from_boot: true,
             })?);
         }

@@ -1,0 +1,89 @@
+//! `slablab kernel` with real guests: stopped in every way, and held against user space.
+//!
+//! Ignored unless asked for (`make test-boot`): they build a kernel with SLUB when it is not in the cache.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+fn kernel(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_slablab"));
+    command.arg("kernel").args(arguments).stdin(Stdio::null());
+    command
+}
+
+/// So that a test that fails leaves nothing behind.
+struct KilledWhenDropped(Child);
+
+impl Drop for KilledWhenDropped {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Waits until `is_so`, for as long as a busy machine may take.
+fn wait_until(what: &str, is_so: impl Fn() -> bool) {
+    let patience = Instant::now() + Duration::from_secs(120);
+    while !is_so() {
+        assert!(Instant::now() < patience, "{what}");
+        thread::sleep(Duration::from_millis(50));
+    }
+}
+
+/// Returns whether a process has `folder` on its command line, as each QEMU has its own.
+fn anybody_works_in(folder: &Path) -> bool {
+    let commands = fs::read_dir("/proc").unwrap().flatten();
+    let mut commands = commands.filter_map(|entry| fs::read(entry.path().join("cmdline")).ok());
+    let name = folder.to_string_lossy();
+    commands.any(|command| String::from_utf8_lossy(&command).contains(&*name))
+}
+
+#[test]
+#[ignore = "boots a kernel; make test-boot"]
+fn whatever_stops_us_no_guest_is_left() {
+    // The build is not part of it.
+    assert!(kernel(&["build", "--allocators", "slub"]).status().unwrap().success());
+    for signal in ["INT", "TERM", "HUP", "KILL"] {
+        let dir = tempfile::tempdir().unwrap();
+        let place = dir.path().join("guest");
+        let folder = place.to_str().unwrap();
+        let mut command =
+            kernel(&["boot", "slub", "--accel", "tcg", "-o", folder, "--", "sleep", "1000"]);
+        let said = dir.path().join("said");
+        command.stderr(fs::File::create(&said).unwrap()).stdout(Stdio::null());
+        let mut child = KilledWhenDropped(command.spawn().unwrap());
+        let booted = || fs::read_to_string(place.join("rows.jsonl")).is_ok_and(|s| !s.is_empty());
+        wait_until("the guest boots", booted);
+        let pid = child.0.id().to_string();
+        assert!(Command::new("kill").args(["-s", signal, &pid]).status().unwrap().success());
+        let status = child.0.wait().unwrap();
+        if signal != "KILL" {
+            let said = fs::read_to_string(&said).unwrap();
+            assert_eq!(status.code(), Some(2), "{signal}: {said}");
+            assert!(said.contains("interrupted"), "{signal}: {said}");
+        }
+        wait_until("QEMU ends", || !anybody_works_in(&place));
+    }
+}
+
+#[test]
+#[ignore = "boots a kernel; make test-boot"]
+fn modules_say_the_same_in_a_guest_and_in_user_space() {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = dir.path().join("modules");
+    let arguments = ["predict", "modules", "--format", "json", "-o", folder.to_str().unwrap()];
+    let out = kernel(&arguments).output().unwrap();
+    let said = String::from_utf8_lossy(&out.stderr);
+    assert_ne!(out.status.code(), Some(2), "{said}");
+    let lanes: serde_json::Value = serde_json::from_slice(&out.stdout).unwrap();
+    for row in lanes["rows"].as_array().unwrap() {
+        assert!(row["facts"].as_u64().unwrap() > 0, "{row}");
+        // Where slabs lie and what else lies in them is the guest's own affair.
+        if row["module"] != "locality" {
+            assert_eq!(row["facts"], row["same"], "{row}");
+        }
+    }
+}
