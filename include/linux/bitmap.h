@@ -83,4 +83,24 @@ static inline void bitmap_free(const unsigned long *map)
 	kfree(map);
 }
 
+static inline unsigned long find_next_and_bit(const unsigned long *a, const unsigned long *b,
+					      unsigned long size, unsigned long at)
+{
+	while ((at = find_next_bit(a, size, at)) < size && !test_bit(at, b))
+		at++;
+	return at < size ? at : size;
+}
+#define find_first_and_bit(a, b, size) find_next_and_bit(a, b, size, 0)
+
+/* The n-th bit that is set, from 0; @size if there are fewer. */
+static inline unsigned long find_nth_bit(const unsigned long *map, unsigned long size,
+					 unsigned long n)
+{
+	unsigned long at = find_first_bit(map, size);
+
+	while (n-- && at < size)
+		at = find_next_bit(map, size, at + 1);
+	return at;
+}
+
 #endif

@@ -78,6 +78,8 @@ extern unsigned long alloc_pages_bulk_array(gfp_t gfp, unsigned long nr, struct 
 #define __free_page(page) __free_pages((page), 0)
 #define free_page(addr) free_pages((addr), 0)
 
+#define might_alloc(gfp) ((void)(gfp))
+
 static inline bool gfpflags_allow_blocking(gfp_t gfp)
 {
 	return !!(gfp & __GFP_DIRECT_RECLAIM);

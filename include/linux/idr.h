@@ -161,4 +161,39 @@ static inline void ida_free(struct ida *ida, unsigned int id)
 #define ida_simple_get(ida, start, end, gfp) ida_alloc_range(ida, start, (end) - 1, gfp)
 #define ida_simple_remove(ida, id) ida_free(ida, id)
 
+/* The calls of before 3.9: a number is asked for after idr_pre_get(), and again while that is -EAGAIN. */
+static inline int idr_pre_get(struct idr *idr, gfp_t gfp)
+{
+	return 1;
+}
+
+static inline int idr_get_new_above(struct idr *idr, void *ptr, int start, int *id)
+{
+	int got = idr_alloc(idr, ptr, start, 0, GFP_ATOMIC);
+
+	if (got < 0)
+		return got == -ENOMEM ? -EAGAIN : got;
+	*id = got;
+	return 0;
+}
+#define idr_get_new(idr, ptr, id) idr_get_new_above(idr, ptr, 0, id)
+#define idr_remove_all(idr) idr_destroy(idr)
+
+static inline int ida_pre_get(struct ida *ida, gfp_t gfp)
+{
+	return 1;
+}
+
+static inline int ida_get_new_above(struct ida *ida, int start, int *id)
+{
+	int got = ida_alloc_min(ida, (unsigned int)start, GFP_ATOMIC);
+
+	if (got < 0)
+		return got == -ENOMEM ? -EAGAIN : got;
+	*id = got;
+	return 0;
+}
+#define ida_get_new(ida, id) ida_get_new_above(ida, 0, id)
+#define ida_remove(ida, id) ida_free(ida, id)
+
 #endif

@@ -46,14 +46,14 @@ extern void kapi_might_sleep(const char *file, int line);
 #define cant_sleep() ((void)0)
 
 extern void panic(const char *fmt, ...) __noreturn;
+extern int get_option(char **str, int *value);
 extern char *get_options(const char *str, int nints, int *ints);
 extern unsigned long long memparse(const char *ptr, char **retptr);
 extern int oops_in_progress;
 extern int panic_timeout;
 
-extern const char hex_asc[];
-extern int hex_to_bin(unsigned char ch);
-extern int hex2bin(u8 *dst, const char *src, size_t count);
+#include <linux/hex.h>
+#include <asm/div64.h>
 
 #define TAINT_WARN 9
 static inline void add_taint(unsigned int flag, int lockdep_ok)

@@ -12,6 +12,13 @@ extern int kstrtol(const char *s, unsigned int base, long *res);
 extern int kstrtouint(const char *s, unsigned int base, unsigned int *res);
 extern int kstrtoint(const char *s, unsigned int base, int *res);
 extern int kstrtou8(const char *s, unsigned int base, u8 *res);
+extern int kstrtos8(const char *s, unsigned int base, s8 *res);
+extern int kstrtou16(const char *s, unsigned int base, u16 *res);
+extern int kstrtos16(const char *s, unsigned int base, s16 *res);
+#define kstrtou32(s, base, res) kstrtouint(s, base, res)
+#define kstrtos32(s, base, res) kstrtoint(s, base, res)
+#define kstrtou64(s, base, res) kstrtoull(s, base, res)
+#define kstrtos64(s, base, res) kstrtoll(s, base, res)
 extern int kstrtobool(const char *s, bool *res);
 extern int kstrtoul_from_user(const char *s, size_t count, unsigned int base, unsigned long *res);
 extern int kstrtoint_from_user(const char *s, size_t count, unsigned int base, int *res);

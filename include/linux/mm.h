@@ -12,6 +12,7 @@
 #include <linux/mm_types.h>
 #include <linux/mmdebug.h>
 #include <linux/overflow.h>
+#include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/sizes.h>
 #include <linux/slab.h>

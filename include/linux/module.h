@@ -3,6 +3,7 @@
 #ifndef _LINUX_MODULE_H
 #define _LINUX_MODULE_H
 
+#include <linux/bitmap.h>
 #include <linux/cache.h>
 #include <linux/compiler.h>
 #include <linux/errno.h>
@@ -16,8 +17,13 @@
 #include <linux/string.h>
 #include <linux/stringify.h>
 #include <linux/kmod.h>
+#include <linux/kobject.h>
+#include <linux/ktime.h>
+#include <linux/percpu.h>
+#include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
+#include <asm/timex.h>
 
 #define MODULE_NAME_LEN 56
 

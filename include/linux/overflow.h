@@ -11,6 +11,25 @@
 #define check_sub_overflow(a, b, result) __builtin_sub_overflow(a, b, result)
 #define check_mul_overflow(a, b, result) __builtin_mul_overflow(a, b, result)
 
+#define is_signed_type(type) ((type)-1 < (type)1)
+#define __type_half_max(type) ((type)1 << (8 * sizeof(type) - 1 - is_signed_type(type)))
+#define type_max(type) ((type)((__type_half_max(type) - 1) + __type_half_max(type)))
+#define type_min(type) ((type)((type)-type_max(type) - (type)1))
+#define check_shl_overflow(a, shift, result) ({ \
+	typeof(a) __a = (a); \
+	typeof(shift) __shift = (shift); \
+	typeof(result) __result = (result); \
+	u64 __whole = (u64)__a; \
+	unsigned int __by = __shift >= 0 && __shift < (int)(8 * sizeof(*__result)) ? __shift : 0; \
+	*__result = (typeof(*__result))(__whole << __by); \
+	__by != (unsigned int)__shift || *__result < 0 || __a < 0 || \
+		(typeof(__a))(*__result >> __by) != __a; })
+
+static inline size_t size_sub(size_t a, size_t b)
+{
+	return a == SIZE_MAX || b == SIZE_MAX || b > a ? SIZE_MAX : a - b;
+}
+
 static inline size_t size_mul(size_t a, size_t b)
 {
 	size_t result;

@@ -51,6 +51,14 @@ extern void free_percpu(void *p);
 #define this_cpu_dec(name) this_cpu_add(name, -1)
 #define this_cpu_inc_return(name) \
 	__atomic_add_fetch(this_cpu_ptr(&(name)), 1, __ATOMIC_RELAXED)
+#define this_cpu_add_return(name, v) \
+	__atomic_add_fetch(this_cpu_ptr(&(name)), v, __ATOMIC_RELAXED)
+#define this_cpu_sub_return(name, v) this_cpu_add_return(name, -(typeof(name))(v))
+#define this_cpu_dec_return(name) this_cpu_add_return(name, -1)
+#define __this_cpu_sub(name, v) this_cpu_sub(name, v)
+#define __this_cpu_add_return(name, v) this_cpu_add_return(name, v)
+#define __this_cpu_inc_return(name) this_cpu_inc_return(name)
+#define __this_cpu_sub_return(name, v) this_cpu_add_return(name, -(v))
 #define __this_cpu_read(name) this_cpu_read(name)
 #define __this_cpu_write(name, v) this_cpu_write(name, v)
 #define __this_cpu_add(name, v) this_cpu_add(name, v)

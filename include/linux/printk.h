@@ -19,6 +19,8 @@ extern int printk_ratelimit(void);
 extern void dump_stack(void);
 extern void print_hex_dump(const char *level, const char *prefix, int prefix_type, int rowsize,
 			   int groupsize, const void *buf, size_t len, bool ascii);
+extern int hex_dump_to_buffer(const void *buf, size_t len, int rowsize, int groupsize, char *line,
+			      size_t size, bool ascii);
 #define _printk printk
 
 enum {

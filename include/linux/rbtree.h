@@ -53,4 +53,32 @@ static inline void rb_link_node(struct rb_node *node, struct rb_node *parent,
 	*link = node;
 }
 
+/* Children before their parent: entries may be freed on the way. */
+static inline struct rb_node *kapi_rb_deepest(const struct rb_node *node)
+{
+	while (node && (node->rb_left || node->rb_right))
+		node = node->rb_left ? node->rb_left : node->rb_right;
+	return (struct rb_node *)node;
+}
+
+static inline struct rb_node *rb_first_postorder(const struct rb_root *root)
+{
+	return kapi_rb_deepest(root->rb_node);
+}
+
+static inline struct rb_node *rb_next_postorder(const struct rb_node *node)
+{
+	const struct rb_node *parent = node ? node->parent : NULL;
+
+	if (parent && node == parent->rb_left && parent->rb_right)
+		return kapi_rb_deepest(parent->rb_right);
+	return (struct rb_node *)parent;
+}
+
+#define rbtree_postorder_for_each_entry_safe(pos, n, root, field) \
+	for ((pos) = rb_entry_safe(rb_first_postorder(root), typeof(*(pos)), field); \
+	     (pos) && ((n) = rb_entry_safe(rb_next_postorder(&(pos)->field), typeof(*(pos)), field), \
+		       true); \
+	     (pos) = (n))
+
 #endif

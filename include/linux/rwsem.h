@@ -10,7 +10,8 @@ struct rw_semaphore {
 	volatile unsigned int word;
 };
 
-#define DECLARE_RWSEM(name) struct rw_semaphore name = { 0 }
+#define __RWSEM_INITIALIZER(name) { 0 }
+#define DECLARE_RWSEM(name) struct rw_semaphore name = __RWSEM_INITIALIZER(name)
 #define init_rwsem(sem) ((sem)->word = 0)
 extern void down_read(struct rw_semaphore *sem);
 extern int down_read_trylock(struct rw_semaphore *sem);

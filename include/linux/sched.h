@@ -138,4 +138,8 @@ extern void kapi_cond_resched(const char *file, int line);
 #define sched_set_fifo(task) ((void)(task))
 #define set_cpus_allowed_ptr(task, mask) ((void)(task), (void)(mask), 0)
 
+#define THREAD_SIZE_ORDER 2
+#define THREAD_SIZE (PAGE_SIZE << THREAD_SIZE_ORDER)
+#define THREAD_ALIGN THREAD_SIZE
+
 #endif

@@ -131,6 +131,7 @@ extern void *kvmalloc_node(size_t size, gfp_t gfp, int node);
 extern void *kvmalloc(size_t size, gfp_t gfp);
 extern void kvfree(const void *p);
 extern void kvfree_sensitive(const void *p, size_t size);
+#define kvzalloc_node(size, gfp, node) kvmalloc_node(size, (gfp) | __GFP_ZERO, node)
 #define kvzalloc(size, gfp) kvmalloc(size, (gfp) | __GFP_ZERO)
 
 static __always_inline void *kvmalloc_array(size_t n, size_t size, gfp_t gfp)

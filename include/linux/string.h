@@ -46,6 +46,29 @@ extern char *strim(char *s);
 extern bool sysfs_streq(const char *a, const char *b);
 extern int match_string(const char *const *array, size_t n, const char *string);
 
+static inline void *memset16(u16 *to, u16 value, size_t n)
+{
+	while (n--)
+		to[n] = value;
+	return to;
+}
+
+static inline void *memset32(u32 *to, u32 value, size_t n)
+{
+	while (n--)
+		to[n] = value;
+	return to;
+}
+
+static inline void *memset64(u64 *to, u64 value, size_t n)
+{
+	while (n--)
+		to[n] = value;
+	return to;
+}
+#define memset_l(to, value, n) memset64((u64 *)(to), value, n)
+#define memset_p(to, value, n) memset64((u64 *)(to), (u64)(value), n)
+
 extern char *kstrdup(const char *s, gfp_t gfp);
 extern const char *kstrdup_const(const char *s, gfp_t gfp);
 extern void kfree_const(const void *p);
@@ -54,6 +77,7 @@ extern void *kmemdup(const void *p, size_t n, gfp_t gfp);
 extern char *kmemdup_nul(const char *s, size_t n, gfp_t gfp);
 
 #define strstrip(s) strim(s)
+#define strnicmp(a, b, n) strncasecmp(a, b, n)
 #define memzero(s, n) memset(s, 0, n)
 #define memzero_explicit(s, n) \
 	do { \
@@ -62,6 +86,9 @@ extern char *kmemdup_nul(const char *s, size_t n, gfp_t gfp);
 	} while (0)
 #define str_has_prefix(s, prefix) \
 	(strncmp(s, prefix, strlen(prefix)) == 0 ? strlen(prefix) : 0)
+#define memset_startat(obj, value, member) \
+	memset((u8 *)(obj) + offsetof(typeof(*(obj)), member), value, \
+	       sizeof(*(obj)) - offsetof(typeof(*(obj)), member))
 #define memset_after(obj, value, member) \
 	memset((u8 *)(obj) + offsetofend(typeof(*(obj)), member), value, \
 	       sizeof(*(obj)) - offsetofend(typeof(*(obj)), member))

@@ -18,12 +18,14 @@ extern void *vmalloc_node(unsigned long size, int node);
 extern void *vzalloc_node(unsigned long size, int node);
 extern void *vmalloc_32(unsigned long size);
 extern void *kapi_vmalloc(unsigned long size, gfp_t gfp);
+extern void *kapi_vmalloc_aligned(unsigned long size, unsigned long align, gfp_t gfp);
 extern void vfree(const void *addr);
 extern void vfree_atomic(const void *addr);
 extern bool is_vmalloc_addr(const void *addr);
 extern struct page *vmalloc_to_page(const void *addr);
 extern unsigned long vmalloc_to_pfn(const void *addr);
 /* The third argument, page protection, is gone since 5.8. */
+#define __vmalloc_node(size, align, gfp, node, caller) kapi_vmalloc_aligned(size, align, gfp)
 #define __vmalloc(size, gfp, ...) kapi_vmalloc(size, gfp)
 #define vcalloc(n, size) vzalloc((n) * (size))
 #define vmalloc_array(n, size) vmalloc((n) * (size))

@@ -53,6 +53,87 @@ fn lists_are_walked_with_the_macros_of_their_day() {
 }
 
 #[test]
+fn numbers_are_given_and_taken_back() {
+    let printed = [
+        "numbers: clients 10 11 12",
+        "numbers: the lowest is taken again: 11 again",
+        "numbers: minors 0 1, then 0, then -28",
+        "numbers: again -17, found 2, c and 0000000000000000",
+        "numbers: freed 3",
+    ];
+    prints("numbers", &["--check", "2"], &printed);
+    prints("numbers", &["--kernel-version", "2.6.32"], &printed);
+}
+
+#[test]
+fn rings_chains_and_sorted_lists_work() {
+    let printed = [
+        "toolbox: ring of 8 took 8, sum 15, left 3",
+        "toolbox: last 8, empty 1",
+        "toolbox: notified 3 at priority 9",
+        "toolbox: notified 3 at priority 5",
+        "toolbox: 7 at 2",
+        "toolbox: tried until 9",
+        "toolbox: sorted and stable 1, 100 waited, empty 1",
+        "toolbox: 100 freed",
+    ];
+    prints("toolbox", &["--check", "2"], &printed);
+}
+
+#[test]
+fn attributes_are_shown_and_stored() {
+    let folder = "/sys/kernel/kobject_demo";
+    let write = |name: &str, text: &str| format!("{folder}/{name}={text}");
+    let words = [
+        ["--write", &write("blocks", "add")],
+        ["--write", &write("size", "7")],
+        ["--write", &write("blocks", "add")],
+        ["--cat", &format!("{folder}/blocks")],
+        ["--cat", &format!("{folder}/size")],
+        ["--check", "2"],
+    ];
+    prints("kobject_demo", words.as_flattened(), &["100 7 ", "7"]);
+    let refused = insmod("kobject_demo", &["--write", &write("blocks", "no")]);
+    let stderr = String::from_utf8_lossy(&refused.stderr);
+    assert!(stderr.contains("blocks: Invalid argument"), "{stderr}");
+}
+
+#[test]
+fn an_area_is_its_pages_and_ends_in_a_guard() {
+    let printed = ["vmalloc_demo: same 128 of 128, is vmalloc 1 0", "vmalloc_demo: zero 1"];
+    prints("vmalloc_demo", &["--check", "2"], &printed);
+    for allocator in ["slab", "slob", "slmb"] {
+        prints("vmalloc_demo", &["--allocator", allocator], &printed);
+    }
+    let overrun = insmod("vmalloc_demo", &["overrun=1"]);
+    assert_eq!(lines(&overrun), printed);
+    let stderr = String::from_utf8_lossy(&overrun.stderr);
+    assert!(stderr.contains("SIGSEGV") && stderr.contains("vmalloc_demo_init"), "{stderr}");
+    assert_eq!(overrun.status.code(), Some(1));
+}
+
+#[test]
+fn suites_of_kunit_run() {
+    let good = ["KTAP version 1", "1..1", "    # Subtest: demo", "    1..3", "    ok 1 sizes"];
+    let rest = ["    ok 2 expectation", "    ok 3 assertion", "ok 1 demo"];
+    prints("kunit_demo", &["--check", "2"], &[&good[..], &rest[..]].concat());
+    let bad = insmod("kunit_demo", &["bad=1", "--check", "2"]);
+    let expected = [
+        "    # expectation: EXPECTATION FAILED at kunit_demo.c:19",
+        "    # expectation: expected bad == 0",
+        "    # expectation: found 1 and 0",
+        "    # expectation: bad is 1",
+        "    not ok 2 expectation",
+        "    # assertion: ASSERTION FAILED at kunit_demo.c:28",
+        "    # assertion: expected !(*counter)",
+        "    not ok 3 assertion",
+        "not ok 1 demo",
+    ];
+    assert_eq!(lines(&bad), [&good[..], &expected[..]].concat());
+    assert_eq!(bad.status.code(), Some(1));
+}
+
+#[test]
 fn caches_and_lists_work_under_every_allocator() {
     for allocator in ["slab", "slub", "slob", "slmb"] {
         let first = [

@@ -472,6 +472,9 @@ static long open_path(const char *path, struct opened *o, fmode_t mode)
 	o->file.f_path.dentry = &o->dentry;
 	o->file.f_mode = mode;
 	o->file.f_flags = mode & FMODE_WRITE ? O_WRONLY : O_RDONLY;
+	/* Attributes are a tree beside that of /proc. */
+	if (!strncmp(path, "/sys/", 5))
+		path++;
 	if (!strncmp(path, "/dev/", 5) ? !find_device(path + 5, o) :
 	    !find_entry(path, o) && !find_device(path, o))
 		return -ENOENT;

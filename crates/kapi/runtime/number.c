@@ -70,8 +70,12 @@ int kstrtoll(const char *s, unsigned int base, long long *res)
 {
 	bool minus = *s == '-';
 	unsigned long long value;
-	int error = kstrtoull(minus ? s + 1 : s, base, &value);
+	int error;
 
+	/* One sign is enough. */
+	if (minus && s[1] == '+')
+		return -EINVAL;
+	error = kstrtoull(minus ? s + 1 : s, base, &value);
 	if (error)
 		return error;
 	if (value > (unsigned long long)LLONG_MAX + minus)
@@ -97,6 +101,21 @@ KSTRTO(kstrtol, long, long long, kstrtoll)
 KSTRTO(kstrtouint, unsigned int, unsigned long long, kstrtoull)
 KSTRTO(kstrtoint, int, long long, kstrtoll)
 KSTRTO(kstrtou8, u8, unsigned long long, kstrtoull)
+
+#define NARROW(name, type, wide, via) \
+	int name(const char *s, unsigned int base, type *res) \
+	{ \
+		wide value; \
+		int error = via(s, base, &value); \
+		if (!error && value != (type)value) \
+			error = -ERANGE; \
+		if (!error) \
+			*res = (type)value; \
+		return error; \
+	}
+NARROW(kstrtou16, u16, unsigned long long, kstrtoull)
+NARROW(kstrtos16, s16, long long, kstrtoll)
+NARROW(kstrtos8, s8, long long, kstrtoll)
 
 int kstrtobool(const char *s, bool *res)
 {
@@ -149,35 +168,51 @@ unsigned long long memparse(const char *ptr, char **retptr)
 	return value;
 }
 
+int get_option(char **str, int *value)
+{
+	char *from = *str, *end;
+
+	if (!from || !*from)
+		return 0;
+	*value = (int)simple_strtol(from, &end, 0);
+	*str = end;
+	/* A minus alone is no number. */
+	if (end == from || (*from == '-' && end == from + 1))
+		return 0;
+	if (*end == ',') {
+		++*str;
+		return 2;
+	}
+	return *end == '-' ? 3 : 1;
+}
+
 char *get_options(const char *str, int nints, int *ints)
 {
-	int n = 0;
+	bool count_only = nints == 0;
+	char *at = (char *)str;
+	int n = 1, kind = 2;
 
-	while (n + 1 < nints && (isdigit(*str) || *str == '-')) {
-		ints[++n] = (int)simple_strtol(str, (char **)&str, 0);
-		if (*str != ',')
+	while ((count_only || n < nints) && kind != 1) {
+		int *slot = count_only ? ints : ints + n;
+
+		kind = get_option(&at, slot);
+		if (!kind)
 			break;
-		str++;
+		if (kind == 3) {
+			int value = *slot, last = (int)simple_strtol(++at, NULL, 0);
+
+			if (last < value)
+				break;
+			/* All but the last, which is read as the number that follows. */
+			for (; value < last; value++, n++)
+				if (!count_only && n < nints)
+					ints[n] = value;
+		} else {
+			n++;
+		}
 	}
-	ints[0] = n;
-	return (char *)str;
-}
-
-int hex_to_bin(unsigned char ch)
-{
-	return isxdigit(ch) ? (int)digit((char)ch) : -1;
-}
-
-int hex2bin(u8 *dst, const char *src, size_t count)
-{
-	for (; count; count--, src += 2) {
-		int high = hex_to_bin((u8)src[0]), low = high < 0 ? -1 : hex_to_bin((u8)src[1]);
-
-		if (low < 0)
-			return -EINVAL;
-		*dst++ = (u8)(high << 4 | low);
-	}
-	return 0;
+	ints[0] = n - 1;
+	return at;
 }
 
 static unsigned long find(const unsigned long *addr, unsigned long size, unsigned long at,

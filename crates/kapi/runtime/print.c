@@ -170,44 +170,6 @@ void dump_stack(void)
 	printk(KERN_DEFAULT "Call Trace:\n %pS\n", __builtin_return_address(0));
 }
 
-const char hex_asc[] = "0123456789abcdef";
-
-void print_hex_dump(const char *level, const char *prefix, int prefix_type, int rowsize,
-		    int groupsize, const void *buf, size_t len, bool ascii)
-{
-	const u8 *bytes = buf;
-	char line[160];
-	size_t row, i;
-	int at;
-
-	if (rowsize != 16 && rowsize != 32)
-		rowsize = 16;
-	if (groupsize != 2 && groupsize != 4 && groupsize != 8)
-		groupsize = 1;
-	for (row = 0; row < len; row += (size_t)rowsize) {
-		size_t end = min_t(size_t, len, row + (size_t)rowsize);
-
-		at = 0;
-		for (i = row; i < end; i++)
-			at += scnprintf(line + at, sizeof(line) - (size_t)at, "%02x%s",
-					bytes[i ^ ((size_t)groupsize - 1)],
-					(i + 1 - row) % (size_t)groupsize ? "" : " ");
-		if (ascii) {
-			at += scnprintf(line + at, sizeof(line) - (size_t)at, "%*s",
-					rowsize * 2 + rowsize / groupsize - at + 1, "");
-			for (i = row; i < end; i++)
-				line[at++] = bytes[i] >= ' ' && bytes[i] < 127 ? (char)bytes[i] : '.';
-			line[at] = '\0';
-		}
-		if (prefix_type == DUMP_PREFIX_ADDRESS)
-			printk("%s%s%px: %s\n", level, prefix, bytes + row, line);
-		else if (prefix_type == DUMP_PREFIX_OFFSET)
-			printk("%s%s%.8zx: %s\n", level, prefix, row, line);
-		else
-			printk("%s%s%s\n", level, prefix, line);
-	}
-}
-
 /* Numbers, strings and characters; enough for lines that a user writes into a /proc file. */
 int vsscanf(const char *buf, const char *fmt, va_list args)
 {

@@ -217,7 +217,13 @@ char *strchr(const char *s, int c)
 
 char *strnchr(const char *s, size_t n, int c)
 {
-	return memchr(s, c, strnlen(s, n));
+	for (; n--; s++) {
+		if (*s == (char)c)
+			return (char *)s;
+		if (!*s)
+			break;
+	}
+	return NULL;
 }
 
 char *strrchr(const char *s, int c)

@@ -301,6 +301,9 @@ void rcu_barrier(void)
 		kapi_futex_wait(&rcu_finished, done, -1);
 }
 
+/* Blocks that may wait for a grace period. */
+#define KFREE_RCU_MAX 4096
+
 /* A head inside what is to be freed; the callback finds the start in a record beside. */
 struct free_later {
 	struct rcu_head head;
@@ -322,6 +325,10 @@ void kvfree_call_rcu(struct rcu_head *head, void *ptr)
 	if (later) {
 		later->ptr = ptr;
 		call_rcu(&later->head, free_now);
+		/* Who frees faster than grace periods pass has to wait for them. */
+		if (rcu_queued - rcu_finished > KFREE_RCU_MAX && preemptible() &&
+		    !kapi_rcu_read_held())
+			rcu_barrier();
 		return;
 	}
 	synchronize_rcu();

@@ -21,10 +21,15 @@ use crate::raw::context;
 impl<B: Backend> Engine<B> {
     /// Allocates an area; 0 if memory or address space is out.
     pub(crate) fn vmalloc(&self, bytes: u64, gfp: Gfp, site: u64) -> u64 {
+        self.vmalloc_aligned(bytes, PAGE_SIZE, gfp, site)
+    }
+
+    /// Allocates an area at a multiple of `align` bytes; 0 if memory or address space is out.
+    pub(crate) fn vmalloc_aligned(&self, bytes: u64, align: u64, gfp: Gfp, site: u64) -> u64 {
         if self.checked {
             context::may_sleep("vmalloc()", site);
         }
-        let area = self.on_cpu(|cpu| cpu.vmalloc(bytes, gfp, Site(site as u32)));
+        let area = self.on_cpu(|cpu| cpu.vmalloc_aligned(bytes, align, gfp, Site(site as u32)));
         let Some(address) = area.and_then(|area| self.machine.vm_address(area)) else { return 0 };
         let address = address.as_ptr() as u64;
         let room = bytes.next_multiple_of(PAGE_SIZE);

@@ -256,6 +256,15 @@ pub(crate) extern "C" fn kapi_vmalloc<B: Backend>(size: u64, gfp: u32, site: u64
     engine::<B>().vmalloc(size, Gfp(gfp), site)
 }
 
+pub(crate) extern "C" fn kapi_vmalloc_aligned<B: Backend>(
+    size: u64,
+    align: u64,
+    gfp: u32,
+    site: u64,
+) -> u64 {
+    engine::<B>().vmalloc_aligned(size, align, Gfp(gfp), site)
+}
+
 pub(crate) extern "C" fn vfree<B: Backend>(address: u64, site: u64) {
     engine::<B>().vfree(address, site);
 }

@@ -10,6 +10,8 @@ use core::ptr::NonNull;
 #[cfg(feature = "std")]
 use crate::ids::PAGE_SIZE;
 use crate::ids::Pfn;
+#[cfg(feature = "std")]
+use crate::vmalloc::ALIGN_MAX;
 
 /// A reserved range of addresses, in pages.
 #[derive(Debug)]
@@ -45,13 +47,30 @@ impl Window {
     /// Reserves `bytes` of addresses for pages of `file`; without them, a window without addresses.
     #[cfg(feature = "std")]
     pub(crate) fn reserve(file: i32, bytes: u64) -> Self {
-        let bytes = bytes as usize;
+        // What is reserved too much lets the window start at a multiple of the largest alignment.
+        let slack = ALIGN_MAX as usize;
+        let bytes = bytes as usize + slack;
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
         // SAFETY: a fresh mapping at an address of the kernel's choice touches nothing.
         let base =
             unsafe { libc::mmap(core::ptr::null_mut(), bytes, libc::PROT_NONE, flags, -1, 0) };
-        let base = if base == libc::MAP_FAILED { None } else { NonNull::new(base.cast::<u8>()) };
-        Self { mapped: base.map(|base| Mapped { base, bytes, file }) }
+        if base == libc::MAP_FAILED {
+            return Self::none();
+        }
+        let skip = base.addr().next_multiple_of(slack) - base.addr();
+        // SAFETY: in bounds, `slack` bytes more than the window were reserved.
+        let start = unsafe { base.add(skip) };
+        for (at, bytes) in [(0, skip), (bytes - slack + skip, slack - skip)] {
+            if bytes > 0 {
+                // SAFETY: in bounds, see above.
+                let rest = unsafe { base.add(at) };
+                // SAFETY: the part of our own mapping that the window leaves over.
+                unsafe { libc::munmap(rest, bytes) };
+            }
+        }
+        let bytes = bytes - slack;
+        let mapped = NonNull::new(start.cast::<u8>()).map(|base| Mapped { base, bytes, file });
+        Self { mapped }
     }
 
     /// Puts `count` pages of the arena from `pfn` on at page `at` of the window; `false` if the
@@ -69,9 +88,11 @@ impl Window {
     /// Takes `count` pages at page `at` out of the window: touching them faults again.
     pub(crate) fn unmap(&self, at: u64, count: u64) {
         #[cfg(feature = "std")]
-        if let Some(window) = &self.mapped {
-            // What is mapped there goes whole, so that no mapping is split.
-            assert!(window.replace(at, count, None), "unmapping needs no memory");
+        if let (Some(window), 1..) = (&self.mapped, count) {
+            // At its limit of mappings the operating system refuses new ones even in place of old
+            // ones; closing whole mappings needs none. They go when the range is mapped again.
+            let closed = window.replace(at, count, None) || window.close(at, count);
+            assert!(closed, "closing whole mappings needs no memory");
         }
         let _ = (at, count);
     }
@@ -120,6 +141,16 @@ impl Mapped {
         // SAFETY: replaces pages of our own reserved range that hold no live object.
         let done = unsafe { libc::mmap(place.cast(), bytes, protection, flags, file, from as i64) };
         done != libc::MAP_FAILED
+    }
+
+    /// Makes pages fault, whatever is mapped there.
+    fn close(&self, at: u64, count: u64) -> bool {
+        let (offset, bytes) = ((at * PAGE_SIZE) as usize, (count * PAGE_SIZE) as usize);
+        assert!(offset <= self.bytes && bytes <= self.bytes - offset, "pages beyond the window");
+        // SAFETY: in bounds (asserted).
+        let place = unsafe { self.base.as_ptr().add(offset) };
+        // SAFETY: pages of our own reserved range that hold no live object.
+        unsafe { libc::mprotect(place.cast(), bytes, libc::PROT_NONE) == 0 }
     }
 }
 

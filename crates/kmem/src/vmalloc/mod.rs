@@ -2,8 +2,8 @@
 //!
 //! # How it works
 //! A separate address range, four times the machine's memory, is cut into areas ([`space`]). An
-//! area gets its pages one by one from the page allocator and maps them in order, runs of
-//! neighbours at once; behind each area
+//! area gets its pages one by one from the page allocator and maps them, runs of neighbours at
+//! once; behind each area
 //! stays a guard page that is never mapped. A freed area's pages go back at once, its addresses
 //! only at the next purge, in one go with others, since unmapping costs a TLB flush on every CPU.
 //! On a machine with mapped memory ([`crate::MemorySource::Mapped`]) the pages really are mapped,
@@ -19,8 +19,9 @@
 //! Linux counterpart: `mm/vmalloc.c` @ 6.1.
 //!
 //! # Differences from Linux
-//! No huge pages, no per-CPU blocks for `vm_map_ram`, no lazy population. An area's pages are freed
-//! from the last to the first: here a run of neighbours is mapped by one system call.
+//! No huge pages, no per-CPU blocks for `vm_map_ram`, no lazy population. An area's pages lie in it
+//! by rising number and are freed from the last to the first: a run of neighbours is mapped by one
+//! system call, and a process has some 65,000 mappings.
 
 mod space;
 
@@ -42,6 +43,9 @@ use space::{Area, Space};
 
 /// Addresses for each byte of memory.
 const ADDRESSES_PER_BYTE: u64 = 4;
+
+/// Largest alignment of an area: a block of the largest order.
+pub(crate) const ALIGN_MAX: u64 = 4 << 20;
 
 /// An address that vmalloc gave: its offset in the vmalloc range, the same in every run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -89,7 +93,7 @@ impl Vmalloc {
         let mut at = start;
         for run in pages.chunk_by(|a, b| a.0 + 1 == b.0) {
             if !self.window.map(at, run[0], run.len() as u64) {
-                self.window.unmap(start, pages.len() as u64);
+                self.window.unmap(start, at - start);
                 return false;
             }
             at += run.len() as u64;
@@ -107,15 +111,21 @@ impl<B: Backend> Cpu<'_, B> {
     /// Allocates `size` bytes, rounded up to pages (`vmalloc`); `None` for 0, for more than the
     /// machine's memory, or when pages or addresses are out.
     pub fn vmalloc(&self, size: u64, gfp: Gfp, site: Site) -> Option<VmPtr> {
+        self.vmalloc_aligned(size, PAGE_SIZE, gfp, site)
+    }
+
+    /// As [`Self::vmalloc`], at a multiple of `align` bytes, a power of two (`__vmalloc_node`);
+    /// `None` also for more than 4 MiB of it, which addresses of this process do not keep.
+    pub fn vmalloc_aligned(&self, size: u64, align: u64, gfp: Gfp, site: Site) -> Option<VmPtr> {
         let core = &self.machine().core;
         let count = size.div_ceil(PAGE_SIZE);
-        if count == 0 || count > u64::from(core.pages.count()) {
+        if count == 0 || count > u64::from(core.pages.count()) || align > ALIGN_MAX {
             return None;
         }
         // Addresses first, as Linux does: a guard page goes with them.
         let start = {
             self.cx().count_lock(LockKind::Vmalloc);
-            core.vmalloc.space.lock().reserve(count + 1)?
+            core.vmalloc.space.lock().reserve(count + 1, align.div_ceil(PAGE_SIZE).max(1))?
         };
         let pages = self.vmalloc_pages(count as usize, gfp);
         self.cx().count_lock(LockKind::Vmalloc);
@@ -153,6 +163,7 @@ impl<B: Backend> Cpu<'_, B> {
             }
             pages.push(pfn);
         }
+        pages.sort_unstable();
         Some(pages)
     }
 

@@ -48,23 +48,27 @@ impl Space {
         self.areas.range(..=page).next_back().map(|(&start, area)| (start, area))
     }
 
-    /// Takes the lowest free range of `count` pages, purging if there is none.
-    pub(super) fn reserve(&mut self, count: u64) -> Option<u64> {
+    /// Takes the lowest `count` free pages that start at a multiple of `align` pages, purging if
+    /// there are none.
+    pub(super) fn reserve(&mut self, count: u64, align: u64) -> Option<u64> {
         let lowest = |free: &BTreeMap<u64, u64>| {
-            free.iter()
-                .find(|&(_, &length)| length >= count)
-                .map(|(&start, &length)| (start, length))
+            let mut ranges = free.iter().map(|(&start, &length)| (start, length));
+            ranges.find(|&(start, length)| start.next_multiple_of(align) + count <= start + length)
         };
         let found = lowest(&self.free).or_else(|| {
             self.purge();
             lowest(&self.free)
         });
         let (start, length) = found?;
+        let (at, end) = (start.next_multiple_of(align), start + length);
         self.free.remove(&start);
-        if length > count {
-            self.free.insert(start + count, length - count);
+        if at > start {
+            self.free.insert(start, at - start);
         }
-        Some(start)
+        if end > at + count {
+            self.free.insert(at + count, end - at - count);
+        }
+        Some(at)
     }
 
     /// Gives a range back that has no area.

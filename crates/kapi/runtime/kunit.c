@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// KUnit: runs the cases of suites one after the other and says how each went.
+#include <kapi/host.h>
+#include <kunit/test.h>
+
+/* In front of a block that a case allocated. */
+struct block {
+	struct list_head list;
+	char data[] __attribute__((__aligned__(16)));
+};
+
+void *kunit_kmalloc_array(struct kunit *test, size_t n, size_t size, gfp_t gfp)
+{
+	size_t bytes;
+	struct block *block;
+
+	if (check_mul_overflow(n, size, &bytes) ||
+	    check_add_overflow(bytes, sizeof(*block), &bytes))
+		return NULL;
+	block = kmalloc(bytes, gfp);
+	if (!block)
+		return NULL;
+	list_add(&block->list, &test->kapi_blocks);
+	return block->data;
+}
+
+void kunit_kfree(struct kunit *test, const void *ptr)
+{
+	if (ptr) {
+		struct block *block = container_of(ptr, struct block, data);
+
+		list_del(&block->list);
+		kfree(block);
+	}
+}
+
+static void say(const char *level, struct kunit *test, const char *what, const char *fmt,
+		va_list args)
+{
+	char text[256];
+
+	vscnprintf(text, sizeof(text), fmt, args);
+	printk("%s    # %s: %s%s\n", level, test->name, what, strim(text));
+}
+
+static void fail(struct kunit *test, bool stop, const char *file, int line, const char *expected)
+{
+	const char *name = strrchr(file, '/');
+
+	printk(KERN_ERR "    # %s: %s FAILED at %s:%d\n", test->name,
+	       stop ? "ASSERTION" : "EXPECTATION", name ? name + 1 : file, line);
+	printk(KERN_ERR "    # %s: expected %s\n", test->name, expected);
+	test->status = KUNIT_FAILURE;
+}
+
+void kapi_kunit_fail(struct kunit *test, bool stop, const char *file, int line,
+		     const char *expected, const char *fmt, ...)
+{
+	va_list args;
+
+	fail(test, stop, file, line, expected);
+	va_start(args, fmt);
+	if (*fmt)
+		say(KERN_ERR, test, "", fmt, args);
+	va_end(args);
+	if (stop)
+		__builtin_longjmp(test->kapi_end, 1);
+}
+
+void kapi_kunit_fail_two(struct kunit *test, bool stop, const char *file, int line,
+			 const char *expected, long long left, long long right,
+			 const char *fmt, ...)
+{
+	va_list args;
+
+	fail(test, stop, file, line, expected);
+	printk(KERN_ERR "    # %s: found %lld and %lld\n", test->name, left, right);
+	va_start(args, fmt);
+	if (*fmt)
+		say(KERN_ERR, test, "", fmt, args);
+	va_end(args);
+	if (stop)
+		__builtin_longjmp(test->kapi_end, 1);
+}
+
+void kapi_kunit_skip(struct kunit *test, bool stop, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	say(KERN_INFO, test, "skipped: ", fmt, args);
+	va_end(args);
+	test->status = KUNIT_SKIPPED;
+	if (stop)
+		__builtin_longjmp(test->kapi_end, 1);
+}
+
+static noinline void run_guarded(struct kunit *test, void (*run)(struct kunit *test))
+{
+	if (!__builtin_setjmp(test->kapi_end))
+		run(test);
+}
+
+static noinline enum kunit_status run_once(struct kunit_suite *suite, struct kunit_case *one,
+					   const void *param, int index)
+{
+	struct kunit test = { .name = one->name, .param_value = param, .param_index = index };
+	int error = 0;
+
+	INIT_LIST_HEAD(&test.kapi_blocks);
+	if (suite->init)
+		error = suite->init(&test);
+	if (error) {
+		kunit_err(&test, "failed to initialize: %d", error);
+		test.status = KUNIT_FAILURE;
+	} else {
+		run_guarded(&test, one->run_case);
+	}
+	if (suite->exit)
+		suite->exit(&test);
+	while (!list_empty(&test.kapi_blocks)) {
+		struct block *block = list_first_entry(&test.kapi_blocks, struct block, list);
+
+		kunit_kfree(&test, block->data);
+	}
+	return test.status;
+}
+
+static enum kunit_status run_case(struct kunit_suite *suite, struct kunit_case *one)
+{
+	enum kunit_status status = KUNIT_SUCCESS, each;
+	char desc[KUNIT_PARAM_DESC_SIZE] = "";
+	const void *param = NULL;
+	int index = 0;
+
+	if (!one->generate_params)
+		return run_once(suite, one, NULL, 0);
+	while ((param = one->generate_params(param, desc))) {
+		each = run_once(suite, one, param, index++);
+		pr_info("        %s %d %s\n", each == KUNIT_FAILURE ? "not ok" : "ok", index, desc);
+		if (each == KUNIT_FAILURE)
+			status = each;
+	}
+	return status;
+}
+
+static bool run_suite(struct kunit_suite *suite)
+{
+	struct kunit_case *one;
+	bool good = true;
+	int number = 0;
+
+	for (one = suite->test_cases; one->run_case; one++)
+		number++;
+	pr_info("    # Subtest: %s\n    1..%d\n", suite->name, number);
+	if (suite->suite_init && suite->suite_init(suite))
+		return false;
+	number = 0;
+	for (one = suite->test_cases; one->run_case; one++) {
+		enum kunit_status status = run_case(suite, one);
+
+		pr_info("    %s %d %s%s\n", status == KUNIT_FAILURE ? "not ok" : "ok", ++number,
+			one->name, status == KUNIT_SKIPPED ? " # SKIP" : "");
+		good = good && status != KUNIT_FAILURE;
+	}
+	if (suite->suite_exit)
+		suite->suite_exit(suite);
+	return good;
+}
+
+int kapi_kunit_run(struct kunit_suite *const *suites)
+{
+	bool good = true;
+	int number;
+
+	for (number = 0; suites[number]; number++)
+		;
+	pr_info("KTAP version 1\n1..%d\n", number);
+	for (number = 0; suites[number]; number++) {
+		bool suite = run_suite(suites[number]);
+
+		pr_info("%s %d %s\n", suite ? "ok" : "not ok", number + 1, suites[number]->name);
+		good = good && suite;
+	}
+	return good ? 0 : -EIO;
+}

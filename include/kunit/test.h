@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* KUnit: test suites as modules. Cases run when the module is loaded; their results go to the log as KTAP.
+ *
+ * Difference: loading a suite of which a case failed fails (-EIO), so that the exit status tells. */
+#ifndef _KUNIT_TEST_H
+#define _KUNIT_TEST_H
+
+#include <linux/err.h>
+#include <linux/init.h>
+#include <linux/kernel.h>
+#include <linux/list.h>
+#include <linux/module.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+
+struct kunit;
+
+struct kunit_case {
+	void (*run_case)(struct kunit *test);
+	const char *name;
+	const void *(*generate_params)(const void *prev, char *desc);
+};
+
+#define KUNIT_PARAM_DESC_SIZE 128
+#define KUNIT_CASE(test) { .run_case = test, .name = #test }
+#define KUNIT_CASE_PARAM(test, generate) \
+	{ .run_case = test, .name = #test, .generate_params = generate }
+#define KUNIT_CASE_SLOW(test) KUNIT_CASE(test)
+#define KUNIT_ARRAY_PARAM(_name, array, get_desc) \
+	static const void *_name##_gen_params(const void *prev, char *desc) \
+	{ \
+		typeof((array)[0]) *next = prev ? ((typeof(next))prev) + 1 : (array); \
+		void (*describe)(typeof(next), char *) = get_desc; \
+		if (next - (array) >= (long)ARRAY_SIZE(array)) \
+			return NULL; \
+		if (describe) \
+			describe(next, desc); \
+		return next; \
+	}
+
+struct kunit_suite {
+	const char name[256];
+	int (*suite_init)(struct kunit_suite *suite);
+	void (*suite_exit)(struct kunit_suite *suite);
+	int (*init)(struct kunit *test);
+	void (*exit)(struct kunit *test);
+	struct kunit_case *test_cases;
+};
+
+enum kunit_status {
+	KUNIT_SUCCESS,
+	KUNIT_FAILURE,
+	KUNIT_SKIPPED
+};
+
+struct kunit {
+	void *priv;
+	const char *name;
+	const void *param_value;
+	int param_index;
+	enum kunit_status status;
+	/* Where a failed assertion ends the case. */
+	void *kapi_end[5];
+	struct list_head kapi_blocks;
+};
+
+extern int kapi_kunit_run(struct kunit_suite *const *suites);
+extern void kapi_kunit_fail(struct kunit *test, bool stop, const char *file, int line,
+			    const char *expected, const char *fmt, ...);
+extern void kapi_kunit_fail_two(struct kunit *test, bool stop, const char *file, int line,
+				const char *expected, long long left, long long right,
+				const char *fmt, ...);
+extern void kapi_kunit_skip(struct kunit *test, bool stop, const char *fmt, ...);
+extern void *kunit_kmalloc_array(struct kunit *test, size_t n, size_t size, gfp_t gfp);
+extern void kunit_kfree(struct kunit *test, const void *ptr);
+#define kunit_kmalloc(test, size, gfp) kunit_kmalloc_array(test, 1, size, gfp)
+#define kunit_kzalloc(test, size, gfp) kunit_kmalloc_array(test, 1, size, (gfp) | __GFP_ZERO)
+#define kunit_kcalloc(test, n, size, gfp) kunit_kmalloc_array(test, n, size, (gfp) | __GFP_ZERO)
+
+#define kunit_test_suites(...) \
+	static struct kunit_suite *kapi_suites[] = { __VA_ARGS__, NULL }; \
+	static int __init kapi_suites_init(void) \
+	{ \
+		return kapi_kunit_run(kapi_suites); \
+	} \
+	module_init(kapi_suites_init); \
+	static void __exit kapi_suites_exit(void) \
+	{ \
+	} \
+	module_exit(kapi_suites_exit)
+#define kunit_test_suite(suite) kunit_test_suites(&suite)
+
+#define kunit_log(level, test, fmt, ...) printk(level "    # %s: " fmt "\n", (test)->name, ##__VA_ARGS__)
+#define kunit_info(test, fmt, ...) kunit_log(KERN_INFO, test, fmt, ##__VA_ARGS__)
+#define kunit_warn(test, fmt, ...) kunit_log(KERN_WARNING, test, fmt, ##__VA_ARGS__)
+#define kunit_err(test, fmt, ...) kunit_log(KERN_ERR, test, fmt, ##__VA_ARGS__)
+#define kunit_mark_skipped(test, fmt, ...) kapi_kunit_skip(test, false, fmt, ##__VA_ARGS__)
+#define kunit_skip(test, fmt, ...) kapi_kunit_skip(test, true, fmt, ##__VA_ARGS__)
+#define KUNIT_SUCCEED(test) do { } while (0)
+
+#define __KUNIT_IF(test, stop, holds, expected, ...) \
+	do { \
+		if (!(holds)) \
+			kapi_kunit_fail(test, stop, __FILE__, __LINE__, expected, __VA_ARGS__); \
+	} while (0)
+#define __KUNIT_TWO(test, stop, left, op, right, cast, ...) \
+	do { \
+		typeof((left) + 0) __left = (left); \
+		typeof((right) + 0) __right = (right); \
+		if (!(__left op __right)) \
+			kapi_kunit_fail_two(test, stop, __FILE__, __LINE__, \
+					    #left " " #op " " #right, (long long)cast __left, \
+					    (long long)cast __right, __VA_ARGS__); \
+	} while (0)
+#define __KUNIT_STR(test, stop, left, op, right, ...) \
+	__KUNIT_IF(test, stop, strcmp(left, right) op 0, #left " " #op " " #right, __VA_ARGS__)
+#define __KUNIT_MEM(test, stop, left, right, n, ...) \
+	__KUNIT_IF(test, stop, !memcmp(left, right, n), #left " holds what " #right " does", \
+		   __VA_ARGS__)
+
+#define KUNIT_FAIL(test, ...) \
+	kapi_kunit_fail(test, false, __FILE__, __LINE__, "not to come here", __VA_ARGS__)
+
+/* An expectation goes on, an assertion ends the case. */
+#define KUNIT_EXPECT_TRUE(test, c) __KUNIT_IF(test, false, c, #c, "")
+#define KUNIT_EXPECT_TRUE_MSG(test, c, ...) \
+	__KUNIT_IF(test, false, c, #c, __VA_ARGS__)
+#define KUNIT_EXPECT_FALSE(test, c) __KUNIT_IF(test, false, !(c), "!(" #c ")", "")
+#define KUNIT_EXPECT_FALSE_MSG(test, c, ...) \
+	__KUNIT_IF(test, false, !(c), "!(" #c ")", __VA_ARGS__)
+#define KUNIT_EXPECT_NULL(test, c) __KUNIT_IF(test, false, !(c), #c " == NULL", "")
+#define KUNIT_EXPECT_NULL_MSG(test, c, ...) \
+	__KUNIT_IF(test, false, !(c), #c " == NULL", __VA_ARGS__)
+#define KUNIT_EXPECT_NOT_NULL(test, c) __KUNIT_IF(test, false, c, #c " != NULL", "")
+#define KUNIT_EXPECT_NOT_NULL_MSG(test, c, ...) \
+	__KUNIT_IF(test, false, c, #c " != NULL", __VA_ARGS__)
+#define KUNIT_EXPECT_NOT_ERR_OR_NULL(test, c) __KUNIT_IF(test, false, !IS_ERR_OR_NULL(c), #c " is a pointer", "")
+#define KUNIT_EXPECT_NOT_ERR_OR_NULL_MSG(test, c, ...) \
+	__KUNIT_IF(test, false, !IS_ERR_OR_NULL(c), #c " is a pointer", __VA_ARGS__)
+#define KUNIT_EXPECT_EQ(test, a, b) __KUNIT_TWO(test, false, a, ==, b, , "")
+#define KUNIT_EXPECT_EQ_MSG(test, a, b, ...) \
+	__KUNIT_TWO(test, false, a, ==, b, , __VA_ARGS__)
+#define KUNIT_EXPECT_NE(test, a, b) __KUNIT_TWO(test, false, a, !=, b, , "")
+#define KUNIT_EXPECT_NE_MSG(test, a, b, ...) \
+	__KUNIT_TWO(test, false, a, !=, b, , __VA_ARGS__)
+#define KUNIT_EXPECT_LT(test, a, b) __KUNIT_TWO(test, false, a, <, b, , "")
+#define KUNIT_EXPECT_LT_MSG(test, a, b, ...) \
+	__KUNIT_TWO(test, false, a, <, b, , __VA_ARGS__)
+#define KUNIT_EXPECT_LE(test, a, b) __KUNIT_TWO(test, false, a, <=, b, , "")
+#define KUNIT_EXPECT_LE_MSG(test, a, b, ...) \
+	__KUNIT_TWO(test, false, a, <=, b, , __VA_ARGS__)
+#define KUNIT_EXPECT_GT(test, a, b) __KUNIT_TWO(test, false, a, >, b, , "")
+#define KUNIT_EXPECT_GT_MSG(test, a, b, ...) \
+	__KUNIT_TWO(test, false, a, >, b, , __VA_ARGS__)
+#define KUNIT_EXPECT_GE(test, a, b) __KUNIT_TWO(test, false, a, >=, b, , "")
+#define KUNIT_EXPECT_GE_MSG(test, a, b, ...) \
+	__KUNIT_TWO(test, false, a, >=, b, , __VA_ARGS__)
+#define KUNIT_EXPECT_PTR_EQ(test, a, b) \
+	__KUNIT_TWO(test, false, a, ==, b, (unsigned long), "")
+#define KUNIT_EXPECT_PTR_EQ_MSG(test, a, b, ...) \
+	__KUNIT_TWO(test, false, a, ==, b, (unsigned long), __VA_ARGS__)
+#define KUNIT_EXPECT_PTR_NE(test, a, b) \
+	__KUNIT_TWO(test, false, a, !=, b, (unsigned long), "")
+#define KUNIT_EXPECT_PTR_NE_MSG(test, a, b, ...) \
+	__KUNIT_TWO(test, false, a, !=, b, (unsigned long), __VA_ARGS__)
+#define KUNIT_EXPECT_STREQ(test, a, b) __KUNIT_STR(test, false, a, ==, b, "")
+#define KUNIT_EXPECT_STREQ_MSG(test, a, b, ...) \
+	__KUNIT_STR(test, false, a, ==, b, __VA_ARGS__)
+#define KUNIT_EXPECT_STRNEQ(test, a, b) __KUNIT_STR(test, false, a, !=, b, "")
+#define KUNIT_EXPECT_STRNEQ_MSG(test, a, b, ...) \
+	__KUNIT_STR(test, false, a, !=, b, __VA_ARGS__)
+#define KUNIT_EXPECT_MEMEQ(test, a, b, n) __KUNIT_MEM(test, false, a, b, n, "")
+#define KUNIT_EXPECT_MEMEQ_MSG(test, a, b, n, ...) \
+	__KUNIT_MEM(test, false, a, b, n, __VA_ARGS__)
+
+#define KUNIT_ASSERT_TRUE(test, c) __KUNIT_IF(test, true, c, #c, "")
+#define KUNIT_ASSERT_TRUE_MSG(test, c, ...) \
+	__KUNIT_IF(test, true, c, #c, __VA_ARGS__)
+#define KUNIT_ASSERT_FALSE(test, c) __KUNIT_IF(test, true, !(c), "!(" #c ")", "")
+#define KUNIT_ASSERT_FALSE_MSG(test, c, ...) \
+	__KUNIT_IF(test, true, !(c), "!(" #c ")", __VA_ARGS__)
+#define KUNIT_ASSERT_NULL(test, c) __KUNIT_IF(test, true, !(c), #c " == NULL", "")
+#define KUNIT_ASSERT_NULL_MSG(test, c, ...) \
+	__KUNIT_IF(test, true, !(c), #c " == NULL", __VA_ARGS__)
+#define KUNIT_ASSERT_NOT_NULL(test, c) __KUNIT_IF(test, true, c, #c " != NULL", "")
+#define KUNIT_ASSERT_NOT_NULL_MSG(test, c, ...) \
+	__KUNIT_IF(test, true, c, #c " != NULL", __VA_ARGS__)
+#define KUNIT_ASSERT_NOT_ERR_OR_NULL(test, c) __KUNIT_IF(test, true, !IS_ERR_OR_NULL(c), #c " is a pointer", "")
+#define KUNIT_ASSERT_NOT_ERR_OR_NULL_MSG(test, c, ...) \
+	__KUNIT_IF(test, true, !IS_ERR_OR_NULL(c), #c " is a pointer", __VA_ARGS__)
+#define KUNIT_ASSERT_EQ(test, a, b) __KUNIT_TWO(test, true, a, ==, b, , "")
+#define KUNIT_ASSERT_EQ_MSG(test, a, b, ...) \
+	__KUNIT_TWO(test, true, a, ==, b, , __VA_ARGS__)
+#define KUNIT_ASSERT_NE(test, a, b) __KUNIT_TWO(test, true, a, !=, b, , "")
+#define KUNIT_ASSERT_NE_MSG(test, a, b, ...) \
+	__KUNIT_TWO(test, true, a, !=, b, , __VA_ARGS__)
+#define KUNIT_ASSERT_LT(test, a, b) __KUNIT_TWO(test, true, a, <, b, , "")
+#define KUNIT_ASSERT_LT_MSG(test, a, b, ...) \
+	__KUNIT_TWO(test, true, a, <, b, , __VA_ARGS__)
+#define KUNIT_ASSERT_LE(test, a, b) __KUNIT_TWO(test, true, a, <=, b, , "")
+#define KUNIT_ASSERT_LE_MSG(test, a, b, ...) \
+	__KUNIT_TWO(test, true, a, <=, b, , __VA_ARGS__)
+#define KUNIT_ASSERT_GT(test, a, b) __KUNIT_TWO(test, true, a, >, b, , "")
+#define KUNIT_ASSERT_GT_MSG(test, a, b, ...) \
+	__KUNIT_TWO(test, true, a, >, b, , __VA_ARGS__)
+#define KUNIT_ASSERT_GE(test, a, b) __KUNIT_TWO(test, true, a, >=, b, , "")
+#define KUNIT_ASSERT_GE_MSG(test, a, b, ...) \
+	__KUNIT_TWO(test, true, a, >=, b, , __VA_ARGS__)
+#define KUNIT_ASSERT_PTR_EQ(test, a, b) \
+	__KUNIT_TWO(test, true, a, ==, b, (unsigned long), "")
+#define KUNIT_ASSERT_PTR_EQ_MSG(test, a, b, ...) \
+	__KUNIT_TWO(test, true, a, ==, b, (unsigned long), __VA_ARGS__)
+#define KUNIT_ASSERT_PTR_NE(test, a, b) \
+	__KUNIT_TWO(test, true, a, !=, b, (unsigned long), "")
+#define KUNIT_ASSERT_PTR_NE_MSG(test, a, b, ...) \
+	__KUNIT_TWO(test, true, a, !=, b, (unsigned long), __VA_ARGS__)
+#define KUNIT_ASSERT_STREQ(test, a, b) __KUNIT_STR(test, true, a, ==, b, "")
+#define KUNIT_ASSERT_STREQ_MSG(test, a, b, ...) \
+	__KUNIT_STR(test, true, a, ==, b, __VA_ARGS__)
+#define KUNIT_ASSERT_STRNEQ(test, a, b) __KUNIT_STR(test, true, a, !=, b, "")
+#define KUNIT_ASSERT_STRNEQ_MSG(test, a, b, ...) \
+	__KUNIT_STR(test, true, a, !=, b, __VA_ARGS__)
+#define KUNIT_ASSERT_MEMEQ(test, a, b, n) __KUNIT_MEM(test, true, a, b, n, "")
+#define KUNIT_ASSERT_MEMEQ_MSG(test, a, b, n, ...) \
+	__KUNIT_MEM(test, true, a, b, n, __VA_ARGS__)
+
+#endif
