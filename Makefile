@@ -18,7 +18,7 @@ demo: build
 
 # zstd and the linker want a C compiler.
 build: rust
-	tools/need gcc libc6-dev
+	@command -v cc >/dev/null || tools/need gcc libc6-dev
 	$(CARGO) build --release --package slablab
 
 rust:
