@@ -10,8 +10,9 @@ help:
 	@sed -n 's/^#   //p' $(firstword $(MAKEFILE_LIST))
 
 demo: build
-	@target/release/slablab replay traces/hackbench.parquet
+	@target/release/slablab replay traces/hackbench.parquet --report target/demo.html
 	@echo
+	@echo "The same with plots, for a browser: target/demo.html"
 	@echo "That was a recorded kernel. Yours, as root:"
 	@echo "  target/release/slablab record -o t.parquet -- make -j4"
 	@echo "  target/release/slablab replay t.parquet"
