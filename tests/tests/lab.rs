@@ -29,7 +29,8 @@ fn run_words<'a>(trace: &'a str, folder: &'a str, rounds: &'a str) -> [&'a str; 
 
 fn small_trace(folder: &Path) -> String {
     let path = folder.join("small.parquet");
-    synth(&path, &SynthOptions { events: 3_000, cpus: 2, seed: 3 }, &mut |_| ()).unwrap();
+    synth(&path, &SynthOptions { events: 3_000, cpus: 2, seed: 3, live: None }, &mut |_| ())
+        .unwrap();
     path.to_str().unwrap().to_owned()
 }
 

@@ -59,12 +59,15 @@ fn started(output: &Path) -> std::process::Child {
     let mut command = slablab();
     command.args(["record", "-m", "1M", "--duration", "60", "-o"]).arg(output);
     let child = command.stderr(Stdio::null()).spawn().unwrap();
-    let on = instance_of(child.id()).join("tracing_on");
+    let instance = instance_of(child.id());
     let since = Instant::now();
-    while fs::read_to_string(&on).ok().as_deref() != Some("1\n") {
+    // An instance is born with tracing on: only with the events it is the recorder's doing.
+    let is_on = |file: &str| fs::read_to_string(instance.join(file)).is_ok_and(|on| on == "1\n");
+    while !(is_on("events/kmem/kfree/enable") && is_on("tracing_on")) {
         assert!(since.elapsed() < Duration::from_secs(60), "the recording does not begin");
         sleep(Duration::from_millis(20));
     }
+    assert!(Command::new("true").status().is_ok(), "something to record");
     child
 }
 

@@ -23,7 +23,7 @@ fn samples() -> Vec<PathBuf> {
 
 fn synthetic(folder: &Path, events: u64, seed: u64) -> PathBuf {
     let path = folder.join(format!("synthetic-{seed}.parquet"));
-    let options = SynthOptions { events, cpus: 4, seed };
+    let options = SynthOptions { events, cpus: 4, seed, live: None };
     synth(&path, &options, &mut |_| ()).expect("a trace can be made");
     path
 }

@@ -13,7 +13,7 @@ use slablab_kmem::BackendKind;
 
 fn synthetic(folder: &Path, events: u64, seed: u64) -> PathBuf {
     let path = folder.join(format!("synthetic-{seed}.parquet"));
-    synth(&path, &SynthOptions { events, cpus: 3, seed }, &mut |_| ())
+    synth(&path, &SynthOptions { events, cpus: 3, seed, live: None }, &mut |_| ())
         .expect("a trace can be made");
     path
 }
@@ -155,7 +155,7 @@ fn what_cannot_be_meant_is_refused_with_the_nearest_name() {
     let path = folder.path().join("netfilter.parquet");
     netfilter(&path);
     let path = path.to_str().unwrap();
-    let cases: [(&[&str], &str); 9] = [
+    let cases: [(&[&str], &str); 11] = [
         (&["--dedicate", "nft_rule_ad"], "did you mean \"nft_rule_add\""),
         (&["--dedicate", "zz*"], "no call site matches"),
         (&["--undedicate", "dentry"], "no cache \"dentry\""),
@@ -164,6 +164,8 @@ fn what_cannot_be_meant_is_refused_with_the_nearest_name() {
         (&["--classes", "8,16"], "largest has to be 8192"),
         (&["--dedicate", "nft_rule_add="], "behind ="),
         (&["--align", "64"], "--align"),
+        (&["--limit", "5"], "--allocators slab"),
+        (&["--classes", "8,8192", "-a", "slob"], "--allocators slub,slab"),
         (&[], "nothing is changed"),
     ];
     for (words, part) in cases {

@@ -123,7 +123,7 @@ impl Changes {
 fn check_classes(classes: &[u32]) -> Result<(), ChangeError> {
     let wrong = |what: String| Err(ChangeError::Classes { what });
     if let Some(class) = classes.iter().find(|class| **class < 8 || !class.is_multiple_of(8)) {
-        return wrong(format!("{class} is no multiple of 8"));
+        return wrong(format!("{class} is none of 8, 16, 24, ..."));
     }
     if let Some(pair) = classes.windows(2).find(|pair| pair[0] >= pair[1]) {
         return wrong(format!("{} stands behind {}; they have to rise", pair[1], pair[0]));
@@ -269,7 +269,7 @@ mod tests {
         let classes = |list: &[u32]| Changes { classes: Some(list.to_vec()), ..Changes::default() };
         assert!(classes(&[8, 40, 8192]).check(&meta()).is_ok());
         assert!(message(&classes(&[16, 8, 8192])).contains("have to rise"));
-        assert!(message(&classes(&[8, 12, 8192])).contains("multiple of 8"));
+        assert!(message(&classes(&[8, 12, 8192])).contains("12 is none of"));
         assert!(message(&classes(&[8, 64])).contains("largest"));
         assert!(message(&classes(&[])).contains("largest"));
     }

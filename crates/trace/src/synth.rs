@@ -4,7 +4,8 @@
 //! them (measured on traces of hackbench and of a C build): how often each allocates, how much, and
 //! how long its objects live. Each step either frees the object whose time has come or allocates at
 //! a site drawn by weight; lifetimes are exponential around the site's mean, counted in events, and
-//! capped, so that the number of live objects settles and memory does not grow with the length.
+//! capped, so that the number of live objects settles and memory does not grow with the length. To have
+//! more of them alive the long lives are stretched, while messages and names stay short-lived.
 //!
 //! The same options give the same rows on any machine: the generator has its own random numbers and
 //! uses no floating point.
@@ -24,11 +25,14 @@ pub struct SynthOptions {
     pub cpus: u16,
     /// Another seed, another trace.
     pub seed: u64,
+    /// Objects alive once their number has settled; `None` for what the table of sites comes to, some
+    /// 6,000. A machine of gigabytes has 100,000 and more: dentries, inodes, mappings.
+    pub live: Option<u32>,
 }
 
 impl Default for SynthOptions {
     fn default() -> SynthOptions {
-        SynthOptions { events: 1_000_000, cpus: 2, seed: 1 }
+        SynthOptions { events: 1_000_000, cpus: 2, seed: 1, live: None }
     }
 }
 
@@ -163,7 +167,21 @@ struct Live {
     cpu: u16,
 }
 
+/// A mean life from which on a site's objects are among those that fill a machine.
+const LONG_LIFE: u32 = 5_000;
+
+/// Returns the objects that are alive in the long run, of sites that `counts`: by Little's law,
+/// allocations an event times life. (The mean of [`Random::life`] is 1.05 times the one asked for.)
+fn settled(counts: impl Fn(&SiteModel) -> bool) -> u64 {
+    let weights: u64 = SITES.iter().map(|site| u64::from(site.weight)).sum();
+    let counted = SITES.iter().filter(|site| counts(site));
+    let lives: u64 = counted.map(|site| u64::from(site.weight) * u64::from(site.life)).sum();
+    lives * 105 / 100 / (2 * weights)
+}
+
 struct Generator {
+    /// Long lives are this much longer than in the table, in 1,024ths.
+    stretch: u64,
     random: Random,
     cpus: u16,
     time_ns: u64,
@@ -180,7 +198,12 @@ struct Generator {
 impl Generator {
     fn new(options: &SynthOptions) -> Generator {
         let repeat = |(i, s): (usize, &SiteModel)| vec![i as u8; s.weight as usize];
+        let long = settled(|site| site.life >= LONG_LIFE);
+        let short = settled(|site| site.life < LONG_LIFE);
+        let stretch =
+            options.live.map_or(1024, |live| u64::from(live).saturating_sub(short) * 1024 / long);
         Generator {
+            stretch,
             random: Random(options.seed ^ 0x9e37_79b9_7f4a_7c15),
             cpus: options.cpus,
             time_ns: 1_000_000_000,
@@ -218,7 +241,9 @@ impl Generator {
             Some(entry) => *entry = live,
             None => self.live.push(live),
         }
-        self.due.push(Reverse((self.step + self.random.life(site.life), slot)));
+        let life = self.random.life(site.life);
+        let stretch = if site.life >= LONG_LIFE { self.stretch } else { 1024 };
+        self.due.push(Reverse((self.step + 1 + life * stretch / 1024, slot)));
         let kind = if site.cache.is_some() { Kind::KmemCacheAlloc } else { Kind::Kmalloc };
         Event {
             bytes_req: u64::from(bytes),
@@ -291,7 +316,7 @@ impl Random {
     fn life(&mut self, mean: u32) -> u64 {
         let halvings = u64::from(self.next().leading_zeros().min(12));
         let fraction = u64::from(self.below(1024));
-        1 + (u64::from(mean) * (halvings * 1024 + fraction) * 7) / (10 * 1024)
+        (u64::from(mean) * (halvings * 1024 + fraction) * 7) / (10 * 1024)
     }
 }
 
@@ -312,7 +337,7 @@ mod tests {
 
     #[test]
     fn same_seed_same_rows_and_every_free_has_its_allocation() {
-        let options = SynthOptions { events: 300_000, cpus: 4, seed: 7 };
+        let options = SynthOptions { events: 300_000, cpus: 4, seed: 7, live: None };
         let (meta, rows) = make(&options);
         assert_eq!(rows.len(), 300_000);
         assert_eq!(make(&options).1, rows);
@@ -322,6 +347,16 @@ mod tests {
             assert_eq!(live[row.object as usize], row.kind.is_free());
             live[row.object as usize] = row.kind.is_alloc();
         }
+    }
+
+    #[test]
+    fn as_many_live_as_asked_for() {
+        let options =
+            SynthOptions { events: 600_000, live: Some(2_000), ..SynthOptions::default() };
+        let (few, _) = make(&options);
+        assert!((1_500..3_000).contains(&few.object_slots), "{}", few.object_slots);
+        let (many, _) = make(&SynthOptions { live: Some(100_000), ..options });
+        assert!(many.object_slots > 40_000, "{}", many.object_slots);
     }
 
     #[test]

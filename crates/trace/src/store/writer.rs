@@ -69,7 +69,7 @@ impl TraceWriter {
         TraceWriter {
             path: path.into(),
             rows,
-            pending: Batch::with_capacity(ROW_GROUP_ROWS),
+            pending: Batch::default(),
             sites: Vec::new(),
             site_names: FxHashSet::default(),
             caches: Vec::new(),

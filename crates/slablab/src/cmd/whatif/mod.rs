@@ -146,10 +146,32 @@ fn changes(args: &Args, meta: &Meta) -> Result<Changes> {
         }
         changes.dedicated = per_site(meta, args.align.unwrap_or(0));
     }
+    check_heeded(args)?;
     if args.align.is_some() && changes.dedicated.is_empty() {
         bail!("--align says how --dedicate and --per-site align their caches; give one of them");
     }
     Ok(changes)
+}
+
+/// Refuses options that none of the allocators heeds: they would be without effect, silently.
+fn check_heeded(args: &Args) -> Result<()> {
+    use BackendKind::{Slab, Slub};
+    let options: [(&str, bool, &[BackendKind]); 7] = [
+        ("--classes", args.classes.is_some(), &[Slub, Slab]),
+        ("--buckets", args.buckets.is_some(), &[Slub, Slab]),
+        ("--order", args.order.is_some(), &[Slub, Slab]),
+        ("--cpu-partial", args.cpu_partial.is_some(), &[Slub]),
+        ("--min-partial", args.min_partial.is_some(), &[Slub]),
+        ("--limit", args.limit.is_some(), &[Slab]),
+        ("--batch", args.batch.is_some(), &[Slab]),
+    ];
+    for (option, given, heeding) in options {
+        if given && !args.allocators.iter().any(|allocator| heeding.contains(allocator)) {
+            let names: Vec<_> = heeding.iter().map(|kind| kind.name()).collect();
+            bail!("{option} changes nothing here; replay with --allocators {}", names.join(","));
+        }
+    }
+    Ok(())
 }
 
 /// Reads `SITE[,SITE...][=NAME]`.
