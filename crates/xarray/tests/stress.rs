@@ -1,4 +1,4 @@
-//! Readers, writers and reclamation at once. Under AddressSanitizer (`make test-xarray-asan`) any node that is
+//! Readers, writers and reclamation at once. Under AddressSanitizer (`make test-xarray-races`) any node that is
 //! freed under a reader shows.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

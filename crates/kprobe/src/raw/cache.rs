@@ -5,7 +5,7 @@
 //! A thread's cache belongs to one table and one generation of it. Unregistering advances the table's
 //! generation, so that every thread empties its cache at its next lookup. A set is one cache line, and the low
 //! halves of its four addresses are compared at once: which way is hit cannot be foretold. (Four conditional
-//! moves know the probe 9 cycles sooner, but take 6 more loads, and a loop of hits 0.4 ns longer.)
+//! moves instead take six more loads, and made a loop of hits 0.4 ns longer.)
 //!
 //! Of 64 addresses that are hit often, one time in four five or more belong to one set and push each other out.
 //! So when misses have gone on for a while, the cache spreads its addresses in another way and starts again, and
