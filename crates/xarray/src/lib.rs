@@ -44,9 +44,11 @@ mod raw;
 mod typed;
 
 #[cfg(not(loom))]
-pub use core::array::{Entries, RawXArray};
+pub use core::array::RawXArray;
 #[cfg(not(loom))]
 pub use core::cursor::Position;
+#[cfg(not(loom))]
+pub use core::entries::Entries;
 #[cfg(not(loom))]
 pub use core::face::{Cursor, CursorMut};
 pub use entry::Entry;

@@ -3,10 +3,9 @@
 use std::marker::PhantomData;
 use std::ops::RangeInclusive;
 
-use crate::core::array::Entries;
 use crate::raw::typed::{borrow, take_back};
 use crate::{
-    Entry, Error, Filter, Flags, Guard, IdLimit, Mark, RawXArray, Removed, Stored, Writer,
+    Entries, Entry, Error, Filter, Flags, Guard, IdLimit, Mark, RawXArray, Removed, Stored, Writer,
 };
 
 /// An array that owns what it stores: from any `u64` to a `P`.

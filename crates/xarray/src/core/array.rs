@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use super::entries::Entries;
 use super::find::{Found, Search, next};
 use super::mark;
 use crate::raw::dense::Dense;
@@ -124,7 +125,7 @@ impl RawXArray {
         filter: Filter,
         guard: &'g Guard,
     ) -> Entries<'g> {
-        Entries { array: self, next: Some(from), max, search: Search::visible(self, filter), guard }
+        Entries::new(self, from, max, Search::visible(self, filter), guard)
     }
 
     /// Returns the order of the entry at `index`: it covers `2^order` indices. 0 if there is none. Linux:
@@ -160,27 +161,6 @@ impl RawXArray {
 impl Found {
     pub(crate) fn order(&self) -> u32 {
         64 - (self.last - self.first).leading_zeros()
-    }
-}
-
-/// An iterator over entries with their first indices.
-#[derive(Debug)]
-pub struct Entries<'g> {
-    array: &'g RawXArray,
-    next: Option<u64>,
-    max: u64,
-    search: Search,
-    guard: &'g Guard,
-}
-
-impl Iterator for Entries<'_> {
-    type Item = (u64, Entry);
-
-    fn next(&mut self) -> Option<(u64, Entry)> {
-        let from = self.next?;
-        let found = next(self.array, from, self.max, self.search, self.guard.pin());
-        self.next = found.and_then(|found| found.last.checked_add(1));
-        found.map(|found| (found.first.max(from), found.entry))
     }
 }
 

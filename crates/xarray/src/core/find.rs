@@ -35,8 +35,19 @@ impl Search {
         Self { filter, is_inverted, skips_reserved: false }
     }
 
-    fn accepts(&self, entry: Entry) -> bool {
+    pub(super) fn accepts(&self, entry: Entry) -> bool {
         !(entry.is_null() || self.skips_reserved && entry.is_zero())
+    }
+
+    /// Returns the slots of a node that may lead to what is looked for.
+    pub(super) fn candidates(&self, node: &Dense) -> u64 {
+        match self.filter {
+            Filter::Present => node.used(),
+            // An inverted bit sums up "nothing free below", which says nothing of single entries: look at all.
+            Filter::Marked(_) if self.is_inverted && node.shift() != 0 => node.used(),
+            Filter::Marked(mark) if self.is_inverted => node.used() & !node.marks(mark),
+            Filter::Marked(mark) => node.marks(mark),
+        }
     }
 }
 
@@ -75,14 +86,7 @@ fn next_in_dense(node: &Dense, from: u64, max: u64, search: Search, pin: Pin<'_>
         return None;
     }
     let start = if from <= node.first() { 0 } else { node.canonical(node.digit(from)) };
-    let candidates = match search.filter {
-        Filter::Present => node.used(),
-        // An inverted bit sums up "nothing free below", which says nothing of single entries: look at all.
-        Filter::Marked(_) if search.is_inverted && node.shift() != 0 => node.used(),
-        Filter::Marked(mark) if search.is_inverted => node.used() & !node.marks(mark),
-        Filter::Marked(mark) => node.marks(mark),
-    };
-    let mut candidates = candidates >> start << start;
+    let mut candidates = search.candidates(node) >> start << start;
     while candidates != 0 {
         let offset = candidates.trailing_zeros() as usize;
         candidates &= candidates - 1;
@@ -106,7 +110,7 @@ fn next_in_dense(node: &Dense, from: u64, max: u64, search: Search, pin: Pin<'_>
     None
 }
 
-fn found_in(node: &Dense, offset: usize, entry: Entry) -> Found {
+pub(super) fn found_in(node: &Dense, offset: usize, entry: Entry) -> Found {
     let last = offset + node.span(offset) - 1;
     let low_bits = (1_u64 << node.shift()) - 1;
     Found { entry, first: node.index_of(offset), last: node.index_of(last % SLOTS) | low_bits }

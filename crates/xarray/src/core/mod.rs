@@ -9,6 +9,7 @@
 //! | [`erase`] | removes entries, and nodes that they leave too large |
 //! | [`mark`] | keeps marks and their summaries |
 //! | [`find`] | finds the next entry |
+//! | [`entries`] | visits all entries |
 //! | [`id`] | finds a free index |
 //! | [`cursor`] | the advanced interface: a place in an array |
 //! | [`face`] | the same for Rust |
@@ -18,6 +19,7 @@ pub(crate) mod build;
 pub(crate) mod cursor;
 #[cfg(feature = "capi")]
 mod cursor_c;
+pub(crate) mod entries;
 pub(crate) mod erase;
 pub(crate) mod face;
 pub(crate) mod find;

@@ -95,6 +95,8 @@ fn compare(array: &RawXArray, model: &Model) {
     let guard = pin();
     assert_eq!(array.is_empty(), model.0.is_empty());
     let visible: Vec<_> = model.0.iter().filter(|(_, k)| !k.entry.is_zero()).collect();
+    let all: Vec<_> = array.entries(0, u64::MAX, Filter::Present, &guard).collect();
+    assert_eq!(all, visible.iter().map(|&(&f, known)| (f, known.entry)).collect::<Vec<_>>());
     let mut from = Some(0);
     for &(&first, known) in &visible {
         let found = array.find(from.expect("indices are left"), u64::MAX, Filter::Present, &guard);
@@ -137,6 +139,8 @@ fn compare(array: &RawXArray, model: &Model) {
         }
         let marked: Vec<u64> = marked.into_iter().filter(|&f| !model.load(f).is_zero()).collect();
         assert_eq!(found, marked);
+        let all = array.entries(0, u64::MAX, Filter::Marked(mark), &guard).map(|(index, _)| index);
+        assert_eq!(all.collect::<Vec<_>>(), marked);
     }
 }
 
