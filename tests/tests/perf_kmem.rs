@@ -62,3 +62,55 @@ fn every_digit_is_perfs() {
 fn lines(text: &str) -> Vec<&str> {
     text.lines().map(str::trim_end).collect()
 }
+
+/// Whatever way perf records: as many events as perf itself reads from the file.
+#[test]
+fn every_way_to_record_is_read_whole() {
+    const EVENTS: &str = "kmem:kmalloc,kmem:kfree,kmem:kmem_cache_alloc,kmem:kmem_cache_free";
+    let folder = tempfile::tempdir().unwrap();
+    if recorded(&folder.path().join("perf.data")).is_none() {
+        eprintln!("not run: perf kmem record does not work here (it needs linux-perf and root)");
+        return;
+    }
+    let grouped = "{kmem:kmalloc,kmem:kfree},{kmem:kmem_cache_alloc,kmem:kmem_cache_free}";
+    let ways: [(&str, &str, &[&str]); 7] = [
+        ("call chains", EVENTS, &["-a", "-g"]),
+        ("compressed", EVENTS, &["-a", "-z"]),
+        ("groups", grouped, &["-a"]),
+        ("by thread", EVENTS, &["--per-thread"]),
+        ("all of kmem", "kmem:*", &["-a"]),
+        ("with another event", "cpu-clock,kmem:kmalloc,kmem:kfree", &["-a"]),
+        ("more in each sample", EVENTS, &["-a", "-d", "-W", "-s"]),
+    ];
+    for (way, events, options) in ways {
+        let path = folder.path().join("way.data");
+        let mut perf = Command::new("perf");
+        perf.args(["record", "-q", "-m", "1M", "-e", events]).args(options).arg("-o").arg(&path);
+        let status = perf.args(["--", "ls", "/"]).stdout(Stdio::null()).status().unwrap();
+        assert!(status.success(), "{way}");
+        assert_eq!(placed(&path), by_perf_script(&path), "{way}");
+    }
+    let path = folder.path().join("pipe.data");
+    let script = format!("perf record -q -a -e {EVENTS} -o - -- true >{}", path.display());
+    assert!(Command::new("sh").args(["-c", &script]).status().unwrap().success());
+    assert_eq!(placed(&path), by_perf_script(&path), "through a pipe");
+}
+
+/// Returns the kmem events that slablab finds in a file.
+fn placed(path: &Path) -> u64 {
+    let text = stdout(&["info", "--format", "json", path.to_str().unwrap()]);
+    let info: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let kinds = info["events_by_kind"].as_array().unwrap();
+    let recorded = kinds.iter().filter(|kind| kind[0] != "implicit_free");
+    recorded.map(|kind| kind[1].as_u64().unwrap()).sum()
+}
+
+/// Returns the kmem events that perf prints.
+fn by_perf_script(path: &Path) -> u64 {
+    let mut perf = Command::new("perf");
+    perf.args(["script", "-F", "event", "-G", "-i"]).arg(path).stdin(Stdio::null());
+    let text = String::from_utf8(perf.output().unwrap().stdout).unwrap();
+    let names = ["kmalloc", "kfree", "kmem_cache_alloc", "kmem_cache_free"];
+    let known = |line: &&str| names.iter().any(|name| line.trim() == format!("kmem:{name}:"));
+    text.lines().filter(known).count() as u64
+}

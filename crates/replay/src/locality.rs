@@ -137,11 +137,13 @@ impl Snapshots {
             let stretch = Stretch { first: line(address), last: line(address + bytes.max(1) - 1) };
             self.by_site[site as usize].push(stretch);
         }
+        // Memory begins at the zone that serves first, gigabytes up: counted from there, the bits are few.
+        let first = self.by_site.iter().flatten().map(|stretch| stretch.first).min().unwrap_or(0);
         for (stretches, spread) in self.by_site.iter_mut().zip(&mut self.spreads) {
             const PAGE_LINES_SHIFT: u32 = PAGE_SHIFT - LINE_SHIFT;
-            let lines = || stretches.iter().flat_map(|s| s.first..=s.last);
+            let lines = || stretches.iter().flat_map(|s| s.first - first..=s.last - first);
             let pages = || {
-                let page = |line: u32| line >> PAGE_LINES_SHIFT;
+                let page = |line: u32| (line >> PAGE_LINES_SHIFT) - (first >> PAGE_LINES_SHIFT);
                 stretches.iter().flat_map(move |s| page(s.first)..=page(s.last))
             };
             spread.lines += self.lines.count(lines);
