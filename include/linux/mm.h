@@ -54,6 +54,8 @@ static inline void get_page(struct page *page)
 }
 
 extern void put_page(struct page *page);
+/* Makes a block of pages blocks of one, each to be freed by itself. */
+extern void split_page(struct page *page, unsigned int order);
 #define page_cache_get(page) get_page(page)
 #define page_cache_release(page) put_page(page)
 

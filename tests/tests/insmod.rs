@@ -113,6 +113,19 @@ fn an_area_is_its_pages_and_ends_in_a_guard() {
 }
 
 #[test]
+fn address_sanitizer_stops_at_the_access() {
+    for (what, line) in [("overflow", "bad.c:39"), ("useafterfree", "bad.c:71")] {
+        let output = insmod("bad", &["--asan", &format!("what={what}")]);
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(stderr.contains("AddressSanitizer: use-after-poison"), "{what}: {stderr}");
+        assert!(stderr.contains(line), "{what}: {stderr}");
+        assert_eq!(output.status.code(), Some(1));
+    }
+    let printed = ["vmalloc_demo: same 128 of 128, is vmalloc 1 0", "vmalloc_demo: zero 1"];
+    prints("vmalloc_demo", &["--asan"], &printed);
+}
+
+#[test]
 fn suites_of_kunit_run() {
     let good = ["KTAP version 1", "1..1", "    # Subtest: demo", "    1..3", "    ok 1 sizes"];
     let rest = ["    ok 2 expectation", "    ok 3 assertion", "ok 1 demo"];
@@ -187,6 +200,7 @@ fn pages_have_numbers_and_addresses() {
         "page: 512 MiB",
     ];
     prints("page_demo", &["--memory", "512M"], &expected);
+    prints("page_demo", &["--memory", "512M", "--check", "2"], &expected);
 }
 
 #[test]

@@ -67,6 +67,7 @@ symbols! {
     "alloc_pages_exact" = memory::alloc_pages_exact::<B>, @ 2;
     "free_pages_exact" = memory::free_pages_exact::<B>, @ 2;
     "__free_pages" = memory::__free_pages::<B>, @ 2;
+    "split_page" = memory::split_page::<B>, @ 2;
     "put_page" = memory::put_page::<B>, @ 1;
     "vmalloc" = memory::vmalloc::<B>, @ 1;
     "vzalloc" = memory::vzalloc::<B>, @ 1;

@@ -13,11 +13,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use slablab_kmem::{
     Backend, CacheArgs, CacheId, CheckLevel, Cpu, CpuId, Ctor, Gfp, Machine, MemorySource, ObjPtr,
-    Order, Pfn, Site, SlabFlags,
+    Order, PAGE_SIZE, Pfn, Site, SlabFlags,
 };
 
 use crate::job::Job;
-use crate::ledger::{GUARD_BYTES, Ledger};
+use crate::ledger::{Free, GUARD_BYTES, Ledger, Live, Source};
 use crate::raw::asan::Asan;
 use crate::raw::context;
 use crate::raw::page::PageArray;
@@ -73,7 +73,7 @@ impl<B: Backend> Engine<B> {
             .map(|id| machine.cpu(CpuId(id)).map(|cpu| Mutex::new(Some(cpu))))
             .collect::<Result<_, _>>()
             .map_err(|error| error.to_string())?;
-        let pages = PageArray::new(job.memory_bytes / slablab_kmem::PAGE_SIZE)
+        let pages = PageArray::new(job.memory_bytes / PAGE_SIZE)
             .ok_or("no address space for the page array")?;
         let asan = if job.asan { Asan::find() } else { None };
         Ok(Self {
@@ -127,8 +127,8 @@ impl<B: Backend> Engine<B> {
 
     /// Returns where the machine's memory begins (`PAGE_OFFSET`).
     pub(crate) fn page_offset(&self) -> u64 {
-        let first = ObjPtr::new(slablab_kmem::PAGE_SIZE).expect("not 0");
-        self.address(Some(first)) - slablab_kmem::PAGE_SIZE
+        let first = ObjPtr::new(PAGE_SIZE).expect("not 0");
+        self.address(Some(first)) - PAGE_SIZE
     }
 
     #[inline(always)]
@@ -237,26 +237,52 @@ impl<B: Backend> Engine<B> {
         self.on_cpu(|cpu| cpu.free_pages(Pfn(pfn), order, Site(site as u32)));
     }
 
+    /// Makes a block of pages blocks of one page each.
+    pub(crate) fn split_page(&self, pfn: u32, order: u32, site: u64) {
+        let Some(order_of) = u8::try_from(order).ok().filter(|&o| Order(o) <= Order::MAX) else {
+            return;
+        };
+        if let Some(ledger) = &self.ledger {
+            let mut ledger = lock(ledger);
+            let (address, source) = (self.page_address(pfn), Source::Pages(order));
+            match ledger.free(address, &source, super::offset(site)) {
+                Free::Go(live) => {
+                    for page in 0..1 << order {
+                        let one = Live { bytes: PAGE_SIZE, source: Source::Pages(0), ..live };
+                        ledger.enter(address + page * PAGE_SIZE, one);
+                    }
+                }
+                Free::Wrong(live, event) => {
+                    ledger.enter(address, live);
+                    return super::emit(&event);
+                }
+                Free::Refused(event) => return super::emit(&event),
+            }
+        }
+        self.on_cpu(|cpu| cpu.split_pages(Pfn(pfn), Order(order_of), Site(site as u32)));
+        (pfn..pfn + (1 << order)).for_each(|page| self.pages.take(page, 0));
+    }
+
     /// Returns the bytes that nobody has.
     pub(crate) fn free_bytes(&self) -> u64 {
-        let pages = self.pages_out.load(Ordering::Relaxed) * slablab_kmem::PAGE_SIZE;
+        let pages = self.pages_out.load(Ordering::Relaxed) * PAGE_SIZE;
         self.memory_bytes.saturating_sub(self.machine.gauges().held_bytes() + pages)
     }
 
     /// Returns the bytes that the module holds.
     pub(crate) fn live_bytes(&self) -> u64 {
-        let pages = self.pages_out.load(Ordering::Relaxed) * slablab_kmem::PAGE_SIZE;
+        let pages = self.pages_out.load(Ordering::Relaxed) * PAGE_SIZE;
         self.machine.gauges().live_bytes + pages
     }
 
     /// Returns the address of a page.
     pub(crate) fn page_address(&self, pfn: u32) -> u64 {
-        self.page_offset() + u64::from(pfn) * slablab_kmem::PAGE_SIZE
+        self.page_offset() + u64::from(pfn) * PAGE_SIZE
     }
 
     /// Returns the page that an address lies in.
     pub(crate) fn page_of(&self, address: u64) -> Option<u32> {
         let offset = address.checked_sub(self.page_offset())?;
-        (offset < self.memory_bytes).then_some((offset / slablab_kmem::PAGE_SIZE) as u32)
+        (offset < self.memory_bytes).then_some((offset / PAGE_SIZE) as u32)
     }
 }

@@ -229,6 +229,14 @@ pub(crate) extern "C" fn __free_pages<B: Backend>(page: u64, order: u32, site: u
     }
 }
 
+pub(crate) extern "C" fn split_page<B: Backend>(page: u64, order: u32, site: u64) {
+    let engine = engine::<B>();
+    match engine.pages.pfn(page) {
+        Some(pfn) => engine.split_page(pfn, order, site),
+        None => crate::child::report_foreign("split_page", page, site),
+    }
+}
+
 pub(crate) extern "C" fn put_page<B: Backend>(page: u64, site: u64) {
     if let Some(pfn) = engine::<B>().pages.pfn(page) {
         let order = engine::<B>().pages.order(pfn);

@@ -31,6 +31,10 @@ static int __init page_demo(void)
 	free_page(dma);
 	free_page(zeroed);
 	__free_pages(page, 2);
+	page = alloc_pages(GFP_KERNEL, 2);
+	split_page(page, 2);
+	for (i = 0; i < 4; i++)
+		__free_page(page + i);
 	printk(KERN_INFO "page: %lu MiB\n", totalram_pages() >> (20 - PAGE_SHIFT));
 	return 0;
 }

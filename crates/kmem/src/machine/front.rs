@@ -137,16 +137,27 @@ impl<B: Backend> Cpu<'_, B> {
     /// (`alloc_pages_exact`); free with [`Self::free_pages_exact`].
     pub fn alloc_pages_exact(&self, size: u64, gfp: Gfp) -> Option<Pfn> {
         let order = Order::for_bytes(size)?;
-        let core = &self.machine.core;
         let pfn = self.alloc_pages(order, gfp)?;
+        self.split_pages(pfn, order, Site(0));
         let used = size.max(1).div_ceil(PAGE_SIZE) as u32;
-        for page in pfn.0..pfn.0 + order.pages() {
-            core.claim(Pfn(page), Kind::Pages, Order(0), 0);
-            if page - pfn.0 >= used {
-                core.zones.free(&self.cx, Pfn(page), Order(0));
-            }
+        for page in pfn.0 + used..pfn.0 + order.pages() {
+            self.machine.core.zones.free(&self.cx, Pfn(page), Order(0));
         }
         Some(pfn)
+    }
+
+    /// Makes a block of 2^order pages that many blocks of one page (`split_page`); what is no such
+    /// block is a finding, and stays.
+    pub fn split_pages(&self, pfn: Pfn, order: Order, site: Site) {
+        let core = &self.machine.core;
+        let Some(obj) = ObjPtr::new(pfn.offset()) else { return };
+        let block = core.pages.try_get(pfn).filter(|page| page.kind() == Kind::Pages);
+        if block.is_none_or(|page| page.order() != order || page.head.get() != pfn.0) {
+            return self.finding(FindingKind::BadOrder, obj, site, "not a block of that order");
+        }
+        for page in pfn.0..pfn.0 + order.pages() {
+            core.claim(Pfn(page), Kind::Pages, Order(0), 0);
+        }
     }
 
     /// Frees what [`Self::alloc_pages_exact`] gave.

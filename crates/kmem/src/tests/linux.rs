@@ -171,6 +171,19 @@ fn pages_exact_gives_the_rest_back() {
 }
 
 #[test]
+fn a_split_block_is_freed_page_by_page() {
+    let machine = machine::<Slub>();
+    let cpu = machine.cpu(CpuId(0)).unwrap();
+    let pfn = cpu.alloc_pages(Order(2), Gfp::KERNEL).unwrap();
+    cpu.split_pages(pfn, Order(1), SITE);
+    assert_eq!(machine.take_findings().len(), 1, "the block is not of that order");
+    cpu.split_pages(pfn, Order(2), SITE);
+    (0..4).for_each(|i| cpu.free_pages(crate::Pfn(pfn.0 + i), Order(0), SITE));
+    assert_eq!(machine.take_findings(), []);
+    assert!(machine.validate().is_ok());
+}
+
+#[test]
 fn typesafe_slabs_wait_for_readers() {
     let machine = Machine::<Slub>::builder().cpus(2).memory_bytes(64 << 20).build().unwrap();
     let args = CacheArgs::new("rcu", 1000).flags(SlabFlags::TYPESAFE_BY_RCU);
