@@ -2,8 +2,8 @@
 //!
 //! # How it works
 //! The arena is a file in memory; a page of it appears a second time in the window by mapping the
-//! file there at the page's offset, one call for a run of neighbours. Without a file behind the arena the window is empty: addresses
-//! are numbers then.
+//! file there at the page's offset, one call for a run of neighbours. Without a file behind the
+//! arena the window is empty: addresses are numbers then.
 
 use core::ptr::NonNull;
 
