@@ -36,7 +36,11 @@ pub struct TraceWriter {
 #[derive(Debug)]
 enum Rows {
     File(Box<FileWriter>),
-    Memory(Vec<Arc<Batch>>),
+    Memory {
+        batches: Vec<Arc<Batch>>,
+        /// With more of them the rows go to a file.
+        batches_max: usize,
+    },
 }
 
 /// What the rows themselves say for the metadata.
@@ -62,7 +66,8 @@ impl TraceWriter {
 
     /// Begins a trace to be read from memory; `path` is what its errors name.
     pub(crate) fn in_memory(path: &Path) -> TraceWriter {
-        TraceWriter::new(path, Rows::Memory(Vec::new()))
+        let batches_max = MEMORY_ROWS_MAX / ROW_GROUP_ROWS;
+        TraceWriter::new(path, Rows::Memory { batches: Vec::new(), batches_max })
     }
 
     fn new(path: &Path, rows: Rows) -> TraceWriter {
@@ -152,7 +157,7 @@ impl TraceWriter {
     pub(crate) fn into_reader(mut self, mut meta: Meta) -> Result<TraceReader, Error> {
         self.complete(&mut meta)?;
         match self.rows {
-            Rows::Memory(batches) => Ok(TraceReader::of_memory(&self.path, meta, batches)),
+            Rows::Memory { batches, .. } => Ok(TraceReader::of_memory(&self.path, meta, batches)),
             Rows::File(file) => TraceReader::of_file(&self.path, file.finish(&meta)?.file()?),
         }
     }
@@ -176,10 +181,10 @@ impl TraceWriter {
                 file.write(&self.pending, &self.sites, &self.caches)?;
                 self.pending.clear();
             }
-            Rows::Memory(batches) => {
+            Rows::Memory { batches, batches_max } => {
                 let next = Batch::with_capacity(ROW_GROUP_ROWS);
                 batches.push(Arc::new(std::mem::replace(&mut self.pending, next)));
-                if batches.len() > MEMORY_ROWS_MAX / ROW_GROUP_ROWS {
+                if batches.len() > *batches_max {
                     self.move_to_file()?;
                 }
             }
@@ -190,7 +195,7 @@ impl TraceWriter {
     /// Goes on in a file that has no name.
     fn move_to_file(&mut self) -> Result<(), Error> {
         let mut file = FileWriter::create(&self.path, Output::nameless(&self.path)?)?;
-        if let Rows::Memory(batches) = &mut self.rows {
+        if let Rows::Memory { batches, .. } = &mut self.rows {
             for batch in batches.drain(..) {
                 file.write(&batch, &self.sites, &self.caches)?;
             }
@@ -225,4 +230,47 @@ impl Counts {
 
 fn id_of(len: usize) -> u32 {
     u32::try_from(len - 1).expect("fewer than 2^32 names")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Kind;
+
+    fn rows(batches_max: usize) -> (TraceReader, bool) {
+        let path = Path::new("made up");
+        let rows = Rows::Memory { batches: Vec::new(), batches_max };
+        let mut writer = TraceWriter::new(path, rows);
+        let (site, cache) = (writer.site("f+0x1", 1), writer.cache("c"));
+        for time_ns in 0..3 * ROW_GROUP_ROWS as u64 + 5 {
+            let free = time_ns % 2 == 1;
+            let event = Event {
+                time_ns,
+                cpu: (time_ns % 3) as u16,
+                pid: 7,
+                kind: if free { Kind::KmemCacheFree } else { Kind::KmemCacheAlloc },
+                object: (time_ns / 2 % 1000) as u32,
+                site,
+                cache,
+                bytes_req: if free { 0 } else { time_ns },
+                bytes_alloc: if free { 0 } else { time_ns },
+                gfp: 0,
+                node: -1,
+            };
+            writer.push(&event).unwrap();
+        }
+        let in_file = matches!(writer.rows, Rows::File(_));
+        (writer.into_reader(Meta::default()).unwrap(), in_file)
+    }
+
+    #[test]
+    fn rows_are_the_same_in_memory_and_beyond_it() {
+        let ((memory, in_memory), (file, in_file)) = (rows(100), rows(1));
+        assert_eq!((in_memory, in_file), (false, true));
+        assert_eq!(memory.meta(), file.meta());
+        for _ in 0..2 {
+            let pairs = memory.batches().zip(file.batches());
+            assert_eq!(pairs.map(|(a, b)| assert_eq!(a.unwrap(), b.unwrap())).count(), 4);
+        }
+    }
 }
