@@ -3,11 +3,10 @@
 //! # How it works
 //! A separate address range, four times the machine's memory, is cut into areas ([`space`]). An
 //! area gets its pages one by one from the page allocator and maps them, runs of neighbours at
-//! once; behind each area
-//! stays a guard page that is never mapped. A freed area's pages go back at once, its addresses
-//! only at the next purge, in one go with others, since unmapping costs a TLB flush on every CPU.
-//! On a machine with mapped memory ([`crate::MemorySource::Mapped`]) the pages really are mapped,
-//! and [`Machine::vm_address`] gives an address to work with.
+//! once; behind each area stays a guard page that is never mapped. A freed area's pages go back at
+//! once, its addresses only at the next purge, in one go with others, since unmapping costs a TLB
+//! flush on every CPU. On a machine with mapped memory ([`crate::MemorySource::Mapped`]) the pages
+//! really are mapped, and [`Machine::vm_address`] gives an address to work with.
 //!
 //! # Invariants
 //! - addresses = areas with guard pages + freed, not yet purged + free.
