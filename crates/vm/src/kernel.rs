@@ -218,13 +218,13 @@ impl Workshop {
         }
     }
 
-    /// Returns the patched source tree if it is in the store.
+    /// Returns the source tree with the series and `further` patches if it is in the store.
     ///
     /// # Errors
     ///
     /// When the source or a patch cannot be read.
-    pub fn tree(&self) -> Result<Option<PathBuf>> {
-        Ok(self.nursery().find(&[])?.map(|tree| tree.path))
+    pub fn tree(&self, further: &[PathBuf]) -> Result<Option<PathBuf>> {
+        Ok(self.nursery().find(further)?.map(|tree| tree.path))
     }
 
     fn nursery(&self) -> Nursery<'_> {

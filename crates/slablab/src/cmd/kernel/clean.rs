@@ -4,9 +4,10 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use serde::Serialize;
-use slablab_vm::{Interrupt, Spec};
+use slablab_vm::{Data, Interrupt, Spec};
 
 use super::options::WorkshopArgs;
+use super::predict;
 use crate::cli::OutputArgs;
 use crate::output::{self, Cell, Column, Page, Report, Table};
 
@@ -48,15 +49,24 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     let mut keep = Vec::new();
     if !args.all {
         let workshop = args.workshop.workshop(Interrupt::on_signals()?)?;
-        for allocator in workshop.data.allocators() {
-            for flavours in [vec![], vec!["debug".to_owned()]] {
-                let spec = Spec { flavours, ..Spec::plain(&allocator) };
-                keep.extend(workshop.find(&spec)?.map(|kernel| kernel.folder));
-            }
+        for spec in needed(&workshop.data) {
+            keep.extend(workshop.find(&spec)?.map(|kernel| kernel.folder));
+            keep.extend(workshop.tree(&spec.patches)?);
         }
-        keep.extend(workshop.tree()?);
     }
     let removed = store.clean(&keep)?;
     output::print(&Cleaned { removed }, output, None)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Returns the kernels that some command builds with today's source, patches and configuration.
+fn needed(data: &Data) -> Vec<Spec> {
+    let mut specs = predict::specs(data);
+    for allocator in data.allocators() {
+        specs.push(Spec::plain(&allocator));
+        for flavour in data.flavours() {
+            specs.push(Spec { flavours: vec![flavour], ..Spec::plain(&allocator) });
+        }
+    }
+    specs
 }

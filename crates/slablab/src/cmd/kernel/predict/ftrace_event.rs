@@ -39,14 +39,17 @@ const LOAD: &str = "args=\ni=0\n\
 /// How many lines of advice a developer reads.
 const RANK_MOST: usize = 5;
 
-/// Runs `slablab kernel predict ftrace-event`.
-pub(super) fn run(args: &Common, output: &OutputArgs) -> Result<ExitCode> {
-    let data = Data::find()?;
+/// Returns the kernel as upstream has it, and the one with that undone.
+pub(super) fn specs(data: &Data) -> [Spec; 2] {
     let patch = |name: &str| data.patch(&format!("{PATCHES}/{name}.patch"));
     let first = patch("kmem-events-first");
     let spec = |patches| Spec { flavours: vec!["events".into()], patches, ..Spec::plain("slub") };
-    let specs = [spec(vec![first.clone()]), spec(vec![first, patch("ftrace-event-kmalloc")])];
-    let (site, kernels) = Site::open(args, "ftrace-event", &specs)?;
+    [spec(vec![first.clone()]), spec(vec![first, patch("ftrace-event-kmalloc")])]
+}
+
+/// Runs `slablab kernel predict ftrace-event`.
+pub(super) fn run(args: &Common, output: &OutputArgs) -> Result<ExitCode> {
+    let (site, kernels) = Site::open(args, "ftrace-event", &specs(&Data::find()?))?;
     let (mut upstream, mut undone) = (Vec::new(), Vec::new());
     for round in 0..args.rounds {
         for (kernel, name, recordings) in

@@ -15,7 +15,7 @@ use clap::Subcommand;
 use serde::Serialize;
 use slablab_lab::guest::{Recorder, Recording};
 use slablab_trace::{ImportOptions, SlabSnapshot, TraceReader};
-use slablab_vm::{Accel, AccelChoice, Kernel, Need, Spec, Workshop};
+use slablab_vm::{Accel, AccelChoice, Data, Kernel, Need, Spec, Workshop};
 
 use super::options::{self, AccelArg, WorkshopArgs};
 use crate::cli::OutputArgs;
@@ -65,6 +65,11 @@ struct Common {
     output: Option<PathBuf>,
     #[command(flatten)]
     workshop: WorkshopArgs,
+}
+
+/// Returns the kernels that no other command builds.
+pub(super) fn specs(data: &Data) -> Vec<Spec> {
+    ftrace_event::specs(data).into()
 }
 
 /// Runs `slablab kernel predict`.
