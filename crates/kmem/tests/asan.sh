@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs the unit, model and typed-API tests under AddressSanitizer. Needs a nightly compiler.
+# Runs the unit, geometry, model and documentation tests under AddressSanitizer. Needs a nightly compiler.
 set -eu
 root=$(cd "$(dirname "$0")/../../.." && pwd)
 cd "$root"
@@ -12,6 +12,6 @@ export RUSTFLAGS="-Zsanitizer=address -Cforce-frame-pointers=yes"
 export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$root/target}/asan"
 # A test keeps the memory of its machine for ever, as a kernel would.
 export ASAN_OPTIONS="${ASAN_OPTIONS:-detect_leaks=0}"
-cargo +nightly test --quiet --target "$target" -p slablab-kmem --lib --tests
+cargo +nightly test --quiet --target "$target" -p slablab-kmem --lib --test geometry --test model
 export RUSTDOCFLAGS="$RUSTFLAGS"
 cargo +nightly test --quiet --target "$target" -p slablab-kmem --doc

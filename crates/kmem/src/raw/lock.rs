@@ -10,6 +10,7 @@ use core::cell::UnsafeCell;
 use core::ops::{Deref, DerefMut};
 
 use super::sync::{AtomicU32, Ordering, relax};
+#[cfg_attr(loom, allow(unused_imports, reason = "loom sees a part of the crate"))]
 use super::zeroed::Zeroed;
 
 /// A value behind a spin lock.

@@ -1,6 +1,7 @@
 //! The atomics everything is built on: `core`'s, or loom's when model checking.
 
 #[cfg(loom)]
+#[allow(unused_imports, reason = "loom sees a part of the crate")]
 pub(crate) use loom::sync::atomic::{AtomicBool, AtomicU16, AtomicU32, AtomicU64, Ordering, fence};
 
 #[cfg(not(loom))]

@@ -49,23 +49,6 @@ fn scattered_pages_read_as_one() {
     assert!(machine.validate().is_ok());
 }
 
-/// A process may have some 65,000 mappings: areas beyond that are refused, and freed they are again
-/// to be had.
-#[test]
-fn more_areas_than_the_system_has_mappings() {
-    let builder = Machine::<Slub>::builder().memory_bytes(512 * MIB);
-    let machine = builder.memory(MemorySource::Mapped).build().unwrap();
-    let cpu = machine.cpu(CpuId(0)).unwrap();
-    for _ in 0..2 {
-        let areas: alloc::vec::Vec<_> =
-            (0..70_000).map_while(|_| cpu.vmalloc(4096, Gfp::KERNEL, SITE)).collect();
-        assert!(areas.len() > 10_000, "{} areas", areas.len());
-        areas.into_iter().for_each(|area| assert_eq!(cpu.vfree(area, SITE), 4096));
-    }
-    assert!(machine.validate().is_ok());
-    assert_eq!(machine.take_findings(), []);
-}
-
 #[test]
 fn areas_are_aligned_as_asked() {
     let machine = machine(MemorySource::Mapped);
