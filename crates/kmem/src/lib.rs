@@ -64,5 +64,7 @@ pub use machine::findings::{Finding, FindingKind};
 pub use machine::locks::LockKind;
 pub use machine::stats::{CacheStats, Gauges, PathCounts, Stat};
 pub use machine::validate::Balance;
+#[cfg(feature = "std")]
+pub use raw::lock::lock_wait_ns;
 pub use raw::typed::{Cache, ConstructedCache, Object, Pool, PoolCpu};
 pub use vmalloc::{VmArea, VmPtr};

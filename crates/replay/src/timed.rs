@@ -28,6 +28,7 @@ use hdrhistogram::Histogram;
 use serde::Serialize;
 use slablab_kmem::{
     Backend, BackendKind, CacheId, Cpu, CpuId, Gfp, LockKind, Machine, ObjPtr, Site, WithBackend,
+    lock_wait_ns,
 };
 use slablab_trace::{Event, Kind, Meta, NONE, TraceReader};
 
@@ -68,6 +69,8 @@ pub struct Timed {
     pub waits: u64,
     /// Locks taken, by kind
     pub locks: std::collections::BTreeMap<String, u64>,
+    /// How long the threads waited for locks that another held, all together
+    pub lock_wait_ns: u64,
 }
 
 /// Quantiles of a latency, within 1 % (HDR histogram of three digits).
@@ -275,6 +278,7 @@ struct Part {
     frees: u64,
     failed: u64,
     waits: u64,
+    lock_wait_ns: u64,
     began: Instant,
     ended: Instant,
 }
@@ -285,6 +289,7 @@ fn histogram() -> Histogram<u64> {
 
 /// Does one thread's steps. `cpus[i]` is CPU `first + i * parts`.
 fn perform<B: Backend>(stage: &Stage, cpus: &[Cpu<'_, B>], parts: usize, steps: &[Step]) -> Part {
+    let lock_wait_before_ns = lock_wait_ns();
     let began = Instant::now();
     let mut part = Part {
         alloc: histogram(),
@@ -293,6 +298,7 @@ fn perform<B: Backend>(stage: &Stage, cpus: &[Cpu<'_, B>], parts: usize, steps: 
         frees: 0,
         failed: 0,
         waits: 0,
+        lock_wait_ns: 0,
         began,
         ended: began,
     };
@@ -331,6 +337,7 @@ fn perform<B: Backend>(stage: &Stage, cpus: &[Cpu<'_, B>], parts: usize, steps: 
         stage.done(slot, step.turn);
     }
     part.ended = Instant::now();
+    part.lock_wait_ns = lock_wait_ns() - lock_wait_before_ns;
     part
 }
 
@@ -344,6 +351,7 @@ fn summarise<B: Backend>(machine: &Machine<B>, parts: Vec<Part>) -> Timed {
     let threads = parts.len() as u32;
     let (mut alloc, mut free) = (histogram(), histogram());
     let (mut allocs, mut frees, mut failed, mut waits) = (0, 0, 0, 0);
+    let lock_wait_ns = parts.iter().map(|part| part.lock_wait_ns).sum();
     let began = parts.iter().map(|part| part.began).min();
     let ended = parts.iter().map(|part| part.ended).max();
     for part in parts {
@@ -372,6 +380,7 @@ fn summarise<B: Backend>(machine: &Machine<B>, parts: Vec<Part>) -> Timed {
         clock_ns_p50: clock_ns_p50(),
         waits,
         locks: locks.collect(),
+        lock_wait_ns,
     }
 }
 

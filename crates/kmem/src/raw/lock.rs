@@ -4,7 +4,8 @@
 //! One word, taken by compare-and-swap, freed by a plain release store: the cost of an uncontended
 //! turn is one locked instruction. Who holds it does a bounded amount of work, as under the
 //! kernel's spin locks; a waiter yields to the scheduler after a short spin, for there may be fewer
-//! processors than threads.
+//! processors than threads. How long each thread has waited is known where there is a clock (feature
+//! `std`); a turn that needs no waiting costs nothing for that.
 
 use core::cell::UnsafeCell;
 use core::ops::{Deref, DerefMut};
@@ -49,6 +50,8 @@ impl<T> Lock<T> {
 
     #[cold]
     fn wait(&self) {
+        #[cfg(all(feature = "std", not(loom)))]
+        let _waiting = waited::Stopwatch::start();
         let mut spins = 0;
         loop {
             if self.held.load(Ordering::Relaxed) == 0
@@ -58,6 +61,43 @@ impl<T> Lock<T> {
             }
             relax(spins);
             spins += 1;
+        }
+    }
+}
+
+/// Returns how long this thread has waited for locks of this library, all machines together, in nanoseconds.
+#[cfg(all(feature = "std", not(loom)))]
+pub fn lock_wait_ns() -> u64 {
+    waited::total_ns()
+}
+
+#[cfg(all(feature = "std", not(loom)))]
+mod waited {
+    use core::cell::Cell;
+    use std::time::Instant;
+
+    std::thread_local! {
+        static WAITED_NS: Cell<u64> = const { Cell::new(0) };
+    }
+
+    pub(super) fn total_ns() -> u64 {
+        WAITED_NS.get()
+    }
+
+    /// Adds the time it lives to the thread's.
+    pub(super) struct Stopwatch(Instant);
+
+    impl Stopwatch {
+        pub(super) fn start() -> Self {
+            Self(Instant::now())
+        }
+    }
+
+    impl Drop for Stopwatch {
+        fn drop(&mut self) {
+            let ns = u64::try_from(self.0.elapsed().as_nanos()).unwrap_or(u64::MAX);
+            // A thread that is ending may have no cell any more; nobody will ask it either.
+            let _ = WAITED_NS.try_with(|waited| waited.set(waited.get().saturating_add(ns)));
         }
     }
 }
@@ -90,5 +130,30 @@ impl<T> Drop for Guard<'_, T> {
     #[inline(always)]
     fn drop(&mut self) {
         self.lock.held.store(0, Ordering::Release);
+    }
+}
+
+#[cfg(all(test, feature = "std", not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_who_waits_is_charged() {
+        let lock = Lock::new(0);
+        let before = lock_wait_ns();
+        *lock.lock() += 1;
+        assert_eq!(lock_wait_ns(), before, "the lock was free");
+        let held = lock.lock();
+        let waited = std::thread::scope(|scope| {
+            let other = scope.spawn(|| {
+                *lock.lock() += 1;
+                lock_wait_ns()
+            });
+            std::thread::sleep(std::time::Duration::from_millis(20));
+            drop(held);
+            other.join().unwrap()
+        });
+        assert!(waited > 0);
+        assert_eq!((*lock.lock(), lock_wait_ns()), (2, before));
     }
 }

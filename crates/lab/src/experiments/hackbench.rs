@@ -50,6 +50,7 @@ impl Experiment for Hackbench {
             less("alloc_ns_p50", "latency of alloc, median", "ns"),
             less("alloc_ns_p99", "latency of alloc, 99 of 100", "ns"),
             less("free_ns_p99", "latency of free, 99 of 100", "ns"),
+            less("lock_wait_share", "share of the threads' time that they waited for locks", "%"),
         ]
     }
 
@@ -157,11 +158,13 @@ impl Bench for Bed {
         if operations == 0 {
             return Err(failed("the trace has nothing to replay"));
         }
+        let thread_ns = f64::from(timed.threads) * timed.elapsed_ns as f64;
         let values = [
             ("operation_ns", timed.elapsed_ns as f64 / operations as f64),
             ("alloc_ns_p50", timed.alloc.p50_ns as f64),
             ("alloc_ns_p99", timed.alloc.p99_ns as f64),
             ("free_ns_p99", timed.free.p99_ns as f64),
+            ("lock_wait_share", 100.0 * timed.lock_wait_ns as f64 / thread_ns),
         ];
         Ok(Observation {
             values: values.into_iter().map(|(key, value)| (key.to_owned(), value)).collect(),

@@ -41,6 +41,8 @@ impl TimedOutcome {
             Column::number("failed", "failed"),
             Column::number("elapsed", "elapsed_ns"),
             Column::number("operations/s", "operations_per_second"),
+            Column::number("locks taken", "locks"),
+            Column::number("waited for locks", "lock_wait_ns"),
             Column::number("waits for turn", "waits"),
             Column::number("clock", "clock_ns_p50"),
         ]);
@@ -52,6 +54,8 @@ impl TimedOutcome {
                 Cell::Count(timed.failed),
                 Cell::Ns(timed.elapsed_ns),
                 Cell::Count(timed.operations_per_second),
+                Cell::Count(timed.locks.values().sum()),
+                Cell::Ns(timed.lock_wait_ns),
                 Cell::Count(timed.waits),
                 Cell::Ns(timed.clock_ns_p50),
             ]);
