@@ -1,0 +1,33 @@
+//! What the targets of the readers share: the promises that a trace keeps, whatever it was read from.
+
+use slablab_trace::{Event, Format, Meta, NONE, load, open_raw};
+
+/// Asserts that a row names nothing that the metadata does not have.
+pub fn check_row(row: &Event, meta: &Meta) {
+    assert!(row.object == NONE || row.object < meta.object_slots);
+    assert!(row.site == NONE || (row.site as usize) < meta.sites.len());
+    assert!(row.cache == NONE || (row.cache as usize) < meta.caches.len());
+    assert!(u32::from(row.cpu) < meta.cpus);
+}
+
+/// Puts `data` into a file of this process, and returns its path.
+pub fn file_of(data: &[u8], name: &str) -> String {
+    let path = format!("/dev/shm/slablab-fuzz-{name}-{}", std::process::id());
+    std::fs::write(&path, data).unwrap();
+    path
+}
+
+/// Reads `data` as a recording of `format`: an error, or a trace in order that keeps its promises.
+pub fn check_import(data: &[u8], name: &str, format: Format) {
+    let path = file_of(data, name);
+    let Ok(source) = open_raw(&path, Some(format)) else { return };
+    let Ok(reader) = load(source, path.as_ref(), &mut |_| {}) else { return };
+    let meta = reader.meta();
+    let (mut rows, mut time_ns) = (0, 0);
+    for row in reader.batches().flat_map(|batch| batch.unwrap().events().collect::<Vec<_>>()) {
+        check_row(&row, meta);
+        assert!(row.time_ns >= time_ns);
+        (rows, time_ns) = (rows + 1, row.time_ns);
+    }
+    assert_eq!(rows, meta.events);
+}
