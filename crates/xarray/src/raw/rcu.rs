@@ -2,8 +2,9 @@
 //!
 //! # How it works
 //!
-//! Entering a read-side section is one store to the thread's own record: the epoch. Ordering that store
-//! against the reads that follow would take a fence of 6 ns, longer than many a lookup. Instead whoever wants
+//! Entering a read-side section is one store to the thread's own record: the epoch, in whose low bits the
+//! sections are counted that the thread is in. (One word for both saved 0.1 ns of 0.7 a section.) Ordering that
+//! store against the reads that follow would take a fence of 6 ns, longer than many a lookup. Instead whoever wants
 //! to free calls `membarrier(2)`, which puts that fence into every running thread of the process, and then
 //! reads the records: the cost moves from each read to each batch of frees (liburcu's "memb" flavour,
 //! measured at 0.85 ns a section). Where the system call is missing, readers pay for the fence.

@@ -155,7 +155,14 @@ unsafe fn next(word: Word) -> Word {
     Word::from_entry(crate::Entry::from_ptr(next))
 }
 
-/// What a reading thread shows to those that free: 0 outside a section, else the epoch it entered in.
+/// The low bits of a record count the sections that a thread is in, the upper ones are the epoch of the outermost.
+const DEPTH: usize = 0xffff;
+/// Between two epochs. All of them have a depth of 1, so that entering a section is one store.
+const EPOCH_STEP: usize = DEPTH + 1;
+const EPOCH_FIRST: usize = EPOCH_STEP | 1;
+
+/// What a reading thread shows to those that free: 0 outside a section, else the epoch it entered in and the
+/// number of sections it is in.
 #[derive(Debug)]
 #[repr(align(128))]
 pub(crate) struct Record {
@@ -173,9 +180,32 @@ impl Record {
         }
     }
 
+    /// Leaves the section entered last.
     #[inline]
     pub(crate) fn leave(&self) {
-        self.active.store(0, Ordering::Release);
+        match self.active.load(Ordering::Relaxed) {
+            active if active & DEPTH == 1 => self.active.store(0, Ordering::Release),
+            active => self.leave_another(active),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn leave_another(&self, active: usize) {
+        debug_assert!(active != 0, "a read-side section was left that was not entered");
+        self.active.store(active.saturating_sub(1), Ordering::Release);
+    }
+
+    /// Returns whether its thread is in a section.
+    pub(crate) fn is_active(&self) -> bool {
+        self.active.load(Ordering::Relaxed) != 0
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn enter_another(&self, active: usize) {
+        assert!(active & DEPTH < DEPTH, "65,535 nested read-side sections");
+        self.active.store(active + 1, Ordering::Relaxed);
     }
 }
 
@@ -200,37 +230,33 @@ pub(crate) struct Domain {
 /// SAFETY: the batch is only touched while `held`; everything else is atomic.
 unsafe impl Sync for Domain {}
 
+macro_rules! empty_domain {
+    () => {
+        Self {
+            epoch: AtomicUsize::new(EPOCH_FIRST),
+            records: AtomicPtr::new(std::ptr::null_mut()),
+            registered: AtomicUsize::new(0),
+            pending: AtomicPtr::new(std::ptr::null_mut()),
+            pending_count: AtomicUsize::new(0),
+            done: AtomicUsize::new(0),
+            waiting: Waiting {
+                held: AtomicUsize::new(0),
+                batch: std::cell::UnsafeCell::new((Limbo::new(), 0)),
+            },
+        }
+    };
+}
+
 impl Domain {
     #[cfg(not(loom))]
     pub(crate) const fn new() -> Self {
-        Self {
-            epoch: AtomicUsize::new(1),
-            records: AtomicPtr::new(std::ptr::null_mut()),
-            registered: AtomicUsize::new(0),
-            pending: AtomicPtr::new(std::ptr::null_mut()),
-            pending_count: AtomicUsize::new(0),
-            done: AtomicUsize::new(0),
-            waiting: Waiting {
-                held: AtomicUsize::new(0),
-                batch: std::cell::UnsafeCell::new((Limbo::new(), 0)),
-            },
-        }
+        empty_domain!()
     }
 
+    /// Loom's atomics cannot be made by a constant function.
     #[cfg(loom)]
     pub(crate) fn new() -> Self {
-        Self {
-            epoch: AtomicUsize::new(1),
-            records: AtomicPtr::new(std::ptr::null_mut()),
-            registered: AtomicUsize::new(0),
-            pending: AtomicPtr::new(std::ptr::null_mut()),
-            pending_count: AtomicUsize::new(0),
-            done: AtomicUsize::new(0),
-            waiting: Waiting {
-                held: AtomicUsize::new(0),
-                batch: std::cell::UnsafeCell::new((Limbo::new(), 0)),
-            },
-        }
+        empty_domain!()
     }
 
     /// Returns a record for this thread, a left one or a new one that lives as long as the process.
@@ -268,9 +294,9 @@ impl Domain {
         }
     }
 
-    /// Gives a record back when its thread ends.
+    /// Gives a record back when its thread ends, outside any section.
     pub(crate) fn unregister(&self, record: &Record) {
-        record.leave();
+        debug_assert!(!record.is_active());
         self.registered.fetch_sub(1, Ordering::SeqCst);
         record.claimed.store(0, Ordering::Release);
     }
@@ -278,7 +304,10 @@ impl Domain {
     /// Enters a section. What orders this before the reads that follow is up to the caller.
     #[inline]
     pub(crate) fn enter(&self, record: &Record) {
-        record.active.store(self.epoch.load(Ordering::Acquire), Ordering::Relaxed);
+        match record.active.load(Ordering::Relaxed) {
+            0 => record.active.store(self.epoch.load(Ordering::Acquire), Ordering::Relaxed),
+            active => record.enter_another(active),
+        }
     }
 
     /// Returns whether at most `own` threads (the caller itself) could be reading.
@@ -345,7 +374,7 @@ impl Domain {
         } else {
             self.pending_count.swap(0, Ordering::Relaxed).max(1)
         };
-        let stamp = self.epoch.fetch_add(1, Ordering::AcqRel);
+        let stamp = self.epoch.fetch_add(EPOCH_STEP, Ordering::AcqRel);
         (Limbo { first, last: Word::NULL, count }, stamp)
     }
 
@@ -355,7 +384,7 @@ impl Domain {
             // SAFETY: records are never freed.
             let reader = unsafe { &*record };
             let active = reader.active.load(Ordering::Acquire);
-            if active != 0 && active <= stamp {
+            if active != 0 && active <= stamp | DEPTH {
                 return false;
             }
             record = reader.next.load(Ordering::Acquire);

@@ -49,26 +49,35 @@ fn read(domain: &Domain, head: &AtomicPtr<()>) {
     domain.unregister(record);
 }
 
+/// Lets a reader look while the node it may look at is replaced, and `give_up` decides what becomes of it.
+/// Returns the domain, the old node and the new one.
+fn replace_beside_a_reader(give_up: impl FnOnce(&Domain, Word)) -> (Arc<Domain>, Word, Word) {
+    FREED.take();
+    let domain = Arc::new(Domain::new());
+    let (old, new) = (node(), node());
+    let head = Arc::new(AtomicPtr::new(old.entry().as_ptr()));
+    let reader = {
+        let (domain, head) = (Arc::clone(&domain), Arc::clone(&head));
+        thread::spawn(move || read(&domain, &head))
+    };
+    head.store(new.entry().as_ptr(), Ordering::Release);
+    give_up(&domain, old);
+    reader.join().expect("no panic");
+    (domain, old, new)
+}
+
 #[test]
 fn a_retired_node_outlives_its_readers() {
     loom::model(|| {
-        FREED.take();
-        let domain = Arc::new(Domain::new());
-        let (old, new) = (node(), node());
-        let head = Arc::new(AtomicPtr::new(old.entry().as_ptr()));
-        let reader = {
-            let (domain, head) = (Arc::clone(&domain), Arc::clone(&head));
-            thread::spawn(move || read(&domain, &head))
-        };
-        head.store(new.entry().as_ptr(), Ordering::Release);
-        let mut limbo = Limbo::new();
-        // SAFETY: unlinked by the store.
-        unsafe { limbo.push(old) };
-        domain.defer(&mut limbo);
-        for _ in 0..2 {
-            domain.collect(Domain::fence_barrier);
-        }
-        reader.join().expect("no panic");
+        let (domain, old, new) = replace_beside_a_reader(|domain, old| {
+            let mut limbo = Limbo::new();
+            // SAFETY: unlinked.
+            unsafe { limbo.push(old) };
+            domain.defer(&mut limbo);
+            for _ in 0..2 {
+                domain.collect(Domain::fence_barrier);
+            }
+        });
         let ticket = domain.ticket();
         while !domain.is_done(ticket) {
             domain.collect(Domain::fence_barrier);
@@ -80,20 +89,12 @@ fn a_retired_node_outlives_its_readers() {
 #[test]
 fn a_thread_that_registers_is_not_overlooked() {
     loom::model(|| {
-        FREED.take();
-        let domain = Arc::new(Domain::new());
-        let (old, new) = (node(), node());
-        let head = Arc::new(AtomicPtr::new(old.entry().as_ptr()));
-        let reader = {
-            let (domain, head) = (Arc::clone(&domain), Arc::clone(&head));
-            thread::spawn(move || read(&domain, &head))
-        };
-        head.store(new.entry().as_ptr(), Ordering::Release);
-        fence(Ordering::SeqCst);
-        if domain.is_solitary(0) {
-            note_freed(old);
-        }
-        reader.join().expect("no panic");
+        replace_beside_a_reader(|domain, old| {
+            fence(Ordering::SeqCst);
+            if domain.is_solitary(0) {
+                note_freed(old);
+            }
+        });
     });
 }
 

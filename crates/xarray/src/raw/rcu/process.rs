@@ -16,13 +16,10 @@ struct Local {
     record: Cell<Option<&'static Record>>,
     /// The same record, if entering a section takes no more than a store to it.
     quick: Cell<Option<&'static Record>>,
-    depth: Cell<usize>,
 }
 
 thread_local! {
-    static LOCAL: Local = const {
-        Local { record: Cell::new(None), quick: Cell::new(None), depth: Cell::new(0) }
-    };
+    static LOCAL: Local = const { Local { record: Cell::new(None), quick: Cell::new(None) } };
     static EXIT: Exit = const { Exit };
 }
 
@@ -33,7 +30,11 @@ impl Drop for Exit {
     fn drop(&mut self) {
         LOCAL.with(|local| {
             local.quick.set(None);
-            if let Some(record) = local.record.take() {
+            // A thread that keeps a section in another of its thread-locals keeps its record for good.
+            if let Some(record) = local.record.get()
+                && !record.is_active()
+            {
+                local.record.set(None);
                 DOMAIN.unregister(record);
             }
         });
@@ -73,18 +74,11 @@ impl Drop for Guard {
 
 #[inline]
 pub(crate) fn enter() {
-    LOCAL.with(|local| {
-        let depth = local.depth.get();
-        local.depth.set(depth + 1);
-        if depth != 0 {
-            return;
-        }
-        match local.quick.get() {
-            Some(record) => DOMAIN.enter(record),
-            None => enter_slowly(local),
-        }
-        compiler_fence(Ordering::SeqCst);
+    LOCAL.with(|local| match local.quick.get() {
+        Some(record) => DOMAIN.enter(record),
+        None => enter_slowly(local),
     });
+    compiler_fence(Ordering::SeqCst);
 }
 
 #[cold]
@@ -98,17 +92,9 @@ fn enter_slowly(local: &Local) {
 
 #[inline]
 pub(crate) fn leave() {
-    LOCAL.with(|local| {
-        let depth = local.depth.get();
-        debug_assert!(depth > 0, "a read-side section was left that was not entered");
-        local.depth.set(depth - 1);
-        if depth != 1 {
-            return;
-        }
-        match local.quick.get() {
-            Some(record) => record.leave(),
-            None => leave_slowly(local),
-        }
+    LOCAL.with(|local| match local.quick.get() {
+        Some(record) => record.leave(),
+        None => leave_slowly(local),
     });
 }
 
@@ -118,6 +104,12 @@ fn leave_slowly(local: &Local) {
     if let Some(record) = local.record.get() {
         record.leave();
     }
+}
+
+/// Returns this thread's record, if it ever read, and whether it is in a section.
+fn own() -> (Option<&'static Record>, bool) {
+    let record = LOCAL.with(|local| local.record.get());
+    (record, record.is_some_and(Record::is_active))
 }
 
 fn register(local: &Local) -> &'static Record {
@@ -152,13 +144,12 @@ fn retire_all(limbo: &mut Limbo) {
 
 /// Returns whether what this thread unlinked before can be in nobody's hands.
 pub(super) fn is_solitary() -> bool {
-    let (own, depth) =
-        LOCAL.with(|local| (usize::from(local.record.get().is_some()), local.depth.get()));
+    let (record, is_active) = own();
     compiler_fence(Ordering::SeqCst);
     if READERS_FENCE.load(Ordering::Relaxed) {
         fence(Ordering::SeqCst);
     }
-    depth == 0 && DOMAIN.is_solitary(own)
+    !is_active && DOMAIN.is_solitary(usize::from(record.is_some()))
 }
 
 /// Waits until every section that is open now has been left, and frees what was unlinked before. Linux:
@@ -168,11 +159,7 @@ pub(super) fn is_solitary() -> bool {
 ///
 /// If this thread is in a section itself: it would wait for itself.
 pub fn synchronize() {
-    assert_eq!(
-        LOCAL.with(|local| local.depth.get()),
-        0,
-        "synchronize() inside a read-side section"
-    );
+    assert!(!own().1, "synchronize() inside a read-side section");
     let ticket = DOMAIN.ticket();
     while !DOMAIN.is_done(ticket) {
         DOMAIN.collect(heavy_barrier);
@@ -212,4 +199,48 @@ fn membarrier_works() -> bool {
 fn membarrier(command: libc::c_int) -> libc::c_long {
     // SAFETY: the call takes no pointers.
     unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn is_reading() -> bool {
+        own().1
+    }
+
+    #[test]
+    fn sections_nest_in_any_order() {
+        assert!(!is_reading());
+        let (outer, inner) = (pin(), pin());
+        drop(outer);
+        assert!(is_reading());
+        drop(inner);
+        assert!(!is_reading());
+    }
+
+    #[test]
+    #[should_panic(expected = "nested read-side sections")]
+    fn sections_that_cannot_be_counted_are_refused() {
+        let _guards: Vec<Guard> = (0..1 << 16).map(|_| pin()).collect();
+    }
+
+    #[test]
+    fn a_section_kept_in_a_thread_local_outlives_the_exit() {
+        static WAS_READING: AtomicBool = AtomicBool::new(false);
+        struct Keeper(Cell<Option<Guard>>);
+        impl Drop for Keeper {
+            fn drop(&mut self) {
+                WAS_READING.store(is_reading(), Ordering::Relaxed);
+                self.0.take();
+            }
+        }
+        thread_local! {
+            static KEEPER: Keeper = const { Keeper(Cell::new(None)) };
+        }
+        // What is touched last is dropped first, so the keeper goes after the record's owner.
+        let keep = || KEEPER.with(|keeper| keeper.0.set(Some(pin())));
+        std::thread::spawn(keep).join().expect("no panic");
+        assert!(WAS_READING.load(Ordering::Relaxed));
+    }
 }
