@@ -13,6 +13,14 @@ pub struct CachedTree {
     generation: Generation,
 }
 
+impl CachedTree {
+    /// A lookup whose guess was wrong. A function by itself: a hit needs the registers.
+    #[inline(never)]
+    fn find<'g>(&'g self, address: u64, guard: &'g Guard) -> Option<&'g Probe> {
+        self.generation.find(address, guard, || self.probes.load(address, guard))
+    }
+}
+
 impl ProbeTable for CachedTree {
     const NAME: &'static str = "XArray, cached";
 
@@ -25,17 +33,20 @@ impl ProbeTable for CachedTree {
     }
 
     fn unregister(&self, address: u64) -> bool {
-        let removed = self.probes.remove(address);
+        let Some(removed) = self.probes.remove(address) else {
+            return false;
+        };
         // Before the probe is dropped, which waits for readers: nobody who comes later finds it in a cache.
         self.generation.advance();
-        removed.is_some()
+        drop(removed);
+        true
     }
 
     #[inline]
     fn lookup<'g>(&'g self, address: u64, guard: &'g Guard) -> Option<&'g Probe> {
-        match self.generation.cached(address, guard) {
-            Ok(probe) => Some(probe),
-            Err(miss) => self.probes.load(address, guard).inspect(|found| miss.keep(found)),
+        match self.generation.guess(address, guard) {
+            Some(probe) => Some(probe),
+            None => self.find(address, guard),
         }
     }
 
