@@ -224,7 +224,7 @@ mod tests {
         let error = Config::new(&data, "slabb", &[], None).unwrap_err().to_string();
         assert_eq!(error, "slabb: no such allocator; there are: slab, slmb, slob, slub");
         let error = Config::new(&data, "slab", &["../x".into()], None).unwrap_err().to_string();
-        assert_eq!(error, "../x: no such flavour; there are: debug, events");
+        assert_eq!(error, "../x: no such flavour; there are: debug, dwarf, events");
     }
 
     #[test]

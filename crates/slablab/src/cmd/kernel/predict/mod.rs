@@ -10,7 +10,7 @@ mod slabs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use clap::Subcommand;
 use serde::Serialize;
 use slablab_lab::guest::{Recorder, Recording};
@@ -127,10 +127,15 @@ impl Site {
             accel: self.accel,
         };
         let folder = self.folder.join(&boot.name);
-        Ok(match boot.from_boot {
+        let recording = match boot.from_boot {
             true => recorder.from_boot(&folder)?,
             false => recorder.of_load(&std::env::current_exe()?, &folder)?,
-        })
+        };
+        // Whoever draws a page of the trace looks beside it for the kernel.
+        let vmlinux = recording.trace.with_file_name("vmlinux");
+        std::os::unix::fs::symlink(boot.kernel.folder.join("vmlinux"), &vmlinux)
+            .with_context(|| format!("{}: cannot make the link", vmlinux.display()))?;
+        Ok(recording)
     }
 }
 
