@@ -35,7 +35,7 @@ pub use flame::{Flame, Frame};
 pub use html::html;
 pub use plot::{
     AddressPanel, Addresses, BarGroup, Bars, Effect, Effects, Group, Lines, Place, Plot, Point,
-    Series, Strip, Width,
+    Series, Strip, Waterfall, Width,
 };
 pub use png::png;
 pub use table::{Column, Comparisons, DataTable, Row, Value};

@@ -48,6 +48,7 @@ fn plots() {
     both_widths("scaling", &Plot::Lines(common::scaling()));
     both_widths("fragmentation", &Plot::Bars(common::fragmentation()));
     both_widths("addresses", &Plot::Addresses(common::addresses()));
+    both_widths("waterfall", &Plot::Waterfall(common::waterfall()));
     both_widths("effects", &Plot::Effects(Effects::of(&common::comparisons()).unwrap()));
 }
 

@@ -13,6 +13,7 @@ mod effects;
 mod frame;
 mod lines;
 mod strip;
+mod waterfall;
 
 use plotters::prelude::SVGBackend;
 
@@ -23,6 +24,7 @@ pub use bars::{BarGroup, Bars};
 pub use effects::{Effect, Effects};
 pub use lines::{Lines, Place, Point, Series};
 pub use strip::{Group, Strip};
+pub use waterfall::Waterfall;
 
 use frame::{Area, Draw, FINE};
 
@@ -39,6 +41,8 @@ pub enum Plot {
     Effects(Effects),
     /// Where in memory each object lies
     Addresses(Addresses),
+    /// From one sum to another, a step a part
+    Waterfall(Waterfall),
 }
 
 /// For what screen a plot is drawn.
@@ -77,6 +81,7 @@ impl Plot {
             Self::Bars(plot) => &plot.how,
             Self::Effects(plot) => &plot.how,
             Self::Addresses(plot) => &plot.how,
+            Self::Waterfall(plot) => &plot.how,
         }
     }
 
@@ -110,6 +115,7 @@ impl Plot {
             Self::Bars(plot) => plot,
             Self::Effects(plot) => plot,
             Self::Addresses(plot) => plot,
+            Self::Waterfall(plot) => plot,
         }
     }
 }

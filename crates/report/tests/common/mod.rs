@@ -3,6 +3,7 @@
 use slablab_report::{
     AddressPanel, Addresses, BarGroup, Bars, Column, Comparisons, DataTable, Document, Effects,
     Fact, Flame, Group, Item, Lines, Place, Plot, Point, Row, Section, Series, Strip, Value,
+    Waterfall,
 };
 use slablab_stats::{Bootstrap, Design, Question, Rng, compare};
 
@@ -138,6 +139,21 @@ pub(crate) fn addresses() -> Addresses {
     }
 }
 
+/// What caches of their own save and cost, site by site.
+pub(crate) fn waterfall() -> Waterfall {
+    let steps =
+        (0..16).map(|i| (format!("make_something_{i}+0x3{i}"), f64::from(9_000 - 1_900 * i)));
+    let steps: Vec<_> = steps.map(|(name, saved)| (name, -saved)).collect();
+    let plot = Waterfall::new(("as recorded", 4.1e6), ("changed", 4.14e6), steps);
+    Waterfall {
+        title: "Bytes held at the peak, by call site".into(),
+        how: "Each site with a cache of its own.".into(),
+        label: "call site".into(),
+        quantity: ("held".into(), "B".into()),
+        ..plot
+    }
+}
+
 /// Bytes by call site.
 pub(crate) fn flame() -> Flame {
     let mut flame = Flame::new("Bytes requested by call site", "B", "Sum over the trace.");
@@ -203,7 +219,11 @@ pub(crate) fn document(rows: usize) -> Document {
             ),
             section(
                 "Memory",
-                vec![Item::Plot(Plot::Lines(memory())), Item::Plot(Plot::Bars(fragmentation()))],
+                vec![
+                    Item::Plot(Plot::Lines(memory())),
+                    Item::Plot(Plot::Bars(fragmentation())),
+                    Item::Plot(Plot::Waterfall(waterfall())),
+                ],
             ),
             section("Scaling", vec![Item::Plot(Plot::Lines(scaling()))]),
             section("Addresses", vec![Item::Plot(Plot::Addresses(addresses()))]),
