@@ -207,7 +207,7 @@ pub struct RawEvent {
     pub kind: Kind,
     /// The object's address; 0 for a failed allocation or a free of NULL.
     pub ptr: u64,
-    /// The call site: index into [`Tables::sites`](crate::Tables::sites).
+    /// The call site: index into [`Tables::sites`](crate::Tables::sites), or [`NONE`].
     pub site: u32,
     /// The cache: index into [`Tables::caches`](crate::Tables::caches), or [`NONE`].
     pub cache: u32,

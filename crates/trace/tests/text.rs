@@ -109,6 +109,17 @@ fn trace_cmd_report_is_read_whole() {
 }
 
 #[test]
+fn a_hidden_address_is_no_call_site() {
+    let hidden = ["0", "0x0", "(____ptrval____)", "(null)", "(nil)"];
+    for site in hidden {
+        let text =
+            line(0, "1.0", &ALLOC.replacen("call_site=", &format!("call_site={site} x="), 1));
+        let Imported { meta, rows } = import_text(text.as_bytes()).unwrap();
+        assert_eq!((rows.len(), rows[0].site, meta.sites.len()), (1, NONE, 0), "{site}");
+    }
+}
+
+#[test]
 fn losses_that_trace_cmd_reports_are_counted_by_cpu() {
     let text = format!("cpus=2\n{}CPU:1 [7 EVENTS DROPPED]\n", line(0, "1.0", ALLOC));
     assert_eq!(import_text(text.as_bytes()).unwrap().meta.quality.lost, [0, 7]);

@@ -228,7 +228,7 @@ impl Importer {
             pid: raw.pid,
             kind: raw.kind,
             object: NONE,
-            site: self.sites[raw.site as usize],
+            site: self.sites.get(raw.site as usize).copied().unwrap_or(NONE),
             cache: if raw.cache == NONE { NONE } else { self.caches[raw.cache as usize] },
             bytes_req: raw.bytes_req,
             bytes_alloc: raw.bytes_alloc,

@@ -20,9 +20,12 @@ impl Interner {
         &self.tables
     }
 
-    /// Returns the number of the call site at `address`.
+    /// Returns the number of the call site at `address`, [`NONE`] for 0: a kernel that hides its addresses.
     #[inline]
     pub(super) fn address(&mut self, address: u64) -> u32 {
+        if address == 0 {
+            return NONE;
+        }
         if let Some(&id) = self.addresses.get(&address) {
             return id;
         }

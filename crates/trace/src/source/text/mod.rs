@@ -19,7 +19,7 @@ use self::line::{Line, Other};
 use super::intern::{Interner, skip};
 use super::{Facts, Format, Source, Tables};
 use crate::symbols::Symbols;
-use crate::{Error, RawEvent};
+use crate::{Error, NONE, RawEvent};
 
 /// An open text.
 #[derive(Debug)]
@@ -106,9 +106,13 @@ impl Text {
     }
 
     /// Returns the number of a call site given as an address or as `symbol+0x10/0x20 [module]`, of
-    /// which the symbol's length is left out.
+    /// which the symbol's length is left out; [`NONE`] for what a kernel prints that hides its addresses.
     fn site(&mut self, text: &str) -> u32 {
         let digits = text.strip_prefix("0x").unwrap_or(text);
+        let is_hidden = text.starts_with("(__") || text == "(null)" || text == "(nil)";
+        if is_hidden || digits.bytes().all(|digit| digit == b'0') {
+            return NONE;
+        }
         if let Ok(address) = u64::from_str_radix(digits, 16)
             && digits.len() >= 8
         {
