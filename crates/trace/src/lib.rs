@@ -26,6 +26,7 @@ mod source;
 mod store;
 mod symbols;
 pub mod synth;
+mod vmlinux;
 
 pub use error::{At, Error};
 pub use event::{Batch, Event, Kind, NONE, RawEvent};
@@ -41,3 +42,4 @@ pub use source::tracefs_raw::fuzz_pages;
 pub use source::{Facts, Format, Source, Tables, open_raw};
 pub use store::{Batches, ROW_GROUP_ROWS, TraceReader, TraceWriter};
 pub use symbols::{Symbol, Symbols};
+pub use vmlinux::{Place, Vmlinux};
