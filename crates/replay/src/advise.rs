@@ -6,134 +6,32 @@
 //! One replay of the whole trace says how much each kmalloc site wastes, how its objects lie, and when the machine
 //! held most. The sites that hold enough to matter are then tried one by one, each with a cache of its own
 //! ([`crate::trial`]), and so is, for each class, the one further size class that fits the sites in it best. What
-//! is saved is the difference to the same classes as recorded: at the moment when the whole machine held most,
-//! on average over the trace, and at its end.
+//! is saved is the difference to the same classes as recorded ([`crate::advice`]).
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
 use slablab_kmem::BackendKind;
 use slablab_trace::{Meta, TraceReader};
 
+use crate::advice::{Advice, AdviceList, Change, best_first, judge};
 use crate::caches;
 use crate::change::Changes;
 use crate::error::Error;
 use crate::plan::Plan;
 use crate::replay::replay;
-use crate::result::{Allocator, Replay, Site, TraceFacts};
+use crate::result::{Replay, Site};
 use crate::select::function;
 use crate::survey::{ClassSet, Classes, Survey, survey};
-use crate::trial::{Trial, Verdict, try_all};
+use crate::trial::{Trial, try_all};
 
 /// Trials in one pass: what 1 GiB of memory and ten seconds carry.
 const TRIALS_MAX: usize = 96;
+/// Memory of a trial's machine at the least.
+const TRIAL_BYTES_MIN: u64 = 64 << 20;
 /// A page is the least that a cache can save.
-const WORTH_BYTES_MIN: u64 = 4096;
-/// Objects that lie in so many times the pages they need are scattered.
-const SCATTERED_TIMES: f64 = 1.5;
-/// Fewer objects than this are no list that anybody walks.
-const WALK_OBJECTS_MIN: u64 = 16;
-
-/// What to change, and what that would do.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Advice {
-    /// What to change
-    pub change: Change,
-    /// Call site, or the class of sizes, that it is about
-    pub subject: String,
-    /// Allocations of the site, or in the class
-    pub allocs: u64,
-    /// The most objects alive at once
-    pub live_peak: u64,
-    /// Bytes of an object as asked for, the most
-    pub object_bytes: u64,
-    /// Bytes that kmalloc gives for them
-    pub class_bytes: u64,
-    /// Bytes held less when the machine held most
-    pub saved_bytes_at_peak: i64,
-    /// Bytes held less on average
-    pub saved_bytes_mean: i64,
-    /// Bytes held less after the last event
-    pub saved_bytes_end: i64,
-    /// How the objects lie as recorded
-    pub before: Layout,
-    /// How they would lie
-    pub after: Layout,
-    /// Share of the class's allocations on the fast path, as recorded
-    pub fast_share_before: f64,
-    /// The same with the change
-    pub fast_share_after: f64,
-    /// Whether the objects are scattered as recorded: in so many more pages than they need
-    pub scattered: bool,
-    /// Half of the objects lived at most this long; 0 when none ended
-    pub lifetime_ns_p50: u64,
-    /// Whether it is worth doing
-    pub worth: Worth,
-    /// Why, in a sentence
-    pub reason: String,
-    /// What speaks against it, if anything does
-    pub caveat: Option<String>,
-}
-
-/// A change that can be advised.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-pub enum Change {
-    /// A cache of its own for a call site
-    Dedicate {
-        /// A name for it
-        cache: String,
-    },
-    /// A further kmalloc size class
-    Class {
-        /// Its bytes
-        bytes: u32,
-    },
-}
-
-/// Whether a change is worth doing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Worth {
-    /// It saves memory
-    Saves,
-    /// It brings scattered objects together, for little or no memory
-    Gathers,
-    /// It changes little
-    Little,
-    /// It costs memory
-    Costs,
-}
-
-/// How a site's objects lie; means over snapshots of the trace.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
-pub struct Layout {
-    /// Cache lines that a walk over all live objects touches, at the most objects alive
-    pub lines_per_walk: u64,
-    /// Pages that it touches
-    pub pages_per_walk: u64,
-    /// Lines an object
-    pub lines_per_object: f64,
-    /// Pages an object
-    pub pages_per_object: f64,
-}
-
-/// The advice on a trace.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct AdviceList {
-    /// What was replayed
-    pub trace: TraceFacts,
-    /// The allocator it holds for
-    pub allocator: String,
-    /// Bytes held at peak as recorded
-    pub held_bytes_peak: u64,
-    /// kmalloc sites in the trace
-    pub sites: u64,
-    /// Sites not tried: they hold too little at any time to fill a page
-    pub sites_too_small: u64,
-    /// Best first: by bytes saved at the peak, then on average
-    pub advice: Vec<Advice>,
-}
+pub(crate) const WORTH_BYTES_MIN: u64 = 4096;
+/// A class of which one site saves more than this share is that site's cache by another name.
+const ONE_SITE_SHARE: f64 = 0.9;
 
 /// Tries what is worth trying on a trace under one allocator.
 ///
@@ -168,23 +66,24 @@ pub fn advise(
         sites: search.survey.classes.iter().filter(|classes| !classes.is_empty()).count() as u64,
         sites_too_small,
         advice,
+        recorded: whole.sites,
         trace: whole.trace,
     })
 }
 
 /// Something to try.
 #[derive(Debug)]
-struct Idea<'a> {
-    change: Change,
+pub(crate) struct Idea<'a> {
+    pub(crate) change: Change,
     changes: Changes,
     classes: ClassSet,
     /// The site it is about; the largest one in the class for a size class
-    site: &'a Site,
+    pub(crate) site: &'a Site,
     /// Place of the site in the trace's table
-    index: usize,
-    subject: String,
-    class_bytes: u64,
-    object_bytes: u64,
+    pub(crate) index: usize,
+    pub(crate) subject: String,
+    pub(crate) class_bytes: u64,
+    pub(crate) object_bytes: u64,
     /// At least what could come of it, to try the best first
     hope: u64,
 }
@@ -254,13 +153,15 @@ impl<'a> Search<'a> {
         }
         for (class, sites) in by_class {
             let class_bytes = u64::from(self.classes.bytes(class));
-            let saves = |size: u64| -> u64 {
-                let fitting = sites.iter().filter(|(_, _, bytes)| *bytes <= size);
-                fitting.map(|(_, site, _)| site.live_peak * (class_bytes - size)).sum()
+            let saves = |size: u64| {
+                let fitting = sites.iter().filter(move |(_, _, bytes)| *bytes <= size);
+                fitting.map(move |(_, site, _)| site.live_peak * (class_bytes - size))
             };
             let sizes = sites.iter().map(|(_, _, bytes)| *bytes).filter(|b| *b < class_bytes);
-            let Some((hope, bytes)) = sizes.map(|size| (saves(size), size)).max() else { continue };
-            if hope < WORTH_BYTES_MIN {
+            let hopes = sizes.map(|size| (saves(size).sum::<u64>(), size));
+            let Some((hope, bytes)) = hopes.max() else { continue };
+            let most = saves(bytes).max().unwrap_or(0);
+            if hope < WORTH_BYTES_MIN || most as f64 > hope as f64 * ONE_SITE_SHARE {
                 continue;
             }
             let largest = sites.iter().max_by_key(|(_, site, _)| site.live_peak);
@@ -291,95 +192,49 @@ impl<'a> Search<'a> {
     ) -> Result<Vec<Advice>, Error> {
         self.ideas.sort_by(|a, b| b.hope.cmp(&a.hope).then_with(|| a.subject.cmp(&b.subject)));
         self.ideas.truncate(TRIALS_MAX);
-        let mut trials = Vec::new();
-        let mut recorded: BTreeMap<ClassSet, usize> = BTreeMap::new();
-        for idea in &self.ideas {
-            recorded.entry(idea.classes).or_insert_with(|| {
-                trials.push(Trial::new(self.meta, self.plan.clone(), idea.classes));
-                trials.len() - 1
-            });
+        let (recorded, trials) = self.trials(trial_memory_bytes(self.whole, &self.plan));
+        let tried = |trials: &[Trial], progress: &mut dyn FnMut(u64)| {
+            let peak_event = self.whole.allocators[0].peak_event;
+            try_all(reader, kind, &self.classes, trials, peak_event, progress)
+        };
+        let mut verdicts = tried(&trials, progress)?;
+        if verdicts.iter().any(|verdict| verdict.allocator.failed > 0) {
+            let (_, trials) = self.trials(self.plan.memory_bytes);
+            verdicts = tried(&trials, progress)?;
         }
-        let first = trials.len();
-        for idea in &self.ideas {
-            let plan = Plan { changes: idea.changes.clone(), ..self.plan.clone() };
-            trials.push(Trial::new(self.meta, plan, idea.classes));
-        }
-        let peak_event = self.whole.allocators[0].peak_event;
-        let verdicts = try_all(reader, kind, &self.classes, &trials, peak_event, progress)?;
+        let first = verdicts.len() - self.ideas.len();
         let pairs = self.ideas.iter().zip(&verdicts[first..]);
         let mut advice: Vec<_> = pairs
             .map(|(idea, after)| judge(idea, &verdicts[recorded[&idea.classes]], after))
             .collect();
-        advice.sort_by(|a, b| {
-            let key = |advice: &Advice| {
-                (-advice.saved_bytes_at_peak, -advice.saved_bytes_mean, advice.worth)
-            };
-            key(a).cmp(&key(b)).then_with(|| a.subject.cmp(&b.subject))
-        });
+        advice.sort_by(best_first);
         Ok(advice)
     }
-}
 
-/// Compares the classes as recorded with the classes changed.
-fn judge(idea: &Idea<'_>, before: &Verdict, after: &Verdict) -> Advice {
-    let saved = |read: fn(&Verdict) -> u64| read(before) as i64 - read(after) as i64;
-    let layout = |verdict: &Verdict| {
-        let under = &verdict.sites[idea.index];
-        let walk = |per_object: f64| (per_object * idea.site.live_peak as f64).round() as u64;
-        Layout {
-            lines_per_walk: walk(under.lines_per_object),
-            pages_per_walk: walk(under.pages_per_object).max(1),
-            lines_per_object: under.lines_per_object,
-            pages_per_object: under.pages_per_object,
+    /// Returns the trials on machines of so much memory, one for each idea in their order, and before those the
+    /// classes as recorded, whose places come with them.
+    fn trials(&self, memory_bytes: u64) -> (BTreeMap<ClassSet, usize>, Vec<Trial>) {
+        let plan = Plan { memory_bytes, ..self.plan.clone() };
+        let mut trials = Vec::new();
+        let mut recorded = BTreeMap::new();
+        for idea in &self.ideas {
+            recorded.entry(idea.classes).or_insert_with(|| {
+                trials.push(Trial::new(self.meta, plan.clone(), idea.classes));
+                trials.len() - 1
+            });
         }
-    };
-    let (lies, would_lie) = (layout(before), layout(after));
-    // Dense objects need this share of a page each.
-    let dense = (idea.object_bytes.max(8) as f64 / 4096.0).min(1.0);
-    let scattered = idea.site.live_peak >= WALK_OBJECTS_MIN
-        && lies.pages_per_object > dense * SCATTERED_TIMES
-        && lies.pages_per_walk > 1;
-    let mut advice = Advice {
-        change: idea.change.clone(),
-        subject: idea.subject.clone(),
-        allocs: idea.site.allocs,
-        live_peak: idea.site.live_peak,
-        object_bytes: idea.object_bytes,
-        class_bytes: idea.class_bytes,
-        saved_bytes_at_peak: saved(|v| v.held_bytes_at_peak),
-        saved_bytes_mean: saved(|v| v.allocator.held_bytes.mean),
-        saved_bytes_end: saved(|v| v.allocator.held_bytes.end),
-        before: lies,
-        after: would_lie,
-        fast_share_before: fast_share(&before.allocator),
-        fast_share_after: fast_share(&after.allocator),
-        scattered,
-        lifetime_ns_p50: idea.site.lifetime.p50_ns,
-        worth: Worth::Little,
-        reason: String::new(),
-        caveat: None,
-    };
-    advice.worth = worth(&advice);
-    advice.reason = crate::sentence::reason(&advice);
-    advice.caveat = crate::sentence::caveat(&advice);
-    advice
-}
-
-fn worth(advice: &Advice) -> Worth {
-    let least = WORTH_BYTES_MIN as i64;
-    let gathers =
-        advice.scattered && advice.after.lines_per_walk * 10 <= advice.before.lines_per_walk * 9;
-    match advice.saved_bytes_at_peak.min(advice.saved_bytes_mean) {
-        saved if saved >= least => Worth::Saves,
-        saved if gathers && saved > -least => Worth::Gathers,
-        _ if advice.saved_bytes_mean <= -least => Worth::Costs,
-        _ if gathers => Worth::Gathers,
-        _ => Worth::Little,
+        for idea in &self.ideas {
+            let plan = Plan { changes: idea.changes.clone(), ..plan.clone() };
+            trials.push(Trial::new(self.meta, plan, idea.classes));
+        }
+        (recorded, trials)
     }
 }
 
-fn fast_share(allocator: &Allocator) -> f64 {
-    let count = |name| allocator.paths.get(name).copied().unwrap_or(0) as f64;
-    let all = count("alloc_fastpath") + count("alloc_slowpath");
-    if all == 0.0 { 0.0 } else { count("alloc_fastpath") / all }
+/// Returns how much memory a trial's machine needs: several times what the whole machine held, of which it replays a
+/// part. All of [`Plan::memory_bytes`] would do, but making a machine touches the first page of each free block of its
+/// memory, 4,000 in 16 GiB, and there are a hundred machines.
+fn trial_memory_bytes(whole: &Replay, plan: &Plan) -> u64 {
+    let held = whole.allocators[0].held_bytes.peak;
+    held.saturating_mul(4).max(TRIAL_BYTES_MIN).min(plan.memory_bytes)
 }

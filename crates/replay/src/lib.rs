@@ -16,6 +16,7 @@
 //! clock, no hash order and no thread timing gets into it.
 #![forbid(unsafe_code)]
 
+mod advice;
 mod advise;
 mod books;
 mod caches;
@@ -24,6 +25,7 @@ mod error;
 mod gauge;
 mod lifetimes;
 mod locality;
+mod moment;
 mod perf_kmem;
 mod plan;
 mod replay;
@@ -40,11 +42,13 @@ mod trial;
 mod watch;
 mod whatif;
 
-pub use advise::{Advice, AdviceList, Change, Layout, Worth, advise};
+pub use advice::{Advice, AdviceList, Change, Layout, Worth};
+pub use advise::advise;
 pub use change::{Changes, Dedicated, Sharing};
 pub use error::Error;
 pub use gauge::Level;
 pub use lifetimes::LifetimeSummary;
+pub use moment::{Moment, at_peak};
 pub use perf_kmem::{PerfAlloc, PerfKmem, PerfSite, PerfTotals};
 pub use plan::Plan;
 pub use replay::{replay, replay_all};

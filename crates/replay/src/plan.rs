@@ -15,6 +15,8 @@ pub struct Plan {
     pub changes: Changes,
     /// Check all invariants of the engine after each so many events; none if `None`
     pub validate_every: Option<u64>,
+    /// Stop after so many rows of the trace; at its end if `None`
+    pub rows_max: Option<u64>,
     /// Keep where the live objects of these call sites lie (places in
     /// [`Meta::sites`](slablab_trace::Meta::sites)), for [`Allocator::watched`](crate::Allocator::watched)
     pub watched: Vec<u32>,
@@ -28,6 +30,7 @@ impl Default for Plan {
             memory_bytes: 16 << 30,
             changes: Changes::default(),
             validate_every: None,
+            rows_max: None,
             watched: Vec::new(),
         }
     }

@@ -129,6 +129,9 @@ impl WithBackend for Work<'_> {
         let mut runner = Runner::new(&machine, self.meta, self.plan)?;
         for batch in self.batches {
             runner.batch(&batch)?;
+            if runner.rows_left() == 0 {
+                break;
+            }
         }
         runner.finish()
     }

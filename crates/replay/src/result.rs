@@ -153,7 +153,7 @@ pub struct Cache {
 }
 
 /// What one call site did, and what each allocator made of it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Site {
     /// `symbol+0x1c [module]`
     pub site: String,

@@ -144,9 +144,15 @@ impl<'a, B: Backend> Runner<'a, B> {
         })
     }
 
-    /// Replays a batch.
+    /// Replays a batch, as far as the plan goes.
     pub(crate) fn batch(&mut self, batch: &Batch) -> Result<(), Error> {
-        self.rows(batch, 0..batch.len(), |_| true)
+        let left = self.rows_left().min(batch.len() as u64);
+        self.rows(batch, 0..left as usize, |_| true)
+    }
+
+    /// Returns how many rows the plan allows yet.
+    pub(crate) fn rows_left(&self) -> u64 {
+        self.plan.rows_max.map_or(u64::MAX, |rows| rows.saturating_sub(self.events))
     }
 
     /// Replays some rows of a batch: the allocations that `matters` says yes to, and their frees.

@@ -1,6 +1,6 @@
 //! Advice in words: one sentence why, one what speaks against it.
 
-use crate::advise::{Advice, Change, Worth};
+use crate::advice::{Advice, Change, Worth};
 
 /// Objects that live shorter than this are reused before anybody sees where they lie.
 const SHORT_NS: u64 = 100_000;
@@ -50,6 +50,13 @@ pub(crate) fn caveat(advice: &Advice) -> Option<String> {
             "its objects live too short to matter for long: measure the fast path instead".into(),
         );
     }
+    let saved = advice.saved_bytes_at_peak.unsigned_abs();
+    if dedicated && advice.saved_bytes_at_peak > 0 && saved <= advice.slab_bytes && waste < saved {
+        return Some(format!(
+            "what is saved is one slab, and the objects waste {}: another run may not show it",
+            bytes(waste)
+        ));
+    }
     if advice.saved_bytes_at_peak >= 4096 && advice.saved_bytes_end <= 0 {
         return Some("it saves while the load lasts, and nothing afterwards".into());
     }
@@ -75,5 +82,61 @@ fn bytes(n: u64) -> String {
         0..=1023 => format!("{n} B"),
         1024..=1_048_575 => format!("{:.0} KiB", n as f64 / 1024.0),
         _ => format!("{:.1} MiB", n as f64 / 1_048_576.0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::advice::Layout;
+
+    fn advice(live_peak: u64, saved: i64) -> Advice {
+        Advice {
+            change: Change::Dedicate { cache: "mine".into() },
+            subject: "make+0x10".into(),
+            allocs: live_peak,
+            live_peak,
+            object_bytes: 48,
+            class_bytes: 64,
+            saved_bytes_at_peak: saved,
+            saved_bytes_mean: saved,
+            saved_bytes_end: saved,
+            slab_bytes: 4096,
+            before: Layout::default(),
+            after: Layout::default(),
+            fast_share_before: 0.9,
+            fast_share_after: 0.9,
+            scattered: false,
+            lifetime_ns_p50: 0,
+            worth: Worth::Saves,
+            reason: String::new(),
+            caveat: None,
+        }
+    }
+
+    #[test]
+    fn a_slab_more_than_the_objects_waste_is_chance() {
+        let said = caveat(&advice(100, 4096)).expect("1,600 bytes of waste cannot save 4,096");
+        assert_eq!(
+            said,
+            "what is saved is one slab, and the objects waste 2 KiB: another run may not show it"
+        );
+        assert_eq!(caveat(&advice(300, 4096)), None);
+        assert_eq!(caveat(&advice(600, 8192)), None);
+    }
+
+    #[test]
+    fn what_costs_says_what_it_costs_to_save() {
+        let costly = Advice { worth: Worth::Costs, ..advice(100, -65_536) };
+        let said = caveat(&costly).unwrap();
+        assert!(said.ends_with("costs 64 KiB to save 2 KiB"), "{said}");
+    }
+
+    #[test]
+    fn a_reason_names_objects_and_bytes() {
+        assert_eq!(
+            reason(&advice(600, 8192)),
+            "600 objects of 48 B lie in kmalloc-64: 8 KiB saved at peak, 8 KiB saved on average."
+        );
     }
 }

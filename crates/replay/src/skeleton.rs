@@ -3,7 +3,7 @@
 //! The trace knows the function, the size and the flags, not the source; so the text says what to put where
 //! and leaves the file's own names to whoever knows the file.
 
-use crate::advise::{Advice, Change};
+use crate::advice::{Advice, Change};
 
 /// Returns the text of a patch skeleton for advice on a call site; `None` for advice on a size class.
 #[must_use]

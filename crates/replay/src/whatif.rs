@@ -158,7 +158,8 @@ pub struct Difference {
     pub after: u64,
 }
 
-/// Replays a trace with and without the changes of `plan`.
+/// Replays a trace with and without the changes of `plan`. Unless `plan` says which call sites to watch, those are
+/// watched that get a cache of their own.
 ///
 /// # Errors
 ///
@@ -169,7 +170,10 @@ pub fn what_if(
     progress: &mut dyn FnMut(u64),
 ) -> Result<WhatIf, Error> {
     plan.changes.check(reader.meta())?;
-    let changed = Plan { watched: plan.changes.sites_to_watch(), ..plan.clone() };
+    let mut changed = plan.clone();
+    if changed.watched.is_empty() {
+        changed.watched = plan.changes.sites_to_watch();
+    }
     let recorded = Plan { changes: Changes::default(), ..changed.clone() };
     let mut replays = replay_all(reader, &[recorded, changed], progress)?.into_iter();
     let (Some(before), Some(after)) = (replays.next(), replays.next()) else {

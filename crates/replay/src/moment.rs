@@ -1,0 +1,53 @@
+//! What each cache held at one moment: when the recorded machine held most, as it was and with changes.
+//!
+//! # How it works
+//!
+//! Which moment that is, is known once the trace was replayed. So it is replayed again, up to there. At that
+//! moment the caches add up to what the machine held, which their own peaks, each at its own time, do not.
+
+use slablab_trace::TraceReader;
+
+use crate::change::Changes;
+use crate::error::Error;
+use crate::plan::Plan;
+use crate::replay::replay_all;
+use crate::result::Allocator;
+use crate::whatif::WhatIf;
+
+/// An allocator as it stood at the peak of the recorded machine; what its levels call the end is that moment.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Moment {
+    /// As recorded
+    pub before: Allocator,
+    /// With the changes
+    pub after: Allocator,
+}
+
+/// Returns each allocator of `plan` as it stood when it held most as recorded; `what_if` is what the whole trace gave.
+///
+/// # Errors
+///
+/// As [`crate::replay()`].
+pub fn at_peak(
+    reader: &TraceReader,
+    plan: &Plan,
+    what_if: &WhatIf,
+    progress: &mut dyn FnMut(u64),
+) -> Result<Vec<Moment>, Error> {
+    let pairs = plan.allocators.iter().zip(&what_if.before.allocators);
+    let plans: Vec<_> = pairs
+        .flat_map(|(kind, recorded)| {
+            let changed = Plan {
+                allocators: vec![*kind],
+                rows_max: Some(recorded.peak_event + 1),
+                watched: Vec::new(),
+                ..plan.clone()
+            };
+            [Plan { changes: Changes::default(), ..changed.clone() }, changed]
+        })
+        .collect();
+    let replays = replay_all(reader, &plans, progress)?;
+    let mut allocators = replays.into_iter().flat_map(|replay| replay.allocators);
+    let next_pair = || Some(Moment { before: allocators.next()?, after: allocators.next()? });
+    Ok(std::iter::from_fn(next_pair).collect())
+}
