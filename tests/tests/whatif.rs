@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
-use slablab_replay::{Changes, Plan, Worth, advise, replay, what_if};
+use slablab_replay::{Allocator, Change, Changes, Plan, Worth, advise, at_peak, replay, what_if};
 use slablab_tests::{refusal, stdout};
 use slablab_trace::synth::{SynthOptions, synth};
-use slablab_trace::{Event, Kind, Meta, NONE, TraceReader, TraceWriter};
+use slablab_trace::{Event, Kind, Meta, NONE, SlabSnapshot, SlubCache, TraceReader, TraceWriter};
 
 use slablab_kmem::BackendKind;
 
@@ -79,9 +79,40 @@ fn doing_and_undoing_is_the_identity() {
     assert_eq!(result.before, replay(&reader, &recorded, &mut |_| ()).unwrap());
 }
 
+#[test]
+fn at_the_peak_the_caches_are_what_the_machine_holds() {
+    let folder = tempfile::tempdir().unwrap();
+    for seed in 5..8 {
+        let reader = TraceReader::open(synthetic(folder.path(), 40_000, seed)).unwrap();
+        let recorded = replay(&reader, &Plan::default(), &mut |_| ()).unwrap();
+        let kmalloc = recorded.sites.iter().find(|site| site.cache.is_empty()).unwrap();
+        let site = reader.meta().sites.iter().position(|site| site.name == kmalloc.site).unwrap();
+        let changes = Changes::default().dedicate("mine", vec![site as u32]);
+        let allocators = vec![BackendKind::Slub, BackendKind::Slab];
+        let plan = Plan { allocators, changes, ..Plan::default() };
+        let what_if = what_if(&reader, &plan, &mut |_| ()).unwrap();
+        let moments = at_peak(&reader, &plan, &what_if, &mut |_| ()).unwrap();
+        assert_eq!(moments.len(), 2);
+        for (moment, whole) in moments.iter().zip(&what_if.before.allocators) {
+            assert_eq!(moment.before.held_bytes.end, whole.held_bytes.peak);
+            assert_eq!(moment.before.slab_bytes.end, held_in_caches(&moment.before));
+            assert_eq!(moment.after.slab_bytes.end, held_in_caches(&moment.after));
+        }
+    }
+}
+
+fn held_in_caches(allocator: &Allocator) -> u64 {
+    allocator.caches.iter().map(|cache| cache.held_bytes_end).sum()
+}
+
 /// Writes a trace as a netfilter machine might: two sites keep 200 items each, of 40 and of 32 bytes, and
 /// meanwhile others allocate and free 64-byte objects all the time.
 fn netfilter(path: &Path) {
+    netfilter_on(path, Meta::default());
+}
+
+/// As [`netfilter`], on a machine that says `meta` of itself.
+fn netfilter_on(path: &Path, meta: Meta) {
     let mut writer = TraceWriter::create(path).unwrap();
     let items40 = writer.site("nft_rule_add+0x40", 1);
     let items32 = writer.site("nft_set_add+0x32", 2);
@@ -125,7 +156,7 @@ fn netfilter(path: &Path) {
             push(Kind::Kmalloc, 400 + i * 8, churn, 60, 64);
         }
     }
-    writer.finish(Meta { cpus: 1, nodes: 1, ..Meta::default() }).unwrap();
+    writer.finish(Meta { cpus: 1, nodes: 1, ..meta }).unwrap();
 }
 
 #[test]
@@ -139,6 +170,8 @@ fn scattered_items_are_found_and_a_cache_is_advised() {
     let (forty, thirty_two) = (of("nft_rule_add"), of("nft_set_add"));
     assert!(forty.scattered, "{forty:#?}");
     assert!(!thirty_two.scattered, "{thirty_two:#?}");
+    let classes = list.advice.iter().filter(|a| matches!(a.change, Change::Class { .. }));
+    assert_eq!(classes.count(), 0, "a class that one site fills is that site's cache");
     assert!(matches!(forty.worth, Worth::Saves | Worth::Gathers), "{forty:#?}");
     assert!(!matches!(thirty_two.worth, Worth::Saves | Worth::Gathers), "{thirty_two:#?}");
     // A slot of 64 bytes is a line each; 102 objects of 40 bytes fill the 64 lines of a page, 98 more take 62.
@@ -179,6 +212,66 @@ fn what_cannot_be_meant_is_refused_with_the_nearest_name() {
 }
 
 #[test]
+fn a_trace_without_call_sites_is_refused_where_they_are_needed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("hidden.txt");
+    let line = |i: u32| {
+        format!(
+            "sh 7 [000] 1.{i:06}: kmem:kmalloc: call_site=(____ptrval____) ptr=0xffff8881{i:05x}000 \
+             bytes_req=40 bytes_alloc=64 gfp_flags=GFP_KERNEL node=-1\n"
+        )
+    };
+    std::fs::write(&path, (1..200).map(line).collect::<String>()).unwrap();
+    let path = path.to_str().unwrap();
+    let asking: [&[&str]; 5] = [
+        &["advise", path],
+        &["advise", path, "--patch", "kstrdup"],
+        &["whatif", path, "--dedicate", "kstrdup"],
+        &["whatif", path, "--dedicate", "*"],
+        &["whatif", path, "--per-site"],
+    ];
+    for words in asking {
+        let sentence = refusal(words);
+        assert!(sentence.contains("the trace has no call sites"), "{words:?}: {sentence}");
+        assert!(sentence.contains("slablab record"), "{words:?}: {sentence}");
+    }
+    let text = stdout(&["whatif", path, "--classes", "8,16,32,40,64,8192"]);
+    assert!(text.contains("kmalloc-40"), "{text}");
+}
+
+#[test]
+fn no_merge_alone_says_what_the_trace_can_tell() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("netfilter.parquet");
+    let cache = |name: &str, aliases: &[&str]| SlubCache {
+        name: name.to_owned(),
+        aliases: aliases.iter().map(|&alias| alias.to_owned()).collect(),
+        ..SlubCache::default()
+    };
+    let cases = [
+        (None, "does not say which of them the recorded kernel had merged"),
+        (Some(vec![cache("dentry", &[]), cache(":0000064", &["a"])]), "let no caches share slabs"),
+        (
+            Some(vec![cache(":0000064", &["a", "b", "c"]), cache("d", &["e"])]),
+            "had merged caches, 2 of them (one is a = b = c)",
+        ),
+    ];
+    for (caches, part) in cases {
+        let slabs_start = caches.map(|caches| {
+            let mut snapshot = SlabSnapshot::default();
+            snapshot.caches = caches;
+            snapshot
+        });
+        netfilter_on(&path, Meta { slabs_start, ..Meta::default() });
+        let file = path.to_str().unwrap();
+        let sentence = refusal(&["whatif", file, "--no-merge"]);
+        assert!(sentence.contains("--no-merge") && sentence.contains(part), "{sentence}");
+        let words = ["whatif", file, "--dedicate", "nft_rule_add"];
+        assert_eq!(stdout(&words), stdout(&[&words[..], &["--no-merge"]].concat()));
+    }
+}
+
+#[test]
 fn json_says_before_and_after() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("netfilter.parquet");
@@ -203,9 +296,17 @@ fn pages_show_before_and_after() {
     let commands: [(&[&str], &[&str]); 3] = [
         (
             &["whatif", trace, "--dedicate", "nft_rule_add"],
-            &["Addresses of the objects", "changed"],
+            &["Addresses of the objects", "Bytes held, by cache", "changed", "--vmlinux FILE"],
         ),
-        (&["advise", trace], &["Bytes saved", "Cache lines that a walk"]),
+        (
+            &["advise", trace],
+            &[
+                "by call site that gets a cache",
+                "Addresses of the objects",
+                "Cache lines that a walk",
+                "no vmlinux of the recorded kernel",
+            ],
+        ),
         (&["replay", trace, "-a", "slub"], &["Memory held over time"]),
     ];
     for (words, wanted) in commands {
@@ -216,4 +317,6 @@ fn pages_show_before_and_after() {
             assert!(html.contains(text), "{words:?}: {text}");
         }
     }
+    let sentence = refusal(&["advise", trace, "--report", page, "--vmlinux", trace]);
+    assert!(sentence.contains("is no kernel"), "{sentence}");
 }

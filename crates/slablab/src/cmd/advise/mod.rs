@@ -9,10 +9,12 @@ use anyhow::{Context, Result, bail};
 use serde::Serialize;
 use slablab_kmem::BackendKind;
 use slablab_replay::{
-    Advice, AdviceList, Change, Worth, advise, nearest_name, patch_skeleton, select_sites,
+    Advice, AdviceList, Change, Moment, Plan, WhatIf, Worth, advise, at_peak, nearest_name,
+    patch_skeleton, select_sites, what_if,
 };
-use slablab_trace::Meta;
+use slablab_trace::{Meta, TraceReader};
 
+use super::by_source::PageArgs;
 use super::import;
 use super::size::parse_bytes;
 use crate::cli::{OutputArgs, ResultFile};
@@ -39,14 +41,13 @@ pub(crate) struct Args {
     #[arg(short = 'n', long, value_name = "N", default_value_t = 10)]
     lines: usize,
     /// Print a patch to adapt that gives this call site a cache
-    #[arg(long, value_name = "SITE")]
+    #[arg(long, value_name = "SITE", conflicts_with = "report")]
     patch: Option<String>,
     /// Memory of the simulated machine
     #[arg(long, value_name = "SIZE", value_parser = parse_bytes, default_value = "16G")]
     memory: u64,
-    /// Also write a page that opens in a browser
-    #[arg(long, value_name = "FILE", conflicts_with = "patch")]
-    report: Option<PathBuf>,
+    #[command(flatten)]
+    page: PageArgs,
     #[command(flatten)]
     result: ResultFile,
 }
@@ -59,6 +60,7 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     // A site that is not there is worth saying before seconds of work, not after.
     let wanted = args.patch.as_deref().map(|site| select_sites(meta, site)).transpose();
     let wanted = wanted.with_context(named)?;
+    let sources = args.page.sources(&args.trace, meta)?;
     let progress = Progress::new("trying", meta.events * 2);
     let list = advise(&trace, args.allocator, args.memory, &mut |done| progress.set(done))
         .with_context(named)?;
@@ -70,10 +72,38 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     }
     let answer = Answer { file: named(), list, lines: args.lines };
     print(&answer, output, args.result.output.as_deref())?;
-    if let Some(page) = &args.report {
-        super::report::write(&page::document(&answer.file, &answer.list), page)?;
+    if let (Some(file), Some(sources)) = (&args.page.report, sources) {
+        let together = together(args, &trace, &answer.list)?;
+        let document = page::document(&answer.file, &answer.list, together.as_ref(), &sources);
+        super::report::write(&document, file)?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The trace with every advised cache at once, and the objects of the best.
+struct Together {
+    what_if: WhatIf,
+    moment: Moment,
+    /// The call site whose objects were watched
+    best: String,
+}
+
+/// Replays the trace with every advised cache; `None` if none is advised.
+fn together(args: &Args, trace: &TraceReader, list: &AdviceList) -> Result<Option<Together>> {
+    let (changes, sites) = list.together(trace.meta());
+    let Some(best) = sites.first() else { return Ok(None) };
+    let plan = Plan {
+        allocators: vec![args.allocator],
+        memory_bytes: args.memory,
+        changes,
+        watched: vec![*best],
+        ..Plan::default()
+    };
+    let progress = Progress::new("together", trace.meta().events);
+    let what_if = what_if(trace, &plan, &mut |done| progress.set(done))?;
+    let moment = at_peak(trace, &plan, &what_if, &mut |done| progress.set(done))?.pop();
+    let best = trace.meta().sites[*best as usize].name.clone();
+    Ok(moment.map(|moment| Together { what_if, moment, best }))
 }
 
 /// Returns the patch for the best of the wanted sites.
@@ -118,8 +148,7 @@ impl Report for Answer {
             self.list.sites,
             self.list.sites_too_small
         ));
-        let useful = |a: &&Advice| matches!(a.worth, Worth::Saves | Worth::Gathers);
-        let shown: Vec<_> = self.list.advice.iter().filter(useful).take(self.lines).collect();
+        let shown: Vec<_> = self.list.useful().take(self.lines).collect();
         if shown.is_empty() {
             page.heading(
                 "No change is worth advising: none saves a page, none gathers scattered objects.",
@@ -135,8 +164,8 @@ impl Report for Answer {
                 }
             }
         }
-        let rest: Vec<_> =
-            self.list.advice.iter().filter(|a| !useful(a)).take(self.lines).collect();
+        let rest = self.list.advice.iter().filter(|advice| !advice.worth.is_useful());
+        let rest: Vec<_> = rest.take(self.lines).collect();
         if !rest.is_empty() {
             page.heading("Tried, and better left alone");
             page.table(&table(&rest));

@@ -1,17 +1,26 @@
 //! The page of an advice: what each change would save, how the objects would lie, and why.
 
-use slablab_replay::{Advice, AdviceList, Change, Worth};
+use slablab_replay::{Advice, AdviceList, Allocator, Change};
 use slablab_report::{
-    BarGroup, Bars, Column, DataTable, Document, Fact, Item, Plot, Section, Value, human,
+    BarGroup, Bars, Column, DataTable, Document, Fact, Item, Plot, Section, Value, Waterfall, human,
 };
+
+use super::Together;
+use crate::cmd::by_source::Sources;
+use crate::cmd::whatif;
 
 /// So many changes have bars; the table has all.
 const BARS_MAX: usize = 16;
 
 /// Makes the page.
-pub(super) fn document(file: &str, list: &AdviceList) -> Document {
+pub(super) fn document(
+    file: &str,
+    list: &AdviceList,
+    together: Option<&Together>,
+    sources: &Sources,
+) -> Document {
     let trace = &list.trace;
-    let useful: Vec<_> = list.advice.iter().filter(|a| is_useful(a)).collect();
+    let useful: Vec<_> = list.useful().collect();
     let mut facts = vec![
         Fact::new("trace", file),
         Fact::new("recorded kernel", &trace.kernel_release),
@@ -23,29 +32,37 @@ pub(super) fn document(file: &str, list: &AdviceList) -> Document {
         Fact::new("not placed", format!("{:.2} %", trace.unplaced_share * 100.0)),
     ];
     facts.retain(|fact| !fact.value.trim().is_empty());
-    let bars = [saved(&list.advice), walks(&useful)];
-    let mut items: Vec<Item> = bars
-        .into_iter()
-        .filter(|bars| !bars.groups.is_empty())
-        .map(|bars| Item::Plot(Plot::Bars(bars)))
-        .collect();
+    let saved = together.map(|together| Item::Plot(Plot::Waterfall(saved(&useful, together))));
+    let walks = Some(walks(&useful)).filter(|bars| !bars.groups.is_empty());
+    let walks = walks.map(|bars| Item::Plot(Plot::Bars(bars)));
+    let mut items: Vec<Item> = saved.into_iter().chain(walks).collect();
     items.push(Item::Table(table(&list.advice)));
+    let changes = Section {
+        title: "What each change would do".to_owned(),
+        method: "Each was tried by replaying the part of the trace that it can touch.".to_owned(),
+        items,
+    };
+    let objects = together.map(|together| {
+        let how = format!(
+            "Those of {}, the best of the call sites, at that of eight snapshots with most of them.",
+            together.best
+        );
+        whatif::page::objects(&together.what_if, &how)
+    });
+    let flame = sources.flame("as recorded", &list.recorded);
+    let source = Section {
+        title: "Where the waste comes from".to_owned(),
+        method: String::new(),
+        items: flame.into_iter().chain(sources.missing()).collect(),
+    };
+    let sections = [Some(changes), objects, Some(source)].into_iter().flatten();
     Document {
         title: format!("Call sites of {file} worth a cache, under {}", list.allocator),
         question: "Which call site should have its own cache, and what would it change?".to_owned(),
         answers: answers(&useful),
-        sections: vec![Section {
-            title: "What each change would do".to_owned(),
-            method: "Each was tried by replaying the part of the trace that it can touch."
-                .to_owned(),
-            items,
-        }],
+        sections: sections.filter(|section| !section.items.is_empty()).collect(),
         facts,
     }
-}
-
-fn is_useful(advice: &Advice) -> bool {
-    matches!(advice.worth, Worth::Saves | Worth::Gathers)
 }
 
 fn answers(useful: &[&Advice]) -> Vec<String> {
@@ -64,22 +81,20 @@ fn name(advice: &Advice) -> String {
     }
 }
 
-fn saved(advice: &[Advice]) -> Bars {
-    let saves = advice.iter().filter(|advice| advice.saved_bytes_at_peak > 0);
-    let group = |advice: &Advice| BarGroup {
-        name: name(advice),
-        bars: vec![
-            ("at the peak".to_owned(), advice.saved_bytes_at_peak as f64),
-            ("on average".to_owned(), advice.saved_bytes_mean.max(0) as f64),
-        ],
-    };
-    Bars {
-        title: "Bytes saved".to_owned(),
-        how: "Bytes held less when the machine held most, and on average over the trace."
+/// Returns what each advised cache would save, down to what all of them together leave.
+fn saved(useful: &[&Advice], together: &Together) -> Waterfall {
+    let sites = useful.iter().filter(|a| matches!(a.change, Change::Dedicate { .. }));
+    let steps = sites.map(|a| (a.subject.clone(), -a.saved_bytes_at_peak as f64)).collect();
+    let held = |allocator: &Allocator| allocator.held_bytes.end as f64;
+    let (before, after) = (&together.moment.before, &together.moment.after);
+    Waterfall {
+        title: "Bytes held at the peak, by call site that gets a cache".to_owned(),
+        how: "The steps are what each cache saves alone; the last sum is a replay with all of them, and what they \
+              save beside each other is among the others."
             .to_owned(),
-        label: "call site or class".to_owned(),
-        quantity: ("saved".to_owned(), "B".to_owned()),
-        groups: saves.take(BARS_MAX).map(group).collect(),
+        label: "call site".to_owned(),
+        quantity: ("held".to_owned(), "B".to_owned()),
+        ..Waterfall::new(("as recorded", held(before)), ("all of them", held(after)), steps)
     }
 }
 

@@ -1,8 +1,9 @@
 //! `slablab whatif`: the same trace with a change, side by side with what was recorded.
 
-mod page;
+pub(crate) mod page;
 mod tables;
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -10,10 +11,12 @@ use anyhow::{Context, Result, bail};
 use serde::Serialize;
 use slablab_kmem::{BackendKind, Order, Tunables};
 use slablab_replay::{
-    Changes, Dedicated, Difference, Plan, Sharing, WhatIf, select_sites, what_if,
+    Changes, Dedicated, Difference, Plan, SelectError, Sharing, WhatIf, at_peak, select_sites,
+    what_if,
 };
-use slablab_trace::Meta;
+use slablab_trace::{Meta, SlubCache};
 
+use super::by_source::PageArgs;
 use super::import;
 use super::size::parse_bytes;
 use crate::cli::{OutputArgs, ResultFile};
@@ -52,7 +55,7 @@ pub(crate) struct Args {
     /// Let caches that are alike share slabs
     #[arg(long, conflicts_with = "no_merge", help_heading = "Changes")]
     merge: bool,
-    /// Let no caches share slabs (as recorded: a trace names caches as they were merged)
+    /// Let no caches share slabs, nor those that changes make; the default
     #[arg(long, help_heading = "Changes")]
     no_merge: bool,
     /// Alignment of the caches that --dedicate and --per-site make
@@ -82,9 +85,8 @@ pub(crate) struct Args {
     /// Show this many caches and call sites that changed
     #[arg(short = 'n', long, value_name = "N", default_value_t = 10)]
     lines: usize,
-    /// Also write a page that opens in a browser
-    #[arg(long, value_name = "FILE")]
-    report: Option<PathBuf>,
+    #[command(flatten)]
+    page: PageArgs,
     #[command(flatten)]
     result: ResultFile,
 }
@@ -93,7 +95,9 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     let trace = import::open(&args.trace)?;
     let meta = trace.meta();
-    let changes = changes(args, meta).with_context(|| args.trace.display().to_string())?;
+    let named = || args.trace.display().to_string();
+    let changes = changes(args, meta).with_context(named)?;
+    let sources = args.page.sources(&args.trace, meta)?;
     let described = describe(&changes, meta);
     let plan = Plan {
         allocators: args.allocators.clone(),
@@ -102,20 +106,21 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
         ..Plan::default()
     };
     let progress = Progress::new("replaying", meta.events);
-    let what_if = what_if(&trace, &plan, &mut |done| progress.set(done))
-        .with_context(|| args.trace.display().to_string())?;
+    let what_if = what_if(&trace, &plan, &mut |done| progress.set(done)).with_context(named)?;
     drop(progress);
     let answer = Answer {
-        file: args.trace.display().to_string(),
+        file: named(),
         changes: described,
         differences: what_if.differences(),
         what_if,
         lines: args.lines,
     };
     print(&answer, output, args.result.output.as_deref())?;
-    if let Some(page) = &args.report {
-        let document = page::document(&answer.file, &answer.changes, &answer.what_if);
-        super::report::write(&document, page)?;
+    if let (Some(file), Some(sources)) = (&args.page.report, sources) {
+        let moments = at_peak(&trace, &plan, &answer.what_if, &mut |_| ())?;
+        let document =
+            page::document(&answer.file, &answer.changes, &answer.what_if, &moments, &sources);
+        super::report::write(&document, file)?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -144,13 +149,43 @@ fn changes(args: &Args, meta: &Meta) -> Result<Changes> {
         if !args.dedicate.is_empty() {
             bail!("--per-site dedicates every site already; leave out --dedicate");
         }
+        if meta.sites.is_empty() {
+            bail!(SelectError::NoSites);
+        }
         changes.dedicated = per_site(meta, args.align.unwrap_or(0));
     }
     check_heeded(args)?;
+    if args.no_merge && changes.is_empty() {
+        bail!(no_merge_alone(meta));
+    }
     if args.align.is_some() && changes.dedicated.is_empty() {
         bail!("--align says how --dedicate and --per-site align their caches; give one of them");
     }
     Ok(changes)
+}
+
+/// Says why `--no-merge` alone is no change that a trace can answer.
+fn no_merge_alone(meta: &Meta) -> String {
+    let snapshots = meta.slabs_start.iter().chain(&meta.slabs_end);
+    let caches = || snapshots.clone().flat_map(|snapshot| &snapshot.caches);
+    // A merged cache has a name of its own, `:0000064`, beside those of its users, or is called like one of them.
+    let is_merged =
+        |cache: &&SlubCache| cache.aliases.len() >= if cache.name.starts_with(':') { 2 } else { 1 };
+    let merged: BTreeMap<_, _> =
+        caches().filter(is_merged).map(|cache| (&cache.name, &cache.aliases)).collect();
+    let Some(largest) = merged.values().max_by_key(|aliases| aliases.len()) else {
+        return match caches().next() {
+            Some(_) => "--no-merge changes nothing: the recorded kernel let no caches share slabs".to_owned(),
+            None => "--no-merge changes nothing: caches are replayed apart as the trace names them, and it \
+                     does not say which of them the recorded kernel had merged".to_owned(),
+        };
+    };
+    format!(
+        "--no-merge alone cannot be answered from this trace: the recorded kernel had merged caches, {} of them \
+         (one is {}), and their events do not say whose object it was; boot with slab_nomerge and record again",
+        merged.len(),
+        largest.join(" = ")
+    )
 }
 
 /// Refuses options that none of the allocators heeds: they would be without effect, silently.

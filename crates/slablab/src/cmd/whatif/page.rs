@@ -3,22 +3,29 @@
 
 use std::collections::BTreeMap;
 
-use slablab_replay::{Allocator, Cache, Sample, Site, WhatIf};
+use slablab_replay::{Allocator, Moment, Sample, Site, WhatIf};
 use slablab_report::{
-    AddressPanel, Addresses, BarGroup, Bars, Column, DataTable, Document, Fact, Flame, Item, Lines,
-    Place, Plot, Point, Section, Series, Value, human,
+    AddressPanel, Addresses, Column, DataTable, Document, Fact, Flame, Item, Lines, Place, Plot,
+    Point, Section, Series, Value, Waterfall, human,
 };
 
-/// So many caches and call sites have bars; the tables have all that changed.
-const BARS_MAX: usize = 12;
+use crate::cmd::by_source::Sources;
 
 const BEFORE: &str = "as recorded";
 const AFTER: &str = "changed";
 
 /// Makes the page.
-pub(super) fn document(file: &str, changes: &[String], what_if: &WhatIf) -> Document {
+pub(super) fn document(
+    file: &str,
+    changes: &[String],
+    what_if: &WhatIf,
+    moments: &[Moment],
+    sources: &Sources,
+) -> Document {
     let trace = &what_if.before.trace;
-    let sections = [memory(what_if), objects(what_if), bytes(what_if)];
+    let how =
+        "The objects of the dedicated call sites at that of eight snapshots with most of them.";
+    let sections = [memory(what_if), objects(what_if, how), bytes(what_if, moments, sources)];
     let mut facts = vec![
         Fact::new("trace", file),
         Fact::new("recorded kernel", &trace.kernel_release),
@@ -98,8 +105,8 @@ fn point(sample: &Sample) -> Point {
     Point { x: sample.time_ns as f64, y: sample.held_bytes as f64, spread: None }
 }
 
-/// Where the objects lie that the change is about.
-fn objects(what_if: &WhatIf) -> Section {
+/// Where the watched objects lie; empty where none are watched.
+pub(crate) fn objects(what_if: &WhatIf, how: &str) -> Section {
     let panel = |name: &str, allocator: &Allocator| AddressPanel {
         name: format!("{}, {name}", allocator.allocator),
         addresses: allocator.watched.clone(),
@@ -111,9 +118,7 @@ fn objects(what_if: &WhatIf) -> Section {
     }
     let map = Addresses {
         title: "Addresses of the objects, in the order of allocation".to_owned(),
-        how:
-            "The objects of the dedicated call sites at that of eight snapshots with most of them."
-                .to_owned(),
+        how: how.to_owned(),
         panels,
     };
     Section {
@@ -124,53 +129,43 @@ fn objects(what_if: &WhatIf) -> Section {
 }
 
 /// Which caches and call sites the bytes went to.
-fn bytes(what_if: &WhatIf) -> Section {
-    let mut items: Vec<Item> = pairs(what_if)
-        .map(|(before, after)| caches(before, after))
-        .filter(|bars| !bars.groups.is_empty())
-        .map(|bars| Item::Plot(Plot::Bars(bars)))
+fn bytes(what_if: &WhatIf, moments: &[Moment], sources: &Sources) -> Section {
+    let mut items: Vec<Item> = moments
+        .iter()
+        .map(caches)
+        .filter(|waterfall| !waterfall.steps.is_empty())
+        .map(|waterfall| Item::Plot(Plot::Waterfall(waterfall)))
         .collect();
-    for (name, sites) in [(BEFORE, &what_if.before.sites), (AFTER, &what_if.after.sites)] {
-        items.extend(flame(name, sites).map(Item::Flame));
-    }
-    Section {
-        title: "Where the bytes go".to_owned(),
-        method: "A cache's bytes are those at its own peak, so they add up to more than the whole."
-            .to_owned(),
-        items,
-    }
+    let replays = [(BEFORE, &what_if.before.sites), (AFTER, &what_if.after.sites)];
+    items.extend(replays.into_iter().filter_map(|(name, sites)| flame(name, sites)));
+    items.extend(replays.into_iter().filter_map(|(name, sites)| sources.flame(name, sites)));
+    items.extend(sources.missing());
+    Section { title: "Where the bytes go".to_owned(), method: String::new(), items }
 }
 
-/// Returns the caches that hold more or less than before, the most changed first.
-fn caches(before: &Allocator, after: &Allocator) -> Bars {
-    let held = |caches: &[Cache]| -> BTreeMap<String, u64> {
-        caches.iter().map(|cache| (cache.cache.clone(), cache.held_bytes_peak)).collect()
-    };
-    let (mut from, to) = (held(&before.caches), held(&after.caches));
-    let mut changed: Vec<(String, u64, u64)> = Vec::new();
-    for (name, to) in to {
-        let from = from.remove(&name).unwrap_or(0);
-        changed.push((name, from, to));
+/// Returns what each cache holds more or less than before.
+fn caches(moment: &Moment) -> Waterfall {
+    let (before, after) = (&moment.before, &moment.after);
+    let mut changes: BTreeMap<&str, f64> = BTreeMap::new();
+    for (allocator, sign) in [(before, -1.0), (after, 1.0)] {
+        for cache in &allocator.caches {
+            *changes.entry(&cache.cache).or_default() += sign * cache.held_bytes_end as f64;
+        }
     }
-    changed.extend(from.into_iter().map(|(name, from)| (name, from, 0)));
-    changed.retain(|(_, from, to)| from != to);
-    changed.sort_by_key(|(_, from, to)| std::cmp::Reverse(from.abs_diff(*to)));
-    let group = |(name, from, to): (String, u64, u64)| BarGroup {
-        name,
-        bars: vec![(BEFORE.to_owned(), from as f64), (AFTER.to_owned(), to as f64)],
-    };
-    Bars {
+    let changes = changes.into_iter().map(|(name, change)| (name.to_owned(), change)).collect();
+    let held = |allocator: &Allocator| allocator.held_bytes.end as f64;
+    Waterfall {
         title: format!("Bytes held, by cache, under {}", before.allocator),
-        how: "The most bytes at once in the slabs of each cache; those that changed most."
+        how: "At the moment when the recorded machine held most; those that changed most."
             .to_owned(),
         label: "cache".to_owned(),
-        quantity: ("held, peak".to_owned(), "B".to_owned()),
-        groups: changed.into_iter().take(BARS_MAX).map(group).collect(),
+        quantity: ("held".to_owned(), "B".to_owned()),
+        ..Waterfall::new((BEFORE, held(before)), (AFTER, held(after)), changes)
     }
 }
 
 /// Returns the waste by cache, module and call site; none where nothing is wasted.
-fn flame(name: &str, sites: &[Site]) -> Option<Flame> {
+fn flame(name: &str, sites: &[Site]) -> Option<Item> {
     let mut flame = Flame::new(
         format!("Bytes wasted at most at once, by call site, {name}"),
         "B",
@@ -182,5 +177,5 @@ fn flame(name: &str, sites: &[Site]) -> Option<Flame> {
         let waste = site.under.first().map_or(0, |under| under.waste_bytes_peak);
         flame.add([how, module.trim_end_matches(']'), place], waste);
     }
-    (flame.weight() > 0).then_some(flame)
+    (flame.weight() > 0).then_some(Item::Flame(flame))
 }

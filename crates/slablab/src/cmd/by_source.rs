@@ -1,0 +1,162 @@
+//! Where in the kernel's source the bytes of a trace's call sites go, as a flame graph: directory, file, function, site.
+//!
+//! It takes the recorded kernel's vmlinux with debug information: one that `--vmlinux` names, or else the first that is
+//! found in the usual places and is that kernel. Without one the page says what is missing and how to get it.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use slablab_replay::Site;
+use slablab_report::{Flame, Item};
+use slablab_trace::{Meta, Place, Vmlinux};
+
+/// The options of a page about a trace.
+#[derive(clap::Args, Debug)]
+pub(crate) struct PageArgs {
+    /// Also write a page that opens in a browser
+    #[arg(long, value_name = "FILE")]
+    pub(crate) report: Option<PathBuf>,
+    /// The recorded kernel with debug information, for the page's flame graph by source directory
+    /// [default: beside the trace, or where distributions have it]
+    #[arg(short = 'k', long, value_name = "FILE", requires = "report")]
+    vmlinux: Option<PathBuf>,
+}
+
+/// The places of a trace's call sites in the source.
+#[derive(Debug)]
+pub(crate) struct Sources {
+    places: BTreeMap<String, Place>,
+    /// What the places come from, or why there are none
+    note: String,
+}
+
+impl PageArgs {
+    /// Looks up the call sites of a trace, if a page is asked for.
+    ///
+    /// # Errors
+    ///
+    /// When the vmlinux that was named cannot be used; of one that was not named, the page says so.
+    pub(crate) fn sources(&self, trace: &Path, meta: &Meta) -> Result<Option<Sources>> {
+        if self.report.is_none() {
+            return Ok(None);
+        }
+        if let Some(path) = &self.vmlinux {
+            return Ok(Some(Sources::new(path, meta)?));
+        }
+        let usual = Vmlinux::usual_places(trace, &meta.kernel_release);
+        let mut found = usual.iter().filter(|path| path.is_file());
+        let mut refusal = None;
+        let usable = found.find_map(|path| match Sources::new(path, meta) {
+            Ok(sources) => Some(sources),
+            Err(error) => {
+                refusal.get_or_insert(error.to_string());
+                None
+            }
+        });
+        Ok(Some(usable.unwrap_or_else(|| Sources::none(refusal.as_deref(), meta))))
+    }
+}
+
+impl Sources {
+    fn new(vmlinux: &Path, meta: &Meta) -> std::result::Result<Self, slablab_trace::Error> {
+        let places = Vmlinux::open(vmlinux)?.places(&meta.sites)?;
+        let named = meta.sites.iter().zip(places);
+        let places: BTreeMap<_, _> =
+            named.filter_map(|(site, place)| Some((site.name.clone(), place?))).collect();
+        let note = format!(
+            "By {}, which knows {} of the {} call sites.",
+            vmlinux.display(),
+            places.len(),
+            meta.sites.len()
+        );
+        Ok(Self { places, note })
+    }
+
+    fn none(refusal: Option<&str>, meta: &Meta) -> Self {
+        let why = refusal.map_or_else(
+            || {
+                let release = match meta.kernel_release.as_str() {
+                    "" => "the recorded kernel",
+                    release => release,
+                };
+                format!("no vmlinux of {release} with debug information was found")
+            },
+            str::to_owned,
+        );
+        let note = format!(
+            "There is no flame graph by source directory: {why}. Name one with --vmlinux FILE; \
+             a distribution's debug package has it (Debian: linux-image-RELEASE-dbg), and a build \
+             with CONFIG_DEBUG_INFO_DWARF5=y."
+        );
+        Self { places: BTreeMap::new(), note }
+    }
+
+    /// Returns the flame graph of the bytes that `sites` waste, called `name`; none where nothing is wasted or no place
+    /// is known.
+    pub(crate) fn flame(&self, name: &str, sites: &[Site]) -> Option<Item> {
+        if self.places.is_empty() {
+            return None;
+        }
+        let title = format!("Bytes wasted at most at once, by source directory, {name}");
+        let how = format!("Given and not asked for, under the first allocator. {}", self.note);
+        let mut flame = Flame::new(title, "B", how);
+        for site in sites {
+            let waste = site.under.first().map_or(0, |under| under.waste_bytes_peak);
+            match self.places.get(&site.site) {
+                Some(place) => {
+                    let leaf = [place.function.as_str(), site.site.as_str()];
+                    flame.add(place.file.split('/').chain(leaf), waste);
+                }
+                None => flame.add(["(not in the debug information)", &site.site], waste),
+            }
+        }
+        (flame.weight() > 0).then_some(Item::Flame(flame))
+    }
+
+    /// Returns what the page says where there is no such graph.
+    pub(crate) fn missing(&self) -> Option<Item> {
+        self.places.is_empty().then(|| Item::Text(self.note.clone()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use slablab_replay::SiteUnder;
+
+    fn site(name: &str, waste_bytes_peak: u64) -> Site {
+        let under = vec![SiteUnder { waste_bytes_peak, ..SiteUnder::default() }];
+        Site { site: name.into(), under, ..Site::default() }
+    }
+
+    #[test]
+    fn a_site_stands_on_its_function_file_and_directories() {
+        let place = Place {
+            file: "kernel/trace/trace_events.c".into(),
+            function: "__trace_define_field".into(),
+            line: Some(121),
+        };
+        let places = [("__trace_define_field+0x38".to_owned(), place)].into();
+        let sources = Sources { places, note: String::new() };
+        let sites = [site("__trace_define_field+0x38", 40), site("f+0x1 [ext4]", 2)];
+        let Some(Item::Flame(flame)) = sources.flame("as recorded", &sites) else {
+            panic!("a flame graph")
+        };
+        assert_eq!(
+            flame.folded(),
+            "(not in the debug information);f+0x1 [ext4] 2\n\
+             kernel;trace;trace_events.c;__trace_define_field;__trace_define_field+0x38 40\n"
+        );
+        assert!(sources.missing().is_none());
+    }
+
+    #[test]
+    fn without_a_vmlinux_the_page_says_how_to_get_one() {
+        let meta = Meta { kernel_release: "6.1.0-test".into(), ..Meta::default() };
+        let sources = Sources::none(None, &meta);
+        assert!(sources.flame("as recorded", &[site("f+0x1", 8)]).is_none());
+        let Some(Item::Text(text)) = sources.missing() else { panic!("a sentence") };
+        assert!(text.contains("no vmlinux of 6.1.0-test") && text.contains("--vmlinux"), "{text}");
+    }
+}
