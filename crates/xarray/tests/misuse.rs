@@ -268,16 +268,32 @@ fn entries_of_many_indices_need_no_memory_to_change_or_go() {
 }
 
 #[test]
-fn a_range_that_begins_inside_a_larger_entry_is_stored_whole() {
+fn a_range_that_ends_inside_larger_entries_changes_all_of_them() {
     let array = RawXArray::new(Flags::NONE);
     array.lock().store_order(0, 7, Entry::value(1)).expect("memory");
-    array.lock().set_range(1, 191, Entry::value(2)).expect("memory");
+    array.lock().store_order(192, 3, Entry::value(1)).expect("memory");
+    array.lock().set_range(1, 195, Entry::value(2)).expect("memory");
     let guard = pin();
-    for index in 1..192 {
+    for index in 0..200 {
         assert_eq!(array.load(index, &guard), Entry::value(2), "index {index}");
     }
-    assert_eq!(array.load(0, &guard), Entry::NULL);
-    assert_eq!(array.load(192, &guard), Entry::NULL);
+    assert_eq!(array.load(200, &guard), Entry::NULL);
+}
+
+#[test]
+fn a_range_that_cuts_a_range_becomes_one_entry_with_it() {
+    let array = RawXArray::new(Flags::NONE);
+    array.lock().set_range(10, 30, Entry::value(1)).expect("memory");
+    array.lock().mark(10, Mark::M1);
+    for (first, last) in [(20, 40), (5, 12)] {
+        array.lock().set_range(first, last, Entry::value(first as usize)).expect("memory");
+    }
+    let guard = pin();
+    assert!((5..=40).all(|index| array.load(index, &guard) == Entry::value(5)));
+    assert!(array.get_mark(40, Mark::M1, &guard));
+    assert_eq!(array.entries(0, 100, Filter::Present, &guard).count(), 1);
+    assert_eq!(array.lock().remove(33), Entry::value(5));
+    assert!(array.is_empty());
 }
 
 #[test]

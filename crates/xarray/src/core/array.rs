@@ -341,11 +341,11 @@ impl Writer<'_> {
     }
 
     /// Stores an entry at all indices from `first` to `last`, or erases them (NULL). Entries of several indices
-    /// that lie partly outside are erased.
+    /// that lie partly outside change as a whole.
     ///
     /// # Errors
     ///
-    /// Invalid entries and reversed ranges; no memory, and then only such entries have gone.
+    /// Invalid entries and reversed ranges; no memory.
     pub fn set_range(&self, first: u64, last: u64, entry: Entry) -> Result<()> {
         self.store_range(first, last, entry)
     }

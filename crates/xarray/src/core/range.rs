@@ -147,27 +147,10 @@ impl Writer<'_> {
         }
     }
 
-    /// Fills a run of slots.
+    /// Makes one entry of a run of slots, and of entries that it touches.
     fn fill(&self, path: Steps<'_, '_>, node: &Dense, run: Run, entry: Entry) {
-        let first = node.digit(run.first);
-        let end = first + run.slots;
-        let canonical = node.canonical(first);
-        let is_entry = |offset: usize| {
-            let word = node.slot(offset).load();
-            word != Word::NULL && (node.shift() == 0 || !word.is_node())
-        };
-        if is_entry(canonical) && canonical + node.span(canonical) >= end {
-            // The old entry covers all of the run, and maybe more.
-            return node.slot(canonical).set_entry(entry);
-        }
-        if canonical < first {
-            self.clear_slots(node, canonical, node.span(canonical));
-        }
-        let last = node.canonical(end - 1);
-        if is_entry(last) && last + node.span(last) > end {
-            self.clear_slots(node, last, node.span(last));
-        }
-        let mask = span_mask(first, run.slots);
+        let (first, end) = self.widen(node, node.digit(run.first), run.slots);
+        let mask = span_mask(first, end - first);
         for mark in Mark::ALL {
             let old = node.marks(mark);
             let new = if self.is_inverted(mark) {
@@ -188,14 +171,10 @@ impl Writer<'_> {
         self.propagate_all(path, node);
     }
 
-    fn clear_slots(&self, node: &Dense, first: usize, slots: usize) {
-        for offset in first..first + slots {
-            node.set(offset, Word::NULL);
-        }
-        let mask = span_mask(first, slots);
-        for mark in Mark::ALL {
-            node.set_marks(mark, node.marks(mark) & !mask);
-        }
+    /// Returns the ends of a run with all slots of the entries that lie partly outside.
+    fn widen(&self, node: &Dense, first: usize, slots: usize) -> (usize, usize) {
+        let last = node.canonical(first + slots - 1);
+        (node.canonical(first), (first + slots).max(last + node.span(last)))
     }
 
     fn propagate_all(&self, path: Steps<'_, '_>, node: &Dense) {
@@ -205,8 +184,8 @@ impl Writer<'_> {
     }
 
     /// Stores an entry (or, with NULL, nothing) at all indices from `first` to `last`, in as few entries as
-    /// nodes allow; if they all lie inside a larger entry, at all indices of that. Entries that lie partly
-    /// outside are erased. The ways are made first: when memory runs out, nothing else has changed.
+    /// nodes allow. Of entries that lie partly outside, all indices change, as in Linux. The ways are made
+    /// first: when memory runs out, nothing has changed.
     pub(crate) fn store_range(&self, first: u64, last: u64, entry: Entry) -> Result<()> {
         let is_own = entry.is_internal() || entry.is_odd_pointer();
         if is_own || !entry.is_storable() || last < first {
@@ -215,17 +194,6 @@ impl Writer<'_> {
         if entry.is_null() {
             self.erase_range(first, last);
             return Ok(());
-        }
-        for end in [first, last] {
-            match self.next_entry(end, end) {
-                Some(found) if found.first <= first && found.last >= last => {
-                    return self.insert(first, entry).map(|_| ());
-                }
-                Some(found) if found.first < first || found.last > last => {
-                    self.erase(end);
-                }
-                _ => {}
-            }
         }
         if let Err(error) =
             Runs(Some(first), last).try_for_each(|run| self.reach(run.first, run.shift).map(|_| ()))
