@@ -93,6 +93,17 @@ static inline bool xa_is_retry(const void *entry)
 	return unlikely(entry == XA_RETRY_ENTRY);
 }
 
+/* The two below are met in Linux, where nodes and the rest of a multi-index entry are entries too. */
+static inline bool xa_is_node(const void *entry)
+{
+	return xa_is_internal(entry) && (unsigned long)entry > 4096;
+}
+
+static inline bool xa_is_sibling(const void *entry)
+{
+	return xa_is_internal(entry) && entry < xa_mk_internal(63);
+}
+
 /* Entries that only the array itself may store. */
 static inline bool xa_is_advanced(const void *entry)
 {

@@ -10,7 +10,7 @@ library=${CARGO_TARGET_DIR:-$root/target}/release/libslablab_xarray.a
 "$root/tools/need" gcc libc6-dev
 mkdir -p "$build"
 (cd "$root" && ${CARGO:-cargo} build --quiet --release -p slablab-xarray --features capi)
-for program in misuse; do
+for program in misuse threads; do
     gcc -std=gnu11 -g -O1 -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare -Werror -nostdinc -D__KERNEL__ \
         -I"$root/include" "$here/$program.c" "$here/host.c" "$library" -lpthread -o "$build/$program"
     "$build/$program"

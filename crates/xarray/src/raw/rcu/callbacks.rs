@@ -1,8 +1,13 @@
 //! Functions to be called when every reader has moved on: `call_rcu` for C, dropping for the typed face.
 //!
-//! Pending calls and one batch that waits, as in [`super::domain`].
+//! Pending calls and one batch that waits, as in [`super::domain`]. Calls are made by whoever defers another one
+//! (or waits for all), one batch at a time.
+//!
+//! # Lock order
+//!
+//! `RUNNING`, then `QUEUE`. Functions run under the first, so one that defers more leaves them for later.
 
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError, TryLockError};
 
 #[cfg(feature = "capi")]
 use super::process::synchronize;
@@ -31,8 +36,11 @@ struct Queue {
 static QUEUE: Mutex<Queue> =
     Mutex::new(Queue { pending: Vec::new(), waiting: Vec::new(), ticket: 0 });
 
+/// Held while a batch is being called.
+static RUNNING: Mutex<()> = Mutex::new(());
+
 fn with_queue<T>(f: impl FnOnce(&mut Queue) -> T) -> T {
-    f(&mut QUEUE.lock().unwrap_or_else(std::sync::PoisonError::into_inner))
+    f(&mut QUEUE.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
 /// Calls the function with the pointer, now or when all readers of now have moved on.
@@ -51,11 +59,16 @@ pub(crate) unsafe fn defer(pointer: *mut (), function: unsafe fn(*mut ())) {
     });
     if is_due {
         poll();
-        advance();
+        match RUNNING.try_lock() {
+            Ok(_held) => advance(),
+            Err(TryLockError::Poisoned(_held)) => advance(),
+            // Another thread is at it, or this one further up.
+            Err(TryLockError::WouldBlock) => {}
+        }
     }
 }
 
-/// Runs the batch that waited long enough, and lets the next one wait.
+/// Runs the batch that waited long enough, and lets the next one wait. Under `RUNNING`.
 fn advance() {
     let due = with_queue(|queue| {
         if !queue.waiting.is_empty() && !is_done(queue.ticket) {
@@ -71,11 +84,12 @@ fn advance() {
     }
 }
 
+/// Waits until all calls deferred before have been made, and have returned.
 #[cfg(feature = "capi")]
-/// Waits until all calls deferred before have been made.
 pub(crate) fn drain() {
     for _ in 0..2 {
         synchronize();
+        let _held = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
         advance();
     }
 }
