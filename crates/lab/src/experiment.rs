@@ -199,6 +199,24 @@ pub struct Design {
     pub warmups: usize,
 }
 
+impl Design {
+    /// Returns a design in which only variants differ.
+    #[must_use]
+    pub fn without_points(
+        variants: impl IntoIterator<Item = impl Into<String>>,
+        rounds: usize,
+        warmups: usize,
+    ) -> Self {
+        Self {
+            variants: variants.into_iter().map(Into::into).collect(),
+            point_name: String::new(),
+            points: vec![String::new()],
+            rounds,
+            warmups,
+        }
+    }
+}
+
 /// What a cell gave at one of several points that it went through.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Part {

@@ -61,8 +61,8 @@ impl Experiment for Lifo {
         Ok(Design { variants, point_name: "bytes".to_owned(), points, rounds: 1, warmups: 0 })
     }
 
-    fn prepare(&self, _setup: &mut Setup<'_>) -> Result<Box<dyn Bench>> {
-        Ok(Box::new(Bed { host: Host::build("lifo")? }))
+    fn prepare(&self, setup: &mut Setup<'_>) -> Result<Box<dyn Bench>> {
+        Ok(Box::new(Bed { host: Host::build("lifo", setup.request)? }))
     }
 }
 
@@ -72,21 +72,18 @@ struct Bed {
 
 impl Bench for Bed {
     fn observe(&mut self, cell: &Cell) -> Result<Observation> {
-        let facts = self.host.run(cell, &cell.variant, &[format!("size={}", cell.point)])?;
-        let summary = facts.iter().rfind(|fact| fact.contains_key("order"));
-        let summary = summary.ok_or_else(|| Error::Cell {
-            cell: cell.words(),
-            reason: "the module did not say the order".to_owned(),
-        })?;
+        let params = [format!("size={}", cell.point)];
+        let facts = self.host.run_under(cell, &cell.variant, &params)?;
+        let summary = facts
+            .iter()
+            .rfind(|fact| fact.contains_key("order"))
+            .ok_or_else(|| modules::failed(cell, "the module did not say the order"))?;
         let mut values = modules::numbers(summary, &["reused"]);
         values.insert("in_lifo_order".to_owned(), f64::from(u8::from(summary["order"] == "lifo")));
         Ok(Observation {
             values,
             detail: serde_json::json!({ "order": summary["order"] }),
-            command: format!(
-                "slablab insmod kernel/modules/lifo size={} --allocator {}",
-                cell.point, cell.variant
-            ),
+            command: self.host.command_under(&cell.variant, &params),
             ..Observation::default()
         })
     }

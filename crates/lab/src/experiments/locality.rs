@@ -58,19 +58,13 @@ impl Experiment for Locality {
     fn design(&self, request: &Request) -> Result<Design> {
         modules::allocator(request)?;
         churn(request)?;
-        Ok(Design {
-            variants: SOURCES.map(|(name, _, _)| name.to_owned()).to_vec(),
-            point_name: String::new(),
-            points: vec![String::new()],
-            rounds: if request.scale == Scale::Full { 31 } else { 7 },
-            warmups: 1,
-        })
+        let rounds = if request.scale == Scale::Full { 31 } else { 7 };
+        Ok(Design::without_points(SOURCES.map(|(name, _, _)| name), rounds, 1))
     }
 
     fn prepare(&self, setup: &mut Setup<'_>) -> Result<Box<dyn Bench>> {
         Ok(Box::new(Bed {
-            host: Host::build("locality")?,
-            allocator: modules::allocator(setup.request)?,
+            host: Host::build("locality", setup.request)?,
             churn: churn(setup.request)?,
         }))
     }
@@ -104,32 +98,24 @@ impl Experiment for Locality {
 
 struct Bed {
     host: Host,
-    allocator: String,
     churn: u32,
 }
 
 impl Bench for Bed {
     fn observe(&mut self, cell: &Cell) -> Result<Observation> {
-        let failed = |reason: String| Error::Cell { cell: cell.words(), reason };
         let source = SOURCES.iter().find(|(name, _, _)| *name == cell.variant);
         let (_, source, size) =
-            source.ok_or_else(|| failed("there is no such source".to_owned()))?;
+            source.ok_or_else(|| modules::failed(cell, "there is no such source"))?;
         let params =
             [format!("objects={OBJECTS}"), format!("churn={}", self.churn), "verbose=1".to_owned()];
-        let facts = self.host.run(cell, &self.allocator, &params)?;
+        let facts = self.host.run(cell, &params)?;
         let own = |fact: &&Fact| {
             fact.get("source").is_some_and(|s| s == source)
                 && fact.get("size").is_some_and(|s| s == size)
         };
         let own: Vec<&Fact> = facts.iter().filter(own).collect();
-        let mut observation = Observation {
-            command: format!(
-                "slablab insmod kernel/modules/locality {} --allocator {}",
-                params.join(" "),
-                self.allocator
-            ),
-            ..Observation::default()
-        };
+        let mut observation =
+            Observation { command: self.host.command(&params), ..Observation::default() };
         for fact in &own {
             observation.values.extend(modules::numbers(fact, &["lines", "pages", "near", "span"]));
             if let Some(walk_ns) = modules::number(fact, "walk_ns_median") {
@@ -139,7 +125,7 @@ impl Bench for Bed {
             }
         }
         if observation.values.len() < 5 {
-            return Err(failed("the module said too little of this source".to_owned()));
+            return Err(modules::failed(cell, "the module said too little of this source"));
         }
         observation.detail = serde_json::json!({ "offsets": offsets(&own) });
         Ok(observation)

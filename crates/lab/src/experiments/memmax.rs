@@ -1,13 +1,9 @@
 //! `memmax`: how large a block do kmalloc, `__get_free_pages` and vmalloc give?
 
-use super::modules::{self, Host};
+use super::modules::{self, Host, INTERFACES};
 use crate::{
-    Bench, Cell, Design, Engine, Error, Experiment, Metric, Nature, Observation, Request, Result,
-    Setup,
+    Bench, Cell, Design, Engine, Experiment, Metric, Nature, Observation, Request, Result, Setup,
 };
-
-/// The interfaces, in the order of the module's parameter `mode`.
-const INTERFACES: [&str; 3] = ["kmalloc", "__get_free_pages", "vmalloc"];
 
 /// The experiment.
 pub(crate) struct Memmax;
@@ -35,47 +31,32 @@ impl Experiment for Memmax {
 
     fn design(&self, request: &Request) -> Result<Design> {
         modules::allocator(request)?;
-        let variants = INTERFACES.map(str::to_owned).to_vec();
-        Ok(Design {
-            variants,
-            point_name: String::new(),
-            points: vec![String::new()],
-            rounds: 1,
-            warmups: 0,
-        })
+        Ok(Design::without_points(INTERFACES, 1, 0))
     }
 
     fn prepare(&self, setup: &mut Setup<'_>) -> Result<Box<dyn Bench>> {
-        Ok(Box::new(Bed {
-            host: Host::build("memmax")?,
-            allocator: modules::allocator(setup.request)?,
-        }))
+        Ok(Box::new(Bed { host: Host::build("memmax", setup.request)? }))
     }
 }
 
 struct Bed {
     host: Host,
-    allocator: String,
 }
 
 impl Bench for Bed {
     fn observe(&mut self, cell: &Cell) -> Result<Observation> {
+        // The module counts the interfaces in this order.
         let mode = INTERFACES.iter().position(|name| *name == cell.variant);
-        let mode = mode
-            .ok_or_else(|| Error::Request(format!("there is no interface '{}'", cell.variant)))?;
-        let facts = self.host.run(cell, &self.allocator, &[format!("mode={mode}")])?;
-        let last = facts.last().cloned().unwrap_or_default();
-        let values = modules::numbers(&last, &["bytes_max"]);
-        if values.is_empty() {
-            return Err(Error::Cell {
-                cell: cell.words(),
-                reason: "the module named no largest block".to_owned(),
-            });
-        }
-        let command = format!(
-            "slablab insmod kernel/modules/memmax mode={mode} --allocator {} --memory 1G",
-            self.allocator
-        );
-        Ok(Observation { values, command, ..Observation::default() })
+        let mode = mode.ok_or_else(|| modules::failed(cell, "there is no such interface"))?;
+        let params = [format!("mode={mode}")];
+        let facts = self.host.run(cell, &params)?;
+        let values = facts.last().map(|fact| modules::numbers(fact, &["bytes_max"]));
+        let values = values.filter(|values| !values.is_empty());
+        Ok(Observation {
+            values: values
+                .ok_or_else(|| modules::failed(cell, "the module named no largest block"))?,
+            command: self.host.command(&params),
+            ..Observation::default()
+        })
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! A size that an interface does not give has no row of values, and no point in the plot.
 
-use super::modules::{self, Host};
+use super::modules::{self, Host, INTERFACES};
 use crate::{
     Bench, Cell, Design, Engine, Error, Experiment, Metric, Nature, Observation, Request, Result,
     Scale, Setup,
@@ -25,19 +25,10 @@ impl Experiment for Memtim {
     }
 
     fn metrics(&self) -> Vec<Metric> {
+        let cycles = |key, name| Metric::less(key, name, "cycles", Nature::Sampled);
         vec![
-            Metric::less(
-                "cycles_median",
-                "cycles per allocation, median",
-                "cycles",
-                Nature::Sampled,
-            ),
-            Metric::less(
-                "cycles_p99",
-                "cycles per allocation, 99 of 100",
-                "cycles",
-                Nature::Sampled,
-            ),
+            cycles("cycles_median", "cycles per allocation, median"),
+            cycles("cycles_p99", "cycles per allocation, 99 of 100"),
         ]
     }
 
@@ -57,7 +48,7 @@ impl Experiment for Memtim {
             return Err(Error::Request(format!("sizes={wrong}: numbers of bytes are needed")));
         }
         Ok(Design {
-            variants: ["kmalloc", "__get_free_pages", "vmalloc"].map(str::to_owned).to_vec(),
+            variants: INTERFACES.map(str::to_owned).to_vec(),
             point_name: "bytes".to_owned(),
             points,
             rounds: if full { 31 } else { 7 },
@@ -66,31 +57,27 @@ impl Experiment for Memtim {
     }
 
     fn prepare(&self, setup: &mut Setup<'_>) -> Result<Box<dyn Bench>> {
-        Ok(Box::new(Bed {
-            host: Host::build("memtim")?,
-            allocator: modules::allocator(setup.request)?,
-        }))
+        Ok(Box::new(Bed { host: Host::build("memtim", setup.request)? }))
     }
 }
 
 struct Bed {
     host: Host,
-    allocator: String,
 }
 
 impl Bench for Bed {
     fn observe(&mut self, cell: &Cell) -> Result<Observation> {
-        let facts = self.host.run(cell, &self.allocator, &[format!("size={}", cell.point)])?;
+        let params = [format!("size={}", cell.point)];
+        let facts = self.host.run(cell, &params)?;
         let own = |fact: &&modules::Fact| fact.get("interface") == Some(&cell.variant);
-        let fact = facts.iter().find(own).ok_or_else(|| Error::Cell {
-            cell: cell.words(),
-            reason: "the module did not try this interface".to_owned(),
-        })?;
-        let values = modules::numbers(fact, &["cycles_median", "cycles_p99"]);
-        let command = format!(
-            "slablab insmod kernel/modules/memtim size={} --allocator {}",
-            cell.point, self.allocator
-        );
-        Ok(Observation { values, command, ..Observation::default() })
+        let fact = facts
+            .iter()
+            .find(own)
+            .ok_or_else(|| modules::failed(cell, "the module did not try this interface"))?;
+        Ok(Observation {
+            values: modules::numbers(fact, &["cycles_median", "cycles_p99"]),
+            command: self.host.command(&params),
+            ..Observation::default()
+        })
     }
 }

@@ -26,23 +26,28 @@ const TIMEOUT: Duration = Duration::from_secs(120);
 /// Memory of the machine that the module runs on.
 const MEMORY_BYTES: u64 = 1 << 30;
 
+/// The interfaces that are compared where a block is what is asked for.
+pub(super) const INTERFACES: [&str; 3] = ["kmalloc", "__get_free_pages", "vmalloc"];
+
 /// A line that a module logged, without its name.
 pub(super) type Fact = BTreeMap<String, String>;
 
-/// A compiled module.
+/// A compiled module, and the allocator that it runs on unless a cell says another.
 pub(super) struct Host {
     built: Built,
     folder: tempfile::TempDir,
     command: [OsString; 3],
+    allocator: String,
 }
 
 impl Host {
-    /// Compiles the module `name` of `kernel/modules`.
+    /// Compiles the module `name` of `kernel/modules`, for the allocator that `request` names.
     ///
     /// # Errors
     ///
-    /// If it is not found, or there is no compiler.
-    pub(super) fn build(name: &str) -> Result<Self> {
+    /// If it or the allocator is not found, or there is no compiler.
+    pub(super) fn build(name: &str, request: &Request) -> Result<Self> {
+        let allocator = allocator(request)?;
         let failed = |reason: String| Error::Request(format!("module {name}: {reason}"));
         let data = Data::find().map_err(|e| failed(e.to_string()))?;
         let module = data.module(name).map_err(|e| failed(e.to_string()))?;
@@ -53,7 +58,8 @@ impl Host {
         let built = toolchain::build(module.folder(), None, Flavor::Plain, folder.path())
             .map_err(|e| failed(e.to_string()))?;
         let exe = std::env::current_exe().map_err(|e| failed(format!("where is slablab? {e}")))?;
-        Ok(Self { built, folder, command: [exe.into(), "insmod".into(), "--child".into()] })
+        let command = [exe.into(), "insmod".into(), "--child".into()];
+        Ok(Self { built, folder, command, allocator })
     }
 
     /// Runs the module and returns the facts it logged.
@@ -61,8 +67,29 @@ impl Host {
     /// # Errors
     ///
     /// If init fails, the module crashes or logs nothing.
-    pub(super) fn run(&self, cell: &Cell, allocator: &str, params: &[String]) -> Result<Vec<Fact>> {
-        let failed = |reason: String| Error::Cell { cell: cell.words(), reason };
+    pub(super) fn run(&self, cell: &Cell, params: &[String]) -> Result<Vec<Fact>> {
+        self.run_under(cell, &self.allocator, params)
+    }
+
+    /// Returns what a person types to run the module as [`Host::run`] does.
+    pub(super) fn command(&self, params: &[String]) -> String {
+        self.command_under(&self.allocator, params)
+    }
+
+    /// As [`Host::command`], for [`Host::run_under`].
+    pub(super) fn command_under(&self, allocator: &str, params: &[String]) -> String {
+        let (name, params) = (&self.built.name, params.join(" "));
+        format!("slablab insmod kernel/modules/{name} {params} --allocator {allocator} --memory 1G")
+    }
+
+    /// As [`Host::run`], with an allocator of the cell's.
+    pub(super) fn run_under(
+        &self,
+        cell: &Cell,
+        allocator: &str,
+        params: &[String],
+    ) -> Result<Vec<Fact>> {
+        let failed = |reason: &str| self::failed(cell, reason);
         let job = Job {
             image: self.built.image.clone(),
             name: self.built.name.clone(),
@@ -96,13 +123,13 @@ impl Host {
             Event::Init { result } => init = Some(result),
             _ => {}
         })
-        .map_err(|e| failed(e.to_string()))?;
+        .map_err(|e| failed(&e.to_string()))?;
         if let Some(message) = refused {
-            return Err(failed(message));
+            return Err(failed(&message));
         }
         if end != host::End::Done || init != Some(0) {
             let last = log.lines().last().unwrap_or_default();
-            return Err(failed(format!(
+            return Err(failed(&format!(
                 "the module ended with {end:?}, init {init:?}: {last} {errors}"
             )));
         }
@@ -110,10 +137,15 @@ impl Host {
         let facts: Vec<Fact> =
             log.lines().filter_map(|line| line.strip_prefix(&prefix)).map(fact).collect();
         if facts.is_empty() {
-            return Err(failed("the module logged nothing".to_owned()));
+            return Err(failed("the module logged nothing"));
         }
         Ok(facts)
     }
+}
+
+/// Returns the error of a cell whose module did not say what is asked of it.
+pub(super) fn failed(cell: &Cell, reason: &str) -> Error {
+    Error::Cell { cell: cell.words(), reason: reason.to_owned() }
 }
 
 /// Returns the allocator that the request asks for.

@@ -48,13 +48,7 @@ impl Experiment for Replay {
         let names: Vec<&str> = BackendKind::ALL.iter().map(|kind| kind.name()).collect();
         let variants = request.list("allocators", &names);
         variants.iter().try_for_each(|name| kind(name).map(|_| ()))?;
-        Ok(Design {
-            variants,
-            point_name: String::new(),
-            points: vec![String::new()],
-            rounds: 1,
-            warmups: 0,
-        })
+        Ok(Design::without_points(variants, 1, 0))
     }
 
     fn prepare(&self, setup: &mut Setup<'_>) -> Result<Box<dyn Bench>> {
