@@ -23,8 +23,10 @@ pub(crate) trait Report: Serialize {
     /// Names the JSON schema, `slablab.<what>/<version>`; the version goes up when a field changes its meaning.
     const SCHEMA: &'static str;
 
-    /// Appends the lines and tables that a person reads.
-    fn text(&self, page: &mut Page);
+    /// Appends the lines and tables that a person reads; the table alone unless there is more to say.
+    fn text(&self, page: &mut Page) {
+        page.table(&self.csv());
+    }
 
     /// Returns the one table that a spreadsheet wants.
     fn csv(&self) -> Table;

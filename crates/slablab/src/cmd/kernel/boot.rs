@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde_json::Value;
 use slablab_vm::{Data, Initramfs, Kernel, Machine, Need, Workshop};
 
-use super::options::{AccelArg, SpecArgs, WorkshopArgs};
+use super::options::{GuestArgs, SpecArgs, WorkshopArgs};
 use crate::cli::OutputArgs;
 use crate::output::{self, Cell, Column, Page, Report, Table};
 use crate::progress::{Progress, StepBar};
@@ -28,10 +28,6 @@ pub(crate) struct Args {
     /// A script for the guest's shell (busybox) instead of a command
     #[arg(long, value_name = "FILE", conflicts_with = "command")]
     script: Option<PathBuf>,
-    /// Virtual CPUs
-    #[arg(long, value_name = "N", default_value_t = 2,
-          value_parser = clap::value_parser!(u32).range(1..=16))]
-    cpus: u32,
     /// Memory of the guest in MiB
     #[arg(long, value_name = "MIB", default_value_t = 1024,
           value_parser = clap::value_parser!(u32).range(64..=1_048_576))]
@@ -54,12 +50,11 @@ pub(crate) struct Args {
     #[arg(long, value_name = "SECONDS", default_value_t = 600,
           value_parser = clap::value_parser!(u64).range(1..=604_800))]
     limit: u64,
-    /// How guests run
-    #[arg(long, value_enum, default_value_t = AccelArg::Auto)]
-    accel: AccelArg,
     /// Keep console, rows and files in this folder
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
+    #[command(flatten)]
+    guest: GuestArgs,
     #[command(flatten)]
     spec: SpecArgs,
     #[command(flatten)]
@@ -114,11 +109,9 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     let spec = args.spec.spec(&args.allocator);
     let kernel = workshop.build(&spec, &mut |step| bar.show(&step))?;
     let initramfs = initramfs(args, &workshop, &kernel, &job, &mut bar)?;
-    let (accel, accel_why) =
-        slablab_vm::AccelChoice::from(args.accel)
-            .resolve(&workshop, &kernel, &mut |step| bar.show(&step))?;
+    let (accel, accel_why) = args.guest.accel.resolve(&workshop, &kernel, &mut bar)?;
     bar.clear();
-    let mut machine = Machine::new(kernel, args.cpus, initramfs);
+    let mut machine = Machine::new(kernel, args.guest.cpus, initramfs);
     machine.memory_mib = args.memory;
     machine.arguments.clone_from(&args.arguments);
     machine.silence = Duration::from_secs(args.silence);

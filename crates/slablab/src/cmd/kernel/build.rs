@@ -4,23 +4,18 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use serde::Serialize;
-use slablab_vm::{Data, Kernel, Need};
+use slablab_vm::{Kernel, Need};
 
-use super::options::{self, SpecArgs, WorkshopArgs};
+use super::options::KernelsArgs;
 use crate::cli::OutputArgs;
-use crate::output::{self, Cell, Column, Page, Report, Table};
+use crate::output::{self, Cell, Column, Report, Table};
 use crate::progress::StepBar;
 
 /// Build kernels, or find them in the cache
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
-    /// Allocators to build a kernel for [default: all]
-    #[arg(long, value_name = "NAME,..", value_delimiter = ',')]
-    allocators: Vec<String>,
     #[command(flatten)]
-    spec: SpecArgs,
-    #[command(flatten)]
-    workshop: WorkshopArgs,
+    kernels: KernelsArgs,
 }
 
 #[derive(Serialize)]
@@ -52,10 +47,6 @@ impl Row {
 impl Report for Built {
     const SCHEMA: &'static str = "slablab.kernel-build/1";
 
-    fn text(&self, page: &mut Page) {
-        page.table(&self.csv());
-    }
-
     fn csv(&self) -> Table {
         let mut table = Table::new([
             Column::name("kernel", "kernel"),
@@ -78,17 +69,10 @@ impl Report for Built {
 
 /// Runs `slablab kernel build`.
 pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
-    let data = Data::find()?;
-    let allocators = options::allocators(&args.allocators, &data);
-    args.spec.check(&data, &allocators)?;
     let mut bar = StepBar::default();
-    let workshop = args.workshop.open(&[Need::BUILD], &mut bar)?;
-    let mut kernels = Vec::new();
-    for allocator in allocators {
-        let spec = args.spec.spec(&allocator);
-        kernels.push(Row::of(&workshop.build(&spec, &mut |step| bar.show(&step))?));
-    }
+    let (_, kernels) = args.kernels.build(&[Need::BUILD], &mut bar)?;
     bar.clear();
-    output::print(&Built { kernels }, output, None)?;
+    let built = Built { kernels: kernels.iter().map(Row::of).collect() };
+    output::print(&built, output, None)?;
     Ok(ExitCode::SUCCESS)
 }

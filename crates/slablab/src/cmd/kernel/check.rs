@@ -4,9 +4,9 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use serde::Serialize;
-use slablab_vm::{AccelChoice, Interrupt, Need, Spec, install, missing};
+use slablab_vm::{Interrupt, Need, Spec, install, missing};
 
-use super::options::WorkshopArgs;
+use super::options::{AccelArg, WorkshopArgs};
 use crate::cli::OutputArgs;
 use crate::output::{self, Cell, Column, Page, Report, Table};
 use crate::progress::StepBar;
@@ -103,8 +103,7 @@ fn accel(args: &Args, interrupt: Interrupt) -> Result<(Option<String>, String)> 
     for allocator in workshop.data.allocators() {
         if let Some(kernel) = workshop.find(&Spec::plain(&allocator))? {
             let mut bar = StepBar::default();
-            let (accel, why) =
-                AccelChoice::Auto.resolve(&workshop, &kernel, &mut |step| bar.show(&step))?;
+            let (accel, why) = AccelArg::Auto.resolve(&workshop, &kernel, &mut bar)?;
             return Ok((Some(accel.name().into()), why));
         }
     }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 use slablab_vm::{
-    Accel, AccelChoice, Config, Data, Interrupt, Need, Source, Spec, Store, Workshop,
+    Accel, AccelChoice, Config, Data, Interrupt, Kernel, Need, Source, Spec, Store, Workshop,
 };
 
 use crate::progress::StepBar;
@@ -58,6 +58,56 @@ impl SpecArgs {
     }
 }
 
+/// Kernels that differ in their allocator.
+#[derive(Args, Debug, Clone)]
+pub(crate) struct KernelsArgs {
+    /// The allocators to build a kernel for [default: all]
+    #[arg(long, value_name = "NAME,..", value_delimiter = ',')]
+    allocators: Vec<String>,
+    #[command(flatten)]
+    spec: SpecArgs,
+    #[command(flatten)]
+    workshop: WorkshopArgs,
+}
+
+impl KernelsArgs {
+    /// Installs what `steps` need and this machine lacks, and returns the kernels, built where they are not there yet.
+    pub(crate) fn build(
+        &self,
+        steps: &[&[Need]],
+        bar: &mut StepBar,
+    ) -> Result<(Workshop, Vec<Kernel>)> {
+        let data = Data::find()?;
+        let allocators = allocators(&self.allocators, &data);
+        self.spec.check(&data, &allocators)?;
+        let workshop = self.workshop.open(steps, bar)?;
+        let specs: Vec<_> = allocators.iter().map(|name| self.spec.spec(name)).collect();
+        let kernels = build(&workshop, &specs, bar)?;
+        Ok((workshop, kernels))
+    }
+}
+
+/// Builds kernels, or finds them in the cache.
+pub(crate) fn build(workshop: &Workshop, specs: &[Spec], bar: &mut StepBar) -> Result<Vec<Kernel>> {
+    let mut kernels = Vec::new();
+    for spec in specs {
+        kernels.push(workshop.build(spec, &mut |step| bar.show(&step))?);
+    }
+    Ok(kernels)
+}
+
+/// How a guest runs.
+#[derive(Args, Debug, Clone)]
+pub(crate) struct GuestArgs {
+    /// Virtual CPUs
+    #[arg(long, value_name = "N", default_value_t = 2,
+          value_parser = clap::value_parser!(u32).range(1..=16))]
+    pub(crate) cpus: u32,
+    /// How guests run
+    #[arg(long, value_enum, default_value_t = AccelArg::Auto)]
+    pub(crate) accel: AccelArg,
+}
+
 /// Which accelerator runs the guests.
 #[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum AccelArg {
@@ -76,6 +126,19 @@ impl From<AccelArg> for AccelChoice {
             AccelArg::Kvm => Self::Only(Accel::Kvm),
             AccelArg::Tcg => Self::Only(Accel::Tcg),
         }
+    }
+}
+
+impl AccelArg {
+    /// Returns the accelerator, and why it is that one; a probe of KVM boots `kernel`.
+    pub(crate) fn resolve(
+        self,
+        workshop: &Workshop,
+        kernel: &Kernel,
+        bar: &mut StepBar,
+    ) -> Result<(Accel, String)> {
+        let choice = AccelChoice::from(self);
+        Ok(choice.resolve(workshop, kernel, &mut |step| bar.show(&step))?)
     }
 }
 

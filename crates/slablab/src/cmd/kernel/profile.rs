@@ -8,23 +8,16 @@ use anyhow::{Context, Result};
 use serde::Serialize;
 use slablab_lab::guest::{ProfileLoad, profile};
 use slablab_report::Flame;
-use slablab_vm::{AccelChoice, Data, Need};
+use slablab_vm::Need;
 
-use super::options::{self, AccelArg, SpecArgs, WorkshopArgs};
+use super::options::{GuestArgs, KernelsArgs};
 use crate::cli::OutputArgs;
-use crate::output::{self, Cell, Column, Page, Report, Table};
+use crate::output::{self, Cell, Column, Report, Table};
 use crate::progress::{Progress, StepBar};
 
 /// Draw a flame graph of a kernel under hackbench
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
-    /// The allocators [default: all]
-    #[arg(long, value_name = "NAME,..", value_delimiter = ',')]
-    allocators: Vec<String>,
-    /// Virtual CPUs
-    #[arg(long, value_name = "N", default_value_t = 2,
-          value_parser = clap::value_parser!(u32).range(1..=16))]
-    cpus: u32,
     /// Groups of 40 processes
     #[arg(long, value_name = "N", default_value_t = 10,
           value_parser = clap::value_parser!(u32).range(1..=1000))]
@@ -33,16 +26,13 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", default_value_t = 40,
           value_parser = clap::value_parser!(u32).range(1..))]
     loops: u32,
-    /// How guests run
-    #[arg(long, value_enum, default_value_t = AccelArg::Auto)]
-    accel: AccelArg,
     /// Where NAME.svg, NAME.folded and the consoles go
     #[arg(short, long, value_name = "DIR", default_value = "slablab-profile")]
     output: PathBuf,
     #[command(flatten)]
-    spec: SpecArgs,
+    guest: GuestArgs,
     #[command(flatten)]
-    workshop: WorkshopArgs,
+    kernels: KernelsArgs,
 }
 
 #[derive(Serialize)]
@@ -61,10 +51,6 @@ struct Row {
 
 impl Report for Profiled {
     const SCHEMA: &'static str = "slablab.kernel-profile/1";
-
-    fn text(&self, page: &mut Page) {
-        page.table(&self.csv());
-    }
 
     fn csv(&self) -> Table {
         let mut table = Table::new([
@@ -85,18 +71,12 @@ impl Report for Profiled {
 
 /// Runs `slablab kernel profile`.
 pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
-    let data = Data::find()?;
-    let allocators = options::allocators(&args.allocators, &data);
-    args.spec.check(&data, &allocators)?;
     let mut bar = StepBar::default();
-    let workshop = args.workshop.open(&[Need::BUILD, Need::BOOT, Need::PROFILE], &mut bar)?;
-    let mut kernels = Vec::new();
-    for allocator in &allocators {
-        kernels.push(workshop.build(&args.spec.spec(allocator), &mut |step| bar.show(&step))?);
-    }
-    let choice = AccelChoice::from(args.accel);
-    let (accel, _) = choice.resolve(&workshop, &kernels[0], &mut |step| bar.show(&step))?;
+    let steps = [Need::BUILD, Need::BOOT, Need::PROFILE];
+    let (workshop, kernels) = args.kernels.build(&steps, &mut bar)?;
+    let (accel, _) = args.guest.accel.resolve(&workshop, &kernels[0], &mut bar)?;
     bar.clear();
+    let cpus = args.guest.cpus;
     fs::create_dir_all(&args.output)
         .with_context(|| format!("{}: cannot make the folder", args.output.display()))?;
     let mut profiles = Vec::new();
@@ -105,8 +85,8 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
         let _progress = Progress::spinner(&format!("{name} under {}", accel.name()));
         let load = ProfileLoad { groups: args.groups, loops: args.loops };
         let folder = args.output.join(&name);
-        let profile = profile(&workshop, kernel, args.cpus, load, accel, &folder)?;
-        let title = format!("{name} {}, {} CPUs, {}", kernel.release(), args.cpus, accel.name());
+        let profile = profile(&workshop, kernel, cpus, load, accel, &folder)?;
+        let title = format!("{name} {}, {cpus} CPUs, {}", kernel.release(), accel.name());
         let how = format!(
             "perf record -e cpu-clock:k -a -g, hackbench -g {} -l {}",
             args.groups, args.loops

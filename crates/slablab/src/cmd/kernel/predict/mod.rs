@@ -15,7 +15,7 @@ use clap::Subcommand;
 use serde::Serialize;
 use slablab_lab::guest::{Recorder, Recording};
 use slablab_trace::{ImportOptions, SlabSnapshot, TraceReader};
-use slablab_vm::{Accel, AccelChoice, Data, Kernel, Need, Spec, Workshop};
+use slablab_vm::{Accel, Data, Kernel, Need, Spec, Workshop};
 
 use super::options::{self, AccelArg, WorkshopArgs};
 use crate::cli::OutputArgs;
@@ -105,12 +105,8 @@ impl Site {
         let folder = options::results_folder(common.output.as_deref(), &format!("predict-{case}"))?;
         let mut bar = StepBar::default();
         let workshop = common.workshop.open(&[Need::BUILD, Need::BOOT], &mut bar)?;
-        let mut kernels = Vec::new();
-        for spec in specs {
-            kernels.push(workshop.build(spec, &mut |step| bar.show(&step))?);
-        }
-        let choice = AccelChoice::from(common.accel);
-        let (accel, _) = choice.resolve(&workshop, &kernels[0], &mut |step| bar.show(&step))?;
+        let kernels = options::build(&workshop, specs, &mut bar)?;
+        let (accel, _) = common.accel.resolve(&workshop, &kernels[0], &mut bar)?;
         bar.clear();
         Ok((Self { workshop, accel, folder }, kernels))
     }
