@@ -80,6 +80,29 @@ fn doing_and_undoing_is_the_identity() {
 }
 
 #[test]
+fn a_cache_for_every_site_passes_over_those_that_have_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = synthetic(folder.path(), 40_000, 21);
+    let reader = TraceReader::open(&path).unwrap();
+    let meta = reader.meta();
+    let recorded = replay(&reader, &Plan::default(), &mut |_| ()).unwrap();
+    assert!(recorded.sites.iter().any(|site| !site.cache.is_empty()), "some have a cache");
+    let kmalloc = recorded.sites.iter().filter(|site| site.cache.is_empty());
+    let by_name = kmalloc.fold(Changes::default(), |changes, site| {
+        let id = meta.sites.iter().position(|known| known.name == site.site).unwrap();
+        changes.dedicate(&site.site, vec![id as u32])
+    });
+    let allocators = |changes| {
+        let plan = Plan { changes, watched: vec![0], ..Plan::default() };
+        what_if(&reader, &plan, &mut |_| ()).unwrap().after.allocators
+    };
+    let every = Changes::default().dedicate_every(meta, 0);
+    assert_eq!(allocators(every), allocators(by_name));
+    let text = stdout(&["whatif", path.to_str().unwrap(), "--per-site"]);
+    assert!(text.contains("a cache of its own for each call site of kmalloc"), "{text}");
+}
+
+#[test]
 fn at_the_peak_the_caches_are_what_the_machine_holds() {
     let folder = tempfile::tempdir().unwrap();
     for seed in 5..8 {

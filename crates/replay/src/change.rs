@@ -15,6 +15,8 @@ use slablab_trace::{Cache, Event, Kind, Meta, NONE, Site};
 pub struct Changes {
     /// Caches made for kmalloc call sites
     pub dedicated: Vec<Dedicated>,
+    /// What `dedicated` has to be
+    pub dedication: Dedication,
     /// Caches, by name, whose objects come from kmalloc instead
     pub undedicated: Vec<String>,
     /// kmalloc size classes in bytes, rising; the recorded kernel's if `None`
@@ -25,6 +27,16 @@ pub struct Changes {
     pub sharing: Sharing,
     /// Tunables of all caches
     pub tunables: Tunables,
+}
+
+/// Which call sites the dedicated caches are for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Dedication {
+    /// Those that somebody named: each cache must have a site that calls kmalloc
+    #[default]
+    Named,
+    /// Every one: those that do not call kmalloc are passed over
+    Every,
 }
 
 /// Whether caches that are alike share slabs.
@@ -64,6 +76,16 @@ impl Changes {
     #[must_use]
     pub fn dedicate(mut self, name: impl Into<String>, sites: Vec<u32>) -> Self {
         self.dedicated.push(Dedicated { name: name.into(), sites, align: 0 });
+        self
+    }
+
+    /// Gives every kmalloc site of the trace a cache, called like it and aligned so; 0 for the default.
+    #[must_use]
+    pub fn dedicate_every(mut self, meta: &Meta, align: u32) -> Self {
+        let dedicated =
+            |(i, site): (u32, &Site)| Dedicated { name: site.name.clone(), sites: vec![i], align };
+        self.dedicated = (0..).zip(&meta.sites).map(dedicated).collect();
+        self.dedication = Dedication::Every;
         self
     }
 

@@ -44,7 +44,7 @@ mod whatif;
 
 pub use advice::{Advice, AdviceList, Change, Layout, Worth};
 pub use advise::advise;
-pub use change::{Changes, Dedicated, Sharing};
+pub use change::{Changes, Dedicated, Dedication, Sharing};
 pub use error::Error;
 pub use gauge::Level;
 pub use lifetimes::LifetimeSummary;

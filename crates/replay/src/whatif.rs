@@ -6,7 +6,7 @@
 use serde::Serialize;
 use slablab_trace::{Meta, TraceReader};
 
-use crate::change::Changes;
+use crate::change::{Changes, Dedication};
 use crate::error::Error;
 use crate::plan::Plan;
 use crate::replay::replay_all;
@@ -185,6 +185,9 @@ pub fn what_if(
 
 /// Refuses a dedicated site that does not allocate by kmalloc: the change would be silently without effect.
 fn check_sites(changes: &Changes, meta: &Meta, before: &Replay) -> Result<(), ChangeError> {
+    if changes.dedication == Dedication::Every {
+        return Ok(());
+    }
     for dedicated in &changes.dedicated {
         let names = || dedicated.sites.iter().map(|site| meta.sites[*site as usize].name.as_str());
         let by_cache =

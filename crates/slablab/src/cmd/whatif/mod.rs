@@ -11,8 +11,8 @@ use anyhow::{Context, Result, bail};
 use serde::Serialize;
 use slablab_kmem::{BackendKind, Order, Tunables};
 use slablab_replay::{
-    Changes, Dedicated, Difference, Plan, SelectError, Sharing, WhatIf, at_peak, select_sites,
-    what_if,
+    Changes, Dedicated, Dedication, Difference, Plan, SelectError, Sharing, WhatIf, at_peak,
+    select_sites, what_if,
 };
 use slablab_trace::{Meta, SlubCache};
 
@@ -140,7 +140,7 @@ fn changes(args: &Args, meta: &Meta) -> Result<Changes> {
             batch: args.batch,
             ..Tunables::default()
         },
-        dedicated: Vec::new(),
+        ..Changes::default()
     };
     for spec in &args.dedicate {
         changes.dedicated.push(dedicated(spec, args.align.unwrap_or(0), meta)?);
@@ -152,7 +152,7 @@ fn changes(args: &Args, meta: &Meta) -> Result<Changes> {
         if meta.sites.is_empty() {
             bail!(SelectError::NoSites);
         }
-        changes.dedicated = per_site(meta, args.align.unwrap_or(0));
+        changes = changes.dedicate_every(meta, args.align.unwrap_or(0));
     }
     check_heeded(args)?;
     if args.no_merge && changes.is_empty() {
@@ -227,12 +227,6 @@ fn dedicated(spec: &str, align: u32, meta: &Meta) -> Result<Dedicated> {
     Ok(Dedicated { name, sites, align })
 }
 
-/// Returns a cache for each call site, called like it.
-fn per_site(meta: &Meta, align: u32) -> Vec<Dedicated> {
-    let sites = (0..).zip(&meta.sites);
-    sites.map(|(i, site)| Dedicated { name: site.name.clone(), sites: vec![i], align }).collect()
-}
-
 fn parse_align(text: &str) -> Result<u32, String> {
     match text.parse() {
         Ok(align) if u32::is_power_of_two(align) && (8..=4096).contains(&align) => Ok(align),
@@ -243,7 +237,12 @@ fn parse_align(text: &str) -> Result<u32, String> {
 /// Says the changes in words.
 fn describe(changes: &Changes, meta: &Meta) -> Vec<String> {
     let mut words = Vec::new();
-    for dedicated in changes.dedicated.iter().take(20) {
+    let (every, named) = match changes.dedication {
+        Dedication::Every => (Some("a cache of its own for each call site of kmalloc"), &[][..]),
+        Dedication::Named => (None, &changes.dedicated[..]),
+    };
+    words.extend(every.map(str::to_owned));
+    for dedicated in named.iter().take(20) {
         let sizes = dedicated.sites.iter().map(|site| meta.sites[*site as usize].bytes_req_max);
         words.push(format!(
             "cache {} of {} B for {} call site(s)",
@@ -252,8 +251,8 @@ fn describe(changes: &Changes, meta: &Meta) -> Vec<String> {
             dedicated.sites.len()
         ));
     }
-    if changes.dedicated.len() > 20 {
-        words.push(format!("... and {} caches more", changes.dedicated.len() - 20));
+    if named.len() > 20 {
+        words.push(format!("... and {} caches more", named.len() - 20));
     }
     words.extend(changes.undedicated.iter().map(|name| format!("cache {name} goes to kmalloc")));
     if let Some(classes) = &changes.classes {
