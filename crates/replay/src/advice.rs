@@ -7,6 +7,7 @@
 //! it is the change's doing, which [`Advice::caveat`] then says.
 
 use std::cmp::Ordering;
+use std::fmt;
 
 use serde::Serialize;
 use slablab_trace::Meta;
@@ -29,9 +30,9 @@ pub struct Advice {
     pub change: Change,
     /// Call site, or the class of sizes, that it is about
     pub subject: String,
-    /// Allocations of the site, or in the class
+    /// Allocations of the site; for a class, of the site with most objects that fit, as are the layouts and lifetimes
     pub allocs: u64,
-    /// The most objects alive at once
+    /// The most objects alive at once; for a class, of each site that fits, together
     pub live_peak: u64,
     /// Bytes of an object as asked for, the most
     pub object_bytes: u64,
@@ -79,6 +80,15 @@ pub enum Change {
         /// Its bytes
         bytes: u32,
     },
+}
+
+impl fmt::Display for Change {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Dedicate { .. } => f.write_str("own cache"),
+            Self::Class { bytes } => write!(f, "class {bytes}"),
+        }
+    }
 }
 
 /// Whether a change is worth doing.
@@ -173,14 +183,15 @@ pub(crate) fn judge(idea: &Idea<'_>, before: &Verdict, after: &Verdict) -> Advic
     let (lies, would_lie) = (layout(before), layout(after));
     // Dense objects need this share of a page each.
     let dense = (idea.object_bytes.max(8) as f64 / PAGE_BYTES as f64).min(1.0);
-    let scattered = idea.site.live_peak >= WALK_OBJECTS_MIN
+    let scattered = matches!(idea.change, Change::Dedicate { .. })
+        && idea.site.live_peak >= WALK_OBJECTS_MIN
         && lies.pages_per_object > dense * SCATTERED_TIMES
         && lies.pages_per_walk > 1;
     let mut advice = Advice {
         change: idea.change.clone(),
         subject: idea.subject.clone(),
         allocs: idea.site.allocs,
-        live_peak: idea.site.live_peak,
+        live_peak: idea.live_peak,
         object_bytes: idea.object_bytes,
         class_bytes: idea.class_bytes,
         saved_bytes_at_peak: saved(|v| v.held_bytes_at_peak),
@@ -189,8 +200,8 @@ pub(crate) fn judge(idea: &Idea<'_>, before: &Verdict, after: &Verdict) -> Advic
         slab_bytes: slab_bytes_max(&before.allocator).max(slab_bytes_max(&after.allocator)),
         before: lies,
         after: would_lie,
-        fast_share_before: fast_share(&before.allocator),
-        fast_share_after: fast_share(&after.allocator),
+        fast_share_before: before.allocator.alloc_fast_share(),
+        fast_share_after: after.allocator.alloc_fast_share(),
         scattered,
         lifetime_ns_p50: idea.site.lifetime.p50_ns,
         worth: Worth::Little,
@@ -228,12 +239,6 @@ pub(crate) fn best_first(a: &Advice, b: &Advice) -> Ordering {
 
 fn slab_bytes_max(allocator: &Allocator) -> u64 {
     allocator.caches.iter().map(|cache| PAGE_BYTES << cache.order).max().unwrap_or(0)
-}
-
-fn fast_share(allocator: &Allocator) -> f64 {
-    let count = |name| allocator.paths.get(name).copied().unwrap_or(0) as f64;
-    let all = count("alloc_fastpath") + count("alloc_slowpath");
-    if all == 0.0 { 0.0 } else { count("alloc_fastpath") / all }
 }
 
 #[cfg(test)]

@@ -77,13 +77,15 @@ pub(crate) struct Idea<'a> {
     pub(crate) change: Change,
     changes: Changes,
     classes: ClassSet,
-    /// The site it is about; the largest one in the class for a size class
+    /// The site it is about; for a size class, the one with most objects that fit
     pub(crate) site: &'a Site,
     /// Place of the site in the trace's table
     pub(crate) index: usize,
     pub(crate) subject: String,
     pub(crate) class_bytes: u64,
     pub(crate) object_bytes: u64,
+    /// The most objects alive at once that it is about; of several sites, the sum
+    pub(crate) live_peak: u64,
     /// At least what could come of it, to try the best first
     hope: u64,
 }
@@ -134,6 +136,7 @@ impl<'a> Search<'a> {
                 subject: site.site.clone(),
                 class_bytes,
                 object_bytes: self.meta.sites[index].bytes_req_max,
+                live_peak: site.live_peak,
                 hope: site.under[0].waste_bytes_peak.max(held / 16),
             });
         }
@@ -164,8 +167,10 @@ impl<'a> Search<'a> {
             if hope < WORTH_BYTES_MIN || most as f64 > hope as f64 * ONE_SITE_SHARE {
                 continue;
             }
-            let largest = sites.iter().max_by_key(|(_, site, _)| site.live_peak);
+            let fitting = || sites.iter().filter(|(_, _, fits)| *fits <= bytes);
+            let largest = fitting().max_by_key(|(_, site, _)| site.live_peak);
             let Some(&(index, site, _)) = largest else { continue };
+            let live_peak = fitting().map(|(_, site, _)| site.live_peak).sum();
             let mut set = ClassSet::default();
             set.add(class);
             let bytes = bytes as u32;
@@ -178,6 +183,7 @@ impl<'a> Search<'a> {
                 subject: format!("kmalloc-{class_bytes}"),
                 class_bytes,
                 object_bytes: u64::from(bytes),
+                live_peak,
                 hope,
             });
         }

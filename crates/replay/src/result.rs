@@ -90,6 +90,26 @@ pub struct Allocator {
     pub watched: Vec<u64>,
 }
 
+impl Allocator {
+    /// Returns the share of allocations that took the fast path; 0 where there were none.
+    #[must_use]
+    pub fn alloc_fast_share(&self) -> f64 {
+        self.share_of_paths("alloc_fastpath", "alloc_slowpath")
+    }
+
+    /// Returns the share of frees that took the fast path; 0 where there were none.
+    #[must_use]
+    pub fn free_fast_share(&self) -> f64 {
+        self.share_of_paths("free_fastpath", "free_slowpath")
+    }
+
+    fn share_of_paths(&self, path: &str, other: &str) -> f64 {
+        let count = |name| self.paths.get(name).copied().unwrap_or(0) as f64;
+        let all = count(path) + count(other);
+        if all == 0.0 { 0.0 } else { count(path) / all }
+    }
+}
+
 /// Memory that is held and not asked for, by reason.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Fragmentation {

@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use serde::Serialize;
 use slablab_kmem::BackendKind;
 use slablab_replay::{
-    Advice, AdviceList, Change, Moment, Plan, WhatIf, Worth, advise, at_peak, nearest_name,
+    Advice, AdviceList, Change, Layout, Moment, Plan, WhatIf, Worth, advise, at_peak, nearest_name,
     patch_skeleton, select_sites, what_if,
 };
 use slablab_trace::{Meta, TraceReader};
@@ -194,9 +194,10 @@ fn table(advice: &[&Advice]) -> Table {
         Column::name("worth", "worth"),
     ]);
     for advice in advice {
-        let change = match &advice.change {
-            Change::Dedicate { .. } => "own cache".to_owned(),
-            Change::Class { bytes } => format!("class {bytes}"),
+        // Nobody walks the objects of a class.
+        let lines = |layout: Layout| match advice.change {
+            Change::Dedicate { .. } => Cell::Count(layout.lines_per_walk),
+            Change::Class { .. } => Cell::Missing,
         };
         let worth = match advice.worth {
             Worth::Saves => "saves",
@@ -206,14 +207,14 @@ fn table(advice: &[&Advice]) -> Table {
         };
         table.row([
             Cell::text(&advice.subject),
-            Cell::Text(change),
+            Cell::Text(advice.change.to_string()),
             Cell::Bytes(advice.object_bytes),
             Cell::Bytes(advice.class_bytes),
             Cell::Count(advice.live_peak),
             Cell::SignedBytes(advice.saved_bytes_at_peak),
             Cell::SignedBytes(advice.saved_bytes_mean),
-            Cell::Count(advice.before.lines_per_walk),
-            Cell::Count(advice.after.lines_per_walk),
+            lines(advice.before),
+            lines(advice.after),
             Cell::Share(advice.fast_share_before),
             Cell::Share(advice.fast_share_after),
             Cell::text(worth),

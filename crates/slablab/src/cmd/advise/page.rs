@@ -1,6 +1,6 @@
 //! The page of an advice: what each change would save, how the objects would lie, and why.
 
-use slablab_replay::{Advice, AdviceList, Allocator, Change};
+use slablab_replay::{Advice, AdviceList, Allocator, Change, Layout};
 use slablab_report::{
     BarGroup, Bars, Column, DataTable, Document, Fact, Item, Plot, Section, Value, Waterfall, human,
 };
@@ -36,7 +36,7 @@ pub(super) fn document(
     let walks = Some(walks(&useful)).filter(|bars| !bars.groups.is_empty());
     let walks = walks.map(|bars| Item::Plot(Plot::Bars(bars)));
     let mut items: Vec<Item> = saved.into_iter().chain(walks).collect();
-    items.push(Item::Table(table(&list.advice)));
+    items.extend([table(&list.advice), reasons(&list.advice)].map(Item::Table));
     let changes = Section {
         title: "What each change would do".to_owned(),
         method: "Each was tried by replaying the part of the trace that it can touch.".to_owned(),
@@ -77,7 +77,7 @@ fn answers(useful: &[&Advice]) -> Vec<String> {
 fn name(advice: &Advice) -> String {
     match &advice.change {
         Change::Dedicate { .. } => advice.subject.clone(),
-        Change::Class { bytes } => format!("{}, class {bytes}", advice.subject),
+        class @ Change::Class { .. } => format!("{}, {class}", advice.subject),
     }
 }
 
@@ -99,7 +99,8 @@ fn saved(useful: &[&Advice], together: &Together) -> Waterfall {
 }
 
 fn walks(useful: &[&Advice]) -> Bars {
-    let gathers = useful.iter().filter(|a| a.before.lines_per_walk != a.after.lines_per_walk);
+    let sites = useful.iter().filter(|a| matches!(a.change, Change::Dedicate { .. }));
+    let gathers = sites.filter(|a| a.before.lines_per_walk != a.after.lines_per_walk);
     let group = |advice: &&Advice| BarGroup {
         name: name(advice),
         bars: vec![
@@ -129,34 +130,47 @@ fn table(advice: &[Advice]) -> DataTable {
         ("after", ""),
         ("fast path", ""),
         ("after", ""),
-        ("why", ""),
-        ("but", ""),
     ];
     let row = |advice: &Advice| {
-        let change = match &advice.change {
-            Change::Dedicate { .. } => "own cache".to_owned(),
-            Change::Class { bytes } => format!("class {bytes}"),
+        // Nobody walks the objects of a class.
+        let lines = |layout: Layout| match advice.change {
+            Change::Dedicate { .. } => Value::Number(layout.lines_per_walk as f64),
+            Change::Class { .. } => Value::Missing,
         };
         vec![
             Value::text(&advice.subject),
-            Value::Text(change),
+            Value::Text(advice.change.to_string()),
             Value::Number(advice.object_bytes as f64),
             Value::Number(advice.class_bytes as f64),
             Value::Number(advice.live_peak as f64),
             Value::Number(advice.saved_bytes_at_peak as f64),
             Value::Number(advice.saved_bytes_mean as f64),
-            Value::Number(advice.before.lines_per_walk as f64),
-            Value::Number(advice.after.lines_per_walk as f64),
+            lines(advice.before),
+            lines(advice.after),
             Value::Share(advice.fast_share_before),
             Value::Share(advice.fast_share_after),
+        ]
+    };
+    DataTable {
+        title: "All that was tried".to_owned(),
+        how: "What is worth doing first; both parts by bytes saved at the peak.".to_owned(),
+        columns: columns.map(|(head, unit)| Column::new(head, unit)).to_vec(),
+        rows: advice.iter().map(row).collect(),
+    }
+}
+
+fn reasons(advice: &[Advice]) -> DataTable {
+    let row = |advice: &Advice| {
+        vec![
+            Value::Text(name(advice)),
             Value::text(&advice.reason),
             advice.caveat.as_ref().map_or(Value::Missing, Value::text),
         ]
     };
     DataTable {
-        title: "All that was tried".to_owned(),
-        how: "Best first, by bytes saved at the peak.".to_owned(),
-        columns: columns.map(|(head, unit)| Column::new(head, unit)).to_vec(),
+        title: "Why, and what speaks against it".to_owned(),
+        how: "In the same order.".to_owned(),
+        columns: ["call site or class", "why", "but"].map(|head| Column::new(head, "")).to_vec(),
         rows: advice.iter().map(row).collect(),
     }
 }

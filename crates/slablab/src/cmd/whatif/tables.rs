@@ -47,15 +47,9 @@ pub(super) fn totals(before: &Allocator, after: &Allocator) -> Table {
     };
     share("internal fragmentation at peak", |a| a.at_peak.internal_share);
     share("external fragmentation at peak", |a| a.at_peak.external_share);
-    share("allocations on the fast path", |a| fast(a, "alloc_fastpath", "alloc_slowpath"));
-    share("frees on the fast path", |a| fast(a, "free_fastpath", "free_slowpath"));
+    share("allocations on the fast path", Allocator::alloc_fast_share);
+    share("frees on the fast path", Allocator::free_fast_share);
     table
-}
-
-fn fast(allocator: &Allocator, fast: &str, slow: &str) -> f64 {
-    let count = |name| allocator.paths.get(name).copied().unwrap_or(0) as f64;
-    let all = count(fast) + count(slow);
-    if all == 0.0 { 0.0 } else { count(fast) / all }
 }
 
 /// Returns the table of the caches that hold more or less than before: the new ones, and the neighbours.
