@@ -11,7 +11,7 @@ pub struct KeySet {
 pub struct Random(pub u64);
 
 impl Random {
-    pub fn next(&mut self) -> u64 {
+    pub fn draw(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -20,7 +20,7 @@ impl Random {
     }
 
     pub fn below(&mut self, end: u64) -> u64 {
-        ((u128::from(self.next()) * u128::from(end)) >> 64) as u64
+        ((u128::from(self.draw()) * u128::from(end)) >> 64) as u64
     }
 
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
@@ -62,7 +62,7 @@ pub fn sparse(n: u64, k: u64) -> KeySet {
 /// Random 62-bit numbers.
 pub fn random(n: u64) -> KeySet {
     let mut random = Random(62);
-    let mut draw = || (0..n).map(|_| random.next() >> 2).collect::<Vec<_>>();
+    let mut draw = || (0..n).map(|_| random.draw() >> 2).collect::<Vec<_>>();
     let (present, absent) = (draw(), draw());
     set("random 62-bit", present, absent)
 }

@@ -172,6 +172,5 @@ pub fn round(peer: &mut dyn Peer, orders: &Orders, times: &mut Times) {
         peer.erase(&orders.ascending);
         true
     });
-    drop(note);
     times.bytes_per_entry = bytes as f64 / n as f64;
 }

@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use slablab_xarray::Guard;
 
 use crate::raw::chain::Chain;
-use crate::table::bucket_of;
+use crate::table::hash;
 use crate::{Error, Probe, ProbeTable};
 
 /// A hash table with `2^BITS` buckets.
@@ -23,7 +23,7 @@ pub type Hash512 = Chained<9>;
 impl<const BITS: u32> Chained<BITS> {
     #[inline]
     fn bucket(&self, address: u64) -> &Chain {
-        &self.buckets[bucket_of(address, BITS)]
+        &self.buckets[(hash(address) >> (u64::BITS - BITS)) as usize]
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, usize> {

@@ -77,8 +77,8 @@ pub trait ProbeTable: Send + Sync {
     }
 }
 
-/// Spreads an address over `2^bits` buckets. Linux: `hash_ptr`, with the golden ratio of 64 bits.
+/// Hashes an address: the upper bits are the best. Linux: `hash_ptr`, with the golden ratio of 64 bits.
 #[inline]
-pub(crate) const fn bucket_of(address: u64, bits: u32) -> usize {
-    (address.wrapping_mul(0x61c8_8646_80b5_83eb) >> (64 - bits)) as usize
+pub(crate) const fn hash(address: u64) -> u64 {
+    address.wrapping_mul(0x61c8_8646_80b5_83eb)
 }

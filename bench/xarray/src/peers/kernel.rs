@@ -5,20 +5,31 @@ use std::path::Path;
 
 use super::Peer;
 
+type New = unsafe extern "C" fn() -> *mut c_void;
+type Free = unsafe extern "C" fn(*mut c_void);
+type Count = unsafe extern "C" fn() -> u64;
+type Insert = unsafe extern "C" fn(*mut c_void, *const u64, *const u64, u64);
+type Erase = unsafe extern "C" fn(*mut c_void, *const u64, u64);
+type Hit = unsafe extern "C" fn(*mut c_void, *const u64, u64) -> u64;
+type Chain = unsafe extern "C" fn(*mut c_void, u64, u64) -> u64;
+type Iterate = unsafe extern "C" fn(*mut c_void) -> u64;
+type ReadUntil = unsafe extern "C" fn(*mut c_void, *const u64, u64, *const c_char) -> u64;
+type WriteUntil =
+    unsafe extern "C" fn(*mut c_void, *const u64, *const u64, u64, *const c_char) -> u64;
+
 /// One build of it.
 pub struct Library {
     pub name: String,
-    new: unsafe extern "C" fn() -> *mut c_void,
-    free: unsafe extern "C" fn(*mut c_void),
-    bytes: unsafe extern "C" fn() -> u64,
-    insert: unsafe extern "C" fn(*mut c_void, *const u64, *const u64, u64),
-    erase: unsafe extern "C" fn(*mut c_void, *const u64, u64),
-    hit: unsafe extern "C" fn(*mut c_void, *const u64, u64) -> u64,
-    chain: unsafe extern "C" fn(*mut c_void, u64, u64) -> u64,
-    iterate: unsafe extern "C" fn(*mut c_void) -> u64,
-    pub read_until: unsafe extern "C" fn(*mut c_void, *const u64, u64, *const c_char) -> u64,
-    pub write_until:
-        unsafe extern "C" fn(*mut c_void, *const u64, *const u64, u64, *const c_char) -> u64,
+    new: New,
+    free: Free,
+    bytes: Count,
+    insert: Insert,
+    erase: Erase,
+    hit: Hit,
+    chain: Chain,
+    iterate: Iterate,
+    pub read_until: ReadUntil,
+    pub write_until: WriteUntil,
 }
 
 impl Library {
@@ -47,29 +58,28 @@ impl Library {
         // SAFETY: the library is ours and has no constructors.
         let handle = unsafe { libc::dlopen(file.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
         assert!(!handle.is_null(), "{}: {}", path.display(), dl_error());
-        /// Looks a function up and gives it the type of the field it is for.
         macro_rules! function {
-            ($symbol:literal) => {{
+            ($symbol:literal, $type:ty) => {{
                 // SAFETY: the handle is open, the name ends with zero.
                 let address =
                     unsafe { libc::dlsym(handle, concat!($symbol, "\0").as_ptr().cast()) };
                 assert!(!address.is_null(), "{} has no {}", path.display(), $symbol);
                 // SAFETY: kxa.c declares it with this type.
-                unsafe { std::mem::transmute(address) }
+                unsafe { std::mem::transmute::<*mut c_void, $type>(address) }
             }};
         }
         Self {
             name,
-            new: function!("kxa_new"),
-            free: function!("kxa_free"),
-            bytes: function!("kxa_bytes"),
-            insert: function!("kxa_insert"),
-            erase: function!("kxa_erase"),
-            hit: function!("kxa_hit"),
-            chain: function!("kxa_chain"),
-            iterate: function!("kxa_iterate"),
-            read_until: function!("kxa_read_until"),
-            write_until: function!("kxa_write_until"),
+            new: function!("kxa_new", New),
+            free: function!("kxa_free", Free),
+            bytes: function!("kxa_bytes", Count),
+            insert: function!("kxa_insert", Insert),
+            erase: function!("kxa_erase", Erase),
+            hit: function!("kxa_hit", Hit),
+            chain: function!("kxa_chain", Chain),
+            iterate: function!("kxa_iterate", Iterate),
+            read_until: function!("kxa_read_until", ReadUntil),
+            write_until: function!("kxa_write_until", WriteUntil),
         }
     }
 }

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 use slablab_xarray::{Guard, drop_later};
 
 use crate::Probe;
-use crate::table::bucket_of;
+use crate::table::hash;
 
 #[derive(Debug, Default)]
 struct Slot {
@@ -20,8 +20,10 @@ struct Slot {
 
 #[derive(Debug)]
 struct Table {
+    /// A power of two of them.
     slots: Box<[Slot]>,
-    bits: u32,
+    /// Leaves of a hash the number of a slot.
+    shift: u32,
     taken: AtomicUsize,
     live: AtomicUsize,
 }
@@ -38,7 +40,7 @@ impl Table {
     fn new(bits: u32) -> Self {
         Self {
             slots: (0..1 << bits).map(|_| Slot::default()).collect(),
-            bits,
+            shift: u64::BITS - bits,
             taken: AtomicUsize::new(0),
             live: AtomicUsize::new(0),
         }
@@ -48,7 +50,7 @@ impl Table {
     #[inline]
     fn slot(&self, address: u64) -> &Slot {
         let mask = self.slots.len() - 1;
-        let mut at = bucket_of(address, self.bits);
+        let mut at = (hash(address) >> self.shift) as usize;
         loop {
             let slot = &self.slots[at & mask];
             let found = slot.address.load(Ordering::Acquire);
