@@ -138,8 +138,8 @@ impl Cache {
     /// # Safety
     ///
     /// As [`Cache::probe`].
-    unsafe fn find<'g>(&self, address: u64) -> Option<&'g Probe> {
-        let hash = self.hash(address);
+    #[inline]
+    unsafe fn find<'g>(&self, hash: usize, address: u64) -> Option<&'g Probe> {
         let first = first_entry(hash);
         for entry in first..first + WAYS {
             if self.tags[entry].get() != address as u32 {
@@ -157,13 +157,13 @@ impl Cache {
     }
 
     /// Keeps a probe that the table was asked for, in the place of the one that has been in its set longest.
-    fn keep(&self, probe: &Probe) {
-        let hash = self.hash(probe.address());
+    #[inline]
+    fn keep(&self, hash: usize, address: u64, probe: &Probe) {
         let turn = &self.turns[first_entry(hash) / WAYS];
         let way = usize::from(turn.get()) % WAYS;
         turn.set(way as u8 + 1);
         let entry = first_entry(hash) + way;
-        self.tags[entry].set(probe.address() as u32);
+        self.tags[entry].set(address as u32);
         self.probes[entry].set(probe);
         self.guesses[hash].set(entry as u8);
         self.lose_patience();
@@ -245,9 +245,10 @@ impl Generation {
             if cache.generation.get() != generation {
                 cache.renew(generation);
             }
+            let hash = cache.hash(address);
             // SAFETY: the generation goes on, and the guard is a section.
-            let cached = unsafe { cache.find(address) };
-            cached.or_else(|| load().inspect(|found| cache.keep(found)))
+            let cached = unsafe { cache.find(hash, address) };
+            cached.or_else(|| load().inspect(|found| cache.keep(hash, address, found)))
         })
     }
 }
