@@ -310,6 +310,66 @@ fn json_says_before_and_after() {
     assert_eq!(json["schema"], "slablab.advise/1");
 }
 
+/// Makes a kernel with debug information in which the call sites of [`netfilter`] are behind calls.
+#[cfg(target_arch = "x86_64")]
+fn vmlinux(folder: &Path) -> PathBuf {
+    let source = folder.join("linux");
+    let write = |name: &str, text: &str| {
+        let path = source.join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    };
+    // A call has 5 bytes, of which the last is right before the site.
+    let function = |name: &str, offset: u32| {
+        format!(
+            "__attribute__((naked)) void {name}(void)\n\
+             {{ __asm__(\".skip {}, 0x90\\n\\tcall start_kernel\\n\\tret\"); }}\n",
+            offset - 5
+        )
+    };
+    write("init/main.c", "void start_kernel(void) { }\n");
+    let tables = function("nft_rule_add", 0x40) + &function("nft_set_add", 0x32);
+    write("net/netfilter/nf_tables_api.c", &tables);
+    write("net/core/skbuff.c", &function("kmalloc_reserve", 0xa1));
+    let path = folder.join("vmlinux");
+    let status = std::process::Command::new("cc")
+        .current_dir(&source)
+        .args(["-g", "-O1", "-fno-pie", "-no-pie", "-nostdlib", "-static", "-fcf-protection=none"])
+        .args(["-Wl,-e,start_kernel", "init/main.c", "net/core/skbuff.c"])
+        .args(["net/netfilter/nf_tables_api.c", "-o"])
+        .arg(&path)
+        .status()
+        .unwrap();
+    assert!(status.success());
+    path
+}
+
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn a_page_shows_waste_by_source_directory() {
+    let folder = tempfile::tempdir().unwrap();
+    let (trace, page) = (folder.path().join("netfilter.parquet"), folder.path().join("page.html"));
+    netfilter(&trace);
+    let kernel = vmlinux(folder.path());
+    let elsewhere = folder.path().join("elsewhere");
+    let (trace, page) = (trace.to_str().unwrap(), page.to_str().unwrap());
+    // Once found beside the trace, once named.
+    for words in [&["advise", trace][..], &["whatif", trace, "--dedicate", "nft_rule_add"]] {
+        assert!(!stdout(&[words, &["--report", page]].concat()).is_empty());
+        let html = std::fs::read_to_string(page).unwrap();
+        for frame in ["netfilter", "nf_tables_api.c", "nft_rule_add+0x40", "3 of the 3 call sites"]
+        {
+            assert!(html.contains(frame), "{words:?}: {frame}");
+        }
+    }
+    std::fs::rename(&kernel, &elsewhere).unwrap();
+    let named = ["advise", trace, "--report", page, "-k", elsewhere.to_str().unwrap()];
+    assert!(!stdout(&named).is_empty());
+    assert!(std::fs::read_to_string(page).unwrap().contains("nf_tables_api.c"));
+    std::fs::remove_file(&elsewhere).unwrap();
+    assert!(refusal(&named).contains("cannot open"));
+}
+
 #[test]
 fn pages_show_before_and_after() {
     let folder = tempfile::tempdir().unwrap();
