@@ -14,10 +14,20 @@
  * Differences from Linux: struct xa_node shows a shift and nothing else that is true; a cursor goes down
  * from the head at each step, so it never meets retry entries; locks are never dropped to wait for memory;
  * the callback of xas_set_update() is never called.
+ *
+ * A module (-D__KERNEL__, -nostdinc) gets the kernel's other headers with it. A program that has libc's headers
+ * gets what stands in <kapi/hosted.h> instead, and links nothing but the library. (With -idirafter, since libc's
+ * headers look for some <linux/...> of their own.)
+ *
+ *   cargo build --release -p slablab-xarray --features capi
+ *   gcc -idirafter include program.c target/release/libslablab_xarray.a -lpthread
  */
 #ifndef _LINUX_XARRAY_H
 #define _LINUX_XARRAY_H
 
+#if !defined(__KERNEL__) && !defined(_LINUX_COMPILER_H) && __has_include(<features.h>)
+#include <kapi/hosted.h>
+#else
 #include <linux/bug.h>
 #include <linux/compiler.h>
 #include <linux/err.h>
@@ -29,6 +39,7 @@
 #include <linux/rcupdate.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
+#endif
 
 #define BITS_PER_XA_VALUE (BITS_PER_LONG - 1)
 

@@ -10,8 +10,10 @@ library=${CARGO_TARGET_DIR:-$root/target}/release/libslablab_xarray.a
 "$root/tools/need" gcc libc6-dev
 mkdir -p "$build"
 (cd "$root" && ${CARGO:-cargo} build --quiet --release -p slablab-xarray --features capi)
+cc="gcc -std=gnu11 -g -O1 -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare -Werror"
+# As a module sees the headers, and as a program with libc's does.
+$cc -nostdinc -D__KERNEL__ -I"$root/include" "$here/misuse.c" "$here/host.c" "$library" -lpthread -o "$build/misuse"
+$cc -idirafter "$root/include" "$here/threads.c" "$library" -lpthread -o "$build/threads"
 for program in misuse threads; do
-    gcc -std=gnu11 -g -O1 -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare -Werror -nostdinc -D__KERNEL__ \
-        -I"$root/include" "$here/$program.c" "$here/host.c" "$library" -lpthread -o "$build/$program"
     "$build/$program"
 done

@@ -1,20 +1,17 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * Threads, as a driver has them: readers that load, iterate and search while writers replace and erase objects,
+ * A plain program with libc's headers, and threads as a driver has them: readers that load, iterate and search while writers replace and erase objects,
  * which are handed to call_rcu(); ids taken and given back by several at once; and rcu_barrier(), which waits
  * until a callback has returned, not only begun.
  */
-#include <linux/err.h>
-#include <linux/kernel.h>
-#include <linux/rcupdate.h>
+#include <linux/idr.h>
 #include <linux/xarray.h>
-
-int printf(const char *fmt, ...);
-void *malloc(unsigned long size);
-void free(void *memory);
-int usleep(unsigned int microseconds);
-int pthread_create(unsigned long *thread, const void *attr, void *(*run)(void *), void *arg);
-int pthread_join(unsigned long thread, void **result);
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 static int failed;
 
@@ -28,6 +25,8 @@ static int failed;
 
 #define INDICES 3000
 #define ROUNDS 60
+#define IDS 100
+#define CALLS 1000
 #define ALIVE 0x600d
 #define DEAD 0xdead
 
@@ -39,6 +38,8 @@ struct object {
 
 static DEFINE_XARRAY(objects);
 static DEFINE_XARRAY_ALLOC1(ids);
+static DEFINE_IDA(numbers);
+static DEFINE_IDR(owners);
 static int stop;
 static long freed;
 
@@ -124,18 +125,22 @@ static void *write_all(void *arg)
 
 static void *take_ids(void *arg)
 {
-	u32 mine[100], next = 0, round, i;
+	u32 mine[IDS], next = 0, round, i;
 
 	for (round = 0; round < ROUNDS; round++) {
-		for (i = 0; i < ARRAY_SIZE(mine); i++) {
+		for (i = 0; i < IDS; i++) {
 			if (round % 2)
 				CHECK(xa_alloc(&ids, &mine[i], arg, xa_limit_16b, GFP_KERNEL) == 0);
 			else
 				CHECK(xa_alloc_cyclic(&ids, &mine[i], arg, xa_limit_16b, &next, GFP_KERNEL) >= 0);
 			CHECK(mine[i] != 0);
+			CHECK(ida_alloc(&numbers, GFP_KERNEL) >= 0);
 		}
-		for (i = 0; i < ARRAY_SIZE(mine); i++)
+		for (i = 0; i < IDS; i++)
 			CHECK(xa_erase(&ids, mine[i]) == arg);
+		idr_lock(&owners);
+		CHECK(idr_alloc(&owners, arg, 0, 0, GFP_NOWAIT) >= 0);
+		idr_unlock(&owners);
 	}
 	return NULL;
 }
@@ -156,18 +161,18 @@ static void call_nothing(struct rcu_head *head)
 /* Defers calls until one of the first batch is being made. */
 static void *defer_many(void *arg)
 {
-	static struct rcu_head heads[1000];
+	static struct rcu_head heads[CALLS];
 	int i;
 
 	call_rcu(&heads[0], call_slowly);
-	for (i = 1; i < ARRAY_SIZE(heads) && !__atomic_load_n(&has_returned, __ATOMIC_ACQUIRE); i++)
+	for (i = 1; i < CALLS && !__atomic_load_n(&has_returned, __ATOMIC_ACQUIRE); i++)
 		call_rcu(&heads[i], call_nothing);
 	return NULL;
 }
 
 static void check_barrier(void)
 {
-	unsigned long thread;
+	pthread_t thread;
 
 	/* This thread is known as a reader, so that the other one may not call at once. */
 	rcu_read_lock();
@@ -183,13 +188,14 @@ static void check_barrier(void)
 
 int main(void)
 {
-	static int owners[2];
-	unsigned long readers[2], writers[2], takers[2], i;
+	static int names[2];
+	pthread_t readers[2], writers[2], takers[2];
+	unsigned long i;
 
 	for (i = 0; i < 2; i++) {
 		CHECK(pthread_create(&readers[i], NULL, read_all, NULL) == 0);
 		CHECK(pthread_create(&writers[i], NULL, write_all, (void *)i) == 0);
-		CHECK(pthread_create(&takers[i], NULL, take_ids, &owners[i]) == 0);
+		CHECK(pthread_create(&takers[i], NULL, take_ids, &names[i]) == 0);
 	}
 	for (i = 0; i < 2; i++) {
 		CHECK(pthread_join(writers[i], NULL) == 0);
@@ -202,6 +208,10 @@ int main(void)
 	CHECK(freed == ROUNDS * INDICES);
 	CHECK(xa_empty(&objects) && slablab_xa_bytes(&objects) == 0);
 	CHECK(xa_empty(&ids));
+	CHECK(ida_alloc(&numbers, GFP_KERNEL) == 2 * ROUNDS * IDS);
+	CHECK(idr_alloc(&owners, names, 0, 0, GFP_KERNEL) == 2 * ROUNDS);
+	ida_destroy(&numbers);
+	idr_destroy(&owners);
 	check_barrier();
 	printf("threads: %s\n", failed ? "FAILED" : "nothing misled, every object freed once");
 	return failed != 0;
