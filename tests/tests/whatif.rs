@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use slablab_replay::{Allocator, Change, Changes, Plan, Worth, advise, at_peak, replay, what_if};
-use slablab_tests::{refusal, stdout};
+use slablab_tests::{refusal, slablab, stdout};
 use slablab_trace::synth::{SynthOptions, synth};
 use slablab_trace::{Event, Kind, Meta, NONE, SlabSnapshot, SlubCache, TraceReader, TraceWriter};
 
@@ -230,6 +230,10 @@ fn what_cannot_be_meant_is_refused_with_the_nearest_name() {
     }
     let sentence = refusal(&["advise", path, "--patch", "nft_set_ad"]);
     assert!(sentence.contains("nft_set_add"), "{sentence}");
+    for words in [&["--patch", "nft_set_add", "--report", "page.html"][..], &["-k", "vmlinux"]] {
+        let output = slablab().args(["advise", path]).args(words).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{words:?}");
+    }
     let sentence = refusal(&["advise", path, "--allocator", "slob"]);
     assert!(sentence.contains("same pages"), "{sentence}");
 }
@@ -362,6 +366,8 @@ fn a_page_shows_waste_by_source_directory() {
             assert!(html.contains(frame), "{words:?}: {frame}");
         }
     }
+    let patch = stdout(&["advise", trace, "--patch", "nft_rule_add"]);
+    assert!(patch.contains("+++ b/net/netfilter/nf_tables_api.c\n"), "{patch}");
     std::fs::rename(&kernel, &elsewhere).unwrap();
     let named = ["advise", trace, "--report", page, "-k", elsewhere.to_str().unwrap()];
     assert!(!stdout(&named).is_empty());

@@ -1,15 +1,22 @@
 //! A patch to adapt: what giving a call site a cache of its own looks like in C.
 //!
-//! The trace knows the function, the size and the flags, not the source; so the text says what to put where
-//! and leaves the file's own names to whoever knows the file.
+//! The trace knows the function, the size and the flags, and debug information the file; what is allocated there
+//! neither says. So the text says what to put where, and leaves the file's own names to whoever knows the file.
+
+use slablab_trace::Place;
 
 use crate::advice::{Advice, Change};
 
-/// Returns the text of a patch skeleton for advice on a call site; `None` for advice on a size class.
+/// Returns the text of a patch skeleton for advice on a call site, which is at `place` if that is known; `None` for
+/// advice on a size class.
 #[must_use]
-pub fn patch_skeleton(advice: &Advice) -> Option<String> {
+pub fn patch_skeleton(advice: &Advice, place: Option<&Place>) -> Option<String> {
     let Change::Dedicate { cache } = &advice.change else { return None };
     let name = c_name(cache);
+    let (file, function) =
+        place.map_or(("FILE.c", cache), |place| (place.file.as_str(), &place.function));
+    let line = place.and_then(|place| place.line);
+    let line = line.map_or_else(String::new, |line| format!(", line {line}"));
     let Advice { subject, object_bytes, class_bytes, live_peak, reason, .. } = advice;
     Some(format!(
         "\
@@ -17,17 +24,17 @@ Give the objects that {subject} allocates a cache of their own
 
 {reason}
 
-Adapt: FILE.c is where {cache}() stands, struct ITEM is what it allocates
+Adapt: {file} is where {function}() stands{line}, struct ITEM is what it allocates
 ({object_bytes} bytes at most, today from kmalloc-{class_bytes}; {live_peak} of them lived at once).
 
---- a/FILE.c
-+++ b/FILE.c
+--- a/{file}
++++ b/{file}
 @@ near the top, beside the file's other static data @@
 +static struct kmem_cache *{name}_cachep __ro_after_init;
 +
-@@ in the file's init function, before {cache}() can run (a module checks for NULL instead of SLAB_PANIC) @@
+@@ in the file's init function, before {function}() can run (a module checks for NULL instead of SLAB_PANIC) @@
 +\t{name}_cachep = KMEM_CACHE(ITEM, SLAB_PANIC);
-@@ in {cache}() @@
+@@ in {function}() @@
 -\titem = kmalloc(sizeof(*item), gfp);
 +\titem = kmem_cache_alloc({name}_cachep, gfp);
 @@ wherever such an item is freed @@

@@ -4,24 +4,12 @@
 //! found in the usual places and is that kernel. Without one the page says what is missing and how to get it.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::Result;
 use slablab_replay::Site;
 use slablab_report::{Flame, Item};
 use slablab_trace::{Meta, Place, Vmlinux};
-
-/// The options of a page about a trace.
-#[derive(clap::Args, Debug)]
-pub(crate) struct PageArgs {
-    /// Also write a page that opens in a browser
-    #[arg(long, value_name = "FILE")]
-    pub(crate) report: Option<PathBuf>,
-    /// The recorded kernel with debug information, for the page's flame graph by source directory
-    /// [default: beside the trace, or where distributions have it]
-    #[arg(short = 'k', long, value_name = "FILE", requires = "report")]
-    vmlinux: Option<PathBuf>,
-}
 
 /// The places of a trace's call sites in the source.
 #[derive(Debug)]
@@ -31,31 +19,26 @@ pub(crate) struct Sources {
     note: String,
 }
 
-impl PageArgs {
-    /// Looks up the call sites of a trace, if a page is asked for.
-    ///
-    /// # Errors
-    ///
-    /// When the vmlinux that was named cannot be used; of one that was not named, the page says so.
-    pub(crate) fn sources(&self, trace: &Path, meta: &Meta) -> Result<Option<Sources>> {
-        if self.report.is_none() {
-            return Ok(None);
-        }
-        if let Some(path) = &self.vmlinux {
-            return Ok(Some(Sources::new(path, meta)?));
-        }
-        let usual = Vmlinux::usual_places(trace, &meta.kernel_release);
-        let mut found = usual.iter().filter(|path| path.is_file());
-        let mut refusal = None;
-        let usable = found.find_map(|path| match Sources::new(path, meta) {
-            Ok(sources) => Some(sources),
-            Err(error) => {
-                refusal.get_or_insert(error.to_string());
-                None
-            }
-        });
-        Ok(Some(usable.unwrap_or_else(|| Sources::none(refusal.as_deref(), meta))))
+/// Looks up the call sites of a trace in the kernel that `named` is, or the first usable one of the usual places.
+///
+/// # Errors
+///
+/// When the vmlinux that was named cannot be used; of one that was not named, the page says so.
+pub(crate) fn look_up(named: Option<&Path>, trace: &Path, meta: &Meta) -> Result<Sources> {
+    if let Some(path) = named {
+        return Ok(Sources::new(path, meta)?);
     }
+    let usual = Vmlinux::usual_places(trace, &meta.kernel_release);
+    let mut found = usual.iter().filter(|path| path.is_file());
+    let mut refusal = None;
+    let usable = found.find_map(|path| match Sources::new(path, meta) {
+        Ok(sources) => Some(sources),
+        Err(error) => {
+            refusal.get_or_insert(error.to_string());
+            None
+        }
+    });
+    Ok(usable.unwrap_or_else(|| Sources::none(refusal.as_deref(), meta)))
 }
 
 impl Sources {
@@ -90,6 +73,11 @@ impl Sources {
              with CONFIG_DEBUG_INFO_DWARF5=y."
         );
         Self { places: BTreeMap::new(), note }
+    }
+
+    /// Returns where in the source a call site is, if that is known.
+    pub(crate) fn place(&self, site: &str) -> Option<&Place> {
+        self.places.get(site)
     }
 
     /// Returns the flame graph of the bytes that `sites` waste, called `name`; none where nothing is wasted or no place

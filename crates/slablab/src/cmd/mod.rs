@@ -8,6 +8,7 @@ pub(crate) mod info;
 pub(crate) mod insmod;
 pub(crate) mod kernel;
 pub(crate) mod lab;
+mod question;
 pub(crate) mod record;
 pub(crate) mod replay;
 pub(crate) mod report;

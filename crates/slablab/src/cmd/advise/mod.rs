@@ -2,10 +2,9 @@
 
 mod page;
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use serde::Serialize;
 use slablab_kmem::BackendKind;
 use slablab_replay::{
@@ -14,10 +13,9 @@ use slablab_replay::{
 };
 use slablab_trace::{Meta, TraceReader};
 
-use super::by_source::PageArgs;
-use super::import;
-use super::size::parse_bytes;
-use crate::cli::{OutputArgs, ResultFile};
+use super::by_source::Sources;
+use super::question::QuestionArgs;
+use crate::cli::OutputArgs;
 use crate::output::{Cell, Column, Page, Report, Table, bytes, print, write_result};
 use crate::progress::Progress;
 
@@ -31,48 +29,39 @@ use crate::progress::Progress;
                         slablab advise t.parquet --patch alloc_pipe_info > pipe.txt"
 )]
 pub(crate) struct Args {
-    /// The trace, or a recording that can be imported
-    #[arg(value_name = "TRACE")]
-    trace: PathBuf,
+    #[command(flatten)]
+    question: QuestionArgs,
     /// Advise for this allocator: slub or slab
     #[arg(short, long, value_name = "NAME", default_value_t = BackendKind::Slub)]
     allocator: BackendKind,
-    /// Show this many lines
-    #[arg(short = 'n', long, value_name = "N", default_value_t = 10)]
-    lines: usize,
     /// Print a patch to adapt that gives this call site a cache
-    #[arg(long, value_name = "SITE", conflicts_with = "report")]
+    #[arg(long, value_name = "SITE", group = "uses_source")]
     patch: Option<String>,
-    /// Memory of the simulated machine
-    #[arg(long, value_name = "SIZE", value_parser = parse_bytes, default_value = "16G")]
-    memory: u64,
-    #[command(flatten)]
-    page: PageArgs,
-    #[command(flatten)]
-    result: ResultFile,
 }
 
 /// Runs `slablab advise`.
 pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
-    let trace = import::open(&args.trace)?;
+    let question = &args.question;
+    let trace = question.open()?;
     let meta = trace.meta();
-    let named = || args.trace.display().to_string();
     // A site that is not there is worth saying before seconds of work, not after.
     let wanted = args.patch.as_deref().map(|site| select_sites(meta, site)).transpose();
-    let wanted = wanted.with_context(named)?;
-    let sources = args.page.sources(&args.trace, meta)?;
+    let wanted = question.blame(wanted)?;
+    let page = question.report.as_deref();
+    let sources = question.sources(&trace, page.map(|_| ()).or(wanted.as_ref().map(|_| ())))?;
     let progress = Progress::new("trying", meta.events * 2);
-    let list = advise(&trace, args.allocator, args.memory, &mut |done| progress.set(done))
-        .with_context(named)?;
+    let list = advise(&trace, args.allocator, question.memory, &mut |done| progress.set(done));
+    let list = question.blame(list)?;
     drop(progress);
-    if let Some(sites) = wanted {
-        let text = patch(&list, &sites, meta).with_context(named)?;
-        write_result(text.as_bytes(), args.result.output.as_deref())?;
+    let file = question.result.output.as_deref();
+    if let (Some(sites), Some(sources)) = (wanted, &sources) {
+        let text = question.blame(patch(&list, &sites, meta, sources))?;
+        write_result(text.as_bytes(), file)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let answer = Answer { file: named(), list, lines: args.lines };
-    print(&answer, output, args.result.output.as_deref())?;
-    if let (Some(file), Some(sources)) = (&args.page.report, sources) {
+    let answer = Answer { file: question.file(), list, lines: question.lines };
+    print(&answer, output, file)?;
+    if let (Some(file), Some(sources)) = (page, sources) {
         let together = together(args, &trace, &answer.list)?;
         let document = page::document(&answer.file, &answer.list, together.as_ref(), &sources);
         super::report::write(&document, file)?;
@@ -94,7 +83,7 @@ fn together(args: &Args, trace: &TraceReader, list: &AdviceList) -> Result<Optio
     let Some(best) = sites.first() else { return Ok(None) };
     let plan = Plan {
         allocators: vec![args.allocator],
-        memory_bytes: args.memory,
+        memory_bytes: args.question.memory,
         changes,
         watched: vec![*best],
         ..Plan::default()
@@ -107,12 +96,13 @@ fn together(args: &Args, trace: &TraceReader, list: &AdviceList) -> Result<Optio
 }
 
 /// Returns the patch for the best of the wanted sites.
-fn patch(list: &AdviceList, sites: &[u32], meta: &Meta) -> Result<String> {
+fn patch(list: &AdviceList, sites: &[u32], meta: &Meta, sources: &Sources) -> Result<String> {
     let is_wanted = |advice: &&Advice| {
         let mut names = sites.iter().map(|site| &meta.sites[*site as usize].name);
         names.any(|name| *name == advice.subject)
     };
-    match list.advice.iter().filter(is_wanted).find_map(patch_skeleton) {
+    let skeleton = |advice| patch_skeleton(advice, sources.place(&advice.subject));
+    match list.advice.iter().filter(is_wanted).find_map(skeleton) {
         Some(text) => Ok(text),
         None => {
             let name = &meta.sites[sites[0] as usize].name;

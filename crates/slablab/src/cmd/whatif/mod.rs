@@ -4,10 +4,9 @@ pub(crate) mod page;
 mod tables;
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use serde::Serialize;
 use slablab_kmem::{BackendKind, Order, Tunables};
 use slablab_replay::{
@@ -16,10 +15,8 @@ use slablab_replay::{
 };
 use slablab_trace::{Meta, SlubCache};
 
-use super::by_source::PageArgs;
-use super::import;
-use super::size::parse_bytes;
-use crate::cli::{OutputArgs, ResultFile};
+use super::question::QuestionArgs;
+use crate::cli::OutputArgs;
 use crate::output::{Cell, Column, Page, Report, Table, print};
 use crate::progress::Progress;
 
@@ -34,9 +31,8 @@ use crate::progress::Progress;
                         slablab whatif t.parquet --buckets 16 --allocators slub"
 )]
 pub(crate) struct Args {
-    /// The trace, or a recording that can be imported
-    #[arg(value_name = "TRACE")]
-    trace: PathBuf,
+    #[command(flatten)]
+    question: QuestionArgs,
     /// Give these kmalloc sites a cache of their own, called NAME
     #[arg(long, value_name = "SITE[,SITE...][=NAME]", help_heading = "Changes")]
     dedicate: Vec<String>,
@@ -79,44 +75,34 @@ pub(crate) struct Args {
     /// Replay under these allocators
     #[arg(short, long, value_delimiter = ',', value_name = "NAME,...", default_values_t = [BackendKind::Slub])]
     allocators: Vec<BackendKind>,
-    /// Memory of the simulated machine
-    #[arg(long, value_name = "SIZE", value_parser = parse_bytes, default_value = "16G")]
-    memory: u64,
-    /// Show this many caches and call sites that changed
-    #[arg(short = 'n', long, value_name = "N", default_value_t = 10)]
-    lines: usize,
-    #[command(flatten)]
-    page: PageArgs,
-    #[command(flatten)]
-    result: ResultFile,
 }
 
 /// Runs `slablab whatif`.
 pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
-    let trace = import::open(&args.trace)?;
+    let question = &args.question;
+    let trace = question.open()?;
     let meta = trace.meta();
-    let named = || args.trace.display().to_string();
-    let changes = changes(args, meta).with_context(named)?;
-    let sources = args.page.sources(&args.trace, meta)?;
+    let changes = question.blame(changes(args, meta))?;
+    let sources = question.sources(&trace, question.report.as_ref())?;
     let described = describe(&changes, meta);
     let plan = Plan {
         allocators: args.allocators.clone(),
-        memory_bytes: args.memory,
+        memory_bytes: question.memory,
         changes,
         ..Plan::default()
     };
     let progress = Progress::new("replaying", meta.events);
-    let what_if = what_if(&trace, &plan, &mut |done| progress.set(done)).with_context(named)?;
+    let what_if = question.blame(what_if(&trace, &plan, &mut |done| progress.set(done)))?;
     drop(progress);
     let answer = Answer {
-        file: named(),
+        file: question.file(),
         changes: described,
         differences: what_if.differences(),
         what_if,
-        lines: args.lines,
+        lines: question.lines,
     };
-    print(&answer, output, args.result.output.as_deref())?;
-    if let (Some(file), Some(sources)) = (&args.page.report, sources) {
+    print(&answer, output, question.result.output.as_deref())?;
+    if let (Some(file), Some(sources)) = (&question.report, sources) {
         let moments = at_peak(&trace, &plan, &answer.what_if, &mut |_| ())?;
         let document =
             page::document(&answer.file, &answer.changes, &answer.what_if, &moments, &sources);

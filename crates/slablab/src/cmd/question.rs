@@ -1,0 +1,65 @@
+//! What the commands that ask a trace a question share: which trace, on what machine, and where the answer goes.
+
+use std::path::PathBuf;
+
+use anyhow::{Context, Result};
+use slablab_trace::TraceReader;
+
+use super::by_source::Sources;
+use super::size::parse_bytes;
+use super::{by_source, import};
+use crate::cli::ResultFile;
+
+/// The options of a question.
+#[derive(clap::Args, Debug)]
+pub(crate) struct QuestionArgs {
+    /// The trace, or a recording that can be imported
+    #[arg(value_name = "TRACE")]
+    trace: PathBuf,
+    /// Memory of the simulated machine
+    #[arg(long, value_name = "SIZE", value_parser = parse_bytes, default_value = "16G")]
+    pub(crate) memory: u64,
+    /// Show this many lines of each table
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 10)]
+    pub(crate) lines: usize,
+    /// Also write a page that opens in a browser
+    #[arg(long, value_name = "FILE", group = "uses_source")]
+    pub(crate) report: Option<PathBuf>,
+    /// The recorded kernel with debug information, to say where in the source a call site is
+    /// [default: beside the trace, or where distributions have it]
+    #[arg(short = 'k', long, value_name = "FILE", requires = "uses_source")]
+    vmlinux: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) result: ResultFile,
+}
+
+impl QuestionArgs {
+    /// Opens the trace.
+    pub(crate) fn open(&self) -> Result<TraceReader> {
+        import::open(&self.trace)
+    }
+
+    /// Returns the name of the trace.
+    pub(crate) fn file(&self) -> String {
+        self.trace.display().to_string()
+    }
+
+    /// Puts the name of the trace before what went wrong with it.
+    pub(crate) fn blame<T, E>(&self, result: Result<T, E>) -> Result<T>
+    where
+        Result<T, E>: Context<T, E>,
+    {
+        result.with_context(|| self.file())
+    }
+
+    /// Looks up the call sites of the trace in the kernel's source, for the option that needs it, if it is given. What
+    /// is wrong with `--vmlinux` is worth saying before seconds of work, not after.
+    pub(crate) fn sources<T>(
+        &self,
+        trace: &TraceReader,
+        needed_for: Option<T>,
+    ) -> Result<Option<Sources>> {
+        let look_up = |_| by_source::look_up(self.vmlinux.as_deref(), &self.trace, trace.meta());
+        needed_for.map(look_up).transpose()
+    }
+}
