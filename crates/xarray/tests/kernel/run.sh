@@ -1,6 +1,7 @@
 #!/bin/sh
 # Runs Linux's own tests of its array on ours: lib/test_xarray.c, lib/test_ida.c and those of
-# tools/testing/radix-tree. What is left out, and why: LEFT-OUT.md. Needs gcc and the linux-source-6.1 package.
+# tools/testing/radix-tree; and random histories on both. What is left out, and why: LEFT-OUT.md. Needs gcc and
+# the packages linux-source-6.1 and liburcu-dev.
 #   run.sh [BUILD_FOLDER]
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
@@ -9,7 +10,7 @@ build=${1:-$root/target/xarray-kernel}
 tarball=/usr/src/linux-source-6.1.tar.xz
 library=${CARGO_TARGET_DIR:-$root/target}/release/libslablab_xarray.a
 
-if ! "$root/tools/need" gcc libc6-dev linux-source-6.1 tar xz-utils; then
+if ! "$root/tools/need" gcc libc6-dev liburcu-dev linux-source-6.1 tar xz-utils; then
     echo "SKIPPED: Linux's tests come from the package linux-source-6.1, which is not to be had here" >&2
     exit 0
 fi
@@ -67,3 +68,15 @@ for program in main tag_check multiorder iteration_check iteration_check_2 regre
         exit 1
     fi
 done
+
+# Random histories on our array and on lib/xarray.c itself: both are to tell the same.
+work=$("$root/bench/xarray/peer/prepare.sh" "$build/peer")
+gcc -std=gnu11 -g -O1 -w -D_LGPL_SOURCE -I"$work" -I"$work/../../include" -I"$here/beside" "$here/beside/theirs.c" \
+    "$work/../../lib/find_bit.c" "$work/bitmap.c" -lurcu-qsbr -lpthread -o "$build/theirs"
+gcc -std=gnu11 -g -O1 -Wall -idirafter "$root/include" "$here/beside/ours.c" "$library" -lpthread -o "$build/ours"
+histories=4000
+for side in theirs ours; do
+    timeout 300 "$build/$side" $histories 200 >"$build/$side.log"
+done
+cmp "$build/theirs.log" "$build/ours.log"
+echo "== beside lib/xarray.c: $histories histories, $(wc -l <"$build/ours.log") lines, not one differs"
