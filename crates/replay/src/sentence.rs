@@ -80,7 +80,9 @@ fn saved(amount: i64) -> String {
 fn bytes(n: u64) -> String {
     match n {
         0..=1023 => format!("{n} B"),
-        1024..=1_048_575 => format!("{:.0} KiB", n as f64 / 1024.0),
+        // Where a slab more or less decides, 4.0 is not 3.9.
+        1024..10_240 => format!("{:.1} KiB", n as f64 / 1024.0),
+        10_240..=1_048_575 => format!("{:.0} KiB", n as f64 / 1024.0),
         _ => format!("{:.1} MiB", n as f64 / 1_048_576.0),
     }
 }
@@ -119,7 +121,7 @@ mod tests {
         let said = caveat(&advice(100, 4096)).expect("1,600 bytes of waste cannot save 4,096");
         assert_eq!(
             said,
-            "what is saved is one slab, and the objects waste 2 KiB: another run may not show it"
+            "what is saved is one slab, and the objects waste 1.6 KiB: another run may not show it"
         );
         assert_eq!(caveat(&advice(300, 4096)), None);
         assert_eq!(caveat(&advice(600, 8192)), None);
@@ -129,14 +131,14 @@ mod tests {
     fn what_costs_says_what_it_costs_to_save() {
         let costly = Advice { worth: Worth::Costs, ..advice(100, -65_536) };
         let said = caveat(&costly).unwrap();
-        assert!(said.ends_with("costs 64 KiB to save 2 KiB"), "{said}");
+        assert!(said.ends_with("costs 64 KiB to save 1.6 KiB"), "{said}");
     }
 
     #[test]
     fn a_reason_names_objects_and_bytes() {
         assert_eq!(
             reason(&advice(600, 8192)),
-            "600 objects of 48 B lie in kmalloc-64: 8 KiB saved at peak, 8 KiB saved on average."
+            "600 objects of 48 B lie in kmalloc-64: 8.0 KiB saved at peak, 8.0 KiB saved on average."
         );
     }
 }

@@ -57,8 +57,9 @@ fn a_recording_is_whole_and_leaves_nothing_behind() {
     // The smallest buffer cannot hold a burst: what it drops is counted.
     let burst = ["sh", "-c", "find / -xdev -maxdepth 4 >/dev/null 2>&1"];
     let tiny = RecordOptions { buffer_kib: Some(8), ..options(&output, &burst) };
-    let lossy = record(&tiny, &mut |_| {}).unwrap();
-    assert!(lossy.meta.quality.lost_total() > 0, "{} events, none lost", lossy.meta.events);
+    // Who is scheduled when decides whether a burst outruns the reader; one of a few does.
+    let mut bursts = (0..20).map(|_| record(&tiny, &mut |_| {}).unwrap());
+    assert!(bursts.any(|lossy| lossy.meta.quality.lost_total() > 0), "no burst lost an event");
 
     let killed = record(&options(&output, &["sh", "-c", "kill -9 $$"]), &mut |_| {}).unwrap();
     assert_eq!((killed.exit_status, instances()), (128 + 9, 0));
