@@ -57,21 +57,16 @@ impl Sources {
     }
 
     fn none(refusal: Option<&str>, meta: &Meta) -> Self {
-        let why = refusal.map_or_else(
-            || {
-                let release = match meta.kernel_release.as_str() {
-                    "" => "the recorded kernel",
-                    release => release,
-                };
-                format!("no vmlinux of {release} with debug information was found")
-            },
-            str::to_owned,
-        );
-        let note = format!(
-            "There is no flame graph by source directory: {why}. Name one with --vmlinux FILE; \
-             a distribution's debug package has it (Debian: linux-image-RELEASE-dbg), and a build \
-             with CONFIG_DEBUG_INFO_DWARF5=y."
-        );
+        let none = "There is no flame graph by source directory";
+        let note = match (refusal, meta.kernel_release.as_str()) {
+            (Some(refusal), _) => format!("{none}: {refusal} (--vmlinux FILE)."),
+            (None, release) => format!(
+                "{none}: no vmlinux of {} with debug information was found. Name one with --vmlinux \
+                 FILE; a distribution's debug package has it (Debian: linux-image-RELEASE-dbg), and a \
+                 build with CONFIG_DEBUG_INFO_DWARF5=y.",
+                if release.is_empty() { "the recorded kernel" } else { release }
+            ),
+        };
         Self { places: BTreeMap::new(), note }
     }
 
