@@ -5,6 +5,9 @@ use crate::raw::Writer;
 use crate::raw::rcu::Guard;
 use crate::{Entry, Mark, RawXArray, Result};
 
+/// An entry covers at most half of all indices.
+const ORDER_MAX: u32 = 63;
+
 /// A cursor that reads, inside a read-side section.
 #[derive(Debug)]
 pub struct Cursor<'g> {
@@ -29,7 +32,12 @@ impl RawXArray {
 
 impl<'w> Writer<'w> {
     /// Returns a cursor for the `2^order` indices around `index`.
+    ///
+    /// # Panics
+    ///
+    /// If the order is above 63.
     pub fn cursor(&'w self, index: u64, order: u32) -> CursorMut<'w> {
+        assert!(order <= ORDER_MAX, "an entry of order {order}");
         CursorMut { writer: self, state: State::new(index, order) }
     }
 }
@@ -97,7 +105,12 @@ impl CursorMut<'_> {
     }
 
     /// Moves to another index and order.
-    pub const fn seek(&mut self, index: u64, order: u32) {
+    ///
+    /// # Panics
+    ///
+    /// If the order is above 63.
+    pub fn seek(&mut self, index: u64, order: u32) {
+        assert!(order <= ORDER_MAX, "an entry of order {order}");
         self.state.set(index, order);
     }
 

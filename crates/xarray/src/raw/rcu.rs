@@ -18,9 +18,10 @@
 //!
 //! # Invariants
 //!
-//! - A node in the waiting batch was unlinked before the epoch became `stamp + 1`.
-//! - A reader whose record is 0 or above `stamp` cannot hold a node of the batch: at 0 after the barrier its
-//!   later reads see the unlinking; above `stamp` it read an epoch published after the unlinking.
+//! - A node in the waiting batch was unlinked before the epoch after `stamp` began.
+//! - A reader whose record is 0 or of an epoch after `stamp` cannot hold a node of the batch: at 0 after the barrier
+//!   its later reads see the unlinking; otherwise it read an epoch published after the unlinking.
+//! - A record is 0 or has a depth of at least 1; its epoch is the one in which the outermost section began.
 //!
 //! # Lock order
 //!
