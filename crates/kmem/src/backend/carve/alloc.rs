@@ -1,7 +1,7 @@
 //! Taking blocks.
 
 use super::heap::{Heap, Lists};
-use super::{CarvedPages, GRANULE, GRANULES, HEADER, Shape, layout};
+use super::{CarvedPages, GRANULE, HEADER, Shape, layout};
 use crate::backend::ops::Request;
 use crate::cache::table::Cache;
 use crate::ids::{ObjPtr, Order, PAGE_SIZE};
@@ -86,7 +86,7 @@ impl<L: Lists> Heap<L> {
         let mut rings = self.lock(cx, group);
         let obj = self.carved.take(&core.pages, pfn, shape).expect("an empty page has room");
         if !CarvedPages::is_full(&core.pages, pfn) {
-            rings[ring].push(&core.pages, pfn, GRANULES);
+            rings[ring].push(&core.pages, &self.carved, pfn);
         }
         Some(obj)
     }

@@ -66,12 +66,12 @@ impl<L: Lists> Heap<L> {
         let (other, other_ring) = Self::group(wanted);
         if other == group {
             pages.get(pfn).next.set(wanted);
-            rings[other_ring].push(pages, pfn, run);
+            rings[other_ring].push(pages, &self.carved, pfn);
         } else if let Some(mut others) = self.lock_second(cx, group, other) {
             pages.get(pfn).next.set(wanted);
-            others[other_ring].push(pages, pfn, run);
+            others[other_ring].push(pages, &self.carved, pfn);
         } else {
-            rings[ring].push(pages, pfn, run);
+            rings[ring].push(pages, &self.carved, pfn);
         }
     }
 

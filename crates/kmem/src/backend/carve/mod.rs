@@ -5,23 +5,23 @@
 //! first run that fits. What is free in a page is fully told by which bytes are free, since runs
 //! always merge; and as every block starts on a multiple of 8 bytes and a run ends where a block
 //! starts, counting in granules of 8 bytes decides the same fits as SLOB's units of 2. So the state
-//! of a page is a [`bitmap`] of 512 bits, one cache line, and first fit is a walk over its runs.
+//! of a page is a [`freemap`] of 512 bits and first fit is a walk over its runs.
 //!
 //! Pages with free bytes stand in a [`ring`] in Linux's order: new ones in front, and the search
 //! starting at the page of the last success (next fit). To find the first page that fits without
-//! looking at each, the ring keeps upper bounds of what fits in every page ([`census`]).
+//! looking at each, the ring knows every page's longest run ([`facts`]).
 //!
 //! # Invariants
-//! - The bounds never say "does not fit" of what fits.
 //! - A page on a ring has `1..2048` free units of 2 bytes; a full page is on none; an empty one is
 //!   freed.
 //!
 //! Linux counterpart: `slob_page_alloc`, `slob_alloc`, `slob_free` in `mm/slob.c` @ 6.1.
 
 mod alloc;
-pub(crate) mod bitmap;
-mod census;
+mod chunk;
+mod facts;
 mod free;
+mod freemap;
 pub(crate) mod heap;
 mod layout;
 pub(crate) mod pages;

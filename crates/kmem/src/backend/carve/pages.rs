@@ -7,11 +7,11 @@
 //! # Invariants
 //! `Page::prev` of a carved page = its free units. Whoever changes a page holds the lock of the list that the page belongs to.
 
-use super::bitmap::{self, Bits};
+use super::freemap::FreeMap;
 use super::{GRANULE, HEADER};
 use crate::ids::{CACHE_LINE, ObjPtr, PAGE_SIZE, Pfn};
 use crate::page::PageTable;
-use crate::raw::zeroed::{ZeroedSlice, zeroed_struct};
+use crate::raw::zeroed::ZeroedSlice;
 
 /// Linux's units in a page, 2 bytes each.
 const UNITS: u32 = PAGE_SIZE as u32 / 2;
@@ -77,18 +77,10 @@ impl Shape {
     }
 }
 
-zeroed_struct! {
-    /// One page.
-    #[derive(Debug)]
-    pub(crate) struct Carved {
-        pub(crate) bits: Bits,
-    }
-}
-
 /// The bits of every page of a machine.
 #[derive(Debug)]
 pub(crate) struct CarvedPages {
-    pages: ZeroedSlice<Carved>,
+    pages: ZeroedSlice<FreeMap>,
 }
 
 impl CarvedPages {
@@ -96,23 +88,24 @@ impl CarvedPages {
         Self { pages: ZeroedSlice::new(count as usize) }
     }
 
+    /// Returns which granules of a page are free.
     #[inline]
-    pub(crate) fn bits(&self, pfn: Pfn) -> &Bits {
-        &self.pages[pfn.0 as usize].bits
+    pub(crate) fn map(&self, pfn: Pfn) -> &FreeMap {
+        &self.pages[pfn.0 as usize]
     }
 
     /// Makes a page all free.
     pub(crate) fn open(&self, pages: &PageTable, pfn: Pfn) {
-        self.bits(pfn).iter().for_each(|word| word.set(!0));
+        self.map(pfn).open();
         pages.get(pfn).prev.set(UNITS);
     }
 
     /// Takes a block; returns where the object (behind a header, if any) starts.
     #[inline]
     pub(crate) fn take(&self, pages: &PageTable, pfn: Pfn, shape: Shape) -> Option<ObjPtr> {
-        let bits = self.bits(pfn);
-        let at = bitmap::first_fit(bits, shape.granules, shape.align, shape.offset)?;
-        bitmap::take(bits, at, shape.granules);
+        let map = self.map(pfn);
+        let at = map.first_fit(shape.granules, shape.align, shape.offset)?;
+        map.take(at, shape.granules);
         pages.get(pfn).prev.sub(units(shape.bytes));
         ObjPtr::new(pfn.offset() + u64::from(at + shape.offset) * GRANULE)
     }
@@ -122,7 +115,7 @@ impl CarvedPages {
     pub(crate) fn put(&self, pages: &PageTable, start: u64, bytes: u64) -> u32 {
         let (pfn, at) = (Pfn((start / PAGE_SIZE) as u32), (start % PAGE_SIZE / GRANULE) as u32);
         pages.get(pfn).prev.add(units(bytes));
-        bitmap::put(self.bits(pfn), at, bytes.div_ceil(GRANULE) as u32)
+        self.map(pfn).put(at, bytes.div_ceil(GRANULE) as u32)
     }
 
     /// Tells whether nothing of a page is free, not even a crumb.
@@ -140,6 +133,6 @@ impl CarvedPages {
     /// Returns the free granules of a page.
     #[inline]
     pub(crate) fn free(&self, pfn: Pfn) -> u32 {
-        bitmap::count(self.bits(pfn))
+        self.map(pfn).count()
     }
 }

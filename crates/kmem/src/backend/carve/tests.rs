@@ -3,7 +3,7 @@
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
 
-use super::{CarvedPages, GRANULES, Ring, Shape};
+use super::{CarvedPages, Ring, Shape};
 use crate::ids::{ObjPtr, PAGE_SIZE, Pfn};
 use crate::page::PageTable;
 use crate::tests::conformance::Random;
@@ -121,7 +121,7 @@ fn compare(seed: u64, pages_max: u32, largest: u64) {
                     );
                     if !CarvedPages::is_full(&table, Pfn(page)) {
                         plain.list.push_front(page);
-                        ring.push(&table, Pfn(page), GRANULES);
+                        ring.push(&table, &carved, Pfn(page));
                     }
                     obj
                 }
@@ -139,13 +139,14 @@ fn compare(seed: u64, pages_max: u32, largest: u64) {
                 }
                 vacant.push(pfn.0);
             } else if was_full {
-                ring.push(&table, pfn, run);
+                ring.push(&table, &carved, pfn);
             } else {
                 ring.grown(&table, pfn, run);
             }
         }
         if operation % 500 == 0 {
             assert!(ring.iter().map(|pfn| pfn.0).eq(plain.list.iter().copied()));
+            assert_eq!(ring.check(&carved), None);
         }
     }
 }

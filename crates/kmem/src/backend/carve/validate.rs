@@ -14,6 +14,9 @@ pub(super) fn audit<L: Lists>(heap: &Heap<L>, core: &Core, audit: &mut Audit) {
     let mut on_rings = 0;
     for (group, lock) in heap.groups.iter().enumerate() {
         for (index, ring) in lock.lock().iter().enumerate() {
+            if let Some((pfn, what)) = ring.check(&heap.carved) {
+                audit.error(format!("page {}: {what}", pfn.0));
+            }
             for pfn in ring.iter() {
                 on_rings += 1;
                 let page = core.pages.get(pfn);
