@@ -141,6 +141,7 @@ impl Batch {
     ///
     /// # Panics
     /// When `row` is not below [`Batch::len`].
+    #[inline]
     pub fn event(&self, row: usize) -> Event {
         Event {
             time_ns: self.time_ns[row],

@@ -2,7 +2,7 @@
 //!
 //! A trace is a Parquet file of [`Event`]s in time order, with [`Meta`] beside them. [`record()`] makes
 //! one of the running kernel, [`import()`] of a recording by another tool; [`TraceReader`] reads it in
-//! [`Batch`]es, a row group at a time, so that its length does not matter. [`load()`] reads a
+//! [`Batch`]es, some thousand rows at a time, so that its length does not matter. [`load()`] reads a
 //! recording as if it had been imported.
 //!
 //! How it works: a [`Source`] (one per format) gives [`RawEvent`]s with pointers; the importer gives

@@ -1,10 +1,11 @@
-//! Rows out of a Parquet file, a row group at a time.
+//! Rows out of a Parquet file, some thousand at a time.
 //!
-//! How it works: each row group is decoded by Arrow into columns; the dictionaries of `kind`, `site`
-//! and `cache` are mapped to the metadata's ids once per row group, and each row's key looks its id
-//! up. Every value is checked against the metadata, so that a reader of [`Batch`]es may index its
+//! How it works: Arrow decodes the rows of a row group into columns, [`BATCH_ROWS`] at a time; the
+//! dictionaries of `kind`, `site` and `cache` are mapped to the metadata's ids, and each row's key looks
+//! its id up. Every value is checked against the metadata, so that a reader of [`Batch`]es may index its
 //! arrays by `object`, `site`, `cache` and `cpu` without fear of a damaged or foreign file.
 
+use std::fmt;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
@@ -17,7 +18,8 @@ use arrow_array::types::{
 use arrow_array::{Array, RecordBatch};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
-    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader,
+    ParquetRecordBatchReaderBuilder,
 };
 use parquet::file::metadata::RowGroupMetaData;
 use parquet::file::statistics::Statistics;
@@ -28,6 +30,10 @@ use super::schema::{self, column};
 use crate::error::At;
 use crate::meta::{META_KEY, Meta, SCHEMA_VERSION};
 use crate::{Batch, Error, Kind, NONE};
+
+/// Rows of a [`Batch`]: few enough that those who read one after the other find it in the cache, enough
+/// that the work a batch costs does not show.
+const BATCH_ROWS: usize = 8 << 10;
 
 /// An open Parquet file that is a trace.
 #[derive(Debug, Clone)]
@@ -94,54 +100,65 @@ impl ParquetFile {
 
     /// Returns the rows from the beginning.
     pub(super) fn rows(&self) -> FileRows {
-        FileRows { file: self.clone(), group: 0, rows_before: 0, time_ns: 0 }
+        FileRows { file: self.clone(), group: 0, rows: None, rows_before: 0, time_ns: 0 }
     }
 }
 
-/// The rows of a file, from some row group on.
-#[derive(Debug)]
+/// The rows of a file, from some row on.
 pub(super) struct FileRows {
     file: ParquetFile,
+    /// The next row group to open
     group: usize,
+    /// What is left of the open one
+    rows: Option<ParquetRecordBatchReader>,
     rows_before: u64,
     time_ns: u64,
 }
 
+impl fmt::Debug for FileRows {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FileRows").field("rows_before", &self.rows_before).finish_non_exhaustive()
+    }
+}
+
 impl FileRows {
-    /// Replaces `batch` by the next row group, in its own memory; returns false when there is none.
+    /// Replaces `batch` by the next rows, in its own memory; returns false when there are none.
     pub(super) fn read_into(&mut self, batch: &mut Batch) -> Result<bool, Error> {
         batch.clear();
-        if self.group >= self.file.parquet.metadata().num_row_groups() {
-            return Ok(false);
-        }
-        let read = caught(|| self.read_group(batch));
-        read.unwrap_or_else(|| Err(self.damaged("the rows cannot be decoded")))?;
-        Ok(true)
+        caught(|| self.read_rows(batch))
+            .unwrap_or_else(|| Err(self.damaged("the rows cannot be decoded")))
     }
 
-    fn read_group(&mut self, batch: &mut Batch) -> Result<(), Error> {
-        let group = self.decode()?;
-        self.group += 1;
-        for rows in &group {
-            self.append(rows, batch)?;
+    fn read_rows(&mut self, batch: &mut Batch) -> Result<bool, Error> {
+        loop {
+            let Some(group) = &mut self.rows else {
+                if self.group >= self.file.parquet.metadata().num_row_groups() {
+                    return Ok(false);
+                }
+                self.rows = Some(self.open_group()?);
+                self.group += 1;
+                continue;
+            };
+            let Some(rows) = group.next() else {
+                self.rows = None;
+                continue;
+            };
+            let rows = rows.map_err(|e| self.damaged(&e.to_string()))?;
+            self.append(&rows, batch)?;
             self.rows_before += rows.num_rows() as u64;
+            return Ok(true);
         }
-        Ok(())
     }
 
-    fn decode(&self) -> Result<Vec<RecordBatch>, Error> {
+    fn open_group(&self) -> Result<ParquetRecordBatchReader, Error> {
         let ParquetFile { path, file, parquet, .. } = &self.file;
         let file = file.try_clone().map_err(|e| Error::io(path, "cannot read", e))?;
         let group = parquet.metadata().row_group(self.group);
-        let rows = group.num_rows();
-        let rows = usize::try_from(rows).map_err(|_| self.damaged("negative number of rows"))?;
         ParquetRecordBatchReaderBuilder::new_with_metadata(file, parquet.clone())
             .with_row_groups(vec![self.group])
             .with_projection(projection(parquet, group))
-            .with_batch_size(rows.max(1))
+            .with_batch_size(BATCH_ROWS)
             .build()
-            .map_err(|e| self.damaged(&e.to_string()))?
-            .collect::<Result<_, _>>()
             .map_err(|e| self.damaged(&e.to_string()))
     }
 
@@ -167,10 +184,9 @@ impl FileRows {
             to.node.resize(to.kind.len(), -1);
         }
 
-        // Greatest first, as a search that stops at the first finding compares one by one.
-        let slots = to.object[from..]
-            .iter()
-            .fold(0, |most, &o| if o == NONE { most } else { most.max(o + 1) });
+        // Greatest first, as a search that stops at the first finding compares one by one; NONE is the
+        // last of numbers, so that its successor is 0.
+        let slots = to.object[from..].iter().fold(0, |most, &o| most.max(o.wrapping_add(1)));
         if slots > meta.object_slots {
             return Err(self.damaged("column object has a value beyond object_slots"));
         }
@@ -262,9 +278,12 @@ fn optional<T: ArrowPrimitiveType, V: Copy>(
     to.extend(array.values().iter().map(|&value| map(value)));
     let Some(nulls) = array.nulls().filter(|nulls| nulls.null_count() > 0) else { return };
     let chunks = nulls.inner().bit_chunks();
+    // From null to null, not bit by bit: which rows are frees no branch predictor guesses.
     for (values, present) in to[from..].chunks_mut(64).zip(chunks.iter_padded()) {
-        for (bit, value) in values.iter_mut().enumerate() {
-            *value = if present >> bit & 1 == 1 { *value } else { null };
+        let mut absent = !present & u64::MAX >> (64 - values.len());
+        while absent != 0 {
+            values[absent.trailing_zeros() as usize] = null;
+            absent &= absent - 1;
         }
     }
 }

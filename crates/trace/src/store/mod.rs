@@ -19,5 +19,5 @@ mod writer;
 pub use reader::{Batches, TraceReader};
 pub use writer::TraceWriter;
 
-/// Rows in a row group, and so in a [`Batch`](crate::Batch).
+/// Rows in a row group.
 pub const ROW_GROUP_ROWS: usize = 128 << 10;

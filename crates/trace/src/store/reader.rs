@@ -1,4 +1,4 @@
-//! Reads a trace, a row group at a time: out of a file, or out of memory.
+//! Reads a trace, a batch of rows at a time: out of a file, or out of memory.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -53,7 +53,7 @@ impl TraceReader {
         &self.path
     }
 
-    /// Returns the rows from the beginning, one [`Batch`] per row group. May be called again.
+    /// Returns the rows from the beginning, some thousand a [`Batch`]. May be called again.
     pub fn batches(&self) -> Batches {
         let rows = match &self.rows {
             Rows::File(file) => RowsLeft::File { rows: Box::new(file.rows()), ring: Vec::new() },
@@ -63,7 +63,7 @@ impl TraceReader {
     }
 }
 
-/// The rows of a trace, one [`Batch`] per row group. A batch that nobody holds any more lends its
+/// The rows of a trace by the [`Batch`]. A batch that nobody holds any more lends its
 /// memory to a later one.
 #[derive(Debug)]
 pub struct Batches {
@@ -107,7 +107,7 @@ impl Iterator for Batches {
     }
 }
 
-/// Reads the next row group into a batch of the ring, or a new one.
+/// Reads the next rows into a batch of the ring, or a new one.
 fn read(rows: &mut FileRows, ring: &mut Vec<Arc<Batch>>) -> Result<Option<Arc<Batch>>, Error> {
     let free = ring.iter_mut().position(|batch| Arc::get_mut(batch).is_some());
     let mut batch = free.map_or_else(Arc::default, |index| ring.swap_remove(index));
