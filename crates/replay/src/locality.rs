@@ -7,7 +7,7 @@
 //!
 //! *Lines and pages*: a few times in a trace, evenly spaced in events, the live objects are laid out by site
 //! and the distinct cache lines and pages counted, by a bit for each line and page of the memory that one
-//! site sets and clears before the next. An object that shares no line counts one line a 64 bytes; dense
+//! site sets, a word at a time, and clears before the next. An object that shares no line counts one line a 64 bytes; dense
 //! 32-byte objects come to half a line each, scattered ones to a whole one.
 
 /// Bytes in a cache line, as on every machine that the trace may come from.
@@ -106,11 +106,26 @@ pub(crate) struct Snapshots {
     pages: Bits,
 }
 
-/// Consecutive cache lines.
+/// Consecutive cache lines, or pages.
 #[derive(Debug, Clone, Copy)]
 struct Stretch {
     first: u32,
     last: u32,
+}
+
+impl Stretch {
+    fn map(self, place: impl Fn(u32) -> u32) -> Self {
+        Self { first: place(self.first), last: place(self.last) }
+    }
+
+    /// Returns the words that have its bits, each with them.
+    fn words(self) -> impl Iterator<Item = (usize, u64)> {
+        (self.first / 64..=self.last / 64).map(move |word| {
+            let from = self.first.max(word * 64) % 64;
+            let to = self.last.min(word * 64 + 63) % 64;
+            (word as usize, (u64::MAX >> (63 - to)) & (u64::MAX << from))
+        })
+    }
 }
 
 impl Snapshots {
@@ -141,11 +156,9 @@ impl Snapshots {
         let first = self.by_site.iter().flatten().map(|stretch| stretch.first).min().unwrap_or(0);
         for (stretches, spread) in self.by_site.iter_mut().zip(&mut self.spreads) {
             const PAGE_LINES_SHIFT: u32 = PAGE_SHIFT - LINE_SHIFT;
-            let lines = || stretches.iter().flat_map(|s| s.first - first..=s.last - first);
-            let pages = || {
-                let page = |line: u32| (line >> PAGE_LINES_SHIFT) - (first >> PAGE_LINES_SHIFT);
-                stretches.iter().flat_map(move |s| page(s.first)..=page(s.last))
-            };
+            let lines = stretches.iter().map(|s| s.map(|line| line - first));
+            let page = |line: u32| (line >> PAGE_LINES_SHIFT) - (first >> PAGE_LINES_SHIFT);
+            let pages = stretches.iter().map(|s| s.map(page));
             spread.lines += self.lines.count(lines);
             spread.pages += self.pages.count(pages);
             stretches.clear();
@@ -165,21 +178,20 @@ struct Bits {
 }
 
 impl Bits {
-    /// Returns how many of the numbers are distinct.
-    fn count<I: Iterator<Item = u32>>(&mut self, numbers: impl Fn() -> I) -> u64 {
-        let mut distinct = 0;
-        for number in numbers() {
-            let (word, bit) = (number as usize / 64, 1 << (number % 64));
+    /// Returns how many numbers the stretches cover.
+    fn count(&mut self, stretches: impl Iterator<Item = Stretch> + Clone) -> u64 {
+        let mut covered = 0;
+        for (word, bits) in stretches.clone().flat_map(Stretch::words) {
             if word >= self.words.len() {
                 self.words.resize((word + 1).next_power_of_two(), 0);
             }
-            distinct += u64::from(self.words[word] & bit == 0);
-            self.words[word] |= bit;
+            covered += u64::from((bits & !self.words[word]).count_ones());
+            self.words[word] |= bits;
         }
-        for number in numbers() {
-            self.words[number as usize / 64] = 0;
+        for (word, _) in stretches.flat_map(Stretch::words) {
+            self.words[word] = 0;
         }
-        distinct
+        covered
     }
 }
 
