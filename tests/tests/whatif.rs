@@ -128,6 +128,19 @@ fn held_in_caches(allocator: &Allocator) -> u64 {
     allocator.caches.iter().map(|cache| cache.held_bytes_end).sum()
 }
 
+/// Returns an event of kmalloc or kfree on the one CPU of a machine.
+fn event(
+    time_ns: u64,
+    kind: Kind,
+    object: u32,
+    site: u32,
+    bytes_req: u64,
+    bytes_alloc: u64,
+) -> Event {
+    let (cpu, pid, cache, gfp, node) = (0, 1, NONE, 0xcc0, -1);
+    Event { time_ns, cpu, pid, kind, object, site, cache, bytes_req, bytes_alloc, gfp, node }
+}
+
 /// Writes a trace as a netfilter machine might: two sites keep 200 items each, of 40 and of 32 bytes, and
 /// meanwhile others allocate and free 64-byte objects all the time.
 fn netfilter(path: &Path) {
@@ -141,22 +154,9 @@ fn netfilter_on(path: &Path, meta: Meta) {
     let items32 = writer.site("nft_set_add+0x32", 2);
     let churn = writer.site("kmalloc_reserve+0xa1", 3);
     let mut time_ns = 0;
-    let mut push = |kind, object, site, bytes_req: u64, bytes_alloc| {
+    let mut push = |kind, object, site, bytes_req, bytes_alloc| {
         time_ns += 1_000;
-        let event = Event {
-            time_ns,
-            cpu: 0,
-            pid: 1,
-            kind,
-            object,
-            site,
-            cache: NONE,
-            bytes_req,
-            bytes_alloc,
-            gfp: 0xcc0,
-            node: -1,
-        };
-        writer.push(&event).unwrap();
+        writer.push(&event(time_ns, kind, object, site, bytes_req, bytes_alloc)).unwrap();
     };
     // Slots 0..400 are the items, the rest the churn: 400 short-lived objects, of which one in eight stays.
     for i in 0..200u32 {
@@ -374,6 +374,25 @@ fn a_page_shows_waste_by_source_directory() {
     assert!(std::fs::read_to_string(page).unwrap().contains("nf_tables_api.c"));
     std::fs::remove_file(&elsewhere).unwrap();
     assert!(refusal(&named).contains("cannot open"));
+}
+
+#[test]
+fn a_page_of_caches_that_only_gather_has_no_waterfall() {
+    let folder = tempfile::tempdir().unwrap();
+    let (trace, page) = (folder.path().join("t.parquet"), folder.path().join("page.html"));
+    let mut writer = TraceWriter::create(&trace).unwrap();
+    let (items, others) = (writer.site("item_add+0x10", 1), writer.site("other_add+0x20", 2));
+    // One item in each of 64 pages: in a cache of their own they fill one page, and free one.
+    for i in 0..64 * 64 {
+        let (site, bytes) = if i % 64 == 0 { (items, 56) } else { (others, 60) };
+        writer.push(&event(u64::from(i), Kind::Kmalloc, i, site, bytes, 64)).unwrap();
+    }
+    writer.finish(Meta { cpus: 1, nodes: 1, ..Meta::default() }).unwrap();
+    let (trace, page) = (trace.to_str().unwrap(), page.to_str().unwrap());
+    let text = stdout(&["advise", trace, "--report", page]);
+    assert!(text.contains("scattered: nothing saved at peak"), "{text}");
+    let html = std::fs::read_to_string(page).unwrap();
+    assert!(html.contains("Cache lines that a walk") && !html.contains("call site that gets"));
 }
 
 #[test]

@@ -9,7 +9,7 @@ mod run;
 mod stored;
 
 pub use pair::pair;
-pub use replay::replay;
+pub use replay::{replay, site_frames, trace_facts};
 pub use run::run;
 pub use stored::{Stored, join, read};
 

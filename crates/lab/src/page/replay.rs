@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use slablab_replay::{Allocator, Cache, Replay, Sample, Site};
+use slablab_replay::{Allocator, Cache, Replay, Sample, Site, TraceFacts};
 use slablab_report::{
     BarGroup, Bars, Column, DataTable, Document, Fact, Flame, Item, Lines, Place, Plot, Point,
     Section, Series, Value, human,
@@ -35,6 +35,18 @@ pub fn replay(replay: &Replay, file: &str) -> Document {
         ),
         sites(replay),
     ];
+    Document {
+        title: format!("{} replayed under {}", base_name(file), names.join(", ")),
+        question: "What would each allocator have made of this trace?".to_owned(),
+        answers: answers(replay),
+        sections: sections.into_iter().filter(|section| !section.items.is_empty()).collect(),
+        facts: trace_facts(trace, file),
+    }
+}
+
+/// Returns what is known of the trace in `file`: where it is from, and how far it can be trusted.
+#[must_use]
+pub fn trace_facts(trace: &TraceFacts, file: &str) -> Vec<Fact> {
     let mut facts = vec![
         Fact::new("trace", file),
         Fact::new("recorded kernel", &trace.kernel_release),
@@ -51,13 +63,7 @@ pub fn replay(replay: &Replay, file: &str) -> Document {
         ),
     ];
     facts.retain(|fact| !fact.value.trim().is_empty());
-    Document {
-        title: format!("{} replayed under {}", base_name(file), names.join(", ")),
-        question: "What would each allocator have made of this trace?".to_owned(),
-        answers: answers(replay),
-        sections: sections.into_iter().filter(|section| !section.items.is_empty()).collect(),
-        facts,
-    }
+    facts
 }
 
 fn base_name(file: &str) -> &str {
@@ -297,8 +303,8 @@ fn sites(replay: &Replay) -> Section {
         "Given and not asked for.",
     );
     for site in &replay.sites {
-        requested.add(stack(site), site.requested_bytes);
-        waste.add(stack(site), site.under.first().map_or(0, |under| under.waste_bytes_peak));
+        requested.add(site_frames(site), site.requested_bytes);
+        waste.add(site_frames(site), site.under.first().map_or(0, |under| under.waste_bytes_peak));
     }
     let shown = replay.sites.len().min(SITES_MAX);
     let how = match replay.sites.len() {
@@ -320,14 +326,15 @@ fn sites(replay: &Replay) -> Section {
     Section { title: "Call sites".to_owned(), method: String::new(), items }
 }
 
-/// Returns the frames of a site: how it allocates, in which module, and itself.
-fn stack(site: &Site) -> Vec<String> {
+/// Returns the frames of a site in a flame graph: how it allocates, in which module, and itself.
+#[must_use]
+pub fn site_frames(site: &Site) -> [&str; 3] {
     let (name, module) = match site.site.split_once(" [") {
         Some((name, module)) => (name, module.trim_end_matches(']')),
         None => (site.site.as_str(), "vmlinux"),
     };
     let how = if site.cache.is_empty() { "kmalloc" } else { &site.cache };
-    vec![how.to_owned(), module.to_owned(), name.to_owned()]
+    [how, module, name]
 }
 
 fn site_columns(replay: &Replay) -> Vec<Column> {

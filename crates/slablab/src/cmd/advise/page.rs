@@ -1,5 +1,6 @@
 //! The page of an advice: what each change would save, how the objects would lie, and why.
 
+use slablab_lab::page;
 use slablab_replay::{Advice, AdviceList, Allocator, Change, Layout};
 use slablab_report::{
     BarGroup, Bars, Column, DataTable, Document, Fact, Item, Plot, Section, Value, Waterfall, human,
@@ -19,20 +20,18 @@ pub(super) fn document(
     together: Option<&Together>,
     sources: &Sources,
 ) -> Document {
-    let trace = &list.trace;
     let useful: Vec<_> = list.useful().collect();
-    let mut facts = vec![
-        Fact::new("trace", file),
-        Fact::new("recorded kernel", &trace.kernel_release),
-        Fact::new("recorded command", trace.command.join(" ")),
+    let mut facts = page::trace_facts(&list.trace, file);
+    facts.extend([
         Fact::new("allocator", &list.allocator),
         Fact::new("held at peak, as recorded", human(list.held_bytes_peak as f64, "B")),
         Fact::new("kmalloc call sites", list.sites.to_string()),
         Fact::new("of these less than a page", list.sites_too_small.to_string()),
-        Fact::new("not placed", format!("{:.2} %", trace.unplaced_share * 100.0)),
-    ];
-    facts.retain(|fact| !fact.value.trim().is_empty());
-    let saved = together.map(|together| Item::Plot(Plot::Waterfall(saved(&useful, together))));
+    ]);
+    // Caches that only gather have no step.
+    let saved = together.map(|together| saved(&useful, together));
+    let saved = saved.filter(|waterfall| !waterfall.steps.is_empty());
+    let saved = saved.map(|waterfall| Item::Plot(Plot::Waterfall(waterfall)));
     let walks = Some(walks(&useful)).filter(|bars| !bars.groups.is_empty());
     let walks = walks.map(|bars| Item::Plot(Plot::Bars(bars)));
     let mut items: Vec<Item> = saved.into_iter().chain(walks).collect();

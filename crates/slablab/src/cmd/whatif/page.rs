@@ -3,10 +3,11 @@
 
 use std::collections::BTreeMap;
 
+use slablab_lab::page;
 use slablab_replay::{Allocator, Moment, Sample, Site, WhatIf};
 use slablab_report::{
-    AddressPanel, Addresses, Column, DataTable, Document, Fact, Flame, Item, Lines, Place, Plot,
-    Point, Section, Series, Value, Waterfall, human,
+    AddressPanel, Addresses, Column, DataTable, Document, Flame, Item, Lines, Place, Plot, Point,
+    Section, Series, Value, Waterfall, human,
 };
 
 use crate::cmd::by_source::Sources;
@@ -22,24 +23,15 @@ pub(super) fn document(
     moments: &[Moment],
     sources: &Sources,
 ) -> Document {
-    let trace = &what_if.before.trace;
     let how =
         "The objects of the dedicated call sites at that of eight snapshots with most of them.";
     let sections = [memory(what_if), objects(what_if, how), bytes(what_if, moments, sources)];
-    let mut facts = vec![
-        Fact::new("trace", file),
-        Fact::new("recorded kernel", &trace.kernel_release),
-        Fact::new("recorded command", trace.command.join(" ")),
-        Fact::new("events", human(trace.events as f64, "")),
-        Fact::new("not placed", format!("{:.2} %", trace.unplaced_share * 100.0)),
-    ];
-    facts.retain(|fact| !fact.value.trim().is_empty());
     Document {
         title: format!("What if: {}", changes.join("; ")),
         question: "What would this change have made of the trace?".to_owned(),
         answers: pairs(what_if).map(|(before, after)| answer(before, after)).collect(),
         sections: sections.into_iter().filter(|section| !section.items.is_empty()).collect(),
-        facts,
+        facts: page::trace_facts(&what_if.before.trace, file),
     }
 }
 
@@ -172,10 +164,8 @@ fn flame(name: &str, sites: &[Site]) -> Option<Item> {
         "Given and not asked for, under the first allocator.",
     );
     for site in sites {
-        let (place, module) = site.site.split_once(" [").unwrap_or((&site.site, "vmlinux]"));
-        let how = if site.cache.is_empty() { "kmalloc" } else { &site.cache };
         let waste = site.under.first().map_or(0, |under| under.waste_bytes_peak);
-        flame.add([how, module.trim_end_matches(']'), place], waste);
+        flame.add(page::site_frames(site), waste);
     }
     (flame.weight() > 0).then_some(Item::Flame(flame))
 }
