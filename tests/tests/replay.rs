@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
-use slablab_replay::{Plan, replay, replay_timed};
+use slablab_replay::{Allocator, Plan, replay, replay_timed};
 use slablab_tests::{refusal, root, stdout};
 use slablab_trace::TraceReader;
 use slablab_trace::synth::{SynthOptions, synth};
@@ -46,6 +46,32 @@ fn books_balance_during_the_samples() {
         for allocator in &result.allocators {
             assert_eq!(allocator.failed, 0, "{}: {}", path.display(), allocator.allocator);
             assert!(allocator.operations > 10_000, "{}", path.display());
+        }
+    }
+}
+
+/// What every user of Linux's allocators expects to see of them.
+#[test]
+fn the_allocators_are_what_they_are_known_for() {
+    for path in samples() {
+        let reader = TraceReader::open(&path).unwrap();
+        let result = replay(&reader, &Plan::default(), &mut |_| ()).unwrap();
+        let [slab, slub, slob, slmb] = result.allocators.as_slice() else { panic!("four") };
+        let locks = |allocator: &Allocator| {
+            let taken = allocator.locks.iter().filter(|(kind, _)| kind.ends_with("_lock"));
+            taken.map(|(_, count)| count).sum::<u64>() as f64 / allocator.operations as f64
+        };
+        // A lock for each operation, against one for several dozen.
+        let carvers = locks(slob).min(locks(slmb));
+        assert!(
+            carvers >= 1.0 && carvers > 5.0 * locks(slab).max(locks(slub)),
+            "{}",
+            path.display()
+        );
+        // On a small machine; a busy one may have more holes than SLUB's slabs have free objects.
+        if path.ends_with("boot.parquet") {
+            let slabs = |allocator: &Allocator| allocator.slab_bytes.peak as f64;
+            assert!(slabs(slob).max(slabs(slmb)) < 0.8 * slabs(slab).min(slabs(slub)));
         }
     }
 }
