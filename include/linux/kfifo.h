@@ -92,20 +92,15 @@ extern void __kfifo_skip(struct __kfifo *fifo, size_t prefix);
 	typeof(*(fifo)->buf) *__to = (value); \
 	kfifo_out_peek(fifo, __to, kfifo_recsize(fifo) ? (unsigned int)sizeof(*__to) : 1) != 0; })
 
-#define kfifo_in_spinlocked(fifo, from, n, lock) ({ \
+#define __kfifo_spinlocked(lock, moved) ({ \
 	unsigned long __flags; \
 	unsigned int __n; \
 	spin_lock_irqsave(lock, __flags); \
-	__n = kfifo_in(fifo, from, n); \
+	__n = (moved); \
 	spin_unlock_irqrestore(lock, __flags); \
 	__n; })
-#define kfifo_out_spinlocked(fifo, to, n, lock) ({ \
-	unsigned long __flags; \
-	unsigned int __n; \
-	spin_lock_irqsave(lock, __flags); \
-	__n = kfifo_out(fifo, to, n); \
-	spin_unlock_irqrestore(lock, __flags); \
-	__n; })
+#define kfifo_in_spinlocked(fifo, from, n, lock) __kfifo_spinlocked(lock, kfifo_in(fifo, from, n))
+#define kfifo_out_spinlocked(fifo, to, n, lock) __kfifo_spinlocked(lock, kfifo_out(fifo, to, n))
 #define kfifo_in_locked(fifo, from, n, lock) kfifo_in_spinlocked(fifo, from, n, lock)
 #define kfifo_out_locked(fifo, to, n, lock) kfifo_out_spinlocked(fifo, to, n, lock)
 
