@@ -139,6 +139,8 @@ pub struct AdviceList {
     pub sites: u64,
     /// Sites not tried: they hold too little at any time to fill a page
     pub sites_too_small: u64,
+    /// Changes not tried: more than can be tried in one pass, and these promised least
+    pub untried: u64,
     /// Best first: what is worth doing by bytes saved at the peak, then the rest likewise
     pub advice: Vec<Advice>,
     /// All call sites as recorded, under the allocator; not part of the stored result

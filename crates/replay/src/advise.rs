@@ -24,8 +24,8 @@ use crate::select::function;
 use crate::survey::{ClassSet, Classes, Survey, survey};
 use crate::trial::{Trial, try_all};
 
-/// Trials in one pass: what 1 GiB of memory and ten seconds carry.
-const TRIALS_MAX: usize = 96;
+/// Changes to try: what 1 GiB of memory and ten seconds carry.
+const TRIALS_MAX: usize = 256;
 /// Memory of a trial's machine at the least.
 const TRIAL_BYTES_MIN: u64 = 64 << 20;
 /// A page is the least that a cache can save.
@@ -56,7 +56,8 @@ pub fn advise(
     let whole = replay(reader, &plan, progress)?;
     let classes = Classes::new(&caches::kmalloc(meta, &Changes::default()).classes);
     let survey = survey(reader, meta, &classes)?;
-    let mut search = Search { meta, plan, whole: &whole, classes, survey, ideas: Vec::new() };
+    let mut search =
+        Search { meta, plan, whole: &whole, classes, survey, ideas: Vec::new(), untried: 0 };
     let sites_too_small = search.sites();
     search.size_classes();
     let advice = search.tried(reader, kind, progress)?;
@@ -65,6 +66,7 @@ pub fn advise(
         held_bytes_peak: whole.allocators[0].held_bytes.peak,
         sites: search.survey.classes.iter().filter(|classes| !classes.is_empty()).count() as u64,
         sites_too_small,
+        untried: search.untried,
         advice,
         recorded: whole.sites,
         trace: whole.trace,
@@ -98,6 +100,8 @@ struct Search<'a> {
     classes: Classes,
     survey: Survey,
     ideas: Vec<Idea<'a>>,
+    /// Ideas that were left out
+    untried: u64,
 }
 
 impl<'a> Search<'a> {
@@ -128,7 +132,8 @@ impl<'a> Search<'a> {
             }
             let cache = function(&site.site).to_owned();
             self.ideas.push(Idea {
-                changes: Changes::default().dedicate(&cache, vec![index as u32]),
+                // A function may have several sites: a site's whole name tells their caches apart.
+                changes: Changes::default().dedicate(&site.site, vec![index as u32]),
                 change: Change::Dedicate { cache },
                 classes,
                 site,
@@ -197,12 +202,16 @@ impl<'a> Search<'a> {
         progress: &mut dyn FnMut(u64),
     ) -> Result<Vec<Advice>, Error> {
         self.ideas.sort_by(|a, b| b.hope.cmp(&a.hope).then_with(|| a.subject.cmp(&b.subject)));
+        self.untried = self.ideas.len().saturating_sub(TRIALS_MAX) as u64;
         self.ideas.truncate(TRIALS_MAX);
-        let (recorded, trials) = self.trials(trial_memory_bytes(self.whole, &self.plan));
+        let dedicated = self.ideas.iter().flat_map(|idea| &idea.changes.dedicated);
+        let all = Changes { dedicated: dedicated.cloned().collect(), ..Changes::default() };
+        let meta = all.meta(self.meta);
         let tried = |trials: &[Trial], progress: &mut dyn FnMut(u64)| {
             let peak_event = self.whole.allocators[0].peak_event;
-            try_all(reader, kind, &self.classes, trials, peak_event, progress)
+            try_all(reader, &meta, kind, &self.classes, trials, peak_event, progress)
         };
+        let (recorded, trials) = self.trials(trial_memory_bytes(self.whole, &self.plan));
         let mut verdicts = tried(&trials, progress)?;
         if verdicts.iter().any(|verdict| verdict.allocator.failed > 0) {
             let (_, trials) = self.trials(self.plan.memory_bytes);
@@ -225,13 +234,13 @@ impl<'a> Search<'a> {
         let mut recorded = BTreeMap::new();
         for idea in &self.ideas {
             recorded.entry(idea.classes).or_insert_with(|| {
-                trials.push(Trial::new(self.meta, plan.clone(), idea.classes));
+                trials.push(Trial { plan: plan.clone(), classes: idea.classes });
                 trials.len() - 1
             });
         }
         for idea in &self.ideas {
             let plan = Plan { changes: idea.changes.clone(), ..plan.clone() };
-            trials.push(Trial::new(self.meta, plan, idea.classes));
+            trials.push(Trial { plan, classes: idea.classes });
         }
         (recorded, trials)
     }

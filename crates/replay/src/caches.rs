@@ -27,11 +27,14 @@ pub(crate) fn describe(
     bytes_alloc: u64,
 ) -> CacheArgs {
     let name = cache.name.as_str();
-    let known = snapshots(meta).find_map(|snapshot| snapshot.cache(name));
-    let mut args = match known {
-        Some(known) => from_sysfs(name, known, cache.bytes_req_max),
-        None if cache.allocs == 0 => dedicated(name, cache.bytes_req_max, changes.align_of(name)),
-        None => from_event(name, cache.bytes_req_max, bytes_alloc),
+    let known = || snapshots(meta).find_map(|snapshot| snapshot.cache(name));
+    let mut args = match changes.dedicated(name) {
+        // What the recorded kernel calls so is another cache.
+        Some(asked) => dedicated(name, cache.bytes_req_max, asked.align),
+        None => match known() {
+            Some(known) => from_sysfs(name, known, cache.bytes_req_max),
+            None => from_event(name, cache.bytes_req_max, bytes_alloc),
+        },
     };
     if changes.sharing == Sharing::Recorded {
         args = args.flags(SlabFlags::NO_MERGE);
@@ -129,8 +132,11 @@ fn recorded_kmalloc(meta: &Meta) -> KmallocConfig {
     config
 }
 
-/// Returns the recorded kernel's own sizes of a cache, for a backend that is the recorded kernel's.
-pub(crate) fn geometry(meta: &Meta, name: &str) -> Option<Geometry> {
+/// Returns the recorded kernel's own sizes of a cache, if it is one of its own, for a backend that is its own, too.
+pub(crate) fn geometry(meta: &Meta, name: &str, changes: &Changes) -> Option<Geometry> {
+    if changes.dedicated(name).is_some() {
+        return None;
+    }
     let cache = snapshots(meta).find_map(|snapshot| snapshot.cache(name))?;
     Some(Geometry {
         slab_size: to_u32(cache.number("slab_size")?),

@@ -114,9 +114,9 @@ impl Changes {
         meta
     }
 
-    /// Returns the alignment asked for a cache, 0 for the default.
-    pub(crate) fn align_of(&self, name: &str) -> u32 {
-        self.dedicated.iter().find(|dedicated| dedicated.name == name).map_or(0, |d| d.align)
+    /// Returns what is asked for the cache `name`, if it is one that the changes make.
+    pub(crate) fn dedicated(&self, name: &str) -> Option<&Dedicated> {
+        self.dedicated.iter().find(|dedicated| dedicated.name == name)
     }
 }
 

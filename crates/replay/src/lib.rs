@@ -21,6 +21,7 @@ mod advise;
 mod books;
 mod caches;
 mod change;
+mod deal;
 mod error;
 mod gauge;
 mod lifetimes;

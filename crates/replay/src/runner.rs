@@ -129,7 +129,7 @@ impl<'a, B: Backend> Runner<'a, B> {
             meta,
             plan,
             rewrite: Rewrite::new(&plan.changes, meta),
-            objects: vec![Live::default(); meta.object_slots as usize],
+            objects: Vec::new(),
             sites: vec![SiteAccount::default(); sites],
             caches: vec![KnownCache::Unseen; meta.caches.len()],
             books: Books::new(meta.time_first_ns, meta.time_last_ns),
@@ -147,7 +147,10 @@ impl<'a, B: Backend> Runner<'a, B> {
     /// Replays a batch, as far as the plan goes.
     pub(crate) fn batch(&mut self, batch: &Batch) -> Result<(), Error> {
         let left = self.rows_left().min(batch.len() as u64);
-        self.rows(batch, 0..left as usize, |_| true)
+        let slots = self.meta.object_slots as usize;
+        // What has no slot is a free of what the trace did not see allocated, or an allocation that failed.
+        let object = |row: usize| Some(batch.object[row] as usize).filter(|slot| *slot < slots);
+        self.rows(batch, 0..left as usize, object)
     }
 
     /// Returns how many rows the plan allows yet.
@@ -155,29 +158,27 @@ impl<'a, B: Backend> Runner<'a, B> {
         self.plan.rows_max.map_or(u64::MAX, |rows| rows.saturating_sub(self.events))
     }
 
-    /// Replays some rows of a batch: the allocations that `matters` says yes to, and their frees.
+    /// Replays those of some rows of a batch whose objects have a number; a live object's number is its own.
     #[inline]
     pub(crate) fn rows(
         &mut self,
         batch: &Batch,
         rows: Range<usize>,
-        matters: impl Fn(&Event) -> bool,
+        object: impl Fn(usize) -> Option<usize>,
     ) -> Result<(), Error> {
         for row in rows {
-            let (slot, now_ns) = (batch.object[row] as usize, batch.time_ns[row]);
+            let now_ns = batch.time_ns[row];
             if now_ns >= self.next_tick_ns {
                 self.tick(now_ns);
             }
-            if slot >= self.objects.len() {
-                // A free of what the trace did not see allocated, or an allocation that failed.
-            } else if !batch.kind[row].is_alloc() {
-                self.free(slot, now_ns, batch.cpu[row], batch.site[row]);
-            } else {
-                let mut event = batch.event(row);
-                if matters(&event) {
+            match object(row) {
+                None => {}
+                Some(object) if batch.kind[row].is_alloc() => {
+                    let mut event = batch.event(row);
                     self.rewrite.apply(&mut event);
-                    self.alloc(slot, &event);
+                    self.alloc(object, &event);
                 }
+                Some(object) => self.free(object, now_ns, batch.cpu[row], batch.site[row]),
             }
             self.events += 1;
             if self.events == self.next_snapshot {
@@ -193,6 +194,9 @@ impl<'a, B: Backend> Runner<'a, B> {
 
     #[inline]
     fn alloc(&mut self, slot: usize, event: &Event) {
+        if slot >= self.objects.len() {
+            self.grow(slot);
+        }
         let live_before = self.machine.gauges().live_bytes;
         let Some(address) = self.allocate(event) else {
             self.failed += 1;
@@ -218,6 +222,11 @@ impl<'a, B: Backend> Runner<'a, B> {
         self.watch.alloc(slot, site_index, self.events, address.get());
         self.books.requested += event.bytes_req;
         self.books.note(event.time_ns, self.events, &gauges);
+    }
+
+    #[cold]
+    fn grow(&mut self, slot: usize) {
+        self.objects.resize((slot + 1).next_power_of_two(), Live::default());
     }
 
     /// Asks the engine for an object, as the recorded kernel was asked.
@@ -264,14 +273,14 @@ impl<'a, B: Backend> Runner<'a, B> {
         let cache = &meta.caches[event.cache as usize];
         let mut args = caches::describe(meta, cache, &plan.changes, event.bytes_alloc);
         if B::KIND == BackendKind::Slub && plan.changes.tunables.order.is_none() {
-            args.geometry = caches::geometry(meta, &cache.name);
+            args.geometry = caches::geometry(meta, &cache.name, &plan.changes);
         }
         args
     }
 
     #[inline]
     fn free(&mut self, slot: usize, now_ns: u64, cpu: u16, site: u32) {
-        let live = std::mem::take(&mut self.objects[slot]);
+        let Some(live) = self.objects.get_mut(slot).map(std::mem::take) else { return };
         let Some(address) = live.address else { return };
         self.operations += 1;
         let cpu = self.cpus.cpu(CpuId(u32::from(cpu)));

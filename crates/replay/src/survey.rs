@@ -27,6 +27,19 @@ impl ClassSet {
         self.0 == 0
     }
 
+    /// Returns how many classes are in the set.
+    #[inline]
+    pub(crate) fn len(self) -> usize {
+        self.0.count_ones() as usize
+    }
+
+    /// Returns how many classes of the set are below one that is in it.
+    #[inline]
+    pub(crate) fn rank(self, class: u32) -> Option<usize> {
+        let below = 1u64.checked_shl(class)? - 1;
+        self.has(class).then(|| (self.0 & below).count_ones() as usize)
+    }
+
     /// Returns the classes, rising.
     pub(crate) fn iter(self) -> impl Iterator<Item = u32> {
         (0..u64::BITS).filter(move |class| self.has(*class))
@@ -53,6 +66,11 @@ impl Classes {
     pub(crate) fn of(&self, bytes: u64) -> Option<u32> {
         let eights = usize::try_from(bytes.div_ceil(8)).ok()?;
         self.by_eights.get(eights).copied().map(u32::from)
+    }
+
+    /// Returns how many classes there are.
+    pub(crate) fn len(&self) -> usize {
+        self.sizes.len()
     }
 
     /// Returns the bytes of an object of a class.

@@ -5,7 +5,8 @@
 //! Under SLUB and SLAB a cache's slabs depend on that cache's own events only. So what a change to one kmalloc
 //! site does can be seen on a machine that replays nothing but the classes the site allocates from: once as
 //! recorded, once changed. That costs the events of a class or two instead of those of the trace, and makes it
-//! affordable to try every site that matters. All trials share one pass over the trace, dealt to two threads.
+//! affordable to try every site that matters. All trials share one pass over the trace, dealt to as many threads as there
+//! are processors; which rows belong to which class is found out once for all ([`crate::deal`]).
 //!
 //! # Differences from a whole replay
 //!
@@ -18,8 +19,9 @@ use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
 
 use slablab_kmem::{Backend, BackendKind, Machine, WithBackend};
-use slablab_trace::{Batch, Event, Kind, Meta, TraceReader};
+use slablab_trace::{Meta, TraceReader};
 
+use crate::deal::{Dealer, Dealt};
 use crate::error::Error;
 use crate::plan::Plan;
 use crate::result::{Allocator, SiteUnder};
@@ -31,16 +33,8 @@ use crate::survey::{ClassSet, Classes};
 pub(crate) struct Trial {
     /// The change; none for the classes as recorded
     pub(crate) plan: Plan,
-    /// The metadata of the trace so changed
-    pub(crate) meta: Meta,
     /// The classes of the recorded kernel that take part
     pub(crate) classes: ClassSet,
-}
-
-impl Trial {
-    pub(crate) fn new(recorded: &Meta, plan: Plan, classes: ClassSet) -> Self {
-        Self { meta: plan.changes.meta(recorded), plan, classes }
-    }
 }
 
 /// What a trial's part of the machine held.
@@ -52,9 +46,11 @@ pub(crate) struct Verdict {
     pub(crate) held_bytes_at_peak: u64,
 }
 
-/// Tries everything in one pass; `peak_event` is the row in which the whole machine held most.
+/// Tries everything in one pass; `meta` has the caches of all trials, each under a name of its own, and `peak_event` is
+/// the row in which the whole machine held most.
 pub(crate) fn try_all(
     reader: &TraceReader,
+    meta: &Meta,
     kind: BackendKind,
     classes: &Classes,
     trials: &[Trial],
@@ -64,19 +60,20 @@ pub(crate) fn try_all(
     let threads = thread::available_parallelism().map_or(1, NonZero::get);
     let share = trials.len().div_ceil(threads).max(1);
     thread::scope(|scope| {
+        let mut dealer = Dealer::new(classes, meta.object_slots);
         let mut workers = Vec::new();
         for trials in trials.chunks(share) {
-            let (sender, batches) = sync_channel::<Arc<Batch>>(2);
-            let work = Work { classes, trials, peak_event, batches };
+            let (sender, batches) = sync_channel::<Arc<Dealt>>(2);
+            let work = Work { meta, trials, peak_event, batches };
             workers.push((sender, scope.spawn(move || kind.dispatch(work))));
         }
         let mut done = 0;
         for batch in reader.batches() {
-            let batch = batch?;
-            done += batch.len() as u64;
+            let dealt = Arc::new(dealer.deal(batch?));
+            done += dealt.batch.len() as u64;
             for (sender, _) in &workers {
                 // A worker that has gone says why when it is joined.
-                let _ = sender.send(Arc::clone(&batch));
+                let _ = sender.send(Arc::clone(&dealt));
             }
             progress(done);
         }
@@ -94,10 +91,10 @@ pub(crate) fn try_all(
 
 /// One thread's trials.
 struct Work<'a> {
-    classes: &'a Classes,
+    meta: &'a Meta,
     trials: &'a [Trial],
     peak_event: u64,
-    batches: Receiver<Arc<Batch>>,
+    batches: Receiver<Arc<Dealt>>,
 }
 
 impl WithBackend for Work<'_> {
@@ -105,27 +102,28 @@ impl WithBackend for Work<'_> {
 
     fn run<B: Backend>(self) -> Self::Output {
         let machines: Result<Vec<Machine<B>>, Error> =
-            self.trials.iter().map(|t| Runner::<B>::machine(&t.meta, &t.plan)).collect();
+            self.trials.iter().map(|t| Runner::<B>::machine(self.meta, &t.plan)).collect();
         let machines = machines?;
         let pairs = machines.iter().zip(self.trials);
         let runners: Result<Vec<_>, Error> =
-            pairs.map(|(machine, trial)| Runner::new(machine, &trial.meta, &trial.plan)).collect();
+            pairs.map(|(machine, trial)| Runner::new(machine, self.meta, &trial.plan)).collect();
         let mut runners = runners?;
         let mut held_bytes_at_peak = vec![0; runners.len()];
         let mut seen = 0;
-        for batch in &self.batches {
-            let rows = batch.len();
+        for dealt in &self.batches {
+            let (batch, rows) = (&dealt.batch, dealt.batch.len());
             // The row behind the peak's, if the peak is in this batch.
             let split = self.peak_event.checked_sub(seen).map(|row| row as usize + 1);
             let split = split.filter(|row| *row <= rows);
             for (i, runner) in runners.iter_mut().enumerate() {
-                let matters = |event: &Event| self.matters(&self.trials[i], event);
+                let classes = self.trials[i].classes;
+                let object = |row: usize| dealt.number(row, classes);
                 let first = split.unwrap_or(0);
-                runner.rows(&batch, 0..first, matters)?;
+                runner.rows(batch, 0..first, object)?;
                 if split.is_some() {
                     held_bytes_at_peak[i] = machines[i].gauges().held_bytes();
                 }
-                runner.rows(&batch, first..rows, matters)?;
+                runner.rows(batch, first..rows, object)?;
             }
             seen += rows as u64;
         }
@@ -136,13 +134,5 @@ impl WithBackend for Work<'_> {
             Ok(Verdict { allocator, sites, held_bytes_at_peak })
         })
         .collect()
-    }
-}
-
-impl Work<'_> {
-    #[inline]
-    fn matters(&self, trial: &Trial, event: &Event) -> bool {
-        event.kind == Kind::Kmalloc
-            && self.classes.of(event.bytes_req).is_some_and(|class| trial.classes.has(class))
     }
 }

@@ -44,7 +44,9 @@ pub enum ChangeError {
         cache: String,
     },
     /// The name is taken
-    #[error("the trace has a cache {name} already; give the new one another name with =NAME")]
+    #[error(
+        "the recorded kernel has a cache {name} already; give the new one another name with =NAME"
+    )]
     NameTaken {
         /// The name
         name: String,
@@ -77,7 +79,10 @@ impl Changes {
         }
         let mut taken: Vec<Option<&str>> = vec![None; meta.sites.len()];
         for dedicated in &self.dedicated {
-            if meta.caches.iter().any(|cache| cache.name == dedicated.name) {
+            let snapshots = || meta.slabs_start.iter().chain(&meta.slabs_end);
+            if meta.caches.iter().any(|cache| cache.name == dedicated.name)
+                || snapshots().any(|slabs| slabs.cache(&dedicated.name).is_some())
+            {
                 return Err(ChangeError::NameTaken { name: dedicated.name.clone() });
             }
             for site in &dedicated.sites {
@@ -267,6 +272,14 @@ mod tests {
         assert_eq!(message(&twice), "a+0x1 is dedicated twice: to x and to y");
         let taken = changes.clone().dedicate("dentry", vec![0]);
         assert!(message(&taken).contains("already"));
+        // A cache of which the trace saw no event is one, too.
+        let known = slablab_trace::SlubCache { name: "bio".into(), ..Default::default() };
+        let mut meta = meta();
+        let mut snapshot = slablab_trace::SlabSnapshot::default();
+        snapshot.caches = vec![known];
+        meta.slabs_start = Some(snapshot);
+        let error = changes.clone().dedicate("bio", vec![0]).check(&meta).unwrap_err();
+        assert!(error.to_string().starts_with("the recorded kernel has a cache bio"), "{error}");
         let unknown = changes.undedicate("dentri");
         assert!(message(&unknown).ends_with("did you mean \"dentry\"?"));
     }

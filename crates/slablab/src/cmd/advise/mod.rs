@@ -138,6 +138,12 @@ impl Report for Answer {
             self.list.sites,
             self.list.sites_too_small
         ));
+        if self.list.untried > 0 {
+            let (all, tried) = (self.list.untried, self.list.advice.len());
+            page.line(format!(
+                "{all} changes that promise less than the {tried} here were not tried."
+            ));
+        }
         let shown: Vec<_> = self.list.useful().take(self.lines).collect();
         if shown.is_empty() {
             page.heading(

@@ -1,0 +1,130 @@
+//! Tells which rows of a trace belong to which kmalloc class, once for all trials.
+//!
+//! # How it works
+//!
+//! An allocation says how large it is, a free only whose it is: so the class of every live object is kept, by its
+//! slot. Within its class an object gets a number of its own, one that is free again if there is one: a trial of one class then needs
+//! memory for that class's live objects, not for the trace's.
+//!
+//! # Invariants
+//!
+//! An object's class and number are the same from its allocation to its free, and no other live object has both.
+
+use std::sync::Arc;
+
+use slablab_trace::{Batch, Kind};
+
+use crate::survey::{ClassSet, Classes};
+
+/// The class of what is no object of kmalloc.
+const NO_CLASS: u8 = u8::MAX;
+
+/// A batch with the classes of its rows.
+#[derive(Debug)]
+pub(crate) struct Dealt {
+    pub(crate) batch: Arc<Batch>,
+    /// By row: the class of the object, [`NO_CLASS`] for none
+    class: Vec<u8>,
+    /// By row: the number of the object in its class
+    number: Vec<u32>,
+}
+
+impl Dealt {
+    /// Returns the number of a row's object among those of `classes`, if it is one of them.
+    #[inline]
+    pub(crate) fn number(&self, row: usize, classes: ClassSet) -> Option<usize> {
+        let class = u32::from(self.class[row]);
+        let rank = classes.rank(class)?;
+        Some(self.number[row] as usize * classes.len() + rank)
+    }
+}
+
+/// Deals batches, in the order of the trace.
+#[derive(Debug)]
+pub(crate) struct Dealer<'a> {
+    classes: &'a Classes,
+    /// By slot: the class and number of the live object
+    live: Vec<(u8, u32)>,
+    /// By class: the numbers that are free again, and the first that never was taken
+    numbers: Vec<(Vec<u32>, u32)>,
+}
+
+impl<'a> Dealer<'a> {
+    /// Begins a trace with `slots` objects alive at most.
+    pub(crate) fn new(classes: &'a Classes, slots: u32) -> Self {
+        let numbers = (0..classes.len()).map(|_| (Vec::new(), 0)).collect();
+        Self { classes, live: vec![(NO_CLASS, 0); slots as usize], numbers }
+    }
+
+    /// Deals the next batch.
+    pub(crate) fn deal(&mut self, batch: Arc<Batch>) -> Dealt {
+        let rows = (0..batch.len()).map(|row| self.row(&batch, row));
+        let (class, number) = rows.unzip();
+        Dealt { batch, class, number }
+    }
+
+    fn row(&mut self, batch: &Batch, row: usize) -> (u8, u32) {
+        let Some(live) = self.live.get_mut(batch.object[row] as usize) else {
+            return (NO_CLASS, 0);
+        };
+        let before = std::mem::replace(live, (NO_CLASS, 0));
+        if let Some((free, _)) = self.numbers.get_mut(usize::from(before.0)) {
+            free.push(before.1);
+        }
+        if !batch.kind[row].is_alloc() {
+            return before;
+        }
+        let class = match batch.kind[row] {
+            Kind::Kmalloc => self.classes.of(batch.bytes_req[row]),
+            _ => None,
+        };
+        let Some(class) = class else { return (NO_CLASS, 0) };
+        let (free, next) = &mut self.numbers[class as usize];
+        let number = free.pop().unwrap_or_else(|| {
+            *next += 1;
+            *next - 1
+        });
+        *live = (class as u8, number);
+        *live
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use slablab_trace::{Event, NONE};
+
+    fn row(kind: Kind, object: u32, bytes_req: u64) -> Event {
+        let (time_ns, cpu, pid, site, cache) = (0, 0, 0, NONE, NONE);
+        let (bytes_alloc, gfp, node) = (bytes_req, 0, -1);
+        Event { time_ns, cpu, pid, kind, object, site, cache, bytes_req, bytes_alloc, gfp, node }
+    }
+
+    #[test]
+    fn objects_are_numbered_by_class_from_their_allocation_to_their_free() {
+        let classes = Classes::new(&[8, 16, 32, 64]);
+        let rows = [
+            row(Kind::Kmalloc, 7, 20),
+            row(Kind::Kmalloc, 3, 60),
+            row(Kind::Kmalloc, 4, 30),
+            row(Kind::KmemCacheAlloc, 5, 30),
+            row(Kind::Kfree, 7, 0),
+            row(Kind::Kfree, NONE, 0),
+            row(Kind::Kmalloc, 6, 25),
+            row(Kind::ImplicitFree, 4, 0),
+        ];
+        let mut batch = Batch::default();
+        rows.iter().for_each(|row| batch.push(row));
+        let dealt = Dealer::new(&classes, 8).deal(Arc::new(batch));
+        let of = |list: &[u32]| {
+            let mut set = ClassSet::default();
+            list.iter().for_each(|class| set.add(*class));
+            (0..rows.len()).map(|row| dealt.number(row, set)).collect::<Vec<_>>()
+        };
+        assert_eq!(of(&[2]), [Some(0), None, Some(1), None, Some(0), None, Some(0), Some(1)]);
+        assert_eq!(of(&[3]), [None, Some(0), None, None, None, None, None, None]);
+        // Numbers of two classes do not meet.
+        let both = [Some(0), Some(1), Some(2), None, Some(0), None, Some(0), Some(2)];
+        assert_eq!(of(&[2, 3]), both);
+    }
+}
