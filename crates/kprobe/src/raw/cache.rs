@@ -17,11 +17,10 @@
 //!
 //! # Measured
 //!
-//! 64 hot of 20,000 probes (kernel addresses, Zen 5, section included; bench/xarray): 1.2 to 1.4 ns, 0.9 of what the
-//! resizing hash takes, and less than that on each of 32 hot sets. Comparing four tags at once (SSE2) and taking the
-//! way that matched: 1.65, or 1.15 times the hash; four conditional moves: 2.0. Those chains of dependent
-//! instructions are twice as long, and fill the schedulers. A guess for each set alone ("the way used last") is
-//! wrong too often: 4.0.
+//! 64 hot of 20,000 probes (kernel addresses, Zen 5, section included; bench/xarray): 1.2 to 1.4 ns, or 0.90 of what
+//! the resizing hash takes (the worst of 16 hot sets: 0.94). Comparing four tags at once (SSE2) and taking the way
+//! that matched: 1.15 of it; four conditional moves: 1.4. Those chains of dependent instructions are twice as
+//! long, and fill the schedulers. A guess for each set alone ("the way used last") is wrong too often: 2.8.
 //!
 //! # Invariants
 //!
