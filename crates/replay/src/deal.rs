@@ -3,8 +3,8 @@
 //! # How it works
 //!
 //! An allocation says how large it is, a free only whose it is: so the class of every live object is kept, by its
-//! slot. Within its class an object gets a number of its own, one that is free again if there is one: a trial of one class then needs
-//! memory for that class's live objects, not for the trace's.
+//! slot. Within its class an object gets a number of its own, one that is free again if there is one: a trial of one
+//! class then needs memory for that class's live objects, not for the trace's.
 //!
 //! # Invariants
 //!
