@@ -6,18 +6,7 @@
 #include <linux/err.h>
 #include <linux/kernel.h>
 #include <linux/xarray.h>
-
-int printf(const char *fmt, ...);
-
-static int failed;
-
-#define CHECK(x)								\
-	do {									\
-		if (!(x)) {							\
-			printf("%s:%d: %s\n", __FILE__, __LINE__, #x);		\
-			failed++;						\
-		}								\
-	} while (0)
+#include "check.h"
 
 /* Stores by every function that stores; all are to return @error. */
 static void check_stores(struct xarray *xa, void *entry, gfp_t gfp, int error)

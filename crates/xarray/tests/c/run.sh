@@ -13,7 +13,9 @@ mkdir -p "$build"
 cc="gcc -std=gnu11 -g -O1 -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare -Werror"
 # As a module sees the headers, and as a program with libc's does.
 $cc -nostdinc -D__KERNEL__ -I"$root/include" "$here/misuse.c" "$here/host.c" "$library" -lpthread -o "$build/misuse"
-$cc -idirafter "$root/include" "$here/threads.c" "$library" -lpthread -o "$build/threads"
-for program in misuse threads; do
+for program in documented threads; do
+    $cc -idirafter "$root/include" "$here/$program.c" "$library" -lpthread -o "$build/$program"
+done
+for program in misuse documented threads; do
     "$build/$program"
 done

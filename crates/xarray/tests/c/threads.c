@@ -12,16 +12,7 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
-
-static int failed;
-
-#define CHECK(x)								\
-	do {									\
-		if (!(x)) {							\
-			printf("%s:%d: %s\n", __FILE__, __LINE__, #x);		\
-			failed++;						\
-		}								\
-	} while (0)
+#include "check.h"
 
 #define INDICES 3000
 #define ROUNDS 60
