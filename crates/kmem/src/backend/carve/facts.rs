@@ -72,10 +72,8 @@ impl Facts {
 /// Returns the classes whose blocks are no longer than `run`: class i takes `2^(i+1) + 1` granules.
 #[inline]
 fn classes_within(run: u32) -> u8 {
-    match run {
-        0..3 => 0,
-        _ => ((1u32 << (run - 1).ilog2()) - 1) as u8,
-    }
+    // None within fewer than three.
+    ((1u32 << (run.max(2) - 1).ilog2()) - 1) as u8
 }
 
 /// The facts of up to [`CHUNK`] pages, an array each; nothing fits where there is no page.

@@ -42,9 +42,8 @@ impl<L: Lists> Heap<L> {
         let pfn = Pfn((start / PAGE_SIZE) as u32);
         let (place, mut rings) = self.lock_page(cx, pfn);
         let owner = Self::owner(place);
-        if owner.is_some_and(|cpu| cpu != cx.cpu) {
-            tally.count(Stat::FreeRemote);
-        }
+        let remote = owner.is_some_and(|cpu| cpu != cx.cpu);
+        tally.counts[Stat::FreeRemote as usize].add(u64::from(remote));
         let (group, ring) = Self::group(place);
         let was_full = CarvedPages::is_full(pages, pfn);
         let run = self.carved.put(pages, start, bytes);

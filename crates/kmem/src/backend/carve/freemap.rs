@@ -12,6 +12,8 @@
 //! # What was learned
 //! Walking the words from the first on took 220 instructions a search, 400 with what had to be learned
 //! from those in vain: pages of aligned blocks are full of one-granule crumbs, hundreds of runs.
+//! Of what was left a fifth of the time went into branches that nobody guesses (does this block cross a
+//! word, does that run): hence the windows of two words, and the steps that are always taken.
 
 use super::GRANULES;
 use crate::raw::local::LocalU64;
@@ -22,6 +24,8 @@ const WORD: u32 = 64;
 const WORDS: usize = (GRANULES / WORD) as usize;
 /// Longer runs look like this one: seven bits, so that eight heads compare at once.
 const HEAD_MAX: u32 = 127;
+/// Granules that two words tell of.
+const NEAR: u32 = 2 * WORD;
 /// The lowest and the highest bit of each byte.
 const LOW: u64 = 0x0101_0101_0101_0101;
 const HIGH: u64 = 0x8080_8080_8080_8080;
@@ -64,9 +68,11 @@ impl FreeMap {
     #[inline]
     fn first_in(&self, word: u32, count: u32) -> u32 {
         let bits = self.words[word as usize].get();
-        let inside = if count <= WORD { starts(bits, count) } else { 0 };
-        // If none ends in this word, then it is the run that goes on in the next.
-        let place = if inside != 0 { inside.trailing_zeros() } else { WORD - bits.leading_ones() };
+        // A longer one starts where the word does, if all of the word is free.
+        let inside = starts(bits, count.min(WORD));
+        // If none ends in this word, then it is the run that goes on in the next: its place without a
+        // branch, which would not be guessed. No place counts as 64.
+        let place = inside.trailing_zeros() - bits.leading_ones() * u32::from(inside == 0);
         word * WORD + place
     }
 
@@ -91,7 +97,7 @@ impl FreeMap {
             }
             let end = base + WORD;
             let place = ((end - top + offset + align - 1) & !(align - 1)) - offset;
-            if place < end && place + count <= self.next_used(end) {
+            if place < end && place + count <= end + self.free_from(end) {
                 return Some(place);
             }
         }
@@ -101,19 +107,13 @@ impl FreeMap {
     /// Marks `count` granules from `at` on as used.
     #[inline]
     pub(crate) fn take(&self, at: u32, count: u32) {
-        let start = self.run_start(at);
+        let (start, end) = (at - self.free_before(at), at + count);
         each_word(at, count, |i, mask| {
             debug_assert_eq!(self.words[i].get() & mask, mask, "taking what is not free");
             self.words[i].set(self.words[i].get() & !mask);
         });
-        let (mut heads, end) = (self.heads.get(), at + count);
-        let right = self.next_used(end) - end;
-        // Only the longest that starts in a word is its head.
-        if (end + right - start).min(HEAD_MAX) as u8 == heads.to_le_bytes()[(start / WORD) as usize]
-        {
-            heads = self.with_head(heads, start / WORD);
-        }
-        if right > 0 && end / WORD != start / WORD {
+        let mut heads = self.with_head(self.heads.get(), start / WORD);
+        if (end / WORD != start / WORD) & (self.word(end / WORD) >> (end % WORD) & 1 != 0) {
             heads = self.with_head(heads, end / WORD);
         }
         self.heads.set(heads);
@@ -122,15 +122,16 @@ impl FreeMap {
     /// Marks `count` granules from `at` on as free; returns the length of the run they are in now.
     #[inline]
     pub(crate) fn put(&self, at: u32, count: u32) -> u32 {
+        let (start, end) = (at - self.free_before(at), at + count);
         each_word(at, count, |i, mask| self.words[i].set(self.words[i].get() | mask));
-        let (start, end) = (self.run_start(at), at + count);
-        let run = self.next_used(end) - start;
+        let right = self.free_from(end);
+        let run = end + right - start;
         let shift = start / WORD * 8;
         let mut heads = self.heads.get();
         let head = (heads >> shift & 0xff).max(u64::from(run.min(HEAD_MAX)));
         heads = heads & !(0xff << shift) | head << shift;
         // The run behind starts no longer where it did.
-        if end / WORD != start / WORD && self.is_free(end) {
+        if (end / WORD != start / WORD) & (right > 0) {
             heads = self.with_head(heads, end / WORD);
         }
         self.heads.set(heads);
@@ -140,17 +141,34 @@ impl FreeMap {
     /// Returns the length of the longest run.
     #[inline]
     pub(crate) fn longest(&self) -> u32 {
-        let head = self.heads.get().to_le_bytes().into_iter().max().map_or(0, u32::from);
-        if head < HEAD_MAX { head } else { self.runs().max().unwrap_or(0) }
+        let heads = self.heads.get();
+        let mut longest = heads.to_le_bytes().into_iter().max().map_or(0, u32::from);
+        // A run of that length goes on behind its word.
+        let mut words = (heads + LOW) & HIGH;
+        while words != 0 {
+            let word = words.trailing_zeros() / 8;
+            let start = (word + 1) * WORD - self.word(word).leading_ones();
+            longest = longest.max(self.free_from(start));
+            words &= words - 1;
+        }
+        longest
     }
 
     /// Returns the lengths of the runs, in address order.
     pub(crate) fn runs(&self) -> impl Iterator<Item = u32> + '_ {
         let mut at = 0;
         core::iter::from_fn(move || {
-            let start = self.next(at, 0);
-            at = self.next_used(start);
-            (start < GRANULES).then(|| at - start)
+            while at < GRANULES {
+                let used = (self.word(at / WORD) >> (at % WORD)).trailing_zeros();
+                if used > 0 {
+                    at += used.min(WORD - at % WORD);
+                } else {
+                    let run = self.free_from(at);
+                    at += run;
+                    return Some(run);
+                }
+            }
+            None
         })
     }
 
@@ -168,63 +186,70 @@ impl FreeMap {
     /// Returns `heads` with that of `word` as the bits say.
     #[inline]
     fn with_head(&self, heads: u64, word: u32) -> u64 {
-        let i = word as usize;
-        let mut bits = self.words[i].get();
+        let bits = self.word(word);
         // What is free at the beginning may be the end of a run that started before.
-        if i > 0 && self.words[i - 1].get() >> (WORD - 1) != 0 {
-            bits &= bits.wrapping_add(1);
-        }
+        let bits = bits & bits.wrapping_add(self.word(word.wrapping_sub(1)) >> (WORD - 1));
+        // What is free at the end goes on in the next words.
         let top = bits.leading_ones();
-        let end = (word + 1) * WORD;
-        let mut head = 0;
-        if top > 0 {
-            head = top + self.next_used(end) - end;
-            bits &= u64::MAX.unbounded_shr(top);
-        }
-        let head = head.max(longest_ones(bits)).min(HEAD_MAX);
+        let open = (top + self.free_near((word + 1) * WORD)) * u32::from(top > 0);
+        let inside = longest_ones(bits & u64::MAX.unbounded_shr(top));
+        let head = open.max(inside).min(HEAD_MAX);
         heads & !(0xff << (word * 8)) | u64::from(head) << (word * 8)
     }
 
-    /// Tells whether a granule is free; there is none behind the page.
+    /// Returns how many granules from `from` on are free.
     #[inline]
-    fn is_free(&self, at: u32) -> bool {
-        self.words.get((at / WORD) as usize).is_some_and(|word| word.get() >> (at % WORD) & 1 != 0)
-    }
-
-    /// Returns the first granule at or after `from` that is not free; `GRANULES` if there is none.
-    #[inline]
-    fn next_used(&self, from: u32) -> u32 {
-        self.next(from, !0)
-    }
-
-    /// Returns the first granule at or after `from` whose bit is set once `flip` has been applied.
-    #[inline(always)]
-    fn next(&self, from: u32, flip: u64) -> u32 {
-        let mut at = (from / WORD) as usize;
-        let first = self.words.get(at).map_or(0, |word| word.get() ^ flip);
-        let mut found = first & (!0 << (from % WORD));
-        while found == 0 {
-            at += 1;
-            let Some(word) = self.words.get(at) else { return GRANULES };
-            found = word.get() ^ flip;
-        }
-        at as u32 * WORD + found.trailing_zeros()
-    }
-
-    /// Returns the first granule of the free run that ends just before or contains `at`.
-    #[inline]
-    fn run_start(&self, at: u32) -> u32 {
-        let mut end = at;
-        while end > 0 {
-            let (i, bit) = (((end - 1) / WORD) as usize, (end - 1) % WORD);
-            // The bits up to `bit`, moved to the top: leading ones are the run.
-            let ones = (self.words[i].get() << (WORD - 1 - bit)).leading_ones().min(bit + 1);
-            end -= ones;
-            if ones < bit + 1 {
-                break;
+    fn free_from(&self, from: u32) -> u32 {
+        let mut free = 0;
+        loop {
+            let near = self.free_near(from + free);
+            free += near;
+            if near < NEAR {
+                return free;
             }
         }
-        end
+    }
+
+    /// Returns how many granules right before `at` are free.
+    #[inline]
+    fn free_before(&self, at: u32) -> u32 {
+        let mut free = 0;
+        loop {
+            let near = self.free_near_before(at - free);
+            free += near;
+            if near < NEAR {
+                return free;
+            }
+        }
+    }
+
+    /// Returns how many granules from `from` on are free, up to [`NEAR`].
+    #[inline(always)]
+    fn free_near(&self, from: u32) -> u32 {
+        let (word, shift) = (from / WORD, from % WORD);
+        let bits = |word| self.word(word) >> shift | self.word(word + 1) << 1 << (WORD - 1 - shift);
+        let ones = bits(word).trailing_ones();
+        ones + bits(word + 1).trailing_ones() * u32::from(ones == WORD)
+    }
+
+    /// Returns how many granules right before `at` are free, up to [`NEAR`].
+    #[inline(always)]
+    fn free_near_before(&self, at: u32) -> u32 {
+        let (word, shift) = (at / WORD, at % WORD);
+        let before = word.wrapping_sub(1);
+        let bits = |word: u32, before| {
+            self.word(word) << (WORD - 1 - shift) << 1 | self.word(before) >> shift
+        };
+        let ones = bits(word, before).leading_ones();
+        let more = bits(before, before.wrapping_sub(1)).leading_ones();
+        ones + more * u32::from(ones == WORD)
+    }
+
+    /// Returns a word; outside of the page nothing is free.
+    #[inline(always)]
+    fn word(&self, word: u32) -> u64 {
+        let bits = self.words[word as usize % WORDS].get();
+        if (word as usize) < WORDS { bits } else { 0 }
     }
 }
 
@@ -271,22 +296,21 @@ fn longest_ones(bits: u64) -> u32 {
     length
 }
 
-/// Visits the words of `count` granules from `at` on, with the bits that are theirs.
+/// Visits the words of `count` granules from `at` on, with the bits that are theirs: always two words for
+/// 64 granules, the second perhaps with no bit, for whether a block crosses is not guessed.
 #[inline(always)]
 fn each_word(at: u32, count: u32, mut visit: impl FnMut(usize, u64)) {
-    let (first, shift) = ((at / WORD) as usize, at % WORD);
-    if count <= WORD {
-        // Two words always, the second perhaps with no bit: whether a block crosses is not guessed.
-        let mask = !0u64 >> (WORD - count);
-        visit(first, mask << shift);
-        visit((first + 1).min(WORDS - 1), mask.unbounded_shr(WORD - shift));
-        return;
-    }
-    let (mut at, end) = (at, at + count);
-    while at < end {
-        let in_word = (WORD - at % WORD).min(end - at);
-        visit((at / WORD) as usize, (!0u64 >> (WORD - in_word)) << (at % WORD));
-        at += in_word;
+    let (mut word, shift) = ((at / WORD) as usize, at % WORD);
+    let mut left = count;
+    loop {
+        let mask = !0u64 >> (WORD - left.min(WORD));
+        visit(word, mask << shift);
+        word = (word + 1).min(WORDS - 1);
+        visit(word, mask >> (WORD - 1 - shift) >> 1);
+        if left <= WORD {
+            return;
+        }
+        left -= WORD;
     }
 }
 
