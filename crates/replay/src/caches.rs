@@ -33,6 +33,8 @@ pub(crate) fn describe(
         Some(asked) => dedicated(name, cache.bytes_req_max, asked.align),
         None => match known() {
             Some(known) => from_sysfs(name, known, cache.bytes_req_max),
+            // No importer counted its events: a trace that was written with what a change asks for.
+            None if cache.allocs == 0 => dedicated(name, cache.bytes_req_max, 0),
             None => from_event(name, cache.bytes_req_max, bytes_alloc),
         },
     };
