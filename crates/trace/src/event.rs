@@ -141,7 +141,7 @@ impl Batch {
     ///
     /// # Panics
     /// When `row` is not below [`Batch::len`].
-    #[inline]
+    #[inline(always)]
     pub fn event(&self, row: usize) -> Event {
         Event {
             time_ns: self.time_ns[row],

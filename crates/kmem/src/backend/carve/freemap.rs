@@ -46,10 +46,10 @@ impl FreeMap {
         self.heads.set(u64::from(HEAD_MAX));
     }
 
-    /// Finds the lowest place `p` from which `count` granules are free with
-    /// `(p + offset) % align == 0`.
+    /// Marks `count` granules as used, from the lowest place `p` on where they are free and
+    /// `(p + offset) % align == 0`; returns `p`.
     #[inline]
-    pub(crate) fn first_fit(&self, count: u32, align: u32, offset: u32) -> Option<u32> {
+    pub(crate) fn take(&self, count: u32, align: u32, offset: u32) -> Option<u32> {
         // Of each byte the high bit is set where the head is long enough.
         let wanted = LOW * u64::from(count.min(HEAD_MAX));
         let enough = ((self.heads.get() | HIGH) - wanted) & HIGH;
@@ -58,9 +58,14 @@ impl FreeMap {
         }
         let first = enough.trailing_zeros() / 8;
         if align == 1 && count <= HEAD_MAX {
-            Some(self.first_in(first, count))
+            // The lowest place of a run is where it starts.
+            let place = self.first_in(first, count);
+            self.take_at(place, place, count);
+            Some(place)
         } else {
-            self.first_aligned(first, count, align, offset)
+            let place = self.first_aligned(first, count, align, offset)?;
+            self.take_at(place - self.free_before(place), place, count);
+            Some(place)
         }
     }
 
@@ -104,10 +109,10 @@ impl FreeMap {
         None
     }
 
-    /// Marks `count` granules from `at` on as used.
+    /// Marks `count` granules from `at` on as used, of a run that starts at `start`.
     #[inline]
-    pub(crate) fn take(&self, at: u32, count: u32) {
-        let (start, end) = (at - self.free_before(at), at + count);
+    fn take_at(&self, start: u32, at: u32, count: u32) {
+        let end = at + count;
         each_word(at, count, |i, mask| {
             debug_assert_eq!(self.words[i].get() & mask, mask, "taking what is not free");
             self.words[i].set(self.words[i].get() & !mask);
@@ -354,10 +359,9 @@ mod tests {
                 let shift = random.below(9);
                 let count = 1 + random.below(1 << shift) as u32;
                 let (align, offset) = (1 << random.below(9), random.below(2) as u32);
-                let place = map.first_fit(count, align, offset);
+                let place = map.take(count, align, offset);
                 assert_eq!(place, plain.first_fit(count, align, offset));
                 let Some(place) = place else { continue };
-                map.take(place, count);
                 plain.set(place, count, false);
                 blocks.push((place, count));
             } else {

@@ -103,9 +103,7 @@ impl CarvedPages {
     /// Takes a block; returns where the object (behind a header, if any) starts.
     #[inline]
     pub(crate) fn take(&self, pages: &PageTable, pfn: Pfn, shape: Shape) -> Option<ObjPtr> {
-        let map = self.map(pfn);
-        let at = map.first_fit(shape.granules, shape.align, shape.offset)?;
-        map.take(at, shape.granules);
+        let at = self.map(pfn).take(shape.granules, shape.align, shape.offset)?;
         pages.get(pfn).prev.sub(units(shape.bytes));
         ObjPtr::new(pfn.offset() + u64::from(at + shape.offset) * GRANULE)
     }
