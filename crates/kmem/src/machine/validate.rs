@@ -186,7 +186,8 @@ impl Audit {
         let mut blocks = Vec::new();
         core.zones.free_blocks(pages, |pfn, order, kind| blocks.push((pfn, order, kind)));
         for (pfn, order, kind) in blocks {
-            if pages.get(pfn).kind() != kind || pages.get(pfn).order() != order {
+            let order_known = if kind == Kind::Reserved { Order(0) } else { order };
+            if pages.get(pfn).kind() != kind || pages.get(pfn).order() != order_known {
                 self.error(format!("page {} on a free list is {:?}", pfn.0, pages.get(pfn).kind()));
             }
             free += u64::from(order.pages());

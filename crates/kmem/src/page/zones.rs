@@ -174,16 +174,16 @@ impl Zones {
     pub(crate) fn free_counts(&self, pages: &PageTable) -> Vec<(NodeId, &'static str, FreeCounts)> {
         let count = |zone: &Zone| {
             let mut counts = FreeCounts::default();
-            zone.buddy.lock().blocks(pages, |_, order| counts[usize::from(order.0)] += 1);
+            zone.buddy.lock().blocks(pages, |_, order, _| counts[usize::from(order.0)] += 1);
             (zone.node, zone.name, counts)
         };
         self.zones.iter().map(count).collect()
     }
 
-    /// Visits every free block with its order; those of per-CPU lists as well.
+    /// Visits every free block with its order and kind (see [`Buddy::blocks`]); those of per-CPU lists as well.
     pub(crate) fn free_blocks(&self, pages: &PageTable, mut visit: impl FnMut(Pfn, Order, Kind)) {
         for zone in &self.zones {
-            zone.buddy.lock().blocks(pages, |pfn, order| visit(pfn, order, Kind::Buddy));
+            zone.buddy.lock().blocks(pages, &mut visit);
             for pcp in &zone.pcp {
                 let pcp = pcp.lock();
                 for (order, list) in pcp.lists.iter().enumerate() {
