@@ -26,6 +26,7 @@ use parquet::file::statistics::Statistics;
 use rustc_hash::FxHashMap;
 
 use super::guard::caught;
+use super::positioned::Positioned;
 use super::schema::{self, column};
 use crate::error::At;
 use crate::meta::{META_KEY, Meta, SCHEMA_VERSION};
@@ -39,7 +40,7 @@ const BATCH_ROWS: usize = 8 << 10;
 #[derive(Debug, Clone)]
 pub(super) struct ParquetFile {
     path: PathBuf,
-    file: Arc<File>,
+    file: Positioned,
     parquet: ArrowReaderMetadata,
     meta: Arc<Meta>,
     ids: Arc<Ids>,
@@ -55,7 +56,8 @@ struct Ids {
 impl ParquetFile {
     /// Opens `file`, which is at `path`, and reads its metadata.
     pub(super) fn open(path: &Path, file: File) -> Result<ParquetFile, Error> {
-        if file.metadata().is_ok_and(|m| m.len() == 0) {
+        let bytes = file.metadata().map_err(|e| Error::io(path, "cannot read", e))?.len();
+        if bytes == 0 {
             return Err(Error::bad(path, At::File, "the file is empty", RECORD_ONE));
         }
         // The footer alone may be sound: the end of a trace that was cut at its beginning has one, too.
@@ -86,7 +88,7 @@ impl ParquetFile {
         });
         Ok(ParquetFile {
             path: path.into(),
-            file: Arc::new(file),
+            file: Positioned::new(file, bytes),
             parquet,
             meta: Arc::new(meta),
             ids,
@@ -151,10 +153,9 @@ impl FileRows {
     }
 
     fn open_group(&self) -> Result<ParquetRecordBatchReader, Error> {
-        let ParquetFile { path, file, parquet, .. } = &self.file;
-        let file = file.try_clone().map_err(|e| Error::io(path, "cannot read", e))?;
+        let ParquetFile { file, parquet, .. } = &self.file;
         let group = parquet.metadata().row_group(self.group);
-        ParquetRecordBatchReaderBuilder::new_with_metadata(file, parquet.clone())
+        ParquetRecordBatchReaderBuilder::new_with_metadata(file.clone(), parquet.clone())
             .with_row_groups(vec![self.group])
             .with_projection(projection(parquet, group))
             .with_batch_size(BATCH_ROWS)

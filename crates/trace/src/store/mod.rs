@@ -12,6 +12,7 @@
 mod file_reader;
 mod file_writer;
 mod guard;
+mod positioned;
 mod reader;
 mod schema;
 mod writer;
