@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""What recording costs the workload: untraced, `slablab record` and `perf kmem record`, interleaved.
+"""What recording costs the workload: untraced, the kernel's own buffers that nobody reads, `slablab record` and
+`perf kmem record`, interleaved.
 
 usage: bench/record/run.py [--rounds 5] [--slablab target/release/slablab] [-o DIR]
 
-Needs root, and perf (Debian: linux-perf). Each round runs the three in turn, in an order that is
+Needs root, and perf (Debian: linux-perf). Each round runs the four in turn, in an order that is
 rotated, so that a machine that becomes slower hits all alike. Time is the one that the workload
 itself reports, so neither starting the recorder nor writing the trace counts. Writes raw.jsonl (a
 row a run) and summary.txt to DIR.
@@ -19,6 +20,7 @@ import subprocess
 import tempfile
 
 WORKLOAD = ["perf", "bench", "sched", "messaging", "-g", "5", "-l", "100"]
+EVENTS = ["kmalloc", "kfree", "kmem_cache_alloc", "kmem_cache_free"]
 
 
 def seconds(output):
@@ -34,6 +36,27 @@ def untraced(_slablab, _directory):
     return {"seconds": seconds(run(WORKLOAD)), "events": 0, "lost": 0}
 
 
+def tracefs(_slablab, _directory):
+    """The least that these events cost: written to buffers as large as ours, and never read."""
+    instance = pathlib.Path("/sys/kernel/tracing/instances/slablab-bench")
+    instance.mkdir()
+    write = lambda name, value: (instance / name).write_text(value)
+    try:
+        for name, value in [("tracing_on", "0"), ("options/overwrite", "0"), ("trace_clock", "mono"),
+                            ("buffer_size_kb", "65536")]:
+            write(name, value)
+        for event in EVENTS:
+            write(f"events/kmem/{event}/enable", "1")
+        write("tracing_on", "1")
+        output = run(WORKLOAD)
+        write("tracing_on", "0")
+        stats = "".join(path.read_text() for path in instance.glob("per_cpu/cpu*/stats"))
+    finally:
+        instance.rmdir()
+    count = lambda name: sum(int(n) for n in re.findall(rf"^{name}: (\d+)", stats, re.M))
+    return {"seconds": seconds(output), "events": count("entries"), "lost": count("overrun") + count("dropped events")}
+
+
 def slablab(binary, directory):
     trace = directory / "t.parquet"
     output = run([binary, "record", "-o", trace, "--", *WORKLOAD])
@@ -44,7 +67,7 @@ def slablab(binary, directory):
 def perf(_slablab, directory):
     data = directory / "perf.data"
     # As `perf kmem record` does it, but with buffers as large as perf can be given.
-    events = "kmem:kmalloc,kmem:kfree,kmem:kmem_cache_alloc,kmem:kmem_cache_free"
+    events = ",".join(f"kmem:{event}" for event in EVENTS)
     output = run(["perf", "record", "-a", "-R", "-c", "1", "-m", "64M", "-e", events, "-o", data, "--", *WORKLOAD])
     stats = run(["perf", "report", "-i", data, "--stats"])
     count = lambda name: sum(int(n) for n in re.findall(name + r" events:\s+(\d+)", stats)[:1])
@@ -76,11 +99,13 @@ def main():
     options = parser.parse_args()
     results = pathlib.Path(options.output)
     results.mkdir(parents=True, exist_ok=True)
-    recorders = [untraced, slablab, perf]
+    recorders = [untraced, tracefs, slablab, perf]
     rows = []
     with tempfile.TemporaryDirectory() as directory, open(results / "raw.jsonl", "w") as raw:
         for turn in range(options.rounds):
-            for recorder in recorders[turn % 3 :] + recorders[: turn % 3]:
+            for recorder in recorders[turn % 4 :] + recorders[: turn % 4]:
+                # Nobody pays for what another left to be written.
+                os.sync()
                 row = {"round": turn, "recorder": recorder.__name__}
                 row |= recorder(options.slablab, pathlib.Path(directory))
                 rows.append(row)
