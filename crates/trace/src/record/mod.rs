@@ -30,7 +30,8 @@ use crate::source::tracefs_raw::{PageFormat, TracefsRaw};
 use crate::{Error, Meta, Symbols, TraceWriter};
 
 /// Kibibytes of ring buffer for each CPU when [`RecordOptions::buffer_kib`] is not set: on the
-/// reference machine `perf bench sched messaging -g 5 -l 100` fills half of it on each of two CPUs.
+/// reference machine `perf bench sched messaging -g 5 -l 100` fills two fifths of it on each of two CPUs,
+/// so that nobody has to be woken to empty it.
 pub const BUFFER_KIB_DEFAULT: u32 = 64 << 10;
 
 /// Part of the machine's memory that all buffers together may take by default.

@@ -5,7 +5,7 @@
 //! first run that fits. What is free in a page is fully told by which bytes are free, since runs
 //! always merge; and as every block starts on a multiple of 8 bytes and a run ends where a block
 //! starts, counting in granules of 8 bytes decides the same fits as SLOB's units of 2. So the state
-//! of a page is a [`freemap`] of 512 bits and first fit is a walk over its runs.
+//! of a page is a [`freemap`] of 512 bits, which knows in which word the first fit starts.
 //!
 //! Pages with free bytes stand in a [`ring`] in Linux's order: new ones in front, and the search
 //! starting at the page of the last success (next fit). To find the first page that fits without
