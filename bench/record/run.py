@@ -4,9 +4,9 @@
 
 usage: bench/record/run.py [--rounds 5] [--slablab target/release/slablab] [-o DIR]
 
-Needs root, and perf (Debian: linux-perf). Each round runs the four in turn, in an order that is
-rotated, so that a machine that becomes slower hits all alike. Time is the one that the workload
-itself reports, so neither starting the recorder nor writing the trace counts. Writes raw.jsonl (a
+Needs root, and perf (Debian: linux-perf). Each round runs the four in an order drawn anew, so that a
+machine that becomes slower hits all alike and nobody always follows the same other. Time is the one that the
+workload itself reports, so neither starting the recorder nor writing the trace counts. Writes raw.jsonl (a
 row a run) and summary.txt to DIR.
 """
 import argparse
@@ -14,6 +14,7 @@ import json
 import os
 import pathlib
 import platform
+import random
 import re
 import statistics
 import subprocess
@@ -43,7 +44,7 @@ def tracefs(_slablab, _directory):
     write = lambda name, value: (instance / name).write_text(value)
     try:
         for name, value in [("tracing_on", "0"), ("options/overwrite", "0"), ("trace_clock", "mono"),
-                            ("buffer_size_kb", "65536")]:
+                            ("trace_options", "norecord-cmd"), ("buffer_size_kb", "65536")]:
             write(name, value)
         for event in EVENTS:
             write(f"events/kmem/{event}/enable", "1")
@@ -100,10 +101,10 @@ def main():
     results = pathlib.Path(options.output)
     results.mkdir(parents=True, exist_ok=True)
     recorders = [untraced, tracefs, slablab, perf]
-    rows = []
+    rows, order = [], random.Random(1)
     with tempfile.TemporaryDirectory() as directory, open(results / "raw.jsonl", "w") as raw:
         for turn in range(options.rounds):
-            for recorder in recorders[turn % 4 :] + recorders[: turn % 4]:
+            for recorder in order.sample(recorders, len(recorders)):
                 # Nobody pays for what another left to be written.
                 os.sync()
                 row = {"round": turn, "recorder": recorder.__name__}

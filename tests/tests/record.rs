@@ -140,6 +140,41 @@ fn interrupted_it_keeps_what_it_has_and_leaves_nothing_behind() {
     assert!(!instance_of(child.id()).exists(), "the next recording removes it");
 }
 
+/// An instance with events on, as another user of tracefs has it; gone when dropped.
+struct Other(PathBuf);
+
+impl Other {
+    fn new() -> Other {
+        let other = Other(Path::new(INSTANCES).join(format!("other-{}", std::process::id())));
+        fs::create_dir(&other.0).unwrap();
+        fs::write(other.0.join("events/sched/sched_process_exit/enable"), "1").unwrap();
+        other
+    }
+}
+
+impl Drop for Other {
+    fn drop(&mut self) {
+        fs::remove_dir(&self.0).unwrap();
+    }
+}
+
+/// Turning the recording of names off in one instance turns it off in all.
+#[test]
+fn another_user_of_tracefs_keeps_the_names_of_threads() {
+    if !can_record() {
+        return;
+    }
+    let other = Other::new();
+    let folder = tempfile::tempdir().unwrap();
+    let mut child = started(&folder.path().join("t.parquet"));
+    for instance in [&other.0, &instance_of(child.id())] {
+        let options = fs::read_to_string(instance.join("trace_options")).unwrap();
+        assert!(options.lines().any(|option| option == "record-cmd"), "{instance:?}: {options}");
+    }
+    signal(&child, "INT");
+    assert!(child.wait().unwrap().success());
+}
+
 /// Much more than the buffer holds comes through it, and what does not is counted.
 #[test]
 fn a_long_recording_is_drained_while_it_runs() {

@@ -22,6 +22,12 @@ pub(crate) fn kind_of(name: &str) -> Option<Kind> {
     EVENTS.iter().find(|(event, _)| *event == name).map(|&(_, kind)| kind)
 }
 
+/// Bits of `common_flags`: what was interrupted, or interrupts, as in `enum trace_flag_type` of
+/// `include/linux/trace_events.h` @ 6.18.
+const TRACE_FLAG_HARDIRQ: u64 = 0x08;
+const TRACE_FLAG_SOFTIRQ: u64 = 0x10;
+const TRACE_FLAG_NMI: u64 = 0x40;
+
 /// Where one kmem event keeps its fields.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Layout {
@@ -29,6 +35,8 @@ pub(crate) struct Layout {
     pub(crate) pid: Place,
     call_site: Place,
     ptr: Place,
+    /// `None` where a format is not one of tracefs.
+    flags: Option<Place>,
     /// `None` for frees.
     sizes: Option<Sizes>,
     name: Option<(Place, Form)>,
@@ -77,11 +85,19 @@ impl Layout {
         Ok(Layout {
             kind,
             pid: place("common_pid")?,
+            flags: place("common_flags").ok(),
             call_site: place("call_site")?,
             ptr: place("ptr")?,
             sizes: if kind.is_alloc() { Some(sizes()?) } else { None },
             name: format.field("name").filter(located).map(|f| (f.place, f.form)),
         })
+    }
+
+    /// Tells whether an interrupt, hard or soft, made the record, so that `pid` is only whom it interrupted.
+    #[inline]
+    pub(crate) fn in_interrupt(&self, record: &[u8]) -> bool {
+        let flags = self.flags.and_then(|place| place.unsigned(record)).unwrap_or(0);
+        flags & (TRACE_FLAG_HARDIRQ | TRACE_FLAG_SOFTIRQ | TRACE_FLAG_NMI) != 0
     }
 
     /// Reads a record; `None` when it is too short.

@@ -40,12 +40,10 @@ pub(super) fn memory_bytes() -> u64 {
     kib.unwrap_or(0) << 10
 }
 
-/// Returns the ids of this process's threads, as tracefs takes them.
-pub(super) fn own_threads() -> String {
+/// Returns the ids of this process's threads.
+pub(super) fn own_threads() -> Vec<u32> {
     let threads = fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
-    let ids: Vec<String> =
-        threads.map(|thread| thread.file_name().to_string_lossy().into_owned()).collect();
-    ids.join(" ")
+    threads.filter_map(|thread| thread.file_name().to_str()?.parse().ok()).collect()
 }
 
 /// Returns the wall clock in nanoseconds since 1970.

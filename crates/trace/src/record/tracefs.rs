@@ -60,6 +60,17 @@ impl Tracefs {
         kmem::EVENTS.map(|(name, _)| name).into_iter().filter(exists).collect()
     }
 
+    /// Tells whether events are on already, for somebody else. Whoever turns `record-cmd` off turns it off for
+    /// all events that are on, in whatever instance (`trace_event_enable_cmd_record`).
+    pub(crate) fn in_use(&self) -> bool {
+        let instances =
+            std::fs::read_dir(self.root.join("instances")).into_iter().flatten().flatten();
+        let roots = instances.map(|instance| instance.path()).chain([self.root.clone()]);
+        // What cannot be read may be in use.
+        let mut lists = roots.map(|root| read(&root.join("set_event")));
+        lists.any(|list| list.map_or(true, |events| !events.is_empty()))
+    }
+
     /// Makes an instance for this process.
     pub(crate) fn instance(&self) -> Result<Instance, Error> {
         let instances = self.root.join("instances");
