@@ -8,6 +8,7 @@
 //!
 //! # Invariants
 //! - Head i = min(longest run that starts in word i, [`HEAD_MAX`]).
+//! - What stands where words before the first and behind the last would be is 0: there nothing is free.
 //!
 //! # What was learned
 //! Walking the words from the first on took 220 instructions a search, 400 with what had to be learned
@@ -24,6 +25,11 @@ use crate::raw::zeroed::zeroed_struct;
 /// Granules in a word.
 const WORD: u32 = 64;
 const WORDS: usize = (GRANULES / WORD) as usize;
+/// Words that a map has room for: two cache lines, and a power of two, so that any number finds its place by its
+/// low bits, that of no word finds 0.
+const ROOM: usize = 2 * WORDS;
+/// Where the heads stand, far from the words on either side.
+const HEADS: usize = WORDS + WORDS / 2;
 /// Longer runs look like this one: seven bits, so that eight heads compare at once.
 const HEAD_MAX: u32 = 127;
 /// Granules that two words tell of.
@@ -36,16 +42,16 @@ zeroed_struct! {
     /// The free granules of a page.
     #[derive(Debug, Default)]
     pub(crate) struct FreeMap {
-        words: [LocalU64; WORDS],
-        heads: LocalU64,
+        // Words, and what is asked for as if it were one: up to two before the first and behind the last.
+        words: [LocalU64; ROOM],
     }
 }
 
 impl FreeMap {
     /// Makes the page all free.
     pub(crate) fn open(&self) {
-        self.words.iter().for_each(|word| word.set(!0));
-        self.heads.set(u64::from(HEAD_MAX));
+        self.words[..WORDS].iter().for_each(|word| word.set(!0));
+        self.set_heads(u64::from(HEAD_MAX));
     }
 
     /// Marks `count` granules as used, from the lowest place `p` on where they are free and
@@ -54,7 +60,7 @@ impl FreeMap {
     pub(crate) fn take(&self, count: u32, align: u32, offset: u32) -> Option<u32> {
         // Of each byte the high bit is set where the head is long enough.
         let wanted = LOW * u64::from(count.min(HEAD_MAX));
-        let enough = ((self.heads.get() | HIGH) - wanted) & HIGH;
+        let enough = ((self.heads() | HIGH) - wanted) & HIGH;
         if enough == 0 {
             return None;
         }
@@ -74,7 +80,7 @@ impl FreeMap {
     /// Finds the lowest place in `word`, whose head promises one; no longer run starts before.
     #[inline]
     fn first_in(&self, word: u32, count: u32) -> u32 {
-        let bits = self.words[word as usize].get();
+        let bits = self.word(word);
         // A longer one starts where the word does, if all of the word is free.
         let inside = starts(bits, count.min(WORD));
         // If none ends in this word, then it is the run that goes on in the next: its place without a
@@ -88,9 +94,8 @@ impl FreeMap {
         // Places in a word that are aligned; for a larger alignment, in words that are.
         let step = align.min(WORD);
         let places = EVERY[step.trailing_zeros() as usize] << ((step - offset % step) % step);
-        for (i, word) in self.words.iter().enumerate().skip(word as usize) {
-            let bits = word.get();
-            let base = i as u32 * WORD;
+        for word in word..WORDS as u32 {
+            let (bits, base) = (self.word(word), word * WORD);
             if count <= WORD {
                 let inside = starts(bits, count) & places;
                 let place = base + inside.trailing_zeros();
@@ -116,39 +121,39 @@ impl FreeMap {
     fn take_at(&self, start: u32, at: u32, count: u32) {
         let end = at + count;
         each_word(at, count, |i, mask| {
-            debug_assert_eq!(self.words[i].get() & mask, mask, "taking what is not free");
-            self.words[i].set(self.words[i].get() & !mask);
+            debug_assert_eq!(self.word(i) & mask, mask, "taking what is not free");
+            self.set_word(i, self.word(i) & !mask);
         });
-        let mut heads = self.with_head(self.heads.get(), start / WORD);
+        let mut heads = self.with_head(self.heads(), start / WORD);
         if (end / WORD != start / WORD) & (self.word(end / WORD) >> (end % WORD) & 1 != 0) {
             heads = self.with_head(heads, end / WORD);
         }
-        self.heads.set(heads);
+        self.set_heads(heads);
     }
 
     /// Marks `count` granules from `at` on as free; returns the length of the run they are in now.
     #[inline]
     pub(crate) fn put(&self, at: u32, count: u32) -> u32 {
         let (start, end) = (at - self.free_before(at), at + count);
-        each_word(at, count, |i, mask| self.words[i].set(self.words[i].get() | mask));
+        each_word(at, count, |i, mask| self.set_word(i, self.word(i) | mask));
         let right = self.free_from(end);
         let run = end + right - start;
         let shift = start / WORD * 8;
-        let mut heads = self.heads.get();
+        let mut heads = self.heads();
         let head = (heads >> shift & 0xff).max(u64::from(run.min(HEAD_MAX)));
         heads = heads & !(0xff << shift) | head << shift;
         // The run behind starts no longer where it did.
         if (end / WORD != start / WORD) & (right > 0) {
             heads = self.with_head(heads, end / WORD);
         }
-        self.heads.set(heads);
+        self.set_heads(heads);
         run
     }
 
     /// Returns the length of the longest run.
     #[inline]
     pub(crate) fn longest(&self) -> u32 {
-        let heads = self.heads.get();
+        let heads = self.heads();
         let mut longest = heads.to_le_bytes().into_iter().max().map_or(0, u32::from);
         // A run of that length goes on behind its word.
         let mut words = (heads + LOW) & HIGH;
@@ -181,7 +186,7 @@ impl FreeMap {
 
     /// Returns the number of free granules.
     pub(crate) fn count(&self) -> u32 {
-        self.words.iter().map(|word| word.get().count_ones()).sum()
+        self.words[..WORDS].iter().map(|word| word.get().count_ones()).sum()
     }
 
     /// Tells whether the heads are what the bits say.
@@ -191,7 +196,9 @@ impl FreeMap {
             let head = &mut heads[(start / WORD) as usize];
             *head = run.min(HEAD_MAX).max(u32::from(*head)) as u8;
         }
-        heads == self.heads.get().to_le_bytes()
+        let edges =
+            [self.word(WORDS as u32), self.word(WORDS as u32 + 1), self.word(!0), self.word(!1)];
+        heads == self.heads().to_le_bytes() && edges == [0; 4]
     }
 
     /// Returns `heads` with that of `word` as the bits say.
@@ -259,8 +266,22 @@ impl FreeMap {
     /// Returns a word; outside of the page nothing is free.
     #[inline(always)]
     fn word(&self, word: u32) -> u64 {
-        let bits = self.words[word as usize % WORDS].get();
-        if (word as usize) < WORDS { bits } else { 0 }
+        self.words[word as usize % ROOM].get()
+    }
+
+    #[inline(always)]
+    fn set_word(&self, word: u32, bits: u64) {
+        self.words[word as usize % ROOM].set(bits);
+    }
+
+    #[inline(always)]
+    fn heads(&self) -> u64 {
+        self.words[HEADS].get()
+    }
+
+    #[inline(always)]
+    fn set_heads(&self, heads: u64) {
+        self.words[HEADS].set(heads);
     }
 }
 
@@ -310,13 +331,13 @@ fn longest_ones(bits: u64) -> u32 {
 /// Visits the words of `count` granules from `at` on, with the bits that are theirs: always two words for
 /// 64 granules, the second perhaps with no bit, for whether a block crosses is not guessed.
 #[inline(always)]
-fn each_word(at: u32, count: u32, mut visit: impl FnMut(usize, u64)) {
-    let (mut word, shift) = ((at / WORD) as usize, at % WORD);
+fn each_word(at: u32, count: u32, mut visit: impl FnMut(u32, u64)) {
+    let (mut word, shift) = (at / WORD, at % WORD);
     let mut left = count;
     loop {
         let mask = !0u64 >> (WORD - left.min(WORD));
         visit(word, mask << shift);
-        word = (word + 1).min(WORDS - 1);
+        word += 1;
         visit(word, mask >> (WORD - 1 - shift) >> 1);
         if left <= WORD {
             return;
