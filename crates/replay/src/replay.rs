@@ -71,7 +71,7 @@ fn feed(
     progress: &mut dyn FnMut(u64),
 ) -> Result<(), Error> {
     let mut done = 0;
-    for batch in reader.batches() {
+    for batch in reader.batches_without_pid() {
         let batch = batch?;
         let mut listening = false;
         for lane in &mut *lanes {

@@ -166,19 +166,20 @@ impl<'a, B: Backend> Runner<'a, B> {
         rows: Range<usize>,
         object: impl Fn(usize) -> Option<usize>,
     ) -> Result<(), Error> {
+        let columns = batch.columns(rows.end);
         for row in rows {
-            let now_ns = batch.time_ns[row];
+            let now_ns = columns.time_ns[row];
             if now_ns >= self.next_tick_ns {
                 self.tick(now_ns);
             }
             match object(row) {
                 None => {}
-                Some(object) if batch.kind[row].is_alloc() => {
-                    let mut event = batch.event(row);
+                Some(object) if columns.kind[row].is_alloc() => {
+                    let mut event = columns.event(row);
                     self.rewrite.apply(&mut event);
                     self.alloc(object, &event);
                 }
-                Some(object) => self.free(object, now_ns, batch.cpu[row], batch.site[row]),
+                Some(object) => self.free(object, now_ns, columns.cpu[row], columns.site[row]),
             }
             self.events += 1;
             if self.events == self.next_snapshot {

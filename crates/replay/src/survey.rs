@@ -102,7 +102,7 @@ pub(crate) fn survey(
 ) -> Result<Survey, Error> {
     let sites = meta.sites.len() + 1;
     let mut sets = vec![ClassSet::default(); sites];
-    for batch in reader.batches() {
+    for batch in reader.batches_without_pid() {
         let batch = batch?;
         for row in 0..batch.len() {
             if batch.kind[row] == Kind::Kmalloc

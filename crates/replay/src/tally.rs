@@ -99,14 +99,16 @@ impl Tally {
 
     /// Counts the rows of a batch.
     pub(crate) fn batch(&mut self, batch: &Batch) {
-        let places = batch.object.iter().zip(&batch.kind).zip(&batch.time_ns).zip(&batch.cpu);
-        for (row, (((&object, kind), &time_ns), &cpu)) in places.enumerate() {
-            let Some(place) = self.objects.get_mut(object as usize) else { continue };
-            if kind.is_alloc() {
-                let (site, bytes_req) = (batch.site[row], batch.bytes_req[row]);
-                let site = Self::index(site, self.sites.len());
+        let columns = batch.columns(batch.len());
+        for row in 0..batch.len() {
+            let object = columns.object[row] as usize;
+            let Some(place) = self.objects.get_mut(object) else { continue };
+            let (time_ns, cpu) = (columns.time_ns[row], columns.cpu[row]);
+            if columns.kind[row].is_alloc() {
+                let bytes_req = columns.bytes_req[row];
+                let site = Self::index(columns.site[row], self.sites.len());
                 *place = Live { born_ns: time_ns, bytes_req, site: site as u32, cpu };
-                self.sites[site].alloc(batch.cache[row], bytes_req);
+                self.sites[site].alloc(columns.cache[row], bytes_req);
                 self.bytes_live = self.bytes_live.saturating_add(bytes_req);
                 self.bytes_live_peak = self.bytes_live_peak.max(self.bytes_live);
             } else {

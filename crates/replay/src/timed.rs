@@ -152,7 +152,7 @@ impl Script {
         let mut caches = vec![NONE; slots];
         let mut parts = vec![Vec::new(); threads as usize];
         let mut first = vec![None; meta.caches.len()];
-        for batch in reader.batches() {
+        for batch in reader.batches_without_pid() {
             for mut event in batch?.events() {
                 let slot = event.object as usize;
                 let is_alloc = event.kind.is_alloc();

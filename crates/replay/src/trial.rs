@@ -68,7 +68,7 @@ pub(crate) fn try_all(
             workers.push((sender, scope.spawn(move || kind.dispatch(work))));
         }
         let mut done = 0;
-        for batch in reader.batches() {
+        for batch in reader.batches_without_pid() {
             let dealt = Arc::new(dealer.deal(batch?));
             done += dealt.batch.len() as u64;
             for (sender, _) in &workers {

@@ -137,30 +137,31 @@ impl Batch {
         self.kind.is_empty()
     }
 
-    /// Returns row `row`.
+    /// Returns the columns of the first `rows` rows.
     ///
     /// # Panics
-    /// When `row` is not below [`Batch::len`].
+    /// When `rows` is greater than [`Batch::len`].
     #[inline(always)]
-    pub fn event(&self, row: usize) -> Event {
-        Event {
-            time_ns: self.time_ns[row],
-            cpu: self.cpu[row],
-            pid: self.pid[row],
-            kind: self.kind[row],
-            object: self.object[row],
-            site: self.site[row],
-            cache: self.cache[row],
-            bytes_req: self.bytes_req[row],
-            bytes_alloc: self.bytes_alloc[row],
-            gfp: self.gfp[row],
-            node: self.node[row],
+    pub fn columns(&self, rows: usize) -> Columns<'_> {
+        Columns {
+            time_ns: &self.time_ns[..rows],
+            cpu: &self.cpu[..rows],
+            pid: &self.pid[..rows],
+            kind: &self.kind[..rows],
+            object: &self.object[..rows],
+            site: &self.site[..rows],
+            cache: &self.cache[..rows],
+            bytes_req: &self.bytes_req[..rows],
+            bytes_alloc: &self.bytes_alloc[..rows],
+            gfp: &self.gfp[..rows],
+            node: &self.node[..rows],
         }
     }
 
     /// Returns the rows one by one.
     pub fn events(&self) -> impl ExactSizeIterator<Item = Event> {
-        (0..self.len()).map(|row| self.event(row))
+        let columns = self.columns(self.len());
+        (0..self.len()).map(move |row| columns.event(row))
     }
 
     /// Appends a row.
@@ -191,6 +192,57 @@ impl Batch {
         self.bytes_alloc.clear();
         self.gfp.clear();
         self.node.clear();
+    }
+}
+
+/// Rows of a [`Batch`] by the column. In a loop over a range of them the compiler sees once that all columns are
+/// long enough, and not again at each row.
+#[derive(Debug, Clone, Copy)]
+pub struct Columns<'a> {
+    /// See [`Event::time_ns`].
+    pub time_ns: &'a [u64],
+    /// See [`Event::cpu`].
+    pub cpu: &'a [u16],
+    /// See [`Event::pid`].
+    pub pid: &'a [u32],
+    /// See [`Event::kind`].
+    pub kind: &'a [Kind],
+    /// See [`Event::object`].
+    pub object: &'a [u32],
+    /// See [`Event::site`].
+    pub site: &'a [u32],
+    /// See [`Event::cache`].
+    pub cache: &'a [u32],
+    /// See [`Event::bytes_req`].
+    pub bytes_req: &'a [u64],
+    /// See [`Event::bytes_alloc`].
+    pub bytes_alloc: &'a [u64],
+    /// See [`Event::gfp`].
+    pub gfp: &'a [u32],
+    /// See [`Event::node`].
+    pub node: &'a [i16],
+}
+
+impl Columns<'_> {
+    /// Returns row `row`.
+    ///
+    /// # Panics
+    /// When there is no such row.
+    #[inline(always)]
+    pub fn event(&self, row: usize) -> Event {
+        Event {
+            time_ns: self.time_ns[row],
+            cpu: self.cpu[row],
+            pid: self.pid[row],
+            kind: self.kind[row],
+            object: self.object[row],
+            site: self.site[row],
+            cache: self.cache[row],
+            bytes_req: self.bytes_req[row],
+            bytes_alloc: self.bytes_alloc[row],
+            gfp: self.gfp[row],
+            node: self.node[row],
+        }
     }
 }
 

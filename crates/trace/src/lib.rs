@@ -29,7 +29,7 @@ pub mod synth;
 mod vmlinux;
 
 pub use error::{At, Error};
-pub use event::{Batch, Event, Kind, NONE, RawEvent};
+pub use event::{Batch, Columns, Event, Kind, NONE, RawEvent};
 pub use import::{ImportOptions, Progress, import, load};
 pub use meta::{
     Cache, META_KEY, Meta, Quality, SCHEMA_VERSION, Site, Skipped, SlabSnapshot, SlubCache,

@@ -101,14 +101,24 @@ impl ParquetFile {
     }
 
     /// Returns the rows from the beginning.
-    pub(super) fn rows(&self) -> FileRows {
-        FileRows { file: self.clone(), group: 0, rows: None, rows_before: 0, time_ns: 0 }
+    pub(super) fn rows(&self, threads: Threads) -> FileRows {
+        FileRows { file: self.clone(), threads, group: 0, rows: None, rows_before: 0, time_ns: 0 }
     }
+}
+
+/// What is done with column `pid`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Threads {
+    /// Read
+    Read,
+    /// Left undecoded: all are 0
+    Skip,
 }
 
 /// The rows of a file, from some row on.
 pub(super) struct FileRows {
     file: ParquetFile,
+    threads: Threads,
     /// The next row group to open
     group: usize,
     /// What is left of the open one
@@ -157,7 +167,7 @@ impl FileRows {
         let group = parquet.metadata().row_group(self.group);
         ParquetRecordBatchReaderBuilder::new_with_metadata(file.clone(), parquet.clone())
             .with_row_groups(vec![self.group])
-            .with_projection(projection(parquet, group))
+            .with_projection(projection(parquet, group, self.threads))
             .with_batch_size(BATCH_ROWS)
             .build()
             .map_err(|e| self.damaged(&e.to_string()))
@@ -166,23 +176,26 @@ impl FileRows {
     fn append(&mut self, rows: &RecordBatch, to: &mut Batch) -> Result<(), Error> {
         let meta = Arc::clone(&self.file.meta);
         let ids = Arc::clone(&self.file.ids);
-        let get = |at: usize| rows.column(at).as_ref();
+        let read = |name: &str| rows.column_by_name(name).map(AsRef::as_ref);
+        let get = |name: &str| read(name).expect("a column that is always read");
         let from = to.len();
 
-        to.time_ns.extend(values::<Int64Type>(get(column::TIME_NS)).iter().map(|&t| t as u64));
-        to.cpu.extend_from_slice(values::<UInt16Type>(get(column::CPU)));
-        to.pid.extend_from_slice(values::<UInt32Type>(get(column::PID)));
-        self.names(get(column::KIND), &ids.kinds, None, &mut to.kind)?;
-        optional::<UInt32Type, _>(get(column::OBJECT), NONE, |v| v, &mut to.object);
-        self.names(get(column::SITE), &ids.sites, Some(NONE), &mut to.site)?;
-        self.names(get(column::CACHE), &ids.caches, Some(NONE), &mut to.cache)?;
-        optional::<Int64Type, _>(get(column::BYTES_REQ), 0, |v| v as u64, &mut to.bytes_req);
-        optional::<Int64Type, _>(get(column::BYTES_ALLOC), 0, |v| v as u64, &mut to.bytes_alloc);
-        optional::<UInt32Type, _>(get(column::GFP), 0, |v| v, &mut to.gfp);
-        if rows.num_columns() > column::NODE {
-            optional::<Int16Type, _>(get(column::NODE), -1, |v| v, &mut to.node);
-        } else {
-            to.node.resize(to.kind.len(), -1);
+        to.time_ns.extend(values::<Int64Type>(get("time_ns")).iter().map(|&t| t as u64));
+        to.cpu.extend_from_slice(values::<UInt16Type>(get("cpu")));
+        match read("pid") {
+            Some(pids) => to.pid.extend_from_slice(values::<UInt32Type>(pids)),
+            None => to.pid.resize(to.cpu.len(), 0),
+        }
+        self.names(get("kind"), &ids.kinds, None, &mut to.kind)?;
+        optional::<UInt32Type, _>(get("object"), NONE, |v| v, &mut to.object);
+        self.names(get("site"), &ids.sites, Some(NONE), &mut to.site)?;
+        self.names(get("cache"), &ids.caches, Some(NONE), &mut to.cache)?;
+        optional::<Int64Type, _>(get("bytes_req"), 0, |v| v as u64, &mut to.bytes_req);
+        optional::<Int64Type, _>(get("bytes_alloc"), 0, |v| v as u64, &mut to.bytes_alloc);
+        optional::<UInt32Type, _>(get("gfp"), 0, |v| v, &mut to.gfp);
+        match read("node") {
+            Some(nodes) => optional::<Int16Type, _>(nodes, -1, |v| v, &mut to.node),
+            None => to.node.resize(to.cpu.len(), -1),
         }
 
         // Greatest first, as a search that stops at the first finding compares one by one; NONE is the
@@ -246,19 +259,21 @@ impl FileRows {
     }
 }
 
-/// Returns the columns that have to be decoded: not the last, `node`, where the statistics say that all
-/// it holds is -1. Hardly any event asks for a node, and null stands for the same.
-fn projection(parquet: &ArrowReaderMetadata, group: &RowGroupMetaData) -> ProjectionMask {
+/// Returns the columns that have to be decoded: `pid` where it is asked for, and not `node` where the
+/// statistics say that all it holds is -1. Hardly any event asks for a node, and null stands for the same.
+fn projection(
+    parquet: &ArrowReaderMetadata,
+    group: &RowGroupMetaData,
+    threads: Threads,
+) -> ProjectionMask {
     let no_node = matches!(
         group.column(column::NODE).statistics(),
         Some(Statistics::Int32(node))
             if node.min_opt() == Some(&-1) && node.max_opt() == Some(&-1)
     );
-    if no_node {
-        ProjectionMask::leaves(parquet.parquet_schema(), 0..column::NODE)
-    } else {
-        ProjectionMask::all()
-    }
+    let skip = [(column::NODE, no_node), (column::PID, threads == Threads::Skip)];
+    let columns = (0..group.num_columns()).filter(|&column| !skip.contains(&(column, true)));
+    ProjectionMask::leaves(parquet.parquet_schema(), columns)
 }
 
 const RECORD_ONE: &str = "make a trace with `slablab record` or `slablab import`";

@@ -12,18 +12,9 @@ use parquet::schema::types::ColumnPath;
 
 use super::ROW_GROUP_ROWS;
 
-/// The columns' numbers, in file order.
+/// The numbers, in file order, of the columns that are not always read.
 pub(super) mod column {
-    pub(crate) const TIME_NS: usize = 0;
-    pub(crate) const CPU: usize = 1;
     pub(crate) const PID: usize = 2;
-    pub(crate) const KIND: usize = 3;
-    pub(crate) const OBJECT: usize = 4;
-    pub(crate) const SITE: usize = 5;
-    pub(crate) const CACHE: usize = 6;
-    pub(crate) const BYTES_REQ: usize = 7;
-    pub(crate) const BYTES_ALLOC: usize = 8;
-    pub(crate) const GFP: usize = 9;
     pub(crate) const NODE: usize = 10;
 }
 

@@ -276,5 +276,10 @@ mod tests {
             assert_eq!(memory.len(), 3 * ROW_GROUP_ROWS + 5);
             assert!(memory == file);
         }
+        let batches = file.batches_without_pid().map(Result::unwrap);
+        let without: Vec<_> = batches.flat_map(|b| b.events().collect::<Vec<_>>()).collect();
+        let all = memory.batches().map(Result::unwrap);
+        let all = all.flat_map(|b| b.events().map(|e| Event { pid: 0, ..e }).collect::<Vec<_>>());
+        assert!(without == all.collect::<Vec<_>>());
     }
 }
