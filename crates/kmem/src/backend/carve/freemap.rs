@@ -17,6 +17,9 @@
 //! does that run): hence the windows of two words, and the steps that are always taken. On a quiet
 //! machine that is as fast as fewer instructions with those branches, under load a tenth faster; where
 //! the pattern can be guessed (one block taken and given back again and again) it is slower by a third.
+//! What a block leaves behind can only raise the head there, and what a free joins only lower one that
+//! it equals: to count a word's runs for neither spares a tenth of a replay's mispredicted branches. That
+//! words have neighbours, instead of a question whether they do, spares 2 % of its instructions.
 
 use super::GRANULES;
 use crate::raw::local::LocalU64;
@@ -124,11 +127,9 @@ impl FreeMap {
             debug_assert_eq!(self.word(i) & mask, mask, "taking what is not free");
             self.set_word(i, self.word(i) & !mask);
         });
-        let mut heads = self.with_head(self.heads(), start / WORD);
-        if (end / WORD != start / WORD) & (self.word(end / WORD) >> (end % WORD) & 1 != 0) {
-            heads = self.with_head(heads, end / WORD);
-        }
-        self.set_heads(heads);
+        let heads = self.with_head(self.heads(), start / WORD);
+        // What is left behind starts in the word of its end now, beside what started there before.
+        self.set_heads(raised(heads, end / WORD, self.free_near(end)));
     }
 
     /// Marks `count` granules from `at` on as free; returns the length of the run they are in now.
@@ -138,12 +139,10 @@ impl FreeMap {
         each_word(at, count, |i, mask| self.set_word(i, self.word(i) | mask));
         let right = self.free_from(end);
         let run = end + right - start;
-        let shift = start / WORD * 8;
-        let mut heads = self.heads();
-        let head = (heads >> shift & 0xff).max(u64::from(run.min(HEAD_MAX)));
-        heads = heads & !(0xff << shift) | head << shift;
-        // The run behind starts no longer where it did.
-        if (end / WORD != start / WORD) & (right > 0) {
+        let mut heads = raised(self.heads(), start / WORD, run);
+        // The run behind starts no longer where it did, where it may have been the longest.
+        let behind = heads.unbounded_shr(end / WORD * 8) as u32 & 0xff;
+        if (end / WORD != start / WORD) & (right > 0) & (right.min(HEAD_MAX) == behind) {
             heads = self.with_head(heads, end / WORD);
         }
         self.set_heads(heads);
@@ -283,6 +282,14 @@ impl FreeMap {
     fn set_heads(&self, heads: u64) {
         self.words[HEADS].set(heads);
     }
+}
+
+/// Returns `heads` with that of `word` at least `run`; no word is behind the last.
+#[inline(always)]
+fn raised(heads: u64, word: u32, run: u32) -> u64 {
+    let shift = word * 8;
+    let head = (heads.unbounded_shr(shift) & 0xff).max(u64::from(run.min(HEAD_MAX)));
+    heads & !0xffu64.unbounded_shl(shift) | head.unbounded_shl(shift)
 }
 
 /// Bits at every 1st, 2nd, 4th, ... 64th place.
