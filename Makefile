@@ -33,8 +33,14 @@ fmt-check: rust
 clippy:
 	$(CARGO) clippy --workspace --all-targets --quiet -- -D warnings
 
+# What it takes to build a kernel and to boot it.
+BOOT_PACKAGES = util-linux tar xz-utils patch make gcc binutils flex bison bc perl libelf-dev libc6-dev \
+	linux-source-6.1 qemu-system-x86 busybox-static rt-tests linux-perf
+
+# All packages before the first test: none should wait for another's that are being installed.
 test-rust:
 	tools/need linux-perf trace-cmd
+	@tools/need $(BOOT_PACKAGES) chromium chromium-driver || echo "test-rust: what needs those will say so" >&2
 	$(CARGO) test --workspace --no-fail-fast
 
 # The allocators without std, their hand-overs in every interleaving (loom), all tests under AddressSanitizer,
@@ -85,8 +91,6 @@ test-patches:
 # One real kernel for each allocator, built, booted in QEMU and used; and guests that panic, hang or fail on
 # request. From nothing it takes two idle cores about a quarter of an hour, afterwards two minutes: the kernels are
 # kept in ~/.cache/slablab.
-BOOT_PACKAGES = util-linux tar xz-utils patch make gcc binutils flex bison bc perl libelf-dev libc6-dev \
-	linux-source-6.1 qemu-system-x86 busybox-static rt-tests linux-perf
 test-boot:
 	@if tools/need $(BOOT_PACKAGES); then \
 		$(CARGO) test -p slablab-lab --test boot -p slablab --test guest -p slablab-tests --test readme -- \

@@ -199,7 +199,8 @@ fn a_build_that_is_stopped_leaves_no_process_and_nothing_that_passes_for_whole()
         let said = linux.dir.path().join("said");
         command.stderr(fs::File::create(&said).unwrap()).stdout(Stdio::null());
         let mut child = KilledWhenDropped(command.spawn().expect("the command starts"));
-        let patience = Instant::now() + Duration::from_secs(60);
+        // Where packages are missing it installs them first.
+        let patience = Instant::now() + Duration::from_secs(600);
         let napping = linux.dir.path().join("cache/slablab/kernels");
         let log = |folder: &Path| -> String {
             let logs = fs::read_dir(folder).into_iter().flatten().flatten();
@@ -207,7 +208,9 @@ fn a_build_that_is_stopped_leaves_no_process_and_nothing_that_passes_for_whole()
             logs.filter_map(text).collect()
         };
         while !log(&napping).contains("$BUILD") {
-            assert!(Instant::now() < patience, "the build did not begin");
+            let words = || fs::read_to_string(&said).unwrap_or_default();
+            assert_eq!(child.0.try_wait().unwrap(), None, "no build began: {}", words());
+            assert!(Instant::now() < patience, "no build began: {}", words());
             thread::sleep(Duration::from_millis(20));
         }
         let pid = child.0.id().to_string();

@@ -107,7 +107,9 @@ pub fn install(needs: &[Need], interrupt: &Interrupt) -> Result<()> {
         command.args(["-y", "-qq"]).args(arguments).env("DEBIAN_FRONTEND", "noninteractive");
         run_logged(&mut command, log.path(), interrupt, || ())
     };
-    let install = [&["install", "--no-install-recommends"], packages.as_slice()].concat();
+    // Another may be installing: a second `slablab`, or a fresh machine that upgrades itself.
+    let options = ["install", "--no-install-recommends", "-o", "DPkg::Lock::Timeout=600"];
+    let install = [&options, packages.as_slice()].concat();
     // The lists of a fresh machine may be stale or absent: one more try with new ones.
     let installed = apt(&install).or_else(|error| match error {
         Error::Interrupted => Err(error),
