@@ -14,7 +14,7 @@
 //! the workload less than moving the oldest page out of the way, and leaves one gap instead of many.
 //!
 //! Invariants: no instance is left behind, whatever ends the recording but SIGKILL, and that one is
-//! removed by the next; events in the trace + lost = events that happened.
+//! removed by the next; events in the trace + lost + our own threads' = events that happened.
 
 mod drain;
 mod machine;

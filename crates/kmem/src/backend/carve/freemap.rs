@@ -1,7 +1,7 @@
 //! Which granules of a page are free: 512 bits, set where free, and a sum of them for quick searches.
 //!
 //! # How it works
-//! Eight words hold the bits. A ninth holds a byte for each of them, its *head*: the length of the
+//! Eight words hold the bits. Another holds a byte for each of them, its *head*: the length of the
 //! longest free run that starts in that word, wherever it ends. The greatest head is the page's longest
 //! run; the first head that is long enough names the word in which the first fit starts. A block changes
 //! the heads of the word in which its run starts and of that in which what is left behind it starts.
@@ -28,8 +28,8 @@ use crate::raw::zeroed::zeroed_struct;
 /// Granules in a word.
 const WORD: u32 = 64;
 const WORDS: usize = (GRANULES / WORD) as usize;
-/// Words that a map has room for: two cache lines, and a power of two, so that any number finds its place by its
-/// low bits, that of no word finds 0.
+/// Words that a map has room for: a power of two, so that any number finds its place by its low bits, and that of
+/// no word finds 0.
 const ROOM: usize = 2 * WORDS;
 /// Where the heads stand, far from the words on either side.
 const HEADS: usize = WORDS + WORDS / 2;
@@ -45,7 +45,7 @@ zeroed_struct! {
     /// The free granules of a page.
     #[derive(Debug, Default)]
     pub(crate) struct FreeMap {
-        // Words, and what is asked for as if it were one: up to two before the first and behind the last.
+        // Words, and what is asked for as if it were one: up to two before the first, three behind the last.
         words: [LocalU64; ROOM],
     }
 }
@@ -195,9 +195,8 @@ impl FreeMap {
             let head = &mut heads[(start / WORD) as usize];
             *head = run.min(HEAD_MAX).max(u32::from(*head)) as u8;
         }
-        let edges =
-            [self.word(WORDS as u32), self.word(WORDS as u32 + 1), self.word(!0), self.word(!1)];
-        heads == self.heads().to_le_bytes() && edges == [0; 4]
+        let mut beyond = self.words[WORDS..HEADS].iter().chain(&self.words[HEADS + 1..]);
+        heads == self.heads().to_le_bytes() && beyond.all(|word| word.get() == 0)
     }
 
     /// Returns `heads` with that of `word` as the bits say.
