@@ -15,19 +15,22 @@ const LINE_CHARS_MAX: usize = 130;
 const FILE_BYTES_MAX: u64 = 2 << 20;
 
 /// The layers of ARCHITECTURE.md. A crate depends on lower ones only.
-const LAYERS: [(&str, u8); 12] = [
-    ("slablab-kmem", 0),
-    ("slablab-xarray", 0),
+const LAYERS: [(&str, u8); 15] = [
+    ("slablab-host", 0),
+    ("slablab-rcu", 0),
     ("slablab-stats", 0),
-    ("slablab-kprobe", 1),
-    ("slablab-kapi", 1),
+    ("slablab-kmem", 1),
+    ("slablab-xarray", 1),
     ("slablab-trace", 1),
     ("slablab-report", 1),
     ("slablab-vm", 1),
+    ("slablab-kapi", 2),
+    ("slablab-kprobe", 2),
     ("slablab-replay", 2),
     ("slablab-lab", 3),
-    ("slablab", 4),
-    ("slablab-tests", 5),
+    ("slablab-pages", 4),
+    ("slablab", 5),
+    ("slablab-tests", 6),
 ];
 
 /// Returns the tracked text files with one of these endings.

@@ -1,0 +1,174 @@
+//! The user's cache folder: what is built there is run later, so nobody else may write to it.
+//!
+//! # How it works
+//!
+//! `$XDG_CACHE_HOME/slablab` or `~/.cache/slablab` (XDG Base Directory Specification 0.8), the home folder
+//! from the password database when `HOME` is unset. It is made with mode 0700. A folder that is already
+//! there is used when this user owns it and nobody else can write to it; others' permission to read it is
+//! taken away.
+//!
+//! # Invariants
+//!
+//! - A folder that several users share, such as `/tmp`, is never chosen unasked.
+//! - When root runs the tool with another user's `HOME` (`sudo -E`), that user's folder is refused:
+//!   root would run what the user put there.
+
+use std::env;
+use std::fs::{self, DirBuilder, Metadata, Permissions};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+/// Why there is no cache folder that can be trusted. Each says what to do about it.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum CacheError {
+    /// Neither the environment nor the password database names a home folder.
+    NoHome,
+    /// The folder cannot be made or looked at.
+    Io {
+        /// The folder.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Somebody else could put files there.
+    NotPrivate {
+        /// The folder.
+        path: PathBuf,
+        /// What is wrong with its owner or mode.
+        why: String,
+    },
+}
+
+impl std::fmt::Display for CacheError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            CacheError::NoHome => write!(
+                f,
+                "there is no folder for the cache: HOME and XDG_CACHE_HOME are unset and this user has no \
+                 home folder; set XDG_CACHE_HOME to a folder that only this user can write to"
+            ),
+            CacheError::Io { path, source } => {
+                write!(f, "{}: cannot use it as the cache folder: {source}", path.display())
+            }
+            CacheError::NotPrivate { path, why } => write!(
+                f,
+                "{}: {why}, so its content cannot be trusted; remove it, or set XDG_CACHE_HOME to a folder \
+                 that only this user can write to",
+                path.display()
+            ),
+        }
+    }
+}
+
+impl std::error::Error for CacheError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            CacheError::Io { source, .. } => Some(source),
+            _ => None,
+        }
+    }
+}
+
+/// Returns the cache folder of this user, made when it is not there.
+///
+/// # Errors
+///
+/// When no folder can be found or made, or when somebody else can write to it.
+pub fn cache_folder() -> Result<PathBuf, CacheError> {
+    let absolute = |path: PathBuf| Some(path).filter(|path| path.is_absolute());
+    let xdg = env::var_os("XDG_CACHE_HOME").map(PathBuf::from).and_then(absolute);
+    let home = || env::home_dir().and_then(absolute).map(|home| home.join(".cache"));
+    let path = xdg.or_else(home).ok_or(CacheError::NoHome)?.join("slablab");
+    private_folder(&path)?;
+    Ok(path)
+}
+
+/// Makes `path` a folder that only this user can enter, or checks that it is one.
+///
+/// # Errors
+///
+/// When it cannot be made, or when somebody else owns it, can write to it, or can replace it.
+pub fn private_folder(path: &Path) -> Result<(), CacheError> {
+    let failed = |source| CacheError::Io { path: path.into(), source };
+    let refused = |why: String| Err(CacheError::NotPrivate { path: path.into(), why });
+    DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(failed)?;
+    let own = rustix::process::geteuid().as_raw();
+    // The link itself too: whoever owns it can redirect it.
+    for found in [fs::symlink_metadata(path), fs::metadata(path)] {
+        let owner = found.map_err(failed)?.uid();
+        if owner != own {
+            return refused(format!("it belongs to user {owner} and this is user {own}"));
+        }
+    }
+    let found = fs::metadata(path).map_err(failed)?;
+    if found.mode() & 0o022 != 0 {
+        return refused(format!("others can write to it (mode {:04o})", found.mode() & 0o7777));
+    }
+    let parent = fs::metadata(crate::folder_of(path)).map_err(failed)?;
+    if can_replace_entries(&parent, own) {
+        return refused(
+            "others can replace it, because they can write to the folder it is in".into(),
+        );
+    }
+    if found.mode() & 0o077 != 0 {
+        fs::set_permissions(path, Permissions::from_mode(0o700)).map_err(failed)?;
+    }
+    Ok(())
+}
+
+/// Returns whether somebody besides `own` and root can rename entries of this folder that are not theirs.
+fn can_replace_entries(folder: &Metadata, own: u32) -> bool {
+    let foreign = folder.uid() != own && folder.uid() != 0;
+    let sticky = folder.mode() & 0o1000 != 0;
+    foreign || (folder.mode() & 0o022 != 0 && !sticky)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_new_folder_is_private() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a/b");
+        private_folder(&path).unwrap();
+        assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o700);
+        fs::set_permissions(&path, Permissions::from_mode(0o755)).unwrap();
+        private_folder(&path).unwrap();
+        assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o700);
+    }
+
+    #[test]
+    fn a_folder_that_others_can_write_to_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("open");
+        fs::create_dir(&path).unwrap();
+        fs::set_permissions(&path, Permissions::from_mode(0o777)).unwrap();
+        let error = private_folder(&path).unwrap_err().to_string();
+        assert!(error.contains("others can write to it (mode 0777)"), "{error}");
+        let inner = path.join("inner");
+        fs::create_dir(&inner).unwrap();
+        let error = private_folder(&inner).unwrap_err().to_string();
+        assert!(error.contains("others can replace it"), "{error}");
+        fs::set_permissions(&path, Permissions::from_mode(0o1777)).unwrap();
+        private_folder(&inner).unwrap();
+    }
+
+    #[test]
+    fn a_folder_that_another_user_prepared_is_refused() {
+        if !rustix::process::geteuid().is_root() {
+            return; // only root can give a folder to somebody else
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("prepared");
+        fs::create_dir(&path).unwrap();
+        std::os::unix::fs::chown(&path, Some(65534), None).unwrap();
+        let error = private_folder(&path).unwrap_err().to_string();
+        assert!(error.contains("belongs to user 65534 and this is user 0"), "{error}");
+        let link = folder.path().join("link");
+        std::os::unix::fs::symlink(&path, &link).unwrap();
+        assert!(private_folder(&link).is_err());
+    }
+}
