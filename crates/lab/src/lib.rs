@@ -1,8 +1,8 @@
-//! The lab: experiments, runs that can be interrupted, comparisons, and the pages that show them.
+//! The lab: experiments, runs that can be interrupted, and comparisons.
 //!
 //! How it works: three steps that run alone. An [`Experiment`] turns a [`Request`] into a [`Plan`]: which variants, at
 //! which points, how often, in which random order. [`run()`] carries the plan out cell by cell and appends one row each
-//! to `raw.jsonl` ([`Journal`]). [`Outcome`] reads rows and compares variants; [`page`] makes a report of them.
+//! to `raw.jsonl` ([`Journal`]). [`Outcome`] reads rows and compares variants.
 //!
 //! To add an experiment: one file in `experiments/` with a struct that implements [`Experiment`], one line in
 //! [`experiments`].
@@ -19,7 +19,6 @@ mod experiment;
 mod experiments;
 pub mod guest;
 mod journal;
-pub mod page;
 mod plan;
 mod run;
 mod samples;

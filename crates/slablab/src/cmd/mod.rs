@@ -1,7 +1,6 @@
 //! The sub-commands, one a file. Each has `Args` (its options) and `run`.
 
 pub(crate) mod advise;
-mod by_source;
 pub(crate) mod doctor;
 pub(crate) mod import;
 pub(crate) mod info;

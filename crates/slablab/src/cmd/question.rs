@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
+use slablab_pages::Sources;
 use slablab_trace::TraceReader;
 
-use super::by_source::Sources;
+use super::import;
 use super::size::parse_bytes;
-use super::{by_source, import};
 use crate::cli::ResultFile;
 
 /// The options of a question.
@@ -59,7 +59,7 @@ impl QuestionArgs {
         trace: &TraceReader,
         needed_for: Option<T>,
     ) -> Result<Option<Sources>> {
-        let look_up = |_| by_source::look_up(self.vmlinux.as_deref(), &self.trace, trace.meta());
-        needed_for.map(look_up).transpose()
+        let look_up = |_| Sources::look_up(self.vmlinux.as_deref(), &self.trace, trace.meta());
+        Ok(needed_for.map(look_up).transpose()?)
     }
 }

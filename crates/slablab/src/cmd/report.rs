@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Result;
-use slablab_lab::page;
+use slablab_pages as pages;
 use slablab_report::{Document, Item, Palette, Plot, Width};
 
 use crate::output::write_whole;
@@ -38,9 +38,9 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let documents: Vec<Document> = args
         .results
         .iter()
-        .map(|place| page::read(place)?.document())
+        .map(|place| pages::read(place)?.document())
         .collect::<slablab_lab::Result<_>>()?;
-    let document = page::join(documents);
+    let document = pages::join(documents);
     write(&document, &args.output)?;
     if let Some(folder) = &args.svg {
         plots(&document, folder, "svg", |svg| Ok(svg.into_bytes()))?;

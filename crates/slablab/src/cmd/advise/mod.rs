@@ -1,19 +1,17 @@
 //! `slablab advise`: which call sites should have a cache of their own, best first.
 
-mod page;
-
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 use serde::Serialize;
 use slablab_kmem::BackendKind;
+use slablab_pages::{Sources, Together};
 use slablab_replay::{
-    Advice, AdviceList, Change, Layout, Moment, Plan, WhatIf, Worth, advise, at_peak, nearest_name,
-    patch_skeleton, select_sites, what_if,
+    Advice, AdviceList, Change, Layout, Plan, Worth, advise, at_peak, nearest_name, patch_skeleton,
+    select_sites, what_if,
 };
 use slablab_trace::{Meta, TraceReader};
 
-use super::by_source::Sources;
 use super::question::QuestionArgs;
 use crate::cli::OutputArgs;
 use crate::output::{Cell, Column, Page, Report, Table, bytes, print, write_result};
@@ -63,18 +61,11 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     print(&answer, output, file)?;
     if let (Some(file), Some(sources)) = (page, sources) {
         let together = together(args, &trace, &answer.list)?;
-        let document = page::document(&answer.file, &answer.list, together.as_ref(), &sources);
+        let document =
+            slablab_pages::advise(&answer.file, &answer.list, together.as_ref(), &sources);
         super::report::write(&document, file)?;
     }
     Ok(ExitCode::SUCCESS)
-}
-
-/// The trace with every advised cache at once, and the objects of the best.
-struct Together {
-    what_if: WhatIf,
-    moment: Moment,
-    /// The call site whose objects were watched
-    best: String,
 }
 
 /// Replays the trace with every advised cache; `None` if none is advised.

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
-use slablab_lab::{Outcome, Pair, Side, compare_hosts, compare_runs, page, read_csv};
+use slablab_lab::{Outcome, Pair, Side, compare_hosts, compare_runs, read_csv};
 use slablab_report::{Comparisons, Row};
 use slablab_stats::{Bootstrap, Design, Direction, Question, Verdict, compare};
 
@@ -101,7 +101,7 @@ fn of_results(args: &Args, question: &Question) -> Result<Answer> {
             let answer =
                 Answer::of_run(one, one.compare(args.baseline.as_deref(), question)?, args.layout);
             if let Some(file) = &args.report {
-                report::write(&page::run(one, args.baseline.as_deref(), question)?, file)?;
+                report::write(&slablab_pages::run(one, args.baseline.as_deref(), question)?, file)?;
             }
             Ok(answer)
         }
@@ -140,7 +140,7 @@ fn of_csv(args: &Args, file: &Path, question: &Question) -> Result<Answer> {
         rows: vec![row],
     };
     if let Some(page) = &args.report {
-        report::write(&page::pair(&pair, &table, &file.display().to_string()), page)?;
+        report::write(&slablab_pages::pair(&pair, &table, &file.display().to_string()), page)?;
     }
     Ok(Answer::of_pair(&pair, table, args.layout))
 }

@@ -8,7 +8,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use anyhow::{Result, bail};
 use clap::ValueEnum;
 use slablab_lab::{
-    Engine, Experiment, Outcome, Plan, Progress as Stage, Request, Scale, begin, find, page,
+    Engine, Experiment, Outcome, Plan, Progress as Stage, Request, Scale, begin, find,
     run as carry_out,
 };
 use slablab_stats::Question;
@@ -169,7 +169,7 @@ pub(crate) fn measure(job: &Job<'_>, output: &OutputArgs) -> Result<ExitCode> {
     print(&Answer::of_run(&outcome, sides, Layout::Plain), output, None)?;
     eprintln!("slablab: the rows are in {}", folder.display());
     if let Some(file) = job.report {
-        report::write(&page::run(&outcome, job.baseline, &question)?, file)?;
+        report::write(&slablab_pages::run(&outcome, job.baseline, &question)?, file)?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -91,7 +91,7 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     };
     print(&result, output, args.result.output.as_deref())?;
     if let Some(page) = &args.report {
-        super::report::write(&slablab_lab::page::replay(&result.replay, &result.file), page)?;
+        super::report::write(&slablab_pages::replay(&result.replay, &result.file), page)?;
     }
     Ok(ExitCode::SUCCESS)
 }

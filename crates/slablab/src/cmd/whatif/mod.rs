@@ -1,6 +1,5 @@
 //! `slablab whatif`: the same trace with a change, side by side with what was recorded.
 
-pub(crate) mod page;
 mod tables;
 
 use std::collections::BTreeMap;
@@ -104,8 +103,13 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     print(&answer, output, question.result.output.as_deref())?;
     if let (Some(file), Some(sources)) = (&question.report, sources) {
         let moments = at_peak(&trace, &plan, &answer.what_if, &mut |_| ())?;
-        let document =
-            page::document(&answer.file, &answer.changes, &answer.what_if, &moments, &sources);
+        let document = slablab_pages::what_if(
+            &answer.file,
+            &answer.changes,
+            &answer.what_if,
+            &moments,
+            &sources,
+        );
         super::report::write(&document, file)?;
     }
     Ok(ExitCode::SUCCESS)

@@ -6,12 +6,12 @@ use std::fs;
 use std::path::Path;
 
 use serde::Deserialize;
+use slablab_lab::{Error, Outcome, Result};
 use slablab_replay::Replay;
 use slablab_report::{Document, Flame, Item, Section};
 use slablab_stats::Question;
 
-use super::{replay, run};
-use crate::{Error, Outcome, Result};
+use crate::{replay, run};
 
 /// The schema of `slablab replay --format json` that can be read.
 const REPLAY: &str = "slablab.replay/1";
@@ -36,7 +36,11 @@ pub fn read(place: &Path) -> Result<Stored> {
     if place.is_dir() {
         return Ok(Stored::Run(Box::new(Outcome::read(place)?)));
     }
-    let text = fs::read_to_string(place).map_err(Error::io(place, "read the result"))?;
+    let text = fs::read_to_string(place).map_err(|cause| Error::Io {
+        path: place.to_owned(),
+        doing: "read the result",
+        cause,
+    })?;
     let unreadable = |reason: String| Error::Unreadable { path: place.to_owned(), reason };
     if text.trim().is_empty() {
         return Err(unreadable("is empty; it holds no result".to_owned()));

@@ -6,9 +6,10 @@ use slablab_report::{
 };
 use slablab_stats::{Bootstrap, Question, Summary, median_interval};
 
-use super::pair::{in_order, strip};
-use super::{VERDICTS, machine};
-use crate::{Metric, Nature, Outcome, Result, Side, find};
+use slablab_lab::{Environment, Metric, Nature, Outcome, Result, Row, Side, find};
+
+use crate::VERDICTS;
+use crate::pair::{in_order, strip};
 
 /// Each point gets a plot of its samples up to so many points; more are a line.
 const STRIPS_MAX: usize = 8;
@@ -212,7 +213,7 @@ fn rows(outcome: &Outcome) -> DataTable {
     let with_point = columns.len() == 3;
     columns.extend(metrics.iter().map(|metric| Column::new(&metric.name, &metric.unit)));
     columns.push(Column::new("load of the machine", ""));
-    let row = |row: &crate::Row| {
+    let row = |row: &Row| {
         let mut cells = vec![Value::text(&row.variant)];
         if with_point {
             cells.push(match row.point.parse() {
@@ -254,9 +255,27 @@ fn facts(outcome: &Outcome) -> Vec<Fact> {
     facts
 }
 
+/// Returns what is known of a machine, without what is not.
+fn machine(environment: &Environment) -> Vec<Fact> {
+    let Environment { host, cpu, cpus, kernel, governor, commit, slablab } = environment;
+    let facts = [
+        ("host", host.clone()),
+        ("processor", if *cpus > 0 { format!("{cpu}, {cpus} online") } else { cpu.clone() }),
+        ("kernel", kernel.clone()),
+        ("frequency governor", governor.clone()),
+        ("git revision of the working folder", commit.clone()),
+        ("slablab", slablab.clone()),
+    ];
+    facts
+        .into_iter()
+        .filter(|(_, value)| !value.is_empty())
+        .map(|(name, value)| Fact::new(name, value))
+        .collect()
+}
+
 /// Returns what is known of the guests, where there were any.
 fn guests(outcome: &Outcome) -> Vec<Fact> {
-    let detail = |row: &crate::Row, key: &str| match &row.detail[key] {
+    let detail = |row: &Row, key: &str| match &row.detail[key] {
         serde_json::Value::String(text) => text.clone(),
         serde_json::Value::Array(list) => {
             list.iter().filter_map(|v| v.as_str()).collect::<Vec<_>>().join(" ")
@@ -282,7 +301,7 @@ fn guests(outcome: &Outcome) -> Vec<Fact> {
     facts
 }
 
-pub(super) fn upper_first(text: &str) -> String {
+pub(crate) fn upper_first(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
 }

@@ -2,11 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use slablab_replay::{Allocator, Cache, Replay, Sample, Site, TraceFacts};
+use slablab_replay::{Allocator, Cache, Replay, Sample, Site};
 use slablab_report::{
-    BarGroup, Bars, Column, DataTable, Document, Fact, Flame, Item, Lines, Place, Plot, Point,
-    Section, Series, Value, human,
+    BarGroup, Bars, Column, DataTable, Document, Flame, Item, Lines, Place, Plot, Point, Section,
+    Series, Value, human,
 };
+
+use crate::trace::{facts, site_frames, waste_flame};
 
 /// So many caches have bars; the table has all.
 const CACHES_MAX: usize = 12;
@@ -16,7 +18,6 @@ const SITES_MAX: usize = 3_000;
 /// Makes the report of a replay of `file`.
 #[must_use]
 pub fn replay(replay: &Replay, file: &str) -> Document {
-    let trace = &replay.trace;
     let names: Vec<&str> = replay.allocators.iter().map(|a| a.allocator.as_str()).collect();
     let sections = [
         memory(replay),
@@ -40,30 +41,8 @@ pub fn replay(replay: &Replay, file: &str) -> Document {
         question: "What would each allocator have made of this trace?".to_owned(),
         answers: answers(replay),
         sections: sections.into_iter().filter(|section| !section.items.is_empty()).collect(),
-        facts: trace_facts(trace, file),
+        facts: facts(&replay.trace, file),
     }
-}
-
-/// Returns what is known of the trace in `file`: where it is from, and how far it can be trusted.
-#[must_use]
-pub fn trace_facts(trace: &TraceFacts, file: &str) -> Vec<Fact> {
-    let mut facts = vec![
-        Fact::new("trace", file),
-        Fact::new("recorded kernel", &trace.kernel_release),
-        Fact::new("recorded machine", format!("{} CPUs, {} NUMA nodes", trace.cpus, trace.nodes)),
-        Fact::new("recorded command", trace.command.join(" ")),
-        Fact::new("length", human(trace.duration_ns as f64, "ns")),
-        Fact::new("events", human(trace.events as f64, "")),
-        Fact::new("lost by the recorder", human(trace.lost as f64, "")),
-        Fact::new("freed without an event", human(trace.implicit_frees as f64, "")),
-        Fact::new("frees of objects older than the trace", human(trace.older_frees as f64, "")),
-        Fact::new(
-            "share of events that could not be placed",
-            format!("{:.2} %", trace.unplaced_share * 100.0),
-        ),
-    ];
-    facts.retain(|fact| !fact.value.trim().is_empty());
-    facts
 }
 
 fn base_name(file: &str) -> &str {
@@ -296,15 +275,8 @@ fn sites(replay: &Replay) -> Section {
         "B",
         "All allocations of the trace: interface or cache, module, then call site.",
     );
-    let waste_name = replay.allocators.first().map_or("", |a| a.allocator.as_str());
-    let mut waste = Flame::new(
-        format!("Bytes wasted at most at once, by call site, under {waste_name}"),
-        "B",
-        "Given and not asked for.",
-    );
     for site in &replay.sites {
         requested.add(site_frames(site), site.requested_bytes);
-        waste.add(site_frames(site), site.under.first().map_or(0, |under| under.waste_bytes_peak));
     }
     let shown = replay.sites.len().min(SITES_MAX);
     let how = match replay.sites.len() {
@@ -314,9 +286,7 @@ fn sites(replay: &Replay) -> Section {
         _ => "Waste: the most bytes at once that were given and not asked for.".to_owned(),
     };
     let mut items = vec![Item::Flame(requested)];
-    if waste.weight() > 0 {
-        items.push(Item::Flame(waste));
-    }
+    items.extend(waste_flame("as recorded", replay));
     items.push(Item::Table(DataTable {
         title: "Call sites".to_owned(),
         how,
@@ -324,17 +294,6 @@ fn sites(replay: &Replay) -> Section {
         rows: replay.sites[..shown].iter().map(site_row).collect(),
     }));
     Section { title: "Call sites".to_owned(), method: String::new(), items }
-}
-
-/// Returns the frames of a site in a flame graph: how it allocates, in which module, and itself.
-#[must_use]
-pub fn site_frames(site: &Site) -> [&str; 3] {
-    let (name, module) = match site.site.split_once(" [") {
-        Some((name, module)) => (name, module.trim_end_matches(']')),
-        None => (site.site.as_str(), "vmlinux"),
-    };
-    let how = if site.cache.is_empty() { "kmalloc" } else { &site.cache };
-    [how, module, name]
 }
 
 fn site_columns(replay: &Replay) -> Vec<Column> {

@@ -1,12 +1,12 @@
 //! The report of two columns of numbers.
 
+use slablab_lab::Pair;
 use slablab_report::{
     Comparisons, Document, Effects, Fact, Group, Item, Lines, Place, Plot, Point, Section, Series,
     Strip,
 };
 
-use super::VERDICTS;
-use crate::Pair;
+use crate::VERDICTS;
 
 /// Makes the report of two samples from `file` that were compared as `table` says.
 #[must_use]
@@ -30,7 +30,7 @@ pub fn pair(pair: &Pair, table: &Comparisons, file: &str) -> Document {
 }
 
 /// Makes the plot of every sample.
-pub(super) fn strip(metric: &str, unit: &str, at: &str, groups: Vec<Group>) -> Strip {
+pub(crate) fn strip(metric: &str, unit: &str, at: &str, groups: Vec<Group>) -> Strip {
     Strip {
         title: format!("Every run: {metric}{at}"),
         how: "One mark a run. Box: quartiles; thick line: median; hollow: outliers by the median absolute deviation."
@@ -42,7 +42,7 @@ pub(super) fn strip(metric: &str, unit: &str, at: &str, groups: Vec<Group>) -> S
 }
 
 /// Makes the line plot of the samples in the order in which they were taken: a drift shows here.
-pub(super) fn in_order(metric: &str, unit: &str, groups: &[Group]) -> Lines {
+pub(crate) fn in_order(metric: &str, unit: &str, groups: &[Group]) -> Lines {
     let series = groups.iter().map(|group| Series {
         name: group.name.clone(),
         points: group

@@ -6,43 +6,48 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use anyhow::Result;
 use slablab_replay::Site;
 use slablab_report::{Flame, Item};
 use slablab_trace::{Meta, Place, Vmlinux};
 
+use crate::trace::waste;
+
 /// The places of a trace's call sites in the source.
 #[derive(Debug)]
-pub(crate) struct Sources {
+pub struct Sources {
     places: BTreeMap<String, Place>,
     /// What the places come from, or why there are none
     note: String,
 }
 
-/// Looks up the call sites of a trace in the kernel that `named` is, or the first usable one of the usual places.
-///
-/// # Errors
-///
-/// When the vmlinux that was named cannot be used; of one that was not named, the page says so.
-pub(crate) fn look_up(named: Option<&Path>, trace: &Path, meta: &Meta) -> Result<Sources> {
-    if let Some(path) = named {
-        return Ok(Sources::new(path, meta)?);
-    }
-    let usual = Vmlinux::usual_places(trace, &meta.kernel_release);
-    let mut found = usual.iter().filter(|path| path.is_file());
-    let mut refusal = None;
-    let usable = found.find_map(|path| match Sources::new(path, meta) {
-        Ok(sources) => Some(sources),
-        Err(error) => {
-            refusal.get_or_insert(error.to_string());
-            None
-        }
-    });
-    Ok(usable.unwrap_or_else(|| Sources::none(refusal.as_deref(), meta)))
-}
-
 impl Sources {
-    fn new(vmlinux: &Path, meta: &Meta) -> std::result::Result<Self, slablab_trace::Error> {
+    /// Looks up the call sites of a trace in the kernel that `named` is, or the first usable one of the usual places.
+    ///
+    /// # Errors
+    ///
+    /// When the vmlinux that was named cannot be used; of one that was not named, the page says so.
+    pub fn look_up(
+        named: Option<&Path>,
+        trace: &Path,
+        meta: &Meta,
+    ) -> Result<Self, slablab_trace::Error> {
+        if let Some(path) = named {
+            return Self::new(path, meta);
+        }
+        let usual = Vmlinux::usual_places(trace, &meta.kernel_release);
+        let mut found = usual.iter().filter(|path| path.is_file());
+        let mut refusal = None;
+        let usable = found.find_map(|path| match Self::new(path, meta) {
+            Ok(sources) => Some(sources),
+            Err(error) => {
+                refusal.get_or_insert(error.to_string());
+                None
+            }
+        });
+        Ok(usable.unwrap_or_else(|| Self::none(refusal.as_deref(), meta)))
+    }
+
+    fn new(vmlinux: &Path, meta: &Meta) -> Result<Self, slablab_trace::Error> {
         let places = Vmlinux::open(vmlinux)?.places(&meta.sites)?;
         let named = meta.sites.iter().zip(places);
         let places: BTreeMap<_, _> =
@@ -71,13 +76,13 @@ impl Sources {
     }
 
     /// Returns where in the source a call site is, if that is known.
-    pub(crate) fn place(&self, site: &str) -> Option<&Place> {
+    pub fn place(&self, site: &str) -> Option<&Place> {
         self.places.get(site)
     }
 
     /// Returns the flame graph of the bytes that `sites` waste, called `name`; none where nothing is wasted or no place
     /// is known.
-    pub(crate) fn flame(&self, name: &str, sites: &[Site]) -> Option<Item> {
+    pub fn flame(&self, name: &str, sites: &[Site]) -> Option<Item> {
         if self.places.is_empty() {
             return None;
         }
@@ -85,7 +90,7 @@ impl Sources {
         let how = format!("Given and not asked for, under the first allocator. {}", self.note);
         let mut flame = Flame::new(title, "B", how);
         for site in sites {
-            let waste = site.under.first().map_or(0, |under| under.waste_bytes_peak);
+            let waste = waste(site);
             match self.places.get(&site.site) {
                 Some(place) => {
                     let leaf = [place.function.as_str(), site.site.as_str()];
@@ -98,7 +103,7 @@ impl Sources {
     }
 
     /// Returns what the page says where there is no such graph.
-    pub(crate) fn missing(&self) -> Option<Item> {
+    pub fn missing(&self) -> Option<Item> {
         self.places.is_empty().then(|| Item::Text(self.note.clone()))
     }
 }

@@ -3,20 +3,21 @@
 
 use std::collections::BTreeMap;
 
-use slablab_lab::page;
-use slablab_replay::{Allocator, Moment, Sample, Site, WhatIf};
+use slablab_replay::{Allocator, Moment, Sample, WhatIf};
 use slablab_report::{
-    AddressPanel, Addresses, Column, DataTable, Document, Flame, Item, Lines, Place, Plot, Point,
-    Section, Series, Value, Waterfall, human,
+    AddressPanel, Addresses, Column, DataTable, Document, Item, Lines, Place, Plot, Point, Section,
+    Series, Value, Waterfall, human,
 };
 
-use crate::cmd::by_source::Sources;
+use crate::Sources;
+use crate::trace::{facts, waste_flame};
 
-const BEFORE: &str = "as recorded";
-const AFTER: &str = "changed";
+pub(crate) const BEFORE: &str = "as recorded";
+pub(crate) const AFTER: &str = "changed";
 
-/// Makes the page.
-pub(super) fn document(
+/// Makes the page of a what-if on the trace in `file`; `changes` are its changes in words.
+#[must_use]
+pub fn what_if(
     file: &str,
     changes: &[String],
     what_if: &WhatIf,
@@ -31,7 +32,7 @@ pub(super) fn document(
         question: "What would this change have made of the trace?".to_owned(),
         answers: pairs(what_if).map(|(before, after)| answer(before, after)).collect(),
         sections: sections.into_iter().filter(|section| !section.items.is_empty()).collect(),
-        facts: page::trace_facts(&what_if.before.trace, file),
+        facts: facts(&what_if.before.trace, file),
     }
 }
 
@@ -128,9 +129,10 @@ fn bytes(what_if: &WhatIf, moments: &[Moment], sources: &Sources) -> Section {
         .filter(|waterfall| !waterfall.steps.is_empty())
         .map(|waterfall| Item::Plot(Plot::Waterfall(waterfall)))
         .collect();
-    let replays = [(BEFORE, &what_if.before.sites), (AFTER, &what_if.after.sites)];
-    items.extend(replays.into_iter().filter_map(|(name, sites)| flame(name, sites)));
-    items.extend(replays.into_iter().filter_map(|(name, sites)| sources.flame(name, sites)));
+    let replays = [(BEFORE, &what_if.before), (AFTER, &what_if.after)];
+    items.extend(replays.into_iter().filter_map(|(name, replay)| waste_flame(name, replay)));
+    let sites = replays.map(|(name, replay)| (name, &replay.sites));
+    items.extend(sites.into_iter().filter_map(|(name, sites)| sources.flame(name, sites)));
     items.extend(sources.missing());
     Section { title: "Where the bytes go".to_owned(), method: String::new(), items }
 }
@@ -154,18 +156,4 @@ fn caches(moment: &Moment) -> Waterfall {
         quantity: ("held".to_owned(), "B".to_owned()),
         ..Waterfall::new((BEFORE, held(before)), (AFTER, held(after)), changes)
     }
-}
-
-/// Returns the waste by cache, module and call site; none where nothing is wasted.
-fn flame(name: &str, sites: &[Site]) -> Option<Item> {
-    let mut flame = Flame::new(
-        format!("Bytes wasted at most at once, by call site, {name}"),
-        "B",
-        "Given and not asked for, under the first allocator.",
-    );
-    for site in sites {
-        let waste = site.under.first().map_or(0, |under| under.waste_bytes_peak);
-        flame.add(page::site_frames(site), waste);
-    }
-    (flame.weight() > 0).then_some(Item::Flame(flame))
 }

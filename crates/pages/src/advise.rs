@@ -1,27 +1,37 @@
 //! The page of an advice: what each change would save, how the objects would lie, and why.
 
-use slablab_lab::page;
-use slablab_replay::{Advice, AdviceList, Allocator, Change, Layout};
+use slablab_replay::{Advice, AdviceList, Allocator, Change, Layout, Moment, WhatIf};
 use slablab_report::{
     BarGroup, Bars, Column, DataTable, Document, Fact, Item, Plot, Section, Value, Waterfall, human,
 };
 
-use super::Together;
-use crate::cmd::by_source::Sources;
-use crate::cmd::whatif;
+use crate::trace::facts;
+use crate::{Sources, whatif};
 
 /// So many changes have bars; the table has all.
 const BARS_MAX: usize = 16;
 
-/// Makes the page.
-pub(super) fn document(
+/// The trace with every advised cache at once, and the objects of the best.
+#[derive(Debug)]
+pub struct Together {
+    /// The whole trace, as recorded and with the caches
+    pub what_if: WhatIf,
+    /// The moment when the recorded machine held most
+    pub moment: Moment,
+    /// The call site whose objects were watched
+    pub best: String,
+}
+
+/// Makes the page of the advice on the trace in `file`.
+#[must_use]
+pub fn advise(
     file: &str,
     list: &AdviceList,
     together: Option<&Together>,
     sources: &Sources,
 ) -> Document {
     let useful: Vec<_> = list.useful().collect();
-    let mut facts = page::trace_facts(&list.trace, file);
+    let mut facts = facts(&list.trace, file);
     facts.extend([
         Fact::new("allocator", &list.allocator),
         Fact::new("held at peak, as recorded", human(list.held_bytes_peak as f64, "B")),
@@ -46,7 +56,7 @@ pub(super) fn document(
             "Those of {}, the best of the call sites, at that of eight snapshots with most of them.",
             together.best
         );
-        whatif::page::objects(&together.what_if, &how)
+        whatif::objects(&together.what_if, &how)
     });
     let flame = sources.flame("as recorded", &list.recorded);
     let source = Section {

@@ -1,0 +1,35 @@
+//! Pages: the documents that `slablab_report::html` turns into one file for a browser, one module a kind of result.
+//!
+//! # How it works
+//!
+//! A page takes a finished result and returns a [`slablab_report::Document`]; it computes nothing that the result does
+//! not say. [`replay`], [`what_if`] and [`advise`] are about a trace, [`run`] and [`pair`] about measurements. Stored
+//! results go through [`read`], which finds out what they are. What several pages say of a trace is in `trace`.
+//!
+//! # To add one
+//!
+//! One file with a function that returns a `Document`, one line here; where the result is stored, one variant of
+//! [`Stored`].
+#![forbid(unsafe_code)]
+
+mod advise;
+mod pair;
+mod replay;
+mod run;
+mod sources;
+mod stored;
+mod trace;
+mod whatif;
+
+pub use advise::{Together, advise};
+pub use pair::pair;
+pub use replay::replay;
+pub use run::run;
+pub use sources::Sources;
+pub use stored::{Stored, join, read};
+pub use whatif::what_if;
+
+/// How verdicts are found, for those who ask.
+const VERDICTS: &str = "A difference is shown when the rank test's p, corrected for all comparisons of the metric by Holm's \
+    method, is below 0.05 and the 95 % bootstrap interval of the difference of medians leaves out zero. Otherwise none is \
+    shown, which is not to say that there is none. No run was left out; outliers are hollow marks.";

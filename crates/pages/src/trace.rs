@@ -1,0 +1,54 @@
+//! What every page about a trace says: where the trace is from, and where its waste is.
+
+use slablab_replay::{Replay, Site, TraceFacts};
+use slablab_report::{Fact, Flame, Item, human};
+
+/// Returns what is known of the trace in `file`: where it is from, and how far it can be trusted.
+pub(crate) fn facts(trace: &TraceFacts, file: &str) -> Vec<Fact> {
+    let mut facts = vec![
+        Fact::new("trace", file),
+        Fact::new("recorded kernel", &trace.kernel_release),
+        Fact::new("recorded machine", format!("{} CPUs, {} NUMA nodes", trace.cpus, trace.nodes)),
+        Fact::new("recorded command", trace.command.join(" ")),
+        Fact::new("length", human(trace.duration_ns as f64, "ns")),
+        Fact::new("events", human(trace.events as f64, "")),
+        Fact::new("lost by the recorder", human(trace.lost as f64, "")),
+        Fact::new("freed without an event", human(trace.implicit_frees as f64, "")),
+        Fact::new("frees of objects older than the trace", human(trace.older_frees as f64, "")),
+        Fact::new(
+            "share of events that could not be placed",
+            format!("{:.2} %", trace.unplaced_share * 100.0),
+        ),
+    ];
+    facts.retain(|fact| !fact.value.trim().is_empty());
+    facts
+}
+
+/// Returns the frames of a site in a flame graph: how it allocates, in which module, and itself.
+pub(crate) fn site_frames(site: &Site) -> [&str; 3] {
+    let (name, module) = match site.site.split_once(" [") {
+        Some((name, module)) => (name, module.trim_end_matches(']')),
+        None => (site.site.as_str(), "vmlinux"),
+    };
+    let how = if site.cache.is_empty() { "kmalloc" } else { &site.cache };
+    [how, module, name]
+}
+
+/// Returns the waste by cache, module and call site; none where nothing is wasted.
+pub(crate) fn waste_flame(name: &str, replay: &Replay) -> Option<Item> {
+    let allocator = replay.allocators.first().map_or("", |a| a.allocator.as_str());
+    let mut flame = Flame::new(
+        format!("Bytes wasted at most at once, by call site, {name}, under {allocator}"),
+        "B",
+        "Internal fragmentation: bytes allocated less bytes requested.",
+    );
+    for site in &replay.sites {
+        flame.add(site_frames(site), waste(site));
+    }
+    (flame.weight() > 0).then_some(Item::Flame(flame))
+}
+
+/// Returns the most bytes that a site wasted at once, under the first allocator.
+pub(crate) fn waste(site: &Site) -> u64 {
+    site.under.first().map_or(0, |under| under.waste_bytes_peak)
+}
