@@ -13,7 +13,7 @@ use crate::cache::registry::Registry;
 use crate::cache::table::{Cache, CacheTable};
 use crate::gfp::Gfp;
 use crate::ids::{CacheId, NodeId, ObjPtr, Order, Pfn};
-use crate::page::{Kind, PageTable, Zones};
+use crate::page::{BlockRequest, Kind, PageTable, Zones};
 use crate::raw::arena::Arena;
 use crate::raw::local::LocalU64;
 use crate::raw::lock::Lock;
@@ -89,15 +89,6 @@ impl Core {
     #[inline]
     pub(crate) fn checked(&self) -> bool {
         self.setup.check != CheckLevel::Off
-    }
-
-    /// Makes a block of fresh pages something: see [`PageTable::claim`].
-    #[inline]
-    pub(crate) fn claim(&self, pfn: Pfn, kind: Kind, order: Order, cache: u32) {
-        self.pages.claim(pfn, kind, order, cache);
-        if self.checked() {
-            self.clear_tracks(pfn, order);
-        }
     }
 
     /// Returns the objects of a slab: the usual number, or what fits if memory was short.
@@ -246,6 +237,16 @@ impl<'m> Cx<'m> {
         }
     }
 
+    /// Takes a block from the page allocator; what was tracked in its pages is forgotten.
+    #[inline]
+    pub(crate) fn take_pages(&self, request: &BlockRequest) -> Option<Pfn> {
+        let pfn = self.core.zones.alloc(self, request)?;
+        if self.core.checked() {
+            self.core.clear_tracks(pfn, request.order);
+        }
+        Some(pfn)
+    }
+
     /// Takes pages for a slab of `cache` and enters them; the usual order, or the least that does.
     pub(crate) fn slab_pages(
         &self,
@@ -261,19 +262,21 @@ impl<'m> Cx<'m> {
         if flags.has(crate::SlabFlags::CACHE_DMA32) {
             gfp |= Gfp::DMA32;
         }
-        let zones = &self.core.zones;
         let (usual, min) = (cache.order(), cache.order_min());
+        let take = |order| {
+            let (kind, cache) = (Kind::Slab, cache.id().0);
+            self.take_pages(&BlockRequest { order, gfp, node, kind, cache })
+        };
         let mut order = usual;
-        let mut pfn = zones.alloc(self, order, gfp, node);
+        let mut pfn = take(order);
         if pfn.is_none() && min < usual {
             order = min;
-            pfn = zones.alloc(self, order, gfp, node);
+            pfn = take(order);
             if pfn.is_some() {
                 self.tally(cache.id()).count(Stat::OrderFallback);
             }
         }
         let pfn = pfn?;
-        self.core.claim(pfn, Kind::Slab, order, cache.id().0);
         self.core.pages.get(pfn).aux.set(cache.left_pad.get());
         let objects = self.core.slab_objects(cache, order) as u32;
         self.slab_in(Some(cache.id()), order, objects);

@@ -14,7 +14,7 @@ use crate::backend::Backend;
 use crate::backend::ops::Request;
 use crate::gfp::Gfp;
 use crate::ids::{CacheId, CpuId, ObjPtr, Order, Pfn, Site};
-use crate::page::{Kind, Page};
+use crate::page::{BlockRequest, Kind, Page};
 use crate::raw::sync::Ordering::Relaxed;
 
 /// One CPU of a machine, in one thread's hands: `Send`, not `Sync`.
@@ -163,8 +163,13 @@ impl<'m, B: Backend> Cpu<'m, B> {
                 self.check_size(size, request);
                 return None;
             };
-            let pfn = core.zones.alloc(cx, order, request.gfp, request.node())?;
-            core.claim(pfn, Kind::Large, order, size as u32);
+            let pfn = cx.take_pages(&BlockRequest {
+                order,
+                gfp: request.gfp,
+                node: request.node(),
+                kind: Kind::Large,
+                cache: size as u32,
+            })?;
             core.large_pages.fetch_add(u64::from(order.pages()), Relaxed);
             (ObjPtr::new(pfn.offset())?, order.bytes())
         };

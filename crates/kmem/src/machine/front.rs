@@ -12,7 +12,7 @@ use crate::backend::ops::Request;
 use crate::error::Error;
 use crate::gfp::Gfp;
 use crate::ids::{CacheId, NodeId, ObjPtr, Order, PAGE_SIZE, Pfn, Site};
-use crate::page::Kind;
+use crate::page::{BlockRequest, Kind};
 
 impl<B: Backend> Cpu<'_, B> {
     /// Allocates an object on a node (`kmem_cache_alloc_node`).
@@ -112,8 +112,8 @@ impl<B: Backend> Cpu<'_, B> {
             self.check_order(order, gfp);
             return None;
         }
-        let pfn = core.zones.alloc(&self.cx, order, gfp, None)?;
-        core.claim(pfn, Kind::Pages, order, 0);
+        let request = BlockRequest { order, gfp, node: None, kind: Kind::Pages, cache: 0 };
+        let pfn = self.cx.take_pages(&request)?;
         if gfp.has(Gfp::ZERO) {
             core.arena.fill(pfn.offset(), order.bytes(), 0);
         }
@@ -155,9 +155,7 @@ impl<B: Backend> Cpu<'_, B> {
         if block.is_none_or(|page| page.order() != order || page.head.get() != pfn.0) {
             return self.finding(FindingKind::BadOrder, obj, site, "not a block of that order");
         }
-        for page in pfn.0..pfn.0 + order.pages() {
-            core.claim(Pfn(page), Kind::Pages, Order(0), 0);
-        }
+        core.zones.split(&core.pages, pfn, order);
     }
 
     /// Frees what [`Self::alloc_pages_exact`] gave.

@@ -52,7 +52,7 @@ impl Rcu {
 
     /// Frees a slab's pages after a grace period.
     pub(super) fn defer(&self, cx: &Cx<'_>, pfn: Pfn, order: Order) {
-        cx.core.pages.claim(pfn, Kind::Deferred, order, 0);
+        cx.core.zones.set_kind(&cx.core.pages, pfn, order, Kind::Deferred);
         self.batches.lock().next.push_back(&cx.core.pages, pfn);
         self.poll(cx);
     }

@@ -105,14 +105,14 @@ impl Page {
 
     /// Says whether a free block may hold memory of the operating system.
     #[inline]
-    pub(crate) fn set_dirty(&self, dirty: bool) {
+    pub(super) fn set_dirty(&self, dirty: bool) {
         let clean = self.kind_order.get() & !DIRTY;
         self.kind_order.set(if dirty { clean | DIRTY } else { clean });
     }
 
     /// Sets kind and order; clean.
     #[inline(always)]
-    pub(crate) fn set(&self, kind: Kind, order: Order) {
+    pub(super) fn set(&self, kind: Kind, order: Order) {
         self.kind_order.set(kind as u32 | u32::from(order.0) << 8);
     }
 }
@@ -153,7 +153,7 @@ impl PageTable {
 
     /// Makes `pfn` the head of a block; every page of it tells kind, order, cache and head.
     #[inline]
-    pub(crate) fn claim(&self, pfn: Pfn, kind: Kind, order: Order, cache: u32) {
+    pub(super) fn claim(&self, pfn: Pfn, kind: Kind, order: Order, cache: u32) {
         for i in 0..order.pages() {
             let page = self.get(Pfn(pfn.0 + i));
             page.set(kind, order);

@@ -8,6 +8,10 @@
 //! 256th of what is above.
 //!
 //! # Invariants
+//! A block's kind and order change only here: those of a free buddy under the lock of its zone, those of a
+//! block on a CPU's list under that list's lock. So a block that leaves its lock never looks free, and its
+//! buddy, freed the next moment, does not merge with it.
+//!
 //! `pages_total = pages given out + pages free in the zones + pages in per-CPU lists + reserved`.
 //!
 //! Linux counterpart: `get_page_from_freelist`, `__zone_watermark_ok`, `rmqueue_pcplist` @ 6.1.
@@ -64,6 +68,18 @@ struct Pcp {
     pages: u32,
 }
 
+/// A block as its taker wants it: how large and from where, and what it is from then on.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct BlockRequest {
+    pub(crate) order: Order,
+    pub(crate) gfp: Gfp,
+    /// `None`: the CPU's own.
+    pub(crate) node: Option<NodeId>,
+    pub(crate) kind: Kind,
+    /// See [`Page::cache`](super::Page).
+    pub(crate) cache: u32,
+}
+
 /// All zones of a machine, by rising page number.
 #[derive(Debug)]
 pub(crate) struct Zones {
@@ -114,18 +130,13 @@ impl Zones {
         left == 0
     }
 
-    /// Takes a block. Its pages' kind is still unset: the caller claims it.
-    pub(crate) fn alloc(
-        &self,
-        cx: &Cx<'_>,
-        order: Order,
-        gfp: Gfp,
-        node: Option<NodeId>,
-    ) -> Option<Pfn> {
-        if order > Order::MAX || self.injected_failure() {
+    /// Takes a block; when it leaves its lock, its pages say that they are given out.
+    pub(crate) fn alloc(&self, cx: &Cx<'_>, request: &BlockRequest) -> Option<Pfn> {
+        if request.order > Order::MAX || self.injected_failure() {
             return None;
         }
-        let first = node.unwrap_or_else(|| cx.node()).0;
+        let gfp = request.gfp;
+        let first = request.node.unwrap_or_else(|| cx.node()).0;
         let tries = if gfp.has(Gfp::THISNODE) { 1 } else { self.nodes };
         let rank = match gfp {
             _ if gfp.has(Gfp::DMA) => 0,
@@ -134,14 +145,32 @@ impl Zones {
         };
         (0..tries).map(|i| (first + i) % self.nodes).find_map(|node| {
             let local = self.zones.iter().rev().filter(|z| z.node.0 == node && z.rank <= rank);
-            local.into_iter().find_map(|zone| zone.alloc(cx, order, gfp, rank))
+            local.into_iter().find_map(|zone| zone.alloc(cx, request, rank))
         })
     }
 
     /// Gives a block back.
     pub(crate) fn free(&self, cx: &Cx<'_>, pfn: Pfn, order: Order) {
-        let zone = self.zones.iter().find(|z| pfn.0 < z.end).expect("a page of the machine");
-        zone.free(cx, pfn, order);
+        self.zone_of(pfn).free(cx, pfn, order);
+    }
+
+    /// Makes a block that is given out one of another kind, of no cache.
+    pub(crate) fn set_kind(&self, pages: &PageTable, pfn: Pfn, order: Order, kind: Kind) {
+        let _buddy = self.zone_of(pfn).buddy.lock();
+        pages.claim(pfn, kind, order, 0);
+    }
+
+    /// Makes a block that is given out that many blocks of one page (Linux: `split_page`).
+    pub(crate) fn split(&self, pages: &PageTable, pfn: Pfn, order: Order) {
+        let _buddy = self.zone_of(pfn).buddy.lock();
+        let kind = pages.get(pfn).kind();
+        for page in (pfn.0..pfn.0 + order.pages()).map(Pfn) {
+            pages.claim(page, kind, Order(0), 0);
+        }
+    }
+
+    fn zone_of(&self, pfn: Pfn) -> &Zone {
+        self.zones.iter().find(|z| pfn.0 < z.end).expect("a page of the machine")
     }
 
     /// Returns the pages of all zones, given out or not.
@@ -254,41 +283,45 @@ impl Zone {
         u64::from(self.end - self.start)
     }
 
-    fn alloc(&self, cx: &Cx<'_>, order: Order, gfp: Gfp, rank: u8) -> Option<Pfn> {
-        let pages = &cx.core.pages;
+    fn alloc(&self, cx: &Cx<'_>, request: &BlockRequest, rank: u8) -> Option<Pfn> {
+        let (pages, order) = (&cx.core.pages, request.order);
+        let claim = |pfn| pages.claim(pfn, request.kind, order, request.cache);
         if order.0 > PCP_ORDER_MAX {
             let mut got = None;
-            self.alloc_buddy(cx, order, gfp, rank, 1, |pfn| got = Some(pfn));
+            self.alloc_buddy(cx, request, rank, 1, |pfn| {
+                claim(pfn);
+                got = Some(pfn);
+            });
             return got;
         }
         cx.count_lock(LockKind::Pcp);
         let mut pcp = self.pcp[cx.cpu as usize].lock();
-        if let Some(pfn) = pcp.lists[order.0 as usize].pop_front(pages) {
-            pcp.pages -= order.pages();
-            return Some(pfn);
+        if pcp.lists[order.0 as usize].len() == 0 {
+            // Refill: `batch` pages' worth of blocks, as many as the watermark allows.
+            let want = (self.pcp_batch >> order.0).max(1);
+            self.alloc_buddy(cx, request, rank, want, |pfn| {
+                pages.get(pfn).set(Kind::Pcp, order);
+                pcp.lists[order.0 as usize].push_back(pages, pfn);
+                pcp.pages += order.pages();
+            });
         }
-        // Refill: `batch` pages' worth of blocks, as many as the watermark allows.
-        let want = (self.pcp_batch >> order.0).max(1);
-        self.alloc_buddy(cx, order, gfp, rank, want, |pfn| {
-            pages.get(pfn).set(Kind::Pcp, order);
-            pcp.lists[order.0 as usize].push_back(pages, pfn);
-            pcp.pages += order.pages();
-        });
         let pfn = pcp.lists[order.0 as usize].pop_front(pages)?;
         pcp.pages -= order.pages();
+        claim(pfn);
         Some(pfn)
     }
 
-    /// Takes up to `count` blocks from the buddy system, one turn of the zone lock.
+    /// Takes up to `count` blocks from the buddy system, one turn of the zone lock; `take` has to make
+    /// each something else than a free buddy before that ends.
     fn alloc_buddy(
         &self,
         cx: &Cx<'_>,
-        order: Order,
-        gfp: Gfp,
+        request: &BlockRequest,
         rank: u8,
         count: u32,
         mut take: impl FnMut(Pfn),
     ) {
+        let (order, gfp) = (request.order, request.gfp);
         let min = match gfp {
             _ if gfp.has(Gfp::MEMALLOC) => 0,
             _ if gfp.has(Gfp::HIGH) => self.watermark_min / 2,

@@ -4,4 +4,5 @@ pub(crate) mod conformance;
 mod linux;
 mod marathon;
 mod misuse;
+mod pages;
 mod threads;

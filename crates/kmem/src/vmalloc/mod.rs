@@ -29,12 +29,12 @@ use alloc::vec::Vec;
 
 use crate::backend::Backend;
 use crate::gfp::Gfp;
-use crate::ids::{NodeId, ObjPtr, Order, PAGE_SIZE, Pfn, Site};
+use crate::ids::{ObjPtr, Order, PAGE_SIZE, Pfn, Site};
 use crate::machine::Machine;
 use crate::machine::cpu::Cpu;
 use crate::machine::findings::{Finding, FindingKind};
 use crate::machine::locks::LockKind;
-use crate::page::Kind;
+use crate::page::{BlockRequest, Kind};
 use crate::raw::arena::Arena;
 use crate::raw::lock::Lock;
 use crate::raw::vmap::Window;
@@ -150,13 +150,14 @@ impl<B: Backend> Cpu<'_, B> {
 
     fn vmalloc_pages(&self, count: usize, gfp: Gfp) -> Option<Vec<Pfn>> {
         let core = &self.machine().core;
+        let (order, kind) = (Order(0), Kind::Vmalloc);
+        let request = BlockRequest { order, gfp, node: None, kind, cache: 0 };
         let mut pages = Vec::with_capacity(count);
         while pages.len() < count {
-            let Some(pfn) = core.zones.alloc(self.cx(), Order(0), gfp, None::<NodeId>) else {
+            let Some(pfn) = self.cx().take_pages(&request) else {
                 self.free_all(pages);
                 return None;
             };
-            core.claim(pfn, Kind::Vmalloc, Order(0), 0);
             if gfp.has(Gfp::ZERO) {
                 core.arena.fill(pfn.offset(), PAGE_SIZE, 0);
             }

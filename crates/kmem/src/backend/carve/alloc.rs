@@ -7,7 +7,7 @@ use crate::cache::table::Cache;
 use crate::ids::{ObjPtr, Order, PAGE_SIZE};
 use crate::machine::core::Cx;
 use crate::machine::stats::Stat;
-use crate::page::Kind;
+use crate::page::{BlockRequest, Kind};
 
 impl<L: Lists> Heap<L> {
     /// Allocates a cache's object: from a page, or pages of its own.
@@ -75,8 +75,13 @@ impl<L: Lists> Heap<L> {
             }
             Err(walked) => tally.counts[Stat::PagesWalked as usize].add(u64::from(walked)),
         }
-        let pfn = core.zones.alloc(cx, Order(0), request.gfp, request.node())?;
-        core.claim(pfn, Kind::Carved, Order(0), 0);
+        let pfn = cx.take_pages(&BlockRequest {
+            order: Order(0),
+            gfp: request.gfp,
+            node: request.node(),
+            kind: Kind::Carved,
+            cache: 0,
+        })?;
         cx.slab_in(None, Order(0), 0);
         self.ops[cell].allocs.add(1);
         tally.count(Stat::AllocSlowpath);
