@@ -35,6 +35,7 @@ extern crate std;
 
 mod backend;
 mod cache;
+mod cpu;
 mod error;
 mod gfp;
 mod ids;
@@ -61,7 +62,6 @@ pub use machine::builder::{CheckLevel, MachineBuilder, MemorySource, Merging};
 pub use machine::cpu::Cpu;
 pub use machine::cpuset::CpuSet;
 pub use machine::findings::{Finding, FindingKind};
-pub use machine::locks::LockKind;
 pub use machine::stats::{CacheStats, Gauges, PathCounts, Stat};
 pub use machine::validate::Balance;
 #[cfg(feature = "std")]

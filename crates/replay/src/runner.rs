@@ -11,6 +11,7 @@
 //! * An entry of `objects` is live exactly between its allocation and its free: `address` is `None` outside.
 //! * `requested` is the sum of the live entries' `bytes_req`; the sum of `bytes_alloc` is the engine's gauge.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use slablab_kmem::{
@@ -357,12 +358,7 @@ impl<'a, B: Backend> Runner<'a, B> {
             operations: self.operations,
             failed: self.failed,
             paths: Stat::ALL.iter().map(|s| (s.name().to_owned(), counts.get(*s))).collect(),
-            locks: self
-                .machine
-                .lock_counts()
-                .into_iter()
-                .map(|(kind, n)| (kind.name().to_owned(), n))
-                .collect(),
+            locks: lock_counts(self.machine),
             caches: used_caches(self.machine),
             watched: self.watch.finish(),
             ..levels
@@ -380,6 +376,15 @@ impl<'a, B: Backend> Runner<'a, B> {
             .collect();
         Ok(Outcome { allocator, sites })
     }
+}
+
+/// Returns how often each kind of lock was taken; those of the other allocators with 0, so that all results have
+/// the same fields.
+pub(crate) fn lock_counts<B: Backend>(machine: &Machine<B>) -> BTreeMap<String, u64> {
+    let all = BackendKind::ALL.iter().flat_map(|kind| kind.lock_names());
+    let mut counts: BTreeMap<_, _> = all.map(|name| (name.to_owned(), 0)).collect();
+    counts.extend(machine.lock_counts().into_iter().map(|(name, n)| (name.to_owned(), n)));
+    counts
 }
 
 /// Returns what the caches of a machine held, the one that held most first.

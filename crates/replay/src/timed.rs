@@ -27,7 +27,7 @@ use std::time::Instant;
 use hdrhistogram::Histogram;
 use serde::Serialize;
 use slablab_kmem::{
-    Backend, BackendKind, CacheId, Cpu, CpuId, Gfp, LockKind, Machine, ObjPtr, Site, WithBackend,
+    Backend, BackendKind, CacheId, Cpu, CpuId, Gfp, Machine, ObjPtr, Site, WithBackend,
     lock_wait_ns,
 };
 use slablab_trace::{Event, Kind, Meta, NONE, TraceReader};
@@ -363,10 +363,6 @@ fn summarise<B: Backend>(machine: &Machine<B>, parts: Vec<Part>) -> Timed {
         waits += part.waits;
     }
     let elapsed = began.zip(ended).map_or_else(Default::default, |(began, ended)| ended - began);
-    let locks = machine
-        .lock_counts()
-        .into_iter()
-        .map(|(kind, n): (LockKind, u64)| (kind.name().to_owned(), n));
     Timed {
         allocator: B::KIND.name().to_owned(),
         threads,
@@ -379,7 +375,7 @@ fn summarise<B: Backend>(machine: &Machine<B>, parts: Vec<Part>) -> Timed {
         free: Latency::of(&free),
         clock_ns_p50: clock_ns_p50(),
         waits,
-        locks: locks.collect(),
+        locks: crate::runner::lock_counts(machine),
         lock_wait_ns,
     }
 }

@@ -18,6 +18,7 @@ pub use slmb::Slmb;
 pub use slob::Slob;
 pub use slub::Slub;
 
+use crate::cpu::LockKind;
 use crate::error::Error;
 use ops::Ops;
 
@@ -65,6 +66,12 @@ macro_rules! define_kind {
             /// Returns the lower-case name.
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$variant => $name,)* }
+            }
+
+            /// Returns the names of the locks that a machine counts under it.
+            pub fn lock_names(self) -> impl Iterator<Item = &'static str> {
+                let own = match self { $(Self::$variant => <$variant as Ops>::LOCKS,)* };
+                LockKind::COMMON.iter().chain(own).copied()
             }
 
             /// Returns what it is, in half a sentence.

@@ -66,6 +66,9 @@ pub struct Plan {
 
 /// The operations of a backend. Callers hold the CPU that `cx` names.
 pub trait Ops: Debug + Send + Sync + Sized + 'static {
+    /// Kinds of locks that it takes beside those of the page allocator, by name.
+    const LOCKS: &'static [&'static str];
+
     /// Whether kmalloc is served from caches of fixed classes (otherwise by [`Self::kmalloc`]).
     const KMALLOC_CACHES: bool = true;
 

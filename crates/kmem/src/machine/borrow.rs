@@ -5,9 +5,9 @@
 //! first, so that as long as there are enough CPUs each thread stays on its own.
 
 use super::Machine;
-use super::core::Hooks;
 use super::cpu::Cpu;
 use crate::backend::Backend;
+use crate::cpu::Hooks;
 use crate::raw::sync::{AtomicU32, Ordering, relax};
 
 /// Spreads threads over CPUs where they cannot remember.

@@ -1,16 +1,17 @@
 //! What every backend stands on: memory, pages, zones, cache numbers, counters.
 
 use alloc::vec::Vec;
+use core::ops::Deref;
 
 use super::builder::{CheckLevel, Setup};
 use super::findings::FindingLog;
-use super::locks::LockKind;
 use super::rcu::Rcu;
 use super::stats::{Stat, Tally};
 use super::track::Track;
 use crate::cache::kmalloc::Kmalloc;
 use crate::cache::registry::Registry;
 use crate::cache::table::{Cache, CacheTable};
+use crate::cpu::{CpuContext, CpuCounters};
 use crate::gfp::Gfp;
 use crate::ids::{CacheId, NodeId, ObjPtr, Order, Pfn};
 use crate::page::{BlockRequest, Kind, PageTable, Zones};
@@ -20,16 +21,6 @@ use crate::raw::lock::Lock;
 use crate::raw::sync::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
 use crate::raw::zeroed::{ZeroedSlice, zeroed_struct};
 use crate::vmalloc::Vmalloc;
-
-zeroed_struct! {
-    /// A CPU's machine-wide counters.
-    #[derive(Debug)]
-    pub(crate) struct CpuCounters {
-        /// Bytes of live blocks that no cache knows of: carved by size.
-        pub carved_bytes: LocalU64,
-        pub locks: [LocalU64; 7],
-    }
-}
 
 zeroed_struct! {
     /// A cache's slabs.
@@ -134,52 +125,21 @@ impl Core {
 #[derive(Debug)]
 pub struct Cx<'m> {
     pub(crate) core: &'m Core,
-    pub(crate) cpu: u32,
+    pub(crate) on: CpuContext<'m>,
     /// Start of the CPU's row in tables of CPUs times caches.
     pub(crate) row: usize,
-    /// What operations have to do beside their job.
-    pub(crate) hooks: Hooks,
 }
 
-/// What operations have to do beside their job: one byte, 0 in plain library use.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Hooks(u8);
-
-impl Hooks {
-    /// Nothing.
-    pub(crate) const NONE: Self = Self(0);
-    /// This thread drives all CPUs and keeps exact books.
-    pub(crate) const EXACT: Self = Self(1);
-    /// Operations are checked (level 1 and up).
-    pub(crate) const CHECKS: Self = Self(2);
+impl<'m> Deref for Cx<'m> {
+    type Target = CpuContext<'m>;
 
     #[inline(always)]
-    pub(crate) fn any(self) -> bool {
-        self.0 != 0
-    }
-
-    #[inline(always)]
-    pub(crate) fn exact(self) -> bool {
-        self.0 & Self::EXACT.0 != 0
-    }
-
-    #[inline(always)]
-    pub(crate) fn checks(self) -> bool {
-        self.0 & Self::CHECKS.0 != 0
-    }
-
-    pub(crate) fn and(self, other: Self) -> Self {
-        Self(self.0 | other.0)
+    fn deref(&self) -> &CpuContext<'m> {
+        &self.on
     }
 }
 
 impl<'m> Cx<'m> {
-    /// Returns the node of the CPU: CPUs are dealt to nodes in equal runs.
-    #[inline]
-    pub(crate) fn node(&self) -> NodeId {
-        self.core.setup.node_of(self.cpu)
-    }
-
     /// Returns the place of this CPU's state for a cache in a table of CPUs times caches.
     #[inline(always)]
     pub(crate) fn cell(&self, id: CacheId) -> usize {
@@ -189,16 +149,6 @@ impl<'m> Cx<'m> {
     #[inline(always)]
     pub(crate) fn tally(&self, id: CacheId) -> &'m Tally {
         &self.core.tallies[self.cell(id)]
-    }
-
-    #[inline(always)]
-    pub(crate) fn counters(&self) -> &'m CpuCounters {
-        &self.core.counters[self.cpu as usize]
-    }
-
-    #[inline(always)]
-    pub(crate) fn count_lock(&self, kind: LockKind) {
-        self.counters().locks[kind as usize].add(1);
     }
 
     /// Enters an object given out in the exact books.

@@ -8,10 +8,11 @@ use core::cell::Cell;
 use core::marker::PhantomData;
 
 use super::Machine;
-use super::core::{Cx, Hooks};
+use super::core::Cx;
 use super::findings::FindingKind;
 use crate::backend::Backend;
 use crate::backend::ops::Request;
+use crate::cpu::Hooks;
 use crate::gfp::Gfp;
 use crate::ids::{CacheId, CpuId, ObjPtr, Order, Pfn, Site};
 use crate::page::{BlockRequest, Kind, Page};

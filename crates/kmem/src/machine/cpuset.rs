@@ -3,9 +3,9 @@
 use alloc::vec::Vec;
 
 use super::Machine;
-use super::core::Hooks;
 use super::cpu::Cpu;
 use crate::backend::Backend;
+use crate::cpu::Hooks;
 use crate::error::Error;
 use crate::ids::{CacheId, CpuId, Site};
 

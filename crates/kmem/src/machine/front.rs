@@ -310,7 +310,7 @@ impl<B: Backend> super::Machine<B> {
     pub(super) fn flush_idle(&self, cache: CacheId) {
         for cpu in 0..self.core.setup.cpus {
             if self.claim(cpu) {
-                self.backend.flush(&self.cx(cpu, super::core::Hooks::NONE), self.slot(cache));
+                self.backend.flush(&self.cx(cpu, crate::cpu::Hooks::NONE), self.slot(cache));
                 self.release(cpu);
             }
         }

@@ -17,7 +17,6 @@ pub(crate) mod cpu;
 pub(crate) mod cpuset;
 pub(crate) mod findings;
 mod front;
-pub(crate) mod locks;
 mod rcu;
 mod slabinfo;
 pub(crate) mod stats;
@@ -28,17 +27,17 @@ use alloc::string::ToString;
 use alloc::vec::Vec;
 
 use self::builder::{CheckLevel, MachineBuilder, Merging, Setup};
-use self::core::{Core, Cx, Hooks};
+use self::core::{Core, Cx};
 use self::cpu::Cpu;
 use self::cpuset::CpuSet;
 use self::findings::{Finding, FindingLog};
-use self::locks::LockKind;
 use self::validate::{Audit, Balance};
 use crate::backend::Backend;
 use crate::cache::kmalloc::Kmalloc;
 use crate::cache::registry::Registry;
 use crate::cache::table::{Cache, CacheTable};
 use crate::cache::{CacheArgs, KmallocConfig, SlabFlags};
+use crate::cpu::{CpuContext, Hooks};
 use crate::error::Error;
 use crate::ids::{CacheId, CpuId, NodeId, ObjPtr, PAGE_SIZE, Pfn};
 use crate::page::{PageTable, Zones};
@@ -218,11 +217,12 @@ impl<B: Backend> Machine<B> {
         self.core.setup.cpus
     }
 
-    /// Returns how often each kind of lock was taken.
-    pub fn lock_counts(&self) -> [(LockKind, u64); LockKind::ALL.len()] {
+    /// Returns how often each kind of lock was taken, by name: those of the page allocator and of
+    /// vmalloc, then the backend's own.
+    pub fn lock_counts(&self) -> Vec<(&'static str, u64)> {
         let counters = self.core.counters.as_slice();
-        LockKind::ALL
-            .map(|kind| (kind, counters.iter().map(|c| c.locks[kind as usize].get()).sum::<u64>()))
+        let sum = |i: usize| counters.iter().map(|c| c.locks[i].get()).sum();
+        B::KIND.lock_names().enumerate().map(|(i, name)| (name, sum(i))).collect()
     }
 
     /// Walks everything and checks that the books balance. Exact when no other thread is at work.
@@ -292,6 +292,7 @@ impl<B: Backend> Machine<B> {
     pub(crate) fn cx(&self, cpu: u32, hooks: Hooks) -> Cx<'_> {
         let hooks = if self.core.checked() { hooks.and(Hooks::CHECKS) } else { hooks };
         let row = cpu as usize * (self.core.setup.caches_max as usize + 1);
-        Cx { core: &self.core, cpu, row, hooks }
+        let (node, counters) = (self.core.setup.node_of(cpu), &self.core.counters[cpu as usize]);
+        Cx { core: &self.core, on: CpuContext { cpu, node, hooks, counters }, row }
     }
 }

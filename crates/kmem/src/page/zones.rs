@@ -21,10 +21,10 @@ use alloc::vec::Vec;
 use super::buddy::Buddy;
 use super::list::PageList;
 use super::meta::{Kind, PageTable};
+use crate::cpu::LockKind;
 use crate::gfp::Gfp;
 use crate::ids::{NodeId, Order, PAGE_SIZE, Pfn};
 use crate::machine::core::{Core, Cx};
-use crate::machine::locks::LockKind;
 use crate::raw::lock::Lock;
 use crate::raw::sync::{AtomicU64, Ordering::Relaxed};
 
@@ -294,7 +294,7 @@ impl Zone {
             });
             return got;
         }
-        cx.count_lock(LockKind::Pcp);
+        cx.count_lock(LockKind::PCP);
         let mut pcp = self.pcp[cx.cpu as usize].lock();
         if pcp.lists[order.0 as usize].len() == 0 {
             // Refill: `batch` pages' worth of blocks, as many as the watermark allows.
@@ -328,7 +328,7 @@ impl Zone {
             _ => self.watermark_min,
         };
         let keep = min + self.reserve[usize::from(rank)];
-        cx.count_lock(LockKind::Zone);
+        cx.count_lock(LockKind::ZONE);
         let mut buddy = self.buddy.lock();
         for _ in 0..count {
             if buddy.pages_free() < keep + u64::from(order.pages()) {
@@ -343,19 +343,19 @@ impl Zone {
     fn free(&self, cx: &Cx<'_>, pfn: Pfn, order: Order) {
         let pages = &cx.core.pages;
         if order.0 > PCP_ORDER_MAX {
-            cx.count_lock(LockKind::Zone);
+            cx.count_lock(LockKind::ZONE);
             let mut buddy = self.buddy.lock();
             buddy.free(pages, pfn, order);
             self.settle(cx.core, &mut buddy);
             return;
         }
-        cx.count_lock(LockKind::Pcp);
+        cx.count_lock(LockKind::PCP);
         let mut pcp = self.pcp[cx.cpu as usize].lock();
         pages.get(pfn).set(Kind::Pcp, order);
         pcp.lists[order.0 as usize].push_front(pages, pfn);
         pcp.pages += order.pages();
         if pcp.pages > self.pcp_high {
-            cx.count_lock(LockKind::Zone);
+            cx.count_lock(LockKind::ZONE);
             let keep = pcp.pages - pcp.pages.min(self.pcp_batch.max(order.pages()));
             self.spill(cx.core, &mut pcp, keep);
         }

@@ -28,12 +28,12 @@ use alloc::string::ToString;
 use alloc::vec::Vec;
 
 use crate::backend::Backend;
+use crate::cpu::LockKind;
 use crate::gfp::Gfp;
 use crate::ids::{ObjPtr, Order, PAGE_SIZE, Pfn, Site};
 use crate::machine::Machine;
 use crate::machine::cpu::Cpu;
 use crate::machine::findings::{Finding, FindingKind};
-use crate::machine::locks::LockKind;
 use crate::page::{BlockRequest, Kind};
 use crate::raw::arena::Arena;
 use crate::raw::lock::Lock;
@@ -123,11 +123,11 @@ impl<B: Backend> Cpu<'_, B> {
         }
         // Addresses first, as Linux does: a guard page goes with them.
         let start = {
-            self.cx().count_lock(LockKind::Vmalloc);
+            self.cx().count_lock(LockKind::VMALLOC);
             core.vmalloc.space.lock().reserve(count + 1, align.div_ceil(PAGE_SIZE).max(1))?
         };
         let pages = self.vmalloc_pages(count as usize, gfp);
-        self.cx().count_lock(LockKind::Vmalloc);
+        self.cx().count_lock(LockKind::VMALLOC);
         let mut space = core.vmalloc.space.lock();
         let Some(pages) = pages else {
             space.release(start, count + 1);
@@ -176,7 +176,7 @@ impl<B: Backend> Cpu<'_, B> {
     /// Frees an area (`vfree`) and returns its bytes; what vmalloc did not give is a finding, and 0.
     pub fn vfree(&self, at: VmPtr, site: Site) -> u64 {
         let core = &self.machine().core;
-        self.cx().count_lock(LockKind::Vmalloc);
+        self.cx().count_lock(LockKind::VMALLOC);
         let mut space = core.vmalloc.space.lock();
         let first = at.0 / PAGE_SIZE;
         let found = if at.0.is_multiple_of(PAGE_SIZE) { space.remove(first) } else { None };

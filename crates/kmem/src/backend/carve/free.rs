@@ -92,7 +92,7 @@ impl<L: Lists> Heap<L> {
         if other > held {
             return Some(self.lock(cx, other));
         }
-        cx.count_lock(L::LOCK);
+        cx.count_lock(Self::LIST_LOCK);
         self.groups[other].try_lock()
     }
 }

@@ -22,10 +22,10 @@ use super::{CarvedPages, Ring, layout, validate};
 use crate::backend::ops::{Ops, Plan, Request};
 use crate::cache::args::CacheArgs;
 use crate::cache::table::Cache;
+use crate::cpu::LockKind;
 use crate::error::Error;
 use crate::ids::{CacheId, ObjPtr, PAGE_SIZE, Pfn};
 use crate::machine::core::{Core, Cx};
-use crate::machine::locks::LockKind;
 use crate::machine::stats::OpCounts;
 use crate::machine::validate::Audit;
 use crate::raw::arena::Arena;
@@ -34,8 +34,8 @@ use crate::raw::zeroed::ZeroedSlice;
 
 /// How a heap's lists are arranged.
 pub trait Lists: Debug + Send + Sync + 'static {
-    /// What its locks count as.
-    const LOCK: LockKind;
+    /// Name that its locks are counted by.
+    const LOCK: &'static str;
     /// Largest block, in bytes, of each list but the last, which takes the rest.
     const BREAKS: &'static [u64];
     /// Whether every CPU has its own lists, each with a lock; otherwise one lock guards all.
@@ -63,6 +63,8 @@ pub struct Heap<L: Lists> {
 
 impl<L: Lists> Heap<L> {
     const LISTS: usize = L::BREAKS.len() + 1;
+    /// The only kind of lock there is: place 0 of `Ops::LOCKS`.
+    pub(super) const LIST_LOCK: LockKind = LockKind::of_backend(0);
 
     /// Returns the place for blocks of `bytes` of a CPU.
     #[inline]
@@ -94,12 +96,13 @@ impl<L: Lists> Heap<L> {
     /// Takes the lock of a group.
     #[inline]
     pub(super) fn lock(&self, cx: &Cx<'_>, group: usize) -> Guard<'_, Vec<Ring>> {
-        cx.count_lock(L::LOCK);
+        cx.count_lock(Self::LIST_LOCK);
         self.groups[group].lock()
     }
 }
 
 impl<L: Lists> Ops for Heap<L> {
+    const LOCKS: &'static [&'static str] = &[L::LOCK];
     const KMALLOC_CACHES: bool = false;
     const CARVE_MAX: u64 = PAGE_SIZE - super::HEADER;
 

@@ -34,10 +34,10 @@ mod validate;
 use super::ops::{Ops, Plan, Request};
 use crate::cache::args::CacheArgs;
 use crate::cache::table::Cache;
+use crate::cpu::LockKind;
 use crate::error::Error;
 use crate::ids::{CacheId, NodeId, ObjPtr, Pfn};
 use crate::machine::core::{Core, Cx};
-use crate::machine::locks::LockKind;
 use crate::machine::stats::OpCounts;
 use crate::machine::validate::Audit;
 use crate::raw::local::{LocalU32, LocalU64};
@@ -46,6 +46,8 @@ use crate::raw::zeroed::{ZeroedSlice, zeroed_struct};
 use layout::Colours;
 use node::Node;
 
+/// A node's `list_lock`: place 0 of `Ops::LOCKS`.
+const LIST_LOCK: LockKind = LockKind::of_backend(0);
 /// Objects that a per-CPU array can hold at most.
 const LIMIT_MAX: u32 = 254;
 /// Objects that a shared array can hold at most.
@@ -96,7 +98,7 @@ impl Slab {
     }
 
     fn lock_node(&self, cx: &Cx<'_>, cache: &Cache, node: NodeId) -> Guard<'_, Node> {
-        cx.count_lock(LockKind::NodeList);
+        cx.count_lock(LIST_LOCK);
         self.nodes[Self::node_index(cx.core, cache, node)].lock()
     }
 
@@ -106,6 +108,7 @@ impl Slab {
 }
 
 impl Ops for Slab {
+    const LOCKS: &'static [&'static str] = &["list_lock"];
     const KMALLOC_MIN: u32 = 32;
 
     fn new(core: &Core) -> Self {

@@ -17,7 +17,6 @@
 //! As for SLOB. A faster successor brings its own `Ops` and can keep the carving.
 
 use super::carve::heap::{Heap, Lists, Spread};
-use crate::machine::locks::LockKind;
 
 /// The SLMB allocator.
 pub type Slmb = Heap<SetPerCpu>;
@@ -27,7 +26,7 @@ pub type Slmb = Heap<SetPerCpu>;
 pub struct SetPerCpu;
 
 impl Lists for SetPerCpu {
-    const LOCK: LockKind = LockKind::SlmbList;
+    const LOCK: &'static str = "slmb_lock";
     const BREAKS: &'static [u64] = &[8, 16, 24, 32, 40, 48, 56, 64, 96, 128, 256];
     const SPREAD: Spread = Spread::EveryCpu;
 }

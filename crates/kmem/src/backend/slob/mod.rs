@@ -18,7 +18,6 @@
 //! instead of units of 2; `carve` says why the decisions are the same.
 
 use super::carve::heap::{Heap, Lists, Spread};
-use crate::machine::locks::LockKind;
 
 /// The SLOB allocator.
 pub type Slob = Heap<OneSet>;
@@ -28,7 +27,7 @@ pub type Slob = Heap<OneSet>;
 pub struct OneSet;
 
 impl Lists for OneSet {
-    const LOCK: LockKind = LockKind::Slob;
+    const LOCK: &'static str = "slob_lock";
     /// Below `SLOB_BREAK1` = 256, below `SLOB_BREAK2` = 1024.
     const BREAKS: &'static [u64] = &[255, 1023];
     const SPREAD: Spread = Spread::One;

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use crate::{CacheArgs, CpuId, Gfp, LockKind, Machine, Site, Slob, Stat};
+use crate::{CacheArgs, CpuId, Gfp, Machine, Site, Slob, Stat};
 
 const SITE: Site = Site(1);
 
@@ -13,7 +13,7 @@ fn one_lock_for_everything() {
     let cpus = machine.cpus().unwrap();
     let locks = || {
         let counts = machine.lock_counts();
-        counts.iter().find(|(kind, _)| *kind == LockKind::Slob).unwrap().1
+        counts.iter().find(|(name, _)| *name == "slob_lock").unwrap().1
     };
     let first = cpus.cpu(CpuId(0)).alloc(cache, Gfp::KERNEL, SITE).unwrap();
     // The first block needs a page: the lock is given up for it and taken again.

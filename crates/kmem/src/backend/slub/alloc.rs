@@ -2,11 +2,10 @@
 
 use super::super::ops::Request;
 use super::state::State;
-use super::{Slot, Slub, link};
+use super::{LIST_LOCK, SLAB_WORD, Slot, Slub, link};
 use crate::cache::table::Cache;
 use crate::ids::{NodeId, ObjPtr, Pfn, Site};
 use crate::machine::core::Cx;
-use crate::machine::locks::LockKind;
 use crate::machine::stats::Stat;
 use crate::page::Page;
 
@@ -94,7 +93,7 @@ impl Slub {
             if !old.has_free() {
                 new = new.thaw();
             }
-            cx.count_lock(LockKind::Slab);
+            cx.count_lock(SLAB_WORD);
             if old.replace(page, new) {
                 return old.free(slab);
             }
@@ -141,7 +140,7 @@ impl Slub {
     ) -> Option<(Pfn, ObjPtr)> {
         let pages = &cx.core.pages;
         let tally = cx.tally(cache.id());
-        cx.count_lock(LockKind::NodeList);
+        cx.count_lock(LIST_LOCK);
         let mut list = self.node(cx.core, cache, node).lock();
         if list.len() <= spare {
             return None;
@@ -170,7 +169,7 @@ impl Slub {
             if take_all {
                 new = new.with_inuse(old.objects()).with_free(slab, None);
             }
-            cx.count_lock(LockKind::Slab);
+            cx.count_lock(SLAB_WORD);
             if old.replace(page, new) {
                 return old.free(slab);
             }

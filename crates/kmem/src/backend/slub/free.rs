@@ -1,11 +1,10 @@
 //! Frees to slabs that are not the CPU's, and what gives slabs back.
 
 use super::state::State;
-use super::{Node, Slot, Slub, link};
+use super::{LIST_LOCK, Node, SLAB_WORD, Slot, Slub, link};
 use crate::cache::table::Cache;
 use crate::ids::{ObjPtr, Pfn, Site};
 use crate::machine::core::Cx;
-use crate::machine::locks::LockKind;
 use crate::machine::stats::Stat;
 use crate::page::PageList;
 use crate::raw::lock::Guard;
@@ -34,7 +33,7 @@ impl Slub {
                     node = Some(self.lock_node(cx, cache, slab));
                 }
             }
-            cx.count_lock(LockKind::Slab);
+            cx.count_lock(SLAB_WORD);
             if old.replace(page, new) {
                 break (old, new);
             }
@@ -112,7 +111,7 @@ impl Slub {
         let page = cx.core.pages.get(slab);
         loop {
             let old = State::load(page);
-            cx.count_lock(LockKind::Slab);
+            cx.count_lock(SLAB_WORD);
             if old.replace(page, old.thaw()) {
                 return old.thaw();
             }
@@ -151,7 +150,7 @@ impl Slub {
                 link::set(cx, last.get() + offset, old.free(slab).map_or(0, ObjPtr::get));
                 new = new.with_free(slab, Some(first));
             }
-            cx.count_lock(LockKind::Slab);
+            cx.count_lock(SLAB_WORD);
             if old.replace(page, new) {
                 break new;
             }
@@ -189,7 +188,7 @@ impl Slub {
         let pages = &cx.core.pages;
         for node in (0..cx.core.setup.nodes).map(crate::NodeId) {
             let mut empty = PageList::default();
-            cx.count_lock(LockKind::NodeList);
+            cx.count_lock(LIST_LOCK);
             let mut list = self.node(cx.core, cache, node).lock();
             let mut slabs: alloc::vec::Vec<(u32, Pfn)> = alloc::vec::Vec::new();
             while let Some(slab) = list.pop_front(pages) {

@@ -34,16 +34,21 @@ mod validate;
 use super::ops::{Ops, Plan, Request};
 use crate::cache::args::CacheArgs;
 use crate::cache::table::Cache;
+use crate::cpu::LockKind;
 use crate::error::Error;
 use crate::ids::{CacheId, NodeId, ObjPtr, Pfn};
 use crate::machine::core::{Core, Cx};
-use crate::machine::locks::LockKind;
 use crate::machine::stats::OpCounts;
 use crate::machine::validate::Audit;
 use crate::page::PageList;
 use crate::raw::local::{LocalU32, LocalU64};
 use crate::raw::lock::{Guard, Lock};
 use crate::raw::zeroed::{ZeroedSlice, zeroed_struct};
+
+/// A node's `list_lock`: place 0 of `Ops::LOCKS`.
+const LIST_LOCK: LockKind = LockKind::of_backend(0);
+/// An atomic update of a slab's word: place 1.
+const SLAB_WORD: LockKind = LockKind::of_backend(1);
 
 zeroed_struct! {
     /// A CPU's part of a cache (`struct kmem_cache_cpu`), a cache line.
@@ -88,12 +93,14 @@ impl Slub {
 
     /// Takes the `list_lock` of the node that a slab is on.
     fn lock_node<'a>(&'a self, cx: &Cx<'_>, cache: &Cache, slab: Pfn) -> Guard<'a, Node> {
-        cx.count_lock(LockKind::NodeList);
+        cx.count_lock(LIST_LOCK);
         self.node(cx.core, cache, cx.core.zones.node_of(slab)).lock()
     }
 }
 
 impl Ops for Slub {
+    const LOCKS: &'static [&'static str] = &["list_lock", "slab_cmpxchg"];
+
     fn new(core: &Core) -> Self {
         let caches = core.setup.caches_max as usize;
         Self {
