@@ -259,10 +259,8 @@ impl<B: Backend> Cpu<'_, B> {
     /// Enters a read-side section: slabs of type-safe caches freed from now on stay until it ends
     /// (`rcu_read_lock`). Sections of one CPU do not nest.
     pub fn rcu_read<R>(&self, read: impl FnOnce() -> R) -> R {
-        self.machine.core.rcu.enter(&self.cx);
-        let result = read();
-        self.machine.core.rcu.leave(&self.cx);
-        result
+        let _section = self.machine.core.rcu.enter(&self.cx);
+        read()
     }
 
     fn leak(&self, cache: CacheId, name: &str, objects: u64, site: Site) -> Finding {

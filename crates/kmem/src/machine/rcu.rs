@@ -38,16 +38,14 @@ impl Rcu {
         Self { readers, batches: Lock::new(Batches::default()) }
     }
 
-    pub(super) fn enter(&self, cx: &Cx<'_>) {
+    /// Enters a section, which ends with what is returned, also when its reader panics.
+    pub(super) fn enter(&self, cx: &Cx<'_>) -> Section<'_> {
         let reader = &self.readers[cx.cpu as usize];
         let before = reader.fetch_add(1, Ordering::Relaxed);
         assert!(before.is_multiple_of(2), "read-side sections of one CPU do not nest");
         // What the section reads must not be read before the others can see that we are in it.
         fence(Ordering::SeqCst);
-    }
-
-    pub(super) fn leave(&self, cx: &Cx<'_>) {
-        self.readers[cx.cpu as usize].fetch_add(1, Ordering::Release);
+        Section(reader)
     }
 
     /// Frees a slab's pages after a grace period.
@@ -94,5 +92,15 @@ impl Rcu {
             relax(spins);
             spins += 1;
         }
+    }
+}
+
+/// A read-side section.
+#[must_use]
+pub(super) struct Section<'a>(&'a AtomicU64);
+
+impl Drop for Section<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_add(1, Ordering::Release);
     }
 }

@@ -209,6 +209,16 @@ fn typesafe_slabs_wait_for_readers() {
 }
 
 #[test]
+fn a_reader_that_panics_leaves_its_section() {
+    let machine = machine::<Slub>();
+    let cpu = machine.cpu(CpuId(0)).unwrap();
+    let read = std::panic::AssertUnwindSafe(|| cpu.rcu_read(|| panic!("on purpose")));
+    assert!(std::panic::catch_unwind(read).is_err());
+    assert_eq!(cpu.rcu_read(|| 5), 5);
+    cpu.rcu_barrier();
+}
+
+#[test]
 fn constructors_run_once_an_object() {
     use core::sync::atomic::{AtomicUsize, Ordering};
     static RUNS: AtomicUsize = AtomicUsize::new(0);

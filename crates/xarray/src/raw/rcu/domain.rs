@@ -356,9 +356,10 @@ impl Domain {
         self.waiting.held.store(0, Ordering::Release);
     }
 
-    /// Returns a ticket for everything unlinked until now.
+    /// Returns a ticket for everything unlinked until now. A read-modify-write with release: the epochs that follow
+    /// continue its release sequence, so that a reader of one of them sees what was unlinked.
     pub(crate) fn ticket(&self) -> usize {
-        self.epoch.load(Ordering::Acquire)
+        self.epoch.fetch_add(0, Ordering::AcqRel)
     }
 
     /// Returns whether everything that the ticket stands for is freed.

@@ -98,6 +98,41 @@ fn a_thread_that_registers_is_not_overlooked() {
     });
 }
 
+/// Somebody else's collection may complete a ticket. When the ticket was read without publishing what its taker
+/// had unlinked before, a reader of the next epoch could still find the node.
+#[test]
+fn a_ticket_that_another_thread_completes_covers_what_its_taker_unlinked() {
+    let mut model = loom::model::Builder::new();
+    model.preemption_bound = Some(3);
+    model.check(|| {
+        FREED.take();
+        let domain = Arc::new(Domain::new());
+        let (old, new) = (node(), node());
+        let head = Arc::new(AtomicPtr::new(old.entry().as_ptr()));
+        let writer = {
+            let (domain, head) = (Arc::clone(&domain), Arc::clone(&head));
+            thread::spawn(move || {
+                head.store(new.entry().as_ptr(), Ordering::Release);
+                let ticket = domain.ticket();
+                if domain.is_done(ticket) || {
+                    thread::yield_now();
+                    domain.is_done(ticket)
+                } {
+                    note_freed(old);
+                }
+            })
+        };
+        let reader = {
+            let (domain, head) = (Arc::clone(&domain), Arc::clone(&head));
+            thread::spawn(move || read(&domain, &head))
+        };
+        domain.collect(Domain::fence_barrier);
+        domain.collect(Domain::fence_barrier);
+        writer.join().expect("no panic");
+        reader.join().expect("no panic");
+    });
+}
+
 /// Two keys and two slots of a bucket. Key 1 repeats key 0 until the entry beside it is there.
 struct Lanes {
     keys: [AtomicUsize; 2],
