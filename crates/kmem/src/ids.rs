@@ -38,7 +38,7 @@ impl Order {
 
     /// Returns the number of bytes.
     #[inline(always)]
-    pub fn bytes(self) -> u64 {
+    pub const fn bytes(self) -> u64 {
         PAGE_SIZE << self.0
     }
 

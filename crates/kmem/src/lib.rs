@@ -41,6 +41,8 @@ mod gfp;
 mod ids;
 mod machine;
 mod page;
+#[cfg(feature = "std")]
+mod pool;
 #[allow(unsafe_code)]
 mod raw;
 mod vmalloc;
@@ -65,6 +67,7 @@ pub use machine::findings::{Finding, FindingKind};
 pub use machine::stats::{CacheStats, Gauges, PathCounts, Stat};
 pub use machine::validate::Balance;
 #[cfg(feature = "std")]
+pub use pool::{Cache, ConstructedCache, Object, OutOfMemory, Pool, PoolCpu};
+#[cfg(feature = "std")]
 pub use raw::lock::lock_wait_ns;
-pub use raw::typed::{Cache, ConstructedCache, Object, Pool, PoolCpu};
 pub use vmalloc::{VmArea, VmPtr};

@@ -33,13 +33,18 @@ fn remember(cpu: u32) {
 }
 
 impl<B: Backend> Machine<B> {
-    /// Runs `work` on a CPU that nobody holds; `None` if every CPU is held.
-    pub fn with_cpu<R>(&self, work: impl FnOnce(&Cpu<'_, B>) -> R) -> Option<R> {
+    /// Takes a CPU that nobody holds; `None` if every CPU is held.
+    pub(crate) fn free_cpu(&self) -> Option<Cpu<'_, B>> {
         let (cpus, first) = (self.cpu_count(), preferred());
         let cpu = (0..cpus).map(|i| (first % cpus + i) % cpus).find(|&cpu| self.claim(cpu))?;
         remember(cpu);
+        Some(Cpu::new(self, cpu, Hooks::NONE))
+    }
+
+    /// Runs `work` on a CPU that nobody holds; `None` if every CPU is held.
+    pub fn with_cpu<R>(&self, work: impl FnOnce(&Cpu<'_, B>) -> R) -> Option<R> {
         // The handle gives the CPU back also if `work` panics.
-        Some(work(&Cpu::new(self, cpu, Hooks::NONE)))
+        self.free_cpu().map(|cpu| work(&cpu))
     }
 
     /// Runs `work` on a CPU, waiting until one is free.

@@ -182,7 +182,8 @@ impl<B: Backend> MachineBuilder<B> {
     }
 
     /// Boots the machine on memory that the caller brings, as a kernel without an operating system
-    /// below it does: `memory` whole pages, `memory_bytes` at most.
+    /// below it does: `memory` whole pages, `memory_bytes` at most. Objects are aligned from the start of
+    /// `memory`: where that is not a multiple of 8192, a `kmalloc` of 8192 bytes is not either.
     ///
     /// # Errors
     /// As [`Self::build`]; [`Error::Machine`] also if the memory is not page aligned.

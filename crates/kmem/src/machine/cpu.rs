@@ -27,7 +27,7 @@ pub struct Cpu<'m, B: Backend> {
 }
 
 impl<'m, B: Backend> Cpu<'m, B> {
-    pub(super) fn new(machine: &'m Machine<B>, cpu: u32, exact: Hooks) -> Self {
+    pub(crate) fn new(machine: &'m Machine<B>, cpu: u32, exact: Hooks) -> Self {
         Self { machine, cx: machine.cx(cpu, exact), _not_sync: PhantomData }
     }
 

@@ -96,7 +96,7 @@ impl<B: Backend> Machine<B> {
             if config.classes == KmallocConfig::LINUX {
                 config.classes.retain(|&class| class >= B::KMALLOC_MIN);
             }
-            machine.core.kmalloc = Kmalloc::new(&config, |args| machine.cache_create(&args))?;
+            machine.core.kmalloc = Kmalloc::new(&config, |args| machine.try_create(&args))?;
         }
         Ok(machine)
     }
@@ -109,7 +109,12 @@ impl<B: Backend> Machine<B> {
     /// # Panics
     /// Instead of the error, if the arguments have [`SlabFlags::PANIC`].
     pub fn cache_create(&self, args: &CacheArgs) -> Result<CacheId, Error> {
-        let created = self.try_create(args);
+        let created = if u64::from(args.align) <= self.core.arena.align() {
+            self.try_create(args)
+        } else {
+            let what = "the machine's memory is not aligned to so many bytes";
+            Err(Error::Cache { name: args.name.to_string(), what })
+        };
         if let (Err(error), true) = (&created, args.flags.has(SlabFlags::PANIC)) {
             panic!("SLAB_PANIC: {error}");
         }
@@ -255,8 +260,11 @@ impl<B: Backend> Machine<B> {
         self.core.object_at(obj)
     }
 
-    /// Returns the address of an object in this process. It stays valid as long as the machine;
-    /// touch it only while the object is allocated.
+    /// Returns the address of an object in this process. It stays valid as long as the machine.
+    ///
+    /// Whoever works through it promises to touch only an object that is allocated, and that nobody reads
+    /// or writes those bytes by the machine's own means at that time ([`Self::read_byte`],
+    /// [`Self::write_byte`], or `krealloc` of the object): those are atomic, plain accesses are not.
     #[inline]
     pub fn address(&self, obj: ObjPtr) -> ::core::ptr::NonNull<u8> {
         self.core.arena.address(obj)
@@ -276,8 +284,8 @@ impl<B: Backend> Machine<B> {
         self.core.arena.byte(at.get())
     }
 
-    /// Writes a byte of the machine's memory. Nobody may write the 8 bytes around it meanwhile,
-    /// and it should be the caller's: a free object's byte may be a free list's.
+    /// Writes a byte of the machine's memory. It should be the caller's: a free object's byte may be a free
+    /// list's.
     ///
     /// # Panics
     /// Beyond the machine's memory.

@@ -2,35 +2,62 @@
 //!
 //! # How it works
 //! Linux overcommits a private, unreserved mapping: a machine of many GiB costs address space, and
-//! memory only where an object was written. Every access goes through an offset that is checked
-//! against the length and through an atomic word, so that a corrupted free list can make a wrong
-//! answer but never undefined behaviour.
+//! memory only where an object was written. Every access of this library goes through an offset that is
+//! checked against the length and through an atomic word, filling and copying included: whatever races and
+//! however a free list is damaged, the answer may be wrong but the behaviour is defined. What users do
+//! through [`Arena::address`] is theirs to keep apart from that: see [`crate::Machine::address`].
 //!
 //! # Invariants
-//! `base` is page aligned; `len` is a multiple of the page size; all of it is readable and writable.
+//! `base` is a multiple of [`ALIGN`] (of a page, where the memory is the caller's); `len` is a multiple of the
+//! page size; all of it is readable and writable.
 
 use core::ptr::NonNull;
 
 use super::sync::Ordering;
 #[cfg(feature = "std")]
 use crate::error::Error;
-use crate::ids::{ObjPtr, PAGE_SIZE};
+use crate::ids::{ObjPtr, Order, PAGE_SIZE};
 use core::sync::atomic::AtomicU64;
+
+/// Alignment of a reserved range: that of the largest block of pages, so that a block's address is aligned
+/// as its offset is.
+pub(crate) const ALIGN: u64 = Order::MAX.bytes();
 
 /// Maps fresh zeroed memory, committed as it is touched, in small pages: a huge one would commit
 /// 2 MiB for the first byte.
 #[cfg(feature = "std")]
 pub(crate) fn map(size: usize) -> Option<NonNull<u8>> {
+    let base = map_private(size, libc::PROT_READ | libc::PROT_WRITE)?;
+    // SAFETY: the range was mapped just above.
+    unsafe { libc::madvise(base.as_ptr().cast(), size, libc::MADV_NOHUGEPAGE) };
+    Some(base)
+}
+
+#[cfg(feature = "std")]
+fn map_private(size: usize, protection: i32) -> Option<NonNull<u8>> {
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
-    let protection = libc::PROT_READ | libc::PROT_WRITE;
     // SAFETY: a fresh anonymous mapping at an address of the kernel's choice touches nothing.
     let base = unsafe { libc::mmap(core::ptr::null_mut(), size, protection, flags, -1, 0) };
-    if base == libc::MAP_FAILED {
-        return None;
+    if base == libc::MAP_FAILED { None } else { NonNull::new(base.cast()) }
+}
+
+/// Reserves addresses that start at a multiple of [`ALIGN`], without access.
+#[cfg(feature = "std")]
+pub(super) fn reserve_addresses(size: usize) -> Option<NonNull<u8>> {
+    let slack = ALIGN as usize;
+    let base = map_private(size.checked_add(slack)?, libc::PROT_NONE)?;
+    let skip = base.addr().get().next_multiple_of(slack) - base.addr().get();
+    // SAFETY: in bounds, `slack` bytes more than wanted were reserved.
+    let start = unsafe { base.add(skip) };
+    // SAFETY: in bounds, as above.
+    let end = unsafe { start.add(size) };
+    for (at, bytes) in [(base, skip), (end, slack - skip)] {
+        if bytes > 0 {
+            // SAFETY: a part of our own mapping that nobody uses.
+            unsafe { unmap(at, bytes) };
+        }
     }
-    // SAFETY: the range was mapped just above.
-    unsafe { libc::madvise(base, size, libc::MADV_NOHUGEPAGE) };
-    NonNull::new(base.cast())
+    Some(start)
 }
 
 /// Unmaps what [`map`] mapped.
@@ -75,9 +102,17 @@ impl Arena {
     /// [`Error::Reserve`] when the operating system refuses.
     #[cfg(feature = "std")]
     pub(crate) fn reserve(len: u64) -> Result<Self, Error> {
-        let size = usize::try_from(len).map_err(|_| Error::Reserve { bytes: len })?;
-        let base = map(size).ok_or(Error::Reserve { bytes: len })?;
-        Ok(Self { base, len, owner: Owner::Mapping })
+        let failed = Error::Reserve { bytes: len };
+        let Some(base) = usize::try_from(len).ok().and_then(reserve_addresses) else {
+            return Err(failed);
+        };
+        let arena = Self { base, len, owner: Owner::Mapping };
+        let (protection, at) = (libc::PROT_READ | libc::PROT_WRITE, base.as_ptr().cast());
+        // SAFETY: our own mapping, which nobody uses yet.
+        let opened = unsafe { libc::mprotect(at, len as usize, protection) };
+        // SAFETY: as above. One huge page would commit 2 MiB for the first byte.
+        unsafe { libc::madvise(at, len as usize, libc::MADV_NOHUGEPAGE) };
+        if opened == 0 { Ok(arena) } else { Err(failed) }
     }
 
     /// As [`Self::reserve`], on a file in memory, so that pages can be mapped elsewhere too.
@@ -94,21 +129,23 @@ impl Arena {
         }
         // SAFETY: our own file, sparse until it is touched.
         let sized = unsafe { libc::ftruncate(file, len as i64) };
+        let Some(base) = usize::try_from(len).ok().and_then(reserve_addresses) else {
+            // SAFETY: opened above, used by nobody.
+            unsafe { libc::close(file) };
+            return Err(failed);
+        };
+        let arena = Self { base, len, owner: Owner::File(file) };
         let protection = libc::PROT_READ | libc::PROT_WRITE;
-        let flags = libc::MAP_SHARED | libc::MAP_NORESERVE;
-        let (size, anywhere) = (len as usize, core::ptr::null_mut());
-        // SAFETY: a fresh mapping of our own file at an address of the kernel's choice.
-        let base = unsafe { libc::mmap(anywhere, size, protection, flags, file, 0) };
-        match NonNull::new(base.cast::<u8>()) {
-            Some(base) if sized == 0 && base.as_ptr().cast() != libc::MAP_FAILED => {
-                Ok(Self { base, len, owner: Owner::File(file) })
-            }
-            _ => {
-                // SAFETY: opened above, used by nobody.
-                unsafe { libc::close(file) };
-                Err(failed)
-            }
-        }
+        let flags = libc::MAP_SHARED | libc::MAP_NORESERVE | libc::MAP_FIXED;
+        let at = base.as_ptr().cast();
+        // SAFETY: our own file in place of our own addresses, which nobody uses yet.
+        let mapped = unsafe { libc::mmap(at, len as usize, protection, flags, file, 0) };
+        if sized == 0 && mapped == at { Ok(arena) } else { Err(failed) }
+    }
+
+    /// Returns the alignment of the first address, in bytes, up to [`ALIGN`].
+    pub(crate) fn align(&self) -> u64 {
+        1 << (self.base.addr().get() as u64 | ALIGN).trailing_zeros()
     }
 
     /// Returns a window of `bytes` into which pages can be mapped; without addresses unless the
@@ -177,34 +214,46 @@ impl Arena {
 
     /// Fills `len` bytes with `byte`.
     pub fn fill(&self, off: u64, len: u64, byte: u8) {
-        assert!(off <= self.len && len <= self.len - off, "range beyond the machine's memory");
-        // SAFETY: in bounds (asserted).
-        let at = unsafe { self.base.as_ptr().add(off as usize) };
-        // SAFETY: in bounds; the caller owns the range it fills.
-        unsafe { core::ptr::write_bytes(at, byte, len as usize) };
+        self.write(off, len, |_| u64::from_ne_bytes([byte; 8]));
     }
 
     /// Reads one byte.
     pub fn byte(&self, off: u64) -> u8 {
-        (self.load(off) >> ((off & 7) * 8)) as u8
+        self.load(off).to_ne_bytes()[(off & 7) as usize]
     }
 
-    /// Writes one byte; whoever shares its word must not write at the same time.
+    /// Writes one byte.
     pub(crate) fn set_byte(&self, off: u64, value: u8) {
-        let shift = (off & 7) * 8;
-        self.store(off, self.load(off) & !(0xff << shift) | u64::from(value) << shift);
+        self.fill(off, 1, value);
     }
 
-    /// Copies `len` bytes from `from` to `to`, which do not overlap.
+    /// Copies `len` bytes from `from` to `to`, both multiples of 8, which do not overlap.
     pub fn copy(&self, from: u64, to: u64, len: u64) {
         assert!(from.abs_diff(to) >= len, "ranges overlap");
-        assert!(from.max(to) < self.len && len <= self.len - from.max(to), "range out of bounds");
-        // SAFETY: in bounds (asserted).
-        let source = unsafe { self.base.as_ptr().add(from as usize) };
-        // SAFETY: in bounds (asserted).
-        let target = unsafe { self.base.as_ptr().add(to as usize) };
-        // SAFETY: both in bounds and disjoint (asserted).
-        unsafe { core::ptr::copy_nonoverlapping(source, target, len as usize) };
+        assert!(from.is_multiple_of(8) && to.is_multiple_of(8), "objects start at multiples of 8");
+        assert!(from <= self.len && len <= self.len - from, "range beyond the machine's memory");
+        self.write(to, len, |at| self.load(from + (at - to)));
+    }
+
+    /// Writes `len` bytes from `off` on, word by word; `word` says what is to be in that at an offset. Of
+    /// the words at the ends only the bytes in the range change, whoever writes the others.
+    #[inline]
+    fn write(&self, off: u64, len: u64, word: impl Fn(u64) -> u64) {
+        assert!(off <= self.len && len <= self.len - off, "range beyond the machine's memory");
+        let (mut at, end) = (off & !7, off + len);
+        while at < end {
+            if at >= off && at + 8 <= end {
+                self.store(at, word(at));
+            } else {
+                let mask: [u8; 8] = core::array::from_fn(|i| {
+                    if (off..end).contains(&(at + i as u64)) { 0xff } else { 0 }
+                });
+                let mask = u64::from_ne_bytes(mask);
+                let new = |old| Some(old & !mask | word(at) & mask);
+                let _ = self.word(at).fetch_update(Ordering::Relaxed, Ordering::Relaxed, new);
+            }
+            at += 8;
+        }
     }
 
     /// Gives the memory of a page-aligned range back to the operating system; it reads as zeroes.

@@ -7,12 +7,11 @@
 //! the spin lock. [`sync`] picks the atomics: `core`'s, or loom's under `--cfg loom`.
 //!
 //! # Invariants
-//! No `unsafe` outside this folder, but for what `zeroed_struct!` writes, which checks its fields.
+//! No `unsafe` outside this folder and `pool/raw`, but for what `zeroed_struct!` writes, which checks its fields.
 
 pub(crate) mod arena;
 pub(crate) mod local;
 pub(crate) mod lock;
 pub(crate) mod sync;
-pub(crate) mod typed;
 pub(crate) mod vmap;
 pub(crate) mod zeroed;

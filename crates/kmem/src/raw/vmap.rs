@@ -10,8 +10,6 @@ use core::ptr::NonNull;
 #[cfg(feature = "std")]
 use crate::ids::PAGE_SIZE;
 use crate::ids::Pfn;
-#[cfg(feature = "std")]
-use crate::vmalloc::ALIGN_MAX;
 
 /// A reserved range of addresses, in pages.
 #[derive(Debug)]
@@ -47,29 +45,9 @@ impl Window {
     /// Reserves `bytes` of addresses for pages of `file`; without them, a window without addresses.
     #[cfg(feature = "std")]
     pub(crate) fn reserve(file: i32, bytes: u64) -> Self {
-        // What is reserved too much lets the window start at a multiple of the largest alignment.
-        let slack = ALIGN_MAX as usize;
-        let bytes = bytes as usize + slack;
-        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
-        // SAFETY: a fresh mapping at an address of the kernel's choice touches nothing.
-        let base =
-            unsafe { libc::mmap(core::ptr::null_mut(), bytes, libc::PROT_NONE, flags, -1, 0) };
-        if base == libc::MAP_FAILED {
-            return Self::none();
-        }
-        let skip = base.addr().next_multiple_of(slack) - base.addr();
-        // SAFETY: in bounds, `slack` bytes more than the window were reserved.
-        let start = unsafe { base.add(skip) };
-        for (at, bytes) in [(0, skip), (bytes - slack + skip, slack - skip)] {
-            if bytes > 0 {
-                // SAFETY: in bounds, see above.
-                let rest = unsafe { base.add(at) };
-                // SAFETY: the part of our own mapping that the window leaves over.
-                unsafe { libc::munmap(rest, bytes) };
-            }
-        }
-        let bytes = bytes - slack;
-        let mapped = NonNull::new(start.cast::<u8>()).map(|base| Mapped { base, bytes, file });
+        let bytes = bytes as usize;
+        let base = super::arena::reserve_addresses(bytes);
+        let mapped = base.map(|base| Mapped { base, bytes, file });
         Self { mapped }
     }
 

@@ -67,7 +67,7 @@ fn large_values_of_a_pool_do_not_overlap() {
                 for round in 0..1_000 {
                     let stamp = thread << 32 | round;
                     let values = core::array::from_fn(|_| AtomicU64::new(stamp));
-                    let Some(object) = cache.alloc(values) else { continue };
+                    let Ok(object) = cache.alloc(values) else { continue };
                     assert!(object.iter().all(|value| value.load(Relaxed) == stamp));
                 }
             })

@@ -35,7 +35,7 @@ use crate::machine::Machine;
 use crate::machine::cpu::Cpu;
 use crate::machine::findings::{Finding, FindingKind};
 use crate::page::{BlockRequest, Kind};
-use crate::raw::arena::Arena;
+use crate::raw::arena::{self, Arena};
 use crate::raw::lock::Lock;
 use crate::raw::vmap::Window;
 use space::{Area, Space};
@@ -43,8 +43,8 @@ use space::{Area, Space};
 /// Addresses for each byte of memory.
 const ADDRESSES_PER_BYTE: u64 = 4;
 
-/// Largest alignment of an area: a block of the largest order.
-pub(crate) const ALIGN_MAX: u64 = 4 << 20;
+/// Largest alignment of an area: that of the range itself.
+const ALIGN_MAX: u64 = arena::ALIGN;
 
 /// An address that vmalloc gave: its offset in the vmalloc range, the same in every run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
