@@ -11,33 +11,42 @@ use std::time::{Duration, Instant};
 use slablab_lab::guest::{ProfileLoad, profile};
 use slablab_lab::{Engine, Outcome, Plan, Request, Scale, find, run};
 use slablab_vm::{
-    Accel, Data, Error, Initramfs, Interrupt, Machine, Source, Spec, Store, TroubleKind, Workshop,
+    Accel, Data, Error, Initramfs, Interrupt, KernelBuilder, Machine, Source, Spec, Store,
+    TroubleKind,
 };
 
-fn workshop() -> Workshop {
+fn builder() -> KernelBuilder {
     let data = Data::find().expect("kernel/ of this repository");
     let source = Source::debian().unwrap_or_else(|e| panic!("{e}"));
-    let store = Store::open(Store::default_root()).expect("a cache folder");
-    Workshop::new(data, source, store, Interrupt::never())
+    let store = Store::open(None).expect("a cache folder");
+    KernelBuilder::new(data, source, store, Interrupt::never())
 }
 
 /// Returns a guest with SLUB that runs `job`.
-fn guest(workshop: &Workshop, job: &str) -> Machine {
-    let kernel =
-        workshop.build(&Spec::plain("slub"), &mut |_| ()).unwrap_or_else(|e| panic!("{e}"));
-    let mut initramfs = Initramfs::new(&workshop.data, job).unwrap();
+fn guest(builder: &KernelBuilder, job: &str) -> Machine {
+    let kernel = builder.build(&Spec::plain("slub"), &mut |_| ()).unwrap_or_else(|e| panic!("{e}"));
+    let mut initramfs = Initramfs::new(&builder.data, job).unwrap();
     initramfs.tool("hackbench").unwrap();
     Machine::new(kernel, 2, initramfs)
 }
 
 /// Boots under TCG, which works everywhere, and returns what kind of trouble there was.
 fn trouble(machine: &Machine, interrupt: &Interrupt) -> (TroubleKind, String) {
+    let (kind, line, _) = trouble_and_last_lines(machine, interrupt);
+    (kind, line)
+}
+
+/// The same with the last lines of the console.
+fn trouble_and_last_lines(
+    machine: &Machine,
+    interrupt: &Interrupt,
+) -> (TroubleKind, String, Vec<String>) {
     let dir = tempfile::tempdir().unwrap();
     match machine.boot(Accel::Tcg, dir.path(), interrupt, &mut |_| Ok(())) {
-        Err(Error::Guest { trouble, console, .. }) => {
+        Err(Error::Guest { trouble, console, last, .. }) => {
             assert!(console.is_file(), "the console is kept");
             assert_no_qemu(dir.path());
-            (trouble.kind, trouble.line)
+            (trouble.kind, trouble.line, last)
         }
         other => panic!("{other:?}"),
     }
@@ -85,9 +94,9 @@ fn every_allocator_boots_and_passes_messages() {
 #[test]
 #[ignore = "boots a kernel; make test-boot"]
 fn a_guest_that_panics_is_reported_with_its_words() {
-    let workshop = workshop();
-    let machine = guest(&workshop, "echo c > /proc/sysrq-trigger\n");
-    let (kind, line) = trouble(&machine, &workshop.interrupt);
+    let builder = builder();
+    let machine = guest(&builder, "echo c > /proc/sysrq-trigger\n");
+    let (kind, line) = trouble(&machine, &builder.interrupt);
     assert_eq!(
         (kind, line.contains("sysrq triggered crash")),
         (TroubleKind::Panic, true),
@@ -98,46 +107,47 @@ fn a_guest_that_panics_is_reported_with_its_words() {
 #[test]
 #[ignore = "boots a kernel; make test-boot"]
 fn a_job_that_fails_is_reported_with_its_message() {
-    let workshop = workshop();
-    let machine = guest(&workshop, "fail 'no such luck'\n");
+    let builder = builder();
+    let machine = guest(&builder, "fail 'no such luck'\n");
     assert_eq!(
-        trouble(&machine, &workshop.interrupt),
+        trouble(&machine, &builder.interrupt),
         (TroubleKind::Job, "no such luck".to_owned())
     );
-    let machine = guest(&workshop, "no-such-program\n");
-    let (kind, line) = trouble(&machine, &workshop.interrupt);
-    assert_eq!((kind, line.contains("status 127")), (TroubleKind::Job, true), "{line}");
+    let machine = guest(&builder, "no-such-program\n");
+    let (kind, line, last) = trouble_and_last_lines(&machine, &builder.interrupt);
+    assert_eq!((kind, line.as_str()), (TroubleKind::Job, "status 127"));
+    assert!(last.iter().any(|line| line.contains("no-such-program: not found")), "{last:?}");
 }
 
 #[test]
 #[ignore = "boots a kernel; make test-boot"]
 fn a_guest_that_hangs_is_ended() {
-    let workshop = workshop();
+    let builder = builder();
     // Alive, but never done.
-    let mut machine = guest(&workshop, "sleep 1000\n");
+    let mut machine = guest(&builder, "sleep 1000\n");
     machine.limit = Duration::from_secs(12);
-    let (kind, line) = trouble(&machine, &workshop.interrupt);
+    let (kind, line) = trouble(&machine, &builder.interrupt);
     assert_eq!((kind, line.contains("not done after 12 s")), (TroubleKind::Hang, true), "{line}");
     // Not even alive: everything but init is stopped, and init waits for its child.
-    let mut machine = guest(&workshop, "kill -STOP -1; kill -STOP $$\n");
+    let mut machine = guest(&builder, "kill -STOP -1; kill -STOP $$\n");
     machine.silence = Duration::from_secs(12);
-    let (kind, line) = trouble(&machine, &workshop.interrupt);
+    let (kind, line) = trouble(&machine, &builder.interrupt);
     assert_eq!((kind, line.contains("no sign for 12 s")), (TroubleKind::Hang, true), "{line}");
 }
 
 #[test]
 #[ignore = "boots a kernel; make test-boot"]
 fn a_guest_that_goes_away_in_silence_is_a_lost_console() {
-    let workshop = workshop();
-    let machine = guest(&workshop, "reboot -f\n");
-    assert_eq!(trouble(&machine, &workshop.interrupt).0, TroubleKind::LostConsole);
+    let builder = builder();
+    let machine = guest(&builder, "reboot -f\n");
+    assert_eq!(trouble(&machine, &builder.interrupt).0, TroubleKind::LostConsole);
 }
 
 #[test]
 #[ignore = "boots a kernel; make test-boot"]
 fn an_interrupt_ends_the_guest_at_once() {
-    let workshop = workshop();
-    let machine = guest(&workshop, "sleep 1000\n");
+    let builder = builder();
+    let machine = guest(&builder, "sleep 1000\n");
     let (interrupt, dir) = (Interrupt::never(), tempfile::tempdir().unwrap());
     let remote = interrupt.clone();
     let setter = thread::spawn(move || {
@@ -155,12 +165,12 @@ fn an_interrupt_ends_the_guest_at_once() {
 #[test]
 #[ignore = "boots a kernel; make test-boot"]
 fn rows_and_files_come_back_whole() {
-    let workshop = workshop();
+    let builder = builder();
     let job = "load=0\nobserve '\"n\":1'\nseq 1 20000 > /tmp/n\nsend n.txt /tmp/n\nsend m /tmp/n\n";
-    let machine = guest(&workshop, job);
+    let machine = guest(&builder, job);
     let dir = tempfile::tempdir().unwrap();
     let boot = machine
-        .boot(Accel::Tcg, dir.path(), &workshop.interrupt, &mut |_| Ok(()))
+        .boot(Accel::Tcg, dir.path(), &builder.interrupt, &mut |_| Ok(()))
         .unwrap_or_else(|e| panic!("{e}"));
     assert_eq!(boot.rows_of("observation").count(), 1);
     assert_eq!(boot.rows_of("boot").next().unwrap()["cpus"], 2);
@@ -174,12 +184,11 @@ fn rows_and_files_come_back_whole() {
 #[test]
 #[ignore = "boots a kernel; make test-boot"]
 fn a_profile_has_the_kernels_own_stacks() {
-    let workshop = workshop();
-    let kernel =
-        workshop.build(&Spec::plain("slub"), &mut |_| ()).unwrap_or_else(|e| panic!("{e}"));
+    let builder = builder();
+    let kernel = builder.build(&Spec::plain("slub"), &mut |_| ()).unwrap_or_else(|e| panic!("{e}"));
     let dir = tempfile::tempdir().unwrap();
     let load = ProfileLoad { groups: 2, loops: 50 };
-    let profile = profile(&workshop, &kernel, 2, load, Accel::Tcg, dir.path())
+    let profile = profile(&builder, &kernel, 2, load, Accel::Tcg, dir.path())
         .unwrap_or_else(|e| panic!("{e}"));
     println!("{} samples", profile.samples);
     let stack =

@@ -90,6 +90,10 @@ impl StepBar {
                 let bar = self.bar.get_or_insert_with(|| Progress::new(&self.what, *total));
                 bar.set(*done);
             }
+            Step::Note(text) => {
+                self.clear();
+                eprintln!("slablab: {text}");
+            }
             _ => {}
         }
     }

@@ -129,6 +129,11 @@ struct LittleLinux {
     dir: tempfile::TempDir,
 }
 
+/// Seconds that a build sleeps when it shall never end; no other process of this machine sleeps as long.
+fn endless() -> String {
+    format!("1000.{}", std::process::id())
+}
+
 impl LittleLinux {
     fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
@@ -145,6 +150,7 @@ impl LittleLinux {
              \techo 6.1.7 > $(O)/include/config/kernel.release\n\
              modules:\n\t@true\n",
         );
+
         write("linux/mm/slab_common.c", "one\ntwo\nthree\n");
         write("kernel/config/base.config", "");
         write("kernel/config/allocator-slub.config", "CONFIG_SLUB=y\n");
@@ -176,11 +182,15 @@ impl LittleLinux {
     /// Asserts that no process works on this source, for as long as a dying one may take.
     fn assert_no_process(&self) {
         let name = self.dir.path().file_name().unwrap().to_string_lossy().into_owned();
+        let nap = format!("sleep\0{}", endless());
         let left = || {
             let processes = fs::read_dir("/proc").unwrap().flatten();
             let command = |entry: fs::DirEntry| fs::read(entry.path().join("cmdline")).ok();
             let mut commands = processes.filter_map(command);
-            commands.find(|command| String::from_utf8_lossy(command).contains(&name))
+            commands.find(|command| {
+                let command = String::from_utf8_lossy(command);
+                command.contains(&name) || command.contains(&nap)
+            })
         };
         let patience = Instant::now() + Duration::from_secs(20);
         while let Some(command) = left() {
@@ -195,11 +205,11 @@ impl LittleLinux {
 fn a_build_that_is_stopped_leaves_no_process_and_nothing_that_passes_for_whole() {
     let linux = LittleLinux::new();
     for signal in ["INT", "TERM", "HUP", "KILL"] {
-        let mut command = linux.build("sleep 1000", &[]);
+        let mut command = linux.build(&format!("sleep {}", endless()), &["--yes"]);
         let said = linux.dir.path().join("said");
         command.stderr(fs::File::create(&said).unwrap()).stdout(Stdio::null());
         let mut child = KilledWhenDropped(command.spawn().expect("the command starts"));
-        // Where packages are missing it installs them first.
+        // Where packages are missing it installs them first, as `--yes` says.
         let patience = Instant::now() + Duration::from_secs(600);
         let napping = linux.dir.path().join("cache/slablab/kernels");
         let log = |folder: &Path| -> String {
@@ -257,4 +267,102 @@ fn a_build_that_fails_is_told_with_its_own_words_and_is_not_taken_for_whole() {
     let words = "make: cannot find -lelf. The whole log: ";
     assert!(said.contains(words), "{said}");
     assert!(linux.whole("kernels").is_empty());
+}
+
+/// Returns whether this process is root's.
+fn is_root() -> bool {
+    Command::new("id").arg("-u").output().expect("id is everywhere").stdout == b"0\n"
+}
+
+#[test]
+fn a_build_that_root_starts_runs_as_another_user() {
+    let linux = LittleLinux::new();
+    let out = linux.build("id -u; exit 1", &["--yes"]).output().unwrap();
+    let said = String::from_utf8_lossy(&out.stderr);
+    assert_eq!(out.status.code(), Some(2), "{said}");
+    let log = said.split("The whole log: ").nth(1).expect("the error names its log").trim();
+    let log = fs::read_to_string(log).unwrap();
+    let by_root = log.lines().any(|line| line == "0");
+    // Many containers do not let root mount anything: then it says so.
+    assert_eq!(by_root, said.contains("building as root"), "{said}{log}");
+    if by_root {
+        assert!(is_root());
+        let mount = Command::new("unshare").args(["--mount", "true"]).output().unwrap();
+        assert!(!mount.status.success(), "{said}");
+    }
+}
+
+#[test]
+fn a_package_is_installed_only_when_asked_for() {
+    let linux = LittleLinux::new();
+    // An apt-get that tells on whoever calls it, and no compiler.
+    let bin = linux.dir.path().join("bin");
+    fs::create_dir(&bin).unwrap();
+    let called = linux.dir.path().join("called");
+    let script = format!("#!/bin/sh\necho \"$@\" >> {}\n", called.display());
+    fs::write(bin.join("apt-get"), script).unwrap();
+    let executable = Command::new("chmod").arg("+x").arg(bin.join("apt-get")).status().unwrap();
+    assert!(executable.success());
+    for program in ["sh", "setpriv"] {
+        let found =
+            Command::new("sh").args(["-c", &format!("command -v {program}")]).output().unwrap();
+        let found = String::from_utf8(found.stdout).unwrap();
+        std::os::unix::fs::symlink(found.trim(), bin.join(program)).unwrap();
+    }
+    let build = |further: &[&str]| linux.build("true", further).env("PATH", &bin).output().unwrap();
+    let out = build(&[]);
+    let said = String::from_utf8_lossy(&out.stderr);
+    assert_eq!(out.status.code(), Some(2), "{said}");
+    assert!(said.contains("flex") && said.contains("sudo apt-get install"), "{said}");
+    assert!(!called.exists(), "{said}");
+    if is_root() {
+        let out = build(&["--yes"]);
+        let said = String::from_utf8_lossy(&out.stderr);
+        let first = said.lines().next().unwrap_or_default();
+        assert!(first.starts_with("slablab: installing bc, binutils, bison"), "{said}");
+        assert!(fs::read_to_string(&called).unwrap().contains("install"), "{said}");
+    }
+}
+
+#[test]
+fn a_copied_program_works_without_its_sources() {
+    let linux = LittleLinux::new();
+    let here = linux.dir.path();
+    fs::remove_dir_all(here.join("kernel")).unwrap();
+    // No series of patches is for this one.
+    let makefile = fs::read_to_string(here.join("linux/Makefile")).unwrap();
+    fs::write(here.join("linux/Makefile"), makefile.replace("PATCHLEVEL = 1", "PATCHLEVEL = 0"))
+        .unwrap();
+    fs::copy(env!("CARGO_BIN_EXE_slablab"), here.join("slablab")).unwrap();
+    let sources = fs::canonicalize(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).unwrap();
+    let is_hidden =
+        Command::new("unshare").args(["-rm", "true"]).status().is_ok_and(|s| s.success());
+    let run = |arguments: &[&str]| -> Output {
+        let mut command = match is_hidden {
+            true => {
+                let mut command = Command::new("unshare");
+                let script = r#"for dir in crates kernel include; do mount -t tmpfs none "$1/$dir" || exit 3; done
+                    shift; exec ./slablab kernel "$@""#;
+                command.args(["-rm", "sh", "-c", script, "sh"]).arg(&sources);
+                command
+            }
+            false => {
+                let mut command = Command::new("./slablab");
+                command.arg("kernel");
+                command
+            }
+        };
+        command.args(arguments).current_dir(here).env("XDG_CACHE_HOME", here.join("cache"));
+        command.env_remove("SLABLAB_KERNEL_DATA").env("BUILD", "true").output().unwrap()
+    };
+    let listed = run(&["list"]);
+    assert!(listed.status.success(), "{}", String::from_utf8_lossy(&listed.stderr));
+    let listed = String::from_utf8(listed.stdout).unwrap();
+    assert!(listed.contains("slmb") && listed.contains("memmax"), "{listed}");
+    // Configured by our fragments, which lie in the cache now.
+    let built = run(&["build", "--allocators", "slub", "--source", "linux"]);
+    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+    let refused = run(&["boot", "slub", "--module", "nothing"]);
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(said.contains("cache/slablab/kernel-") && said.contains("memmax"), "{said}");
 }

@@ -15,7 +15,8 @@ use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::{Data, Error, Result};
+use crate::data::Data;
+use crate::error::{Error, Result};
 
 /// A file of configuration lines.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -220,7 +221,7 @@ mod tests {
 
     #[test]
     fn an_unknown_name_is_answered_with_those_there_are() {
-        let data = Data::find().unwrap();
+        let data = Data::of_the_sources();
         let error = Config::new(&data, "slabb", &[], None).unwrap_err().to_string();
         assert_eq!(error, "slabb: no such allocator; there are: slab, slmb, slob, slub");
         let error = Config::new(&data, "slab", &["../x".into()], None).unwrap_err().to_string();
@@ -229,7 +230,7 @@ mod tests {
 
     #[test]
     fn our_own_fragments_fit_together() {
-        let data = Data::find().unwrap();
+        let data = Data::of_the_sources();
         for allocator in data.allocators() {
             for flavours in [vec![], vec!["debug".to_owned()]] {
                 Config::new(&data, &allocator, &flavours, None).unwrap();

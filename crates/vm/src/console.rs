@@ -142,9 +142,27 @@ fn kernel_message(line: &str) -> Option<&str> {
     is_stamp.then_some(message.trim())
 }
 
+/// Returns what a console shows after the kernel handed over to init and before it went down.
+#[must_use]
+pub fn job_output(console: &[u8]) -> String {
+    let text = String::from_utf8_lossy(console);
+    let begin = text.find("as init process").and_then(|at| Some(at + text[at..].find('\n')? + 1));
+    let tail = &text[begin.unwrap_or(0)..];
+    let is_end = |line: &&str| line.contains("reboot: ") || line.contains("ACPI: PM: Preparing");
+    let lines = tail.lines().map(|line| line.trim_end_matches('\r')).filter(|line| !is_end(line));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_jobs_words_are_cut_out_of_the_console() {
+        let console = b"[ 0.1] boot\r\n[ 0.2] Run /init as init process\r\nhello\r\n[ 0.3] x\r\n\
+            [ 0.4] ACPI: PM: Preparing to enter system sleep state S5\r\n[ 0.5] reboot: machine restart\r\n";
+        assert_eq!(job_output(console), "hello\n[ 0.3] x");
+    }
 
     fn kind(line: &str) -> Option<TroubleKind> {
         trouble_in(line).map(|trouble| trouble.kind)

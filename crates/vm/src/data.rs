@@ -1,13 +1,23 @@
-//! The folder `kernel/` of the repository: configuration, patches, modules, the guest's init.
+//! What goes into kernels and guests and is ours: configuration, patches, modules, the guest's scripts.
+//!
+//! # How it works
+//!
+//! The folder `kernel/` of the sources is embedded in the program and unpacked into the cache folder, so that a program
+//! that was copied elsewhere has it. `SLABLAB_KERNEL_DATA` names another folder instead.
 
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::{Error, Module, Result};
+use slablab_host::unpacked;
 
-/// The environment variable that names the folder.
-pub(crate) const DATA_VARIABLE: &str = "SLABLAB_KERNEL_DATA";
+use crate::error::{Error, Result};
+use crate::module::Module;
+
+include!(concat!(env!("OUT_DIR"), "/embedded.rs"));
+
+/// The environment variable that names another folder.
+const DATA_VARIABLE: &str = "SLABLAB_KERNEL_DATA";
 
 /// The folder with all that is ours and goes into a kernel or a guest.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,25 +32,28 @@ impl Data {
     ///
     /// When it has no `config/base.config`.
     pub fn at(root: &Path) -> Result<Self> {
-        let missing = || Error::Missing {
-            programs: root.join("config/base.config").display().to_string(),
-            remedy: format!("Name the folder kernel/ of slablab's sources: {DATA_VARIABLE}=DIR"),
-        };
-        let root = fs::canonicalize(root).map_err(|_| missing())?;
-        if !root.join("config/base.config").is_file() {
-            return Err(missing());
+        let base = root.join("config/base.config");
+        match fs::canonicalize(root) {
+            Ok(root) if base.is_file() => Ok(Self { root }),
+            _ => Err(Error::Missing {
+                programs: base.display().to_string(),
+                remedy: format!(
+                    "{DATA_VARIABLE} must name a folder like kernel/ of slablab's sources; unset it for the one built in"
+                ),
+            }),
         }
-        Ok(Self { root })
     }
 
-    /// Returns the folder that `SLABLAB_KERNEL_DATA` names, else `kernel/` of the sources we were built from.
+    /// Returns the folder that `SLABLAB_KERNEL_DATA` names, else the one that is embedded, unpacked.
     ///
     /// # Errors
     ///
-    /// As [`Data::at`].
+    /// As [`Data::at`], and when there is no cache folder to unpack to.
     pub fn find() -> Result<Self> {
-        let built_from = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../kernel");
-        Self::at(&env::var_os(DATA_VARIABLE).map_or_else(built_from, PathBuf::from))
+        match env::var_os(DATA_VARIABLE) {
+            Some(root) => Self::at(Path::new(&root)),
+            None => Ok(Self { root: unpacked("kernel", FILES)?.join("kernel") }),
+        }
     }
 
     /// Returns the path of a configuration fragment.
@@ -128,11 +141,31 @@ impl Data {
 mod tests {
     use super::*;
 
+    impl Data {
+        /// Returns the folder that the tests' sources have.
+        pub(crate) fn of_the_sources() -> Self {
+            Self::at(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../kernel"))).unwrap()
+        }
+    }
+
     #[test]
     fn the_repository_has_a_kernel_for_each_allocator() {
-        let data = Data::find().unwrap();
+        let data = Data::of_the_sources();
         assert_eq!(data.allocators(), ["slab", "slmb", "slob", "slub"]);
         assert!(data.guest("init").is_file());
+    }
+
+    #[test]
+    fn all_that_the_sources_have_is_embedded() {
+        let data = Data::of_the_sources();
+        let text = |path: PathBuf| fs::read_to_string(path).unwrap();
+        let embedded = |path: &str| FILES.iter().find(|(name, _)| *name == path).unwrap().1;
+        assert_eq!(embedded("kernel/guest/init"), text(data.guest("init")));
+        assert_eq!(embedded("kernel/patches/6.1/series"), text(data.series("6.1")));
+        for module in data.modules() {
+            let path = format!("modules/{0}/{0}.c", module.name());
+            assert_eq!(embedded(&format!("kernel/{path}")), text(data.root.join(path)));
+        }
     }
 
     #[test]

@@ -3,7 +3,9 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::Trouble;
+use slablab_host::CacheError;
+
+use crate::console::Trouble;
 
 /// A result of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -86,12 +88,14 @@ pub enum Error {
         log: PathBuf,
     },
     /// A guest that crashed, complained, hung or fell silent.
-    #[error("guest {guest}: {trouble}. Its console: {}", console.display())]
+    #[error("guest {guest}: {trouble}. {}The whole console: {}", indented(last), console.display())]
     Guest {
         /// Which kernel, how many CPUs.
         guest: String,
-        /// What the console showed.
+        /// What went wrong.
         trouble: Trouble,
+        /// The last lines of its console before it went down.
+        last: Vec<String>,
         /// The console's text.
         console: PathBuf,
     },
@@ -105,9 +109,20 @@ pub enum Error {
         /// The text it sent.
         results: PathBuf,
     },
+    /// There is no cache folder that can be trusted.
+    #[error(transparent)]
+    Cache(#[from] CacheError),
     /// Ctrl-C or a request to end.
     #[error("interrupted; whatever was whole is kept, run the same command again to go on")]
     Interrupted,
+}
+
+/// Returns lines that stand by themselves below a message, or nothing where there are none.
+fn indented(lines: &[String]) -> String {
+    if lines.is_empty() {
+        return String::new();
+    }
+    format!("The last lines of its console:\n  {}\n", lines.join("\n  "))
 }
 
 impl Error {

@@ -6,9 +6,13 @@ use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::child::{bound, output};
+use slablab_host::bound;
+
 use crate::cpio::Archive;
-use crate::{Data, Error, Result, tools};
+use crate::data::Data;
+use crate::error::{Error, Result};
+use crate::run::output;
+use crate::tools;
 
 /// Programs that take more than this many bytes are stripped of symbols: a debug build of slablab has 100 MB.
 const STRIP_ABOVE_BYTES: u64 = 8 << 20;
@@ -124,7 +128,7 @@ fn read_stripped(path: &Path) -> Result<Vec<u8>> {
         return read(path);
     }
     let copy = tempfile::NamedTempFile::new().map_err(Error::io("cannot write into", "/tmp"))?;
-    output(bound(tools::program("strip")?).arg("-o").arg(copy.path()).arg(path))?;
+    output("strip", bound(tools::program("strip")?).arg("-o").arg(copy.path()).arg(path))?;
     read(copy.path())
 }
 
@@ -167,6 +171,13 @@ fn parse_ldd(listing: &str) -> std::result::Result<Vec<(String, PathBuf)>, Strin
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    impl Initramfs {
+        /// Returns one without any file.
+        pub(crate) fn empty() -> Self {
+            Self { files: BTreeMap::new() }
+        }
+    }
 
     #[test]
     fn ldd_is_understood() {

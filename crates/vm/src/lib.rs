@@ -4,7 +4,7 @@
 //!
 //! ```text
 //! Source (tarball or folder) --+
-//! Series (kernel/patches)  ----+--> tree --> Workshop::build --> Kernel --+
+//! Series (kernel/patches)  ----+--> tree --> KernelBuilder::build --> Kernel --+
 //! Config (kernel/config)   ---------------------^                         +--> Machine::boot --> Boot
 //! Initramfs (busybox, hackbench, slablab, modules, kernel/guest/init)  ---+
 //! ```
@@ -26,7 +26,9 @@
 //! None; the nearest relatives are `tools/testing/kunit` and virtme-ng.
 #![forbid(unsafe_code)]
 
-mod child;
+mod accel;
+mod boot;
+mod builder;
 mod config;
 mod console;
 mod cpio;
@@ -34,38 +36,33 @@ mod data;
 mod error;
 mod initramfs;
 mod kernel;
-mod key;
 mod machine;
+mod make;
 mod module;
 mod probe;
 mod qemu;
+mod run;
 mod source;
+mod step;
 mod store;
 mod tools;
 mod tree;
 
-pub use child::Interrupt;
+pub use accel::Accel;
+pub use boot::Boot;
+pub use builder::KernelBuilder;
 pub use config::{Config, Fragment};
-pub use console::{Trouble, TroubleKind};
+pub use console::{Trouble, TroubleKind, job_output};
 pub use data::Data;
 pub use error::{Error, Result};
 pub use initramfs::Initramfs;
-pub use kernel::{Kernel, Spec, Workshop};
-pub use key::Key;
-pub use machine::{Boot, Machine};
+pub use kernel::{Kernel, Spec};
+pub use machine::Machine;
 pub use module::Module;
-pub use probe::{Accel, AccelChoice};
+pub use probe::AccelChoice;
+pub use slablab_host::{Interrupt, Key};
 pub use source::Source;
+pub use step::Step;
 pub use store::Store;
-pub use tools::{Need, install, missing};
+pub use tools::{Need, install, missing, packages, require};
 pub use tree::{Series, patch_path};
-
-/// What is being done, for whoever shows progress.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Step<'a> {
-    /// A piece of work begins; how long it takes nobody knows.
-    Begin(&'a str),
-    /// So many of about so many parts are done.
-    Parts(u64, u64),
-}

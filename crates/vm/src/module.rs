@@ -1,12 +1,9 @@
-//! Kernel modules of ours, built out of tree against a built kernel.
+//! The sources of a kernel module of ours.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::child::run_logged;
-use crate::kernel::make;
-use crate::key::Mixer;
-use crate::{Error, Interrupt, Kernel, Result, Step, Store};
+use crate::error::{Error, Result};
 
 /// A folder `NAME` with `NAME.c` and a `Kbuild` file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,50 +43,8 @@ impl Module {
         &self.folder
     }
 
-    /// Returns `NAME.ko` for `kernel`, built when it is not in the store.
-    ///
-    /// # Errors
-    ///
-    /// When it does not compile.
-    pub fn build(
-        &self,
-        kernel: &Kernel,
-        store: &Store,
-        interrupt: &Interrupt,
-        watch: &mut dyn FnMut(Step<'_>),
-    ) -> Result<PathBuf> {
-        let files = self.files()?;
-        let mut mixer = Mixer::new("module");
-        mixer.mix(kernel.key.as_str());
-        for file in &files {
-            mixer.mix(file.file_name().unwrap_or_default().as_encoded_bytes());
-            mixer.mix_file(file).map_err(Error::io("cannot read", file))?;
-        }
-        let key = mixer.key();
-        let object = format!("{}.ko", self.name);
-        let folder = store.get_or_make("modules", &key, interrupt, |partial| {
-            watch(Step::Begin(&format!("building {object} for {}", kernel.spec.name())));
-            for file in &files {
-                let copy = partial.join(file.file_name().unwrap_or_default());
-                fs::copy(file, &copy).map_err(Error::io("cannot write", &copy))?;
-            }
-            let mut place = std::ffi::OsString::from("M=");
-            place.push(partial);
-            let mut command = make(&kernel.tree, &kernel.folder);
-            command.arg(place).arg("modules");
-            run_logged(&mut command, &partial.with_extension("log"), interrupt, || ())
-        })?;
-        let path = folder.join(&object);
-        if !path.is_file() {
-            return Err(Error::Config {
-                place: self.folder.join("Kbuild").display().to_string(),
-                why: format!("does not make {object}. Write: obj-m := {}.o", self.name),
-            });
-        }
-        Ok(path)
-    }
-
-    fn files(&self) -> Result<Vec<PathBuf>> {
+    /// Returns its files, sorted.
+    pub(crate) fn files(&self) -> Result<Vec<PathBuf>> {
         let unreadable = || Error::io("cannot read", &self.folder);
         let mut files = Vec::new();
         for entry in fs::read_dir(&self.folder).map_err(unreadable())? {

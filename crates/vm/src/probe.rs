@@ -8,37 +8,18 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Error, Initramfs, Kernel, Machine, Result, Step, Workshop};
+use slablab_host::{Access, write_whole};
+
+use crate::accel::Accel;
+use crate::builder::KernelBuilder;
+use crate::error::{Error, Result};
+use crate::initramfs::Initramfs;
+use crate::kernel::Kernel;
+use crate::machine::Machine;
+use crate::step::Step;
 
 /// How long a guest that does nothing may take under KVM: a healthy one needs a second.
 const PROBE_LIMIT: Duration = Duration::from_secs(8);
-
-/// What runs the guest's instructions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Accel {
-    /// The processor: times are those of this machine
-    Kvm,
-    /// QEMU's translator: times are emulated, and fit for comparison only
-    Tcg,
-}
-
-impl Accel {
-    /// Returns the name that QEMU has for it.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Kvm => "kvm",
-            Self::Tcg => "tcg",
-        }
-    }
-
-    /// Returns whether times are emulated.
-    #[must_use]
-    pub fn is_emulated(self) -> bool {
-        self == Self::Tcg
-    }
-}
 
 /// Which accelerator was asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,7 +46,7 @@ impl AccelChoice {
     /// Those of the file system, and [`Error::Interrupted`]; that KVM does not work is no error.
     pub fn resolve(
         self,
-        workshop: &Workshop,
+        builder: &KernelBuilder,
         kernel: &Kernel,
         watch: &mut dyn FnMut(Step<'_>),
     ) -> Result<(Accel, String)> {
@@ -76,7 +57,7 @@ impl AccelChoice {
                     return Ok((Accel::Tcg, format!("/dev/kvm: {e}")));
                 }
                 watch(Step::Begin("probing KVM"));
-                let found = kept(workshop).map_or_else(|| probe(workshop, kernel), Ok)?;
+                let found = kept(builder).map_or_else(|| probe(builder, kernel), Ok)?;
                 Ok((found.accel, found.why))
             }
         }
@@ -84,8 +65,8 @@ impl AccelChoice {
 }
 
 /// Returns what an earlier probe found, if this machine was not booted anew since.
-fn kept(workshop: &Workshop) -> Option<Found> {
-    let text = fs::read(workshop.store.root().join("kvm-probe.json")).ok()?;
+fn kept(builder: &KernelBuilder) -> Option<Found> {
+    let text = fs::read(builder.store.root().join("kvm-probe.json")).ok()?;
     let found: Found = serde_json::from_slice(&text).ok()?;
     (found.boot_id == boot_id()?).then_some(found)
 }
@@ -95,13 +76,13 @@ fn boot_id() -> Option<String> {
 }
 
 /// Boots a guest that does nothing under KVM, and keeps what came of it.
-fn probe(workshop: &Workshop, kernel: &Kernel) -> Result<Found> {
-    let root = workshop.store.root();
+fn probe(builder: &KernelBuilder, kernel: &Kernel) -> Result<Found> {
+    let root = builder.store.root();
     let folder = tempfile::tempdir_in(root).map_err(Error::io("cannot write into", root))?;
-    let initramfs = Initramfs::new(&workshop.data, "true\n")?;
+    let initramfs = Initramfs::new(&builder.data, "true\n")?;
     let mut machine = Machine::new(kernel.clone(), 2, initramfs);
     machine.limit = PROBE_LIMIT;
-    let booted = machine.boot(Accel::Kvm, folder.path(), &workshop.interrupt, &mut |_| Ok(()));
+    let booted = machine.boot(Accel::Kvm, folder.path(), &builder.interrupt, &mut |_| Ok(()));
     let (accel, why) = match booted {
         Ok(_) => (Accel::Kvm, "a guest boots under KVM".to_owned()),
         Err(Error::Guest { trouble, .. }) => {
@@ -112,9 +93,6 @@ fn probe(workshop: &Workshop, kernel: &Kernel) -> Result<Found> {
     let found = Found { boot_id: boot_id().unwrap_or_default(), accel, why };
     let path = root.join("kvm-probe.json");
     let json = serde_json::to_vec_pretty(&found).expect("strings");
-    // Two probes at a time: each writes the whole file beside and renames.
-    let beside = folder.path().join("found.json");
-    fs::write(&beside, json).map_err(Error::io("cannot write", &beside))?;
-    fs::rename(&beside, &path).map_err(Error::io("cannot write", &path))?;
+    write_whole(&path, &json, Access::Private).map_err(Error::io("cannot write", &path))?;
     Ok(found)
 }

@@ -5,8 +5,12 @@ use std::fs::File;
 use std::path::Path;
 use std::process::Command;
 
-use crate::child::{Child, bound};
-use crate::{Accel, Error, Machine, Result, tools};
+use slablab_host::{Child, bound};
+
+use crate::accel::Accel;
+use crate::error::{Error, Result};
+use crate::machine::Machine;
+use crate::{run, tools};
 
 /// The files that a guest writes, in the folder of its boot.
 pub(crate) mod files {
@@ -32,7 +36,7 @@ pub(crate) fn start(
     let copy = log.try_clone().map_err(Error::io("cannot write into", folder))?;
     let mut command = bound(tools::program("qemu-system-x86_64")?);
     arguments(&mut command, machine, accel, initrd, folder);
-    Child::start(command.stdout(log).stderr(copy))
+    run::start(command.stdout(log).stderr(copy))
 }
 
 fn arguments(command: &mut Command, machine: &Machine, accel: Accel, initrd: &Path, folder: &Path) {

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 use std::thread;
 
-use slablab_host::{Child, Interrupt, POLL_INTERVAL, program_name};
+use slablab_host::{Child, Interrupt, POLL_INTERVAL};
 
 use crate::error::{Error, Result};
 
@@ -27,9 +27,10 @@ pub(crate) fn start(command: &mut Command) -> Result<Child> {
     })
 }
 
-/// Runs `command` with its output in `log`, calling `tick` several times a second; fails with the log's line
-/// that says why.
+/// Runs `command`, which errors call `program`, with its output in `log`, calling `tick` several times a second;
+/// fails with the log's line that says why.
 pub(crate) fn run_logged(
+    program: &str,
     command: &mut Command,
     log: &Path,
     interrupt: &Interrupt,
@@ -41,10 +42,10 @@ pub(crate) fn run_logged(
         Ok((file, copy))
     };
     let (out, err) = open().map_err(Error::io("cannot write the log", log))?;
-    let program = program_name(command);
     let mut child = start(command.stdout(out).stderr(err))?;
     loop {
-        let ended = child.ended().map_err(Error::io("cannot wait for a program that writes", log))?;
+        let ended =
+            child.ended().map_err(Error::io("cannot wait for a program that writes", log))?;
         if let Some(status) = ended {
             // A terminal sends ctrl-C to the children as well, and they may be faster than our handler.
             check(interrupt)?;
@@ -52,7 +53,7 @@ pub(crate) fn run_logged(
                 return Ok(());
             }
             let why = reason(log).unwrap_or_else(|| status.to_string());
-            return Err(Error::Tool { program, why, log: log.to_owned() });
+            return Err(Error::Tool { program: program.into(), why, log: log.to_owned() });
         }
         if let Err(interrupted) = check(interrupt) {
             child.end();
@@ -63,9 +64,8 @@ pub(crate) fn run_logged(
     }
 }
 
-/// Runs `command` and returns what it printed.
-pub(crate) fn output(command: &mut Command) -> Result<String> {
-    let program = program_name(command);
+/// Runs `command`, which errors call `program`, and returns what it printed.
+pub(crate) fn output(program: &str, command: &mut Command) -> Result<String> {
     let missing = |why: String| Error::Missing {
         programs: format!("{program} ({why})"),
         remedy: "Run `slablab kernel check`".into(),
@@ -109,7 +109,8 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let log = dir.path().join("log");
         let script = "echo fine; echo 'a.c:1: error: no such thing'; echo later; exit 3";
-        let error = run_logged(&mut sh(script), &log, &Interrupt::never(), || ()).unwrap_err();
+        let error =
+            run_logged("echo", &mut sh(script), &log, &Interrupt::never(), || ()).unwrap_err();
         assert!(error.to_string().starts_with("echo: a.c:1: error: no such thing"), "{error}");
     }
 
@@ -119,7 +120,8 @@ mod tests {
         let log = dir.path().join("log");
         let script =
             "echo sleep x; echo 'sleep: bad x'; echo 'make: *** [a] 1'; echo later; exit 2";
-        let error = run_logged(&mut sh(script), &log, &Interrupt::never(), || ()).unwrap_err();
+        let error =
+            run_logged("echo", &mut sh(script), &log, &Interrupt::never(), || ()).unwrap_err();
         assert!(error.to_string().starts_with("echo: sleep: bad x. The whole log"), "{error}");
     }
 
@@ -128,11 +130,16 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let interrupt = Interrupt::never();
         let started = Instant::now();
-        let error =
-            run_logged(&mut sh("exec sleep 60"), &dir.path().join("log"), &interrupt, || {
+        let error = run_logged(
+            "echo",
+            &mut sh("exec sleep 60"),
+            &dir.path().join("log"),
+            &interrupt,
+            || {
                 interrupt.set();
-            })
-            .unwrap_err();
+            },
+        )
+        .unwrap_err();
         assert!(matches!(error, Error::Interrupted));
         assert!(started.elapsed() < Duration::from_secs(30));
     }

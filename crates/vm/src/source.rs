@@ -1,26 +1,38 @@
 //! Where a kernel's source comes from: Debian's tarball, or a folder or tarball of the user's.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, BufRead, BufReader};
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
-use crate::child::{bound, bound_family, run_logged};
-use crate::key::Mixer;
+use slablab_host::{Interrupt, Key, KeyHasher, bound, bound_family};
+
+use crate::error::{Error, Result};
+use crate::run::{output, run_logged};
 use crate::tools::DEBIAN_SOURCE;
-use crate::{Error, Interrupt, Key, Result};
 
 /// A kernel's source, as somebody else made it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Source {
     path: PathBuf,
+    content: OnceLock<Content>,
+}
+
+/// What a source holds, and how to get at it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Content {
+    key: Key,
     form: Form,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 enum Form {
     Tarball,
     Folder,
+    /// A folder whose files are those of this tree object of its Git repository
+    GitTree(String),
 }
 
 impl Source {
@@ -38,7 +50,7 @@ impl Source {
                         .into(),
             });
         }
-        Ok(Self { path: DEBIAN_SOURCE.into(), form: Form::Tarball })
+        Ok(Self { path: DEBIAN_SOURCE.into(), content: OnceLock::new() })
     }
 
     /// Returns the source in the folder or tarball `path`.
@@ -48,9 +60,8 @@ impl Source {
     /// When there is nothing, or a folder that is not Linux's top folder.
     pub fn at(path: &Path) -> Result<Self> {
         let found = fs::canonicalize(path).map_err(Error::io("no such source", path))?;
-        let form = if found.is_dir() { Form::Folder } else { Form::Tarball };
-        let source = Self { path: found, form };
-        if form == Form::Folder {
+        let source = Self { path: found, content: OnceLock::new() };
+        if source.path.is_dir() {
             source.version_of(&source.path)?;
         }
         Ok(source)
@@ -62,36 +73,53 @@ impl Source {
         &self.path
     }
 
-    /// Returns a key of the path and of the names, sizes and times of all files, as `make` would look at them:
-    /// reading them would take minutes, this takes half a second for a folder and nothing for a tarball.
-    pub(crate) fn key(&self) -> Result<Key> {
-        let mut mixer = Mixer::new("source");
-        mixer.mix(self.path.as_os_str().as_encoded_bytes());
-        let mixed = match self.form {
-            Form::Tarball => fs::metadata(&self.path).map(|meta| mix_stamp(&meta, &mut mixer)),
-            Form::Folder => mix_folder(&self.path, &mut mixer),
+    /// Returns a key of the content: Git's own hash of a work tree without changes, else a hash of all files.
+    pub(crate) fn key(&self) -> Result<&Key> {
+        Ok(&self.content()?.key)
+    }
+
+    /// Looks at the content, once.
+    fn content(&self) -> Result<&Content> {
+        if let Some(content) = self.content.get() {
+            return Ok(content);
+        }
+        let mut hasher = KeyHasher::new("source");
+        let (form, hashed) = match self.path.is_dir() {
+            false => (Form::Tarball, hasher.update_file(&self.path)),
+            true => match clean_git_tree(&self.path) {
+                Some(tree) => {
+                    hasher.update(&tree);
+                    (Form::GitTree(tree), Ok(()))
+                }
+                None => (Form::Folder, hash_folder(&self.path, &mut hasher)),
+            },
         };
-        mixed.map_err(Error::io("cannot read the source", &self.path))?;
-        Ok(mixer.key())
+        hashed.map_err(Error::io("cannot read the source", &self.path))?;
+        Ok(self.content.get_or_init(|| Content { key: hasher.finish(), form }))
     }
 
     /// Puts a copy of the source into the folder `into`.
     pub(crate) fn copy_into(&self, into: &Path, interrupt: &Interrupt) -> Result<()> {
-        let mut command = match self.form {
+        let piped = |script: &str, last: &OsStr| {
+            let mut sh = bound_family("sh");
+            sh.arg("-c").arg(script).arg("sh").arg(&self.path).arg(into).arg(last);
+            sh
+        };
+        let mut command = match &self.content()?.form {
             Form::Tarball => {
                 let mut tar = bound("tar");
                 tar.arg("-xf").arg(&self.path).arg("--strip-components=1").arg("-C").arg(into);
                 tar
             }
+            // tar and not cp: it can leave out the history, which is larger than the source.
             Form::Folder => {
-                // tar and not cp: it can leave out the history, which is larger than the source.
-                let mut sh = bound_family("sh");
-                sh.arg("-c").arg(r#"tar -cf - --exclude-vcs -C "$1" . | tar -xf - -C "$2""#);
-                sh.arg("sh").arg(&self.path).arg(into);
-                sh
+                piped(r#"tar -cf - --exclude-vcs -C "$1" . | tar -xf - -C "$2""#, "".as_ref())
+            }
+            Form::GitTree(tree) => {
+                piped(r#"git -C "$1" archive "$3" | tar -xf - -C "$2""#, tree.as_ref())
             }
         };
-        run_logged(&mut command, &into.with_extension("log"), interrupt, || ())?;
+        run_logged("tar", &mut command, &into.with_extension("log"), interrupt, || ())?;
         self.version_of(into).map(|_| ())
     }
 
@@ -132,31 +160,45 @@ impl Version {
     }
 }
 
-/// Mixes in size and time.
-fn mix_stamp(meta: &fs::Metadata, mixer: &mut Mixer) {
-    mixer.mix(meta.len().to_le_bytes());
-    mixer.mix(meta.mtime().to_le_bytes());
-    mixer.mix(meta.mtime_nsec().to_le_bytes());
+/// Returns the tree object that is checked out in `folder`, the top of a work tree, when no file differs from it.
+///
+/// Files that Git ignores may lie there; they are no part of the tree.
+fn clean_git_tree(folder: &Path) -> Option<String> {
+    if !folder.join(".git").exists() {
+        return None;
+    }
+    let git = |arguments: &[&str]| {
+        let mut git = bound("git");
+        // No program that the repository's configuration names is run.
+        git.args(["--no-optional-locks", "-c", "core.fsmonitor=false", "-C"]).arg(folder);
+        output("git", git.args(arguments)).ok()
+    };
+    let changes = git(&["status", "--porcelain", "--untracked-files=normal"])?;
+    let tree = git(&["rev-parse", "--verify", "HEAD^{tree}"])?;
+    changes.is_empty().then(|| tree.trim().to_owned())
 }
 
-/// Mixes in name, size and time of every file under `folder`, in an order of its own.
-fn mix_folder(folder: &Path, mixer: &mut Mixer) -> io::Result<()> {
+/// Adds name, permission to execute and content of every file under `folder`, in the order of their names.
+fn hash_folder(folder: &Path, hasher: &mut KeyHasher) -> io::Result<()> {
     let mut entries: Vec<_> = fs::read_dir(folder)?.collect::<io::Result<_>>()?;
     entries.sort_by_key(fs::DirEntry::file_name);
     for entry in entries {
-        let (name, meta) = (entry.file_name(), entry.metadata()?);
+        let (name, meta, path) = (entry.file_name(), entry.metadata()?, entry.path());
         if name == ".git" {
             continue;
         }
-        mixer.mix(name.as_encoded_bytes());
+        hasher.update(name.as_encoded_bytes());
+        hasher.update([u8::from(meta.permissions().mode() & 0o100 != 0)]);
         if meta.is_dir() {
-            mix_folder(&entry.path(), mixer)?;
-        } else {
-            mix_stamp(&meta, mixer);
+            hash_folder(&path, hasher)?;
+        } else if meta.is_symlink() {
+            hasher.update(fs::read_link(&path)?.as_os_str().as_encoded_bytes());
+        } else if meta.is_file() {
+            hasher.update_file(&path)?;
         }
     }
     // The end of a folder: a file moved from here to the next folder changes the key.
-    mixer.mix("");
+    hasher.update("");
     Ok(())
 }
 
@@ -182,25 +224,67 @@ pub(crate) mod tests {
         assert_eq!(source.version_of(dir.path()).unwrap().series(), "6.1");
     }
 
+    fn key_of(folder: &Path) -> Key {
+        Source::at(folder).unwrap().key().unwrap().clone()
+    }
+
+    fn copy(from: &Path) -> PathBuf {
+        let into = from.with_extension("copy");
+        fs::create_dir(&into).unwrap();
+        Source::at(from).unwrap().copy_into(&into, &Interrupt::never()).unwrap();
+        into
+    }
+
     #[test]
-    fn a_changed_file_is_another_source() {
+    fn a_source_is_known_by_its_content_and_not_by_its_time_or_place() {
         let dir = tempfile::tempdir().unwrap();
-        little_linux(dir.path());
-        let source = Source::at(dir.path()).unwrap();
-        let before = source.key().unwrap();
-        assert_eq!(source.key().unwrap(), before);
-        fs::write(dir.path().join("mm/slab_common.c"), "four").unwrap();
-        assert_ne!(source.key().unwrap(), before);
+        let (one, two) = (dir.path().join("one"), dir.path().join("two"));
+        little_linux(&one);
+        little_linux(&two);
+        let before = key_of(&one);
+        assert_eq!(key_of(&two), before);
+        // As long as before, and with its time: what an edit by a program may leave.
+        let file = one.join("mm/slab_common.c");
+        let time = fs::metadata(&file).unwrap().modified().unwrap();
+        fs::write(&file, "one\nTWO\nthree\n").unwrap();
+        fs::File::options().write(true).open(&file).unwrap().set_modified(time).unwrap();
+        assert_ne!(key_of(&one), before);
+    }
+
+    #[test]
+    fn a_work_tree_without_changes_is_known_by_gits_hash() {
+        let dir = tempfile::tempdir().unwrap();
+        let from = dir.path().join("linux");
+        little_linux(&from);
+        fs::write(from.join(".gitignore"), "*.o\n").unwrap();
+        let git = |arguments: &[&str]| {
+            let name = ["-c", "user.name=x", "-c", "user.email=x@example.org"];
+            output("git", bound("git").arg("-C").arg(&from).args(name).args(arguments)).unwrap()
+        };
+        for arguments in [&["init", "-q"][..], &["add", "."], &["commit", "-q", "-m", "x"]] {
+            git(arguments);
+        }
+        let clean = key_of(&from);
+        let tree = git(&["rev-parse", "HEAD^{tree}"]);
+        assert_eq!(clean_git_tree(&from).as_deref(), Some(tree.trim()));
+        fs::write(from.join("built.o"), "ignored").unwrap();
+        git(&["commit", "-q", "--amend", "-m", "another commit of the same files"]);
+        assert_eq!(key_of(&from), clean);
+        let copied = copy(&from);
+        assert!(copied.join("mm/slab_common.c").is_file());
+        assert!(!copied.join("built.o").exists() && !copied.join(".git").exists());
+        fs::write(from.join("new.c"), "untracked").unwrap();
+        assert_eq!(clean_git_tree(&from), None);
+        assert_ne!(key_of(&from), clean);
     }
 
     #[test]
     fn a_copy_leaves_the_history_behind() {
         let dir = tempfile::tempdir().unwrap();
-        let (from, into) = (dir.path().join("from"), dir.path().join("into"));
+        let from = dir.path().join("from");
         little_linux(&from);
         fs::create_dir_all(from.join(".git/objects")).unwrap();
-        fs::create_dir(&into).unwrap();
-        Source::at(&from).unwrap().copy_into(&into, &Interrupt::never()).unwrap();
+        let into = copy(&from);
         assert!(into.join("mm/slab_common.c").is_file() && !into.join(".git").exists());
     }
 

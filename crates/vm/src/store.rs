@@ -16,13 +16,15 @@
 //! - `KEY.partial` is only touched by the holder of the lock on `KEY.lock`. A second process waits, and
 //!   then finds `KEY`.
 
-use std::env;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
-use crate::{Error, Interrupt, Key, Result};
+use slablab_host::{Interrupt, Key, cache_folder};
+
+use crate::error::{Error, Result};
+use crate::run::check;
 
 /// The cache folder.
 #[derive(Debug, Clone)]
@@ -31,27 +33,19 @@ pub struct Store {
 }
 
 impl Store {
-    /// Returns the store in `root`, which is made when it is not there.
+    /// Returns the store in `root`, which is made when it is not there, or else in the user's cache folder.
     ///
     /// # Errors
     ///
-    /// When the folder cannot be made.
-    pub fn open(root: impl Into<PathBuf>) -> Result<Self> {
-        let root = root.into();
+    /// When the folder cannot be made, or the user's own cannot be trusted.
+    pub fn open(root: Option<&Path>) -> Result<Self> {
+        let root = match root {
+            Some(root) => root.to_owned(),
+            None => cache_folder()?,
+        };
         fs::create_dir_all(&root).map_err(Error::io("cannot make the cache folder", &root))?;
         let root = fs::canonicalize(&root).map_err(Error::io("cannot resolve", &root))?;
         Ok(Self { root })
-    }
-
-    /// Returns where the cache lies unless told otherwise: `$XDG_CACHE_HOME/slablab` or `~/.cache/slablab`.
-    #[must_use]
-    pub fn default_root() -> PathBuf {
-        let home = || env::home_dir().unwrap_or_else(|| "/var/tmp".into()).join(".cache");
-        env::var_os("XDG_CACHE_HOME")
-            .map(PathBuf::from)
-            .filter(|path| path.is_absolute())
-            .unwrap_or_else(home)
-            .join("slablab")
     }
 
     /// Returns the folder.
@@ -95,7 +89,7 @@ impl Store {
         let partial = self.path(kind, key, ".partial");
         fs::create_dir_all(&partial).map_err(Error::io("cannot make the folder", &partial))?;
         make(&partial)?;
-        interrupt.check()?;
+        check(interrupt)?;
         fs::rename(&partial, &whole).map_err(Error::io("cannot rename", &partial))?;
         Ok(whole)
     }
@@ -154,7 +148,7 @@ fn lock(path: &Path, interrupt: &Interrupt) -> Result<File> {
         match file.try_lock() {
             Ok(()) => return Ok(file),
             Err(fs::TryLockError::WouldBlock) => {
-                interrupt.check()?;
+                check(interrupt)?;
                 thread::sleep(Duration::from_millis(200));
             }
             Err(fs::TryLockError::Error(e)) => return Err(Error::io("cannot lock", path)(e)),
@@ -164,13 +158,14 @@ fn lock(path: &Path, interrupt: &Interrupt) -> Result<File> {
 
 #[cfg(test)]
 mod tests {
+    use slablab_host::KeyHasher;
+
     use super::*;
-    use crate::key::Mixer;
 
     fn store() -> (tempfile::TempDir, Store, Key) {
         let dir = tempfile::tempdir().unwrap();
-        let store = Store::open(dir.path()).unwrap();
-        (dir, store, Mixer::new("test").key())
+        let store = Store::open(Some(dir.path())).unwrap();
+        (dir, store, KeyHasher::new("test").finish())
     }
 
     #[test]

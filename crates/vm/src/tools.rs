@@ -3,8 +3,10 @@
 use std::env;
 use std::path::{Path, PathBuf};
 
-use crate::child::{bound, run_logged};
-use crate::{Error, Interrupt, Result};
+use slablab_host::{Interrupt, bound};
+
+use crate::error::{Error, Result};
+use crate::run::run_logged;
 
 /// Something that must be on the machine: where it is looked for, and which package has it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,20 +83,40 @@ pub fn missing(needs: &[&[Need]]) -> Vec<Need> {
     missing
 }
 
+/// Fails unless all of `needs` are met.
+///
+/// # Errors
+///
+/// [`Error::Missing`] with the command that installs the packages.
+pub fn require(needs: &[&[Need]]) -> Result<()> {
+    match missing(needs) {
+        lacking if lacking.is_empty() => Ok(()),
+        lacking => Err(missing_error(&lacking, "")),
+    }
+}
+
+/// Returns the packages of `needs`, sorted, each once.
+#[must_use]
+pub fn packages(needs: &[Need]) -> Vec<&'static str> {
+    let mut packages: Vec<_> = needs.iter().map(|need| need.package).collect();
+    packages.sort_unstable();
+    packages.dedup();
+    packages
+}
+
+fn missing_error(needs: &[Need], why: &str) -> Error {
+    let programs: Vec<_> = needs.iter().map(|need| need.what).collect();
+    let remedy = format!("{why}Run: sudo apt-get install {}", packages(needs).join(" "));
+    Error::Missing { programs: programs.join(", "), remedy }
+}
+
 /// Installs the packages of `needs` with apt-get.
 ///
 /// # Errors
 ///
 /// When this is not a Debian machine, we are not root, or apt-get fails: the message has the command to run.
 pub fn install(needs: &[Need], interrupt: &Interrupt) -> Result<()> {
-    let mut packages: Vec<_> = needs.iter().map(|need| need.package).collect();
-    packages.sort_unstable();
-    packages.dedup();
-    let programs: Vec<_> = needs.iter().map(|need| need.what).collect();
-    let missing = |why: &str| Error::Missing {
-        programs: programs.join(", "),
-        remedy: format!("{why}Run: sudo apt-get install {}", packages.join(" ")),
-    };
+    let missing = |why: &str| missing_error(needs, why);
     if find_program("apt-get").is_none() {
         return Err(missing("This is no Debian machine; install what has them, or on Debian: "));
     }
@@ -105,11 +127,11 @@ pub fn install(needs: &[Need], interrupt: &Interrupt) -> Result<()> {
     let apt = |arguments: &[&str]| {
         let mut command = bound("apt-get");
         command.args(["-y", "-qq"]).args(arguments).env("DEBIAN_FRONTEND", "noninteractive");
-        run_logged(&mut command, log.path(), interrupt, || ())
+        run_logged("apt-get", &mut command, log.path(), interrupt, || ())
     };
     // Another may be installing: a second `slablab`, or a fresh machine that upgrades itself.
     let options = ["install", "--no-install-recommends", "-o", "DPkg::Lock::Timeout=600"];
-    let install = [&options, packages.as_slice()].concat();
+    let install = [&options, packages(needs).as_slice()].concat();
     // The lists of a fresh machine may be stale or absent: one more try with new ones.
     let installed = apt(&install).or_else(|error| match error {
         Error::Interrupted => Err(error),

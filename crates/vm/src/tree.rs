@@ -14,9 +14,14 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::child::{bound, run_logged};
-use crate::key::Mixer;
-use crate::{Data, Error, Interrupt, Key, Result, Source, Step, Store};
+use slablab_host::{Interrupt, Key, KeyHasher, bound};
+
+use crate::data::Data;
+use crate::error::{Error, Result};
+use crate::run::run_logged;
+use crate::source::Source;
+use crate::step::Step;
+use crate::store::Store;
 
 /// Megabytes that a patched tree takes (6.1.192: 1.5 GB).
 const TREE_MIB: u64 = 1800;
@@ -96,7 +101,7 @@ fn apply(
         // No fuzz: a hunk that only nearly fits may land in the wrong function.
         command.args(["-p1", "--forward", "--batch", "--fuzz=0", "--no-backup-if-mismatch", "-d"]);
         command.arg(tree).arg("-i").arg(patch);
-        run_logged(&mut command, &log, interrupt, || ()).map_err(|error| match error {
+        run_logged("patch", &mut command, &log, interrupt, || ()).map_err(|error| match error {
             Error::Tool { .. } => Error::Patch {
                 patch: patch.clone(),
                 named_by: named_by.to_owned(),
@@ -134,7 +139,7 @@ pub(crate) struct Tree {
 
 /// Where trees come from and go to.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Nursery<'a> {
+pub(crate) struct TreeCache<'a> {
     /// The cache
     pub(crate) store: &'a Store,
     /// The series
@@ -143,7 +148,7 @@ pub(crate) struct Nursery<'a> {
     pub(crate) source: &'a Source,
 }
 
-impl Nursery<'_> {
+impl TreeCache<'_> {
     /// Returns the tree of the source with the series that fits and then `further` patches applied, made when
     /// it is not in the store.
     pub(crate) fn prepare(
@@ -162,6 +167,7 @@ impl Nursery<'_> {
             let series = Series::read(self.data, &self.source.version_of(partial)?.series())?;
             let named_by = series.file.display().to_string();
             apply(&series.patches, &named_by, partial, self.source, interrupt)
+                .and_then(|()| let_others_read(partial, interrupt))
                 .inspect_err(|_| remove(partial))
         })?;
         let base = Tree { key, path };
@@ -175,8 +181,9 @@ impl Nursery<'_> {
             watch(Step::Begin("applying the further patches"));
             let mut copy = bound("cp");
             copy.arg("-al").arg(base.path.join(".")).arg(partial);
-            run_logged(&mut copy, &partial.with_extension("log"), interrupt, || ())?;
+            run_logged("cp", &mut copy, &partial.with_extension("log"), interrupt, || ())?;
             apply(further, "the patches asked for", partial, self.source, interrupt)
+                .and_then(|()| let_others_read(partial, interrupt))
                 .inspect_err(|_| remove(partial))
         })?;
         Ok(Tree { key, path })
@@ -199,6 +206,13 @@ fn make_empty(partial: &Path) -> Result<()> {
     fs::create_dir(partial).map_err(Error::io("cannot make", partial))
 }
 
+/// Lets the user read who builds, whatever umask the tree was made under.
+fn let_others_read(tree: &Path, interrupt: &Interrupt) -> Result<()> {
+    let mut chmod = bound("chmod");
+    chmod.args(["-R", "a+rX"]).arg(tree);
+    run_logged("chmod", &mut chmod, &tree.with_extension("log"), interrupt, || ())
+}
+
 /// Removes a tree that cannot be finished, 1.5 GB that nobody will take up again.
 fn remove(partial: &Path) {
     let _ = fs::remove_dir_all(partial);
@@ -206,25 +220,25 @@ fn remove(partial: &Path) {
 
 /// Returns the key of a tree with further patches.
 fn further_key(base: &Key, patches: &[PathBuf]) -> Result<Key> {
-    let mut mixer = Mixer::new("tree with further patches");
-    mixer.mix(base.as_str());
+    let mut hasher = KeyHasher::new("tree with further patches");
+    hasher.update(base.as_str());
     for patch in patches {
-        mixer.mix_file(patch).map_err(Error::io("cannot read the patch", patch))?;
+        hasher.update_file(patch).map_err(Error::io("cannot read the patch", patch))?;
     }
-    Ok(mixer.key())
+    Ok(hasher.finish())
 }
 
 /// Returns the key of a patched tree.
 fn tree_key(data: &Data, source: &Source) -> Result<Key> {
-    let mut mixer = Mixer::new("tree");
-    mixer.mix(source.key()?.as_str());
+    let mut hasher = KeyHasher::new("tree");
+    hasher.update(source.key()?.as_str());
     // Which series fits is only known once the source is unpacked, so the key has all of them.
-    mix_patches(data, &mut mixer)?;
-    Ok(mixer.key())
+    hash_patches(data, &mut hasher)?;
+    Ok(hasher.finish())
 }
 
-/// Mixes in every series and every patch that one names.
-fn mix_patches(data: &Data, mixer: &mut Mixer) -> Result<()> {
+/// Adds every series and every patch that one names.
+fn hash_patches(data: &Data, hasher: &mut KeyHasher) -> Result<()> {
     let root = data.series("").with_file_name("");
     let mut versions: Vec<_> = fs::read_dir(&root)
         .into_iter()
@@ -235,9 +249,9 @@ fn mix_patches(data: &Data, mixer: &mut Mixer) -> Result<()> {
     versions.sort();
     for version in versions {
         let series = Series::read(data, &version)?;
-        mixer.mix(&version);
+        hasher.update(&version);
         for patch in &series.patches {
-            mixer.mix_file(patch).map_err(Error::io("cannot read", patch))?;
+            hasher.update_file(patch).map_err(Error::io("cannot read", patch))?;
         }
     }
     Ok(())
@@ -273,11 +287,11 @@ mod tests {
         }
 
         fn prepare_with(&self, further: &[PathBuf]) -> Result<Tree> {
-            let store = &Store::open(self.dir.path().join("cache")).unwrap();
+            let store = &Store::open(Some(&self.dir.path().join("cache"))).unwrap();
             let data = &Data::at(&self.dir.path().join("kernel")).unwrap();
             let source = &Source::at(&self.dir.path().join("linux")).unwrap();
-            let nursery = Nursery { store, data, source };
-            nursery.prepare(further, &Interrupt::never(), &mut |_| ())
+            let cache = TreeCache { store, data, source };
+            cache.prepare(further, &Interrupt::never(), &mut |_| ())
         }
     }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use slablab_stats::Rng;
-use slablab_vm::{Accel, Initramfs, Kernel, Machine, Workshop};
+use slablab_vm::{Accel, Initramfs, Kernel, KernelBuilder, Machine};
 
 use super::{Options, Recipe, Variant};
 use crate::{Bench, Cell, Error, Observation, Part, Result, Setup};
@@ -15,7 +15,7 @@ use crate::{Bench, Cell, Error, Observation, Part, Result, Setup};
 /// Kernels that are built, and what to run in them.
 struct Boots {
     recipe: Recipe,
-    workshop: Workshop,
+    builder: KernelBuilder,
     kernels: Vec<Kernel>,
     accel: Accel,
     /// Why this accelerator
@@ -36,16 +36,16 @@ pub(crate) fn prepare(
     options: &Options,
     setup: &mut Setup<'_>,
 ) -> Result<Box<dyn Bench>> {
-    let workshop = options.workshop(setup.watch)?;
+    let builder = options.builder()?;
     let kernels = recipe
         .variants
         .iter()
-        .map(|variant| workshop.build(&variant.spec, setup.watch))
+        .map(|variant| builder.build(&variant.spec, setup.watch))
         .collect::<slablab_vm::Result<Vec<Kernel>>>()?;
-    let (accel, why) = options.accel.resolve(&workshop, &kernels[0], setup.watch)?;
+    let (accel, why) = options.accel.resolve(&builder, &kernels[0], setup.watch)?;
     Ok(Box::new(Boots {
         recipe,
-        workshop,
+        builder,
         kernels,
         accel,
         why,
@@ -68,7 +68,7 @@ impl Bench for Boots {
             fs::remove_dir_all(&folder).map_err(Error::io(&folder, "remove what a boot left"))?;
         }
         let mut rows = Vec::new();
-        machine.boot(self.accel, &folder, &self.workshop.interrupt, &mut |row| {
+        machine.boot(self.accel, &folder, &self.builder.interrupt, &mut |row| {
             if row["kind"] == "observation" {
                 rows.push(row.clone());
             }
@@ -102,7 +102,7 @@ impl Boots {
         for load in order {
             job.push_str(&format!("load={load}\n{}", loads[load].script));
         }
-        let mut initramfs = Initramfs::new(&self.workshop.data, &job)?;
+        let mut initramfs = Initramfs::new(&self.builder.data, &job)?;
         tools.iter().try_for_each(|tool| initramfs.tool(tool))?;
         let mut machine = Machine::new(self.kernels[place].clone(), cpus, initramfs);
         machine.memory_mib = *memory_mib;

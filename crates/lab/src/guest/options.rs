@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use slablab_vm::{Accel, AccelChoice, Config, Data, Need, Source, Spec, Step, Workshop};
+use slablab_vm::{Accel, AccelChoice, Config, Data, KernelBuilder, Need, Source, Spec};
 
 use crate::{Error, Request, Result};
 
@@ -92,16 +92,16 @@ impl Options {
         }
     }
 
-    /// Installs what building and booting need and this machine lacks, and returns a workshop that stops on ctrl-C.
+    /// Returns a builder that stops on ctrl-C.
     ///
     /// # Errors
     ///
-    /// If something is missing and cannot be installed, or the cache cannot be written.
-    pub(crate) fn workshop(&self, watch: &mut dyn FnMut(Step<'_>)) -> Result<Workshop> {
+    /// If something that building or booting needs is missing, or the cache cannot be written.
+    pub(crate) fn builder(&self) -> Result<KernelBuilder> {
         let needs = [Need::BUILD, Need::BOOT];
-        let mut workshop =
-            Workshop::open(self.source.as_deref(), self.cache.clone(), &needs, watch)?;
-        workshop.jobs = self.jobs.unwrap_or(workshop.jobs);
-        Ok(workshop)
+        let mut builder =
+            KernelBuilder::open(self.source.as_deref(), self.cache.as_deref(), &needs)?;
+        builder.jobs = self.jobs.unwrap_or(builder.jobs);
+        Ok(builder)
     }
 }

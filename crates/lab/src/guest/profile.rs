@@ -8,7 +8,7 @@ use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use slablab_vm::{Accel, Initramfs, Kernel, Machine, Workshop};
+use slablab_vm::{Accel, Initramfs, Kernel, KernelBuilder, Machine};
 
 use crate::{Error, Result};
 
@@ -41,7 +41,7 @@ pub struct Profile {
 ///
 /// When perf is missing, the guest gets into trouble, or no sample came.
 pub fn profile(
-    workshop: &Workshop,
+    builder: &KernelBuilder,
     kernel: &Kernel,
     cpus: u32,
     load: ProfileLoad,
@@ -56,11 +56,11 @@ pub fn profile(
          perf script -i /tmp/perf.data -F comm,ip,sym > /tmp/stacks\n\
          send stacks.txt /tmp/stacks\n"
     );
-    let mut initramfs = Initramfs::new(&workshop.data, &job)?;
+    let mut initramfs = Initramfs::new(&builder.data, &job)?;
     initramfs.tool("hackbench")?;
     initramfs.tool("perf")?;
     let machine = Machine::new(kernel.clone(), cpus, initramfs);
-    let boot = machine.boot(accel, folder, &workshop.interrupt, &mut |_| Ok(()))?;
+    let boot = machine.boot(accel, folder, &builder.interrupt, &mut |_| Ok(()))?;
     let stacks = boot.files.iter().find(|(name, _)| name == "stacks.txt");
     let empty = || Error::Request(format!("guest {}: perf took no sample", machine.name()));
     let (_, path) = stacks.ok_or_else(empty)?;

@@ -14,7 +14,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use slablab_vm::{Accel, Boot, Initramfs, Kernel, Machine, Workshop};
+use slablab_vm::{Accel, Boot, Initramfs, Kernel, KernelBuilder, Machine};
 
 use crate::{Error, Result};
 
@@ -29,7 +29,7 @@ const BUFFER_MIB: u32 = 96;
 #[derive(Debug, Clone)]
 pub struct Recorder<'a> {
     /// What makes guests
-    pub workshop: &'a Workshop,
+    pub builder: &'a KernelBuilder,
     /// The kernel
     pub kernel: Kernel,
     /// Virtual CPUs
@@ -74,7 +74,7 @@ impl Recorder<'_> {
              send trace.txt /tmp/trace\n",
             self.load
         );
-        let mut machine = self.machine(Initramfs::new(&self.workshop.data, &job)?)?;
+        let mut machine = self.machine(Initramfs::new(&self.builder.data, &job)?)?;
         // Text has pointers hashed, and all of them alike until there is entropy.
         machine.arguments.extend([
             format!("trace_event={EVENTS}"),
@@ -101,7 +101,7 @@ impl Recorder<'_> {
              tail -n 1 /tmp/recorder\n\
              send trace.parquet /tmp/trace.parquet\n"
         );
-        let mut initramfs = Initramfs::new(&self.workshop.data, &job)?;
+        let mut initramfs = Initramfs::new(&self.builder.data, &job)?;
         initramfs.program("slablab", slablab)?;
         self.boot(&self.machine(initramfs)?, "trace.parquet", folder)
     }
@@ -115,7 +115,7 @@ impl Recorder<'_> {
     }
 
     fn boot(&self, machine: &Machine, trace: &str, folder: &Path) -> Result<Recording> {
-        let boot = machine.boot(self.accel, folder, &self.workshop.interrupt, &mut |_| Ok(()))?;
+        let boot = machine.boot(self.accel, folder, &self.builder.interrupt, &mut |_| Ok(()))?;
         let slabs = boot.rows_of("slabs").next();
         let kb = |key: &str| slabs.and_then(|row| row[key].as_u64());
         let missing = || Error::Request(format!("guest {}: no slabs came back", machine.name()));

@@ -8,9 +8,9 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use serde::Serialize;
 use serde_json::Value;
-use slablab_vm::{Data, Initramfs, Kernel, Machine, Need, Workshop};
+use slablab_vm::{Data, Initramfs, Kernel, KernelBuilder, Machine, Need, job_output};
 
-use super::options::{GuestArgs, SpecArgs, WorkshopArgs};
+use super::options::{BuilderArgs, GuestArgs, SpecArgs};
 use crate::cli::OutputArgs;
 use crate::output::{self, Cell, Column, Page, Report, Table};
 use crate::progress::{Progress, StepBar};
@@ -58,7 +58,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     spec: SpecArgs,
     #[command(flatten)]
-    workshop: WorkshopArgs,
+    builder: BuilderArgs,
 }
 
 #[derive(Serialize)]
@@ -105,11 +105,11 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     args.modules.iter().try_for_each(|name| data.module(name).map(|_| ()))?;
     let job = job(args)?;
     let mut bar = StepBar::default();
-    let workshop = args.workshop.open(&[Need::BUILD, Need::BOOT], &mut bar)?;
+    let builder = args.builder.open(&[Need::BUILD, Need::BOOT], &mut bar)?;
     let spec = args.spec.spec(&args.allocator);
-    let kernel = workshop.build(&spec, &mut |step| bar.show(&step))?;
-    let initramfs = initramfs(args, &workshop, &kernel, &job, &mut bar)?;
-    let (accel, accel_why) = args.guest.accel.resolve(&workshop, &kernel, &mut bar)?;
+    let kernel = builder.build(&spec, &mut |step| bar.show(&step))?;
+    let initramfs = initramfs(args, &builder, &kernel, &job, &mut bar)?;
+    let (accel, accel_why) = args.guest.accel.resolve(&builder, &kernel, &mut bar)?;
     bar.clear();
     let mut machine = Machine::new(kernel, args.guest.cpus, initramfs);
     machine.memory_mib = args.memory;
@@ -122,7 +122,7 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
         None => tempfile::Builder::new().prefix("slablab-boot-").tempdir()?.keep(),
     };
     let progress = Progress::spinner(&format!("{} under {}", machine.name(), accel.name()));
-    let boot = machine.boot(accel, &kept, &workshop.interrupt, &mut |_| Ok(()))?;
+    let boot = machine.boot(accel, &kept, &builder.interrupt, &mut |_| Ok(()))?;
     drop(progress);
     let booted = Booted {
         kernel: machine.name(),
@@ -155,12 +155,12 @@ fn job(args: &Args) -> Result<String> {
 
 fn initramfs(
     args: &Args,
-    workshop: &Workshop,
+    builder: &KernelBuilder,
     kernel: &Kernel,
     job: &str,
     bar: &mut StepBar,
 ) -> Result<Initramfs> {
-    let mut initramfs = Initramfs::new(&workshop.data, job)?;
+    let mut initramfs = Initramfs::new(&builder.data, job)?;
     initramfs.tool("hackbench")?;
     for program in &args.programs {
         match Path::new(program).file_name().and_then(|name| name.to_str()) {
@@ -173,32 +173,10 @@ fn initramfs(
         initramfs.file(&format!("lib/modules/{name}"), &path);
     }
     for name in &args.modules {
-        let module = workshop.data.module(name)?;
+        let module = builder.data.module(name)?;
         let show = &mut |step: slablab_vm::Step<'_>| bar.show(&step);
-        let path = module.build(kernel, &workshop.store, &workshop.interrupt, show)?;
+        let path = builder.build_module(&module, kernel, show)?;
         initramfs.file(&format!("lib/modules/{name}.ko"), &path);
     }
     Ok(initramfs)
-}
-
-/// Returns what the console shows after the kernel handed over to init and before it went down.
-fn job_output(console: &[u8]) -> String {
-    let text = String::from_utf8_lossy(console);
-    let begin = text.find("as init process").and_then(|at| Some(at + text[at..].find('\n')? + 1));
-    let tail = &text[begin.unwrap_or(0)..];
-    let is_end = |line: &&str| line.contains("reboot: ") || line.contains("ACPI: PM: Preparing");
-    let lines = tail.lines().map(|line| line.trim_end_matches('\r')).filter(|line| !is_end(line));
-    lines.collect::<Vec<_>>().join("\n")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_jobs_words_are_cut_out_of_the_console() {
-        let console = b"[ 0.1] boot\r\n[ 0.2] Run /init as init process\r\nhello\r\n[ 0.3] x\r\n\
-            [ 0.4] ACPI: PM: Preparing to enter system sleep state S5\r\n[ 0.5] reboot: machine restart\r\n";
-        assert_eq!(job_output(console), "hello\n[ 0.3] x");
-    }
 }

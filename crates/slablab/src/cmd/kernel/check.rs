@@ -2,11 +2,11 @@
 
 use std::process::ExitCode;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use serde::Serialize;
 use slablab_vm::{Interrupt, Need, Spec, install, missing};
 
-use super::options::{AccelArg, WorkshopArgs};
+use super::options::{AccelArg, BuilderArgs};
 use crate::cli::OutputArgs;
 use crate::output::{self, Cell, Column, Page, Report, Table};
 use crate::progress::StepBar;
@@ -18,7 +18,7 @@ pub(crate) struct Args {
     #[arg(long)]
     install: bool,
     #[command(flatten)]
-    workshop: WorkshopArgs,
+    builder: BuilderArgs,
 }
 
 #[derive(Serialize)]
@@ -75,8 +75,8 @@ impl Report for Checked {
 
 /// Runs `slablab kernel check`; status 1 when something is missing.
 pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
-    let interrupt = Interrupt::on_signals()?;
-    let needs = args.workshop.needs(&[Need::BUILD, Need::BOOT, Need::PROFILE]);
+    let interrupt = Interrupt::on_signals().context("cannot handle signals")?;
+    let needs = args.builder.needs(&[Need::BUILD, Need::BOOT, Need::PROFILE]);
     let lacking = missing(&needs);
     if args.install && !lacking.is_empty() {
         install(&lacking, &interrupt)?;
@@ -99,11 +99,11 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
 
 /// Returns which accelerator guests get, and why; a probe needs a kernel, which is not built for it.
 fn accel(args: &Args, interrupt: Interrupt) -> Result<(Option<String>, String)> {
-    let workshop = args.workshop.workshop(interrupt)?;
-    for allocator in workshop.data.allocators() {
-        if let Some(kernel) = workshop.find(&Spec::plain(&allocator))? {
+    let builder = args.builder.builder(interrupt)?;
+    for allocator in builder.data.allocators() {
+        if let Some(kernel) = builder.find(&Spec::plain(&allocator))? {
             let mut bar = StepBar::default();
-            let (accel, why) = AccelArg::Auto.resolve(&workshop, &kernel, &mut bar)?;
+            let (accel, why) = AccelArg::Auto.resolve(&builder, &kernel, &mut bar)?;
             return Ok((Some(accel.name().into()), why));
         }
     }

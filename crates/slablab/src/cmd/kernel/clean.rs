@@ -6,7 +6,7 @@ use anyhow::Result;
 use serde::Serialize;
 use slablab_vm::{Data, Interrupt, Spec};
 
-use super::options::WorkshopArgs;
+use super::options::BuilderArgs;
 use super::predict;
 use crate::cli::OutputArgs;
 use crate::output::{self, Cell, Column, Page, Report, Table};
@@ -18,7 +18,7 @@ pub(crate) struct Args {
     #[arg(long)]
     all: bool,
     #[command(flatten)]
-    workshop: WorkshopArgs,
+    builder: BuilderArgs,
 }
 
 #[derive(Serialize)]
@@ -45,13 +45,13 @@ impl Report for Cleaned {
 
 /// Runs `slablab kernel clean`.
 pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
-    let store = args.workshop.store()?;
+    let store = args.builder.store()?;
     let mut keep = Vec::new();
     if !args.all {
-        let workshop = args.workshop.workshop(Interrupt::on_signals()?)?;
-        for spec in needed(&workshop.data) {
-            keep.extend(workshop.find(&spec)?.map(|kernel| kernel.folder));
-            keep.extend(workshop.tree(&spec.patches)?);
+        let builder = args.builder.builder(Interrupt::never())?;
+        for spec in needed(&builder.data) {
+            keep.extend(builder.find(&spec)?.map(|kernel| kernel.folder));
+            keep.extend(builder.tree(&spec.patches)?);
         }
     }
     let removed = store.clean(&keep)?;

@@ -5,9 +5,9 @@ use std::process::ExitCode;
 use anyhow::Result;
 use serde::Serialize;
 use slablab_lab::{Engine, Experiment, experiments};
-use slablab_vm::{Data, Interrupt, Series, Source, Spec, Workshop};
+use slablab_vm::{Data, Interrupt, KernelBuilder, Series, Source, Spec};
 
-use super::options::WorkshopArgs;
+use super::options::BuilderArgs;
 use crate::cli::OutputArgs;
 use crate::output::{self, Cell, Column, Page, Report, Table};
 
@@ -15,7 +15,7 @@ use crate::output::{self, Cell, Column, Page, Report, Table};
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
     #[command(flatten)]
-    workshop: WorkshopArgs,
+    builder: BuilderArgs,
 }
 
 #[derive(Serialize)]
@@ -106,15 +106,15 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
 
 /// Returns the kernels, and which are built; without source or compiler none is.
 fn kernels(args: &Args, data: &Data) -> Result<Vec<KernelRow>> {
-    let workshop = match (&args.workshop.source, Source::debian()) {
+    let builder = match (&args.builder.source, Source::debian()) {
         (None, Err(_)) => None,
-        _ => Some(args.workshop.workshop(Interrupt::never())?),
+        _ => Some(args.builder.builder(Interrupt::never())?),
     };
-    let find = |workshop: &Workshop, allocator: &str| workshop.find(&Spec::plain(allocator));
+    let find = |builder: &KernelBuilder, allocator: &str| builder.find(&Spec::plain(allocator));
     let mut rows = Vec::new();
     for allocator in data.allocators() {
-        let kernel = match &workshop {
-            Some(workshop) => find(workshop, &allocator)?,
+        let kernel = match &builder {
+            Some(builder) => find(builder, &allocator)?,
             None => None,
         };
         rows.push(KernelRow {

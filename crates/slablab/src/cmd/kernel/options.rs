@@ -2,17 +2,18 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
 use slablab_vm::{
-    Accel, AccelChoice, Config, Data, Interrupt, Kernel, Need, Source, Spec, Store, Workshop,
+    Accel, AccelChoice, Config, Data, Interrupt, Kernel, KernelBuilder, Need, Source, Spec, Step,
+    Store, install, missing, packages,
 };
 
 use crate::progress::StepBar;
 
 /// Where kernels come from and go to.
 #[derive(Args, Debug, Clone)]
-pub(crate) struct WorkshopArgs {
+pub(crate) struct BuilderArgs {
     /// Linux to build: a folder or a tarball [default: Debian's linux-source-6.1]
     #[arg(long, value_name = "PATH")]
     pub(crate) source: Option<PathBuf>,
@@ -22,6 +23,9 @@ pub(crate) struct WorkshopArgs {
     /// Compilers at a time [default: one for each processor]
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) jobs: Option<u16>,
+    /// First install the packages that are missing, with apt-get (as root)
+    #[arg(short, long)]
+    yes: bool,
 }
 
 /// Which kernel.
@@ -67,31 +71,35 @@ pub(crate) struct KernelsArgs {
     #[command(flatten)]
     spec: SpecArgs,
     #[command(flatten)]
-    workshop: WorkshopArgs,
+    builder: BuilderArgs,
 }
 
 impl KernelsArgs {
-    /// Installs what `steps` need and this machine lacks, and returns the kernels, built where they are not there yet.
+    /// Returns the kernels, built where they are not there yet, once the machine has what `steps` need.
     pub(crate) fn build(
         &self,
-        steps: &[&[Need]],
+        steps: &[&'static [Need]],
         bar: &mut StepBar,
-    ) -> Result<(Workshop, Vec<Kernel>)> {
+    ) -> Result<(KernelBuilder, Vec<Kernel>)> {
         let data = Data::find()?;
         let allocators = allocators(&self.allocators, &data);
         self.spec.check(&data, &allocators)?;
-        let workshop = self.workshop.open(steps, bar)?;
+        let builder = self.builder.open(steps, bar)?;
         let specs: Vec<_> = allocators.iter().map(|name| self.spec.spec(name)).collect();
-        let kernels = build(&workshop, &specs, bar)?;
-        Ok((workshop, kernels))
+        let kernels = build(&builder, &specs, bar)?;
+        Ok((builder, kernels))
     }
 }
 
 /// Builds kernels, or finds them in the cache.
-pub(crate) fn build(workshop: &Workshop, specs: &[Spec], bar: &mut StepBar) -> Result<Vec<Kernel>> {
+pub(crate) fn build(
+    builder: &KernelBuilder,
+    specs: &[Spec],
+    bar: &mut StepBar,
+) -> Result<Vec<Kernel>> {
     let mut kernels = Vec::new();
     for spec in specs {
-        kernels.push(workshop.build(spec, &mut |step| bar.show(&step))?);
+        kernels.push(builder.build(spec, &mut |step| bar.show(&step))?);
     }
     Ok(kernels)
 }
@@ -133,19 +141,19 @@ impl AccelArg {
     /// Returns the accelerator, and why it is that one; a probe of KVM boots `kernel`.
     pub(crate) fn resolve(
         self,
-        workshop: &Workshop,
+        builder: &KernelBuilder,
         kernel: &Kernel,
         bar: &mut StepBar,
     ) -> Result<(Accel, String)> {
         let choice = AccelChoice::from(self);
-        Ok(choice.resolve(workshop, kernel, &mut |step| bar.show(&step))?)
+        Ok(choice.resolve(builder, kernel, &mut |step| bar.show(&step))?)
     }
 }
 
-impl WorkshopArgs {
+impl BuilderArgs {
     /// Returns the store.
     pub(crate) fn store(&self) -> Result<Store> {
-        Ok(Store::open(self.cache.clone().unwrap_or_else(Store::default_root))?)
+        Ok(Store::open(self.cache.as_deref())?)
     }
 
     /// Returns the source; Debian's must be installed.
@@ -165,24 +173,44 @@ impl WorkshopArgs {
         needs
     }
 
-    /// Installs what `steps` need and this machine lacks, and returns a workshop that stops on ctrl-C.
-    pub(crate) fn open(&self, steps: &[&[Need]], bar: &mut StepBar) -> Result<Workshop> {
-        let source = self.source.as_deref();
-        let mut workshop =
-            Workshop::open(source, self.cache.clone(), steps, &mut |step| bar.show(&step))?;
-        self.set_jobs(&mut workshop);
-        Ok(workshop)
+    /// Installs what `steps` need and this machine lacks, if `--yes` was given.
+    pub(crate) fn install(&self, steps: &[&'static [Need]], bar: &mut StepBar) -> Result<()> {
+        let lacking = missing(&self.needs(steps));
+        if self.yes && !lacking.is_empty() {
+            let what = format!("installing {} with apt-get", packages(&lacking).join(", "));
+            bar.show(&Step::Note(&what));
+            bar.show(&Step::Begin(&what));
+            let interrupt = Interrupt::on_signals().context("cannot handle signals")?;
+            install(&lacking, &interrupt)?;
+        }
+        Ok(())
     }
 
-    /// Returns a workshop without looking at what the machine lacks.
-    pub(crate) fn workshop(&self, interrupt: Interrupt) -> Result<Workshop> {
-        let mut workshop = Workshop::new(Data::find()?, self.source()?, self.store()?, interrupt);
-        self.set_jobs(&mut workshop);
-        Ok(workshop)
+    /// Returns a builder that stops on ctrl-C; what is missing is installed if `--yes` was given.
+    pub(crate) fn open(
+        &self,
+        steps: &[&'static [Need]],
+        bar: &mut StepBar,
+    ) -> Result<KernelBuilder> {
+        // A source that is none is said before anything is installed.
+        self.source.as_deref().map(Source::at).transpose()?;
+        self.install(steps, bar)?;
+        let mut builder =
+            KernelBuilder::open(self.source.as_deref(), self.cache.as_deref(), steps)?;
+        self.set_jobs(&mut builder);
+        Ok(builder)
     }
 
-    fn set_jobs(&self, workshop: &mut Workshop) {
-        workshop.jobs = self.jobs.map_or(workshop.jobs, usize::from);
+    /// Returns a builder without looking at what the machine lacks.
+    pub(crate) fn builder(&self, interrupt: Interrupt) -> Result<KernelBuilder> {
+        let mut builder =
+            KernelBuilder::new(Data::find()?, self.source()?, self.store()?, interrupt);
+        self.set_jobs(&mut builder);
+        Ok(builder)
+    }
+
+    fn set_jobs(&self, builder: &mut KernelBuilder) {
+        builder.jobs = self.jobs.map_or(builder.jobs, usize::from);
     }
 }
 

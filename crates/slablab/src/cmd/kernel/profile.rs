@@ -73,8 +73,8 @@ impl Report for Profiled {
 pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     let mut bar = StepBar::default();
     let steps = [Need::BUILD, Need::BOOT, Need::PROFILE];
-    let (workshop, kernels) = args.kernels.build(&steps, &mut bar)?;
-    let (accel, _) = args.guest.accel.resolve(&workshop, &kernels[0], &mut bar)?;
+    let (builder, kernels) = args.kernels.build(&steps, &mut bar)?;
+    let (accel, _) = args.guest.accel.resolve(&builder, &kernels[0], &mut bar)?;
     bar.clear();
     let cpus = args.guest.cpus;
     fs::create_dir_all(&args.output)
@@ -85,7 +85,7 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
         let _progress = Progress::spinner(&format!("{name} under {}", accel.name()));
         let load = ProfileLoad { groups: args.groups, loops: args.loops };
         let folder = args.output.join(&name);
-        let profile = profile(&workshop, kernel, cpus, load, accel, &folder)?;
+        let profile = profile(&builder, kernel, cpus, load, accel, &folder)?;
         let title = format!("{name} {}, {cpus} CPUs, {}", kernel.release(), accel.name());
         let how = format!(
             "perf record -e cpu-clock:k -a -g, hackbench -g {} -l {}",

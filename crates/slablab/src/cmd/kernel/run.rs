@@ -10,10 +10,12 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::{Subcommand, ValueEnum};
 use slablab_lab::{Engine, Scale};
+use slablab_vm::{Data, Need};
 
-use super::options::{AccelArg, SpecArgs, WorkshopArgs};
+use super::options::{AccelArg, BuilderArgs, SpecArgs, allocators};
 use crate::cli::OutputArgs;
 use crate::cmd::lab::run::{Job, measure};
+use crate::progress::StepBar;
 
 /// Run an experiment: build, boot, measure, compare
 #[derive(clap::Args, Debug)]
@@ -118,7 +120,7 @@ struct Common {
     #[command(flatten)]
     spec: SpecArgs,
     #[command(flatten)]
-    workshop: WorkshopArgs,
+    builder: BuilderArgs,
 }
 
 /// Parameters of an experiment, as they come together.
@@ -140,6 +142,7 @@ impl Params {
 
 /// Runs `slablab kernel run`.
 pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
+    let data = Data::find()?;
     let mut params = Params::default();
     let (name, common) = match &args.experiment {
         Which::Hackbench(args) => {
@@ -159,15 +162,25 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
             ("kprobes", &args.common)
         }
     };
+    // Wrong names are said before anything is installed.
+    let allocators = match &args.experiment {
+        Which::Hackbench(args) => allocators(&args.allocators, &data),
+        Which::AuditCache(AuditCache { allocator, .. })
+        | Which::Kprobes(Kprobes { allocator, .. }) => {
+            vec![allocator.clone()]
+        }
+    };
+    common.spec.check(&data, &allocators)?;
+    common.builder.install(&[Need::BUILD, Need::BOOT], &mut StepBar::default())?;
     let path = |path: &Option<PathBuf>| path.as_ref().map(|path| path.display().to_string());
     params.list("cpus", &common.cpus);
     params.list("flavour", &common.spec.flavours);
     params.set("config", path(&common.spec.config));
     let patches: Vec<_> = common.spec.patches.iter().map(|path| path.display()).collect();
     params.list("patch", &patches);
-    params.set("source", path(&common.workshop.source));
-    params.set("cache", path(&common.workshop.cache));
-    params.set("jobs", common.workshop.jobs);
+    params.set("source", path(&common.builder.source));
+    params.set("cache", path(&common.builder.cache));
+    params.set("jobs", common.builder.jobs);
     params.set("silence", Some(common.silence));
     params.set("accel", common.accel.to_possible_value().map(|value| value.get_name().to_owned()));
     let job = Job {

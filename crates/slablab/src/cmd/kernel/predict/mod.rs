@@ -15,9 +15,9 @@ use clap::Subcommand;
 use serde::Serialize;
 use slablab_lab::guest::{Recorder, Recording};
 use slablab_trace::{ImportOptions, SlabSnapshot, TraceReader};
-use slablab_vm::{Accel, Data, Kernel, Need, Spec, Workshop};
+use slablab_vm::{Accel, Data, Kernel, KernelBuilder, Need, Spec};
 
-use super::options::{self, AccelArg, WorkshopArgs};
+use super::options::{self, AccelArg, BuilderArgs};
 use crate::cli::OutputArgs;
 use crate::output::{self, Cell, Column, Page, Report, Table};
 use crate::progress::{Progress, StepBar};
@@ -64,7 +64,7 @@ struct Common {
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
     #[command(flatten)]
-    workshop: WorkshopArgs,
+    builder: BuilderArgs,
 }
 
 /// Returns the kernels that no other command builds.
@@ -84,7 +84,7 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
 
 /// What a case works with: kernels get built in it, guests boot and record in it.
 struct Site {
-    workshop: Workshop,
+    builder: KernelBuilder,
     accel: Accel,
     folder: PathBuf,
 }
@@ -104,18 +104,18 @@ impl Site {
     fn open(common: &Common, case: &str, specs: &[Spec]) -> Result<(Self, Vec<Kernel>)> {
         let folder = options::results_folder(common.output.as_deref(), &format!("predict-{case}"))?;
         let mut bar = StepBar::default();
-        let workshop = common.workshop.open(&[Need::BUILD, Need::BOOT], &mut bar)?;
-        let kernels = options::build(&workshop, specs, &mut bar)?;
-        let (accel, _) = common.accel.resolve(&workshop, &kernels[0], &mut bar)?;
+        let builder = common.builder.open(&[Need::BUILD, Need::BOOT], &mut bar)?;
+        let kernels = options::build(&builder, specs, &mut bar)?;
+        let (accel, _) = common.accel.resolve(&builder, &kernels[0], &mut bar)?;
         bar.clear();
-        Ok((Self { workshop, accel, folder }, kernels))
+        Ok((Self { builder, accel, folder }, kernels))
     }
 
     /// Boots a guest that records itself.
     fn record(&self, boot: &Boot<'_>) -> Result<Recording> {
         let _progress = Progress::spinner(&format!("{} under {}", boot.name, self.accel.name()));
         let recorder = Recorder {
-            workshop: &self.workshop,
+            builder: &self.builder,
             kernel: boot.kernel.clone(),
             cpus: boot.cpus,
             arguments: boot.arguments.iter().map(|&argument| argument.to_owned()).collect(),

@@ -92,7 +92,7 @@ pub(super) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
 
 /// Returns the kernel's log of a guest that ran all modules, with a line `RUN i` before each.
 fn guest(site: &Site, kernel: &Kernel) -> Result<String> {
-    let workshop = &site.workshop;
+    let builder = &site.builder;
     let mut job = String::new();
     for (i, (module, params)) in RUNS.into_iter().enumerate() {
         // Some refuse to stay: they are done when init is.
@@ -103,22 +103,21 @@ fn guest(site: &Site, kernel: &Kernel) -> Result<String> {
         ));
     }
     job.push_str("dmesg > /tmp/dmesg\nsend dmesg.txt /tmp/dmesg\n");
-    let mut initramfs = Initramfs::new(&workshop.data, &job)?;
+    let mut initramfs = Initramfs::new(&builder.data, &job)?;
     for (module, _) in RUNS {
-        let built = workshop.data.module(module)?.build(
-            kernel,
-            &workshop.store,
-            &workshop.interrupt,
-            &mut |_| (),
-        )?;
+        let module_of = builder.data.module(module)?;
+        let built = builder.build_module(&module_of, kernel, &mut |_| ())?;
         initramfs.file(&format!("lib/modules/{module}.ko"), &built);
     }
     let mut machine = Machine::new(kernel.clone(), CPUS, initramfs);
     machine.arguments.push("slab_nomerge".into());
     let _progress = Progress::spinner(&format!("modules under {}", site.accel.name()));
-    let boot =
-        machine
-            .boot(site.accel, &site.folder.join("guest"), &workshop.interrupt, &mut |_| Ok(()))?;
+    let boot = machine.boot(
+        site.accel,
+        &site.folder.join("guest"),
+        &builder.interrupt,
+        &mut |_| Ok(()),
+    )?;
     let (_, path) = boot.files.first().context("the guest sent no log")?;
     Ok(std::fs::read_to_string(path)?)
 }
@@ -133,7 +132,7 @@ fn section(log: &str, i: usize) -> &str {
 
 /// Returns what `slablab insmod` prints.
 fn user(site: &Site, module: &str, params: &str, allocator: &str) -> Result<String> {
-    let folder = site.workshop.data.module(module)?.folder().to_owned();
+    let folder = site.builder.data.module(module)?.folder().to_owned();
     let out = Command::new(env::current_exe()?)
         .arg("insmod")
         .arg(folder)
