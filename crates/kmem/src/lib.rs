@@ -35,8 +35,10 @@ extern crate std;
 
 mod backend;
 mod cache;
+mod check;
 mod cpu;
 mod error;
+mod front;
 mod gfp;
 mod ids;
 mod machine;
@@ -45,29 +47,32 @@ mod page;
 mod pool;
 #[allow(unsafe_code)]
 mod raw;
+mod stats;
 mod vmalloc;
 
 #[cfg(all(test, not(loom)))]
 mod tests;
 
 pub use backend::{Backend, BackendKind, Slab, Slmb, Slob, Slub, WithBackend};
+pub use cache::findings::{Finding, FindingKind};
+pub use cache::paths::{PathCounts, Stat};
+pub use cache::setup::{CheckLevel, Merging};
 pub use cache::{
     CacheArgs, Ctor, Geometry, KmallocConfig, KmallocType, SlabFlags, Tunables, geometry,
 };
+pub use check::Balance;
 pub use error::Error;
+pub use front::cpu::Cpu;
+pub use front::cpuset::CpuSet;
 pub use gfp::Gfp;
 pub use ids::{
     CACHE_LINE, CacheId, CpuId, NodeId, ObjPtr, Order, PAGE_SHIFT, PAGE_SIZE, Pfn, Site,
 };
 pub use machine::Machine;
-pub use machine::builder::{CheckLevel, MachineBuilder, MemorySource, Merging};
-pub use machine::cpu::Cpu;
-pub use machine::cpuset::CpuSet;
-pub use machine::findings::{Finding, FindingKind};
-pub use machine::stats::{CacheStats, Gauges, PathCounts, Stat};
-pub use machine::validate::Balance;
+pub use machine::builder::{MachineBuilder, MemorySource};
 #[cfg(feature = "std")]
 pub use pool::{Cache, ConstructedCache, Object, OutOfMemory, Pool, PoolCpu};
 #[cfg(feature = "std")]
 pub use raw::lock::lock_wait_ns;
+pub use stats::{CacheStats, Gauges};
 pub use vmalloc::{VmArea, VmPtr};

@@ -1,16 +1,17 @@
 //! What a backend does: the seam between the slab front and the allocators.
 
+use alloc::string::String;
 use core::fmt::Debug;
 
 use crate::cache::args::CacheArgs;
+use crate::cache::core::Core;
+use crate::cache::cx::Cx;
 use crate::cache::geometry::ObjectLayout;
+use crate::cache::paths::OpCounts;
 use crate::cache::table::Cache;
 use crate::error::Error;
 use crate::gfp::Gfp;
 use crate::ids::{CacheId, NodeId, ObjPtr, Order, Pfn, Site};
-use crate::machine::core::{Core, Cx};
-use crate::machine::stats::OpCounts;
-use crate::machine::validate::Audit;
 use crate::raw::arena::Arena;
 
 /// Where an allocation should come from: flags, node, call site.
@@ -63,6 +64,27 @@ pub struct Plan {
     /// Objects in a slab of the usual order.
     pub objects: u32,
 }
+
+/// What a walk over a backend's lists comes upon.
+#[derive(Debug)]
+pub enum Held {
+    /// A slab on a list of the cache.
+    Slab(Pfn),
+    /// Free objects of the cache.
+    Free(u64),
+    /// Bytes of a slab that hold the backend's own data, not an object or slack.
+    Metadata(u64),
+    /// A page that serves objects of any cache.
+    Page(Pfn),
+    /// Bytes that are held outside any cache.
+    #[allow(missing_docs, reason = "as in the balance")]
+    Bytes { held: u64, live: u64, free: u64, metadata: u64 },
+    /// Something wrong, in words.
+    Wrong(String),
+}
+
+/// Gets what a walk comes upon.
+pub(crate) type Visit<'a> = &'a mut dyn FnMut(Held);
 
 /// The operations of a backend. Callers hold the CPU that `cx` names.
 pub trait Ops: Debug + Send + Sync + Sized + 'static {
@@ -121,7 +143,7 @@ pub trait Ops: Debug + Send + Sync + Sized + 'static {
     fn set_carved_size(&self, _arena: &Arena, _obj: ObjPtr, _size: u64) {}
 
     /// Walks what the backend holds outside any cache.
-    fn audit_shared(&self, _core: &Core, _audit: &mut Audit) {}
+    fn walk_shared(&self, _core: &Core, _visit: Visit<'_>) {}
 
     /// Tells whether a CPU holds a part of a cache, by its cell of CPUs times caches.
     fn holds(&self, _cell: usize) -> bool {
@@ -138,5 +160,5 @@ pub trait Ops: Debug + Send + Sync + Sized + 'static {
     fn tick(&self, _cx: &Cx<'_>, _now_ns: u64) {}
 
     /// Walks everything the backend holds of a cache.
-    fn audit(&self, core: &Core, cache: &Cache, audit: &mut Audit);
+    fn walk(&self, core: &Core, cache: &Cache, visit: Visit<'_>);
 }

@@ -8,11 +8,18 @@
 //! Linux counterpart: `mm/slab_common.c` @ 6.1.
 
 pub(crate) mod args;
+pub(crate) mod core;
+pub(crate) mod cx;
+pub(crate) mod findings;
 pub(crate) mod flags;
 pub mod geometry;
+pub(crate) mod grace;
 pub(crate) mod kmalloc;
+pub(crate) mod paths;
 pub(crate) mod registry;
+pub(crate) mod setup;
 pub(crate) mod table;
+pub(crate) mod track;
 
 pub use args::{CacheArgs, Ctor, Geometry, Tunables};
 pub use flags::SlabFlags;

@@ -5,25 +5,16 @@ use core::mem::MaybeUninit;
 
 use super::Machine;
 use crate::backend::Backend;
+use crate::cache::setup::{CheckLevel, Merging, Setup};
 use crate::cache::{KmallocConfig, Tunables};
 use crate::error::Error;
-use crate::ids::{NodeId, Order, PAGE_SIZE};
+use crate::ids::{Order, PAGE_SIZE};
 use crate::raw::arena::Arena;
 
 /// Smallest machine: enough for the boot caches' first slabs.
 const MEMORY_MIN: u64 = 1 << 20;
 /// Largest machine: page numbers are 32 bits, offsets fit SLUB's packed words.
 const MEMORY_MAX: u64 = 1 << 43;
-
-/// Whether like caches share slabs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Merging {
-    /// As Linux's default (`CONFIG_SLAB_MERGE_DEFAULT`).
-    #[default]
-    Linux,
-    /// Every cache has slabs of its own (`slab_nomerge`).
-    Off,
-}
 
 /// What a machine's memory is made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -33,42 +24,6 @@ pub enum MemorySource {
     Anonymous,
     /// A file in memory (memfd): vmalloc areas are really mapped.
     Mapped,
-}
-
-/// How much is checked on each operation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
-pub enum CheckLevel {
-    /// Nothing.
-    #[default]
-    Off = 0,
-    /// Double frees, wrong caches, foreign pointers, damaged free lists.
-    Cheap = 1,
-    /// Red zones, poison, the last call sites of each object.
-    Full = 2,
-    /// As `Full`, and `validate()` after each operation.
-    Paranoid = 3,
-}
-
-/// A machine's parameters, as built.
-#[derive(Debug, Clone)]
-pub(crate) struct Setup {
-    pub(crate) cpus: u32,
-    pub(crate) nodes: u32,
-    pub(crate) memory_bytes: u64,
-    pub(crate) caches_max: u32,
-    pub(crate) min_objects: u32,
-    pub(crate) order_max: Order,
-    pub(crate) tunables: Tunables,
-    pub(crate) merging: Merging,
-    pub(crate) check: CheckLevel,
-    pub(crate) kmalloc: KmallocConfig,
-}
-
-impl Setup {
-    #[inline]
-    pub(crate) fn node_of(&self, cpu: u32) -> NodeId {
-        if self.nodes == 1 { NodeId(0) } else { NodeId(cpu * self.nodes / self.cpus) }
-    }
 }
 
 /// Describes a machine: [`Machine::builder`].
@@ -82,7 +37,7 @@ pub struct MachineBuilder<B: Backend> {
 }
 
 impl<B: Backend> MachineBuilder<B> {
-    pub(crate) fn new() -> Self {
+    fn new() -> Self {
         let setup = Setup {
             cpus: 1,
             nodes: 1,
@@ -227,5 +182,12 @@ impl<B: Backend> MachineBuilder<B> {
         setup.min_objects =
             self.min_objects.unwrap_or_else(|| crate::cache::geometry::min_objects(setup.cpus));
         Ok(self.setup)
+    }
+}
+
+impl<B: Backend> Machine<B> {
+    /// Describes a machine of one CPU, one node and 1 GiB; change what you like, then build.
+    pub fn builder() -> MachineBuilder<B> {
+        MachineBuilder::new()
     }
 }

@@ -8,39 +8,26 @@
 //! # Lock order
 //! registry -> node list -> pcp -> zone.
 
-mod books;
-mod borrow;
 pub(crate) mod builder;
-mod check;
-pub(crate) mod core;
-pub(crate) mod cpu;
-pub(crate) mod cpuset;
-pub(crate) mod findings;
-mod front;
-mod rcu;
-mod slabinfo;
-pub(crate) mod stats;
-mod track;
-pub(crate) mod validate;
 
 use alloc::string::ToString;
 use alloc::vec::Vec;
 
-use self::builder::{CheckLevel, MachineBuilder, Merging, Setup};
-use self::core::{Core, Cx};
-use self::cpu::Cpu;
-use self::cpuset::CpuSet;
-use self::findings::{Finding, FindingLog};
-use self::validate::{Audit, Balance};
 use crate::backend::Backend;
+use crate::cache::core::Core;
+use crate::cache::cx::Cx;
+use crate::cache::findings::{Finding, FindingLog};
+use crate::cache::grace::GracePeriods;
 use crate::cache::kmalloc::Kmalloc;
 use crate::cache::registry::Registry;
+use crate::cache::setup::{CheckLevel, Merging, Setup};
 use crate::cache::table::{Cache, CacheTable};
+use crate::cache::track::Tracks;
 use crate::cache::{CacheArgs, KmallocConfig, SlabFlags};
 use crate::cpu::{CpuContext, Hooks};
 use crate::error::Error;
-use crate::ids::{CacheId, CpuId, NodeId, ObjPtr, PAGE_SIZE, Pfn};
-use crate::page::{PageTable, Zones};
+use crate::ids::{CacheId, NodeId, ObjPtr, PAGE_SIZE, Pfn};
+use crate::page::{Kind, PageTable, Zones};
 use crate::raw::arena::Arena;
 use crate::raw::local::LocalU64;
 use crate::raw::lock::Lock;
@@ -56,17 +43,11 @@ pub struct Machine<B: Backend> {
 }
 
 impl<B: Backend> Machine<B> {
-    /// Describes a machine of one CPU, one node and 1 GiB; change what you like, then build.
-    pub fn builder() -> MachineBuilder<B> {
-        MachineBuilder::new()
-    }
-
     pub(crate) fn boot(setup: Setup, arena: Arena) -> Result<Self, Error> {
         let pages = PageTable::new((setup.memory_bytes / PAGE_SIZE) as u32);
         let cells = setup.cpus as usize * (setup.caches_max as usize + 1);
         let checked = setup.check != CheckLevel::Off;
-        let tracks = if checked { (setup.memory_bytes / 8) as usize } else { 0 };
-        let pages_tracked = pages.count() as usize;
+        let pages_tracked = if checked { pages.count() as usize } else { 0 };
         let core = Core {
             vmalloc: Vmalloc::new(&arena, setup.cpus),
             zones: Zones::new(&pages, setup.nodes, setup.cpus),
@@ -85,9 +66,8 @@ impl<B: Backend> Machine<B> {
             large_pages: AtomicU64::new(0),
             exact: AtomicBool::new(false),
             exact_bytes: LocalU64::default(),
-            tracked: ZeroedSlice::new(if checked { pages_tracked } else { 0 }),
-            tracks: ZeroedSlice::new(tracks),
-            rcu: rcu::Rcu::new(setup.cpus),
+            tracks: Tracks::new(pages_tracked),
+            grace: GracePeriods::new(setup.cpus),
             setup,
         };
         let mut machine = Self { backend: B::new(&core), core };
@@ -182,32 +162,6 @@ impl<B: Backend> Machine<B> {
         self.core.registry.lock().entries().iter().map(|e| e.id).collect()
     }
 
-    /// Takes a CPU into the caller's hands; dropping the handle gives it back.
-    ///
-    /// # Errors
-    /// [`Error::CpuBusy`] if somebody else holds it or it does not exist.
-    pub fn cpu(&self, id: CpuId) -> Result<Cpu<'_, B>, Error> {
-        if !self.claim(id.0) {
-            return Err(Error::CpuBusy { cpu: id.0, cpus: self.core.setup.cpus });
-        }
-        Ok(Cpu::new(self, id.0, Hooks::NONE))
-    }
-
-    /// Takes all CPUs into the caller's hands.
-    ///
-    /// # Errors
-    /// [`Error::CpuBusy`] if somebody else holds one.
-    pub fn cpus(&self) -> Result<CpuSet<'_, B>, Error> {
-        let cpus = self.core.setup.cpus;
-        for cpu in 0..cpus {
-            if !self.claim(cpu) {
-                (0..cpu).for_each(|taken| self.release(taken));
-                return Err(Error::CpuBusy { cpu, cpus });
-            }
-        }
-        Ok(CpuSet::new(self))
-    }
-
     pub(crate) fn claim(&self, cpu: u32) -> bool {
         let Some(claimed) = self.core.claimed.get(cpu as usize) else { return false };
         claimed.compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed).is_ok()
@@ -230,9 +184,19 @@ impl<B: Backend> Machine<B> {
         B::KIND.lock_names().enumerate().map(|(i, name)| (name, sum(i))).collect()
     }
 
-    /// Walks everything and checks that the books balance. Exact when no other thread is at work.
-    pub fn validate(&self) -> Balance {
-        Audit::run(self)
+    /// Returns the usable bytes of an object from kmalloc or a cache; 0 of what is none.
+    pub(crate) fn usable_bytes(&self, obj: ObjPtr) -> u64 {
+        let core = &self.core;
+        let Some(page) = core.pages.try_get(obj.pfn()) else { return 0 };
+        match page.kind() {
+            Kind::Slab => {
+                let cache = core.caches.get(CacheId(page.cache.get()));
+                u64::from(cache.object_size.get())
+            }
+            Kind::Large | Kind::Pages => page.order().bytes(),
+            Kind::Carved => self.backend.carved_size(&core.arena, obj),
+            _ => 0,
+        }
     }
 
     /// Returns how many findings there were.

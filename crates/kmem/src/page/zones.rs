@@ -21,10 +21,11 @@ use alloc::vec::Vec;
 use super::buddy::Buddy;
 use super::list::PageList;
 use super::meta::{Kind, PageTable};
+use crate::cache::core::Core;
+use crate::cache::cx::Cx;
 use crate::cpu::LockKind;
 use crate::gfp::Gfp;
 use crate::ids::{NodeId, Order, PAGE_SIZE, Pfn};
-use crate::machine::core::{Core, Cx};
 use crate::raw::lock::Lock;
 use crate::raw::sync::{AtomicU64, Ordering::Relaxed};
 

@@ -34,10 +34,10 @@ pub use self::raw::Object;
 use self::shared::{Settle, Shared};
 use crate::backend::{Backend, Slub};
 use crate::error::Error;
+use crate::front::cpu::Cpu;
 use crate::ids::{CacheId, CpuId};
 use crate::machine::builder::MachineBuilder;
-use crate::machine::cpu::Cpu;
-use crate::machine::stats::{CacheStats, Gauges};
+use crate::stats::{CacheStats, Gauges};
 
 /// A machine for values. Cloning it is cheap and gives the same pool.
 #[derive(Debug)]

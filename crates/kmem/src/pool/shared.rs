@@ -15,9 +15,9 @@ use core::ops::Deref;
 
 use crate::backend::Backend;
 use crate::cpu::Hooks;
+use crate::front::cpu::Cpu;
 use crate::ids::{CacheId, ObjPtr, Site};
 use crate::machine::Machine;
-use crate::machine::cpu::Cpu;
 use crate::raw::lock::Lock;
 use crate::raw::sync::{AtomicBool, AtomicU32, Ordering, fence, relax};
 

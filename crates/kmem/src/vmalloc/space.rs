@@ -14,13 +14,13 @@ const LAZY_BYTES: u64 = 32 << 20;
 
 /// An area's pages, in order.
 #[derive(Debug)]
-pub(super) struct Area {
-    pub(super) pages: Vec<Pfn>,
-    pub(super) site: Site,
+pub(crate) struct Area {
+    pub(crate) pages: Vec<Pfn>,
+    pub(crate) site: Site,
 }
 
 #[derive(Debug)]
-pub(super) struct Space {
+pub(crate) struct Space {
     areas: BTreeMap<u64, Area>,
     /// Free ranges: length by start.
     free: BTreeMap<u64, u64>,
@@ -30,7 +30,7 @@ pub(super) struct Space {
 }
 
 impl Space {
-    pub(super) fn new(pages: u64, cpus: u32) -> Self {
+    pub(crate) fn new(pages: u64, cpus: u32) -> Self {
         // A range of no length merges with nothing; the first page stays out, as address 0 is.
         let free = BTreeMap::from([(1, pages - 1)]);
         let doublings = u64::from(u32::BITS - cpus.leading_zeros());
@@ -39,18 +39,18 @@ impl Space {
     }
 
     /// Returns the areas by rising start.
-    pub(super) fn areas(&self) -> impl Iterator<Item = (u64, &Area)> {
+    pub(crate) fn areas(&self) -> impl Iterator<Item = (u64, &Area)> {
         self.areas.iter().map(|(&start, area)| (start, area))
     }
 
     /// Returns the area that holds a page of the range.
-    pub(super) fn at(&self, page: u64) -> Option<(u64, &Area)> {
+    pub(crate) fn at(&self, page: u64) -> Option<(u64, &Area)> {
         self.areas.range(..=page).next_back().map(|(&start, area)| (start, area))
     }
 
     /// Takes the lowest `count` free pages that start at a multiple of `align` pages, purging if
     /// there are none.
-    pub(super) fn reserve(&mut self, count: u64, align: u64) -> Option<u64> {
+    pub(crate) fn reserve(&mut self, count: u64, align: u64) -> Option<u64> {
         let lowest = |free: &BTreeMap<u64, u64>| {
             let mut ranges = free.iter().map(|(&start, &length)| (start, length));
             ranges.find(|&(start, length)| start.next_multiple_of(align) + count <= start + length)
@@ -72,7 +72,7 @@ impl Space {
     }
 
     /// Gives a range back that has no area.
-    pub(super) fn release(&mut self, start: u64, count: u64) {
+    pub(crate) fn release(&mut self, start: u64, count: u64) {
         let (mut start, mut count) = (start, count);
         if let Some((&before, &length)) = self.free.range(..start).next_back()
             && before + length == start
@@ -86,16 +86,16 @@ impl Space {
         self.free.insert(start, count);
     }
 
-    pub(super) fn insert(&mut self, start: u64, area: Area) {
+    pub(crate) fn insert(&mut self, start: u64, area: Area) {
         self.areas.insert(start, area);
     }
 
-    pub(super) fn remove(&mut self, start: u64) -> Option<Area> {
+    pub(crate) fn remove(&mut self, start: u64) -> Option<Area> {
         self.areas.remove(&start)
     }
 
     /// Lets the range of a removed area wait for the purge, which comes when enough wait.
-    pub(super) fn retire(&mut self, start: u64, count: u64) {
+    pub(crate) fn retire(&mut self, start: u64, count: u64) {
         self.lazy.push((start, count));
         self.lazy_pages += count;
         if self.lazy_pages > self.lazy_pages_max {
@@ -104,7 +104,7 @@ impl Space {
     }
 
     /// Frees the ranges that wait; returns their pages.
-    pub(super) fn purge(&mut self) -> u64 {
+    pub(crate) fn purge(&mut self) -> u64 {
         for (start, count) in core::mem::take(&mut self.lazy) {
             self.release(start, count);
         }

@@ -3,10 +3,10 @@
 use super::heap::{Heap, Lists};
 use super::{CarvedPages, GRANULE, HEADER, Shape, layout};
 use crate::backend::ops::Request;
+use crate::cache::cx::Cx;
+use crate::cache::paths::Stat;
 use crate::cache::table::Cache;
 use crate::ids::{ObjPtr, Order, PAGE_SIZE};
-use crate::machine::core::Cx;
-use crate::machine::stats::Stat;
 use crate::page::{BlockRequest, Kind};
 
 impl<L: Lists> Heap<L> {

@@ -4,10 +4,10 @@ use alloc::vec::Vec;
 
 use super::heap::{Heap, Lists};
 use super::{CarvedPages, GRANULE, HEADER, Ring, Shape, layout};
+use crate::cache::cx::Cx;
+use crate::cache::paths::Stat;
 use crate::cache::table::Cache;
 use crate::ids::{ObjPtr, Order, PAGE_SIZE, Pfn};
-use crate::machine::core::Cx;
-use crate::machine::stats::Stat;
 use crate::raw::lock::Guard;
 
 impl<L: Lists> Heap<L> {

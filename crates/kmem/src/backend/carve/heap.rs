@@ -19,15 +19,15 @@ use core::fmt::Debug;
 use core::marker::PhantomData;
 
 use super::{CarvedPages, Ring, layout, validate};
-use crate::backend::ops::{Ops, Plan, Request};
+use crate::backend::ops::{Ops, Plan, Request, Visit};
 use crate::cache::args::CacheArgs;
+use crate::cache::core::Core;
+use crate::cache::cx::Cx;
+use crate::cache::paths::OpCounts;
 use crate::cache::table::Cache;
 use crate::cpu::LockKind;
 use crate::error::Error;
 use crate::ids::{CacheId, ObjPtr, PAGE_SIZE, Pfn};
-use crate::machine::core::{Core, Cx};
-use crate::machine::stats::OpCounts;
-use crate::machine::validate::Audit;
 use crate::raw::arena::Arena;
 use crate::raw::lock::{Guard, Lock};
 use crate::raw::zeroed::ZeroedSlice;
@@ -164,9 +164,9 @@ impl<L: Lists> Ops for Heap<L> {
 
     fn shrink(&self, _cx: &Cx<'_>, _cache: &Cache) {}
 
-    fn audit(&self, _core: &Core, _cache: &Cache, _audit: &mut Audit) {}
+    fn walk(&self, _core: &Core, _cache: &Cache, _visit: Visit<'_>) {}
 
-    fn audit_shared(&self, core: &Core, audit: &mut Audit) {
-        validate::audit(self, core, audit);
+    fn walk_shared(&self, core: &Core, visit: Visit<'_>) {
+        validate::walk(self, core, visit);
     }
 }

@@ -5,11 +5,11 @@ use alloc::string::ToString;
 use super::{GRANULE, HEADER};
 use crate::backend::ops::Plan;
 use crate::cache::args::CacheArgs;
+use crate::cache::core::Core;
 use crate::cache::geometry::{ALIGN_MIN, ObjectLayout, alignment};
+use crate::cache::setup::CheckLevel;
 use crate::error::Error;
 use crate::ids::{ObjPtr, Order, PAGE_SIZE};
-use crate::machine::builder::CheckLevel;
-use crate::machine::core::Core;
 use crate::raw::arena::Arena;
 
 /// Bytes behind an object of a type-safe cache for its deferred free (`struct slob_rcu`).

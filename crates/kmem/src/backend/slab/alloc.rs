@@ -4,11 +4,11 @@ use super::super::ops::{Ops, Request};
 use super::layout::Mode;
 use super::node::{self, Node};
 use super::{Array, Slab};
+use crate::cache::cx::Cx;
+use crate::cache::paths::Stat;
 use crate::cache::table::Cache;
 use crate::gfp::Gfp;
 use crate::ids::{NodeId, ObjPtr, Order, Pfn, Site};
-use crate::machine::core::Cx;
-use crate::machine::stats::Stat;
 
 /// Objects in the first batch of an array that was not used lately (`BATCHREFILL_LIMIT`).
 const COLD_BATCH_MAX: u32 = 16;
@@ -214,7 +214,7 @@ impl Slab {
         let request = Request::new(gfp.without(Gfp::ZERO), Site(0));
         let list = self.alloc(cx, id, request)?;
         // What is written there is nobody's write after free.
-        cx.core.clear_track(list);
+        cx.core.tracks.clear(list);
         if cx.hooks.exact() {
             cx.book_alloc(id);
         }

@@ -4,10 +4,10 @@ use super::super::ops::Ops;
 use super::Slab;
 use super::layout::Mode;
 use super::node::{self, Node};
+use crate::cache::cx::Cx;
+use crate::cache::paths::Stat;
 use crate::cache::table::Cache;
 use crate::ids::{CacheId, NodeId, ObjPtr, Pfn};
-use crate::machine::core::Cx;
-use crate::machine::stats::Stat;
 use crate::page::PageList;
 
 impl Slab {

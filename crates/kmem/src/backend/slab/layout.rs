@@ -8,13 +8,13 @@ use alloc::string::ToString;
 use super::super::ops::Plan;
 use super::{LIMIT_MAX, SHARED_MAX};
 use crate::cache::args::{CacheArgs, Tunables};
+use crate::cache::core::Core;
 use crate::cache::flags::SlabFlags;
 use crate::cache::geometry::{self, ObjectLayout};
 use crate::cache::table::Cache;
 use crate::error::Error;
 use crate::gfp::Gfp;
 use crate::ids::{CACHE_LINE, Order, PAGE_SIZE, Site};
-use crate::machine::core::Core;
 use crate::raw::local::LocalU32;
 use crate::raw::zeroed::zeroed_struct;
 

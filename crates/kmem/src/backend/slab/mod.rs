@@ -31,15 +31,15 @@ mod node;
 mod reap;
 mod validate;
 
-use super::ops::{Ops, Plan, Request};
+use super::ops::{Ops, Plan, Request, Visit};
 use crate::cache::args::CacheArgs;
+use crate::cache::core::Core;
+use crate::cache::cx::Cx;
+use crate::cache::paths::OpCounts;
 use crate::cache::table::Cache;
 use crate::cpu::LockKind;
 use crate::error::Error;
 use crate::ids::{CacheId, NodeId, ObjPtr, Pfn};
-use crate::machine::core::{Core, Cx};
-use crate::machine::stats::OpCounts;
-use crate::machine::validate::Audit;
 use crate::raw::local::{LocalU32, LocalU64};
 use crate::raw::lock::{Guard, Lock};
 use crate::raw::zeroed::{ZeroedSlice, zeroed_struct};
@@ -185,8 +185,8 @@ impl Ops for Slab {
         self.reap(cx, now_ns);
     }
 
-    fn audit(&self, core: &Core, cache: &Cache, audit: &mut Audit) {
-        validate::audit(self, core, cache, audit);
+    fn walk(&self, core: &Core, cache: &Cache, visit: Visit<'_>) {
+        validate::walk(self, core, cache, visit);
     }
 }
 

@@ -8,9 +8,9 @@
 
 use super::Slab;
 use super::layout::Mode;
+use crate::cache::core::Core;
 use crate::cache::table::Cache;
 use crate::ids::{ObjPtr, Pfn};
-use crate::machine::core::Core;
 use crate::page::{Page, PageList, PageTable};
 use crate::raw::sync::Ordering::Relaxed;
 use crate::raw::zeroed::zeroed_struct;

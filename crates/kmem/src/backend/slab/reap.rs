@@ -3,8 +3,8 @@
 //! Linux counterpart: `cache_reap`, `drain_array`, `drain_freelist` in `mm/slab.c` @ 6.1.
 
 use super::Slab;
+use crate::cache::cx::Cx;
 use crate::ids::CacheId;
-use crate::machine::core::Cx;
 
 const SECOND_NS: u64 = 1_000_000_000;
 /// Between two reapings of a CPU's arrays (`REAPTIMEOUT_AC`).

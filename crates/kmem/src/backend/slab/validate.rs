@@ -4,29 +4,29 @@ use alloc::format;
 
 use super::layout::Mode;
 use super::{Slab, node};
+use crate::backend::ops::{Held, Visit};
+use crate::cache::core::Core;
 use crate::cache::table::Cache;
 use crate::ids::{NodeId, ObjPtr, Pfn};
-use crate::machine::core::Core;
-use crate::machine::validate::Audit;
 
-pub(super) fn audit(slab: &Slab, core: &Core, cache: &Cache, audit: &mut Audit) {
+pub(super) fn walk(slab: &Slab, core: &Core, cache: &Cache, visit: Visit<'_>) {
     for cpu in 0..core.setup.cpus {
         let cell = core.cell(cpu, cache.id());
         let avail = slab.arrays[cell].avail.get();
         if avail > slab.arrays[cell].limit.get() {
-            audit.error(format!("CPU {cpu}'s array holds {avail}, more than its limit"));
+            visit(Held::Wrong(format!("CPU {cpu}'s array holds {avail}, more than its limit")));
         }
         for i in 0..avail {
-            check_entry(core, cache, slab.entry(cell, i).get(), audit);
+            check_entry(core, cache, slab.entry(cell, i).get(), visit);
         }
-        audit.free_objects(u64::from(avail));
+        visit(Held::Free(u64::from(avail)));
     }
     for home in (0..core.setup.nodes).map(NodeId) {
         let mut node = *slab.nodes[Slab::node_index(core, cache, home)].lock();
         for i in 0..node.shared_avail {
-            check_entry(core, cache, slab.shared_entry(core, cache, home, i).get(), audit);
+            check_entry(core, cache, slab.shared_entry(core, cache, home, i).get(), visit);
         }
-        audit.free_objects(u64::from(node.shared_avail));
+        visit(Held::Free(u64::from(node.shared_avail)));
         let mut free = 0;
         for kind in [0, 1, cache.objects.get()] {
             // A slab of one object is never partial.
@@ -35,22 +35,22 @@ pub(super) fn audit(slab: &Slab, core: &Core, cache: &Cache, audit: &mut Audit) 
             }
             let list = *node.list(kind, cache.objects.get());
             for pfn in list.iter(&core.pages) {
-                audit.slab(core, cache, pfn);
-                free += check_slab(slab, core, cache, pfn, kind, audit);
+                visit(Held::Slab(pfn));
+                free += check_slab(slab, core, cache, pfn, kind, visit);
             }
         }
         if free != node.free_objects {
             let counted = node.free_objects;
-            audit.error(format!("node {}: {free} free objects, {counted} counted", home.0));
+            visit(Held::Wrong(format!("node {}: {free} free objects, {counted} counted", home.0)));
         }
-        audit.free_objects(u64::from(free));
+        visit(Held::Free(u64::from(free)));
     }
 }
 
-fn check_entry(core: &Core, cache: &Cache, entry: u64, audit: &mut Audit) {
+fn check_entry(core: &Core, cache: &Cache, entry: u64, visit: Visit<'_>) {
     let at = ObjPtr::new(entry).and_then(|obj| core.object_at(obj));
     if at.is_none_or(|(id, _, _)| id != cache.id()) {
-        audit.error(format!("an array holds 0x{entry:x}, which is not of its cache"));
+        visit(Held::Wrong(format!("an array holds 0x{entry:x}, which is not of its cache")));
     }
 }
 
@@ -61,7 +61,7 @@ fn check_slab(
     cache: &Cache,
     pfn: Pfn,
     kind: u32,
-    audit: &mut Audit,
+    visit: Visit<'_>,
 ) -> u32 {
     let page = core.pages.get(pfn);
     let (active, objects) = (node::active(page), cache.objects.get());
@@ -71,15 +71,18 @@ fn check_slab(
         _ => active == objects,
     };
     if !right {
-        audit.error(format!("slab {}: {active} of {objects} active, on the wrong list", pfn.0));
+        visit(Held::Wrong(format!(
+            "slab {}: {active} of {objects} active, on the wrong list",
+            pfn.0
+        )));
     }
     if slab.colours(cache).mode() == Mode::OnSlab {
-        audit.metadata(u64::from(objects));
+        visit(Held::Metadata(u64::from(objects)));
     }
     let list = node::list_of(page);
     for i in active..objects {
         if u32::from(core.arena.byte(list + u64::from(i))) >= objects {
-            audit.error(format!("slab {}: its list of free objects is damaged", pfn.0));
+            visit(Held::Wrong(format!("slab {}: its list of free objects is damaged", pfn.0)));
         }
     }
     objects - active

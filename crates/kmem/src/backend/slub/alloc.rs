@@ -3,10 +3,10 @@
 use super::super::ops::Request;
 use super::state::State;
 use super::{LIST_LOCK, SLAB_WORD, Slot, Slub, link};
+use crate::cache::cx::Cx;
+use crate::cache::paths::Stat;
 use crate::cache::table::Cache;
 use crate::ids::{NodeId, ObjPtr, Pfn, Site};
-use crate::machine::core::Cx;
-use crate::machine::stats::Stat;
 use crate::page::Page;
 
 impl Slot {

@@ -2,10 +2,10 @@
 
 use super::state::State;
 use super::{LIST_LOCK, Node, SLAB_WORD, Slot, Slub, link};
+use crate::cache::cx::Cx;
+use crate::cache::paths::Stat;
 use crate::cache::table::Cache;
 use crate::ids::{ObjPtr, Pfn, Site};
-use crate::machine::core::Cx;
-use crate::machine::stats::Stat;
 use crate::page::PageList;
 use crate::raw::lock::Guard;
 

@@ -4,11 +4,11 @@ use alloc::string::ToString;
 
 use super::super::ops::Plan;
 use crate::cache::args::CacheArgs;
+use crate::cache::core::Core;
 use crate::cache::geometry;
 use crate::cache::table::Cache;
 use crate::error::Error;
 use crate::ids::Order;
-use crate::machine::core::Core;
 
 /// Computes sizes and orders, or takes those that another kernel reported.
 pub(super) fn plan(core: &Core, args: &CacheArgs) -> Result<Plan, Error> {

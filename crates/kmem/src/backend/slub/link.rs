@@ -14,9 +14,10 @@
 
 use super::Slub;
 use super::state::State;
+use crate::cache::core::Core;
+use crate::cache::cx::Cx;
 use crate::cache::table::Cache;
 use crate::ids::{ObjPtr, Pfn, Site};
-use crate::machine::core::{Core, Cx};
 use crate::page::Page;
 use crate::raw::sync::Ordering::Relaxed;
 

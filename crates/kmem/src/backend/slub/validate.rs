@@ -4,57 +4,57 @@ use alloc::format;
 
 use super::state::State;
 use super::{Slub, link};
+use crate::backend::ops::{Held, Visit};
+use crate::cache::core::Core;
 use crate::cache::table::Cache;
 use crate::ids::{NodeId, ObjPtr, Pfn};
-use crate::machine::core::Core;
-use crate::machine::validate::Audit;
 
-pub(super) fn audit(slub: &Slub, core: &Core, cache: &Cache, audit: &mut Audit) {
+pub(super) fn walk(slub: &Slub, core: &Core, cache: &Cache, visit: Visit<'_>) {
     for cpu in 0..core.setup.cpus {
         let slot = &slub.slots[core.cell(cpu, cache.id())];
         if slot.slab.get() != 0 {
             let slab = Pfn(slot.slab.get());
-            let local = free_list(core, cache, slab, ObjPtr::new(slot.freelist.get()), audit);
-            visit(core, cache, slab, Some(local), audit);
+            let local = free_list(core, cache, slab, ObjPtr::new(slot.freelist.get()), visit);
+            check_slab(core, cache, slab, Some(local), visit);
         } else if slot.freelist.get() != 0 {
-            audit.error(format!("CPU {cpu} has a free list and no slab"));
+            visit(Held::Wrong(format!("CPU {cpu} has a free list and no slab")));
         }
         let (mut at, mut count) = (slot.partial.get(), 0);
         while at != 0 {
-            visit(core, cache, Pfn(at), Some(0), audit);
+            check_slab(core, cache, Pfn(at), Some(0), visit);
             count += 1;
             at = core.pages.get(Pfn(at)).next.get();
         }
         if count != slot.partial_slabs.get() {
-            audit.error(format!("CPU {cpu} has {count} partial slabs, not as counted"));
+            visit(Held::Wrong(format!("CPU {cpu} has {count} partial slabs, not as counted")));
         }
     }
     for node in (0..core.setup.nodes).map(NodeId) {
         let list = slub.node(core, cache, node).lock();
         for slab in list.iter(&core.pages) {
-            visit(core, cache, slab, None, audit);
+            check_slab(core, cache, slab, None, visit);
         }
     }
 }
 
 /// Checks one slab; `local` is the number of free objects that its CPU holds, if a CPU froze it.
-fn visit(core: &Core, cache: &Cache, slab: Pfn, local: Option<u64>, audit: &mut Audit) {
-    audit.slab(core, cache, slab);
+fn check_slab(core: &Core, cache: &Cache, slab: Pfn, local: Option<u64>, visit: Visit<'_>) {
+    visit(Held::Slab(slab));
     let state = State::load(core.pages.get(slab));
     if state.frozen() != local.is_some() {
-        audit.error(format!("slab {}: frozen and its list disagree", slab.0));
+        visit(Held::Wrong(format!("slab {}: frozen and its list disagree", slab.0)));
     }
-    let free = free_list(core, cache, slab, state.free(slab), audit);
+    let free = free_list(core, cache, slab, state.free(slab), visit);
     if u64::from(state.objects()) != u64::from(state.inuse()) + free {
-        audit.error(format!(
+        visit(Held::Wrong(format!(
             "slab {}: {} objects, {} in use, {free} on its list",
             slab.0,
             state.objects(),
             state.inuse()
-        ));
+        )));
     }
     if local.is_some_and(|local| local > u64::from(state.inuse())) {
-        audit.error(format!("slab {}: its CPU holds more than is in use", slab.0));
+        visit(Held::Wrong(format!("slab {}: its CPU holds more than is in use", slab.0)));
     }
 }
 
@@ -64,8 +64,21 @@ fn free_list(
     cache: &Cache,
     slab: Pfn,
     first: Option<ObjPtr>,
-    audit: &mut Audit,
+    visit: Visit<'_>,
 ) -> u64 {
-    let next = |obj: ObjPtr| link::read(core, obj.get() + u64::from(cache.free_offset.get()));
-    audit.free_list(core, cache, slab, first, next)
+    let size = u64::from(cache.size.get());
+    let most = core.pages.get(slab).order().bytes() / size;
+    let base = slab.offset() + u64::from(cache.left_pad.get());
+    let (mut at, mut count) = (first, 0);
+    while let Some(obj) = at {
+        let inside = obj.get() >= base && (obj.get() - base).is_multiple_of(size);
+        if !inside || (obj.get() - base) / size >= most || count == most {
+            visit(Held::Wrong(format!("free list of slab {} leads to {obj}", slab.0)));
+            break;
+        }
+        count += 1;
+        at = ObjPtr::new(link::read(core, obj.get() + u64::from(cache.free_offset.get())));
+    }
+    visit(Held::Free(count));
+    count
 }

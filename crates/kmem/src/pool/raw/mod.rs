@@ -22,9 +22,9 @@ use super::shared::Shared;
 use crate::backend::{Backend, Slub};
 use crate::cache::{CacheArgs, Ctor, SlabFlags};
 use crate::error::Error;
+use crate::front::cpu::Cpu;
 use crate::gfp::Gfp;
 use crate::ids::{CacheId, ObjPtr, Site};
-use crate::machine::cpu::Cpu;
 
 /// A kmem_cache for `T`s, destroyed with its last handle and object.
 #[derive(Debug)]

@@ -2,12 +2,12 @@
 
 use alloc::vec::Vec;
 
-use super::Machine;
 use super::cpu::Cpu;
 use crate::backend::Backend;
 use crate::cpu::Hooks;
 use crate::error::Error;
 use crate::ids::{CacheId, CpuId, Site};
+use crate::machine::Machine;
 
 /// All CPUs of a machine. While it lives, gauges and peaks are exact at every instant.
 #[derive(Debug)]

@@ -8,11 +8,11 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::Write;
 
-use super::Machine;
-use super::stats::Stat;
 use crate::backend::{Backend, BackendKind};
 use crate::cache::SlabFlags;
+use crate::cache::paths::Stat;
 use crate::ids::CacheId;
+use crate::machine::Machine;
 
 impl<B: Backend> Machine<B> {
     /// Returns the text of `/proc/slabinfo`, newest cache first, as parsers of it expect.

@@ -6,13 +6,14 @@ use alloc::string::ToString;
 use alloc::vec::Vec;
 
 use super::cpu::Cpu;
-use super::findings::{Finding, FindingKind};
 use crate::backend::Backend;
 use crate::backend::ops::Request;
+use crate::cache::findings::{Finding, FindingKind};
 use crate::error::Error;
 use crate::gfp::Gfp;
 use crate::ids::{CacheId, NodeId, ObjPtr, Order, PAGE_SIZE, Pfn, Site};
 use crate::page::{BlockRequest, Kind};
+use crate::raw::sync::relax;
 
 impl<B: Backend> Cpu<'_, B> {
     /// Allocates an object on a node (`kmem_cache_alloc_node`).
@@ -92,24 +93,16 @@ impl<B: Backend> Cpu<'_, B> {
 
     /// Returns the usable bytes of an object from kmalloc or a cache (`ksize`); 0 of what is none.
     pub fn ksize(&self, obj: ObjPtr) -> u64 {
-        let core = &self.machine.core;
-        let Some(page) = core.pages.try_get(obj.pfn()) else { return 0 };
-        match page.kind() {
-            Kind::Slab => {
-                let cache = core.caches.get(CacheId(page.cache.get()));
-                u64::from(cache.object_size.get())
-            }
-            Kind::Large | Kind::Pages => page.order().bytes(),
-            Kind::Carved => self.machine.backend.carved_size(&core.arena, obj),
-            _ => 0,
-        }
+        self.machine.usable_bytes(obj)
     }
 
     /// Allocates 2^order pages (`alloc_pages`); `None` when memory is out or the order is above 10.
     pub fn alloc_pages(&self, order: Order, gfp: Gfp) -> Option<Pfn> {
         let core = &self.machine.core;
         if order > Order::MAX {
-            self.check_order(order, gfp);
+            if self.cx.hooks.checks() && !gfp.has(Gfp::NOWARN) {
+                self.checks().bad_order(order);
+            }
             return None;
         }
         let request = BlockRequest { order, gfp, node: None, kind: Kind::Pages, cache: 0 };
@@ -186,7 +179,7 @@ impl<B: Backend> Cpu<'_, B> {
     #[inline]
     pub fn tick(&self, now_ns: u64) {
         self.machine.backend.tick(&self.cx, now_ns);
-        self.machine.core.rcu.poll(&self.cx);
+        self.cx.end_grace_periods();
     }
 
     /// Returns what the CPU holds of a cache to the shared lists.
@@ -222,7 +215,7 @@ impl<B: Backend> Cpu<'_, B> {
     /// [`Error::CpuHolds`] if a CPU in another thread's hands still has a part of it.
     pub fn cache_destroy(&self, cache: CacheId, site: Site) -> Result<(), Error> {
         let machine = self.machine;
-        if self.cx.hooks.checks() && !self.check_cache(cache, site) {
+        if self.cx.hooks.checks() && !self.checks().cache(cache, site) {
             return Ok(());
         }
         let name = {
@@ -253,57 +246,46 @@ impl<B: Backend> Cpu<'_, B> {
     /// # Panics
     /// If this CPU itself is inside [`Self::rcu_read`]: it would wait for itself.
     pub fn rcu_barrier(&self) {
-        self.machine.core.rcu.barrier(&self.cx);
+        let grace = &self.machine.core.grace;
+        assert!(!grace.reads(self.cx.cpu), "rcu_barrier inside a read-side section");
+        let mut spins = 0;
+        while !grace.is_empty() {
+            self.cx.end_grace_periods();
+            relax(spins);
+            spins += 1;
+        }
     }
 
     /// Enters a read-side section: slabs of type-safe caches freed from now on stay until it ends
     /// (`rcu_read_lock`). Sections of one CPU do not nest.
     pub fn rcu_read<R>(&self, read: impl FnOnce() -> R) -> R {
-        let _section = self.machine.core.rcu.enter(&self.cx);
+        let _section = self.machine.core.grace.enter(self.cx.cpu);
         read()
     }
 
     fn leak(&self, cache: CacheId, name: &str, objects: u64, site: Site) -> Finding {
-        let first = self.machine.core.first_live(cache);
-        Finding {
-            kind: FindingKind::DestroyWithObjects,
-            cache: name.to_string(),
-            object: first.map(|(obj, _)| obj),
-            offset: 0,
-            site,
-            site_before: first.map(|(_, site)| site),
-            detail: alloc::format!("{objects} objects are live, expected none"),
+        let detail = alloc::format!("{objects} objects are live, expected none");
+        let leak = Finding::new(FindingKind::DestroyWithObjects, site, detail).cache(name);
+        match self.machine.core.tracks.first_live(cache) {
+            Some((obj, allocated)) => leak.object(obj, 0).before(Some(allocated)),
+            None => leak,
         }
     }
 
     #[cold]
     fn foreign(&self, address: *const u8, site: Site) {
-        self.machine.core.findings.report(Finding {
-            kind: FindingKind::ForeignPointer,
-            cache: "-".to_string(),
-            object: None,
-            offset: 0,
-            site,
-            site_before: None,
-            detail: alloc::format!("{address:p} is not in this machine's memory"),
-        });
+        let detail = alloc::format!("{address:p} is not in this machine's memory");
+        let findings = &self.machine.core.findings;
+        findings.report(Finding::new(FindingKind::ForeignPointer, site, detail));
     }
 
     #[cold]
     pub(super) fn finding(&self, kind: FindingKind, obj: ObjPtr, site: Site, detail: &str) {
-        self.machine.core.findings.report(Finding {
-            kind,
-            cache: "-".to_string(),
-            object: Some(obj),
-            offset: 0,
-            site,
-            site_before: None,
-            detail: detail.to_string(),
-        });
+        self.machine.core.findings.report(Finding::new(kind, site, detail).object(obj, 0));
     }
 }
 
-impl<B: Backend> super::Machine<B> {
+impl<B: Backend> crate::machine::Machine<B> {
     /// Flushes a cache on the CPUs that are in nobody's hands.
     pub(super) fn flush_idle(&self, cache: CacheId) {
         for cpu in 0..self.core.setup.cpus {

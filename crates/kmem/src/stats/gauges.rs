@@ -4,11 +4,12 @@
 //! live objects of a cache = sum over CPUs of allocations - frees; live bytes = sum over caches of
 //! live objects times size + blocks carved by size + pages of large kmallocs.
 
-use super::Machine;
-use super::stats::{CacheStats, Gauges, OpCounts, PathCounts, Tally};
+use super::{CacheStats, Gauges};
 use crate::backend::Backend;
+use crate::cache::paths::{OpCounts, PathCounts, Tally};
 use crate::cache::registry::Entry;
 use crate::ids::{CacheId, PAGE_SIZE};
+use crate::machine::Machine;
 use crate::raw::sync::Ordering::Relaxed;
 
 impl<B: Backend> Machine<B> {
@@ -85,7 +86,7 @@ impl<B: Backend> Machine<B> {
     }
 
     /// Starts exact books: the sums of the moment.
-    pub(super) fn open_books(&self) {
+    pub(crate) fn open_books(&self) {
         for cache in self.core.caches.slots().iter().filter(|c| c.alive()) {
             let totals = &self.core.totals[cache.id().index()];
             totals.live.set(self.live(cache.id()));
@@ -96,7 +97,7 @@ impl<B: Backend> Machine<B> {
     }
 
     /// Ends exact books.
-    pub(super) fn close_books(&self) {
+    pub(crate) fn close_books(&self) {
         self.core.exact.store(false, Relaxed);
     }
 }

@@ -4,10 +4,10 @@
 //! A claim is one compare-and-swap, a release one store. A thread tries the CPU it had last time
 //! first, so that as long as there are enough CPUs each thread stays on its own.
 
-use super::Machine;
 use super::cpu::Cpu;
 use crate::backend::Backend;
 use crate::cpu::Hooks;
+use crate::machine::Machine;
 use crate::raw::sync::{AtomicU32, Ordering, relax};
 
 /// Spreads threads over CPUs where they cannot remember.

@@ -7,14 +7,15 @@
 use core::cell::Cell;
 use core::marker::PhantomData;
 
-use super::Machine;
-use super::core::Cx;
-use super::findings::FindingKind;
 use crate::backend::Backend;
 use crate::backend::ops::Request;
+use crate::cache::cx::Cx;
+use crate::cache::findings::FindingKind;
+use crate::check::Checks;
 use crate::cpu::Hooks;
 use crate::gfp::Gfp;
 use crate::ids::{CacheId, CpuId, ObjPtr, Order, Pfn, Site};
+use crate::machine::Machine;
 use crate::page::{BlockRequest, Kind, Page};
 use crate::raw::sync::Ordering::Relaxed;
 
@@ -45,6 +46,10 @@ impl<'m, B: Backend> Cpu<'m, B> {
         &self.cx
     }
 
+    pub(super) fn checks(&self) -> Checks<'m, B> {
+        Checks { machine: self.machine }
+    }
+
     /// Allocates an object (`kmem_cache_alloc`); `None` when memory is out.
     #[inline]
     pub fn alloc(&self, cache: CacheId, gfp: Gfp, site: Site) -> Option<ObjPtr> {
@@ -67,7 +72,7 @@ impl<'m, B: Backend> Cpu<'m, B> {
     #[inline(never)]
     fn alloc_hooked(&self, id: CacheId, request: Request) -> Option<ObjPtr> {
         let (machine, cx) = (self.machine, &self.cx);
-        if cx.hooks.checks() && !self.check_cache(id, request.site()) {
+        if cx.hooks.checks() && !self.checks().cache(id, request.site()) {
             return None;
         }
         let obj = machine.backend.alloc(cx, id, request)?;
@@ -75,7 +80,7 @@ impl<'m, B: Backend> Cpu<'m, B> {
             cx.book_alloc(id);
         }
         if cx.hooks.checks() {
-            self.check_alloc(Some(id), obj, request.site());
+            self.checks().alloc(Some(id), obj, request.site());
         }
         if request.gfp.has(Gfp::ZERO) {
             self.zero(id, obj);
@@ -125,7 +130,8 @@ impl<'m, B: Backend> Cpu<'m, B> {
     /// Does what a free has to do beside its job; `false` if it must not be done.
     #[inline]
     fn before_free(&self, id: Option<CacheId>, obj: ObjPtr, page: &Page, site: Site) -> bool {
-        if self.cx.hooks.checks() && obj != ObjPtr::ZERO_SIZE && !self.check_free(id, obj, site) {
+        if self.cx.hooks.checks() && obj != ObjPtr::ZERO_SIZE && !self.checks().free(id, obj, site)
+        {
             return false;
         }
         let of_slab = page.is_slab().then(|| CacheId(page.cache.get()));
@@ -161,7 +167,9 @@ impl<'m, B: Backend> Cpu<'m, B> {
             (self.machine.backend.carve(cx, size, request)?, size)
         } else {
             let Some(order) = Order::for_bytes(size) else {
-                self.check_size(size, request);
+                if cx.hooks.checks() && !request.gfp.has(Gfp::NOWARN) {
+                    self.checks().bad_size(size, request.site());
+                }
                 return None;
             };
             let pfn = cx.take_pages(&BlockRequest {
@@ -175,7 +183,7 @@ impl<'m, B: Backend> Cpu<'m, B> {
             (ObjPtr::new(pfn.offset())?, order.bytes())
         };
         if cx.hooks.checks() {
-            self.check_alloc(None, obj, request.site());
+            self.checks().alloc(None, obj, request.site());
         }
         if request.gfp.has(Gfp::ZERO) {
             core.arena.fill(obj.get(), bytes, 0);

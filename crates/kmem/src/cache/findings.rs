@@ -63,6 +63,32 @@ pub struct Finding {
     pub detail: String,
 }
 
+impl Finding {
+    /// Describes a finding that is about no cache and no object yet.
+    pub(crate) fn new(kind: FindingKind, site: Site, detail: impl Into<String>) -> Self {
+        let (cache, detail) = (String::from("-"), detail.into());
+        Self { kind, cache, object: None, offset: 0, site, site_before: None, detail }
+    }
+
+    /// Names the cache.
+    pub(crate) fn cache(mut self, name: impl Into<String>) -> Self {
+        self.cache = name.into();
+        self
+    }
+
+    /// Names the object and the offset in it.
+    pub(crate) fn object(mut self, object: ObjPtr, offset: i64) -> Self {
+        (self.object, self.offset) = (Some(object), offset);
+        self
+    }
+
+    /// Names the call site of the operation before on the object.
+    pub(crate) fn before(mut self, site: Option<Site>) -> Self {
+        self.site_before = site;
+        self
+    }
+}
+
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:?}: cache {}", self.kind, self.cache)?;

@@ -1,125 +1,15 @@
-//! What every backend stands on: memory, pages, zones, cache numbers, counters.
+//! A CPU at work on a machine's caches: what every operation carries, and what it enters in totals.
 
-use alloc::vec::Vec;
 use core::ops::Deref;
 
-use super::builder::{CheckLevel, Setup};
-use super::findings::FindingLog;
-use super::rcu::Rcu;
-use super::stats::{Stat, Tally};
-use super::track::Track;
-use crate::cache::kmalloc::Kmalloc;
-use crate::cache::registry::Registry;
-use crate::cache::table::{Cache, CacheTable};
-use crate::cpu::{CpuContext, CpuCounters};
+use super::core::Core;
+use super::paths::{Stat, Tally};
+use super::table::Cache;
+use crate::cpu::CpuContext;
 use crate::gfp::Gfp;
 use crate::ids::{CacheId, NodeId, ObjPtr, Order, Pfn};
-use crate::page::{BlockRequest, Kind, PageTable, Zones};
-use crate::raw::arena::Arena;
-use crate::raw::local::LocalU64;
-use crate::raw::lock::Lock;
-use crate::raw::sync::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
-use crate::raw::zeroed::{ZeroedSlice, zeroed_struct};
-use crate::vmalloc::Vmalloc;
-
-zeroed_struct! {
-    /// A cache's slabs.
-    #[derive(Debug)]
-    pub(crate) struct Totals {
-        pub slabs: AtomicU64,
-        pub slabs_peak: AtomicU64,
-        pub pages: AtomicU64,
-        pub objects: AtomicU64,
-        /// Free objects that no list leads to any more: the list was damaged.
-        pub lost: AtomicU64,
-        /// Live objects, kept while one thread drives all CPUs.
-        pub live: LocalU64,
-        /// Most live objects.
-        pub live_peak: LocalU64,
-    }
-}
-
-/// The parts of a machine that do not depend on the backend.
-#[derive(Debug)]
-pub struct Core {
-    pub(crate) arena: Arena,
-    pub(crate) pages: PageTable,
-    pub(crate) zones: Zones,
-    pub(crate) caches: CacheTable,
-    pub(crate) registry: Lock<Registry>,
-    pub(crate) kmalloc: Kmalloc,
-    pub(crate) setup: Setup,
-    pub(crate) findings: FindingLog,
-    pub(crate) claimed: Vec<AtomicBool>,
-    pub(crate) counters: ZeroedSlice<CpuCounters>,
-    pub(crate) tallies: ZeroedSlice<Tally>,
-    pub(crate) totals: ZeroedSlice<Totals>,
-    pub(crate) slab_pages: AtomicU64,
-    pub(crate) slabs: AtomicU64,
-    pub(crate) large_pages: AtomicU64,
-    /// Whether one thread drives all CPUs and keeps exact books.
-    pub(crate) exact: AtomicBool,
-    /// Live bytes but for large kmallocs, kept while `exact`.
-    pub(crate) exact_bytes: LocalU64,
-    /// Pages in which an object was tracked since they were last cleared, if operations are checked.
-    pub(crate) tracked: ZeroedSlice<AtomicU32>,
-    /// One for every 8 bytes of memory, if operations are checked.
-    pub(crate) tracks: ZeroedSlice<Track>,
-    pub(crate) rcu: Rcu,
-    pub(crate) vmalloc: Vmalloc,
-}
-
-impl Core {
-    /// Returns the place of a CPU's state for a cache in a table of CPUs times caches.
-    #[inline(always)]
-    pub(crate) fn cell(&self, cpu: u32, id: CacheId) -> usize {
-        cpu as usize * (self.setup.caches_max as usize + 1) + id.index()
-    }
-
-    /// Tells whether operations are checked.
-    #[inline]
-    pub(crate) fn checked(&self) -> bool {
-        self.setup.check != CheckLevel::Off
-    }
-
-    /// Returns the objects of a slab: the usual number, or what fits if memory was short.
-    #[inline]
-    pub(crate) fn slab_objects(&self, cache: &Cache, order: Order) -> u64 {
-        if order == cache.order() {
-            u64::from(cache.objects.get())
-        } else {
-            order.bytes() / u64::from(cache.size.get())
-        }
-    }
-
-    /// Returns the place of a CPU's blocks that no cache knows of: behind its caches.
-    #[inline(always)]
-    pub(crate) fn carved_cell(&self, cpu: u32) -> usize {
-        (cpu as usize + 1) * (self.setup.caches_max as usize + 1) - 1
-    }
-
-    /// Returns the bytes of live blocks that no cache knows of.
-    pub(crate) fn carved_bytes(&self) -> u64 {
-        let counters = self.counters.as_slice().iter();
-        counters.fold(0, |sum: u64, c| sum.wrapping_add(c.carved_bytes.get()))
-    }
-
-    /// Returns cache, slab and index of the object that `obj` points to.
-    pub(crate) fn object_at(&self, obj: ObjPtr) -> Option<(CacheId, Pfn, u32)> {
-        if obj.pfn().0 >= self.pages.count() {
-            return None;
-        }
-        let head = self.pages.head(obj.pfn());
-        let page = self.pages.get(head);
-        if !page.is_slab() {
-            return None;
-        }
-        let id = CacheId(page.cache.get());
-        let slot = self.caches.get(id);
-        let base = head.offset() + u64::from(self.pages.get(head).aux.get());
-        Some((id, head, (obj.get().checked_sub(base)? / u64::from(slot.size.get())) as u32))
-    }
-}
+use crate::page::{BlockRequest, Kind};
+use crate::raw::sync::Ordering::Relaxed;
 
 /// A CPU at work: what the hot paths carry around.
 #[derive(Debug)]
@@ -192,7 +82,7 @@ impl<'m> Cx<'m> {
     pub(crate) fn take_pages(&self, request: &BlockRequest) -> Option<Pfn> {
         let pfn = self.core.zones.alloc(self, request)?;
         if self.core.checked() {
-            self.core.clear_tracks(pfn, request.order);
+            self.core.tracks.clear_block(pfn, request.order);
         }
         Some(pfn)
     }
@@ -241,9 +131,21 @@ impl<'m> Cx<'m> {
         let objects = self.core.slab_objects(cache, order) as u32;
         self.slab_out(Some(cache.id()), order, objects);
         if cache.flags().has(crate::SlabFlags::TYPESAFE_BY_RCU) {
-            self.core.rcu.defer(self, pfn, order);
+            self.core.zones.set_kind(&self.core.pages, pfn, order, Kind::Deferred);
+            self.core.grace.defer(&self.core.pages, pfn);
+            self.end_grace_periods();
         } else {
             self.core.zones.free(self, pfn, order);
+        }
+    }
+
+    /// Frees the slabs of type-safe caches that no reader can see any more.
+    #[inline]
+    pub(crate) fn end_grace_periods(&self) {
+        let pages = &self.core.pages;
+        let mut done = self.core.grace.passed();
+        while let Some(pfn) = done.pop_front(pages) {
+            self.core.zones.free(self, pfn, pages.get(pfn).order());
         }
     }
 

@@ -10,12 +10,15 @@ use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::Machine;
 use crate::backend::Backend;
+use crate::backend::ops::Held;
+use crate::cache::core::Core;
 use crate::cache::table::Cache;
-use crate::ids::{ObjPtr, Order, Pfn};
+use crate::ids::{CacheId, Order, Pfn};
+use crate::machine::Machine;
 use crate::page::Kind;
 use crate::raw::sync::Ordering::Relaxed;
+use crate::stats::Gauges;
 
 /// The books of a machine, in bytes.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -41,9 +44,9 @@ impl Balance {
     }
 }
 
-/// A walk in progress: what backends report to.
+/// A walk in progress.
 #[derive(Debug)]
-pub struct Audit {
+struct Audit {
     balance: Balance,
     /// What the walk found each page to be.
     seen: Vec<bool>,
@@ -54,7 +57,7 @@ pub struct Audit {
 }
 
 impl Audit {
-    pub(crate) fn run<B: Backend>(machine: &Machine<B>) -> Balance {
+    fn run<B: Backend>(machine: &Machine<B>) -> Balance {
         let core = &machine.core;
         let mut audit = Self {
             balance: Balance::default(),
@@ -65,27 +68,55 @@ impl Audit {
         };
         for cache in core.caches.slots().iter().filter(|c| c.alive()) {
             (audit.slabs, audit.objects, audit.free) = (0, 0, 0);
-            machine.backend.audit(core, cache, &mut audit);
+            machine.backend.walk(core, cache, &mut |held| audit.enter(core, cache, held));
             if B::KMALLOC_CACHES {
                 audit.check_cache(core, cache, machine.live(cache.id()));
             }
             audit.close_cache(core, cache, machine.live(cache.id()));
         }
-        machine.backend.audit_shared(core, &mut audit);
+        machine.backend.walk_shared(core, &mut |held| audit.enter_shared(held));
         audit.walk_pages(core);
         audit.close(machine.gauges());
         audit.balance
     }
 
+    /// Enters what a walk over a cache came upon.
+    fn enter(&mut self, core: &Core, cache: &Cache, held: Held) {
+        match held {
+            Held::Slab(slab) => self.slab(core, cache, slab),
+            Held::Free(objects) => self.free += objects,
+            Held::Metadata(bytes) => {
+                self.balance.metadata_bytes += bytes;
+                self.balance.slack_bytes -= bytes;
+            }
+            held => self.enter_shared(held),
+        }
+    }
+
+    /// Enters what a walk over what no cache holds came upon.
+    fn enter_shared(&mut self, held: Held) {
+        match held {
+            Held::Page(page) => self.see(page, Order(0), "carved page"),
+            Held::Bytes { held, live, free, metadata } => {
+                self.balance.held_bytes += held;
+                self.balance.live_bytes += live;
+                self.balance.free_bytes += free;
+                self.balance.metadata_bytes += metadata;
+            }
+            Held::Wrong(error) => self.error(error),
+            held => self.error(format!("{held:?} is of no cache")),
+        }
+    }
+
     /// Enters something wrong.
-    pub(crate) fn error(&mut self, error: String) {
+    fn error(&mut self, error: String) {
         if self.balance.errors.len() < 100 {
             self.balance.errors.push(error);
         }
     }
 
     /// Enters a page block as seen; a block seen twice is an error.
-    pub(crate) fn see(&mut self, pfn: Pfn, order: Order, what: &str) {
+    fn see(&mut self, pfn: Pfn, order: Order, what: &str) {
         for page in pfn.0..pfn.0 + order.pages() {
             if ::core::mem::replace(&mut self.seen[page as usize], true) {
                 self.error(format!("page {page} is in two places, the second time as {what}"));
@@ -94,7 +125,7 @@ impl Audit {
     }
 
     /// Enters a slab of the cache under audit.
-    pub(crate) fn slab(&mut self, core: &super::core::Core, cache: &Cache, slab: Pfn) {
+    fn slab(&mut self, core: &Core, cache: &Cache, slab: Pfn) {
         let page = core.pages.get(slab);
         if !page.is_slab() || page.cache.get() != cache.id().0 {
             self.error(format!("page {} is on a list of a cache that it is not of", slab.0));
@@ -109,54 +140,8 @@ impl Audit {
         self.balance.slack_bytes += order.bytes() - objects * u64::from(cache.size.get());
     }
 
-    /// Enters free objects of the cache under audit.
-    pub(crate) fn free_objects(&mut self, count: u64) {
-        self.free += count;
-    }
-
-    /// Walks a list of free objects, `next` reading the link of one; returns its length.
-    pub(crate) fn free_list(
-        &mut self,
-        core: &super::core::Core,
-        cache: &Cache,
-        slab: Pfn,
-        first: Option<ObjPtr>,
-        next: impl Fn(ObjPtr) -> u64,
-    ) -> u64 {
-        let order = core.pages.get(slab).order();
-        let size = u64::from(cache.size.get());
-        let most = order.bytes() / size;
-        let base = slab.offset() + u64::from(cache.left_pad.get());
-        let (mut at, mut count) = (first, 0);
-        while let Some(obj) = at {
-            let inside = obj.get() >= base && (obj.get() - base).is_multiple_of(size);
-            if !inside || (obj.get() - base) / size >= most || count == most {
-                self.error(format!("free list of slab {} leads to {obj}", slab.0));
-                break;
-            }
-            count += 1;
-            at = ObjPtr::new(next(obj));
-        }
-        self.free += count;
-        count
-    }
-
-    /// Enters bytes of a slab that hold the allocator's own data, not an object or slack.
-    pub(crate) fn metadata(&mut self, bytes: u64) {
-        self.balance.metadata_bytes += bytes;
-        self.balance.slack_bytes -= bytes;
-    }
-
-    /// Enters bytes that a backend holds outside any cache.
-    pub(crate) fn bytes(&mut self, held: u64, live: u64, free: u64, metadata: u64) {
-        self.balance.held_bytes += held;
-        self.balance.live_bytes += live;
-        self.balance.free_bytes += free;
-        self.balance.metadata_bytes += metadata;
-    }
-
     /// Checks that what the lists hold and the totals agree with the count of live objects.
-    fn check_cache(&mut self, core: &super::core::Core, cache: &Cache, live: u64) {
+    fn check_cache(&mut self, core: &Core, cache: &Cache, live: u64) {
         let id = cache.id().index();
         let totals = &core.totals[id];
         let (slabs, objects) = (totals.slabs.load(Relaxed), totals.objects.load(Relaxed));
@@ -172,7 +157,7 @@ impl Audit {
         }
     }
 
-    fn close_cache(&mut self, core: &super::core::Core, cache: &Cache, live: u64) {
+    fn close_cache(&mut self, core: &Core, cache: &Cache, live: u64) {
         let size = u64::from(cache.size.get());
         self.balance.slack_bytes += core.totals[cache.id().index()].lost.load(Relaxed) * size;
         self.balance.live_bytes += live * size;
@@ -180,7 +165,7 @@ impl Audit {
     }
 
     /// Looks at every page: full slabs, large kmallocs, free blocks.
-    fn walk_pages(&mut self, core: &super::core::Core) {
+    fn walk_pages(&mut self, core: &Core) {
         let mut free = 0;
         let pages = &core.pages;
         let mut blocks = Vec::new();
@@ -204,7 +189,7 @@ impl Audit {
             let order = page.order();
             match page.kind() {
                 Kind::Slab => {
-                    let cache = core.caches.get(crate::CacheId(page.cache.get()));
+                    let cache = core.caches.get(CacheId(page.cache.get()));
                     let objects = core.slab_objects(cache, order);
                     self.balance.held_bytes += order.bytes();
                     self.balance.slack_bytes +=
@@ -234,7 +219,7 @@ impl Audit {
         }
     }
 
-    fn close(&mut self, gauges: super::stats::Gauges) {
+    fn close(&mut self, gauges: Gauges) {
         let b = &self.balance;
         let sum = b.live_bytes + b.free_bytes + b.slack_bytes + b.metadata_bytes;
         if sum != b.held_bytes {
@@ -251,5 +236,12 @@ impl Audit {
         if gauges.live_bytes != b.live_bytes {
             self.error(format!("gauge says {} bytes live, {}", gauges.live_bytes, b.live_bytes));
         }
+    }
+}
+
+impl<B: Backend> Machine<B> {
+    /// Walks everything and checks that the books balance. Exact when no other thread is at work.
+    pub fn validate(&self) -> Balance {
+        Audit::run(self)
     }
 }

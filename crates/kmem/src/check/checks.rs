@@ -14,16 +14,14 @@
 use alloc::format;
 use alloc::string::{String, ToString};
 
-use super::builder::CheckLevel;
-use super::cpu::Cpu;
-use super::findings::{Finding, FindingKind};
-use super::track::{FREED, LIVE, Track, carved_size, carved_state, tracked_cache};
 use crate::backend::Backend;
-use crate::backend::ops::Request;
 use crate::cache::SlabFlags;
+use crate::cache::findings::{Finding, FindingKind};
+use crate::cache::setup::CheckLevel;
 use crate::cache::table::Cache;
-use crate::gfp::Gfp;
+use crate::cache::track::{FREED, LIVE, Track, carved_size, carved_state, tracked_cache};
 use crate::ids::{CacheId, ObjPtr, Order, PAGE_SIZE, Pfn, Site};
+use crate::machine::Machine;
 use crate::page::Kind;
 use crate::raw::sync::Ordering;
 
@@ -32,7 +30,13 @@ const POISON: (u8, u8) = (0x6b, 0xa5);
 /// Bytes of the red zones of an object given out (`SLUB_RED_ACTIVE`).
 const RED: u8 = 0xcc;
 
-impl<B: Backend> Cpu<'_, B> {
+/// The checks of a machine.
+#[derive(Debug)]
+pub(crate) struct Checks<'m, B: Backend> {
+    pub(crate) machine: &'m Machine<B>,
+}
+
+impl<B: Backend> Checks<'_, B> {
     fn report(
         &self,
         kind: FindingKind,
@@ -43,71 +47,42 @@ impl<B: Backend> Cpu<'_, B> {
         detail: String,
     ) {
         let core = &self.machine.core;
-        core.findings.report(Finding {
-            kind,
-            cache: core.cache_name(id),
-            object: Some(obj),
-            offset,
-            site: sites.0,
-            site_before: sites.1,
-            detail,
-        });
+        let finding = Finding::new(kind, sites.0, detail).cache(core.cache_name(id));
+        core.findings.report(finding.object(obj, offset).before(sites.1));
     }
 
     /// Tells whether a cache lives; else it is a finding.
     #[inline]
-    pub(super) fn check_cache(&self, id: CacheId, site: Site) -> bool {
+    pub(crate) fn cache(&self, id: CacheId, site: Site) -> bool {
         let slot = self.machine.slot(id);
         if slot.alive() && slot.id() == id {
             return true;
         }
-        self.machine.core.findings.report(Finding {
-            kind: FindingKind::UseAfterDestroy,
-            cache: format!("#{}", id.index()),
-            object: None,
-            offset: 0,
-            site,
-            site_before: None,
-            detail: "expected a living cache, this one is destroyed".to_string(),
-        });
+        let detail = "expected a living cache, this one is destroyed";
+        let finding = Finding::new(FindingKind::UseAfterDestroy, site, detail);
+        self.machine.core.findings.report(finding.cache(format!("#{}", id.index())));
         false
     }
 
-    /// Enters a size beyond the largest allocation as a finding, unless the caller asked not to.
-    pub(super) fn check_size(&self, size: u64, request: Request) {
-        if self.cx.hooks.checks() && !request.gfp.has(Gfp::NOWARN) {
-            self.machine.core.findings.report(Finding {
-                kind: FindingKind::BadSize,
-                cache: "kmalloc".to_string(),
-                object: None,
-                offset: 0,
-                site: request.site(),
-                site_before: None,
-                detail: format!("{size} bytes asked for, expected {} at most", Order::MAX.bytes()),
-            });
-        }
+    /// Reports a size beyond the largest allocation.
+    pub(crate) fn bad_size(&self, size: u64, site: Site) {
+        let detail = format!("{size} bytes asked for, expected {} at most", Order::MAX.bytes());
+        let finding = Finding::new(FindingKind::BadSize, site, detail);
+        self.machine.core.findings.report(finding.cache("kmalloc"));
     }
 
-    /// Enters an order beyond the largest block as a finding, unless the caller asked not to.
-    pub(super) fn check_order(&self, order: Order, gfp: Gfp) {
-        if self.cx.hooks.checks() && !gfp.has(Gfp::NOWARN) {
-            self.machine.core.findings.report(Finding {
-                kind: FindingKind::BadOrder,
-                cache: "-".to_string(),
-                object: None,
-                offset: 0,
-                site: Site(0),
-                site_before: None,
-                detail: format!("order {} asked for, expected 10 at most", order.0),
-            });
-        }
+    /// Reports an order beyond the largest block.
+    pub(crate) fn bad_order(&self, order: Order) {
+        let detail = format!("order {} asked for, expected 10 at most", order.0);
+        let findings = &self.machine.core.findings;
+        findings.report(Finding::new(FindingKind::BadOrder, Site(0), detail));
     }
 
     /// Checks and enters an object just allocated; `id` is none for a kmalloc without cache.
     #[cold]
-    pub(super) fn check_alloc(&self, id: Option<CacheId>, obj: ObjPtr, site: Site) {
+    pub(crate) fn alloc(&self, id: Option<CacheId>, obj: ObjPtr, site: Site) {
         let core = &self.machine.core;
-        let Some(track) = core.track_new(obj) else { return };
+        let Some(track) = core.tracks.of_new(obj) else { return };
         let state = match id {
             Some(id) => LIVE | u64::from(id.0) << 32,
             None => carved_state(self.paint_carved(obj)),
@@ -141,13 +116,13 @@ impl<B: Backend> Cpu<'_, B> {
                 (left, size.max(red_end))
             }
             None => {
-                let size = self.ksize(obj);
+                let size = self.machine.usable_bytes(obj);
                 (8, size + self.machine.backend.carved_red_bytes(core, size))
             }
         };
         let covered = (obj.get() - before) / 8..(obj.get() + size).div_ceil(8);
         for at in covered.filter(|&at| at * 8 != obj.get()) {
-            if let Some(track) = ObjPtr::new(at * 8).and_then(|obj| core.track(obj)) {
+            if let Some(track) = ObjPtr::new(at * 8).and_then(|obj| core.tracks.get(obj)) {
                 track.state.store(0, Ordering::Relaxed);
             }
         }
@@ -159,7 +134,9 @@ impl<B: Backend> Cpu<'_, B> {
     fn cover_reaching(&self, obj: ObjPtr, start: u64) {
         let core = &self.machine.core;
         for at in (obj.pfn().offset() / 8..start / 8).map(|at| at * 8) {
-            let Some(track) = ObjPtr::new(at).and_then(|obj| core.track(obj)) else { continue };
+            let Some(track) = ObjPtr::new(at).and_then(|obj| core.tracks.get(obj)) else {
+                continue;
+            };
             let state = track.state.load(Ordering::Relaxed);
             let reach = |id| at + u64::from(self.machine.slot(id).size.get());
             if state & FREED != 0 && tracked_cache(state).is_none_or(|id| reach(id) > start) {
@@ -171,8 +148,8 @@ impl<B: Backend> Cpu<'_, B> {
     /// Checks an object about to be freed; `false` if it must not be. `id` is the cache that the
     /// caller named, none for kfree.
     #[cold]
-    pub(super) fn check_free(&self, id: Option<CacheId>, obj: ObjPtr, site: Site) -> bool {
-        if id.is_some_and(|id| !self.check_cache(id, site)) {
+    pub(crate) fn free(&self, id: Option<CacheId>, obj: ObjPtr, site: Site) -> bool {
+        if id.is_some_and(|id| !self.cache(id, site)) {
             return false;
         }
         let core = &self.machine.core;
@@ -183,7 +160,7 @@ impl<B: Backend> Cpu<'_, B> {
             self.report(FindingKind::Unaligned, id, start, offset, (site, None), detail);
             return false;
         }
-        let Some(track) = core.track(obj) else { return true };
+        let Some(track) = core.tracks.get(obj) else { return true };
         let state = track.state.load(Ordering::Acquire);
         let from = tracked_cache(state);
         if state & LIVE != 0 && id.is_some() && from != id {
@@ -247,12 +224,12 @@ impl<B: Backend> Cpu<'_, B> {
         let starts = (floor / 8..obj.get() / 8).rev();
         let mut objects = starts.filter_map(|at| ObjPtr::new(at * 8));
         let start = objects.find(|&start| {
-            core.track(start).is_some_and(|t| t.state.load(Ordering::Relaxed) & LIVE != 0)
+            core.tracks.get(start).is_some_and(|t| t.state.load(Ordering::Relaxed) & LIVE != 0)
         })?;
-        let track = core.track(start)?;
+        let track = core.tracks.get(start)?;
         let size = match tracked_cache(track.state.load(Ordering::Relaxed)) {
             Some(id) => u64::from(core.caches.get(id).object_size.get()),
-            None => self.ksize(start),
+            None => self.machine.usable_bytes(start),
         };
         (obj.get() - start.get() < size).then_some((start, track))
     }
@@ -353,15 +330,8 @@ impl<B: Backend> Cpu<'_, B> {
     fn validate_all(&self, site: Site) {
         // In the middle of a free the object counts as live still, in all books alike.
         for error in self.machine.validate().errors {
-            self.machine.core.findings.report(Finding {
-                kind: FindingKind::Imbalance,
-                cache: "-".to_string(),
-                object: None,
-                offset: 0,
-                site,
-                site_before: None,
-                detail: error,
-            });
+            let findings = &self.machine.core.findings;
+            findings.report(Finding::new(FindingKind::Imbalance, site, error));
         }
     }
 }

@@ -1,0 +1,144 @@
+//! What every backend stands on: memory, pages, zones, cache numbers, counters.
+
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::findings::{Finding, FindingKind, FindingLog};
+use super::grace::GracePeriods;
+use super::kmalloc::Kmalloc;
+use super::paths::Tally;
+use super::registry::Registry;
+use super::setup::{CheckLevel, Setup};
+use super::table::{Cache, CacheTable};
+use super::track::Tracks;
+use crate::cpu::CpuCounters;
+use crate::ids::{CacheId, ObjPtr, Order, Pfn, Site};
+use crate::page::{PageTable, Zones};
+use crate::raw::arena::Arena;
+use crate::raw::local::LocalU64;
+use crate::raw::lock::Lock;
+use crate::raw::sync::{AtomicBool, AtomicU64};
+use crate::raw::zeroed::{ZeroedSlice, zeroed_struct};
+use crate::vmalloc::Vmalloc;
+
+zeroed_struct! {
+    /// A cache's slabs.
+    #[derive(Debug)]
+    pub(crate) struct Totals {
+        pub slabs: AtomicU64,
+        pub slabs_peak: AtomicU64,
+        pub pages: AtomicU64,
+        pub objects: AtomicU64,
+        /// Free objects that no list leads to any more: the list was damaged.
+        pub lost: AtomicU64,
+        /// Live objects, kept while one thread drives all CPUs.
+        pub live: LocalU64,
+        /// Most live objects.
+        pub live_peak: LocalU64,
+    }
+}
+
+/// The parts of a machine that do not depend on the backend.
+#[derive(Debug)]
+pub struct Core {
+    pub(crate) arena: Arena,
+    pub(crate) pages: PageTable,
+    pub(crate) zones: Zones,
+    pub(crate) caches: CacheTable,
+    pub(crate) registry: Lock<Registry>,
+    pub(crate) kmalloc: Kmalloc,
+    pub(crate) setup: Setup,
+    pub(crate) findings: FindingLog,
+    pub(crate) claimed: Vec<AtomicBool>,
+    pub(crate) counters: ZeroedSlice<CpuCounters>,
+    pub(crate) tallies: ZeroedSlice<Tally>,
+    pub(crate) totals: ZeroedSlice<Totals>,
+    pub(crate) slab_pages: AtomicU64,
+    pub(crate) slabs: AtomicU64,
+    pub(crate) large_pages: AtomicU64,
+    /// Whether one thread drives all CPUs and keeps exact books.
+    pub(crate) exact: AtomicBool,
+    /// Live bytes but for large kmallocs, kept while `exact`.
+    pub(crate) exact_bytes: LocalU64,
+    pub(crate) tracks: Tracks,
+    pub(crate) grace: GracePeriods,
+    pub(crate) vmalloc: Vmalloc,
+}
+
+impl Core {
+    /// Returns the place of a CPU's state for a cache in a table of CPUs times caches.
+    #[inline(always)]
+    pub(crate) fn cell(&self, cpu: u32, id: CacheId) -> usize {
+        cpu as usize * (self.setup.caches_max as usize + 1) + id.index()
+    }
+
+    /// Tells whether operations are checked.
+    #[inline]
+    pub(crate) fn checked(&self) -> bool {
+        self.setup.check != CheckLevel::Off
+    }
+
+    /// Returns the objects of a slab: the usual number, or what fits if memory was short.
+    #[inline]
+    pub(crate) fn slab_objects(&self, cache: &Cache, order: Order) -> u64 {
+        if order == cache.order() {
+            u64::from(cache.objects.get())
+        } else {
+            order.bytes() / u64::from(cache.size.get())
+        }
+    }
+
+    /// Returns the place of a CPU's blocks that no cache knows of: behind its caches.
+    #[inline(always)]
+    pub(crate) fn carved_cell(&self, cpu: u32) -> usize {
+        (cpu as usize + 1) * (self.setup.caches_max as usize + 1) - 1
+    }
+
+    /// Returns the bytes of live blocks that no cache knows of.
+    pub(crate) fn carved_bytes(&self) -> u64 {
+        let counters = self.counters.as_slice().iter();
+        counters.fold(0, |sum: u64, c| sum.wrapping_add(c.carved_bytes.get()))
+    }
+
+    /// Returns cache, slab and index of the object that `obj` points to.
+    pub(crate) fn object_at(&self, obj: ObjPtr) -> Option<(CacheId, Pfn, u32)> {
+        if obj.pfn().0 >= self.pages.count() {
+            return None;
+        }
+        let head = self.pages.head(obj.pfn());
+        let page = self.pages.get(head);
+        if !page.is_slab() {
+            return None;
+        }
+        let id = CacheId(page.cache.get());
+        let slot = self.caches.get(id);
+        let base = head.offset() + u64::from(self.pages.get(head).aux.get());
+        Some((id, head, (obj.get().checked_sub(base)? / u64::from(slot.size.get())) as u32))
+    }
+
+    /// Returns the name of a cache for a finding.
+    pub(crate) fn cache_name(&self, id: Option<CacheId>) -> String {
+        let registry = self.registry.lock();
+        let name = id.and_then(|id| registry.entry(id)).map(|e| e.args.name.clone());
+        name.unwrap_or_else(|| "kmalloc".to_string())
+    }
+
+    /// Returns how many objects of a slab are given out, as the tracks know it.
+    pub(crate) fn live_objects(&self, cache: &Cache, slab: Pfn) -> u64 {
+        let page = self.pages.get(slab);
+        let (base, size) = (slab.offset() + u64::from(page.aux.get()), u64::from(cache.size.get()));
+        let objects = (0..self.slab_objects(cache, page.order())).map(|i| base + i * size);
+        objects.filter_map(ObjPtr::new).filter(|&obj| self.tracks.is_live(obj)).count() as u64
+    }
+
+    /// Reports a free object whose link to the next was written over.
+    #[cold]
+    pub(crate) fn report_link(&self, cache: &Cache, obj: ObjPtr, site: Site) {
+        let detail = "expected the link to a free object of the slab: it was written over";
+        let finding = Finding::new(FindingKind::FreeListCorrupt, site, detail)
+            .cache(self.cache_name(Some(cache.id())))
+            .object(obj, i64::from(cache.free_offset.get()))
+            .before(self.tracks.last_site(obj));
+        self.findings.report(finding);
+    }
+}

@@ -1,0 +1,51 @@
+//! A machine's parameters, as built.
+
+use super::args::Tunables;
+use super::kmalloc::KmallocConfig;
+use crate::ids::{NodeId, Order};
+
+/// Whether like caches share slabs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Merging {
+    /// As Linux's default (`CONFIG_SLAB_MERGE_DEFAULT`).
+    #[default]
+    Linux,
+    /// Every cache has slabs of its own (`slab_nomerge`).
+    Off,
+}
+
+/// How much is checked on each operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub enum CheckLevel {
+    /// Nothing.
+    #[default]
+    Off = 0,
+    /// Double frees, wrong caches, foreign pointers, damaged free lists.
+    Cheap = 1,
+    /// Red zones, poison, the last call sites of each object.
+    Full = 2,
+    /// As `Full`, and `validate()` after each operation.
+    Paranoid = 3,
+}
+
+/// A machine's parameters, as built.
+#[derive(Debug, Clone)]
+pub(crate) struct Setup {
+    pub(crate) cpus: u32,
+    pub(crate) nodes: u32,
+    pub(crate) memory_bytes: u64,
+    pub(crate) caches_max: u32,
+    pub(crate) min_objects: u32,
+    pub(crate) order_max: Order,
+    pub(crate) tunables: Tunables,
+    pub(crate) merging: Merging,
+    pub(crate) check: CheckLevel,
+    pub(crate) kmalloc: KmallocConfig,
+}
+
+impl Setup {
+    #[inline]
+    pub(crate) fn node_of(&self, cpu: u32) -> NodeId {
+        if self.nodes == 1 { NodeId(0) } else { NodeId(cpu * self.nodes / self.cpus) }
+    }
+}

@@ -1,0 +1,147 @@
+//! Allocating and freeing vmalloc areas.
+
+use alloc::vec::Vec;
+
+use super::cpu::Cpu;
+use crate::backend::Backend;
+use crate::cache::findings::{Finding, FindingKind};
+use crate::cpu::LockKind;
+use crate::gfp::Gfp;
+use crate::ids::{ObjPtr, Order, PAGE_SIZE, Pfn, Site};
+use crate::machine::Machine;
+use crate::page::{BlockRequest, Kind};
+use crate::vmalloc::{ALIGN_MAX, Area, VmArea, VmPtr};
+
+impl<B: Backend> Cpu<'_, B> {
+    /// Allocates `size` bytes, rounded up to pages (`vmalloc`); `None` for 0, for more than the
+    /// machine's memory, or when pages or addresses are out.
+    pub fn vmalloc(&self, size: u64, gfp: Gfp, site: Site) -> Option<VmPtr> {
+        self.vmalloc_aligned(size, PAGE_SIZE, gfp, site)
+    }
+
+    /// As [`Self::vmalloc`], at a multiple of `align` bytes, a power of two (`__vmalloc_node`);
+    /// `None` also for more than 4 MiB of it, which addresses of this process do not keep.
+    pub fn vmalloc_aligned(&self, size: u64, align: u64, gfp: Gfp, site: Site) -> Option<VmPtr> {
+        let core = &self.machine().core;
+        let count = size.div_ceil(PAGE_SIZE);
+        if count == 0 || count > u64::from(core.pages.count()) || align > ALIGN_MAX {
+            return None;
+        }
+        // Addresses first, as Linux does: a guard page goes with them.
+        let start = {
+            self.cx().count_lock(LockKind::VMALLOC);
+            core.vmalloc.space.lock().reserve(count + 1, align.div_ceil(PAGE_SIZE).max(1))?
+        };
+        let pages = self.vmalloc_pages(count as usize, gfp);
+        self.cx().count_lock(LockKind::VMALLOC);
+        let mut space = core.vmalloc.space.lock();
+        let Some(pages) = pages else {
+            space.release(start, count + 1);
+            return None;
+        };
+        if !core.vmalloc.map(start, &pages) {
+            space.release(start, count + 1);
+            drop(space);
+            self.free_all(pages);
+            return None;
+        }
+        space.insert(start, Area { pages, site });
+        Some(VmPtr::new(start * PAGE_SIZE))
+    }
+
+    /// Allocates `size` bytes full of zeroes (`vzalloc`).
+    pub fn vzalloc(&self, size: u64, gfp: Gfp, site: Site) -> Option<VmPtr> {
+        self.vmalloc(size, gfp | Gfp::ZERO, site)
+    }
+
+    fn vmalloc_pages(&self, count: usize, gfp: Gfp) -> Option<Vec<Pfn>> {
+        let core = &self.machine().core;
+        let (order, kind) = (Order(0), Kind::Vmalloc);
+        let request = BlockRequest { order, gfp, node: None, kind, cache: 0 };
+        let mut pages = Vec::with_capacity(count);
+        while pages.len() < count {
+            let Some(pfn) = self.cx().take_pages(&request) else {
+                self.free_all(pages);
+                return None;
+            };
+            if gfp.has(Gfp::ZERO) {
+                core.arena.fill(pfn.offset(), PAGE_SIZE, 0);
+            }
+            pages.push(pfn);
+        }
+        pages.sort_unstable();
+        Some(pages)
+    }
+
+    /// Frees pages, the last first, so that the next area finds them in their order again.
+    fn free_all(&self, pages: Vec<Pfn>) {
+        let zones = &self.machine().core.zones;
+        pages.into_iter().rev().for_each(|pfn| zones.free(self.cx(), pfn, Order(0)));
+    }
+
+    /// Frees an area (`vfree`) and returns its bytes; what vmalloc did not give is a finding, and 0.
+    pub fn vfree(&self, at: VmPtr, site: Site) -> u64 {
+        let core = &self.machine().core;
+        self.cx().count_lock(LockKind::VMALLOC);
+        let mut space = core.vmalloc.space.lock();
+        let first = at.get() / PAGE_SIZE;
+        let found = if at.get().is_multiple_of(PAGE_SIZE) { space.remove(first) } else { None };
+        let Some(area) = found else {
+            drop(space);
+            self.no_area(at, site);
+            return 0;
+        };
+        let count = area.pages.len() as u64;
+        core.vmalloc.window.unmap(first, count);
+        space.retire(first, count + 1);
+        drop(space);
+        self.free_all(area.pages);
+        count * PAGE_SIZE
+    }
+
+    fn no_area(&self, at: VmPtr, site: Site) {
+        let finding =
+            Finding::new(FindingKind::ForeignPointer, site, "expected the start of an area");
+        let finding = finding.cache("vmalloc");
+        self.machine().core.findings.report(match ObjPtr::new(at.get()) {
+            Some(obj) => finding.object(obj, 0),
+            None => finding,
+        });
+    }
+}
+
+impl<B: Backend> Machine<B> {
+    /// Returns the areas by rising address (`/proc/vmallocinfo`).
+    pub fn vm_areas(&self) -> Vec<VmArea> {
+        let space = self.core.vmalloc.space.lock();
+        let areas = space.areas().map(|(start, area)| VmArea {
+            start: VmPtr::new(start * PAGE_SIZE),
+            size: area.pages.len() as u64 * PAGE_SIZE,
+            site: area.site,
+        });
+        areas.collect()
+    }
+
+    /// Returns the page that an address of an area is mapped to (`vmalloc_to_page`).
+    pub fn vmalloc_to_page(&self, at: VmPtr) -> Option<Pfn> {
+        let space = self.core.vmalloc.space.lock();
+        let (start, area) = space.at(at.get() / PAGE_SIZE)?;
+        area.pages.get((at.get() / PAGE_SIZE - start) as usize).copied()
+    }
+
+    /// Returns an area's address in this process; `None` unless the machine's memory is mapped
+    /// ([`crate::MemorySource::Mapped`]). Touch only what is allocated: guard pages fault.
+    pub fn vm_address(&self, at: VmPtr) -> Option<core::ptr::NonNull<u8>> {
+        self.core.vmalloc.window.address(at.get())
+    }
+
+    /// Returns what an address of this process is in the vmalloc range; `None` outside it.
+    pub fn vm_ptr(&self, address: *const u8) -> Option<VmPtr> {
+        self.core.vmalloc.window.offset(address).map(VmPtr::new)
+    }
+
+    /// Makes the addresses of freed areas usable again; returns the pages of address space.
+    pub fn vmalloc_purge(&self) -> u64 {
+        self.core.vmalloc.space.lock().purge()
+    }
+}
