@@ -25,6 +25,9 @@ pub enum Error {
         /// What the operating system says.
         error: io::Error,
     },
+    /// There is no cache folder for the headers and the compiled runtime that can be trusted.
+    #[error(transparent)]
+    Cache(#[from] slablab_host::CacheError),
     /// There is no C compiler.
     #[error("{compiler}: {error}; install a C compiler (Debian: gcc) or set CC")]
     NoCompiler {

@@ -1,9 +1,10 @@
 //! The system's C compiler, told to speak the kernel's dialect.
 
 use std::fs;
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+
+use slablab_host::KeyHasher;
 
 use super::sources::Sources;
 use super::{files, stubs};
@@ -148,11 +149,12 @@ impl Compiler {
 
     /// Returns the compiled runtime and jumps, compiling them if that was not done before.
     pub(super) fn runtime(&self, version: Version) -> Result<PathBuf, Error> {
-        let mut hasher = DefaultHasher::new();
-        let identity = self.run(Command::new(&self.program).arg("--version"))?.stdout;
         let source = stubs::source();
-        (identity, DIALECT, MACHINE, self.flavor, version, &source).hash(&mut hasher);
-        let object = self.dir.join(format!("runtime-{:016x}.o", hasher.finish()));
+        let mut hasher = KeyHasher::new("kapi runtime");
+        hasher.update(self.run(Command::new(&self.program).arg("--version"))?.stdout);
+        hasher.update(format!("{:?}", self.command(version)));
+        hasher.update(&source);
+        let object = self.dir.join(format!("runtime-{}.o", hasher.finish()));
         if object.is_file() {
             return Ok(object);
         }

@@ -1,8 +1,9 @@
 //! The embedded headers and runtime: unpacking them, and what the headers offer.
 
 use std::fs;
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
+
+use slablab_host::{KeyHasher, cache_folder};
 
 use crate::error::Error;
 
@@ -10,14 +11,16 @@ include!(concat!(env!("OUT_DIR"), "/embedded.rs"));
 
 /// Returns a folder that holds `include/` and `runtime/`, unpacking them if it is not there yet.
 pub(super) fn unpacked() -> Result<PathBuf, Error> {
-    let mut hasher = DefaultHasher::new();
-    FILES.hash(&mut hasher);
-    let root = cache_root();
-    let dir = root.join(format!("kapi-{:016x}", hasher.finish()));
+    let mut hasher = KeyHasher::new("kapi headers and runtime");
+    for (name, text) in FILES {
+        hasher.update(name);
+        hasher.update(text);
+    }
+    let root = cache_folder()?;
+    let dir = root.join(format!("kapi-{}", hasher.finish()));
     if dir.join("include").is_dir() {
         return Ok(dir);
     }
-    fs::create_dir_all(&root).map_err(Error::io(&root))?;
     // Written beside and renamed: two commands may do it at once, and one may be stopped.
     let beside = tempfile::Builder::new().prefix("kapi-").tempdir_in(&root);
     let beside = beside.map_err(Error::io(&root))?;
@@ -37,12 +40,12 @@ pub(super) fn unpacked() -> Result<PathBuf, Error> {
     Ok(dir)
 }
 
-/// `$XDG_CACHE_HOME/slablab`, or what stands in for it.
-fn cache_root() -> PathBuf {
-    let env = |name| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
-    let home = || env("HOME").map(|home| home.join(".cache"));
-    let base = env("XDG_CACHE_HOME").or_else(home).unwrap_or_else(std::env::temp_dir);
-    base.join("slablab")
+/// Returns the folder that a module's `#include <...>` is looked up in.
+///
+/// # Errors
+/// [`Error::Cache`] if there is no cache folder that can be trusted, [`Error::Io`].
+pub fn include_folder() -> Result<PathBuf, Error> {
+    Ok(unpacked()?.join("include"))
 }
 
 /// The runtime's source files in an unpacked folder.
