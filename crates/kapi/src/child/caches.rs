@@ -43,10 +43,9 @@ pub(crate) fn destroy<B: Backend>(engine: &Engine<B>, address: u64, site: u64) {
     if address == 0 {
         return;
     }
-    let known = lock(&engine.caches).iter().position(|&handle| handle == address);
-    let Some(at) = known else {
+    if !forget(engine, address) {
         return super::report_foreign("kmem_cache_destroy", address, site);
-    };
+    }
     let handle = super::cache_handle(address);
     if let Some((object, live)) = engine.live_of_cache(address) {
         super::emit(&Event::Finding {
@@ -57,12 +56,17 @@ pub(crate) fn destroy<B: Backend>(engine: &Engine<B>, address: u64, site: u64) {
             site: Some(super::offset(site)),
         });
     }
-    match engine.cache_destroy(handle, site) {
-        Ok(()) => {
-            lock(&engine.caches).swap_remove(at);
-        }
-        Err(error) => super::warn(&format!("kmem_cache_destroy: {error}")),
+    if let Err(error) = engine.cache_destroy(handle, site) {
+        lock(&engine.caches).push(address);
+        super::warn(&format!("kmem_cache_destroy: {error}"));
     }
+}
+
+/// Takes a cache off the list, so that one thread only destroys it; false if it is not there.
+fn forget<B: Backend>(engine: &Engine<B>, address: u64) -> bool {
+    let mut caches = lock(&engine.caches);
+    let at = caches.iter().position(|&handle| handle == address);
+    at.map(|at| caches.swap_remove(at)).is_some()
 }
 
 /// Allocates all or nothing; returns how many.
@@ -75,7 +79,7 @@ pub(crate) fn alloc_bulk<B: Backend>(
     site: u64,
 ) -> i32 {
     let cache = super::cache_handle(cache);
-    let mut got = Vec::with_capacity(count as usize);
+    let mut got = Vec::new();
     while (got.len() as u64) < count {
         match engine.cache_alloc(cache, gfp, site) {
             0 => {

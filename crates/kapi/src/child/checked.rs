@@ -12,7 +12,7 @@ const SLAB_BYTES_MAX: u64 = 8192;
 
 /// Bytes to ask for so that a guard fits behind `size`, where that makes no difference to success.
 fn with_guard(size: u64) -> u64 {
-    if size + GUARD_BYTES <= SLAB_BYTES_MAX { size + GUARD_BYTES } else { size }
+    if size <= SLAB_BYTES_MAX - GUARD_BYTES { size + GUARD_BYTES } else { size }
 }
 
 /// Bytes that a block of `asked` bytes has at least.

@@ -196,9 +196,10 @@ impl<B: Backend> Engine<B> {
         ctor: u64,
     ) -> Result<CacheHandle, String> {
         let guard = if self.ledger.is_some() { GUARD_BYTES as u32 } else { 0 };
+        let with_guard = bytes.saturating_add(guard);
         let args = CacheArgs {
             ctor: (ctor != 0).then_some(Ctor { func: text::call_ctor, context: ctor as usize }),
-            ..CacheArgs::new(name.to_string_lossy(), bytes + guard).align(align).flags(flags)
+            ..CacheArgs::new(name.to_string_lossy(), with_guard).align(align).flags(flags)
         };
         let id = self.machine.cache_create(&args).map_err(|error| error.to_string())?;
         Ok(CacheHandle { id, name, object_bytes: bytes, has_ctor: ctor != 0 })

@@ -37,7 +37,8 @@ pub(crate) extern "C" fn ksize<B: Backend>(address: u64) -> u64 {
 pub(crate) extern "C" fn kmalloc_size_roundup(size: u64) -> u64 {
     let classes = slablab_kmem::KmallocConfig::LINUX;
     let class = classes.iter().map(|&c| u64::from(c)).find(|&c| c >= size);
-    class.unwrap_or_else(|| size.next_power_of_two().max(PAGE_SIZE))
+    // What is too large for any block stays as it is: the allocation then fails.
+    class.unwrap_or_else(|| size.checked_next_power_of_two().unwrap_or(size))
 }
 
 pub(crate) extern "C" fn kfree_sensitive<B: Backend>(address: u64, site: u64) {
@@ -334,12 +335,21 @@ pub(crate) extern "C" fn kvfree_sensitive<B: Backend>(address: u64, size: u64, s
     kvfree::<B>(address, site);
 }
 
+/// Gives back the pages of the block's power of two that the size does not need, as Linux does.
 pub(crate) extern "C" fn alloc_pages_exact<B: Backend>(size: u64, gfp: u32, site: u64) -> u64 {
-    let order = slablab_kmem::Order::for_bytes(size).map_or(u32::MAX, |order| u32::from(order.0));
-    __get_free_pages::<B>(gfp, order, site)
+    let Some(order) = slablab_kmem::Order::for_bytes(size) else { return 0 };
+    let engine = engine::<B>();
+    let Some(pfn) = engine.alloc_pages(Gfp(gfp), u32::from(order.0), site) else { return 0 };
+    if order.0 > 0 {
+        engine.split_page(pfn, u32::from(order.0), site);
+    }
+    let needed = size.div_ceil(PAGE_SIZE).max(1) as u32;
+    (needed..order.pages()).for_each(|page| engine.free_pages(pfn + page, 0, site));
+    engine.page_address(pfn)
 }
 
 pub(crate) extern "C" fn free_pages_exact<B: Backend>(address: u64, size: u64, site: u64) {
-    let order = slablab_kmem::Order::for_bytes(size).map_or(0, |order| u32::from(order.0));
-    free_pages::<B>(address, order, site);
+    for page in 0..size.div_ceil(PAGE_SIZE) {
+        free_pages::<B>(address + page * PAGE_SIZE, 0, site);
+    }
 }
