@@ -90,21 +90,27 @@ static inline void init_waitqueue_entry(struct wait_queue_entry *entry, struct t
 #define wake_up_interruptible_sync(queue) wake_up_interruptible(queue)
 #define wake_up_sync(queue) wake_up(queue)
 
-/* What is left of the time when the condition holds, at least 1; 0 when it does not in time. */
+/*
+ * What is left of the time when the condition holds, at least 1; 0 when it does not in time. Once the
+ * condition held it is not evaluated again: it may take what it waits for.
+ */
 #define __kapi_wait(queue, condition, state, timeout) ({ \
-	long __left = (timeout); \
+	long __kapi_left = (timeout); \
+	bool __kapi_holds; \
 	might_sleep(); \
-	if (!(condition)) { \
-		DEFINE_WAIT(__wait); \
+	__kapi_holds = !!(condition); \
+	if (!__kapi_holds) { \
+		DEFINE_WAIT(__kapi_wait); \
 		for (;;) { \
-			prepare_to_wait(&(queue), &__wait, state); \
-			if ((condition) || !__left) \
+			prepare_to_wait(&(queue), &__kapi_wait, state); \
+			__kapi_holds = !!(condition); \
+			if (__kapi_holds || !__kapi_left) \
 				break; \
-			__left = schedule_timeout(__left); \
+			__kapi_left = schedule_timeout(__kapi_left); \
 		} \
-		finish_wait(&(queue), &__wait); \
+		finish_wait(&(queue), &__kapi_wait); \
 	} \
-	(condition) ? (__left ?: 1) : 0; })
+	__kapi_holds ? (__kapi_left ?: 1) : 0; })
 #define wait_event(queue, condition) \
 	((void)__kapi_wait(queue, condition, TASK_UNINTERRUPTIBLE, MAX_SCHEDULE_TIMEOUT))
 #define wait_event_interruptible(queue, condition) \

@@ -361,3 +361,45 @@ fn json_says_all_of_it() {
         assert!(finding[site].as_str().is_some_and(|s| s.contains("+0x")), "{finding}");
     }
 }
+
+#[test]
+fn exact_pages_gives_back_the_rest_of_the_power_of_two() {
+    let expected = [
+        "exact_pages: 1 bytes took 1 pages, left 0",
+        "exact_pages: 4096 bytes took 1 pages, left 0",
+        "exact_pages: 4097 bytes took 2 pages, left 0",
+        "exact_pages: 20480 bytes took 5 pages, left 0",
+        "exact_pages: 700000 bytes took 171 pages, left 0",
+        "exact_pages: 8 MiB refused",
+    ];
+    for check in ["1", "2"] {
+        prints("exact_pages", &["--check", check], &expected);
+    }
+}
+
+/// A cache was once taken off the list by a place in it that another thread had moved.
+#[test]
+fn threads_destroy_their_caches_at_the_same_time() {
+    for (allocator, check) in [("slub", "1"), ("slab", "2"), ("slob", "2"), ("slmb", "2")] {
+        let words = ["--allocator", allocator, "--check", check];
+        prints("caches_race", &words, &["caches_race: 0 failed"]);
+    }
+}
+
+/// Completions on a stack, conditions with side effects, works that queue themselves and timers that
+/// restart themselves, each while other threads complete, queue and cancel.
+#[test]
+fn waiting_waking_and_cancelling_do_not_race() {
+    let expected = [
+        "waiters: completed twice, waited once, done 1",
+        "waiters: waited twice, none is left 1",
+        "waiters: 2 of 3 tokens are left",
+        "waiters: the stack changed 0 times",
+        "waiters: the timer's work ran 1 time",
+        "waiters: cancelled 20 times",
+        "waiters: queued by two, pending 0",
+        "waiters: cancelled inside a callback 0 times",
+        "waiters: tasks were seen",
+    ];
+    prints("waiters", &["--check", "2"], &expected);
+}

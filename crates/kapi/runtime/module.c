@@ -128,8 +128,13 @@ void *__alloc_percpu(size_t size, size_t align)
 
 void free_percpu(void *p)
 {
-	if (p)
-		granules[((unsigned long)p - dynamic_begin) / GRANULE] = 0;
+	unsigned long flags;
+
+	if (!p)
+		return;
+	spin_lock_irqsave(&percpu_lock, flags);
+	granules[((unsigned long)p - dynamic_begin) / GRANULE] = 0;
+	spin_unlock_irqrestore(&percpu_lock, flags);
 }
 
 extern void kapi_sched_start(void);

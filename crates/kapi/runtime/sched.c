@@ -9,6 +9,7 @@
 #include <linux/delay.h>
 #include <linux/kernel.h>
 #include <linux/kthread.h>
+#include <linux/rculist.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/time.h>
@@ -176,10 +177,16 @@ unsigned long long sched_clock(void)
 	return ktime_get_ns();
 }
 
+/* Waking the task does not end it. */
 void msleep(unsigned int ms)
 {
-	set_current_state(TASK_UNINTERRUPTIBLE);
-	sleep_until_woken((s64)ms * NSEC_PER_MSEC);
+	u64 end = ktime_get_ns() + (u64)ms * NSEC_PER_MSEC;
+	s64 left = (s64)ms * NSEC_PER_MSEC;
+
+	for (; left > 0; left = (s64)(end - ktime_get_ns())) {
+		set_current_state(TASK_UNINTERRUPTIBLE);
+		sleep_until_woken(left);
+	}
 }
 
 unsigned long msleep_interruptible(unsigned int ms)
@@ -211,8 +218,9 @@ static void finish(struct task_struct *task, int result)
 	unsigned long flags;
 
 	spin_lock_irqsave(&tasks_lock, flags);
-	list_del_init(&task->tasks);
-	list_del_init(&task->sibling);
+	/* A walk through the tasks that stands on this one goes on from it. */
+	list_del_rcu(&task->tasks);
+	list_del_rcu(&task->sibling);
 	spin_unlock_irqrestore(&tasks_lock, flags);
 	task->kapi_result = result;
 	smp_store_release(&task->kapi_done, 1);
@@ -302,13 +310,6 @@ void do_exit(long code)
 	}
 	finish(current, (int)code);
 	kapi_thread_exit();
-}
-
-void complete_and_exit(struct completion *x, long code)
-{
-	if (x)
-		complete(x);
-	do_exit(code);
 }
 
 int kernel_thread(int (*fn)(void *), void *arg, unsigned long flags)

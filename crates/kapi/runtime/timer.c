@@ -148,34 +148,46 @@ void add_timer_on(struct timer_list *timer, int cpu)
 	add_timer(timer);
 }
 
+static int take_off(struct timer_list *timer)
+{
+	int was = (int)timer->kapi_pending;
+
+	if (was)
+		list_del_init(&timer->entry);
+	timer->kapi_pending = 0;
+	return was;
+}
+
 int del_timer(struct timer_list *timer)
 {
 	unsigned long flags;
 	int was;
 
 	spin_lock_irqsave(&lock, flags);
-	was = (int)timer->kapi_pending;
-	if (was)
-		list_del_init(&timer->entry);
-	timer->kapi_pending = 0;
+	was = take_off(timer);
 	spin_unlock_irqrestore(&lock, flags);
 	return was;
 }
 
-static void wait_not_running(void *what)
+/* Takes the lock at a moment when no callback of @what runs in another thread. */
+static void lock_not_running(void *what, unsigned long *flags)
 {
-	while (running == what && current != thread)
+	spin_lock_irqsave(&lock, *flags);
+	while (running == what && current != thread) {
+		spin_unlock_irqrestore(&lock, *flags);
 		yield();
+		spin_lock_irqsave(&lock, *flags);
+	}
 }
 
 int del_timer_sync(struct timer_list *timer)
 {
+	unsigned long flags;
 	int was;
 
-	do {
-		was = del_timer(timer);
-		wait_not_running(timer);
-	} while (timer_pending(timer));
+	lock_not_running(timer, &flags);
+	was = take_off(timer);
+	spin_unlock_irqrestore(&lock, flags);
 	return was;
 }
 
@@ -204,8 +216,7 @@ int hrtimer_cancel(struct hrtimer *timer)
 	unsigned long flags;
 	int was;
 
-	wait_not_running(timer);
-	spin_lock_irqsave(&lock, flags);
+	lock_not_running(timer, &flags);
 	was = (int)timer->kapi_pending;
 	if (was)
 		list_del_init(&timer->entry);
@@ -240,9 +251,15 @@ void tasklet_schedule(struct tasklet_struct *t)
 
 void tasklet_kill(struct tasklet_struct *t)
 {
-	while (t->state)
-		yield();
-	wait_not_running(t);
+	unsigned long flags, state;
+
+	do {
+		lock_not_running(t, &flags);
+		state = t->state;
+		spin_unlock_irqrestore(&lock, flags);
+		if (state)
+			yield();
+	} while (state);
 }
 
 /* RCU callbacks, in order, by a thread that waits for a grace period before each batch. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What waits: wait queues, completions, mutexes, semaphores.
+// What waits: wait queues, completions, mutexes, semaphores. All of it stands on the tasks of sched.c.
 #include <kapi/host.h>
 #include <linux/completion.h>
 #include <linux/kernel.h>
@@ -80,18 +80,24 @@ void finish_wait(struct wait_queue_head *queue, struct wait_queue_entry *entry)
 	remove_wait_queue(queue, entry);
 }
 
-void __wake_up(struct wait_queue_head *queue, unsigned int mode, int nr, void *key)
+static void wake_locked(struct wait_queue_head *queue, unsigned int mode, int nr, void *key)
 {
 	struct wait_queue_entry *entry, *next;
-	unsigned long flags;
 
-	spin_lock_irqsave(&queue->lock, flags);
 	list_for_each_entry_safe(entry, next, &queue->head, entry) {
 		unsigned int exclusive = entry->flags & WQ_FLAG_EXCLUSIVE;
 
 		if (entry->func(entry, mode, 0, key) && exclusive && !--nr)
 			break;
 	}
+}
+
+void __wake_up(struct wait_queue_head *queue, unsigned int mode, int nr, void *key)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&queue->lock, flags);
+	wake_locked(queue, mode, nr, key);
 	spin_unlock_irqrestore(&queue->lock, flags);
 }
 
@@ -167,11 +173,10 @@ unsigned long wait_for_completion_timeout(struct completion *x, unsigned long ti
 
 long wait_for_completion_interruptible_timeout(struct completion *x, unsigned long timeout)
 {
-	bool done = false;
-
-	return wait_event_timeout(x->wait, done || (done = take_completion(x)), (long)timeout);
+	return wait_event_timeout(x->wait, take_completion(x), (long)timeout);
 }
 
+/* Wakes under the lock: once that is dropped, a waiter's stack with the completion may be gone. */
 static void add_completions(struct completion *x, unsigned int count)
 {
 	unsigned long flags;
@@ -181,8 +186,8 @@ static void add_completions(struct completion *x, unsigned int count)
 		x->done = UINT_MAX;
 	else
 		x->done += count;
+	wake_locked(&x->wait, TASK_NORMAL, 0, NULL);
 	spin_unlock_irqrestore(&x->wait.lock, flags);
-	wake_up_all(&x->wait);
 }
 
 void complete(struct completion *x)
@@ -193,6 +198,13 @@ void complete(struct completion *x)
 void complete_all(struct completion *x)
 {
 	add_completions(x, UINT_MAX);
+}
+
+void complete_and_exit(struct completion *x, long code)
+{
+	if (x)
+		complete(x);
+	do_exit(code);
 }
 
 int mutex_trylock(struct mutex *lock)

@@ -38,7 +38,7 @@ static int worker(void *data)
 		if (!list_empty(&queue->works)) {
 			work = list_first_entry(&queue->works, struct work_struct, entry);
 			list_del_init(&work->entry);
-			work->kapi_pending = 0;
+			work->kapi_pending = 0; /* IDLE: it may be queued again while it runs */
 			queue->running = work;
 		}
 		spin_unlock_irqrestore(&queue->lock, flags);
@@ -77,15 +77,17 @@ struct workqueue_struct *alloc_workqueue(const char *fmt, unsigned int flags, in
 	return queue;
 }
 
+/* A work may be scheduled where sleeping is forbidden. */
 struct workqueue_struct *kapi_system_queue(void)
 {
 	static struct workqueue_struct *queue;
-	static DEFINE_MUTEX(lock);
+	static DEFINE_SPINLOCK(lock);
+	unsigned long flags;
 
-	mutex_lock(&lock);
+	spin_lock_irqsave(&lock, flags);
 	if (!queue)
 		queue = alloc_workqueue("events", 0, 1);
-	mutex_unlock(&lock);
+	spin_unlock_irqrestore(&lock, flags);
 	return queue;
 }
 
@@ -101,40 +103,55 @@ void destroy_workqueue(struct workqueue_struct *queue)
 	kapi_free(queue, sizeof(*queue));
 }
 
-bool queue_work(struct workqueue_struct *queue, struct work_struct *work)
+/* Whoever takes a work from IDLE is the only one to set its timer or to queue it. */
+enum { IDLE, TIMER, QUEUED };
+
+static bool claim(struct work_struct *work, unsigned int state)
+{
+	unsigned int idle = IDLE;
+
+	return try_cmpxchg(&work->kapi_pending, &idle, state);
+}
+
+static void enqueue(struct workqueue_struct *queue, struct work_struct *work)
 {
 	unsigned long flags;
-	bool queued;
 
 	spin_lock_irqsave(&queue->lock, flags);
-	queued = !work->kapi_pending;
-	if (queued) {
-		work->kapi_pending = 1;
-		work->kapi_queue = queue;
-		list_add_tail(&work->entry, &queue->works);
-	}
+	work->kapi_queue = queue;
+	work->kapi_pending = QUEUED;
+	list_add_tail(&work->entry, &queue->works);
 	spin_unlock_irqrestore(&queue->lock, flags);
 	wake_up(&queue->more);
-	return queued;
+}
+
+bool queue_work(struct workqueue_struct *queue, struct work_struct *work)
+{
+	if (!claim(work, TIMER))
+		return false;
+	enqueue(queue, work);
+	return true;
 }
 
 static void timer_fires(struct timer_list *timer)
 {
 	struct delayed_work *dwork = container_of(timer, struct delayed_work, timer);
 
-	queue_work(dwork->work.kapi_queue, &dwork->work);
+	enqueue(dwork->work.kapi_queue, &dwork->work);
 }
 
 bool queue_delayed_work(struct workqueue_struct *queue, struct delayed_work *dwork,
 			unsigned long delay)
 {
-	if (work_pending(&dwork->work) || timer_pending(&dwork->timer))
+	if (!claim(&dwork->work, TIMER))
 		return false;
-	if (!delay)
-		return queue_work(queue, &dwork->work);
-	dwork->work.kapi_queue = queue;
-	timer_setup(&dwork->timer, timer_fires, 0);
-	mod_timer(&dwork->timer, jiffies + delay);
+	if (delay) {
+		dwork->work.kapi_queue = queue;
+		timer_setup(&dwork->timer, timer_fires, 0);
+		mod_timer(&dwork->timer, jiffies + delay);
+	} else {
+		enqueue(queue, &dwork->work);
+	}
 	return true;
 }
 
@@ -147,6 +164,20 @@ bool mod_delayed_work(struct workqueue_struct *queue, struct delayed_work *dwork
 	return was;
 }
 
+static bool is_running(struct work_struct *work)
+{
+	struct workqueue_struct *queue = work->kapi_queue;
+	unsigned long flags;
+	bool running;
+
+	if (!queue)
+		return false;
+	spin_lock_irqsave(&queue->lock, flags);
+	running = queue->running == work;
+	spin_unlock_irqrestore(&queue->lock, flags);
+	return running;
+}
+
 static bool dequeue(struct work_struct *work)
 {
 	struct workqueue_struct *queue = work->kapi_queue;
@@ -156,10 +187,11 @@ static bool dequeue(struct work_struct *work)
 	if (!queue)
 		return false;
 	spin_lock_irqsave(&queue->lock, flags);
-	was = work->kapi_pending;
-	if (was)
+	was = work->kapi_pending == QUEUED;
+	if (was) {
 		list_del_init(&work->entry);
-	work->kapi_pending = 0;
+		work->kapi_pending = IDLE;
+	}
 	spin_unlock_irqrestore(&queue->lock, flags);
 	return was;
 }
@@ -167,32 +199,44 @@ static bool dequeue(struct work_struct *work)
 bool flush_work(struct work_struct *work)
 {
 	struct workqueue_struct *queue = work->kapi_queue;
-	bool was = queue && (work->kapi_pending || queue->running == work);
+	bool was = queue && (work_pending(work) || is_running(work));
 
 	if (was)
-		wait_event(queue->idle, !work->kapi_pending && queue->running != work);
+		wait_event(queue->idle, !work_pending(work) && !is_running(work));
 	return was;
 }
 
+/* A work that queues itself again is taken off again. */
 bool cancel_work_sync(struct work_struct *work)
 {
 	bool was = dequeue(work);
 
-	flush_work(work);
+	while (is_running(work)) {
+		wait_event(work->kapi_queue->idle, !is_running(work));
+		dequeue(work);
+	}
 	return was;
 }
 
 bool cancel_delayed_work(struct delayed_work *dwork)
 {
-	bool was = timer_pending(&dwork->timer) && del_timer(&dwork->timer);
+	bool was = del_timer(&dwork->timer);
 
+	if (was)
+		dwork->work.kapi_pending = IDLE;
 	return dequeue(&dwork->work) || was;
 }
 
 bool cancel_delayed_work_sync(struct delayed_work *dwork)
 {
-	bool was = cancel_delayed_work(dwork);
+	bool was = false;
 
-	flush_work(&dwork->work);
+	do {
+		if (del_timer_sync(&dwork->timer)) {
+			dwork->work.kapi_pending = IDLE;
+			was = true;
+		}
+		was |= cancel_work_sync(&dwork->work);
+	} while (work_pending(&dwork->work));
 	return was;
 }
