@@ -6,10 +6,10 @@
 #include <linux/math64.h>
 
 #define do_div(n, base) ({ \
-	u32 __base = (base); \
-	u32 __rem = (u32)((u64)(n) % __base); \
-	(n) = (u64)(n) / __base; \
-	__rem; })
+	u32 __kapi_base = (base); \
+	u32 __kapi_rem = (u32)((u64)(n) % __kapi_base); \
+	(n) = (u64)(n) / __kapi_base; \
+	__kapi_rem; })
 #define sector_div(n, base) do_div(n, base)
 
 #endif

@@ -38,9 +38,9 @@ static __always_inline unsigned long long rdtsc_ordered(void)
 #define __kapi_rdtsc_0() __kapi_rdtsc()
 #define __kapi_rdtsc_2(low, high) \
 	do { \
-		unsigned long long __tsc = __kapi_rdtsc(); \
-		(low) = (typeof(low))__tsc; \
-		(high) = (typeof(high))(__tsc >> 32); \
+		unsigned long long __kapi_tsc = __kapi_rdtsc(); \
+		(low) = (typeof(low))__kapi_tsc; \
+		(high) = (typeof(high))(__kapi_tsc >> 32); \
 	} while (0)
 #define rdtscl(low) ((low) = (typeof(low))(unsigned int)__kapi_rdtsc())
 #define rdtscll(value) ((value) = __kapi_rdtsc())

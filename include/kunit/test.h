@@ -30,13 +30,13 @@ struct kunit_case {
 #define KUNIT_ARRAY_PARAM(_name, array, get_desc) \
 	static const void *_name##_gen_params(const void *prev, char *desc) \
 	{ \
-		typeof((array)[0]) *next = prev ? ((typeof(next))prev) + 1 : (array); \
-		void (*describe)(typeof(next), char *) = get_desc; \
-		if (next - (array) >= (long)ARRAY_SIZE(array)) \
+		typeof((array)[0]) *kapi_next = prev ? ((typeof(kapi_next))prev) + 1 : (array); \
+		void (*kapi_describe)(typeof(kapi_next), char *) = get_desc; \
+		if (kapi_next - (array) >= (long)ARRAY_SIZE(array)) \
 			return NULL; \
-		if (describe) \
-			describe(next, desc); \
-		return next; \
+		if (kapi_describe) \
+			kapi_describe(kapi_next, desc); \
+		return kapi_next; \
 	}
 
 struct kunit_suite {
@@ -106,12 +106,12 @@ extern void kunit_kfree(struct kunit *test, const void *ptr);
 	} while (0)
 #define __KUNIT_TWO(test, stop, left, op, right, cast, ...) \
 	do { \
-		typeof((left) + 0) __left = (left); \
-		typeof((right) + 0) __right = (right); \
-		if (!(__left op __right)) \
+		typeof((left) + 0) __kapi_left = (left); \
+		typeof((right) + 0) __kapi_right = (right); \
+		if (!(__kapi_left op __kapi_right)) \
 			kapi_kunit_fail_two(test, stop, __FILE__, __LINE__, \
-					    #left " " #op " " #right, (long long)cast __left, \
-					    (long long)cast __right, __VA_ARGS__); \
+					    #left " " #op " " #right, (long long)cast __kapi_left, \
+					    (long long)cast __kapi_right, __VA_ARGS__); \
 	} while (0)
 #define __KUNIT_STR(test, stop, left, op, right, ...) \
 	__KUNIT_IF(test, stop, strcmp(left, right) op 0, #left " " #op " " #right, __VA_ARGS__)

@@ -132,9 +132,9 @@ __KAPI_ATOMIC_OP(atomic64, atomic64_t, s64, xor, fetch_xor)
 
 #define xchg(ptr, value) __atomic_exchange_n(ptr, value, __ATOMIC_SEQ_CST)
 #define cmpxchg(ptr, old, value) ({ \
-	typeof(*(ptr)) __expected = (old); \
-	__atomic_compare_exchange_n(ptr, &__expected, value, 0, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED); \
-	__expected; })
+	typeof(*(ptr)) __kapi_expected = (old); \
+	__atomic_compare_exchange_n(ptr, &__kapi_expected, value, 0, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED); \
+	__kapi_expected; })
 #define cmpxchg_relaxed(ptr, old, value) cmpxchg(ptr, old, value)
 #define cmpxchg64(ptr, old, value) cmpxchg(ptr, old, value)
 #define try_cmpxchg(ptr, oldp, value) \

@@ -25,31 +25,31 @@ extern void kapi_warn(const char *file, int line, const char *function, const ch
 	} while (0)
 
 #define WARN(condition, format...) ({ \
-	int __warned = !!(condition); \
-	if (unlikely(__warned)) \
+	int __kapi_warned = !!(condition); \
+	if (unlikely(__kapi_warned)) \
 		kapi_warn(__FILE__, __LINE__, __func__, format); \
-	unlikely(__warned); })
+	unlikely(__kapi_warned); })
 #define WARN_ON(condition) ({ \
-	int __warned = !!(condition); \
-	if (unlikely(__warned)) \
+	int __kapi_warned = !!(condition); \
+	if (unlikely(__kapi_warned)) \
 		kapi_warn(__FILE__, __LINE__, __func__, NULL); \
-	unlikely(__warned); })
+	unlikely(__kapi_warned); })
 #define WARN_ONCE(condition, format...) ({ \
-	static bool __once; \
-	int __warned_once = !!(condition); \
-	if (unlikely(__warned_once && !__once)) { \
-		__once = true; \
+	static bool __kapi_once; \
+	int __kapi_warned_once = !!(condition); \
+	if (unlikely(__kapi_warned_once && !__kapi_once)) { \
+		__kapi_once = true; \
 		kapi_warn(__FILE__, __LINE__, __func__, format); \
 	} \
-	unlikely(__warned_once); })
+	unlikely(__kapi_warned_once); })
 #define WARN_ON_ONCE(condition) ({ \
-	static bool __once; \
-	int __warned_once = !!(condition); \
-	if (unlikely(__warned_once && !__once)) { \
-		__once = true; \
+	static bool __kapi_once; \
+	int __kapi_warned_once = !!(condition); \
+	if (unlikely(__kapi_warned_once && !__kapi_once)) { \
+		__kapi_once = true; \
 		kapi_warn(__FILE__, __LINE__, __func__, NULL); \
 	} \
-	unlikely(__warned_once); })
+	unlikely(__kapi_warned_once); })
 #define WARN_ON_SMP(condition) WARN_ON(condition)
 
 #endif

@@ -32,6 +32,6 @@
 #define __is_constexpr(x) __builtin_constant_p(x)
 
 #define _RET_IP_ ((unsigned long)__builtin_return_address(0))
-#define _THIS_IP_ ({ __label__ __here; __here: (unsigned long)&&__here; })
+#define _THIS_IP_ ({ __label__ __kapi_here; __kapi_here: (unsigned long)&&__kapi_here; })
 
 #endif

@@ -7,8 +7,8 @@
 #include <linux/stddef.h>
 
 #define container_of(ptr, type, member) ({ \
-	const typeof(((type *)0)->member) *__member = (const void *)(ptr); \
-	(type *)((char *)__member - offsetof(type, member)); })
+	const typeof(((type *)0)->member) *__kapi_member = (const void *)(ptr); \
+	(type *)((char *)__kapi_member - offsetof(type, member)); })
 #define container_of_const(ptr, type, member) container_of(ptr, type, member)
 #define typeof_member(type, member) typeof(((type *)0)->member)
 

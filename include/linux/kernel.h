@@ -30,9 +30,9 @@
 #define PTR_IF(condition, ptr) ((condition) ? (ptr) : NULL)
 #define u64_to_user_ptr(x) ((void __user *)(uintptr_t)(x))
 #define typecheck(type, x) ({ \
-	type __dummy; \
-	typeof(x) __dummy2; \
-	(void)(&__dummy == &__dummy2); \
+	type __kapi_dummy; \
+	typeof(x) __kapi_dummy2; \
+	(void)(&__kapi_dummy == &__kapi_dummy2); \
 	1; })
 
 /* A call that may sleep; at check level 2 it is a finding where sleeping is forbidden. */

@@ -83,22 +83,22 @@ extern void __kfifo_skip(struct __kfifo *fifo, size_t prefix);
 
 /* One element. Return: whether it went. */
 #define kfifo_put(fifo, value) ({ \
-	typeof(*(fifo)->buf) __value = (value); \
-	kfifo_in(fifo, &__value, kfifo_recsize(fifo) ? (unsigned int)sizeof(__value) : 1) != 0; })
+	typeof(*(fifo)->buf) __kapi_value = (value); \
+	kfifo_in(fifo, &__kapi_value, kfifo_recsize(fifo) ? (unsigned int)sizeof(__kapi_value) : 1) != 0; })
 #define kfifo_get(fifo, value) ({ \
-	typeof(*(fifo)->buf) *__to = (value); \
-	kfifo_out(fifo, __to, kfifo_recsize(fifo) ? (unsigned int)sizeof(*__to) : 1) != 0; })
+	typeof(*(fifo)->buf) *__kapi_to = (value); \
+	kfifo_out(fifo, __kapi_to, kfifo_recsize(fifo) ? (unsigned int)sizeof(*__kapi_to) : 1) != 0; })
 #define kfifo_peek(fifo, value) ({ \
-	typeof(*(fifo)->buf) *__to = (value); \
-	kfifo_out_peek(fifo, __to, kfifo_recsize(fifo) ? (unsigned int)sizeof(*__to) : 1) != 0; })
+	typeof(*(fifo)->buf) *__kapi_to = (value); \
+	kfifo_out_peek(fifo, __kapi_to, kfifo_recsize(fifo) ? (unsigned int)sizeof(*__kapi_to) : 1) != 0; })
 
 #define __kfifo_spinlocked(lock, moved) ({ \
-	unsigned long __flags; \
-	unsigned int __n; \
-	spin_lock_irqsave(lock, __flags); \
-	__n = (moved); \
-	spin_unlock_irqrestore(lock, __flags); \
-	__n; })
+	unsigned long __kapi_flags; \
+	unsigned int __kapi_n; \
+	spin_lock_irqsave(lock, __kapi_flags); \
+	__kapi_n = (moved); \
+	spin_unlock_irqrestore(lock, __kapi_flags); \
+	__kapi_n; })
 #define kfifo_in_spinlocked(fifo, from, n, lock) __kfifo_spinlocked(lock, kfifo_in(fifo, from, n))
 #define kfifo_out_spinlocked(fifo, to, n, lock) __kfifo_spinlocked(lock, kfifo_out(fifo, to, n))
 #define kfifo_in_locked(fifo, from, n, lock) kfifo_in_spinlocked(fifo, from, n, lock)

@@ -18,10 +18,10 @@ extern void daemonize(const char *name, ...);
 #define kthread_create(threadfn, data, namefmt, ...) \
 	kthread_create_on_node(threadfn, data, -1, namefmt, ##__VA_ARGS__)
 #define kthread_run(threadfn, data, namefmt, ...) ({ \
-	struct task_struct *__task = kthread_create(threadfn, data, namefmt, ##__VA_ARGS__); \
-	if (!IS_ERR(__task)) \
-		wake_up_process(__task); \
-	__task; })
+	struct task_struct *__kapi_task = kthread_create(threadfn, data, namefmt, ##__VA_ARGS__); \
+	if (!IS_ERR(__kapi_task)) \
+		wake_up_process(__kapi_task); \
+	__kapi_task; })
 
 extern struct task_struct *kthread_create_on_cpu(int (*threadfn)(void *data), void *data,
 						 unsigned int cpu, const char *namefmt);

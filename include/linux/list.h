@@ -341,8 +341,8 @@ static inline void hlist_move_list(struct hlist_head *old, struct hlist_head *he
 
 #define hlist_entry(ptr, type, member) container_of(ptr, type, member)
 #define hlist_entry_safe(ptr, type, member) ({ \
-	typeof(ptr) __node = (ptr); \
-	__node ? hlist_entry(__node, type, member) : NULL; })
+	typeof(ptr) __kapi_node = (ptr); \
+	__kapi_node ? hlist_entry(__kapi_node, type, member) : NULL; })
 #define hlist_for_each(pos, head) for (pos = (head)->first; pos; pos = pos->next)
 #define hlist_for_each_safe(pos, n, head) \
 	for (pos = (head)->first; pos && ({ n = pos->next; 1; }); pos = n)

@@ -26,7 +26,7 @@ struct llist_head {
 #define llist_for_each_safe(pos, n, node) \
 	for ((pos) = (node); (pos) && ((n) = (pos)->next, true); (pos) = (n))
 #define __llist_entry_or_null(ptr, type, member) \
-	({ struct llist_node *__n = (ptr); __n ? llist_entry(__n, type, member) : NULL; })
+	({ struct llist_node *__kapi_n = (ptr); __kapi_n ? llist_entry(__kapi_n, type, member) : NULL; })
 #define llist_for_each_entry(pos, node, member) \
 	for ((pos) = __llist_entry_or_null(node, typeof(*(pos)), member); pos; \
 	     (pos) = __llist_entry_or_null((pos)->member.next, typeof(*(pos)), member))

@@ -15,8 +15,8 @@ struct lockdep_map {
 #define lockdep_assert_held(lock) ((void)(lock))
 #define lockdep_assert_held_once(lock) ((void)(lock))
 #define lockdep_is_held(lock) 1
-#define lockdep_set_class(lock, key) ((void)(lock))
-#define lockdep_init_map(map, name, key, sub) ((void)(map))
+#define lockdep_set_class(lock, key) ((void)(lock), (void)(key))
+#define lockdep_init_map(map, name, key, sub) ((void)(map), (void)(key))
 #define lock_is_held(map) 1
 #define SINGLE_DEPTH_NESTING 1
 

@@ -46,7 +46,9 @@ extern bool try_module_get(struct module *module);
 extern void module_put(struct module *module);
 #define __module_get(module) ((void)try_module_get(module))
 #define module_refcount(module) atomic_read(&(module)->refcnt)
-#define module_name(mod) ((mod) ? (mod)->name : "kernel")
+#define module_name(mod) ({ \
+	const struct module *__kapi_module = (mod); \
+	__kapi_module ? __kapi_module->name : "kernel"; })
 /* Up to 2.4. */
 #define MOD_INC_USE_COUNT __module_get(THIS_MODULE)
 #define MOD_DEC_USE_COUNT module_put(THIS_MODULE)

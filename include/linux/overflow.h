@@ -16,14 +16,14 @@
 #define type_max(type) ((type)((__type_half_max(type) - 1) + __type_half_max(type)))
 #define type_min(type) ((type)((type)-type_max(type) - (type)1))
 #define check_shl_overflow(a, shift, result) ({ \
-	typeof(a) __a = (a); \
-	typeof(shift) __shift = (shift); \
-	typeof(result) __result = (result); \
-	u64 __whole = (u64)__a; \
-	unsigned int __by = __shift >= 0 && __shift < (int)(8 * sizeof(*__result)) ? __shift : 0; \
-	*__result = (typeof(*__result))(__whole << __by); \
-	__by != (unsigned int)__shift || *__result < 0 || __a < 0 || \
-		(typeof(__a))(*__result >> __by) != __a; })
+	typeof(a) __kapi_a = (a); \
+	typeof(shift) __kapi_shift = (shift); \
+	typeof(result) __kapi_result = (result); \
+	u64 __kapi_whole = (u64)__kapi_a; \
+	unsigned int __kapi_by = __kapi_shift >= 0 && __kapi_shift < (int)(8 * sizeof(*__kapi_result)) ? __kapi_shift : 0; \
+	*__kapi_result = (typeof(*__kapi_result))(__kapi_whole << __kapi_by); \
+	__kapi_by != (unsigned int)__kapi_shift || *__kapi_result < 0 || __kapi_a < 0 || \
+		(typeof(__kapi_a))(*__kapi_result >> __kapi_by) != __kapi_a; })
 
 static inline size_t size_sub(size_t a, size_t b)
 {

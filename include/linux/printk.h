@@ -58,9 +58,9 @@ enum {
 #endif
 
 #define printk_once(fmt, ...) ({ \
-	static bool __printed; \
-	if (!__printed) { \
-		__printed = true; \
+	static bool __kapi_printed; \
+	if (!__kapi_printed) { \
+		__kapi_printed = true; \
 		printk(fmt, ##__VA_ARGS__); \
 	} })
 #define pr_emerg_once(fmt, ...) printk_once(KERN_EMERG pr_fmt(fmt), ##__VA_ARGS__)

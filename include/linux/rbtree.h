@@ -28,8 +28,8 @@ struct rb_root_cached {
 #define RB_ROOT_CACHED (struct rb_root_cached){ { NULL }, NULL }
 #define rb_entry(ptr, type, member) container_of(ptr, type, member)
 #define rb_entry_safe(ptr, type, member) ({ \
-	typeof(ptr) __node = (ptr); \
-	__node ? rb_entry(__node, type, member) : NULL; })
+	typeof(ptr) __kapi_node = (ptr); \
+	__kapi_node ? rb_entry(__kapi_node, type, member) : NULL; })
 #define rb_parent(node) ((node)->parent)
 #define RB_EMPTY_ROOT(root) (READ_ONCE((root)->rb_node) == NULL)
 #define RB_EMPTY_NODE(node) ((node)->parent == (node))

@@ -83,9 +83,9 @@ static inline void hlist_add_behind_rcu(struct hlist_node *node, struct hlist_no
 
 #define list_entry_rcu(ptr, type, member) container_of(rcu_dereference(ptr), type, member)
 #define list_first_or_null_rcu(ptr, type, member) ({ \
-	struct list_head *__head = (ptr); \
-	struct list_head *__first = rcu_dereference(__head->next); \
-	__head != __first ? list_entry(__first, type, member) : NULL; })
+	struct list_head *__kapi_head = (ptr); \
+	struct list_head *__kapi_first = rcu_dereference(__kapi_head->next); \
+	__kapi_head != __kapi_first ? list_entry(__kapi_first, type, member) : NULL; })
 #define list_for_each_entry_rcu(pos, head, member, cond...) \
 	for (pos = list_entry_rcu((head)->next, typeof(*pos), member); &pos->member != (head); \
 	     pos = list_entry_rcu(pos->member.next, typeof(*pos), member))

@@ -43,9 +43,9 @@ extern void rcu_barrier(void);
 #define rcu_access_pointer(p) READ_ONCE(p)
 #define rcu_assign_pointer(p, v) __atomic_store_n(&(p), (typeof(p))(v), __ATOMIC_RELEASE)
 #define rcu_replace_pointer(p, v, condition) ({ \
-	typeof(p) __old = (p); \
+	typeof(p) __kapi_old = (p); \
 	rcu_assign_pointer(p, v); \
-	__old; })
+	__kapi_old; })
 #define RCU_INIT_POINTER(p, v) ((p) = (typeof(p))(v))
 #define RCU_INITIALIZER(v) (v)
 #define rcu_pointer_handoff(p) (p)

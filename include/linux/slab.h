@@ -94,7 +94,7 @@ static __always_inline void *krealloc_array(void *p, size_t n, size_t size, gfp_
 		return NULL;
 	return krealloc(p, bytes, gfp);
 }
-#define kmalloc_array_node(n, size, gfp, node) kmalloc_node((n) * (size), gfp, node)
+#define kmalloc_array_node(n, size, gfp, node) kmalloc_node(size_mul(n, size), gfp, node)
 
 extern struct kmem_cache *kapi_cache_create(const char *name, size_t size, size_t align,
 					    slab_flags_t flags, void *ctor);

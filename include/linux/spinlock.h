@@ -91,10 +91,10 @@ static __always_inline raw_spinlock_t *spinlock_check(spinlock_t *lock)
 		local_irq_restore(flags); \
 	} while (0)
 #define raw_spin_trylock(lock) ({ \
-	int __got = kapi_spin_try(&(lock)->val); \
-	if (__got) \
+	int __kapi_got = kapi_spin_try(&(lock)->val); \
+	if (__kapi_got) \
 		kapi_atomic_enter(); \
-	__got; })
+	__kapi_got; })
 
 #define spin_lock_init(lock) raw_spin_lock_init(spinlock_check(lock))
 #define spin_is_locked(lock) raw_spin_is_locked(spinlock_check(lock))
@@ -114,6 +114,7 @@ static __always_inline raw_spinlock_t *spinlock_check(spinlock_t *lock)
 #define spin_unlock_irq(lock) raw_spin_unlock_irq(spinlock_check(lock))
 #define spin_lock_irqsave(lock, flags) raw_spin_lock_irqsave(spinlock_check(lock), flags)
 #define spin_unlock_irqrestore(lock, flags) raw_spin_unlock_irqrestore(spinlock_check(lock), flags)
+#define spin_lock_irqsave_nested(lock, flags, subclass) spin_lock_irqsave(lock, flags)
 #define spin_trylock(lock) raw_spin_trylock(spinlock_check(lock))
 #define spin_trylock_bh(lock) spin_trylock(lock)
 #define spin_trylock_irqsave(lock, flags) ({ \

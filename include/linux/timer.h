@@ -54,9 +54,9 @@ extern int del_timer_sync(struct timer_list *timer);
 	} while (0)
 #define timer_setup(timer, fn, flags) \
 	do { \
-		void (*__fn)(struct timer_list *) = (fn); \
+		void (*__kapi_fn)(struct timer_list *) = (fn); \
 		init_timer(timer); \
-		(timer)->function = (void *)__fn; \
+		(timer)->function = (void *)__kapi_fn; \
 		(timer)->kapi_new = 1; \
 	} while (0)
 #define timer_setup_on_stack(timer, fn, flags) timer_setup(timer, fn, flags)

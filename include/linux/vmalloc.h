@@ -5,6 +5,7 @@
 
 #include <linux/types.h>
 #include <linux/gfp.h>
+#include <linux/overflow.h>
 #include <asm/page.h>
 
 #define VM_IOREMAP 0x00000001UL
@@ -27,7 +28,7 @@ extern unsigned long vmalloc_to_pfn(const void *addr);
 /* The third argument, page protection, is gone since 5.8. */
 #define __vmalloc_node(size, align, gfp, node, caller) kapi_vmalloc_aligned(size, align, gfp)
 #define __vmalloc(size, gfp, ...) kapi_vmalloc(size, gfp)
-#define vcalloc(n, size) vzalloc((n) * (size))
-#define vmalloc_array(n, size) vmalloc((n) * (size))
+#define vcalloc(n, size) vzalloc(size_mul(n, size))
+#define vmalloc_array(n, size) vmalloc(size_mul(n, size))
 
 #endif

@@ -1,8 +1,11 @@
 //! The headers of `include/` against what stands behind them: what is declared is there, what is there
-//! is declared, and `slablab insmod --list-symbols` prints just that.
+//! is declared, and `slablab insmod --list-symbols` prints just that. Every macro and every inline function is
+//! used by a module in `crates/kapi/tests/modules/every/`, which compiles without a warning and runs.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
+use std::fs;
+use std::path::PathBuf;
 use std::process::Command;
 
 use serde_json::Value;
@@ -15,6 +18,19 @@ fn headers() -> Vec<String> {
     names.filter(|name| !name.starts_with("kapi/")).map(ToString::to_string).collect()
 }
 
+/// The compiler as it is called for a module, without its warnings and its level of optimisation.
+fn cc() -> Command {
+    let own = Command::new("cc").arg("-print-file-name=include").output().expect("there is a cc");
+    let mut command = Command::new("cc");
+    command
+        .args(["-nostdinc", "-isystem", String::from_utf8_lossy(&own.stdout).trim(), "-I"])
+        .arg(slablab_kapi::toolchain::include_folder().expect("the headers can be unpacked"))
+        .args(["-include", "linux/kconfig.h", "-std=gnu11", "-fgnu89-inline", "-fPIC"])
+        .args(["-fno-builtin-sprintf", "-fno-builtin-snprintf", "-Wno-format"])
+        .args(["-D__KERNEL__", "-DMODULE"]);
+    command
+}
+
 fn include_all() -> String {
     headers().iter().map(|header| format!("#include <{header}>\n")).collect()
 }
@@ -25,12 +41,8 @@ fn declared_functions() -> BTreeSet<String> {
     let source = folder.path().join("all.c");
     let prototypes = folder.path().join("prototypes");
     std::fs::write(&source, include_all()).unwrap();
-    let own = Command::new("cc").arg("-print-file-name=include").output().expect("there is a cc");
-    let output = Command::new("cc")
-        .args(["-nostdinc", "-isystem", String::from_utf8_lossy(&own.stdout).trim(), "-I"])
-        .arg(root().join("include"))
-        .args(["-include", "linux/kconfig.h", "-std=gnu11", "-fgnu89-inline", "-O1"])
-        .args(["-D__KERNEL__", "-DMODULE", "-fsyntax-only", "-w", "-aux-info"])
+    let output = cc()
+        .args(["-O1", "-fsyntax-only", "-w", "-aux-info"])
         .arg(&prototypes)
         .arg(&source)
         .output()
@@ -125,13 +137,9 @@ fn each_header_stands_alone() {
         for (i, header) in headers().iter().enumerate() {
             let path = folder.path().join(format!("h{i}.c"));
             std::fs::write(&path, format!("#include <{header}>\n")).unwrap();
-            let own = Command::new("cc").arg("-print-file-name=include").output().unwrap();
             let code = if version == "2.6.9" { 0x2_0609 } else { 0x6_0c00 };
-            let output = Command::new("cc")
-                .args(["-nostdinc", "-isystem", String::from_utf8_lossy(&own.stdout).trim(), "-I"])
-                .arg(root().join("include"))
-                .args(["-include", "linux/kconfig.h", "-std=gnu11", "-fgnu89-inline", "-O1"])
-                .args(["-D__KERNEL__", "-DMODULE", "-fsyntax-only", "-Wall", "-Werror"])
+            let output = cc()
+                .args(["-O1", "-fsyntax-only", "-Wall", "-Werror"])
                 .arg(format!("-DLINUX_VERSION_CODE={code}"))
                 .arg(&path)
                 .output()
@@ -139,5 +147,83 @@ fn each_header_stands_alone() {
             let message = String::from_utf8_lossy(&output.stderr);
             assert!(output.status.success(), "{header} as of {version}: {message}");
         }
+    }
+}
+
+/// The modules that use every macro.
+const EVERY: &str = "crates/kapi/tests/modules/every";
+/// Each makes a module's init of a function, so each takes a module of its own.
+const INIT_CALLS: [&str; 9] = [
+    "__initcall",
+    "arch_initcall",
+    "core_initcall",
+    "device_initcall",
+    "early_initcall",
+    "fs_initcall",
+    "late_initcall",
+    "postcore_initcall",
+    "subsys_initcall",
+];
+/// A build error on purpose, and a form of `kunit_test_suite` that makes a second init.
+const NOT_USED: [&str; 2] = ["BUILD_BUG", "kunit_test_suites"];
+
+fn every_module() -> Vec<PathBuf> {
+    let entries = fs::read_dir(root().join(EVERY)).unwrap();
+    entries.map(|entry| entry.unwrap().path()).collect()
+}
+
+#[test]
+fn every_macro_is_used_by_a_module() {
+    let texts = every_module().into_iter().map(|path| fs::read_to_string(path).unwrap());
+    let text = texts.collect::<String>();
+    let words: BTreeSet<&str> =
+        text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').collect();
+    let internal = |name: &str| name.starts_with("__KUNIT_") || name.starts_with("__XA_");
+    let mut unused = listed("macro");
+    assert!(unused.len() > 1000, "{}", unused.len());
+    unused.retain(|name| !words.contains(name.as_str()) && !internal(name));
+    let expected = INIT_CALLS.iter().chain(&NOT_USED).map(ToString::to_string).collect();
+    assert_eq!(unused, expected);
+}
+
+/// `abs()` named a variable `__signed`, a keyword of GCC, and never compiled.
+#[test]
+fn every_macro_and_inline_function_compiles_without_a_warning() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut sources = every_module();
+    let mut generate = |name: &str, text: String| {
+        let path = folder.path().join(format!("{name}.c"));
+        fs::write(&path, text).unwrap();
+        sources.push(path);
+    };
+    for call in INIT_CALLS {
+        let start = "static int __init start(void) { return 0; }";
+        generate(call, format!("#include <linux/module.h>\n{start}\n{call}(start);\n"));
+    }
+    let mut inlines = format!("{}const void *all[] = {{\n", include_all());
+    for name in listed("inline") {
+        writeln!(inlines, "\t(const void *){name},").unwrap();
+    }
+    generate("inlines", inlines + "};\n");
+    let object = folder.path().join("object.o");
+    for level in ["-O0", "-O2"] {
+        for source in &sources {
+            let mut command = cc();
+            command.args([level, "-Wall", "-Werror", "-DKBUILD_MODNAME=\"every\"", "-c", "-o"]);
+            let output = command.arg(&object).arg(source).output().unwrap();
+            let message = String::from_utf8_lossy(&output.stderr);
+            assert!(output.status.success(), "{} with {level}: {message}", source.display());
+        }
+    }
+}
+
+#[test]
+fn every_macro_does_what_it_has_to() {
+    for module in every_module() {
+        let output = run(&["insmod", module.to_str().unwrap(), "--timeout", "60"]);
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{}: {stderr}", module.display());
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(!text.contains("not ok") && !text.contains(" wrong") || text.contains(" 0 wrong"));
     }
 }
