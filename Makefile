@@ -44,11 +44,12 @@ test-rust:
 	$(CARGO) test --workspace --no-fail-fast
 
 # The allocators without std, their hand-overs in every interleaving (loom), all tests under AddressSanitizer,
-# and 60 seconds of model fuzzing for each backend, two at a time.
+# those of threads under ThreadSanitizer, and 60 seconds of model fuzzing for each backend, two at a time.
 test-kmem:
 	$(CARGO) check --quiet -p slablab-kmem --no-default-features
 	RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=target/loom $(CARGO) test --quiet --release -p slablab-kmem --test loom
 	crates/kmem/tests/asan.sh
+	crates/kmem/tests/tsan.sh
 	SLABLAB_FUZZ_SECONDS=60 $(CARGO) test --quiet --release -p slablab-kmem --test model -- --test-threads=2
 
 # Each measurement beside its peer, an hour in all; on a quiet machine, please. Recording needs root.

@@ -305,3 +305,38 @@ impl Drop for Arena {
         }
     }
 }
+
+#[cfg(all(test, feature = "std", not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fills_and_copies_what_is_asked_and_no_more() {
+        for arena in [Arena::reserve(1 << 20).unwrap(), Arena::reserve_file(1 << 20).unwrap()] {
+            assert_eq!(arena.align(), ALIGN);
+            let bytes = |from: u64, to: u64| (from..to).map(|at| arena.byte(at)).collect();
+            let wanted = |parts: &[(u64, u8)]| -> alloc::vec::Vec<u8> {
+                parts.iter().flat_map(|&(n, byte)| core::iter::repeat_n(byte, n as usize)).collect()
+            };
+            for (off, len) in [(64, 0), (64, 1), (67, 3), (71, 2), (70, 13), (64, 40), (65, 39)] {
+                arena.fill(0, 256, 9);
+                arena.fill(off, len, 5);
+                let all: alloc::vec::Vec<u8> = bytes(0, 256);
+                assert_eq!(all, wanted(&[(off, 9), (len, 5), (256 - off - len, 9)]));
+                arena.copy(off & !7, 1024, len + 3);
+                let copied: alloc::vec::Vec<u8> = bytes(1024, 1024 + len + 3);
+                assert_eq!(copied, all[(off & !7) as usize..][..len as usize + 3]);
+                assert_eq!(arena.byte(1024 + len + 3), 0);
+                arena.fill(1024, 256, 0);
+            }
+            arena.set_byte((1 << 20) - 1, 7);
+            assert_eq!(arena.load((1 << 20) - 8).to_ne_bytes(), [0, 0, 0, 0, 0, 0, 0, 7]);
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "range beyond the machine's memory")]
+    fn nothing_is_filled_beyond_the_end() {
+        Arena::reserve(1 << 20).unwrap().fill((1 << 20) - 4, 5, 0);
+    }
+}
