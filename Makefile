@@ -4,7 +4,7 @@
 #   make bench   the measurements under bench/, side by side with the peers
 CARGO ?= cargo
 .DEFAULT_GOAL := help
-.PHONY: help demo build rust test bench fmt-check clippy test-rust test-xarray-kernel test-xarray-races test-patches test-kmem bench-marathon
+.PHONY: help demo build rust test bench fmt-check clippy test-rust test-rcu test-xarray-kernel test-xarray-races test-patches test-kmem bench-marathon
 
 help:
 	@sed -n 's/^#   //p' $(firstword $(MAKEFILE_LIST))
@@ -25,7 +25,7 @@ build: rust
 rust:
 	@command -v $(CARGO) >/dev/null || { echo "Rust is missing: install it by https://rustup.rs" >&2; exit 2; }
 
-test: fmt-check clippy test-rust test-kmem test-xarray-c test-xarray-kernel test-xarray-races test-patches test-boot
+test: fmt-check clippy test-rust test-rcu test-kmem test-xarray-c test-xarray-kernel test-xarray-races test-patches test-boot
 
 fmt-check: rust
 	$(CARGO) fmt --all --check
@@ -76,9 +76,16 @@ test-xarray-c:
 test-xarray-kernel:
 	crates/xarray/tests/kernel/run.sh
 
-# The array's reclamation in every interleaving (loom), and all of it under AddressSanitizer.
+# Grace periods in every interleaving (loom); real threads under ThreadSanitizer and AddressSanitizer.
+test-rcu:
+	RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=target/loom $(CARGO) test --quiet --release -p slablab-rcu --lib
+	tools/tsan -p slablab-rcu --tests
+	tools/asan -p slablab-rcu --tests
+
+# The protocol of the array's buckets in every interleaving; the array and the probe tables under both sanitizers.
 test-xarray-races:
-	RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=target/loom $(CARGO) test --quiet --release -p slablab-xarray --lib
+	RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=target/loom $(CARGO) test --quiet --release -p slablab-xarray --test loom
+	crates/xarray/tests/tsan.sh
 	crates/xarray/tests/asan.sh
 
 # Every patch applies, in order and without fuzz, and is clean under the kernel's checkpatch.pl.

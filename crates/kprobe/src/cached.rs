@@ -1,6 +1,7 @@
 //! The XArray behind a small cache for each thread.
 
-use slablab_xarray::{Guard, XArray};
+use slablab_rcu::Guard;
+use slablab_xarray::XArray;
 
 use crate::raw::cache::Generation;
 use crate::tree::{lookup_range_in, register_in};

@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 
-use slablab_xarray::Guard;
+use slablab_rcu::Guard;
 
 use crate::raw::chain::Chain;
 use crate::table::hash;
@@ -45,7 +45,7 @@ impl<const BITS: u32> ProbeTable for Chained<BITS> {
     fn register(&self, probe: Probe) -> Result<(), Error> {
         let mut count = self.lock();
         let bucket = self.bucket(probe.address());
-        if bucket.find(probe.address(), &slablab_xarray::pin()).is_some() {
+        if bucket.find(probe.address(), &slablab_rcu::pin()).is_some() {
             return Err(Error::Busy(probe.address()));
         }
         bucket.push(probe);

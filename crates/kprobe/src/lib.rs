@@ -12,7 +12,7 @@
 //! | [`Tree`] | an XArray from address to probe |
 //! | [`CachedTree`] | the same behind a small cache for each thread: 64 sets of 4, replaced in turn |
 //!
-//! Readers take no lock, at any time: they hold a read-side section ([`slablab_xarray::pin`]), and what they
+//! Readers take no lock, at any time: they hold a read-side section ([`slablab_rcu::pin`]), and what they
 //! find lives as long. Registering and unregistering take the table's lock. The tables own their probes.
 //!
 //! # Invariants

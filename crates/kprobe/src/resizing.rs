@@ -13,7 +13,7 @@
 
 use std::sync::Mutex;
 
-use slablab_xarray::Guard;
+use slablab_rcu::Guard;
 
 use crate::raw::slots::Slots;
 use crate::{Error, Probe, ProbeTable};
@@ -40,7 +40,7 @@ impl ProbeTable for HashResizing {
 
     fn register(&self, probe: Probe) -> Result<(), Error> {
         let _held = self.lock();
-        if self.slots.find(probe.address(), &slablab_xarray::pin()).is_some() {
+        if self.slots.find(probe.address(), &slablab_rcu::pin()).is_some() {
             return Err(Error::Busy(probe.address()));
         }
         self.slots.insert(probe);

@@ -1,6 +1,6 @@
 //! What every table can do.
 
-use slablab_xarray::Guard;
+use slablab_rcu::Guard;
 
 use crate::Probe;
 
@@ -52,7 +52,7 @@ pub trait ProbeTable: Send + Sync {
     /// Returns the number of probes.
     fn len(&self) -> usize {
         let mut count = 0;
-        self.for_each(&slablab_xarray::pin(), &mut |_| count += 1);
+        self.for_each(&slablab_rcu::pin(), &mut |_| count += 1);
         count
     }
 
@@ -66,13 +66,13 @@ pub trait ProbeTable: Send + Sync {
 
     /// Arms the probe at this address. Returns whether there is one.
     fn enable(&self, address: u64) -> bool {
-        let guard = slablab_xarray::pin();
+        let guard = slablab_rcu::pin();
         self.lookup(address, &guard).inspect(|probe| probe.set_enabled(true)).is_some()
     }
 
     /// Disarms the probe at this address. Returns whether there is one.
     fn disable(&self, address: u64) -> bool {
-        let guard = slablab_xarray::pin();
+        let guard = slablab_rcu::pin();
         self.lookup(address, &guard).inspect(|probe| probe.set_enabled(false)).is_some()
     }
 }

@@ -1,6 +1,7 @@
 //! An XArray from address to probe. Its order answers a question about a range with one walk.
 
-use slablab_xarray::{Guard, XArray};
+use slablab_rcu::Guard;
+use slablab_xarray::XArray;
 
 use crate::{Error, Probe, ProbeTable};
 

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use proptest::prelude::*;
 use slablab_kprobe::{CachedTree, Error, Hash64, Hash512, HashResizing, Probe, ProbeTable, Tree};
-use slablab_xarray::pin;
+use slablab_rcu::pin;
 
 const TEXT: u64 = 0xffff_ffff_8100_0000;
 

@@ -157,6 +157,11 @@ impl Entry {
         !self.is_advanced() && !self.is_err() && !is_error_pointer
     }
 
+    /// Returns whether this may be stored above leaves, where a slot's word may be a node's.
+    pub(crate) fn fits_many_indices(self) -> bool {
+        self.is_storable() && !self.is_null() && !self.is_internal() && !self.is_odd_pointer()
+    }
+
     /// Returns the entry as the normal API shows it: a reserved index reads as nothing.
     #[inline]
     #[must_use]

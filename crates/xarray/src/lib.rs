@@ -14,12 +14,13 @@
 //! # Invariants
 //!
 //! - A slot changes by one atomic store, so a reader sees the old entry or the new one.
-//! - Erasing, overwriting, releasing, marking and unmarking need no memory and cannot fail.
+//! - Erasing, overwriting, releasing, marking and unmarking need no memory and cannot fail. (The typed face hands out
+//!   what it erased as a [`Removed`]: waiting with it needs no memory, dropping it later needs some.)
 //! - A failed operation leaves every index as it was.
 //!
 //! # Lock order
 //!
-//! The array's lock, then the reclamation domain's. Readers take none.
+//! The array's lock. Readers take none; nodes are handed to `slablab_rcu` after it was released.
 //!
 //! Linux counterpart: lib/xarray.c, include/linux/xarray.h @ 6.1.
 //!
@@ -30,40 +31,28 @@
 //! - A lock drop inside `__xa_store` to wait for memory does not happen; user space does not reclaim.
 
 #![deny(unsafe_code)]
-// Loom sees reclamation only (raw/rcu/models.rs); the rest is not built, or not used.
-#![cfg_attr(loom, allow(dead_code, unused_imports, reason = "loom sees a part"))]
 
-#[cfg(not(loom))]
+#[cfg(feature = "capi")]
+pub mod capi;
 mod core;
 mod entry;
 mod error;
 mod flags;
+mod ida;
 #[allow(unsafe_code, reason = "the unsafe floor, see its header")]
 mod raw;
-#[cfg(not(loom))]
 mod typed;
 
-#[cfg(not(loom))]
-pub use core::array::RawXArray;
-#[cfg(not(loom))]
 pub use core::cursor::Position;
-#[cfg(not(loom))]
 pub use core::entries::Entries;
-#[cfg(not(loom))]
 pub use core::face::{Cursor, CursorMut};
 pub use entry::Entry;
 pub use error::{Error, Result};
 pub use flags::{Filter, Flags, Gfp, IdLimit, Mark};
-#[cfg(feature = "capi")]
-pub use raw::capi;
-#[cfg(not(loom))]
-pub use raw::ida::Ida;
+pub use ida::Ida;
+pub use raw::array::RawXArray;
+pub use raw::limbo::synchronize;
 pub use raw::memory::{AllocHook, set_alloc_hook};
-#[cfg(not(loom))]
-pub use raw::rcu::{Guard, pin, synchronize};
-#[cfg(not(loom))]
-pub use raw::typed::{Removed, Stored, Value, drop_later};
-#[cfg(not(loom))]
 pub use raw::writer::Writer;
-#[cfg(not(loom))]
-pub use typed::{Iter, Locked, Rejected, XArray};
+pub use slablab_rcu::{Guard, drop_later, pin};
+pub use typed::{Iter, Locked, Rejected, Removed, Stored, Value, XArray};

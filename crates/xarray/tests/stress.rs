@@ -4,7 +4,9 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use slablab_xarray::{Entry, Filter, Flags, Mark, RawXArray, XArray, pin, synchronize};
+use slablab_xarray::{
+    Entry, Filter, Flags, Gfp, IdLimit, Ida, Mark, RawXArray, XArray, pin, synchronize,
+};
 
 /// How long each test runs, in milliseconds.
 fn duration() -> Duration {
@@ -123,6 +125,81 @@ fn boxes_live_as_long_as_readers_look() {
         }
         stop.store(true, Ordering::Relaxed);
     });
+}
+
+/// Every operation of the typed face, of ids and of cursors, by four threads at once: each both reads and writes.
+#[test]
+fn the_whole_face_by_all_threads_at_once() {
+    let plain: XArray<Box<[u64; 4]>> = XArray::new();
+    let ids: XArray<std::sync::Arc<u64>> = XArray::with_flags(Flags::ALLOC);
+    let ida = Ida::new();
+    let start = Instant::now();
+    std::thread::scope(|scope| {
+        for seed in 0..4 {
+            let (plain, ids, ida) = (&plain, &ids, &ida);
+            scope.spawn(move || {
+                let mut random = Random(seed);
+                while start.elapsed() < duration() {
+                    one_of_everything(plain, ids, ida, &mut random);
+                }
+            });
+        }
+    });
+    drop((plain, ids));
+    ida.clear();
+    assert!(ida.is_empty());
+    synchronize();
+}
+
+fn one_of_everything(
+    plain: &XArray<Box<[u64; 4]>>,
+    ids: &XArray<std::sync::Arc<u64>>,
+    ida: &Ida,
+    random: &mut Random,
+) {
+    let at = index(random);
+    let whole = |object: &[u64; 4], at: u64| assert_eq!(*object, [at; 4]);
+    match random.next() % 16 {
+        0..3 => plain
+            .store(at, Box::new([at; 4]))
+            .expect("memory")
+            .iter()
+            .for_each(|old| whole(old.get(), at)),
+        3 => drop(plain.insert(at, Box::new([at; 4]))),
+        4 | 5 => plain.remove(at).iter().for_each(|old| whole(old.get(), at)),
+        6 if random.next().is_multiple_of(64) => {
+            plain.remove(at).into_iter().for_each(|old| whole(&old.wait(), at));
+        }
+        6 | 7 => plain.mark(at, Mark::ALL[at as usize % 3]),
+        8 => plain.unmark(at, Mark::ALL[at as usize % 3]),
+        9 => {
+            let section = pin();
+            plain.load(at, &section).into_iter().for_each(|object| whole(object, at));
+            plain
+                .range(at..=u64::MAX, &section)
+                .take(80)
+                .for_each(|(at, object)| whole(object, at));
+        }
+        10 => plain.marked(Mark::M1, &pin()).take(80).for_each(|(at, object)| whole(object, at)),
+        11 => {
+            let locked = plain.lock();
+            locked.reserve(at).expect("memory");
+            let old = locked.store(at, Box::new([at; 4])).expect("it was reserved");
+            let new = locked.remove(at);
+            drop(locked);
+            old.iter().chain(&new).for_each(|object| whole(object.get(), at));
+        }
+        12 => plain.lock().release(at),
+        13 => {
+            let id = ids.alloc(std::sync::Arc::new(at), IdLimit::SHORT).expect("ids");
+            assert!(ids.remove(id.into()).is_some_and(|removed| *removed.get() == at));
+        }
+        14 => {
+            let id = ida.alloc(0..=Ida::MAX, Gfp::KERNEL).expect("ids");
+            assert!(ida.free(id));
+        }
+        _ => drop(ids.iter(&pin()).map(|(_, at)| *at).max()),
+    }
 }
 
 #[test]

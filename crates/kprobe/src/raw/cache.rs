@@ -33,7 +33,7 @@
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use slablab_xarray::Guard;
+use slablab_rcu::Guard;
 
 use crate::Probe;
 
@@ -264,7 +264,7 @@ mod tests {
 
     /// Looks all of them up, and returns how many were guessed and how many were elsewhere in the cache.
     fn look_up(generation: &Generation, probes: &[Probe]) -> (usize, usize) {
-        let guard = slablab_xarray::pin();
+        let guard = slablab_rcu::pin();
         let (mut guessed, mut found) = (0, 0);
         for probe in probes {
             let guess = generation.guess(probe.address(), &guard);
@@ -313,7 +313,7 @@ mod tests {
 
     #[test]
     fn nobody_is_found_at_small_addresses() {
-        let (generation, guard) = (Generation::new(), slablab_xarray::pin());
+        let (generation, guard) = (Generation::new(), slablab_rcu::pin());
         for address in [0, 1, 1 << 32, (1 << 32) + 1, u64::MAX] {
             assert!(generation.find(address, &guard, || None).is_none());
             assert!(generation.guess(address, &guard).is_none());

@@ -4,7 +4,7 @@
 
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-use slablab_xarray::{Guard, drop_later};
+use slablab_rcu::{Guard, drop_later};
 
 use crate::Probe;
 

@@ -2,7 +2,7 @@
 //!
 //! # Invariants
 //!
-//! - Everything reachable from a table is freed only by `slablab_xarray::drop_later`, after it was unlinked.
+//! - Everything reachable from a table is freed only by `slablab_rcu::drop_later`, after it was unlinked.
 //! - Writers are serialised by their table's lock.
 
 pub(crate) mod cache;

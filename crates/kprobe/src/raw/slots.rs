@@ -7,7 +7,7 @@
 
 use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 
-use slablab_xarray::{Guard, drop_later};
+use slablab_rcu::{Guard, drop_later};
 
 use crate::Probe;
 use crate::table::hash;
@@ -98,7 +98,7 @@ impl Slots {
 
     /// Adds a probe whose address is not in the table.
     pub(crate) fn insert(&self, probe: Probe) {
-        let guard = slablab_xarray::pin();
+        let guard = slablab_rcu::pin();
         let mut table = self.table(&guard);
         if (table.taken.load(Ordering::Relaxed) + 1) * 4 > table.slots.len() * 3 {
             table = self.resize(table, &guard);
@@ -124,7 +124,7 @@ impl Slots {
     }
 
     pub(crate) fn remove(&self, address: u64) -> bool {
-        let guard = slablab_xarray::pin();
+        let guard = slablab_rcu::pin();
         let table = self.table(&guard);
         let probe = table.slot(address).probe.swap(std::ptr::null_mut(), Ordering::AcqRel);
         if probe.is_null() {
@@ -137,7 +137,7 @@ impl Slots {
     }
 
     pub(crate) fn bytes(&self) -> usize {
-        size_of_val(&*self.table(&slablab_xarray::pin()).slots)
+        size_of_val(&*self.table(&slablab_rcu::pin()).slots)
     }
 }
 

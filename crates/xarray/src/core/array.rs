@@ -1,54 +1,13 @@
-//! The array: a lock, flags and a head, and the normal interface on entries.
-
-use std::sync::atomic::{AtomicU32, Ordering};
+//! The normal interface, on entries.
 
 use super::entries::Entries;
 use super::find::{Found, Search, next};
 use super::mark;
 use crate::raw::dense::Dense;
-use crate::raw::lock::Lock;
-use crate::raw::rcu::Guard;
-use crate::raw::{Child, Pin, Slot, Word, Writer};
-use crate::{Entry, Error, Filter, Flags, Gfp, IdLimit, Mark, Result};
-
-/// An array of entries, 16 bytes like the kernel's `struct xarray`, and the same bytes as our C header's.
-///
-/// This is the untyped core: it owns its nodes, not what the entries point to. [`crate::XArray`] is the typed
-/// face. Reading takes a [`Guard`] and never a lock; changing takes the lock.
-#[repr(C)]
-#[derive(Debug)]
-pub struct RawXArray {
-    pub(crate) lock: Lock,
-    flags: AtomicU32,
-    pub(crate) head: Slot,
-}
-
-const _: () = assert!(size_of::<RawXArray>() == 16);
+use crate::raw::{Child, Pin, Section, Slot, Word, Writer};
+use crate::{Entry, Error, Filter, Flags, Gfp, Guard, IdLimit, Mark, RawXArray, Result};
 
 impl RawXArray {
-    /// Returns an empty array. Linux: `DEFINE_XARRAY_FLAGS`, `xa_init_flags`.
-    #[must_use]
-    pub const fn new(flags: Flags) -> Self {
-        Self { lock: Lock::new(), flags: AtomicU32::new(flags.0), head: Slot::new() }
-    }
-
-    /// Returns the flags, with the marks that some entry bears.
-    pub fn flags(&self) -> Flags {
-        Flags(self.flags.load(Ordering::Relaxed))
-    }
-
-    pub(crate) fn change_flags(&self, flags: Flags, on: bool) {
-        let old = self.flags().0;
-        let new = if on { old | flags.0 } else { old & !flags.0 };
-        if new != old {
-            self.flags.store(new, Ordering::Release);
-        }
-    }
-
-    pub(crate) fn set_root_mark(&self, mark: Mark, on: bool) {
-        self.change_flags(Flags(mark.root_flag()), on);
-    }
-
     /// Takes the lock for a number of changes. Linux: `xa_lock` and the `__xa_` functions.
     pub fn lock(&self) -> Writer<'_> {
         self.lock_for(Gfp::KERNEL)
@@ -75,16 +34,6 @@ impl RawXArray {
                 return entry.visible();
             }
         }
-    }
-
-    /// Returns whether nothing is stored, not even a reservation. Linux: `xa_empty`.
-    pub fn is_empty(&self) -> bool {
-        self.head.is_empty()
-    }
-
-    /// Returns whether any entry bears the mark. Linux: `xa_marked`.
-    pub fn is_marked(&self, mark: Mark) -> bool {
-        self.flags.load(Ordering::Acquire) & mark.root_flag() != 0
     }
 
     /// Returns whether the entry at `index` bears the mark. Linux: `xa_get_mark`.
@@ -125,7 +74,7 @@ impl RawXArray {
         filter: Filter,
         guard: &'g Guard,
     ) -> Entries<'g> {
-        Entries::new(self, from, max, Search::visible(self, filter), guard)
+        Entries::new(self, from, max, Search::visible(self, filter), guard.pin())
     }
 
     /// Returns the order of the entry at `index`: it covers `2^order` indices. 0 if there is none. Linux:
@@ -348,6 +297,12 @@ impl Writer<'_> {
     /// Invalid entries and reversed ranges; no memory.
     pub fn set_range(&self, first: u64, last: u64, entry: Entry) -> Result<()> {
         self.store_range(first, last, entry)
+    }
+
+    /// Returns all entries.
+    pub(crate) fn entries(&self) -> Entries<'_> {
+        let search = Search::visible(self.array(), Filter::Present);
+        Entries::new(self.array(), 0, u64::MAX, search, self.pin())
     }
 
     /// Removes everything.

@@ -8,9 +8,8 @@
 
 use super::find::{Found, Search, found_in, next};
 use super::walk::{End, walk};
-use crate::raw::Dense;
 use crate::raw::dense::SLOTS;
-use crate::raw::rcu::Guard;
+use crate::raw::{Dense, Pin};
 use crate::{Entry, RawXArray};
 
 /// An iterator over entries with their first indices.
@@ -20,7 +19,7 @@ pub struct Entries<'g> {
     next: Option<u64>,
     max: u64,
     search: Search,
-    guard: &'g Guard,
+    pin: Pin<'g>,
     leaf: Option<Leaf<'g>>,
 }
 
@@ -36,14 +35,14 @@ impl<'g> Entries<'g> {
         from: u64,
         max: u64,
         search: Search,
-        guard: &'g Guard,
+        pin: Pin<'g>,
     ) -> Self {
-        Self { array, next: Some(from), max, search, guard, leaf: None }
+        Self { array, next: Some(from), max, search, pin, leaf: None }
     }
 
     /// Remembers the leaf behind this entry, if it is in one.
     fn enter_leaf(&mut self, found: Found) {
-        let walk = walk(&self.array.head, found.first, self.guard.pin());
+        let walk = walk(&self.array.head, found.first, self.pin);
         if let (End::Entry(_), Some((node, _))) = (walk.end, walk.path.place())
             && node.shift() == 0
             && node.last() != found.last
@@ -77,7 +76,7 @@ impl Iterator for Entries<'_> {
             Some(found) => Some(found).filter(|found| found.first <= self.max),
             None => {
                 self.leaf = None;
-                let found = next(self.array, from, self.max, self.search, self.guard.pin());
+                let found = next(self.array, from, self.max, self.search, self.pin);
                 if let Some(found) = found
                     && found.first == from
                     && from != 0

@@ -1,9 +1,8 @@
 //! Cursors for Rust: [`State`] tied to the section or the lock under which it moves.
 
 use super::cursor::{Position, State};
-use crate::raw::Writer;
-use crate::raw::rcu::Guard;
-use crate::{Entry, Mark, RawXArray, Result};
+use crate::raw::{Section, Writer};
+use crate::{Entry, Guard, Mark, RawXArray, Result};
 
 /// An entry covers at most half of all indices.
 const ORDER_MAX: u32 = 63;
@@ -159,9 +158,14 @@ impl CursorMut<'_> {
     ///
     /// # Errors
     ///
-    /// No memory; invalid if the cursor's order is not smaller, or more than one level of nodes below.
+    /// No memory; invalid if the cursor's order is not smaller, or more than one level of nodes below, if the entry here is
+    /// not of `old_order`, or if `entry` cannot be stored at so many indices.
     pub fn split(&mut self, old_order: u32, entry: Entry) -> Result<()> {
         let (index, order) = (self.state.index(), self.state.order());
+        let found = self.writer.next_entry(index, index);
+        if found.is_none_or(|found| found.order() != old_order) || !entry.fits_many_indices() {
+            return Err(crate::Error::Invalid);
+        }
         let split = super::range::Split::prepare(index, old_order, order, entry, self.writer.gfp)?;
         self.writer.split(index, entry, split);
         Ok(())

@@ -11,7 +11,7 @@ use super::build::{Items, highest_digit};
 use super::mark::span_mask;
 use super::walk::{End, Path, Steps, split_last};
 use crate::raw::dense::{DIGIT_BITS, SLOTS};
-use crate::raw::rcu::Limbo;
+use crate::raw::limbo::{Limbo, fill_private, free_private, pop_private, push_private};
 use crate::raw::{Child, Dense, Word, Writer};
 use crate::{Entry, Error, Flags, Gfp, Mark, Result};
 
@@ -187,8 +187,7 @@ impl Writer<'_> {
     /// nodes allow. Of entries that lie partly outside, all indices change, as in Linux. The ways are made
     /// first: when memory runs out, nothing has changed.
     pub(crate) fn store_range(&self, first: u64, last: u64, entry: Entry) -> Result<()> {
-        let is_own = entry.is_internal() || entry.is_odd_pointer();
-        if is_own || !entry.is_storable() || last < first {
+        if last < first || !(entry.is_null() || entry.fits_many_indices()) {
             return Err(Error::Invalid);
         }
         if entry.is_null() {
@@ -266,7 +265,8 @@ impl Split {
         if new_shift < old.shift {
             for slot in (0..old.slots as u64).rev() {
                 let node = Dense::create(old.first + (slot << old.shift), new_shift, gfp)?;
-                split.nodes.push_private(node, |node| fill_pieces(node, 0, SLOTS, order, entry));
+                fill_private(node, |node| fill_pieces(node, 0, SLOTS, order, entry));
+                push_private(&mut split.nodes, node);
             }
         }
         Ok(split)
@@ -288,7 +288,7 @@ impl Split {
 
 impl Drop for Split {
     fn drop(&mut self) {
-        self.nodes.free_private();
+        free_private(&mut self.nodes);
     }
 }
 
@@ -325,7 +325,7 @@ impl Writer<'_> {
             }
         } else {
             for offset in canonical..canonical + slots {
-                let Some(word) = split.nodes.pop_private() else { return };
+                let Some(word) = pop_private(&mut split.nodes) else { return };
                 if let Child::Dense(child) = word.child(self.pin()) {
                     let piece = 1 << (split.order - child.shift());
                     let canonicals = (0..SLOTS).step_by(piece).fold(0, |bits, i| bits | 1 << i);

@@ -25,7 +25,9 @@ use std::marker::PhantomData;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicU32, AtomicU64, Ordering};
 
-use super::{Slot, Word, memory};
+use super::keys::Lanes;
+use super::memory;
+use super::slot::{Slot, Word};
 use crate::{Entry, Gfp, Mark, Result};
 
 /// No bucket holds more.
@@ -79,48 +81,6 @@ fn key_words(capacity: u8, width_log2: u32) -> usize {
 pub(super) fn layout(capacity: u8, key_words: usize) -> Layout {
     let bytes = HEADER_BYTES + 8 * (key_words + usize::from(capacity));
     Layout::from_size_align(bytes, align_of::<Header>()).expect("a few hundred bytes")
-}
-
-/// What comparing keys of one width takes.
-#[derive(Debug)]
-pub(super) struct Lanes {
-    /// The index bits that are no part of a key.
-    pub(super) outside: u64,
-    /// The index bits of a key.
-    key: u64,
-    /// The lowest bit of each key in a word.
-    ones: u64,
-    /// The highest bit of each key in a word.
-    high: u64,
-}
-
-impl Lanes {
-    const fn new(width_log2: u32) -> Self {
-        let bits = 8 << width_log2;
-        let key = u64::MAX >> (64 - bits);
-        let ones = u64::MAX / key;
-        Self { outside: !key, key, ones, high: ones << (bits - 1) }
-    }
-
-    /// Returns the lanes of keys of this width.
-    #[inline]
-    pub(super) fn of(width_log2: usize) -> &'static Self {
-        static WIDTHS: [Lanes; 4] = [Lanes::new(0), Lanes::new(1), Lanes::new(2), Lanes::new(3)];
-        &WIDTHS[width_log2 % WIDTHS.len()]
-    }
-
-    /// Repeats the key of an index over a whole word.
-    #[inline]
-    pub(super) fn spread(&self, index: u64) -> u64 {
-        (index & self.key) * self.ones
-    }
-
-    /// Returns a word of which the lowest bit set is in the lowest key that is equal. Those above may be wrong.
-    #[inline]
-    pub(super) fn equal(&self, keys: u64, spread: u64) -> u64 {
-        let differ = keys ^ spread;
-        differ.wrapping_sub(self.ones) & !differ & self.high
-    }
 }
 
 /// A bucket, alive for `'a`.
@@ -243,7 +203,7 @@ impl Bucket<'_> {
         let keys = unsafe { self.node.byte_add(HEADER_BYTES) }.cast::<AtomicU64>();
         // SAFETY: there are so many key words.
         let keys = unsafe { std::slice::from_raw_parts(keys.as_ptr(), self.key_words()) };
-        super::lookup::find_key(keys, self.width_log2() as usize, index)
+        super::keys::find_key(keys, self.width_log2() as usize, index)
     }
 
     pub(crate) fn is_full(&self) -> bool {

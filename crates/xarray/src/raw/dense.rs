@@ -16,7 +16,8 @@ use std::alloc::Layout;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
-use super::{Slot, Word, memory};
+use super::memory;
+use super::slot::{Slot, Word};
 use crate::{Gfp, Mark, Result};
 
 /// Bits of the index that one node resolves.

@@ -6,12 +6,12 @@
 //! at. Levels with a single child are skipped; the bits skipped are compared once, at the end, and only if
 //! the way down met a word that says so.
 
-use std::hint::select_unpredictable;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 
-use super::bucket::{HEADER_BYTES, Lanes};
-use super::dense::{DIGIT_BITS, SLOTS};
-use super::{Dense, Pin, Slot, Word};
+use super::bucket::HEADER_BYTES;
+use super::dense::{DIGIT_BITS, Dense, SLOTS};
+use super::keys::{Lanes, find_key};
+use super::slot::{Pin, Slot, Word};
 use crate::Entry;
 
 /// Returns the entry at `index` as it is stored: a reserved index gives the zero entry. The retry entry says
@@ -110,35 +110,4 @@ unsafe fn lookup_in_bucket(word: Word, index: u64) -> Entry {
     let slot = unsafe { bucket.add(HEADER_BYTES + 8 * (words + number)) }.cast::<Slot>();
     // SAFETY: as above.
     unsafe { &*slot }.entry()
-}
-
-/// Returns the number of the first key that equals the index's low bits. There is at least one key word.
-///
-/// All keys of two words are compared at once, and nothing branches on which of them is equal or how wide they
-/// are: at 20,000 kernel addresses such branches took half of a lookup's time, as none can be foretold.
-#[inline]
-pub(super) fn find_key(keys: &[AtomicU64], width_log2: usize, index: u64) -> Option<usize> {
-    let lanes = Lanes::of(width_log2);
-    let needle = lanes.spread(index);
-    let last = keys.len().wrapping_sub(1);
-    let mut number = 0;
-    loop {
-        let second = (number + 1).min(last);
-        let equal = |number: usize| {
-            // SAFETY: `number` and `second` are at most `last`, and the length is not 0.
-            let keys = unsafe { keys.get_unchecked(number) };
-            lanes.equal(keys.load(Ordering::Acquire), needle)
-        };
-        let (a, b) = (equal(number), equal(second));
-        let is_first = a != 0;
-        let equal = select_unpredictable(is_first, a, b);
-        if equal != 0 {
-            let word = select_unpredictable(is_first, number, second);
-            return Some((8 * word + equal.trailing_zeros() as usize / 8) >> width_log2);
-        }
-        number += 2;
-        if number > last {
-            return None;
-        }
-    }
 }

@@ -9,7 +9,7 @@
 //! |---|---|
 //! | 0..=1 | `10`: one of the array's own words |
 //! | 2 | no nodes hang below: a bucket, or a dense node at shift 0 |
-//! | 3 | 0 [`Dense`], 1 [`Bucket`] |
+//! | 3 | 0 [dense node](super::dense), 1 [bucket](super::bucket) |
 //! | 4..=47 | address (nodes are aligned to 16 bytes) |
 //! | 48..=53 | dense: its shift; bucket: its key words |
 //! | 54..=55 | bucket: log2 of its key width |
@@ -25,8 +25,7 @@ use std::marker::PhantomData;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-use super::{Bucket, Dense};
-use crate::Entry;
+use crate::{Entry, Guard};
 
 /// SAFETY: an entry is an inert word; who makes a pointer of it answers for that.
 unsafe impl Send for Entry {}
@@ -42,12 +41,12 @@ const SKIPS: usize = 1 << 61;
 const NODE: usize = 1 << 62;
 
 /// A word of a slot.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(transparent)]
 pub(crate) struct Word(*mut ());
 
 /// Proof that no node reachable now is freed before `'a` ends.
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct Pin<'a>(PhantomData<&'a ()>);
 
 impl Pin<'_> {
@@ -59,13 +58,18 @@ impl Pin<'_> {
     }
 }
 
-/// What a slot holds.
-#[derive(Clone, Copy)]
-pub(crate) enum Child<'a> {
-    Empty,
-    Entry(Entry),
-    Dense(&'a Dense),
-    Bucket(Bucket<'a>),
+/// What sections are good for here.
+pub(crate) trait Section {
+    /// Returns the proof.
+    fn pin(&self) -> Pin<'_>;
+}
+
+impl Section for Guard {
+    #[inline]
+    fn pin(&self) -> Pin<'_> {
+        // SAFETY: this is a read-side section, and the pin borrows it.
+        unsafe { Pin::new() }
+    }
 }
 
 impl Word {
@@ -145,7 +149,7 @@ impl Word {
         self.0.map_addr(|addr| addr & ADDRESS)
     }
 
-    pub(crate) fn from_dense(node: NonNull<Dense>, shift: u32) -> Self {
+    pub(crate) fn from_dense<T>(node: NonNull<T>, shift: u32) -> Self {
         let last = if shift == 0 { LAST } else { 0 };
         Self::from_node(node.cast(), last | (shift as usize) << INFO_SHIFT)
     }
@@ -160,21 +164,6 @@ impl Word {
             assert_eq!(addr & !ADDRESS, 0, "node address 0x{addr:x} has more than 48 bits");
             addr | kind | OWN | NODE
         }))
-    }
-
-    /// Returns what this word is.
-    pub(crate) fn child<'a>(self, _pin: Pin<'a>) -> Child<'a> {
-        if self.0.is_null() {
-            Child::Empty
-        } else if !self.is_node() {
-            Child::Entry(self.entry())
-        } else if self.is_bucket() {
-            // SAFETY: the word is a bucket's and the pin keeps the bucket.
-            Child::Bucket(unsafe { Bucket::from_word(self) })
-        } else {
-            // SAFETY: the word is a dense node's and the pin keeps the node.
-            Child::Dense(unsafe { &*self.node().cast::<Dense>() })
-        }
     }
 }
 
@@ -212,9 +201,5 @@ impl Slot {
     #[inline]
     pub(crate) fn set_entry(&self, entry: Entry) {
         self.store(Word::from_entry(entry));
-    }
-
-    pub(crate) fn child<'a>(&self, pin: Pin<'a>) -> Child<'a> {
-        self.load().child(pin)
     }
 }

@@ -1,13 +1,16 @@
 //! The writer: the right to change one array, which is holding its lock.
 //!
-//! Nodes that it unlinks gather in its limbo and go to [`super::rcu`] when it ends, after the lock is released.
+//! Nodes that it unlinks gather in its limbo and go to [`super::limbo::UNLINKED`] when it ends, after the lock is released.
 //! So no reference that it handed out can dangle while it lives.
 
 use std::cell::RefCell;
 
-use super::rcu::Limbo;
-use super::{Child, Dense, Pin, Slot, Word};
-use crate::{Flags, Gfp, RawXArray};
+use super::array::RawXArray;
+use super::child::Child;
+use super::dense::Dense;
+use super::limbo::{Limbo, Node, UNLINKED};
+use super::slot::{Pin, Slot, Word};
+use crate::{Flags, Gfp};
 
 /// Whether the writer took the lock itself.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -81,7 +84,7 @@ impl<'a> Writer<'a> {
     pub(crate) fn retire(&self, word: Word) {
         debug_assert!(word.is_node());
         // SAFETY: this is the contract of the raw folder: whoever retires has unlinked.
-        unsafe { self.limbo.borrow_mut().push(word) };
+        unsafe { self.limbo.borrow_mut().push(Node::of(word)) };
     }
 
     /// Gives up a node and all nodes below it.
@@ -107,8 +110,8 @@ impl Drop for Writer<'_> {
         if self.held == Held::ByUs {
             self.array.lock.unlock();
         }
-        #[cfg(not(loom))]
-        super::rcu::retire(self.limbo.get_mut());
+        // SAFETY: retired nodes are in no slot.
+        unsafe { UNLINKED.retire(self.limbo.get_mut()) };
     }
 }
 

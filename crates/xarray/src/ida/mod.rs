@@ -13,20 +13,14 @@
 //!
 //! Linux counterpart: `struct ida` of lib/idr.c, include/linux/idr.h @ 6.1.
 
-use std::alloc::Layout;
-use std::cell::Cell;
+#[allow(unsafe_code, reason = "bitmaps become entries and back, see its header")]
+mod raw;
+
 use std::ops::RangeInclusive;
-use std::ptr::NonNull;
 
-use super::memory;
+use self::raw::{CHUNK, Chunk, SMALL, chunk, create, free};
 use crate::core::id::next_free;
-use crate::{Entry, Error, Filter, Flags, Gfp, Mark, RawXArray, Result, Writer};
-
-const WORDS: usize = 16;
-/// Ids that an entry stands for.
-const CHUNK: u32 = WORDS as u32 * u64::BITS;
-/// Ids that fit an integer entry.
-const SMALL: u32 = 63;
+use crate::{Entry, Error, Flags, Gfp, Mark, RawXArray, Result, Writer};
 
 /// Hands out the lowest free id of a range.
 ///
@@ -43,78 +37,6 @@ const SMALL: u32 = 63;
 #[repr(transparent)]
 pub struct Ida {
     chunks: RawXArray,
-}
-
-/// Bits of [`CHUNK`] ids.
-struct Bitmap([Cell<u64>; WORDS]);
-
-/// What an entry says of its ids.
-#[derive(Clone, Copy)]
-enum Chunk<'a> {
-    Small(u64),
-    Large(&'a Bitmap),
-}
-
-impl Bitmap {
-    const LAYOUT: Layout = Layout::new::<Self>();
-
-    /// Returns a bitmap with these lowest bits.
-    fn create(bits: u64, gfp: Gfp) -> Result<NonNull<Self>> {
-        let bitmap = memory::allocate(Self::LAYOUT, gfp)?.cast::<Self>();
-        // SAFETY: fresh memory; words are valid when zero.
-        unsafe { bitmap.as_ref() }.0[0].set(bits);
-        Ok(bitmap)
-    }
-
-    /// # Safety
-    ///
-    /// It came from [`Bitmap::create`] and is in no array any more.
-    unsafe fn free(bitmap: NonNull<Self>) {
-        // SAFETY: as the caller promises.
-        unsafe { memory::free(bitmap.cast(), Self::LAYOUT) };
-    }
-
-    fn word(&self, bit: u32) -> (&Cell<u64>, u64) {
-        (&self.0[(bit / u64::BITS) as usize], 1 << (bit % u64::BITS))
-    }
-
-    /// Returns the first bit at or after `from` that is not set.
-    fn next_free(&self, from: u32) -> Option<u32> {
-        let first = from / u64::BITS;
-        (first..WORDS as u32).find_map(|word| {
-            let skipped = if word == first { (1 << (from % u64::BITS)) - 1 } else { 0 };
-            let free = !(self.0[word as usize].get() | skipped);
-            (free != 0).then(|| word * u64::BITS + free.trailing_zeros())
-        })
-    }
-
-    fn all(&self, word: u64) -> bool {
-        self.0.iter().all(|bits| bits.get() == word)
-    }
-}
-
-impl<'a> Chunk<'a> {
-    /// Reads an entry of an [`Ida`], or the lack of one.
-    ///
-    /// # Safety
-    ///
-    /// The array's lock is held for `'a`.
-    unsafe fn of(entry: Entry) -> Self {
-        match NonNull::new(entry.as_ptr().cast::<Bitmap>()) {
-            None => Self::Small(0),
-            Some(_) if entry.is_value() => Self::Small(entry.addr() as u64 >> 1),
-            // SAFETY: all other entries are bitmaps, and live as long as nobody takes them out.
-            Some(bitmap) => Self::Large(unsafe { bitmap.as_ref() }),
-        }
-    }
-
-    fn next_free(self, from: u32) -> Option<u32> {
-        match self {
-            Self::Small(bits) if from < SMALL => Some(from + (!(bits >> from)).trailing_zeros()),
-            Self::Small(_) => Some(from),
-            Self::Large(bitmap) => bitmap.next_free(from),
-        }
-    }
 }
 
 impl Default for Ida {
@@ -145,8 +67,7 @@ impl Ida {
         while from <= max {
             let (first, last) = (u64::from(from / CHUNK), u64::from(max / CHUNK));
             let number = next_free(writer.head(), first, last, writer.pin()).ok_or(Error::Busy)?;
-            // SAFETY: the writer holds the lock.
-            let chunk = unsafe { Chunk::of(writer.load(number)) };
+            let chunk = chunk(&writer, writer.load(number));
             let begin = number as u32 * CHUNK;
             if let Some(bit) = chunk.next_free(from.max(begin) - begin) {
                 let id = begin + bit;
@@ -163,8 +84,7 @@ impl Ida {
         let writer = self.chunks.lock_for(Gfp::NOWAIT);
         let (number, bit) = (u64::from(id / CHUNK), id % CHUNK);
         let entry = writer.load(number);
-        // SAFETY: the writer holds the lock.
-        match unsafe { Chunk::of(entry) } {
+        match chunk(&writer, entry) {
             Chunk::Small(bits) if bit < SMALL && bits >> bit & 1 != 0 => {
                 if bits == 1 << bit {
                     writer.erase(number);
@@ -180,8 +100,7 @@ impl Ida {
                 writer.set_mark(number, Mark::FREE);
                 if bitmap.all(0) {
                     writer.erase(number);
-                    // SAFETY: it was an entry, which has just been erased.
-                    unsafe { Bitmap::free(NonNull::from(bitmap)) };
+                    free(entry);
                 }
                 true
             }
@@ -197,14 +116,8 @@ impl Ida {
     /// Gives all ids back. Linux: `ida_destroy`.
     pub fn clear(&self) {
         let writer = self.chunks.lock();
-        let guard = crate::pin();
-        for (_, entry) in self.chunks.entries(0, u64::MAX, Filter::Present, &guard) {
-            // SAFETY: the writer holds the lock.
-            if let Chunk::Large(bitmap) = unsafe { Chunk::of(entry) } {
-                // SAFETY: nobody looks at it again before the array is cleared.
-                unsafe { Bitmap::free(NonNull::from(bitmap)) };
-            }
-        }
+        // Nobody looks at the bitmaps again before the array is cleared.
+        writer.entries().for_each(|(_, entry)| free(entry));
         writer.clear();
     }
 }
@@ -218,21 +131,13 @@ impl Drop for Ida {
 /// Sets the bit of a free id.
 fn take(writer: &Writer<'_>, id: u32) -> Result<()> {
     let (number, bit) = (u64::from(id / CHUNK), id % CHUNK);
-    // SAFETY: the writer holds the lock.
-    match unsafe { Chunk::of(writer.load(number)) } {
+    match chunk(writer, writer.load(number)) {
         Chunk::Small(bits) if bit < SMALL => {
             writer.insert(number, Entry::value((bits | 1 << bit) as usize))?;
         }
         Chunk::Small(bits) => {
-            let bitmap = Bitmap::create(bits, writer.gfp)?;
-            // SAFETY: nobody else has it yet.
-            let (word, mask) = unsafe { bitmap.as_ref() }.word(bit);
-            word.set(word.get() | mask);
-            if let Err(error) = writer.insert(number, Entry::from_ptr(bitmap.as_ptr())) {
-                // SAFETY: it was not stored.
-                unsafe { Bitmap::free(bitmap) };
-                return Err(error);
-            }
+            let entry = create(bits, bit, writer.gfp)?;
+            writer.insert(number, entry).inspect_err(|_| free(entry))?;
         }
         Chunk::Large(bitmap) => {
             let (word, mask) = bitmap.word(bit);

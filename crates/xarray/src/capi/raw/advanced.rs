@@ -4,8 +4,8 @@ use super::*;
 use crate::Guard;
 use crate::core::cursor::State;
 use crate::core::range::Split;
-use crate::raw::Word;
-use crate::raw::rcu::Limbo;
+use crate::raw::Section;
+use crate::raw::limbo::{Limbo, free_private};
 
 /// `struct xa_state`.
 #[derive(Debug)]
@@ -262,7 +262,7 @@ pub unsafe extern "C" fn xas_split_alloc(
     // SAFETY: as the caller promises.
     let xas = unsafe { &mut *xas };
     if let Some(split) = xas.state.prepare_split(from_c(entry), order, Gfp::from_bits(gfp)) {
-        xas.split = split.into_nodes().into_first().entry().as_ptr().cast();
+        xas.split = split.into_nodes().into_first().cast();
     }
 }
 
@@ -277,7 +277,7 @@ pub unsafe extern "C" fn xas_split(xas: *mut XaState, entry: *mut c_void, _order
     let nodes = std::mem::replace(unsafe { &mut (*xas).split }, std::ptr::null_mut());
     // SAFETY: as the caller promises.
     if let Some((state, writer)) = unsafe { locked_parts(xas) } {
-        let nodes = Limbo::from_first(Word::from_entry(from_c(nodes)));
+        let nodes = Limbo::from_first(nodes.cast());
         writer.split(state.index(), from_c(entry), Split::from_nodes(nodes, state.order()));
     }
 }
@@ -291,5 +291,5 @@ pub unsafe extern "C" fn xas_split(xas: *mut XaState, entry: *mut c_void, _order
 pub unsafe extern "C" fn xas_destroy(xas: *mut XaState) {
     // SAFETY: as the caller promises.
     let nodes = std::mem::replace(unsafe { &mut (*xas).split }, std::ptr::null_mut());
-    Limbo::from_first(Word::from_entry(from_c(nodes))).free_private();
+    free_private(&mut Limbo::from_first(nodes.cast()));
 }

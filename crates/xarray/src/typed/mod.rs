@@ -1,12 +1,14 @@
 //! The typed face: an array of boxes, arcs, static references or integers.
 
+#[allow(unsafe_code, reason = "owners become entries and back, see its header")]
+mod raw;
+
 use std::marker::PhantomData;
 use std::ops::RangeInclusive;
 
-use crate::raw::typed::{borrow, take_back};
-use crate::{
-    Entries, Entry, Error, Filter, Flags, Guard, IdLimit, Mark, RawXArray, Removed, Stored, Writer,
-};
+pub use self::raw::{Removed, Stored, Value};
+use self::raw::{borrow, take_back};
+use crate::{Entries, Entry, Error, Filter, Flags, Guard, IdLimit, Mark, RawXArray, Writer};
 
 /// An array that owns what it stores: from any `u64` to a `P`.
 ///
@@ -26,11 +28,23 @@ use crate::{
 /// assert_eq!(array.iter(&guard).collect::<Vec<_>>(), [(u64::MAX, &5)]);
 /// assert_eq!(*removed.get(), 1234);
 /// ```
+///
+/// An array of functions that take any reference is not one of functions that take static ones:
+///
+/// ```compile_fail
+/// use slablab_xarray::XArray;
+///
+/// type Any = Box<for<'a> fn(&'a u8)>;
+/// fn as_static(array: &XArray<Any>) -> &XArray<Box<fn(&'static u8)>> { array }
+/// ```
 #[derive(Debug)]
 pub struct XArray<P: Stored> {
     raw: RawXArray,
-    _owns: PhantomData<P>,
+    _owns: Owns<P>,
 }
+
+/// Owns `P`s, takes them in and hands them out through shared references: so one type of them cannot pass for another.
+type Owns<P> = PhantomData<(P, fn(P) -> P)>;
 
 /// A value that could not be stored, given back with the reason.
 #[derive(Debug, thiserror::Error)]
@@ -46,7 +60,7 @@ pub struct Rejected<P> {
 #[derive(Debug)]
 pub struct Locked<'a, P: Stored> {
     writer: Writer<'a>,
-    _owns: PhantomData<P>,
+    _owns: Owns<P>,
 }
 
 impl<P: Stored> Default for XArray<P> {
@@ -223,8 +237,9 @@ impl<'g, P: Stored + 'g> Iterator for Iter<'g, P> {
 
 impl<P: Stored> Drop for XArray<P> {
     fn drop(&mut self) {
-        let guard = crate::pin();
-        for (_, entry) in self.raw.entries(0, u64::MAX, Filter::Present, &guard) {
+        // Under the lock instead of in a section: what is dropped may wait for readers.
+        let writer = self.raw.lock();
+        for (_, entry) in writer.entries() {
             drop(take_back::<P>(entry));
         }
     }

@@ -1,14 +1,10 @@
-//! The C face: the functions that include/linux/xarray.h and idr.h declare.
-//!
-//! Each one checks, converts and calls the core. Entries pass as pointers; errors come back as Linux gives
+//! The functions that C calls. Each one checks, converts and calls the core. Entries pass as pointers; errors come back as Linux gives
 //! them, `-errno` or as an error entry. C checks types for us, so what remains is that pointers are to what
 //! they say and that the caller holds the lock where the function's name asks for it.
 
 use std::ffi::{c_int, c_uint, c_ulong, c_void};
 
-use super::Writer;
-use super::rcu::{enter, leave};
-use crate::{Entry, Error, Filter, Gfp, IdLimit, Mark, RawXArray, Result};
+use crate::{Entry, Error, Filter, Gfp, IdLimit, Mark, RawXArray, Result, Writer};
 
 pub mod advanced;
 pub mod idr;

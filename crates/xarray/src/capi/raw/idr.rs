@@ -8,6 +8,7 @@ use super::normal::locked;
 use super::*;
 use crate::Ida;
 use crate::core::id::next_free;
+use crate::raw::Section;
 
 /// `struct idr`.
 #[derive(Debug)]

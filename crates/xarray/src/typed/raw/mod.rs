@@ -3,7 +3,6 @@
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use super::rcu::callbacks;
 use crate::Entry;
 
 /// Owners that fit an entry. What is taken out of an array is dropped later, and by whichever thread then
@@ -169,13 +168,31 @@ unsafe impl<T: Sync> Stored for &'static T {
 }
 
 /// What was taken out of an array, which readers may still be looking at. Dropping it drops the owner once
-/// the last of them has moved on.
+/// the last of them has moved on ([`slablab_rcu::drop_later`]), for which it takes a few bytes of memory;
+/// [`Removed::wait`] takes none.
+///
+/// As readers may be looking at it, another thread may have it only if it may be shared:
+///
+/// ```compile_fail
+/// use std::cell::Cell;
+/// use slablab_xarray::{XArray, pin};
+///
+/// let array = XArray::new();
+/// array.store(7, Box::new(Cell::new(5))).expect("memory");
+/// let section = pin();
+/// let cell = array.load(7, &section);
+/// let removed = array.remove(7);
+/// std::thread::spawn(move || removed.map(|removed| removed.get().set(6)));
+/// ```
 #[derive(Debug)]
 #[must_use = "dropping it drops what was stored, later"]
 pub struct Removed<P: Stored> {
     entry: Entry,
-    _owner: PhantomData<P>,
+    _owner: Owner<P>,
 }
+
+/// Owns a `P` that others may be looking at, so it is sent only if it may be shared, too.
+type Owner<P> = PhantomData<(P, &'static P)>;
 
 impl<P: Stored> Removed<P> {
     /// Returns the owner of an entry that has just been taken out of an array of `P`s.
@@ -197,7 +214,7 @@ impl<P: Stored> Removed<P> {
     /// If this thread is in a read-side section itself.
     #[must_use]
     pub fn wait(self) -> P {
-        crate::synchronize();
+        slablab_rcu::synchronize();
         let entry = self.entry;
         std::mem::forget(self);
         // SAFETY: it was taken out before the wait, so no reader is left.
@@ -207,15 +224,16 @@ impl<P: Stored> Removed<P> {
 
 impl<P: Stored> Drop for Removed<P> {
     fn drop(&mut self) {
-        /// # Safety
-        ///
-        /// As [`Stored::from_entry`].
-        unsafe fn drop_owner<P: Stored>(pointer: *mut ()) {
-            // SAFETY: as the caller promises.
-            drop(unsafe { P::from_entry(Entry::from_ptr(pointer)) });
-        }
-        // SAFETY: taken out of the array, and ours alone.
-        unsafe { callbacks::defer(self.entry.as_ptr(), drop_owner::<P>) };
+        slablab_rcu::drop_later(Unread::<P>(self.entry, PhantomData));
+    }
+}
+
+/// An owner that no reader will find any more.
+struct Unread<P: Stored>(Entry, PhantomData<P>);
+
+impl<P: Stored> Drop for Unread<P> {
+    fn drop(&mut self) {
+        drop(take_back::<P>(self.0));
     }
 }
 
@@ -229,10 +247,4 @@ pub(crate) fn borrow<'g, P: Stored + 'g>(entry: Entry) -> Option<P::Ref<'g>> {
 pub(crate) fn take_back<P: Stored>(entry: Entry) -> P {
     // SAFETY: never visible, or the array is exclusively borrowed.
     unsafe { P::from_entry(entry) }
-}
-
-/// Drops an owner when every reader of now has moved on; at once if no other thread reads. For structures
-/// beside an array that share its readers. Linux: `kfree_rcu`.
-pub fn drop_later<P: Stored>(owner: P) {
-    drop(Removed::<P> { entry: owner.into_entry(), _owner: PhantomData });
 }

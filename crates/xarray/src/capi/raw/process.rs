@@ -1,19 +1,14 @@
 //! What the array's header leans on: spin locks and read-copy-update.
 
+use std::ptr::NonNull;
+
+use slablab_rcu::Head;
+
 use super::*;
 use crate::raw::lock::Lock;
-use crate::raw::rcu::callbacks;
-
-/// What a callback gets: `struct rcu_head`.
-#[derive(Debug)]
-#[repr(C)]
-pub struct RcuHead {
-    next: *mut Self,
-    function: RcuFunction,
-}
 
 /// A callback.
-pub type RcuFunction = unsafe extern "C" fn(*mut RcuHead);
+pub type RcuFunction = unsafe extern "C-unwind" fn(*mut Head);
 
 /// Takes a spin lock.
 ///
@@ -51,13 +46,13 @@ pub unsafe extern "C" fn slablab_spin_unlock(lock: *mut c_void) {
 /// Enters a read-side section.
 #[unsafe(no_mangle)]
 pub extern "C" fn slablab_rcu_read_lock() {
-    enter();
+    slablab_rcu::enter();
 }
 
 /// Leaves a read-side section.
 #[unsafe(no_mangle)]
 pub extern "C" fn slablab_rcu_read_unlock() {
-    leave();
+    slablab_rcu::leave();
 }
 
 /// Waits for all sections open now.
@@ -72,28 +67,16 @@ pub extern "C" fn slablab_synchronize_rcu() {
 ///
 /// `head` is part of the object that the function takes care of, and is left alone until then.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn slablab_call_rcu(head: *mut RcuHead, function: RcuFunction) {
+pub unsafe extern "C" fn slablab_call_rcu(head: *mut Head, function: RcuFunction) {
+    let head = NonNull::new(head).expect("call_rcu() with an object");
     // SAFETY: as the caller promises.
-    unsafe { head.write(RcuHead { next: std::ptr::null_mut(), function }) };
-    // SAFETY: as the caller promises.
-    unsafe { callbacks::defer(head.cast(), call) };
-}
-
-/// # Safety
-///
-/// The pointer is an `rcu_head` whose function is due.
-unsafe fn call(head: *mut ()) {
-    let head = head.cast::<RcuHead>();
-    // SAFETY: as the caller promises.
-    let function = unsafe { (*head).function };
-    // SAFETY: as the caller promises.
-    unsafe { function(head) };
+    unsafe { slablab_rcu::call(head, function) };
 }
 
 /// Waits until all callbacks deferred before have run.
 #[unsafe(no_mangle)]
 pub extern "C" fn slablab_rcu_barrier() {
-    callbacks::drain();
+    slablab_rcu::barrier();
 }
 
 /// Lets every node allocation that must not block fail, as the kernel's own user-space tests have it.

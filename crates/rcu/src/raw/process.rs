@@ -1,0 +1,214 @@
+//! The domain of this process, entered through thread-local state.
+
+use std::cell::Cell;
+use std::marker::PhantomData;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering, compiler_fence, fence};
+
+use super::domain::{Domain, Reader};
+use super::queue::{Chain, Queue, Reclaim};
+
+static DOMAIN: Domain = Domain::new(heavy_barrier);
+/// Whether readers must fence for themselves, because `membarrier` is not to be had.
+static READERS_FENCE: AtomicBool = AtomicBool::new(true);
+
+struct Local {
+    reader: Cell<Option<&'static Reader>>,
+    /// The same record, if entering a section takes no more than a store to it.
+    quick: Cell<Option<&'static Reader>>,
+}
+
+thread_local! {
+    static LOCAL: Local = const { Local { reader: Cell::new(None), quick: Cell::new(None) } };
+    static EXIT: Exit = const { Exit };
+}
+
+/// Gives the record back when the thread ends.
+struct Exit;
+
+impl Drop for Exit {
+    fn drop(&mut self) {
+        LOCAL.with(|local| {
+            local.quick.set(None);
+            // A thread that keeps a section in another of its thread-locals keeps its record for good.
+            if let Some(reader) = local.reader.get()
+                && !reader.is_active()
+            {
+                local.reader.set(None);
+                DOMAIN.unregister(reader);
+            }
+        });
+    }
+}
+
+/// A read-side section: while it lives, nothing that this thread finds is reclaimed. Linux: `rcu_read_lock`. Sections
+/// nest.
+#[derive(Debug)]
+pub struct Guard {
+    /// Tied to its thread.
+    _thread: PhantomData<*mut ()>,
+}
+
+/// Enters a read-side section.
+///
+/// # Panics
+///
+/// In 65,535 nested sections.
+#[inline]
+#[must_use]
+pub fn pin() -> Guard {
+    enter();
+    Guard { _thread: PhantomData }
+}
+
+impl Drop for Guard {
+    #[inline]
+    fn drop(&mut self) {
+        leave();
+    }
+}
+
+/// Enters a section that [`leave`] ends: for C, which has no guards.
+#[inline]
+pub fn enter() {
+    LOCAL.with(|local| match local.quick.get() {
+        Some(reader) => DOMAIN.enter(reader),
+        None => enter_slowly(local),
+    });
+    compiler_fence(Ordering::SeqCst);
+}
+
+#[cold]
+#[inline(never)]
+fn enter_slowly(local: &Local) {
+    DOMAIN.enter(local.reader.get().unwrap_or_else(|| register(local)));
+    if READERS_FENCE.load(Ordering::Relaxed) {
+        fence(Ordering::SeqCst);
+    }
+}
+
+/// Leaves the section that [`enter`] entered last.
+#[inline]
+pub fn leave() {
+    LOCAL.with(|local| match local.quick.get() {
+        Some(reader) => reader.leave(),
+        None => leave_slowly(local),
+    });
+}
+
+#[cold]
+#[inline(never)]
+fn leave_slowly(local: &Local) {
+    if let Some(reader) = local.reader.get() {
+        reader.leave();
+    }
+}
+
+fn register(local: &Local) -> &'static Reader {
+    // Decided before the first reader, so no reader ever relies on a barrier that is not there.
+    let readers_fence = !membarrier_works();
+    READERS_FENCE.store(readers_fence, Ordering::SeqCst);
+    let reader = DOMAIN.register();
+    local.reader.set(Some(reader));
+    // A thread that reads from its own last destructors keeps its record for good.
+    if EXIT.try_with(|_| ()).is_ok() && !readers_fence {
+        local.quick.set(Some(reader));
+    }
+    reader
+}
+
+/// Returns this thread's record, if it ever read, and whether it is in a section.
+fn own() -> (Option<&'static Reader>, bool) {
+    let reader = LOCAL.with(|local| local.reader.get());
+    (reader, reader.is_some_and(Reader::is_active))
+}
+
+/// Returns whether what this thread unlinked before can be in nobody's hands.
+pub(super) fn is_solitary() -> bool {
+    let (reader, is_active) = own();
+    compiler_fence(Ordering::SeqCst);
+    if READERS_FENCE.load(Ordering::Relaxed) {
+        fence(Ordering::SeqCst);
+    }
+    !is_active && DOMAIN.is_solitary(usize::from(reader.is_some()))
+}
+
+/// Waits until every section that is open now has been left. Linux: `synchronize_rcu`.
+///
+/// # Panics
+///
+/// In a section: it would wait for itself.
+pub fn synchronize() {
+    assert_outside_sections();
+    DOMAIN.synchronize();
+}
+
+#[track_caller]
+fn assert_outside_sections() {
+    assert!(!own().1, "waiting for all readers inside a read-side section");
+}
+
+/// Reclaims what is in the list, now or later, and empties it.
+///
+/// # Safety
+///
+/// All of it is sound to reclaim when every section that is open now has been left.
+pub(super) unsafe fn retire<R: Reclaim>(queue: &Queue<R>, chain: &mut Chain<R>) {
+    if is_solitary() {
+        // SAFETY: no other thread reads, and this one is in no section.
+        unsafe { chain.reclaim_all() };
+    } else if queue.defer(chain) {
+        queue.collect(&DOMAIN);
+    }
+}
+
+pub(super) fn drain<R: Reclaim>(queue: &Queue<R>) {
+    assert_outside_sections();
+    queue.drain(&DOMAIN);
+}
+
+impl<R: Reclaim> Queue<R> {
+    /// Reclaims what is in the list, now or later, and empties it. Needs no memory and waits for nobody.
+    ///
+    /// # Safety
+    ///
+    /// All of it is sound to reclaim, on any thread, when every section that is open now has been left.
+    #[inline]
+    pub unsafe fn retire(&self, chain: &mut Chain<R>) {
+        if !chain.is_empty() {
+            // SAFETY: as the caller promises.
+            unsafe { retire(self, chain) };
+        }
+    }
+
+    /// Waits until every section that is open now has been left, and reclaims everything that was retired before.
+    ///
+    /// # Panics
+    ///
+    /// In a section, or while this queue reclaims on this thread: it would wait for itself.
+    pub fn synchronize(&self) {
+        drain(self);
+    }
+}
+
+fn heavy_barrier() {
+    fence(Ordering::SeqCst);
+    if membarrier_works() {
+        // It may lack memory for a moment, and without it nothing holds.
+        while membarrier(libc::MEMBARRIER_CMD_PRIVATE_EXPEDITED) != 0 {
+            std::thread::yield_now();
+        }
+    }
+}
+
+fn membarrier_works() -> bool {
+    static WORKS: OnceLock<bool> = OnceLock::new();
+    *WORKS.get_or_init(|| {
+        !cfg!(miri) && membarrier(libc::MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) == 0
+    })
+}
+
+fn membarrier(command: libc::c_int) -> libc::c_long {
+    // SAFETY: the call takes no pointers.
+    unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) }
+}

@@ -1,0 +1,295 @@
+//! Queues of what waits for its grace period.
+//!
+//! # How it works
+//!
+//! What is retired is linked through itself, so that retiring needs no memory. It is *pending* first: a stack that is
+//! added to without a lock. A collection reclaims the *waiting* batch if every reader is past its ticket, then makes
+//! the pending ones the waiting batch and takes a ticket for them. Collections never wait for readers.
+//!
+//! # Invariants
+//!
+//! - What is in the waiting batch was unlinked before its ticket was taken: it was pushed with release and taken off
+//!   the stack with acquire before.
+//! - The waiting batch is touched, and batches are reclaimed, only by the holder. So whoever gets hold of the queue
+//!   knows that what was taken off it before has been reclaimed.
+
+use std::marker::PhantomData;
+use std::mem::take;
+
+use super::domain::Domain;
+use crate::Ticket;
+use crate::sync::{AtomicPtr, AtomicUsize, Ordering, UnsafeCell, const_fn, yield_now};
+
+/// The name of something that can be reclaimed, and that has room for the name of another.
+///
+/// # Safety
+///
+/// `from_raw` gives back what `into_raw` made a pointer of, which is not null; `link` is valid until `reclaim`, and
+/// all of it may happen on any thread.
+pub unsafe trait Reclaim: Copy {
+    /// Returns the name as a pointer.
+    fn into_raw(self) -> *mut ();
+
+    /// Returns the name.
+    ///
+    /// # Safety
+    ///
+    /// The pointer came from [`Reclaim::into_raw`].
+    unsafe fn from_raw(raw: *mut ()) -> Self;
+
+    /// Returns where the next name stands.
+    ///
+    /// # Safety
+    ///
+    /// It is not reclaimed while the reference lives.
+    unsafe fn link<'a>(self) -> &'a std::sync::atomic::AtomicPtr<()>;
+
+    /// Reclaims it.
+    ///
+    /// # Safety
+    ///
+    /// Nobody uses it any more, and it is reclaimed once.
+    unsafe fn reclaim(self);
+}
+
+/// A list of what was unlinked, linked through itself. Dropping it leaks what is in it.
+#[derive(Debug)]
+pub struct Chain<R> {
+    first: *mut (),
+    last: *mut (),
+    count: usize,
+    _names: PhantomData<R>,
+}
+
+impl<R> Chain<R> {
+    /// Returns an empty list.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self::from_first(std::ptr::null_mut())
+    }
+
+    /// Returns the list that [`Chain::into_first`] took apart. It can be emptied, but not be retired.
+    #[must_use]
+    pub const fn from_first(first: *mut ()) -> Self {
+        Self { first, last: std::ptr::null_mut(), count: 0, _names: PhantomData }
+    }
+
+    /// Takes the list apart: its first name as a pointer, or null.
+    #[must_use]
+    pub const fn into_first(self) -> *mut () {
+        self.first
+    }
+
+    /// Returns whether nothing is in the list.
+    #[inline]
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.first.is_null()
+    }
+}
+
+impl<R> Default for Chain<R> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<R: Reclaim> Chain<R> {
+    /// Takes over something that was unlinked.
+    ///
+    /// # Safety
+    ///
+    /// It belongs to nobody else, and is in no list.
+    pub unsafe fn push(&mut self, name: R) {
+        // SAFETY: the caller's, and not reclaimed.
+        unsafe { name.link() }.store(self.first, Ordering::Relaxed);
+        self.first = name.into_raw();
+        if self.last.is_null() {
+            self.last = self.first;
+        }
+        self.count += 1;
+    }
+
+    /// Hands out what was taken over last.
+    pub fn pop(&mut self) -> Option<R> {
+        if self.first.is_null() {
+            return None;
+        }
+        // SAFETY: the list holds what into_raw returned.
+        let name = unsafe { R::from_raw(self.first) };
+        // SAFETY: the list owns it.
+        self.first = unsafe { name.link() }.load(Ordering::Relaxed);
+        Some(name)
+    }
+
+    /// Reclaims all of it.
+    ///
+    /// # Safety
+    ///
+    /// Nobody uses any of it any more.
+    pub unsafe fn reclaim_all(&mut self) {
+        while let Some(name) = self.pop() {
+            // SAFETY: as the caller promises.
+            unsafe { name.reclaim() };
+        }
+        *self = Self::new();
+    }
+}
+
+/// What waits for its grace period, and is reclaimed in batches.
+#[derive(Debug)]
+pub struct Queue<R> {
+    pending: AtomicPtr<()>,
+    pending_count: AtomicUsize,
+    /// How many may be pending before a collection is due.
+    batch: usize,
+    /// 0, or who touches the waiting batch.
+    holder: AtomicUsize,
+    waiting: UnsafeCell<(Chain<R>, Ticket)>,
+}
+
+/// SAFETY: names may be used on any thread ([`Reclaim`]), and the batch is touched by the holder only.
+unsafe impl<R: Reclaim> Sync for Queue<R> {}
+
+impl<R: Reclaim> Queue<R> {
+    const_fn! {
+        /// Returns an empty queue, which is tidied up whenever `batch` names are pending.
+        #[must_use]
+        pub fn new(batch: usize) -> Self {
+            Self {
+                pending: AtomicPtr::new(std::ptr::null_mut()),
+                pending_count: AtomicUsize::new(0),
+                batch,
+                holder: AtomicUsize::new(0),
+                waiting: UnsafeCell::new((Chain::new(), Ticket::FIRST)),
+            }
+        }
+    }
+
+    /// Adds what is in the list, and empties it. Returns whether a collection is due.
+    pub(crate) fn defer(&self, chain: &mut Chain<R>) -> bool {
+        if chain.is_empty() {
+            return false;
+        }
+        let chain = take(chain);
+        // SAFETY: the list holds what into_raw returned.
+        let last = unsafe { R::from_raw(chain.last) };
+        let mut first = self.pending.load(Ordering::Relaxed);
+        loop {
+            // SAFETY: ours until the exchange succeeds.
+            unsafe { last.link() }.store(first, Ordering::Relaxed);
+            match self.pending.compare_exchange_weak(
+                first,
+                chain.first,
+                Ordering::AcqRel,
+                Ordering::Relaxed,
+            ) {
+                Ok(_) => break,
+                Err(now) => first = now,
+            }
+        }
+        self.pending_count.fetch_add(chain.count, Ordering::Relaxed) + chain.count >= self.batch
+    }
+
+    fn take_pending(&self) -> Chain<R> {
+        self.pending_count.store(0, Ordering::Relaxed);
+        Chain::from_first(self.pending.swap(std::ptr::null_mut(), Ordering::AcqRel))
+    }
+
+    /// Reclaims what can be, and lets what came since wait from now on.
+    pub(crate) fn collect(&self, domain: &Domain) {
+        let Ok(hold) = self.try_hold() else { return };
+        let due = self.waiting.with_mut(|waiting| {
+            // SAFETY: the hold is ours.
+            let (batch, ticket) = unsafe { &mut *waiting };
+            if !domain.is_past(*ticket) {
+                return Chain::new();
+            }
+            let due = std::mem::replace(batch, self.take_pending());
+            *ticket = domain.ticket();
+            due
+        });
+        // SAFETY: it was unlinked before a ticket that every reader is past.
+        unsafe { hold.reclaim(due) };
+    }
+
+    /// Waits until everything that was retired before has been reclaimed. The caller is in no section.
+    pub(crate) fn drain(&self, domain: &Domain) {
+        let hold = loop {
+            match self.try_hold() {
+                Ok(hold) => break hold,
+                Err(holder) => {
+                    assert_ne!(holder, own_id(), "waiting for a function inside that function");
+                }
+            }
+            yield_now();
+        };
+        // SAFETY: the hold is ours.
+        let waiting = self.waiting.with_mut(|waiting| take(unsafe { &mut (*waiting).0 }));
+        let pending = self.take_pending();
+        domain.synchronize();
+        // SAFETY: unlinked before the wait.
+        unsafe { hold.reclaim(waiting) };
+        // SAFETY: as above.
+        unsafe { hold.reclaim(pending) };
+    }
+
+    fn try_hold(&self) -> Result<Hold<'_, R>, usize> {
+        self.holder
+            .compare_exchange(0, own_id(), Ordering::Acquire, Ordering::Relaxed)
+            .map(|_| Hold(self))
+    }
+}
+
+/// The right to touch the waiting batch and to reclaim.
+struct Hold<'a, R>(&'a Queue<R>);
+
+impl<R: Reclaim> Hold<'_, R> {
+    /// # Safety
+    ///
+    /// Nobody uses any of it any more.
+    unsafe fn reclaim(&self, chain: Chain<R>) {
+        let mut rest = Rest(self.0, chain);
+        while let Some(name) = rest.1.pop() {
+            // SAFETY: as the caller promises.
+            unsafe { name.reclaim() };
+        }
+    }
+}
+
+impl<R> Drop for Hold<'_, R> {
+    fn drop(&mut self) {
+        self.0.holder.store(0, Ordering::Release);
+    }
+}
+
+/// What is left of a list when a reclaiming function panics: it is reclaimed another time.
+struct Rest<'a, R: Reclaim>(&'a Queue<R>, Chain<R>);
+
+impl<R: Reclaim> Drop for Rest<'_, R> {
+    fn drop(&mut self) {
+        let mut rest = Chain::new();
+        while let Some(name) = self.1.pop() {
+            // SAFETY: popped, so in no list.
+            unsafe { rest.push(name) };
+        }
+        self.0.defer(&mut rest);
+    }
+}
+
+/// Returns a number for the calling thread that is not 0.
+#[cfg(not(all(test, loom)))]
+fn own_id() -> usize {
+    thread_local!(static HERE: u8 = const { 0 });
+    HERE.with(|here| std::ptr::from_ref(here).addr())
+}
+
+/// Loom's threads share the thread-locals of one thread: a number that nobody else has.
+#[cfg(all(test, loom))]
+fn own_id() -> usize {
+    thread_local!(static NEXT: std::cell::Cell<usize> = const { std::cell::Cell::new(0) });
+    NEXT.with(|next| {
+        next.set(next.get() + 1);
+        next.get()
+    })
+}

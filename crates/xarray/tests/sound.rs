@@ -1,0 +1,113 @@
+//! What safe code must not be able to do, or must be able to do without harm: each test is named after what went wrong.
+//! (What must not compile is in the documentation of `XArray` and `Removed`.)
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::sync::{Arc, Barrier};
+
+use slablab_xarray::{Entry, Error, Flags, RawXArray, XArray, pin, synchronize};
+
+/// The system's allocator, which refuses a thread that asks for it.
+struct Refusing;
+
+thread_local!(static REFUSES: Cell<bool> = const { Cell::new(false) });
+
+#[global_allocator]
+static ALLOCATOR: Refusing = Refusing;
+
+/// SAFETY: everything is handed to the system's allocator, or answered with null.
+unsafe impl GlobalAlloc for Refusing {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        if REFUSES.get() {
+            return std::ptr::null_mut();
+        }
+        // SAFETY: as the caller promises.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
+        // SAFETY: as the caller promises.
+        unsafe { System.dealloc(memory, layout) };
+    }
+}
+
+/// Dropping what was erased took memory for a list, and ended the process when there was none.
+#[test]
+fn erasing_from_a_typed_array_needs_no_memory() {
+    let owners: Vec<Arc<u64>> = (0..200).map(Arc::new).collect();
+    let array = XArray::new();
+    for (owner, i) in owners.iter().zip(0..) {
+        array.store(i * 7, Arc::clone(owner)).expect("memory");
+    }
+    let (entered, done) = (Barrier::new(2), Barrier::new(2));
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let section = pin();
+            entered.wait();
+            done.wait();
+            drop(section);
+        });
+        entered.wait();
+        REFUSES.set(true);
+        (0..100).for_each(|i| drop(array.remove(i * 7)));
+        REFUSES.set(false);
+        done.wait();
+    });
+    REFUSES.set(true);
+    let waited = (100..200)
+        .filter(|i| array.remove(i * 7).map(|removed| *removed.wait()) == Some(*i))
+        .count();
+    REFUSES.set(false);
+    assert_eq!(waited, 100);
+    assert!(array.is_empty());
+}
+
+/// Dropping an array entered a section, in which owners that wait for readers panicked.
+#[test]
+fn an_owner_may_wait_for_readers_while_its_array_is_dropped() {
+    #[derive(Debug)]
+    struct Waits(u64);
+    impl Drop for Waits {
+        fn drop(&mut self) {
+            synchronize();
+        }
+    }
+    let array = XArray::new();
+    array.store(3, Box::new(Waits(5))).expect("memory");
+    assert_eq!(array.load(3, &pin()).map(|waits| waits.0), Some(5));
+    drop(array);
+}
+
+/// Entries are divided above leaves, where a word with the bits of a node's was followed as a pointer.
+#[test]
+fn dividing_into_words_that_look_like_nodes_is_refused() {
+    let array = RawXArray::new(Flags::NONE);
+    array.lock().store_order(0, 12, Entry::value(1)).expect("memory");
+    let writer = array.lock();
+    let look_alike = Entry::from_ptr(std::ptr::without_provenance::<u8>(1 << 62 | 0x5002));
+    for entry in [look_alike, Entry::NULL, Entry::RETRY, Entry::ZERO] {
+        assert_eq!(writer.cursor(0, 6).split(12, entry), Err(Error::Invalid));
+        assert_eq!(writer.cursor(0, 7).split(12, entry), Err(Error::Invalid));
+    }
+    drop(writer);
+    assert_eq!(array.load(4095, &pin()), Entry::value(1));
+}
+
+/// The order that an entry was said to be of was believed: too large ones overran the index, others left slots that named
+/// siblings beyond the entry.
+#[test]
+fn dividing_an_entry_of_another_order_is_refused() {
+    let array = RawXArray::new(Flags::NONE);
+    array.lock().store_order(4, 2, Entry::value(1)).expect("memory");
+    for (order, old_order) in [(0, 1), (0, 3), (3, 4), (6, 12), (0, 64), (0, 100)] {
+        let split = array.lock().cursor(4, order).split(old_order, Entry::value(2));
+        assert_eq!(split, Err(Error::Invalid), "order {old_order} into {order}");
+    }
+    assert_eq!(array.lock().cursor(900, 0).split(2, Entry::value(2)), Err(Error::Invalid));
+    assert_eq!(array.lock().cursor(4, 1).split(2, Entry::value(2)), Ok(()));
+    let section = pin();
+    let found: Vec<Entry> = (3..9).map(|index| array.load(index, &section)).collect();
+    let two = Entry::value(2);
+    assert_eq!(found, [Entry::NULL, two, two, two, two, Entry::NULL]);
+    assert_eq!(array.order(6, &section), 1);
+}
