@@ -16,7 +16,7 @@ use crate::cmd;
     after_help = "Record your own kernel, then ask:\n  \
                   slablab record -o t.parquet -- make -j4\n  \
                   slablab replay t.parquet --allocators slub,slob\n\n\
-                  Exit status: 0 done, 1 the answer is no, 2 wrong use or a tool that failed."
+                  Exit status: 0 success; 1 the answer is no (a regression, a mismatch, a missing requirement); 2 an error."
 )]
 pub(crate) struct Cli {
     #[command(flatten)]
@@ -27,12 +27,15 @@ pub(crate) struct Cli {
 
 /// How a result is printed.
 #[derive(Args, Debug, Clone)]
+#[command(next_help_heading = "Common options")]
 pub(crate) struct OutputArgs {
-    /// How to print the result
-    #[arg(long, global = true, value_enum, default_value_t = Format::Table, value_name = "FORMAT")]
+    /// Print the result as a table, as json (with a schema version) or as csv (one table)
+    #[arg(long, global = true, value_enum, default_value_t = Format::Table, value_name = "FORMAT",
+          hide_possible_values = true, display_order = 1000)]
     pub(crate) format: Format,
-    /// Whether to colour a table; NO_COLOR is honoured
-    #[arg(long, global = true, value_enum, default_value_t = When::Auto, value_name = "WHEN")]
+    /// Colour tables: auto (on a terminal, unless NO_COLOR is set), always or never
+    #[arg(long, global = true, value_enum, default_value_t = When::Auto, value_name = "WHEN",
+          hide_possible_values = true, display_order = 1001)]
     pub(crate) color: When,
 }
 
@@ -61,29 +64,29 @@ pub(crate) enum When {
 /// The sub-commands, in the order in which a newcomer meets them.
 #[derive(Subcommand, Debug)]
 pub(crate) enum Command {
-    /// Record the running kernel's allocations while a command runs
+    /// Record the slab allocations of the running kernel while a command runs
     Record(cmd::record::Args),
-    /// Make a trace of a recording by perf or trace-cmd
+    /// Convert a recording of perf, trace-cmd or ftrace to a trace
     Import(cmd::import::Args),
-    /// Say what a trace holds and how far it can be trusted
+    /// Show what a trace contains and how complete it is
     Info(cmd::info::Args),
-    /// Print totals and call sites as `perf kmem stat` does
+    /// Print totals and call sites in the format of `perf kmem stat`
     Stat(cmd::stat::Args),
-    /// Replay a trace under slab allocators and compare them
+    /// Replay a trace under several slab allocators and compare them
     Replay(cmd::replay::Args),
-    /// Replay a trace with a change, side by side with what was recorded
+    /// Replay a trace with and without a change, and compare
     Whatif(cmd::whatif::Args),
-    /// Say which call sites should have a cache of their own
+    /// Rank the call sites that should have a kmem_cache of their own
     Advise(cmd::advise::Args),
     /// Run experiments and compare their results
     Lab(cmd::lab::Args),
-    /// Make one page that opens in a browser, from stored results
+    /// Make one HTML page of stored results
     Report(cmd::report::Args),
-    /// Compile a kernel module and run it here, with the allocator of your choice
+    /// Compile a kernel module and run it as a process, under a chosen allocator
     Insmod(cmd::insmod::Args),
     /// Build, boot and measure real kernels in QEMU
     Kernel(Box<cmd::kernel::Args>),
-    /// Say what works on this machine, what does not, and how to mend it
+    /// Check this machine's requirements, and print the fixes
     Doctor(cmd::doctor::Args),
 }
 
@@ -93,4 +96,41 @@ pub(crate) struct ResultFile {
     /// Write the result here instead of to standard output
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::{Command, CommandFactory};
+
+    use super::*;
+
+    /// Calls `look` with every command that has no sub-commands, and its help on 80 columns.
+    fn every_help(command: &Command, look: &mut dyn FnMut(&str, &str)) {
+        let mut subcommands =
+            command.get_subcommands().filter(|c| c.get_name() != "help").peekable();
+        if subcommands.peek().is_none() {
+            let help = command.clone().term_width(80).render_long_help().to_string();
+            look(command.get_bin_name().unwrap_or_default(), &help);
+        }
+        subcommands.for_each(|command| every_help(command, look));
+    }
+
+    fn built() -> Command {
+        let mut command = Cli::command();
+        command.build();
+        command
+    }
+
+    #[test]
+    fn global_options_stand_after_the_commands_own() {
+        let mut commands = 0;
+        every_help(&built(), &mut |name, help| {
+            let (own, common) = help.split_once("\nCommon options:\n").expect(name);
+            let shows = |option: &str| own.contains(&format!("\n      --{option} <"));
+            assert!(!shows("format") && !shows("color"), "{name}: {help}");
+            assert_eq!(common.matches("\n      --").count(), 1, "{name}: {help}");
+            commands += 1;
+        });
+        assert!(commands > 20, "{commands}");
+    }
 }

@@ -1,95 +1,53 @@
-//! Progress bars: on a terminal, for whatever takes longer than a moment; silent in a pipe.
+//! Progress on a terminal, for whatever takes longer than a moment; nothing in a pipe.
 
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use slablab_vm::Step;
 
-/// Shows how far a piece of work is; clears the line when dropped.
-#[derive(Debug)]
+/// Shows what is being done and how far it is; clears the line when dropped.
+#[derive(Debug, Default)]
 pub(crate) struct Progress {
-    bar: ProgressBar,
+    what: String,
+    bar: Option<ProgressBar>,
 }
 
 impl Progress {
-    /// Starts a bar over `total` units of `what`; indicatif hides it when standard error is no terminal.
+    /// Starts a bar over `total` units of `what`.
     pub(crate) fn new(what: &str, total: u64) -> Self {
-        let bar =
-            ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::stderr_with_hz(10));
-        bar.set_style(
-            ProgressStyle::with_template("{msg} [{bar:30}] {percent:>3} %  {eta} left")
-                .expect("the template is a constant")
-                .progress_chars("=> "),
-        );
-        bar.set_message(what.to_owned());
-        Self { bar }
-    }
-
-    /// Starts a bar for work that says itself what it is doing and how far it is.
-    pub(crate) fn phases() -> Self {
-        let progress = Self::new("", 1);
-        progress.bar.enable_steady_tick(Duration::from_millis(100));
+        let mut progress = Self::default();
+        progress.begin(what, Some(total));
         progress
     }
 
-    /// Shows a step of such work.
-    pub(crate) fn step(&mut self, step: slablab_trace::Progress) {
-        self.bar.set_message(step.phase);
-        self.bar.set_length(step.total.max(1));
-        self.bar.set_position(step.done.min(step.total.max(1)));
+    /// Starts a spinner for work whose length is unknown.
+    pub(crate) fn spinner(what: &str) -> Self {
+        let mut progress = Self::default();
+        progress.begin(what, None);
+        progress
     }
 
-    /// Starts a spinner for work whose length nobody knows.
-    pub(crate) fn spinner(what: &str) -> Self {
-        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10));
-        bar.set_style(
-            ProgressStyle::with_template("{spinner} {msg}  {elapsed}")
-                .expect("the template is a constant"),
-        );
+    /// Shows a bar over `total` units, or a spinner, in place of what is shown; indicatif hides both when standard
+    /// error is no terminal.
+    fn begin(&mut self, what: &str, total: Option<u64>) {
+        self.clear();
+        let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::stderr_with_hz(10));
+        let template = match total {
+            Some(_) => "{msg} [{bar:30}] {percent:>3} %  {eta} left",
+            None => "{spinner} {msg}  {elapsed}",
+        };
+        let style = ProgressStyle::with_template(template).expect("the template is a constant");
+        bar.set_style(style.progress_chars("=> "));
         bar.set_message(what.to_owned());
         bar.enable_steady_tick(Duration::from_millis(100));
-        Self { bar }
+        (self.what, self.bar) = (what.to_owned(), Some(bar));
     }
 
-    /// Says that `done` units are done.
-    pub(crate) fn set(&self, done: u64) {
-        self.bar.set_position(done);
-    }
-
-    /// Says what is being done now.
-    pub(crate) fn message(&self, what: String) {
-        self.bar.set_message(what);
-    }
-}
-
-impl Drop for Progress {
-    fn drop(&mut self) {
-        self.bar.finish_and_clear();
-    }
-}
-
-/// Shows the steps of building: a spinner, or a bar where the number of parts is known.
-#[derive(Debug, Default)]
-pub(crate) struct StepBar {
-    what: String,
-    spinner: Option<Progress>,
-    bar: Option<Progress>,
-}
-
-impl StepBar {
-    /// Shows a step.
+    /// Shows a step of building or booting: a note stays on the screen, and is printed in a pipe, too.
     pub(crate) fn show(&mut self, step: &Step<'_>) {
         match step {
-            Step::Begin(what) => {
-                self.clear();
-                self.what = (*what).to_owned();
-                self.spinner = Some(Progress::spinner(what));
-            }
-            Step::Parts(done, total) => {
-                self.spinner = None;
-                let bar = self.bar.get_or_insert_with(|| Progress::new(&self.what, *total));
-                bar.set(*done);
-            }
+            Step::Begin(what) => self.begin(what, None),
+            Step::Parts(done, total) => self.part(&self.what.clone(), *done, *total),
             Step::Note(text) => {
                 self.clear();
                 eprintln!("slablab: {text}");
@@ -98,9 +56,40 @@ impl StepBar {
         }
     }
 
-    /// Takes the bar off the screen.
+    /// Shows a step of an import.
+    pub(crate) fn step(&mut self, step: slablab_trace::Progress) {
+        self.part(step.phase, step.done, step.total.max(1));
+    }
+
+    /// Shows that `done` of `total` units of `what` are done.
+    fn part(&mut self, what: &str, done: u64, total: u64) {
+        if self.bar.as_ref().is_none_or(|bar| bar.length().is_none()) || self.what != what {
+            self.begin(what, Some(total));
+        }
+        if let Some(bar) = &self.bar {
+            bar.set_length(total);
+            bar.set_position(done.min(total));
+        }
+    }
+
+    /// Says that `done` units are done.
+    pub(crate) fn set(&self, done: u64) {
+        self.bar.iter().for_each(|bar| bar.set_position(done));
+    }
+
+    /// Says what is being done now.
+    pub(crate) fn message(&self, what: String) {
+        self.bar.iter().for_each(|bar| bar.set_message(what.clone()));
+    }
+
+    /// Takes it off the screen.
     pub(crate) fn clear(&mut self) {
-        self.spinner = None;
-        self.bar = None;
+        self.bar.take().iter().for_each(ProgressBar::finish_and_clear);
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.clear();
     }
 }

@@ -57,7 +57,7 @@ pub(crate) fn open(path: &Path) -> Result<TraceReader> {
         return Ok(TraceReader::open(path)?);
     }
     let source = slablab_trace::open_raw(path, None)?;
-    let mut progress = Progress::phases();
+    let mut progress = Progress::default();
     Ok(slablab_trace::load(source, path, &mut |step| progress.step(step))?)
 }
 
@@ -76,7 +76,7 @@ fn import(
 ) -> Result<Meta> {
     let options =
         ImportOptions { input: input.to_owned(), format, output: output.to_owned(), slabinfo };
-    let mut progress = Progress::phases();
+    let mut progress = Progress::default();
     Ok(slablab_trace::import(&options, &mut |step| progress.step(step))?)
 }
 

@@ -44,7 +44,7 @@ pub(crate) fn run(args: &Args, _output: &OutputArgs) -> Result<ExitCode> {
         duration: args.duration,
         buffer_kib: args.buffer,
     };
-    let mut progress = Progress::phases();
+    let mut progress = Progress::default();
     let summary = slablab_trace::record(&options, &mut |step| progress.step(step))?;
     drop(progress);
     eprintln!("{}", sentence(&summary, args));

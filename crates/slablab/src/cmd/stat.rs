@@ -101,7 +101,7 @@ fn of_perf_data(path: &Path, raw_ip: bool) -> Result<Stat> {
     }
     let mut source = slablab_trace::open_raw(path, Some(Format::PerfData))?;
     let mut perf = PerfKmem::default();
-    let mut progress = Progress::phases();
+    let mut progress = Progress::default();
     let mut events = Vec::new();
     loop {
         events.clear();

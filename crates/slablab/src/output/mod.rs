@@ -6,12 +6,12 @@
 mod cell;
 mod table;
 
-use std::fs;
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
 use anyhow::{Context, Result};
 use serde::Serialize;
+use slablab_host::Access;
 
 pub(crate) use cell::{Cell, bytes, duration, thousands};
 pub(crate) use table::{Column, Table};
@@ -117,38 +117,10 @@ fn json_text<R: Report>(report: &R) -> Result<String> {
     Ok(text)
 }
 
-/// Writes `bytes` beside `path` and renames: a reader sees the old file or the whole new one.
+/// Writes `bytes` as the complete content of `path`: a reader sees the old file or the whole new one.
 pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> Result<()> {
-    let write = || -> io::Result<()> {
-        // A device or a pipe (-o /dev/stdout) is written to as it is: a rename would replace it.
-        if fs::metadata(path).is_ok_and(|meta| !meta.is_file()) {
-            return fs::OpenOptions::new().write(true).open(path)?.write_all(bytes);
-        }
-        let folder = match path.parent() {
-            Some(folder) if !folder.as_os_str().is_empty() => folder,
-            _ => Path::new("."),
-        };
-        let mut file = tempfile::Builder::new().prefix(".slablab-").tempfile_in(folder)?;
-        file.write_all(bytes)?;
-        // tempfile makes it private; a result is as readable as any file that the user makes.
-        set_default_mode(file.as_file())?;
-        file.persist(path)?;
-        Ok(())
-    };
-    write().with_context(|| format!("{}: cannot write the result", path.display()))
-}
-
-/// Gives a new file the mode that the user's umask asks for.
-fn set_default_mode(file: &fs::File) -> io::Result<()> {
-    use std::os::unix::fs::PermissionsExt;
-    let umask = fs::read_to_string("/proc/self/status")
-        .ok()
-        .and_then(|status| {
-            let digits = status.lines().find_map(|line| line.strip_prefix("Umask:"))?;
-            u32::from_str_radix(digits.trim(), 8).ok()
-        })
-        .unwrap_or(0o022);
-    file.set_permissions(fs::Permissions::from_mode(0o666 & !umask))
+    slablab_host::write_whole(path, bytes, Access::Umask)
+        .with_context(|| format!("{}: cannot write the result", path.display()))
 }
 
 fn style(color: When, file: Option<&Path>) -> Style {

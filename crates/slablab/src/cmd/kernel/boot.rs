@@ -10,19 +10,19 @@ use serde::Serialize;
 use serde_json::Value;
 use slablab_vm::{Data, Initramfs, Kernel, KernelBuilder, Machine, Need, job_output};
 
-use super::options::{BuilderArgs, GuestArgs, SpecArgs};
+use super::options::{BuilderArgs, GuestArgs, InstallArgs, SpecArgs};
 use crate::cli::OutputArgs;
 use crate::output::{self, Cell, Column, Page, Report, Table};
-use crate::progress::{Progress, StepBar};
+use crate::progress::Progress;
 
 /// Boot a kernel and run a command in it
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Example:\n  slablab kernel boot slob --cpus 4 -- hackbench -g 4 -l 100")]
 pub(crate) struct Args {
-    /// Which allocator's kernel
+    /// The allocator of the kernel
     #[arg(value_name = "ALLOCATOR")]
     allocator: String,
-    /// A command for the guest's shell [default: show memory and slabs]
+    /// The command to run in the guest's shell [default: show memory and slabs]
     #[arg(last = true, value_name = "COMMAND")]
     command: Vec<String>,
     /// A script for the guest's shell (busybox) instead of a command
@@ -35,18 +35,18 @@ pub(crate) struct Args {
     /// A boot parameter; may be given several times
     #[arg(long = "append", value_name = "ARGUMENT", allow_hyphen_values = true)]
     arguments: Vec<String>,
-    /// A module of kernel/modules, built and put into /lib/modules; may be given several times
+    /// Build a module of kernel/modules and put it into /lib/modules; may be given several times
     #[arg(long = "module", value_name = "NAME")]
     modules: Vec<String>,
-    /// A program of this machine (a name or a path) to put into /bin with its libraries; may be
+    /// Put a program of this machine (a name or a path) into /bin, with its libraries; may be
     /// given several times
     #[arg(long = "with", value_name = "PROGRAM")]
     programs: Vec<String>,
-    /// Give up when nothing came for so many seconds
+    /// Give up when the guest sends nothing for this many seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 120,
           value_parser = clap::value_parser!(u64).range(1..=86_400))]
     silence: u64,
-    /// Give up when the job is not done after so many seconds
+    /// Give up when the command still runs after this many seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 600,
           value_parser = clap::value_parser!(u64).range(1..=604_800))]
     limit: u64,
@@ -59,6 +59,8 @@ pub(crate) struct Args {
     spec: SpecArgs,
     #[command(flatten)]
     builder: BuilderArgs,
+    #[command(flatten)]
+    install: InstallArgs,
 }
 
 #[derive(Serialize)]
@@ -104,8 +106,10 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     args.spec.check(&data, std::slice::from_ref(&args.allocator))?;
     args.modules.iter().try_for_each(|name| data.module(name).map(|_| ()))?;
     let job = job(args)?;
-    let mut bar = StepBar::default();
-    let builder = args.builder.open(&[Need::BUILD, Need::BOOT], &mut bar)?;
+    let mut bar = Progress::default();
+    let needs = [Need::BUILD, Need::BOOT];
+    args.install.run(&args.builder, &needs, &mut bar)?;
+    let builder = args.builder.open(&needs)?;
     let spec = args.spec.spec(&args.allocator);
     let kernel = builder.build(&spec, &mut |step| bar.show(&step))?;
     let initramfs = initramfs(args, &builder, &kernel, &job, &mut bar)?;
@@ -158,7 +162,7 @@ fn initramfs(
     builder: &KernelBuilder,
     kernel: &Kernel,
     job: &str,
-    bar: &mut StepBar,
+    bar: &mut Progress,
 ) -> Result<Initramfs> {
     let mut initramfs = Initramfs::new(&builder.data, job)?;
     initramfs.tool("hackbench")?;

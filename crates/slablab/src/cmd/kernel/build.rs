@@ -9,7 +9,7 @@ use slablab_vm::{Kernel, Need};
 use super::options::KernelsArgs;
 use crate::cli::OutputArgs;
 use crate::output::{self, Cell, Column, Report, Table};
-use crate::progress::StepBar;
+use crate::progress::Progress;
 
 /// Build kernels, or find them in the cache
 #[derive(clap::Args, Debug)]
@@ -69,7 +69,7 @@ impl Report for Built {
 
 /// Runs `slablab kernel build`.
 pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
-    let mut bar = StepBar::default();
+    let mut bar = Progress::default();
     let (_, kernels) = args.kernels.build(&[Need::BUILD], &mut bar)?;
     bar.clear();
     let built = Built { kernels: kernels.iter().map(Row::of).collect() };

@@ -1,4 +1,4 @@
-//! `slablab kernel check`: what this machine lacks, and whether KVM works.
+//! `slablab kernel check`: what building and booting need, and whether KVM works.
 
 use std::process::ExitCode;
 
@@ -9,13 +9,13 @@ use slablab_vm::{Interrupt, Need, Spec, install, missing};
 use super::options::{AccelArg, BuilderArgs};
 use crate::cli::OutputArgs;
 use crate::output::{self, Cell, Column, Page, Report, Table};
-use crate::progress::StepBar;
+use crate::progress::Progress;
 
-/// Say what this machine lacks, and whether KVM works
+/// Check what building and booting need, and whether KVM works
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
-    /// Install what is missing (root, Debian)
-    #[arg(long)]
+    /// Install the packages that are missing with apt-get (as root)
+    #[arg(short = 'y', long, visible_alias = "yes")]
     install: bool,
     #[command(flatten)]
     builder: BuilderArgs,
@@ -102,7 +102,7 @@ fn accel(args: &Args, interrupt: Interrupt) -> Result<(Option<String>, String)> 
     let builder = args.builder.builder(interrupt)?;
     for allocator in builder.data.allocators() {
         if let Some(kernel) = builder.find(&Spec::plain(&allocator))? {
-            let mut bar = StepBar::default();
+            let mut bar = Progress::default();
             let (accel, why) = AccelArg::Auto.resolve(&builder, &kernel, &mut bar)?;
             return Ok((Some(accel.name().into()), why));
         }

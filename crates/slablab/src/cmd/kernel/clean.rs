@@ -1,4 +1,4 @@
-//! `slablab kernel clean`: removes what the cache has and nothing needs any more.
+//! `slablab kernel clean`: removes builds that no command needs any more.
 
 use std::process::ExitCode;
 
@@ -11,10 +11,10 @@ use super::predict;
 use crate::cli::OutputArgs;
 use crate::output::{self, Cell, Column, Page, Report, Table};
 
-/// Remove what the cache has and nothing needs any more
+/// Remove builds that no command needs any more from the cache
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
-    /// Remove the kernels of today's source, patches and configuration as well
+    /// Also remove the kernels of the present source, patches and configuration
     #[arg(long)]
     all: bool,
     #[command(flatten)]
@@ -59,7 +59,7 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns the kernels that some command builds with today's source, patches and configuration.
+/// Returns the kernels that some command builds with the present source, patches and configuration.
 fn needed(data: &Data) -> Vec<Spec> {
     let mut specs = predict::specs(data);
     for allocator in data.allocators() {

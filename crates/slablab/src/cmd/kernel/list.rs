@@ -1,4 +1,4 @@
-//! `slablab kernel list`: the kernels, experiments, modules and patches there are.
+//! `slablab kernel list`: lists kernels, experiments, modules and patches.
 
 use std::process::ExitCode;
 
@@ -11,7 +11,7 @@ use super::options::BuilderArgs;
 use crate::cli::OutputArgs;
 use crate::output::{self, Cell, Column, Page, Report, Table};
 
-/// Show the kernels, experiments, modules and patches there are
+/// List kernels, experiments, modules and patches
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
     #[command(flatten)]

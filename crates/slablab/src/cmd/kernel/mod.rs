@@ -29,21 +29,21 @@ pub(crate) struct Args {
 /// What to do with real kernels.
 #[derive(Subcommand, Debug)]
 enum Command {
-    /// Show the kernels, experiments, modules and patches there are
+    /// List kernels, experiments, modules and patches
     List(list::Args),
-    /// Say what this machine lacks, and whether KVM works
+    /// Check what building and booting need, and whether KVM works
     Check(check::Args),
     /// Build kernels, or find them in the cache
     Build(build::Args),
     /// Boot a kernel and run a command in it
     Boot(boot::Args),
-    /// Run an experiment: build, boot, measure, compare
+    /// Run an experiment: build, boot, measure and compare kernels
     Run(run::Args),
-    /// Hold predictions from a guest's trace against what guests show
+    /// Compare predictions from a guest's trace with what guests then show
     Predict(predict::Args),
     /// Draw a flame graph of a kernel under hackbench
     Profile(profile::Args),
-    /// Remove what the cache has and nothing needs any more
+    /// Remove builds that no command needs any more from the cache
     Clean(clean::Args),
 }
 

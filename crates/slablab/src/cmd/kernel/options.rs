@@ -9,35 +9,62 @@ use slablab_vm::{
     Store, install, missing, packages,
 };
 
-use crate::progress::StepBar;
+use crate::progress::Progress;
 
 /// Where kernels come from and go to.
 #[derive(Args, Debug, Clone)]
 pub(crate) struct BuilderArgs {
-    /// Linux to build: a folder or a tarball [default: Debian's linux-source-6.1]
+    /// Linux source to build: a folder or a tarball [default: Debian's linux-source-6.1]
     #[arg(long, value_name = "PATH")]
     pub(crate) source: Option<PathBuf>,
-    /// Keep what is built here [default: $XDG_CACHE_HOME/slablab or ~/.cache/slablab]
+    /// Keep builds in this folder [default: $XDG_CACHE_HOME/slablab or ~/.cache/slablab]
     #[arg(long, value_name = "DIR")]
     pub(crate) cache: Option<PathBuf>,
-    /// Compilers at a time [default: one for each processor]
+    /// Parallel compiler jobs [default: one for each processor]
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) jobs: Option<u16>,
-    /// First install the packages that are missing, with apt-get (as root)
+}
+
+/// Whether packages may be installed.
+#[derive(Args, Debug, Clone)]
+pub(crate) struct InstallArgs {
+    /// First install the packages that are missing with apt-get (as root)
     #[arg(short, long)]
     yes: bool,
+}
+
+impl InstallArgs {
+    /// Installs what `steps` and the source need and this machine lacks, if that was asked for.
+    pub(crate) fn run(
+        &self,
+        builder: &BuilderArgs,
+        steps: &[&'static [Need]],
+        bar: &mut Progress,
+    ) -> Result<()> {
+        // A source that is none is said before anything is installed.
+        builder.source.as_deref().map(Source::at).transpose()?;
+        let lacking = missing(&builder.needs(steps));
+        if self.yes && !lacking.is_empty() {
+            let what = format!("installing {} with apt-get", packages(&lacking).join(", "));
+            bar.show(&Step::Note(&what));
+            bar.show(&Step::Begin(&what));
+            let interrupt = Interrupt::on_signals().context("cannot handle signals")?;
+            install(&lacking, &interrupt)?;
+        }
+        Ok(())
+    }
 }
 
 /// Which kernel.
 #[derive(Args, Debug, Clone)]
 pub(crate) struct SpecArgs {
-    /// Add fragments of kernel/config, such as debug
+    /// Add configuration fragments of slablab, such as debug
     #[arg(long = "flavour", value_name = "NAME", value_delimiter = ',')]
     pub(crate) flavours: Vec<String>,
-    /// Add a fragment of your own
+    /// Add a configuration fragment of your own
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
-    /// Apply a patch on top of kernel/patches; may be given several times, in order
+    /// Apply a patch after slablab's own; may be given several times, in order
     #[arg(long = "patch", value_name = "FILE", value_parser = slablab_vm::patch_path)]
     pub(crate) patches: Vec<PathBuf>,
 }
@@ -72,6 +99,8 @@ pub(crate) struct KernelsArgs {
     spec: SpecArgs,
     #[command(flatten)]
     builder: BuilderArgs,
+    #[command(flatten)]
+    install: InstallArgs,
 }
 
 impl KernelsArgs {
@@ -79,12 +108,13 @@ impl KernelsArgs {
     pub(crate) fn build(
         &self,
         steps: &[&'static [Need]],
-        bar: &mut StepBar,
+        bar: &mut Progress,
     ) -> Result<(KernelBuilder, Vec<Kernel>)> {
         let data = Data::find()?;
         let allocators = allocators(&self.allocators, &data);
         self.spec.check(&data, &allocators)?;
-        let builder = self.builder.open(steps, bar)?;
+        self.install.run(&self.builder, steps, bar)?;
+        let builder = self.builder.open(steps)?;
         let specs: Vec<_> = allocators.iter().map(|name| self.spec.spec(name)).collect();
         let kernels = build(&builder, &specs, bar)?;
         Ok((builder, kernels))
@@ -95,7 +125,7 @@ impl KernelsArgs {
 pub(crate) fn build(
     builder: &KernelBuilder,
     specs: &[Spec],
-    bar: &mut StepBar,
+    bar: &mut Progress,
 ) -> Result<Vec<Kernel>> {
     let mut kernels = Vec::new();
     for spec in specs {
@@ -111,8 +141,8 @@ pub(crate) struct GuestArgs {
     #[arg(long, value_name = "N", default_value_t = 2,
           value_parser = clap::value_parser!(u32).range(1..=16))]
     pub(crate) cpus: u32,
-    /// How guests run
-    #[arg(long, value_enum, default_value_t = AccelArg::Auto)]
+    /// Accelerator: kvm, tcg (emulation, with emulated times), or auto: kvm if a test boot works
+    #[arg(long, value_enum, default_value_t = AccelArg::Auto, hide_possible_values = true)]
     pub(crate) accel: AccelArg,
 }
 
@@ -143,7 +173,7 @@ impl AccelArg {
         self,
         builder: &KernelBuilder,
         kernel: &Kernel,
-        bar: &mut StepBar,
+        bar: &mut Progress,
     ) -> Result<(Accel, String)> {
         let choice = AccelChoice::from(self);
         Ok(choice.resolve(builder, kernel, &mut |step| bar.show(&step))?)
@@ -173,30 +203,10 @@ impl BuilderArgs {
         needs
     }
 
-    /// Installs what `steps` need and this machine lacks, if `--yes` was given.
-    pub(crate) fn install(&self, steps: &[&'static [Need]], bar: &mut StepBar) -> Result<()> {
-        let lacking = missing(&self.needs(steps));
-        if self.yes && !lacking.is_empty() {
-            let what = format!("installing {} with apt-get", packages(&lacking).join(", "));
-            bar.show(&Step::Note(&what));
-            bar.show(&Step::Begin(&what));
-            let interrupt = Interrupt::on_signals().context("cannot handle signals")?;
-            install(&lacking, &interrupt)?;
-        }
-        Ok(())
-    }
-
-    /// Returns a builder that stops on ctrl-C; what is missing is installed if `--yes` was given.
-    pub(crate) fn open(
-        &self,
-        steps: &[&'static [Need]],
-        bar: &mut StepBar,
-    ) -> Result<KernelBuilder> {
-        // A source that is none is said before anything is installed.
-        self.source.as_deref().map(Source::at).transpose()?;
-        self.install(steps, bar)?;
-        let mut builder =
-            KernelBuilder::open(self.source.as_deref(), self.cache.as_deref(), steps)?;
+    /// Returns a builder that stops on ctrl-C, once the machine has what `steps` need.
+    pub(crate) fn open(&self, steps: &[&'static [Need]]) -> Result<KernelBuilder> {
+        let (source, cache) = (self.source.as_deref(), self.cache.as_deref());
+        let mut builder = KernelBuilder::open(source, cache, steps)?;
         self.set_jobs(&mut builder);
         Ok(builder)
     }

@@ -13,7 +13,7 @@ use slablab_vm::Need;
 use super::options::{GuestArgs, KernelsArgs};
 use crate::cli::OutputArgs;
 use crate::output::{self, Cell, Column, Report, Table};
-use crate::progress::{Progress, StepBar};
+use crate::progress::Progress;
 
 /// Draw a flame graph of a kernel under hackbench
 #[derive(clap::Args, Debug)]
@@ -26,7 +26,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", default_value_t = 40,
           value_parser = clap::value_parser!(u32).range(1..))]
     loops: u32,
-    /// Where NAME.svg, NAME.folded and the consoles go
+    /// Write NAME.svg, NAME.folded and the consoles into this folder
     #[arg(short, long, value_name = "DIR", default_value = "slablab-profile")]
     output: PathBuf,
     #[command(flatten)]
@@ -71,7 +71,7 @@ impl Report for Profiled {
 
 /// Runs `slablab kernel profile`.
 pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
-    let mut bar = StepBar::default();
+    let mut bar = Progress::default();
     let steps = [Need::BUILD, Need::BOOT, Need::PROFILE];
     let (builder, kernels) = args.kernels.build(&steps, &mut bar)?;
     let (accel, _) = args.guest.accel.resolve(&builder, &kernels[0], &mut bar)?;

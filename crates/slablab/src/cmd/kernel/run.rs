@@ -12,16 +12,16 @@ use clap::{Subcommand, ValueEnum};
 use slablab_lab::{Engine, Scale};
 use slablab_vm::{Data, Need};
 
-use super::options::{AccelArg, BuilderArgs, SpecArgs, allocators};
+use super::options::{AccelArg, BuilderArgs, InstallArgs, SpecArgs, allocators};
 use crate::cli::OutputArgs;
 use crate::cmd::lab::run::{Job, measure};
-use crate::progress::StepBar;
+use crate::progress::Progress;
 
-/// Run an experiment: build, boot, measure, compare
+/// Run an experiment: build, boot, measure and compare kernels
 #[derive(clap::Args, Debug)]
 #[command(
-    after_help = "Each boot is a row in FOLDER/raw.jsonl. A run that was interrupted goes on when the same command is given\n\
-                        again; 'slablab lab compare FOLDER' and 'slablab report FOLDER' show its rows anew.\n\n\
+    after_help = "Each boot is a row in FOLDER/raw.jsonl. The same command continues a run that was\n\
+     interrupted; 'slablab lab compare FOLDER' and 'slablab report FOLDER' show its rows.\n\n\
                         Examples:\n  \
                         slablab kernel run hackbench --allocators slub,slob --cpus 1,2\n  \
                         slablab kernel run audit-cache --report audit-cache.html"
@@ -62,10 +62,10 @@ struct Hackbench {
 /// Options of `audit-cache`.
 #[derive(clap::Args, Debug)]
 struct AuditCache {
-    /// Which allocator's kernel
+    /// The allocator of the kernel
     #[arg(long, value_name = "NAME", default_value = "slub")]
     allocator: String,
-    /// How often 400 processes are forked in a run [default: 8]
+    /// Repetitions of forking 400 processes in a run [default: 8]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     repeats: Option<u32>,
     #[command(flatten)]
@@ -75,10 +75,10 @@ struct AuditCache {
 /// Options of `kprobes`.
 #[derive(clap::Args, Debug)]
 struct Kprobes {
-    /// Which allocator's kernel
+    /// The allocator of the kernel
     #[arg(long, value_name = "NAME", default_value = "slub")]
     allocator: String,
-    /// The most probes; each boot goes there by thousands [default: 6000]
+    /// Largest number of probes; each boot adds them by thousands [default: 6000]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     probes: Option<u32>,
     #[command(flatten)]
@@ -95,32 +95,34 @@ struct Common {
     /// How often each variant runs [default: what the experiment asks for]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     rounds: Option<u32>,
-    /// What the random order is drawn from [default: from the clock, and recorded]
+    /// Seed of the random order of the runs [default: from the clock, and recorded]
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
-    /// As little as shows that it works
+    /// Smoke run: the least that exercises every part
     #[arg(long)]
     smoke: bool,
-    /// Hold the others against this variant [default: the first]
+    /// Compare the other variants with this one [default: the first]
     #[arg(long, value_name = "VARIANT")]
     baseline: Option<String>,
-    /// Give up when a guest sends nothing for so many seconds
+    /// Give up when a guest sends nothing for this many seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 120,
           value_parser = clap::value_parser!(u64).range(1..=86_400))]
     silence: u64,
-    /// How guests run
-    #[arg(long, value_enum, default_value_t = AccelArg::Auto)]
+    /// Accelerator: kvm, tcg (emulation, with emulated times), or auto: kvm if a test boot works
+    #[arg(long, value_enum, default_value_t = AccelArg::Auto, hide_possible_values = true)]
     accel: AccelArg,
     /// Where rows and consoles go [default: slablab-results/NAME-kernel, or the next that is free]
     #[arg(short, long, value_name = "FOLDER")]
     output: Option<PathBuf>,
-    /// Write a page about it here, too
+    /// Also write an HTML page of the result
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
     #[command(flatten)]
     spec: SpecArgs,
     #[command(flatten)]
     builder: BuilderArgs,
+    #[command(flatten)]
+    install: InstallArgs,
 }
 
 /// Parameters of an experiment, as they come together.
@@ -171,7 +173,8 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
         }
     };
     common.spec.check(&data, &allocators)?;
-    common.builder.install(&[Need::BUILD, Need::BOOT], &mut StepBar::default())?;
+    let needs = [Need::BUILD, Need::BOOT];
+    common.install.run(&common.builder, &needs, &mut Progress::default())?;
     let path = |path: &Option<PathBuf>| path.as_ref().map(|path| path.display().to_string());
     params.list("cpus", &common.cpus);
     params.list("flavour", &common.spec.flavours);

@@ -17,7 +17,7 @@ use super::compare::{Answer, Layout};
 use crate::cli::OutputArgs;
 use crate::cmd::report;
 use crate::output::print;
-use crate::progress::{Progress, StepBar};
+use crate::progress::Progress;
 
 /// Options of `slablab lab run`.
 #[derive(clap::Args, Debug)]
@@ -152,7 +152,7 @@ pub(crate) fn measure(job: &Job<'_>, output: &OutputArgs) -> Result<ExitCode> {
     {
         bail!("--baseline {name}: no such variant; there are: {}", plan.design.variants.join(", "));
     }
-    let (mut steps, mut cells) = (StepBar::default(), None::<Progress>);
+    let (mut steps, mut cells) = (Progress::default(), None::<Progress>);
     carry_out(experiment, &plan, &folder, &mut |now| match now {
         Stage::Setup(step) => steps.show(&step),
         Stage::Cell { done, total, cell } => {

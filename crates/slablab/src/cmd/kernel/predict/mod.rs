@@ -17,10 +17,10 @@ use slablab_lab::guest::{Recorder, Recording};
 use slablab_trace::{ImportOptions, SlabSnapshot, TraceReader};
 use slablab_vm::{Accel, Data, Kernel, KernelBuilder, Need, Spec};
 
-use super::options::{self, AccelArg, BuilderArgs};
+use super::options::{self, AccelArg, BuilderArgs, InstallArgs};
 use crate::cli::OutputArgs;
 use crate::output::{self, Cell, Column, Page, Report, Table};
-use crate::progress::{Progress, StepBar};
+use crate::progress::Progress;
 
 /// How far a prediction may be off.
 const TOLERANCE_SHARE: f64 = 0.25;
@@ -56,15 +56,17 @@ struct Common {
     #[arg(long, value_name = "N", default_value_t = 3,
           value_parser = clap::value_parser!(u32).range(1..=1000))]
     rounds: u32,
-    /// How guests run
-    #[arg(long, value_enum, default_value_t = AccelArg::Auto)]
+    /// Accelerator: kvm, tcg (emulation, with emulated times), or auto: kvm if a test boot works
+    #[arg(long, value_enum, default_value_t = AccelArg::Auto, hide_possible_values = true)]
     accel: AccelArg,
-    /// Where traces and consoles go [default: slablab-results/predict-CASE, or the
+    /// Write traces and consoles into this folder [default: slablab-results/predict-CASE, or the
     /// next that is free]
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
     #[command(flatten)]
     builder: BuilderArgs,
+    #[command(flatten)]
+    install: InstallArgs,
 }
 
 /// Returns the kernels that no other command builds.
@@ -103,8 +105,10 @@ impl Site {
     /// Builds the kernels of `specs`.
     fn open(common: &Common, case: &str, specs: &[Spec]) -> Result<(Self, Vec<Kernel>)> {
         let folder = options::results_folder(common.output.as_deref(), &format!("predict-{case}"))?;
-        let mut bar = StepBar::default();
-        let builder = common.builder.open(&[Need::BUILD, Need::BOOT], &mut bar)?;
+        let mut bar = Progress::default();
+        let needs = [Need::BUILD, Need::BOOT];
+        common.install.run(&common.builder, &needs, &mut bar)?;
+        let builder = common.builder.open(&needs)?;
         let kernels = options::build(&builder, specs, &mut bar)?;
         let (accel, _) = common.accel.resolve(&builder, &kernels[0], &mut bar)?;
         bar.clear();
@@ -145,7 +149,7 @@ fn open_trace(recording: &Recording) -> Result<(PathBuf, TraceReader)> {
             output: path.clone(),
             slabinfo: (!recording.slabinfo.is_empty()).then(|| recording.slabinfo.clone()),
         };
-        let mut progress = Progress::phases();
+        let mut progress = Progress::default();
         slablab_trace::import(&options, &mut |step| progress.step(step))?;
     }
     let reader = TraceReader::open(&path)?;
