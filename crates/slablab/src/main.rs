@@ -1,6 +1,6 @@
 //! The command `slablab`: what would my kernel do with another slab allocator?
 //!
-//! `cli` holds the options every sub-command shares, `cmd` one file per sub-command, `output` the three
+//! `commands` lists the sub-commands, `cli` holds the options they share, `cmd` has one file for each, `output` the three
 //! formats (table, JSON, CSV) that each result can take. A sub-command parses, calls a library crate, and
 //! hands a value to `output`; it computes nothing itself.
 //!
@@ -9,6 +9,7 @@
 
 mod cli;
 mod cmd;
+mod commands;
 mod output;
 mod progress;
 
@@ -17,8 +18,8 @@ use std::process::ExitCode;
 use clap::Parser;
 
 fn main() -> ExitCode {
-    let cli = cli::Cli::parse();
-    match cmd::run(&cli) {
+    let cli = commands::Cli::parse();
+    match commands::run(&cli) {
         Ok(status) => status,
         Err(error) if output::is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {

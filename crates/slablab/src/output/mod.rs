@@ -14,7 +14,7 @@ use serde::Serialize;
 use slablab_host::Access;
 
 pub(crate) use cell::{Cell, bytes, duration, thousands};
-pub(crate) use table::{Column, Table};
+pub(crate) use table::{Column, Style, Table};
 
 use crate::cli::{Format, OutputArgs, When};
 
@@ -36,15 +36,6 @@ pub(crate) trait Report: Serialize {
 pub(crate) struct Page {
     text: String,
     style: Style,
-}
-
-/// Whether headings are set off by terminal colours.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Style {
-    /// Escape sequences for bold and dim
-    Colored,
-    /// Nothing but characters
-    Plain,
 }
 
 impl Page {

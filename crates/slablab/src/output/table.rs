@@ -3,7 +3,16 @@
 use anyhow::Result;
 use comfy_table::{CellAlignment, ContentArrangement, presets};
 
-use super::{Cell, Style};
+use super::cell::Cell;
+
+/// Whether headings are set off by terminal colours.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Style {
+    /// Escape sequences for bold and dim
+    Colored,
+    /// Nothing but characters
+    Plain,
+}
 
 /// A column: what people read above it and what programs call it.
 #[derive(Debug, Clone)]

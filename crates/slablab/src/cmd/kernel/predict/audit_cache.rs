@@ -14,7 +14,7 @@ use slablab_lab::guest::Recording;
 use slablab_replay::{Allocator, Changes, Plan, select_sites, what_if};
 use slablab_vm::Spec;
 
-use super::{Answer, Boot, Common, Line, Site, describe, held_bytes, open_trace, snapshot};
+use super::site::{Answer, Boot, Common, Line, Site, describe, held_bytes, open_trace, snapshot};
 use crate::cli::OutputArgs;
 
 /// Forks 800 tasks that end at once, then 400 that stay: their contexts are there when the slabs are counted.

@@ -17,7 +17,7 @@ use slablab_lab::guest::Recording;
 use slablab_replay::{Advice, AdviceList, Change, advise};
 use slablab_vm::{Data, Spec};
 
-use super::{Answer, Boot, Common, Line, Site, class_name, describe, held_bytes, open_trace};
+use super::site::{Answer, Boot, Common, Line, Site, class_name, describe, held_bytes, open_trace};
 use crate::cli::OutputArgs;
 
 const PATCHES: &str = "6.1/optional/ftrace-event-kmalloc";

@@ -11,7 +11,7 @@ use anyhow::{Context, Result, bail};
 use serde::Serialize;
 use slablab_vm::{Initramfs, Kernel, Machine, Spec};
 
-use super::{Common, Site};
+use super::site::{Common, Site};
 use crate::cli::OutputArgs;
 use crate::output::{self, Cell, Column, Page, Report, Table};
 use crate::progress::Progress;

@@ -15,7 +15,7 @@ use slablab_replay::{Plan, Replay, replay};
 use slablab_vm::{Data, Spec};
 
 use super::super::options;
-use super::{Boot, Common, Site, describe, open_trace, snapshot};
+use super::site::{Boot, Common, Site, describe, open_trace, snapshot};
 use crate::cli::OutputArgs;
 use crate::output::{self, Cell, Column, Page, Report, Table};
 
