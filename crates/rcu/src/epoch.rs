@@ -46,11 +46,11 @@ const STEP: usize = DEPTH + 1;
 pub struct Epoch(AtomicUsize);
 
 /// A moment: everything that its taker had unlinked by then.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Ticket(usize);
 
 impl Ticket {
-    /// The moment before all sections.
+    /// The moment before all sections, which is the default.
     pub const FIRST: Self = Self(0);
 }
 

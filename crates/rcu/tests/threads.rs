@@ -49,7 +49,7 @@ impl Drop for Shared {
 fn readers_beside_writers(free: impl Fn(Box<Object>) + Sync) {
     let (shared, stop, started) = (Shared::new(), AtomicBool::new(false), Barrier::new(5));
     std::thread::scope(|scope| {
-        for _ in 0..3 {
+        let readers = [(); 3].map(|()| {
             scope.spawn(|| {
                 started.wait();
                 while !stop.load(Ordering::Relaxed) {
@@ -60,16 +60,18 @@ fn readers_beside_writers(free: impl Fn(Box<Object>) + Sync) {
                     drop(inner);
                     assert!(object.0.iter().all(|&word| word == object.0[0]));
                 }
-            });
-        }
+            })
+        });
         let writers = [0, 1].map(|_| {
             scope.spawn(|| {
                 started.wait();
                 (1..=500).for_each(|n| free(shared.replace(n)));
             })
         });
+        // Joined one by one: the end of a scope alone is no hand-over that ThreadSanitizer sees.
         writers.into_iter().for_each(|writer| writer.join().expect("no panic"));
         stop.store(true, Ordering::Relaxed);
+        readers.into_iter().for_each(|reader| reader.join().expect("no panic"));
     });
 }
 

@@ -1,9 +1,9 @@
 //! Grace periods: slabs of type-safe caches wait for readers before their pages are reused.
 //!
 //! # How it works
-//! A CPU's sequence number is odd while it reads. Slabs freed go to `next`; when the batch before
-//! has passed, `next` becomes `waiting` together with a snapshot of all sequence numbers. A batch
-//! has passed once every CPU that was reading in the snapshot has moved on.
+//! Each CPU has a record of [`slablab_rcu::epoch`], where the memory order is argued. Slabs freed go to `next`;
+//! when the batch before has passed, `next` becomes `waiting` together with a ticket. A batch has passed
+//! once every CPU's record is past its ticket.
 //!
 //! # Lock order
 //! Below all others; the page allocator is called with it released.
@@ -12,15 +12,18 @@
 
 use alloc::vec::Vec;
 
+use slablab_rcu::{Epoch, Record, Ticket};
+
 use crate::ids::Pfn;
 use crate::page::{PageList, PageTable};
 use crate::raw::lock::Lock;
-use crate::raw::sync::{AtomicU64, Ordering, fence};
+use crate::raw::sync::{Ordering, fence};
 
 /// Slabs between an end of use and the next.
 #[derive(Debug)]
 pub(crate) struct GracePeriods {
-    readers: Vec<AtomicU64>,
+    epoch: Epoch,
+    readers: Vec<Record>,
     batches: Lock<Batches>,
 }
 
@@ -28,29 +31,28 @@ pub(crate) struct GracePeriods {
 struct Batches {
     next: PageList,
     waiting: PageList,
-    snapshot: Vec<u64>,
+    ticket: Ticket,
 }
 
 impl GracePeriods {
     pub(crate) fn new(cpus: u32) -> Self {
-        let readers = (0..cpus).map(|_| AtomicU64::new(0)).collect();
-        Self { readers, batches: Lock::new(Batches::default()) }
+        let readers = (0..cpus).map(|_| Record::new()).collect();
+        Self { epoch: Epoch::new(), readers, batches: Lock::new(Batches::default()) }
     }
 
     /// Enters a read-side section of a CPU, which ends with what is returned, also when its reader
     /// panics.
     pub(crate) fn enter(&self, cpu: u32) -> Section<'_> {
+        assert!(!self.reads(cpu), "read-side sections of one CPU do not nest");
         let reader = &self.readers[cpu as usize];
-        let before = reader.fetch_add(1, Ordering::Relaxed);
-        assert!(before.is_multiple_of(2), "read-side sections of one CPU do not nest");
-        // What the section reads must not be read before the others can see that we are in it.
+        reader.enter(&self.epoch);
         fence(Ordering::SeqCst);
         Section(reader)
     }
 
     /// Tells whether a CPU is in a read-side section.
     pub(crate) fn reads(&self, cpu: u32) -> bool {
-        !self.readers[cpu as usize].load(Ordering::Relaxed).is_multiple_of(2)
+        self.readers[cpu as usize].is_active()
     }
 
     /// Lets a slab wait.
@@ -62,17 +64,16 @@ impl GracePeriods {
     #[inline]
     pub(crate) fn passed(&self) -> PageList {
         let mut batches = self.batches.lock();
-        let waits = batches.waiting.len() + batches.next.len() > 0;
-        let mut readers = self.readers.iter().zip(&batches.snapshot);
-        if !waits
-            || readers.any(|(now, &then)| then % 2 == 1 && now.load(Ordering::Acquire) == then)
-        {
+        if batches.waiting.len() + batches.next.len() == 0 {
+            return PageList::default();
+        }
+        fence(Ordering::SeqCst);
+        if !self.readers.iter().all(|reader| reader.is_past(batches.ticket)) {
             return PageList::default();
         }
         let done = core::mem::take(&mut batches.waiting);
         batches.waiting = core::mem::take(&mut batches.next);
-        fence(Ordering::SeqCst);
-        batches.snapshot = self.readers.iter().map(|r| r.load(Ordering::Acquire)).collect();
+        batches.ticket = self.epoch.ticket();
         done
     }
 
@@ -85,10 +86,10 @@ impl GracePeriods {
 
 /// A CPU's read-side section.
 #[derive(Debug)]
-pub(crate) struct Section<'a>(&'a AtomicU64);
+pub(crate) struct Section<'a>(&'a Record);
 
 impl Drop for Section<'_> {
     fn drop(&mut self) {
-        self.0.fetch_add(1, Ordering::Release);
+        self.0.leave();
     }
 }

@@ -2,8 +2,7 @@
 
 use std::cell::Cell;
 use std::marker::PhantomData;
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, Ordering, compiler_fence, fence};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering, compiler_fence, fence};
 
 use super::domain::{Domain, Reader};
 use super::queue::{Chain, Queue, Reclaim};
@@ -202,10 +201,18 @@ fn heavy_barrier() {
 }
 
 fn membarrier_works() -> bool {
-    static WORKS: OnceLock<bool> = OnceLock::new();
-    *WORKS.get_or_init(|| {
-        !cfg!(miri) && membarrier(libc::MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) == 0
-    })
+    const UNKNOWN: u8 = 0;
+    const WORKS: u8 = 1;
+    const MISSING: u8 = 2;
+    static STATE: AtomicU8 = AtomicU8::new(UNKNOWN);
+    let mut state = STATE.load(Ordering::Relaxed);
+    if state == UNKNOWN {
+        // Several threads may find out at once, and find the same.
+        let works = !cfg!(miri) && membarrier(libc::MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) == 0;
+        state = if works { WORKS } else { MISSING };
+        STATE.store(state, Ordering::Relaxed);
+    }
+    state == WORKS
 }
 
 fn membarrier(command: libc::c_int) -> libc::c_long {
