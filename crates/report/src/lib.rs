@@ -39,4 +39,4 @@ pub use plot::{
 };
 pub use png::png;
 pub use table::{Column, Comparisons, DataTable, Row, Value};
-pub use unit::{Scale, human};
+pub use unit::{Scale, human, short, thousands};

@@ -1,4 +1,5 @@
-//! Numbers as people read them: scaled to a unit that fits, with three or four figures.
+//! Numbers as people read them, the only formatter of the tool: scaled to a unit that fits, with four figures in pages and
+//! sentences ([`human`]), with three in tables of text, whose columns an eye scans ([`short`]).
 
 /// A unit that suits a range of values: what to divide by and what to call it.
 #[derive(Debug, Clone, PartialEq)]
@@ -54,6 +55,33 @@ pub fn human(value: f64, unit: &str) -> String {
     if scale.unit.is_empty() { number } else { format!("{number} {}", scale.unit) }
 }
 
+/// Returns `value` in `unit` with three figures, for tables of text: `12.3 MiB`, `1.00 KiB`, `999 ns`.
+#[must_use]
+pub fn short(value: f64, unit: &str) -> String {
+    let scale = Scale::fit(unit, value);
+    let number = value / scale.divisor;
+    let decimals = match number.abs() {
+        _ if scale.divisor == 1.0 && value == value.trunc() => 0,
+        size if size < 10.0 => 2,
+        _ => 1,
+    };
+    format!("{number:.decimals$} {}", scale.unit).trim_end().to_owned()
+}
+
+/// Returns a count with a comma every three digits.
+#[must_use]
+pub fn thousands(count: u64) -> String {
+    let digits = count.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
 /// Returns `value` with four figures at least, whole numbers whole and grouped by three.
 pub(crate) fn figures(value: f64) -> String {
     if !value.is_finite() {
@@ -74,15 +102,8 @@ pub(crate) fn figures(value: f64) -> String {
 }
 
 fn grouped(value: i64) -> String {
-    let digits = value.unsigned_abs().to_string();
-    let mut text = String::from(if value < 0 { "-" } else { "" });
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
+    let sign = if value < 0 { "-" } else { "" };
+    format!("{sign}{}", thousands(value.unsigned_abs()))
 }
 
 /// Returns a tick of an axis that spans `span`: as many decimals as tell neighbours apart.
@@ -110,6 +131,17 @@ mod tests {
         assert_eq!(human(0.0, "s"), "0 ns");
         assert_eq!(human(5e9, "ns"), "5 s");
         assert_eq!(human(31.5, "cycles"), "31.50 cycles");
+    }
+
+    #[test]
+    fn tables_of_text_have_three_figures() {
+        assert_eq!((short(1023.0, "B"), short(1024.0, "B")), ("1023 B".into(), "1.00 KiB".into()));
+        assert_eq!(
+            (short(999.0, "ns"), short(12_345.0, "ns")),
+            ("999 ns".into(), "12.3 µs".into())
+        );
+        assert_eq!(short(u64::MAX as f64, "B"), "16777216.0 TiB");
+        assert_eq!((thousands(123), thousands(1_234_567)), ("123".into(), "1,234,567".into()));
     }
 
     #[test]
