@@ -3,7 +3,7 @@
 
 /// A unit that suits a range of values: what to divide by and what to call it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Scale {
+pub struct UnitScale {
     /// Divide a value by this
     pub divisor: f64,
     /// and write this behind it
@@ -17,15 +17,17 @@ const BYTES: [(f64, &str); 5] = [
     (1_073_741_824.0, "GiB"),
     (1_099_511_627_776.0, "TiB"),
 ];
+const KIBIBYTES: [(f64, &str); 3] = [(1.0, "KiB"), (1024.0, "MiB"), (1_048_576.0, "GiB")];
 const SECONDS: [(f64, &str); 4] = [(1e-9, "ns"), (1e-6, "µs"), (1e-3, "ms"), (1.0, "s")];
 const NANOSECONDS: [(f64, &str); 4] = [(1.0, "ns"), (1e3, "µs"), (1e6, "ms"), (1e9, "s")];
 
-impl Scale {
+impl UnitScale {
     /// Returns the scale for values up to `largest` in `unit`; an unknown unit stays as it is.
     #[must_use]
     pub fn fit(unit: &str, largest: f64) -> Self {
         let steps: &[(f64, &str)] = match unit {
             "B" | "bytes" => &BYTES,
+            "KiB" => &KIBIBYTES,
             "s" => &SECONDS,
             "ns" => &NANOSECONDS,
             _ => return Self { divisor: 1.0, unit: unit.to_owned() },
@@ -50,7 +52,7 @@ impl Scale {
 /// Returns `value` in `unit` as people read it: `133.2 ms`, `12.4 MiB`, `1,204`.
 #[must_use]
 pub fn human(value: f64, unit: &str) -> String {
-    let scale = Scale::fit(unit, value);
+    let scale = UnitScale::fit(unit, value);
     let number = figures(value / scale.divisor);
     if scale.unit.is_empty() { number } else { format!("{number} {}", scale.unit) }
 }
@@ -58,7 +60,7 @@ pub fn human(value: f64, unit: &str) -> String {
 /// Returns `value` in `unit` with three figures, for tables of text: `12.3 MiB`, `1.00 KiB`, `999 ns`.
 #[must_use]
 pub fn short(value: f64, unit: &str) -> String {
-    let scale = Scale::fit(unit, value);
+    let scale = UnitScale::fit(unit, value);
     let number = value / scale.divisor;
     let decimals = match number.abs() {
         _ if scale.divisor == 1.0 && value == value.trunc() => 0,
@@ -130,6 +132,7 @@ mod tests {
         assert_eq!(human(-2048.0, "B"), "-2 KiB");
         assert_eq!(human(0.0, "s"), "0 ns");
         assert_eq!(human(5e9, "ns"), "5 s");
+        assert_eq!(human(6144.0, "KiB"), "6 MiB");
         assert_eq!(human(31.5, "cycles"), "31.50 cycles");
     }
 
@@ -146,7 +149,7 @@ mod tests {
 
     #[test]
     fn labels_name_the_unit() {
-        assert_eq!(Scale::fit("B", 3e6).label("memory held"), "memory held (MiB)");
-        assert_eq!(Scale::fit("", 3e6).label("probes"), "probes");
+        assert_eq!(UnitScale::fit("B", 3e6).label("memory held"), "memory held (MiB)");
+        assert_eq!(UnitScale::fit("", 3e6).label("probes"), "probes");
     }
 }

@@ -1,6 +1,6 @@
 //! A table of data for the page: it sorts by a click on a heading and filters by a word.
 
-use crate::human;
+use crate::unit::human;
 
 /// Rows under columns.
 #[derive(Debug, Clone, Default)]
