@@ -47,12 +47,12 @@ test-rust:
 # those of threads under ThreadSanitizer, and 60 seconds of model fuzzing for each backend, two at a time.
 test-kmem:
 	$(CARGO) check --quiet -p slablab-kmem --no-default-features
-	RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=target/loom $(CARGO) test --quiet --release -p slablab-kmem --test loom --test loom_pages
+	RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=target/loom $(CARGO) test --quiet --release -p slablab-kmem --test loom
 	crates/kmem/tests/asan.sh
 	crates/kmem/tests/tsan.sh
 	SLABLAB_FUZZ_SECONDS=60 $(CARGO) test --quiet --release -p slablab-kmem --test model -- --test-threads=2
 
-# Each measurement together with its peer's, an hour in all; for a quiet machine. Recording needs root.
+# Each measurement beside its peer, an hour in all; on a quiet machine, please. Recording needs root.
 RESULTS = bench/results/$(shell date +%F)
 bench: build
 	tools/need linux-perf python3 gcc make xz-utils linux-source-6.1 liburcu-dev libjudy-dev

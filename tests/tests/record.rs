@@ -37,6 +37,14 @@ fn unshared(script: &str, command: &Path, folder: &Path) -> Output {
     unshare.stdin(Stdio::null()).output().expect("util-linux is on every machine")
 }
 
+/// Runs `slablab record` with these words, and returns what it printed when it ended with `status`.
+#[track_caller]
+fn recorded(words: &[&str], status: i32) -> Output {
+    let output = slablab().args(["record", "-m", "1M"]).args(words).output().unwrap();
+    assert_eq!(output.status.code(), Some(status), "{}", String::from_utf8_lossy(&output.stderr));
+    output
+}
+
 /// Checks that a command was refused in one sentence, and returns it.
 fn sentence(output: &Output) -> String {
     let text = String::from_utf8(output.stderr.clone()).unwrap();
@@ -196,4 +204,118 @@ fn a_long_recording_is_drained_while_it_runs() {
     let told = String::from_utf8_lossy(&said.stderr).into_owned();
     assert_eq!(told.contains("none lost"), lost == 0, "{told}");
     assert_eq!(told.contains("LOST"), lost > 0, "{told}");
+}
+
+#[test]
+fn a_recording_is_for_its_owner_only_and_json_is_honoured() {
+    if !can_record() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let output = folder.path().join("t.parquet");
+    let words =
+        ["-o", output.to_str().unwrap(), "--strip-addresses", "--format", "json", "--", "true"];
+    let said = recorded(&words, 0);
+    assert_eq!(fs::metadata(&output).unwrap().permissions().mode() & 0o777, 0o600);
+    let said: serde_json::Value = serde_json::from_slice(&said.stdout).unwrap();
+    assert_eq!(
+        (&said["schema"], &said["addresses_stripped"]),
+        (&"slablab.record/1".into(), &true.into())
+    );
+    let reader = TraceReader::open(&output).unwrap();
+    assert_eq!(said["events"], reader.meta().events);
+    let sites = &reader.meta().sites;
+    assert!(!sites.is_empty());
+    assert!(
+        sites.iter().all(|site| site.address == 0 && !site.name.contains("0xffff")),
+        "{sites:?}"
+    );
+}
+
+/// Before, the recording waited for it without end.
+#[test]
+fn a_command_that_ignores_sigterm_ends_with_the_duration_and_with_all_it_started() {
+    if !can_record() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let (output, pids) = (folder.path().join("t.parquet"), folder.path().join("pids"));
+    let script = format!(
+        "trap '' TERM; setsid sleep 1000 & echo $! >{0}; sleep 1001 & echo $! >>{0}; while :; do sleep 1; done",
+        pids.display()
+    );
+    recorded(&["-o", output.to_str().unwrap(), "-d", "0.5", "--", "sh", "-c", &script], 128 + 9);
+    let pids = fs::read_to_string(pids).unwrap();
+    assert_eq!(pids.lines().count(), 2);
+    for pid in pids.lines() {
+        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        assert!(stat.is_empty() || stat.contains(") Z "), "{stat}");
+    }
+    assert!(TraceReader::open(&output).unwrap().meta().events > 0);
+}
+
+#[test]
+fn what_a_command_leaves_running_is_named_and_left_alone() {
+    if !can_record() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let (output, pid) = (folder.path().join("t.parquet"), folder.path().join("pid"));
+    let script = format!("setsid sleep 1000 >/dev/null 2>&1 & echo $! >{}; exit 3", pid.display());
+    let said = recorded(&["-o", output.to_str().unwrap(), "--", "sh", "-c", &script], 3);
+    let pid = fs::read_to_string(pid).unwrap();
+    let said = String::from_utf8_lossy(&said.stderr).into_owned();
+    let alive = Command::new("kill").arg(pid.trim()).status().unwrap().success();
+    assert!(alive, "it was ended");
+    assert!(said.contains(&format!("left running: sleep (pid {})", pid.trim())), "{said}");
+}
+
+/// Before, a full disk was told when the workload ended, which here is never.
+#[test]
+fn a_full_disk_ends_the_recording_and_its_command_at_once() {
+    if !can_record() {
+        return;
+    }
+    let (folder, copy) = public_copy();
+    let script = "mkdir \"$2/full\"; mount -t tmpfs -o size=64k none \"$2/full\"; \
+        \"$1\" record -m 64K -o \"$2/full/t\" -- sh -c 'while :; do find /usr -xdev -maxdepth 3; done' \
+        >/dev/null";
+    let refused = unshared(script, &copy, folder.path());
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(said.contains("No space left on device"), "{said}");
+    assert_eq!(refused.status.code(), Some(2), "{said}");
+}
+
+/// There `/proc` has other numbers than the kernel writes into events.
+#[test]
+fn own_threads_are_left_out_in_a_pid_namespace_too() {
+    if !can_record() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let output = folder.path().join("t.parquet");
+    let mut unshare = Command::new("unshare");
+    unshare.args(["--pid", "--fork", "--mount-proc", "--"]).arg(slablab_path());
+    unshare.args(["record", "-m", "1M", "-d", "1", "-o"]).arg(&output);
+    let mut child = unshare.stderr(Stdio::null()).spawn().unwrap();
+    let children = format!("/proc/{0}/task/{0}/children", child.id());
+    let since = Instant::now();
+    let own: Vec<u32> = loop {
+        let recorder = fs::read_to_string(&children).unwrap_or_default();
+        let tasks = fs::read_dir(format!("/proc/{}/task", recorder.trim())).into_iter().flatten();
+        let tasks: Vec<u32> =
+            tasks.flatten().filter_map(|task| task.file_name().to_str()?.parse().ok()).collect();
+        // The threads that empty the buffers are there when there is one for each CPU.
+        if tasks.len() > std::thread::available_parallelism().unwrap().get() {
+            break tasks;
+        }
+        assert!(since.elapsed() < Duration::from_secs(60), "the recording does not begin");
+        sleep(Duration::from_millis(10));
+    };
+    assert!(child.wait().unwrap().success());
+    let reader = TraceReader::open(&output).unwrap();
+    let rows = reader.batches().flat_map(|batch| batch.unwrap().pid.clone());
+    let of_own = rows.filter(|pid| own.contains(pid)).count();
+    // What interrupts do has the number of the thread that they interrupt.
+    assert!(of_own < 20, "{of_own} of {} events are the recorder's own", reader.meta().events);
 }

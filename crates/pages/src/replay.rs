@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use slablab_replay::{Allocator, Cache, Replay, Sample, Site};
 use slablab_report::{
-    AxisScale, BarGroup, Bars, Column, DataTable, Document, Flame, Item, Lines, Plot, Point,
-    Section, Series, Value, human,
+    BarGroup, Bars, Column, DataTable, Document, Flame, Item, Lines, Place, Plot, Point, Section,
+    Series, Value, human,
 };
 
 use crate::trace::{facts, site_frames, waste_flame};
@@ -106,8 +106,8 @@ fn memory(replay: &Replay) -> Section {
             .to_owned(),
         x: ("time in the trace".to_owned(), "ns".to_owned()),
         y: ("memory".to_owned(), "B".to_owned()),
-        x_scale: AxisScale::Linear,
-        y_scale: AxisScale::FromZero,
+        x_place: Place::Linear,
+        y_place: Place::FromZero,
         series,
     };
     let table = DataTable {

@@ -1,8 +1,6 @@
 //! What a report shows, without how it looks.
 
-use crate::flame::Flame;
-use crate::plot::Plot;
-use crate::table::{Comparisons, DataTable};
+use crate::{Comparisons, DataTable, Flame, Plot};
 
 /// A whole report.
 #[derive(Debug, Clone, Default)]

@@ -15,8 +15,10 @@ mod progress;
 
 use std::process::ExitCode;
 
+use clap::Parser;
+
 fn main() -> ExitCode {
-    let cli = commands::parse();
+    let cli = commands::Cli::parse();
     match commands::run(&cli) {
         Ok(status) => status,
         Err(error) if output::is_closed_pipe(&error) => ExitCode::SUCCESS,

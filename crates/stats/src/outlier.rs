@@ -1,9 +1,7 @@
 //! Which values stand far off. They are flagged and never dropped: a slow run is a result too.
 
-use crate::error::Error;
-use crate::sample;
 use crate::summary::{MAD_TO_SIGMA, mad};
-use crate::summary::{mean, median};
+use crate::{Error, mean, median, sample};
 
 /// From this modified z score on a value is called an outlier.
 ///

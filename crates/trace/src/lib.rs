@@ -14,15 +14,14 @@
 mod cpu_list;
 mod error;
 mod event;
-mod format;
 mod import;
-mod kmem;
+mod input;
 mod meta;
-mod output;
 mod probe;
 mod record;
 mod slabs;
 mod source;
+mod spool;
 mod store;
 mod symbols;
 pub mod synth;
@@ -30,16 +29,18 @@ mod vmlinux;
 
 pub use error::{At, Error};
 pub use event::{Batch, Columns, Event, Kind, NONE, RawEvent};
-pub use import::{ImportOptions, Progress, import, load};
+pub use import::{ImportOptions, Progress, import, load, open};
+pub use input::Input;
 pub use meta::{
-    Cache, META_KEY, Meta, Quality, SCHEMA_VERSION, Site, Skipped, SlabSnapshot, SlubCache,
+    Cache, META_KEY, Meta, Quality, READER_VERSION_MIN, SCHEMA_VERSION, Site, Skipped,
+    SlabSnapshot, SlubCache,
 };
 pub use probe::{Fact, State, probe};
 pub use record::{BUFFER_KIB_DEFAULT, RecordOptions, RecordSummary, record};
 pub use slabs::SlabInfo;
 #[cfg(fuzzing)]
 pub use source::tracefs_raw::fuzz_pages;
-pub use source::{Facts, Format, Source, Tables, open_raw};
-pub use store::{Batches, ROW_GROUP_ROWS, TraceReader, TraceWriter};
+pub use source::{Facts, Format, Source, Tables, open_raw, read_raw};
+pub use store::{Addresses, Batches, ROW_GROUP_ROWS, TraceReader, TraceWriter};
 pub use symbols::{Symbol, Symbols};
 pub use vmlinux::{Place, Vmlinux};

@@ -8,8 +8,15 @@ use serde::{Deserialize, Serialize};
 /// The key of the JSON text in the Parquet file's metadata.
 pub const META_KEY: &str = "slablab.trace";
 
-/// The version of [`Meta`] and of the columns. A reader refuses a greater one.
+/// The version of [`Meta`] and of the columns.
 pub const SCHEMA_VERSION: u32 = 1;
+
+/// The least version whose readers understand this one: a version that only adds columns or fields, which
+/// readers pass over, keeps it.
+pub const READER_VERSION_MIN: u32 = 1;
+
+/// The most CPUs that Linux can be built for (`NR_CPUS` on x86).
+pub(crate) const CPUS_MAX: u32 = 8192;
 
 /// Everything a trace says about itself.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -17,6 +24,8 @@ pub const SCHEMA_VERSION: u32 = 1;
 pub struct Meta {
     /// [`SCHEMA_VERSION`] of the writer.
     pub schema_version: u32,
+    /// [`READER_VERSION_MIN`] of the writer; 0 where it did not say, then it is `schema_version`.
+    pub reader_version_min: u32,
     /// Release of the recorded kernel as `uname -r` gives it, "" when the source did not say.
     pub kernel_release: String,
     /// Machine of the recorded kernel as `uname -m` gives it, "" when the source did not say.
@@ -55,6 +64,8 @@ pub struct Meta {
     pub events_by_kind: [u64; 5],
     /// An array of this many entries holds all live objects: `object < object_slots`.
     pub object_slots: u32,
+    /// Whether the addresses of call sites were left out.
+    pub addresses_stripped: bool,
     /// The call sites.
     pub sites: Vec<Site>,
     /// The caches.
@@ -84,8 +95,15 @@ pub struct Site {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Cache {
-    /// Its name, as in `/proc/slabinfo`.
+    /// Its name, as in `/proc/slabinfo`. Of a cache that several share, that of its aliases which the call
+    /// sites that allocate from it suggest.
     pub name: String,
+    /// The name in the rows, which is the kernel's, where it is not `name`; else "".
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub recorded: String,
+    /// All names of a cache that several share (`/sys/kernel/slab` has them), the most telling first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub aliases: Vec<String>,
     /// Allocations that were given to this cache by inference; their events carried no name.
     pub inferred: u64,
     /// Implicit frees (see [`Kind::ImplicitFree`](crate::Kind::ImplicitFree)) of its objects.
@@ -98,6 +116,13 @@ pub struct Cache {
     pub frees: u64,
     /// The most bytes asked for at once; filled in by [`TraceWriter`](crate::TraceWriter).
     pub bytes_req_max: u64,
+}
+
+impl Cache {
+    /// Returns its name in the rows.
+    pub fn recorded_name(&self) -> &str {
+        if self.recorded.is_empty() { &self.name } else { &self.recorded }
+    }
 }
 
 /// The slab caches of a running kernel at one moment.
@@ -137,6 +162,34 @@ impl SlubCache {
 }
 
 impl Meta {
+    /// Returns the version that a reader has to understand.
+    pub(crate) fn reader_version_needed(&self) -> u32 {
+        if self.reader_version_min == 0 { self.schema_version } else { self.reader_version_min }
+    }
+
+    /// Returns the share of the recorded kernel's events that a reader of the rows cannot place.
+    pub fn unplaced_share(&self) -> f64 {
+        let happened = self.events + self.quality.lost_total() + self.quality.skipped_total();
+        if happened == 0 { 0.0 } else { self.quality.unplaced() as f64 / happened as f64 }
+    }
+
+    /// Says what no machine that runs Linux can be.
+    pub(crate) fn beyond_linux(&self) -> Option<String> {
+        let cpus = self.cpus;
+        (cpus > CPUS_MAX).then(|| format!("names {cpus} CPUs, and Linux has at most {CPUS_MAX}"))
+    }
+
+    /// Leaves out the addresses that are not in [`Meta::sites`].
+    pub(crate) fn strip_addresses(&mut self) {
+        self.addresses_stripped = true;
+        let snapshots = self.slabs_start.iter_mut().chain(&mut self.slabs_end);
+        for cache in snapshots.flat_map(|snapshot| &mut snapshot.caches) {
+            if cache.ctor.starts_with("0x") {
+                cache.ctor = "(no symbol)".into();
+            }
+        }
+    }
+
     /// Returns it as it is stored: nothing twice.
     pub(crate) fn packed(mut self) -> Meta {
         if let (Some(start), Some(end)) = (&self.slabs_start, &mut self.slabs_end) {

@@ -3,7 +3,9 @@
 use std::path::Path;
 use std::time::Duration;
 
-use slablab_trace::{Error, Kind, NONE, RecordOptions, State, TraceReader, probe, record};
+use slablab_trace::{
+    Addresses, Error, Kind, NONE, RecordOptions, State, TraceReader, probe, record,
+};
 
 fn can_record() -> bool {
     let lacking: Vec<_> = probe().into_iter().filter(|fact| fact.state == State::Missing).collect();
@@ -19,6 +21,7 @@ fn options(output: &Path, command: &[&str]) -> RecordOptions {
         command: command.iter().map(|&word| word.into()).collect(),
         duration: None,
         buffer_kib: Some(8 << 10),
+        addresses: Addresses::Keep,
     }
 }
 

@@ -12,7 +12,7 @@ struct Imported {
 fn import_file(input: PathBuf, format: Option<Format>) -> Result<Imported, String> {
     let directory = tempfile::tempdir().unwrap();
     let output = directory.path().join("t.parquet");
-    let options = ImportOptions { input, format, output: output.clone(), slabinfo: None };
+    let options = ImportOptions { format, ..ImportOptions::new(input, output.clone()) };
     let meta = import(&options, &mut |_| {}).map_err(|error| {
         assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0, "half-written");
         error.to_string()
@@ -52,11 +52,10 @@ fn a_slabinfo_names_caches_whose_objects_were_never_freed() {
         "slabinfo - version: 2.1\n# name\n\
          never_freed 1 8 {bytes} 8 1 : tunables 0 0 0 : slabdata 1 1 0\n"
     );
+    let output = directory.path().join("t.parquet");
     let options = ImportOptions {
-        input: fixture("trace-6.1.txt"),
-        format: None,
-        output: directory.path().join("t.parquet"),
         slabinfo: Some(slabinfo.clone()),
+        ..ImportOptions::new(fixture("trace-6.1.txt"), output)
     };
     let meta = import(&options, &mut |_| {}).unwrap();
     assert!(meta.caches.iter().any(|cache| cache.name == "never_freed" && cache.allocs > 0));
@@ -187,6 +186,36 @@ fn without_a_usable_event_the_most_common_reason_is_the_error() {
 }
 
 #[test]
+fn more_cpus_than_linux_can_have_are_refused_at_import() {
+    let text = format!("cpus=4000000000\n{}", line(0, "1.0", ALLOC));
+    let error = import_text(text.as_bytes()).err().unwrap();
+    assert!(error.contains("in.txt: names 4000000000 CPUs, and Linux has at most 8192"), "{error}");
+}
+
+/// An allocation without a name that is never freed holds up nothing.
+#[test]
+fn late_and_missing_frees_name_caches_as_in_one_pass() {
+    let alloc = ALLOC.replacen("kmalloc:", "kmem_cache_alloc:", 1);
+    let at = |number: u64| format!("ptr=0xffff8881{:08x}", number * 64);
+    let mut text = String::new();
+    for number in 0..40_000 {
+        let time = format!("{}.{:06}", 1 + number / 1000, number % 1000);
+        text += &line(0, &time, &alloc.replace("ptr=0xffff888100000000", &at(number)));
+    }
+    for number in (0..40_000).step_by(2) {
+        let time = format!("{}.{:06}", 100 + number / 1000, number % 1000);
+        let free = format!("kmem_cache_free: call_site=g+0x2 {} name=filp", at(number));
+        text += &line(1, &time, &free);
+    }
+    let Imported { meta, rows } = import_text(text.as_bytes()).unwrap();
+    assert_eq!((rows.len(), meta.caches.len()), (60_000, 1));
+    assert!(rows.iter().all(|row| row.cache == 0));
+    let filp = &meta.caches[0];
+    assert_eq!((filp.allocs, filp.frees, filp.inferred), (40_000, 20_000, 40_000));
+    assert_eq!((meta.quality.caches_inferred, meta.quality.caches_unknown), (40_000, 0));
+}
+
+#[test]
 fn foreign_files_are_told_by_name() {
     let directory = tempfile::tempdir().unwrap();
     let error_of = |content: &[u8]| {
@@ -195,7 +224,7 @@ fn foreign_files_are_told_by_name() {
         import_file(input, None).err().unwrap()
     };
     assert!(error_of(b"").contains("the file is empty"));
-    assert!(error_of(b"PAR1....").contains("is Parquet already"));
+    assert!(error_of(b"PAR1....").contains("is not a Parquet file, or is cut short"));
     assert!(error_of(b"\x17\x08\x44tracing6\0").contains("trace-cmd report"));
     assert!(error_of(b"\x1f\x8b\x08").contains("gunzip"));
     assert!(error_of(b"hello\n").contains("in no format that can be read"));

@@ -1,4 +1,4 @@
-//! The steps of a build, for a progress display.
+//! What is being done, for whoever shows progress.
 
 /// A step of building or booting.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -46,12 +46,7 @@ macro_rules! local {
         }
 
         // SAFETY: an atomic integer whose bytes are all zero is the integer 0.
-        unsafe impl Zeroed for $name {
-            #[cfg(loom)]
-            fn zero() -> Self {
-                Self::default()
-            }
-        }
+        unsafe impl Zeroed for $name {}
     };
 }
 

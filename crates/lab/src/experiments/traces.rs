@@ -4,8 +4,7 @@ use std::path::Path;
 
 use slablab_kmem::BackendKind;
 
-use crate::error::{Error, Result};
-use crate::request::Request;
+use crate::{Error, Request, Result};
 
 /// Returns the trace that the request names.
 ///
@@ -15,7 +14,7 @@ use crate::request::Request;
 pub(super) fn input<'a>(request: &'a Request, experiment: &str) -> Result<&'a Path> {
     request.input.as_deref().ok_or_else(|| {
         Error::Request(format!(
-            "{experiment} in the engine 'user' needs a trace: slablab lab run {experiment} --engine user --input TRACE"
+            "{experiment} in the engine user needs a trace: slablab lab run {experiment} --engine user --input TRACE"
         ))
     })
 }

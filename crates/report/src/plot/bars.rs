@@ -1,10 +1,9 @@
 //! Bars by name: what each cache wastes under each allocator, say.
 
+use super::Width;
 use super::axis::Axis;
 use super::frame::{Area, Draw, Drawn};
-use super::width::Width;
-use crate::color::Palette;
-use crate::unit::human;
+use crate::{Palette, human};
 
 /// Groups of bars, one group a name.
 #[derive(Debug, Clone, Default)]

@@ -1,83 +1,79 @@
 //! `slablab import`: a recording of another tool becomes a trace.
 
-use std::fs::File;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
-use slablab_trace::{Format, ImportOptions, Meta, TraceReader};
+use slablab_trace::{Addresses, Format, ImportOptions, TraceReader};
 
+use super::written::Written;
 use crate::cli::OutputArgs;
-use crate::output::{bytes, thousands};
 use crate::progress::Progress;
 
 /// Options of `slablab import`.
 #[derive(clap::Args, Debug)]
 #[command(
     after_help = "Formats: perf-data (perf kmem record), perf-script (text of perf script), trace-cmd (text of\n\
-                        trace-cmd report), trace (text of tracefs trace or trace_pipe).\n\n\
-                        Example:\n  perf kmem record -- make -j4 && slablab import perf.data -o t.parquet"
+                        trace-cmd report), trace (text of tracefs trace or trace_pipe), parquet (a trace, also one that\n\
+                        DuckDB, Polars or Spark filtered or wrote anew).\n\n\
+                        Examples:\n  \
+                        perf kmem record -- make -j4 && slablab import perf.data -o t.parquet\n  \
+                        zcat trace.txt.gz | slablab import - -o t.parquet\n  \
+                        slablab import t.parquet --strip-addresses -o public.parquet"
 )]
 pub(crate) struct Args {
-    /// The recording
+    /// The recording; - is standard input
     #[arg(value_name = "FILE")]
     input: PathBuf,
-    /// The trace file to write [default: FILE with the ending .parquet, in this folder]
+    /// The trace file to write, readable by its owner only [default: FILE with the ending .parquet, in this folder]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// The recording's format, if it is not to be found out
+    /// The recording's format, instead of finding it out
     #[arg(long, value_name = "FORMAT", value_parser = parse_format)]
     from: Option<Format>,
     /// /proc/slabinfo of the recorded machine when the recording ended: names caches that the events
     /// do not (kernels before 6.8)
     #[arg(long, value_name = "FILE")]
     slabinfo: Option<PathBuf>,
+    #[command(flatten)]
+    addresses: AddressArgs,
+}
+
+/// Whether the trace may be given away.
+#[derive(clap::Args, Debug)]
+pub(crate) struct AddressArgs {
+    /// Leave the kernel addresses of call sites out of the trace, so that it can be given away; their names stay
+    #[arg(long)]
+    strip_addresses: bool,
+}
+
+impl AddressArgs {
+    /// Returns what becomes of addresses.
+    pub(crate) fn addresses(&self) -> Addresses {
+        if self.strip_addresses { Addresses::Strip } else { Addresses::Keep }
+    }
 }
 
 /// Runs `slablab import`.
-pub(crate) fn run(args: &Args, _output: &OutputArgs) -> Result<ExitCode> {
-    let output = args.output.clone().unwrap_or_else(|| default_output(&args.input));
-    let slabinfo = args.slabinfo.as_deref().map(read_slabinfo).transpose()?;
-    let meta = import(&args.input, args.from, &output, slabinfo)?;
-    let size = std::fs::metadata(&output).map_or(0, |file| file.len());
-    eprintln!(
-        "[ slablab import: {} events, {:.1} % of them not placed; {} written to {} ]",
-        thousands(meta.events),
-        super::info::unplaced_share(&meta) * 100.0,
-        bytes(size),
-        output.display()
-    );
+pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
+    let path = args.output.clone().unwrap_or_else(|| default_output(&args.input));
+    let options = ImportOptions {
+        format: args.from,
+        slabinfo: args.slabinfo.as_deref().map(read_slabinfo).transpose()?,
+        addresses: args.addresses.addresses(),
+        ..ImportOptions::new(&args.input, &path)
+    };
+    let mut progress = Progress::default();
+    let meta = slablab_trace::import(&options, &mut |step| progress.step(step))?;
+    drop(progress);
+    Written::new(&path, &meta, None, Vec::new()).print::<super::written::Import>(output)?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// Opens a trace; a recording of another tool is read as if it had been imported.
 pub(crate) fn open(path: &Path) -> Result<TraceReader> {
-    if is_trace(path) {
-        return Ok(TraceReader::open(path)?);
-    }
-    let source = slablab_trace::open_raw(path, None)?;
     let mut progress = Progress::default();
-    Ok(slablab_trace::load(source, path, &mut |step| progress.step(step))?)
-}
-
-/// Returns whether a file begins as a Parquet file does.
-pub(crate) fn is_trace(path: &Path) -> bool {
-    let mut magic = [0; 4];
-    let read = File::open(path).and_then(|mut file| file.read_exact(&mut magic));
-    read.is_ok() && &magic == b"PAR1"
-}
-
-fn import(
-    input: &Path,
-    format: Option<Format>,
-    output: &Path,
-    slabinfo: Option<String>,
-) -> Result<Meta> {
-    let options =
-        ImportOptions { input: input.to_owned(), format, output: output.to_owned(), slabinfo };
-    let mut progress = Progress::default();
-    Ok(slablab_trace::import(&options, &mut |step| progress.step(step))?)
+    Ok(slablab_trace::open(path, &mut |step| progress.step(step))?)
 }
 
 /// Reads a saved `/proc/slabinfo`.
@@ -91,7 +87,10 @@ fn read_slabinfo(path: &Path) -> Result<String> {
 }
 
 fn default_output(input: &Path) -> PathBuf {
-    let name = input.file_stem().unwrap_or(input.as_os_str());
+    let name = match input.file_stem() {
+        Some(name) if name != "-" => name,
+        _ => "slablab".as_ref(),
+    };
     Path::new(name).with_extension("parquet")
 }
 

@@ -14,7 +14,7 @@ use crate::output::{Cell, Column, Page, Report, Table, duration, print, thousand
 /// Options of `slablab info`.
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
-    /// The trace, or a recording that can be imported
+    /// The trace, or a recording that can be imported; - is standard input
     #[arg(value_name = "TRACE")]
     trace: PathBuf,
     /// Show this many caches, those with the most events first
@@ -27,15 +27,9 @@ pub(crate) struct Args {
 /// Runs `slablab info`.
 pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     let trace = import::open(&args.trace)?;
-    let info = Info::new(args.trace.display().to_string(), trace.meta(), args.lines);
+    let info = Info::new(trace.path().display().to_string(), trace.meta(), args.lines);
     print(&info, output, args.result.output.as_deref())?;
     Ok(ExitCode::SUCCESS)
-}
-
-/// Returns the share of the recorded kernel's events that the trace could not place.
-pub(crate) fn unplaced_share(meta: &Meta) -> f64 {
-    let happened = meta.events + meta.quality.lost_total() + meta.quality.skipped_total();
-    if happened == 0 { 0.0 } else { meta.quality.unplaced() as f64 / happened as f64 }
 }
 
 /// What `slablab info` says.
@@ -57,6 +51,7 @@ struct Info {
     events: u64,
     events_by_kind: Vec<(String, u64)>,
     sites: usize,
+    addresses_stripped: bool,
     objects_live_peak: u32,
     unplaced_share: f64,
     quality: Quality,
@@ -91,8 +86,9 @@ impl Info {
                 .map(|kind| (kind.name().to_owned(), meta.events_by_kind[*kind as usize]))
                 .collect(),
             sites: meta.sites.len(),
+            addresses_stripped: meta.addresses_stripped,
             objects_live_peak: meta.object_slots,
-            unplaced_share: unplaced_share(meta),
+            unplaced_share: meta.unplaced_share(),
             quality: meta.quality.clone(),
             caches,
             lines,
@@ -126,6 +122,9 @@ impl Info {
                 thousands(u64::from(self.objects_live_peak))
             ),
         ));
+        let addresses =
+            if self.addresses_stripped { "stripped" } else { "of call sites are in the trace" };
+        facts.push(("addresses", addresses.to_owned()));
         facts
     }
 
@@ -146,6 +145,7 @@ impl Info {
             Column::number("implicit frees", "implicit_frees"),
             Column::number("older frees", "older_frees"),
             Column::number("name inferred", "inferred"),
+            Column::name("shared with", "aliases"),
         ]);
         for cache in self.caches.iter().take(lines) {
             table.row([
@@ -155,10 +155,17 @@ impl Info {
                 Cell::Count(cache.implicit_frees),
                 Cell::Count(cache.older_frees),
                 Cell::Count(cache.inferred),
+                Cell::text(others(cache)),
             ]);
         }
         table
     }
+}
+
+/// Returns the other names of a cache that several share.
+fn others(cache: &slablab_trace::Cache) -> String {
+    let others: Vec<_> = cache.aliases.iter().filter(|alias| **alias != cache.name).collect();
+    others.iter().map(|alias| alias.as_str()).collect::<Vec<_>>().join(", ")
 }
 
 /// Returns every cause for which an event could not be placed or was doubted, with its count.

@@ -14,3 +14,4 @@ pub(crate) mod report;
 mod size;
 pub(crate) mod stat;
 pub(crate) mod whatif;
+mod written;

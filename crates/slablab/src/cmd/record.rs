@@ -5,24 +5,28 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::Result;
-use slablab_trace::{RecordOptions, RecordSummary};
+use slablab_trace::RecordOptions;
 
+use super::import::AddressArgs;
 use super::size::parse_kib;
+use super::written::{Record, Written};
 use crate::cli::OutputArgs;
-use crate::output::{bytes, thousands};
 use crate::progress::Progress;
 
 /// Options of `slablab record`.
 #[derive(clap::Args, Debug)]
 #[command(
     after_help = "Records the whole system, as `perf kmem record` does, and leaves its own events out.\n\
+                        When --duration is over, on Ctrl-C, or when the disk is full, the command and all that it\n\
+                        started get SIGTERM, and after two seconds SIGKILL. What a command leaves running when it\n\
+                        ends by itself goes on, and is named.\n\
                         Exit status: the command's, or 2 when nothing could be recorded.\n\n\
                         Examples:\n  \
                         slablab record -o t.parquet -- perf bench sched messaging -g 5 -l 100\n  \
                         slablab record --duration 10"
 )]
 pub(crate) struct Args {
-    /// The trace file to write
+    /// The trace file to write, readable by its owner only
     #[arg(short, long, value_name = "FILE", default_value = "slablab.parquet")]
     output: PathBuf,
     /// Ring buffer for each CPU, in KiB or with K, M or G behind it [default: 64M, or less where memory is small]
@@ -31,45 +35,29 @@ pub(crate) struct Args {
     /// Stop after so many seconds (without a command: or on Ctrl-C)
     #[arg(short, long, value_name = "SECONDS", value_parser = parse_seconds)]
     duration: Option<Duration>,
+    #[command(flatten)]
+    addresses: AddressArgs,
     /// The command to run meanwhile
     #[arg(trailing_var_arg = true, value_name = "COMMAND")]
     command: Vec<String>,
 }
 
 /// Runs `slablab record`.
-pub(crate) fn run(args: &Args, _output: &OutputArgs) -> Result<ExitCode> {
+pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     let options = RecordOptions {
         output: args.output.clone(),
         command: args.command.clone(),
         duration: args.duration,
         buffer_kib: args.buffer,
+        addresses: args.addresses.addresses(),
     };
     let mut progress = Progress::default();
     let summary = slablab_trace::record(&options, &mut |step| progress.step(step))?;
     drop(progress);
-    eprintln!("{}", sentence(&summary, args));
+    let elapsed = Some(summary.elapsed);
+    Written::new(&args.output, &summary.meta, elapsed, summary.left_running)
+        .print::<Record>(output)?;
     Ok(ExitCode::from(u8::try_from(summary.exit_status).unwrap_or(1)))
-}
-
-/// Says what was recorded, in perf's manner.
-fn sentence(summary: &RecordSummary, args: &Args) -> String {
-    let quality = &summary.meta.quality;
-    let size = std::fs::metadata(&args.output).map_or(0, |file| file.len());
-    let lost = match quality.lost_total() {
-        0 => "none lost".to_owned(),
-        lost => format!(
-            "{} LOST ({:.1} %; a larger --buffer may keep them)",
-            thousands(lost),
-            100.0 * lost as f64 / (lost + summary.meta.events) as f64
-        ),
-    };
-    format!(
-        "[ slablab record: {} events in {:.2} s, {lost}; {} written to {} ]",
-        thousands(summary.meta.events),
-        summary.elapsed.as_secs_f64(),
-        bytes(size),
-        args.output.display()
-    )
 }
 
 fn parse_seconds(text: &str) -> Result<Duration, String> {

@@ -11,7 +11,7 @@ use anyhow::{Result, bail};
 use clap::ValueEnum;
 use serde::Serialize;
 use slablab_replay::{PerfAlloc, PerfKmem, PerfSite, PerfTotals};
-use slablab_trace::{Format, Kind};
+use slablab_trace::{Format, Input, Kind};
 
 use super::import;
 use crate::cli::{OutputArgs, ResultFile};
@@ -92,14 +92,15 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
 
 /// Counts as perf does.
 fn of_perf_data(path: &Path, raw_ip: bool) -> Result<Stat> {
-    if super::import::is_trace(path) {
+    let input = Input::open(path)?;
+    if input.is_parquet() {
         bail!(
             "{}: a trace holds no addresses, and perf counts by address; give the perf.data that it was \
              imported from, or leave out --compat",
             path.display()
         );
     }
-    let mut source = slablab_trace::open_raw(path, Some(Format::PerfData))?;
+    let mut source = slablab_trace::read_raw(input, Some(Format::PerfData))?;
     let mut perf = PerfKmem::default();
     let mut progress = Progress::default();
     let mut events = Vec::new();

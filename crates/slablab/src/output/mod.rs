@@ -1,7 +1,7 @@
 //! How a result leaves the command: as a table for people, as JSON for programs, as CSV for spreadsheets.
 //!
 //! A sub-command builds one value that implements [`Report`]; [`print()`] picks the format and the place.
-//! A file gets its name when it is complete.
+//! A file is written beside its final name and renamed, so that nobody ever reads half a result.
 
 mod cell;
 mod table;
@@ -13,8 +13,7 @@ use anyhow::{Context, Result};
 use serde::Serialize;
 use slablab_host::Access;
 
-pub(crate) use cell::{Cell, bytes, duration};
-pub(crate) use slablab_report::thousands;
+pub(crate) use cell::{Cell, bytes, duration, thousands};
 pub(crate) use table::{Column, Style, Table};
 
 use crate::cli::{Format, OutputArgs, When};

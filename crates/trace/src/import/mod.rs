@@ -2,29 +2,32 @@
 //!
 //! How it works: events come from a [`Source`] in time order. Each pointer becomes the number of a
 //! slot, free slots being used again first ([`objects`]); sites and caches get their final names; what
-//! an event lacks is inferred where it can be ([`caches`]); what cannot be placed is counted. Rows go
-//! to the writer at once, unless an allocation's cache is still unknown (kernels before 6.8 do not
-//! name it): then they wait for the free that names it.
+//! an event lacks is inferred where it can be; what cannot be placed is counted. Rows go
+//! to the writer at once, unless an allocation's cache is unknown (kernels before 6.8 do not name it):
+//! from then on they go to a file until all frees have been seen ([`unnamed`]).
 //!
 //! Invariants: rows = events read - skipped + implicit frees; each row's `object` is live exactly
 //! between its allocation and its free, explicit or implicit.
 
-mod caches;
+mod merged;
 mod objects;
+mod unnamed;
 
 use std::path::{Path, PathBuf};
 
-use self::caches::Waiting;
+use self::merged::SiteCaches;
 use self::objects::{Live, Objects};
+use self::unnamed::Unnamed;
 use crate::error::At;
-use crate::meta::{Quality, Skipped};
-use crate::source::{Format, Source, open_raw};
-use crate::{Error, Event, Kind, Meta, NONE, RawEvent, TraceReader, TraceWriter};
+use crate::meta::{CPUS_MAX, Quality, Skipped};
+use crate::source::{Format, Source, read_raw};
+use crate::store::ParquetFile;
+use crate::{Addresses, Error, Event, Input, Kind, Meta, NONE, RawEvent, TraceReader, TraceWriter};
 
 /// What to import, and where to.
 #[derive(Debug, Clone)]
 pub struct ImportOptions {
-    /// The recording.
+    /// The recording; `-` is standard input.
     pub input: PathBuf,
     /// Its format; found out when `None`.
     pub format: Option<Format>,
@@ -33,6 +36,16 @@ pub struct ImportOptions {
     /// `/proc/slabinfo` of the recorded machine when the recording ended: names caches and classes that
     /// the events do not.
     pub slabinfo: Option<String>,
+    /// What becomes of the addresses of call sites.
+    pub addresses: Addresses,
+}
+
+impl ImportOptions {
+    /// Returns the options for `input`, whose format is to be found out, to `output`.
+    pub fn new(input: impl Into<PathBuf>, output: impl Into<PathBuf>) -> ImportOptions {
+        let (input, output) = (input.into(), output.into());
+        ImportOptions { input, format: None, output, slabinfo: None, addresses: Addresses::Keep }
+    }
 }
 
 /// How far a long work has come.
@@ -48,17 +61,58 @@ pub struct Progress {
     pub unit: &'static str,
 }
 
-/// Imports a recording and returns the new trace's metadata.
+/// Imports a recording, or copies a trace, and returns the new trace's metadata.
 ///
 /// # Errors
 /// When the recording cannot be read, holds no kmem events, or the trace cannot be written. Nothing
 /// is left at `options.output` then.
 pub fn import(options: &ImportOptions, progress: &mut dyn FnMut(Progress)) -> Result<Meta, Error> {
-    let mut source = open_raw(&options.input, options.format)?;
-    let writer = TraceWriter::create(&options.output)?;
+    let input = Input::open(&options.input)?;
+    let path = input.path().to_owned();
+    let writer = || Ok(TraceWriter::create(&options.output)?.addresses(options.addresses));
+    let mut source = match opened(input, options.format)? {
+        Opened::Trace(trace) => return copy(&trace, writer()?, progress),
+        Opened::Source(source) => source,
+    };
     let slabinfo = options.slabinfo.as_deref();
-    let (writer, meta) = pass(source.as_mut(), &options.input, slabinfo, writer, progress)?;
+    let (writer, meta) = pass(source.as_mut(), &path, slabinfo, writer()?, progress)?;
     writer.finish(meta)
+}
+
+/// Opens a trace; a recording of another tool is read as if it had been imported. The path `-` is standard
+/// input.
+///
+/// # Errors
+/// When it cannot be read, holds no kmem events, or there is no room for it.
+pub fn open(
+    path: impl AsRef<Path>,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<TraceReader, Error> {
+    let input = Input::open(path)?;
+    let path = input.path().to_owned();
+    match opened(input, None)? {
+        Opened::Trace(trace) => Ok(trace),
+        Opened::Source(source) => load(source, &path, progress),
+    }
+}
+
+/// What an input turned out to be.
+enum Opened {
+    Trace(TraceReader),
+    Source(Box<dyn Source>),
+}
+
+fn opened(input: Input, format: Option<Format>) -> Result<Opened, Error> {
+    if !input.is_parquet() || format.is_some_and(|format| format != Format::Parquet) {
+        return read_raw(input, format).map(Opened::Source);
+    }
+    let path = input.path().to_owned();
+    let (file, bytes) = input.into_file()?;
+    let file = ParquetFile::open(&path, file, bytes)?;
+    if file.is_whole() {
+        return TraceReader::of_file(&path, file).map(Opened::Trace);
+    }
+    Ok(Opened::Source(crate::source::of_parquet(&path, &file)))
 }
 
 /// Reads a recording to be used as a trace at once: what [`import()`] would write is kept in memory, or
@@ -75,6 +129,33 @@ pub fn load(
     writer.into_reader(meta)
 }
 
+/// Writes a trace anew.
+fn copy(
+    trace: &TraceReader,
+    mut writer: TraceWriter,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Meta, Error> {
+    let meta = trace.meta();
+    for site in &meta.sites {
+        writer.site(&site.name, site.address);
+    }
+    for (id, cache) in (0..).zip(&meta.caches) {
+        if writer.cache(cache.recorded_name()) != id {
+            let what = format!("its metadata is damaged (two caches called {})", cache.name);
+            return Err(Error::bad(trace.path(), At::File, what, "record it again"));
+        }
+        writer.caches_mut()[id as usize].clone_from(cache);
+    }
+    let (mut done, total) = (0, meta.events);
+    for batch in trace.batches() {
+        let batch = batch?;
+        batch.events().try_for_each(|event| writer.push(&event))?;
+        done += batch.len() as u64;
+        progress(Progress { phase: "copying", done, total, unit: "events" });
+    }
+    writer.finish(meta.clone())
+}
+
 /// Passes all events of `source` on to `writer`; `slabinfo` is the recorded machine's.
 fn pass(
     source: &mut dyn Source,
@@ -83,7 +164,7 @@ fn pass(
     writer: TraceWriter,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<(TraceWriter, Meta), Error> {
-    let mut importer = Importer::new(writer);
+    let mut importer = Importer::new(writer, path);
     importer.read(source, progress)?;
     if importer.rows == 0 {
         return Err(no_events(path, &source.facts().skipped));
@@ -111,8 +192,12 @@ fn no_events(path: &Path, skipped: &[Skipped]) -> Error {
 #[derive(Debug)]
 pub(crate) struct Importer {
     writer: TraceWriter,
+    /// What errors name.
+    path: PathBuf,
     objects: Objects,
-    waiting: Waiting,
+    /// The rows, from the first allocation on that names no cache.
+    unnamed: Option<unnamed::Rows>,
+    site_caches: SiteCaches,
     /// The writer's ids by the source's.
     sites: Vec<u32>,
     caches: Vec<u32>,
@@ -124,9 +209,6 @@ pub(crate) struct Importer {
     rows: u64,
 }
 
-/// The most CPUs that Linux can be built for (`NR_CPUS` on x86).
-const CPUS_MAX: u32 = 8192;
-
 /// Nothing that the allocators give is as large as this; a greater size is a damaged record.
 const BYTES_MAX: u64 = 1 << 40;
 
@@ -134,11 +216,14 @@ const BYTES_MAX: u64 = 1 << 40;
 const ZERO_SIZE_PTR: u64 = 16;
 
 impl Importer {
-    pub(crate) fn new(writer: TraceWriter) -> Importer {
+    /// `path` is what errors name.
+    pub(crate) fn new(writer: TraceWriter, path: &Path) -> Importer {
         Importer {
             writer,
+            path: path.into(),
             objects: Objects::default(),
-            waiting: Waiting::default(),
+            unnamed: None,
+            site_caches: SiteCaches::default(),
             sites: Vec::new(),
             caches: Vec::new(),
             quality: Quality::default(),
@@ -159,9 +244,10 @@ impl Importer {
         let mut reads: u32 = 0;
         while source.read(&mut events)? {
             self.name(source);
+            self.check_machine(source)?;
             let cpus = match source.facts().meta.cpus {
                 0 => CPUS_MAX,
-                cpus => cpus.min(CPUS_MAX),
+                cpus => cpus,
             };
             for event in events.drain(..) {
                 if let Err(reason) = plausible(&event, cpus) {
@@ -186,16 +272,25 @@ impl Importer {
         source: &dyn Source,
         mut meta: Meta,
     ) -> Result<(TraceWriter, Meta), Error> {
-        self.waiting.infer(meta.slabs_start.as_ref().or(meta.slabs_end.as_ref()), &mut self.writer);
-        self.write_ready()?;
-        self.quality.caches_inferred = self.waiting.inferred;
-        self.quality.caches_unknown = self.waiting.unknown;
+        if let Some(rows) = &mut self.unnamed {
+            rows.finish(meta.slabs_start.as_ref().or(meta.slabs_end.as_ref()), &mut self.writer)?;
+            self.quality.caches_inferred = rows.inferred;
+            self.quality.caches_unknown = rows.unknown;
+        }
+        self.site_caches.name_merged(&meta, &mut self.writer);
         self.quality.lost.append(&mut meta.quality.lost);
         self.quality.disordered += meta.quality.disordered;
         self.quality.skipped = source.facts().skipped.clone();
         self.quality.skipped.append(&mut self.skipped);
         meta.quality = self.quality;
         Ok((self.writer, meta))
+    }
+
+    /// Refuses what only a damaged or made up recording says of its machine.
+    fn check_machine(&self, source: &dyn Source) -> Result<(), Error> {
+        let remedy = "correct the number of CPUs there, or record again";
+        let beyond = source.facts().meta.beyond_linux();
+        beyond.map_or(Ok(()), |what| Err(Error::bad(&self.path, At::File, what, remedy)))
     }
 
     /// Gives the source's new sites and caches their final names.
@@ -235,10 +330,16 @@ impl Importer {
             gfp: raw.gfp,
             node: raw.node as i16,
         };
-        if raw.kind.is_alloc() {
-            self.alloc(raw, &mut event)?;
-        } else {
-            self.free(raw, &mut event);
+        match raw.kind {
+            Kind::Kmalloc | Kind::KmemCacheAlloc => self.alloc(raw, &mut event)?,
+            Kind::Kfree | Kind::KmemCacheFree => self.free(raw, &mut event)?,
+            // Only a trace that is imported again has them. Without its object it would say nothing.
+            Kind::ImplicitFree => {
+                return match self.objects.remove(raw.ptr) {
+                    Some((slot, old)) => self.implicit_free(slot, &old, &event),
+                    None => Ok(()),
+                };
+            }
         }
         self.write(event)
     }
@@ -249,45 +350,58 @@ impl Importer {
         } else if raw.ptr == ZERO_SIZE_PTR || raw.bytes_req == 0 {
             self.quality.zero_allocs += 1;
         } else {
-            if let Some(old) = self.objects.remove(raw.ptr) {
-                self.implicit_free(&old, event)?;
+            if let Some((slot, old)) = self.objects.remove(raw.ptr) {
+                self.implicit_free(slot, &old, event)?;
             }
-            let row = self.waiting.next_row();
-            event.object = self.objects.insert(raw.ptr, event.cache, row);
+            let mut unnamed = Unnamed::NAMED;
+            if unnamed::is_unnamed(event) {
+                unnamed = self.unnamed_rows()?.next_unnamed(event);
+            }
+            event.object = self.objects.insert(raw.ptr, event.cache, unnamed);
         }
         if let Some(cache) = self.cache(event.cache) {
             cache.allocs += 1;
+            self.site_caches.count(event.site, event.cache);
         }
         Ok(())
     }
 
-    /// Ends the life of `old`, whose address `next` is about to get.
-    fn implicit_free(&mut self, old: &Live, next: &Event) -> Result<(), Error> {
+    /// Returns the rows that wait for the name of a cache.
+    fn unnamed_rows(&mut self) -> Result<&mut unnamed::Rows, Error> {
+        Ok(match &mut self.unnamed {
+            Some(rows) => rows,
+            none => none.insert(unnamed::Rows::create(&self.path)?),
+        })
+    }
+
+    /// Ends the life of `old` in `object`, whose address `next` is about to get.
+    fn implicit_free(&mut self, object: u32, old: &Live, next: &Event) -> Result<(), Error> {
         self.quality.implicit_frees += 1;
         if let Some(cache) = self.cache(old.cache) {
             cache.implicit_frees += 1;
         }
-        let (object, cache) = (old.object, old.cache);
+        let cache = old.cache;
         let bytes = Event { bytes_req: 0, bytes_alloc: 0, gfp: 0, node: -1, ..*next };
         self.write(Event { kind: Kind::ImplicitFree, object, site: NONE, cache, ..bytes })
     }
 
-    fn free(&mut self, raw: &RawEvent, event: &mut Event) {
+    fn free(&mut self, raw: &RawEvent, event: &mut Event) -> Result<(), Error> {
         if raw.ptr == 0 || raw.ptr == ZERO_SIZE_PTR {
             self.quality.null_frees += 1;
-            return;
+            return Ok(());
         }
-        let Some(live) = self.objects.remove(raw.ptr) else {
+        let Some((object, live)) = self.objects.remove(raw.ptr) else {
             self.quality.older_frees += 1;
             if let Some(cache) = self.cache(event.cache) {
                 cache.older_frees += 1;
             }
-            return;
+            return Ok(());
         };
-        event.object = live.object;
+        event.object = object;
         if event.cache == NONE {
             event.cache = live.cache;
-        } else if live.cache == NONE && self.waiting.name(live.row, event.cache) {
+        } else if live.unnamed != Unnamed::NAMED {
+            self.unnamed_rows()?.name(live.unnamed, event.cache)?;
             let cache = &mut self.writer.caches_mut()[event.cache as usize];
             cache.allocs += 1;
             cache.inferred += 1;
@@ -295,6 +409,7 @@ impl Importer {
         if let Some(cache) = self.cache(event.cache) {
             cache.frees += 1;
         }
+        Ok(())
     }
 
     fn cache(&mut self, id: u32) -> Option<&mut crate::meta::Cache> {
@@ -302,20 +417,13 @@ impl Importer {
     }
 
     fn write(&mut self, event: Event) -> Result<(), Error> {
-        let nameless = event.kind == Kind::KmemCacheAlloc && event.cache == NONE;
-        if !nameless && self.waiting.is_empty() {
-            self.waiting.pass();
-            return self.writer.push(&event);
+        if unnamed::is_unnamed(&event) {
+            self.unnamed_rows()?;
         }
-        self.waiting.push(event);
-        self.write_ready()
-    }
-
-    fn write_ready(&mut self) -> Result<(), Error> {
-        while let Some(event) = self.waiting.pop() {
-            self.writer.push(&event)?;
+        match &mut self.unnamed {
+            Some(rows) => rows.push(&event),
+            None => self.writer.push(&event),
         }
-        Ok(())
     }
 }
 

@@ -2,17 +2,15 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::NONE;
+use super::unnamed::Unnamed;
 
 /// A live object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Live {
-    /// Its slot.
-    pub(super) object: u32,
     /// Its cache as its allocation gave it.
     pub(super) cache: u32,
-    /// The row of its allocation.
-    pub(super) row: u64,
+    /// What its allocation is known by, where it has no cache.
+    pub(super) unnamed: Unnamed,
 }
 
 /// The live objects by address. A slot belongs to one live object at a time; the one that was given
@@ -29,22 +27,23 @@ pub(super) struct Objects {
 impl Objects {
     /// Puts a new object at `ptr`, which must be vacant, and returns its slot.
     #[inline]
-    pub(super) fn insert(&mut self, ptr: u64, cache: u32, row: u64) -> u32 {
-        let object = self.free_slots.pop().unwrap_or_else(|| {
-            self.live.push(Live { object: NONE, cache: NONE, row: 0 });
-            self.live.len() as u32 - 1
-        });
-        self.live[object as usize] = Live { object, cache, row };
+    pub(super) fn insert(&mut self, ptr: u64, cache: u32, unnamed: Unnamed) -> u32 {
+        let live = Live { cache, unnamed };
+        let object = self.free_slots.pop().unwrap_or(self.live.len() as u32);
+        match self.live.get_mut(object as usize) {
+            Some(slot) => *slot = live,
+            None => self.live.push(live),
+        }
         let old = self.slots.insert(ptr, object);
         debug_assert!(old.is_none(), "{ptr:#x} is taken");
         object
     }
 
-    /// Takes the object at `ptr` away and its slot back.
+    /// Takes the object at `ptr` away and its slot back; returns both.
     #[inline]
-    pub(super) fn remove(&mut self, ptr: u64) -> Option<Live> {
+    pub(super) fn remove(&mut self, ptr: u64) -> Option<(u32, Live)> {
         let object = self.slots.remove(&ptr)?;
         self.free_slots.push(object);
-        Some(self.live[object as usize])
+        Some((object, self.live[object as usize]))
     }
 }

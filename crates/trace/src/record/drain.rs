@@ -51,13 +51,13 @@ impl Drain {
             .custom_flags(OFlags::NONBLOCK.bits() as i32)
             .open(&pipe_path)
             .map_err(|e| Error::io(&pipe_path, "cannot open", e))?;
-        let spool_path = crate::output::directory(output).to_owned();
+        let spool_path = slablab_host::folder_of(output).to_owned();
         let spool = tempfile::tempfile_in(&spool_path)
             .map_err(|e| Error::io(&spool_path, "cannot make a temporary file", e))?;
         Ok(Drain { cpu, spool, pipe, pipe_path, spool_path, page_bytes })
     }
 
-    /// Empties the buffer until `stop`, and then to the end.
+    /// Empties the buffer until `stop`, and then to the end. A file that cannot be written ends it at once.
     pub(super) fn run(&mut self, stop: &AtomicBool) -> Result<(), Error> {
         // Without the right to it we record all the same, only with less priority.
         let _ = rustix::process::setpriority_process(Some(rustix::thread::gettid()), -20);

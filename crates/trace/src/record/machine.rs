@@ -40,7 +40,14 @@ pub(super) fn memory_bytes() -> u64 {
     kib.unwrap_or(0) << 10
 }
 
-/// Returns the ids of this process's threads.
+/// Tells whether `/proc` numbers processes as this process sees them: not where it was mounted for another
+/// PID namespace.
+pub(crate) fn proc_is_ours() -> bool {
+    let own = fs::read_link("/proc/self").ok();
+    own.is_some_and(|own| own.to_str() == Some(&std::process::id().to_string()))
+}
+
+/// Returns the ids of this process's threads, as `/proc` has them.
 pub(super) fn own_threads() -> Vec<u32> {
     let threads = fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
     threads.filter_map(|thread| thread.file_name().to_str()?.parse().ok()).collect()

@@ -13,6 +13,11 @@
 //! The buffers do not overwrite: when one is full, new events are dropped and counted, which costs
 //! the workload less than moving the oldest page out of the way, and leaves one gap instead of many.
 //!
+//! Our own threads are known by what the kernel writes beside a mark of theirs (`trace_marker`), as that is their
+//! number in the initial PID namespace, whichever we are in.
+//!
+//! A file that cannot be written any more (a full disk) ends the recording and the command at once, as in perf.
+//!
 //! Invariants: no instance is left behind, whatever ends the recording but SIGKILL, and that one is
 //! removed by the next; events in the trace + lost + our own threads' = events that happened.
 
@@ -24,15 +29,18 @@ mod workload;
 use std::fs::File;
 use std::io::BufReader;
 use std::path::PathBuf;
+use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use slablab_host::Signals;
+
 use self::drain::Drain;
 use self::tracefs::{Instance, Tracefs};
-use self::workload::Signals;
+use self::workload::Ended;
 use crate::import::{Importer, Progress};
 use crate::source::tracefs_raw::{PageFormat, TracefsRaw};
-use crate::{Error, Meta, Symbols, TraceWriter};
+use crate::{Addresses, Error, Meta, Symbols, TraceWriter};
 
 /// Kibibytes of ring buffer for each CPU when [`RecordOptions::buffer_kib`] is not set: on the
 /// reference machine `perf bench sched messaging -g 5 -l 100` fills two fifths of it on each of two CPUs,
@@ -55,6 +63,8 @@ pub struct RecordOptions {
     /// Kibibytes of ring buffer for each CPU; `None` for [`BUFFER_KIB_DEFAULT`], or less where that
     /// would be more than an eighth of the machine's memory.
     pub buffer_kib: Option<u32>,
+    /// What becomes of the addresses of call sites.
+    pub addresses: Addresses,
 }
 
 /// A finished recording.
@@ -67,21 +77,23 @@ pub struct RecordSummary {
     pub exit_status: i32,
     /// How long the recording ran.
     pub elapsed: Duration,
+    /// What the command left running, as in "sleep (pid 12)".
+    pub left_running: Vec<String>,
 }
 
 /// Records system-wide while the command runs, and writes the trace.
 ///
 /// # Errors
 /// When tracefs or its kmem events cannot be used, the command cannot be started, or the trace
-/// cannot be written. Nothing is left in tracefs or at the output path then.
+/// cannot be written (then the command is ended). Nothing is left in tracefs or at the output path then.
 pub fn record(
     options: &RecordOptions,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<RecordSummary, Error> {
-    let writer = TraceWriter::create(&options.output)?;
+    let writer = TraceWriter::create(&options.output)?.addresses(options.addresses);
     let recorded = Recording::begin(options)?.run(options)?;
-    let Recorded { mut source, mut meta, lost, status, elapsed } = recorded;
-    let mut importer = Importer::new(writer);
+    let Recorded { mut source, mut meta, lost, ended, elapsed } = recorded;
+    let mut importer = Importer::new(writer, &options.output);
     importer.read(&mut source, progress)?;
     // What the pages themselves say was missed can only be more exact than the statistics.
     meta.quality.lost = lost;
@@ -91,7 +103,8 @@ pub fn record(
     }
     let (writer, meta) = importer.finish(&source, meta)?;
     let meta = writer.finish(meta)?;
-    Ok(RecordSummary { meta, exit_status: status.unwrap_or(0), elapsed })
+    let Ended { status, left_running } = ended;
+    Ok(RecordSummary { meta, exit_status: status.unwrap_or(0), elapsed, left_running })
 }
 
 /// A recording about to run.
@@ -101,7 +114,7 @@ struct Recording {
     events: Vec<&'static str>,
     meta: Meta,
     signals: Signals,
-    /// The threads of this process.
+    /// The threads of this process, as the kernel numbers them.
     own_threads: Vec<u32>,
     /// Declared last, so dropped last: it cannot be removed while `drains` hold files in it open.
     instance: Instance,
@@ -113,7 +126,7 @@ struct Recorded {
     meta: Meta,
     /// Events lost, by CPU.
     lost: Vec<u64>,
-    status: Option<i32>,
+    ended: Ended,
     elapsed: Duration,
 }
 
@@ -164,38 +177,53 @@ impl Recording {
         self.meta.slabs_start = Some(crate::slabs::snapshot());
         self.meta.start_unix_ns = machine::unix_ns();
         let started = Instant::now();
-        let status = self.run_events(options)?;
+        let ended = self.run_events(options)?;
         let elapsed = started.elapsed();
         self.meta.end_unix_ns = machine::unix_ns();
         self.meta.slabs_end = Some(crate::slabs::snapshot());
-        self.meta.command_status = status;
-        self.finish(status, elapsed)
+        self.meta.command_status = ended.status;
+        self.finish(ended, elapsed)
     }
 
-    fn run_events(&mut self, options: &RecordOptions) -> Result<Option<i32>, Error> {
+    fn run_events(&mut self, options: &RecordOptions) -> Result<Ended, Error> {
         let Recording { drains, instance, events, signals, own_threads, .. } = self;
-        let stop = AtomicBool::new(false);
+        let (stop, failed) = (AtomicBool::new(false), &AtomicBool::new(false));
+        let (marked, marks) = (&Barrier::new(drains.len() + 1), &*instance);
         std::thread::scope(|scope| {
             let stop = StopOnDrop(&stop);
             let stop_flag = stop.0;
+            let run = |drain: &mut Drain| {
+                marks.mark_thread();
+                marked.wait();
+                let done = drain.run(stop_flag);
+                failed.fetch_or(done.is_err(), Ordering::Release);
+                done
+            };
+            instance.write("tracing_on", "1")?;
             let threads: Vec<_> =
-                drains.iter_mut().map(|drain| scope.spawn(|| drain.run(stop_flag))).collect();
-            *own_threads = machine::own_threads();
+                drains.iter_mut().map(|drain| scope.spawn(move || run(drain))).collect();
+            instance.mark_thread();
+            marked.wait();
+            instance.write("tracing_on", "0")?;
+            *own_threads = instance.take_marks()?;
+            if own_threads.len() <= threads.len() {
+                *own_threads = machine::own_threads(); // a kernel without marks
+            }
             for event in events.iter() {
                 instance.write(&format!("events/kmem/{event}/enable"), "1")?;
             }
             instance.write("tracing_on", "1")?;
-            let status = workload::run(&options.command, options.duration, signals);
+            let ended = workload::run(&options.command, options.duration, signals, failed);
             instance.write("tracing_on", "0")?;
             drop(stop);
             for thread in threads {
                 thread.join().expect("draining does not panic")?;
             }
-            status
+            ended
         })
     }
 
-    fn finish(self, status: Option<i32>, elapsed: Duration) -> Result<Recorded, Error> {
+    fn finish(self, ended: Ended, elapsed: Duration) -> Result<Recorded, Error> {
         // The instance first: what is bound first is dropped last.
         let Recording { instance, drains, pages, events, meta, own_threads, .. } = self;
         let mut lost_by_cpu = vec![0; meta.cpus as usize];
@@ -216,7 +244,7 @@ impl Recording {
         let source = TracefsRaw::new(pages, &formats, streams, symbols, bytes)
             .map_err(|what| instance.unknown("events/kmem", &what))?
             .leave_out(own_threads);
-        Ok(Recorded { source, meta, lost: lost_by_cpu, status, elapsed })
+        Ok(Recorded { source, meta, lost: lost_by_cpu, ended, elapsed })
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! How it works: an instance is a directory under `instances/`; making it makes ring buffers and
 //! control files of its own, so that nobody else's tracing is disturbed. It is called
-//! `slablab-PID`; one whose process is gone (it was killed) is removed by the next recording.
+//! `slablab-PID`, in a PID namespace of its own `slablab-PID-NAMESPACE`; one whose process is gone (it was killed) is removed by the next recording.
 //!
 //! Linux counterpart: `kernel/trace/trace.c`, `Documentation/trace/ftrace.rst` @ 6.18.
 
@@ -12,9 +12,10 @@ use std::path::{Path, PathBuf};
 
 use rustix::mount::MountFlags;
 
+use super::machine;
 use crate::Error;
-use crate::format::EventFormat;
-use crate::kmem;
+use crate::source::format::EventFormat;
+use crate::source::kmem;
 use crate::source::tracefs_raw::PageFormat;
 
 /// Where tracefs belongs, and where older systems have it.
@@ -22,6 +23,12 @@ const MOUNT_POINT: &str = "/sys/kernel/tracing";
 const MOUNT_POINTS: [&str; 2] = [MOUNT_POINT, "/sys/kernel/debug/tracing"];
 
 const INSTANCE_PREFIX: &str = "slablab-";
+
+/// The link of the initial PID namespace (`PROC_PID_INIT_INO` of `include/linux/proc_ns.h` @ 6.18).
+const INITIAL_NAMESPACE: &str = "pid:[4026531836]";
+
+/// What a thread of ours writes to be known by.
+const MARK: &str = "slablab's own thread";
 
 /// A mounted tracefs.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -75,18 +82,35 @@ impl Tracefs {
     pub(crate) fn instance(&self) -> Result<Instance, Error> {
         let instances = self.root.join("instances");
         remove_abandoned(&instances);
-        let root = instances.join(format!("{INSTANCE_PREFIX}{}", std::process::id()));
+        let own = format!("{INSTANCE_PREFIX}{}{}", std::process::id(), namespace_suffix());
+        let root = instances.join(own);
         std::fs::create_dir(&root).map_err(|e| refused(&root, "make the trace instance", &e))?;
         Ok(Instance { root })
     }
 }
 
-/// Removes the instances of recorders that were killed.
+/// Returns what the names of instances of this PID namespace end with.
+fn namespace_suffix() -> String {
+    let link = std::fs::read_link("/proc/self/ns/pid").unwrap_or_default();
+    let link = link.to_string_lossy();
+    let digits = link.trim_matches(|c: char| !c.is_ascii_digit());
+    if link == INITIAL_NAMESPACE || digits.is_empty() {
+        String::new()
+    } else {
+        format!("-{digits}")
+    }
+}
+
+/// Removes the instances of recorders of this PID namespace that were killed.
 fn remove_abandoned(instances: &Path) {
+    if !machine::proc_is_ours() {
+        return;
+    }
+    let suffix = namespace_suffix();
     for entry in std::fs::read_dir(instances).into_iter().flatten().flatten() {
         let name = entry.file_name();
         let owner = name.to_str().and_then(|name| name.strip_prefix(INSTANCE_PREFIX));
-        let owner = owner.and_then(|pid| pid.parse::<u32>().ok());
+        let owner = owner.and_then(|owner| owner.strip_suffix(&suffix)?.parse::<u32>().ok());
         if owner.is_some_and(|pid| !Path::new(&format!("/proc/{pid}")).exists()) {
             // Losing a race against another recorder that does the same is as good as winning it.
             let _ = std::fs::remove_dir(entry.path());
@@ -125,6 +149,21 @@ impl Instance {
         if self.path(name).exists() { self.write(name, value) } else { Ok(()) }
     }
 
+    /// Writes a mark of this thread into the ring buffer, where the kernel allows it.
+    pub(crate) fn mark_thread(&self) {
+        let marker = File::options().write(true).open(self.path("trace_marker"));
+        let _ = marker.and_then(|mut marker| marker.write_all(MARK.as_bytes()));
+    }
+
+    /// Returns the threads that wrote a mark, and empties the ring buffer. Nothing else may be in it.
+    pub(crate) fn take_marks(&self) -> Result<Vec<u32>, Error> {
+        let text = self.read("trace")?;
+        let trace = self.path("trace");
+        // That the file is opened to be truncated is what empties the buffer.
+        File::create(&trace).map_err(|e| refused(&trace, "empty", &e))?;
+        Ok(text.lines().filter(|line| line.ends_with(MARK)).filter_map(thread_of).collect())
+    }
+
     /// Returns the format of a kmem event.
     pub(crate) fn event_format(&self, event: &str) -> Result<EventFormat, Error> {
         let name = format!("events/kmem/{event}/format");
@@ -149,6 +188,12 @@ impl Instance {
             remedy: "record with `perf kmem record` and use `slablab import`".into(),
         }
     }
+}
+
+/// Returns the thread of a line of `trace`: `COMM-TID [CPU] ...`, maybe with `(TGID)` before the CPU.
+fn thread_of(line: &str) -> Option<u32> {
+    let who = line.split(" [").next()?.split(" (").next()?;
+    who.trim_end().rsplit_once('-')?.1.parse().ok()
 }
 
 impl Drop for Instance {
@@ -186,7 +231,7 @@ fn refused(path: &Path, doing: &str, error: &std::io::Error) -> Error {
         std::io::ErrorKind::PermissionDenied => {
             "recording the kernel needs root: run it again with sudo, or read another's trace"
         }
-        std::io::ErrorKind::OutOfMemory => "ask for less with --buffer-kib",
+        std::io::ErrorKind::OutOfMemory => "ask for less with --buffer",
         _ => "see what `slablab doctor` says",
     };
     Error::CannotRecord { what, remedy: remedy.into() }

@@ -1,114 +1,219 @@
 //! What is recorded: a command, or the time until a signal comes.
+//!
+//! How it works: the command stays in our process group, so that a terminal and its Ctrl-C reach it. What it
+//! starts is found in `/proc` by parents; the recorder is their subreaper, so that what outlives its parent, a
+//! daemon among them, becomes our child and is found all the same. When the recording has to end first, all of
+//! them get SIGTERM, and SIGKILL after [`GRACE`].
+//!
+//! Invariants: only processes that began behind the command are signalled, and through a pidfd that was checked,
+//! so that a number that was given to another process meanwhile hits nobody.
 
-use std::io::Read;
-use std::os::unix::net::UnixStream;
+use std::fs;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, ExitStatus};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::{Pid, Signal, kill_process};
-use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGTERM};
+use rustix::process::{
+    Pid, PidfdFlags, Signal, getpid, pidfd_open, pidfd_send_signal, set_child_subreaper,
+};
+use slablab_host::Signals;
 
+use super::machine;
 use crate::Error;
 
-/// The signals that end a recording, caught while this lives and back to their default afterwards.
-#[derive(Debug)]
-pub(super) struct Signals {
-    wake: UnixStream,
-    last: Arc<AtomicUsize>,
-    over: Arc<AtomicBool>,
+/// How long a process may take to end after SIGTERM before it gets SIGKILL.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// How often a failed recording and the end of processes are looked for.
+const NAP: Duration = Duration::from_millis(100);
+
+/// What came of the workload.
+#[derive(Debug, Default)]
+pub(super) struct Ended {
+    /// The exit status to pass on, `None` without a command.
+    pub(super) status: Option<i32>,
+    /// What the command left running, as in "sleep (pid 12)".
+    pub(super) left_running: Vec<String>,
 }
 
-impl Signals {
-    pub(super) fn catch() -> std::io::Result<Signals> {
-        let (wake, write) = UnixStream::pair()?;
-        wake.set_nonblocking(true)?;
-        let signals = Signals { wake, last: Arc::default(), over: Arc::default() };
-        for signal in [SIGINT, SIGTERM, SIGHUP] {
-            let over = Arc::clone(&signals.over);
-            signal_hook::flag::register_conditional_default(signal, over)?;
-            let last = Arc::clone(&signals.last);
-            signal_hook::flag::register_usize(signal, last, signal as usize)?;
-            signal_hook::low_level::pipe::register(signal, write.try_clone()?)?;
-        }
-        signal_hook::low_level::pipe::register(SIGCHLD, write)?;
-        Ok(signals)
-    }
-
-    /// Sleeps until a signal comes, or until `until`; returns the last signal that asks for an end.
-    fn wait(&mut self, until: Option<Instant>) -> Option<i32> {
-        let left = until.map(|until| until.saturating_duration_since(Instant::now()));
-        let time = left.map(|left| Timespec {
-            tv_sec: left.as_secs().min(1 << 30) as i64,
-            tv_nsec: i64::from(left.subsec_nanos()),
-        });
-        let mut woken = [PollFd::new(&self.wake, PollFlags::IN)];
-        // An interruption is a signal too, so there is nothing to tell apart.
-        let _ = poll(&mut woken, time.as_ref());
-        let mut bytes = [0; 64];
-        while self.wake.read(&mut bytes).is_ok_and(|read| read > 0) {}
-        match self.last.swap(0, Ordering::AcqRel) {
-            0 => None,
-            signal => Some(signal as i32),
-        }
-    }
-}
-
-impl Drop for Signals {
-    fn drop(&mut self) {
-        self.over.store(true, Ordering::Release);
-    }
-}
-
-/// Runs `command`, or waits when it is empty, until it ends, a signal comes or `duration` is over.
-/// Returns the exit status to pass on, `None` without a command.
+/// Runs `command`, or waits when it is empty, until it ends, a signal comes, `duration` is over or the
+/// recording has `failed`.
 pub(super) fn run(
     command: &[String],
     duration: Option<Duration>,
     signals: &mut Signals,
-) -> Result<Option<i32>, Error> {
+    failed: &AtomicBool,
+) -> Result<Ended, Error> {
     let until = duration.map(|duration| Instant::now() + duration);
-    let Some((program, arguments)) = command.split_first() else {
-        while signals.wait(until).is_none() && until.is_none_or(|until| Instant::now() < until) {}
-        return Ok(None);
+    let has_to_end = |signals: &mut Signals| {
+        let nap = Instant::now() + NAP;
+        signals.wait(Some(until.map_or(nap, |until| until.min(nap)))).is_some()
+            || until.is_some_and(|until| Instant::now() >= until)
+            || failed.load(Ordering::Acquire)
     };
+    let Some((program, arguments)) = command.split_first() else {
+        while !has_to_end(signals) {}
+        return Ok(Ended::default());
+    };
+    let family = Family::new();
     let mut child =
         Command::new(program).args(arguments).spawn().map_err(|error| Error::CannotRecord {
             what: format!("cannot run `{program}`: {error}"),
             remedy: "check the command behind --".into(),
         })?;
-    let waited = wait(&mut child, until, signals);
-    let status = waited.map_err(|e| Error::io(program.as_ref(), "cannot wait for", e))?;
-    Ok(Some(exit_status(status)))
-}
-
-/// Waits for the child; what ends the recording first also ends the child, by SIGTERM at first.
-fn wait(
-    child: &mut Child,
-    until: Option<Instant>,
-    signals: &mut Signals,
-) -> std::io::Result<ExitStatus> {
-    let mut asked = false;
-    loop {
+    let mut wait = || loop {
         if let Some(status) = child.try_wait()? {
-            return Ok(status);
+            return Ok((status, family.members()));
         }
-        let signal = signals.wait(until.filter(|_| !asked));
-        let late = !asked && until.is_some_and(|until| Instant::now() >= until);
-        if signal.is_some() && asked {
-            child.kill()?;
-        } else if signal.is_some() || late {
-            asked = true;
-            // It may have ended just now: then there is nobody to ask.
-            let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
-            let _ = pid.map(|pid| kill_process(pid, Signal::TERM));
+        if has_to_end(signals) {
+            return family.end(&mut child, signals);
         }
-    }
+    };
+    let (status, left) = wait().map_err(|e| Error::io(program.as_ref(), "cannot wait for", e))?;
+    let left_running =
+        left.iter().map(|left| format!("{} (pid {})", left.name, left.pid)).collect();
+    Ok(Ended { status: Some(exit_status(status)), left_running })
 }
 
 fn exit_status(status: ExitStatus) -> i32 {
     status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0))
+}
+
+/// The processes that a command starts, from when it is started.
+struct Family {
+    /// Our children of before.
+    others: Vec<Process>,
+}
+
+/// A line of `/proc/PID/stat`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Process {
+    pid: i32,
+    parent: i32,
+    /// When it started, in clock ticks: with the number it names one process.
+    started: u64,
+    name: String,
+}
+
+impl Family {
+    fn new() -> Family {
+        // A kernel that refuses leaves orphans to init: then they are not found.
+        let _ = set_child_subreaper(Some(getpid()));
+        let own = getpid().as_raw_nonzero().get();
+        Family { others: processes().into_iter().filter(|process| process.parent == own).collect() }
+    }
+
+    /// Returns those that live.
+    fn members(&self) -> Vec<Process> {
+        let (mut members, mut rest) = (Vec::<Process>::new(), processes());
+        let own = getpid().as_raw_nonzero().get();
+        rest.retain(|process| !self.others.contains(process));
+        // Children, then their children, until there are no more.
+        loop {
+            let is_member = |process: &Process| {
+                process.parent == own || members.iter().any(|m| m.pid == process.parent)
+            };
+            let (found, others): (Vec<_>, Vec<_>) = rest.into_iter().partition(is_member);
+            if found.is_empty() {
+                return members;
+            }
+            members.extend(found);
+            rest = others;
+        }
+    }
+
+    /// Ends all of them; returns how `child` ended, and what could not be ended.
+    fn end(
+        &self,
+        child: &mut Child,
+        signals: &mut Signals,
+    ) -> std::io::Result<(ExitStatus, Vec<Process>)> {
+        let mut kill_at = Instant::now() + GRACE;
+        self.signal(child, Signal::TERM);
+        let mut killed = false;
+        loop {
+            let status = child.try_wait()?;
+            let members = self.members();
+            if let Some(status) = status
+                && (members.is_empty() || killed && Instant::now() >= kill_at)
+            {
+                return Ok((status, members));
+            }
+            let urged = signals.wait(Some(Instant::now() + NAP / 5)).is_some();
+            if urged || Instant::now() >= kill_at {
+                self.signal(child, Signal::KILL);
+                killed = true;
+                kill_at = Instant::now() + GRACE;
+            }
+        }
+    }
+
+    fn signal(&self, child: &Child, signal: Signal) {
+        for process in self.members() {
+            let Some(pid) = Pid::from_raw(process.pid) else { continue };
+            let Ok(pidfd) = pidfd_open(pid, PidfdFlags::empty()) else { continue };
+            // The number may have gone to another process before it was opened, but not after.
+            if read(process.pid).is_some_and(|now| now.started == process.started) {
+                let _ = pidfd_send_signal(pidfd, signal);
+            }
+        }
+        // Where /proc does not show us: it was not waited for, so its number is its own.
+        if !machine::proc_is_ours()
+            && let Some(pid) = i32::try_from(child.id()).ok().and_then(Pid::from_raw)
+        {
+            let _ = rustix::process::kill_process(pid, signal);
+        }
+    }
+}
+
+impl Drop for Family {
+    fn drop(&mut self) {
+        let _ = set_child_subreaper(None);
+    }
+}
+
+/// Returns all processes but those that have ended and are not waited for.
+fn processes() -> Vec<Process> {
+    if !machine::proc_is_ours() {
+        return Vec::new();
+    }
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    pids.filter_map(read).collect()
+}
+
+fn read(pid: i32) -> Option<Process> {
+    parse(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
+}
+
+/// Reads `PID (NAME) STATE PARENT ...`; the name may hold anything. `None` for a process that has ended.
+fn parse(stat: &str) -> Option<Process> {
+    let (pid, rest) = stat.split_once(" (")?;
+    let (name, rest) = rest.rsplit_once(") ")?;
+    let words: Vec<&str> = rest.split_ascii_whitespace().collect();
+    if matches!(*words.first()?, "Z" | "X") {
+        return None;
+    }
+    Some(Process {
+        pid: pid.parse().ok()?,
+        parent: words.get(1)?.parse().ok()?,
+        started: words.get(19)?.parse().ok()?,
+        name: name.to_owned(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_may_be_called_anything() {
+        let fields = "1 1 0 -1 4194560 0 0 0 0 0 0 0 0 20 0 1 0 777 0 0";
+        let process = parse(&format!("12 (a) S (b) S 7 {fields}\n")).unwrap();
+        assert_eq!((process.pid, process.parent, process.started), (12, 7, 777));
+        assert_eq!(process.name, "a) S (b");
+        assert_eq!(parse(&format!("12 (a) Z 7 {fields}")), None);
+        assert_eq!(parse("12 (a) S 7"), None);
+    }
 }

@@ -1,19 +1,12 @@
-//! Which format a file is in, by its first bytes.
+//! Which format an input is in, by its first bytes.
 
-use std::fs::File;
-use std::io::Read;
-use std::path::Path;
-
-use super::{Format, perf_data};
-use crate::Error;
+use super::perf_data;
+use super::recording::Format;
 use crate::error::At;
-
-/// Bytes that are looked at.
-const HEAD_BYTES: u64 = 64 << 10;
+use crate::{Error, Input};
 
 /// Formats that are known but not read: how they begin, what they are, and what to do.
-const FOREIGN: [(&[u8], &str, &str); 6] = [
-    (b"PAR1", "is Parquet already", "read it as it is, it need not be imported"),
+const FOREIGN: [(&[u8], &str, &str); 5] = [
     (b"PERFFILE", "is a perf.data of before 2012", "record again with a newer perf"),
     (
         b"\x17\x08\x44tracing",
@@ -25,19 +18,12 @@ const FOREIGN: [(&[u8], &str, &str); 6] = [
     (b"\xfd7zXZ", "is compressed by xz", "unxz it first"),
 ];
 
-/// Finds out the format of the file at `path`.
-pub(super) fn format(path: &Path) -> Result<Format, Error> {
-    let bad = |what: &str, remedy: &str| Error::bad(path, At::File, what, remedy);
-    let mut head = Vec::new();
-    let file = File::open(path).map_err(|e| Error::io(path, "cannot open", e))?;
-    if file.metadata().is_ok_and(|at| at.is_dir()) {
-        let remedy =
-            "name a perf.data file or a text (perf record without --threads writes a file)";
-        return Err(bad("is a directory", remedy));
-    }
-    file.take(HEAD_BYTES).read_to_end(&mut head).map_err(|e| Error::io(path, "cannot read", e))?;
-    if head.is_empty() {
-        return Err(bad("the file is empty", "record with `slablab record` or `perf kmem record`"));
+/// Finds out the format of `input`.
+pub(super) fn format(input: &Input) -> Result<Format, Error> {
+    let bad = |what: &str, remedy: &str| Error::bad(input.path(), At::File, what, remedy);
+    let head = input.head();
+    if input.is_parquet() {
+        return Ok(Format::Parquet);
     }
     if head.starts_with(perf_data::MAGIC) || head.starts_with(perf_data::MAGIC_SWAPPED) {
         return Ok(Format::PerfData);
@@ -45,7 +31,7 @@ pub(super) fn format(path: &Path) -> Result<Format, Error> {
     if let Some((_, what, remedy)) = FOREIGN.iter().find(|(magic, _, _)| head.starts_with(magic)) {
         return Err(bad(what, remedy));
     }
-    text(&String::from_utf8_lossy(&head)).ok_or_else(|| {
+    text(&String::from_utf8_lossy(head)).ok_or_else(|| {
         bad(
             "is in no format that can be read",
             "what can: a trace of slablab, perf.data, and the text of perf script, trace-cmd report \

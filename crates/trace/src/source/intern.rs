@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::Tables;
+use super::recording::Tables;
 use crate::NONE;
 use crate::meta::{Site, Skipped};
 

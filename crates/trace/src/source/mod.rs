@@ -1,104 +1,19 @@
-//! Where events come from. Every reader gives the same thing, [`RawEvent`]s in time order, through
-//! the same trait, and lives in a file of its own; adding one is a file and a line in [`open_raw`].
+//! Where events come from. Every reader gives the same thing, [`RawEvent`](crate::RawEvent)s in time order, through
+//! the same trait, and lives in a file of its own.
 
 mod detect;
+pub(crate) mod format;
 mod intern;
+pub(crate) mod kmem;
+mod open;
+mod parquet;
 mod perf_data;
+mod recording;
+mod sorter;
 mod text;
 pub(crate) mod tracefs_raw;
 
-use std::path::Path;
-
-use crate::meta::{Site, Skipped};
-use crate::symbols::Symbols;
-use crate::{Error, Meta, RawEvent};
-
 pub(crate) use self::intern::skip;
-
-/// A reader of one recording.
-pub trait Source: std::fmt::Debug {
-    /// Appends the next events to `to`, in time order over all CPUs; returns false at the end, when
-    /// nothing was appended.
-    ///
-    /// # Errors
-    /// When the rest cannot be used. What can be skipped is counted in [`Source::facts`] instead.
-    fn read(&mut self, to: &mut Vec<RawEvent>) -> Result<bool, Error>;
-
-    /// Returns the names that [`RawEvent`]s index. Grows while events are read.
-    fn tables(&self) -> &Tables;
-
-    /// Returns what the recording says of itself. Complete when [`Source::read`] has returned false.
-    fn facts(&self) -> &Facts;
-
-    /// Returns the symbols of the recorded kernel, as far as they could be had.
-    fn symbols(&self) -> &Symbols;
-
-    /// Returns how much of the recording has been read, and how much there is, in bytes.
-    fn progress(&self) -> (u64, u64);
-}
-
-/// The names that [`RawEvent`]s index.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Tables {
-    /// The call sites, in order of first appearance. `name` is "" where the source gave an address.
-    pub sites: Vec<Site>,
-    /// The names of caches, in order of first appearance.
-    pub caches: Vec<String>,
-}
-
-/// What a recording says of itself.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Facts {
-    /// Kernel, machine, recorder, command, times: whatever the source knows.
-    pub meta: Meta,
-    /// Records or lines left out, by reason.
-    pub skipped: Vec<Skipped>,
-}
-
-/// The formats that can be read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Format {
-    /// `perf.data` of `perf kmem record` or `perf record -e kmem:...`
-    PerfData,
-    /// Text of `perf script`
-    PerfScript,
-    /// Text of `trace-cmd report`
-    TraceCmdReport,
-    /// Text of tracefs `trace` or `trace_pipe`
-    Trace,
-}
-
-impl Format {
-    /// All formats.
-    pub const ALL: [Format; 4] =
-        [Format::PerfData, Format::PerfScript, Format::TraceCmdReport, Format::Trace];
-
-    /// Returns its name on the command line.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Format::PerfData => "perf-data",
-            Format::PerfScript => "perf-script",
-            Format::TraceCmdReport => "trace-cmd",
-            Format::Trace => "trace",
-        }
-    }
-}
-
-/// Opens a recording; finds out its format when `format` is `None`.
-///
-/// # Errors
-/// When it cannot be read, or its format is not known.
-pub fn open_raw(path: impl AsRef<Path>, format: Option<Format>) -> Result<Box<dyn Source>, Error> {
-    let path = path.as_ref();
-    let format = match format {
-        Some(format) => format,
-        None => detect::format(path)?,
-    };
-    Ok(match format {
-        Format::PerfData => Box::new(perf_data::PerfData::open(path)?),
-        Format::PerfScript | Format::TraceCmdReport | Format::Trace => {
-            Box::new(text::Text::open(path, format)?)
-        }
-    })
-}
+pub(crate) use self::open::of_parquet;
+pub use self::open::{open_raw, read_raw};
+pub use self::recording::{Facts, Format, Source, Tables};

@@ -16,9 +16,9 @@ use std::io::Read;
 use rustc_hash::FxHashMap;
 
 use super::intern::{Interner, skip};
-use super::{Facts, Source, Tables};
-use crate::format::{EventFormat, Place};
-use crate::kmem::{Layout, kind_of};
+use super::recording::{Facts, Source, Tables};
+use crate::source::format::{EventFormat, Place};
+use crate::source::kmem::{Layout, kind_of};
 use crate::symbols::Symbols;
 use crate::{Error, Meta, RawEvent};
 

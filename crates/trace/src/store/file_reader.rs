@@ -1,10 +1,15 @@
 //! Rows out of a Parquet file, some thousand at a time.
 //!
 //! How it works: Arrow decodes the rows of a row group into columns, [`BATCH_ROWS`] at a time; the
-//! dictionaries of `kind`, `site` and `cache` are mapped to the metadata's ids, and each row's key looks
-//! its id up. Every value is checked against the metadata, so that a reader of [`Batch`]es may index its
-//! arrays by `object`, `site`, `cache` and `cpu` without fear of a damaged or foreign file.
+//! dictionaries of `kind`, `site` and `cache` are mapped to numbers, and each row's key looks its number up.
+//!
+//! Columns are found by name, so that another program may have rewritten the file, with its columns in another
+//! order, of other integer types or among more. A file whose rows are those that its metadata counts is a
+//! *trace*: every value is checked against the metadata, so that a reader of [`Batch`]es may index its arrays by
+//! `object`, `site`, `cache` and `cpu` without fear of a damaged file. Any other file with these columns (rows
+//! were filtered, metadata was dropped) gives its rows unchecked and in its own order, to be imported.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -13,9 +18,10 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
-    ArrowPrimitiveType, Int16Type, Int32Type, Int64Type, UInt16Type, UInt32Type,
+    ArrowPrimitiveType, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type,
+    UInt16Type, UInt32Type, UInt64Type,
 };
-use arrow_array::{Array, RecordBatch};
+use arrow_array::{Array, PrimitiveArray, RecordBatch};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader,
@@ -27,7 +33,7 @@ use rustc_hash::FxHashMap;
 
 use super::guard::caught;
 use super::positioned::Positioned;
-use super::schema::{self, column};
+use super::schema;
 use crate::error::At;
 use crate::meta::{META_KEY, Meta, SCHEMA_VERSION};
 use crate::{Batch, Error, Kind, NONE};
@@ -36,89 +42,131 @@ use crate::{Batch, Error, Kind, NONE};
 /// that the work a batch costs does not show.
 const BATCH_ROWS: usize = 8 << 10;
 
-/// An open Parquet file that is a trace.
+/// An open Parquet file with the columns of a trace.
 #[derive(Debug, Clone)]
-pub(super) struct ParquetFile {
+pub(crate) struct ParquetFile {
     path: PathBuf,
     file: Positioned,
     parquet: ArrowReaderMetadata,
     meta: Arc<Meta>,
-    ids: Arc<Ids>,
+    /// What keeps it from being a trace as it is, "" for nothing.
+    lacks: &'static str,
+    sites: Arc<Names>,
+    caches: Arc<Names>,
 }
 
-#[derive(Debug)]
-struct Ids {
-    kinds: FxHashMap<String, Kind>,
-    sites: FxHashMap<String, u32>,
-    caches: FxHashMap<String, u32>,
+/// The names of a column, and the number of each.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Names {
+    list: Vec<String>,
+    ids: FxHashMap<String, u32>,
+}
+
+impl Names {
+    fn new<'a>(names: impl Iterator<Item = &'a str>) -> Arc<Names> {
+        let mut all = Names::default();
+        names.for_each(|name| all.add(name));
+        Arc::new(all)
+    }
+
+    fn add(&mut self, name: &str) {
+        self.ids.insert(name.to_owned(), self.list.len() as u32);
+        self.list.push(name.to_owned());
+    }
+
+    fn get(&self, name: &str) -> Option<u32> {
+        self.ids.get(name).copied()
+    }
+
+    /// Returns the names in the order of their numbers.
+    pub(crate) fn list(&self) -> &[String] {
+        &self.list
+    }
 }
 
 impl ParquetFile {
-    /// Opens `file`, which is at `path`, and reads its metadata.
-    pub(super) fn open(path: &Path, file: File) -> Result<ParquetFile, Error> {
-        let bytes = file.metadata().map_err(|e| Error::io(path, "cannot read", e))?.len();
-        if bytes == 0 {
-            return Err(Error::bad(path, At::File, "the file is empty", RECORD_ONE));
-        }
+    /// Opens `file`, which is at `path` and has `bytes` bytes, and reads its metadata.
+    pub(crate) fn open(path: &Path, file: File, bytes: u64) -> Result<ParquetFile, Error> {
+        let bad = |what: String| Error::bad(path, At::File, what, RECORD_ONE);
         // The footer alone may be sound: the end of a trace that was cut at its beginning has one, too.
         let mut magic = [0; 4];
         if file.read_exact_at(&mut magic, 0).is_err() || &magic != b"PAR1" {
-            let what = "does not begin as a Parquet file does";
-            return Err(Error::bad(path, At::File, what, RECORD_ONE));
+            return Err(bad("does not begin as a Parquet file does".to_owned()));
         }
-        let parquet = caught(|| ArrowReaderMetadata::load(&file, ArrowReaderOptions::new()));
+        // What another program says of Arrow's types in it does not matter: its strings may be of any kind.
+        let options = || ArrowReaderOptions::new().with_skip_arrow_metadata(true);
+        let parquet = caught(|| ArrowReaderMetadata::load(&file, options()));
         let parquet = parquet
             .map_or_else(
                 || Err("its footer is damaged".to_owned()),
                 |p| p.map_err(|e| e.to_string()),
             )
-            .map_err(|why| Error::bad(path, At::File, not_parquet(&why), RECORD_ONE))?;
-        let meta = read_meta(path, &parquet)?;
-        let options = ArrowReaderOptions::new().with_schema(schema::schema());
-        let parquet = ArrowReaderMetadata::try_new(Arc::clone(parquet.metadata()), options)
-            .map_err(|e| Error::bad(path, At::File, e.to_string(), RECORD_ONE))?;
-        if parquet.metadata().file_metadata().num_rows() as u64 != meta.events {
-            let what = "the number of rows is not the one in the metadata";
-            return Err(Error::bad(path, At::File, what, RECORD_ONE));
+            .map_err(|why| bad(not_parquet(&why)))?;
+        if let Some(name) = schema::missing(parquet.parquet_schema()) {
+            return Err(bad(format!("is Parquet, but not a slablab trace (no column {name})")));
         }
-        let ids = Arc::new(Ids {
-            kinds: Kind::ALL.into_iter().map(|kind| (kind.name().to_owned(), kind)).collect(),
-            sites: ids(meta.sites.iter().map(|site| site.name.as_str())),
-            caches: ids(meta.caches.iter().map(|cache| cache.name.as_str())),
-        });
-        Ok(ParquetFile {
-            path: path.into(),
-            file: Positioned::new(file, bytes),
-            parquet,
-            meta: Arc::new(meta),
-            ids,
-        })
+        let options = options().with_schema(schema::with_dictionaries(parquet.schema()));
+        let parquet = ArrowReaderMetadata::try_new(Arc::clone(parquet.metadata()), options)
+            .map_err(|e| bad(e.to_string()))?;
+        let stored = read_meta(path, &parquet)?;
+        let rows = parquet.metadata().file_metadata().num_rows() as u64;
+        let lacks = match &stored {
+            None => "has the columns of a trace but not its metadata",
+            Some(meta) if meta.events != rows => "has other rows than its metadata counts",
+            Some(_) => "",
+        };
+        let meta = stored.unwrap_or_default();
+        let (mut sites, mut caches) = (Arc::default(), Arc::default());
+        if lacks.is_empty() {
+            sites = Names::new(meta.sites.iter().map(|site| site.name.as_str()));
+            caches = Names::new(meta.caches.iter().map(|cache| cache.recorded_name()));
+        }
+        let (path, file) = (path.into(), Positioned::new(file, bytes));
+        Ok(ParquetFile { path, file, parquet, meta: Arc::new(meta), lacks, sites, caches })
     }
 
-    /// Returns what the trace says about itself.
-    pub(super) fn meta(&self) -> &Arc<Meta> {
+    /// Returns it when it is a trace as it is.
+    pub(super) fn whole(self) -> Result<ParquetFile, Error> {
+        if self.lacks.is_empty() {
+            return Ok(self);
+        }
+        let remedy = "`slablab import FILE -o NEW` makes a trace of its rows";
+        Err(Error::bad(&self.path, At::File, self.lacks, remedy))
+    }
+
+    /// Tells whether it is a trace as it is.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.lacks.is_empty()
+    }
+
+    /// Returns what the file says about itself.
+    pub(crate) fn meta(&self) -> &Arc<Meta> {
         &self.meta
     }
 
     /// Returns the rows from the beginning.
-    pub(super) fn rows(&self, threads: Threads) -> FileRows {
-        FileRows { file: self.clone(), threads, group: 0, rows: None, rows_before: 0, time_ns: 0 }
+    pub(crate) fn rows(&self, pids: PidColumn) -> FileRows {
+        let (sites, caches) = (Arc::clone(&self.sites), Arc::clone(&self.caches));
+        let file = self.clone();
+        FileRows { file, pids, sites, caches, group: 0, rows: None, rows_before: 0, time_ns: 0 }
     }
 }
 
-/// What is done with column `pid`.
+/// Whether column `pid` is decoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Threads {
-    /// Read
+pub(crate) enum PidColumn {
     Read,
-    /// Left undecoded: all are 0
+    /// Not decoded: all are 0.
     Skip,
 }
 
 /// The rows of a file, from some row on.
-pub(super) struct FileRows {
+pub(crate) struct FileRows {
     file: ParquetFile,
-    threads: Threads,
+    pids: PidColumn,
+    /// The names that rows may have; those of a file that is no trace grow while it is read.
+    sites: Arc<Names>,
+    caches: Arc<Names>,
     /// The next row group to open
     group: usize,
     /// What is left of the open one
@@ -134,8 +182,18 @@ impl fmt::Debug for FileRows {
 }
 
 impl FileRows {
+    /// Returns the names that [`Batch::site`] indexes.
+    pub(crate) fn sites(&self) -> &Names {
+        &self.sites
+    }
+
+    /// Returns the names that [`Batch::cache`] indexes.
+    pub(crate) fn caches(&self) -> &Names {
+        &self.caches
+    }
+
     /// Replaces `batch` by the next rows, in its own memory; returns false when there are none.
-    pub(super) fn read_into(&mut self, batch: &mut Batch) -> Result<bool, Error> {
+    pub(crate) fn read_into(&mut self, batch: &mut Batch) -> Result<bool, Error> {
         batch.clear();
         caught(|| self.read_rows(batch))
             .unwrap_or_else(|| Err(self.damaged("the rows cannot be decoded")))
@@ -167,72 +225,158 @@ impl FileRows {
         let group = parquet.metadata().row_group(self.group);
         ParquetRecordBatchReaderBuilder::new_with_metadata(file.clone(), parquet.clone())
             .with_row_groups(vec![self.group])
-            .with_projection(projection(parquet, group, self.threads))
+            .with_projection(projection(parquet, group, self.pids))
             .with_batch_size(BATCH_ROWS)
             .build()
             .map_err(|e| self.damaged(&e.to_string()))
     }
 
     fn append(&mut self, rows: &RecordBatch, to: &mut Batch) -> Result<(), Error> {
-        let meta = Arc::clone(&self.file.meta);
-        let ids = Arc::clone(&self.file.ids);
-        let read = |name: &str| rows.column_by_name(name).map(AsRef::as_ref);
-        let get = |name: &str| read(name).expect("a column that is always read");
-        let from = to.len();
-
-        to.time_ns.extend(values::<Int64Type>(get("time_ns")).iter().map(|&t| t as u64));
-        to.cpu.extend_from_slice(values::<UInt16Type>(get("cpu")));
-        match read("pid") {
-            Some(pids) => to.pid.extend_from_slice(values::<UInt32Type>(pids)),
-            None => to.pid.resize(to.cpu.len(), 0),
+        self.required::<Int64Type, _>("time_ns", rows, |t| t as u64, &mut to.time_ns)?;
+        self.required::<UInt16Type, _>("cpu", rows, |cpu| cpu, &mut to.cpu)?;
+        self.optional::<UInt32Type, _>("pid", rows, 0, |pid| pid, &mut to.pid)?;
+        self.optional::<UInt32Type, _>("object", rows, NONE, |object| object, &mut to.object)?;
+        self.optional::<Int64Type, _>(
+            "bytes_req",
+            rows,
+            0,
+            |bytes| bytes as u64,
+            &mut to.bytes_req,
+        )?;
+        self.optional::<Int64Type, _>(
+            "bytes_alloc",
+            rows,
+            0,
+            |bytes| bytes as u64,
+            &mut to.bytes_alloc,
+        )?;
+        self.optional::<UInt32Type, _>("gfp", rows, 0, |gfp| gfp, &mut to.gfp)?;
+        self.optional::<Int16Type, _>("node", rows, -1, |node| node, &mut to.node)?;
+        self.names("kind", rows, None, Kind::from_name, &mut to.kind)?;
+        let (mut sites, mut caches) = (Arc::clone(&self.sites), Arc::clone(&self.caches));
+        let grows = !self.file.is_whole();
+        let number = |names: &mut Arc<Names>, name: &str| {
+            if grows && names.get(name).is_none() {
+                Arc::make_mut(names).add(name);
+            }
+            names.get(name)
+        };
+        self.names("site", rows, Some(NONE), |name| number(&mut sites, name), &mut to.site)?;
+        self.names("cache", rows, Some(NONE), |name| number(&mut caches, name), &mut to.cache)?;
+        if grows {
+            (self.sites, self.caches) = (sites, caches);
+            return Ok(());
         }
-        self.names(get("kind"), &ids.kinds, None, &mut to.kind)?;
-        optional::<UInt32Type, _>(get("object"), NONE, |v| v, &mut to.object);
-        self.names(get("site"), &ids.sites, Some(NONE), &mut to.site)?;
-        self.names(get("cache"), &ids.caches, Some(NONE), &mut to.cache)?;
-        optional::<Int64Type, _>(get("bytes_req"), 0, |v| v as u64, &mut to.bytes_req);
-        optional::<Int64Type, _>(get("bytes_alloc"), 0, |v| v as u64, &mut to.bytes_alloc);
-        optional::<UInt32Type, _>(get("gfp"), 0, |v| v, &mut to.gfp);
-        match read("node") {
-            Some(nodes) => optional::<Int16Type, _>(nodes, -1, |v| v, &mut to.node),
-            None => to.node.resize(to.cpu.len(), -1),
-        }
+        self.check(to)
+    }
 
+    /// Checks a batch against the metadata.
+    fn check(&mut self, rows: &Batch) -> Result<(), Error> {
+        let meta = &self.file.meta;
         // Greatest first, as a search that stops at the first finding compares one by one; NONE is the
         // last of numbers, so that its successor is 0.
-        let slots = to.object[from..].iter().fold(0, |most, &o| most.max(o.wrapping_add(1)));
+        let slots = rows.object.iter().fold(0, |most, &o| most.max(o.wrapping_add(1)));
         if slots > meta.object_slots {
             return Err(self.damaged("column object has a value beyond object_slots"));
         }
-        let cpus = to.cpu[from..].iter().fold(0, |most, &cpu| most.max(u32::from(cpu) + 1));
+        let cpus = rows.cpu.iter().fold(0, |most, &cpu| most.max(u32::from(cpu) + 1));
         if cpus > meta.cpus {
             return Err(self.damaged("column cpu has a value beyond the number of CPUs"));
         }
-        let times_ns = &to.time_ns[from..];
-        let first_ns = times_ns.first().copied().unwrap_or(self.time_ns);
-        if first_ns < self.time_ns || !times_ns.is_sorted() {
+        let first_ns = rows.time_ns.first().copied().unwrap_or(self.time_ns);
+        if first_ns < self.time_ns || !rows.time_ns.is_sorted() {
             return Err(self.damaged("column time_ns runs backwards"));
         }
-        self.time_ns = times_ns.last().copied().unwrap_or(self.time_ns);
+        self.time_ns = rows.time_ns.last().copied().unwrap_or(self.time_ns);
         Ok(())
+    }
+
+    /// Appends an integer column that has no nulls.
+    fn required<T: ArrowPrimitiveType<Native: TryFrom<i128>>, V: Copy>(
+        &self,
+        name: &str,
+        rows: &RecordBatch,
+        map: impl Fn(T::Native) -> V,
+        to: &mut Vec<V>,
+    ) -> Result<(), Error> {
+        let array = rows.column_by_name(name).expect("a column that every trace has");
+        let values = self.integers::<T>(name, array)?;
+        if values.null_count() > 0 {
+            return Err(self.damaged(&format!("column {name} has no value")));
+        }
+        to.extend(values.values().iter().map(|&value| map(value)));
+        Ok(())
+    }
+
+    /// Appends an integer column, with `null` where it has no value or the file has no such column.
+    fn optional<T: ArrowPrimitiveType<Native: TryFrom<i128>>, V: Copy>(
+        &self,
+        name: &str,
+        rows: &RecordBatch,
+        null: V,
+        map: impl Fn(T::Native) -> V,
+        to: &mut Vec<V>,
+    ) -> Result<(), Error> {
+        match rows.column_by_name(name) {
+            Some(array) => append(self.integers::<T>(name, array)?.as_ref(), null, map, to),
+            None => to.resize(to.len() + rows.num_rows(), null),
+        }
+        Ok(())
+    }
+
+    /// Returns a column as integers of type `T`, whatever width it has in the file.
+    fn integers<'a, T: ArrowPrimitiveType<Native: TryFrom<i128>>>(
+        &self,
+        name: &str,
+        array: &'a dyn Array,
+    ) -> Result<Cow<'a, PrimitiveArray<T>>, Error> {
+        if let Some(values) = array.as_primitive_opt::<T>() {
+            return Ok(Cow::Borrowed(values));
+        }
+        let beyond =
+            || self.damaged(&format!("column {name} has a value that is none of its numbers"));
+        macro_rules! from {
+            ($($type:ty)*) => {$(
+                if let Some(values) = array.as_primitive_opt::<$type>() {
+                    let convert = |value| T::Native::try_from(i128::from(value));
+                    return values.try_unary(convert).map(Cow::Owned).map_err(|_| beyond());
+                }
+            )*};
+        }
+        from!(Int8Type Int16Type Int32Type Int64Type UInt8Type UInt16Type UInt32Type UInt64Type);
+        // Where a program has no integers that may be null, these columns are floating point.
+        if let Some(values) = array.as_primitive_opt::<Float64Type>() {
+            let whole = |value: f64| (value.fract() == 0.0).then_some(value as i128);
+            let convert =
+                |value| whole(value).and_then(|value| T::Native::try_from(value).ok()).ok_or(());
+            return values.try_unary(convert).map(Cow::Owned).map_err(|()| beyond());
+        }
+        Err(self.damaged(&format!("column {name} holds {}", array.data_type())))
     }
 
     /// Appends what the names in a column of dictionary-encoded strings stand for, and `null` where
     /// there is none; `None` for a column that always has a name.
     fn names<V: Copy>(
         &self,
-        from: &dyn Array,
-        ids: &FxHashMap<String, V>,
+        name: &str,
+        rows: &RecordBatch,
         null: Option<V>,
+        mut value_of: impl FnMut(&str) -> Option<V>,
         to: &mut Vec<V>,
     ) -> Result<(), Error> {
-        let dictionary = from.as_dictionary::<Int32Type>();
+        let Some(column) = rows.column_by_name(name) else {
+            to.resize(to.len() + rows.num_rows(), null.expect("a column that every trace has"));
+            return Ok(());
+        };
+        let Some(dictionary) = column.as_dictionary_opt::<Int32Type>() else {
+            return Err(self.damaged(&format!("column {name} holds {}", column.data_type())));
+        };
         let strings = dictionary.values().as_string::<i32>();
         // A column of nothing but nulls comes with a dictionary of one empty string that no row uses.
         let unused = null.filter(|_| dictionary.null_count() == dictionary.len());
         let mut map = Vec::with_capacity(strings.len());
         for string in strings {
-            let value = string.map_or(null, |s| ids.get(s).copied()).or(unused);
+            let value = string.map_or(null, &mut value_of).or(unused);
             map.push(value.ok_or_else(|| {
                 self.damaged(&format!("`{}` is not in the metadata", string.unwrap_or("")))
             })?);
@@ -249,8 +393,8 @@ impl FileRows {
             },
         };
         // A key under a null may be anything.
-        let id = |key: i32| map.get(key as usize).copied().unwrap_or(null);
-        optional::<Int32Type, _>(dictionary.keys(), null, id, to);
+        let value = |key: i32| map.get(key as usize).copied().unwrap_or(null);
+        append(dictionary.keys(), null, value, to);
         Ok(())
     }
 
@@ -264,32 +408,32 @@ impl FileRows {
 fn projection(
     parquet: &ArrowReaderMetadata,
     group: &RowGroupMetaData,
-    threads: Threads,
+    pids: PidColumn,
 ) -> ProjectionMask {
-    let no_node = matches!(
-        group.column(column::NODE).statistics(),
-        Some(Statistics::Int32(node))
-            if node.min_opt() == Some(&-1) && node.max_opt() == Some(&-1)
-    );
-    let skip = [(column::NODE, no_node), (column::PID, threads == Threads::Skip)];
-    let columns = (0..group.num_columns()).filter(|&column| !skip.contains(&(column, true)));
-    ProjectionMask::leaves(parquet.parquet_schema(), columns)
+    let no_node = |leaf: usize| {
+        matches!(
+            group.column(leaf).statistics(),
+            Some(Statistics::Int32(node))
+                if node.min_opt() == Some(&-1) && node.max_opt() == Some(&-1)
+        )
+    };
+    let leaves = schema::leaves(parquet.parquet_schema()).filter(|&(leaf, name)| match name {
+        "pid" => pids == PidColumn::Read,
+        "node" => !no_node(leaf),
+        _ => true,
+    });
+    ProjectionMask::leaves(parquet.parquet_schema(), leaves.map(|(leaf, _)| leaf))
 }
 
 const RECORD_ONE: &str = "make a trace with `slablab record` or `slablab import`";
 
-fn values<T: ArrowPrimitiveType>(array: &dyn Array) -> &[T::Native] {
-    array.as_primitive::<T>().values()
-}
-
 /// Appends a column, with `null` where it has none.
-fn optional<T: ArrowPrimitiveType, V: Copy>(
-    from: &dyn Array,
+fn append<T: ArrowPrimitiveType, V: Copy>(
+    array: &PrimitiveArray<T>,
     null: V,
     map: impl Fn(T::Native) -> V,
     to: &mut Vec<V>,
 ) {
-    let array = from.as_primitive::<T>();
     let from = to.len();
     to.extend(array.values().iter().map(|&value| map(value)));
     let Some(nulls) = array.nulls().filter(|nulls| nulls.null_count() > 0) else { return };
@@ -304,33 +448,29 @@ fn optional<T: ArrowPrimitiveType, V: Copy>(
     }
 }
 
-/// Numbers names in their order.
-fn ids<'a>(names: impl Iterator<Item = &'a str>) -> FxHashMap<String, u32> {
-    names.enumerate().map(|(id, name)| (name.to_owned(), id as u32)).collect()
-}
-
-fn read_meta(path: &Path, parquet: &ArrowReaderMetadata) -> Result<Meta, Error> {
+/// Returns the metadata, `None` where the file has none.
+fn read_meta(path: &Path, parquet: &ArrowReaderMetadata) -> Result<Option<Meta>, Error> {
     let pairs = parquet.metadata().file_metadata().key_value_metadata();
-    let json = pairs
-        .and_then(|pairs| pairs.iter().find(|pair| pair.key == META_KEY))
-        .and_then(|pair| pair.value.as_deref())
-        .ok_or_else(|| {
-            Error::bad(path, At::File, "is Parquet, but not a slablab trace", RECORD_ONE)
-        })?;
-    let bad = |what: String| Error::bad(path, At::File, what, RECORD_ONE);
-    let meta: Meta =
-        serde_json::from_str(json).map_err(|e| bad(format!("its metadata is damaged ({e})")))?;
-    if meta.schema_version == 0 || meta.schema_version > SCHEMA_VERSION {
-        let version = meta.schema_version;
-        let what = format!("has version {version} of the format, newer than {SCHEMA_VERSION}");
-        return Err(Error::bad(
-            path,
-            At::File,
-            what,
-            "use the slablab that wrote it, or a newer one",
-        ));
+    let stored = pairs.and_then(|pairs| pairs.iter().find(|pair| pair.key == META_KEY));
+    let Some(json) = stored.and_then(|pair| pair.value.as_deref()) else { return Ok(None) };
+    let bad = |what: String, remedy: &str| Err(Error::bad(path, At::File, what, remedy));
+    let meta: Meta = match serde_json::from_str(json) {
+        Ok(meta) => meta,
+        Err(error) => return bad(format!("its metadata is damaged ({error})"), RECORD_ONE),
+    };
+    if meta.schema_version == 0 {
+        return bad("its metadata names no version of the format (0)".to_owned(), RECORD_ONE);
     }
-    Ok(meta.unpacked())
+    let needed = meta.reader_version_needed();
+    if needed > SCHEMA_VERSION {
+        let what =
+            format!("needs a reader of format version {needed}, newer than {SCHEMA_VERSION}");
+        return bad(what, "use the slablab that wrote it, or a newer one");
+    }
+    if let Some(what) = meta.beyond_linux() {
+        return bad(what, RECORD_ONE);
+    }
+    Ok(Some(meta.unpacked()))
 }
 
 fn not_parquet(why: &str) -> String {

@@ -11,10 +11,10 @@ use arrow_array::{
 };
 use parquet::arrow::ArrowWriter;
 use parquet::file::metadata::KeyValue;
+use slablab_host::WholeFile;
 
 use super::schema;
 use crate::meta::{Cache, META_KEY, Meta, Site};
-use crate::output::Output;
 use crate::{Batch, Error, Kind, NONE};
 
 /// A Parquet file under construction.
@@ -22,15 +22,15 @@ use crate::{Batch, Error, Kind, NONE};
 pub(super) struct FileWriter {
     path: PathBuf,
     rows: ArrowWriter<File>,
-    output: Output,
+    output: WholeFile,
 }
 
 impl FileWriter {
     /// Begins a file; `path` is what errors name.
-    pub(super) fn create(path: &Path, output: Output) -> Result<FileWriter, Error> {
-        let rows =
-            ArrowWriter::try_new(output.file()?, schema::schema(), Some(schema::properties()))
-                .map_err(|e| write_error(path, e))?;
+    pub(super) fn create(path: &Path, output: WholeFile) -> Result<FileWriter, Error> {
+        let file = output.file().map_err(|e| Error::io(path, "cannot write", e))?;
+        let rows = ArrowWriter::try_new(file, schema::schema(), Some(schema::properties()))
+            .map_err(|e| write_error(path, e))?;
         Ok(FileWriter { path: path.into(), rows, output })
     }
 
@@ -46,7 +46,7 @@ impl FileWriter {
     }
 
     /// Appends the metadata and closes the file.
-    pub(super) fn finish(mut self, meta: &Meta) -> Result<Output, Error> {
+    pub(super) fn finish(mut self, meta: &Meta) -> Result<WholeFile, Error> {
         let json =
             serde_json::to_string(&meta.clone().packed()).expect("metadata has only string keys");
         self.rows.append_key_value_metadata(KeyValue::new(META_KEY.to_owned(), json));
@@ -64,7 +64,7 @@ fn record_batch(rows: &Batch, sites: &[Site], caches: &[Cache]) -> RecordBatch {
     let kinds = StringArray::from_iter_values(Kind::ALL.map(Kind::name));
     let kind_keys = Int32Array::from_iter_values(rows.kind.iter().map(|&k| k as i32));
     let sites = StringArray::from_iter_values(sites.iter().map(|s| &s.name));
-    let caches = StringArray::from_iter_values(caches.iter().map(|c| &c.name));
+    let caches = StringArray::from_iter_values(caches.iter().map(Cache::recorded_name));
     let columns: Vec<ArrayRef> = vec![
         Arc::new(Int64Array::from_iter_values(rows.time_ns.iter().map(|&t| t as i64))),
         Arc::new(UInt16Array::from(rows.cpu.clone())),

@@ -17,8 +17,7 @@ mod reader;
 mod schema;
 mod writer;
 
+pub(crate) use file_reader::{FileRows, ParquetFile, PidColumn};
 pub use reader::{Batches, TraceReader};
-pub use writer::TraceWriter;
-
-/// Rows in a row group.
-pub const ROW_GROUP_ROWS: usize = 128 << 10;
+pub use schema::ROW_GROUP_ROWS;
+pub use writer::{Addresses, TraceWriter};

@@ -1,11 +1,10 @@
 //! Reads a trace, a batch of rows at a time: out of a file, or out of memory.
 
-use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::file_reader::{FileRows, ParquetFile, Threads};
-use crate::{Batch, Error, Meta};
+use super::file_reader::{FileRows, ParquetFile, PidColumn};
+use crate::{Batch, Error, Input, Meta};
 
 /// An open trace.
 #[derive(Debug)]
@@ -22,18 +21,19 @@ enum Rows {
 }
 
 impl TraceReader {
-    /// Opens the trace file at `path` and reads its metadata.
+    /// Opens the trace file at `path` and reads its metadata; `-` is standard input.
     ///
     /// # Errors
     /// When the file cannot be read, is not Parquet, is damaged, or is no trace of ours.
     pub fn open(path: impl AsRef<Path>) -> Result<TraceReader, Error> {
-        let path = path.as_ref();
-        let file = File::open(path).map_err(|e| Error::io(path, "cannot open", e))?;
-        TraceReader::of_file(path, file)
+        let input = Input::open(path)?;
+        let path = input.path().to_owned();
+        let (file, bytes) = input.into_file()?;
+        TraceReader::of_file(&path, ParquetFile::open(&path, file, bytes)?)
     }
 
-    pub(super) fn of_file(path: &Path, file: File) -> Result<TraceReader, Error> {
-        let file = ParquetFile::open(path, file)?;
+    pub(crate) fn of_file(path: &Path, file: ParquetFile) -> Result<TraceReader, Error> {
+        let file = file.whole()?;
         let meta = Arc::clone(file.meta());
         Ok(TraceReader { path: path.into(), meta, rows: Rows::File(file) })
     }
@@ -55,19 +55,19 @@ impl TraceReader {
 
     /// Returns the rows from the beginning, some thousand a [`Batch`]. May be called again.
     pub fn batches(&self) -> Batches {
-        self.rows(Threads::Read)
+        self.rows(PidColumn::Read)
     }
 
     /// As [`TraceReader::batches`], but where it takes time to read [`Batch::pid`] is all 0: no allocator
     /// asks which thread calls, and to decode it is 2 % of a replay.
     pub fn batches_without_pid(&self) -> Batches {
-        self.rows(Threads::Skip)
+        self.rows(PidColumn::Skip)
     }
 
-    fn rows(&self, threads: Threads) -> Batches {
+    fn rows(&self, pids: PidColumn) -> Batches {
         let rows = match &self.rows {
             Rows::File(file) => {
-                RowsLeft::File { rows: Box::new(file.rows(threads)), ring: Vec::new() }
+                RowsLeft::File { rows: Box::new(file.rows(pids)), ring: Vec::new() }
             }
             Rows::Memory(batches) => RowsLeft::Memory { batches: Arc::clone(batches), next: 0 },
         };

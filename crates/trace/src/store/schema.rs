@@ -8,14 +8,42 @@ use std::sync::Arc;
 use arrow_schema::{DataType, Field, Schema};
 use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
-use parquet::schema::types::ColumnPath;
+use parquet::schema::types::{ColumnPath, SchemaDescriptor};
 
-use super::ROW_GROUP_ROWS;
+/// Rows in a row group.
+pub const ROW_GROUP_ROWS: usize = 128 << 10;
 
-/// The numbers, in file order, of the columns that are not always read.
-pub(super) mod column {
-    pub(crate) const PID: usize = 2;
-    pub(crate) const NODE: usize = 10;
+/// The columns without which rows say nothing.
+const NEEDED: [&str; 6] = ["time_ns", "cpu", "kind", "object", "bytes_req", "bytes_alloc"];
+
+/// Returns the columns of a trace among those of a file, with their numbers there.
+pub(super) fn leaves(file: &SchemaDescriptor) -> impl Iterator<Item = (usize, &str)> {
+    let schema = schema();
+    let names = file.columns().iter().map(|column| match column.path().parts() {
+        [name] => name.as_str(),
+        _ => "", // part of a nested column
+    });
+    names.enumerate().filter(move |(_, name)| schema.field_with_name(name).is_ok())
+}
+
+/// Returns a column that a file would need to hold the rows of a trace.
+pub(super) fn missing(file: &SchemaDescriptor) -> Option<&'static str> {
+    NEEDED.into_iter().find(|needed| leaves(file).all(|(_, name)| name != *needed))
+}
+
+/// Returns a file's schema with the strings of a trace's columns as dictionaries.
+pub(super) fn with_dictionaries(file: &Schema) -> Arc<Schema> {
+    let own = schema();
+    let fields = file.fields().iter().map(|field| {
+        let text = matches!(field.data_type(), DataType::Utf8 | DataType::Binary);
+        match own.field_with_name(field.name()).map(Field::data_type) {
+            Ok(names @ DataType::Dictionary(..)) if text => {
+                Arc::new(field.as_ref().clone().with_data_type(names.clone()))
+            }
+            _ => Arc::clone(field),
+        }
+    });
+    Arc::new(Schema::new(fields.collect::<Vec<_>>()))
 }
 
 /// Returns the Arrow schema of a trace file.

@@ -9,11 +9,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
+use slablab_host::{Access, WholeFile};
 
+use super::file_reader::ParquetFile;
 use super::file_writer::FileWriter;
-use super::{ROW_GROUP_ROWS, TraceReader};
-use crate::meta::{Cache, Meta, SCHEMA_VERSION, Site};
-use crate::output::Output;
+use super::reader::TraceReader;
+use super::schema::ROW_GROUP_ROWS;
+use crate::meta::{Cache, Meta, READER_VERSION_MIN, SCHEMA_VERSION, Site};
 use crate::{Batch, Error, Event, NONE};
 
 /// The most rows of a trace that are kept in memory: 8 Mi rows of 49 bytes are 392 MiB.
@@ -29,7 +31,18 @@ pub struct TraceWriter {
     site_names: FxHashSet<String>,
     caches: Vec<Cache>,
     cache_ids: FxHashMap<String, u32>,
+    addresses: Addresses,
     counts: Counts,
+}
+
+/// What becomes of the addresses of call sites.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Addresses {
+    /// They are stored.
+    #[default]
+    Keep,
+    /// They are left out, so that the trace can be given away; the names of the call sites stay.
+    Strip,
 }
 
 /// Where the rows go.
@@ -60,7 +73,10 @@ impl TraceWriter {
     /// When no file can be made beside `path`.
     pub fn create(path: impl AsRef<Path>) -> Result<TraceWriter, Error> {
         let path = path.as_ref();
-        let file = FileWriter::create(path, Output::create(path)?)?;
+        // Only for the owner: the addresses of call sites undo what hides them in /proc/kallsyms.
+        let file = WholeFile::create(path, Access::Private)
+            .map_err(|e| Error::io(path, "cannot write", e))?;
+        let file = FileWriter::create(path, file)?;
         Ok(TraceWriter::new(path, Rows::File(Box::new(file))))
     }
 
@@ -79,18 +95,33 @@ impl TraceWriter {
             site_names: FxHashSet::default(),
             caches: Vec::new(),
             cache_ids: FxHashMap::default(),
+            addresses: Addresses::Keep,
             counts: Counts::default(),
         }
     }
 
+    /// Does so with the addresses of call sites that are added from now on.
+    #[must_use]
+    pub fn addresses(self, addresses: Addresses) -> TraceWriter {
+        TraceWriter { addresses, ..self }
+    }
+
     /// Adds a call site and returns its id, for [`Event::site`]. A name that another site already
-    /// has gets the address behind it, so that names stay unique.
+    /// has gets the address behind it, or where addresses are stripped a number, so that names stay unique.
     pub fn site(&mut self, name: &str, address: u64) -> u32 {
-        let mut name = name.to_owned();
-        while !self.site_names.insert(name.clone()) {
-            name = format!("{name} @{address:#x}");
+        let (mut unique, address) = match self.addresses {
+            Addresses::Keep => (name.to_owned(), address),
+            Addresses::Strip => (without_address(name).to_owned(), 0),
+        };
+        let mut number = 1;
+        while !self.site_names.insert(unique.clone()) {
+            number += 1;
+            unique = match self.addresses {
+                Addresses::Keep => format!("{unique} @{address:#x}"),
+                Addresses::Strip => format!("{} #{number}", without_address(name)),
+            };
         }
-        self.sites.push(Site { name, address, ..Site::default() });
+        self.sites.push(Site { name: unique, address, ..Site::default() });
         id_of(self.sites.len())
     }
 
@@ -103,6 +134,11 @@ impl TraceWriter {
         let id = id_of(self.caches.len());
         self.cache_ids.insert(name.to_owned(), id);
         id
+    }
+
+    /// Returns the call sites added so far.
+    pub(crate) fn sites(&self) -> &[Site] {
+        &self.sites
     }
 
     /// Returns the caches' entries of the metadata, to be counted in.
@@ -148,7 +184,8 @@ impl TraceWriter {
     pub fn finish(mut self, mut meta: Meta) -> Result<Meta, Error> {
         self.complete(&mut meta)?;
         if let Rows::File(file) = self.rows {
-            file.finish(&meta)?.persist()?;
+            let whole = file.finish(&meta)?.persist();
+            whole.map_err(|e| Error::io(&self.path, "cannot rename into place", e))?;
         }
         Ok(meta)
     }
@@ -158,7 +195,13 @@ impl TraceWriter {
         self.complete(&mut meta)?;
         match self.rows {
             Rows::Memory { batches, .. } => Ok(TraceReader::of_memory(&self.path, meta, batches)),
-            Rows::File(file) => TraceReader::of_file(&self.path, file.finish(&meta)?.file()?),
+            Rows::File(file) => {
+                let io = |e| Error::io(&self.path, "cannot read the temporary file of", e);
+                let file = file.finish(&meta)?.file().map_err(io)?;
+                let bytes = file.metadata().map_err(io)?.len();
+                let file = ParquetFile::open(&self.path, file, bytes)?;
+                TraceReader::of_file(&self.path, file)
+            }
         }
     }
 
@@ -166,6 +209,10 @@ impl TraceWriter {
         self.write_pending()?;
         self.counts.fill(meta);
         meta.schema_version = SCHEMA_VERSION;
+        meta.reader_version_min = READER_VERSION_MIN;
+        if self.addresses == Addresses::Strip {
+            meta.strip_addresses();
+        }
         meta.sites = std::mem::take(&mut self.sites);
         meta.caches = std::mem::take(&mut self.caches);
         Ok(())
@@ -194,7 +241,9 @@ impl TraceWriter {
 
     /// Goes on in a file that has no name.
     fn move_to_file(&mut self) -> Result<(), Error> {
-        let mut file = FileWriter::create(&self.path, Output::nameless(&self.path)?)?;
+        let mut file = WholeFile::nameless()
+            .map_err(|e| Error::io(&self.path, "cannot make a temporary file for", e))
+            .and_then(|file| FileWriter::create(&self.path, file))?;
         if let Rows::Memory { batches, .. } = &mut self.rows {
             for batch in batches.drain(..) {
                 file.write(&batch, &self.sites, &self.caches)?;
@@ -225,6 +274,15 @@ impl Counts {
         meta.object_slots = self.object_slots;
         meta.cpus = meta.cpus.max(self.cpus).max(1);
         meta.nodes = meta.nodes.max(1);
+    }
+}
+
+/// Returns the name of a call site without the address that it is, or has behind it.
+fn without_address(name: &str) -> &str {
+    match name.split_once(" @0x") {
+        Some((symbol, _)) => symbol,
+        None if name.starts_with("0x") => "(no symbol)",
+        None => name,
     }
 }
 

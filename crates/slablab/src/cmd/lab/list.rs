@@ -1,4 +1,4 @@
-//! `slablab lab list`: the experiments, with their questions and parameters.
+//! `slablab lab list`: what can be asked.
 
 use std::process::ExitCode;
 

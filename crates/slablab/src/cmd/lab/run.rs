@@ -1,4 +1,4 @@
-//! `slablab lab run`: runs an experiment, row by row, and prints its comparisons.
+//! `slablab lab run`: carries an experiment out, row by row, and says what came of it.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use anyhow::{Result, bail};
 use clap::ValueEnum;
 use slablab_lab::{
-    Engine, Experiment, Outcome, Plan, Request, Scale, Stage, begin, compare_variants, find, plan,
+    Engine, Experiment, Outcome, Plan, Progress as Stage, Request, Scale, begin, find,
     run as carry_out,
 };
 use slablab_stats::Question;
@@ -23,28 +23,25 @@ use crate::progress::Progress;
 #[derive(clap::Args, Debug)]
 #[command(
     after_help = "Each run is a row in FOLDER/raw.jsonl, on the disk before the next begins. A run that was interrupted\n\
-                        continues when the same command is given again.\n\n\
+                        goes on when the same command is given again.\n\n\
                         Examples:\n  \
                         slablab lab run replay --input t.parquet\n  \
-                        slablab lab run lifo --smoke --report lifo.html"
+                        slablab lab run lifo --full --report lifo.html"
 )]
 pub(crate) struct Args {
     /// The experiment; 'slablab lab list' has them all
     #[arg(value_name = "NAME")]
     name: String,
-    /// Where it runs [default: the first engine of the experiment]
+    /// Where it runs; the first engine of the experiment by default
     #[arg(long, value_enum, value_name = "ENGINE")]
     engine: Option<EngineName>,
-    /// A smoke run: as little as shows that it works, instead of as many runs as the answer needs
+    /// As thorough as the answer needs, instead of a smoke test of seconds
     #[arg(long)]
-    smoke: bool,
-    /// As many runs as the answer needs: the default
-    #[arg(long, hide = true, conflicts_with = "smoke")]
     full: bool,
-    /// How many rounds, each with every variant once [default: as many as the answer needs]
+    /// How many rounds, each with every variant once
     #[arg(long, value_name = "N")]
     rounds: Option<usize>,
-    /// RNG seed of the random order [default: from the clock, and recorded]
+    /// Where the random order starts; recorded in the plan
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
     /// The trace or file that the experiment works on
@@ -53,13 +50,13 @@ pub(crate) struct Args {
     /// Set a parameter of the experiment
     #[arg(long = "set", value_name = "NAME=VALUE", value_parser = parameter)]
     params: Vec<(String, String)>,
-    /// The baseline: the variant that the others are compared with [default: the first]
+    /// Hold the others against this variant, instead of the first
     #[arg(long, value_name = "VARIANT")]
     baseline: Option<String>,
-    /// The result folder [default: slablab-results/NAME-ENGINE, or the next that is free]
+    /// The result folder; slablab-results/NAME-ENGINE by default, or the next that is free
     #[arg(short, long, value_name = "FOLDER")]
     output: Option<PathBuf>,
-    /// Also write a page about it to this file
+    /// Write a page about it here, too
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
 }
@@ -103,9 +100,9 @@ pub(crate) struct Job<'a> {
     pub(crate) input: Option<PathBuf>,
     /// How many rounds, or as the scale says
     pub(crate) rounds: Option<usize>,
-    /// The RNG seed of the random order, or one from the clock
+    /// Where the random order starts, or at a new place
     pub(crate) seed: Option<u64>,
-    /// The baseline, or the first variant
+    /// Hold the others against this variant, or the first
     pub(crate) baseline: Option<&'a str>,
     /// The result folder, or one that is free
     pub(crate) folder: Option<&'a Path>,
@@ -122,7 +119,7 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     let job = Job {
         name: &args.name,
         engine: args.engine.map(Engine::from),
-        scale: if args.smoke { Scale::Smoke } else { Scale::Full },
+        scale: if args.full { Scale::Full } else { Scale::Smoke },
         params,
         input: args.input.clone(),
         rounds: args.rounds,
@@ -134,7 +131,7 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     measure(&job, output)
 }
 
-/// Runs `job`, or continues it, and prints its comparisons.
+/// Carries `job` out, or goes on with it, and prints what came of it.
 ///
 /// # Errors
 ///
@@ -155,7 +152,6 @@ pub(crate) fn measure(job: &Job<'_>, output: &OutputArgs) -> Result<ExitCode> {
     {
         bail!("--baseline {name}: no such variant; there are: {}", plan.design.variants.join(", "));
     }
-    eprintln!("slablab: {}", plan.summary());
     let (mut steps, mut cells) = (Progress::default(), None::<Progress>);
     carry_out(experiment, &plan, &folder, &mut |now| match now {
         Stage::Setup(step) => steps.show(&step),
@@ -169,7 +165,7 @@ pub(crate) fn measure(job: &Job<'_>, output: &OutputArgs) -> Result<ExitCode> {
     drop((steps, cells));
     let outcome = Outcome::read(&folder)?;
     let question = Question::default();
-    let sides = compare_variants(&outcome, job.baseline, &question)?;
+    let sides = outcome.compare(job.baseline, &question)?;
     print(&Answer::of_run(&outcome, sides, Layout::Plain), output, None)?;
     eprintln!("slablab: the rows are in {}", folder.display());
     if let Some(file) = job.report {
@@ -183,10 +179,10 @@ fn place(job: &Job<'_>, experiment: &dyn Experiment, request: &Request) -> Resul
     let Some(folder) = job.folder else {
         return Ok(begin(Path::new("slablab-results"), experiment, request, job.seed)?);
     };
-    // Without --seed an interrupted run continues in the order in which it began.
+    // Without --seed an interrupted run goes on with the order that it was begun in.
     let begun = Plan::read(folder)?.map(|plan| plan.seed);
     let seed = job.seed.or(begun).unwrap_or(request.seed);
-    Ok((folder.to_owned(), plan(experiment, &Request { seed, ..request.clone() })?))
+    Ok((folder.to_owned(), Plan::new(experiment, &Request { seed, ..request.clone() })?))
 }
 
 /// Returns a seed that differs from run to run; it is recorded, so that the order can be had again.

@@ -28,11 +28,11 @@ use self::queue::Queue;
 use self::stream::{End, Stream, kind};
 use self::tracing::Tracing;
 use super::intern::{Interner, skip};
-use super::{Facts, Source, Tables};
+use super::recording::{Facts, Source, Tables};
 use crate::error::At;
-use crate::kmem::Layout;
+use crate::source::kmem::Layout;
 use crate::symbols::Symbols;
-use crate::{Error, RawEvent};
+use crate::{Error, Input, RawEvent};
 
 /// How files begin, in the byte order of little-endian machines.
 pub(super) const MAGIC: &[u8; 8] = b"PERFILE2";
@@ -42,11 +42,14 @@ pub(super) const MAGIC_SWAPPED: &[u8; 8] = b"2ELIFREP";
 
 const REMEDY: &str = "record again with `slablab record` or `perf kmem record`";
 
+/// The header of one that was made for a pipe.
+const PIPE_HEADER_BYTES: u64 = 16;
+
 /// An open `perf.data`.
 #[derive(Debug)]
 pub(super) struct PerfData {
     path: PathBuf,
-    stream: Stream<std::io::Take<File>>,
+    stream: Stream<Box<dyn Read>>,
     /// Where in the file `stream` begins, and how long the file is.
     stream_offset: u64,
     file_bytes: u64,
@@ -74,13 +77,11 @@ enum State {
 }
 
 impl PerfData {
-    pub(super) fn open(path: &Path) -> Result<PerfData, Error> {
-        let io = |e| Error::io(path, "cannot read", e);
-        let mut file = File::open(path).map_err(|e| Error::io(path, "cannot open", e))?;
-        let file_bytes = file.metadata().map_err(io)?.len();
-        let mut head = Vec::new();
-        (&mut file).take(104).read_to_end(&mut head).map_err(io)?;
-        let bad = |what: &str| Error::bad(path, At::File, what, REMEDY);
+    pub(super) fn open(input: Input) -> Result<PerfData, Error> {
+        let path = input.path().to_owned();
+        let io = |e| Error::io(&path, "cannot read", e);
+        let bad = |what: &str| Error::bad(&path, At::File, what, REMEDY);
+        let head = input.head().to_vec();
         let mut bytes = Bytes(&head);
         match bytes.take(8) {
             Some(magic) if magic == MAGIC => {}
@@ -93,15 +94,27 @@ impl PerfData {
         let mut header = Header::default();
         header.meta.recorder = "perf record".into();
         header.meta.source = "perf.data".into();
-        let (offset, length) = match bytes.u64().ok_or_else(cut)? {
-            16 => (16, u64::MAX), // a pipe: everything else comes as records
-            _ => sections(path, &mut file, bytes, file_bytes, &mut header)?,
+        let mut file_bytes = input.bytes();
+        let (stream_offset, records): (u64, Box<dyn Read>) = match bytes.u64().ok_or_else(cut)? {
+            // Made for a pipe: everything else comes as records.
+            PIPE_HEADER_BYTES => {
+                let mut records = input.into_reader();
+                let head = &mut [0; PIPE_HEADER_BYTES as usize];
+                records.read_exact(head).map_err(io)?;
+                (PIPE_HEADER_BYTES, Box::new(records))
+            }
+            _ => {
+                let (mut file, bytes_all) = input.into_file()?;
+                file_bytes = bytes_all;
+                let (offset, length) = sections(&path, &mut file, bytes, file_bytes, &mut header)?;
+                file.seek(SeekFrom::Start(offset)).map_err(io)?;
+                (offset, Box::new(file.take(length)))
+            }
         };
-        file.seek(SeekFrom::Start(offset)).map_err(io)?;
         Ok(PerfData {
-            path: path.into(),
-            stream: Stream::new(file.take(length)),
-            stream_offset: offset,
+            path,
+            stream: Stream::new(records),
+            stream_offset,
             file_bytes,
             header,
             layouts: Vec::new(),

@@ -3,8 +3,8 @@
 //! Linux counterpart: `tools/perf/util/trace-event-read.c`; `trace.dat(5)` describes the same bytes.
 
 use super::bytes::Bytes;
-use crate::format::EventFormat;
-use crate::kmem::{Layout, kind_of};
+use crate::source::format::EventFormat;
+use crate::source::kmem::{Layout, kind_of};
 
 /// What is needed of the tracing data.
 #[derive(Debug, Default)]

@@ -5,7 +5,7 @@
 //! left over: `comm-pid`, `comm pid`, `comm pid/tid`; `(tgid)`; the column of irq flags; a period.
 
 use crate::Kind;
-use crate::kmem;
+use crate::source::kmem;
 
 /// A kmem event as a line has it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,7 +3,8 @@
 //! How it works: the three dialects differ in what stands left of the event, which one parser reads for
 //! all ([`line`]), and in the lines around the events, of which the number of CPUs and losses are
 //! taken. Time stamps have microseconds only, so events at the same time stay in the order of the
-//! lines; the whole text is read before the first event is given, as lines may be out of order.
+//! lines; the whole text is read before the first event is given, as any line may be out of order
+//! (the [`Sorter`] keeps what memory should not hold in a file).
 //!
 //! What cannot be known from a text: addresses of call sites where it has symbols; pointers where the
 //! kernel hashed them (hashed ones still tell objects apart).
@@ -11,24 +12,26 @@
 mod gfp;
 mod line;
 
-use std::fs::File;
-use std::io::{BufRead, BufReader};
-use std::path::{Path, PathBuf};
+use std::fmt;
+use std::io::{BufRead, BufReader, Read};
+use std::path::PathBuf;
 
 use self::line::{Line, Other};
 use super::intern::{Interner, skip};
-use super::{Facts, Format, Source, Tables};
+use super::recording::{Facts, Format, Source, Tables};
+use super::sorter::Sorter;
 use crate::symbols::Symbols;
-use crate::{Error, NONE, RawEvent};
+use crate::{Error, Input, NONE, RawEvent};
 
 /// An open text.
-#[derive(Debug)]
 pub(super) struct Text {
     path: PathBuf,
-    input: Option<BufReader<File>>,
+    /// `None` when all lines were read.
+    lines: Option<BufReader<Box<dyn Read>>>,
+    lines_read: u64,
     file_bytes: u64,
     read_bytes: u64,
-    events: std::vec::IntoIter<RawEvent>,
+    sorter: Sorter,
     names: Interner,
     symbols: Symbols,
     facts: Facts,
@@ -37,13 +40,17 @@ pub(super) struct Text {
 /// A line longer than this is none of a trace's.
 const LINE_BYTES_MAX: u64 = 64 << 10;
 
-/// Events given by one [`Source::read`].
-const CHUNK_EVENTS: usize = 4096;
+/// Lines read by one [`Source::read`].
+const CHUNK_LINES: usize = 4096;
+
+impl fmt::Debug for Text {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Text").field("path", &self.path).finish_non_exhaustive()
+    }
+}
 
 impl Text {
-    pub(super) fn open(path: &Path, format: Format) -> Result<Text, Error> {
-        let file = File::open(path).map_err(|e| Error::io(path, "cannot open", e))?;
-        let file_bytes = file.metadata().map_err(|e| Error::io(path, "cannot read", e))?.len();
+    pub(super) fn open(input: Input, format: Format) -> Text {
         let mut facts = Facts::default();
         facts.meta.source = format.name().into();
         facts.meta.recorder = match format {
@@ -52,40 +59,47 @@ impl Text {
             _ => "tracefs",
         }
         .into();
-        Ok(Text {
-            path: path.into(),
-            input: Some(BufReader::with_capacity(1 << 20, file)),
+        let (path, file_bytes) = (input.path().to_owned(), input.bytes());
+        Text {
+            sorter: Sorter::new(&path),
+            path,
+            lines: Some(BufReader::with_capacity(1 << 20, Box::new(input.into_reader()))),
+            lines_read: 0,
             file_bytes,
             read_bytes: 0,
-            events: Vec::new().into_iter(),
             names: Interner::default(),
             symbols: Symbols::default(),
             facts,
-        })
+        }
     }
 
-    /// Reads all lines, and puts the events in order.
-    fn read_all(&mut self, mut input: BufReader<File>) -> Result<(), Error> {
-        let (mut events, mut bytes, mut number) = (Vec::new(), Vec::new(), 0u64);
-        loop {
+    /// Reads the next lines.
+    fn read_lines(&mut self, mut lines: BufReader<Box<dyn Read>>) -> Result<(), Error> {
+        let mut bytes = Vec::new();
+        for _ in 0..CHUNK_LINES {
             bytes.clear();
-            let read = std::io::Read::take(&mut input, LINE_BYTES_MAX)
+            let read = (&mut lines)
+                .take(LINE_BYTES_MAX)
                 .read_until(b'\n', &mut bytes)
                 .map_err(|e| Error::io(&self.path, "cannot read", e))?;
             if read == 0 {
-                break;
+                self.sorter.finish();
+                self.facts.meta.quality.disordered += self.sorter.disordered;
+                return Ok(());
             }
-            number += 1;
+            self.lines_read += 1;
             self.read_bytes += read as u64;
             let text = String::from_utf8_lossy(&bytes);
             let text = text.trim_end_matches(['\n', '\r']);
             match line::parse(text) {
-                Ok(line) => events.push(self.event(&line)),
-                Err(other) => self.other(text, other, number),
+                Ok(line) => {
+                    let event = self.event(&line);
+                    self.sorter.push(event)?;
+                }
+                Err(other) => self.other(text, other, self.lines_read),
             }
         }
-        self.facts.meta.quality.disordered += sort(&mut events);
-        self.events = events.into_iter();
+        self.lines = Some(lines);
         Ok(())
     }
 
@@ -167,31 +181,12 @@ impl Text {
     }
 }
 
-/// Sorts by time, events at the same time staying in order; returns how many came before an earlier
-/// one of the same CPU.
-fn sort(events: &mut [RawEvent]) -> u64 {
-    if events.is_sorted_by_key(|event| event.time_ns) {
-        return 0;
-    }
-    let mut latest_ns = rustc_hash::FxHashMap::default();
-    let mut disordered = 0;
-    for event in events.iter() {
-        let latest_ns = latest_ns.entry(event.cpu).or_insert(0);
-        disordered += u64::from(event.time_ns < *latest_ns);
-        *latest_ns = event.time_ns.max(*latest_ns);
-    }
-    events.sort_by_key(|event| event.time_ns);
-    disordered
-}
-
 impl Source for Text {
     fn read(&mut self, to: &mut Vec<RawEvent>) -> Result<bool, Error> {
-        if let Some(input) = self.input.take() {
-            self.read_all(input)?;
+        match self.lines.take() {
+            Some(lines) => self.read_lines(lines).map(|()| true),
+            None => self.sorter.take(to),
         }
-        let before = to.len();
-        to.extend(self.events.by_ref().take(CHUNK_EVENTS));
-        Ok(to.len() > before)
     }
 
     fn tables(&self) -> &Tables {

@@ -84,7 +84,7 @@ impl Site {
             true => recorder.from_boot(&folder)?,
             false => recorder.of_load(&std::env::current_exe()?, &folder)?,
         };
-        // A page of the trace takes source lines from the vmlinux in the trace's folder.
+        // Whoever draws a page of the trace looks beside it for the kernel.
         let vmlinux = recording.trace.with_file_name("vmlinux");
         std::os::unix::fs::symlink(boot.kernel.folder.join("vmlinux"), &vmlinux)
             .with_context(|| format!("{}: cannot make the link", vmlinux.display()))?;
@@ -92,16 +92,12 @@ impl Site {
     }
 }
 
-/// Opens what a guest recorded; text is imported first, into the same folder.
+/// Opens what a guest recorded, imported beside it if it is text.
 pub(super) fn open_trace(recording: &Recording) -> Result<(PathBuf, TraceReader)> {
     let path = recording.trace.with_extension("parquet");
     if path != recording.trace {
-        let options = ImportOptions {
-            input: recording.trace.clone(),
-            format: None,
-            output: path.clone(),
-            slabinfo: (!recording.slabinfo.is_empty()).then(|| recording.slabinfo.clone()),
-        };
+        let slabinfo = (!recording.slabinfo.is_empty()).then(|| recording.slabinfo.clone());
+        let options = ImportOptions { slabinfo, ..ImportOptions::new(&recording.trace, &path) };
         let mut progress = Progress::default();
         slablab_trace::import(&options, &mut |step| progress.step(step))?;
     }
@@ -226,7 +222,7 @@ impl Report for Answer {
     }
 }
 
-/// Returns the trace's name and number of events.
+/// Returns what a trace is, in words.
 pub(super) fn describe(path: &Path, reader: &TraceReader) -> String {
     let events = output::thousands(reader.meta().events);
     format!("{}: {events} events", path.display())

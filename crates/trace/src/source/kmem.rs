@@ -5,7 +5,7 @@
 //! `kmem_cache_alloc_node`, gone since 6.1, count as the events without `_node`.
 
 use crate::Kind;
-use crate::format::{EventFormat, Field, Form, Place};
+use crate::source::format::{EventFormat, Field, Form, Place};
 
 /// The events that make a trace, by name; the last two only exist before 6.1.
 pub(crate) const EVENTS: [(&str, Kind); 6] = [

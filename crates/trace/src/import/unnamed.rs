@@ -1,0 +1,314 @@
+//! Names the caches of allocations whose events do not (kernels before 6.8), in two passes.
+//!
+//! How it works: the free of an object names its cache, and may come much later or never. So from the first
+//! nameless allocation on rows go to a nameless file. A second file has a number for each nameless allocation,
+//! in their order: its cache, written when the free comes. At the end the rows are read again and get their
+//! caches; an allocation that nothing was freed of gets the cache that most allocations of the same site and
+//! size turned out to be from, else the only cache of that object size in the kernel's slabinfo.
+//!
+//! Invariants: memory holds a block of rows and the caches of the last [`RECENT`] nameless allocations, however
+//! long the recording is.
+
+use std::cmp::Reverse;
+use std::fs::File;
+use std::io::{BufReader, Read, Seek, Write};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+use rustc_hash::FxHashMap;
+
+use crate::meta::SlabSnapshot;
+use crate::spool::{Block, Spool};
+use crate::{Error, Event, Kind, NONE, RawEvent, TraceWriter};
+
+/// Rows in a block of the first file.
+const BLOCK_ROWS: usize = 16 << 10;
+
+/// Caches of this many allocations are moved to the second file at once; most frees come soon.
+const RECENT: usize = 1 << 20;
+
+/// Tells whether an event should name a cache and does not.
+pub(super) fn is_unnamed(event: &Event) -> bool {
+    event.kind == Kind::KmemCacheAlloc && event.cache == NONE
+}
+
+/// A nameless allocation, for its free to name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Unnamed {
+    /// How many came before.
+    number: u64,
+    /// Index into [`Rows::votes`].
+    origin: u32,
+}
+
+impl Unnamed {
+    /// Stands for an allocation that has its cache.
+    pub(super) const NAMED: Unnamed = Unnamed { number: u64::MAX, origin: NONE };
+}
+
+/// Allocations alike in this are taken to be from the same cache.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+struct Origin {
+    site: u32,
+    bytes_req: u64,
+    bytes_alloc: u64,
+}
+
+fn origin(event: &Event) -> Origin {
+    Origin { site: event.site, bytes_req: event.bytes_req, bytes_alloc: event.bytes_alloc }
+}
+
+/// Rows some of which wait for the name of a cache.
+#[derive(Debug)]
+pub(super) struct Rows {
+    path: PathBuf,
+    spool: Spool,
+    blocks: Vec<Block>,
+    /// What is not in a block yet. The slot stands in the place of the address.
+    pending: Vec<RawEvent>,
+    caches: Caches,
+    origins: FxHashMap<Origin, u32>,
+    /// How many allocations of an origin turned out to be from which cache.
+    votes: Vec<FxHashMap<u32, u64>>,
+    /// Allocations whose cache was inferred.
+    pub(super) inferred: u64,
+    /// Allocations whose cache could not be.
+    pub(super) unknown: u64,
+}
+
+impl Rows {
+    /// `path` is what errors name.
+    pub(super) fn create(path: &Path) -> Result<Rows, Error> {
+        Ok(Rows {
+            path: path.into(),
+            spool: Spool::create(&std::env::temp_dir())?,
+            blocks: Vec::new(),
+            pending: Vec::new(),
+            caches: Caches::create(path)?,
+            origins: FxHashMap::default(),
+            votes: Vec::new(),
+            inferred: 0,
+            unknown: 0,
+        })
+    }
+
+    /// Returns what the next row, a nameless allocation, is to be known by.
+    pub(super) fn next_unnamed(&mut self, event: &Event) -> Unnamed {
+        let votes = &mut self.votes;
+        let origin = *self.origins.entry(origin(event)).or_insert_with(|| {
+            votes.push(FxHashMap::default());
+            votes.len() as u32 - 1
+        });
+        Unnamed { number: self.caches.len(), origin }
+    }
+
+    /// Names the cache of an allocation.
+    pub(super) fn name(&mut self, unnamed: Unnamed, cache: u32) -> Result<(), Error> {
+        *self.votes[unnamed.origin as usize].entry(cache).or_default() += 1;
+        self.inferred += 1;
+        self.caches.set(unnamed.number, cache, &self.path)
+    }
+
+    /// Appends a row.
+    pub(super) fn push(&mut self, event: &Event) -> Result<(), Error> {
+        if is_unnamed(event) {
+            self.caches.push(&self.path)?;
+        }
+        self.pending.push(RawEvent {
+            time_ns: event.time_ns,
+            cpu: u32::from(event.cpu),
+            pid: event.pid,
+            kind: event.kind,
+            ptr: u64::from(event.object),
+            site: event.site,
+            cache: event.cache,
+            bytes_req: event.bytes_req,
+            bytes_alloc: event.bytes_alloc,
+            gfp: event.gfp,
+            node: i32::from(event.node),
+        });
+        if self.pending.len() == BLOCK_ROWS { self.write_pending() } else { Ok(()) }
+    }
+
+    fn write_pending(&mut self) -> Result<(), Error> {
+        self.blocks.push(self.spool.write(&self.pending, &self.path)?);
+        self.pending.clear();
+        Ok(())
+    }
+
+    /// Passes all rows on to `writer`, with their caches as well as these can be known.
+    pub(super) fn finish(
+        &mut self,
+        slabs: Option<&SlabSnapshot>,
+        writer: &mut TraceWriter,
+    ) -> Result<(), Error> {
+        self.write_pending()?;
+        let of_size = slabs.map(unique_sizes).unwrap_or_default();
+        let mut caches = self.caches.read(&self.path)?;
+        let mut rows = Vec::new();
+        for block in std::mem::take(&mut self.blocks) {
+            self.spool.read(block, &mut rows, &self.path)?;
+            for row in &rows {
+                let mut event = Event {
+                    time_ns: row.time_ns,
+                    cpu: row.cpu as u16,
+                    pid: row.pid,
+                    kind: row.kind,
+                    object: row.ptr as u32,
+                    site: row.site,
+                    cache: row.cache,
+                    bytes_req: row.bytes_req,
+                    bytes_alloc: row.bytes_alloc,
+                    gfp: row.gfp,
+                    node: row.node as i16,
+                };
+                if is_unnamed(&event) {
+                    event.cache = caches.next(&self.path)?;
+                    if event.cache == NONE {
+                        event.cache = self.infer(&event, &of_size, writer);
+                    }
+                }
+                writer.push(&event)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the cache that an allocation without a free is likely from, or [`NONE`].
+    fn infer(
+        &mut self,
+        event: &Event,
+        of_size: &FxHashMap<u64, Option<&str>>,
+        writer: &mut TraceWriter,
+    ) -> u32 {
+        let votes = self.origins.get(&origin(event)).map(|&origin| &self.votes[origin as usize]);
+        // The least id among equals, as the map's order means nothing.
+        let most =
+            votes.into_iter().flatten().max_by_key(|&(&cache, &votes)| (votes, Reverse(cache)));
+        let cache = match (most, of_size.get(&event.bytes_alloc)) {
+            (Some((&cache, _)), _) => cache,
+            (None, Some(Some(name))) => writer.cache(name),
+            _ => {
+                self.unknown += 1;
+                return NONE;
+            }
+        };
+        self.inferred += 1;
+        let entry = &mut writer.caches_mut()[cache as usize];
+        entry.allocs += 1;
+        entry.inferred += 1;
+        cache
+    }
+}
+
+/// Returns the caches by object size; `None` where several have the same. kmalloc's own caches are
+/// left out, as kmem_cache_alloc never takes from them.
+fn unique_sizes(slabs: &SlabSnapshot) -> FxHashMap<u64, Option<&str>> {
+    let mut sizes = FxHashMap::default();
+    let kmalloc = |name: &str| name.starts_with("kmalloc-") || name.starts_with("dma-kmalloc-");
+    for cache in slabs.slabinfo().filter(|cache| !kmalloc(cache.name)) {
+        sizes.entry(cache.objsize).and_modify(|name| *name = None).or_insert(Some(cache.name));
+    }
+    sizes
+}
+
+/// The cache of each nameless allocation, in a file but for the last.
+#[derive(Debug)]
+struct Caches {
+    file: File,
+    /// Number of the first of `recent`.
+    first: u64,
+    recent: Vec<u32>,
+}
+
+impl Caches {
+    fn create(path: &Path) -> Result<Caches, Error> {
+        let file = tempfile::tempfile()
+            .map_err(|e| Error::io(path, "cannot make a temporary file for", e))?;
+        Ok(Caches { file, first: 0, recent: Vec::new() })
+    }
+
+    fn len(&self) -> u64 {
+        self.first + self.recent.len() as u64
+    }
+
+    /// Appends one that is not known.
+    fn push(&mut self, path: &Path) -> Result<(), Error> {
+        if self.recent.len() == 2 * RECENT {
+            self.store(RECENT, path)?;
+        }
+        self.recent.push(NONE);
+        Ok(())
+    }
+
+    /// Moves the first `count` of `recent` to the file.
+    fn store(&mut self, count: usize, path: &Path) -> Result<(), Error> {
+        let bytes: Vec<u8> = self.recent.drain(..count).flat_map(u32::to_le_bytes).collect();
+        self.first += count as u64;
+        self.file.write_all(&bytes).map_err(|e| Error::io(path, SPOOL_WRITE, e))
+    }
+
+    fn set(&mut self, number: u64, cache: u32, path: &Path) -> Result<(), Error> {
+        match number.checked_sub(self.first) {
+            Some(recent) => {
+                self.recent[recent as usize] = cache;
+                Ok(())
+            }
+            None => {
+                let bytes = cache.to_le_bytes();
+                let written = self.file.write_all_at(&bytes, number * bytes.len() as u64);
+                written.map_err(|e| Error::io(path, SPOOL_WRITE, e))
+            }
+        }
+    }
+
+    /// Returns them from the first on.
+    fn read(&mut self, path: &Path) -> Result<CachesRead, Error> {
+        self.store(self.recent.len(), path)?;
+        let rewound = self.file.rewind().and_then(|()| self.file.try_clone());
+        let file = rewound.map_err(|e| Error::io(path, SPOOL_READ, e))?;
+        Ok(CachesRead(BufReader::with_capacity(64 << 10, file)))
+    }
+}
+
+const SPOOL_WRITE: &str = "cannot write a temporary file for";
+const SPOOL_READ: &str = "cannot read a temporary file for";
+
+struct CachesRead(BufReader<File>);
+
+impl CachesRead {
+    fn next(&mut self, path: &Path) -> Result<u32, Error> {
+        let mut bytes = [0; 4];
+        self.0.read_exact(&mut bytes).map_err(|e| Error::io(path, SPOOL_READ, e))?;
+        Ok(u32::from_le_bytes(bytes))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn caches_are_kept_in_memory_and_in_the_file() {
+        let path = Path::new("test");
+        let mut caches = Caches::create(path).unwrap();
+        let count = 3 * RECENT as u64 + 5;
+        let cache_of = |number: u64| if number % 5 == 0 { NONE } else { number as u32 };
+        for number in 0..count {
+            caches.push(path).unwrap();
+            if number % 2 == 0 && cache_of(number) != NONE {
+                caches.set(number, cache_of(number), path).unwrap();
+            }
+        }
+        assert_eq!(caches.len(), count);
+        for number in (1..count).step_by(1999).chain([1, count - 2]) {
+            caches.set(number, cache_of(number), path).unwrap();
+        }
+        let mut read = caches.read(path).unwrap();
+        for number in 0..count {
+            let set = number % 2 == 0 || number % 1999 == 1 || number == count - 2;
+            let expected = if set { cache_of(number) } else { NONE };
+            assert_eq!(read.next(path).unwrap(), expected, "{number}");
+        }
+    }
+}

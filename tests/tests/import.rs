@@ -1,0 +1,181 @@
+//! `slablab import` as its users meet it: from pipes, in bounded memory, without addresses, out of DuckDB.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::io::{BufWriter, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use slablab_tests::{refusal, root, slablab, slablab_path, stdout};
+use slablab_trace::{Kind, TraceReader};
+
+const SAMPLE: &str = "traces/hackbench.parquet";
+
+fn text(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+/// Runs a command with `write` at the other end of its standard input.
+fn piped(command: &mut Command, write: impl FnOnce(&mut dyn Write)) -> Output {
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut stdin = BufWriter::new(child.stdin.take().unwrap());
+    write(&mut stdin);
+    drop(stdin);
+    child.wait_with_output().unwrap()
+}
+
+/// Writes allocations as kernels before 6.8 print them, that is without the name of the cache; every other object
+/// is freed, the first of all never.
+fn write_6_1(to: &mut dyn Write, allocs: u64) {
+    let mut line = String::new();
+    for number in 0..allocs {
+        let (seconds, us) = (1 + number / 1_000_000, number % 1_000_000);
+        let ptr = 0xffff_8881_0000_0000 + number % 4096 / 2 * 64;
+        let head = format!("      perf-7       [00{}] ..... {seconds:6}.{us:06}:", number % 2);
+        line.clear();
+        if number % 2 == 0 {
+            let _ = writeln!(
+                line,
+                "{head} kmem_cache_alloc: call_site=f+0x{:x}/0x9000 ptr={:#x} bytes_req=184 bytes_alloc=192 \
+                 gfp_flags=GFP_KERNEL node=-1 accounted=false",
+                number % 512,
+                if number == 0 { 0xffff_8880_0000_0000 } else { ptr }
+            );
+        } else {
+            let _ = writeln!(
+                line,
+                "{head} kmem_cache_free: call_site=g+0x1/0x9 ptr={ptr:#x} name=filp"
+            );
+        }
+        if to.write_all(line.as_bytes()).is_err() {
+            return; // whoever reads has ended, and says why
+        }
+    }
+}
+
+/// It kept all rows that wait for a name, and all events of a text: 150 bytes an event and more.
+#[test]
+fn a_long_text_of_an_old_kernel_is_imported_in_little_memory() {
+    const EVENTS: u64 = 1_500_000;
+    let folder = tempfile::tempdir().unwrap();
+    let output = folder.path().join("t.parquet");
+    let mut command = Command::new("prlimit");
+    // Of the data only: what the threads' stacks and the program itself reserve does not count.
+    command.args(["--data=150000000", "--"]).arg(slablab_path());
+    command.args(["import", "-", "--format", "json", "-o"]).arg(&output);
+    let output = piped(&mut command, |to| write_6_1(to, EVENTS));
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let written: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(written["schema"], "slablab.import/1");
+    assert_eq!(written["events"], EVENTS + written["quality"]["implicit_frees"].as_u64().unwrap());
+    assert_eq!(written["quality"]["caches_unknown"], 0);
+}
+
+#[test]
+fn standard_input_is_a_trace_for_every_question() {
+    let trace = fs::read(root().join(SAMPLE)).unwrap();
+    for words in [&["info"][..], &["replay", "--allocators", "slub"], &["stat"]] {
+        let of_file = stdout(&[words, &[SAMPLE, "--format", "json"]].concat());
+        let mut command = slablab();
+        command.args(words).args(["-", "--format", "json"]);
+        let output = piped(&mut command, |to| to.write_all(&trace).unwrap());
+        let of_pipe = String::from_utf8(output.stdout).unwrap();
+        let named = |text: &str| {
+            text.replace("standard input", SAMPLE).replace("\"-\"", &format!("\"{SAMPLE}\""))
+        };
+        assert_eq!(
+            named(&of_pipe),
+            of_file,
+            "{words:?} {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+    }
+}
+
+#[test]
+fn a_trace_without_addresses_answers_alike_and_is_private() {
+    let folder = tempfile::tempdir().unwrap();
+    let (kept, stripped) = (folder.path().join("kept.parquet"), folder.path().join("t.parquet"));
+    let _ = stdout(&["import", SAMPLE, "-o", text(&kept)]);
+    let _ = stdout(&["import", SAMPLE, "--strip-addresses", "-o", text(&stripped)]);
+    for trace in [&kept, &stripped] {
+        assert_eq!(fs::metadata(trace).unwrap().permissions().mode() & 0o777, 0o600);
+    }
+    let answer = |trace: &Path| {
+        let json =
+            stdout(&["replay", text(trace), "--allocators", "slub,slob", "--format", "json"]);
+        json.replace(text(trace), "TRACE")
+    };
+    assert_eq!(answer(&stripped), answer(Path::new(SAMPLE)));
+    assert_eq!(answer(&kept), answer(Path::new(SAMPLE)));
+    let reader = TraceReader::open(&stripped).unwrap();
+    let sample = TraceReader::open(root().join(SAMPLE)).unwrap();
+    assert!(sample.meta().sites.iter().any(|site| site.address != 0));
+    assert!(
+        reader.meta().sites.iter().all(|site| site.address == 0 && !site.name.contains("0xffff"))
+    );
+    let json = serde_json::to_string(reader.meta()).unwrap();
+    assert!(!json.contains("ffffffff8"), "an address is left");
+    assert!(stdout(&["info", text(&stripped)]).contains("addresses stripped"));
+    assert!(stdout(&["info", SAMPLE]).contains("addresses of call sites are in the trace"));
+}
+
+#[test]
+fn an_output_that_links_to_a_pipe_or_device_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let link = folder.path().join("link");
+    for target in ["/dev/null", "fifo"] {
+        let _ = Command::new("mkfifo").arg(folder.path().join("fifo")).status();
+        std::os::unix::fs::symlink(target, &link).unwrap();
+        let said = refusal(&["import", SAMPLE, "-o", text(&link)]);
+        assert!(said.contains("symbolic link to"), "{said}");
+        fs::remove_file(&link).unwrap();
+    }
+}
+
+/// A Python with DuckDB in a folder of its own; none where it cannot be had.
+fn duckdb(folder: &Path) -> Option<Command> {
+    let modules = folder.join("python");
+    let mut pip = Command::new("python3");
+    pip.args(["-m", "pip", "install", "--quiet", "--target"]).arg(&modules).arg("duckdb");
+    if !pip.output().is_ok_and(|output| output.status.success()) {
+        eprintln!("not run: DuckDB cannot be installed from PyPI");
+        return None;
+    }
+    let mut python = Command::new("python3");
+    python.env("PYTHONPATH", &modules).args(["-c", "import duckdb, sys; duckdb.sql(sys.argv[1])"]);
+    Some(python)
+}
+
+/// DuckDB writes other row groups, plain strings, columns that may be null, and no metadata.
+#[test]
+fn a_trace_that_duckdb_filtered_is_replayed() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(mut duckdb) = duckdb(folder.path()) else { return };
+    let filtered = folder.path().join("filtered.parquet");
+    let query = format!(
+        "COPY (SELECT * FROM '{}' WHERE cpu = 0 AND kind <> 'kmalloc') TO '{}' (FORMAT parquet)",
+        root().join(SAMPLE).display(),
+        filtered.display()
+    );
+    assert!(duckdb.arg(query).status().unwrap().success());
+    let sample = TraceReader::open(root().join(SAMPLE)).unwrap();
+    let rows = sample.batches().map(|batch| {
+        let batch = batch.unwrap();
+        batch.events().filter(|row| row.cpu == 0 && row.kind != Kind::Kmalloc).count() as u64
+    });
+    let rows: u64 = rows.sum();
+    let json = |words: &[&str]| -> serde_json::Value {
+        serde_json::from_str(&stdout(&[words, &[text(&filtered), "--format", "json"]].concat()))
+            .unwrap()
+    };
+    let info = json(&["info"]);
+    let count = |name: &str| info["quality"][name].as_u64().unwrap();
+    assert!(count("older_frees") > 0, "frees of other CPUs' allocations");
+    let own_implicit = info["events"].as_u64().unwrap() - rows;
+    assert!(own_implicit <= count("implicit_frees"));
+    let replay = json(&["replay", "--allocators", "slub,slab,slob,slmb"]);
+    assert_eq!(replay["allocators"].as_array().map_or(0, Vec::len), 4, "{replay}");
+}
