@@ -111,7 +111,7 @@ fn readers_are_never_misled<T: ProbeTable + 'static>() {
         table.register(Probe::new(TEXT + i * 16)).expect("memory");
     }
     std::thread::scope(|scope| {
-        for seed in 0..2 {
+        let readers = [0, 1].map(|seed| {
             let (table, stop, found) = (&table, &stop, &found);
             scope.spawn(move || {
                 let mut i: u64 = seed;
@@ -129,8 +129,8 @@ fn readers_are_never_misled<T: ProbeTable + 'static>() {
                         found.fetch_add(1, Ordering::Relaxed);
                     }
                 }
-            });
-        }
+            })
+        });
         for round in 0..300 {
             for i in (1..1024).filter(|i| i % 16 != 0) {
                 if round % 2 == 0 {
@@ -141,6 +141,7 @@ fn readers_are_never_misled<T: ProbeTable + 'static>() {
             }
         }
         stop.store(true, Ordering::Relaxed);
+        readers.into_iter().for_each(|reader| reader.join().expect("no panic"));
     });
     assert!(found.into_inner() > 0);
 }

@@ -115,7 +115,7 @@ fn record(index: u64, seed: u64, calls_each: usize) -> Vec<Call> {
                 })
             })
             .collect();
-        scope.spawn(|| {
+        let neighbour = scope.spawn(|| {
             start.wait();
             for i in 0..calls_each as u64 * 4 {
                 let near = index ^ (1 + i * 7 % 63);
@@ -125,6 +125,7 @@ fn record(index: u64, seed: u64, calls_each: usize) -> Vec<Call> {
                 }
             }
         });
+        neighbour.join().expect("no panic");
         threads.into_iter().flat_map(|thread| thread.join().expect("no panic")).collect()
     })
 }

@@ -41,7 +41,7 @@ fn erasing_from_a_typed_array_needs_no_memory() {
     }
     let (entered, done) = (Barrier::new(2), Barrier::new(2));
     std::thread::scope(|scope| {
-        scope.spawn(|| {
+        let reader = scope.spawn(|| {
             let section = pin();
             entered.wait();
             done.wait();
@@ -52,6 +52,7 @@ fn erasing_from_a_typed_array_needs_no_memory() {
         (0..100).for_each(|i| drop(array.remove(i * 7)));
         REFUSES.set(false);
         done.wait();
+        reader.join().expect("no panic");
     });
     REFUSES.set(true);
     let waited = (100..200)

@@ -14,6 +14,11 @@ fn duration() -> Duration {
     Duration::from_millis(ms)
 }
 
+/// Joins one thread: the end of a scope alone is no hand-over that ThreadSanitizer sees.
+fn join(thread: std::thread::ScopedJoinHandle<'_, ()>) {
+    thread.join().expect("no panic");
+}
+
 struct Random(u64);
 
 impl Random {
@@ -48,7 +53,7 @@ fn readers_see_only_what_was_stored_at_their_index() {
     let array = RawXArray::new(Flags::NONE);
     let (stop, reads) = (AtomicBool::new(false), AtomicU64::new(0));
     std::thread::scope(|scope| {
-        for seed in 0..2 {
+        let readers = [0, 1].map(|seed| {
             let (array, stop, reads) = (&array, &stop, &reads);
             scope.spawn(move || {
                 let mut random = Random(seed);
@@ -70,8 +75,8 @@ fn readers_see_only_what_was_stored_at_their_index() {
                     }
                     array.get_mark(from, Mark::M1, &guard);
                 }
-            });
-        }
+            })
+        });
         let mut random = Random(99);
         let start = Instant::now();
         while start.elapsed() < duration() {
@@ -87,6 +92,7 @@ fn readers_see_only_what_was_stored_at_their_index() {
             }
         }
         stop.store(true, Ordering::Relaxed);
+        readers.into_iter().for_each(join);
     });
     assert!(reads.into_inner() > 0);
     array.clear();
@@ -98,7 +104,7 @@ fn boxes_live_as_long_as_readers_look() {
     let array: XArray<Box<[u64; 4]>> = XArray::new();
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
-        for seed in 0..2 {
+        let readers = [0, 1].map(|seed| {
             let (array, stop) = (&array, &stop);
             scope.spawn(move || {
                 let mut random = Random(seed);
@@ -109,8 +115,8 @@ fn boxes_live_as_long_as_readers_look() {
                         assert_eq!(*object, [index; 4]);
                     }
                 }
-            });
-        }
+            })
+        });
         let mut random = Random(5);
         let start = Instant::now();
         while start.elapsed() < duration() {
@@ -124,6 +130,7 @@ fn boxes_live_as_long_as_readers_look() {
             }
         }
         stop.store(true, Ordering::Relaxed);
+        readers.into_iter().for_each(join);
     });
 }
 
@@ -135,15 +142,16 @@ fn the_whole_face_by_all_threads_at_once() {
     let ida = Ida::new();
     let start = Instant::now();
     std::thread::scope(|scope| {
-        for seed in 0..4 {
+        let threads = [0, 1, 2, 3].map(|seed| {
             let (plain, ids, ida) = (&plain, &ids, &ida);
             scope.spawn(move || {
                 let mut random = Random(seed);
                 while start.elapsed() < duration() {
                     one_of_everything(plain, ids, ida, &mut random);
                 }
-            });
-        }
+            })
+        });
+        threads.into_iter().for_each(join);
     });
     drop((plain, ids));
     ida.clear();
@@ -208,7 +216,7 @@ fn multi_index_entries_change_as_a_whole_or_not_at_all() {
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let (array, stop) = (&array, &stop);
-        scope.spawn(move || {
+        let readers = [scope.spawn(move || {
             let mut random = Random(1);
             while !stop.load(Ordering::Relaxed) {
                 let guard = pin();
@@ -222,7 +230,7 @@ fn multi_index_entries_change_as_a_whole_or_not_at_all() {
                     "{index}: {entry:?}"
                 );
             }
-        });
+        })];
         let mut random = Random(2);
         let start = Instant::now();
         while start.elapsed() < duration() {
@@ -243,5 +251,6 @@ fn multi_index_entries_change_as_a_whole_or_not_at_all() {
             }
         }
         stop.store(true, Ordering::Relaxed);
+        readers.into_iter().for_each(join);
     });
 }

@@ -6,7 +6,7 @@ use std::alloc::{Layout, alloc};
 use std::ptr::NonNull;
 use std::sync::atomic::AtomicPtr;
 
-use super::process::{drain, is_solitary, retire};
+use super::process::is_solitary;
 use super::queue::{Chain, Queue, Reclaim};
 
 /// What stands in an object that waits for its grace period. Linux: `struct rcu_head`.
@@ -63,7 +63,7 @@ pub unsafe fn call(head: NonNull<Head>, function: Function) {
     // SAFETY: the head is ours.
     unsafe { chain.push(Call(head)) };
     // SAFETY: as the caller promises.
-    unsafe { retire(&CALLS, &mut chain) };
+    unsafe { CALLS.retire(&mut chain) };
 }
 
 /// Waits until all calls deferred before have been made, and have returned. Linux: `rcu_barrier`.
@@ -72,7 +72,7 @@ pub unsafe fn call(head: NonNull<Head>, function: Function) {
 ///
 /// In a section, or in a function that is being called: it would wait for itself.
 pub fn barrier() {
-    drain(&CALLS);
+    CALLS.synchronize();
 }
 
 /// An owner that waits to be dropped.

@@ -147,25 +147,6 @@ fn assert_outside_sections() {
     assert!(!own().1, "waiting for all readers inside a read-side section");
 }
 
-/// Reclaims what is in the list, now or later, and empties it.
-///
-/// # Safety
-///
-/// All of it is sound to reclaim when every section that is open now has been left.
-pub(super) unsafe fn retire<R: Reclaim>(queue: &Queue<R>, chain: &mut Chain<R>) {
-    if is_solitary() {
-        // SAFETY: no other thread reads, and this one is in no section.
-        unsafe { chain.reclaim_all() };
-    } else if queue.defer(chain) {
-        queue.collect(&DOMAIN);
-    }
-}
-
-pub(super) fn drain<R: Reclaim>(queue: &Queue<R>) {
-    assert_outside_sections();
-    queue.drain(&DOMAIN);
-}
-
 impl<R: Reclaim> Queue<R> {
     /// Reclaims what is in the list, now or later, and empties it. Needs no memory and waits for nobody.
     ///
@@ -176,7 +157,19 @@ impl<R: Reclaim> Queue<R> {
     pub unsafe fn retire(&self, chain: &mut Chain<R>) {
         if !chain.is_empty() {
             // SAFETY: as the caller promises.
-            unsafe { retire(self, chain) };
+            unsafe { self.retire_all(chain) };
+        }
+    }
+
+    /// # Safety
+    ///
+    /// As [`Queue::retire`].
+    unsafe fn retire_all(&self, chain: &mut Chain<R>) {
+        if is_solitary() {
+            // SAFETY: no other thread reads, and this one is in no section.
+            unsafe { chain.reclaim_all() };
+        } else if self.defer(chain) {
+            self.collect(&DOMAIN);
         }
     }
 
@@ -186,7 +179,8 @@ impl<R: Reclaim> Queue<R> {
     ///
     /// In a section, or while this queue reclaims on this thread: it would wait for itself.
     pub fn synchronize(&self) {
-        drain(self);
+        assert_outside_sections();
+        self.drain(&DOMAIN);
     }
 }
 

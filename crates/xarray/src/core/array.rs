@@ -1,11 +1,13 @@
 //! The normal interface, on entries.
 
+use slablab_rcu::Guard;
+
 use super::entries::Entries;
 use super::find::{Found, Search, next};
 use super::mark;
 use crate::raw::dense::Dense;
 use crate::raw::{Child, Pin, Section, Slot, Word, Writer};
-use crate::{Entry, Error, Filter, Flags, Gfp, Guard, IdLimit, Mark, RawXArray, Result};
+use crate::{Entry, Error, Filter, Flags, Gfp, IdLimit, Mark, RawXArray, Result};
 
 impl RawXArray {
     /// Takes the lock for a number of changes. Linux: `xa_lock` and the `__xa_` functions.

@@ -1,8 +1,10 @@
 //! Cursors for Rust: [`State`] tied to the section or the lock under which it moves.
 
+use slablab_rcu::Guard;
+
 use super::cursor::{Position, State};
 use crate::raw::{Section, Writer};
-use crate::{Entry, Guard, Mark, RawXArray, Result};
+use crate::{Entry, Mark, RawXArray, Result};
 
 /// An entry covers at most half of all indices.
 const ORDER_MAX: u32 = 63;

@@ -12,7 +12,7 @@ const SPINS: u32 = 64;
 /// A lock of four bytes, all zero when free.
 #[derive(Debug)]
 #[repr(transparent)]
-pub(crate) struct Lock(AtomicU32);
+pub struct Lock(AtomicU32);
 
 impl Lock {
     pub(crate) const fn new() -> Self {

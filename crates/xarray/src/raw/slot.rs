@@ -25,7 +25,9 @@ use std::marker::PhantomData;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-use crate::{Entry, Guard};
+use slablab_rcu::Guard;
+
+use crate::Entry;
 
 /// SAFETY: an entry is an inert word; who makes a pointer of it answers for that.
 unsafe impl Send for Entry {}

@@ -6,9 +6,11 @@ mod raw;
 use std::marker::PhantomData;
 use std::ops::RangeInclusive;
 
+use slablab_rcu::Guard;
+
 pub use self::raw::{Removed, Stored, Value};
 use self::raw::{borrow, take_back};
-use crate::{Entries, Entry, Error, Filter, Flags, Guard, IdLimit, Mark, RawXArray, Writer};
+use crate::{Entries, Entry, Error, Filter, Flags, IdLimit, Mark, RawXArray, Writer};
 
 /// An array that owns what it stores: from any `u64` to a `P`.
 ///

@@ -15,19 +15,19 @@ use crate::raw::Section;
 #[repr(C)]
 pub struct Idr {
     entries: RawXArray,
-    base: c_uint,
+    base: u32,
     next: AtomicU32,
 }
 
 /// What `idr_for_each` calls.
-pub type Visit = unsafe extern "C" fn(c_int, *mut c_void, *mut c_void) -> c_int;
+pub type Visit = unsafe extern "C" fn(i32, Ptr, Ptr) -> i32;
 
-fn error_pointer(errno: c_int) -> *mut c_void {
+fn error_pointer(errno: i32) -> Ptr {
     std::ptr::without_provenance_mut(-errno as isize as usize)
 }
 
 /// As [`crate::Error::errno`], where taken ids are no busy device.
-fn id_errno(error: Error) -> c_int {
+fn id_errno(error: Error) -> i32 {
     match error {
         Error::Busy => -libc::ENOSPC,
         error => -error.errno(),
@@ -43,7 +43,7 @@ impl Idr {
     /// Returns the first entry at or after an id, with its id.
     fn next(&self, id: u64) -> Option<(u64, Entry)> {
         let from = self.index(id).unwrap_or(0);
-        let found = reading(|guard| self.entries.find(from, c_ulong::MAX, Filter::Present, guard));
+        let found = reading(|guard| self.entries.find(from, u64::MAX, Filter::Present, guard));
         found.map(|(index, entry)| (index.saturating_add(u64::from(self.base)), entry))
     }
 
@@ -53,7 +53,7 @@ impl Idr {
         entry: Entry,
         min: u32,
         max: u64,
-        gfp: c_uint,
+        gfp: u32,
         tell: &mut dyn FnMut(u32),
     ) -> Result<()> {
         let entry = if entry.is_null() { Entry::ZERO } else { entry };
@@ -61,7 +61,7 @@ impl Idr {
             return Err(Error::Invalid);
         }
         // SAFETY: users of an IDR keep writers apart.
-        let writer = unsafe { locked(&raw const self.entries, gfp) };
+        let writer = unsafe { locked(&self.entries, gfp) };
         let last = self.index(max).ok_or(Error::Busy)?;
         let first = self.index(u64::from(min)).unwrap_or(0);
         let free = next_free(writer.head(), first, last, writer.pin()).ok_or(Error::Busy)?;
@@ -77,17 +77,17 @@ impl Idr {
 ///
 /// # Safety
 ///
-/// `idr` is initialised and no other writer is at it; `id` may be read and written.
+/// No other writer is at the IDR; `id` may be read and written.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn idr_alloc_u32(
-    idr: *mut Idr,
-    ptr: *mut c_void,
+    idr: &Idr,
+    ptr: Ptr,
     id: *mut u32,
-    max: c_ulong,
-    gfp: c_uint,
-) -> c_int {
+    max: u64,
+    gfp: u32,
+) -> i32 {
     // SAFETY: as the caller promises.
-    let (idr, min) = (unsafe { &*idr }, unsafe { id.read() });
+    let min = unsafe { id.read() };
     // SAFETY: as the caller promises.
     let mut tell = |free| unsafe { id.write(free) };
     idr.alloc(from_c(ptr), min, max, gfp, &mut tell).map_or_else(id_errno, |()| 0)
@@ -100,26 +100,20 @@ pub unsafe extern "C" fn idr_alloc_u32(
 ///
 /// As [`idr_alloc_u32`].
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn idr_alloc(
-    idr: *mut Idr,
-    ptr: *mut c_void,
-    start: c_int,
-    end: c_int,
-    gfp: c_uint,
-) -> c_int {
+pub unsafe extern "C" fn idr_alloc(idr: &Idr, ptr: Ptr, start: i32, end: i32, gfp: u32) -> i32 {
     let Ok(mut id) = u32::try_from(start) else {
         return -libc::EINVAL;
     };
     // SAFETY: as the caller promises.
     match unsafe { idr_alloc_u32(idr, ptr, &raw mut id, last_id(end), gfp) } {
-        0 => id as c_int,
+        0 => id as i32,
         error => error,
     }
 }
 
 /// Returns the last id below `end`, which means all if it is not positive.
-fn last_id(end: c_int) -> c_ulong {
-    if end > 0 { end as c_ulong - 1 } else { c_int::MAX as c_ulong }
+fn last_id(end: i32) -> u64 {
+    if end > 0 { end as u64 - 1 } else { i32::MAX as u64 }
 }
 
 /// As [`idr_alloc`], from behind the id given out last and around.
@@ -129,15 +123,14 @@ fn last_id(end: c_int) -> c_ulong {
 /// As [`idr_alloc_u32`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn idr_alloc_cyclic(
-    idr: *mut Idr,
-    ptr: *mut c_void,
-    start: c_int,
-    end: c_int,
-    gfp: c_uint,
-) -> c_int {
-    // SAFETY: as the caller promises.
-    let next = unsafe { &(*idr).next };
-    let last = next.load(Ordering::Relaxed) as c_int;
+    idr: &Idr,
+    ptr: Ptr,
+    start: i32,
+    end: i32,
+    gfp: u32,
+) -> i32 {
+    let next = &idr.next;
+    let last = next.load(Ordering::Relaxed) as i32;
     let mut id = last.max(start) as u32;
     // SAFETY: as the caller promises.
     let mut error = unsafe { idr_alloc_u32(idr, ptr, &raw mut id, last_id(end), gfp) };
@@ -150,32 +143,24 @@ pub unsafe extern "C" fn idr_alloc_cyclic(
         return error;
     }
     next.store(id.wrapping_add(1), Ordering::Relaxed);
-    id as c_int
+    id as i32
 }
 
 /// Takes an id back. Returns its pointer.
 ///
 /// # Safety
 ///
-/// `idr` is initialised and no other writer is at it.
+/// No other writer is at the IDR.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn idr_remove(idr: *mut Idr, id: c_ulong) -> *mut c_void {
+pub unsafe extern "C" fn idr_remove(idr: &Idr, id: u64) -> Ptr {
     // SAFETY: as the caller promises.
-    let idr = unsafe { &*idr };
-    // SAFETY: as the caller promises.
-    let writer = unsafe { locked(&raw const idr.entries, 0) };
+    let writer = unsafe { locked(&idr.entries, 0) };
     to_c(idr.index(id).map_or(Entry::NULL, |index| writer.remove(index)))
 }
 
 /// Returns the pointer at an id.
-///
-/// # Safety
-///
-/// `idr` is initialised.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn idr_find(idr: *const Idr, id: c_ulong) -> *mut c_void {
-    // SAFETY: as the caller promises.
-    let idr = unsafe { &*idr };
+pub extern "C" fn idr_find(idr: &Idr, id: u64) -> Ptr {
     reading(|guard| to_c(idr.index(id).map_or(Entry::NULL, |at| idr.entries.load(at, guard))))
 }
 
@@ -183,13 +168,11 @@ pub unsafe extern "C" fn idr_find(idr: *const Idr, id: c_ulong) -> *mut c_void {
 ///
 /// # Safety
 ///
-/// `idr` is initialised and no other writer is at it.
+/// No other writer is at the IDR.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn idr_replace(idr: *mut Idr, ptr: *mut c_void, id: c_ulong) -> *mut c_void {
+pub unsafe extern "C" fn idr_replace(idr: &Idr, ptr: Ptr, id: u64) -> Ptr {
     // SAFETY: as the caller promises.
-    let idr = unsafe { &*idr };
-    // SAFETY: as the caller promises.
-    let writer = unsafe { locked(&raw const idr.entries, 0) };
+    let writer = unsafe { locked(&idr.entries, 0) };
     let entry = if ptr.is_null() { Entry::ZERO } else { from_c(ptr) };
     let Some(index) = idr.index(id).filter(|&index| !writer.load(index).is_null()) else {
         return error_pointer(libc::ENOENT);
@@ -204,14 +187,12 @@ pub unsafe extern "C" fn idr_replace(idr: *mut Idr, ptr: *mut c_void, id: c_ulon
 ///
 /// # Safety
 ///
-/// `idr` is initialised, and the function may be called.
+/// The function may be called.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn idr_for_each(idr: *const Idr, visit: Visit, data: *mut c_void) -> c_int {
-    // SAFETY: as the caller promises.
-    let idr = unsafe { &*idr };
+pub unsafe extern "C" fn idr_for_each(idr: &Idr, visit: Visit, data: Ptr) -> i32 {
     let mut next = idr.next(0);
     while let Some((id, entry)) = next
-        && let Ok(number) = c_int::try_from(id)
+        && let Ok(number) = i32::try_from(id)
     {
         // SAFETY: as the caller promises.
         let result = unsafe { visit(number, to_c(entry), data) };
@@ -224,104 +205,60 @@ pub unsafe extern "C" fn idr_for_each(idr: *const Idr, visit: Visit, data: *mut 
 }
 
 /// Finds the first pointer at or after `*id`, and moves `*id` to it.
-///
-/// # Safety
-///
-/// `idr` is initialised, and `id` may be read and written.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn idr_get_next_ul(idr: *const Idr, id: *mut c_ulong) -> *mut c_void {
-    // SAFETY: as the caller promises.
-    let (idr, from) = (unsafe { &*idr }, unsafe { id.read() });
+pub extern "C" fn idr_get_next_ul(idr: &Idr, id: &mut u64) -> Ptr {
+    let from = *id;
     let Some((found, entry)) = idr.next(from) else {
         return std::ptr::null_mut();
     };
-    // SAFETY: as the caller promises.
-    unsafe { id.write(found) };
+    *id = found;
     to_c(entry)
 }
 
 /// As [`idr_get_next_ul`], up to `INT_MAX`.
-///
-/// # Safety
-///
-/// As [`idr_get_next_ul`].
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn idr_get_next(idr: *const Idr, id: *mut c_int) -> *mut c_void {
-    // SAFETY: as the caller promises.
-    let (idr, from) = (unsafe { &*idr }, unsafe { id.read() });
+pub extern "C" fn idr_get_next(idr: &Idr, id: &mut i32) -> Ptr {
+    let from = *id;
     let Some((found, entry)) = idr.next(u64::try_from(from).unwrap_or(0)) else {
         return std::ptr::null_mut();
     };
-    let Ok(found) = c_int::try_from(found) else {
+    let Ok(found) = i32::try_from(found) else {
         return std::ptr::null_mut();
     };
-    // SAFETY: as the caller promises.
-    unsafe { id.write(found) };
+    *id = found;
     to_c(entry)
 }
 
 /// Takes all ids back.
-///
-/// # Safety
-///
-/// `idr` is initialised and no other writer is at it.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn idr_destroy(idr: *mut Idr) {
-    // SAFETY: as the caller promises.
-    unsafe { &*idr }.entries.clear();
+pub extern "C" fn idr_destroy(idr: &Idr) {
+    idr.entries.clear();
 }
 
 /// Takes the lowest free id of a range. Returns it or `-errno`.
-///
-/// # Safety
-///
-/// `ida` is initialised.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn ida_alloc_range(
-    ida: *const Ida,
-    min: c_uint,
-    max: c_uint,
-    gfp: c_uint,
-) -> c_int {
-    // SAFETY: as the caller promises.
-    let ida = unsafe { &*ida };
-    ida.alloc(min..=max, Gfp::from_bits(gfp)).map_or_else(id_errno, |id| id as c_int)
+pub extern "C" fn ida_alloc_range(ida: &Ida, min: u32, max: u32, gfp: u32) -> i32 {
+    ida.alloc(min..=max, Gfp::from_bits(gfp)).map_or_else(id_errno, |id| id as i32)
 }
 
 /// Gives an id back. Returns whether it was taken.
-///
-/// # Safety
-///
-/// `ida` is initialised.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn slablab_ida_free(ida: *const Ida, id: c_uint) -> bool {
-    // SAFETY: as the caller promises.
-    unsafe { &*ida }.free(id)
+pub extern "C" fn slablab_ida_free(ida: &Ida, id: u32) -> bool {
+    ida.free(id)
 }
 
 /// Gives all ids back.
-///
-/// # Safety
-///
-/// `ida` is initialised.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn ida_destroy(ida: *const Ida) {
-    // SAFETY: as the caller promises.
-    unsafe { &*ida }.clear();
+pub extern "C" fn ida_destroy(ida: &Ida) {
+    ida.clear();
 }
 
 /// Returns the address of the slot that holds an entry, or null. (For the slot functions of
 /// include/linux/radix-tree.h.)
-///
-/// # Safety
-///
-/// `xa` is an initialised array. The slot is good until the array changes.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn slablab_xa_slot(xa: *const RawXArray, index: c_ulong) -> *const c_void {
-    // SAFETY: as the caller promises.
-    let array = unsafe { &*xa };
+pub extern "C" fn slablab_xa_slot(xa: &RawXArray, index: u64) -> *const c_void {
     reading(|guard| {
-        let slot = crate::core::walk::slot(&array.head, index, guard.pin());
+        let slot = crate::core::walk::slot(&xa.head, index, guard.pin());
         slot.map_or(std::ptr::null(), |slot| std::ptr::from_ref(slot).cast())
     })
 }

@@ -1,8 +1,10 @@
-//! The functions that C calls. Each one checks, converts and calls the core. Entries pass as pointers; errors come back as Linux gives
-//! them, `-errno` or as an error entry. C checks types for us, so what remains is that pointers are to what
-//! they say and that the caller holds the lock where the function's name asks for it.
+//! The functions that C calls. Each one checks, converts and calls the core.
+//!
+//! Entries pass as pointers; errors come back as Linux gives them, `-errno` or as an error entry. C checks types for us.
+//! That a pointer is to an initialised array, IDR, IDA, lock or cursor is what a reference demands of C here; that the
+//! caller holds the lock where the function's name asks for it, and what else C promises, is what `unsafe` demands.
 
-use std::ffi::{c_int, c_uint, c_ulong, c_void};
+use std::ffi::c_void;
 
 use crate::{Entry, Error, Filter, Gfp, IdLimit, Mark, RawXArray, Result, Writer};
 
@@ -11,18 +13,21 @@ pub mod idr;
 pub mod normal;
 pub mod process;
 
+/// C's `void *`, most often an entry. (Indices are `unsigned long`, which has 64 bits here: nodes do not fit less.)
+type Ptr = *mut c_void;
+
 /// Returns an entry as C sees it.
-fn to_c(entry: Entry) -> *mut c_void {
+fn to_c(entry: Entry) -> Ptr {
     entry.as_ptr().cast()
 }
 
 /// Returns C's pointer as an entry.
-fn from_c(entry: *mut c_void) -> Entry {
+fn from_c(entry: Ptr) -> Entry {
     Entry::from_ptr(entry)
 }
 
 /// Returns an entry, or the error as an entry. Linux: `xas_result`.
-fn entry_or_error(result: Result<Entry>) -> *mut c_void {
+fn entry_or_error(result: Result<Entry>) -> Ptr {
     let error = |error: Error| {
         std::ptr::without_provenance_mut((-(error.errno() as isize) << 2 | 2) as usize)
     };
@@ -30,21 +35,21 @@ fn entry_or_error(result: Result<Entry>) -> *mut c_void {
 }
 
 /// Returns 0, or `-errno`.
-fn zero_or_error(result: Result<()>) -> c_int {
+fn zero_or_error(result: Result<()>) -> i32 {
     result.map_or_else(|error| -error.errno(), |()| 0)
 }
 
 /// Returns the mark of this number. C can pass anything.
-fn mark_from_c(mark: c_uint) -> Option<Mark> {
+fn mark_from_c(mark: u32) -> Option<Mark> {
     Mark::from_number(mark)
 }
 
 /// Returns the filter of this number: a mark, or everything (`XA_PRESENT` is 8).
-fn filter_from_c(filter: c_uint) -> Filter {
+fn filter_from_c(filter: u32) -> Filter {
     mark_from_c(filter).map_or(Filter::Present, Filter::Marked)
 }
 
 /// Runs a search in a read-side section.
-fn reading<T>(search: impl FnOnce(&crate::Guard) -> T) -> T {
-    search(&crate::pin())
+fn reading<T>(search: impl FnOnce(&slablab_rcu::Guard) -> T) -> T {
+    search(&slablab_rcu::pin())
 }

@@ -3,70 +3,42 @@
 use super::*;
 
 /// Looks an entry up.
-///
-/// # Safety
-///
-/// `xa` is an initialised array.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn xa_load(xa: *const RawXArray, index: c_ulong) -> *mut c_void {
-    // SAFETY: as the caller promises.
-    let array = unsafe { &*xa };
-    reading(|guard| to_c(array.load(index, guard)))
+pub extern "C" fn xa_load(xa: &RawXArray, index: u64) -> Ptr {
+    reading(|guard| to_c(xa.load(index, guard)))
 }
 
 /// Stores an entry and returns the old one, or an error entry.
-///
-/// # Safety
-///
-/// `xa` is an initialised array.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn xa_store(
-    xa: *const RawXArray,
-    index: c_ulong,
-    entry: *mut c_void,
-    gfp: c_uint,
-) -> *mut c_void {
-    // SAFETY: as the caller promises.
-    let array = unsafe { &*xa };
-    entry_or_error(array.lock_for(Gfp::from_bits(gfp)).store(index, from_c(entry)))
+pub extern "C" fn xa_store(xa: &RawXArray, index: u64, entry: Ptr, gfp: u32) -> Ptr {
+    entry_or_error(xa.lock_for(Gfp::from_bits(gfp)).store(index, from_c(entry)))
 }
 
 /// As [`xa_store`], under the lock.
 ///
 /// # Safety
 ///
-/// `xa` is an initialised array whose lock is held.
+/// The array's lock is held.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn __xa_store(
-    xa: *const RawXArray,
-    index: c_ulong,
-    entry: *mut c_void,
-    gfp: c_uint,
-) -> *mut c_void {
+pub unsafe extern "C" fn __xa_store(xa: &RawXArray, index: u64, entry: Ptr, gfp: u32) -> Ptr {
     // SAFETY: as the caller promises.
     let writer = unsafe { locked(xa, gfp) };
     entry_or_error(writer.store(index, from_c(entry)))
 }
 
 /// Erases an entry and returns it.
-///
-/// # Safety
-///
-/// `xa` is an initialised array.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn xa_erase(xa: *const RawXArray, index: c_ulong) -> *mut c_void {
-    // SAFETY: as the caller promises.
-    let array = unsafe { &*xa };
-    to_c(array.lock().remove(index))
+pub extern "C" fn xa_erase(xa: &RawXArray, index: u64) -> Ptr {
+    to_c(xa.lock().remove(index))
 }
 
 /// As [`xa_erase`], under the lock.
 ///
 /// # Safety
 ///
-/// `xa` is an initialised array whose lock is held.
+/// The array's lock is held.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn __xa_erase(xa: *const RawXArray, index: c_ulong) -> *mut c_void {
+pub unsafe extern "C" fn __xa_erase(xa: &RawXArray, index: u64) -> Ptr {
     // SAFETY: as the caller promises.
     let writer = unsafe { locked(xa, Gfp::NOWAIT.bits()) };
     to_c(writer.remove(index))
@@ -76,15 +48,15 @@ pub unsafe extern "C" fn __xa_erase(xa: *const RawXArray, index: c_ulong) -> *mu
 ///
 /// # Safety
 ///
-/// `xa` is an initialised array whose lock is held.
+/// The array's lock is held.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __xa_cmpxchg(
-    xa: *const RawXArray,
-    index: c_ulong,
-    old: *mut c_void,
-    entry: *mut c_void,
-    gfp: c_uint,
-) -> *mut c_void {
+    xa: &RawXArray,
+    index: u64,
+    old: Ptr,
+    entry: Ptr,
+    gfp: u32,
+) -> Ptr {
     // SAFETY: as the caller promises.
     let writer = unsafe { locked(xa, gfp) };
     entry_or_error(writer.compare_exchange(index, from_c(old), from_c(entry)))
@@ -94,35 +66,24 @@ pub unsafe extern "C" fn __xa_cmpxchg(
 ///
 /// # Safety
 ///
-/// `xa` is an initialised array whose lock is held.
+/// The array's lock is held.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn __xa_insert(
-    xa: *const RawXArray,
-    index: c_ulong,
-    entry: *mut c_void,
-    gfp: c_uint,
-) -> c_int {
+pub unsafe extern "C" fn __xa_insert(xa: &RawXArray, index: u64, entry: Ptr, gfp: u32) -> i32 {
     // SAFETY: as the caller promises.
     let writer = unsafe { locked(xa, gfp) };
     zero_or_error(writer.insert_new(index, from_c(entry)))
 }
 
 /// Stores an entry at all indices of a range. Returns NULL or an error entry.
-///
-/// # Safety
-///
-/// `xa` is an initialised array.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn xa_store_range(
-    xa: *const RawXArray,
-    first: c_ulong,
-    last: c_ulong,
-    entry: *mut c_void,
-    gfp: c_uint,
-) -> *mut c_void {
-    // SAFETY: as the caller promises.
-    let array = unsafe { &*xa };
-    let stored = array.lock_for(Gfp::from_bits(gfp)).set_range(first, last, from_c(entry));
+pub extern "C" fn xa_store_range(
+    xa: &RawXArray,
+    first: u64,
+    last: u64,
+    entry: Ptr,
+    gfp: u32,
+) -> Ptr {
+    let stored = xa.lock_for(Gfp::from_bits(gfp)).set_range(first, last, from_c(entry));
     entry_or_error(stored.map(|()| Entry::NULL))
 }
 
@@ -130,15 +91,15 @@ pub unsafe extern "C" fn xa_store_range(
 ///
 /// # Safety
 ///
-/// `xa` is an initialised array whose lock is held, and `id` may be written.
+/// The array's lock is held, and `id` may be written.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __xa_alloc(
-    xa: *const RawXArray,
+    xa: &RawXArray,
     id: *mut u32,
-    entry: *mut c_void,
+    entry: Ptr,
     limit: Limit,
-    gfp: c_uint,
-) -> c_int {
+    gfp: u32,
+) -> i32 {
     // SAFETY: as the caller promises.
     let writer = unsafe { locked(xa, gfp) };
     // SAFETY: as the caller promises.
@@ -153,19 +114,19 @@ pub unsafe extern "C" fn __xa_alloc(
 /// As [`__xa_alloc`], and `next` may be read and written.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __xa_alloc_cyclic(
-    xa: *const RawXArray,
+    xa: &RawXArray,
     id: *mut u32,
-    entry: *mut c_void,
+    entry: Ptr,
     limit: Limit,
     next: *mut u32,
-    gfp: c_uint,
-) -> c_int {
+    gfp: u32,
+) -> i32 {
     // SAFETY: as the caller promises.
     let writer = unsafe { locked(xa, gfp) };
     // SAFETY: as the caller promises.
     let (tell, next) = (|free| unsafe { *id = free }, unsafe { &mut *next });
     let allocated = writer.allocate_cyclic(from_c(entry), limit.into(), next, tell);
-    allocated.map_or_else(|error| -error.errno(), |(_, wrapped)| c_int::from(wrapped))
+    allocated.map_or_else(|error| -error.errno(), |(_, wrapped)| i32::from(wrapped))
 }
 
 /// `struct xa_limit`: the ends come in this order.
@@ -183,46 +144,20 @@ impl From<Limit> for IdLimit {
 }
 
 /// Finds the first entry from `*index` on, and moves `*index` to it.
-///
-/// # Safety
-///
-/// `xa` is an initialised array, and `index` may be read and written.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn xa_find(
-    xa: *const RawXArray,
-    index: *mut c_ulong,
-    max: c_ulong,
-    filter: c_uint,
-) -> *mut c_void {
-    // SAFETY: as the caller promises.
-    let array = unsafe { &*xa };
-    // SAFETY: as the caller promises.
-    let index = unsafe { &mut *index };
-    let found = reading(|guard| array.find(*index, max, filter_from_c(filter), guard));
+pub extern "C" fn xa_find(xa: &RawXArray, index: &mut u64, max: u64, filter: u32) -> Ptr {
+    let found = reading(|guard| xa.find(*index, max, filter_from_c(filter), guard));
     move_to(index, found)
 }
 
 /// Finds the first entry that begins after `*index`, and moves `*index` to it.
-///
-/// # Safety
-///
-/// As [`xa_find`].
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn xa_find_after(
-    xa: *const RawXArray,
-    index: *mut c_ulong,
-    max: c_ulong,
-    filter: c_uint,
-) -> *mut c_void {
-    // SAFETY: as the caller promises.
-    let array = unsafe { &*xa };
-    // SAFETY: as the caller promises.
-    let index = unsafe { &mut *index };
-    let found = reading(|guard| array.find_after(*index, max, filter_from_c(filter), guard));
+pub extern "C" fn xa_find_after(xa: &RawXArray, index: &mut u64, max: u64, filter: u32) -> Ptr {
+    let found = reading(|guard| xa.find_after(*index, max, filter_from_c(filter), guard));
     move_to(index, found)
 }
 
-fn move_to(index: &mut c_ulong, found: Option<(u64, Entry)>) -> *mut c_void {
+fn move_to(index: &mut u64, found: Option<(u64, Entry)>) -> Ptr {
     let Some((at, entry)) = found else {
         return std::ptr::null_mut();
     };
@@ -234,20 +169,19 @@ fn move_to(index: &mut c_ulong, found: Option<(u64, Entry)>) -> *mut c_void {
 ///
 /// # Safety
 ///
-/// `xa` is an initialised array, and `dst` has room for `n` pointers.
+/// `dst` has room for `n` pointers.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn xa_extract(
-    xa: *const RawXArray,
-    dst: *mut *mut c_void,
-    start: c_ulong,
-    max: c_ulong,
-    n: c_uint,
-    filter: c_uint,
-) -> c_uint {
-    // SAFETY: as the caller promises.
-    let (array, mut count) = (unsafe { &*xa }, 0);
+    xa: &RawXArray,
+    dst: *mut Ptr,
+    start: u64,
+    max: u64,
+    n: u32,
+    filter: u32,
+) -> u32 {
+    let mut count = 0;
     reading(|guard| {
-        let entries = array.entries(start, max, filter_from_c(filter), guard);
+        let entries = xa.entries(start, max, filter_from_c(filter), guard);
         for (_, entry) in entries.take(n as usize) {
             // SAFETY: below n.
             let place = unsafe { dst.add(count as usize) };
@@ -260,24 +194,18 @@ pub unsafe extern "C" fn xa_extract(
 }
 
 /// Returns whether the entry bears the mark.
-///
-/// # Safety
-///
-/// `xa` is an initialised array.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn xa_get_mark(xa: *const RawXArray, index: c_ulong, mark: c_uint) -> bool {
-    // SAFETY: as the caller promises.
-    let array = unsafe { &*xa };
-    mark_from_c(mark).is_some_and(|mark| reading(|guard| array.get_mark(index, mark, guard)))
+pub extern "C" fn xa_get_mark(xa: &RawXArray, index: u64, mark: u32) -> bool {
+    mark_from_c(mark).is_some_and(|mark| reading(|guard| xa.get_mark(index, mark, guard)))
 }
 
 /// Sets a mark of an entry. Under the lock.
 ///
 /// # Safety
 ///
-/// `xa` is an initialised array whose lock is held.
+/// The array's lock is held.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn __xa_set_mark(xa: *const RawXArray, index: c_ulong, mark: c_uint) {
+pub unsafe extern "C" fn __xa_set_mark(xa: &RawXArray, index: u64, mark: u32) {
     // SAFETY: as the caller promises.
     let writer = unsafe { locked(xa, 0) };
     if let Some(mark) = mark_from_c(mark) {
@@ -289,9 +217,9 @@ pub unsafe extern "C" fn __xa_set_mark(xa: *const RawXArray, index: c_ulong, mar
 ///
 /// # Safety
 ///
-/// `xa` is an initialised array whose lock is held.
+/// The array's lock is held.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn __xa_clear_mark(xa: *const RawXArray, index: c_ulong, mark: c_uint) {
+pub unsafe extern "C" fn __xa_clear_mark(xa: &RawXArray, index: u64, mark: u32) {
     // SAFETY: as the caller promises.
     let writer = unsafe { locked(xa, 0) };
     if let Some(mark) = mark_from_c(mark) {
@@ -300,45 +228,27 @@ pub unsafe extern "C" fn __xa_clear_mark(xa: *const RawXArray, index: c_ulong, m
 }
 
 /// Returns the order of an entry.
-///
-/// # Safety
-///
-/// `xa` is an initialised array.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn xa_get_order(xa: *const RawXArray, index: c_ulong) -> c_int {
-    // SAFETY: as the caller promises.
-    let array = unsafe { &*xa };
-    reading(|guard| array.order(index, guard) as c_int)
+pub extern "C" fn xa_get_order(xa: &RawXArray, index: u64) -> i32 {
+    reading(|guard| xa.order(index, guard) as i32)
 }
 
 /// Removes everything.
-///
-/// # Safety
-///
-/// `xa` is an initialised array.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn xa_destroy(xa: *const RawXArray) {
-    // SAFETY: as the caller promises.
-    unsafe { &*xa }.clear();
+pub extern "C" fn xa_destroy(xa: &RawXArray) {
+    xa.clear();
 }
 
 /// Returns the bytes that the array's nodes take. (Ours: Linux has no such function.)
-///
-/// # Safety
-///
-/// `xa` is an initialised array.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn slablab_xa_bytes(xa: *const RawXArray) -> usize {
-    // SAFETY: as the caller promises.
-    unsafe { &*xa }.memory_bytes()
+pub extern "C" fn slablab_xa_bytes(xa: &RawXArray) -> usize {
+    xa.memory_bytes()
 }
 
 /// # Safety
 ///
-/// `xa` is an initialised array whose lock the caller holds.
-pub(super) unsafe fn locked<'a>(xa: *const RawXArray, gfp: c_uint) -> Writer<'a> {
+/// The array's lock is held.
+pub(super) unsafe fn locked(xa: &RawXArray, gfp: u32) -> Writer<'_> {
     // SAFETY: as the caller promises.
-    let array = unsafe { &*xa };
-    // SAFETY: as the caller promises.
-    unsafe { Writer::assume_locked(array, Gfp::from_bits(gfp)) }
+    unsafe { Writer::assume_locked(xa, Gfp::from_bits(gfp)) }
 }

@@ -4,43 +4,31 @@ use std::ptr::NonNull;
 
 use slablab_rcu::Head;
 
-use super::*;
 use crate::raw::lock::Lock;
 
 /// A callback.
 pub type RcuFunction = unsafe extern "C-unwind" fn(*mut Head);
 
 /// Takes a spin lock.
-///
-/// # Safety
-///
-/// `lock` is an initialised `spinlock_t`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn slablab_spin_lock(lock: *mut c_void) {
-    // SAFETY: as the caller promises.
-    unsafe { &*lock.cast::<Lock>() }.lock();
+pub extern "C" fn slablab_spin_lock(lock: &Lock) {
+    lock.lock();
 }
 
 /// Takes a spin lock if it is free.
-///
-/// # Safety
-///
-/// As [`slablab_spin_lock`].
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn slablab_spin_trylock(lock: *mut c_void) -> bool {
-    // SAFETY: as the caller promises.
-    unsafe { &*lock.cast::<Lock>() }.try_lock()
+pub extern "C" fn slablab_spin_trylock(lock: &Lock) -> bool {
+    lock.try_lock()
 }
 
 /// Releases a spin lock.
 ///
 /// # Safety
 ///
-/// As [`slablab_spin_lock`], and the caller holds it.
+/// The caller holds it.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn slablab_spin_unlock(lock: *mut c_void) {
-    // SAFETY: as the caller promises.
-    unsafe { &*lock.cast::<Lock>() }.unlock();
+pub unsafe extern "C" fn slablab_spin_unlock(lock: &Lock) {
+    lock.unlock();
 }
 
 /// Enters a read-side section.
@@ -81,7 +69,7 @@ pub extern "C" fn slablab_rcu_barrier() {
 
 /// Lets every node allocation that must not block fail, as the kernel's own user-space tests have it.
 #[unsafe(no_mangle)]
-pub extern "C" fn slablab_xa_fail_nonblocking(fail: c_int) {
+pub extern "C" fn slablab_xa_fail_nonblocking(fail: i32) {
     let hook: crate::AllocHook = |gfp, _| gfp.may_block();
     crate::set_alloc_hook((fail != 0).then_some(hook));
 }
