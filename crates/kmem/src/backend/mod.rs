@@ -2,7 +2,7 @@
 //!
 //! # How it works
 //! [`Backend`] is what a machine is generic over: dispatch is static, and the choice at run time
-//! happens once, in [`crate::dispatch!`]. `for_each_backend!` is the one list of backends; it
+//! happens once, in [`BackendKind::dispatch`]. `for_each_backend!` is the one list of backends; it
 //! generates [`BackendKind`], the dispatch and the conformance tests. A fifth backend is a folder
 //! here and a line there.
 

@@ -52,6 +52,17 @@ impl Request {
     }
 }
 
+/// Which caches a backend lets share slabs (Linux: `find_mergeable`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mergeable {
+    /// None: it has no slabs of a cache.
+    Never,
+    /// Those of one size that is a multiple of the alignment asked for.
+    BySize,
+    /// Those that are also aligned as strictly as asked for.
+    ByAlignment,
+}
+
 /// Sizes and orders of a cache under a backend.
 #[derive(Debug, Clone, Copy)]
 pub struct Plan {
@@ -91,8 +102,11 @@ pub trait Ops: Debug + Send + Sync + Sized + 'static {
     /// Kinds of locks that it takes beside those of the page allocator, by name.
     const LOCKS: &'static [&'static str];
 
-    /// Whether kmalloc is served from caches of fixed classes (otherwise by [`Self::kmalloc`]).
+    /// Whether kmalloc is served from caches of fixed classes (otherwise by [`Self::carve`]).
     const KMALLOC_CACHES: bool = true;
+
+    /// Which of its caches may share slabs.
+    const MERGEABLE: Mergeable;
 
     /// Smallest of Linux's kmalloc classes that it uses, in bytes (`KMALLOC_MIN_SIZE`).
     const KMALLOC_MIN: u32 = 8;

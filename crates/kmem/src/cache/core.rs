@@ -17,7 +17,7 @@ use crate::page::{PageTable, Zones};
 use crate::raw::arena::Arena;
 use crate::raw::local::LocalU64;
 use crate::raw::lock::Lock;
-use crate::raw::sync::{AtomicBool, AtomicU64};
+use crate::raw::sync::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use crate::raw::zeroed::{ZeroedSlice, zeroed_struct};
 use crate::vmalloc::Vmalloc;
 
@@ -34,7 +34,18 @@ zeroed_struct! {
         /// Live objects, kept while one thread drives all CPUs.
         pub live: LocalU64,
         /// Most live objects.
-        pub live_peak: LocalU64,
+        pub live_peak: AtomicU64,
+    }
+}
+
+impl Totals {
+    /// Makes all of them 0, for a cache that nobody uses yet.
+    pub(crate) fn reset(&self) {
+        for total in [&self.slabs, &self.slabs_peak, &self.pages, &self.objects, &self.lost] {
+            total.store(0, Relaxed);
+        }
+        self.live.set(0);
+        self.live_peak.store(0, Relaxed);
     }
 }
 
@@ -97,7 +108,9 @@ impl Core {
     /// Returns the bytes of live blocks that no cache knows of.
     pub(crate) fn carved_bytes(&self) -> u64 {
         let counters = self.counters.as_slice().iter();
-        counters.fold(0, |sum: u64, c| sum.wrapping_add(c.carved_bytes.get()))
+        let sum = counters.fold(0, |sum: u64, c| sum.wrapping_add(c.carved_bytes.get()));
+        // A block freed on another CPU may be seen before its allocation is.
+        if sum.cast_signed() < 0 { 0 } else { sum }
     }
 
     /// Returns cache, slab and index of the object that `obj` points to.

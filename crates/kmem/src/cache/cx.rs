@@ -46,8 +46,8 @@ impl<'m> Cx<'m> {
     pub(crate) fn book_alloc(&self, id: CacheId) {
         let totals = &self.core.totals[id.index()];
         totals.live.add(1);
-        if totals.live.get() > totals.live_peak.get() {
-            totals.live_peak.set(totals.live.get());
+        if totals.live.get() > totals.live_peak.load(Relaxed) {
+            totals.live_peak.store(totals.live.get(), Relaxed);
         }
         self.core.exact_bytes.add(u64::from(self.core.caches.get(id).size.get()));
     }

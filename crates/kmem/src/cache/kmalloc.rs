@@ -61,7 +61,8 @@ pub struct KmallocConfig {
     pub classes: Vec<u32>,
     /// Types beside [`KmallocType::Normal`], as the kernel's configuration has them.
     pub types: Vec<KmallocType>,
-    /// Copies of each class, chosen by call site (`CONFIG_RANDOM_KMALLOC_CACHES`: 16); 1 for one.
+    /// Copies of each class of the normal type, chosen by call site (`CONFIG_RANDOM_KMALLOC_CACHES`: 16);
+    /// 1 for one.
     pub copies: u32,
     /// Whether kmalloc caches take part in merging (false with `CONFIG_HARDENED_USERCOPY`).
     pub merge: bool,
@@ -94,14 +95,15 @@ pub(crate) struct Kmalloc {
     normal: Vec<CacheId>,
     /// Class by `(size - 1) / 8`.
     class: Vec<u8>,
-    /// Caches by `(type * copies + copy) * classes + class`; a missing type repeats the normal one.
+    /// Caches by `row * classes + class`: a row for each copy of the normal type, then one for each other
+    /// type; a missing type repeats the first copy of the normal one.
     caches: Vec<CacheId>,
     classes: usize,
     copies: usize,
 }
 
 impl Kmalloc {
-    /// Creates the caches through `create`; with `create` giving `None` no small class exists.
+    /// Creates the caches through `create`, whose first error ends it.
     pub(crate) fn new<E>(
         config: &KmallocConfig,
         mut create: impl FnMut(CacheArgs) -> Result<CacheId, E>,
@@ -116,10 +118,10 @@ impl Kmalloc {
         let mut caches = Vec::new();
         for kind in KmallocType::ALL {
             if kind != KmallocType::Normal && !config.types.contains(&kind) {
-                caches.extend_from_within(..copies * classes);
+                caches.extend_from_within(..classes);
                 continue;
             }
-            for copy in 0..copies {
+            for copy in 0..if kind == KmallocType::Normal { copies } else { 1 } {
                 for &size in &config.classes {
                     let name = class_name(kind, copy, size);
                     let mut args = CacheArgs::new(name, size).flags(kind.flags());
@@ -159,12 +161,10 @@ impl Kmalloc {
     #[inline(never)]
     fn typed(&self, index: usize, gfp: Gfp, site: Site) -> Option<CacheId> {
         let class = usize::from(*self.class.get(index)?);
-        let row = if self.copies == 1 {
-            kind(gfp)
-        } else {
+        let row = match kind(gfp) {
             // Fibonacci hashing spreads neighbouring site numbers.
-            let hash = site.0.wrapping_mul(0x9e37_79b9) >> 16;
-            kind(gfp) * self.copies + hash as usize % self.copies
+            0 => (site.0.wrapping_mul(0x9e37_79b9) >> 16) as usize % self.copies,
+            other => self.copies + other - 1,
         };
         Some(self.caches[row * self.classes + class])
     }

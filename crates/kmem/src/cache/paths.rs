@@ -120,7 +120,20 @@ zeroed_struct! {
     }
 }
 
+impl OpCounts {
+    /// Makes both 0, for a cache that nobody uses yet.
+    pub(crate) fn reset(&self) {
+        self.allocs.set(0);
+        self.frees.set(0);
+    }
+}
+
 impl Tally {
+    /// Makes all counters 0, for a cache that nobody uses yet.
+    pub(crate) fn reset(&self) {
+        self.counts.iter().for_each(|count| count.set(0));
+    }
+
     /// Counts one.
     #[inline(always)]
     pub(crate) fn count(&self, stat: Stat) {
@@ -129,7 +142,7 @@ impl Tally {
 }
 
 /// Counters of one cache, summed over the CPUs.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PathCounts {
     counts: [u64; STATS],
 }
@@ -146,8 +159,10 @@ impl PathCounts {
                 *sum += count.get();
             }
         }
-        counts[Stat::AllocFastpath as usize] = allocs - counts[Stat::AllocSlowpath as usize];
-        counts[Stat::FreeFastpath as usize] = frees - counts[Stat::FreeSlowpath as usize];
+        // A CPU at work counts a slow path before the operation: for a moment there may be more.
+        let fast = |all: u64, slow: Stat| all.saturating_sub(counts[slow as usize]);
+        let fast = (fast(allocs, Stat::AllocSlowpath), fast(frees, Stat::FreeSlowpath));
+        (counts[Stat::AllocFastpath as usize], counts[Stat::FreeFastpath as usize]) = fast;
         Self { counts }
     }
 

@@ -12,9 +12,19 @@ use alloc::vec::Vec;
 use super::args::CacheArgs;
 use super::flags::SlabFlags;
 use super::geometry;
+use super::paths::PathCounts;
 use super::table::CacheTable;
 use crate::error::Error;
 use crate::ids::CacheId;
+
+/// What makes a cache aligned well enough to serve another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Aligned {
+    /// The distance between its objects: slabs start at a page.
+    BySize,
+    /// Its own alignment.
+    Itself,
+}
 
 /// A living cache's cold half.
 #[derive(Debug, Clone)]
@@ -23,7 +33,7 @@ pub(crate) struct Entry {
     pub(crate) args: CacheArgs,
     /// Names of the caches that merged into this one.
     pub(crate) aliases: Vec<String>,
-    /// Creations minus destructions.
+    /// Creations minus destructions; 0 while a destroyer is at work on it.
     pub(crate) users: u32,
 }
 
@@ -31,6 +41,8 @@ pub(crate) struct Entry {
 #[derive(Debug, Default)]
 pub(crate) struct Registry {
     entries: Vec<Entry>,
+    /// What caches counted whose index another has now.
+    pub(crate) retired: PathCounts,
     /// Places of destroyed caches, reusable.
     vacant: Vec<u32>,
     next: u32,
@@ -82,19 +94,26 @@ impl Registry {
     }
 
     /// Finds a cache that can serve `args` as well (Linux: `find_mergeable`).
-    pub(crate) fn find_mergeable(&self, table: &CacheTable, args: &CacheArgs) -> Option<CacheId> {
+    pub(crate) fn find_mergeable(
+        &self,
+        table: &CacheTable,
+        args: &CacheArgs,
+        aligned: Aligned,
+    ) -> Option<CacheId> {
         if !mergeable(args) {
             return None;
         }
         let align = geometry::alignment(args.flags, args.align, args.object_size);
         let size = args.object_size.next_multiple_of(geometry::ALIGN_MIN).next_multiple_of(align);
-        self.entries.iter().filter(|e| mergeable(&e.args)).map(|e| e.id).find(|&id| {
+        let living = self.entries.iter().filter(|e| e.users > 0 && mergeable(&e.args));
+        living.map(|e| e.id).find(|&id| {
             let slot = table.get(id);
             let same = SlabFlags::MERGE_SAME;
             size <= slot.size.get()
                 && slot.size.get() - size < geometry::ALIGN_MIN
                 && slot.size.get().is_multiple_of(align)
                 && args.flags.only(same) == slot.flags().only(same)
+                && (aligned == Aligned::BySize || slot.align.get().is_multiple_of(align))
         })
     }
 }

@@ -220,20 +220,29 @@ impl<B: Backend> Cpu<'_, B> {
         }
         let name = {
             let mut registry = machine.core.registry.lock();
-            let Some(entry) = registry.entry_mut(cache) else { return Ok(()) };
-            if entry.users > 1 {
-                entry.users -= 1;
+            let entry = registry.entry_mut(cache).filter(|entry| entry.users > 0);
+            let Some(entry) = entry else { return Ok(()) };
+            entry.users -= 1;
+            if entry.users > 0 {
                 return Ok(());
             }
+            // Nobody else destroys it or merges with it from now on.
             entry.args.name.to_string()
         };
         self.shrink_slabs(cache);
+        let stays = || {
+            if let Some(entry) = machine.core.registry.lock().entry_mut(cache) {
+                entry.users = 1;
+            }
+        };
         let objects = machine.live(cache);
         if objects > 0 {
+            stays();
             machine.core.findings.report(self.leak(cache, &name, objects, site));
             return Err(Error::Busy { name, objects });
         }
         if let Some(cpu) = machine.holder(cache) {
+            stays();
             return Err(Error::CpuHolds { name, cpu });
         }
         machine.core.registry.lock().remove(&machine.core.caches, cache);

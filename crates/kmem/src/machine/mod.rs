@@ -14,12 +14,14 @@ use alloc::string::ToString;
 use alloc::vec::Vec;
 
 use crate::backend::Backend;
+use crate::backend::ops::Mergeable;
 use crate::cache::core::Core;
 use crate::cache::cx::Cx;
 use crate::cache::findings::{Finding, FindingLog};
 use crate::cache::grace::GracePeriods;
 use crate::cache::kmalloc::Kmalloc;
-use crate::cache::registry::Registry;
+use crate::cache::paths::PathCounts;
+use crate::cache::registry::{Aligned, Registry};
 use crate::cache::setup::{CheckLevel, Merging, Setup};
 use crate::cache::table::{Cache, CacheTable};
 use crate::cache::track::Tracks;
@@ -121,9 +123,15 @@ impl<B: Backend> Machine<B> {
         if args.freeptr_offset.is_some_and(|o| !o.is_multiple_of(8) || o + 8 > args.object_size) {
             return Err(error("freeptr_offset has to be a multiple of 8 inside the object"));
         }
+        let merging = match B::MERGEABLE {
+            Mergeable::Never => None,
+            Mergeable::BySize => Some(Aligned::BySize),
+            Mergeable::ByAlignment => Some(Aligned::Itself),
+        };
         let mut registry = self.core.registry.lock();
         if self.core.setup.merging == Merging::Linux
-            && let Some(id) = registry.find_mergeable(&self.core.caches, args)
+            && let Some(aligned) = merging
+            && let Some(id) = registry.find_mergeable(&self.core.caches, args, aligned)
         {
             let slot = self.core.caches.get(id);
             slot.object_size.set(slot.object_size.get().max(args.object_size));
@@ -134,6 +142,7 @@ impl<B: Backend> Machine<B> {
         }
         let plan = B::plan(&self.core, args)?;
         let id = registry.reserve(&self.core.caches, &args.name)?;
+        self.retire_counts(id, &mut registry);
         let slot = self.core.caches.get(id);
         slot.set_layout(&plan.layout);
         slot.set_orders(plan.order, plan.order_min);
@@ -145,10 +154,23 @@ impl<B: Backend> Machine<B> {
         Ok(id)
     }
 
+    /// Makes the counters of a new cache start at 0; what the last cache of that index counted stays
+    /// in the machine's sums.
+    fn retire_counts(&self, id: CacheId, registry: &mut Registry) {
+        let cells = (0..self.core.setup.cpus).map(|cpu| self.core.cell(cpu, id));
+        let counts = cells.map(|cell| (self.backend.ops(cell), &self.core.tallies[cell]));
+        registry.retired.add(&PathCounts::sum(counts.clone()));
+        counts.for_each(|(ops, tally)| {
+            ops.reset();
+            tally.reset();
+        });
+        self.core.totals[id.index()].reset();
+    }
+
     /// Finds a cache by its name or an alias.
     pub fn cache_by_name(&self, name: &str) -> Option<CacheId> {
         let registry = self.core.registry.lock();
-        let mut entries = registry.entries().iter();
+        let mut entries = registry.entries().iter().filter(|e| e.users > 0);
         entries.find(|e| e.args.name == name || e.aliases.iter().any(|a| a == name)).map(|e| e.id)
     }
 

@@ -2,7 +2,7 @@
 //!
 //! # How it works
 //! `meta` has one 32-byte record a page, so that an address leads to its slab by arithmetic.
-//! Blocks of order 0 to 3 pass through per-CPU lists (`pcp`), refilled from and spilled to the
+//! Blocks of order 0 to 3 pass through per-CPU lists, refilled from and spilled to the
 //! buddy system (`buddy`) of a zone in batches; larger blocks go to the zone. `zones` chooses zone
 //! and node and guards the watermarks.
 //!

@@ -10,7 +10,7 @@ use crate::cache::paths::{OpCounts, PathCounts, Tally};
 use crate::cache::registry::Entry;
 use crate::ids::{CacheId, PAGE_SIZE};
 use crate::machine::Machine;
-use crate::raw::sync::Ordering::Relaxed;
+use crate::raw::sync::{Ordering::Acquire, Ordering::Relaxed, fence};
 
 impl<B: Backend> Machine<B> {
     /// Returns the machine-wide amounts: without a walk while a [`crate::CpuSet`] is held,
@@ -45,14 +45,20 @@ impl<B: Backend> Machine<B> {
     /// Returns the paths taken by all caches together.
     pub fn path_counts(&self) -> PathCounts {
         let cells = 0..self.core.tallies.as_slice().len();
-        PathCounts::sum(cells.map(|cell| (self.backend.ops(cell), &self.core.tallies[cell])))
+        let mut sum =
+            PathCounts::sum(cells.map(|cell| (self.backend.ops(cell), &self.core.tallies[cell])));
+        sum.add(&self.core.registry.lock().retired);
+        sum
     }
 
-    /// Returns the objects of a cache that are given out.
+    /// Returns the objects of a cache that are given out: exact while no CPU is at work on it, and
+    /// never less than none.
     pub(crate) fn live(&self, id: CacheId) -> u64 {
-        self.counts_of(id).fold(0, |sum: u64, (ops, _)| {
-            sum.wrapping_add(ops.allocs.get()).wrapping_sub(ops.frees.get())
-        })
+        // Frees first: what is freed by then was allocated before, and is seen to be.
+        let frees: u64 = self.counts_of(id).map(|(ops, _)| ops.frees.get()).sum();
+        fence(Acquire);
+        let allocs: u64 = self.counts_of(id).map(|(ops, _)| ops.allocs.get()).sum();
+        allocs.saturating_sub(frees)
     }
 
     fn counts_of(&self, id: CacheId) -> impl Iterator<Item = (&OpCounts, &Tally)> {
@@ -64,9 +70,7 @@ impl<B: Backend> Machine<B> {
         let slot = self.core.caches.get(entry.id);
         let totals = &self.core.totals[entry.id.index()];
         let live = self.live(entry.id);
-        if live > totals.live_peak.get() {
-            totals.live_peak.set(live);
-        }
+        totals.live_peak.fetch_max(live, Relaxed);
         CacheStats {
             name: entry.args.name.clone(),
             aliases: entry.aliases.clone(),
@@ -79,7 +83,7 @@ impl<B: Backend> Machine<B> {
             slabs_peak: totals.slabs_peak.load(Relaxed),
             slab_bytes: totals.pages.load(Relaxed) * PAGE_SIZE,
             objects_live: live,
-            objects_live_peak: totals.live_peak.get(),
+            objects_live_peak: totals.live_peak.load(Relaxed),
             objects_total: totals.objects.load(Relaxed),
             paths: PathCounts::sum(self.counts_of(entry.id)),
         }
@@ -90,7 +94,7 @@ impl<B: Backend> Machine<B> {
         for cache in self.core.caches.slots().iter().filter(|c| c.alive()) {
             let totals = &self.core.totals[cache.id().index()];
             totals.live.set(self.live(cache.id()));
-            totals.live_peak.set(totals.live_peak.get().max(totals.live.get()));
+            totals.live_peak.fetch_max(totals.live.get(), Relaxed);
         }
         self.core.exact_bytes.set(self.sum_bytes());
         self.core.exact.store(true, Relaxed);

@@ -1,8 +1,10 @@
 //! Tests across modules: suites that every backend passes, and what users know from Linux.
 
+mod caches;
 pub(crate) mod conformance;
 mod linux;
 mod marathon;
 mod misuse;
 mod pages;
+mod statistics;
 mod threads;

@@ -19,7 +19,7 @@ use core::fmt::Debug;
 use core::marker::PhantomData;
 
 use super::{CarvedPages, Ring, layout, validate};
-use crate::backend::ops::{Ops, Plan, Request, Visit};
+use crate::backend::ops::{Mergeable, Ops, Plan, Request, Visit};
 use crate::cache::args::CacheArgs;
 use crate::cache::core::Core;
 use crate::cache::cx::Cx;
@@ -104,6 +104,7 @@ impl<L: Lists> Heap<L> {
 impl<L: Lists> Ops for Heap<L> {
     const LOCKS: &'static [&'static str] = &[L::LOCK];
     const KMALLOC_CACHES: bool = false;
+    const MERGEABLE: Mergeable = Mergeable::Never;
     const CARVE_MAX: u64 = PAGE_SIZE - super::HEADER;
 
     fn new(core: &Core) -> Self {

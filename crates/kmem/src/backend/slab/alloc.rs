@@ -33,7 +33,8 @@ impl Slab {
             array.limit.set(cache.knob_a.get());
             let cold = array.touched.get() == 0;
             let batch = cache.knob_b.get();
-            self.refill(cx, cache, cell, if cold { batch.min(COLD_BATCH_MAX) } else { batch });
+            let batch = if cold { batch.min(COLD_BATCH_MAX) } else { batch };
+            self.refill(cx, cache, cell, batch);
             if array.avail.get() == 0 && self.grow(cx, cache, cell, batch, request).is_none() {
                 return self.alloc_elsewhere(cx, cache, request, cx.node());
             }

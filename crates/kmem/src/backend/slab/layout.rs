@@ -20,6 +20,8 @@ use crate::raw::zeroed::zeroed_struct;
 
 /// Objects in a slab at most: an index is a byte (`SLAB_OBJ_MAX_NUM`).
 const OBJECTS_MAX: u32 = 255;
+/// Smallest object, in bytes (`SLAB_OBJ_MIN_SIZE`).
+const OBJECT_BYTES_MIN: u32 = 16;
 /// Highest order taken for less waste, on a machine of more than 32 MiB (`SLAB_MAX_ORDER_HI`).
 const ORDER_HI: Order = Order(1);
 
@@ -63,7 +65,7 @@ struct Choice {
 
 /// Computes sizes and order.
 pub(super) fn plan(core: &Core, args: &CacheArgs) -> Result<Plan, Error> {
-    let layout = geometry::object_layout_unlinked(args);
+    let layout = layout(args);
     let (_, choice) = choose(core, args, &layout).ok_or_else(|| Error::Cache {
         name: args.name.to_string(),
         what: "an object is larger than the largest block of pages (4 MiB)",
@@ -72,9 +74,18 @@ pub(super) fn plan(core: &Core, args: &CacheArgs) -> Result<Plan, Error> {
     Ok(Plan { layout, order, order_min: order, objects })
 }
 
+/// Lays an object out: a page of less than 16 bytes each would have more than a byte can number.
+fn layout(args: &CacheArgs) -> ObjectLayout {
+    let mut layout = geometry::object_layout_unlinked(args);
+    if layout.size < OBJECT_BYTES_MIN {
+        layout.size = OBJECT_BYTES_MIN.next_multiple_of(layout.align);
+    }
+    layout
+}
+
 /// Sets colours and mode: the choice of [`plan`] once more.
 pub(super) fn set_colours(core: &Core, colours: &Colours, cache: &Cache, args: &CacheArgs) {
-    let layout = geometry::object_layout_unlinked(args);
+    let layout = layout(args);
     let Some((mode, choice)) = choose(core, args, &layout) else { return };
     let step = (CACHE_LINE as u32).max(cache.align.get());
     colours.step.set(step);
@@ -160,10 +171,5 @@ fn order(core: &Core, args: &CacheArgs, size: u32, mode: Mode) -> Option<Choice>
             break;
         }
     }
-    // A tiny object fills more than 255 places of even one page: Linux's smallest is 16 bytes.
-    best.or_else(|| {
-        let left_over = (PAGE_SIZE % u64::from(size)) as u32;
-        let fits = u64::from(size) * u64::from(OBJECTS_MAX) < PAGE_SIZE && mode == Mode::OnSlab;
-        fits.then_some(Choice { order: Order(0), objects: OBJECTS_MAX, left_over })
-    })
+    best
 }

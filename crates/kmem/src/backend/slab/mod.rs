@@ -31,7 +31,7 @@ mod node;
 mod reap;
 mod validate;
 
-use super::ops::{Ops, Plan, Request, Visit};
+use super::ops::{Mergeable, Ops, Plan, Request, Visit};
 use crate::cache::args::CacheArgs;
 use crate::cache::core::Core;
 use crate::cache::cx::Cx;
@@ -109,6 +109,7 @@ impl Slab {
 
 impl Ops for Slab {
     const LOCKS: &'static [&'static str] = &["list_lock"];
+    const MERGEABLE: Mergeable = Mergeable::ByAlignment;
     const KMALLOC_MIN: u32 = 32;
 
     fn new(core: &Core) -> Self {

@@ -2,7 +2,7 @@
 
 use super::super::ops::Request;
 use super::state::State;
-use super::{LIST_LOCK, SLAB_WORD, Slot, Slub, link};
+use super::{SLAB_WORD, Slot, Slub, link};
 use crate::cache::cx::Cx;
 use crate::cache::paths::Stat;
 use crate::cache::table::Cache;
@@ -140,11 +140,12 @@ impl Slub {
     ) -> Option<(Pfn, ObjPtr)> {
         let pages = &cx.core.pages;
         let tally = cx.tally(cache.id());
-        cx.count_lock(LIST_LOCK);
-        let mut list = self.node(cx.core, cache, node).lock();
-        if list.len() <= spare {
+        let node = self.node(cx.core, cache, node);
+        if node.partial.get() <= spare {
+            // As in Linux a look without the lock: a slab that comes just now is for the next.
             return None;
         }
+        let mut list = node.lock(cx);
         let first = list.first()?;
         let obj = self.freeze(cx, first, pages.get(first), true)?;
         list.remove(pages, first);

@@ -1,13 +1,12 @@
 //! Frees to slabs that are not the CPU's, and what gives slabs back.
 
 use super::state::State;
-use super::{LIST_LOCK, Node, SLAB_WORD, Slot, Slub, link};
+use super::{NodeList, SLAB_WORD, Slot, Slub, link};
 use crate::cache::cx::Cx;
 use crate::cache::paths::Stat;
 use crate::cache::table::Cache;
 use crate::ids::{ObjPtr, Pfn, Site};
 use crate::page::PageList;
-use crate::raw::lock::Guard;
 
 impl Slub {
     /// Pushes an object on its slab's own list (`__slab_free`).
@@ -19,7 +18,7 @@ impl Slub {
         let page = cx.core.pages.get(slab);
         let at = obj.get() + u64::from(cache.free_offset.get());
         let cpu_partial = cache.knob_a.get() > 0;
-        let mut node: Option<Guard<'_, Node>> = None;
+        let mut node: Option<NodeList<'_>> = None;
         let (old, new) = loop {
             let old = State::load(page);
             // A node lock taken for an attempt that failed may not be needed for the next.
@@ -81,7 +80,7 @@ impl Slub {
         let mut at = slot.partial.get();
         slot.partial.set(0);
         slot.partial_slabs.set(0);
-        let mut held: Option<(crate::NodeId, Guard<'_, Node>)> = None;
+        let mut held: Option<(crate::NodeId, NodeList<'_>)> = None;
         while at != 0 {
             let slab = Pfn(at);
             let page = pages.get(slab);
@@ -188,8 +187,7 @@ impl Slub {
         let pages = &cx.core.pages;
         for node in (0..cx.core.setup.nodes).map(crate::NodeId) {
             let mut empty = PageList::default();
-            cx.count_lock(LIST_LOCK);
-            let mut list = self.node(cx.core, cache, node).lock();
+            let mut list = self.node(cx.core, cache, node).lock(cx);
             let mut slabs: alloc::vec::Vec<(u32, Pfn)> = alloc::vec::Vec::new();
             while let Some(slab) = list.pop_front(pages) {
                 let state = State::load(pages.get(slab));

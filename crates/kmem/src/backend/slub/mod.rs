@@ -31,7 +31,9 @@ mod link;
 mod state;
 mod validate;
 
-use super::ops::{Ops, Plan, Request, Visit};
+use core::ops::{Deref, DerefMut};
+
+use super::ops::{Mergeable, Ops, Plan, Request, Visit};
 use crate::cache::args::CacheArgs;
 use crate::cache::core::Core;
 use crate::cache::cx::Cx;
@@ -70,15 +72,55 @@ zeroed_struct! {
     }
 }
 
-/// A node's part of a cache (`struct kmem_cache_node`).
-type Node = PageList;
+zeroed_struct! {
+    /// A node's part of a cache (`struct kmem_cache_node`).
+    #[derive(Debug)]
+    struct Node {
+        list: Lock<PageList>,
+        /// Slabs on the list, readable without the lock (`nr_partial`).
+        partial: LocalU32,
+    }
+}
+
+impl Node {
+    fn lock(&self, cx: &Cx<'_>) -> NodeList<'_> {
+        cx.count_lock(LIST_LOCK);
+        NodeList { list: self.list.lock(), partial: &self.partial }
+    }
+}
+
+/// A node's list, locked; its length is published when the lock is given up.
+struct NodeList<'a> {
+    list: Guard<'a, PageList>,
+    partial: &'a LocalU32,
+}
+
+impl Deref for NodeList<'_> {
+    type Target = PageList;
+
+    fn deref(&self) -> &PageList {
+        &self.list
+    }
+}
+
+impl DerefMut for NodeList<'_> {
+    fn deref_mut(&mut self) -> &mut PageList {
+        &mut self.list
+    }
+}
+
+impl Drop for NodeList<'_> {
+    fn drop(&mut self) {
+        self.partial.set(self.list.len());
+    }
+}
 
 /// The SLUB allocator.
 #[derive(Debug)]
 pub struct Slub {
     slots: ZeroedSlice<Slot>,
     /// By cache and node.
-    nodes: ZeroedSlice<Lock<Node>>,
+    nodes: ZeroedSlice<Node>,
 }
 
 impl Slub {
@@ -87,19 +129,19 @@ impl Slub {
         &self.slots[cx.cell(id)]
     }
 
-    fn node(&self, core: &Core, cache: &Cache, node: NodeId) -> &Lock<Node> {
+    fn node(&self, core: &Core, cache: &Cache, node: NodeId) -> &Node {
         &self.nodes[cache.id().index() * core.setup.nodes as usize + node.0 as usize]
     }
 
     /// Takes the `list_lock` of the node that a slab is on.
-    fn lock_node<'a>(&'a self, cx: &Cx<'_>, cache: &Cache, slab: Pfn) -> Guard<'a, Node> {
-        cx.count_lock(LIST_LOCK);
-        self.node(cx.core, cache, cx.core.zones.node_of(slab)).lock()
+    fn lock_node<'a>(&'a self, cx: &Cx<'_>, cache: &Cache, slab: Pfn) -> NodeList<'a> {
+        self.node(cx.core, cache, cx.core.zones.node_of(slab)).lock(cx)
     }
 }
 
 impl Ops for Slub {
     const LOCKS: &'static [&'static str] = &["list_lock", "slab_cmpxchg"];
+    const MERGEABLE: Mergeable = Mergeable::BySize;
 
     fn new(core: &Core) -> Self {
         let caches = core.setup.caches_max as usize;

@@ -30,7 +30,7 @@ pub(super) fn walk(slub: &Slub, core: &Core, cache: &Cache, visit: Visit<'_>) {
         }
     }
     for node in (0..core.setup.nodes).map(NodeId) {
-        let list = slub.node(core, cache, node).lock();
+        let list = slub.node(core, cache, node).list.lock();
         for slab in list.iter(&core.pages) {
             check_slab(core, cache, slab, None, visit);
         }

@@ -1,0 +1,95 @@
+//! Statistics of a machine whose CPUs are at work, and of caches whose index was another's before.
+
+use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use crate::backend::for_each_backend;
+use crate::{Backend, CacheArgs, CpuId, Gfp, Machine, ObjPtr, Site, SlabFlags, Stat};
+
+const SITE: Site = Site(1);
+const OBJECTS: usize = 64;
+
+/// One CPU allocates, another frees, a third thread reads all statistics meanwhile: a free that is seen before its
+/// allocation made live objects wrap below 0, for ever as the peak, and fast paths overflow.
+fn statistics_read_while_cpus_run_never_wrap<B: Backend>() {
+    let machine = Machine::<B>::builder().cpus(2).memory_bytes(16 << 20).build().unwrap();
+    let args = CacheArgs::new("moving", 200).flags(SlabFlags::NO_MERGE);
+    let cache = machine.cache_create(&args).unwrap();
+    let slots: [AtomicU64; OBJECTS] = [const { AtomicU64::new(0) }; OBJECTS];
+    let done = AtomicBool::new(false);
+    let most = OBJECTS as u64 + 2;
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let cpu = machine.cpu(CpuId(0)).unwrap();
+            for i in 0..200_000 {
+                let slot = &slots[i % OBJECTS];
+                if slot.load(Ordering::Acquire) == 0 {
+                    let obj = cpu.alloc(cache, Gfp::KERNEL, SITE).unwrap();
+                    slot.store(obj.get(), Ordering::Release);
+                }
+            }
+            done.store(true, Ordering::Release);
+        });
+        scope.spawn(|| {
+            let cpu = machine.cpu(CpuId(1)).unwrap();
+            while !done.load(Ordering::Acquire) {
+                for slot in &slots {
+                    if let Some(obj) = ObjPtr::new(slot.swap(0, Ordering::AcqRel)) {
+                        cpu.free(cache, obj, SITE);
+                    }
+                }
+            }
+        });
+        while !done.load(Ordering::Acquire) {
+            let stats = machine.cache_stats(cache).unwrap();
+            // Sums are of no one instant: what was allocated and freed between two looks may count as live.
+            assert!(stats.objects_live < 1 << 32, "{} live", stats.objects_live);
+            assert!(stats.objects_live_peak < 1 << 32, "peak {}", stats.objects_live_peak);
+            assert!(machine.gauges().live_bytes < 1 << 40);
+            assert!(machine.path_counts().get(Stat::AllocFastpath) < 1 << 32);
+        }
+    });
+    assert!(machine.cache_stats(cache).unwrap().objects_live <= most);
+}
+
+fn a_new_cache_does_not_inherit_the_counts_of_a_destroyed_one<B: Backend>() {
+    let machine = Machine::<B>::builder().memory_bytes(16 << 20).build().unwrap();
+    let cpu = machine.cpu(CpuId(0)).unwrap();
+    let create = |name: &str| {
+        machine.cache_create(&CacheArgs::new(name, 300).flags(SlabFlags::NO_MERGE)).unwrap()
+    };
+    let old = create("old");
+    let all: std::vec::Vec<_> =
+        (0..100).map(|_| cpu.alloc(old, Gfp::KERNEL, SITE).unwrap()).collect();
+    assert_eq!(machine.cache_stats(old).unwrap().objects_live_peak, 100);
+    cpu.free_bulk(old, all.into_iter(), SITE);
+    let paths = machine.path_counts();
+    cpu.cache_destroy(old, SITE).unwrap();
+    let new = create("new");
+    assert_eq!(new.index(), old.index(), "the index is used again");
+    let stats = machine.cache_stats(new).unwrap();
+    assert_eq!((stats.objects_live_peak, stats.slabs_peak), (0, 0));
+    assert!(stats.paths.iter().all(|(_, count)| count == 0), "{:?}", stats.paths);
+    let allocs =
+        |paths: &crate::PathCounts| paths.get(Stat::AllocFastpath) + paths.get(Stat::AllocSlowpath);
+    assert_eq!(allocs(&machine.path_counts()), allocs(&paths), "the machine's sum keeps them");
+}
+
+macro_rules! statistics {
+    ($($variant:ident $name:literal $what:literal,)*) => {
+        $(mod $variant {
+            #[test]
+            fn statistics_read_while_cpus_run_never_wrap() {
+                super::statistics_read_while_cpus_run_never_wrap::<crate::$variant>();
+            }
+            #[test]
+            fn a_new_cache_does_not_inherit_the_counts_of_a_destroyed_one() {
+                super::a_new_cache_does_not_inherit_the_counts_of_a_destroyed_one::<crate::$variant>();
+            }
+        })*
+    };
+}
+#[allow(non_snake_case)]
+mod each {
+    use super::*;
+    for_each_backend!(statistics);
+}
