@@ -18,9 +18,9 @@ impl Slab {
     pub(super) fn reap(&self, cx: &Cx<'_>, now_ns: u64) {
         let next = &self.next_reap[cx.cpu as usize];
         if next.get() == 0 {
-            next.set(now_ns + SECOND_NS);
+            next.set(now_ns.saturating_add(SECOND_NS));
         } else if now_ns >= next.get() {
-            next.set(now_ns + REAP_ARRAYS_NS);
+            next.set(now_ns.saturating_add(REAP_ARRAYS_NS));
             self.reap_caches(cx, now_ns);
         }
     }
@@ -34,7 +34,7 @@ impl Slab {
             if now_ns < node.next_reap {
                 continue;
             }
-            node.next_reap = now_ns + REAP_NODE_NS;
+            node.next_reap = now_ns.saturating_add(REAP_NODE_NS);
             let shared = spare(node.shared_avail, cache.knob_c.get(), &mut node.shared_touched);
             let used = core::mem::take(&mut node.free_touched) == 1;
             drop(node);
