@@ -195,8 +195,11 @@ fn scattered_items_are_found_and_a_cache_is_advised() {
     assert!(!thirty_two.scattered, "{thirty_two:#?}");
     let classes = list.advice.iter().filter(|a| matches!(a.change, Change::Class { .. }));
     assert_eq!(classes.count(), 0, "a class that one site fills is that site's cache");
-    assert!(matches!(forty.worth, Worth::Saves | Worth::Gathers), "{forty:#?}");
-    assert!(!matches!(thirty_two.worth, Worth::Saves | Worth::Gathers), "{thirty_two:#?}");
+    assert!(matches!(forty.worth, Worth::SavesMemory | Worth::ImprovesLocality), "{forty:#?}");
+    assert!(
+        !matches!(thirty_two.worth, Worth::SavesMemory | Worth::ImprovesLocality),
+        "{thirty_two:#?}"
+    );
     // A slot of 64 bytes is a line each; 102 objects of 40 bytes fill the 64 lines of a page, 98 more take 62.
     assert_eq!((forty.before.lines_per_walk, forty.after.lines_per_walk), (200, 126));
     let text = stdout(&["advise", path.to_str().unwrap()]);
@@ -230,8 +233,9 @@ fn what_cannot_be_meant_is_refused_with_the_nearest_name() {
     }
     let sentence = refusal(&["advise", path, "--patch", "nft_set_ad"]);
     assert!(sentence.contains("nft_set_add"), "{sentence}");
-    for words in [&["--patch", "nft_set_add", "--report", "page.html"][..], &["-k", "vmlinux"]] {
-        let output = slablab().args(["advise", path]).args(words).output().unwrap();
+    let two = ["advise", path, "--patch", "nft_set_add", "--report", "page.html"];
+    for words in [&two[..], &["advise", path, "-a", "slub,slab"]] {
+        let output = slablab().args(words).output().unwrap();
         assert_eq!(output.status.code(), Some(2), "{words:?}");
     }
     let sentence = refusal(&["advise", path, "--allocator", "slob"]);
@@ -296,6 +300,53 @@ fn no_merge_alone_says_what_the_trace_can_tell() {
         let words = ["whatif", file, "--dedicate", "nft_rule_add"];
         assert_eq!(stdout(&words), stdout(&[&words[..], &["--no-merge"]].concat()));
     }
+}
+
+/// `--merge` said "difference 0" of a kernel that merges anyway and, with `--order 0`, moved caches together that this
+/// kernel keeps apart.
+#[test]
+fn merging_is_what_the_recorded_kernel_does() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("netfilter.parquet");
+    let cache = |name: &str, aliases: &[&str], bytes: u64| SlubCache {
+        name: name.to_owned(),
+        aliases: aliases.iter().map(|&alias| alias.to_owned()).collect(),
+        numbers: [("object_size", bytes), ("slab_size", bytes), ("order", 0), ("align", 8)]
+            .map(|(name, value)| (name.to_owned(), value))
+            .into(),
+        ..SlubCache::default()
+    };
+    let mut snapshot = SlabSnapshot::default();
+    snapshot.caches =
+        vec![cache(":0000040", &["a", "b"], 40), cache(":A-0000032", &["c", "d"], 32)];
+    netfilter_on(&path, Meta { slabs_start: Some(snapshot), ..Meta::default() });
+    let file = path.to_str().unwrap();
+    for words in [&["--merge"][..], &["--merge", "--order", "0"]] {
+        let sentence = refusal(&[&["whatif", file], words].concat());
+        assert!(sentence.contains("4 names share 2 caches"), "{words:?}: {sentence}");
+    }
+    let new = ["whatif", file, "--dedicate", "nft_rule_add=mine", "--dedicate", "nft_set_add=own"];
+    let apart = stdout(&new);
+    assert!(apart.contains("The recorded kernel merges caches that are alike."), "{apart}");
+    let merged = [&new[..], &["--merge"]].concat();
+    let text = stdout(&merged);
+    assert!(text.contains("mine shares the slabs of a, b"), "{text}");
+    assert!(text.contains("own shares slabs with no cache"), "{text}");
+    let json: Value =
+        serde_json::from_str(&stdout(&[&merged[..], &["--format", "json"]].concat())).unwrap();
+    let caches = json["after"]["allocators"][0]["caches"].as_array().unwrap();
+    let aliases = |name: &str| {
+        caches.iter().find(|cache| cache["cache"] == name).map(|cache| &cache["aliases"])
+    };
+    assert_eq!(aliases("a"), Some(&serde_json::json!(["mine"])));
+    assert_eq!(aliases("own"), Some(&serde_json::json!([])));
+}
+
+/// 16 copies of each class are more caches than the machine had room for beside those of the trace.
+#[test]
+fn copies_of_all_classes_have_room() {
+    let text = stdout(&["whatif", "traces/build.parquet", "--buckets", "16", "-a", "slub,slab"]);
+    assert!(text.contains("16 copies of each kmalloc class"), "{text}");
 }
 
 #[test]
@@ -368,6 +419,21 @@ fn a_page_shows_waste_by_source_directory() {
     }
     let patch = stdout(&["advise", trace, "--patch", "nft_rule_add"]);
     assert!(patch.contains("+++ b/net/netfilter/nf_tables_api.c\n"), "{patch}");
+    let json = stdout(&["advise", trace, "--patch", "nft_rule_add", "--format", "json"]);
+    let json: Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(
+        (&json["schema"], json["patch"].as_str()),
+        (&"slablab.patch/1".into(), Some(&*patch))
+    );
+    // A vmlinux that is named says where call sites are, without a page or a patch.
+    let named = kernel.to_str().unwrap();
+    for words in [
+        &["advise", trace, "-k", named][..],
+        &["whatif", trace, "--dedicate", "nft_rule_add", "-k", named],
+    ] {
+        let text = stdout(words);
+        assert!(text.contains("net/netfilter/nf_tables_api.c:"), "{words:?}: {text}");
+    }
     std::fs::rename(&kernel, &elsewhere).unwrap();
     let named = ["advise", trace, "--report", page, "-k", elsewhere.to_str().unwrap()];
     assert!(!stdout(&named).is_empty());

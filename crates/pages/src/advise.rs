@@ -36,7 +36,7 @@ pub fn advise(
         Fact::new("allocator", &list.allocator),
         Fact::new("held at peak, as recorded", human(list.held_bytes_peak as f64, "B")),
         Fact::new("kmalloc call sites", list.sites.to_string()),
-        Fact::new("of these less than a page", list.sites_too_small.to_string()),
+        Fact::new("of these with less than a page at any time", list.sites_too_small.to_string()),
     ]);
     // Caches that only gather have no step.
     let saved = together.map(|together| saved(&useful, together));
@@ -66,7 +66,7 @@ pub fn advise(
     };
     let sections = [Some(changes), objects, Some(source)].into_iter().flatten();
     Document {
-        title: format!("Call sites of {file} worth a cache, under {}", list.allocator),
+        title: format!("Call sites of {file} worth a cache of their own, under {}", list.allocator),
         question: "Which call site should have its own cache, and what would it change?".to_owned(),
         answers: answers(&useful),
         sections: sections.filter(|section| !section.items.is_empty()).collect(),
@@ -76,7 +76,7 @@ pub fn advise(
 
 fn answers(useful: &[&Advice]) -> Vec<String> {
     if useful.is_empty() {
-        let nothing = "No change is worth it: none saves a page, none gathers scattered objects.";
+        let nothing = "No change is worth making: none saves a page of memory or improves the locality of objects.";
         return vec![nothing.to_owned()];
     }
     let sentence = |advice: &&Advice| format!("{}: {}", advice.subject, advice.reason);
@@ -98,8 +98,8 @@ fn saved(useful: &[&Advice], together: &Together) -> Waterfall {
     let (before, after) = (&together.moment.before, &together.moment.after);
     Waterfall {
         title: "Bytes held at the peak, by call site that gets a cache".to_owned(),
-        how: "The steps are what each cache saves alone; the last sum is a replay with all of them, and what they \
-              save beside each other is among the others."
+        how: "Each step is what that cache saves alone. The last bar is a replay with all of them; the difference to the \
+              sum of the steps is in the step of the others."
             .to_owned(),
         label: "call site".to_owned(),
         quantity: ("held".to_owned(), "B".to_owned()),
@@ -119,7 +119,7 @@ fn walks(useful: &[&Advice]) -> Bars {
     };
     Bars {
         title: "Cache lines that a walk over all objects touches".to_owned(),
-        how: "With as many objects alive as there were at most.".to_owned(),
+        how: "With as many objects alive as at the peak.".to_owned(),
         label: "call site or class".to_owned(),
         quantity: ("cache lines".to_owned(), String::new()),
         groups: gathers.take(BARS_MAX).map(group).collect(),
@@ -131,17 +131,18 @@ fn table(advice: &[Advice]) -> DataTable {
         ("call site or class", ""),
         ("change", ""),
         ("object", "B"),
-        ("from", "B"),
+        ("slot", "B"),
         ("live, peak", ""),
         ("saved, peak", "B"),
         ("saved, mean", "B"),
-        ("lines a walk", ""),
+        ("cache lines per walk", ""),
         ("after", ""),
         ("fast path", ""),
         ("after", ""),
+        ("verdict", ""),
     ];
     let row = |advice: &Advice| {
-        // Nobody walks the objects of a class.
+        // The objects of a class are in no one list that code walks.
         let lines = |layout: Layout| match advice.change {
             Change::Dedicate { .. } => Value::Number(layout.lines_per_walk as f64),
             Change::Class { .. } => Value::Missing,
@@ -158,11 +159,14 @@ fn table(advice: &[Advice]) -> DataTable {
             lines(advice.after),
             Value::Share(advice.fast_share_before),
             Value::Share(advice.fast_share_after),
+            Value::Text(advice.worth.to_string()),
         ]
     };
     DataTable {
-        title: "All that was tried".to_owned(),
-        how: "What is worth doing first; both parts by bytes saved at the peak.".to_owned(),
+        title: "Every change that was tried".to_owned(),
+        how: "Changes worth making come first; both parts are in the order of the bytes saved at the peak. Slot: what \
+              kmalloc allocates for an object. Walk: over all objects alive at the peak."
+            .to_owned(),
         columns: columns.map(|(head, unit)| Column::new(head, unit)).to_vec(),
         rows: advice.iter().map(row).collect(),
     }
@@ -177,9 +181,11 @@ fn reasons(advice: &[Advice]) -> DataTable {
         ]
     };
     DataTable {
-        title: "Why, and what speaks against it".to_owned(),
+        title: "Reasons, and what speaks against each change".to_owned(),
         how: "In the same order.".to_owned(),
-        columns: ["call site or class", "why", "but"].map(|head| Column::new(head, "")).to_vec(),
+        columns: ["call site or class", "reason", "caveat"]
+            .map(|head| Column::new(head, ""))
+            .to_vec(),
         rows: advice.iter().map(row).collect(),
     }
 }

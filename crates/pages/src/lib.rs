@@ -27,6 +27,7 @@ pub use replay::replay;
 pub use run::run;
 pub use sources::Sources;
 pub use stored::{Stored, join, read};
+pub use trace::{failures, label};
 pub use whatif::what_if;
 
 /// How verdicts are found, for those who ask.

@@ -8,7 +8,7 @@ use slablab_report::{
     Series, Value, human,
 };
 
-use crate::trace::{facts, site_frames, waste_flame};
+use crate::trace::{facts, failures, label, site_frames, waste_flame};
 
 /// So many caches have bars; the table has all.
 const CACHES_MAX: usize = 12;
@@ -51,10 +51,12 @@ fn base_name(file: &str) -> &str {
 
 /// Says who held least and who took fewest locks, and how far the trace can be trusted.
 fn answers(replay: &Replay) -> Vec<String> {
-    let mut answers = Vec::new();
+    let mut answers = failures(&replay.allocators);
     let held = |a: &Allocator| a.held_bytes.peak;
-    if let Some(least) = replay.allocators.iter().min_by_key(|a| held(a)) {
-        let others = replay.allocators.iter().filter(|a| a.allocator != least.allocator);
+    // Who failed allocations holds little for that reason.
+    let complete = || replay.allocators.iter().filter(|a| a.failed == 0);
+    if let Some(least) = complete().min_by_key(|a| held(a)) {
+        let others = complete().filter(|a| a.allocator != least.allocator);
         let others: Vec<String> = others
             .map(|a| match held(least) {
                 0 => a.allocator.clone(),
@@ -73,15 +75,15 @@ fn answers(replay: &Replay) -> Vec<String> {
     let rate =
         |a: &Allocator| 1e3 * a.locks.values().sum::<u64>() as f64 / a.operations.max(1) as f64;
     let rates: Vec<String> =
-        replay.allocators.iter().map(|a| format!("{} {:.1}", a.allocator, rate(a))).collect();
+        replay.allocators.iter().map(|a| format!("{} {:.1}", label(a), rate(a))).collect();
     if !rates.is_empty() {
         answers.push(format!(
-            "Locks and atomic operations for 1,000 operations: {}.",
+            "Locks and atomic operations per 1,000 operations: {}.",
             rates.join(", ")
         ));
     }
     answers.push(format!(
-        "{:.2} % of what happened could not be placed; the numbers rest on the rest.",
+        "{:.2} % of the recorded events could not be placed; the figures rest on the others.",
         replay.trace.unplaced_share * 100.0
     ));
     answers
@@ -97,12 +99,12 @@ fn memory(replay: &Replay) -> Section {
             .collect(),
     };
     let mut series: Vec<Series> =
-        replay.allocators.iter().map(|a| line(&a.allocator, a, |s| s.held_bytes)).collect();
-    series.extend(replay.allocators.first().map(|a| line("asked for", a, |s| s.requested_bytes)));
+        replay.allocators.iter().map(|a| line(&label(a), a, |s| s.held_bytes)).collect();
+    series.extend(replay.allocators.first().map(|a| line("requested", a, |s| s.requested_bytes)));
     let plot = Lines {
         title: "Memory held over time".to_owned(),
-        how: "Bytes in the pages of slabs and large blocks; each sample is the highest of its stretch of the trace. \
-              'asked for' is what callers wanted."
+        how: "Bytes in the pages of slabs and large blocks; each sample is the highest of its part of the trace. \
+              'requested' is what callers asked for."
             .to_owned(),
         x: ("time in the trace".to_owned(), "ns".to_owned()),
         y: ("memory".to_owned(), "B".to_owned()),
@@ -112,18 +114,20 @@ fn memory(replay: &Replay) -> Section {
     };
     let table = DataTable {
         title: "Memory in numbers".to_owned(),
-        how: "Internal: given and not asked for. External: held and given to nobody.".to_owned(),
+        how: "Internal fragmentation: allocated and not requested. External: held and not allocated. The shares are of \
+              what is allocated and of what is held."
+            .to_owned(),
         columns: vec![
             Column::new("allocator", ""),
+            Column::new("allocations that failed", ""),
             Column::new("held, peak", "B"),
             Column::new("held, mean", "B"),
             Column::new("held, end", "B"),
             Column::new("slabs, peak", "B"),
-            Column::new("asked for at peak", "B"),
-            Column::new("internal, peak", ""),
-            Column::new("external, peak", ""),
-            Column::new("external, end", ""),
-            Column::new("failed", ""),
+            Column::new("requested at peak", "B"),
+            Column::new("internal fragmentation, peak", ""),
+            Column::new("external fragmentation, peak", ""),
+            Column::new("external fragmentation, end", ""),
         ],
         rows: replay.allocators.iter().map(memory_row).collect(),
     };
@@ -145,7 +149,8 @@ fn memory(replay: &Replay) -> Section {
 fn memory_row(a: &Allocator) -> Vec<Value> {
     let bytes = |n: u64| Value::Number(n as f64);
     vec![
-        Value::text(&a.allocator),
+        Value::Text(label(a)),
+        bytes(a.failed),
         bytes(a.held_bytes.peak),
         bytes(a.held_bytes.mean),
         bytes(a.held_bytes.end),
@@ -154,7 +159,6 @@ fn memory_row(a: &Allocator) -> Vec<Value> {
         Value::Share(a.at_peak.internal_share),
         Value::Share(a.at_peak.external_share),
         Value::Share(a.at_end.external_share),
-        bytes(a.failed),
     ]
 }
 
@@ -173,7 +177,7 @@ fn fragmentation(replay: &Replay) -> Section {
     for allocator in &replay.allocators {
         for cache in slabs_of(allocator) {
             let bars = by_name.entry(&cache.cache).or_default();
-            bars.push((allocator.allocator.clone(), unused(cache) as f64));
+            bars.push((label(allocator), unused(cache) as f64));
         }
     }
     let most = |bars: &[(String, f64)]| bars.iter().map(|(_, v)| *v).fold(0.0f64, f64::max);
@@ -208,7 +212,7 @@ fn fragmentation(replay: &Replay) -> Section {
                 Column::new("cache", ""),
                 Column::new("allocator", ""),
                 Column::new("object", "B"),
-                Column::new("objects a slab", ""),
+                Column::new("objects per slab", ""),
                 Column::new("objects, peak", ""),
                 Column::new("slabs, peak", ""),
                 Column::new("held, peak", "B"),
@@ -225,7 +229,7 @@ fn cache_row(allocator: &Allocator, cache: &Cache) -> Vec<Value> {
     let number = |n: u64| Value::Number(n as f64);
     vec![
         Value::text(&cache.cache),
-        Value::text(&allocator.allocator),
+        Value::Text(label(allocator)),
         number(cache.object_bytes),
         number(cache.objects_per_slab),
         number(cache.objects_peak),
@@ -245,7 +249,7 @@ fn counters(
 ) -> Section {
     let names: BTreeSet<&String> = replay.allocators.iter().flat_map(|a| map(a).keys()).collect();
     let mut columns = vec![Column::new("counter", "")];
-    columns.extend(replay.allocators.iter().map(|a| Column::new(&a.allocator, "")));
+    columns.extend(replay.allocators.iter().map(|a| Column::new(label(a), "")));
     let cell = |a: &Allocator, name: &str| {
         map(a).get(name).map_or(Value::Missing, |n| Value::Number(*n as f64))
     };
@@ -271,7 +275,7 @@ fn sites(replay: &Replay) -> Section {
         return Section::default();
     }
     let mut requested = Flame::new(
-        "Bytes asked for, by call site",
+        "Bytes requested, by call site",
         "B",
         "All allocations of the trace: interface or cache, module, then call site.",
     );
@@ -281,9 +285,9 @@ fn sites(replay: &Replay) -> Section {
     let shown = replay.sites.len().min(SITES_MAX);
     let how = match replay.sites.len() {
         all if all > shown => {
-            format!("The {shown} sites with most waste of {all}; --format csv has all.")
+            format!("The {shown} sites with most waste of {all}; --format csv --csv sites has all.")
         }
-        _ => "Waste: the most bytes at once that were given and not asked for.".to_owned(),
+        _ => "Waste: the most bytes at once that were allocated and not requested.".to_owned(),
     };
     let mut items = vec![Item::Flame(requested)];
     items.extend(waste_flame("as recorded", replay));
@@ -301,14 +305,13 @@ fn site_columns(replay: &Replay) -> Vec<Column> {
         Column::new("call site", ""),
         Column::new("cache", ""),
         Column::new("allocations", ""),
-        Column::new("asked for", "B"),
+        Column::new("requested", "B"),
         Column::new("live, peak", ""),
-        Column::new("median life", "ns"),
+        Column::new("median lifetime", "ns"),
         Column::new("freed on another CPU", ""),
     ];
-    columns.extend(
-        replay.allocators.iter().map(|a| Column::new(format!("waste, {}", a.allocator), "B")),
-    );
+    columns
+        .extend(replay.allocators.iter().map(|a| Column::new(format!("waste, {}", label(a)), "B")));
     columns
 }
 

@@ -13,7 +13,7 @@ use slablab_trace::{Meta, Place, Vmlinux};
 use crate::trace::waste;
 
 /// The places of a trace's call sites in the source.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Sources {
     places: BTreeMap<String, Place>,
     /// What the places come from, or why there are none
@@ -87,7 +87,10 @@ impl Sources {
             return None;
         }
         let title = format!("Bytes wasted at most at once, by source directory, {name}");
-        let how = format!("Given and not asked for, under the first allocator. {}", self.note);
+        let how = format!(
+            "Internal fragmentation (allocated less requested), under the first allocator. {}",
+            self.note
+        );
         let mut flame = Flame::new(title, "B", how);
         for site in sites {
             let waste = waste(site);
@@ -100,6 +103,13 @@ impl Sources {
             }
         }
         (flame.weight() > 0).then_some(Item::Flame(flame))
+    }
+
+    /// Returns `file:line` of a call site, if the debug information has it.
+    #[must_use]
+    pub fn line(&self, site: &str) -> Option<String> {
+        let place = self.places.get(site)?;
+        Some(place.line.map_or_else(|| place.file.clone(), |line| format!("{}:{line}", place.file)))
     }
 
     /// Returns what the page says where there is no such graph.

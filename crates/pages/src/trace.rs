@@ -1,6 +1,6 @@
 //! What every page about a trace says: where the trace is from, and where its waste is.
 
-use slablab_replay::{Replay, Site, TraceFacts};
+use slablab_replay::{Allocator, Replay, Site, TraceFacts};
 use slablab_report::{Fact, Flame, Item, human};
 
 /// Returns what is known of the trace in `file`: where it is from, and how far it can be trusted.
@@ -32,6 +32,28 @@ pub(crate) fn site_frames(site: &Site) -> [&str; 3] {
     };
     let how = if site.cache.is_empty() { "kmalloc" } else { &site.cache };
     [how, module, name]
+}
+
+/// Returns an allocator's name, marked with a star where allocations failed.
+#[must_use]
+pub fn label(allocator: &Allocator) -> String {
+    let mark = if allocator.failed > 0 { "*" } else { "" };
+    format!("{}{mark}", allocator.allocator)
+}
+
+/// Says of each allocator that failed allocations how many, and what that means: a warning to be read before its figures.
+#[must_use]
+pub fn failures<'a>(allocators: impl IntoIterator<Item = &'a Allocator>) -> Vec<String> {
+    let failing = allocators.into_iter().filter(|allocator| allocator.failed > 0);
+    let sentence = |allocator: &Allocator| {
+        format!(
+            "* {} failed {} allocations: it served less than the recorded load, so its figures cannot be compared with \
+             the others'. If memory ran out, replay with more (--memory).",
+            allocator.allocator,
+            human(allocator.failed as f64, "")
+        )
+    };
+    failing.map(sentence).collect()
 }
 
 /// Returns the waste by cache, module and call site; none where nothing is wasted.

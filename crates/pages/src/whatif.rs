@@ -3,14 +3,14 @@
 
 use std::collections::BTreeMap;
 
-use slablab_replay::{Allocator, Moment, Sample, WhatIf};
+use slablab_replay::{Allocator, Difference, Moment, Sample, WhatIf};
 use slablab_report::{
     AddressPanel, Addresses, Column, DataTable, Document, Item, Lines, Place, Plot, Point, Section,
     Series, Value, Waterfall, human,
 };
 
 use crate::Sources;
-use crate::trace::{facts, waste_flame};
+use crate::trace::{facts, failures, waste_flame};
 
 pub(crate) const BEFORE: &str = "as recorded";
 pub(crate) const AFTER: &str = "changed";
@@ -29,8 +29,8 @@ pub fn what_if(
     let sections = [memory(what_if), objects(what_if, how), bytes(what_if, moments, sources)];
     Document {
         title: format!("What if: {}", changes.join("; ")),
-        question: "What would this change have made of the trace?".to_owned(),
-        answers: pairs(what_if).map(|(before, after)| answer(before, after)).collect(),
+        question: "What would this change have done to the recorded load?".to_owned(),
+        answers: answers(what_if),
         sections: sections.into_iter().filter(|section| !section.items.is_empty()).collect(),
         facts: facts(&what_if.before.trace, file),
     }
@@ -38,6 +38,11 @@ pub fn what_if(
 
 fn pairs(what_if: &WhatIf) -> impl Iterator<Item = (&Allocator, &Allocator)> {
     what_if.before.allocators.iter().zip(&what_if.after.allocators)
+}
+
+fn answers(what_if: &WhatIf) -> Vec<String> {
+    let failing = pairs(what_if).flat_map(|(before, after)| failures([before, after]));
+    failing.chain(pairs(what_if).map(|(before, after)| answer(before, after))).collect()
 }
 
 fn answer(before: &Allocator, after: &Allocator) -> String {
@@ -60,27 +65,15 @@ fn memory(what_if: &WhatIf) -> Section {
     };
     let series = pairs(what_if).flat_map(|(a, b)| [line(BEFORE, a), line(AFTER, b)]).collect();
     let differences = what_if.differences();
-    let rows = differences.iter().map(|difference| {
-        let change = difference.after as f64 - difference.before as f64;
-        vec![
-            Value::text(&difference.allocator),
-            Value::text(difference.metric),
-            Value::Number(difference.before as f64),
-            Value::Number(difference.after as f64),
-            Value::Number(change),
-        ]
-    });
-    let table = DataTable {
-        title: "What changed".to_owned(),
-        how: "Bytes where the name says so, else counts.".to_owned(),
-        columns: ["allocator", "metric", BEFORE, AFTER, "difference"]
-            .map(|head| Column::new(head, ""))
-            .to_vec(),
-        rows: rows.collect(),
-    };
+    let (bytes, counts): (Vec<_>, Vec<_>) =
+        differences.iter().partition(|difference| difference.metric.contains("bytes"));
+    let tables = [("Memory", "B", bytes), ("Counts", "", counts)].into_iter();
+    let tables = tables.filter(|(.., differences)| !differences.is_empty());
+    let tables =
+        tables.map(|(title, unit, differences)| Item::Table(changed(title, unit, &differences)));
     let plot = Lines {
         title: "Memory held over time".to_owned(),
-        how: "Bytes in pages; each sample is the highest of its stretch of the trace.".to_owned(),
+        how: "Bytes in pages; each sample is the highest of its part of the trace.".to_owned(),
         x: ("time in the trace".to_owned(), "ns".to_owned()),
         y: ("memory".to_owned(), "B".to_owned()),
         x_place: Place::Linear,
@@ -90,8 +83,51 @@ fn memory(what_if: &WhatIf) -> Section {
     Section {
         title: "Memory".to_owned(),
         method: "Two replays of the same trace, one with the change.".to_owned(),
-        items: vec![Item::Plot(Plot::Lines(plot)), Item::Table(table)],
+        items: std::iter::once(Item::Plot(Plot::Lines(plot))).chain(tables).collect(),
     }
+}
+
+/// Returns the table of some differences, all in one unit.
+fn changed(title: &str, unit: &str, differences: &[&Difference]) -> DataTable {
+    let row = |difference: &&Difference| {
+        let (before, after) = (difference.before as f64, difference.after as f64);
+        vec![
+            Value::text(&difference.allocator),
+            Value::Text(metric_name(difference.metric)),
+            Value::Number(before),
+            Value::Number(after),
+            Value::Number(after - before),
+            if before == 0.0 { Value::Missing } else { Value::Share(after / before - 1.0) },
+        ]
+    };
+    let numbers = [BEFORE, AFTER, "difference"].map(|head| Column::new(head, unit));
+    let names = ["allocator", "what"].map(|head| Column::new(head, ""));
+    DataTable {
+        title: format!("{title}, {BEFORE} and {AFTER}"),
+        how: String::new(),
+        columns: names.into_iter().chain(numbers).chain([Column::new("change", "")]).collect(),
+        rows: differences.iter().map(row).collect(),
+    }
+}
+
+/// Returns a metric's name as people say it: `held_bytes_peak` is "memory held, peak".
+fn metric_name(metric: &str) -> String {
+    let (what, when) = match metric.rsplit_once('_') {
+        Some((what, when @ ("peak" | "mean" | "end"))) => (what, format!(", {when}")),
+        _ => (metric, String::new()),
+    };
+    let what = match what {
+        "held_bytes" => "memory held",
+        "slab_bytes" => "memory in slabs",
+        "requested_bytes" => "memory requested",
+        "allocated_bytes" => "memory allocated",
+        "alloc_fastpath" => "allocations on the fast path",
+        "free_fastpath" => "frees on the fast path",
+        "locks" => "locks and atomic operations",
+        "failed" => "allocations that failed",
+        other => other,
+    };
+    format!("{what}{when}")
 }
 
 fn point(sample: &Sample) -> Point {
@@ -150,7 +186,7 @@ fn caches(moment: &Moment) -> Waterfall {
     let held = |allocator: &Allocator| allocator.held_bytes.end as f64;
     Waterfall {
         title: format!("Bytes held, by cache, under {}", before.allocator),
-        how: "At the moment when the recorded machine held most; those that changed most."
+        how: "At the moment when the recorded machine held most; the caches that changed most."
             .to_owned(),
         label: "cache".to_owned(),
         quantity: ("held".to_owned(), "B".to_owned()),

@@ -12,10 +12,10 @@ pub enum Error {
     Machine(#[from] slablab_kmem::Error),
     /// The changes cannot be made, or cannot be meant.
     #[error(transparent)]
-    Change(#[from] crate::whatif::ChangeError),
+    Change(#[from] crate::change::check::ChangeError),
     /// A call site was not found.
     #[error(transparent)]
-    Select(#[from] crate::select::SelectError),
+    Select(#[from] crate::change::select::SelectError),
     /// Advice about caches has no meaning where caches share pages.
     #[error(
         "{allocator} packs the objects of all caches into the same pages, so a cache of its own changes nothing; \
@@ -24,6 +24,19 @@ pub enum Error {
     SharedPages {
         /// The allocator
         allocator: String,
+    },
+    /// An event on a CPU that no simulated machine has
+    #[error(
+        "row {row}, counted from 0: the event is from CPU {cpu}, and the simulated machine has {cpus}; the trace is damaged: \
+             record or import it again"
+    )]
+    Cpu {
+        /// The row
+        row: u64,
+        /// Its CPU
+        cpu: u16,
+        /// CPUs of the machine
+        cpus: u32,
     },
     /// The engine's own check found a broken invariant.
     #[error("{allocator}: after event {event}: {finding}")]

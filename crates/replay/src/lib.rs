@@ -10,6 +10,11 @@
 //! What does not depend on the allocator (allocations, sizes and lifetimes by call site) is counted once, in the
 //! reader's thread. [`PerfKmem`] counts like `perf kmem stat` instead, for those who know its numbers.
 //!
+//! # Rooms
+//!
+//! From the bottom up, a room uses only those before it: `slots` and `change`, then `plan` and `error`, `metrics`,
+//! `engine`, `whatif`, and above these `advice` and `timed`.
+//!
 //! # Invariants
 //!
 //! The same trace and plan give the same [`Replay`], to the byte, on any machine: no address of the host, no
@@ -17,45 +22,30 @@
 #![forbid(unsafe_code)]
 
 mod advice;
-mod advise;
-mod books;
-mod caches;
 mod change;
-mod deal;
+mod engine;
 mod error;
-mod gauge;
-mod lifetimes;
-mod locality;
-mod moment;
-mod perf_kmem;
+mod metrics;
 mod plan;
-mod replay;
-mod result;
-mod runner;
-mod select;
-mod sentence;
-mod series;
-mod skeleton;
-mod survey;
-mod tally;
+mod slots;
 mod timed;
-mod trial;
-mod watch;
 mod whatif;
 
-pub use advice::{Advice, AdviceList, Change, Layout, Worth};
-pub use advise::advise;
-pub use change::{Changes, Dedicated, Dedication, Sharing};
+pub use advice::patch::patch_skeleton;
+pub use advice::result::{Advice, AdviceList, Change, Layout, Worth};
+pub use advice::search::advise;
+pub use change::changes::{Changes, Dedicated, Dedication, Sharing};
+pub use change::check::ChangeError;
+pub use change::merging::KernelMerging;
+pub use change::select::{SelectError, nearest_name, select_sites};
+pub use engine::lanes::{replay, replay_all};
 pub use error::Error;
-pub use gauge::Level;
-pub use lifetimes::LifetimeSummary;
-pub use moment::{Moment, at_peak};
-pub use perf_kmem::{PerfAlloc, PerfKmem, PerfSite, PerfTotals};
+pub use metrics::gauge::Level;
+pub use metrics::lifetimes::LifetimeSummary;
+pub use metrics::perf_kmem::{PerfAlloc, PerfKmem, PerfSite, PerfTotals};
+pub use metrics::result::{Allocator, Cache, Fragmentation, Replay, Site, SiteUnder, TraceFacts};
+pub use metrics::series::Sample;
 pub use plan::Plan;
-pub use replay::{replay, replay_all};
-pub use result::{Allocator, Cache, Fragmentation, Replay, Site, SiteUnder, TraceFacts};
-pub use select::{SelectError, nearest_name, select_sites};
-pub use series::Sample;
-pub use skeleton::patch_skeleton;
-pub use timed::{Latency, Timed, replay_timed};
-pub use whatif::{ChangeError, Difference, WhatIf, what_if};
+pub use timed::replay::{Latency, Timed, replay_timed};
+pub use whatif::compare::{Difference, WhatIf, what_if};
+pub use whatif::moment::{Moment, at_peak};

@@ -2,7 +2,7 @@
 
 use slablab_kmem::BackendKind;
 
-use crate::change::Changes;
+use crate::change::changes::Changes;
 
 /// The allocators and the machine of a replay.
 #[derive(Debug, Clone)]

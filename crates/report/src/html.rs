@@ -12,6 +12,9 @@ use crate::plot::Width;
 use crate::table::{Comparisons, DataTable, Value};
 use crate::{Document, Error, Flame, Item, Palette, Plot};
 
+/// A cell with more characters than this is text that wraps, not a name.
+const TEXT_CHARS: usize = 36;
+
 /// Writes the report.
 ///
 /// # Errors
@@ -146,6 +149,7 @@ fn rows(table: &DataTable) -> Vec<String> {
         match (value.key(), value) {
             (Some(key), _) => format!("<td class=n data-v={}>{shown}", short(key)),
             (None, Value::Missing) => format!("<td class=n data-v=-1e308>{shown}"),
+            (None, _) if shown.len() > TEXT_CHARS => format!("<td class=t>{shown}"),
             (None, _) => format!("<td>{shown}"),
         }
     };

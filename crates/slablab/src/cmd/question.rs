@@ -19,15 +19,15 @@ pub(crate) struct QuestionArgs {
     /// Memory of the simulated machine
     #[arg(long, value_name = "SIZE", value_parser = parse_bytes, default_value = "16G")]
     pub(crate) memory: u64,
-    /// Show this many lines of each table
+    /// Show this many rows of each table
     #[arg(short = 'n', long, value_name = "N", default_value_t = 10)]
     pub(crate) lines: usize,
     /// Also write a page that opens in a browser
-    #[arg(long, value_name = "FILE", group = "uses_source")]
+    #[arg(long, value_name = "FILE")]
     pub(crate) report: Option<PathBuf>,
     /// The recorded kernel with debug information, to say where in the source a call site is
     /// [default: beside the trace, or where distributions have it]
-    #[arg(short = 'k', long, value_name = "FILE", requires = "uses_source")]
+    #[arg(short = 'k', long, value_name = "FILE")]
     vmlinux: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) result: ResultFile,
@@ -45,21 +45,24 @@ impl QuestionArgs {
     }
 
     /// Puts the name of the trace before what went wrong with it.
-    pub(crate) fn blame<T, E>(&self, result: Result<T, E>) -> Result<T>
+    pub(crate) fn with_trace_name<T, E>(&self, result: Result<T, E>) -> Result<T>
     where
         Result<T, E>: Context<T, E>,
     {
         result.with_context(|| self.file())
     }
 
-    /// Looks up the call sites of the trace in the kernel's source, for the option that needs it, if it is given. What
-    /// is wrong with `--vmlinux` is worth saying before seconds of work, not after.
-    pub(crate) fn sources<T>(
-        &self,
-        trace: &TraceReader,
-        needed_for: Option<T>,
-    ) -> Result<Option<Sources>> {
-        let look_up = |_| Sources::look_up(self.vmlinux.as_deref(), &self.trace, trace.meta());
-        Ok(needed_for.map(look_up).transpose()?)
+    /// Looks up the call sites of the trace in the kernel's source, if a page or `is_needed` wants them or a vmlinux is
+    /// named. What is wrong with it is worth saying before seconds of work, not after.
+    pub(crate) fn sources(&self, trace: &TraceReader, is_needed: bool) -> Result<Option<Sources>> {
+        if !is_needed && self.report.is_none() && self.vmlinux.is_none() {
+            return Ok(None);
+        }
+        Ok(Some(Sources::look_up(self.vmlinux.as_deref(), &self.trace, trace.meta())?))
+    }
+
+    /// Returns the places to print beside call sites: those of a vmlinux that was named.
+    pub(crate) fn named_places(&self, sources: Option<&Sources>) -> Option<Sources> {
+        sources.filter(|_| self.vmlinux.is_some()).cloned()
     }
 }

@@ -24,15 +24,15 @@ pub(crate) struct Args {
     /// The trace, or a recording that can be imported
     #[arg(value_name = "TRACE")]
     trace: PathBuf,
-    /// Count as another tool does
+    /// Give the numbers of another tool, to the last digit
     #[arg(long, value_enum, value_name = "TOOL")]
     compat: Option<Compat>,
     /// Sort by these keys, the first one first
     #[arg(short, long, value_enum, value_delimiter = ',', value_name = "KEY,...",
           default_values_t = [SortKey::Frag, SortKey::Hit, SortKey::Bytes])]
     sort: Vec<SortKey>,
-    /// Show this many lines
-    #[arg(short = 'l', long = "line", value_name = "N")]
+    /// Show this many call sites [default: all]
+    #[arg(short = 'n', long, short_alias = 'l', alias = "line", value_name = "N")]
     lines: Option<usize>,
     /// Show addresses instead of symbols
     #[arg(long)]

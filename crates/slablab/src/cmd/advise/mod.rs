@@ -7,21 +7,22 @@ use serde::Serialize;
 use slablab_kmem::BackendKind;
 use slablab_pages::{Sources, Together};
 use slablab_replay::{
-    Advice, AdviceList, Change, Layout, Plan, Worth, advise, at_peak, nearest_name, patch_skeleton,
+    Advice, AdviceList, Change, Layout, Plan, advise, at_peak, nearest_name, patch_skeleton,
     select_sites, what_if,
 };
 use slablab_trace::{Meta, TraceReader};
 
 use super::question::QuestionArgs;
 use crate::cli::OutputArgs;
-use crate::output::{Cell, Column, Page, Report, Table, bytes, print, write_result};
+use crate::output::{Cell, Column, Page, Report, Table, bytes, print};
 use crate::progress::Progress;
 
 /// Options of `slablab advise`.
 #[derive(clap::Args, Debug)]
 #[command(
-    after_help = "Each site that holds a page or more is given a cache of its own and its part of the trace is\n\
-                        replayed with it; so is, for each kmalloc class, the further class that would fit best.\n\n\
+    after_help = "Each kmalloc call site that holds a page or more is given a cache of its own, and the part of the\n\
+                        trace that this can change is replayed with it. For each kmalloc size class, so is the one further\n\
+                        class that fits its call sites best.\n\n\
                         Examples:\n  \
                         slablab advise t.parquet\n  \
                         slablab advise t.parquet --patch alloc_pipe_info > pipe.txt"
@@ -30,11 +31,20 @@ pub(crate) struct Args {
     #[command(flatten)]
     question: QuestionArgs,
     /// Advise for this allocator: slub or slab
-    #[arg(short, long, value_name = "NAME", default_value_t = BackendKind::Slub)]
+    #[arg(long, short_alias = 'a', alias = "allocators", value_name = "NAME", default_value_t = BackendKind::Slub,
+          value_parser = one_allocator)]
     allocator: BackendKind,
-    /// Print a patch to adapt that gives this call site a cache
-    #[arg(long, value_name = "SITE", group = "uses_source")]
+    /// Print a patch to adapt that gives this call site a cache, instead of the advice
+    #[arg(long, value_name = "SITE", conflicts_with = "report")]
     patch: Option<String>,
+}
+
+/// Reads one allocator; advice for several would be several answers.
+fn one_allocator(text: &str) -> Result<BackendKind, String> {
+    if text.contains(',') {
+        return Err("advice is for one allocator at a time".to_owned());
+    }
+    text.parse().map_err(|error: <BackendKind as std::str::FromStr>::Err| error.to_string())
 }
 
 /// Runs `slablab advise`.
@@ -44,22 +54,22 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     let meta = trace.meta();
     // A site that is not there is worth saying before seconds of work, not after.
     let wanted = args.patch.as_deref().map(|site| select_sites(meta, site)).transpose();
-    let wanted = question.blame(wanted)?;
-    let page = question.report.as_deref();
-    let sources = question.sources(&trace, page.map(|_| ()).or(wanted.as_ref().map(|_| ())))?;
+    let wanted = question.with_trace_name(wanted)?;
+    let sources = question.sources(&trace, wanted.is_some())?;
     let progress = Progress::new("trying", meta.events * 2);
     let list = advise(&trace, args.allocator, question.memory, &mut |done| progress.set(done));
-    let list = question.blame(list)?;
+    let list = question.with_trace_name(list)?;
     drop(progress);
     let file = question.result.output.as_deref();
     if let (Some(sites), Some(sources)) = (wanted, &sources) {
-        let text = question.blame(patch(&list, &sites, meta, sources))?;
-        write_result(text.as_bytes(), file)?;
+        let patch = question.with_trace_name(patch(&list, &sites, meta, sources))?;
+        print(&patch, output, file)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let answer = Answer { file: question.file(), list, lines: question.lines };
+    let places = question.named_places(sources.as_ref());
+    let answer = Answer { file: question.file(), list, places, lines: question.lines };
     print(&answer, output, file)?;
-    if let (Some(file), Some(sources)) = (page, sources) {
+    if let (Some(file), Some(sources)) = (&question.report, sources) {
         let together = together(args, &trace, &answer.list)?;
         let document =
             slablab_pages::advise(&answer.file, &answer.list, together.as_ref(), &sources);
@@ -87,14 +97,17 @@ fn together(args: &Args, trace: &TraceReader, list: &AdviceList) -> Result<Optio
 }
 
 /// Returns the patch for the best of the wanted sites.
-fn patch(list: &AdviceList, sites: &[u32], meta: &Meta, sources: &Sources) -> Result<String> {
+fn patch(list: &AdviceList, sites: &[u32], meta: &Meta, sources: &Sources) -> Result<Patch> {
     let is_wanted = |advice: &&Advice| {
         let mut names = sites.iter().map(|site| &meta.sites[*site as usize].name);
         names.any(|name| *name == advice.subject)
     };
-    let skeleton = |advice| patch_skeleton(advice, sources.place(&advice.subject));
+    let skeleton = |advice: &Advice| {
+        let patch = patch_skeleton(advice, sources.place(&advice.subject))?;
+        Some(Patch { site: advice.subject.clone(), patch })
+    };
     match list.advice.iter().filter(is_wanted).find_map(skeleton) {
-        Some(text) => Ok(text),
+        Some(patch) => Ok(patch),
         None => {
             let name = &meta.sites[sites[0] as usize].name;
             let tried = list.advice.iter().map(|advice| advice.subject.as_str());
@@ -107,12 +120,37 @@ fn patch(list: &AdviceList, sites: &[u32], meta: &Meta, sources: &Sources) -> Re
     }
 }
 
+/// What `slablab advise --patch` says.
+#[derive(Debug, Serialize)]
+struct Patch {
+    site: String,
+    patch: String,
+}
+
+impl Report for Patch {
+    const SCHEMA: &'static str = "slablab.patch/1";
+
+    fn text(&self, page: &mut Page) {
+        self.patch.lines().for_each(|line| page.line(line));
+    }
+
+    fn csv(&self) -> Table {
+        let mut table =
+            Table::new([Column::name("call site", "site"), Column::name("patch", "patch")]);
+        table.row([Cell::text(&self.site), Cell::text(&self.patch)]);
+        table
+    }
+}
+
 /// What `slablab advise` says.
 #[derive(Debug, Serialize)]
 struct Answer {
     file: String,
     #[serde(flatten)]
     list: AdviceList,
+    /// Where call sites are in the source, if a vmlinux was named
+    #[serde(skip)]
+    places: Option<Sources>,
     #[serde(skip)]
     lines: usize,
 }
@@ -132,20 +170,22 @@ impl Report for Answer {
         if self.list.untried > 0 {
             let (all, tried) = (self.list.untried, self.list.advice.len());
             page.line(format!(
-                "{all} changes that promise less than the {tried} here were not tried."
+                "{all} further changes were not tried: they can save less than the {tried} that were."
             ));
         }
         let shown: Vec<_> = self.list.useful().take(self.lines).collect();
         if shown.is_empty() {
             page.heading(
-                "No change is worth advising: none saves a page, none gathers scattered objects.",
+                "No change is worth making: none saves a page of memory or improves the locality of objects.",
             );
         } else {
-            page.heading("Worth changing, by bytes saved when most is held");
+            page.heading("Worth making, by memory saved at the peak");
             page.table(&table(&shown));
             page.line("");
             for (i, advice) in shown.iter().enumerate() {
-                page.line(format!("{:>2}. {}: {}", i + 1, advice.subject, advice.reason));
+                let place = self.places.as_ref().and_then(|places| places.line(&advice.subject));
+                let place = place.map_or_else(String::new, |place| format!(" ({place})"));
+                page.line(format!("{:>2}. {}{place}: {}", i + 1, advice.subject, advice.reason));
                 if let Some(caveat) = &advice.caveat {
                     page.line(format!("    But {caveat}."));
                 }
@@ -154,7 +194,7 @@ impl Report for Answer {
         let rest = self.list.advice.iter().filter(|advice| !advice.worth.is_useful());
         let rest: Vec<_> = rest.take(self.lines).collect();
         if !rest.is_empty() {
-            page.heading("Tried, and better left alone");
+            page.heading("Tried, and not worth making");
             page.table(&table(&rest));
         }
     }
@@ -170,7 +210,7 @@ fn table(advice: &[&Advice]) -> Table {
         Column::name("call site or class", "subject"),
         Column::name("change", "change"),
         Column::number("object", "object_bytes"),
-        Column::number("from", "class_bytes"),
+        Column::number("slot", "class_bytes"),
         Column::number("live, peak", "live_peak"),
         Column::number("saved, peak", "saved_bytes_at_peak"),
         Column::number("mean", "saved_bytes_mean"),
@@ -178,19 +218,13 @@ fn table(advice: &[&Advice]) -> Table {
         Column::number("after", "lines_per_walk_after"),
         Column::number("fast path", "fast_share_before"),
         Column::number("after", "fast_share_after"),
-        Column::name("worth", "worth"),
+        Column::name("verdict", "worth"),
     ]);
     for advice in advice {
-        // Nobody walks the objects of a class.
+        // The objects of a class are in no one list that code walks.
         let lines = |layout: Layout| match advice.change {
             Change::Dedicate { .. } => Cell::Count(layout.lines_per_walk),
             Change::Class { .. } => Cell::Missing,
-        };
-        let worth = match advice.worth {
-            Worth::Saves => "saves",
-            Worth::Gathers => "gathers",
-            Worth::Little => "little",
-            Worth::Costs => "costs",
         };
         table.row([
             Cell::text(&advice.subject),
@@ -204,7 +238,7 @@ fn table(advice: &[&Advice]) -> Table {
             lines(advice.after),
             Cell::Share(advice.fast_share_before),
             Cell::Share(advice.fast_share_after),
-            Cell::text(worth),
+            Cell::Text(advice.worth.to_string()),
         ]);
     }
     table

@@ -40,17 +40,17 @@ pub(crate) struct Args {
     /// Memory of the simulated machine
     #[arg(long, value_name = "SIZE", value_parser = parse_bytes, default_value = "16G")]
     memory: u64,
-    /// Show this many call sites, and as many caches
+    /// Show this many call sites, and as many caches of each allocator
     #[arg(short = 'n', long, value_name = "N", default_value_t = 10)]
     lines: usize,
-    /// Replay on real threads and time each operation, instead of the deterministic replay
+    /// Replay on real threads and time each operation, instead of counting what one thread does
     #[arg(long)]
     timed: bool,
-    /// Threads of a timed replay, at most one a CPU of the trace [default: as many as there are CPUs, here or there]
+    /// Threads of a timed replay, at most one for each CPU of the trace [default: the CPUs of this machine]
     #[arg(long, value_name = "N", requires = "timed", value_parser = clap::value_parser!(u32).range(1..=4096))]
     threads: Option<u32>,
-    /// What --format csv prints
-    #[arg(long, value_enum, value_name = "SHEET", default_value_t = Sheet::Totals)]
+    /// The table that --format csv prints
+    #[arg(long, value_enum, value_name = "TABLE", default_value_t = Sheet::Totals)]
     csv: Sheet,
     /// Also write a page that opens in a browser
     #[arg(long, value_name = "FILE", conflicts_with = "timed")]
@@ -59,7 +59,7 @@ pub(crate) struct Args {
     result: ResultFile,
 }
 
-/// The sheets of a replay.
+/// The tables of a replay.
 #[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
 enum Sheet {
     /// One line a number and allocator
@@ -130,6 +130,7 @@ impl Report for Outcome {
 
     fn text(&self, page: &mut Page) {
         tables::header(&self.file, &self.replay.trace, page);
+        slablab_pages::failures(&self.replay.allocators).iter().for_each(|line| page.line(line));
         page.heading("Memory");
         page.table(&tables::memory(&self.replay));
         page.heading("Paths");
@@ -137,7 +138,7 @@ impl Report for Outcome {
         page.heading("Locks taken, and atomic operations in place of one");
         page.table(&tables::locks(&self.replay));
         page.heading(&format!(
-            "Call sites with most waste, {} of {}",
+            "Call sites with most waste (allocated less requested, the most at once), {} of {}",
             self.lines.min(self.replay.sites.len()),
             self.replay.sites.len()
         ));

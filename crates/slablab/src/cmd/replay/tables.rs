@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use slablab_pages::label;
 use slablab_replay::{Allocator, Replay, TraceFacts};
 
 use crate::output::{Cell, Column, Page, Table, duration, thousands};
@@ -44,7 +45,7 @@ pub(in crate::cmd) fn header(file: &str, trace: &TraceFacts, page: &mut Page) {
 /// A table with a column of names and one column an allocator.
 fn by_allocator(replay: &Replay, head: &str) -> Table {
     let mut columns = vec![Column::name(head, "what")];
-    columns.extend(replay.allocators.iter().map(|a| Column::number(&a.allocator, &a.allocator)));
+    columns.extend(replay.allocators.iter().map(|a| Column::number(label(a), &a.allocator)));
     Table::new(columns)
 }
 
@@ -59,6 +60,9 @@ pub(super) fn memory(replay: &Replay) -> Table {
     let mut table = by_allocator(replay, "");
     let mut add =
         |name: &str, cell: &dyn Fn(&Allocator) -> Cell| row(&mut table, replay, name, cell);
+    if replay.allocators.iter().any(|a| a.failed > 0) {
+        add("allocations that failed", &|a| Cell::Count(a.failed));
+    }
     add("slabs, peak", &|a| Cell::Bytes(a.slab_bytes.peak));
     add("slabs, end", &|a| Cell::Bytes(a.slab_bytes.end));
     add("slabs, mean", &|a| Cell::Bytes(a.slab_bytes.mean));
@@ -71,9 +75,6 @@ pub(super) fn memory(replay: &Replay) -> Table {
     add("external fragmentation, peak", &|a| Cell::Share(a.at_peak.external_share));
     add("external fragmentation, mean", &|a| Cell::Share(a.on_average.external_share));
     add("external fragmentation, end", &|a| Cell::Share(a.at_end.external_share));
-    if replay.allocators.iter().any(|a| a.failed > 0) {
-        add("allocations that failed", &|a| Cell::Count(a.failed));
-    }
     table
 }
 
@@ -131,11 +132,11 @@ pub(super) fn sites(replay: &Replay, lines: usize) -> Table {
         Column::number("allocs", "allocs"),
         Column::number("live, peak", "live_peak"),
         Column::number("lifetime", "lifetime_ns_p50"),
-        Column::number("asked", "requested_bytes_mean"),
+        Column::number("requested, mean", "requested_bytes_mean"),
     ];
     for allocator in &replay.allocators {
-        let name = &allocator.allocator;
-        columns.push(Column::number(format!("{name} waste"), format!("{name}_waste_bytes_peak")));
+        let key = format!("{}_waste_bytes_peak", allocator.allocator);
+        columns.push(Column::number(format!("{} waste", label(allocator)), key));
     }
     let mut table = Table::new(columns);
     for site in replay.sites.iter().take(lines) {
@@ -163,7 +164,7 @@ pub(super) fn caches(replay: &Replay, lines: usize) -> Table {
         Column::name("cache", "cache"),
         Column::number("object", "object_bytes"),
         Column::number("in slab", "slab_size_bytes"),
-        Column::number("objs/slab", "objects_per_slab"),
+        Column::number("objects/slab", "objects_per_slab"),
         Column::number("objects, peak", "objects_peak"),
         Column::number("slabs, peak", "slabs_peak"),
         Column::number("held, peak", "held_bytes_peak"),
@@ -172,7 +173,7 @@ pub(super) fn caches(replay: &Replay, lines: usize) -> Table {
     for allocator in &replay.allocators {
         for cache in allocator.caches.iter().filter(|c| c.held_bytes_peak > 0).take(lines) {
             table.row([
-                Cell::text(&allocator.allocator),
+                Cell::text(label(allocator)),
                 Cell::text(&cache.cache),
                 Cell::Bytes(cache.object_bytes),
                 Cell::Bytes(cache.slab_size_bytes),

@@ -17,13 +17,13 @@ impl Report for TimedOutcome {
 
     fn text(&self, page: &mut Page) {
         page.line(format!(
-            "{}: replayed as fast as it goes on {} thread(s); times are this machine's and its load's.",
+            "{}: replayed on {} thread(s) as fast as possible; the times depend on this machine and its load.",
             self.file,
             self.allocators.first().map_or(0, |timed| timed.threads)
         ));
         page.heading("Throughput");
         page.table(&self.throughput());
-        page.heading("Latency, one reading of the clock included");
+        page.heading("Latency, including one reading of the clock");
         page.table(&self.latencies());
     }
 
@@ -43,7 +43,7 @@ impl TimedOutcome {
             Column::number("operations/s", "operations_per_second"),
             Column::number("locks taken", "locks"),
             Column::number("waited for locks", "lock_wait_ns"),
-            Column::number("waits for turn", "waits"),
+            Column::number("waits for order", "waits"),
             Column::number("clock", "clock_ns_p50"),
         ]);
         for timed in &self.allocators {

@@ -2,22 +2,26 @@
 
 mod tables;
 
-use std::collections::BTreeMap;
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 use serde::Serialize;
 use slablab_kmem::{BackendKind, Order, Tunables};
 use slablab_replay::{
-    Changes, Dedicated, Dedication, Difference, Plan, SelectError, Sharing, WhatIf, at_peak,
-    select_sites, what_if,
+    Changes, Dedicated, Dedication, Difference, KernelMerging, Plan, SelectError, Sharing, WhatIf,
+    at_peak, select_sites, what_if,
 };
-use slablab_trace::{Meta, SlubCache};
+use slablab_trace::Meta;
+
+use slablab_pages::Sources;
 
 use super::question::QuestionArgs;
 use crate::cli::OutputArgs;
 use crate::output::{Cell, Column, Page, Report, Table, print};
 use crate::progress::Progress;
+
+/// So many new caches are described one by one.
+const SHOWN_MAX: usize = 20;
 
 /// Options of `slablab whatif`.
 #[derive(clap::Args, Debug)]
@@ -47,10 +51,10 @@ pub(crate) struct Args {
     /// Copies of each kmalloc class, chosen by call site
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64), help_heading = "Changes")]
     buckets: Option<u32>,
-    /// Let caches that are alike share slabs
+    /// Merge caches that are alike (slab merging): where the recorded kernel did, the new ones; else all
     #[arg(long, conflicts_with = "no_merge", help_heading = "Changes")]
     merge: bool,
-    /// Let no caches share slabs, nor those that changes make; the default
+    /// Keep the caches that changes make apart, as SLAB_NO_MERGE does; the default
     #[arg(long, help_heading = "Changes")]
     no_merge: bool,
     /// Alignment of the caches that --dedicate and --per-site make
@@ -81,9 +85,10 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     let question = &args.question;
     let trace = question.open()?;
     let meta = trace.meta();
-    let changes = question.blame(changes(args, meta))?;
-    let sources = question.sources(&trace, question.report.as_ref())?;
+    let changes = question.with_trace_name(changes(args, meta))?;
+    let sources = question.sources(&trace, false)?;
     let described = describe(&changes, meta);
+    let note = apart(args, &changes, meta);
     let plan = Plan {
         allocators: args.allocators.clone(),
         memory_bytes: question.memory,
@@ -91,13 +96,16 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
         ..Plan::default()
     };
     let progress = Progress::new("replaying", meta.events);
-    let what_if = question.blame(what_if(&trace, &plan, &mut |done| progress.set(done)))?;
+    let what_if =
+        question.with_trace_name(what_if(&trace, &plan, &mut |done| progress.set(done)))?;
     drop(progress);
     let answer = Answer {
         file: question.file(),
         changes: described,
         differences: what_if.differences(),
         what_if,
+        note,
+        places: question.named_places(sources.as_ref()),
         lines: question.lines,
     };
     print(&answer, output, question.result.output.as_deref())?;
@@ -144,7 +152,7 @@ fn changes(args: &Args, meta: &Meta) -> Result<Changes> {
         }
         changes = changes.dedicate_every(meta, args.align.unwrap_or(0));
     }
-    check_heeded(args)?;
+    reject_unused_options(args)?;
     if args.no_merge && changes.is_empty() {
         bail!(no_merge_alone(meta));
     }
@@ -156,30 +164,23 @@ fn changes(args: &Args, meta: &Meta) -> Result<Changes> {
 
 /// Says why `--no-merge` alone is no change that a trace can answer.
 fn no_merge_alone(meta: &Meta) -> String {
-    let snapshots = meta.slabs_start.iter().chain(&meta.slabs_end);
-    let caches = || snapshots.clone().flat_map(|snapshot| &snapshot.caches);
-    // A merged cache has a name of its own, `:0000064`, beside those of its users, or is called like one of them.
-    let is_merged =
-        |cache: &&SlubCache| cache.aliases.len() >= if cache.name.starts_with(':') { 2 } else { 1 };
-    let merged: BTreeMap<_, _> =
-        caches().filter(is_merged).map(|cache| (&cache.name, &cache.aliases)).collect();
-    let Some(largest) = merged.values().max_by_key(|aliases| aliases.len()) else {
-        return match caches().next() {
-            Some(_) => "--no-merge changes nothing: the recorded kernel let no caches share slabs".to_owned(),
-            None => "--no-merge changes nothing: caches are replayed apart as the trace names them, and it \
-                     does not say which of them the recorded kernel had merged".to_owned(),
-        };
-    };
-    format!(
-        "--no-merge alone cannot be answered from this trace: the recorded kernel had merged caches, {} of them \
-         (one is {}), and their events do not say whose object it was; boot with slab_nomerge and record again",
-        merged.len(),
-        largest.join(" = ")
-    )
+    let nothing = "--no-merge changes nothing:";
+    match KernelMerging::of(meta) {
+        KernelMerging::On { shared, most, .. } if shared > 0 => format!(
+            "--no-merge alone cannot be answered from this trace: the recorded kernel had merged caches, {shared} of \
+             them (one is {}), and their events do not say whose object it was; boot with slab_nomerge and record again",
+            most.join(" = ")
+        ),
+        KernelMerging::Unknown => format!(
+            "{nothing} caches are replayed apart as the trace names them, and it does not say which of them the recorded \
+             kernel had merged"
+        ),
+        _ => format!("{nothing} the recorded kernel let no caches share slabs"),
+    }
 }
 
-/// Refuses options that none of the allocators heeds: they would be without effect, silently.
-fn check_heeded(args: &Args) -> Result<()> {
+/// Refuses options that none of the allocators uses: they would be silently without effect.
+fn reject_unused_options(args: &Args) -> Result<()> {
     use BackendKind::{Slab, Slub};
     let options: [(&str, bool, &[BackendKind]); 7] = [
         ("--classes", args.classes.is_some(), &[Slub, Slab]),
@@ -190,9 +191,9 @@ fn check_heeded(args: &Args) -> Result<()> {
         ("--limit", args.limit.is_some(), &[Slab]),
         ("--batch", args.batch.is_some(), &[Slab]),
     ];
-    for (option, given, heeding) in options {
-        if given && !args.allocators.iter().any(|allocator| heeding.contains(allocator)) {
-            let names: Vec<_> = heeding.iter().map(|kind| kind.name()).collect();
+    for (option, given, using) in options {
+        if given && !args.allocators.iter().any(|allocator| using.contains(allocator)) {
+            let names: Vec<_> = using.iter().map(|kind| kind.name()).collect();
             bail!("{option} changes nothing here; replay with --allocators {}", names.join(","));
         }
     }
@@ -232,7 +233,7 @@ fn describe(changes: &Changes, meta: &Meta) -> Vec<String> {
         Dedication::Named => (None, &changes.dedicated[..]),
     };
     words.extend(every.map(str::to_owned));
-    for dedicated in named.iter().take(20) {
+    for dedicated in named.iter().take(SHOWN_MAX) {
         let sizes = dedicated.sites.iter().map(|site| meta.sites[*site as usize].bytes_req_max);
         words.push(format!(
             "cache {} of {} B for {} call site(s)",
@@ -241,8 +242,8 @@ fn describe(changes: &Changes, meta: &Meta) -> Vec<String> {
             dedicated.sites.len()
         ));
     }
-    if named.len() > 20 {
-        words.push(format!("... and {} caches more", named.len() - 20));
+    if named.len() > SHOWN_MAX {
+        words.push(format!("... and {} caches more", named.len() - SHOWN_MAX));
     }
     words.extend(changes.undedicated.iter().map(|name| format!("cache {name} goes to kmalloc")));
     if let Some(classes) = &changes.classes {
@@ -251,7 +252,7 @@ fn describe(changes: &Changes, meta: &Meta) -> Vec<String> {
     }
     words.extend(changes.buckets.map(|n| format!("{n} copies of each kmalloc class")));
     if changes.sharing == Sharing::Merged {
-        words.push("caches that are alike share slabs".to_owned());
+        words.extend(merging(changes, meta));
     }
     let tunables = [
         ("order", changes.tunables.order.map(|order| u32::from(order.0))),
@@ -266,6 +267,35 @@ fn describe(changes: &Changes, meta: &Meta) -> Vec<String> {
     words
 }
 
+/// Says what merging does.
+fn merging(changes: &Changes, meta: &Meta) -> Vec<String> {
+    let KernelMerging::On { .. } = KernelMerging::of(meta) else {
+        return vec!["caches that are alike share slabs, as Linux merges them".to_owned()];
+    };
+    let mut words = vec!["new caches are merged as the recorded kernel merges".to_owned()];
+    for dedicated in changes.dedicated.iter().take(SHOWN_MAX) {
+        words.push(match changes.shares_with(dedicated, meta) {
+            Some(names) => {
+                let first: Vec<_> = names.iter().take(3).map(String::as_str).collect();
+                let more = if names.len() > 3 { ", ..." } else { "" };
+                format!("{} shares the slabs of {}{more}", dedicated.name, first.join(", "))
+            }
+            None => format!("{} shares slabs with no cache of the recorded kernel", dedicated.name),
+        });
+    }
+    words
+}
+
+/// Says that new caches stay apart, where the recorded kernel would have merged them.
+fn apart(args: &Args, changes: &Changes, meta: &Meta) -> Option<&'static str> {
+    let merges = matches!(KernelMerging::of(meta), KernelMerging::On { .. });
+    let unsaid = !args.merge && !args.no_merge && !changes.dedicated.is_empty();
+    (merges && unsaid).then_some(
+        "The recorded kernel merges caches that are alike. New ones stay apart here, as with SLAB_NO_MERGE; --merge \
+         shows what becomes of them without.",
+    )
+}
+
 /// What `slablab whatif` says.
 #[derive(Debug, Serialize)]
 struct Answer {
@@ -274,6 +304,12 @@ struct Answer {
     differences: Vec<Difference>,
     #[serde(flatten)]
     what_if: WhatIf,
+    /// What to know about the changes
+    #[serde(skip)]
+    note: Option<&'static str>,
+    /// Where call sites are in the source, if a vmlinux was named
+    #[serde(skip)]
+    places: Option<Sources>,
     #[serde(skip)]
     lines: usize,
 }
@@ -287,16 +323,20 @@ impl Report for Answer {
         for change in &self.changes {
             page.line(format!("  {change}"));
         }
+        self.note.iter().for_each(|note| page.line(note));
         for (before, after) in
             self.what_if.before.allocators.iter().zip(&self.what_if.after.allocators)
         {
             page.heading(&format!("{}: memory and paths", before.allocator));
+            slablab_pages::failures([before, after]).iter().for_each(|line| page.line(line));
             page.table(&tables::totals(before, after));
             page.heading(&format!("{}: caches that changed", before.allocator));
             page.table_or(&tables::caches(before, after, self.lines), "none");
         }
-        page.heading("Call sites whose objects lie otherwise (lines and pages an object, mean over the trace)");
-        page.table_or(&tables::sites(&self.what_if, self.lines), "none");
+        page.heading(
+            "Call sites whose objects lie elsewhere (cache lines and pages for each object, mean over the trace)",
+        );
+        page.table_or(&tables::sites(&self.what_if, self.places.as_ref(), self.lines), "none");
     }
 
     fn csv(&self) -> Table {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use slablab_pages::Sources;
 use slablab_replay::{Allocator, Cache, Site, SiteUnder, WhatIf};
 
 use crate::output::{Cell, Column, Table};
@@ -14,6 +15,16 @@ pub(super) fn totals(before: &Allocator, after: &Allocator) -> Table {
         Column::number("after", "after"),
         Column::number("difference", "difference"),
     ]);
+    if before.failed + after.failed > 0 {
+        let [from, to] = [before.failed, after.failed];
+        let change = Cell::CountChange { from, to };
+        table.row([
+            Cell::text("allocations that failed"),
+            Cell::Count(from),
+            Cell::Count(to),
+            change,
+        ]);
+    }
     let mut bytes = |name: &str, read: fn(&Allocator) -> u64| {
         let (a, b) = (read(before), read(after));
         let change = Cell::BytesChange { from: a, to: b };
@@ -22,7 +33,7 @@ pub(super) fn totals(before: &Allocator, after: &Allocator) -> Table {
     bytes("held at peak", |a| a.held_bytes.peak);
     bytes("held on average", |a| a.held_bytes.mean);
     bytes("held at end", |a| a.held_bytes.end);
-    bytes("given and not asked for, at peak", |a| {
+    bytes("allocated and not requested, at peak", |a| {
         a.at_peak.allocated_bytes.saturating_sub(a.at_peak.requested_bytes)
     });
     let mut count = |name: &str, read: fn(&Allocator) -> u64| {
@@ -37,9 +48,6 @@ pub(super) fn totals(before: &Allocator, after: &Allocator) -> Table {
     count("pages held at peak", |a| a.held_bytes.peak / 4096);
     count("slabs at peak", |a| a.slabs.peak);
     count("locks and atomics", |a| a.locks.values().sum());
-    if before.failed + after.failed > 0 {
-        count("allocations that failed", |a| a.failed);
-    }
     let mut share = |name: &str, read: fn(&Allocator) -> f64| {
         let (a, b) = (read(before), read(after));
         let points = Cell::Points((b - a) * 100.0);
@@ -96,7 +104,7 @@ pub(super) fn caches(before: &Allocator, after: &Allocator, lines: usize) -> Tab
 }
 
 /// Returns the table of the call sites whose objects lie denser or wider than before.
-pub(super) fn sites(what_if: &WhatIf, lines: usize) -> Table {
+pub(super) fn sites(what_if: &WhatIf, places: Option<&Sources>, lines: usize) -> Table {
     let after: BTreeMap<&str, &Site> =
         what_if.after.sites.iter().map(|site| (site.site.as_str(), site)).collect();
     let mut rows: Vec<(f64, &Site, &str, &SiteUnder, &SiteUnder)> = Vec::new();
@@ -112,7 +120,7 @@ pub(super) fn sites(what_if: &WhatIf, lines: usize) -> Table {
         }
     }
     rows.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.site.cmp(&b.1.site)));
-    let mut table = Table::new([
+    let mut columns = vec![
         Column::name("call site", "site"),
         Column::name("allocator", "allocator"),
         Column::number("live, peak", "live_peak"),
@@ -122,9 +130,13 @@ pub(super) fn sites(what_if: &WhatIf, lines: usize) -> Table {
         Column::number("after", "pages_per_object_after"),
         Column::number("adjacent", "adjacent_share_before"),
         Column::number("after", "adjacent_share_after"),
-    ]);
+    ];
+    if places.is_some() {
+        columns.push(Column::name("source", "source"));
+    }
+    let mut table = Table::new(columns);
     for (_, site, allocator, a, b) in rows.into_iter().take(lines) {
-        table.row([
+        let mut cells = vec![
             Cell::text(&site.site),
             Cell::text(allocator),
             Cell::Count(site.live_peak),
@@ -134,7 +146,10 @@ pub(super) fn sites(what_if: &WhatIf, lines: usize) -> Table {
             Cell::Number(b.pages_per_object, 3),
             Cell::Share(a.adjacent_share),
             Cell::Share(b.adjacent_share),
-        ]);
+        ];
+        cells
+            .extend(places.map(|places| places.line(&site.site).map_or(Cell::Missing, Cell::Text)));
+        table.row(cells);
     }
     table
 }

@@ -7,12 +7,12 @@
 
 use slablab_trace::TraceReader;
 
-use crate::change::Changes;
+use crate::change::changes::Changes;
+use crate::engine::lanes::replay_all;
 use crate::error::Error;
+use crate::metrics::result::Allocator;
 use crate::plan::Plan;
-use crate::replay::replay_all;
-use crate::result::Allocator;
-use crate::whatif::WhatIf;
+use crate::whatif::compare::WhatIf;
 
 /// An allocator as it stood at the peak of the recorded machine; what its levels call the end is that moment.
 #[derive(Debug, Clone, PartialEq)]

@@ -7,9 +7,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::gauge::Level;
-use crate::lifetimes::LifetimeSummary;
-use crate::series::Sample;
+use crate::metrics::gauge::Level;
+use crate::metrics::lifetimes::LifetimeSummary;
+use crate::metrics::series::Sample;
 
 /// A replay of one trace under several allocators.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -3,7 +3,7 @@
 use slablab_trace::{Kind, Meta, TraceReader};
 
 use crate::error::Error;
-use crate::tally::Tally;
+use crate::metrics::tally::Tally;
 
 /// A set of kmalloc size classes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]

@@ -1,16 +1,16 @@
-//! The memory of a replay over trace time: what was asked for, given, and held.
+//! The memory of one allocator over trace time: bytes requested, allocated and held, with peaks, means and samples.
 
 use slablab_kmem::Gauges;
 use slablab_trace::Meta;
 
-use crate::gauge::{Gauge, Level};
-use crate::result::{Allocator, Fragmentation};
-use crate::series::Series;
+use crate::metrics::gauge::{Gauge, Level};
+use crate::metrics::result::{Allocator, Fragmentation};
+use crate::metrics::series::Series;
 
-/// Follows the bytes of one allocator.
+/// Follows the memory of one allocator.
 #[derive(Debug)]
-pub(crate) struct Books {
-    /// Bytes asked for by live objects; the runner keeps it
+pub(crate) struct MemoryTimeline {
+    /// Bytes requested by live objects; the runner keeps it
     pub(crate) requested: u64,
     requested_gauge: Gauge,
     allocated: Gauge,
@@ -23,8 +23,8 @@ pub(crate) struct Books {
     series: Series,
 }
 
-impl Books {
-    /// Opens the books of a trace that lasts from `start_ns` to `end_ns`.
+impl MemoryTimeline {
+    /// Starts at the beginning of a trace that lasts from `start_ns` to `end_ns`.
     pub(crate) fn new(start_ns: u64, end_ns: u64) -> Self {
         Self {
             requested: 0,
@@ -57,7 +57,7 @@ impl Books {
         self.series.note(now_ns, self.requested, gauges.live_bytes, held);
     }
 
-    /// Closes the books: an [`Allocator`] of which only memory is filled in.
+    /// Ends the timeline: an [`Allocator`] of which only memory is filled in.
     pub(crate) fn finish(self, meta: &Meta) -> Allocator {
         let close = |gauge: Gauge| gauge.finish(meta.time_first_ns, meta.time_last_ns);
         let of = |(requested, allocated, held)| Fragmentation::new(requested, allocated, held);

@@ -41,7 +41,7 @@ impl Steps {
             return;
         }
         let step = address.abs_diff(last);
-        self.adjacent += u32::from(step == bytes);
+        self.adjacent = self.adjacent.saturating_add(u32::from(step == bytes));
         let bucket = (step.max(1).ilog2() as usize).min(STEP_BUCKETS - 1);
         self.steps[bucket] = self.steps[bucket].saturating_add(1);
     }

@@ -12,16 +12,17 @@
 
 use std::sync::Arc;
 
-use slablab_trace::{Batch, Kind};
+use slablab_trace::{Batch, Kind, NONE};
 
-use crate::survey::{ClassSet, Classes};
+use crate::advice::survey::{ClassSet, Classes};
+use crate::slots::Slots;
 
 /// The class of what is no object of kmalloc.
 const NO_CLASS: u8 = u8::MAX;
 
 /// A batch with the classes of its rows.
 #[derive(Debug)]
-pub(crate) struct Dealt {
+pub(crate) struct PartitionedBatch {
     pub(crate) batch: Arc<Batch>,
     /// By row: the class of the object, [`NO_CLASS`] for none
     class: Vec<u8>,
@@ -29,7 +30,7 @@ pub(crate) struct Dealt {
     number: Vec<u32>,
 }
 
-impl Dealt {
+impl PartitionedBatch {
     /// Returns the number of a row's object among those of `classes`, if it is one of them.
     #[inline]
     pub(crate) fn number(&self, row: usize, classes: ClassSet) -> Option<usize> {
@@ -39,60 +40,55 @@ impl Dealt {
     }
 }
 
-/// Deals batches, in the order of the trace.
+/// Follows the live objects of kmalloc, in the order of the trace.
 #[derive(Debug)]
-pub(crate) struct Dealer<'a> {
+pub(crate) struct Partition<'a> {
     classes: &'a Classes,
     /// By slot: the class and number of the live object
-    live: Vec<(u8, u32)>,
+    live: Slots<Option<(u8, u32)>>,
     /// By class: the numbers that are free again, and the first that never was taken
     numbers: Vec<(Vec<u32>, u32)>,
 }
 
-impl<'a> Dealer<'a> {
-    /// Begins a trace with `slots` objects alive at most.
-    pub(crate) fn new(classes: &'a Classes, slots: u32) -> Self {
+impl<'a> Partition<'a> {
+    /// Begins a trace of so many rows.
+    pub(crate) fn new(classes: &'a Classes, rows: u64) -> Self {
         let numbers = (0..classes.len()).map(|_| (Vec::new(), 0)).collect();
-        Self { classes, live: vec![(NO_CLASS, 0); slots as usize], numbers }
+        Self { classes, live: Slots::new(rows), numbers }
     }
 
-    /// Deals the next batch.
-    pub(crate) fn deal(&mut self, batch: Arc<Batch>) -> Dealt {
-        let rows = (0..batch.len()).map(|row| self.row(&batch, row));
+    /// Finds the classes and numbers of the next batch's rows.
+    pub(crate) fn batch(&mut self, batch: Arc<Batch>) -> PartitionedBatch {
+        let rows = (0..batch.len()).map(|row| self.row(&batch, row).unwrap_or((NO_CLASS, 0)));
         let (class, number) = rows.unzip();
-        Dealt { batch, class, number }
+        PartitionedBatch { batch, class, number }
     }
 
-    fn row(&mut self, batch: &Batch, row: usize) -> (u8, u32) {
-        let Some(live) = self.live.get_mut(batch.object[row] as usize) else {
-            return (NO_CLASS, 0);
-        };
-        let before = std::mem::replace(live, (NO_CLASS, 0));
-        if let Some((free, _)) = self.numbers.get_mut(usize::from(before.0)) {
-            free.push(before.1);
+    fn row(&mut self, batch: &Batch, row: usize) -> Option<(u8, u32)> {
+        let (object, kind) = (batch.object[row], batch.kind[row]);
+        let slot = Some(object as usize).filter(|_| object != NONE)?;
+        let before = self.live.get_mut(slot).and_then(Option::take);
+        if let Some((class, number)) = before {
+            self.numbers[usize::from(class)].0.push(number);
         }
-        if !batch.kind[row].is_alloc() {
-            return before;
+        if kind != Kind::Kmalloc {
+            return before.filter(|_| !kind.is_alloc());
         }
-        let class = match batch.kind[row] {
-            Kind::Kmalloc => self.classes.of(batch.bytes_req[row]),
-            _ => None,
-        };
-        let Some(class) = class else { return (NO_CLASS, 0) };
+        let class = self.classes.of(batch.bytes_req[row])?;
         let (free, next) = &mut self.numbers[class as usize];
         let number = free.pop().unwrap_or_else(|| {
             *next += 1;
             *next - 1
         });
-        *live = (class as u8, number);
-        *live
+        *self.live.entry(slot) = Some((class as u8, number));
+        Some((class as u8, number))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use slablab_trace::{Event, NONE};
+    use slablab_trace::Event;
 
     fn row(kind: Kind, object: u32, bytes_req: u64) -> Event {
         let (time_ns, cpu, pid, site, cache) = (0, 0, 0, NONE, NONE);
@@ -115,11 +111,11 @@ mod tests {
         ];
         let mut batch = Batch::default();
         rows.iter().for_each(|row| batch.push(row));
-        let dealt = Dealer::new(&classes, 8).deal(Arc::new(batch));
+        let part = Partition::new(&classes, 8).batch(Arc::new(batch));
         let of = |list: &[u32]| {
             let mut set = ClassSet::default();
             list.iter().for_each(|class| set.add(*class));
-            (0..rows.len()).map(|row| dealt.number(row, set)).collect::<Vec<_>>()
+            (0..rows.len()).map(|row| part.number(row, set)).collect::<Vec<_>>()
         };
         assert_eq!(of(&[2]), [Some(0), None, Some(1), None, Some(0), None, Some(0), Some(1)]);
         assert_eq!(of(&[3]), [None, Some(0), None, None, None, None, None, None]);

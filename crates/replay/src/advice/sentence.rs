@@ -1,6 +1,6 @@
 //! Advice in words: one sentence why, one what speaks against it.
 
-use crate::advice::{Advice, Change, Worth};
+use crate::advice::result::{Advice, Change, Worth};
 
 /// Objects that live shorter than this are reused before anybody sees where they lie.
 const SHORT_NS: u64 = 100_000;
@@ -38,7 +38,7 @@ pub(crate) fn caveat(advice: &Advice) -> Option<String> {
     let dedicated = matches!(advice.change, Change::Dedicate { .. });
     let waste = advice.class_bytes.saturating_sub(advice.object_bytes) * advice.live_peak;
     let slower = advice.fast_share_before - advice.fast_share_after;
-    if advice.worth == Worth::Costs {
+    if advice.worth == Worth::CostsMemory {
         return Some(format!(
             "would pin slabs of its own on each CPU and node: costs {} to save {}",
             bytes(advice.saved_bytes_mean.unsigned_abs()),
@@ -90,7 +90,7 @@ fn bytes(n: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::advice::Layout;
+    use crate::advice::result::Layout;
 
     fn advice(live_peak: u64, saved: i64) -> Advice {
         Advice {
@@ -110,7 +110,7 @@ mod tests {
             fast_share_after: 0.9,
             scattered: false,
             lifetime_ns_p50: 0,
-            worth: Worth::Saves,
+            worth: Worth::SavesMemory,
             reason: String::new(),
             caveat: None,
         }
@@ -129,7 +129,7 @@ mod tests {
 
     #[test]
     fn what_costs_says_what_it_costs_to_save() {
-        let costly = Advice { worth: Worth::Costs, ..advice(100, -65_536) };
+        let costly = Advice { worth: Worth::CostsMemory, ..advice(100, -65_536) };
         let said = caveat(&costly).unwrap();
         assert!(said.ends_with("costs 64 KiB to save 1.6 KiB"), "{said}");
     }

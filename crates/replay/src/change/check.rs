@@ -1,17 +1,10 @@
-//! The same trace with and without changes, side by side.
-//!
-//! Both replays run in one pass over the trace; everything that is in a [`Replay`] is there twice, and
-//! [`WhatIf::differences`] lists what changed.
+//! Changes that cannot be made to a trace, or would be silently without effect, and why.
 
-use serde::Serialize;
-use slablab_trace::{Meta, TraceReader};
+use slablab_trace::Meta;
 
-use crate::change::{Changes, Dedication};
-use crate::error::Error;
-use crate::plan::Plan;
-use crate::replay::replay_all;
-use crate::result::{Allocator, Replay};
-use crate::select::{nearest_name, suggestion};
+use crate::change::changes::{Changes, Sharing};
+use crate::change::merging::KernelMerging;
+use crate::change::select::{nearest_name, suggestion};
 
 /// Where kmalloc hands over to the page allocator: two pages (`KMALLOC_MAX_CACHE_SIZE`).
 const CLASS_BYTES_MAX: u32 = 8192;
@@ -59,6 +52,17 @@ pub enum ChangeError {
         /// The name in the trace that looks most like it
         nearest: Option<String>,
     },
+    /// The recorded kernel does that already
+    #[error(
+        "--merge changes nothing: the recorded kernel merges caches that are alike ({names} names share {shared} caches), \
+         and its events name them so; it is for the caches that --dedicate and --per-site make"
+    )]
+    MergedAlready {
+        /// Caches that serve several names
+        shared: usize,
+        /// The names
+        names: usize,
+    },
     /// Impossible size classes
     #[error("size classes: {what}")]
     Classes {
@@ -76,6 +80,12 @@ impl Changes {
     pub fn check(&self, meta: &Meta) -> Result<(), ChangeError> {
         if self.is_empty() {
             return Err(ChangeError::Nothing);
+        }
+        if self.sharing == Sharing::Merged
+            && self.dedicated.is_empty()
+            && let KernelMerging::On { shared, names, .. } = KernelMerging::of(meta)
+        {
+            return Err(ChangeError::MergedAlready { shared, names });
         }
         let mut taken: Vec<Option<&str>> = vec![None; meta.sites.len()];
         for dedicated in &self.dedicated {
@@ -110,21 +120,6 @@ impl Changes {
     }
 }
 
-/// Objects of more caches than this make no map that says anything.
-const WATCHED_CACHES_MAX: usize = 8;
-
-impl Changes {
-    /// Returns the call sites whose objects are worth a map: those with a cache of their own.
-    fn sites_to_watch(&self) -> Vec<u32> {
-        match self.dedicated.len() {
-            0..=WATCHED_CACHES_MAX => {
-                self.dedicated.iter().flat_map(|dedicated| &dedicated.sites).copied().collect()
-            }
-            _ => Vec::new(),
-        }
-    }
-}
-
 fn check_classes(classes: &[u32]) -> Result<(), ChangeError> {
     let wrong = |what: String| Err(ChangeError::Classes { what });
     if let Some(class) = classes.iter().find(|class| **class < 8 || !class.is_multiple_of(8)) {
@@ -139,114 +134,6 @@ fn check_classes(classes: &[u32]) -> Result<(), ChangeError> {
             "the largest has to be {CLASS_BYTES_MAX}; what is larger comes from the page allocator"
         )),
     }
-}
-
-/// A trace with and without changes.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct WhatIf {
-    /// As recorded
-    pub before: Replay,
-    /// With the changes
-    pub after: Replay,
-}
-
-/// A number that is not what it was.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Difference {
-    /// The allocator
-    pub allocator: String,
-    /// What is counted, unit last
-    pub metric: &'static str,
-    /// As recorded
-    pub before: u64,
-    /// With the changes
-    pub after: u64,
-}
-
-/// Replays a trace with and without the changes of `plan`. Unless `plan` says which call sites to watch, those are
-/// watched that get a cache of their own.
-///
-/// # Errors
-///
-/// As [`crate::replay()`], and [`Error::Change`] when the changes cannot be meant.
-pub fn what_if(
-    reader: &TraceReader,
-    plan: &Plan,
-    progress: &mut dyn FnMut(u64),
-) -> Result<WhatIf, Error> {
-    plan.changes.check(reader.meta())?;
-    let mut changed = plan.clone();
-    if changed.watched.is_empty() {
-        changed.watched = plan.changes.sites_to_watch();
-    }
-    let recorded = Plan { changes: Changes::default(), ..changed.clone() };
-    let mut replays = replay_all(reader, &[recorded, changed], progress)?.into_iter();
-    let (Some(before), Some(after)) = (replays.next(), replays.next()) else {
-        unreachable!("two plans give two replays");
-    };
-    check_sites(&plan.changes, reader.meta(), &before)?;
-    Ok(WhatIf { before, after })
-}
-
-/// Refuses a dedicated site that does not allocate by kmalloc: the change would be silently without effect.
-fn check_sites(changes: &Changes, meta: &Meta, before: &Replay) -> Result<(), ChangeError> {
-    if changes.dedication == Dedication::Every {
-        return Ok(());
-    }
-    for dedicated in &changes.dedicated {
-        let names = || dedicated.sites.iter().map(|site| meta.sites[*site as usize].name.as_str());
-        let by_cache =
-            |name: &str| before.sites.iter().find(|s| s.site == name && !s.cache.is_empty());
-        // A pattern may cover both kinds; it is wrong when it covers no kmalloc at all.
-        if names().all(|name| by_cache(name).is_some())
-            && let Some(site) = names().find_map(by_cache)
-        {
-            return Err(ChangeError::NotKmalloc {
-                site: site.site.clone(),
-                cache: site.cache.clone(),
-            });
-        }
-    }
-    Ok(())
-}
-
-impl WhatIf {
-    /// Returns the numbers of each allocator that the changes changed, and those that people look for first
-    /// whether they changed or not.
-    #[must_use]
-    pub fn differences(&self) -> Vec<Difference> {
-        let pairs = self.before.allocators.iter().zip(&self.after.allocators);
-        pairs.flat_map(|(before, after)| compare(before, after)).collect()
-    }
-}
-
-fn compare(before: &Allocator, after: &Allocator) -> Vec<Difference> {
-    type Read = fn(&Allocator) -> u64;
-    const METRICS: [(&str, Read); 16] = [
-        ("held_bytes_peak", |a| a.held_bytes.peak),
-        ("held_bytes_mean", |a| a.held_bytes.mean),
-        ("held_bytes_end", |a| a.held_bytes.end),
-        ("slab_bytes_peak", |a| a.slab_bytes.peak),
-        ("slab_bytes_mean", |a| a.slab_bytes.mean),
-        ("slab_bytes_end", |a| a.slab_bytes.end),
-        ("slabs_peak", |a| a.slabs.peak),
-        ("slabs_end", |a| a.slabs.end),
-        ("requested_bytes_peak", |a| a.requested_bytes.peak),
-        ("allocated_bytes_peak", |a| a.allocated_bytes.peak),
-        ("allocated_bytes_mean", |a| a.allocated_bytes.mean),
-        ("allocated_bytes_end", |a| a.allocated_bytes.end),
-        ("alloc_fastpath", |a| a.paths.get("alloc_fastpath").copied().unwrap_or(0)),
-        ("free_fastpath", |a| a.paths.get("free_fastpath").copied().unwrap_or(0)),
-        ("locks", |a| a.locks.values().sum()),
-        ("failed", |a| a.failed),
-    ];
-    let differences = METRICS.iter().map(|(metric, read)| Difference {
-        allocator: before.allocator.clone(),
-        metric,
-        before: read(before),
-        after: read(after),
-    });
-    differences.filter(|d| d.before != d.after || d.metric.starts_with("held_bytes")).collect()
 }
 
 #[cfg(test)]

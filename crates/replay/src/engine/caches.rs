@@ -9,23 +9,32 @@
 //!
 //! # Differences from Linux
 //!
-//! Names in a trace are those of caches after merging, so caches are not merged again here.
+//! Names in a trace are those of caches after merging, so where the recorded kernel merged they are not merged again.
 
-use slablab_kmem::{CacheArgs, Ctor, Geometry, KmallocConfig, KmallocType, Order, SlabFlags};
-use slablab_trace::{Cache, Meta, SlabSnapshot, SlubCache};
+use slablab_kmem::{
+    Backend, BackendKind, CacheArgs, Ctor, Geometry, KmallocConfig, KmallocType, Order, SlabFlags,
+};
+use slablab_trace::{Cache, Event, Meta, SlabSnapshot, SlubCache};
 
-use crate::change::{Changes, Sharing};
+use crate::change::changes::{Changes, Sharing};
+use crate::change::merging::{self, KernelMerging};
+use crate::plan::Plan;
 
 /// Cache lines of the machines that traces come from.
 const CACHE_LINE: u64 = 64;
 
+/// Describes the cache of the first allocation from it.
+pub(crate) fn of_first_event<B: Backend>(meta: &Meta, plan: &Plan, event: &Event) -> CacheArgs {
+    let cache = &meta.caches[event.cache as usize];
+    let mut args = describe(meta, cache, &plan.changes, event.bytes_alloc);
+    if B::KIND == BackendKind::Slub && plan.changes.tunables.order.is_none() {
+        args.geometry = geometry(meta, &cache.name, &plan.changes);
+    }
+    args
+}
+
 /// Describes a cache from what the trace knows of it; `bytes_alloc` is its first allocation's.
-pub(crate) fn describe(
-    meta: &Meta,
-    cache: &Cache,
-    changes: &Changes,
-    bytes_alloc: u64,
-) -> CacheArgs {
+fn describe(meta: &Meta, cache: &Cache, changes: &Changes, bytes_alloc: u64) -> CacheArgs {
     let name = cache.name.as_str();
     let known = || snapshots(meta).find_map(|snapshot| snapshot.cache(name));
     let mut args = match changes.dedicated(name) {
@@ -40,6 +49,35 @@ pub(crate) fn describe(
     };
     if changes.sharing == Sharing::Recorded {
         args = args.flags(SlabFlags::NO_MERGE);
+    }
+    args
+}
+
+/// Returns whether recorded caches are to be merged: they are not where the recorded kernel did so itself.
+pub(crate) fn merges_anew(meta: &Meta, changes: &Changes) -> bool {
+    changes.sharing == Sharing::Merged
+        && !matches!(KernelMerging::of(meta), KernelMerging::On { .. })
+}
+
+/// Returns the size, step by step, by which a cache that the changes make is merged as the recorded kernel merges; `None`
+/// if it is not.
+pub(crate) fn merged_size<B: Backend>(
+    meta: &Meta,
+    changes: &Changes,
+    cache: &Cache,
+) -> Option<u64> {
+    let asked = changes.dedicated(&cache.name)?;
+    let merges = changes.sharing == Sharing::Merged && !merges_anew(meta, changes);
+    let can = matches!(B::KIND, BackendKind::Slub | BackendKind::Slab);
+    if merges && can { merging::size(cache.bytes_req_max, asked.align) } else { None }
+}
+
+/// Describes a cache of the recorded kernel from which the trace has no event.
+pub(crate) fn of_snapshot<B: Backend>(meta: &Meta, plan: &Plan, cache: &SlubCache) -> CacheArgs {
+    let name = cache.aliases.first().unwrap_or(&cache.name);
+    let mut args = from_sysfs(name, cache, 1);
+    if B::KIND == BackendKind::Slub && plan.changes.tunables.order.is_none() {
+        args.geometry = geometry(meta, name, &plan.changes);
     }
     args
 }
@@ -82,7 +120,7 @@ fn from_event(name: &str, bytes_req: u64, bytes_alloc: u64) -> CacheArgs {
     let step = bytes_alloc.max(bytes_req).max(8);
     let align = (1u64 << step.trailing_zeros().min(CACHE_LINE.trailing_zeros())).max(8);
     let mut args = CacheArgs::new(name, to_u32(bytes_req.max(1))).align(to_u32(align));
-    if bytes_req.next_multiple_of(align) != step {
+    if bytes_req.checked_next_multiple_of(align) != Some(step) {
         // Padding that alignment cannot explain: a free pointer behind the object, red zones.
         args = CacheArgs::new(name, to_u32(step)).align(to_u32(align));
     }
@@ -104,7 +142,7 @@ pub(crate) fn kmalloc(meta: &Meta, changes: &Changes) -> KmallocConfig {
     if let Some(buckets) = changes.buckets {
         config.copies = buckets;
     }
-    config.merge = changes.sharing == Sharing::Merged;
+    config.merge = merges_anew(meta, changes);
     config
 }
 
@@ -135,13 +173,14 @@ fn recorded_kmalloc(meta: &Meta) -> KmallocConfig {
 }
 
 /// Returns the recorded kernel's own sizes of a cache, if it is one of its own, for a backend that is its own, too.
-pub(crate) fn geometry(meta: &Meta, name: &str, changes: &Changes) -> Option<Geometry> {
-    if changes.dedicated(name).is_some() {
+fn geometry(meta: &Meta, name: &str, changes: &Changes) -> Option<Geometry> {
+    if changes.dedicated(name).is_some() || merges_anew(meta, changes) {
         return None;
     }
     let cache = snapshots(meta).find_map(|snapshot| snapshot.cache(name))?;
-    Some(Geometry {
-        slab_size: to_u32(cache.number("slab_size")?),
-        order: Order(u8::try_from(cache.number("order")?).ok()?),
-    })
+    let order = Order(u8::try_from(cache.number("order")?).ok()?);
+    let slab_size = to_u32(cache.number("slab_size")?);
+    // What a damaged trace says of itself may be impossible.
+    let possible = order <= Order::MAX && slab_size >= 8 && u64::from(slab_size) <= order.bytes();
+    possible.then_some(Geometry { slab_size, order })
 }

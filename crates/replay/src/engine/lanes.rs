@@ -7,12 +7,13 @@ use std::thread::{self, ScopedJoinHandle};
 use slablab_kmem::{Backend, BackendKind, WithBackend};
 use slablab_trace::{Batch, Meta, TraceReader};
 
-use crate::change::Rewrite;
+use crate::change::rewrite::Rewrite;
+use crate::engine::machine;
+use crate::engine::runner::{Outcome, Runner};
 use crate::error::Error;
+use crate::metrics::result::{Replay, Site, SiteUnder, TraceFacts};
+use crate::metrics::tally::Tally;
 use crate::plan::Plan;
-use crate::result::{Replay, Site, SiteUnder, TraceFacts};
-use crate::runner::{Outcome, Runner};
-use crate::tally::Tally;
 
 /// Batches on their way to an allocator: enough that neither side waits for a hiccup of the other.
 const BATCHES_AHEAD: usize = 2;
@@ -73,6 +74,7 @@ fn feed(
     let mut done = 0;
     for batch in reader.batches_without_pid() {
         let batch = batch?;
+        machine::check_cpus(reader.meta(), &batch, done)?;
         let mut listening = false;
         for lane in &mut *lanes {
             listening |= lane.batches.send(Arc::clone(&batch)).is_ok();
@@ -125,7 +127,7 @@ impl WithBackend for Work<'_> {
     type Output = Result<Outcome, Error>;
 
     fn run<B: Backend>(self) -> Self::Output {
-        let machine = Runner::<B>::machine(self.meta, self.plan)?;
+        let machine = machine::build::<B>(self.meta, self.plan)?;
         let mut runner = Runner::new(&machine, self.meta, self.plan)?;
         for batch in self.batches {
             runner.batch(&batch)?;
@@ -165,7 +167,7 @@ fn assemble(meta: &Meta, rewrite: &Rewrite, tally: &Tally, outcomes: Vec<Outcome
         waste(b).cmp(&waste(a)).then(b.allocs.cmp(&a.allocs)).then(a.site.cmp(&b.site))
     });
     Replay {
-        trace: facts(meta),
+        trace: facts(meta, tally),
         allocators: outcomes.into_iter().map(|outcome| outcome.allocator).collect(),
         sites,
     }
@@ -176,9 +178,20 @@ fn cache_name(meta: &Meta, cache: u32) -> String {
     meta.caches.get(cache as usize).map_or_else(String::new, |cache| cache.name.clone())
 }
 
-fn facts(meta: &Meta) -> TraceFacts {
+/// Says what was replayed. What the rows show goes before what the file says of them, as rows may have been taken out.
+fn facts(meta: &Meta, tally: &Tally) -> TraceFacts {
     let quality = &meta.quality;
-    let happened = meta.events + quality.lost_total() + quality.skipped_total();
+    let (lost, skipped) = (quality.lost_total(), quality.skipped_total());
+    let (implicit_frees, older_frees) = match tally.rows == meta.events {
+        true => {
+            let older = quality.older_frees.min(tally.frees_without_slot);
+            (tally.implicit_frees, older + tally.frees_of_empty_slots)
+        }
+        // Not replayed to its end.
+        false => (quality.implicit_frees, quality.older_frees),
+    };
+    let happened = meta.events + lost + skipped;
+    let unplaced = lost + skipped + implicit_frees + older_frees;
     TraceFacts {
         kernel_release: meta.kernel_release.clone(),
         cpus: meta.cpus,
@@ -186,14 +199,10 @@ fn facts(meta: &Meta) -> TraceFacts {
         command: meta.command.clone(),
         duration_ns: meta.time_last_ns.saturating_sub(meta.time_first_ns),
         events: meta.events,
-        lost: quality.lost_total(),
-        implicit_frees: quality.implicit_frees,
-        older_frees: quality.older_frees,
-        skipped: quality.skipped_total(),
-        unplaced_share: if happened == 0 {
-            0.0
-        } else {
-            quality.unplaced() as f64 / happened as f64
-        },
+        lost,
+        implicit_frees,
+        older_frees,
+        skipped,
+        unplaced_share: if happened == 0 { 0.0 } else { unplaced as f64 / happened as f64 },
     }
 }

@@ -14,21 +14,20 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use slablab_kmem::{
-    Backend, BackendKind, CacheArgs, CacheId, CpuId, CpuSet, Gfp, Machine, Merging, NodeId, ObjPtr,
-    Site, Stat,
-};
-use slablab_trace::{Batch, Event, Kind, Meta, NONE};
+use slablab_kmem::{Backend, CacheId, CpuId, CpuSet, Gfp, Machine, NodeId, ObjPtr, Site, Stat};
+use slablab_trace::{Batch, Event, Kind, Meta, NONE, SlubCache};
 
-use crate::books::Books;
-use crate::caches;
-use crate::change::{Rewrite, Sharing};
+use crate::change::merging;
+use crate::change::rewrite::Rewrite;
+use crate::engine::{caches, machine};
 use crate::error::Error;
-use crate::locality::{Snapshots, Steps};
+use crate::metrics::locality::{Snapshots, Steps};
+use crate::metrics::result::{Allocator, Cache, SiteUnder};
+use crate::metrics::tally::Tally;
+use crate::metrics::timeline::MemoryTimeline;
+use crate::metrics::watch::Watch;
 use crate::plan::Plan;
-use crate::result::{Allocator, Cache, SiteUnder};
-use crate::tally::Tally;
-use crate::watch::Watch;
+use crate::slots::Slots;
 
 /// Snapshots of where objects lie: enough for a mean, few enough not to be noticed.
 const SNAPSHOTS: u64 = 8;
@@ -85,10 +84,16 @@ pub(crate) struct Runner<'a, B: Backend> {
     meta: &'a Meta,
     plan: &'a Plan,
     rewrite: Rewrite,
-    objects: Vec<Live>,
+    /// Nodes of the machine; what a row says beyond them is no request
+    nodes: u32,
+    objects: Slots<Live>,
     sites: Vec<SiteAccount>,
     caches: Vec<KnownCache>,
-    books: Books,
+    /// Names of caches that share another's slabs
+    aliases: Vec<(CacheId, String)>,
+    /// New caches by size, where they are merged as the recorded kernel merges
+    merged: BTreeMap<u64, CacheId>,
+    timeline: MemoryTimeline,
     snapshots: Snapshots,
     watch: Watch,
     snapshot_every: u64,
@@ -100,23 +105,6 @@ pub(crate) struct Runner<'a, B: Backend> {
 }
 
 impl<'a, B: Backend> Runner<'a, B> {
-    /// Builds the machine that the trace and the plan ask for.
-    pub(crate) fn machine(meta: &Meta, plan: &Plan) -> Result<Machine<B>, Error> {
-        let merging = match plan.changes.sharing {
-            Sharing::Recorded => Merging::Off,
-            Sharing::Merged => Merging::Linux,
-        };
-        Ok(Machine::<B>::builder()
-            .cpus(meta.cpus.max(1))
-            .nodes(meta.nodes.clamp(1, meta.cpus.max(1)))
-            .memory_bytes(plan.memory_bytes)
-            .merging(merging)
-            .tunables(plan.changes.tunables)
-            .kmalloc(caches::kmalloc(meta, &plan.changes))
-            .caches_max(u32::try_from(meta.caches.len()).unwrap_or(u32::MAX).saturating_add(512))
-            .build()?)
-    }
-
     pub(crate) fn new(
         machine: &'a Machine<B>,
         meta: &'a Meta,
@@ -130,10 +118,13 @@ impl<'a, B: Backend> Runner<'a, B> {
             meta,
             plan,
             rewrite: Rewrite::new(&plan.changes, meta),
-            objects: Vec::new(),
+            nodes: machine::nodes(meta),
+            objects: Slots::new(meta.events),
             sites: vec![SiteAccount::default(); sites],
             caches: vec![KnownCache::Unseen; meta.caches.len()],
-            books: Books::new(meta.time_first_ns, meta.time_last_ns),
+            aliases: Vec::new(),
+            merged: BTreeMap::new(),
+            timeline: MemoryTimeline::new(meta.time_first_ns, meta.time_last_ns),
             snapshots: Snapshots::new(sites),
             watch: Watch::new(&plan.watched, sites),
             snapshot_every,
@@ -148,9 +139,9 @@ impl<'a, B: Backend> Runner<'a, B> {
     /// Replays a batch, as far as the plan goes.
     pub(crate) fn batch(&mut self, batch: &Batch) -> Result<(), Error> {
         let left = self.rows_left().min(batch.len() as u64);
-        let slots = self.meta.object_slots as usize;
         // What has no slot is a free of what the trace did not see allocated, or an allocation that failed.
-        let object = |row: usize| Some(batch.object[row] as usize).filter(|slot| *slot < slots);
+        let object =
+            |row: usize| Some(batch.object[row] as usize).filter(|_| batch.object[row] != NONE);
         self.rows(batch, 0..left as usize, object)
     }
 
@@ -196,59 +187,53 @@ impl<'a, B: Backend> Runner<'a, B> {
 
     #[inline]
     fn alloc(&mut self, slot: usize, event: &Event) {
-        if slot >= self.objects.len() {
-            self.grow(slot);
+        if self.objects.entry(slot).address.is_some() {
+            // Its free is not among the rows: somebody took some out of the trace.
+            self.free(slot, event.time_ns, event.cpu, event.site);
         }
         let live_before = self.machine.gauges().live_bytes;
-        let Some(address) = self.allocate(event) else {
+        let cache = if event.kind == Kind::KmemCacheAlloc { event.cache } else { NONE };
+        let Some(address) = self.allocate(event, cache) else {
             self.failed += 1;
             return;
         };
         self.operations += 1;
         let gauges = self.machine.gauges();
         let bytes_alloc = gauges.live_bytes.wrapping_sub(live_before);
+        // No object has 4 GiB, whatever a damaged row says that was asked of a cache.
+        let bytes_req = u32::try_from(event.bytes_req).unwrap_or(u32::MAX);
         let site_index = Tally::index(event.site, self.sites.len());
         let site = &mut self.sites[site_index];
-        site.waste += bytes_alloc.saturating_sub(event.bytes_req);
+        site.waste += bytes_alloc.saturating_sub(u64::from(bytes_req));
         site.waste_peak = site.waste_peak.max(site.waste);
         site.bytes_alloc += bytes_alloc;
         site.steps.add(address.get(), bytes_alloc);
-        self.objects[slot] = Live {
+        *self.objects.entry(slot) = Live {
             address: Some(address),
-            // An allocation of 4 GiB and more fails, so a size that was given fits.
-            bytes_req: event.bytes_req as u32,
+            bytes_req,
             bytes_alloc: bytes_alloc as u32,
             site: site_index as u32,
-            cache: event.cache,
+            cache,
         };
         self.watch.alloc(slot, site_index, self.events, address.get());
-        self.books.requested += event.bytes_req;
-        self.books.note(event.time_ns, self.events, &gauges);
-    }
-
-    #[cold]
-    fn grow(&mut self, slot: usize) {
-        self.objects.resize((slot + 1).next_power_of_two(), Live::default());
+        self.timeline.requested += u64::from(bytes_req);
+        self.timeline.note(event.time_ns, self.events, &gauges);
     }
 
     /// Asks the engine for an object, as the recorded kernel was asked.
     #[inline]
-    fn allocate(&mut self, event: &Event) -> Option<ObjPtr> {
+    fn allocate(&mut self, event: &Event, cache: u32) -> Option<ObjPtr> {
         // Nobody reads the objects: to clear them would only take time.
         let gfp = Gfp(event.gfp & !Gfp::ZERO.0);
         let site = Site(event.site);
-        if event.kind == Kind::KmemCacheAlloc && event.cache != NONE {
-            let cache = self.cache(event)?;
-            let cpu = self.cpus.cpu(CpuId(u32::from(event.cpu)));
-            return match event.node {
-                -1 => cpu.alloc(cache, gfp, site),
-                node => cpu.alloc_node(cache, gfp, NodeId(node as u32), site),
-            };
-        }
+        let node = u32::try_from(event.node).ok().filter(|node| *node < self.nodes).map(NodeId);
+        let cache = if cache == NONE { None } else { Some(self.cache(event)?) };
         let cpu = self.cpus.cpu(CpuId(u32::from(event.cpu)));
-        match event.node {
-            -1 => cpu.kmalloc(event.bytes_req, gfp, site),
-            node => cpu.kmalloc_node(event.bytes_req, gfp, NodeId(node as u32), site),
+        match (cache, node) {
+            (Some(cache), None) => cpu.alloc(cache, gfp, site),
+            (Some(cache), Some(node)) => cpu.alloc_node(cache, gfp, node, site),
+            (None, None) => cpu.kmalloc(event.bytes_req, gfp, site),
+            (None, Some(node)) => cpu.kmalloc_node(event.bytes_req, gfp, node, site),
         }
     }
 
@@ -264,20 +249,52 @@ impl<'a, B: Backend> Runner<'a, B> {
 
     #[cold]
     fn make_cache(&mut self, event: &Event) -> Option<CacheId> {
-        let args = Self::cache_args(self.meta, self.plan, event);
-        let made = self.machine.cache_create(&args).ok();
+        let cache = &self.meta.caches[event.cache as usize];
+        let made = match caches::merged_size::<B>(self.meta, &self.plan.changes, cache) {
+            Some(size) => self.merge(&cache.name, size, event),
+            None => self.create(event),
+        };
         self.caches[event.cache as usize] = made.map_or(KnownCache::Refused, KnownCache::Made);
         made
     }
 
-    /// Describes the cache of the first allocation from it.
-    pub(crate) fn cache_args(meta: &Meta, plan: &Plan, event: &Event) -> CacheArgs {
-        let cache = &meta.caches[event.cache as usize];
-        let mut args = caches::describe(meta, cache, &plan.changes, event.bytes_alloc);
-        if B::KIND == BackendKind::Slub && plan.changes.tunables.order.is_none() {
-            args.geometry = caches::geometry(meta, &cache.name, &plan.changes);
+    fn create(&self, event: &Event) -> Option<CacheId> {
+        let args = caches::of_first_event::<B>(self.meta, self.plan, event);
+        self.machine.cache_create(&args).ok()
+    }
+
+    /// Returns the cache that serves the new cache `name` of `size`: one of the recorded kernel or a new one before it,
+    /// if there is one that Linux would merge it with.
+    fn merge(&mut self, name: &str, size: u64, event: &Event) -> Option<CacheId> {
+        let id = match self.merged.get(&size) {
+            Some(id) => *id,
+            None => match merging::partner(self.meta, size) {
+                Some(partner) => self.recorded(partner, event)?,
+                None => {
+                    let id = self.create(event)?;
+                    self.merged.insert(size, id);
+                    return Some(id);
+                }
+            },
+        };
+        self.merged.insert(size, id);
+        self.aliases.push((id, name.to_owned()));
+        Some(id)
+    }
+
+    /// Returns a cache that the recorded kernel has, whether the trace has events of it or not.
+    fn recorded(&mut self, cache: &SlubCache, event: &Event) -> Option<CacheId> {
+        let is_it =
+            |name: &str| name == cache.name || cache.aliases.iter().any(|alias| alias == name);
+        if let Some(index) = self.meta.caches.iter().position(|known| is_it(&known.name)) {
+            return self.cache(&Event { cache: index as u32, ..*event });
         }
-        args
+        // One of kmalloc is there from the start.
+        let there = cache.aliases.iter().find_map(|name| self.machine.cache_by_name(name));
+        there.or_else(|| {
+            let args = caches::of_snapshot::<B>(self.meta, self.plan, cache);
+            self.machine.cache_create(&args).ok()
+        })
     }
 
     #[inline]
@@ -294,8 +311,8 @@ impl<'a, B: Backend> Runner<'a, B> {
         self.watch.free(slot, live.site as usize);
         self.sites[live.site as usize].waste -=
             u64::from(live.bytes_alloc).saturating_sub(u64::from(live.bytes_req));
-        self.books.requested -= u64::from(live.bytes_req);
-        self.books.note(now_ns, self.events, &self.machine.gauges());
+        self.timeline.requested -= u64::from(live.bytes_req);
+        self.timeline.note(now_ns, self.events, &self.machine.gauges());
     }
 
     /// Lets time pass on every CPU: SLAB reaps by it, and grace periods end. A long pause of the trace is
@@ -304,7 +321,7 @@ impl<'a, B: Backend> Runner<'a, B> {
     #[cold]
     fn tick(&mut self, now_ns: u64) {
         let mut time_ns = self.next_tick_ns.max(now_ns.saturating_sub(60 * SECOND_NS));
-        while time_ns + SECOND_NS < now_ns {
+        while time_ns.saturating_add(SECOND_NS) < now_ns {
             self.tick_cpus(time_ns);
             time_ns += SECOND_NS;
         }
@@ -322,7 +339,7 @@ impl<'a, B: Backend> Runner<'a, B> {
     fn snapshot(&mut self) {
         self.watch.snapshot();
         self.snapshots.take(
-            self.objects.iter().filter_map(|live| {
+            self.objects.values().filter_map(|live| {
                 Some((live.site, live.address?.get(), u64::from(live.bytes_req)))
             }),
         );
@@ -331,13 +348,13 @@ impl<'a, B: Backend> Runner<'a, B> {
     #[cold]
     fn validate(&self) -> Result<(), Error> {
         let balance = self.machine.validate();
-        let books =
+        let accounted =
             balance.live_bytes + balance.free_bytes + balance.slack_bytes + balance.metadata_bytes;
-        let allocated: u64 = self.objects.iter().map(|live| u64::from(live.bytes_alloc)).sum();
+        let allocated: u64 = self.objects.values().map(|live| u64::from(live.bytes_alloc)).sum();
         let finding = if let Some(error) = balance.errors.first() {
             error.clone()
-        } else if balance.held_bytes != books {
-            format!("{} bytes are held and {books} accounted for", balance.held_bytes)
+        } else if balance.held_bytes != accounted {
+            format!("{} bytes are held and {accounted} accounted for", balance.held_bytes)
         } else if balance.live_bytes != allocated {
             format!("{} bytes are live and {allocated} were given", balance.live_bytes)
         } else {
@@ -351,15 +368,15 @@ impl<'a, B: Backend> Runner<'a, B> {
         if self.plan.validate_every.is_some() {
             self.validate()?;
         }
-        let levels = self.books.finish(self.meta);
+        let levels = self.timeline.finish(self.meta);
         let counts = self.machine.path_counts();
         let allocator = Allocator {
             allocator: B::KIND.name().to_owned(),
             operations: self.operations,
             failed: self.failed,
             paths: Stat::ALL.iter().map(|s| (s.name().to_owned(), counts.get(*s))).collect(),
-            locks: lock_counts(self.machine),
-            caches: used_caches(self.machine),
+            locks: machine::lock_counts(self.machine),
+            caches: used_caches(self.machine, &self.aliases),
             watched: self.watch.finish(),
             ..levels
         };
@@ -378,21 +395,15 @@ impl<'a, B: Backend> Runner<'a, B> {
     }
 }
 
-/// Returns how often each kind of lock was taken; those of the other allocators with 0, so that all results have
-/// the same fields.
-pub(crate) fn lock_counts<B: Backend>(machine: &Machine<B>) -> BTreeMap<String, u64> {
-    let all = BackendKind::ALL.iter().flat_map(|kind| kind.lock_names());
-    let mut counts: BTreeMap<_, _> = all.map(|name| (name.to_owned(), 0)).collect();
-    counts.extend(machine.lock_counts().into_iter().map(|(name, n)| (name.to_owned(), n)));
-    counts
-}
-
 /// Returns what the caches of a machine held, the one that held most first.
-fn used_caches<B: Backend>(machine: &Machine<B>) -> Vec<Cache> {
-    let stats = machine.caches().into_iter().filter_map(|id| machine.cache_stats(id));
-    let mut caches: Vec<_> = stats
-        .filter(|stats| stats.objects_live_peak > 0)
-        .map(|stats| {
+fn used_caches<B: Backend>(machine: &Machine<B>, aliases: &[(CacheId, String)]) -> Vec<Cache> {
+    let ids = machine.caches().into_iter();
+    let mut caches: Vec<_> = ids
+        .filter_map(|id| Some((id, machine.cache_stats(id)?)))
+        .filter(|(_, stats)| stats.objects_live_peak > 0)
+        .map(|(id, mut stats)| {
+            let sharing = aliases.iter().filter(|(of, _)| *of == id);
+            stats.aliases.extend(sharing.map(|(_, name)| name.clone()));
             let slab_bytes = stats.order.bytes();
             Cache {
                 cache: stats.name,

@@ -62,11 +62,16 @@ impl Series {
 
     #[cold]
     fn close(&mut self, now_ns: u64) {
+        if self.samples.len() as u64 >= SAMPLES {
+            // The trace lasts longer than it says: the rest is one span.
+            self.next_ns = u64::MAX;
+            return;
+        }
         self.samples.push(self.highest);
         // The level of the span's end holds until the next event: an idle span repeats no sample.
         self.highest.held_bytes = 0;
         let spans = (now_ns - self.next_ns) / self.span_ns + 1;
-        self.next_ns = self.next_ns.saturating_add(spans * self.span_ns);
+        self.next_ns = self.next_ns.saturating_add(spans.saturating_mul(self.span_ns));
     }
 
     /// Ends the series.
@@ -92,6 +97,17 @@ mod tests {
         let samples = series.finish();
         let seen: Vec<_> = samples.iter().map(|s| (s.time_ns, s.held_bytes)).collect();
         assert_eq!(seen, [(5, 50), (25, 30)]);
+    }
+
+    #[test]
+    fn a_trace_that_lasts_longer_than_it_says_has_no_more_samples() {
+        let mut series = Series::new(0, 512);
+        for now_ns in 0..5_000 {
+            series.note(now_ns, 0, 0, now_ns);
+        }
+        let samples = series.finish();
+        assert!(samples.len() <= 513, "{}", samples.len());
+        assert_eq!(samples.last().unwrap().held_bytes, 4_999);
     }
 
     #[test]

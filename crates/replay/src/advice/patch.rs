@@ -5,7 +5,7 @@
 
 use slablab_trace::Place;
 
-use crate::advice::{Advice, Change};
+use crate::advice::result::{Advice, Change};
 
 /// Returns the text of a patch skeleton for advice on a call site, which is at `place` if that is known; `None` for
 /// advice on a size class.

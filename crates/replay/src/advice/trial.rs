@@ -5,8 +5,8 @@
 //! Under SLUB and SLAB a cache's slabs depend on that cache's own events only. So what a change to one kmalloc
 //! site does can be seen on a machine that replays nothing but the classes the site allocates from: once as
 //! recorded, once changed. That costs the events of a class or two instead of those of the trace, and makes it
-//! affordable to try every site that matters. All trials share one pass over the trace, dealt to as many threads as there
-//! are processors; which rows belong to which class is found out once for all ([`crate::deal`]).
+//! affordable to try every site that matters. All trials share one pass over the trace, part to as many threads as there
+//! are processors; which rows belong to which class is found out once for all ([`crate::advice::partition`]).
 //!
 //! # Differences from a whole replay
 //!
@@ -21,12 +21,13 @@ use std::thread;
 use slablab_kmem::{Backend, BackendKind, Machine, WithBackend};
 use slablab_trace::{Meta, TraceReader};
 
-use crate::deal::{Dealer, Dealt};
+use crate::advice::partition::{Partition, PartitionedBatch};
+use crate::advice::survey::{ClassSet, Classes};
+use crate::engine::machine;
+use crate::engine::runner::Runner;
 use crate::error::Error;
+use crate::metrics::result::{Allocator, SiteUnder};
 use crate::plan::Plan;
-use crate::result::{Allocator, SiteUnder};
-use crate::runner::Runner;
-use crate::survey::{ClassSet, Classes};
 
 /// A change to try, and the kmalloc classes that it can touch.
 #[derive(Debug, Clone)]
@@ -39,7 +40,7 @@ pub(crate) struct Trial {
 
 /// What a trial's part of the machine held.
 #[derive(Debug, Clone)]
-pub(crate) struct Verdict {
+pub(crate) struct TrialResult {
     pub(crate) allocator: Allocator,
     pub(crate) sites: Vec<SiteUnder>,
     /// Bytes held when the whole machine held most
@@ -56,36 +57,38 @@ pub(crate) fn try_all(
     trials: &[Trial],
     peak_event: u64,
     progress: &mut dyn FnMut(u64),
-) -> Result<Vec<Verdict>, Error> {
+) -> Result<Vec<TrialResult>, Error> {
     let threads = thread::available_parallelism().map_or(1, NonZero::get);
     let share = trials.len().div_ceil(threads).max(1);
     thread::scope(|scope| {
-        let mut dealer = Dealer::new(classes, meta.object_slots);
+        let mut partition = Partition::new(classes, meta.events);
         let mut workers = Vec::new();
         for trials in trials.chunks(share) {
-            let (sender, batches) = sync_channel::<Arc<Dealt>>(2);
+            let (sender, batches) = sync_channel::<Arc<PartitionedBatch>>(2);
             let work = Work { meta, trials, peak_event, batches };
             workers.push((sender, scope.spawn(move || kind.dispatch(work))));
         }
         let mut done = 0;
         for batch in reader.batches_without_pid() {
-            let dealt = Arc::new(dealer.deal(batch?));
-            done += dealt.batch.len() as u64;
+            let batch = batch?;
+            machine::check_cpus(meta, &batch, done)?;
+            let part = Arc::new(partition.batch(batch));
+            done += part.batch.len() as u64;
             for (sender, _) in &workers {
                 // A worker that has gone says why when it is joined.
-                let _ = sender.send(Arc::clone(&dealt));
+                let _ = sender.send(Arc::clone(&part));
             }
             progress(done);
         }
-        let mut verdicts = Vec::with_capacity(trials.len());
+        let mut results = Vec::with_capacity(trials.len());
         for (sender, worker) in workers {
             drop(sender);
             match worker.join() {
-                Ok(found) => verdicts.extend(found?),
+                Ok(found) => results.extend(found?),
                 Err(panic) => std::panic::resume_unwind(panic),
             }
         }
-        Ok(verdicts)
+        Ok(results)
     })
 }
 
@@ -94,15 +97,15 @@ struct Work<'a> {
     meta: &'a Meta,
     trials: &'a [Trial],
     peak_event: u64,
-    batches: Receiver<Arc<Dealt>>,
+    batches: Receiver<Arc<PartitionedBatch>>,
 }
 
 impl WithBackend for Work<'_> {
-    type Output = Result<Vec<Verdict>, Error>;
+    type Output = Result<Vec<TrialResult>, Error>;
 
     fn run<B: Backend>(self) -> Self::Output {
         let machines: Result<Vec<Machine<B>>, Error> =
-            self.trials.iter().map(|t| Runner::<B>::machine(self.meta, &t.plan)).collect();
+            self.trials.iter().map(|t| machine::build(self.meta, &t.plan)).collect();
         let machines = machines?;
         let pairs = machines.iter().zip(self.trials);
         let runners: Result<Vec<_>, Error> =
@@ -110,14 +113,14 @@ impl WithBackend for Work<'_> {
         let mut runners = runners?;
         let mut held_bytes_at_peak = vec![0; runners.len()];
         let mut seen = 0;
-        for dealt in &self.batches {
-            let (batch, rows) = (&dealt.batch, dealt.batch.len());
+        for part in &self.batches {
+            let (batch, rows) = (&part.batch, part.batch.len());
             // The row behind the peak's, if the peak is in this batch.
             let split = self.peak_event.checked_sub(seen).map(|row| row as usize + 1);
             let split = split.filter(|row| *row <= rows);
             for (i, runner) in runners.iter_mut().enumerate() {
                 let classes = self.trials[i].classes;
-                let object = |row: usize| dealt.number(row, classes);
+                let object = |row: usize| part.number(row, classes);
                 let first = split.unwrap_or(0);
                 runner.rows(batch, 0..first, object)?;
                 if split.is_some() {
@@ -131,7 +134,7 @@ impl WithBackend for Work<'_> {
         ends.map(|(runner, held_bytes_at_peak)| {
             let outcome = runner.finish()?;
             let (allocator, sites) = (outcome.allocator, outcome.sites);
-            Ok(Verdict { allocator, sites, held_bytes_at_peak })
+            Ok(TrialResult { allocator, sites, held_bytes_at_peak })
         })
         .collect()
     }

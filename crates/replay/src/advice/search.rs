@@ -5,31 +5,31 @@
 //!
 //! One replay of the whole trace says how much each kmalloc site wastes, how its objects lie, and when the machine
 //! held most. The sites that hold enough to matter are then tried one by one, each with a cache of its own
-//! ([`crate::trial`]), and so is, for each class, the one further size class that fits the sites in it best. What
-//! is saved is the difference to the same classes as recorded ([`crate::advice`]).
+//! ([`crate::advice::trial`]), and so is, for each class, the one further size class that fits the sites in it best. What
+//! is saved is the difference to the same classes as recorded ([`crate::advice::judge`]).
 
 use std::collections::BTreeMap;
 
 use slablab_kmem::BackendKind;
 use slablab_trace::{Meta, TraceReader};
 
-use crate::advice::{Advice, AdviceList, Change, best_first, judge};
-use crate::caches;
-use crate::change::Changes;
+use crate::advice::idea::{Idea, WORTH_BYTES_MIN};
+use crate::advice::judge::{best_first, judge};
+use crate::advice::result::{Advice, AdviceList, Change};
+use crate::advice::survey::{ClassSet, Classes, Survey, survey};
+use crate::advice::trial::{Trial, try_all};
+use crate::change::changes::Changes;
+use crate::change::select::{SelectError, function};
+use crate::engine::caches;
+use crate::engine::lanes::replay;
 use crate::error::Error;
+use crate::metrics::result::{Replay, Site};
 use crate::plan::Plan;
-use crate::replay::replay;
-use crate::result::{Replay, Site};
-use crate::select::function;
-use crate::survey::{ClassSet, Classes, Survey, survey};
-use crate::trial::{Trial, try_all};
 
 /// Changes to try: what 1 GiB of memory and ten seconds carry.
 const TRIALS_MAX: usize = 256;
 /// Memory of a trial's machine at the least.
 const TRIAL_BYTES_MIN: u64 = 64 << 20;
-/// A page is the least that a cache can save.
-pub(crate) const WORTH_BYTES_MIN: u64 = 4096;
 /// A class of which one site saves more than this share is that site's cache by another name.
 const ONE_SITE_SHARE: f64 = 0.9;
 
@@ -50,7 +50,7 @@ pub fn advise(
     }
     let meta = reader.meta();
     if meta.sites.is_empty() {
-        return Err(Error::Select(crate::select::SelectError::NoSites));
+        return Err(Error::Select(SelectError::NoSites));
     }
     let plan = Plan { allocators: vec![kind], memory_bytes, ..Plan::default() };
     let whole = replay(reader, &plan, progress)?;
@@ -71,25 +71,6 @@ pub fn advise(
         recorded: whole.sites,
         trace: whole.trace,
     })
-}
-
-/// Something to try.
-#[derive(Debug)]
-pub(crate) struct Idea<'a> {
-    pub(crate) change: Change,
-    changes: Changes,
-    classes: ClassSet,
-    /// The site it is about; for a size class, the one with most objects that fit
-    pub(crate) site: &'a Site,
-    /// Place of the site in the trace's table
-    pub(crate) index: usize,
-    pub(crate) subject: String,
-    pub(crate) class_bytes: u64,
-    pub(crate) object_bytes: u64,
-    /// The most objects alive at once that it is about; of several sites, the sum
-    pub(crate) live_peak: u64,
-    /// At least what could come of it, to try the best first
-    hope: u64,
 }
 
 /// Ideas in the making.
@@ -212,15 +193,15 @@ impl<'a> Search<'a> {
             try_all(reader, &meta, kind, &self.classes, trials, peak_event, progress)
         };
         let (recorded, trials) = self.trials(trial_memory_bytes(self.whole, &self.plan));
-        let mut verdicts = tried(&trials, progress)?;
-        if verdicts.iter().any(|verdict| verdict.allocator.failed > 0) {
+        let mut results = tried(&trials, progress)?;
+        if results.iter().any(|result| result.allocator.failed > 0) {
             let (_, trials) = self.trials(self.plan.memory_bytes);
-            verdicts = tried(&trials, progress)?;
+            results = tried(&trials, progress)?;
         }
-        let first = verdicts.len() - self.ideas.len();
-        let pairs = self.ideas.iter().zip(&verdicts[first..]);
+        let first = results.len() - self.ideas.len();
+        let pairs = self.ideas.iter().zip(&results[first..]);
         let mut advice: Vec<_> = pairs
-            .map(|(idea, after)| judge(idea, &verdicts[recorded[&idea.classes]], after))
+            .map(|(idea, after)| judge(idea, &results[recorded[&idea.classes]], after))
             .collect();
         advice.sort_by(best_first);
         Ok(advice)

@@ -1,0 +1,149 @@
+//! Whether a change that was tried is worth making.
+//!
+//! # How it works
+//!
+//! A change is judged by what the classes that it can touch hold with and without it: when the whole machine held most,
+//! on average, and at the end. Slabs are whole: where objects waste less than a slab, saving one is as much chance as
+//! it is the change's doing, which [`Advice::caveat`] then says.
+
+use std::cmp::Ordering;
+
+use crate::advice::idea::{Idea, WORTH_BYTES_MIN};
+use crate::advice::result::{Advice, Change, Layout, Worth};
+use crate::advice::trial::TrialResult;
+use crate::metrics::result::Allocator;
+
+/// Objects that lie in so many times the pages they need are scattered.
+const SCATTERED_TIMES: f64 = 1.5;
+/// Fewer objects than this are no list that anybody walks.
+const WALK_OBJECTS_MIN: u64 = 16;
+const PAGE_BYTES: u64 = 4096;
+
+/// Compares the classes as recorded with the classes changed.
+pub(crate) fn judge(idea: &Idea<'_>, before: &TrialResult, after: &TrialResult) -> Advice {
+    let saved = |read: fn(&TrialResult) -> u64| read(before) as i64 - read(after) as i64;
+    let layout = |result: &TrialResult| {
+        let under = &result.sites[idea.index];
+        let walk = |per_object: f64| (per_object * idea.site.live_peak as f64).round() as u64;
+        Layout {
+            lines_per_walk: walk(under.lines_per_object),
+            pages_per_walk: walk(under.pages_per_object).max(1),
+            lines_per_object: under.lines_per_object,
+            pages_per_object: under.pages_per_object,
+        }
+    };
+    let (lies, would_lie) = (layout(before), layout(after));
+    // Dense objects need this share of a page each.
+    let dense = (idea.object_bytes.max(8) as f64 / PAGE_BYTES as f64).min(1.0);
+    let scattered = matches!(idea.change, Change::Dedicate { .. })
+        && idea.site.live_peak >= WALK_OBJECTS_MIN
+        && lies.pages_per_object > dense * SCATTERED_TIMES
+        && lies.pages_per_walk > 1;
+    let mut advice = Advice {
+        change: idea.change.clone(),
+        subject: idea.subject.clone(),
+        allocs: idea.site.allocs,
+        live_peak: idea.live_peak,
+        object_bytes: idea.object_bytes,
+        class_bytes: idea.class_bytes,
+        saved_bytes_at_peak: saved(|v| v.held_bytes_at_peak),
+        saved_bytes_mean: saved(|v| v.allocator.held_bytes.mean),
+        saved_bytes_end: saved(|v| v.allocator.held_bytes.end),
+        slab_bytes: slab_bytes_max(&before.allocator).max(slab_bytes_max(&after.allocator)),
+        before: lies,
+        after: would_lie,
+        fast_share_before: before.allocator.alloc_fast_share(),
+        fast_share_after: after.allocator.alloc_fast_share(),
+        scattered,
+        lifetime_ns_p50: idea.site.lifetime.p50_ns,
+        worth: Worth::Negligible,
+        reason: String::new(),
+        caveat: None,
+    };
+    advice.worth = worth(&advice);
+    advice.reason = crate::advice::sentence::reason(&advice);
+    advice.caveat = crate::advice::sentence::caveat(&advice);
+    advice
+}
+
+fn worth(advice: &Advice) -> Worth {
+    let least = WORTH_BYTES_MIN as i64;
+    let gathers =
+        advice.scattered && advice.after.lines_per_walk * 10 <= advice.before.lines_per_walk * 9;
+    // Of objects that come late and stay, the mean says how late: what is held at the end is held for good.
+    let lasting = advice.saved_bytes_mean.max(advice.saved_bytes_end);
+    match advice.saved_bytes_mean {
+        mean if mean > -least && advice.saved_bytes_at_peak.min(lasting) >= least => {
+            Worth::SavesMemory
+        }
+        mean if mean <= -least => Worth::CostsMemory,
+        _ if gathers => Worth::ImprovesLocality,
+        _ => Worth::Negligible,
+    }
+}
+
+/// Orders advice: what is worth doing first, then by bytes saved.
+pub(crate) fn best_first(a: &Advice, b: &Advice) -> Ordering {
+    let key = |advice: &Advice| {
+        let (peak, mean) = (-advice.saved_bytes_at_peak, -advice.saved_bytes_mean);
+        (!advice.worth.is_useful(), peak, mean, advice.worth)
+    };
+    key(a).cmp(&key(b)).then_with(|| a.subject.cmp(&b.subject))
+}
+
+fn slab_bytes_max(allocator: &Allocator) -> u64 {
+    allocator.caches.iter().map(|cache| PAGE_BYTES << cache.order).max().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn advice(at_peak: i64, mean: i64, end: i64) -> Advice {
+        let mut advice = Advice {
+            change: Change::Class { bytes: 40 },
+            subject: format!("{at_peak}/{mean}/{end}"),
+            allocs: 1000,
+            live_peak: 1000,
+            object_bytes: 40,
+            class_bytes: 64,
+            saved_bytes_at_peak: at_peak,
+            saved_bytes_mean: mean,
+            saved_bytes_end: end,
+            slab_bytes: 4096,
+            before: Layout::default(),
+            after: Layout::default(),
+            fast_share_before: 1.0,
+            fast_share_after: 1.0,
+            scattered: false,
+            lifetime_ns_p50: 0,
+            worth: Worth::Negligible,
+            reason: String::new(),
+            caveat: None,
+        };
+        advice.worth = worth(&advice);
+        advice
+    }
+
+    #[test]
+    fn what_is_saved_late_and_for_good_is_worth_it() {
+        assert_eq!(advice(32_768, -64, 32_768).worth, Worth::SavesMemory);
+        assert_eq!(advice(32_768, 9_000, 0).worth, Worth::SavesMemory);
+        assert_eq!(advice(32_768, -64, 0).worth, Worth::Negligible);
+        assert_eq!(advice(32_768, -28_000, 32_768).worth, Worth::CostsMemory);
+        assert_eq!(advice(4_095, 4_095, 4_095).worth, Worth::Negligible);
+    }
+
+    #[test]
+    fn what_is_worth_doing_comes_first_and_then_what_saves_more() {
+        let mut list = [
+            advice(8_192, -64, 0),
+            advice(4_096, 4_096, 0),
+            advice(40_960, -9_000, 0),
+            advice(8_192, 5_000, 0),
+        ];
+        list.sort_by(best_first);
+        let names = list.map(|advice| advice.subject);
+        assert_eq!(names, ["8192/5000/0", "4096/4096/0", "40960/-9000/0", "8192/-64/0"]);
+    }
+}

@@ -1,0 +1,169 @@
+//! What advice is: changes that were tried, what each would do, and whether it is worth it.
+
+use std::fmt;
+
+use serde::Serialize;
+use slablab_trace::Meta;
+
+use crate::change::changes::Changes;
+use crate::metrics::result::{Site, TraceFacts};
+
+/// What to change, and what that would do.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Advice {
+    /// What to change
+    pub change: Change,
+    /// Call site, or the class of sizes, that it is about
+    pub subject: String,
+    /// Allocations of the site; for a class, of the site with most objects that fit, as are the layouts and lifetimes
+    pub allocs: u64,
+    /// The most objects alive at once; for a class, of each site that fits, together
+    pub live_peak: u64,
+    /// Bytes of an object as asked for, the most
+    pub object_bytes: u64,
+    /// Bytes that kmalloc gives for them
+    pub class_bytes: u64,
+    /// Bytes held less when the machine held most
+    pub saved_bytes_at_peak: i64,
+    /// Bytes held less on average
+    pub saved_bytes_mean: i64,
+    /// Bytes held less after the last event
+    pub saved_bytes_end: i64,
+    /// Bytes of the largest slab that takes part: what is saved comes in slabs
+    pub slab_bytes: u64,
+    /// How the objects lie as recorded
+    pub before: Layout,
+    /// How they would lie
+    pub after: Layout,
+    /// Share of the class's allocations on the fast path, as recorded
+    pub fast_share_before: f64,
+    /// The same with the change
+    pub fast_share_after: f64,
+    /// Whether the objects are scattered as recorded: in so many more pages than they need
+    pub scattered: bool,
+    /// Half of the objects lived at most this long; 0 when none ended
+    pub lifetime_ns_p50: u64,
+    /// Whether it is worth doing
+    pub worth: Worth,
+    /// Why, in a sentence
+    pub reason: String,
+    /// What speaks against it, if anything does
+    pub caveat: Option<String>,
+}
+
+/// A change that can be advised.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Change {
+    /// A cache of its own for a call site
+    Dedicate {
+        /// A name for it
+        cache: String,
+    },
+    /// A further kmalloc size class
+    Class {
+        /// Its bytes
+        bytes: u32,
+    },
+}
+
+impl fmt::Display for Change {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Dedicate { .. } => f.write_str("own cache"),
+            Self::Class { bytes } => write!(f, "class {bytes}"),
+        }
+    }
+}
+
+/// Whether a change is worth making.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub enum Worth {
+    /// It saves memory
+    #[serde(rename = "saves")]
+    SavesMemory,
+    /// It brings scattered objects together, for little or no memory
+    #[serde(rename = "gathers")]
+    ImprovesLocality,
+    /// It changes little
+    #[serde(rename = "little")]
+    Negligible,
+    /// It costs memory
+    #[serde(rename = "costs")]
+    CostsMemory,
+}
+
+impl fmt::Display for Worth {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::SavesMemory => "saves memory",
+            Self::ImprovesLocality => "improves locality",
+            Self::Negligible => "negligible",
+            Self::CostsMemory => "costs memory",
+        })
+    }
+}
+
+impl Worth {
+    /// Returns whether it is advised.
+    #[must_use]
+    pub fn is_useful(self) -> bool {
+        matches!(self, Self::SavesMemory | Self::ImprovesLocality)
+    }
+}
+
+/// How a site's objects lie; means over snapshots of the trace.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+pub struct Layout {
+    /// Cache lines that a walk over all live objects touches, at the most objects alive
+    pub lines_per_walk: u64,
+    /// Pages that it touches
+    pub pages_per_walk: u64,
+    /// Lines an object
+    pub lines_per_object: f64,
+    /// Pages an object
+    pub pages_per_object: f64,
+}
+
+/// The advice on a trace.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct AdviceList {
+    /// What was replayed
+    pub trace: TraceFacts,
+    /// The allocator it holds for
+    pub allocator: String,
+    /// Bytes held at peak as recorded
+    pub held_bytes_peak: u64,
+    /// kmalloc sites in the trace
+    pub sites: u64,
+    /// Sites not tried: they hold too little at any time to fill a page
+    pub sites_too_small: u64,
+    /// Changes not tried: more than can be tried in one pass, and these promised least
+    pub untried: u64,
+    /// Best first: what is worth doing by bytes saved at the peak, then the rest likewise
+    pub advice: Vec<Advice>,
+    /// All call sites as recorded, under the allocator; not part of the stored result
+    #[serde(skip)]
+    pub recorded: Vec<Site>,
+}
+
+impl AdviceList {
+    /// Returns what is worth doing, best first.
+    pub fn useful(&self) -> impl Iterator<Item = &Advice> {
+        self.advice.iter().filter(|advice| advice.worth.is_useful())
+    }
+
+    /// Returns the changes that give every call site worth it a cache of its own, and those sites, best first, as
+    /// places in [`Meta::sites`]; `meta` is that of the trace.
+    #[must_use]
+    pub fn together(&self, meta: &Meta) -> (Changes, Vec<u32>) {
+        let place = |subject: &str| meta.sites.iter().position(|site| site.name == subject);
+        let dedicated = self.useful().filter(|a| matches!(a.change, Change::Dedicate { .. }));
+        let sites: Vec<u32> = dedicated.filter_map(|a| Some(place(&a.subject)? as u32)).collect();
+        // Two sites of a function would have caches of one name: a site's whole name tells them apart.
+        let name = |site: u32| meta.sites[site as usize].name.clone();
+        let none = Changes::default();
+        let changes = sites.iter().fold(none, |all, site| all.dedicate(name(*site), vec![*site]));
+        (changes, sites)
+    }
+}

@@ -1,0 +1,122 @@
+//! What could be otherwise: caches of their own for call sites, other kmalloc classes, other tunables.
+//!
+//! # How it works
+//!
+//! A [`Changes`] is plain data and adds up: [`Changes::dedicate`] and its siblings check what they are told
+//! against the trace, and [`crate::change::rewrite`] then changes events on their way to the engine. So a what-if is a replay
+//! of the trace in which those events had been rewritten by hand, to the byte, and undoing a change is a
+//! change like any other.
+
+use slablab_kmem::Tunables;
+use slablab_trace::{Cache, Meta, Site};
+
+/// Changes to what the recorded kernel did; none by default.
+#[derive(Debug, Clone, Default)]
+pub struct Changes {
+    /// Caches made for kmalloc call sites
+    pub dedicated: Vec<Dedicated>,
+    /// What `dedicated` has to be
+    pub dedication: Dedication,
+    /// Caches, by name, whose objects come from kmalloc instead
+    pub undedicated: Vec<String>,
+    /// kmalloc size classes in bytes, rising; the recorded kernel's if `None`
+    pub classes: Option<Vec<u32>>,
+    /// Copies of each kmalloc class, chosen by call site; the recorded kernel's if `None`
+    pub buckets: Option<u32>,
+    /// Whether caches that are alike share slabs
+    pub sharing: Sharing,
+    /// Tunables of all caches
+    pub tunables: Tunables,
+}
+
+/// Which call sites the dedicated caches are for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Dedication {
+    /// Those that somebody named: each cache must have a site that calls kmalloc
+    #[default]
+    Named,
+    /// Every one: those that do not call kmalloc are passed over
+    Every,
+}
+
+/// Whether caches that are alike share slabs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Sharing {
+    /// Recorded caches as recorded (the trace names them as they were merged), and each dedicated one apart
+    #[default]
+    Recorded,
+    /// As Linux merges: where the recorded kernel did, dedicated caches share slabs as they would there; elsewhere all
+    /// caches that are alike do
+    Merged,
+}
+
+/// A cache made for kmalloc call sites.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Dedicated {
+    /// Its name
+    pub name: String,
+    /// The call sites, as places in [`Meta::sites`]
+    pub sites: Vec<u32>,
+    /// Its alignment in bytes; 0 for the default
+    pub align: u32,
+}
+
+impl Changes {
+    /// Returns whether nothing is changed.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.dedicated.is_empty()
+            && self.undedicated.is_empty()
+            && self.classes.is_none()
+            && self.buckets.is_none()
+            && self.sharing == Sharing::Recorded
+            && self.tunables == Tunables::default()
+    }
+
+    /// Adds a cache `name` for these call sites.
+    #[must_use]
+    pub fn dedicate(mut self, name: impl Into<String>, sites: Vec<u32>) -> Self {
+        self.dedicated.push(Dedicated { name: name.into(), sites, align: 0 });
+        self
+    }
+
+    /// Gives every kmalloc site of the trace a cache, called like it and aligned so; 0 for the default.
+    #[must_use]
+    pub fn dedicate_every(mut self, meta: &Meta, align: u32) -> Self {
+        let dedicated =
+            |(i, site): (u32, &Site)| Dedicated { name: site.name.clone(), sites: vec![i], align };
+        self.dedicated = (0..).zip(&meta.sites).map(dedicated).collect();
+        self.dedication = Dedication::Every;
+        self
+    }
+
+    /// Lets the objects of the cache `name` come from kmalloc.
+    #[must_use]
+    pub fn undedicate(mut self, name: impl Into<String>) -> Self {
+        self.undedicated.push(name.into());
+        self
+    }
+
+    /// Returns the metadata of the trace as it would be had the changes been recorded.
+    pub(crate) fn meta(&self, recorded: &Meta) -> Meta {
+        let mut meta = recorded.clone();
+        for dedicated in &self.dedicated {
+            let sizes = dedicated.sites.iter().filter_map(|site| meta.sites.get(*site as usize));
+            let bytes_req_max = sizes.map(|site: &Site| site.bytes_req_max).max().unwrap_or(0);
+            match meta.caches.iter_mut().find(|cache| cache.name == dedicated.name) {
+                Some(cache) => cache.bytes_req_max = cache.bytes_req_max.max(bytes_req_max),
+                None => meta.caches.push(Cache {
+                    name: dedicated.name.clone(),
+                    bytes_req_max,
+                    ..Cache::default()
+                }),
+            }
+        }
+        meta
+    }
+
+    /// Returns what is asked for the cache `name`, if it is one that the changes make.
+    pub(crate) fn dedicated(&self, name: &str) -> Option<&Dedicated> {
+        self.dedicated.iter().find(|dedicated| dedicated.name == name)
+    }
+}

@@ -1,0 +1,8 @@
+//! What could be otherwise than in the recorded kernel: which changes there are, whether a trace can have them, and how
+//! its events change.
+
+pub(crate) mod changes;
+pub(crate) mod check;
+pub(crate) mod merging;
+pub(crate) mod rewrite;
+pub(crate) mod select;

@@ -1,0 +1,125 @@
+//! Changes made to each event on its way to the engine.
+
+use slablab_trace::{Event, Kind, Meta, NONE};
+
+use crate::change::changes::Changes;
+
+/// Changes made to each event on its way to the engine.
+#[derive(Debug, Clone)]
+pub(crate) struct Rewrite {
+    /// The cache that a site's kmallocs go to, [`NONE`] to leave them
+    by_site: Vec<u32>,
+    /// Whether a cache's objects come from kmalloc
+    to_kmalloc: Vec<bool>,
+    /// Whether any event changes
+    active: bool,
+}
+
+impl Rewrite {
+    /// Prepares the changes; `meta` is [`Changes::meta`]'s.
+    pub(crate) fn new(changes: &Changes, meta: &Meta) -> Self {
+        let cache = |name: &str| meta.caches.iter().position(|cache| cache.name == name);
+        let mut by_site = vec![NONE; meta.sites.len()];
+        for dedicated in &changes.dedicated {
+            let id = cache(&dedicated.name).expect("Changes::meta added it") as u32;
+            for site in &dedicated.sites {
+                by_site[*site as usize] = id;
+            }
+        }
+        let mut to_kmalloc = vec![false; meta.caches.len()];
+        for id in changes.undedicated.iter().filter_map(|name| cache(name)) {
+            to_kmalloc[id] = true;
+        }
+        let active = !changes.dedicated.is_empty() || !changes.undedicated.is_empty();
+        Self { by_site, to_kmalloc, active }
+    }
+
+    /// Changes an allocation.
+    #[inline]
+    pub(crate) fn apply(&self, event: &mut Event) {
+        if !self.active {
+            return;
+        }
+        let recorded = if event.kind == Kind::Kmalloc { NONE } else { event.cache };
+        let cache = self.cache_of(event.site as usize, recorded);
+        if cache != recorded {
+            event.kind = if cache == NONE { Kind::Kmalloc } else { Kind::KmemCacheAlloc };
+            event.cache = cache;
+        }
+    }
+
+    /// Returns the cache of an allocation at `site` that was recorded from `cache`; [`NONE`] is kmalloc.
+    #[inline]
+    pub(crate) fn cache_of(&self, site: usize, cache: u32) -> u32 {
+        let cache = match cache {
+            NONE => self.by_site.get(site).copied().unwrap_or(NONE),
+            cache => cache,
+        };
+        match self.to_kmalloc.get(cache as usize) {
+            Some(true) => NONE,
+            _ => cache,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use slablab_trace::{Cache, Site};
+
+    fn meta() -> Meta {
+        let site = |name: &str| Site { name: name.into(), bytes_req_max: 40, ..Site::default() };
+        let cache = Cache { name: "dentry".into(), bytes_req_max: 192, ..Cache::default() };
+        Meta { sites: vec![site("a+0x1"), site("b+0x2")], caches: vec![cache], ..Meta::default() }
+    }
+
+    fn kmalloc(site: u32) -> Event {
+        Event {
+            time_ns: 0,
+            cpu: 0,
+            pid: 0,
+            kind: Kind::Kmalloc,
+            object: 0,
+            site,
+            cache: NONE,
+            bytes_req: 40,
+            bytes_alloc: 64,
+            gfp: 0,
+            node: -1,
+        }
+    }
+
+    #[test]
+    fn a_dedicated_site_allocates_from_its_cache_and_others_do_not() {
+        let changes = Changes::default().dedicate("mine", vec![1]);
+        let meta = changes.meta(&meta());
+        assert_eq!((meta.caches[1].name.as_str(), meta.caches[1].bytes_req_max), ("mine", 40));
+        let rewrite = Rewrite::new(&changes, &meta);
+        let mut event = kmalloc(1);
+        rewrite.apply(&mut event);
+        assert_eq!((event.kind, event.cache), (Kind::KmemCacheAlloc, 1));
+        let mut event = kmalloc(0);
+        rewrite.apply(&mut event);
+        assert_eq!(event, kmalloc(0));
+    }
+
+    #[test]
+    fn undoing_is_the_identity() {
+        let changes = Changes::default().dedicate("mine", vec![0, 1]).undedicate("mine");
+        let rewrite = Rewrite::new(&changes, &changes.meta(&meta()));
+        for site in [0, 1] {
+            let mut event = kmalloc(site);
+            rewrite.apply(&mut event);
+            assert_eq!(event, kmalloc(site));
+        }
+    }
+
+    #[test]
+    fn a_cache_undone_goes_to_kmalloc() {
+        let changes = Changes::default().undedicate("dentry");
+        let rewrite = Rewrite::new(&changes, &changes.meta(&meta()));
+        let mut event = Event { kind: Kind::KmemCacheAlloc, cache: 0, ..kmalloc(0) };
+        rewrite.apply(&mut event);
+        assert_eq!(event, kmalloc(0));
+    }
+}

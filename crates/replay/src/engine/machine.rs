@@ -1,0 +1,65 @@
+//! The simulated machine of a replay: the recorded one's shape, with the memory and tunables of the plan.
+
+use std::collections::BTreeMap;
+
+use slablab_kmem::{Backend, BackendKind, Machine, Merging};
+use slablab_trace::{Batch, Meta};
+
+use crate::engine::caches;
+use crate::error::Error;
+use crate::plan::Plan;
+
+/// CPUs of a machine at most, as `slablab_kmem::MachineBuilder` has it.
+const CPUS_MAX: u32 = 4096;
+
+/// Room for so many caches beside the trace's: those of kmalloc, unless a plan has more.
+const CACHES_BESIDE: usize = 512;
+
+/// Builds the machine that the trace and the plan describe.
+pub(crate) fn build<B: Backend>(meta: &Meta, plan: &Plan) -> Result<Machine<B>, Error> {
+    let merging =
+        if caches::merges_anew(meta, &plan.changes) { Merging::Linux } else { Merging::Off };
+    let kmalloc = caches::kmalloc(meta, &plan.changes);
+    let classes =
+        (kmalloc.types.len() + 1) * kmalloc.classes.len() * kmalloc.copies.max(1) as usize;
+    let caches_max = meta.caches.len() + classes.max(CACHES_BESIDE);
+    Ok(Machine::<B>::builder()
+        .cpus(cpus(meta))
+        .nodes(nodes(meta))
+        .memory_bytes(plan.memory_bytes)
+        .merging(merging)
+        .tunables(plan.changes.tunables)
+        .kmalloc(kmalloc)
+        .caches_max(u32::try_from(caches_max).unwrap_or(u32::MAX))
+        .build()?)
+}
+
+/// Returns the CPUs of the machine: those of the recorded one, as far as it can have them.
+pub(crate) fn cpus(meta: &Meta) -> u32 {
+    meta.cpus.clamp(1, CPUS_MAX)
+}
+
+/// Returns the NUMA nodes of the machine.
+pub(crate) fn nodes(meta: &Meta) -> u32 {
+    meta.nodes.clamp(1, cpus(meta))
+}
+
+/// Refuses a batch with a row on a CPU that the machine cannot have; `rows_before` come before it in the trace.
+pub(crate) fn check_cpus(meta: &Meta, batch: &Batch, rows_before: u64) -> Result<(), Error> {
+    let cpus = cpus(meta);
+    let largest = batch.cpu.iter().fold(0, |most, cpu| (*cpu).max(most));
+    if u32::from(largest) < cpus {
+        return Ok(());
+    }
+    let row = batch.cpu.iter().position(|cpu| *cpu == largest).unwrap_or(0);
+    Err(Error::Cpu { row: rows_before + row as u64, cpu: largest, cpus })
+}
+
+/// Returns how often each kind of lock was taken; those of the other allocators with 0, so that all results have
+/// the same fields.
+pub(crate) fn lock_counts<B: Backend>(machine: &Machine<B>) -> BTreeMap<String, u64> {
+    let all = BackendKind::ALL.iter().flat_map(|kind| kind.lock_names());
+    let mut counts: BTreeMap<_, _> = all.map(|name| (name.to_owned(), 0)).collect();
+    counts.extend(machine.lock_counts().into_iter().map(|(name, n)| (name.to_owned(), n)));
+    counts
+}

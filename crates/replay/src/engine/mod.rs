@@ -1,0 +1,8 @@
+//! A trace under allocators: the simulated machine with its caches, one thread an allocator, and the loop over the rows.
+
+pub(crate) mod caches;
+pub(crate) mod lanes;
+pub(crate) mod machine;
+pub(crate) mod runner;
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,11 @@
+//! What is counted in a replay, and the plain data that is left of it. Nothing here runs an allocator.
+
+pub(crate) mod gauge;
+pub(crate) mod lifetimes;
+pub(crate) mod locality;
+pub(crate) mod perf_kmem;
+pub(crate) mod result;
+pub(crate) mod series;
+pub(crate) mod tally;
+pub(crate) mod timeline;
+pub(crate) mod watch;

@@ -1,0 +1,4 @@
+//! A trace with and without changes: as a whole, and at the moment when the recorded machine held most.
+
+pub(crate) mod compare;
+pub(crate) mod moment;
