@@ -37,7 +37,7 @@ impl ProbeTable for CachedTree {
         let Some(removed) = self.probes.remove(address) else {
             return false;
         };
-        // Before the probe is dropped, which waits for readers: nobody who comes later finds it in a cache.
+        // Before the probe is dropped, which waits for readers: no later section finds it in a cache.
         self.generation.advance();
         drop(removed);
         true

@@ -8,7 +8,7 @@
 //! |---|---|
 //! | [`Hash64`] | 64 chained buckets, as Linux has had from 2002 to this day |
 //! | [`Hash512`] | 512 chained buckets, as was proposed in 2014 |
-//! | [`HashResizing`] | grows with its contents, as mainline chose for fprobe in 2025: the honest rival |
+//! | [`HashResizing`] | grows with its contents, as mainline chose for fprobe in 2025 |
 //! | [`Tree`] | an XArray from address to probe |
 //! | [`CachedTree`] | the same behind a small cache for each thread: 64 sets of 4, replaced in turn |
 //!
@@ -17,7 +17,7 @@
 //!
 //! # Invariants
 //!
-//! - A probe is found from when `register` returns until `unregister` begins, and by nobody after it returned.
+//! - A probe is found from when `register` returns until `unregister` begins, and not after it returned.
 //! - An address has at most one probe.
 //! - Unregistering, enabling and disabling need no memory.
 //!

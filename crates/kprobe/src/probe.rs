@@ -37,11 +37,11 @@ impl Probe {
     #[must_use]
     pub const fn new(address: u64) -> Self {
         assert!(address != 0, "a probe is at an address");
-        Self::nobody(address)
+        Self::placeholder(address)
     }
 
     /// Returns a probe that is in no table, and may be at address 0.
-    pub(crate) const fn nobody(address: u64) -> Self {
+    pub(crate) const fn placeholder(address: u64) -> Self {
         Self {
             address,
             is_enabled: AtomicBool::new(true),

@@ -7,7 +7,7 @@
 //! The hash is the same: mainline gives its table one multiplication by the golden ratio (`hash_ptr`) instead of
 //! the `jhash` that rhashtable defaults to. It grows above three quarters full, too. But rhashtable's buckets lead
 //! to chains, so a hit there goes from the table to the bucket to the object, takes the lock bit off the bucket,
-//! compares through the object, and steps on where two addresses share a bucket; and before that it asks whether
+//! compares through the object, and steps on where two addresses share a bucket; and before that it checks whether
 //! the table is nested. Here the address stands in the slot. So what the XArray is compared with is rather quicker
 //! than what Linux has, and takes more memory.
 

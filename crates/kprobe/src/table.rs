@@ -40,7 +40,7 @@ pub trait ProbeTable: Send + Sync {
     /// Returns the probe at this address. Linux: `get_kprobe`.
     fn lookup<'g>(&'g self, address: u64, guard: &'g Guard) -> Option<&'g Probe>;
 
-    /// Returns a probe between two addresses, both included. Linux asks so before it optimises a probe or
+    /// Returns a probe between two addresses, both included. Linux looks for one before it optimises a probe or
     /// one nearby (`get_optimized_kprobe`), address by address.
     fn lookup_range<'g>(&'g self, first: u64, last: u64, guard: &'g Guard) -> Option<&'g Probe> {
         (first..=last).find_map(|address| self.lookup(address, guard))

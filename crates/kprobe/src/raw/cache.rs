@@ -5,12 +5,12 @@
 //! A thread's cache belongs to one generation of one table. Unregistering begins a new generation, so that
 //! every thread empties its cache at its next lookup.
 //!
-//! Which of a set's four ways has an address cannot be foretold, and finding it out is what a hit would mostly
-//! consist of. So a table of guesses, finer than the sets, says in which entry an address with this hash was
+//! A processor cannot predict which of a set's four ways has an address, and finding it out would be most of the
+//! work of a hit. So a table of guesses, finer than the sets, says in which entry an address with this hash was
 //! last. A hit is: the generation, the guess, the probe's own address. A wrong guess looks at the four ways and is
 //! put right.
 //!
-//! Addresses that are hit often get into each other's way, if five of them share a set or two a guess. So when
+//! Addresses that are hit often evict each other if five of them share a set, or two a guess. So when
 //! guesses have been wrong for a while, the cache spreads its addresses in another way and starts again: of 64 hot
 //! addresses about half of all ways to spread them suit, and one is soon found. A set of addresses that can never
 //! fit loses one lookup in forty by it.
@@ -49,13 +49,13 @@ const GUESS_BITS: u32 = 12;
 /// The first multiplier: the golden ratio in 32 bits.
 const MULTIPLIER: u32 = 0x9e37_79b9;
 /// Wrong guesses before the first change of the multiplier: one for each entry.
-const PATIENCE_MIN: u32 = 256;
+const WRONG_GUESSES_MIN: u32 = 256;
 /// Between two changes at most so many: to fill the cache again takes up to 256.
-const PATIENCE_MAX: u32 = 1 << 13;
+const WRONG_GUESSES_MAX: u32 = 1 << 13;
 
 /// Probes of no table. Each stands in the sets that its address does not belong to: whatever the multiplier,
 /// address 0 belongs to set 0, and address 1 to one of the upper half, as multipliers have the highest bit set.
-static NOBODY: [Probe; 2] = [Probe::nobody(0), Probe::nobody(1)];
+static PLACEHOLDERS: [Probe; 2] = [Probe::placeholder(0), Probe::placeholder(1)];
 
 /// A table's generation, unique among all generations of all tables.
 #[derive(Debug)]
@@ -76,8 +76,8 @@ struct Cache {
     /// Spreads addresses over sets and guesses.
     multiplier: Cell<u32>,
     /// Wrong guesses until the multiplier changes, now and from its next change on.
-    patience: Cell<u32>,
-    patience_next: Cell<u32>,
+    wrong_guesses_left: Cell<u32>,
+    wrong_guesses_next: Cell<u32>,
 }
 
 /// Bytes of one thread's cache.
@@ -96,8 +96,8 @@ impl Cache {
             turns: [const { Cell::new(0) }; SETS],
             generation: Cell::new(0),
             multiplier: Cell::new(MULTIPLIER),
-            patience: Cell::new(0),
-            patience_next: Cell::new(PATIENCE_MIN),
+            wrong_guesses_left: Cell::new(0),
+            wrong_guesses_next: Cell::new(WRONG_GUESSES_MIN),
         }
     }
 
@@ -116,7 +116,7 @@ impl Cache {
     #[inline]
     unsafe fn probe<'g>(&self, entry: usize) -> &'g Probe {
         let probe = self.probes[entry].get();
-        // SAFETY: nobody, or a probe of this generation, and so in the table when the section began.
+        // SAFETY: a placeholder, or a probe of this generation, and so in the table when the section began.
         unsafe { &*probe }
     }
 
@@ -149,7 +149,7 @@ impl Cache {
             let probe = unsafe { self.probe(entry) };
             if probe.address() == address {
                 self.guesses[hash].set(entry as u8);
-                self.lose_patience();
+                self.count_wrong_guess();
                 return Some(probe);
             }
         }
@@ -166,31 +166,31 @@ impl Cache {
         self.tags[entry].set(address as u32);
         self.probes[entry].set(probe);
         self.guesses[hash].set(entry as u8);
-        self.lose_patience();
+        self.count_wrong_guess();
     }
 
-    fn lose_patience(&self) {
-        match self.patience.get().checked_sub(1) {
-            Some(patience) => self.patience.set(patience),
-            None => self.spread_anew(),
+    fn count_wrong_guess(&self) {
+        match self.wrong_guesses_left.get().checked_sub(1) {
+            Some(left) => self.wrong_guesses_left.set(left),
+            None => self.change_multiplier(),
         }
     }
 
     /// Spreads addresses by another multiplier.
     #[cold]
-    fn spread_anew(&self) {
+    fn change_multiplier(&self) {
         self.multiplier.set(self.multiplier.get().wrapping_mul(MULTIPLIER) | 1 << 31);
         self.empty();
-        self.patience.set(self.patience_next.get());
-        self.patience_next.set((2 * self.patience_next.get()).min(PATIENCE_MAX));
+        self.wrong_guesses_left.set(self.wrong_guesses_next.get());
+        self.wrong_guesses_next.set((2 * self.wrong_guesses_next.get()).min(WRONG_GUESSES_MAX));
     }
 
     /// Empties the cache for another table or generation.
     #[cold]
     fn renew(&self, generation: u64) {
         self.empty();
-        self.patience.set(PATIENCE_MIN);
-        self.patience_next.set(PATIENCE_MIN);
+        self.wrong_guesses_left.set(WRONG_GUESSES_MIN);
+        self.wrong_guesses_next.set(WRONG_GUESSES_MIN);
         self.generation.set(generation);
     }
 
@@ -199,7 +199,7 @@ impl Cache {
             guess.set(first_entry(hash) as u8);
         }
         for (entry, probe) in self.probes.iter().enumerate() {
-            probe.set(&NOBODY[usize::from(entry < WAYS)]);
+            probe.set(&PLACEHOLDERS[usize::from(entry < WAYS)]);
         }
     }
 }
@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_found_at_small_addresses() {
+    fn placeholders_are_not_found() {
         let (generation, guard) = (Generation::new(), slablab_rcu::pin());
         for address in [0, 1, 1 << 32, (1 << 32) + 1, u64::MAX] {
             assert!(generation.find(address, &guard, || None).is_none());

@@ -77,7 +77,7 @@ pub(crate) struct Walk<'w> {
     pub(crate) end: End<'w>,
 }
 
-/// Goes down to an index. As a lookup, it asks a node for its prefix only if levels were skipped above it.
+/// Goes down to an index. As a lookup, it compares a node's prefix only if levels were skipped above it.
 pub(crate) fn walk<'w>(head: &Slot, index: u64, pin: Pin<'w>) -> Walk<'w> {
     // One value from the start, which the caller's is: copying a way would take as long as going it.
     let mut walk = Walk { path: Path::new(), end: End::Empty };

@@ -98,7 +98,7 @@ impl Dense {
         &self.slots[offset % SLOTS]
     }
 
-    /// Stores a word and keeps the book of used slots.
+    /// Stores a word, and whether the slot is used.
     pub(crate) fn set(&self, offset: usize, word: Word) {
         self.slot(offset).store(word);
         let used = self.used() & !(1 << offset);

@@ -48,7 +48,7 @@ impl Lanes {
 /// Returns the number of the first key that equals the index's low bits. There is at least one key word.
 ///
 /// All keys of two words are compared at once, and nothing branches on which of them is equal or how wide they
-/// are: at 20,000 kernel addresses such branches took half of a lookup's time, as none can be foretold.
+/// are: at 20,000 kernel addresses such branches took half of a lookup's time, as the processor cannot predict them.
 #[inline]
 pub(super) fn find_key(keys: &[AtomicU64], width_log2: usize, index: u64) -> Option<usize> {
     let lanes = Lanes::of(width_log2);

@@ -69,7 +69,7 @@ fn lookup_word(
 }
 
 /// Resolves a slot that may be one of several of its entry. It, and the canonical slot, may change meanwhile:
-/// so the slot is read again after the entry, and only an unchanged slot vouches for it.
+/// so the slot is read again after the entry, and the entry counts only if the slot has not changed.
 fn lookup_sibling(node: &Dense, index: u64) -> Entry {
     let slot = node.slot(node.digit(index));
     loop {
