@@ -40,6 +40,16 @@ fn kmem_stands_on_lower_rooms_only() {
     check(&KMEM);
 }
 
+const XARRAY: House = House {
+    name: "xarray",
+    levels: &[&["entry", "error", "flags"], &["raw"], &["core"], &["ida", "typed"], &["capi"]],
+};
+
+#[test]
+fn xarray_stands_on_lower_rooms_only() {
+    check(&XARRAY);
+}
+
 /// A module path, without the crate: `["cache", "table"]`.
 type Module = Vec<String>;
 
