@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use anyhow::Result;
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::cli::OutputArgs;
 use crate::cmd;
@@ -56,6 +56,40 @@ pub(crate) enum Command {
     Doctor(cmd::doctor::Args),
 }
 
+/// Returns what the command line asks for, or prints help or an error and exits.
+pub(crate) fn parse() -> Cli {
+    let matches = command().get_matches();
+    Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
+}
+
+/// Returns the parser, with the text behind each help free to fill the lines of the terminal.
+fn command() -> clap::Command {
+    fn unfolded(command: clap::Command) -> clap::Command {
+        let text = command.get_after_help().map(|text| unfold(&text.to_string()));
+        let command = command.mut_subcommands(unfolded);
+        match text {
+            Some(text) => command.after_help(text),
+            None => command,
+        }
+    }
+    unfolded(Cli::command())
+}
+
+/// Joins the lines of each paragraph; a line that is indented, or follows a colon or such a line, stays as it is.
+fn unfold(text: &str) -> String {
+    let mut unfolded = String::new();
+    let mut last = ":";
+    for line in text.lines() {
+        let stays = [last, line].iter().any(|line| line.is_empty() || line.starts_with(' '));
+        if !unfolded.is_empty() {
+            unfolded.push(if stays || last.ends_with(':') { '\n' } else { ' ' });
+        }
+        unfolded.push_str(line);
+        last = line;
+    }
+    unfolded
+}
+
 /// Runs the sub-command that was asked for.
 pub(crate) fn run(cli: &Cli) -> Result<ExitCode> {
     let output = &cli.output;
@@ -77,31 +111,28 @@ pub(crate) fn run(cli: &Cli) -> Result<ExitCode> {
 
 #[cfg(test)]
 mod tests {
-    use clap::{Command, CommandFactory};
-
     use super::*;
 
     /// Calls `look` with every command that has no sub-commands, and its help on 80 columns.
-    fn every_help(command: &Command, look: &mut dyn FnMut(&str, &str)) {
-        let mut subcommands =
-            command.get_subcommands().filter(|c| c.get_name() != "help").peekable();
-        if subcommands.peek().is_none() {
-            let help = command.clone().term_width(80).render_long_help().to_string();
-            look(command.get_bin_name().unwrap_or_default(), &help);
+    fn every_help(look: &mut dyn FnMut(&str, &str)) {
+        fn each(command: &clap::Command, look: &mut dyn FnMut(&str, &str)) {
+            let mut subcommands =
+                command.get_subcommands().filter(|c| c.get_name() != "help").peekable();
+            if subcommands.peek().is_none() {
+                let help = command.clone().term_width(80).render_long_help().to_string();
+                look(command.get_bin_name().unwrap_or_default(), &help);
+            }
+            subcommands.for_each(|command| each(command, look));
         }
-        subcommands.for_each(|command| every_help(command, look));
-    }
-
-    fn built() -> Command {
-        let mut command = Cli::command();
+        let mut command = command();
         command.build();
-        command
+        each(&command, look);
     }
 
     #[test]
     fn global_options_stand_after_the_commands_own() {
         let mut commands = 0;
-        every_help(&built(), &mut |name, help| {
+        every_help(&mut |name, help| {
             let (own, common) = help.split_once("\nCommon options:\n").expect(name);
             let shows = |option: &str| own.contains(&format!("\n      --{option} <"));
             assert!(!shows("format") && !shows("color"), "{name}: {help}");
@@ -109,5 +140,22 @@ mod tests {
             commands += 1;
         });
         assert!(commands > 20, "{commands}");
+    }
+
+    #[test]
+    fn every_help_fits_80_columns() {
+        let mut wide = Vec::new();
+        every_help(&mut |name, help| {
+            let lines = help.lines().filter(|line| line.chars().count() > 80);
+            wide.extend(lines.map(|line| format!("{name}: {line}")));
+        });
+        assert!(wide.is_empty(), "{}", wide.join("\n"));
+    }
+
+    #[test]
+    fn paragraphs_are_unfolded_and_examples_are_not() {
+        let text = "One line\nand its rest.\n\nExamples:\n  a b\n  c d\nEnd.";
+        assert_eq!(unfold(text), "One line and its rest.\n\nExamples:\n  a b\n  c d\nEnd.");
+        assert_eq!(unfold("Formats:\nx"), "Formats:\nx");
     }
 }

@@ -15,10 +15,8 @@ mod progress;
 
 use std::process::ExitCode;
 
-use clap::Parser;
-
 fn main() -> ExitCode {
-    let cli = commands::Cli::parse();
+    let cli = commands::parse();
     match commands::run(&cli) {
         Ok(status) => status,
         Err(error) if output::is_closed_pipe(&error) => ExitCode::SUCCESS,

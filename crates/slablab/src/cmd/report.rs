@@ -15,7 +15,7 @@ use crate::output::write_whole;
     after_help = "A result is a folder of 'slablab lab run', the output of 'slablab replay --format json', or folded\n\
                         stacks in a file named *.folded. The page is whole: it needs no network.\n\n\
                         Examples:\n  \
-                        slablab replay t.parquet --format json -o t.json && slablab report t.json -o t.html\n  \
+                        slablab replay t.parquet --format json -o t.json; slablab report t.json\n  \
                         slablab report slablab-results/kprobes --svg plots/"
 )]
 pub(crate) struct Args {

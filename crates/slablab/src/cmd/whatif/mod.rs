@@ -30,7 +30,7 @@ const SHOWN_MAX: usize = 20;
                         Changes add up.\n\n\
                         Examples:\n  \
                         slablab whatif t.parquet --dedicate audit_alloc=audit_context\n  \
-                        slablab whatif t.parquet --classes 8,16,32,40,64,96,128,192,256,512,1024,2048,4096,8192\n  \
+                        slablab whatif t.parquet --classes 8,16,32,64,128,256,512,1024,2048,4096,8192\n  \
                         slablab whatif t.parquet --buckets 16 --allocators slub"
 )]
 pub(crate) struct Args {
