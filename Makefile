@@ -52,7 +52,7 @@ test-kmem:
 	crates/kmem/tests/tsan.sh
 	SLABLAB_FUZZ_SECONDS=60 $(CARGO) test --quiet --release -p slablab-kmem --test model -- --test-threads=2
 
-# Each measurement beside its peer, an hour in all; on a quiet machine, please. Recording needs root.
+# Each measurement together with its peer's, an hour in all; for a quiet machine. Recording needs root.
 RESULTS = bench/results/$(shell date +%F)
 bench: build
 	tools/need linux-perf python3 gcc make xz-utils linux-source-6.1 liburcu-dev libjudy-dev

@@ -1,4 +1,4 @@
-//! `slablab kernel` with real guests: stopped in every way, and held against user space.
+//! `slablab kernel` with real guests: stopped in every way, and compared with user space.
 //!
 //! Ignored unless asked for (`make test-boot`): they build a kernel with SLUB when it is not in the cache.
 

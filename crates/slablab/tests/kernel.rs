@@ -54,7 +54,7 @@ fn a_configuration_that_contradicts_itself_is_named_with_both_lines() {
         &["own.config:2: CONFIG_SMP=n contradicts CONFIG_SMP=y at", "base"],
     );
     fs::write(&own, "SMP=n\n").unwrap();
-    fails(dir.path(), &arguments, &["own.config:1: `SMP=n` is no setting"]);
+    fails(dir.path(), &arguments, &["own.config:1: `SMP=n` is not a setting"]);
     fs::remove_file(&own).unwrap();
     fails(dir.path(), &arguments, &["own.config: cannot read"]);
 }
@@ -295,7 +295,7 @@ fn a_build_that_root_starts_runs_as_another_user() {
 #[test]
 fn a_package_is_installed_only_when_asked_for() {
     let linux = LittleLinux::new();
-    // An apt-get that tells on whoever calls it, and no compiler.
+    // An apt-get that records its calls, and no compiler.
     let bin = linux.dir.path().join("bin");
     fs::create_dir(&bin).unwrap();
     let called = linux.dir.path().join("called");

@@ -66,14 +66,14 @@ impl Machine {
         fs::create_dir_all(folder).map_err(Error::io("cannot make the folder", folder))?;
         let initrd = folder.join("initrd.cpio");
         self.initramfs.write(&initrd).inspect_err(|_| {
-            // A full disk is no fuller for what could not be finished.
+            // A part of the archive is of no use, and may fill the disk.
             let _ = fs::remove_file(&initrd);
         })?;
         let mut session = Session::new(self, folder);
         let mut child = qemu::start(self, accel, &initrd, folder)?;
         let watched = session.watch(&mut child, interrupt, on_row);
         drop(child);
-        // Ten megabytes a boot that nobody will look at.
+        // Ten megabytes, which are not needed any more.
         let _ = fs::remove_file(&initrd);
         watched?;
         session.into_boot()
@@ -157,7 +157,7 @@ impl<'a> Session<'a> {
             any = true;
             let row: Value = serde_json::from_str(&line).map_err(|e| Error::Results {
                 guest: self.machine.name(),
-                why: format!("`{line}` is no JSON object: {e}"),
+                why: format!("`{line}` is not a JSON object: {e}"),
                 results: self.folder.join(files::ROWS),
             })?;
             if row["kind"] == "alive" {
@@ -241,15 +241,15 @@ fn split_files(mut bytes: &[u8]) -> std::result::Result<Vec<(String, &[u8])>, St
     let mut files = Vec::new();
     while !bytes.is_empty() {
         let end = bytes.iter().position(|byte| *byte == b'\n').ok_or("a header without an end")?;
-        let header = std::str::from_utf8(&bytes[..end]).map_err(|_| "a header that is no text")?;
+        let header = std::str::from_utf8(&bytes[..end]).map_err(|_| "a header that is not text")?;
         let mut words = header.splitn(3, ' ');
         let (Some("FILE"), Some(size), Some(name)) = (words.next(), words.next(), words.next())
         else {
-            return Err(format!("`{header}` is no header of a file"));
+            return Err(format!("`{header}` is not the header of a file"));
         };
         let size: usize = size.parse().map_err(|_| format!("`{header}` has no size"))?;
         if name.contains('/') || name.starts_with('.') {
-            return Err(format!("`{name}` is no plain file name"));
+            return Err(format!("`{name}` is not a plain file name"));
         }
         let content = bytes.get(end + 1..end + 1 + size).ok_or(format!("{name} is cut off"))?;
         files.push((name.to_owned(), content));
@@ -270,7 +270,7 @@ impl Tail {
         Self { path, file: None, rest: Vec::new() }
     }
 
-    /// Returns the lines that became whole since the last call; none while there is no file.
+    /// Returns the lines that were completed since the last call; none while there is no file.
     fn lines(&mut self) -> Result<Vec<String>> {
         if self.file.is_none() {
             match File::open(&self.path) {
@@ -333,8 +333,8 @@ mod tests {
         assert_eq!(files, [("a.txt".to_owned(), &b"x\ny"[..]), ("b".to_owned(), &b""[..])]);
         for (bad, why) in [
             (&b"FILE 9 a\nx"[..], "a is cut off"),
-            (b"x\n", "`x` is no header of a file"),
-            (b"FILE 0 ../a\n", "`../a` is no plain file name"),
+            (b"x\n", "`x` is not the header of a file"),
+            (b"FILE 0 ../a\n", "`../a` is not a plain file name"),
             (b"FILE x a\n", "`FILE x a` has no size"),
         ] {
             assert_eq!(split_files(bad).unwrap_err(), why);

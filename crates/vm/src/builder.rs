@@ -3,7 +3,7 @@
 //! # How it works
 //!
 //! `make O=PARTIAL` out of tree, with the folder renamed to its key at the end. A build that was stopped is
-//! taken up where it was: Kbuild records each command after it succeeded, and makes anew what has no record.
+//! continued: Kbuild records each command after it succeeded, and repeats those that have no record.
 //!
 //! # Invariants
 //!
@@ -72,7 +72,7 @@ impl KernelBuilder {
         cache: Option<&Path>,
         needs: &[&'static [Need]],
     ) -> Result<Self> {
-        // A source that is none is said before what the machine lacks.
+        // A wrong --source is reported before missing programs.
         let own = source.map(Source::at).transpose()?;
         let debian: &[&[Need]] = if own.is_some() { &[] } else { &[Need::SOURCE] };
         tools::require(&[needs, debian].concat())?;
@@ -217,7 +217,7 @@ impl KernelBuilder {
         Ok(path)
     }
 
-    /// Returns who runs `make`, and tells when it is root.
+    /// Returns who runs `make`, with a note when it is root.
     fn user(&self, watch: &mut dyn FnMut(Step<'_>)) -> User {
         let user = User::of(self.store.root());
         if let User::Root(why) = &user {

@@ -1,4 +1,4 @@
-//! A kernel's configuration: fragments put together, and held against what Kconfig made of them.
+//! A kernel's configuration: fragments merged, and checked against the `.config` that Kconfig made of them.
 //!
 //! # How it works
 //!
@@ -49,7 +49,9 @@ impl Fragment {
             } else if !text.trim().is_empty() && !text.starts_with('#') {
                 return Err(Error::Config {
                     place: format!("{}:{number}", path.display()),
-                    why: format!("`{text}` is no setting. Write CONFIG_NAME=value or a # comment"),
+                    why: format!(
+                        "`{text}` is not a setting. Write CONFIG_NAME=value or a # comment"
+                    ),
                 });
             }
         }
@@ -204,12 +206,12 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_is_no_setting_is_refused() {
+    fn a_line_that_is_not_a_setting_is_refused() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("f.config");
         fs::write(&path, "CONFIG_A=y\nSLUB=y\n").unwrap();
         let error = Fragment::read(&path).unwrap_err().to_string();
-        assert!(error.contains("f.config:2: `SLUB=y` is no setting"), "{error}");
+        assert!(error.contains("f.config:2: `SLUB=y` is not a setting"), "{error}");
     }
 
     #[test]

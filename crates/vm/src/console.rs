@@ -1,11 +1,11 @@
-//! What a guest's console gives away: panics, warnings, lock reports, memory reports, stalls.
+//! Recognises in a guest's console: panics, warnings, lock reports, memory reports, stalls.
 //!
 //! A guest that printed one of these is not to be trusted with numbers, whatever its job returned.
 //!
 //! # Linux counterpart
 //!
 //! `kernel/panic.c`, `lib/bug.c`, `kernel/locking/lockdep.c`, `mm/kasan/report.c`, `mm/page_poison.c`,
-//! `mm/slub.c`, `kernel/rcu/tree_stall.h`, `kernel/hung_task.c` @ 6.1, which print these words.
+//! `mm/slub.c`, `kernel/rcu/tree_stall.h`, `kernel/hung_task.c` @ 6.1, which print these messages.
 
 use std::fmt;
 
@@ -57,7 +57,7 @@ pub enum TroubleKind {
 }
 
 impl TroubleKind {
-    /// Returns the words that stand before the telling line.
+    /// Returns the name that error messages put before the line.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -78,7 +78,7 @@ impl TroubleKind {
     }
 }
 
-/// Words and what they mean; the first that matches counts, so special ones stand before general ones.
+/// Texts of kernel messages and their kind; the first that matches counts, so special ones come before general ones.
 const SIGNS: &[(&str, TroubleKind)] = &[
     ("BUG: KASAN", TroubleKind::Sanitizer),
     ("BUG: KFENCE", TroubleKind::Sanitizer),
@@ -126,7 +126,7 @@ const SIGNS: &[(&str, TroubleKind)] = &[
     ("WARNING: CPU:", TroubleKind::Warning),
 ];
 
-/// Returns the trouble that a line of a console speaks of, if any.
+/// Returns the trouble that a line of a console reports, if any.
 pub(crate) fn trouble_in(line: &str) -> Option<Trouble> {
     let message = kernel_message(line)?;
     let (_, kind) = SIGNS.iter().find(|(sign, _)| message.contains(sign))?;
@@ -158,7 +158,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_jobs_words_are_cut_out_of_the_console() {
+    fn the_jobs_output_is_cut_out_of_the_console() {
         let console = b"[ 0.1] boot\r\n[ 0.2] Run /init as init process\r\nhello\r\n[ 0.3] x\r\n\
             [ 0.4] ACPI: PM: Preparing to enter system sleep state S5\r\n[ 0.5] reboot: machine restart\r\n";
         assert_eq!(job_output(console), "hello\n[ 0.3] x");
@@ -197,7 +197,7 @@ mod tests {
             "[    0.000000] Kernel command line: panic=-1 oops=panic",
             "[    0.100000] DEBUG_LIST is on",
             "Running in process mode with 4 groups",
-            // Not the kernel's words: a job may print what it likes.
+            // Not printed by the kernel: a job may print anything.
             "WARNING: CPU: 0 PID: 1",
             "",
         ];

@@ -46,7 +46,7 @@ pub enum Error {
         /// What is needed.
         need_mib: u64,
     },
-    /// Something that is no kernel source.
+    /// A folder or file that is not a kernel source.
     #[error("{}: {why}. Name a folder or a tarball of Linux with --source", path.display())]
     Source {
         /// The folder or tarball.

@@ -1,8 +1,8 @@
-//! `make` for an out-of-tree build, run by a user who can do no harm.
+//! `make` for an out-of-tree build, run by a user without privileges.
 //!
 //! # How it works
 //!
-//! The makefiles of a kernel or a module are programs that run with the rights of whoever builds. Where that is root, the
+//! The makefiles of a kernel or a module are programs that run with the rights of the user who builds. Where that is root, the
 //! build runs as the owner of the cache folder, or as `nobody` where root owns it: without capabilities, with a home folder of
 //! its own, in a mount namespace where the source tree (read-only), the build folder and the module lie below `/mnt`, because
 //! `nobody` cannot reach root's cache folder by its own path. A system that does not let root make such a namespace, as many
@@ -59,7 +59,7 @@ pub(crate) struct Folders<'a> {
 /// Who runs `make`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum User {
-    /// Whoever started us; it is not root
+    /// The user who started slablab, who is not root
     Ourselves,
     /// The user and group with these numbers
     Confined(u32, u32),

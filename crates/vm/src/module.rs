@@ -24,7 +24,7 @@ impl Module {
             if !folder.join(&file).is_file() {
                 return Err(Error::Config {
                     place: folder.display().to_string(),
-                    why: format!("no {file}, so this is no module"),
+                    why: format!("it has no {file}, so it is not a module"),
                 });
             }
         }
@@ -68,7 +68,7 @@ mod tests {
         let folder = dir.path().join("demo");
         fs::create_dir(&folder).unwrap();
         let error = Module::at(&folder).unwrap_err().to_string();
-        assert!(error.ends_with("demo: no demo.c, so this is no module"), "{error}");
+        assert!(error.ends_with("demo: it has no demo.c, so it is not a module"), "{error}");
         fs::write(folder.join("demo.c"), "").unwrap();
         fs::write(folder.join("Kbuild"), "obj-m := demo.o\n").unwrap();
         assert_eq!(Module::at(&folder).unwrap().name(), "demo");

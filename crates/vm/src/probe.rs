@@ -1,4 +1,4 @@
-//! Whether KVM truly works here. That `/dev/kvm` opens proves nothing: in a nested machine guests may stop
+//! Whether KVM works here. That `/dev/kvm` opens proves nothing: in a nested machine guests may stop
 //! with an emulation error or hang at their first instruction, so a guest is booted, with a time limit.
 //!
 //! The answer is kept in the store until the machine is booted anew.
@@ -43,7 +43,7 @@ impl AccelChoice {
     ///
     /// # Errors
     ///
-    /// Those of the file system, and [`Error::Interrupted`]; that KVM does not work is no error.
+    /// Those of the file system, and [`Error::Interrupted`]; that KVM does not work is not an error.
     pub fn resolve(
         self,
         builder: &KernelBuilder,

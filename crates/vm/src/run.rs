@@ -77,7 +77,7 @@ pub(crate) fn output(program: &str, command: &mut Command) -> Result<String> {
     Ok(String::from_utf8_lossy(&out.stdout).into_owned())
 }
 
-/// Returns the line of a log that says why: the first that speaks of an error, else the one before make's
+/// Returns the line of a log that says why: the first that names an error, else the one before make's
 /// first complaint, else the last.
 fn reason(log: &Path) -> Option<String> {
     const SIGNS: [&str; 4] = ["No space left on device", "rror:", "ERROR", "not found"];

@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::run::{output, run_logged};
 use crate::tools::DEBIAN_SOURCE;
 
-/// A kernel's source, as somebody else made it.
+/// A kernel's source before slablab's patches.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Source {
     path: PathBuf,
@@ -123,7 +123,7 @@ impl Source {
         self.version_of(into).map(|_| ())
     }
 
-    /// Returns the release that the top Makefile in `folder` speaks of, such as `6.1.192`.
+    /// Returns the release that the top Makefile in `folder` names, such as `6.1.192`.
     pub(crate) fn version_of(&self, folder: &Path) -> Result<Version> {
         let no_linux = |why: String| Error::Source { path: self.path.clone(), why };
         let makefile = fs::File::open(folder.join("Makefile"))

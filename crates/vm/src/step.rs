@@ -1,4 +1,4 @@
-//! What is being done, for whoever shows progress.
+//! The steps of a build, for a progress display.
 
 /// A step of building or booting.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -141,7 +141,7 @@ impl Store {
     }
 }
 
-/// Takes the lock on `path`, waiting for whoever holds it. It is let go when the file is closed.
+/// Takes the lock on `path`, waiting while another process holds it. It is released when the file is closed.
 fn lock(path: &Path, interrupt: &Interrupt) -> Result<File> {
     let file = File::create(path).map_err(Error::io("cannot make the lock", path))?;
     loop {

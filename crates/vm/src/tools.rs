@@ -118,7 +118,9 @@ fn missing_error(needs: &[Need], why: &str) -> Error {
 pub fn install(needs: &[Need], interrupt: &Interrupt) -> Result<()> {
     let missing = |why: &str| missing_error(needs, why);
     if find_program("apt-get").is_none() {
-        return Err(missing("This is no Debian machine; install what has them, or on Debian: "));
+        return Err(missing(
+            "This is not a Debian machine: install the packages that contain them. On Debian: ",
+        ));
     }
     if !rustix::process::geteuid().is_root() {
         return Err(missing(""));

@@ -1,5 +1,4 @@
-//! A source tree with the patch series applied, and perhaps patches of the user's on top, kept under a key of
-//! all of them.
+//! A source tree with the patch series and the user's further patches applied, kept under a key of all of them.
 //!
 //! # How it works
 //!
@@ -213,7 +212,7 @@ fn let_others_read(tree: &Path, interrupt: &Interrupt) -> Result<()> {
     run_logged("chmod", &mut chmod, &tree.with_extension("log"), interrupt, || ())
 }
 
-/// Removes a tree that cannot be finished, 1.5 GB that nobody will take up again.
+/// Removes a tree that cannot be finished: 1.5 GB that no later run will use.
 fn remove(partial: &Path) {
     let _ = fs::remove_dir_all(partial);
 }

@@ -1,7 +1,7 @@
 //! How a result leaves the command: as a table for people, as JSON for programs, as CSV for spreadsheets.
 //!
 //! A sub-command builds one value that implements [`Report`]; [`print()`] picks the format and the place.
-//! A file is written beside its final name and renamed, so that nobody ever reads half a result.
+//! A file gets its name when it is complete.
 
 mod cell;
 mod table;

@@ -1,6 +1,6 @@
 //! The golden case: upstream gave event fields and files caches of their own in Linux 3.10 (commit
 //! d1a291437f75), and counted what that saved. A kernel with that undone records its boot; advice from the
-//! trace is held against the kernel as upstream has it.
+//! trace is compared with the kernel as upstream has it.
 //!
 //! A field has 56 bytes, 8 less than its kmalloc class, and a file had 88 in 6.1 as released, again 8 less. (6.1.192 has
 //! added a count to it, which made it 96 bytes, a class; a patch takes that back in both kernels.)

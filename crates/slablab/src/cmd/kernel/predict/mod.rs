@@ -1,4 +1,4 @@
-//! `slablab kernel predict`: what slablab says from a trace of a guest, beside what guests then show.
+//! `slablab kernel predict`: predictions from a trace of a guest, compared with what guests then show.
 //!
 //! One file for each case; `site` holds what they share.
 
@@ -31,13 +31,13 @@ pub(crate) struct Args {
 /// The cases.
 #[derive(Subcommand, Debug)]
 enum Case {
-    /// Event fields and files from kmalloc, as before Linux 3.10: does advice find what upstream found?
+    /// Put event fields and files back on kmalloc, as before Linux 3.10: does advise find the cache that upstream added?
     FtraceEvent(Common),
-    /// What would a cache of its own change for the audit contexts of forks?
+    /// Predict and measure a cache of their own for the audit contexts of forks
     AuditCache(Common),
-    /// The slabs of each cache in replay, beside the guest's own
+    /// Compare the slabs of each cache in replay with the guest's own
     Slabs(slabs::Args),
-    /// The modules of kernel/modules in user space, beside a guest's
+    /// Compare what slablab's modules print as a process and in a guest
     Modules(modules::Args),
 }
 

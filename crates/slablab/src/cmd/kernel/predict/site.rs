@@ -84,7 +84,7 @@ impl Site {
             true => recorder.from_boot(&folder)?,
             false => recorder.of_load(&std::env::current_exe()?, &folder)?,
         };
-        // Whoever draws a page of the trace looks beside it for the kernel.
+        // A page of the trace takes source lines from the vmlinux in the trace's folder.
         let vmlinux = recording.trace.with_file_name("vmlinux");
         std::os::unix::fs::symlink(boot.kernel.folder.join("vmlinux"), &vmlinux)
             .with_context(|| format!("{}: cannot make the link", vmlinux.display()))?;
@@ -92,7 +92,7 @@ impl Site {
     }
 }
 
-/// Opens what a guest recorded, imported beside it if it is text.
+/// Opens what a guest recorded; text is imported first, into the same folder.
 pub(super) fn open_trace(recording: &Recording) -> Result<(PathBuf, TraceReader)> {
     let path = recording.trace.with_extension("parquet");
     if path != recording.trace {
@@ -222,7 +222,7 @@ impl Report for Answer {
     }
 }
 
-/// Returns what a trace is, in words.
+/// Returns the trace's name and number of events.
 pub(super) fn describe(path: &Path, reader: &TraceReader) -> String {
     let events = output::thousands(reader.meta().events);
     format!("{}: {events} events", path.display())

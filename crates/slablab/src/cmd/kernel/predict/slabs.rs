@@ -1,4 +1,4 @@
-//! The slabs of each cache in replay, beside the guest's own `/proc/slabinfo` at the same moment; for SLOB and
+//! Compares the slabs of each cache in replay with the guest's own `/proc/slabinfo` at the same moment; for SLOB and
 //! SLMB, which have no slabs for each cache, the growth of all memory in slabs.
 //!
 //! Objects that are older than the trace are in the guest and not in replay: those of the first tenths of a
@@ -53,7 +53,7 @@ struct Row {
 }
 
 #[derive(Debug, Serialize)]
-struct Beside {
+struct Comparison {
     facts: Vec<String>,
     rows: Vec<Row>,
     #[serde(skip)]
@@ -66,7 +66,7 @@ pub(super) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     let allocators = options::allocators(&args.allocators, &Data::find()?);
     let specs: Vec<_> = allocators.iter().map(|name| Spec::plain(name)).collect();
     let (site, kernels) = Site::open(&args.common, "slabs", &specs)?;
-    let mut beside = Beside {
+    let mut comparison = Comparison {
         facts: Vec::new(),
         rows: Vec::new(),
         lines: args.lines,
@@ -86,20 +86,20 @@ pub(super) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
         let kind: BackendKind = name.parse().map_err(anyhow::Error::msg)?;
         let plan = Plan { allocators: vec![kind], ..Plan::default() };
         let replay = replay(&reader, &plan, &mut |_| ())?;
-        beside.facts.push(describe(&path, &reader));
+        comparison.facts.push(describe(&path, &reader));
         if has_slabinfo {
             let rows = rows(name, &recording.slabinfo, &replay);
-            beside.facts.push(summary(name, &rows));
-            beside.rows.extend(rows);
+            comparison.facts.push(summary(name, &rows));
+            comparison.rows.extend(rows);
         } else {
             let growth = recording.slab_kb.cast_signed() - recording.slab_kb_before.cast_signed();
-            beside.facts.push(format!(
+            comparison.facts.push(format!(
                 "{name}: slabs grew by {growth} kB during the load; replay holds {} kB at its end",
                 replay.allocators[0].slab_bytes.end / 1024
             ));
         }
     }
-    output::print(&beside, output, None)?;
+    output::print(&comparison, output, None)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -139,7 +139,7 @@ fn summary(allocator: &str, rows: &[Row]) -> String {
     )
 }
 
-impl Report for Beside {
+impl Report for Comparison {
     const SCHEMA: &'static str = "slablab.kernel-slabs/1";
 
     fn text(&self, page: &mut Page) {
