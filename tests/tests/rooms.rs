@@ -35,6 +35,20 @@ const KMEM: House = House {
     ],
 };
 
+const TRACE: House = House {
+    name: "trace",
+    levels: &[
+        &["error", "progress"],
+        &["event", "cpu_list", "symbols"],
+        &["meta", "input", "spool", "vmlinux"],
+        &["slabs", "store"],
+        &["source", "synth"],
+        &["import"],
+        &["record"],
+        &["probe"],
+    ],
+};
+
 #[test]
 fn kmem_stands_on_lower_rooms_only() {
     check(&KMEM);
@@ -48,6 +62,11 @@ const XARRAY: House = House {
 #[test]
 fn xarray_stands_on_lower_rooms_only() {
     check(&XARRAY);
+}
+
+#[test]
+fn trace_stands_on_lower_rooms_only() {
+    check(&TRACE);
 }
 
 /// A module path, without the crate: `["cache", "table"]`.

@@ -43,7 +43,7 @@ pub enum Error {
     CannotRecord {
         /// What stands in the way.
         what: String,
-        /// How to mend it.
+        /// How to fix it.
         remedy: String,
     },
 }

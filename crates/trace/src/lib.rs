@@ -18,6 +18,7 @@ mod import;
 mod input;
 mod meta;
 mod probe;
+mod progress;
 mod record;
 mod slabs;
 mod source;
@@ -29,13 +30,14 @@ mod vmlinux;
 
 pub use error::{At, Error};
 pub use event::{Batch, Columns, Event, Kind, NONE, RawEvent};
-pub use import::{ImportOptions, Progress, import, load, open};
+pub use import::{ImportOptions, import, load, open};
 pub use input::Input;
 pub use meta::{
     Cache, META_KEY, Meta, Quality, READER_VERSION_MIN, SCHEMA_VERSION, Site, Skipped,
     SlabSnapshot, SlubCache,
 };
 pub use probe::{Fact, State, probe};
+pub use progress::Progress;
 pub use record::{BUFFER_KIB_DEFAULT, RecordOptions, RecordSummary, record};
 pub use slabs::SlabInfo;
 #[cfg(fuzzing)]

@@ -1,4 +1,4 @@
-//! `slablab doctor`: what works on this machine, what does not, and how to mend it.
+//! `slablab doctor`: what works on this machine, what does not, and how to fix it.
 
 use std::process::ExitCode;
 
@@ -67,7 +67,7 @@ impl Report for Diagnosis {
         page.table(&table);
         let remedies: Vec<_> = self.facts.iter().filter(|fact| !fact.remedy.is_empty()).collect();
         if !remedies.is_empty() {
-            page.heading("To mend");
+            page.heading("Fixes");
             for fact in remedies {
                 page.line(format!("  {}: {}", fact.name, fact.remedy));
             }

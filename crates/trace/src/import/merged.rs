@@ -2,10 +2,10 @@
 //!
 //! How it works: a kernel that merges slab caches which are alike calls all of them by the name of whichever was
 //! created first, so that objects of one subsystem stand under the name of another (`pool_workqueue` for socket
-//! buffers). `/sys/kernel/slab` says which names share a cache. Of these names the one is taken that has most
-//! letters in a row in common with the symbols of the call sites that allocate from the cache, each counted as
-//! often as it allocates (`skbuff_head_cache` and `__alloc_skb+0x4d` have `skb`). Where nothing is in common, the
-//! kernel's own name stays.
+//! buffers). `/sys/kernel/slab` says which names share a cache. Of these names the one is taken whose words begin
+//! most like words of the symbols of the call sites that allocate from the cache, each counted as often as it
+//! allocates (`skbuff_head_cache` and `__alloc_skb+0x4d` have `skb`). Where nothing is in common, the kernel's
+//! own name stays.
 
 use crate::meta::{Cache, SlubCache};
 use crate::{Meta, NONE, TraceWriter};
@@ -89,17 +89,15 @@ impl SiteCaches {
     }
 }
 
-/// Returns how many letters in a row two names have in common, 0 for too few.
+/// Returns how many letters a word of `alias` and one of the symbol in `site` begin with alike, 0 for too few.
 fn common(alias: &str, site: &str) -> usize {
-    let symbol = site.split(['+', ' ']).next().unwrap_or_default();
-    let mut most = 0;
-    for words in alias.split(['_', '-']).filter(|word| !EMPTY_WORDS.contains(word)) {
-        let longest = (0..words.len()).rev().flat_map(|start| {
-            (start + COMMON_MIN..=words.len()).filter_map(move |end| words.get(start..end))
-        });
-        most = longest.filter(|part| symbol.contains(part)).map(str::len).fold(most, usize::max);
-    }
-    most
+    let symbol = site.split(['+', ' ', '.']).next().unwrap_or_default();
+    let words = alias.split(['_', '-']).filter(|word| !EMPTY_WORDS.contains(word));
+    let alike = words.flat_map(|word| {
+        let of_symbol = symbol.split('_');
+        of_symbol.map(|other| word.bytes().zip(other.bytes()).take_while(|(a, b)| a == b).count())
+    });
+    alike.filter(|&letters| letters >= COMMON_MIN).max().unwrap_or(0)
 }
 
 #[cfg(test)]
@@ -144,5 +142,6 @@ mod tests {
         assert_eq!(common("bio-256", "bio_alloc_bioset+0xd0 [dm]"), 3);
         assert_eq!(common("kmem_cache_node", "kmem_cache_alloc_node+0x5"), 0);
         assert_eq!(common("ab", "ab"), 0);
+        assert_eq!(common("damon_region", "jbd2_transaction+0x5"), 0);
     }
 }

@@ -22,7 +22,9 @@ use crate::error::At;
 use crate::meta::{CPUS_MAX, Quality, Skipped};
 use crate::source::{Format, Source, read_raw};
 use crate::store::ParquetFile;
-use crate::{Addresses, Error, Event, Input, Kind, Meta, NONE, RawEvent, TraceReader, TraceWriter};
+use crate::{
+    Addresses, Error, Event, Input, Kind, Meta, NONE, Progress, RawEvent, TraceReader, TraceWriter,
+};
 
 /// What to import, and where to.
 #[derive(Debug, Clone)]
@@ -46,19 +48,6 @@ impl ImportOptions {
         let (input, output) = (input.into(), output.into());
         ImportOptions { input, format: None, output, slabinfo: None, addresses: Addresses::Keep }
     }
-}
-
-/// How far a long work has come.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Progress {
-    /// What is being done, as in "reading".
-    pub phase: &'static str,
-    /// How much of it is done.
-    pub done: u64,
-    /// How much there is, 0 when that is not known.
-    pub total: u64,
-    /// What `done` and `total` count: "bytes" or "events".
-    pub unit: &'static str,
 }
 
 /// Imports a recording, or copies a trace, and returns the new trace's metadata.

@@ -38,9 +38,9 @@ use slablab_host::Signals;
 use self::drain::Drain;
 use self::tracefs::{Instance, Tracefs};
 use self::workload::Ended;
-use crate::import::{Importer, Progress};
+use crate::import::Importer;
 use crate::source::tracefs_raw::{PageFormat, TracefsRaw};
-use crate::{Addresses, Error, Meta, Symbols, TraceWriter};
+use crate::{Addresses, Error, Meta, Progress, Symbols, TraceWriter};
 
 /// Kibibytes of ring buffer for each CPU when [`RecordOptions::buffer_kib`] is not set: on the
 /// reference machine `perf bench sched messaging -g 5 -l 100` fills two fifths of it on each of two CPUs,
