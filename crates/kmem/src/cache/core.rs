@@ -13,7 +13,7 @@ use super::table::{Cache, CacheTable};
 use super::track::Tracks;
 use crate::cpu::CpuCounters;
 use crate::ids::{CacheId, ObjPtr, Order, Pfn, Site};
-use crate::page::{PageTable, Zones};
+use crate::page::{Memory, PageTable, Zones};
 use crate::raw::arena::Arena;
 use crate::raw::local::LocalU64;
 use crate::raw::lock::Lock;
@@ -77,6 +77,12 @@ pub struct Core {
 }
 
 impl Core {
+    /// Returns what blocks of pages are made of.
+    #[inline(always)]
+    pub(crate) fn memory(&self) -> Memory<'_> {
+        Memory { pages: &self.pages, arena: &self.arena }
+    }
+
     /// Returns the place of a CPU's state for a cache in a table of CPUs times caches.
     #[inline(always)]
     pub(crate) fn cell(&self, cpu: u32, id: CacheId) -> usize {

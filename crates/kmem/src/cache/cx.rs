@@ -80,11 +80,17 @@ impl<'m> Cx<'m> {
     /// Takes a block from the page allocator; what was tracked in its pages is forgotten.
     #[inline]
     pub(crate) fn take_pages(&self, request: &BlockRequest) -> Option<Pfn> {
-        let pfn = self.core.zones.alloc(self, request)?;
+        let pfn = self.core.zones.alloc(self, &self.core.pages, request)?;
         if self.core.checked() {
             self.core.tracks.clear_block(pfn, request.order);
         }
         Some(pfn)
+    }
+
+    /// Gives a block back to the page allocator.
+    #[inline]
+    pub(crate) fn give_pages(&self, pfn: Pfn, order: Order) {
+        self.core.zones.free(self, self.core.memory(), pfn, order);
     }
 
     /// Takes pages for a slab of `cache` and enters them; the usual order, or the least that does.
@@ -135,7 +141,7 @@ impl<'m> Cx<'m> {
             self.core.grace.defer(&self.core.pages, pfn);
             self.end_grace_periods();
         } else {
-            self.core.zones.free(self, pfn, order);
+            self.give_pages(pfn, order);
         }
     }
 
@@ -145,7 +151,7 @@ impl<'m> Cx<'m> {
         let pages = &self.core.pages;
         let mut done = self.core.grace.passed();
         while let Some(pfn) = done.pop_front(pages) {
-            self.core.zones.free(self, pfn, pages.get(pfn).order());
+            self.give_pages(pfn, pages.get(pfn).order());
         }
     }
 

@@ -213,7 +213,7 @@ impl<'m, B: Backend> Cpu<'m, B> {
             Kind::Large if obj.get() == head.offset() => {
                 let order = page.order();
                 core.large_pages.fetch_sub(u64::from(order.pages()), Relaxed);
-                core.zones.free(cx, head, order);
+                cx.give_pages(head, order);
             }
             Kind::Large => {
                 self.finding(FindingKind::InteriorPointer, obj, site, "inside a large kmalloc");

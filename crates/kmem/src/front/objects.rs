@@ -123,7 +123,7 @@ impl<B: Backend> Cpu<'_, B> {
         if page.order() != order || page.head.get() != pfn.0 {
             return self.finding(FindingKind::BadOrder, obj, site, "not the block allocated");
         }
-        core.zones.free(&self.cx, pfn, order);
+        self.cx.give_pages(pfn, order);
     }
 
     /// Allocates `size` bytes of whole pages and gives the rest of the block back
@@ -134,7 +134,7 @@ impl<B: Backend> Cpu<'_, B> {
         self.split_pages(pfn, order, Site(0));
         let used = size.max(1).div_ceil(PAGE_SIZE) as u32;
         for page in pfn.0 + used..pfn.0 + order.pages() {
-            self.machine.core.zones.free(&self.cx, Pfn(page), Order(0));
+            self.cx.give_pages(Pfn(page), Order(0));
         }
         Some(pfn)
     }
@@ -314,8 +314,8 @@ impl<B: Backend> crate::machine::Machine<B> {
     /// Empties the per-CPU page lists and gives the memory of all free pages back to the operating
     /// system. Returns the bytes, some of which it may have had already.
     pub fn release_memory(&self) -> u64 {
-        self.core.zones.drain(&self.core);
-        self.core.zones.discard(&self.core, Order(0))
+        self.core.zones.drain(self.core.memory());
+        self.core.zones.discard(self.core.memory(), Order(0))
     }
 
     /// Returns the names of all caches with their ids, merged ones under every name.

@@ -75,8 +75,7 @@ impl<B: Backend> Cpu<'_, B> {
 
     /// Frees pages, the last first, so that the next area finds them in their order again.
     fn free_all(&self, pages: Vec<Pfn>) {
-        let zones = &self.machine().core.zones;
-        pages.into_iter().rev().for_each(|pfn| zones.free(self.cx(), pfn, Order(0)));
+        pages.into_iter().rev().for_each(|pfn| self.cx().give_pages(pfn, Order(0)));
     }
 
     /// Frees an area (`vfree`) and returns its bytes; what vmalloc did not give is a finding, and 0.

@@ -73,6 +73,7 @@ zeroed_struct! {
     }
 }
 
+#[cfg(not(loom))]
 const _: () = assert!(size_of::<Page>() == 32);
 
 /// Mark of a free block that may hold memory of the operating system.

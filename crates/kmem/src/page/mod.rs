@@ -21,4 +21,4 @@ pub(crate) mod zones;
 
 pub(crate) use list::PageList;
 pub(crate) use meta::{Kind, Page, PageTable};
-pub(crate) use zones::{BlockRequest, Zones};
+pub(crate) use zones::{BlockRequest, Memory, Zones};

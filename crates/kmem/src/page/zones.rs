@@ -21,11 +21,10 @@ use alloc::vec::Vec;
 use super::buddy::Buddy;
 use super::list::PageList;
 use super::meta::{Kind, PageTable};
-use crate::cache::core::Core;
-use crate::cache::cx::Cx;
-use crate::cpu::LockKind;
+use crate::cpu::{CpuContext, LockKind};
 use crate::gfp::Gfp;
 use crate::ids::{NodeId, Order, PAGE_SIZE, Pfn};
+use crate::raw::arena::Arena;
 use crate::raw::lock::Lock;
 use crate::raw::sync::{AtomicU64, Ordering::Relaxed};
 
@@ -81,6 +80,13 @@ pub(crate) struct BlockRequest {
     pub(crate) cache: u32,
 }
 
+/// What blocks are made of: the records of all pages, and their memory.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Memory<'m> {
+    pub(crate) pages: &'m PageTable,
+    pub(crate) arena: &'m Arena,
+}
+
 /// All zones of a machine, by rising page number.
 #[derive(Debug)]
 pub(crate) struct Zones {
@@ -132,12 +138,17 @@ impl Zones {
     }
 
     /// Takes a block; when it leaves its lock, its pages say that they are given out.
-    pub(crate) fn alloc(&self, cx: &Cx<'_>, request: &BlockRequest) -> Option<Pfn> {
+    pub(crate) fn alloc(
+        &self,
+        cpu: &CpuContext<'_>,
+        pages: &PageTable,
+        request: &BlockRequest,
+    ) -> Option<Pfn> {
         if request.order > Order::MAX || self.injected_failure() {
             return None;
         }
         let gfp = request.gfp;
-        let first = request.node.unwrap_or_else(|| cx.node()).0;
+        let first = request.node.unwrap_or_else(|| cpu.node()).0;
         let tries = if gfp.has(Gfp::THISNODE) { 1 } else { self.nodes };
         let rank = match gfp {
             _ if gfp.has(Gfp::DMA) => 0,
@@ -146,13 +157,13 @@ impl Zones {
         };
         (0..tries).map(|i| (first + i) % self.nodes).find_map(|node| {
             let local = self.zones.iter().rev().filter(|z| z.node.0 == node && z.rank <= rank);
-            local.into_iter().find_map(|zone| zone.alloc(cx, request, rank))
+            local.into_iter().find_map(|zone| zone.alloc(cpu, pages, request, rank))
         })
     }
 
     /// Gives a block back.
-    pub(crate) fn free(&self, cx: &Cx<'_>, pfn: Pfn, order: Order) {
-        self.zone_of(pfn).free(cx, pfn, order);
+    pub(crate) fn free(&self, cpu: &CpuContext<'_>, memory: Memory<'_>, pfn: Pfn, order: Order) {
+        self.zone_of(pfn).free(cpu, memory, pfn, order);
     }
 
     /// Makes a block that is given out one of another kind, of no cache.
@@ -180,21 +191,21 @@ impl Zones {
     }
 
     /// Empties the per-CPU lists of every CPU into the zones (Linux: `drain_all_pages`).
-    pub(crate) fn drain(&self, core: &Core) {
+    pub(crate) fn drain(&self, memory: Memory<'_>) {
         for zone in &self.zones {
             for pcp in &zone.pcp {
-                zone.spill(core, &mut pcp.lock(), 0);
+                zone.spill(memory, &mut pcp.lock(), 0);
             }
         }
     }
 
     /// Gives the memory of free blocks of `order` and above to the operating system; returns bytes.
-    pub(crate) fn discard(&self, core: &Core, order: Order) -> u64 {
+    pub(crate) fn discard(&self, memory: Memory<'_>, order: Order) -> u64 {
         let mut bytes = 0;
         for zone in &self.zones {
             let mut buddy = zone.buddy.lock();
-            buddy.discard(&core.pages, order, |pfn, order| {
-                bytes += core.arena.discard(pfn.offset(), order.bytes());
+            buddy.discard(memory.pages, order, |pfn, order| {
+                bytes += memory.arena.discard(pfn.offset(), order.bytes());
             });
         }
         bytes
@@ -284,23 +295,29 @@ impl Zone {
         u64::from(self.end - self.start)
     }
 
-    fn alloc(&self, cx: &Cx<'_>, request: &BlockRequest, rank: u8) -> Option<Pfn> {
-        let (pages, order) = (&cx.core.pages, request.order);
+    fn alloc(
+        &self,
+        cpu: &CpuContext<'_>,
+        pages: &PageTable,
+        request: &BlockRequest,
+        rank: u8,
+    ) -> Option<Pfn> {
+        let order = request.order;
         let claim = |pfn| pages.claim(pfn, request.kind, order, request.cache);
         if order.0 > PCP_ORDER_MAX {
             let mut got = None;
-            self.alloc_buddy(cx, request, rank, 1, |pfn| {
+            self.alloc_buddy(cpu, pages, request, rank, 1, |pfn| {
                 claim(pfn);
                 got = Some(pfn);
             });
             return got;
         }
-        cx.count_lock(LockKind::PCP);
-        let mut pcp = self.pcp[cx.cpu as usize].lock();
+        cpu.count_lock(LockKind::PCP);
+        let mut pcp = self.pcp[cpu.cpu as usize].lock();
         if pcp.lists[order.0 as usize].len() == 0 {
             // Refill: `batch` pages' worth of blocks, as many as the watermark allows.
             let want = (self.pcp_batch >> order.0).max(1);
-            self.alloc_buddy(cx, request, rank, want, |pfn| {
+            self.alloc_buddy(cpu, pages, request, rank, want, |pfn| {
                 pages.get(pfn).set(Kind::Pcp, order);
                 pcp.lists[order.0 as usize].push_back(pages, pfn);
                 pcp.pages += order.pages();
@@ -316,7 +333,8 @@ impl Zone {
     /// each something else than a free buddy before that ends.
     fn alloc_buddy(
         &self,
-        cx: &Cx<'_>,
+        cpu: &CpuContext<'_>,
+        pages: &PageTable,
         request: &BlockRequest,
         rank: u8,
         count: u32,
@@ -329,42 +347,42 @@ impl Zone {
             _ => self.watermark_min,
         };
         let keep = min + self.reserve[usize::from(rank)];
-        cx.count_lock(LockKind::ZONE);
+        cpu.count_lock(LockKind::ZONE);
         let mut buddy = self.buddy.lock();
         for _ in 0..count {
             if buddy.pages_free() < keep + u64::from(order.pages()) {
                 break;
             }
-            let Some(pfn) = buddy.alloc(&cx.core.pages, order) else { break };
+            let Some(pfn) = buddy.alloc(pages, order) else { break };
             take(pfn);
         }
         self.pages_free.store(buddy.pages_free(), Relaxed);
     }
 
-    fn free(&self, cx: &Cx<'_>, pfn: Pfn, order: Order) {
-        let pages = &cx.core.pages;
+    fn free(&self, cpu: &CpuContext<'_>, memory: Memory<'_>, pfn: Pfn, order: Order) {
+        let pages = memory.pages;
         if order.0 > PCP_ORDER_MAX {
-            cx.count_lock(LockKind::ZONE);
+            cpu.count_lock(LockKind::ZONE);
             let mut buddy = self.buddy.lock();
             buddy.free(pages, pfn, order);
-            self.settle(cx.core, &mut buddy);
+            self.settle(memory, &mut buddy);
             return;
         }
-        cx.count_lock(LockKind::PCP);
-        let mut pcp = self.pcp[cx.cpu as usize].lock();
+        cpu.count_lock(LockKind::PCP);
+        let mut pcp = self.pcp[cpu.cpu as usize].lock();
         pages.get(pfn).set(Kind::Pcp, order);
         pcp.lists[order.0 as usize].push_front(pages, pfn);
         pcp.pages += order.pages();
         if pcp.pages > self.pcp_high {
-            cx.count_lock(LockKind::ZONE);
+            cpu.count_lock(LockKind::ZONE);
             let keep = pcp.pages - pcp.pages.min(self.pcp_batch.max(order.pages()));
-            self.spill(cx.core, &mut pcp, keep);
+            self.spill(memory, &mut pcp, keep);
         }
     }
 
     /// Moves the coldest blocks of a CPU's lists to the buddy system until `keep` pages are left.
-    fn spill(&self, core: &Core, pcp: &mut Pcp, keep: u32) {
-        let pages = &core.pages;
+    fn spill(&self, memory: Memory<'_>, pcp: &mut Pcp, keep: u32) {
+        let pages = memory.pages;
         let mut buddy = self.buddy.lock();
         let mut order = 0;
         while pcp.pages > keep {
@@ -377,16 +395,16 @@ impl Zone {
             }
             order = (order + 1) % pcp.lists.len();
         }
-        self.settle(core, &mut buddy);
+        self.settle(memory, &mut buddy);
     }
 
     /// Publishes the count of free pages; once much was freed, gives the memory of large free
     /// blocks back to the operating system.
-    fn settle(&self, core: &Core, buddy: &mut Buddy) {
+    fn settle(&self, memory: Memory<'_>, buddy: &mut Buddy) {
         self.pages_free.store(buddy.pages_free(), Relaxed);
         if buddy.pages_dirty() > DIRTY_PAGES_MAX {
-            buddy.discard(&core.pages, DISCARD_ORDER, |pfn, order| {
-                core.arena.discard(pfn.offset(), order.bytes());
+            buddy.discard(memory.pages, DISCARD_ORDER, |pfn, order| {
+                memory.arena.discard(pfn.offset(), order.bytes());
             });
         }
     }

@@ -46,7 +46,12 @@ macro_rules! local {
         }
 
         // SAFETY: an atomic integer whose bytes are all zero is the integer 0.
-        unsafe impl Zeroed for $name {}
+        unsafe impl Zeroed for $name {
+            #[cfg(loom)]
+            fn zero() -> Self {
+                Self::default()
+            }
+        }
     };
 }
 

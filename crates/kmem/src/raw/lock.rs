@@ -11,7 +11,6 @@ use core::cell::UnsafeCell;
 use core::ops::{Deref, DerefMut};
 
 use super::sync::{AtomicU32, Ordering, relax};
-#[cfg_attr(loom, allow(unused_imports, reason = "loom sees a part of the crate"))]
 use super::zeroed::Zeroed;
 
 /// A value behind a spin lock.
@@ -23,9 +22,13 @@ pub(crate) struct Lock<T> {
 
 // SAFETY: the lock hands the value to one thread at a time.
 unsafe impl<T: Send> Sync for Lock<T> {}
-#[cfg(not(loom))]
 // SAFETY: the word 0 is "free", and the value is `Zeroed`.
-unsafe impl<T: Zeroed> Zeroed for Lock<T> {}
+unsafe impl<T: Zeroed> Zeroed for Lock<T> {
+    #[cfg(loom)]
+    fn zero() -> Self {
+        Self::new(T::zero())
+    }
+}
 
 impl<T> Lock<T> {
     /// Makes a free lock.

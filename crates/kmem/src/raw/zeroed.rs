@@ -10,27 +10,42 @@ use super::sync::{AtomicU16, AtomicU32, AtomicU64};
 ///
 /// # Safety
 /// All-zero bytes must be a valid value, and dropping must be a no-op.
-pub(crate) unsafe trait Zeroed {}
+pub(crate) unsafe trait Zeroed {
+    /// Makes such a value: loom's atomics are not their bytes.
+    #[cfg(loom)]
+    fn zero() -> Self;
+}
 
-// SAFETY: the integer 0.
-unsafe impl Zeroed for u8 {}
-// SAFETY: the integer 0.
-unsafe impl Zeroed for u16 {}
-// SAFETY: the integer 0.
-unsafe impl Zeroed for u32 {}
-// SAFETY: the integer 0.
-unsafe impl Zeroed for u64 {}
-#[cfg(not(loom))]
-// SAFETY: an atomic has the layout of its integer.
-unsafe impl Zeroed for AtomicU16 {}
-#[cfg(not(loom))]
-// SAFETY: an atomic has the layout of its integer.
-unsafe impl Zeroed for AtomicU32 {}
-#[cfg(not(loom))]
-// SAFETY: an atomic has the layout of its integer.
-unsafe impl Zeroed for AtomicU64 {}
+/// Says of types that all-zero bytes are the value that the expression makes.
+macro_rules! zeroed {
+    ($($ty:ty = $zero:expr;)*) => {$(
+        // SAFETY: an integer, or an atomic, which has the layout of its integer.
+        unsafe impl Zeroed for $ty {
+            #[cfg(loom)]
+            fn zero() -> Self {
+                $zero
+            }
+        }
+    )*};
+}
+
+zeroed! {
+    u8 = 0;
+    u16 = 0;
+    u32 = 0;
+    u64 = 0;
+    AtomicU16 = AtomicU16::new(0);
+    AtomicU32 = AtomicU32::new(0);
+    AtomicU64 = AtomicU64::new(0);
+}
+
 // SAFETY: an array of zeroed values is zeroed memory.
-unsafe impl<T: Zeroed, const N: usize> Zeroed for [T; N] {}
+unsafe impl<T: Zeroed, const N: usize> Zeroed for [T; N] {
+    #[cfg(loom)]
+    fn zero() -> Self {
+        core::array::from_fn(|_| T::zero())
+    }
+}
 
 /// Tables of this many bytes and more are mapped.
 #[cfg(feature = "std")]
@@ -50,7 +65,12 @@ macro_rules! zeroed_struct {
         };
         #[allow(unsafe_code)]
         // SAFETY: every field is `Zeroed`, which the constant above makes the compiler prove.
-        unsafe impl $crate::raw::zeroed::Zeroed for $name {}
+        unsafe impl $crate::raw::zeroed::Zeroed for $name {
+            #[cfg(loom)]
+            fn zero() -> Self {
+                Self { $($field: $crate::raw::zeroed::Zeroed::zero()),* }
+            }
+        }
     };
 }
 pub(crate) use zeroed_struct;
@@ -82,7 +102,17 @@ impl<T: Zeroed> ZeroedSlice<T> {
             _ => NonNull::new(unsafe { alloc_zeroed(layout) }),
         };
         match base {
-            Some(base) => Self { base: base.cast(), len },
+            Some(base) => {
+                let base = base.cast::<T>();
+                #[cfg(loom)]
+                for i in 0..len {
+                    // SAFETY: in bounds of the memory of `len` elements just taken.
+                    let place = unsafe { base.add(i) };
+                    // SAFETY: as above, and aligned.
+                    unsafe { place.write(T::zero()) };
+                }
+                Self { base, len }
+            }
             None => handle_alloc_error(layout),
         }
     }

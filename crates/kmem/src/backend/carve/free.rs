@@ -54,7 +54,7 @@ impl<L: Lists> Heap<L> {
             drop(rings);
             cx.slab_out(None, Order(0), 0);
             tally.count(Stat::FreeSlab);
-            cx.core.zones.free(cx, pfn, Order(0));
+            cx.give_pages(pfn, Order(0));
             return;
         }
         if !was_full {
