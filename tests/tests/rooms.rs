@@ -45,8 +45,29 @@ const TRACE: House = House {
         &["source", "synth"],
         &["import"],
         &["record"],
+    ],
+};
+
+const VM: House = House {
+    name: "vm",
+    levels: &[
+        &["accel", "console", "cpio", "step"],
+        &["error"],
+        &["run"],
+        &["tools", "module"],
+        &["data", "source", "store"],
+        &["config", "initramfs", "tree"],
+        &["kernel", "make"],
+        &["builder", "machine"],
+        &["qemu"],
+        &["boot"],
         &["probe"],
     ],
+};
+
+const SLABLAB: House = House {
+    name: "slablab",
+    levels: &[&["cli"], &["output", "progress"], &["cmd"], &["commands"]],
 };
 
 #[test]
@@ -67,6 +88,16 @@ fn xarray_stands_on_lower_rooms_only() {
 #[test]
 fn trace_stands_on_lower_rooms_only() {
     check(&TRACE);
+}
+
+#[test]
+fn vm_stands_on_lower_rooms_only() {
+    check(&VM);
+}
+
+#[test]
+fn the_command_stands_on_lower_rooms_only() {
+    check(&SLABLAB);
 }
 
 /// A module path, without the crate: `["cache", "table"]`.
