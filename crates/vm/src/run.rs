@@ -80,7 +80,8 @@ pub(crate) fn output(program: &str, command: &mut Command) -> Result<String> {
 /// Returns the line of a log that says why: the first that names an error, else the one before make's
 /// first complaint, else the last.
 fn reason(log: &Path) -> Option<String> {
-    const SIGNS: [&str; 4] = ["No space left on device", "rror:", "ERROR", "not found"];
+    const SIGNS: [&str; 5] =
+        ["No space left on device", "rror:", "ERROR", "not found", "does not look like"];
     let text = std::fs::read(log).ok()?;
     let text = String::from_utf8_lossy(&text);
     let lines: Vec<_> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();

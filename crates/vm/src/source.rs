@@ -289,6 +289,17 @@ pub(crate) mod tests {
     }
 
     #[test]
+    fn a_file_that_is_not_a_tarball_is_said_to_be_none() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("linux.tar");
+        fs::write(&file, "text\n".repeat(1000)).unwrap();
+        let into = dir.path().join("into");
+        fs::create_dir(&into).unwrap();
+        let error = Source::at(&file).unwrap().copy_into(&into, &Interrupt::never()).unwrap_err();
+        assert!(error.to_string().contains("does not look like a tar archive"), "{error}");
+    }
+
+    #[test]
     fn no_source_is_said_with_its_name() {
         let error = Source::at(Path::new("/no/such/linux")).unwrap_err().to_string();
         assert!(error.starts_with("/no/such/linux: no such source"), "{error}");

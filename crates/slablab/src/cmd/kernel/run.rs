@@ -95,13 +95,13 @@ struct Common {
     /// How often each variant runs [default: what the experiment asks for]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     rounds: Option<u32>,
-    /// Seed of the random order of the runs [default: from the clock, and recorded]
+    /// RNG seed of the random order [default: from the clock, and recorded]
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
-    /// Smoke run: the least that exercises every part
+    /// A smoke run: as little as shows that it works, instead of as many runs as the answer needs
     #[arg(long)]
     smoke: bool,
-    /// Compare the other variants with this one [default: the first]
+    /// The baseline: the variant that the others are compared with [default: the first]
     #[arg(long, value_name = "VARIANT")]
     baseline: Option<String>,
     /// Give up when a guest sends nothing for this many seconds
