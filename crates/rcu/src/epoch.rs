@@ -134,6 +134,7 @@ impl Record {
     }
 
     /// Returns whether its reader is in a section; for the reader itself.
+    #[inline]
     #[must_use]
     pub fn is_active(&self) -> bool {
         self.0.load(Ordering::Relaxed) != 0

@@ -182,7 +182,10 @@ fn an_owner_that_panics_takes_no_other_with_it() {
     }
     let owner = Arc::new(());
     beside_a_reader(|| {
-        drop_later(Arc::clone(&owner));
+        // Two batches and some.
+        for _ in 0..150 {
+            drop_later(Arc::clone(&owner));
+        }
         drop_later(Panics);
         drop_later(Arc::clone(&owner));
     });

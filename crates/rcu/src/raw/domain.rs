@@ -38,6 +38,7 @@ impl Reader {
         self.record.leave();
     }
 
+    #[inline]
     pub(crate) fn is_active(&self) -> bool {
         self.record.is_active()
     }
@@ -110,6 +111,7 @@ impl Domain {
     }
 
     /// Returns whether at most `own` threads (the caller itself) could be reading.
+    #[inline]
     pub(crate) fn is_solitary(&self, own: usize) -> bool {
         self.registered.load(Ordering::Acquire) <= own
     }

@@ -117,12 +117,14 @@ fn register(local: &Local) -> &'static Reader {
 }
 
 /// Returns this thread's record, if it ever read, and whether it is in a section.
+#[inline]
 fn own() -> (Option<&'static Reader>, bool) {
     let reader = LOCAL.with(|local| local.reader.get());
     (reader, reader.is_some_and(Reader::is_active))
 }
 
 /// Returns whether what this thread unlinked before can be in nobody's hands.
+#[inline]
 pub(super) fn is_solitary() -> bool {
     let (reader, is_active) = own();
     compiler_fence(Ordering::SeqCst);

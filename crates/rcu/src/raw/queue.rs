@@ -100,6 +100,7 @@ impl<R: Reclaim> Chain<R> {
     /// # Safety
     ///
     /// It belongs to nobody else, and is in no list.
+    #[inline]
     pub unsafe fn push(&mut self, name: R) {
         // SAFETY: the caller's, and not reclaimed.
         unsafe { name.link() }.store(self.first, Ordering::Relaxed);
@@ -111,6 +112,7 @@ impl<R: Reclaim> Chain<R> {
     }
 
     /// Hands out what was taken over last.
+    #[inline]
     pub fn pop(&mut self) -> Option<R> {
         if self.first.is_null() {
             return None;
@@ -132,7 +134,7 @@ impl<R: Reclaim> Chain<R> {
             // SAFETY: as the caller promises.
             unsafe { name.reclaim() };
         }
-        *self = Self::new();
+        (self.last, self.count) = (std::ptr::null_mut(), 0);
     }
 }
 
@@ -198,24 +200,22 @@ impl<R: Reclaim> Queue<R> {
 
     /// Reclaims what can be, and lets what came since wait from now on.
     pub(crate) fn collect(&self, domain: &Domain) {
-        let Ok(hold) = self.try_hold() else { return };
-        let due = self.waiting.with_mut(|waiting| {
+        let Ok(mut hold) = self.try_hold() else { return };
+        self.waiting.with_mut(|waiting| {
             // SAFETY: the hold is ours.
             let (batch, ticket) = unsafe { &mut *waiting };
-            if !domain.is_past(*ticket) {
-                return Chain::new();
+            if domain.is_past(*ticket) {
+                hold.due = std::mem::replace(batch, self.take_pending());
+                *ticket = domain.ticket();
             }
-            let due = std::mem::replace(batch, self.take_pending());
-            *ticket = domain.ticket();
-            due
         });
         // SAFETY: it was unlinked before a ticket that every reader is past.
-        unsafe { hold.reclaim(due) };
+        unsafe { hold.reclaim() };
     }
 
     /// Waits until everything that was retired before has been reclaimed. The caller is in no section.
     pub(crate) fn drain(&self, domain: &Domain) {
-        let hold = loop {
+        let mut hold = loop {
             match self.try_hold() {
                 Ok(hold) => break hold,
                 Err(holder) => {
@@ -224,56 +224,56 @@ impl<R: Reclaim> Queue<R> {
             }
             yield_now();
         };
-        // SAFETY: the hold is ours.
-        let waiting = self.waiting.with_mut(|waiting| take(unsafe { &mut (*waiting).0 }));
-        let pending = self.take_pending();
+        self.waiting.with_mut(|waiting| {
+            // SAFETY: the hold is ours.
+            let (batch, ticket) = unsafe { &mut *waiting };
+            hold.due = std::mem::replace(batch, self.take_pending());
+            *ticket = domain.ticket();
+        });
         domain.synchronize();
         // SAFETY: unlinked before the wait.
-        unsafe { hold.reclaim(waiting) };
-        // SAFETY: as above.
-        unsafe { hold.reclaim(pending) };
+        unsafe { hold.reclaim() };
+        // SAFETY: the hold is ours.
+        hold.due = self.waiting.with_mut(|waiting| take(unsafe { &mut (*waiting).0 }));
+        // SAFETY: unlinked before the wait.
+        unsafe { hold.reclaim() };
     }
 
     fn try_hold(&self) -> Result<Hold<'_, R>, usize> {
-        self.holder
-            .compare_exchange(0, own_id(), Ordering::Acquire, Ordering::Relaxed)
-            .map(|_| Hold(self))
+        let holder =
+            self.holder.compare_exchange(0, own_id(), Ordering::Acquire, Ordering::Relaxed);
+        holder.map(|_| Hold { queue: self, due: Chain::new() })
     }
 }
 
 /// The right to touch the waiting batch and to reclaim.
-struct Hold<'a, R>(&'a Queue<R>);
+struct Hold<'a, R: Reclaim> {
+    queue: &'a Queue<R>,
+    /// Taken off the queue. What a reclaiming function that panics leaves of it is retired anew.
+    due: Chain<R>,
+}
 
 impl<R: Reclaim> Hold<'_, R> {
     /// # Safety
     ///
-    /// Nobody uses any of it any more.
-    unsafe fn reclaim(&self, chain: Chain<R>) {
-        let mut rest = Rest(self.0, chain);
-        while let Some(name) = rest.1.pop() {
+    /// Nobody uses any of what is due any more.
+    unsafe fn reclaim(&mut self) {
+        while let Some(name) = self.due.pop() {
             // SAFETY: as the caller promises.
             unsafe { name.reclaim() };
         }
     }
 }
 
-impl<R> Drop for Hold<'_, R> {
-    fn drop(&mut self) {
-        self.0.holder.store(0, Ordering::Release);
-    }
-}
-
-/// What is left of a list when a reclaiming function panics: it is reclaimed another time.
-struct Rest<'a, R: Reclaim>(&'a Queue<R>, Chain<R>);
-
-impl<R: Reclaim> Drop for Rest<'_, R> {
+impl<R: Reclaim> Drop for Hold<'_, R> {
     fn drop(&mut self) {
         let mut rest = Chain::new();
-        while let Some(name) = self.1.pop() {
+        while let Some(name) = self.due.pop() {
             // SAFETY: popped, so in no list.
             unsafe { rest.push(name) };
         }
-        self.0.defer(&mut rest);
+        self.queue.defer(&mut rest);
+        self.queue.holder.store(0, Ordering::Release);
     }
 }
 

@@ -92,57 +92,38 @@ const fn assert_aligned<T>() {
     const { assert!(size_of::<T>() > 0, "an entry points to something") };
 }
 
-/// SAFETY: the box's pointer is not null and aligned; its heap memory does not move.
-unsafe impl<T: Send + 'static> Stored for Box<T> {
-    type Ref<'g>
-        = &'g T
-    where
-        T: 'g;
+macro_rules! stored_owner {
+    ($owner:ident: $($bound:ident),*) => {
+        /// SAFETY: the pointer is not null and aligned; what it points to does not move.
+        unsafe impl<T: $($bound +)* 'static> Stored for $owner<T> {
+            type Ref<'g>
+                = &'g T
+            where
+                T: 'g;
 
-    fn into_entry(self) -> Entry {
-        assert_aligned::<T>();
-        Entry::from_ptr(Self::into_raw(self))
-    }
+            fn into_entry(self) -> Entry {
+                assert_aligned::<T>();
+                Entry::from_ptr(Self::into_raw(self))
+            }
 
-    unsafe fn from_entry(entry: Entry) -> Self {
-        // SAFETY: as the caller promises.
-        unsafe { Self::from_raw(entry.as_ptr().cast()) }
-    }
+            unsafe fn from_entry(entry: Entry) -> Self {
+                // SAFETY: as the caller promises.
+                unsafe { Self::from_raw(entry.as_ptr().cast()) }
+            }
 
-    unsafe fn borrow<'g>(entry: Entry) -> &'g T
-    where
-        T: 'g,
-    {
-        // SAFETY: as the caller promises.
-        unsafe { &*entry.as_ptr().cast() }
-    }
+            unsafe fn borrow<'g>(entry: Entry) -> &'g T
+            where
+                T: 'g,
+            {
+                // SAFETY: as the caller promises.
+                unsafe { &*entry.as_ptr().cast() }
+            }
+        }
+    };
 }
 
-/// SAFETY: as for boxes.
-unsafe impl<T: Send + Sync + 'static> Stored for Arc<T> {
-    type Ref<'g>
-        = &'g T
-    where
-        T: 'g;
-
-    fn into_entry(self) -> Entry {
-        assert_aligned::<T>();
-        Entry::from_ptr(Self::into_raw(self))
-    }
-
-    unsafe fn from_entry(entry: Entry) -> Self {
-        // SAFETY: as the caller promises.
-        unsafe { Self::from_raw(entry.as_ptr().cast()) }
-    }
-
-    unsafe fn borrow<'g>(entry: Entry) -> &'g T
-    where
-        T: 'g,
-    {
-        // SAFETY: as the caller promises.
-        unsafe { &*entry.as_ptr().cast() }
-    }
-}
+stored_owner!(Box: Send);
+stored_owner!(Arc: Send, Sync);
 
 /// SAFETY: nothing is owned.
 unsafe impl<T: Sync> Stored for &'static T {
