@@ -45,6 +45,7 @@ const TRACE: House = House {
         &["source", "synth"],
         &["import"],
         &["record"],
+        &["probe"],
     ],
 };
 
