@@ -27,8 +27,10 @@ rust:
 
 test: fmt-check clippy test-rust test-rcu test-kmem test-xarray-c test-xarray-kernel test-xarray-races test-patches test-boot
 
+# The backends are modules by a macro, which cargo fmt does not follow.
 fmt-check: rust
 	$(CARGO) fmt --all --check
+	rustfmt --edition 2024 --check crates/kmem/src/backend/*/*.rs
 
 clippy:
 	$(CARGO) clippy --workspace --all-targets --quiet -- -D warnings

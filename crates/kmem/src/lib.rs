@@ -53,12 +53,12 @@ mod vmalloc;
 #[cfg(all(test, not(loom)))]
 mod tests;
 
-pub use backend::{Backend, BackendKind, Slab, Slmb, Slob, Slub, WithBackend};
+pub use backend::*;
 pub use cache::findings::{Finding, FindingKind};
 pub use cache::paths::{PathCounts, Stat};
 pub use cache::setup::{CheckLevel, Merging};
 pub use cache::{
-    CacheArgs, Ctor, Geometry, KmallocConfig, KmallocType, SlabFlags, Tunables, geometry,
+    CacheArgs, Ctor, Geometry, KmallocConfig, KmallocType, SlabFlags, Tunable, Tunables, geometry,
 };
 pub use check::Balance;
 pub use error::Error;

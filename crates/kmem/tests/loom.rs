@@ -29,7 +29,7 @@ mod page {
     }
 }
 
-#[path = "../src/backend/slub/state.rs"]
+#[path = "../src/backend/slub/word.rs"]
 mod state;
 
 use ids::{ObjPtr, Pfn};

@@ -3,33 +3,25 @@
 //! # How it works
 //! [`Backend`] is what a machine is generic over: dispatch is static, and the choice at run time
 //! happens once, in [`BackendKind::dispatch`]. `for_each_backend!` is the one list of backends; it
-//! generates [`BackendKind`], the dispatch and the conformance tests. A fifth backend is a folder
-//! here and a line there.
+//! generates [`BackendKind`], the dispatch and the conformance tests. Another backend is a folder
+//! here and a line there: its module, type, name and what it is.
 
 pub(crate) mod carve;
 pub(crate) mod ops;
-pub(crate) mod slab;
-pub(crate) mod slmb;
-pub(crate) mod slob;
-pub(crate) mod slub;
 
-pub use slab::Slab;
-pub use slmb::Slmb;
-pub use slob::Slob;
-pub use slub::Slub;
-
+use crate::cache::Tunable;
 use crate::cpu::LockKind;
 use crate::error::Error;
 use ops::Ops;
 
-/// Calls `$with! { Variant "name" "what it is", ... }` with every backend.
+/// Calls `$with! { module Variant "name" "what it is", ... }` with every backend.
 macro_rules! for_each_backend {
     ($with:ident) => {
         $with! {
-            Slab "slab" "per-CPU arrays of free objects before slabs on three lists",
-            Slub "slub" "per-CPU slabs with a free list each; Linux's default",
-            Slob "slob" "one heap of pages for blocks of any size, one lock",
-            Slmb "slmb" "SLOB's carving with lists of its own for every CPU",
+            slab Slab "slab" "per-CPU arrays of free objects before slabs on three lists",
+            slub Slub "slub" "per-CPU slabs with a free list each; Linux's default",
+            slob Slob "slob" "one heap of pages for blocks of any size, one lock",
+            slmb Slmb "slmb" "SLOB's carving with lists of its own for every CPU",
         }
     };
 }
@@ -53,7 +45,10 @@ pub trait WithBackend {
 }
 
 macro_rules! define_kind {
-    ($($variant:ident $name:literal $what:literal,)*) => {
+    ($($module:ident $variant:ident $name:literal $what:literal,)*) => {
+        $(pub(crate) mod $module;
+        pub use $module::$variant;)*
+
         /// One of the allocators, chosen at run time. Displays and parses as its lower-case name.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum BackendKind { $(#[doc = $what] $variant,)* }
@@ -72,6 +67,27 @@ macro_rules! define_kind {
             pub fn lock_names(self) -> impl Iterator<Item = &'static str> {
                 let own = match self { $(Self::$variant => <$variant as Ops>::LOCKS,)* };
                 LockKind::COMMON.iter().chain(own).copied()
+            }
+
+            /// Returns what may be tuned of it.
+            pub fn tunables(self) -> &'static [Tunable] {
+                match self { $(Self::$variant => <$variant as Ops>::TUNABLES,)* }
+            }
+
+            /// Tells whether its kmalloc has caches of fixed classes.
+            pub fn has_kmalloc_caches(self) -> bool {
+                match self { $(Self::$variant => <$variant as Ops>::KMALLOC_CACHES,)* }
+            }
+
+            /// Tells whether its caches may share slabs.
+            pub fn merges(self) -> bool {
+                let of = match self { $(Self::$variant => <$variant as Ops>::MERGEABLE,)* };
+                of != ops::Mergeable::Never
+            }
+
+            /// Tells whether it takes sizes that another kernel reported ([`crate::Geometry`]).
+            pub fn takes_geometry(self) -> bool {
+                match self { $(Self::$variant => <$variant as Ops>::TAKES_GEOMETRY,)* }
             }
 
             /// Returns what it is, in half a sentence.

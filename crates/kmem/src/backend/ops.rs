@@ -1,9 +1,10 @@
 //! What a backend does: the seam between the slab front and the allocators.
 
 use alloc::string::String;
+use alloc::vec::Vec;
 use core::fmt::Debug;
 
-use crate::cache::args::CacheArgs;
+use crate::cache::args::{CacheArgs, Tunable};
 use crate::cache::core::Core;
 use crate::cache::cx::Cx;
 use crate::cache::geometry::ObjectLayout;
@@ -105,6 +106,12 @@ pub trait Ops: Debug + Send + Sync + Sized + 'static {
     /// Whether kmalloc is served from caches of fixed classes (otherwise by [`Self::carve`]).
     const KMALLOC_CACHES: bool = true;
 
+    /// What may be tuned of it.
+    const TUNABLES: &'static [Tunable] = &[];
+
+    /// Whether it takes a [`Geometry`](crate::Geometry) that another kernel reported.
+    const TAKES_GEOMETRY: bool = false;
+
     /// Which of its caches may share slabs.
     const MERGEABLE: Mergeable;
 
@@ -172,6 +179,21 @@ pub trait Ops: Debug + Send + Sync + Sized + 'static {
 
     /// Lets time pass: `now_ns` on a clock that only rises.
     fn tick(&self, _cx: &Cx<'_>, _now_ns: u64) {}
+
+    /// Returns `limit`, `batchcount` and `sharedfactor` of a cache, as slabinfo shows them.
+    fn array_limits(&self, _cache: &Cache) -> (u32, u32, u32) {
+        (0, 0, 0)
+    }
+
+    /// Returns what a cache has under `/sys/kernel/slab` beside what all caches have.
+    fn attributes(
+        &self,
+        _core: &Core,
+        _cache: &Cache,
+        _args: &CacheArgs,
+    ) -> Vec<(&'static str, u32)> {
+        Vec::new()
+    }
 
     /// Walks everything the backend holds of a cache.
     fn walk(&self, core: &Core, cache: &Cache, visit: Visit<'_>);

@@ -1,6 +1,7 @@
 //! What a caller says about a new cache.
 
 use alloc::string::String;
+use alloc::vec::Vec;
 use core::ptr::NonNull;
 
 use super::flags::SlabFlags;
@@ -24,34 +25,40 @@ pub struct Geometry {
     pub order: Order,
 }
 
-/// What may be tuned, for a machine or for one cache; `None` keeps the backend's own rule.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Tunables {
-    /// SLUB, SLAB: order of every slab. The backend takes a higher one if no object fits.
-    pub order: Option<Order>,
-    /// SLUB: objects kept in per-CPU partial slabs (`cpu_partial`); 0 turns the lists off.
-    pub cpu_partial: Option<u32>,
-    /// SLUB: empty slabs kept per node (`min_partial`).
-    pub min_partial: Option<u32>,
-    /// SLAB: objects in a per-CPU array (`limit`).
-    pub limit: Option<u32>,
-    /// SLAB: objects moved at a time (`batchcount`).
-    pub batch: Option<u32>,
-    /// SLAB: shared array size in batches (`sharedfactor`).
-    pub shared: Option<u32>,
+/// Something that a backend lets one tune, for a machine or for one cache.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Tunable {
+    /// Name that the kernel has for it.
+    pub name: &'static str,
+    /// Name as an option of a command.
+    pub option: &'static str,
+    /// What it sets, in half a sentence.
+    pub about: &'static str,
+    /// Largest value.
+    pub max: u32,
 }
 
+/// Values of [`Tunable`]s by name; one that is not set keeps the backend's own rule.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Tunables(Vec<(&'static str, u32)>);
+
 impl Tunables {
-    /// Returns these tunables, with `other`'s where these say nothing.
-    pub fn or(self, other: Self) -> Self {
-        Self {
-            order: self.order.or(other.order),
-            cpu_partial: self.cpu_partial.or(other.cpu_partial),
-            min_partial: self.min_partial.or(other.min_partial),
-            limit: self.limit.or(other.limit),
-            batch: self.batch.or(other.batch),
-            shared: self.shared.or(other.shared),
-        }
+    /// Sets a value.
+    #[must_use]
+    pub fn with(mut self, name: &'static str, value: u32) -> Self {
+        self.0.retain(|(known, _)| *known != name);
+        self.0.push((name, value));
+        self
+    }
+
+    /// Returns a value, if it is set.
+    pub fn get(&self, name: &str) -> Option<u32> {
+        self.iter().find(|(known, _)| *known == name).map(|(_, value)| value)
+    }
+
+    /// Returns the values set, in the order in which they were.
+    pub fn iter(&self) -> impl Iterator<Item = (&'static str, u32)> + '_ {
+        self.0.iter().copied()
     }
 }
 

@@ -3,6 +3,7 @@
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
+use super::args::CacheArgs;
 use super::findings::{Finding, FindingKind, FindingLog};
 use super::grace::GracePeriods;
 use super::kmalloc::Kmalloc;
@@ -87,6 +88,11 @@ impl Core {
     #[inline(always)]
     pub(crate) fn cell(&self, cpu: u32, id: CacheId) -> usize {
         cpu as usize * (self.setup.caches_max as usize + 1) + id.index()
+    }
+
+    /// Returns a tunable's value for a cache: its own, else the machine's.
+    pub(crate) fn tunable(&self, args: &CacheArgs, name: &str) -> Option<u32> {
+        args.tunables.get(name).or_else(|| self.setup.tunables.get(name))
     }
 
     /// Tells whether operations are checked.

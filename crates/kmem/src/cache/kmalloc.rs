@@ -127,7 +127,7 @@ impl Kmalloc {
                     let mut args = CacheArgs::new(name, size).flags(kind.flags());
                     // Powers of two are aligned to themselves.
                     args.align = if size.is_power_of_two() { size } else { 0 };
-                    args.tunables = config.tunables;
+                    args.tunables = config.tunables.clone();
                     args.usersize = if config.merge { 0 } else { size };
                     if copy > 0 {
                         args.flags |= SlabFlags::NO_MERGE;

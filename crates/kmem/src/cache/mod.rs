@@ -21,6 +21,6 @@ pub(crate) mod setup;
 pub(crate) mod table;
 pub(crate) mod track;
 
-pub use args::{CacheArgs, Ctor, Geometry, Tunables};
+pub use args::{CacheArgs, Ctor, Geometry, Tunable, Tunables};
 pub use flags::SlabFlags;
 pub use kmalloc::{KmallocConfig, KmallocType};

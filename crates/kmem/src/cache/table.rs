@@ -10,8 +10,9 @@ use crate::raw::local::LocalU32;
 use crate::raw::zeroed::{ZeroedSlice, zeroed_struct};
 
 zeroed_struct! {
-    /// One cache's numbers, 64 bytes.
+    /// One cache's numbers, a cache line.
     #[derive(Debug)]
+    #[repr(align(64))]
     pub struct Cache {
         /// Bytes from one object to the next.
         pub size: LocalU32,
@@ -37,12 +38,6 @@ zeroed_struct! {
         pub red_end: LocalU32,
         /// 1 if the cache has a constructor.
         pub has_ctor: LocalU32,
-        /// Backend's tunables: SLUB `cpu_partial` in slabs; SLAB `limit`.
-        pub knob_a: LocalU32,
-        /// Backend's tunables: SLUB `min_partial`; SLAB `batchcount`.
-        pub knob_b: LocalU32,
-        /// Backend's tunables: SLAB `shared`.
-        pub knob_c: LocalU32,
         /// Counts lives of this slot; odd: alive.
         pub generation: LocalU32,
     }

@@ -8,7 +8,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::Write;
 
-use crate::backend::{Backend, BackendKind};
+use crate::backend::Backend;
 use crate::cache::SlabFlags;
 use crate::cache::paths::Stat;
 use crate::ids::CacheId;
@@ -26,13 +26,7 @@ impl<B: Backend> Machine<B> {
         for id in self.caches().into_iter().rev() {
             let Some(stats) = self.cache_stats(id) else { continue };
             let slot = self.slot(id);
-            let (limit, batch, shared) = match B::KIND {
-                BackendKind::Slab => {
-                    let batch = slot.knob_b.get().max(1);
-                    (slot.knob_a.get(), batch, slot.knob_c.get() / batch)
-                }
-                _ => (0, 0, 0),
-            };
+            let (limit, batch, shared) = self.backend.array_limits(slot);
             // Carved objects have no slabs of their own: what is live is all there is.
             let objects = stats.objects_total.max(stats.objects_live);
             // Writing to a string cannot fail.
@@ -95,21 +89,12 @@ impl<B: Backend> Machine<B> {
             ("store_user", flag(SlabFlags::STORE_USER)),
             ("total_objects", format!("{}", stats.objects_total)),
         ]);
-        if B::KIND == BackendKind::Slub {
-            attributes.push(("cpu_partial", format!("{}", self.cpu_partial(id))));
-            attributes.push(("min_partial", format!("{}", slot.knob_b.get())));
+        if let Some(entry) = self.core.registry.lock().entry(id) {
+            let own = self.backend.attributes(&self.core, slot, &entry.args);
+            attributes.extend(own.into_iter().map(|(name, value)| (name, format!("{value}"))));
         }
         let counts = Stat::ALL.iter().map(|&stat| (stat.name(), stats.paths.get(stat)));
         attributes.extend(counts.map(|(name, count)| (name, format!("{count}"))));
         Some(attributes)
-    }
-
-    /// Returns SLUB's `cpu_partial`: objects, of which the slabs in `knob_a` are made.
-    fn cpu_partial(&self, id: CacheId) -> u32 {
-        let registry = self.core.registry.lock();
-        let own = registry.entry(id).and_then(|e| e.args.tunables.cpu_partial);
-        let set = own.or(self.core.setup.tunables.cpu_partial);
-        let size = self.slot(id).size.get();
-        set.unwrap_or_else(|| crate::cache::geometry::cpu_partial_objects(size))
     }
 }

@@ -60,7 +60,7 @@ fn merged_caches_keep_the_alignment_asked_for<B: Backend>() {
 }
 
 macro_rules! caches {
-    ($($variant:ident $name:literal $what:literal,)*) => {
+    ($($module:ident $variant:ident $name:literal $what:literal,)*) => {
         $(mod $variant {
             #[test]
             fn caches_merge_and_are_destroyed_at_once() {

@@ -232,7 +232,7 @@ fn memory_of_the_caller<B: Backend>() {
 }
 
 macro_rules! conformance {
-    ($($variant:ident $name:literal $what:literal,)*) => {
+    ($($module:ident $variant:ident $name:literal $what:literal,)*) => {
         $(mod $variant {
             conformance!(@tests $variant objects_do_not_overlap alignment_is_kept random_work random_work_on_mapped_memory
                 memory_runs_out_gently injected_page_failure limits_of_kmalloc

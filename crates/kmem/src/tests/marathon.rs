@@ -95,7 +95,7 @@ fn run<B: Backend>() {
 }
 
 macro_rules! marathon {
-    ($($variant:ident $name:literal $what:literal,)*) => {
+    ($($module:ident $variant:ident $name:literal $what:literal,)*) => {
         $(#[test] #[ignore = "minutes; make bench-marathon"] fn $variant() { run::<crate::$variant>(); })*
     };
 }

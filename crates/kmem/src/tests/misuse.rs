@@ -263,7 +263,7 @@ fn links_are_encoded_when_checked() {
 }
 
 macro_rules! misuse {
-    ($($variant:ident $name:literal $what:literal,)*) => {
+    ($($module:ident $variant:ident $name:literal $what:literal,)*) => {
         $(mod $variant {
             misuse!(@tests $variant double_free wrong_cache interior_pointer unaligned
                 foreign_pointer other_machine overflow_right overflow_left overflow_of_kmalloc write_after_free

@@ -75,7 +75,7 @@ fn a_new_cache_does_not_inherit_the_counts_of_a_destroyed_one<B: Backend>() {
 }
 
 macro_rules! statistics {
-    ($($variant:ident $name:literal $what:literal,)*) => {
+    ($($module:ident $variant:ident $name:literal $what:literal,)*) => {
         $(mod $variant {
             #[test]
             fn statistics_read_while_cpus_run_never_wrap() {

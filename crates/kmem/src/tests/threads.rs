@@ -53,7 +53,7 @@ fn objects_travel<B: Backend>() {
 }
 
 macro_rules! threads {
-    ($($variant:ident $name:literal $what:literal,)*) => {
+    ($($module:ident $variant:ident $name:literal $what:literal,)*) => {
         $(#[test] fn $variant() { objects_travel::<crate::$variant>(); })*
     };
 }

@@ -12,7 +12,7 @@
 //! Names in a trace are those of caches after merging, so where the recorded kernel merged they are not merged again.
 
 use slablab_kmem::{
-    Backend, BackendKind, CacheArgs, Ctor, Geometry, KmallocConfig, KmallocType, Order, SlabFlags,
+    Backend, CacheArgs, Ctor, Geometry, KmallocConfig, KmallocType, Order, SlabFlags,
 };
 use slablab_trace::{Cache, Event, Meta, SlabSnapshot, SlubCache};
 
@@ -27,7 +27,7 @@ const CACHE_LINE: u64 = 64;
 pub(crate) fn of_first_event<B: Backend>(meta: &Meta, plan: &Plan, event: &Event) -> CacheArgs {
     let cache = &meta.caches[event.cache as usize];
     let mut args = describe(meta, cache, &plan.changes, event.bytes_alloc);
-    if B::KIND == BackendKind::Slub && plan.changes.tunables.order.is_none() {
+    if B::KIND.takes_geometry() && plan.changes.tunables.get("order").is_none() {
         args.geometry = geometry(meta, &cache.name, &plan.changes);
     }
     args
@@ -68,15 +68,14 @@ pub(crate) fn merged_size<B: Backend>(
 ) -> Option<u64> {
     let asked = changes.dedicated(&cache.name)?;
     let merges = changes.sharing == Sharing::Merged && !merges_anew(meta, changes);
-    let can = matches!(B::KIND, BackendKind::Slub | BackendKind::Slab);
-    if merges && can { merging::size(cache.bytes_req_max, asked.align) } else { None }
+    if merges && B::KIND.merges() { merging::size(cache.bytes_req_max, asked.align) } else { None }
 }
 
 /// Describes a cache of the recorded kernel from which the trace has no event.
 pub(crate) fn of_snapshot<B: Backend>(meta: &Meta, plan: &Plan, cache: &SlubCache) -> CacheArgs {
     let name = cache.aliases.first().unwrap_or(&cache.name);
     let mut args = from_sysfs(name, cache, 1);
-    if B::KIND == BackendKind::Slub && plan.changes.tunables.order.is_none() {
+    if B::KIND.takes_geometry() && plan.changes.tunables.get("order").is_none() {
         args.geometry = geometry(meta, name, &plan.changes);
     }
     args

@@ -28,7 +28,7 @@ pub(crate) fn build<B: Backend>(meta: &Meta, plan: &Plan) -> Result<Machine<B>, 
         .nodes(nodes(meta))
         .memory_bytes(plan.memory_bytes)
         .merging(merging)
-        .tunables(plan.changes.tunables)
+        .tunables(plan.changes.tunables.clone())
         .kmalloc(kmalloc)
         .caches_max(u32::try_from(caches_max).unwrap_or(u32::MAX))
         .build()?)

@@ -13,5 +13,6 @@ pub(crate) mod replay;
 pub(crate) mod report;
 mod size;
 pub(crate) mod stat;
+mod tunables;
 pub(crate) mod whatif;
 mod written;

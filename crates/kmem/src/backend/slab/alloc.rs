@@ -1,9 +1,10 @@
 //! Allocation once the CPU's array is empty.
 
-use super::super::ops::{Ops, Request};
 use super::layout::Mode;
 use super::node::{self, Node};
-use super::{Array, Slab};
+use super::state::{Array, Slab};
+use crate::backend::ops::{Ops, Request};
+use crate::cache::core::Core;
 use crate::cache::cx::Cx;
 use crate::cache::paths::Stat;
 use crate::cache::table::Cache;
@@ -14,6 +15,15 @@ use crate::ids::{NodeId, ObjPtr, Order, Pfn, Site};
 const COLD_BATCH_MAX: u32 = 16;
 
 impl Slab {
+    /// Takes the next free object of a slab, of which there is one.
+    pub(super) fn take_object(&self, core: &Core, cache: &Cache, slab: Pfn) -> ObjPtr {
+        let page = core.pages.get(slab);
+        let (active, at) = (node::active(page), node::list_of(page));
+        let index = core.arena.byte(at + u64::from(active));
+        node::set_state(page, active + 1, at);
+        node::object(core, cache, slab, u32::from(index))
+    }
+
     /// Refills the CPU's array and takes an object from it (`cache_alloc_refill`).
     #[cold]
     #[inline(never)]
@@ -30,9 +40,9 @@ impl Slab {
         let cell = cx.cell(cache.id());
         let (array, tally) = (&self.arrays[cell], cx.tally(cache.id()));
         if array.avail.get() == 0 {
-            array.limit.set(cache.knob_a.get());
+            array.limit.set(self.colours(cache).limit.get());
             let cold = array.touched.get() == 0;
-            let batch = cache.knob_b.get();
+            let batch = self.colours(cache).batch.get();
             let batch = if cold { batch.min(COLD_BATCH_MAX) } else { batch };
             self.refill(cx, cache, cell, batch);
             if array.avail.get() == 0 && self.grow(cx, cache, cell, batch, request).is_none() {

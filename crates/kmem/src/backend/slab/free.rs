@@ -1,9 +1,10 @@
 //! Frees once the CPU's array is full, and what gives slabs back.
 
-use super::super::ops::Ops;
-use super::Slab;
 use super::layout::Mode;
 use super::node::{self, Node};
+use super::state::Slab;
+use crate::backend::ops::Ops;
+use crate::cache::core::Core;
 use crate::cache::cx::Cx;
 use crate::cache::paths::Stat;
 use crate::cache::table::Cache;
@@ -11,6 +12,20 @@ use crate::ids::{CacheId, NodeId, ObjPtr, Pfn};
 use crate::page::PageList;
 
 impl Slab {
+    /// Gives an object back to its slab's list.
+    pub(super) fn put_object(&self, core: &Core, cache: &Cache, slab: Pfn, obj: ObjPtr) {
+        let page = core.pages.get(slab);
+        let (before, mut at) = (node::active(page), node::list_of(page));
+        let in_object = self.colours(cache).mode() == Mode::InObject;
+        if in_object && before == cache.objects.get() {
+            // The first object freed of a full slab keeps the list: it will be allocated last.
+            at = obj.get();
+        }
+        node::set_state(page, before - 1, at);
+        let index = node::index_of(core, cache, slab, obj);
+        core.arena.set_byte(at + u64::from(before - 1), index as u8);
+    }
+
     /// Makes room in the array, or hands an object of another node to that node.
     #[cold]
     #[inline(never)]
@@ -29,7 +44,7 @@ impl Slab {
         }
         if array.limit.get() == 0 {
             // The CPU has not allocated from this cache yet.
-            array.limit.set(cache.knob_a.get());
+            array.limit.set(self.colours(cache).limit.get());
         } else {
             self.flush_batch(cx, cache, cell);
         }
@@ -41,10 +56,10 @@ impl Slab {
     /// (`cache_flusharray`).
     fn flush_batch(&self, cx: &Cx<'_>, cache: &Cache, cell: usize) {
         let home = cx.node();
-        let mut count = cache.knob_b.get().min(self.arrays[cell].avail.get());
+        let mut count = self.colours(cache).batch.get().min(self.arrays[cell].avail.get());
         let mut empty = PageList::default();
         let mut node = self.lock_node(cx, cache, home);
-        let room = cache.knob_c.get().saturating_sub(node.shared_avail);
+        let room = self.colours(cache).shared.get().saturating_sub(node.shared_avail);
         if room > 0 {
             count = count.min(room);
             for i in 0..count {
@@ -119,7 +134,7 @@ impl Slab {
     /// Returns the free objects that a node may keep.
     pub(super) fn free_limit(&self, cx: &Cx<'_>, cache: &Cache) -> u32 {
         let cpus = cx.core.setup.cpus / cx.core.setup.nodes;
-        (1 + cpus) * cache.knob_b.get() + cache.objects.get()
+        (1 + cpus) * self.colours(cache).batch.get() + cache.objects.get()
     }
 
     /// Gives slabs that are on no list back to the page allocator.

@@ -5,9 +5,8 @@
 
 use alloc::string::ToString;
 
-use super::super::ops::Plan;
-use super::{LIMIT_MAX, SHARED_MAX};
-use crate::cache::args::{CacheArgs, Tunables};
+use crate::backend::ops::Plan;
+use crate::cache::args::CacheArgs;
 use crate::cache::core::Core;
 use crate::cache::flags::SlabFlags;
 use crate::cache::geometry::{self, ObjectLayout};
@@ -18,6 +17,10 @@ use crate::ids::{CACHE_LINE, Order, PAGE_SIZE, Site};
 use crate::raw::local::LocalU32;
 use crate::raw::zeroed::zeroed_struct;
 
+/// Objects that a per-CPU array can hold at most.
+pub(super) const LIMIT_MAX: u32 = 254;
+/// Objects that a shared array can hold at most.
+pub(super) const SHARED_MAX: u32 = 1024;
 /// Objects in a slab at most: an index is a byte (`SLAB_OBJ_MAX_NUM`).
 const OBJECTS_MAX: u32 = 255;
 /// Smallest object, in bytes (`SLAB_OBJ_MIN_SIZE`).
@@ -35,6 +38,12 @@ zeroed_struct! {
         pub(super) step: LocalU32,
         /// [`Mode`].
         mode: LocalU32,
+        /// Objects in a CPU's array.
+        pub(super) limit: LocalU32,
+        /// Objects moved at once (`batchcount`).
+        pub(super) batch: LocalU32,
+        /// Objects in a shared array.
+        pub(super) shared: LocalU32,
     }
 }
 
@@ -94,10 +103,10 @@ pub(super) fn set_colours(core: &Core, colours: &Colours, cache: &Cache, args: &
 }
 
 /// Sets `limit`, `batchcount` and the size of the shared array.
-pub(super) fn set_knobs(core: &Core, cache: &Cache, args: &CacheArgs) {
-    let tunables: Tunables = args.tunables.or(core.setup.tunables);
+pub(super) fn set_limits(core: &Core, limits: &Colours, cache: &Cache, args: &CacheArgs) {
+    let tunable = |name| core.tunable(args, name);
     let size = cache.size.get();
-    let limit = tunables.limit.unwrap_or(match size {
+    let limit = tunable("limit").unwrap_or(match size {
         131_073.. => 1,
         _ if u64::from(size) > PAGE_SIZE => 8,
         1025.. => 24,
@@ -105,12 +114,12 @@ pub(super) fn set_knobs(core: &Core, cache: &Cache, args: &CacheArgs) {
         _ => 120,
     });
     let limit = limit.clamp(1, LIMIT_MAX);
-    let batch = tunables.batch.unwrap_or(limit.div_ceil(2)).clamp(1, limit);
+    let batch = tunable("batchcount").unwrap_or(limit.div_ceil(2)).clamp(1, limit);
     let many = u64::from(size) <= PAGE_SIZE && core.setup.cpus > 1;
-    let shared = tunables.shared.unwrap_or(if many { 8 } else { 0 });
-    cache.knob_a.set(limit);
-    cache.knob_b.set(batch);
-    cache.knob_c.set((shared * batch).min(SHARED_MAX));
+    let shared = tunable("sharedfactor").unwrap_or(if many { 8 } else { 0 });
+    limits.limit.set(limit);
+    limits.batch.set(batch);
+    limits.shared.set((shared * batch).min(SHARED_MAX));
 }
 
 /// Tries the three modes in Linux's order.
@@ -137,7 +146,7 @@ fn choose(core: &Core, args: &CacheArgs, layout: &ObjectLayout) -> Option<(Mode,
 fn order(core: &Core, args: &CacheArgs, size: u32, mode: Mode) -> Option<Choice> {
     let high = core.setup.memory_bytes > 32 << 20;
     let order_max = if high { ORDER_HI } else { Order(0) };
-    let asked = args.tunables.or(core.setup.tunables).order;
+    let asked = core.tunable(args, "order").map(|order| Order(order as u8));
     let mut best = None;
     for order in (0..=Order::MAX.0).map(Order) {
         // An index takes a byte behind the objects, when it is there.

@@ -6,8 +6,6 @@
 //!
 //! Linux counterpart: `struct kmem_cache_node`, `slab_get_obj`, `slab_put_obj` @ 6.1.
 
-use super::Slab;
-use super::layout::Mode;
 use crate::cache::core::Core;
 use crate::cache::table::Cache;
 use crate::ids::{ObjPtr, Pfn};
@@ -61,42 +59,13 @@ pub(super) fn active(page: &Page) -> u32 {
     (page.state.load(Relaxed) & 0xffff) as u32
 }
 
-fn list_at(page: &Page) -> u64 {
-    page.state.load(Relaxed) >> 16
-}
-
 pub(super) fn set_state(page: &Page, active: u32, list_at: u64) {
     page.state.store((list_at << 16) | u64::from(active), Relaxed);
 }
 
 /// Returns where the indexes of a slab's free objects are.
 pub(super) fn list_of(page: &Page) -> u64 {
-    list_at(page)
-}
-
-impl Slab {
-    /// Takes the next free object of a slab, of which there is one.
-    pub(super) fn take_object(&self, core: &Core, cache: &Cache, slab: Pfn) -> ObjPtr {
-        let page = core.pages.get(slab);
-        let (active, at) = (active(page), list_at(page));
-        let index = core.arena.byte(at + u64::from(active));
-        set_state(page, active + 1, at);
-        object(core, cache, slab, u32::from(index))
-    }
-
-    /// Gives an object back to its slab's list.
-    pub(super) fn put_object(&self, core: &Core, cache: &Cache, slab: Pfn, obj: ObjPtr) {
-        let page = core.pages.get(slab);
-        let (before, mut at) = (active(page), list_at(page));
-        let in_object = self.colours(cache).mode() == Mode::InObject;
-        if in_object && before == cache.objects.get() {
-            // The first object freed of a full slab keeps the list: it will be allocated last.
-            at = obj.get();
-        }
-        set_state(page, before - 1, at);
-        let index = index_of(core, cache, slab, obj);
-        core.arena.set_byte(at + u64::from(before - 1), index as u8);
-    }
+    page.state.load(Relaxed) >> 16
 }
 
 /// Returns the object with an index.

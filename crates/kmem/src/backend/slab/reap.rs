@@ -2,7 +2,7 @@
 //!
 //! Linux counterpart: `cache_reap`, `drain_array`, `drain_freelist` in `mm/slab.c` @ 6.1.
 
-use super::Slab;
+use super::state::Slab;
 use crate::cache::cx::Cx;
 use crate::ids::CacheId;
 
@@ -35,7 +35,11 @@ impl Slab {
                 continue;
             }
             node.next_reap = now_ns.saturating_add(REAP_NODE_NS);
-            let shared = spare(node.shared_avail, cache.knob_c.get(), &mut node.shared_touched);
+            let shared = spare(
+                node.shared_avail,
+                self.colours(cache).shared.get(),
+                &mut node.shared_touched,
+            );
             let used = core::mem::take(&mut node.free_touched) == 1;
             drop(node);
             self.drain_shared(cx, cache, home, shared);

@@ -17,9 +17,8 @@ fn limits_by_size_as_in_linux() {
         [(64, 120, 60, 480), (300, 54, 27, 216), (2000, 24, 12, 96), (5000, 8, 4, 0)]
     {
         let id = machine.cache_create(&CacheArgs::new("sized", size)).unwrap();
-        let slot = machine.slot(id);
-        let knobs = (slot.knob_a.get(), slot.knob_b.get(), slot.knob_c.get());
-        assert_eq!(knobs, (limit, batch, shared), "{size} bytes");
+        let limits = crate::backend::ops::Ops::array_limits(&machine.backend, machine.slot(id));
+        assert_eq!(limits, (limit, batch, shared / batch), "{size} bytes");
     }
 }
 
@@ -96,7 +95,7 @@ fn constructed_objects_keep_their_list_elsewhere() {
 #[test]
 fn tunables_are_honoured() {
     let machine = machine(1);
-    let tunables = Tunables { limit: Some(4), batch: Some(2), ..Tunables::default() };
+    let tunables = Tunables::default().with("limit", 4).with("batchcount", 2);
     let id = machine.cache_create(&CacheArgs::new("small", 64).tunables(tunables)).unwrap();
     let cpu = machine.cpu(CpuId(0)).unwrap();
     let all: Vec<_> = (0..20).map(|_| cpu.alloc(id, Gfp::KERNEL, SITE).unwrap()).collect();

@@ -3,7 +3,8 @@
 use alloc::format;
 
 use super::layout::Mode;
-use super::{Slab, node};
+use super::node;
+use super::state::Slab;
 use crate::backend::ops::{Held, Visit};
 use crate::cache::core::Core;
 use crate::cache::table::Cache;

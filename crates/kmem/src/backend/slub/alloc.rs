@@ -1,15 +1,16 @@
 //! Allocation once the CPU's free list is empty.
 
-use super::super::ops::Request;
-use super::state::State;
-use super::{SLAB_WORD, Slot, Slub, link};
+use super::link;
+use super::state::{CpuSlab, SLAB_WORD, Slub};
+use super::word::State;
+use crate::backend::ops::Request;
 use crate::cache::cx::Cx;
 use crate::cache::paths::Stat;
 use crate::cache::table::Cache;
 use crate::ids::{NodeId, ObjPtr, Pfn, Site};
 use crate::page::Page;
 
-impl Slot {
+impl CpuSlab {
     /// Makes `slab` the CPU's slab.
     fn adopt(&self, slab: Pfn, cache: &Cache) {
         self.slab.set(slab.0);
@@ -25,62 +26,69 @@ impl Slub {
         &self,
         cx: &Cx<'_>,
         cache: &Cache,
-        slot: &Slot,
+        cpu_slab: &CpuSlab,
         request: Request,
     ) -> Option<ObjPtr> {
         let tally = cx.tally(cache.id());
-        if slot.slab.get() != 0 && self.wrong_node(cx, slot, request) {
+        if cpu_slab.slab.get() != 0 && self.wrong_node(cx, cpu_slab, request) {
             tally.count(Stat::AllocNodeMismatch);
-            self.deactivate(cx, cache, slot);
+            self.deactivate(cx, cache, cpu_slab);
         }
         tally.count(Stat::AllocSlowpath);
-        if slot.slab.get() != 0 {
-            if let Some(obj) = self.refill(cx, Pfn(slot.slab.get())) {
+        if cpu_slab.slab.get() != 0 {
+            if let Some(obj) = self.refill(cx, Pfn(cpu_slab.slab.get())) {
                 tally.count(Stat::AllocRefill);
-                return Some(self.pop(cx, cache, slot, obj, request.site()));
+                return Some(self.pop(cx, cache, cpu_slab, obj, request.site()));
             }
-            slot.slab.set(0);
+            cpu_slab.slab.set(0);
             tally.count(Stat::DeactivateBypass);
         }
-        while let Some(slab) = self.pop_partial(cx, slot) {
-            slot.adopt(slab, cache);
+        while let Some(slab) = self.pop_partial(cx, cpu_slab) {
+            cpu_slab.adopt(slab, cache);
             tally.count(Stat::CpuPartialAlloc);
-            if self.wrong_node(cx, slot, request) {
+            if self.wrong_node(cx, cpu_slab, request) {
                 tally.count(Stat::AllocNodeMismatch);
-                self.deactivate(cx, cache, slot);
+                self.deactivate(cx, cache, cpu_slab);
                 continue;
             }
             let obj = self.refill(cx, slab).expect("a slab on the partial list has free objects");
             tally.count(Stat::AllocRefill);
-            return Some(self.pop(cx, cache, slot, obj, request.site()));
+            return Some(self.pop(cx, cache, cpu_slab, obj, request.site()));
         }
-        if let Some((slab, obj)) = self.take_partial(cx, cache, slot, request) {
-            slot.adopt(slab, cache);
-            return Some(self.pop(cx, cache, slot, obj, request.site()));
+        if let Some((slab, obj)) = self.take_partial(cx, cache, cpu_slab, request) {
+            cpu_slab.adopt(slab, cache);
+            return Some(self.pop(cx, cache, cpu_slab, obj, request.site()));
         }
         let Some((slab, obj)) = self.new_slab(cx, cache, request) else {
             // The fast path's count is what the slow one leaves of the objects given out.
             tally.counts[Stat::AllocSlowpath as usize].sub(1);
             return None;
         };
-        slot.adopt(slab, cache);
-        Some(self.pop(cx, cache, slot, obj, request.site()))
+        cpu_slab.adopt(slab, cache);
+        Some(self.pop(cx, cache, cpu_slab, obj, request.site()))
     }
 
     /// Takes `first` off the CPU's list, which starts with it.
     #[inline(always)]
-    fn pop(&self, cx: &Cx<'_>, cache: &Cache, slot: &Slot, first: ObjPtr, site: Site) -> ObjPtr {
-        slot.freelist.set(if cx.hooks.checks() {
+    fn pop(
+        &self,
+        cx: &Cx<'_>,
+        cache: &Cache,
+        cpu_slab: &CpuSlab,
+        first: ObjPtr,
+        site: Site,
+    ) -> ObjPtr {
+        cpu_slab.freelist.set(if cx.hooks.checks() {
             self.next_checked(cx, cache, first, 0, site)
         } else {
             cx.core.arena.load(first.get() + u64::from(cache.free_offset.get()))
         });
-        slot.ops.allocs.add(1);
+        cpu_slab.ops.allocs.add(1);
         first
     }
 
-    fn wrong_node(&self, cx: &Cx<'_>, slot: &Slot, request: Request) -> bool {
-        let on = cx.core.zones.node_of(Pfn(slot.slab.get()));
+    fn wrong_node(&self, cx: &Cx<'_>, cpu_slab: &CpuSlab, request: Request) -> bool {
+        let on = cx.core.zones.node_of(Pfn(cpu_slab.slab.get()));
         request.node().is_some_and(|node| node != on)
     }
 
@@ -100,13 +108,13 @@ impl Slub {
         }
     }
 
-    fn pop_partial(&self, cx: &Cx<'_>, slot: &Slot) -> Option<Pfn> {
-        let first = slot.partial.get();
+    fn pop_partial(&self, cx: &Cx<'_>, cpu_slab: &CpuSlab) -> Option<Pfn> {
+        let first = cpu_slab.partial.get();
         if first == 0 {
             return None;
         }
-        slot.partial.set(cx.core.pages.get(Pfn(first)).next.get());
-        slot.partial_slabs.sub(1);
+        cpu_slab.partial.set(cx.core.pages.get(Pfn(first)).next.get());
+        cpu_slab.partial_slabs.sub(1);
         Some(Pfn(first))
     }
 
@@ -116,25 +124,25 @@ impl Slub {
         &self,
         cx: &Cx<'_>,
         cache: &Cache,
-        slot: &Slot,
+        cpu_slab: &CpuSlab,
         request: Request,
     ) -> Option<(Pfn, ObjPtr)> {
         let home = request.node().unwrap_or_else(|| cx.node());
-        let found = self.take_partial_node(cx, cache, slot, home, 0);
+        let found = self.take_partial_node(cx, cache, cpu_slab, home, 0);
         if found.is_some() || request.node().is_some() {
             return found;
         }
         let nodes = cx.core.setup.nodes;
-        (1..nodes)
-            .map(|i| NodeId((home.0 + i) % nodes))
-            .find_map(|node| self.take_partial_node(cx, cache, slot, node, cache.knob_b.get()))
+        (1..nodes).map(|i| NodeId((home.0 + i) % nodes)).find_map(|node| {
+            self.take_partial_node(cx, cache, cpu_slab, node, self.limits(cache).min_partial.get())
+        })
     }
 
     fn take_partial_node(
         &self,
         cx: &Cx<'_>,
         cache: &Cache,
-        slot: &Slot,
+        cpu_slab: &CpuSlab,
         node: NodeId,
         spare: u32,
     ) -> Option<(Pfn, ObjPtr)> {
@@ -150,12 +158,12 @@ impl Slub {
         let obj = self.freeze(cx, first, pages.get(first), true)?;
         list.remove(pages, first);
         tally.count(Stat::AllocFromPartial);
-        let (limit, mut moved) = (cache.knob_a.get(), 0);
+        let (limit, mut moved) = (self.limits(cache).cpu_partial_slabs.get(), 0);
         while limit > 0 && moved <= limit / 2 {
             let Some(slab) = list.first() else { break };
             self.freeze(cx, slab, pages.get(slab), false);
             list.remove(pages, slab);
-            self.push_partial(cx, slot, slab);
+            self.push_partial(cx, cpu_slab, slab);
             tally.count(Stat::CpuPartialNode);
             moved += 1;
         }
@@ -178,10 +186,10 @@ impl Slub {
     }
 
     /// Puts a frozen slab in front of the CPU's partial list.
-    pub(super) fn push_partial(&self, cx: &Cx<'_>, slot: &Slot, slab: Pfn) {
-        cx.core.pages.get(slab).next.set(slot.partial.get());
-        slot.partial.set(slab.0);
-        slot.partial_slabs.add(1);
+    pub(super) fn push_partial(&self, cx: &Cx<'_>, cpu_slab: &CpuSlab, slab: Pfn) {
+        cx.core.pages.get(slab).next.set(cpu_slab.partial.get());
+        cpu_slab.partial.set(slab.0);
+        cpu_slab.partial_slabs.add(1);
     }
 
     /// Makes a slab of fresh pages, frozen, its objects linked by rising address.

@@ -1,7 +1,8 @@
 //! Frees to slabs that are not the CPU's, and what gives slabs back.
 
-use super::state::State;
-use super::{NodeList, SLAB_WORD, Slot, Slub, link};
+use super::link;
+use super::state::{CpuSlab, NodeList, SLAB_WORD, Slub};
+use super::word::State;
 use crate::cache::cx::Cx;
 use crate::cache::paths::Stat;
 use crate::cache::table::Cache;
@@ -17,7 +18,7 @@ impl Slub {
         tally.count(Stat::FreeSlowpath);
         let page = cx.core.pages.get(slab);
         let at = obj.get() + u64::from(cache.free_offset.get());
-        let cpu_partial = cache.knob_a.get() > 0;
+        let cpu_partial = self.limits(cache).cpu_partial_slabs.get() > 0;
         let mut node: Option<NodeList<'_>> = None;
         let (old, new) = loop {
             let old = State::load(page);
@@ -48,7 +49,7 @@ impl Slub {
             return;
         };
         let pages = &cx.core.pages;
-        if new.inuse() == 0 && list.len() >= cache.knob_b.get() {
+        if new.inuse() == 0 && list.len() >= self.limits(cache).min_partial.get() {
             if old.has_free() {
                 list.remove(pages, slab);
                 tally.count(Stat::FreeRemovePartial);
@@ -63,23 +64,23 @@ impl Slub {
 
     /// Puts a frozen slab on the CPU's partial list, draining that first if it is full.
     fn put_partial(&self, cx: &Cx<'_>, cache: &Cache, slab: Pfn) {
-        let slot = self.slot(cx, cache.id());
-        if slot.partial_slabs.get() >= cache.knob_a.get() {
-            self.drain_partial(cx, cache, slot);
+        let cpu_slab = self.cpu_slab(cx, cache.id());
+        if cpu_slab.partial_slabs.get() >= self.limits(cache).cpu_partial_slabs.get() {
+            self.drain_partial(cx, cache, cpu_slab);
             cx.tally(cache.id()).count(Stat::CpuPartialDrain);
         }
-        self.push_partial(cx, slot, slab);
+        self.push_partial(cx, cpu_slab, slab);
     }
 
     /// Thaws the CPU's partial slabs: to the node's list, or back to the page allocator when empty
     /// and the node has enough (`__unfreeze_partials`).
-    pub(super) fn drain_partial(&self, cx: &Cx<'_>, cache: &Cache, slot: &Slot) {
+    pub(super) fn drain_partial(&self, cx: &Cx<'_>, cache: &Cache, cpu_slab: &CpuSlab) {
         let pages = &cx.core.pages;
         let tally = cx.tally(cache.id());
         let mut empty = PageList::default();
-        let mut at = slot.partial.get();
-        slot.partial.set(0);
-        slot.partial_slabs.set(0);
+        let mut at = cpu_slab.partial.get();
+        cpu_slab.partial.set(0);
+        cpu_slab.partial_slabs.set(0);
         let mut held: Option<(crate::NodeId, NodeList<'_>)> = None;
         while at != 0 {
             let slab = Pfn(at);
@@ -92,7 +93,7 @@ impl Slub {
             }
             let Some((_, list)) = &mut held else { unreachable!("taken just above") };
             let new = self.thaw(cx, slab);
-            if new.inuse() == 0 && list.len() >= cache.knob_b.get() {
+            if new.inuse() == 0 && list.len() >= self.limits(cache).min_partial.get() {
                 empty.push_back(pages, slab);
             } else {
                 list.push_back(pages, slab);
@@ -118,11 +119,11 @@ impl Slub {
     }
 
     /// Gives up the CPU's slab: its free list returns to the slab (`deactivate_slab`).
-    pub(super) fn deactivate(&self, cx: &Cx<'_>, cache: &Cache, slot: &Slot) {
-        let slab = Pfn(slot.slab.get());
-        let first = ObjPtr::new(slot.freelist.get());
-        slot.slab.set(0);
-        slot.freelist.set(0);
+    pub(super) fn deactivate(&self, cx: &Cx<'_>, cache: &Cache, cpu_slab: &CpuSlab) {
+        let slab = Pfn(cpu_slab.slab.get());
+        let first = ObjPtr::new(cpu_slab.freelist.get());
+        cpu_slab.slab.set(0);
+        cpu_slab.freelist.set(0);
         let (core, tally) = (cx.core, cx.tally(cache.id()));
         let offset = u64::from(cache.free_offset.get());
         let (mut count, mut last) = (0, None);
@@ -154,7 +155,7 @@ impl Slub {
                 break new;
             }
         };
-        if new.inuse() == 0 && list.len() >= cache.knob_b.get() {
+        if new.inuse() == 0 && list.len() >= self.limits(cache).min_partial.get() {
             drop(list);
             tally.count(Stat::DeactivateEmpty);
             self.free_slab(cx, cache, slab);
@@ -171,13 +172,13 @@ impl Slub {
 
     /// Gives up all that a CPU holds of a cache.
     pub(super) fn flush_cpu(&self, cx: &Cx<'_>, cache: &Cache) {
-        let slot = self.slot(cx, cache.id());
-        if slot.slab.get() != 0 {
+        let cpu_slab = self.cpu_slab(cx, cache.id());
+        if cpu_slab.slab.get() != 0 {
             cx.tally(cache.id()).count(Stat::CpuslabFlush);
-            self.deactivate(cx, cache, slot);
+            self.deactivate(cx, cache, cpu_slab);
         }
-        if slot.partial.get() != 0 {
-            self.drain_partial(cx, cache, slot);
+        if cpu_slab.partial.get() != 0 {
+            self.drain_partial(cx, cache, cpu_slab);
         }
     }
 

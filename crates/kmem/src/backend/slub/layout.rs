@@ -2,13 +2,15 @@
 
 use alloc::string::ToString;
 
-use super::super::ops::Plan;
+use crate::backend::ops::Plan;
 use crate::cache::args::CacheArgs;
 use crate::cache::core::Core;
 use crate::cache::geometry;
 use crate::cache::table::Cache;
 use crate::error::Error;
 use crate::ids::Order;
+use crate::raw::local::LocalU32;
+use crate::raw::zeroed::zeroed_struct;
 
 /// Computes sizes and orders, or takes those that another kernel reported.
 pub(super) fn plan(core: &Core, args: &CacheArgs) -> Result<Plan, Error> {
@@ -26,8 +28,8 @@ pub(super) fn plan(core: &Core, args: &CacheArgs) -> Result<Plan, Error> {
         layout.free_offset = layout.free_offset.min(given.slab_size - 8);
         order = given.order;
     }
-    if let Some(asked) = args.tunables.or(core.setup.tunables).order {
-        order = asked;
+    if let Some(asked) = core.tunable(args, "order") {
+        order = Order(asked as u8);
     }
     let order = order.max(Order::for_bytes(u64::from(layout.size)).unwrap_or(order_min));
     if order > Order::MAX || geometry::objects_in(order, layout.size) > geometry::OBJECTS_MAX {
@@ -37,12 +39,28 @@ pub(super) fn plan(core: &Core, args: &CacheArgs) -> Result<Plan, Error> {
     Ok(Plan { layout, order, order_min: order_min.min(order), objects })
 }
 
-/// Sets `cpu_partial` (in slabs) and `min_partial`.
-pub(super) fn set_knobs(core: &Core, cache: &Cache, args: &CacheArgs) {
-    let tunables = args.tunables.or(core.setup.tunables);
-    let size = cache.size.get();
-    let partial = tunables.cpu_partial.unwrap_or_else(|| geometry::cpu_partial_objects(size));
+zeroed_struct! {
+    /// A cache's limits.
+    #[derive(Debug)]
+    pub(super) struct Limits {
+        /// Slabs on a CPU's partial list (`cpu_partial_slabs`).
+        pub(super) cpu_partial_slabs: LocalU32,
+        /// Slabs that a node keeps on its list before it gives empty ones back.
+        pub(super) min_partial: LocalU32,
+    }
+}
+
+/// Returns the objects that a CPU's partial slabs may hold.
+pub(super) fn cpu_partial(core: &Core, cache: &Cache, args: &CacheArgs) -> u32 {
+    let asked = core.tunable(args, "cpu_partial");
+    asked.unwrap_or_else(|| geometry::cpu_partial_objects(cache.size.get()))
+}
+
+/// Sets a cache's limits.
+pub(super) fn set_limits(core: &Core, limits: &Limits, cache: &Cache, args: &CacheArgs) {
     // Slabs on the list are half full on average: `slub_set_cpu_partial`.
-    cache.knob_a.set((partial * 2).div_ceil(cache.objects.get().max(1)));
-    cache.knob_b.set(tunables.min_partial.unwrap_or_else(|| geometry::min_partial(size)));
+    let objects = cpu_partial(core, cache, args).saturating_mul(2);
+    limits.cpu_partial_slabs.set(objects.div_ceil(cache.objects.get().max(1)));
+    let asked = core.tunable(args, "min_partial");
+    limits.min_partial.set(asked.unwrap_or_else(|| geometry::min_partial(cache.size.get())));
 }

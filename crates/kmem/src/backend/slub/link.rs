@@ -12,8 +12,8 @@
 //! Linux counterpart: `freelist_ptr`, `freelist_corrupted` in `mm/slub.c` @ 6.1
 //! (`CONFIG_SLAB_FREELIST_HARDENED`).
 
-use super::Slub;
-use super::state::State;
+use super::state::Slub;
+use super::word::State;
 use crate::cache::core::Core;
 use crate::cache::cx::Cx;
 use crate::cache::table::Cache;

@@ -1,107 +1,116 @@
-//! A slab's word: its free list and counters, changed by one compare-and-swap.
-//!
-//! # Invariants
-//! bits 0..20 first free object, in 8-byte units from the slab's start, plus 1 (0: none); bits
-//! 20..36 objects in use; bits 36..52 objects; bit 52 frozen. A slab of order 10 has 2^19 units.
-//!
-//! Linux counterpart: `freelist` and `counters` of `struct slab`, `cmpxchg_double_slab` @ 6.1.
+//! What SLUB keeps: CPU slabs, nodes, and limits of each cache.
 
-use crate::ids::{ObjPtr, Pfn};
-use crate::page::Page;
-use crate::raw::sync::Ordering;
+use core::ops::{Deref, DerefMut};
 
-const INUSE_SHIFT: u32 = 20;
-const OBJECTS_SHIFT: u32 = 36;
-const FROZEN: u64 = 1 << 52;
-const FREE_MASK: u64 = (1 << INUSE_SHIFT) - 1;
-const COUNT_MASK: u64 = 0xffff;
+use super::layout::Limits;
+use crate::cache::core::Core;
+use crate::cache::cx::Cx;
+use crate::cache::paths::OpCounts;
+use crate::cache::table::Cache;
+use crate::cpu::LockKind;
+use crate::ids::{CacheId, NodeId, Pfn};
+use crate::page::PageList;
+use crate::raw::local::{LocalU32, LocalU64};
+use crate::raw::lock::{Guard, Lock};
+use crate::raw::zeroed::{ZeroedSlice, zeroed_struct};
 
-/// A value of the word.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct State(u64);
+/// A node's `list_lock`: place 0 of `Ops::LOCKS`.
+pub(super) const LIST_LOCK: LockKind = LockKind::of_backend(0);
+/// An atomic update of a slab's word: place 1.
+pub(super) const SLAB_WORD: LockKind = LockKind::of_backend(1);
 
-impl State {
-    /// Makes the state of a slab whose objects are all in use.
-    pub(crate) fn full(objects: u32) -> Self {
-        let objects = u64::from(objects);
-        Self(objects << OBJECTS_SHIFT | objects << INUSE_SHIFT)
+zeroed_struct! {
+    /// A CPU's part of a cache (`struct kmem_cache_cpu`), a cache line.
+    #[derive(Debug)]
+    #[repr(align(64))]
+    pub(super) struct CpuSlab {
+        /// First free object of the CPU's slab; 0: none.
+        pub(super) freelist: LocalU64,
+        /// Page number of the CPU's slab; 0: none.
+        pub(super) slab: LocalU32,
+        /// First slab of the partial list, linked by `Page::next`; 0: none.
+        pub(super) partial: LocalU32,
+        /// Slabs on it.
+        pub(super) partial_slabs: LocalU32,
+        /// Where the free pointer is in a free object: a copy, so that the fast paths look at no
+        /// other line than this one, the page record and the object.
+        pub(super) link: LocalU32,
+        pub(super) ops: OpCounts,
+    }
+}
+
+zeroed_struct! {
+    /// A node's part of a cache (`struct kmem_cache_node`).
+    #[derive(Debug)]
+    pub(super) struct Node {
+        pub(super) list: Lock<PageList>,
+        /// Slabs on the list, readable without the lock (`nr_partial`).
+        pub(super) partial: LocalU32,
+    }
+}
+
+impl Node {
+    pub(super) fn lock(&self, cx: &Cx<'_>) -> NodeList<'_> {
+        cx.count_lock(LIST_LOCK);
+        NodeList { list: self.list.lock(), partial: &self.partial }
+    }
+}
+
+/// A node's list, locked; its length is published when the lock is given up.
+pub(super) struct NodeList<'a> {
+    list: Guard<'a, PageList>,
+    partial: &'a LocalU32,
+}
+
+impl Deref for NodeList<'_> {
+    type Target = PageList;
+
+    fn deref(&self) -> &PageList {
+        &self.list
+    }
+}
+
+impl DerefMut for NodeList<'_> {
+    fn deref_mut(&mut self) -> &mut PageList {
+        &mut self.list
+    }
+}
+
+impl Drop for NodeList<'_> {
+    fn drop(&mut self) {
+        self.partial.set(self.list.len());
+    }
+}
+
+/// The SLUB allocator.
+#[derive(Debug)]
+pub struct Slub {
+    /// By cache.
+    pub(super) limits: ZeroedSlice<Limits>,
+    /// By CPU and cache.
+    pub(super) cpu_slabs: ZeroedSlice<CpuSlab>,
+    /// By cache and node.
+    pub(super) nodes: ZeroedSlice<Node>,
+}
+
+impl Slub {
+    #[inline(always)]
+    pub(super) fn cpu_slab(&self, cx: &Cx<'_>, id: CacheId) -> &CpuSlab {
+        &self.cpu_slabs[cx.cell(id)]
     }
 
-    /// Reads a slab's word.
+    pub(super) fn node(&self, core: &Core, cache: &Cache, node: NodeId) -> &Node {
+        &self.nodes[cache.id().index() * core.setup.nodes as usize + node.0 as usize]
+    }
+
+    /// Takes the `list_lock` of the node that a slab is on.
+    pub(super) fn lock_node<'a>(&'a self, cx: &Cx<'_>, cache: &Cache, slab: Pfn) -> NodeList<'a> {
+        self.node(cx.core, cache, cx.core.zones.node_of(slab)).lock(cx)
+    }
+
+    /// Returns a cache's limits.
     #[inline]
-    pub(crate) fn load(page: &Page) -> Self {
-        Self(page.state.load(Ordering::Acquire))
-    }
-
-    /// Writes the word of a slab that nobody else can reach.
-    pub(crate) fn store(self, page: &Page) {
-        page.state.store(self.0, Ordering::Release);
-    }
-
-    /// Replaces `self` by `new`, if the word still is `self`.
-    #[inline]
-    pub(crate) fn replace(self, page: &Page, new: Self) -> bool {
-        page.state.compare_exchange(self.0, new.0, Ordering::AcqRel, Ordering::Acquire).is_ok()
-    }
-
-    /// Returns the first object of the slab's own free list.
-    #[inline]
-    pub(crate) fn free(self, slab: Pfn) -> Option<ObjPtr> {
-        match self.0 & FREE_MASK {
-            0 => None,
-            units => ObjPtr::new(slab.offset() + (units - 1) * 8),
-        }
-    }
-
-    #[inline]
-    pub(crate) fn has_free(self) -> bool {
-        self.0 & FREE_MASK != 0
-    }
-
-    #[inline]
-    pub(crate) fn inuse(self) -> u32 {
-        (self.0 >> INUSE_SHIFT & COUNT_MASK) as u32
-    }
-
-    #[inline]
-    pub(crate) fn objects(self) -> u32 {
-        (self.0 >> OBJECTS_SHIFT & COUNT_MASK) as u32
-    }
-
-    #[inline]
-    pub(crate) fn frozen(self) -> bool {
-        self.0 & FROZEN != 0
-    }
-
-    #[inline]
-    #[must_use]
-    pub(crate) fn with_free(self, slab: Pfn, obj: Option<ObjPtr>) -> Self {
-        let units = obj.map_or(0, |obj| (obj.get() - slab.offset()) / 8 + 1);
-        Self(self.0 & !FREE_MASK | units)
-    }
-
-    #[inline]
-    #[must_use]
-    pub(crate) fn with_inuse(self, inuse: u32) -> Self {
-        Self(self.0 & !(COUNT_MASK << INUSE_SHIFT) | u64::from(inuse) << INUSE_SHIFT)
-    }
-
-    /// Without so many of the objects, which were in use.
-    #[must_use]
-    pub(crate) fn without(self, objects: u32) -> Self {
-        let less = u64::from(objects);
-        Self(self.0 - (less << OBJECTS_SHIFT) - (less << INUSE_SHIFT))
-    }
-
-    #[inline]
-    #[must_use]
-    pub(crate) fn freeze(self) -> Self {
-        Self(self.0 | FROZEN)
-    }
-
-    #[inline]
-    #[must_use]
-    pub(crate) fn thaw(self) -> Self {
-        Self(self.0 & !FROZEN)
+    pub(super) fn limits(&self, cache: &Cache) -> &Limits {
+        &self.limits[cache.id().index()]
     }
 }

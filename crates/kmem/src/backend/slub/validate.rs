@@ -2,8 +2,9 @@
 
 use alloc::format;
 
-use super::state::State;
-use super::{Slub, link};
+use super::link;
+use super::state::Slub;
+use super::word::State;
 use crate::backend::ops::{Held, Visit};
 use crate::cache::core::Core;
 use crate::cache::table::Cache;
@@ -11,21 +12,21 @@ use crate::ids::{NodeId, ObjPtr, Pfn};
 
 pub(super) fn walk(slub: &Slub, core: &Core, cache: &Cache, visit: Visit<'_>) {
     for cpu in 0..core.setup.cpus {
-        let slot = &slub.slots[core.cell(cpu, cache.id())];
-        if slot.slab.get() != 0 {
-            let slab = Pfn(slot.slab.get());
-            let local = free_list(core, cache, slab, ObjPtr::new(slot.freelist.get()), visit);
+        let cpu_slab = &slub.cpu_slabs[core.cell(cpu, cache.id())];
+        if cpu_slab.slab.get() != 0 {
+            let slab = Pfn(cpu_slab.slab.get());
+            let local = free_list(core, cache, slab, ObjPtr::new(cpu_slab.freelist.get()), visit);
             check_slab(core, cache, slab, Some(local), visit);
-        } else if slot.freelist.get() != 0 {
+        } else if cpu_slab.freelist.get() != 0 {
             visit(Held::Wrong(format!("CPU {cpu} has a free list and no slab")));
         }
-        let (mut at, mut count) = (slot.partial.get(), 0);
+        let (mut at, mut count) = (cpu_slab.partial.get(), 0);
         while at != 0 {
             check_slab(core, cache, Pfn(at), Some(0), visit);
             count += 1;
             at = core.pages.get(Pfn(at)).next.get();
         }
-        if count != slot.partial_slabs.get() {
+        if count != cpu_slab.partial_slabs.get() {
             visit(Held::Wrong(format!("CPU {cpu} has {count} partial slabs, not as counted")));
         }
     }

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 use serde::Serialize;
-use slablab_kmem::{BackendKind, Order, Tunables};
+use slablab_kmem::BackendKind;
 use slablab_replay::{
     Changes, Dedicated, Dedication, Difference, KernelMerging, Plan, SelectError, Sharing, WhatIf,
     at_peak, select_sites, what_if,
@@ -16,6 +16,7 @@ use slablab_trace::Meta;
 use slablab_pages::Sources;
 
 use super::question::QuestionArgs;
+use super::tunables::{TunableArgs, tunables};
 use crate::cli::OutputArgs;
 use crate::output::{Cell, Column, Page, Report, Table, print};
 use crate::progress::Progress;
@@ -60,21 +61,8 @@ pub(crate) struct Args {
     /// Alignment of the caches that --dedicate and --per-site make
     #[arg(long, value_name = "BYTES", value_parser = parse_align, help_heading = "Changes")]
     align: Option<u32>,
-    /// SLUB, SLAB: order of every slab
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(0..=10), help_heading = "Tunables")]
-    order: Option<u8>,
-    /// SLUB: objects kept in a CPU's partial slabs
-    #[arg(long, value_name = "N", help_heading = "Tunables")]
-    cpu_partial: Option<u32>,
-    /// SLUB: empty slabs that a node keeps
-    #[arg(long, value_name = "N", help_heading = "Tunables")]
-    min_partial: Option<u32>,
-    /// SLAB: objects in a CPU's array
-    #[arg(long, value_name = "N", help_heading = "Tunables")]
-    limit: Option<u32>,
-    /// SLAB: objects moved at once
-    #[arg(long, value_name = "N", help_heading = "Tunables")]
-    batch: Option<u32>,
+    #[command(flatten)]
+    tunables: TunableArgs,
     /// Replay under these allocators
     #[arg(short, long, value_delimiter = ',', value_name = "NAME,...", default_values_t = [BackendKind::Slub])]
     allocators: Vec<BackendKind>,
@@ -130,14 +118,7 @@ fn changes(args: &Args, meta: &Meta) -> Result<Changes> {
         classes: args.classes.clone(),
         buckets: args.buckets,
         sharing: if args.merge { Sharing::Merged } else { Sharing::Recorded },
-        tunables: Tunables {
-            order: args.order.map(Order),
-            cpu_partial: args.cpu_partial,
-            min_partial: args.min_partial,
-            limit: args.limit,
-            batch: args.batch,
-            ..Tunables::default()
-        },
+        tunables: args.tunables.0.clone(),
         ..Changes::default()
     };
     for spec in &args.dedicate {
@@ -181,16 +162,18 @@ fn no_merge_alone(meta: &Meta) -> String {
 
 /// Refuses options that none of the allocators uses: they would be silently without effect.
 fn reject_unused_options(args: &Args) -> Result<()> {
-    use BackendKind::{Slab, Slub};
-    let options: [(&str, bool, &[BackendKind]); 7] = [
-        ("--classes", args.classes.is_some(), &[Slub, Slab]),
-        ("--buckets", args.buckets.is_some(), &[Slub, Slab]),
-        ("--order", args.order.is_some(), &[Slub, Slab]),
-        ("--cpu-partial", args.cpu_partial.is_some(), &[Slub]),
-        ("--min-partial", args.min_partial.is_some(), &[Slub]),
-        ("--limit", args.limit.is_some(), &[Slab]),
-        ("--batch", args.batch.is_some(), &[Slab]),
+    let with = |uses: &dyn Fn(BackendKind) -> bool| -> Vec<BackendKind> {
+        BackendKind::ALL.iter().copied().filter(|kind| uses(*kind)).collect()
+    };
+    let classes = with(&BackendKind::has_kmalloc_caches);
+    let mut options = vec![
+        ("--classes".to_owned(), args.classes.is_some(), classes.clone()),
+        ("--buckets".to_owned(), args.buckets.is_some(), classes),
     ];
+    for (tunable, kinds) in tunables() {
+        let given = args.tunables.0.get(tunable.name).is_some();
+        options.push((format!("--{}", tunable.option), given, kinds));
+    }
     for (option, given, using) in options {
         if given && !args.allocators.iter().any(|allocator| using.contains(allocator)) {
             let names: Vec<_> = using.iter().map(|kind| kind.name()).collect();
@@ -254,16 +237,7 @@ fn describe(changes: &Changes, meta: &Meta) -> Vec<String> {
     if changes.sharing == Sharing::Merged {
         words.extend(merging(changes, meta));
     }
-    let tunables = [
-        ("order", changes.tunables.order.map(|order| u32::from(order.0))),
-        ("cpu_partial", changes.tunables.cpu_partial),
-        ("min_partial", changes.tunables.min_partial),
-        ("limit", changes.tunables.limit),
-        ("batchcount", changes.tunables.batch),
-    ];
-    for (name, value) in tunables {
-        words.extend(value.map(|value| format!("{name} {value}")));
-    }
+    words.extend(changes.tunables.iter().map(|(name, value)| format!("{name} {value}")));
     words
 }
 

@@ -1,0 +1,125 @@
+//! SLAB's operations: the fast paths, and where the others go.
+
+use super::layout::{self, LIMIT_MAX, SHARED_MAX};
+use super::state::{ENTRIES, Slab};
+use super::validate;
+use crate::backend::ops::{Mergeable, Ops, Plan, Request, Visit};
+use crate::cache::args::{CacheArgs, Tunable};
+use crate::cache::core::Core;
+use crate::cache::cx::Cx;
+use crate::cache::paths::OpCounts;
+use crate::cache::table::Cache;
+use crate::error::Error;
+use crate::ids::{CacheId, ObjPtr, Pfn};
+use crate::raw::zeroed::ZeroedSlice;
+
+impl Ops for Slab {
+    const LOCKS: &'static [&'static str] = &["list_lock"];
+    const MERGEABLE: Mergeable = Mergeable::ByAlignment;
+    const TUNABLES: &'static [Tunable] = &[
+        Tunable { name: "order", option: "order", about: "order of every slab", max: 10 },
+        Tunable {
+            name: "limit",
+            option: "limit",
+            about: "objects in a CPU's array",
+            max: LIMIT_MAX,
+        },
+        Tunable {
+            name: "batchcount",
+            option: "batch",
+            about: "objects moved at once",
+            max: LIMIT_MAX,
+        },
+        Tunable {
+            name: "sharedfactor",
+            option: "shared",
+            about: "batches in the shared array",
+            max: SHARED_MAX,
+        },
+    ];
+    const KMALLOC_MIN: u32 = 32;
+
+    fn new(core: &Core) -> Self {
+        let cells = core.tallies.as_slice().len();
+        let nodes = core.setup.caches_max as usize * core.setup.nodes as usize;
+        Self {
+            arrays: ZeroedSlice::new(cells),
+            entries: ZeroedSlice::new(cells * ENTRIES),
+            nodes: ZeroedSlice::new(nodes),
+            shared: ZeroedSlice::new(nodes * SHARED_MAX as usize),
+            colours: ZeroedSlice::new(core.setup.caches_max as usize),
+            next_reap: ZeroedSlice::new(core.setup.cpus as usize),
+        }
+    }
+
+    fn plan(core: &Core, args: &CacheArgs) -> Result<Plan, Error> {
+        layout::plan(core, args)
+    }
+
+    fn create(&self, core: &Core, cache: &Cache, args: &CacheArgs) {
+        layout::set_limits(core, self.colours(cache), cache, args);
+        layout::set_colours(core, self.colours(cache), cache, args);
+        for cpu in 0..core.setup.cpus {
+            self.arrays[core.cell(cpu, cache.id())].limit.set(0);
+        }
+    }
+
+    #[inline(always)]
+    fn alloc(&self, cx: &Cx<'_>, cache: CacheId, request: Request) -> Option<ObjPtr> {
+        let cell = cx.cell(cache);
+        let array = &self.arrays[cell];
+        let avail = array.avail.get();
+        if avail > 0 && request.node().is_none() {
+            array.touched.set(1);
+            array.avail.set(avail - 1);
+            array.ops.allocs.add(1);
+            return ObjPtr::new(self.entry(cell, avail - 1).get());
+        }
+        self.alloc_slow(cx, cx.core.caches.get(cache), request)
+    }
+
+    #[inline(always)]
+    fn free(&self, cx: &Cx<'_>, cache: CacheId, obj: ObjPtr, head: Pfn) {
+        let cell = cx.cell(cache);
+        let array = &self.arrays[cell];
+        array.ops.frees.add(1);
+        let avail = array.avail.get();
+        let local = cx.core.setup.nodes == 1 || cx.core.zones.node_of(head) == cx.node();
+        if avail < array.limit.get() && local {
+            self.entry(cell, avail).set(obj.get());
+            array.avail.set(avail + 1);
+        } else {
+            self.free_slow(cx, cx.core.caches.get(cache), obj, head);
+        }
+    }
+
+    fn ops(&self, cell: usize) -> &OpCounts {
+        &self.arrays[cell].ops
+    }
+
+    fn holds(&self, cell: usize) -> bool {
+        self.arrays[cell].avail.get() != 0
+    }
+
+    fn flush(&self, cx: &Cx<'_>, cache: &Cache) {
+        self.drain_array(cx, cache, u32::MAX);
+    }
+
+    fn shrink(&self, cx: &Cx<'_>, cache: &Cache) {
+        self.shrink_nodes(cx, cache);
+    }
+
+    fn tick(&self, cx: &Cx<'_>, now_ns: u64) {
+        self.reap(cx, now_ns);
+    }
+
+    fn array_limits(&self, cache: &Cache) -> (u32, u32, u32) {
+        let limits = self.colours(cache);
+        let batch = limits.batch.get().max(1);
+        (limits.limit.get(), batch, limits.shared.get() / batch)
+    }
+
+    fn walk(&self, core: &Core, cache: &Cache, visit: Visit<'_>) {
+        validate::walk(self, core, cache, visit);
+    }
+}
