@@ -19,7 +19,6 @@ typedef uint16_t u16;
 typedef uint32_t u32;
 typedef uint64_t u64;
 typedef unsigned int gfp_t;
-#include <linux/gfp_types.h>
 
 #define BITS_PER_LONG (8 * (int)sizeof(long))
 #define __rcu

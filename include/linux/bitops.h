@@ -143,6 +143,11 @@ static inline int get_count_order(unsigned int count)
 	return count ? fls(count - 1) : -1;
 }
 
+static inline int get_count_order_long(unsigned long count)
+{
+	return count ? fls64(count - 1) : -1;
+}
+
 static inline int get_bitmask_order(unsigned int count)
 {
 	return fls(count);

@@ -5,7 +5,7 @@
 
 #include <linux/build_bug.h>
 #include <linux/types.h>
-#include <linux/stringify.h>
+#include <linux/compiler.h>
 
 /**
  * kapi_bug - report "kernel BUG at FILE:LINE!" and end the run

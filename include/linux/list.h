@@ -66,6 +66,14 @@ static inline void list_del_init(struct list_head *entry)
 	INIT_LIST_HEAD(entry);
 }
 
+/* Beside list_empty_careful() of another thread. */
+static inline void list_del_init_careful(struct list_head *entry)
+{
+	__list_del_entry(entry);
+	WRITE_ONCE(entry->prev, entry);
+	__atomic_store_n(&entry->next, entry, __ATOMIC_RELEASE);
+}
+
 static inline void list_replace(struct list_head *old, struct list_head *entry)
 {
 	entry->next = old->next;
@@ -101,6 +109,17 @@ static inline void list_move_tail(struct list_head *entry, struct list_head *hea
 {
 	__list_del_entry(entry);
 	list_add_tail(entry, head);
+}
+
+/* Moves the entries from @first to @last. */
+static inline void list_bulk_move_tail(struct list_head *head, struct list_head *first,
+				       struct list_head *last)
+{
+	__list_del(first->prev, last->next);
+	head->prev->next = first;
+	first->prev = head->prev;
+	last->next = head;
+	head->prev = last;
 }
 
 static inline int list_is_first(const struct list_head *entry, const struct list_head *head)
@@ -139,6 +158,11 @@ static inline void list_rotate_left(struct list_head *head)
 {
 	if (!list_empty(head))
 		list_move_tail(head->next, head);
+}
+
+static inline void list_rotate_to_front(struct list_head *entry, struct list_head *head)
+{
+	list_move_tail(head, entry);
 }
 
 static inline void __list_splice(const struct list_head *list, struct list_head *prev,
@@ -189,6 +213,15 @@ static inline void list_cut_position(struct list_head *list, struct list_head *h
 	entry->next = list;
 	head->next = rest;
 	rest->prev = head;
+}
+
+static inline void list_cut_before(struct list_head *list, struct list_head *head,
+				   struct list_head *entry)
+{
+	if (head->next == entry)
+		INIT_LIST_HEAD(list);
+	else
+		list_cut_position(list, head, entry->prev);
 }
 
 static inline size_t list_count_nodes(struct list_head *head)
@@ -343,6 +376,9 @@ static inline void hlist_move_list(struct hlist_head *old, struct hlist_head *he
 #define hlist_entry_safe(ptr, type, member) ({ \
 	typeof(ptr) __kapi_node = (ptr); \
 	__kapi_node ? hlist_entry(__kapi_node, type, member) : NULL; })
+#define hlist_unhashed_lockless(node) (!READ_ONCE((node)->pprev))
+#define hlist_fake(node) ((node)->pprev == &(node)->next)
+#define hlist_is_singular_node(node, head) (!(node)->next && (node)->pprev == &(head)->first)
 #define hlist_for_each(pos, head) for (pos = (head)->first; pos; pos = pos->next)
 #define hlist_for_each_safe(pos, n, head) \
 	for (pos = (head)->first; pos && ({ n = pos->next; 1; }); pos = n)

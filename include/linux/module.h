@@ -15,7 +15,6 @@
 #include <linux/spinlock.h>
 #include <linux/stat.h>
 #include <linux/string.h>
-#include <linux/stringify.h>
 #include <linux/kmod.h>
 #include <linux/kobject.h>
 #include <linux/ktime.h>

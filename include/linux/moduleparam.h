@@ -5,7 +5,6 @@
 
 #include <linux/compiler.h>
 #include <linux/types.h>
-#include <linux/stringify.h>
 #include <linux/build_bug.h>
 #include <linux/version.h>
 

@@ -27,6 +27,7 @@
 
 #if !defined(__KERNEL__) && !defined(_LINUX_COMPILER_H) && __has_include(<features.h>)
 #include <kapi/hosted.h>
+#include <linux/gfp_types.h>
 #else
 #include <linux/bug.h>
 #include <linux/compiler.h>

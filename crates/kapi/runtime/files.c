@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Files of the module: /proc, debugfs and character devices, and how the host reads and writes them.
-#include <kapi/host.h>
+#include "host.h"
 #include <linux/cdev.h>
 #include <linux/debugfs.h>
 #include <linux/device.h>

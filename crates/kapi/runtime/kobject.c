@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Kernel objects and their attributes: folders and files of a tree "sys" beside those of /proc.
-#include <kapi/host.h>
+#include "host.h"
 #include <linux/err.h>
 #include <linux/kobject.h>
 #include <linux/mm.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // KUnit: runs the cases of suites one after the other and says how each went.
-#include <kapi/host.h>
+#include "host.h"
 #include <kunit/test.h>
 
 /* In front of a block that a case allocated. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The module's own record, the data that the host sets, per-CPU memory, pools, trees.
-#include <kapi/host.h>
+// The module's own record, per-CPU memory, pools, CPUs and nodes, dates.
+#include "host.h"
 #include <linux/kernel.h>
 #include <linux/mempool.h>
 #include <linux/mm.h>
@@ -13,16 +13,6 @@
 
 #define PERCPU_DYNAMIC_BYTES (64 << 10)
 #define GRANULE 16
-
-/* Read by modules, written by the host before anything runs (and jiffies all the time). */
-volatile unsigned long jiffies;
-unsigned int nr_cpu_ids = 1;
-unsigned int cpu_khz, tsc_khz;
-unsigned long kapi_page_offset, kapi_vmalloc_start, kapi_vmalloc_end;
-unsigned long max_mapnr, max_pfn, num_physpages, totalram_pages;
-struct page *mem_map;
-void *high_memory;
-int oops_in_progress, panic_timeout;
 
 char kapi_module_name[MODULE_NAME_LEN];
 struct module __this_module = { .state = MODULE_STATE_COMING };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // printk() and its kind: the C ends of the host's formatter, since only C can take a `...`.
-#include <kapi/host.h>
+#include "host.h"
 #include <linux/bug.h>
 #include <linux/ctype.h>
 #include <linux/kernel.h>

@@ -3,8 +3,8 @@
 //
 // How it works: a task sleeps on its own state word. set_current_state() stores it, schedule() waits
 // until somebody stores TASK_RUNNING, so a wake-up between the two is never lost. Everything that
-// waits (wait queues, completions, semaphores) stands on that or on a word of its own.
-#include <kapi/host.h>
+// waits (wait queues, completions, semaphores) uses that or a word of its own.
+#include "host.h"
 #include <linux/completion.h>
 #include <linux/delay.h>
 #include <linux/kernel.h>
@@ -218,7 +218,7 @@ static void finish(struct task_struct *task, int result)
 	unsigned long flags;
 
 	spin_lock_irqsave(&tasks_lock, flags);
-	/* A walk through the tasks that stands on this one goes on from it. */
+	/* A thread that walks through the tasks and has come to this one can go on from it. */
 	list_del_rcu(&task->tasks);
 	list_del_rcu(&task->sibling);
 	spin_unlock_irqrestore(&tasks_lock, flags);

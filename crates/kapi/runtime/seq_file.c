@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // seq_file: records into a buffer that grows until one fits, and from there to the reader.
-#include <kapi/host.h>
+#include "host.h"
 #include <linux/kernel.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Timers, high-resolution timers, tasklets, RCU callbacks: one thread, started when first needed.
-#include <kapi/host.h>
+#include "host.h"
 #include <linux/hrtimer.h>
 #include <linux/interrupt.h>
 #include <linux/kthread.h>

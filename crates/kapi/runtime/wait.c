@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What waits: wait queues, completions, mutexes, semaphores. All of it stands on the tasks of sched.c.
-#include <kapi/host.h>
+// What waits: wait queues, completions, mutexes, semaphores. All of it uses the tasks of sched.c.
+#include "host.h"
 #include <linux/completion.h>
 #include <linux/kernel.h>
 #include <linux/mutex.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Work queues: a list and a thread each.
-#include <kapi/host.h>
+#include "host.h"
 #include <linux/kthread.h>
 #include <linux/mutex.h>
 #include <linux/slab.h>

@@ -50,7 +50,8 @@ pub fn include_folder() -> Result<PathBuf, Error> {
 
 /// The runtime's source files in an unpacked folder.
 pub(super) fn runtime_sources(dir: &Path) -> impl Iterator<Item = PathBuf> {
-    FILES.iter().filter(|(name, _)| name.starts_with("runtime/")).map(|(name, _)| dir.join(name))
+    let source = |name: &str| name.starts_with("runtime/") && name.ends_with(".c");
+    FILES.iter().filter(move |(name, _)| source(name)).map(|(name, _)| dir.join(name))
 }
 
 /// Something that a header offers.

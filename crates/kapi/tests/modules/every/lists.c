@@ -145,6 +145,8 @@ void tables(void)
 	item = hlist_entry_safe(bucket.first, struct item, hash);
 	sum += hlist_first_rcu(&bucket) == hlist_pprev_rcu(&one.hash);
 	sum += hlist_next_rcu(&one.hash) == NULL;
+	sum += hlist_unhashed_lockless(&one.hash) + hlist_fake(&one.hash);
+	sum += hlist_is_singular_node(&one.hash, &bucket);
 	hlist_del_rcu(&one.hash);
 
 	hash_init(table3);

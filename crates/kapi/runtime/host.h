@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* What the host gives to the C runtime, and the runtime to the host. Not for modules. */
-#ifndef _KAPI_HOST_H
-#define _KAPI_HOST_H
+#ifndef _HOST_H
+#define _HOST_H
 
 #include <linux/stdarg.h>
 #include <linux/types.h>

@@ -1,8 +1,0 @@
-/* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* See <linux/atomic.h>. */
-#ifndef _ASM_ATOMIC_H
-#define _ASM_ATOMIC_H
-
-#include <linux/atomic.h>
-
-#endif

@@ -1,8 +1,0 @@
-/* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* See <linux/types.h>. */
-#ifndef _ASM_UNISTD_H
-#define _ASM_UNISTD_H
-
-#include <linux/types.h>
-
-#endif

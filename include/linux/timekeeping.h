@@ -1,8 +1,0 @@
-/* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* See <linux/ktime.h>. */
-#ifndef _LINUX_TIMEKEEPING_H
-#define _LINUX_TIMEKEEPING_H
-
-#include <linux/ktime.h>
-
-#endif

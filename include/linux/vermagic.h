@@ -1,8 +1,0 @@
-/* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* See <linux/version.h>. */
-#ifndef _LINUX_VERMAGIC_H
-#define _LINUX_VERMAGIC_H
-
-#include <linux/version.h>
-
-#endif
