@@ -3,7 +3,8 @@
 //! The modules in `crates/kapi/tests/modules/` are written in the style of course work and books for
 //! Linux 2.6 and 3.x; what each of them has to print stands here.
 
-use std::process::Output;
+use std::path::Path;
+use std::process::{Command, Output};
 
 use serde_json::Value;
 use slablab_tests::{refusal, run, stdout};
@@ -266,12 +267,18 @@ fn memory_errors_are_named() {
     for (what, expected) in [
         ("leak", "leak: 300 bytes in 3 blocks are live after exit; kmalloc of 100 bytes"),
         ("doublefree", "double free: freed twice; kmalloc of 64 bytes"),
-        ("overflow", "overflow: byte 24 of a block of 24 bytes was written; kmalloc"),
-        ("cacheoverflow", "overflow: byte 40 of a block of 40 bytes was written; bad_cache"),
-        ("cachebusy", "cache destroyed with objects: the cache still has objects"),
-        ("sleep", "sleeping where it is forbidden: kmalloc() with GFP_KERNEL may sleep, under a"),
-        ("interior", "free inside a block: freed at byte 8 of the block; kmalloc of 64"),
-        ("wrongfree", "wrong free: freed by kfree, not by vfree; vmalloc of 100 bytes"),
+        ("overflow", "out-of-bounds write: byte 24 of a block of 24 bytes was written; kmalloc"),
+        (
+            "cacheoverflow",
+            "out-of-bounds write: byte 40 of a block of 40 bytes was written; bad_cache",
+        ),
+        ("cachebusy", "cache destroyed with live objects: the cache still has objects"),
+        ("sleep", "sleep in atomic context: kmalloc() with GFP_KERNEL may sleep, under a"),
+        (
+            "interior",
+            "invalid free of a pointer into a block: freed at byte 8 of the block; kmalloc of 64",
+        ),
+        ("wrongfree", "mismatched free: freed by kfree, not by vfree; vmalloc of 100 bytes"),
     ] {
         for allocator in ["slub", "slob"] {
             let setting = format!("what={what}");
@@ -383,6 +390,69 @@ fn threads_destroy_their_caches_at_the_same_time() {
     for (allocator, check) in [("slub", "1"), ("slab", "2"), ("slob", "2"), ("slmb", "2")] {
         let words = ["--allocator", allocator, "--check", check];
         prints("caches_race", &words, &["caches_race: 0 failed"]);
+    }
+}
+
+#[test]
+fn threads_allocate_from_every_interface_at_the_same_time() {
+    for allocator in ["slub", "slab", "slob", "slmb"] {
+        for check in ["1", "2"] {
+            let words = ["--allocator", allocator, "--check", check];
+            prints("blocks_race", &words, &["blocks_race: 0 changed, 0 refused"]);
+        }
+    }
+}
+
+/// It waited for itself, until the time was over.
+#[test]
+fn a_constructor_that_allocates_is_refused() {
+    for cpus in ["1", "4"] {
+        let output = insmod("ctor_allocates", &["--cpus", cpus]);
+        assert_eq!(output.status.code(), Some(1), "{output:?}");
+        let log = lines(&output);
+        assert!(log[0].starts_with("a constructor of a cache calls the allocator"), "{log:?}");
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(stderr.contains("stopped by BUG() in init"), "{stderr}");
+    }
+}
+
+/// Linux's own tests of its library, which are kunit suites and plain modules, and its samples.
+#[test]
+fn linux_tests_of_its_library_pass() {
+    let archive = Path::new("/usr/src/linux-source-6.1.tar.xz");
+    if !archive.exists() {
+        eprintln!("not run: there is no {} (Debian: linux-source-6.1)", archive.display());
+        return;
+    }
+    let cases = [
+        ("lib/cmdline_kunit.c", "ok 1 cmdline"),
+        ("lib/is_signed_type_kunit.c", "ok 1 is_signed_type"),
+        ("lib/list-test.c", "ok 2 hlist"),
+        ("lib/math/test_div64.c", "Completed 64bit/32bit division and modulo test"),
+        ("lib/test_bitops.c", "Completed bitops test"),
+        ("lib/test_bits.c", "ok 1 bits-test"),
+        ("lib/test_hash.c", "ok 1 hash"),
+        ("lib/test_hexdump.c", "tests passed"),
+        ("lib/test_list_sort.c", "ok 1 list_sort"),
+        ("lib/test_sort.c", "ok 1 lib_sort"),
+        ("lib/test_string.c", "String selftests succeeded"),
+        ("samples/kfifo/bytestream-example.c", "test passed"),
+        ("samples/kfifo/inttype-example.c", "test passed"),
+        ("samples/kfifo/record-example.c", "test passed"),
+        ("samples/kobject/kobject-example.c", ""),
+        ("samples/kobject/kset-example.c", ""),
+    ];
+    let folder = tempfile::tempdir().unwrap();
+    let mut tar = Command::new("tar");
+    tar.arg("-xf").arg(archive).arg("-C").arg(folder.path()).arg("--strip-components=1");
+    let names = cases.iter().map(|(file, _)| format!("linux-source-6.1/{file}"));
+    assert!(tar.args(names).status().is_ok_and(|status| status.success()));
+    for (file, last) in cases {
+        let output = run(&["insmod", folder.path().join(file).to_str().unwrap()]);
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert_eq!(output.status.code(), Some(0), "{file}: {stderr}{text}");
+        assert!(text.contains(last) && !text.contains("not ok"), "{file}: {text}");
     }
 }
 

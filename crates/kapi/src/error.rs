@@ -1,4 +1,4 @@
-//! What keeps a module from running at all. What happens while it runs is an [`crate::Event`].
+//! What keeps a module from running at all. What happens while it runs is an `Event`.
 
 use std::io;
 use std::path::PathBuf;

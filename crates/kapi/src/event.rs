@@ -40,7 +40,7 @@ pub enum Misuse {
     WrongFree,
     /// A call that may sleep was made where sleeping is forbidden.
     SleepInAtomic,
-    /// The allocator's own books do not balance.
+    /// The allocator's own data are inconsistent.
     Damage,
 }
 
@@ -154,8 +154,8 @@ pub enum Event {
         /// Return addresses inside the module, innermost first, as offsets.
         frames: Vec<u64>,
     },
-    /// The machine at the end.
-    Books {
+    /// What is allocated at the end.
+    Totals {
         /// Bytes that the module's allocations hold.
         live_bytes: u64,
         /// Bytes that slabs hold.

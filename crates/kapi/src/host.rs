@@ -32,7 +32,7 @@ pub enum End {
 /// What is to be started, and for how long.
 #[derive(Debug)]
 pub struct Start<'a> {
-    /// The command that calls [`crate::child_main`] with the path that follows it.
+    /// The command that calls `slablab_kapi::child_main` with the path that follows it.
     pub command: &'a [OsString],
     /// What the child is to do.
     pub job: &'a Job,
@@ -60,7 +60,7 @@ pub fn run(start: &Start<'_>, mut on_event: impl FnMut(Event)) -> Result<(End, S
     command.args(args).arg(&path);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     if let Some(library) = start.preload {
-        // The host's own copies are not the module's business; its leaks are told by the books.
+        // Copies by the host are not the module's; leaks are found by the ledger.
         command.env("LD_PRELOAD", library);
         command.env("ASAN_OPTIONS", "detect_leaks=0:replace_intrin=0:abort_on_error=0:exitcode=71");
     }

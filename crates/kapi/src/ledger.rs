@@ -72,7 +72,7 @@ struct Freed {
     site: u64,
 }
 
-/// The books. Sites are offsets in the module.
+/// Live and freed blocks by address. Sites are offsets in the module.
 #[derive(Debug, Default)]
 pub(crate) struct Ledger {
     live: BTreeMap<u64, Live>,

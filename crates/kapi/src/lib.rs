@@ -5,7 +5,7 @@
 //! the C runtime (what only C can say: `...`, and what is made of the kernel's own structures), and
 //! links it with one jump for every function of [`symbols`]. [`host`] starts the command again as a
 //! child, so that a crash or an endless init cannot take the command down. The [`child`] boots a
-//! [`slablab_kmem::Machine`], loads the module, points the jumps at the functions in [`raw`], sets
+//! [`slablab_kmem::Machine`], loads the module, points the jumps at the functions in [`abi`], sets
 //! parameters, runs init and exit, and reports as it goes: one [`Event`] a line.
 //!
 //! # Invariants
@@ -17,7 +17,9 @@
 
 #![deny(unsafe_code)]
 
+mod abi;
 mod child;
+mod context;
 mod error;
 mod event;
 mod format;
@@ -26,9 +28,11 @@ mod image;
 mod job;
 mod ledger;
 mod log;
+mod machine;
 mod params;
 #[allow(unsafe_code)]
 mod raw;
+mod runtime;
 pub mod symbols;
 pub mod toolchain;
 

@@ -7,7 +7,9 @@
 use slablab_kmem::Backend;
 use slablab_xarray::capi;
 
-use crate::raw::{context, memory, system, text};
+use crate::abi::{memory, system, text};
+use crate::context;
+use crate::raw::system as os;
 
 /// A function for modules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -110,16 +112,16 @@ symbols! {
     "ktime_get_real_ns" = system::ktime_get_real_ns;
     "yield" = system::r#yield;
     "kapi_spin_wait" = system::kapi_spin_wait;
-    "kapi_thread_start" = system::kapi_thread_start;
-    "kapi_thread_exit" = system::kapi_thread_exit;
-    "kapi_futex_wait" = system::kapi_futex_wait;
-    "kapi_futex_wake" = system::kapi_futex_wake;
-    "get_random_bytes" = system::get_random_bytes;
+    "kapi_thread_start" = os::kapi_thread_start;
+    "kapi_thread_exit" = os::kapi_thread_exit;
+    "kapi_futex_wait" = os::kapi_futex_wait;
+    "kapi_futex_wake" = os::kapi_futex_wake;
+    "get_random_bytes" = os::get_random_bytes;
     "get_random_u32" = system::get_random_u32;
     "get_random_u64" = system::get_random_u64;
     "get_random_u32_below" = system::get_random_u32_below;
-    "kapi_alloc" = system::kapi_alloc;
-    "kapi_free" = system::kapi_free;
+    "kapi_alloc" = os::kapi_alloc;
+    "kapi_free" = os::kapi_free;
     "xa_load" = capi::normal::xa_load;
     "xa_store" = capi::normal::xa_store;
     "__xa_store" = capi::normal::__xa_store;

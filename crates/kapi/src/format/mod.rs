@@ -11,31 +11,13 @@
 //!
 //! Linux counterpart: `lib/vsprintf.c` @ 6.1, `Documentation/core-api/printk-formats.rst`.
 
+mod inputs;
 mod pointer;
 mod spec;
 
-pub(crate) use spec::ArgKind;
-use spec::{Conversion, Spec};
-
-/// The arguments that follow the format.
-pub(crate) trait Args {
-    /// Takes the next one.
-    fn next(&mut self, kind: ArgKind) -> u64;
-}
-
-/// What a format needs to know of the process.
-pub(crate) trait Memory {
-    /// Reads up to `max` bytes of a C string; `None` if the pointer leads nowhere.
-    fn string(&self, address: u64, max: usize) -> Option<Vec<u8>>;
-    /// Reads `len` bytes; `None` if the pointer leads nowhere.
-    fn bytes(&self, address: u64, len: usize) -> Option<Vec<u8>>;
-    /// Formats the `struct va_format` at an address.
-    fn nested(&self, address: u64) -> Vec<u8>;
-    /// Names an address: symbol, offset, size.
-    fn symbol(&self, address: u64) -> Option<(String, u64, u64)>;
-    /// What `%p` prints for an address.
-    fn hashed(&self, address: u64) -> u64;
-}
+use inputs::string;
+pub(crate) use inputs::{ArgKind, Args, Memory};
+use spec::{Conversion, Spec, digits};
 
 /// Formats; the result may hold any bytes.
 pub(crate) fn format(fmt: &[u8], args: &mut dyn Args, memory: &dyn Memory) -> Vec<u8> {
@@ -80,25 +62,6 @@ fn put(out: &mut Vec<u8>, spec: &Spec, args: &mut dyn Args, memory: &dyn Memory)
         }
         Conversion::Unknown(byte) => out.extend_from_slice(&[b'%', byte]),
     }
-}
-
-/// What `%s` prints for a pointer.
-fn string(address: u64, max: usize, memory: &dyn Memory) -> Vec<u8> {
-    match address {
-        0 => b"(null)".to_vec(),
-        _ => memory.string(address, max).unwrap_or_else(|| b"(efault)".to_vec()),
-    }
-}
-
-fn digits(mut value: u64, base: u64, upper: bool) -> Vec<u8> {
-    let alphabet = if upper { b"0123456789ABCDEF" } else { b"0123456789abcdef" };
-    let mut text = Vec::new();
-    while value != 0 || text.is_empty() {
-        text.push(alphabet[(value % base) as usize]);
-        value /= base;
-    }
-    text.reverse();
-    text
 }
 
 fn number(out: &mut Vec<u8>, spec: &Spec, value: u64, minus: bool, base: u64) {

@@ -1,7 +1,7 @@
 //! The `%p` variants.
 
-use super::spec::Spec;
-use super::{Memory, digits, string};
+use super::inputs::{Memory, string};
+use super::spec::{Spec, digits};
 
 /// Error names for `%pe`, those that memory modules meet.
 const ERRORS: [(&str, u64); 24] = [

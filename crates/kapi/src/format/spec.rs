@@ -1,20 +1,6 @@
 //! One conversion of a format: flags, width, precision, length, letter.
 
-use super::Args;
-
-/// How an argument is passed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(i32)]
-pub(crate) enum ArgKind {
-    /// An `int`, or what is promoted to it.
-    Int = 0,
-    /// A `long`.
-    Long = 1,
-    /// A `long long`.
-    LongLong = 2,
-    /// A pointer.
-    Pointer = 3,
-}
+use super::inputs::{ArgKind, Args};
 
 /// What a conversion prints.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -203,4 +189,16 @@ impl Cursor<'_> {
         self.0 = &self.0[len..];
         letters
     }
+}
+
+/// Returns a number in a base.
+pub(super) fn digits(mut value: u64, base: u64, upper: bool) -> Vec<u8> {
+    let alphabet = if upper { b"0123456789ABCDEF" } else { b"0123456789abcdef" };
+    let mut text = Vec::new();
+    while value != 0 || text.is_empty() {
+        text.push(alphabet[(value % base) as usize]);
+        value /= base;
+    }
+    text.reverse();
+    text
 }

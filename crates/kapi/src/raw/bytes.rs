@@ -59,6 +59,41 @@ pub(crate) fn block_first_other(address: u64, len: u64, value: u8) -> Option<u64
     unsafe { first_other(address, len, value) }
 }
 
+/// Copies between two blocks that the module holds, both at least `len` bytes long.
+pub(crate) fn block_copy(from: u64, to: u64, len: u64) {
+    // SAFETY: both blocks are the module's, live, different, and at least this long.
+    unsafe { std::ptr::copy_nonoverlapping(from as *const u8, to as *mut u8, len as usize) };
+}
+
+/// Reads an array of `count` pointers that a module passes.
+pub(crate) fn pointers(array: u64, count: u64) -> Vec<u64> {
+    // SAFETY: the module passes an array of `count` pointers.
+    unsafe { std::slice::from_raw_parts(array as *const u64, count as usize) }.to_vec()
+}
+
+/// Writes pointers into an array of the module.
+pub(crate) fn put_pointers(array: u64, pointers: &[u64]) {
+    let bytes: Vec<u8> = pointers.iter().flat_map(|p| p.to_ne_bytes()).collect();
+    // SAFETY: the module passes an array that holds at least these.
+    unsafe { write(array, &bytes) };
+}
+
+/// Writes as much of a text as fits into a caller's buffer, with a zero byte at the end.
+pub(crate) fn put_text(buf: u64, size: u64, text: &[u8]) {
+    let Some(room) = size.checked_sub(1) else { return };
+    let fits = &text[..text.len().min(room as usize)];
+    // SAFETY: the caller of snprintf() has `size` bytes there.
+    unsafe { write(buf, fits) };
+    // SAFETY: as above; `fits` is at most one less than `size`.
+    unsafe { write(buf + fits.len() as u64, &[0]) };
+}
+
+/// Returns a text that the runtime passes for the time of a call.
+pub(crate) fn text<'t>(text: *const u8, len: u64) -> &'t [u8] {
+    // SAFETY: the runtime passes a buffer of its own that holds for the call.
+    unsafe { std::slice::from_raw_parts(text, len as usize) }
+}
+
 /// Writes bytes to memory of the module.
 ///
 /// # Safety

@@ -1,26 +1,7 @@
-//! Time, threads, sleeping, random numbers: what the runtime builds the kernel's objects on.
+//! Threads, sleeping, memory and random bytes of the operating system, for the runtime.
 
 use std::ffi::c_void;
-use std::time::{Duration, SystemTime};
-
-use crate::child::runtime;
-
-pub(crate) extern "C" fn ktime_get_ns() -> u64 {
-    runtime().start.elapsed().as_nanos() as u64
-}
-
-pub(crate) extern "C" fn ktime_get_real_ns() -> u64 {
-    SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |d| d.as_nanos() as u64)
-}
-
-pub(crate) extern "C" fn r#yield() {
-    std::thread::yield_now();
-}
-
-pub(crate) extern "C" fn kapi_spin_wait(_word: u64) {
-    std::hint::spin_loop();
-    std::thread::yield_now();
-}
+use std::time::Duration;
 
 type ThreadMain = unsafe extern "C" fn(*mut c_void);
 
@@ -60,20 +41,6 @@ pub(crate) extern "C" fn kapi_futex_wake(word: *const u32, count: i32) {
 pub(crate) extern "C" fn get_random_bytes(buf: *mut c_void, len: u64) {
     // SAFETY: the module passes a buffer of `len` bytes.
     unsafe { libc::getrandom(buf, len as usize, 0) };
-}
-
-pub(crate) extern "C" fn get_random_u64() -> u64 {
-    let mut value = [0_u8; 8];
-    get_random_bytes(value.as_mut_ptr().cast(), 8);
-    u64::from_ne_bytes(value)
-}
-
-pub(crate) extern "C" fn get_random_u32() -> u32 {
-    get_random_u64() as u32
-}
-
-pub(crate) extern "C" fn get_random_u32_below(ceil: u32) -> u32 {
-    ((u64::from(get_random_u32()) * u64::from(ceil)) >> 32) as u32
 }
 
 /// Memory of the runtime's own, zeroed; no check counts it.

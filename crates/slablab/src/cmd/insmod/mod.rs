@@ -40,13 +40,14 @@ pub(crate) struct Args {
     /// The allocator behind kmalloc and kmem_cache
     #[arg(long, value_name = "NAME", default_value = "slub")]
     allocator: BackendKind,
-    /// CPUs of the machine
+    /// CPUs of the simulated machine
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=64))]
     cpus: u32,
-    /// Memory of the machine
+    /// Memory of the simulated machine
     #[arg(long, value_name = "SIZE", default_value = "1G", value_parser = parse_bytes)]
     memory: u64,
-    /// How much is checked: 0 nothing, 1 bad frees, 2 leaks, overflows and sleeping, by call site
+    /// What is checked: 0 nothing, 1 invalid frees, 2 also leaks, out-of-bounds writes and sleeping in atomic
+    /// context, with call sites
     #[arg(long, value_name = "LEVEL", default_value_t = 1, value_parser = clap::value_parser!(u8).range(0..=3))]
     check: u8,
     /// Read a file of the module after init: NAME under /proc, or /dev/NAME
@@ -55,10 +56,10 @@ pub(crate) struct Args {
     /// Write to a file of the module after init, before any --cat
     #[arg(long, value_name = "NAME=TEXT")]
     write: Vec<String>,
-    /// Leave the module alone for this long after init, for its threads and timers
+    /// Wait this long after init, so that threads and timers of the module can run
     #[arg(long, value_name = "SECONDS", default_value_t = 0.0, value_parser = parse_seconds)]
     wait: f64,
-    /// Whether to run the module's exit in the end
+    /// Whether to run the module's exit function at the end
     #[arg(long, value_name = "WHEN", value_enum, num_args = 0..=1, require_equals = true,
           default_value_t = Rmmod::Yes, default_missing_value = "yes")]
     rmmod: Rmmod,
@@ -74,10 +75,10 @@ pub(crate) struct Args {
     /// Print addresses as they are for %p, as kernels before 4.15 did
     #[arg(long)]
     no_hash_pointers: bool,
-    /// Print what the module says of itself, and do not run it
+    /// Print the module's metadata, as modinfo does, and do not run it
     #[arg(long)]
     modinfo: bool,
-    /// Print the functions, variables and macros that there are for modules
+    /// Print the functions, variables and macros that modules can use
     #[arg(long)]
     list_symbols: bool,
     /// Be the process that runs a module

@@ -123,7 +123,7 @@ impl Session {
             Event::Crash { signal, address, pc, frames } => {
                 self.crash(signal, address, pc, &frames);
             }
-            Event::Books { live_bytes, .. } => self.live_bytes = Some(live_bytes),
+            Event::Totals { live_bytes, .. } => self.live_bytes = Some(live_bytes),
             _ => {}
         }
     }
@@ -314,15 +314,15 @@ impl Session {
 fn kind_text(kind: Misuse) -> &'static str {
     match kind {
         Misuse::Leak => "leak",
-        Misuse::CacheLeak => "cache left behind",
-        Misuse::CacheBusy => "cache destroyed with objects",
+        Misuse::CacheLeak => "cache not destroyed",
+        Misuse::CacheBusy => "cache destroyed with live objects",
         Misuse::DoubleFree => "double free",
-        Misuse::Overflow => "overflow",
-        Misuse::InteriorFree => "free inside a block",
-        Misuse::ForeignFree => "free of a foreign pointer",
-        Misuse::WrongFree => "wrong free",
-        Misuse::SleepInAtomic => "sleeping where it is forbidden",
-        Misuse::Damage => "damage",
+        Misuse::Overflow => "out-of-bounds write",
+        Misuse::InteriorFree => "invalid free of a pointer into a block",
+        Misuse::ForeignFree => "invalid free of what was not allocated",
+        Misuse::WrongFree => "mismatched free",
+        Misuse::SleepInAtomic => "sleep in atomic context",
+        Misuse::Damage => "corruption",
     }
 }
 

@@ -4,10 +4,14 @@
 
 use slablab_kmem::{Backend, Gfp, PAGE_SIZE, SlabFlags};
 
-use super::bytes;
-use super::engine::engine;
-use crate::child::engine::{CacheHandle, ZERO_SIZE_PTR};
-use crate::child::{cache_handle, caches};
+use crate::machine::caches;
+use crate::machine::engine::{CacheHandle, Engine, ZERO_SIZE_PTR, cache_handle};
+use crate::raw::{bytes, shared};
+use crate::runtime::report_foreign;
+
+fn engine<B: Backend>() -> &'static Engine<B> {
+    shared::installed()
+}
 
 pub(crate) extern "C" fn kmalloc<B: Backend>(size: u64, gfp: u32, site: u64) -> u64 {
     engine::<B>().kmalloc(size, Gfp(gfp), site)
@@ -43,8 +47,7 @@ pub(crate) extern "C" fn kmalloc_size_roundup(size: u64) -> u64 {
 
 pub(crate) extern "C" fn kfree_sensitive<B: Backend>(address: u64, site: u64) {
     if address > ZERO_SIZE_PTR {
-        // SAFETY: the module gives the block back, so it is still its own.
-        unsafe { bytes::fill(address, engine::<B>().ksize(address), 0) };
+        bytes::block_fill(address, engine::<B>().ksize(address), 0);
     }
     engine::<B>().kfree(address, site);
 }
@@ -61,15 +64,10 @@ pub(crate) extern "C" fn krealloc<B: Backend>(old: u64, size: u64, gfp: u32, sit
     }
     let new = engine.kmalloc(size, Gfp(gfp), site);
     if new != 0 && old > ZERO_SIZE_PTR {
-        copy(old, new, have);
+        bytes::block_copy(old, new, have);
         engine.kfree(old, site);
     }
     new
-}
-
-fn copy(from: u64, to: u64, len: u64) {
-    // SAFETY: both blocks are the module's, live, and at least this long.
-    unsafe { std::ptr::copy_nonoverlapping(from as *const u8, to as *mut u8, len as usize) };
 }
 
 pub(crate) extern "C" fn kapi_cache_create<B: Backend>(
@@ -127,8 +125,7 @@ pub(crate) extern "C" fn kmem_cache_zalloc<B: Backend>(cache: u64, gfp: u32, sit
     let cache: &CacheHandle = cache_handle(cache);
     let object = engine::<B>().cache_alloc(cache, Gfp(gfp), site);
     if object != 0 {
-        // SAFETY: the object was just allocated for the module.
-        unsafe { bytes::fill(object, u64::from(cache.object_bytes), 0) };
+        bytes::block_fill(object, u64::from(cache.object_bytes), 0);
     }
     object
 }
@@ -155,27 +152,15 @@ pub(crate) extern "C" fn kmem_cache_free_bulk<B: Backend>(
     objects: u64,
     site: u64,
 ) {
-    for object in pointers(objects, count) {
+    for object in bytes::pointers(objects, count) {
         engine::<B>().cache_free(cache_handle(cache), object, site);
     }
 }
 
 pub(crate) extern "C" fn kfree_bulk<B: Backend>(count: u64, objects: u64, site: u64) {
-    for object in pointers(objects, count) {
+    for object in bytes::pointers(objects, count) {
         engine::<B>().kfree(object, site);
     }
-}
-
-fn pointers(array: u64, count: u64) -> Vec<u64> {
-    // SAFETY: the module passes an array of `count` pointers.
-    unsafe { std::slice::from_raw_parts(array as *const u64, count as usize) }.to_vec()
-}
-
-/// Writes pointers into an array of the module.
-pub(crate) fn put_pointers(array: u64, pointers: &[u64]) {
-    let bytes: Vec<u8> = pointers.iter().flat_map(|p| p.to_ne_bytes()).collect();
-    // SAFETY: the module passes an array that holds at least these.
-    unsafe { bytes::write(array, &bytes) };
 }
 
 pub(crate) extern "C" fn kmem_cache_size(cache: u64) -> u32 {
@@ -202,7 +187,7 @@ pub(crate) extern "C" fn free_pages<B: Backend>(address: u64, order: u32, site: 
     match engine.page_of(address) {
         _ if address == 0 => {}
         Some(pfn) => engine.free_pages(pfn, order, site),
-        None => crate::child::report_foreign("free_pages", address, site),
+        None => report_foreign("free_pages", address, site),
     }
 }
 
@@ -226,7 +211,7 @@ pub(crate) extern "C" fn __free_pages<B: Backend>(page: u64, order: u32, site: u
     match engine.pages.pfn(page) {
         _ if page == 0 => {}
         Some(pfn) => engine.free_pages(pfn, order, site),
-        None => crate::child::report_foreign("__free_pages", page, site),
+        None => report_foreign("__free_pages", page, site),
     }
 }
 
@@ -234,7 +219,7 @@ pub(crate) extern "C" fn split_page<B: Backend>(page: u64, order: u32, site: u64
     let engine = engine::<B>();
     match engine.pages.pfn(page) {
         Some(pfn) => engine.split_page(pfn, order, site),
-        None => crate::child::report_foreign("split_page", page, site),
+        None => report_foreign("split_page", page, site),
     }
 }
 
@@ -329,8 +314,7 @@ pub(crate) extern "C" fn kvfree<B: Backend>(address: u64, site: u64) {
 
 pub(crate) extern "C" fn kvfree_sensitive<B: Backend>(address: u64, size: u64, site: u64) {
     if address > ZERO_SIZE_PTR {
-        // SAFETY: the module gives the block back and says how long it is.
-        unsafe { bytes::fill(address, size, 0) };
+        bytes::block_fill(address, size, 0);
     }
     kvfree::<B>(address, site);
 }

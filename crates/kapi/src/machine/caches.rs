@@ -4,11 +4,11 @@ use std::ffi::CString;
 
 use slablab_kmem::{Backend, Gfp, SlabFlags};
 
-use super::engine::{Engine, lock};
+use super::engine::{Engine, cache_handle};
 use crate::event::{Event, Misuse};
 use crate::ledger::block;
-use crate::raw::memory::put_pointers;
-use crate::raw::text;
+use crate::raw::{bytes, shared};
+use crate::runtime::{self, lock};
 
 /// Creates a cache; 0 if that is impossible, with a line in the log that says why.
 pub(crate) fn create<B: Backend>(
@@ -27,12 +27,12 @@ pub(crate) fn create<B: Backend>(
     };
     match created {
         Ok(handle) => {
-            let handle = text::leak(handle);
+            let handle = shared::leak(handle);
             lock(&engine.caches).push(handle);
             handle
         }
         Err(error) => {
-            super::warn(&format!("kmem_cache_create({text}) failed: {error}"));
+            runtime::warn(&format!("kmem_cache_create({text}) failed: {error}"));
             0
         }
     }
@@ -44,21 +44,21 @@ pub(crate) fn destroy<B: Backend>(engine: &Engine<B>, address: u64, site: u64) {
         return;
     }
     if !forget(engine, address) {
-        return super::report_foreign("kmem_cache_destroy", address, site);
+        return runtime::report_foreign("kmem_cache_destroy", address, site);
     }
-    let handle = super::cache_handle(address);
+    let handle = cache_handle(address);
     if let Some((object, live)) = engine.live_of_cache(address) {
-        super::emit(&Event::Finding {
+        runtime::emit(&Event::Finding {
             kind: Misuse::CacheBusy,
             detail: "the cache still has objects when it is destroyed".into(),
             count: 1,
             block: Some(block(object, &live, None)),
-            site: Some(super::offset(site)),
+            site: Some(runtime::offset(site)),
         });
     }
     if let Err(error) = engine.cache_destroy(handle, site) {
         lock(&engine.caches).push(address);
-        super::warn(&format!("kmem_cache_destroy: {error}"));
+        runtime::warn(&format!("kmem_cache_destroy: {error}"));
     }
 }
 
@@ -78,7 +78,7 @@ pub(crate) fn alloc_bulk<B: Backend>(
     objects: u64,
     site: u64,
 ) -> i32 {
-    let cache = super::cache_handle(cache);
+    let cache = cache_handle(cache);
     let mut got = Vec::new();
     while (got.len() as u64) < count {
         match engine.cache_alloc(cache, gfp, site) {
@@ -89,6 +89,6 @@ pub(crate) fn alloc_bulk<B: Backend>(
             object => got.push(object),
         }
     }
-    put_pointers(objects, &got);
+    bytes::put_pointers(objects, &got);
     count as i32
 }

@@ -5,119 +5,26 @@
 //! told to the parent as it happens, so that whatever stops the module, the parent knows what came
 //! before.
 
-pub(crate) mod caches;
-mod checked;
-pub(crate) mod engine;
-mod vmalloc;
-
-use std::io::Write;
 use std::path::Path;
-use std::sync::{Mutex, OnceLock};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use slablab_kmem::{Backend, BackendKind, WithBackend};
 
-use self::engine::{Engine, lock};
 use crate::error::Error;
-use crate::event::{Event, FaultKind, Misuse, Stage};
+use crate::event::{Event, Misuse, Stage};
 use crate::image::Image;
 use crate::job::Job;
-use crate::ledger::finding;
-use crate::log::Log;
+use crate::machine::engine::{Engine, cache_handle};
 use crate::params::{self, Write as ParamWrite};
 use crate::raw::module::{self, Module};
-pub(crate) use crate::raw::text::cache_handle;
-use crate::raw::{crash, engine as raw_engine};
+use crate::raw::{crash, shared};
+use crate::runtime::{self, emit, lock, runtime};
 use crate::symbols;
 
 /// Ticks a second, as `CONFIG_HZ` in `include/linux/kconfig.h`.
 const HZ: u64 = 250;
 /// `INITIAL_JIFFIES`: five minutes before the counter wraps at 32 bits.
 const INITIAL_JIFFIES: u64 = (300 * HZ as u32).wrapping_neg() as u64;
-/// Exit status of the child after `BUG()` or `panic()`.
-const STATUS_STOPPED: i32 = 70;
-
-/// What all threads of the child share.
-#[derive(Debug)]
-pub(crate) struct Runtime {
-    pub(crate) job: Job,
-    pub(crate) start: Instant,
-    pub(crate) log: Log,
-    image: Image,
-    output: Mutex<std::io::Stdout>,
-}
-
-static RUNTIME: OnceLock<Runtime> = OnceLock::new();
-
-/// Returns the shared state.
-pub(crate) fn runtime() -> &'static Runtime {
-    RUNTIME.get().expect("set before the machine boots")
-}
-
-/// Tells the parent.
-pub(crate) fn emit(event: &Event) {
-    runtime().emit(event);
-}
-
-/// Returns an address of the module as an offset.
-pub(crate) fn offset(site: u64) -> u64 {
-    runtime().offset(site)
-}
-
-/// Puts a warning of the host's own into the log.
-pub(crate) fn warn(text: &str) {
-    runtime().log.write(format!("\x014{text}\n").as_bytes(), emit_owned);
-}
-
-#[allow(clippy::needless_pass_by_value, reason = "the log hands events over")]
-fn emit_owned(event: Event) {
-    emit(&event);
-}
-
-/// Reports a pointer that leads nowhere.
-pub(crate) fn report_foreign(what: &str, address: u64, site: u64) {
-    let detail = format!("{what} of {address:#x}, which is no memory of the machine");
-    emit(&finding(Misuse::ForeignFree, detail, None, offset(site)));
-}
-
-pub(crate) use crate::raw::bytes::{block_fill as fill, block_first_other as first_other};
-
-impl Runtime {
-    pub(crate) fn emit(&self, event: &Event) {
-        let mut line = serde_json::to_string(event).expect("events are plain data");
-        line.push('\n');
-        let mut output = lock(&self.output);
-        // A parent that is gone needs no report; the child ends with it.
-        let sent = output.write_all(line.as_bytes()).and_then(|()| output.flush());
-        if sent.is_err() {
-            std::process::exit(STATUS_STOPPED);
-        }
-    }
-
-    pub(crate) fn offset(&self, site: u64) -> u64 {
-        module::loaded().map_or(site, |module| site.wrapping_sub(module.base()))
-    }
-
-    /// Names an address of the module for `%pS`.
-    pub(crate) fn symbol(&self, address: u64) -> Option<(String, u64, u64)> {
-        let (name, offset, size) = self.image.symbol(self.offset(address))?;
-        Some((name.to_string(), offset, size))
-    }
-
-    /// Says where something began.
-    pub(crate) fn since(&self, site: u64) -> String {
-        let named = self.image.symbol(self.offset(site));
-        named.map_or(String::new(), |(name, offset, _)| format!(" since {name}+{offset:#x}"))
-    }
-
-    /// Ends the run, as BUG() and panic() do.
-    pub(crate) fn stop(&self, why: &[u8]) -> ! {
-        let kind = if why == b"BUG" { FaultKind::Bug } else { FaultKind::Panic };
-        self.emit(&Event::Fault { kind });
-        std::process::exit(STATUS_STOPPED)
-    }
-}
-
 /// Runs a job that the parent wrote to a file; reports on standard output.
 ///
 /// # Errors
@@ -128,12 +35,7 @@ pub fn main(job: &Path) -> Result<(), Error> {
     let kind: BackendKind =
         job.allocator.parse().map_err(|e: slablab_kmem::Error| Error::Child(e.to_string()))?;
     let image = Image::read(&job.image)?;
-    let start = Instant::now();
-    let log = Log::new(start, job.version);
-    let output = Mutex::new(std::io::stdout());
-    RUNTIME
-        .set(Runtime { job, start, log, image, output })
-        .map_err(|_| Error::Child("started twice".into()))?;
+    runtime::start(job, image)?;
     kind.dispatch(Run).map_err(Error::Child)
 }
 
@@ -144,7 +46,7 @@ impl WithBackend for Run {
 
     fn run<B: Backend>(self) -> Self::Output {
         let job = &runtime().job;
-        let engine = raw_engine::install(Box::new(Engine::<B>::boot(job)?));
+        let engine = shared::install(Box::new(Engine::<B>::boot(job)?));
         let module = module::load(&job.image, &symbols::addresses::<B>())?;
         emit(&Event::Loaded { base: module.base() });
         if !job.asan {
@@ -218,7 +120,7 @@ fn last_checks<B: Backend>(engine: &Engine<B>, held_before: u64) {
             emit(&from_machine(&found));
         }
     }
-    emit(&Event::Books {
+    emit(&Event::Totals {
         live_bytes: engine.live_bytes().saturating_sub(held_before),
         slab_bytes: engine.machine.gauges().slab_bytes,
     });

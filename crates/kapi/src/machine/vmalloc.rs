@@ -14,9 +14,10 @@ use std::sync::atomic::Ordering;
 
 use slablab_kmem::{Backend, Gfp, PAGE_SIZE, Site};
 
-use super::engine::{Engine, lock};
+use super::engine::Engine;
+use crate::context;
 use crate::ledger::{Free, Live, Source};
-use crate::raw::context;
+use crate::runtime::{self, lock};
 
 impl<B: Backend> Engine<B> {
     /// Allocates an area; 0 if memory or address space is out.
@@ -35,7 +36,8 @@ impl<B: Backend> Engine<B> {
         let room = bytes.next_multiple_of(PAGE_SIZE);
         self.pages_out.fetch_add(room / PAGE_SIZE, Ordering::Relaxed);
         if let Some(ledger) = &self.ledger {
-            let live = Live { bytes, source: Source::Vmalloc, site: super::offset(site), guard: 0 };
+            let live =
+                Live { bytes, source: Source::Vmalloc, site: runtime::offset(site), guard: 0 };
             lock(ledger).enter(address, self.guarded(address, live, room));
         }
         address
@@ -47,11 +49,11 @@ impl<B: Backend> Engine<B> {
             return;
         }
         if let Some(ledger) = &self.ledger {
-            let outcome = lock(ledger).free(address, &Source::Vmalloc, super::offset(site));
+            let outcome = lock(ledger).free(address, &Source::Vmalloc, runtime::offset(site));
             match outcome {
-                Free::Refused(event) => return super::emit(&event),
+                Free::Refused(event) => return runtime::emit(&event),
                 Free::Wrong(live, event) => {
-                    super::emit(&event);
+                    runtime::emit(&event);
                     return self.free_as(&live, address, site);
                 }
                 Free::Go(live) => self.look_at_guard(address, &live, Some(site)),
@@ -66,7 +68,7 @@ impl<B: Backend> Engine<B> {
                 let bytes = self.on_cpu(|cpu| cpu.vfree(area, Site(site as u32)));
                 self.pages_out.fetch_sub(bytes / PAGE_SIZE, Ordering::Relaxed);
             }
-            None => super::report_foreign("vfree", address, site),
+            None => runtime::report_foreign("vfree", address, site),
         }
     }
 

@@ -3,25 +3,27 @@
 //! # How it works
 //! Each CPU's handle stands behind a lock of its own, which the CPU's threads share; uncontended it
 //! costs one atomic exchange. Below check level 2 an allocation is that lock and the machine. From
-//! level 2 on, or under AddressSanitizer, it takes the way through [`super::checked`].
+//! level 2 on, or under AddressSanitizer, it takes the way through `checked.rs`.
 //!
 //! # Lock order
 //! ledger -> CPU handles, by number -> the machine's own.
 
+use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 use slablab_kmem::{
     Backend, CacheArgs, CacheId, CheckLevel, Cpu, CpuId, Ctor, Gfp, Machine, MemorySource, ObjPtr,
     Order, PAGE_SIZE, Pfn, Site, SlabFlags,
 };
 
+use crate::context;
 use crate::job::Job;
 use crate::ledger::{Free, GUARD_BYTES, Ledger, Live, Source};
 use crate::raw::asan::Asan;
-use crate::raw::context;
 use crate::raw::page::PageArray;
-use crate::raw::text;
+use crate::raw::{call, shared};
+use crate::runtime::{self, lock};
 
 /// What `kmalloc(0)` returns.
 pub(crate) const ZERO_SIZE_PTR: u64 = 16;
@@ -34,7 +36,7 @@ pub(crate) struct Engine<B: Backend> {
     pub(crate) pages: PageArray,
     pub(crate) ledger: Option<Mutex<Ledger>>,
     pub(crate) asan: Option<Asan>,
-    /// Whether each operation takes the long way.
+    /// Whether each operation is checked (`checked.rs`).
     pub(crate) checked: bool,
     pub(crate) caches: Mutex<Vec<u64>>,
     pub(crate) memory_bytes: u64,
@@ -52,9 +54,27 @@ pub(crate) struct CacheHandle {
     pub(crate) has_ctor: bool,
 }
 
-/// Takes a lock whose holder may have been stopped by a finding.
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+/// Waits for a CPU that another thread uses; a constructor that allocates would wait for its own.
+#[cold]
+fn wait_for_cpu<T>(cpu: &Mutex<T>) -> MutexGuard<'_, T> {
+    if context::constructing() {
+        runtime::warn(
+            "a constructor of a cache calls the allocator: it runs in the middle of an allocation, \
+             and what it calls would wait for the end of that",
+        );
+        runtime::runtime().stop(b"BUG");
+    }
+    lock(cpu)
+}
+
+fn construct(object: NonNull<u8>, constructor: usize) {
+    context::construct(|| call::constructor(object, constructor));
+}
+
+/// Returns the handle that a module holds.
+#[inline(always)]
+pub(crate) fn cache_handle(address: u64) -> &'static CacheHandle {
+    shared::leaked(address)
 }
 
 impl<B: Backend> Engine<B> {
@@ -92,7 +112,11 @@ impl<B: Backend> Engine<B> {
     /// Runs `with` on the CPU of the calling thread.
     #[inline(always)]
     pub(crate) fn on_cpu<R>(&self, with: impl FnOnce(&Cpu<'static, B>) -> R) -> R {
-        let cpu = lock(&self.cpus[context::cpu() as usize]);
+        let mutex = &self.cpus[context::cpu() as usize];
+        let cpu = match mutex.try_lock() {
+            Ok(cpu) => cpu,
+            Err(_) => wait_for_cpu(mutex),
+        };
         with(cpu.as_ref().expect("a handle is away only while all CPUs are locked"))
     }
 
@@ -150,7 +174,7 @@ impl<B: Backend> Engine<B> {
         }
         match self.object(address) {
             Some(object) => self.on_cpu(|cpu| cpu.kfree(object, Site(site as u32))),
-            None => super::report_foreign("kfree", address, site),
+            None => runtime::report_foreign("kfree", address, site),
         }
     }
 
@@ -183,7 +207,7 @@ impl<B: Backend> Engine<B> {
         }
         match self.object(address) {
             Some(object) => self.on_cpu(|cpu| cpu.free(cache.id, object, Site(site as u32))),
-            None => super::report_foreign("kmem_cache_free", address, site),
+            None => runtime::report_foreign("kmem_cache_free", address, site),
         }
     }
 
@@ -198,7 +222,7 @@ impl<B: Backend> Engine<B> {
         let guard = if self.ledger.is_some() { GUARD_BYTES as u32 } else { 0 };
         let with_guard = bytes.saturating_add(guard);
         let args = CacheArgs {
-            ctor: (ctor != 0).then_some(Ctor { func: text::call_ctor, context: ctor as usize }),
+            ctor: (ctor != 0).then_some(Ctor { func: construct, context: ctor as usize }),
             ..CacheArgs::new(name.to_string_lossy(), with_guard).align(align).flags(flags)
         };
         let id = self.machine.cache_create(&args).map_err(|error| error.to_string())?;
@@ -246,7 +270,7 @@ impl<B: Backend> Engine<B> {
         if let Some(ledger) = &self.ledger {
             let mut ledger = lock(ledger);
             let (address, source) = (self.page_address(pfn), Source::Pages(order));
-            match ledger.free(address, &source, super::offset(site)) {
+            match ledger.free(address, &source, runtime::offset(site)) {
                 Free::Go(live) => {
                     for page in 0..1 << order {
                         let one = Live { bytes: PAGE_SIZE, source: Source::Pages(0), ..live };
@@ -255,9 +279,9 @@ impl<B: Backend> Engine<B> {
                 }
                 Free::Wrong(live, event) => {
                     ledger.enter(address, live);
-                    return super::emit(&event);
+                    return runtime::emit(&event);
                 }
-                Free::Refused(event) => return super::emit(&event),
+                Free::Refused(event) => return runtime::emit(&event),
             }
         }
         self.on_cpu(|cpu| cpu.split_pages(Pfn(pfn), Order(order_of), Site(site as u32)));

@@ -4,10 +4,10 @@ use std::cell::Cell;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 
-use crate::child::runtime;
 use crate::event::Misuse;
 use crate::ledger::finding;
 use crate::raw::bytes;
+use crate::runtime::runtime;
 
 thread_local! {
     static CONTEXT: Context = const { Context::new() };
@@ -25,6 +25,7 @@ struct Context {
     softirq: Cell<bool>,
     readers: Cell<u32>,
     phase: Cell<usize>,
+    constructing: Cell<bool>,
 }
 
 impl Context {
@@ -38,6 +39,7 @@ impl Context {
             softirq: Cell::new(false),
             readers: Cell::new(0),
             phase: Cell::new(0),
+            constructing: Cell::new(false),
         }
     }
 
@@ -56,6 +58,20 @@ impl Context {
 #[inline(always)]
 pub(crate) fn cpu() -> u32 {
     CONTEXT.with(|c| c.cpu.get())
+}
+
+/// Runs a constructor of a cache.
+pub(crate) fn construct(constructor: impl FnOnce()) {
+    CONTEXT.with(|c| {
+        c.constructing.set(true);
+        constructor();
+        c.constructing.set(false);
+    });
+}
+
+/// Whether a constructor of a cache runs in this thread.
+pub(crate) fn constructing() -> bool {
+    CONTEXT.with(|c| c.constructing.get())
 }
 
 /// Reports a call that may sleep where that is forbidden (check level 2).

@@ -1,11 +1,13 @@
-//! The long way: books, guard bytes, poison, AddressSanitizer's marks.
+//! Checked operations: the ledger of blocks, guard bytes, poison, AddressSanitizer's shadow.
 
 use slablab_kmem::{Backend, Gfp, Order, PAGE_SIZE, Site};
 
-use super::engine::{CacheHandle, Engine, ZERO_SIZE_PTR, lock};
+use super::engine::{CacheHandle, Engine, ZERO_SIZE_PTR, cache_handle};
+use crate::context;
 use crate::event::Event;
 use crate::ledger::{FREED, FRESH, Free, GUARD, GUARD_BYTES, Live, Source, overflow};
-use crate::raw::context;
+use crate::raw::bytes;
+use crate::runtime::{self, lock};
 
 /// The largest size that comes from a slab.
 const SLAB_BYTES_MAX: u64 = 8192;
@@ -63,16 +65,16 @@ impl<B: Backend> Engine<B> {
         Source::Cache(std::ptr::from_ref(cache) as usize, cache.name.to_string_lossy().into())
     }
 
-    /// Enters a new block: poison, guard, books, marks.
+    /// Enters a new block: poison, guard bytes, ledger, shadow.
     fn entered(&self, address: u64, size: u64, room: u64, source: Source, gfp: Gfp, site: u64) {
         if let Some(asan) = self.asan {
             asan.allow(address, room, room);
         }
         if let Some(ledger) = &self.ledger {
             if !gfp.has(Gfp::ZERO) {
-                super::fill(address, size, FRESH);
+                bytes::block_fill(address, size, FRESH);
             }
-            let live = Live { bytes: size, source, site: super::offset(site), guard: 0 };
+            let live = Live { bytes: size, source, site: runtime::offset(site), guard: 0 };
             let live = self.guarded(address, live, room);
             lock(ledger).enter(address, live);
         }
@@ -84,7 +86,7 @@ impl<B: Backend> Engine<B> {
     /// Writes guard bytes into what a block has behind its bytes.
     pub(super) fn guarded(&self, address: u64, mut live: Live, room: u64) -> Live {
         live.guard = (room - live.bytes).min(GUARD_BYTES);
-        super::fill(address + live.bytes, live.guard, GUARD);
+        bytes::block_fill(address + live.bytes, live.guard, GUARD);
         live
     }
 
@@ -93,9 +95,9 @@ impl<B: Backend> Engine<B> {
         if let Some(asan) = self.asan {
             asan.allow(address, live.bytes + live.guard, 0);
         }
-        if let Some(at) = super::first_other(address + live.bytes, live.guard, GUARD) {
-            let site = site.map(super::offset);
-            super::emit(&overflow(address, live, live.bytes + at, site));
+        if let Some(at) = bytes::block_first_other(address + live.bytes, live.guard, GUARD) {
+            let site = site.map(runtime::offset);
+            runtime::emit(&overflow(address, live, live.bytes + at, site));
         }
     }
 
@@ -113,11 +115,11 @@ impl<B: Backend> Engine<B> {
         let Some(ledger) = &self.ledger else {
             return self.free_marked(address, by, site);
         };
-        let outcome = lock(ledger).free(address, by, super::offset(site));
+        let outcome = lock(ledger).free(address, by, runtime::offset(site));
         match outcome {
-            Free::Refused(event) => super::emit(&event),
+            Free::Refused(event) => runtime::emit(&event),
             Free::Wrong(live, event) => {
-                super::emit(&event);
+                runtime::emit(&event);
                 self.free_as(&live, address, site);
             }
             Free::Go(live) => {
@@ -127,7 +129,7 @@ impl<B: Backend> Engine<B> {
         }
     }
 
-    /// Frees under AddressSanitizer alone, without books.
+    /// Frees under AddressSanitizer alone, without a ledger.
     fn free_marked(&self, address: u64, by: &Source, site: u64) {
         let room = self.object(address).map_or(0, |o| self.on_cpu(|cpu| cpu.ksize(o)));
         self.machine_free(address, by, site);
@@ -146,11 +148,11 @@ impl<B: Backend> Engine<B> {
         }
         let poison = match live.source {
             // Constructed objects keep their state.
-            Source::Cache(handle, _) => !super::cache_handle(handle as u64).has_ctor,
+            Source::Cache(handle, _) => !cache_handle(handle as u64).has_ctor,
             _ => true,
         };
         if poison {
-            super::fill(address, live.bytes, FREED);
+            bytes::block_fill(address, live.bytes, FREED);
         }
         self.machine_free(address, &live.source, site);
         if let Some(asan) = self.asan {
@@ -160,12 +162,12 @@ impl<B: Backend> Engine<B> {
 
     fn machine_free(&self, address: u64, source: &Source, site: u64) {
         let Some(object) = self.object(address) else {
-            return super::report_foreign("a free", address, site);
+            return runtime::report_foreign("a free", address, site);
         };
         let at = Site(site as u32);
         match source {
             Source::Cache(handle, _) => {
-                let id = super::cache_handle(*handle as u64).id;
+                let id = cache_handle(*handle as u64).id;
                 self.on_cpu(|cpu| cpu.free(id, object, at));
             }
             Source::Pages(order) => self.on_cpu(|cpu| {
@@ -194,21 +196,21 @@ impl<B: Backend> Engine<B> {
             }
             return true;
         };
-        let outcome = lock(ledger).free(address, &Source::Pages(order), super::offset(site));
+        let outcome = lock(ledger).free(address, &Source::Pages(order), runtime::offset(site));
         match outcome {
             Free::Go(live) => {
-                super::fill(address, live.bytes, FREED);
+                bytes::block_fill(address, live.bytes, FREED);
                 if let Some(asan) = self.asan {
                     asan.forbid(address, live.bytes);
                 }
                 true
             }
             Free::Refused(event) => {
-                super::emit(&event);
+                runtime::emit(&event);
                 false
             }
             Free::Wrong(live, event) => {
-                super::emit(&event);
+                runtime::emit(&event);
                 self.free_as(&live, address, site);
                 false
             }
@@ -240,5 +242,5 @@ fn bytes_behind<B: Backend>(engine: &Engine<B>, address: u64, live: &Live) -> Op
     if let Some(asan) = engine.asan {
         asan.allow(address, live.bytes + live.guard, 0);
     }
-    super::first_other(address + live.bytes, live.guard, GUARD)
+    bytes::block_first_other(address + live.bytes, live.guard, GUARD)
 }

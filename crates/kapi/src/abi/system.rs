@@ -1,0 +1,37 @@
+//! Time and random numbers.
+
+use std::time::SystemTime;
+
+use crate::raw::system::get_random_bytes;
+use crate::runtime::runtime;
+
+pub(crate) extern "C" fn ktime_get_ns() -> u64 {
+    runtime().start.elapsed().as_nanos() as u64
+}
+
+pub(crate) extern "C" fn ktime_get_real_ns() -> u64 {
+    SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |d| d.as_nanos() as u64)
+}
+
+pub(crate) extern "C" fn r#yield() {
+    std::thread::yield_now();
+}
+
+pub(crate) extern "C" fn kapi_spin_wait(_word: u64) {
+    std::hint::spin_loop();
+    std::thread::yield_now();
+}
+
+pub(crate) extern "C" fn get_random_u64() -> u64 {
+    let mut value = [0_u8; 8];
+    get_random_bytes(value.as_mut_ptr().cast(), 8);
+    u64::from_ne_bytes(value)
+}
+
+pub(crate) extern "C" fn get_random_u32() -> u32 {
+    get_random_u64() as u32
+}
+
+pub(crate) extern "C" fn get_random_u32_below(ceil: u32) -> u32 {
+    ((u64::from(get_random_u32()) * u64::from(ceil)) >> 32) as u32
+}

@@ -1,0 +1,87 @@
+//! Printing: formats and text that come from C.
+
+use std::ffi::{c_char, c_void};
+use std::hash::{BuildHasher, RandomState};
+use std::sync::LazyLock;
+
+use crate::event::Event;
+use crate::format::{ArgKind, Args, Memory, format};
+use crate::raw::call::{self, Fetch};
+use crate::raw::{bytes, module};
+use crate::runtime::runtime;
+
+/// The arguments of a printing function, with the C function that takes the next one.
+struct CArgs {
+    list: *mut c_void,
+    fetch: Fetch,
+}
+
+impl Args for CArgs {
+    fn next(&mut self, kind: ArgKind) -> u64 {
+        call::fetch(self.fetch, self.list, kind as i32)
+    }
+}
+
+/// The memory of this process.
+struct Process;
+
+/// `%s` reads no further: a longer string would not fit the log.
+const STRING_MAX: usize = 64 << 10;
+
+static HASH: LazyLock<RandomState> = LazyLock::new(RandomState::new);
+
+impl Memory for Process {
+    fn string(&self, address: u64, max: usize) -> Option<Vec<u8>> {
+        if address < 4096 { None } else { bytes::string(address, max.min(STRING_MAX)) }
+    }
+
+    fn bytes(&self, address: u64, len: usize) -> Option<Vec<u8>> {
+        let mut buf = vec![0; len];
+        bytes::read(address, &mut buf).then_some(buf)
+    }
+
+    fn nested(&self, address: u64) -> Vec<u8> {
+        let mut buf = vec![0_u8; 1024];
+        let len = module::format_nested(&mut buf, address);
+        buf.truncate(len.min(1023));
+        buf
+    }
+
+    fn symbol(&self, address: u64) -> Option<(String, u64, u64)> {
+        runtime().symbol(address)
+    }
+
+    fn hashed(&self, address: u64) -> u64 {
+        let runtime = runtime();
+        if runtime.job.plain_pointers || !runtime.job.version.hashes_pointers() {
+            return address;
+        }
+        HASH.hash_one(address) & 0xffff_ffff
+    }
+}
+
+pub(crate) extern "C" fn kapi_format(
+    buf: *mut c_char,
+    size: u64,
+    fmt: u64,
+    list: *mut c_void,
+    fetch: Fetch,
+) -> i32 {
+    let fmt = bytes::string(fmt, STRING_MAX).unwrap_or_else(|| b"(efault)".to_vec());
+    let text = format(&fmt, &mut CArgs { list, fetch }, &Process);
+    bytes::put_text(buf as u64, size, &text);
+    i32::try_from(text.len()).unwrap_or(i32::MAX)
+}
+
+pub(crate) extern "C" fn kapi_log(text: *const u8, len: u64) {
+    runtime().log.write(bytes::text(text, len), |event| runtime().emit(&event));
+}
+
+pub(crate) extern "C" fn kapi_output(text: *const u8, len: u64) {
+    let text = String::from_utf8_lossy(bytes::text(text, len)).into_owned();
+    runtime().emit(&Event::Text { text });
+}
+
+pub(crate) extern "C" fn kapi_stop(why: *const u8, len: u64) -> ! {
+    runtime().stop(bytes::text(why, len))
+}

@@ -1,0 +1,6 @@
+//! The simulated machine as modules use it: allocation by address, checks, caches, areas.
+
+pub(crate) mod caches;
+mod checked;
+pub(crate) mod engine;
+mod vmalloc;
