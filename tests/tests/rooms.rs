@@ -101,6 +101,26 @@ fn the_command_stands_on_lower_rooms_only() {
     check(&SLABLAB);
 }
 
+const KAPI: House = House {
+    name: "kapi",
+    levels: &[
+        &["error", "event", "params", "format"],
+        &["image", "job", "ledger", "log"],
+        &["raw"],
+        &["runtime"],
+        &["context"],
+        &["machine"],
+        &["abi"],
+        &["symbols"],
+        &["child", "host", "toolchain"],
+    ],
+};
+
+#[test]
+fn kapi_stands_on_lower_rooms_only() {
+    check(&KAPI);
+}
+
 /// A module path, without the crate: `["cache", "table"]`.
 type Module = Vec<String>;
 
