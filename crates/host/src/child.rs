@@ -15,7 +15,6 @@
 use std::ffi::OsStr;
 use std::io;
 use std::os::unix::process::CommandExt;
-use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -43,18 +42,6 @@ pub fn bound_family(program: impl AsRef<OsStr>) -> Command {
     let mut command = bound("sh");
     command.args(["-c", FAMILY, "sh"]).arg(program);
     command
-}
-
-/// Returns the name of the program that a command made here is meant to run.
-#[must_use]
-pub fn program_name(command: &Command) -> String {
-    const RUNNERS: [&str; 6] = ["sh", "-c", FAMILY, "nice", "-n", "10"];
-    let mut args = command.get_args().skip_while(|arg| *arg != "--").skip(1);
-    let program = args.find(|arg| RUNNERS.iter().all(|runner| arg != runner));
-    let program = program.unwrap_or_else(|| command.get_program());
-    let name = Path::new(program).file_name().unwrap_or(program).to_string_lossy().into_owned();
-    // A script that was given as text is called by its first word.
-    name.split(' ').next().unwrap_or_default().to_owned()
 }
 
 /// A running child at the head of its own process group; the group is ended when this is dropped.
@@ -116,6 +103,8 @@ impl Drop for Child {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
 
     fn sh(script: &str) -> Command {

@@ -17,7 +17,7 @@ mod signals;
 mod whole_file;
 
 pub use cache::{CacheError, cache_folder, private_folder};
-pub use child::{Child, POLL_INTERVAL, bound, bound_family, program_name};
+pub use child::{Child, POLL_INTERVAL, bound, bound_family};
 pub use embedded::unpacked;
 pub use key::{Key, KeyHasher};
 pub use signals::{Interrupt, Signals};
