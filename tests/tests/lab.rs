@@ -37,7 +37,7 @@ fn small_trace(folder: &Path) -> String {
 #[test]
 fn the_classic_table_of_31_pairs_is_answered() {
     let answer = json(&["lab", "compare", "--csv", CLASSIC, "--format", "json"]);
-    assert_eq!(answer["schema"], "slablab.lab.compare/1");
+    assert_eq!(answer["schema"], "slablab.lab.compare/2");
     let row = &answer["comparisons"][0]["rows"][0];
     let comparison = &row["comparison"];
     let mean = |side: &str| comparison[side]["mean"].as_f64().unwrap();
@@ -96,14 +96,19 @@ fn any_two_columns_will_do_and_nonsense_is_refused() {
         (&comparison["baseline"]["n"], &comparison["candidate"]["n"]),
         (&3.into(), &2.into())
     );
-    assert!(answer["remarks"][0].as_str().unwrap().contains("make more runs"), "{answer}");
+    let row = &answer["comparisons"][0]["rows"][0];
+    assert_eq!(row["answer"], "undecided", "{row}");
+    assert!(row["sentence"].as_str().unwrap().contains("2 runs cannot decide, 4 can"), "{row}");
 
     assert!(csv(&file("empty.csv", "")).contains("is empty"));
     assert!(csv(&file("head.csv", "a,b\n")).contains("column 'a' has no numbers"));
     assert!(csv(&file("one.csv", "a,b\n1,2\n")).contains("1 value(s), but this needs at least 2"));
     let text = csv(&file("text.csv", "a,b\n1,2\n3,fast\n"));
-    assert!(text.contains("text.csv: line 3: column 'b' has 'fast', which is no number"), "{text}");
-    assert!(csv(&file("nan.csv", "a,b\n1,2\n3,NaN\n")).contains("'NaN', which is no number"));
+    assert!(
+        text.contains("text.csv: line 3: column 'b' has 'fast', which is not a number"),
+        "{text}"
+    );
+    assert!(csv(&file("nan.csv", "a,b\n1,2\n3,NaN\n")).contains("'NaN', which is not a number"));
     assert!(
         csv(&file("gap.csv", "a,b\n1,2\n,3\n4,5\n"))
             .contains("line 3: column 'a' has an empty cell")
@@ -113,7 +118,7 @@ fn any_two_columns_will_do_and_nonsense_is_refused() {
     assert!(csv("nowhere.csv").contains("nowhere.csv: cannot read the columns"));
     let pairs = file("pairs.csv", "a,b\n1,2\n3,4\n5,\n");
     let text = refusal(&["lab", "compare", "--csv", &pairs, "--paired"]);
-    assert!(text.contains("these are no pairs"), "{text}");
+    assert!(text.contains("pairs need as many on both sides"), "{text}");
 }
 
 #[test]
@@ -186,7 +191,7 @@ fn results_that_cannot_be_used_are_refused_with_the_reason() {
     let run_words = |rounds| run_words(&trace, name, rounds);
     let _ = json(&run_words("2"));
     // Another plan in the same folder.
-    assert!(refusal(&run_words("3")).contains("holds another plan"));
+    assert!(refusal(&run_words("3")).contains("has another plan"));
     // Another version of a row, a row twice, an edited row.
     let raw = result.join("raw.jsonl");
     let rows = fs::read_to_string(&raw).unwrap();
@@ -208,7 +213,8 @@ fn results_that_cannot_be_used_are_refused_with_the_reason() {
     let empty = folder.path().join("empty");
     fs::create_dir(&empty).unwrap();
     assert!(
-        refusal(&["lab", "compare", empty.to_str().unwrap()]).contains("is no result of the lab")
+        refusal(&["lab", "compare", empty.to_str().unwrap()])
+            .contains("is not a result of the lab")
     );
     assert!(refusal(&["lab", "run", "nonsense"]).contains("there is no experiment 'nonsense'"));
     assert!(refusal(&["lab", "run", "replay"]).contains("--input TRACE"));
@@ -232,13 +238,158 @@ fn hosts_are_compared_only_as_blocks() {
     let row = &answer["comparisons"][0]["rows"][0];
     assert_eq!(
         (row["answer"].as_str(), row["comparison"]["design"].as_str()),
-        (Some("faster"), Some("blocked"))
+        (Some("faster"), Some("paired"))
     );
     // The same host twice is one comparison of two runs.
     let c = timed_result(folder.path(), "c", "alpha", 1.5);
     let answer = json(&["lab", "compare", &a, &c, "--format", "json"]);
     assert_eq!(answer["comparisons"][0]["rows"][0]["answer"], "slower");
     assert!(answer["remarks"].to_string().contains("not interleaved"), "{answer}");
+}
+
+#[test]
+fn by_host_does_not_call_faster_what_is_slower_on_three_hosts_of_four() {
+    let folder = tempfile::tempdir().unwrap();
+    let hosts = [("a", 1.0, 1.5), ("b", 1.2, 1.5), ("c", 0.8, 1.5), ("slow", 110.0, 0.97)];
+    let results = hosts.map(|(host, seconds, ratio)| {
+        let result = timed_result(folder.path(), host, host, seconds);
+        let raw = folder.path().join(host).join("raw.jsonl");
+        let scaled = |line: &str| {
+            let mut row: Value = serde_json::from_str(line).unwrap();
+            if row["variant"] == "new" {
+                // timed_result makes it a tenth faster.
+                row["values"]["seconds"] =
+                    (row["values"]["seconds"].as_f64().unwrap() / 0.9 * ratio).into();
+            }
+            format!("{row}\n")
+        };
+        let rows: String = fs::read_to_string(&raw).unwrap().lines().map(scaled).collect();
+        fs::write(raw, rows).unwrap();
+        result
+    });
+    let words: Vec<&str> = ["lab", "compare", "--by-host", "--format", "json"]
+        .into_iter()
+        .chain(results.iter().map(String::as_str))
+        .collect();
+    let answer = json(&words);
+    let row = &answer["comparisons"][0]["rows"][0];
+    assert_eq!(row["answer"], "slower", "{answer}");
+    let ratio = &row["comparison"]["ratio"];
+    assert!(ratio["value"].as_f64().unwrap() > 1.4, "{ratio}");
+    assert!(ratio["interval"]["low"].as_f64().unwrap() > 1.0, "{ratio}");
+    assert!(
+        answer["remarks"].to_string().contains("slow -3.0 %"),
+        "the slow host is named: {answer}"
+    );
+}
+
+#[test]
+fn results_of_other_work_or_of_another_environment_are_refused_until_the_factor_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let (hackbench, boot) = (
+        timed_result(folder.path(), "hackbench", "alpha", 1.0),
+        timed_result(folder.path(), "boot", "alpha", 2.0),
+    );
+    let plan = |result: &str, edit: &dyn Fn(&mut Value)| {
+        let path = Path::new(result).join("plan.json");
+        let mut plan: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
+        edit(&mut plan);
+        fs::write(path, plan.to_string()).unwrap();
+    };
+    plan(&hackbench, &|plan| plan["input"] = "traces/hackbench.parquet".into());
+    plan(&boot, &|plan| plan["input"] = "traces/boot.parquet".into());
+    let both = ["lab", "compare", &hackbench, &boot];
+    let text = refusal(&both);
+    assert!(text.contains("differ in input (hackbench.parquet and boot.parquet)"), "{text}");
+    let named = [&both[..], &["--factor", "input", "--format", "json"]].concat();
+    let answer = json(&named);
+    assert!(
+        answer["remarks"][1].as_str().unwrap().starts_with("The results differ in input ("),
+        "{answer}"
+    );
+    // The same name with another content.
+    plan(&boot, &|plan| plan["input"] = "other/hackbench.parquet".into());
+    assert!(run(&both).status.success());
+    for (result, key) in [(&hackbench, "11"), (&boot, "22")] {
+        plan(result, &|plan| plan["input_key"] = key.into());
+    }
+    assert!(
+        refusal(&both).contains("differ in input (hackbench.parquet 11 and hackbench.parquet 22)")
+    );
+    plan(&boot, &|plan| plan["input_key"] = "11".into());
+    // A parameter, and another kernel within one folder.
+    plan(&boot, &|plan| plan["params"] = serde_json::json!({"patch": "a.patch", "jobs": "3"}));
+    assert!(refusal(&both).contains("differ in patch (none and a.patch)"));
+    plan(&boot, &|plan| plan["environment"]["kernel"] = "6.2".into());
+    let text = refusal(&["lab", "compare", &boot]);
+    assert!(text.contains("the plan is of the kernel '6.2', but cell 2 of '6.1'"), "{text}");
+}
+
+#[test]
+fn every_row_has_the_identity_of_its_work_and_of_its_environment() {
+    let folder = tempfile::tempdir().unwrap();
+    let trace = small_trace(folder.path());
+    let row = |name: &str, trace: &str| -> Value {
+        let result = folder.path().join(name);
+        let _ = json(&run_words(trace, result.to_str().unwrap(), "1"));
+        let rows = fs::read_to_string(result.join("raw.jsonl")).unwrap();
+        serde_json::from_str(rows.lines().next().unwrap()).unwrap()
+    };
+    let first = row("first", &trace);
+    assert_eq!(first["work_key"].as_str().map(str::len), Some(32), "{first}");
+    // A copy of the trace is the same work, another trace is not.
+    let copy = folder.path().join("copy.parquet");
+    fs::copy(&trace, &copy).unwrap();
+    let second = row("second", copy.to_str().unwrap());
+    assert_eq!(first["work_key"], second["work_key"]);
+    assert_eq!(first["environment_key"], second["environment_key"]);
+    synth(&copy, &SynthOptions { events: 2_000, cpus: 2, seed: 4, live: None }, &mut |_| ())
+        .unwrap();
+    let third = row("third", copy.to_str().unwrap());
+    assert_ne!(first["work_key"], third["work_key"]);
+}
+
+#[test]
+fn the_stored_results_of_older_versions_can_still_be_read() {
+    let mut read = 0;
+    for path in slablab_tests::tracked_files() {
+        if path.ends_with("plan.json") && path.starts_with("bench/results") {
+            let folder = root().join(path.parent().unwrap());
+            let answer = json(&["lab", "compare", folder.to_str().unwrap(), "--format", "json"]);
+            assert!(answer["comparisons"].as_array().is_some_and(|c| !c.is_empty()), "{answer}");
+            read += 1;
+        }
+    }
+    assert!(read >= 7, "{read} results");
+}
+
+#[test]
+fn a_column_is_found_by_the_name_that_answers_print() {
+    let words = ["lab", "compare", "--csv", CLASSIC, "--columns", "kmem_cache,kmalloc"];
+    let text = stdout(&words);
+    assert!(text.contains("kmalloc is faster than kmem_cache"), "{text}");
+    let folder = tempfile::tempdir().unwrap();
+    let both = file(folder.path(), "both.csv", "a (s),a (ms),b (s)\n1,2,3\n1,2,3\n");
+    let text = refusal(&["lab", "compare", "--csv", &both, "--columns", "a,b"]);
+    assert!(text.contains("several columns 'a'"), "{text}");
+}
+
+#[test]
+fn too_few_rounds_are_said_before_anything_runs_and_are_a_verdict_of_their_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let result = folder.path().join("result");
+    let name = result.to_str().unwrap();
+    let words = ["lab", "run", "locality", "--rounds", "4", "-o", name];
+    let out = slablab().args(words).output().unwrap();
+    let said = String::from_utf8(out.stderr).unwrap();
+    let plan = said.lines().next().unwrap();
+    assert!(
+        plan.contains("4 rounds cannot decide 3 comparisons of a metric, 7 can: --rounds 7"),
+        "{said}"
+    );
+    let text = String::from_utf8(out.stdout).unwrap();
+    assert!(text.contains("Undecided in 3 of 3 comparisons of time per node"), "{text}");
+    assert!(!text.contains("No difference"), "{text}");
 }
 
 /// Writes a result of two variants, `new` a tenth faster than `old`, as a host would leave it.
@@ -333,5 +484,5 @@ fn reports_are_made_of_every_kind_of_result() {
             .contains("slablab.replay/9")
     );
     assert!(report(&file(folder.path(), "n.json", "{}")).contains("has no schema"));
-    assert!(report(CLASSIC).contains("no JSON"));
+    assert!(report(CLASSIC).contains("not JSON"));
 }

@@ -5,12 +5,13 @@ use std::fs;
 use serde_json::Value;
 use slablab_tests::stdout;
 
-/// Runs an experiment as a smoke test and returns its answer and its page.
+/// Runs an experiment as a smoke run and returns its answer and its page.
 fn smoke(name: &str, words: &[&str]) -> (Value, String) {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     let (result, page) = (at("result"), at("page.html"));
-    let common = ["lab", "run", name, "-o", &result, "--report", &page, "--format", "json"];
+    let common =
+        ["lab", "run", name, "--smoke", "-o", &result, "--report", &page, "--format", "json"];
     let answer = stdout(&[&common[..], words].concat());
     (serde_json::from_str(&answer).unwrap(), fs::read_to_string(page).unwrap())
 }

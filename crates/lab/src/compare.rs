@@ -1,33 +1,21 @@
-//! From rows to verdicts: variants within a run, one run against another, and several hosts as blocks.
+//! From rows to verdicts: variants within a run, one run against another, and several hosts.
 //!
-//! How it works: within a run the rounds are pairs, since each holds every variant once and near in time. With so few
-//! rounds that the rank test of pairs could show nothing after the correction below, the samples are taken as
-//! independent; that follows from the plan alone, never from the values. Runs that were made one after the other
-//! are independent samples, and the answer says what that is worth. All comparisons of one metric are corrected together by
-//! Holm's method.
+//! How it works: within a run the rounds are pairs, since each contains every variant once and near in time. On several
+//! hosts a pair is a round on one host, so a slow and a fast host never meet. Two runs that were made one after the other are
+//! independent samples, and the answer says what that means. All comparisons of one metric are corrected together by
+//! Holm's method; how many runs they need follows from the plan alone, never from the values.
 //!
-//! Invariants: warm-ups never count. Values of different hosts meet within blocks only.
+//! Invariants: warm-ups never count. What differs besides the variants is refused or named (`differences`).
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
-use slablab_report::{Comparisons, Group};
-use slablab_stats::{Block, Comparison, Design as Pairing, Question, compare, compare_blocks};
+use slablab_report::{ComparisonRow, Comparisons};
+use slablab_stats::{Comparison, Pairing, Question, compare, median};
 
-use crate::{Error, Journal, Metric, Nature, Part, Plan, Result, Row};
-
-/// A run as it was stored.
-#[derive(Debug, Clone)]
-pub struct Outcome {
-    /// Its name: that of its folder
-    pub name: String,
-    /// What was planned
-    pub plan: Plan,
-    /// The rows that count, one a point
-    pub rows: Vec<Row>,
-    /// How many cells have their row, and how many there are
-    done: (usize, usize),
-}
+use crate::differences::{Hosts, check};
+use crate::error::{Error, Result};
+use crate::outcome::Outcome;
+use crate::request::{Metric, Nature};
 
 /// A metric with the comparisons that were made of it.
 #[derive(Debug, Clone)]
@@ -38,301 +26,215 @@ pub struct Side {
     pub comparisons: Comparisons,
 }
 
-impl Outcome {
-    /// Reads a result folder.
-    ///
-    /// # Errors
-    ///
-    /// If it is none, is of another version, or has no row that counts.
-    pub fn read(folder: &Path) -> Result<Self> {
-        let Some(plan) = Plan::read(folder)? else {
-            return Err(Error::Unreadable {
-                path: folder.to_owned(),
-                reason:
-                    "is no result of the lab: it has no plan.json; 'slablab lab run NAME' makes one"
-                        .to_owned(),
-            });
-        };
-        let mut rows = Journal::read(folder)?;
-        rows.retain(|row| !row.warmup);
-        if rows.is_empty() {
-            return Err(Error::Unreadable {
-                path: folder.to_owned(),
-                reason: "has no rows yet; run the same 'slablab lab run' again to go on".to_owned(),
-            });
-        }
-        if let Some(stranger) =
-            rows.iter().find(|row| row.environment.host != plan.environment.host)
-        {
-            return Err(Error::Incomparable(format!(
-                "{}: the plan is of the host '{}', but cell {} of '{}'; keep one folder for each host",
-                folder.display(),
-                plan.environment.host,
-                stranger.cell,
-                stranger.environment.host
-            )));
-        }
-        let name = folder
-            .canonicalize()
-            .ok()
-            .and_then(|full| full.file_name().map(|n| n.to_string_lossy().into_owned()));
-        Ok(Self::new(name.unwrap_or_else(|| folder.display().to_string()), plan, rows))
-    }
-
-    /// Makes an outcome of rows that count; cells that went through several points become a row for each.
-    pub(crate) fn new(name: String, mut plan: Plan, rows: Vec<Row>) -> Self {
-        let cells = rows.len();
-        let mut spread = Vec::with_capacity(cells);
-        for mut row in rows {
-            let parts = std::mem::take(&mut row.parts);
-            if parts.is_empty() {
-                spread.push(row);
-                continue;
-            }
-            for Part { point, values } in parts {
-                spread.push(Row { point, values, ..row.clone() });
-            }
-        }
-        let planned = plan.design.rounds * plan.design.variants.len() * plan.design.points.len();
-        if spread.iter().any(|row| !plan.design.points.contains(&row.point)) {
-            plan.design.points = points_of(&spread);
-        }
-        Self { name, plan, rows: spread, done: (cells, planned) }
-    }
-
-    /// Returns what a reader should know before believing the numbers.
-    #[must_use]
-    pub fn remarks(&self) -> Vec<String> {
-        let mut remarks = Vec::new();
-        if self.rows.iter().any(|row| row.detail["emulated"] == true) {
-            remarks.push(
-                "The guests were emulated: times compare the variants, and are no times of a real machine.".to_owned(),
-            );
-        }
-        let (done, planned) = self.done;
-        if done < planned {
-            remarks.push(format!(
-                "{done} of {planned} runs are done: run the same command again to go on."
-            ));
-        }
-        remarks
-    }
-
-    /// Returns the values of `metric` for a variant at a point, by round.
-    #[must_use]
-    pub fn values(&self, metric: &str, variant: &str, point: &str) -> BTreeMap<usize, f64> {
-        self.rows
-            .iter()
-            .filter(|row| row.variant == variant && row.point == point)
-            .filter_map(|row| Some((row.round, *row.values.get(metric)?)))
-            .collect()
-    }
-
-    /// Returns the samples of `metric` at a point, one group a variant.
-    #[must_use]
-    pub fn groups(&self, metric: &str, point: &str) -> Vec<Group> {
-        let group = |variant: &String| Group {
-            name: variant.clone(),
-            values: self.values(metric, variant, point).into_values().collect(),
-        };
-        self.plan.design.variants.iter().map(group).filter(|g| !g.values.is_empty()).collect()
-    }
-
-    /// Returns the metrics that were measured, those that answer the question first.
-    pub fn metrics(&self, nature: Nature) -> impl Iterator<Item = &Metric> {
-        let measured =
-            |metric: &&Metric| self.rows.iter().any(|row| row.values.contains_key(&metric.key));
-        self.plan.metrics.iter().filter(move |metric| metric.nature == nature).filter(measured)
-    }
-
-    /// Compares every variant with `baseline`, or else with the first, for each sampled metric.
-    ///
-    /// Metrics with a single run a variant have nothing to compare and are left out.
-    ///
-    /// # Errors
-    ///
-    /// If there is no such variant.
-    pub fn compare(&self, baseline: Option<&str>, question: &Question) -> Result<Vec<Side>> {
-        let variants = &self.plan.design.variants;
-        let baseline = baseline.unwrap_or(&variants[0]);
-        if !variants.iter().any(|variant| variant == baseline) {
-            return Err(Error::Request(format!(
-                "{}: has no variant '{baseline}'; it has: {}",
-                self.name,
-                variants.join(", ")
-            )));
-        }
-        let sides = self
-            .metrics(Nature::Sampled)
-            .map(|metric| self.compare_metric(metric, baseline, question));
-        let sides: Vec<Side> = sides.collect::<Result<_>>()?;
-        Ok(sides.into_iter().filter(|side| !side.comparisons.rows.is_empty()).collect())
-    }
-
-    fn compare_metric(&self, metric: &Metric, baseline: &str, question: &Question) -> Result<Side> {
-        let question = Question { direction: metric.direction, ..*question };
-        let mut rows = Vec::new();
-        let comparisons = self.plan.design.points.len() * (self.plan.design.variants.len() - 1);
-        for point in &self.plan.design.points {
-            let base = self.values(&metric.key, baseline, point);
-            for candidate in self.plan.design.variants.iter().filter(|v| *v != baseline) {
-                let values = self.values(&metric.key, candidate, point);
-                let (a, b): (Vec<f64>, Vec<f64>) =
-                    base.iter().filter_map(|(round, a)| Some((*a, *values.get(round)?))).unzip();
-                if a.len() < 2 {
-                    continue;
-                }
-                let pairing = pairing(a.len(), comparisons, question.alpha);
-                let comparison = compare(&a, &b, pairing, &question)
-                    .map_err(Error::numbers(format!("{candidate} {point} {}", metric.name)))?;
-                rows.push((point.clone(), candidate.clone(), comparison));
-            }
-        }
-        Ok(Side {
-            metric: metric.clone(),
-            comparisons: table(metric, baseline, &self.plan.design.point_name, rows),
-        })
-    }
+/// The comparisons of several results, and what to say beside them.
+#[derive(Debug, Clone)]
+pub struct Across {
+    /// The comparisons, one entry a metric
+    pub sides: Vec<Side>,
+    /// What a reader should know before believing them
+    pub remarks: Vec<String>,
 }
 
-/// Compares `candidate` with `baseline`, run by run: the same variants at the same points.
+/// The runs of two variants at one point, pair by pair or not.
+type Samples = (Vec<f64>, Vec<f64>);
+
+/// Compares every variant of a run with `baseline`, or else with the first, for each sampled metric.
+///
+/// Metrics with a single run a variant have nothing to compare and are left out.
 ///
 /// # Errors
 ///
-/// If they are of different experiments, engines or hosts, or have nothing in common.
+/// If there is no such variant.
+pub fn compare_variants(
+    outcome: &Outcome,
+    baseline: Option<&str>,
+    question: &Question,
+) -> Result<Vec<Side>> {
+    let design = &outcome.plan.design;
+    let baseline = baseline.unwrap_or(&design.variants[0]);
+    if !design.variants.iter().any(|variant| variant == baseline) {
+        return Err(Error::Request(format!(
+            "{}: has no variant '{baseline}'; it has: {}",
+            outcome.name,
+            design.variants.join(", ")
+        )));
+    }
+    let sides = outcome.metrics(Nature::Sampled).map(|metric| {
+        let others = || design.variants.iter().filter(|variant| *variant != baseline);
+        let cells =
+            design.points.iter().flat_map(|point| others().map(move |other| (point, other)));
+        let samples = cells.map(|(point, candidate)| {
+            let samples = rounds(outcome, metric, baseline, candidate, point);
+            (point.clone(), candidate.clone(), samples)
+        });
+        let names = (baseline, design.point_name.as_str());
+        judge(metric, names, Pairing::Paired, samples.collect(), question)
+    });
+    sides.filter_map(Result::transpose).collect()
+}
+
+/// Compares `candidate` with `baseline`, run by run: the same variants at the same points. They may differ in the
+/// named `factors`.
+///
+/// # Errors
+///
+/// If they are of different experiments, engines or hosts, differ in anything else, or have nothing in common.
 pub fn compare_runs(
     baseline: &Outcome,
     candidate: &Outcome,
+    factors: &[String],
     question: &Question,
-) -> Result<Vec<Side>> {
+) -> Result<Across> {
     check_same_question(baseline, candidate)?;
     let (here, there) = (&baseline.plan.environment, &candidate.plan.environment);
-    if (&here.host, &here.cpu) != (&there.host, &there.cpu) {
+    if here.host != there.host {
         return Err(Error::Incomparable(format!(
             "{} was measured on '{}' ({}), {} on '{}' ({}): times of different hosts cannot be compared. Run both \
              variants on each host, and compare the results with --by-host",
             baseline.name, here.host, here.cpu, candidate.name, there.host, there.cpu
         )));
     }
-    let mut sides = Vec::new();
-    for metric in baseline.metrics(Nature::Sampled) {
-        let question = Question { direction: metric.direction, ..*question };
-        let mut rows = Vec::new();
-        for (variant, point) in common(baseline, candidate) {
-            let values = |run: &Outcome| -> Vec<f64> {
-                run.values(&metric.key, variant, point).into_values().collect()
-            };
-            let (a, b) = (values(baseline), values(candidate));
-            if a.len() < 2 || b.len() < 2 {
-                continue;
-            }
-            let comparison = compare(&a, &b, Pairing::Independent, &question)
-                .map_err(Error::numbers(format!("{variant} {point} {}", metric.name)))?;
-            let at = if point.is_empty() { variant.clone() } else { format!("{variant} {point}") };
-            rows.push((at, candidate.name.clone(), comparison));
-        }
-        if !rows.is_empty() {
-            sides.push(Side {
-                metric: metric.clone(),
-                comparisons: table(metric, &baseline.name, "variant", rows),
-            });
-        }
-    }
+    let mut remarks: Vec<String> =
+        check(baseline, candidate, Hosts::One, factors)?.into_iter().collect();
+    remarks.push(
+        "The two were not interleaved: a drift of the machine between them looks like a difference.".to_owned(),
+    );
+    let sides = baseline.metrics(Nature::Sampled).map(|metric| {
+        let values = |run: &Outcome, variant: &str, point: &str| -> Vec<f64> {
+            run.values(&metric.key, variant, point).into_values().collect()
+        };
+        let samples = common(baseline, candidate).into_iter().map(|(variant, point)| {
+            let samples = (values(baseline, variant, point), values(candidate, variant, point));
+            (format!("{variant} {point}").trim_end().to_owned(), candidate.name.clone(), samples)
+        });
+        let names = (baseline.name.as_str(), "variant");
+        judge(metric, names, Pairing::Independent, samples.collect(), question)
+    });
+    let sides: Vec<Side> = sides.filter_map(Result::transpose).collect::<Result<_>>()?;
     if sides.is_empty() {
         return Err(Error::Incomparable(format!(
             "{} and {} have no variant with two runs each in common",
             baseline.name, candidate.name
         )));
     }
-    Ok(sides)
+    Ok(Across { sides, remarks })
 }
 
-/// Compares the variants within each of `outcomes`, one or more for each host, with the host as a block.
+/// Compares the variants within each of `outcomes`, one or more for each host: a pair is a round on one host.
 ///
 /// # Errors
 ///
-/// If they are of different experiments or engines, or a host lacks a side of every comparison.
-pub fn compare_hosts(outcomes: &[Outcome], question: &Question) -> Result<Vec<Side>> {
+/// If they are of different experiments or engines, differ in their work, or no host has both sides of a comparison.
+pub fn compare_hosts(
+    outcomes: &[Outcome],
+    factors: &[String],
+    question: &Question,
+) -> Result<Across> {
     let [first, rest @ ..] = outcomes else {
         return Err(Error::Request("nothing to compare: no result was given".to_owned()));
     };
-    rest.iter().try_for_each(|other| check_same_question(first, other))?;
-    let mut hosts: BTreeMap<&str, Vec<&Outcome>> = BTreeMap::new();
-    for outcome in outcomes {
-        hosts.entry(&outcome.plan.environment.host).or_default().push(outcome);
+    let mut remarks = Vec::new();
+    for other in rest {
+        check_same_question(first, other)?;
+        remarks.extend(check(first, other, Hosts::Several, factors)?);
     }
-    let baseline = &first.plan.design.variants[0];
+    let design = &first.plan.design;
+    let baseline = &design.variants[0];
     let mut sides = Vec::new();
     for metric in first.metrics(Nature::Sampled) {
-        let question = Question { direction: metric.direction, ..*question };
-        let mut rows = Vec::new();
-        for point in &first.plan.design.points {
-            for candidate in &first.plan.design.variants[1..] {
-                let pool = |runs: &[&Outcome], variant: &str| -> Vec<f64> {
-                    runs.iter()
-                        .flat_map(|run| run.values(&metric.key, variant, point).into_values())
-                        .collect()
-                };
-                let samples: Vec<(Vec<f64>, Vec<f64>)> = hosts
-                    .values()
-                    .map(|runs| (pool(runs, baseline), pool(runs, candidate)))
-                    .collect();
-                let blocks: Vec<Block<'_>> = samples
-                    .iter()
-                    .filter(|(a, b)| a.len() >= 2 && b.len() >= 2)
-                    .map(|(a, b)| Block { baseline: a, candidate: b })
-                    .collect();
-                if blocks.is_empty() {
-                    continue;
-                }
-                let comparison = compare_blocks(&blocks, &question)
-                    .map_err(Error::numbers(format!("{candidate} {point} {}", metric.name)))?;
-                rows.push((point.clone(), candidate.clone(), comparison));
+        let mut samples: Vec<(String, String, Samples)> = Vec::new();
+        for point in &design.points {
+            for candidate in &design.variants[1..] {
+                let of = |outcome: &Outcome| rounds(outcome, metric, baseline, candidate, point);
+                remarks.extend(disagreement(metric, candidate, point, outcomes, of));
+                let (a, b): (Vec<_>, Vec<_>) = outcomes.iter().map(of).unzip();
+                samples.push((point.clone(), candidate.clone(), (a.concat(), b.concat())));
             }
         }
-        if !rows.is_empty() {
-            let comparisons = table(metric, baseline, &first.plan.design.point_name, rows);
-            sides.push(Side { metric: metric.clone(), comparisons });
-        }
+        let names = (baseline.as_str(), design.point_name.as_str());
+        sides.extend(judge(metric, names, Pairing::Paired, samples, question)?);
     }
     if sides.is_empty() {
         return Err(Error::Incomparable(
             "no host has two runs of two variants; each host must run both sides itself".to_owned(),
         ));
     }
-    Ok(sides)
+    Ok(Across { sides, remarks })
 }
 
-/// Returns whether so many rounds are taken as pairs: Wilcoxon's test cannot give less than 2^-(n-1), and Holm's
-/// method multiplies that by the number of comparisons.
-fn pairing(rounds: usize, comparisons: usize, alpha: f64) -> Pairing {
-    let least = 0.5f64.powi(rounds as i32 - 1) * comparisons as f64;
-    if least < alpha / 2.0 { Pairing::Paired } else { Pairing::Independent }
-}
-
-/// Puts the rows of a metric together, with p corrected over all of them.
-fn table(
+/// Returns the rounds that have both variants at a point.
+fn rounds(
+    outcome: &Outcome,
     metric: &Metric,
     baseline: &str,
+    candidate: &str,
     point: &str,
-    rows: Vec<(String, String, Comparison)>,
-) -> Comparisons {
-    let mut comparisons: Vec<Comparison> = rows.iter().map(|(_, _, c)| c.clone()).collect();
+) -> Samples {
+    let values = outcome.values(&metric.key, candidate, point);
+    let base = outcome.values(&metric.key, baseline, point);
+    base.iter().filter_map(|(round, a)| Some((*a, *values.get(round)?))).unzip()
+}
+
+/// Says so when the candidate gains on one host and loses on another.
+fn disagreement(
+    metric: &Metric,
+    candidate: &str,
+    point: &str,
+    outcomes: &[Outcome],
+    rounds: impl Fn(&Outcome) -> Samples,
+) -> Option<String> {
+    let mut ratios: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+    for outcome in outcomes {
+        let (a, b) = rounds(outcome);
+        let ratios = ratios.entry(&outcome.plan.environment.host).or_default();
+        ratios.extend(a.iter().zip(b).filter(|(a, _)| **a > 0.0).map(|(a, b)| b / a));
+    }
+    ratios.retain(|_, ratios| !ratios.is_empty());
+    let percent = ratios.into_iter().map(|(host, mut r)| (host, (median(&mut r) - 1.0) * 100.0));
+    let percent: Vec<(&str, f64)> = percent.collect();
+    let is = |test: fn(f64) -> bool| percent.iter().any(|(_, change)| test(*change));
+    (is(|change| change > 0.0) && is(|change| change < 0.0)).then(|| {
+        let hosts: Vec<String> =
+            percent.iter().map(|(host, change)| format!("{host} {change:+.1} %")).collect();
+        let at = if point.is_empty() { String::new() } else { format!(" at {point}") };
+        format!("The hosts disagree on {} of {candidate}{at}: {}.", metric.name, hosts.join(", "))
+    })
+}
+
+/// Compares each of `samples` (point, candidate, runs), with p corrected over all of them; `None` when none can be
+/// compared. `names` are those of the baseline and of the points.
+fn judge(
+    metric: &Metric,
+    names: (&str, &str),
+    pairing: Pairing,
+    samples: Vec<(String, String, Samples)>,
+    question: &Question,
+) -> Result<Option<Side>> {
+    let question = Question { direction: metric.direction, ..*question };
+    let (mut rows, mut comparisons) = (Vec::new(), Vec::new());
+    for (point, candidate, (a, b)) in samples {
+        if a.len() < 2 || b.len() < 2 {
+            continue;
+        }
+        let comparison = compare(&a, &b, pairing, &question)
+            .map_err(Error::numbers(format!("{candidate} {point} {}", metric.name)))?;
+        comparisons.push(comparison);
+        rows.push((point, candidate));
+    }
     Comparison::adjust_all(&mut comparisons);
-    let rows = rows.into_iter().zip(comparisons);
-    Comparisons {
+    let rows: Vec<ComparisonRow> = rows
+        .into_iter()
+        .zip(comparisons)
+        .map(|((point, candidate), comparison)| ComparisonRow { point, candidate, comparison })
+        .collect();
+    let comparisons = Comparisons {
         metric: metric.name.clone(),
         unit: metric.unit.clone(),
-        baseline: baseline.to_owned(),
-        point: point.to_owned(),
-        rows: rows
-            .map(|((point, candidate, _), comparison)| slablab_report::Row {
-                point,
-                candidate,
-                comparison,
-            })
-            .collect(),
-    }
+        baseline: names.0.to_owned(),
+        point: names.1.to_owned(),
+        rows,
+    };
+    Ok((!comparisons.rows.is_empty()).then(|| Side { metric: metric.clone(), comparisons }))
 }
 
 fn check_same_question(a: &Outcome, b: &Outcome) -> Result<()> {
@@ -357,20 +259,4 @@ fn common<'a>(a: &'a Outcome, b: &'a Outcome) -> Vec<(&'a String, &'a String)> {
     let points = mine.points.iter().filter(|point| theirs.points.contains(point));
     let variants = || mine.variants.iter().filter(|variant| theirs.variants.contains(variant));
     points.flat_map(|point| variants().map(move |variant| (variant, point))).collect()
-}
-
-/// Returns the points of `rows`, numbers in their order and before names, component by component.
-fn points_of(rows: &[Row]) -> Vec<String> {
-    let mut points: Vec<String> = rows.iter().map(|row| row.point.clone()).collect();
-    let order = |a: &String, b: &String| {
-        let number = |part: &str| part.parse().unwrap_or(f64::INFINITY);
-        let parts = a.split(", ").zip(b.split(", "));
-        parts
-            .map(|(a, b)| number(a).total_cmp(&number(b)).then_with(|| a.cmp(b)))
-            .find(|order| order.is_ne())
-            .unwrap_or_else(|| a.cmp(b))
-    };
-    points.sort_by(order);
-    points.dedup();
-    points
 }

@@ -1,9 +1,13 @@
-//! The machine that a row comes from: enough to judge the row, and to refuse comparing it with another machine's.
+//! The machine that a row comes from: enough to judge the row, and to refuse a comparison with another machine's.
+//!
+//! How it works: what can change a measurement has a name ([`Environment::factors`]) and goes into the key, which is
+//! equal where all of them are. The frequency governor and the git revision are recorded and named, and not refused.
 
 use std::fs;
 use std::process::Command;
 
 use serde::{Deserialize, Serialize};
+use slablab_host::KeyHasher;
 
 /// What is known of a machine. Empty where the system does not say.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,6 +42,23 @@ impl Environment {
             commit: commit(),
             slablab: env!("CARGO_PKG_VERSION").to_owned(),
         }
+    }
+}
+
+impl Environment {
+    /// Returns what must be equal for two measurements to be comparable, each with the name of the factor.
+    #[must_use]
+    pub fn factors(&self) -> [(&'static str, String); 3] {
+        let cpu = format!("{}, {} online", self.cpu, self.cpus);
+        [("cpu", cpu), ("kernel", self.kernel.clone()), ("slablab", self.slablab.clone())]
+    }
+
+    /// Returns the identity of the environment: a hash of its factors.
+    #[must_use]
+    pub fn key(&self) -> String {
+        let mut hasher = KeyHasher::new("environment of a measurement");
+        self.factors().iter().for_each(|(_, value)| hasher.update(value));
+        hasher.finish().to_string()
     }
 }
 

@@ -13,12 +13,23 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Engine, Environment, Error, Part, Result};
+use crate::environment::Environment;
+use crate::error::{Error, Result};
+use crate::request::Engine;
 
 /// The schema of a row; the number goes up when a field changes its meaning.
 pub(crate) const SCHEMA: &str = "slablab.lab.row/1";
 /// The name of the file in a result folder.
 pub(crate) const FILE: &str = "raw.jsonl";
+
+/// What a cell gave at one of several points that it went through.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Part {
+    /// The point
+    pub point: String,
+    /// The values, by the key of their metric
+    pub values: BTreeMap<String, f64>,
+}
 
 /// One observation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -56,9 +67,20 @@ pub struct Row {
     pub took_ms: u64,
     /// The load of the machine when it started: the mean number of runnable tasks over a minute
     pub load: f64,
+    /// The identity of the work: rows with another one measured something else. Empty in rows of the first version
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub work_key: String,
+    /// The identity of the environment; empty in rows of the first version
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub environment_key: String,
     /// The machine
     #[serde(flatten)]
     pub environment: Environment,
+}
+
+/// Returns how the guest of a row ran, of the row's detail; empty where there was none.
+pub(crate) fn accelerator(detail: &serde_json::Value) -> &str {
+    detail["accelerator"].as_str().unwrap_or_default()
 }
 
 /// An open `raw.jsonl`.
@@ -74,7 +96,7 @@ impl Journal {
     ///
     /// # Errors
     ///
-    /// If it cannot be written, another run holds it, or it has rows that are none.
+    /// If it cannot be written, another run has it open, or has lines that are not rows.
     pub fn open(folder: &Path) -> Result<Self> {
         let path = folder.join(FILE);
         let options = || OpenOptions::new().create(true).append(true).read(true).open(&path);
@@ -136,7 +158,7 @@ impl Journal {
         };
         write(&mut self.file).map_err(Error::io(
             &self.path,
-            "append a row; make room and run the same command again to go on",
+            "append a row; make room and run the same command again to continue",
         ))?;
         self.done.insert(row.cell);
         Ok(())
@@ -146,7 +168,7 @@ impl Journal {
     ///
     /// # Errors
     ///
-    /// If there is none, or one is of another version or twice there.
+    /// If there is no such file, or a row is of another version or there twice.
     pub fn read(place: &Path) -> Result<Vec<Row>> {
         let path = if place.is_dir() { place.join(FILE) } else { place.to_owned() };
         let text = fs::read(&path).map_err(Error::io(&path, "read the rows"))?;
@@ -183,7 +205,7 @@ fn parse(text: &[u8], path: &Path) -> Result<Vec<Row>> {
             reason: format!("line {}: {reason}", number + 1),
         };
         let value: serde_json::Value = serde_json::from_slice(line)
-            .map_err(|e| unreadable(format!("no row of the lab: {e}")))?;
+            .map_err(|e| unreadable(format!("not a row of the lab: {e}")))?;
         match value["schema"].as_str() {
             Some(SCHEMA) => {}
             Some(other) => {
@@ -191,10 +213,10 @@ fn parse(text: &[u8], path: &Path) -> Result<Vec<Row>> {
                     "its schema is {other}, and this slablab reads {SCHEMA}; use the version that wrote it"
                 )));
             }
-            None => return Err(unreadable("no row of the lab: it has no schema".to_owned())),
+            None => return Err(unreadable("not a row of the lab: it has no schema".to_owned())),
         }
         let row: Row = serde_json::from_value(value)
-            .map_err(|e| unreadable(format!("no row of the lab: {e}")))?;
+            .map_err(|e| unreadable(format!("not a row of the lab: {e}")))?;
         if !seen.insert(row.cell) {
             return Err(unreadable(format!(
                 "cell {} is here twice; the file was edited",

@@ -1,36 +1,45 @@
 //! The lab: experiments, runs that can be interrupted, and comparisons.
 //!
-//! How it works: three steps that run alone. An [`Experiment`] turns a [`Request`] into a [`Plan`]: which variants, at
-//! which points, how often, in which random order. [`run()`] carries the plan out cell by cell and appends one row each
-//! to `raw.jsonl` ([`Journal`]). [`Outcome`] reads rows and compares variants.
+//! How it works: three steps that run alone. An [`Experiment`] and a [`Request`] make a [`Plan`] ([`plan()`]): which
+//! variants, at which points, how often, in which random order. [`run()`] carries the plan out cell by cell and appends one row
+//! each to `raw.jsonl` ([`Journal`]). [`Outcome`] reads rows; [`compare_variants`], [`compare_runs`] and
+//! [`compare_hosts`] compare them. Pages of them are made by `slablab-pages`.
 //!
 //! To add an experiment: one file in `experiments/` with a struct that implements [`Experiment`], one line in
 //! [`experiments`].
 //!
+//! Modules, lower ones first: `error`, `request`, `environment`; `plan`, `journal`, `samples`; `outcome`, `differences`,
+//! `compare`; `experiment`, `guest`, `experiments`; `planning`, `run`.
+//!
 //! Invariants: a row is written once and never edited; a cell has one row or none, whenever the run was killed. The
 //! order of the cells follows from the seed in the plan. Rows of warm-up cells are kept and never counted. Rows of
-//! different hosts are never thrown together.
+//! different work, environments or hosts are never compared as if they were one.
 #![forbid(unsafe_code)]
 
 mod compare;
+mod differences;
 mod environment;
 mod error;
 mod experiment;
 mod experiments;
 pub mod guest;
 mod journal;
+mod outcome;
 mod plan;
+mod planning;
+mod request;
 mod run;
 mod samples;
 
-pub use compare::{Outcome, Side, compare_hosts, compare_runs};
+pub use compare::{Across, Side, compare_hosts, compare_runs, compare_variants};
 pub use environment::Environment;
 pub use error::{Error, Result};
-pub use experiment::{
-    Bench, Design, Engine, Experiment, Metric, Nature, Observation, Part, Request, Scale, Setup,
-};
+pub use experiment::{Experiment, Fixture, Observation, Setup};
 pub use experiments::{experiments, find};
-pub use journal::{Journal, Row};
+pub use journal::{Journal, Part, Row};
+pub use outcome::Outcome;
 pub use plan::{Cell, Plan};
-pub use run::{Progress, begin, run};
+pub use planning::plan;
+pub use request::{Design, Engine, Metric, Nature, Request, Scale};
+pub use run::{Stage, begin, run};
 pub use samples::{Pair, read_csv};

@@ -1,6 +1,6 @@
 //! A plan: which cells, in which order. It is written before the first run and never changes.
 //!
-//! How it works: warm-up rounds first, then the counted ones; each round holds every variant at every point once, in an
+//! How it works: warm-up rounds first, then the counted ones; each round contains every variant at every point once, in an
 //! order of its own that follows from the seed. So a drift of the machine hits all variants alike, and the rows
 //! of a round are pairs.
 
@@ -10,21 +10,29 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use slablab_stats::Rng;
+use slablab_host::{Access, KeyHasher, write_whole};
+use slablab_stats::{Pairing, Rng, runs_needed};
 
-use crate::{
-    Design, Engine, Environment, Error, Experiment, Metric, Request, Result, Scale, guest,
-};
+use crate::environment::Environment;
+use crate::error::{Error, Result};
+use crate::request::{Design, Engine, Metric, Nature, Request, Scale};
+
+/// Parameters that select variants and points, or say how to work, and do not change what a cell measures.
+const NOT_WORK: [&str; 9] =
+    ["allocators", "cpus", "groups", "probes", "sizes", "threads", "jobs", "cache", "silence"];
+/// The alpha that plans are made for: the default of a comparison.
+const ALPHA: f64 = 0.05;
 
 /// The schema of `plan.json`; the number goes up when a field changes its meaning.
-const SCHEMA: &str = "slablab.lab.plan/1";
+pub(crate) const SCHEMA: &str = "slablab.lab.plan/1";
 /// The name of the file in a result folder.
 const FILE: &str = "plan.json";
 
 /// What will be run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
-    schema: String,
+    /// The schema
+    pub(crate) schema: String,
     /// The experiment
     pub experiment: String,
     /// Its question
@@ -37,11 +45,14 @@ pub struct Plan {
     pub params: BTreeMap<String, String>,
     /// The file that it works on
     pub input: Option<PathBuf>,
+    /// A hash of its content; empty without one and in plans of the first version
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub input_key: String,
     /// Variants, points and rounds
     pub design: Design,
     /// What is measured
     pub metrics: Vec<Metric>,
-    /// Where the random order starts
+    /// The RNG seed of the random order
     pub seed: u64,
     /// The machine it was planned on
     pub environment: Environment,
@@ -73,66 +84,6 @@ impl Cell {
 }
 
 impl Plan {
-    /// Plans `experiment` as `request` says.
-    ///
-    /// # Errors
-    ///
-    /// If the request does not fit the experiment.
-    pub fn new(experiment: &dyn Experiment, request: &Request) -> Result<Self> {
-        if !experiment.engines().contains(&request.engine) {
-            let engines: Vec<String> = experiment.engines().iter().map(Engine::to_string).collect();
-            return Err(Error::Request(format!(
-                "{} does not run in the engine {}; it runs in: {}",
-                experiment.name(),
-                request.engine,
-                engines.join(", ")
-            )));
-        }
-        let guest = if request.engine == Engine::Kernel { guest::PARAMETERS } else { &[] };
-        let known = experiment.parameters().iter().chain(guest).map(|(name, _)| *name);
-        let known: Vec<&str> = known.collect();
-        if let Some(stranger) = request.params.keys().find(|key| !known.contains(&key.as_str())) {
-            return Err(Error::Request(format!(
-                "{} has no parameter '{stranger}'; it has: {}",
-                experiment.name(),
-                if known.is_empty() { "none".to_owned() } else { known.join(", ") }
-            )));
-        }
-        let mut design = experiment.design(request)?;
-        if let Some(rounds) = request.rounds {
-            design.rounds = rounds;
-        }
-        if design.variants.is_empty() || design.points.is_empty() || design.rounds == 0 {
-            return Err(Error::Request(format!(
-                "{}: nothing to run: {} variants, {} points, {} rounds",
-                experiment.name(),
-                design.variants.len(),
-                design.points.len(),
-                design.rounds
-            )));
-        }
-        for names in [&design.variants, &design.points] {
-            if let Some(twice) =
-                names.iter().enumerate().find(|(at, name)| names[..*at].contains(name))
-            {
-                return Err(Error::Request(format!("{} is named twice", twice.1)));
-            }
-        }
-        Ok(Self {
-            schema: SCHEMA.to_owned(),
-            experiment: experiment.name().to_owned(),
-            question: experiment.question().to_owned(),
-            engine: request.engine,
-            scale: request.scale,
-            params: request.params.clone(),
-            input: request.input.clone(),
-            design,
-            metrics: experiment.metrics(),
-            seed: request.seed,
-            environment: Environment::of_this_machine(),
-        })
-    }
-
     /// Returns the cells in the order in which they run.
     #[must_use]
     pub fn cells(&self) -> Vec<Cell> {
@@ -159,6 +110,75 @@ impl Plan {
             cell.index = index;
         }
         cells
+    }
+
+    /// Returns what a cell measures, but for its variant, point and accelerator: each part with the name of the factor.
+    #[must_use]
+    pub fn work(&self) -> BTreeMap<String, String> {
+        let params = self.params.iter().filter(|(key, _)| !NOT_WORK.contains(&key.as_str()));
+        let mut work: BTreeMap<String, String> =
+            params.map(|(key, value)| (key.clone(), value.clone())).collect();
+        let scale = if self.scale == Scale::Full { "full" } else { "smoke" };
+        work.insert("scale".to_owned(), scale.to_owned());
+        let name = |path: &PathBuf| path.file_name().map(|n| n.to_string_lossy().into_owned());
+        if let Some(name) = self.input.as_ref().and_then(name) {
+            work.insert(
+                "input".to_owned(),
+                format!("{name} {}", self.input_key).trim_end().to_owned(),
+            );
+        }
+        work
+    }
+
+    /// Returns the identity of the work under `accelerator` (empty in a process): a hash of the experiment, the
+    /// engine, the content of the input, and the parameters.
+    #[must_use]
+    pub fn work_key(&self, accelerator: &str) -> String {
+        let mut hasher = KeyHasher::new("work of a measurement");
+        [&self.experiment, &self.engine.to_string(), accelerator, &self.input_key]
+            .iter()
+            .for_each(|piece| hasher.update(piece));
+        for (name, value) in self.work().iter().filter(|(name, _)| *name != "input") {
+            hasher.update(name);
+            hasher.update(value);
+        }
+        hasher.finish().to_string()
+    }
+
+    /// Returns how many comparisons with the baseline are made of a metric, and corrected together.
+    #[must_use]
+    pub fn comparisons(&self) -> usize {
+        let Design { variants, points, points_per_cell, .. } = &self.design;
+        points.len() * points_per_cell * (variants.len() - 1)
+    }
+
+    /// Returns how many rounds can decide the comparisons of a metric.
+    #[must_use]
+    pub fn rounds_needed(&self) -> usize {
+        runs_needed(Pairing::Paired, self.comparisons(), ALPHA)
+    }
+
+    /// Says what will be run, and whether so many rounds can decide anything.
+    #[must_use]
+    pub fn summary(&self) -> String {
+        let Design { variants, points, rounds, warmups, .. } = &self.design;
+        let runs = variants.len() * points.len() * (rounds + warmups);
+        let (scale, needed) =
+            (if self.scale == Scale::Full { "full" } else { "smoke run" }, self.rounds_needed());
+        let plan = format!(
+            "{} in the engine {}, {scale}: {runs} runs ({} variants, {rounds} rounds)",
+            self.experiment,
+            self.engine,
+            variants.len()
+        );
+        let is_sampled = self.metrics.iter().any(|metric| metric.nature == Nature::Sampled);
+        if !is_sampled || *rounds >= needed || *rounds == 1 {
+            return plan;
+        }
+        format!(
+            "{plan}; {rounds} rounds cannot decide {} comparisons of a metric, {needed} can: --rounds {needed}",
+            self.comparisons()
+        )
     }
 
     /// Returns whether `other` runs the same cells for the same question.
@@ -198,7 +218,7 @@ impl Plan {
         };
         let unreadable = |reason: String| Error::Unreadable { path: path.clone(), reason };
         let value: serde_json::Value = serde_json::from_str(&text)
-            .map_err(|e| unreadable(format!("line {}: no plan of the lab: {e}", e.line())))?;
+            .map_err(|e| unreadable(format!("line {}: not a plan of the lab: {e}", e.line())))?;
         match value["schema"].as_str() {
             Some(SCHEMA) => {}
             Some(other) => {
@@ -206,14 +226,14 @@ impl Plan {
                     "its schema is {other}, and this slablab reads {SCHEMA}; use the version that wrote it"
                 )));
             }
-            None => return Err(unreadable("no plan of the lab: it has no schema".to_owned())),
+            None => return Err(unreadable("not a plan of the lab: it has no schema".to_owned())),
         }
         serde_json::from_value(value)
             .map(Some)
-            .map_err(|e| unreadable(format!("no plan of the lab: {e}")))
+            .map_err(|e| unreadable(format!("not a plan of the lab: {e}")))
     }
 
-    /// Writes the plan into a result folder, beside its name first and then renamed.
+    /// Writes the plan into a result folder, whole or not at all.
     ///
     /// # Errors
     ///
@@ -221,10 +241,7 @@ impl Plan {
     pub fn write(&self, folder: &Path) -> Result<()> {
         let path = folder.join(FILE);
         let failed = || Error::io(&path, "write the plan");
-        let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed())?;
-        serde_json::to_writer_pretty(&mut file, self).map_err(|e| failed()(e.into()))?;
-        file.as_file().sync_all().map_err(failed())?;
-        file.persist(&path).map_err(|e| failed()(e.error))?;
-        Ok(())
+        let text = serde_json::to_string_pretty(self).map_err(|e| failed()(e.into()))?;
+        write_whole(&path, text.as_bytes(), Access::Umask).map_err(failed())
     }
 }

@@ -6,13 +6,17 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use slablab_vm::Step;
 
-use crate::environment::load;
-use crate::journal::SCHEMA;
-use crate::{Cell, Environment, Error, Experiment, Journal, Plan, Request, Result, Row, Setup};
+use crate::environment::{Environment, load};
+use crate::error::{Error, Result};
+use crate::experiment::{Experiment, Setup};
+use crate::journal::{Journal, Row, SCHEMA, accelerator};
+use crate::plan::{Cell, Plan};
+use crate::planning::plan;
+use crate::request::Request;
 
 /// How far a run is.
 #[derive(Debug)]
-pub enum Progress<'a> {
+pub enum Stage<'a> {
     /// The experiment is being set up
     Setup(Step<'a>),
     /// `done` of `total` cells have their row, and `cell` comes now
@@ -29,7 +33,7 @@ pub enum Progress<'a> {
 /// Finds the folder for a run that was given none: the first of `NAME`, `NAME-2`, `NAME-3` ... under `root` that is not
 /// there, or has the same work begun and not finished.
 ///
-/// The seed of work that is begun is taken over unless `seed` asks for another.
+/// A run that is continued keeps its seed unless `seed` is another.
 ///
 /// # Errors
 ///
@@ -47,39 +51,39 @@ pub fn begin(
             _ => root.join(format!("{name}-{number}")),
         };
         if !folder.exists() {
-            return Ok((folder, Plan::new(experiment, request)?));
+            return Ok((folder, plan(experiment, request)?));
         }
         let Ok(Some(there)) = Plan::read(&folder) else { continue };
         let request = Request { seed: seed.unwrap_or(there.seed), ..request.clone() };
-        let plan = Plan::new(experiment, &request)?;
-        let is_begun = || Journal::read(&folder).is_ok_and(|rows| rows.len() < plan.cells().len());
-        if plan.is_same_work(&there) && is_begun() {
-            return Ok((folder, plan));
+        let again = plan(experiment, &request)?;
+        let is_begun = || Journal::read(&folder).is_ok_and(|rows| rows.len() < again.cells().len());
+        if again.is_same_work(&there) && is_begun() {
+            return Ok((folder, again));
         }
     }
-    unreachable!("a folder has not endless neighbours")
+    unreachable!("some number is free")
 }
 
 /// Runs `plan` in the result folder `folder` and returns how many rows it added.
 ///
-/// A folder that holds part of the same plan is continued; so a run that was killed goes on when its command is
-/// given again.
+/// A folder with part of the same plan is continued: a run that was killed continues when its command is given
+/// again.
 ///
 /// # Errors
 ///
-/// If the folder holds another plan or cannot be written, or a cell cannot be measured.
+/// If the folder has another plan or cannot be written, or a cell cannot be measured.
 pub fn run(
     experiment: &dyn Experiment,
     plan: &Plan,
     folder: &Path,
-    progress: &mut dyn FnMut(Progress<'_>),
+    progress: &mut dyn FnMut(Stage<'_>),
 ) -> Result<usize> {
     fs::create_dir_all(folder).map_err(Error::io(folder, "make the result folder"))?;
     let mut journal = Journal::open(folder)?;
     match Plan::read(folder)? {
         None if !journal.is_empty() => {
             return Err(Error::Request(format!(
-                "{}: holds rows but no plan; take another folder",
+                "{}: has rows but no plan; take another folder",
                 folder.display()
             )));
         }
@@ -91,11 +95,11 @@ pub fn run(
     if journal.len() >= total {
         return Ok(0);
     }
-    let mut bench = experiment.prepare(&mut Setup {
+    let mut fixture = experiment.prepare(&mut Setup {
         request: &plan.request(),
         design: &plan.design,
         folder,
-        watch: &mut |step| progress(Progress::Setup(step)),
+        watch: &mut |step| progress(Stage::Setup(step)),
     })?;
     let environment = Environment::of_this_machine();
     let mut added = 0;
@@ -103,11 +107,11 @@ pub fn run(
         if journal.has(cell.index) {
             continue;
         }
-        progress(Progress::Cell { done: journal.len(), total, cell });
+        progress(Stage::Cell { done: journal.len(), total, cell });
         let started_unix_ms =
             SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |t| t.as_millis() as u64);
         let (load, start) = (load(), Instant::now());
-        let observation = bench.observe(cell)?;
+        let observation = fixture.observe(cell)?;
         let parts = observation.parts.iter().flat_map(|part| &part.values);
         let mut values = observation.values.iter().chain(parts);
         if let Some((key, value)) = values.find(|(_, value)| !value.is_finite()) {
@@ -124,6 +128,8 @@ pub fn run(
             point: cell.point.clone(),
             values: observation.values,
             parts: observation.parts,
+            work_key: plan.work_key(accelerator(&observation.detail)),
+            environment_key: environment.key(),
             detail: observation.detail,
             command: observation.command,
             started_unix_ms,
@@ -139,8 +145,8 @@ pub fn run(
 fn check_same(plan: &Plan, there: &Plan, folder: &Path) -> Result<()> {
     if !plan.is_same_work(there) {
         return Err(Error::Request(format!(
-            "{}: holds another plan ({}, engine {}, seed {}, {} rounds); take another folder, or give the same \
-             parameters to go on with it",
+            "{}: has another plan ({}, engine {}, seed {}, {} rounds); take another folder, or give the same \
+             parameters to continue it",
             folder.display(),
             there.experiment,
             there.engine,
@@ -148,11 +154,14 @@ fn check_same(plan: &Plan, there: &Plan, folder: &Path) -> Result<()> {
             there.design.rounds
         )));
     }
-    let (here, host) = (&plan.environment.host, &there.environment.host);
-    if here != host {
+    let (here, begun) = (&plan.environment, &there.environment);
+    let host = |host: &str| [("host", host.to_owned())];
+    let now = host(&here.host).into_iter().chain(here.factors());
+    let then = host(&begun.host).into_iter().chain(begun.factors());
+    if let Some(((factor, now), (_, then))) = now.zip(then).find(|(now, then)| now != then) {
         return Err(Error::Incomparable(format!(
-            "{}: was begun on the host '{host}', and this is '{here}'; a run stays on one host, so take another \
-             folder here and compare with the host as a block",
+            "{}: was begun on the {factor} '{then}', and this is '{now}'; a run stays in one environment, so take another \
+             folder here",
             folder.display()
         )));
     }

@@ -1,13 +1,13 @@
 //! Two columns of numbers from a CSV file: any measurement that was made elsewhere.
 //!
-//! How it works: the first row names the columns; lines that start with `#` are remarks. Each column is a variant, each
+//! How it works: the first row names the columns; lines that start with `#` are comments. Each column is a variant, each
 //! row a pair of runs. Columns may differ in length: their ends may be empty.
 
 use std::path::Path;
 
 use slablab_report::Group;
 
-use crate::{Error, Result};
+use crate::error::{Error, Result};
 
 /// Two samples that came out of one file.
 #[derive(Debug, Clone)]
@@ -22,7 +22,7 @@ pub struct Pair {
 ///
 /// # Errors
 ///
-/// If the file cannot be read, has no such columns, or a cell in them is no number.
+/// If the file cannot be read, has no such columns, or a cell in them is not a number.
 pub fn read_csv(path: &Path, columns: Option<(&str, &str)>) -> Result<Pair> {
     let unreadable = |reason: String| Error::Unreadable { path: path.to_owned(), reason };
     let file = std::fs::File::open(path).map_err(Error::io(path, "read the columns"))?;
@@ -47,18 +47,48 @@ pub fn read_csv(path: &Path, columns: Option<(&str, &str)>) -> Result<Pair> {
         .records()
         .collect::<std::result::Result<_, _>>()
         .map_err(|e| unreadable(e.to_string()))?;
-    let place = |name: &str| {
-        head.iter().position(|known| known == name).ok_or_else(|| {
-            let known: Vec<&str> = head.iter().collect();
-            unreadable(format!("has no column '{name}'; it has: {}", known.join(", ")))
-        })
-    };
+    let find = |name: &str| find_column(&head, name).map_err(unreadable);
     let (first, second) = match columns {
-        Some((first, second)) => (place(first)?, place(second)?),
+        Some((first, second)) => (find(first)?, find(second)?),
         None => two_columns(&head, &records).map_err(unreadable)?,
     };
     let group = |at: usize| column(&head, &records, at).map_err(unreadable);
     Ok(Pair { baseline: group(first)?, candidate: group(second)? })
+}
+
+/// Returns the column of this name, with or without its unit: answers call `kmalloc (s)` `kmalloc`.
+fn find_column(head: &csv::StringRecord, name: &str) -> std::result::Result<usize, String> {
+    if let Some(at) = head.iter().position(|known| known == name) {
+        return Ok(at);
+    }
+    let is_same = |known: &str| split_unit(known).is_some_and(|(bare, _)| bare == name);
+    let found: Vec<usize> = (0..head.len()).filter(|at| is_same(&head[*at])).collect();
+    let known = head.iter().collect::<Vec<_>>().join(", ");
+    match found[..] {
+        [at] => Ok(at),
+        [] => Err(format!("has no column '{name}'; it has: {known}")),
+        _ => Err(format!("has several columns '{name}'; name one with its unit: {known}")),
+    }
+}
+
+/// Splits a name such as `kmalloc (s)` into the name and the unit.
+fn split_unit(name: &str) -> Option<(&str, &str)> {
+    name.strip_suffix(')')?.rsplit_once(" (")
+}
+
+impl Pair {
+    /// Takes the unit out of the names, when both columns have the same.
+    pub fn take_unit(&mut self) -> Option<String> {
+        let (baseline, unit) = split_unit(&self.baseline.name)?;
+        let (candidate, other) = split_unit(&self.candidate.name)?;
+        if unit != other {
+            return None;
+        }
+        let (baseline, candidate, unit) =
+            (baseline.to_owned(), candidate.to_owned(), unit.to_owned());
+        (self.baseline.name, self.candidate.name) = (baseline, candidate);
+        Some(unit)
+    }
 }
 
 /// Returns the first two columns whose first cell is a number; two columns in all are taken as they are.
@@ -106,7 +136,7 @@ fn column(
             Ok(value) if value.is_finite() => values.push(value),
             _ => {
                 return Err(format!(
-                    "line {line}: column '{name}' has '{cell}', which is no number"
+                    "line {line}: column '{name}' has '{cell}', which is not a number"
                 ));
             }
         }

@@ -9,7 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use slablab_lab::guest::{ProfileLoad, profile};
-use slablab_lab::{Engine, Outcome, Plan, Request, Scale, find, run};
+use slablab_lab::{Engine, Outcome, Request, Scale, find, plan, run};
 use slablab_vm::{
     Accel, Data, Error, Initramfs, Interrupt, KernelBuilder, Machine, Source, Spec, Store,
     TroubleKind,
@@ -74,7 +74,7 @@ fn every_allocator_boots_and_passes_messages() {
         rounds: Some(2),
         seed: 1,
     };
-    let plan = Plan::new(experiment, &request).unwrap_or_else(|e| panic!("{e}"));
+    let plan = plan(experiment, &request).unwrap_or_else(|e| panic!("{e}"));
     assert_eq!(plan.design.variants.len(), 4, "{:?}", plan.design.variants);
     let dir = tempfile::tempdir().unwrap();
     let rows = run(experiment, &plan, dir.path(), &mut |_| ()).unwrap_or_else(|e| panic!("{e}"));

@@ -30,7 +30,8 @@ pub use stored::{Stored, join, read};
 pub use trace::{failures, label};
 pub use whatif::what_if;
 
-/// How verdicts are found, for those who ask.
-const VERDICTS: &str = "A difference is shown when the rank test's p, corrected for all comparisons of the metric by Holm's \
-    method, is below 0.05 and the 95 % bootstrap interval of the difference of medians leaves out zero. Otherwise none is \
-    shown, which is not to say that there is none. No run was left out; outliers are hollow marks.";
+/// How verdicts are found.
+const VERDICTS: &str = "The change is the Hodges-Lehmann estimate of the ratio to the baseline, with the interval of the ratios \
+    that the rank test would not reject; rounds of one plan are compared as pairs. A difference is shown when p, corrected for \
+    all comparisons of the metric by Holm's method, is below 0.05 and the interval excludes 0 %. Where no outcome of so few \
+    runs could have shown one, the comparison is undecided. No run was left out; outliers are hollow marks.";

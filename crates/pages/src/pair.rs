@@ -2,8 +2,8 @@
 
 use slablab_lab::Pair;
 use slablab_report::{
-    Comparisons, Document, Effects, Fact, Group, Item, Lines, Place, Plot, Point, Section, Series,
-    Strip,
+    AxisScale, Comparisons, Document, Effects, Fact, Group, Item, Lines, Plot, Point, Section,
+    Series, Strip,
 };
 
 use crate::VERDICTS;
@@ -58,8 +58,8 @@ pub(crate) fn in_order(metric: &str, unit: &str, groups: &[Group]) -> Lines {
             .to_owned(),
         x: ("run".to_owned(), String::new()),
         y: (metric.to_owned(), unit.to_owned()),
-        x_place: Place::Linear,
-        y_place: Place::Linear,
+        x_scale: AxisScale::Linear,
+        y_scale: AxisScale::Linear,
         series: series.collect(),
     }
 }

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use slablab_replay::{Allocator, Cache, Replay, Sample, Site};
 use slablab_report::{
-    BarGroup, Bars, Column, DataTable, Document, Flame, Item, Lines, Place, Plot, Point, Section,
-    Series, Value, human,
+    AxisScale, BarGroup, Bars, Column, DataTable, Document, Flame, Item, Lines, Plot, Point,
+    Section, Series, Value, human,
 };
 
 use crate::trace::{facts, failures, label, site_frames, waste_flame};
@@ -108,8 +108,8 @@ fn memory(replay: &Replay) -> Section {
             .to_owned(),
         x: ("time in the trace".to_owned(), "ns".to_owned()),
         y: ("memory".to_owned(), "B".to_owned()),
-        x_place: Place::Linear,
-        y_place: Place::FromZero,
+        x_scale: AxisScale::Linear,
+        y_scale: AxisScale::FromZero,
         series,
     };
     let table = DataTable {

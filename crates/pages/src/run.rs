@@ -1,12 +1,14 @@
 //! The report of a run of an experiment.
 
 use slablab_report::{
-    BarGroup, Bars, Column, DataTable, Document, Effects, Fact, Group, Item, Lines, Place, Plot,
-    Point, Section, Series, Value,
+    AxisScale, BarGroup, Bars, Column, DataTable, Document, Effects, Fact, Group, Item, Lines,
+    Plot, Point, Section, Series, Value,
 };
 use slablab_stats::{Bootstrap, Question, Summary, median_interval};
 
-use slablab_lab::{Environment, Metric, Nature, Outcome, Result, Row, Side, find};
+use slablab_lab::{
+    Environment, Metric, Nature, Outcome, Result, Row, Side, compare_variants, find,
+};
 
 use crate::VERDICTS;
 use crate::pair::{in_order, strip};
@@ -21,7 +23,7 @@ const STRIPS_MAX: usize = 8;
 /// If there is no such variant, or the numbers allow no comparison.
 pub fn run(outcome: &Outcome, baseline: Option<&str>, question: &Question) -> Result<Document> {
     let plan = &outcome.plan;
-    let sides = outcome.compare(baseline, question)?;
+    let sides = compare_variants(outcome, baseline, question)?;
     let mut sections: Vec<Section> = Vec::new();
     for metric in outcome.metrics(Nature::Sampled) {
         let side = sides.iter().find(|side| side.metric == *metric);
@@ -105,7 +107,7 @@ fn sampled(outcome: &Outcome, metric: &Metric, side: Option<&Side>) -> Section {
 }
 
 /// Makes the lines of medians over the points: over the last component of points that have several, as `groups, CPUs`
-/// have, with a plot for each value of the others. A plot of a single point is none.
+/// have, with a plot for each value of the others. A single point gets no plot.
 fn scaling(outcome: &Outcome, metric: &Metric) -> Vec<Item> {
     let design = &outcome.plan.design;
     let split = |text: &str| match text.rsplit_once(", ") {
@@ -164,8 +166,8 @@ fn lines(
         how: "Median of the runs; bars: its 95 % bootstrap interval.".to_owned(),
         x: (x_name.to_owned(), String::new()),
         y: (metric.name.clone(), metric.unit.clone()),
-        x_place: if spans(x_low, x_high) { Place::Log2 } else { Place::Linear },
-        y_place: if spans(y_low, y_high) { Place::Log10 } else { Place::FromZero },
+        x_scale: if spans(x_low, x_high) { AxisScale::Log2 } else { AxisScale::Linear },
+        y_scale: if spans(y_low, y_high) { AxisScale::Log10 } else { AxisScale::FromZero },
         series,
     }
 }

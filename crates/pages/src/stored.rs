@@ -31,7 +31,7 @@ pub enum Stored {
 ///
 /// # Errors
 ///
-/// If there is none, it is empty, or it is of another kind or version.
+/// If there is no such file, it is empty, or it is of another kind or version.
 pub fn read(place: &Path) -> Result<Stored> {
     if place.is_dir() {
         return Ok(Stored::Run(Box::new(Outcome::read(place)?)));
@@ -43,14 +43,14 @@ pub fn read(place: &Path) -> Result<Stored> {
     })?;
     let unreadable = |reason: String| Error::Unreadable { path: place.to_owned(), reason };
     if text.trim().is_empty() {
-        return Err(unreadable("is empty; it holds no result".to_owned()));
+        return Err(unreadable("is empty".to_owned()));
     }
     if place.extension().is_some_and(|e| e == "folded") {
         return Ok(Stored::Folded(text, place.display().to_string()));
     }
     let value: serde_json::Value = serde_json::from_str(&text).map_err(|e| {
         unreadable(format!(
-            "line {}, column {}: no JSON ({e}); give the output of 'slablab replay --format json', a folder of \
+            "line {}, column {}: not JSON ({e}); give the output of 'slablab replay --format json', a folder of \
              'slablab lab run', or folded stacks in a file named *.folded",
             e.line(),
             e.column()
@@ -66,7 +66,7 @@ pub fn read(place: &Path) -> Result<Stored> {
         Some(other) => Err(unreadable(format!(
             "its schema is {other}; this slablab makes reports of {REPLAY} and of runs of the lab"
         ))),
-        None => Err(unreadable("has no schema; it is no result of slablab".to_owned())),
+        None => Err(unreadable("has no schema; it is not a result of slablab".to_owned())),
     }
 }
 
@@ -92,8 +92,9 @@ impl Stored {
                 }
                 let mut items = vec![Item::Flame(flame)];
                 if bad > 0 {
-                    items
-                        .push(Item::Text(format!("{bad} lines were no stacks and are not shown.")));
+                    items.push(Item::Text(format!(
+                        "{bad} lines were not stacks and are not shown."
+                    )));
                 }
                 let section = Section { title: file.clone(), method: String::new(), items };
                 Ok(Document { title: file.clone(), sections: vec![section], ..Document::default() })

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use slablab_replay::{Allocator, Difference, Moment, Sample, WhatIf};
 use slablab_report::{
-    AddressPanel, Addresses, Column, DataTable, Document, Item, Lines, Place, Plot, Point, Section,
-    Series, Value, Waterfall, human,
+    AddressPanel, Addresses, AxisScale, Column, DataTable, Document, Item, Lines, Plot, Point,
+    Section, Series, Value, Waterfall, human,
 };
 
 use crate::Sources;
@@ -76,8 +76,8 @@ fn memory(what_if: &WhatIf) -> Section {
         how: "Bytes in pages; each sample is the highest of its part of the trace.".to_owned(),
         x: ("time in the trace".to_owned(), "ns".to_owned()),
         y: ("memory".to_owned(), "B".to_owned()),
-        x_place: Place::Linear,
-        y_place: Place::FromZero,
+        x_scale: AxisScale::Linear,
+        y_scale: AxisScale::FromZero,
         series,
     };
     Section {

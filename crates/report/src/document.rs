@@ -1,6 +1,8 @@
 //! What a report shows, without how it looks.
 
-use crate::{Comparisons, DataTable, Flame, Plot};
+use crate::flame::Flame;
+use crate::plot::Plot;
+use crate::table::{Comparisons, DataTable};
 
 /// A whole report.
 #[derive(Debug, Clone, Default)]

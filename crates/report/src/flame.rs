@@ -2,27 +2,31 @@
 //!
 //! How it works: the stacks become a tree; a frame is as wide as its share of the whole, callers above callees (an
 //! icicle). Siblings stand in the order of their names, so that two graphs of one program can be laid side by side.
-//! Frames narrower than [`SHARE_MIN`] are left out of the drawing, never out of the sums.
+//! Frames narrower than [`SHARE_MIN`] or deeper than [`DEPTH_MAX`] are left out of the drawing, never out of the sums.
+//!
+//! Invariants: no stack is too deep: the nodes stand in one list, and each walk over them has a stack of its own.
 //!
 //! Source of the form: B. Gregg, The Flame Graph, CACM 59(6), 2016. The folded text is that of his stackcollapse scripts.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use crate::html::escape;
-use crate::human;
+use crate::escape::escape;
+use crate::unit::human;
 
 /// A narrower frame is not drawn: a quarter of a pixel on a screen.
 const SHARE_MIN: f64 = 0.000_25;
 /// The least share of frames that get drawn is raised until no more than this many are left.
 const FRAMES_MAX: usize = 1_500;
+/// Frames below this many others are not drawn: what nests deeper is a recursion.
+const DEPTH_MAX: usize = 160;
 /// The height of a frame in the SVG, in pixels.
 const ROW: f64 = 18.0;
 /// The width of the SVG, in pixels.
 const WIDE: f64 = 1200.0;
 
 /// Weighted stacks.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Flame {
     /// What it shows
     pub title: String,
@@ -30,14 +34,17 @@ pub struct Flame {
     pub how: String,
     /// The unit of the weights
     pub unit: String,
-    /// What all frames stand on
-    root: Node,
+    /// The nodes; the first is what all frames stand on
+    nodes: Vec<Node>,
+    /// The most frames in a stack
+    depth: usize,
 }
 
 #[derive(Debug, Clone, Default)]
 struct Node {
     weight: u64,
-    children: BTreeMap<String, Node>,
+    /// By name, where in the list of nodes each child is
+    children: BTreeMap<String, usize>,
 }
 
 /// A frame as it is drawn.
@@ -58,17 +65,24 @@ pub struct Frame {
 impl Flame {
     /// Makes an empty graph.
     pub fn new(title: impl Into<String>, unit: impl Into<String>, how: impl Into<String>) -> Self {
-        Self { title: title.into(), how: how.into(), unit: unit.into(), root: Node::default() }
+        let (title, how, unit) = (title.into(), how.into(), unit.into());
+        Self { title, how, unit, nodes: vec![Node::default()], depth: 0 }
     }
 
     /// Adds `weight` to a stack, outermost frame first.
     pub fn add<S: AsRef<str>>(&mut self, stack: impl IntoIterator<Item = S>, weight: u64) {
-        let mut node = &mut self.root;
-        node.weight += weight;
+        let (mut node, mut depth) = (0, 0);
+        self.nodes[node].weight += weight;
         for name in stack {
-            node = node.children.entry(name.as_ref().to_owned()).or_default();
-            node.weight += weight;
+            let next = self.nodes.len();
+            node = *self.nodes[node].children.entry(name.as_ref().to_owned()).or_insert(next);
+            if node == next {
+                self.nodes.push(Node::default());
+            }
+            self.nodes[node].weight += weight;
+            depth += 1;
         }
+        self.depth = self.depth.max(depth);
     }
 
     /// Adds the stacks of a folded text and returns how many lines were none.
@@ -86,14 +100,30 @@ impl Flame {
     /// Returns the sum of all weights.
     #[must_use]
     pub fn weight(&self) -> u64 {
-        self.root.weight
+        self.nodes[0].weight
     }
 
     /// Returns the stacks as folded text, as inferno, flamegraph.pl and speedscope read it.
     #[must_use]
     pub fn folded(&self) -> String {
         let mut text = String::new();
-        fold(&self.root, &mut Vec::new(), &mut text);
+        let mut stack: Vec<String> = Vec::new();
+        let mut todo = vec![(0, 0, "")];
+        while let Some((node, depth, name)) = todo.pop() {
+            let Node { weight, children } = &self.nodes[node];
+            // The root is no frame.
+            if depth > 0 {
+                stack.truncate(depth - 1);
+                stack.push(name.replace([';', '\n'], ":"));
+                let below: u64 = children.values().map(|child| self.nodes[*child].weight).sum();
+                if *weight > below {
+                    let _ = writeln!(text, "{} {}", stack.join(";"), weight - below);
+                }
+            }
+            todo.extend(
+                children.iter().rev().map(|(name, child)| (*child, depth + 1, name.as_str())),
+            );
+        }
         text
     }
 
@@ -102,12 +132,49 @@ impl Flame {
     pub fn frames(&self) -> Vec<Frame> {
         let mut least = SHARE_MIN;
         loop {
-            let mut frames = Vec::new();
-            lay(&self.root, "all", 0, 0.0, self.root.weight.max(1) as f64, least, &mut frames);
+            let frames = self.frames_of(least);
             if frames.len() <= FRAMES_MAX {
                 return frames;
             }
             least *= 1.5;
+        }
+    }
+
+    /// Returns the frames with a share of `least` or more.
+    fn frames_of(&self, least: f64) -> Vec<Frame> {
+        let whole = self.weight().max(1) as f64;
+        let mut frames = Vec::new();
+        let mut todo = vec![(0, 0, "all", 0.0)];
+        while let Some((node, depth, name, start)) = todo.pop() {
+            let Node { weight, children } = &self.nodes[node];
+            let share = *weight as f64 / whole;
+            if share < least {
+                continue;
+            }
+            frames.push(Frame { name: name.to_owned(), depth, start, share, weight: *weight });
+            if depth == DEPTH_MAX {
+                continue;
+            }
+            let first = todo.len();
+            let mut at = start;
+            for (name, child) in children {
+                todo.push((*child, depth + 1, name, at));
+                at += self.nodes[*child].weight as f64 / whole;
+            }
+            todo[first..].reverse();
+        }
+        frames
+    }
+
+    /// Returns how the numbers were got, and what is not drawn.
+    #[must_use]
+    pub fn method(&self) -> String {
+        match self.depth {
+            depth if depth > DEPTH_MAX => {
+                let cut = format!("The deepest stack has {depth} frames; {DEPTH_MAX} are drawn.");
+                format!("{} {cut}", self.how).trim_start().to_owned()
+            }
+            _ => self.how.clone(),
         }
     }
 
@@ -154,46 +221,13 @@ impl Flame {
 
     /// Returns the sum of all weights as people read it.
     pub(crate) fn sum(&self) -> String {
-        human(self.root.weight as f64, &self.unit)
+        human(self.weight() as f64, &self.unit)
     }
 
     /// Returns what a tooltip says of a frame.
     pub(crate) fn describe(&self, frame: &Frame) -> String {
         let weight = human(frame.weight as f64, &self.unit);
         format!("{}: {weight}, {:.2} %", frame.name, frame.share * 100.0)
-    }
-}
-
-fn fold(node: &Node, stack: &mut Vec<String>, text: &mut String) {
-    let below: u64 = node.children.values().map(|child| child.weight).sum();
-    if node.weight > below && !stack.is_empty() {
-        let _ = writeln!(text, "{} {}", stack.join(";"), node.weight - below);
-    }
-    for (name, child) in &node.children {
-        stack.push(name.replace([';', '\n'], ":"));
-        fold(child, stack, text);
-        stack.pop();
-    }
-}
-
-fn lay(
-    node: &Node,
-    name: &str,
-    depth: usize,
-    start: f64,
-    whole: f64,
-    least: f64,
-    frames: &mut Vec<Frame>,
-) {
-    let share = node.weight as f64 / whole;
-    if share < least {
-        return;
-    }
-    frames.push(Frame { name: name.to_owned(), depth, start, share, weight: node.weight });
-    let mut at = start;
-    for (name, child) in &node.children {
-        lay(child, name, depth + 1, at, whole, least, frames);
-        at += child.weight as f64 / whole;
     }
 }
 
@@ -236,6 +270,17 @@ mod tests {
         let frames = flame.frames();
         let find = |name: &str| frames.iter().find(|frame| frame.name == name).unwrap();
         assert_eq!((find("a").share, find("b").start, find("x").depth), (0.75, 0.75, 2));
+    }
+
+    #[test]
+    fn a_stack_of_300_000_frames_does_not_overflow_ours() {
+        let stack = vec!["f"; 300_000].join(";");
+        let mut flame = Flame::new("recursion", "", "");
+        assert_eq!(flame.add_folded(&format!("{stack} 7\nmain;g 1\n")), 0);
+        assert_eq!(flame.folded().len(), stack.len() + " 7\nmain;g 1\n".len());
+        assert_eq!(flame.frames().iter().map(|frame| frame.depth).max(), Some(DEPTH_MAX));
+        assert!(flame.svg().len() < 100_000 && flame.method().contains("300000 frames"));
+        drop(flame.clone());
     }
 
     #[test]

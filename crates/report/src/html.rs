@@ -1,16 +1,21 @@
 //! One page in one file: no network, no build step, readable without scripts.
 //!
 //! How it works: askama fills `templates/report.html`; style and script are built in. Tables come whole, in the order of
-//! their rows; the script sorts, filters and pages them. A policy in the page forbids any request, so a slip
-//! would show as a console error and not as a leak.
+//! their rows; the script sorts, filters and pages them. A policy in the page forbids any request, so a
+//! mistake would show as a console error and send nothing.
 //!
 //! Size: a row of nine cells takes about 250 bytes, a plot 10 to 60 kB, both widths together.
 
 use askama::Template;
 
+use crate::color::Palette;
+use crate::document::{Document, Item};
+use crate::error::Error;
+use crate::escape::escape;
+use crate::flame::Flame;
+use crate::plot::Plot;
 use crate::plot::Width;
 use crate::table::{Comparisons, DataTable, Value};
-use crate::{Document, Error, Flame, Item, Palette, Plot};
 
 /// A cell with more characters than this is text that wraps, not a name.
 const TEXT_CHARS: usize = 36;
@@ -39,11 +44,6 @@ pub fn html(document: &Document) -> Result<String, Error> {
         script: include_str!("../assets/report.js"),
     };
     Ok(page.render()?)
-}
-
-/// Replaces the characters that mean something in HTML and XML.
-pub(crate) fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
 #[derive(Template)]
@@ -106,7 +106,7 @@ fn comparisons(table: &Comparisons) -> ComparisonView<'_> {
     let class = |verdict| match verdict {
         Verdict::Better => "better",
         Verdict::Worse => "worse",
-        Verdict::NoDifferenceShown => "same",
+        Verdict::NoDifferenceShown | Verdict::Undecided => "same",
     };
     let classes = table.rows.iter().map(|row| class(row.comparison.verdict));
     ComparisonView {

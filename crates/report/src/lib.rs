@@ -1,4 +1,4 @@
-//! Pictures and pages: what a verdict looks like to a person.
+//! Pictures and pages: tables, plots and HTML reports.
 //!
 //! How it works: a caller describes what it has to show as a [`Document`] of [`Section`]s, each with [`Item`]s:
 //! comparisons, plots, tables, flame graphs. [`html()`] turns it into one file that needs no network; the same
@@ -9,6 +9,8 @@
 //! `slablab_report::html(&document)?` with the command's `output::write_whole`.
 //!
 //! To add a plot: one file in `plot/` with a struct that implements `Draw`, one line in the `Plot` enum.
+//!
+//! Modules, lower ones first: `error`, `escape`, `unit`, `color`; `flame`, `table`; `plot`; `document`; `html`, `png`.
 //!
 //! Invariants: nothing here knows an experiment, an allocator's code or a file; names and numbers come in with
 //! their units. One name has one colour in every plot of a document ([`Palette`]). The same document gives the
@@ -21,6 +23,7 @@
 mod color;
 mod document;
 mod error;
+mod escape;
 mod flame;
 mod html;
 mod plot;
@@ -34,9 +37,9 @@ pub use error::Error;
 pub use flame::{Flame, Frame};
 pub use html::html;
 pub use plot::{
-    AddressPanel, Addresses, BarGroup, Bars, Effect, Effects, Group, Lines, Place, Plot, Point,
+    AddressPanel, Addresses, AxisScale, BarGroup, Bars, Effect, Effects, Group, Lines, Plot, Point,
     Series, Strip, Waterfall, Width,
 };
 pub use png::png;
-pub use table::{Column, Comparisons, DataTable, Row, Value};
-pub use unit::{Scale, human};
+pub use table::{Column, ComparisonRow, Comparisons, DataTable, Value};
+pub use unit::{UnitScale, human, short, thousands};

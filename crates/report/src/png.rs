@@ -6,7 +6,7 @@
 use resvg::tiny_skia::{Color, Pixmap, Transform};
 use resvg::usvg::{Options, Tree, fontdb};
 
-use crate::Error;
+use crate::error::Error;
 
 /// DejaVu Sans, cut down to Latin, Greek mu and the punctuation that plots use: `assets/README.md`.
 const FONT: &[u8] = include_bytes!("../assets/DejaVuSans-subset.ttf");

@@ -1,8 +1,9 @@
-//! Numbers as people read them: scaled to a unit that fits, with three or four figures.
+//! Numbers as people read them, the only formatter of the tool: scaled to a unit that fits, with four figures in pages and
+//! sentences ([`human`]), with three in tables of text, whose columns an eye scans ([`short`]).
 
 /// A unit that suits a range of values: what to divide by and what to call it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Scale {
+pub struct UnitScale {
     /// Divide a value by this
     pub divisor: f64,
     /// and write this behind it
@@ -16,15 +17,17 @@ const BYTES: [(f64, &str); 5] = [
     (1_073_741_824.0, "GiB"),
     (1_099_511_627_776.0, "TiB"),
 ];
+const KIBIBYTES: [(f64, &str); 3] = [(1.0, "KiB"), (1024.0, "MiB"), (1_048_576.0, "GiB")];
 const SECONDS: [(f64, &str); 4] = [(1e-9, "ns"), (1e-6, "µs"), (1e-3, "ms"), (1.0, "s")];
 const NANOSECONDS: [(f64, &str); 4] = [(1.0, "ns"), (1e3, "µs"), (1e6, "ms"), (1e9, "s")];
 
-impl Scale {
+impl UnitScale {
     /// Returns the scale for values up to `largest` in `unit`; an unknown unit stays as it is.
     #[must_use]
     pub fn fit(unit: &str, largest: f64) -> Self {
         let steps: &[(f64, &str)] = match unit {
             "B" | "bytes" => &BYTES,
+            "KiB" => &KIBIBYTES,
             "s" => &SECONDS,
             "ns" => &NANOSECONDS,
             _ => return Self { divisor: 1.0, unit: unit.to_owned() },
@@ -49,9 +52,36 @@ impl Scale {
 /// Returns `value` in `unit` as people read it: `133.2 ms`, `12.4 MiB`, `1,204`.
 #[must_use]
 pub fn human(value: f64, unit: &str) -> String {
-    let scale = Scale::fit(unit, value);
+    let scale = UnitScale::fit(unit, value);
     let number = figures(value / scale.divisor);
     if scale.unit.is_empty() { number } else { format!("{number} {}", scale.unit) }
+}
+
+/// Returns `value` in `unit` with three figures, for tables of text: `12.3 MiB`, `1.00 KiB`, `999 ns`.
+#[must_use]
+pub fn short(value: f64, unit: &str) -> String {
+    let scale = UnitScale::fit(unit, value);
+    let number = value / scale.divisor;
+    let decimals = match number.abs() {
+        _ if scale.divisor == 1.0 && value == value.trunc() => 0,
+        size if size < 10.0 => 2,
+        _ => 1,
+    };
+    format!("{number:.decimals$} {}", scale.unit).trim_end().to_owned()
+}
+
+/// Returns a count with a comma every three digits.
+#[must_use]
+pub fn thousands(count: u64) -> String {
+    let digits = count.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
 }
 
 /// Returns `value` with four figures at least, whole numbers whole and grouped by three.
@@ -74,15 +104,8 @@ pub(crate) fn figures(value: f64) -> String {
 }
 
 fn grouped(value: i64) -> String {
-    let digits = value.unsigned_abs().to_string();
-    let mut text = String::from(if value < 0 { "-" } else { "" });
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
+    let sign = if value < 0 { "-" } else { "" };
+    format!("{sign}{}", thousands(value.unsigned_abs()))
 }
 
 /// Returns a tick of an axis that spans `span`: as many decimals as tell neighbours apart.
@@ -109,12 +132,24 @@ mod tests {
         assert_eq!(human(-2048.0, "B"), "-2 KiB");
         assert_eq!(human(0.0, "s"), "0 ns");
         assert_eq!(human(5e9, "ns"), "5 s");
+        assert_eq!(human(6144.0, "KiB"), "6 MiB");
         assert_eq!(human(31.5, "cycles"), "31.50 cycles");
     }
 
     #[test]
+    fn tables_of_text_have_three_figures() {
+        assert_eq!((short(1023.0, "B"), short(1024.0, "B")), ("1023 B".into(), "1.00 KiB".into()));
+        assert_eq!(
+            (short(999.0, "ns"), short(12_345.0, "ns")),
+            ("999 ns".into(), "12.3 µs".into())
+        );
+        assert_eq!(short(u64::MAX as f64, "B"), "16777216.0 TiB");
+        assert_eq!((thousands(123), thousands(1_234_567)), ("123".into(), "1,234,567".into()));
+    }
+
+    #[test]
     fn labels_name_the_unit() {
-        assert_eq!(Scale::fit("B", 3e6).label("memory held"), "memory held (MiB)");
-        assert_eq!(Scale::fit("", 3e6).label("probes"), "probes");
+        assert_eq!(UnitScale::fit("B", 3e6).label("memory held"), "memory held (MiB)");
+        assert_eq!(UnitScale::fit("", 3e6).label("probes"), "probes");
     }
 }

@@ -22,7 +22,7 @@ pub enum Error {
     },
     /// Pairs need as many values on the one side as on the other.
     #[error(
-        "{baseline} value(s) in the baseline but {candidate} in the candidate: these are no pairs"
+        "{baseline} value(s) in the baseline but {candidate} in the candidate: pairs need as many on both sides"
     )]
     Unpaired {
         /// How many values the baseline has
@@ -30,14 +30,8 @@ pub enum Error {
         /// How many values the candidate has
         candidate: usize,
     },
-    /// A ratio needs values above zero.
-    #[error("{value} is not above zero, and a ratio needs values that are")]
-    NotPositive {
-        /// The offending value
-        value: f64,
-    },
     /// A confidence level or threshold outside (0, 1).
-    #[error("{value} is no probability between 0 and 1")]
+    #[error("{value} is not a probability between 0 and 1")]
     NotAProbability {
         /// What was asked for
         value: f64,

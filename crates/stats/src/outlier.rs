@@ -1,7 +1,9 @@
 //! Which values stand far off. They are flagged and never dropped: a slow run is a result too.
 
+use crate::error::Error;
+use crate::sample;
 use crate::summary::{MAD_TO_SIGMA, mad};
-use crate::{Error, mean, median, sample};
+use crate::summary::{mean, median};
 
 /// From this modified z score on a value is called an outlier.
 ///

@@ -1,6 +1,6 @@
 //! The checks that every function makes before it computes.
 
-use crate::Error;
+use crate::error::Error;
 
 /// Checks that `sample` has at least `need` values, all finite.
 pub(crate) fn check(sample: &[f64], need: usize) -> Result<(), Error> {
@@ -18,13 +18,20 @@ pub(crate) fn check_probability(p: f64) -> Result<(), Error> {
     if p > 0.0 && p < 1.0 { Ok(()) } else { Err(Error::NotAProbability { value: p }) }
 }
 
-/// Checks that there are as many values on both sides.
-pub(crate) fn check_pairs(baseline: &[f64], candidate: &[f64]) -> Result<(), Error> {
-    if baseline.len() == candidate.len() {
-        Ok(())
-    } else {
-        Err(Error::Unpaired { baseline: baseline.len(), candidate: candidate.len() })
+/// Checks that there are as many values on both sides, `need` at least, all finite.
+pub(crate) fn check_pairs(baseline: &[f64], candidate: &[f64], need: usize) -> Result<(), Error> {
+    check(baseline, need)?;
+    check(candidate, need)?;
+    match (baseline.len(), candidate.len()) {
+        (a, b) if a == b => Ok(()),
+        (baseline, candidate) => Err(Error::Unpaired { baseline, candidate }),
     }
+}
+
+/// Returns candidate - baseline of each pair; there must be one at least.
+pub(crate) fn differences(baseline: &[f64], candidate: &[f64]) -> Result<Vec<f64>, Error> {
+    check_pairs(baseline, candidate, 1)?;
+    Ok(candidate.iter().zip(baseline).map(|(c, b)| c - b).collect())
 }
 
 /// Returns the ranks of `values` (ties share their mean rank, from 1) and the sum of t^3 - t over the ties.

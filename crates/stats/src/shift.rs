@@ -1,20 +1,41 @@
-//! The Hodges-Lehmann shift: by how much one sample lies beside the other.
+//! The Hodges-Lehmann shift: by how much one sample lies above the other.
+//!
+//! [`compare`](crate::compare) takes the shift of the logarithms, which is a ratio.
 //!
 //! How it works: the estimate is the median of all differences (or, for pairs, of all Walsh averages); the interval
 //! is cut off at the order statistics that the rank test would not reject, so that interval and p never contradict
-//! each other. The k-th of n m differences is found without making them: bisect the value, and count on two
+//! each other. With too few values for the confidence that was asked for, the interval spans all differences and names the
+//! confidence that it has. The k-th of n m differences is found without making them: bisect the value, and count on two
 //! sorted lists how many differences do not exceed it.
 //!
 //! Sources: Hodges, Lehmann: Estimates of Location Based on Rank Tests, Ann. Math. Stat. 34, 1963; Hollander, Wolfe, Chicken:
 //! Nonparametric Statistical Methods, 3rd ed., sections 3.2, 3.3, 4.2, 4.3. R's `wilcox.test(conf.int = TRUE)`
 //! computes the same.
 
+use serde::{Deserialize, Serialize};
 use statrs::distribution::{ContinuousCDF, Normal};
 
-use crate::rank_sum::{EXACT_MAX, rank_sum_distribution};
-use crate::ratio::Estimate;
-use crate::signed_rank::signed_rank_distribution;
-use crate::{Error, Interval, sample};
+use crate::bootstrap::Interval;
+use crate::error::Error;
+use crate::rank_test::{EXACT_MAX, rank_sum_distribution, signed_rank_distribution};
+use crate::sample;
+
+/// A number with its interval.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Estimate {
+    /// The best single number
+    pub value: f64,
+    /// Where the true one may lie
+    pub interval: Interval,
+}
+
+impl Estimate {
+    /// Applies an increasing function to the number and to both ends of its interval.
+    pub(crate) fn map(self, f: impl Fn(f64) -> f64) -> Self {
+        let Interval { low, high, confidence } = self.interval;
+        Self { value: f(self.value), interval: Interval { low: f(low), high: f(high), confidence } }
+    }
+}
 
 /// Returns by how much `candidate` lies above `baseline`, for independent samples.
 ///
@@ -32,7 +53,8 @@ pub fn hodges_lehmann(
     let (a, b) = (sorted(baseline), sorted(candidate));
     let (m, n) = (a.len(), b.len());
     let cut = if m.max(n) <= EXACT_MAX {
-        exact_cut(&rank_sum_distribution(m, n), confidence)
+        let least = n * (n + 1) / 2;
+        exact_cut(&rank_sum_distribution(untied(m + n), n)[least..], confidence)
     } else {
         let (m, n) = (m as f64, n as f64);
         normal_cut(m * n / 2.0, m * n * (m + n + 1.0) / 12.0, confidence)
@@ -49,7 +71,7 @@ pub fn hodges_lehmann(
         }
         sum
     };
-    Ok(estimate(m as u64 * n as u64, cut, confidence, count))
+    Ok(estimate(m as u64 * n as u64, cut, count))
 }
 
 /// Returns by how much `candidate` lies above `baseline`, for pairs.
@@ -62,15 +84,16 @@ pub fn hodges_lehmann_paired(
     candidate: &[f64],
     confidence: f64,
 ) -> Result<Estimate, Error> {
-    sample::check(baseline, 1)?;
-    sample::check(candidate, 1)?;
-    sample::check_pairs(baseline, candidate)?;
     sample::check_probability(confidence)?;
-    let differences: Vec<f64> = candidate.iter().zip(baseline).map(|(c, b)| c - b).collect();
-    let d = sorted(&differences);
+    shift_of(&sample::differences(baseline, candidate)?, confidence)
+}
+
+/// Returns by how much the `differences` of pairs lie above zero.
+pub(crate) fn shift_of(differences: &[f64], confidence: f64) -> Result<Estimate, Error> {
+    let d = sorted(differences);
     let n = d.len();
     let cut = if n <= EXACT_MAX {
-        exact_cut(&signed_rank_distribution(n), confidence)
+        exact_cut(&signed_rank_distribution(&untied(n)), confidence)
     } else {
         let n = n as f64;
         normal_cut(n * (n + 1.0) / 4.0, n * (n + 1.0) * (2.0 * n + 1.0) / 24.0, confidence)
@@ -87,7 +110,7 @@ pub fn hodges_lehmann_paired(
         }
         sum
     };
-    Ok(estimate(n as u64 * (n as u64 + 1) / 2, cut, confidence, count))
+    Ok(estimate(n as u64 * (n as u64 + 1) / 2, cut, count))
 }
 
 fn sorted(sample: &[f64]) -> Vec<f64> {
@@ -96,8 +119,20 @@ fn sorted(sample: &[f64]) -> Vec<f64> {
     sorted
 }
 
-/// Returns the rank, from 1, of the interval's lower end among all differences: the exact quantile of the test.
-fn exact_cut(distribution: &[f64], confidence: f64) -> u64 {
+/// Returns the ranks of so many values without ties.
+fn untied(many: usize) -> Vec<usize> {
+    (1..=many).collect()
+}
+
+/// Where an interval begins, and how sure it is.
+struct Cut {
+    /// The rank, from 1, of its lower end among all differences
+    rank: u64,
+    confidence: f64,
+}
+
+/// Cuts at the exact quantile of the statistic, whose `distribution` starts at its least value.
+fn exact_cut(distribution: &[f64], confidence: f64) -> Cut {
     let tail = (1.0 - confidence) / 2.0;
     let mut sum = 0.0;
     let quantile = distribution.iter().position(|p| {
@@ -105,20 +140,25 @@ fn exact_cut(distribution: &[f64], confidence: f64) -> u64 {
         // The factor is R's: it keeps a rounding error from moving the quantile.
         sum * (1.0 + 64.0 * f64::EPSILON) >= tail
     });
-    quantile.unwrap_or(0).max(1) as u64
+    match quantile {
+        // Not even the most extreme order is as rare as that.
+        Some(0) => Cut { rank: 1, confidence: (1.0 - 2.0 * sum).max(0.0) },
+        quantile => Cut { rank: quantile.unwrap_or(0).max(1) as u64, confidence },
+    }
 }
 
 /// The same from the normal distribution of the statistic.
-fn normal_cut(mean: f64, variance: f64, confidence: f64) -> u64 {
+fn normal_cut(mean: f64, variance: f64, confidence: f64) -> Cut {
     let z = Normal::standard().inverse_cdf(f64::midpoint(1.0, confidence));
-    (mean - z * variance.sqrt()).floor().max(1.0) as u64
+    Cut { rank: (mean - z * variance.sqrt()).floor().max(1.0) as u64, confidence }
 }
 
-fn estimate(all: u64, cut: u64, confidence: f64, count: impl Fn(f64) -> u64) -> Estimate {
+fn estimate(all: u64, cut: Cut, count: impl Fn(f64) -> u64) -> Estimate {
     let kth = |k| kth_least(k, &count);
+    let Cut { rank, confidence } = cut;
     Estimate {
         value: f64::midpoint(kth(all.div_ceil(2)), kth(all / 2 + 1)),
-        interval: Interval { low: kth(cut), high: kth(all + 1 - cut), confidence },
+        interval: Interval { low: kth(rank), high: kth(all + 1 - rank), confidence },
     }
 }
 
@@ -151,7 +191,7 @@ fn from_key(key: u64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Rng;
+    use crate::rng::Rng;
 
     #[test]
     fn the_kth_difference_is_that_of_sorting_them_all() {
@@ -162,7 +202,7 @@ mod tests {
         let got = hodges_lehmann(&a, &b, 0.95).unwrap();
         assert_eq!(got.value, crate::median(&mut all));
         all.sort_by(f64::total_cmp);
-        let cut = normal_cut(35.0 * 55.0, 70.0 * 55.0 * 126.0 / 12.0, 0.95) as usize;
+        let cut = normal_cut(35.0 * 55.0, 70.0 * 55.0 * 126.0 / 12.0, 0.95).rank as usize;
         assert_eq!((got.interval.low, got.interval.high), (all[cut - 1], all[all.len() - cut]));
     }
 

@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Error, sample};
+use crate::error::Error;
+use crate::sample;
 
 /// Consistency factor that makes the MAD estimate the standard deviation of a normal sample: 1 / quantile(3/4).
 ///
@@ -51,16 +52,50 @@ impl Summary {
             q3: quantile_sorted(&sorted, 0.75),
             max: sorted[sorted.len() - 1],
             mean: mean(sample),
-            stddev: variance(sample).sqrt(),
+            stddev: {
+                let scale = PowerOfTwo::of(sample);
+                scale.back(variance(&scale.apply(sample)).sqrt())
+            },
             mad: MAD_TO_SIGMA * mad(sample, median),
         })
+    }
+}
+
+/// A power of two that brings values near 1, where their squares neither overflow nor vanish.
+///
+/// Multiplying by it loses nothing; it is applied in halves, since 2^1074 is not a number of its own.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PowerOfTwo {
+    half: i32,
+}
+
+impl PowerOfTwo {
+    /// Returns that for the largest of `values`.
+    pub(crate) fn of<'a>(values: impl IntoIterator<Item = &'a f64>) -> Self {
+        let largest = values.into_iter().fold(0.0f64, |most, x| most.max(x.abs()));
+        let half = if largest > 0.0 { (-largest.log2() / 2.0) as i32 } else { 0 };
+        Self { half }
+    }
+
+    /// Returns `sample` near 1.
+    pub(crate) fn apply(self, sample: &[f64]) -> Vec<f64> {
+        let factor = 2f64.powi(self.half);
+        sample.iter().map(|x| x * factor * factor).collect()
+    }
+
+    /// Returns a value of the scaled sample in the unit of the sample.
+    pub(crate) fn back(self, value: f64) -> f64 {
+        let factor = 2f64.powi(-self.half);
+        value * factor * factor
     }
 }
 
 /// Returns the arithmetic mean; NaN for an empty slice.
 #[must_use]
 pub fn mean(sample: &[f64]) -> f64 {
-    sample.iter().sum::<f64>() / sample.len() as f64
+    let (sum, n) = (sample.iter().sum::<f64>(), sample.len() as f64);
+    // The mean of finite values is finite, even where their sum is not.
+    if sum.is_finite() { sum / n } else { sample.iter().map(|x| x / n).sum() }
 }
 
 /// Returns the unbiased variance (n - 1); zero for one value, NaN for none.
@@ -110,8 +145,9 @@ pub fn quantile(sample: &[f64], p: f64) -> Result<f64, Error> {
 pub(crate) fn quantile_sorted(sorted: &[f64], p: f64) -> f64 {
     let place = (sorted.len() - 1) as f64 * p;
     let below = place.floor() as usize;
-    let above = (below + 1).min(sorted.len() - 1);
-    sorted[below] + (place - place.floor()) * (sorted[above] - sorted[below])
+    let (low, high) = (sorted[below], sorted[(below + 1).min(sorted.len() - 1)]);
+    let (share, range) = (place - place.floor(), high - low);
+    if range.is_finite() { low + share * range } else { low * (1.0 - share) + high * share }
 }
 
 /// Returns the median distance from `center`, unscaled.

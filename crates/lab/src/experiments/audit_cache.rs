@@ -13,11 +13,11 @@ use slablab_replay::{Allocator, Changes, Dedicated, Plan, select_sites};
 use slablab_trace::TraceReader;
 
 use super::traces::{input, kind};
+use crate::error::{Error, Result};
+use crate::experiment::{Experiment, Fixture, Observation, Setup};
 use crate::guest::{self, Load, Options, Recipe, Variant};
-use crate::{
-    Bench, Cell, Design, Engine, Error, Experiment, Metric, Nature, Observation, Request, Result,
-    Scale, Setup,
-};
+use crate::plan::Cell;
+use crate::request::{Design, Engine, Metric, Nature, Request, Scale};
 
 /// Today's, and the one with a cache.
 const VARIANTS: [&str; 2] = ["kmalloc", "kmem_cache"];
@@ -80,6 +80,7 @@ impl Experiment for AuditCache {
                 points,
                 rounds: 1,
                 warmups: 0,
+                points_per_cell: 1,
             });
         }
         recipe(request)?;
@@ -89,10 +90,11 @@ impl Experiment for AuditCache {
             points: guest::cpus(request)?,
             rounds: if request.scale == Scale::Full { 31 } else { 2 },
             warmups: 0,
+            points_per_cell: 1,
         })
     }
 
-    fn prepare(&self, setup: &mut Setup<'_>) -> Result<Box<dyn Bench>> {
+    fn prepare(&self, setup: &mut Setup<'_>) -> Result<Box<dyn Fixture>> {
         let request = setup.request;
         if request.engine == Engine::Kernel {
             let (recipe, options) = recipe(request)?;
@@ -103,7 +105,7 @@ impl Experiment for AuditCache {
         let pattern = request.params.get("sites").map_or(SITES, String::as_str).to_owned();
         let sites = select_sites(reader.meta(), &pattern)
             .map_err(|e| Error::Request(format!("{}: {e}", path.display())))?;
-        Ok(Box::new(Bed { reader, path, kind: kind(allocator(request))?, pattern, sites }))
+        Ok(Box::new(CacheReplay { reader, path, kind: kind(allocator(request))?, pattern, sites }))
     }
 }
 
@@ -146,7 +148,7 @@ fn recipe(request: &Request) -> Result<(Recipe, Options)> {
 }
 
 /// A trace with the sites in question.
-struct Bed {
+struct CacheReplay {
     reader: TraceReader,
     path: PathBuf,
     kind: BackendKind,
@@ -154,7 +156,7 @@ struct Bed {
     sites: Vec<u32>,
 }
 
-impl Bench for Bed {
+impl Fixture for CacheReplay {
     fn observe(&mut self, cell: &Cell) -> Result<Observation> {
         let name = "audit_context".to_owned();
         let dedicated = Dedicated { name, sites: self.sites.clone(), align: 0 };

@@ -12,11 +12,11 @@ use slablab_replay::{Plan, replay_timed};
 use slablab_trace::TraceReader;
 
 use super::traces::{input, kind};
+use crate::error::{Error, Result};
+use crate::experiment::{Experiment, Fixture, Observation, Setup};
 use crate::guest::{self, Load, Options, Recipe, Variant};
-use crate::{
-    Bench, Cell, Design, Engine, Error, Experiment, Metric, Nature, Observation, Request, Result,
-    Scale, Setup,
-};
+use crate::plan::Cell;
+use crate::request::{Design, Engine, Metric, Nature, Request, Scale};
 
 /// The allocators: those of the library, and each has a kernel.
 const ALLOCATORS: [&str; 4] = ["slub", "slab", "slob", "slmb"];
@@ -48,8 +48,8 @@ impl Experiment for Hackbench {
             less("slab_kb", "memory in slabs after the run", "KiB"),
             less("operation_ns", "time per operation, all threads together", "ns"),
             less("alloc_ns_p50", "latency of alloc, median", "ns"),
-            less("alloc_ns_p99", "latency of alloc, 99 of 100", "ns"),
-            less("free_ns_p99", "latency of free, 99 of 100", "ns"),
+            less("alloc_ns_p99", "latency of alloc, p99", "ns"),
+            less("free_ns_p99", "latency of free, p99", "ns"),
             less("lock_wait_share", "share of the threads' time that they waited for locks", "%"),
         ]
     }
@@ -77,9 +77,16 @@ impl Experiment for Hackbench {
             points.iter().try_for_each(|point| threads(point).map(|_| ()))?;
             let rounds = if full { 31 } else { 7 };
             let point_name = "threads".to_owned();
-            return Ok(Design { variants, point_name, points, rounds, warmups: 1 });
+            return Ok(Design {
+                variants,
+                point_name,
+                points,
+                rounds,
+                warmups: 1,
+                points_per_cell: 1,
+            });
         }
-        recipe(request, &variants)?;
+        let (recipe, _) = recipe(request, &variants)?;
         Ok(Design {
             variants,
             // A boot goes through all numbers of groups.
@@ -87,13 +94,14 @@ impl Experiment for Hackbench {
             points: guest::cpus(request)?,
             rounds: if full { 7 } else { 2 },
             warmups: 0,
+            points_per_cell: recipe.loads.len(),
         })
     }
 
-    fn prepare(&self, setup: &mut Setup<'_>) -> Result<Box<dyn Bench>> {
+    fn prepare(&self, setup: &mut Setup<'_>) -> Result<Box<dyn Fixture>> {
         if setup.request.engine == Engine::User {
             let path = input(setup.request, self.name())?.to_owned();
-            return Ok(Box::new(Bed { reader: TraceReader::open(&path)?, path }));
+            return Ok(Box::new(TimedReplay { reader: TraceReader::open(&path)?, path }));
         }
         let (recipe, options) = recipe(setup.request, &setup.design.variants)?;
         guest::prepare(recipe, &options, setup)
@@ -143,12 +151,12 @@ fn groups(request: &Request) -> Result<Vec<u32>> {
 }
 
 /// A trace that is replayed in real time.
-struct Bed {
+struct TimedReplay {
     reader: TraceReader,
     path: PathBuf,
 }
 
-impl Bench for Bed {
+impl Fixture for TimedReplay {
     fn observe(&mut self, cell: &Cell) -> Result<Observation> {
         let failed = |reason: &str| Error::Cell { cell: cell.words(), reason: reason.to_owned() };
         let plan = Plan { allocators: vec![kind(&cell.variant)?], ..Plan::default() };

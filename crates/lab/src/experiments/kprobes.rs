@@ -15,11 +15,11 @@ use slablab_stats::Rng;
 
 use serde_json::Value;
 
+use crate::error::{Error, Result};
+use crate::experiment::{Experiment, Fixture, Observation, Setup};
 use crate::guest::{self, Load, Options, Recipe, Variant};
-use crate::{
-    Bench, Cell, Design, Engine, Error, Experiment, Metric, Nature, Observation, Request, Result,
-    Scale, Setup,
-};
+use crate::plan::Cell;
+use crate::request::{Design, Engine, Metric, Nature, Request, Scale};
 
 /// The values of the boot parameter `kprobe_table`, today's first.
 const TABLES: [&str; 4] = ["hash64", "hash512", "xarray", "xarray_cache"];
@@ -75,6 +75,7 @@ impl Experiment for Kprobes {
         let point_name = "probes".to_owned();
         if request.engine == Engine::Kernel {
             recipe(request)?;
+            let (most, step) = range(request)?;
             let points = guest::cpus(request)?;
             if points.len() != 1 {
                 return Err(Error::Request(
@@ -89,6 +90,7 @@ impl Experiment for Kprobes {
                 points,
                 rounds: if full { 7 } else { 2 },
                 warmups: 0,
+                points_per_cell: most.div_ceil(step),
             });
         }
         let smoke = ["1000", "4000"];
@@ -103,10 +105,11 @@ impl Experiment for Kprobes {
             points,
             rounds: if full { 31 } else { 7 },
             warmups: 1,
+            points_per_cell: 1,
         })
     }
 
-    fn prepare(&self, setup: &mut Setup<'_>) -> Result<Box<dyn Bench>> {
+    fn prepare(&self, setup: &mut Setup<'_>) -> Result<Box<dyn Fixture>> {
         match setup.request.engine {
             Engine::User => Ok(Box::new(Tables)),
             Engine::Kernel => {
@@ -121,21 +124,13 @@ impl Experiment for Kprobes {
 fn recipe(request: &Request) -> Result<(Recipe, Options)> {
     let allocator = request.params.get("allocator").map_or("slub", String::as_str);
     let options = Options::of(request, &[allocator.to_owned()])?;
-    let (most, step) = if request.scale == Scale::Full { (6_000, 1_000) } else { (200, 100) };
-    // kprobe events can be at so many functions of the small kernel that is built.
-    let most = request
-        .list("probes", &[])
-        .iter()
-        .map(|text| count(text))
-        .max_by_key(|count| *count.as_ref().unwrap_or(&usize::MAX))
-        .transpose()?
-        .unwrap_or(most);
+    let (most, step) = range(request)?;
     let variants = TABLES.map(|table| Variant {
         name: table.to_owned(),
         spec: options.spec(allocator),
         arguments: vec![format!("kprobe_table={table}")],
     });
-    let script = format!("kprobes {most} {}\n", step.min(most));
+    let script = format!("kprobes {most} {}\n", step);
     let recipe = Recipe {
         variants: variants.into(),
         loads: vec![Load { name: "probes".to_owned(), script }],
@@ -149,9 +144,23 @@ fn recipe(request: &Request) -> Result<(Recipe, Options)> {
     Ok((recipe, options))
 }
 
+/// Returns the most probes of a boot, and how many it adds between two rows.
+fn range(request: &Request) -> Result<(usize, usize)> {
+    let (most, step) = if request.scale == Scale::Full { (6_000, 1_000) } else { (200, 100) };
+    // kprobe events can be at so many functions of the small kernel that is built.
+    let most = request
+        .list("probes", &[])
+        .iter()
+        .map(|text| count(text))
+        .max_by_key(|count| *count.as_ref().unwrap_or(&usize::MAX))
+        .transpose()?
+        .unwrap_or(most);
+    Ok((most, step.min(most)))
+}
+
 struct Tables;
 
-impl Bench for Tables {
+impl Fixture for Tables {
     fn observe(&mut self, cell: &Cell) -> Result<Observation> {
         let probes = count(&cell.point)?;
         match cell.variant.as_str() {

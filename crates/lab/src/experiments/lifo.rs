@@ -1,10 +1,10 @@
 //! `lifo`: does an allocator give back the object that was freed last?
 
 use super::modules::{self, Host};
-use crate::{
-    Bench, Cell, Design, Engine, Error, Experiment, Metric, Nature, Observation, Request, Result,
-    Setup,
-};
+use crate::error::{Error, Result};
+use crate::experiment::{Experiment, Fixture, Observation, Setup};
+use crate::plan::Cell;
+use crate::request::{Design, Engine, Metric, Nature, Request};
 
 /// The experiment.
 pub(crate) struct Lifo;
@@ -58,19 +58,26 @@ impl Experiment for Lifo {
                 "sizes={wrong}: numbers from 1 to 4096 are needed"
             )));
         }
-        Ok(Design { variants, point_name: "bytes".to_owned(), points, rounds: 1, warmups: 0 })
+        Ok(Design {
+            variants,
+            point_name: "bytes".to_owned(),
+            points,
+            rounds: 1,
+            warmups: 0,
+            points_per_cell: 1,
+        })
     }
 
-    fn prepare(&self, setup: &mut Setup<'_>) -> Result<Box<dyn Bench>> {
-        Ok(Box::new(Bed { host: Host::build("lifo", setup.request)? }))
+    fn prepare(&self, setup: &mut Setup<'_>) -> Result<Box<dyn Fixture>> {
+        Ok(Box::new(ReuseOrder { host: Host::build("lifo", setup.request)? }))
     }
 }
 
-struct Bed {
+struct ReuseOrder {
     host: Host,
 }
 
-impl Bench for Bed {
+impl Fixture for ReuseOrder {
     fn observe(&mut self, cell: &Cell) -> Result<Observation> {
         let params = [format!("size={}", cell.point)];
         let facts = self.host.run_under(cell, &cell.variant, &params)?;

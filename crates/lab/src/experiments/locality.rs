@@ -5,11 +5,12 @@
 
 use slablab_report::{AddressPanel, Addresses, Item, Plot, Section};
 
-use super::modules::{self, Fact, Host};
-use crate::{
-    Bench, Cell, Design, Engine, Error, Experiment, Metric, Nature, Observation, Outcome, Request,
-    Result, Scale, Setup,
-};
+use super::modules::{self, Host, LogLine};
+use crate::error::{Error, Result};
+use crate::experiment::{Experiment, Fixture, Observation, Setup};
+use crate::outcome::Outcome;
+use crate::plan::Cell;
+use crate::request::{Design, Engine, Metric, Nature, Request, Scale};
 
 /// The sources: what the rows call them, and how the module does.
 const SOURCES: [(&str, &str, &str); 4] = [
@@ -62,8 +63,8 @@ impl Experiment for Locality {
         Ok(Design::without_points(SOURCES.map(|(name, _, _)| name), rounds, 1))
     }
 
-    fn prepare(&self, setup: &mut Setup<'_>) -> Result<Box<dyn Bench>> {
-        Ok(Box::new(Bed {
+    fn prepare(&self, setup: &mut Setup<'_>) -> Result<Box<dyn Fixture>> {
+        Ok(Box::new(ListWalk {
             host: Host::build("locality", setup.request)?,
             churn: churn(setup.request)?,
         }))
@@ -96,12 +97,12 @@ impl Experiment for Locality {
     }
 }
 
-struct Bed {
+struct ListWalk {
     host: Host,
     churn: u32,
 }
 
-impl Bench for Bed {
+impl Fixture for ListWalk {
     fn observe(&mut self, cell: &Cell) -> Result<Observation> {
         let source = SOURCES.iter().find(|(name, _, _)| *name == cell.variant);
         let (_, source, size) =
@@ -109,11 +110,11 @@ impl Bench for Bed {
         let params =
             [format!("objects={OBJECTS}"), format!("churn={}", self.churn), "verbose=1".to_owned()];
         let facts = self.host.run(cell, &params)?;
-        let own = |fact: &&Fact| {
+        let own = |fact: &&LogLine| {
             fact.get("source").is_some_and(|s| s == source)
                 && fact.get("size").is_some_and(|s| s == size)
         };
-        let own: Vec<&Fact> = facts.iter().filter(own).collect();
+        let own: Vec<&LogLine> = facts.iter().filter(own).collect();
         let mut observation =
             Observation { command: self.host.command(&params), ..Observation::default() };
         for fact in &own {
@@ -133,7 +134,7 @@ impl Bench for Bed {
 }
 
 /// Returns the offset of each object from the least, out of the distances to the one before.
-fn offsets(facts: &[&Fact]) -> Vec<i64> {
+fn offsets(facts: &[&LogLine]) -> Vec<i64> {
     let mut offsets = vec![0i64];
     for delta in facts.iter().filter_map(|fact| fact.get("delta")?.parse::<i64>().ok()) {
         offsets.push(offsets[offsets.len() - 1] + delta);

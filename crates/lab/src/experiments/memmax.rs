@@ -1,9 +1,10 @@
 //! `memmax`: how large a block do kmalloc, `__get_free_pages` and vmalloc give?
 
 use super::modules::{self, Host, INTERFACES};
-use crate::{
-    Bench, Cell, Design, Engine, Experiment, Metric, Nature, Observation, Request, Result, Setup,
-};
+use crate::error::Result;
+use crate::experiment::{Experiment, Fixture, Observation, Setup};
+use crate::plan::Cell;
+use crate::request::{Design, Engine, Metric, Nature, Request};
 
 /// The experiment.
 pub(crate) struct Memmax;
@@ -34,16 +35,16 @@ impl Experiment for Memmax {
         Ok(Design::without_points(INTERFACES, 1, 0))
     }
 
-    fn prepare(&self, setup: &mut Setup<'_>) -> Result<Box<dyn Bench>> {
-        Ok(Box::new(Bed { host: Host::build("memmax", setup.request)? }))
+    fn prepare(&self, setup: &mut Setup<'_>) -> Result<Box<dyn Fixture>> {
+        Ok(Box::new(LargestBlocks { host: Host::build("memmax", setup.request)? }))
     }
 }
 
-struct Bed {
+struct LargestBlocks {
     host: Host,
 }
 
-impl Bench for Bed {
+impl Fixture for LargestBlocks {
     fn observe(&mut self, cell: &Cell) -> Result<Observation> {
         // The module counts the interfaces in this order.
         let mode = INTERFACES.iter().position(|name| *name == cell.variant);

@@ -3,10 +3,10 @@
 //! A size that an interface does not give has no row of values, and no point in the plot.
 
 use super::modules::{self, Host, INTERFACES};
-use crate::{
-    Bench, Cell, Design, Engine, Error, Experiment, Metric, Nature, Observation, Request, Result,
-    Scale, Setup,
-};
+use crate::error::{Error, Result};
+use crate::experiment::{Experiment, Fixture, Observation, Setup};
+use crate::plan::Cell;
+use crate::request::{Design, Engine, Metric, Nature, Request, Scale};
 
 /// The experiment.
 pub(crate) struct Memtim;
@@ -28,7 +28,7 @@ impl Experiment for Memtim {
         let cycles = |key, name| Metric::less(key, name, "cycles", Nature::Sampled);
         vec![
             cycles("cycles_median", "cycles per allocation, median"),
-            cycles("cycles_p99", "cycles per allocation, 99 of 100"),
+            cycles("cycles_p99", "cycles per allocation, p99"),
         ]
     }
 
@@ -53,23 +53,24 @@ impl Experiment for Memtim {
             points,
             rounds: if full { 31 } else { 7 },
             warmups: 1,
+            points_per_cell: 1,
         })
     }
 
-    fn prepare(&self, setup: &mut Setup<'_>) -> Result<Box<dyn Bench>> {
-        Ok(Box::new(Bed { host: Host::build("memtim", setup.request)? }))
+    fn prepare(&self, setup: &mut Setup<'_>) -> Result<Box<dyn Fixture>> {
+        Ok(Box::new(BlockTimes { host: Host::build("memtim", setup.request)? }))
     }
 }
 
-struct Bed {
+struct BlockTimes {
     host: Host,
 }
 
-impl Bench for Bed {
+impl Fixture for BlockTimes {
     fn observe(&mut self, cell: &Cell) -> Result<Observation> {
         let params = [format!("size={}", cell.point)];
         let facts = self.host.run(cell, &params)?;
-        let own = |fact: &&modules::Fact| fact.get("interface") == Some(&cell.variant);
+        let own = |fact: &&modules::LogLine| fact.get("interface") == Some(&cell.variant);
         let fact = facts
             .iter()
             .find(own)

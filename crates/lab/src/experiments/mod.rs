@@ -1,4 +1,4 @@
-//! The experiments, one a file. To add one: write it, and put it on the list.
+//! The experiments, one a file. To add one: write it, and put it on the list ([`experiments`]).
 
 mod audit_cache;
 mod hackbench;
@@ -9,9 +9,12 @@ mod memmax;
 mod memtim;
 mod modules;
 mod replay;
+#[cfg(test)]
+mod sqrt;
 mod traces;
 
-use crate::{Error, Experiment, Result};
+use crate::error::{Error, Result};
+use crate::experiment::Experiment;
 
 /// Returns all experiments.
 #[must_use]
@@ -38,4 +41,33 @@ pub fn find(name: &str) -> Result<&'static dyn Experiment> {
     experiments().iter().copied().find(|experiment| experiment.name() == name).ok_or_else(|| {
         Error::Request(format!("there is no experiment '{name}'; there are: {}", known()))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::request::{Engine, Request, Scale};
+
+    #[test]
+    fn the_example_of_contributing_is_as_printed_and_runs() {
+        let text = include_str!("../../../../CONTRIBUTING.md");
+        assert!(text.contains(include_str!("sqrt.rs")), "CONTRIBUTING.md does not show sqrt.rs");
+        let request = Request {
+            engine: Engine::User,
+            scale: Scale::Full,
+            params: BTreeMap::new(),
+            input: None,
+            rounds: Some(6),
+            seed: 1,
+        };
+        let plan = crate::plan(&sqrt::Sqrt, &request).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let rows = crate::run(&sqrt::Sqrt, &plan, folder.path(), &mut |_| ()).unwrap();
+        assert_eq!(rows, 2 * (6 + 1));
+        let outcome = crate::Outcome::read(folder.path()).unwrap();
+        let sides = crate::compare_variants(&outcome, None, &Default::default()).unwrap();
+        assert_eq!(sides[0].comparisons.rows.len(), 1);
+    }
 }

@@ -15,7 +15,9 @@ use slablab_kapi::{Event, Job, host};
 use slablab_kmem::BackendKind;
 use slablab_vm::Data;
 
-use crate::{Cell, Error, Request, Result};
+use crate::error::{Error, Result};
+use crate::plan::Cell;
+use crate::request::Request;
 
 /// The parameter that picks the allocator where it is not what is compared.
 pub(super) const ALLOCATOR: (&str, &str) =
@@ -30,7 +32,7 @@ const MEMORY_BYTES: u64 = 1 << 30;
 pub(super) const INTERFACES: [&str; 3] = ["kmalloc", "__get_free_pages", "vmalloc"];
 
 /// A line that a module logged, without its name.
-pub(super) type Fact = BTreeMap<String, String>;
+pub(super) type LogLine = BTreeMap<String, String>;
 
 /// A compiled module, and the allocator that it runs on unless a cell says another.
 pub(super) struct Host {
@@ -67,7 +69,7 @@ impl Host {
     /// # Errors
     ///
     /// If init fails, the module crashes or logs nothing.
-    pub(super) fn run(&self, cell: &Cell, params: &[String]) -> Result<Vec<Fact>> {
+    pub(super) fn run(&self, cell: &Cell, params: &[String]) -> Result<Vec<LogLine>> {
         self.run_under(cell, &self.allocator, params)
     }
 
@@ -88,7 +90,7 @@ impl Host {
         cell: &Cell,
         allocator: &str,
         params: &[String],
-    ) -> Result<Vec<Fact>> {
+    ) -> Result<Vec<LogLine>> {
         let failed = |reason: &str| self::failed(cell, reason);
         let job = Job {
             image: self.built.image.clone(),
@@ -134,7 +136,7 @@ impl Host {
             )));
         }
         let prefix = format!("{}: ", self.built.name);
-        let facts: Vec<Fact> =
+        let facts: Vec<LogLine> =
             log.lines().filter_map(|line| line.strip_prefix(&prefix)).map(fact).collect();
         if facts.is_empty() {
             return Err(failed("the module logged nothing"));
@@ -167,16 +169,16 @@ pub(super) fn names() -> Vec<&'static str> {
 }
 
 /// Returns the number in `fact` under `key`.
-pub(super) fn number(fact: &Fact, key: &str) -> Option<f64> {
+pub(super) fn number(fact: &LogLine, key: &str) -> Option<f64> {
     fact.get(key)?.parse().ok()
 }
 
 /// Returns the numbers in `fact` under `keys`, by key; those that are not there are left out.
-pub(super) fn numbers(fact: &Fact, keys: &[&str]) -> BTreeMap<String, f64> {
+pub(super) fn numbers(fact: &LogLine, keys: &[&str]) -> BTreeMap<String, f64> {
     keys.iter().filter_map(|key| Some(((*key).to_owned(), number(fact, key)?))).collect()
 }
 
-fn fact(line: &str) -> Fact {
+fn fact(line: &str) -> LogLine {
     line.split_whitespace()
         .filter_map(|word| word.split_once('='))
         .map(|(key, value)| (key.to_owned(), value.to_owned()))

@@ -8,9 +8,10 @@ use slablab_replay::{Allocator, Plan};
 use slablab_trace::TraceReader;
 
 use super::traces::{input, kind};
-use crate::{
-    Bench, Cell, Design, Engine, Experiment, Metric, Nature, Observation, Request, Result, Setup,
-};
+use crate::error::Result;
+use crate::experiment::{Experiment, Fixture, Observation, Setup};
+use crate::plan::Cell;
+use crate::request::{Design, Engine, Metric, Nature, Request};
 
 /// The experiment.
 pub(crate) struct Replay;
@@ -51,18 +52,18 @@ impl Experiment for Replay {
         Ok(Design::without_points(variants, 1, 0))
     }
 
-    fn prepare(&self, setup: &mut Setup<'_>) -> Result<Box<dyn Bench>> {
+    fn prepare(&self, setup: &mut Setup<'_>) -> Result<Box<dyn Fixture>> {
         let path = input(setup.request, self.name())?.to_owned();
-        Ok(Box::new(Bed { reader: TraceReader::open(&path)?, path }))
+        Ok(Box::new(TraceReplay { reader: TraceReader::open(&path)?, path }))
     }
 }
 
-struct Bed {
+struct TraceReplay {
     reader: TraceReader,
     path: PathBuf,
 }
 
-impl Bench for Bed {
+impl Fixture for TraceReplay {
     fn observe(&mut self, cell: &Cell) -> Result<Observation> {
         let plan = Plan { allocators: vec![kind(&cell.variant)?], ..Plan::default() };
         let replay = slablab_replay::replay(&self.reader, &plan, &mut |_| ())?;

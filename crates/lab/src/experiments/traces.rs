@@ -4,7 +4,8 @@ use std::path::Path;
 
 use slablab_kmem::BackendKind;
 
-use crate::{Error, Request, Result};
+use crate::error::{Error, Result};
+use crate::request::Request;
 
 /// Returns the trace that the request names.
 ///
@@ -14,7 +15,7 @@ use crate::{Error, Request, Result};
 pub(super) fn input<'a>(request: &'a Request, experiment: &str) -> Result<&'a Path> {
     request.input.as_deref().ok_or_else(|| {
         Error::Request(format!(
-            "{experiment} in the engine user needs a trace: slablab lab run {experiment} --engine user --input TRACE"
+            "{experiment} in the engine 'user' needs a trace: slablab lab run {experiment} --engine user --input TRACE"
         ))
     })
 }

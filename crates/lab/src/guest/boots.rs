@@ -9,8 +9,12 @@ use serde_json::{Value, json};
 use slablab_stats::Rng;
 use slablab_vm::{Accel, Initramfs, Kernel, KernelBuilder, Machine};
 
-use super::{Options, Recipe, Variant};
-use crate::{Bench, Cell, Error, Observation, Part, Result, Setup};
+use super::options::Options;
+use super::recipe::{Recipe, Variant};
+use crate::error::{Error, Result};
+use crate::experiment::{Fixture, Observation, Setup};
+use crate::journal::Part;
+use crate::plan::Cell;
 
 /// Kernels that are built, and what to run in them.
 struct Boots {
@@ -35,7 +39,7 @@ pub(crate) fn prepare(
     recipe: Recipe,
     options: &Options,
     setup: &mut Setup<'_>,
-) -> Result<Box<dyn Bench>> {
+) -> Result<Box<dyn Fixture>> {
     let builder = options.builder()?;
     let kernels = recipe
         .variants
@@ -55,12 +59,15 @@ pub(crate) fn prepare(
     }))
 }
 
-impl Bench for Boots {
+impl Fixture for Boots {
     fn observe(&mut self, cell: &Cell) -> Result<Observation> {
         let failed = |reason: String| Error::Cell { cell: cell.words(), reason };
         let place = self.recipe.variants.iter().position(|variant| variant.name == cell.variant);
         let place = place.ok_or_else(|| failed("there is no such variant".to_owned()))?;
-        let cpus: u32 = cell.point.parse().map_err(|_| failed("no number of CPUs".to_owned()))?;
+        let cpus: u32 = cell
+            .point
+            .parse()
+            .map_err(|_| failed("its point is not a number of CPUs".to_owned()))?;
         let machine = self.machine(place, cpus, cell.index)?;
         let folder = self.folder.join(format!("{:03}-{}-{cpus}cpu", cell.index, cell.variant));
         // What is there is of a boot that something stopped.

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use slablab_vm::{Accel, AccelChoice, Config, Data, KernelBuilder, Need, Source, Spec};
 
-use crate::{Error, Request, Result};
+use crate::error::{Error, Result};
+use crate::request::Request;
 
 /// Each parameter with what it means.
 pub const PARAMETERS: &[(&str, &str)] = &[
@@ -18,6 +19,10 @@ pub const PARAMETERS: &[(&str, &str)] = &[
     ("accel", "how guests run: auto, kvm or tcg; auto by default"),
     ("silence", "give up when a guest sends nothing for so many seconds; 120 by default"),
 ];
+
+/// Virtual CPUs of the guests: the parameter that is a point of most experiments.
+pub(crate) const CPUS: (&str, &str) =
+    ("cpus", "virtual CPUs of the guests, by comma; 2 by default; engine kernel only");
 
 /// What a request says of them.
 #[derive(Debug, Clone)]
@@ -103,5 +108,35 @@ impl Options {
             KernelBuilder::open(self.source.as_deref(), self.cache.as_deref(), &needs)?;
         builder.jobs = self.jobs.unwrap_or(builder.jobs);
         Ok(builder)
+    }
+}
+
+/// Returns the numbers of virtual CPUs that the request asks for, as points.
+///
+/// # Errors
+///
+/// If one is not a number, or more than the kernels are built for.
+pub(crate) fn cpus(request: &Request) -> Result<Vec<String>> {
+    let list = request.list("cpus", &["2"]);
+    // CONFIG_NR_CPUS of kernel/config/base.config.
+    let wrong = list.iter().find(|text| !text.parse().is_ok_and(|cpus| (1..=16).contains(&cpus)));
+    match wrong {
+        Some(text) => {
+            Err(Error::Request(format!("cpus={text}: the kernels are built for 1 to 16 CPUs")))
+        }
+        None => Ok(list),
+    }
+}
+
+/// Returns the number that parameter `key` asks for, or else `default`.
+///
+/// # Errors
+///
+/// If it is not a number from 1 to `most`.
+pub(crate) fn count(request: &Request, key: &str, default: u32, most: u32) -> Result<u32> {
+    let Some(text) = request.params.get(key) else { return Ok(default) };
+    match text.parse() {
+        Ok(count) if (1..=most).contains(&count) => Ok(count),
+        _ => Err(Error::Request(format!("{key}={text}: a number from 1 to {most} is needed"))),
     }
 }

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use slablab_vm::{Accel, Initramfs, Kernel, KernelBuilder, Machine};
 
-use crate::{Error, Result};
+use crate::error::{Error, Result};
 
 /// Samples a second and CPU; a prime, so that it does not beat with the kernel's 250 ticks.
 const SAMPLES_PER_SECOND: u32 = 499;

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 use slablab_vm::{Accel, Boot, Initramfs, Kernel, KernelBuilder, Machine};
 
-use crate::{Error, Result};
+use crate::error::{Error, Result};
 
 /// The events that a trace is made of.
 const EVENTS: &str = "kmem:kmalloc,kmem:kfree,kmem:kmem_cache_alloc,kmem:kmem_cache_free";

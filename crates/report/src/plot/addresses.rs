@@ -1,9 +1,9 @@
 //! Where in memory each object lies, in the order of allocation: a dense run, or scatter.
 
-use super::Width;
 use super::axis::Axis;
 use super::frame::{Area, Draw, Drawn, Fill, Mark};
-use crate::Palette;
+use super::width::Width;
+use crate::color::Palette;
 
 /// Address maps, one above the other on the same scale.
 #[derive(Debug, Clone, Default)]

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter};
 
-use crate::Scale;
+use crate::unit::UnitScale;
 use crate::unit::{figures, tick};
 
 /// How many ticks an axis has at most, unless its hint asks for fewer.
@@ -30,8 +30,8 @@ enum Kind {
 }
 
 impl Axis {
-    /// Makes an axis that holds `values`, with a little room, in a unit that fits them; `from` is a value that it must
-    /// hold too, zero for what is compared by length.
+    /// Makes an axis that contains `values`, with a little room, in a unit that fits them; `from` is a value that it must
+    /// contain too, zero for what is compared by length.
     pub(crate) fn linear(
         quantity: &str,
         unit: &str,
@@ -43,7 +43,7 @@ impl Axis {
             low = low.min(value);
             high = high.max(value);
         }
-        let scale = Scale::fit(unit, low.abs().max(high.abs()));
+        let scale = UnitScale::fit(unit, low.abs().max(high.abs()));
         let room = match high - low {
             span if span > 0.0 => span * 0.05,
             _ => (high.abs() * 0.05).max(0.5 * scale.divisor),
@@ -58,7 +58,7 @@ impl Axis {
         }
     }
 
-    /// Makes an axis of powers of `base` that holds `values`, all above zero, in their own unit.
+    /// Makes an axis of powers of `base` that contains `values`, all above zero, in their own unit.
     pub(crate) fn log(
         quantity: &str,
         unit: &str,
@@ -72,7 +72,7 @@ impl Axis {
         }
         let room = ((high - low) * 0.05).max(0.1);
         Self {
-            label: Scale { divisor: 1.0, unit: unit.to_owned() }.label(quantity),
+            label: UnitScale { divisor: 1.0, unit: unit.to_owned() }.label(quantity),
             range: low - room..high + room,
             kind: Kind::Log { base },
             divisor: 1.0,

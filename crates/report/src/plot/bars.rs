@@ -1,9 +1,10 @@
 //! Bars by name: what each cache wastes under each allocator, say.
 
-use super::Width;
 use super::axis::Axis;
 use super::frame::{Area, Draw, Drawn};
-use crate::{Palette, human};
+use super::width::Width;
+use crate::color::Palette;
+use crate::unit::human;
 
 /// Groups of bars, one group a name.
 #[derive(Debug, Clone, Default)]

@@ -1,10 +1,11 @@
 //! Effects with their intervals about the line of "no change": what is shown and what is not, at a glance.
 
-use super::Width;
 use super::axis::Axis;
 use super::bars::shorten;
 use super::frame::{Area, Draw, Drawn, Fill, Mark};
-use crate::{Comparisons, Palette};
+use super::width::Width;
+use crate::color::Palette;
+use crate::table::Comparisons;
 
 /// Effects, one a line.
 #[derive(Debug, Clone, Default)]
@@ -57,7 +58,7 @@ impl Effects {
         let better = if table.less_is_better() { "less" } else { "more" };
         (!effects.is_empty()).then(|| Self {
             title: format!("Change of {} against {}: {better} is better", table.metric, table.baseline),
-            how: "Ratio of medians with its bootstrap interval; an interval that leaves out 0 shows a difference."
+            how: "Estimate of the ratio (Hodges, Lehmann) with its interval; one that excludes 0 shows a difference."
                 .to_owned(),
             quantity: format!("change of {}", table.metric),
             effects,

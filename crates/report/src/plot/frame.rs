@@ -11,9 +11,9 @@ use plotters::prelude::{Cartesian2d, ChartBuilder, DrawingArea, IntoDrawingArea,
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters::style::{Color as _, IntoFont, RGBColor, ShapeStyle, TextStyle};
 
-use super::Width;
 use super::axis::Axis;
-use crate::{Color, Palette};
+use super::width::Width;
+use crate::color::{Color, Palette};
 
 /// How many drawn pixels there are to one that is shown.
 pub(crate) const FINE: i32 = 2;

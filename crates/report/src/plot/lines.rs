@@ -3,10 +3,10 @@
 //! A point may have a spread, drawn as a bar through it. Long series are thinned to the least and the greatest value of
 //! each stretch, so that no peak is lost.
 
-use super::Width;
 use super::axis::Axis;
 use super::frame::{Area, Draw, Drawn, Fill, Mark};
-use crate::Palette;
+use super::width::Width;
+use crate::color::Palette;
 
 /// Lines of several variants over one number.
 #[derive(Debug, Clone)]
@@ -20,16 +20,16 @@ pub struct Lines {
     /// What the vertical axis is, with its unit
     pub y: (String, String),
     /// How values are placed on the horizontal axis
-    pub x_place: Place,
+    pub x_scale: AxisScale,
     /// How values are placed on the vertical axis
-    pub y_place: Place,
+    pub y_scale: AxisScale,
     /// The lines
     pub series: Vec<Series>,
 }
 
 /// How an axis places its values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub enum AxisScale {
     /// Evenly
     Linear,
     /// Evenly, and zero is shown
@@ -85,8 +85,8 @@ impl Draw for Lines {
     fn draw(&self, area: &Area<'_>, palette: &mut Palette) -> Drawn {
         let below = area.under_head(self, palette)?;
         let points = || self.series.iter().flat_map(|series| &series.points);
-        let x = axis(&self.x, self.x_place, points().map(|p| p.x));
-        let y = axis(&self.y, self.y_place, points().flat_map(Point::heights));
+        let x = axis(&self.x, self.x_scale, points().map(|p| p.x));
+        let y = axis(&self.y, self.y_scale, points().flat_map(Point::heights));
         let frame = below.frame(&x, &y)?;
         for series in &self.series {
             let color = palette.color(&series.name);
@@ -118,14 +118,14 @@ impl Point {
 
 fn axis(
     (quantity, unit): &(String, String),
-    place: Place,
+    place: AxisScale,
     values: impl Iterator<Item = f64>,
 ) -> Axis {
     match place {
-        Place::Linear => Axis::linear(quantity, unit, values, None),
-        Place::FromZero => Axis::linear(quantity, unit, values, Some(0.0)),
-        Place::Log2 => Axis::log(quantity, unit, values, 2.0),
-        Place::Log10 => Axis::log(quantity, unit, values, 10.0),
+        AxisScale::Linear => Axis::linear(quantity, unit, values, None),
+        AxisScale::FromZero => Axis::linear(quantity, unit, values, Some(0.0)),
+        AxisScale::Log2 => Axis::log(quantity, unit, values, 2.0),
+        AxisScale::Log10 => Axis::log(quantity, unit, values, 10.0),
     }
 }
 

@@ -14,17 +14,20 @@ mod frame;
 mod lines;
 mod strip;
 mod waterfall;
+mod width;
 
 use plotters::prelude::SVGBackend;
 
-use crate::{Error, Palette};
+use crate::color::Palette;
+use crate::error::Error;
 
 pub use addresses::{AddressPanel, Addresses};
 pub use bars::{BarGroup, Bars};
 pub use effects::{Effect, Effects};
-pub use lines::{Lines, Place, Point, Series};
+pub use lines::{AxisScale, Lines, Point, Series};
 pub use strip::{Group, Strip};
 pub use waterfall::Waterfall;
+pub use width::Width;
 
 use frame::{Area, Draw, FINE};
 
@@ -43,26 +46,6 @@ pub enum Plot {
     Addresses(Addresses),
     /// From one sum to another, a step a part
     Waterfall(Waterfall),
-}
-
-/// For what screen a plot is drawn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Width {
-    /// 760 pixels: a screen or paper
-    Wide,
-    /// 350 pixels: a telephone
-    Narrow,
-}
-
-impl Width {
-    /// Returns it in pixels.
-    #[must_use]
-    pub fn pixels(self) -> u32 {
-        match self {
-            Self::Wide => 760,
-            Self::Narrow => 350,
-        }
-    }
 }
 
 impl Plot {

@@ -5,10 +5,10 @@
 
 use slablab_stats::{Summary, outliers};
 
-use super::Width;
 use super::axis::Axis;
 use super::frame::{Area, Draw, Drawn, Fill, Mark};
-use crate::Palette;
+use super::width::Width;
+use crate::color::Palette;
 
 /// Samples of several variants side by side.
 #[derive(Debug, Clone, Default)]

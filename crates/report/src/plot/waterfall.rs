@@ -7,11 +7,12 @@
 //! Where the steps are small beside the sums, the axis does not begin at zero: the bars of the sums are then cut,
 //! which their paleness and the label of the axis say.
 
-use super::Width;
 use super::axis::Axis;
 use super::bars::shorten;
 use super::frame::{Area, Draw, Drawn};
-use crate::{Palette, human};
+use super::width::Width;
+use crate::color::Palette;
+use crate::unit::human;
 
 /// Steps between two sums.
 #[derive(Debug, Clone, Default)]

@@ -1,10 +1,10 @@
 //! Candidates against one baseline, for one metric, at one or several points: effects and verdicts.
 
-use slablab_stats::{Comparison, Direction, Estimate, Verdict};
+use slablab_stats::{Comparison, Direction, Verdict};
 
-use super::{mmtests, text};
-use crate::human;
+use super::text;
 use crate::unit::figures;
+use crate::unit::human;
 
 /// Up to so many comparisons are all said in sentences.
 const SENTENCES_MAX: usize = 6;
@@ -18,17 +18,17 @@ pub struct Comparisons {
     pub metric: String,
     /// Its unit, one that [`human`] knows if possible
     pub unit: String,
-    /// What is compared with
+    /// The variant that the others are compared with
     pub baseline: String,
     /// What the points are: `groups`, or `groups, CPUs`; empty when there is one only
     pub point: String,
     /// One row a point and candidate
-    pub rows: Vec<Row>,
+    pub rows: Vec<ComparisonRow>,
 }
 
 /// One comparison.
 #[derive(Debug, Clone)]
-pub struct Row {
+pub struct ComparisonRow {
     /// At which point: `4`, or `10, 4`; empty when there is one only
     pub point: String,
     /// What is compared
@@ -37,37 +37,41 @@ pub struct Row {
     pub comparison: Comparison,
 }
 
-impl Row {
+impl ComparisonRow {
     /// Returns the verdict in words.
     pub(crate) fn verdict(&self, unit: &str) -> String {
         let comparison = &self.comparison;
         let words = comparison.verdict.words(unit, comparison.direction);
         match comparison.verdict {
-            Verdict::NoDifferenceShown if comparison.is_too_small() => {
-                format!("{words} (too few runs)")
-            }
+            Verdict::Undecided => format!("{words}: {}", self.needs()),
             _ => words.to_owned(),
         }
     }
 
+    /// Says how many runs were too few, and how many are not.
+    fn needs(&self) -> String {
+        let Comparison { baseline, candidate, runs_needed, .. } = &self.comparison;
+        format!("{} runs cannot decide, {runs_needed} can", baseline.n.min(candidate.n))
+    }
+
     /// Returns the effect: the change in per cent, or the difference where there is no ratio.
     pub(crate) fn effect(&self, unit: &str) -> String {
-        match &self.comparison.ratio {
-            Some(ratio) => percent(ratio.value),
-            None => signed(self.comparison.difference.value, unit),
-        }
+        self.change(self.comparison.effect().0.value, unit)
     }
 
     /// Returns the interval of the effect.
     pub(crate) fn interval(&self, unit: &str) -> String {
-        let between = |low: String, high: String| format!("{low} .. {high}");
-        match &self.comparison.ratio {
-            Some(Estimate { interval: i, .. }) => between(percent(i.low), percent(i.high)),
-            None => {
-                let i = &self.comparison.difference.interval;
-                between(signed(i.low, unit), signed(i.high, unit))
-            }
-        }
+        let interval = self.comparison.effect().0.interval;
+        format!("{} .. {}", self.change(interval.low, unit), self.change(interval.high, unit))
+    }
+
+    /// Returns the confidence of the interval: `95 %`.
+    pub(crate) fn confidence(&self) -> String {
+        format!("{} %", (self.comparison.effect().0.interval.confidence * 1e3).round() / 10.0)
+    }
+
+    fn change(&self, value: f64, unit: &str) -> String {
+        if self.comparison.ratio.is_some() { percent(value) } else { signed(value, unit) }
     }
 
     /// Returns p as reviewers write it.
@@ -87,26 +91,40 @@ impl Comparisons {
     }
 
     /// Returns what a reader wants to know first: all sentences if they are few, or else those which show a
-    /// difference and how many show none.
+    /// difference and how many show none. Comparisons that are undecided are counted in one sentence.
     #[must_use]
     pub fn answers(&self) -> Vec<String> {
-        if self.rows.len() <= SENTENCES_MAX {
-            return self.sentences();
+        let verdict = |row: &&ComparisonRow, verdict| row.comparison.verdict == verdict;
+        let undecided: Vec<&ComparisonRow> =
+            self.rows.iter().filter(|row| verdict(row, Verdict::Undecided)).collect();
+        let few = self.rows.len() <= SENTENCES_MAX;
+        let is_said = |row: &&ComparisonRow| match row.comparison.verdict {
+            Verdict::Better | Verdict::Worse => true,
+            Verdict::NoDifferenceShown => few,
+            Verdict::Undecided => undecided.len() == 1,
+        };
+        let said = self.rows.iter().filter(is_said).map(|row| self.sentence(row));
+        let mut answers: Vec<String> = said.take(ANSWERS_MAX).collect();
+        let all = self.rows.len();
+        let none = self.rows.iter().filter(|row| verdict(row, Verdict::NoDifferenceShown)).count();
+        if none > 0 && !few {
+            answers.push(format!(
+                "No difference in {} shown in {none} of {all} comparisons.",
+                self.metric
+            ));
         }
-        let is_shown = |row: &&Row| row.comparison.verdict != Verdict::NoDifferenceShown;
-        let shown: Vec<String> =
-            self.rows.iter().filter(is_shown).map(|row| self.sentence(row)).collect();
-        let (all, none) = (self.rows.len(), self.rows.len() - shown.len());
-        let rest =
-            format!("No difference in {} shown in {none} of {all} comparisons.", self.metric);
-        let mut answers: Vec<String> = shown.into_iter().take(ANSWERS_MAX).collect();
-        if none > 0 {
-            answers.push(rest);
+        if let [row, _, ..] = undecided[..] {
+            answers.push(format!(
+                "Undecided in {} of {all} comparisons of {}: {}.",
+                undecided.len(),
+                self.metric,
+                row.needs()
+            ));
         }
         answers
     }
 
-    fn sentence(&self, row: &Row) -> String {
+    fn sentence(&self, row: &ComparisonRow) -> String {
         let at = match row.point.is_empty() {
             true => String::new(),
             false => format!(" at {}", self.place(row)),
@@ -118,26 +136,23 @@ impl Comparisons {
         };
         let Self { unit, baseline, metric, .. } = self;
         let candidate = &row.candidate;
-        let tail = format!(
-            "{} ({:.0} % interval {}), p = {}, {runs}",
-            row.effect(unit),
-            comparison.difference.interval.confidence * 100.0,
-            row.interval(unit),
-            row.p(),
-        )
-        .replace("p = <", "p <");
+        let change =
+            format!("{} ({} interval {})", row.effect(unit), row.confidence(), row.interval(unit));
+        let tail = format!("{change}, p = {}, {runs}", row.p()).replace("p = <", "p <");
         match comparison.verdict {
-            Verdict::NoDifferenceShown => {
-                format!(
-                    "No difference in {metric} shown between {candidate} and {baseline}{at}: {tail}."
-                )
-            }
+            Verdict::NoDifferenceShown => format!(
+                "No difference in {metric} shown between {candidate} and {baseline}{at}: {tail}."
+            ),
+            Verdict::Undecided => format!(
+                "Undecided whether {candidate} and {baseline} differ in {metric}{at}: {}; {change} so far.",
+                row.needs()
+            ),
             _ => format!("{candidate} is {} than {baseline}{at}: {tail}.", row.verdict(unit)),
         }
     }
 
     /// Returns the point of a row in words: `groups 10, CPUs 4`.
-    fn place(&self, row: &Row) -> String {
+    fn place(&self, row: &ComparisonRow) -> String {
         let words = self.places().zip(self.parts(row));
         words.map(|(name, value)| format!("{name} {value}")).collect::<Vec<_>>().join(", ")
     }
@@ -148,7 +163,7 @@ impl Comparisons {
     }
 
     /// Returns the components of a row's point, as many as there are names.
-    fn parts<'a>(&self, row: &'a Row) -> impl Iterator<Item = &'a str> {
+    fn parts<'a>(&self, row: &'a ComparisonRow) -> impl Iterator<Item = &'a str> {
         let many = self.places().count();
         row.point.splitn(many, ", ").chain(std::iter::repeat("")).take(many)
     }
@@ -165,19 +180,13 @@ impl Comparisons {
         text::markdown(&self.head(), &self.cells())
     }
 
-    /// Returns the table in the layout of mmtests' compare-mmtests.pl.
-    #[must_use]
-    pub fn mmtests(&self) -> String {
-        mmtests::render(self)
-    }
-
     /// Returns the headings of the table's columns.
     pub(crate) fn head(&self) -> Vec<String> {
         let mut head = Vec::new();
         head.extend(self.places().map(str::to_owned));
         let confidence =
-            self.rows.first().map_or(0.95, |row| row.comparison.difference.interval.confidence);
-        let interval = format!("{:.0} % interval", confidence * 100.0);
+            self.rows.first().map_or_else(|| "95 %".to_owned(), ComparisonRow::confidence);
+        let interval = format!("{confidence} interval");
         let columns = [
             "candidate",
             "median",
@@ -198,7 +207,7 @@ impl Comparisons {
         self.rows.iter().map(|row| self.row_cells(row)).collect()
     }
 
-    fn row_cells(&self, row: &Row) -> Vec<String> {
+    fn row_cells(&self, row: &ComparisonRow) -> Vec<String> {
         let comparison = &row.comparison;
         let mut cells = Vec::new();
         cells.extend(self.parts(row).map(str::to_owned));
@@ -225,8 +234,11 @@ impl Comparisons {
 /// Writes a ratio as a change: 1.02 is `+2.00 %`.
 fn percent(ratio: f64) -> String {
     let percent = (ratio - 1.0) * 100.0;
-    let decimals = if percent.abs() < 9.995 { 2 } else { 1 };
-    format!("{percent:+.decimals$} %")
+    match percent.abs() {
+        size if size < 9.995 => format!("{percent:+.2} %"),
+        size if size < 1e6 => format!("{percent:+.1} %"),
+        _ => format!("{percent:+.2e} %"),
+    }
 }
 
 fn signed(value: f64, unit: &str) -> String {
@@ -239,7 +251,7 @@ fn signed(value: f64, unit: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use slablab_stats::{Design, Question, compare};
+    use slablab_stats::{Pairing, Question, compare};
 
     use super::*;
 
@@ -247,8 +259,12 @@ mod tests {
         let base: Vec<f64> = (0..8).map(|i| 10.0 + f64::from(i) / 10.0).collect();
         let row = |(point, factor): &(&str, f64)| {
             let other: Vec<f64> = base.iter().map(|value| value * factor).collect();
-            let comparison = compare(&base, &other, Design::Independent, &Question::default());
-            Row { point: (*point).into(), candidate: "b".into(), comparison: comparison.unwrap() }
+            let comparison = compare(&base, &other, Pairing::Independent, &Question::default());
+            ComparisonRow {
+                point: (*point).into(),
+                candidate: "b".into(),
+                comparison: comparison.unwrap(),
+            }
         };
         Comparisons {
             metric: "time".into(),
@@ -270,6 +286,21 @@ mod tests {
         assert_eq!(one.cells()[0].len(), one.head().len());
         assert!(one.sentences()[0].contains("at variant slub 10, 4:"), "{}", one.sentences()[0]);
         assert!(table("", &[("", 2.0)]).sentences()[0].starts_with("b is slower than a: +100"));
+    }
+
+    #[test]
+    fn too_few_runs_are_said_once_and_not_as_no_difference() {
+        let mut few = table("groups", &[("1", 2.0), ("10", 2.0)]);
+        for row in &mut few.rows {
+            row.comparison.verdict = Verdict::Undecided;
+            row.comparison.runs_needed = 12;
+        }
+        let said = "Undecided in 2 of 2 comparisons of time: 8 runs cannot decide, 12 can.";
+        assert_eq!(few.answers(), [said]);
+        assert!(few.plain().contains("undecided: 8 runs cannot decide, 12 can"));
+        few.rows.pop();
+        let said = "Undecided whether b and a differ in time at groups 1: 8 runs cannot decide, 12 can; +100.0 % (";
+        assert!(few.answers()[0].starts_with(said), "{:?}", few.answers());
     }
 
     #[test]

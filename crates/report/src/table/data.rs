@@ -1,7 +1,6 @@
 //! A table of data for the page: it sorts by a click on a heading and filters by a word.
 
-use crate::human;
-use crate::unit::figures;
+use crate::unit::human;
 
 /// Rows under columns.
 #[derive(Debug, Clone, Default)]
@@ -39,6 +38,8 @@ pub enum Value {
     Text(String),
     /// A number in the unit of its column
     Number(f64),
+    /// A number in a unit of its own, where the rows of a column differ in it
+    Quantity(f64, &'static str),
     /// A share, 1.0 being all
     Share(f64),
     /// Nothing to say
@@ -55,8 +56,8 @@ impl Value {
     pub(crate) fn shown(&self, unit: &str) -> String {
         match self {
             Self::Text(text) => text.clone(),
-            Self::Number(number) if unit.is_empty() => figures(*number),
             Self::Number(number) => human(*number, unit),
+            Self::Quantity(number, unit) => human(*number, unit),
             Self::Share(share) => format!("{:.1} %", share * 100.0),
             Self::Missing => "-".to_owned(),
         }
@@ -65,7 +66,7 @@ impl Value {
     /// Returns the number that it sorts by, unless the shown text does.
     pub(crate) fn key(&self) -> Option<f64> {
         match self {
-            Self::Number(x) | Self::Share(x) => Some(*x),
+            Self::Number(x) | Self::Quantity(x, _) | Self::Share(x) => Some(*x),
             Self::Text(_) | Self::Missing => None,
         }
     }

@@ -9,7 +9,7 @@ use std::fmt::Write;
 
 use slablab_stats::{Direction, Summary, Verdict};
 
-use super::{Comparisons, Row};
+use super::comparisons::{ComparisonRow, Comparisons};
 
 /// One statistic of a sample.
 type Statistic = fn(&Summary) -> f64;
@@ -26,7 +26,15 @@ const STATISTICS: [(&str, Statistic); 5] = [
 /// Spread is noise: less of it is better, whatever is measured.
 const SPREADS: [&str; 2] = ["Stddev", "CoeffVar"];
 
-pub(crate) fn render(table: &Comparisons) -> String {
+impl Comparisons {
+    /// Returns the table in the layout of mmtests' compare-mmtests.pl.
+    #[must_use]
+    pub fn mmtests(&self) -> String {
+        render(self)
+    }
+}
+
+fn render(table: &Comparisons) -> String {
     let mut seen = BTreeSet::new();
     let points: Vec<&str> =
         table.rows.iter().map(|row| row.point.as_str()).filter(|p| seen.insert(*p)).collect();
@@ -42,7 +50,7 @@ pub(crate) fn render(table: &Comparisons) -> String {
     text.push('\n');
     for (name, statistic) in STATISTICS {
         for point in &points {
-            let rows: Vec<&Row> = candidates
+            let rows: Vec<&ComparisonRow> = candidates
                 .iter()
                 .filter_map(|c| table.rows.iter().find(|r| r.point == *point && r.candidate == *c))
                 .collect();
@@ -57,7 +65,7 @@ fn line(
     name: &str,
     point: &str,
     width: usize,
-    rows: &[&Row],
+    rows: &[&ComparisonRow],
     statistic: Statistic,
 ) {
     let Some(first) = rows.first() else { return };
@@ -66,7 +74,8 @@ fn line(
     for row in rows {
         let value = statistic(&row.comparison.candidate);
         let gain = gain(base, value, name, row.comparison.direction);
-        let shown = name == "Amean" && row.comparison.verdict != Verdict::NoDifferenceShown;
+        let shown = matches!(row.comparison.verdict, Verdict::Better | Verdict::Worse);
+        let shown = name == "Amean" && shown;
         let (open, close) = if shown { ('*', '*') } else { ('(', ')') };
         let _ = write!(text, " {value:12.4} {open}{gain:8.2}%{close}");
     }

@@ -5,5 +5,5 @@ mod data;
 mod mmtests;
 mod text;
 
-pub use comparisons::{Comparisons, Row};
+pub use comparisons::{ComparisonRow, Comparisons};
 pub use data::{Column, DataTable, Value};

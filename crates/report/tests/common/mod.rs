@@ -1,11 +1,11 @@
 //! A document with one of everything, from made-up but fixed numbers.
 
 use slablab_report::{
-    AddressPanel, Addresses, BarGroup, Bars, Column, Comparisons, DataTable, Document, Effects,
-    Fact, Flame, Group, Item, Lines, Place, Plot, Point, Row, Section, Series, Strip, Value,
-    Waterfall,
+    AddressPanel, Addresses, AxisScale, BarGroup, Bars, Column, ComparisonRow, Comparisons,
+    DataTable, Document, Effects, Fact, Flame, Group, Item, Lines, Plot, Point, Section, Series,
+    Strip, Value, Waterfall,
 };
-use slablab_stats::{Bootstrap, Design, Question, Rng, compare};
+use slablab_stats::{Pairing, Question, Rng, compare};
 
 const ALLOCATORS: [&str; 4] = ["slab", "slub", "slob", "slmb"];
 
@@ -39,14 +39,11 @@ pub(crate) fn strip() -> Strip {
 /// The same runs against the first allocator.
 pub(crate) fn comparisons() -> Comparisons {
     let groups = strip().groups;
-    let question = Question {
-        bootstrap: Bootstrap { resamples: 2_000, ..Bootstrap::default() },
-        ..Question::default()
-    };
-    let rows = groups[1..].iter().map(|group| Row {
+    let question = Question::default();
+    let rows = groups[1..].iter().map(|group| ComparisonRow {
         point: String::new(),
         candidate: group.name.clone(),
-        comparison: compare(&groups[0].values, &group.values, Design::Independent, &question)
+        comparison: compare(&groups[0].values, &group.values, Pairing::Independent, &question)
             .expect("31 runs each"),
     });
     Comparisons {
@@ -76,8 +73,8 @@ pub(crate) fn memory() -> Lines {
         how: "Pages taken from the page allocator, at 2,000 instants of the trace.".into(),
         x: ("time".into(), "ns".into()),
         y: ("memory held".into(), "B".into()),
-        x_place: Place::Linear,
-        y_place: Place::FromZero,
+        x_scale: AxisScale::Linear,
+        y_scale: AxisScale::FromZero,
         series: series.collect(),
     }
 }
@@ -97,8 +94,8 @@ pub(crate) fn scaling() -> Lines {
         how: "Median of 31 runs; bars: 95 % interval.".into(),
         x: ("probes".into(), String::new()),
         y: ("time per lookup".into(), "ns".into()),
-        x_place: Place::Log2,
-        y_place: Place::Log10,
+        x_scale: AxisScale::Log2,
+        y_scale: AxisScale::Log10,
         series: series.to_vec(),
     }
 }

@@ -1,7 +1,8 @@
 //! One value of a table, and how people and programs read it.
 
 use std::cmp::Ordering;
-use std::fmt::Write;
+
+use slablab_report::{short, thousands};
 
 /// A value with its unit: people see `12.3 MiB`, programs `12897484`.
 #[derive(Debug, Clone, PartialEq)]
@@ -100,46 +101,14 @@ fn signed(from: u64, to: u64, format: fn(u64) -> String) -> String {
     }
 }
 
-/// Formats a count with a comma every three digits.
-pub(crate) fn thousands(n: u64) -> String {
-    let digits = n.to_string();
-    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
 /// Formats bytes with the largest binary unit that leaves a number of at least 1.
 pub(crate) fn bytes(n: u64) -> String {
-    const UNITS: [&str; 4] = ["KiB", "MiB", "GiB", "TiB"];
-    if n < 1024 {
-        return format!("{n} B");
-    }
-    let mut value = n as f64 / 1024.0;
-    let mut unit = 0;
-    while value >= 1024.0 && unit + 1 < UNITS.len() {
-        value /= 1024.0;
-        unit += 1;
-    }
-    let mut text = String::new();
-    // Three significant digits are what an eye compares.
-    let decimals = if value < 10.0 { 2 } else { 1 };
-    let _ = write!(text, "{value:.decimals$} {}", UNITS[unit]);
-    text
+    short(n as f64, "B")
 }
 
 /// Formats a duration with the unit that leaves a number between 1 and 1000.
 pub(crate) fn duration(ns: u64) -> String {
-    match ns {
-        0..=999 => format!("{ns} ns"),
-        1_000..=999_999 => format!("{:.1} us", ns as f64 / 1e3),
-        1_000_000..=999_999_999 => format!("{:.1} ms", ns as f64 / 1e6),
-        _ => format!("{:.2} s", ns as f64 / 1e9),
-    }
+    short(ns as f64, "ns")
 }
 
 #[cfg(test)]
@@ -161,12 +130,5 @@ mod tests {
         assert_eq!(Cell::share(1, 0), Cell::Missing);
         assert_eq!(Cell::share(1, 8).human(), "12.5 %");
         assert_eq!(Cell::Missing.machine(), "");
-    }
-
-    #[test]
-    fn units_change_where_the_number_would_need_four_digits() {
-        assert_eq!((bytes(1023), bytes(1024)), ("1023 B".into(), "1.00 KiB".into()));
-        assert_eq!(bytes(u64::MAX), "16777216.0 TiB");
-        assert_eq!((duration(999), duration(1_000)), ("999 ns".into(), "1.0 us".into()));
     }
 }

@@ -13,7 +13,8 @@ use anyhow::{Context, Result};
 use serde::Serialize;
 use slablab_host::Access;
 
-pub(crate) use cell::{Cell, bytes, duration, thousands};
+pub(crate) use cell::{Cell, bytes, duration};
+pub(crate) use slablab_report::thousands;
 pub(crate) use table::{Column, Style, Table};
 
 use crate::cli::{Format, OutputArgs, When};

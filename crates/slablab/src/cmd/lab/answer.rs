@@ -2,11 +2,10 @@
 
 use clap::ValueEnum;
 use serde::Serialize;
-use slablab_lab::{Nature, Outcome, Pair, Side};
+use slablab_lab::{Across, Nature, Outcome, Pair, Side};
 use slablab_report::{Comparisons, human};
 use slablab_stats::{Comparison, Verdict};
 
-use super::compare::sides;
 use crate::output::{Cell, Column, Page, Report, Table};
 
 /// Up to so many comparisons of a metric are said in sentences, too.
@@ -23,7 +22,7 @@ pub(crate) enum Layout {
     Mmtests,
 }
 
-/// What a comparison says.
+/// The result of a comparison.
 #[derive(Serialize)]
 pub(crate) struct Answer {
     /// What was compared, in a line
@@ -90,13 +89,6 @@ impl Compared {
 impl Answer {
     fn new(subject: String, tables: Vec<Comparisons>, layout: Layout) -> Self {
         let mut remarks = Vec::new();
-        let rows = || tables.iter().flat_map(|table| &table.rows);
-        if let Some(small) = rows().find(|row| row.comparison.is_too_small()) {
-            remarks.push(format!(
-                "With {} and {} runs p cannot be below {:.2}, and no difference can be shown; make more runs.",
-                small.comparison.baseline.n, small.comparison.candidate.n, small.comparison.p_least
-            ));
-        }
         if tables.iter().any(|table| table.rows.len() > 1) {
             remarks.push(
                 "p is corrected for all comparisons of a metric by Holm's method.".to_owned(),
@@ -141,23 +133,24 @@ impl Answer {
     }
 
     /// Makes the answer about two runs that were made one after the other.
-    pub(crate) fn of_runs(a: &Outcome, b: &Outcome, compared: Vec<Side>, layout: Layout) -> Self {
-        let mut answer =
-            Self::new(format!("{} against {}", b.name, a.name), sides(compared), layout);
-        answer.remarks.push(
-            "The two were not interleaved: a drift of the machine between them looks like a difference.".to_owned(),
-        );
-        answer
+    pub(crate) fn of_runs(a: &Outcome, b: &Outcome, across: Across, layout: Layout) -> Self {
+        Self::of_across(format!("{} against {}", b.name, a.name), across, layout)
     }
 
     /// Makes the answer about variants on several hosts.
-    pub(crate) fn of_hosts(outcomes: &[Outcome], compared: Vec<Side>, layout: Layout) -> Self {
+    pub(crate) fn of_hosts(outcomes: &[Outcome], across: Across, layout: Layout) -> Self {
         let mut hosts: Vec<&str> =
             outcomes.iter().map(|o| o.plan.environment.host.as_str()).collect();
         hosts.sort_unstable();
         hosts.dedup();
         let subject = format!("within each of {} hosts: {}", hosts.len(), hosts.join(", "));
-        Self::new(subject, sides(compared), layout)
+        Self::of_across(subject, across, layout)
+    }
+
+    fn of_across(subject: String, across: Across, layout: Layout) -> Self {
+        let mut answer = Self::new(subject, sides(across.sides), layout);
+        answer.remarks.extend(across.remarks);
+        answer
     }
 
     /// Returns all verdicts.
@@ -185,7 +178,7 @@ impl Answer {
 }
 
 impl Report for Answer {
-    const SCHEMA: &'static str = "slablab.lab.compare/1";
+    const SCHEMA: &'static str = "slablab.lab.compare/2";
 
     fn text(&self, page: &mut Page) {
         page.line(&self.subject);
@@ -200,7 +193,7 @@ impl Report for Answer {
             // A long table says it better than as many sentences.
             if compared.rows.len() <= SENTENCES_MAX {
                 page.line("");
-                compared.rows.iter().for_each(|row| page.line(&row.sentence));
+                compared.table.answers().iter().for_each(|answer| page.line(answer));
             }
         }
         if !self.counts.is_empty() {
@@ -243,6 +236,7 @@ impl Report for Answer {
                     "difference_low",
                     "difference_high",
                     "p",
+                    "runs_needed",
                 ]
                 .map(|key| Column::number(key, key)),
             )
@@ -253,6 +247,11 @@ impl Report for Answer {
         }
         table
     }
+}
+
+/// Returns the comparisons without what only the lab knows.
+fn sides(sides: Vec<Side>) -> Vec<Comparisons> {
+    sides.into_iter().map(|side| side.comparisons).collect()
 }
 
 fn csv_row(compared: &Compared, row: &One) -> Vec<Cell> {
@@ -281,5 +280,6 @@ fn csv_row(compared: &Compared, row: &One) -> Vec<Cell> {
         number(c.difference.interval.low),
         number(c.difference.interval.high),
         number(c.p),
+        Cell::Count(c.runs_needed as u64),
     ]
 }

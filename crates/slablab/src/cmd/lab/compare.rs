@@ -1,12 +1,12 @@
-//! `slablab lab compare`: is there a difference, how large, how sure?
+//! `slablab lab compare`: the difference, its size and its certainty.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
-use slablab_lab::{Outcome, Pair, Side, compare_hosts, compare_runs, read_csv};
-use slablab_report::{Comparisons, Row};
-use slablab_stats::{Bootstrap, Design, Direction, Question, Verdict, compare};
+use slablab_lab::{Outcome, compare_hosts, compare_runs, compare_variants, read_csv};
+use slablab_report::{ComparisonRow, Comparisons};
+use slablab_stats::{Direction, Pairing, Question, Verdict, compare};
 
 pub(super) use super::answer::{Answer, Layout};
 use crate::cli::{OutputArgs, ResultFile};
@@ -17,7 +17,7 @@ use crate::output::print;
 #[derive(clap::Args, Debug)]
 #[command(
     after_help = "One RESULT: its variants with each other. Two: the second with the first. The verdict is 'faster',\n\
-                        'slower' (or 'smaller', 'better', ...) or 'no difference shown'.\n\n\
+                        'slower' (or 'smaller', 'better', ...), 'no difference shown', or 'undecided' after too few runs.\n\n\
                         Examples:\n  \
                         slablab lab compare slablab-results/hackbench-user\n  \
                         slablab lab compare before/ after/ --fail-on-regression\n  \
@@ -45,22 +45,25 @@ pub(crate) struct Args {
     /// The i-th row of one column belongs to the i-th of the other
     #[arg(long, requires = "csv")]
     paired: bool,
-    /// The variant to compare with, instead of the first
+    /// The baseline: the variant that the others are compared with [default: the first]
     #[arg(long, value_name = "VARIANT", conflicts_with = "csv")]
     baseline: Option<String>,
-    /// Compare the variants within each host and sum up over hosts
+    /// Compare the variants within each host, over all hosts together
     #[arg(long, conflicts_with_all = ["csv", "baseline"])]
     by_host: bool,
-    /// How a table looks
+    /// Compare results although they differ in this: input, kernel, cpu, scale, a parameter ...; may be given several times
+    #[arg(long = "factor", value_name = "NAME", conflicts_with_all = ["csv", "baseline"])]
+    factors: Vec<String>,
+    /// The layout of tables
     #[arg(long, value_enum, value_name = "LAYOUT", default_value_t = Layout::Plain)]
     layout: Layout,
-    /// A difference is shown when p is below this
+    /// Show a difference when p is below this; intervals have the confidence 1 - P
     #[arg(long, value_name = "P", default_value_t = 0.05)]
     alpha: f64,
     /// Exit with 1 when a candidate is shown to be worse
     #[arg(long)]
     fail_on_regression: bool,
-    /// Write a page about it here, too
+    /// Also write a page about it to this file
     #[arg(long, value_name = "FILE", conflicts_with = "by_host")]
     report: Option<PathBuf>,
     #[command(flatten)]
@@ -76,7 +79,6 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
             Direction::LessIsBetter
         },
         alpha: args.alpha,
-        bootstrap: Bootstrap::default(),
     };
     let answer = match &args.csv {
         Some(file) => of_csv(args, file, &question)?,
@@ -94,12 +96,13 @@ fn of_results(args: &Args, question: &Question) -> Result<Answer> {
         .map(|folder| Outcome::read(folder))
         .collect::<slablab_lab::Result<_>>()?;
     if args.by_host {
-        return Ok(Answer::of_hosts(&outcomes, compare_hosts(&outcomes, question)?, args.layout));
+        let across = compare_hosts(&outcomes, &args.factors, question)?;
+        return Ok(Answer::of_hosts(&outcomes, across, args.layout));
     }
     match &outcomes[..] {
         [one] => {
-            let answer =
-                Answer::of_run(one, one.compare(args.baseline.as_deref(), question)?, args.layout);
+            let sides = compare_variants(one, args.baseline.as_deref(), question)?;
+            let answer = Answer::of_run(one, sides, args.layout);
             if let Some(file) = &args.report {
                 report::write(&slablab_pages::run(one, args.baseline.as_deref(), question)?, file)?;
             }
@@ -111,7 +114,7 @@ fn of_results(args: &Args, question: &Question) -> Result<Answer> {
                     "--baseline and --report go with one result; for several pages use 'slablab report'"
                 );
             }
-            Ok(Answer::of_runs(a, b, compare_runs(a, b, question)?, args.layout))
+            Ok(Answer::of_runs(a, b, compare_runs(a, b, &args.factors, question)?, args.layout))
         }
         more => bail!("{} results: compare one or two, or any number with --by-host", more.len()),
     }
@@ -127,11 +130,12 @@ fn of_csv(args: &Args, file: &Path, question: &Question) -> Result<Answer> {
         ),
     };
     let mut pair = read_csv(file, columns)?;
-    let unit = args.unit.clone().or_else(|| take_unit(&mut pair)).unwrap_or_default();
-    let design = if args.paired { Design::Paired } else { Design::Independent };
+    let unit = args.unit.clone().or_else(|| pair.take_unit()).unwrap_or_default();
+    let design = if args.paired { Pairing::Paired } else { Pairing::Independent };
     let comparison = compare(&pair.baseline.values, &pair.candidate.values, design, question)
         .map_err(|e| anyhow::anyhow!("{}: {e}", file.display()))?;
-    let row = Row { point: String::new(), candidate: pair.candidate.name.clone(), comparison };
+    let row =
+        ComparisonRow { point: String::new(), candidate: pair.candidate.name.clone(), comparison };
     let table = Comparisons {
         metric: args.metric.clone(),
         unit,
@@ -143,25 +147,4 @@ fn of_csv(args: &Args, file: &Path, question: &Question) -> Result<Answer> {
         report::write(&slablab_pages::pair(&pair, &table, &file.display().to_string()), page)?;
     }
     Ok(Answer::of_pair(&pair, table, args.layout))
-}
-
-/// Takes the unit out of names such as `kmalloc (s)`, when both columns have the same.
-fn take_unit(pair: &mut Pair) -> Option<String> {
-    let split = |name: &str| {
-        let (name, unit) = name.strip_suffix(')')?.rsplit_once(" (")?;
-        Some((name.to_owned(), unit.to_owned()))
-    };
-    let (baseline, unit) = split(&pair.baseline.name)?;
-    let (candidate, other) = split(&pair.candidate.name)?;
-    if unit != other {
-        return None;
-    }
-    pair.baseline.name = baseline;
-    pair.candidate.name = candidate;
-    Some(unit)
-}
-
-/// One side of a comparison, without what only the lab knows.
-pub(super) fn sides(sides: Vec<Side>) -> Vec<Comparisons> {
-    sides.into_iter().map(|side| side.comparisons).collect()
 }

@@ -1,4 +1,4 @@
-//! `slablab lab list`: what can be asked.
+//! `slablab lab list`: the experiments, with their questions and parameters.
 
 use std::process::ExitCode;
 

@@ -24,7 +24,7 @@ pub(crate) struct Args {
 enum What {
     /// List the experiments, with their questions and parameters
     List,
-    /// Run an experiment, or go on with one that was interrupted
+    /// Run an experiment, or continue one that was interrupted
     Run(run::Args),
     /// Compare the variants of a result, two results, or two columns of a CSV file
     Compare(compare::Args),

@@ -1,4 +1,4 @@
-//! `slablab lab run`: carries an experiment out, row by row, and says what came of it.
+//! `slablab lab run`: runs an experiment, row by row, and prints its comparisons.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use anyhow::{Result, bail};
 use clap::ValueEnum;
 use slablab_lab::{
-    Engine, Experiment, Outcome, Plan, Progress as Stage, Request, Scale, begin, find,
+    Engine, Experiment, Outcome, Plan, Request, Scale, Stage, begin, compare_variants, find, plan,
     run as carry_out,
 };
 use slablab_stats::Question;
@@ -23,25 +23,28 @@ use crate::progress::Progress;
 #[derive(clap::Args, Debug)]
 #[command(
     after_help = "Each run is a row in FOLDER/raw.jsonl, on the disk before the next begins. A run that was interrupted\n\
-                        goes on when the same command is given again.\n\n\
+                        continues when the same command is given again.\n\n\
                         Examples:\n  \
                         slablab lab run replay --input t.parquet\n  \
-                        slablab lab run lifo --full --report lifo.html"
+                        slablab lab run lifo --smoke --report lifo.html"
 )]
 pub(crate) struct Args {
     /// The experiment; 'slablab lab list' has them all
     #[arg(value_name = "NAME")]
     name: String,
-    /// Where it runs; the first engine of the experiment by default
+    /// Where it runs [default: the first engine of the experiment]
     #[arg(long, value_enum, value_name = "ENGINE")]
     engine: Option<EngineName>,
-    /// As thorough as the answer needs, instead of a smoke test of seconds
+    /// A smoke run: as little as shows that it works, instead of as many runs as the answer needs
     #[arg(long)]
+    smoke: bool,
+    /// As many runs as the answer needs: the default
+    #[arg(long, hide = true, conflicts_with = "smoke")]
     full: bool,
-    /// How many rounds, each with every variant once
+    /// How many rounds, each with every variant once [default: as many as the answer needs]
     #[arg(long, value_name = "N")]
     rounds: Option<usize>,
-    /// Where the random order starts; recorded in the plan
+    /// RNG seed of the random order [default: from the clock, and recorded]
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
     /// The trace or file that the experiment works on
@@ -50,13 +53,13 @@ pub(crate) struct Args {
     /// Set a parameter of the experiment
     #[arg(long = "set", value_name = "NAME=VALUE", value_parser = parameter)]
     params: Vec<(String, String)>,
-    /// Hold the others against this variant, instead of the first
+    /// The baseline: the variant that the others are compared with [default: the first]
     #[arg(long, value_name = "VARIANT")]
     baseline: Option<String>,
-    /// The result folder; slablab-results/NAME-ENGINE by default, or the next that is free
+    /// The result folder [default: slablab-results/NAME-ENGINE, or the next that is free]
     #[arg(short, long, value_name = "FOLDER")]
     output: Option<PathBuf>,
-    /// Write a page about it here, too
+    /// Also write a page about it to this file
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
 }
@@ -100,9 +103,9 @@ pub(crate) struct Job<'a> {
     pub(crate) input: Option<PathBuf>,
     /// How many rounds, or as the scale says
     pub(crate) rounds: Option<usize>,
-    /// Where the random order starts, or at a new place
+    /// The RNG seed of the random order, or one from the clock
     pub(crate) seed: Option<u64>,
-    /// Hold the others against this variant, or the first
+    /// The baseline, or the first variant
     pub(crate) baseline: Option<&'a str>,
     /// The result folder, or one that is free
     pub(crate) folder: Option<&'a Path>,
@@ -119,7 +122,7 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     let job = Job {
         name: &args.name,
         engine: args.engine.map(Engine::from),
-        scale: if args.full { Scale::Full } else { Scale::Smoke },
+        scale: if args.smoke { Scale::Smoke } else { Scale::Full },
         params,
         input: args.input.clone(),
         rounds: args.rounds,
@@ -131,7 +134,7 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     measure(&job, output)
 }
 
-/// Carries `job` out, or goes on with it, and prints what came of it.
+/// Runs `job`, or continues it, and prints its comparisons.
 ///
 /// # Errors
 ///
@@ -152,6 +155,7 @@ pub(crate) fn measure(job: &Job<'_>, output: &OutputArgs) -> Result<ExitCode> {
     {
         bail!("--baseline {name}: no such variant; there are: {}", plan.design.variants.join(", "));
     }
+    eprintln!("slablab: {}", plan.summary());
     let (mut steps, mut cells) = (Progress::default(), None::<Progress>);
     carry_out(experiment, &plan, &folder, &mut |now| match now {
         Stage::Setup(step) => steps.show(&step),
@@ -165,7 +169,7 @@ pub(crate) fn measure(job: &Job<'_>, output: &OutputArgs) -> Result<ExitCode> {
     drop((steps, cells));
     let outcome = Outcome::read(&folder)?;
     let question = Question::default();
-    let sides = outcome.compare(job.baseline, &question)?;
+    let sides = compare_variants(&outcome, job.baseline, &question)?;
     print(&Answer::of_run(&outcome, sides, Layout::Plain), output, None)?;
     eprintln!("slablab: the rows are in {}", folder.display());
     if let Some(file) = job.report {
@@ -179,10 +183,10 @@ fn place(job: &Job<'_>, experiment: &dyn Experiment, request: &Request) -> Resul
     let Some(folder) = job.folder else {
         return Ok(begin(Path::new("slablab-results"), experiment, request, job.seed)?);
     };
-    // Without --seed an interrupted run goes on with the order that it was begun in.
+    // Without --seed an interrupted run continues in the order in which it began.
     let begun = Plan::read(folder)?.map(|plan| plan.seed);
     let seed = job.seed.or(begun).unwrap_or(request.seed);
-    Ok((folder.to_owned(), Plan::new(experiment, &Request { seed, ..request.clone() })?))
+    Ok((folder.to_owned(), plan(experiment, &Request { seed, ..request.clone() })?))
 }
 
 /// Returns a seed that differs from run to run; it is recorded, so that the order can be had again.

@@ -1,0 +1,50 @@
+//! What the experiments of the kernel engine say of their guests, as data.
+
+use serde_json::Value;
+use slablab_vm::Spec;
+
+/// What is built, booted and run.
+#[derive(Debug, Clone)]
+pub(crate) struct Recipe {
+    /// What is compared; the first is the baseline
+    pub(crate) variants: Vec<Variant>,
+    /// What each boot runs, in random order
+    pub(crate) loads: Vec<Load>,
+    /// Fields of a guest's rows that are its values
+    pub(crate) metrics: &'static [&'static str],
+    /// Where a row stands, of its load, the number of CPUs and the row itself
+    pub(crate) point: fn(&Load, u32, &Value) -> String,
+    /// Programs that a guest needs besides busybox
+    pub(crate) tools: &'static [&'static str],
+    /// Memory of a guest in MiB
+    pub(crate) memory_mib: u32,
+    /// A snippet that runs once after the boot, before the loads
+    pub(crate) setup: String,
+    /// The longest a boot may take, in seconds
+    pub(crate) limit_seconds: u64,
+}
+
+/// A kernel and how it is booted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Variant {
+    /// What tables call it
+    pub(crate) name: String,
+    /// Which kernel
+    pub(crate) spec: Spec,
+    /// Boot parameters
+    pub(crate) arguments: Vec<String>,
+}
+
+/// Something that a guest runs and that sends rows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Load {
+    /// What tells it from the experiment's other loads
+    pub(crate) name: String,
+    /// A snippet for busybox's shell; its rows have `"kind":"observation"` and the metrics
+    pub(crate) script: String,
+}
+
+/// Returns the point of a row that is told by the number of CPUs alone.
+pub(crate) fn by_cpus(_: &Load, cpus: u32, _: &Value) -> String {
+    cpus.to_string()
+}

@@ -1,0 +1,179 @@
+//! A run as it was stored: its plan and its rows, checked to be of one work and one environment.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use slablab_report::Group;
+
+use crate::error::{Error, Result};
+use crate::journal::{Journal, Part, Row, accelerator};
+use crate::plan::Plan;
+use crate::request::{Metric, Nature};
+
+/// A run as it was stored.
+#[derive(Debug, Clone)]
+pub struct Outcome {
+    /// Its name: that of its folder
+    pub name: String,
+    /// What was planned
+    pub plan: Plan,
+    /// The rows that count, one a point
+    pub rows: Vec<Row>,
+    /// How many cells have their row, and how many there are
+    done: (usize, usize),
+}
+
+impl Outcome {
+    /// Reads a result folder.
+    ///
+    /// # Errors
+    ///
+    /// If it is not a result folder, is of another version, has no row that counts, or rows of several environments.
+    pub fn read(folder: &Path) -> Result<Self> {
+        let Some(plan) = Plan::read(folder)? else {
+            return Err(Error::Unreadable {
+                path: folder.to_owned(),
+                reason: "is not a result of the lab: it has no plan.json; 'slablab lab run NAME' makes one".to_owned(),
+            });
+        };
+        let mut rows = Journal::read(folder)?;
+        rows.retain(|row| !row.warmup);
+        if rows.is_empty() {
+            return Err(Error::Unreadable {
+                path: folder.to_owned(),
+                reason: "has no rows yet; run the same 'slablab lab run' again to continue"
+                    .to_owned(),
+            });
+        }
+        check_rows(&plan, &rows).map_err(|what| {
+            Error::Incomparable(format!("{}: {what}; keep one folder for each", folder.display()))
+        })?;
+        let name = folder
+            .canonicalize()
+            .ok()
+            .and_then(|full| full.file_name().map(|n| n.to_string_lossy().into_owned()));
+        Ok(Self::new(name.unwrap_or_else(|| folder.display().to_string()), plan, rows))
+    }
+
+    /// Returns how the guests ran, `kvm` or `tcg`; empty where there were none.
+    #[must_use]
+    pub fn accelerator(&self) -> &str {
+        self.rows.first().map_or("", |row| accelerator(&row.detail))
+    }
+
+    /// Returns the identity of the kernel that was built for a variant, where one was.
+    #[must_use]
+    pub fn build(&self, variant: &str) -> Option<&str> {
+        self.rows.iter().find(|row| row.variant == variant)?.detail["build"].as_str()
+    }
+
+    /// Makes an outcome of rows that count; cells that went through several points become a row for each.
+    pub(crate) fn new(name: String, mut plan: Plan, rows: Vec<Row>) -> Self {
+        let cells = rows.len();
+        let mut spread = Vec::with_capacity(cells);
+        for mut row in rows {
+            let parts = std::mem::take(&mut row.parts);
+            if parts.is_empty() {
+                spread.push(row);
+                continue;
+            }
+            for Part { point, values } in parts {
+                spread.push(Row { point, values, ..row.clone() });
+            }
+        }
+        let planned = plan.design.rounds * plan.design.variants.len() * plan.design.points.len();
+        if spread.iter().any(|row| !plan.design.points.contains(&row.point)) {
+            plan.design.points = points_of(&spread);
+        }
+        Self { name, plan, rows: spread, done: (cells, planned) }
+    }
+
+    /// Returns what a reader should know before believing the numbers.
+    #[must_use]
+    pub fn remarks(&self) -> Vec<String> {
+        let mut remarks = Vec::new();
+        if self.rows.iter().any(|row| row.detail["emulated"] == true) {
+            remarks.push(
+                "The guests were emulated: compare the times of the variants with each other, not with those of a real machine.".to_owned(),
+            );
+        }
+        let (done, planned) = self.done;
+        if done < planned {
+            remarks.push(format!(
+                "{done} of {planned} runs are done: run the same command again to continue."
+            ));
+        }
+        remarks
+    }
+
+    /// Returns the values of `metric` for a variant at a point, by round.
+    #[must_use]
+    pub fn values(&self, metric: &str, variant: &str, point: &str) -> BTreeMap<usize, f64> {
+        self.rows
+            .iter()
+            .filter(|row| row.variant == variant && row.point == point)
+            .filter_map(|row| Some((row.round, *row.values.get(metric)?)))
+            .collect()
+    }
+
+    /// Returns the samples of `metric` at a point, one group a variant.
+    #[must_use]
+    pub fn groups(&self, metric: &str, point: &str) -> Vec<Group> {
+        let group = |variant: &String| Group {
+            name: variant.clone(),
+            values: self.values(metric, variant, point).into_values().collect(),
+        };
+        self.plan.design.variants.iter().map(group).filter(|g| !g.values.is_empty()).collect()
+    }
+
+    /// Returns the metrics that were measured, those that answer the question first.
+    pub fn metrics(&self, nature: Nature) -> impl Iterator<Item = &Metric> {
+        let measured =
+            |metric: &&Metric| self.rows.iter().any(|row| row.values.contains_key(&metric.key));
+        self.plan.metrics.iter().filter(move |metric| metric.nature == nature).filter(measured)
+    }
+}
+
+/// Says what is wrong when rows are of another environment than the plan, or ran under several accelerators.
+fn check_rows(plan: &Plan, rows: &[Row]) -> std::result::Result<(), String> {
+    let host = |environment: &crate::environment::Environment| environment.host.clone();
+    for row in rows {
+        let differs = |factor: &str, planned: &str, found: &str| {
+            format!("the plan is of the {factor} '{planned}', but cell {} of '{found}'", row.cell)
+        };
+        let (planned, found) = (host(&plan.environment), host(&row.environment));
+        if planned != found {
+            return Err(differs("host", &planned, &found));
+        }
+        let pairs = plan.environment.factors().into_iter().zip(row.environment.factors());
+        for ((factor, planned), (_, found)) in pairs {
+            if planned != found {
+                return Err(differs(factor, &planned, &found));
+            }
+        }
+        let (first, own) = (accelerator(&rows[0].detail), accelerator(&row.detail));
+        if first != own {
+            return Err(format!(
+                "its guests ran under {first}, and that of cell {} under {own}",
+                row.cell
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Returns the points of `rows`, numbers in their order and before names, component by component.
+fn points_of(rows: &[Row]) -> Vec<String> {
+    let mut points: Vec<String> = rows.iter().map(|row| row.point.clone()).collect();
+    let order = |a: &String, b: &String| {
+        let number = |part: &str| part.parse().unwrap_or(f64::INFINITY);
+        let parts = a.split(", ").zip(b.split(", "));
+        parts
+            .map(|(a, b)| number(a).total_cmp(&number(b)).then_with(|| a.cmp(b)))
+            .find(|order| order.is_ne())
+            .unwrap_or_else(|| a.cmp(b))
+    };
+    points.sort_by(order);
+    points.dedup();
+    points
+}

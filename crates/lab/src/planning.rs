@@ -1,0 +1,85 @@
+//! From a request to a plan: what an experiment is asked before anything is built or measured.
+
+use std::path::Path;
+
+use slablab_host::KeyHasher;
+
+use crate::environment::Environment;
+use crate::error::{Error, Result};
+use crate::experiment::Experiment;
+use crate::guest::PARAMETERS;
+use crate::plan::{Plan, SCHEMA};
+use crate::request::{Engine, Request, Scale};
+
+/// Plans `experiment` as `request` says.
+///
+/// # Errors
+///
+/// If the request does not fit the experiment.
+pub fn plan(experiment: &dyn Experiment, request: &Request) -> Result<Plan> {
+    if !experiment.engines().contains(&request.engine) {
+        let engines: Vec<String> = experiment.engines().iter().map(Engine::to_string).collect();
+        return Err(Error::Request(format!(
+            "{} does not run in the engine {}; it runs in: {}",
+            experiment.name(),
+            request.engine,
+            engines.join(", ")
+        )));
+    }
+    let guest = if request.engine == Engine::Kernel { PARAMETERS } else { &[] };
+    let known = experiment.parameters().iter().chain(guest).map(|(name, _)| *name);
+    let known: Vec<&str> = known.collect();
+    if let Some(unknown) = request.params.keys().find(|key| !known.contains(&key.as_str())) {
+        return Err(Error::Request(format!(
+            "{} has no parameter '{unknown}'; it has: {}",
+            experiment.name(),
+            if known.is_empty() { "none".to_owned() } else { known.join(", ") }
+        )));
+    }
+    let mut design = experiment.design(request)?;
+    if let Some(rounds) = request.rounds {
+        design.rounds = rounds;
+    }
+    if design.variants.is_empty() || design.points.is_empty() || design.rounds == 0 {
+        return Err(Error::Request(format!(
+            "{}: nothing to run: {} variants, {} points, {} rounds",
+            experiment.name(),
+            design.variants.len(),
+            design.points.len(),
+            design.rounds
+        )));
+    }
+    for names in [&design.variants, &design.points] {
+        if let Some(twice) = names.iter().enumerate().find(|(at, name)| names[..*at].contains(name))
+        {
+            return Err(Error::Request(format!("{} is named twice", twice.1)));
+        }
+    }
+    let input_key = request.input.as_deref().map_or(Ok(String::new()), content_key)?;
+    let mut plan = Plan {
+        schema: SCHEMA.to_owned(),
+        experiment: experiment.name().to_owned(),
+        question: experiment.question().to_owned(),
+        engine: request.engine,
+        scale: request.scale,
+        params: request.params.clone(),
+        input: request.input.clone(),
+        input_key,
+        design,
+        metrics: experiment.metrics(),
+        seed: request.seed,
+        environment: Environment::of_this_machine(),
+    };
+    // One round is for what is the same in every run.
+    if request.rounds.is_none() && request.scale == Scale::Full && plan.design.rounds > 1 {
+        plan.design.rounds = plan.design.rounds.max(plan.rounds_needed());
+    }
+    Ok(plan)
+}
+
+/// Returns a hash of what is in a file.
+fn content_key(path: &Path) -> Result<String> {
+    let mut hasher = KeyHasher::new("input of a measurement");
+    hasher.update_file(path).map_err(Error::io(path, "read the input"))?;
+    Ok(hasher.finish().to_string())
+}

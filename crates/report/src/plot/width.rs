@@ -1,0 +1,21 @@
+//! The two widths that a plot is drawn in.
+
+/// For what screen a plot is drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Width {
+    /// 760 pixels: a screen or paper
+    Wide,
+    /// 350 pixels: a telephone
+    Narrow,
+}
+
+impl Width {
+    /// Returns it in pixels.
+    #[must_use]
+    pub fn pixels(self) -> u32 {
+        match self {
+            Self::Wide => 760,
+            Self::Narrow => 350,
+        }
+    }
+}
