@@ -19,7 +19,7 @@ use crate::request::{Metric, Nature};
 
 /// A metric with the comparisons that were made of it.
 #[derive(Debug, Clone)]
-pub struct Side {
+pub struct MetricComparisons {
     /// The metric
     pub metric: Metric,
     /// Its comparisons
@@ -28,9 +28,9 @@ pub struct Side {
 
 /// The comparisons of several results, and what to say beside them.
 #[derive(Debug, Clone)]
-pub struct Across {
+pub struct ComparedResults {
     /// The comparisons, one entry a metric
-    pub sides: Vec<Side>,
+    pub sides: Vec<MetricComparisons>,
     /// What a reader should know before believing them
     pub remarks: Vec<String>,
 }
@@ -49,7 +49,7 @@ pub fn compare_variants(
     outcome: &Outcome,
     baseline: Option<&str>,
     question: &Question,
-) -> Result<Vec<Side>> {
+) -> Result<Vec<MetricComparisons>> {
     let design = &outcome.plan.design;
     let baseline = baseline.unwrap_or(&design.variants[0]);
     if !design.variants.iter().any(|variant| variant == baseline) {
@@ -84,7 +84,7 @@ pub fn compare_runs(
     candidate: &Outcome,
     factors: &[String],
     question: &Question,
-) -> Result<Across> {
+) -> Result<ComparedResults> {
     check_same_question(baseline, candidate)?;
     let (here, there) = (&baseline.plan.environment, &candidate.plan.environment);
     if here.host != there.host {
@@ -110,14 +110,15 @@ pub fn compare_runs(
         let names = (baseline.name.as_str(), "variant");
         judge(metric, names, Pairing::Independent, samples.collect(), question)
     });
-    let sides: Vec<Side> = sides.filter_map(Result::transpose).collect::<Result<_>>()?;
+    let sides: Vec<MetricComparisons> =
+        sides.filter_map(Result::transpose).collect::<Result<_>>()?;
     if sides.is_empty() {
         return Err(Error::Incomparable(format!(
             "{} and {} have no variant with two runs each in common",
             baseline.name, candidate.name
         )));
     }
-    Ok(Across { sides, remarks })
+    Ok(ComparedResults { sides, remarks })
 }
 
 /// Compares the variants within each of `outcomes`, one or more for each host: a pair is a round on one host.
@@ -129,7 +130,7 @@ pub fn compare_hosts(
     outcomes: &[Outcome],
     factors: &[String],
     question: &Question,
-) -> Result<Across> {
+) -> Result<ComparedResults> {
     let [first, rest @ ..] = outcomes else {
         return Err(Error::Request("nothing to compare: no result was given".to_owned()));
     };
@@ -159,7 +160,7 @@ pub fn compare_hosts(
             "no host has two runs of two variants; each host must run both sides itself".to_owned(),
         ));
     }
-    Ok(Across { sides, remarks })
+    Ok(ComparedResults { sides, remarks })
 }
 
 /// Returns the rounds that have both variants at a point.
@@ -209,7 +210,7 @@ fn judge(
     pairing: Pairing,
     samples: Vec<(String, String, Samples)>,
     question: &Question,
-) -> Result<Option<Side>> {
+) -> Result<Option<MetricComparisons>> {
     let question = Question { direction: metric.direction, ..*question };
     let (mut rows, mut comparisons) = (Vec::new(), Vec::new());
     for (point, candidate, (a, b)) in samples {
@@ -234,7 +235,8 @@ fn judge(
         point: names.1.to_owned(),
         rows,
     };
-    Ok((!comparisons.rows.is_empty()).then(|| Side { metric: metric.clone(), comparisons }))
+    Ok((!comparisons.rows.is_empty())
+        .then(|| MetricComparisons { metric: metric.clone(), comparisons }))
 }
 
 fn check_same_question(a: &Outcome, b: &Outcome) -> Result<()> {

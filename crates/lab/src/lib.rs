@@ -31,7 +31,9 @@ mod request;
 mod run;
 mod samples;
 
-pub use compare::{Across, Side, compare_hosts, compare_runs, compare_variants};
+pub use compare::{
+    ComparedResults, MetricComparisons, compare_hosts, compare_runs, compare_variants,
+};
 pub use environment::Environment;
 pub use error::{Error, Result};
 pub use experiment::{Experiment, Fixture, Observation, Setup};

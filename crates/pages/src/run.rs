@@ -7,7 +7,7 @@ use slablab_report::{
 use slablab_stats::{Bootstrap, Question, Summary, median_interval};
 
 use slablab_lab::{
-    Environment, Metric, Nature, Outcome, Result, Row, Side, compare_variants, find,
+    Environment, Metric, MetricComparisons, Nature, Outcome, Result, Row, compare_variants, find,
 };
 
 use crate::VERDICTS;
@@ -48,7 +48,7 @@ pub fn run(outcome: &Outcome, baseline: Option<&str>, question: &Question) -> Re
     })
 }
 
-fn answers(outcome: &Outcome, sides: &[Side]) -> Vec<String> {
+fn answers(outcome: &Outcome, sides: &[MetricComparisons]) -> Vec<String> {
     let mut answers: Vec<String> =
         sides.first().map(|side| side.comparisons.answers()).unwrap_or_default();
     let exact = outcome.metrics(Nature::Exact).next();
@@ -68,7 +68,7 @@ fn answers(outcome: &Outcome, sides: &[Side]) -> Vec<String> {
 }
 
 /// Makes the section of a metric that differs from run to run.
-fn sampled(outcome: &Outcome, metric: &Metric, side: Option<&Side>) -> Section {
+fn sampled(outcome: &Outcome, metric: &Metric, side: Option<&MetricComparisons>) -> Section {
     let design = &outcome.plan.design;
     let mut items = Vec::new();
     match side {

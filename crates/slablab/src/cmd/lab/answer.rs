@@ -2,7 +2,7 @@
 
 use clap::ValueEnum;
 use serde::Serialize;
-use slablab_lab::{Across, Nature, Outcome, Pair, Side};
+use slablab_lab::{ComparedResults, MetricComparisons, Nature, Outcome, Pair};
 use slablab_report::{Comparisons, human};
 use slablab_stats::{Comparison, Verdict};
 
@@ -108,7 +108,11 @@ impl Answer {
     }
 
     /// Makes the answer about the variants of one run.
-    pub(crate) fn of_run(outcome: &Outcome, compared: Vec<Side>, layout: Layout) -> Self {
+    pub(crate) fn of_run(
+        outcome: &Outcome,
+        compared: Vec<MetricComparisons>,
+        layout: Layout,
+    ) -> Self {
         let plan = &outcome.plan;
         let mut answer = Self::new(
             format!("{} ({} engine): {}", outcome.name, plan.engine, plan.question),
@@ -133,12 +137,17 @@ impl Answer {
     }
 
     /// Makes the answer about two runs that were made one after the other.
-    pub(crate) fn of_runs(a: &Outcome, b: &Outcome, across: Across, layout: Layout) -> Self {
+    pub(crate) fn of_runs(
+        a: &Outcome,
+        b: &Outcome,
+        across: ComparedResults,
+        layout: Layout,
+    ) -> Self {
         Self::of_across(format!("{} against {}", b.name, a.name), across, layout)
     }
 
     /// Makes the answer about variants on several hosts.
-    pub(crate) fn of_hosts(outcomes: &[Outcome], across: Across, layout: Layout) -> Self {
+    pub(crate) fn of_hosts(outcomes: &[Outcome], across: ComparedResults, layout: Layout) -> Self {
         let mut hosts: Vec<&str> =
             outcomes.iter().map(|o| o.plan.environment.host.as_str()).collect();
         hosts.sort_unstable();
@@ -147,7 +156,7 @@ impl Answer {
         Self::of_across(subject, across, layout)
     }
 
-    fn of_across(subject: String, across: Across, layout: Layout) -> Self {
+    fn of_across(subject: String, across: ComparedResults, layout: Layout) -> Self {
         let mut answer = Self::new(subject, sides(across.sides), layout);
         answer.remarks.extend(across.remarks);
         answer
@@ -250,7 +259,7 @@ impl Report for Answer {
 }
 
 /// Returns the comparisons without what only the lab knows.
-fn sides(sides: Vec<Side>) -> Vec<Comparisons> {
+fn sides(sides: Vec<MetricComparisons>) -> Vec<Comparisons> {
     sides.into_iter().map(|side| side.comparisons).collect()
 }
 

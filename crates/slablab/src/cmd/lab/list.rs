@@ -62,7 +62,7 @@ impl Report for List {
                 page.line(format!("  --set {name}=...  {about}"));
             }
         }
-        page.heading("All in the engine kernel");
+        page.heading("Every experiment in the engine kernel");
         for (name, about) in PARAMETERS {
             page.line(format!("  --set {name}=...  {about}"));
         }
