@@ -121,6 +121,66 @@ fn kapi_stands_on_lower_rooms_only() {
     check(&KAPI);
 }
 
+/// stats: the sample and its errors, summaries, tests, verdicts.
+const STATS: House = House {
+    name: "stats",
+    levels: &[
+        &["error"],
+        &["sample", "rng"],
+        &["summary", "holm"],
+        &["bootstrap", "outlier", "rank_test"],
+        &["welch", "shift"],
+        &["compare"],
+    ],
+};
+
+/// report: text and colours, what is shown, the whole page.
+const REPORT: House = House {
+    name: "report",
+    levels: &[
+        &["error", "escape", "unit"],
+        &["color"],
+        &["flame", "table"],
+        &["plot"],
+        &["document"],
+        &["html", "png"],
+    ],
+};
+
+/// lab: words, what is stored, comparisons, experiments, runs.
+const LAB: House = House {
+    name: "lab",
+    levels: &[
+        &["error", "request"],
+        &["environment"],
+        &["plan"],
+        &["journal", "samples"],
+        &["outcome"],
+        &["differences"],
+        &["compare"],
+        &["experiment"],
+        &["guest"],
+        &["experiments"],
+        &["planning"],
+        &["run"],
+    ],
+};
+
+#[test]
+fn stats_stands_on_lower_rooms_only() {
+    check(&STATS);
+}
+
+#[test]
+fn report_stands_on_lower_rooms_only() {
+    check(&REPORT);
+}
+
+#[test]
+fn lab_stands_on_lower_rooms_only() {
+    check(&LAB);
+}
+
 /// A module path, without the crate: `["cache", "table"]`.
 type Module = Vec<String>;
 

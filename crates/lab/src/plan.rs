@@ -157,27 +157,26 @@ impl Plan {
         runs_needed(Pairing::Paired, self.comparisons(), ALPHA)
     }
 
-    /// Says what will be run, and whether so many rounds can decide anything.
+    /// Says what will be run, and whether so many rounds can decide anything; `None` where every run gives the same.
     #[must_use]
-    pub fn summary(&self) -> String {
+    pub fn summary(&self) -> Option<String> {
         let Design { variants, points, rounds, warmups, .. } = &self.design;
+        self.metrics.iter().find(|metric| metric.nature == Nature::Sampled)?;
         let runs = variants.len() * points.len() * (rounds + warmups);
-        let (scale, needed) =
-            (if self.scale == Scale::Full { "full" } else { "smoke run" }, self.rounds_needed());
+        let scale = if self.scale == Scale::Full { "full" } else { "smoke run" };
+        let (comparisons, needed) = (self.comparisons(), self.rounds_needed());
         let plan = format!(
             "{} in the engine {}, {scale}: {runs} runs ({} variants, {rounds} rounds)",
             self.experiment,
             self.engine,
             variants.len()
         );
-        let is_sampled = self.metrics.iter().any(|metric| metric.nature == Nature::Sampled);
-        if !is_sampled || *rounds >= needed || *rounds == 1 {
-            return plan;
+        if *rounds >= needed || *rounds == 1 {
+            return Some(plan);
         }
-        format!(
-            "{plan}; {rounds} rounds cannot decide {} comparisons of a metric, {needed} can: --rounds {needed}",
-            self.comparisons()
-        )
+        Some(format!(
+            "{plan}; {rounds} rounds cannot decide {comparisons} comparisons of a metric, {needed} can: --rounds {needed}"
+        ))
     }
 
     /// Returns whether `other` runs the same cells for the same question.

@@ -8,7 +8,7 @@ use slablab_lab::{Outcome, compare_hosts, compare_runs, compare_variants, read_c
 use slablab_report::{ComparisonRow, Comparisons};
 use slablab_stats::{Direction, Pairing, Question, Verdict, compare};
 
-pub(super) use super::answer::{Answer, Layout};
+use super::answer::{Answer, Layout};
 use crate::cli::{OutputArgs, ResultFile};
 use crate::cmd::report;
 use crate::output::print;

@@ -13,7 +13,7 @@ use slablab_lab::{
 };
 use slablab_stats::Question;
 
-use super::compare::{Answer, Layout};
+use super::answer::{Answer, Layout};
 use crate::cli::OutputArgs;
 use crate::cmd::report;
 use crate::output::print;
@@ -155,7 +155,7 @@ pub(crate) fn measure(job: &Job<'_>, output: &OutputArgs) -> Result<ExitCode> {
     {
         bail!("--baseline {name}: no such variant; there are: {}", plan.design.variants.join(", "));
     }
-    eprintln!("slablab: {}", plan.summary());
+    plan.summary().inspect(|summary| eprintln!("slablab: {summary}"));
     let (mut steps, mut cells) = (Progress::default(), None::<Progress>);
     carry_out(experiment, &plan, &folder, &mut |now| match now {
         Stage::Setup(step) => steps.show(&step),
