@@ -71,6 +71,24 @@ const SLABLAB: House = House {
     levels: &[&["cli"], &["output", "progress"], &["cmd"], &["commands"]],
 };
 
+const REPLAY: House = House {
+    name: "replay",
+    levels: &[
+        &["slots"],
+        &["change"],
+        &["plan", "error"],
+        &["metrics"],
+        &["engine"],
+        &["whatif"],
+        &["advice", "timed"],
+    ],
+};
+
+#[test]
+fn replay_stands_on_lower_rooms_only() {
+    check(&REPLAY);
+}
+
 #[test]
 fn kmem_stands_on_lower_rooms_only() {
     check(&KMEM);

@@ -10,7 +10,7 @@ pub enum Error {
     /// The simulated machine could not be built.
     #[error("cannot build the simulated machine: {0}")]
     Machine(#[from] slablab_kmem::Error),
-    /// The changes cannot be made, or cannot be meant.
+    /// The changes cannot be made.
     #[error(transparent)]
     Change(#[from] crate::change::check::ChangeError),
     /// A call site was not found.

@@ -8,7 +8,7 @@
 
 use std::cmp::Ordering;
 
-use crate::advice::idea::{Idea, WORTH_BYTES_MIN};
+use crate::advice::candidate::{Candidate, WORTH_BYTES_MIN};
 use crate::advice::result::{Advice, Change, Layout, Worth};
 use crate::advice::trial::TrialResult;
 use crate::metrics::result::Allocator;
@@ -20,11 +20,15 @@ const WALK_OBJECTS_MIN: u64 = 16;
 const PAGE_BYTES: u64 = 4096;
 
 /// Compares the classes as recorded with the classes changed.
-pub(crate) fn judge(idea: &Idea<'_>, before: &TrialResult, after: &TrialResult) -> Advice {
+pub(crate) fn judge(
+    candidate: &Candidate<'_>,
+    before: &TrialResult,
+    after: &TrialResult,
+) -> Advice {
     let saved = |read: fn(&TrialResult) -> u64| read(before) as i64 - read(after) as i64;
     let layout = |result: &TrialResult| {
-        let under = &result.sites[idea.index];
-        let walk = |per_object: f64| (per_object * idea.site.live_peak as f64).round() as u64;
+        let under = &result.sites[candidate.index];
+        let walk = |per_object: f64| (per_object * candidate.site.live_peak as f64).round() as u64;
         Layout {
             lines_per_walk: walk(under.lines_per_object),
             pages_per_walk: walk(under.pages_per_object).max(1),
@@ -34,18 +38,18 @@ pub(crate) fn judge(idea: &Idea<'_>, before: &TrialResult, after: &TrialResult) 
     };
     let (lies, would_lie) = (layout(before), layout(after));
     // Dense objects need this share of a page each.
-    let dense = (idea.object_bytes.max(8) as f64 / PAGE_BYTES as f64).min(1.0);
-    let scattered = matches!(idea.change, Change::Dedicate { .. })
-        && idea.site.live_peak >= WALK_OBJECTS_MIN
+    let dense = (candidate.object_bytes.max(8) as f64 / PAGE_BYTES as f64).min(1.0);
+    let scattered = matches!(candidate.change, Change::Dedicate { .. })
+        && candidate.site.live_peak >= WALK_OBJECTS_MIN
         && lies.pages_per_object > dense * SCATTERED_TIMES
         && lies.pages_per_walk > 1;
     let mut advice = Advice {
-        change: idea.change.clone(),
-        subject: idea.subject.clone(),
-        allocs: idea.site.allocs,
-        live_peak: idea.live_peak,
-        object_bytes: idea.object_bytes,
-        class_bytes: idea.class_bytes,
+        change: candidate.change.clone(),
+        subject: candidate.subject.clone(),
+        allocs: candidate.site.allocs,
+        live_peak: candidate.live_peak,
+        object_bytes: candidate.object_bytes,
+        class_bytes: candidate.class_bytes,
         saved_bytes_at_peak: saved(|v| v.held_bytes_at_peak),
         saved_bytes_mean: saved(|v| v.allocator.held_bytes.mean),
         saved_bytes_end: saved(|v| v.allocator.held_bytes.end),
@@ -55,7 +59,7 @@ pub(crate) fn judge(idea: &Idea<'_>, before: &TrialResult, after: &TrialResult) 
         fast_share_before: before.allocator.alloc_fast_share(),
         fast_share_after: after.allocator.alloc_fast_share(),
         scattered,
-        lifetime_ns_p50: idea.site.lifetime.p50_ns,
+        lifetime_ns_p50: candidate.site.lifetime.p50_ns,
         worth: Worth::Negligible,
         reason: String::new(),
         caveat: None,

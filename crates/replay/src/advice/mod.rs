@@ -1,9 +1,9 @@
 //! Which call sites should have a cache of their own, and which size class is missing.
 //!
-//! `search` finds what is worth trying, `trial` tries it on the part of the trace that it can touch (`survey` and
+//! `search` finds candidates, `trial` tries it on the part of the trace that it can touch (`survey` and
 //! `partition` say which part that is), `judge` and `sentence` say what came of it.
 
-pub(crate) mod idea;
+pub(crate) mod candidate;
 pub(crate) mod judge;
 pub(crate) mod partition;
 pub(crate) mod patch;

@@ -19,9 +19,9 @@ pub struct Advice {
     pub allocs: u64,
     /// The most objects alive at once; for a class, of each site that fits, together
     pub live_peak: u64,
-    /// Bytes of an object as asked for, the most
+    /// The most bytes requested for an object
     pub object_bytes: u64,
-    /// Bytes that kmalloc gives for them
+    /// Bytes that kmalloc allocates for it
     pub class_bytes: u64,
     /// Bytes held less when the machine held most
     pub saved_bytes_at_peak: i64,

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use slablab_kmem::BackendKind;
 use slablab_trace::{Meta, TraceReader};
 
-use crate::advice::idea::{Idea, WORTH_BYTES_MIN};
+use crate::advice::candidate::{Candidate, WORTH_BYTES_MIN};
 use crate::advice::judge::{best_first, judge};
 use crate::advice::result::{Advice, AdviceList, Change};
 use crate::advice::survey::{ClassSet, Classes, Survey, survey};
@@ -57,7 +57,7 @@ pub fn advise(
     let classes = Classes::new(&caches::kmalloc(meta, &Changes::default()).classes);
     let survey = survey(reader, meta, &classes)?;
     let mut search =
-        Search { meta, plan, whole: &whole, classes, survey, ideas: Vec::new(), untried: 0 };
+        Search { meta, plan, whole: &whole, classes, survey, candidates: Vec::new(), untried: 0 };
     let sites_too_small = search.sites();
     search.size_classes();
     let advice = search.tried(reader, kind, progress)?;
@@ -73,15 +73,15 @@ pub fn advise(
     })
 }
 
-/// Ideas in the making.
+/// Candidates in the making.
 struct Search<'a> {
     meta: &'a Meta,
     plan: Plan,
     whole: &'a Replay,
     classes: Classes,
     survey: Survey,
-    ideas: Vec<Idea<'a>>,
-    /// Ideas that were left out
+    candidates: Vec<Candidate<'a>>,
+    /// Candidates that were left out
     untried: u64,
 }
 
@@ -112,7 +112,7 @@ impl<'a> Search<'a> {
                 continue;
             }
             let cache = function(&site.site).to_owned();
-            self.ideas.push(Idea {
+            self.candidates.push(Candidate {
                 // A function may have several sites: a site's whole name tells their caches apart.
                 changes: Changes::default().dedicate(&site.site, vec![index as u32]),
                 change: Change::Dedicate { cache },
@@ -123,7 +123,7 @@ impl<'a> Search<'a> {
                 class_bytes,
                 object_bytes: self.meta.sites[index].bytes_req_max,
                 live_peak: site.live_peak,
-                hope: site.under[0].waste_bytes_peak.max(held / 16),
+                estimate: site.under[0].waste_bytes_peak.max(held / 16),
             });
         }
         too_small
@@ -147,10 +147,10 @@ impl<'a> Search<'a> {
                 fitting.map(move |(_, site, _)| site.live_peak * (class_bytes - size))
             };
             let sizes = sites.iter().map(|(_, _, bytes)| *bytes).filter(|b| *b < class_bytes);
-            let hopes = sizes.map(|size| (saves(size).sum::<u64>(), size));
-            let Some((hope, bytes)) = hopes.max() else { continue };
+            let estimates = sizes.map(|size| (saves(size).sum::<u64>(), size));
+            let Some((estimate, bytes)) = estimates.max() else { continue };
             let most = saves(bytes).max().unwrap_or(0);
-            if hope < WORTH_BYTES_MIN || most as f64 > hope as f64 * ONE_SITE_SHARE {
+            if estimate < WORTH_BYTES_MIN || most as f64 > estimate as f64 * ONE_SITE_SHARE {
                 continue;
             }
             let fitting = || sites.iter().filter(|(_, _, fits)| *fits <= bytes);
@@ -160,7 +160,7 @@ impl<'a> Search<'a> {
             let mut set = ClassSet::default();
             set.add(class);
             let bytes = bytes as u32;
-            self.ideas.push(Idea {
+            self.candidates.push(Candidate {
                 changes: Changes { classes: Some(self.classes.with(bytes)), ..Changes::default() },
                 change: Change::Class { bytes },
                 classes: set,
@@ -170,22 +170,23 @@ impl<'a> Search<'a> {
                 class_bytes,
                 object_bytes: u64::from(bytes),
                 live_peak,
-                hope,
+                estimate,
             });
         }
     }
 
-    /// Tries the ideas, the most hopeful first, and returns what came of them.
+    /// Tries the candidates, those that may save most first, and returns the results.
     fn tried(
         &mut self,
         reader: &TraceReader,
         kind: BackendKind,
         progress: &mut dyn FnMut(u64),
     ) -> Result<Vec<Advice>, Error> {
-        self.ideas.sort_by(|a, b| b.hope.cmp(&a.hope).then_with(|| a.subject.cmp(&b.subject)));
-        self.untried = self.ideas.len().saturating_sub(TRIALS_MAX) as u64;
-        self.ideas.truncate(TRIALS_MAX);
-        let dedicated = self.ideas.iter().flat_map(|idea| &idea.changes.dedicated);
+        self.candidates
+            .sort_by(|a, b| b.estimate.cmp(&a.estimate).then_with(|| a.subject.cmp(&b.subject)));
+        self.untried = self.candidates.len().saturating_sub(TRIALS_MAX) as u64;
+        self.candidates.truncate(TRIALS_MAX);
+        let dedicated = self.candidates.iter().flat_map(|candidate| &candidate.changes.dedicated);
         let all = Changes { dedicated: dedicated.cloned().collect(), ..Changes::default() };
         let meta = all.meta(self.meta);
         let tried = |trials: &[Trial], progress: &mut dyn FnMut(u64)| {
@@ -198,30 +199,32 @@ impl<'a> Search<'a> {
             let (_, trials) = self.trials(self.plan.memory_bytes);
             results = tried(&trials, progress)?;
         }
-        let first = results.len() - self.ideas.len();
-        let pairs = self.ideas.iter().zip(&results[first..]);
+        let first = results.len() - self.candidates.len();
+        let pairs = self.candidates.iter().zip(&results[first..]);
         let mut advice: Vec<_> = pairs
-            .map(|(idea, after)| judge(idea, &results[recorded[&idea.classes]], after))
+            .map(|(candidate, after)| {
+                judge(candidate, &results[recorded[&candidate.classes]], after)
+            })
             .collect();
         advice.sort_by(best_first);
         Ok(advice)
     }
 
-    /// Returns the trials on machines of so much memory, one for each idea in their order, and before those the
+    /// Returns the trials on machines of so much memory, one for each candidate in their order, and before those the
     /// classes as recorded, whose places come with them.
     fn trials(&self, memory_bytes: u64) -> (BTreeMap<ClassSet, usize>, Vec<Trial>) {
         let plan = Plan { memory_bytes, ..self.plan.clone() };
         let mut trials = Vec::new();
         let mut recorded = BTreeMap::new();
-        for idea in &self.ideas {
-            recorded.entry(idea.classes).or_insert_with(|| {
-                trials.push(Trial { plan: plan.clone(), classes: idea.classes });
+        for candidate in &self.candidates {
+            recorded.entry(candidate.classes).or_insert_with(|| {
+                trials.push(Trial { plan: plan.clone(), classes: candidate.classes });
                 trials.len() - 1
             });
         }
-        for idea in &self.ideas {
-            let plan = Plan { changes: idea.changes.clone(), ..plan.clone() };
-            trials.push(Trial { plan, classes: idea.classes });
+        for candidate in &self.candidates {
+            let plan = Plan { changes: candidate.changes.clone(), ..plan.clone() };
+            trials.push(Trial { plan, classes: candidate.classes });
         }
         (recorded, trials)
     }

@@ -1,4 +1,4 @@
-//! Changes that cannot be made to a trace, or would be silently without effect, and why.
+//! Checks that changes can be made to a trace and have an effect, and says why not.
 
 use slablab_trace::Meta;
 
@@ -9,7 +9,7 @@ use crate::change::select::{nearest_name, suggestion};
 /// Where kmalloc hands over to the page allocator: two pages (`KMALLOC_MAX_CACHE_SIZE`).
 const CLASS_BYTES_MAX: u32 = 8192;
 
-/// Changes that cannot be meant.
+/// Why changes cannot be made.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ChangeError {
@@ -72,11 +72,11 @@ pub enum ChangeError {
 }
 
 impl Changes {
-    /// Checks that the changes can be made to a trace, and mean what they say.
+    /// Checks that the changes can be made to a trace and have an effect.
     ///
     /// # Errors
     ///
-    /// The first thing that cannot be meant.
+    /// The first change that cannot be made.
     pub fn check(&self, meta: &Meta) -> Result<(), ChangeError> {
         if self.is_empty() {
             return Err(ChangeError::Nothing);

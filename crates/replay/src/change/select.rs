@@ -11,7 +11,7 @@ pub enum SelectError {
     /// Nothing is called that
     #[error("no call site matches {pattern:?}{}", suggestion(nearest))]
     NoMatch {
-        /// What was asked for
+        /// The pattern
         pattern: String,
         /// The name in the trace that looks most like it
         nearest: Option<String>,

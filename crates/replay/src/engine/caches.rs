@@ -4,7 +4,7 @@
 //!
 //! What the recorder saw under `/sys/kernel/slab` (object size, alignment, flags) describes a cache as its author
 //! did; each backend lays it out by its own rules. A cache that no snapshot knows (text of a 6.1 kernel, say) is
-//! described by its first allocation: the bytes asked for are the object's, and the alignment is what makes
+//! described by its first allocation: the bytes requested are the object's, and the alignment is what makes
 //! them come to the bytes given.
 //!
 //! # Differences from Linux

@@ -1,4 +1,4 @@
-//! Hands each batch of a trace to one thread an allocator, and puts together what they found.
+//! Sends each batch of a trace to one thread for each allocator, and assembles their results.
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -15,14 +15,14 @@ use crate::metrics::result::{Replay, Site, SiteUnder, TraceFacts};
 use crate::metrics::tally::Tally;
 use crate::plan::Plan;
 
-/// Batches on their way to an allocator: enough that neither side waits for a hiccup of the other.
+/// Batches on their way to an allocator: enough that a short delay of one side does not stop the other.
 const BATCHES_AHEAD: usize = 2;
 
 /// Replays a trace under the allocators of `plan`; `progress` is told the events done so far.
 ///
 /// # Errors
 ///
-/// When the trace cannot be read to its end, the machine cannot be built, or a check asked for by
+/// When the trace cannot be read to its end, the machine cannot be built, or a check requested by
 /// [`Plan::validate_every`] fails.
 pub fn replay(
     reader: &TraceReader,
@@ -64,7 +64,7 @@ pub fn replay_all(
     Ok(plans.iter().zip(&metas).map(assemble).collect())
 }
 
-/// Reads the trace to its end, or until no allocator listens any more.
+/// Reads the trace to its end, or until every allocator has stopped.
 fn feed(
     reader: &TraceReader,
     lanes: &mut [Lane<'_>],
@@ -89,7 +89,7 @@ fn feed(
     Ok(())
 }
 
-/// An allocator at work in its thread.
+/// The thread of one allocator.
 struct Lane<'scope> {
     batches: SyncSender<Arc<Batch>>,
     thread: ScopedJoinHandle<'scope, Result<Outcome, Error>>,
@@ -139,7 +139,7 @@ impl WithBackend for Work<'_> {
     }
 }
 
-/// Puts together what the allocators found; `meta` is that of the changed trace.
+/// Assembles the results of the allocators; `meta` is that of the changed trace.
 fn assemble(meta: &Meta, rewrite: &Rewrite, tally: &Tally, outcomes: Vec<Outcome>) -> Replay {
     let mut sites: Vec<_> = tally
         .sites()

@@ -1,4 +1,4 @@
-//! One allocator at work on a trace: the hot loop, and what it keeps for each object and call site.
+//! The replay of a trace under one allocator: the loop over its rows, and what is kept for each object and call site.
 //!
 //! # How it works
 //!
@@ -48,7 +48,7 @@ struct Live {
     cache: u32,
 }
 
-/// What a call site's objects cost under this allocator.
+/// What the objects of a call site take under this allocator.
 #[derive(Debug, Clone, Default)]
 struct SiteAccount {
     waste: u64,
@@ -68,7 +68,7 @@ enum KnownCache {
     Refused,
 }
 
-/// What is left when the trace has ended.
+/// The result of a replay under one allocator.
 #[derive(Debug)]
 pub(crate) struct Outcome {
     pub(crate) allocator: Allocator,
@@ -76,7 +76,7 @@ pub(crate) struct Outcome {
     pub(crate) sites: Vec<SiteUnder>,
 }
 
-/// An allocator at work.
+/// The replay of a trace under one allocator.
 #[derive(Debug)]
 pub(crate) struct Runner<'a, B: Backend> {
     machine: &'a Machine<B>,
@@ -220,7 +220,7 @@ impl<'a, B: Backend> Runner<'a, B> {
         self.timeline.note(event.time_ns, self.events, &gauges);
     }
 
-    /// Asks the engine for an object, as the recorded kernel was asked.
+    /// Allocates an object with the arguments of the recorded call.
     #[inline]
     fn allocate(&mut self, event: &Event, cache: u32) -> Option<ObjPtr> {
         // Nobody reads the objects: to clear them would only take time.

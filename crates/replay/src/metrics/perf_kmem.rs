@@ -24,9 +24,9 @@ pub struct PerfAlloc {
     pub call_site: u64,
     /// The address of the object
     pub ptr: u64,
-    /// Bytes asked for
+    /// Bytes requested
     pub bytes_req: u64,
-    /// Bytes given
+    /// Bytes allocated
     pub bytes_alloc: u64,
     /// The CPU that the event was recorded on
     pub cpu: u32,
@@ -45,9 +45,9 @@ struct Address {
 /// What perf keeps about a call site.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct PerfSite {
-    /// Bytes given, all allocations together
+    /// Bytes allocated, all allocations together
     pub bytes_alloc: u64,
-    /// Bytes asked for, all allocations together
+    /// Bytes requested, all allocations together
     pub bytes_req: u64,
     /// Allocations
     pub hit: u32,
@@ -56,7 +56,7 @@ pub struct PerfSite {
 }
 
 impl PerfSite {
-    /// Returns the share of the given bytes that nobody asked for, in percent.
+    /// Returns internal fragmentation in percent.
     #[must_use]
     pub fn frag_percent(&self) -> f64 {
         fragmentation_percent(self.bytes_req, self.bytes_alloc)
@@ -168,7 +168,7 @@ impl PerfKmem {
         self.totals
     }
 
-    /// Counts the free of an object of which no event told: nobody knows on which CPU.
+    /// Counts the free of an object without an event, on an unknown CPU.
     pub fn free_unseen(&mut self, ptr: u64) {
         let cpu = self.addresses.get(&ptr).and_then(|address| address.cpu);
         if let Some(cpu) = cpu {

@@ -16,7 +16,7 @@ use crate::metrics::series::Sample;
 pub struct Replay {
     /// What was replayed
     pub trace: TraceFacts,
-    /// One entry an allocator, in the order asked for
+    /// One entry for each allocator, in the order of the plan
     pub allocators: Vec<Allocator>,
     /// One entry a call site that allocated, the one with most waste first
     pub sites: Vec<Site>,
@@ -58,9 +58,9 @@ pub struct Allocator {
     pub operations: u64,
     /// Allocations that found no memory
     pub failed: u64,
-    /// Bytes asked for by live objects
+    /// Bytes requested by live objects
     pub requested_bytes: Level,
-    /// Bytes given to live objects, padding included
+    /// Bytes allocated to live objects, padding included
     pub allocated_bytes: Level,
     /// Bytes in the pages of slabs, and of allocations that went to the page allocator
     pub held_bytes: Level,
@@ -110,18 +110,18 @@ impl Allocator {
     }
 }
 
-/// Memory that is held and not asked for, by reason.
+/// Memory that is held and not requested: internal and external fragmentation.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Fragmentation {
-    /// Bytes asked for
+    /// Bytes requested
     pub requested_bytes: u64,
-    /// Bytes given
+    /// Bytes allocated
     pub allocated_bytes: u64,
     /// Bytes held
     pub held_bytes: u64,
-    /// Share of the bytes given that nobody asked for
+    /// Internal fragmentation: share of the allocated bytes that was not requested
     pub internal_share: f64,
-    /// Share of the bytes held that are given to nobody
+    /// External fragmentation: share of the held bytes that is not allocated
     pub external_share: f64,
 }
 
@@ -181,7 +181,7 @@ pub struct Site {
     pub cache: String,
     /// Allocations
     pub allocs: u64,
-    /// Bytes asked for, all allocations together
+    /// Bytes requested, all allocations together
     pub requested_bytes: u64,
     /// The most objects alive at once
     pub live_peak: u64,
@@ -198,9 +198,9 @@ pub struct Site {
 /// What one allocator made of a call site's objects.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct SiteUnder {
-    /// Bytes given, all allocations together
+    /// Bytes allocated, all allocations together
     pub allocated_bytes: u64,
-    /// The most bytes that were given and not asked for at once
+    /// Internal fragmentation, the most bytes at once
     pub waste_bytes_peak: u64,
     /// Allocations that lie right behind the one before: no gap, no overlap
     pub adjacent_share: f64,

@@ -13,9 +13,9 @@ const SAMPLES: u64 = 512;
 pub struct Sample {
     /// Since the first event
     pub time_ns: u64,
-    /// Asked for
+    /// Requested
     pub requested_bytes: u64,
-    /// Given
+    /// Allocated
     pub allocated_bytes: u64,
     /// Held in pages
     pub held_bytes: u64,

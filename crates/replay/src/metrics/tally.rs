@@ -35,7 +35,7 @@ impl Default for Live {
 pub(crate) struct SiteTally {
     /// Allocations
     pub(crate) allocs: u64,
-    /// Bytes asked for, all allocations together
+    /// Bytes requested, all allocations together
     pub(crate) bytes_req: u64,
     /// Objects from here that another CPU freed
     pub(crate) frees_cross_cpu: u64,

@@ -2,7 +2,7 @@
 //!
 //! # How it works
 //!
-//! The trace is dealt to threads by CPU: with as many threads as CPUs each thread is a CPU; with fewer, each plays
+//! The trace is divided among threads by CPU: with as many threads as CPUs each thread is a CPU; with fewer, each is
 //! several. A thread does its events in the order of the trace and as fast as it can, but an event waits for
 //! its *turn*: the events of one object slot are numbered, and each waits until the one before it is done. So an
 //! object is freed by the CPU that freed it, after the CPU that allocated it, and whatever is not ordered by the
@@ -10,7 +10,7 @@
 //!
 //! # Invariants
 //!
-//! * The event that comes first in the trace of all that are not done waits for nobody, so there is no stall.
+//! * The event that comes first in the trace of all that are not done does not wait, so there is no deadlock.
 //! * `turn[slot]` is even when the slot is empty, odd when it holds an object.
 //!
 //! # Differences from the deterministic replay

@@ -13,7 +13,7 @@ use crate::timed::script::Step;
 
 /// Latencies beyond a second are counted as one.
 const LATENCY_NS_MAX: u64 = 1_000_000_000;
-/// What a slot holds whose allocation found no memory: no address, since offset 1 is in nobody's page.
+/// What a slot holds after a failed allocation: offset 1, which is no object's address.
 const FAILED: u64 = 1;
 
 /// What the threads share: which turn each slot has, and what it holds.

@@ -55,7 +55,7 @@ pub struct Difference {
 ///
 /// # Errors
 ///
-/// As [`crate::replay()`], and [`Error::Change`] when the changes cannot be meant.
+/// As [`crate::replay()`], and [`Error::Change`] when the changes cannot be made.
 pub fn what_if(
     reader: &TraceReader,
     plan: &Plan,
@@ -75,7 +75,7 @@ pub fn what_if(
     Ok(WhatIf { before, after })
 }
 
-/// Refuses a dedicated site that does not allocate by kmalloc: the change would be silently without effect.
+/// Refuses a dedicated site that does not allocate by kmalloc: the change would have no effect.
 fn check_sites(changes: &Changes, meta: &Meta, before: &Replay) -> Result<(), ChangeError> {
     if changes.dedication == Dedication::Every {
         return Ok(());

@@ -10,7 +10,7 @@ pub(crate) const WORTH_BYTES_MIN: u64 = 4096;
 
 /// Something to try.
 #[derive(Debug)]
-pub(crate) struct Idea<'a> {
+pub(crate) struct Candidate<'a> {
     pub(crate) change: Change,
     pub(crate) changes: Changes,
     pub(crate) classes: ClassSet,
@@ -24,5 +24,5 @@ pub(crate) struct Idea<'a> {
     /// The most objects alive at once that it is about; of several sites, the sum
     pub(crate) live_peak: u64,
     /// At least what could come of it, to try the best first
-    pub(crate) hope: u64,
+    pub(crate) estimate: u64,
 }
