@@ -5,6 +5,7 @@ use core::fmt;
 use alloc::string::String;
 use alloc::sync::Arc;
 
+use super::out_of_memory::OutOfMemory;
 use super::raw::{Home, Object};
 use super::{Pool, PoolCpu};
 use crate::backend::{Backend, Slub};
@@ -30,23 +31,6 @@ use crate::ids::CacheId;
 pub struct Cache<T, B: Backend = Slub> {
     home: Arc<Home<T, B>>,
 }
-
-/// An allocation that found no memory, with the value that it was for.
-pub struct OutOfMemory<T>(pub T);
-
-impl<T> fmt::Debug for OutOfMemory<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("OutOfMemory").finish_non_exhaustive()
-    }
-}
-
-impl<T> fmt::Display for OutOfMemory<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the pool's memory is used up")
-    }
-}
-
-impl<T> core::error::Error for OutOfMemory<T> {}
 
 /// Returns the arguments of a cache for `T`s.
 fn args<T>(name: impl Into<String>) -> Result<CacheArgs, Error> {

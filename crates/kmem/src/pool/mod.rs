@@ -19,6 +19,7 @@
 //! The lock of what waits to be freed is a leaf; no CPU is asked for while it is held.
 
 mod cache;
+mod out_of_memory;
 #[allow(unsafe_code)]
 mod raw;
 mod shared;
@@ -29,7 +30,8 @@ use core::marker::PhantomData;
 use alloc::string::String;
 use alloc::sync::Arc;
 
-pub use self::cache::{Cache, ConstructedCache, OutOfMemory};
+pub use self::cache::{Cache, ConstructedCache};
+pub use self::out_of_memory::OutOfMemory;
 pub use self::raw::Object;
 use self::shared::{Settle, Shared};
 use crate::backend::{Backend, Slub};

@@ -148,16 +148,12 @@ impl Arena {
         1 << (self.base.addr().get() as u64 | ALIGN).trailing_zeros()
     }
 
-    /// Returns a window of `bytes` into which pages can be mapped; without addresses unless the
-    /// arena is a file.
-    pub(crate) fn window(&self, bytes: u64) -> super::vmap::Window {
+    /// Returns the file behind the arena, if it is one.
+    #[cfg(feature = "std")]
+    pub(super) fn file(&self) -> Option<i32> {
         match self.owner {
-            #[cfg(feature = "std")]
-            Owner::File(file) => super::vmap::Window::reserve(file, bytes),
-            _ => {
-                let _ = bytes;
-                super::vmap::Window::none()
-            }
+            Owner::File(file) => Some(file),
+            _ => None,
         }
     }
 

@@ -7,6 +7,7 @@
 
 use core::ptr::NonNull;
 
+use super::arena::Arena;
 #[cfg(feature = "std")]
 use crate::ids::PAGE_SIZE;
 use crate::ids::Pfn;
@@ -34,21 +35,18 @@ unsafe impl Send for Mapped {}
 unsafe impl Sync for Mapped {}
 
 impl Window {
-    /// A window without addresses.
-    pub(crate) const fn none() -> Self {
+    /// Reserves `bytes` of addresses for pages of an arena; without them, or if no file is behind the arena, a
+    /// window without addresses.
+    pub(crate) fn reserve(arena: &Arena, bytes: u64) -> Self {
+        let _ = (arena, bytes);
         Self {
             #[cfg(feature = "std")]
-            mapped: None,
+            mapped: arena.file().and_then(|file| {
+                let bytes = bytes as usize;
+                let base = super::arena::reserve_addresses(bytes)?;
+                Some(Mapped { base, bytes, file })
+            }),
         }
-    }
-
-    /// Reserves `bytes` of addresses for pages of `file`; without them, a window without addresses.
-    #[cfg(feature = "std")]
-    pub(crate) fn reserve(file: i32, bytes: u64) -> Self {
-        let bytes = bytes as usize;
-        let base = super::arena::reserve_addresses(bytes);
-        let mapped = base.map(|base| Mapped { base, bytes, file });
-        Self { mapped }
     }
 
     /// Puts `count` pages of the arena from `pfn` on at page `at` of the window; `false` if the

@@ -74,7 +74,10 @@ pub(crate) struct Vmalloc {
 impl Vmalloc {
     pub(crate) fn new(arena: &Arena, cpus: u32) -> Self {
         let bytes = arena.len() * ADDRESSES_PER_BYTE;
-        Self { space: Lock::new(Space::new(bytes / PAGE_SIZE, cpus)), window: arena.window(bytes) }
+        Self {
+            space: Lock::new(Space::new(bytes / PAGE_SIZE, cpus)),
+            window: Window::reserve(arena, bytes),
+        }
     }
 
     /// Maps pages in their order from page `start` of the range on, run by run; undone and `false`

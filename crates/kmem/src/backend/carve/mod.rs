@@ -24,6 +24,7 @@ mod free;
 mod freemap;
 pub(crate) mod heap;
 mod layout;
+mod ops;
 pub(crate) mod pages;
 pub(crate) mod ring;
 mod validate;

@@ -17,7 +17,7 @@ use core::ptr::NonNull;
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 
-use super::cache::OutOfMemory;
+use super::out_of_memory::OutOfMemory;
 use super::shared::Shared;
 use crate::backend::{Backend, Slub};
 use crate::cache::{CacheArgs, Ctor, SlabFlags};

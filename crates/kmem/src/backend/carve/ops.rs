@@ -1,0 +1,88 @@
+//! The operations of a heap, as a machine calls them.
+
+use core::marker::PhantomData;
+
+use super::heap::{Heap, Lists, Spread};
+use super::{CarvedPages, Ring, layout, validate};
+use crate::backend::ops::{Mergeable, Ops, Plan, Request, Visit};
+use crate::cache::args::CacheArgs;
+use crate::cache::core::Core;
+use crate::cache::cx::Cx;
+use crate::cache::paths::OpCounts;
+use crate::cache::table::Cache;
+use crate::error::Error;
+use crate::ids::{CacheId, ObjPtr, PAGE_SIZE, Pfn};
+use crate::raw::arena::Arena;
+use crate::raw::lock::Lock;
+use crate::raw::zeroed::ZeroedSlice;
+
+impl<L: Lists> Ops for Heap<L> {
+    const LOCKS: &'static [&'static str] = &[L::LOCK];
+    const KMALLOC_CACHES: bool = false;
+    const MERGEABLE: Mergeable = Mergeable::Never;
+    const CARVE_MAX: u64 = PAGE_SIZE - super::HEADER;
+
+    fn new(core: &Core) -> Self {
+        let (groups, rings) = match L::SPREAD {
+            Spread::One => (1, Self::LISTS),
+            Spread::EveryCpu => (Self::LISTS * core.setup.cpus as usize, 1),
+        };
+        let group = || Lock::new((0..rings).map(|_| Ring::new()).collect());
+        Self {
+            carved: CarvedPages::new(core.pages.count()),
+            groups: (0..groups).map(|_| group()).collect(),
+            ops: ZeroedSlice::new(core.tallies.as_slice().len()),
+            lists: PhantomData,
+        }
+    }
+
+    fn plan(_core: &Core, args: &CacheArgs) -> Result<Plan, Error> {
+        layout::plan(args)
+    }
+
+    fn create(&self, _core: &Core, _cache: &Cache, _args: &CacheArgs) {}
+
+    #[inline]
+    fn alloc(&self, cx: &Cx<'_>, cache: CacheId, request: Request) -> Option<ObjPtr> {
+        self.alloc_object(cx, cx.core.caches.get(cache), request)
+    }
+
+    #[inline]
+    fn free(&self, cx: &Cx<'_>, cache: CacheId, obj: ObjPtr, head: Pfn) {
+        self.free_object(cx, cx.core.caches.get(cache), obj, head);
+    }
+
+    fn ops(&self, cell: usize) -> &OpCounts {
+        &self.ops[cell]
+    }
+
+    fn carve(&self, cx: &Cx<'_>, size: u64, request: Request) -> Option<ObjPtr> {
+        self.alloc_sized(cx, size, request)
+    }
+
+    fn uncarve(&self, cx: &Cx<'_>, obj: ObjPtr) {
+        self.free_sized(cx, obj);
+    }
+
+    fn carved_red_bytes(&self, core: &Core, size: u64) -> u64 {
+        layout::red_bytes(core, size)
+    }
+
+    fn carved_size(&self, arena: &Arena, obj: ObjPtr) -> u64 {
+        layout::header(arena, obj)
+    }
+
+    fn set_carved_size(&self, arena: &Arena, obj: ObjPtr, size: u64) {
+        layout::set_header(arena, obj, size);
+    }
+
+    fn flush(&self, _cx: &Cx<'_>, _cache: &Cache) {}
+
+    fn shrink(&self, _cx: &Cx<'_>, _cache: &Cache) {}
+
+    fn walk(&self, _core: &Core, _cache: &Cache, _visit: Visit<'_>) {}
+
+    fn walk_shared(&self, core: &Core, visit: Visit<'_>) {
+        validate::walk(self, core, visit);
+    }
+}
