@@ -2,48 +2,15 @@
 //!
 //! All tests share the process's one domain, so each counts only what is its own.
 
+#[path = "raw/objects.rs"]
+mod objects;
+
 use std::cell::Cell;
-use std::ptr::NonNull;
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier};
 
-use slablab_rcu::{Guard, Head, barrier, call, drop_later, pin, synchronize};
-
-/// What readers find: all words are equal until it is freed.
-struct Object([u64; 4]);
-
-impl Drop for Object {
-    fn drop(&mut self) {
-        self.0 = [1, 2, 3, 4];
-    }
-}
-
-struct Shared(AtomicPtr<Object>);
-
-impl Shared {
-    fn new() -> Self {
-        Self(AtomicPtr::new(Box::into_raw(Box::new(Object([0; 4])))))
-    }
-
-    fn find<'g>(&'g self, _section: &'g Guard) -> &'g Object {
-        // SAFETY: what was replaced is freed after its grace period.
-        unsafe { &*self.0.load(Ordering::Acquire) }
-    }
-
-    fn replace(&self, n: u64) -> Box<Object> {
-        let old = self.0.swap(Box::into_raw(Box::new(Object([n; 4]))), Ordering::AcqRel);
-        // SAFETY: it came from a box, and is unlinked now.
-        unsafe { Box::from_raw(old) }
-    }
-}
-
-impl Drop for Shared {
-    fn drop(&mut self) {
-        drop(self.replace(0));
-        // SAFETY: nobody else has it.
-        drop(unsafe { Box::from_raw(*self.0.get_mut()) });
-    }
-}
+use objects::{Object, Shared, call_counted};
+use slablab_rcu::{Guard, barrier, drop_later, pin, synchronize};
 
 /// Three readers, sections now and then nested, beside two writers that free what they replace in this way.
 fn readers_beside_writers(free: impl Fn(Box<Object>) + Sync) {
@@ -86,31 +53,6 @@ fn waiting_protects_readers() {
 #[test]
 fn dropping_later_protects_readers() {
     readers_beside_writers(drop_later);
-}
-
-/// An object with a head, as C has them.
-#[repr(C)]
-struct Counted {
-    head: Head,
-    calls: *const AtomicUsize,
-}
-
-unsafe extern "C-unwind" fn count(head: *mut Head) {
-    // SAFETY: the head is that of a box of this type, given up for this.
-    let counted = unsafe { Box::from_raw(head.cast::<Counted>()) };
-    // SAFETY: the counter outlives the barrier.
-    unsafe { &*counted.calls }.fetch_add(1, Ordering::Relaxed);
-}
-
-fn call_counted(calls: &AtomicUsize) {
-    let memory =
-        Box::into_raw(Box::<std::mem::MaybeUninit<Counted>>::new_uninit()).cast::<Counted>();
-    // SAFETY: within that memory.
-    let place = unsafe { &raw mut (*memory).calls };
-    // SAFETY: fresh memory of this type.
-    unsafe { place.write(calls) };
-    // SAFETY: the box is given up, and its function takes it.
-    unsafe { call(NonNull::new(memory).expect("a box").cast(), count) };
 }
 
 #[test]
@@ -168,29 +110,6 @@ fn an_owner_lives_as_long_as_a_reader_of_its_time() {
         (0..1000).for_each(|_| drop_later(0));
         assert_eq!(Arc::strong_count(&owner), 2);
     });
-    barrier();
-    assert_eq!(Arc::strong_count(&owner), 1);
-}
-
-#[test]
-fn an_owner_that_panics_takes_no_other_with_it() {
-    struct Panics;
-    impl Drop for Panics {
-        fn drop(&mut self) {
-            panic!("on purpose");
-        }
-    }
-    let owner = Arc::new(());
-    beside_a_reader(|| {
-        // Two batches and some.
-        for _ in 0..150 {
-            drop_later(Arc::clone(&owner));
-        }
-        drop_later(Panics);
-        drop_later(Arc::clone(&owner));
-    });
-    // Whoever reclaims meets the panic: this thread, or one of another test's.
-    while std::panic::catch_unwind(barrier).is_err() {}
     barrier();
     assert_eq!(Arc::strong_count(&owner), 1);
 }
