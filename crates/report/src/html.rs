@@ -106,7 +106,8 @@ fn comparisons(table: &Comparisons) -> ComparisonView<'_> {
     let class = |verdict| match verdict {
         Verdict::Better => "better",
         Verdict::Worse => "worse",
-        Verdict::NoDifferenceShown | Verdict::Undecided => "same",
+        Verdict::NoDifferenceShown => "same",
+        Verdict::Undecided => "undecided",
     };
     let classes = table.rows.iter().map(|row| class(row.comparison.verdict));
     ComparisonView {

@@ -58,7 +58,7 @@ impl Effects {
         let better = if table.less_is_better() { "less" } else { "more" };
         (!effects.is_empty()).then(|| Self {
             title: format!("Change of {} against {}: {better} is better", table.metric, table.baseline),
-            how: "Estimate of the ratio (Hodges, Lehmann) with its interval; one that excludes 0 shows a difference."
+            how: "Estimate of the ratio (Hodges, Lehmann) with its interval; the verdicts are in the table."
                 .to_owned(),
             quantity: format!("change of {}", table.metric),
             effects,

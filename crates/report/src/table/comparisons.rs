@@ -43,7 +43,7 @@ impl ComparisonRow {
         let comparison = &self.comparison;
         let words = comparison.verdict.words(unit, comparison.direction);
         match comparison.verdict {
-            Verdict::Undecided => format!("{words}: {}", self.needs()),
+            Verdict::Undecided => format!("{words} ({} runs needed)", comparison.runs_needed),
             _ => words.to_owned(),
         }
     }
@@ -297,7 +297,7 @@ mod tests {
         }
         let said = "Undecided in 2 of 2 comparisons of time: 8 runs cannot decide, 12 can.";
         assert_eq!(few.answers(), [said]);
-        assert!(few.plain().contains("undecided: 8 runs cannot decide, 12 can"));
+        assert!(few.plain().contains("undecided (12 runs needed)"));
         few.rows.pop();
         let said = "Undecided whether b and a differ in time at groups 1: 8 runs cannot decide, 12 can; +100.0 % (";
         assert!(few.answers()[0].starts_with(said), "{:?}", few.answers());
