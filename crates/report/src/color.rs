@@ -52,7 +52,8 @@ impl Palette {
     /// Returns the colour of `name`; a name not seen before gets one. Upper and lower case are the same, and
     /// `slub nomerge` or `slub/6.1` is not `slub`.
     pub fn color(&mut self, name: &str) -> Color {
-        let key = name.to_lowercase();
+        // A star marks an allocator whose figures cannot be compared; it is the same allocator.
+        let key = name.trim_end_matches('*').to_lowercase();
         if let Some(at) = ALLOCATORS.iter().position(|(known, _)| *known == key) {
             return Color { rgb: ALLOCATORS[at].1, shape: at };
         }

@@ -263,8 +263,8 @@ fn merging(changes: &Changes, meta: &Meta) -> Vec<String> {
 /// Says that new caches stay apart, where the recorded kernel would have merged them.
 fn apart(args: &Args, changes: &Changes, meta: &Meta) -> Option<&'static str> {
     let merges = matches!(KernelMerging::of(meta), KernelMerging::On { .. });
-    let unsaid = !args.merge && !args.no_merge && !changes.dedicated.is_empty();
-    (merges && unsaid).then_some(
+    let stay_apart = !args.merge && !changes.dedicated.is_empty();
+    (merges && stay_apart).then_some(
         "The recorded kernel merges caches that are alike. New ones stay apart here, as with SLAB_NO_MERGE; --merge \
          shows what becomes of them without.",
     )
