@@ -1,9 +1,8 @@
 //! A machine: memory, CPUs and caches under one backend.
 //!
 //! # How it works
-//! [`MachineBuilder`] boots it; [`Cpu`] handles do the work, each the only one of its CPU, so that
-//! per-CPU state needs no atomic instruction; [`CpuSet`] is all of them in one hand, for a thread
-//! that plays every CPU in turn. Creating caches and reading statistics needs no CPU.
+//! [`crate::MachineBuilder`] boots it; [`crate::Cpu`] handles do the work. Creating caches and
+//! reading statistics needs no CPU.
 //!
 //! # Lock order
 //! registry -> node list -> pcp -> zone.
