@@ -89,7 +89,7 @@ impl<L: Lists> Heap<L> {
         self.carved.open(&core.pages, pfn);
         core.pages.get(pfn).next.set(place);
         let mut rings = self.lock(cx, group);
-        let obj = self.carved.take(&core.pages, pfn, shape).expect("an empty page has room");
+        let (obj, _) = self.carved.take(&core.pages, pfn, shape).expect("an empty page has room");
         if !CarvedPages::is_full(&core.pages, pfn) {
             rings[ring].push(&core.pages, &self.carved, pfn);
         }

@@ -1,9 +1,14 @@
-//! A stretch of a ring: up to 32 pages in their order, with what is known of each.
+//! A stretch of a ring: up to 32 pages in their order, each with its longest free run.
 //!
 //! # Invariants
-//! `most` bounds the facts of all entries; beyond `count` there are none.
+//! - `runs` are the longest runs, exactly; `most` is at least each of them; beyond `count` they are 0.
+//! - A bit of `misses` says that the kmalloc class of that bit does not fit, though a run is long enough: it is badly
+//!   aligned. A free clears them.
 
-use super::facts::{CHUNK, Facts, FactsTable};
+use super::Shape;
+
+/// Pages that a chunk has room for.
+pub(crate) const CHUNK: usize = 32;
 
 /// Consecutive pages of a ring.
 #[derive(Debug, Clone)]
@@ -11,9 +16,11 @@ pub(crate) struct Chunk {
     pub(crate) next: u32,
     pub(crate) prev: u32,
     pub(crate) count: usize,
-    pub(crate) most: Facts,
+    /// Granules of the longest run, at most.
+    pub(crate) most: u16,
     pub(crate) pages: [u32; CHUNK],
-    pub(crate) facts: FactsTable,
+    runs: [u16; CHUNK],
+    misses: [u8; CHUNK],
 }
 
 impl Chunk {
@@ -21,39 +28,82 @@ impl Chunk {
         next: 0,
         prev: 0,
         count: 0,
-        most: Facts::NONE,
+        most: 0,
         pages: [0; CHUNK],
-        facts: FactsTable::NONE,
+        runs: [0; CHUNK],
+        misses: [0; CHUNK],
     };
 
+    /// Returns the longest run of the page at `slot`.
+    pub(crate) fn run(&self, slot: usize) -> u16 {
+        self.runs[slot]
+    }
+
+    /// Enters the longest run of the page at `slot`, from which a block was taken.
+    #[inline]
+    pub(crate) fn shrink(&mut self, slot: usize, run: u16) {
+        self.runs[slot] = run;
+    }
+
+    /// Enters that a free made a run in the page at `slot`.
+    #[inline]
+    pub(crate) fn grow(&mut self, slot: usize, run: u16) {
+        self.runs[slot] = self.runs[slot].max(run);
+        self.misses[slot] = 0;
+        self.most = self.most.max(run);
+    }
+
+    /// Enters that `shape` does not fit in the page at `slot`.
+    #[inline]
+    pub(crate) fn miss(&mut self, slot: usize, shape: Shape) {
+        self.misses[slot] |= shape.class;
+    }
+
+    /// Returns the slots whose pages may have room for `shape`, a bit each.
+    #[inline]
+    pub(crate) fn candidates(&self, shape: Shape) -> u32 {
+        let pages = self.runs.iter().zip(&self.misses).enumerate();
+        pages.fold(0, |all, (slot, (&run, misses))| {
+            let fits = (u32::from(run) >= shape.granules) & (misses & shape.class == 0);
+            all | u32::from(fits) << slot
+        })
+    }
+
+    /// Lowers `most` to what it is.
+    pub(crate) fn bound(&mut self) {
+        self.most = self.runs.iter().copied().fold(0, u16::max);
+    }
+
     /// Puts a page at `slot`, those from there on one further.
-    pub(crate) fn insert(&mut self, slot: usize, page: u32, facts: Facts) {
-        self.pages.copy_within(slot..self.count, slot + 1);
-        self.facts.shift(slot..self.count, slot + 1);
+    pub(crate) fn insert(&mut self, slot: usize, page: u32, run: u16) {
+        self.shift(slot..self.count, slot + 1);
         self.count += 1;
-        self.pages[slot] = page;
-        self.facts.set(slot, facts);
-        self.most = self.most.max(facts);
+        (self.pages[slot], self.runs[slot], self.misses[slot]) = (page, run, 0);
+        self.most = self.most.max(run);
     }
 
     /// Takes the page at `slot` out.
     pub(crate) fn remove(&mut self, slot: usize) {
-        self.pages.copy_within(slot + 1..self.count, slot);
-        self.facts.shift(slot + 1..self.count, slot);
+        self.shift(slot + 1..self.count, slot);
         self.count -= 1;
-        self.facts.set(self.count, Facts::NONE);
+        self.runs[self.count] = 0;
     }
 
     /// Moves the pages from `slot` on to the end of `to`.
     pub(crate) fn move_to(&mut self, slot: usize, to: &mut Self) {
         for from in slot..self.count {
-            to.pages[to.count] = self.pages[from];
-            to.facts.set(to.count, self.facts.get(from));
+            (to.pages[to.count], to.runs[to.count]) = (self.pages[from], self.runs[from]);
+            to.misses[to.count] = self.misses[from];
             to.count += 1;
-            self.facts.set(from, Facts::NONE);
+            self.runs[from] = 0;
         }
         self.count = slot;
-        // What bounds the whole bounds its parts.
         to.most = to.most.max(self.most);
+    }
+
+    fn shift(&mut self, from: core::ops::Range<usize>, to: usize) {
+        self.pages.copy_within(from.clone(), to);
+        self.runs.copy_within(from.clone(), to);
+        self.misses.copy_within(from, to);
     }
 }

@@ -5,11 +5,11 @@
 //! first run that fits. What is free in a page is fully told by which bytes are free, since runs
 //! always merge; and as every block starts on a multiple of 8 bytes and a run ends where a block
 //! starts, counting in granules of 8 bytes decides the same fits as SLOB's units of 2. So the state
-//! of a page is a [`freemap`] of 512 bits, which knows in which word the first fit starts.
+//! of a page is a [`freemap`] of 512 bits.
 //!
 //! Pages with free bytes stand in a [`ring`] in Linux's order: new ones in front, and the search
 //! starting at the page of the last success (next fit). To find the first page that fits without
-//! looking at each, the ring knows every page's longest run ([`facts`]).
+//! looking at each, the ring knows every page's longest run ([`chunk`]).
 //!
 //! # Invariants
 //! - A page on a ring has `1..2048` free units of 2 bytes; a full page is on none; an empty one is
@@ -19,7 +19,6 @@
 
 mod alloc;
 mod chunk;
-mod facts;
 mod free;
 mod freemap;
 pub(crate) mod heap;

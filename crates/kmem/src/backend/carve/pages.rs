@@ -9,7 +9,7 @@
 
 use super::freemap::FreeMap;
 use super::{GRANULE, HEADER};
-use crate::ids::{CACHE_LINE, ObjPtr, PAGE_SIZE, Pfn};
+use crate::ids::{ObjPtr, PAGE_SIZE, Pfn};
 use crate::page::PageTable;
 use crate::raw::zeroed::ZeroedSlice;
 
@@ -69,14 +69,6 @@ impl Shape {
     }
 }
 
-impl Shape {
-    /// Tells whether the block has to start on a cache line.
-    #[inline]
-    pub(crate) fn on_line(self) -> bool {
-        u64::from(self.align) * GRANULE == CACHE_LINE && self.offset == 0
-    }
-}
-
 /// The bits of every page of a machine.
 #[derive(Debug)]
 pub(crate) struct CarvedPages {
@@ -100,12 +92,13 @@ impl CarvedPages {
         pages.get(pfn).prev.set(UNITS);
     }
 
-    /// Takes a block; returns where the object (behind a header, if any) starts.
+    /// Takes a block; returns where the object (behind a header, if any) starts, and the length of the run that
+    /// the block was in.
     #[inline]
-    pub(crate) fn take(&self, pages: &PageTable, pfn: Pfn, shape: Shape) -> Option<ObjPtr> {
-        let at = self.map(pfn).take(shape.granules, shape.align, shape.offset)?;
+    pub(crate) fn take(&self, pages: &PageTable, pfn: Pfn, shape: Shape) -> Option<(ObjPtr, u32)> {
+        let (at, run) = self.map(pfn).take(shape.granules, shape.align, shape.offset)?;
         pages.get(pfn).prev.sub(units(shape.bytes));
-        ObjPtr::new(pfn.offset() + u64::from(at + shape.offset) * GRANULE)
+        Some((ObjPtr::new(pfn.offset() + u64::from(at + shape.offset) * GRANULE)?, run))
     }
 
     /// Gives a block of `bytes` back; returns the length of the run it is in now.

@@ -2,23 +2,21 @@
 //!
 //! # How it works
 //! Order in the circle is Linux's list order; the head is where the next search starts. Entries stand in
-//! [`Chunk`]s of up to 32, and a search asks three questions of falling size: can any page of the ring
-//! fit, any of this chunk, which of these 32. What is known of a page are its [`Facts`]; chunks and the
-//! ring have bounds of them, which every free raises, and a search that finds nothing narrows. That
-//! answers at once what Linux walks its whole list for: whether a new page is needed. A ring's memory
-//! grows with its pages, by doubling.
+//! [`Chunk`]s of up to 32, and a search narrows down: is a run in the ring long enough, one in this chunk, those of
+//! which of these 32 pages. The longest run of each page is known; chunks and the ring have upper bounds, which a
+//! free raises, and a search that finds nothing lowers. That answers at once what Linux walks its whole list
+//! for: whether a new page is needed. A ring's memory grows with its pages, by doubling.
 //!
 //! # Invariants
 //! - `Page::aux` of an entry's page is its chunk and the slot it had when last looked for.
-//! - The ring's `most` >= `most` of its chunks >= the facts of their entries.
+//! - The ring's `most` >= `most` of its chunks >= the runs of their entries.
 //! - The chunks of a ring form one circle; none is empty but the only one of an empty ring.
 
 use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use super::chunk::Chunk;
-use super::facts::{CHUNK, Facts};
+use super::chunk::{CHUNK, Chunk};
 use super::{CarvedPages, Shape};
 use crate::ids::{ObjPtr, Pfn};
 use crate::page::PageTable;
@@ -40,7 +38,8 @@ pub(crate) struct Ring {
     /// Where the next search starts.
     head: (u32, usize),
     len: u32,
-    most: Facts,
+    /// Granules of the longest run, at most.
+    most: u16,
 }
 
 /// A successful search.
@@ -54,7 +53,7 @@ pub(crate) struct Fit {
 impl Ring {
     pub(crate) fn new() -> Self {
         let chunks = vec![Chunk::EMPTY];
-        Self { chunks, vacant: Vec::new(), head: (0, 0), len: 0, most: Facts::NONE }
+        Self { chunks, vacant: Vec::new(), head: (0, 0), len: 0, most: 0 }
     }
 
     /// Visits the pages, from the head on.
@@ -74,13 +73,12 @@ impl Ring {
     pub(crate) fn check(&self, carved: &CarvedPages) -> Option<(Pfn, &'static str)> {
         self.chunks.iter().find_map(|chunk| {
             chunk.pages[..chunk.count].iter().enumerate().find_map(|(slot, &page)| {
-                let (pfn, facts) = (Pfn(page), chunk.facts.get(slot));
-                let bounds = [chunk.most, self.most];
-                if bounds.into_iter().any(|most| most.max(facts) != most) {
-                    return Some((pfn, "more fits than its ring's bounds say"));
+                let (pfn, run) = (Pfn(page), chunk.run(slot));
+                if run > chunk.most || run > self.most {
+                    return Some((pfn, "its longest run is longer than its ring's bounds"));
                 }
-                let sound = chunk.facts.is_sound(slot, carved.map(pfn));
-                (!sound).then_some((pfn, "what is known of its free runs is not what they are"))
+                let longest = carved.map(pfn).longest();
+                (u32::from(run) != longest).then_some((pfn, "its longest run is not as entered"))
             })
         })
     }
@@ -94,7 +92,7 @@ impl Ring {
         carved: &CarvedPages,
         shape: Shape,
     ) -> Result<Fit, u32> {
-        if !self.most.allow(shape) {
+        if u32::from(self.most) < shape.granules {
             return Err(self.len);
         }
         let (start, first) = self.head;
@@ -113,51 +111,41 @@ impl Ring {
         if let Some((slot, obj)) = self.take_in(pages, carved, start, 0..first, shape) {
             return Ok(self.taken(pages, (start, slot), obj, walked + slot + 1));
         }
-        self.most = self.chunks.iter().fold(Facts::NONE, |most, chunk| most.max(chunk.most));
+        self.most = self.chunks.iter().map(|chunk| chunk.most).max().unwrap_or(0);
         Err(self.len)
     }
 
-    /// Tries the pages of one chunk's `slots` whose facts allow it.
+    /// Tries the pages of one chunk's `slots` that may have room.
     #[inline]
     fn take_in(
         &mut self,
         pages: &PageTable,
         carved: &CarvedPages,
         chunk: u32,
-        mut slots: Range<usize>,
+        slots: Range<usize>,
         shape: Shape,
     ) -> Option<(usize, ObjPtr)> {
-        if !self.chunks[chunk as usize].most.allow(shape) {
+        let of = &mut self.chunks[chunk as usize];
+        if u32::from(of.most) < shape.granules {
             return None;
         }
-        while let Some(slot) = self.chunks[chunk as usize].facts.first(slots.clone(), shape) {
-            if let Some(obj) = self.take_at(pages, carved, (chunk, slot), shape) {
+        let within = (1u64 << slots.end) - (1u64 << slots.start);
+        let mut candidates = of.candidates(shape) & within as u32;
+        while candidates != 0 {
+            let slot = candidates.trailing_zeros() as usize;
+            let pfn = Pfn(of.pages[slot]);
+            if let Some((obj, run)) = carved.take(pages, pfn, shape) {
+                // Unless it was the longest that was cut, that is what it was.
+                if run == u32::from(of.run(slot)) {
+                    of.shrink(slot, carved.map(pfn).longest() as u16);
+                }
                 return Some((slot, obj));
             }
-            slots.start = slot + 1;
+            of.miss(slot, shape);
+            candidates &= candidates - 1;
         }
-        let of = &mut self.chunks[chunk as usize];
-        of.most = of.facts.most();
+        of.bound();
         None
-    }
-
-    /// Tries one page.
-    #[inline]
-    fn take_at(
-        &mut self,
-        pages: &PageTable,
-        carved: &CarvedPages,
-        (chunk, slot): (u32, usize),
-        shape: Shape,
-    ) -> Option<ObjPtr> {
-        let of = &mut self.chunks[chunk as usize];
-        let pfn = Pfn(of.pages[slot]);
-        let obj = carved.take(pages, pfn, shape);
-        match obj {
-            Some(_) => of.facts.cut(slot, carved.map(pfn)),
-            None => of.facts.miss(slot, shape),
-        }
-        obj
     }
 
     #[inline]
@@ -182,9 +170,9 @@ impl Ring {
         self.head = (chunk, slot);
         self.len += 1;
         pages.get(pfn).aux.set(place(chunk, slot));
-        let facts = Facts::of_run(carved.map(pfn).longest());
-        self.chunks[chunk as usize].insert(slot, pfn.0, facts);
-        self.most = self.most.max(facts);
+        let run = carved.map(pfn).longest() as u16;
+        self.chunks[chunk as usize].insert(slot, pfn.0, run);
+        self.most = self.most.max(run);
     }
 
     /// Takes a page off the ring.
@@ -197,10 +185,8 @@ impl Ring {
     #[inline]
     pub(crate) fn grown(&mut self, pages: &PageTable, pfn: Pfn, run: u32) {
         let (chunk, slot) = self.find(pages, pfn);
-        let of = &mut self.chunks[chunk as usize];
-        let facts = of.facts.grow(slot, run);
-        of.most = of.most.max(facts);
-        self.most = self.most.max(facts);
+        self.chunks[chunk as usize].grow(slot, run as u16);
+        self.most = self.most.max(run as u16);
     }
 
     fn find(&self, pages: &PageTable, pfn: Pfn) -> (u32, usize) {
@@ -270,7 +256,8 @@ impl Ring {
             (self.chunks.len() - 1) as u32
         });
         let lower = &mut self.chunks[chunk as usize];
-        let mut upper = Chunk { next: lower.next, prev: chunk, ..Chunk::EMPTY };
+        let mut upper = Chunk::EMPTY;
+        (upper.next, upper.prev) = (lower.next, chunk);
         lower.move_to(HALF, &mut upper);
         lower.next = new;
         let after = upper.next;

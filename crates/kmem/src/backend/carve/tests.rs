@@ -111,7 +111,7 @@ fn compare(seed: u64, pages_max: u32, largest: u64) {
                     assert_eq!((None, walked), expected, "operation {operation}");
                     let Some(page) = vacant.pop() else { continue };
                     carved.open(&table, Pfn(page));
-                    let obj = carved.take(&table, Pfn(page), shape).unwrap();
+                    let (obj, _) = carved.take(&table, Pfn(page), shape).unwrap();
                     plain.runs.insert(page, alloc::vec![(0, UNITS)]);
                     let units = bytes.div_ceil(2) as u32;
                     assert_eq!(plain.take_in_page(page, units, align, offset), Some(obj.get()));
