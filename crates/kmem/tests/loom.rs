@@ -5,22 +5,18 @@
 //! is empty.
 
 #![cfg(loom)]
-#![allow(dead_code, unreachable_pub)]
+#![allow(dead_code, unused_imports, unused_macros, unreachable_pub)]
 
 extern crate alloc;
+extern crate std;
 
+#[path = "../src/error.rs"]
+mod error;
 #[path = "../src/ids.rs"]
 mod ids;
 
-#[path = "../src/raw"]
-mod raw {
-    pub(crate) mod lock;
-    pub(crate) mod sync;
-    pub(crate) mod zeroed {
-        /// Stands for the crate's: nothing is zeroed here.
-        pub trait Zeroed {}
-    }
-}
+#[path = "../src/raw/mod.rs"]
+mod raw;
 
 mod page {
     /// The one field of a page that the state is about.
