@@ -351,7 +351,7 @@ fn module_of(file: &str) -> Module {
 }
 
 fn read_source(module: Module, children: &BTreeSet<&str>, text: &str) -> Source {
-    let tokens = without_tests(tokens(text));
+    let tokens = without_tests(&tokens(text));
     let mut source = Source { module, ..Source::default() };
     let mut at = 0;
     while at < tokens.len() {
@@ -457,7 +457,7 @@ fn is_name(token: &str) -> bool {
 }
 
 /// Takes out what only tests see: an item behind an attribute `cfg` that names `test`.
-fn without_tests(tokens: Vec<String>) -> Vec<String> {
+fn without_tests(tokens: &[String]) -> Vec<String> {
     let mut kept = Vec::new();
     let mut at = 0;
     while at < tokens.len() {
@@ -467,7 +467,7 @@ fn without_tests(tokens: Vec<String>) -> Vec<String> {
             at += 1;
             continue;
         }
-        let end = closing(&tokens, at + 1);
+        let end = closing(tokens, at + 1);
         let attribute = &tokens[at..=end];
         let seen_by_others = attribute.windows(2).any(|t| t[0] == "any")
             || attribute.windows(3).any(|t| t[0] == "not" && t[2] == "test");
@@ -475,7 +475,7 @@ fn without_tests(tokens: Vec<String>) -> Vec<String> {
         if attribute.iter().any(|t| t == "test") && !seen_by_others {
             let item = tokens[at..].iter().position(|t| t == ";" || t == "{");
             let Some(item) = item.map(|n| at + n) else { break };
-            at = if tokens[item] == "{" { closing(&tokens, item) } else { item } + 1;
+            at = if tokens[item] == "{" { closing(tokens, item) } else { item } + 1;
         }
     }
     kept

@@ -78,8 +78,8 @@ impl Progress {
     }
 
     /// Says what is being done now.
-    pub(crate) fn message(&self, what: String) {
-        self.bar.iter().for_each(|bar| bar.set_message(what.clone()));
+    pub(crate) fn message(&self, what: &str) {
+        self.bar.iter().for_each(|bar| bar.set_message(what.to_owned()));
     }
 
     /// Takes it off the screen.

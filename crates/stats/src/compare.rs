@@ -176,22 +176,25 @@ pub fn compare(
     sample::check(candidate, 2)?;
     sample::check_probability(alpha)?;
     let confidence = 1.0 - alpha;
-    let (test, shift, t): (fn(&[f64], &[f64]) -> _, fn(&[f64], &[f64], f64) -> _, _) = match design
-    {
-        Pairing::Independent => {
-            (mann_whitney, hodges_lehmann, welch(baseline, candidate, confidence)?)
-        }
-        Pairing::Paired => {
-            (wilcoxon, hodges_lehmann_paired, paired_t(baseline, candidate, confidence)?)
-        }
+    let test = |a: &[f64], b: &[f64]| match design {
+        Pairing::Independent => mann_whitney(a, b),
+        Pairing::Paired => wilcoxon(a, b),
     };
-    let difference: Estimate = shift(baseline, candidate, confidence)?;
+    let shift = |a: &[f64], b: &[f64]| match design {
+        Pairing::Independent => hodges_lehmann(a, b, confidence),
+        Pairing::Paired => hodges_lehmann_paired(a, b, confidence),
+    };
+    let t = match design {
+        Pairing::Independent => welch(baseline, candidate, confidence)?,
+        Pairing::Paired => paired_t(baseline, candidate, confidence)?,
+    };
+    let difference = shift(baseline, candidate)?;
     let logarithms = |values: &[f64]| -> Option<Vec<f64>> {
         values.iter().map(|x| (*x > 0.0).then(|| x.ln())).collect()
     };
     let (ratio, test): (Option<Estimate>, RankTest) =
         match (logarithms(baseline), logarithms(candidate)) {
-            (Some(a), Some(b)) => (Some(shift(&a, &b, confidence)?.map(f64::exp)), test(&a, &b)?),
+            (Some(a), Some(b)) => (Some(shift(&a, &b)?.map(f64::exp)), test(&a, &b)?),
             _ => (None, test(baseline, candidate)?),
         };
     let mut comparison = Comparison {

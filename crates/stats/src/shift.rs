@@ -125,6 +125,7 @@ fn untied(many: usize) -> Vec<usize> {
 }
 
 /// Where an interval begins, and how sure it is.
+#[derive(Clone, Copy)]
 struct Cut {
     /// The rank, from 1, of its lower end among all differences
     rank: u64,

@@ -130,7 +130,7 @@ fn recipe(request: &Request) -> Result<(Recipe, Options)> {
         spec: options.spec(allocator),
         arguments: vec![format!("kprobe_table={table}")],
     });
-    let script = format!("kprobes {most} {}\n", step);
+    let script = format!("kprobes {most} {step}\n");
     let recipe = Recipe {
         variants: variants.into(),
         loads: vec![Load { name: "probes".to_owned(), script }],

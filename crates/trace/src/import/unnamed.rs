@@ -293,7 +293,7 @@ mod tests {
         let path = Path::new("test");
         let mut caches = Caches::create(path).unwrap();
         let count = 3 * RECENT as u64 + 5;
-        let cache_of = |number: u64| if number % 5 == 0 { NONE } else { number as u32 };
+        let cache_of = |number: u64| if number.is_multiple_of(5) { NONE } else { number as u32 };
         for number in 0..count {
             caches.push(path).unwrap();
             if number % 2 == 0 && cache_of(number) != NONE {

@@ -163,7 +163,7 @@ pub(crate) fn measure(job: &Job<'_>, output: &OutputArgs) -> Result<ExitCode> {
             steps.clear();
             let bar = cells.get_or_insert_with(|| Progress::new(job.name, total as u64));
             bar.set(done as u64);
-            bar.message(format!("{}: {}", job.name, cell.words()));
+            bar.message(&format!("{}: {}", job.name, cell.words()));
         }
     })?;
     drop((steps, cells));
