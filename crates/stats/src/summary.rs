@@ -94,8 +94,11 @@ impl PowerOfTwo {
 #[must_use]
 pub fn mean(sample: &[f64]) -> f64 {
     let (sum, n) = (sample.iter().sum::<f64>(), sample.len() as f64);
-    // The mean of finite values is finite, even where their sum is not.
-    if sum.is_finite() { sum / n } else { sample.iter().map(|x| x / n).sum() }
+    if sum.is_finite() {
+        return sum / n;
+    }
+    // The mean of finite values is finite, even where their sum is not, and where rounding is upward.
+    sample.iter().map(|x| x / n).sum::<f64>().clamp(f64::MIN, f64::MAX)
 }
 
 /// Returns the unbiased variance (n - 1); zero for one value, NaN for none.

@@ -6,7 +6,7 @@
 use bench_xarray::keys::{Random, kernel_text};
 use bench_xarray::measure::thread_ns;
 use slablab_kprobe::{CachedTree, Hash64, Hash512, HashResizing, Probe, ProbeTable, Tree};
-use slablab_report::{Lines, Palette, Place, Plot, Point, Series, Width};
+use slablab_report::{AxisScale, Lines, Palette, Plot, Point, Series, Width};
 use slablab_xarray::pin;
 
 const COUNTS: [usize; 9] = [1000, 2000, 4000, 8000, 12_000, 16_000, 20_000, 24_000, 32_000];
@@ -295,8 +295,8 @@ fn charts(rows: &[Row], prefix: &str) {
                 .into(),
             x: ("probes".into(), String::new()),
             y: (y.0.into(), y.1.into()),
-            x_place: Place::Log2,
-            y_place: Place::Log10,
+            x_scale: AxisScale::Log2,
+            y_scale: AxisScale::Log10,
             series: series.into(),
         };
         let svg = Plot::Lines(lines).svg(Width::Wide, &mut Palette::default());
