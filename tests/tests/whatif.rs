@@ -224,7 +224,7 @@ fn what_cannot_be_meant_is_refused_with_the_nearest_name() {
         (&["--dedicate", "nft_rule_add="], "behind ="),
         (&["--align", "64"], "--align"),
         (&["--limit", "5"], "--allocators slab"),
-        (&["--classes", "8,8192", "-a", "slob"], "--allocators slub,slab"),
+        (&["--classes", "8,8192", "-a", "slob"], "--allocators slab,slub"),
         (&[], "nothing is changed"),
     ];
     for (words, part) in cases {

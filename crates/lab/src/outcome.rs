@@ -94,7 +94,9 @@ impl Outcome {
         let mut remarks = Vec::new();
         if self.rows.iter().any(|row| row.detail["emulated"] == true) {
             remarks.push(
-                "The guests were emulated: compare the times of the variants with each other, not with those of a real machine.".to_owned(),
+                "The guests were emulated: compare the times of the variants with each other, \
+                 not with those of a real machine."
+                    .to_owned(),
             );
         }
         let (done, planned) = self.done;

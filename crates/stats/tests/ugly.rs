@@ -74,7 +74,10 @@ proptest! {
     }
 
     #[test]
-    fn without_ties_p_and_interval_say_the_same(a in prop::collection::vec(0.1..10.0f64, 4..12), b in prop::collection::vec(0.1..10.0f64, 4..12)) {
+    fn without_ties_p_and_interval_say_the_same(
+        a in prop::collection::vec(0.1..10.0f64, 4..12),
+        b in prop::collection::vec(0.1..10.0f64, 4..12),
+    ) {
         let comparison = compare(&a, &b, Pairing::Independent, &Question::default()).unwrap();
         let (effect, no_change) = comparison.effect();
         prop_assert_eq!(comparison.p < 0.05, !effect.interval.contains(no_change), "{:?}", comparison);
