@@ -49,7 +49,7 @@ test-rust:
 # those of threads under ThreadSanitizer, and 60 seconds of model fuzzing for each backend, two at a time.
 test-kmem:
 	$(CARGO) check --quiet -p slablab-kmem --no-default-features
-	RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=target/loom $(CARGO) test --quiet --release -p slablab-kmem --test loom --test loom_pages
+	RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=target/loom $(CARGO) test --quiet --release -p slablab-kmem --lib --test loom --test loom_pages
 	crates/kmem/tests/asan.sh
 	crates/kmem/tests/tsan.sh
 	SLABLAB_FUZZ_SECONDS=60 $(CARGO) test --quiet --release -p slablab-kmem --test model -- --test-threads=2

@@ -1,7 +1,7 @@
 //! Every interleaving of taking and giving back pages, in the page allocator itself.
 //!
 //! Run with `RUSTFLAGS="--cfg loom" cargo test -p slablab-kmem --test loom_pages --release`. The page allocator and what
-//! it stands on are compiled into this file, on loom's atomics; under `--cfg loom` the crate itself is empty.
+//! it stands on are compiled into this file, on loom's atomics: it is not public.
 
 #![cfg(loom)]
 #![allow(dead_code, unused_imports, unreachable_pub)]
@@ -41,7 +41,7 @@ struct Small {
 
 impl Small {
     fn new(count: u32) -> Arc<Self> {
-        let arena = Arena::reserve(u64::from(count) * PAGE_SIZE).unwrap();
+        let arena = Arena::reserve(PAGE_SIZE).unwrap();
         let pages = PageTable::new(count);
         let zones = Zones::new(&pages, 1, 2);
         Arc::new(Self { arena, pages, zones, counters: ZeroedSlice::new(2) })

@@ -25,7 +25,7 @@ macro_rules! for_each_backend {
         }
     };
 }
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 pub(crate) use for_each_backend;
 
 /// An allocator that a [`crate::Machine`] can run.

@@ -4,11 +4,13 @@
 //! A claim is one compare-and-swap, a release one store. A thread tries the CPU it had last time
 //! first, so that as long as there are enough CPUs each thread stays on its own.
 
+use core::sync::atomic::{AtomicU32, Ordering};
+
 use super::cpu::Cpu;
 use crate::backend::Backend;
 use crate::cpu::Hooks;
 use crate::machine::Machine;
-use crate::raw::sync::{AtomicU32, Ordering, relax};
+use crate::raw::sync::relax;
 
 /// Spreads threads over CPUs where they cannot remember.
 static NEXT: AtomicU32 = AtomicU32::new(0);

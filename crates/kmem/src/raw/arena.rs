@@ -13,11 +13,12 @@
 
 use core::ptr::NonNull;
 
-use super::sync::Ordering;
+use super::sync::{AtomicU64, Ordering};
+#[cfg(loom)]
+use super::zeroed::ZeroedSlice;
 #[cfg(feature = "std")]
 use crate::error::Error;
 use crate::ids::{ObjPtr, Order, PAGE_SIZE};
-use core::sync::atomic::AtomicU64;
 
 /// Alignment of a reserved range: that of the largest block of pages, so that a block's address is aligned
 /// as its offset is.
@@ -76,6 +77,9 @@ pub struct Arena {
     base: NonNull<u8>,
     len: u64,
     owner: Owner,
+    /// The words as loom knows them; the memory itself stays untouched.
+    #[cfg(loom)]
+    words: ZeroedSlice<AtomicU64>,
 }
 
 #[derive(Debug)]
@@ -96,6 +100,16 @@ unsafe impl Send for Arena {}
 unsafe impl Sync for Arena {}
 
 impl Arena {
+    fn new(base: NonNull<u8>, len: u64, owner: Owner) -> Self {
+        Self {
+            base,
+            len,
+            owner,
+            #[cfg(loom)]
+            words: ZeroedSlice::new((len / 8) as usize),
+        }
+    }
+
     /// Reserves `len` bytes (a multiple of the page size) of address space.
     ///
     /// # Errors
@@ -106,7 +120,7 @@ impl Arena {
         let Some(base) = usize::try_from(len).ok().and_then(reserve_addresses) else {
             return Err(failed);
         };
-        let arena = Self { base, len, owner: Owner::Mapping };
+        let arena = Self::new(base, len, Owner::Mapping);
         let (protection, at) = (libc::PROT_READ | libc::PROT_WRITE, base.as_ptr().cast());
         // SAFETY: our own mapping, which nobody uses yet.
         let opened = unsafe { libc::mprotect(at, len as usize, protection) };
@@ -134,7 +148,7 @@ impl Arena {
             unsafe { libc::close(file) };
             return Err(failed);
         };
-        let arena = Self { base, len, owner: Owner::File(file) };
+        let arena = Self::new(base, len, Owner::File(file));
         let protection = libc::PROT_READ | libc::PROT_WRITE;
         let flags = libc::MAP_SHARED | libc::MAP_NORESERVE | libc::MAP_FIXED;
         let at = base.as_ptr().cast();
@@ -162,7 +176,7 @@ impl Arena {
         let len = memory.len() as u64 & !(PAGE_SIZE - 1);
         // Never to be read as uninitialised, whoever had it before.
         memory.fill(core::mem::MaybeUninit::new(0));
-        Self { base: NonNull::from(memory).cast(), len, owner: Owner::Caller }
+        Self::new(NonNull::from(memory).cast(), len, Owner::Caller)
     }
 
     /// Returns the length in bytes.
@@ -171,6 +185,12 @@ impl Arena {
         self.len
     }
 
+    #[cfg(loom)]
+    fn word(&self, off: u64) -> &AtomicU64 {
+        &self.words[(off / 8) as usize]
+    }
+
+    #[cfg(not(loom))]
     #[inline(always)]
     fn word(&self, off: u64) -> &AtomicU64 {
         assert!(off < self.len, "offset beyond the machine's memory");

@@ -139,7 +139,7 @@ impl Drop for Mapped {
 }
 
 /// Reads a word of an area that is mapped, for tests.
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 pub(crate) fn peek(base: NonNull<u8>, offset: u64, bytes: u64) -> u64 {
     assert!(offset.is_multiple_of(8) && offset + 8 <= bytes);
     // SAFETY: in bounds of the area (asserted).

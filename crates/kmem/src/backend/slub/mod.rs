@@ -28,6 +28,8 @@ mod alloc;
 mod free;
 mod layout;
 mod link;
+#[cfg(all(test, loom))]
+mod models;
 mod ops;
 mod state;
 mod validate;
