@@ -12,6 +12,7 @@
 pub(crate) mod arena;
 pub(crate) mod local;
 pub(crate) mod lock;
+pub(crate) mod mapping;
 pub(crate) mod sync;
 pub(crate) mod vmap;
 pub(crate) mod zeroed;

@@ -43,7 +43,7 @@ impl Window {
             #[cfg(feature = "std")]
             mapped: arena.file().and_then(|file| {
                 let bytes = bytes as usize;
-                let base = super::arena::reserve_addresses(bytes)?;
+                let base = super::mapping::reserve_addresses(bytes)?;
                 Some(Mapped { base, bytes, file })
             }),
         }

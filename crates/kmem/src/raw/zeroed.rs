@@ -97,7 +97,7 @@ impl<T: Zeroed> ZeroedSlice<T> {
         }
         let base = match layout.size() {
             #[cfg(feature = "std")]
-            MAPPED_MIN.. => super::arena::map(layout.size()),
+            MAPPED_MIN.. => super::mapping::map(layout.size()),
             // SAFETY: the layout is not of size 0.
             _ => NonNull::new(unsafe { alloc_zeroed(layout) }),
         };
@@ -137,7 +137,7 @@ impl<T: Zeroed> Drop for ZeroedSlice<T> {
             0 => {}
             #[cfg(feature = "std")]
             // SAFETY: mapped in `new` with this size.
-            MAPPED_MIN.. => unsafe { super::arena::unmap(self.base.cast(), layout.size()) },
+            MAPPED_MIN.. => unsafe { super::mapping::unmap(self.base.cast(), layout.size()) },
             // SAFETY: allocated in `new` with this layout.
             _ => unsafe { dealloc(self.base.as_ptr().cast(), layout) },
         }

@@ -27,15 +27,16 @@ mod space;
 pub(crate) use space::{Area, Space};
 
 use crate::ids::{PAGE_SIZE, Pfn, Site};
-use crate::raw::arena::{self, Arena};
+use crate::raw::arena::Arena;
 use crate::raw::lock::Lock;
+use crate::raw::mapping;
 use crate::raw::vmap::Window;
 
 /// Addresses for each byte of memory.
 const ADDRESSES_PER_BYTE: u64 = 4;
 
 /// Largest alignment of an area: that of the range itself.
-pub(crate) const ALIGN_MAX: u64 = arena::ALIGN;
+pub(crate) const ALIGN_MAX: u64 = mapping::ALIGN;
 
 /// An address that vmalloc gave: its offset in the vmalloc range, the same in every run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
