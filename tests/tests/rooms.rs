@@ -297,7 +297,9 @@ impl Files {
         for path in tracked_files() {
             let Ok(file) = path.strip_prefix(&src) else { continue };
             let file = file.to_str().expect("names are UTF-8").to_owned();
-            let tests = file.split('/').any(|part| part == "tests" || part == "tests.rs");
+            // Tests, and the models that loom runs.
+            let is_test = |part| matches!(part, "tests" | "tests.rs" | "models.rs");
+            let tests = file.split('/').any(is_test);
             if file.ends_with(".rs") && !tests {
                 texts.insert(file, fs::read_to_string(root().join(&path)).expect("readable"));
             }

@@ -40,7 +40,8 @@ struct Small {
 impl Small {
     /// `cpu_partial` objects may wait on a CPU's partial list; a node keeps `min_partial` empty slabs.
     fn new(cpu_partial: u32, min_partial: u32) -> Arc<Self> {
-        let kmalloc = KmallocConfig { classes: Vec::new(), types: Vec::new(), ..Default::default() };
+        let kmalloc =
+            KmallocConfig { classes: Vec::new(), types: Vec::new(), ..Default::default() };
         let setup = Setup {
             cpus: CPUS,
             nodes: 1,
@@ -171,9 +172,8 @@ fn a_cpu_refills_its_list_while_two_others_free() {
         let small = Small::new(0, 1);
         let cpu = small.on(0);
         let live = small.alloc::<IN_SLAB>(&cpu);
-        let others = [1, 2].map(|n| {
-            on_cpu(n, &small, move |small, cpu| small.free(cpu, [live[n as usize]]))
-        });
+        let others = [1, 2]
+            .map(|n| on_cpu(n, &small, move |small, cpu| small.free(cpu, [live[n as usize]])));
         let mine = small.alloc::<1>(&cpu);
         others.into_iter().for_each(|other| other.join().unwrap());
         drop(cpu);
@@ -208,7 +208,8 @@ fn deactivates_against_frees(cpu_partial: u32, min_partial: u32, remote: usize) 
         let small = Small::new(cpu_partial, min_partial);
         let cpu = small.on(0);
         let live = small.alloc::<2>(&cpu);
-        let other = on_cpu(1, &small, move |small, cpu| small.free(cpu, live.into_iter().take(remote)));
+        let other =
+            on_cpu(1, &small, move |small, cpu| small.free(cpu, live.into_iter().take(remote)));
         small.deactivate(&cpu);
         other.join().unwrap();
         drop(cpu);
@@ -289,7 +290,12 @@ fn a_partial_slab_is_taken_while_objects_are_freed_remotely() {
         model(move || {
             let small = Small::new(cpu_partial, 8);
             let pairs = on_the_node(&small, 2);
-            small.machine.backend.limits(small.machine.slot(small.cache)).min_partial.set(min_partial);
+            small
+                .machine
+                .backend
+                .limits(small.machine.slot(small.cache))
+                .min_partial
+                .set(min_partial);
             let frees = pairs[0];
             let other = on_cpu(1, &small, move |small, cpu| {
                 small.free(cpu, frees.into_iter().take(remote));
