@@ -64,11 +64,11 @@ zeroed_struct! {
         pub next: LocalU32,
         /// Previous page of the list it is on (0: none).
         pub prev: LocalU32,
-        /// Cache of a slab (raw [`crate::CacheId`]); bytes asked for of a large kmalloc.
+        /// Cache of a slab (raw [`crate::CacheId`]); bytes asked for of a large kmalloc; place of a carved page.
         pub cache: LocalU32,
-        /// Slab: offset of the first object. Carved page: its chunk on a ring.
+        /// Slab: offset of the first object. Carved page: its free units.
         pub aux: LocalU32,
-        /// The backend's own; SLUB: free list, objects in use, frozen.
+        /// The backend's own; SLUB: free list, objects in use, frozen; carved page: what its runs may serve.
         pub state: AtomicU64,
     }
 }

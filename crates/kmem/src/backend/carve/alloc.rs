@@ -1,7 +1,8 @@
 //! Taking blocks.
 
 use super::heap::{Heap, Lists};
-use super::{CarvedPages, GRANULE, HEADER, Shape, layout};
+use super::layout::{self, Shape};
+use super::{GRANULE, HEADER};
 use crate::backend::ops::Request;
 use crate::cache::cx::Cx;
 use crate::cache::paths::Stat;
@@ -27,10 +28,7 @@ impl<L: Lists> Heap<L> {
             self.construct(cx, cache, obj);
             return Some(obj);
         }
-        let bytes = u64::from(cache.inuse.get());
-        let shape =
-            Shape::object(bytes, u64::from(cache.align.get()), u64::from(cache.left_pad.get()));
-        let obj = self.alloc_block(cx, cell, shape, request)?;
+        let obj = self.alloc_block(cx, cell, Shape::object(cache), request)?;
         self.construct(cx, cache, obj);
         Some(obj)
     }
@@ -46,7 +44,7 @@ impl<L: Lists> Heap<L> {
     /// Allocates a kmalloc block.
     pub(super) fn alloc_sized(&self, cx: &Cx<'_>, size: u64, request: Request) -> Option<ObjPtr> {
         let cell = cx.core.carved_cell(cx.cpu);
-        let shape = Shape::kmalloc_zoned(size, layout::red_bytes(cx.core, size));
+        let shape = Shape::kmalloc(size, layout::red_bytes(cx.core, size));
         let obj = self.alloc_block(cx, cell, shape, request)?;
         layout::set_header(&cx.core.arena, obj, size);
         cx.block_out(u64::from(shape.granules) * GRANULE - HEADER);
@@ -60,38 +58,39 @@ impl<L: Lists> Heap<L> {
         shape: Shape,
         request: Request,
     ) -> Option<ObjPtr> {
-        let core = cx.core;
-        let tally = &core.tallies[cell];
+        let (carved, tally) = (self.carved(cx.core), &cx.core.tallies[cell]);
         let place = Self::place(cx.cpu, shape.bytes);
         let (group, ring) = Self::group(place);
-        let found = self.lock(cx, group)[ring].take(&core.pages, &self.carved, shape);
-        match found {
-            Ok(fit) => {
-                self.ops[cell].allocs.add(1);
-                tally.count(Stat::AllocSlowpath);
-                tally.count(Stat::AllocFromPartial);
-                tally.counts[Stat::PagesWalked as usize].add(u64::from(fit.walked));
-                return Some(fit.obj);
-            }
-            Err(walked) => tally.counts[Stat::PagesWalked as usize].add(u64::from(walked)),
-        }
-        let pfn = cx.take_pages(&BlockRequest {
-            order: Order(0),
-            gfp: request.gfp,
-            node: request.node(),
-            kind: Kind::Carved,
-            cache: 0,
-        })?;
-        cx.slab_in(None, Order(0), 0);
+        let (found, walked) = self.lock(cx, group)[ring].take(carved, shape);
+        tally.counts[Stat::PagesWalked as usize].add(u64::from(walked));
+        let (obj, path) = match found {
+            Some(obj) => (obj, Stat::AllocFromPartial),
+            None => (self.alloc_page(cx, place, shape, request)?, Stat::AllocSlab),
+        };
         self.ops[cell].allocs.add(1);
         tally.count(Stat::AllocSlowpath);
-        tally.count(Stat::AllocSlab);
-        self.carved.open(&core.pages, pfn);
-        core.pages.get(pfn).next.set(place);
+        tally.count(path);
+        Some(obj)
+    }
+
+    /// Takes a block from a new page.
+    fn alloc_page(
+        &self,
+        cx: &Cx<'_>,
+        place: u32,
+        shape: Shape,
+        request: Request,
+    ) -> Option<ObjPtr> {
+        let (order, gfp, node) = (Order(0), request.gfp, request.node());
+        let block = BlockRequest { order, gfp, node, kind: Kind::Carved, cache: place };
+        let pfn = cx.take_pages(&block)?;
+        cx.slab_in(None, order, 0);
+        let (carved, (group, ring)) = (self.carved(cx.core), Self::group(place));
+        carved.open(pfn);
         let mut rings = self.lock(cx, group);
-        let (obj, _) = self.carved.take(&core.pages, pfn, shape).expect("an empty page has room");
-        if !CarvedPages::is_full(&core.pages, pfn) {
-            rings[ring].push(&core.pages, &self.carved, pfn);
+        let obj = carved.take(pfn, shape).expect("an empty page has room");
+        if !carved.is_full(pfn) {
+            rings[ring].push(carved, pfn);
         }
         Some(obj)
     }

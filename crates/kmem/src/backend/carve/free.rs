@@ -3,11 +3,14 @@
 use alloc::vec::Vec;
 
 use super::heap::{Heap, Lists};
-use super::{CarvedPages, GRANULE, HEADER, Ring, Shape, layout};
+use super::layout::{self, Shape};
+use super::ring::Ring;
+use super::{GRANULE, HEADER};
 use crate::cache::cx::Cx;
 use crate::cache::paths::Stat;
 use crate::cache::table::Cache;
 use crate::ids::{ObjPtr, Order, PAGE_SIZE, Pfn};
+use crate::page::Page;
 use crate::raw::lock::Guard;
 
 impl<L: Lists> Heap<L> {
@@ -29,70 +32,56 @@ impl<L: Lists> Heap<L> {
     pub(super) fn free_sized(&self, cx: &Cx<'_>, obj: ObjPtr) {
         let cell = cx.core.carved_cell(cx.cpu);
         let size = layout::header(&cx.core.arena, obj);
-        let shape = Shape::kmalloc_zoned(size, layout::red_bytes(cx.core, size));
+        let shape = Shape::kmalloc(size, layout::red_bytes(cx.core, size));
         self.free_block(cx, cell, obj.get() - HEADER, shape.bytes);
         cx.block_in(u64::from(shape.granules) * GRANULE - HEADER);
     }
 
     fn free_block(&self, cx: &Cx<'_>, cell: usize, start: u64, bytes: u64) {
-        let pages = &cx.core.pages;
-        let tally = &cx.core.tallies[cell];
+        let (carved, tally) = (self.carved(cx.core), &cx.core.tallies[cell]);
         self.ops[cell].frees.add(1);
         tally.count(Stat::FreeSlowpath);
         let pfn = Pfn((start / PAGE_SIZE) as u32);
-        let (place, mut rings) = self.lock_page(cx, pfn);
-        let owner = Self::owner(place);
-        let remote = owner.is_some_and(|cpu| cpu != cx.cpu);
-        tally.counts[Stat::FreeRemote as usize].add(u64::from(remote));
+        let (place, mut rings) = self.lock_page(cx, carved.page(pfn));
+        let owner = Self::owner(place).unwrap_or(cx.cpu);
+        tally.counts[Stat::FreeRemote as usize].add(u64::from(owner != cx.cpu));
         let (group, ring) = Self::group(place);
-        let was_full = CarvedPages::is_full(pages, pfn);
-        let run = self.carved.put(pages, start, bytes);
-        if CarvedPages::is_empty(pages, pfn) {
+        let was_full = carved.is_full(pfn);
+        carved.put(start, bytes);
+        if carved.is_empty(pfn) {
             if !was_full {
-                rings[ring].remove(pages, pfn);
+                rings[ring].remove(carved, pfn);
             }
             drop(rings);
             cx.slab_out(None, Order(0), 0);
             tally.count(Stat::FreeSlab);
-            cx.give_pages(pfn, Order(0));
-            return;
+            return cx.give_pages(pfn, Order(0));
         }
         if !was_full {
-            return rings[ring].grown(pages, pfn, run);
+            return rings[ring].grown(carved, pfn);
         }
         tally.count(Stat::FreeAddPartial);
-        let wanted = Self::place(owner.unwrap_or(cx.cpu), bytes);
+        let wanted = Self::place(owner, bytes);
         let (other, other_ring) = Self::group(wanted);
         if other == group {
-            pages.get(pfn).next.set(wanted);
-            rings[other_ring].push(pages, &self.carved, pfn);
+            carved.page(pfn).cache.set(wanted);
+            rings[other_ring].push(carved, pfn);
         } else if let Some(mut others) = self.lock_second(cx, group, other) {
-            pages.get(pfn).next.set(wanted);
-            others[other_ring].push(pages, &self.carved, pfn);
+            carved.page(pfn).cache.set(wanted);
+            others[other_ring].push(carved, pfn);
         } else {
-            rings[ring].push(pages, &self.carved, pfn);
+            rings[ring].push(carved, pfn);
         }
     }
 
     /// Takes the lock that guards a page; the page may move while we wait for it.
-    fn lock_page(&self, cx: &Cx<'_>, pfn: Pfn) -> (u32, Guard<'_, Vec<Ring>>) {
-        let page = cx.core.pages.get(pfn);
+    fn lock_page(&self, cx: &Cx<'_>, page: &Page) -> (u32, Guard<'_, Vec<Ring>>) {
         loop {
-            let place = page.next.get();
+            let place = page.cache.get();
             let rings = self.lock(cx, Self::group(place).0);
-            if page.next.get() == place {
+            if page.cache.get() == place {
                 return (place, rings);
             }
         }
-    }
-
-    /// Takes the lock of group `other` while that of `held` is held: waiting would be against the
-    /// lock order when `other` is the lower, so then it is only tried.
-    fn lock_second(&self, cx: &Cx<'_>, held: usize, other: usize) -> Option<Guard<'_, Vec<Ring>>> {
-        if other > held {
-            return Some(self.lock(cx, other));
-        }
-        cx.count_lock(Self::LIST_LOCK);
-        self.groups[other].try_lock()
     }
 }

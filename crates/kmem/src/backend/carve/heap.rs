@@ -6,7 +6,7 @@
 //!
 //! # Invariants
 //! - pages x 4096 = blocks given out + free granules x 8.
-//! - `Page::next` of a carved page is its *place*, CPU * lists + list, and names the ring it is on
+//! - `Page::cache` of a carved page is its *place*, CPU * lists + list, and names the ring it is on
 //!   when it has room and the lock that guards it always. It changes only under that lock, when a
 //!   page that was full gets room: the size freed chooses the list, as it chose where to look.
 //!
@@ -18,7 +18,10 @@ use alloc::vec::Vec;
 use core::fmt::Debug;
 use core::marker::PhantomData;
 
-use super::{CarvedPages, Ring};
+use super::freemap::FreeMap;
+use super::pages::Carved;
+use super::ring::Ring;
+use crate::cache::core::Core;
 use crate::cache::cx::Cx;
 use crate::cache::paths::OpCounts;
 use crate::cpu::LockKind;
@@ -32,58 +35,57 @@ pub trait Lists: Debug + Send + Sync + 'static {
     /// Largest block, in bytes, of each list but the last, which takes the rest.
     const BREAKS: &'static [u64];
     /// Whether every CPU has its own lists, each with a lock; otherwise one lock guards all.
-    const SPREAD: Spread;
-}
-
-/// How lists and locks are dealt out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Spread {
-    /// One set of lists under one lock.
-    One,
-    /// A set of lists for every CPU, a lock for every list.
-    EveryCpu,
+    const PER_CPU: bool;
 }
 
 /// A heap of carved pages.
 #[derive(Debug)]
 pub struct Heap<L: Lists> {
-    pub(super) carved: CarvedPages,
+    pub(super) maps: ZeroedSlice<FreeMap>,
     /// Rings by what guards them.
     pub(super) groups: Vec<Lock<Vec<Ring>>>,
     pub(super) ops: ZeroedSlice<OpCounts>,
-    pub(super) lists: PhantomData<L>,
+    lists: PhantomData<L>,
 }
 
 impl<L: Lists> Heap<L> {
-    pub(super) const LISTS: usize = L::BREAKS.len() + 1;
+    const LISTS: u32 = L::BREAKS.len() as u32 + 1;
     /// The only kind of lock there is: place 0 of `Ops::LOCKS`.
-    pub(super) const LIST_LOCK: LockKind = LockKind::of_backend(0);
+    const LIST_LOCK: LockKind = LockKind::of_backend(0);
+
+    pub(super) fn with_rings(core: &Core) -> Self {
+        let lists = Self::LISTS;
+        let (groups, rings) = if L::PER_CPU { (core.setup.cpus * lists, 1) } else { (1, lists) };
+        let group = || Lock::new((0..rings).map(|_| Ring::EMPTY).collect());
+        Self {
+            maps: ZeroedSlice::new(core.pages.count() as usize),
+            groups: (0..groups).map(|_| group()).collect(),
+            ops: ZeroedSlice::new(core.tallies.as_slice().len()),
+            lists: PhantomData,
+        }
+    }
+
+    /// Returns the machine's pages, as they are carved.
+    pub(super) fn carved<'a>(&'a self, core: &'a Core) -> Carved<'a> {
+        Carved { pages: &core.pages, maps: &self.maps }
+    }
 
     /// Returns the place for blocks of `bytes` of a CPU.
     #[inline]
     pub(super) fn place(cpu: u32, bytes: u64) -> u32 {
-        let list = L::BREAKS.partition_point(|&most| most < bytes);
-        match L::SPREAD {
-            Spread::One => list as u32,
-            Spread::EveryCpu => cpu * Self::LISTS as u32 + list as u32,
-        }
+        let list = L::BREAKS.partition_point(|&most| most < bytes) as u32;
+        if L::PER_CPU { cpu * Self::LISTS + list } else { list }
     }
 
     /// Returns the CPU whose lists a place is of; `None` if they are everybody's.
     pub(super) fn owner(place: u32) -> Option<u32> {
-        match L::SPREAD {
-            Spread::One => None,
-            Spread::EveryCpu => Some(place / Self::LISTS as u32),
-        }
+        L::PER_CPU.then_some(place / Self::LISTS)
     }
 
     /// Returns the lock that guards a place and the ring's index behind it.
     #[inline]
     pub(super) fn group(place: u32) -> (usize, usize) {
-        match L::SPREAD {
-            Spread::One => (0, place as usize),
-            Spread::EveryCpu => (place as usize, 0),
-        }
+        if L::PER_CPU { (place as usize, 0) } else { (0, place as usize) }
     }
 
     /// Takes the lock of a group.
@@ -91,5 +93,20 @@ impl<L: Lists> Heap<L> {
     pub(super) fn lock(&self, cx: &Cx<'_>, group: usize) -> Guard<'_, Vec<Ring>> {
         cx.count_lock(Self::LIST_LOCK);
         self.groups[group].lock()
+    }
+
+    /// Takes the lock of group `other` while that of `held` is held: waiting would be against the
+    /// lock order when `other` is the lower, so then it is only tried.
+    pub(super) fn lock_second(
+        &self,
+        cx: &Cx<'_>,
+        held: usize,
+        other: usize,
+    ) -> Option<Guard<'_, Vec<Ring>>> {
+        if other > held {
+            return Some(self.lock(cx, other));
+        }
+        cx.count_lock(Self::LIST_LOCK);
+        self.groups[other].try_lock()
     }
 }

@@ -1,4 +1,4 @@
-//! Sizes of carved blocks: an object takes what it needs.
+//! Sizes of carved blocks: an object takes what it needs, and a kmalloc's size stands in front of it.
 
 use alloc::string::ToString;
 
@@ -8,6 +8,7 @@ use crate::cache::args::CacheArgs;
 use crate::cache::core::Core;
 use crate::cache::geometry::{ALIGN_MIN, ObjectLayout, alignment};
 use crate::cache::setup::CheckLevel;
+use crate::cache::table::Cache;
 use crate::error::Error;
 use crate::ids::{ObjPtr, Order, PAGE_SIZE};
 use crate::raw::arena::Arena;
@@ -16,7 +17,7 @@ use crate::raw::arena::Arena;
 const RCU_BYTES: u32 = 24;
 
 /// Computes sizes; there are no slabs, so order and count only matter from a page on.
-pub(crate) fn plan(args: &CacheArgs) -> Result<Plan, Error> {
+pub(super) fn plan(args: &CacheArgs) -> Result<Plan, Error> {
     let error = |what| Error::Cache { name: args.name.to_string(), what };
     let align = alignment(args.flags, args.align, args.object_size);
     let (mut inuse, mut left_pad, mut red_end) = (args.object_size, 0, 0);
@@ -49,25 +50,71 @@ pub(crate) fn plan(args: &CacheArgs) -> Result<Plan, Error> {
     Ok(Plan { layout, order, order_min: order, objects })
 }
 
+/// Size and alignment of a block.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Shape {
+    /// Granules, header included.
+    pub(super) granules: u32,
+    /// Alignment of the object, in granules.
+    pub(super) align: u32,
+    /// Granules between the start of the block and the object.
+    pub(super) offset: u32,
+    /// The class of a naturally aligned kmalloc, one bit; 0: none.
+    pub(super) class: u64,
+    /// Bytes as Linux counts them, to choose the list.
+    pub(super) bytes: u64,
+}
+
+impl Shape {
+    /// Describes an object of `cache`.
+    #[inline]
+    pub(super) fn object(cache: &Cache) -> Self {
+        let (bytes, pad) = (u64::from(cache.inuse.get()), cache.left_pad.get());
+        let align = (cache.align.get() / GRANULE as u32).max(1);
+        Self { align, offset: pad / GRANULE as u32, ..Self::plain(bytes) }
+    }
+
+    /// Describes a kmalloc of `size` bytes: its size in front, powers of two naturally aligned, `red` bytes
+    /// behind it that tell an overflow.
+    #[inline]
+    pub(super) fn kmalloc(size: u64, red: u64) -> Self {
+        let room = if red == 0 { size } else { size.next_multiple_of(GRANULE) + red };
+        let block = Self { offset: (HEADER / GRANULE) as u32, ..Self::plain(room + HEADER) };
+        if !is_natural(size) {
+            return block;
+        }
+        // 16 to 2048 bytes: bits 0 to 7. With a red zone a class is of more granules, but they are its own.
+        Self { align: (size / GRANULE) as u32, class: 1 << (size.ilog2() - 4), ..block }
+    }
+
+    fn plain(bytes: u64) -> Self {
+        Self { granules: bytes.div_ceil(GRANULE) as u32, align: 1, offset: 0, class: 0, bytes }
+    }
+}
+
+/// Tells whether a kmalloc of `size` bytes is aligned to its size.
+fn is_natural(size: u64) -> bool {
+    size.is_power_of_two() && size > GRANULE
+}
+
 /// Returns the bytes of red zone behind a kmalloc block, apart from what rounds it up: none where
 /// they would not fit into a page.
 #[inline]
-pub(crate) fn red_bytes(core: &Core, size: u64) -> u64 {
+pub(super) fn red_bytes(core: &Core, size: u64) -> u64 {
     // An aligned block can start at its size at the earliest, for its header comes before.
-    let natural = size.is_power_of_two() && size > GRANULE;
-    let start = if natural { size } else { HEADER };
+    let start = if is_natural(size) { size } else { HEADER };
     let end = start + size.next_multiple_of(GRANULE) + GRANULE;
     if core.setup.check >= CheckLevel::Full && end <= PAGE_SIZE { GRANULE } else { 0 }
 }
 
 /// Reads the size in front of a kmalloc block.
 #[inline]
-pub(crate) fn header(arena: &Arena, obj: ObjPtr) -> u64 {
+pub(super) fn header(arena: &Arena, obj: ObjPtr) -> u64 {
     arena.load(obj.get() - HEADER)
 }
 
 /// Writes the size in front of a kmalloc block.
 #[inline]
-pub(crate) fn set_header(arena: &Arena, obj: ObjPtr, size: u64) {
+pub(super) fn set_header(arena: &Arena, obj: ObjPtr, size: u64) {
     arena.store(obj.get() - HEADER, size);
 }

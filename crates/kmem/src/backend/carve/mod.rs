@@ -8,8 +8,8 @@
 //! of a page is a [`freemap`] of 512 bits.
 //!
 //! Pages with free bytes stand in a [`ring`] in Linux's order: new ones in front, and the search
-//! starting at the page of the last success (next fit). To find the first page that fits without
-//! looking at each, the ring knows every page's longest run ([`chunk`]).
+//! starting at the page of the last success (next fit). A search looks at a page's bits only if the
+//! longest run that the page may have would do ([`pages`]).
 //!
 //! # Invariants
 //! - A page on a ring has `1..2048` free units of 2 bytes; a full page is on none; an empty one is
@@ -18,25 +18,21 @@
 //! Linux counterpart: `slob_page_alloc`, `slob_alloc`, `slob_free` in `mm/slob.c` @ 6.1.
 
 mod alloc;
-mod chunk;
 mod free;
 mod freemap;
 pub(crate) mod heap;
 mod layout;
 mod ops;
-pub(crate) mod pages;
-pub(crate) mod ring;
+mod pages;
+mod ring;
 mod validate;
 
 #[cfg(all(test, not(loom)))]
 mod tests;
 
-pub(crate) use pages::{CarvedPages, Shape};
-pub(crate) use ring::Ring;
-
 /// Bytes in a granule.
-pub(crate) const GRANULE: u64 = 8;
+const GRANULE: u64 = 8;
 /// Granules in a page.
-pub(crate) const GRANULES: u32 = 512;
+const GRANULES: u32 = 512;
 /// Bytes in front of a kmalloc block that hold its size (`minalign` in Linux).
-pub(crate) const HEADER: u64 = 8;
+const HEADER: u64 = 8;

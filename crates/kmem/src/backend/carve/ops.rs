@@ -1,9 +1,7 @@
 //! The operations of a heap, as a machine calls them.
 
-use core::marker::PhantomData;
-
-use super::heap::{Heap, Lists, Spread};
-use super::{CarvedPages, Ring, layout, validate};
+use super::heap::{Heap, Lists};
+use super::{layout, validate};
 use crate::backend::ops::{Mergeable, Ops, Plan, Request, Visit};
 use crate::cache::args::CacheArgs;
 use crate::cache::core::Core;
@@ -13,8 +11,6 @@ use crate::cache::table::Cache;
 use crate::error::Error;
 use crate::ids::{CacheId, ObjPtr, PAGE_SIZE, Pfn};
 use crate::raw::arena::Arena;
-use crate::raw::lock::Lock;
-use crate::raw::zeroed::ZeroedSlice;
 
 impl<L: Lists> Ops for Heap<L> {
     const LOCKS: &'static [&'static str] = &[L::LOCK];
@@ -23,17 +19,7 @@ impl<L: Lists> Ops for Heap<L> {
     const CARVE_MAX: u64 = PAGE_SIZE - super::HEADER;
 
     fn new(core: &Core) -> Self {
-        let (groups, rings) = match L::SPREAD {
-            Spread::One => (1, Self::LISTS),
-            Spread::EveryCpu => (Self::LISTS * core.setup.cpus as usize, 1),
-        };
-        let group = || Lock::new((0..rings).map(|_| Ring::new()).collect());
-        Self {
-            carved: CarvedPages::new(core.pages.count()),
-            groups: (0..groups).map(|_| group()).collect(),
-            ops: ZeroedSlice::new(core.tallies.as_slice().len()),
-            lists: PhantomData,
-        }
+        Self::with_rings(core)
     }
 
     fn plan(_core: &Core, args: &CacheArgs) -> Result<Plan, Error> {

@@ -1,16 +1,21 @@
-//! The carved pages: their bits, and blocks taken from and given back to one page.
+//! Carved pages: what is known of each, and blocks taken from and given back to one.
 //!
 //! # How it works
 //! Bits decide fits; whether a page is full or empty is counted in Linux's units of 2 bytes, for a
-//! page in which only the crumbs behind odd-sized blocks are free stays on its list.
+//! page in which only the crumbs behind odd-sized blocks are free stays on its list. A free makes
+//! what is known of the page's runs void; the first search that fails learns it anew.
 //!
 //! # Invariants
-//! `Page::prev` of a carved page = its free units. Whoever changes a page holds the lock of the list that the page belongs to.
+//! Of a carved page's record: `next` and `prev` are its ring's; `cache` is its place ([`super::heap`]);
+//! `aux` its free units; `state` a [`Hint`] that never excludes what fits. Whoever changes a page
+//! holds the lock of the list that the page belongs to.
 
 use super::freemap::FreeMap;
-use super::{GRANULE, HEADER};
+use super::layout::Shape;
+use super::{GRANULE, GRANULES};
 use crate::ids::{ObjPtr, PAGE_SIZE, Pfn};
-use crate::page::PageTable;
+use crate::page::{Page, PageTable};
+use crate::raw::sync::Ordering::Relaxed;
 use crate::raw::zeroed::ZeroedSlice;
 
 /// Linux's units in a page, 2 bytes each.
@@ -20,110 +25,90 @@ fn units(bytes: u64) -> u32 {
     bytes.div_ceil(2) as u32
 }
 
-/// Size and alignment of a block.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Shape {
-    /// Granules, header included.
-    pub(crate) granules: u32,
-    /// Alignment of the object, in granules.
-    align: u32,
-    /// Granules between the start of the block and the object.
-    offset: u32,
-    /// The class of a naturally aligned kmalloc, one bit; 0: none.
-    pub(crate) class: u8,
-    /// Bytes as Linux counts them, to choose the list.
-    pub(crate) bytes: u64,
-}
+/// What a page's runs may serve: in the low 16 bits the granules of the longest, at most; above, a
+/// bit for each class of kmalloc that does not fit though a run is long enough, being badly aligned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Hint(u64);
 
-impl Shape {
-    /// Describes a cache's object of `bytes` in all, of which `pad` come before it.
+impl Hint {
+    const UNKNOWN: Self = Self(GRANULES as u64);
+
     #[inline]
-    pub(crate) fn object(bytes: u64, align: u64, pad: u64) -> Self {
-        let granules = bytes.div_ceil(GRANULE) as u32;
-        let (align, offset) = ((align / GRANULE).max(1) as u32, (pad / GRANULE) as u32);
-        Self { granules, align, offset, class: 0, bytes }
+    pub(super) fn of(page: &Page) -> Self {
+        Self(page.state.load(Relaxed))
     }
 
-    /// Describes a kmalloc of `size` bytes with `red` bytes behind it that tell an overflow.
-    pub(crate) fn kmalloc_zoned(size: u64, red: u64) -> Self {
-        let plain = Self::kmalloc(size);
-        if red == 0 {
-            return plain;
-        }
-        let bytes = size.next_multiple_of(GRANULE) + HEADER + red;
-        Self { granules: bytes.div_ceil(GRANULE) as u32, class: 0, bytes, ..plain }
+    fn store(self, page: &Page) {
+        page.state.store(self.0, Relaxed);
     }
 
-    /// Describes a kmalloc of `size` bytes: its size in front, powers of two naturally aligned.
-    pub(crate) fn kmalloc(size: u64) -> Self {
-        let bytes = size + HEADER;
-        let granules = bytes.div_ceil(GRANULE) as u32;
-        let offset = (HEADER / GRANULE) as u32;
-        if size.is_power_of_two() && size > GRANULE {
-            // 16 to 2048 bytes: bits 0 to 7.
-            let class = 1u32.checked_shl(size.ilog2() - 4).unwrap_or(0) as u8;
-            Self { granules, align: (size / GRANULE) as u32, offset, class, bytes }
-        } else {
-            Self { granules, align: 1, offset, class: 0, bytes }
-        }
+    /// Returns the granules of the longest run, at most.
+    #[inline]
+    pub(super) fn longest(self) -> u32 {
+        self.0 as u16 as u32
+    }
+
+    /// Tells whether `shape` may fit.
+    #[inline]
+    pub(super) fn allows(self, shape: Shape) -> bool {
+        self.longest() >= shape.granules && self.0 >> 16 & shape.class == 0
     }
 }
 
-/// The bits of every page of a machine.
-#[derive(Debug)]
-pub(crate) struct CarvedPages {
-    pages: ZeroedSlice<FreeMap>,
+/// The pages of a machine, as those who carve them see them.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Carved<'a> {
+    pub(super) pages: &'a PageTable,
+    pub(super) maps: &'a ZeroedSlice<FreeMap>,
 }
 
-impl CarvedPages {
-    pub(crate) fn new(count: u32) -> Self {
-        Self { pages: ZeroedSlice::new(count as usize) }
+impl<'a> Carved<'a> {
+    /// Returns a page's record.
+    #[inline]
+    pub(super) fn page(self, pfn: Pfn) -> &'a Page {
+        self.pages.get(pfn)
     }
 
     /// Returns which granules of a page are free.
-    #[inline]
-    pub(crate) fn map(&self, pfn: Pfn) -> &FreeMap {
-        &self.pages[pfn.0 as usize]
+    pub(super) fn map(self, pfn: Pfn) -> &'a FreeMap {
+        &self.maps[pfn.0 as usize]
     }
 
     /// Makes a page all free.
-    pub(crate) fn open(&self, pages: &PageTable, pfn: Pfn) {
+    pub(super) fn open(self, pfn: Pfn) {
         self.map(pfn).open();
-        pages.get(pfn).prev.set(UNITS);
+        self.page(pfn).aux.set(UNITS);
+        Hint::UNKNOWN.store(self.page(pfn));
     }
 
-    /// Takes a block; returns where the object (behind a header, if any) starts, and the length of the run that
-    /// the block was in.
-    #[inline]
-    pub(crate) fn take(&self, pages: &PageTable, pfn: Pfn, shape: Shape) -> Option<(ObjPtr, u32)> {
-        let (at, run) = self.map(pfn).take(shape.granules, shape.align, shape.offset)?;
-        pages.get(pfn).prev.sub(units(shape.bytes));
-        Some((ObjPtr::new(pfn.offset() + u64::from(at + shape.offset) * GRANULE)?, run))
+    /// Takes a block; returns where the object (behind a header, if any) starts. Where it does not
+    /// fit, the page is known better from then on.
+    pub(super) fn take(self, pfn: Pfn, shape: Shape) -> Option<ObjPtr> {
+        let (page, map) = (self.page(pfn), self.map(pfn));
+        let Some(at) = map.take(shape.granules, shape.align, shape.offset) else {
+            let missed = Hint::of(page).0 >> 16 | shape.class;
+            Hint(missed << 16 | u64::from(map.longest())).store(page);
+            return None;
+        };
+        page.aux.sub(units(shape.bytes));
+        ObjPtr::new(pfn.offset() + u64::from(at + shape.offset) * GRANULE)
     }
 
-    /// Gives a block of `bytes` back; returns the length of the run it is in now.
-    #[inline]
-    pub(crate) fn put(&self, pages: &PageTable, start: u64, bytes: u64) -> u32 {
+    /// Gives a block of `bytes` back.
+    pub(super) fn put(self, start: u64, bytes: u64) {
         let (pfn, at) = (Pfn((start / PAGE_SIZE) as u32), (start % PAGE_SIZE / GRANULE) as u32);
-        pages.get(pfn).prev.add(units(bytes));
-        self.map(pfn).put(at, bytes.div_ceil(GRANULE) as u32)
+        self.map(pfn).put(at, bytes.div_ceil(GRANULE) as u32);
+        self.page(pfn).aux.add(units(bytes));
+        Hint::UNKNOWN.store(self.page(pfn));
     }
 
     /// Tells whether nothing of a page is free, not even a crumb.
-    #[inline]
-    pub(crate) fn is_full(pages: &PageTable, pfn: Pfn) -> bool {
-        pages.get(pfn).prev.get() == 0
+    pub(super) fn is_full(self, pfn: Pfn) -> bool {
+        self.page(pfn).aux.get() == 0
     }
 
     /// Tells whether all of a page is free.
-    #[inline]
-    pub(crate) fn is_empty(pages: &PageTable, pfn: Pfn) -> bool {
-        pages.get(pfn).prev.get() == UNITS
-    }
-
-    /// Returns the free granules of a page.
-    #[inline]
-    pub(crate) fn free(&self, pfn: Pfn) -> u32 {
-        self.map(pfn).count()
+    pub(super) fn is_empty(self, pfn: Pfn) -> bool {
+        self.page(pfn).aux.get() == UNITS
     }
 }

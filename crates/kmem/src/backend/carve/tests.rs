@@ -3,9 +3,14 @@
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
 
-use super::{CarvedPages, Ring, Shape};
+use super::freemap::FreeMap;
+use super::layout::Shape;
+use super::pages::Carved;
+use super::ring::Ring;
+use crate::cache::table::CacheTable;
 use crate::ids::{ObjPtr, PAGE_SIZE, Pfn};
 use crate::page::PageTable;
+use crate::raw::zeroed::ZeroedSlice;
 use crate::tests::conformance::Random;
 
 /// SLOB as the kernel has it, in units of 2 bytes, with no index at all.
@@ -82,8 +87,9 @@ impl Plain {
 fn compare(seed: u64, pages_max: u32, largest: u64) {
     let mut random = Random(seed);
     let table = PageTable::new(pages_max + 1);
-    let carved = CarvedPages::new(pages_max + 1);
-    let mut ring = Ring::new();
+    let maps = ZeroedSlice::<FreeMap>::new(pages_max as usize + 1);
+    let carved = Carved { pages: &table, maps: &maps };
+    let mut ring = Ring::EMPTY;
     let mut plain = Plain::default();
     let mut vacant: Vec<u32> = (1..=pages_max).rev().collect();
     let mut live: Vec<(u64, u64)> = Vec::new();
@@ -92,36 +98,30 @@ fn compare(seed: u64, pages_max: u32, largest: u64) {
         if random.below(100) < grow || live.is_empty() {
             let size = 1 + random.below(largest);
             let (shape, bytes, align, offset) = match random.below(4) {
-                0 => (Shape::object(size, 64, 0), size, 64, 0),
-                1 => (Shape::object(size, 8, 0), size, 8, 0),
-                2 => (Shape::kmalloc(size), size + 8, natural(size), 8),
+                0 => (object(size, 64), size, 64, 0),
+                1 => (object(size, 8), size, 8, 0),
+                2 => (Shape::kmalloc(size, 0), size + 8, natural(size), 8),
                 _ => {
                     let size = size.next_power_of_two();
-                    (Shape::kmalloc(size), size + 8, natural(size), 8)
+                    (Shape::kmalloc(size, 0), size + 8, natural(size), 8)
                 }
             };
             let expected = plain.take(bytes, align, offset);
-            let got = ring.take(&table, &carved, shape);
+            let (got, walked) = ring.take(carved, shape);
+            assert_eq!((got.map(ObjPtr::get), walked), expected, "operation {operation}");
             let obj = match got {
-                Ok(fit) => {
-                    assert_eq!((Some(fit.obj.get()), fit.walked), expected);
-                    fit.obj
-                }
-                Err(walked) => {
-                    assert_eq!((None, walked), expected, "operation {operation}");
+                Some(obj) => obj,
+                None => {
                     let Some(page) = vacant.pop() else { continue };
-                    carved.open(&table, Pfn(page));
-                    let (obj, _) = carved.take(&table, Pfn(page), shape).unwrap();
+                    carved.open(Pfn(page));
+                    let obj = carved.take(Pfn(page), shape).unwrap();
                     plain.runs.insert(page, alloc::vec![(0, UNITS)]);
                     let units = bytes.div_ceil(2) as u32;
                     assert_eq!(plain.take_in_page(page, units, align, offset), Some(obj.get()));
-                    assert_eq!(
-                        plain.runs[&page].is_empty(),
-                        CarvedPages::is_full(&table, Pfn(page))
-                    );
-                    if !CarvedPages::is_full(&table, Pfn(page)) {
+                    assert_eq!(plain.runs[&page].is_empty(), carved.is_full(Pfn(page)));
+                    if !carved.is_full(Pfn(page)) {
                         plain.list.push_front(page);
-                        ring.push(&table, &carved, Pfn(page));
+                        ring.push(carved, Pfn(page));
                     }
                     obj
                 }
@@ -130,25 +130,33 @@ fn compare(seed: u64, pages_max: u32, largest: u64) {
         } else {
             let (start, bytes) = live.swap_remove(random.below(live.len() as u64) as usize);
             let pfn = ObjPtr::new(start).unwrap().pfn();
-            let was_full = CarvedPages::is_full(&table, pfn);
-            let run = carved.put(&table, start, bytes);
+            let was_full = carved.is_full(pfn);
+            carved.put(start, bytes);
             plain.put(start, bytes);
-            if CarvedPages::is_empty(&table, pfn) {
+            if carved.is_empty(pfn) {
                 if !was_full {
-                    ring.remove(&table, pfn);
+                    ring.remove(carved, pfn);
                 }
                 vacant.push(pfn.0);
             } else if was_full {
-                ring.push(&table, &carved, pfn);
+                ring.push(carved, pfn);
             } else {
-                ring.grown(&table, pfn, run);
+                ring.grown(carved, pfn);
             }
         }
         if operation % 500 == 0 {
-            assert!(ring.iter().map(|pfn| pfn.0).eq(plain.list.iter().copied()));
-            assert_eq!(ring.check(&carved), None);
+            assert!(ring.iter(carved).map(|pfn| pfn.0).eq(plain.list.iter().copied()));
+            assert_eq!(ring.check(carved), None);
         }
     }
+}
+
+fn object(size: u64, align: u32) -> Shape {
+    let table = CacheTable::new(1);
+    let cache = &table.slots()[0];
+    cache.inuse.set(size as u32);
+    cache.align.set(align);
+    Shape::object(cache)
 }
 
 fn natural(size: u64) -> u64 {

@@ -16,7 +16,7 @@
 //! # Differences from Linux
 //! As for SLOB. A faster successor brings its own `Ops` and can keep the carving.
 
-use super::carve::heap::{Heap, Lists, Spread};
+use super::carve::heap::{Heap, Lists};
 
 /// The SLMB allocator.
 pub type Slmb = Heap<SetPerCpu>;
@@ -28,7 +28,7 @@ pub struct SetPerCpu;
 impl Lists for SetPerCpu {
     const LOCK: &'static str = "slmb_lock";
     const BREAKS: &'static [u64] = &[8, 16, 24, 32, 40, 48, 56, 64, 96, 128, 256];
-    const SPREAD: Spread = Spread::EveryCpu;
+    const PER_CPU: bool = true;
 }
 
 #[cfg(all(test, not(loom)))]

@@ -17,7 +17,7 @@
 //! Free space is a bitmap beside the page instead of a list inside it, in granules of 8 bytes
 //! instead of units of 2; `carve` says why the decisions are the same.
 
-use super::carve::heap::{Heap, Lists, Spread};
+use super::carve::heap::{Heap, Lists};
 
 /// The SLOB allocator.
 pub type Slob = Heap<OneSet>;
@@ -30,7 +30,7 @@ impl Lists for OneSet {
     const LOCK: &'static str = "slob_lock";
     /// Below `SLOB_BREAK1` = 256, below `SLOB_BREAK2` = 1024.
     const BREAKS: &'static [u64] = &[255, 1023];
-    const SPREAD: Spread = Spread::One;
+    const PER_CPU: bool = false;
 }
 
 #[cfg(all(test, not(loom)))]
