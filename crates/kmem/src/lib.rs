@@ -55,7 +55,7 @@ mod tests;
 
 pub use backend::*;
 pub use cache::findings::{Finding, FindingKind};
-pub use cache::paths::{PathCounts, Stat};
+pub use cache::paths::PathCounts;
 pub use cache::setup::{CheckLevel, Merging};
 pub use cache::{
     CacheArgs, Ctor, Geometry, KmallocConfig, KmallocType, SlabFlags, Tunable, Tunables, geometry,

@@ -10,6 +10,7 @@ pub(crate) mod carve;
 pub(crate) mod ops;
 
 use crate::cache::Tunable;
+use crate::cache::paths::common;
 use crate::cpu::LockKind;
 use crate::error::Error;
 use ops::Ops;
@@ -67,6 +68,12 @@ macro_rules! define_kind {
             pub fn lock_names(self) -> impl Iterator<Item = &'static str> {
                 let own = match self { $(Self::$variant => <$variant as Ops>::LOCKS,)* };
                 LockKind::COMMON.iter().chain(own).copied()
+            }
+
+            /// Returns the names of the paths that a machine counts under it.
+            pub fn path_names(self) -> impl Iterator<Item = &'static str> {
+                let own = match self { $(Self::$variant => <$variant as Ops>::STATS,)* };
+                common::NAMES.iter().chain(own).copied()
             }
 
             /// Returns what may be tuned of it.

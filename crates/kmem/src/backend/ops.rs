@@ -103,6 +103,9 @@ pub trait Ops: Debug + Send + Sync + Sized + 'static {
     /// Kinds of locks that it takes beside those of the page allocator, by name.
     const LOCKS: &'static [&'static str];
 
+    /// Paths that it counts beside those of all backends, by name: what `backend_stats!` declares.
+    const STATS: &'static [&'static str];
+
     /// Whether kmalloc is served from caches of fixed classes (otherwise by [`Self::carve`]).
     const KMALLOC_CACHES: bool = true;
 

@@ -38,6 +38,16 @@ pub struct Tunable {
     pub max: u32,
 }
 
+impl Tunable {
+    pub(crate) const fn new(
+        (name, option): (&'static str, &'static str),
+        max: u32,
+        about: &'static str,
+    ) -> Self {
+        Self { name, option, about, max }
+    }
+}
+
 /// Values of [`Tunable`]s by name; one that is not set keeps the backend's own rule.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Tunables(Vec<(&'static str, u32)>);

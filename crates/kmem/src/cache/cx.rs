@@ -3,7 +3,7 @@
 use core::ops::Deref;
 
 use super::core::Core;
-use super::paths::{Stat, Tally};
+use super::paths::{Tally, common};
 use super::table::Cache;
 use crate::cpu::CpuContext;
 use crate::gfp::Gfp;
@@ -119,21 +119,21 @@ impl<'m> Cx<'m> {
             order = min;
             pfn = take(order);
             if pfn.is_some() {
-                self.tally(cache.id()).count(Stat::OrderFallback);
+                self.tally(cache.id()).count(common::ORDER_FALLBACK);
             }
         }
         let pfn = pfn?;
         self.core.pages.get(pfn).aux.set(cache.left_pad.get());
         let objects = self.core.slab_objects(cache, order) as u32;
         self.slab_in(Some(cache.id()), order, objects);
-        self.tally(cache.id()).count(Stat::AllocSlab);
+        self.tally(cache.id()).count(common::ALLOC_SLAB);
         Some((pfn, order))
     }
 
     /// Gives a slab's pages back.
     pub(crate) fn free_slab_pages(&self, cache: &Cache, pfn: Pfn) {
         let order = self.core.pages.get(pfn).order();
-        self.tally(cache.id()).count(Stat::FreeSlab);
+        self.tally(cache.id()).count(common::FREE_SLAB);
         let objects = self.core.slab_objects(cache, order) as u32;
         self.slab_out(Some(cache.id()), order, objects);
         if cache.flags().has(crate::SlabFlags::TYPESAFE_BY_RCU) {

@@ -1,6 +1,9 @@
 //! Counters of paths taken, per cache and CPU, and what they add up to.
 //!
 //! # How it works
+//! What all backends share counts the [`common`] paths; a backend declares its own ([`backend_stats`]).
+//! Names are those of `CONFIG_SLUB_STATS` where Linux has one.
+//!
 //! The hot paths count one thing: [`OpCounts`], beside whatever else of the CPU's they touch. Slow
 //! paths count in a [`Tally`]; the fast ones are what is left (`alloc_fastpath` = allocations less
 //! `alloc_slowpath`). All is written by its CPU alone. Objects live = allocations - frees, summed
@@ -15,90 +18,54 @@
 use crate::raw::local::LocalU64;
 use crate::raw::zeroed::zeroed_struct;
 
+/// A path that an operation can take: the place of its counter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Stat(u8);
+
+impl Stat {
+    /// Counters that a cache has at most: the common ones and a backend's own.
+    pub(crate) const MAX: usize = 32;
+
+    /// Returns the counter at a place.
+    pub(crate) const fn at(place: usize) -> Self {
+        assert!(place < Self::MAX, "a backend names too many counters");
+        Self(place as u8)
+    }
+}
+
+/// Declares counters from a place on: a constant for each, and `NAMES` in their order.
 macro_rules! stats {
-    ($($(#[$doc:meta])* $variant:ident $name:literal,)*) => {
-        /// A path that an operation can take; names are those of `CONFIG_SLUB_STATS` where Linux
-        /// has one.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-        #[repr(u8)]
-        #[non_exhaustive]
-        pub enum Stat { $($(#[$doc])* $variant,)* }
-
-        impl Stat {
-            /// All counters, in the order of their index.
-            pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
-
-            /// Returns the name under `/sys/kernel/slab`.
-            pub fn name(self) -> &'static str {
-                match self { $(Self::$variant => $name,)* }
-            }
-        }
+    ($first:expr; $($stat:ident $name:literal,)*) => {
+        pub(crate) const NAMES: &[&str] = &[$($name,)*];
+        #[allow(non_camel_case_types, reason = "it only numbers the constants")]
+        enum Place { $($stat,)* }
+        $(pub(crate) const $stat: Stat = Stat::at($first + Place::$stat as usize);)*
     };
 }
 
-stats! {
-    /// Allocation from the CPU's own free list or array.
-    AllocFastpath "alloc_fastpath",
-    /// Free to the CPU's own slab or array.
-    FreeFastpath "free_fastpath",
-    /// Allocation that had to look further.
-    AllocSlowpath "alloc_slowpath",
-    /// Free that had to go further.
-    FreeSlowpath "free_slowpath",
-    /// Free to a slab that some CPU has frozen.
-    FreeFrozen "free_frozen",
-    /// Free that put a slab on the node's partial list.
-    FreeAddPartial "free_add_partial",
-    /// Free that took a slab off the node's partial list.
-    FreeRemovePartial "free_remove_partial",
-    /// CPU slab taken from the node's partial list.
-    AllocFromPartial "alloc_from_partial",
-    /// CPU slab new from the page allocator.
-    AllocSlab "alloc_slab",
-    /// CPU free list refilled from the slab's own.
-    AllocRefill "alloc_refill",
-    /// CPU slab on the wrong node.
-    AllocNodeMismatch "alloc_node_mismatch",
-    /// Slab given back to the page allocator.
-    FreeSlab "free_slab",
-    /// CPU slab abandoned by a flush.
-    CpuslabFlush "cpuslab_flush",
-    /// CPU slab was full when deactivated.
-    DeactivateFull "deactivate_full",
-    /// CPU slab was empty when deactivated.
-    DeactivateEmpty "deactivate_empty",
-    /// CPU slab moved to the head of the partial list.
-    DeactivateToHead "deactivate_to_head",
-    /// CPU slab moved to the tail of the partial list.
-    DeactivateToTail "deactivate_to_tail",
-    /// Deactivated slab held remotely freed objects.
-    DeactivateRemoteFrees "deactivate_remote_frees",
-    /// CPU slab left because it was full.
-    DeactivateBypass "deactivate_bypass",
-    /// Slab had to be of the minimum order.
-    OrderFallback "order_fallback",
-    /// Lock-free update had to be tried again.
-    CmpxchgDoubleFail "cmpxchg_double_fail",
-    /// CPU slab taken from the CPU's partial list.
-    CpuPartialAlloc "cpu_partial_alloc",
-    /// Slab put on the CPU's partial list by a free.
-    CpuPartialFree "cpu_partial_free",
-    /// CPU's partial list refilled from the node's.
-    CpuPartialNode "cpu_partial_node",
-    /// CPU's partial list drained to the node's.
-    CpuPartialDrain "cpu_partial_drain",
-    /// SLAB: array refilled from the shared array.
-    AllocShared "alloc_shared",
-    /// SLAB: array flushed to the shared array.
-    FreeShared "free_shared",
-    /// Free to memory that belongs to another CPU or node.
-    FreeRemote "free_remote",
-    /// SLOB, SLMB: pages looked at before one fitted.
-    PagesWalked "pages_walked",
+/// Declares the counters of a backend, for its `Ops::STATS`, beside the [`common`] ones.
+macro_rules! backend_stats {
+    ($($stats:tt)*) => {
+        use $crate::cache::paths::Stat;
+        pub(crate) use $crate::cache::paths::common::*;
+        $crate::cache::paths::stats! { $crate::cache::paths::common::NAMES.len(); $($stats)* }
+    };
 }
+pub(crate) use {backend_stats, stats};
 
-pub(crate) const STATS: usize = 29;
-const _: () = assert!(Stat::ALL.len() == STATS);
+/// What code counts that all backends share.
+pub(crate) mod common {
+    use super::Stat;
+    stats! { 0;
+        ALLOC_FASTPATH "alloc_fastpath", // from the CPU's own free list or array
+        FREE_FASTPATH "free_fastpath", // to the CPU's own slab or array
+        ALLOC_SLOWPATH "alloc_slowpath",
+        FREE_SLOWPATH "free_slowpath",
+        ALLOC_SLAB "alloc_slab", // from the page allocator
+        FREE_SLAB "free_slab", // to the page allocator
+        ORDER_FALLBACK "order_fallback", // a slab of the least order that does
+    }
+}
 
 zeroed_struct! {
     /// One cache's operations on one CPU.
@@ -115,8 +82,7 @@ zeroed_struct! {
     /// One cache's slow paths on one CPU.
     #[derive(Debug)]
     pub(crate) struct Tally {
-        /// Counters by [`Stat`].
-        pub counts: [LocalU64; STATS],
+        counts: [LocalU64; Stat::MAX],
     }
 }
 
@@ -137,20 +103,35 @@ impl Tally {
     /// Counts one.
     #[inline(always)]
     pub(crate) fn count(&self, stat: Stat) {
-        self.counts[stat as usize].add(1);
+        self.add(stat, 1);
+    }
+
+    /// Counts several.
+    #[inline(always)]
+    pub(crate) fn add(&self, stat: Stat, count: u64) {
+        self.counts[usize::from(stat.0)].add(count);
+    }
+
+    /// Takes one back.
+    pub(crate) fn uncount(&self, stat: Stat) {
+        self.counts[usize::from(stat.0)].sub(1);
     }
 }
 
-/// Counters of one cache, summed over the CPUs.
+/// Counters of one cache, summed over the CPUs: those of all backends, then the backend's own.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PathCounts {
-    counts: [u64; STATS],
+    own: &'static [&'static str],
+    counts: [u64; Stat::MAX],
 }
 
 impl PathCounts {
     /// Sums what the CPUs counted; the fast paths are what is left of all operations.
-    pub(crate) fn sum<'a>(cpus: impl Iterator<Item = (&'a OpCounts, &'a Tally)>) -> Self {
-        let mut counts = [0u64; STATS];
+    pub(crate) fn sum<'a>(
+        own: &'static [&'static str],
+        cpus: impl Iterator<Item = (&'a OpCounts, &'a Tally)>,
+    ) -> Self {
+        let mut counts = [0u64; Stat::MAX];
         let (mut allocs, mut frees) = (0, 0);
         for (ops, tally) in cpus {
             allocs += ops.allocs.get();
@@ -160,20 +141,22 @@ impl PathCounts {
             }
         }
         // A CPU at work counts a slow path before the operation: for a moment there may be more.
-        let fast = |all: u64, slow: Stat| all.saturating_sub(counts[slow as usize]);
-        let fast = (fast(allocs, Stat::AllocSlowpath), fast(frees, Stat::FreeSlowpath));
-        (counts[Stat::AllocFastpath as usize], counts[Stat::FreeFastpath as usize]) = fast;
-        Self { counts }
+        let mut fast = |all: u64, fast: Stat, slow: Stat| {
+            counts[usize::from(fast.0)] = all.saturating_sub(counts[usize::from(slow.0)]);
+        };
+        fast(allocs, common::ALLOC_FASTPATH, common::ALLOC_SLOWPATH);
+        fast(frees, common::FREE_FASTPATH, common::FREE_SLOWPATH);
+        Self { own, counts }
     }
 
-    /// Returns one counter.
-    pub fn get(&self, stat: Stat) -> u64 {
-        self.counts[stat as usize]
+    /// Returns a counter by its name; 0 if the backend has none of that name.
+    pub fn get(&self, name: &str) -> u64 {
+        self.iter().find(|(known, _)| *known == name).map_or(0, |(_, count)| count)
     }
 
-    /// Visits the counters in their order.
-    pub fn iter(&self) -> impl Iterator<Item = (Stat, u64)> + '_ {
-        Stat::ALL.iter().map(|&stat| (stat, self.get(stat)))
+    /// Visits the counters with their names, in their order.
+    pub fn iter(&self) -> impl Iterator<Item = (&'static str, u64)> + '_ {
+        common::NAMES.iter().chain(self.own).copied().zip(self.counts)
     }
 
     /// Adds another cache's counters.

@@ -158,7 +158,7 @@ impl<B: Backend> Machine<B> {
     fn retire_counts(&self, id: CacheId, registry: &mut Registry) {
         let cells = (0..self.core.setup.cpus).map(|cpu| self.core.cell(cpu, id));
         let counts = cells.map(|cell| (self.backend.ops(cell), &self.core.tallies[cell]));
-        registry.retired.add(&PathCounts::sum(counts.clone()));
+        registry.retired.add(&PathCounts::sum(B::STATS, counts.clone()));
         counts.for_each(|(ops, tally)| {
             ops.reset();
             tally.reset();

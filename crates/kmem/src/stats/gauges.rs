@@ -45,8 +45,8 @@ impl<B: Backend> Machine<B> {
     /// Returns the paths taken by all caches together.
     pub fn path_counts(&self) -> PathCounts {
         let cells = 0..self.core.tallies.as_slice().len();
-        let mut sum =
-            PathCounts::sum(cells.map(|cell| (self.backend.ops(cell), &self.core.tallies[cell])));
+        let counts = cells.map(|cell| (self.backend.ops(cell), &self.core.tallies[cell]));
+        let mut sum = PathCounts::sum(B::STATS, counts);
         sum.add(&self.core.registry.lock().retired);
         sum
     }
@@ -85,7 +85,7 @@ impl<B: Backend> Machine<B> {
             objects_live: live,
             objects_live_peak: totals.live_peak.load(Relaxed),
             objects_total: totals.objects.load(Relaxed),
-            paths: PathCounts::sum(self.counts_of(entry.id)),
+            paths: PathCounts::sum(B::STATS, self.counts_of(entry.id)),
         }
     }
 

@@ -10,7 +10,6 @@ use core::fmt::Write;
 
 use crate::backend::Backend;
 use crate::cache::SlabFlags;
-use crate::cache::paths::Stat;
 use crate::ids::CacheId;
 use crate::machine::Machine;
 
@@ -93,8 +92,7 @@ impl<B: Backend> Machine<B> {
             let own = self.backend.attributes(&self.core, slot, &entry.args);
             attributes.extend(own.into_iter().map(|(name, value)| (name, format!("{value}"))));
         }
-        let counts = Stat::ALL.iter().map(|&stat| (stat.name(), stats.paths.get(stat)));
-        attributes.extend(counts.map(|(name, count)| (name, format!("{count}"))));
+        attributes.extend(stats.paths.iter().map(|(name, count)| (name, format!("{count}"))));
         Some(attributes)
     }
 }

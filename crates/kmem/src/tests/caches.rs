@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use crate::backend::for_each_backend;
 use crate::{
     Backend, CacheArgs, CpuId, Error, Gfp, KmallocConfig, KmallocType, Machine, Site, Slab,
-    SlabFlags, Slob, Slub, Stat,
+    SlabFlags, Slob, Slub,
 };
 
 const SITE: Site = Site(1);
@@ -143,7 +143,7 @@ fn slab_fills_a_cold_array_with_16_objects_of_a_new_slab() {
     let cache = machine.cache_create(&args).unwrap();
     let cpu = machine.cpu(CpuId(0)).unwrap();
     // A batch is 60; the first is 16 of a fresh slab, the second what a batch may take.
-    let slow = || machine.cache_stats(cache).unwrap().paths.get(Stat::AllocSlowpath);
+    let slow = || machine.cache_stats(cache).unwrap().paths.get("alloc_slowpath");
     (0..16).for_each(|_| _ = cpu.alloc(cache, Gfp::KERNEL, SITE).unwrap());
     assert_eq!(slow(), 1);
     cpu.alloc(cache, Gfp::KERNEL, SITE).unwrap();

@@ -3,7 +3,7 @@
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::backend::for_each_backend;
-use crate::{Backend, CacheArgs, CpuId, Gfp, Machine, ObjPtr, Site, SlabFlags, Stat};
+use crate::{Backend, CacheArgs, CpuId, Gfp, Machine, ObjPtr, Site, SlabFlags};
 
 const SITE: Site = Site(1);
 const OBJECTS: usize = 64;
@@ -45,7 +45,7 @@ fn statistics_read_while_cpus_run_never_wrap<B: Backend>() {
             assert!(stats.objects_live < 1 << 32, "{} live", stats.objects_live);
             assert!(stats.objects_live_peak < 1 << 32, "peak {}", stats.objects_live_peak);
             assert!(machine.gauges().live_bytes < 1 << 40);
-            assert!(machine.path_counts().get(Stat::AllocFastpath) < 1 << 32);
+            assert!(machine.path_counts().get("alloc_fastpath") < 1 << 32);
         }
     });
     assert!(machine.cache_stats(cache).unwrap().objects_live <= most);
@@ -70,7 +70,7 @@ fn a_new_cache_does_not_inherit_the_counts_of_a_destroyed_one<B: Backend>() {
     assert_eq!((stats.objects_live_peak, stats.slabs_peak), (0, 0));
     assert!(stats.paths.iter().all(|(_, count)| count == 0), "{:?}", stats.paths);
     let allocs =
-        |paths: &crate::PathCounts| paths.get(Stat::AllocFastpath) + paths.get(Stat::AllocSlowpath);
+        |paths: &crate::PathCounts| paths.get("alloc_fastpath") + paths.get("alloc_slowpath");
     assert_eq!(allocs(&machine.path_counts()), allocs(&paths), "the machine's sum keeps them");
 }
 

@@ -55,11 +55,11 @@ pub(crate) fn check_cpus(meta: &Meta, batch: &Batch, rows_before: u64) -> Result
     Err(Error::Cpu { row: rows_before + row as u64, cpu: largest, cpus })
 }
 
-/// Returns how often each kind of lock was taken; those of the other allocators with 0, so that all results have
-/// the same fields.
-pub(crate) fn lock_counts<B: Backend>(machine: &Machine<B>) -> BTreeMap<String, u64> {
-    let all = BackendKind::ALL.iter().flat_map(|kind| kind.lock_names());
-    let mut counts: BTreeMap<_, _> = all.map(|name| (name.to_owned(), 0)).collect();
-    counts.extend(machine.lock_counts().into_iter().map(|(name, n)| (name.to_owned(), n)));
-    counts
+/// Returns counts by name; those that only other allocators have with 0, so that all results have the same fields.
+pub(crate) fn counts<N: Iterator<Item = &'static str>>(
+    names: fn(BackendKind) -> N,
+    counts: impl IntoIterator<Item = (&'static str, u64)>,
+) -> BTreeMap<String, u64> {
+    let others = BackendKind::ALL.iter().flat_map(|kind| names(*kind)).map(|name| (name, 0));
+    others.chain(counts).map(|(name, count)| (name.to_owned(), count)).collect()
 }

@@ -14,7 +14,9 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use slablab_kmem::{Backend, CacheId, CpuId, CpuSet, Gfp, Machine, NodeId, ObjPtr, Site, Stat};
+use slablab_kmem::{
+    Backend, BackendKind, CacheId, CpuId, CpuSet, Gfp, Machine, NodeId, ObjPtr, Site,
+};
 use slablab_trace::{Batch, Event, Kind, Meta, NONE, SlubCache};
 
 use crate::change::merging;
@@ -369,13 +371,12 @@ impl<'a, B: Backend> Runner<'a, B> {
             self.validate()?;
         }
         let levels = self.timeline.finish(self.meta);
-        let counts = self.machine.path_counts();
         let allocator = Allocator {
             allocator: B::KIND.name().to_owned(),
             operations: self.operations,
             failed: self.failed,
-            paths: Stat::ALL.iter().map(|s| (s.name().to_owned(), counts.get(*s))).collect(),
-            locks: machine::lock_counts(self.machine),
+            paths: machine::counts(BackendKind::path_names, self.machine.path_counts().iter()),
+            locks: machine::counts(BackendKind::lock_names, self.machine.lock_counts()),
             caches: used_caches(self.machine, &self.aliases),
             watched: self.watch.finish(),
             ..levels

@@ -168,7 +168,7 @@ fn summarise<B: Backend>(machine: &Machine<B>, parts: Vec<Part>) -> Timed {
         free: Latency::of(&free),
         clock_ns_p50: clock_ns_p50(),
         waits,
-        locks: machine::lock_counts(machine),
+        locks: machine::counts(BackendKind::lock_names, machine.lock_counts()),
         lock_wait_ns,
     }
 }

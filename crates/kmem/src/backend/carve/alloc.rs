@@ -2,10 +2,9 @@
 
 use super::heap::{Heap, Lists};
 use super::layout::{self, Shape};
-use super::{GRANULE, HEADER};
+use super::{GRANULE, HEADER, stat};
 use crate::backend::ops::Request;
 use crate::cache::cx::Cx;
-use crate::cache::paths::Stat;
 use crate::cache::table::Cache;
 use crate::ids::{ObjPtr, Order, PAGE_SIZE};
 use crate::page::{BlockRequest, Kind};
@@ -23,7 +22,7 @@ impl<L: Lists> Heap<L> {
         if size >= PAGE_SIZE {
             let (pfn, _) = cx.slab_pages(cache, request.gfp, request.node())?;
             let obj = ObjPtr::new(pfn.offset() + u64::from(cache.left_pad.get()))?;
-            cx.core.tallies[cell].count(Stat::AllocSlowpath);
+            cx.core.tallies[cell].count(stat::ALLOC_SLOWPATH);
             self.ops[cell].allocs.add(1);
             self.construct(cx, cache, obj);
             return Some(obj);
@@ -62,13 +61,13 @@ impl<L: Lists> Heap<L> {
         let place = Self::place(cx.cpu, shape.bytes);
         let (group, ring) = Self::group(place);
         let (found, walked) = self.lock(cx, group)[ring].take(carved, shape);
-        tally.counts[Stat::PagesWalked as usize].add(u64::from(walked));
+        tally.add(stat::PAGES_WALKED, u64::from(walked));
         let (obj, path) = match found {
-            Some(obj) => (obj, Stat::AllocFromPartial),
-            None => (self.alloc_page(cx, place, shape, request)?, Stat::AllocSlab),
+            Some(obj) => (obj, stat::ALLOC_FROM_PARTIAL),
+            None => (self.alloc_page(cx, place, shape, request)?, stat::ALLOC_SLAB),
         };
         self.ops[cell].allocs.add(1);
-        tally.count(Stat::AllocSlowpath);
+        tally.count(stat::ALLOC_SLOWPATH);
         tally.count(path);
         Some(obj)
     }

@@ -5,9 +5,8 @@ use alloc::vec::Vec;
 use super::heap::{Heap, Lists};
 use super::layout::{self, Shape};
 use super::ring::Ring;
-use super::{GRANULE, HEADER};
+use super::{GRANULE, HEADER, stat};
 use crate::cache::cx::Cx;
-use crate::cache::paths::Stat;
 use crate::cache::table::Cache;
 use crate::ids::{ObjPtr, Order, PAGE_SIZE, Pfn};
 use crate::page::Page;
@@ -20,7 +19,7 @@ impl<L: Lists> Heap<L> {
         let (size, cell) = (u64::from(cache.size.get()), cx.cell(cache.id()));
         if size >= PAGE_SIZE {
             self.ops[cell].frees.add(1);
-            cx.core.tallies[cell].count(Stat::FreeSlowpath);
+            cx.core.tallies[cell].count(stat::FREE_SLOWPATH);
             cx.free_slab_pages(cache, head);
         } else {
             let start = obj.get() - u64::from(cache.left_pad.get());
@@ -40,11 +39,11 @@ impl<L: Lists> Heap<L> {
     fn free_block(&self, cx: &Cx<'_>, cell: usize, start: u64, bytes: u64) {
         let (carved, tally) = (self.carved(cx.core), &cx.core.tallies[cell]);
         self.ops[cell].frees.add(1);
-        tally.count(Stat::FreeSlowpath);
+        tally.count(stat::FREE_SLOWPATH);
         let pfn = Pfn((start / PAGE_SIZE) as u32);
         let (place, mut rings) = self.lock_page(cx, carved.page(pfn));
         let owner = Self::owner(place).unwrap_or(cx.cpu);
-        tally.counts[Stat::FreeRemote as usize].add(u64::from(owner != cx.cpu));
+        tally.add(stat::FREE_REMOTE, u64::from(owner != cx.cpu));
         let (group, ring) = Self::group(place);
         let was_full = carved.is_full(pfn);
         carved.put(start, bytes);
@@ -54,13 +53,13 @@ impl<L: Lists> Heap<L> {
             }
             drop(rings);
             cx.slab_out(None, Order(0), 0);
-            tally.count(Stat::FreeSlab);
+            tally.count(stat::FREE_SLAB);
             return cx.give_pages(pfn, Order(0));
         }
         if !was_full {
             return rings[ring].grown(carved, pfn);
         }
-        tally.count(Stat::FreeAddPartial);
+        tally.count(stat::FREE_ADD_PARTIAL);
         let wanted = Self::place(owner, bytes);
         let (other, other_ring) = Self::group(wanted);
         if other == group {

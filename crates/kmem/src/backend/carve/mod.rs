@@ -25,6 +25,7 @@ mod layout;
 mod ops;
 mod pages;
 mod ring;
+mod stat;
 mod validate;
 
 #[cfg(all(test, not(loom)))]

@@ -1,7 +1,7 @@
 //! The operations of a heap, as a machine calls them.
 
 use super::heap::{Heap, Lists};
-use super::{layout, validate};
+use super::{layout, stat, validate};
 use crate::backend::ops::{Mergeable, Ops, Plan, Request, Visit};
 use crate::cache::args::CacheArgs;
 use crate::cache::core::Core;
@@ -14,6 +14,7 @@ use crate::raw::arena::Arena;
 
 impl<L: Lists> Ops for Heap<L> {
     const LOCKS: &'static [&'static str] = &[L::LOCK];
+    const STATS: &'static [&'static str] = stat::NAMES;
     const KMALLOC_CACHES: bool = false;
     const MERGEABLE: Mergeable = Mergeable::Never;
     const CARVE_MAX: u64 = PAGE_SIZE - super::HEADER;

@@ -2,11 +2,11 @@
 
 use super::layout::Mode;
 use super::node::{self, Node};
+use super::stat;
 use super::state::{Array, Slab};
 use crate::backend::ops::{Ops, Request};
 use crate::cache::core::Core;
 use crate::cache::cx::Cx;
-use crate::cache::paths::Stat;
 use crate::cache::table::Cache;
 use crate::gfp::Gfp;
 use crate::ids::{NodeId, ObjPtr, Order, Pfn, Site};
@@ -48,7 +48,7 @@ impl Slab {
             if array.avail.get() == 0 && self.grow(cx, cache, cell, batch, request).is_none() {
                 return self.alloc_elsewhere(cx, cache, request, cx.node());
             }
-            tally.count(Stat::AllocSlowpath);
+            tally.count(stat::ALLOC_SLOWPATH);
         }
         array.touched.set(1);
         array.ops.allocs.add(1);
@@ -96,14 +96,14 @@ impl Slab {
                 self.push(cell, ObjPtr::new(obj).expect("arrays hold objects"));
             }
             node.shared_touched = 1;
-            tally.count(Stat::AllocShared);
+            tally.count(stat::ALLOC_SHARED);
             return;
         }
         let mut wanted = batch;
         while wanted > 0 {
             let Some(slab) = node.take_first(&cx.core.pages) else { break };
             wanted = self.take_batch(cx, cache, cell, &mut node, slab, wanted);
-            tally.count(Stat::AllocFromPartial);
+            tally.count(stat::ALLOC_FROM_PARTIAL);
         }
     }
 
@@ -168,8 +168,8 @@ impl Slab {
         node.free_objects -= 1;
         let active = node::active(pages.get(slab));
         node.list(active, cache.objects.get()).push_front(pages, slab);
-        tally.count(Stat::AllocSlowpath);
-        tally.count(Stat::AllocNodeMismatch);
+        tally.count(stat::ALLOC_SLOWPATH);
+        tally.count(stat::ALLOC_NODE_MISMATCH);
         self.arrays[cx.cell(cache.id())].ops.allocs.add(1);
         Some(obj)
     }

@@ -2,11 +2,11 @@
 
 use super::layout::Mode;
 use super::node::{self, Node};
+use super::stat;
 use super::state::Slab;
 use crate::backend::ops::Ops;
 use crate::cache::core::Core;
 use crate::cache::cx::Cx;
-use crate::cache::paths::Stat;
 use crate::cache::table::Cache;
 use crate::ids::{CacheId, NodeId, ObjPtr, Pfn};
 use crate::page::PageList;
@@ -32,10 +32,10 @@ impl Slab {
     pub(super) fn free_slow(&self, cx: &Cx<'_>, cache: &Cache, obj: ObjPtr, slab: Pfn) {
         let cell = cx.cell(cache.id());
         let (array, tally) = (&self.arrays[cell], cx.tally(cache.id()));
-        tally.count(Stat::FreeSlowpath);
+        tally.count(stat::FREE_SLOWPATH);
         let on = cx.core.zones.node_of(slab);
         if on != cx.node() {
-            tally.count(Stat::FreeRemote);
+            tally.count(stat::FREE_REMOTE);
             let mut empty = PageList::default();
             let mut node = self.lock_node(cx, cache, on);
             self.free_to_slabs(cx, cache, &mut node, [obj].into_iter(), &mut empty);
@@ -67,7 +67,7 @@ impl Slab {
                 to.set(self.entry(cell, i).get());
             }
             node.shared_avail += count;
-            cx.tally(cache.id()).count(Stat::FreeShared);
+            cx.tally(cache.id()).count(stat::FREE_SHARED);
         } else {
             self.free_entries(cx, cache, cell, count, &mut node, &mut empty);
         }

@@ -30,6 +30,7 @@ mod layout;
 mod node;
 mod ops;
 mod reap;
+mod stat;
 mod state;
 mod validate;
 

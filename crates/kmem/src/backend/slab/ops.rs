@@ -2,7 +2,7 @@
 
 use super::layout::{self, LIMIT_MAX, SHARED_MAX};
 use super::state::{ENTRIES, Slab};
-use super::validate;
+use super::{stat, validate};
 use crate::backend::ops::{Mergeable, Ops, Plan, Request, Visit};
 use crate::cache::args::{CacheArgs, Tunable};
 use crate::cache::core::Core;
@@ -15,27 +15,13 @@ use crate::raw::zeroed::ZeroedSlice;
 
 impl Ops for Slab {
     const LOCKS: &'static [&'static str] = &["list_lock"];
+    const STATS: &'static [&'static str] = stat::NAMES;
     const MERGEABLE: Mergeable = Mergeable::ByAlignment;
     const TUNABLES: &'static [Tunable] = &[
-        Tunable { name: "order", option: "order", about: "order of every slab", max: 10 },
-        Tunable {
-            name: "limit",
-            option: "limit",
-            about: "objects in a CPU's array",
-            max: LIMIT_MAX,
-        },
-        Tunable {
-            name: "batchcount",
-            option: "batch",
-            about: "objects moved at once",
-            max: LIMIT_MAX,
-        },
-        Tunable {
-            name: "sharedfactor",
-            option: "shared",
-            about: "batches in the shared array",
-            max: SHARED_MAX,
-        },
+        Tunable::new(("order", "order"), 10, "order of every slab"),
+        Tunable::new(("limit", "limit"), LIMIT_MAX, "objects in a CPU's array"),
+        Tunable::new(("batchcount", "batch"), LIMIT_MAX, "objects moved at once"),
+        Tunable::new(("sharedfactor", "shared"), SHARED_MAX, "batches in the shared array"),
     ];
     const KMALLOC_MIN: u32 = 32;
 

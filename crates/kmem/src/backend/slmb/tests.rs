@@ -1,6 +1,6 @@
 //! What SLMB is: SLOB's pages, per CPU and size.
 
-use crate::{CacheArgs, CpuId, Gfp, Machine, Site, Slmb, Stat};
+use crate::{CacheArgs, CpuId, Gfp, Machine, Site, Slmb};
 
 const SITE: Site = Site(1);
 
@@ -15,7 +15,7 @@ fn pages_belong_to_the_cpu_that_took_them() {
     assert_ne!(mine.pfn(), other.pfn());
     let keep = zero.alloc(cache, Gfp::KERNEL, SITE).unwrap();
     one.free(cache, mine, SITE);
-    assert_eq!(machine.path_counts().get(Stat::FreeRemote), 1);
+    assert_eq!(machine.path_counts().get("free_remote"), 1);
     // Room that CPU 1 made in CPU 0's page is CPU 0's to use.
     assert_eq!(zero.alloc(cache, Gfp::KERNEL, SITE), Some(mine));
     assert_eq!(keep.pfn(), mine.pfn());

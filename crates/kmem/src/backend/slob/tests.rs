@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use crate::{CacheArgs, CpuId, Gfp, Machine, Site, Slob, Stat};
+use crate::{CacheArgs, CpuId, Gfp, Machine, Site, Slob};
 
 const SITE: Site = Site(1);
 
@@ -46,5 +46,5 @@ fn three_lists_by_size() {
         .map(|&size| cpu.kmalloc(size, Gfp::KERNEL, SITE).unwrap().pfn())
         .collect();
     assert!(pages[0] != pages[1] && pages[1] != pages[2]);
-    assert_eq!(machine.path_counts().get(Stat::AllocSlab), 3);
+    assert_eq!(machine.path_counts().get("alloc_slab"), 3);
 }

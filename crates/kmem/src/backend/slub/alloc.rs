@@ -1,14 +1,13 @@
 //! Allocation once the CPU's free list is empty.
 
 use super::link;
-use super::state::{CpuSlab, SLAB_WORD, Slub};
+use super::stat;
+use super::state::{CpuSlab, Slub};
 use super::word::State;
 use crate::backend::ops::Request;
 use crate::cache::cx::Cx;
-use crate::cache::paths::Stat;
 use crate::cache::table::Cache;
 use crate::ids::{NodeId, ObjPtr, Pfn, Site};
-use crate::page::Page;
 
 impl CpuSlab {
     /// Makes `slab` the CPU's slab.
@@ -31,28 +30,28 @@ impl Slub {
     ) -> Option<ObjPtr> {
         let tally = cx.tally(cache.id());
         if cpu_slab.slab.get() != 0 && self.wrong_node(cx, cpu_slab, request) {
-            tally.count(Stat::AllocNodeMismatch);
+            tally.count(stat::ALLOC_NODE_MISMATCH);
             self.deactivate(cx, cache, cpu_slab);
         }
-        tally.count(Stat::AllocSlowpath);
+        tally.count(stat::ALLOC_SLOWPATH);
         if cpu_slab.slab.get() != 0 {
             if let Some(obj) = self.refill(cx, Pfn(cpu_slab.slab.get())) {
-                tally.count(Stat::AllocRefill);
+                tally.count(stat::ALLOC_REFILL);
                 return Some(self.pop(cx, cache, cpu_slab, obj, request.site()));
             }
             cpu_slab.slab.set(0);
-            tally.count(Stat::DeactivateBypass);
+            tally.count(stat::DEACTIVATE_BYPASS);
         }
         while let Some(slab) = self.pop_partial(cx, cpu_slab) {
             cpu_slab.adopt(slab, cache);
-            tally.count(Stat::CpuPartialAlloc);
+            tally.count(stat::CPU_PARTIAL_ALLOC);
             if self.wrong_node(cx, cpu_slab, request) {
-                tally.count(Stat::AllocNodeMismatch);
+                tally.count(stat::ALLOC_NODE_MISMATCH);
                 self.deactivate(cx, cache, cpu_slab);
                 continue;
             }
             let obj = self.refill(cx, slab).expect("a slab on the partial list has free objects");
-            tally.count(Stat::AllocRefill);
+            tally.count(stat::ALLOC_REFILL);
             return Some(self.pop(cx, cache, cpu_slab, obj, request.site()));
         }
         if let Some((slab, obj)) = self.take_partial(cx, cache, cpu_slab, request) {
@@ -61,7 +60,7 @@ impl Slub {
         }
         let Some((slab, obj)) = self.new_slab(cx, cache, request) else {
             // The fast path's count is what the slow one leaves of the objects given out.
-            tally.counts[Stat::AllocSlowpath as usize].sub(1);
+            tally.uncount(stat::ALLOC_SLOWPATH);
             return None;
         };
         cpu_slab.adopt(slab, cache);
@@ -94,18 +93,11 @@ impl Slub {
 
     /// Takes over the slab's own free list; thaws the slab if that is empty (`get_freelist`).
     fn refill(&self, cx: &Cx<'_>, slab: Pfn) -> Option<ObjPtr> {
-        let page = cx.core.pages.get(slab);
-        loop {
-            let old = State::load(page);
-            let mut new = old.with_inuse(old.objects()).with_free(slab, None);
-            if !old.has_free() {
-                new = new.thaw();
-            }
-            cx.count_lock(SLAB_WORD);
-            if old.replace(page, new) {
-                return old.free(slab);
-            }
-        }
+        let (old, _) = State::update(cx, cx.core.pages.get(slab), |old| {
+            let new = old.with_inuse(old.objects()).with_free(slab, None);
+            if old.has_free() { new } else { new.thaw() }
+        });
+        old.free(slab)
     }
 
     fn pop_partial(&self, cx: &Cx<'_>, cpu_slab: &CpuSlab) -> Option<Pfn> {
@@ -155,34 +147,28 @@ impl Slub {
         }
         let mut list = node.lock(cx);
         let first = list.first()?;
-        let obj = self.freeze(cx, first, pages.get(first), true)?;
+        let obj = self.freeze(cx, first, true)?;
         list.remove(pages, first);
-        tally.count(Stat::AllocFromPartial);
+        tally.count(stat::ALLOC_FROM_PARTIAL);
         let (limit, mut moved) = (self.limits(cache).cpu_partial_slabs.get(), 0);
         while limit > 0 && moved <= limit / 2 {
             let Some(slab) = list.first() else { break };
-            self.freeze(cx, slab, pages.get(slab), false);
+            self.freeze(cx, slab, false);
             list.remove(pages, slab);
             self.push_partial(cx, cpu_slab, slab);
-            tally.count(Stat::CpuPartialNode);
+            tally.count(stat::CPU_PARTIAL_NODE);
             moved += 1;
         }
         Some((first, obj))
     }
 
     /// Freezes a slab of the node's list; with `take_all` its free list is the caller's.
-    fn freeze(&self, cx: &Cx<'_>, slab: Pfn, page: &Page, take_all: bool) -> Option<ObjPtr> {
-        loop {
-            let old = State::load(page);
-            let mut new = old.freeze();
-            if take_all {
-                new = new.with_inuse(old.objects()).with_free(slab, None);
-            }
-            cx.count_lock(SLAB_WORD);
-            if old.replace(page, new) {
-                return old.free(slab);
-            }
-        }
+    fn freeze(&self, cx: &Cx<'_>, slab: Pfn, take_all: bool) -> Option<ObjPtr> {
+        let (old, _) = State::update(cx, cx.core.pages.get(slab), |old| match take_all {
+            true => old.freeze().with_inuse(old.objects()).with_free(slab, None),
+            false => old.freeze(),
+        });
+        old.free(slab)
     }
 
     /// Puts a frozen slab in front of the CPU's partial list.

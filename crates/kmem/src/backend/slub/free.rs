@@ -1,10 +1,10 @@
 //! Frees to slabs that are not the CPU's, and what gives slabs back.
 
 use super::link;
+use super::stat;
 use super::state::{CpuSlab, NodeList, SLAB_WORD, Slub};
 use super::word::State;
 use crate::cache::cx::Cx;
-use crate::cache::paths::Stat;
 use crate::cache::table::Cache;
 use crate::ids::{ObjPtr, Pfn, Site};
 use crate::page::PageList;
@@ -15,7 +15,7 @@ impl Slub {
     #[inline(never)]
     pub(super) fn free_slow(&self, cx: &Cx<'_>, cache: &Cache, obj: ObjPtr, slab: Pfn) {
         let tally = cx.tally(cache.id());
-        tally.count(Stat::FreeSlowpath);
+        tally.count(stat::FREE_SLOWPATH);
         let page = cx.core.pages.get(slab);
         let at = obj.get() + u64::from(cache.free_offset.get());
         let cpu_partial = self.limits(cache).cpu_partial_slabs.get() > 0;
@@ -37,13 +37,13 @@ impl Slub {
             if old.replace(page, new) {
                 break (old, new);
             }
-            tally.count(Stat::CmpxchgDoubleFail);
+            tally.count(stat::CMPXCHG_DOUBLE_FAIL);
         };
         let Some(mut list) = node else {
             if old.frozen() {
-                tally.count(Stat::FreeFrozen);
+                tally.count(stat::FREE_FROZEN);
             } else if new.frozen() {
-                tally.count(Stat::CpuPartialFree);
+                tally.count(stat::CPU_PARTIAL_FREE);
                 self.put_partial(cx, cache, slab);
             }
             return;
@@ -52,13 +52,13 @@ impl Slub {
         if new.inuse() == 0 && list.len() >= self.limits(cache).min_partial.get() {
             if old.has_free() {
                 list.remove(pages, slab);
-                tally.count(Stat::FreeRemovePartial);
+                tally.count(stat::FREE_REMOVE_PARTIAL);
             }
             drop(list);
             self.free_slab(cx, cache, slab);
         } else if !old.has_free() {
             list.push_back(pages, slab);
-            tally.count(Stat::FreeAddPartial);
+            tally.count(stat::FREE_ADD_PARTIAL);
         }
     }
 
@@ -67,7 +67,7 @@ impl Slub {
         let cpu_slab = self.cpu_slab(cx, cache.id());
         if cpu_slab.partial_slabs.get() >= self.limits(cache).cpu_partial_slabs.get() {
             self.drain_partial(cx, cache, cpu_slab);
-            cx.tally(cache.id()).count(Stat::CpuPartialDrain);
+            cx.tally(cache.id()).count(stat::CPU_PARTIAL_DRAIN);
         }
         self.push_partial(cx, cpu_slab, slab);
     }
@@ -92,29 +92,18 @@ impl Slub {
                 held = Some((on, self.lock_node(cx, cache, slab)));
             }
             let Some((_, list)) = &mut held else { unreachable!("taken just above") };
-            let new = self.thaw(cx, slab);
+            let (_, new) = State::update(cx, page, State::thaw);
             if new.inuse() == 0 && list.len() >= self.limits(cache).min_partial.get() {
                 empty.push_back(pages, slab);
             } else {
                 list.push_back(pages, slab);
-                tally.count(Stat::FreeAddPartial);
+                tally.count(stat::FREE_ADD_PARTIAL);
             }
         }
         drop(held);
         while let Some(slab) = empty.pop_front(pages) {
-            tally.count(Stat::DeactivateEmpty);
+            tally.count(stat::DEACTIVATE_EMPTY);
             self.free_slab(cx, cache, slab);
-        }
-    }
-
-    fn thaw(&self, cx: &Cx<'_>, slab: Pfn) -> State {
-        let page = cx.core.pages.get(slab);
-        loop {
-            let old = State::load(page);
-            cx.count_lock(SLAB_WORD);
-            if old.replace(page, old.thaw()) {
-                return old.thaw();
-            }
         }
     }
 
@@ -140,33 +129,27 @@ impl Slub {
         let page = core.pages.get(slab);
         let remote = State::load(page).has_free();
         if remote {
-            tally.count(Stat::DeactivateRemoteFrees);
+            tally.count(stat::DEACTIVATE_REMOTE_FREES);
         }
         let mut list = self.lock_node(cx, cache, slab);
-        let new = loop {
-            let old = State::load(page);
-            let mut new = old.with_inuse(old.inuse() - count).thaw();
-            if let (Some(first), Some(last)) = (first, last) {
-                link::set(cx, last.get() + offset, old.free(slab).map_or(0, ObjPtr::get));
-                new = new.with_free(slab, Some(first));
-            }
-            cx.count_lock(SLAB_WORD);
-            if old.replace(page, new) {
-                break new;
-            }
-        };
+        let (_, new) = State::update(cx, page, |old| {
+            let new = old.with_inuse(old.inuse() - count).thaw();
+            let Some(last) = last else { return new };
+            link::set(cx, last.get() + offset, old.free(slab).map_or(0, ObjPtr::get));
+            new.with_free(slab, first)
+        });
         if new.inuse() == 0 && list.len() >= self.limits(cache).min_partial.get() {
             drop(list);
-            tally.count(Stat::DeactivateEmpty);
+            tally.count(stat::DEACTIVATE_EMPTY);
             self.free_slab(cx, cache, slab);
         } else if new.has_free() && remote {
             list.push_back(&core.pages, slab);
-            tally.count(Stat::DeactivateToTail);
+            tally.count(stat::DEACTIVATE_TO_TAIL);
         } else if new.has_free() {
             list.push_front(&core.pages, slab);
-            tally.count(Stat::DeactivateToHead);
+            tally.count(stat::DEACTIVATE_TO_HEAD);
         } else {
-            tally.count(Stat::DeactivateFull);
+            tally.count(stat::DEACTIVATE_FULL);
         }
     }
 
@@ -174,7 +157,7 @@ impl Slub {
     pub(super) fn flush_cpu(&self, cx: &Cx<'_>, cache: &Cache) {
         let cpu_slab = self.cpu_slab(cx, cache.id());
         if cpu_slab.slab.get() != 0 {
-            cx.tally(cache.id()).count(Stat::CpuslabFlush);
+            cx.tally(cache.id()).count(stat::CPUSLAB_FLUSH);
             self.deactivate(cx, cache, cpu_slab);
         }
         if cpu_slab.partial.get() != 0 {

@@ -18,7 +18,6 @@ use crate::cache::core::Core;
 use crate::cache::cx::Cx;
 use crate::cache::table::Cache;
 use crate::ids::{ObjPtr, Pfn, Site};
-use crate::page::Page;
 use crate::raw::sync::Ordering::Relaxed;
 
 /// Any odd number will do: addresses are the same in every run, and so is this.
@@ -73,7 +72,9 @@ impl Slub {
         let in_use = cx.core.live_objects(cache, slab);
         let page = cx.core.pages.get(slab);
         let known = before + 1 + waiting + in_use;
-        lose(page, u64::from(State::load(page).objects()).saturating_sub(known) as u32, cx, cache);
+        let lost = u64::from(State::load(page).objects()).saturating_sub(known);
+        State::update(cx, page, |old| old.without(lost as u32));
+        cx.core.totals[cache.id().index()].lost.fetch_add(lost, Relaxed);
         // As good as the end of the list from now on.
         set(cx, obj.get() + offset, 0);
         cx.core.report_link(cache, obj, site);
@@ -101,15 +102,4 @@ impl Slub {
         }
         cx.free_slab_pages(cache, slab);
     }
-}
-
-/// Takes `lost` objects out of a slab's counts.
-fn lose(page: &Page, lost: u32, cx: &Cx<'_>, cache: &Cache) {
-    loop {
-        let old = State::load(page);
-        if old.replace(page, old.without(lost)) {
-            break;
-        }
-    }
-    cx.core.totals[cache.id().index()].lost.fetch_add(u64::from(lost), Relaxed);
 }

@@ -31,6 +31,7 @@ mod link;
 #[cfg(all(test, loom))]
 mod models;
 mod ops;
+mod stat;
 mod state;
 mod validate;
 mod word;

@@ -15,7 +15,6 @@ use super::word::State;
 use crate::backend::ops::{Held, Ops};
 use crate::cache::args::{CacheArgs, Tunables};
 use crate::cache::kmalloc::KmallocConfig;
-use crate::cache::paths::Stat;
 use crate::cache::setup::{CheckLevel, Merging, Setup};
 use crate::front::cpu::Cpu;
 use crate::gfp::Gfp;
@@ -86,8 +85,8 @@ impl Small {
         slub.drain_partial(cx, self.machine.slot(self.cache), slub.cpu_slab(cx, self.cache));
     }
 
-    fn count(&self, stat: Stat) -> u64 {
-        self.machine.cache_stats(self.cache).unwrap().paths.get(stat)
+    fn count(&self, name: &str) -> u64 {
+        self.machine.cache_stats(self.cache).unwrap().paths.get(name)
     }
 
     /// Checks that `live` are all of the objects given out, each once; that every other one is on one list, and
@@ -255,7 +254,7 @@ fn partial_slabs_are_drained_while_objects_are_freed_remotely() {
             let [a0, a1, a2, b0, b1, b2, c0] = small.alloc(&cpu);
             // Two slabs that were full get their first free object.
             small.free(&cpu, [a0, b0]);
-            assert_eq!(small.count(Stat::CpuPartialFree), 2);
+            assert_eq!(small.count("cpu_partial_free"), 2);
             let other = on_cpu(1, &small, move |small, cpu| {
                 small.free(cpu, [a1, a2].into_iter().take(remote));
             });

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use super::state::Slub;
-use super::{layout, link, validate};
+use super::{layout, link, stat, validate};
 use crate::backend::ops::{Mergeable, Ops, Plan, Request, Visit};
 use crate::cache::args::{CacheArgs, Tunable};
 use crate::cache::core::Core;
@@ -16,20 +16,15 @@ use crate::raw::zeroed::ZeroedSlice;
 
 impl Ops for Slub {
     const LOCKS: &'static [&'static str] = &["list_lock", "slab_cmpxchg"];
+    const STATS: &'static [&'static str] = stat::NAMES;
     const TUNABLES: &'static [Tunable] = &[
-        Tunable { name: "order", option: "order", about: "order of every slab", max: 10 },
-        Tunable {
-            name: "cpu_partial",
-            option: "cpu-partial",
-            about: "objects kept in a CPU's partial slabs",
-            max: u32::MAX,
-        },
-        Tunable {
-            name: "min_partial",
-            option: "min-partial",
-            about: "empty slabs that a node keeps",
-            max: u32::MAX,
-        },
+        Tunable::new(("order", "order"), 10, "order of every slab"),
+        Tunable::new(
+            ("cpu_partial", "cpu-partial"),
+            u32::MAX,
+            "objects kept in a CPU's partial slabs",
+        ),
+        Tunable::new(("min_partial", "min-partial"), u32::MAX, "empty slabs that a node keeps"),
     ];
     const TAKES_GEOMETRY: bool = true;
     const MERGEABLE: Mergeable = Mergeable::BySize;

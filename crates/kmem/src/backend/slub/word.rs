@@ -6,6 +6,8 @@
 //!
 //! Linux counterpart: `freelist` and `counters` of `struct slab`, `cmpxchg_double_slab` @ 6.1.
 
+use super::state::SLAB_WORD;
+use crate::cache::cx::Cx;
 use crate::ids::{ObjPtr, Pfn};
 use crate::page::Page;
 use crate::raw::sync::Ordering;
@@ -42,6 +44,18 @@ impl State {
     #[inline]
     pub(crate) fn replace(self, page: &Page, new: Self) -> bool {
         page.state.compare_exchange(self.0, new.0, Ordering::AcqRel, Ordering::Acquire).is_ok()
+    }
+
+    /// Changes a slab's word, however often that has to be tried; returns what it was and what it is.
+    pub(super) fn update(cx: &Cx<'_>, page: &Page, change: impl Fn(Self) -> Self) -> (Self, Self) {
+        loop {
+            let old = Self::load(page);
+            let new = change(old);
+            cx.count_lock(SLAB_WORD);
+            if old.replace(page, new) {
+                return (old, new);
+            }
+        }
     }
 
     /// Returns the first object of the slab's own free list.
