@@ -1,12 +1,10 @@
 //! Embeds the headers of `include/` and the C runtime, so that the command works wherever it is
 //! installed: writes `embedded.rs`, an array of (path, text). Headers that only include another one
-//! are made from the table `include/forwards.txt`.
+//! are made from `include/forwards.txt`; the names of errors (`errors.rs`) from `asm/errno.h`.
 
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
-
-const TABLE: &str = "include/forwards.txt";
 
 fn main() {
     let here = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it"));
@@ -19,11 +17,15 @@ fn main() {
     // Each file's name, and an expression for its text.
     let mut embedded = Vec::new();
     for (name, path) in files {
-        if name == TABLE {
-            forwards(&fs::read_to_string(path).expect("the table is text"), &mut embedded);
-        } else {
-            embedded.push((name, format!("include_str!({:?})", path.display().to_string())));
+        let text = || fs::read_to_string(&path).expect("headers and tables are text");
+        if name == "include/forwards.txt" {
+            forwards(&text(), &mut embedded);
+            continue;
         }
+        if name == "include/asm/errno.h" {
+            fs::write(out.join("errors.rs"), errors(&text())).expect("OUT_DIR is writable");
+        }
+        embedded.push((name, format!("include_str!({:?})", path.display().to_string())));
     }
     embedded.sort();
     let mut text = String::from("pub(crate) const FILES: &[(&str, &str)] = &[\n");
@@ -44,6 +46,20 @@ fn forwards(table: &str, embedded: &mut Vec<(String, String)>) {
             names.split_whitespace().map(|name| (format!("include/{name}"), format!("{text:?}"))),
         );
     }
+}
+
+/// Returns the array of names and numbers in the header's `enum { NAME = 1, NAME, ... };`.
+fn errors(header: &str) -> String {
+    let (_, names) = header.split_once("enum {").expect("the header has an enum");
+    let (names, _) = names.split_once("};").expect("the enum has an end");
+    let mut array = String::from("&[\n");
+    let mut number = 0;
+    for name in names.split(',').map(str::trim).filter(|name| !name.is_empty()) {
+        let (name, given) = name.split_once(" = ").unwrap_or((name, ""));
+        number = given.parse().unwrap_or(number + 1);
+        writeln!(array, "    ({name:?}, {number}),").expect("writing to a string cannot fail");
+    }
+    array + "]\n"
 }
 
 fn collect(name: &str, dir: &Path, files: &mut Vec<(String, PathBuf)>) {

@@ -42,15 +42,8 @@ extern struct page *mem_map;
 #define PFN_UP(x) (((x) + PAGE_SIZE - 1) >> PAGE_SHIFT)
 #define PFN_DOWN(x) ((x) >> PAGE_SHIFT)
 
-static inline phys_addr_t virt_to_phys(const volatile void *addr)
-{
-	return __pa(addr);
-}
-
-static inline void *phys_to_virt(phys_addr_t addr)
-{
-	return __va(addr);
-}
+static inline phys_addr_t virt_to_phys(const volatile void *addr) { return __pa(addr); }
+static inline void *phys_to_virt(phys_addr_t addr) { return __va(addr); }
 #define virt_to_bus(addr) virt_to_phys(addr)
 #define bus_to_virt(addr) phys_to_virt(addr)
 #define virt_to_pfn(addr) (__pa(addr) >> PAGE_SHIFT)

@@ -8,10 +8,7 @@
 
 typedef unsigned long long cycles_t;
 
-static __always_inline cycles_t get_cycles(void)
-{
-	return __kapi_rdtsc();
-}
+static __always_inline cycles_t get_cycles(void) { return __kapi_rdtsc(); }
 #define random_get_entropy() ((unsigned long)get_cycles())
 
 extern unsigned int cpu_khz;

@@ -46,20 +46,9 @@ typedef unsigned int gfp_t;
 
 #define MAX_ERRNO 4095
 
-static inline void *ERR_PTR(long error)
-{
-	return (void *)error;
-}
-
-static inline long PTR_ERR(const void *ptr)
-{
-	return (long)ptr;
-}
-
-static inline bool IS_ERR(const void *ptr)
-{
-	return (unsigned long)ptr >= (unsigned long)-MAX_ERRNO;
-}
+static inline void *ERR_PTR(long error) { return (void *)error; }
+static inline long PTR_ERR(const void *ptr) { return (long)ptr; }
+static inline bool IS_ERR(const void *ptr) { return (unsigned long)ptr >= (unsigned long)-MAX_ERRNO; }
 
 struct list_head {
 	struct list_head *next, *prev;

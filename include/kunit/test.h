@@ -24,8 +24,7 @@ struct kunit_case {
 
 #define KUNIT_PARAM_DESC_SIZE 128
 #define KUNIT_CASE(test) { .run_case = test, .name = #test }
-#define KUNIT_CASE_PARAM(test, generate) \
-	{ .run_case = test, .name = #test, .generate_params = generate }
+#define KUNIT_CASE_PARAM(test, generate) { .run_case = test, .name = #test, .generate_params = generate }
 #define KUNIT_CASE_SLOW(test) KUNIT_CASE(test)
 #define KUNIT_ARRAY_PARAM(_name, array, get_desc) \
 	static const void *_name##_gen_params(const void *prev, char *desc) \
@@ -66,11 +65,9 @@ struct kunit {
 };
 
 extern int kapi_kunit_run(struct kunit_suite *const *suites);
-extern void kapi_kunit_fail(struct kunit *test, bool stop, const char *file, int line,
-			    const char *expected, const char *fmt, ...);
-extern void kapi_kunit_fail_two(struct kunit *test, bool stop, const char *file, int line,
-				const char *expected, long long left, long long right,
-				const char *fmt, ...);
+/* @found: the two values that were compared, or NULL. */
+extern void kapi_kunit_fail(struct kunit *test, bool stop, const char *file, int line, const char *expected,
+			    const long long *found, const char *fmt, ...);
 extern void kapi_kunit_skip(struct kunit *test, bool stop, const char *fmt, ...);
 extern void *kunit_kmalloc_array(struct kunit *test, size_t n, size_t size, gfp_t gfp);
 extern void kunit_kfree(struct kunit *test, const void *ptr);
@@ -102,16 +99,16 @@ extern void kunit_kfree(struct kunit *test, const void *ptr);
 #define __KUNIT_IF(test, stop, holds, expected, ...) \
 	do { \
 		if (!(holds)) \
-			kapi_kunit_fail(test, stop, __FILE__, __LINE__, expected, __VA_ARGS__); \
+			kapi_kunit_fail(test, stop, __FILE__, __LINE__, expected, NULL, __VA_ARGS__); \
 	} while (0)
 #define __KUNIT_TWO(test, stop, left, op, right, cast, ...) \
 	do { \
 		typeof((left) + 0) __kapi_left = (left); \
 		typeof((right) + 0) __kapi_right = (right); \
 		if (!(__kapi_left op __kapi_right)) \
-			kapi_kunit_fail_two(test, stop, __FILE__, __LINE__, \
-					    #left " " #op " " #right, (long long)cast __kapi_left, \
-					    (long long)cast __kapi_right, __VA_ARGS__); \
+			kapi_kunit_fail(test, stop, __FILE__, __LINE__, #left " " #op " " #right, \
+					(long long[]){ (long long)cast __kapi_left, (long long)cast __kapi_right }, \
+					__VA_ARGS__); \
 	} while (0)
 #define __KUNIT_STR(test, stop, left, op, right, ...) \
 	__KUNIT_IF(test, stop, strcmp(left, right) op 0, #left " " #op " " #right, __VA_ARGS__)
@@ -119,110 +116,75 @@ extern void kunit_kfree(struct kunit *test, const void *ptr);
 	__KUNIT_IF(test, stop, !memcmp(left, right, n), #left " holds what " #right " does", \
 		   __VA_ARGS__)
 
-#define KUNIT_FAIL(test, ...) \
-	kapi_kunit_fail(test, false, __FILE__, __LINE__, "not to come here", __VA_ARGS__)
+#define KUNIT_FAIL(test, ...) kapi_kunit_fail(test, false, __FILE__, __LINE__, "not to come here", NULL, __VA_ARGS__)
 
 /* An expectation goes on, an assertion ends the case. */
 #define KUNIT_EXPECT_TRUE(test, c) __KUNIT_IF(test, false, c, #c, "")
-#define KUNIT_EXPECT_TRUE_MSG(test, c, ...) \
-	__KUNIT_IF(test, false, c, #c, __VA_ARGS__)
+#define KUNIT_EXPECT_TRUE_MSG(test, c, ...) __KUNIT_IF(test, false, c, #c, __VA_ARGS__)
 #define KUNIT_EXPECT_FALSE(test, c) __KUNIT_IF(test, false, !(c), "!(" #c ")", "")
-#define KUNIT_EXPECT_FALSE_MSG(test, c, ...) \
-	__KUNIT_IF(test, false, !(c), "!(" #c ")", __VA_ARGS__)
+#define KUNIT_EXPECT_FALSE_MSG(test, c, ...) __KUNIT_IF(test, false, !(c), "!(" #c ")", __VA_ARGS__)
 #define KUNIT_EXPECT_NULL(test, c) __KUNIT_IF(test, false, !(c), #c " == NULL", "")
-#define KUNIT_EXPECT_NULL_MSG(test, c, ...) \
-	__KUNIT_IF(test, false, !(c), #c " == NULL", __VA_ARGS__)
+#define KUNIT_EXPECT_NULL_MSG(test, c, ...) __KUNIT_IF(test, false, !(c), #c " == NULL", __VA_ARGS__)
 #define KUNIT_EXPECT_NOT_NULL(test, c) __KUNIT_IF(test, false, c, #c " != NULL", "")
-#define KUNIT_EXPECT_NOT_NULL_MSG(test, c, ...) \
-	__KUNIT_IF(test, false, c, #c " != NULL", __VA_ARGS__)
+#define KUNIT_EXPECT_NOT_NULL_MSG(test, c, ...) __KUNIT_IF(test, false, c, #c " != NULL", __VA_ARGS__)
 #define KUNIT_EXPECT_NOT_ERR_OR_NULL(test, c) __KUNIT_IF(test, false, !IS_ERR_OR_NULL(c), #c " is a pointer", "")
 #define KUNIT_EXPECT_NOT_ERR_OR_NULL_MSG(test, c, ...) \
 	__KUNIT_IF(test, false, !IS_ERR_OR_NULL(c), #c " is a pointer", __VA_ARGS__)
 #define KUNIT_EXPECT_EQ(test, a, b) __KUNIT_TWO(test, false, a, ==, b, , "")
-#define KUNIT_EXPECT_EQ_MSG(test, a, b, ...) \
-	__KUNIT_TWO(test, false, a, ==, b, , __VA_ARGS__)
+#define KUNIT_EXPECT_EQ_MSG(test, a, b, ...) __KUNIT_TWO(test, false, a, ==, b, , __VA_ARGS__)
 #define KUNIT_EXPECT_NE(test, a, b) __KUNIT_TWO(test, false, a, !=, b, , "")
-#define KUNIT_EXPECT_NE_MSG(test, a, b, ...) \
-	__KUNIT_TWO(test, false, a, !=, b, , __VA_ARGS__)
+#define KUNIT_EXPECT_NE_MSG(test, a, b, ...) __KUNIT_TWO(test, false, a, !=, b, , __VA_ARGS__)
 #define KUNIT_EXPECT_LT(test, a, b) __KUNIT_TWO(test, false, a, <, b, , "")
-#define KUNIT_EXPECT_LT_MSG(test, a, b, ...) \
-	__KUNIT_TWO(test, false, a, <, b, , __VA_ARGS__)
+#define KUNIT_EXPECT_LT_MSG(test, a, b, ...) __KUNIT_TWO(test, false, a, <, b, , __VA_ARGS__)
 #define KUNIT_EXPECT_LE(test, a, b) __KUNIT_TWO(test, false, a, <=, b, , "")
-#define KUNIT_EXPECT_LE_MSG(test, a, b, ...) \
-	__KUNIT_TWO(test, false, a, <=, b, , __VA_ARGS__)
+#define KUNIT_EXPECT_LE_MSG(test, a, b, ...) __KUNIT_TWO(test, false, a, <=, b, , __VA_ARGS__)
 #define KUNIT_EXPECT_GT(test, a, b) __KUNIT_TWO(test, false, a, >, b, , "")
-#define KUNIT_EXPECT_GT_MSG(test, a, b, ...) \
-	__KUNIT_TWO(test, false, a, >, b, , __VA_ARGS__)
+#define KUNIT_EXPECT_GT_MSG(test, a, b, ...) __KUNIT_TWO(test, false, a, >, b, , __VA_ARGS__)
 #define KUNIT_EXPECT_GE(test, a, b) __KUNIT_TWO(test, false, a, >=, b, , "")
-#define KUNIT_EXPECT_GE_MSG(test, a, b, ...) \
-	__KUNIT_TWO(test, false, a, >=, b, , __VA_ARGS__)
-#define KUNIT_EXPECT_PTR_EQ(test, a, b) \
-	__KUNIT_TWO(test, false, a, ==, b, (unsigned long), "")
-#define KUNIT_EXPECT_PTR_EQ_MSG(test, a, b, ...) \
-	__KUNIT_TWO(test, false, a, ==, b, (unsigned long), __VA_ARGS__)
-#define KUNIT_EXPECT_PTR_NE(test, a, b) \
-	__KUNIT_TWO(test, false, a, !=, b, (unsigned long), "")
-#define KUNIT_EXPECT_PTR_NE_MSG(test, a, b, ...) \
-	__KUNIT_TWO(test, false, a, !=, b, (unsigned long), __VA_ARGS__)
+#define KUNIT_EXPECT_GE_MSG(test, a, b, ...) __KUNIT_TWO(test, false, a, >=, b, , __VA_ARGS__)
+#define KUNIT_EXPECT_PTR_EQ(test, a, b) __KUNIT_TWO(test, false, a, ==, b, (unsigned long), "")
+#define KUNIT_EXPECT_PTR_EQ_MSG(test, a, b, ...) __KUNIT_TWO(test, false, a, ==, b, (unsigned long), __VA_ARGS__)
+#define KUNIT_EXPECT_PTR_NE(test, a, b) __KUNIT_TWO(test, false, a, !=, b, (unsigned long), "")
+#define KUNIT_EXPECT_PTR_NE_MSG(test, a, b, ...) __KUNIT_TWO(test, false, a, !=, b, (unsigned long), __VA_ARGS__)
 #define KUNIT_EXPECT_STREQ(test, a, b) __KUNIT_STR(test, false, a, ==, b, "")
-#define KUNIT_EXPECT_STREQ_MSG(test, a, b, ...) \
-	__KUNIT_STR(test, false, a, ==, b, __VA_ARGS__)
+#define KUNIT_EXPECT_STREQ_MSG(test, a, b, ...) __KUNIT_STR(test, false, a, ==, b, __VA_ARGS__)
 #define KUNIT_EXPECT_STRNEQ(test, a, b) __KUNIT_STR(test, false, a, !=, b, "")
-#define KUNIT_EXPECT_STRNEQ_MSG(test, a, b, ...) \
-	__KUNIT_STR(test, false, a, !=, b, __VA_ARGS__)
+#define KUNIT_EXPECT_STRNEQ_MSG(test, a, b, ...) __KUNIT_STR(test, false, a, !=, b, __VA_ARGS__)
 #define KUNIT_EXPECT_MEMEQ(test, a, b, n) __KUNIT_MEM(test, false, a, b, n, "")
-#define KUNIT_EXPECT_MEMEQ_MSG(test, a, b, n, ...) \
-	__KUNIT_MEM(test, false, a, b, n, __VA_ARGS__)
+#define KUNIT_EXPECT_MEMEQ_MSG(test, a, b, n, ...) __KUNIT_MEM(test, false, a, b, n, __VA_ARGS__)
 
 #define KUNIT_ASSERT_TRUE(test, c) __KUNIT_IF(test, true, c, #c, "")
-#define KUNIT_ASSERT_TRUE_MSG(test, c, ...) \
-	__KUNIT_IF(test, true, c, #c, __VA_ARGS__)
+#define KUNIT_ASSERT_TRUE_MSG(test, c, ...) __KUNIT_IF(test, true, c, #c, __VA_ARGS__)
 #define KUNIT_ASSERT_FALSE(test, c) __KUNIT_IF(test, true, !(c), "!(" #c ")", "")
-#define KUNIT_ASSERT_FALSE_MSG(test, c, ...) \
-	__KUNIT_IF(test, true, !(c), "!(" #c ")", __VA_ARGS__)
+#define KUNIT_ASSERT_FALSE_MSG(test, c, ...) __KUNIT_IF(test, true, !(c), "!(" #c ")", __VA_ARGS__)
 #define KUNIT_ASSERT_NULL(test, c) __KUNIT_IF(test, true, !(c), #c " == NULL", "")
-#define KUNIT_ASSERT_NULL_MSG(test, c, ...) \
-	__KUNIT_IF(test, true, !(c), #c " == NULL", __VA_ARGS__)
+#define KUNIT_ASSERT_NULL_MSG(test, c, ...) __KUNIT_IF(test, true, !(c), #c " == NULL", __VA_ARGS__)
 #define KUNIT_ASSERT_NOT_NULL(test, c) __KUNIT_IF(test, true, c, #c " != NULL", "")
-#define KUNIT_ASSERT_NOT_NULL_MSG(test, c, ...) \
-	__KUNIT_IF(test, true, c, #c " != NULL", __VA_ARGS__)
+#define KUNIT_ASSERT_NOT_NULL_MSG(test, c, ...) __KUNIT_IF(test, true, c, #c " != NULL", __VA_ARGS__)
 #define KUNIT_ASSERT_NOT_ERR_OR_NULL(test, c) __KUNIT_IF(test, true, !IS_ERR_OR_NULL(c), #c " is a pointer", "")
 #define KUNIT_ASSERT_NOT_ERR_OR_NULL_MSG(test, c, ...) \
 	__KUNIT_IF(test, true, !IS_ERR_OR_NULL(c), #c " is a pointer", __VA_ARGS__)
 #define KUNIT_ASSERT_EQ(test, a, b) __KUNIT_TWO(test, true, a, ==, b, , "")
-#define KUNIT_ASSERT_EQ_MSG(test, a, b, ...) \
-	__KUNIT_TWO(test, true, a, ==, b, , __VA_ARGS__)
+#define KUNIT_ASSERT_EQ_MSG(test, a, b, ...) __KUNIT_TWO(test, true, a, ==, b, , __VA_ARGS__)
 #define KUNIT_ASSERT_NE(test, a, b) __KUNIT_TWO(test, true, a, !=, b, , "")
-#define KUNIT_ASSERT_NE_MSG(test, a, b, ...) \
-	__KUNIT_TWO(test, true, a, !=, b, , __VA_ARGS__)
+#define KUNIT_ASSERT_NE_MSG(test, a, b, ...) __KUNIT_TWO(test, true, a, !=, b, , __VA_ARGS__)
 #define KUNIT_ASSERT_LT(test, a, b) __KUNIT_TWO(test, true, a, <, b, , "")
-#define KUNIT_ASSERT_LT_MSG(test, a, b, ...) \
-	__KUNIT_TWO(test, true, a, <, b, , __VA_ARGS__)
+#define KUNIT_ASSERT_LT_MSG(test, a, b, ...) __KUNIT_TWO(test, true, a, <, b, , __VA_ARGS__)
 #define KUNIT_ASSERT_LE(test, a, b) __KUNIT_TWO(test, true, a, <=, b, , "")
-#define KUNIT_ASSERT_LE_MSG(test, a, b, ...) \
-	__KUNIT_TWO(test, true, a, <=, b, , __VA_ARGS__)
+#define KUNIT_ASSERT_LE_MSG(test, a, b, ...) __KUNIT_TWO(test, true, a, <=, b, , __VA_ARGS__)
 #define KUNIT_ASSERT_GT(test, a, b) __KUNIT_TWO(test, true, a, >, b, , "")
-#define KUNIT_ASSERT_GT_MSG(test, a, b, ...) \
-	__KUNIT_TWO(test, true, a, >, b, , __VA_ARGS__)
+#define KUNIT_ASSERT_GT_MSG(test, a, b, ...) __KUNIT_TWO(test, true, a, >, b, , __VA_ARGS__)
 #define KUNIT_ASSERT_GE(test, a, b) __KUNIT_TWO(test, true, a, >=, b, , "")
-#define KUNIT_ASSERT_GE_MSG(test, a, b, ...) \
-	__KUNIT_TWO(test, true, a, >=, b, , __VA_ARGS__)
-#define KUNIT_ASSERT_PTR_EQ(test, a, b) \
-	__KUNIT_TWO(test, true, a, ==, b, (unsigned long), "")
-#define KUNIT_ASSERT_PTR_EQ_MSG(test, a, b, ...) \
-	__KUNIT_TWO(test, true, a, ==, b, (unsigned long), __VA_ARGS__)
-#define KUNIT_ASSERT_PTR_NE(test, a, b) \
-	__KUNIT_TWO(test, true, a, !=, b, (unsigned long), "")
-#define KUNIT_ASSERT_PTR_NE_MSG(test, a, b, ...) \
-	__KUNIT_TWO(test, true, a, !=, b, (unsigned long), __VA_ARGS__)
+#define KUNIT_ASSERT_GE_MSG(test, a, b, ...) __KUNIT_TWO(test, true, a, >=, b, , __VA_ARGS__)
+#define KUNIT_ASSERT_PTR_EQ(test, a, b) __KUNIT_TWO(test, true, a, ==, b, (unsigned long), "")
+#define KUNIT_ASSERT_PTR_EQ_MSG(test, a, b, ...) __KUNIT_TWO(test, true, a, ==, b, (unsigned long), __VA_ARGS__)
+#define KUNIT_ASSERT_PTR_NE(test, a, b) __KUNIT_TWO(test, true, a, !=, b, (unsigned long), "")
+#define KUNIT_ASSERT_PTR_NE_MSG(test, a, b, ...) __KUNIT_TWO(test, true, a, !=, b, (unsigned long), __VA_ARGS__)
 #define KUNIT_ASSERT_STREQ(test, a, b) __KUNIT_STR(test, true, a, ==, b, "")
-#define KUNIT_ASSERT_STREQ_MSG(test, a, b, ...) \
-	__KUNIT_STR(test, true, a, ==, b, __VA_ARGS__)
+#define KUNIT_ASSERT_STREQ_MSG(test, a, b, ...) __KUNIT_STR(test, true, a, ==, b, __VA_ARGS__)
 #define KUNIT_ASSERT_STRNEQ(test, a, b) __KUNIT_STR(test, true, a, !=, b, "")
-#define KUNIT_ASSERT_STRNEQ_MSG(test, a, b, ...) \
-	__KUNIT_STR(test, true, a, !=, b, __VA_ARGS__)
+#define KUNIT_ASSERT_STRNEQ_MSG(test, a, b, ...) __KUNIT_STR(test, true, a, !=, b, __VA_ARGS__)
 #define KUNIT_ASSERT_MEMEQ(test, a, b, n) __KUNIT_MEM(test, true, a, b, n, "")
-#define KUNIT_ASSERT_MEMEQ_MSG(test, a, b, n, ...) \
-	__KUNIT_MEM(test, true, a, b, n, __VA_ARGS__)
+#define KUNIT_ASSERT_MEMEQ_MSG(test, a, b, n, ...) __KUNIT_MEM(test, true, a, b, n, __VA_ARGS__)
 
 #endif

@@ -49,8 +49,7 @@ static inline bool bitmap_equal(const unsigned long *a, const unsigned long *b, 
 	return true;
 }
 
-static inline bool bitmap_and(unsigned long *dst, const unsigned long *a, const unsigned long *b,
-			      unsigned int bits)
+static inline bool bitmap_and(unsigned long *dst, const unsigned long *a, const unsigned long *b, unsigned int bits)
 {
 	unsigned int i;
 
@@ -59,8 +58,7 @@ static inline bool bitmap_and(unsigned long *dst, const unsigned long *a, const 
 	return !bitmap_empty(dst, bits);
 }
 
-static inline void bitmap_or(unsigned long *dst, const unsigned long *a, const unsigned long *b,
-			     unsigned int bits)
+static inline void bitmap_or(unsigned long *dst, const unsigned long *a, const unsigned long *b, unsigned int bits)
 {
 	unsigned int i;
 
@@ -78,10 +76,7 @@ static inline unsigned long *bitmap_zalloc(unsigned int bits, gfp_t flags)
 	return bitmap_alloc(bits, flags | __GFP_ZERO);
 }
 
-static inline void bitmap_free(const unsigned long *map)
-{
-	kfree(map);
-}
+static inline void bitmap_free(const unsigned long *map) { kfree(map); }
 
 static inline unsigned long find_next_and_bit(const unsigned long *a, const unsigned long *b,
 					      unsigned long size, unsigned long at)
@@ -93,8 +88,7 @@ static inline unsigned long find_next_and_bit(const unsigned long *a, const unsi
 #define find_first_and_bit(a, b, size) find_next_and_bit(a, b, size, 0)
 
 /* The n-th bit that is set, from 0; @size if there are fewer. */
-static inline unsigned long find_nth_bit(const unsigned long *map, unsigned long size,
-					 unsigned long n)
+static inline unsigned long find_nth_bit(const unsigned long *map, unsigned long size, unsigned long n)
 {
 	unsigned long at = find_first_bit(map, size);
 

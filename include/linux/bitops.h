@@ -48,20 +48,9 @@ static inline void clear_bit_unlock(long nr, volatile unsigned long *addr)
 }
 #define test_and_set_bit_lock(nr, addr) test_and_set_bit(nr, addr)
 
-static inline void __set_bit(long nr, volatile unsigned long *addr)
-{
-	addr[BIT_WORD(nr)] |= BIT_MASK(nr);
-}
-
-static inline void __clear_bit(long nr, volatile unsigned long *addr)
-{
-	addr[BIT_WORD(nr)] &= ~BIT_MASK(nr);
-}
-
-static inline void __change_bit(long nr, volatile unsigned long *addr)
-{
-	addr[BIT_WORD(nr)] ^= BIT_MASK(nr);
-}
+static inline void __set_bit(long nr, volatile unsigned long *addr) { addr[BIT_WORD(nr)] |= BIT_MASK(nr); }
+static inline void __clear_bit(long nr, volatile unsigned long *addr) { addr[BIT_WORD(nr)] &= ~BIT_MASK(nr); }
+static inline void __change_bit(long nr, volatile unsigned long *addr) { addr[BIT_WORD(nr)] ^= BIT_MASK(nr); }
 
 static inline bool __test_and_set_bit(long nr, volatile unsigned long *addr)
 {
@@ -110,10 +99,7 @@ static inline unsigned int hweight64(u64 word)
 #define hweight8(w) hweight64((u8)(w))
 
 /* Number of the lowest, the highest bit that is set; undefined for 0. */
-static inline unsigned long __ffs(unsigned long word)
-{
-	return (unsigned long)__builtin_ctzl(word);
-}
+static inline unsigned long __ffs(unsigned long word) { return (unsigned long)__builtin_ctzl(word); }
 
 static inline unsigned long __fls(unsigned long word)
 {
@@ -122,61 +108,21 @@ static inline unsigned long __fls(unsigned long word)
 #define ffz(x) __ffs(~(x))
 
 /* The same counted from 1, and 0 for 0. */
-static inline int ffs(int x)
-{
-	return x ? __builtin_ctz((unsigned int)x) + 1 : 0;
-}
-
-static inline int fls(unsigned int x)
-{
-	return x ? 32 - __builtin_clz(x) : 0;
-}
-
-static inline int fls64(u64 x)
-{
-	return x ? 64 - __builtin_clzll(x) : 0;
-}
+static inline int ffs(int x) { return x ? __builtin_ctz((unsigned int)x) + 1 : 0; }
+static inline int fls(unsigned int x) { return x ? 32 - __builtin_clz(x) : 0; }
+static inline int fls64(u64 x) { return x ? 64 - __builtin_clzll(x) : 0; }
 #define fls_long(x) fls64(x)
 
-static inline int get_count_order(unsigned int count)
-{
-	return count ? fls(count - 1) : -1;
-}
+static inline int get_count_order(unsigned int count) { return count ? fls(count - 1) : -1; }
+static inline int get_count_order_long(unsigned long count) { return count ? fls64(count - 1) : -1; }
+static inline int get_bitmask_order(unsigned int count) { return fls(count); }
+static inline u32 rol32(u32 word, unsigned int shift) { return (word << (shift & 31)) | (word >> (-shift & 31)); }
+static inline u32 ror32(u32 word, unsigned int shift) { return (word >> (shift & 31)) | (word << (-shift & 31)); }
+static inline u64 rol64(u64 word, unsigned int shift) { return (word << (shift & 63)) | (word >> (-shift & 63)); }
+static inline u64 ror64(u64 word, unsigned int shift) { return (word >> (shift & 63)) | (word << (-shift & 63)); }
 
-static inline int get_count_order_long(unsigned long count)
-{
-	return count ? fls64(count - 1) : -1;
-}
-
-static inline int get_bitmask_order(unsigned int count)
-{
-	return fls(count);
-}
-
-static inline u32 rol32(u32 word, unsigned int shift)
-{
-	return (word << (shift & 31)) | (word >> (-shift & 31));
-}
-
-static inline u32 ror32(u32 word, unsigned int shift)
-{
-	return (word >> (shift & 31)) | (word << (-shift & 31));
-}
-
-static inline u64 rol64(u64 word, unsigned int shift)
-{
-	return (word << (shift & 63)) | (word >> (-shift & 63));
-}
-
-static inline u64 ror64(u64 word, unsigned int shift)
-{
-	return (word >> (shift & 63)) | (word << (-shift & 63));
-}
-
-extern unsigned long find_next_bit(const unsigned long *addr, unsigned long size,
-				   unsigned long offset);
-extern unsigned long find_next_zero_bit(const unsigned long *addr, unsigned long size,
-					unsigned long offset);
+extern unsigned long find_next_bit(const unsigned long *addr, unsigned long size, unsigned long offset);
+extern unsigned long find_next_zero_bit(const unsigned long *addr, unsigned long size, unsigned long offset);
 extern unsigned long find_last_bit(const unsigned long *addr, unsigned long size);
 #define find_first_bit(addr, size) find_next_bit(addr, size, 0)
 #define find_first_zero_bit(addr, size) find_next_zero_bit(addr, size, 0)

@@ -11,9 +11,6 @@
 #define SMP_CACHE_BYTES L1_CACHE_BYTES
 #define L1_CACHE_ALIGN(x) (((x) + L1_CACHE_BYTES - 1) & ~(typeof(x))(L1_CACHE_BYTES - 1))
 
-static inline int cache_line_size(void)
-{
-	return L1_CACHE_BYTES;
-}
+static inline int cache_line_size(void) { return L1_CACHE_BYTES; }
 
 #endif

@@ -20,10 +20,7 @@ static inline void init_completion(struct completion *x)
 	init_waitqueue_head(&x->wait);
 }
 
-static inline void reinit_completion(struct completion *x)
-{
-	x->done = 0;
-}
+static inline void reinit_completion(struct completion *x) { x->done = 0; }
 #define INIT_COMPLETION(x) ((x).done = 0)
 
 extern void wait_for_completion(struct completion *x);

@@ -16,14 +16,7 @@
 #define iscntrl(c) ((unsigned char)(c) < ' ' || (unsigned char)(c) == 127)
 #define isascii(c) ((unsigned char)(c) < 128)
 
-static inline int tolower(int c)
-{
-	return isupper(c) ? c + 32 : c;
-}
-
-static inline int toupper(int c)
-{
-	return islower(c) ? c - 32 : c;
-}
+static inline int tolower(int c) { return isupper(c) ? c + 32 : c; }
+static inline int toupper(int c) { return islower(c) ? c - 32 : c; }
 
 #endif

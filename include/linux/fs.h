@@ -86,18 +86,13 @@ struct file_operations {
 	int (*readdir)(struct file *, void *, filldir_t);
 };
 
-static inline struct inode *file_inode(const struct file *file)
-{
-	return file->f_inode;
-}
+static inline struct inode *file_inode(const struct file *file) { return file->f_inode; }
 #define iminor(inode) MINOR((inode)->i_rdev)
 #define imajor(inode) MAJOR((inode)->i_rdev)
 
-extern int register_chrdev(unsigned int major, const char *name,
-			   const struct file_operations *fops);
+extern int register_chrdev(unsigned int major, const char *name, const struct file_operations *fops);
 extern void unregister_chrdev(unsigned int major, const char *name);
-extern int alloc_chrdev_region(dev_t *dev, unsigned int first, unsigned int count,
-			       const char *name);
+extern int alloc_chrdev_region(dev_t *dev, unsigned int first, unsigned int count, const char *name);
 extern int register_chrdev_region(dev_t first, unsigned int count, const char *name);
 extern void unregister_chrdev_region(dev_t first, unsigned int count);
 
@@ -106,9 +101,7 @@ extern loff_t noop_llseek(struct file *file, loff_t offset, int whence);
 extern loff_t default_llseek(struct file *file, loff_t offset, int whence);
 extern int nonseekable_open(struct inode *inode, struct file *file);
 extern int simple_open(struct inode *inode, struct file *file);
-extern ssize_t simple_read_from_buffer(void __user *to, size_t count, loff_t *pos,
-				       const void *from, size_t available);
-extern ssize_t simple_write_to_buffer(void *to, size_t available, loff_t *pos,
-				      const void __user *from, size_t count);
+extern ssize_t simple_read_from_buffer(void __user *to, size_t count, loff_t *pos, const void *from, size_t available);
+extern ssize_t simple_write_to_buffer(void *to, size_t available, loff_t *pos, const void __user *from, size_t count);
 
 #endif

@@ -30,9 +30,6 @@ extern unsigned long alloc_pages_bulk_array(gfp_t gfp, unsigned long nr, struct 
 
 #define might_alloc(gfp) ((void)(gfp))
 
-static inline bool gfpflags_allow_blocking(gfp_t gfp)
-{
-	return !!(gfp & __GFP_DIRECT_RECLAIM);
-}
+static inline bool gfpflags_allow_blocking(gfp_t gfp) { return !!(gfp & __GFP_DIRECT_RECLAIM); }
 
 #endif

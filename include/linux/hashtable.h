@@ -15,8 +15,7 @@
 #define DECLARE_HASHTABLE(name, bits) struct hlist_head name[1 << (bits)]
 #define HASH_SIZE(name) (ARRAY_SIZE(name))
 #define HASH_BITS(name) ilog2(HASH_SIZE(name))
-#define hash_min(value, bits) \
-	(sizeof(value) <= 4 ? hash_32((u32)(value), bits) : hash_long(value, bits))
+#define hash_min(value, bits) (sizeof(value) <= 4 ? hash_32((u32)(value), bits) : hash_long(value, bits))
 
 static inline void __hash_init(struct hlist_head *table, unsigned int size)
 {
@@ -37,10 +36,8 @@ static inline bool __hash_empty(struct hlist_head *table, unsigned int size)
 }
 #define hash_init(table) __hash_init(table, HASH_SIZE(table))
 #define hash_empty(table) __hash_empty(table, HASH_SIZE(table))
-#define hash_add(table, node, key) \
-	hlist_add_head(node, &table[hash_min(key, HASH_BITS(table))])
-#define hash_add_rcu(table, node, key) \
-	hlist_add_head_rcu(node, &table[hash_min(key, HASH_BITS(table))])
+#define hash_add(table, node, key) hlist_add_head(node, &table[hash_min(key, HASH_BITS(table))])
+#define hash_add_rcu(table, node, key) hlist_add_head_rcu(node, &table[hash_min(key, HASH_BITS(table))])
 #define hash_hashed(node) (!hlist_unhashed(node))
 #define hash_del(node) hlist_del_init(node)
 #define hash_del_rcu(node) hlist_del_init_rcu(node)

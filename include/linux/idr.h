@@ -39,26 +39,12 @@ static inline void idr_init_base(struct idr *idr, int base)
 	idr->idr_next = 0;
 }
 
-static inline void idr_init(struct idr *idr)
-{
-	idr_init_base(idr, 0);
-}
+static inline void idr_init(struct idr *idr) { idr_init_base(idr, 0); }
 
 /* Where idr_alloc_cyclic() goes on. */
-static inline unsigned int idr_get_cursor(const struct idr *idr)
-{
-	return READ_ONCE(idr->idr_next);
-}
-
-static inline void idr_set_cursor(struct idr *idr, unsigned int val)
-{
-	WRITE_ONCE(idr->idr_next, val);
-}
-
-static inline bool idr_is_empty(const struct idr *idr)
-{
-	return xa_empty(&idr->idr_rt);
-}
+static inline unsigned int idr_get_cursor(const struct idr *idr) { return READ_ONCE(idr->idr_next); }
+static inline void idr_set_cursor(struct idr *idr, unsigned int val) { WRITE_ONCE(idr->idr_next, val); }
+static inline bool idr_is_empty(const struct idr *idr) { return xa_empty(&idr->idr_rt); }
 
 #define idr_lock(idr) xa_lock(&(idr)->idr_rt)
 #define idr_unlock(idr) xa_unlock(&(idr)->idr_rt)
@@ -69,13 +55,8 @@ static inline bool idr_is_empty(const struct idr *idr)
 #define idr_lock_irqsave(idr, flags) xa_lock_irqsave(&(idr)->idr_rt, flags)
 #define idr_unlock_irqrestore(idr, flags) xa_unlock_irqrestore(&(idr)->idr_rt, flags)
 
-static inline void idr_preload(gfp_t gfp)
-{
-}
-
-static inline void idr_preload_end(void)
-{
-}
+static inline void idr_preload(gfp_t gfp) { }
+static inline void idr_preload_end(void) { }
 
 /* Take the lowest free id: from @start to below @end, or of all if that is not positive. -ENOSPC, -ENOMEM. */
 int idr_alloc(struct idr *idr, void *ptr, int start, int end, gfp_t gfp);
@@ -93,8 +74,7 @@ void *idr_replace(struct idr *idr, void *ptr, unsigned long id);
 void idr_destroy(struct idr *idr);
 
 /* Ids without a pointer are passed over. */
-#define idr_for_each_entry(idr, entry, id)				\
-	for (id = 0; ((entry) = idr_get_next(idr, &(id))) != NULL; id += 1U)
+#define idr_for_each_entry(idr, entry, id) for (id = 0; ((entry) = idr_get_next(idr, &(id))) != NULL; id += 1U)
 #define idr_for_each_entry_continue(idr, entry, id)			\
 	for ((entry) = idr_get_next(idr, &(id)); (entry);		\
 	     ++id, (entry) = idr_get_next(idr, &(id)))
@@ -121,25 +101,15 @@ struct ida {
 #define IDA_INIT(name) { .xa = XARRAY_INIT(name, IDA_INIT_FLAGS) }
 #define DEFINE_IDA(name) struct ida name = IDA_INIT(name)
 
-static inline void ida_init(struct ida *ida)
-{
-	xa_init_flags(&ida->xa, IDA_INIT_FLAGS);
-}
-
-static inline bool ida_is_empty(const struct ida *ida)
-{
-	return xa_empty(&ida->xa);
-}
+static inline void ida_init(struct ida *ida) { xa_init_flags(&ida->xa, IDA_INIT_FLAGS); }
+static inline bool ida_is_empty(const struct ida *ida) { return xa_empty(&ida->xa); }
 
 /* Takes the lowest free id from @min to @max, INT_MAX at most. Return: it, -ENOSPC or -ENOMEM. */
 int ida_alloc_range(struct ida *ida, unsigned int min, unsigned int max, gfp_t gfp);
 void ida_destroy(struct ida *ida);
 bool slablab_ida_free(struct ida *ida, unsigned int id);
 
-static inline int ida_alloc(struct ida *ida, gfp_t gfp)
-{
-	return ida_alloc_range(ida, 0, ~0U, gfp);
-}
+static inline int ida_alloc(struct ida *ida, gfp_t gfp) { return ida_alloc_range(ida, 0, ~0U, gfp); }
 
 static inline int ida_alloc_min(struct ida *ida, unsigned int min, gfp_t gfp)
 {
@@ -162,10 +132,7 @@ static inline void ida_free(struct ida *ida, unsigned int id)
 #define ida_simple_remove(ida, id) ida_free(ida, id)
 
 /* The calls of before 3.9: a number is asked for after idr_pre_get(), and again while that is -EAGAIN. */
-static inline int idr_pre_get(struct idr *idr, gfp_t gfp)
-{
-	return 1;
-}
+static inline int idr_pre_get(struct idr *idr, gfp_t gfp) { return 1; }
 
 static inline int idr_get_new_above(struct idr *idr, void *ptr, int start, int *id)
 {
@@ -179,10 +146,7 @@ static inline int idr_get_new_above(struct idr *idr, void *ptr, int start, int *
 #define idr_get_new(idr, ptr, id) idr_get_new_above(idr, ptr, 0, id)
 #define idr_remove_all(idr) idr_destroy(idr)
 
-static inline int ida_pre_get(struct ida *ida, gfp_t gfp)
-{
-	return 1;
-}
+static inline int ida_pre_get(struct ida *ida, gfp_t gfp) { return 1; }
 
 static inline int ida_get_new_above(struct ida *ida, int start, int *id)
 {

@@ -23,8 +23,7 @@ struct tasklet_struct {
 #define __KAPI_TASKLET(fn, arg, is_new) { .func = (void *)(fn), .data = (arg), .kapi_new = is_new }
 #define DECLARE_TASKLET(...) KAPI_BY_COUNT(__kapi_declare_tasklet_, __VA_ARGS__)
 #define __kapi_declare_tasklet_2(name, fn) struct tasklet_struct name = __KAPI_TASKLET(fn, 0, 1)
-#define __kapi_declare_tasklet_3(name, fn, arg) \
-	struct tasklet_struct name = __KAPI_TASKLET(fn, arg, 0)
+#define __kapi_declare_tasklet_3(name, fn, arg) struct tasklet_struct name = __KAPI_TASKLET(fn, arg, 0)
 #define DECLARE_TASKLET_OLD(name, fn) struct tasklet_struct name = __KAPI_TASKLET(fn, 0, 0)
 #define tasklet_init(t, fn, arg) (*(t) = (struct tasklet_struct)__KAPI_TASKLET(fn, arg, 0))
 #define tasklet_setup(t, fn) (*(t) = (struct tasklet_struct)__KAPI_TASKLET(fn, 0, 1))

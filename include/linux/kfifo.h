@@ -49,10 +49,8 @@ struct kfifo_rec_ptr_2 __KAPI_FIFO(unsigned char, 0, 2);
 extern int __kfifo_alloc(struct __kfifo *fifo, unsigned int size, size_t esize, gfp_t gfp);
 extern int __kfifo_init(struct __kfifo *fifo, void *buffer, unsigned int size, size_t esize);
 extern void __kfifo_free(struct __kfifo *fifo);
-extern unsigned int __kfifo_in(struct __kfifo *fifo, const void *buf, unsigned int len,
-			       size_t prefix);
-extern unsigned int __kfifo_out(struct __kfifo *fifo, void *buf, unsigned int len, size_t prefix,
-				bool peek);
+extern unsigned int __kfifo_in(struct __kfifo *fifo, const void *buf, unsigned int len, size_t prefix);
+extern unsigned int __kfifo_out(struct __kfifo *fifo, void *buf, unsigned int len, size_t prefix, bool peek);
 extern unsigned int __kfifo_len(const struct __kfifo *fifo, size_t prefix);
 extern unsigned int __kfifo_avail(const struct __kfifo *fifo, size_t prefix);
 extern unsigned int __kfifo_peek_len(const struct __kfifo *fifo, size_t prefix);
@@ -64,10 +62,8 @@ extern void __kfifo_skip(struct __kfifo *fifo, size_t prefix);
 #define kfifo_initialized(fifo) ((fifo)->kfifo.mask != 0)
 #define kfifo_reset(fifo) ((void)((fifo)->kfifo.in = (fifo)->kfifo.out = 0))
 #define kfifo_reset_out(fifo) ((void)((fifo)->kfifo.out = (fifo)->kfifo.in))
-#define kfifo_alloc(fifo, size, gfp) \
-	__kfifo_alloc(&(fifo)->kfifo, size, sizeof(*(fifo)->buf), gfp)
-#define kfifo_init(fifo, buffer, size) \
-	__kfifo_init(&(fifo)->kfifo, buffer, size, sizeof(*(fifo)->buf))
+#define kfifo_alloc(fifo, size, gfp) __kfifo_alloc(&(fifo)->kfifo, size, sizeof(*(fifo)->buf), gfp)
+#define kfifo_init(fifo, buffer, size) __kfifo_init(&(fifo)->kfifo, buffer, size, sizeof(*(fifo)->buf))
 #define kfifo_free(fifo) __kfifo_free(&(fifo)->kfifo)
 #define kfifo_len(fifo) __kfifo_len(&(fifo)->kfifo, kfifo_recsize(fifo))
 #define kfifo_avail(fifo) __kfifo_avail(&(fifo)->kfifo, kfifo_recsize(fifo))

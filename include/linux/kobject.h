@@ -48,8 +48,7 @@ struct kset {
 struct kobj_attribute {
 	struct attribute attr;
 	ssize_t (*show)(struct kobject *kobj, struct kobj_attribute *attr, char *buf);
-	ssize_t (*store)(struct kobject *kobj, struct kobj_attribute *attr, const char *buf,
-			 size_t len);
+	ssize_t (*store)(struct kobject *kobj, struct kobj_attribute *attr, const char *buf, size_t len);
 };
 
 enum kobject_action {
@@ -80,18 +79,10 @@ extern void kobject_del(struct kobject *kobj);
 extern void kset_init(struct kset *kset);
 extern int kset_register(struct kset *kset);
 extern void kset_unregister(struct kset *kset);
-extern struct kset *kset_create_and_add(const char *name, const struct kset_uevent_ops *ops,
-					struct kobject *parent);
+extern struct kset *kset_create_and_add(const char *name, const struct kset_uevent_ops *ops, struct kobject *parent);
 
-static inline const char *kobject_name(const struct kobject *kobj)
-{
-	return kobj->name;
-}
-
-static inline const struct kobj_type *get_ktype(const struct kobject *kobj)
-{
-	return kobj->ktype;
-}
+static inline const char *kobject_name(const struct kobject *kobj) { return kobj->name; }
+static inline const struct kobj_type *get_ktype(const struct kobject *kobj) { return kobj->ktype; }
 
 static inline struct kset *kset_get(struct kset *kset)
 {
@@ -100,10 +91,7 @@ static inline struct kset *kset_get(struct kset *kset)
 	return kset;
 }
 
-static inline void kset_put(struct kset *kset)
-{
-	kobject_put(&kset->kobj);
-}
+static inline void kset_put(struct kset *kset) { kobject_put(&kset->kobj); }
 
 static inline int kobject_uevent(struct kobject *kobj, enum kobject_action action)
 {

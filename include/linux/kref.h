@@ -11,20 +11,9 @@ struct kref {
 
 #define KREF_INIT(n) { .refcount = REFCOUNT_INIT(n) }
 
-static inline void kref_init(struct kref *kref)
-{
-	refcount_set(&kref->refcount, 1);
-}
-
-static inline void kref_get(struct kref *kref)
-{
-	refcount_inc(&kref->refcount);
-}
-
-static inline unsigned int kref_read(const struct kref *kref)
-{
-	return refcount_read(&kref->refcount);
-}
+static inline void kref_init(struct kref *kref) { refcount_set(&kref->refcount, 1); }
+static inline void kref_get(struct kref *kref) { refcount_inc(&kref->refcount); }
+static inline unsigned int kref_read(const struct kref *kref) { return refcount_read(&kref->refcount); }
 
 static inline int kref_put(struct kref *kref, void (*release)(struct kref *kref))
 {
@@ -34,9 +23,6 @@ static inline int kref_put(struct kref *kref, void (*release)(struct kref *kref)
 	return 1;
 }
 
-static inline int kref_get_unless_zero(struct kref *kref)
-{
-	return refcount_inc_not_zero(&kref->refcount);
-}
+static inline int kref_get_unless_zero(struct kref *kref) { return refcount_inc_not_zero(&kref->refcount); }
 
 #endif

@@ -15,8 +15,7 @@ extern void *kthread_data(struct task_struct *task);
 extern int kernel_thread(int (*fn)(void *), void *arg, unsigned long flags);
 extern void daemonize(const char *name, ...);
 
-#define kthread_create(threadfn, data, namefmt, ...) \
-	kthread_create_on_node(threadfn, data, -1, namefmt, ##__VA_ARGS__)
+#define kthread_create(threadfn, data, namefmt, ...) kthread_create_on_node(threadfn, data, -1, namefmt, ##__VA_ARGS__)
 #define kthread_run(threadfn, data, namefmt, ...) ({ \
 	struct task_struct *__kapi_task = kthread_create(threadfn, data, namefmt, ##__VA_ARGS__); \
 	if (!IS_ERR(__kapi_task)) \

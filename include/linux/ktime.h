@@ -20,65 +20,18 @@ typedef s64 ktime_t;
 #endif
 #define KTIME_MAX S64_MAX
 
-static inline ktime_t ktime_set(s64 seconds, unsigned long ns)
-{
-	return __kapi_kt(seconds * NSEC_PER_SEC + (s64)ns);
-}
-
-static inline ktime_t ns_to_ktime(u64 ns)
-{
-	return __kapi_kt((s64)ns);
-}
-
-static inline ktime_t ms_to_ktime(u64 ms)
-{
-	return __kapi_kt((s64)ms * NSEC_PER_MSEC);
-}
-
-static inline ktime_t us_to_ktime(u64 us)
-{
-	return __kapi_kt((s64)us * NSEC_PER_USEC);
-}
-
-static inline ktime_t ktime_get(void)
-{
-	return __kapi_kt((s64)ktime_get_ns());
-}
-
-static inline ktime_t ktime_get_real(void)
-{
-	return __kapi_kt((s64)ktime_get_real_ns());
-}
-
-static inline s64 ktime_to_ns(const ktime_t kt)
-{
-	return __kapi_ns(kt);
-}
-
-static inline s64 ktime_to_us(const ktime_t kt)
-{
-	return __kapi_ns(kt) / NSEC_PER_USEC;
-}
-
-static inline s64 ktime_to_ms(const ktime_t kt)
-{
-	return __kapi_ns(kt) / NSEC_PER_MSEC;
-}
-
-static inline ktime_t ktime_add(const ktime_t a, const ktime_t b)
-{
-	return __kapi_kt(__kapi_ns(a) + __kapi_ns(b));
-}
-
-static inline ktime_t ktime_sub(const ktime_t a, const ktime_t b)
-{
-	return __kapi_kt(__kapi_ns(a) - __kapi_ns(b));
-}
-
-static inline ktime_t ktime_add_ns(const ktime_t kt, u64 ns)
-{
-	return __kapi_kt(__kapi_ns(kt) + (s64)ns);
-}
+static inline ktime_t ktime_set(s64 seconds, unsigned long ns) { return __kapi_kt(seconds * NSEC_PER_SEC + (s64)ns); }
+static inline ktime_t ns_to_ktime(u64 ns) { return __kapi_kt((s64)ns); }
+static inline ktime_t ms_to_ktime(u64 ms) { return __kapi_kt((s64)ms * NSEC_PER_MSEC); }
+static inline ktime_t us_to_ktime(u64 us) { return __kapi_kt((s64)us * NSEC_PER_USEC); }
+static inline ktime_t ktime_get(void) { return __kapi_kt((s64)ktime_get_ns()); }
+static inline ktime_t ktime_get_real(void) { return __kapi_kt((s64)ktime_get_real_ns()); }
+static inline s64 ktime_to_ns(const ktime_t kt) { return __kapi_ns(kt); }
+static inline s64 ktime_to_us(const ktime_t kt) { return __kapi_ns(kt) / NSEC_PER_USEC; }
+static inline s64 ktime_to_ms(const ktime_t kt) { return __kapi_ns(kt) / NSEC_PER_MSEC; }
+static inline ktime_t ktime_add(const ktime_t a, const ktime_t b) { return __kapi_kt(__kapi_ns(a) + __kapi_ns(b)); }
+static inline ktime_t ktime_sub(const ktime_t a, const ktime_t b) { return __kapi_kt(__kapi_ns(a) - __kapi_ns(b)); }
+static inline ktime_t ktime_add_ns(const ktime_t kt, u64 ns) { return __kapi_kt(__kapi_ns(kt) + (s64)ns); }
 #define ktime_add_us(kt, us) ktime_add_ns(kt, (u64)(us) * NSEC_PER_USEC)
 #define ktime_add_ms(kt, ms) ktime_add_ns(kt, (u64)(ms) * NSEC_PER_MSEC)
 #define ktime_sub_ns(kt, ns) ktime_add_ns(kt, -(u64)(ns))

@@ -23,8 +23,7 @@ static inline void INIT_LIST_HEAD(struct list_head *list)
 	list->prev = list;
 }
 
-static inline void __list_add(struct list_head *entry, struct list_head *prev,
-			      struct list_head *next)
+static inline void __list_add(struct list_head *entry, struct list_head *prev, struct list_head *next)
 {
 	next->prev = entry;
 	entry->next = next;
@@ -32,10 +31,7 @@ static inline void __list_add(struct list_head *entry, struct list_head *prev,
 	WRITE_ONCE(prev->next, entry);
 }
 
-static inline void list_add(struct list_head *entry, struct list_head *head)
-{
-	__list_add(entry, head, head->next);
-}
+static inline void list_add(struct list_head *entry, struct list_head *head) { __list_add(entry, head, head->next); }
 
 static inline void list_add_tail(struct list_head *entry, struct list_head *head)
 {
@@ -48,10 +44,7 @@ static inline void __list_del(struct list_head *prev, struct list_head *next)
 	WRITE_ONCE(prev->next, next);
 }
 
-static inline void __list_del_entry(struct list_head *entry)
-{
-	__list_del(entry->prev, entry->next);
-}
+static inline void __list_del_entry(struct list_head *entry) { __list_del(entry->prev, entry->next); }
 
 static inline void list_del(struct list_head *entry)
 {
@@ -112,8 +105,7 @@ static inline void list_move_tail(struct list_head *entry, struct list_head *hea
 }
 
 /* Moves the entries from @first to @last. */
-static inline void list_bulk_move_tail(struct list_head *head, struct list_head *first,
-				       struct list_head *last)
+static inline void list_bulk_move_tail(struct list_head *head, struct list_head *first, struct list_head *last)
 {
 	__list_del(first->prev, last->next);
 	head->prev->next = first;
@@ -132,15 +124,8 @@ static inline int list_is_last(const struct list_head *entry, const struct list_
 	return entry->next == head;
 }
 
-static inline int list_is_head(const struct list_head *entry, const struct list_head *head)
-{
-	return entry == head;
-}
-
-static inline int list_empty(const struct list_head *head)
-{
-	return READ_ONCE(head->next) == head;
-}
+static inline int list_is_head(const struct list_head *entry, const struct list_head *head) { return entry == head; }
+static inline int list_empty(const struct list_head *head) { return READ_ONCE(head->next) == head; }
 
 static inline int list_empty_careful(const struct list_head *head)
 {
@@ -165,8 +150,7 @@ static inline void list_rotate_to_front(struct list_head *entry, struct list_hea
 	list_move_tail(head, entry);
 }
 
-static inline void __list_splice(const struct list_head *list, struct list_head *prev,
-				 struct list_head *next)
+static inline void __list_splice(const struct list_head *list, struct list_head *prev, struct list_head *next)
 {
 	list->next->prev = prev;
 	prev->next = list->next;
@@ -198,8 +182,7 @@ static inline void list_splice_tail_init(struct list_head *list, struct list_hea
 	INIT_LIST_HEAD(list);
 }
 
-static inline void list_cut_position(struct list_head *list, struct list_head *head,
-				     struct list_head *entry)
+static inline void list_cut_position(struct list_head *list, struct list_head *head, struct list_head *entry)
 {
 	struct list_head *rest = entry->next;
 
@@ -215,8 +198,7 @@ static inline void list_cut_position(struct list_head *list, struct list_head *h
 	rest->prev = head;
 }
 
-static inline void list_cut_before(struct list_head *list, struct list_head *head,
-				   struct list_head *entry)
+static inline void list_cut_before(struct list_head *list, struct list_head *head, struct list_head *entry)
 {
 	if (head->next == entry)
 		INIT_LIST_HEAD(list);
@@ -237,8 +219,7 @@ static inline size_t list_count_nodes(struct list_head *head)
 #define list_entry(ptr, type, member) container_of(ptr, type, member)
 #define list_first_entry(ptr, type, member) list_entry((ptr)->next, type, member)
 #define list_last_entry(ptr, type, member) list_entry((ptr)->prev, type, member)
-#define list_first_entry_or_null(ptr, type, member) \
-	(!list_empty(ptr) ? list_first_entry(ptr, type, member) : NULL)
+#define list_first_entry_or_null(ptr, type, member) (!list_empty(ptr) ? list_first_entry(ptr, type, member) : NULL)
 #define list_next_entry(pos, member) list_entry((pos)->member.next, typeof(*(pos)), member)
 #define list_prev_entry(pos, member) list_entry((pos)->member.prev, typeof(*(pos)), member)
 #define list_entry_is_head(pos, head, member) (&(pos)->member == (head))
@@ -247,8 +228,7 @@ static inline size_t list_count_nodes(struct list_head *head)
 #define __list_for_each(pos, head) list_for_each(pos, head)
 #define list_for_each_continue(pos, head) for (pos = pos->next; pos != (head); pos = pos->next)
 #define list_for_each_prev(pos, head) for (pos = (head)->prev; pos != (head); pos = pos->prev)
-#define list_for_each_safe(pos, n, head) \
-	for (pos = (head)->next, n = pos->next; pos != (head); pos = n, n = pos->next)
+#define list_for_each_safe(pos, n, head) for (pos = (head)->next, n = pos->next; pos != (head); pos = n, n = pos->next)
 #define list_for_each_prev_safe(pos, n, head) \
 	for (pos = (head)->prev, n = pos->prev; pos != (head); pos = n, n = pos->prev)
 
@@ -290,15 +270,8 @@ static inline void INIT_HLIST_NODE(struct hlist_node *node)
 	node->pprev = NULL;
 }
 
-static inline int hlist_unhashed(const struct hlist_node *node)
-{
-	return !node->pprev;
-}
-
-static inline int hlist_empty(const struct hlist_head *head)
-{
-	return !READ_ONCE(head->first);
-}
+static inline int hlist_unhashed(const struct hlist_node *node) { return !node->pprev; }
+static inline int hlist_empty(const struct hlist_head *head) { return !READ_ONCE(head->first); }
 
 static inline void __hlist_del(struct hlist_node *node)
 {
@@ -354,15 +327,8 @@ static inline void hlist_add_behind(struct hlist_node *node, struct hlist_node *
 }
 
 /* Before 3.17, with the arguments the other way round. */
-static inline void hlist_add_after(struct hlist_node *prev, struct hlist_node *node)
-{
-	hlist_add_behind(node, prev);
-}
-
-static inline void hlist_add_fake(struct hlist_node *node)
-{
-	node->pprev = &node->next;
-}
+static inline void hlist_add_after(struct hlist_node *prev, struct hlist_node *node) { hlist_add_behind(node, prev); }
+static inline void hlist_add_fake(struct hlist_node *node) { node->pprev = &node->next; }
 
 static inline void hlist_move_list(struct hlist_head *old, struct hlist_head *head)
 {
@@ -380,8 +346,7 @@ static inline void hlist_move_list(struct hlist_head *old, struct hlist_head *he
 #define hlist_fake(node) ((node)->pprev == &(node)->next)
 #define hlist_is_singular_node(node, head) (!(node)->next && (node)->pprev == &(head)->first)
 #define hlist_for_each(pos, head) for (pos = (head)->first; pos; pos = pos->next)
-#define hlist_for_each_safe(pos, n, head) \
-	for (pos = (head)->first; pos && ({ n = pos->next; 1; }); pos = n)
+#define hlist_for_each_safe(pos, n, head) for (pos = (head)->first; pos && ({ n = pos->next; 1; }); pos = n)
 
 /* hlist_for_each_entry([tpos,] pos, head, member): with tpos before 3.9 */
 #define hlist_for_each_entry(...) KAPI_BY_COUNT(__kapi_hlist_each_, __VA_ARGS__)
@@ -415,8 +380,7 @@ static inline void hlist_move_list(struct hlist_head *old, struct hlist_head *he
 	for (pos = (pos)->next; pos && ({ tpos = hlist_entry(pos, typeof(*tpos), member); 1; }); \
 	     pos = pos->next)
 #define hlist_for_each_entry_from(...) KAPI_BY_COUNT(__kapi_hlist_from_, __VA_ARGS__)
-#define __kapi_hlist_from_2(pos, member) \
-	for (; pos; pos = hlist_entry_safe((pos)->member.next, typeof(*(pos)), member))
+#define __kapi_hlist_from_2(pos, member) for (; pos; pos = hlist_entry_safe((pos)->member.next, typeof(*(pos)), member))
 #define __kapi_hlist_from_3(tpos, pos, member) \
 	for (; pos && ({ tpos = hlist_entry(pos, typeof(*tpos), member); 1; }); pos = pos->next)
 

@@ -23,8 +23,7 @@ struct llist_head {
 #define llist_empty(head) (READ_ONCE((head)->first) == NULL)
 #define llist_next(node) ((node)->next)
 #define llist_for_each(pos, node) for ((pos) = (node); pos; (pos) = (pos)->next)
-#define llist_for_each_safe(pos, n, node) \
-	for ((pos) = (node); (pos) && ((n) = (pos)->next, true); (pos) = (n))
+#define llist_for_each_safe(pos, n, node) for ((pos) = (node); (pos) && ((n) = (pos)->next, true); (pos) = (n))
 #define __llist_entry_or_null(ptr, type, member) \
 	({ struct llist_node *__kapi_n = (ptr); __kapi_n ? llist_entry(__kapi_n, type, member) : NULL; })
 #define llist_for_each_entry(pos, node, member) \
@@ -36,15 +35,13 @@ struct llist_head {
 	     (pos) = (n))
 
 /* Return: whether the list was empty before. */
-static inline bool llist_add_batch(struct llist_node *first, struct llist_node *last,
-				   struct llist_head *head)
+static inline bool llist_add_batch(struct llist_node *first, struct llist_node *last, struct llist_head *head)
 {
 	struct llist_node *old = __atomic_load_n(&head->first, __ATOMIC_RELAXED);
 
 	do {
 		last->next = old;
-	} while (!__atomic_compare_exchange_n(&head->first, &old, first, false, __ATOMIC_RELEASE,
-					      __ATOMIC_RELAXED));
+	} while (!__atomic_compare_exchange_n(&head->first, &old, first, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED));
 	return old == NULL;
 }
 #define llist_add(node, head) llist_add_batch(node, node, head)

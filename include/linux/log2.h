@@ -12,10 +12,7 @@
 				   __roundup_pow_of_two(n))
 #define rounddown_pow_of_two(n) (1UL << ilog2(n))
 
-static inline __attribute_const__ bool is_power_of_2(unsigned long n)
-{
-	return n != 0 && (n & (n - 1)) == 0;
-}
+static inline __attribute_const__ bool is_power_of_2(unsigned long n) { return n != 0 && (n & (n - 1)) == 0; }
 
 static inline __attribute_const__ unsigned long __roundup_pow_of_two(unsigned long n)
 {

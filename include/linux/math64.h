@@ -24,25 +24,10 @@ static inline u64 div64_u64_rem(u64 dividend, u64 divisor, u64 *remainder)
 	return dividend / divisor;
 }
 
-static inline u64 div64_u64(u64 dividend, u64 divisor)
-{
-	return dividend / divisor;
-}
-
-static inline s64 div64_s64(s64 dividend, s64 divisor)
-{
-	return dividend / divisor;
-}
-
-static inline u64 div_u64(u64 dividend, u32 divisor)
-{
-	return dividend / divisor;
-}
-
-static inline s64 div_s64(s64 dividend, s32 divisor)
-{
-	return dividend / divisor;
-}
+static inline u64 div64_u64(u64 dividend, u64 divisor) { return dividend / divisor; }
+static inline s64 div64_s64(s64 dividend, s64 divisor) { return dividend / divisor; }
+static inline u64 div_u64(u64 dividend, u32 divisor) { return dividend / divisor; }
+static inline s64 div_s64(s64 dividend, s32 divisor) { return dividend / divisor; }
 #define div64_ul(x, y) div64_u64((x), (y))
 #define div64_long(x, y) div64_s64((x), (y))
 

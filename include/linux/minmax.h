@@ -30,11 +30,6 @@
 #define clamp(value, low, high) min((typeof(value))max(value, low), high)
 #define clamp_t(type, value, low, high) min_t(type, max_t(type, value, low), high)
 #define clamp_val(value, low, high) clamp_t(typeof(value), value, low, high)
-#define swap(a, b) \
-	do { \
-		typeof(a) __kapi_swapped = (a); \
-		(a) = (b); \
-		(b) = __kapi_swapped; \
-	} while (0)
+#define swap(a, b) do { typeof(a) __kapi_swapped = (a); (a) = (b); (b) = __kapi_swapped; } while (0)
 
 #endif

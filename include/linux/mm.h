@@ -35,23 +35,14 @@ extern void *high_memory;
 #define nth_page(page, n) ((page) + (n))
 #define page_to_nid(page) ((void)(page), 0)
 
-static inline struct page *compound_head(struct page *page)
-{
-	return page;
-}
+static inline struct page *compound_head(struct page *page) { return page; }
 #define virt_to_head_page(addr) compound_head(virt_to_page(addr))
 
-static inline int page_count(const struct page *page)
-{
-	return atomic_read(&page->_refcount);
-}
+static inline int page_count(const struct page *page) { return atomic_read(&page->_refcount); }
 #define page_ref_count(page) page_count(page)
 #define set_page_count(page, n) atomic_set(&(page)->_refcount, n)
 
-static inline void get_page(struct page *page)
-{
-	atomic_inc(&page->_refcount);
-}
+static inline void get_page(struct page *page) { atomic_inc(&page->_refcount); }
 
 extern void put_page(struct page *page);
 /* Makes a block of pages blocks of one, each to be freed by itself. */

@@ -67,15 +67,13 @@ struct kernel_param {
 	__KAPI_PARAM(#name, #type, array, NULL, sizeof(array) / sizeof((array)[0]), perm, \
 		     __KAPI_COUNT_PTR(count), sizeof((array)[0])); \
 	__MODULE_INFO(parmtype, name, #name ":array of " #type)
-#define module_param_array(name, type, count, perm) \
-	module_param_array_named(name, name, type, count, perm)
+#define module_param_array(name, type, count, perm) module_param_array_named(name, name, type, count, perm)
 
 #define module_param_string(name, string, len, perm) \
 	__KAPI_PARAM(#name, "string", string, NULL, len, perm, NULL, 1); \
 	__MODULE_INFO(parmtype, name, #name ":string")
 
-#define module_param_cb(name, ops, arg, perm) \
-	__KAPI_PARAM(#name, "cb", arg, ops, 0, perm, NULL, 0)
+#define module_param_cb(name, ops, arg, perm) __KAPI_PARAM(#name, "cb", arg, ops, 0, perm, NULL, 0)
 #define module_param_call(name, set_fn, get_fn, arg, perm) \
 	static const struct kernel_param_ops __param_ops_##name = { \
 		.set = (void *)(set_fn), .get = (void *)(get_fn) }; \

@@ -48,10 +48,7 @@ struct blocking_notifier_head {
 #define ATOMIC_INIT_NOTIFIER_HEAD(nh) (spin_lock_init(&(nh)->lock), (nh)->head = NULL)
 #define BLOCKING_INIT_NOTIFIER_HEAD(nh) do { init_rwsem(&(nh)->rwsem); (nh)->head = NULL; } while (0)
 
-static inline int notifier_from_errno(int error)
-{
-	return error ? NOTIFY_STOP_MASK | (NOTIFY_OK - error) : NOTIFY_OK;
-}
+static inline int notifier_from_errno(int error) { return error ? NOTIFY_STOP_MASK | (NOTIFY_OK - error) : NOTIFY_OK; }
 
 static inline int notifier_to_errno(int result)
 {
@@ -71,8 +68,7 @@ static inline int raw_notifier_chain_register(struct raw_notifier_head *nh, stru
 	return 0;
 }
 
-static inline int raw_notifier_chain_unregister(struct raw_notifier_head *nh,
-						struct notifier_block *nb)
+static inline int raw_notifier_chain_unregister(struct raw_notifier_head *nh, struct notifier_block *nb)
 {
 	struct notifier_block **at = &nh->head;
 
@@ -84,8 +80,7 @@ static inline int raw_notifier_chain_unregister(struct raw_notifier_head *nh,
 	return -ENOENT;
 }
 
-static inline int raw_notifier_call_chain(struct raw_notifier_head *nh, unsigned long action,
-					  void *data)
+static inline int raw_notifier_call_chain(struct raw_notifier_head *nh, unsigned long action, void *data)
 {
 	struct notifier_block *nb, *next;
 	int result = NOTIFY_DONE;
@@ -127,7 +122,6 @@ static inline int raw_notifier_call_chain(struct raw_notifier_head *nh, unsigned
 		return result; \
 	}
 __KAPI_NOTIFIER(atomic, spin_lock(&nh->lock), spin_unlock(&nh->lock), (void)0, (void)0)
-__KAPI_NOTIFIER(blocking, down_write(&nh->rwsem), up_write(&nh->rwsem), down_read(&nh->rwsem),
-		up_read(&nh->rwsem))
+__KAPI_NOTIFIER(blocking, down_write(&nh->rwsem), up_write(&nh->rwsem), down_read(&nh->rwsem), up_read(&nh->rwsem))
 
 #endif

@@ -25,10 +25,7 @@
 	__kapi_by != (unsigned int)__kapi_shift || *__kapi_result < 0 || __kapi_a < 0 || \
 		(typeof(__kapi_a))(*__kapi_result >> __kapi_by) != __kapi_a; })
 
-static inline size_t size_sub(size_t a, size_t b)
-{
-	return a == SIZE_MAX || b == SIZE_MAX || b > a ? SIZE_MAX : a - b;
-}
+static inline size_t size_sub(size_t a, size_t b) { return a == SIZE_MAX || b == SIZE_MAX || b > a ? SIZE_MAX : a - b; }
 
 static inline size_t size_mul(size_t a, size_t b)
 {

@@ -19,8 +19,7 @@ extern void free_percpu(void *p);
 #define __KAPI_PERCPU __attribute__((__section__("kapi_percpu")))
 #define DEFINE_PER_CPU(type, name) __KAPI_PERCPU typeof(type) name
 #define DECLARE_PER_CPU(type, name) extern typeof(type) name
-#define DEFINE_PER_CPU_SHARED_ALIGNED(type, name) \
-	DEFINE_PER_CPU(type, name) ____cacheline_aligned
+#define DEFINE_PER_CPU_SHARED_ALIGNED(type, name) DEFINE_PER_CPU(type, name) ____cacheline_aligned
 #define EXPORT_PER_CPU_SYMBOL(name)
 #define EXPORT_PER_CPU_SYMBOL_GPL(name)
 
@@ -44,15 +43,12 @@ extern void free_percpu(void *p);
 
 #define this_cpu_read(name) READ_ONCE(*this_cpu_ptr(&(name)))
 #define this_cpu_write(name, v) WRITE_ONCE(*this_cpu_ptr(&(name)), v)
-#define this_cpu_add(name, v) \
-	((void)__atomic_fetch_add(this_cpu_ptr(&(name)), v, __ATOMIC_RELAXED))
+#define this_cpu_add(name, v) ((void)__atomic_fetch_add(this_cpu_ptr(&(name)), v, __ATOMIC_RELAXED))
 #define this_cpu_sub(name, v) this_cpu_add(name, -(v))
 #define this_cpu_inc(name) this_cpu_add(name, 1)
 #define this_cpu_dec(name) this_cpu_add(name, -1)
-#define this_cpu_inc_return(name) \
-	__atomic_add_fetch(this_cpu_ptr(&(name)), 1, __ATOMIC_RELAXED)
-#define this_cpu_add_return(name, v) \
-	__atomic_add_fetch(this_cpu_ptr(&(name)), v, __ATOMIC_RELAXED)
+#define this_cpu_inc_return(name) __atomic_add_fetch(this_cpu_ptr(&(name)), 1, __ATOMIC_RELAXED)
+#define this_cpu_add_return(name, v) __atomic_add_fetch(this_cpu_ptr(&(name)), v, __ATOMIC_RELAXED)
 #define this_cpu_sub_return(name, v) this_cpu_add_return(name, -(typeof(name))(v))
 #define this_cpu_dec_return(name) this_cpu_add_return(name, -1)
 #define __this_cpu_sub(name, v) this_cpu_sub(name, v)

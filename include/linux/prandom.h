@@ -9,10 +9,7 @@ struct rnd_state {
 	u64 state;
 };
 
-static inline void prandom_seed_state(struct rnd_state *rnd, u64 seed)
-{
-	rnd->state = seed;
-}
+static inline void prandom_seed_state(struct rnd_state *rnd, u64 seed) { rnd->state = seed; }
 
 static inline u32 prandom_u32_state(struct rnd_state *rnd)
 {

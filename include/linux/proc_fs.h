@@ -15,8 +15,7 @@ struct seq_operations;
 struct proc_dir_entry;
 
 typedef int(read_proc_t)(char *page, char **start, off_t off, int count, int *eof, void *data);
-typedef int(write_proc_t)(struct file *file, const char __user *buffer, unsigned long count,
-			  void *data);
+typedef int(write_proc_t)(struct file *file, const char __user *buffer, unsigned long count, void *data);
 
 struct proc_ops {
 	unsigned int proc_flags;
@@ -54,8 +53,8 @@ struct proc_dir_entry {
 };
 
 extern struct proc_dir_entry proc_root;
-extern struct proc_dir_entry *kapi_proc_add(const char *name, umode_t mode,
-					    struct proc_dir_entry *parent, void *data);
+extern struct proc_dir_entry *kapi_proc_find(struct proc_dir_entry *parent, const char *name, size_t len);
+extern struct proc_dir_entry *kapi_proc_add(const char *name, umode_t mode, struct proc_dir_entry *parent, void *data);
 extern struct proc_dir_entry *kapi_proc_fops(const char *name, umode_t mode,
 					     struct proc_dir_entry *parent,
 					     const struct file_operations *fops, void *data);
@@ -83,12 +82,9 @@ extern void *pde_data(const struct inode *inode);
 		 const struct proc_ops *: kapi_proc_ops, \
 		 default: kapi_proc_fops)(name, mode, parent, (const void *)(ops), data)
 #define proc_create(name, mode, parent, ops) proc_create_data(name, mode, parent, ops, NULL)
-#define proc_create_single(name, mode, parent, show) \
-	proc_create_single_data(name, mode, parent, show, NULL)
-#define proc_create_seq_data(name, mode, parent, ops, data) \
-	proc_create_seq_private(name, mode, parent, ops, 0, data)
-#define proc_create_seq(name, mode, parent, ops) \
-	proc_create_seq_private(name, mode, parent, ops, 0, NULL)
+#define proc_create_single(name, mode, parent, show) proc_create_single_data(name, mode, parent, show, NULL)
+#define proc_create_seq_data(name, mode, parent, ops, data) proc_create_seq_private(name, mode, parent, ops, 0, data)
+#define proc_create_seq(name, mode, parent, ops) proc_create_seq_private(name, mode, parent, ops, 0, NULL)
 #define proc_mkdir_mode(name, mode, parent) proc_mkdir(name, parent)
 #define proc_set_size(entry, bytes) ((entry)->size = (bytes))
 #define proc_set_user(entry, u, g) ((void)(entry))

@@ -31,23 +31,10 @@
 #define RADIX_TREE(name, mask) struct radix_tree_root name = RADIX_TREE_INIT(name, mask)
 #define INIT_RADIX_TREE(root, mask) xa_init_flags(root, mask)
 
-static inline void radix_tree_init(void)
-{
-}
-
-static inline int radix_tree_preload(gfp_t gfp)
-{
-	return 0;
-}
-
-static inline int radix_tree_maybe_preload(gfp_t gfp)
-{
-	return 0;
-}
-
-static inline void radix_tree_preload_end(void)
-{
-}
+static inline void radix_tree_init(void) { }
+static inline int radix_tree_preload(gfp_t gfp) { return 0; }
+static inline int radix_tree_maybe_preload(gfp_t gfp) { return 0; }
+static inline void radix_tree_preload_end(void) { }
 
 static inline bool radix_tree_is_internal_node(const void *entry)
 {
@@ -59,15 +46,8 @@ static inline int radix_tree_exception(const void *entry)
 	return unlikely((unsigned long)entry & RADIX_TREE_ENTRY_MASK);
 }
 
-static inline int radix_tree_deref_retry(const void *entry)
-{
-	return unlikely(radix_tree_is_internal_node(entry));
-}
-
-static inline bool radix_tree_empty(const struct radix_tree_root *root)
-{
-	return xa_empty(root);
-}
+static inline int radix_tree_deref_retry(const void *entry) { return unlikely(radix_tree_is_internal_node(entry)); }
+static inline bool radix_tree_empty(const struct radix_tree_root *root) { return xa_empty(root); }
 
 /* Return: 0, -EEXIST or -ENOMEM. */
 static inline int radix_tree_insert(struct radix_tree_root *root, unsigned long index, void *item)
@@ -153,15 +133,8 @@ static inline unsigned int radix_tree_gang_lookup_tag_slot(const struct radix_tr
 	return count;
 }
 
-static inline void *radix_tree_deref_slot(void __rcu **slot)
-{
-	return rcu_dereference(*slot);
-}
-
-static inline void *radix_tree_deref_slot_protected(void __rcu **slot, spinlock_t *lock)
-{
-	return READ_ONCE(*slot);
-}
+static inline void *radix_tree_deref_slot(void __rcu **slot) { return rcu_dereference(*slot); }
+static inline void *radix_tree_deref_slot_protected(void __rcu **slot, spinlock_t *lock) { return READ_ONCE(*slot); }
 
 /* Replaces one entry by another; neither is NULL. */
 static inline void radix_tree_replace_slot(struct radix_tree_root *root, void __rcu **slot, void *item)
@@ -228,8 +201,7 @@ static inline void radix_tree_iter_replace(struct radix_tree_root *root, const s
 	__xa_store(root, iter->index, item, __RADIX_TREE_GFP(root));
 }
 
-static inline void radix_tree_iter_delete(struct radix_tree_root *root, struct radix_tree_iter *iter,
-					  void __rcu **slot)
+static inline void radix_tree_iter_delete(struct radix_tree_root *root, struct radix_tree_iter *iter, void __rcu **slot)
 {
 	__xa_erase(root, iter->index);
 }

@@ -43,8 +43,7 @@ extern struct rb_node *rb_first(const struct rb_root *root);
 extern struct rb_node *rb_last(const struct rb_root *root);
 extern void rb_replace_node(struct rb_node *victim, struct rb_node *node, struct rb_root *root);
 
-static inline void rb_link_node(struct rb_node *node, struct rb_node *parent,
-				struct rb_node **link)
+static inline void rb_link_node(struct rb_node *node, struct rb_node *parent, struct rb_node **link)
 {
 	node->parent = parent;
 	node->rb_left = NULL;
@@ -61,10 +60,7 @@ static inline struct rb_node *kapi_rb_deepest(const struct rb_node *node)
 	return (struct rb_node *)node;
 }
 
-static inline struct rb_node *rb_first_postorder(const struct rb_root *root)
-{
-	return kapi_rb_deepest(root->rb_node);
-}
+static inline struct rb_node *rb_first_postorder(const struct rb_root *root) { return kapi_rb_deepest(root->rb_node); }
 
 static inline struct rb_node *rb_next_postorder(const struct rb_node *node)
 {

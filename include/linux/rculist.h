@@ -12,8 +12,7 @@
 #define hlist_next_rcu(node) ((node)->next)
 #define hlist_pprev_rcu(node) (*(node)->pprev)
 
-static inline void __list_add_rcu(struct list_head *entry, struct list_head *prev,
-				  struct list_head *next)
+static inline void __list_add_rcu(struct list_head *entry, struct list_head *prev, struct list_head *next)
 {
 	entry->next = next;
 	entry->prev = prev;

@@ -113,8 +113,7 @@ extern void kapi_cond_resched(const char *file, int line);
 
 #define set_current_state(value) __atomic_store_n(&current->__state, (unsigned int)(value), __ATOMIC_SEQ_CST)
 #define __set_current_state(value) set_current_state(value)
-#define set_task_state(task, value) \
-	__atomic_store_n(&(task)->__state, (unsigned int)(value), __ATOMIC_SEQ_CST)
+#define set_task_state(task, value) __atomic_store_n(&(task)->__state, (unsigned int)(value), __ATOMIC_SEQ_CST)
 #define get_current_state() READ_ONCE(current->__state)
 #define task_is_running(task) (READ_ONCE((task)->__state) == TASK_RUNNING)
 

@@ -43,8 +43,7 @@ extern int seq_release_private(struct inode *inode, struct file *file);
 extern int seq_open_private(struct file *file, const struct seq_operations *op, int bytes);
 extern void *__seq_open_private(struct file *file, const struct seq_operations *op, int bytes);
 extern int single_open(struct file *file, int (*show)(struct seq_file *m, void *v), void *data);
-extern int single_open_size(struct file *file, int (*show)(struct seq_file *m, void *v),
-			    void *data, size_t size);
+extern int single_open_size(struct file *file, int (*show)(struct seq_file *m, void *v), void *data, size_t size);
 extern int single_release(struct inode *inode, struct file *file);
 
 /* They return int up to 4.2; whoever still looks at it sees success. */
@@ -53,8 +52,7 @@ extern int seq_vprintf(struct seq_file *m, const char *fmt, va_list args);
 extern int seq_puts(struct seq_file *m, const char *s);
 extern int seq_putc(struct seq_file *m, char c);
 extern int seq_write(struct seq_file *m, const void *data, size_t n);
-extern void seq_put_decimal_ull(struct seq_file *m, const char *delimiter,
-				unsigned long long value);
+extern void seq_put_decimal_ull(struct seq_file *m, const char *delimiter, unsigned long long value);
 #define seq_has_overflowed(m) ((m)->count == (m)->size)
 
 extern struct list_head *seq_list_start(struct list_head *head, loff_t pos);

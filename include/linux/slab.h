@@ -123,8 +123,7 @@ extern const char *kmem_cache_name(struct kmem_cache *cache);
 #define kmem_cache_create_usercopy(name, size, align, flags, offset, bytes, ctor) \
 	kapi_cache_create(name, size, align, flags, (void *)(ctor))
 
-#define KMEM_CACHE(type, flags) \
-	kapi_cache_create(#type, sizeof(struct type), __alignof__(struct type), flags, NULL)
+#define KMEM_CACHE(type, flags) kapi_cache_create(#type, sizeof(struct type), __alignof__(struct type), flags, NULL)
 #define KMEM_CACHE_USERCOPY(type, flags, field) KMEM_CACHE(type, flags)
 
 extern void *kvmalloc_node(size_t size, gfp_t gfp, int node);

@@ -39,57 +39,28 @@ static __always_inline int kapi_read_try(volatile unsigned int *word)
 	unsigned int old = __atomic_load_n(word, __ATOMIC_RELAXED);
 
 	return old != KAPI_WRITER &&
-	       __atomic_compare_exchange_n(word, &old, old + 1, 0, __ATOMIC_ACQUIRE,
-					   __ATOMIC_RELAXED);
+	       __atomic_compare_exchange_n(word, &old, old + 1, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
 }
 
 static __always_inline int kapi_write_try(volatile unsigned int *word)
 {
 	unsigned int old = 0;
 
-	return __atomic_compare_exchange_n(word, &old, KAPI_WRITER, 0, __ATOMIC_ACQUIRE,
-					   __ATOMIC_RELAXED);
+	return __atomic_compare_exchange_n(word, &old, KAPI_WRITER, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
 }
 
-static __always_inline raw_spinlock_t *spinlock_check(spinlock_t *lock)
-{
-	return &lock->rlock;
-}
+static __always_inline raw_spinlock_t *spinlock_check(spinlock_t *lock) { return &lock->rlock; }
 
 #define raw_spin_lock_init(lock) ((lock)->val = 0)
 #define raw_spin_is_locked(lock) ((lock)->val != 0)
-#define raw_spin_lock(lock) \
-	do { \
-		kapi_atomic_enter(); \
-		kapi_spin_acquire(&(lock)->val); \
-	} while (0)
-#define raw_spin_unlock(lock) \
-	do { \
-		kapi_spin_release(&(lock)->val); \
-		kapi_atomic_exit(); \
-	} while (0)
+#define raw_spin_lock(lock) do { kapi_atomic_enter(); kapi_spin_acquire(&(lock)->val); } while (0)
+#define raw_spin_unlock(lock) do { kapi_spin_release(&(lock)->val); kapi_atomic_exit(); } while (0)
 #define raw_spin_lock_bh(lock) raw_spin_lock(lock)
 #define raw_spin_unlock_bh(lock) raw_spin_unlock(lock)
-#define raw_spin_lock_irq(lock) \
-	do { \
-		local_irq_disable(); \
-		raw_spin_lock(lock); \
-	} while (0)
-#define raw_spin_unlock_irq(lock) \
-	do { \
-		raw_spin_unlock(lock); \
-		local_irq_enable(); \
-	} while (0)
-#define raw_spin_lock_irqsave(lock, flags) \
-	do { \
-		local_irq_save(flags); \
-		raw_spin_lock(lock); \
-	} while (0)
-#define raw_spin_unlock_irqrestore(lock, flags) \
-	do { \
-		raw_spin_unlock(lock); \
-		local_irq_restore(flags); \
-	} while (0)
+#define raw_spin_lock_irq(lock) do { local_irq_disable(); raw_spin_lock(lock); } while (0)
+#define raw_spin_unlock_irq(lock) do { raw_spin_unlock(lock); local_irq_enable(); } while (0)
+#define raw_spin_lock_irqsave(lock, flags) do { local_irq_save(flags); raw_spin_lock(lock); } while (0)
+#define raw_spin_unlock_irqrestore(lock, flags) do { raw_spin_unlock(lock); local_irq_restore(flags); } while (0)
 #define raw_spin_trylock(lock) ({ \
 	int __kapi_got = kapi_spin_try(&(lock)->val); \
 	if (__kapi_got) \
@@ -128,42 +99,18 @@ static __always_inline raw_spinlock_t *spinlock_check(spinlock_t *lock)
 		while (!kapi_read_try(&(lock)->val)) \
 			kapi_spin_wait(&(lock)->val); \
 	} while (0)
-#define read_unlock(lock) \
-	do { \
-		__atomic_fetch_sub(&(lock)->val, 1, __ATOMIC_RELEASE); \
-		kapi_atomic_exit(); \
-	} while (0)
+#define read_unlock(lock) do { __atomic_fetch_sub(&(lock)->val, 1, __ATOMIC_RELEASE); kapi_atomic_exit(); } while (0)
 #define write_lock(lock) \
 	do { \
 		kapi_atomic_enter(); \
 		while (!kapi_write_try(&(lock)->val)) \
 			kapi_spin_wait(&(lock)->val); \
 	} while (0)
-#define write_unlock(lock) \
-	do { \
-		kapi_spin_release(&(lock)->val); \
-		kapi_atomic_exit(); \
-	} while (0)
-#define __KAPI_WITH_IRQ(op, lock) \
-	do { \
-		local_irq_disable(); \
-		op(lock); \
-	} while (0)
-#define __KAPI_THEN_IRQ(op, lock) \
-	do { \
-		op(lock); \
-		local_irq_enable(); \
-	} while (0)
-#define __KAPI_WITH_SAVE(op, lock, flags) \
-	do { \
-		local_irq_save(flags); \
-		op(lock); \
-	} while (0)
-#define __KAPI_THEN_RESTORE(op, lock, flags) \
-	do { \
-		op(lock); \
-		local_irq_restore(flags); \
-	} while (0)
+#define write_unlock(lock) do { kapi_spin_release(&(lock)->val); kapi_atomic_exit(); } while (0)
+#define __KAPI_WITH_IRQ(op, lock) do { local_irq_disable(); op(lock); } while (0)
+#define __KAPI_THEN_IRQ(op, lock) do { op(lock); local_irq_enable(); } while (0)
+#define __KAPI_WITH_SAVE(op, lock, flags) do { local_irq_save(flags); op(lock); } while (0)
+#define __KAPI_THEN_RESTORE(op, lock, flags) do { op(lock); local_irq_restore(flags); } while (0)
 #define read_lock_irq(lock) __KAPI_WITH_IRQ(read_lock, lock)
 #define read_unlock_irq(lock) __KAPI_THEN_IRQ(read_unlock, lock)
 #define read_lock_irqsave(lock, flags) __KAPI_WITH_SAVE(read_lock, lock, flags)

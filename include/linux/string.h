@@ -79,13 +79,8 @@ extern char *kmemdup_nul(const char *s, size_t n, gfp_t gfp);
 #define strstrip(s) strim(s)
 #define strnicmp(a, b, n) strncasecmp(a, b, n)
 #define memzero(s, n) memset(s, 0, n)
-#define memzero_explicit(s, n) \
-	do { \
-		memset(s, 0, n); \
-		barrier_data(s); \
-	} while (0)
-#define str_has_prefix(s, prefix) \
-	(strncmp(s, prefix, strlen(prefix)) == 0 ? strlen(prefix) : 0)
+#define memzero_explicit(s, n) do { memset(s, 0, n); barrier_data(s); } while (0)
+#define str_has_prefix(s, prefix) (strncmp(s, prefix, strlen(prefix)) == 0 ? strlen(prefix) : 0)
 #define memset_startat(obj, value, member) \
 	memset((u8 *)(obj) + offsetof(typeof(*(obj)), member), value, \
 	       sizeof(*(obj)) - offsetof(typeof(*(obj)), member))

@@ -42,8 +42,7 @@ struct sysfs_ops {
 #define __ATTR_RW(_name) __ATTR(_name, 0644, _name##_show, _name##_store)
 #define __ATTR_RW_MODE(_name, _mode) __ATTR(_name, _mode, _name##_show, _name##_store)
 #define __ATTR_NULL { .attr = { .name = NULL } }
-#define __ATTRIBUTE_GROUPS(_name) \
-	static const struct attribute_group *_name##_groups[] = { &_name##_group, NULL }
+#define __ATTRIBUTE_GROUPS(_name) static const struct attribute_group *_name##_groups[] = { &_name##_group, NULL }
 #define ATTRIBUTE_GROUPS(_name) \
 	static const struct attribute_group _name##_group = { .attrs = _name##_attrs }; \
 	__ATTRIBUTE_GROUPS(_name)

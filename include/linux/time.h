@@ -62,15 +62,8 @@ static inline struct timeval ns_to_timeval(s64 ns)
 	return (struct timeval){ ns / NSEC_PER_SEC, (ns % NSEC_PER_SEC) / NSEC_PER_USEC };
 }
 
-static inline s64 timespec64_to_ns(const struct timespec64 *ts)
-{
-	return ts->tv_sec * NSEC_PER_SEC + ts->tv_nsec;
-}
-
-static inline s64 timespec_to_ns(const struct timespec *ts)
-{
-	return ts->tv_sec * NSEC_PER_SEC + ts->tv_nsec;
-}
+static inline s64 timespec64_to_ns(const struct timespec64 *ts) { return ts->tv_sec * NSEC_PER_SEC + ts->tv_nsec; }
+static inline s64 timespec_to_ns(const struct timespec *ts) { return ts->tv_sec * NSEC_PER_SEC + ts->tv_nsec; }
 
 static inline s64 timeval_to_ns(const struct timeval *tv)
 {
@@ -111,15 +104,8 @@ static inline int timeval_compare(const struct timeval *a, const struct timeval 
 	return delta < 0 ? -1 : delta > 0;
 }
 
-static inline void ktime_get_ts64(struct timespec64 *ts)
-{
-	*ts = ns_to_timespec64((s64)ktime_get_ns());
-}
-
-static inline void ktime_get_real_ts64(struct timespec64 *ts)
-{
-	*ts = ns_to_timespec64((s64)ktime_get_real_ns());
-}
+static inline void ktime_get_ts64(struct timespec64 *ts) { *ts = ns_to_timespec64((s64)ktime_get_ns()); }
+static inline void ktime_get_real_ts64(struct timespec64 *ts) { *ts = ns_to_timespec64((s64)ktime_get_real_ns()); }
 #define ktime_get_raw_ts64(ts) ktime_get_ts64(ts)
 #define ktime_get_boottime_ts64(ts) ktime_get_ts64(ts)
 #define ktime_get_coarse_real_ts64(ts) ktime_get_real_ts64(ts)
@@ -128,35 +114,12 @@ static inline void ktime_get_real_ts64(struct timespec64 *ts)
 #define ktime_get_seconds() ((time64_t)(ktime_get_ns() / NSEC_PER_SEC))
 
 /* Gone since 5.6. */
-static inline void do_gettimeofday(struct timeval *tv)
-{
-	*tv = ns_to_timeval((s64)ktime_get_real_ns());
-}
-
-static inline void getnstimeofday(struct timespec *ts)
-{
-	*ts = ns_to_timespec((s64)ktime_get_real_ns());
-}
-
-static inline void ktime_get_ts(struct timespec *ts)
-{
-	*ts = ns_to_timespec((s64)ktime_get_ns());
-}
-
-static inline void getrawmonotonic(struct timespec *ts)
-{
-	ktime_get_ts(ts);
-}
-
-static inline struct timespec current_kernel_time(void)
-{
-	return ns_to_timespec((s64)ktime_get_real_ns());
-}
-
-static inline unsigned long get_seconds(void)
-{
-	return ktime_get_real_ns() / NSEC_PER_SEC;
-}
+static inline void do_gettimeofday(struct timeval *tv) { *tv = ns_to_timeval((s64)ktime_get_real_ns()); }
+static inline void getnstimeofday(struct timespec *ts) { *ts = ns_to_timespec((s64)ktime_get_real_ns()); }
+static inline void ktime_get_ts(struct timespec *ts) { *ts = ns_to_timespec((s64)ktime_get_ns()); }
+static inline void getrawmonotonic(struct timespec *ts) { ktime_get_ts(ts); }
+static inline struct timespec current_kernel_time(void) { return ns_to_timespec((s64)ktime_get_real_ns()); }
+static inline unsigned long get_seconds(void) { return ktime_get_real_ns() / NSEC_PER_SEC; }
 #define do_posix_clock_monotonic_gettime(ts) ktime_get_ts(ts)
 #define getrawmonotonic64(ts) ktime_get_ts64(ts)
 #define ktime_get_real_ts(ts) getnstimeofday(ts)

@@ -24,12 +24,10 @@ struct timer_list {
 #define TIMER_IRQSAFE 0x00200000
 
 #define DEFINE_TIMER(...) KAPI_BY_COUNT(__kapi_define_timer_, __VA_ARGS__)
-#define __kapi_define_timer_2(name, fn) \
-	struct timer_list name = { .function = (void *)(fn), .kapi_new = 1 }
+#define __kapi_define_timer_2(name, fn) struct timer_list name = { .function = (void *)(fn), .kapi_new = 1 }
 #define __kapi_define_timer_4(name, fn, when, arg) \
 	struct timer_list name = { .function = (void *)(fn), .expires = (when), .data = (arg) }
-#define TIMER_INITIALIZER(fn, when, arg) \
-	{ .function = (void *)(fn), .expires = (when), .data = (arg) }
+#define TIMER_INITIALIZER(fn, when, arg) { .function = (void *)(fn), .expires = (when), .data = (arg) }
 
 extern void init_timer(struct timer_list *timer);
 extern void add_timer(struct timer_list *timer);

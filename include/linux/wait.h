@@ -9,8 +9,7 @@
 #include <linux/spinlock.h>
 
 struct wait_queue_entry;
-typedef int (*wait_queue_func_t)(struct wait_queue_entry *entry, unsigned int mode, int flags,
-				 void *key);
+typedef int (*wait_queue_func_t)(struct wait_queue_entry *entry, unsigned int mode, int flags, void *key);
 
 struct wait_queue_entry {
 	unsigned int flags;
@@ -34,10 +33,8 @@ struct wait_queue_head {
 typedef struct wait_queue_head wait_queue_head_t;
 
 #define WQ_FLAG_EXCLUSIVE 0x01
-#define __WAIT_QUEUE_HEAD_INITIALIZER(name) \
-	{ .lock = { { 0 } }, .head = { &(name).head, &(name).head } }
-#define DECLARE_WAIT_QUEUE_HEAD(name) \
-	struct wait_queue_head name = __WAIT_QUEUE_HEAD_INITIALIZER(name)
+#define __WAIT_QUEUE_HEAD_INITIALIZER(name) { .lock = { { 0 } }, .head = { &(name).head, &(name).head } }
+#define DECLARE_WAIT_QUEUE_HEAD(name) struct wait_queue_head name = __WAIT_QUEUE_HEAD_INITIALIZER(name)
 #define DECLARE_WAIT_QUEUE_HEAD_ONSTACK(name) DECLARE_WAIT_QUEUE_HEAD(name)
 #define DECLARE_WAITQUEUE(name, task) \
 	struct wait_queue_entry name = { .private = (task), .func = default_wake_function }
@@ -52,22 +49,15 @@ static inline void init_waitqueue_head(struct wait_queue_head *queue)
 }
 
 static inline void init_waitqueue_entry(struct wait_queue_entry *entry, struct task_struct *task);
-static inline int waitqueue_active(struct wait_queue_head *queue)
-{
-	return !list_empty(&queue->head);
-}
+static inline int waitqueue_active(struct wait_queue_head *queue) { return !list_empty(&queue->head); }
 
-extern int default_wake_function(struct wait_queue_entry *entry, unsigned int mode, int flags,
-				 void *key);
-extern int autoremove_wake_function(struct wait_queue_entry *entry, unsigned int mode, int flags,
-				    void *key);
+extern int default_wake_function(struct wait_queue_entry *entry, unsigned int mode, int flags, void *key);
+extern int autoremove_wake_function(struct wait_queue_entry *entry, unsigned int mode, int flags, void *key);
 extern void add_wait_queue(struct wait_queue_head *queue, struct wait_queue_entry *entry);
 extern void add_wait_queue_exclusive(struct wait_queue_head *queue, struct wait_queue_entry *entry);
 extern void remove_wait_queue(struct wait_queue_head *queue, struct wait_queue_entry *entry);
-extern void prepare_to_wait(struct wait_queue_head *queue, struct wait_queue_entry *entry,
-			    int state);
-extern void prepare_to_wait_exclusive(struct wait_queue_head *queue,
-				      struct wait_queue_entry *entry, int state);
+extern void prepare_to_wait(struct wait_queue_head *queue, struct wait_queue_entry *entry, int state);
+extern void prepare_to_wait_exclusive(struct wait_queue_head *queue, struct wait_queue_entry *entry, int state);
 extern void finish_wait(struct wait_queue_head *queue, struct wait_queue_entry *entry);
 extern void __wake_up(struct wait_queue_head *queue, unsigned int mode, int nr, void *key);
 extern void interruptible_sleep_on(struct wait_queue_head *queue);
@@ -111,17 +101,14 @@ static inline void init_waitqueue_entry(struct wait_queue_entry *entry, struct t
 		finish_wait(&(queue), &__kapi_wait); \
 	} \
 	__kapi_holds ? (__kapi_left ?: 1) : 0; })
-#define wait_event(queue, condition) \
-	((void)__kapi_wait(queue, condition, TASK_UNINTERRUPTIBLE, MAX_SCHEDULE_TIMEOUT))
+#define wait_event(queue, condition) ((void)__kapi_wait(queue, condition, TASK_UNINTERRUPTIBLE, MAX_SCHEDULE_TIMEOUT))
 #define wait_event_interruptible(queue, condition) \
 	((void)__kapi_wait(queue, condition, TASK_INTERRUPTIBLE, MAX_SCHEDULE_TIMEOUT), 0)
 #define wait_event_killable(queue, condition) \
 	((void)__kapi_wait(queue, condition, TASK_KILLABLE, MAX_SCHEDULE_TIMEOUT), 0)
-#define wait_event_timeout(queue, condition, timeout) \
-	__kapi_wait(queue, condition, TASK_UNINTERRUPTIBLE, timeout)
+#define wait_event_timeout(queue, condition, timeout) __kapi_wait(queue, condition, TASK_UNINTERRUPTIBLE, timeout)
 #define wait_event_interruptible_timeout(queue, condition, timeout) \
 	__kapi_wait(queue, condition, TASK_INTERRUPTIBLE, timeout)
-#define wait_event_interruptible_exclusive(queue, condition) \
-	wait_event_interruptible(queue, condition)
+#define wait_event_interruptible_exclusive(queue, condition) wait_event_interruptible(queue, condition)
 
 #endif

@@ -31,14 +31,12 @@ struct delayed_work {
 #define DECLARE_WORK(...) KAPI_BY_COUNT(__kapi_declare_work_, __VA_ARGS__)
 #define __kapi_declare_work_2(name, fn) struct work_struct name = __KAPI_WORK(fn, &name)
 #define __kapi_declare_work_3(name, fn, arg) struct work_struct name = __KAPI_WORK(fn, arg)
-#define DECLARE_DELAYED_WORK(name, fn) \
-	struct delayed_work name = { .work = __KAPI_WORK(fn, &name.work) }
+#define DECLARE_DELAYED_WORK(name, fn) struct delayed_work name = { .work = __KAPI_WORK(fn, &name.work) }
 #define INIT_WORK(...) KAPI_BY_COUNT(__kapi_init_work_, __VA_ARGS__)
 #define __kapi_init_work_2(ptr, fn) (*(ptr) = (struct work_struct)__KAPI_WORK(fn, ptr))
 #define __kapi_init_work_3(ptr, fn, arg) (*(ptr) = (struct work_struct)__KAPI_WORK(fn, arg))
 #define INIT_WORK_ONSTACK(ptr, fn) INIT_WORK(ptr, fn)
-#define INIT_DELAYED_WORK(ptr, fn) \
-	(*(ptr) = (struct delayed_work){ .work = __KAPI_WORK(fn, &(ptr)->work) })
+#define INIT_DELAYED_WORK(ptr, fn) (*(ptr) = (struct delayed_work){ .work = __KAPI_WORK(fn, &(ptr)->work) })
 #define PREPARE_WORK(ptr, fn) ((ptr)->func = (void *)(fn))
 #define to_delayed_work(ptr) container_of(ptr, struct delayed_work, work)
 
@@ -54,18 +52,15 @@ extern struct workqueue_struct *kapi_system_queue(void);
 #define system_unbound_wq kapi_system_queue()
 #define system_highpri_wq kapi_system_queue()
 
-extern struct workqueue_struct *alloc_workqueue(const char *fmt, unsigned int flags, int active,
-						...);
+extern struct workqueue_struct *alloc_workqueue(const char *fmt, unsigned int flags, int active, ...);
 #define create_workqueue(name) alloc_workqueue("%s", 0, 1, name)
 #define create_singlethread_workqueue(name) alloc_workqueue("%s", 0, 1, name)
 #define alloc_ordered_workqueue(fmt, flags, ...) alloc_workqueue(fmt, flags, 1, ##__VA_ARGS__)
 extern void destroy_workqueue(struct workqueue_struct *queue);
 extern void flush_workqueue(struct workqueue_struct *queue);
 extern bool queue_work(struct workqueue_struct *queue, struct work_struct *work);
-extern bool queue_delayed_work(struct workqueue_struct *queue, struct delayed_work *work,
-			       unsigned long delay);
-extern bool mod_delayed_work(struct workqueue_struct *queue, struct delayed_work *work,
-			     unsigned long delay);
+extern bool queue_delayed_work(struct workqueue_struct *queue, struct delayed_work *work, unsigned long delay);
+extern bool mod_delayed_work(struct workqueue_struct *queue, struct delayed_work *work, unsigned long delay);
 extern bool flush_work(struct work_struct *work);
 extern bool cancel_work_sync(struct work_struct *work);
 extern bool cancel_delayed_work(struct delayed_work *work);

@@ -51,76 +51,29 @@ static inline void *xa_mk_value(unsigned long v)
 	return (void *)((v << 1) | 1);
 }
 
-static inline unsigned long xa_to_value(const void *entry)
-{
-	return (unsigned long)entry >> 1;
-}
-
-static inline bool xa_is_value(const void *entry)
-{
-	return (unsigned long)entry & 1;
-}
+static inline unsigned long xa_to_value(const void *entry) { return (unsigned long)entry >> 1; }
+static inline bool xa_is_value(const void *entry) { return (unsigned long)entry & 1; }
 
 /* Returns a pointer with a tag of 0, 1 or 3. */
-static inline void *xa_tag_pointer(void *p, unsigned long tag)
-{
-	return (void *)((unsigned long)p | tag);
-}
-
-static inline void *xa_untag_pointer(void *entry)
-{
-	return (void *)((unsigned long)entry & ~3UL);
-}
-
-static inline unsigned int xa_pointer_tag(void *entry)
-{
-	return (unsigned long)entry & 3UL;
-}
-
-static inline void *xa_mk_internal(unsigned long v)
-{
-	return (void *)((v << 2) | 2);
-}
-
-static inline unsigned long xa_to_internal(const void *entry)
-{
-	return (unsigned long)entry >> 2;
-}
-
-static inline bool xa_is_internal(const void *entry)
-{
-	return ((unsigned long)entry & 3) == 2;
-}
+static inline void *xa_tag_pointer(void *p, unsigned long tag) { return (void *)((unsigned long)p | tag); }
+static inline void *xa_untag_pointer(void *entry) { return (void *)((unsigned long)entry & ~3UL); }
+static inline unsigned int xa_pointer_tag(void *entry) { return (unsigned long)entry & 3UL; }
+static inline void *xa_mk_internal(unsigned long v) { return (void *)((v << 2) | 2); }
+static inline unsigned long xa_to_internal(const void *entry) { return (unsigned long)entry >> 2; }
+static inline bool xa_is_internal(const void *entry) { return ((unsigned long)entry & 3) == 2; }
 
 #define XA_RETRY_ENTRY xa_mk_internal(256)
 #define XA_ZERO_ENTRY xa_mk_internal(257)
 
-static inline bool xa_is_zero(const void *entry)
-{
-	return unlikely(entry == XA_ZERO_ENTRY);
-}
-
-static inline bool xa_is_retry(const void *entry)
-{
-	return unlikely(entry == XA_RETRY_ENTRY);
-}
+static inline bool xa_is_zero(const void *entry) { return unlikely(entry == XA_ZERO_ENTRY); }
+static inline bool xa_is_retry(const void *entry) { return unlikely(entry == XA_RETRY_ENTRY); }
 
 /* The two below are met in Linux, where nodes and the rest of a multi-index entry are entries too. */
-static inline bool xa_is_node(const void *entry)
-{
-	return xa_is_internal(entry) && (unsigned long)entry > 4096;
-}
-
-static inline bool xa_is_sibling(const void *entry)
-{
-	return xa_is_internal(entry) && entry < xa_mk_internal(63);
-}
+static inline bool xa_is_node(const void *entry) { return xa_is_internal(entry) && (unsigned long)entry > 4096; }
+static inline bool xa_is_sibling(const void *entry) { return xa_is_internal(entry) && entry < xa_mk_internal(63); }
 
 /* Entries that only the array itself may store. */
-static inline bool xa_is_advanced(const void *entry)
-{
-	return xa_is_internal(entry) && entry <= XA_RETRY_ENTRY;
-}
+static inline bool xa_is_advanced(const void *entry) { return xa_is_internal(entry) && entry <= XA_RETRY_ENTRY; }
 
 static inline bool xa_is_err(const void *entry)
 {
@@ -128,10 +81,7 @@ static inline bool xa_is_err(const void *entry)
 }
 
 /* Returns the negative errno in an entry that is an error, else 0. */
-static inline int xa_err(void *entry)
-{
-	return xa_is_err(entry) ? (int)((long)entry >> 2) : 0;
-}
+static inline int xa_err(void *entry) { return xa_is_err(entry) ? (int)((long)entry >> 2) : 0; }
 
 /* The ids that an allocation may return, both ends included. */
 struct xa_limit {
@@ -193,16 +143,10 @@ static inline void xa_init_flags(struct xarray *xa, gfp_t flags)
 	xa->xa_head = NULL;
 }
 
-static inline void xa_init(struct xarray *xa)
-{
-	xa_init_flags(xa, 0);
-}
+static inline void xa_init(struct xarray *xa) { xa_init_flags(xa, 0); }
 
 /* A reserved index counts as something. */
-static inline bool xa_empty(const struct xarray *xa)
-{
-	return READ_ONCE(xa->xa_head) == NULL;
-}
+static inline bool xa_empty(const struct xarray *xa) { return READ_ONCE(xa->xa_head) == NULL; }
 
 static inline bool xa_marked(const struct xarray *xa, xa_mark_t mark)
 {
@@ -221,19 +165,16 @@ static inline bool xa_marked(const struct xarray *xa, xa_mark_t mark)
 #define xa_lock_nested(xa, subclass) spin_lock_nested(&(xa)->xa_lock, subclass)
 #define xa_lock_bh_nested(xa, subclass) spin_lock_nested(&(xa)->xa_lock, subclass)
 #define xa_lock_irq_nested(xa, subclass) spin_lock_nested(&(xa)->xa_lock, subclass)
-#define xa_lock_irqsave_nested(xa, flags, subclass)			\
-	spin_lock_irqsave_nested(&(xa)->xa_lock, flags, subclass)
+#define xa_lock_irqsave_nested(xa, flags, subclass) spin_lock_irqsave_nested(&(xa)->xa_lock, flags, subclass)
 
 /* The normal interface. These take the lock, or a read-side section, themselves. */
 void *xa_load(struct xarray *xa, unsigned long index);
 void *xa_store(struct xarray *xa, unsigned long index, void *entry, gfp_t gfp);
 void *xa_erase(struct xarray *xa, unsigned long index);
-void *xa_store_range(struct xarray *xa, unsigned long first, unsigned long last,
-		     void *entry, gfp_t gfp);
+void *xa_store_range(struct xarray *xa, unsigned long first, unsigned long last, void *entry, gfp_t gfp);
 bool xa_get_mark(struct xarray *xa, unsigned long index, xa_mark_t mark);
 void *xa_find(struct xarray *xa, unsigned long *index, unsigned long max, xa_mark_t filter);
-void *xa_find_after(struct xarray *xa, unsigned long *index, unsigned long max,
-		    xa_mark_t filter);
+void *xa_find_after(struct xarray *xa, unsigned long *index, unsigned long max, xa_mark_t filter);
 unsigned int xa_extract(struct xarray *xa, void **dst, unsigned long start,
 			unsigned long max, unsigned int n, xa_mark_t filter);
 int xa_get_order(struct xarray *xa, unsigned long index);
@@ -245,8 +186,7 @@ void *__xa_store(struct xarray *xa, unsigned long index, void *entry, gfp_t gfp)
 void *__xa_erase(struct xarray *xa, unsigned long index);
 void *__xa_cmpxchg(struct xarray *xa, unsigned long index, void *old, void *entry, gfp_t gfp);
 int __must_check __xa_insert(struct xarray *xa, unsigned long index, void *entry, gfp_t gfp);
-int __must_check __xa_alloc(struct xarray *xa, u32 *id, void *entry, struct xa_limit limit,
-			    gfp_t gfp);
+int __must_check __xa_alloc(struct xarray *xa, u32 *id, void *entry, struct xa_limit limit, gfp_t gfp);
 int __must_check __xa_alloc_cyclic(struct xarray *xa, u32 *id, void *entry,
 				   struct xa_limit limit, u32 *next, gfp_t gfp);
 void __xa_set_mark(struct xarray *xa, unsigned long index, xa_mark_t mark);
@@ -278,8 +218,7 @@ static inline void xa_clear_mark(struct xarray *xa, unsigned long index, xa_mark
 	     entry = xa_find(xa, &index, last, XA_PRESENT);		\
 	     entry;							\
 	     entry = xa_find_after(xa, &index, last, XA_PRESENT))
-#define xa_for_each_start(xa, index, entry, start)			\
-	xa_for_each_range(xa, index, entry, start, ULONG_MAX)
+#define xa_for_each_start(xa, index, entry, start) xa_for_each_range(xa, index, entry, start, ULONG_MAX)
 #define xa_for_each(xa, index, entry) xa_for_each_start(xa, index, entry, 0)
 #define xa_for_each_marked(xa, index, entry, filter)			\
 	for (index = 0, entry = xa_find(xa, &index, ULONG_MAX, filter);	\
@@ -306,8 +245,7 @@ static inline void xa_clear_mark(struct xarray *xa, unsigned long index, xa_mark
 		       (struct xarray *xa, unsigned long index, void *entry, gfp_t gfp), \
 		       (xa, index, entry, gfp))
 /* Erases an entry; cannot fail. Return: the old one. */
-#define __XA_ERASE(lock)						\
-	__XA_WITH_LOCK(lock, void *, erase, (struct xarray *xa, unsigned long index), (xa, index))
+#define __XA_ERASE(lock) __XA_WITH_LOCK(lock, void *, erase, (struct xarray *xa, unsigned long index), (xa, index))
 /* Stores an entry if the present one is @old. Return: the present one, or an error entry. */
 #define __XA_CMPXCHG(lock)						\
 	__XA_WITH_LOCK(lock, void *, cmpxchg,				\
@@ -364,10 +302,7 @@ static inline __must_check int xa_reserve_irq(struct xarray *xa, unsigned long i
 }
 
 /* Takes a reservation back if nothing was stored; cannot fail. */
-static inline void xa_release(struct xarray *xa, unsigned long index)
-{
-	xa_cmpxchg(xa, index, XA_ZERO_ENTRY, NULL, 0);
-}
+static inline void xa_release(struct xarray *xa, unsigned long index) { xa_cmpxchg(xa, index, XA_ZERO_ENTRY, NULL, 0); }
 
 /*
  * The advanced interface: a cursor. Its user holds the lock to change the array, and the lock or a
@@ -412,10 +347,8 @@ struct xa_state {
 	.xa_gfp = GFP_NOWAIT,						\
 	.xa_order = order,						\
 }
-#define XA_STATE(name, array, index)					\
-	struct xa_state name = __XA_STATE(array, index, 0)
-#define XA_STATE_ORDER(name, array, index, order)			\
-	struct xa_state name = __XA_STATE(array, index, order)
+#define XA_STATE(name, array, index) struct xa_state name = __XA_STATE(array, index, 0)
+#define XA_STATE_ORDER(name, array, index, order) struct xa_state name = __XA_STATE(array, index, order)
 
 #define xas_marked(xas, mark) xa_marked((xas)->xa, (mark))
 #define xas_trylock(xas) xa_trylock((xas)->xa)
@@ -429,37 +362,16 @@ struct xa_state {
 #define xas_unlock_irqrestore(xas, flags) xa_unlock_irqrestore((xas)->xa, flags)
 
 /* Returns the negative errno of a cursor that failed, else 0. */
-static inline int xas_error(const struct xa_state *xas)
-{
-	return xa_err(xas->xa_node);
-}
+static inline int xas_error(const struct xa_state *xas) { return xa_err(xas->xa_node); }
 
 /* Makes every operation do nothing until the cursor is set again. */
-static inline void xas_set_err(struct xa_state *xas, long err)
-{
-	xas->xa_node = XA_ERROR(err);
-}
+static inline void xas_set_err(struct xa_state *xas, long err) { xas->xa_node = XA_ERROR(err); }
 
 /* Returns whether the cursor failed, stands nowhere yet, or stands behind the end. */
-static inline bool xas_invalid(const struct xa_state *xas)
-{
-	return (unsigned long)xas->xa_node & 3;
-}
-
-static inline bool xas_valid(const struct xa_state *xas)
-{
-	return !xas_invalid(xas);
-}
-
-static inline bool xas_is_node(const struct xa_state *xas)
-{
-	return xas_valid(xas) && xas->xa_node;
-}
-
-static inline void xas_reset(struct xa_state *xas)
-{
-	xas->xa_node = XAS_RESTART;
-}
+static inline bool xas_invalid(const struct xa_state *xas) { return (unsigned long)xas->xa_node & 3; }
+static inline bool xas_valid(const struct xa_state *xas) { return !xas_invalid(xas); }
+static inline bool xas_is_node(const struct xa_state *xas) { return xas_valid(xas) && xas->xa_node; }
+static inline void xas_reset(struct xa_state *xas) { xas->xa_node = XAS_RESTART; }
 
 /* Returns whether an entry is one to pass over; after a retry entry the cursor starts again. */
 static inline bool xas_retry(struct xa_state *xas, const void *entry)
@@ -492,15 +404,8 @@ static inline void xas_advance(struct xa_state *xas, unsigned long index)
 	xas->xa_last = index;
 }
 
-static inline void xas_set_update(struct xa_state *xas, xa_update_node_t update)
-{
-	xas->xa_update = update;
-}
-
-static inline int xas_get_order(struct xa_state *xas)
-{
-	return xas->xa_found_order;
-}
+static inline void xas_set_update(struct xa_state *xas, xa_update_node_t update) { xas->xa_update = update; }
+static inline int xas_get_order(struct xa_state *xas) { return xas->xa_found_order; }
 
 void *xas_load(struct xa_state *xas);
 void *xas_reload(struct xa_state *xas);
@@ -522,23 +427,18 @@ void xas_create_range(struct xa_state *xas);
 void xas_split_alloc(struct xa_state *xas, void *entry, unsigned int order, gfp_t gfp);
 void xas_split(struct xa_state *xas, void *entry, unsigned int order);
 
-static inline void *xas_next_entry(struct xa_state *xas, unsigned long max)
-{
-	return xas_find(xas, max);
-}
+static inline void *xas_next_entry(struct xa_state *xas, unsigned long max) { return xas_find(xas, max); }
 
 static inline void *xas_next_marked(struct xa_state *xas, unsigned long max, xa_mark_t mark)
 {
 	return xas_find_marked(xas, max, mark);
 }
 
-#define xas_for_each(xas, entry, max)					\
-	for (entry = xas_find(xas, max); entry; entry = xas_next_entry(xas, max))
+#define xas_for_each(xas, entry, max) for (entry = xas_find(xas, max); entry; entry = xas_next_entry(xas, max))
 #define xas_for_each_marked(xas, entry, max, mark)			\
 	for (entry = xas_find_marked(xas, max, mark); entry;		\
 	     entry = xas_next_marked(xas, max, mark))
-#define xas_for_each_conflict(xas, entry)				\
-	while ((entry = xas_find_conflict(xas)))
+#define xas_for_each_conflict(xas, entry) while ((entry = xas_find_conflict(xas)))
 
 #ifndef XA_BUG_ON
 #define XA_BUG_ON(xa, x) do { } while (0)

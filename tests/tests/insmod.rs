@@ -3,11 +3,15 @@
 //! The modules in `crates/kapi/tests/modules/` are written in the style of course work and books for
 //! Linux 2.6 and 3.x; what each of them has to print stands here.
 
+use std::fs;
+use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
-use slablab_tests::{refusal, run, stdout};
+use slablab_tests::{refusal, run, slablab, stdout};
 
 const MODULES: &str = "crates/kapi/tests/modules";
 
@@ -294,6 +298,40 @@ fn memory_errors_are_named() {
     assert_eq!(lines(&allowed), ["bad: atomic", "bad: exit"]);
     let leak = lines(&insmod("bad", &["what=leak", "--check", "2"]));
     assert!(leak.iter().any(|l| l.starts_with("    allocated by make+0x")), "{leak:?}");
+}
+
+#[test]
+fn pages_freed_twice_are_counted_once() {
+    for check in ["0", "1", "2"] {
+        let output = insmod("bad", &["what=pagestwice", "--check", check]);
+        let lines = lines(&output);
+        assert!(lines.contains(&"bad: 0 pages lost".to_string()), "{check}: {lines:#?}");
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(!stderr.contains("still allocated"), "{check}: {stderr}");
+    }
+}
+
+/// A module that never ends does not outlive the command that loaded it, even if that is killed.
+#[test]
+fn the_child_ends_with_the_command() {
+    let path = format!("{MODULES}/bad.c");
+    let mut command = slablab();
+    command.args(["insmod", &path, "what=endless"]).stdout(Stdio::piped());
+    let mut parent = command.spawn().unwrap();
+    let mut lines = BufReader::new(parent.stdout.take().unwrap()).lines();
+    assert!(lines.any(|line| line.unwrap().contains("before the loop")));
+    let children = format!("/proc/{0}/task/{0}/children", parent.id());
+    let child = fs::read_to_string(children).unwrap();
+    let stat = format!("/proc/{}/stat", child.trim());
+    assert!(fs::exists(&stat).unwrap());
+    parent.kill().unwrap();
+    parent.wait().unwrap();
+    let state = || fs::read_to_string(&stat).unwrap_or_default();
+    let patience = Instant::now() + Duration::from_secs(10);
+    while !state().is_empty() && !state().contains(") Z ") {
+        assert!(Instant::now() < patience, "{}", state());
+        thread::sleep(Duration::from_millis(20));
+    }
 }
 
 #[test]

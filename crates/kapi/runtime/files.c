@@ -19,8 +19,7 @@ struct proc_dir_entry proc_root = {
 	.kapi_siblings = LIST_HEAD_INIT(proc_root.kapi_siblings),
 };
 
-static struct proc_dir_entry *find_child(struct proc_dir_entry *parent, const char *name,
-					 size_t len)
+struct proc_dir_entry *kapi_proc_find(struct proc_dir_entry *parent, const char *name, size_t len)
 {
 	struct proc_dir_entry *entry;
 
@@ -37,21 +36,19 @@ static struct proc_dir_entry *walk(struct proc_dir_entry *at, const char **path)
 
 	at = at ?: &proc_root;
 	while (at && (slash = strchr(*path, '/'))) {
-		at = find_child(at, *path, (size_t)(slash - *path));
+		at = kapi_proc_find(at, *path, (size_t)(slash - *path));
 		*path = slash + 1;
 	}
 	return at;
 }
 
-struct proc_dir_entry *kapi_proc_add(const char *name, umode_t mode,
-				     struct proc_dir_entry *parent, void *data)
+struct proc_dir_entry *kapi_proc_add(const char *name, umode_t mode, struct proc_dir_entry *parent, void *data)
 {
 	struct proc_dir_entry *dir = walk(parent, &name), *entry;
 
 	if (!dir || !*name)
 		return NULL;
-	WARN(find_child(dir, name, strlen(name)) != NULL,
-	     "proc_dir_entry '%s' already registered\n", name);
+	WARN(kapi_proc_find(dir, name, strlen(name)) != NULL, "proc_dir_entry '%s' already registered\n", name);
 	entry = kapi_alloc(sizeof(*entry));
 	if (!entry)
 		return NULL;
@@ -166,7 +163,7 @@ void proc_remove(struct proc_dir_entry *entry)
 int remove_proc_subtree(const char *name, struct proc_dir_entry *parent)
 {
 	struct proc_dir_entry *dir = walk(parent, &name);
-	struct proc_dir_entry *entry = dir ? find_child(dir, name, strlen(name)) : NULL;
+	struct proc_dir_entry *entry = dir ? kapi_proc_find(dir, name, strlen(name)) : NULL;
 
 	if (!entry) {
 		WARN(1, "name '%s' is not in /proc\n", name);
@@ -195,8 +192,7 @@ struct dentry *debugfs_create_dir(const char *name, struct dentry *parent)
 struct dentry *debugfs_create_file(const char *name, umode_t mode, struct dentry *parent,
 				   void *data, const struct file_operations *fops)
 {
-	return (struct dentry *)kapi_proc_fops(name, mode, (struct proc_dir_entry *)parent, fops,
-					       data);
+	return (struct dentry *)kapi_proc_fops(name, mode, (struct proc_dir_entry *)parent, fops, data);
 }
 
 void debugfs_remove(struct dentry *entry)
@@ -204,10 +200,7 @@ void debugfs_remove(struct dentry *entry)
 	proc_remove((struct proc_dir_entry *)entry);
 }
 
-void debugfs_remove_recursive(struct dentry *entry)
-{
-	proc_remove((struct proc_dir_entry *)entry);
-}
+SAME_AS(debugfs_remove_recursive, debugfs_remove);
 
 /* Character devices: numbers with names, and operations for numbers. */
 static struct device_region {
@@ -335,8 +328,7 @@ void class_destroy(struct class *class)
 	kapi_free(class, sizeof(*class));
 }
 
-struct device *device_create(struct class *class, struct device *parent, dev_t dev, void *data,
-			     const char *fmt, ...)
+struct device *device_create(struct class *class, struct device *parent, dev_t dev, void *data, const char *fmt, ...)
 {
 	static struct device device;
 
@@ -381,32 +373,32 @@ int simple_open(struct inode *inode, struct file *file)
 	return 0;
 }
 
-ssize_t simple_read_from_buffer(void __user *to, size_t count, loff_t *pos, const void *from,
-				size_t available)
+/* Returns how many bytes from *pos on a file of @available bytes has for a caller that wants @count. */
+static ssize_t bytes_at(loff_t pos, size_t count, size_t available)
 {
-	if (*pos < 0)
+	if (pos < 0)
 		return -EINVAL;
-	if ((size_t)*pos >= available)
-		return 0;
-	count = min(count, available - (size_t)*pos);
-	if (copy_to_user(to, (const char *)from + *pos, count))
-		return -EFAULT;
-	*pos += (loff_t)count;
-	return (ssize_t)count;
+	return (size_t)pos >= available ? 0 : (ssize_t)min(count, available - (size_t)pos);
 }
 
-ssize_t simple_write_to_buffer(void *to, size_t available, loff_t *pos, const void __user *from,
-			       size_t count)
+ssize_t simple_read_from_buffer(void __user *to, size_t count, loff_t *pos, const void *from, size_t available)
 {
-	if (*pos < 0)
-		return -EINVAL;
-	if ((size_t)*pos >= available)
-		return 0;
-	count = min(count, available - (size_t)*pos);
-	if (copy_from_user((char *)to + *pos, from, count))
+	ssize_t n = bytes_at(*pos, count, available);
+
+	if (n > 0 && copy_to_user(to, (const char *)from + *pos, (size_t)n))
 		return -EFAULT;
-	*pos += (loff_t)count;
-	return (ssize_t)count;
+	*pos += max(n, 0L);
+	return n;
+}
+
+ssize_t simple_write_to_buffer(void *to, size_t available, loff_t *pos, const void __user *from, size_t count)
+{
+	ssize_t n = bytes_at(*pos, count, available);
+
+	if (n > 0 && copy_from_user((char *)to + *pos, from, (size_t)n))
+		return -EFAULT;
+	*pos += max(n, 0L);
+	return n;
 }
 
 /* A file that was found by its path, open. */
@@ -434,8 +426,7 @@ static bool find_device(const char *name, struct opened *o)
 		struct device_region *r = &regions[i];
 		bool whole = r->count && !strcmp(r->name, name);
 
-		if (!r->count || !(whole || (strlen(r->name) == len &&
-					     !strncmp(r->name, name, len))))
+		if (!r->count || !(whole || (strlen(r->name) == len && !strncmp(r->name, name, len))))
 			continue;
 		o->inode.i_rdev = r->first +
 			(whole ? 0 : (dev_t)simple_strtoul(name + len, NULL, 10));
@@ -453,7 +444,7 @@ static bool find_entry(const char *path, struct opened *o)
 {
 	struct proc_dir_entry *dir = walk(NULL, &path);
 
-	o->entry = dir ? find_child(dir, path, strlen(path)) : NULL;
+	o->entry = dir ? kapi_proc_find(dir, path, strlen(path)) : NULL;
 	if (!o->entry || S_ISDIR(o->entry->mode))
 		return false;
 	o->file.f_op = o->entry->proc_fops;
@@ -475,8 +466,7 @@ static long open_path(const char *path, struct opened *o, fmode_t mode)
 	/* Attributes are a tree beside that of /proc. */
 	if (!strncmp(path, "/sys/", 5))
 		path++;
-	if (!strncmp(path, "/dev/", 5) ? !find_device(path + 5, o) :
-	    !find_entry(path, o) && !find_device(path, o))
+	if (!strncmp(path, "/dev/", 5) ? !find_device(path + 5, o) : !find_entry(path, o) && !find_device(path, o))
 		return -ENOENT;
 	o->inode.i_fop = o->file.f_op;
 	if (o->file.f_op && o->file.f_op->open)
@@ -569,8 +559,7 @@ static void list_dir(struct proc_dir_entry *dir, const char *prefix)
 	char path[128];
 
 	list_for_each_entry(entry, &dir->kapi_children, kapi_siblings) {
-		scnprintf(path, sizeof(path), "%s%s%s", prefix, entry->name,
-			  S_ISDIR(entry->mode) ? "/" : "\n");
+		scnprintf(path, sizeof(path), "%s%s%s", prefix, entry->name, S_ISDIR(entry->mode) ? "/" : "\n");
 		if (S_ISDIR(entry->mode))
 			list_dir(entry, path);
 		else
@@ -590,6 +579,5 @@ void kapi_list_files(void)
 		kapi_output(path, (size_t)scnprintf(path, sizeof(path), "/dev/%s\n", misc->name));
 	for (i = 0; i < DEVICES_MAX; i++)
 		if (regions[i].count)
-			kapi_output(path, (size_t)scnprintf(path, sizeof(path), "/dev/%s\n",
-							    regions[i].name));
+			kapi_output(path, (size_t)scnprintf(path, sizeof(path), "/dev/%s\n", regions[i].name));
 }

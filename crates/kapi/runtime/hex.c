@@ -40,8 +40,7 @@ char *bin2hex(char *to, const void *from, size_t count)
 }
 
 /* A row as groups of @groupsize bytes in the machine's order; cut like snprintf() when it is too long. */
-int hex_dump_to_buffer(const void *buf, size_t len, int rowsize, int groupsize, char *line,
-		       size_t size, bool ascii)
+int hex_dump_to_buffer(const void *buf, size_t len, int rowsize, int groupsize, char *line, size_t size, bool ascii)
 {
 	const u8 *bytes = buf;
 	char whole[32 * 3 + 32 + 4];
@@ -50,8 +49,7 @@ int hex_dump_to_buffer(const void *buf, size_t len, int rowsize, int groupsize, 
 	if (rowsize != 16 && rowsize != 32)
 		rowsize = 16;
 	len = min(len, (size_t)rowsize);
-	if (groupsize < 1 || groupsize > 8 || !is_power_of_2((unsigned long)groupsize) ||
-	    len % (size_t)groupsize)
+	if (groupsize < 1 || groupsize > 8 || !is_power_of_2((unsigned long)groupsize) || len % (size_t)groupsize)
 		groupsize = 1;
 	column = (size_t)(rowsize * 2 + rowsize / groupsize + 1);
 	for (i = 0; i < len; i++) {
@@ -86,8 +84,7 @@ void print_hex_dump(const char *level, const char *prefix, int prefix_type, int 
 	if (rowsize != 16 && rowsize != 32)
 		rowsize = 16;
 	for (row = 0; row < len; row += (size_t)rowsize) {
-		hex_dump_to_buffer(bytes + row, len - row, rowsize, groupsize, line, sizeof(line),
-				   ascii);
+		hex_dump_to_buffer(bytes + row, len - row, rowsize, groupsize, line, sizeof(line), ascii);
 		if (prefix_type == DUMP_PREFIX_ADDRESS)
 			printk("%s%s%px: %s\n", level, prefix, bytes + row, line);
 		else if (prefix_type == DUMP_PREFIX_OFFSET)

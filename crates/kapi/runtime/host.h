@@ -14,14 +14,32 @@ enum kapi_arg {
 	KAPI_ARG_POINTER
 };
 
+/* The value of a call that takes the arguments behind @last as a list, `args`. */
+#define WITH_ARGS(last, call) ({ \
+	va_list args; \
+	va_start(args, last); \
+	__auto_type __result = (call); \
+	va_end(args); \
+	__result; })
+
+/* The value of an expression, taken under a spinlock. */
+#define UNDER_LOCK(lock, value) ({ \
+	unsigned long __flags; \
+	spin_lock_irqsave(lock, __flags); \
+	__auto_type __result = (value); \
+	spin_unlock_irqrestore(lock, __flags); \
+	__result; })
+
+/* A second name of a function of the same file. */
+#define SAME_AS(name, other) extern typeof(other) name __attribute__((__alias__(#other)))
+
 struct kapi_args {
 	va_list list;
 };
 typedef u64 (*kapi_fetch_t)(struct kapi_args *args, int kind);
 
 /* Host: formats as printf, returns the length that the whole would have. */
-extern int kapi_format(char *buf, size_t size, const char *fmt, struct kapi_args *args,
-		       kapi_fetch_t fetch);
+extern int kapi_format(char *buf, size_t size, const char *fmt, struct kapi_args *args, kapi_fetch_t fetch);
 /* Host: takes text with its level marks to the log. */
 extern void kapi_log(const char *text, size_t len);
 /* Host: ends the run; does not return. */

@@ -110,20 +110,14 @@ static int create_in(struct proc_dir_entry *dir, struct kobject *kobj, const str
 	return -ENOMEM;
 }
 
-static struct proc_dir_entry *find(struct proc_dir_entry *dir, const char *name)
+static struct proc_dir_entry *child_of(struct proc_dir_entry *dir, const char *name)
 {
-	struct proc_dir_entry *entry;
-
-	if (dir)
-		list_for_each_entry(entry, &dir->kapi_children, kapi_siblings)
-			if (!strcmp(entry->name, name))
-				return entry;
-	return NULL;
+	return dir ? kapi_proc_find(dir, name, strlen(name)) : NULL;
 }
 
 static void remove_in(struct proc_dir_entry *dir, const struct attribute *attr)
 {
-	struct proc_dir_entry *entry = find(dir, attr->name);
+	struct proc_dir_entry *entry = child_of(dir, attr->name);
 
 	if (entry) {
 		kapi_free(entry->data, sizeof(struct node));
@@ -169,7 +163,7 @@ int sysfs_create_group(struct kobject *kobj, const struct attribute_group *group
 
 void sysfs_remove_group(struct kobject *kobj, const struct attribute_group *group)
 {
-	struct proc_dir_entry *dir = group->name ? find(kobj->sd, group->name) : kobj->sd;
+	struct proc_dir_entry *dir = group->name ? child_of(kobj->sd, group->name) : kobj->sd;
 	int i;
 
 	for (i = 0; group->attrs && group->attrs[i]; i++)
@@ -195,26 +189,14 @@ void sysfs_remove_groups(struct kobject *kobj, const struct attribute_group **gr
 
 int sysfs_emit_at(char *buf, int at, const char *fmt, ...)
 {
-	va_list args;
-	int n;
-
 	if (WARN(at < 0 || at >= (int)PAGE_SIZE, "sysfs_emit_at: at %d\n", at))
 		return 0;
-	va_start(args, fmt);
-	n = vscnprintf(buf + at, PAGE_SIZE - (size_t)at, fmt, args);
-	va_end(args);
-	return n;
+	return WITH_ARGS(fmt, vscnprintf(buf + at, PAGE_SIZE - (size_t)at, fmt, args));
 }
 
 int sysfs_emit(char *buf, const char *fmt, ...)
 {
-	va_list args;
-	int n;
-
-	va_start(args, fmt);
-	n = vscnprintf(buf, PAGE_SIZE, fmt, args);
-	va_end(args);
-	return n;
+	return WITH_ARGS(fmt, vscnprintf(buf, PAGE_SIZE, fmt, args));
 }
 
 static int set_name(struct kobject *kobj, const char *fmt, va_list args)
@@ -235,13 +217,7 @@ static int set_name(struct kobject *kobj, const char *fmt, va_list args)
 
 int kobject_set_name(struct kobject *kobj, const char *fmt, ...)
 {
-	va_list args;
-	int error;
-
-	va_start(args, fmt);
-	error = set_name(kobj, fmt, args);
-	va_end(args);
-	return error;
+	return WITH_ARGS(fmt, set_name(kobj, fmt, args));
 }
 
 void kobject_init(struct kobject *kobj, const struct kobj_type *ktype)
@@ -262,7 +238,7 @@ static int add(struct kobject *kobj, struct kobject *parent)
 		return -EINVAL;
 	if (kobj->kset && !parent)
 		parent = &kobj->kset->kobj;
-	if (find(folder(parent), kobj->name))
+	if (child_of(folder(parent), kobj->name))
 		return -EEXIST;
 	kobj->parent = kobject_get(parent);
 	kobj->sd = proc_mkdir(kobj->name, folder(parent));
@@ -278,26 +254,14 @@ static int add(struct kobject *kobj, struct kobject *parent)
 
 int kobject_add(struct kobject *kobj, struct kobject *parent, const char *fmt, ...)
 {
-	va_list args;
-	int error;
-
-	va_start(args, fmt);
-	error = set_name(kobj, fmt, args);
-	va_end(args);
-	return error ? error : add(kobj, parent);
+	return WITH_ARGS(fmt, set_name(kobj, fmt, args)) ?: add(kobj, parent);
 }
 
 int kobject_init_and_add(struct kobject *kobj, const struct kobj_type *ktype,
 			 struct kobject *parent, const char *fmt, ...)
 {
-	va_list args;
-	int error;
-
 	kobject_init(kobj, ktype);
-	va_start(args, fmt);
-	error = set_name(kobj, fmt, args);
-	va_end(args);
-	return error ? error : add(kobj, parent);
+	return WITH_ARGS(fmt, set_name(kobj, fmt, args)) ?: add(kobj, parent);
 }
 
 static void free_files(struct proc_dir_entry *dir)
@@ -404,8 +368,7 @@ static void kset_release(struct kobject *kobj)
 
 static const struct kobj_type kset_type = { .release = kset_release, .sysfs_ops = &kobj_sysfs_ops };
 
-struct kset *kset_create_and_add(const char *name, const struct kset_uevent_ops *ops,
-				 struct kobject *parent)
+struct kset *kset_create_and_add(const char *name, const struct kset_uevent_ops *ops, struct kobject *parent)
 {
 	struct kset *kset = kzalloc(sizeof(*kset), GFP_KERNEL);
 

@@ -14,8 +14,7 @@ void *kunit_kmalloc_array(struct kunit *test, size_t n, size_t size, gfp_t gfp)
 	size_t bytes;
 	struct block *block;
 
-	if (check_mul_overflow(n, size, &bytes) ||
-	    check_add_overflow(bytes, sizeof(*block), &bytes))
+	if (check_mul_overflow(n, size, &bytes) || check_add_overflow(bytes, sizeof(*block), &bytes))
 		return NULL;
 	block = kmalloc(bytes, gfp);
 	if (!block)
@@ -34,62 +33,34 @@ void kunit_kfree(struct kunit *test, const void *ptr)
 	}
 }
 
-static void say(const char *level, struct kunit *test, const char *what, const char *fmt,
-		va_list args)
+static int say(const char *level, struct kunit *test, const char *what, const char *fmt, va_list args)
 {
 	char text[256];
 
 	vscnprintf(text, sizeof(text), fmt, args);
-	printk("%s    # %s: %s%s\n", level, test->name, what, strim(text));
+	return printk("%s    # %s: %s%s\n", level, test->name, what, strim(text));
 }
 
-static void fail(struct kunit *test, bool stop, const char *file, int line, const char *expected)
+void kapi_kunit_fail(struct kunit *test, bool stop, const char *file, int line, const char *expected,
+		     const long long *found, const char *fmt, ...)
 {
 	const char *name = strrchr(file, '/');
 
 	printk(KERN_ERR "    # %s: %s FAILED at %s:%d\n", test->name,
 	       stop ? "ASSERTION" : "EXPECTATION", name ? name + 1 : file, line);
 	printk(KERN_ERR "    # %s: expected %s\n", test->name, expected);
+	if (found)
+		printk(KERN_ERR "    # %s: found %lld and %lld\n", test->name, found[0], found[1]);
+	if (*fmt)
+		WITH_ARGS(fmt, say(KERN_ERR, test, "", fmt, args));
 	test->status = KUNIT_FAILURE;
-}
-
-void kapi_kunit_fail(struct kunit *test, bool stop, const char *file, int line,
-		     const char *expected, const char *fmt, ...)
-{
-	va_list args;
-
-	fail(test, stop, file, line, expected);
-	va_start(args, fmt);
-	if (*fmt)
-		say(KERN_ERR, test, "", fmt, args);
-	va_end(args);
-	if (stop)
-		__builtin_longjmp(test->kapi_end, 1);
-}
-
-void kapi_kunit_fail_two(struct kunit *test, bool stop, const char *file, int line,
-			 const char *expected, long long left, long long right,
-			 const char *fmt, ...)
-{
-	va_list args;
-
-	fail(test, stop, file, line, expected);
-	printk(KERN_ERR "    # %s: found %lld and %lld\n", test->name, left, right);
-	va_start(args, fmt);
-	if (*fmt)
-		say(KERN_ERR, test, "", fmt, args);
-	va_end(args);
 	if (stop)
 		__builtin_longjmp(test->kapi_end, 1);
 }
 
 void kapi_kunit_skip(struct kunit *test, bool stop, const char *fmt, ...)
 {
-	va_list args;
-
-	va_start(args, fmt);
-	say(KERN_INFO, test, "skipped: ", fmt, args);
-	va_end(args);
+	WITH_ARGS(fmt, say(KERN_INFO, test, "skipped: ", fmt, args));
 	test->status = KUNIT_SKIPPED;
 	if (stop)
 		__builtin_longjmp(test->kapi_end, 1);

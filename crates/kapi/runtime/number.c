@@ -57,8 +57,7 @@ int kstrtoull(const char *s, unsigned int base, unsigned long long *res)
 
 	s = begin = prefix(*s == '+' ? s + 1 : s, &base);
 	for (; digit(*s) < base; s++)
-		if (__builtin_mul_overflow(value, base, &value) ||
-		    __builtin_add_overflow(value, digit(*s), &value))
+		if (__builtin_mul_overflow(value, base, &value) || __builtin_add_overflow(value, digit(*s), &value))
 			return -ERANGE;
 	if (s == begin || (*s && strcmp(s, "\n")))
 		return -EINVAL;
@@ -89,33 +88,20 @@ int kstrtoll(const char *s, unsigned int base, long long *res)
 	{ \
 		wide value; \
 		int error = via(s, base, &value); \
-		if (error) \
-			return error; \
-		if (value != (wide)(type)value) \
-			return -ERANGE; \
-		*res = (type)value; \
-		return 0; \
-	}
-KSTRTO(kstrtoul, unsigned long, unsigned long long, kstrtoull)
-KSTRTO(kstrtol, long, long long, kstrtoll)
-KSTRTO(kstrtouint, unsigned int, unsigned long long, kstrtoull)
-KSTRTO(kstrtoint, int, long long, kstrtoll)
-KSTRTO(kstrtou8, u8, unsigned long long, kstrtoull)
-
-#define NARROW(name, type, wide, via) \
-	int name(const char *s, unsigned int base, type *res) \
-	{ \
-		wide value; \
-		int error = via(s, base, &value); \
-		if (!error && value != (type)value) \
+		if (!error && value != (wide)(type)value) \
 			error = -ERANGE; \
 		if (!error) \
 			*res = (type)value; \
 		return error; \
 	}
-NARROW(kstrtou16, u16, unsigned long long, kstrtoull)
-NARROW(kstrtos16, s16, long long, kstrtoll)
-NARROW(kstrtos8, s8, long long, kstrtoll)
+KSTRTO(kstrtoul, unsigned long, unsigned long long, kstrtoull)
+KSTRTO(kstrtol, long, long long, kstrtoll)
+KSTRTO(kstrtouint, unsigned int, unsigned long long, kstrtoull)
+KSTRTO(kstrtoint, int, long long, kstrtoll)
+KSTRTO(kstrtou16, u16, unsigned long long, kstrtoull)
+KSTRTO(kstrtos16, s16, long long, kstrtoll)
+KSTRTO(kstrtou8, u8, unsigned long long, kstrtoull)
+KSTRTO(kstrtos8, s8, long long, kstrtoll)
 
 int kstrtobool(const char *s, bool *res)
 {
@@ -215,8 +201,7 @@ char *get_options(const char *str, int nints, int *ints)
 	return at;
 }
 
-static unsigned long find(const unsigned long *addr, unsigned long size, unsigned long at,
-			  unsigned long invert)
+static unsigned long find(const unsigned long *addr, unsigned long size, unsigned long at, unsigned long invert)
 {
 	while (at < size) {
 		unsigned long word = (addr[at / 64] ^ invert) >> (at % 64);
@@ -235,8 +220,7 @@ unsigned long find_next_bit(const unsigned long *addr, unsigned long size, unsig
 	return find(addr, size, offset, 0);
 }
 
-unsigned long find_next_zero_bit(const unsigned long *addr, unsigned long size,
-				 unsigned long offset)
+unsigned long find_next_zero_bit(const unsigned long *addr, unsigned long size, unsigned long offset)
 {
 	return find(addr, size, offset, ~0UL);
 }
@@ -332,10 +316,12 @@ u32 jhash(const void *key, u32 length, u32 initval)
 			    c + words[2] - JHASH_INITVAL - 12, 0);
 }
 
-static void swap_bytes(u8 *a, u8 *b, size_t size)
+static void swap_bytes(void *a, void *b, int size)
 {
-	for (; size; size--, a++, b++)
-		swap(*a, *b);
+	u8 *x = a, *y = b;
+
+	for (; size; size--, x++, y++)
+		swap(*x, *y);
 }
 
 /* Heap sort: in place, no worst case. */
@@ -345,24 +331,20 @@ void sort(void *base, size_t num, size_t size, int (*compare)(const void *, cons
 	u8 *at = base;
 	size_t begin = num / 2, end = num;
 
+	swap_func = swap_func ?: swap_bytes;
 	while (end > 1) {
 		size_t root, child;
 
 		if (begin)
 			begin--;
-		else if (--end, swap_func)
-			swap_func(at, at + end * size, (int)size);
 		else
-			swap_bytes(at, at + end * size, size);
+			swap_func(at, at + --end * size, (int)size);
 		for (root = begin; (child = 2 * root + 1) < end; root = child) {
 			if (child + 1 < end && compare(at + child * size, at + (child + 1) * size) < 0)
 				child++;
 			if (compare(at + root * size, at + child * size) >= 0)
 				break;
-			if (swap_func)
-				swap_func(at + root * size, at + child * size, (int)size);
-			else
-				swap_bytes(at + root * size, at + child * size, size);
+			swap_func(at + root * size, at + child * size, (int)size);
 		}
 	}
 }

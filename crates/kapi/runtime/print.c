@@ -56,27 +56,19 @@ int vsprintf(char *buf, const char *fmt, va_list args)
 	return vsnprintf(buf, INT_MAX, fmt, args);
 }
 
-#define WITH_ARGS(call) ({ \
-	va_list args; \
-	int __result; \
-	va_start(args, fmt); \
-	__result = (call); \
-	va_end(args); \
-	__result; })
-
 int snprintf(char *buf, size_t size, const char *fmt, ...)
 {
-	return WITH_ARGS(vsnprintf(buf, size, fmt, args));
+	return WITH_ARGS(fmt, vsnprintf(buf, size, fmt, args));
 }
 
 int scnprintf(char *buf, size_t size, const char *fmt, ...)
 {
-	return WITH_ARGS(vscnprintf(buf, size, fmt, args));
+	return WITH_ARGS(fmt, vscnprintf(buf, size, fmt, args));
 }
 
 int sprintf(char *buf, const char *fmt, ...)
 {
-	return WITH_ARGS(vsprintf(buf, fmt, args));
+	return WITH_ARGS(fmt, vsprintf(buf, fmt, args));
 }
 
 char *kvasprintf(gfp_t gfp, const char *fmt, va_list args)
@@ -96,13 +88,7 @@ char *kvasprintf(gfp_t gfp, const char *fmt, va_list args)
 
 char *kasprintf(gfp_t gfp, const char *fmt, ...)
 {
-	va_list args;
-	char *text;
-
-	va_start(args, fmt);
-	text = kvasprintf(gfp, fmt, args);
-	va_end(args);
-	return text;
+	return WITH_ARGS(fmt, kvasprintf(gfp, fmt, args));
 }
 
 int vprintk(const char *fmt, va_list args)
@@ -116,7 +102,7 @@ int vprintk(const char *fmt, va_list args)
 
 int printk(const char *fmt, ...)
 {
-	return WITH_ARGS(vprintk(fmt, args));
+	return WITH_ARGS(fmt, vprintk(fmt, args));
 }
 
 /* Ten lines in five seconds, as the kernel's default. */
@@ -140,11 +126,8 @@ static __attribute__((__noreturn__)) void stop(const char *text)
 void panic(const char *fmt, ...)
 {
 	char text[LINE_BYTES_MAX];
-	va_list args;
 
-	va_start(args, fmt);
-	vscnprintf(text, sizeof(text), fmt, args);
-	va_end(args);
+	WITH_ARGS(fmt, vscnprintf(text, sizeof(text), fmt, args));
 	printk(KERN_EMERG "Kernel panic - not syncing: %s\n", text);
 	stop("panic");
 }
@@ -160,13 +143,12 @@ void kapi_warn(const char *file, int line, const char *function, const char *fmt
 	printk(KERN_WARNING "WARNING: CPU: %d PID: %d at %s:%d %s\n", smp_processor_id(),
 	       current->pid, file, line, function);
 	if (fmt)
-		WITH_ARGS(vprintk(fmt, args));
+		WITH_ARGS(fmt, vprintk(fmt, args));
 }
 
 void dump_stack(void)
 {
-	printk(KERN_DEFAULT "CPU: %d PID: %d Comm: %s\n", smp_processor_id(), current->pid,
-	       current->comm);
+	printk(KERN_DEFAULT "CPU: %d PID: %d Comm: %s\n", smp_processor_id(), current->pid, current->comm);
 	printk(KERN_DEFAULT "Call Trace:\n %pS\n", __builtin_return_address(0));
 }
 
@@ -240,5 +222,5 @@ int vsscanf(const char *buf, const char *fmt, va_list args)
 
 int sscanf(const char *buf, const char *fmt, ...)
 {
-	return WITH_ARGS(vsscanf(buf, fmt, args));
+	return WITH_ARGS(fmt, vsscanf(buf, fmt, args));
 }

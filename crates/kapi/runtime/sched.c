@@ -125,20 +125,9 @@ long schedule_timeout_uninterruptible(long timeout)
 	return schedule_timeout(timeout);
 }
 
-long schedule_timeout_killable(long timeout)
-{
-	return schedule_timeout_uninterruptible(timeout);
-}
-
-long io_schedule_timeout(long timeout)
-{
-	return schedule_timeout(timeout);
-}
-
-void io_schedule(void)
-{
-	schedule();
-}
+SAME_AS(schedule_timeout_killable, schedule_timeout_uninterruptible);
+SAME_AS(io_schedule_timeout, schedule_timeout);
+SAME_AS(io_schedule, schedule);
 
 int wake_up_state(struct task_struct *task, unsigned int state)
 {
@@ -241,11 +230,9 @@ static void thread_main(void *arg)
 }
 
 /* Tasks are not freed: a module may look at one, or stop it, long after its end. */
-struct task_struct *kthread_create_on_node(int (*threadfn)(void *data), void *data, int node,
-					   const char *namefmt, ...)
+struct task_struct *kthread_create_on_node(int (*threadfn)(void *data), void *data, int node, const char *namefmt, ...)
 {
 	struct task_struct *task = kapi_alloc(sizeof(*task));
-	va_list args;
 
 	if (!task)
 		return ERR_PTR(-ENOMEM);
@@ -254,11 +241,8 @@ struct task_struct *kthread_create_on_node(int (*threadfn)(void *data), void *da
 	task->flags = PF_KTHREAD;
 	task->kapi_flags = IS_KTHREAD;
 	task->__state = TASK_UNINTERRUPTIBLE;
-	task->kapi_cpu = (int)((unsigned int)__atomic_add_fetch(&last_cpu, 1, __ATOMIC_RELAXED) %
-			       nr_cpu_ids);
-	va_start(args, namefmt);
-	vsnprintf(task->comm, sizeof(task->comm), namefmt, args);
-	va_end(args);
+	task->kapi_cpu = (int)((unsigned int)__atomic_add_fetch(&last_cpu, 1, __ATOMIC_RELAXED) % nr_cpu_ids);
+	WITH_ARGS(namefmt, vsnprintf(task->comm, sizeof(task->comm), namefmt, args));
 	task_add(task, __atomic_add_fetch(&last_pid, 1, __ATOMIC_RELAXED), &init_task);
 	if (kapi_thread_start(thread_main, task)) {
 		finish(task, -EAGAIN);
@@ -321,9 +305,5 @@ int kernel_thread(int (*fn)(void *), void *arg, unsigned long flags)
 
 void daemonize(const char *name, ...)
 {
-	va_list args;
-
-	va_start(args, name);
-	vsnprintf(current->comm, sizeof(current->comm), name, args);
-	va_end(args);
+	WITH_ARGS(name, vsnprintf(current->comm, sizeof(current->comm), name, args));
 }

@@ -189,8 +189,7 @@ int single_open(struct file *file, int (*show)(struct seq_file *m, void *v), voi
 	return error;
 }
 
-int single_open_size(struct file *file, int (*show)(struct seq_file *m, void *v), void *data,
-		     size_t size)
+int single_open_size(struct file *file, int (*show)(struct seq_file *m, void *v), void *data, size_t size)
 {
 	int error = single_open(file, show, data);
 
@@ -242,13 +241,7 @@ int seq_vprintf(struct seq_file *m, const char *fmt, va_list args)
 
 int seq_printf(struct seq_file *m, const char *fmt, ...)
 {
-	va_list args;
-	int result;
-
-	va_start(args, fmt);
-	result = seq_vprintf(m, fmt, args);
-	va_end(args);
-	return result;
+	return WITH_ARGS(fmt, seq_vprintf(m, fmt, args));
 }
 
 void seq_put_decimal_ull(struct seq_file *m, const char *delimiter, unsigned long long value)

@@ -1,80 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Strings and memory.
+// Strings and memory, where the kernel has more than the C library, whose functions modules get by `symbols.rs`.
 #include <linux/ctype.h>
 #include <linux/kernel.h>
 #include <linux/slab.h>
 #include <linux/string.h>
-
-/* Without this the compiler turns the loop of memset() into a call of memset(). */
-#pragma GCC optimize("no-tree-loop-distribute-patterns")
-
-void *memset(void *s, int c, size_t n)
-{
-#if defined(__x86_64__)
-	void *at = s;
-
-	__asm__ __volatile__("rep stosb" : "+D"(at), "+c"(n) : "a"(c) : "memory");
-#else
-	char *at = s;
-
-	while (n--)
-		*at++ = (char)c;
-#endif
-	return s;
-}
-
-void *memcpy(void *to, const void *from, size_t n)
-{
-#if defined(__x86_64__)
-	void *at = to;
-
-	__asm__ __volatile__("rep movsb" : "+D"(at), "+S"(from), "+c"(n) : : "memory");
-#else
-	const char *source = from;
-	char *at = to;
-
-	while (n--)
-		*at++ = *source++;
-#endif
-	return to;
-}
-
-void *memmove(void *to, const void *from, size_t n)
-{
-	const char *source = from;
-	char *at = to;
-
-	if (at <= source || at >= source + n)
-		return memcpy(to, from, n);
-	while (n--)
-		at[n] = source[n];
-	return to;
-}
-
-int memcmp(const void *a, const void *b, size_t n)
-{
-	const u8 *x = a, *y = b;
-
-	for (; n; n--, x++, y++)
-		if (*x != *y)
-			return *x - *y;
-	return 0;
-}
-
-int bcmp(const void *a, const void *b, size_t n)
-{
-	return memcmp(a, b, n);
-}
-
-void *memchr(const void *s, int c, size_t n)
-{
-	const u8 *at = s;
-
-	for (; n; n--, at++)
-		if (*at == (u8)c)
-			return (void *)at;
-	return NULL;
-}
 
 void *memscan(void *s, int c, size_t n)
 {
@@ -89,38 +18,6 @@ void *memchr_inv(const void *s, int c, size_t n)
 		if (*at != (u8)c)
 			return (void *)at;
 	return NULL;
-}
-
-size_t strlen(const char *s)
-{
-	const char *end = s;
-
-	while (*end)
-		end++;
-	return (size_t)(end - s);
-}
-
-size_t strnlen(const char *s, size_t n)
-{
-	size_t len = 0;
-
-	while (len < n && s[len])
-		len++;
-	return len;
-}
-
-char *strcpy(char *to, const char *from)
-{
-	return memcpy(to, from, strlen(from) + 1);
-}
-
-char *strncpy(char *to, const char *from, size_t n)
-{
-	size_t len = strnlen(from, n);
-
-	memcpy(to, from, len);
-	memset(to + len, 0, n - len);
-	return to;
 }
 
 size_t strlcpy(char *to, const char *from, size_t n)
@@ -153,66 +50,11 @@ ssize_t strscpy_pad(char *to, const char *from, size_t n)
 	return len;
 }
 
-char *strcat(char *to, const char *from)
-{
-	strcpy(to + strlen(to), from);
-	return to;
-}
-
-char *strncat(char *to, const char *from, size_t n)
-{
-	size_t at = strlen(to), len = strnlen(from, n);
-
-	memcpy(to + at, from, len);
-	to[at + len] = '\0';
-	return to;
-}
-
 size_t strlcat(char *to, const char *from, size_t n)
 {
 	size_t at = strnlen(to, n);
 
 	return at + strlcpy(to + at, from, n - at);
-}
-
-int strncmp(const char *a, const char *b, size_t n)
-{
-	for (; n; n--, a++, b++)
-		if (*a != *b || !*a)
-			return (u8)*a - (u8)*b;
-	return 0;
-}
-
-int strcmp(const char *a, const char *b)
-{
-	return strncmp(a, b, SIZE_MAX);
-}
-
-int strncasecmp(const char *a, const char *b, size_t n)
-{
-	for (; n; n--, a++, b++)
-		if (tolower(*a) != tolower(*b) || !*a)
-			return tolower((u8)*a) - tolower((u8)*b);
-	return 0;
-}
-
-int strcasecmp(const char *a, const char *b)
-{
-	return strncasecmp(a, b, SIZE_MAX);
-}
-
-char *strchrnul(const char *s, int c)
-{
-	while (*s && *s != (char)c)
-		s++;
-	return (char *)s;
-}
-
-char *strchr(const char *s, int c)
-{
-	char *at = strchrnul(s, c);
-
-	return *at == (char)c ? at : NULL;
 }
 
 char *strnchr(const char *s, size_t n, int c)
@@ -226,17 +68,6 @@ char *strnchr(const char *s, size_t n, int c)
 	return NULL;
 }
 
-char *strrchr(const char *s, int c)
-{
-	const char *last = NULL;
-
-	do {
-		if (*s == (char)c)
-			last = s;
-	} while (*s++);
-	return (char *)last;
-}
-
 char *strnstr(const char *s, const char *what, size_t n)
 {
 	size_t len = strlen(what);
@@ -248,48 +79,6 @@ char *strnstr(const char *s, const char *what, size_t n)
 			break;
 	}
 	return NULL;
-}
-
-char *strstr(const char *s, const char *what)
-{
-	return strnstr(s, what, strlen(s));
-}
-
-size_t strspn(const char *s, const char *accept)
-{
-	size_t n = 0;
-
-	while (s[n] && strchr(accept, s[n]))
-		n++;
-	return n;
-}
-
-size_t strcspn(const char *s, const char *reject)
-{
-	size_t n = 0;
-
-	while (s[n] && !strchr(reject, s[n]))
-		n++;
-	return n;
-}
-
-char *strpbrk(const char *s, const char *accept)
-{
-	s += strcspn(s, accept);
-	return *s ? (char *)s : NULL;
-}
-
-char *strsep(char **s, const char *delimiters)
-{
-	char *begin = *s, *end;
-
-	if (!begin)
-		return NULL;
-	end = strpbrk(begin, delimiters);
-	if (end)
-		*end++ = '\0';
-	*s = end;
-	return begin;
 }
 
 char *skip_spaces(const char *s)
@@ -361,4 +150,17 @@ const char *kstrdup_const(const char *s, gfp_t gfp)
 void kfree_const(const void *p)
 {
 	kfree(p);
+}
+
+char *strsep(char **s, const char *delimiters)
+{
+	char *begin = *s, *end;
+
+	if (!begin)
+		return NULL;
+	end = strpbrk(begin, delimiters);
+	if (end)
+		*end++ = '\0';
+	*s = end;
+	return begin;
 }

@@ -52,8 +52,7 @@ static bool run_timer(unsigned long *flags, u64 *next_ns)
 		if (time_after_eq(jiffies, t->expires)) {
 			list_del_init(&t->entry);
 			t->kapi_pending = 0;
-			call(t, flags, (void (*)(void *))t->function,
-			     t->kapi_new ? (void *)t : (void *)t->data);
+			call(t, flags, (void (*)(void *))t->function, t->kapi_new ? (void *)t : (void *)t->data);
 			return true;
 		}
 		*next_ns = min(*next_ns, (u64)(t->expires - jiffies) * (NSEC_PER_SEC / HZ));
@@ -95,8 +94,7 @@ static int softirq(void *data)
 		u64 next_ns = NSEC_PER_SEC;
 
 		spin_lock_irqsave(&lock, flags);
-		while (run_tasklet(&flags) || run_hrtimer(&flags, &next_ns) ||
-		       run_timer(&flags, &next_ns))
+		while (run_tasklet(&flags) || run_hrtimer(&flags, &next_ns) || run_timer(&flags, &next_ns))
 			;
 		spin_unlock_irqrestore(&lock, flags);
 		kapi_futex_wait(&events, seen, (s64)next_ns);
@@ -160,13 +158,7 @@ static int take_off(struct timer_list *timer)
 
 int del_timer(struct timer_list *timer)
 {
-	unsigned long flags;
-	int was;
-
-	spin_lock_irqsave(&lock, flags);
-	was = take_off(timer);
-	spin_unlock_irqrestore(&lock, flags);
-	return was;
+	return UNDER_LOCK(&lock, take_off(timer));
 }
 
 /* Takes the lock at a moment when no callback of @what runs in another thread. */
@@ -343,8 +335,7 @@ void kvfree_call_rcu(struct rcu_head *head, void *ptr)
 		later->ptr = ptr;
 		call_rcu(&later->head, free_now);
 		/* Who frees faster than grace periods pass has to wait for them. */
-		if (rcu_queued - rcu_finished > KFREE_RCU_MAX && preemptible() &&
-		    !kapi_rcu_read_held())
+		if (rcu_queued - rcu_finished > KFREE_RCU_MAX && preemptible() && !kapi_rcu_read_held())
 			rcu_barrier();
 		return;
 	}

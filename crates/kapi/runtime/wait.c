@@ -14,8 +14,7 @@ int default_wake_function(struct wait_queue_entry *entry, unsigned int mode, int
 	return wake_up_state(entry->private, mode);
 }
 
-int autoremove_wake_function(struct wait_queue_entry *entry, unsigned int mode, int flags,
-			     void *key)
+int autoremove_wake_function(struct wait_queue_entry *entry, unsigned int mode, int flags, void *key)
 {
 	int woken = default_wake_function(entry, mode, flags, key);
 
@@ -24,8 +23,7 @@ int autoremove_wake_function(struct wait_queue_entry *entry, unsigned int mode, 
 	return woken;
 }
 
-static void enqueue(struct wait_queue_head *queue, struct wait_queue_entry *entry,
-		    unsigned int exclusive)
+static void enqueue(struct wait_queue_head *queue, struct wait_queue_entry *entry, unsigned int exclusive)
 {
 	unsigned long flags;
 
@@ -67,8 +65,7 @@ void prepare_to_wait(struct wait_queue_head *queue, struct wait_queue_entry *ent
 	set_current_state(state);
 }
 
-void prepare_to_wait_exclusive(struct wait_queue_head *queue, struct wait_queue_entry *entry,
-			       int state)
+void prepare_to_wait_exclusive(struct wait_queue_head *queue, struct wait_queue_entry *entry, int state)
 {
 	enqueue(queue, entry, WQ_FLAG_EXCLUSIVE);
 	set_current_state(state);
@@ -160,11 +157,7 @@ int wait_for_completion_interruptible(struct completion *x)
 	return 0;
 }
 
-int wait_for_completion_killable(struct completion *x)
-{
-	wait_for_completion(x);
-	return 0;
-}
+SAME_AS(wait_for_completion_killable, wait_for_completion_interruptible);
 
 unsigned long wait_for_completion_timeout(struct completion *x, unsigned long timeout)
 {
@@ -234,11 +227,7 @@ int mutex_lock_interruptible(struct mutex *lock)
 	return 0;
 }
 
-int mutex_lock_killable(struct mutex *lock)
-{
-	mutex_lock(lock);
-	return 0;
-}
+SAME_AS(mutex_lock_killable, mutex_lock_interruptible);
 
 void mutex_unlock(struct mutex *lock)
 {
@@ -288,10 +277,7 @@ int down_interruptible(struct semaphore *sem)
 	return down_timeout(sem, MAX_SCHEDULE_TIMEOUT);
 }
 
-int down_killable(struct semaphore *sem)
-{
-	return down_timeout(sem, MAX_SCHEDULE_TIMEOUT);
-}
+SAME_AS(down_killable, down_interruptible);
 
 void up(struct semaphore *sem)
 {

@@ -16,13 +16,7 @@ struct workqueue_struct {
 
 static bool queue_is_idle(struct workqueue_struct *queue)
 {
-	unsigned long flags;
-	bool idle;
-
-	spin_lock_irqsave(&queue->lock, flags);
-	idle = list_empty(&queue->works) && !queue->running;
-	spin_unlock_irqrestore(&queue->lock, flags);
-	return idle;
+	return UNDER_LOCK(&queue->lock, list_empty(&queue->works) && !queue->running);
 }
 
 static int worker(void *data)
@@ -58,13 +52,10 @@ struct workqueue_struct *alloc_workqueue(const char *fmt, unsigned int flags, in
 {
 	struct workqueue_struct *queue = kapi_alloc(sizeof(*queue));
 	char name[TASK_COMM_LEN];
-	va_list args;
 
 	if (!queue)
 		return NULL;
-	va_start(args, active);
-	vsnprintf(name, sizeof(name), fmt, args);
-	va_end(args);
+	WITH_ARGS(active, vsnprintf(name, sizeof(name), fmt, args));
 	spin_lock_init(&queue->lock);
 	INIT_LIST_HEAD(&queue->works);
 	init_waitqueue_head(&queue->more);
@@ -82,13 +73,8 @@ struct workqueue_struct *kapi_system_queue(void)
 {
 	static struct workqueue_struct *queue;
 	static DEFINE_SPINLOCK(lock);
-	unsigned long flags;
 
-	spin_lock_irqsave(&lock, flags);
-	if (!queue)
-		queue = alloc_workqueue("events", 0, 1);
-	spin_unlock_irqrestore(&lock, flags);
-	return queue;
+	return UNDER_LOCK(&lock, queue = queue ?: alloc_workqueue("events", 0, 1));
 }
 
 void flush_workqueue(struct workqueue_struct *queue)
@@ -140,8 +126,7 @@ static void timer_fires(struct timer_list *timer)
 	enqueue(dwork->work.kapi_queue, &dwork->work);
 }
 
-bool queue_delayed_work(struct workqueue_struct *queue, struct delayed_work *dwork,
-			unsigned long delay)
+bool queue_delayed_work(struct workqueue_struct *queue, struct delayed_work *dwork, unsigned long delay)
 {
 	if (!claim(&dwork->work, TIMER))
 		return false;
@@ -155,8 +140,7 @@ bool queue_delayed_work(struct workqueue_struct *queue, struct delayed_work *dwo
 	return true;
 }
 
-bool mod_delayed_work(struct workqueue_struct *queue, struct delayed_work *dwork,
-		      unsigned long delay)
+bool mod_delayed_work(struct workqueue_struct *queue, struct delayed_work *dwork, unsigned long delay)
 {
 	bool was = cancel_delayed_work(dwork);
 
@@ -167,15 +151,7 @@ bool mod_delayed_work(struct workqueue_struct *queue, struct delayed_work *dwork
 static bool is_running(struct work_struct *work)
 {
 	struct workqueue_struct *queue = work->kapi_queue;
-	unsigned long flags;
-	bool running;
-
-	if (!queue)
-		return false;
-	spin_lock_irqsave(&queue->lock, flags);
-	running = queue->running == work;
-	spin_unlock_irqrestore(&queue->lock, flags);
-	return running;
+	return queue && UNDER_LOCK(&queue->lock, queue->running == work);
 }
 
 static bool dequeue(struct work_struct *work)

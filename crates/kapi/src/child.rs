@@ -1,4 +1,4 @@
-//! The child process: a machine, a module, its life.
+//! The child process: boots a machine, loads a module, and runs its init and exit.
 //!
 //! # How it works
 //! Boot the machine, load the module, set parameters, init, files, exit, last checks. Everything is
@@ -17,6 +17,7 @@ use crate::job::Job;
 use crate::machine::engine::{Engine, cache_handle};
 use crate::params::{self, Write as ParamWrite};
 use crate::raw::module::{self, Module};
+use crate::raw::system::end_with_parent;
 use crate::raw::{crash, shared};
 use crate::runtime::{self, emit, lock, runtime};
 use crate::symbols;
@@ -30,6 +31,7 @@ const INITIAL_JIFFIES: u64 = (300 * HZ as u32).wrapping_neg() as u64;
 /// # Errors
 /// If the job cannot be read, or the machine or the module cannot be set up.
 pub fn main(job: &Path) -> Result<(), Error> {
+    end_with_parent();
     let text = std::fs::read_to_string(job).map_err(Error::io(job))?;
     let job: Job = serde_json::from_str(&text).map_err(|e| Error::Child(e.to_string()))?;
     let kind: BackendKind =

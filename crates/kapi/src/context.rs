@@ -1,17 +1,11 @@
 //! What the kernel keeps per thread: task, CPU, and whether sleeping is allowed.
 
 use std::cell::Cell;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 
 use crate::event::Misuse;
 use crate::ledger::finding;
 use crate::raw::bytes;
-use crate::runtime::runtime;
-
-thread_local! {
-    static CONTEXT: Context = const { Context::new() };
-}
+use crate::runtime::{runtime, warn};
 
 /// One thread's state.
 struct Context {
@@ -24,13 +18,12 @@ struct Context {
     irqs_off: Cell<bool>,
     softirq: Cell<bool>,
     readers: Cell<u32>,
-    phase: Cell<usize>,
     constructing: Cell<bool>,
 }
 
-impl Context {
-    const fn new() -> Self {
-        Self {
+thread_local! {
+    static CONTEXT: Context = const {
+        Context {
             task: Cell::new(0),
             cpu: Cell::new(0),
             atomic: Cell::new(0),
@@ -38,11 +31,12 @@ impl Context {
             irqs_off: Cell::new(false),
             softirq: Cell::new(false),
             readers: Cell::new(0),
-            phase: Cell::new(0),
             constructing: Cell::new(false),
         }
-    }
+    };
+}
 
+impl Context {
     fn why_not_sleep(&self) -> Option<&'static str> {
         match () {
             () if self.softirq.get() => Some("in a timer, tasklet or RCU callback"),
@@ -88,65 +82,60 @@ pub(crate) fn may_sleep(what: &str, site: u64) {
     }
 }
 
-pub(crate) extern "C" fn kapi_current() -> usize {
-    CONTEXT.with(|c| c.task.get())
+/// Makes functions with the C interface; `c` is the calling thread's state.
+macro_rules! exported {
+    ($(fn $name:ident($c:ident $(, $arg:ident: $type:ty)*) $(-> $result:ty)? $body:block)*) => {
+        $(pub(crate) extern "C" fn $name($($arg: $type),*) $(-> $result)? { CONTEXT.with(|$c| $body) })*
+    };
 }
 
-pub(crate) extern "C" fn kapi_task_set(task: usize, cpu: i32) {
-    CONTEXT.with(|c| {
+exported! {
+    fn kapi_current(c) -> usize { c.task.get() }
+    fn kapi_task_set(c, task: usize, cpu: i32) {
         c.task.set(task);
         c.cpu.set(cpu.unsigned_abs() % runtime().job.cpus);
-    });
-}
+    }
+    fn smp_processor_id(c) -> i32 { c.cpu.get().cast_signed() }
 
-pub(crate) extern "C" fn smp_processor_id() -> i32 {
-    cpu().cast_signed()
-}
-
-pub(crate) extern "C" fn kapi_atomic_enter(site: u64) {
-    CONTEXT.with(|c| {
+    fn kapi_atomic_enter(c, site: u64) {
         if c.atomic.get() == 0 {
             c.atomic_site.set(site);
         }
         c.atomic.set(c.atomic.get() + 1);
-    });
-}
-
-pub(crate) extern "C" fn kapi_atomic_exit() {
-    CONTEXT.with(|c| {
+    }
+    fn kapi_atomic_exit(c) {
         c.atomic.set(c.atomic.get().saturating_sub(1));
         if c.atomic.get() == 0 {
             c.atomic_site.set(0);
         }
-    });
-}
+    }
+    fn kapi_atomic_depth(c) -> u32 { c.atomic.get() }
+    fn kapi_irq_save(c) -> u64 { u64::from(c.irqs_off.replace(true)) }
+    fn kapi_irq_restore(c, flags: u64) { c.irqs_off.set(flags & 1 != 0) }
+    fn kapi_irqs_off(c) -> i32 { i32::from(c.irqs_off.get()) }
+    fn kapi_softirq_enter(c) { c.softirq.set(true) }
+    fn kapi_softirq_exit(c) { c.softirq.set(false) }
+    fn kapi_in_softirq(c) -> i32 { i32::from(c.softirq.get()) }
 
-pub(crate) extern "C" fn kapi_atomic_depth() -> u32 {
-    CONTEXT.with(|c| c.atomic.get())
-}
-
-pub(crate) extern "C" fn kapi_irq_save() -> u64 {
-    CONTEXT.with(|c| u64::from(c.irqs_off.replace(true)))
-}
-
-pub(crate) extern "C" fn kapi_irq_restore(flags: u64) {
-    CONTEXT.with(|c| c.irqs_off.set(flags & 1 != 0));
-}
-
-pub(crate) extern "C" fn kapi_irqs_off() -> i32 {
-    CONTEXT.with(|c| i32::from(c.irqs_off.get()))
-}
-
-pub(crate) extern "C" fn kapi_softirq_enter() {
-    CONTEXT.with(|c| c.softirq.set(true));
-}
-
-pub(crate) extern "C" fn kapi_softirq_exit() {
-    CONTEXT.with(|c| c.softirq.set(false));
-}
-
-pub(crate) extern "C" fn kapi_in_softirq() -> i32 {
-    CONTEXT.with(|c| i32::from(c.softirq.get()))
+    fn kapi_rcu_read_lock(c) {
+        c.readers.set(c.readers.get() + 1);
+        slablab_rcu::enter();
+    }
+    fn kapi_rcu_read_unlock(c) {
+        if let Some(readers) = c.readers.get().checked_sub(1) {
+            c.readers.set(readers);
+            slablab_rcu::leave();
+        }
+    }
+    fn kapi_rcu_read_held(c) -> i32 { i32::from(c.readers.get() > 0) }
+    fn synchronize_rcu(c, site: u64) {
+        may_sleep("synchronize_rcu()", site);
+        if c.readers.get() > 0 {
+            warn("synchronize_rcu() in a read-side section waits for its own caller");
+            runtime().stop(b"BUG");
+        }
+        slablab_rcu::synchronize();
+    }
 }
 
 pub(crate) extern "C" fn kapi_might_sleep(file: u64, line: i32, site: u64) {
@@ -159,46 +148,4 @@ pub(crate) extern "C" fn kapi_might_sleep(file: u64, line: i32, site: u64) {
 pub(crate) extern "C" fn kapi_cond_resched(_file: u64, _line: i32, site: u64) {
     may_sleep("schedule()", site);
     std::thread::yield_now();
-}
-
-/// Readers inside, by the phase in which they entered; a grace period waits for both in turn.
-static READERS: [AtomicI64; 2] = [AtomicI64::new(0), AtomicI64::new(0)];
-static PHASE: AtomicUsize = AtomicUsize::new(0);
-static GRACE: Mutex<()> = Mutex::new(());
-
-pub(crate) extern "C" fn kapi_rcu_read_lock() {
-    CONTEXT.with(|c| {
-        c.readers.set(c.readers.get() + 1);
-        if c.readers.get() == 1 {
-            let phase = PHASE.load(Ordering::SeqCst);
-            READERS[phase].fetch_add(1, Ordering::SeqCst);
-            c.phase.set(phase);
-        }
-    });
-}
-
-pub(crate) extern "C" fn kapi_rcu_read_unlock() {
-    CONTEXT.with(|c| {
-        c.readers.set(c.readers.get().saturating_sub(1));
-        if c.readers.get() == 0 {
-            READERS[c.phase.get()].fetch_sub(1, Ordering::SeqCst);
-        }
-    });
-}
-
-pub(crate) extern "C" fn kapi_rcu_read_held() -> i32 {
-    CONTEXT.with(|c| i32::from(c.readers.get() > 0))
-}
-
-/// Two phases: a reader that read the phase just before it changed counts in the old one, which the
-/// second round waits for.
-pub(crate) extern "C" fn synchronize_rcu(site: u64) {
-    may_sleep("synchronize_rcu()", site);
-    let _one = GRACE.lock().expect("no code panics while it waits");
-    for _ in 0..2 {
-        let old = PHASE.fetch_xor(1, Ordering::SeqCst);
-        while READERS[old].load(Ordering::SeqCst) != 0 {
-            std::thread::sleep(std::time::Duration::from_micros(20));
-        }
-    }
 }

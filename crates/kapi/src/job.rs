@@ -72,7 +72,7 @@ pub struct Job {
     pub cpus: u32,
     /// Memory of the machine in bytes.
     pub memory_bytes: u64,
-    /// How much is checked, 0 to 3.
+    /// How much is checked, 0 to 2.
     pub check: u8,
     /// What the module's files are given after init: path and text.
     pub writes: Vec<(String, String)>,

@@ -1,9 +1,9 @@
-//! What is live, from where, and whether its guard bytes still stand: check level 2.
+//! What is live, who allocated it, and whether its guard bytes are unchanged: check level 2.
 //!
 //! # How it works
 //! Every block that a module gets is entered with the call site; freeing it moves the entry to the
-//! freed ones, where a second free finds it. Behind each block that leaves room stand guard bytes,
-//! looked at when it is freed and at the end. What is live after exit is a leak.
+//! freed ones, where a second free finds it. Behind each block that leaves room are guard bytes, which
+//! are looked at when it is freed and at the end. What is live after exit is a leak.
 //!
 //! # Invariants
 //! An address is live or freed, never both. Entries of one site are reported together.

@@ -1,4 +1,4 @@
-//! Tables that find a probe by its address: what stands between a breakpoint and its handler.
+//! Tables that find a probe by its address, which the kernel does each time a breakpoint is hit.
 //!
 //! # How it works
 //!

@@ -1,6 +1,7 @@
 //! `slab.h`, `gfp.h`, `vmalloc.h`: what a module allocates with.
 //!
-//! `site` is the call's return address, which the jump into the host puts behind the last argument.
+//! `site` is the call's return address, which the jump into the host puts behind the last argument. There is one
+//! node, so that the `_node` functions do not look at theirs.
 
 use slablab_kmem::{Backend, Gfp, PAGE_SIZE, SlabFlags};
 
@@ -9,33 +10,175 @@ use crate::machine::engine::{CacheHandle, Engine, ZERO_SIZE_PTR, cache_handle};
 use crate::raw::{bytes, shared};
 use crate::runtime::report_foreign;
 
-fn engine<B: Backend>() -> &'static Engine<B> {
-    shared::installed()
+/// Largest size for which `kvmalloc` tries physically contiguous memory without reclaim.
+const KVMALLOC_TRY_MAX: u64 = 4 << 20;
+
+/// Makes functions with the C interface; `engine` is the one that was installed.
+macro_rules! exported {
+    ($($(#[$doc:meta])* fn $name:ident($engine:ident $(, $arg:ident: $type:ty)*) $(-> $result:ty)? $body:block)*) => {
+        $($(#[$doc])*
+        pub(crate) extern "C" fn $name<B: Backend>($($arg: $type),*) $(-> $result)? {
+            let $engine: &'static Engine<B> = shared::installed();
+            $body
+        })*
+    };
 }
 
-pub(crate) extern "C" fn kmalloc<B: Backend>(size: u64, gfp: u32, site: u64) -> u64 {
-    engine::<B>().kmalloc(size, Gfp(gfp), site)
-}
+exported! {
+    fn kmalloc(engine, size: u64, gfp: u32, site: u64) -> u64 { engine.kmalloc(size, Gfp(gfp), site) }
+    fn kmalloc_node(_engine, size: u64, gfp: u32, _node: i32, site: u64) -> u64 { kmalloc::<B>(size, gfp, site) }
+    fn kzalloc(engine, size: u64, gfp: u32, site: u64) -> u64 { engine.kmalloc(size, Gfp(gfp) | Gfp::ZERO, site) }
+    fn kfree(engine, address: u64, site: u64) { engine.kfree(address, site) }
+    fn ksize(engine, address: u64) -> u64 { engine.ksize(address) }
+    fn kfree_sensitive(engine, address: u64, site: u64) {
+        if address > ZERO_SIZE_PTR {
+            bytes::block_fill(address, engine.ksize(address), 0);
+        }
+        engine.kfree(address, site);
+    }
+    fn krealloc(engine, old: u64, size: u64, gfp: u32, site: u64) -> u64 {
+        if size == 0 {
+            engine.kfree(old, site);
+            return ZERO_SIZE_PTR;
+        }
+        let have = engine.ksize(old);
+        if have >= size {
+            return old;
+        }
+        let new = engine.kmalloc(size, Gfp(gfp), site);
+        if new != 0 && old > ZERO_SIZE_PTR {
+            bytes::block_copy(old, new, have);
+            engine.kfree(old, site);
+        }
+        new
+    }
+    fn kfree_bulk(engine, count: u64, objects: u64, site: u64) {
+        bytes::pointers(objects, count).iter().for_each(|&object| engine.kfree(object, site));
+    }
 
-pub(crate) extern "C" fn kmalloc_node<B: Backend>(
-    size: u64,
-    gfp: u32,
-    _nid: i32,
-    site: u64,
-) -> u64 {
-    engine::<B>().kmalloc(size, Gfp(gfp), site)
-}
+    fn kvmalloc(engine, size: u64, gfp: u32, site: u64) -> u64 {
+        let contiguous = if size <= KVMALLOC_TRY_MAX { engine.kmalloc(size, Gfp(gfp), site) } else { 0 };
+        if contiguous != 0 { contiguous } else { engine.vmalloc(size, Gfp(gfp), site) }
+    }
+    fn kvmalloc_node(_engine, size: u64, gfp: u32, _node: i32, site: u64) -> u64 { kvmalloc::<B>(size, gfp, site) }
+    fn kvfree(engine, address: u64, site: u64) {
+        match engine.vmalloc_page(address) {
+            Some(_) => engine.vfree(address, site),
+            None => engine.kfree(address, site),
+        }
+    }
+    fn kvfree_sensitive(_engine, address: u64, size: u64, site: u64) {
+        if address > ZERO_SIZE_PTR {
+            bytes::block_fill(address, size, 0);
+        }
+        kvfree::<B>(address, site);
+    }
 
-pub(crate) extern "C" fn kzalloc<B: Backend>(size: u64, gfp: u32, site: u64) -> u64 {
-    engine::<B>().kmalloc(size, Gfp(gfp) | Gfp::ZERO, site)
-}
+    fn kapi_cache_create(engine, name: u64, size: u64, align: u64, flags: u32, ctor: u64) -> u64 {
+        let name = bytes::string(name, 128).unwrap_or_default();
+        caches::create(engine, &name, size, align, slab_flags(flags), ctor)
+    }
+    fn kmem_cache_destroy(engine, cache: u64, site: u64) { caches::destroy(engine, cache, site) }
+    fn kmem_cache_shrink(engine, cache: u64) -> i32 {
+        engine.cache_shrink(cache_handle(cache));
+        0
+    }
+    fn kmem_cache_alloc(engine, cache: u64, gfp: u32, site: u64) -> u64 {
+        engine.cache_alloc(cache_handle(cache), Gfp(gfp), site)
+    }
+    fn kmem_cache_alloc_node(_engine, cache: u64, gfp: u32, _node: i32, site: u64) -> u64 {
+        kmem_cache_alloc::<B>(cache, gfp, site)
+    }
+    fn kmem_cache_zalloc(engine, cache: u64, gfp: u32, site: u64) -> u64 {
+        let cache: &CacheHandle = cache_handle(cache);
+        let object = engine.cache_alloc(cache, Gfp(gfp), site);
+        if object != 0 {
+            bytes::block_fill(object, u64::from(cache.object_bytes), 0);
+        }
+        object
+    }
+    fn kmem_cache_free(engine, cache: u64, object: u64, site: u64) {
+        if object != 0 {
+            engine.cache_free(cache_handle(cache), object, site);
+        }
+    }
+    fn kmem_cache_alloc_bulk(engine, cache: u64, gfp: u32, count: u64, objects: u64, site: u64) -> i32 {
+        caches::alloc_bulk(engine, cache, Gfp(gfp), count, objects, site)
+    }
+    fn kmem_cache_free_bulk(engine, cache: u64, count: u64, objects: u64, site: u64) {
+        let objects = bytes::pointers(objects, count);
+        objects.iter().for_each(|&object| engine.cache_free(cache_handle(cache), object, site));
+    }
 
-pub(crate) extern "C" fn kfree<B: Backend>(address: u64, site: u64) {
-    engine::<B>().kfree(address, site);
-}
+    fn __get_free_pages(engine, gfp: u32, order: u32, site: u64) -> u64 {
+        engine.alloc_pages(Gfp(gfp), order, site).map_or(0, |pfn| engine.page_address(pfn))
+    }
+    fn get_zeroed_page(_engine, gfp: u32, site: u64) -> u64 {
+        let Gfp(gfp) = Gfp(gfp) | Gfp::ZERO;
+        __get_free_pages::<B>(gfp, 0, site)
+    }
+    fn free_pages(engine, address: u64, order: u32, site: u64) {
+        match engine.page_of(address) {
+            _ if address == 0 => {}
+            Some(pfn) => engine.free_pages(pfn, order, site),
+            None => report_foreign("free_pages", address, site),
+        }
+    }
+    /// Gives back the pages of the block's power of two that the size does not need, as Linux does.
+    fn alloc_pages_exact(engine, size: u64, gfp: u32, site: u64) -> u64 {
+        let Some(order) = slablab_kmem::Order::for_bytes(size) else { return 0 };
+        let Some(pfn) = engine.alloc_pages(Gfp(gfp), u32::from(order.0), site) else { return 0 };
+        if order.0 > 0 {
+            engine.split_page(pfn, u32::from(order.0), site);
+        }
+        let needed = size.div_ceil(PAGE_SIZE).max(1) as u32;
+        (needed..order.pages()).for_each(|page| engine.free_pages(pfn + page, 0, site));
+        engine.page_address(pfn)
+    }
+    fn free_pages_exact(_engine, address: u64, size: u64, site: u64) {
+        (0..size.div_ceil(PAGE_SIZE)).for_each(|page| free_pages::<B>(address + page * PAGE_SIZE, 0, site));
+    }
+    fn alloc_pages(engine, gfp: u32, order: u32, site: u64) -> u64 {
+        engine.alloc_pages(Gfp(gfp), order, site).map_or(0, |pfn| engine.pages.address(pfn))
+    }
+    fn alloc_pages_node(_engine, _node: i32, gfp: u32, order: u32, site: u64) -> u64 {
+        alloc_pages::<B>(gfp, order, site)
+    }
+    fn __free_pages(engine, page: u64, order: u32, site: u64) {
+        match engine.pages.pfn(page) {
+            _ if page == 0 => {}
+            Some(pfn) => engine.free_pages(pfn, order, site),
+            None => report_foreign("__free_pages", page, site),
+        }
+    }
+    fn split_page(engine, page: u64, order: u32, site: u64) {
+        match engine.pages.pfn(page) {
+            Some(pfn) => engine.split_page(pfn, order, site),
+            None => report_foreign("split_page", page, site),
+        }
+    }
+    fn put_page(engine, page: u64, site: u64) {
+        if let Some(pfn) = engine.pages.pfn(page) {
+            engine.free_pages(pfn, engine.pages.order(pfn), site);
+        }
+    }
 
-pub(crate) extern "C" fn ksize<B: Backend>(address: u64) -> u64 {
-    engine::<B>().ksize(address)
+    fn vmalloc(engine, size: u64, site: u64) -> u64 { engine.vmalloc(size, Gfp::KERNEL, site) }
+    fn vmalloc_node(_engine, size: u64, _node: i32, site: u64) -> u64 { vmalloc::<B>(size, site) }
+    fn vzalloc(engine, size: u64, site: u64) -> u64 { engine.vmalloc(size, Gfp::KERNEL | Gfp::ZERO, site) }
+    fn vzalloc_node(_engine, size: u64, _node: i32, site: u64) -> u64 { vzalloc::<B>(size, site) }
+    fn kapi_vmalloc(engine, size: u64, gfp: u32, site: u64) -> u64 { engine.vmalloc(size, Gfp(gfp), site) }
+    fn kapi_vmalloc_aligned(engine, size: u64, align: u64, gfp: u32, site: u64) -> u64 {
+        engine.vmalloc_aligned(size, align, Gfp(gfp), site)
+    }
+    fn vfree(engine, address: u64, site: u64) { engine.vfree(address, site) }
+    fn is_vmalloc_addr(engine, address: u64) -> bool { engine.vmalloc_page(address).is_some() }
+    fn vmalloc_to_page(engine, address: u64) -> u64 {
+        engine.vmalloc_page(address).map_or(0, |pfn| engine.pages.address(pfn))
+    }
+    fn vmalloc_to_pfn(engine, address: u64) -> u64 { engine.vmalloc_page(address).map_or(0, u64::from) }
+    fn virt_addr_valid(engine, address: u64) -> bool { engine.page_of(address).is_some() }
+    fn nr_free_pages(engine) -> u64 { engine.free_bytes() / PAGE_SIZE }
 }
 
 pub(crate) extern "C" fn kmalloc_size_roundup(size: u64) -> u64 {
@@ -45,40 +188,12 @@ pub(crate) extern "C" fn kmalloc_size_roundup(size: u64) -> u64 {
     class.unwrap_or_else(|| size.checked_next_power_of_two().unwrap_or(size))
 }
 
-pub(crate) extern "C" fn kfree_sensitive<B: Backend>(address: u64, site: u64) {
-    if address > ZERO_SIZE_PTR {
-        bytes::block_fill(address, engine::<B>().ksize(address), 0);
-    }
-    engine::<B>().kfree(address, site);
+pub(crate) extern "C" fn kmem_cache_size(cache: u64) -> u32 {
+    cache_handle(cache).object_bytes
 }
 
-pub(crate) extern "C" fn krealloc<B: Backend>(old: u64, size: u64, gfp: u32, site: u64) -> u64 {
-    let engine = engine::<B>();
-    if size == 0 {
-        engine.kfree(old, site);
-        return ZERO_SIZE_PTR;
-    }
-    let have = engine.ksize(old);
-    if have >= size {
-        return old;
-    }
-    let new = engine.kmalloc(size, Gfp(gfp), site);
-    if new != 0 && old > ZERO_SIZE_PTR {
-        bytes::block_copy(old, new, have);
-        engine.kfree(old, site);
-    }
-    new
-}
-
-pub(crate) extern "C" fn kapi_cache_create<B: Backend>(
-    name: u64,
-    size: u64,
-    align: u64,
-    flags: u32,
-    ctor: u64,
-) -> u64 {
-    let name = bytes::string(name, 128).unwrap_or_default();
-    caches::create(engine::<B>(), &name, size, align, slab_flags(flags), ctor)
+pub(crate) extern "C" fn kmem_cache_name(cache: u64) -> u64 {
+    cache_handle(cache).name.as_ptr() as u64
 }
 
 /// Turns the kernel's `SLAB_*` values into the engine's.
@@ -97,243 +212,4 @@ fn slab_flags(bits: u32) -> SlabFlags {
     ];
     let set = MAP.iter().filter(|(bit, _)| bits & bit != 0);
     set.fold(SlabFlags::NONE, |flags, &(_, flag)| flags | flag)
-}
-
-pub(crate) extern "C" fn kmem_cache_destroy<B: Backend>(cache: u64, site: u64) {
-    caches::destroy(engine::<B>(), cache, site);
-}
-
-pub(crate) extern "C" fn kmem_cache_shrink<B: Backend>(cache: u64) -> i32 {
-    engine::<B>().cache_shrink(cache_handle(cache));
-    0
-}
-
-pub(crate) extern "C" fn kmem_cache_alloc<B: Backend>(cache: u64, gfp: u32, site: u64) -> u64 {
-    engine::<B>().cache_alloc(cache_handle(cache), Gfp(gfp), site)
-}
-
-pub(crate) extern "C" fn kmem_cache_alloc_node<B: Backend>(
-    cache: u64,
-    gfp: u32,
-    _node: i32,
-    site: u64,
-) -> u64 {
-    engine::<B>().cache_alloc(cache_handle(cache), Gfp(gfp), site)
-}
-
-pub(crate) extern "C" fn kmem_cache_zalloc<B: Backend>(cache: u64, gfp: u32, site: u64) -> u64 {
-    let cache: &CacheHandle = cache_handle(cache);
-    let object = engine::<B>().cache_alloc(cache, Gfp(gfp), site);
-    if object != 0 {
-        bytes::block_fill(object, u64::from(cache.object_bytes), 0);
-    }
-    object
-}
-
-pub(crate) extern "C" fn kmem_cache_free<B: Backend>(cache: u64, object: u64, site: u64) {
-    if object != 0 {
-        engine::<B>().cache_free(cache_handle(cache), object, site);
-    }
-}
-
-pub(crate) extern "C" fn kmem_cache_alloc_bulk<B: Backend>(
-    cache: u64,
-    gfp: u32,
-    count: u64,
-    objects: u64,
-    site: u64,
-) -> i32 {
-    caches::alloc_bulk(engine::<B>(), cache, Gfp(gfp), count, objects, site)
-}
-
-pub(crate) extern "C" fn kmem_cache_free_bulk<B: Backend>(
-    cache: u64,
-    count: u64,
-    objects: u64,
-    site: u64,
-) {
-    for object in bytes::pointers(objects, count) {
-        engine::<B>().cache_free(cache_handle(cache), object, site);
-    }
-}
-
-pub(crate) extern "C" fn kfree_bulk<B: Backend>(count: u64, objects: u64, site: u64) {
-    for object in bytes::pointers(objects, count) {
-        engine::<B>().kfree(object, site);
-    }
-}
-
-pub(crate) extern "C" fn kmem_cache_size(cache: u64) -> u32 {
-    cache_handle(cache).object_bytes
-}
-
-pub(crate) extern "C" fn kmem_cache_name(cache: u64) -> u64 {
-    cache_handle(cache).name.as_ptr() as u64
-}
-
-pub(crate) extern "C" fn __get_free_pages<B: Backend>(gfp: u32, order: u32, site: u64) -> u64 {
-    let engine = engine::<B>();
-    engine.alloc_pages(Gfp(gfp), order, site).map_or(0, |pfn| engine.page_address(pfn))
-}
-
-pub(crate) extern "C" fn get_zeroed_page<B: Backend>(gfp: u32, site: u64) -> u64 {
-    let engine = engine::<B>();
-    let pfn = engine.alloc_pages(Gfp(gfp) | Gfp::ZERO, 0, site);
-    pfn.map_or(0, |pfn| engine.page_address(pfn))
-}
-
-pub(crate) extern "C" fn free_pages<B: Backend>(address: u64, order: u32, site: u64) {
-    let engine = engine::<B>();
-    match engine.page_of(address) {
-        _ if address == 0 => {}
-        Some(pfn) => engine.free_pages(pfn, order, site),
-        None => report_foreign("free_pages", address, site),
-    }
-}
-
-pub(crate) extern "C" fn alloc_pages<B: Backend>(gfp: u32, order: u32, site: u64) -> u64 {
-    let engine = engine::<B>();
-    engine.alloc_pages(Gfp(gfp), order, site).map_or(0, |pfn| engine.pages.address(pfn))
-}
-
-pub(crate) extern "C" fn alloc_pages_node<B: Backend>(
-    _nid: i32,
-    gfp: u32,
-    order: u32,
-    site: u64,
-) -> u64 {
-    let engine = engine::<B>();
-    engine.alloc_pages(Gfp(gfp), order, site).map_or(0, |pfn| engine.pages.address(pfn))
-}
-
-pub(crate) extern "C" fn __free_pages<B: Backend>(page: u64, order: u32, site: u64) {
-    let engine = engine::<B>();
-    match engine.pages.pfn(page) {
-        _ if page == 0 => {}
-        Some(pfn) => engine.free_pages(pfn, order, site),
-        None => report_foreign("__free_pages", page, site),
-    }
-}
-
-pub(crate) extern "C" fn split_page<B: Backend>(page: u64, order: u32, site: u64) {
-    let engine = engine::<B>();
-    match engine.pages.pfn(page) {
-        Some(pfn) => engine.split_page(pfn, order, site),
-        None => report_foreign("split_page", page, site),
-    }
-}
-
-pub(crate) extern "C" fn put_page<B: Backend>(page: u64, site: u64) {
-    if let Some(pfn) = engine::<B>().pages.pfn(page) {
-        let order = engine::<B>().pages.order(pfn);
-        engine::<B>().free_pages(pfn, order, site);
-    }
-}
-
-pub(crate) extern "C" fn vmalloc<B: Backend>(size: u64, site: u64) -> u64 {
-    engine::<B>().vmalloc(size, Gfp::KERNEL, site)
-}
-
-pub(crate) extern "C" fn vzalloc<B: Backend>(size: u64, site: u64) -> u64 {
-    engine::<B>().vmalloc(size, Gfp::KERNEL | Gfp::ZERO, site)
-}
-
-pub(crate) extern "C" fn vzalloc_node<B: Backend>(size: u64, _node: i32, site: u64) -> u64 {
-    vzalloc::<B>(size, site)
-}
-
-pub(crate) extern "C" fn vmalloc_node<B: Backend>(size: u64, _node: i32, site: u64) -> u64 {
-    engine::<B>().vmalloc(size, Gfp::KERNEL, site)
-}
-
-pub(crate) extern "C" fn kapi_vmalloc<B: Backend>(size: u64, gfp: u32, site: u64) -> u64 {
-    engine::<B>().vmalloc(size, Gfp(gfp), site)
-}
-
-pub(crate) extern "C" fn kapi_vmalloc_aligned<B: Backend>(
-    size: u64,
-    align: u64,
-    gfp: u32,
-    site: u64,
-) -> u64 {
-    engine::<B>().vmalloc_aligned(size, align, Gfp(gfp), site)
-}
-
-pub(crate) extern "C" fn vfree<B: Backend>(address: u64, site: u64) {
-    engine::<B>().vfree(address, site);
-}
-
-pub(crate) extern "C" fn is_vmalloc_addr<B: Backend>(address: u64) -> bool {
-    engine::<B>().vmalloc_page(address).is_some()
-}
-
-pub(crate) extern "C" fn vmalloc_to_page<B: Backend>(address: u64) -> u64 {
-    let engine = engine::<B>();
-    engine.vmalloc_page(address).map_or(0, |pfn| engine.pages.address(pfn))
-}
-
-pub(crate) extern "C" fn vmalloc_to_pfn<B: Backend>(address: u64) -> u64 {
-    engine::<B>().vmalloc_page(address).map_or(0, u64::from)
-}
-
-pub(crate) extern "C" fn virt_addr_valid<B: Backend>(address: u64) -> bool {
-    engine::<B>().page_of(address).is_some()
-}
-
-pub(crate) extern "C" fn nr_free_pages<B: Backend>() -> u64 {
-    engine::<B>().free_bytes() / PAGE_SIZE
-}
-
-/// Largest size for which `kvmalloc` tries physically contiguous memory without reclaim.
-const KVMALLOC_TRY_MAX: u64 = 4 << 20;
-
-pub(crate) extern "C" fn kvmalloc<B: Backend>(size: u64, gfp: u32, site: u64) -> u64 {
-    let engine = engine::<B>();
-    let small = size <= KVMALLOC_TRY_MAX;
-    let contiguous = if small { engine.kmalloc(size, Gfp(gfp), site) } else { 0 };
-    if contiguous != 0 { contiguous } else { engine.vmalloc(size, Gfp(gfp), site) }
-}
-
-pub(crate) extern "C" fn kvmalloc_node<B: Backend>(
-    size: u64,
-    gfp: u32,
-    _node: i32,
-    site: u64,
-) -> u64 {
-    kvmalloc::<B>(size, gfp, site)
-}
-
-pub(crate) extern "C" fn kvfree<B: Backend>(address: u64, site: u64) {
-    let engine = engine::<B>();
-    if engine.vmalloc_page(address).is_some() {
-        engine.vfree(address, site);
-    } else {
-        engine.kfree(address, site);
-    }
-}
-
-pub(crate) extern "C" fn kvfree_sensitive<B: Backend>(address: u64, size: u64, site: u64) {
-    if address > ZERO_SIZE_PTR {
-        bytes::block_fill(address, size, 0);
-    }
-    kvfree::<B>(address, site);
-}
-
-/// Gives back the pages of the block's power of two that the size does not need, as Linux does.
-pub(crate) extern "C" fn alloc_pages_exact<B: Backend>(size: u64, gfp: u32, site: u64) -> u64 {
-    let Some(order) = slablab_kmem::Order::for_bytes(size) else { return 0 };
-    let engine = engine::<B>();
-    let Some(pfn) = engine.alloc_pages(Gfp(gfp), u32::from(order.0), site) else { return 0 };
-    if order.0 > 0 {
-        engine.split_page(pfn, u32::from(order.0), site);
-    }
-    let needed = size.div_ceil(PAGE_SIZE).max(1) as u32;
-    (needed..order.pages()).for_each(|page| engine.free_pages(pfn + page, 0, site));
-    engine.page_address(pfn)
-}
-
-pub(crate) extern "C" fn free_pages_exact<B: Backend>(address: u64, size: u64, site: u64) {
-    for page in 0..size.div_ceil(PAGE_SIZE) {
-        free_pages::<B>(address + page * PAGE_SIZE, 0, site);
-    }
 }

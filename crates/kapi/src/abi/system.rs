@@ -13,7 +13,7 @@ pub(crate) extern "C" fn ktime_get_real_ns() -> u64 {
     SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |d| d.as_nanos() as u64)
 }
 
-pub(crate) extern "C" fn r#yield() {
+pub(crate) extern "C" fn kapi_yield() {
     std::thread::yield_now();
 }
 

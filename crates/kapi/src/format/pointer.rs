@@ -3,33 +3,8 @@
 use super::inputs::{Memory, string};
 use super::spec::{Spec, digits};
 
-/// Error names for `%pe`, those that memory modules meet.
-const ERRORS: [(&str, u64); 24] = [
-    ("EPERM", 1),
-    ("ENOENT", 2),
-    ("EIO", 5),
-    ("E2BIG", 7),
-    ("EBADF", 9),
-    ("EAGAIN", 11),
-    ("ENOMEM", 12),
-    ("EACCES", 13),
-    ("EFAULT", 14),
-    ("EBUSY", 16),
-    ("EEXIST", 17),
-    ("ENODEV", 19),
-    ("EINVAL", 22),
-    ("ENFILE", 23),
-    ("ENOSPC", 28),
-    ("ESPIPE", 29),
-    ("ERANGE", 34),
-    ("EDEADLK", 35),
-    ("ENOSYS", 38),
-    ("ETIME", 62),
-    ("EPROTO", 71),
-    ("EOVERFLOW", 75),
-    ("EOPNOTSUPP", 95),
-    ("ETIMEDOUT", 110),
-];
+/// Error names for `%pe`.
+const ERRORS: &[(&str, u64)] = include!(concat!(env!("OUT_DIR"), "/errors.rs"));
 
 /// Bytes that `%*ph` prints at most.
 const HEX_BYTES_MAX: usize = 64;

@@ -3,8 +3,9 @@
 use super::inputs::{ArgKind, Args};
 
 /// What a conversion prints.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Conversion {
+    #[default]
     Percent,
     Char,
     Text,
@@ -19,7 +20,7 @@ pub(super) enum Conversion {
 }
 
 /// A conversion, read.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Spec {
     pub(super) left: bool,
     pub(super) plus: bool,
@@ -41,7 +42,7 @@ impl Spec {
     /// Reads what follows a `%`; returns it and what follows it.
     pub(super) fn read<'f>(fmt: &'f [u8], args: &mut dyn Args) -> (Self, &'f [u8]) {
         let mut cursor = Cursor(fmt);
-        let mut spec = Self::plain();
+        let mut spec = Self { bits: 32, ..Self::default() };
         loop {
             match cursor.peek() {
                 b'-' => spec.left = true,
@@ -65,22 +66,6 @@ impl Spec {
         spec.read_length(&mut cursor);
         spec.read_letter(&mut cursor);
         (spec, cursor.0)
-    }
-
-    fn plain() -> Self {
-        Self {
-            left: false,
-            plus: false,
-            space: false,
-            alternate: false,
-            zero: false,
-            upper: false,
-            width: 0,
-            precision: None,
-            bits: 32,
-            long_long: false,
-            conversion: Conversion::Percent,
-        }
     }
 
     fn read_length(&mut self, cursor: &mut Cursor<'_>) {

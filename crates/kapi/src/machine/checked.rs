@@ -1,11 +1,13 @@
 //! Checked operations: the ledger of blocks, guard bytes, poison, AddressSanitizer's shadow.
 
+use std::sync::Mutex;
+
 use slablab_kmem::{Backend, Gfp, Order, PAGE_SIZE, Site};
 
 use super::engine::{CacheHandle, Engine, ZERO_SIZE_PTR, cache_handle};
 use crate::context;
 use crate::event::Event;
-use crate::ledger::{FREED, FRESH, Free, GUARD, GUARD_BYTES, Live, Source, overflow};
+use crate::ledger::{FREED, FRESH, Free, GUARD, GUARD_BYTES, Ledger, Live, Source, overflow};
 use crate::raw::bytes;
 use crate::runtime::{self, lock};
 
@@ -92,13 +94,17 @@ impl<B: Backend> Engine<B> {
 
     /// Reports a guard that does not stand any more.
     pub(super) fn look_at_guard(&self, address: u64, live: &Live, site: Option<u64>) {
+        if let Some(event) = self.damage(address, live, site.map(runtime::offset)) {
+            runtime::emit(&event);
+        }
+    }
+
+    fn damage(&self, address: u64, live: &Live, site: Option<u64>) -> Option<Event> {
         if let Some(asan) = self.asan {
             asan.allow(address, live.bytes + live.guard, 0);
         }
-        if let Some(at) = bytes::block_first_other(address + live.bytes, live.guard, GUARD) {
-            let site = site.map(runtime::offset);
-            runtime::emit(&overflow(address, live, live.bytes + at, site));
-        }
+        let at = bytes::block_first_other(address + live.bytes, live.guard, GUARD)?;
+        Some(overflow(address, live, live.bytes + at, site))
     }
 
     #[cold]
@@ -115,6 +121,21 @@ impl<B: Backend> Engine<B> {
         let Some(ledger) = &self.ledger else {
             return self.free_marked(address, by, site);
         };
+        if let Some(live) = self.settle(ledger, address, by, site) {
+            self.look_at_guard(address, &live, Some(site));
+            self.free_as(&live, address, site);
+        }
+    }
+
+    /// Enters a free in the ledger; returns the block if the caller is to free it. What is freed by the wrong
+    /// function is reported and freed here.
+    pub(super) fn settle(
+        &self,
+        ledger: &Mutex<Ledger>,
+        address: u64,
+        by: &Source,
+        site: u64,
+    ) -> Option<Live> {
         let outcome = lock(ledger).free(address, by, runtime::offset(site));
         match outcome {
             Free::Refused(event) => runtime::emit(&event),
@@ -122,11 +143,9 @@ impl<B: Backend> Engine<B> {
                 runtime::emit(&event);
                 self.free_as(&live, address, site);
             }
-            Free::Go(live) => {
-                self.look_at_guard(address, &live, Some(site));
-                self.free_as(&live, address, site);
-            }
+            Free::Go(live) => return Some(live),
         }
+        None
     }
 
     /// Frees under AddressSanitizer alone, without a ledger.
@@ -196,39 +215,22 @@ impl<B: Backend> Engine<B> {
             }
             return true;
         };
-        let outcome = lock(ledger).free(address, &Source::Pages(order), runtime::offset(site));
-        match outcome {
-            Free::Go(live) => {
-                bytes::block_fill(address, live.bytes, FREED);
-                if let Some(asan) = self.asan {
-                    asan.forbid(address, live.bytes);
-                }
-                true
-            }
-            Free::Refused(event) => {
-                runtime::emit(&event);
-                false
-            }
-            Free::Wrong(live, event) => {
-                runtime::emit(&event);
-                self.free_as(&live, address, site);
-                false
-            }
+        let Some(live) = self.settle(ledger, address, &Source::Pages(order), site) else {
+            return false;
+        };
+        bytes::block_fill(address, live.bytes, FREED);
+        if let Some(asan) = self.asan {
+            asan.forbid(address, live.bytes);
         }
+        true
     }
 
     /// What is wrong at the end: damaged guards, leaks, caches that are left.
     pub(crate) fn final_findings(&self) -> Vec<Event> {
         let Some(ledger) = &self.ledger else { return Vec::new() };
         let ledger = lock(ledger);
-        let mut findings = Vec::new();
-        for (address, live) in ledger.iter() {
-            if let Some(at) = bytes_behind(self, address, live) {
-                findings.push(overflow(address, live, live.bytes + at, None));
-            }
-        }
-        findings.extend(ledger.leaks());
-        findings
+        let damaged = ledger.iter().filter_map(|(address, live)| self.damage(address, live, None));
+        damaged.chain(ledger.leaks()).collect()
     }
 
     /// Returns the object of an address, if the ledger knows it as a cache's.
@@ -236,11 +238,4 @@ impl<B: Backend> Engine<B> {
         let ledger = self.ledger.as_ref()?;
         lock(ledger).of_cache(handle as usize).map(|(address, live)| (address, live.clone()))
     }
-}
-
-fn bytes_behind<B: Backend>(engine: &Engine<B>, address: u64, live: &Live) -> Option<u64> {
-    if let Some(asan) = engine.asan {
-        asan.allow(address, live.bytes + live.guard, 0);
-    }
-    bytes::block_first_other(address + live.bytes, live.guard, GUARD)
 }

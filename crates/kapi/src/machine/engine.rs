@@ -253,10 +253,15 @@ impl<B: Backend> Engine<B> {
 
     /// Gives a reference to pages up; the last one frees them.
     pub(crate) fn free_pages(&self, pfn: u32, order: u32, site: u64) {
-        if !self.pages.put(pfn) || (self.checked && !self.pages_may_go(pfn, order, site)) {
+        let references = self.pages.put(pfn);
+        if references > 1 || (self.checked && !self.pages_may_go(pfn, order, site)) {
             return;
         }
         self.pages.clear(pfn);
+        if references < 1 {
+            // Nobody holds them: only the machine, which says so, hears of it.
+            return self.on_cpu(|cpu| cpu.free_pages(Pfn(pfn), Order(0), Site(site as u32)));
+        }
         let order = Order(self.pages.order(pfn).min(u32::from(Order::MAX.0)) as u8);
         self.pages_out.fetch_sub(u64::from(order.pages()), Ordering::Relaxed);
         self.on_cpu(|cpu| cpu.free_pages(Pfn(pfn), order, Site(site as u32)));

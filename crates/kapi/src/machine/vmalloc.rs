@@ -16,7 +16,7 @@ use slablab_kmem::{Backend, Gfp, PAGE_SIZE, Site};
 
 use super::engine::Engine;
 use crate::context;
-use crate::ledger::{Free, Live, Source};
+use crate::ledger::{Live, Source};
 use crate::runtime::{self, lock};
 
 impl<B: Backend> Engine<B> {
@@ -49,15 +49,8 @@ impl<B: Backend> Engine<B> {
             return;
         }
         if let Some(ledger) = &self.ledger {
-            let outcome = lock(ledger).free(address, &Source::Vmalloc, runtime::offset(site));
-            match outcome {
-                Free::Refused(event) => return runtime::emit(&event),
-                Free::Wrong(live, event) => {
-                    runtime::emit(&event);
-                    return self.free_as(&live, address, site);
-                }
-                Free::Go(live) => self.look_at_guard(address, &live, Some(site)),
-            }
+            let Some(live) = self.settle(ledger, address, &Source::Vmalloc, site) else { return };
+            self.look_at_guard(address, &live, Some(site));
         }
         self.vfree_unchecked(address, site);
     }

@@ -1,4 +1,4 @@
-//! Memory by address: reads that survive a bad pointer, and fills of memory that is ours.
+//! Memory by address: reads in which a bad pointer is an error and no signal, and fills of memory that is ours.
 
 use std::ffi::c_void;
 

@@ -1,10 +1,10 @@
-//! The end by a signal: one last event, written by what a signal handler may do.
+//! A signal ends the process: one last event, written with what a signal handler may call.
 //!
 //! # How it works
 //! The handler writes the event's JSON with `write` alone: signal, address, where the module was,
 //! and the return addresses on the stack that lie in the module. The stack is read through the
-//! operating system, so that a broken one ends the walk and not the handler. Names are the parent's
-//! business.
+//! operating system, so that a broken one ends the walk and not the handler. The parent
+//! finds the names.
 
 use std::ffi::c_void;
 use std::fmt::Write;

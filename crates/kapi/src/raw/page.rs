@@ -76,9 +76,9 @@ impl PageArray {
         let _ = refcount.compare_exchange(0, 1, Ordering::AcqRel, Ordering::Relaxed);
     }
 
-    /// Gives a reference up; returns whether it was the last.
-    pub(crate) fn put(&self, pfn: u32) -> bool {
-        self.page(pfn).refcount.fetch_sub(1, Ordering::AcqRel) <= 1
+    /// Gives a reference up; returns how many there were.
+    pub(crate) fn put(&self, pfn: u32) -> i32 {
+        self.page(pfn).refcount.fetch_sub(1, Ordering::AcqRel)
     }
 
     /// Forgets all references.

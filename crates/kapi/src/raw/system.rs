@@ -43,6 +43,12 @@ pub(crate) extern "C" fn get_random_bytes(buf: *mut c_void, len: u64) {
     unsafe { libc::getrandom(buf, len as usize, 0) };
 }
 
+/// Lets this process end when the thread that started it does.
+pub(crate) fn end_with_parent() {
+    // SAFETY: takes no pointers.
+    unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
+}
+
 /// Memory of the runtime's own, zeroed; no check counts it.
 pub(crate) extern "C" fn kapi_alloc(size: u64) -> *mut c_void {
     // SAFETY: a plain allocation; NULL is the caller's to see.

@@ -1,4 +1,4 @@
-//! The system's C compiler, told to speak the kernel's dialect.
+//! The system's C compiler, with the options that kernel source needs.
 
 use std::fs;
 use std::path::{Path, PathBuf};

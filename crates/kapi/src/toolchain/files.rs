@@ -105,7 +105,7 @@ fn items_of(header: &'static str, text: &str) -> Vec<HeaderItem> {
             declaration.push_str(line);
             declaration.push(' ');
         }
-        if line.ends_with(';') || line == "{" {
+        if line.ends_with(';') || line == "{" || (begins && line.ends_with(" }")) {
             let inline = declaration.starts_with("static ");
             items.extend(declared_names(&declaration).into_iter().map(|(name, function)| {
                 let kind = match (inline, function) {
@@ -164,6 +164,7 @@ mod tests {
                     extern const char hex_asc[];\n\
                     #define kfree(x) \\\n\textern void hidden(void);\n\
                     static inline int fls(unsigned int x)\n{\n\treturn 0;\n}\n\
+                    static inline int ffs(int x) { return 0; }\n\
                     void *xa_load(struct xarray *xa,\n\tunsigned long index);\n";
         let names: Vec<_> =
             items_of("linux/x.h", text).into_iter().map(|i| (i.name, i.kind)).collect();
@@ -175,6 +176,7 @@ mod tests {
             ("hex_asc", "variable"),
             ("kfree", "macro"),
             ("fls", "inline"),
+            ("ffs", "inline"),
             ("xa_load", "function"),
         ];
         assert_eq!(names, expected.map(|(name, kind)| (name.to_string(), kind)));

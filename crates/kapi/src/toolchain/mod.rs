@@ -1,4 +1,4 @@
-//! From C source to a loaded-able module: the system's compiler, our headers, our runtime.
+//! From C source to a module that can be loaded: the system's compiler, our headers, our runtime.
 //!
 //! # How it works
 //! Headers and runtime are part of the command; they are unpacked once into a folder of the user's

@@ -2,7 +2,7 @@
 #include <linux/module.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
-#include <linux/delay.h>
+#include <linux/mm.h>
 #include <linux/vmalloc.h>
 #include <linux/string.h>
 
@@ -79,6 +79,13 @@ static int __init bad_init(void)
 		memset((void *)(8L + zero), 0, 64);
 	} else if (!strcmp(what, "bug")) {
 		BUG_ON(!zero);
+	} else if (!strcmp(what, "pagestwice")) {
+		unsigned long before = nr_free_pages();
+
+		p = (char *)__get_free_pages(GFP_KERNEL, 3);
+		free_pages((unsigned long)p, 3);
+		free_pages((unsigned long)p, 3);
+		pr_info("bad: %ld pages lost\n", (long)(before - nr_free_pages()));
 	} else if (!strcmp(what, "endless")) {
 		pr_info("bad: before the loop\n");
 		while (!zero)

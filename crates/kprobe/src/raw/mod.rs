@@ -1,4 +1,4 @@
-//! The unsafe floor: structures that readers walk while a writer changes them.
+//! All unsafe code: structures that readers walk while a writer changes them.
 //!
 //! # Invariants
 //!

@@ -1,4 +1,4 @@
-//! The unsafe floor: the list of records, queues linked through what they hold, the process's domain.
+//! All unsafe code: the list of records, queues linked through what they hold, the process's domain.
 //!
 //! # Invariants
 //!
