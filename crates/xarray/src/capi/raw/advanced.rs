@@ -92,10 +92,6 @@ pub extern "C" fn xas_prev(xas: &mut XaState) -> Ptr {
 }
 
 /// Stores an entry at the cursor's indices, and returns the old one.
-///
-/// # Safety
-///
-/// The array's lock is held.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn xas_store(xas: &mut XaState, entry: Ptr) -> Ptr {
     // SAFETY: as the caller promises.
@@ -104,10 +100,6 @@ pub unsafe extern "C" fn xas_store(xas: &mut XaState, entry: Ptr) -> Ptr {
 }
 
 /// Makes nodes for all of the cursor's indices.
-///
-/// # Safety
-///
-/// The array's lock is held.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn xas_create_range(xas: &mut XaState) {
     // SAFETY: as the caller promises.
@@ -139,10 +131,6 @@ pub extern "C" fn xas_get_mark(xas: &XaState, mark: u32) -> bool {
 }
 
 /// Sets a mark.
-///
-/// # Safety
-///
-/// The array's lock is held.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn xas_set_mark(xas: &XaState, mark: u32) {
     // SAFETY: as the caller promises.
@@ -152,10 +140,6 @@ pub unsafe extern "C" fn xas_set_mark(xas: &XaState, mark: u32) {
 }
 
 /// Clears a mark.
-///
-/// # Safety
-///
-/// The array's lock is held.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn xas_clear_mark(xas: &XaState, mark: u32) {
     // SAFETY: as the caller promises.
@@ -165,10 +149,6 @@ pub unsafe extern "C" fn xas_clear_mark(xas: &XaState, mark: u32) {
 }
 
 /// Clears all marks.
-///
-/// # Safety
-///
-/// The array's lock is held.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn xas_init_marks(xas: &XaState) {
     // SAFETY: as the caller promises.
@@ -186,10 +166,6 @@ pub extern "C" fn xas_split_alloc(xas: &mut XaState, entry: Ptr, order: u32, gfp
 }
 
 /// Divides the entry with the nodes made before.
-///
-/// # Safety
-///
-/// The array's lock is held, and [`xas_split_alloc`] was given the same entry and its order.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn xas_split(xas: &mut XaState, entry: Ptr, _order: u32) {
     let nodes = xas.take_split();

@@ -74,10 +74,6 @@ impl Idr {
 }
 
 /// Stores a pointer at the lowest free id from `*id` to `max`. Returns 0 or `-errno`.
-///
-/// # Safety
-///
-/// No other writer is at the IDR; `id` may be read and written.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn idr_alloc_u32(
     idr: &Idr,
@@ -95,10 +91,6 @@ pub unsafe extern "C" fn idr_alloc_u32(
 
 /// Stores a pointer at the lowest free id from `start` to below `end` (if that is positive). Returns the id
 /// or `-errno`.
-///
-/// # Safety
-///
-/// As [`idr_alloc_u32`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn idr_alloc(idr: &Idr, ptr: Ptr, start: i32, end: i32, gfp: u32) -> i32 {
     let Ok(mut id) = u32::try_from(start) else {
@@ -117,10 +109,6 @@ fn last_id(end: i32) -> u64 {
 }
 
 /// As [`idr_alloc`], from behind the id given out last and around.
-///
-/// # Safety
-///
-/// As [`idr_alloc_u32`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn idr_alloc_cyclic(
     idr: &Idr,
@@ -147,10 +135,6 @@ pub unsafe extern "C" fn idr_alloc_cyclic(
 }
 
 /// Takes an id back. Returns its pointer.
-///
-/// # Safety
-///
-/// No other writer is at the IDR.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn idr_remove(idr: &Idr, id: u64) -> Ptr {
     // SAFETY: as the caller promises.
@@ -165,10 +149,6 @@ pub extern "C" fn idr_find(idr: &Idr, id: u64) -> Ptr {
 }
 
 /// Replaces the pointer at an id that is taken. Returns the old one or an error pointer.
-///
-/// # Safety
-///
-/// No other writer is at the IDR.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn idr_replace(idr: &Idr, ptr: Ptr, id: u64) -> Ptr {
     // SAFETY: as the caller promises.
@@ -184,10 +164,6 @@ pub unsafe extern "C" fn idr_replace(idr: &Idr, ptr: Ptr, id: u64) -> Ptr {
 }
 
 /// Calls a function with each id up to `INT_MAX` and its pointer, until it returns something else than 0.
-///
-/// # Safety
-///
-/// The function may be called.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn idr_for_each(idr: &Idr, visit: Visit, data: Ptr) -> i32 {
     let mut next = idr.next(0);

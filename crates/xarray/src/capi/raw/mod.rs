@@ -1,8 +1,15 @@
 //! The functions that C calls. Each one checks, converts and calls the core.
 //!
 //! Entries pass as pointers; errors come back as Linux gives them, `-errno` or as an error entry. C checks types for us.
-//! That a pointer is to an initialised array, IDR, IDA, lock or cursor is what a reference demands of C here; that the
-//! caller holds the lock where the function's name asks for it, and what else C promises, is what `unsafe` demands.
+//!
+//! # Safety
+//!
+//! One contract for all `unsafe` functions here, the one of include/linux/xarray.h and idr.h: the caller holds the lock that
+//! `__xa_*`, `xas_*` and an unlock ask for, and keeps other writers of an IDR away; pointers to results may be written, and
+//! what `n` counts has room for `n`; callbacks may be called, and what they are called with is theirs until then. That a
+//! reference is to an initialised array, IDR, IDA, lock or cursor is what every function demands of C.
+
+#![allow(clippy::missing_safety_doc, reason = "one contract for all of them, above")]
 
 use std::ffi::c_void;
 

@@ -15,10 +15,6 @@ pub extern "C" fn xa_store(xa: &RawXArray, index: u64, entry: Ptr, gfp: u32) -> 
 }
 
 /// As [`xa_store`], under the lock.
-///
-/// # Safety
-///
-/// The array's lock is held.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __xa_store(xa: &RawXArray, index: u64, entry: Ptr, gfp: u32) -> Ptr {
     // SAFETY: as the caller promises.
@@ -33,10 +29,6 @@ pub extern "C" fn xa_erase(xa: &RawXArray, index: u64) -> Ptr {
 }
 
 /// As [`xa_erase`], under the lock.
-///
-/// # Safety
-///
-/// The array's lock is held.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __xa_erase(xa: &RawXArray, index: u64) -> Ptr {
     // SAFETY: as the caller promises.
@@ -45,10 +37,6 @@ pub unsafe extern "C" fn __xa_erase(xa: &RawXArray, index: u64) -> Ptr {
 }
 
 /// Stores an entry if the present one is `old`; returns the one found, or an error entry. Under the lock.
-///
-/// # Safety
-///
-/// The array's lock is held.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __xa_cmpxchg(
     xa: &RawXArray,
@@ -63,10 +51,6 @@ pub unsafe extern "C" fn __xa_cmpxchg(
 }
 
 /// Stores an entry where there is none. Returns 0 or `-errno`. Under the lock.
-///
-/// # Safety
-///
-/// The array's lock is held.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __xa_insert(xa: &RawXArray, index: u64, entry: Ptr, gfp: u32) -> i32 {
     // SAFETY: as the caller promises.
@@ -88,10 +72,6 @@ pub extern "C" fn xa_store_range(
 }
 
 /// Stores an entry at the lowest free id of a limit. Returns 0 or `-errno`. Under the lock.
-///
-/// # Safety
-///
-/// The array's lock is held, and `id` may be written.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __xa_alloc(
     xa: &RawXArray,
@@ -108,10 +88,6 @@ pub unsafe extern "C" fn __xa_alloc(
 }
 
 /// As [`__xa_alloc`], from `*next` on and around. Returns 1 if it came around.
-///
-/// # Safety
-///
-/// As [`__xa_alloc`], and `next` may be read and written.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __xa_alloc_cyclic(
     xa: &RawXArray,
@@ -166,10 +142,6 @@ fn move_to(index: &mut u64, found: Option<(u64, Entry)>) -> Ptr {
 }
 
 /// Copies up to `n` entries out. Returns how many.
-///
-/// # Safety
-///
-/// `dst` has room for `n` pointers.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn xa_extract(
     xa: &RawXArray,
@@ -200,10 +172,6 @@ pub extern "C" fn xa_get_mark(xa: &RawXArray, index: u64, mark: u32) -> bool {
 }
 
 /// Sets a mark of an entry. Under the lock.
-///
-/// # Safety
-///
-/// The array's lock is held.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __xa_set_mark(xa: &RawXArray, index: u64, mark: u32) {
     // SAFETY: as the caller promises.
@@ -214,10 +182,6 @@ pub unsafe extern "C" fn __xa_set_mark(xa: &RawXArray, index: u64, mark: u32) {
 }
 
 /// Clears a mark of an entry. Under the lock.
-///
-/// # Safety
-///
-/// The array's lock is held.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __xa_clear_mark(xa: &RawXArray, index: u64, mark: u32) {
     // SAFETY: as the caller promises.

@@ -22,10 +22,6 @@ pub extern "C" fn slablab_spin_trylock(lock: &Lock) -> bool {
 }
 
 /// Releases a spin lock.
-///
-/// # Safety
-///
-/// The caller holds it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn slablab_spin_unlock(lock: &Lock) {
     lock.unlock();
@@ -50,10 +46,6 @@ pub extern "C" fn slablab_synchronize_rcu() {
 }
 
 /// Calls `function(head)` when all sections open now have been left.
-///
-/// # Safety
-///
-/// `head` is part of the object that the function takes care of, and is left alone until then.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn slablab_call_rcu(head: *mut Head, function: RcuFunction) {
     let head = NonNull::new(head).expect("call_rcu() with an object");
