@@ -68,7 +68,7 @@ pub struct Core {
     pub(crate) slab_pages: AtomicU64,
     pub(crate) slabs: AtomicU64,
     pub(crate) large_pages: AtomicU64,
-    /// Whether one thread drives all CPUs and keeps exact books.
+    /// Whether one thread drives all CPUs and keeps exact totals.
     pub(crate) exact: AtomicBool,
     /// Live bytes but for large kmallocs, kept while `exact`.
     pub(crate) exact_bytes: LocalU64,

@@ -41,9 +41,9 @@ impl<'m> Cx<'m> {
         &self.core.tallies[self.cell(id)]
     }
 
-    /// Enters an object given out in the exact books.
+    /// Enters an object given out in the exact totals.
     #[inline]
-    pub(crate) fn book_alloc(&self, id: CacheId) {
+    pub(crate) fn enter_alloc(&self, id: CacheId) {
         let totals = &self.core.totals[id.index()];
         totals.live.add(1);
         if totals.live.get() > totals.live_peak.load(Relaxed) {
@@ -52,9 +52,9 @@ impl<'m> Cx<'m> {
         self.core.exact_bytes.add(u64::from(self.core.caches.get(id).size.get()));
     }
 
-    /// Enters an object come back in the exact books.
+    /// Enters an object come back in the exact totals.
     #[inline]
-    pub(crate) fn book_free(&self, id: CacheId) {
+    pub(crate) fn enter_free(&self, id: CacheId) {
         self.core.totals[id.index()].live.sub(1);
         self.core.exact_bytes.sub(u64::from(self.core.caches.get(id).size.get()));
     }
@@ -150,8 +150,12 @@ impl<'m> Cx<'m> {
     pub(crate) fn end_grace_periods(&self) {
         let pages = &self.core.pages;
         let mut done = self.core.grace.passed();
+        let slabs = done.len();
         while let Some(pfn) = done.pop_front(pages) {
             self.give_pages(pfn, pages.get(pfn).order());
+        }
+        if slabs > 0 {
+            self.core.grace.gone(slabs);
         }
     }
 

@@ -40,7 +40,7 @@ pub enum FindingKind {
     BadSize,
     /// An order beyond the largest block, or not the one allocated.
     BadOrder,
-    /// `validate()` found books that do not balance.
+    /// `validate()` found sums that do not agree.
     Imbalance,
 }
 

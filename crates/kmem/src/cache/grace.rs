@@ -32,6 +32,8 @@ struct Batches {
     next: PageList,
     waiting: PageList,
     ticket: Ticket,
+    /// Slabs that have waited long enough and whose pages are being given back.
+    leaving: u32,
 }
 
 impl GracePeriods {
@@ -60,7 +62,7 @@ impl GracePeriods {
         self.batches.lock().next.push_back(pages, slab);
     }
 
-    /// Returns the slabs that have waited long enough.
+    /// Returns the slabs that have waited long enough; [`Self::gone`] when their pages are given back.
     #[inline]
     pub(crate) fn passed(&self) -> PageList {
         let mut batches = self.batches.lock();
@@ -74,13 +76,19 @@ impl GracePeriods {
         let done = core::mem::take(&mut batches.waiting);
         batches.waiting = core::mem::take(&mut batches.next);
         batches.ticket = self.epoch.ticket();
+        batches.leaving += done.len();
         done
     }
 
-    /// Tells whether no slab waits.
+    /// Enters that the pages of so many slabs are given back.
+    pub(crate) fn gone(&self, slabs: u32) {
+        self.batches.lock().leaving -= slabs;
+    }
+
+    /// Tells whether no slab waits, nor is on its way to the page allocator.
     pub(crate) fn is_empty(&self) -> bool {
         let batches = self.batches.lock();
-        batches.waiting.len() + batches.next.len() == 0
+        batches.waiting.len() + batches.next.len() + batches.leaving == 0
     }
 }
 

@@ -9,7 +9,7 @@
 //! `alloc_slowpath`). All is written by its CPU alone. Objects live = allocations - frees, summed
 //! over the CPUs, for an object may be freed elsewhere than it was allocated.
 //!
-//! A thread that drives every CPU ([`crate::CpuSet`]) keeps exact books beside that: live objects
+//! A thread that drives every CPU ([`crate::CpuSet`]) keeps exact totals beside that: live objects
 //! and their peak of each cache, and the machine's live bytes, readable at every instant without a
 //! sum. With one thread a CPU the peak is the largest sum seen when it was read.
 //!

@@ -328,7 +328,7 @@ impl<B: Backend> Checks<'_, B> {
 
     #[cold]
     fn validate_all(&self, site: Site) {
-        // In the middle of a free the object counts as live still, in all books alike.
+        // In the middle of a free the object counts as live still, in all totals alike.
         for error in self.machine.validate().errors {
             let findings = &self.machine.core.findings;
             findings.report(Finding::new(FindingKind::Imbalance, site, error));

@@ -1,4 +1,4 @@
-//! Validation: walk everything, and see that the books balance.
+//! Validation: walk everything, and see that the sums agree.
 //!
 //! # Invariants
 //! - bytes held = live + free objects + slack + metadata, where *held* is counted in pages,
@@ -20,7 +20,7 @@ use crate::page::Kind;
 use crate::raw::sync::Ordering::Relaxed;
 use crate::stats::Gauges;
 
-/// The books of a machine, in bytes.
+/// What a machine holds, in bytes.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Balance {
     /// Pages of slabs and of large kmallocs.
@@ -240,7 +240,7 @@ impl Audit {
 }
 
 impl<B: Backend> Machine<B> {
-    /// Walks everything and checks that the books balance. Exact when no other thread is at work.
+    /// Walks everything and checks that the sums agree. Exact when no other thread is at work.
     pub fn validate(&self) -> Balance {
         Audit::run(self)
     }

@@ -1,7 +1,7 @@
 //! CPU handles: where allocation and free happen.
 //!
 //! # How it works
-//! The hot path is the backend's; what else an operation may need (exact books, checks, zeroing)
+//! The hot path is the backend's; what else an operation may need (exact totals, checks, zeroing)
 //! hangs on one byte of the handle that is 0 in plain library use.
 
 use core::cell::Cell;
@@ -77,7 +77,7 @@ impl<'m, B: Backend> Cpu<'m, B> {
         }
         let obj = machine.backend.alloc(cx, id, request)?;
         if cx.hooks.exact() {
-            cx.book_alloc(id);
+            cx.enter_alloc(id);
         }
         if cx.hooks.checks() {
             self.checks().alloc(Some(id), obj, request.site());
@@ -136,7 +136,7 @@ impl<'m, B: Backend> Cpu<'m, B> {
         }
         let of_slab = page.is_slab().then(|| CacheId(page.cache.get()));
         if let (true, Some(id)) = (self.cx.hooks.exact(), id.or(of_slab)) {
-            self.cx.book_free(id);
+            self.cx.enter_free(id);
         }
         true
     }
@@ -226,7 +226,7 @@ impl<'m, B: Backend> Cpu<'m, B> {
 impl<B: Backend> Drop for Cpu<'_, B> {
     fn drop(&mut self) {
         if self.cx.hooks.exact() {
-            self.machine.close_books();
+            self.machine.end_exact_totals();
         }
         self.machine.release(self.cx.cpu);
     }

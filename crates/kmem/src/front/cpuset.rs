@@ -20,7 +20,7 @@ impl<'m, B: Backend> CpuSet<'m, B> {
     pub(super) fn new(machine: &'m Machine<B>) -> Self {
         let cpus = (0..machine.cpu_count()).map(|cpu| Cpu::new(machine, cpu, Hooks::EXACT));
         let cpus = cpus.collect();
-        machine.open_books();
+        machine.start_exact_totals();
         Self { machine, cpus }
     }
 

@@ -23,6 +23,8 @@ use crate::raw::sync::{AtomicBool, AtomicU32, Ordering, fence, relax};
 
 /// Attempts to borrow a CPU before a free is left to others: a borrowed one comes back within an operation.
 const ATTEMPTS: u32 = 64;
+/// Failed allocations from one reclaim to the next, while nothing is freed.
+const FAILURES: u32 = 64;
 
 std::thread_local! {
     static THREAD: u32 = {
@@ -44,6 +46,8 @@ pub(super) struct Shared<B: Backend> {
     waiting: Lock<Waiting>,
     /// Whether objects wait.
     objects_wait: AtomicBool,
+    /// Allocations that found no memory since something was last freed.
+    failures: AtomicU32,
 }
 
 /// What waits for a CPU.
@@ -78,7 +82,13 @@ impl<B: Backend> Shared<B> {
     pub(super) fn new(machine: Machine<B>) -> Self {
         let holders = (0..machine.cpu_count()).map(|_| AtomicU32::new(0)).collect();
         let waiting = Lock::new(Waiting::default());
-        Self { machine, holders, waiting, objects_wait: AtomicBool::new(false) }
+        Self {
+            machine,
+            holders,
+            waiting,
+            objects_wait: AtomicBool::new(false),
+            failures: AtomicU32::new(0),
+        }
     }
 
     /// Enters that this thread holds a CPU.
@@ -89,6 +99,7 @@ impl<B: Backend> Shared<B> {
     /// Enters that this thread no longer holds a CPU, before it is free for others.
     pub(super) fn release(&self, cpu: u32) {
         self.holders[cpu as usize].store(0, Ordering::Relaxed);
+        self.freed();
     }
 
     /// Returns a CPU, waiting until another thread gives one back.
@@ -107,7 +118,8 @@ impl<B: Backend> Shared<B> {
     pub(super) fn free(&self, cache: CacheId, obj: ObjPtr) {
         for spins in 0..ATTEMPTS {
             if let Some(cpu) = self.any_cpu() {
-                return cpu.free(cache, obj, Site(0));
+                cpu.free(cache, obj, Site(0));
+                return self.freed();
             }
             relax(spins);
         }
@@ -164,11 +176,23 @@ impl<B: Backend> Shared<B> {
         }
     }
 
-    /// Makes memory that is free but kept somewhere the page allocator's again.
+    /// Enters that memory was freed: it may be worth to reclaim again.
+    #[inline]
+    pub(super) fn freed(&self) {
+        if self.failures.load(Ordering::Relaxed) != 0 {
+            self.failures.store(0, Ordering::Relaxed);
+        }
+    }
+
+    /// Makes memory that is free but kept somewhere the page allocator's again. That looks at every cache: of
+    /// allocations that fail one after the other, the first does it, and then one of [`FAILURES`], for a free on
+    /// another thread may come between.
     #[cold]
     pub(super) fn reclaim(&self, cpu: &Cpu<'_, B>) {
-        self.free_waiting(cpu);
-        cpu.reclaim();
+        if self.failures.fetch_add(1, Ordering::Relaxed).is_multiple_of(FAILURES) {
+            self.free_waiting(cpu);
+            cpu.reclaim();
+        }
     }
 
     #[cold]
@@ -177,7 +201,10 @@ impl<B: Backend> Shared<B> {
         self.objects_wait.store(false, Ordering::Relaxed);
         let objects = take(&mut waiting.objects);
         drop(waiting);
-        objects.into_iter().for_each(|(cache, obj)| cpu.free(cache, obj, Site(0)));
+        for (cache, obj) in objects {
+            cpu.free(cache, obj, Site(0));
+            self.freed();
+        }
     }
 
     /// Returns the CPUs that this thread holds: no operation is under way on them.

@@ -110,6 +110,26 @@ fn an_allocation_does_not_fail_while_another_cache_keeps_empty_slabs() {
     assert!(all.len() > 400, "{} of 511 pages", all.len());
 }
 
+/// Each failure used to look at every cache for what could be reclaimed.
+#[test]
+fn memory_freed_after_many_failures_serves_another_cache() {
+    let pool = pool(2, 4 << 20);
+    let (full, other) = (Cache::new(&pool, "full").unwrap(), Cache::new(&pool, "other").unwrap());
+    let shrunk = || {
+        let counts = pool.shared.machine.lock_counts();
+        counts.into_iter().find(|(name, _)| *name == "list_lock").unwrap().1
+    };
+    let mut objects: Vec<_> = core::iter::from_fn(|| full.alloc([1u8; 1000]).ok()).collect();
+    let before = shrunk();
+    for _ in 0..1000 {
+        assert!(other.alloc([2u8; 3000]).is_err());
+    }
+    let caches = pool.shared.machine.caches().len() as u64;
+    assert!(shrunk() - before < 20 * caches, "once, and once in 64 failures");
+    objects.truncate(objects.len() / 2);
+    assert_eq!(other.alloc([2u8; 3000]).unwrap()[0], 2);
+}
+
 /// Caches used to live as long as the machine.
 #[test]
 fn caches_go_with_their_last_handle() {

@@ -39,7 +39,7 @@ impl<T> Lock<T> {
     /// Takes the lock, waiting as long as it takes.
     #[inline]
     pub(crate) fn lock(&self) -> Guard<'_, T> {
-        if self.held.compare_exchange(0, 1, Ordering::Acquire, Ordering::Relaxed).is_err() {
+        if self.try_take().is_err() {
             self.wait();
         }
         Guard { lock: self }
@@ -47,62 +47,41 @@ impl<T> Lock<T> {
 
     /// Takes the lock if it is free.
     pub(crate) fn try_lock(&self) -> Option<Guard<'_, T>> {
-        let taken = self.held.compare_exchange(0, 1, Ordering::Acquire, Ordering::Relaxed);
-        taken.is_ok().then_some(Guard { lock: self })
+        self.try_take().is_ok().then_some(Guard { lock: self })
+    }
+
+    #[inline]
+    fn try_take(&self) -> Result<u32, u32> {
+        self.held.compare_exchange(0, 1, Ordering::Acquire, Ordering::Relaxed)
     }
 
     #[cold]
     fn wait(&self) {
         #[cfg(all(feature = "std", not(loom)))]
-        let _waiting = waited::Stopwatch::start();
+        let start = std::time::Instant::now();
         let mut spins = 0;
-        loop {
-            if self.held.load(Ordering::Relaxed) == 0
-                && self.held.compare_exchange(0, 1, Ordering::Acquire, Ordering::Relaxed).is_ok()
-            {
-                return;
-            }
+        while self.held.load(Ordering::Relaxed) != 0 || self.try_take().is_err() {
             relax(spins);
             spins += 1;
         }
+        #[cfg(all(feature = "std", not(loom)))]
+        {
+            let ns = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
+            // A thread that is ending may have no cell any more; nobody will ask it either.
+            let _ = WAITED_NS.try_with(|waited| waited.set(waited.get().saturating_add(ns)));
+        }
     }
+}
+
+#[cfg(all(feature = "std", not(loom)))]
+std::thread_local! {
+    static WAITED_NS: core::cell::Cell<u64> = const { core::cell::Cell::new(0) };
 }
 
 /// Returns how long this thread has waited for locks of this library, all machines together, in nanoseconds.
 #[cfg(all(feature = "std", not(loom)))]
 pub fn lock_wait_ns() -> u64 {
-    waited::total_ns()
-}
-
-#[cfg(all(feature = "std", not(loom)))]
-mod waited {
-    use core::cell::Cell;
-    use std::time::Instant;
-
-    std::thread_local! {
-        static WAITED_NS: Cell<u64> = const { Cell::new(0) };
-    }
-
-    pub(super) fn total_ns() -> u64 {
-        WAITED_NS.get()
-    }
-
-    /// Adds the time it lives to the thread's.
-    pub(super) struct Stopwatch(Instant);
-
-    impl Stopwatch {
-        pub(super) fn start() -> Self {
-            Self(Instant::now())
-        }
-    }
-
-    impl Drop for Stopwatch {
-        fn drop(&mut self) {
-            let ns = u64::try_from(self.0.elapsed().as_nanos()).unwrap_or(u64::MAX);
-            // A thread that is ending may have no cell any more; nobody will ask it either.
-            let _ = WAITED_NS.try_with(|waited| waited.set(waited.get().saturating_add(ns)));
-        }
-    }
+    WAITED_NS.get()
 }
 
 /// The right to the value of a [`Lock`], given back on drop.
@@ -147,11 +126,14 @@ mod tests {
         *lock.lock() += 1;
         assert_eq!(lock_wait_ns(), before, "the lock was free");
         let held = lock.lock();
+        let (started, start) = std::sync::mpsc::channel();
         let waited = std::thread::scope(|scope| {
             let other = scope.spawn(|| {
+                started.send(()).unwrap();
                 *lock.lock() += 1;
                 lock_wait_ns()
             });
+            start.recv().unwrap();
             std::thread::sleep(std::time::Duration::from_millis(20));
             drop(held);
             other.join().unwrap()

@@ -1,4 +1,4 @@
-//! Reading the books: gauges and statistics, summed from what the CPUs count.
+//! Gauges and statistics, summed from what the CPUs count.
 //!
 //! # Invariants
 //! live objects of a cache = sum over CPUs of allocations - frees; live bytes = sum over caches of
@@ -89,8 +89,8 @@ impl<B: Backend> Machine<B> {
         }
     }
 
-    /// Starts exact books: the sums of the moment.
-    pub(crate) fn open_books(&self) {
+    /// Starts exact totals: the sums of the moment.
+    pub(crate) fn start_exact_totals(&self) {
         for cache in self.core.caches.slots().iter().filter(|c| c.alive()) {
             let totals = &self.core.totals[cache.id().index()];
             totals.live.set(self.live(cache.id()));
@@ -100,8 +100,8 @@ impl<B: Backend> Machine<B> {
         self.core.exact.store(true, Relaxed);
     }
 
-    /// Ends exact books.
-    pub(crate) fn close_books(&self) {
+    /// Ends exact totals.
+    pub(crate) fn end_exact_totals(&self) {
         self.core.exact.store(false, Relaxed);
     }
 }

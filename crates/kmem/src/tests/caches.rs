@@ -16,11 +16,12 @@ fn caches_merge_and_are_destroyed_at_once<B: Backend>() {
     const THREADS: u32 = 4;
     let machine = Machine::<B>::builder().cpus(THREADS).memory_bytes(64 << 20).build().unwrap();
     let caches = machine.caches().len();
+    // All taken before the first is at work: destroying borrows, for a moment, CPUs that are in nobody's hands.
+    let cpus: Vec<_> = (0..THREADS).map(|cpu| machine.cpu(CpuId(cpu)).unwrap()).collect();
     std::thread::scope(|scope| {
-        for thread in 0..THREADS {
-            let machine = &machine;
+        for cpu in cpus {
+            let (machine, thread) = (&machine, cpu.id().0);
             scope.spawn(move || {
-                let cpu = machine.cpu(CpuId(thread)).unwrap();
                 for _ in 0..2_000 {
                     let cache = machine.cache_create(&CacheArgs::new("contended", 1000)).unwrap();
                     assert!(machine.cache_stats(cache).is_some(), "dead on arrival");

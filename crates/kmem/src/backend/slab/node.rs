@@ -6,17 +6,33 @@
 //!
 //! Linux counterpart: `struct kmem_cache_node`, `slab_get_obj`, `slab_put_obj` @ 6.1.
 
+use core::ops::{Deref, DerefMut};
+
 use crate::cache::core::Core;
 use crate::cache::table::Cache;
 use crate::ids::{ObjPtr, Pfn};
 use crate::page::{Page, PageList, PageTable};
+use crate::raw::local::LocalU32;
+use crate::raw::lock::{Guard, Lock};
 use crate::raw::sync::Ordering::Relaxed;
 use crate::raw::zeroed::zeroed_struct;
 
 zeroed_struct! {
-    /// A node's slabs of one cache.
-    #[derive(Debug, Clone, Copy)]
+    /// A node's part of a cache (`struct kmem_cache_node`).
+    #[derive(Debug)]
     pub(super) struct Node {
+        lists: Lock<Lists>,
+        /// Free objects in slabs and in the shared array, readable without the lock.
+        available: LocalU32,
+        /// Colour of the last slab. CPUs race for it, as in Linux.
+        pub(super) colour: LocalU32,
+    }
+}
+
+zeroed_struct! {
+    /// A node's slabs of one cache, and what its CPUs share.
+    #[derive(Debug, Clone, Copy)]
+    pub(super) struct Lists {
         pub(super) partial: PageList,
         pub(super) full: PageList,
         pub(super) free: PageList,
@@ -28,14 +44,49 @@ zeroed_struct! {
         pub(super) shared_touched: u32,
         /// 1 if a free slab was used since the last reaping.
         pub(super) free_touched: u32,
-        /// Colour of the last slab.
-        pub(super) colour: u32,
         /// Time of the next reaping of what the node's CPUs share, in ns.
         pub(super) next_reap: u64,
     }
 }
 
 impl Node {
+    pub(super) fn lock(&self) -> LockedNode<'_> {
+        LockedNode { lists: self.lists.lock(), available: &self.available }
+    }
+
+    /// Tells whether a CPU would find no free object: then it does not take the lock.
+    pub(super) fn is_exhausted(&self) -> bool {
+        self.available.get() == 0
+    }
+}
+
+/// A node's lists, locked; how many objects are available is published when the lock is given up.
+pub(super) struct LockedNode<'a> {
+    lists: Guard<'a, Lists>,
+    available: &'a LocalU32,
+}
+
+impl Deref for LockedNode<'_> {
+    type Target = Lists;
+
+    fn deref(&self) -> &Lists {
+        &self.lists
+    }
+}
+
+impl DerefMut for LockedNode<'_> {
+    fn deref_mut(&mut self) -> &mut Lists {
+        &mut self.lists
+    }
+}
+
+impl Drop for LockedNode<'_> {
+    fn drop(&mut self) {
+        self.available.set(self.free_objects + self.shared_avail);
+    }
+}
+
+impl Lists {
     /// Returns the list that a slab with so many objects in use is on.
     pub(super) fn list(&mut self, active: u32, objects: u32) -> &mut PageList {
         match active {

@@ -61,7 +61,7 @@ impl Ops for Slab {
             array.ops.allocs.add(1);
             return ObjPtr::new(self.entry(cell, avail - 1).get());
         }
-        self.alloc_slow(cx, cx.core.caches.get(cache), request)
+        self.on(cx, cx.core.caches.get(cache)).alloc_slow(request)
     }
 
     #[inline(always)]
@@ -75,7 +75,7 @@ impl Ops for Slab {
             self.entry(cell, avail).set(obj.get());
             array.avail.set(avail + 1);
         } else {
-            self.free_slow(cx, cx.core.caches.get(cache), obj, head);
+            self.on(cx, cx.core.caches.get(cache)).free_slow(obj, head);
         }
     }
 
@@ -88,11 +88,11 @@ impl Ops for Slab {
     }
 
     fn flush(&self, cx: &Cx<'_>, cache: &Cache) {
-        self.drain_array(cx, cache, u32::MAX);
+        self.on(cx, cache).drain_array(u32::MAX);
     }
 
     fn shrink(&self, cx: &Cx<'_>, cache: &Cache) {
-        self.shrink_nodes(cx, cache);
+        self.on(cx, cache).shrink_nodes();
     }
 
     fn tick(&self, cx: &Cx<'_>, now_ns: u64) {

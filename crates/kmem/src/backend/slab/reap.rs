@@ -2,9 +2,8 @@
 //!
 //! Linux counterpart: `cache_reap`, `drain_array`, `drain_freelist` in `mm/slab.c` @ 6.1.
 
-use super::state::Slab;
+use super::state::{OnCpu, Slab};
 use crate::cache::cx::Cx;
-use crate::ids::CacheId;
 
 const SECOND_NS: u64 = 1_000_000_000;
 /// Between two reapings of a CPU's arrays (`REAPTIMEOUT_AC`).
@@ -28,36 +27,32 @@ impl Slab {
     #[cold]
     fn reap_caches(&self, cx: &Cx<'_>, now_ns: u64) {
         for cache in cx.core.caches.slots().iter().filter(|cache| cache.alive()) {
-            self.reap_array(cx, cache.id());
-            let home = cx.node();
-            let mut node = self.lock_node(cx, cache, home);
-            if now_ns < node.next_reap {
-                continue;
-            }
-            node.next_reap = now_ns.saturating_add(REAP_NODE_NS);
-            let shared = spare(
-                node.shared_avail,
-                self.colours(cache).shared.get(),
-                &mut node.shared_touched,
-            );
-            let used = core::mem::take(&mut node.free_touched) == 1;
-            drop(node);
-            self.drain_shared(cx, cache, home, shared);
-            if !used {
-                // A fifth of what the node may keep, in slabs.
-                let five = 5 * cache.objects.get();
-                let slabs = self.free_limit(cx, cache).div_ceil(five);
-                self.drain_free(cx, cache, home, slabs);
-            }
+            self.on(cx, cache).reap_cache(now_ns);
         }
     }
+}
 
-    fn reap_array(&self, cx: &Cx<'_>, id: CacheId) {
-        let array = &self.arrays[cx.cell(id)];
-        let mut touched = array.touched.get();
-        let count = spare(array.avail.get(), array.limit.get(), &mut touched);
-        array.touched.set(touched);
-        self.drain_array(cx, cx.core.caches.get(id), count);
+impl OnCpu<'_> {
+    fn reap_cache(self, now_ns: u64) {
+        let mut touched = self.array.touched.get();
+        let count = spare(self.array.avail.get(), self.array.limit.get(), &mut touched);
+        self.array.touched.set(touched);
+        self.drain_array(count);
+        let home = self.cx.node();
+        let mut node = self.lock_node(home);
+        if now_ns < node.next_reap {
+            return;
+        }
+        node.next_reap = now_ns.saturating_add(REAP_NODE_NS);
+        let (avail, limit) = (node.shared_avail, self.colours.shared.get());
+        let shared = spare(avail, limit, &mut node.shared_touched);
+        let used = core::mem::take(&mut node.free_touched) == 1;
+        drop(node);
+        self.drain_shared(home, shared);
+        if !used {
+            // A fifth of what the node may keep, in slabs.
+            self.drain_free(home, self.free_limit().div_ceil(5 * self.cache.objects.get()));
+        }
     }
 }
 

@@ -1,15 +1,14 @@
 //! What SLAB keeps: per-CPU arrays, shared arrays, nodes, and numbers of each cache.
 
 use super::layout::{Colours, LIMIT_MAX, SHARED_MAX};
-use super::node::Node;
+use super::node::{LockedNode, Node};
 use crate::cache::core::Core;
 use crate::cache::cx::Cx;
-use crate::cache::paths::OpCounts;
+use crate::cache::paths::{OpCounts, Tally};
 use crate::cache::table::Cache;
 use crate::cpu::LockKind;
 use crate::ids::NodeId;
 use crate::raw::local::{LocalU32, LocalU64};
-use crate::raw::lock::{Guard, Lock};
 use crate::raw::zeroed::{ZeroedSlice, zeroed_struct};
 
 /// A node's `list_lock`: place 0 of `Ops::LOCKS`.
@@ -34,7 +33,7 @@ pub struct Slab {
     /// [`LIMIT_MAX`] entries (rounded up to 256) an array.
     pub(super) entries: ZeroedSlice<LocalU64>,
     /// By cache and node.
-    pub(super) nodes: ZeroedSlice<Lock<Node>>,
+    pub(super) nodes: ZeroedSlice<Node>,
     /// [`SHARED_MAX`] entries a node of a cache.
     pub(super) shared: ZeroedSlice<LocalU64>,
     pub(super) colours: ZeroedSlice<Colours>,
@@ -60,16 +59,54 @@ impl Slab {
         &self.shared[Self::node_index(core, cache, node) * SHARED_MAX as usize + i as usize]
     }
 
-    pub(super) fn node_index(core: &Core, cache: &Cache, node: NodeId) -> usize {
-        cache.id().index() * core.setup.nodes as usize + node.0 as usize
+    pub(super) fn node(&self, core: &Core, cache: &Cache, node: NodeId) -> &Node {
+        &self.nodes[Self::node_index(core, cache, node)]
     }
 
-    pub(super) fn lock_node(&self, cx: &Cx<'_>, cache: &Cache, node: NodeId) -> Guard<'_, Node> {
-        cx.count_lock(LIST_LOCK);
-        self.nodes[Self::node_index(cx.core, cache, node)].lock()
+    fn node_index(core: &Core, cache: &Cache, node: NodeId) -> usize {
+        cache.id().index() * core.setup.nodes as usize + node.0 as usize
     }
 
     pub(super) fn colours(&self, cache: &Cache) -> &Colours {
         &self.colours[cache.id().index()]
+    }
+
+    /// Returns a cache as the slow paths of a CPU see it.
+    pub(super) fn on<'a>(&'a self, cx: &'a Cx<'a>, cache: &'a Cache) -> OnCpu<'a> {
+        let (place, colours) = (cx.cell(cache.id()), self.colours(cache));
+        let (array, tally) = (&self.arrays[place], cx.tally(cache.id()));
+        OnCpu { slab: self, cx, cache, place, array, colours, tally }
+    }
+}
+
+/// A cache on a CPU at work: what the slow paths are about.
+#[derive(Clone, Copy)]
+pub(super) struct OnCpu<'a> {
+    pub(super) slab: &'a Slab,
+    pub(super) cx: &'a Cx<'a>,
+    pub(super) cache: &'a Cache,
+    /// Place of the array in the tables of CPUs times caches.
+    place: usize,
+    pub(super) array: &'a Array,
+    pub(super) colours: &'a Colours,
+    pub(super) tally: &'a Tally,
+}
+
+impl<'a> OnCpu<'a> {
+    pub(super) fn entry(self, i: u32) -> &'a LocalU64 {
+        self.slab.entry(self.place, i)
+    }
+
+    pub(super) fn shared_entry(self, node: NodeId, i: u32) -> &'a LocalU64 {
+        self.slab.shared_entry(self.cx.core, self.cache, node, i)
+    }
+
+    pub(super) fn node(self, node: NodeId) -> &'a Node {
+        self.slab.node(self.cx.core, self.cache, node)
+    }
+
+    pub(super) fn lock_node(self, node: NodeId) -> LockedNode<'a> {
+        self.cx.count_lock(LIST_LOCK);
+        self.node(node).lock()
     }
 }

@@ -23,7 +23,7 @@ pub(super) fn walk(slab: &Slab, core: &Core, cache: &Cache, visit: Visit<'_>) {
         visit(Held::Free(u64::from(avail)));
     }
     for home in (0..core.setup.nodes).map(NodeId) {
-        let mut node = *slab.nodes[Slab::node_index(core, cache, home)].lock();
+        let mut node = *slab.node(core, cache, home).lock();
         for i in 0..node.shared_avail {
             check_entry(core, cache, slab.shared_entry(core, cache, home, i).get(), visit);
         }

@@ -186,6 +186,7 @@ impl<T, B: Backend> Object<T, B> {
         // SAFETY: the place holds a valid `T`, which nobody uses after this.
         unsafe { place.drop_in_place() };
         cpu.free(home.id, home.object(place), Site(0));
+        home.shared.freed();
     }
 
     fn into_parts(self) -> (NonNull<T>, Arc<Home<T, B>>) {
