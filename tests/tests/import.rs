@@ -58,12 +58,12 @@ fn write_6_1(to: &mut dyn Write, allocs: u64) {
 /// It kept all rows that wait for a name, and all events of a text: 150 bytes an event and more.
 #[test]
 fn a_long_text_of_an_old_kernel_is_imported_in_little_memory() {
-    const EVENTS: u64 = 1_500_000;
+    const EVENTS: u64 = 500_000;
     let folder = tempfile::tempdir().unwrap();
     let output = folder.path().join("t.parquet");
     let mut command = Command::new("prlimit");
     // Of the data only: what the threads' stacks and the program itself reserve does not count.
-    command.args(["--data=150000000", "--"]).arg(slablab_path());
+    command.args(["--data=60000000", "--"]).arg(slablab_path());
     command.args(["import", "-", "--format", "json", "-o"]).arg(&output);
     let output = piped(&mut command, |to| write_6_1(to, EVENTS));
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

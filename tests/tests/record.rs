@@ -318,5 +318,6 @@ fn own_threads_are_left_out_in_a_pid_namespace_too() {
     let rows = reader.batches().flat_map(|batch| batch.unwrap().pid.clone());
     let of_own = rows.filter(|pid| own.contains(pid)).count();
     // What interrupts do has the number of the thread that they interrupt.
-    assert!(of_own < 20, "{of_own} of {} events are the recorder's own", reader.meta().events);
+    let events = reader.meta().events;
+    assert!(of_own < 20 + events as usize / 1000, "{of_own} of {events} events are our own");
 }

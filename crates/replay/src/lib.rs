@@ -1,24 +1,18 @@
 //! Replays a trace of kernel allocations under the allocators of `slablab-kmem`, and counts.
 //!
-//! # How it works
-//!
-//! The reader's thread decodes batches of rows and hands each to one thread an allocator ([`replay()`]). Such a
-//! thread owns a simulated machine and drives all of its CPUs in the order of the trace ([`Plan`] says with
-//! what memory and tunables). Memory is needed for the live objects and for a few batches, whatever the
-//! length of the trace.
+//! How it works: the reader's thread decodes batches of rows and hands each to one thread an allocator
+//! ([`replay()`]). Such a thread owns a simulated machine and drives all of its CPUs in the order of the trace
+//! ([`Plan`] says with what memory and tunables). Memory is needed for the live objects and for a few batches,
+//! whatever the length of the trace.
 //!
 //! What does not depend on the allocator (allocations, sizes and lifetimes by call site) is counted once, in the
 //! reader's thread. [`PerfKmem`] counts like `perf kmem stat` instead, for those who know its numbers.
 //!
-//! # Rooms
+//! Rooms: from the bottom up, a room uses only those before it: `slots` and `change`, then `plan` and `error`,
+//! `metrics`, `engine`, `whatif`, and above these `advice` and `timed`.
 //!
-//! From the bottom up, a room uses only those before it: `slots` and `change`, then `plan` and `error`, `metrics`,
-//! `engine`, `whatif`, and above these `advice` and `timed`.
-//!
-//! # Invariants
-//!
-//! The same trace and plan give the same [`Replay`], to the byte, on any machine: no address of the host, no
-//! clock, no hash order and no thread timing gets into it.
+//! Invariants: the same trace and plan give the same [`Replay`], to the byte, on any machine: no address of the host,
+//! no clock, no hash order and no thread timing gets into it.
 #![forbid(unsafe_code)]
 
 mod advice;

@@ -1,10 +1,9 @@
 //! A table by object slot: what is known of each live object of a trace.
 //!
-//! # How it works
-//!
-//! The import numbers objects densely and uses a number again after the free, so a slot is below the number of rows and
-//! a vector serves. Where somebody took rows out of a trace, or its numbers are damaged, few rows may have large slots:
-//! those beyond `dense_max` lie in a map, so that memory is bounded by the rows that are there and not by their content.
+//! How it works: the import numbers objects densely and uses a number again after the free, so a slot is below the
+//! number of rows and a vector serves. Where somebody took rows out of a trace, or its numbers are damaged, few rows
+//! may have large slots: those beyond `dense_max` lie in a map, so that memory is bounded by the rows that are there
+//! and not by their content.
 
 use std::collections::BTreeMap;
 

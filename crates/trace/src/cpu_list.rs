@@ -1,7 +1,22 @@
-//! Lists of CPUs as Linux writes them: `0-3,8`.
+//! Lists of CPUs and nodes as Linux writes them: `0-3,8`.
+
+use std::path::Path;
 
 /// No machine has more; a longer range is a damaged file.
 const CPUS_MAX: u32 = 1 << 16;
+
+/// Reads a file with a list; empty when it cannot be read.
+pub(crate) fn read(path: impl AsRef<Path>) -> Vec<u32> {
+    parse(&std::fs::read_to_string(path).unwrap_or_default())
+}
+
+/// Returns the CPUs of this machine with the NUMA node of each, node by node.
+pub fn cpu_nodes() -> impl Iterator<Item = (u32, u32)> {
+    read("/sys/devices/system/node/online").into_iter().flat_map(|node| {
+        let cpus = read(format!("/sys/devices/system/node/node{node}/cpulist"));
+        cpus.into_iter().map(move |cpu| (cpu, node))
+    })
+}
 
 /// Returns the numbers of a list; what is no number is passed over.
 pub(crate) fn parse(text: &str) -> Vec<u32> {

@@ -28,16 +28,6 @@ pub enum Error {
         /// What to do about it.
         remedy: String,
     },
-    /// The file is sound but holds no kmem event.
-    #[error("{}: holds no kmem events ({found}); {remedy}", path.display())]
-    NoEvents {
-        /// The file concerned.
-        path: PathBuf,
-        /// What is in it instead.
-        found: String,
-        /// How to record what is needed.
-        remedy: String,
-    },
     /// Recording cannot be done here, or not by this user.
     #[error("{what}; {remedy}")]
     CannotRecord {

@@ -28,6 +28,7 @@ mod symbols;
 pub mod synth;
 mod vmlinux;
 
+pub use cpu_list::cpu_nodes;
 pub use error::{At, Error};
 pub use event::{Batch, Columns, Event, Kind, NONE, RawEvent};
 pub use import::{ImportOptions, import, load, open};
@@ -42,7 +43,7 @@ pub use record::{BUFFER_KIB_DEFAULT, RecordOptions, RecordSummary, record};
 pub use slabs::SlabInfo;
 #[cfg(fuzzing)]
 pub use source::tracefs_raw::fuzz_pages;
-pub use source::{Facts, Format, Source, Tables, open_raw, read_raw};
+pub use source::{Facts, Format, Names, Source, open_raw, read_raw};
 pub use store::{Addresses, Batches, ROW_GROUP_ROWS, TraceReader, TraceWriter};
 pub use symbols::{Symbol, Symbols};
 pub use vmlinux::{Place, Vmlinux};

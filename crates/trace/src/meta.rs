@@ -133,8 +133,7 @@ pub struct SlabSnapshot {
     pub slabinfo: String,
     /// What `/sys/kernel/slab` says, one entry per real cache; empty where it could not be read.
     pub caches: Vec<SlubCache>,
-    /// Only in the file, to store once what did not change: the names of caches that are as they
-    /// were at the start.
+    /// Only in the file, to store once what did not change: the names of caches that are as they were at the start.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) as_at_start: Vec<String>,
 }
@@ -260,6 +259,16 @@ pub struct Skipped {
 }
 
 impl Quality {
+    /// Counts a record or line that is left out. `place` says where it is, for the first of its reason.
+    pub(crate) fn skip(&mut self, reason: &str, place: impl FnOnce() -> String) {
+        match self.skipped.iter_mut().find(|s| s.reason == reason) {
+            Some(known) => known.count += 1,
+            None => {
+                self.skipped.push(Skipped { reason: reason.to_owned(), count: 1, first: place() });
+            }
+        }
+    }
+
     /// Returns how many events were lost on all CPUs together.
     pub fn lost_total(&self) -> u64 {
         self.lost.iter().sum()

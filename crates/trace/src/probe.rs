@@ -3,6 +3,8 @@
 use std::fs::File;
 use std::path::Path;
 
+use State::{Fair, Good, Missing};
+
 use crate::record::tracefs::Tracefs;
 
 /// One fact about this machine.
@@ -41,33 +43,23 @@ pub fn probe() -> Vec<Fact> {
     facts
 }
 
-fn good(name: &'static str, found: impl Into<String>) -> Fact {
-    Fact { name, state: State::Good, found: found.into(), remedy: String::new() }
-}
-
-fn fair(name: &'static str, found: impl Into<String>, remedy: &str) -> Fact {
-    Fact { name, state: State::Fair, found: found.into(), remedy: remedy.into() }
-}
-
-fn missing(name: &'static str, found: impl Into<String>, remedy: &str) -> Fact {
-    Fact { name, state: State::Missing, found: found.into(), remedy: remedy.into() }
+fn fact(name: &'static str, state: State, found: impl Into<String>, remedy: &str) -> Fact {
+    Fact { name, state, found: found.into(), remedy: remedy.into() }
 }
 
 fn kernel() -> Fact {
     let name = rustix::system::uname();
     let text = |part: &std::ffi::CStr| part.to_string_lossy().into_owned();
-    good(
-        "kernel",
-        format!("{} {}, {}", text(name.sysname()), text(name.release()), text(name.machine())),
-    )
+    let (system, release, arch) = (name.sysname(), name.release(), name.machine());
+    fact("kernel", Good, format!("{} {}, {}", text(system), text(release), text(arch)), "")
 }
 
 fn user() -> Fact {
     if rustix::process::geteuid().is_root() {
-        return good("user", "root");
+        return fact("user", Good, "root", "");
     }
     let found = format!("uid {}", rustix::process::geteuid().as_raw());
-    missing("user", found, "Run `slablab record` with sudo; everything else works without.")
+    fact("user", Missing, found, "Run `slablab record` with sudo; everything else works without.")
 }
 
 fn mount(tracefs: Option<&Tracefs>) -> Fact {
@@ -75,18 +67,18 @@ fn mount(tracefs: Option<&Tracefs>) -> Fact {
     let Some(tracefs) = tracefs else {
         return if !Path::new("/sys/kernel/tracing").is_dir() {
             let remedy = "Boot a kernel built with CONFIG_FTRACE=y and CONFIG_EVENT_TRACING=y.";
-            missing(NAME, "not in this kernel", remedy)
+            fact(NAME, Missing, "not in this kernel", remedy)
         } else if rustix::process::geteuid().is_root() {
             let remedy = "`slablab record` mounts it; by hand: mount -t tracefs tracefs /sys/kernel/tracing.";
-            fair(NAME, "not mounted", remedy)
+            fact(NAME, Fair, "not mounted", remedy)
         } else {
-            missing(NAME, "not mounted, or not readable for this user", "Run as root.")
+            fact(NAME, Missing, "not mounted, or not readable for this user", "Run as root.")
         };
     };
     let found = format!("mounted at {}", tracefs.root.display());
     match rustix::fs::access(tracefs.root.join("instances"), rustix::fs::Access::WRITE_OK) {
-        Ok(()) => good(NAME, found),
-        Err(_) => missing(NAME, format!("{found}, but not writable"), "Run as root."),
+        Ok(()) => fact(NAME, Good, found, ""),
+        Err(_) => fact(NAME, Missing, format!("{found}, but not writable"), "Run as root."),
     }
 }
 
@@ -95,33 +87,38 @@ fn events(tracefs: &Tracefs) -> Fact {
     let there = tracefs.kmem_events();
     let lacking: Vec<&str> = NEEDED.into_iter().filter(|event| !there.contains(event)).collect();
     if lacking.is_empty() {
-        return good("kmem events", there.join(", "));
+        return fact("kmem events", Good, there.join(", "), "");
     }
     let remedy = "Boot a kernel built with CONFIG_EVENT_TRACING=y, or run as root to see them.";
-    missing("kmem events", format!("no {}", lacking.join(", ")), remedy)
+    fact("kmem events", Missing, format!("no {}", lacking.join(", ")), remedy)
 }
 
 fn cpus() -> Fact {
     let count = std::thread::available_parallelism().map_or(0, std::num::NonZero::get);
-    good("CPUs", count.to_string())
+    fact("CPUs", Good, count.to_string(), "")
 }
 
 fn slabinfo() -> Fact {
     match File::open("/proc/slabinfo") {
-        Ok(_) => good("/proc/slabinfo", "readable"),
-        Err(error) => {
-            fair("/proc/slabinfo", error.to_string(), "Run as root to record the caches' state.")
-        }
+        Ok(_) => fact("/proc/slabinfo", Good, "readable", ""),
+        Err(error) => fact(
+            "/proc/slabinfo",
+            Fair,
+            error.to_string(),
+            "Run as root to record the caches' state.",
+        ),
     }
 }
 
 fn sysfs_slab() -> Fact {
     match std::fs::read_dir("/sys/kernel/slab") {
-        Ok(caches) => good("/sys/kernel/slab", format!("{} caches and aliases", caches.count())),
+        Ok(caches) => {
+            fact("/sys/kernel/slab", Good, format!("{} caches and aliases", caches.count()), "")
+        }
         Err(error) => {
             let remedy =
                 "Only SLUB with CONFIG_SYSFS has it; traces then lack the caches' geometry.";
-            fair("/sys/kernel/slab", error.to_string(), remedy)
+            fact("/sys/kernel/slab", Fair, error.to_string(), remedy)
         }
     }
 }
@@ -131,17 +128,18 @@ fn kallsyms() -> Fact {
     match crate::Symbols::running() {
         Ok(symbols) if symbols.is_empty() => {
             let remedy = "Run as root, or write 1 to /proc/sys/kernel/kptr_restrict, to see call sites by name.";
-            fair(NAME, "addresses are hidden", remedy)
+            fact(NAME, Fair, "addresses are hidden", remedy)
         }
-        Ok(_) => good(NAME, "readable"),
-        Err(error) => fair(NAME, error.to_string(), "Call sites will be addresses."),
+        Ok(_) => fact(NAME, Good, "readable", ""),
+        Err(error) => fact(NAME, Fair, error.to_string(), "Call sites will be addresses."),
     }
 }
 
 fn disk() -> Fact {
     let Ok(stat) = rustix::fs::statvfs(".") else {
-        return fair(
+        return fact(
             "disk",
+            Fair,
             "free space unknown",
             "Check that there is room for a recording here.",
         );
@@ -149,13 +147,14 @@ fn disk() -> Fact {
     let free_bytes = stat.f_bavail.saturating_mul(stat.f_frsize);
     let found = format!("{:.1} GiB free here", free_bytes as f64 / f64::from(1 << 30));
     if free_bytes < DISK_BYTES_MIN {
-        return fair(
+        return fact(
             "disk",
+            Fair,
             found,
             "A busy machine records 250 MB a second: free some, or use -o elsewhere.",
         );
     }
-    good("disk", found)
+    fact("disk", Good, found, "")
 }
 
 fn perf() -> Fact {
@@ -163,10 +162,10 @@ fn perf() -> Fact {
     let perf = std::env::split_paths(&path).map(|at| at.join("perf")).find(|at| at.is_file());
     let Some(perf) = perf.as_deref() else {
         let remedy = "Not needed; `apt-get install linux-perf` to compare with `perf kmem`.";
-        return fair("perf", "not installed", remedy);
+        return fact("perf", Fair, "not installed", remedy);
     };
     let level = std::fs::read_to_string("/proc/sys/kernel/perf_event_paranoid").unwrap_or_default();
-    good("perf", format!("{}, perf_event_paranoid {}", perf.display(), level.trim()))
+    fact("perf", Good, format!("{}, perf_event_paranoid {}", perf.display(), level.trim()), "")
 }
 
 #[cfg(test)]

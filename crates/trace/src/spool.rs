@@ -7,7 +7,7 @@ use std::io::Write;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-use crate::{Error, Kind, NONE, RawEvent};
+use crate::{Error, Kind, RawEvent};
 
 /// zstd's fastest level: what is written here is read once and gone.
 const ZSTD_LEVEL: i32 = 1;
@@ -71,7 +71,7 @@ impl Spool {
         let columns =
             columns.map_err(|e| Error::io(path, "cannot read a temporary file for", e))?;
         to.clear();
-        to.resize(events, EMPTY);
+        to.resize(events, RawEvent::EMPTY);
         let mut rest = columns.as_slice();
         macro_rules! columns {
             ($($field:ident: $type:ty,)*) => {$(
@@ -93,23 +93,10 @@ impl Spool {
     }
 }
 
-const EMPTY: RawEvent = RawEvent {
-    time_ns: 0,
-    cpu: 0,
-    pid: 0,
-    kind: Kind::Kfree,
-    ptr: 0,
-    site: NONE,
-    cache: NONE,
-    bytes_req: 0,
-    bytes_alloc: 0,
-    gfp: 0,
-    node: -1,
-};
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::NONE;
 
     #[test]
     fn blocks_are_read_as_they_were_written() {

@@ -50,10 +50,10 @@ pub fn synth(
 ) -> Result<Meta, Error> {
     assert!(options.cpus > 0, "a machine has at least one CPU");
     let mut writer = TraceWriter::create(path)?;
-    let names = Names::register(&mut writer);
+    let caches = register(&mut writer);
     let mut generator = Generator::new(options);
     for done in 0..options.events {
-        writer.push(&generator.step(&names))?;
+        writer.push(&generator.step(&caches))?;
         if done % (1 << 20) == 0 {
             progress(Progress { phase: "making", done, total: options.events, unit: "events" });
         }
@@ -141,24 +141,16 @@ const fn site(
     SiteModel { alloc, free, cache, bytes, weight, life, remote, gfp }
 }
 
-struct Names {
-    alloc: Vec<u32>,
-    free: Vec<u32>,
-    cache: Vec<u32>,
-}
-
-impl Names {
-    fn register(writer: &mut TraceWriter) -> Names {
-        let mut names = Names { alloc: Vec::new(), free: Vec::new(), cache: Vec::new() };
-        let mut address = 0xffff_ffff_8100_0000;
-        for site in SITES {
-            address += 0x1040;
-            names.alloc.push(writer.site(site.alloc, address));
-            names.free.push(writer.site(site.free, address + 0x800));
-            names.cache.push(site.cache.map_or(NONE, |name| writer.cache(name)));
-        }
-        names
-    }
+/// Registers all names; returns the cache of each site. The ids of a site's own names are twice its place in
+/// [`SITES`], and the next.
+fn register(writer: &mut TraceWriter) -> Vec<u32> {
+    let add = |(place, site): (u64, &SiteModel)| {
+        let address = 0xffff_ffff_8100_0000 + (place + 1) * 0x1040;
+        writer.site(site.alloc, address);
+        writer.site(site.free, address + 0x800);
+        site.cache.map_or(NONE, |name| writer.cache(name))
+    };
+    (0..).zip(SITES).map(add).collect()
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -216,7 +208,7 @@ impl Generator {
         }
     }
 
-    fn step(&mut self, names: &Names) -> Event {
+    fn step(&mut self, caches: &[u32]) -> Event {
         self.step += 1;
         self.time_ns += 150 + u64::from(self.random.below(300));
         if self.random.below(100) < 3 {
@@ -225,13 +217,13 @@ impl Generator {
         match self.due.peek() {
             Some(&Reverse((step, slot))) if step <= self.step => {
                 self.due.pop();
-                self.free(slot, names)
+                self.free(slot, caches)
             }
-            _ => self.alloc(names),
+            _ => self.alloc(caches),
         }
     }
 
-    fn alloc(&mut self, names: &Names) -> Event {
+    fn alloc(&mut self, caches: &[u32]) -> Event {
         let index = self.draw[self.random.below(self.draw.len() as u32) as usize];
         let site = &SITES[usize::from(index)];
         let bytes = site.bytes[self.random.below(site.bytes.len() as u32) as usize];
@@ -249,12 +241,12 @@ impl Generator {
             bytes_req: u64::from(bytes),
             bytes_alloc: u64::from(given(site, bytes)),
             gfp: site.gfp,
-            site: names.alloc[usize::from(index)],
-            ..self.event(kind, slot, names.cache[usize::from(index)])
+            site: 2 * u32::from(index),
+            ..self.event(kind, slot, caches[usize::from(index)])
         }
     }
 
-    fn free(&mut self, slot: u32, names: &Names) -> Event {
+    fn free(&mut self, slot: u32, caches: &[u32]) -> Event {
         let Live { site: index, cpu } = self.live[slot as usize];
         let site = &SITES[usize::from(index)];
         self.free_slots.push(slot);
@@ -262,8 +254,8 @@ impl Generator {
         self.cpu = if remote { (cpu + 1) % self.cpus } else { cpu };
         let kind = if site.cache.is_some() { Kind::KmemCacheFree } else { Kind::Kfree };
         Event {
-            site: names.free[usize::from(index)],
-            ..self.event(kind, slot, names.cache[usize::from(index)])
+            site: 2 * u32::from(index) + 1,
+            ..self.event(kind, slot, caches[usize::from(index)])
         }
     }
 

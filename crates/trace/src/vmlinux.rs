@@ -1,19 +1,16 @@
 //! The recorded kernel's debug information: from a call site to the line of source that it is.
 //!
-//! # How it works
-//!
-//! A call site is `symbol+0x1c`, and that is how it is found: the kernel's address at each boot is random (KASLR), the
-//! distance from the symbol is not. Where a name belongs to several symbols, or to none, the recorded address decides:
-//! sites whose symbol is unique tell how far the kernel was moved. DWARF then gives the line of the call, and the
-//! functions inlined there; the innermost of them that stands in a source file and not in a header is the one that a
-//! developer would change (`kmalloc()` itself is an inline function of a header).
+//! How it works: a call site is `symbol+0x1c`, and that is how it is found: the kernel's address at each boot is
+//! random (KASLR), the distance from the symbol is not. Where a name belongs to several symbols, or to none, the
+//! recorded address decides: sites whose symbol is unique tell how far the kernel was moved. DWARF then gives the
+//! line of the call, and the functions inlined there; the innermost of them that stands in a source file and not in a
+//! header is the one that a developer would change (`kmalloc()` itself is an inline function of a header).
 //!
 //! A call site is the address behind a call. So a site is taken only where the file has a call before it, and a file
 //! where most sites have none is another kernel's.
 //!
-//! # Differences from Linux
-//!
-//! perf compares build-ids, which no recording of allocations has. Modules' own debug information is not read.
+//! Differences from Linux: perf compares build-ids, which no recording of allocations has. Modules' own debug
+//! information is not read.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
@@ -121,7 +118,8 @@ impl Vmlinux {
         Ok(vmlinux)
     }
 
-    /// Returns where in the source each site is; `None` for one in a module, or whose symbol is not known or not unique.
+    /// Returns where in the source each site is; `None` for one in a module, or whose symbol is not known or not
+    /// unique.
     ///
     /// # Errors
     ///

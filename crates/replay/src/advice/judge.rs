@@ -1,17 +1,38 @@
 //! Whether a change that was tried is worth making.
 //!
-//! # How it works
-//!
-//! A change is judged by what the classes that it can touch hold with and without it: when the whole machine held most,
-//! on average, and at the end. Slabs are whole: where objects waste less than a slab, saving one is as much chance as
-//! it is the change's doing, which [`Advice::caveat`] then says.
+//! How it works: a change is judged by what the classes that it can touch hold with and without it: when the whole
+//! machine held most, on average, and at the end. Slabs are whole: where objects waste less than a slab, saving one
+//! is as much chance as it is the change's doing, which [`Advice::caveat`] then says.
 
 use std::cmp::Ordering;
 
-use crate::advice::candidate::{Candidate, WORTH_BYTES_MIN};
 use crate::advice::result::{Advice, Change, Layout, Worth};
+use crate::advice::survey::ClassSet;
 use crate::advice::trial::TrialResult;
-use crate::metrics::result::Allocator;
+use crate::change::changes::Changes;
+use crate::metrics::result::{Allocator, Site};
+
+/// A page is the least that a cache can save.
+pub(crate) const WORTH_BYTES_MIN: u64 = 4096;
+
+/// Something to try.
+#[derive(Debug)]
+pub(crate) struct Candidate<'a> {
+    pub(crate) change: Change,
+    pub(crate) changes: Changes,
+    pub(crate) classes: ClassSet,
+    /// The site it is about; for a size class, the one with most objects that fit
+    pub(crate) site: &'a Site,
+    /// Place of the site in the trace's table
+    pub(crate) index: usize,
+    pub(crate) subject: String,
+    pub(crate) class_bytes: u64,
+    pub(crate) object_bytes: u64,
+    /// The most objects alive at once that it is about; of several sites, the sum
+    pub(crate) live_peak: u64,
+    /// At least what could come of it, to try the best first
+    pub(crate) estimate: u64,
+}
 
 /// Objects that lie in so many times the pages they need are scattered.
 const SCATTERED_TIMES: f64 = 1.5;

@@ -3,7 +3,6 @@
 //! `search` finds candidates, `trial` tries it on the part of the trace that it can touch (`survey` and
 //! `partition` say which part that is), `judge` and `sentence` say what came of it.
 
-pub(crate) mod candidate;
 pub(crate) mod judge;
 pub(crate) mod partition;
 pub(crate) mod patch;

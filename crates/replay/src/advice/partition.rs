@@ -1,14 +1,11 @@
 //! Tells which rows of a trace belong to which kmalloc class, once for all trials.
 //!
-//! # How it works
+//! How it works: an allocation says how large it is, a free only whose it is: so the class of every live object is
+//! kept, by its slot. Within its class an object gets a number of its own, one that is free again if there is one: a
+//! trial of one class then needs memory for that class's live objects, not for the trace's.
 //!
-//! An allocation says how large it is, a free only whose it is: so the class of every live object is kept, by its
-//! slot. Within its class an object gets a number of its own, one that is free again if there is one: a trial of one
-//! class then needs memory for that class's live objects, not for the trace's.
-//!
-//! # Invariants
-//!
-//! An object's class and number are the same from its allocation to its free, and no other live object has both.
+//! Invariants: an object's class and number are the same from its allocation to its free, and no other live object
+//! has both.
 
 use std::sync::Arc;
 

@@ -1,20 +1,17 @@
 //! Which call sites should have a cache of their own, and which size class is missing: everything worth trying
 //! is tried, and ranked by what it saves.
 //!
-//! # How it works
-//!
-//! One replay of the whole trace says how much each kmalloc site wastes, how its objects lie, and when the machine
-//! held most. The sites that hold enough to matter are then tried one by one, each with a cache of its own
-//! ([`crate::advice::trial`]), and so is, for each class, the one further size class that fits the sites in it best. What
-//! is saved is the difference to the same classes as recorded ([`crate::advice::judge`]).
+//! How it works: one replay of the whole trace says how much each kmalloc site wastes, how its objects lie, and when
+//! the machine held most. The sites that hold enough to matter are then tried one by one, each with a cache of its
+//! own ([`crate::advice::trial`]), and so is, for each class, the one further size class that fits the sites in it
+//! best. What is saved is the difference to the same classes as recorded ([`crate::advice::judge`]).
 
 use std::collections::BTreeMap;
 
 use slablab_kmem::BackendKind;
 use slablab_trace::{Meta, TraceReader};
 
-use crate::advice::candidate::{Candidate, WORTH_BYTES_MIN};
-use crate::advice::judge::{best_first, judge};
+use crate::advice::judge::{Candidate, WORTH_BYTES_MIN, best_first, judge};
 use crate::advice::result::{Advice, AdviceList, Change};
 use crate::advice::survey::{ClassSet, Classes, Survey, survey};
 use crate::advice::trial::{Trial, try_all};
@@ -231,8 +228,8 @@ impl<'a> Search<'a> {
 }
 
 /// Returns how much memory a trial's machine needs: several times what the whole machine held, of which it replays a
-/// part. All of [`Plan::memory_bytes`] would do, but making a machine touches the first page of each free block of its
-/// memory, 4,000 in 16 GiB, and there are a hundred machines.
+/// part. All of [`Plan::memory_bytes`] would do, but making a machine touches the first page of each free block of
+/// its memory, 4,000 in 16 GiB, and there are a hundred machines.
 fn trial_memory_bytes(whole: &Replay, plan: &Plan) -> u64 {
     let held = whole.allocators[0].held_bytes.peak;
     held.saturating_mul(4).max(TRIAL_BYTES_MIN).min(plan.memory_bytes)

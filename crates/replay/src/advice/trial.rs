@@ -1,17 +1,13 @@
 //! Changes tried out, many at a time, each on the part of the machine that it can touch.
 //!
-//! # How it works
-//!
-//! Under SLUB and SLAB a cache's slabs depend on that cache's own events only. So what a change to one kmalloc
-//! site does can be seen on a machine that replays nothing but the classes the site allocates from: once as
+//! How it works: under SLUB and SLAB a cache's slabs depend on that cache's own events only. So what a change to one
+//! kmalloc site does can be seen on a machine that replays nothing but the classes the site allocates from: once as
 //! recorded, once changed. That costs the events of a class or two instead of those of the trace, and makes it
-//! affordable to try every site that matters. All trials share one pass over the trace, part to as many threads as there
-//! are processors; which rows belong to which class is found out once for all ([`crate::advice::partition`]).
+//! affordable to try every site that matters. All trials share one pass over the trace, part to as many threads as
+//! there are processors; which rows belong to which class is found out once for all ([`crate::advice::partition`]).
 //!
-//! # Differences from a whole replay
-//!
-//! Other caches are not there to take pages in between, so numbers of slabs and pages are exact and distances
-//! between slabs are not.
+//! Differences from a whole replay: other caches are not there to take pages in between, so numbers of slabs and
+//! pages are exact and distances between slabs are not.
 
 use std::num::NonZero;
 use std::sync::Arc;
@@ -24,7 +20,7 @@ use slablab_trace::{Meta, TraceReader};
 use crate::advice::partition::{Partition, PartitionedBatch};
 use crate::advice::survey::{ClassSet, Classes};
 use crate::engine::machine;
-use crate::engine::runner::Runner;
+use crate::engine::runner::{Outcome, Runner};
 use crate::error::Error;
 use crate::metrics::result::{Allocator, SiteUnder};
 use crate::plan::Plan;
@@ -47,8 +43,8 @@ pub(crate) struct TrialResult {
     pub(crate) held_bytes_at_peak: u64,
 }
 
-/// Tries everything in one pass; `meta` has the caches of all trials, each under a name of its own, and `peak_event` is
-/// the row in which the whole machine held most.
+/// Tries everything in one pass; `meta` has the caches of all trials, each under a name of its own, and `peak_event`
+/// is the row in which the whole machine held most.
 pub(crate) fn try_all(
     reader: &TraceReader,
     meta: &Meta,
@@ -132,8 +128,7 @@ impl WithBackend for Work<'_> {
         }
         let ends = runners.into_iter().zip(held_bytes_at_peak);
         ends.map(|(runner, held_bytes_at_peak)| {
-            let outcome = runner.finish()?;
-            let (allocator, sites) = (outcome.allocator, outcome.sites);
+            let Outcome { allocator, sites } = runner.finish()?;
             Ok(TrialResult { allocator, sites, held_bytes_at_peak })
         })
         .collect()

@@ -1,17 +1,15 @@
 //! What could be otherwise: caches of their own for call sites, other kmalloc classes, other tunables.
 //!
-//! # How it works
-//!
-//! A [`Changes`] is plain data and adds up: [`Changes::dedicate`] and its siblings check what they are told
-//! against the trace, and [`crate::change::rewrite`] then changes events on their way to the engine. So a what-if is a replay
-//! of the trace in which those events had been rewritten by hand, to the byte, and undoing a change is a
-//! change like any other.
+//! How it works: a [`Changes`] is plain data and adds up: [`Changes::dedicate`] and its siblings check what they are
+//! told against the trace, and [`crate::change::rewrite`] then changes events on their way to the engine. So a
+//! what-if is a replay of the trace in which those events had been rewritten by hand, to the byte, and undoing a
+//! change is a change like any other.
 
 use slablab_kmem::Tunables;
 use slablab_trace::{Cache, Meta, Site};
 
 /// Changes to what the recorded kernel did; none by default.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Changes {
     /// Caches made for kmalloc call sites
     pub dedicated: Vec<Dedicated>,
@@ -45,8 +43,8 @@ pub enum Sharing {
     /// Recorded caches as recorded (the trace names them as they were merged), and each dedicated one apart
     #[default]
     Recorded,
-    /// As Linux merges: where the recorded kernel did, dedicated caches share slabs as they would there; elsewhere all
-    /// caches that are alike do
+    /// As Linux merges: where the recorded kernel did, dedicated caches share slabs as they would there; elsewhere
+    /// all caches that are alike do
     Merged,
 }
 
@@ -65,12 +63,7 @@ impl Changes {
     /// Returns whether nothing is changed.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.dedicated.is_empty()
-            && self.undedicated.is_empty()
-            && self.classes.is_none()
-            && self.buckets.is_none()
-            && self.sharing == Sharing::Recorded
-            && self.tunables == Tunables::default()
+        *self == Self { dedication: self.dedication, ..Self::default() }
     }
 
     /// Adds a cache `name` for these call sites.

@@ -1,13 +1,12 @@
 //! Whether the recorded kernel lets caches that are alike share slabs, and with which of them a new cache would.
 //!
-//! # How it works
+//! How it works: under `/sys/kernel/slab`, SLUB calls a cache that others may merge with `:` and its flags and size
+//! (`:A-0000192`), and gives each of its users a link; a cache that is never merged has its own name. So the snapshot
+//! of a trace says which caches share slabs, and, as there is one cache for each set of flags and size, which one
+//! serves a new cache that is made without flags: that of its size.
 //!
-//! Under `/sys/kernel/slab`, SLUB calls a cache that others may merge with `:` and its flags and size (`:A-0000192`), and
-//! gives each of its users a link; a cache that is never merged has its own name. So the snapshot of a trace says which
-//! caches share slabs, and, as there is one cache for each set of flags and size, which one serves a new cache that is
-//! made without flags: that of its size.
-//!
-//! Linux counterpart: `create_unique_id`, `slab_unmergeable` in `mm/slub.c`, `find_mergeable` in `mm/slab_common.c` @ 6.1.
+//! Linux counterpart: `create_unique_id`, `slab_unmergeable` in `mm/slub.c`, `find_mergeable` in `mm/slab_common.c` @
+//! 6.1.
 
 use std::collections::BTreeMap;
 

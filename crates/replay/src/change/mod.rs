@@ -1,5 +1,5 @@
-//! What could be otherwise than in the recorded kernel: which changes there are, whether a trace can have them, and how
-//! its events change.
+//! What could be otherwise than in the recorded kernel: which changes there are, whether a trace can have them, and
+//! how its events change.
 
 pub(crate) mod changes;
 pub(crate) mod check;

@@ -1,15 +1,12 @@
 //! The caches of the recorded kernel, made anew on the simulated machine.
 //!
-//! # How it works
-//!
-//! What the recorder saw under `/sys/kernel/slab` (object size, alignment, flags) describes a cache as its author
-//! did; each backend lays it out by its own rules. A cache that no snapshot knows (text of a 6.1 kernel, say) is
-//! described by its first allocation: the bytes requested are the object's, and the alignment is what makes
+//! How it works: what the recorder saw under `/sys/kernel/slab` (object size, alignment, flags) describes a cache as
+//! its author did; each backend lays it out by its own rules. A cache that no snapshot knows (text of a 6.1 kernel,
+//! say) is described by its first allocation: the bytes requested are the object's, and the alignment is what makes
 //! them come to the bytes given.
 //!
-//! # Differences from Linux
-//!
-//! Names in a trace are those of caches after merging, so where the recorded kernel merged they are not merged again.
+//! Differences from Linux: names in a trace are those of caches after merging, so where the recorded kernel merged
+//! they are not merged again.
 
 use slablab_kmem::{
     Backend, CacheArgs, Ctor, Geometry, KmallocConfig, KmallocType, Order, SlabFlags,
@@ -59,8 +56,8 @@ pub(crate) fn merges_anew(meta: &Meta, changes: &Changes) -> bool {
         && !matches!(KernelMerging::of(meta), KernelMerging::On { .. })
 }
 
-/// Returns the size, step by step, by which a cache that the changes make is merged as the recorded kernel merges; `None`
-/// if it is not.
+/// Returns the size, step by step, by which a cache that the changes make is merged as the recorded kernel merges;
+/// `None` if it is not.
 pub(crate) fn merged_size<B: Backend>(
     meta: &Meta,
     changes: &Changes,

@@ -178,7 +178,8 @@ fn cache_name(meta: &Meta, cache: u32) -> String {
     meta.caches.get(cache as usize).map_or_else(String::new, |cache| cache.name.clone())
 }
 
-/// Says what was replayed. What the rows show goes before what the file says of them, as rows may have been taken out.
+/// Says what was replayed. What the rows show goes before what the file says of them, as rows may have been taken
+/// out.
 fn facts(meta: &Meta, tally: &Tally) -> TraceFacts {
     let quality = &meta.quality;
     let (lost, skipped) = (quality.lost_total(), quality.skipped_total());

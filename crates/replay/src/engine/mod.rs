@@ -1,4 +1,5 @@
-//! A trace under allocators: the simulated machine with its caches, one thread an allocator, and the loop over the rows.
+//! A trace under allocators: the simulated machine with its caches, one thread an allocator, and the loop over the
+//! rows.
 
 pub(crate) mod caches;
 pub(crate) mod lanes;

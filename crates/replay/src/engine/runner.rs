@@ -1,13 +1,10 @@
 //! The replay of a trace under one allocator: the loop over its rows, and what is kept for each object and call site.
 //!
-//! # How it works
+//! How it works: an object slot of the trace is an index into `objects`, which holds where the object lies, so an
+//! event is an array access, a call into the engine on the event's CPU, and a few counters. How many bytes an
+//! allocation was given is the step that the engine's own live-bytes gauge takes.
 //!
-//! An object slot of the trace is an index into `objects`, which holds where the object lies, so an event is an
-//! array access, a call into the engine on the event's CPU, and a few counters. How many bytes an allocation
-//! was given is the step that the engine's own live-bytes gauge takes.
-//!
-//! # Invariants
-//!
+//! Invariants:
 //! * An entry of `objects` is live exactly between its allocation and its free: `address` is `None` outside.
 //! * `requested` is the sum of the live entries' `bytes_req`; the sum of `bytes_alloc` is the engine's gauge.
 
@@ -265,8 +262,8 @@ impl<'a, B: Backend> Runner<'a, B> {
         self.machine.cache_create(&args).ok()
     }
 
-    /// Returns the cache that serves the new cache `name` of `size`: one of the recorded kernel or a new one before it,
-    /// if there is one that Linux would merge it with.
+    /// Returns the cache that serves the new cache `name` of `size`: one of the recorded kernel or a new one before
+    /// it, if there is one that Linux would merge it with.
     fn merge(&mut self, name: &str, size: u64, event: &Event) -> Option<CacheId> {
         let id = match self.merged.get(&size) {
             Some(id) => *id,

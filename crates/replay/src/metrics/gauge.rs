@@ -1,9 +1,7 @@
 //! A quantity that goes up and down in trace time: its peak, its end, its mean over time.
 //!
-//! # How it works
-//!
-//! The level holds from one event to the next, so the mean is the sum of level x duration over the whole
-//! duration. The sum is kept in 128 bits: bytes (below 2^48) times nanoseconds (below 2^64) never overflow it,
+//! How it works: the level holds from one event to the next, so the mean is the sum of level x duration over the
+//! whole duration. The sum is kept in 128 bits: bytes (below 2^48) times nanoseconds (below 2^64) never overflow it,
 //! and integers give the same digits on every machine.
 
 use serde::{Deserialize, Serialize};

@@ -1,35 +1,27 @@
 //! How close a call site's objects lie to each other: steps between allocations, lines and pages they share.
 //!
-//! # How it works
+//! How it works: *Steps*: each allocation is compared with the one before from the same site. A step of exactly the
+//! bytes given is "adjacent"; all steps go into a histogram by powers of two. This costs a few instructions an event.
 //!
-//! *Steps*: each allocation is compared with the one before from the same site. A step of exactly the bytes
-//! given is "adjacent"; all steps go into a histogram by powers of two. This costs a few instructions an event.
-//!
-//! *Lines and pages*: a few times in a trace, evenly spaced in events, the live objects are laid out by site
-//! and the distinct cache lines and pages counted, by a bit for each line and page of the memory that one
-//! site sets, a word at a time, and clears before the next. An object that shares no line counts one line a 64 bytes; dense
-//! 32-byte objects come to half a line each, scattered ones to a whole one.
+//! *Lines and pages*: a few times in a trace, evenly spaced in events, the live objects are laid out by site and the
+//! distinct cache lines and pages counted, by a bit for each line and page of the memory that one site sets, a word
+//! at a time, and clears before the next. An object that shares no line counts one line a 64 bytes; dense 32-byte
+//! objects come to half a line each, scattered ones to a whole one.
+
+use crate::metrics::powers::Powers;
 
 /// Bytes in a cache line, as on every machine that the trace may come from.
 const LINE_SHIFT: u32 = 6;
 const PAGE_SHIFT: u32 = 12;
-/// 2^36 bytes are more than any arena holds.
-const STEP_BUCKETS: usize = 37;
 /// Objects beyond this share neither lines nor pages worth counting one by one.
 const LARGE_BYTES: u64 = 8 << 10;
 
-/// The steps between consecutive allocations of one site.
-#[derive(Debug, Clone)]
+/// The steps between consecutive allocations of one site. 2^36 bytes are more than any arena holds.
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Steps {
     last: u64,
     adjacent: u32,
-    steps: [u32; STEP_BUCKETS],
-}
-
-impl Default for Steps {
-    fn default() -> Self {
-        Self { last: 0, adjacent: 0, steps: [0; STEP_BUCKETS] }
-    }
+    steps: Powers<37>,
 }
 
 impl Steps {
@@ -37,38 +29,21 @@ impl Steps {
     #[inline]
     pub(crate) fn add(&mut self, address: u64, bytes: u64) {
         let last = std::mem::replace(&mut self.last, address);
-        if last == 0 {
-            return;
+        if last != 0 {
+            let step = address.abs_diff(last);
+            self.adjacent = self.adjacent.saturating_add(u32::from(step == bytes));
+            self.steps.add(step);
         }
-        let step = address.abs_diff(last);
-        self.adjacent = self.adjacent.saturating_add(u32::from(step == bytes));
-        let bucket = (step.max(1).ilog2() as usize).min(STEP_BUCKETS - 1);
-        self.steps[bucket] = self.steps[bucket].saturating_add(1);
-    }
-
-    fn total(&self) -> u64 {
-        self.steps.iter().copied().map(u64::from).sum()
     }
 
     /// Returns the share of allocations right beside the one before.
     pub(crate) fn adjacent_share(&self) -> f64 {
-        match self.total() {
-            0 => 0.0,
-            total => f64::from(self.adjacent) / total as f64,
-        }
+        per(u64::from(self.adjacent), self.steps.total())
     }
 
     /// Returns the upper edge of the median step's bucket.
     pub(crate) fn distance_bytes_p50(&self) -> u64 {
-        let rank = self.total().div_ceil(2);
-        let mut seen = 0;
-        for (bucket, count) in self.steps.iter().enumerate() {
-            seen += u64::from(*count);
-            if seen >= rank && rank > 0 {
-                return (2u64 << bucket) - 1;
-            }
-        }
-        0
+        self.steps.quantile(self.steps.total().div_ceil(2))
     }
 }
 

@@ -4,6 +4,7 @@ pub(crate) mod gauge;
 pub(crate) mod lifetimes;
 pub(crate) mod locality;
 pub(crate) mod perf_kmem;
+pub(crate) mod powers;
 pub(crate) mod result;
 pub(crate) mod series;
 pub(crate) mod tally;

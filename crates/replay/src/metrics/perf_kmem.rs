@@ -1,10 +1,9 @@
 //! The totals and the per-call-site table of `perf kmem --caller stat`, to the last digit.
 //!
-//! # How it works
-//!
-//! perf keeps one record per address for the life of the trace: the last call site, CPU and size seen there. A
-//! free takes the size of the last allocation at its address, and counts a ping-pong against that allocation's
-//! call site when its CPU differs, also when the address was freed before (the record's CPU is then none).
+//! How it works: perf keeps one record per address for the life of the trace: the last call site, CPU and size seen
+//! there. A free takes the size of the last allocation at its address, and counts a ping-pong against that
+//! allocation's call site when its CPU differs, also when the address was freed before (the record's CPU is then
+//! none).
 //!
 //! # Source
 //!
@@ -13,7 +12,6 @@
 //! node asked for with the node of the CPU on the machine that analyses.
 
 use std::collections::{BTreeMap, HashMap};
-use std::fs;
 
 use serde::Serialize;
 
@@ -117,26 +115,17 @@ impl PerfKmem {
     /// Starts counting, with the node of each CPU of the analysing machine (perf takes these, not the recorded).
     #[must_use]
     pub fn new(node_of_cpu: Vec<i32>) -> Self {
-        Self {
-            addresses: HashMap::new(),
-            sites: BTreeMap::new(),
-            totals: PerfTotals::default(),
-            node_of_cpu,
-        }
+        let (addresses, sites) = (HashMap::new(), BTreeMap::new());
+        Self { addresses, sites, totals: PerfTotals::default(), node_of_cpu }
     }
 
     /// Counts an allocation.
     pub fn alloc(&mut self, event: &PerfAlloc) {
         let bytes_req = event.bytes_req as i32;
         let bytes_alloc = event.bytes_alloc as i32;
-        self.addresses.insert(
-            event.ptr,
-            Address {
-                call_site: event.call_site,
-                bytes_alloc_last: bytes_alloc,
-                cpu: Some(event.cpu),
-            },
-        );
+        let &PerfAlloc { call_site, cpu, .. } = event;
+        let address = Address { call_site, bytes_alloc_last: bytes_alloc, cpu: Some(cpu) };
+        self.addresses.insert(event.ptr, address);
         let site = self.sites.entry(event.call_site).or_default();
         site.hit = site.hit.wrapping_add(1);
         add_int(&mut site.bytes_req, bytes_req);
@@ -194,27 +183,11 @@ fn fragmentation_percent(bytes_req: u64, bytes_alloc: u64) -> f64 {
 /// Returns the node of each CPU of this machine, -1 where sysfs does not say.
 fn nodes_of_this_machine() -> Vec<i32> {
     let mut nodes = Vec::new();
-    let Ok(folders) = fs::read_dir("/sys/devices/system/node") else { return nodes };
-    for folder in folders.flatten() {
-        let name = folder.file_name();
-        let Some(node) = number_after(&name.to_string_lossy(), "node") else { continue };
-        let Ok(entries) = fs::read_dir(folder.path()) else { continue };
-        for entry in entries.flatten() {
-            let Some(cpu) = number_after(&entry.file_name().to_string_lossy(), "cpu") else {
-                continue;
-            };
-            let cpu = cpu as usize;
-            if nodes.len() <= cpu {
-                nodes.resize(cpu + 1, -1);
-            }
-            nodes[cpu] = node;
-        }
+    for (cpu, node) in slablab_trace::cpu_nodes() {
+        nodes.resize(nodes.len().max(cpu as usize + 1), -1);
+        nodes[cpu as usize] = node as i32;
     }
     nodes
-}
-
-fn number_after(name: &str, prefix: &str) -> Option<i32> {
-    name.strip_prefix(prefix)?.parse().ok()
 }
 
 #[cfg(test)]

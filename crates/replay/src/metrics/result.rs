@@ -50,7 +50,7 @@ pub struct TraceFacts {
 }
 
 /// What one allocator made of the trace.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Allocator {
     /// Its name
     pub allocator: String,

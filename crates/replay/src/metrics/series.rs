@@ -22,7 +22,7 @@ pub struct Sample {
 }
 
 /// Collects the samples.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Series {
     start_ns: u64,
     span_ns: u64,
@@ -35,13 +35,7 @@ impl Series {
     /// Starts a series from `start_ns` to `end_ns`.
     pub(crate) fn new(start_ns: u64, end_ns: u64) -> Self {
         let span_ns = end_ns.saturating_sub(start_ns).div_ceil(SAMPLES).max(1);
-        Self {
-            start_ns,
-            span_ns,
-            next_ns: start_ns.saturating_add(span_ns),
-            highest: Sample::default(),
-            samples: Vec::new(),
-        }
+        Self { start_ns, span_ns, next_ns: start_ns.saturating_add(span_ns), ..Self::default() }
     }
 
     /// Notes what is held now.

@@ -1,14 +1,10 @@
 //! What a trace says whatever allocator serves it: allocations, sizes and lifetimes by call site.
 //!
-//! # How it works
-//!
-//! One pass over the events with a table of live objects, indexed by the trace's dense object slots: no
+//! How it works: one pass over the events with a table of live objects, indexed by the trace's dense object slots: no
 //! hash table, and memory for the objects that are alive at once, not for all there ever were.
 //!
-//! # Invariants
-//!
-//! Any rows make sense: an allocation into a slot whose object is alive ends that object without a free, and a free
-//! of an empty slot is one of an object older than the trace. Both are counted.
+//! Invariants: any rows make sense: an allocation into a slot whose object is alive ends that object without a free,
+//! and a free of an empty slot is one of an object older than the trace. Both are counted.
 
 use slablab_trace::{Batch, Kind, Meta, NONE};
 

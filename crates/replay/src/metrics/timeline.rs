@@ -8,7 +8,7 @@ use crate::metrics::result::{Allocator, Fragmentation};
 use crate::metrics::series::Series;
 
 /// Follows the memory of one allocator.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct MemoryTimeline {
     /// Bytes requested by live objects; the runner keeps it
     pub(crate) requested: u64,
@@ -27,16 +27,13 @@ impl MemoryTimeline {
     /// Starts at the beginning of a trace that lasts from `start_ns` to `end_ns`.
     pub(crate) fn new(start_ns: u64, end_ns: u64) -> Self {
         Self {
-            requested: 0,
             requested_gauge: Gauge::new(start_ns),
             allocated: Gauge::new(start_ns),
             held: Gauge::new(start_ns),
             slab: Gauge::new(start_ns),
             slabs: Gauge::new(start_ns),
-            at_peak: (0, 0, 0),
-            peak_event: 0,
-            now: (0, 0, 0),
             series: Series::new(start_ns, end_ns),
+            ..Self::default()
         }
     }
 
@@ -65,9 +62,6 @@ impl MemoryTimeline {
         let allocated_bytes = close(self.allocated);
         let held_bytes = close(self.held);
         Allocator {
-            allocator: String::new(),
-            operations: 0,
-            failed: 0,
             requested_bytes,
             allocated_bytes,
             held_bytes,
@@ -77,11 +71,8 @@ impl MemoryTimeline {
             at_peak: of(self.at_peak),
             at_end: of(self.now),
             on_average: of((requested_bytes.mean, allocated_bytes.mean, held_bytes.mean)),
-            paths: Default::default(),
-            locks: Default::default(),
-            caches: Vec::new(),
             series: self.series.finish(),
-            watched: Vec::new(),
+            ..Allocator::default()
         }
     }
 }

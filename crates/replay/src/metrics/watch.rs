@@ -1,11 +1,9 @@
 //! Where the live objects of a few call sites lie, in the order of allocation: what an address map draws.
 //!
-//! # How it works
-//!
-//! Only the sites of [`Plan::watched`](crate::Plan::watched) cost anything. The objects alive are kept by the
-//! event that made them; of the replay's snapshots, the one with most of them is kept.
+//! How it works: only the sites of [`Plan::watched`](crate::Plan::watched) cost anything. The objects alive are kept
+//! by the event that made them; of the replay's snapshots, the one with most of them is kept.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 /// More objects than this are not told apart on a map.
 const OBJECTS_MAX: usize = 4096;
@@ -15,10 +13,8 @@ const OBJECTS_MAX: usize = 4096;
 pub(crate) struct Watch {
     /// By place of the site in the tally; empty when nothing is watched
     watched: Vec<bool>,
-    /// Addresses by the event of the allocation
-    live: BTreeMap<u64, u64>,
-    /// The event of the allocation, by slot
-    born: HashMap<usize, u64>,
+    /// The event of the allocation and the address, by slot
+    live: HashMap<usize, (u64, u64)>,
     fullest: Vec<u64>,
 }
 
@@ -37,25 +33,24 @@ impl Watch {
     #[inline]
     pub(crate) fn alloc(&mut self, slot: usize, site: usize, event: u64, address: u64) {
         if self.watched.get(site) == Some(&true) {
-            self.live.insert(event, address);
-            self.born.insert(slot, event);
+            self.live.insert(slot, (event, address));
         }
     }
 
     /// Notes the free of an object of `site`.
     #[inline]
     pub(crate) fn free(&mut self, slot: usize, site: usize) {
-        if self.watched.get(site) == Some(&true)
-            && let Some(event) = self.born.remove(&slot)
-        {
-            self.live.remove(&event);
+        if self.watched.get(site) == Some(&true) {
+            self.live.remove(&slot);
         }
     }
 
     /// Keeps what is alive now if it is more than at any snapshot before.
     pub(crate) fn snapshot(&mut self) {
         if self.live.len() > self.fullest.len() && self.fullest.len() < OBJECTS_MAX {
-            self.fullest = self.live.values().take(OBJECTS_MAX).copied().collect();
+            let mut live: Vec<_> = self.live.values().copied().collect();
+            live.sort_unstable();
+            self.fullest = live.into_iter().take(OBJECTS_MAX).map(|(_, address)| address).collect();
         }
     }
 

@@ -60,8 +60,6 @@ impl Stage {
 pub(crate) struct Part {
     pub(crate) alloc: Histogram<u64>,
     pub(crate) free: Histogram<u64>,
-    pub(crate) allocs: u64,
-    pub(crate) frees: u64,
     pub(crate) failed: u64,
     pub(crate) waits: u64,
     pub(crate) lock_wait_ns: u64,
@@ -85,8 +83,6 @@ pub(crate) fn perform<B: Backend>(
     let mut part = Part {
         alloc: histogram(),
         free: histogram(),
-        allocs: 0,
-        frees: 0,
         failed: 0,
         waits: 0,
         lock_wait_ns: 0,
@@ -110,10 +106,7 @@ pub(crate) fn perform<B: Backend>(
                 Some(cache) => cache.and_then(|cache| cpu.alloc(cache, gfp, site)),
             };
             record(&mut part.alloc, start);
-            match object {
-                Some(_) => part.allocs += 1,
-                None => part.failed += 1,
-            }
+            part.failed += u64::from(object.is_none());
             stage.addresses[slot].store(object.map_or(FAILED, ObjPtr::get), Ordering::Relaxed);
         } else {
             let address = stage.addresses[slot].load(Ordering::Relaxed);
@@ -125,7 +118,6 @@ pub(crate) fn perform<B: Backend>(
                     Some(cache) => cpu.free(cache, object, site),
                 }
                 record(&mut part.free, start);
-                part.frees += 1;
             }
         }
         stage.done(slot, step.turn);

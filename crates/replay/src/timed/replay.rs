@@ -136,25 +136,23 @@ impl WithBackend for Performance<'_> {
             };
             threads.into_iter().map(join).collect::<Result<Vec<Part>, Error>>()
         })?;
-        Ok(summarise(&machine, outcomes))
+        Ok(summarise(&machine, &outcomes))
     }
 }
 
-fn summarise<B: Backend>(machine: &Machine<B>, parts: Vec<Part>) -> Timed {
+fn summarise<B: Backend>(machine: &Machine<B>, parts: &[Part]) -> Timed {
     let threads = parts.len() as u32;
     let (mut alloc, mut free) = (histogram(), histogram());
-    let (mut allocs, mut frees, mut failed, mut waits) = (0, 0, 0, 0);
+    let failed = parts.iter().map(|part| part.failed).sum();
+    let waits = parts.iter().map(|part| part.waits).sum();
     let lock_wait_ns = parts.iter().map(|part| part.lock_wait_ns).sum();
     let began = parts.iter().map(|part| part.began).min();
     let ended = parts.iter().map(|part| part.ended).max();
     for part in parts {
         alloc.add(&part.alloc).expect("all histograms have the same bounds");
         free.add(&part.free).expect("all histograms have the same bounds");
-        allocs += part.allocs;
-        frees += part.frees;
-        failed += part.failed;
-        waits += part.waits;
     }
+    let (allocs, frees) = (alloc.len() - failed, free.len());
     let elapsed = began.zip(ended).map_or_else(Default::default, |(began, ended)| ended - began);
     Timed {
         allocator: B::KIND.name().to_owned(),

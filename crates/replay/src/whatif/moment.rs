@@ -1,9 +1,7 @@
 //! What each cache held at one moment: when the recorded machine held most, as it was and with changes.
 //!
-//! # How it works
-//!
-//! Which moment that is, is known once the trace was replayed. So it is replayed again, up to there. At that
-//! moment the caches add up to what the machine held, which their own peaks, each at its own time, do not.
+//! How it works: which moment that is, is known once the trace was replayed. So it is replayed again, up to there. At
+//! that moment the caches add up to what the machine held, which their own peaks, each at its own time, do not.
 
 use slablab_trace::TraceReader;
 
@@ -23,7 +21,8 @@ pub struct Moment {
     pub after: Allocator,
 }
 
-/// Returns each allocator of `plan` as it stood when it held most as recorded; `what_if` is what the whole trace gave.
+/// Returns each allocator of `plan` as it stood when it held most as recorded; `what_if` is what the whole trace
+/// gave.
 ///
 /// # Errors
 ///

@@ -13,7 +13,7 @@ use crate::cli::ResultFile;
 /// The options of a question.
 #[derive(clap::Args, Debug)]
 pub(crate) struct QuestionArgs {
-    /// The trace, or a recording that can be imported
+    /// The trace, or a recording that can be imported; - is standard input
     #[arg(value_name = "TRACE")]
     trace: PathBuf,
     /// Memory of the simulated machine

@@ -21,7 +21,7 @@ use crate::progress::Progress;
 /// Options of `slablab stat`.
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
-    /// The trace, or a recording that can be imported
+    /// The trace, or a recording that can be imported; - is standard input
     #[arg(value_name = "TRACE")]
     trace: PathBuf,
     /// Give the numbers of another tool, to the last digit
@@ -109,9 +109,8 @@ fn of_perf_data(path: &Path, raw_ip: bool) -> Result<Stat> {
         if !source.read(&mut events)? {
             break;
         }
-        let (done, total) = source.progress();
-        progress.step(slablab_trace::Progress { phase: "reading", done, total, unit: "bytes" });
-        let sites = &source.tables().sites;
+        progress.step(source.facts().progress());
+        let sites = &source.facts().names.sites;
         for event in &events {
             if event.kind.is_alloc() {
                 perf.alloc(&PerfAlloc {
@@ -127,7 +126,7 @@ fn of_perf_data(path: &Path, raw_ip: bool) -> Result<Stat> {
             }
         }
     }
-    let symbols = source.symbols();
+    let symbols = &source.facts().symbols;
     let name = |address: u64| match raw_ip {
         true => format!("{address:#x}"),
         false => symbols.perf_name(address),

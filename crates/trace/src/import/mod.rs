@@ -20,7 +20,7 @@ use self::objects::{Live, Objects};
 use self::unnamed::Unnamed;
 use crate::error::At;
 use crate::meta::{CPUS_MAX, Quality, Skipped};
-use crate::source::{Format, Source, read_raw};
+use crate::source::{Facts, Format, Source, read_raw};
 use crate::store::ParquetFile;
 use crate::{
     Addresses, Error, Event, Input, Kind, Meta, NONE, Progress, RawEvent, TraceReader, TraceWriter,
@@ -68,8 +68,7 @@ pub fn import(options: &ImportOptions, progress: &mut dyn FnMut(Progress)) -> Re
     writer.finish(meta)
 }
 
-/// Opens a trace; a recording of another tool is read as if it had been imported. The path `-` is standard
-/// input.
+/// Opens a trace; a recording of another tool is read as if it had been imported. The path `-` is standard input.
 ///
 /// # Errors
 /// When it cannot be read, holds no kmem events, or there is no room for it.
@@ -156,7 +155,7 @@ fn pass(
     let mut importer = Importer::new(writer, path);
     importer.read(source, progress)?;
     if importer.rows == 0 {
-        return Err(no_events(path, &source.facts().skipped));
+        return Err(no_events(path, &source.facts().meta.quality.skipped));
     }
     let mut meta = source.facts().meta.clone();
     if let Some(text) = slabinfo {
@@ -191,7 +190,6 @@ pub(crate) struct Importer {
     sites: Vec<u32>,
     caches: Vec<u32>,
     quality: Quality,
-    skipped: Vec<Skipped>,
     time_ns: u64,
     /// The time of the last event, by CPU.
     cpu_times_ns: Vec<u64>,
@@ -216,7 +214,6 @@ impl Importer {
             sites: Vec::new(),
             caches: Vec::new(),
             quality: Quality::default(),
-            skipped: Vec::new(),
             time_ns: 0,
             cpu_times_ns: Vec::new(),
             rows: 0,
@@ -241,14 +238,13 @@ impl Importer {
             for event in events.drain(..) {
                 if let Err(reason) = plausible(&event, cpus) {
                     let row = self.rows;
-                    crate::source::skip(&mut self.skipped, reason, || format!("event {row}"));
+                    self.quality.skip(reason, || format!("event {row}"));
                     continue;
                 }
                 self.event(&event)?;
             }
             if reads.is_multiple_of(16) {
-                let (done, total) = source.progress();
-                progress(Progress { phase: "reading", done, total, unit: "bytes" });
+                progress(source.facts().progress());
             }
             reads += 1;
         }
@@ -269,9 +265,9 @@ impl Importer {
         self.site_caches.name_merged(&meta, &mut self.writer);
         self.quality.lost.append(&mut meta.quality.lost);
         self.quality.disordered += meta.quality.disordered;
-        self.quality.skipped = source.facts().skipped.clone();
-        self.quality.skipped.append(&mut self.skipped);
-        meta.quality = self.quality;
+        let mut skipped = source.facts().meta.quality.skipped.clone();
+        skipped.append(&mut self.quality.skipped);
+        meta.quality = Quality { skipped, ..self.quality };
         Ok((self.writer, meta))
     }
 
@@ -284,15 +280,15 @@ impl Importer {
 
     /// Gives the source's new sites and caches their final names.
     fn name(&mut self, source: &dyn Source) {
-        let tables = source.tables();
-        for site in &tables.sites[self.sites.len()..] {
+        let Facts { names, symbols, .. } = source.facts();
+        for site in &names.sites[self.sites.len()..] {
             let id = match site.name.as_str() {
-                "" => self.writer.site(&source.symbols().site_name(site.address), site.address),
+                "" => self.writer.site(&symbols.site_name(site.address), site.address),
                 name => self.writer.site(name, site.address),
             };
             self.sites.push(id);
         }
-        for cache in &tables.caches[self.caches.len()..] {
+        for cache in &names.caches[self.caches.len()..] {
             self.caches.push(self.writer.cache(cache));
         }
     }
@@ -308,16 +304,9 @@ impl Importer {
         self.time_ns = self.time_ns.max(raw.time_ns);
         let mut event = Event {
             time_ns: self.time_ns,
-            cpu: raw.cpu as u16,
-            pid: raw.pid,
-            kind: raw.kind,
-            object: NONE,
             site: self.sites.get(raw.site as usize).copied().unwrap_or(NONE),
             cache: if raw.cache == NONE { NONE } else { self.caches[raw.cache as usize] },
-            bytes_req: raw.bytes_req,
-            bytes_alloc: raw.bytes_alloc,
-            gfp: raw.gfp,
-            node: raw.node as i16,
+            ..raw.to_row(NONE)
         };
         match raw.kind {
             Kind::Kmalloc | Kind::KmemCacheAlloc => self.alloc(raw, &mut event)?,

@@ -114,19 +114,7 @@ impl Rows {
         if is_unnamed(event) {
             self.caches.push(&self.path)?;
         }
-        self.pending.push(RawEvent {
-            time_ns: event.time_ns,
-            cpu: u32::from(event.cpu),
-            pid: event.pid,
-            kind: event.kind,
-            ptr: u64::from(event.object),
-            site: event.site,
-            cache: event.cache,
-            bytes_req: event.bytes_req,
-            bytes_alloc: event.bytes_alloc,
-            gfp: event.gfp,
-            node: i32::from(event.node),
-        });
+        self.pending.push(event.to_raw(u64::from(event.object)));
         if self.pending.len() == BLOCK_ROWS { self.write_pending() } else { Ok(()) }
     }
 
@@ -149,19 +137,7 @@ impl Rows {
         for block in std::mem::take(&mut self.blocks) {
             self.spool.read(block, &mut rows, &self.path)?;
             for row in &rows {
-                let mut event = Event {
-                    time_ns: row.time_ns,
-                    cpu: row.cpu as u16,
-                    pid: row.pid,
-                    kind: row.kind,
-                    object: row.ptr as u32,
-                    site: row.site,
-                    cache: row.cache,
-                    bytes_req: row.bytes_req,
-                    bytes_alloc: row.bytes_alloc,
-                    gfp: row.gfp,
-                    node: row.node as i16,
-                };
+                let mut event = row.to_row(row.ptr as u32);
                 if is_unnamed(&event) {
                     event.cache = caches.next(&self.path)?;
                     if event.cache == NONE {

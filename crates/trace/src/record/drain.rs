@@ -1,11 +1,10 @@
 //! Empties the ring buffers into files while the recording runs, one thread per CPU.
 //!
-//! How it works: a thread sleeps until its CPU's buffer is half full (`buffer_percent`), so that a
-//! short recording is not disturbed at all: woken at a quarter, it cost a tenth of the workload's
-//! time. Then it moves all whole pages to a file without a name beside the output. The page being
-//! written is left alone: a page costs the same whole or half full.
-//! The threads run at the highest priority that is not real-time, for a workload with hundreds of
-//! runnable tasks leaves an ordinary thread too small a share to keep up.
+//! How it works: a thread sleeps until its CPU's buffer is half full (`buffer_percent`), so that a short recording is
+//! not disturbed at all: woken at a quarter, it cost a tenth of the workload's time. Then it moves all whole pages to
+//! a file without a name beside the output. The page being written is left alone: a page costs the same whole or half
+//! full. The threads run at the highest priority that is not real-time, for a workload with hundreds of runnable
+//! tasks leaves an ordinary thread too small a share to keep up.
 
 use std::fs::File;
 use std::io::{ErrorKind, Read, Seek, Write};

@@ -1,10 +1,9 @@
 //! What the running machine says of itself, for the metadata.
 
 use std::fs;
-use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use crate::Meta;
+use crate::{Meta, cpu_list};
 
 /// Fills in kernel, machine, CPUs and nodes.
 pub(super) fn describe(meta: &mut Meta) {
@@ -14,22 +13,20 @@ pub(super) fn describe(meta: &mut Meta) {
     meta.arch = text(name.machine());
     meta.hostname = text(name.nodename());
     meta.page_bytes = rustix::param::page_size() as u32;
-    meta.cpus = list("/sys/devices/system/cpu/possible").last().map_or(1, |last| last + 1);
-    let nodes = list("/sys/devices/system/node/online");
-    meta.nodes = nodes.len().max(1) as u32;
+    let possible = cpu_list::read("/sys/devices/system/cpu/possible");
+    meta.cpus = possible.last().map_or(1, |last| last + 1);
+    meta.nodes = cpu_list::read("/sys/devices/system/node/online").len().max(1) as u32;
     meta.cpu_nodes = vec![0; meta.cpus as usize];
-    for node in nodes {
-        for cpu in list(format!("/sys/devices/system/node/node{node}/cpulist")) {
-            if let Some(of_cpu) = meta.cpu_nodes.get_mut(cpu as usize) {
-                *of_cpu = node as u16;
-            }
+    for (cpu, node) in cpu_list::cpu_nodes() {
+        if let Some(of_cpu) = meta.cpu_nodes.get_mut(cpu as usize) {
+            *of_cpu = node as u16;
         }
     }
 }
 
 /// Returns the CPUs that are online.
 pub(super) fn cpus_online() -> Vec<u32> {
-    list("/sys/devices/system/cpu/online")
+    cpu_list::read("/sys/devices/system/cpu/online")
 }
 
 /// Returns the machine's memory in bytes, 0 when it is not known.
@@ -57,10 +54,4 @@ pub(super) fn own_threads() -> Vec<u32> {
 pub(super) fn unix_ns() -> Option<u64> {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).ok()?;
     u64::try_from(since.as_nanos()).ok()
-}
-
-/// Reads a file with a list of numbers like `0-3,8`; empty when it cannot be read.
-fn list(path: impl AsRef<Path>) -> Vec<u32> {
-    let text = fs::read_to_string(path).unwrap_or_default();
-    crate::cpu_list::parse(&text)
 }

@@ -5,10 +5,9 @@
 //! are imported like any recording, but for the events of our own threads. What the kernel could not
 //! store is counted by the kernel itself (`per_cpu/cpuN/stats`).
 //!
-//! What tracefs can do for each event or context switch costs the workload, so it is left undone: our own
-//! threads' events are dropped here and not by `set_event_notrace_pid`, which took a workload of much
-//! messaging from 1.33 times its untraced time to 1.43, and names of threads are not recorded, which took
-//! it to 1.39 (medians of 31).
+//! What tracefs can do for each event or context switch costs the workload, so it is left undone: our own threads'
+//! events are dropped here and not by `set_event_notrace_pid`, which took a workload of much messaging from 1.33
+//! times its untraced time to 1.43, and names of threads are not recorded, which took it to 1.39 (medians of 31).
 //!
 //! The buffers do not overwrite: when one is full, new events are dropped and counted, which costs
 //! the workload less than moving the oldest page out of the way, and leaves one gap instead of many.
@@ -72,8 +71,7 @@ pub struct RecordOptions {
 pub struct RecordSummary {
     /// The trace's metadata, the quality counters among it.
     pub meta: Meta,
-    /// Exit status for the caller to pass on: the command's, 128 + signal when one ended it, 0
-    /// without a command.
+    /// Exit status for the caller to pass on: the command's, 128 + signal when one ended it, 0 without a command.
     pub exit_status: i32,
     /// How long the recording ran.
     pub elapsed: Duration,

@@ -1,9 +1,8 @@
 //! tracefs: found, or mounted when it is not; an instance of our own in it, removed when dropped.
 //!
-//! How it works: an instance is a directory under `instances/`; making it makes ring buffers and
-//! control files of its own, so that nobody else's tracing is disturbed. It is called
-//! `slablab-PID`, in a PID namespace of its own `slablab-PID-NAMESPACE`; one whose process is gone (it
-//! was killed) is removed by the next recording.
+//! How it works: an instance is a directory under `instances/`; making it makes ring buffers and control files of its
+//! own, so that nobody else's tracing is disturbed. It is called `slablab-PID`, in a PID namespace of its own
+//! `slablab-PID-NAMESPACE`; one whose process is gone (it was killed) is removed by the next recording.
 //!
 //! Linux counterpart: `kernel/trace/trace.c`, `Documentation/trace/ftrace.rst` @ 6.18.
 

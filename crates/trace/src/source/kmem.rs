@@ -4,8 +4,9 @@
 //! Linux counterpart: `include/trace/events/kmem.h` @ 6.1 and 6.18. `kmalloc_node` and
 //! `kmem_cache_alloc_node`, gone since 6.1, count as the events without `_node`.
 
-use crate::Kind;
-use crate::source::format::{EventFormat, Field, Form, Place};
+use super::format::{EventFormat, Field, Form, Place};
+use super::names::Names;
+use crate::{Kind, RawEvent};
 
 /// The events that make a trace, by name; the last two only exist before 6.1.
 pub(crate) const EVENTS: [(&str, Kind); 6] = [
@@ -31,7 +32,7 @@ const TRACE_FLAG_NMI: u64 = 0x40;
 /// Where one kmem event keeps its fields.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Layout {
-    pub(crate) kind: Kind,
+    kind: Kind,
     pub(crate) pid: Place,
     call_site: Place,
     ptr: Place,
@@ -48,20 +49,6 @@ struct Sizes {
     bytes_alloc: Place,
     gfp: Place,
     node: Option<Place>,
-}
-
-/// The fields of a kmem record.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Fields<'a> {
-    pub(crate) kind: Kind,
-    pub(crate) call_site: u64,
-    pub(crate) ptr: u64,
-    pub(crate) bytes_req: u64,
-    pub(crate) bytes_alloc: u64,
-    pub(crate) gfp: u32,
-    pub(crate) node: i32,
-    /// The cache's name, "" when the event has none.
-    pub(crate) name: &'a [u8],
 }
 
 impl Layout {
@@ -100,30 +87,37 @@ impl Layout {
         flags & (TRACE_FLAG_HARDIRQ | TRACE_FLAG_SOFTIRQ | TRACE_FLAG_NMI) != 0
     }
 
-    /// Reads a record; `None` when it is too short.
+    /// Reads a record of `cpu`; `None` when it is too short.
     #[inline]
-    pub(crate) fn decode<'a>(&self, record: &'a [u8]) -> Option<Fields<'a>> {
-        let mut fields = Fields {
+    pub(crate) fn decode(
+        &self,
+        record: &[u8],
+        time_ns: u64,
+        cpu: u32,
+        names: &mut Names,
+    ) -> Option<RawEvent> {
+        let name = match self.name {
+            Some((place, form)) => place.string(record, form)?,
+            None => b"",
+        };
+        let mut event = RawEvent {
+            time_ns,
+            cpu,
+            pid: self.pid.signed(record)? as u32,
             kind: self.kind,
-            call_site: self.call_site.unsigned(record)?,
             ptr: self.ptr.unsigned(record)?,
-            bytes_req: 0,
-            bytes_alloc: 0,
-            gfp: 0,
-            node: -1,
-            name: match self.name {
-                Some((place, form)) => place.string(record, form)?,
-                None => b"",
-            },
+            site: names.address(self.call_site.unsigned(record)?),
+            cache: names.cache(name),
+            ..RawEvent::EMPTY
         };
         if let Some(sizes) = &self.sizes {
-            fields.bytes_req = sizes.bytes_req.unsigned(record)?;
-            fields.bytes_alloc = sizes.bytes_alloc.unsigned(record)?;
-            fields.gfp = sizes.gfp.unsigned(record)? as u32;
+            event.bytes_req = sizes.bytes_req.unsigned(record)?;
+            event.bytes_alloc = sizes.bytes_alloc.unsigned(record)?;
+            event.gfp = sizes.gfp.unsigned(record)? as u32;
             if let Some(node) = sizes.node {
-                fields.node = node.signed(record)? as i32;
+                event.node = node.signed(record)? as i32;
             }
         }
-        Some(fields)
+        Some(event)
     }
 }

@@ -3,8 +3,8 @@
 
 mod detect;
 pub(crate) mod format;
-mod intern;
 pub(crate) mod kmem;
+mod names;
 mod open;
 mod parquet;
 mod perf_data;
@@ -13,7 +13,7 @@ mod sorter;
 mod text;
 pub(crate) mod tracefs_raw;
 
-pub(crate) use self::intern::skip;
+pub use self::names::Names;
 pub(crate) use self::open::of_parquet;
 pub use self::open::{open_raw, read_raw};
-pub use self::recording::{Facts, Format, Source, Tables};
+pub use self::recording::{Facts, Format, Source};

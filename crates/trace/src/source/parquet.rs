@@ -9,11 +9,10 @@ use std::path::Path;
 
 use rustc_hash::FxHashMap;
 
-use super::recording::{Facts, Source, Tables};
+use super::recording::{Facts, Source};
 use super::sorter::Sorter;
 use crate::meta::{Quality, Site};
 use crate::store::{FileRows, ParquetFile, PidColumn};
-use crate::symbols::Symbols;
 use crate::{Batch, Error, Event, Meta, NONE, RawEvent};
 
 /// The kernel's `ZERO_SIZE_PTR`, what kmalloc(0) returns.
@@ -31,67 +30,50 @@ pub(super) struct Rows {
     sorter: Sorter,
     batch: Batch,
     addresses: FxHashMap<String, u64>,
-    tables: Tables,
-    symbols: Symbols,
     facts: Facts,
-    done: u64,
-    total: u64,
 }
 
 impl Rows {
     pub(super) fn new(path: &Path, file: &ParquetFile) -> Rows {
         let meta = file.meta();
-        let quality = Quality { lost: meta.quality.lost.clone(), ..Quality::default() };
+        let Quality { lost, skipped, .. } = meta.quality.clone();
+        let quality = Quality { lost, skipped, ..Quality::default() };
         let facts = Facts {
-            skipped: meta.quality.skipped.clone(),
             meta: Meta { quality, sites: Vec::new(), ..Meta::clone(meta) },
+            bytes: meta.events,
+            ..Facts::default()
         };
         let addresses = meta.sites.iter().map(|site| (site.name.clone(), site.address)).collect();
         Rows {
-            total: meta.events,
             rows: file.rows(PidColumn::Read),
             unread: true,
             sorter: Sorter::new(path),
             batch: Batch::default(),
             addresses,
-            tables: Tables::default(),
-            symbols: Symbols::default(),
             facts,
-            done: 0,
         }
     }
 
     /// Takes the names that the last batch brought.
     fn name(&mut self) {
-        for name in &self.rows.sites().list()[self.tables.sites.len()..] {
+        let names = &mut self.facts.names;
+        for name in &self.rows.sites().list()[names.sites.len()..] {
             let address = self.addresses.get(name).copied().unwrap_or(0);
-            self.tables.sites.push(Site { name: name.clone(), address, ..Site::default() });
+            names.sites.push(Site { name: name.clone(), address, ..Site::default() });
         }
-        let caches = &self.rows.caches().list()[self.tables.caches.len()..];
-        self.tables.caches.extend(caches.iter().cloned());
+        let caches = &self.rows.caches().list()[names.caches.len()..];
+        names.caches.extend(caches.iter().cloned());
     }
 }
 
-fn raw(row: &Event) -> RawEvent {
-    RawEvent {
-        time_ns: row.time_ns,
-        cpu: u32::from(row.cpu),
-        pid: row.pid,
-        kind: row.kind,
-        ptr: match row.object {
-            // Slots begin at 0, which as an address is a failed allocation.
-            NONE if row.kind.is_free() => UNKNOWN_PTR,
-            NONE if row.bytes_req == 0 => ZERO_SIZE_PTR,
-            NONE => 0,
-            slot => (u64::from(slot) + 1) << 12,
-        },
-        site: row.site,
-        cache: row.cache,
-        bytes_req: row.bytes_req,
-        bytes_alloc: row.bytes_alloc,
-        gfp: row.gfp,
-        node: i32::from(row.node),
-    }
+fn raw(row: Event) -> RawEvent {
+    row.to_raw(match row.object {
+        // Slots begin at 0, which as an address is a failed allocation.
+        NONE if row.kind.is_free() => UNKNOWN_PTR,
+        NONE if row.bytes_req == 0 => ZERO_SIZE_PTR,
+        NONE => 0,
+        slot => (u64::from(slot) + 1) << 12,
+    })
 }
 
 impl Source for Rows {
@@ -102,8 +84,8 @@ impl Source for Rows {
         self.unread = self.rows.read_into(&mut self.batch)?;
         if self.unread {
             self.name();
-            self.done += self.batch.len() as u64;
-            self.batch.events().try_for_each(|row| self.sorter.push(raw(&row)))?;
+            self.facts.bytes_read += self.batch.len() as u64;
+            self.batch.events().try_for_each(|row| self.sorter.push(raw(row)))?;
         } else {
             self.sorter.finish();
             self.facts.meta.quality.disordered += self.sorter.disordered;
@@ -111,19 +93,7 @@ impl Source for Rows {
         Ok(true)
     }
 
-    fn tables(&self) -> &Tables {
-        &self.tables
-    }
-
     fn facts(&self) -> &Facts {
         &self.facts
-    }
-
-    fn symbols(&self) -> &Symbols {
-        &self.symbols
-    }
-
-    fn progress(&self) -> (u64, u64) {
-        (self.done, self.total.max(self.done))
     }
 }

@@ -1,8 +1,8 @@
 //! A recording that is being read: its events, the names that they use, and what it says of itself.
 
-use crate::meta::{Site, Skipped};
+use super::names::Names;
 use crate::symbols::Symbols;
-use crate::{Error, Meta, RawEvent};
+use crate::{Error, Meta, Progress, RawEvent};
 
 /// A reader of one recording.
 pub trait Source: std::fmt::Debug {
@@ -10,38 +10,33 @@ pub trait Source: std::fmt::Debug {
     /// nothing may be appended, too, while what is read has to be sorted.)
     ///
     /// # Errors
-    /// When the rest cannot be used. What can be skipped is counted in [`Source::facts`] instead.
+    /// When the rest cannot be used. What can be skipped is counted in [`Meta::quality`] instead.
     fn read(&mut self, to: &mut Vec<RawEvent>) -> Result<bool, Error>;
 
-    /// Returns the names that [`RawEvent`]s index. Grows while events are read.
-    fn tables(&self) -> &Tables;
-
-    /// Returns what the recording says of itself. Complete when [`Source::read`] has returned false.
+    /// Returns what the recording says of itself.
     fn facts(&self) -> &Facts;
-
-    /// Returns the symbols of the recorded kernel, as far as they could be had.
-    fn symbols(&self) -> &Symbols;
-
-    /// Returns how much of the recording has been read, and how much there is, in bytes.
-    fn progress(&self) -> (u64, u64);
 }
 
-/// The names that [`RawEvent`]s index.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Tables {
-    /// The call sites, in order of first appearance. `name` is "" where the source gave an address.
-    pub sites: Vec<Site>,
-    /// The names of caches, in order of first appearance.
-    pub caches: Vec<String>,
-}
-
-/// What a recording says of itself.
-#[derive(Debug, Clone, Default, PartialEq)]
+/// What a recording says of itself: complete when [`Source::read`] has returned false.
+#[derive(Debug, Clone, Default)]
 pub struct Facts {
-    /// Kernel, machine, recorder, command, times: whatever the source knows.
+    /// Kernel, machine, recorder, command, times, losses: whatever the source knows.
     pub meta: Meta,
-    /// Records or lines left out, by reason.
-    pub skipped: Vec<Skipped>,
+    /// The names that [`RawEvent`]s index.
+    pub names: Names,
+    /// The symbols of the recorded kernel, as far as they could be had.
+    pub symbols: Symbols,
+    /// Bytes read so far.
+    pub bytes_read: u64,
+    /// Bytes that there are, 0 when that is not known.
+    pub bytes: u64,
+}
+
+impl Facts {
+    /// Returns how far the reading has come.
+    pub fn progress(&self) -> Progress {
+        Progress { phase: "reading", done: self.bytes_read, total: self.bytes, unit: "bytes" }
+    }
 }
 
 /// The formats that can be read.
@@ -62,13 +57,10 @@ pub enum Format {
 
 impl Format {
     /// All formats.
-    pub const ALL: [Format; 5] = [
-        Format::Parquet,
-        Format::PerfData,
-        Format::PerfScript,
-        Format::TraceCmdReport,
-        Format::Trace,
-    ];
+    pub const ALL: [Format; 5] = {
+        use Format::*;
+        [Parquet, PerfData, PerfScript, TraceCmdReport, Trace]
+    };
 
     /// Returns its name on the command line.
     pub const fn name(self) -> &'static str {

@@ -132,22 +132,9 @@ impl Sorter {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Kind;
 
     fn event(time_ns: u64, pid: u32) -> RawEvent {
-        RawEvent {
-            time_ns,
-            cpu: 0,
-            pid,
-            kind: Kind::Kfree,
-            ptr: 8,
-            site: 0,
-            cache: crate::NONE,
-            bytes_req: 0,
-            bytes_alloc: 0,
-            gfp: 0,
-            node: -1,
-        }
+        RawEvent { time_ns, pid, ..RawEvent::EMPTY }
     }
 
     fn sorted(times_ns: &[u64], run_events: usize) -> (Vec<(u64, u32)>, u64) {

@@ -1,13 +1,11 @@
 //! Raw pages of the tracefs ring buffer, as `per_cpu/cpuN/trace_pipe_raw` gives them.
 //!
-//! How it works: each CPU's pages are decoded one at a time into events, and the CPUs are merged by
-//! time. A page is a header (start time, bytes committed) and records; a record is a 32-bit word of
-//! length and time step, then the event as its `format` describes. Steps are added up from the
-//! page's start time.
+//! How it works: each CPU's pages are decoded one at a time into events, and the CPUs are merged by time. A page is a
+//! header (start time, bytes committed) and records; a record is a 32-bit word of length and time step, then the
+//! event as its `format` describes. Steps are added up from the page's start time.
 //!
-//! Invariants: one decoded page per CPU is held, so memory does not grow with the recording; within a
-//! CPU events come in the order of the buffer, between CPUs the earlier one first, at the same time
-//! that of the lower CPU.
+//! Invariants: one decoded page per CPU is held, so memory does not grow with the recording; within a CPU events come
+//! in the order of the buffer, between CPUs the earlier one first, at the same time that of the lower CPU.
 //!
 //! Linux counterpart: `kernel/trace/ring_buffer.c`, `include/linux/ring_buffer.h` @ 6.18.
 
@@ -15,10 +13,9 @@ use std::io::Read;
 
 use rustc_hash::FxHashMap;
 
-use super::intern::{Interner, skip};
-use super::recording::{Facts, Source, Tables};
-use crate::source::format::{EventFormat, Place};
-use crate::source::kmem::{Layout, kind_of};
+use super::format::{EventFormat, Place};
+use super::kmem::{Layout, kind_of};
+use super::recording::{Facts, Source};
 use crate::symbols::Symbols;
 use crate::{Error, Meta, RawEvent};
 
@@ -70,8 +67,6 @@ impl PageFormat {
 pub(crate) struct TracefsRaw<R> {
     decoder: Decoder,
     cpus: Vec<CpuPages<R>>,
-    symbols: Symbols,
-    bytes: u64,
 }
 
 /// What turns pages into events.
@@ -83,7 +78,6 @@ struct Decoder {
     layout_of: FxHashMap<u16, u8>,
     /// The threads whose own events are left out.
     left_out: Vec<u32>,
-    names: Interner,
     facts: Facts,
 }
 
@@ -136,12 +130,12 @@ impl<R: Read> TracefsRaw<R> {
         };
         let facts = Facts {
             meta: Meta { source: "tracefs".into(), ..Meta::default() },
+            symbols,
+            bytes,
             ..Facts::default()
         };
-        let (left_out, names) = (Vec::new(), Interner::default());
-        let decoder = Decoder { page, layouts, layout_of, left_out, names, facts };
-        let cpus = streams.into_iter().map(cpu_pages).collect();
-        Ok(TracefsRaw { decoder, cpus, symbols, bytes })
+        let decoder = Decoder { page, layouts, layout_of, left_out: Vec::new(), facts };
+        Ok(TracefsRaw { decoder, cpus: streams.into_iter().map(cpu_pages).collect() })
     }
 
     /// Leaves out what these threads do. What an interrupt does while one of them runs is not theirs.
@@ -181,21 +175,8 @@ impl<R: Read + std::fmt::Debug> Source for TracefsRaw<R> {
         Ok(to.len() > before)
     }
 
-    fn tables(&self) -> &Tables {
-        self.decoder.names.tables()
-    }
-
     fn facts(&self) -> &Facts {
         &self.decoder.facts
-    }
-
-    fn symbols(&self) -> &Symbols {
-        &self.symbols
-    }
-
-    fn progress(&self) -> (u64, u64) {
-        let pages: u64 = self.cpus.iter().map(|pages| pages.pages_read).sum();
-        (pages * self.decoder.page.bytes() as u64, self.bytes)
     }
 }
 
@@ -226,6 +207,7 @@ impl Decoder {
     /// Decodes the page in `pages.buffer` into `pages.events`.
     fn page<R>(&mut self, pages: &mut CpuPages<R>) {
         let (page, cpu) = (std::mem::take(&mut pages.buffer), pages.cpu);
+        self.facts.bytes_read += page.len() as u64;
         let commit = self.page.commit.unsigned(&page).unwrap_or(0);
         let committed = (commit & COMMIT_MASK) as usize;
         let data = &page[self.page.data.offset..];
@@ -233,25 +215,25 @@ impl Decoder {
         pages.missed += missed(commit, data);
         let place = |number: u64| move || format!("page {number} of CPU {cpu}");
         if committed > data.len() {
-            skip(&mut self.facts.skipped, "page with a damaged header", place(pages.pages_read));
+            self.skip("page with a damaged header", place(pages.pages_read));
         } else {
             let mut records = Records { data: &data[..committed], time_ns: pages.time_ns };
             for record in &mut records {
                 let Ok((time_ns, record)) = record else {
-                    skip(
-                        &mut self.facts.skipped,
-                        "damaged rest of a page",
-                        place(pages.pages_read),
-                    );
+                    self.skip("damaged rest of a page", place(pages.pages_read));
                     break;
                 };
                 match self.event(record, time_ns, cpu) {
                     Ok(event) => pages.events.extend(event),
-                    Err(reason) => skip(&mut self.facts.skipped, reason, place(pages.pages_read)),
+                    Err(reason) => self.skip(reason, place(pages.pages_read)),
                 }
             }
         }
         pages.buffer = page;
+    }
+
+    fn skip(&mut self, reason: &str, place: impl FnOnce() -> String) {
+        self.facts.meta.quality.skip(reason, place);
     }
 
     /// Decodes a record; `None` for one that is to be left out.
@@ -266,24 +248,11 @@ impl Decoder {
         let id = u16::from_le_bytes(*record.first_chunk().ok_or(short)?);
         let layout = self.layout_of.get(&id).ok_or("record of another event")?;
         let layout = &self.layouts[usize::from(*layout)];
-        let fields = layout.decode(record).ok_or(short)?;
         let pid = layout.pid.signed(record).ok_or(short)? as u32;
         if self.left_out.contains(&pid) && !layout.in_interrupt(record) {
             return Ok(None);
         }
-        Ok(Some(RawEvent {
-            time_ns,
-            cpu,
-            pid,
-            kind: fields.kind,
-            ptr: fields.ptr,
-            site: self.names.address(fields.call_site),
-            cache: self.names.cache(fields.name),
-            bytes_req: fields.bytes_req,
-            bytes_alloc: fields.bytes_alloc,
-            gfp: fields.gfp,
-            node: fields.node,
-        }))
+        layout.decode(record, time_ns, cpu, &mut self.facts.names).map(Some).ok_or(short)
     }
 }
 
@@ -473,7 +442,7 @@ pub fn fuzz_pages(data: &[u8]) {
     let mut events = Vec::new();
     while source.read(&mut events).expect("nothing to read from but memory") {
         for event in events.drain(..) {
-            let sites = source.tables().sites.len();
+            let sites = source.facts().names.sites.len();
             assert!(event.site == crate::NONE || (event.site as usize) < sites);
         }
     }

@@ -232,26 +232,15 @@ impl FileRows {
     }
 
     fn append(&mut self, rows: &RecordBatch, to: &mut Batch) -> Result<(), Error> {
-        self.required::<Int64Type, _>("time_ns", rows, |t| t as u64, &mut to.time_ns)?;
-        self.required::<UInt16Type, _>("cpu", rows, |cpu| cpu, &mut to.cpu)?;
-        self.optional::<UInt32Type, _>("pid", rows, 0, |pid| pid, &mut to.pid)?;
-        self.optional::<UInt32Type, _>("object", rows, NONE, |object| object, &mut to.object)?;
-        self.optional::<Int64Type, _>(
-            "bytes_req",
-            rows,
-            0,
-            |bytes| bytes as u64,
-            &mut to.bytes_req,
-        )?;
-        self.optional::<Int64Type, _>(
-            "bytes_alloc",
-            rows,
-            0,
-            |bytes| bytes as u64,
-            &mut to.bytes_alloc,
-        )?;
-        self.optional::<UInt32Type, _>("gfp", rows, 0, |gfp| gfp, &mut to.gfp)?;
-        self.optional::<Int16Type, _>("node", rows, -1, |node| node, &mut to.node)?;
+        let unsigned = |bytes: i64| bytes as u64;
+        self.integers::<Int64Type, _>("time_ns", rows, None, unsigned, &mut to.time_ns)?;
+        self.integers::<UInt16Type, _>("cpu", rows, None, |cpu| cpu, &mut to.cpu)?;
+        self.integers::<UInt32Type, _>("pid", rows, Some(0), |pid| pid, &mut to.pid)?;
+        self.integers::<UInt32Type, _>("object", rows, Some(NONE), |slot| slot, &mut to.object)?;
+        self.integers::<Int64Type, _>("bytes_req", rows, Some(0), unsigned, &mut to.bytes_req)?;
+        self.integers::<Int64Type, _>("bytes_alloc", rows, Some(0), unsigned, &mut to.bytes_alloc)?;
+        self.integers::<UInt32Type, _>("gfp", rows, Some(0), |gfp| gfp, &mut to.gfp)?;
+        self.integers::<Int16Type, _>("node", rows, Some(-1), |node| node, &mut to.node)?;
         self.names("kind", rows, None, Kind::from_name, &mut to.kind)?;
         let (mut sites, mut caches) = (Arc::clone(&self.sites), Arc::clone(&self.caches));
         let grows = !self.file.is_whole();
@@ -291,41 +280,33 @@ impl FileRows {
         Ok(())
     }
 
-    /// Appends an integer column that has no nulls.
-    fn required<T: ArrowPrimitiveType<Native: TryFrom<i128>>, V: Copy>(
+    /// Appends an integer column, with `null` where it has no value or the file has no such column; `None` for
+    /// a column that always has values.
+    fn integers<T: ArrowPrimitiveType<Native: TryFrom<i128>>, V: Copy>(
         &self,
         name: &str,
         rows: &RecordBatch,
+        null: Option<V>,
         map: impl Fn(T::Native) -> V,
         to: &mut Vec<V>,
     ) -> Result<(), Error> {
-        let array = rows.column_by_name(name).expect("a column that every trace has");
-        let values = self.integers::<T>(name, array)?;
-        if values.null_count() > 0 {
-            return Err(self.damaged(&format!("column {name} has no value")));
-        }
-        to.extend(values.values().iter().map(|&value| map(value)));
-        Ok(())
-    }
-
-    /// Appends an integer column, with `null` where it has no value or the file has no such column.
-    fn optional<T: ArrowPrimitiveType<Native: TryFrom<i128>>, V: Copy>(
-        &self,
-        name: &str,
-        rows: &RecordBatch,
-        null: V,
-        map: impl Fn(T::Native) -> V,
-        to: &mut Vec<V>,
-    ) -> Result<(), Error> {
-        match rows.column_by_name(name) {
-            Some(array) => append(self.integers::<T>(name, array)?.as_ref(), null, map, to),
-            None => to.resize(to.len() + rows.num_rows(), null),
+        let Some(array) = rows.column_by_name(name) else {
+            to.resize(to.len() + rows.num_rows(), null.expect("a column that every trace has"));
+            return Ok(());
+        };
+        let values = self.of_type::<T>(name, array)?;
+        match null {
+            Some(null) => append(values.as_ref(), null, map, to),
+            None if values.null_count() > 0 => {
+                return Err(self.damaged(&format!("column {name} has no value")));
+            }
+            None => to.extend(values.values().iter().map(|&value| map(value))),
         }
         Ok(())
     }
 
     /// Returns a column as integers of type `T`, whatever width it has in the file.
-    fn integers<'a, T: ArrowPrimitiveType<Native: TryFrom<i128>>>(
+    fn of_type<'a, T: ArrowPrimitiveType<Native: TryFrom<i128>>>(
         &self,
         name: &str,
         array: &'a dyn Array,

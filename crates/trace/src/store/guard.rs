@@ -1,5 +1,4 @@
-//! Panics of the Parquet and Arrow crates become errors: where a file is damaged they assert as often
-//! as they refuse.
+//! Panics of the Parquet and Arrow crates become errors: where a file is damaged they assert as often as they refuse.
 //!
 //! How it works: a panic is caught, and nobody is told of it. What prints it is the process's panic
 //! hook, so the first call puts one in front that is silent while its thread is in here.

@@ -75,8 +75,7 @@ impl TraceReader {
     }
 }
 
-/// The rows of a trace by the [`Batch`]. A batch that nobody holds any more lends its
-/// memory to a later one.
+/// The rows of a trace by the [`Batch`]. A batch that nobody holds any more lends its memory to a later one.
 #[derive(Debug)]
 pub struct Batches {
     rows: RowsLeft,

@@ -15,6 +15,7 @@ use super::file_reader::ParquetFile;
 use super::file_writer::FileWriter;
 use super::reader::TraceReader;
 use super::schema::ROW_GROUP_ROWS;
+use crate::error::At;
 use crate::meta::{Cache, Meta, READER_VERSION_MIN, SCHEMA_VERSION, Site};
 use crate::{Batch, Error, Event, NONE};
 
@@ -74,6 +75,12 @@ impl TraceWriter {
     pub fn create(path: impl AsRef<Path>) -> Result<TraceWriter, Error> {
         let path = path.as_ref();
         // Only for the owner: the addresses of call sites undo what hides them in /proc/kallsyms.
+        let folder = slablab_host::folder_of(path);
+        if !folder.is_dir() {
+            let what = format!("cannot be written: {} is no folder", folder.display());
+            let remedy = "make it with mkdir -p, or name an output elsewhere with -o";
+            return Err(Error::bad(path, At::File, what, remedy));
+        }
         let file = WholeFile::create(path, Access::Private)
             .map_err(|e| Error::io(path, "cannot write", e))?;
         let file = FileWriter::create(path, file)?;

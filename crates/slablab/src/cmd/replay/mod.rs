@@ -31,7 +31,7 @@ use crate::progress::Progress;
                         slablab replay traces/hackbench.parquet --allocators slub,slob\n  \
                         slablab replay perf.data --format json -o result.json")]
 pub(crate) struct Args {
-    /// The trace, or a recording that can be imported
+    /// The trace, or a recording that can be imported; - is standard input
     #[arg(value_name = "TRACE")]
     trace: PathBuf,
     /// Replay under these allocators

@@ -1,9 +1,8 @@
 //! How many events a `perf.data` lacks, by CPU.
 //!
-//! How it works: the kernel puts a LOST record into the ring buffer where it lost events, and perf at
-//! the end a LOST_SAMPLES record with the total of each event and CPU (since 6.1). Both count the same
-//! losses; the first misses those that nothing came after, older perfs do not have the second. So
-//! both are added up, and the greater is right.
+//! How it works: the kernel puts a LOST record into the ring buffer where it lost events, and perf at the end a
+//! LOST_SAMPLES record with the total of each event and CPU (since 6.1). Both count the same losses; the first misses
+//! those that nothing came after, older perfs do not have the second. So both are added up, and the greater is right.
 
 use rustc_hash::FxHashMap;
 

@@ -1,9 +1,8 @@
 //! `perf.data`, as `perf kmem record` and `perf record -e kmem:...` write it, to a file or a pipe.
 //!
-//! How it works: the header gives each event's attributes (how its samples are laid out) and the
-//! tracing data (where in a sample's raw part its fields are); then records are read in file order.
-//! Their order in time is that of perf itself: events are held until a FINISHED_ROUND says that nothing
-//! earlier will come ([`queue`]).
+//! How it works: the header gives each event's attributes (how its samples are laid out) and the tracing data (where
+//! in a sample's raw part its fields are); then records are read in file order. Their order in time is that of perf
+//! itself: events are held until a FINISHED_ROUND says that nothing earlier will come ([`queue`]).
 //!
 //! Linux counterpart: `tools/perf/util/{header,session,ordered-events}.c` @ 6.1.
 
@@ -27,11 +26,10 @@ use self::losses::Losses;
 use self::queue::Queue;
 use self::stream::{End, Stream, kind};
 use self::tracing::Tracing;
-use super::intern::{Interner, skip};
-use super::recording::{Facts, Source, Tables};
+use super::names::Names;
+use super::recording::{Facts, Source};
 use crate::error::At;
 use crate::source::kmem::Layout;
-use crate::symbols::Symbols;
 use crate::{Error, Input, RawEvent};
 
 /// How files begin, in the byte order of little-endian machines.
@@ -50,20 +48,15 @@ const PIPE_HEADER_BYTES: u64 = 16;
 pub(super) struct PerfData {
     path: PathBuf,
     stream: Stream<Box<dyn Read>>,
-    /// Where in the file `stream` begins, and how long the file is.
+    /// Where in the file `stream` begins.
     stream_offset: u64,
-    file_bytes: u64,
     header: Header,
     /// The kmem events' layouts by the number in `common_type`.
     layouts: Vec<(u16, Layout)>,
-    names: Interner,
-    symbols: Symbols,
     /// The kernel's symbol by which addresses are moved, and where it was.
     reference: Option<(String, u64)>,
     facts: Facts,
     queue: Queue,
-    /// Whether `queue` has events to give out.
-    settled: bool,
     losses: Losses,
     state: State,
 }
@@ -94,7 +87,7 @@ impl PerfData {
         let mut header = Header::default();
         header.meta.recorder = "perf record".into();
         header.meta.source = "perf.data".into();
-        let mut file_bytes = input.bytes();
+        let mut facts = Facts { bytes: input.bytes(), ..Facts::default() };
         let (stream_offset, records): (u64, Box<dyn Read>) = match bytes.u64().ok_or_else(cut)? {
             // Made for a pipe: everything else comes as records.
             PIPE_HEADER_BYTES => {
@@ -104,8 +97,8 @@ impl PerfData {
                 (PIPE_HEADER_BYTES, Box::new(records))
             }
             _ => {
-                let (mut file, bytes_all) = input.into_file()?;
-                file_bytes = bytes_all;
+                let (mut file, file_bytes) = input.into_file()?;
+                facts.bytes = file_bytes;
                 let (offset, length) = sections(&path, &mut file, bytes, file_bytes, &mut header)?;
                 file.seek(SeekFrom::Start(offset)).map_err(io)?;
                 (offset, Box::new(file.take(length)))
@@ -115,61 +108,55 @@ impl PerfData {
             path,
             stream: Stream::new(records),
             stream_offset,
-            file_bytes,
             header,
             layouts: Vec::new(),
-            names: Interner::default(),
-            symbols: Symbols::default(),
             reference: None,
-            facts: Facts::default(),
+            facts,
             queue: Queue::default(),
-            settled: false,
             losses: Losses::default(),
             state: State::Header,
         })
     }
 
-    /// Handles the next record; `false` at the end.
+    /// Handles the next record; appends the events that it settles.
     #[inline]
-    fn record(&mut self) -> Result<bool, Error> {
+    fn record(&mut self, to: &mut Vec<RawEvent>) -> Result<(), Error> {
         let offset = self.stream_offset + self.stream.offset();
         let record = match self.stream.next() {
             Ok(record) => record,
-            Err(end) => return self.end(end, offset).map(|()| false),
+            Err(end) => {
+                self.end(end, offset)?;
+                self.queue.finish(to);
+                return Ok(());
+            }
         };
         if record.kind == kind::SAMPLE && self.state == State::Samples {
-            match sample(record.body, &self.header, &self.layouts, &mut self.names) {
+            match sample(record.body, &self.header, &self.layouts, &mut self.facts.names) {
                 Ok(Some(event)) => self.queue.push(event),
                 Ok(None) => {} // of an event that is not kmem's
-                Err(reason) => {
-                    skip(&mut self.facts.skipped, reason, || format!("byte {offset}"));
-                }
+                Err(reason) => self.facts.meta.quality.skip(reason, || format!("byte {offset}")),
             }
-            return Ok(true);
+            return Ok(());
         }
         let (kind, misc, body) = (record.kind, record.misc, record.body.to_vec());
         match kind {
             kind::SAMPLE => {
                 self.begin()?;
-                let event = sample(&body, &self.header, &self.layouts, &mut self.names);
-                match event {
+                match sample(&body, &self.header, &self.layouts, &mut self.facts.names) {
                     Ok(event) => event.into_iter().for_each(|event| self.queue.push(event)),
                     Err(reason) => {
-                        skip(&mut self.facts.skipped, reason, || format!("byte {offset}"));
+                        self.facts.meta.quality.skip(reason, || format!("byte {offset}"));
                     }
                 }
             }
-            kind::FINISHED_ROUND => {
-                self.queue.round();
-                self.settled = true;
-            }
+            kind::FINISHED_ROUND => self.queue.round(to),
             kind::LOST => self.losses.gap(&self.header, &body),
             kind::LOST_SAMPLES => self.losses.total(&body),
             kind::ID_INDEX => self.losses.index(Bytes(&body)).unwrap_or(()),
             kind::MMAP | kind::MMAP2 => self.mmap(kind, misc, Bytes(&body)).unwrap_or(()),
-            _ => return self.header_record(kind, &body, offset).map(|()| true),
+            _ => return self.header_record(kind, &body, offset),
         }
-        Ok(true)
+        Ok(())
     }
 
     /// Handles the records that stand for the header in a pipe, and those with bytes behind them.
@@ -230,9 +217,9 @@ impl PerfData {
         self.facts.meta = std::mem::take(&mut self.header.meta);
         self.facts.meta.page_bytes = tracing.page_bytes;
         let release = &self.facts.meta.kernel_release;
-        self.symbols = symbols::of(release, self.header.build_id.as_deref());
+        self.facts.symbols = symbols::of(release, self.header.build_id.as_deref());
         if let Some((symbol, address)) = &self.reference {
-            self.symbols.relocate(symbol, *address);
+            self.facts.symbols.relocate(symbol, *address);
         }
         self.state = State::Samples;
         Ok(())
@@ -256,7 +243,7 @@ impl PerfData {
         }
         if let End::Damaged(reason) = end {
             let reason = format!("{reason}; what is behind it was not read");
-            skip(&mut self.facts.skipped, &reason, || format!("byte {offset}"));
+            self.facts.meta.quality.skip(&reason, || format!("byte {offset}"));
         }
         self.facts.meta.quality.lost = self.losses.by_cpu();
         self.state = State::Ended;
@@ -287,7 +274,7 @@ impl PerfData {
 }
 
 fn no_kmem(path: &Path, found: &str) -> Error {
-    Error::NoEvents { path: path.into(), found: found.into(), remedy: REMEDY.into() }
+    Error::bad(path, At::File, format!("holds no kmem events ({found})"), REMEDY)
 }
 
 /// Reads attributes and features of a file that is no pipe; returns where its records are.
@@ -348,7 +335,7 @@ fn sample(
     body: &[u8],
     header: &Header,
     layouts: &[(u16, Layout)],
-    names: &mut Interner,
+    names: &mut Names,
 ) -> Result<Option<RawEvent>, &'static str> {
     let short = "sample that is too short";
     let first = body.first_chunk().map(|id| u64::from_le_bytes(*id)).ok_or(short)?;
@@ -365,51 +352,21 @@ fn sample(
     let Some((_, layout)) = layouts.iter().find(|(number, _)| *number == id) else {
         return Ok(None);
     };
-    let fields = layout.decode(sample.raw).ok_or(short)?;
-    Ok(Some(RawEvent {
-        time_ns: sample.time_ns,
-        cpu: sample.cpu,
-        pid: sample.tid,
-        kind: fields.kind,
-        ptr: fields.ptr,
-        site: names.address(fields.call_site),
-        cache: names.cache(fields.name),
-        bytes_req: fields.bytes_req,
-        bytes_alloc: fields.bytes_alloc,
-        gfp: fields.gfp,
-        node: fields.node,
-    }))
+    let event = layout.decode(sample.raw, sample.time_ns, sample.cpu, names).ok_or(short)?;
+    Ok(Some(RawEvent { pid: sample.tid, ..event }))
 }
 
 impl Source for PerfData {
     fn read(&mut self, to: &mut Vec<RawEvent>) -> Result<bool, Error> {
         let before = to.len();
-        while to.len() == before {
-            if self.settled {
-                self.settled = self.queue.take(to);
-            } else if self.state == State::Ended {
-                break;
-            } else if !self.record()? {
-                self.queue.finish();
-                self.settled = true;
-            }
+        while to.len() == before && self.state != State::Ended {
+            self.record(to)?;
         }
+        self.facts.bytes_read = self.stream_offset + self.stream.offset();
         Ok(to.len() > before)
-    }
-
-    fn tables(&self) -> &Tables {
-        self.names.tables()
     }
 
     fn facts(&self) -> &Facts {
         &self.facts
-    }
-
-    fn symbols(&self) -> &Symbols {
-        &self.symbols
-    }
-
-    fn progress(&self) -> (u64, u64) {
-        (self.stream_offset + self.stream.offset(), self.file_bytes)
     }
 }

@@ -8,8 +8,7 @@ use std::path::{Path, PathBuf};
 use super::bytes::Bytes;
 use crate::symbols::Symbols;
 
-/// Returns the symbols of the kernel of that release and build; an empty table when they cannot be
-/// had.
+/// Returns the symbols of the kernel of that release and build; an empty table when they cannot be had.
 pub(super) fn of(release: &str, build_id: Option<&str>) -> Symbols {
     if cfg!(fuzzing) {
         return Symbols::default(); // reading 100,000 lines for each input is all it would do

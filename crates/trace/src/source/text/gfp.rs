@@ -3,32 +3,10 @@
 //! Linux counterpart: `include/trace/events/mmflags.h`; numbers of 6.18, also for older kernels, which
 //! numbered some bits differently: a text does not say which it was.
 
-const BITS: [(&str, u32); 24] = [
-    ("DMA", 0),
-    ("HIGHMEM", 1),
-    ("DMA32", 2),
-    ("MOVABLE", 3),
-    ("RECLAIMABLE", 4),
-    ("HIGH", 5),
-    ("IO", 6),
-    ("FS", 7),
-    ("ZERO", 8),
-    ("DIRECT_RECLAIM", 10),
-    ("KSWAPD_RECLAIM", 11),
-    ("WRITE", 12),
-    ("NOWARN", 13),
-    ("RETRY_MAYFAIL", 14),
-    ("NOFAIL", 15),
-    ("NORETRY", 16),
-    ("MEMALLOC", 17),
-    ("COMP", 18),
-    ("NOMEMALLOC", 19),
-    ("HARDWALL", 20),
-    ("THISNODE", 21),
-    ("ACCOUNT", 22),
-    ("ZEROTAGS", 23),
-    ("NO_OBJ_EXT", 24),
-];
+/// The flags from bit 0 on.
+const BITS: &str = "DMA HIGHMEM DMA32 MOVABLE RECLAIMABLE HIGH IO FS ZERO UNUSED DIRECT_RECLAIM KSWAPD_RECLAIM \
+    WRITE NOWARN RETRY_MAYFAIL NOFAIL NORETRY MEMALLOC COMP NOMEMALLOC HARDWALL THISNODE ACCOUNT ZEROTAGS \
+    NO_OBJ_EXT";
 
 const SETS: [(&str, u32); 12] = [
     ("__GFP_RECLAIM", 0xc00),
@@ -58,7 +36,7 @@ fn flag(name: &str) -> u32 {
         return *bits;
     }
     let short = name.strip_prefix("__GFP_").or(name.strip_prefix("GFP_")).unwrap_or(name);
-    BITS.iter().find(|(bit, _)| *bit == short).map_or(0, |(_, bit)| 1 << bit)
+    BITS.split(' ').position(|bit| bit == short).map_or(0, |bit| 1 << bit)
 }
 
 #[cfg(test)]

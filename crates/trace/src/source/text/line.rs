@@ -4,22 +4,16 @@
 //! for on the left stands the thread's name, which may hold anything. What the dialects differ in is
 //! left over: `comm-pid`, `comm pid`, `comm pid/tid`; `(tgid)`; the column of irq flags; a period.
 
-use crate::Kind;
-use crate::source::kmem;
+use super::super::kmem;
+use super::gfp;
+use crate::{Kind, RawEvent};
 
 /// A kmem event as a line has it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Line<'a> {
-    pub(super) time_ns: u64,
-    pub(super) cpu: u32,
-    pub(super) pid: u32,
-    pub(super) kind: Kind,
+    /// All but the names.
+    pub(super) event: RawEvent,
     pub(super) call_site: &'a str,
-    pub(super) ptr: u64,
-    pub(super) bytes_req: u64,
-    pub(super) bytes_alloc: u64,
-    pub(super) gfp: &'a str,
-    pub(super) node: i32,
     /// "" when the event names no cache.
     pub(super) cache: &'a str,
 }
@@ -44,19 +38,8 @@ pub(super) fn parse(line: &str) -> Result<Line<'_>, Other> {
     let Some((kind, head, fields)) = split_at_event(line) else { return Err(not_kmem(line)) };
     let (head, time_ns) = split_time(head).ok_or(Other::Broken(NO_TIME))?;
     let (who, cpu) = split_cpu(head).ok_or(Other::Broken(NO_CPU))?;
-    let mut parsed = Line {
-        time_ns,
-        cpu,
-        pid: pid(who).unwrap_or(0),
-        kind,
-        call_site: "",
-        ptr: 0,
-        bytes_req: 0,
-        bytes_alloc: 0,
-        gfp: "none",
-        node: -1,
-        cache: "",
-    };
+    let event = RawEvent { time_ns, cpu, pid: pid(who).unwrap_or(0), kind, ..RawEvent::EMPTY };
+    let mut parsed = Line { event, call_site: "", cache: "" };
     read_fields(fields, &mut parsed)?;
     Ok(parsed)
 }
@@ -143,33 +126,29 @@ fn pid(who: &str) -> Option<u32> {
 
 fn read_fields<'a>(text: &'a str, line: &mut Line<'a>) -> Result<(), Other> {
     let broken = Other::Broken;
-    let (mut has_ptr, mut has_req, mut has_alloc) = (false, false, false);
+    let (mut address, mut req, mut alloc) = (None, None, None);
     for (key, value) in pairs(text) {
         match key {
             // With `fields` on, tracefs puts a number behind the symbol, in brackets.
             "call_site" => line.call_site = value.split_once(" (").map_or(value, |(site, _)| site),
-            "ptr" => (line.ptr, has_ptr) = (ptr(value).map_err(broken)?, true),
-            "bytes_req" => {
-                line.bytes_req = number(value).ok_or(broken("bytes_req is no size"))?;
-                has_req = true;
-            }
-            "bytes_alloc" => {
-                line.bytes_alloc = number(value).ok_or(broken("bytes_alloc is no size"))?;
-                has_alloc = true;
-            }
-            "gfp_flags" => line.gfp = first_word(value),
-            "node" => line.node = node(value).ok_or(broken("node is no number"))?,
+            "ptr" => address = Some(ptr(value).map_err(broken)?),
+            "bytes_req" => req = Some(number(value).ok_or(broken("bytes_req is no size"))?),
+            "bytes_alloc" => alloc = Some(number(value).ok_or(broken("bytes_alloc is no size"))?),
+            "gfp_flags" => line.event.gfp = gfp::parse(first_word(value)),
+            "node" => line.event.node = node(value).ok_or(broken("node is no number"))?,
             "name" => line.cache = before_address(value),
             _ => {}
         }
     }
-    if line.call_site.is_empty() || !has_ptr {
-        return Err(broken("line has no call_site or no ptr"));
-    }
-    if line.kind.is_alloc() && !(has_req && has_alloc) {
+    let event = &mut line.event;
+    event.ptr = address
+        .filter(|_| !line.call_site.is_empty())
+        .ok_or(broken("line has no call_site or no ptr"))?;
+    if event.kind.is_alloc() && req.and(alloc).is_none() {
         return Err(broken("line is cut short before bytes_alloc"));
     }
-    if line.kind == Kind::Kmalloc || line.kind == Kind::Kfree {
+    (event.bytes_req, event.bytes_alloc) = (req.unwrap_or(0), alloc.unwrap_or(0));
+    if matches!(event.kind, Kind::Kmalloc | Kind::Kfree) {
         line.cache = "";
     }
     Ok(())
@@ -291,10 +270,18 @@ mod tests {
             let text = format!("{head} {FIELDS}");
             let line = parse(&text).unwrap();
             let pid = if head.contains("20376") { 20376 } else { 0 };
-            assert_eq!((line.time_ns, line.cpu, line.pid), (1_924_420_838_000, 1, pid), "{head}");
-            assert_eq!((line.kind, line.ptr), (Kind::KmemCacheAlloc, 0xffff_8881_02f6_3180));
-            assert_eq!((line.bytes_req, line.bytes_alloc, line.node), (184, 192, -1));
-            assert_eq!((line.cache, line.gfp), ("filp", "GFP_KERNEL|__GFP_ZERO"));
+            let expected = RawEvent {
+                time_ns: 1_924_420_838_000,
+                cpu: 1,
+                pid,
+                kind: Kind::KmemCacheAlloc,
+                ptr: 0xffff_8881_02f6_3180,
+                bytes_req: 184,
+                bytes_alloc: 192,
+                gfp: 0xdc0,
+                ..RawEvent::EMPTY
+            };
+            assert_eq!((line.event, line.cache), (expected, "filp"), "{head}");
             assert_eq!(line.call_site, "f+0x10/0x20 [ext4]");
         }
     }
@@ -302,16 +289,16 @@ mod tests {
     #[test]
     fn frees_have_no_sizes_and_kfree_no_cache() {
         let line = parse("x-1 [000] 1.5: kfree: call_site=ffffffff81000010 ptr=(nil)").unwrap();
-        assert_eq!((line.kind, line.ptr, line.time_ns), (Kind::Kfree, 0, 1_500_000_000));
+        assert_eq!((line.event.ptr, line.event.time_ns), (0, 1_500_000_000));
         let line = parse("x-1 [000] 1.5: kmem_cache_free: call_site=f ptr=00000000b1a2c3d4 name=a");
-        assert_eq!((line.unwrap().ptr, line.unwrap().cache), (0xb1a2_c3d4, "a"));
+        assert_eq!((line.unwrap().event.ptr, line.unwrap().cache), (0xb1a2_c3d4, "a"));
     }
 
     #[test]
     fn fields_may_have_more_behind_them() {
         let line =
             parse("x 1 [000] 1.5: kmem:kfree: call_site=f ptr=0x12  ffffffff81345678 kfree+0x9");
-        assert_eq!(line.unwrap().ptr, 0x12);
+        assert_eq!(line.unwrap().event.ptr, 0x12);
         let line = parse(
             "x 1 [000] 1.5: kmem:kmem_cache_free: call_site=f ptr=0x12 name=a b  ffffffff81345678 \
              kmem_cache_free+0x9 ([kernel.kallsyms])",
@@ -322,8 +309,9 @@ mod tests {
              bytes_req=0xc0 (192) bytes_alloc=0xc0 (192) gfp_flags=0xcc0 (3264) node=0xffffffff (-1)",
         )
         .unwrap();
-        assert_eq!((line.call_site, line.ptr, line.gfp), ("f+0x2/0x9", 0xff, "0xcc0"));
-        assert_eq!((line.bytes_req, line.bytes_alloc, line.node), (192, 192, -1));
+        let event = line.event;
+        assert_eq!((line.call_site, event.ptr, event.gfp), ("f+0x2/0x9", 0xff, 0xcc0));
+        assert_eq!((event.bytes_req, event.bytes_alloc, event.node), (192, 192, -1));
     }
 
     #[test]

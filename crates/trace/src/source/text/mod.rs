@@ -17,10 +17,8 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::PathBuf;
 
 use self::line::{Line, Other};
-use super::intern::{Interner, skip};
-use super::recording::{Facts, Format, Source, Tables};
+use super::recording::{Facts, Format, Source};
 use super::sorter::Sorter;
-use crate::symbols::Symbols;
 use crate::{Error, Input, NONE, RawEvent};
 
 /// An open text.
@@ -29,11 +27,7 @@ pub(super) struct Text {
     /// `None` when all lines were read.
     lines: Option<BufReader<Box<dyn Read>>>,
     lines_read: u64,
-    file_bytes: u64,
-    read_bytes: u64,
     sorter: Sorter,
-    names: Interner,
-    symbols: Symbols,
     facts: Facts,
 }
 
@@ -59,16 +53,13 @@ impl Text {
             _ => "tracefs",
         }
         .into();
-        let (path, file_bytes) = (input.path().to_owned(), input.bytes());
+        facts.bytes = input.bytes();
+        let path = input.path().to_owned();
         Text {
             sorter: Sorter::new(&path),
             path,
             lines: Some(BufReader::with_capacity(1 << 20, Box::new(input.into_reader()))),
             lines_read: 0,
-            file_bytes,
-            read_bytes: 0,
-            names: Interner::default(),
-            symbols: Symbols::default(),
             facts,
         }
     }
@@ -88,7 +79,7 @@ impl Text {
                 return Ok(());
             }
             self.lines_read += 1;
-            self.read_bytes += read as u64;
+            self.facts.bytes_read += read as u64;
             let text = String::from_utf8_lossy(&bytes);
             let text = text.trim_end_matches(['\n', '\r']);
             match line::parse(text) {
@@ -104,19 +95,8 @@ impl Text {
     }
 
     fn event(&mut self, line: &Line<'_>) -> RawEvent {
-        RawEvent {
-            time_ns: line.time_ns,
-            cpu: line.cpu,
-            pid: line.pid,
-            kind: line.kind,
-            ptr: line.ptr,
-            site: self.site(line.call_site),
-            cache: self.names.cache(line.cache.as_bytes()),
-            bytes_req: line.bytes_req,
-            bytes_alloc: line.bytes_alloc,
-            gfp: gfp::parse(line.gfp),
-            node: line.node,
-        }
+        let cache = self.facts.names.cache(line.cache.as_bytes());
+        RawEvent { site: self.site(line.call_site), cache, ..line.event }
     }
 
     /// Returns the number of a call site given as an address or as `symbol+0x10/0x20 [module]`, of
@@ -130,12 +110,12 @@ impl Text {
         if let Ok(address) = u64::from_str_radix(digits, 16)
             && digits.len() >= 8
         {
-            return self.names.address(address);
+            return self.facts.names.address(address);
         }
         let (place, module) = text.split_once(' ').unwrap_or((text, ""));
         match (place.split_once('/').map_or(place, |(place, _)| place), module.trim()) {
-            (place, "") => self.names.symbol(place),
-            (place, module) => self.names.symbol(&format!("{place} {module}")),
+            (place, "") => self.facts.names.symbol(place),
+            (place, module) => self.facts.names.symbol(&format!("{place} {module}")),
         }
     }
 
@@ -149,13 +129,14 @@ impl Text {
                 lost[cpu as usize] = lost[cpu as usize].saturating_add(events);
             }
             Other::Lost { .. } => {
-                let place = || format!("line {number}");
-                skip(&mut self.facts.skipped, "CPU number beyond the machine", place);
+                self.skip("CPU number beyond the machine", number);
             }
-            Other::Broken(reason) => {
-                skip(&mut self.facts.skipped, reason, || format!("line {number}"));
-            }
+            Other::Broken(reason) => self.skip(reason, number),
         }
+    }
+
+    fn skip(&mut self, reason: &str, number: u64) {
+        self.facts.meta.quality.skip(reason, || format!("line {number}"));
     }
 
     /// Reads `cpus=2` of trace-cmd, and `# entries-in-buffer/entries-written: 8/10   #P:2` of tracefs,
@@ -189,19 +170,7 @@ impl Source for Text {
         }
     }
 
-    fn tables(&self) -> &Tables {
-        self.names.tables()
-    }
-
     fn facts(&self) -> &Facts {
         &self.facts
-    }
-
-    fn symbols(&self) -> &Symbols {
-        &self.symbols
-    }
-
-    fn progress(&self) -> (u64, u64) {
-        (self.read_bytes, self.file_bytes)
     }
 }
