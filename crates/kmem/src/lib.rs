@@ -1,4 +1,4 @@
-//! Linux's page allocator and slab caches in user space: one machine, four allocators.
+//! Linux's page allocator and slab caches in user space: one machine, several allocators.
 //!
 //! A [`Machine`] has memory, CPUs and nodes, and boots the kmalloc caches under one backend.
 //! [`Cpu`] handles allocate and free. Addresses are offsets in the machine's memory and the same in

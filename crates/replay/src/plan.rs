@@ -23,10 +23,10 @@ pub struct Plan {
 }
 
 impl Default for Plan {
-    /// All allocators on a machine of 16 GiB.
+    /// The usual allocators on a machine of 16 GiB.
     fn default() -> Self {
         Self {
-            allocators: BackendKind::ALL.to_vec(),
+            allocators: BackendKind::USUAL.to_vec(),
             memory_bytes: 16 << 30,
             changes: Changes::default(),
             validate_every: None,

@@ -1,4 +1,4 @@
-//! The four allocators, behind one trait.
+//! The allocators, behind one trait.
 //!
 //! # How it works
 //! [`Backend`] is what a machine is generic over: dispatch is static, and the choice at run time
@@ -8,6 +8,7 @@
 
 pub(crate) mod carve;
 pub(crate) mod ops;
+mod partial;
 
 use crate::cache::Tunable;
 use crate::cache::paths::common;
@@ -21,6 +22,7 @@ macro_rules! for_each_backend {
         $with! {
             slab Slab "slab" "per-CPU arrays of free objects before slabs on three lists",
             slub Slub "slub" "per-CPU slabs with a free list each; Linux's default",
+            slub_tiny SlubTiny "slub-tiny" "slabs on one list a node, no CPU caches; for small memories",
             slob Slob "slob" "one heap of pages for blocks of any size, one lock",
             slmb Slmb "slmb" "SLOB's carving with lists of its own for every CPU",
         }
@@ -123,6 +125,11 @@ macro_rules! define_kind {
     };
 }
 for_each_backend!(define_kind);
+
+impl BackendKind {
+    /// Those that are compared unless others are asked for: the allocators of Linux 6.1, and SLMB.
+    pub const USUAL: &'static [Self] = &[Self::Slab, Self::Slub, Self::Slob, Self::Slmb];
+}
 
 impl core::fmt::Display for BackendKind {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {

@@ -10,6 +10,7 @@ use crate::cache::cx::Cx;
 use crate::cache::geometry::ObjectLayout;
 use crate::cache::paths::OpCounts;
 use crate::cache::table::Cache;
+use crate::cache::{KmallocConfig, SlabFlags};
 use crate::error::Error;
 use crate::gfp::Gfp;
 use crate::ids::{CacheId, NodeId, ObjPtr, Order, Pfn, Site};
@@ -118,8 +119,11 @@ pub trait Ops: Debug + Send + Sync + Sized + 'static {
     /// Which of its caches may share slabs.
     const MERGEABLE: Mergeable;
 
-    /// Smallest of Linux's kmalloc classes that it uses, in bytes (`KMALLOC_MIN_SIZE`).
-    const KMALLOC_MIN: u32 = 8;
+    /// Flags of a cache that mean nothing to it.
+    const FLAGS_IGNORED: SlabFlags = SlabFlags::NONE;
+
+    /// Takes out of a kernel's kmalloc caches what it does without.
+    fn adjust_kmalloc(_config: &mut KmallocConfig) {}
 
     /// Makes the backend's state for a machine.
     fn new(core: &Core) -> Self;

@@ -61,6 +61,11 @@ impl SlabFlags {
         self.0 & flags.0 != 0
     }
 
+    /// Returns the flags without `flags`.
+    pub const fn without(self, flags: Self) -> Self {
+        Self(self.0 & !flags.0)
+    }
+
     /// Returns the flags that are also in `mask`.
     pub const fn only(self, mask: Self) -> Self {
         Self(self.0 & mask.0)

@@ -24,7 +24,7 @@ use crate::cache::registry::{Aligned, Registry};
 use crate::cache::setup::{CheckLevel, Merging, Setup};
 use crate::cache::table::{Cache, CacheTable};
 use crate::cache::track::Tracks;
-use crate::cache::{CacheArgs, KmallocConfig, SlabFlags};
+use crate::cache::{CacheArgs, SlabFlags};
 use crate::cpu::{CpuContext, Hooks};
 use crate::error::Error;
 use crate::ids::{CacheId, NodeId, ObjPtr, PAGE_SIZE, Pfn};
@@ -74,9 +74,7 @@ impl<B: Backend> Machine<B> {
         let mut machine = Self { backend: B::new(&core), core };
         if B::KMALLOC_CACHES {
             let mut config = machine.core.setup.kmalloc.clone();
-            if config.classes == KmallocConfig::LINUX {
-                config.classes.retain(|&class| class >= B::KMALLOC_MIN);
-            }
+            B::adjust_kmalloc(&mut config);
             machine.core.kmalloc = Kmalloc::new(&config, |args| machine.try_create(&args))?;
         }
         Ok(machine)
@@ -108,6 +106,7 @@ impl<B: Backend> Machine<B> {
             // What `slub_debug=FPZU` on the kernel's command line does to every cache.
             args.flags |= SlabFlags::RED_ZONE | SlabFlags::POISON | SlabFlags::STORE_USER;
         }
+        args.flags = args.flags.without(B::FLAGS_IGNORED);
         let args = &args;
         let error = |what| Error::Cache { name: args.name.to_string(), what };
         if args.object_size == 0 {

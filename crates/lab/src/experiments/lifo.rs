@@ -42,7 +42,7 @@ impl Experiment for Lifo {
     }
 
     fn design(&self, request: &Request) -> Result<Design> {
-        let variants = request.list("allocators", &modules::names());
+        let variants = request.list("allocators", &modules::usual_names());
         if let Some(wrong) = variants.iter().find(|name| !modules::names().contains(&name.as_str()))
         {
             return Err(Error::Request(format!(

@@ -163,6 +163,11 @@ pub(super) fn allocator(request: &Request) -> Result<String> {
     }
 }
 
+/// Returns the names of the allocators that are compared unless others are asked for.
+pub(super) fn usual_names() -> Vec<&'static str> {
+    BackendKind::USUAL.iter().map(|kind| kind.name()).collect()
+}
+
 /// Returns the names of the allocators.
 pub(super) fn names() -> Vec<&'static str> {
     BackendKind::ALL.iter().map(|kind| kind.name()).collect()

@@ -41,12 +41,12 @@ impl Experiment for Replay {
     }
 
     fn parameters(&self) -> &'static [(&'static str, &'static str)] {
-        &[("allocators", "which ones, by comma; all by default")]
+        &[("allocators", "which ones, by comma; slab,slub,slob,slmb by default")]
     }
 
     fn design(&self, request: &Request) -> Result<Design> {
         input(request, self.name())?;
-        let names: Vec<&str> = BackendKind::ALL.iter().map(|kind| kind.name()).collect();
+        let names: Vec<&str> = BackendKind::USUAL.iter().map(|kind| kind.name()).collect();
         let variants = request.list("allocators", &names);
         variants.iter().try_for_each(|name| kind(name).map(|_| ()))?;
         Ok(Design::without_points(variants, 1, 0))

@@ -55,11 +55,11 @@ pub(crate) fn check_cpus(meta: &Meta, batch: &Batch, rows_before: u64) -> Result
     Err(Error::Cpu { row: rows_before + row as u64, cpu: largest, cpus })
 }
 
-/// Returns counts by name; those that only other allocators have with 0, so that all results have the same fields.
+/// Returns counts by name; those that only the usual allocators have with 0, so that their results have the same fields.
 pub(crate) fn counts<N: Iterator<Item = &'static str>>(
     names: fn(BackendKind) -> N,
     counts: impl IntoIterator<Item = (&'static str, u64)>,
 ) -> BTreeMap<String, u64> {
-    let others = BackendKind::ALL.iter().flat_map(|kind| names(*kind)).map(|name| (name, 0));
+    let others = BackendKind::USUAL.iter().flat_map(|kind| names(*kind)).map(|name| (name, 0));
     others.chain(counts).map(|(name, count)| (name.to_owned(), count)).collect()
 }

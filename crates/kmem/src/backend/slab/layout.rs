@@ -25,6 +25,8 @@ pub(super) const SHARED_MAX: u32 = 1024;
 const OBJECTS_MAX: u32 = 255;
 /// Smallest object, in bytes (`SLAB_OBJ_MIN_SIZE`).
 const OBJECT_BYTES_MIN: u32 = 16;
+/// Smallest of Linux's kmalloc classes that it uses, in bytes (`KMALLOC_MIN_SIZE`).
+pub(super) const KMALLOC_MIN: u32 = 32;
 /// Highest order taken for less waste, on a machine of more than 32 MiB (`SLAB_MAX_ORDER_HI`).
 const ORDER_HI: Order = Order(1);
 

@@ -1,9 +1,10 @@
 //! SLAB's operations: the fast paths, and where the others go.
 
-use super::layout::{self, LIMIT_MAX, SHARED_MAX};
+use super::layout::{self, KMALLOC_MIN, LIMIT_MAX, SHARED_MAX};
 use super::state::{ENTRIES, Slab};
 use super::{stat, validate};
 use crate::backend::ops::{Mergeable, Ops, Plan, Request, Visit};
+use crate::cache::KmallocConfig;
 use crate::cache::args::{CacheArgs, Tunable};
 use crate::cache::core::Core;
 use crate::cache::cx::Cx;
@@ -23,7 +24,12 @@ impl Ops for Slab {
         Tunable::new(("batchcount", "batch"), LIMIT_MAX, "objects moved at once"),
         Tunable::new(("sharedfactor", "shared"), SHARED_MAX, "batches in the shared array"),
     ];
-    const KMALLOC_MIN: u32 = 32;
+
+    fn adjust_kmalloc(config: &mut KmallocConfig) {
+        if config.classes == KmallocConfig::LINUX {
+            config.classes.retain(|&class| class >= KMALLOC_MIN);
+        }
+    }
 
     fn new(core: &Core) -> Self {
         let cells = core.tallies.as_slice().len();

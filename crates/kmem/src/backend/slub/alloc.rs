@@ -1,10 +1,10 @@
 //! Allocation once the CPU's free list is empty.
 
-use super::link;
 use super::stat;
 use super::state::{CpuSlab, Slub};
-use super::word::State;
 use crate::backend::ops::Request;
+use crate::backend::partial::word::State;
+use crate::backend::partial::{link, nodes};
 use crate::cache::cx::Cx;
 use crate::cache::table::Cache;
 use crate::ids::{NodeId, ObjPtr, Pfn, Site};
@@ -58,11 +58,12 @@ impl Slub {
             cpu_slab.adopt(slab, cache);
             return Some(self.pop(cx, cache, cpu_slab, obj, request.site()));
         }
-        let Some((slab, obj)) = self.new_slab(cx, cache, request) else {
+        let Some((slab, obj, objects)) = nodes::new_slab(cx, cache, request) else {
             // The fast path's count is what the slow one leaves of the objects given out.
             tally.uncount(stat::ALLOC_SLOWPATH);
             return None;
         };
+        State::full(objects).freeze().store(cx.core.pages.get(slab));
         cpu_slab.adopt(slab, cache);
         Some(self.pop(cx, cache, cpu_slab, obj, request.site()))
     }
@@ -77,11 +78,7 @@ impl Slub {
         first: ObjPtr,
         site: Site,
     ) -> ObjPtr {
-        cpu_slab.freelist.set(if cx.hooks.checks() {
-            self.next_checked(cx, cache, first, 0, site)
-        } else {
-            cx.core.arena.load(first.get() + u64::from(cache.free_offset.get()))
-        });
+        cpu_slab.freelist.set(link::next(cx, cache, first, 0, site));
         cpu_slab.ops.allocs.add(1);
         first
     }
@@ -126,7 +123,8 @@ impl Slub {
         }
         let nodes = cx.core.setup.nodes;
         (1..nodes).map(|i| NodeId((home.0 + i) % nodes)).find_map(|node| {
-            self.take_partial_node(cx, cache, cpu_slab, node, self.limits(cache).min_partial.get())
+            let spare = self.nodes.get(cx.core, cache, node).min_partial.get();
+            self.take_partial_node(cx, cache, cpu_slab, node, spare)
         })
     }
 
@@ -140,7 +138,7 @@ impl Slub {
     ) -> Option<(Pfn, ObjPtr)> {
         let pages = &cx.core.pages;
         let tally = cx.tally(cache.id());
-        let node = self.node(cx.core, cache, node);
+        let node = self.nodes.get(cx.core, cache, node);
         if node.partial.get() <= spare {
             // As in Linux a look without the lock: a slab that comes just now is for the next.
             return None;
@@ -150,7 +148,7 @@ impl Slub {
         let obj = self.freeze(cx, first, true)?;
         list.remove(pages, first);
         tally.count(stat::ALLOC_FROM_PARTIAL);
-        let (limit, mut moved) = (self.limits(cache).cpu_partial_slabs.get(), 0);
+        let (limit, mut moved) = (self.cpu_partial_slabs(cache).get(), 0);
         while limit > 0 && moved <= limit / 2 {
             let Some(slab) = list.first() else { break };
             self.freeze(cx, slab, false);
@@ -176,26 +174,5 @@ impl Slub {
         cx.core.pages.get(slab).next.set(cpu_slab.partial.get());
         cpu_slab.partial.set(slab.0);
         cpu_slab.partial_slabs.add(1);
-    }
-
-    /// Makes a slab of fresh pages, frozen, its objects linked by rising address.
-    fn new_slab(&self, cx: &Cx<'_>, cache: &Cache, request: Request) -> Option<(Pfn, ObjPtr)> {
-        let (slab, order) = cx.slab_pages(cache, request.gfp, request.node())?;
-        let size = u64::from(cache.size.get());
-        let objects = order.bytes() / size;
-        let first = slab.offset() + u64::from(cache.left_pad.get());
-        let last = first + (objects - 1) * size;
-        let offset = u64::from(cache.free_offset.get());
-        let mut at = first;
-        while at < last {
-            link::set(cx, at + offset, at + size);
-            at += size;
-        }
-        link::set(cx, last + offset, 0);
-        State::full(objects as u32).freeze().store(cx.core.pages.get(slab));
-        if cache.has_ctor.get() != 0 {
-            cx.construct(cache, first, objects, size);
-        }
-        ObjPtr::new(first).map(|first| (slab, first))
     }
 }

@@ -1,9 +1,10 @@
 //! Frees to slabs that are not the CPU's, and what gives slabs back.
 
-use super::link;
 use super::stat;
-use super::state::{CpuSlab, NodeList, SLAB_WORD, Slub};
-use super::word::State;
+use super::state::{CpuSlab, Slub};
+use crate::backend::partial::nodes::{self, NodeList};
+use crate::backend::partial::word::State;
+use crate::backend::partial::{SLAB_WORD, link};
 use crate::cache::cx::Cx;
 use crate::cache::table::Cache;
 use crate::ids::{ObjPtr, Pfn, Site};
@@ -18,7 +19,7 @@ impl Slub {
         tally.count(stat::FREE_SLOWPATH);
         let page = cx.core.pages.get(slab);
         let at = obj.get() + u64::from(cache.free_offset.get());
-        let cpu_partial = self.limits(cache).cpu_partial_slabs.get() > 0;
+        let cpu_partial = self.cpu_partial_slabs(cache).get() > 0;
         let mut node: Option<NodeList<'_>> = None;
         let (old, new) = loop {
             let old = State::load(page);
@@ -30,7 +31,7 @@ impl Slub {
                 if cpu_partial && !old.has_free() {
                     new = new.freeze();
                 } else {
-                    node = Some(self.lock_node(cx, cache, slab));
+                    node = Some(self.nodes.lock(cx, cache, slab));
                 }
             }
             cx.count_lock(SLAB_WORD);
@@ -49,13 +50,13 @@ impl Slub {
             return;
         };
         let pages = &cx.core.pages;
-        if new.inuse() == 0 && list.len() >= self.limits(cache).min_partial.get() {
+        if new.inuse() == 0 && list.has_enough() {
             if old.has_free() {
                 list.remove(pages, slab);
                 tally.count(stat::FREE_REMOVE_PARTIAL);
             }
             drop(list);
-            self.free_slab(cx, cache, slab);
+            nodes::free_slab(cx, cache, slab);
         } else if !old.has_free() {
             list.push_back(pages, slab);
             tally.count(stat::FREE_ADD_PARTIAL);
@@ -65,7 +66,7 @@ impl Slub {
     /// Puts a frozen slab on the CPU's partial list, draining that first if it is full.
     fn put_partial(&self, cx: &Cx<'_>, cache: &Cache, slab: Pfn) {
         let cpu_slab = self.cpu_slab(cx, cache.id());
-        if cpu_slab.partial_slabs.get() >= self.limits(cache).cpu_partial_slabs.get() {
+        if cpu_slab.partial_slabs.get() >= self.cpu_partial_slabs(cache).get() {
             self.drain_partial(cx, cache, cpu_slab);
             cx.tally(cache.id()).count(stat::CPU_PARTIAL_DRAIN);
         }
@@ -89,11 +90,11 @@ impl Slub {
             let on = cx.core.zones.node_of(slab);
             if held.as_ref().is_none_or(|(node, _)| *node != on) {
                 drop(held.take());
-                held = Some((on, self.lock_node(cx, cache, slab)));
+                held = Some((on, self.nodes.lock(cx, cache, slab)));
             }
             let Some((_, list)) = &mut held else { unreachable!("taken just above") };
             let (_, new) = State::update(cx, page, State::thaw);
-            if new.inuse() == 0 && list.len() >= self.limits(cache).min_partial.get() {
+            if new.inuse() == 0 && list.has_enough() {
                 empty.push_back(pages, slab);
             } else {
                 list.push_back(pages, slab);
@@ -103,7 +104,7 @@ impl Slub {
         drop(held);
         while let Some(slab) = empty.pop_front(pages) {
             tally.count(stat::DEACTIVATE_EMPTY);
-            self.free_slab(cx, cache, slab);
+            nodes::free_slab(cx, cache, slab);
         }
     }
 
@@ -119,11 +120,7 @@ impl Slub {
         let mut at = first;
         while let Some(obj) = at {
             last = at;
-            at = ObjPtr::new(if cx.hooks.checks() {
-                self.next_checked(cx, cache, obj, u64::from(count), Site(0))
-            } else {
-                core.arena.load(obj.get() + offset)
-            });
+            at = ObjPtr::new(link::next(cx, cache, obj, u64::from(count), Site(0)));
             count += 1;
         }
         let page = core.pages.get(slab);
@@ -131,17 +128,17 @@ impl Slub {
         if remote {
             tally.count(stat::DEACTIVATE_REMOTE_FREES);
         }
-        let mut list = self.lock_node(cx, cache, slab);
+        let mut list = self.nodes.lock(cx, cache, slab);
         let (_, new) = State::update(cx, page, |old| {
             let new = old.with_inuse(old.inuse() - count).thaw();
             let Some(last) = last else { return new };
             link::set(cx, last.get() + offset, old.free(slab).map_or(0, ObjPtr::get));
             new.with_free(slab, first)
         });
-        if new.inuse() == 0 && list.len() >= self.limits(cache).min_partial.get() {
+        if new.inuse() == 0 && list.has_enough() {
             drop(list);
             tally.count(stat::DEACTIVATE_EMPTY);
-            self.free_slab(cx, cache, slab);
+            nodes::free_slab(cx, cache, slab);
         } else if new.has_free() && remote {
             list.push_back(&core.pages, slab);
             tally.count(stat::DEACTIVATE_TO_TAIL);
@@ -162,33 +159,6 @@ impl Slub {
         }
         if cpu_slab.partial.get() != 0 {
             self.drain_partial(cx, cache, cpu_slab);
-        }
-    }
-
-    /// Frees the empty slabs of every node and sorts the rest, fullest first
-    /// (`__kmem_cache_do_shrink`).
-    pub(super) fn shrink_nodes(&self, cx: &Cx<'_>, cache: &Cache) {
-        let pages = &cx.core.pages;
-        for node in (0..cx.core.setup.nodes).map(crate::NodeId) {
-            let mut empty = PageList::default();
-            let mut list = self.node(cx.core, cache, node).lock(cx);
-            let mut slabs: alloc::vec::Vec<(u32, Pfn)> = alloc::vec::Vec::new();
-            while let Some(slab) = list.pop_front(pages) {
-                let state = State::load(pages.get(slab));
-                if state.inuse() == 0 {
-                    empty.push_back(pages, slab);
-                } else {
-                    slabs.push((state.objects() - state.inuse(), slab));
-                }
-            }
-            slabs.sort_by_key(|&(free, _)| free);
-            for (_, slab) in slabs {
-                list.push_back(pages, slab);
-            }
-            drop(list);
-            while let Some(slab) = empty.pop_front(pages) {
-                self.free_slab(cx, cache, slab);
-            }
         }
     }
 }

@@ -1,19 +1,17 @@
 //! SLUB: each CPU allocates from a slab of its own.
 //!
 //! # How it works
-//! Every free object holds the offset of the next one. A CPU *freezes* a slab and moves its whole
+//! A CPU *freezes* a slab ([`super::partial`]) and moves its whole
 //! free list into its [`state::CpuSlab`]: allocation pops, a free of an object of that slab pushes, neither
 //! with an atomic instruction. An object of any other slab is pushed on that slab's own list, one
-//! compare-and-swap on its [`word`]. A slab that was full and gets its first free object
+//! compare-and-swap on its word. A slab that was full and gets its first free object
 //! goes to the freeing CPU's *partial list*, which spills to the node's when it holds more than
 //! `cpu_partial` slabs; an empty slab goes back to the page allocator once the node has
 //! `min_partial` others.
 //!
 //! # Invariants
 //! - `inuse` of a slab = objects given out + objects on the free list of the CPU that froze it.
-//! - `objects = inuse + length of the slab's own free list`; [`link`] may lower both.
 //! - A slab is on a node's list only if it is not frozen; on a CPU's partial list only if it is.
-//! - A full slab that is not frozen is on no list.
 //!
 //! # Lock order
 //! node `list_lock` -> (page allocator). The slab word is updated without a lock.
@@ -27,13 +25,11 @@
 mod alloc;
 mod free;
 mod layout;
-mod link;
 #[cfg(all(test, loom))]
 mod models;
 mod ops;
 mod stat;
 mod state;
 mod validate;
-mod word;
 
 pub use state::Slub;

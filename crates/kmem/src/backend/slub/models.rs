@@ -11,14 +11,15 @@ use loom::sync::Arc;
 use loom::thread;
 
 use super::state::Slub;
-use super::word::State;
 use crate::backend::ops::{Held, Ops};
+use crate::backend::partial::nodes::Node;
+use crate::backend::partial::word::State;
 use crate::cache::args::{CacheArgs, Tunables};
 use crate::cache::kmalloc::KmallocConfig;
 use crate::cache::setup::{CheckLevel, Merging, Setup};
 use crate::front::cpu::Cpu;
 use crate::gfp::Gfp;
-use crate::ids::{CacheId, CpuId, ObjPtr, Order, PAGE_SIZE, Site};
+use crate::ids::{CacheId, CpuId, NodeId, ObjPtr, Order, PAGE_SIZE, Site};
 use crate::machine::Machine;
 use crate::raw::arena::Arena;
 use crate::raw::sync::Ordering::Relaxed;
@@ -61,6 +62,10 @@ impl Small {
         let args = CacheArgs::new("small", OBJECT_BYTES).tunables(tunables);
         let cache = machine.cache_create(&args).unwrap();
         Arc::new(Self { machine, cache })
+    }
+
+    fn node(&self) -> &Node {
+        self.machine.backend.nodes.get(&self.machine.core, self.machine.slot(self.cache), NodeId(0))
     }
 
     fn on(&self, cpu: u32) -> Cpu<'_, Slub> {
@@ -278,7 +283,7 @@ fn on_the_node(small: &Small, slabs: usize) -> Vec<[ObjPtr; 2]> {
     let mut made: Vec<[ObjPtr; IN_SLAB]> = pairs.collect();
     made.iter_mut().for_each(|[first, ..]| small.free(&cpu, [*first]));
     cpu.flush(small.cache);
-    assert_eq!(small.machine.backend.nodes[small.cache.index()].partial.get() as usize, slabs);
+    assert_eq!(small.node().partial.get() as usize, slabs);
     made.into_iter().map(|[_, second, third]| [second, third]).collect()
 }
 
@@ -289,12 +294,7 @@ fn a_partial_slab_is_taken_while_objects_are_freed_remotely() {
         model(move || {
             let small = Small::new(cpu_partial, 8);
             let pairs = on_the_node(&small, 2);
-            small
-                .machine
-                .backend
-                .limits(small.machine.slot(small.cache))
-                .min_partial
-                .set(min_partial);
+            small.node().min_partial.set(min_partial);
             let frees = pairs[0];
             let other = on_cpu(1, &small, move |small, cpu| {
                 small.free(cpu, frees.into_iter().take(remote));

@@ -3,8 +3,10 @@
 use alloc::vec::Vec;
 
 use super::state::Slub;
-use super::{layout, link, stat, validate};
+use super::{stat, validate};
 use crate::backend::ops::{Mergeable, Ops, Plan, Request, Visit};
+use crate::backend::partial::nodes::{self, Nodes};
+use crate::backend::partial::{layout, link};
 use crate::cache::args::{CacheArgs, Tunable};
 use crate::cache::core::Core;
 use crate::cache::cx::Cx;
@@ -30,20 +32,20 @@ impl Ops for Slub {
     const MERGEABLE: Mergeable = Mergeable::BySize;
 
     fn new(core: &Core) -> Self {
-        let caches = core.setup.caches_max as usize;
         Self {
-            limits: ZeroedSlice::new(caches),
+            cpu_partial_slabs: ZeroedSlice::new(core.setup.caches_max as usize),
             cpu_slabs: ZeroedSlice::new(core.tallies.as_slice().len()),
-            nodes: ZeroedSlice::new(caches * core.setup.nodes as usize),
+            nodes: Nodes::new(core),
         }
     }
 
     fn plan(core: &Core, args: &CacheArgs) -> Result<Plan, Error> {
-        layout::plan(core, args)
+        layout::plan(core, args, core.setup.order_max)
     }
 
     fn create(&self, core: &Core, cache: &Cache, args: &CacheArgs) {
-        layout::set_limits(core, self.limits(cache), cache, args);
+        self.set_limits(core, cache, args);
+        self.nodes.set_min_partial(core, cache, args, nodes::usual_min_partial(cache));
     }
 
     #[inline(always)]
@@ -53,7 +55,7 @@ impl Ops for Slub {
             && request.node().is_none_or(|node| node == cx.core.zones.node_of(obj.pfn()))
         {
             cpu_slab.freelist.set(if cx.hooks.checks() {
-                self.next_checked(cx, cx.core.caches.get(cache), obj, 0, request.site())
+                link::next_checked(cx, cx.core.caches.get(cache), obj, 0, request.site())
             } else {
                 cx.core.arena.load(obj.get() + u64::from(cpu_slab.link.get()))
             });
@@ -89,12 +91,12 @@ impl Ops for Slub {
     }
 
     fn shrink(&self, cx: &Cx<'_>, cache: &Cache) {
-        self.shrink_nodes(cx, cache);
+        self.nodes.shrink(cx, cache);
     }
 
     fn attributes(&self, core: &Core, cache: &Cache, args: &CacheArgs) -> Vec<(&'static str, u32)> {
-        let cpu_partial = layout::cpu_partial(core, cache, args);
-        [("cpu_partial", cpu_partial), ("min_partial", self.limits(cache).min_partial.get())].into()
+        let min_partial = self.nodes.min_partial(core, cache);
+        [("cpu_partial", Self::cpu_partial(core, cache, args)), ("min_partial", min_partial)].into()
     }
 
     fn walk(&self, core: &Core, cache: &Cache, visit: Visit<'_>) {

@@ -35,7 +35,7 @@ pub(crate) struct Args {
     #[arg(value_name = "TRACE")]
     trace: PathBuf,
     /// Replay under these allocators
-    #[arg(short, long, value_delimiter = ',', value_name = "NAME,...", default_values_t = BackendKind::ALL)]
+    #[arg(short, long, value_delimiter = ',', value_name = "NAME,...", default_values_t = BackendKind::USUAL)]
     allocators: Vec<BackendKind>,
     /// Memory of the simulated machine
     #[arg(long, value_name = "SIZE", value_parser = parse_bytes, default_value = "16G")]

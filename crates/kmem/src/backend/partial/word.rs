@@ -6,7 +6,7 @@
 //!
 //! Linux counterpart: `freelist` and `counters` of `struct slab`, `cmpxchg_double_slab` @ 6.1.
 
-use super::state::SLAB_WORD;
+use super::SLAB_WORD;
 use crate::cache::cx::Cx;
 use crate::ids::{ObjPtr, Pfn};
 use crate::page::Page;
@@ -47,7 +47,7 @@ impl State {
     }
 
     /// Changes a slab's word, however often that has to be tried; returns what it was and what it is.
-    pub(super) fn update(cx: &Cx<'_>, page: &Page, change: impl Fn(Self) -> Self) -> (Self, Self) {
+    pub(crate) fn update(cx: &Cx<'_>, page: &Page, change: impl Fn(Self) -> Self) -> (Self, Self) {
         loop {
             let old = Self::load(page);
             let new = change(old);

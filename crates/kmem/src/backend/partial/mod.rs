@@ -1,0 +1,25 @@
+//! Slabs of linked objects, and the slabs of each node that have free ones: what SLUB's generations share.
+//!
+//! # How it works
+//! Every free object holds the offset of the next one ([`link`]); a slab's [`word`] has the first of them and the
+//! counts, and changes by one compare-and-swap, or under the lock of the slab's node. Slabs with free objects that no
+//! CPU has are on a list of their node ([`nodes`]), which keeps `min_partial` empty ones.
+//!
+//! # Invariants
+//! - `objects = inuse + length of the slab's own free list`; [`link`] may lower both.
+//! - A full slab is on no list.
+//!
+//! Linux counterpart: `mm/slub.c` @ 6.1, 6.12 and 7.3, which agree in this.
+
+pub(super) mod layout;
+pub(super) mod link;
+pub(super) mod nodes;
+pub(super) mod validate;
+pub(super) mod word;
+
+use crate::cpu::LockKind;
+
+/// A node's `list_lock`: place 0 of `Ops::LOCKS` in each backend that stands on this.
+pub(super) const LIST_LOCK: LockKind = LockKind::of_backend(0);
+/// An atomic update of a slab's word: place 1.
+pub(super) const SLAB_WORD: LockKind = LockKind::of_backend(1);

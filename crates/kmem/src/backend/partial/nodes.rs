@@ -1,0 +1,168 @@
+//! The slabs of each node that have free objects, and how slabs come and go.
+//!
+//! Linux counterpart: `struct kmem_cache_node`, `allocate_slab`, `free_slab`, `__kmem_cache_do_shrink` @ 6.1.
+
+use alloc::vec::Vec;
+use core::ops::{Deref, DerefMut};
+
+use super::word::State;
+use super::{LIST_LOCK, link};
+use crate::backend::ops::Request;
+use crate::cache::args::CacheArgs;
+use crate::cache::core::Core;
+use crate::cache::cx::Cx;
+use crate::cache::geometry;
+use crate::cache::table::Cache;
+use crate::ids::{NodeId, ObjPtr, Pfn};
+use crate::page::PageList;
+use crate::raw::local::LocalU32;
+use crate::raw::lock::{Guard, Lock};
+use crate::raw::sync::Ordering::Relaxed;
+use crate::raw::zeroed::{ZeroedSlice, zeroed_struct};
+
+zeroed_struct! {
+    /// A node's part of a cache (`struct kmem_cache_node`).
+    #[derive(Debug)]
+    pub(crate) struct Node {
+        pub(crate) list: Lock<PageList>,
+        /// Slabs on the list, readable without the lock (`nr_partial`).
+        pub(crate) partial: LocalU32,
+        /// Slabs that it keeps before it gives empty ones back.
+        pub(crate) min_partial: LocalU32,
+    }
+}
+
+impl Node {
+    pub(crate) fn lock(&self, cx: &Cx<'_>) -> NodeList<'_> {
+        cx.count_lock(LIST_LOCK);
+        NodeList { list: self.list.lock(), node: self }
+    }
+}
+
+/// A node's list, locked; its length is published when the lock is given up.
+pub(crate) struct NodeList<'a> {
+    list: Guard<'a, PageList>,
+    node: &'a Node,
+}
+
+impl NodeList<'_> {
+    /// Tells whether the node has so many slabs that an empty one more is given back.
+    pub(crate) fn has_enough(&self) -> bool {
+        self.list.len() >= self.node.min_partial.get()
+    }
+}
+
+impl Deref for NodeList<'_> {
+    type Target = PageList;
+
+    fn deref(&self) -> &PageList {
+        &self.list
+    }
+}
+
+impl DerefMut for NodeList<'_> {
+    fn deref_mut(&mut self) -> &mut PageList {
+        &mut self.list
+    }
+}
+
+impl Drop for NodeList<'_> {
+    fn drop(&mut self) {
+        self.node.partial.set(self.list.len());
+    }
+}
+
+/// The nodes of every cache.
+#[derive(Debug)]
+pub(crate) struct Nodes(ZeroedSlice<Node>);
+
+impl Nodes {
+    pub(crate) fn new(core: &Core) -> Self {
+        Self(ZeroedSlice::new(core.setup.caches_max as usize * core.setup.nodes as usize))
+    }
+
+    pub(crate) fn get(&self, core: &Core, cache: &Cache, node: NodeId) -> &Node {
+        &self.0[cache.id().index() * core.setup.nodes as usize + node.0 as usize]
+    }
+
+    /// Returns the nodes of a cache.
+    pub(crate) fn of(&self, core: &Core, cache: &Cache) -> impl Iterator<Item = &Node> {
+        (0..core.setup.nodes).map(move |node| self.get(core, cache, NodeId(node)))
+    }
+
+    /// Sets how many slabs each node of a new cache keeps: as asked for, else `usual`.
+    pub(crate) fn set_min_partial(&self, core: &Core, cache: &Cache, args: &CacheArgs, usual: u32) {
+        let slabs = core.tunable(args, "min_partial").unwrap_or(usual);
+        self.of(core, cache).for_each(|node| node.min_partial.set(slabs));
+    }
+
+    /// Returns how many slabs each node of a cache keeps.
+    pub(crate) fn min_partial(&self, core: &Core, cache: &Cache) -> u32 {
+        self.get(core, cache, NodeId(0)).min_partial.get()
+    }
+
+    /// Takes the `list_lock` of the node that a slab is on.
+    pub(crate) fn lock<'a>(&'a self, cx: &Cx<'_>, cache: &Cache, slab: Pfn) -> NodeList<'a> {
+        self.get(cx.core, cache, cx.core.zones.node_of(slab)).lock(cx)
+    }
+
+    /// Frees the empty slabs of every node and sorts the rest, fullest first.
+    pub(crate) fn shrink(&self, cx: &Cx<'_>, cache: &Cache) {
+        let pages = &cx.core.pages;
+        for node in self.of(cx.core, cache) {
+            let mut empty = PageList::default();
+            let mut list = node.lock(cx);
+            let mut slabs = Vec::new();
+            while let Some(slab) = list.pop_front(pages) {
+                let state = State::load(pages.get(slab));
+                match state.inuse() {
+                    0 => empty.push_back(pages, slab),
+                    inuse => slabs.push((state.objects() - inuse, slab)),
+                }
+            }
+            slabs.sort_by_key(|&(free, _)| free);
+            slabs.into_iter().for_each(|(_, slab)| list.push_back(pages, slab));
+            drop(list);
+            while let Some(slab) = empty.pop_front(pages) {
+                free_slab(cx, cache, slab);
+            }
+        }
+    }
+}
+
+/// Returns how many empty slabs SLUB keeps on a node by default.
+pub(crate) fn usual_min_partial(cache: &Cache) -> u32 {
+    geometry::min_partial(cache.size.get())
+}
+
+/// Makes a slab of fresh pages, its objects linked by rising address. Returns the first of them and their number, which
+/// are for the caller to enter in the slab's word.
+pub(crate) fn new_slab(cx: &Cx<'_>, cache: &Cache, request: Request) -> Option<(Pfn, ObjPtr, u32)> {
+    let (slab, order) = cx.slab_pages(cache, request.gfp, request.node())?;
+    let size = u64::from(cache.size.get());
+    let objects = order.bytes() / size;
+    let first = slab.offset() + u64::from(cache.left_pad.get());
+    let last = first + (objects - 1) * size;
+    let offset = u64::from(cache.free_offset.get());
+    let mut at = first;
+    while at < last {
+        link::set(cx, at + offset, at + size);
+        at += size;
+    }
+    link::set(cx, last + offset, 0);
+    if cache.has_ctor.get() != 0 {
+        cx.construct(cache, first, objects, size);
+    }
+    ObjPtr::new(first).map(|first| (slab, first, objects as u32))
+}
+
+/// Gives a slab's pages back.
+pub(crate) fn free_slab(cx: &Cx<'_>, cache: &Cache, slab: Pfn) {
+    let page = cx.core.pages.get(slab);
+    let objects = cx.core.slab_objects(cache, page.order());
+    let lost = objects - u64::from(State::load(page).objects());
+    if lost > 0 {
+        cx.core.totals[cache.id().index()].lost.fetch_sub(lost, Relaxed);
+    }
+    cx.free_slab_pages(cache, slab);
+}
