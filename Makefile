@@ -52,7 +52,7 @@ test-kmem:
 	RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=target/loom $(CARGO) test --quiet --release -p slablab-kmem --lib --test loom --test loom_pages
 	crates/kmem/tests/asan.sh
 	crates/kmem/tests/tsan.sh
-	SLABLAB_FUZZ_SECONDS=60 $(CARGO) test --quiet --release -p slablab-kmem --test model -- --test-threads=2
+	SLABLAB_FUZZ_SECONDS=60 $(CARGO) test --quiet --release -p slablab-kmem --test model
 
 # Each measurement together with its peer's, an hour in all; for a quiet machine. Recording needs root.
 RESULTS = bench/results/$(shell date +%F)

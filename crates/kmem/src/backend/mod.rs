@@ -8,7 +8,9 @@
 
 pub(crate) mod carve;
 pub(crate) mod ops;
+mod own;
 mod partial;
+mod sheaves;
 
 use crate::cache::Tunable;
 use crate::cache::paths::common;
@@ -22,6 +24,8 @@ macro_rules! for_each_backend {
         $with! {
             slab Slab "slab" "per-CPU arrays of free objects before slabs on three lists",
             slub Slub "slub" "per-CPU slabs with a free list each; Linux's default",
+            slub_sheaves SlubSheaves "slub-sheaves" "per-CPU arrays of free objects, the sheaves of Linux 7.0 on",
+            slub_hybrid SlubHybrid "slub-hybrid" "SLUB with sheaves for two caches, as in Linux 6.18 and 6.19",
             slub_tiny SlubTiny "slub-tiny" "slabs on one list a node, no CPU caches; for small memories",
             slob Slob "slob" "one heap of pages for blocks of any size, one lock",
             slmb Slmb "slmb" "SLOB's carving with lists of its own for every CPU",
@@ -75,7 +79,7 @@ macro_rules! define_kind {
             /// Returns the names of the paths that a machine counts under it.
             pub fn path_names(self) -> impl Iterator<Item = &'static str> {
                 let own = match self { $(Self::$variant => <$variant as Ops>::STATS,)* };
-                common::NAMES.iter().chain(own).copied()
+                common::NAMES.iter().chain(own.iter().copied().flatten()).copied()
             }
 
             /// Returns what may be tuned of it.
@@ -129,6 +133,18 @@ for_each_backend!(define_kind);
 impl BackendKind {
     /// Those that are compared unless others are asked for: the allocators of Linux 6.1, and SLMB.
     pub const USUAL: &'static [Self] = &[Self::Slab, Self::Slub, Self::Slob, Self::Slmb];
+
+    /// Returns the generation of SLUB that Linux has in a release, `7.3.4-amd64` say; `None` before 6.2, where SLUB is one
+    /// of several allocators, and for what names no release.
+    pub fn of_release(release: &str) -> Option<Self> {
+        let mut numbers = release.split(|c: char| !c.is_ascii_digit()).map(str::parse::<u32>);
+        match (numbers.next()?.ok()?, numbers.next()?.ok()?) {
+            (..6, _) | (6, ..2) => None,
+            (6, ..18) => Some(Self::Slub),
+            (6, _) => Some(Self::SlubHybrid),
+            _ => Some(Self::SlubSheaves),
+        }
+    }
 }
 
 impl core::fmt::Display for BackendKind {

@@ -4,13 +4,13 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::Debug;
 
+use crate::cache::KmallocConfig;
 use crate::cache::args::{CacheArgs, Tunable};
 use crate::cache::core::Core;
 use crate::cache::cx::Cx;
 use crate::cache::geometry::ObjectLayout;
 use crate::cache::paths::OpCounts;
 use crate::cache::table::Cache;
-use crate::cache::{KmallocConfig, SlabFlags};
 use crate::error::Error;
 use crate::gfp::Gfp;
 use crate::ids::{CacheId, NodeId, ObjPtr, Order, Pfn, Site};
@@ -96,6 +96,9 @@ pub enum Held {
     Wrong(String),
 }
 
+/// Names of counters, in groups.
+pub(crate) type Names = &'static [&'static [&'static str]];
+
 /// Gets what a walk comes upon.
 pub(crate) type Visit<'a> = &'a mut dyn FnMut(Held);
 
@@ -105,7 +108,7 @@ pub trait Ops: Debug + Send + Sync + Sized + 'static {
     const LOCKS: &'static [&'static str];
 
     /// Paths that it counts beside those of all backends, by name: what `backend_stats!` declares.
-    const STATS: &'static [&'static str];
+    const STATS: Names;
 
     /// Whether kmalloc is served from caches of fixed classes (otherwise by [`Self::carve`]).
     const KMALLOC_CACHES: bool = true;
@@ -119,11 +122,11 @@ pub trait Ops: Debug + Send + Sync + Sized + 'static {
     /// Which of its caches may share slabs.
     const MERGEABLE: Mergeable;
 
-    /// Flags of a cache that mean nothing to it.
-    const FLAGS_IGNORED: SlabFlags = SlabFlags::NONE;
-
     /// Takes out of a kernel's kmalloc caches what it does without.
     fn adjust_kmalloc(_config: &mut KmallocConfig) {}
+
+    /// Changes the flags of a new cache as its kernel does.
+    fn adjust_cache(_args: &mut CacheArgs) {}
 
     /// Makes the backend's state for a machine.
     fn new(core: &Core) -> Self;
@@ -183,6 +186,19 @@ pub trait Ops: Debug + Send + Sync + Sized + 'static {
 
     /// Gives empty slabs of a cache back to the page allocator.
     fn shrink(&self, cx: &Cx<'_>, cache: &Cache);
+
+    /// Frees an object that readers may still see; `false` if the backend has no place for such ones.
+    fn free_rcu(&self, _cx: &Cx<'_>, _cache: CacheId, _obj: ObjPtr, _head: Pfn) -> bool {
+        false
+    }
+
+    /// Makes what readers cannot see any more fit for use.
+    fn end_grace_periods(&self, _cx: &Cx<'_>) {}
+
+    /// Tells whether objects wait for readers.
+    fn waits(&self) -> bool {
+        false
+    }
 
     /// Lets time pass: `now_ns` on a clock that only rises.
     fn tick(&self, _cx: &Cx<'_>, _now_ns: u64) {}

@@ -70,6 +70,8 @@ pub struct Core {
     pub(crate) large_pages: AtomicU64,
     /// Whether one thread drives all CPUs and keeps exact totals.
     pub(crate) exact: AtomicBool,
+    /// Bytes of kmalloc blocks that the backend has taken for itself.
+    pub(crate) own_bytes: AtomicU64,
     /// Live bytes but for large kmallocs, kept while `exact`.
     pub(crate) exact_bytes: LocalU64,
     pub(crate) tracks: Tracks,

@@ -14,8 +14,10 @@ use alloc::vec::Vec;
 
 use slablab_rcu::{Epoch, Record, Ticket};
 
-use crate::ids::Pfn;
+use super::blocks::BlockList;
+use crate::ids::{ObjPtr, Pfn};
 use crate::page::{PageList, PageTable};
+use crate::raw::arena::Arena;
 use crate::raw::lock::Lock;
 use crate::raw::sync::{Ordering, fence};
 
@@ -25,6 +27,8 @@ pub(crate) struct GracePeriods {
     epoch: Epoch,
     readers: Vec<Record>,
     batches: Lock<Batches>,
+    /// Objects to be freed (`kfree_rcu`).
+    pub(crate) objects: Lock<Waiting>,
 }
 
 #[derive(Debug, Default)]
@@ -39,7 +43,7 @@ struct Batches {
 impl GracePeriods {
     pub(crate) fn new(cpus: u32) -> Self {
         let readers = (0..cpus).map(|_| Record::new()).collect();
-        Self { epoch: Epoch::new(), readers, batches: Lock::new(Batches::default()) }
+        Self { epoch: Epoch::new(), readers, batches: Lock::default(), objects: Lock::default() }
     }
 
     /// Enters a read-side section of a CPU, which ends with what is returned, also when its reader
@@ -62,6 +66,12 @@ impl GracePeriods {
         self.batches.lock().next.push_back(pages, slab);
     }
 
+    /// Tells whether all readers from before a ticket have left.
+    fn has_passed(&self, ticket: Ticket) -> bool {
+        fence(Ordering::SeqCst);
+        self.readers.iter().all(|reader| reader.is_past(ticket))
+    }
+
     /// Returns the slabs that have waited long enough; [`Self::gone`] when their pages are given back.
     #[inline]
     pub(crate) fn passed(&self) -> PageList {
@@ -69,8 +79,7 @@ impl GracePeriods {
         if batches.waiting.len() + batches.next.len() == 0 {
             return PageList::default();
         }
-        fence(Ordering::SeqCst);
-        if !self.readers.iter().all(|reader| reader.is_past(batches.ticket)) {
+        if !self.has_passed(batches.ticket) {
             return PageList::default();
         }
         let done = core::mem::take(&mut batches.waiting);
@@ -85,10 +94,53 @@ impl GracePeriods {
         self.batches.lock().leaving -= slabs;
     }
 
-    /// Tells whether no slab waits, nor is on its way to the page allocator.
+    /// Tells whether no slab and no object waits, nor is on its way to where it goes.
     pub(crate) fn is_empty(&self) -> bool {
         let batches = self.batches.lock();
-        batches.waiting.len() + batches.next.len() + batches.leaving == 0
+        let slabs = batches.waiting.len() + batches.next.len() + batches.leaving;
+        slabs == 0 && self.objects.lock().is_empty()
+    }
+}
+
+/// Blocks of memory between an end of use and the next, linked through themselves.
+#[derive(Debug, Default)]
+pub(crate) struct Waiting {
+    next: BlockList,
+    waiting: BlockList,
+    ticket: Ticket,
+    /// Blocks that have waited, and are not yet where they go.
+    leaving: u32,
+}
+
+impl Waiting {
+    /// Lets a block wait.
+    pub(crate) fn defer(&mut self, arena: &Arena, block: ObjPtr) {
+        self.next.push(arena, block);
+    }
+
+    /// Returns the blocks that have waited long enough; [`Self::gone`] when they are where they go.
+    pub(crate) fn passed(&mut self, grace: &GracePeriods) -> BlockList {
+        if self.waiting.len() + self.next.len() == 0 || !grace.has_passed(self.ticket) {
+            return BlockList::default();
+        }
+        let done = core::mem::replace(&mut self.waiting, core::mem::take(&mut self.next));
+        self.ticket = grace.epoch.ticket();
+        self.leaving += done.len();
+        done
+    }
+
+    /// Enters that a block is where it goes.
+    pub(crate) fn gone(&mut self) {
+        self.leaving -= 1;
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.waiting.len() + self.next.len() + self.leaving == 0
+    }
+
+    /// Visits the blocks that wait.
+    pub(crate) fn iter<'a>(&self, arena: &'a Arena) -> impl Iterator<Item = ObjPtr> + use<'a> {
+        self.waiting.iter(arena).chain(self.next.iter(arena))
     }
 }
 

@@ -157,6 +157,11 @@ impl Kmalloc {
         }
     }
 
+    /// Tells whether a cache is one of kmalloc's (`SLAB_KMALLOC`).
+    pub(crate) fn has(&self, id: CacheId) -> bool {
+        self.caches.contains(&id)
+    }
+
     /// Returns the cache of a type or a copy.
     #[inline(never)]
     fn typed(&self, index: usize, gfp: Gfp, site: Site) -> Option<CacheId> {

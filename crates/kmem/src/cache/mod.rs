@@ -8,6 +8,7 @@
 //! Linux counterpart: `mm/slab_common.c` @ 6.1.
 
 pub(crate) mod args;
+pub(crate) mod blocks;
 pub(crate) mod core;
 pub(crate) mod cx;
 pub(crate) mod findings;

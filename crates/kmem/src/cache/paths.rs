@@ -24,12 +24,17 @@ pub(crate) struct Stat(u8);
 
 impl Stat {
     /// Counters that a cache has at most: the common ones and a backend's own.
-    pub(crate) const MAX: usize = 32;
+    pub(crate) const MAX: usize = 48;
 
     /// Returns the counter at a place.
     pub(crate) const fn at(place: usize) -> Self {
         assert!(place < Self::MAX, "a backend names too many counters");
         Self(place as u8)
+    }
+
+    /// Returns the counter so many places further on.
+    pub(crate) const fn after(self, places: usize) -> Self {
+        Self::at(self.0 as usize + places)
     }
 }
 
@@ -119,16 +124,23 @@ impl Tally {
 }
 
 /// Counters of one cache, summed over the CPUs: those of all backends, then the backend's own.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PathCounts {
-    own: &'static [&'static str],
+    own: &'static [&'static [&'static str]],
     counts: [u64; Stat::MAX],
 }
 
+impl Default for PathCounts {
+    fn default() -> Self {
+        Self { own: &[], counts: [0; Stat::MAX] }
+    }
+}
+
 impl PathCounts {
-    /// Sums what the CPUs counted; the fast paths are what is left of all operations.
+    /// Sums what the CPUs counted; the fast paths are what is left of all operations, and what a backend counts there
+    /// itself: more, or less, that is a number that wraps.
     pub(crate) fn sum<'a>(
-        own: &'static [&'static str],
+        own: &'static [&'static [&'static str]],
         cpus: impl Iterator<Item = (&'a OpCounts, &'a Tally)>,
     ) -> Self {
         let mut counts = [0u64; Stat::MAX];
@@ -137,12 +149,14 @@ impl PathCounts {
             allocs += ops.allocs.get();
             frees += ops.frees.get();
             for (sum, count) in counts.iter_mut().zip(&tally.counts) {
-                *sum += count.get();
+                *sum = sum.wrapping_add(count.get());
             }
         }
         // A CPU at work counts a slow path before the operation: for a moment there may be more.
         let mut fast = |all: u64, fast: Stat, slow: Stat| {
-            counts[usize::from(fast.0)] = all.saturating_sub(counts[usize::from(slow.0)]);
+            let left = all.saturating_sub(counts[usize::from(slow.0)]);
+            let sum = left.wrapping_add(counts[usize::from(fast.0)]);
+            counts[usize::from(fast.0)] = if sum > u64::MAX / 2 { 0 } else { sum };
         };
         fast(allocs, common::ALLOC_FASTPATH, common::ALLOC_SLOWPATH);
         fast(frees, common::FREE_FASTPATH, common::FREE_SLOWPATH);
@@ -156,7 +170,7 @@ impl PathCounts {
 
     /// Visits the counters with their names, in their order.
     pub fn iter(&self) -> impl Iterator<Item = (&'static str, u64)> + '_ {
-        common::NAMES.iter().chain(self.own).copied().zip(self.counts)
+        common::NAMES.iter().chain(self.own.iter().copied().flatten()).copied().zip(self.counts)
     }
 
     /// Adds another cache's counters.

@@ -76,6 +76,9 @@ impl Audit {
         }
         machine.backend.walk_shared(core, &mut |held| audit.enter_shared(held));
         audit.walk_pages(core);
+        let own = core.own_bytes.load(Relaxed);
+        audit.balance.live_bytes -= own;
+        audit.balance.metadata_bytes += own;
         audit.close(machine.gauges());
         audit.balance
     }

@@ -10,4 +10,5 @@ mod claim;
 pub(crate) mod cpu;
 pub(crate) mod cpuset;
 mod objects;
+mod rcu;
 mod vmalloc;

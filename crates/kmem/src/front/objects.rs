@@ -179,7 +179,7 @@ impl<B: Backend> Cpu<'_, B> {
     #[inline]
     pub fn tick(&self, now_ns: u64) {
         self.machine.backend.tick(&self.cx, now_ns);
-        self.cx.end_grace_periods();
+        self.end_grace_periods();
     }
 
     /// Returns what the CPU holds of a cache to the shared lists.
@@ -230,6 +230,10 @@ impl<B: Backend> Cpu<'_, B> {
             entry.args.name.to_string()
         };
         self.shrink_slabs(cache);
+        if !machine.core.grace.objects.lock().is_empty() || machine.backend.waits() {
+            self.rcu_barrier();
+            self.shrink_slabs(cache);
+        }
         let stays = || {
             if let Some(entry) = machine.core.registry.lock().entry_mut(cache) {
                 entry.users = 1;
@@ -249,8 +253,8 @@ impl<B: Backend> Cpu<'_, B> {
         Ok(())
     }
 
-    /// Waits until no reader from before is left, and frees the slabs of type-safe caches that
-    /// waited for it (`rcu_barrier`).
+    /// Waits until no reader from before is left, and frees what waited for it: objects, and slabs of
+    /// type-safe caches (`rcu_barrier`).
     ///
     /// # Panics
     /// If this CPU itself is inside [`Self::rcu_read`]: it would wait for itself.
@@ -258,8 +262,8 @@ impl<B: Backend> Cpu<'_, B> {
         let grace = &self.machine.core.grace;
         assert!(!grace.reads(self.cx.cpu), "rcu_barrier inside a read-side section");
         let mut spins = 0;
-        while !grace.is_empty() {
-            self.cx.end_grace_periods();
+        while !grace.is_empty() || self.machine.backend.waits() {
+            self.end_grace_periods();
             relax(spins);
             spins += 1;
         }

@@ -65,6 +65,7 @@ impl<B: Backend> Machine<B> {
             slab_pages: AtomicU64::new(0),
             slabs: AtomicU64::new(0),
             large_pages: AtomicU64::new(0),
+            own_bytes: AtomicU64::new(0),
             exact: AtomicBool::new(false),
             exact_bytes: LocalU64::default(),
             tracks: Tracks::new(pages_tracked),
@@ -106,7 +107,7 @@ impl<B: Backend> Machine<B> {
             // What `slub_debug=FPZU` on the kernel's command line does to every cache.
             args.flags |= SlabFlags::RED_ZONE | SlabFlags::POISON | SlabFlags::STORE_USER;
         }
-        args.flags = args.flags.without(B::FLAGS_IGNORED);
+        B::adjust_cache(&mut args);
         let args = &args;
         let error = |what| Error::Cache { name: args.name.to_string(), what };
         if args.object_size == 0 {

@@ -2,7 +2,7 @@
 //!
 //! # Invariants
 //! live objects of a cache = sum over CPUs of allocations - frees; live bytes = sum over caches of
-//! live objects times size + blocks carved by size + pages of large kmallocs.
+//! live objects times size + blocks carved by size + pages of large kmallocs - blocks that the backend took for itself.
 
 use super::{CacheStats, Gauges};
 use crate::backend::Backend;
@@ -25,7 +25,7 @@ impl<B: Backend> Machine<B> {
             slab_bytes: core.slab_pages.load(Relaxed) * PAGE_SIZE,
             slabs: core.slabs.load(Relaxed),
             large_bytes,
-            live_bytes: small.wrapping_add(large_bytes),
+            live_bytes: small.wrapping_add(large_bytes).wrapping_sub(core.own_bytes.load(Relaxed)),
         }
     }
 

@@ -123,7 +123,8 @@ fn churn<B: Backend>(machine: &Machine<B>, cpus: &CpuSet<'_, B>, operations: u64
         }
     }
     assert_balanced(machine);
-    machine.caches().into_iter().for_each(|cache| cpus.shrink(cache));
+    // Twice: blocks that a backend has for itself come back to caches that were shrunk already.
+    machine.caches().repeat(2).into_iter().for_each(|cache| cpus.shrink(cache));
     assert_balanced(machine);
     assert_eq!(machine.gauges().slab_bytes, 0, "shrinking leaves no slab");
     assert_eq!(machine.gauges().live_bytes, 0);

@@ -169,8 +169,9 @@ impl<B: Backend> Model<'_, B> {
         for area in areas {
             self.cpus.cpu(CpuId(0)).vfree(area, SITE);
         }
-        // Newest first: SLAB keeps lists of free objects in kmalloc blocks.
-        self.machine.caches().into_iter().rev().for_each(|cache| self.cpus.shrink(cache));
+        // Newest first, and again: what SLAB and sheaves have for themselves are kmalloc blocks.
+        let caches = self.machine.caches().repeat(2);
+        caches.into_iter().rev().for_each(|cache| self.cpus.shrink(cache));
         self.cpus.cpu(CpuId(0)).rcu_barrier();
         self.validate();
         assert_eq!(self.machine.gauges().slab_bytes, 0, "shrinking leaves no slab");

@@ -1,6 +1,7 @@
 //! The sub-commands, one a file. Each has `Args` (its options) and `run`.
 
 pub(crate) mod advise;
+mod allocators;
 pub(crate) mod doctor;
 pub(crate) mod import;
 pub(crate) mod info;

@@ -2,7 +2,7 @@
 
 use super::heap::{Heap, Lists};
 use super::{layout, stat, validate};
-use crate::backend::ops::{Mergeable, Ops, Plan, Request, Visit};
+use crate::backend::ops::{Mergeable, Names, Ops, Plan, Request, Visit};
 use crate::cache::args::CacheArgs;
 use crate::cache::core::Core;
 use crate::cache::cx::Cx;
@@ -14,7 +14,7 @@ use crate::raw::arena::Arena;
 
 impl<L: Lists> Ops for Heap<L> {
     const LOCKS: &'static [&'static str] = &[L::LOCK];
-    const STATS: &'static [&'static str] = stat::NAMES;
+    const STATS: Names = &[stat::NAMES];
     const KMALLOC_CACHES: bool = false;
     const MERGEABLE: Mergeable = Mergeable::Never;
     const CARVE_MAX: u64 = PAGE_SIZE - super::HEADER;

@@ -49,6 +49,31 @@ pub(crate) fn next(cx: &Cx<'_>, cache: &Cache, obj: ObjPtr, before: u64, site: S
     }
 }
 
+/// Returns the object behind `obj` in its slab's own list, 0 at the end. `None`: the link is damaged, which is a finding,
+/// and the list ends here; the `rest` objects that should follow are lost, and are for the caller to take out of the
+/// slab's word.
+#[inline]
+pub(crate) fn follow(
+    cx: &Cx<'_>,
+    cache: &Cache,
+    obj: ObjPtr,
+    rest: u32,
+    site: Site,
+) -> Option<u64> {
+    let at = obj.get() + u64::from(cache.free_offset.get());
+    if !cx.hooks.checks() {
+        return Some(cx.core.arena.load(at));
+    }
+    let next = read(cx.core, at);
+    if is_link(cx.core, cache, cx.core.pages.head(obj.pfn()), next) {
+        return Some(next);
+    }
+    set(cx, at, 0);
+    cx.core.totals[cache.id().index()].lost.fetch_add(u64::from(rest), Relaxed);
+    cx.core.report_link(cache, obj, site);
+    None
+}
+
 /// Tells whether `next` is the end of a list or an object of the slab.
 fn is_link(core: &Core, cache: &Cache, slab: Pfn, next: u64) -> bool {
     let page = core.pages.get(slab);

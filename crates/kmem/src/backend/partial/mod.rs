@@ -18,8 +18,25 @@ pub(super) mod validate;
 pub(super) mod word;
 
 use crate::cpu::LockKind;
+use crate::ids::{ObjPtr, Pfn};
 
 /// A node's `list_lock`: place 0 of `Ops::LOCKS` in each backend that stands on this.
 pub(super) const LIST_LOCK: LockKind = LockKind::of_backend(0);
 /// An atomic update of a slab's word: place 1.
 pub(super) const SLAB_WORD: LockKind = LockKind::of_backend(1);
+
+/// Free objects of one slab, linked.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct FreeList {
+    pub(super) slab: Pfn,
+    pub(super) first: ObjPtr,
+    pub(super) last: ObjPtr,
+    pub(super) count: u32,
+}
+
+impl FreeList {
+    /// Makes a list of one object.
+    pub(super) fn one(slab: Pfn, obj: ObjPtr) -> Self {
+        Self { slab, first: obj, last: obj, count: 1 }
+    }
+}

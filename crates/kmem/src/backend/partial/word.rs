@@ -100,6 +100,12 @@ impl State {
         Self(self.0 & !(COUNT_MASK << INUSE_SHIFT) | u64::from(inuse) << INUSE_SHIFT)
     }
 
+    /// Without so many of the objects, which were free.
+    #[must_use]
+    pub(crate) fn without_free(self, objects: u32) -> Self {
+        Self(self.0 - (u64::from(objects) << OBJECTS_SHIFT))
+    }
+
     /// Without so many of the objects, which were in use.
     #[must_use]
     pub(crate) fn without(self, objects: u32) -> Self {

@@ -5,6 +5,7 @@ use super::node::{self, Lists};
 use super::stat;
 use super::state::OnCpu;
 use crate::backend::ops::{Ops, Request};
+use crate::backend::own;
 use crate::cache::cx::Cx;
 use crate::gfp::Gfp;
 use crate::ids::{NodeId, ObjPtr, Pfn, Site};
@@ -185,11 +186,7 @@ impl OnCpu<'_> {
         let objects = u64::from(self.cache.objects.get());
         let id = cx.core.kmalloc.cache(objects, Gfp::NONE, Site(0))?;
         let list = self.slab.alloc(cx, id, Request::new(gfp.without(Gfp::ZERO), Site(0)))?;
-        // What is written there is nobody's write after free.
-        cx.core.tracks.clear(list);
-        if cx.hooks.exact() {
-            cx.enter_alloc(id);
-        }
+        own::take(cx, id, list);
         Some(list)
     }
 }

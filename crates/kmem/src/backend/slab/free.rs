@@ -5,7 +5,8 @@ use super::node::{self, Lists};
 use super::stat;
 use super::state::OnCpu;
 use crate::backend::ops::Ops;
-use crate::ids::{CacheId, NodeId, ObjPtr, Pfn};
+use crate::backend::own;
+use crate::ids::{NodeId, ObjPtr, Pfn};
 use crate::page::PageList;
 
 impl OnCpu<'_> {
@@ -134,12 +135,8 @@ impl OnCpu<'_> {
             let list = ObjPtr::new(node::list_of(pages.get(slab)));
             cx.free_slab_pages(self.cache, slab);
             if let (Mode::OffSlab, Some(list)) = (self.colours.mode(), list) {
-                let page = pages.get(list.pfn());
-                let (id, head) = (CacheId(page.cache.get()), Pfn(page.head.get()));
-                if cx.hooks.exact() {
-                    cx.enter_free(id);
-                }
-                self.slab.free(cx, id, list, head);
+                let head = pages.head(list.pfn());
+                self.slab.free(cx, own::give(cx, head), list, head);
             }
         }
     }

@@ -3,7 +3,7 @@
 use super::layout::{self, KMALLOC_MIN, LIMIT_MAX, SHARED_MAX};
 use super::state::{ENTRIES, Slab};
 use super::{stat, validate};
-use crate::backend::ops::{Mergeable, Ops, Plan, Request, Visit};
+use crate::backend::ops::{Mergeable, Names, Ops, Plan, Request, Visit};
 use crate::cache::KmallocConfig;
 use crate::cache::args::{CacheArgs, Tunable};
 use crate::cache::core::Core;
@@ -16,7 +16,7 @@ use crate::raw::zeroed::ZeroedSlice;
 
 impl Ops for Slab {
     const LOCKS: &'static [&'static str] = &["list_lock"];
-    const STATS: &'static [&'static str] = stat::NAMES;
+    const STATS: Names = &[stat::NAMES];
     const MERGEABLE: Mergeable = Mergeable::ByAlignment;
     const TUNABLES: &'static [Tunable] = &[
         Tunable::new(("order", "order"), 10, "order of every slab"),

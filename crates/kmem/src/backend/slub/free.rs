@@ -4,29 +4,45 @@ use super::stat;
 use super::state::{CpuSlab, Slub};
 use crate::backend::partial::nodes::{self, NodeList};
 use crate::backend::partial::word::State;
-use crate::backend::partial::{SLAB_WORD, link};
+use crate::backend::partial::{FreeList, SLAB_WORD, link};
 use crate::cache::cx::Cx;
 use crate::cache::table::Cache;
 use crate::ids::{ObjPtr, Pfn, Site};
 use crate::page::PageList;
 
 impl Slub {
-    /// Pushes an object on its slab's own list (`__slab_free`).
+    /// Puts a list of objects on the CPU's, if they are of its slab, which it tells, else on their slab's own
+    /// (`do_slab_free`).
+    pub(in crate::backend) fn free_list(&self, cx: &Cx<'_>, cache: &Cache, list: FreeList) -> bool {
+        let cpu_slab = self.cpu_slab(cx, cache.id());
+        let local = cpu_slab.slab.get() == list.slab.0;
+        if local {
+            let end = list.last.get() + u64::from(cache.free_offset.get());
+            link::set(cx, end, cpu_slab.freelist.get());
+            cpu_slab.freelist.set(list.first.get());
+        } else {
+            self.free_slow(cx, cache, list);
+        }
+        local
+    }
+
+    /// Pushes objects on their slab's own list (`__slab_free`).
     #[cold]
     #[inline(never)]
-    pub(super) fn free_slow(&self, cx: &Cx<'_>, cache: &Cache, obj: ObjPtr, slab: Pfn) {
+    pub(super) fn free_slow(&self, cx: &Cx<'_>, cache: &Cache, list: FreeList) {
+        let FreeList { slab, first, last, count } = list;
         let tally = cx.tally(cache.id());
         tally.count(stat::FREE_SLOWPATH);
         let page = cx.core.pages.get(slab);
-        let at = obj.get() + u64::from(cache.free_offset.get());
+        let end = last.get() + u64::from(cache.free_offset.get());
         let cpu_partial = self.cpu_partial_slabs(cache).get() > 0;
         let mut node: Option<NodeList<'_>> = None;
         let (old, new) = loop {
             let old = State::load(page);
             // A node lock taken for an attempt that failed may not be needed for the next.
             drop(node.take());
-            link::set(cx, at, old.free(slab).map_or(0, ObjPtr::get));
-            let mut new = old.with_inuse(old.inuse() - 1).with_free(slab, Some(obj));
+            link::set(cx, end, old.free(slab).map_or(0, ObjPtr::get));
+            let mut new = old.with_inuse(old.inuse() - count).with_free(slab, Some(first));
             if (new.inuse() == 0 || !old.has_free()) && !old.frozen() {
                 if cpu_partial && !old.has_free() {
                     new = new.freeze();

@@ -28,7 +28,7 @@ mod layout;
 #[cfg(all(test, loom))]
 mod models;
 mod ops;
-mod stat;
+pub(super) mod stat;
 mod state;
 mod validate;
 

@@ -4,9 +4,9 @@ use alloc::vec::Vec;
 
 use super::state::Slub;
 use super::{stat, validate};
-use crate::backend::ops::{Mergeable, Ops, Plan, Request, Visit};
+use crate::backend::ops::{Mergeable, Names, Ops, Plan, Request, Visit};
 use crate::backend::partial::nodes::{self, Nodes};
-use crate::backend::partial::{layout, link};
+use crate::backend::partial::{FreeList, layout, link};
 use crate::cache::args::{CacheArgs, Tunable};
 use crate::cache::core::Core;
 use crate::cache::cx::Cx;
@@ -18,7 +18,7 @@ use crate::raw::zeroed::ZeroedSlice;
 
 impl Ops for Slub {
     const LOCKS: &'static [&'static str] = &["list_lock", "slab_cmpxchg"];
-    const STATS: &'static [&'static str] = stat::NAMES;
+    const STATS: Names = &[stat::NAMES];
     const TUNABLES: &'static [Tunable] = &[
         Tunable::new(("order", "order"), 10, "order of every slab"),
         Tunable::new(
@@ -73,7 +73,7 @@ impl Ops for Slub {
             link::set(cx, obj.get() + u64::from(cpu_slab.link.get()), cpu_slab.freelist.get());
             cpu_slab.freelist.set(obj.get());
         } else {
-            self.free_slow(cx, cx.core.caches.get(cache), obj, head);
+            self.free_slow(cx, cx.core.caches.get(cache), FreeList::one(head, obj));
         }
     }
 

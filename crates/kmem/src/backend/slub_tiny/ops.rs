@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use super::stat;
-use crate::backend::ops::{Mergeable, Ops, Plan, Request, Visit};
+use crate::backend::ops::{Mergeable, Names, Ops, Plan, Request, Visit};
 use crate::backend::partial::nodes::{self, Node, Nodes};
 use crate::backend::partial::validate::check_slab;
 use crate::backend::partial::word::State;
@@ -70,18 +70,21 @@ impl SlubTiny {
 
 impl Ops for SlubTiny {
     const LOCKS: &'static [&'static str] = &["list_lock"];
-    const STATS: &'static [&'static str] = stat::NAMES;
+    const STATS: Names = &[stat::NAMES];
     const TUNABLES: &'static [Tunable] = &[
         Tunable::new(("order", "order"), 10, "order of every slab"),
         Tunable::new(("min_partial", "min-partial"), u32::MAX, "empty slabs that a node keeps"),
     ];
     const TAKES_GEOMETRY: bool = true;
     const MERGEABLE: Mergeable = Mergeable::BySize;
-    const FLAGS_IGNORED: SlabFlags = SlabFlags::RECLAIM_ACCOUNT;
 
     fn adjust_kmalloc(config: &mut KmallocConfig) {
         config.types.retain(|&kind| kind != KmallocType::Reclaim);
         config.copies = 1;
+    }
+
+    fn adjust_cache(args: &mut CacheArgs) {
+        args.flags = args.flags.without(SlabFlags::RECLAIM_ACCOUNT);
     }
 
     fn new(core: &Core) -> Self {

@@ -30,7 +30,7 @@ use crate::progress::Progress;
 pub(crate) struct Args {
     #[command(flatten)]
     question: QuestionArgs,
-    /// Advise for this allocator: slub or slab
+    /// Advise for this allocator: slab, or slub in any of its generations
     #[arg(long, short_alias = 'a', alias = "allocators", value_name = "NAME", default_value_t = BackendKind::Slub,
           value_parser = one_allocator)]
     allocator: BackendKind,

@@ -20,6 +20,7 @@ use slablab_kapi::toolchain::{self, Built, Flavor};
 use slablab_kapi::{Image, Job, Version, host};
 use slablab_kmem::BackendKind;
 
+use super::allocators::allocator;
 use super::size::parse_bytes;
 use crate::cli::{Format, OutputArgs};
 use crate::output::print;
@@ -38,7 +39,7 @@ pub(crate) struct Args {
     #[arg(value_name = "PARAM=VALUE")]
     params: Vec<String>,
     /// The allocator behind kmalloc and kmem_cache
-    #[arg(long, value_name = "NAME", default_value = "slub")]
+    #[arg(long, value_name = "NAME", default_value = "slub", value_parser = allocator())]
     allocator: BackendKind,
     /// CPUs of the simulated machine
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=64))]

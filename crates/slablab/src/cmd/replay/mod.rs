@@ -18,6 +18,7 @@ use slablab_kmem::BackendKind;
 use slablab_replay::{Plan, Replay};
 use slablab_trace::TraceReader;
 
+use super::allocators::allocator;
 use super::import;
 use super::size::parse_bytes;
 use crate::cli::{OutputArgs, ResultFile};
@@ -34,8 +35,8 @@ pub(crate) struct Args {
     /// The trace, or a recording that can be imported; - is standard input
     #[arg(value_name = "TRACE")]
     trace: PathBuf,
-    /// Replay under these allocators
-    #[arg(short, long, value_delimiter = ',', value_name = "NAME,...", default_values_t = BackendKind::USUAL)]
+    /// Replay under these allocators [default: slab,slub,slob,slmb, before them the SLUB of the recorded kernel]
+    #[arg(short, long, value_delimiter = ',', value_name = "NAME,...", value_parser = allocator())]
     allocators: Vec<BackendKind>,
     /// Memory of the simulated machine
     #[arg(long, value_name = "SIZE", value_parser = parse_bytes, default_value = "16G")]
@@ -75,8 +76,12 @@ enum Sheet {
 /// Runs `slablab replay`.
 pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     let trace = import::open(&args.trace)?;
-    let plan =
-        Plan { allocators: args.allocators.clone(), memory_bytes: args.memory, ..Plan::default() };
+    let recorded = BackendKind::of_release(&trace.meta().kernel_release);
+    let allocators = match args.allocators.as_slice() {
+        [] => usual(recorded),
+        asked => asked.to_vec(),
+    };
+    let plan = Plan { allocators, memory_bytes: args.memory, ..Plan::default() };
     if args.timed {
         return run_timed(args, output, &trace, &plan);
     }
@@ -86,6 +91,7 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     let result = Outcome {
         file: args.trace.display().to_string(),
         replay,
+        recorded: recorded.filter(|_| args.allocators.is_empty()),
         lines: args.lines,
         sheet: args.csv,
     };
@@ -94,6 +100,12 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
         super::report::write(&slablab_pages::replay(&result.replay, &result.file), page)?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Returns the usual allocators; what the recorded kernel had comes first.
+fn usual(recorded: Option<BackendKind>) -> Vec<BackendKind> {
+    let others = BackendKind::USUAL.iter().copied().filter(|&kind| Some(kind) != recorded);
+    recorded.into_iter().chain(others).collect()
 }
 
 /// Runs `slablab replay --timed`.
@@ -119,6 +131,9 @@ struct Outcome {
     file: String,
     #[serde(flatten)]
     replay: Replay,
+    /// What the recorded kernel had, where that chose the allocators
+    #[serde(skip)]
+    recorded: Option<BackendKind>,
     #[serde(skip)]
     lines: usize,
     #[serde(skip)]
@@ -130,6 +145,9 @@ impl Report for Outcome {
 
     fn text(&self, page: &mut Page) {
         tables::header(&self.file, &self.replay.trace, page);
+        if let Some(kind) = self.recorded {
+            page.line(format!("The recorded kernel had {}, which stands first.", kind.name()));
+        }
         slablab_pages::failures(&self.replay.allocators).iter().for_each(|line| page.line(line));
         page.heading("Memory");
         page.table(&tables::memory(&self.replay));

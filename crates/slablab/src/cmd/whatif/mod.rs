@@ -15,6 +15,7 @@ use slablab_trace::Meta;
 
 use slablab_pages::Sources;
 
+use super::allocators::allocator;
 use super::question::QuestionArgs;
 use super::tunables::{TunableArgs, tunables};
 use crate::cli::OutputArgs;
@@ -64,7 +65,8 @@ pub(crate) struct Args {
     #[command(flatten)]
     tunables: TunableArgs,
     /// Replay under these allocators
-    #[arg(short, long, value_delimiter = ',', value_name = "NAME,...", default_values_t = [BackendKind::Slub])]
+    #[arg(short, long, value_delimiter = ',', value_name = "NAME,...", default_values_t = [BackendKind::Slub],
+          value_parser = allocator())]
     allocators: Vec<BackendKind>,
 }
 

@@ -1,0 +1,230 @@
+//! Allocation once `main` is empty, and how sheaves are made and filled.
+
+use super::sheaf::Sheaf;
+use super::slabs::Slabs;
+use super::stat;
+use super::state::{CpuSheaves, Sheaves, count, count_one};
+use crate::backend::ops::Request;
+use crate::backend::own;
+use crate::cache::cx::Cx;
+use crate::cache::table::Cache;
+use crate::gfp::Gfp;
+use crate::ids::{ObjPtr, Site};
+
+/// Flags that say how the object is to be, not how the memory may be got (`OBJCGS_CLEAR_MASK`, and the node).
+const NOT_FOR_SHEAVES: Gfp = Gfp(Gfp::DMA.0
+    | Gfp::RECLAIMABLE.0
+    | Gfp::ACCOUNT.0
+    | Gfp::NOFAIL.0
+    | Gfp::THISNODE.0
+    | Gfp::ZERO.0);
+
+/// Whether an operation may allocate a sheaf: what allocates one for a kmalloc cache may not (`SLAB_ALLOC_NO_RECURSE`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::backend) enum NewSheaf {
+    Allowed,
+    Forbidden,
+}
+
+/// What stands in the way of an object from a CPU's sheaves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::backend) enum Missed {
+    /// They are empty, and so it stays.
+    Empty,
+    /// It would be of another node than asked for.
+    Node,
+}
+
+impl Sheaves {
+    /// Takes an object from the CPU's sheaves, which are filled if they have to be (`alloc_from_pcs`).
+    pub(in crate::backend) fn take<S: Slabs>(
+        &self,
+        slabs: &S,
+        cx: &Cx<'_>,
+        cache: &Cache,
+        request: Request,
+        new: NewSheaf,
+    ) -> Result<ObjPtr, Missed> {
+        if request.node().is_some_and(|node| node != cx.node()) {
+            return Err(Missed::Node);
+        }
+        let (cpu, arena) = (self.cpu(cx, cache), &cx.core.arena);
+        if cpu.size.get() == 0 && !self.replace_empty(slabs, cx, cache, request, new) {
+            return Err(Missed::Empty);
+        }
+        let top = ObjPtr::new(arena.load(Sheaf::place(cpu.main.get(), cpu.size.get() - 1)));
+        let top = top.expect("sheaves hold objects");
+        if request.node().is_some_and(|node| node != cx.core.zones.node_of(top.pfn())) {
+            return Err(Missed::Node);
+        }
+        cpu.size.sub(1);
+        Ok(top)
+    }
+
+    /// Replaces an empty `main` by a sheaf with objects (`__pcs_replace_empty_main`).
+    fn replace_empty<S: Slabs>(
+        &self,
+        slabs: &S,
+        cx: &Cx<'_>,
+        cache: &Cache,
+        request: Request,
+        new: NewSheaf,
+    ) -> bool {
+        let (cpu, arena) = (self.cpu(cx, cache), &cx.core.arena);
+        if !self.open(slabs, cx, cache, new) {
+            return false;
+        }
+        if let Some(spare) = cpu.spare().filter(|spare| spare.size(arena) > 0) {
+            cpu.swap(arena, spare);
+            return true;
+        }
+        let barn = self.barn(cx.core, cache.id(), cx.node());
+        if let Some(full) = barn.replace_empty(cx, cpu.main(arena)) {
+            count_one::<S>(cx, cache, stat::BARN_GET);
+            cpu.set_main(arena, full);
+            return true;
+        }
+        count_one::<S>(cx, cache, stat::BARN_GET_FAIL);
+        if !S::may_fill(request.gfp) {
+            return false;
+        }
+        let empty = cpu.set_spare(None).or_else(|| barn.get_empty(cx));
+        let Some(sheaf) = empty.or_else(|| self.make(slabs, cx, cache, request.gfp, new)) else {
+            return false;
+        };
+        if !self.fill(slabs, cx, cache, request, sheaf) {
+            self.flush_sheaf(slabs, cx, cache, sheaf);
+            self.unmake(slabs, cx, cache, sheaf);
+            return false;
+        }
+        // The sheaf itself may have come from this very cache: all may have changed meanwhile.
+        if cpu.size.get() == 0 {
+            let main = cpu.main(arena);
+            match cpu.spare() {
+                None => _ = cpu.set_spare(Some(main)),
+                Some(_) => barn.put_empty(cx, main),
+            }
+            cpu.set_main(arena, sheaf);
+        } else if let Some(spare) = cpu.spare() {
+            if spare.size(arena) == 0 {
+                barn.put_empty(cx, spare);
+                cpu.set_spare(Some(sheaf));
+            } else {
+                self.put_full_or_flush(slabs, cx, cache, sheaf);
+            }
+        } else {
+            cpu.set_spare(Some(sheaf));
+        }
+        true
+    }
+
+    /// Gives the CPU a `main` sheaf if it has none; tells whether it has one then. The first CPU to use a cache makes
+    /// those of all (`init_percpu_sheaves`).
+    pub(super) fn open<S: Slabs>(
+        &self,
+        slabs: &S,
+        cx: &Cx<'_>,
+        cache: &Cache,
+        new: NewSheaf,
+    ) -> bool {
+        let cpu = self.cpu(cx, cache);
+        let capacity = self.capacity(cache.id());
+        if cpu.main.get() != 0 || capacity == 0 {
+            return capacity != 0;
+        }
+        let arena = &cx.core.arena;
+        let mains = &self.cache(cache.id()).mains;
+        let (mine, first) = {
+            let mut mains = mains.lock();
+            let mine = mains.list.pop(arena).map(Sheaf::of);
+            (mine, core::mem::replace(&mut mains.made, 1) == 0)
+        };
+        let Some(mine) = mine.or_else(|| self.make(slabs, cx, cache, Gfp::KERNEL, new)) else {
+            if first {
+                mains.lock().made = 0;
+            }
+            return false;
+        };
+        for _ in 1..if first { cx.core.setup.cpus } else { 1 } {
+            let Some(sheaf) = self.make(slabs, cx, cache, Gfp::KERNEL, new) else { break };
+            mains.lock().list.push(arena, sheaf.block());
+        }
+        if cpu.main.get() == 0 {
+            cpu.main.set(mine.offset());
+            cpu.size.set(0);
+            cpu.capacity.set(capacity);
+        } else {
+            self.unmake(slabs, cx, cache, mine);
+        }
+        true
+    }
+
+    /// Allocates an empty sheaf (`alloc_empty_sheaf`).
+    pub(super) fn make<S: Slabs>(
+        &self,
+        slabs: &S,
+        cx: &Cx<'_>,
+        cache: &Cache,
+        gfp: Gfp,
+        new: NewSheaf,
+    ) -> Option<Sheaf> {
+        if new == NewSheaf::Forbidden {
+            return None;
+        }
+        let bytes = Sheaf::bytes(self.capacity(cache.id()));
+        let kmalloc = &cx.core.kmalloc;
+        let from = cx.core.caches.get(kmalloc.cache(bytes, Gfp::NONE, Site(0))?);
+        let new = if kmalloc.has(cache.id()) { NewSheaf::Forbidden } else { NewSheaf::Allowed };
+        let request = Request::new(gfp.without(NOT_FOR_SHEAVES), Site(0));
+        let cpu = self.cpu(cx, from);
+        let block = self.take(slabs, cx, from, request, new).ok();
+        let block = block.or_else(|| slabs.take_one(cx, from, request))?;
+        cpu.ops.allocs.add(1);
+        own::take(cx, from.id(), block);
+        count_one::<S>(cx, cache, stat::SHEAF_ALLOC);
+        Some(Sheaf::make(&cx.core.arena, block, cache.id()))
+    }
+
+    /// Fills a sheaf up; `false` if memory is out before it is full (`refill_sheaf`).
+    fn fill<S: Slabs>(
+        &self,
+        slabs: &S,
+        cx: &Cx<'_>,
+        cache: &Cache,
+        request: Request,
+        sheaf: Sheaf,
+    ) -> bool {
+        let (arena, mut size) = (&cx.core.arena, sheaf.size(&cx.core.arena));
+        let wanted = self.capacity(cache.id()) - size;
+        let taken = slabs.take_many(cx, cache, request, wanted, &mut |obj| {
+            sheaf.set_object(arena, size, obj);
+            size += 1;
+        });
+        sheaf.set_size(arena, size);
+        count::<S>(cx, cache, stat::SHEAF_REFILL, taken);
+        taken == wanted
+    }
+
+    /// Gives a full sheaf to the barn, or what it holds to the slabs.
+    pub(super) fn put_full_or_flush<S: Slabs>(
+        &self,
+        slabs: &S,
+        cx: &Cx<'_>,
+        cache: &Cache,
+        sheaf: Sheaf,
+    ) {
+        if self.barn(cx.core, cache.id(), cx.node()).put_full(cx, sheaf) {
+            count_one::<S>(cx, cache, stat::BARN_PUT);
+        } else {
+            self.flush_sheaf(slabs, cx, cache, sheaf);
+            self.unmake(slabs, cx, cache, sheaf);
+        }
+    }
+}
+
+impl CpuSheaves {
+    /// Tells whether `main` is full.
+    pub(super) fn is_full(&self) -> bool {
+        self.size.get() == self.capacity.get()
+    }
+}

@@ -1,0 +1,221 @@
+//! Frees once `main` is full, and how sheaves are emptied and given back.
+
+use alloc::vec::Vec;
+
+use super::alloc::NewSheaf;
+use super::barn::Refusal;
+use super::sheaf::Sheaf;
+use super::slabs::Slabs;
+use super::stat;
+use super::state::{Sheaves, count, count_one};
+use crate::backend::own;
+use crate::backend::partial::{FreeList, link};
+use crate::cache::cx::Cx;
+use crate::cache::table::Cache;
+use crate::gfp::Gfp;
+use crate::ids::{NodeId, ObjPtr};
+
+/// Objects of `main` that are flushed at once (`PCS_BATCH_MAX`).
+const FLUSH_BATCH: u32 = 32;
+/// Objects of other slabs that end the search for more of one slab.
+const LOOK_AHEAD: u32 = 3;
+
+impl Sheaves {
+    /// Puts an object of the CPU's node into its sheaves; `false` if they have no room and get none (`free_to_pcs`).
+    #[cold]
+    #[inline(never)]
+    pub(in crate::backend) fn put<S: Slabs>(
+        &self,
+        slabs: &S,
+        cx: &Cx<'_>,
+        cache: &Cache,
+        obj: ObjPtr,
+    ) -> bool {
+        let cpu = self.cpu(cx, cache);
+        if cpu.is_full() && !self.replace_full(slabs, cx, cache) {
+            return false;
+        }
+        cpu.push(&cx.core.arena, obj.get())
+    }
+
+    /// Replaces a full `main` by a sheaf with room (`__pcs_replace_full_main`).
+    fn replace_full<S: Slabs>(&self, slabs: &S, cx: &Cx<'_>, cache: &Cache) -> bool {
+        let (cpu, arena) = (self.cpu(cx, cache), &cx.core.arena);
+        if !self.open(slabs, cx, cache, NewSheaf::Allowed) {
+            return false;
+        }
+        if !cpu.is_full() {
+            return true;
+        }
+        let barn = self.barn(cx.core, cache.id(), cx.node());
+        let refused = match cpu.spare() {
+            None => match barn.get_empty(cx) {
+                Some(empty) => {
+                    self.install_empty(slabs, cx, cache, empty);
+                    return true;
+                }
+                None => None,
+            },
+            Some(spare) if spare.size(arena) < cpu.capacity.get() => {
+                cpu.swap(arena, spare);
+                return true;
+            }
+            Some(spare) => match barn.replace_full(cx, cpu.main(arena)) {
+                Ok(empty) => {
+                    count_one::<S>(cx, cache, stat::BARN_PUT);
+                    cpu.set_main(arena, empty);
+                    return true;
+                }
+                Err(Refusal::TooManyFull) => {
+                    count_one::<S>(cx, cache, stat::BARN_PUT_FAIL);
+                    cpu.set_spare(None);
+                    self.flush_sheaf(slabs, cx, cache, spare);
+                    self.install_empty(slabs, cx, cache, spare);
+                    return true;
+                }
+                Err(refusal) => Some(refusal),
+            },
+        };
+        if let Some(empty) = self.make(slabs, cx, cache, Gfp::NOWARN, NewSheaf::Allowed) {
+            self.install_empty(slabs, cx, cache, empty);
+        } else {
+            if refused.is_some() {
+                count_one::<S>(cx, cache, stat::BARN_PUT_FAIL);
+            }
+            self.flush_main(slabs, cx, cache);
+        }
+        !cpu.is_full()
+    }
+
+    /// Makes an empty sheaf `main`, and the full one before spare; or finds another place for either
+    /// (`__pcs_install_empty_sheaf`).
+    fn install_empty<S: Slabs>(&self, slabs: &S, cx: &Cx<'_>, cache: &Cache, empty: Sheaf) {
+        let (cpu, arena) = (self.cpu(cx, cache), &cx.core.arena);
+        let barn = self.barn(cx.core, cache.id(), cx.node());
+        match cpu.spare() {
+            None => {
+                cpu.set_spare(Some(cpu.main(arena)));
+                cpu.set_main(arena, empty);
+            }
+            // The sheaf itself may have come from this very cache: all may have changed meanwhile.
+            Some(_) if !cpu.is_full() => barn.put_empty(cx, empty),
+            Some(spare) if spare.size(arena) < cpu.capacity.get() => {
+                cpu.swap(arena, spare);
+                barn.put_empty(cx, empty);
+            }
+            Some(_) => {
+                let main = cpu.main(arena);
+                cpu.set_main(arena, empty);
+                self.put_full_or_flush(slabs, cx, cache, main);
+            }
+        }
+    }
+
+    /// Gives all objects of `main` back to their slabs, a batch at a time (`sheaf_flush_main`).
+    fn flush_main<S: Slabs>(&self, slabs: &S, cx: &Cx<'_>, cache: &Cache) {
+        let cpu = self.cpu(cx, cache);
+        let Some(main) = Sheaf::at(cpu.main.get()) else { return };
+        while cpu.size.get() > 0 {
+            let batch = cpu.size.get().min(FLUSH_BATCH);
+            cpu.size.sub(batch);
+            self.flush_range(slabs, cx, cache, main, cpu.size.get(), batch);
+        }
+    }
+
+    /// Gives all objects of a sheaf that no CPU works with back to their slabs (`sheaf_flush_unused`).
+    pub(super) fn flush_sheaf<S: Slabs>(
+        &self,
+        slabs: &S,
+        cx: &Cx<'_>,
+        cache: &Cache,
+        sheaf: Sheaf,
+    ) {
+        let size = sheaf.size(&cx.core.arena);
+        self.flush_range(slabs, cx, cache, sheaf, 0, size);
+        sheaf.set_size(&cx.core.arena, 0);
+    }
+
+    /// Gives `count` objects of a sheaf back, those of a slab that stand near each other at once
+    /// (`build_detached_freelist`).
+    fn flush_range<S: Slabs>(
+        &self,
+        slabs: &S,
+        cx: &Cx<'_>,
+        cache: &Cache,
+        sheaf: Sheaf,
+        from: u32,
+        objects: u32,
+    ) {
+        let arena = &cx.core.arena;
+        let slab_of = |obj: ObjPtr| cx.core.pages.head(obj.pfn());
+        let link_at = |obj: ObjPtr| obj.get() + u64::from(cache.free_offset.get());
+        let mut end = from + objects;
+        while end > from {
+            end -= 1;
+            let last = sheaf.object(arena, end);
+            let mut list = FreeList { slab: slab_of(last), first: last, last, count: 1 };
+            link::set(cx, link_at(last), 0);
+            let (mut at, mut others) = (end, 0);
+            while at > from && others < LOOK_AHEAD {
+                at -= 1;
+                let obj = sheaf.object(arena, at);
+                if slab_of(obj) != list.slab {
+                    others += 1;
+                    continue;
+                }
+                link::set(cx, link_at(obj), list.first.get());
+                (list.first, list.count) = (obj, list.count + 1);
+                end -= 1;
+                // What stands at the end now is of another slab, and comes where the object was.
+                sheaf.set_object(arena, at, sheaf.object(arena, end));
+            }
+            slabs.give(cx, cache, list);
+        }
+        count::<S>(cx, cache, stat::SHEAF_FLUSH, objects);
+    }
+
+    /// Frees an empty sheaf (`free_empty_sheaf`), straight to its slab: what the CPU holds of kmalloc's caches is not
+    /// touched, which may be about to be flushed.
+    pub(super) fn unmake<S: Slabs>(&self, slabs: &S, cx: &Cx<'_>, cache: &Cache, sheaf: Sheaf) {
+        let block = sheaf.block();
+        let slab = cx.core.pages.head(block.pfn());
+        let id = own::give(cx, slab);
+        let of = cx.core.caches.get(id);
+        self.cpu(cx, of).ops.frees.add(1);
+        slabs.give_one(cx, of, block, slab);
+        count_one::<S>(cx, cache, stat::SHEAF_FREE);
+    }
+
+    /// Gives all that the CPU holds of a cache back to slabs, the sheaves too (`pcs_flush_all`).
+    pub(in crate::backend) fn flush<S: Slabs>(&self, slabs: &S, cx: &Cx<'_>, cache: &Cache) {
+        let cpu = self.cpu(cx, cache);
+        if let Some(spare) = cpu.set_spare(None) {
+            self.flush_sheaf(slabs, cx, cache, spare);
+            self.unmake(slabs, cx, cache, spare);
+        }
+        self.flush_rcu(cx, cache);
+        self.flush_main(slabs, cx, cache);
+        if let Some(main) = Sheaf::at(cpu.main.get()) {
+            cpu.main.set(0);
+            cpu.capacity.set(0);
+            self.unmake(slabs, cx, cache, main);
+        }
+    }
+
+    /// Gives all that is in the barns of a cache back to slabs, the sheaves too (`barn_shrink`).
+    pub(in crate::backend) fn shrink<S: Slabs>(&self, slabs: &S, cx: &Cx<'_>, cache: &Cache) {
+        let arena = &cx.core.arena;
+        let unused = core::mem::take(&mut *self.cache(cache.id()).mains.lock()).list;
+        let mut lists = Vec::from([unused]);
+        for node in (0..cx.core.setup.nodes).map(NodeId) {
+            let all = self.barn(cx.core, cache.id(), node).clear(cx);
+            lists.extend([all.full, all.empty]);
+        }
+        for mut list in lists {
+            while let Some(sheaf) = list.pop(arena).map(Sheaf::of) {
+                self.flush_sheaf(slabs, cx, cache, sheaf);
+                self.unmake(slabs, cx, cache, sheaf);
+            }
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! What stands below sheaves.
+
+use crate::backend::ops::Request;
+use crate::backend::partial::FreeList;
+use crate::cache::cx::Cx;
+use crate::cache::table::Cache;
+use crate::gfp::Gfp;
+use crate::ids::{ObjPtr, Pfn};
+
+/// What sheaves are filled from and emptied into. It counts its own paths, the slow ones among them.
+pub(in crate::backend) trait Slabs {
+    /// Place in `Ops::STATS`, behind the common ones, at which the sheaves' counters start.
+    const STATS_AT: usize;
+
+    /// Tells whether an allocation with these flags may fill a sheaf.
+    fn may_fill(gfp: Gfp) -> bool;
+
+    /// Takes one object.
+    fn take_one(&self, cx: &Cx<'_>, cache: &Cache, request: Request) -> Option<ObjPtr>;
+
+    /// Takes `count` objects, or what there is; returns how many.
+    fn take_many(
+        &self,
+        cx: &Cx<'_>,
+        cache: &Cache,
+        request: Request,
+        count: u32,
+        put: &mut dyn FnMut(ObjPtr),
+    ) -> u32;
+
+    /// Gives back objects of one slab.
+    fn give(&self, cx: &Cx<'_>, cache: &Cache, list: FreeList);
+
+    /// Gives back one object.
+    fn give_one(&self, cx: &Cx<'_>, cache: &Cache, obj: ObjPtr, slab: Pfn) {
+        self.give(cx, cache, FreeList::one(slab, obj));
+    }
+}

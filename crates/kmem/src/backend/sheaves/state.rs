@@ -1,0 +1,234 @@
+//! What there is of sheaves: with each CPU, in each node's barn, in wait; and the capacity of each cache.
+
+use super::barn::Barn;
+use super::sheaf::Sheaf;
+use super::slabs::Slabs;
+use crate::cache::SlabFlags;
+use crate::cache::args::CacheArgs;
+use crate::cache::blocks::BlockList;
+use crate::cache::core::Core;
+use crate::cache::cx::Cx;
+use crate::cache::grace::Waiting;
+use crate::cache::paths::{OpCounts, Stat};
+use crate::cache::table::Cache;
+use crate::ids::{CacheId, NodeId, PAGE_SIZE};
+use crate::raw::arena::Arena;
+use crate::raw::local::{LocalU32, LocalU64};
+use crate::raw::lock::Lock;
+use crate::raw::zeroed::{ZeroedSlice, zeroed_struct};
+
+zeroed_struct! {
+    /// A CPU's part of a cache (`struct slub_percpu_sheaves`), a cache line.
+    #[derive(Debug)]
+    #[repr(align(64))]
+    pub(in crate::backend) struct CpuSheaves {
+        /// Where `main` is; 0: the CPU has not used the cache yet.
+        pub(super) main: LocalU64,
+        /// Objects in `main`.
+        pub(super) size: LocalU32,
+        /// Objects that fit in `main`; 0: there is none.
+        pub(super) capacity: LocalU32,
+        /// Where `spare` is; 0: none.
+        pub(super) spare: LocalU64,
+        /// Where `rcu_free` is; 0: none.
+        pub(super) rcu_free: LocalU64,
+        pub(in crate::backend) ops: OpCounts,
+    }
+}
+
+impl CpuSheaves {
+    /// Pops an object off `main`, if it has one.
+    #[inline(always)]
+    pub(in crate::backend) fn pop(&self, arena: &Arena) -> u64 {
+        let size = self.size.get();
+        if size == 0 {
+            return 0;
+        }
+        self.size.set(size - 1);
+        arena.load(Sheaf::place(self.main.get(), size - 1))
+    }
+
+    /// Pushes an object on `main`; `false` if there is no room.
+    #[inline(always)]
+    pub(in crate::backend) fn push(&self, arena: &Arena, obj: u64) -> bool {
+        let size = self.size.get();
+        let room = size < self.capacity.get();
+        if room {
+            arena.store(Sheaf::place(self.main.get(), size), obj);
+            self.size.set(size + 1);
+        }
+        room
+    }
+
+    /// Returns `main`, its head up to date, for it to be handed over.
+    pub(super) fn main(&self, arena: &Arena) -> Sheaf {
+        let main = Sheaf::at(self.main.get()).expect("a CPU that trades its main sheaf has one");
+        main.set_size(arena, self.size.get());
+        main
+    }
+
+    /// Makes a sheaf the CPU's `main`. The one before may be somebody else's already.
+    pub(super) fn set_main(&self, arena: &Arena, sheaf: Sheaf) {
+        self.main.set(sheaf.offset());
+        self.size.set(sheaf.size(arena));
+    }
+
+    pub(super) fn spare(&self) -> Option<Sheaf> {
+        Sheaf::at(self.spare.get())
+    }
+
+    /// Makes a sheaf the spare one, or takes it away; returns the one before.
+    pub(super) fn set_spare(&self, sheaf: Option<Sheaf>) -> Option<Sheaf> {
+        let before = self.spare();
+        self.spare.set(sheaf.map_or(0, Sheaf::offset));
+        before
+    }
+
+    pub(super) fn swap(&self, arena: &Arena, spare: Sheaf) {
+        self.set_spare(Some(self.main(arena)));
+        self.set_main(arena, spare);
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.main.get() == 0 && self.spare.get() == 0 && self.rcu_free.get() == 0
+    }
+}
+
+zeroed_struct! {
+    /// What is known of a cache.
+    #[derive(Debug)]
+    pub(super) struct CacheSheaves {
+        /// Objects in a sheaf; 0: the cache has none.
+        capacity: LocalU32,
+        pub(super) mains: Lock<Mains>,
+    }
+}
+
+zeroed_struct! {
+    /// The `main` sheaves of CPUs that have not come for them yet.
+    #[derive(Debug, Clone, Copy, Default)]
+    pub(super) struct Mains {
+        pub(super) list: BlockList,
+        /// 1 once they have been allocated.
+        pub(super) made: u32,
+    }
+}
+
+/// The sheaves of a machine.
+#[derive(Debug)]
+pub(in crate::backend) struct Sheaves {
+    /// By CPU and cache.
+    cpus: ZeroedSlice<CpuSheaves>,
+    /// By cache.
+    caches: ZeroedSlice<CacheSheaves>,
+    /// By cache and node.
+    barns: ZeroedSlice<Barn>,
+    /// Full `rcu_free` sheaves that readers may still look into.
+    pub(super) waiting: Lock<Waiting>,
+}
+
+impl Sheaves {
+    pub(in crate::backend) fn new(core: &Core) -> Self {
+        let caches = core.setup.caches_max as usize;
+        Self {
+            cpus: ZeroedSlice::new(core.tallies.as_slice().len()),
+            caches: ZeroedSlice::new(caches),
+            barns: ZeroedSlice::new(caches * core.setup.nodes as usize),
+            waiting: Lock::new(Waiting::default()),
+        }
+    }
+
+    #[inline(always)]
+    pub(in crate::backend) fn cell(&self, cell: usize) -> &CpuSheaves {
+        &self.cpus[cell]
+    }
+
+    #[inline(always)]
+    pub(super) fn cpu(&self, cx: &Cx<'_>, cache: &Cache) -> &CpuSheaves {
+        &self.cpus[cx.cell(cache.id())]
+    }
+
+    pub(super) fn cache(&self, id: CacheId) -> &CacheSheaves {
+        &self.caches[id.index()]
+    }
+
+    pub(super) fn barn(&self, core: &Core, id: CacheId, node: NodeId) -> &Barn {
+        &self.barns[id.index() * core.setup.nodes as usize + node.0 as usize]
+    }
+
+    /// Returns the objects in a sheaf of a cache; 0: it has none.
+    #[inline(always)]
+    pub(in crate::backend) fn capacity(&self, id: CacheId) -> u32 {
+        self.cache(id).capacity.get()
+    }
+
+    /// As [`Self::capacity`], by the index of the cache; 0 beyond the last.
+    pub(in crate::backend) fn capacity_at(&self, index: usize) -> u32 {
+        self.caches.as_slice().get(index).map_or(0, |cache| cache.capacity.get())
+    }
+
+    pub(in crate::backend) fn set_capacity(&self, cache: &Cache, capacity: u32) {
+        self.cache(cache.id()).capacity.set(capacity);
+    }
+
+    /// Tells whether a CPU has sheaves of a cache, by its cell of CPUs times caches.
+    pub(in crate::backend) fn holds(&self, cell: usize) -> bool {
+        !self.cpus[cell].is_empty()
+    }
+}
+
+/// Returns the objects in a sheaf of a cache that asks for none in particular: by size, and rounded up to what fills a
+/// kmalloc block (Linux: `calculate_sheaf_capacity` @ 7.3). 0 for a cache that must have none.
+pub(in crate::backend) fn usual_capacity(core: &Core, cache: &Cache) -> u32 {
+    if !may_have_sheaves(cache) {
+        return 0;
+    }
+    let least = match cache.size.get() {
+        size if u64::from(size) >= PAGE_SIZE => 4,
+        1024.. => 12,
+        256.. => 26,
+        _ => 60,
+    };
+    let bytes = Sheaf::bytes(least);
+    let classes = core.setup.kmalloc.classes.iter().map(|&class| u64::from(class));
+    Sheaf::capacity(classes.into_iter().find(|&class| class >= bytes).unwrap_or(bytes))
+}
+
+/// Returns the objects that a cache or the machine asks for in a sheaf.
+pub(in crate::backend) fn asked_capacity(core: &Core, cache: &Cache, args: &CacheArgs) -> u32 {
+    let asked = core.tunable(args, "sheaf_capacity").or(asked_by_name(args));
+    if may_have_sheaves(cache) { asked.unwrap_or(0) } else { 0 }
+}
+
+/// Keeps a cache that asks for a capacity from sharing slabs.
+pub(in crate::backend) fn adjust_cache(args: &mut CacheArgs) {
+    if asked_by_name(args).is_some() {
+        args.flags |= SlabFlags::NO_MERGE;
+    }
+}
+
+fn asked_by_name(args: &CacheArgs) -> Option<u32> {
+    ASKED.iter().find(|(name, _)| *name == args.name).map(|&(_, capacity)| capacity)
+}
+
+/// Caches that ask for a capacity themselves (`mm/vma_init.c`, `lib/maple_tree.c`).
+const ASKED: [(&str, u32); 2] = [("maple_node", 32), ("vm_area_struct", 32)];
+
+/// Objects in a sheaf at most: that of the largest kmalloc class.
+pub(in crate::backend) const CAPACITY_MAX: u32 = (8192 - 32) / 8;
+
+/// Tells whether a cache may have sheaves: none that is debugged or that kmemleak does not trace.
+fn may_have_sheaves(cache: &Cache) -> bool {
+    let debug = SlabFlags::RED_ZONE | SlabFlags::POISON | SlabFlags::STORE_USER;
+    !cache.flags().any(debug | SlabFlags::NOLEAKTRACE)
+}
+
+/// Counts a path of sheaves.
+pub(super) fn count<S: Slabs>(cx: &Cx<'_>, cache: &Cache, stat: Stat, times: u32) {
+    cx.tally(cache.id()).add(stat.after(S::STATS_AT), u64::from(times));
+}
+
+/// As [`count`], once.
+pub(super) fn count_one<S: Slabs>(cx: &Cx<'_>, cache: &Cache, stat: Stat) {
+    count::<S>(cx, cache, stat, 1);
+}

@@ -1,0 +1,156 @@
+//! The operations of SLUB with sheaves: the fast paths, and where the others go.
+
+use alloc::vec::Vec;
+
+use super::slabs::NodeSlabs;
+use super::stat;
+use crate::backend::ops::{Mergeable, Names, Ops, Plan, Request, Visit};
+use crate::backend::partial::layout;
+use crate::backend::partial::nodes::{self, Nodes};
+use crate::backend::partial::validate::check_slab;
+use crate::backend::sheaves::{self, Missed, NewSheaf, Sheaves, Slabs};
+use crate::cache::args::{CacheArgs, Tunable};
+use crate::cache::core::Core;
+use crate::cache::cx::Cx;
+use crate::cache::paths::OpCounts;
+use crate::cache::table::Cache;
+use crate::error::Error;
+use crate::ids::{CacheId, ObjPtr, Pfn};
+
+/// The SLUB allocator with sheaves.
+#[derive(Debug)]
+pub struct SlubSheaves {
+    sheaves: Sheaves,
+    slabs: NodeSlabs,
+}
+
+impl SlubSheaves {
+    #[cold]
+    #[inline(never)]
+    fn alloc_slow(&self, cx: &Cx<'_>, cache: &Cache, request: Request) -> Option<ObjPtr> {
+        let taken = self.sheaves.take(&self.slabs, cx, cache, request, NewSheaf::Allowed);
+        let obj = taken.or_else(|missed| {
+            if missed == Missed::Node {
+                cx.tally(cache.id()).count(stat::ALLOC_NODE_MISMATCH);
+            }
+            self.slabs.take_one(cx, cache, request).ok_or(missed)
+        });
+        self.sheaves.cell(cx.cell(cache.id())).ops.allocs.add(u64::from(obj.is_ok()));
+        obj.ok()
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn free_slow(&self, cx: &Cx<'_>, cache: &Cache, obj: ObjPtr, slab: Pfn) {
+        let local = cx.core.zones.node_of(slab) == cx.node();
+        if !local || !self.sheaves.put(&self.slabs, cx, cache, obj) {
+            self.slabs.give_one(cx, cache, obj, slab);
+            cx.tally(cache.id()).count(stat::FREE_SLOWPATH);
+        }
+    }
+}
+
+impl Ops for SlubSheaves {
+    const LOCKS: &'static [&'static str] = &["list_lock", "slab_cmpxchg", "barn_lock"];
+    const STATS: Names = &[stat::NAMES, sheaves::stat::NAMES];
+    const TUNABLES: &'static [Tunable] = &[
+        Tunable::new(("order", "order"), 10, "order of every slab"),
+        Tunable::new(("min_partial", "min-partial"), u32::MAX, "empty slabs that a node keeps"),
+        Tunable::new(
+            ("sheaf_capacity", "sheaf-capacity"),
+            sheaves::CAPACITY_MAX,
+            "objects in a sheaf, if more than by size",
+        ),
+    ];
+    const TAKES_GEOMETRY: bool = true;
+    const MERGEABLE: Mergeable = Mergeable::BySize;
+
+    fn adjust_cache(args: &mut CacheArgs) {
+        sheaves::adjust_cache(args);
+    }
+
+    fn new(core: &Core) -> Self {
+        Self { sheaves: Sheaves::new(core), slabs: NodeSlabs { nodes: Nodes::new(core) } }
+    }
+
+    fn plan(core: &Core, args: &CacheArgs) -> Result<Plan, Error> {
+        layout::plan(core, args, core.setup.order_max)
+    }
+
+    fn create(&self, core: &Core, cache: &Cache, args: &CacheArgs) {
+        let usual = nodes::usual_min_partial(cache);
+        self.slabs.nodes.set_min_partial(core, cache, args, usual);
+        let asked = sheaves::asked_capacity(core, cache, args);
+        self.sheaves.set_capacity(cache, asked.max(sheaves::usual_capacity(core, cache)));
+    }
+
+    #[inline(always)]
+    fn alloc(&self, cx: &Cx<'_>, cache: CacheId, request: Request) -> Option<ObjPtr> {
+        let cpu = self.sheaves.cell(cx.cell(cache));
+        if request.node().is_none()
+            && let Some(obj) = ObjPtr::new(cpu.pop(&cx.core.arena))
+        {
+            cpu.ops.allocs.add(1);
+            return Some(obj);
+        }
+        self.alloc_slow(cx, cx.core.caches.get(cache), request)
+    }
+
+    #[inline(always)]
+    fn free(&self, cx: &Cx<'_>, cache: CacheId, obj: ObjPtr, head: Pfn) {
+        let cpu = self.sheaves.cell(cx.cell(cache));
+        cpu.ops.frees.add(1);
+        let local = cx.core.setup.nodes == 1 || cx.core.zones.node_of(head) == cx.node();
+        if !local || !cpu.push(&cx.core.arena, obj.get()) {
+            self.free_slow(cx, cx.core.caches.get(cache), obj, head);
+        }
+    }
+
+    fn free_rcu(&self, cx: &Cx<'_>, cache: CacheId, obj: ObjPtr, head: Pfn) -> bool {
+        let local = cx.core.zones.node_of(head) == cx.node();
+        let put = local && self.sheaves.put_rcu(&self.slabs, cx, cx.core.caches.get(cache), obj);
+        if put {
+            self.sheaves.cell(cx.cell(cache)).ops.frees.add(1);
+            cx.tally(cache).uncount(stat::FREE_FASTPATH);
+        }
+        put
+    }
+
+    fn end_grace_periods(&self, cx: &Cx<'_>) {
+        self.sheaves.end_grace_periods(&self.slabs, cx);
+    }
+
+    fn waits(&self) -> bool {
+        self.sheaves.wait()
+    }
+
+    fn ops(&self, cell: usize) -> &OpCounts {
+        &self.sheaves.cell(cell).ops
+    }
+
+    fn holds(&self, cell: usize) -> bool {
+        self.sheaves.holds(cell)
+    }
+
+    fn flush(&self, cx: &Cx<'_>, cache: &Cache) {
+        self.sheaves.flush(&self.slabs, cx, cache);
+    }
+
+    fn shrink(&self, cx: &Cx<'_>, cache: &Cache) {
+        self.sheaves.shrink(&self.slabs, cx, cache);
+        self.slabs.nodes.shrink(cx, cache);
+    }
+
+    fn attributes(&self, core: &Core, cache: &Cache, _: &CacheArgs) -> Vec<(&'static str, u32)> {
+        let min_partial = self.slabs.nodes.min_partial(core, cache);
+        [("min_partial", min_partial), ("sheaf_capacity", self.sheaves.capacity(cache.id()))].into()
+    }
+
+    fn walk(&self, core: &Core, cache: &Cache, visit: Visit<'_>) {
+        self.sheaves.walk(core, cache, visit);
+        for node in self.slabs.nodes.of(core, cache) {
+            let list = node.list.lock();
+            list.iter(&core.pages).for_each(|slab| check_slab(core, cache, slab, None, visit));
+        }
+    }
+}
