@@ -77,10 +77,7 @@ extern void kunit_kfree(struct kunit *test, const void *ptr);
 
 #define kunit_test_suites(...) \
 	static struct kunit_suite *kapi_suites[] = { __VA_ARGS__, NULL }; \
-	static int __init kapi_suites_init(void) \
-	{ \
-		return kapi_kunit_run(kapi_suites); \
-	} \
+	static int __init kapi_suites_init(void) { return kapi_kunit_run(kapi_suites); } \
 	module_init(kapi_suites_init); \
 	static void __exit kapi_suites_exit(void) \
 	{ \

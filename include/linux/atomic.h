@@ -7,6 +7,21 @@
 #include <linux/compiler.h>
 #include <asm/barrier.h>
 
+/* An operation: as it is, and with the new or the old value as result. */
+#define __KAPI_ATOMIC_OP(name, type, value, op) \
+	static __always_inline void name##_##op(value i, type *v) \
+	{ \
+		__atomic_fetch_##op(&v->counter, i, __ATOMIC_RELAXED); \
+	} \
+	static __always_inline value name##_##op##_return(value i, type *v) \
+	{ \
+		return __atomic_##op##_fetch(&v->counter, i, __ATOMIC_SEQ_CST); \
+	} \
+	static __always_inline value name##_fetch_##op(value i, type *v) \
+	{ \
+		return __atomic_fetch_##op(&v->counter, i, __ATOMIC_SEQ_CST); \
+	}
+
 /* One body for atomic_t (int) and atomic64_t (s64). */
 #define __KAPI_ATOMIC(name, type, value) \
 	static __always_inline value name##_read(const type *v) \
@@ -52,34 +67,15 @@
 		while (old > 0 && !name##_try_cmpxchg(v, &old, old - 1)) \
 			; \
 		return old - 1; \
-	}
-
-#define __KAPI_ATOMIC_OP(name, type, value, op, gcc) \
-	static __always_inline void name##_##op(value i, type *v) \
-	{ \
-		__atomic_##gcc(&v->counter, i, __ATOMIC_RELAXED); \
 	} \
-	static __always_inline value name##_##op##_return(value i, type *v) \
-	{ \
-		return __atomic_##op##_fetch(&v->counter, i, __ATOMIC_SEQ_CST); \
-	} \
-	static __always_inline value name##_fetch_##op(value i, type *v) \
-	{ \
-		return __atomic_##gcc(&v->counter, i, __ATOMIC_SEQ_CST); \
-	}
+	__KAPI_ATOMIC_OP(name, type, value, add) \
+	__KAPI_ATOMIC_OP(name, type, value, sub) \
+	__KAPI_ATOMIC_OP(name, type, value, and) \
+	__KAPI_ATOMIC_OP(name, type, value, or) \
+	__KAPI_ATOMIC_OP(name, type, value, xor)
 
 __KAPI_ATOMIC(atomic, atomic_t, int)
-__KAPI_ATOMIC_OP(atomic, atomic_t, int, add, fetch_add)
-__KAPI_ATOMIC_OP(atomic, atomic_t, int, sub, fetch_sub)
-__KAPI_ATOMIC_OP(atomic, atomic_t, int, and, fetch_and)
-__KAPI_ATOMIC_OP(atomic, atomic_t, int, or, fetch_or)
-__KAPI_ATOMIC_OP(atomic, atomic_t, int, xor, fetch_xor)
 __KAPI_ATOMIC(atomic64, atomic64_t, s64)
-__KAPI_ATOMIC_OP(atomic64, atomic64_t, s64, add, fetch_add)
-__KAPI_ATOMIC_OP(atomic64, atomic64_t, s64, sub, fetch_sub)
-__KAPI_ATOMIC_OP(atomic64, atomic64_t, s64, and, fetch_and)
-__KAPI_ATOMIC_OP(atomic64, atomic64_t, s64, or, fetch_or)
-__KAPI_ATOMIC_OP(atomic64, atomic64_t, s64, xor, fetch_xor)
 
 #define atomic_inc(v) atomic_add(1, v)
 #define atomic_dec(v) atomic_sub(1, v)

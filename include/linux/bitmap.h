@@ -10,9 +10,8 @@
 extern void bitmap_set(unsigned long *map, unsigned int start, unsigned int len);
 extern void bitmap_clear(unsigned long *map, unsigned int start, unsigned int len);
 extern int bitmap_weight(const unsigned long *map, unsigned int bits);
-extern unsigned long bitmap_find_next_zero_area(unsigned long *map, unsigned long size,
-						unsigned long start, unsigned int nr,
-						unsigned long align_mask);
+extern unsigned long bitmap_find_next_zero_area(unsigned long *map, unsigned long size, unsigned long start,
+						unsigned int nr, unsigned long align_mask);
 
 static inline void bitmap_zero(unsigned long *dst, unsigned int bits)
 {

@@ -65,18 +65,9 @@ enum pageflags {
 	PG_private
 };
 #define __KAPI_PAGE_FLAG(Name, flag) \
-	static inline int Page##Name(const struct page *page) \
-	{ \
-		return test_bit(flag, &page->flags); \
-	} \
-	static inline void SetPage##Name(struct page *page) \
-	{ \
-		set_bit(flag, &page->flags); \
-	} \
-	static inline void ClearPage##Name(struct page *page) \
-	{ \
-		clear_bit(flag, &page->flags); \
-	}
+	static inline int Page##Name(const struct page *page) { return test_bit(flag, &page->flags); } \
+	static inline void SetPage##Name(struct page *page) { set_bit(flag, &page->flags); } \
+	static inline void ClearPage##Name(struct page *page) { clear_bit(flag, &page->flags); }
 __KAPI_PAGE_FLAG(Locked, PG_locked)
 __KAPI_PAGE_FLAG(Referenced, PG_referenced)
 __KAPI_PAGE_FLAG(Uptodate, PG_uptodate)

@@ -55,21 +55,16 @@ struct proc_dir_entry {
 extern struct proc_dir_entry proc_root;
 extern struct proc_dir_entry *kapi_proc_find(struct proc_dir_entry *parent, const char *name, size_t len);
 extern struct proc_dir_entry *kapi_proc_add(const char *name, umode_t mode, struct proc_dir_entry *parent, void *data);
-extern struct proc_dir_entry *kapi_proc_fops(const char *name, umode_t mode,
-					     struct proc_dir_entry *parent,
+extern struct proc_dir_entry *kapi_proc_fops(const char *name, umode_t mode, struct proc_dir_entry *parent,
 					     const struct file_operations *fops, void *data);
-extern struct proc_dir_entry *kapi_proc_ops(const char *name, umode_t mode,
-					    struct proc_dir_entry *parent,
+extern struct proc_dir_entry *kapi_proc_ops(const char *name, umode_t mode, struct proc_dir_entry *parent,
 					    const struct proc_ops *ops, void *data);
 extern struct proc_dir_entry *proc_mkdir(const char *name, struct proc_dir_entry *parent);
-extern struct proc_dir_entry *proc_create_single_data(const char *name, umode_t mode,
-						      struct proc_dir_entry *parent,
-						      int (*show)(struct seq_file *, void *),
+extern struct proc_dir_entry *proc_create_single_data(const char *name, umode_t mode, struct proc_dir_entry *parent,
+						      int (*show)(struct seq_file *, void *), void *data);
+extern struct proc_dir_entry *proc_create_seq_private(const char *name, umode_t mode, struct proc_dir_entry *parent,
+						      const struct seq_operations *ops, unsigned int state_bytes,
 						      void *data);
-extern struct proc_dir_entry *proc_create_seq_private(const char *name, umode_t mode,
-						      struct proc_dir_entry *parent,
-						      const struct seq_operations *ops,
-						      unsigned int state_bytes, void *data);
 extern void remove_proc_entry(const char *name, struct proc_dir_entry *parent);
 extern int remove_proc_subtree(const char *name, struct proc_dir_entry *parent);
 extern void proc_remove(struct proc_dir_entry *entry);

@@ -120,8 +120,7 @@ static inline void __rcu **radix_tree_lookup_slot(const struct radix_tree_root *
 }
 
 static inline unsigned int radix_tree_gang_lookup_tag_slot(const struct radix_tree_root *root, void ***results,
-							   unsigned long first, unsigned int max,
-							   unsigned int tag)
+							   unsigned long first, unsigned int max, unsigned int tag)
 {
 	struct xarray *xa = (struct xarray *)root;
 	unsigned int count = 0;
@@ -163,9 +162,8 @@ static inline void __rcu **__radix_tree_iter_next(struct radix_tree_iter *iter)
 	return iter->entry ? &iter->entry : NULL;
 }
 
-static inline void __rcu **__radix_tree_iter_start(struct radix_tree_iter *iter,
-						   const struct radix_tree_root *root, unsigned long start,
-						   xa_mark_t filter)
+static inline void __rcu **__radix_tree_iter_start(struct radix_tree_iter *iter, const struct radix_tree_root *root,
+						   unsigned long start, xa_mark_t filter)
 {
 	iter->root = (struct xarray *)root;
 	iter->next_index = start;

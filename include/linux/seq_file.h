@@ -62,10 +62,7 @@ extern struct hlist_node *seq_hlist_start(struct hlist_head *head, loff_t pos);
 extern struct hlist_node *seq_hlist_next(void *v, struct hlist_head *head, loff_t *pos);
 
 #define DEFINE_SEQ_ATTRIBUTE(name) \
-	static int name##_open(struct inode *inode, struct file *file) \
-	{ \
-		return seq_open(file, &name##_sops); \
-	} \
+	static int name##_open(struct inode *inode, struct file *file) { return seq_open(file, &name##_sops); } \
 	static const struct file_operations name##_fops = { \
 		.owner = THIS_MODULE, .open = name##_open, .read = seq_read, \
 		.llseek = seq_lseek, .release = seq_release }

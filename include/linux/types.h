@@ -5,90 +5,28 @@
 
 #include <linux/stddef.h>
 
-typedef signed char __s8;
-typedef unsigned char __u8;
-typedef short __s16;
-typedef unsigned short __u16;
-typedef int __s32;
-typedef unsigned int __u32;
-typedef long long __s64;
-typedef unsigned long long __u64;
-
-typedef __s8 s8;
-typedef __u8 u8;
-typedef __s16 s16;
-typedef __u16 u16;
-typedef __s32 s32;
-typedef __u32 u32;
-typedef __s64 s64;
-typedef __u64 u64;
-
-typedef __s8 int8_t;
-typedef __u8 uint8_t;
-typedef __s16 int16_t;
-typedef __u16 uint16_t;
-typedef __s32 int32_t;
-typedef __u32 uint32_t;
+typedef signed char __s8, s8, int8_t;
+typedef short __s16, s16, int16_t;
+typedef int __s32, s32, int32_t;
+typedef long long __s64, s64;
 typedef long int64_t;
-typedef unsigned long uint64_t;
-typedef __u8 u_int8_t;
-typedef __u16 u_int16_t;
-typedef __u32 u_int32_t;
-typedef unsigned long u_int64_t;
-
-typedef __u16 __le16;
-typedef __u16 __be16;
-typedef __u32 __le32;
-typedef __u32 __be32;
-typedef __u64 __le64;
-typedef __u64 __be64;
-typedef __u16 __sum16;
-typedef __u32 __wsum;
-
-typedef unsigned char u_char, unchar;
-typedef unsigned short u_short, ushort;
-typedef unsigned int u_int, uint;
-typedef unsigned long u_long, ulong;
+typedef unsigned char __u8, u8, uint8_t, u_int8_t, u_char, unchar;
+typedef unsigned short __u16, u16, uint16_t, u_int16_t, u_short, ushort, __le16, __be16, __sum16;
+typedef unsigned int __u32, u32, uint32_t, u_int32_t, u_int, uint, __le32, __be32, __wsum;
+typedef unsigned long long __u64, u64, __le64, __be64;
+typedef unsigned long uint64_t, u_int64_t, u_long, ulong;
 
 typedef _Bool bool;
 enum { false = 0, true = 1 };
 
-typedef unsigned long __kernel_size_t;
-typedef long __kernel_ssize_t;
-typedef __kernel_size_t size_t;
-typedef __kernel_ssize_t ssize_t;
-typedef long ptrdiff_t;
-typedef unsigned long uintptr_t;
-typedef long intptr_t;
-
-typedef long long loff_t;
-typedef long off_t;
-typedef long time_t;
-typedef long clock_t;
-typedef long suseconds_t;
-typedef s64 time64_t;
-typedef int pid_t;
-typedef int clockid_t;
-typedef unsigned int uid_t;
-typedef unsigned int gid_t;
-typedef unsigned int mode_t;
+typedef unsigned long __kernel_size_t, size_t, uintptr_t, ino_t, pgoff_t, pteval_t, irq_hw_number_t;
+typedef long __kernel_ssize_t, ssize_t, ptrdiff_t, intptr_t, off_t, time_t, clock_t, suseconds_t;
+typedef long long loff_t, time64_t;
+typedef int pid_t, clockid_t;
 typedef unsigned short umode_t;
-typedef unsigned int nlink_t;
-typedef u32 dev_t;
-typedef unsigned long ino_t;
-typedef u64 sector_t;
-typedef u64 blkcnt_t;
-typedef unsigned long pgoff_t;
-typedef unsigned long pteval_t;
-typedef u64 phys_addr_t;
-typedef u64 dma_addr_t;
-typedef phys_addr_t resource_size_t;
-typedef unsigned int gfp_t;
-typedef unsigned int slab_flags_t;
-typedef unsigned int fmode_t;
-typedef unsigned int __poll_t;
+typedef unsigned int uid_t, gid_t, mode_t, nlink_t, dev_t, gfp_t, slab_flags_t, fmode_t, __poll_t;
+typedef u64 sector_t, blkcnt_t, phys_addr_t, dma_addr_t, resource_size_t;
 typedef char *caddr_t;
-typedef unsigned long irq_hw_number_t;
 
 typedef struct {
 	int counter;

@@ -231,59 +231,32 @@ static inline void xa_clear_mark(struct xarray *xa, unsigned long index, xa_mark
 #define __XA_WITH_LOCK(lock, type, name, params, args)			\
 	static inline type xa_##name##lock params			\
 	{								\
-		type ret;						\
-									\
 		xa_lock##lock(xa);					\
-		ret = __xa_##name args;					\
+		__auto_type ret = __xa_##name args;			\
 		xa_unlock##lock(xa);					\
 		return ret;						\
 	}
+#define __XA_BH_AND_IRQ(...) __XA_WITH_LOCK(_bh, __VA_ARGS__) __XA_WITH_LOCK(_irq, __VA_ARGS__)
+#define __XA_ALL_LOCKS(...) __XA_WITH_LOCK(, __VA_ARGS__) __XA_BH_AND_IRQ(__VA_ARGS__)
 
 /* Stores an entry. Return: the old one, or an error entry. */
-#define __XA_STORE(lock)						\
-	__XA_WITH_LOCK(lock, void *, store,				\
-		       (struct xarray *xa, unsigned long index, void *entry, gfp_t gfp), \
-		       (xa, index, entry, gfp))
+__XA_BH_AND_IRQ(void *, store, (struct xarray *xa, unsigned long index, void *entry, gfp_t gfp),
+		(xa, index, entry, gfp))
 /* Erases an entry; cannot fail. Return: the old one. */
-#define __XA_ERASE(lock) __XA_WITH_LOCK(lock, void *, erase, (struct xarray *xa, unsigned long index), (xa, index))
+__XA_BH_AND_IRQ(void *, erase, (struct xarray *xa, unsigned long index), (xa, index))
 /* Stores an entry if the present one is @old. Return: the present one, or an error entry. */
-#define __XA_CMPXCHG(lock)						\
-	__XA_WITH_LOCK(lock, void *, cmpxchg,				\
-		       (struct xarray *xa, unsigned long index, void *old, void *entry, gfp_t gfp), \
-		       (xa, index, old, entry, gfp))
+__XA_ALL_LOCKS(void *, cmpxchg, (struct xarray *xa, unsigned long index, void *old, void *entry, gfp_t gfp),
+	       (xa, index, old, entry, gfp))
 /* Stores an entry where there is none. Return: 0, -EBUSY, -ENOMEM or -EINVAL. */
-#define __XA_INSERT(lock)						\
-	__must_check __XA_WITH_LOCK(lock, int, insert,			\
-		       (struct xarray *xa, unsigned long index, void *entry, gfp_t gfp), \
-		       (xa, index, entry, gfp))
+__XA_ALL_LOCKS(__must_check int, insert, (struct xarray *xa, unsigned long index, void *entry, gfp_t gfp),
+	       (xa, index, entry, gfp))
 /* Stores an entry at the lowest free id. Return: 0, -EBUSY, -ENOMEM or -EINVAL. */
-#define __XA_ALLOC(lock)						\
-	__must_check __XA_WITH_LOCK(lock, int, alloc,			\
-		       (struct xarray *xa, u32 *id, void *entry, struct xa_limit limit, gfp_t gfp), \
-		       (xa, id, entry, limit, gfp))
+__XA_ALL_LOCKS(__must_check int, alloc, (struct xarray *xa, u32 *id, void *entry, struct xa_limit limit, gfp_t gfp),
+	       (xa, id, entry, limit, gfp))
 /* Stores an entry at the first free id from *@next on. Return: 1 after coming around, 0, or -errno. */
-#define __XA_ALLOC_CYCLIC(lock)						\
-	__XA_WITH_LOCK(lock, int, alloc_cyclic,				\
-		       (struct xarray *xa, u32 *id, void *entry, struct xa_limit limit,	\
-			u32 *next, gfp_t gfp),				\
-		       (xa, id, entry, limit, next, gfp))
-
-__XA_STORE(_bh)
-__XA_STORE(_irq)
-__XA_ERASE(_bh)
-__XA_ERASE(_irq)
-__XA_CMPXCHG()
-__XA_CMPXCHG(_bh)
-__XA_CMPXCHG(_irq)
-__XA_INSERT()
-__XA_INSERT(_bh)
-__XA_INSERT(_irq)
-__XA_ALLOC()
-__XA_ALLOC(_bh)
-__XA_ALLOC(_irq)
-__XA_ALLOC_CYCLIC()
-__XA_ALLOC_CYCLIC(_bh)
-__XA_ALLOC_CYCLIC(_irq)
+__XA_ALL_LOCKS(int, alloc_cyclic,
+	       (struct xarray *xa, u32 *id, void *entry, struct xa_limit limit, u32 *next, gfp_t gfp),
+	       (xa, id, entry, limit, next, gfp))
 
 /* Makes a later store at @index need no memory. Return: 0 or -ENOMEM. */
 static inline __must_check int xa_reserve(struct xarray *xa, unsigned long index, gfp_t gfp)

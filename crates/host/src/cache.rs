@@ -20,12 +20,17 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 /// Why there is no cache folder that can be trusted. Each says what to do about it.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CacheError {
     /// Neither the environment nor the password database names a home folder.
+    #[error(
+        "there is no folder for the cache: HOME and XDG_CACHE_HOME are unset and this user has no home \
+         folder; set XDG_CACHE_HOME to a folder that only this user can write to"
+    )]
     NoHome,
     /// The folder cannot be made or looked at.
+    #[error("{}: cannot use it as the cache folder: {source}", path.display())]
     Io {
         /// The folder.
         path: PathBuf,
@@ -33,42 +38,17 @@ pub enum CacheError {
         source: io::Error,
     },
     /// Somebody else could put files there.
+    #[error(
+        "{}: {why}, so its content cannot be trusted; remove it, or set XDG_CACHE_HOME to a folder that \
+         only this user can write to",
+        path.display()
+    )]
     NotPrivate {
         /// The folder.
         path: PathBuf,
         /// What is wrong with its owner or mode.
         why: String,
     },
-}
-
-impl std::fmt::Display for CacheError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            CacheError::NoHome => write!(
-                f,
-                "there is no folder for the cache: HOME and XDG_CACHE_HOME are unset and this user has no \
-                 home folder; set XDG_CACHE_HOME to a folder that only this user can write to"
-            ),
-            CacheError::Io { path, source } => {
-                write!(f, "{}: cannot use it as the cache folder: {source}", path.display())
-            }
-            CacheError::NotPrivate { path, why } => write!(
-                f,
-                "{}: {why}, so its content cannot be trusted; remove it, or set XDG_CACHE_HOME to a folder \
-                 that only this user can write to",
-                path.display()
-            ),
-        }
-    }
-}
-
-impl std::error::Error for CacheError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            CacheError::Io { source, .. } => Some(source),
-            _ => None,
-        }
-    }
 }
 
 /// Returns the cache folder of this user, made when it is not there.

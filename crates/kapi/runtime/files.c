@@ -63,8 +63,7 @@ struct proc_dir_entry *kapi_proc_add(const char *name, umode_t mode, struct proc
 	return entry;
 }
 
-struct proc_dir_entry *kapi_proc_fops(const char *name, umode_t mode,
-				      struct proc_dir_entry *parent,
+struct proc_dir_entry *kapi_proc_fops(const char *name, umode_t mode, struct proc_dir_entry *parent,
 				      const struct file_operations *fops, void *data)
 {
 	struct proc_dir_entry *entry = kapi_proc_add(name, mode, parent, data);
@@ -74,9 +73,8 @@ struct proc_dir_entry *kapi_proc_fops(const char *name, umode_t mode,
 	return entry;
 }
 
-struct proc_dir_entry *kapi_proc_ops(const char *name, umode_t mode,
-				     struct proc_dir_entry *parent, const struct proc_ops *ops,
-				     void *data)
+struct proc_dir_entry *kapi_proc_ops(const char *name, umode_t mode, struct proc_dir_entry *parent,
+				     const struct proc_ops *ops, void *data)
 {
 	struct proc_dir_entry *entry = kapi_proc_add(name, mode, parent, data);
 
@@ -101,8 +99,7 @@ static int show_open(struct inode *inode, struct file *file)
 	return single_open(file, entry->kapi_show, entry->data);
 }
 
-struct proc_dir_entry *proc_create_single_data(const char *name, umode_t mode,
-					       struct proc_dir_entry *parent,
+struct proc_dir_entry *proc_create_single_data(const char *name, umode_t mode, struct proc_dir_entry *parent,
 					       int (*show)(struct seq_file *, void *), void *data)
 {
 	static const struct file_operations fops = {
@@ -132,10 +129,8 @@ static int ops_release(struct inode *inode, struct file *file)
 	return seq_release(inode, file);
 }
 
-struct proc_dir_entry *proc_create_seq_private(const char *name, umode_t mode,
-					       struct proc_dir_entry *parent,
-					       const struct seq_operations *ops,
-					       unsigned int state_bytes, void *data)
+struct proc_dir_entry *proc_create_seq_private(const char *name, umode_t mode, struct proc_dir_entry *parent,
+					       const struct seq_operations *ops, unsigned int state_bytes, void *data)
 {
 	static const struct file_operations fops = {
 		.open = ops_open, .read = seq_read, .release = ops_release };
@@ -173,15 +168,8 @@ int remove_proc_subtree(const char *name, struct proc_dir_entry *parent)
 	return 0;
 }
 
-void remove_proc_entry(const char *name, struct proc_dir_entry *parent)
-{
-	remove_proc_subtree(name, parent);
-}
-
-void *pde_data(const struct inode *inode)
-{
-	return inode->kapi_pde_data;
-}
+void remove_proc_entry(const char *name, struct proc_dir_entry *parent) { remove_proc_subtree(name, parent); }
+void *pde_data(const struct inode *inode) { return inode->kapi_pde_data; }
 
 /* debugfs is a directory of the same tree; its dentries are entries of it. */
 struct dentry *debugfs_create_dir(const char *name, struct dentry *parent)
@@ -195,10 +183,7 @@ struct dentry *debugfs_create_file(const char *name, umode_t mode, struct dentry
 	return (struct dentry *)kapi_proc_fops(name, mode, (struct proc_dir_entry *)parent, fops, data);
 }
 
-void debugfs_remove(struct dentry *entry)
-{
-	proc_remove((struct proc_dir_entry *)entry);
-}
+void debugfs_remove(struct dentry *entry) { proc_remove((struct proc_dir_entry *)entry); }
 
 SAME_AS(debugfs_remove_recursive, debugfs_remove);
 
@@ -270,10 +255,7 @@ int cdev_add(struct cdev *cdev, dev_t dev, unsigned int count)
 	return 0;
 }
 
-void cdev_del(struct cdev *cdev)
-{
-	list_del_init(&cdev->list);
-}
+void cdev_del(struct cdev *cdev) { list_del_init(&cdev->list); }
 
 int register_chrdev(unsigned int major, const char *name, const struct file_operations *fops)
 {
@@ -323,10 +305,7 @@ struct class *kapi_class_create(const char *name)
 	return class;
 }
 
-void class_destroy(struct class *class)
-{
-	kapi_free(class, sizeof(*class));
-}
+void class_destroy(struct class *class) { kapi_free(class, sizeof(*class)); }
 
 struct device *device_create(struct class *class, struct device *parent, dev_t dev, void *data, const char *fmt, ...)
 {
@@ -341,15 +320,8 @@ void device_destroy(struct class *class, dev_t dev)
 {
 }
 
-loff_t no_llseek(struct file *file, loff_t offset, int whence)
-{
-	return -ESPIPE;
-}
-
-loff_t noop_llseek(struct file *file, loff_t offset, int whence)
-{
-	return file->f_pos;
-}
+loff_t no_llseek(struct file *file, loff_t offset, int whence) { return -ESPIPE; }
+loff_t noop_llseek(struct file *file, loff_t offset, int whence) { return file->f_pos; }
 
 loff_t default_llseek(struct file *file, loff_t offset, int whence)
 {
@@ -362,10 +334,7 @@ loff_t default_llseek(struct file *file, loff_t offset, int whence)
 	return file->f_pos = offset;
 }
 
-int nonseekable_open(struct inode *inode, struct file *file)
-{
-	return 0;
-}
+int nonseekable_open(struct inode *inode, struct file *file) { return 0; }
 
 int simple_open(struct inode *inode, struct file *file)
 {

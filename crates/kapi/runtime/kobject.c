@@ -125,15 +125,8 @@ static void remove_in(struct proc_dir_entry *dir, const struct attribute *attr)
 	}
 }
 
-int sysfs_create_file(struct kobject *kobj, const struct attribute *attr)
-{
-	return create_in(kobj->sd, kobj, attr);
-}
-
-void sysfs_remove_file(struct kobject *kobj, const struct attribute *attr)
-{
-	remove_in(kobj->sd, attr);
-}
+int sysfs_create_file(struct kobject *kobj, const struct attribute *attr) { return create_in(kobj->sd, kobj, attr); }
+void sysfs_remove_file(struct kobject *kobj, const struct attribute *attr) { remove_in(kobj->sd, attr); }
 
 int sysfs_create_files(struct kobject *kobj, const struct attribute *const *attrs)
 {
@@ -194,10 +187,7 @@ int sysfs_emit_at(char *buf, int at, const char *fmt, ...)
 	return WITH_ARGS(fmt, vscnprintf(buf + at, PAGE_SIZE - (size_t)at, fmt, args));
 }
 
-int sysfs_emit(char *buf, const char *fmt, ...)
-{
-	return WITH_ARGS(fmt, vscnprintf(buf, PAGE_SIZE, fmt, args));
-}
+int sysfs_emit(char *buf, const char *fmt, ...) { return WITH_ARGS(fmt, vscnprintf(buf, PAGE_SIZE, fmt, args)); }
 
 static int set_name(struct kobject *kobj, const char *fmt, va_list args)
 {
@@ -215,10 +205,7 @@ static int set_name(struct kobject *kobj, const char *fmt, va_list args)
 	return 0;
 }
 
-int kobject_set_name(struct kobject *kobj, const char *fmt, ...)
-{
-	return WITH_ARGS(fmt, set_name(kobj, fmt, args));
-}
+int kobject_set_name(struct kobject *kobj, const char *fmt, ...) { return WITH_ARGS(fmt, set_name(kobj, fmt, args)); }
 
 void kobject_init(struct kobject *kobj, const struct kobj_type *ktype)
 {
@@ -322,10 +309,7 @@ void kobject_put(struct kobject *kobj)
 		kref_put(&kobj->kref, release);
 }
 
-static void dynamic_release(struct kobject *kobj)
-{
-	kfree(kobj);
-}
+static void dynamic_release(struct kobject *kobj) { kfree(kobj); }
 
 static const struct kobj_type dynamic_type = { .release = dynamic_release,
 					       .sysfs_ops = &kobj_sysfs_ops };
@@ -361,10 +345,7 @@ void kset_unregister(struct kset *kset)
 	kobject_put(&kset->kobj);
 }
 
-static void kset_release(struct kobject *kobj)
-{
-	kfree(container_of(kobj, struct kset, kobj));
-}
+static void kset_release(struct kobject *kobj) { kfree(container_of(kobj, struct kset, kobj)); }
 
 static const struct kobj_type kset_type = { .release = kset_release, .sysfs_ops = &kobj_sysfs_ops };
 

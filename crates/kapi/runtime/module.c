@@ -137,35 +137,12 @@ void kapi_runtime_start(void)
 	percpu_start();
 }
 
-void *mempool_alloc_slab(gfp_t gfp, void *data)
-{
-	return kmem_cache_alloc(data, gfp);
-}
-
-void mempool_free_slab(void *element, void *data)
-{
-	kmem_cache_free(data, element);
-}
-
-void *mempool_kmalloc(gfp_t gfp, void *data)
-{
-	return kmalloc((size_t)data, gfp);
-}
-
-void mempool_kfree(void *element, void *data)
-{
-	kfree(element);
-}
-
-void *mempool_alloc_pages(gfp_t gfp, void *data)
-{
-	return alloc_pages(gfp, (unsigned int)(unsigned long)data);
-}
-
-void mempool_free_pages(void *element, void *data)
-{
-	__free_pages(element, (unsigned int)(unsigned long)data);
-}
+void *mempool_alloc_slab(gfp_t gfp, void *data) { return kmem_cache_alloc(data, gfp); }
+void mempool_free_slab(void *element, void *data) { kmem_cache_free(data, element); }
+void *mempool_kmalloc(gfp_t gfp, void *data) { return kmalloc((size_t)data, gfp); }
+void mempool_kfree(void *element, void *data) { kfree(element); }
+void *mempool_alloc_pages(gfp_t gfp, void *data) { return alloc_pages(gfp, (unsigned int)(unsigned long)data); }
+void mempool_free_pages(void *element, void *data) { __free_pages(element, (unsigned int)(unsigned long)data); }
 
 mempool_t *mempool_create(int min_nr, mempool_alloc_t *alloc, mempool_free_t *free, void *data)
 {
@@ -251,15 +228,8 @@ void si_meminfo(struct sysinfo *info)
 	info->procs = 1;
 }
 
-int numa_node_id(void)
-{
-	return 0;
-}
-
-int cpu_to_node(int cpu)
-{
-	return 0;
-}
+int numa_node_id(void) { return 0; }
+int cpu_to_node(int cpu) { return 0; }
 
 /* Each CPU's turn is the caller's, under that CPU's number. */
 int smp_call_function_single(int cpu, smp_call_func_t func, void *info, int wait)

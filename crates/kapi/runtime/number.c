@@ -45,10 +45,7 @@ unsigned long simple_strtoul(const char *s, char **end, unsigned int base)
 	return (unsigned long)simple_strtoull(s, end, base);
 }
 
-long simple_strtol(const char *s, char **end, unsigned int base)
-{
-	return (long)simple_strtoll(s, end, base);
-}
+long simple_strtol(const char *s, char **end, unsigned int base) { return (long)simple_strtoll(s, end, base); }
 
 int kstrtoull(const char *s, unsigned int base, unsigned long long *res)
 {
@@ -257,8 +254,7 @@ int bitmap_weight(const unsigned long *map, unsigned int bits)
 	return weight;
 }
 
-unsigned long bitmap_find_next_zero_area(unsigned long *map, unsigned long size,
-					 unsigned long start, unsigned int nr,
+unsigned long bitmap_find_next_zero_area(unsigned long *map, unsigned long size, unsigned long start, unsigned int nr,
 					 unsigned long align_mask)
 {
 	for (;;) {

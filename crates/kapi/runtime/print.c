@@ -51,25 +51,10 @@ int vscnprintf(char *buf, size_t size, const char *fmt, va_list args)
 	return size ? (int)size - 1 : 0;
 }
 
-int vsprintf(char *buf, const char *fmt, va_list args)
-{
-	return vsnprintf(buf, INT_MAX, fmt, args);
-}
-
-int snprintf(char *buf, size_t size, const char *fmt, ...)
-{
-	return WITH_ARGS(fmt, vsnprintf(buf, size, fmt, args));
-}
-
-int scnprintf(char *buf, size_t size, const char *fmt, ...)
-{
-	return WITH_ARGS(fmt, vscnprintf(buf, size, fmt, args));
-}
-
-int sprintf(char *buf, const char *fmt, ...)
-{
-	return WITH_ARGS(fmt, vsprintf(buf, fmt, args));
-}
+int vsprintf(char *buf, const char *fmt, va_list args) { return vsnprintf(buf, INT_MAX, fmt, args); }
+int snprintf(char *buf, size_t size, const char *fmt, ...) { return WITH_ARGS(fmt, vsnprintf(buf, size, fmt, args)); }
+int scnprintf(char *buf, size_t size, const char *fmt, ...) { return WITH_ARGS(fmt, vscnprintf(buf, size, fmt, args)); }
+int sprintf(char *buf, const char *fmt, ...) { return WITH_ARGS(fmt, vsprintf(buf, fmt, args)); }
 
 char *kvasprintf(gfp_t gfp, const char *fmt, va_list args)
 {
@@ -86,10 +71,7 @@ char *kvasprintf(gfp_t gfp, const char *fmt, va_list args)
 	return text;
 }
 
-char *kasprintf(gfp_t gfp, const char *fmt, ...)
-{
-	return WITH_ARGS(fmt, kvasprintf(gfp, fmt, args));
-}
+char *kasprintf(gfp_t gfp, const char *fmt, ...) { return WITH_ARGS(fmt, kvasprintf(gfp, fmt, args)); }
 
 int vprintk(const char *fmt, va_list args)
 {
@@ -100,10 +82,7 @@ int vprintk(const char *fmt, va_list args)
 	return len;
 }
 
-int printk(const char *fmt, ...)
-{
-	return WITH_ARGS(fmt, vprintk(fmt, args));
-}
+int printk(const char *fmt, ...) { return WITH_ARGS(fmt, vprintk(fmt, args)); }
 
 /* Ten lines in five seconds, as the kernel's default. */
 int printk_ratelimit(void)
@@ -118,10 +97,7 @@ int printk_ratelimit(void)
 	return printed++ < 10;
 }
 
-static __attribute__((__noreturn__)) void stop(const char *text)
-{
-	kapi_stop(text, strlen(text));
-}
+static __attribute__((__noreturn__)) void stop(const char *text) { kapi_stop(text, strlen(text)); }
 
 void panic(const char *fmt, ...)
 {
@@ -220,7 +196,4 @@ int vsscanf(const char *buf, const char *fmt, va_list args)
 	return done;
 }
 
-int sscanf(const char *buf, const char *fmt, ...)
-{
-	return WITH_ARGS(fmt, vsscanf(buf, fmt, args));
-}
+int sscanf(const char *buf, const char *fmt, ...) { return WITH_ARGS(fmt, vsscanf(buf, fmt, args)); }

@@ -2,10 +2,7 @@
 // Red-black trees, after Cormen, Leiserson, Rivest and Stein, chapter 13; NULL is the black leaf.
 #include <linux/rbtree.h>
 
-static bool is_red(const struct rb_node *node)
-{
-	return node && node->red;
-}
+static bool is_red(const struct rb_node *node) { return node && node->red; }
 
 /* Puts `node` where `old` is in its parent. */
 static void replace_child(struct rb_root *root, struct rb_node *old, struct rb_node *node)
@@ -22,28 +19,20 @@ static void replace_child(struct rb_root *root, struct rb_node *old, struct rb_n
 		node->parent = parent;
 }
 
-static void rotate_left(struct rb_root *root, struct rb_node *node)
+/* The child on one side: trees are handled with left and right exchanged by the same code. */
+static struct rb_node **child_of(struct rb_node *node, bool left) { return left ? &node->rb_left : &node->rb_right; }
+
+/* Moves `node` down to its left or right, and its child on the other side up into its place. */
+static void rotate(struct rb_root *root, struct rb_node *node, bool left)
 {
-	struct rb_node *right = node->rb_right;
+	struct rb_node *up = *child_of(node, !left), *between = *child_of(up, left);
 
-	node->rb_right = right->rb_left;
-	if (node->rb_right)
-		node->rb_right->parent = node;
-	replace_child(root, node, right);
-	right->rb_left = node;
-	node->parent = right;
-}
-
-static void rotate_right(struct rb_root *root, struct rb_node *node)
-{
-	struct rb_node *left = node->rb_left;
-
-	node->rb_left = left->rb_right;
-	if (node->rb_left)
-		node->rb_left->parent = node;
-	replace_child(root, node, left);
-	left->rb_right = node;
-	node->parent = left;
+	*child_of(node, !left) = between;
+	if (between)
+		between->parent = node;
+	replace_child(root, node, up);
+	*child_of(up, left) = node;
+	node->parent = up;
 }
 
 void rb_insert_color(struct rb_node *node, struct rb_root *root)
@@ -51,7 +40,7 @@ void rb_insert_color(struct rb_node *node, struct rb_root *root)
 	while (is_red(node->parent)) {
 		struct rb_node *parent = node->parent, *grand = parent->parent;
 		bool left = parent == grand->rb_left;
-		struct rb_node *uncle = left ? grand->rb_right : grand->rb_left;
+		struct rb_node *uncle = *child_of(grand, !left);
 
 		if (is_red(uncle)) {
 			parent->red = uncle->red = false;
@@ -59,14 +48,14 @@ void rb_insert_color(struct rb_node *node, struct rb_root *root)
 			node = grand;
 			continue;
 		}
-		if (node == (left ? parent->rb_right : parent->rb_left)) {
+		if (node == *child_of(parent, !left)) {
 			node = parent;
-			left ? rotate_left(root, node) : rotate_right(root, node);
+			rotate(root, node, left);
 			parent = node->parent;
 		}
 		parent->red = false;
 		grand->red = true;
-		left ? rotate_right(root, grand) : rotate_left(root, grand);
+		rotate(root, grand, !left);
 	}
 	root->rb_node->red = false;
 }
@@ -76,17 +65,17 @@ static void erase_color(struct rb_node *node, struct rb_node *parent, struct rb_
 {
 	while (parent && !is_red(node)) {
 		bool left = node == parent->rb_left;
-		struct rb_node *sibling = left ? parent->rb_right : parent->rb_left;
+		struct rb_node *sibling = *child_of(parent, !left);
 		struct rb_node *near, *far;
 
 		if (sibling->red) {
 			sibling->red = false;
 			parent->red = true;
-			left ? rotate_left(root, parent) : rotate_right(root, parent);
+			rotate(root, parent, left);
 			continue;
 		}
-		near = left ? sibling->rb_left : sibling->rb_right;
-		far = left ? sibling->rb_right : sibling->rb_left;
+		near = *child_of(sibling, left);
+		far = *child_of(sibling, !left);
 		if (!is_red(near) && !is_red(far)) {
 			sibling->red = true;
 			node = parent;
@@ -96,12 +85,12 @@ static void erase_color(struct rb_node *node, struct rb_node *parent, struct rb_
 		if (!is_red(far)) {
 			near->red = false;
 			sibling->red = true;
-			left ? rotate_right(root, sibling) : rotate_left(root, sibling);
+			rotate(root, sibling, !left);
 			continue;
 		}
 		sibling->red = parent->red;
 		parent->red = far->red = false;
-		left ? rotate_left(root, parent) : rotate_right(root, parent);
+		rotate(root, parent, left);
 		node = root->rb_node;
 		break;
 	}
@@ -141,38 +130,25 @@ void rb_erase(struct rb_node *node, struct rb_root *root)
 
 static struct rb_node *outermost(struct rb_node *node, bool left)
 {
-	while (node && (left ? node->rb_left : node->rb_right))
-		node = left ? node->rb_left : node->rb_right;
+	while (node && *child_of(node, left))
+		node = *child_of(node, left);
 	return node;
 }
 
-struct rb_node *rb_first(const struct rb_root *root)
+/* The next node on one side. */
+static struct rb_node *neighbour(struct rb_node *node, bool left)
 {
-	return outermost(root->rb_node, true);
-}
-
-struct rb_node *rb_last(const struct rb_root *root)
-{
-	return outermost(root->rb_node, false);
-}
-
-struct rb_node *rb_next(const struct rb_node *node)
-{
-	if (node->rb_right)
-		return outermost(node->rb_right, true);
-	while (node->parent && node == node->parent->rb_right)
+	if (*child_of(node, left))
+		return outermost(*child_of(node, left), !left);
+	while (node->parent && node == *child_of(node->parent, left))
 		node = node->parent;
 	return node->parent;
 }
 
-struct rb_node *rb_prev(const struct rb_node *node)
-{
-	if (node->rb_left)
-		return outermost(node->rb_left, false);
-	while (node->parent && node == node->parent->rb_left)
-		node = node->parent;
-	return node->parent;
-}
+struct rb_node *rb_first(const struct rb_root *root) { return outermost(root->rb_node, true); }
+struct rb_node *rb_last(const struct rb_root *root) { return outermost(root->rb_node, false); }
+struct rb_node *rb_next(const struct rb_node *node) { return neighbour((struct rb_node *)node, false); }
+struct rb_node *rb_prev(const struct rb_node *node) { return neighbour((struct rb_node *)node, true); }
 
 void rb_replace_node(struct rb_node *victim, struct rb_node *node, struct rb_root *root)
 {

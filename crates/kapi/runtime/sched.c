@@ -65,10 +65,7 @@ void kapi_sched_start(void)
 	kapi_task_set(&insmod_task, 0);
 }
 
-void schedule(void)
-{
-	schedule_timeout(MAX_SCHEDULE_TIMEOUT);
-}
+void schedule(void) { schedule_timeout(MAX_SCHEDULE_TIMEOUT); }
 
 static bool sleep_until_woken(s64 timeout_ns)
 {
@@ -141,15 +138,8 @@ int wake_up_state(struct task_struct *task, unsigned int state)
 	return 1;
 }
 
-int wake_up_process(struct task_struct *task)
-{
-	return wake_up_state(task, TASK_NORMAL);
-}
-
-int send_sig(int sig, struct task_struct *task, int priv)
-{
-	return 0;
-}
+int wake_up_process(struct task_struct *task) { return wake_up_state(task, TASK_NORMAL); }
+int send_sig(int sig, struct task_struct *task, int priv) { return 0; }
 
 struct task_struct *find_task_by_pid(pid_t pid)
 {
@@ -161,10 +151,7 @@ struct task_struct *find_task_by_pid(pid_t pid)
 	return NULL;
 }
 
-unsigned long long sched_clock(void)
-{
-	return ktime_get_ns();
-}
+unsigned long long sched_clock(void) { return ktime_get_ns(); }
 
 /* Waking the task does not end it. */
 void msleep(unsigned int ms)
@@ -261,20 +248,9 @@ struct task_struct *kthread_create_on_cpu(int (*threadfn)(void *data), void *dat
 	return task;
 }
 
-void kthread_bind(struct task_struct *task, unsigned int cpu)
-{
-	task->kapi_cpu = (int)(cpu % nr_cpu_ids);
-}
-
-void *kthread_data(struct task_struct *task)
-{
-	return task->kapi_data;
-}
-
-bool kthread_should_stop(void)
-{
-	return READ_ONCE(current->kapi_flags) & SHOULD_STOP;
-}
+void kthread_bind(struct task_struct *task, unsigned int cpu) { task->kapi_cpu = (int)(cpu % nr_cpu_ids); }
+void *kthread_data(struct task_struct *task) { return task->kapi_data; }
+bool kthread_should_stop(void) { return READ_ONCE(current->kapi_flags) & SHOULD_STOP; }
 
 int kthread_stop(struct task_struct *task)
 {
@@ -303,7 +279,4 @@ int kernel_thread(int (*fn)(void *), void *arg, unsigned long flags)
 	return IS_ERR(task) ? (int)PTR_ERR(task) : task->pid;
 }
 
-void daemonize(const char *name, ...)
-{
-	WITH_ARGS(name, vsnprintf(current->comm, sizeof(current->comm), name, args));
-}
+void daemonize(const char *name, ...) { WITH_ARGS(name, vsnprintf(current->comm, sizeof(current->comm), name, args)); }

@@ -6,10 +6,7 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
-static struct seq_file *seq_of(struct file *file)
-{
-	return file->private_data;
-}
+static struct seq_file *seq_of(struct file *file) { return file->private_data; }
 
 int seq_open(struct file *file, const struct seq_operations *op)
 {
@@ -155,10 +152,7 @@ int seq_release_private(struct inode *inode, struct file *file)
 	return seq_release(inode, file);
 }
 
-static void *single_start(struct seq_file *m, loff_t *pos)
-{
-	return *pos == 0 ? SEQ_START_TOKEN : NULL;
-}
+static void *single_start(struct seq_file *m, loff_t *pos) { return *pos == 0 ? SEQ_START_TOKEN : NULL; }
 
 static void *single_next(struct seq_file *m, void *v, loff_t *pos)
 {
@@ -216,15 +210,8 @@ int seq_write(struct seq_file *m, const void *data, size_t n)
 	return 0;
 }
 
-int seq_puts(struct seq_file *m, const char *s)
-{
-	return seq_write(m, s, strlen(s));
-}
-
-int seq_putc(struct seq_file *m, char c)
-{
-	return seq_write(m, &c, 1);
-}
+int seq_puts(struct seq_file *m, const char *s) { return seq_write(m, s, strlen(s)); }
+int seq_putc(struct seq_file *m, char c) { return seq_write(m, &c, 1); }
 
 int seq_vprintf(struct seq_file *m, const char *fmt, va_list args)
 {
@@ -239,10 +226,7 @@ int seq_vprintf(struct seq_file *m, const char *fmt, va_list args)
 	return 0;
 }
 
-int seq_printf(struct seq_file *m, const char *fmt, ...)
-{
-	return WITH_ARGS(fmt, seq_vprintf(m, fmt, args));
-}
+int seq_printf(struct seq_file *m, const char *fmt, ...) { return WITH_ARGS(fmt, seq_vprintf(m, fmt, args)); }
 
 void seq_put_decimal_ull(struct seq_file *m, const char *delimiter, unsigned long long value)
 {

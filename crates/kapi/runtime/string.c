@@ -5,10 +5,7 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 
-void *memscan(void *s, int c, size_t n)
-{
-	return memchr(s, c, n) ?: (char *)s + n;
-}
+void *memscan(void *s, int c, size_t n) { return memchr(s, c, n) ?: (char *)s + n; }
 
 void *memchr_inv(const void *s, int c, size_t n)
 {
@@ -132,25 +129,10 @@ char *kmemdup_nul(const char *s, size_t n, gfp_t gfp)
 	return copy;
 }
 
-char *kstrndup(const char *s, size_t n, gfp_t gfp)
-{
-	return s ? kmemdup_nul(s, strnlen(s, n), gfp) : NULL;
-}
-
-char *kstrdup(const char *s, gfp_t gfp)
-{
-	return s ? kmemdup_nul(s, strlen(s), gfp) : NULL;
-}
-
-const char *kstrdup_const(const char *s, gfp_t gfp)
-{
-	return kstrdup(s, gfp);
-}
-
-void kfree_const(const void *p)
-{
-	kfree(p);
-}
+char *kstrndup(const char *s, size_t n, gfp_t gfp) { return s ? kmemdup_nul(s, strnlen(s, n), gfp) : NULL; }
+char *kstrdup(const char *s, gfp_t gfp) { return s ? kmemdup_nul(s, strlen(s), gfp) : NULL; }
+const char *kstrdup_const(const char *s, gfp_t gfp) { return kstrdup(s, gfp); }
+void kfree_const(const void *p) { kfree(p); }
 
 char *strsep(char **s, const char *delimiters)
 {

@@ -141,25 +141,17 @@ void add_timer(struct timer_list *timer)
 	mod_timer(timer, timer->expires);
 }
 
-void add_timer_on(struct timer_list *timer, int cpu)
-{
-	add_timer(timer);
-}
+void add_timer_on(struct timer_list *timer, int cpu) { add_timer(timer); }
 
-static int take_off(struct timer_list *timer)
-{
-	int was = (int)timer->kapi_pending;
+/* Takes a timer of either kind off its list. Return: whether it was there. */
+#define TAKE_OFF(timer) ({ \
+	int was = (int)(timer)->kapi_pending; \
+	if (was) \
+		list_del_init(&(timer)->entry); \
+	(timer)->kapi_pending = 0; \
+	was; })
 
-	if (was)
-		list_del_init(&timer->entry);
-	timer->kapi_pending = 0;
-	return was;
-}
-
-int del_timer(struct timer_list *timer)
-{
-	return UNDER_LOCK(&lock, take_off(timer));
-}
+int del_timer(struct timer_list *timer) { return UNDER_LOCK(&lock, TAKE_OFF(timer)); }
 
 /* Takes the lock at a moment when no callback of @what runs in another thread. */
 static void lock_not_running(void *what, unsigned long *flags)
@@ -172,21 +164,18 @@ static void lock_not_running(void *what, unsigned long *flags)
 	}
 }
 
-int del_timer_sync(struct timer_list *timer)
-{
-	unsigned long flags;
-	int was;
+#define TAKE_OFF_WHEN_IDLE(timer) ({ \
+	unsigned long __flags; \
+	int taken; \
+	lock_not_running(timer, &__flags); \
+	taken = TAKE_OFF(timer); \
+	spin_unlock_irqrestore(&lock, __flags); \
+	taken; })
 
-	lock_not_running(timer, &flags);
-	was = take_off(timer);
-	spin_unlock_irqrestore(&lock, flags);
-	return was;
-}
+int del_timer_sync(struct timer_list *timer) { return TAKE_OFF_WHEN_IDLE(timer); }
+int hrtimer_cancel(struct hrtimer *timer) { return TAKE_OFF_WHEN_IDLE(timer); }
 
-void hrtimer_init(struct hrtimer *timer, clockid_t clock, enum hrtimer_mode mode)
-{
-	memset(timer, 0, sizeof(*timer));
-}
+void hrtimer_init(struct hrtimer *timer, clockid_t clock, enum hrtimer_mode mode) { memset(timer, 0, sizeof(*timer)); }
 
 void hrtimer_start(struct hrtimer *timer, ktime_t time, enum hrtimer_mode mode)
 {
@@ -201,20 +190,6 @@ void hrtimer_start(struct hrtimer *timer, ktime_t time, enum hrtimer_mode mode)
 	list_add_tail(&timer->entry, &hrtimers);
 	spin_unlock_irqrestore(&lock, flags);
 	kick();
-}
-
-int hrtimer_cancel(struct hrtimer *timer)
-{
-	unsigned long flags;
-	int was;
-
-	lock_not_running(timer, &flags);
-	was = (int)timer->kapi_pending;
-	if (was)
-		list_del_init(&timer->entry);
-	timer->kapi_pending = 0;
-	spin_unlock_irqrestore(&lock, flags);
-	return was;
 }
 
 u64 hrtimer_forward_now(struct hrtimer *timer, ktime_t interval)

@@ -118,12 +118,9 @@ long interruptible_sleep_on_timeout(struct wait_queue_head *queue, long timeout)
 	return sleep_on_state(queue, TASK_INTERRUPTIBLE, timeout);
 }
 
-void sleep_on(struct wait_queue_head *queue)
-{
-	sleep_on_state(queue, TASK_UNINTERRUPTIBLE, MAX_SCHEDULE_TIMEOUT);
-}
+void sleep_on(struct wait_queue_head *queue) { sleep_on_state(queue, TASK_UNINTERRUPTIBLE, MAX_SCHEDULE_TIMEOUT); }
 
-static bool take_completion(struct completion *x)
+bool try_wait_for_completion(struct completion *x)
 {
 	unsigned long flags;
 	bool done;
@@ -136,20 +133,8 @@ static bool take_completion(struct completion *x)
 	return done;
 }
 
-bool try_wait_for_completion(struct completion *x)
-{
-	return take_completion(x);
-}
-
-bool completion_done(struct completion *x)
-{
-	return READ_ONCE(x->done) != 0;
-}
-
-void wait_for_completion(struct completion *x)
-{
-	wait_event(x->wait, take_completion(x));
-}
+bool completion_done(struct completion *x) { return READ_ONCE(x->done) != 0; }
+void wait_for_completion(struct completion *x) { wait_event(x->wait, try_wait_for_completion(x)); }
 
 int wait_for_completion_interruptible(struct completion *x)
 {
@@ -166,7 +151,7 @@ unsigned long wait_for_completion_timeout(struct completion *x, unsigned long ti
 
 long wait_for_completion_interruptible_timeout(struct completion *x, unsigned long timeout)
 {
-	return wait_event_timeout(x->wait, take_completion(x), (long)timeout);
+	return wait_event_timeout(x->wait, try_wait_for_completion(x), (long)timeout);
 }
 
 /* Wakes under the lock: once that is dropped, a waiter's stack with the completion may be gone. */
@@ -183,15 +168,8 @@ static void add_completions(struct completion *x, unsigned int count)
 	spin_unlock_irqrestore(&x->wait.lock, flags);
 }
 
-void complete(struct completion *x)
-{
-	add_completions(x, 1);
-}
-
-void complete_all(struct completion *x)
-{
-	add_completions(x, UINT_MAX);
-}
+void complete(struct completion *x) { add_completions(x, 1); }
+void complete_all(struct completion *x) { add_completions(x, UINT_MAX); }
 
 void complete_and_exit(struct completion *x, long code)
 {
@@ -267,15 +245,8 @@ int down_timeout(struct semaphore *sem, long timeout)
 	return error;
 }
 
-void down(struct semaphore *sem)
-{
-	down_timeout(sem, MAX_SCHEDULE_TIMEOUT);
-}
-
-int down_interruptible(struct semaphore *sem)
-{
-	return down_timeout(sem, MAX_SCHEDULE_TIMEOUT);
-}
+void down(struct semaphore *sem) { down_timeout(sem, MAX_SCHEDULE_TIMEOUT); }
+int down_interruptible(struct semaphore *sem) { return down_timeout(sem, MAX_SCHEDULE_TIMEOUT); }
 
 SAME_AS(down_killable, down_interruptible);
 
@@ -297,25 +268,10 @@ static void rwsem_wait(struct rw_semaphore *sem, int (*attempt)(struct rw_semaph
 	}
 }
 
-int down_read_trylock(struct rw_semaphore *sem)
-{
-	return kapi_read_try(&sem->word);
-}
-
-int down_write_trylock(struct rw_semaphore *sem)
-{
-	return kapi_write_try(&sem->word);
-}
-
-void down_read(struct rw_semaphore *sem)
-{
-	rwsem_wait(sem, down_read_trylock);
-}
-
-void down_write(struct rw_semaphore *sem)
-{
-	rwsem_wait(sem, down_write_trylock);
-}
+int down_read_trylock(struct rw_semaphore *sem) { return kapi_read_try(&sem->word); }
+int down_write_trylock(struct rw_semaphore *sem) { return kapi_write_try(&sem->word); }
+void down_read(struct rw_semaphore *sem) { rwsem_wait(sem, down_read_trylock); }
+void down_write(struct rw_semaphore *sem) { rwsem_wait(sem, down_write_trylock); }
 
 void up_read(struct rw_semaphore *sem)
 {

@@ -77,10 +77,7 @@ struct workqueue_struct *kapi_system_queue(void)
 	return UNDER_LOCK(&lock, queue = queue ?: alloc_workqueue("events", 0, 1));
 }
 
-void flush_workqueue(struct workqueue_struct *queue)
-{
-	wait_event(queue->idle, queue_is_idle(queue));
-}
+void flush_workqueue(struct workqueue_struct *queue) { wait_event(queue->idle, queue_is_idle(queue)); }
 
 void destroy_workqueue(struct workqueue_struct *queue)
 {

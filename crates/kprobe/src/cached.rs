@@ -1,16 +1,14 @@
 //! The XArray behind a small cache for each thread.
 
 use slablab_rcu::Guard;
-use slablab_xarray::XArray;
 
 use crate::raw::cache::Generation;
-use crate::tree::{lookup_range_in, register_in};
-use crate::{Error, Probe, ProbeTable};
+use crate::{Error, Probe, ProbeTable, Tree};
 
 /// The XArray table with a cache of 64 sets of 4 for each thread. It pays when few probes are hit often.
 #[derive(Debug)]
 pub struct CachedTree {
-    probes: XArray<Box<Probe>>,
+    tree: Tree,
     generation: Generation,
 }
 
@@ -18,7 +16,7 @@ impl CachedTree {
     /// A lookup whose guess was wrong. A function by itself: a hit needs the registers.
     #[inline(never)]
     fn find<'g>(&'g self, address: u64, guard: &'g Guard) -> Option<&'g Probe> {
-        self.generation.find(address, guard, || self.probes.load(address, guard))
+        self.generation.find(address, guard, || self.tree.lookup(address, guard))
     }
 }
 
@@ -26,15 +24,15 @@ impl ProbeTable for CachedTree {
     const NAME: &'static str = "XArray, cached";
 
     fn new() -> Self {
-        Self { probes: XArray::new(), generation: Generation::new() }
+        Self { tree: Tree::new(), generation: Generation::new() }
     }
 
     fn register(&self, probe: Probe) -> Result<(), Error> {
-        register_in(&self.probes, probe)
+        self.tree.register(probe)
     }
 
     fn unregister(&self, address: u64) -> bool {
-        let Some(removed) = self.probes.remove(address) else {
+        let Some(removed) = self.tree.probes.remove(address) else {
             return false;
         };
         // Before the probe is dropped, which waits for readers: no later section finds it in a cache.
@@ -52,14 +50,14 @@ impl ProbeTable for CachedTree {
     }
 
     fn lookup_range<'g>(&'g self, first: u64, last: u64, guard: &'g Guard) -> Option<&'g Probe> {
-        lookup_range_in(&self.probes, first, last, guard)
+        self.tree.lookup_range(first, last, guard)
     }
 
     fn for_each(&self, guard: &Guard, visit: &mut dyn FnMut(&Probe)) {
-        self.probes.iter(guard).for_each(|(_, probe)| visit(probe));
+        self.tree.for_each(guard, visit);
     }
 
     fn table_bytes(&self) -> usize {
-        self.probes.memory_bytes() + crate::raw::cache::BYTES
+        self.tree.table_bytes() + crate::raw::cache::BYTES
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use slablab_rcu::Guard;
 
 use crate::raw::chain::Chain;
-use crate::table::hash;
+use crate::table::{hash, lock, visit_in_order};
 use crate::{Error, Probe, ProbeTable};
 
 /// A hash table with `2^BITS` buckets.
@@ -25,10 +25,6 @@ impl<const BITS: u32> Chained<BITS> {
     fn bucket(&self, address: u64) -> &Chain {
         &self.buckets[(hash(address) >> (u64::BITS - BITS)) as usize]
     }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, usize> {
-        self.writers.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
-    }
 }
 
 impl<const BITS: u32> ProbeTable for Chained<BITS> {
@@ -43,7 +39,7 @@ impl<const BITS: u32> ProbeTable for Chained<BITS> {
     }
 
     fn register(&self, probe: Probe) -> Result<(), Error> {
-        let mut count = self.lock();
+        let mut count = lock(&self.writers);
         let bucket = self.bucket(probe.address());
         if bucket.find(probe.address(), &slablab_rcu::pin()).is_some() {
             return Err(Error::Busy(probe.address()));
@@ -54,7 +50,7 @@ impl<const BITS: u32> ProbeTable for Chained<BITS> {
     }
 
     fn unregister(&self, address: u64) -> bool {
-        let mut count = self.lock();
+        let mut count = lock(&self.writers);
         let removed = self.bucket(address).remove(address);
         *count -= usize::from(removed);
         removed
@@ -66,14 +62,11 @@ impl<const BITS: u32> ProbeTable for Chained<BITS> {
     }
 
     fn for_each(&self, guard: &Guard, visit: &mut dyn FnMut(&Probe)) {
-        let mut probes: Vec<&Probe> =
-            self.buckets.iter().flat_map(|chain| chain.iter(guard)).collect();
-        probes.sort_unstable_by_key(|probe| probe.address());
-        probes.into_iter().for_each(visit);
+        visit_in_order(self.buckets.iter().flat_map(|chain| chain.iter(guard)).collect(), visit);
     }
 
     fn len(&self) -> usize {
-        *self.lock()
+        *lock(&self.writers)
     }
 
     fn table_bytes(&self) -> usize {

@@ -16,6 +16,7 @@ use std::sync::Mutex;
 use slablab_rcu::Guard;
 
 use crate::raw::slots::Slots;
+use crate::table::{lock, visit_in_order};
 use crate::{Error, Probe, ProbeTable};
 
 /// The resizing hash table.
@@ -23,12 +24,6 @@ use crate::{Error, Probe, ProbeTable};
 pub struct HashResizing {
     slots: Slots,
     writers: Mutex<()>,
-}
-
-impl HashResizing {
-    fn lock(&self) -> std::sync::MutexGuard<'_, ()> {
-        self.writers.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
-    }
 }
 
 impl ProbeTable for HashResizing {
@@ -39,7 +34,7 @@ impl ProbeTable for HashResizing {
     }
 
     fn register(&self, probe: Probe) -> Result<(), Error> {
-        let _held = self.lock();
+        let _held = lock(&self.writers);
         if self.slots.find(probe.address(), &slablab_rcu::pin()).is_some() {
             return Err(Error::Busy(probe.address()));
         }
@@ -48,7 +43,7 @@ impl ProbeTable for HashResizing {
     }
 
     fn unregister(&self, address: u64) -> bool {
-        let _held = self.lock();
+        let _held = lock(&self.writers);
         self.slots.remove(address)
     }
 
@@ -58,13 +53,11 @@ impl ProbeTable for HashResizing {
     }
 
     fn for_each(&self, guard: &Guard, visit: &mut dyn FnMut(&Probe)) {
-        let mut probes = self.slots.all(guard);
-        probes.sort_unstable_by_key(|probe| probe.address());
-        probes.into_iter().for_each(visit);
+        visit_in_order(self.slots.all(guard), visit);
     }
 
     fn table_bytes(&self) -> usize {
-        let _held = self.lock();
+        let _held = lock(&self.writers);
         self.slots.bytes()
     }
 }

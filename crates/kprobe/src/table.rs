@@ -1,5 +1,7 @@
 //! What every table can do.
 
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
 use slablab_rcu::Guard;
 
 use crate::Probe;
@@ -75,6 +77,17 @@ pub trait ProbeTable: Send + Sync {
         let guard = slablab_rcu::pin();
         self.lookup(address, &guard).inspect(|probe| probe.set_enabled(false)).is_some()
     }
+}
+
+/// Takes the lock of a table's writers.
+pub(crate) fn lock<T>(writers: &Mutex<T>) -> MutexGuard<'_, T> {
+    writers.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Calls `visit` with probes in order of address.
+pub(crate) fn visit_in_order(mut probes: Vec<&Probe>, visit: &mut dyn FnMut(&Probe)) {
+    probes.sort_unstable_by_key(|probe| probe.address());
+    probes.into_iter().for_each(visit);
 }
 
 /// Hashes an address: the upper bits are the best. Linux: `hash_ptr`, with the golden ratio of 64 bits.

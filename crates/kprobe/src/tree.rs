@@ -8,7 +8,7 @@ use crate::{Error, Probe, ProbeTable};
 /// The XArray table.
 #[derive(Debug, Default)]
 pub struct Tree {
-    probes: XArray<Box<Probe>>,
+    pub(crate) probes: XArray<Box<Probe>>,
 }
 
 impl ProbeTable for Tree {
@@ -19,7 +19,11 @@ impl ProbeTable for Tree {
     }
 
     fn register(&self, probe: Probe) -> Result<(), Error> {
-        register_in(&self.probes, probe)
+        let address = probe.address();
+        self.probes.insert(address, Box::new(probe)).map_err(|rejected| match rejected.error {
+            slablab_xarray::Error::Busy => Error::Busy(address),
+            _ => Error::NoMemory(address),
+        })
     }
 
     fn unregister(&self, address: u64) -> bool {
@@ -32,7 +36,7 @@ impl ProbeTable for Tree {
     }
 
     fn lookup_range<'g>(&'g self, first: u64, last: u64, guard: &'g Guard) -> Option<&'g Probe> {
-        lookup_range_in(&self.probes, first, last, guard)
+        self.probes.range(first..=last, guard).next().map(|(_, probe)| probe)
     }
 
     fn for_each(&self, guard: &Guard, visit: &mut dyn FnMut(&Probe)) {
@@ -42,21 +46,4 @@ impl ProbeTable for Tree {
     fn table_bytes(&self) -> usize {
         self.probes.memory_bytes()
     }
-}
-
-pub(crate) fn register_in(probes: &XArray<Box<Probe>>, probe: Probe) -> Result<(), Error> {
-    let address = probe.address();
-    probes.insert(address, Box::new(probe)).map_err(|rejected| match rejected.error {
-        slablab_xarray::Error::Busy => Error::Busy(address),
-        _ => Error::NoMemory(address),
-    })
-}
-
-pub(crate) fn lookup_range_in<'g>(
-    probes: &'g XArray<Box<Probe>>,
-    first: u64,
-    last: u64,
-    guard: &'g Guard,
-) -> Option<&'g Probe> {
-    probes.range(first..=last, guard).next().map(|(_, probe)| probe)
 }

@@ -37,26 +37,18 @@ pub(crate) fn string(address: u64, max: usize) -> Option<Vec<u8>> {
     Some(text)
 }
 
-/// Fills memory.
-///
-/// # Safety
-/// `address..address + len` must be allocated to the module and writable.
-pub(crate) unsafe fn fill(address: u64, len: u64, value: u8) {
-    // SAFETY: the caller's promise.
-    unsafe { std::ptr::write_bytes(address as *mut u8, value, len as usize) };
-}
-
 /// Fills a block that the machine has just given out, or is about to take back.
 pub(crate) fn block_fill(address: u64, len: u64, value: u8) {
     // SAFETY: the block is in the machine's memory or in a vmalloc area, which are writable, and
     // nobody else's at this moment.
-    unsafe { fill(address, len, value) };
+    unsafe { std::ptr::write_bytes(address as *mut u8, value, len as usize) };
 }
 
 /// Returns the offset of the first byte of a live block's guard that is not `value`.
 pub(crate) fn block_first_other(address: u64, len: u64, value: u8) -> Option<u64> {
-    // SAFETY: the guard is in the machine's memory or in a vmalloc area.
-    unsafe { first_other(address, len, value) }
+    // SAFETY: the guard is in the machine's memory or in a vmalloc area, which are readable.
+    let bytes = unsafe { std::slice::from_raw_parts(address as *const u8, len as usize) };
+    bytes.iter().position(|&b| b != value).map(|at| at as u64)
 }
 
 /// Copies between two blocks that the module holds, both at least `len` bytes long.
@@ -101,16 +93,6 @@ pub(crate) fn text<'t>(text: *const u8, len: u64) -> &'t [u8] {
 pub(crate) unsafe fn write(address: u64, bytes: &[u8]) {
     // SAFETY: the caller's promise; source and target are different memory.
     unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), address as *mut u8, bytes.len()) };
-}
-
-/// Returns the offset of the first byte that is not `value`.
-///
-/// # Safety
-/// `address..address + len` must be readable.
-pub(crate) unsafe fn first_other(address: u64, len: u64, value: u8) -> Option<u64> {
-    // SAFETY: the caller's promise.
-    let bytes = unsafe { std::slice::from_raw_parts(address as *const u8, len as usize) };
-    bytes.iter().position(|&b| b != value).map(|at| at as u64)
 }
 
 #[cfg(test)]

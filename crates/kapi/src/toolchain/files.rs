@@ -1,9 +1,6 @@
 //! The embedded headers and runtime: unpacking them, and what the headers offer.
 
-use std::fs;
 use std::path::{Path, PathBuf};
-
-use slablab_host::{KeyHasher, cache_folder};
 
 use crate::error::Error;
 
@@ -11,33 +8,7 @@ include!(concat!(env!("OUT_DIR"), "/embedded.rs"));
 
 /// Returns a folder that holds `include/` and `runtime/`, unpacking them if it is not there yet.
 pub(super) fn unpacked() -> Result<PathBuf, Error> {
-    let mut hasher = KeyHasher::new("kapi headers and runtime");
-    for (name, text) in FILES {
-        hasher.update(name);
-        hasher.update(text);
-    }
-    let root = cache_folder()?;
-    let dir = root.join(format!("kapi-{}", hasher.finish()));
-    if dir.join("include").is_dir() {
-        return Ok(dir);
-    }
-    // Written beside and renamed: two commands may do it at once, and one may be stopped.
-    let beside = tempfile::Builder::new().prefix("kapi-").tempdir_in(&root);
-    let beside = beside.map_err(Error::io(&root))?;
-    for (name, text) in FILES {
-        let path = beside.path().join(name);
-        let parent = path.parent().expect("each file lies in a folder");
-        fs::create_dir_all(parent).map_err(Error::io(parent))?;
-        fs::write(&path, text).map_err(Error::io(&path))?;
-    }
-    let beside = beside.keep();
-    if let Err(error) = fs::rename(&beside, &dir) {
-        let _ = fs::remove_dir_all(&beside);
-        if !dir.join("include").is_dir() {
-            return Err(Error::Io { path: dir, error });
-        }
-    }
-    Ok(dir)
+    Ok(slablab_host::unpacked("kapi", FILES)?)
 }
 
 /// Returns the folder that a module's `#include <...>` is looked up in.

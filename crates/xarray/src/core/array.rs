@@ -165,7 +165,7 @@ impl Writer<'_> {
 
     fn take_id(&self, index: u64) {
         if self.has(Flags::TRACK_FREE) {
-            self.clear_mark(index, Mark::FREE);
+            self.unmark(index, Mark::FREE);
         }
     }
 
@@ -253,16 +253,6 @@ impl Writer<'_> {
         self.allocate_cyclic(entry, limit, next, |_| ())
     }
 
-    /// Sets a mark of the entry at this index; does nothing if there is none. Never fails.
-    pub fn mark(&self, index: u64, mark: Mark) {
-        self.set_mark(index, mark);
-    }
-
-    /// Clears a mark of the entry at this index. Never fails.
-    pub fn unmark(&self, index: u64, mark: Mark) {
-        self.clear_mark(index, mark);
-    }
-
     /// Stores an entry that covers the `2^order` indices around `index`; NULL erases all of them. Returns the
     /// entry that was at the first of them.
     ///
@@ -289,16 +279,6 @@ impl Writer<'_> {
         let old = self.load(first);
         self.erase_range(first, first | ((1 << order) - 1));
         Ok(old)
-    }
-
-    /// Stores an entry at all indices from `first` to `last`, or erases them (NULL). Entries of several indices
-    /// that lie partly outside change as a whole.
-    ///
-    /// # Errors
-    ///
-    /// Invalid entries and reversed ranges; no memory.
-    pub fn set_range(&self, first: u64, last: u64, entry: Entry) -> Result<()> {
-        self.store_range(first, last, entry)
     }
 
     /// Returns all entries.

@@ -38,13 +38,14 @@ pub enum Position {
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct State {
-    pub(super) index: u64,
+    pub(crate) index: u64,
     /// The last index of what the cursor stands on.
     pub(super) last: u64,
     /// [`RESTART`], [`BOUNDS`], [`HEAD`], an errno shifted, or else the address of a [`NodeView`].
     pub(super) node: usize,
     pub(super) gfp: u32,
     pub(super) order: u8,
+    /// The order of the entry that the cursor stands on. Linux: `xas_get_order`.
     pub(super) found_order: u8,
     pub(super) has_retried: bool,
 }
@@ -103,19 +104,9 @@ impl State {
         self.node = (&raw const VIEWS[level as usize]).expose_provenance();
     }
 
-    /// Returns the index.
-    pub(crate) const fn index(&self) -> u64 {
-        self.index
-    }
-
     /// Returns the order of the cursor: it covers `2^order` indices.
     pub(crate) const fn order(&self) -> u32 {
         self.order as u32
-    }
-
-    /// Returns the order of the entry that the cursor stands on. Linux: `xas_get_order`.
-    pub(crate) const fn found_order(&self) -> u32 {
-        self.found_order as u32
     }
 
     /// Returns the errno (positive) of the operation that failed, or 0.

@@ -24,6 +24,7 @@ pub struct Entries<'g> {
 }
 
 /// What is left of a leaf.
+#[derive(Debug)]
 struct Leaf<'g> {
     node: &'g Dense,
     slots: u64,
@@ -88,11 +89,5 @@ impl Iterator for Entries<'_> {
         };
         self.next = found.and_then(|found| found.last.checked_add(1));
         found.map(|found| (found.first.max(from), found.entry))
-    }
-}
-
-impl std::fmt::Debug for Leaf<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Leaf").field("slots", &self.slots).finish_non_exhaustive()
     }
 }

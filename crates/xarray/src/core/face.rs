@@ -47,7 +47,7 @@ impl Cursor<'_> {
     /// Returns the index.
     #[must_use]
     pub const fn index(&self) -> u64 {
-        self.state.index()
+        self.state.index
     }
 
     /// Returns where it stands.
@@ -59,7 +59,7 @@ impl Cursor<'_> {
     /// Returns the order of the entry it stands on.
     #[must_use]
     pub const fn order(&self) -> u32 {
-        self.state.found_order()
+        self.state.found_order as u32
     }
 
     /// Moves to another index.
@@ -102,7 +102,7 @@ impl CursorMut<'_> {
     /// Returns the index.
     #[must_use]
     pub const fn index(&self) -> u64 {
-        self.state.index()
+        self.state.index
     }
 
     /// Moves to another index and order.
@@ -139,8 +139,7 @@ impl CursorMut<'_> {
         if !entry.is_storable() {
             return Err(crate::Error::Invalid);
         }
-        let index = self.state.index();
-        let old = self.writer.exchange_order(index, self.state.order(), entry)?;
+        let old = self.writer.exchange_order(self.state.index, self.state.order(), entry)?;
         self.state.load(self.writer.array(), self.writer.pin());
         Ok(old)
     }
@@ -151,8 +150,7 @@ impl CursorMut<'_> {
     ///
     /// No memory.
     pub fn create_range(&mut self) -> Result<()> {
-        let last = self.state.index() | ((1 << self.state.order()) - 1);
-        self.writer.create_range(self.state.index(), last)
+        self.writer.create_range(self.state.index, self.state.range_end())
     }
 
     /// Divides the entry of `old_order` here into entries of the cursor's order, which all hold `entry` and
@@ -163,7 +161,7 @@ impl CursorMut<'_> {
     /// No memory; invalid if the cursor's order is not smaller, or more than one level of nodes below, if the entry here is
     /// not of `old_order`, or if `entry` cannot be stored at so many indices.
     pub fn split(&mut self, old_order: u32, entry: Entry) -> Result<()> {
-        let (index, order) = (self.state.index(), self.state.order());
+        let (index, order) = (self.state.index, self.state.order());
         let found = self.writer.next_entry(index, index);
         if found.is_none_or(|found| found.order() != old_order) || !entry.fits_many_indices() {
             return Err(crate::Error::Invalid);
@@ -175,12 +173,12 @@ impl CursorMut<'_> {
 
     /// Sets a mark of the entry here.
     pub fn mark(&mut self, mark: Mark) {
-        self.writer.set_mark(self.state.index(), mark);
+        self.writer.mark(self.state.index, mark);
     }
 
     /// Clears a mark of the entry here.
     pub fn unmark(&mut self, mark: Mark) {
-        self.writer.clear_mark(self.state.index(), mark);
+        self.writer.unmark(self.state.index, mark);
     }
 
     /// Steps behind the entry it stands on.

@@ -78,7 +78,7 @@ impl Writer<'_> {
         let id = u32::try_from(free).map_err(|_| Error::Busy)?;
         tell(id);
         self.insert(free, entry)?;
-        self.clear_mark(free, Mark::FREE);
+        self.unmark(free, Mark::FREE);
         Ok(id)
     }
 

@@ -21,13 +21,13 @@ pub(crate) fn span_mask(offset: usize, span: usize) -> u64 {
 }
 
 impl Writer<'_> {
-    /// Sets a mark of the entry at this index, if there is one.
-    pub(crate) fn set_mark(&self, index: u64, mark: Mark) {
+    /// Sets a mark of the entry at this index, if there is one. Never fails.
+    pub fn mark(&self, index: u64, mark: Mark) {
         self.change_mark(&self.walk(index), index, mark, true);
     }
 
-    /// Clears a mark of the entry at this index, if there is one.
-    pub(crate) fn clear_mark(&self, index: u64, mark: Mark) {
+    /// Clears a mark of the entry at this index, if there is one. Never fails.
+    pub fn unmark(&self, index: u64, mark: Mark) {
         self.change_mark(&self.walk(index), index, mark, false);
     }
 

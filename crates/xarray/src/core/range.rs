@@ -183,10 +183,13 @@ impl Writer<'_> {
         }
     }
 
-    /// Stores an entry (or, with NULL, nothing) at all indices from `first` to `last`, in as few entries as
-    /// nodes allow. Of entries that lie partly outside, all indices change, as in Linux. The ways are made
-    /// first: when memory runs out, nothing has changed.
-    pub(crate) fn store_range(&self, first: u64, last: u64, entry: Entry) -> Result<()> {
+    /// Stores an entry at all indices from `first` to `last`, in as few entries as nodes allow, or erases them
+    /// (NULL). Entries of several indices that lie partly outside change as a whole, as in Linux.
+    ///
+    /// # Errors
+    ///
+    /// Invalid entries and reversed ranges; no memory.
+    pub fn set_range(&self, first: u64, last: u64, entry: Entry) -> Result<()> {
         if last < first || !(entry.is_null() || entry.fits_many_indices()) {
             return Err(Error::Invalid);
         }
@@ -194,6 +197,7 @@ impl Writer<'_> {
             self.erase_range(first, last);
             return Ok(());
         }
+        // The ways are made first: when memory runs out, nothing has changed.
         if let Err(error) =
             Runs(Some(first), last).try_for_each(|run| self.reach(run.first, run.shift).map(|_| ()))
         {
@@ -203,7 +207,7 @@ impl Writer<'_> {
         for run in Runs(Some(first), last) {
             self.store_run(run, entry)?;
             if self.has(Flags::TRACK_FREE) {
-                self.clear_mark(run.first, Mark::FREE);
+                self.unmark(run.first, Mark::FREE);
             }
         }
         Ok(())

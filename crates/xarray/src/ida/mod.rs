@@ -97,7 +97,7 @@ impl Ida {
             Chunk::Large(bitmap) if bitmap.word(bit).0.get() & bitmap.word(bit).1 != 0 => {
                 let (word, mask) = bitmap.word(bit);
                 word.set(word.get() & !mask);
-                writer.set_mark(number, Mark::FREE);
+                writer.mark(number, Mark::FREE);
                 if bitmap.all(0) {
                     writer.erase(number);
                     free(entry);
@@ -143,7 +143,7 @@ fn take(writer: &Writer<'_>, id: u32) -> Result<()> {
             let (word, mask) = bitmap.word(bit);
             word.set(word.get() | mask);
             if bitmap.all(u64::MAX) {
-                writer.clear_mark(number, Mark::FREE);
+                writer.unmark(number, Mark::FREE);
             }
         }
     }

@@ -25,6 +25,7 @@ pub(crate) const DIGIT_BITS: u32 = 6;
 /// Slots of a node.
 pub(crate) const SLOTS: usize = 1 << DIGIT_BITS;
 
+#[derive(Debug)]
 #[repr(C, align(16))]
 pub(crate) struct Dense {
     slots: [Slot; SLOTS],

@@ -13,7 +13,7 @@ use super::slot::{Pin, Slot, Word};
 use crate::{Flags, Gfp};
 
 /// Whether the writer took the lock itself.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Held {
     ByUs,
     ByCaller,
@@ -23,6 +23,7 @@ enum Held {
 pub(crate) type Place<'w> = Option<(&'w Dense, usize)>;
 
 /// Exclusive access to an array.
+#[derive(Debug)]
 pub struct Writer<'a> {
     array: &'a RawXArray,
     pub(crate) gfp: Gfp,
@@ -112,11 +113,5 @@ impl Drop for Writer<'_> {
         }
         // SAFETY: retired nodes are in no slot.
         unsafe { UNLINKED.retire(self.limbo.get_mut()) };
-    }
-}
-
-impl std::fmt::Debug for Writer<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Writer").field("gfp", &self.gfp).finish_non_exhaustive()
     }
 }

@@ -166,29 +166,17 @@ impl<P: Stored> XArray<P> {
 }
 
 impl<P: Stored> Locked<'_, P> {
-    /// As [`XArray::store`].
-    ///
-    /// # Errors
-    ///
-    /// No memory.
+    /// As [`XArray::store`], errors included.
     pub fn store(&self, index: u64, value: P) -> Result<Option<Removed<P>>, Rejected<P>> {
         attempt(value, |entry| self.writer.store(index, entry)).map(Removed::new)
     }
 
-    /// As [`XArray::insert`].
-    ///
-    /// # Errors
-    ///
-    /// Busy; no memory.
+    /// As [`XArray::insert`], errors included.
     pub fn insert(&self, index: u64, value: P) -> Result<(), Rejected<P>> {
         attempt(value, |entry| self.writer.insert_new(index, entry))
     }
 
-    /// As [`XArray::alloc`].
-    ///
-    /// # Errors
-    ///
-    /// Busy; invalid; no memory.
+    /// As [`XArray::alloc`], errors included.
     pub fn alloc(&self, value: P, limit: IdLimit) -> Result<u32, Rejected<P>> {
         attempt(value, |entry| self.writer.alloc(entry, limit))
     }

@@ -48,136 +48,86 @@ impl XaState {
     }
 }
 
-/// Loads the entry at the cursor.
-#[unsafe(no_mangle)]
-pub extern "C" fn xas_load(xas: &mut XaState) -> Ptr {
-    xas.read(|state, array, pin| state.load(array, pin))
-}
-
-/// Loads the entry at the cursor again, without moving it.
-#[unsafe(no_mangle)]
-pub extern "C" fn xas_reload(xas: &mut XaState) -> Ptr {
-    xas.read(|state, array, pin| State::new(state.index(), 0).load(array, pin))
-}
-
-/// Finds the next entry.
-#[unsafe(no_mangle)]
-pub extern "C" fn xas_find(xas: &mut XaState, max: u64) -> Ptr {
-    xas.read(|state, array, pin| state.find(array, max, pin))
-}
-
-/// Finds the next entry with a mark.
-#[unsafe(no_mangle)]
-pub extern "C" fn xas_find_marked(xas: &mut XaState, max: u64, mark: u32) -> Ptr {
-    let mark = mark_from_c(mark).unwrap_or(Mark::M0);
-    xas.read(|state, array, pin| state.find_marked(array, max, mark, pin))
-}
-
-/// Finds the next entry in the cursor's range.
-#[unsafe(no_mangle)]
-pub extern "C" fn xas_find_conflict(xas: &mut XaState) -> Ptr {
-    xas.read(|state, array, pin| state.find_conflict(array, pin))
-}
-
-/// Steps to the next index.
-#[unsafe(no_mangle)]
-pub extern "C" fn xas_next(xas: &mut XaState) -> Ptr {
-    xas.read(|state, array, pin| state.next(array, pin))
-}
-
-/// Steps to the previous index.
-#[unsafe(no_mangle)]
-pub extern "C" fn xas_prev(xas: &mut XaState) -> Ptr {
-    xas.read(|state, array, pin| state.prev(array, pin))
-}
-
-/// Stores an entry at the cursor's indices, and returns the old one.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn xas_store(xas: &mut XaState, entry: Ptr) -> Ptr {
-    // SAFETY: as the caller promises.
-    let writer = unsafe { xas.writer() };
-    to_c(writer.map_or(Entry::NULL, |writer| xas.state.store(&writer, from_c(entry))))
-}
-
-/// Makes nodes for all of the cursor's indices.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn xas_create_range(xas: &mut XaState) {
-    // SAFETY: as the caller promises.
-    if let Some(writer) = unsafe { xas.writer() } {
-        xas.state.create_range(&writer);
+exported! {
+    /// Loads the entry at the cursor.
+    safe fn xas_load(xas: &mut XaState) -> Ptr { xas.read(|state, array, pin| state.load(array, pin)) }
+    /// Loads the entry at the cursor again, without moving it.
+    safe fn xas_reload(xas: &mut XaState) -> Ptr {
+        xas.read(|state, array, pin| State::new(state.index, 0).load(array, pin))
     }
-}
-
-/// Returns whether to try again after memory ran out.
-#[unsafe(no_mangle)]
-pub extern "C" fn xas_nomem(xas: &mut XaState, gfp: u32) -> bool {
-    xas.state.nomem(Gfp::from_bits(gfp))
-}
-
-/// Steps behind the entry, so that the lock can be dropped.
-#[unsafe(no_mangle)]
-pub extern "C" fn xas_pause(xas: &mut XaState) {
-    xas.state.pause();
-}
-
-/// Returns whether the entry bears the mark.
-#[unsafe(no_mangle)]
-pub extern "C" fn xas_get_mark(xas: &XaState, mark: u32) -> bool {
-    let (array, mark) = (xas.array(), mark_from_c(mark));
-    let found = array
-        .zip(mark)
-        .map(|(array, mark)| reading(|guard| xas.state.get_mark(array, mark, guard.pin())));
-    found.unwrap_or(false)
-}
-
-/// Sets a mark.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn xas_set_mark(xas: &XaState, mark: u32) {
-    // SAFETY: as the caller promises.
-    if let (Some(writer), Some(mark)) = (unsafe { xas.writer() }, mark_from_c(mark)) {
-        xas.state.change_mark(&writer, mark, true);
+    /// Finds the next entry.
+    safe fn xas_find(xas: &mut XaState, max: u64) -> Ptr { xas.read(|state, array, pin| state.find(array, max, pin)) }
+    /// Finds the next entry with a mark.
+    safe fn xas_find_marked(xas: &mut XaState, max: u64, mark: u32) -> Ptr {
+        let mark = mark_from_c(mark).unwrap_or(Mark::M0);
+        xas.read(|state, array, pin| state.find_marked(array, max, mark, pin))
     }
-}
-
-/// Clears a mark.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn xas_clear_mark(xas: &XaState, mark: u32) {
-    // SAFETY: as the caller promises.
-    if let (Some(writer), Some(mark)) = (unsafe { xas.writer() }, mark_from_c(mark)) {
-        xas.state.change_mark(&writer, mark, false);
+    /// Finds the next entry in the cursor's range.
+    safe fn xas_find_conflict(xas: &mut XaState) -> Ptr {
+        xas.read(|state, array, pin| state.find_conflict(array, pin))
     }
-}
-
-/// Clears all marks.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn xas_init_marks(xas: &XaState) {
-    // SAFETY: as the caller promises.
-    if let Some(writer) = unsafe { xas.writer() } {
-        xas.state.init_marks(&writer);
+    /// Steps to the next index.
+    safe fn xas_next(xas: &mut XaState) -> Ptr { xas.read(|state, array, pin| state.next(array, pin)) }
+    /// Steps to the previous index.
+    safe fn xas_prev(xas: &mut XaState) -> Ptr { xas.read(|state, array, pin| state.prev(array, pin)) }
+    /// Stores an entry at the cursor's indices, and returns the old one.
+    unsafe fn xas_store(xas: &mut XaState, entry: Ptr) -> Ptr {
+        // SAFETY: as the caller promises.
+        let writer = unsafe { xas.writer() };
+        to_c(writer.map_or(Entry::NULL, |writer| xas.state.store(&writer, from_c(entry))))
     }
-}
-
-/// Makes the nodes to divide the entry of this order.
-#[unsafe(no_mangle)]
-pub extern "C" fn xas_split_alloc(xas: &mut XaState, entry: Ptr, order: u32, gfp: u32) {
-    if let Some(split) = xas.state.prepare_split(from_c(entry), order, Gfp::from_bits(gfp)) {
-        xas.split = split.into_nodes().into_first().cast();
+    /// Makes nodes for all of the cursor's indices.
+    unsafe fn xas_create_range(xas: &mut XaState) {
+        // SAFETY: as the caller promises.
+        if let Some(writer) = unsafe { xas.writer() } {
+            xas.state.create_range(&writer);
+        }
     }
-}
-
-/// Divides the entry with the nodes made before.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn xas_split(xas: &mut XaState, entry: Ptr, _order: u32) {
-    let nodes = xas.take_split();
-    // SAFETY: as the caller promises.
-    if let Some(writer) = unsafe { xas.writer() } {
-        let split = Split::from_nodes(nodes, xas.state.order());
-        writer.split(xas.state.index(), from_c(entry), split);
+    /// Returns whether to try again after memory ran out.
+    safe fn xas_nomem(xas: &mut XaState, gfp: u32) -> bool { xas.state.nomem(Gfp::from_bits(gfp)) }
+    /// Steps behind the entry, so that the lock can be dropped.
+    safe fn xas_pause(xas: &mut XaState) { xas.state.pause(); }
+    /// Returns whether the entry bears the mark.
+    safe fn xas_get_mark(xas: &XaState, mark: u32) -> bool {
+        let (Some(array), Some(mark)) = (xas.array(), mark_from_c(mark)) else { return false };
+        reading(|guard| xas.state.get_mark(array, mark, guard.pin()))
     }
-}
-
-/// Frees what `xas_split_alloc` made.
-#[unsafe(no_mangle)]
-pub extern "C" fn xas_destroy(xas: &mut XaState) {
-    free_private(&mut xas.take_split());
+    /// Sets a mark.
+    unsafe fn xas_set_mark(xas: &XaState, mark: u32) {
+        // SAFETY: as the caller promises.
+        if let (Some(writer), Some(mark)) = (unsafe { xas.writer() }, mark_from_c(mark)) {
+            xas.state.change_mark(&writer, mark, true);
+        }
+    }
+    /// Clears a mark.
+    unsafe fn xas_clear_mark(xas: &XaState, mark: u32) {
+        // SAFETY: as the caller promises.
+        if let (Some(writer), Some(mark)) = (unsafe { xas.writer() }, mark_from_c(mark)) {
+            xas.state.change_mark(&writer, mark, false);
+        }
+    }
+    /// Clears all marks.
+    unsafe fn xas_init_marks(xas: &XaState) {
+        // SAFETY: as the caller promises.
+        if let Some(writer) = unsafe { xas.writer() } {
+            xas.state.init_marks(&writer);
+        }
+    }
+    /// Makes the nodes to divide the entry of this order.
+    safe fn xas_split_alloc(xas: &mut XaState, entry: Ptr, order: u32, gfp: u32) {
+        if let Some(split) = xas.state.prepare_split(from_c(entry), order, Gfp::from_bits(gfp)) {
+            xas.split = split.into_nodes().into_first().cast();
+        }
+    }
+    /// Divides the entry with the nodes made before.
+    unsafe fn xas_split(xas: &mut XaState, entry: Ptr, _order: u32) {
+        let nodes = xas.take_split();
+        // SAFETY: as the caller promises.
+        if let Some(writer) = unsafe { xas.writer() } {
+            let split = Split::from_nodes(nodes, xas.state.order());
+            writer.split(xas.state.index, from_c(entry), split);
+        }
+    }
+    /// Frees what `xas_split_alloc` made.
+    safe fn xas_destroy(xas: &mut XaState) { free_private(&mut xas.take_split()); }
 }

@@ -15,6 +15,23 @@ use std::ffi::c_void;
 
 use crate::{Entry, Error, Filter, Gfp, IdLimit, Mark, RawXArray, Result, Writer};
 
+/// Makes functions for C: those that are `safe` ask for no more than what every function demands.
+macro_rules! exported {
+    (@safe [$($doc:tt)*] $($function:tt)*) => {
+        $($doc)*
+        #[unsafe(no_mangle)]
+        pub extern "C" $($function)*
+    };
+    (@unsafe [$($doc:tt)*] $($function:tt)*) => {
+        $($doc)*
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" $($function)*
+    };
+    ($($(#[$doc:meta])* $kind:ident fn $name:ident($($arg:ident: $type:ty),*) $(-> $result:ty)? $body:block)*) => {
+        $(exported!(@$kind [$(#[$doc])*] fn $name($($arg: $type),*) $(-> $result)? $body);)*
+    };
+}
+
 pub mod advanced;
 pub mod idr;
 pub mod normal;

@@ -2,107 +2,63 @@
 
 use super::*;
 
-/// Looks an entry up.
-#[unsafe(no_mangle)]
-pub extern "C" fn xa_load(xa: &RawXArray, index: u64) -> Ptr {
-    reading(|guard| to_c(xa.load(index, guard)))
-}
-
-/// Stores an entry and returns the old one, or an error entry.
-#[unsafe(no_mangle)]
-pub extern "C" fn xa_store(xa: &RawXArray, index: u64, entry: Ptr, gfp: u32) -> Ptr {
-    entry_or_error(xa.lock_for(Gfp::from_bits(gfp)).store(index, from_c(entry)))
-}
-
-/// As [`xa_store`], under the lock.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn __xa_store(xa: &RawXArray, index: u64, entry: Ptr, gfp: u32) -> Ptr {
-    // SAFETY: as the caller promises.
-    let writer = unsafe { locked(xa, gfp) };
-    entry_or_error(writer.store(index, from_c(entry)))
-}
-
-/// Erases an entry and returns it.
-#[unsafe(no_mangle)]
-pub extern "C" fn xa_erase(xa: &RawXArray, index: u64) -> Ptr {
-    to_c(xa.lock().remove(index))
-}
-
-/// As [`xa_erase`], under the lock.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn __xa_erase(xa: &RawXArray, index: u64) -> Ptr {
-    // SAFETY: as the caller promises.
-    let writer = unsafe { locked(xa, Gfp::NOWAIT.bits()) };
-    to_c(writer.remove(index))
-}
-
-/// Stores an entry if the present one is `old`; returns the one found, or an error entry. Under the lock.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn __xa_cmpxchg(
-    xa: &RawXArray,
-    index: u64,
-    old: Ptr,
-    entry: Ptr,
-    gfp: u32,
-) -> Ptr {
-    // SAFETY: as the caller promises.
-    let writer = unsafe { locked(xa, gfp) };
-    entry_or_error(writer.compare_exchange(index, from_c(old), from_c(entry)))
-}
-
-/// Stores an entry where there is none. Returns 0 or `-errno`. Under the lock.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn __xa_insert(xa: &RawXArray, index: u64, entry: Ptr, gfp: u32) -> i32 {
-    // SAFETY: as the caller promises.
-    let writer = unsafe { locked(xa, gfp) };
-    zero_or_error(writer.insert_new(index, from_c(entry)))
-}
-
-/// Stores an entry at all indices of a range. Returns NULL or an error entry.
-#[unsafe(no_mangle)]
-pub extern "C" fn xa_store_range(
-    xa: &RawXArray,
-    first: u64,
-    last: u64,
-    entry: Ptr,
-    gfp: u32,
-) -> Ptr {
-    let stored = xa.lock_for(Gfp::from_bits(gfp)).set_range(first, last, from_c(entry));
-    entry_or_error(stored.map(|()| Entry::NULL))
-}
-
-/// Stores an entry at the lowest free id of a limit. Returns 0 or `-errno`. Under the lock.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn __xa_alloc(
-    xa: &RawXArray,
-    id: *mut u32,
-    entry: Ptr,
-    limit: Limit,
-    gfp: u32,
-) -> i32 {
-    // SAFETY: as the caller promises.
-    let writer = unsafe { locked(xa, gfp) };
-    // SAFETY: as the caller promises.
-    let tell = |free| unsafe { *id = free };
-    zero_or_error(writer.allocate(from_c(entry), limit.into(), tell).map(|_| ()))
-}
-
-/// As [`__xa_alloc`], from `*next` on and around. Returns 1 if it came around.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn __xa_alloc_cyclic(
-    xa: &RawXArray,
-    id: *mut u32,
-    entry: Ptr,
-    limit: Limit,
-    next: *mut u32,
-    gfp: u32,
-) -> i32 {
-    // SAFETY: as the caller promises.
-    let writer = unsafe { locked(xa, gfp) };
-    // SAFETY: as the caller promises.
-    let (tell, next) = (|free| unsafe { *id = free }, unsafe { &mut *next });
-    let allocated = writer.allocate_cyclic(from_c(entry), limit.into(), next, tell);
-    allocated.map_or_else(|error| -error.errno(), |(_, wrapped)| i32::from(wrapped))
+exported! {
+    /// Looks an entry up.
+    safe fn xa_load(xa: &RawXArray, index: u64) -> Ptr { reading(|guard| to_c(xa.load(index, guard))) }
+    /// Stores an entry and returns the old one, or an error entry.
+    safe fn xa_store(xa: &RawXArray, index: u64, entry: Ptr, gfp: u32) -> Ptr {
+        entry_or_error(xa.lock_for(Gfp::from_bits(gfp)).store(index, from_c(entry)))
+    }
+    /// As [`xa_store`], under the lock.
+    unsafe fn __xa_store(xa: &RawXArray, index: u64, entry: Ptr, gfp: u32) -> Ptr {
+        // SAFETY: as the caller promises.
+        let writer = unsafe { locked(xa, gfp) };
+        entry_or_error(writer.store(index, from_c(entry)))
+    }
+    /// Erases an entry and returns it.
+    safe fn xa_erase(xa: &RawXArray, index: u64) -> Ptr { to_c(xa.lock().remove(index)) }
+    /// As [`xa_erase`], under the lock.
+    unsafe fn __xa_erase(xa: &RawXArray, index: u64) -> Ptr {
+        // SAFETY: as the caller promises.
+        let writer = unsafe { locked(xa, Gfp::NOWAIT.bits()) };
+        to_c(writer.remove(index))
+    }
+    /// Stores an entry if the present one is `old`; returns the one found, or an error entry. Under the lock.
+    unsafe fn __xa_cmpxchg(xa: &RawXArray, index: u64, old: Ptr, entry: Ptr, gfp: u32) -> Ptr {
+        // SAFETY: as the caller promises.
+        let writer = unsafe { locked(xa, gfp) };
+        entry_or_error(writer.compare_exchange(index, from_c(old), from_c(entry)))
+    }
+    /// Stores an entry where there is none. Returns 0 or `-errno`. Under the lock.
+    unsafe fn __xa_insert(xa: &RawXArray, index: u64, entry: Ptr, gfp: u32) -> i32 {
+        // SAFETY: as the caller promises.
+        let writer = unsafe { locked(xa, gfp) };
+        zero_or_error(writer.insert_new(index, from_c(entry)))
+    }
+    /// Stores an entry at all indices of a range. Returns NULL or an error entry.
+    safe fn xa_store_range(xa: &RawXArray, first: u64, last: u64, entry: Ptr, gfp: u32) -> Ptr {
+        let stored = xa.lock_for(Gfp::from_bits(gfp)).set_range(first, last, from_c(entry));
+        entry_or_error(stored.map(|()| Entry::NULL))
+    }
+    /// Stores an entry at the lowest free id of a limit. Returns 0 or `-errno`. Under the lock.
+    unsafe fn __xa_alloc(xa: &RawXArray, id: *mut u32, entry: Ptr, limit: Limit, gfp: u32) -> i32 {
+        // SAFETY: as the caller promises.
+        let writer = unsafe { locked(xa, gfp) };
+        // SAFETY: as the caller promises.
+        let tell = |free| unsafe { *id = free };
+        zero_or_error(writer.allocate(from_c(entry), limit.into(), tell).map(|_| ()))
+    }
+    /// As [`__xa_alloc`], from `*next` on and around. Returns 1 if it came around.
+    unsafe fn __xa_alloc_cyclic(
+        xa: &RawXArray, id: *mut u32, entry: Ptr, limit: Limit, next: *mut u32, gfp: u32
+    ) -> i32 {
+        // SAFETY: as the caller promises.
+        let writer = unsafe { locked(xa, gfp) };
+        // SAFETY: as the caller promises.
+        let (tell, next) = (|free| unsafe { *id = free }, unsafe { &mut *next });
+        let allocated = writer.allocate_cyclic(from_c(entry), limit.into(), next, tell);
+        allocated.map_or_else(|error| -error.errno(), |(_, wrapped)| i32::from(wrapped))
+    }
 }
 
 /// `struct xa_limit`: the ends come in this order.
@@ -119,94 +75,65 @@ impl From<Limit> for IdLimit {
     }
 }
 
-/// Finds the first entry from `*index` on, and moves `*index` to it.
-#[unsafe(no_mangle)]
-pub extern "C" fn xa_find(xa: &RawXArray, index: &mut u64, max: u64, filter: u32) -> Ptr {
-    let found = reading(|guard| xa.find(*index, max, filter_from_c(filter), guard));
-    move_to(index, found)
-}
-
-/// Finds the first entry that begins after `*index`, and moves `*index` to it.
-#[unsafe(no_mangle)]
-pub extern "C" fn xa_find_after(xa: &RawXArray, index: &mut u64, max: u64, filter: u32) -> Ptr {
-    let found = reading(|guard| xa.find_after(*index, max, filter_from_c(filter), guard));
-    move_to(index, found)
-}
-
-fn move_to(index: &mut u64, found: Option<(u64, Entry)>) -> Ptr {
-    let Some((at, entry)) = found else {
-        return std::ptr::null_mut();
-    };
-    *index = at;
-    to_c(entry)
-}
-
-/// Copies up to `n` entries out. Returns how many.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn xa_extract(
-    xa: &RawXArray,
-    dst: *mut Ptr,
-    start: u64,
-    max: u64,
-    n: u32,
-    filter: u32,
-) -> u32 {
-    let mut count = 0;
-    reading(|guard| {
-        let entries = xa.entries(start, max, filter_from_c(filter), guard);
-        for (_, entry) in entries.take(n as usize) {
-            // SAFETY: below n.
-            let place = unsafe { dst.add(count as usize) };
-            // SAFETY: as the caller promises.
-            unsafe { place.write(to_c(entry)) };
-            count += 1;
-        }
-    });
-    count
-}
-
-/// Returns whether the entry bears the mark.
-#[unsafe(no_mangle)]
-pub extern "C" fn xa_get_mark(xa: &RawXArray, index: u64, mark: u32) -> bool {
-    mark_from_c(mark).is_some_and(|mark| reading(|guard| xa.get_mark(index, mark, guard)))
-}
-
-/// Sets a mark of an entry. Under the lock.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn __xa_set_mark(xa: &RawXArray, index: u64, mark: u32) {
-    // SAFETY: as the caller promises.
-    let writer = unsafe { locked(xa, 0) };
-    if let Some(mark) = mark_from_c(mark) {
-        writer.mark(index, mark);
+exported! {
+    /// Finds the first entry from `*index` on, and moves `*index` to it.
+    safe fn xa_find(xa: &RawXArray, index: &mut u64, max: u64, filter: u32) -> Ptr {
+        let found = reading(|guard| xa.find(*index, max, filter_from_c(filter), guard));
+        move_to(index, found)
+    }
+    /// Finds the first entry that begins after `*index`, and moves `*index` to it.
+    safe fn xa_find_after(xa: &RawXArray, index: &mut u64, max: u64, filter: u32) -> Ptr {
+        let found = reading(|guard| xa.find_after(*index, max, filter_from_c(filter), guard));
+        move_to(index, found)
     }
 }
 
-/// Clears a mark of an entry. Under the lock.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn __xa_clear_mark(xa: &RawXArray, index: u64, mark: u32) {
-    // SAFETY: as the caller promises.
-    let writer = unsafe { locked(xa, 0) };
-    if let Some(mark) = mark_from_c(mark) {
-        writer.unmark(index, mark);
+/// Moves an index to what was found there, and returns that, or null.
+pub(super) fn move_to<I>(index: &mut I, found: Option<(I, Entry)>) -> Ptr {
+    found.map_or(std::ptr::null_mut(), |(at, entry)| {
+        *index = at;
+        to_c(entry)
+    })
+}
+
+exported! {
+    /// Copies up to `n` entries out. Returns how many.
+    unsafe fn xa_extract(xa: &RawXArray, dst: *mut Ptr, start: u64, max: u64, n: u32, filter: u32) -> u32 {
+        let mut count = 0;
+        reading(|guard| {
+            let entries = xa.entries(start, max, filter_from_c(filter), guard);
+            for (_, entry) in entries.take(n as usize) {
+                // SAFETY: below n.
+                let place = unsafe { dst.add(count as usize) };
+                // SAFETY: as the caller promises.
+                unsafe { place.write(to_c(entry)) };
+                count += 1;
+            }
+        });
+        count
     }
-}
-
-/// Returns the order of an entry.
-#[unsafe(no_mangle)]
-pub extern "C" fn xa_get_order(xa: &RawXArray, index: u64) -> i32 {
-    reading(|guard| xa.order(index, guard) as i32)
-}
-
-/// Removes everything.
-#[unsafe(no_mangle)]
-pub extern "C" fn xa_destroy(xa: &RawXArray) {
-    xa.clear();
-}
-
-/// Returns the bytes that the array's nodes take. (Ours: Linux has no such function.)
-#[unsafe(no_mangle)]
-pub extern "C" fn slablab_xa_bytes(xa: &RawXArray) -> usize {
-    xa.memory_bytes()
+    /// Returns whether the entry bears the mark.
+    safe fn xa_get_mark(xa: &RawXArray, index: u64, mark: u32) -> bool {
+        mark_from_c(mark).is_some_and(|mark| reading(|guard| xa.get_mark(index, mark, guard)))
+    }
+    /// Sets a mark of an entry. Under the lock.
+    unsafe fn __xa_set_mark(xa: &RawXArray, index: u64, mark: u32) {
+        // SAFETY: as the caller promises.
+        let writer = unsafe { locked(xa, 0) };
+        mark_from_c(mark).into_iter().for_each(|mark| writer.mark(index, mark));
+    }
+    /// Clears a mark of an entry. Under the lock.
+    unsafe fn __xa_clear_mark(xa: &RawXArray, index: u64, mark: u32) {
+        // SAFETY: as the caller promises.
+        let writer = unsafe { locked(xa, 0) };
+        mark_from_c(mark).into_iter().for_each(|mark| writer.unmark(index, mark));
+    }
+    /// Returns the order of an entry.
+    safe fn xa_get_order(xa: &RawXArray, index: u64) -> i32 { reading(|guard| xa.order(index, guard) as i32) }
+    /// Removes everything.
+    safe fn xa_destroy(xa: &RawXArray) { xa.clear(); }
+    /// Returns the bytes that the array's nodes take. (Ours: Linux has no such function.)
+    safe fn slablab_xa_bytes(xa: &RawXArray) -> usize { xa.memory_bytes() }
 }
 
 /// # Safety
