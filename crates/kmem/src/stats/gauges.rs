@@ -51,14 +51,28 @@ impl<B: Backend> Machine<B> {
         sum
     }
 
-    /// Returns the objects of a cache that are given out: exact while no CPU is at work on it, and
-    /// never less than none.
+    /// Returns the objects of a cache that are given out: exact while no CPU is at work on it, else never
+    /// too few.
     pub(crate) fn live(&self, id: CacheId) -> u64 {
         // Frees first: what is freed by then was allocated before, and is seen to be.
-        let frees: u64 = self.counts_of(id).map(|(ops, _)| ops.frees.get()).sum();
+        let frees = self.frees(id);
         fence(Acquire);
-        let allocs: u64 = self.counts_of(id).map(|(ops, _)| ops.allocs.get()).sum();
-        allocs.saturating_sub(frees)
+        self.allocs(id).saturating_sub(frees)
+    }
+
+    /// The same, but never too many: what a peak may be made of.
+    fn live_at_least(&self, id: CacheId) -> u64 {
+        let allocs = self.allocs(id);
+        fence(Acquire);
+        allocs.saturating_sub(self.frees(id))
+    }
+
+    fn allocs(&self, id: CacheId) -> u64 {
+        self.counts_of(id).map(|(ops, _)| ops.allocs.get()).sum()
+    }
+
+    fn frees(&self, id: CacheId) -> u64 {
+        self.counts_of(id).map(|(ops, _)| ops.frees.get()).sum()
     }
 
     fn counts_of(&self, id: CacheId) -> impl Iterator<Item = (&OpCounts, &Tally)> {
@@ -69,7 +83,7 @@ impl<B: Backend> Machine<B> {
     fn stats_of(&self, entry: &Entry) -> CacheStats {
         let slot = self.core.caches.get(entry.id);
         let totals = &self.core.totals[entry.id.index()];
-        let live = self.live(entry.id);
+        let live = self.live_at_least(entry.id);
         totals.live_peak.fetch_max(live, Relaxed);
         CacheStats {
             name: entry.args.name.clone(),
