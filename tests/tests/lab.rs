@@ -350,6 +350,42 @@ fn every_row_has_the_identity_of_its_work_and_of_its_environment() {
 }
 
 #[test]
+fn a_run_is_full_unless_a_smoke_run_is_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let trace = small_trace(folder.path());
+    for (name, further, scale) in [("a", &[][..], "full"), ("b", &["--smoke"], "smoke")] {
+        let result = folder.path().join(name);
+        let words = run_words(&trace, result.to_str().unwrap(), "1");
+        let _ = json(&[&words, further].concat());
+        let plan = fs::read_to_string(result.join("plan.json")).unwrap();
+        assert_eq!(serde_json::from_str::<Value>(&plan).unwrap()["scale"], scale);
+    }
+}
+
+/// The plan of so many ended the process for want of memory.
+#[test]
+fn more_rounds_than_can_be_kept_are_refused() {
+    let text = refusal(&["lab", "run", "lifo", "--rounds", "99999999999"]);
+    assert!(text.contains("99999999999 rounds of"), "{text}");
+}
+
+/// `2>&1 | head` closes it; saying so used to end the command before it ran anything.
+#[test]
+fn a_run_goes_on_when_nobody_reads_its_sentences() {
+    let folder = tempfile::tempdir().unwrap();
+    let trace = small_trace(folder.path());
+    let result = folder.path().join("result");
+    let (reader, closed) = std::io::pipe().unwrap();
+    drop(reader);
+    let words = run_words(&trace, result.to_str().unwrap(), "2");
+    let mut command = slablab();
+    let status = command.args(words).stdout(Stdio::null()).stderr(closed).status().unwrap();
+    assert!(status.success(), "{status}");
+    let rows = fs::read_to_string(result.join("raw.jsonl")).unwrap();
+    assert_eq!(rows.lines().count(), 8);
+}
+
+#[test]
 fn the_stored_results_of_older_versions_can_still_be_read() {
     let mut read = 0;
     for path in slablab_tests::tracked_files() {

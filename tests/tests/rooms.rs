@@ -68,7 +68,7 @@ const VM: House = House {
 
 const SLABLAB: House = House {
     name: "slablab",
-    levels: &[&["cli"], &["output", "progress"], &["cmd"], &["commands"]],
+    levels: &[&["cli", "say"], &["output", "progress"], &["cmd"], &["commands"]],
 };
 
 const REPLAY: House = House {

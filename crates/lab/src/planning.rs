@@ -11,6 +11,9 @@ use crate::guest::PARAMETERS;
 use crate::plan::{Plan, SCHEMA};
 use crate::request::{Engine, Request, Scale};
 
+/// A plan lists its runs; more than these nobody waits for.
+const RUNS_MAX: usize = 1_000_000;
+
 /// Plans `experiment` as `request` says.
 ///
 /// # Errors
@@ -47,6 +50,15 @@ pub fn plan(experiment: &dyn Experiment, request: &Request) -> Result<Plan> {
             design.variants.len(),
             design.points.len(),
             design.rounds
+        )));
+    }
+    let cells = design.variants.len() * design.points.len();
+    if design.rounds > RUNS_MAX / cells {
+        return Err(Error::Request(format!(
+            "{}: {} rounds of {cells} runs are more than can be kept; {} rounds can",
+            experiment.name(),
+            design.rounds,
+            RUNS_MAX / cells
         )));
     }
     for names in [&design.variants, &design.points] {

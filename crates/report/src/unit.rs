@@ -21,6 +21,9 @@ const KIBIBYTES: [(f64, &str); 3] = [(1.0, "KiB"), (1024.0, "MiB"), (1_048_576.0
 const SECONDS: [(f64, &str); 4] = [(1e-9, "ns"), (1e-6, "µs"), (1e-3, "ms"), (1.0, "s")];
 const NANOSECONDS: [(f64, &str); 4] = [(1.0, "ns"), (1e3, "µs"), (1e6, "ms"), (1e9, "s")];
 
+/// From here on the digits of a number say more than it knows.
+const WHOLE_MAX: f64 = 1e15;
+
 impl UnitScale {
     /// Returns the scale for values up to `largest` in `unit`; an unknown unit stays as it is.
     #[must_use]
@@ -90,10 +93,11 @@ pub(crate) fn figures(value: f64) -> String {
         return "-".to_owned();
     }
     let size = value.abs();
-    if value == value.trunc() && size < 1e15 {
+    if value == value.trunc() && size < WHOLE_MAX {
         return grouped(value as i64);
     }
     match size {
+        s if s >= WHOLE_MAX => format!("{value:.3e}"),
         s if s >= 1000.0 => grouped(value.round() as i64),
         s if s >= 100.0 => format!("{value:.1}"),
         s if s >= 10.0 => format!("{value:.2}"),
@@ -112,6 +116,7 @@ fn grouped(value: i64) -> String {
 pub(crate) fn tick(value: f64, span: f64) -> String {
     let value = if value.abs() < span * 1e-9 { 0.0 } else { value };
     match span {
+        s if s >= WHOLE_MAX => format!("{value:.2e}"),
         s if s > 20.0 => grouped(value.round() as i64),
         s if s > 2.0 => format!("{value:.1}"),
         s if s > 0.2 => format!("{value:.2}"),
@@ -134,6 +139,15 @@ mod tests {
         assert_eq!(human(5e9, "ns"), "5 s");
         assert_eq!(human(6144.0, "KiB"), "6 MiB");
         assert_eq!(human(31.5, "cycles"), "31.50 cycles");
+    }
+
+    /// They were printed as 9,223,372,036,854,775,807.
+    #[test]
+    fn numbers_beyond_64_bits_are_not_cut() {
+        assert_eq!(human(4.5e307, ""), "4.500e307");
+        assert_eq!(human(-1e20, ""), "-1.000e20");
+        assert_eq!(human(2e15, "B"), "1,819 TiB");
+        assert_eq!(tick(1e300, 1e300), "1.00e300");
     }
 
     #[test]

@@ -111,6 +111,8 @@ pub(crate) fn run(cli: &Cli) -> Result<ExitCode> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
 
     /// Calls `look` with every command that has no sub-commands, and its help on 80 columns.
@@ -140,6 +142,28 @@ mod tests {
             commands += 1;
         });
         assert!(commands > 20, "{commands}");
+    }
+
+    /// `-a` was a list of allocators or one of them, and `-l` of one command what `-n` was of the others.
+    #[test]
+    fn a_letter_is_the_same_option_in_every_command() {
+        fn each(command: &clap::Command, letters: &mut BTreeMap<char, Vec<String>>) {
+            for option in command.get_arguments() {
+                let (Some(letter), Some(long)) = (option.get_short(), option.get_long()) else {
+                    continue;
+                };
+                let mut names = option.get_all_aliases().unwrap_or_default();
+                names.push(long);
+                let names: Vec<_> = names.into_iter().map(str::to_owned).collect();
+                let known = letters.entry(letter).or_insert_with(|| names.clone());
+                known.retain(|name| names.contains(name));
+                assert!(!known.is_empty(), "-{letter} of {command} is --{long} only there");
+            }
+            command.get_subcommands().for_each(|command| each(command, letters));
+        }
+        let mut command = command();
+        command.build();
+        each(&command, &mut BTreeMap::new());
     }
 
     #[test]

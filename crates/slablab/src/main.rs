@@ -12,8 +12,11 @@ mod cmd;
 mod commands;
 mod output;
 mod progress;
+mod say;
 
 use std::process::ExitCode;
+
+use say::say;
 
 fn main() -> ExitCode {
     let cli = commands::parse();
@@ -21,7 +24,7 @@ fn main() -> ExitCode {
         Ok(status) => status,
         Err(error) if output::is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("slablab: {}", in_words(&error));
+            say(format_args!("slablab: {}", in_words(&error)));
             ExitCode::from(2)
         }
     }

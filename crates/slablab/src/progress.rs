@@ -5,6 +5,8 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use slablab_vm::Step;
 
+use crate::say::say;
+
 /// Shows what is being done and how far it is; clears the line when dropped.
 #[derive(Debug, Default)]
 pub(crate) struct Progress {
@@ -50,7 +52,7 @@ impl Progress {
             Step::Parts(done, total) => self.part(&self.what.clone(), *done, *total),
             Step::Note(text) => {
                 self.clear();
-                eprintln!("slablab: {text}");
+                say(format_args!("slablab: {text}"));
             }
             _ => {}
         }

@@ -8,6 +8,7 @@ use slablab_pages as pages;
 use slablab_report::{Document, Item, Palette, Plot, Width};
 
 use crate::output::write_whole;
+use crate::say::say;
 
 /// Options of `slablab report`.
 #[derive(clap::Args, Debug)]
@@ -54,7 +55,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
 /// Writes `document` as a page and says where.
 pub(crate) fn write(document: &Document, file: &Path) -> Result<()> {
     write_whole(file, slablab_report::html(document)?.as_bytes())?;
-    eprintln!("slablab: the report is in {}", file.display());
+    say(format_args!("slablab: the report is in {}", file.display()));
     Ok(())
 }
 

@@ -10,6 +10,7 @@ use slablab_trace::{Meta, Quality};
 
 use crate::cli::{Format, OutputArgs};
 use crate::output::{Cell, Column, Report, Table, bytes, print, thousands};
+use crate::say::say;
 
 /// A trace that was written.
 #[derive(Debug, Serialize)]
@@ -89,10 +90,10 @@ impl Written {
                 format!("{events} events, {:.1} % of them not placed", self.unplaced_share * 100.0)
             }
         };
-        eprintln!("[ slablab {}: {what}; {written} ]", W::NAME);
+        say(format_args!("[ slablab {}: {what}; {written} ]", W::NAME));
         if !self.left_running.is_empty() {
             let left = self.left_running.join(", ");
-            eprintln!("[ slablab {}: the command left running: {left} ]", W::NAME);
+            say(format_args!("[ slablab {}: the command left running: {left} ]", W::NAME));
         }
         Ok(())
     }

@@ -92,8 +92,8 @@ pub(crate) fn write_result(bytes: &[u8], file: Option<&Path>) -> Result<()> {
         return write_whole(path, bytes);
     }
     let mut out = io::stdout().lock();
-    out.write_all(bytes)?;
-    Ok(out.flush()?)
+    let written = out.write_all(bytes).and_then(|()| out.flush());
+    written.context("standard output: cannot write the result")
 }
 
 /// Renders `report` with the schema as first field.

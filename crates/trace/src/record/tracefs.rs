@@ -201,9 +201,10 @@ impl Drop for Instance {
         let _ = self.write("tracing_on", "0");
         let _ = self.write("events/enable", "0");
         if let Err(error) = std::fs::remove_dir(&self.root) {
-            eprintln!(
-                "slablab: {}: cannot remove: {error}; remove it with rmdir",
-                self.root.display()
+            let place = self.root.display();
+            let _ = writeln!(
+                std::io::stderr(),
+                "slablab: {place}: cannot remove: {error}; remove it with rmdir"
             );
         }
     }

@@ -24,6 +24,7 @@ use super::allocators::allocator;
 use super::size::parse_bytes;
 use crate::cli::{Format, OutputArgs};
 use crate::output::print;
+use crate::say::say;
 use names::Names;
 use session::{Live, Session};
 
@@ -145,14 +146,14 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
 /// Says what the compiler warned of, and the version where it is not the newest.
 fn say_how_it_was_built(args: &Args, built: &Built) {
     if !built.warnings.is_empty() {
-        eprint!("{}", built.warnings);
+        say(built.warnings.trim_end());
     }
     if args.kernel_version.is_none() && built.version != toolchain::VERSIONS[0] {
         let (version, newest) = (built.version, toolchain::VERSIONS[0]);
-        eprintln!(
+        say(format_args!(
             "insmod: built as for Linux {version}, for it does not compile as for {newest} \
              (--kernel-version chooses)"
-        );
+        ));
     }
 }
 

@@ -10,6 +10,7 @@ use slablab_kapi::{Block, Event, FaultKind, Job, Misuse, Stage};
 
 use super::names::{Names, Place};
 use crate::output::{Cell, Column, Page, Report, Table, bytes};
+use crate::say::say;
 
 /// Whether events are printed as they come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -168,7 +169,10 @@ impl Session {
         self.init = Some(result);
         if result < 0 && self.live == Live::Print {
             let module = &self.module;
-            eprintln!("insmod: ERROR: could not insert module {module}.ko: {}", error_text(result));
+            say(format_args!(
+                "insmod: ERROR: could not insert module {module}.ko: {}",
+                error_text(result)
+            ));
         }
     }
 
@@ -184,7 +188,7 @@ impl Session {
         let Some(file) = self.files.last_mut() else { return };
         file.result = result;
         if result < 0 && self.live == Live::Print {
-            eprintln!("insmod: {}: {}", file.path, error_text(result));
+            say(format_args!("insmod: {}: {}", file.path, error_text(result)));
         }
     }
 
@@ -274,7 +278,7 @@ impl Session {
             End::Stopped { .. } => {}
         }
         if !errors.is_empty() {
-            eprint!("{errors}");
+            say(errors.trim_end());
         }
         if self.live == Live::Print {
             self.print_end();
@@ -283,15 +287,15 @@ impl Session {
 
     fn print_end(&self) {
         if let Some(stopped) = &self.stopped {
-            eprintln!("insmod: {}: stopped by {stopped}", self.module);
+            say(format_args!("insmod: {}: stopped by {stopped}", self.module));
         }
         let known = self.findings.iter().any(|f| f.kind == Misuse::Leak);
         if let Some(live) = self.live_bytes.filter(|&live| live > 0 && !known && self.check < 2) {
-            eprintln!(
+            say(format_args!(
                 "insmod: {}: {} are still allocated at the end (--check 2 names the call sites)",
                 self.module,
                 bytes(live)
-            );
+            ));
         }
     }
 

@@ -18,6 +18,7 @@ use crate::cli::OutputArgs;
 use crate::cmd::report;
 use crate::output::print;
 use crate::progress::Progress;
+use crate::say::say;
 
 /// Options of `slablab lab run`.
 #[derive(clap::Args, Debug)]
@@ -155,7 +156,7 @@ pub(crate) fn measure(job: &Job<'_>, output: &OutputArgs) -> Result<ExitCode> {
     {
         bail!("--baseline {name}: no such variant; there are: {}", plan.design.variants.join(", "));
     }
-    plan.summary().inspect(|summary| eprintln!("slablab: {summary}"));
+    plan.summary().inspect(|summary| say(format_args!("slablab: {summary}")));
     let (mut steps, mut cells) = (Progress::default(), None::<Progress>);
     carry_out(experiment, &plan, &folder, &mut |now| match now {
         Stage::Setup(step) => steps.show(&step),
@@ -171,7 +172,7 @@ pub(crate) fn measure(job: &Job<'_>, output: &OutputArgs) -> Result<ExitCode> {
     let question = Question::default();
     let sides = compare_variants(&outcome, job.baseline, &question)?;
     print(&Answer::of_run(&outcome, sides, Layout::Plain), output, None)?;
-    eprintln!("slablab: the rows are in {}", folder.display());
+    say(format_args!("slablab: the rows are in {}", folder.display()));
     if let Some(file) = job.report {
         report::write(&slablab_pages::run(&outcome, job.baseline, &question)?, file)?;
     }
