@@ -361,6 +361,38 @@ fn an_endless_init_is_stopped() {
 }
 
 #[test]
+fn a_module_does_not_outlive_a_command_that_is_killed() {
+    let module = format!("{MODULES}/bad.c");
+    let mut command = slablab();
+    command.args(["insmod", &module, "what=endless", "--timeout", "600"]);
+    let mut parent = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let children = format!("/proc/{0}/task/{0}/children", parent.id());
+    let runs = || {
+        let list = fs::read_to_string(&children).unwrap_or_default();
+        let mut pids = list.split_whitespace().map(str::to_owned);
+        // The compiler is a child too, and comes first.
+        pids.find(|pid| {
+            fs::read(format!("/proc/{pid}/cmdline")).is_ok_and(|c| c.ends_with(b"job.json\0"))
+        })
+    };
+    let patience = Instant::now() + Duration::from_secs(120);
+    let child = loop {
+        assert!(Instant::now() < patience, "the module never ran");
+        match runs() {
+            Some(pid) => break pid,
+            None => thread::sleep(Duration::from_millis(20)),
+        }
+    };
+    parent.kill().unwrap();
+    parent.wait().unwrap();
+    let state = || fs::read_to_string(format!("/proc/{child}/stat")).unwrap_or_default();
+    while !state().is_empty() && !state().contains(") Z ") {
+        assert!(Instant::now() < patience, "{}", state());
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
 fn what_does_not_build_is_refused_with_the_tools_own_words() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("wrong.c");

@@ -40,3 +40,28 @@ pub fn unpacked(kind: &str, files: &[(&str, &str)]) -> Result<PathBuf, CacheErro
     }
     Ok(folder)
 }
+
+/// Removes what other versions of the tool unpacked of `kinds`, all but the folders `keep`, and returns what it removed.
+///
+/// # Errors
+///
+/// When there is no cache folder, or something in it cannot be removed.
+pub fn remove_unpacked(kinds: &[&str], keep: &[PathBuf]) -> Result<Vec<PathBuf>, CacheError> {
+    let mut removed = Vec::new();
+    for entry in fs::read_dir(cache_folder()?).into_iter().flatten().flatten() {
+        let (name, path) = (entry.file_name(), entry.path());
+        let is_unpacked =
+            name.to_str().and_then(|name| name.rsplit_once('-')).is_some_and(|(kind, key)| {
+                kinds.contains(&kind)
+                    && key.len() == 32
+                    && key.chars().all(|c| c.is_ascii_hexdigit())
+            });
+        if is_unpacked && !keep.contains(&path) {
+            fs::remove_dir_all(&path)
+                .map_err(|source| CacheError::Io { path: path.clone(), source })?;
+            removed.push(path);
+        }
+    }
+    removed.sort();
+    Ok(removed)
+}

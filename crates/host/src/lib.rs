@@ -18,7 +18,7 @@ mod whole_file;
 
 pub use cache::{CacheError, cache_folder, private_folder};
 pub use child::{Child, POLL_INTERVAL, bound, bound_family};
-pub use embedded::unpacked;
+pub use embedded::{remove_unpacked, unpacked};
 pub use key::{Key, KeyHasher};
 pub use signals::{Interrupt, Signals};
 pub use whole_file::{Access, WholeFile, folder_of, write_whole};

@@ -4,10 +4,12 @@ use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
+
+use slablab_host::bound;
 
 use crate::error::Error;
 use crate::event::Event;
@@ -56,14 +58,17 @@ pub fn run(start: &Start<'_>, mut on_event: impl FnMut(Event)) -> Result<(End, S
     std::fs::write(&path, text).map_err(Error::io(&path))?;
     let (program, args) =
         start.command.split_first().ok_or_else(|| Error::Child("no command given".into()))?;
-    let mut command = Command::new(program);
-    command.args(args).arg(&path);
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    // By env: what it sets is for the child alone, and not for what binds the child to us.
+    let mut command = bound("env");
     if let Some(library) = start.preload {
+        let mut preload = OsString::from("LD_PRELOAD=");
+        preload.push(library);
+        command.arg(preload);
         // Copies by the host are not the module's; leaks are found by the ledger.
-        command.env("LD_PRELOAD", library);
-        command.env("ASAN_OPTIONS", "detect_leaks=0:replace_intrin=0:abort_on_error=0:exitcode=71");
+        command.arg("ASAN_OPTIONS=detect_leaks=0:replace_intrin=0:abort_on_error=0:exitcode=71");
     }
+    command.arg(program).args(args).arg(&path);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().map_err(|e| Error::Child(e.to_string()))?;
     let errors = child.stderr.take().map(|mut stderr| {
         thread::spawn(move || {

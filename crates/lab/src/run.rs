@@ -9,7 +9,7 @@ use slablab_vm::Step;
 use crate::environment::{Environment, load};
 use crate::error::{Error, Result};
 use crate::experiment::{Experiment, Setup};
-use crate::journal::{Journal, Row, SCHEMA, accelerator};
+use crate::journal::{self, Journal, Row, SCHEMA, accelerator};
 use crate::plan::{Cell, Plan};
 use crate::planning::plan;
 use crate::request::Request;
@@ -79,14 +79,14 @@ pub fn run(
     progress: &mut dyn FnMut(Stage<'_>),
 ) -> Result<usize> {
     fs::create_dir_all(folder).map_err(Error::io(folder, "make the result folder"))?;
+    if Plan::read(folder)?.is_none() && has_foreign_files(folder)? {
+        return Err(Error::Request(format!(
+            "{}: has files and no plan of the lab; take another folder",
+            folder.display()
+        )));
+    }
     let mut journal = Journal::open(folder)?;
     match Plan::read(folder)? {
-        None if !journal.is_empty() => {
-            return Err(Error::Request(format!(
-                "{}: has rows but no plan; take another folder",
-                folder.display()
-            )));
-        }
         None => plan.write(folder)?,
         Some(there) => check_same(plan, &there, folder)?,
     }
@@ -140,6 +140,19 @@ pub fn run(
         added += 1;
     }
     Ok(added)
+}
+
+/// Returns whether there is anything but the empty journal of a run that was stopped before it wrote its plan.
+fn has_foreign_files(folder: &Path) -> Result<bool> {
+    let failed = || Error::io(folder, "read the result folder");
+    for entry in fs::read_dir(folder).map_err(failed())? {
+        let entry = entry.map_err(failed())?;
+        let is_empty = entry.metadata().map_err(failed())?.len() == 0;
+        if !(is_empty && entry.file_name() == journal::FILE) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 fn check_same(plan: &Plan, there: &Plan, folder: &Path) -> Result<()> {

@@ -241,6 +241,25 @@ fn a_build_that_is_stopped_leaves_no_process_and_nothing_that_passes_for_whole()
 }
 
 #[test]
+fn cleaning_removes_what_other_versions_unpacked() {
+    let dir = tempfile::tempdir().unwrap();
+    let cache = dir.path().join("cache/slablab");
+    let names =
+        [format!("kernel-{:032x}", 1), format!("kapi-{:032x}", 2), "kernel-mine".to_owned()];
+    for name in &names {
+        fs::create_dir_all(cache.join(name).join("kernel")).unwrap();
+    }
+    let out = kernel(dir.path(), &["clean", "--all"]);
+    assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
+    let there = names.each_ref().map(|name| cache.join(name).exists());
+    assert_eq!(there, [false, false, true], "{}", String::from_utf8_lossy(&out.stdout));
+    // What this version unpacked is kept.
+    let kept = fs::read_dir(&cache).unwrap().flatten();
+    let kept = kept.filter(|entry| entry.path().join("kernel/config").is_dir());
+    assert_eq!(kept.count(), 1);
+}
+
+#[test]
 fn a_patch_that_does_not_apply_is_named_and_leaves_nothing() {
     let linux = LittleLinux::new();
     let patch =

@@ -56,6 +56,12 @@ impl Data {
         }
     }
 
+    /// Returns the folder.
+    #[must_use]
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
     /// Returns the path of a configuration fragment.
     pub(crate) fn fragment(&self, name: &str) -> PathBuf {
         self.root.join("config").join(format!("{name}.config"))

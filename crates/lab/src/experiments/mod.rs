@@ -69,5 +69,11 @@ mod tests {
         let outcome = crate::Outcome::read(folder.path()).unwrap();
         let sides = crate::compare_variants(&outcome, None, &Default::default()).unwrap();
         assert_eq!(sides[0].comparisons.rows.len(), 1);
+        // A folder of something else is left as it is.
+        let foreign = tempfile::tempdir().unwrap();
+        std::fs::write(foreign.path().join("letter.txt"), "").unwrap();
+        let error = crate::run(&sqrt::Sqrt, &plan, foreign.path(), &mut |_| ()).unwrap_err();
+        assert!(error.to_string().contains("has files and no plan of the lab"), "{error}");
+        assert_eq!(std::fs::read_dir(foreign.path()).unwrap().count(), 1);
     }
 }

@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use serde::Serialize;
+use slablab_host::{folder_of, remove_unpacked};
 use slablab_vm::{Data, Interrupt, Spec};
 
 use super::options::BuilderArgs;
@@ -54,7 +55,12 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
             keep.extend(builder.tree(&spec.patches)?);
         }
     }
-    let removed = store.clean(&keep)?;
+    let mut removed = store.clean(&keep)?;
+    // Data named by the environment is not unpacked, and is none of the folders looked at.
+    let ours = [Data::find()?.root().to_owned(), slablab_kapi::toolchain::include_folder()?];
+    let ours = ours.map(|folder| folder_of(&folder).to_owned());
+    let unpacked = remove_unpacked(&["kernel", "kapi"], &ours)?;
+    removed.extend(unpacked.iter().map(|path| path.display().to_string()));
     output::print(&Cleaned { removed }, output, None)?;
     Ok(ExitCode::SUCCESS)
 }
