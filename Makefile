@@ -37,7 +37,7 @@ clippy:
 
 # What it takes to build a kernel and to boot it.
 BOOT_PACKAGES = util-linux tar xz-utils patch make gcc binutils flex bison bc perl libelf-dev libc6-dev \
-	linux-source-6.1 qemu-system-x86 busybox-static rt-tests linux-perf
+	linux-source-6.1 qemu-system-x86 qemu-system-arm busybox-static rt-tests linux-perf
 
 # All packages before the first test: none should wait for another's that are being installed.
 test-rust:
@@ -98,8 +98,8 @@ test-patches:
 		echo "test-patches: NOT RUN, no patch was checked: this machine lacks the packages named above" >&2; \
 	fi
 
-# One real kernel for each allocator, built, booted in QEMU and used; and guests that panic, hang or fail on
-# request. From nothing it takes two idle cores about a quarter of an hour, afterwards two minutes: the kernels are
+# One real kernel for each allocator, built, booted in QEMU and used; a stock kernel of each generation of SLUB and of
+# a foreign machine; and guests that panic, hang or fail on request. From nothing it takes two idle cores about a quarter of an hour, afterwards two minutes: the kernels are
 # kept in ~/.cache/slablab.
 test-boot:
 	@if tools/need $(BOOT_PACKAGES); then \

@@ -42,3 +42,77 @@ seconds() {
 meminfo() {
 	sed -n "s/^$1: *\([0-9]*\) kB/\1/p" /proc/meminfo
 }
+
+# read_slab: sets slab_kb to Slab of /proc/meminfo, without another process.
+read_slab() {
+	while read -r field slab_kb _; do
+		if [ "$field" = Slab: ]; then
+			break
+		fi
+	done < /proc/meminfo
+}
+
+# watch_slab: keeps the largest Slab in /tmp/slab_peak, by five looks a second, until /tmp/slab_stop is there.
+watch_slab() {
+	peak=0
+	while [ ! -e /tmp/slab_stop ]; do
+		read_slab
+		if [ "$slab_kb" -gt "$peak" ]; then
+			peak=$slab_kb
+			echo "$peak" > /tmp/slab_peak
+		fi
+		sleep 0.2
+	done
+}
+
+# slabs_around COMMAND...: runs a command, with an observation of Slab after the boot, at the peak and after it, of its
+# time, and of what $metrics names. Slab is read when the guest has been idle for a second.
+slabs_around() {
+	sleep 1
+	read_slab
+	slab_boot_kb=$slab_kb
+	watch_slab &
+	around_watch=$!
+	around_begin=$(uptime_s | tr -d .)
+	"$@"
+	around_took=$(($(uptime_s | tr -d .) - around_begin))
+	: > /tmp/slab_stop
+	wait $around_watch
+	sleep 1
+	read_slab
+	slab_peak_kb=$(cat /tmp/slab_peak)
+	if [ "$slab_kb" -gt "$slab_peak_kb" ]; then
+		slab_peak_kb=$slab_kb
+	fi
+	# A failure in the middle of a word would go unnoticed.
+	around_chosen=$(chosen_metrics)
+	around_seconds=$((around_took / 100)).$(printf %02d $((around_took % 100)))
+	observe "\"slab_boot_kb\":$slab_boot_kb,\"slab_peak_kb\":$slab_peak_kb,\"slab_kb\":$slab_kb,\"seconds\":$around_seconds$around_chosen"
+}
+
+# chosen_metrics: the values of $metrics, as further fields of a row.
+chosen_metrics() {
+	for name in ${metrics:-}; do
+		value=$(sed -n "s/^$name \\(.*\\)/\\1/p" /tmp/metrics 2> /dev/null | tail -n 1)
+		if [ -z "$value" ]; then
+			value=$(sed -n "s/^$name:\\{0,1\\}  *\\([0-9]*\\).*/\\1/p" /proc/meminfo /proc/vmstat | head -n 1)
+		fi
+		if [ -z "$value" ]; then
+			fail "no metric $name: the script gave none, and /proc/meminfo and /proc/vmstat have none"
+		fi
+		printf ',"%s":%s' "$name" "$value"
+	done
+}
+
+# metric NAME VALUE: gives a value of the script's own.
+metric() {
+	echo "$1 $2" >> /tmp/metrics
+}
+
+# run_script FILE: runs a user's script, which may use these functions; it must not fail.
+run_script() {
+	sh -u -c 'for lib in /lib/*.sh; do . "$lib"; done; . "$1"' sh "$1" || {
+		status=$?
+		fail "the script ended with status $status"
+	}
+}

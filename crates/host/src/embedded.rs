@@ -53,7 +53,7 @@ pub fn remove_unpacked(kinds: &[&str], keep: &[PathBuf]) -> Result<Vec<PathBuf>,
         let is_unpacked =
             name.to_str().and_then(|name| name.rsplit_once('-')).is_some_and(|(kind, key)| {
                 kinds.contains(&kind)
-                    && key.len() == 32
+                    && key.len() >= 16
                     && key.chars().all(|c| c.is_ascii_hexdigit())
             });
         if is_unpacked && !keep.contains(&path) {

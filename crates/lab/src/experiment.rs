@@ -29,6 +29,15 @@ pub trait Experiment: Sync {
     /// Returns what it measures; the first answers the question.
     fn metrics(&self) -> Vec<Metric>;
 
+    /// Returns what it measures for `request`, where a request may ask for more.
+    ///
+    /// # Errors
+    ///
+    /// If a metric has no name.
+    fn metrics_of(&self, _request: &Request) -> Result<Vec<Metric>> {
+        Ok(self.metrics())
+    }
+
     /// Returns the parameters that a request may set, each with what it means.
     fn parameters(&self) -> &'static [(&'static str, &'static str)];
 

@@ -18,8 +18,20 @@ use crate::error::{Error, Result};
 use crate::request::{Design, Engine, Metric, Nature, Request, Scale};
 
 /// Parameters that select variants and points, or say how to work, and do not change what a cell measures.
-const NOT_WORK: [&str; 9] =
-    ["allocators", "cpus", "groups", "probes", "sizes", "threads", "jobs", "cache", "silence"];
+const NOT_WORK: [&str; 12] = [
+    "allocators",
+    "append",
+    "cpus",
+    "kernels",
+    "mirror",
+    "groups",
+    "probes",
+    "sizes",
+    "threads",
+    "jobs",
+    "cache",
+    "silence",
+];
 /// The alpha that plans are made for: the default of a comparison.
 const ALPHA: f64 = 0.05;
 

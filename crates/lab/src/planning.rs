@@ -78,7 +78,7 @@ pub fn plan(experiment: &dyn Experiment, request: &Request) -> Result<Plan> {
         input: request.input.clone(),
         input_key,
         design,
-        metrics: experiment.metrics(),
+        metrics: experiment.metrics_of(request)?,
         seed: request.seed,
         environment: Environment::of_this_machine(),
     };

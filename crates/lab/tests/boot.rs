@@ -10,22 +10,16 @@ use std::time::{Duration, Instant};
 
 use slablab_lab::guest::{ProfileLoad, profile};
 use slablab_lab::{Engine, Outcome, Request, Scale, find, plan, run};
-use slablab_vm::{
-    Accel, Data, Error, Initramfs, Interrupt, KernelBuilder, Machine, Source, Spec, Store,
-    TroubleKind,
-};
+use slablab_vm::{Accel, Error, Interrupt, KernelBuilder, Machine, Places, Spec, TroubleKind};
 
 fn builder() -> KernelBuilder {
-    let data = Data::find().expect("kernel/ of this repository");
-    let source = Source::debian().unwrap_or_else(|e| panic!("{e}"));
-    let store = Store::open(None).expect("a cache folder");
-    KernelBuilder::new(data, source, store, Interrupt::never())
+    KernelBuilder::new(&Places::default(), Interrupt::never()).unwrap_or_else(|e| panic!("{e}"))
 }
 
 /// Returns a guest with SLUB that runs `job`.
 fn guest(builder: &KernelBuilder, job: &str) -> Machine {
     let kernel = builder.build(&Spec::plain("slub"), &mut |_| ()).unwrap_or_else(|e| panic!("{e}"));
-    let mut initramfs = Initramfs::new(&builder.data, job).unwrap();
+    let mut initramfs = builder.initramfs(&kernel, job, &mut |_| ()).unwrap();
     initramfs.tool("hackbench").unwrap();
     Machine::new(kernel, 2, initramfs)
 }
@@ -195,4 +189,97 @@ fn a_profile_has_the_kernels_own_stacks() {
         |line: &&str| line.starts_with("hackbench;") && line.contains("unix_stream_sendmsg;");
     let sends = profile.folded.lines().filter(stack).count();
     assert!(sends > 0, "{}", profile.folded);
+}
+
+/// Boots the kernel called `name` and returns what its guest says of itself after hackbench.
+fn hackbench_in(builder: &KernelBuilder, name: &str) -> serde_json::Value {
+    let spec = Spec::named(&builder.data, name).unwrap_or_else(|e| panic!("{e}"));
+    let kernel = builder.build(&spec, &mut |_| ()).unwrap_or_else(|e| panic!("{name}: {e}"));
+    let job = r#"
+        hackbench -g 1 -l 10 > /tmp/said
+        grep -q ^Time: /tmp/said
+        capacity=/sys/kernel/slab/kmalloc-64/sheaf_capacity
+        sheaves=$(cat $capacity 2> /dev/null || echo no)
+        largest=$(sed -n 's/^kmalloc-\([0-9]*k\).*/\1/p' /proc/slabinfo | sort -n | tail -n 1)
+        load=0
+        observe "\"sheaves\":\"$sheaves\",\"largest\":\"$largest\",\"machine\":\"$(uname -m)\""
+    "#;
+    let mut initramfs = builder.initramfs(&kernel, job, &mut |_| ()).unwrap();
+    initramfs.tool("hackbench").unwrap();
+    let release = kernel.release().to_owned();
+    let mut machine = Machine::new(kernel, 2, initramfs);
+    machine.memory_mib = 512;
+    let dir = tempfile::tempdir().unwrap();
+    let boot = machine.boot(Accel::Tcg, dir.path(), &builder.interrupt, &mut |_| Ok(()));
+    let boot = boot.unwrap_or_else(|e| panic!("{name}: {e}"));
+    assert_eq!(boot.rows_of("boot").next().unwrap()["release"], release.as_str());
+    let said = boot.rows_of("observation").next().unwrap().clone();
+    println!("{name} {release}: {said}");
+    said
+}
+
+#[test]
+#[ignore = "downloads and boots kernels; make test-boot"]
+fn a_stock_kernel_of_each_generation_boots() {
+    let builder = builder();
+    // No file, no sheaf but for two caches, sheaves.
+    for (name, sheaves) in [("debian:6.12", "no"), ("debian:6.18", "0"), ("debian:7.3", "60")] {
+        assert_eq!(hackbench_in(&builder, name)["sheaves"], sheaves, "{name}");
+    }
+}
+
+#[test]
+#[ignore = "downloads and boots kernels; make test-boot"]
+fn a_foreign_machine_boots_and_passes_messages() {
+    let said = hackbench_in(&builder(), "debian:6.12/arm64-16k");
+    assert_eq!((&said["machine"], &said["largest"]), (&"aarch64".into(), &"32k".into()));
+}
+
+#[test]
+#[ignore = "downloads and boots a kernel; make test-boot"]
+fn a_script_is_compared_by_boot_parameters_and_one_that_fails_is_shown() {
+    let dir = tempfile::tempdir().unwrap();
+    let script = dir.path().join("load.sh");
+    let set = |key: &str, value: &str| (key.to_owned(), value.to_owned());
+    let params = [
+        set("kernels", "debian:7.3"),
+        set("append", "slab_nomerge"),
+        set("metrics", "answer:more,MemFree,nr_slab_unreclaimable"),
+        set("memory", "256"),
+    ];
+    let request = Request {
+        engine: Engine::Kernel,
+        scale: Scale::Smoke,
+        params: params.into(),
+        input: Some(script.clone()),
+        rounds: Some(1),
+        seed: 1,
+    };
+    let experiment = find("script").unwrap();
+    let run = |text: &str, folder: &str| {
+        fs::write(&script, text).unwrap();
+        let plan = plan(experiment, &request).unwrap_or_else(|e| panic!("{e}"));
+        run(experiment, &plan, &dir.path().join(folder), &mut |_| ())
+    };
+    // Loopback, a server, a writable /tmp, a hundred processes.
+    let load = "mkdir /tmp/www; echo yes > /tmp/www/x; httpd -p 8080 -h /tmp/www\n\
+                [ \"$(wget -q -O - http://127.0.0.1:8080/x)\" = yes ] || exit 7\n\
+                seq 100 | while read -r i; do sleep 3 < /dev/null & done; sleep 1\n\
+                metric answer 42\n";
+    assert_eq!(run(load, "good").unwrap_or_else(|e| panic!("{e}")), 2);
+    let outcome = Outcome::read(&dir.path().join("good")).unwrap();
+    for (metric, least) in [
+        ("slab_peak_kb", 1000.0),
+        ("answer", 42.0),
+        ("MemFree", 1.0),
+        ("nr_slab_unreclaimable", 1.0),
+    ] {
+        let groups = outcome.groups(metric, "2");
+        let names: Vec<_> = groups.iter().map(|group| group.name.as_str()).collect();
+        assert_eq!(names, ["debian:7.3", "debian:7.3 slab_nomerge"]);
+        assert!(groups.iter().all(|group| group.values[0] >= least), "{metric}: {groups:?}");
+    }
+    let error = run("echo what went wrong\nexit 3\n", "bad").unwrap_err().to_string();
+    let parts = ["the job failed: the script ended with status 3", "what went wrong"];
+    assert!(parts.iter().all(|part| error.contains(part)), "{error}");
 }

@@ -33,13 +33,54 @@ fn fails(dir: &Path, arguments: &[&str], parts: &[&str]) {
 #[test]
 fn unknown_names_are_answered_with_those_there_are() {
     let dir = tempfile::tempdir().unwrap();
-    let known = ["slabb: no such allocator", "slab, slmb, slob, slub"];
+    let known = ["slabb: no such kernel", "slab, slmb, slob, slub, slub_tiny, debian:"];
     fails(dir.path(), &["build", "--allocators", "slub,slabb"], &known);
     fails(dir.path(), &["boot", "slabb"], &known);
     fails(dir.path(), &["run", "hackbench", "--allocators", "slabb"], &known);
     fails(dir.path(), &["run", "audit-cache", "--allocator", "slabb"], &known);
     fails(dir.path(), &["boot", "slub", "--module", "nothing"], &["no module nothing", "memmax"]);
     fails(dir.path(), &["build", "--flavour", "mint"], &["mint: no such flavour", "debug"]);
+    fails(dir.path(), &["boot", "debian:6.12/vax"], &["vax: no such machine", "riscv64"]);
+    fails(dir.path(), &["boot", "build:6.12/slob"], &["slob: Linux 6.12 has no such allocator"]);
+    fails(dir.path(), &["boot", "debian:6.12", "--flavour", "debug"], &["it is not built"]);
+    let unpatched = ["run", "kprobes", "--allocator", "debian:6.12"];
+    fails(
+        dir.path(),
+        &unpatched,
+        &["needs a kernel with slablab's patches, such as slub or build:6.1"],
+    );
+}
+
+#[test]
+fn an_archive_that_cannot_be_read_is_one_sentence_and_leaves_no_image() {
+    if Command::new("apt-get").arg("--version").output().is_err() {
+        return; // not a machine of Debian's
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let mirror = dir.path().join("mirror/debian");
+    let at = format!("file:{}", mirror.display());
+    let images = dir.path().join("cache/slablab/images");
+    let boot = ["boot", "debian:6.12", "--mirror", &at];
+    // Nothing there, and a list that Debian did not sign.
+    fails(dir.path(), &boot, &["debian:6.12: ", "Release", "in the cache: nothing"]);
+    for suite in ["bookworm", "trixie", "sid"] {
+        let folder = mirror.join("dists").join(suite);
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join("InRelease"), "Origin: Debian\nSuite: x\n").unwrap();
+    }
+    fails(dir.path(), &boot, &["debian:6.12: ", "in the cache: nothing"]);
+    assert!(!images.exists());
+    // What is in the cache serves.
+    let kept = images.join(format!("{:032x}", 7));
+    fs::create_dir_all(&kept).unwrap();
+    let known = r#"{"release":"6.12.9+deb13-cloud-amd64","compiler":"x","build_seconds":0,"make_lines":0,
+        "arch":"amd64","image":"vmlinuz"}"#;
+    fs::write(kept.join("kernel.json"), known).unwrap();
+    let out = kernel(dir.path(), &["build", "debian:6.12", "--mirror", &at]);
+    let said = String::from_utf8_lossy(&out.stderr);
+    assert!(out.status.success(), "{said}");
+    assert!(said.contains("debian:6.12 is 6.12.9+deb13-cloud-amd64 of the cache: "), "{said}");
+    fails(dir.path(), &["build", "debian:6.18", "--mirror", &at], &["6.12.9+deb13-cloud-amd64"]);
 }
 
 #[test]
@@ -104,14 +145,15 @@ fn the_list_has_every_allocator_and_experiment() {
     let out = kernel(dir.path(), &["list", "--format", "json"]);
     assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
     let listing: serde_json::Value = serde_json::from_slice(&out.stdout).unwrap();
-    assert_eq!(listing["schema"], "slablab.kernel-list/1");
-    assert_eq!(listing["kernels"].as_array().unwrap().len(), 4);
-    assert!(listing["kernels"].as_array().unwrap().iter().all(|kernel| kernel["built"] == false));
+    assert_eq!(listing["schema"], "slablab.kernel-list/2");
+    assert_eq!(listing["kernels"].as_array().unwrap().len(), 8);
+    assert!(listing["kernels"].as_array().unwrap().iter().all(|kernel| kernel["cached"] == false));
     let names = |key: &str, field: &str| -> Vec<String> {
         let rows = listing[key].as_array().unwrap().iter();
         rows.map(|row| row[field].as_str().unwrap().to_owned()).collect()
     };
-    assert_eq!(names("experiments", "name"), ["hackbench", "audit-cache", "kprobes"]);
+    let experiments = ["hackbench", "audit-cache", "kprobes", "generations", "script"];
+    assert_eq!(names("experiments", "name"), experiments);
 }
 
 /// So that a test that fails leaves nothing behind.

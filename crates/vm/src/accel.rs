@@ -10,6 +10,8 @@ pub enum Accel {
     Kvm,
     /// QEMU's translator: times are emulated, and fit for comparison only
     Tcg,
+    /// The same with one thread that counts instructions: a time is so many of them, and repeats
+    Icount,
 }
 
 impl Accel {
@@ -19,12 +21,13 @@ impl Accel {
         match self {
             Self::Kvm => "kvm",
             Self::Tcg => "tcg",
+            Self::Icount => "icount",
         }
     }
 
     /// Returns whether times are emulated.
     #[must_use]
     pub fn is_emulated(self) -> bool {
-        self == Self::Tcg
+        self != Self::Kvm
     }
 }

@@ -203,7 +203,11 @@ impl<'a> Session<'a> {
     }
 
     fn last(&self) -> &str {
-        if self.last_line.is_empty() { "nothing at all" } else { self.last_line.trim() }
+        if self.last_line.is_empty() {
+            "nothing at all, as of a kernel without a serial console"
+        } else {
+            self.last_line.trim()
+        }
     }
 
     /// Returns what QEMU itself complained of, if it did.
@@ -299,7 +303,8 @@ mod tests {
 
     use super::*;
     use crate::initramfs::Initramfs;
-    use crate::kernel::{Built, Kernel, Spec};
+    use crate::kernel::{Built, Kernel};
+    use crate::spec::Spec;
 
     #[test]
     fn a_job_that_failed_shows_the_last_lines_of_its_console() {
@@ -307,7 +312,8 @@ mod tests {
         let folder = dir.path().to_owned();
         Built::default().write(&folder).unwrap();
         let key = KeyHasher::new("test").finish();
-        let kernel = Kernel::at(&Spec::plain("slub"), key, folder.clone(), folder.clone()).unwrap();
+        let kernel =
+            Kernel::at(&Spec::plain("slub"), key, folder.clone(), Some(folder.clone())).unwrap();
         let machine = Machine::new(kernel, 2, Initramfs::empty());
         let mut console = String::from("[    0.5] Run /init as init process\r\n");
         (1..=20).for_each(|i| console.push_str(&format!("line {i}\r\n")));

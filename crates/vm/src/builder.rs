@@ -10,6 +10,8 @@
 //! - The key has everything that goes into a build: tree, merged configuration, compiler and linker version.
 //! - Time stamp, user and host in the image are constants, so that equal keys are equal images.
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::{Read, Seek, SeekFrom};
 use std::num::NonZero;
@@ -22,11 +24,13 @@ use slablab_host::{Interrupt, Key, KeyHasher, bound};
 use crate::config::Config;
 use crate::data::Data;
 use crate::error::{Error, Result};
-use crate::kernel::{Built, Kernel, Spec};
+use crate::kernel::{Built, Kernel};
 use crate::make::{Folders, User};
 use crate::module::Module;
+use crate::release::Release;
 use crate::run::{output, run_logged};
 use crate::source::Source;
+use crate::spec::{Linux, Origin, Spec};
 use crate::step::Step;
 use crate::store::Store;
 use crate::tools::{self, Need};
@@ -38,65 +42,92 @@ const BUILD_MIB: u64 = 600;
 /// Lines that `make` prints for the base configuration; the next build learns from the last.
 const STEPS_FIRST_GUESS: u64 = 1200;
 
+/// What is built when nothing else is said: the last release with all of SLAB, SLUB and SLOB, and the one of our patches.
+const DEFAULT_RELEASE: Release = Release(6, 1);
+
+/// Where kernels come from and go to, where it is not the usual place.
+#[derive(Debug, Clone, Default)]
+pub struct Places {
+    /// A folder or tarball instead of Debian's Linux 6.1
+    pub source: Option<PathBuf>,
+    /// Another cache folder than the user's
+    pub cache: Option<PathBuf>,
+    /// Another mirror of Debian than that of the machine's own sources
+    pub mirror: Option<String>,
+}
+
 /// What is needed to make kernels: where from, where to, and whether to go on.
 #[derive(Debug)]
 pub struct KernelBuilder {
     /// Configuration, patches, modules, guest
     pub data: Data,
-    /// The source
-    pub source: Source,
     /// The cache
     pub store: Store,
     /// Set when somebody asks us to stop
     pub interrupt: Interrupt,
     /// Compilers at a time
     pub jobs: usize,
+    pub(crate) mirror: Option<String>,
+    /// Instead of Debian's Linux 6.1
+    source: Option<Source>,
+    /// Those that were used: their content is looked at once
+    sources: RefCell<BTreeMap<Linux, Source>>,
 }
 
 impl KernelBuilder {
     /// Returns a builder with as many jobs as the machine has processors.
-    #[must_use]
-    pub fn new(data: Data, source: Source, store: Store, interrupt: Interrupt) -> Self {
-        let jobs = thread::available_parallelism().map_or(1, NonZero::get);
-        Self { data, source, store, interrupt, jobs }
-    }
-
-    /// Returns a builder that stops on ctrl-C, with Linux from `source` or Debian's package, and `cache` or the user's
-    /// cache folder.
     ///
     /// # Errors
     ///
-    /// When something that `needs` and the source name is missing, or the cache cannot be written.
-    pub fn open(
-        source: Option<&Path>,
-        cache: Option<&Path>,
-        needs: &[&'static [Need]],
-    ) -> Result<Self> {
-        // A wrong --source is reported before missing programs.
-        let own = source.map(Source::at).transpose()?;
-        let debian: &[&[Need]] = if own.is_some() { &[] } else { &[Need::SOURCE] };
-        tools::require(&[needs, debian].concat())?;
-        let source = own.map_or_else(Source::debian, Ok)?;
+    /// When the source is none, or the cache cannot be written.
+    pub fn new(places: &Places, interrupt: Interrupt) -> Result<Self> {
+        Ok(Self {
+            // A wrong source is reported before anything else.
+            source: places.source.as_deref().map(Source::at).transpose()?,
+            data: Data::find()?,
+            store: Store::open(places.cache.as_deref())?,
+            interrupt,
+            jobs: thread::available_parallelism().map_or(1, NonZero::get),
+            mirror: places.mirror.clone(),
+            sources: RefCell::default(),
+        })
+    }
+
+    /// Returns a builder that stops on ctrl-C.
+    ///
+    /// # Errors
+    ///
+    /// As [`KernelBuilder::new`], and when something that `needs` name is missing.
+    pub fn open(places: &Places, needs: &[&'static [Need]]) -> Result<Self> {
         let interrupt =
             Interrupt::on_signals().map_err(Error::io("cannot handle signals", "/proc/self"))?;
-        Ok(Self::new(Data::find()?, source, Store::open(cache)?, interrupt))
+        let builder = Self::new(places, interrupt)?;
+        tools::require(needs)?;
+        Ok(builder)
     }
 
-    /// Returns the kernel, built when it is not in the store.
+    /// Returns the kernel, built or downloaded when it is not in the store.
     ///
     /// # Errors
     ///
-    /// Everything that can be wrong with a source, patch, configuration, compiler or disk.
+    /// Everything that can be wrong with an archive, source, patch, configuration, compiler or disk.
     pub fn build(&self, spec: &Spec, watch: &mut dyn FnMut(Step<'_>)) -> Result<Kernel> {
-        let config = Config::new(&self.data, &spec.allocator, &spec.flavours, spec.own.as_deref())?;
-        let tree = self.trees().prepare(&spec.patches, &self.interrupt, watch)?;
+        spec.check(&self.data)?;
+        let linux = match &spec.origin {
+            Origin::Stock(release, arch) => return self.stock(spec, *release, arch, watch),
+            Origin::Image(path) => return Kernel::of_image(spec, path),
+            Origin::Build(linux, _) => linux,
+        };
+        let source = self.source(linux, Some(watch))?.expect("it was downloaded");
+        let tree = self.trees(&source).prepare(&spec.patches, &self.interrupt, watch)?;
+        let config = Config::new(&self.data, spec, Some(source.release_of(&tree.path)?))?;
         let compiler = compiler()?;
         let key = kernel_key(&tree, &config, &compiler);
         let folder = self.store.get_or_make("kernels", &key, &self.interrupt, |partial| {
             self.store.need_space(BUILD_MIB)?;
             self.make(spec, &tree, &config, &compiler, partial, watch)
         })?;
-        Kernel::at(spec, key, folder, tree.path)
+        Kernel::at(spec, key, folder, Some(tree.path))
     }
 
     /// Returns the kernel if it is in the store.
@@ -105,28 +136,54 @@ impl KernelBuilder {
     ///
     /// When source or configuration cannot be read.
     pub fn find(&self, spec: &Spec) -> Result<Option<Kernel>> {
-        let config = Config::new(&self.data, &spec.allocator, &spec.flavours, spec.own.as_deref())?;
-        let Some(tree) = self.trees().find(&spec.patches)? else {
-            return Ok(None);
+        let linux = match &spec.origin {
+            Origin::Stock(release, arch) => return Ok(self.stock_in_store(spec, *release, arch)),
+            Origin::Image(path) => return Kernel::of_image(spec, path).map(Some),
+            Origin::Build(linux, _) => linux,
         };
+        let Some(source) = self.source(linux, None)? else { return Ok(None) };
+        let Some(tree) = self.trees(&source).find(&spec.patches)? else { return Ok(None) };
+        let config = Config::new(&self.data, spec, Some(source.release_of(&tree.path)?))?;
         let key = kernel_key(&tree, &config, &compiler()?);
-        match self.store.get("kernels", &key) {
-            Some(folder) => Kernel::at(spec, key, folder, tree.path).map(Some),
-            None => Ok(None),
-        }
+        let folder = self.store.get("kernels", &key);
+        folder.map(|folder| Kernel::at(spec, key, folder, Some(tree.path))).transpose()
     }
 
-    /// Returns the source tree with the series and `further` patches if it is in the store.
+    /// Returns the source; one that is not on this machine is downloaded if there is somebody to `watch` it.
+    fn source(
+        &self,
+        linux: &Linux,
+        watch: Option<&mut dyn FnMut(Step<'_>)>,
+    ) -> Result<Option<Source>> {
+        if let Some(source) = self.sources.borrow().get(linux) {
+            return Ok(Some(source.clone()));
+        }
+        let source = match (linux, &self.source) {
+            (Linux::At(path), _) => Some(Source::at(path)?),
+            (Linux::Default, Some(source)) => Some(source.clone()),
+            (Linux::Default, None) => self.debian_source(DEFAULT_RELEASE, watch)?,
+            (Linux::Debian(release), _) => self.debian_source(*release, watch)?,
+        };
+        if let Some(source) = &source {
+            source.key()?;
+            self.sources.borrow_mut().insert(linux.clone(), source.clone());
+        }
+        Ok(source)
+    }
+
+    /// Returns the source tree of a kernel that is built, if it is in the store.
     ///
     /// # Errors
     ///
     /// When the source or a patch cannot be read.
-    pub fn tree(&self, further: &[PathBuf]) -> Result<Option<PathBuf>> {
-        Ok(self.trees().find(further)?.map(|tree| tree.path))
+    pub fn tree(&self, spec: &Spec) -> Result<Option<PathBuf>> {
+        let Origin::Build(linux, _) = &spec.origin else { return Ok(None) };
+        let Some(source) = self.source(linux, None)? else { return Ok(None) };
+        Ok(self.trees(&source).find(&spec.patches)?.map(|tree| tree.path))
     }
 
-    fn trees(&self) -> TreeCache<'_> {
-        TreeCache { store: &self.store, data: &self.data, source: &self.source }
+    fn trees<'a>(&'a self, source: &'a Source) -> TreeCache<'a> {
+        TreeCache { store: &self.store, data: &self.data, source }
     }
 
     fn make(
@@ -171,6 +228,7 @@ impl KernelBuilder {
             compiler: compiler.to_owned(),
             build_seconds: started.elapsed().as_secs_f64(),
             make_lines: lines.count(),
+            ..Built::default()
         };
         built.write(partial)
     }
@@ -186,6 +244,13 @@ impl KernelBuilder {
         kernel: &Kernel,
         watch: &mut dyn FnMut(Step<'_>),
     ) -> Result<PathBuf> {
+        let tree = kernel.tree.as_ref().ok_or_else(|| Error::Config {
+            place: kernel.spec.name(),
+            why: format!(
+                "it was not built here, so {} cannot be built for it. Take build:RELEASE",
+                module.name()
+            ),
+        })?;
         let files = module.files()?;
         let mut hasher = KeyHasher::new("module");
         hasher.update(kernel.key.as_str());
@@ -200,8 +265,7 @@ impl KernelBuilder {
                 let copy = partial.join(file.file_name().unwrap_or_default());
                 fs::copy(file, &copy).map_err(Error::io("cannot write", &copy))?;
             }
-            let folders =
-                Folders { tree: &kernel.tree, build: &kernel.folder, module: Some(partial) };
+            let folders = Folders { tree, build: &kernel.folder, module: Some(partial) };
             let mut command = self.user(watch).make(folders, &self.interrupt)?;
             let log = partial.with_extension("log");
             run_logged("make", command.arg("modules"), &log, &self.interrupt, || ())
@@ -228,9 +292,8 @@ impl KernelBuilder {
 
     /// Returns how many lines the largest build in the store printed: that is what 100 % will be.
     fn steps_of_last_build(&self) -> u64 {
-        let kernels = fs::read_dir(self.store.root().join("kernels")).into_iter().flatten();
-        let lines =
-            kernels.flatten().filter_map(|entry| Some(Built::read(&entry.path()).ok()?.make_lines));
+        let kernels = self.store.all("kernels").into_iter();
+        let lines = kernels.filter_map(|folder| Some(Built::read(&folder).ok()?.make_lines));
         lines.max().unwrap_or(STEPS_FIRST_GUESS)
     }
 }

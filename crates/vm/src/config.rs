@@ -2,8 +2,9 @@
 //!
 //! # How it works
 //!
-//! All lines of all fragments are merged into one file, given to `make allnoconfig` (everything else is off),
-//! and each line is then looked up in the `.config` that came out.
+//! A line may end in `# to 6.7` or `# from 6.8`: it stands for those releases only. A fragment of which nothing is left
+//! for a release is not for that release. All lines of all fragments are merged into one file, given to `make allnoconfig`
+//! (everything else is off), and each line is then looked up in the `.config` that came out.
 //!
 //! # Invariants
 //!
@@ -17,10 +18,12 @@ use std::path::{Path, PathBuf};
 
 use crate::data::Data;
 use crate::error::{Error, Result};
+use crate::release::Release;
+use crate::spec::{Linux, Origin, Spec};
 
 /// A file of configuration lines.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fragment {
+pub(crate) struct Fragment {
     path: PathBuf,
     lines: Vec<Line>,
 }
@@ -31,6 +34,19 @@ struct Line {
     number: usize,
     symbol: String,
     value: String,
+    /// The releases that have it
+    since: Option<Release>,
+    until: Option<Release>,
+}
+
+impl Line {
+    /// Returns whether it is for `release`; when that is not known yet, it may be.
+    fn is_for(&self, release: Option<Release>) -> bool {
+        release.is_none_or(|release| {
+            self.since.is_none_or(|since| since <= release)
+                && self.until.is_none_or(|until| release <= until)
+        })
+    }
 }
 
 impl Fragment {
@@ -39,13 +55,21 @@ impl Fragment {
     /// # Errors
     ///
     /// When it cannot be read, or has a line that is neither a setting nor a comment.
-    pub fn read(path: &Path) -> Result<Self> {
+    pub(crate) fn read(path: &Path) -> Result<Self> {
         let text = fs::read_to_string(path).map_err(Error::io("cannot read", path))?;
         let mut lines = Vec::new();
         for (i, text) in text.lines().enumerate() {
             let number = i + 1;
+            let (text, until) = bound_of(text, " # to ");
+            let (text, since) = bound_of(text, " # from ");
             if let Some((symbol, value)) = setting(text) {
-                lines.push(Line { number, symbol: symbol.into(), value: value.into() });
+                lines.push(Line {
+                    number,
+                    symbol: symbol.into(),
+                    value: value.into(),
+                    since,
+                    until,
+                });
             } else if !text.trim().is_empty() && !text.starts_with('#') {
                 return Err(Error::Config {
                     place: format!("{}:{number}", path.display()),
@@ -72,6 +96,12 @@ fn known(kind: &str, name: &str, names: &[String]) -> Result<()> {
     Err(Error::Config { place: name.to_owned(), why })
 }
 
+/// Splits the bound that `word` begins off the end of a line.
+fn bound_of<'a>(line: &'a str, word: &str) -> (&'a str, Option<Release>) {
+    let split = line.rsplit_once(word).and_then(|(rest, text)| Some((rest, Release::of(text)?)));
+    split.map_or((line, None), |(rest, release)| (rest, Some(release)))
+}
+
 /// Returns symbol and value of a line of a configuration.
 fn setting(line: &str) -> Option<(&str, &str)> {
     let line = line.trim();
@@ -84,32 +114,38 @@ fn setting(line: &str) -> Option<(&str, &str)> {
 
 /// Fragments that do not contradict each other.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Config {
+pub(crate) struct Config {
     fragments: Vec<Fragment>,
 }
 
 impl Config {
-    /// Puts together `base`, an allocator and the flavours asked for, and a fragment of the user's.
+    /// Puts together `base`, the allocator and the flavours of `spec`, and its fragment of the user's, as far as they are
+    /// for `release`; all of them when that is not known yet.
     ///
     /// # Errors
     ///
-    /// When there is no such fragment, or two of them disagree.
-    pub fn new(
-        data: &Data,
-        allocator: &str,
-        flavours: &[String],
-        own: Option<&Path>,
-    ) -> Result<Self> {
+    /// When there is no such fragment, none for this release, or two of them disagree.
+    pub(crate) fn new(data: &Data, spec: &Spec, release: Option<Release>) -> Result<Self> {
+        let Origin::Build(_, allocator) = &spec.origin else {
+            return Ok(Self { fragments: vec![] });
+        };
         known("allocator", allocator, &data.allocators())?;
-        for flavour in flavours {
+        for flavour in &spec.flavours {
             known("flavour", flavour, &data.flavours())?;
         }
         let mut paths =
             vec![data.fragment("base"), data.fragment(&format!("allocator-{allocator}"))];
-        paths.extend(flavours.iter().map(|flavour| data.fragment(flavour)));
-        paths.extend(own.map(Path::to_owned));
-        let fragments: Vec<_> =
+        paths.extend(spec.flavours.iter().map(|flavour| data.fragment(flavour)));
+        paths.extend(spec.own.clone());
+        let mut fragments: Vec<_> =
             paths.iter().map(|path| Fragment::read(path)).collect::<Result<_>>()?;
+        fragments
+            .iter_mut()
+            .for_each(|fragment| fragment.lines.retain(|line| line.is_for(release)));
+        if let (Some(release), true) = (release, fragments[1].lines.is_empty()) {
+            let why = format!("Linux {release} has no such allocator");
+            return Err(Error::Config { place: allocator.clone(), why });
+        }
         Self::merge(fragments)
     }
 
@@ -174,6 +210,32 @@ impl Config {
     }
 }
 
+impl Spec {
+    /// Fails unless it can be configured so: said before anything is installed, downloaded or built.
+    ///
+    /// # Errors
+    ///
+    /// When a fragment is not there, two contradict each other, or a kernel that is not built has any.
+    pub fn check(&self, data: &Data) -> Result<()> {
+        match &self.origin {
+            Origin::Build(linux, _) => {
+                let release = match linux {
+                    Linux::Debian(release) => Some(*release),
+                    _ => None,
+                };
+                Config::new(data, self, release).map(|_| ())
+            }
+            _ if self.flavours.is_empty() && self.own.is_none() && self.patches.is_empty() => {
+                Ok(())
+            }
+            _ => Err(Error::Config {
+                place: self.name(),
+                why: "it is not built, so it takes no flavour, fragment or patch".into(),
+            }),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -222,12 +284,36 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_name_is_answered_with_those_there_are() {
+    fn an_unknown_flavour_is_answered_with_those_there_are() {
+        let spec = Spec { flavours: vec!["../x".into()], ..Spec::plain("slab") };
+        let error = Config::new(&Data::of_the_sources(), &spec, None).unwrap_err().to_string();
+        assert_eq!(error, "../x: no such flavour; there are: debug, dwarf, events, stats");
+    }
+
+    #[test]
+    fn a_line_stands_for_the_releases_it_names() {
+        let text = "CONFIG_A=y # to 6.12\nCONFIG_B=y # from 6.13\n# CONFIG_C is not set # from 6.2 # to 6.3\n";
+        let fragment = fragment("a.config", text);
+        let left = |release| {
+            let lines = fragment.lines.iter().filter(|line| line.is_for(release));
+            lines.map(|line| line.symbol.as_str()).collect::<Vec<_>>()
+        };
+        assert_eq!(left(Some(Release(6, 1))), ["CONFIG_A"]);
+        assert_eq!(left(Some(Release(6, 2))), ["CONFIG_A", "CONFIG_C"]);
+        assert_eq!(left(Some(Release(7, 0))), ["CONFIG_B"]);
+        assert_eq!(left(None).len(), 3);
+    }
+
+    #[test]
+    fn what_is_not_built_takes_no_fragment_and_what_a_release_lacks_is_said() {
         let data = Data::of_the_sources();
-        let error = Config::new(&data, "slabb", &[], None).unwrap_err().to_string();
-        assert_eq!(error, "slabb: no such allocator; there are: slab, slmb, slob, slub");
-        let error = Config::new(&data, "slab", &["../x".into()], None).unwrap_err().to_string();
-        assert_eq!(error, "../x: no such flavour; there are: debug, dwarf, events");
+        let stock =
+            Spec { flavours: vec!["debug".into()], ..Spec::named(&data, "debian:6.12").unwrap() };
+        assert!(stock.check(&data).unwrap_err().to_string().contains("it is not built"));
+        for name in ["build:6.12/slob", "build:6.1/slub_tiny", "build:7.3/slab"] {
+            let error = Spec::named(&data, name).unwrap().check(&data).unwrap_err().to_string();
+            assert!(error.contains("has no such allocator"), "{error}");
+        }
     }
 
     #[test]
@@ -235,7 +321,7 @@ mod tests {
         let data = Data::of_the_sources();
         for allocator in data.allocators() {
             for flavours in [vec![], vec!["debug".to_owned()]] {
-                Config::new(&data, &allocator, &flavours, None).unwrap();
+                Config::new(&data, &Spec { flavours, ..Spec::plain(&allocator) }, None).unwrap();
             }
         }
     }

@@ -13,6 +13,7 @@ use slablab_host::unpacked;
 
 use crate::error::{Error, Result};
 use crate::module::Module;
+use crate::release::Release;
 
 include!(concat!(env!("OUT_DIR"), "/embedded.rs"));
 
@@ -93,9 +94,19 @@ impl Data {
         names
     }
 
-    /// Returns the file that lists the patches for a series of kernels.
-    pub(crate) fn series(&self, version: &str) -> PathBuf {
-        self.root.join("patches").join(version).join("series")
+    /// Returns the file that lists the patches for a release.
+    pub(crate) fn series(&self, release: Release) -> PathBuf {
+        self.root.join("patches").join(release.to_string()).join("series")
+    }
+
+    /// Returns the releases that there are patches for, sorted.
+    #[must_use]
+    pub fn patched_releases(&self) -> Vec<Release> {
+        let entries = fs::read_dir(self.root.join("patches")).into_iter().flatten().flatten();
+        let mut releases: Vec<_> =
+            entries.filter_map(|entry| Release::of(entry.file_name().to_str()?)).collect();
+        releases.sort();
+        releases
     }
 
     /// Returns a patch that is not in the series, such as `6.1/optional/NAME/NAME.patch`.
@@ -157,7 +168,7 @@ mod tests {
     #[test]
     fn the_repository_has_a_kernel_for_each_allocator() {
         let data = Data::of_the_sources();
-        assert_eq!(data.allocators(), ["slab", "slmb", "slob", "slub"]);
+        assert_eq!(data.allocators(), ["slab", "slmb", "slob", "slub", "slub_tiny"]);
         assert!(data.guest("init").is_file());
     }
 
@@ -167,7 +178,7 @@ mod tests {
         let text = |path: PathBuf| fs::read_to_string(path).unwrap();
         let embedded = |path: &str| FILES.iter().find(|(name, _)| *name == path).unwrap().1;
         assert_eq!(embedded("kernel/guest/init"), text(data.guest("init")));
-        assert_eq!(embedded("kernel/patches/6.1/series"), text(data.series("6.1")));
+        assert_eq!(embedded("kernel/patches/6.1/series"), text(data.series(Release(6, 1))));
         for module in data.modules() {
             let path = format!("modules/{0}/{0}.c", module.name());
             assert_eq!(embedded(&format!("kernel/{path}")), text(data.root.join(path)));

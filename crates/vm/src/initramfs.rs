@@ -21,6 +21,8 @@ const STRIP_ABOVE_BYTES: u64 = 8 << 20;
 #[derive(Debug, Clone)]
 pub struct Initramfs {
     files: BTreeMap<String, Content>,
+    /// Where the programs of a guest of another architecture lie
+    userland: Option<PathBuf>,
 }
 
 #[derive(Debug, Clone)]
@@ -34,13 +36,9 @@ enum Content {
 }
 
 impl Initramfs {
-    /// Returns one with init, busybox and `job`, a script for busybox's shell that knows what
-    /// `guest/*.sh` define.
-    ///
-    /// # Errors
-    ///
-    /// When busybox is missing, or not static.
-    pub fn new(data: &Data, job: &str) -> Result<Self> {
+    /// Returns one with init, busybox and `job`, a script for busybox's shell that knows what `guest/*.sh` define;
+    /// programs come from this machine, or from `userland`.
+    pub(crate) fn new(data: &Data, job: &str, userland: Option<&Path>) -> Result<Self> {
         let mut files = BTreeMap::new();
         files.insert("init".into(), Content::Program(data.guest("init")));
         for script in data.guest_scripts() {
@@ -48,27 +46,62 @@ impl Initramfs {
             files.insert(format!("lib/{name}"), Content::Copy(script.clone()));
         }
         files.insert("job".into(), Content::Text(job.into()));
-        let mut initramfs = Self { files };
-        initramfs.program("busybox", &tools::program("busybox")?)?;
+        let mut initramfs = Self { files, userland: userland.map(Path::to_owned) };
+        initramfs.tool("busybox")?;
         Ok(initramfs)
     }
 
-    /// Adds a program of this machine that lies on the PATH, with its libraries, as `bin/NAME`.
+    /// Adds a program that lies on the PATH, with its libraries, as `bin/NAME`; for a guest of another architecture
+    /// there are busybox and hackbench.
     ///
     /// # Errors
     ///
     /// When it is missing, or one of its libraries is.
     pub fn tool(&mut self, name: &str) -> Result<()> {
-        self.program(name, &tools::program(name)?)
+        let Some(userland) = &self.userland else {
+            return self.program(name, &tools::program(name)?);
+        };
+        let places = ["usr/bin", "bin"].map(|place| userland.join(place).join(name));
+        let program =
+            places.into_iter().find(|path| path.is_file()).ok_or_else(|| foreign(name))?;
+        self.files.insert(format!("bin/{name}"), Content::Copy(program));
+        if name == "busybox" {
+            return Ok(());
+        }
+        // Which of them it needs, only its own machine's loader could say; all together have 4 MB.
+        for place in ["usr/lib", "lib"] {
+            for folder in fs::read_dir(userland.join(place)).into_iter().flatten().flatten() {
+                for library in fs::read_dir(folder.path()).into_iter().flatten().flatten() {
+                    let name = library.file_name().to_string_lossy().into_owned();
+                    self.files.insert(format!("lib/{name}"), Content::Copy(library.path()));
+                }
+            }
+        }
+        Ok(())
     }
 
-    /// Adds the program `path` with its libraries, as `bin/NAME`.
+    /// Adds a program by its name on the PATH, or by its path.
     ///
     /// # Errors
     ///
-    /// When it or one of its libraries is missing.
+    /// As [`Initramfs::tool`] and [`Initramfs::program`].
+    pub fn tool_or_path(&mut self, program: &str) -> Result<()> {
+        match Path::new(program).file_name().and_then(|name| name.to_str()) {
+            Some(name) if program.contains('/') => self.program(name, Path::new(program)),
+            _ => self.tool(program),
+        }
+    }
+
+    /// Adds the program `path` of this machine with its libraries, as `bin/NAME`.
+    ///
+    /// # Errors
+    ///
+    /// When it or one of its libraries is missing, or it cannot run in the guest.
     pub fn program(&mut self, name: &str, path: &Path) -> Result<()> {
         fs::metadata(path).map_err(Error::io("no such program", path))?;
+        if self.userland.is_some() && !read(path)?.starts_with(b"#!") {
+            return Err(foreign(&path.display().to_string()));
+        }
         self.files.insert(format!("bin/{name}"), Content::Program(path.to_owned()));
         for (guest_path, library) in libraries(path)? {
             self.files.insert(guest_path, Content::Copy(library));
@@ -114,6 +147,13 @@ impl Initramfs {
         folders.sort_unstable();
         folders.dedup();
         folders.into_iter().try_for_each(|folder| archive.folder(folder))
+    }
+}
+
+fn foreign(program: &str) -> Error {
+    Error::Config {
+        place: program.to_owned(),
+        why: "a guest of another architecture has busybox, hackbench and scripts, not this machine's programs".into(),
     }
 }
 
@@ -175,7 +215,7 @@ mod tests {
     impl Initramfs {
         /// Returns one without any file.
         pub(crate) fn empty() -> Self {
-            Self { files: BTreeMap::new() }
+            Self { files: BTreeMap::new(), userland: None }
         }
     }
 
@@ -198,7 +238,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("initrd");
         let files = BTreeMap::from([("a/b/c".into(), Content::Text("x".into()))]);
-        Initramfs { files }.write(&path).unwrap();
+        Initramfs { files, userland: None }.write(&path).unwrap();
         let bytes = fs::read(&path).unwrap();
         let text = String::from_utf8_lossy(&bytes);
         let at = |name: &str| text.find(name).unwrap_or_else(|| panic!("{name}"));

@@ -1,45 +1,15 @@
-//! A built kernel, and what was asked for.
+//! A kernel that boots: built, stock, or the user's own.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use slablab_host::Key;
+use slablab_host::{Key, KeyHasher};
 
 use crate::error::{Error, Result};
+use crate::spec::{Spec, image_release};
 
-/// Which kernel to build.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Spec {
-    /// `slab`, `slub`, `slob` or `slmb`: fragment `allocator-NAME.config`
-    pub allocator: String,
-    /// Further fragments, such as `debug`
-    pub flavours: Vec<String>,
-    /// A fragment of the user's
-    pub own: Option<PathBuf>,
-    /// Patches on top of the series
-    pub patches: Vec<PathBuf>,
-}
-
-impl Spec {
-    /// Returns the plain kernel with this allocator.
-    #[must_use]
-    pub fn plain(allocator: &str) -> Self {
-        Self { allocator: allocator.into(), flavours: vec![], own: None, patches: vec![] }
-    }
-
-    /// Returns the name: `slub`, `slmb+debug`, `slub+my-change` with `my-change.patch`.
-    #[must_use]
-    pub fn name(&self) -> String {
-        let mut parts = vec![self.allocator.clone()];
-        parts.extend(self.flavours.iter().cloned());
-        let stem = |path: &PathBuf| path.file_stem().map(|s| s.to_string_lossy().into_owned());
-        parts.extend(self.own.iter().chain(&self.patches).filter_map(stem));
-        parts.join("+")
-    }
-}
-
-/// What is known of a built kernel; `kernel.json` in its folder.
+/// What is known of a kernel; `kernel.json` in its folder.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Built {
     pub(crate) release: String,
@@ -47,10 +17,16 @@ pub(crate) struct Built {
     pub(crate) build_seconds: f64,
     /// Lines that `make` printed
     pub(crate) make_lines: u64,
+    /// The machine of a stock image
+    #[serde(default)]
+    pub(crate) arch: String,
+    /// The image of a stock kernel, in its folder
+    #[serde(default)]
+    pub(crate) image: PathBuf,
 }
 
 impl Built {
-    /// The file in a kernel's build folder.
+    /// The file in a kernel's folder.
     const FILE: &str = "kernel.json";
 
     /// Reads what is known of the kernel in `folder`.
@@ -69,34 +45,30 @@ impl Built {
     }
 }
 
-/// A built kernel.
+/// A kernel that boots.
 #[derive(Debug, Clone)]
 pub struct Kernel {
     /// What was asked for
     pub spec: Spec,
     /// Its key
     pub key: Key,
-    /// Its build folder
+    /// Its folder
     pub folder: PathBuf,
+    /// The image that boots
+    pub(crate) image: PathBuf,
     /// The source tree it was built from
-    pub(crate) tree: PathBuf,
+    pub(crate) tree: Option<PathBuf>,
     built: Built,
 }
 
 impl Kernel {
-    /// Returns the image that boots.
-    #[must_use]
-    pub fn image(&self) -> PathBuf {
-        self.folder.join("arch/x86/boot/bzImage")
-    }
-
     /// Returns the release, as `uname -r` prints it.
     #[must_use]
     pub fn release(&self) -> &str {
         &self.built.release
     }
 
-    /// Returns the compiler it was built with.
+    /// Returns the compiler it was built with; for a stock kernel, who built it.
     #[must_use]
     pub fn compiler(&self) -> &str {
         &self.built.compiler
@@ -108,12 +80,21 @@ impl Kernel {
         self.built.build_seconds
     }
 
-    /// Returns the modules that were built with the kernel itself.
+    /// Returns the image that boots.
+    #[must_use]
+    pub fn image(&self) -> &Path {
+        &self.image
+    }
+
+    /// Returns the modules that were built with the kernel itself; a stock kernel has none here.
     ///
     /// # Errors
     ///
     /// When the list is not readable.
     pub fn own_modules(&self) -> Result<Vec<PathBuf>> {
+        if self.tree.is_none() {
+            return Ok(Vec::new());
+        }
         let list = self.folder.join("modules.order");
         let text = fs::read_to_string(&list).map_err(Error::io("cannot read", &list))?;
         let objects = text.lines().map(|line| line.trim().trim_end_matches(".ko"));
@@ -122,9 +103,35 @@ impl Kernel {
             .collect())
     }
 
-    /// Returns the kernel that was built in `folder`.
-    pub(crate) fn at(spec: &Spec, key: Key, folder: PathBuf, tree: PathBuf) -> Result<Self> {
+    /// Returns the kernel in `folder`, built from `tree` unless it is a stock one.
+    pub(crate) fn at(
+        spec: &Spec,
+        key: Key,
+        folder: PathBuf,
+        tree: Option<PathBuf>,
+    ) -> Result<Self> {
         let built = Built::read(&folder)?;
-        Ok(Self { spec: spec.clone(), key, folder, tree, built })
+        let image = match &tree {
+            Some(_) => folder.join("arch/x86/boot/bzImage"),
+            None => folder.join(&built.image),
+        };
+        Ok(Self { spec: spec.clone(), key, folder, image, tree, built })
+    }
+
+    /// Returns the kernel whose image is `path`.
+    pub(crate) fn of_image(spec: &Spec, path: &Path) -> Result<Self> {
+        let mut hasher = KeyHasher::new("image");
+        hasher.update_file(path).map_err(Error::io("cannot read", path))?;
+        let release = image_release(path).unwrap_or_default();
+        let built = Built { release, compiler: "the user's own image".into(), ..Built::default() };
+        let folder = slablab_host::folder_of(path).to_owned();
+        Ok(Self {
+            spec: spec.clone(),
+            key: hasher.finish(),
+            folder,
+            image: path.to_owned(),
+            tree: None,
+            built,
+        })
     }
 }

@@ -5,7 +5,8 @@
 //! ```text
 //! Source (tarball or folder) --+
 //! Series (kernel/patches)  ----+--> tree --> KernelBuilder::build --> Kernel --+
-//! Config (kernel/config)   ---------------------^                         +--> Machine::boot --> Boot
+//! Config (kernel/config)   ---------------------^                         |
+//! Archive (Debian's stock images) ------------------------------> Kernel --+--> Machine::boot --> Boot
 //! Initramfs (busybox, hackbench, slablab, modules, kernel/guest/init)  ---+
 //! ```
 //!
@@ -27,6 +28,8 @@
 #![forbid(unsafe_code)]
 
 mod accel;
+mod arch;
+mod archive;
 mod boot;
 mod builder;
 mod config;
@@ -41,28 +44,34 @@ mod make;
 mod module;
 mod probe;
 mod qemu;
+mod release;
 mod run;
 mod source;
+mod spec;
 mod step;
+mod stock;
 mod store;
 mod tools;
 mod tree;
 
 pub use accel::Accel;
+pub use arch::Arch;
 pub use boot::Boot;
-pub use builder::KernelBuilder;
-pub use config::{Config, Fragment};
+pub use builder::{KernelBuilder, Places};
 pub use console::{Trouble, TroubleKind, job_output};
 pub use data::Data;
 pub use error::{Error, Result};
 pub use initramfs::Initramfs;
-pub use kernel::{Kernel, Spec};
+pub use kernel::Kernel;
 pub use machine::Machine;
 pub use module::Module;
 pub use probe::AccelChoice;
+pub use release::Release;
 pub use slablab_host::{Interrupt, Key};
 pub use source::Source;
+pub use spec::{Linux, Origin, Spec};
 pub use step::Step;
+pub use stock::Stock;
 pub use store::Store;
 pub use tools::{Need, install, missing, packages, require};
 pub use tree::{Series, patch_path};

@@ -50,7 +50,11 @@ impl AccelChoice {
         kernel: &Kernel,
         watch: &mut dyn FnMut(Step<'_>),
     ) -> Result<(Accel, String)> {
+        let arch = kernel.spec.arch();
         match self {
+            Self::Only(Accel::Kvm) | Self::Auto if !arch.is_native() => {
+                Ok((Accel::Tcg, format!("no processor of this machine runs {}", arch.name)))
+            }
             Self::Only(accel) => Ok((accel, "as asked for".into())),
             Self::Auto => {
                 if let Err(e) = OpenOptions::new().read(true).write(true).open("/dev/kvm") {
@@ -79,7 +83,7 @@ fn boot_id() -> Option<String> {
 fn probe(builder: &KernelBuilder, kernel: &Kernel) -> Result<Found> {
     let root = builder.store.root();
     let folder = tempfile::tempdir_in(root).map_err(Error::io("cannot write into", root))?;
-    let initramfs = Initramfs::new(&builder.data, "true\n")?;
+    let initramfs = Initramfs::new(&builder.data, "true\n", None)?;
     let mut machine = Machine::new(kernel.clone(), 2, initramfs);
     machine.limit = PROBE_LIMIT;
     let booted = machine.boot(Accel::Kvm, folder.path(), &builder.interrupt, &mut |_| Ok(()));

@@ -1,4 +1,4 @@
-//! QEMU's command line for a guest: a plain PC, a console, two channels back, nothing else.
+//! QEMU's command line for a guest: a plain machine, a console, two channels back, nothing else.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -34,18 +34,24 @@ pub(crate) fn start(
     let log = folder.join(files::EMULATOR);
     let log = File::create(&log).map_err(Error::io("cannot write", &log))?;
     let copy = log.try_clone().map_err(Error::io("cannot write into", folder))?;
-    let mut command = bound(tools::program("qemu-system-x86_64")?);
+    let arch = machine.kernel.spec.arch();
+    let mut command = bound(tools::program_of(&arch.emulator[0])?);
     arguments(&mut command, machine, accel, initrd, folder);
     run::start(command.stdout(log).stderr(copy))
 }
 
 fn arguments(command: &mut Command, machine: &Machine, accel: Accel, initrd: &Path, folder: &Path) {
-    command.args(["-nodefaults", "-no-user-config", "-display", "none", "-machine", "pc"]);
+    let arch = machine.kernel.spec.arch();
+    command.args(["-nodefaults", "-no-user-config", "-display", "none"]).args(arch.machine);
     // A guest that reboots is done, and a panic reboots (panic=-1): QEMU ends either way.
     command.arg("-no-reboot");
     match accel {
         Accel::Kvm => command.args(["-accel", "kvm", "-cpu", "host"]),
-        Accel::Tcg => command.args(["-accel", "tcg,thread=multi"]),
+        Accel::Tcg => command.args(["-accel", "tcg,thread=multi", "-cpu", arch.cpu]),
+        Accel::Icount => {
+            let counted = ["-accel", "tcg", "-icount", "shift=1,sleep=off", "-cpu", arch.cpu];
+            command.args(counted)
+        }
     };
     command.args(["-smp", &machine.cpus.to_string(), "-m", &machine.memory_mib.to_string()]);
     command.arg("-kernel").arg(machine.kernel.image()).arg("-initrd").arg(initrd);
@@ -72,8 +78,13 @@ fn chardev(command: &mut Command, id: &str, file: &Path) {
 
 /// Returns the kernel's command line.
 fn kernel_arguments(machine: &Machine, accel: Accel) -> String {
-    let mut line = String::from("console=ttyS0 loglevel=7 panic=-1 oops=panic");
-    if accel == Accel::Tcg {
+    let arch = machine.kernel.spec.arch();
+    let mut line = format!("console={} loglevel=7 panic=-1 oops=panic", arch.console);
+    if accel == Accel::Icount {
+        // The same code at the same place in every boot.
+        line.push_str(" nokaslr");
+    }
+    if accel.is_emulated() && arch.is_native() {
         // All emulated CPUs read the same host counter, which the kernel does not believe of an AMD
         // machine; the HPET it would take instead costs an exit for every look at the clock.
         line.push_str(" tsc=reliable");

@@ -10,8 +10,8 @@ use std::sync::OnceLock;
 use slablab_host::{Interrupt, Key, KeyHasher, bound, bound_family};
 
 use crate::error::{Error, Result};
+use crate::release::Release;
 use crate::run::{output, run_logged};
-use crate::tools::DEBIAN_SOURCE;
 
 /// A kernel's source before slablab's patches.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,21 +36,15 @@ enum Form {
 }
 
 impl Source {
-    /// Returns Debian's source package for Linux 6.1.
-    ///
-    /// # Errors
-    ///
-    /// When it is not installed.
-    pub fn debian() -> Result<Self> {
-        if !Path::new(DEBIAN_SOURCE).is_file() {
-            return Err(Error::Missing {
-                programs: DEBIAN_SOURCE.into(),
-                remedy:
-                    "Run: sudo apt-get install linux-source-6.1, or name a source with --source"
-                        .into(),
-            });
-        }
-        Ok(Self { path: DEBIAN_SOURCE.into(), content: OnceLock::new() })
+    /// Returns the tarball of Debian's source package for `release`, if it is installed.
+    pub(crate) fn installed(release: Release) -> Option<Self> {
+        let path = PathBuf::from(format!("/usr/src/linux-source-{release}.tar.xz"));
+        path.is_file().then(|| Self { path, content: OnceLock::new() })
+    }
+
+    /// Returns a tarball that is known by `key`.
+    pub(crate) fn tarball(path: PathBuf, key: Key) -> Self {
+        Self { path, content: Content { key, form: Form::Tarball }.into() }
     }
 
     /// Returns the source in the folder or tarball `path`.
@@ -62,7 +56,7 @@ impl Source {
         let found = fs::canonicalize(path).map_err(Error::io("no such source", path))?;
         let source = Self { path: found, content: OnceLock::new() };
         if source.path.is_dir() {
-            source.version_of(&source.path)?;
+            source.release_of(&source.path)?;
         }
         Ok(source)
     }
@@ -120,44 +114,31 @@ impl Source {
             }
         };
         run_logged("tar", &mut command, &into.with_extension("log"), interrupt, || ())?;
-        self.version_of(into).map(|_| ())
+        self.release_of(into).map(|_| ())
     }
 
-    /// Returns the release that the top Makefile in `folder` names, such as `6.1.192`.
-    pub(crate) fn version_of(&self, folder: &Path) -> Result<Version> {
-        let no_linux = |why: String| Error::Source { path: self.path.clone(), why };
+    /// Returns the release that the top Makefile in `folder` names.
+    pub(crate) fn release_of(&self, folder: &Path) -> Result<Release> {
+        let no_linux = |why: &str| Error::Source { path: self.path.clone(), why: why.into() };
         let makefile = fs::File::open(folder.join("Makefile"))
-            .map_err(|_| no_linux("no Makefile, so this is not Linux's source".into()))?;
-        Version::parse(BufReader::new(makefile))
+            .map_err(|_| no_linux("no Makefile, so this is not Linux's source"))?;
+        let release = release_in(BufReader::new(makefile));
+        release
             .filter(|_| folder.join("mm/slab_common.c").is_file())
-            .ok_or_else(|| no_linux("this is not the top folder of Linux's source".into()))
+            .ok_or_else(|| no_linux("this is not the top folder of Linux's source"))
     }
 }
 
-/// A release of Linux: `6.1.192` has series 6.1.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Version {
-    numbers: [u32; 3],
-}
-
-impl Version {
-    /// Reads `VERSION`, `PATCHLEVEL` and `SUBLEVEL` from the head of the top Makefile.
-    fn parse(makefile: impl BufRead) -> Option<Self> {
-        let mut numbers = [None; 3];
-        for line in makefile.lines().take(10).map_while(io::Result::ok) {
-            let Some((name, value)) = line.split_once('=') else { continue };
-            let names = ["VERSION", "PATCHLEVEL", "SUBLEVEL"];
-            if let Some(i) = names.iter().position(|known| *known == name.trim()) {
-                numbers[i] = value.trim().parse().ok();
-            }
+/// Reads `VERSION` and `PATCHLEVEL` from the head of the top Makefile.
+fn release_in(makefile: impl BufRead) -> Option<Release> {
+    let mut numbers = [None; 2];
+    for line in makefile.lines().take(10).map_while(io::Result::ok) {
+        let Some((name, value)) = line.split_once('=') else { continue };
+        if let Some(i) = ["VERSION", "PATCHLEVEL"].iter().position(|known| *known == name.trim()) {
+            numbers[i] = value.trim().parse().ok();
         }
-        Some(Self { numbers: [numbers[0]?, numbers[1]?, numbers[2]?] })
     }
-
-    /// Returns the folder of patches that fit, such as `6.1`.
-    pub(crate) fn series(&self) -> String {
-        format!("{}.{}", self.numbers[0], self.numbers[1])
-    }
+    Some(Release(numbers[0]?, numbers[1]?))
 }
 
 /// Returns the tree object that is checked out in `folder`, the top of a work tree, when no file differs from it.
@@ -221,7 +202,7 @@ pub(crate) mod tests {
         assert!(error.contains("not Linux's source") && error.contains("--source"), "{error}");
         little_linux(dir.path());
         let source = Source::at(dir.path()).unwrap();
-        assert_eq!(source.version_of(dir.path()).unwrap().series(), "6.1");
+        assert_eq!(source.release_of(dir.path()).unwrap(), Release(6, 1));
     }
 
     fn key_of(folder: &Path) -> Key {

@@ -6,6 +6,10 @@
 //! ROOT/trees/KEY      patched source        key: source, patches
 //! ROOT/kernels/KEY    built kernel          key: tree, config, compiler
 //! ROOT/modules/KEY    modules of a kernel   key: kernel, module sources
+//! ROOT/images/KEY     stock kernel          key: package
+//! ROOT/sources/KEY    Debian's source       key: package and its version
+//! ROOT/userlands/KEY  programs of a guest   key: architecture
+//! ROOT/debian/ARCH    apt's lists (see `archive`)
 //! ROOT/.../KEY.partial   being made, or left by a run that was stopped
 //! ROOT/.../KEY.lock      held by the process that makes it
 //! ```
@@ -94,6 +98,30 @@ impl Store {
         Ok(whole)
     }
 
+    /// The same for what is used whole or not at all: `make` finds its folder empty, and when it fails nothing is left.
+    pub(crate) fn get_or_make_anew(
+        &self,
+        kind: &str,
+        key: &Key,
+        interrupt: &Interrupt,
+        make: impl FnOnce(&Path) -> Result<()>,
+    ) -> Result<PathBuf> {
+        self.get_or_make(kind, key, interrupt, |partial| {
+            fs::remove_dir_all(partial).map_err(Error::io("cannot remove", partial))?;
+            fs::create_dir(partial).map_err(Error::io("cannot make", partial))?;
+            make(partial).inspect_err(|_| drop(fs::remove_dir_all(partial)))
+        })
+    }
+
+    /// Returns everything of this kind that is whole.
+    pub(crate) fn all(&self, kind: &str) -> Vec<PathBuf> {
+        let entries = fs::read_dir(self.root.join(kind)).into_iter().flatten().flatten();
+        let whole = entries
+            .map(|entry| entry.path())
+            .filter(|path| path.extension().is_none() && path.is_dir());
+        whole.collect()
+    }
+
     /// Fails unless the file system has room for `need_mib` more.
     ///
     /// # Errors
@@ -116,7 +144,7 @@ impl Store {
     /// When something cannot be removed.
     pub fn clean(&self, keep: &[PathBuf]) -> Result<Vec<String>> {
         let mut removed = Vec::new();
-        for kind in ["trees", "kernels", "modules"] {
+        for kind in ["trees", "kernels", "modules", "images", "sources", "userlands", "debian"] {
             let entries = fs::read_dir(self.root.join(kind)).into_iter().flatten().flatten();
             let mut folders: Vec<_> =
                 entries.map(|entry| entry.path()).filter(|path| path.is_dir()).collect();

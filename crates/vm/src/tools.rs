@@ -19,12 +19,12 @@ pub struct Need {
     pub why: &'static str,
 }
 
-const fn need(what: &'static str, package: &'static str, why: &'static str) -> Need {
+pub(crate) const fn need(what: &'static str, package: &'static str, why: &'static str) -> Need {
     Need { what, package, why }
 }
 
-/// The path of Debian's source tarball, which `--source` replaces.
-pub(crate) const DEBIAN_SOURCE: &str = "/usr/src/linux-source-6.1.tar.xz";
+/// Debian's own key.
+pub(crate) const KEYRING: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
 
 impl Need {
     /// What a build needs, without the source itself.
@@ -44,14 +44,18 @@ impl Need {
         need("/usr/include/x86_64-linux-gnu/sys/types.h", "libc6-dev", "building"),
     ];
 
-    /// The source itself.
-    pub const SOURCE: &[Need] =
-        &[need(DEBIAN_SOURCE, "linux-source-6.1", "the source, unless --source names another")];
+    /// What a stock kernel needs.
+    pub const STOCK: &[Need] = &[
+        need("setpriv", "util-linux", "children that end with us"),
+        need("tar", "tar", "unpacking packages"),
+        need("dpkg-deb", "dpkg", "unpacking packages"),
+        need("apt-get", "apt", "Debian's archive"),
+        need(KEYRING, "debian-archive-keyring", "Debian's archive"),
+    ];
 
     /// What a boot needs.
     pub const BOOT: &[Need] = &[
         need("setpriv", "util-linux", "children that end with us"),
-        need("qemu-system-x86_64", "qemu-system-x86", "booting"),
         need("busybox", "busybox-static", "the guest's shell"),
         need("hackbench", "rt-tests", "the load"),
         need("ldd", "libc-bin", "the libraries of what the guest runs"),
@@ -151,10 +155,15 @@ pub(crate) fn find_program(name: &str) -> Option<PathBuf> {
     env::split_paths(&path).map(|dir| dir.join(name)).find(|file| file.is_file())
 }
 
+/// Returns where the program that `need` names lies.
+pub(crate) fn program_of(need: &Need) -> Result<PathBuf> {
+    find_program(need.what).ok_or_else(|| missing_error(&[*need], ""))
+}
+
 /// Returns where a program lies, or says which package has it.
 pub(crate) fn program(name: &str) -> Result<PathBuf> {
     find_program(name).ok_or_else(|| {
-        let groups = [Need::BUILD, Need::BOOT, Need::PROFILE];
+        let groups = [Need::BUILD, Need::STOCK, Need::BOOT, Need::PROFILE];
         let package = groups.concat().iter().find(|need| need.what == name).map(|n| n.package);
         let package = package.unwrap_or(name);
         Error::Missing {

@@ -17,6 +17,7 @@ use slablab_host::{Interrupt, Key, KeyHasher, bound};
 
 use crate::data::Data;
 use crate::error::{Error, Result};
+use crate::release::Release;
 use crate::run::run_logged;
 use crate::source::Source;
 use crate::step::Step;
@@ -36,13 +37,13 @@ pub struct Series {
 }
 
 impl Series {
-    /// Reads the series for kernels `version` (such as `6.1`); none when there is no such file.
+    /// Reads the series for kernels of `release`; none when there is no such file.
     ///
     /// # Errors
     ///
     /// When the file names a patch that is not there.
-    pub fn read(data: &Data, version: &str) -> Result<Self> {
-        let file = data.series(version);
+    pub fn read(data: &Data, release: Release) -> Result<Self> {
+        let file = data.series(release);
         if !file.exists() {
             return Ok(Self { file, patches: Vec::new() });
         }
@@ -86,7 +87,7 @@ pub fn patch_path(text: &str) -> Result<PathBuf> {
     }
 }
 
-/// Applies `patches`, which `named_by` names, to `tree`.
+/// Applies `patches`, which `named_by` names, to `tree`, and lets everybody read it.
 fn apply(
     patches: &[PathBuf],
     named_by: &str,
@@ -110,7 +111,10 @@ fn apply(
             other => other,
         })?;
     }
-    Ok(())
+    // The user who builds must be able to read it, whatever umask it was made under.
+    let mut chmod = bound("chmod");
+    chmod.args(["-R", "a+rX"]).arg(tree);
+    run_logged("chmod", &mut chmod, &tree.with_extension("log"), interrupt, || ())
 }
 
 /// Returns the file and hunk that failed first, from what `patch` printed.
@@ -157,33 +161,27 @@ impl TreeCache<'_> {
         watch: &mut dyn FnMut(Step<'_>),
     ) -> Result<Tree> {
         let key = tree_key(self.data, self.source)?;
-        let path = self.store.get_or_make("trees", &key, interrupt, |partial| {
+        let path = self.store.get_or_make_anew("trees", &key, interrupt, |partial| {
             self.store.need_space(TREE_MIB)?;
-            make_empty(partial)?;
             watch(Step::Begin("unpacking the source"));
             self.source.copy_into(partial, interrupt)?;
             watch(Step::Begin("applying the patches"));
-            let series = Series::read(self.data, &self.source.version_of(partial)?.series())?;
+            let series = Series::read(self.data, self.source.release_of(partial)?)?;
             let named_by = series.file.display().to_string();
             apply(&series.patches, &named_by, partial, self.source, interrupt)
-                .and_then(|()| let_others_read(partial, interrupt))
-                .inspect_err(|_| remove(partial))
         })?;
         let base = Tree { key, path };
         if further.is_empty() {
             return Ok(base);
         }
         let key = further_key(&base.key, further)?;
-        let path = self.store.get_or_make("trees", &key, interrupt, |partial| {
+        let path = self.store.get_or_make_anew("trees", &key, interrupt, |partial| {
             self.store.need_space(LINKS_MIB)?;
-            make_empty(partial)?;
             watch(Step::Begin("applying the further patches"));
             let mut copy = bound("cp");
             copy.arg("-al").arg(base.path.join(".")).arg(partial);
             run_logged("cp", &mut copy, &partial.with_extension("log"), interrupt, || ())?;
             apply(further, "the patches asked for", partial, self.source, interrupt)
-                .and_then(|()| let_others_read(partial, interrupt))
-                .inspect_err(|_| remove(partial))
         })?;
         Ok(Tree { key, path })
     }
@@ -196,25 +194,6 @@ impl TreeCache<'_> {
         }
         Ok(self.store.get("trees", &key).map(|path| Tree { key, path }))
     }
-}
-
-/// Makes `partial` an empty folder: what a run that was stopped left is not known to be whole, and cheap to
-/// make again.
-fn make_empty(partial: &Path) -> Result<()> {
-    fs::remove_dir_all(partial).map_err(Error::io("cannot remove", partial))?;
-    fs::create_dir(partial).map_err(Error::io("cannot make", partial))
-}
-
-/// Lets the user read who builds, whatever umask the tree was made under.
-fn let_others_read(tree: &Path, interrupt: &Interrupt) -> Result<()> {
-    let mut chmod = bound("chmod");
-    chmod.args(["-R", "a+rX"]).arg(tree);
-    run_logged("chmod", &mut chmod, &tree.with_extension("log"), interrupt, || ())
-}
-
-/// Removes a tree that cannot be finished: 1.5 GB that no later run will use.
-fn remove(partial: &Path) {
-    let _ = fs::remove_dir_all(partial);
 }
 
 /// Returns the key of a tree with further patches.
@@ -238,18 +217,9 @@ fn tree_key(data: &Data, source: &Source) -> Result<Key> {
 
 /// Adds every series and every patch that one names.
 fn hash_patches(data: &Data, hasher: &mut KeyHasher) -> Result<()> {
-    let root = data.series("").with_file_name("");
-    let mut versions: Vec<_> = fs::read_dir(&root)
-        .into_iter()
-        .flatten()
-        .flatten()
-        .filter_map(|entry| entry.file_name().into_string().ok())
-        .collect();
-    versions.sort();
-    for version in versions {
-        let series = Series::read(data, &version)?;
-        hasher.update(&version);
-        for patch in &series.patches {
+    for release in data.patched_releases() {
+        hasher.update(release.to_string());
+        for patch in &Series::read(data, release)?.patches {
             hasher.update_file(patch).map_err(Error::io("cannot read", patch))?;
         }
     }

@@ -116,12 +116,13 @@ fn allocator(request: &Request) -> &str {
 /// Returns what to boot and to run.
 fn recipe(request: &Request) -> Result<(Recipe, Options)> {
     let allocator = allocator(request);
-    let options = Options::of(request, &[allocator.to_owned()])?;
+    let options = Options::of(request)?;
+    let spec = options.patched(allocator)?;
     let most = if request.scale == Scale::Full { REPEATS } else { 1 };
     let repeats = guest::count(request, "repeats", most, 10_000)?;
     let variants = VARIANTS.into_iter().zip(0..).map(|(name, value)| Variant {
         name: name.to_owned(),
-        spec: options.spec(allocator),
+        spec: spec.clone(),
         arguments: vec!["audit=1".to_owned(), format!("audit_cache={value}")],
     });
     let script = format!(
@@ -137,9 +138,9 @@ fn recipe(request: &Request) -> Result<(Recipe, Options)> {
     let recipe = Recipe {
         variants: variants.collect(),
         loads: vec![Load { name: "forks".to_owned(), script }],
-        metrics: &["seconds", "slab_kb"],
+        metrics: ["seconds", "slab_kb"].map(str::to_owned).to_vec(),
         point: guest::by_cpus,
-        tools: &["hackbench"],
+        tools: vec!["hackbench".to_owned()],
         memory_mib: 1024,
         setup: "hackbench -g 10 -l 1 > /tmp/warm-up\n".to_owned(),
         limit_seconds: 600,

@@ -14,7 +14,7 @@ use slablab_trace::TraceReader;
 use super::traces::{input, kind};
 use crate::error::{Error, Result};
 use crate::experiment::{Experiment, Fixture, Observation, Setup};
-use crate::guest::{self, Load, Options, Recipe, Variant};
+use crate::guest::{self, Load, Options, Recipe};
 use crate::plan::Cell;
 use crate::request::{Design, Engine, Metric, Nature, Request, Scale};
 
@@ -56,7 +56,10 @@ impl Experiment for Hackbench {
 
     fn parameters(&self) -> &'static [(&'static str, &'static str)] {
         &[
-            ("allocators", "which ones, by comma; all by default"),
+            (
+                "allocators",
+                "which ones, or which kernels, by comma; SLUB, SLAB, SLOB and SLMB by default",
+            ),
             ("groups", "groups of 40 processes, by comma; 1,10 by default; engine kernel only"),
             (
                 "loops",
@@ -110,20 +113,15 @@ impl Experiment for Hackbench {
 
 /// Returns what to boot and to run.
 fn recipe(request: &Request, allocators: &[String]) -> Result<(Recipe, Options)> {
-    let options = Options::of(request, allocators)?;
+    let options = Options::of(request)?;
     let most = if request.scale == Scale::Full { LOOPS_BY_GROUPS } else { LOOPS_BY_GROUPS / 20 };
     let loops = guest::count(request, "loops", most, 1_000_000)?;
-    let variant = |name: &String| Variant {
-        name: name.clone(),
-        spec: options.spec(name),
-        arguments: Vec::new(),
-    };
     let recipe = Recipe {
-        variants: allocators.iter().map(variant).collect(),
+        variants: options.variants(allocators)?,
         loads: groups(request)?.into_iter().map(|groups| load(groups, loops)).collect(),
-        metrics: &["seconds", "slab_kb"],
+        metrics: ["seconds", "slab_kb"].map(str::to_owned).to_vec(),
         point: |load: &Load, cpus: u32, _: &Value| format!("{}, {cpus}", load.name),
-        tools: &["hackbench"],
+        tools: vec!["hackbench".to_owned()],
         memory_mib: 1024,
         // The first run after a boot pays for page faults and for caches that fill for the first time.
         setup: "hackbench -g 1 -l 10 > /tmp/warm-up\n".into(),

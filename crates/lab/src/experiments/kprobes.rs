@@ -123,20 +123,21 @@ impl Experiment for Kprobes {
 /// Returns what to boot and to run.
 fn recipe(request: &Request) -> Result<(Recipe, Options)> {
     let allocator = request.params.get("allocator").map_or("slub", String::as_str);
-    let options = Options::of(request, &[allocator.to_owned()])?;
+    let options = Options::of(request)?;
+    let spec = options.patched(allocator)?;
     let (most, step) = range(request)?;
     let variants = TABLES.map(|table| Variant {
         name: table.to_owned(),
-        spec: options.spec(allocator),
+        spec: spec.clone(),
         arguments: vec![format!("kprobe_table={table}")],
     });
     let script = format!("kprobes {most} {step}\n");
     let recipe = Recipe {
         variants: variants.into(),
         loads: vec![Load { name: "probes".to_owned(), script }],
-        metrics: &["seconds", "hit_seconds", "mem_free_kb"],
+        metrics: ["seconds", "hit_seconds", "mem_free_kb"].map(str::to_owned).to_vec(),
         point: |_: &Load, _: u32, row: &Value| row["probes"].to_string(),
-        tools: &["hackbench"],
+        tools: vec!["hackbench".to_owned()],
         memory_mib: 3072,
         setup: String::new(),
         limit_seconds: 3600,

@@ -1,6 +1,7 @@
 //! The experiments, one a file. To add one: write it, and put it on the list ([`experiments`]).
 
 mod audit_cache;
+mod generations;
 mod hackbench;
 mod kprobes;
 mod lifo;
@@ -9,6 +10,8 @@ mod memmax;
 mod memtim;
 mod modules;
 mod replay;
+mod script;
+mod slabs;
 #[cfg(test)]
 mod sqrt;
 mod traces;
@@ -28,6 +31,8 @@ pub fn experiments() -> &'static [&'static dyn Experiment] {
         &lifo::Lifo,
         &kprobes::Kprobes,
         &replay::Replay,
+        &generations::Generations,
+        &script::Script,
     ]
 }
 

@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use slablab_stats::Rng;
-use slablab_vm::{Accel, Initramfs, Kernel, KernelBuilder, Machine};
+use slablab_vm::{Accel, Kernel, KernelBuilder, Machine};
 
 use super::options::Options;
-use super::recipe::{Recipe, Variant};
+use super::recipe::Recipe;
 use crate::error::{Error, Result};
 use crate::experiment::{Fixture, Observation, Setup};
 use crate::journal::Part;
@@ -21,9 +21,8 @@ struct Boots {
     recipe: Recipe,
     builder: KernelBuilder,
     kernels: Vec<Kernel>,
-    accel: Accel,
-    /// Why this accelerator
-    why: String,
+    /// How each runs, and why so
+    accels: Vec<(Accel, String)>,
     silence: Duration,
     /// Where each boot has a folder with its console
     folder: PathBuf,
@@ -40,19 +39,23 @@ pub(crate) fn prepare(
     options: &Options,
     setup: &mut Setup<'_>,
 ) -> Result<Box<dyn Fixture>> {
-    let builder = options.builder()?;
+    let builder = options.builder(recipe.variants.iter().map(|variant| &variant.spec))?;
     let kernels = recipe
         .variants
         .iter()
         .map(|variant| builder.build(&variant.spec, setup.watch))
         .collect::<slablab_vm::Result<Vec<Kernel>>>()?;
-    let (accel, why) = options.accel.resolve(&builder, &kernels[0], setup.watch)?;
+    let mut accels = Vec::new();
+    for kernel in &kernels {
+        accels.push(options.accel.resolve(&builder, kernel, setup.watch)?);
+        // What a guest needs is downloaded before the first is booted.
+        builder.initramfs(kernel, "", setup.watch)?;
+    }
     Ok(Box::new(Boots {
         recipe,
         builder,
         kernels,
-        accel,
-        why,
+        accels,
         silence: options.silence,
         folder: setup.folder.join("boots"),
         seed: setup.request.seed,
@@ -69,13 +72,14 @@ impl Fixture for Boots {
             .parse()
             .map_err(|_| failed("its point is not a number of CPUs".to_owned()))?;
         let machine = self.machine(place, cpus, cell.index)?;
-        let folder = self.folder.join(format!("{:03}-{}-{cpus}cpu", cell.index, cell.variant));
+        let plain = cell.variant.replace(|c: char| !c.is_ascii_alphanumeric() && c != '.', "-");
+        let folder = self.folder.join(format!("{:03}-{plain}-{cpus}cpu", cell.index));
         // What is there is of a boot that something stopped.
         if folder.exists() {
             fs::remove_dir_all(&folder).map_err(Error::io(&folder, "remove what a boot left"))?;
         }
         let mut rows = Vec::new();
-        machine.boot(self.accel, &folder, &self.builder.interrupt, &mut |row| {
+        machine.boot(self.accels[place].0, &folder, &self.builder.interrupt, &mut |row| {
             if row["kind"] == "observation" {
                 rows.push(row.clone());
             }
@@ -88,7 +92,7 @@ impl Fixture for Boots {
         if parts.is_empty() {
             return Err(failed("the guest sent no row".to_owned()));
         }
-        let detail = self.detail(&self.recipe.variants[place], &self.kernels[place]);
+        let detail = self.detail(place);
         let mut observation = Observation { detail, ..Observation::default() };
         match <[Part; 1]>::try_from(parts) {
             // The only point is the cell's own.
@@ -109,8 +113,8 @@ impl Boots {
         for load in order {
             job.push_str(&format!("load={load}\n{}", loads[load].script));
         }
-        let mut initramfs = Initramfs::new(&self.builder.data, &job)?;
-        tools.iter().try_for_each(|tool| initramfs.tool(tool))?;
+        let mut initramfs = self.builder.initramfs(&self.kernels[place], &job, &mut |_| ())?;
+        tools.iter().try_for_each(|tool| initramfs.tool_or_path(tool))?;
         let mut machine = Machine::new(self.kernels[place].clone(), cpus, initramfs);
         machine.memory_mib = *memory_mib;
         machine.arguments.clone_from(&variants[place].arguments);
@@ -123,8 +127,8 @@ impl Boots {
     fn part(&self, cpus: u32, row: &Value) -> std::result::Result<Part, String> {
         let load = row["load"].as_u64().and_then(|load| self.recipe.loads.get(load as usize));
         let load = load.ok_or("a row of the guest has no such load")?;
-        let value = |key: &&str| match row[*key].as_f64() {
-            Some(value) => Ok(((*key).to_owned(), value)),
+        let value = |key: &String| match row[key].as_f64() {
+            Some(value) => Ok((key.clone(), value)),
             None => Err(format!("a row of the guest has no number '{key}'")),
         };
         let values = self.recipe.metrics.iter().map(value);
@@ -132,9 +136,11 @@ impl Boots {
         Ok(Part { point: (self.recipe.point)(load, cpus, row), values })
     }
 
-    fn detail(&self, variant: &Variant, kernel: &Kernel) -> Value {
+    fn detail(&self, place: usize) -> Value {
+        let (variant, kernel) = (&self.recipe.variants[place], &self.kernels[place]);
+        let (accel, why) = &self.accels[place];
         json!({
-            "accelerator": self.accel.name(), "accelerator_why": self.why, "emulated": self.accel.is_emulated(),
+            "accelerator": accel.name(), "accelerator_why": why, "emulated": accel.is_emulated(),
             "kernel": kernel.release(), "build": kernel.key.to_string(), "compiler": kernel.compiler(),
             "arguments": variant.arguments,
         })

@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use slablab_vm::{Accel, AccelChoice, Config, Data, KernelBuilder, Need, Source, Spec};
+use slablab_vm::{Accel, AccelChoice, Data, KernelBuilder, Linux, Need, Origin, Places, Spec};
 
+use super::recipe::Variant;
 use crate::error::{Error, Result};
 use crate::request::Request;
 
@@ -16,7 +17,8 @@ pub const PARAMETERS: &[(&str, &str)] = &[
     ("source", "Linux to build, a folder or a tarball; Debian's linux-source-6.1 by default"),
     ("cache", "where builds are kept; $XDG_CACHE_HOME/slablab or ~/.cache/slablab by default"),
     ("jobs", "compilers at a time; one for each processor by default"),
-    ("accel", "how guests run: auto, kvm or tcg; auto by default"),
+    ("mirror", "Debian's archive; the mirror of the machine's own sources by default"),
+    ("accel", "how guests run: auto, kvm, tcg or icount (instructions as time); auto by default"),
     ("silence", "give up when a guest sends nothing for so many seconds; 120 by default"),
 ];
 
@@ -30,8 +32,7 @@ pub(crate) struct Options {
     flavours: Vec<String>,
     config: Option<PathBuf>,
     patches: Vec<PathBuf>,
-    source: Option<PathBuf>,
-    cache: Option<PathBuf>,
+    places: Places,
     jobs: Option<usize>,
     /// How guests run
     pub(crate) accel: AccelChoice,
@@ -40,12 +41,12 @@ pub(crate) struct Options {
 }
 
 impl Options {
-    /// Reads the parameters of `request`, and checks that kernels with `allocators` can be configured so.
+    /// Reads the parameters of `request`.
     ///
     /// # Errors
     ///
-    /// If a value makes no sense, there is no such allocator, fragment or source, or fragments contradict each other.
-    pub(crate) fn of(request: &Request, allocators: &[String]) -> Result<Self> {
+    /// If a value makes no sense, or there is no such patch.
+    pub(crate) fn of(request: &Request) -> Result<Self> {
         let path = |key: &str| request.params.get(key).map(PathBuf::from);
         let number =
             |key: &str, most: u64| match request.params.get(key).map(|text| (text, text.parse())) {
@@ -59,11 +60,13 @@ impl Options {
             "auto" => AccelChoice::Auto,
             "kvm" => AccelChoice::Only(Accel::Kvm),
             "tcg" => AccelChoice::Only(Accel::Tcg),
+            "icount" => AccelChoice::Only(Accel::Icount),
             other => {
-                return Err(Error::Request(format!("accel={other}: there are auto, kvm, tcg")));
+                let known = "there are auto, kvm, tcg, icount";
+                return Err(Error::Request(format!("accel={other}: {known}")));
             }
         };
-        let options = Self {
+        Ok(Self {
             flavours: request.list("flavour", &[]),
             config: path("config"),
             patches: request
@@ -71,41 +74,80 @@ impl Options {
                 .iter()
                 .map(|name| slablab_vm::patch_path(name))
                 .collect::<slablab_vm::Result<_>>()?,
-            source: path("source"),
-            cache: path("cache"),
+            places: Places {
+                source: path("source"),
+                cache: path("cache"),
+                mirror: request.params.get("mirror").cloned(),
+            },
             jobs: number("jobs", 1024)?.map(|jobs| jobs as usize),
             accel,
             silence: Duration::from_secs(number("silence", 86_400)?.unwrap_or(120)),
-        };
-        let data = Data::find()?;
-        for allocator in allocators {
-            Config::new(&data, allocator, &options.flavours, options.config.as_deref())?;
-        }
-        if let Some(source) = &options.source {
-            Source::at(source)?;
-        }
-        Ok(options)
+        })
     }
 
-    /// Returns the kernel with `allocator`.
-    pub(crate) fn spec(&self, allocator: &str) -> Spec {
-        Spec {
-            allocator: allocator.to_owned(),
+    /// Returns the kernel called `name`, with the fragments and patches that were asked for.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such kernel, fragment or source, or fragments contradict each other.
+    pub(crate) fn spec(&self, name: &str) -> Result<Spec> {
+        let data = Data::find()?;
+        let spec = Spec {
             flavours: self.flavours.clone(),
             own: self.config.clone(),
             patches: self.patches.clone(),
+            ..Spec::named(&data, name)?
+        };
+        spec.check(&data)?;
+        Ok(spec)
+    }
+
+    /// Returns the kernels called `names`, each a variant of its own.
+    ///
+    /// # Errors
+    ///
+    /// As [`Options::spec`].
+    pub(crate) fn variants(&self, names: &[String]) -> Result<Vec<Variant>> {
+        let variant = |name: &String| {
+            Ok(Variant { name: name.clone(), spec: self.spec(name)?, arguments: Vec::new() })
+        };
+        names.iter().map(variant).collect()
+    }
+
+    /// Returns the kernel called `name`, which must have slablab's own patches.
+    ///
+    /// # Errors
+    ///
+    /// As [`Options::spec`], and if it has none of them.
+    pub(crate) fn patched(&self, name: &str) -> Result<Spec> {
+        let spec = self.spec(name)?;
+        let releases = Data::find()?.patched_releases();
+        let is_patched = match &spec.origin {
+            Origin::Build(Linux::Debian(release), _) => releases.contains(release),
+            Origin::Build(..) => true,
+            Origin::Stock(..) | Origin::Image(_) => false,
+        };
+        let known: Vec<_> = releases.iter().map(|release| format!("build:{release}")).collect();
+        match is_patched {
+            true => Ok(spec),
+            false => Err(Error::Request(format!(
+                "{name}: this experiment needs a kernel with slablab's patches, such as slub or {}",
+                known.join(", ")
+            ))),
         }
     }
 
-    /// Returns a builder that stops on ctrl-C.
+    /// Returns a builder of `specs` that stops on ctrl-C.
     ///
     /// # Errors
     ///
     /// If something that building or booting needs is missing, or the cache cannot be written.
-    pub(crate) fn builder(&self) -> Result<KernelBuilder> {
-        let needs = [Need::BUILD, Need::BOOT];
-        let mut builder =
-            KernelBuilder::open(self.source.as_deref(), self.cache.as_deref(), &needs)?;
+    pub(crate) fn builder<'a>(
+        &self,
+        specs: impl IntoIterator<Item = &'a Spec>,
+    ) -> Result<KernelBuilder> {
+        let needs: Vec<&[Need]> = specs.into_iter().flat_map(Spec::needs).collect();
+        let mut builder = KernelBuilder::open(&self.places, &needs)?;
         builder.jobs = self.jobs.unwrap_or(builder.jobs);
         Ok(builder)
     }

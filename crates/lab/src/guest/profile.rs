@@ -8,7 +8,7 @@ use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use slablab_vm::{Accel, Initramfs, Kernel, KernelBuilder, Machine};
+use slablab_vm::{Accel, Kernel, KernelBuilder, Machine};
 
 use crate::error::{Error, Result};
 
@@ -56,7 +56,7 @@ pub fn profile(
          perf script -i /tmp/perf.data -F comm,ip,sym > /tmp/stacks\n\
          send stacks.txt /tmp/stacks\n"
     );
-    let mut initramfs = Initramfs::new(&builder.data, &job)?;
+    let mut initramfs = builder.initramfs(kernel, &job, &mut |_| ())?;
     initramfs.tool("hackbench")?;
     initramfs.tool("perf")?;
     let machine = Machine::new(kernel.clone(), cpus, initramfs);

@@ -11,11 +11,11 @@ pub(crate) struct Recipe {
     /// What each boot runs, in random order
     pub(crate) loads: Vec<Load>,
     /// Fields of a guest's rows that are its values
-    pub(crate) metrics: &'static [&'static str],
+    pub(crate) metrics: Vec<String>,
     /// Where a row stands, of its load, the number of CPUs and the row itself
     pub(crate) point: fn(&Load, u32, &Value) -> String,
     /// Programs that a guest needs besides busybox
-    pub(crate) tools: &'static [&'static str],
+    pub(crate) tools: Vec<String>,
     /// Memory of a guest in MiB
     pub(crate) memory_mib: u32,
     /// A snippet that runs once after the boot, before the loads

@@ -74,7 +74,8 @@ impl Recorder<'_> {
              send trace.txt /tmp/trace\n",
             self.load
         );
-        let mut machine = self.machine(Initramfs::new(&self.builder.data, &job)?)?;
+        let mut machine =
+            self.machine(self.builder.initramfs(&self.kernel, &job, &mut |_| ())?)?;
         // Text has pointers hashed, and all of them alike until there is entropy.
         machine.arguments.extend([
             format!("trace_event={EVENTS}"),
@@ -101,7 +102,7 @@ impl Recorder<'_> {
              tail -n 1 /tmp/recorder\n\
              send trace.parquet /tmp/trace.parquet\n"
         );
-        let mut initramfs = Initramfs::new(&self.builder.data, &job)?;
+        let mut initramfs = self.builder.initramfs(&self.kernel, &job, &mut |_| ())?;
         initramfs.program("slablab", slablab)?;
         self.boot(&self.machine(initramfs)?, "trace.parquet", folder)
     }

@@ -1,14 +1,14 @@
 //! `slablab kernel boot`: boots a kernel, runs a command in it, shows what came.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
 use serde::Serialize;
 use serde_json::Value;
-use slablab_vm::{Data, Initramfs, Kernel, KernelBuilder, Machine, Need, job_output};
+use slablab_vm::{Data, Initramfs, Kernel, KernelBuilder, Machine, job_output};
 
 use super::options::{BuilderArgs, GuestArgs, InstallArgs, SpecArgs};
 use crate::cli::OutputArgs;
@@ -19,9 +19,9 @@ use crate::progress::Progress;
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Example:\n  slablab kernel boot slob --cpus 4 -- hackbench -g 4 -l 100")]
 pub(crate) struct Args {
-    /// The allocator of the kernel
-    #[arg(value_name = "ALLOCATOR")]
-    allocator: String,
+    /// The kernel: an allocator, debian:6.12, debian:7.3/arm64-16k, build:6.12/slub_tiny, or a path
+    #[arg(value_name = "KERNEL")]
+    kernel: String,
     /// The command to run in the guest's shell [default: show memory and slabs]
     #[arg(last = true, value_name = "COMMAND")]
     command: Vec<String>,
@@ -30,7 +30,7 @@ pub(crate) struct Args {
     script: Option<PathBuf>,
     /// Memory of the guest in MiB
     #[arg(long, value_name = "MIB", default_value_t = 1024,
-          value_parser = clap::value_parser!(u32).range(64..=1_048_576))]
+          value_parser = clap::value_parser!(u32).range(16..=1_048_576))]
     memory: u32,
     /// A boot parameter; may be given several times
     #[arg(long = "append", value_name = "ARGUMENT", allow_hyphen_values = true)]
@@ -103,14 +103,11 @@ impl Report for Booted {
 /// Runs `slablab kernel boot`.
 pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     let data = Data::find()?;
-    args.spec.check(&data, std::slice::from_ref(&args.allocator))?;
+    let spec = args.spec.named(&data, &args.kernel)?;
     args.modules.iter().try_for_each(|name| data.module(name).map(|_| ()))?;
     let job = job(args)?;
     let mut bar = Progress::default();
-    let needs = [Need::BUILD, Need::BOOT];
-    args.install.run(&args.builder, &needs, &mut bar)?;
-    let builder = args.builder.open(&needs)?;
-    let spec = args.spec.spec(&args.allocator);
+    let builder = args.install.open(&args.builder, &spec.needs(), &mut bar)?;
     let kernel = builder.build(&spec, &mut |step| bar.show(&step))?;
     let initramfs = initramfs(args, &builder, &kernel, &job, &mut bar)?;
     let (accel, accel_why) = args.guest.accel.resolve(&builder, &kernel, &mut bar)?;
@@ -164,14 +161,9 @@ fn initramfs(
     job: &str,
     bar: &mut Progress,
 ) -> Result<Initramfs> {
-    let mut initramfs = Initramfs::new(&builder.data, job)?;
+    let mut initramfs = builder.initramfs(kernel, job, &mut |step| bar.show(&step))?;
     initramfs.tool("hackbench")?;
-    for program in &args.programs {
-        match Path::new(program).file_name().and_then(|name| name.to_str()) {
-            Some(name) if program.contains('/') => initramfs.program(name, Path::new(program))?,
-            _ => initramfs.tool(program)?,
-        }
-    }
+    args.programs.iter().try_for_each(|program| initramfs.tool_or_path(program))?;
     for path in kernel.own_modules()? {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         initramfs.file(&format!("lib/modules/{name}"), &path);

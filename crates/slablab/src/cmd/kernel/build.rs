@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use serde::Serialize;
-use slablab_vm::{Kernel, Need};
+use slablab_vm::{Kernel, Spec};
 
 use super::options::KernelsArgs;
 use crate::cli::OutputArgs;
@@ -70,7 +70,7 @@ impl Report for Built {
 /// Runs `slablab kernel build`.
 pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     let mut bar = Progress::default();
-    let (_, kernels) = args.kernels.build(&[Need::BUILD], &mut bar)?;
+    let (_, kernels) = args.kernels.build(Spec::needs_to_make, &mut bar)?;
     bar.clear();
     let built = Built { kernels: kernels.iter().map(Row::of).collect() };
     output::print(&built, output, None)?;

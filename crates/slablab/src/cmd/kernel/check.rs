@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use serde::Serialize;
 use slablab_vm::{Interrupt, Need, Spec, install, missing};
 
-use super::options::{AccelArg, BuilderArgs};
+use super::options::{ALLOCATORS, AccelArg, BuilderArgs};
 use crate::cli::OutputArgs;
 use crate::output::{self, Cell, Column, Page, Report, Table};
 use crate::progress::Progress;
@@ -76,7 +76,8 @@ impl Report for Checked {
 /// Runs `slablab kernel check`; status 1 when something is missing.
 pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     let interrupt = Interrupt::on_signals().context("cannot handle signals")?;
-    let needs = args.builder.needs(&[Need::BUILD, Need::BOOT, Need::PROFILE]);
+    let mut needs = Spec::plain("slub").needs();
+    needs.extend([Need::STOCK, Need::PROFILE]);
     let lacking = missing(&needs);
     if args.install && !lacking.is_empty() {
         install(&lacking, &interrupt)?;
@@ -100,8 +101,8 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
 /// Returns which accelerator guests get, and why; a probe needs a kernel, which is not built for it.
 fn accel(args: &Args, interrupt: Interrupt) -> Result<(Option<String>, String)> {
     let builder = args.builder.builder(interrupt)?;
-    for allocator in builder.data.allocators() {
-        if let Some(kernel) = builder.find(&Spec::plain(&allocator))? {
+    for allocator in ALLOCATORS {
+        if let Some(kernel) = builder.find(&Spec::plain(allocator))? {
             let mut bar = Progress::default();
             let (accel, why) = AccelArg::Auto.resolve(&builder, &kernel, &mut bar)?;
             return Ok((Some(accel.name().into()), why));

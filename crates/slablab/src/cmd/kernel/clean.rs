@@ -7,7 +7,7 @@ use serde::Serialize;
 use slablab_host::{folder_of, remove_unpacked};
 use slablab_vm::{Data, Interrupt, Spec};
 
-use super::options::BuilderArgs;
+use super::options::{ALLOCATORS, BuilderArgs, MODERN};
 use super::predict;
 use crate::cli::OutputArgs;
 use crate::output::{self, Cell, Column, Page, Report, Table};
@@ -15,7 +15,7 @@ use crate::output::{self, Cell, Column, Page, Report, Table};
 /// Remove builds that no command needs any more from the cache
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
-    /// Also remove the kernels of the present source, patches and configuration
+    /// Also remove the kernels of the present source, patches and configuration, and what was downloaded
     #[arg(long)]
     all: bool,
     #[command(flatten)]
@@ -46,16 +46,16 @@ impl Report for Cleaned {
 
 /// Runs `slablab kernel clean`.
 pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
-    let store = args.builder.store()?;
+    let builder = args.builder.builder(Interrupt::never())?;
     let mut keep = Vec::new();
     if !args.all {
-        let builder = args.builder.builder(Interrupt::never())?;
-        for spec in needed(&builder.data) {
+        keep = builder.downloads();
+        for spec in needed(&builder.data)? {
             keep.extend(builder.find(&spec)?.map(|kernel| kernel.folder));
-            keep.extend(builder.tree(&spec.patches)?);
+            keep.extend(builder.tree(&spec)?);
         }
     }
-    let mut removed = store.clean(&keep)?;
+    let mut removed = builder.store.clean(&keep)?;
     // Data named by the environment is not unpacked, and is none of the folders looked at.
     let ours = [Data::find()?.root().to_owned(), slablab_kapi::toolchain::include_folder()?];
     let ours = ours.map(|folder| folder_of(&folder).to_owned());
@@ -66,13 +66,14 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
 }
 
 /// Returns the kernels that some command builds with the present source, patches and configuration.
-fn needed(data: &Data) -> Vec<Spec> {
+fn needed(data: &Data) -> Result<Vec<Spec>> {
     let mut specs = predict::specs(data);
-    for allocator in data.allocators() {
-        specs.push(Spec::plain(&allocator));
-        for flavour in data.flavours() {
-            specs.push(Spec { flavours: vec![flavour], ..Spec::plain(&allocator) });
-        }
+    let modern = MODERN.iter().map(|name| Spec::named(data, name));
+    for plain in ALLOCATORS.iter().map(|name| Ok(Spec::plain(name))).chain(modern) {
+        let plain = plain?;
+        let flavours = data.flavours().into_iter();
+        specs.extend(flavours.map(|flavour| Spec { flavours: vec![flavour], ..plain.clone() }));
+        specs.push(plain);
     }
-    specs
+    Ok(specs)
 }

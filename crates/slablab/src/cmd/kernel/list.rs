@@ -5,9 +5,9 @@ use std::process::ExitCode;
 use anyhow::Result;
 use serde::Serialize;
 use slablab_lab::{Engine, Experiment, experiments};
-use slablab_vm::{Data, Interrupt, KernelBuilder, Series, Source, Spec};
+use slablab_vm::{Arch, Data, Interrupt, Linux, Origin, Release, Series, Spec};
 
-use super::options::BuilderArgs;
+use super::options::{ALLOCATORS, BuilderArgs, MODERN};
 use crate::cli::OutputArgs;
 use crate::output::{self, Cell, Column, Page, Report, Table};
 
@@ -29,10 +29,12 @@ struct Listing {
 
 #[derive(Serialize)]
 struct KernelRow {
+    kernel: String,
+    /// What SLUB it has; an allocator of its own otherwise
     allocator: String,
-    built: bool,
+    machine: &'static str,
+    cached: bool,
     release: Option<String>,
-    key: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -42,11 +44,12 @@ struct ExperimentRow {
 }
 
 impl Report for Listing {
-    const SCHEMA: &'static str = "slablab.kernel-list/1";
+    const SCHEMA: &'static str = "slablab.kernel-list/2";
 
     fn text(&self, page: &mut Page) {
         page.heading("Kernels");
         page.table(&self.csv());
+        page.line("stock kernels (debian:RELEASE[/MACHINE]) are listed once Debian's lists were read for one");
         let named = |names: &[String]| match names {
             [] => "none".to_owned(),
             names => names.join(", "),
@@ -66,20 +69,15 @@ impl Report for Listing {
     }
 
     fn csv(&self) -> Table {
-        let mut table = Table::new([
-            Column::name("allocator", "allocator"),
-            Column::name("built", "built"),
-            Column::name("release", "release"),
-            Column::name("key", "key"),
-        ]);
-        let text = |text: &Option<String>| text.clone().map_or(Cell::Missing, Cell::Text);
+        let names = ["kernel", "allocator", "machine", "cached", "release"];
+        let mut table = Table::new(names.map(|name| Column::name(name, name)));
         for row in &self.kernels {
-            let built = if row.built { "yes" } else { "no" };
             table.row([
+                Cell::text(&row.kernel),
                 Cell::text(&row.allocator),
-                Cell::text(built),
-                text(&row.release),
-                text(&row.key),
+                Cell::text(row.machine),
+                Cell::text(if row.cached { "yes" } else { "no" }),
+                row.release.clone().map_or(Cell::Missing, Cell::Text),
             ]);
         }
         table
@@ -89,7 +87,7 @@ impl Report for Listing {
 /// Runs `slablab kernel list`.
 pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     let data = Data::find()?;
-    let series = Series::read(&data, "6.1")?;
+    let series = Series::read(&data, Release(6, 1))?;
     let patches = series.patches().iter().filter_map(|path| path.file_stem());
     let in_kernels = experiments().iter().filter(|e| e.engines().contains(&Engine::Kernel));
     let row = |e: &&dyn Experiment| ExperimentRow { name: e.name(), question: e.question() };
@@ -104,24 +102,42 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns the kernels, and which are built; without source or compiler none is.
+/// Returns the kernels that are built, and the stock ones as far as Debian's lists were read.
 fn kernels(args: &Args, data: &Data) -> Result<Vec<KernelRow>> {
-    let builder = match (&args.builder.source, Source::debian()) {
-        (None, Err(_)) => None,
-        _ => Some(args.builder.builder(Interrupt::never())?),
-    };
-    let find = |builder: &KernelBuilder, allocator: &str| builder.find(&Spec::plain(allocator));
+    let builder = args.builder.builder(Interrupt::never())?;
     let mut rows = Vec::new();
-    for allocator in data.allocators() {
-        let kernel = match &builder {
-            Some(builder) => find(builder, &allocator)?,
-            None => None,
+    for name in ALLOCATORS.iter().chain(&MODERN) {
+        let spec = Spec::named(data, name)?;
+        let slub = |release: Release| format!("slub {}", release.slub());
+        let allocator = match &spec.origin {
+            Origin::Build(Linux::Debian(release), allocator) if allocator == "slub" => {
+                slub(*release)
+            }
+            Origin::Build(_, allocator) if allocator == "slub" => slub(Release(6, 1)),
+            Origin::Build(_, allocator) => allocator.clone(),
+            _ => String::new(),
+        };
+        // Without a compiler none is found, and none is built.
+        let kernel = builder.find(&spec).ok().flatten();
+        rows.push(KernelRow {
+            kernel: (*name).to_owned(),
+            allocator,
+            machine: spec.arch().name,
+            cached: kernel.is_some(),
+            release: kernel.map(|kernel| kernel.release().to_owned()),
+        });
+    }
+    for stock in builder.stocks() {
+        let name = match stock.arch == Arch::NATIVE {
+            true => format!("debian:{}", stock.release),
+            false => format!("debian:{}/{}", stock.release, stock.arch.name),
         };
         rows.push(KernelRow {
-            allocator,
-            built: kernel.is_some(),
-            release: kernel.as_ref().map(|kernel| kernel.release().to_owned()),
-            key: kernel.as_ref().map(|kernel| kernel.key.to_string()),
+            kernel: name,
+            allocator: format!("slub {}", stock.release.slub()),
+            machine: stock.arch.name,
+            cached: stock.folder.is_some(),
+            release: Some(stock.version),
         });
     }
     Ok(rows)

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
 use slablab_vm::{
-    Accel, AccelChoice, Config, Data, Interrupt, Kernel, KernelBuilder, Need, Source, Spec, Step,
-    Store, install, missing, packages,
+    Accel, AccelChoice, Data, Interrupt, Kernel, KernelBuilder, Need, Places, Spec, Step, install,
+    missing, packages,
 };
 
 use crate::progress::Progress;
@@ -14,12 +14,15 @@ use crate::progress::Progress;
 /// Where kernels come from and go to.
 #[derive(Args, Debug, Clone)]
 pub(crate) struct BuilderArgs {
-    /// Linux source to build: a folder or a tarball [default: Debian's linux-source-6.1]
+    /// Linux source that an allocator alone names: a folder or a tarball [default: Debian's Linux 6.1]
     #[arg(long, value_name = "PATH")]
     pub(crate) source: Option<PathBuf>,
     /// Keep builds in this folder [default: $XDG_CACHE_HOME/slablab or ~/.cache/slablab]
     #[arg(long, value_name = "DIR")]
     pub(crate) cache: Option<PathBuf>,
+    /// Debian's archive [default: the mirror of the machine's own sources]
+    #[arg(long, value_name = "URL")]
+    pub(crate) mirror: Option<String>,
     /// Parallel compiler jobs [default: one for each processor]
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) jobs: Option<u16>,
@@ -34,16 +37,18 @@ pub(crate) struct InstallArgs {
 }
 
 impl InstallArgs {
-    /// Installs what `steps` and the source need and this machine lacks, if that was asked for.
-    pub(crate) fn run(
+    /// Returns a builder that stops on ctrl-C, once the machine has what `needs` name: what it lacks is installed, if
+    /// that was asked for.
+    pub(crate) fn open(
         &self,
         builder: &BuilderArgs,
-        steps: &[&'static [Need]],
+        needs: &[&'static [Need]],
         bar: &mut Progress,
-    ) -> Result<()> {
+    ) -> Result<KernelBuilder> {
         // A source that is none is said before anything is installed.
-        builder.source.as_deref().map(Source::at).transpose()?;
-        let lacking = missing(&builder.needs(steps));
+        let places = builder.places();
+        KernelBuilder::new(&places, Interrupt::never())?;
+        let lacking = missing(needs);
         if self.yes && !lacking.is_empty() {
             let what = format!("installing {} with apt-get", packages(&lacking).join(", "));
             bar.show(&Step::Note(&what));
@@ -51,7 +56,9 @@ impl InstallArgs {
             let interrupt = Interrupt::on_signals().context("cannot handle signals")?;
             install(&lacking, &interrupt)?;
         }
-        Ok(())
+        let mut opened = KernelBuilder::open(&places, needs)?;
+        builder.set_jobs(&mut opened);
+        Ok(opened)
     }
 }
 
@@ -70,29 +77,26 @@ pub(crate) struct SpecArgs {
 }
 
 impl SpecArgs {
-    /// Fails unless all names are known and the fragments agree: said before anything is installed or built.
-    pub(crate) fn check(&self, data: &Data, allocators: &[String]) -> Result<()> {
-        for allocator in allocators {
-            Config::new(data, allocator, &self.flavours, self.config.as_deref())?;
-        }
-        Ok(())
-    }
-
-    /// Returns the kernel with `allocator`.
-    pub(crate) fn spec(&self, allocator: &str) -> Spec {
-        Spec {
-            allocator: allocator.to_owned(),
+    /// Returns the kernel called `name`, if its fragments agree: said before anything is installed or built.
+    pub(crate) fn named(&self, data: &Data, name: &str) -> Result<Spec> {
+        let spec = Spec {
             flavours: self.flavours.clone(),
             own: self.config.clone(),
             patches: self.patches.clone(),
-        }
+            ..Spec::named(data, name)?
+        };
+        spec.check(data)?;
+        Ok(spec)
     }
 }
 
-/// Kernels that differ in their allocator.
+/// Several kernels.
 #[derive(Args, Debug, Clone)]
 pub(crate) struct KernelsArgs {
-    /// The allocators to build a kernel for [default: all]
+    /// The kernels: allocators, debian:6.12, build:6.12/slub_tiny, paths [default: slab, slmb, slob, slub]
+    #[arg(value_name = "KERNEL")]
+    kernels: Vec<String>,
+    /// The same, by comma
     #[arg(long, value_name = "NAME,..", value_delimiter = ',')]
     allocators: Vec<String>,
     #[command(flatten)]
@@ -104,22 +108,30 @@ pub(crate) struct KernelsArgs {
 }
 
 impl KernelsArgs {
-    /// Returns the kernels, built where they are not there yet, once the machine has what `steps` need.
+    /// Returns the kernels, made where they are not there yet, once the machine has what each `needs`.
     pub(crate) fn build(
         &self,
-        steps: &[&'static [Need]],
+        needs: fn(&Spec) -> Vec<&'static [Need]>,
         bar: &mut Progress,
     ) -> Result<(KernelBuilder, Vec<Kernel>)> {
         let data = Data::find()?;
-        let allocators = allocators(&self.allocators, &data);
-        self.spec.check(&data, &allocators)?;
-        self.install.run(&self.builder, steps, bar)?;
-        let builder = self.builder.open(steps)?;
-        let specs: Vec<_> = allocators.iter().map(|name| self.spec.spec(name)).collect();
+        let names: Vec<_> = self.kernels.iter().chain(&self.allocators).cloned().collect();
+        let names = or_allocators(&names);
+        let specs = names.iter().map(|name| self.spec.named(&data, name));
+        let specs: Vec<_> = specs.collect::<Result<_>>()?;
+        let needs: Vec<_> = specs.iter().flat_map(needs).collect();
+        let builder = self.install.open(&self.builder, &needs, bar)?;
         let kernels = build(&builder, &specs, bar)?;
         Ok((builder, kernels))
     }
 }
+
+/// The allocators of the release that is built when no other is named.
+pub(crate) const ALLOCATORS: [&str; 4] = ["slab", "slmb", "slob", "slub"];
+
+/// The other kernels that are built, each by one name.
+pub(crate) const MODERN: [&str; 4] =
+    ["build:6.12/slub", "build:6.12/slub_tiny", "build:7.3/slub", "build:7.3/slub_tiny"];
 
 /// Builds kernels, or finds them in the cache.
 pub(crate) fn build(
@@ -141,7 +153,8 @@ pub(crate) struct GuestArgs {
     #[arg(long, value_name = "N", default_value_t = 2,
           value_parser = clap::value_parser!(u32).range(1..=16))]
     pub(crate) cpus: u32,
-    /// Accelerator: kvm, tcg (emulation, with emulated times), or auto: kvm if a test boot works
+    /// Accelerator: kvm, tcg (emulation, with emulated times), icount (instructions as time), or
+    /// auto: kvm if a test boot works
     #[arg(long, value_enum, default_value_t = AccelArg::Auto, hide_possible_values = true)]
     pub(crate) accel: AccelArg,
 }
@@ -155,6 +168,8 @@ pub(crate) enum AccelArg {
     Kvm,
     /// QEMU's translator; times are emulated
     Tcg,
+    /// The same, counting instructions: times repeat, and tell nothing of waiting
+    Icount,
 }
 
 impl From<AccelArg> for AccelChoice {
@@ -163,6 +178,7 @@ impl From<AccelArg> for AccelChoice {
             AccelArg::Auto => Self::Auto,
             AccelArg::Kvm => Self::Only(Accel::Kvm),
             AccelArg::Tcg => Self::Only(Accel::Tcg),
+            AccelArg::Icount => Self::Only(Accel::Icount),
         }
     }
 }
@@ -181,40 +197,15 @@ impl AccelArg {
 }
 
 impl BuilderArgs {
-    /// Returns the store.
-    pub(crate) fn store(&self) -> Result<Store> {
-        Ok(Store::open(self.cache.as_deref())?)
-    }
-
-    /// Returns the source; Debian's must be installed.
-    fn source(&self) -> Result<Source> {
-        Ok(match &self.source {
-            Some(path) => Source::at(path)?,
-            None => Source::debian()?,
-        })
-    }
-
-    /// Returns what `steps` and the source need.
-    pub(crate) fn needs(&self, steps: &[&'static [Need]]) -> Vec<&'static [Need]> {
-        let mut needs = steps.to_vec();
-        if self.source.is_none() {
-            needs.push(Need::SOURCE);
-        }
-        needs
-    }
-
-    /// Returns a builder that stops on ctrl-C, once the machine has what `steps` need.
-    pub(crate) fn open(&self, steps: &[&'static [Need]]) -> Result<KernelBuilder> {
-        let (source, cache) = (self.source.as_deref(), self.cache.as_deref());
-        let mut builder = KernelBuilder::open(source, cache, steps)?;
-        self.set_jobs(&mut builder);
-        Ok(builder)
+    /// Returns where kernels come from and go to.
+    pub(crate) fn places(&self) -> Places {
+        let Self { source, cache, mirror, jobs: _ } = self.clone();
+        Places { source, cache, mirror }
     }
 
     /// Returns a builder without looking at what the machine lacks.
     pub(crate) fn builder(&self, interrupt: Interrupt) -> Result<KernelBuilder> {
-        let mut builder =
-            KernelBuilder::new(Data::find()?, self.source()?, self.store()?, interrupt);
+        let mut builder = KernelBuilder::new(&self.places(), interrupt)?;
         self.set_jobs(&mut builder);
         Ok(builder)
     }
@@ -224,9 +215,9 @@ impl BuilderArgs {
     }
 }
 
-/// Reads `1,2,4`-like lists of allocators, or all there are.
-pub(crate) fn allocators(names: &[String], data: &Data) -> Vec<String> {
-    if names.is_empty() { data.allocators() } else { names.to_vec() }
+/// Returns `names`, or all allocators.
+pub(crate) fn or_allocators(names: &[String]) -> Vec<String> {
+    if names.is_empty() { ALLOCATORS.map(str::to_owned).to_vec() } else { names.to_vec() }
 }
 
 /// Returns the folder for results that was asked for, else `slablab-results/WHAT` or the next that is free.

@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use serde::Serialize;
 use slablab_lab::guest::{ProfileLoad, profile};
 use slablab_report::Flame;
-use slablab_vm::Need;
+use slablab_vm::{Need, Spec};
 
 use super::options::{GuestArgs, KernelsArgs};
 use crate::cli::OutputArgs;
@@ -72,8 +72,8 @@ impl Report for Profiled {
 /// Runs `slablab kernel profile`.
 pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     let mut bar = Progress::default();
-    let steps = [Need::BUILD, Need::BOOT, Need::PROFILE];
-    let (builder, kernels) = args.kernels.build(&steps, &mut bar)?;
+    let needs = |spec: &Spec| [spec.needs(), vec![Need::PROFILE]].concat();
+    let (builder, kernels) = args.kernels.build(needs, &mut bar)?;
     let (accel, _) = args.guest.accel.resolve(&builder, &kernels[0], &mut bar)?;
     bar.clear();
     let cpus = args.guest.cpus;
@@ -84,7 +84,7 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
         let name = kernel.spec.name();
         let _progress = Progress::spinner(&format!("{name} under {}", accel.name()));
         let load = ProfileLoad { groups: args.groups, loops: args.loops };
-        let folder = args.output.join(&name);
+        let folder = args.output.join(name.replace([':', '/'], "-"));
         let profile = profile(&builder, kernel, cpus, load, accel, &folder)?;
         let title = format!("{name} {}, {cpus} CPUs, {}", kernel.release(), accel.name());
         let how = format!(

@@ -10,9 +10,9 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::{Subcommand, ValueEnum};
 use slablab_lab::{Engine, Scale};
-use slablab_vm::{Data, Need};
+use slablab_vm::{Data, Spec};
 
-use super::options::{AccelArg, BuilderArgs, InstallArgs, SpecArgs, allocators};
+use super::options::{AccelArg, BuilderArgs, InstallArgs, SpecArgs, or_allocators};
 use crate::cli::OutputArgs;
 use crate::cmd::lab::run::{Job, measure};
 use crate::progress::Progress;
@@ -40,6 +40,60 @@ enum Which {
     AuditCache(AuditCache),
     /// Which table behind get_kprobe() is fastest, by number of probes?
     Kprobes(Kprobes),
+    /// What did the generations of SLUB do to slab memory?
+    Generations(Generations),
+    /// What does a script of your own need, by kernel and boot parameters?
+    Script(Script),
+}
+
+/// Options of `generations`.
+#[derive(clap::Args, Debug)]
+struct Generations {
+    /// The kernels; the first is the baseline
+    #[arg(
+        long,
+        value_name = "KERNEL,..",
+        value_delimiter = ',',
+        default_value = "debian:6.12,debian:6.18,debian:7.3"
+    )]
+    kernels: Vec<String>,
+    /// Memory of each guest in MiB [default: 512]
+    #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u32).range(16..=1_048_576))]
+    memory: Option<u32>,
+    #[command(flatten)]
+    common: Common,
+}
+
+/// Options of `script`.
+#[derive(clap::Args, Debug)]
+#[command(
+    after_help = "The script runs in busybox's shell, with loopback and a writable /tmp; what it prints goes to the console.\n\
+                  `metric NAME VALUE` in it gives a value of its own.\n\n\
+                  Example:\n  \
+                  slablab kernel run script load.sh --kernels debian:6.12,build:6.12/slub_tiny --memory 32"
+)]
+struct Script {
+    /// The script
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// The kernels; the first is the baseline
+    #[arg(long, value_name = "KERNEL,..", value_delimiter = ',', default_value = "slub")]
+    kernels: Vec<String>,
+    /// Compare with boots that have these parameters; each makes another variant of every kernel
+    #[arg(long = "append", value_name = "ARGUMENTS", allow_hyphen_values = true)]
+    arguments: Vec<String>,
+    /// Further metrics: what the script gives by `metric`, or a field of /proc/meminfo or /proc/vmstat;
+    /// NAME:more where more is better
+    #[arg(long, value_name = "NAME,..", value_delimiter = ',')]
+    metrics: Vec<String>,
+    /// Put a program of this machine (a name or a path) into /bin, with its libraries; may be given several times
+    #[arg(long = "with", value_name = "PROGRAM")]
+    programs: Vec<String>,
+    /// Memory of each guest in MiB [default: 512]
+    #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u32).range(16..=1_048_576))]
+    memory: Option<u32>,
+    #[command(flatten)]
+    common: Common,
 }
 
 /// Options of `hackbench`.
@@ -146,35 +200,43 @@ impl Params {
 pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     let data = Data::find()?;
     let mut params = Params::default();
-    let (name, common) = match &args.experiment {
+    let mut input = None;
+    let (name, common, names) = match &args.experiment {
         Which::Hackbench(args) => {
             params.list("allocators", &args.allocators);
             params.list("groups", &args.groups);
             params.set("loops", args.loops);
-            ("hackbench", &args.common)
+            ("hackbench", &args.common, or_allocators(&args.allocators))
         }
         Which::AuditCache(args) => {
             params.set("allocator", Some(&args.allocator));
             params.set("repeats", args.repeats);
-            ("audit-cache", &args.common)
+            ("audit-cache", &args.common, vec![args.allocator.clone()])
         }
         Which::Kprobes(args) => {
             params.set("allocator", Some(&args.allocator));
             params.set("probes", args.probes);
-            ("kprobes", &args.common)
+            ("kprobes", &args.common, vec![args.allocator.clone()])
+        }
+        Which::Generations(args) => {
+            params.list("kernels", &args.kernels);
+            params.set("memory", args.memory);
+            ("generations", &args.common, args.kernels.clone())
+        }
+        Which::Script(args) => {
+            params.list("kernels", &args.kernels);
+            params.set("append", (!args.arguments.is_empty()).then(|| args.arguments.join(";")));
+            params.list("metrics", &args.metrics);
+            params.list("with", &args.programs);
+            params.set("memory", args.memory);
+            input = Some(args.file.clone());
+            ("script", &args.common, args.kernels.clone())
         }
     };
     // Wrong names are said before anything is installed.
-    let allocators = match &args.experiment {
-        Which::Hackbench(args) => allocators(&args.allocators, &data),
-        Which::AuditCache(AuditCache { allocator, .. })
-        | Which::Kprobes(Kprobes { allocator, .. }) => {
-            vec![allocator.clone()]
-        }
-    };
-    common.spec.check(&data, &allocators)?;
-    let needs = [Need::BUILD, Need::BOOT];
-    common.install.run(&common.builder, &needs, &mut Progress::default())?;
+    let specs = names.iter().map(|name| common.spec.named(&data, name));
+    let needs = specs.collect::<Result<Vec<_>>>()?.iter().flat_map(Spec::needs).collect::<Vec<_>>();
+    common.install.open(&common.builder, &needs, &mut Progress::default())?;
     let path = |path: &Option<PathBuf>| path.as_ref().map(|path| path.display().to_string());
     params.list("cpus", &common.cpus);
     params.list("flavour", &common.spec.flavours);
@@ -183,6 +245,7 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     params.list("patch", &patches);
     params.set("source", path(&common.builder.source));
     params.set("cache", path(&common.builder.cache));
+    params.set("mirror", common.builder.mirror.as_ref());
     params.set("jobs", common.builder.jobs);
     params.set("silence", Some(common.silence));
     params.set("accel", common.accel.to_possible_value().map(|value| value.get_name().to_owned()));
@@ -191,7 +254,7 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
         engine: Some(Engine::Kernel),
         scale: if common.smoke { Scale::Smoke } else { Scale::Full },
         params: params.0,
-        input: None,
+        input,
         rounds: common.rounds.map(|rounds| rounds as usize),
         seed: common.seed,
         baseline: common.baseline.as_deref(),

@@ -9,7 +9,7 @@ use std::process::{Command, ExitCode};
 
 use anyhow::{Context, Result, bail};
 use serde::Serialize;
-use slablab_vm::{Initramfs, Kernel, Machine, Spec};
+use slablab_vm::{Kernel, Machine, Spec};
 
 use super::site::{Common, Site};
 use crate::cli::OutputArgs;
@@ -103,7 +103,7 @@ fn guest(site: &Site, kernel: &Kernel) -> Result<String> {
         ));
     }
     job.push_str("dmesg > /tmp/dmesg\nsend dmesg.txt /tmp/dmesg\n");
-    let mut initramfs = Initramfs::new(&builder.data, &job)?;
+    let mut initramfs = builder.initramfs(kernel, &job, &mut |_| ())?;
     for (module, _) in RUNS {
         let module_of = builder.data.module(module)?;
         let built = builder.build_module(&module_of, kernel, &mut |_| ())?;

@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use serde::Serialize;
 use slablab_lab::guest::{Recorder, Recording};
 use slablab_trace::{ImportOptions, SlabSnapshot, TraceReader};
-use slablab_vm::{Accel, Kernel, KernelBuilder, Need, Spec};
+use slablab_vm::{Accel, Kernel, KernelBuilder, Spec};
 
 use super::super::options::{self, AccelArg, BuilderArgs, InstallArgs};
 use crate::cli::OutputArgs;
@@ -59,9 +59,8 @@ impl Site {
     pub(super) fn open(common: &Common, case: &str, specs: &[Spec]) -> Result<(Self, Vec<Kernel>)> {
         let folder = options::results_folder(common.output.as_deref(), &format!("predict-{case}"))?;
         let mut bar = Progress::default();
-        let needs = [Need::BUILD, Need::BOOT];
-        common.install.run(&common.builder, &needs, &mut bar)?;
-        let builder = common.builder.open(&needs)?;
+        let needs: Vec<_> = specs.iter().flat_map(Spec::needs).collect();
+        let builder = common.install.open(&common.builder, &needs, &mut bar)?;
         let kernels = options::build(&builder, specs, &mut bar)?;
         let (accel, _) = common.accel.resolve(&builder, &kernels[0], &mut bar)?;
         bar.clear();

@@ -12,7 +12,7 @@ use anyhow::Result;
 use serde::Serialize;
 use slablab_kmem::BackendKind;
 use slablab_replay::{Plan, Replay, replay};
-use slablab_vm::{Data, Spec};
+use slablab_vm::Spec;
 
 use super::super::options;
 use super::site::{Boot, Common, Site, describe, open_trace, snapshot};
@@ -63,7 +63,7 @@ struct Comparison {
 
 /// Runs `slablab kernel predict slabs`.
 pub(super) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
-    let allocators = options::allocators(&args.allocators, &Data::find()?);
+    let allocators = options::or_allocators(&args.allocators);
     let specs: Vec<_> = allocators.iter().map(|name| Spec::plain(name)).collect();
     let (site, kernels) = Site::open(&args.common, "slabs", &specs)?;
     let mut comparison = Comparison {
