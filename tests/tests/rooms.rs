@@ -39,7 +39,7 @@ const TRACE: House = House {
     name: "trace",
     levels: &[
         &["error", "progress"],
-        &["event", "cpu_list", "symbols"],
+        &["event", "cpu_list", "symbols", "samples"],
         &["meta", "input", "spool", "vmlinux"],
         &["slabs", "store"],
         &["source", "synth"],

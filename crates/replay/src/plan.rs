@@ -15,11 +15,22 @@ pub struct Plan {
     pub changes: Changes,
     /// Check all invariants of the engine after each so many events; none if `None`
     pub validate_every: Option<u64>,
+    /// Whether the machine has objects before the first row
+    pub start: Start,
     /// Stop after so many rows of the trace; at its end if `None`
     pub rows_max: Option<u64>,
     /// Keep where the live objects of these call sites lie (places in
     /// [`Meta::sites`](slablab_trace::Meta::sites)), for [`Allocator::watched`](crate::Allocator::watched)
     pub watched: Vec<u32>,
+}
+
+/// How a replay begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Start {
+    /// With the objects and slabs that the recorded kernel had, where the trace has samples of them
+    Warm,
+    /// With nothing
+    Cold,
 }
 
 impl Default for Plan {
@@ -29,6 +40,7 @@ impl Default for Plan {
             allocators: BackendKind::USUAL.to_vec(),
             memory_bytes: 16 << 30,
             changes: Changes::default(),
+            start: Start::Warm,
             validate_every: None,
             rows_max: None,
             watched: Vec::new(),

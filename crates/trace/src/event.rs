@@ -19,12 +19,17 @@ pub enum Kind {
     /// The object's address was allocated again without a free in between (bulk frees, `kfree_rcu`
     /// batches and lost events leave none): the importer puts this row right before that allocation.
     ImplicitFree = 4,
+    /// The recorded kernel had fewer objects of the cache in use than the events tell, so that one was freed unseen:
+    /// the oldest of which no free is seen, or, without an object, one that is older than the trace.
+    EstimatedFree = 5,
 }
 
 impl Kind {
     /// All kinds, in the order of their numbers.
-    pub const ALL: [Kind; 5] =
-        [Kind::Kmalloc, Kind::Kfree, Kind::KmemCacheAlloc, Kind::KmemCacheFree, Kind::ImplicitFree];
+    pub const ALL: [Kind; 6] = {
+        use Kind::*;
+        [Kmalloc, Kfree, KmemCacheAlloc, KmemCacheFree, ImplicitFree, EstimatedFree]
+    };
 
     /// Returns the name it has in the `kind` column: the tracepoint's own, or `implicit_free`.
     pub const fn name(self) -> &'static str {
@@ -34,6 +39,7 @@ impl Kind {
             Kind::KmemCacheAlloc => "kmem_cache_alloc",
             Kind::KmemCacheFree => "kmem_cache_free",
             Kind::ImplicitFree => "implicit_free",
+            Kind::EstimatedFree => "estimated_free",
         }
     }
 

@@ -20,6 +20,7 @@ mod meta;
 mod probe;
 mod progress;
 mod record;
+mod samples;
 mod slabs;
 mod source;
 mod spool;
@@ -34,12 +35,12 @@ pub use event::{Batch, Columns, Event, Kind, NONE, RawEvent};
 pub use import::{ImportOptions, import, load, open};
 pub use input::Input;
 pub use meta::{
-    Cache, META_KEY, Meta, Quality, READER_VERSION_MIN, SCHEMA_VERSION, Site, Skipped,
-    SlabSnapshot, SlubCache,
+    Cache, META_KEY, Meta, Quality, SCHEMA_VERSION, Site, Skipped, SlabSnapshot, SlubCache,
 };
 pub use probe::{Fact, State, probe};
 pub use progress::Progress;
 pub use record::{BUFFER_KIB_DEFAULT, RecordOptions, RecordSummary, record};
+pub use samples::{SampledCache, Samples};
 pub use slabs::SlabInfo;
 #[cfg(fuzzing)]
 pub use source::tracefs_raw::fuzz_pages;

@@ -5,15 +5,14 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::samples::Samples;
+
 /// The key of the JSON text in the Parquet file's metadata.
 pub const META_KEY: &str = "slablab.trace";
 
-/// The version of [`Meta`] and of the columns.
-pub const SCHEMA_VERSION: u32 = 1;
-
-/// The least version whose readers understand this one: a version that only adds columns or fields, which
-/// readers pass over, keeps it.
-pub const READER_VERSION_MIN: u32 = 1;
+/// The version of [`Meta`] and of the columns. Version 2 has estimated frees
+/// ([`Kind::EstimatedFree`](crate::Kind::EstimatedFree)); a trace without any is of version 1.
+pub const SCHEMA_VERSION: u32 = 2;
 
 /// The most CPUs that Linux can be built for (`NR_CPUS` on x86).
 pub(crate) const CPUS_MAX: u32 = 8192;
@@ -24,7 +23,8 @@ pub(crate) const CPUS_MAX: u32 = 8192;
 pub struct Meta {
     /// [`SCHEMA_VERSION`] of the writer.
     pub schema_version: u32,
-    /// [`READER_VERSION_MIN`] of the writer; 0 where it did not say, then it is `schema_version`.
+    /// The least version whose readers understand this one: a version that only adds columns or fields, which readers
+    /// pass over, keeps it. 0 where the writer did not say, then it is `schema_version`.
     pub reader_version_min: u32,
     /// Release of the recorded kernel as `uname -r` gives it, "" when the source did not say.
     pub kernel_release: String,
@@ -60,7 +60,7 @@ pub struct Meta {
     pub time_last_ns: u64,
     /// Rows, implicit frees among them.
     pub events: u64,
-    /// Rows of each [`Kind`](crate::Kind), by its number.
+    /// Rows of each [`Kind`](crate::Kind), by its number. The rest of the rows are estimated frees.
     pub events_by_kind: [u64; 5],
     /// An array of this many entries holds all live objects: `object < object_slots`.
     pub object_slots: u32,
@@ -74,6 +74,9 @@ pub struct Meta {
     pub slabs_start: Option<SlabSnapshot>,
     /// The recorded kernel's slabs when the recording ended.
     pub slabs_end: Option<SlabSnapshot>,
+    /// What the recorded kernel said of its caches meanwhile.
+    #[serde(skip_serializing_if = "Samples::is_empty")]
+    pub samples: Samples,
     /// How far the rows can be trusted.
     pub quality: Quality,
 }
@@ -108,6 +111,9 @@ pub struct Cache {
     pub inferred: u64,
     /// Implicit frees (see [`Kind::ImplicitFree`](crate::Kind::ImplicitFree)) of its objects.
     pub implicit_frees: u64,
+    /// Estimated frees (see [`Kind::EstimatedFree`](crate::Kind::EstimatedFree)) of its objects.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub estimated_frees: u64,
     /// Frees of its objects that were allocated before the recording began, or by an untraced path.
     pub older_frees: u64,
     /// Allocations.
@@ -118,7 +124,19 @@ pub struct Cache {
     pub bytes_req_max: u64,
 }
 
+/// Tells whether a field is left out, which traces without it never had.
+#[allow(clippy::trivially_copy_pass_by_ref)]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
 impl Cache {
+    /// Returns the share of the frees of its objects that were seen; `None` where none was freed.
+    pub fn frees_seen_share(&self) -> Option<f64> {
+        let all = self.frees + self.implicit_frees + self.estimated_frees;
+        (all > 0).then(|| self.frees as f64 / all as f64)
+    }
+
     /// Returns its name in the rows.
     pub fn recorded_name(&self) -> &str {
         if self.recorded.is_empty() { &self.name } else { &self.recorded }
@@ -227,6 +245,10 @@ pub struct Quality {
     pub lost: Vec<u64>,
     /// Implicit frees inserted.
     pub implicit_frees: u64,
+    /// Frees inserted because the kernel had fewer objects than the events tell; those of objects older than the
+    /// trace are not counted.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub estimated_frees: u64,
     /// Frees of addresses never seen allocated: objects older than the trace, allocations by an
     /// untraced path (bulk), or lost events.
     pub older_frees: u64,
@@ -282,7 +304,8 @@ impl Quality {
     /// Returns how many of the recorded kernel's events a reader of the rows cannot place: lost,
     /// skipped, freed implicitly, or freed without an allocation in the trace.
     pub fn unplaced(&self) -> u64 {
-        self.lost_total() + self.skipped_total() + self.implicit_frees + self.older_frees
+        let unseen = self.implicit_frees + self.estimated_frees;
+        self.lost_total() + self.skipped_total() + unseen + self.older_frees
     }
 }
 

@@ -6,7 +6,7 @@ use serde::Serialize;
 use slablab_trace::Meta;
 
 use crate::change::changes::Changes;
-use crate::metrics::result::{Site, TraceFacts};
+use crate::metrics::result::{Site, TraceFacts, is_zero};
 
 /// What to change, and what that would do.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -138,6 +138,9 @@ pub struct AdviceList {
     pub sites: u64,
     /// Sites not tried: they hold too little at any time to fill a page
     pub sites_too_small: u64,
+    /// Sites not tried: of fewer than 90 % of their objects the free was seen
+    #[serde(skip_serializing_if = "is_zero")]
+    pub sites_unseen: u64,
     /// Changes not tried: more than can be tried in one pass, and these promised least
     pub untried: u64,
     /// Best first: what is worth doing by bytes saved at the peak, then the rest likewise

@@ -21,10 +21,12 @@ use crate::engine::caches;
 use crate::engine::lanes::replay;
 use crate::error::Error;
 use crate::metrics::result::{Replay, Site};
-use crate::plan::Plan;
+use crate::plan::{Plan, Start};
 
 /// Changes to try: what 1 GiB of memory and ten seconds carry.
 const TRIALS_MAX: usize = 256;
+/// Where fewer frees were seen, what a site's objects do is not known.
+const FREES_SEEN_SHARE_MIN: f64 = 0.9;
 /// Memory of a trial's machine at the least.
 const TRIAL_BYTES_MIN: u64 = 64 << 20;
 /// A class of which one site saves more than this share is that site's cache by another name.
@@ -49,13 +51,13 @@ pub fn advise(
     if meta.sites.is_empty() {
         return Err(Error::Select(SelectError::NoSites));
     }
-    let plan = Plan { allocators: vec![kind], memory_bytes, ..Plan::default() };
+    let plan = Plan { allocators: vec![kind], memory_bytes, start: Start::Cold, ..Plan::default() };
     let whole = replay(reader, &plan, progress)?;
     let classes = Classes::new(&caches::kmalloc(meta, &Changes::default()).classes);
     let survey = survey(reader, meta, &classes)?;
     let mut search =
         Search { meta, plan, whole: &whole, classes, survey, candidates: Vec::new(), untried: 0 };
-    let sites_too_small = search.sites();
+    let (sites_too_small, sites_unseen) = search.sites();
     search.size_classes();
     let advice = search.tried(reader, kind, progress)?;
     Ok(AdviceList {
@@ -63,6 +65,7 @@ pub fn advise(
         held_bytes_peak: whole.allocators[0].held_bytes.peak,
         sites: search.survey.classes.iter().filter(|classes| !classes.is_empty()).count() as u64,
         sites_too_small,
+        sites_unseen,
         untried: search.untried,
         advice,
         recorded: whole.sites,
@@ -97,15 +100,20 @@ impl<'a> Search<'a> {
             .collect()
     }
 
-    /// Adds a cache of its own for every site that holds enough; returns how many do not.
-    fn sites(&mut self) -> u64 {
-        let mut too_small = 0;
+    /// Adds a cache of its own for every site that holds enough; returns how many do not, and of how many it is not
+    /// known, as too many of their objects were freed unseen.
+    fn sites(&mut self) -> (u64, u64) {
+        let (mut too_small, mut unseen) = (0, 0);
         for (index, site, classes) in self.kmalloc_sites() {
             let class_bytes =
                 classes.iter().map(|class| self.classes.bytes(class)).max().map_or(0, u64::from);
             let held = site.live_peak * class_bytes;
             if held < WORTH_BYTES_MIN {
                 too_small += 1;
+                continue;
+            }
+            if site.frees_seen_share() < FREES_SEEN_SHARE_MIN {
+                unseen += 1;
                 continue;
             }
             let cache = function(&site.site).to_owned();
@@ -123,7 +131,7 @@ impl<'a> Search<'a> {
                 estimate: site.under[0].waste_bytes_peak.max(held / 16),
             });
         }
-        too_small
+        (too_small, unseen)
     }
 
     /// Adds, for each class, the further class that would save its sites most.

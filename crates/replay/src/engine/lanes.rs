@@ -129,6 +129,7 @@ impl WithBackend for Work<'_> {
     fn run<B: Backend>(self) -> Self::Output {
         let machine = machine::build::<B>(self.meta, self.plan)?;
         let mut runner = Runner::new(&machine, self.meta, self.plan)?;
+        runner.warm();
         for batch in self.batches {
             runner.batch(&batch)?;
             if runner.rows_left() == 0 {
@@ -157,6 +158,7 @@ fn assemble(meta: &Meta, rewrite: &Rewrite, tally: &Tally, outcomes: Vec<Outcome
             live_peak: site.live_peak,
             live_end: site.live_end(),
             frees_cross_cpu: site.frees_cross_cpu,
+            frees_unseen: if meta.samples.is_empty() { 0 } else { site.frees_unseen },
             lifetime: site.lifetimes(),
             under: outcomes.iter().map(|outcome| outcome.sites[index]).collect(),
         })

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use slablab_kmem::{Backend, BackendKind, Machine, Merging};
+use slablab_kmem::{Backend, BackendKind, CacheId, Machine, Merging};
 use slablab_trace::{Batch, Meta};
 
 use crate::engine::caches;
 use crate::error::Error;
+use crate::metrics::result::Cache;
 use crate::plan::Plan;
 
 /// CPUs of a machine at most, as `slablab_kmem::MachineBuilder` has it.
@@ -62,4 +63,39 @@ pub(crate) fn counts<N: Iterator<Item = &'static str>>(
 ) -> BTreeMap<String, u64> {
     let others = BackendKind::USUAL.iter().flat_map(|kind| names(*kind)).map(|name| (name, 0));
     others.chain(counts).map(|(name, count)| (name.to_owned(), count)).collect()
+}
+
+/// Returns what the caches of a machine held, the one that held most first.
+pub(crate) fn used_caches<B: Backend>(
+    machine: &Machine<B>,
+    aliases: &[(CacheId, String)],
+) -> Vec<Cache> {
+    let ids = machine.caches().into_iter();
+    let mut caches: Vec<_> = ids
+        .filter_map(|id| Some((id, machine.cache_stats(id)?)))
+        .filter(|(_, stats)| stats.objects_live_peak > 0)
+        .map(|(id, mut stats)| {
+            let sharing = aliases.iter().filter(|(of, _)| *of == id);
+            stats.aliases.extend(sharing.map(|(_, name)| name.clone()));
+            let slab_bytes = stats.order.bytes();
+            Cache {
+                cache: stats.name,
+                aliases: stats.aliases,
+                object_bytes: u64::from(stats.object_size),
+                slab_size_bytes: u64::from(stats.slab_size),
+                objects_per_slab: u64::from(stats.objs_per_slab),
+                order: u64::from(stats.order.0),
+                objects_end: stats.objects_live,
+                objects_peak: stats.objects_live_peak,
+                slabs_end: stats.slabs,
+                slabs_peak: stats.slabs_peak,
+                held_bytes_end: stats.slab_bytes,
+                held_bytes_peak: stats.slabs_peak * slab_bytes,
+            }
+        })
+        .collect();
+    caches.sort_by(|a, b| {
+        b.held_bytes_peak.cmp(&a.held_bytes_peak).then_with(|| a.cache.cmp(&b.cache))
+    });
+    caches
 }

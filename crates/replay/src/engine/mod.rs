@@ -7,3 +7,4 @@ pub(crate) mod machine;
 pub(crate) mod runner;
 #[cfg(test)]
 mod tests;
+pub(crate) mod warm;

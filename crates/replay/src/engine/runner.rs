@@ -14,18 +14,20 @@ use std::ops::Range;
 use slablab_kmem::{
     Backend, BackendKind, CacheId, CpuId, CpuSet, Gfp, Machine, NodeId, ObjPtr, Site,
 };
-use slablab_trace::{Batch, Event, Kind, Meta, NONE, SlubCache};
+use slablab_trace::{Batch, Event, Kind, Meta, NONE, SampledCache, SlubCache};
 
 use crate::change::merging;
 use crate::change::rewrite::Rewrite;
+use crate::engine::warm::{self, Warm};
 use crate::engine::{caches, machine};
 use crate::error::Error;
+use crate::metrics::fit::{CacheFit, Fit};
 use crate::metrics::locality::{Snapshots, Steps};
-use crate::metrics::result::{Allocator, Cache, SiteUnder};
+use crate::metrics::result::{Allocator, SiteUnder};
 use crate::metrics::tally::Tally;
 use crate::metrics::timeline::MemoryTimeline;
 use crate::metrics::watch::Watch;
-use crate::plan::Plan;
+use crate::plan::{Plan, Start};
 use crate::slots::Slots;
 
 /// Snapshots of where objects lie: enough for a mean, few enough not to be noticed.
@@ -34,6 +36,12 @@ const SNAPSHOTS: u64 = 8;
 /// Between two ticks of the simulated CPUs: a jiffy of `CONFIG_HZ=250`.
 const TICK_NS: u64 = 4_000_000;
 const SECOND_NS: u64 = 1_000_000_000;
+
+/// `MAX_OBJS_PER_PAGE` of `mm/slub.c` @ 6.1.
+const SLAB_OBJECTS_MAX: u32 = 32_767;
+
+/// `GFP_KERNEL`, by which objects older than the trace are made.
+const GFP_KERNEL: u32 = 0xcc0;
 
 /// Where a live object lies.
 #[derive(Debug, Clone, Copy, Default)]
@@ -46,6 +54,33 @@ struct Live {
     /// The trace's cache, [`NONE`] for kmalloc
     cache: u32,
 }
+
+/// A cache that the recorded kernel was asked about.
+#[derive(Debug)]
+struct Sampled {
+    id: Option<CacheId>,
+    /// Its place in the trace
+    index: Option<usize>,
+    fit: CacheFit,
+}
+
+/// An allocation of nobody.
+const NO_EVENT: Event = Event {
+    time_ns: 0,
+    cpu: 0,
+    pid: 0,
+    kind: Kind::Kmalloc,
+    object: NONE,
+    site: NONE,
+    cache: NONE,
+    bytes_req: 0,
+    bytes_alloc: 0,
+    gfp: 0,
+    node: -1,
+};
+
+/// Counts by name.
+type Counts = BTreeMap<String, u64>;
 
 /// What the objects of a call site take under this allocator.
 #[derive(Debug, Clone, Default)]
@@ -88,6 +123,13 @@ pub(crate) struct Runner<'a, B: Backend> {
     objects: Slots<Live>,
     sites: Vec<SiteAccount>,
     caches: Vec<KnownCache>,
+    /// What was there before the first row, and what making it counted
+    warm: Warm,
+    before: (Counts, Counts),
+    /// The caches that the recorded kernel was asked about, and bytes in slabs when it was: the most, and the last
+    sampled: Vec<Sampled>,
+    sampled_bytes: (u64, u64),
+    next_sample: usize,
     /// Names of caches that share another's slabs
     aliases: Vec<(CacheId, String)>,
     /// New caches by size, where they are merged as the recorded kernel merges
@@ -121,6 +163,11 @@ impl<'a, B: Backend> Runner<'a, B> {
             objects: Slots::new(meta.events),
             sites: vec![SiteAccount::default(); sites],
             caches: vec![KnownCache::Unseen; meta.caches.len()],
+            warm: Warm::default(),
+            before: Default::default(),
+            sampled: Vec::new(),
+            sampled_bytes: (0, 0),
+            next_sample: 0,
             aliases: Vec::new(),
             merged: BTreeMap::new(),
             timeline: MemoryTimeline::new(meta.time_first_ns, meta.time_last_ns),
@@ -133,6 +180,111 @@ impl<'a, B: Backend> Runner<'a, B> {
             operations: 0,
             failed: 0,
         })
+    }
+
+    /// Makes the objects that the recorded kernel had before the first row, unless the plan starts cold.
+    pub(crate) fn warm(&mut self) {
+        let meta = self.meta;
+        if self.plan.start == Start::Cold || meta.samples.is_empty() {
+            return;
+        }
+        for (name, sampled) in &meta.samples.caches {
+            let index = meta.caches.iter().position(|cache| cache.recorded_name() == name);
+            let of_kmalloc = self.machine.cache_by_name(name).filter(|_| name.contains("kmalloc-"));
+            let (objects, slabs) = sampled.at(0);
+            // What a damaged trace says may be impossible.
+            let bytes = u64::from(slabs).saturating_mul(sampled.slab_bytes);
+            let possible = sampled.slab_objects <= SLAB_OBJECTS_MAX && sampled.slab_bytes >= 4096;
+            let possible = possible && bytes <= self.plan.memory_bytes && objects > 0;
+            let id = match of_kmalloc {
+                None if possible && !name.contains("kmalloc-") => self.known_cache(name, index),
+                of_kmalloc => of_kmalloc,
+            };
+            if let (Some(id), Some(index)) = (id, index) {
+                self.caches[index] = KnownCache::Made(id);
+            }
+            if let Some(id) = id.filter(|_| possible) {
+                let objects = self.fill(sampled, id);
+                index.into_iter().for_each(|index| self.warm.keep(index, objects.clone()));
+            }
+            let frees_seen_share = index.and_then(|index| meta.caches[index].frees_seen_share());
+            let fit = CacheFit { cache: name.clone(), frees_seen_share, ..CacheFit::default() };
+            self.sampled.push(Sampled { id, index, fit });
+        }
+        let gauges = self.machine.gauges();
+        self.warm.bytes = gauges.live_bytes;
+        // What was asked for is not known any more.
+        self.timeline.requested += gauges.live_bytes;
+        self.timeline.note(meta.time_first_ns, 0, &gauges);
+        self.before = self.counts();
+    }
+
+    /// Returns the machine's cache that the recorded kernel calls `name`, made if need be.
+    fn known_cache(&mut self, name: &str, index: Option<usize>) -> Option<CacheId> {
+        let cache = index.map_or(NONE, |index| index as u32);
+        let nobody = Event { cache, kind: Kind::KmemCacheAlloc, ..NO_EVENT };
+        match index {
+            Some(_) => self.cache(&nobody),
+            None => {
+                let known = self.meta.slabs_start.iter().find_map(|slabs| slabs.cache(name));
+                self.recorded(known?, &nobody)
+            }
+        }
+    }
+
+    fn fill(&self, sampled: &SampledCache, id: CacheId) -> Vec<ObjPtr> {
+        let cpu = |cpu| self.cpus.cpu(CpuId(cpu));
+        let alloc = |on| cpu(on).alloc(id, Gfp(GFP_KERNEL), Site(NONE));
+        let free = |on, object| cpu(on).free(id, object, Site(NONE));
+        warm::fill(sampled, self.machine.cpu_count(), alloc, free)
+    }
+
+    /// Notes the slabs of all sampled caches, if the next sample was taken before `now_ns`: behind its estimated
+    /// frees.
+    fn sample(&mut self, now_ns: u64) {
+        let times_ns = &self.meta.samples.times_ns;
+        while !self.sampled.is_empty()
+            && times_ns.get(self.next_sample).is_some_and(|at_ns| *at_ns < now_ns)
+        {
+            self.next_sample += 1;
+            for Sampled { id, index, fit } in &mut self.sampled {
+                if let Some(KnownCache::Made(made)) = index.map(|index| self.caches[index]) {
+                    *id = Some(made);
+                }
+                let Some(stats) = id.and_then(|id| self.machine.cache_stats(id)) else { continue };
+                fit.slabs_end = stats.slabs;
+                fit.slabs_peak = fit.slabs_peak.max(stats.slabs);
+            }
+            let slab_bytes = self.machine.gauges().slab_bytes;
+            self.sampled_bytes = (self.sampled_bytes.0.max(slab_bytes), slab_bytes);
+        }
+    }
+
+    /// Frees an object that is older than the trace.
+    fn free_older(&mut self, object: ObjPtr, cache: u32, now_ns: u64, cpu: u16) {
+        let live_before = self.machine.gauges().live_bytes;
+        let cpu = self.cpus.cpu(CpuId(u32::from(cpu)));
+        match self.caches.get(cache as usize) {
+            Some(KnownCache::Made(cache)) => cpu.free(*cache, object, Site(NONE)),
+            _ => cpu.kfree(object, Site(NONE)),
+        }
+        self.operations += 1;
+        let gauges = self.machine.gauges();
+        let freed = live_before.saturating_sub(gauges.live_bytes);
+        self.timeline.requested -= freed;
+        self.warm.bytes -= freed;
+        self.timeline.note(now_ns, self.events, &gauges);
+    }
+
+    /// Holds the caches against what the recorded kernel said of them, at the moments of the samples.
+    fn fit(&mut self) -> Option<Fit> {
+        self.sample(u64::MAX);
+        if self.sampled.is_empty() || self.plan.rows_max.is_some() || !B::KIND.takes_geometry() {
+            return None;
+        }
+        let caches = std::mem::take(&mut self.sampled).into_iter().map(|sampled| sampled.fit);
+        let (peak, end) = self.sampled_bytes;
+        Some(Fit::new(&self.meta.samples, caches.collect(), peak, end))
     }
 
     /// Replays a batch, as far as the plan goes.
@@ -164,7 +316,14 @@ impl<'a, B: Backend> Runner<'a, B> {
                 self.tick(now_ns);
             }
             match object(row) {
-                None => {}
+                None => {
+                    let (kind, cache) = (columns.kind[row], columns.cache[row]);
+                    if kind.is_free()
+                        && let Some(object) = self.warm.take(cache)
+                    {
+                        self.free_older(object, cache, now_ns, columns.cpu[row]);
+                    }
+                }
                 Some(object) if columns.kind[row].is_alloc() => {
                     let mut event = columns.event(row);
                     self.rewrite.apply(&mut event);
@@ -289,7 +448,8 @@ impl<'a, B: Backend> Runner<'a, B> {
             return self.cache(&Event { cache: index as u32, ..*event });
         }
         // One of kmalloc is there from the start.
-        let there = cache.aliases.iter().find_map(|name| self.machine.cache_by_name(name));
+        let mut names = cache.aliases.iter().chain([&cache.name]);
+        let there = names.find_map(|name| self.machine.cache_by_name(name));
         there.or_else(|| {
             let args = caches::of_snapshot::<B>(self.meta, self.plan, cache);
             self.machine.cache_create(&args).ok()
@@ -325,6 +485,7 @@ impl<'a, B: Backend> Runner<'a, B> {
             time_ns += SECOND_NS;
         }
         self.tick_cpus(now_ns);
+        self.sample(now_ns);
         self.next_tick_ns = now_ns.saturating_add(TICK_NS);
     }
 
@@ -354,7 +515,7 @@ impl<'a, B: Backend> Runner<'a, B> {
             error.clone()
         } else if balance.held_bytes != accounted {
             format!("{} bytes are held and {accounted} accounted for", balance.held_bytes)
-        } else if balance.live_bytes != allocated {
+        } else if balance.live_bytes != allocated + self.warm.bytes {
             format!("{} bytes are live and {allocated} were given", balance.live_bytes)
         } else {
             return Ok(());
@@ -362,19 +523,29 @@ impl<'a, B: Backend> Runner<'a, B> {
         Err(Error::Invalid { allocator: B::KIND.name().to_owned(), event: self.events, finding })
     }
 
+    /// Returns how often each path and each lock was taken so far.
+    fn counts(&self) -> (Counts, Counts) {
+        let paths = machine::counts(BackendKind::path_names, self.machine.path_counts().iter());
+        (paths, machine::counts(BackendKind::lock_names, self.machine.lock_counts()))
+    }
+
     /// Ends the replay.
-    pub(crate) fn finish(self) -> Result<Outcome, Error> {
+    pub(crate) fn finish(mut self) -> Result<Outcome, Error> {
         if self.plan.validate_every.is_some() {
             self.validate()?;
         }
-        let levels = self.timeline.finish(self.meta);
+        let levels = std::mem::take(&mut self.timeline).finish(self.meta);
+        let fit = self.fit();
+        let (paths, locks) = self.counts();
+        let (paths_before, locks_before) = std::mem::take(&mut self.before);
         let allocator = Allocator {
             allocator: B::KIND.name().to_owned(),
             operations: self.operations,
             failed: self.failed,
-            paths: machine::counts(BackendKind::path_names, self.machine.path_counts().iter()),
-            locks: machine::counts(BackendKind::lock_names, self.machine.lock_counts()),
-            caches: used_caches(self.machine, &self.aliases),
+            paths: since(&paths_before, paths),
+            locks: since(&locks_before, locks),
+            fit,
+            caches: machine::used_caches(self.machine, &self.aliases),
             watched: self.watch.finish(),
             ..levels
         };
@@ -393,34 +564,9 @@ impl<'a, B: Backend> Runner<'a, B> {
     }
 }
 
-/// Returns what the caches of a machine held, the one that held most first.
-fn used_caches<B: Backend>(machine: &Machine<B>, aliases: &[(CacheId, String)]) -> Vec<Cache> {
-    let ids = machine.caches().into_iter();
-    let mut caches: Vec<_> = ids
-        .filter_map(|id| Some((id, machine.cache_stats(id)?)))
-        .filter(|(_, stats)| stats.objects_live_peak > 0)
-        .map(|(id, mut stats)| {
-            let sharing = aliases.iter().filter(|(of, _)| *of == id);
-            stats.aliases.extend(sharing.map(|(_, name)| name.clone()));
-            let slab_bytes = stats.order.bytes();
-            Cache {
-                cache: stats.name,
-                aliases: stats.aliases,
-                object_bytes: u64::from(stats.object_size),
-                slab_size_bytes: u64::from(stats.slab_size),
-                objects_per_slab: u64::from(stats.objs_per_slab),
-                order: u64::from(stats.order.0),
-                objects_end: stats.objects_live,
-                objects_peak: stats.objects_live_peak,
-                slabs_end: stats.slabs,
-                slabs_peak: stats.slabs_peak,
-                held_bytes_end: stats.slab_bytes,
-                held_bytes_peak: stats.slabs_peak * slab_bytes,
-            }
-        })
-        .collect();
-    caches.sort_by(|a, b| {
-        b.held_bytes_peak.cmp(&a.held_bytes_peak).then_with(|| a.cache.cmp(&b.cache))
-    });
-    caches
+/// Returns counts without those of before.
+fn since(before: &Counts, mut counts: Counts) -> Counts {
+    let of_before = |name: &String| before.get(name).copied().unwrap_or(0);
+    counts.iter_mut().for_each(|(name, count)| *count -= of_before(name));
+    counts
 }

@@ -1,5 +1,6 @@
 //! What is counted in a replay, and the plain data that is left of it. Nothing here runs an allocator.
 
+pub(crate) mod fit;
 pub(crate) mod gauge;
 pub(crate) mod lifetimes;
 pub(crate) mod locality;

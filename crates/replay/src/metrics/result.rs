@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::metrics::fit::Fit;
 use crate::metrics::gauge::Level;
 use crate::metrics::lifetimes::LifetimeSummary;
 use crate::metrics::series::Sample;
@@ -82,12 +83,29 @@ pub struct Allocator {
     pub locks: BTreeMap<String, u64>,
     /// One entry a cache that was used, most memory held at its peak first
     pub caches: Vec<Cache>,
+    /// The same beside what the recorded kernel said, for an allocator that has its slabs
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub fit: Option<Fit>,
     /// Memory over time, at most 512 samples
     pub series: Vec<Sample>,
     /// Addresses of the objects of [`Plan::watched`](crate::Plan::watched), in the order of allocation, when
     /// most of them were alive; not part of the stored result
     #[serde(skip)]
     pub watched: Vec<u64>,
+}
+
+/// Tells whether a field is left out that only traces with samples have.
+#[allow(clippy::trivially_copy_pass_by_ref)]
+pub(crate) fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
+impl Site {
+    /// Returns the share of its frees that were seen; 1 where there were none.
+    #[must_use]
+    pub fn frees_seen_share(&self) -> f64 {
+        1.0 - self.frees_unseen as f64 / self.lifetime.ended.max(1) as f64
+    }
 }
 
 impl Allocator {
@@ -189,6 +207,9 @@ pub struct Site {
     pub live_end: u64,
     /// Objects that another CPU freed
     pub frees_cross_cpu: u64,
+    /// Objects that were freed unseen, in a trace that has samples of the kernel's own counts
+    #[serde(skip_serializing_if = "is_zero", default)]
+    pub frees_unseen: u64,
     /// How long objects lived
     pub lifetime: LifetimeSummary,
     /// One entry an allocator, in the order of [`Replay::allocators`]

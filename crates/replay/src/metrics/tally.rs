@@ -35,6 +35,8 @@ pub(crate) struct SiteTally {
     pub(crate) bytes_req: u64,
     /// Objects from here that another CPU freed
     pub(crate) frees_cross_cpu: u64,
+    /// Objects from here that were freed unseen
+    pub(crate) frees_unseen: u64,
     live: u64,
     /// The most objects alive at once
     pub(crate) live_peak: u64,
@@ -116,21 +118,23 @@ impl Tally {
         for row in 0..batch.len() {
             let (object, kind) = (columns.object[row], columns.kind[row]);
             let (time_ns, cpu) = (columns.time_ns[row], columns.cpu[row]);
-            self.implicit_frees += u64::from(kind == Kind::ImplicitFree);
+            let is_seen = !matches!(kind, Kind::ImplicitFree | Kind::EstimatedFree);
+            self.implicit_frees += u64::from(!is_seen);
             match (kind.is_alloc(), object) {
                 (true, NONE) => {}
                 (true, _) => {
                     let site = Self::index(columns.site[row], self.sites.len());
                     let live = Live { born_ns: time_ns, site: site as u32, cpu };
                     let before = std::mem::replace(self.objects.entry(object as usize), live);
-                    self.implicit_frees += u64::from(self.end(before, time_ns, before.cpu));
+                    self.implicit_frees += u64::from(self.end(before, time_ns, before.cpu, 1));
                     self.sites[site].alloc(columns.cache[row], columns.bytes_req[row]);
                 }
                 (false, NONE) => self.frees_without_slot += 1,
                 (false, _) => {
                     let live = self.objects.get_mut(object as usize).map(std::mem::take);
-                    let ended = self.end(live.unwrap_or_default(), time_ns, cpu);
-                    self.frees_of_empty_slots += u64::from(!ended && kind != Kind::ImplicitFree);
+                    let unseen = u64::from(!is_seen);
+                    let ended = self.end(live.unwrap_or_default(), time_ns, cpu, unseen);
+                    self.frees_of_empty_slots += u64::from(!ended && is_seen);
                 }
             }
         }
@@ -139,8 +143,9 @@ impl Tally {
 
     /// Counts the end of an object; returns whether there was one.
     #[inline]
-    fn end(&mut self, live: Live, time_ns: u64, cpu: u16) -> bool {
+    fn end(&mut self, live: Live, time_ns: u64, cpu: u16, unseen: u64) -> bool {
         let Some(site) = self.sites.get_mut(live.site as usize) else { return false };
+        site.frees_unseen += unseen;
         site.free(time_ns.saturating_sub(live.born_ns), u64::from(live.cpu != cpu));
         true
     }

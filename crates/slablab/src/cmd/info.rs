@@ -81,10 +81,7 @@ impl Info {
             start_unix_ns: meta.start_unix_ns,
             duration_ns: meta.time_last_ns - meta.time_first_ns,
             events: meta.events,
-            events_by_kind: Kind::ALL
-                .iter()
-                .map(|kind| (kind.name().to_owned(), meta.events_by_kind[*kind as usize]))
-                .collect(),
+            events_by_kind: events_by_kind(meta),
             sites: meta.sites.len(),
             addresses_stripped: meta.addresses_stripped,
             objects_live_peak: meta.object_slots,
@@ -143,6 +140,8 @@ impl Info {
             Column::number("allocs", "allocs"),
             Column::number("frees", "frees"),
             Column::number("implicit frees", "implicit_frees"),
+            Column::number("estimated", "estimated_frees"),
+            Column::number("frees seen", "frees_seen_share"),
             Column::number("older frees", "older_frees"),
             Column::number("name inferred", "inferred"),
             Column::name("shared with", "aliases"),
@@ -153,6 +152,8 @@ impl Info {
                 Cell::Count(cache.allocs),
                 Cell::Count(cache.frees),
                 Cell::Count(cache.implicit_frees),
+                Cell::Count(cache.estimated_frees),
+                cache.frees_seen_share().map_or(Cell::Missing, Cell::Share),
                 Cell::Count(cache.older_frees),
                 Cell::Count(cache.inferred),
                 Cell::text(others(cache)),
@@ -160,6 +161,14 @@ impl Info {
         }
         table
     }
+}
+
+/// Returns how many rows there are of each kind; estimated frees only where there are any.
+fn events_by_kind(meta: &Meta) -> Vec<(String, u64)> {
+    let rest = meta.events - meta.events_by_kind.iter().sum::<u64>();
+    let estimated = Some(rest).filter(|frees| *frees > 0);
+    let counts = meta.events_by_kind.into_iter().chain(estimated);
+    Kind::ALL.iter().zip(counts).map(|(kind, rows)| (kind.name().to_owned(), rows)).collect()
 }
 
 /// Returns the other names of a cache that several share.
@@ -173,6 +182,10 @@ fn causes(quality: &Quality) -> Vec<(String, u64)> {
     let mut causes = vec![
         ("lost before they could be stored".to_owned(), quality.lost_total()),
         ("implicit frees (address given again without a free)".to_owned(), quality.implicit_frees),
+        (
+            "estimated frees (the kernel had fewer objects in use)".to_owned(),
+            quality.estimated_frees,
+        ),
         ("frees of objects older than the trace".to_owned(), quality.older_frees),
         ("frees of NULL".to_owned(), quality.null_frees),
         ("allocations that failed".to_owned(), quality.failed_allocs),

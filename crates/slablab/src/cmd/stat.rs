@@ -155,7 +155,7 @@ fn of_trace(path: &Path, raw_ip: bool) -> Result<Stat> {
                     node: i32::from(event.node),
                 }),
                 Kind::Kfree | Kind::KmemCacheFree => perf.free(ptr, u32::from(event.cpu)),
-                Kind::ImplicitFree => perf.free_unseen(ptr),
+                Kind::ImplicitFree | Kind::EstimatedFree => perf.free_unseen(ptr),
             }
         }
         done += batch.len() as u64;

@@ -11,19 +11,23 @@
 
 mod merged;
 mod objects;
+mod population;
 mod unnamed;
 
 use std::path::{Path, PathBuf};
 
 use self::merged::SiteCaches;
 use self::objects::{Live, Objects};
+pub(crate) use self::population::Unfreed;
+use self::population::{Ended, Population};
 use self::unnamed::Unnamed;
 use crate::error::At;
 use crate::meta::{CPUS_MAX, Quality, Skipped};
 use crate::source::{Facts, Format, Source, read_raw};
 use crate::store::ParquetFile;
 use crate::{
-    Addresses, Error, Event, Input, Kind, Meta, NONE, Progress, RawEvent, TraceReader, TraceWriter,
+    Addresses, Error, Event, Input, Kind, Meta, NONE, Progress, RawEvent, Samples, TraceReader,
+    TraceWriter,
 };
 
 /// What to import, and where to.
@@ -183,6 +187,8 @@ pub(crate) struct Importer {
     /// What errors name.
     path: PathBuf,
     objects: Objects,
+    /// What the recorded kernel said of its objects, where it was asked.
+    population: Option<Population>,
     /// The rows, from the first allocation on that names no cache.
     unnamed: Option<unnamed::Rows>,
     site_caches: SiteCaches,
@@ -209,6 +215,7 @@ impl Importer {
             writer,
             path: path.into(),
             objects: Objects::default(),
+            population: None,
             unnamed: None,
             site_caches: SiteCaches::default(),
             sites: Vec::new(),
@@ -218,6 +225,12 @@ impl Importer {
             cpu_times_ns: Vec::new(),
             rows: 0,
         }
+    }
+
+    /// Ends objects whose frees are not among the events by what the kernel said of them.
+    pub(crate) fn sampled(mut self, samples: &Samples, unfreed: Unfreed) -> Importer {
+        self.population = Some(Population::new(samples, unfreed));
+        self
     }
 
     /// Reads all of `source`.
@@ -236,6 +249,9 @@ impl Importer {
                 cpus => cpus,
             };
             for event in events.drain(..) {
+                if let Some(population) = &mut self.population {
+                    population.count(event.kind);
+                }
                 if let Err(reason) = plausible(&event, cpus) {
                     let row = self.rows;
                     self.quality.skip(reason, || format!("event {row}"));
@@ -257,6 +273,7 @@ impl Importer {
         source: &dyn Source,
         mut meta: Meta,
     ) -> Result<(TraceWriter, Meta), Error> {
+        self.end_unseen(u64::MAX, 0)?;
         if let Some(rows) = &mut self.unnamed {
             rows.finish(meta.slabs_start.as_ref().or(meta.slabs_end.as_ref()), &mut self.writer)?;
             self.quality.caches_inferred = rows.inferred;
@@ -291,6 +308,48 @@ impl Importer {
         for cache in &names.caches[self.caches.len()..] {
             self.caches.push(self.writer.cache(cache));
         }
+        if let Some(population) = &mut self.population {
+            population.name(self.writer.caches_mut());
+        }
+    }
+
+    /// Ends the objects that the samples up to `time_ns` show to be freed; an event on `cpu` is next.
+    fn end_unseen(&mut self, time_ns: u64, cpu: u16) -> Result<(), Error> {
+        while let Some(population) = &mut self.population
+            && let Some(due_ns) = population.due_ns(time_ns)
+        {
+            if time_ns != u64::MAX {
+                self.time_ns = self.time_ns.max(due_ns);
+            }
+            let objects = &self.objects;
+            for (name, ended) in population.look(|ptr| objects.slot(ptr)) {
+                let empty = Event { time_ns: self.time_ns, cpu, ..RawEvent::EMPTY.to_row(NONE) };
+                let mut event = Event { kind: Kind::EstimatedFree, ..empty };
+                match ended {
+                    Ended::Older => event.cache = self.writer.cache(&name),
+                    Ended::Object(ptr) => {
+                        let Some((object, live)) = self.objects.remove(ptr) else { continue };
+                        self.forget(object);
+                        (event.object, event.cache) = (object, live.cache);
+                    }
+                }
+                if event.object != NONE {
+                    self.quality.estimated_frees += 1;
+                    if let Some(cache) = self.cache(event.cache) {
+                        cache.estimated_frees += 1;
+                    }
+                }
+                self.write(event)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Notes that the object in a slot has ended.
+    fn forget(&mut self, slot: u32) {
+        if let Some(population) = &mut self.population {
+            population.free(slot);
+        }
     }
 
     fn event(&mut self, raw: &RawEvent) -> Result<(), Error> {
@@ -301,6 +360,7 @@ impl Importer {
         }
         let before_ns = std::mem::replace(&mut self.cpu_times_ns[cpu], raw.time_ns);
         self.quality.disordered += u64::from(raw.time_ns < before_ns);
+        self.end_unseen(raw.time_ns, raw.cpu as u16)?;
         self.time_ns = self.time_ns.max(raw.time_ns);
         let mut event = Event {
             time_ns: self.time_ns,
@@ -312,7 +372,7 @@ impl Importer {
             Kind::Kmalloc | Kind::KmemCacheAlloc => self.alloc(raw, &mut event)?,
             Kind::Kfree | Kind::KmemCacheFree => self.free(raw, &mut event)?,
             // Only a trace that is imported again has them. Without its object it would say nothing.
-            Kind::ImplicitFree => {
+            Kind::ImplicitFree | Kind::EstimatedFree => {
                 return match self.objects.remove(raw.ptr) {
                     Some((slot, old)) => self.implicit_free(slot, &old, &event),
                     None => Ok(()),
@@ -336,6 +396,10 @@ impl Importer {
                 unnamed = self.unnamed_rows()?.next_unnamed(event);
             }
             event.object = self.objects.insert(raw.ptr, event.cache, unnamed);
+            if let Some(population) = &mut self.population {
+                let site = self.writer.sites().get(event.site as usize);
+                population.alloc(event.object, raw.ptr, event, site.map_or("", |site| &site.name));
+            }
         }
         if let Some(cache) = self.cache(event.cache) {
             cache.allocs += 1;
@@ -354,6 +418,7 @@ impl Importer {
 
     /// Ends the life of `old` in `object`, whose address `next` is about to get.
     fn implicit_free(&mut self, object: u32, old: &Live, next: &Event) -> Result<(), Error> {
+        self.forget(object);
         self.quality.implicit_frees += 1;
         if let Some(cache) = self.cache(old.cache) {
             cache.implicit_frees += 1;
@@ -370,11 +435,15 @@ impl Importer {
         }
         let Some((object, live)) = self.objects.remove(raw.ptr) else {
             self.quality.older_frees += 1;
+            if let Some(population) = &mut self.population {
+                population.free_older(event);
+            }
             if let Some(cache) = self.cache(event.cache) {
                 cache.older_frees += 1;
             }
             return Ok(());
         };
+        self.forget(object);
         event.object = object;
         if event.cache == NONE {
             event.cache = live.cache;

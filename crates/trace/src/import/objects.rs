@@ -39,6 +39,11 @@ impl Objects {
         object
     }
 
+    /// Returns the slot of the object at `ptr`.
+    pub(super) fn slot(&self, ptr: u64) -> Option<u32> {
+        self.slots.get(&ptr).copied()
+    }
+
     /// Takes the object at `ptr` away and its slot back; returns both.
     #[inline]
     pub(super) fn remove(&mut self, ptr: u64) -> Option<(u32, Live)> {

@@ -22,11 +22,12 @@
 
 mod drain;
 mod machine;
+mod sampler;
 pub(crate) mod tracefs;
 mod workload;
 
 use std::fs::File;
-use std::io::BufReader;
+use std::io::{BufReader, Seek};
 use std::path::PathBuf;
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -35,9 +36,12 @@ use std::time::{Duration, Instant};
 use slablab_host::Signals;
 
 use self::drain::Drain;
+use self::sampler::Sampler;
 use self::tracefs::{Instance, Tracefs};
 use self::workload::Ended;
-use crate::import::Importer;
+use crate::import::{Importer, Unfreed};
+use crate::source::Source;
+use crate::source::format::EventFormat;
 use crate::source::tracefs_raw::{PageFormat, TracefsRaw};
 use crate::{Addresses, Error, Meta, Progress, Symbols, TraceWriter};
 
@@ -90,8 +94,13 @@ pub fn record(
 ) -> Result<RecordSummary, Error> {
     let writer = TraceWriter::create(&options.output)?.addresses(options.addresses);
     let recorded = Recording::begin(options)?.run(options)?;
-    let Recorded { mut source, mut meta, lost, ended, elapsed } = recorded;
+    let Recorded { pages, mut meta, lost, ended, elapsed } = recorded;
     let mut importer = Importer::new(writer, &options.output);
+    if !meta.samples.is_empty() {
+        importer = importer.sampled(&meta.samples, pages.unfreed(progress)?);
+        meta.samples.thin();
+    }
+    let mut source = pages.source(Symbols::running()?)?;
     importer.read(&mut source, progress)?;
     // What the pages themselves say was missed can only be more exact than the statistics.
     meta.quality.lost = lost;
@@ -108,6 +117,7 @@ pub fn record(
 /// A recording about to run.
 struct Recording {
     drains: Vec<Drain>,
+    sampler: Sampler,
     pages: PageFormat,
     events: Vec<&'static str>,
     meta: Meta,
@@ -120,12 +130,52 @@ struct Recording {
 
 /// A recording that has run.
 struct Recorded {
-    source: TracefsRaw<BufReader<File>>,
+    pages: Pages,
     meta: Meta,
     /// Events lost, by CPU.
     lost: Vec<u64>,
     ended: Ended,
     elapsed: Duration,
+}
+
+/// What the ring buffers held.
+struct Pages {
+    page: PageFormat,
+    formats: Vec<EventFormat>,
+    /// The pages of each CPU
+    files: Vec<(u32, File)>,
+    bytes: u64,
+    own_threads: Vec<u32>,
+}
+
+impl Pages {
+    /// Returns the events from the first on.
+    fn source(&self, symbols: Symbols) -> Result<TracefsRaw<BufReader<File>>, Error> {
+        let open = |(cpu, file): &(u32, File)| {
+            let mut file = file.try_clone()?;
+            file.rewind()?;
+            Ok((*cpu, BufReader::with_capacity(self.page.bytes() * 64, file)))
+        };
+        let streams = self.files.iter().map(open).collect::<std::io::Result<_>>();
+        let streams = streams.map_err(|e| Error::io("recording".as_ref(), "cannot read", e))?;
+        TracefsRaw::new(self.page, &self.formats, streams, symbols, self.bytes)
+            .map(|source| source.leave_out(self.own_threads.clone()))
+            .map_err(|what| Error::CannotRecord {
+                what: format!("events/kmem: {what}"),
+                remedy: "record with `perf kmem record` and use `slablab import`".into(),
+            })
+    }
+
+    /// Finds out which allocations are never freed by an event.
+    fn unfreed(&self, progress: &mut dyn FnMut(Progress)) -> Result<Unfreed, Error> {
+        let (mut unfreed, mut events) = (Unfreed::default(), Vec::new());
+        let mut source = self.source(Symbols::default())?;
+        while source.read(&mut events)? {
+            events.drain(..).for_each(|event| unfreed.note(event.kind, event.ptr));
+            progress(Progress { phase: "matching", ..source.facts().progress() });
+        }
+        Ok(unfreed)
+    }
 }
 
 impl Recording {
@@ -167,7 +217,8 @@ impl Recording {
             ..Meta::default()
         };
         machine::describe(&mut meta);
-        Ok(Recording { drains, pages, events, meta, signals, own_threads: Vec::new(), instance })
+        let (sampler, own_threads) = (Sampler::open(meta.page_bytes), Vec::new());
+        Ok(Recording { drains, sampler, pages, events, meta, signals, own_threads, instance })
     }
 
     /// Runs the command with the events on.
@@ -184,9 +235,10 @@ impl Recording {
     }
 
     fn run_events(&mut self, options: &RecordOptions) -> Result<Ended, Error> {
-        let Recording { drains, instance, events, signals, own_threads, .. } = self;
+        let Recording { drains, sampler, instance, events, signals, own_threads, .. } = self;
         let (stop, failed) = (AtomicBool::new(false), &AtomicBool::new(false));
-        let (marked, marks) = (&Barrier::new(drains.len() + 1), &*instance);
+        let (marked, marks) = (&Barrier::new(drains.len() + 2), &*instance);
+        sampler.sample();
         std::thread::scope(|scope| {
             let stop = StopOnDrop(&stop);
             let stop_flag = stop.0;
@@ -200,11 +252,17 @@ impl Recording {
             instance.write("tracing_on", "1")?;
             let threads: Vec<_> =
                 drains.iter_mut().map(|drain| scope.spawn(move || run(drain))).collect();
+            let sampling = scope.spawn(|| {
+                marks.mark_thread();
+                marked.wait();
+                sampler.run(stop_flag);
+                sampler
+            });
             instance.mark_thread();
             marked.wait();
             instance.write("tracing_on", "0")?;
             *own_threads = instance.take_marks()?;
-            if own_threads.len() <= threads.len() {
+            if own_threads.len() <= threads.len() + 1 {
                 *own_threads = machine::own_threads(); // a kernel without marks
             }
             for event in events.iter() {
@@ -214,6 +272,7 @@ impl Recording {
             let ended = workload::run(&options.command, options.duration, signals, failed);
             instance.write("tracing_on", "0")?;
             drop(stop);
+            sampling.join().expect("sampling does not panic").sample();
             for thread in threads {
                 thread.join().expect("draining does not panic")?;
             }
@@ -223,7 +282,9 @@ impl Recording {
 
     fn finish(self, ended: Ended, elapsed: Duration) -> Result<Recorded, Error> {
         // The instance first: what is bound first is dropped last.
-        let Recording { instance, drains, pages, events, meta, own_threads, .. } = self;
+        let Recording { instance, drains, sampler, pages, events, mut meta, own_threads, .. } =
+            self;
+        meta.samples = sampler.samples;
         let mut lost_by_cpu = vec![0; meta.cpus as usize];
         for drain in &drains {
             let stats = instance.read(&format!("per_cpu/cpu{}/stats", drain.cpu))?;
@@ -231,18 +292,15 @@ impl Recording {
         }
         let formats = events.iter().map(|event| instance.event_format(event));
         let formats = formats.collect::<Result<Vec<_>, _>>()?;
-        let (mut streams, mut bytes) = (Vec::new(), 0);
+        let (mut files, mut bytes) = (Vec::new(), 0);
         for drain in drains {
             let cpu = drain.cpu;
             let (spool, length) = drain.into_spool()?;
             bytes += length;
-            streams.push((cpu, BufReader::with_capacity(pages.bytes() * 64, spool)));
+            files.push((cpu, spool));
         }
-        let symbols = Symbols::running()?;
-        let source = TracefsRaw::new(pages, &formats, streams, symbols, bytes)
-            .map_err(|what| instance.unknown("events/kmem", &what))?
-            .leave_out(own_threads);
-        Ok(Recorded { source, meta, lost: lost_by_cpu, ended, elapsed })
+        let pages = Pages { page: pages, formats, files, bytes, own_threads };
+        Ok(Recorded { pages, meta, lost: lost_by_cpu, ended, elapsed })
     }
 }
 

@@ -13,7 +13,7 @@ use super::recording::{Facts, Source};
 use super::sorter::Sorter;
 use crate::meta::{Quality, Site};
 use crate::store::{FileRows, ParquetFile, PidColumn};
-use crate::{Batch, Error, Event, Meta, NONE, RawEvent};
+use crate::{Batch, Error, Event, Meta, NONE, RawEvent, Samples};
 
 /// The kernel's `ZERO_SIZE_PTR`, what kmalloc(0) returns.
 const ZERO_SIZE_PTR: u64 = 16;
@@ -39,7 +39,13 @@ impl Rows {
         let Quality { lost, skipped, .. } = meta.quality.clone();
         let quality = Quality { lost, skipped, ..Quality::default() };
         let facts = Facts {
-            meta: Meta { quality, sites: Vec::new(), ..Meta::clone(meta) },
+            // Samples are of the whole machine, and these rows may be part of its events.
+            meta: Meta {
+                quality,
+                sites: Vec::new(),
+                samples: Samples::default(),
+                ..Meta::clone(meta)
+            },
             bytes: meta.events,
             ..Facts::default()
         };

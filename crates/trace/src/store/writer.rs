@@ -16,7 +16,7 @@ use super::file_writer::FileWriter;
 use super::reader::TraceReader;
 use super::schema::ROW_GROUP_ROWS;
 use crate::error::At;
-use crate::meta::{Cache, Meta, READER_VERSION_MIN, SCHEMA_VERSION, Site};
+use crate::meta::{Cache, Meta, SCHEMA_VERSION, Site};
 use crate::{Batch, Error, Event, NONE};
 
 /// The most rows of a trace that are kept in memory: 8 Mi rows of 49 bytes are 392 MiB.
@@ -60,7 +60,7 @@ enum Rows {
 /// What the rows themselves say for the metadata.
 #[derive(Debug, Default)]
 struct Counts {
-    by_kind: [u64; 5],
+    by_kind: [u64; 6],
     time_first_ns: Option<u64>,
     time_last_ns: u64,
     object_slots: u32,
@@ -215,8 +215,6 @@ impl TraceWriter {
     fn complete(&mut self, meta: &mut Meta) -> Result<(), Error> {
         self.write_pending()?;
         self.counts.fill(meta);
-        meta.schema_version = SCHEMA_VERSION;
-        meta.reader_version_min = READER_VERSION_MIN;
         if self.addresses == Addresses::Strip {
             meta.strip_addresses();
         }
@@ -275,7 +273,10 @@ impl Counts {
 
     fn fill(&self, meta: &mut Meta) {
         meta.events = self.by_kind.iter().sum();
-        meta.events_by_kind = self.by_kind;
+        meta.events_by_kind.copy_from_slice(&self.by_kind[..5]);
+        // A reader of version 1 does not know the last kind.
+        meta.schema_version = if self.by_kind[5] > 0 { SCHEMA_VERSION } else { 1 };
+        meta.reader_version_min = meta.schema_version;
         meta.time_first_ns = self.time_first_ns.unwrap_or(0);
         meta.time_last_ns = self.time_last_ns;
         meta.object_slots = self.object_slots;

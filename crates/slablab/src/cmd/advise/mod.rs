@@ -167,6 +167,12 @@ impl Report for Answer {
             self.list.sites,
             self.list.sites_too_small
         ));
+        if self.list.sites_unseen > 0 {
+            page.line(format!(
+                "{} further call sites are not ranked: fewer than 90 % of their frees were seen.",
+                self.list.sites_unseen
+            ));
+        }
         if self.list.untried > 0 {
             let (all, tried) = (self.list.untried, self.list.advice.len());
             page.line(format!(

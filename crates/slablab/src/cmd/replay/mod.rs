@@ -15,7 +15,7 @@ use anyhow::Result;
 use clap::ValueEnum;
 use serde::Serialize;
 use slablab_kmem::BackendKind;
-use slablab_replay::{Plan, Replay};
+use slablab_replay::{Plan, Replay, Start};
 use slablab_trace::TraceReader;
 
 use super::allocators::allocator;
@@ -41,6 +41,9 @@ pub(crate) struct Args {
     /// Memory of the simulated machine
     #[arg(long, value_name = "SIZE", value_parser = parse_bytes, default_value = "16G")]
     memory: u64,
+    /// Begin with no objects, also where the trace says which the recorded kernel had
+    #[arg(long)]
+    cold: bool,
     /// Show this many call sites, and as many caches of each allocator
     #[arg(short = 'n', long, value_name = "N", default_value_t = 10)]
     lines: usize,
@@ -81,7 +84,8 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
         [] => usual(recorded),
         asked => asked.to_vec(),
     };
-    let plan = Plan { allocators, memory_bytes: args.memory, ..Plan::default() };
+    let start = if args.cold { Start::Cold } else { Start::Warm };
+    let plan = Plan { allocators, memory_bytes: args.memory, start, ..Plan::default() };
     if args.timed {
         return run_timed(args, output, &trace, &plan);
     }
@@ -149,6 +153,10 @@ impl Report for Outcome {
             page.line(format!("The recorded kernel had {}, which stands first.", kind.name()));
         }
         slablab_pages::failures(&self.replay.allocators).iter().for_each(|line| page.line(line));
+        let fit = self.replay.allocators.iter().find_map(|a| a.fit.as_ref().map(|fit| (a, fit)));
+        if let Some((allocator, fit)) = fit {
+            page.line(tables::fit_line(allocator, fit));
+        }
         page.heading("Memory");
         page.table(&tables::memory(&self.replay));
         page.heading("Paths");
@@ -161,6 +169,10 @@ impl Report for Outcome {
             self.replay.sites.len()
         ));
         page.table(&tables::sites(&self.replay, self.lines));
+        if let Some((_, fit)) = fit {
+            page.heading("Slabs recorded and simulated, the caches that differ most");
+            page.table(&tables::fit(fit, self.lines));
+        }
         page.heading("Caches that held most");
         page.table(&tables::caches(&self.replay, self.lines));
     }

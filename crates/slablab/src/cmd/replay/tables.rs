@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use slablab_pages::label;
-use slablab_replay::{Allocator, Replay, TraceFacts};
+use slablab_replay::{Allocator, Fit, Replay, TraceFacts};
 
 use crate::output::{Cell, Column, Page, Table, duration, thousands};
 
@@ -122,6 +122,47 @@ fn counts(table: &mut Table, replay: &Replay, map: impl Fn(&Allocator) -> &BTree
             _ => Cell::Missing,
         });
     }
+}
+
+/// Says by how much the simulation differs from what the recorded kernel said of itself.
+pub(super) fn fit_line(allocator: &Allocator, fit: &Fit) -> String {
+    let share =
+        |simulated: u64, recorded: u64| (simulated as f64 / recorded.max(1) as f64 - 1.0) * 100.0;
+    format!(
+        "{} beside the recorded kernel: {:+.1} % of bytes in slabs at the peak, {:+.1} % at the end; of {} caches above \
+         8 slabs, half differ by at most {:.0} %, the worst by {:.0} %.",
+        label(allocator),
+        share(fit.slab_bytes_peak, fit.recorded_slab_bytes_peak),
+        share(fit.slab_bytes_end, fit.recorded_slab_bytes_end),
+        fit.caches.len(),
+        fit.difference_share_p50 * 100.0,
+        fit.difference_share_max * 100.0
+    )
+}
+
+/// Returns the table of the caches that differ most from what the recorded kernel said of them.
+pub(super) fn fit(fit: &Fit, lines: usize) -> Table {
+    let mut table = Table::new([
+        Column::name("cache", "cache"),
+        Column::number("simulated, peak", "slabs_peak"),
+        Column::number("recorded, peak", "recorded_slabs_peak"),
+        Column::number("simulated, end", "slabs_end"),
+        Column::number("recorded, end", "recorded_slabs_end"),
+        Column::number("differ by", "difference_share"),
+        Column::number("frees seen", "frees_seen_share"),
+    ]);
+    for cache in fit.caches.iter().take(lines) {
+        table.row([
+            Cell::text(&cache.cache),
+            Cell::Count(cache.slabs_peak),
+            Cell::Count(cache.recorded_slabs_peak),
+            Cell::Count(cache.slabs_end),
+            Cell::Count(cache.recorded_slabs_end),
+            Cell::Share(cache.difference_share),
+            cache.frees_seen_share.map_or(Cell::Missing, Cell::Share),
+        ]);
+    }
+    table
 }
 
 /// Returns the table of the call sites with most waste.

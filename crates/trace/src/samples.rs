@@ -1,0 +1,178 @@
+//! What `/proc/slabinfo` said while a recording ran: objects and slabs of each cache over time.
+//!
+//! How it works: a cache's numbers are kept where they changed. With more than [`SAMPLES_MAX`] samples every second
+//! one is given up, so that a long recording stores as much as a short one.
+//!
+//! Objects in per-CPU lists (CPU slabs, sheaves) count as in use in slabinfo: `objects` is an upper bound of the
+//! living.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// As many as a replay keeps samples of its own.
+const SAMPLES_MAX: usize = 512;
+
+/// The numbers of all caches over time.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Samples {
+    /// When each sample was taken, by the trace's clock; rising.
+    pub times_ns: Vec<u64>,
+    /// By the cache's name.
+    pub caches: BTreeMap<String, SampledCache>,
+}
+
+/// The numbers of one cache, at those samples at which they were others than before.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SampledCache {
+    /// Objects in a slab.
+    pub slab_objects: u32,
+    /// Bytes of a slab.
+    pub slab_bytes: u64,
+    /// Slabs that were in part empty at the first sample, and the objects in them.
+    pub partial_slabs: u32,
+    /// See `partial_slabs`.
+    pub partial_objects: u32,
+    /// The samples, as places in [`Samples::times_ns`].
+    pub at: Vec<u32>,
+    /// Objects in use.
+    pub objects: Vec<u32>,
+    /// Slabs.
+    pub slabs: Vec<u32>,
+}
+
+impl Samples {
+    /// Tells whether nothing was sampled.
+    pub fn is_empty(&self) -> bool {
+        self.times_ns.is_empty()
+    }
+
+    /// Returns the bytes in slabs at each sample.
+    pub fn slab_bytes(&self) -> Vec<u64> {
+        let of = |cache: &SampledCache, sample| {
+            u64::from(cache.at(sample).1).saturating_mul(cache.slab_bytes)
+        };
+        let all =
+            |sample| self.caches.values().fold(0, |sum: u64, c| sum.saturating_add(of(c, sample)));
+        (0..self.times_ns.len()).map(all).collect()
+    }
+
+    /// Begins a sample.
+    pub(crate) fn begin(&mut self, time_ns: u64) {
+        self.times_ns.push(time_ns);
+    }
+
+    /// Adds the numbers of a cache to the sample that was begun last.
+    pub(crate) fn note(&mut self, cache: &str, objects: u64, slabs: u64) -> &mut SampledCache {
+        let at = self.times_ns.len().saturating_sub(1) as u32;
+        if !self.caches.contains_key(cache) {
+            self.caches.insert(cache.to_owned(), SampledCache::default());
+        }
+        let cache = self.caches.get_mut(cache).expect("it was inserted");
+        cache.note(at, objects as u32, slabs as u32);
+        cache
+    }
+
+    /// Gives up samples until there are few enough. The first and the last stay.
+    pub(crate) fn thin(&mut self) {
+        while self.times_ns.len() > SAMPLES_MAX {
+            let last = self.times_ns.len() as u32 - 1;
+            // Two become one, with the numbers of the later; so the last keeps its own.
+            let place = |at: u32| if at == last { at.div_ceil(2) } else { at / 2 };
+            let mut kept = Vec::new();
+            for (at, time_ns) in (0..).zip(&self.times_ns) {
+                kept.resize(place(at) as usize + 1, 0);
+                if at % 2 == 0 || at == last {
+                    kept[place(at) as usize] = *time_ns;
+                }
+            }
+            self.times_ns = kept;
+            for cache in self.caches.values_mut() {
+                let (at, objects, slabs) = (Vec::new(), Vec::new(), Vec::new());
+                let mut thinned = SampledCache { at, objects, slabs, ..*cache };
+                for (i, at) in cache.at.iter().enumerate() {
+                    // Numbers of between two samples that stay are seen at the later.
+                    let at = if at % 2 == 1 && *at != last { at + 1 } else { *at };
+                    let at = place(at.min(last));
+                    if thinned.at.last() == Some(&at) {
+                        thinned.at.pop();
+                        thinned.objects.pop();
+                        thinned.slabs.pop();
+                    }
+                    thinned.note(at, cache.objects[i], cache.slabs[i]);
+                }
+                *cache = thinned;
+            }
+        }
+    }
+}
+
+impl SampledCache {
+    fn note(&mut self, at: u32, objects: u32, slabs: u32) {
+        let before = self.objects.last().copied().zip(self.slabs.last().copied());
+        if before.unwrap_or((0, 0)) != (objects, slabs) {
+            self.at.push(at);
+            self.objects.push(objects);
+            self.slabs.push(slabs);
+        }
+    }
+
+    /// Returns objects and slabs at a sample; 0 where a damaged trace has no numbers.
+    pub fn at(&self, sample: usize) -> (u32, u32) {
+        let changes = self.at.partition_point(|at| *at as usize <= sample);
+        let last = |numbers: &[u32]| numbers.get(changes.wrapping_sub(1)).copied().unwrap_or(0);
+        (last(&self.objects), last(&self.slabs))
+    }
+
+    /// Returns the most slabs at once.
+    pub fn slabs_max(&self) -> u32 {
+        self.slabs.iter().copied().max().unwrap_or(0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sampled(count: u64) -> Samples {
+        let mut samples = Samples::default();
+        for number in 0..count {
+            samples.begin(100 * number);
+            samples.note("busy", 10 * number, number);
+            samples.note("idle", 7, 1);
+        }
+        samples
+    }
+
+    #[test]
+    fn what_does_not_change_is_kept_once() {
+        let samples = sampled(5);
+        assert_eq!((samples.caches["idle"].at.len(), samples.caches["busy"].at.len()), (1, 4));
+        assert_eq!(samples.caches["busy"].at(3), (30, 3));
+        assert_eq!((samples.caches["idle"].at(4), samples.caches["busy"].at(0)), ((7, 1), (0, 0)));
+        assert_eq!(samples.caches["busy"].slabs_max(), 4);
+        let mut samples = samples;
+        samples.caches.values_mut().for_each(|cache| cache.slab_bytes = 10);
+        assert_eq!(samples.slab_bytes(), [10, 20, 30, 40, 50]);
+    }
+
+    #[test]
+    fn thinned_samples_say_the_same_at_the_times_that_stay() {
+        for count in [512, 513, 1024, 1025, 2_050] {
+            let (all, mut few) = (sampled(count), sampled(count));
+            few.thin();
+            assert!(few.times_ns.len() <= SAMPLES_MAX && few.times_ns.is_sorted(), "{count}");
+            assert_eq!((few.times_ns[0], few.times_ns.last()), (0, all.times_ns.last()));
+            for (place, time_ns) in few.times_ns.iter().enumerate() {
+                let before = all.times_ns.iter().position(|time| time == time_ns).unwrap();
+                assert_eq!(
+                    few.caches["busy"].at(place),
+                    all.caches["busy"].at(before),
+                    "{count} {place}"
+                );
+            }
+        }
+    }
+}
