@@ -27,6 +27,7 @@ macro_rules! for_each_backend {
             slub_sheaves SlubSheaves "slub-sheaves" "per-CPU arrays of free objects, the sheaves of Linux 7.0 on",
             slub_hybrid SlubHybrid "slub-hybrid" "SLUB with sheaves for two caches, as in Linux 6.18 and 6.19",
             slub_tiny SlubTiny "slub-tiny" "slabs on one list a node, no CPU caches; for small memories",
+            dense Dense "dense" "SLUB_TINY's slabs behind magazines that adapt; ours",
             slob Slob "slob" "one heap of pages for blocks of any size, one lock",
             slmb Slmb "slmb" "SLOB's carving with lists of its own for every CPU",
         }

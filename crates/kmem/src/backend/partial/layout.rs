@@ -9,9 +9,14 @@ use crate::cache::geometry;
 use crate::error::Error;
 use crate::ids::Order;
 
-/// Computes sizes and orders, up to `order_max` where an object allows it; or takes those that another kernel reported,
-/// whose order only counts if `order_max` is that of this machine.
-pub(crate) fn plan(core: &Core, args: &CacheArgs, order_max: Order) -> Result<Plan, Error> {
+/// Computes sizes and orders, for `min_objects` and up to `order_max` where an object allows it; or takes those that
+/// another kernel reported, whose order only counts if `order_max` is that of this machine.
+pub(crate) fn plan(
+    core: &Core,
+    args: &CacheArgs,
+    min_objects: u32,
+    order_max: Order,
+) -> Result<Plan, Error> {
     let error = |what| Error::Cache { name: args.name.to_string(), what };
     let mut layout = geometry::object_layout(args);
     let mut order = None;
@@ -25,7 +30,7 @@ pub(crate) fn plan(core: &Core, args: &CacheArgs, order_max: Order) -> Result<Pl
     }
     let order_min = Order::for_bytes(u64::from(layout.size))
         .ok_or_else(|| error("an object is larger than the largest block of pages (4 MiB)"))?;
-    let chosen = || geometry::calculate_order(layout.size, core.setup.min_objects, order_max);
+    let chosen = || geometry::calculate_order(layout.size, min_objects, order_max);
     let asked = core.tunable(args, "order").map(|order| Order(order as u8)).or(order);
     let order = asked.or_else(chosen).unwrap_or(order_min).max(order_min);
     if order > Order::MAX || geometry::objects_in(order, layout.size) > geometry::OBJECTS_MAX {

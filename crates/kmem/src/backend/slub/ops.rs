@@ -40,7 +40,7 @@ impl Ops for Slub {
     }
 
     fn plan(core: &Core, args: &CacheArgs) -> Result<Plan, Error> {
-        layout::plan(core, args, core.setup.order_max)
+        layout::plan(core, args, core.setup.min_objects, core.setup.order_max)
     }
 
     fn create(&self, core: &Core, cache: &Cache, args: &CacheArgs) {

@@ -74,7 +74,7 @@ impl Ops for SlubSheaves {
     }
 
     fn plan(core: &Core, args: &CacheArgs) -> Result<Plan, Error> {
-        layout::plan(core, args, core.setup.order_max)
+        layout::plan(core, args, core.setup.min_objects, core.setup.order_max)
     }
 
     fn create(&self, core: &Core, cache: &Cache, args: &CacheArgs) {

@@ -92,7 +92,7 @@ impl Ops for SlubTiny {
     }
 
     fn plan(core: &Core, args: &CacheArgs) -> Result<Plan, Error> {
-        layout::plan(core, args, core.setup.order_max.min(ORDER_MAX))
+        layout::plan(core, args, core.setup.min_objects, core.setup.order_max.min(ORDER_MAX))
     }
 
     fn create(&self, core: &Core, cache: &Cache, args: &CacheArgs) {

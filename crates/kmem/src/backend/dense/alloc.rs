@@ -1,0 +1,108 @@
+//! Allocation once the CPU's magazine is empty.
+
+use super::magazine::OnCpu;
+use super::stat;
+use crate::backend::ops::Request;
+use crate::backend::partial::link;
+use crate::backend::partial::nodes::{self, Node, NodeList};
+use crate::backend::partial::word::State;
+use crate::gfp::Gfp;
+use crate::ids::{NodeId, ObjPtr, Pfn, Site};
+
+impl OnCpu<'_> {
+    /// Takes an object from a slab and, from the CPU's own node, as many as fill half of the magazine.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn alloc_slow(self, request: Request) -> Option<ObjPtr> {
+        self.miss();
+        let obj = self.take(request).or_else(|| {
+            // Memory is short: objects of this and other caches that only wait may make a slab empty.
+            self.dense.flush_all(self.cx);
+            self.take(request)
+        })?;
+        self.tally.count(stat::ALLOC_SLOWPATH);
+        self.magazine.ops.allocs.add(1);
+        Some(obj)
+    }
+
+    /// Takes objects from slabs of the node asked for, else of others that have some to spare, else from a new one.
+    fn take(self, request: Request) -> Option<ObjPtr> {
+        let (core, site) = (self.cx.core, request.site());
+        let home = request.node().unwrap_or_else(|| self.cx.node());
+        let node = |node| self.dense.nodes.get(core, self.cache, node);
+        let anywhere = request.node().is_none() || !request.gfp.has(Gfp::THISNODE);
+        let nodes = core.setup.nodes * u32::from(anywhere);
+        let mut others = (1..nodes).map(|i| node(NodeId((home.0 + i) % nodes)));
+        self.take_partial(node(home), self.wanted(home), site)
+            .or_else(|| {
+                let spare = |node: &&Node| node.partial.get() > node.min_partial.get();
+                others.find_map(|node| {
+                    Some(node).filter(spare).and_then(|n| self.take_partial(n, 1, site))
+                })
+            })
+            .or_else(|| self.take_new(request))
+    }
+
+    /// Returns the objects to take from a node at once.
+    fn wanted(self, node: NodeId) -> u32 {
+        if node == self.cx.node() { (self.magazine.capacity.get() / 2).max(1) } else { 1 }
+    }
+
+    /// Takes an object from the slabs on a node's list, and `wanted` in all if there are so many.
+    fn take_partial(self, node: &Node, wanted: u32, site: Site) -> Option<ObjPtr> {
+        if node.partial.get() == 0 {
+            // As in Linux a look without the lock: a slab that comes just now is for the next.
+            return None;
+        }
+        let mut list = node.lock(self.cx);
+        let (mut left, mut taken) = (wanted, None);
+        while let Some(slab) = list.first().filter(|_| left > 0) {
+            self.take_from(&mut list, slab, &mut left, &mut taken, site);
+        }
+        if taken.is_some() {
+            self.tally.count(stat::ALLOC_FROM_PARTIAL);
+        }
+        taken
+    }
+
+    /// Takes an object of a new slab, and others as [`Self::take_partial`] does.
+    fn take_new(self, request: Request) -> Option<ObjPtr> {
+        let (slab, first, objects) = nodes::new_slab(self.cx, self.cache, request)?;
+        let state = State::full(objects).with_inuse(0).with_free(slab, Some(first));
+        state.store(self.cx.core.pages.get(slab));
+        let (mut left, mut taken) = (self.wanted(self.cx.core.zones.node_of(slab)), None);
+        let mut list = self.dense.nodes.lock(self.cx, self.cache, slab);
+        list.push_front(&self.cx.core.pages, slab);
+        self.take_from(&mut list, slab, &mut left, &mut taken, request.site());
+        taken
+    }
+
+    /// Takes up to `left` objects of a slab on the list: the first that anybody takes is `taken`, the others go to the
+    /// magazine. A slab without free objects leaves the list.
+    fn take_from(
+        self,
+        list: &mut NodeList<'_>,
+        slab: Pfn,
+        left: &mut u32,
+        taken: &mut Option<ObjPtr>,
+        site: Site,
+    ) {
+        let pages = &self.cx.core.pages;
+        let page = pages.get(slab);
+        while let Some(obj) = State::load(page).free(slab) {
+            if *left == 0 {
+                return;
+            }
+            *left -= 1;
+            let next = ObjPtr::new(link::next(self.cx, self.cache, obj, 0, site));
+            // A damaged link may just have lowered the counts.
+            let old = State::load(page);
+            old.with_inuse(old.inuse() + 1).with_free(slab, next).store(page);
+            match taken {
+                None => *taken = Some(obj),
+                Some(_) => self.magazine.push(obj),
+            }
+        }
+        list.remove(pages, slab);
+    }
+}

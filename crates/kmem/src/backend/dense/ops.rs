@@ -1,0 +1,109 @@
+//! Dense's operations: the fast paths, and where the others go.
+
+use alloc::vec::Vec;
+
+use super::magazine::Dense;
+use super::{stat, validate};
+use crate::backend::ops::{Mergeable, Names, Ops, Plan, Request, Visit};
+use crate::backend::partial::layout;
+use crate::cache::args::{CacheArgs, Tunable};
+use crate::cache::core::Core;
+use crate::cache::cx::Cx;
+use crate::cache::paths::OpCounts;
+use crate::cache::table::Cache;
+use crate::cache::{KmallocConfig, KmallocType, SlabFlags};
+use crate::error::Error;
+use crate::ids::{CacheId, ObjPtr, Order, Pfn};
+
+/// Highest order chosen for little waste.
+const ORDER_MAX: Order = Order(1);
+/// Objects that a slab should hold: the smaller it is, the sooner it is empty.
+const OBJECTS_MIN: u32 = 1;
+
+impl Ops for Dense {
+    const LOCKS: &'static [&'static str] = &["list_lock"];
+    const STATS: Names = &[stat::NAMES];
+    const TUNABLES: &'static [Tunable] = &[
+        Tunable::new(("order", "order"), 10, "order of every slab"),
+        Tunable::new(("min_partial", "min-partial"), u32::MAX, "empty slabs that a node keeps"),
+    ];
+    const TAKES_GEOMETRY: bool = true;
+    const MERGEABLE: Mergeable = Mergeable::BySize;
+
+    fn adjust_kmalloc(config: &mut KmallocConfig) {
+        config.types.retain(|&kind| kind != KmallocType::Reclaim);
+        config.copies = 1;
+    }
+
+    fn adjust_cache(args: &mut CacheArgs) {
+        args.flags = args.flags.without(SlabFlags::RECLAIM_ACCOUNT);
+    }
+
+    fn new(core: &Core) -> Self {
+        Self::with_nodes(core)
+    }
+
+    fn plan(core: &Core, args: &CacheArgs) -> Result<Plan, Error> {
+        layout::plan(core, args, OBJECTS_MIN, core.setup.order_max.min(ORDER_MAX))
+    }
+
+    fn create(&self, core: &Core, cache: &Cache, args: &CacheArgs) {
+        self.nodes.set_min_partial(core, cache, args, 0);
+        // What was there held objects of another size.
+        for cpu in 0..core.setup.cpus {
+            self.magazines[core.cell(cpu, cache.id())].capacity.set(0);
+        }
+    }
+
+    #[inline(always)]
+    fn alloc(&self, cx: &Cx<'_>, cache: CacheId, request: Request) -> Option<ObjPtr> {
+        let magazine = &self.magazines[cx.cell(cache)];
+        let count = magazine.count.get();
+        if count > 0 && request.node().is_none_or(|node| node == cx.node()) {
+            magazine.count.set(count - 1);
+            magazine.ops.allocs.add(1);
+            return magazine.object(count - 1);
+        }
+        self.on(cx, cx.core.caches.get(cache)).alloc_slow(request)
+    }
+
+    #[inline(always)]
+    fn free(&self, cx: &Cx<'_>, cache: CacheId, obj: ObjPtr, head: Pfn) {
+        let magazine = &self.magazines[cx.cell(cache)];
+        magazine.ops.frees.add(1);
+        let local = cx.core.setup.nodes == 1 || cx.core.zones.node_of(head) == cx.node();
+        if magazine.count.get() < magazine.capacity.get() && local {
+            magazine.push(obj);
+        } else {
+            self.on(cx, cx.core.caches.get(cache)).free_slow(obj, head);
+        }
+    }
+
+    fn ops(&self, cell: usize) -> &OpCounts {
+        &self.magazines[cell].ops
+    }
+
+    fn holds(&self, cell: usize) -> bool {
+        self.magazines[cell].count.get() != 0
+    }
+
+    fn flush(&self, cx: &Cx<'_>, cache: &Cache) {
+        self.on(cx, cache).shrink_to(0);
+    }
+
+    fn shrink(&self, cx: &Cx<'_>, cache: &Cache) {
+        self.nodes.shrink(cx, cache);
+    }
+
+    fn tick(&self, cx: &Cx<'_>, now_ns: u64) {
+        self.visit_in_time(cx, now_ns);
+    }
+
+    fn attributes(&self, core: &Core, cache: &Cache, _: &CacheArgs) -> Vec<(&'static str, u32)> {
+        [("min_partial", self.nodes.min_partial(core, cache))].into()
+    }
+
+    fn walk(&self, core: &Core, cache: &Cache, visit: Visit<'_>) {
+        validate::walk(self, core, cache, visit);
+    }
+}

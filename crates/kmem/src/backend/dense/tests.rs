@@ -1,0 +1,83 @@
+//! What dense does otherwise than SLUB_TINY.
+
+use alloc::vec::Vec;
+
+use crate::{CacheArgs, CacheId, Cpu, CpuId, Dense, Gfp, Machine, ObjPtr, Site};
+
+const SITE: Site = Site(1);
+/// Longer than from one visit to a CPU's magazines to the next.
+const LONG_NS: u64 = 1_000_000_000;
+
+fn machine(memory_bytes: u64) -> (Machine<Dense>, CacheId) {
+    let machine = Machine::builder().cpus(2).memory_bytes(memory_bytes).build().unwrap();
+    let cache = machine.cache_create(&CacheArgs::new("used", 200)).unwrap();
+    (machine, cache)
+}
+
+fn alloc(cpu: &Cpu<'_, Dense>, cache: CacheId, count: usize) -> Vec<ObjPtr> {
+    (0..count).map(|_| cpu.alloc(cache, Gfp::KERNEL, SITE).unwrap()).collect()
+}
+
+fn free(cpu: &Cpu<'_, Dense>, cache: CacheId, objects: Vec<ObjPtr>) {
+    objects.into_iter().for_each(|object| cpu.free(cache, object, SITE));
+}
+
+#[test]
+fn a_cache_used_once_keeps_nothing() {
+    let (machine, cache) = machine(64 << 20);
+    let cpu = machine.cpu(CpuId(0)).unwrap();
+    free(&cpu, cache, alloc(&cpu, cache, 1));
+    cpu.tick(LONG_NS);
+    cpu.tick(2 * LONG_NS);
+    assert_eq!(machine.cache_stats(cache).unwrap().slabs, 0, "as under SLUB_TINY");
+}
+
+#[test]
+fn a_warm_cache_takes_few_locks_and_an_idle_one_keeps_nothing() {
+    let (machine, cache) = machine(64 << 20);
+    let cpu = machine.cpu(CpuId(0)).unwrap();
+    let slow = || machine.cache_stats(cache).unwrap().paths.get("alloc_slowpath");
+    let kept = alloc(&cpu, cache, 100);
+    free(&cpu, cache, alloc(&cpu, cache, 100));
+    let before = slow();
+    for _ in 0..100 {
+        free(&cpu, cache, alloc(&cpu, cache, 4));
+    }
+    assert_eq!(slow(), before, "the magazine serves them all");
+    free(&cpu, cache, kept);
+    assert!(machine.cache_stats(cache).unwrap().slabs > 0, "objects wait in the magazine");
+    (1..=3).for_each(|visit| cpu.tick(visit * LONG_NS));
+    assert_eq!(machine.cache_stats(cache).unwrap().slabs, 0);
+    assert!(machine.validate().is_ok());
+}
+
+#[test]
+fn objects_that_wait_serve_other_caches_when_memory_is_out() {
+    let (machine, cache) = machine(2 << 20);
+    let other = machine.cache_create(&CacheArgs::new("other", 4096)).unwrap();
+    let cpu = machine.cpu(CpuId(0)).unwrap();
+    // Every slab of the first cache is empty but for the objects in the magazine.
+    let mut objects = alloc(&cpu, cache, 1000);
+    objects.sort_unstable_by_key(|object| object.get() % 4096);
+    free(&cpu, cache, objects);
+    let waiting = machine.cache_stats(cache).unwrap().slabs;
+    assert!(waiting > 1, "{waiting}");
+    let got = core::iter::from_fn(|| cpu.alloc(other, Gfp::KERNEL, SITE)).count();
+    assert_eq!(machine.cache_stats(cache).unwrap().slabs, 0);
+    assert!(got > 400, "{got}");
+}
+
+#[test]
+fn a_magazine_of_a_destroyed_cache_starts_cold() {
+    let (machine, cache) = machine(64 << 20);
+    let cpu = machine.cpu(CpuId(0)).unwrap();
+    free(&cpu, cache, alloc(&cpu, cache, 500));
+    cpu.cache_destroy(cache, SITE).unwrap();
+    let next = machine.cache_create(&CacheArgs::new("next", 4096)).unwrap();
+    assert_eq!(next.index(), cache.index(), "the same place");
+    let magazine = &machine.backend.magazines[machine.core.cell(0, next)];
+    assert_eq!(magazine.capacity.get(), 0);
+    free(&cpu, next, alloc(&cpu, next, 500));
+    assert_eq!(magazine.capacity.get(), 1, "of a page each");
+    assert!(machine.validate().is_ok());
+}
