@@ -30,7 +30,6 @@ pub struct Environment {
 
 impl Environment {
     /// Asks the system.
-    #[must_use]
     pub fn of_this_machine() -> Self {
         let line = |path: &str| fs::read_to_string(path).unwrap_or_default().trim().to_owned();
         Self {
@@ -47,14 +46,12 @@ impl Environment {
 
 impl Environment {
     /// Returns what must be equal for two measurements to be comparable, each with the name of the factor.
-    #[must_use]
     pub fn factors(&self) -> [(&'static str, String); 3] {
         let cpu = format!("{}, {} online", self.cpu, self.cpus);
         [("cpu", cpu), ("kernel", self.kernel.clone()), ("slablab", self.slablab.clone())]
     }
 
     /// Returns the identity of the environment: a hash of its factors.
-    #[must_use]
     pub fn key(&self) -> String {
         let mut hasher = KeyHasher::new("environment of a measurement");
         self.factors().iter().for_each(|(_, value)| hasher.update(value));

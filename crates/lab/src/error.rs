@@ -3,6 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use serde::de::DeserializeOwned;
+
 /// A result or what stood in its way.
 pub type Result<T> = std::result::Result<T, Error>;
 
@@ -72,5 +74,28 @@ impl Error {
     pub(crate) fn numbers(what: impl Into<String>) -> impl FnOnce(slablab_stats::Error) -> Self {
         let what = what.into();
         move |cause| Self::Numbers { what, cause }
+    }
+
+    /// Returns a closure that says what is wrong with a file.
+    pub(crate) fn unreadable(path: &Path) -> impl Fn(String) -> Self {
+        let path = path.to_owned();
+        move |reason| Self::Unreadable { path: path.clone(), reason }
+    }
+}
+
+/// Reads a JSON value called `what` that must have this `schema`.
+pub(crate) fn with_schema<T: DeserializeOwned>(
+    text: &[u8],
+    what: &str,
+    schema: &str,
+) -> std::result::Result<T, String> {
+    let not_that = |e: serde_json::Error| format!("not a {what} of the lab: {e}");
+    let value: serde_json::Value = serde_json::from_slice(text).map_err(not_that)?;
+    match value["schema"].as_str() {
+        Some(found) if found == schema => serde_json::from_value(value).map_err(not_that),
+        Some(other) => Err(format!(
+            "its schema is {other}, and this slablab reads {schema}; use the version that wrote it"
+        )),
+        None => Err(format!("not a {what} of the lab: it has no schema")),
     }
 }

@@ -17,17 +17,8 @@ use crate::request::{Design, Engine, Metric, Request};
 
 /// A question that the lab can answer.
 pub trait Experiment: Sync {
-    /// Returns the name by which it is run.
-    fn name(&self) -> &'static str;
-
-    /// Returns the question.
-    fn question(&self) -> &'static str;
-
-    /// Returns where it can run.
-    fn engines(&self) -> &'static [Engine];
-
-    /// Returns what it measures; the first answers the question.
-    fn metrics(&self) -> Vec<Metric>;
+    /// Returns what it asks, where it runs, and what it measures.
+    fn about(&self) -> About;
 
     /// Returns what it measures for `request`, where a request may ask for more.
     ///
@@ -35,11 +26,8 @@ pub trait Experiment: Sync {
     ///
     /// If a metric has no name.
     fn metrics_of(&self, _request: &Request) -> Result<Vec<Metric>> {
-        Ok(self.metrics())
+        Ok(self.about().metrics)
     }
-
-    /// Returns the parameters that a request may set, each with what it means.
-    fn parameters(&self) -> &'static [(&'static str, &'static str)];
 
     /// Returns what to run for `request`.
     ///
@@ -59,6 +47,21 @@ pub trait Experiment: Sync {
     fn sections(&self, _outcome: &Outcome) -> Vec<Section> {
         Vec::new()
     }
+}
+
+/// What an experiment says of itself.
+#[derive(Debug, Clone)]
+pub struct About {
+    /// The name by which it is run
+    pub name: &'static str,
+    /// The question
+    pub question: &'static str,
+    /// Where it can run, by default in the first
+    pub engines: &'static [Engine],
+    /// What it measures; the first answers the question
+    pub metrics: Vec<Metric>,
+    /// The parameters that a request may set, each with what it means
+    pub parameters: &'static [(&'static str, &'static str)],
 }
 
 /// What an experiment is set up with.
@@ -105,4 +108,12 @@ pub struct Observation {
     pub detail: serde_json::Value,
     /// The command that repeats it, where there is one
     pub command: String,
+}
+
+impl Observation {
+    /// Makes one of values, each with the key of its metric.
+    pub(crate) fn of(values: impl IntoIterator<Item = (&'static str, f64)>) -> Self {
+        let values = values.into_iter().map(|(key, value)| (key.to_owned(), value));
+        Self { values: values.collect(), ..Self::default() }
+    }
 }

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::environment::Environment;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, with_schema};
 use crate::request::Engine;
 
 /// The schema of a row; the number goes up when a field changes its meaning.
@@ -117,19 +117,16 @@ impl Journal {
     }
 
     /// Returns whether `cell` has its row.
-    #[must_use]
     pub fn has(&self, cell: usize) -> bool {
         self.done.contains(&cell)
     }
 
     /// Returns how many cells have their row.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.done.len()
     }
 
     /// Returns whether no cell has its row yet.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.done.is_empty()
     }
@@ -172,8 +169,7 @@ impl Journal {
     pub fn read(place: &Path) -> Result<Vec<Row>> {
         let path = if place.is_dir() { place.join(FILE) } else { place.to_owned() };
         let text = fs::read(&path).map_err(Error::io(&path, "read the rows"))?;
-        let whole = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
-        parse(&text[..whole], &path)
+        parse(&text[..whole_lines(&text)], &path)
     }
 }
 
@@ -184,13 +180,18 @@ fn cut_torn_tail(file: &mut File, path: &Path) -> Result<Vec<u8>> {
     if file.metadata().is_ok_and(|meta| meta.is_file()) {
         file.read_to_end(&mut text).map_err(Error::io(path, "read the rows"))?;
     }
-    let whole = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+    let whole = whole_lines(&text);
     if whole < text.len() {
         file.set_len(whole as u64)
             .map_err(Error::io(path, "cut off a row that was not finished"))?;
         text.truncate(whole);
     }
     Ok(text)
+}
+
+/// Returns where the last whole line ends.
+fn whole_lines(text: &[u8]) -> usize {
+    text.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1)
 }
 
 fn parse(text: &[u8], path: &Path) -> Result<Vec<Row>> {
@@ -200,28 +201,10 @@ fn parse(text: &[u8], path: &Path) -> Result<Vec<Row>> {
         if line.is_empty() {
             continue;
         }
-        let unreadable = |reason: String| Error::Unreadable {
-            path: path.to_owned(),
-            reason: format!("line {}: {reason}", number + 1),
-        };
-        let value: serde_json::Value = serde_json::from_slice(line)
-            .map_err(|e| unreadable(format!("not a row of the lab: {e}")))?;
-        match value["schema"].as_str() {
-            Some(SCHEMA) => {}
-            Some(other) => {
-                return Err(unreadable(format!(
-                    "its schema is {other}, and this slablab reads {SCHEMA}; use the version that wrote it"
-                )));
-            }
-            None => return Err(unreadable("not a row of the lab: it has no schema".to_owned())),
-        }
-        let row: Row = serde_json::from_value(value)
-            .map_err(|e| unreadable(format!("not a row of the lab: {e}")))?;
+        let wrong = |reason| Error::unreadable(path)(format!("line {}: {reason}", number + 1));
+        let row: Row = with_schema(line, "row", SCHEMA).map_err(wrong)?;
         if !seen.insert(row.cell) {
-            return Err(unreadable(format!(
-                "cell {} is here twice; the file was edited",
-                row.cell
-            )));
+            return Err(wrong(format!("cell {} is here twice; the file was edited", row.cell)));
         }
         rows.push(row);
     }

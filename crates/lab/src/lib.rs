@@ -36,7 +36,7 @@ pub use compare::{
 };
 pub use environment::Environment;
 pub use error::{Error, Result};
-pub use experiment::{Experiment, Fixture, Observation, Setup};
+pub use experiment::{About, Experiment, Fixture, Observation, Setup};
 pub use experiments::{experiments, find};
 pub use journal::{Journal, Part, Row};
 pub use outcome::Outcome;

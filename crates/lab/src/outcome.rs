@@ -30,20 +30,17 @@ impl Outcome {
     ///
     /// If it is not a result folder, is of another version, has no row that counts, or rows of several environments.
     pub fn read(folder: &Path) -> Result<Self> {
+        let unreadable = Error::unreadable(folder);
         let Some(plan) = Plan::read(folder)? else {
-            return Err(Error::Unreadable {
-                path: folder.to_owned(),
-                reason: "is not a result of the lab: it has no plan.json; 'slablab lab run NAME' makes one".to_owned(),
-            });
+            let none =
+                "is not a result of the lab: it has no plan.json; 'slablab lab run NAME' makes one";
+            return Err(unreadable(none.to_owned()));
         };
         let mut rows = Journal::read(folder)?;
         rows.retain(|row| !row.warmup);
         if rows.is_empty() {
-            return Err(Error::Unreadable {
-                path: folder.to_owned(),
-                reason: "has no rows yet; run the same 'slablab lab run' again to continue"
-                    .to_owned(),
-            });
+            let none = "has no rows yet; run the same 'slablab lab run' again to continue";
+            return Err(unreadable(none.to_owned()));
         }
         check_rows(&plan, &rows).map_err(|what| {
             Error::Incomparable(format!("{}: {what}; keep one folder for each", folder.display()))
@@ -56,13 +53,11 @@ impl Outcome {
     }
 
     /// Returns how the guests ran, `kvm` or `tcg`; empty where there were none.
-    #[must_use]
     pub fn accelerator(&self) -> &str {
         self.rows.first().map_or("", |row| accelerator(&row.detail))
     }
 
     /// Returns the identity of the kernel that was built for a variant, where one was.
-    #[must_use]
     pub fn build(&self, variant: &str) -> Option<&str> {
         self.rows.iter().find(|row| row.variant == variant)?.detail["build"].as_str()
     }
@@ -89,7 +84,6 @@ impl Outcome {
     }
 
     /// Returns what a reader should know before believing the numbers.
-    #[must_use]
     pub fn remarks(&self) -> Vec<String> {
         let mut remarks = Vec::new();
         if self.rows.iter().any(|row| row.detail["emulated"] == true) {
@@ -109,7 +103,6 @@ impl Outcome {
     }
 
     /// Returns the values of `metric` for a variant at a point, by round.
-    #[must_use]
     pub fn values(&self, metric: &str, variant: &str, point: &str) -> BTreeMap<usize, f64> {
         self.rows
             .iter()
@@ -119,7 +112,6 @@ impl Outcome {
     }
 
     /// Returns the samples of `metric` at a point, one group a variant.
-    #[must_use]
     pub fn groups(&self, metric: &str, point: &str) -> Vec<Group> {
         let group = |variant: &String| Group {
             name: variant.clone(),

@@ -14,7 +14,7 @@ use slablab_host::{Access, KeyHasher, write_whole};
 use slablab_stats::{Pairing, Rng, runs_needed};
 
 use crate::environment::Environment;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, with_schema};
 use crate::request::{Design, Engine, Metric, Nature, Request, Scale};
 
 /// Parameters that select variants and points, or say how to work, and do not change what a cell measures.
@@ -87,7 +87,6 @@ pub struct Cell {
 
 impl Cell {
     /// Returns it in words.
-    #[must_use]
     pub fn words(&self) -> String {
         let at = if self.point.is_empty() { String::new() } else { format!(" at {}", self.point) };
         let kind = if self.warmup { "warm-up" } else { "round" };
@@ -97,7 +96,6 @@ impl Cell {
 
 impl Plan {
     /// Returns the cells in the order in which they run.
-    #[must_use]
     pub fn cells(&self) -> Vec<Cell> {
         let mut rng = Rng::new(self.seed);
         let Design { variants, points, rounds, warmups, .. } = &self.design;
@@ -125,7 +123,6 @@ impl Plan {
     }
 
     /// Returns what a cell measures, but for its variant, point and accelerator: each part with the name of the factor.
-    #[must_use]
     pub fn work(&self) -> BTreeMap<String, String> {
         let params = self.params.iter().filter(|(key, _)| !NOT_WORK.contains(&key.as_str()));
         let mut work: BTreeMap<String, String> =
@@ -143,7 +140,6 @@ impl Plan {
 
     /// Returns the identity of the work under `accelerator` (empty in a process): a hash of the experiment, the
     /// engine, the content of the input, and the parameters.
-    #[must_use]
     pub fn work_key(&self, accelerator: &str) -> String {
         let mut hasher = KeyHasher::new("work of a measurement");
         [&self.experiment, &self.engine.to_string(), accelerator, &self.input_key]
@@ -157,20 +153,17 @@ impl Plan {
     }
 
     /// Returns how many comparisons with the baseline are made of a metric, and corrected together.
-    #[must_use]
     pub fn comparisons(&self) -> usize {
         let Design { variants, points, points_per_cell, .. } = &self.design;
         points.len() * points_per_cell * (variants.len() - 1)
     }
 
     /// Returns how many rounds can decide the comparisons of a metric.
-    #[must_use]
     pub fn rounds_needed(&self) -> usize {
         runs_needed(Pairing::Paired, self.comparisons(), ALPHA)
     }
 
     /// Says what will be run, and whether so many rounds can decide anything; `None` where every run gives the same.
-    #[must_use]
     pub fn summary(&self) -> Option<String> {
         let Design { variants, points, rounds, warmups, .. } = &self.design;
         self.metrics.iter().find(|metric| metric.nature == Nature::Sampled)?;
@@ -192,14 +185,12 @@ impl Plan {
     }
 
     /// Returns whether `other` runs the same cells for the same question.
-    #[must_use]
     pub fn is_same_work(&self, other: &Self) -> bool {
         let strip = |plan: &Self| Self { environment: Environment::default(), ..plan.clone() };
         strip(self) == strip(other)
     }
 
     /// Returns the request that it was made of.
-    #[must_use]
     pub fn request(&self) -> Request {
         Request {
             engine: self.engine,
@@ -218,7 +209,7 @@ impl Plan {
     /// If the file cannot be read or is of another version.
     pub fn read(folder: &Path) -> Result<Option<Self>> {
         let path = folder.join(FILE);
-        let text = match fs::read_to_string(&path) {
+        let text = match fs::read(&path) {
             Ok(text) => text,
             // A folder that cannot be there is said when it is to be made.
             Err(e) if matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
@@ -226,21 +217,7 @@ impl Plan {
             }
             Err(e) => return Err(Error::io(&path, "read the plan")(e)),
         };
-        let unreadable = |reason: String| Error::Unreadable { path: path.clone(), reason };
-        let value: serde_json::Value = serde_json::from_str(&text)
-            .map_err(|e| unreadable(format!("line {}: not a plan of the lab: {e}", e.line())))?;
-        match value["schema"].as_str() {
-            Some(SCHEMA) => {}
-            Some(other) => {
-                return Err(unreadable(format!(
-                    "its schema is {other}, and this slablab reads {SCHEMA}; use the version that wrote it"
-                )));
-            }
-            None => return Err(unreadable("not a plan of the lab: it has no schema".to_owned())),
-        }
-        serde_json::from_value(value)
-            .map(Some)
-            .map_err(|e| unreadable(format!("not a plan of the lab: {e}")))
+        with_schema(&text, "plan", SCHEMA).map(Some).map_err(Error::unreadable(&path))
     }
 
     /// Writes the plan into a result folder, whole or not at all.

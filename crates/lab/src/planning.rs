@@ -6,7 +6,7 @@ use slablab_host::KeyHasher;
 
 use crate::environment::Environment;
 use crate::error::{Error, Result};
-use crate::experiment::Experiment;
+use crate::experiment::{About, Experiment};
 use crate::guest::PARAMETERS;
 use crate::plan::{Plan, SCHEMA};
 use crate::request::{Engine, Request, Scale};
@@ -20,22 +20,21 @@ const RUNS_MAX: usize = 1_000_000;
 ///
 /// If the request does not fit the experiment.
 pub fn plan(experiment: &dyn Experiment, request: &Request) -> Result<Plan> {
-    if !experiment.engines().contains(&request.engine) {
-        let engines: Vec<String> = experiment.engines().iter().map(Engine::to_string).collect();
+    let About { name, question, engines, parameters, .. } = experiment.about();
+    if !engines.contains(&request.engine) {
+        let engines: Vec<String> = engines.iter().map(Engine::to_string).collect();
         return Err(Error::Request(format!(
-            "{} does not run in the engine {}; it runs in: {}",
-            experiment.name(),
+            "{name} does not run in the engine {}; it runs in: {}",
             request.engine,
             engines.join(", ")
         )));
     }
     let guest = if request.engine == Engine::Kernel { PARAMETERS } else { &[] };
-    let known = experiment.parameters().iter().chain(guest).map(|(name, _)| *name);
+    let known = parameters.iter().chain(guest).map(|(name, _)| *name);
     let known: Vec<&str> = known.collect();
     if let Some(unknown) = request.params.keys().find(|key| !known.contains(&key.as_str())) {
         return Err(Error::Request(format!(
-            "{} has no parameter '{unknown}'; it has: {}",
-            experiment.name(),
+            "{name} has no parameter '{unknown}'; it has: {}",
             if known.is_empty() { "none".to_owned() } else { known.join(", ") }
         )));
     }
@@ -45,8 +44,7 @@ pub fn plan(experiment: &dyn Experiment, request: &Request) -> Result<Plan> {
     }
     if design.variants.is_empty() || design.points.is_empty() || design.rounds == 0 {
         return Err(Error::Request(format!(
-            "{}: nothing to run: {} variants, {} points, {} rounds",
-            experiment.name(),
+            "{name}: nothing to run: {} variants, {} points, {} rounds",
             design.variants.len(),
             design.points.len(),
             design.rounds
@@ -55,8 +53,7 @@ pub fn plan(experiment: &dyn Experiment, request: &Request) -> Result<Plan> {
     let cells = design.variants.len() * design.points.len();
     if design.rounds > RUNS_MAX / cells {
         return Err(Error::Request(format!(
-            "{}: {} rounds of {cells} runs are more than can be kept; {} rounds can",
-            experiment.name(),
+            "{name}: {} rounds of {cells} runs are more than can be kept; {} rounds can",
             design.rounds,
             RUNS_MAX / cells
         )));
@@ -70,8 +67,8 @@ pub fn plan(experiment: &dyn Experiment, request: &Request) -> Result<Plan> {
     let input_key = request.input.as_deref().map_or(Ok(String::new()), content_key)?;
     let mut plan = Plan {
         schema: SCHEMA.to_owned(),
-        experiment: experiment.name().to_owned(),
-        question: experiment.question().to_owned(),
+        experiment: name.to_owned(),
+        question: question.to_owned(),
         engine: request.engine,
         scale: request.scale,
         params: request.params.clone(),

@@ -1,10 +1,13 @@
 //! The words of the lab: what a user asks for, and what an experiment makes of it.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 use slablab_stats::Direction;
+
+use crate::error::{Error, Result};
 
 /// Where something runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -105,6 +108,32 @@ impl Request {
             None => default.iter().map(|v| (*v).to_owned()).collect(),
         }
     }
+
+    /// Returns the comma-separated numbers of parameter `key`, each within `range`, or else `default`.
+    pub(crate) fn numbers(
+        &self,
+        key: &str,
+        default: &[&str],
+        range: RangeInclusive<u64>,
+    ) -> Result<Vec<String>> {
+        let list = self.list(key, default);
+        list.iter().try_for_each(|text| number(key, text, &range).map(|_| ()))?;
+        Ok(list)
+    }
+
+    /// Returns parameter `key`, or else `default`.
+    pub(crate) fn param<'a>(&'a self, key: &str, default: &'a str) -> &'a str {
+        self.params.get(key).map_or(default, String::as_str)
+    }
+}
+
+/// Reads the number `text` of parameter `key`.
+pub(crate) fn number(key: &str, text: &str, range: &RangeInclusive<u64>) -> Result<u64> {
+    let number = text.parse().ok().filter(|number| range.contains(number));
+    number.ok_or_else(|| {
+        let (least, most) = (range.start(), range.end());
+        Error::Request(format!("{key}={text}: numbers from {least} to {most} are needed"))
+    })
 }
 
 /// What to run: every variant at every point, in every round.
@@ -130,20 +159,30 @@ fn one() -> usize {
 }
 
 impl Design {
+    /// Returns a design of `variants` at `points`, a cell for each of them.
+    pub(crate) fn at_points(
+        variants: impl IntoIterator<Item = impl Into<String>>,
+        (point_name, points): (&str, Vec<String>),
+        rounds: usize,
+        warmups: usize,
+    ) -> Self {
+        let variants = variants.into_iter().map(Into::into).collect();
+        Self {
+            variants,
+            point_name: point_name.to_owned(),
+            points,
+            rounds,
+            warmups,
+            points_per_cell: 1,
+        }
+    }
+
     /// Returns a design in which only variants differ.
-    #[must_use]
     pub fn without_points(
         variants: impl IntoIterator<Item = impl Into<String>>,
         rounds: usize,
         warmups: usize,
     ) -> Self {
-        Self {
-            variants: variants.into_iter().map(Into::into).collect(),
-            point_name: String::new(),
-            points: vec![String::new()],
-            rounds,
-            warmups,
-            points_per_cell: 1,
-        }
+        Self::at_points(variants, ("", vec![String::new()]), rounds, warmups)
     }
 }

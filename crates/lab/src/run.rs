@@ -44,7 +44,7 @@ pub fn begin(
     request: &Request,
     seed: Option<u64>,
 ) -> Result<(PathBuf, Plan)> {
-    let name = format!("{}-{}", experiment.name(), request.engine);
+    let name = format!("{}-{}", experiment.about().name, request.engine);
     for number in 1.. {
         let folder = match number {
             1 => root.join(&name),

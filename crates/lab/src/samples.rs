@@ -24,7 +24,7 @@ pub struct Pair {
 ///
 /// If the file cannot be read, has no such columns, or a cell in them is not a number.
 pub fn read_csv(path: &Path, columns: Option<(&str, &str)>) -> Result<Pair> {
-    let unreadable = |reason: String| Error::Unreadable { path: path.to_owned(), reason };
+    let unreadable = Error::unreadable(path);
     let file = std::fs::File::open(path).map_err(Error::io(path, "read the columns"))?;
     let mut reader = csv::ReaderBuilder::new()
         .comment(Some(b'#'))
@@ -47,12 +47,12 @@ pub fn read_csv(path: &Path, columns: Option<(&str, &str)>) -> Result<Pair> {
         .records()
         .collect::<std::result::Result<_, _>>()
         .map_err(|e| unreadable(e.to_string()))?;
-    let find = |name: &str| find_column(&head, name).map_err(unreadable);
+    let find = |name: &str| find_column(&head, name).map_err(&unreadable);
     let (first, second) = match columns {
         Some((first, second)) => (find(first)?, find(second)?),
-        None => two_columns(&head, &records).map_err(unreadable)?,
+        None => two_columns(&head, &records).map_err(&unreadable)?,
     };
-    let group = |at: usize| column(&head, &records, at).map_err(unreadable);
+    let group = |at: usize| column(&head, &records, at).map_err(&unreadable);
     Ok(Pair { baseline: group(first)?, candidate: group(second)? })
 }
 

@@ -1,12 +1,12 @@
 //! The page of an advice: what each change would save, how the objects would lie, and why.
 
-use slablab_replay::{Advice, AdviceList, Allocator, Change, Layout, Moment, WhatIf};
+use slablab_replay::{Advice, AdviceList, Allocator, Change, Moment, WhatIf};
 use slablab_report::{
-    BarGroup, Bars, Column, DataTable, Document, Fact, Item, Plot, Section, Value, Waterfall, human,
+    BarGroup, Bars, Cell, Document, Fact, Item, Plot, Section, Table, Waterfall, field, human,
 };
 
 use crate::trace::facts;
-use crate::{Sources, whatif};
+use crate::{Sources, tables, whatif};
 
 /// So many changes have bars; the table has all.
 const BARS_MAX: usize = 16;
@@ -23,7 +23,6 @@ pub struct Together {
 }
 
 /// Makes the page of the advice on the trace in `file`.
-#[must_use]
 pub fn advise(
     file: &str,
     list: &AdviceList,
@@ -40,17 +39,17 @@ pub fn advise(
     ]);
     // Caches that only gather have no step.
     let saved = together.map(|together| saved(&useful, together));
-    let saved = saved.filter(|waterfall| !waterfall.steps.is_empty());
-    let saved = saved.map(|waterfall| Item::Plot(Plot::Waterfall(waterfall)));
-    let walks = Some(walks(&useful)).filter(|bars| !bars.groups.is_empty());
-    let walks = walks.map(|bars| Item::Plot(Plot::Bars(bars)));
-    let mut items: Vec<Item> = saved.into_iter().chain(walks).collect();
-    items.extend([table(&list.advice), reasons(&list.advice)].map(Item::Table));
-    let changes = Section {
-        title: "What each change would do".to_owned(),
-        method: "Each was tried by replaying the part of the trace that it can touch.".to_owned(),
+    let plots = saved.into_iter().chain([walks(&useful)]).filter(|plot| !plot.is_empty());
+    let all: Vec<&Advice> = list.advice.iter().collect();
+    let how = "Changes worth making come first; both parts are in the order of the bytes saved at the peak. Slot: what \
+               kmalloc allocates for an object. Lines/walk: cache lines that a walk over all objects alive at the peak touches.";
+    let table = Item::table("Every change that was tried", how, tables::advice(&all));
+    let items = plots.map(Item::Plot).chain([table, reasons(&list.advice)]).collect();
+    let changes = Section::new(
+        "What each change would do",
+        "Each was tried by replaying the part of the trace that it can touch.",
         items,
-    };
+    );
     let objects = together.map(|together| {
         let how = format!(
             "Those of {}, the best of the call sites, at that of eight snapshots with most of them.",
@@ -59,11 +58,11 @@ pub fn advise(
         whatif::objects(&together.what_if, &how)
     });
     let flame = sources.flame("as recorded", &list.recorded);
-    let source = Section {
-        title: "Where the waste comes from".to_owned(),
-        method: String::new(),
-        items: flame.into_iter().chain(sources.missing()).collect(),
-    };
+    let source = Section::new(
+        "Where the waste comes from",
+        "",
+        flame.into_iter().chain(sources.missing()).collect(),
+    );
     let sections = [Some(changes), objects, Some(source)].into_iter().flatten();
     Document {
         title: format!("Call sites of {file} worth a cache of their own, under {}", list.allocator),
@@ -91,23 +90,22 @@ fn name(advice: &Advice) -> String {
 }
 
 /// Returns what each advised cache would save, down to what all of them together leave.
-fn saved(useful: &[&Advice], together: &Together) -> Waterfall {
+fn saved(useful: &[&Advice], together: &Together) -> Plot {
     let sites = useful.iter().filter(|a| matches!(a.change, Change::Dedicate { .. }));
     let steps = sites.map(|a| (a.subject.clone(), -a.saved_bytes_at_peak as f64)).collect();
     let held = |allocator: &Allocator| allocator.held_bytes.end as f64;
     let (before, after) = (&together.moment.before, &together.moment.after);
-    Waterfall {
-        title: "Bytes held at the peak, by call site that gets a cache".to_owned(),
-        how: "Each step is what that cache saves alone. The last bar is a replay with all of them; the difference to the \
-              sum of the steps is in the step of the others."
-            .to_owned(),
+    let waterfall = Waterfall {
         label: "call site".to_owned(),
         quantity: ("held".to_owned(), "B".to_owned()),
         ..Waterfall::new(("as recorded", held(before)), ("all of them", held(after)), steps)
-    }
+    };
+    let how = "Each step is what that cache saves alone. The last bar is a replay with all of them; the difference to the \
+               sum of the steps is in the step of the others.";
+    Plot::new("Bytes held at the peak, by call site that gets a cache", how, waterfall)
 }
 
-fn walks(useful: &[&Advice]) -> Bars {
+fn walks(useful: &[&Advice]) -> Plot {
     let sites = useful.iter().filter(|a| matches!(a.change, Change::Dedicate { .. }));
     let gathers = sites.filter(|a| a.before.lines_per_walk != a.after.lines_per_walk);
     let group = |advice: &&Advice| BarGroup {
@@ -117,75 +115,21 @@ fn walks(useful: &[&Advice]) -> Bars {
             ("changed".to_owned(), advice.after.lines_per_walk as f64),
         ],
     };
-    Bars {
-        title: "Cache lines that a walk over all objects touches".to_owned(),
-        how: "With as many objects alive as at the peak.".to_owned(),
+    let bars = Bars {
         label: "call site or class".to_owned(),
         quantity: ("cache lines".to_owned(), String::new()),
         groups: gathers.take(BARS_MAX).map(group).collect(),
-    }
+    };
+    let how = "With as many objects alive as at the peak.";
+    Plot::new("Cache lines that a walk over all objects touches", how, bars)
 }
 
-fn table(advice: &[Advice]) -> DataTable {
-    let columns = [
-        ("call site or class", ""),
-        ("change", ""),
-        ("object", "B"),
-        ("slot", "B"),
-        ("live, peak", ""),
-        ("saved, peak", "B"),
-        ("saved, mean", "B"),
-        ("cache lines per walk", ""),
-        ("after", ""),
-        ("fast path", ""),
-        ("after", ""),
-        ("verdict", ""),
+fn reasons(advice: &[Advice]) -> Item {
+    let fields = [
+        field::text("call site or class", "subject", name),
+        field::name("reason", "reason", |a| &a.reason),
+        field::cell("caveat", "caveat", |a| a.caveat.as_ref().map_or(Cell::Missing, Cell::text)),
     ];
-    let row = |advice: &Advice| {
-        // The objects of a class are in no one list that code walks.
-        let lines = |layout: Layout| match advice.change {
-            Change::Dedicate { .. } => Value::Number(layout.lines_per_walk as f64),
-            Change::Class { .. } => Value::Missing,
-        };
-        vec![
-            Value::text(&advice.subject),
-            Value::Text(advice.change.to_string()),
-            Value::Number(advice.object_bytes as f64),
-            Value::Number(advice.class_bytes as f64),
-            Value::Number(advice.live_peak as f64),
-            Value::Number(advice.saved_bytes_at_peak as f64),
-            Value::Number(advice.saved_bytes_mean as f64),
-            lines(advice.before),
-            lines(advice.after),
-            Value::Share(advice.fast_share_before),
-            Value::Share(advice.fast_share_after),
-            Value::Text(advice.worth.to_string()),
-        ]
-    };
-    DataTable {
-        title: "Every change that was tried".to_owned(),
-        how: "Changes worth making come first; both parts are in the order of the bytes saved at the peak. Slot: what \
-              kmalloc allocates for an object. Walk: over all objects alive at the peak."
-            .to_owned(),
-        columns: columns.map(|(head, unit)| Column::new(head, unit)).to_vec(),
-        rows: advice.iter().map(row).collect(),
-    }
-}
-
-fn reasons(advice: &[Advice]) -> DataTable {
-    let row = |advice: &Advice| {
-        vec![
-            Value::Text(name(advice)),
-            Value::text(&advice.reason),
-            advice.caveat.as_ref().map_or(Value::Missing, Value::text),
-        ]
-    };
-    DataTable {
-        title: "Reasons, and what speaks against each change".to_owned(),
-        how: "In the same order.".to_owned(),
-        columns: ["call site or class", "reason", "caveat"]
-            .map(|head| Column::new(head, ""))
-            .to_vec(),
-        rows: advice.iter().map(row).collect(),
-    }
+    let title = "Reasons, and what speaks against each change";
+    Item::table(title, "In the same order.", Table::of(advice, fields))
 }

@@ -4,7 +4,8 @@
 //!
 //! A page takes a finished result and returns a [`slablab_report::Document`]; it computes nothing that the result does
 //! not say. [`replay`], [`what_if`] and [`advise`] are about a trace, [`run`] and [`pair`] about measurements. Stored
-//! results go through [`read`], which finds out what they are. What several pages say of a trace is in `trace`.
+//! results go through [`read`], which finds out what they are. What several pages say of a trace is in `trace`; tables
+//! that a terminal shows, too, are in [`tables`].
 //!
 //! # To add one
 //!
@@ -18,6 +19,7 @@ mod replay;
 mod run;
 mod sources;
 mod stored;
+pub mod tables;
 mod trace;
 mod whatif;
 

@@ -1,14 +1,16 @@
 //! The report of a replay: memory over time, fragmentation, paths, locks, and the call sites.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use slablab_replay::{Allocator, Cache, Replay, Sample, Site};
+use slablab_replay::{Allocator, Cache, Replay, Site};
 use slablab_report::{
-    AxisScale, BarGroup, Bars, Column, DataTable, Document, Flame, Item, Lines, Plot, Point,
-    Section, Series, Value, human,
+    BarGroup, Bars, Cell, Document, Flame, Item, Plot, Section, Table, field, human,
 };
 
-use crate::trace::{facts, failures, label, site_frames, waste_flame};
+use crate::tables;
+use crate::trace::{
+    SampleKind, facts, failures, label, memory_over_time, site_frames, waste_flame,
+};
 
 /// So many caches have bars; the table has all.
 const CACHES_MAX: usize = 12;
@@ -16,23 +18,20 @@ const CACHES_MAX: usize = 12;
 const SITES_MAX: usize = 3_000;
 
 /// Makes the report of a replay of `file`.
-#[must_use]
 pub fn replay(replay: &Replay, file: &str) -> Document {
     let names: Vec<&str> = replay.allocators.iter().map(|a| a.allocator.as_str()).collect();
     let sections = [
         memory(replay),
         fragmentation(replay),
         counters(
-            replay,
             "Paths taken",
             "How often each path was taken. The names are those of SLUB_STATS and their like.",
-            |a| &a.paths,
+            tables::paths(replay),
         ),
         counters(
-            replay,
             "Locks",
             "How often each lock, or an atomic operation in place of one, was taken.",
-            |a| &a.locks,
+            tables::locks(replay),
         ),
         sites(replay),
     ];
@@ -90,76 +89,31 @@ fn answers(replay: &Replay) -> Vec<String> {
 }
 
 fn memory(replay: &Replay) -> Section {
-    let line = |name: &str, allocator: &Allocator, bytes: fn(&Sample) -> u64| Series {
-        name: name.to_owned(),
-        points: allocator
-            .series
-            .iter()
-            .map(|s| Point { x: s.time_ns as f64, y: bytes(s) as f64, spread: None })
+    let all = &replay.allocators;
+    let held = all.iter().map(|a| (label(a), a, SampleKind::Held));
+    let requested = all.first().map(|a| ("requested".to_owned(), a, SampleKind::Requested));
+    let plot = memory_over_time(
+        "Bytes in the pages of slabs and large blocks; each sample is the highest of its part of the trace. \
+         'requested' is what callers asked for.",
+        held.chain(requested),
+    );
+    let table = Item::table(
+        "Memory in numbers",
+        "Internal fragmentation: allocated and not requested. External: held and not allocated. The shares are of \
+         what is allocated and of what is held.",
+        tables::memory(replay),
+    );
+    Section::new(
+        "Memory",
+        "Deterministic replay: one thread drives all CPUs of the trace in its order; the same trace gives the same \
+                 numbers on any machine.",
+        Some(plot)
+            .filter(|plot| !plot.is_empty())
+            .map(Item::Plot)
+            .into_iter()
+            .chain([table])
             .collect(),
-    };
-    let mut series: Vec<Series> =
-        replay.allocators.iter().map(|a| line(&label(a), a, |s| s.held_bytes)).collect();
-    series.extend(replay.allocators.first().map(|a| line("requested", a, |s| s.requested_bytes)));
-    let plot = Lines {
-        title: "Memory held over time".to_owned(),
-        how: "Bytes in the pages of slabs and large blocks; each sample is the highest of its part of the trace. \
-              'requested' is what callers asked for."
-            .to_owned(),
-        x: ("time in the trace".to_owned(), "ns".to_owned()),
-        y: ("memory".to_owned(), "B".to_owned()),
-        x_scale: AxisScale::Linear,
-        y_scale: AxisScale::FromZero,
-        series,
-    };
-    let table = DataTable {
-        title: "Memory in numbers".to_owned(),
-        how: "Internal fragmentation: allocated and not requested. External: held and not allocated. The shares are of \
-              what is allocated and of what is held."
-            .to_owned(),
-        columns: vec![
-            Column::new("allocator", ""),
-            Column::new("allocations that failed", ""),
-            Column::new("held, peak", "B"),
-            Column::new("held, mean", "B"),
-            Column::new("held, end", "B"),
-            Column::new("slabs, peak", "B"),
-            Column::new("requested at peak", "B"),
-            Column::new("internal fragmentation, peak", ""),
-            Column::new("external fragmentation, peak", ""),
-            Column::new("external fragmentation, end", ""),
-        ],
-        rows: replay.allocators.iter().map(memory_row).collect(),
-    };
-    let drawn = replay.allocators.iter().any(|a| !a.series.is_empty());
-    let mut items = Vec::new();
-    if drawn {
-        items.push(Item::Plot(Plot::Lines(plot)));
-    }
-    items.push(Item::Table(table));
-    Section {
-        title: "Memory".to_owned(),
-        method: "Deterministic replay: one thread drives all CPUs of the trace in its order; the same trace gives the same \
-                 numbers on any machine."
-            .to_owned(),
-        items,
-    }
-}
-
-fn memory_row(a: &Allocator) -> Vec<Value> {
-    let bytes = |n: u64| Value::Number(n as f64);
-    vec![
-        Value::Text(label(a)),
-        bytes(a.failed),
-        bytes(a.held_bytes.peak),
-        bytes(a.held_bytes.mean),
-        bytes(a.held_bytes.end),
-        bytes(a.slab_bytes.peak),
-        bytes(a.at_peak.requested_bytes),
-        Value::Share(a.at_peak.internal_share),
-        Value::Share(a.at_peak.external_share),
-        Value::Share(a.at_end.external_share),
-    ]
+    )
 }
 
 /// Returns the caches that had slabs of their own.
@@ -190,84 +144,27 @@ fn fragmentation(replay: &Replay) -> Section {
     groups.truncate(CACHES_MAX);
     let mut items = Vec::new();
     if !groups.is_empty() {
-        items.push(Item::Plot(Plot::Bars(Bars {
-            title: "Memory that no object uses, by cache, at the end".to_owned(),
-            how: format!(
-                "Bytes in slabs less objects times object size; the {} caches with most. SLOB and SLMB mix sizes in a \
-                 page and have no slabs of one cache.",
-                groups.len()
-            ),
-            label: "cache".to_owned(),
-            quantity: ("unused".to_owned(), "B".to_owned()),
-            groups,
-        })));
+        let how = format!(
+            "Bytes in slabs less objects times object size; the {} caches with most. SLOB and SLMB mix sizes in a \
+             page and have no slabs of one cache.",
+            groups.len()
+        );
+        let quantity = ("unused".to_owned(), "B".to_owned());
+        let bars = Bars { label: "cache".to_owned(), quantity, groups };
+        items.push(Plot::new("Memory that no object uses, by cache, at the end", how, bars).into());
     }
-    let rows: Vec<Vec<Value>> =
-        replay.allocators.iter().flat_map(|a| slabs_of(a).map(move |c| cache_row(a, c))).collect();
-    if !rows.is_empty() {
-        items.push(Item::Table(DataTable {
-            title: "Caches".to_owned(),
-            how: "Each cache under each allocator that gave it slabs.".to_owned(),
-            columns: vec![
-                Column::new("cache", ""),
-                Column::new("allocator", ""),
-                Column::new("object", "B"),
-                Column::new("objects per slab", ""),
-                Column::new("objects, peak", ""),
-                Column::new("slabs, peak", ""),
-                Column::new("held, peak", "B"),
-                Column::new("held, end", "B"),
-                Column::new("unused, end", "B"),
-            ],
-            rows,
-        }));
+    let caches = tables::caches(replay, usize::MAX);
+    if !caches.is_empty() {
+        let how = "Each cache under each allocator that gave it slabs, those that held most first.";
+        items.push(Item::table("Caches", how, caches));
     }
-    Section { title: "Fragmentation by cache".to_owned(), method: String::new(), items }
+    Section::new("Fragmentation by cache", "", items)
 }
 
-fn cache_row(allocator: &Allocator, cache: &Cache) -> Vec<Value> {
-    let number = |n: u64| Value::Number(n as f64);
-    vec![
-        Value::text(&cache.cache),
-        Value::Text(label(allocator)),
-        number(cache.object_bytes),
-        number(cache.objects_per_slab),
-        number(cache.objects_peak),
-        number(cache.slabs_peak),
-        number(cache.held_bytes_peak),
-        number(cache.held_bytes_end),
-        number(unused(cache)),
-    ]
-}
-
-/// Makes the table of one kind of counter: a row a counter, a column an allocator.
-fn counters(
-    replay: &Replay,
-    title: &str,
-    how: &str,
-    map: fn(&Allocator) -> &BTreeMap<String, u64>,
-) -> Section {
-    let names: BTreeSet<&String> = replay.allocators.iter().flat_map(|a| map(a).keys()).collect();
-    let mut columns = vec![Column::new("counter", "")];
-    columns.extend(replay.allocators.iter().map(|a| Column::new(label(a), "")));
-    let cell = |a: &Allocator, name: &str| {
-        map(a).get(name).map_or(Value::Missing, |n| Value::Number(*n as f64))
-    };
-    let row = |name: &&String| {
-        let cells = replay.allocators.iter().map(|a| cell(a, name));
-        std::iter::once(Value::text(name.as_str())).chain(cells).collect()
-    };
-    let rows: Vec<Vec<Value>> = names.iter().map(row).collect();
-    let items = match rows.is_empty() {
-        true => Vec::new(),
-        false => vec![Item::Table(DataTable {
-            title: title.to_owned(),
-            how: how.to_owned(),
-            columns,
-            rows,
-        })],
-    };
-    Section { title: title.to_owned(), method: String::new(), items }
+/// Makes the section of one kind of counter.
+fn counters(title: &str, how: &str, table: Table) -> Section {
+    let items = if table.is_empty() { Vec::new() } else { vec![Item::table(title, how, table)] };
+    Section::new(title, "", items)
 }
 
 fn sites(replay: &Replay) -> Section {
@@ -291,41 +188,19 @@ fn sites(replay: &Replay) -> Section {
     };
     let mut items = vec![Item::Flame(requested)];
     items.extend(waste_flame("as recorded", replay));
-    items.push(Item::Table(DataTable {
-        title: "Call sites".to_owned(),
-        how,
-        columns: site_columns(replay),
-        rows: replay.sites[..shown].iter().map(site_row).collect(),
-    }));
-    Section { title: "Call sites".to_owned(), method: String::new(), items }
-}
-
-fn site_columns(replay: &Replay) -> Vec<Column> {
-    let mut columns = vec![
-        Column::new("call site", ""),
-        Column::new("cache", ""),
-        Column::new("allocations", ""),
-        Column::new("requested", "B"),
-        Column::new("live, peak", ""),
-        Column::new("median lifetime", "ns"),
-        Column::new("freed on another CPU", ""),
+    let mut fields = vec![
+        field::name("call site", "site", |s: &Site| &s.site),
+        field::name("cache", "cache", |s| if s.cache.is_empty() { "kmalloc" } else { &s.cache }),
+        field::count("allocations", "allocs", |s| s.allocs),
+        field::bytes("requested", "requested_bytes", |s| s.requested_bytes),
+        field::count("live, peak", "live_peak", |s| s.live_peak),
+        field::ns("median lifetime", "lifetime_ns_p50", |s| s.lifetime.p50_ns),
+        field::count("freed on another CPU", "frees_cross_cpu", |s| s.frees_cross_cpu),
     ];
-    columns
-        .extend(replay.allocators.iter().map(|a| Column::new(format!("waste, {}", label(a)), "B")));
-    columns
-}
-
-fn site_row(site: &Site) -> Vec<Value> {
-    let number = |n: u64| Value::Number(n as f64);
-    let mut cells = vec![
-        Value::text(&site.site),
-        Value::text(if site.cache.is_empty() { "kmalloc" } else { &site.cache }),
-        number(site.allocs),
-        number(site.requested_bytes),
-        number(site.live_peak),
-        number(site.lifetime.p50_ns),
-        number(site.frees_cross_cpu),
-    ];
-    cells.extend(site.under.iter().map(|under| number(under.waste_bytes_peak)));
-    cells
+    for (at, allocator) in replay.allocators.iter().enumerate() {
+        let waste = move |site: &Site| Cell::Bytes(site.under[at].waste_bytes_peak);
+        fields.push(field::by(&format!("waste, {}", label(allocator)), "waste_bytes_peak", waste));
+    }
+    items.push(Item::table("Call sites", how, Table::of_fields(&replay.sites[..shown], fields)));
+    Section::new("Call sites", "", items)
 }

@@ -1,8 +1,8 @@
 //! The report of a run of an experiment.
 
 use slablab_report::{
-    AxisScale, BarGroup, Bars, Column, DataTable, Document, Effects, Fact, Group, Item, Lines,
-    Plot, Point, Section, Series, Value,
+    AxisScale, BarGroup, Bars, Cell, Document, Fact, Group, Item, Lines, Plot, Point, Section,
+    Series, Table, field, human,
 };
 use slablab_stats::{Bootstrap, Question, Summary, median_interval};
 
@@ -34,11 +34,11 @@ pub fn run(outcome: &Outcome, baseline: Option<&str>, question: &Question) -> Re
     if let Ok(experiment) = find(&plan.experiment) {
         sections.extend(experiment.sections(outcome));
     }
-    sections.push(Section {
-        title: "Every row".to_owned(),
-        method: "raw.jsonl as it was written, without warm-ups.".to_owned(),
-        items: vec![Item::Table(rows(outcome))],
-    });
+    sections.push(Section::new(
+        "Every row",
+        "raw.jsonl as it was written, without warm-ups.",
+        vec![Item::table("Rows", "", rows(outcome))],
+    ));
     Ok(Document {
         title: format!("{}: {}", plan.experiment, plan.design.variants.join(", ")),
         question: plan.question.clone(),
@@ -55,12 +55,8 @@ fn answers(outcome: &Outcome, sides: &[MetricComparisons]) -> Vec<String> {
     if let (true, Some(metric)) = (answers.is_empty(), exact) {
         let point = &outcome.plan.design.points[0];
         answers.extend(outcome.groups(&metric.key, point).iter().map(|group| {
-            format!(
-                "{}: {} {}",
-                group.name,
-                metric.name,
-                slablab_report::human(group.values[0], &metric.unit)
-            )
+            let value = human(group.values[0], &metric.unit);
+            format!("{}: {} {value}", group.name, metric.name)
         }));
     }
     answers.extend(outcome.remarks());
@@ -74,33 +70,25 @@ fn sampled(outcome: &Outcome, metric: &Metric, side: Option<&MetricComparisons>)
     match side {
         Some(side) => {
             items.push(Item::Comparisons(side.comparisons.clone()));
-            items.extend(
-                Effects::of(&side.comparisons).map(|effects| Item::Plot(Plot::Effects(effects))),
-            );
+            items.extend(side.comparisons.effects().map(Item::Plot));
         }
         None => {
-            items
-                .push(Item::Text("One run a variant: there is nothing to compare yet.".to_owned()));
+            let nothing = "One run a variant: there is nothing to compare yet.";
+            items.push(Item::Text(nothing.to_owned()));
         }
     }
     items.extend(scaling(outcome, metric));
     if design.points.len() <= STRIPS_MAX {
         for point in &design.points {
             let groups = outcome.groups(&metric.key, point);
-            let at = if point.is_empty() {
-                String::new()
-            } else {
-                format!(", {} {point}", design.point_name)
+            let at = match point.is_empty() {
+                true => String::new(),
+                false => format!(", {} {point}", design.point_name),
             };
-            items.push(Item::Plot(Plot::Strip(strip(
-                &metric.name,
-                &metric.unit,
-                &at,
-                groups.clone(),
-            ))));
-            if groups.iter().any(|group| group.values.len() > 2) {
-                items.push(Item::Plot(Plot::Lines(in_order(&metric.name, &metric.unit, &groups))));
-            }
+            let has_order = groups.iter().any(|group| group.values.len() > 2);
+            let in_order = has_order.then(|| in_order(&metric.name, &metric.unit, &groups));
+            let strip = strip(&metric.name, &metric.unit, &at, groups);
+            items.extend([strip].into_iter().chain(in_order).map(Item::Plot));
         }
     }
     Section { title: upper_first(&metric.name), method: VERDICTS.to_owned(), items }
@@ -130,7 +118,7 @@ fn scaling(outcome: &Outcome, metric: &Metric) -> Vec<Item> {
         lines(outcome, metric, title, &x_name, points, &x)
     };
     let of_several = |(_, points): &&(String, Vec<&String>)| points.len() > 1;
-    panels.iter().filter(of_several).map(|panel| Item::Plot(Plot::Lines(plot(panel)))).collect()
+    panels.iter().filter(of_several).map(|panel| plot(panel).into()).collect()
 }
 
 /// Makes one plot of medians over `points`, each where `x` places it.
@@ -141,7 +129,7 @@ fn lines(
     x_name: &str,
     points: &[&String],
     x: &dyn Fn(usize, &str) -> f64,
-) -> Lines {
+) -> Plot {
     let bootstrap = Bootstrap { resamples: 2_000, ..Bootstrap::default() };
     let place = |variant: &str, at: usize, point: &str| {
         let values: Vec<f64> = outcome.values(&metric.key, variant, point).into_values().collect();
@@ -161,15 +149,14 @@ fn lines(
     let spans = |least: f64, most: f64| least > 0.0 && most / least >= 16.0;
     let (x_low, x_high) = all().fold((f64::INFINITY, 0.0f64), |(l, h), p| (l.min(p.x), h.max(p.x)));
     let (y_low, y_high) = all().fold((f64::INFINITY, 0.0f64), |(l, h), p| (l.min(p.y), h.max(p.y)));
-    Lines {
-        title,
-        how: "Median of the runs; bars: its 95 % bootstrap interval.".to_owned(),
+    let lines = Lines {
         x: (x_name.to_owned(), String::new()),
         y: (metric.name.clone(), metric.unit.clone()),
         x_scale: if spans(x_low, x_high) { AxisScale::Log2 } else { AxisScale::Linear },
         y_scale: if spans(y_low, y_high) { AxisScale::Log10 } else { AxisScale::FromZero },
         series,
-    }
+    };
+    Plot::new(title, "Median of the runs; bars: its 95 % bootstrap interval.", lines)
 }
 
 /// Makes the section of the metrics that are the same in every run.
@@ -191,52 +178,38 @@ fn exact(outcome: &Outcome) -> Option<Section> {
             name: group.name.clone(),
             bars: vec![(group.name.clone(), group.values[0])],
         });
-        items.push(Item::Plot(Plot::Bars(Bars {
-            title: upper_first(&metric.name),
-            how: String::new(),
+        let bars = Bars {
             label: "variant".to_owned(),
             quantity: (metric.name.clone(), metric.unit.clone()),
             groups: bars.collect(),
-        })));
+        };
+        items.push(Plot::new(upper_first(&metric.name), "", bars).into());
     }
-    Some(Section {
-        title: "Counts".to_owned(),
-        method: "These follow from the input alone and are the same in every run, so there is no test to make.".to_owned(),
+    Some(Section::new(
+        "Counts",
+        "These follow from the input alone and are the same in every run, so there is no test to make.",
         items,
-    })
+    ))
 }
 
-fn rows(outcome: &Outcome) -> DataTable {
-    let metrics = &outcome.plan.metrics;
-    let mut columns = vec![Column::new("variant", ""), Column::new("round", "")];
-    if !outcome.plan.design.point_name.is_empty() {
-        columns.insert(1, Column::new(&outcome.plan.design.point_name, ""));
+fn rows(outcome: &Outcome) -> Table {
+    let point_name = &outcome.plan.design.point_name;
+    let mut fields = vec![field::name("variant", "variant", |row: &Row| &row.variant)];
+    if !point_name.is_empty() {
+        fields.push(field::cell(point_name, "point", |row| match row.point.parse() {
+            Ok(number) => Cell::Quantity(number, String::new()),
+            Err(_) => Cell::text(&row.point),
+        }));
     }
-    let with_point = columns.len() == 3;
-    columns.extend(metrics.iter().map(|metric| Column::new(&metric.name, &metric.unit)));
-    columns.push(Column::new("load of the machine", ""));
-    let row = |row: &Row| {
-        let mut cells = vec![Value::text(&row.variant)];
-        if with_point {
-            cells.push(match row.point.parse() {
-                Ok(number) => Value::Number(number),
-                Err(_) => Value::text(&row.point),
-            });
-        }
-        cells.push(Value::Number((row.round + 1) as f64));
-        let value = |metric: &Metric| {
-            row.values.get(&metric.key).map_or(Value::Missing, |v| Value::Number(*v))
-        };
-        cells.extend(metrics.iter().map(value));
-        cells.push(Value::Number(row.load));
-        cells
-    };
-    DataTable {
-        title: "Rows".to_owned(),
-        how: String::new(),
-        columns,
-        rows: outcome.rows.iter().map(row).collect(),
+    fields.push(field::count("round", "round", |row| row.round as u64 + 1));
+    for Metric { key, name, unit, .. } in &outcome.plan.metrics {
+        let quantity = |value: &f64| Cell::Quantity(*value, unit.clone());
+        let cell = move |row: &Row| row.values.get(key).map_or(Cell::Missing, quantity);
+        fields.push(field::by(name, key, cell));
     }
+    let load = |row: &Row| Cell::Quantity(row.load, String::new());
+    fields.push(field::cell("load of the machine", "load", load));
+    Table::of_fields(&outcome.rows, fields)
 }
 
 fn facts(outcome: &Outcome) -> Vec<Fact> {

@@ -106,7 +106,6 @@ impl Sources {
     }
 
     /// Returns `file:line` of a call site, if the debug information has it.
-    #[must_use]
     pub fn line(&self, site: &str) -> Option<String> {
         let place = self.places.get(site)?;
         Some(place.line.map_or_else(|| place.file.clone(), |line| format!("{}:{line}", place.file)))

@@ -104,7 +104,6 @@ impl Stored {
 }
 
 /// Puts several reports into one; the parts of each keep the name of their report.
-#[must_use]
 pub fn join(documents: Vec<Document>) -> Document {
     let mut documents = documents;
     if documents.len() == 1 {

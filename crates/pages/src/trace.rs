@@ -1,7 +1,7 @@
 //! What every page about a trace says: where the trace is from, and where its waste is.
 
 use slablab_replay::{Allocator, Replay, Site, TraceFacts};
-use slablab_report::{Fact, Flame, Item, human};
+use slablab_report::{AxisScale, Fact, Flame, Item, Lines, Plot, Point, Series, human};
 
 /// Returns what is known of the trace in `file`: where it is from, and how far it can be trusted.
 pub(crate) fn facts(trace: &TraceFacts, file: &str) -> Vec<Fact> {
@@ -35,14 +35,12 @@ pub(crate) fn site_frames(site: &Site) -> [&str; 3] {
 }
 
 /// Returns an allocator's name, marked with a star where allocations failed.
-#[must_use]
 pub fn label(allocator: &Allocator) -> String {
     let mark = if allocator.failed > 0 { "*" } else { "" };
     format!("{}{mark}", allocator.allocator)
 }
 
 /// Says of each allocator that failed allocations how many, and what that means: a warning to be read before its figures.
-#[must_use]
 pub fn failures<'a>(allocators: impl IntoIterator<Item = &'a Allocator>) -> Vec<String> {
     let failing = allocators.into_iter().filter(|allocator| allocator.failed > 0);
     let sentence = |allocator: &Allocator| {
@@ -73,4 +71,38 @@ pub(crate) fn waste_flame(name: &str, replay: &Replay) -> Option<Item> {
 /// Returns the most bytes that a site wasted at once, under the first allocator.
 pub(crate) fn waste(site: &Site) -> u64 {
     site.under.first().map_or(0, |under| under.waste_bytes_peak)
+}
+
+/// What a line of memory over time shows.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum SampleKind {
+    /// Bytes in pages
+    Held,
+    /// Bytes that callers asked for
+    Requested,
+}
+
+/// Makes the plot of memory over time, a line for each name.
+pub(crate) fn memory_over_time<'a>(
+    how: &str,
+    lines: impl Iterator<Item = (String, &'a Allocator, SampleKind)>,
+) -> Plot {
+    let series = lines.map(|(name, allocator, kind)| {
+        let points = allocator.series.iter().map(|sample| {
+            let y = match kind {
+                SampleKind::Held => sample.held_bytes,
+                SampleKind::Requested => sample.requested_bytes,
+            };
+            Point { x: sample.time_ns as f64, y: y as f64, spread: None }
+        });
+        Series { name, points: points.collect() }
+    });
+    let lines = Lines {
+        x: ("time in the trace".to_owned(), "ns".to_owned()),
+        y: ("memory".to_owned(), "B".to_owned()),
+        x_scale: AxisScale::Linear,
+        y_scale: AxisScale::FromZero,
+        series: series.collect(),
+    };
+    Plot::new("Memory held over time", how, lines)
 }

@@ -3,20 +3,19 @@
 
 use std::collections::BTreeMap;
 
-use slablab_replay::{Allocator, Difference, Moment, Sample, WhatIf};
-use slablab_report::{
-    AddressPanel, Addresses, AxisScale, Column, DataTable, Document, Item, Lines, Plot, Point,
-    Section, Series, Value, Waterfall, human,
-};
+use slablab_replay::{Allocator, Moment, WhatIf};
+use slablab_report::{AddressPanel, Addresses, Document, Item, Plot, Section, Waterfall, human};
 
-use crate::Sources;
-use crate::trace::{facts, failures, waste_flame};
+use crate::trace::{SampleKind, facts, failures, memory_over_time, waste_flame};
+use crate::{Sources, tables};
 
-pub(crate) const BEFORE: &str = "as recorded";
-pub(crate) const AFTER: &str = "changed";
+/// So many call sites are in the table; those that moved most come first.
+const SITES_MAX: usize = 1_000;
+
+const BEFORE: &str = "as recorded";
+const AFTER: &str = "changed";
 
 /// Makes the page of a what-if on the trace in `file`; `changes` are its changes in words.
-#[must_use]
 pub fn what_if(
     file: &str,
     changes: &[String],
@@ -59,79 +58,22 @@ fn answer(before: &Allocator, after: &Allocator) -> String {
 }
 
 fn memory(what_if: &WhatIf) -> Section {
-    let line = |name: &str, allocator: &Allocator| Series {
-        name: format!("{}, {name}", allocator.allocator),
-        points: allocator.series.iter().map(point).collect(),
-    };
-    let series = pairs(what_if).flat_map(|(a, b)| [line(BEFORE, a), line(AFTER, b)]).collect();
-    let differences = what_if.differences();
-    let (bytes, counts): (Vec<_>, Vec<_>) =
-        differences.iter().partition(|difference| difference.metric.contains("bytes"));
-    let tables = [("Memory", "B", bytes), ("Counts", "", counts)].into_iter();
-    let tables = tables.filter(|(.., differences)| !differences.is_empty());
-    let tables =
-        tables.map(|(title, unit, differences)| Item::Table(changed(title, unit, &differences)));
-    let plot = Lines {
-        title: "Memory held over time".to_owned(),
-        how: "Bytes in pages; each sample is the highest of its part of the trace.".to_owned(),
-        x: ("time in the trace".to_owned(), "ns".to_owned()),
-        y: ("memory".to_owned(), "B".to_owned()),
-        x_scale: AxisScale::Linear,
-        y_scale: AxisScale::FromZero,
-        series,
-    };
-    Section {
-        title: "Memory".to_owned(),
-        method: "Two replays of the same trace, one with the change.".to_owned(),
-        items: std::iter::once(Item::Plot(Plot::Lines(plot))).chain(tables).collect(),
+    fn line<'a>(name: &str, a: &'a Allocator) -> (String, &'a Allocator, SampleKind) {
+        (format!("{}, {name}", a.allocator), a, SampleKind::Held)
     }
-}
-
-/// Returns the table of some differences, all in one unit.
-fn changed(title: &str, unit: &str, differences: &[&Difference]) -> DataTable {
-    let row = |difference: &&Difference| {
-        let (before, after) = (difference.before as f64, difference.after as f64);
-        vec![
-            Value::text(&difference.allocator),
-            Value::Text(metric_name(difference.metric)),
-            Value::Number(before),
-            Value::Number(after),
-            Value::Number(after - before),
-            if before == 0.0 { Value::Missing } else { Value::Share(after / before - 1.0) },
-        ]
-    };
-    let numbers = [BEFORE, AFTER, "difference"].map(|head| Column::new(head, unit));
-    let names = ["allocator", "what"].map(|head| Column::new(head, ""));
-    DataTable {
-        title: format!("{title}, {BEFORE} and {AFTER}"),
-        how: String::new(),
-        columns: names.into_iter().chain(numbers).chain([Column::new("change", "")]).collect(),
-        rows: differences.iter().map(row).collect(),
-    }
-}
-
-/// Returns a metric's name as people say it: `held_bytes_peak` is "memory held, peak".
-fn metric_name(metric: &str) -> String {
-    let (what, when) = match metric.rsplit_once('_') {
-        Some((what, when @ ("peak" | "mean" | "end"))) => (what, format!(", {when}")),
-        _ => (metric, String::new()),
-    };
-    let what = match what {
-        "held_bytes" => "memory held",
-        "slab_bytes" => "memory in slabs",
-        "requested_bytes" => "memory requested",
-        "allocated_bytes" => "memory allocated",
-        "alloc_fastpath" => "allocations on the fast path",
-        "free_fastpath" => "frees on the fast path",
-        "locks" => "locks and atomic operations",
-        "failed" => "allocations that failed",
-        other => other,
-    };
-    format!("{what}{when}")
-}
-
-fn point(sample: &Sample) -> Point {
-    Point { x: sample.time_ns as f64, y: sample.held_bytes as f64, spread: None }
+    let plot = memory_over_time(
+        "Bytes in pages; each sample is the highest of its part of the trace.",
+        pairs(what_if).flat_map(|(a, b)| [line(BEFORE, a), line(AFTER, b)]),
+    );
+    let tables = pairs(what_if).map(|(before, after)| {
+        let title = format!("{}: memory and paths", before.allocator);
+        Item::table(title, "", tables::totals(before, after))
+    });
+    Section::new(
+        "Memory",
+        "Two replays of the same trace, one with the change.",
+        std::iter::once(plot.into()).chain(tables).collect(),
+    )
 }
 
 /// Where the watched objects lie; empty where none are watched.
@@ -145,36 +87,34 @@ pub(crate) fn objects(what_if: &WhatIf, how: &str) -> Section {
     if panels.is_empty() {
         return Section::default();
     }
-    let map = Addresses {
-        title: "Addresses of the objects, in the order of allocation".to_owned(),
-        how: how.to_owned(),
-        panels,
-    };
-    Section {
-        title: "Where the objects lie".to_owned(),
-        method: String::new(),
-        items: vec![Item::Plot(Plot::Addresses(map))],
-    }
+    let title = "Addresses of the objects, in the order of allocation";
+    let map = Plot::new(title, how, Addresses { panels });
+    Section::new("Where the objects lie", "", vec![map.into()])
 }
 
 /// Which caches and call sites the bytes went to.
 fn bytes(what_if: &WhatIf, moments: &[Moment], sources: &Sources) -> Section {
-    let mut items: Vec<Item> = moments
-        .iter()
-        .map(caches)
-        .filter(|waterfall| !waterfall.steps.is_empty())
-        .map(|waterfall| Item::Plot(Plot::Waterfall(waterfall)))
-        .collect();
+    let caches = moments.iter().map(caches).filter(|plot| !plot.is_empty());
+    let mut items: Vec<Item> = caches.map(Item::Plot).collect();
     let replays = [(BEFORE, &what_if.before), (AFTER, &what_if.after)];
     items.extend(replays.into_iter().filter_map(|(name, replay)| waste_flame(name, replay)));
     let sites = replays.map(|(name, replay)| (name, &replay.sites));
     items.extend(sites.into_iter().filter_map(|(name, sites)| sources.flame(name, sites)));
     items.extend(sources.missing());
-    Section { title: "Where the bytes go".to_owned(), method: String::new(), items }
+    for (before, after) in pairs(what_if) {
+        let changed = tables::changed_caches(before, after, usize::MAX);
+        let title = format!("{}: caches that changed", before.allocator);
+        items.extend((!changed.is_empty()).then(|| Item::table(title, "", changed)));
+    }
+    let moved = tables::moved_sites(what_if, Some(sources), SITES_MAX);
+    let how = "Cache lines and pages for each object, mean over the trace.";
+    let title = "Call sites whose objects lie elsewhere";
+    items.extend((!moved.is_empty()).then(|| Item::table(title, how, moved)));
+    Section::new("Where the bytes go", "", items)
 }
 
 /// Returns what each cache holds more or less than before.
-fn caches(moment: &Moment) -> Waterfall {
+fn caches(moment: &Moment) -> Plot {
     let (before, after) = (&moment.before, &moment.after);
     let mut changes: BTreeMap<&str, f64> = BTreeMap::new();
     for (allocator, sign) in [(before, -1.0), (after, 1.0)] {
@@ -184,12 +124,11 @@ fn caches(moment: &Moment) -> Waterfall {
     }
     let changes = changes.into_iter().map(|(name, change)| (name.to_owned(), change)).collect();
     let held = |allocator: &Allocator| allocator.held_bytes.end as f64;
-    Waterfall {
-        title: format!("Bytes held, by cache, under {}", before.allocator),
-        how: "At the moment when the recorded machine held most; the caches that changed most."
-            .to_owned(),
+    let waterfall = Waterfall {
         label: "cache".to_owned(),
         quantity: ("held".to_owned(), "B".to_owned()),
         ..Waterfall::new((BEFORE, held(before)), (AFTER, held(after)), changes)
-    }
+    };
+    let how = "At the moment when the recorded machine held most; the caches that changed most.";
+    Plot::new(format!("Bytes held, by cache, under {}", before.allocator), how, waterfall)
 }

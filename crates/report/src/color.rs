@@ -17,7 +17,6 @@ pub struct Color {
 
 impl Color {
     /// Returns it as SVG and CSS write it, in the upper case that the drawing crate uses.
-    #[must_use]
     pub fn hex(self) -> String {
         let (r, g, b) = self.rgb;
         format!("#{r:02X}{g:02X}{b:02X}")

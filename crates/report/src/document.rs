@@ -2,7 +2,7 @@
 
 use crate::flame::Flame;
 use crate::plot::Plot;
-use crate::table::{Comparisons, DataTable};
+use crate::table::{Comparisons, Table};
 
 /// A whole report.
 #[derive(Debug, Clone, Default)]
@@ -28,6 +28,19 @@ pub struct Fact {
     pub value: String,
 }
 
+impl From<Plot> for Item {
+    fn from(plot: Plot) -> Self {
+        Self::Plot(plot)
+    }
+}
+
+impl Item {
+    /// Makes a table.
+    pub fn table(title: impl Into<String>, how: impl Into<String>, table: Table) -> Self {
+        Self::Table(title.into(), how.into(), table)
+    }
+}
+
 impl Fact {
     /// Makes a fact.
     pub fn new(name: impl Into<String>, value: impl Into<String>) -> Self {
@@ -46,6 +59,13 @@ pub struct Section {
     pub items: Vec<Item>,
 }
 
+impl Section {
+    /// Makes a section; `method` is empty where its items say how their numbers were got.
+    pub fn new(title: impl Into<String>, method: impl Into<String>, items: Vec<Item>) -> Self {
+        Self { title: title.into(), method: method.into(), items }
+    }
+}
+
 /// One thing in a section.
 #[derive(Debug, Clone)]
 pub enum Item {
@@ -55,8 +75,8 @@ pub enum Item {
     Comparisons(Comparisons),
     /// A plot
     Plot(Plot),
-    /// A table that sorts and filters
-    Table(DataTable),
+    /// A table that sorts and filters: its title, how its numbers were got, and the table
+    Table(String, String, Table),
     /// A flame graph
     Flame(Flame),
 }

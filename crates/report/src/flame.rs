@@ -49,17 +49,17 @@ struct Node {
 
 /// A frame as it is drawn.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Frame {
+pub(crate) struct Frame {
     /// The function or site
-    pub name: String,
+    pub(crate) name: String,
     /// How many frames are above it
-    pub depth: usize,
+    pub(crate) depth: usize,
     /// Where it starts, 0 to 1
-    pub start: f64,
+    pub(crate) start: f64,
     /// Its share of the whole
-    pub share: f64,
+    pub(crate) share: f64,
     /// Its weight
-    pub weight: u64,
+    pub(crate) weight: u64,
 }
 
 impl Flame {
@@ -98,13 +98,11 @@ impl Flame {
     }
 
     /// Returns the sum of all weights.
-    #[must_use]
     pub fn weight(&self) -> u64 {
         self.nodes[0].weight
     }
 
     /// Returns the stacks as folded text, as inferno, flamegraph.pl and speedscope read it.
-    #[must_use]
     pub fn folded(&self) -> String {
         let mut text = String::new();
         let mut stack: Vec<String> = Vec::new();
@@ -128,8 +126,7 @@ impl Flame {
     }
 
     /// Returns the frames to draw, outer ones first.
-    #[must_use]
-    pub fn frames(&self) -> Vec<Frame> {
+    pub(crate) fn frames(&self) -> Vec<Frame> {
         let mut least = SHARE_MIN;
         loop {
             let frames = self.frames_of(least);
@@ -167,7 +164,6 @@ impl Flame {
     }
 
     /// Returns how the numbers were got, and what is not drawn.
-    #[must_use]
     pub fn method(&self) -> String {
         match self.depth {
             depth if depth > DEPTH_MAX => {
@@ -179,7 +175,6 @@ impl Flame {
     }
 
     /// Draws it as an SVG of its own, with the whole text of each frame as its tooltip.
-    #[must_use]
     pub fn svg(&self) -> String {
         let frames = self.frames();
         let rows = frames.iter().map(|frame| frame.depth + 1).max().unwrap_or(1);
@@ -200,7 +195,7 @@ impl Flame {
                 escape(&self.describe(frame)),
                 (wide - 0.5).max(0.3),
                 ROW - 1.0,
-                hue(&frame.name)
+                frame.hue()
             );
             let fits = ((wide - 6.0) / 7.0) as usize;
             if fits >= 3 {
@@ -231,14 +226,16 @@ impl Flame {
     }
 }
 
-/// Returns a warm colour that belongs to a name, light enough for dark words on it.
-pub(crate) fn hue(name: &str) -> String {
-    // FNV-1a: any hash that is the same everywhere.
-    let hash = name.bytes().fold(0xcbf2_9ce4_8422_2325u64, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    });
-    let (h, s, l) = (18 + hash % 36, 78 + (hash >> 8) % 18, 66 + (hash >> 16) % 12);
-    format!("hsl({h},{s}%,{l}%)")
+impl Frame {
+    /// Returns a warm colour that belongs to the name, light enough for dark words on it.
+    pub(crate) fn hue(&self) -> String {
+        // FNV-1a: any hash that is the same everywhere.
+        let hash = self.name.bytes().fold(0xcbf2_9ce4_8422_2325u64, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+        });
+        let (h, s, l) = (18 + hash % 36, 78 + (hash >> 8) % 18, 66 + (hash >> 16) % 12);
+        format!("hsl({h},{s}%,{l}%)")
+    }
 }
 
 fn clip(name: &str, fits: usize) -> String {

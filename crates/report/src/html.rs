@@ -12,10 +12,9 @@ use crate::color::Palette;
 use crate::document::{Document, Item};
 use crate::error::Error;
 use crate::escape::escape;
-use crate::flame::Flame;
-use crate::plot::Plot;
+use crate::flame::{Flame, Frame};
 use crate::plot::Width;
-use crate::table::{Comparisons, DataTable, Value};
+use crate::table::{Cell, Column, Comparisons, Table};
 
 /// A cell with more characters than this is text that wraps, not a name.
 const TEXT_CHARS: usize = 36;
@@ -66,8 +65,8 @@ enum ItemView<'a> {
     Text(&'a str),
     Comparisons(ComparisonView<'a>),
     Plot { title: &'a str, how: &'a str, wide: String, narrow: String },
-    Table(TableView<'a>),
-    Flame { flame: &'a Flame, rows: usize, frames: Vec<FrameView> },
+    Table { title: &'a str, how: &'a str, columns: &'a [Column], rows: Vec<String> },
+    Flame { flame: &'a Flame, rows: usize, frames: Vec<Frame> },
 }
 
 struct ComparisonView<'a> {
@@ -77,27 +76,24 @@ struct ComparisonView<'a> {
     rows: Vec<(Vec<String>, &'static str)>,
 }
 
-struct TableView<'a> {
-    table: &'a DataTable,
-    rows: Vec<String>,
-}
-
-struct FrameView {
-    name: String,
-    what: String,
-    depth: usize,
-    left: String,
-    wide: String,
-    color: String,
-}
-
 fn view<'a>(item: &'a Item, palette: &mut Palette) -> Result<ItemView<'a>, Error> {
     Ok(match item {
         Item::Text(text) => ItemView::Text(text),
         Item::Comparisons(table) => ItemView::Comparisons(comparisons(table)),
-        Item::Plot(plot) => plot_view(plot, palette)?,
-        Item::Table(table) => ItemView::Table(TableView { table, rows: rows(table) }),
-        Item::Flame(flame) => flame_view(flame),
+        Item::Plot(plot) => ItemView::Plot {
+            title: &plot.title,
+            how: &plot.how,
+            wide: plot.svg(Width::Wide, palette)?,
+            narrow: plot.svg(Width::Narrow, palette)?,
+        },
+        Item::Table(title, how, table) => {
+            ItemView::Table { title, how, columns: &table.columns, rows: rows(table) }
+        }
+        Item::Flame(flame) => {
+            let frames = flame.frames();
+            let rows = frames.iter().map(|frame| frame.depth + 1).max().unwrap_or(1);
+            ItemView::Flame { flame, rows, frames }
+        }
     })
 }
 
@@ -117,48 +113,18 @@ fn comparisons(table: &Comparisons) -> ComparisonView<'_> {
     }
 }
 
-fn plot_view<'a>(plot: &'a Plot, palette: &mut Palette) -> Result<ItemView<'a>, Error> {
-    Ok(ItemView::Plot {
-        title: plot.title(),
-        how: plot.how(),
-        wide: plot.svg(Width::Wide, palette)?,
-        narrow: plot.svg(Width::Narrow, palette)?,
-    })
-}
-
-fn flame_view(flame: &Flame) -> ItemView<'_> {
-    let frames: Vec<FrameView> = flame
-        .frames()
-        .iter()
-        .map(|frame| FrameView {
-            name: frame.name.clone(),
-            what: flame.describe(frame),
-            depth: frame.depth,
-            left: format!("{:.5}", frame.start),
-            wide: format!("{:.5}", frame.share),
-            color: crate::flame::hue(&frame.name),
-        })
-        .collect();
-    let rows = frames.iter().map(|frame| frame.depth + 1).max().unwrap_or(1);
-    ItemView::Flame { flame, rows, frames }
-}
-
 /// Returns the rows of a table as HTML. By hand: 3,000 rows through a template take ten times the bytes in blanks.
-fn rows(table: &DataTable) -> Vec<String> {
-    let cell = |value: &Value, unit: &str| {
-        let shown = escape(&value.shown(unit));
-        match (value.key(), value) {
+fn rows(table: &Table) -> Vec<String> {
+    let cell = |cell: &Cell| {
+        let shown = escape(&cell.human());
+        match (cell.key(), cell) {
             (Some(key), _) => format!("<td class=n data-v={}>{shown}", short(key)),
-            (None, Value::Missing) => format!("<td class=n data-v=-1e308>{shown}"),
+            (None, Cell::Missing) => format!("<td class=n data-v=-1e308>{shown}"),
             (None, _) if shown.len() > TEXT_CHARS => format!("<td class=t>{shown}"),
             (None, _) => format!("<td>{shown}"),
         }
     };
-    let row = |cells: &Vec<Value>| {
-        let cells = cells.iter().zip(&table.columns);
-        let cells: String = cells.map(|(value, column)| cell(value, &column.unit)).collect();
-        format!("<tr>{cells}")
-    };
+    let row = |cells: &Vec<Cell>| format!("<tr>{}", cells.iter().map(cell).collect::<String>());
     table.rows.iter().map(row).collect()
 }
 

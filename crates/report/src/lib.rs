@@ -8,7 +8,7 @@
 //! To give a command `--report FILE`: build a `Document` from its result and write
 //! `slablab_report::html(&document)?` with the command's `output::write_whole`.
 //!
-//! To add a plot: one file in `plot/` with a struct that implements `Draw`, one line in the `Plot` enum.
+//! To add a plot: one file in `plot/` with a struct that implements [`Draw`].
 //!
 //! Modules, lower ones first: `error`, `escape`, `unit`, `color`; `flame`, `table`; `plot`; `document`; `html`, `png`.
 //!
@@ -34,12 +34,12 @@ mod unit;
 pub use color::{Color, Palette};
 pub use document::{Document, Fact, Item, Section};
 pub use error::Error;
-pub use flame::{Flame, Frame};
+pub use flame::Flame;
 pub use html::html;
 pub use plot::{
-    AddressPanel, Addresses, AxisScale, BarGroup, Bars, Effect, Effects, Group, Lines, Plot, Point,
-    Series, Strip, Waterfall, Width,
+    AddressPanel, Addresses, AxisScale, BarGroup, Bars, Draw, Group, Lines, Plot, Point, Series,
+    Strip, Waterfall, Width,
 };
 pub use png::png;
-pub use table::{Column, ComparisonRow, Comparisons, DataTable, Value};
+pub use table::{Cell, Column, ComparisonRow, Comparisons, Table, field};
 pub use unit::{UnitScale, human, short, thousands};

@@ -26,7 +26,6 @@ const WHOLE_MAX: f64 = 1e15;
 
 impl UnitScale {
     /// Returns the scale for values up to `largest` in `unit`; an unknown unit stays as it is.
-    #[must_use]
     pub fn fit(unit: &str, largest: f64) -> Self {
         let steps: &[(f64, &str)] = match unit {
             "B" | "bytes" => &BYTES,
@@ -42,7 +41,6 @@ impl UnitScale {
     }
 
     /// Returns an axis label: the quantity with its unit.
-    #[must_use]
     pub fn label(&self, quantity: &str) -> String {
         if self.unit.is_empty() {
             quantity.to_owned()
@@ -53,7 +51,6 @@ impl UnitScale {
 }
 
 /// Returns `value` in `unit` as people read it: `133.2 ms`, `12.4 MiB`, `1,204`.
-#[must_use]
 pub fn human(value: f64, unit: &str) -> String {
     let scale = UnitScale::fit(unit, value);
     let number = figures(value / scale.divisor);
@@ -61,7 +58,6 @@ pub fn human(value: f64, unit: &str) -> String {
 }
 
 /// Returns `value` in `unit` with three figures, for tables of text: `12.3 MiB`, `1.00 KiB`, `999 ns`.
-#[must_use]
 pub fn short(value: f64, unit: &str) -> String {
     let scale = UnitScale::fit(unit, value);
     let number = value / scale.divisor;
@@ -74,7 +70,6 @@ pub fn short(value: f64, unit: &str) -> String {
 }
 
 /// Returns a count with a comma every three digits.
-#[must_use]
 pub fn thousands(count: u64) -> String {
     let digits = count.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);

@@ -7,7 +7,7 @@ mod common;
 use std::fs;
 use std::path::Path;
 
-use slablab_report::{Effects, Palette, Plot, Width, png};
+use slablab_report::{Palette, Plot, Width, png};
 
 fn golden(name: &str, got: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
@@ -43,13 +43,13 @@ fn tables() {
 
 #[test]
 fn plots() {
-    both_widths("strip", &Plot::Strip(common::strip()));
-    both_widths("memory", &Plot::Lines(common::memory()));
-    both_widths("scaling", &Plot::Lines(common::scaling()));
-    both_widths("fragmentation", &Plot::Bars(common::fragmentation()));
-    both_widths("addresses", &Plot::Addresses(common::addresses()));
-    both_widths("waterfall", &Plot::Waterfall(common::waterfall()));
-    both_widths("effects", &Plot::Effects(Effects::of(&common::comparisons()).unwrap()));
+    both_widths("strip", &common::strip(common::groups()));
+    both_widths("memory", &common::memory());
+    both_widths("scaling", &common::scaling());
+    both_widths("fragmentation", &common::fragmentation());
+    both_widths("addresses", &common::addresses());
+    both_widths("waterfall", &common::waterfall());
+    both_widths("effects", &common::comparisons().effects().unwrap());
 }
 
 #[test]
@@ -61,7 +61,7 @@ fn flame_graph() {
 
 #[test]
 fn a_png_shows_words_and_marks() {
-    let svg = Plot::Strip(common::strip()).svg(Width::Wide, &mut Palette::default()).unwrap();
+    let svg = common::strip(common::groups()).svg(Width::Wide, &mut Palette::default()).unwrap();
     let with_text = png(&svg).unwrap();
     let from = svg.find("<text").unwrap();
     let wordless = format!("{}</svg>", &svg[..from]);
@@ -94,9 +94,7 @@ fn a_page_is_small_and_asks_nobody() {
 
 #[test]
 fn a_plot_without_values_says_so() {
-    let mut strip = common::strip();
-    strip.groups.clear();
-    let error = Plot::Strip(strip).svg(Width::Wide, &mut Palette::default()).unwrap_err();
+    let error = common::strip(Vec::new()).svg(Width::Wide, &mut Palette::default()).unwrap_err();
     assert_eq!(
         error.to_string(),
         "the plot 'hackbench, 4 groups: time of every run' has nothing to show"

@@ -289,17 +289,15 @@ fn charts(rows: &[Row], prefix: &str) {
             name: table.into(),
             points: rows.iter().filter(|row| row.table == table).map(point).collect(),
         });
+        let how = "addresses of the kernel's functions; shortest of the rounds, bars to the longest";
         let lines = Lines {
-            title: title.into(),
-            how: "addresses of the kernel's functions; shortest of the rounds, bars to the longest"
-                .into(),
             x: ("probes".into(), String::new()),
             y: (y.0.into(), y.1.into()),
             x_scale: AxisScale::Log2,
             y_scale: AxisScale::Log10,
             series: series.into(),
         };
-        let svg = Plot::Lines(lines).svg(Width::Wide, &mut Palette::default());
+        let svg = Plot::new(title, how, lines).svg(Width::Wide, &mut Palette::default());
         let svg = svg.unwrap_or_else(|error| usage(&error.to_string()));
         write(&format!("{prefix}{name}.svg"), &svg);
     };

@@ -5,16 +5,15 @@
 //! of it, forks included, which hackbench's own figure leaves out. User engine: a trace of a machine with audit on,
 //! replayed as recorded and with a cache for the sites that allocate the context.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use slablab_kmem::BackendKind;
-use slablab_replay::{Allocator, Changes, Dedicated, Plan, select_sites};
+use slablab_replay::{Changes, Dedicated, Plan, select_sites};
 use slablab_trace::TraceReader;
 
-use super::traces::{input, kind};
+use super::allocators::{ALLOCATOR, allocator, input};
 use crate::error::{Error, Result};
-use crate::experiment::{Experiment, Fixture, Observation, Setup};
+use crate::experiment::{About, Experiment, Fixture, Observation, Setup};
 use crate::guest::{self, Load, Options, Recipe, Variant};
 use crate::plan::Cell;
 use crate::request::{Design, Engine, Metric, Nature, Request, Scale};
@@ -32,66 +31,41 @@ const SITES: &str = "audit_alloc*";
 pub(crate) struct AuditCache;
 
 impl Experiment for AuditCache {
-    fn name(&self) -> &'static str {
-        "audit-cache"
-    }
-
-    fn question(&self) -> &'static str {
-        "fork and clone allocate an audit context with kmalloc: would a kmem_cache of its own be faster?"
-    }
-
-    fn engines(&self) -> &'static [Engine] {
-        &[Engine::Kernel, Engine::User]
-    }
-
-    fn metrics(&self) -> Vec<Metric> {
+    fn about(&self) -> About {
         let sampled = |key, name, unit| Metric::less(key, name, unit, Nature::Sampled);
         let exact = |key, name, unit| Metric::less(key, name, unit, Nature::Exact);
-        vec![
-            sampled("seconds", "time to fork", "s"),
-            sampled("slab_kb", "memory in slabs after the run", "KiB"),
-            exact("held_bytes_peak", "memory held at the peak", "B"),
-            exact("held_bytes_mean", "memory held on average", "B"),
-            exact("locks", "locks and atomic operations", ""),
-        ]
-    }
-
-    fn parameters(&self) -> &'static [(&'static str, &'static str)] {
-        &[
-            ("allocator", "slab, slub, slob or slmb; slub by default"),
-            ("repeats", "how often 400 processes are forked; 8 by default; engine kernel only"),
-            guest::CPUS,
-            (
-                "sites",
-                "the call sites that get the cache; audit_alloc* by default; engine user only",
-            ),
-        ]
+        About {
+            name: "audit-cache",
+            question: "fork and clone allocate an audit context with kmalloc: would a kmem_cache of its own be faster?",
+            engines: &[Engine::Kernel, Engine::User],
+            metrics: vec![
+                sampled("seconds", "time to fork", "s"),
+                sampled("slab_kb", "memory in slabs after the run", "KiB"),
+                exact("held_bytes_peak", "memory held at the peak", "B"),
+                exact("held_bytes_mean", "memory held on average", "B"),
+                exact("locks", "locks and atomic operations", ""),
+            ],
+            parameters: &[
+                ALLOCATOR,
+                ("repeats", "how often 400 processes are forked; 8 by default; engine kernel only"),
+                guest::CPUS,
+                (
+                    "sites",
+                    "the call sites that get the cache; audit_alloc* by default; engine user only",
+                ),
+            ],
+        }
     }
 
     fn design(&self, request: &Request) -> Result<Design> {
-        let variants = VARIANTS.map(str::to_owned).to_vec();
         if request.engine == Engine::User {
-            input(request, self.name())?;
-            kind(allocator(request))?;
-            let points = vec![String::new()];
-            return Ok(Design {
-                variants,
-                point_name: String::new(),
-                points,
-                rounds: 1,
-                warmups: 0,
-                points_per_cell: 1,
-            });
+            input(request, self.about().name)?;
+            allocator(request)?;
+            return Ok(Design::without_points(VARIANTS, 1, 0));
         }
         recipe(request)?;
-        Ok(Design {
-            variants,
-            point_name: "CPUs".to_owned(),
-            points: guest::cpus(request)?,
-            rounds: if request.scale == Scale::Full { 31 } else { 2 },
-            warmups: 0,
-            points_per_cell: 1,
-        })
+        let rounds = if request.scale == Scale::Full { 31 } else { 2 };
+        Ok(Design::at_points(VARIANTS, ("CPUs", guest::cpus(request)?), rounds, 0))
     }
 
     fn prepare(&self, setup: &mut Setup<'_>) -> Result<Box<dyn Fixture>> {
@@ -100,22 +74,18 @@ impl Experiment for AuditCache {
             let (recipe, options) = recipe(request)?;
             return guest::prepare(recipe, &options, setup);
         }
-        let path = input(request, self.name())?.to_owned();
+        let path = input(request, self.about().name)?.to_owned();
         let reader = TraceReader::open(&path)?;
-        let pattern = request.params.get("sites").map_or(SITES, String::as_str).to_owned();
+        let pattern = request.param("sites", SITES).to_owned();
         let sites = select_sites(reader.meta(), &pattern)
             .map_err(|e| Error::Request(format!("{}: {e}", path.display())))?;
-        Ok(Box::new(CacheReplay { reader, path, kind: kind(allocator(request))?, pattern, sites }))
+        Ok(Box::new(CacheReplay { reader, path, kind: allocator(request)?, pattern, sites }))
     }
-}
-
-fn allocator(request: &Request) -> &str {
-    request.params.get("allocator").map_or("slub", String::as_str)
 }
 
 /// Returns what to boot and to run.
 fn recipe(request: &Request) -> Result<(Recipe, Options)> {
-    let allocator = allocator(request);
+    let allocator = request.param(ALLOCATOR.0, "slub");
     let options = Options::of(request)?;
     let spec = options.patched(allocator)?;
     let most = if request.scale == Scale::Full { REPEATS } else { 1 };
@@ -166,20 +136,15 @@ impl Fixture for CacheReplay {
         let plan = Plan { allocators: vec![self.kind], changes, ..Plan::default() };
         let replay = slablab_replay::replay(&self.reader, &plan, &mut |_| ())?;
         let path = self.path.display();
+        let allocator = &replay.allocators[0];
         Ok(Observation {
-            values: values(&replay.allocators[0]),
             detail: serde_json::json!({ "unplaced_share": replay.trace.unplaced_share }),
             command: format!("slablab whatif {path} --dedicate '{}=audit_context'", self.pattern),
-            ..Observation::default()
+            ..Observation::of([
+                ("held_bytes_peak", allocator.held_bytes.peak as f64),
+                ("held_bytes_mean", allocator.held_bytes.mean as f64),
+                ("locks", allocator.locks.values().sum::<u64>() as f64),
+            ])
         })
     }
-}
-
-fn values(allocator: &Allocator) -> BTreeMap<String, f64> {
-    let values = [
-        ("held_bytes_peak", allocator.held_bytes.peak),
-        ("held_bytes_mean", allocator.held_bytes.mean),
-        ("locks", allocator.locks.values().sum()),
-    ];
-    values.into_iter().map(|(key, value)| (key.to_owned(), value as f64)).collect()
 }

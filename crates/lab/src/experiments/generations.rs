@@ -5,10 +5,10 @@
 //! guest compare; with `accel=icount` they are instructions, and repeat.
 
 use crate::error::Result;
-use crate::experiment::{Experiment, Fixture, Setup};
+use crate::experiment::{About, Experiment, Fixture, Setup};
 use crate::experiments::slabs;
 use crate::guest;
-use crate::request::{Design, Engine, Metric, Request};
+use crate::request::{Design, Engine, Request};
 
 /// One release of each generation.
 const KERNELS: [&str; 3] = ["debian:6.12", "debian:6.18", "debian:7.3"];
@@ -20,24 +20,14 @@ const LOAD: &str = "slabs_around hackbench -g 4 -l 100 -s 100\n";
 pub(crate) struct Generations;
 
 impl Experiment for Generations {
-    fn name(&self) -> &'static str {
-        "generations"
-    }
-
-    fn question(&self) -> &'static str {
-        "What did the generations of SLUB do to slab memory, by kernel and CPU count?"
-    }
-
-    fn engines(&self) -> &'static [Engine] {
-        &[Engine::Kernel]
-    }
-
-    fn metrics(&self) -> Vec<Metric> {
-        slabs::metrics()
-    }
-
-    fn parameters(&self) -> &'static [(&'static str, &'static str)] {
-        &[slabs::KERNELS, slabs::MEMORY, guest::CPUS]
+    fn about(&self) -> About {
+        About {
+            name: "generations",
+            question: "What did the generations of SLUB do to slab memory, by kernel and CPU count?",
+            engines: &[Engine::Kernel],
+            metrics: slabs::metrics(),
+            parameters: &[slabs::KERNELS, slabs::MEMORY, guest::CPUS],
+        }
     }
 
     fn design(&self, request: &Request) -> Result<Design> {

@@ -11,12 +11,12 @@ use serde_json::{Value, json};
 use slablab_replay::{Plan, replay_timed};
 use slablab_trace::TraceReader;
 
-use super::traces::{input, kind};
+use super::allocators::{input, kind};
 use crate::error::{Error, Result};
-use crate::experiment::{Experiment, Fixture, Observation, Setup};
+use crate::experiment::{About, Experiment, Fixture, Observation, Setup};
 use crate::guest::{self, Load, Options, Recipe};
 use crate::plan::Cell;
-use crate::request::{Design, Engine, Metric, Nature, Request, Scale};
+use crate::request::{Design, Engine, Metric, Nature, Request, Scale, number};
 
 /// The allocators: those of the library, and each has a kernel.
 const ALLOCATORS: [&str; 4] = ["slub", "slab", "slob", "slmb"];
@@ -29,81 +29,66 @@ const LOOPS_BY_GROUPS: u32 = 400;
 pub(crate) struct Hackbench;
 
 impl Experiment for Hackbench {
-    fn name(&self) -> &'static str {
-        "hackbench"
-    }
-
-    fn question(&self) -> &'static str {
-        "How do SLAB, SLUB, SLOB and SLMB compare on message passing, by CPU count and group count?"
-    }
-
-    fn engines(&self) -> &'static [Engine] {
-        &[Engine::Kernel, Engine::User]
-    }
-
-    fn metrics(&self) -> Vec<Metric> {
+    fn about(&self) -> About {
         let less = |key, name, unit| Metric::less(key, name, unit, Nature::Sampled);
-        vec![
-            less("seconds", "time per run", "s"),
-            less("slab_kb", "memory in slabs after the run", "KiB"),
-            less("operation_ns", "time per operation, all threads together", "ns"),
-            less("alloc_ns_p50", "latency of alloc, median", "ns"),
-            less("alloc_ns_p99", "latency of alloc, p99", "ns"),
-            less("free_ns_p99", "latency of free, p99", "ns"),
-            less("lock_wait_share", "share of the threads' time that they waited for locks", "%"),
-        ]
-    }
-
-    fn parameters(&self) -> &'static [(&'static str, &'static str)] {
-        &[
-            (
-                "allocators",
-                "which ones, or which kernels, by comma; SLUB, SLAB, SLOB and SLMB by default",
-            ),
-            ("groups", "groups of 40 processes, by comma; 1,10 by default; engine kernel only"),
-            (
-                "loops",
-                "messages of each sender to each receiver, times groups; 400 by default; engine kernel only",
-            ),
-            guest::CPUS,
-            ("threads", "threads that replay, by comma; 1,2 by default; engine user only"),
-        ]
+        About {
+            name: "hackbench",
+            question: "How do SLAB, SLUB, SLOB and SLMB compare on message passing, by CPU count and group count?",
+            engines: &[Engine::Kernel, Engine::User],
+            metrics: vec![
+                less("seconds", "time per run", "s"),
+                less("slab_kb", "memory in slabs after the run", "KiB"),
+                less("operation_ns", "time per operation, all threads together", "ns"),
+                less("alloc_ns_p50", "latency of alloc, median", "ns"),
+                less("alloc_ns_p99", "latency of alloc, p99", "ns"),
+                less("free_ns_p99", "latency of free, p99", "ns"),
+                less(
+                    "lock_wait_share",
+                    "share of the threads' time that they waited for locks",
+                    "%",
+                ),
+            ],
+            parameters: &[
+                (
+                    "allocators",
+                    "which ones, or which kernels, by comma; SLUB, SLAB, SLOB and SLMB by default",
+                ),
+                ("groups", "groups of 40 processes, by comma; 1,10 by default; engine kernel only"),
+                (
+                    "loops",
+                    "messages of each sender to each receiver, times groups; 400 by default; engine kernel only",
+                ),
+                guest::CPUS,
+                ("threads", "threads that replay, by comma; 1,2 by default; engine user only"),
+            ],
+        }
     }
 
     fn design(&self, request: &Request) -> Result<Design> {
         let variants = request.list("allocators", &ALLOCATORS);
         let full = request.scale == Scale::Full;
         if request.engine == Engine::User {
-            input(request, self.name())?;
+            input(request, self.about().name)?;
             variants.iter().try_for_each(|name| kind(name).map(|_| ()))?;
-            let points = request.list("threads", &["1", "2"]);
-            points.iter().try_for_each(|point| threads(point).map(|_| ()))?;
-            let rounds = if full { 31 } else { 7 };
-            let point_name = "threads".to_owned();
-            return Ok(Design {
+            let points = request.numbers("threads", &["1", "2"], 1..=64)?;
+            return Ok(Design::at_points(
                 variants,
-                point_name,
-                points,
-                rounds,
-                warmups: 1,
-                points_per_cell: 1,
-            });
+                ("threads", points),
+                if full { 31 } else { 7 },
+                1,
+            ));
         }
         let (recipe, _) = recipe(request, &variants)?;
-        Ok(Design {
-            variants,
-            // A boot goes through all numbers of groups.
-            point_name: "groups, CPUs".to_owned(),
-            points: guest::cpus(request)?,
-            rounds: if full { 7 } else { 2 },
-            warmups: 0,
-            points_per_cell: recipe.loads.len(),
-        })
+        let points = ("groups, CPUs", guest::cpus(request)?);
+        // A boot goes through all numbers of groups.
+        let points_per_cell = recipe.loads.len();
+        let rounds = if full { 7 } else { 2 };
+        Ok(Design { points_per_cell, ..Design::at_points(variants, points, rounds, 0) })
     }
 
     fn prepare(&self, setup: &mut Setup<'_>) -> Result<Box<dyn Fixture>> {
         if setup.request.engine == Engine::User {
-            let path = input(setup.request, self.name())?.to_owned();
+            let path = input(setup.request, self.about().name)?.to_owned();
             return Ok(Box::new(TimedReplay { reader: TraceReader::open(&path)?, path }));
         }
         let (recipe, options) = recipe(setup.request, &setup.design.variants)?;
@@ -116,9 +101,10 @@ fn recipe(request: &Request, allocators: &[String]) -> Result<(Recipe, Options)>
     let options = Options::of(request)?;
     let most = if request.scale == Scale::Full { LOOPS_BY_GROUPS } else { LOOPS_BY_GROUPS / 20 };
     let loops = guest::count(request, "loops", most, 1_000_000)?;
+    let groups = request.list("groups", &["1", "10"]);
     let recipe = Recipe {
         variants: options.variants(allocators)?,
-        loads: groups(request)?.into_iter().map(|groups| load(groups, loops)).collect(),
+        loads: groups.iter().map(|groups| load(groups, loops)).collect::<Result<_>>()?,
         metrics: ["seconds", "slab_kb"].map(str::to_owned).to_vec(),
         point: |load: &Load, cpus: u32, _: &Value| format!("{}, {cpus}", load.name),
         tools: vec!["hackbench".to_owned()],
@@ -130,22 +116,14 @@ fn recipe(request: &Request, allocators: &[String]) -> Result<(Recipe, Options)>
     Ok((recipe, options))
 }
 
-fn load(groups: u32, loops_by_groups: u32) -> Load {
-    let loops = (loops_by_groups / groups).max(1);
+fn load(groups: &str, loops_by_groups: u32) -> Result<Load> {
+    let loops = (u64::from(loops_by_groups) / number("groups", groups, &(1..=1000))?).max(1);
     let script = format!(
         "hackbench -g {groups} -l {loops} -s 100 | tee /tmp/hackbench\n\
          seconds=$(sed -n 's/^Time: //p' /tmp/hackbench)\n\
          observe \"\\\"seconds\\\":$seconds,\\\"slab_kb\\\":$(meminfo Slab)\"\n"
     );
-    Load { name: groups.to_string(), script }
-}
-
-fn groups(request: &Request) -> Result<Vec<u32>> {
-    let number = |text: String| match text.parse() {
-        Ok(groups) if (1..=1000).contains(&groups) => Ok(groups),
-        _ => Err(Error::Request(format!("groups={text}: numbers from 1 to 1000 are needed"))),
-    };
-    request.list("groups", &["1", "10"]).into_iter().map(number).collect()
+    Ok(Load { name: groups.to_owned(), script })
 }
 
 /// A trace that is replayed in real time.
@@ -158,22 +136,22 @@ impl Fixture for TimedReplay {
     fn observe(&mut self, cell: &Cell) -> Result<Observation> {
         let failed = |reason: &str| Error::Cell { cell: cell.words(), reason: reason.to_owned() };
         let plan = Plan { allocators: vec![kind(&cell.variant)?], ..Plan::default() };
-        let timed = replay_timed(&self.reader, &plan, threads(&cell.point)?)?;
+        let threads = number("threads", &cell.point, &(1..=64))?;
+        let timed = replay_timed(&self.reader, &plan, threads as u32)?;
         let timed = timed.first().ok_or_else(|| failed("the replay said nothing"))?;
         let operations = timed.allocs + timed.frees;
         if operations == 0 {
             return Err(failed("the trace has nothing to replay"));
         }
         let thread_ns = f64::from(timed.threads) * timed.elapsed_ns as f64;
-        let values = [
+        let values = Observation::of([
             ("operation_ns", timed.elapsed_ns as f64 / operations as f64),
             ("alloc_ns_p50", timed.alloc.p50_ns as f64),
             ("alloc_ns_p99", timed.alloc.p99_ns as f64),
             ("free_ns_p99", timed.free.p99_ns as f64),
             ("lock_wait_share", 100.0 * timed.lock_wait_ns as f64 / thread_ns),
-        ];
+        ]);
         Ok(Observation {
-            values: values.into_iter().map(|(key, value)| (key.to_owned(), value)).collect(),
             detail: json!({
                 "threads": timed.threads, "allocs": timed.allocs, "frees": timed.frees, "failed": timed.failed,
                 "waits": timed.waits, "locks": timed.locks, "clock_ns_p50": timed.clock_ns_p50,
@@ -184,14 +162,7 @@ impl Fixture for TimedReplay {
                 cell.variant,
                 cell.point
             ),
-            ..Observation::default()
+            ..values
         })
-    }
-}
-
-fn threads(text: &str) -> Result<u32> {
-    match text.parse() {
-        Ok(threads) if (1..=64).contains(&threads) => Ok(threads),
-        _ => Err(Error::Request(format!("threads={text}: numbers from 1 to 64 are needed"))),
     }
 }

@@ -16,10 +16,10 @@ use slablab_stats::Rng;
 use serde_json::Value;
 
 use crate::error::{Error, Result};
-use crate::experiment::{Experiment, Fixture, Observation, Setup};
+use crate::experiment::{About, Experiment, Fixture, Observation, Setup};
 use crate::guest::{self, Load, Options, Recipe, Variant};
 use crate::plan::Cell;
-use crate::request::{Design, Engine, Metric, Nature, Request, Scale};
+use crate::request::{Design, Engine, Metric, Nature, Request, Scale, number};
 
 /// The values of the boot parameter `kprobe_table`, today's first.
 const TABLES: [&str; 4] = ["hash64", "hash512", "xarray", "xarray_cache"];
@@ -35,44 +35,33 @@ const LOOKUPS: usize = 100_000;
 pub(crate) struct Kprobes;
 
 impl Experiment for Kprobes {
-    fn name(&self) -> &'static str {
-        "kprobes"
-    }
-
-    fn question(&self) -> &'static str {
-        "What index should map 1,000 to 32,000 probe addresses to probes: hashes, XArray, or XArray behind a cache?"
-    }
-
-    fn engines(&self) -> &'static [Engine] {
-        &[Engine::User, Engine::Kernel]
-    }
-
-    fn metrics(&self) -> Vec<Metric> {
+    fn about(&self) -> About {
         let less = |key, name, unit| Metric::less(key, name, unit, Nature::Sampled);
-        vec![
-            less("lookup_ns", "time per lookup", "ns"),
-            less("register_seconds", "time to register all", "s"),
-            Metric::less("table_bytes", "memory of the table", "B", Nature::Exact),
-            less("seconds", "time to add the probes", "s"),
-            less("hit_seconds", "time of system calls that hit probes", "s"),
-            Metric::more("mem_free_kb", "free memory", "KiB", Nature::Sampled),
-        ]
-    }
-
-    fn parameters(&self) -> &'static [(&'static str, &'static str)] {
-        &[
-            (
-                "probes",
-                "how many, by comma; the kernel goes through 1,000, 2,000, ... up to the most, 6,000 by default",
-            ),
-            ("allocator", "in whose kernel; slub by default; engine kernel only"),
-            ("cpus", "virtual CPUs of the guests; 2 by default; engine kernel only"),
-        ]
+        About {
+            name: "kprobes",
+            question: "What index should map 1,000 to 32,000 probe addresses to probes: hashes, XArray, or XArray behind a cache?",
+            engines: &[Engine::User, Engine::Kernel],
+            metrics: vec![
+                less("lookup_ns", "time per lookup", "ns"),
+                less("register_seconds", "time to register all", "s"),
+                Metric::less("table_bytes", "memory of the table", "B", Nature::Exact),
+                less("seconds", "time to add the probes", "s"),
+                less("hit_seconds", "time of system calls that hit probes", "s"),
+                Metric::more("mem_free_kb", "free memory", "KiB", Nature::Sampled),
+            ],
+            parameters: &[
+                (
+                    "probes",
+                    "how many, by comma; the kernel goes through 1,000, 2,000, ... up to the most, 6,000 by default",
+                ),
+                ("allocator", "in whose kernel; slub by default; engine kernel only"),
+                ("cpus", "virtual CPUs of the guests; 2 by default; engine kernel only"),
+            ],
+        }
     }
 
     fn design(&self, request: &Request) -> Result<Design> {
         let full = request.scale == Scale::Full;
-        let point_name = "probes".to_owned();
         if request.engine == Engine::Kernel {
             recipe(request)?;
             let (most, step) = range(request)?;
@@ -82,31 +71,19 @@ impl Experiment for Kprobes {
                     "cpus: the probes are the points here, so take one number of CPUs".to_owned(),
                 ));
             }
-            let variants = TABLES.map(str::to_owned).to_vec();
             // A boot goes through all numbers of probes.
-            return Ok(Design {
-                variants,
-                point_name,
-                points,
-                rounds: if full { 7 } else { 2 },
-                warmups: 0,
-                points_per_cell: most.div_ceil(step),
-            });
+            let points_per_cell = most.div_ceil(step);
+            let rounds = if full { 7 } else { 2 };
+            let design = Design::at_points(TABLES, ("probes", points), rounds, 0);
+            return Ok(Design { points_per_cell, ..design });
         }
         let smoke = ["1000", "4000"];
         let all = ["1000", "2000", "4000", "8000", "16000", "32000"];
-        let points = request.list("probes", if full { &all } else { &smoke });
-        points.iter().try_for_each(|point| count(point).map(|_| ()))?;
+        let points = if full { &all[..] } else { &smoke };
+        let points = request.numbers("probes", points, 1..=FUNCTIONS as u64)?;
         let variants =
             [Hash64::NAME, Hash512::NAME, HashResizing::NAME, Tree::NAME, CachedTree::NAME];
-        Ok(Design {
-            variants: variants.map(str::to_owned).to_vec(),
-            point_name,
-            points,
-            rounds: if full { 31 } else { 7 },
-            warmups: 1,
-            points_per_cell: 1,
-        })
+        Ok(Design::at_points(variants, ("probes", points), if full { 31 } else { 7 }, 1))
     }
 
     fn prepare(&self, setup: &mut Setup<'_>) -> Result<Box<dyn Fixture>> {
@@ -122,7 +99,7 @@ impl Experiment for Kprobes {
 
 /// Returns what to boot and to run.
 fn recipe(request: &Request) -> Result<(Recipe, Options)> {
-    let allocator = request.params.get("allocator").map_or("slub", String::as_str);
+    let allocator = request.param("allocator", "slub");
     let options = Options::of(request)?;
     let spec = options.patched(allocator)?;
     let (most, step) = range(request)?;
@@ -149,13 +126,9 @@ fn recipe(request: &Request) -> Result<(Recipe, Options)> {
 fn range(request: &Request) -> Result<(usize, usize)> {
     let (most, step) = if request.scale == Scale::Full { (6_000, 1_000) } else { (200, 100) };
     // kprobe events can be at so many functions of the small kernel that is built.
-    let most = request
-        .list("probes", &[])
-        .iter()
-        .map(|text| count(text))
-        .max_by_key(|count| *count.as_ref().unwrap_or(&usize::MAX))
-        .transpose()?
-        .unwrap_or(most);
+    let asked = request.list("probes", &[]);
+    let asked = asked.iter().map(|text| count(text)).collect::<Result<Vec<_>>>()?;
+    let most = asked.into_iter().max().unwrap_or(most);
     Ok((most, step.min(most)))
 }
 
@@ -198,15 +171,11 @@ fn measure<T: ProbeTable>(probes: usize, cell: &Cell) -> Result<Observation> {
     if found != LOOKUPS {
         return Err(failed(format!("{} of {LOOKUPS} lookups found nothing", LOOKUPS - found)));
     }
-    let values = [
+    Ok(Observation::of([
         ("lookup_ns", lookup_ns),
         ("register_seconds", register_seconds),
         ("table_bytes", table.table_bytes() as f64),
-    ];
-    Ok(Observation {
-        values: values.into_iter().map(|(key, value)| (key.to_owned(), value)).collect(),
-        ..Observation::default()
-    })
+    ]))
 }
 
 /// Returns distinct addresses in random order, the same for every table.
@@ -221,10 +190,5 @@ fn addresses(probes: usize) -> Vec<u64> {
 }
 
 fn count(text: &str) -> Result<usize> {
-    match text.parse() {
-        Ok(probes) if (1..=FUNCTIONS).contains(&probes) => Ok(probes),
-        _ => {
-            Err(Error::Request(format!("probes={text}: numbers from 1 to {FUNCTIONS} are needed")))
-        }
-    }
+    number("probes", text, &(1..=FUNCTIONS as u64)).map(|probes| probes as usize)
 }

@@ -1,8 +1,9 @@
 //! `lifo`: does an allocator give back the object that was freed last?
 
+use super::allocators::{kind, usual_names};
 use super::modules::{self, Host};
-use crate::error::{Error, Result};
-use crate::experiment::{Experiment, Fixture, Observation, Setup};
+use crate::error::Result;
+use crate::experiment::{About, Experiment, Fixture, Observation, Setup};
 use crate::plan::Cell;
 use crate::request::{Design, Engine, Metric, Nature, Request};
 
@@ -10,62 +11,32 @@ use crate::request::{Design, Engine, Metric, Nature, Request};
 pub(crate) struct Lifo;
 
 impl Experiment for Lifo {
-    fn name(&self) -> &'static str {
-        "lifo"
-    }
-
-    fn question(&self) -> &'static str {
-        "In which order does each allocator reuse objects: the last freed first?"
-    }
-
-    fn engines(&self) -> &'static [Engine] {
-        &[Engine::User]
-    }
-
-    fn metrics(&self) -> Vec<Metric> {
-        vec![
-            Metric::more(
-                "in_lifo_order",
-                "last freed, first reused (1: yes, 0: no)",
-                "",
-                Nature::Exact,
-            ),
-            Metric::more("reused", "freed objects that were reused", "", Nature::Exact),
-        ]
-    }
-
-    fn parameters(&self) -> &'static [(&'static str, &'static str)] {
-        &[
-            ("allocators", "which ones, by comma; all by default"),
-            ("sizes", "bytes of an object, by comma; 32,64,200,1024 by default"),
-        ]
+    fn about(&self) -> About {
+        About {
+            name: "lifo",
+            question: "In which order does each allocator reuse objects: the last freed first?",
+            engines: &[Engine::User],
+            metrics: vec![
+                Metric::more(
+                    "in_lifo_order",
+                    "last freed, first reused (1: yes, 0: no)",
+                    "",
+                    Nature::Exact,
+                ),
+                Metric::more("reused", "freed objects that were reused", "", Nature::Exact),
+            ],
+            parameters: &[
+                ("allocators", "which ones, by comma; all by default"),
+                ("sizes", "bytes of an object, by comma; 32,64,200,1024 by default"),
+            ],
+        }
     }
 
     fn design(&self, request: &Request) -> Result<Design> {
-        let variants = request.list("allocators", &modules::usual_names());
-        if let Some(wrong) = variants.iter().find(|name| !modules::names().contains(&name.as_str()))
-        {
-            return Err(Error::Request(format!(
-                "there is no allocator '{wrong}'; there are: {}",
-                modules::names().join(", ")
-            )));
-        }
-        let points = request.list("sizes", &["32", "64", "200", "1024"]);
-        if let Some(wrong) =
-            points.iter().find(|size| !size.parse::<u32>().is_ok_and(|n| (1..=4096).contains(&n)))
-        {
-            return Err(Error::Request(format!(
-                "sizes={wrong}: numbers from 1 to 4096 are needed"
-            )));
-        }
-        Ok(Design {
-            variants,
-            point_name: "bytes".to_owned(),
-            points,
-            rounds: 1,
-            warmups: 0,
-            points_per_cell: 1,
-        })
+        let variants = request.list("allocators", &usual_names());
+        variants.iter().try_for_each(|name| kind(name).map(|_| ()))?;
+        let points = request.numbers("sizes", &["32", "64", "200", "1024"], 1..=4096)?;
+        Ok(Design::at_points(variants, ("bytes", points), 1, 0))
     }
 
     fn prepare(&self, setup: &mut Setup<'_>) -> Result<Box<dyn Fixture>> {
@@ -80,7 +51,8 @@ struct ReuseOrder {
 impl Fixture for ReuseOrder {
     fn observe(&mut self, cell: &Cell) -> Result<Observation> {
         let params = [format!("size={}", cell.point)];
-        let facts = self.host.run_under(cell, &cell.variant, &params)?;
+        let host = self.host.under(&cell.variant);
+        let facts = host.run(cell, &params)?;
         let summary = facts
             .iter()
             .rfind(|fact| fact.contains_key("order"))
@@ -90,7 +62,7 @@ impl Fixture for ReuseOrder {
         Ok(Observation {
             values,
             detail: serde_json::json!({ "order": summary["order"] }),
-            command: self.host.command_under(&cell.variant, &params),
+            command: host.command(&params),
             ..Observation::default()
         })
     }

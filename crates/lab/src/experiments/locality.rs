@@ -3,14 +3,15 @@
 //! kmalloc puts both into shared caches, 40 bytes into that for 64, where the holes that others left are filled first; a
 //! cache of its own begins with empty slabs. The module first fills and half frees the shared cache.
 
-use slablab_report::{AddressPanel, Addresses, Item, Plot, Section};
+use slablab_report::{AddressPanel, Addresses, Plot, Section};
 
+use super::allocators::{ALLOCATOR, allocator};
 use super::modules::{self, Host, LogLine};
-use crate::error::{Error, Result};
-use crate::experiment::{Experiment, Fixture, Observation, Setup};
+use crate::error::Result;
+use crate::experiment::{About, Experiment, Fixture, Observation, Setup};
 use crate::outcome::Outcome;
 use crate::plan::Cell;
-use crate::request::{Design, Engine, Metric, Nature, Request, Scale};
+use crate::request::{Design, Engine, Metric, Nature, Request, Scale, number};
 
 /// The sources: what the rows call them, and how the module does.
 const SOURCES: [(&str, &str, &str); 4] = [
@@ -26,38 +27,33 @@ const OBJECTS: u32 = 200;
 pub(crate) struct Locality;
 
 impl Experiment for Locality {
-    fn name(&self) -> &'static str {
-        "locality"
-    }
-
-    fn question(&self) -> &'static str {
-        "Why does a 40-byte kmalloc object scatter while a 32-byte one, or one from its own cache, stays dense?"
-    }
-
-    fn engines(&self) -> &'static [Engine] {
-        &[Engine::User]
-    }
-
-    fn metrics(&self) -> Vec<Metric> {
+    fn about(&self) -> About {
         let exact = |key, name| Metric::less(key, name, "", Nature::Exact);
-        vec![
-            Metric::less("walk_ns_per_node", "time per node of a list walk", "ns", Nature::Sampled),
-            exact("lines", "cache lines touched"),
-            exact("pages", "pages touched"),
-            Metric::more("near", "objects right behind the one before", "", Nature::Exact),
-            Metric::less("span", "from the first object to the last", "B", Nature::Exact),
-        ]
-    }
-
-    fn parameters(&self) -> &'static [(&'static str, &'static str)] {
-        &[
-            modules::ALLOCATOR,
-            ("churn", "objects to allocate before, half of them freed; 2000 by default"),
-        ]
+        About {
+            name: "locality",
+            question: "Why does a 40-byte kmalloc object scatter while a 32-byte one, or one from its own cache, stays dense?",
+            engines: &[Engine::User],
+            metrics: vec![
+                Metric::less(
+                    "walk_ns_per_node",
+                    "time per node of a list walk",
+                    "ns",
+                    Nature::Sampled,
+                ),
+                exact("lines", "cache lines touched"),
+                exact("pages", "pages touched"),
+                Metric::more("near", "objects right behind the one before", "", Nature::Exact),
+                Metric::less("span", "from the first object to the last", "B", Nature::Exact),
+            ],
+            parameters: &[
+                ALLOCATOR,
+                ("churn", "objects to allocate before, half of them freed; 2000 by default"),
+            ],
+        }
     }
 
     fn design(&self, request: &Request) -> Result<Design> {
-        modules::allocator(request)?;
+        allocator(request)?;
         churn(request)?;
         let rounds = if request.scale == Scale::Full { 31 } else { 7 };
         Ok(Design::without_points(SOURCES.map(|(name, _, _)| name), rounds, 1))
@@ -82,24 +78,19 @@ impl Experiment for Locality {
         if panels.iter().all(|panel| panel.addresses.is_empty()) {
             return Vec::new();
         }
-        vec![Section {
-            title: "Where the objects lie".to_owned(),
-            method: "From the module's own log: the distance of each object to the one before."
-                .to_owned(),
-            items: vec![Item::Plot(Plot::Addresses(Addresses {
-                title: format!("Where {OBJECTS} objects lie"),
-                how:
-                    "Offsets from the least address, in the order of allocation; all on one scale."
-                        .to_owned(),
-                panels,
-            }))],
-        }]
+        let how = "Offsets from the least address, in the order of allocation; all on one scale.";
+        let map = Plot::new(format!("Where {OBJECTS} objects lie"), how, Addresses { panels });
+        vec![Section::new(
+            "Where the objects lie",
+            "From the module's own log: the distance of each object to the one before.",
+            vec![map.into()],
+        )]
     }
 }
 
 struct ListWalk {
     host: Host,
-    churn: u32,
+    churn: u64,
 }
 
 impl Fixture for ListWalk {
@@ -143,10 +134,6 @@ fn offsets(facts: &[&LogLine]) -> Vec<i64> {
     offsets.iter().map(|offset| offset - least).collect()
 }
 
-fn churn(request: &Request) -> Result<u32> {
-    let text = request.params.get("churn").map_or("2000", String::as_str);
-    match text.parse() {
-        Ok(churn) if churn <= 10_000_000 => Ok(churn),
-        _ => Err(Error::Request(format!("churn={text}: a number up to 10000000 is needed"))),
-    }
+fn churn(request: &Request) -> Result<u64> {
+    number("churn", request.param("churn", "2000"), &(0..=10_000_000))
 }

@@ -1,8 +1,9 @@
 //! `memmax`: how large a block do kmalloc, `__get_free_pages` and vmalloc give?
 
+use super::allocators::{ALLOCATOR, allocator};
 use super::modules::{self, Host, INTERFACES};
 use crate::error::Result;
-use crate::experiment::{Experiment, Fixture, Observation, Setup};
+use crate::experiment::{About, Experiment, Fixture, Observation, Setup};
 use crate::plan::Cell;
 use crate::request::{Design, Engine, Metric, Nature, Request};
 
@@ -10,28 +11,18 @@ use crate::request::{Design, Engine, Metric, Nature, Request};
 pub(crate) struct Memmax;
 
 impl Experiment for Memmax {
-    fn name(&self) -> &'static str {
-        "memmax"
-    }
-
-    fn question(&self) -> &'static str {
-        "How large a block do kmalloc, __get_free_pages and vmalloc give?"
-    }
-
-    fn engines(&self) -> &'static [Engine] {
-        &[Engine::User]
-    }
-
-    fn metrics(&self) -> Vec<Metric> {
-        vec![Metric::more("bytes_max", "largest block", "B", Nature::Exact)]
-    }
-
-    fn parameters(&self) -> &'static [(&'static str, &'static str)] {
-        &[modules::ALLOCATOR]
+    fn about(&self) -> About {
+        About {
+            name: "memmax",
+            question: "How large a block do kmalloc, __get_free_pages and vmalloc give?",
+            engines: &[Engine::User],
+            metrics: vec![Metric::more("bytes_max", "largest block", "B", Nature::Exact)],
+            parameters: &[ALLOCATOR],
+        }
     }
 
     fn design(&self, request: &Request) -> Result<Design> {
-        modules::allocator(request)?;
+        allocator(request)?;
         Ok(Design::without_points(INTERFACES, 1, 0))
     }
 

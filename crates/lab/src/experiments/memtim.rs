@@ -2,9 +2,10 @@
 //!
 //! A size that an interface does not give has no row of values, and no point in the plot.
 
+use super::allocators::{ALLOCATOR, allocator};
 use super::modules::{self, Host, INTERFACES};
-use crate::error::{Error, Result};
-use crate::experiment::{Experiment, Fixture, Observation, Setup};
+use crate::error::Result;
+use crate::experiment::{About, Experiment, Fixture, Observation, Setup};
 use crate::plan::Cell;
 use crate::request::{Design, Engine, Metric, Nature, Request, Scale};
 
@@ -12,49 +13,29 @@ use crate::request::{Design, Engine, Metric, Nature, Request, Scale};
 pub(crate) struct Memtim;
 
 impl Experiment for Memtim {
-    fn name(&self) -> &'static str {
-        "memtim"
-    }
-
-    fn question(&self) -> &'static str {
-        "How many CPU cycles does a block of each size cost with kmalloc, __get_free_pages and vmalloc?"
-    }
-
-    fn engines(&self) -> &'static [Engine] {
-        &[Engine::User]
-    }
-
-    fn metrics(&self) -> Vec<Metric> {
+    fn about(&self) -> About {
         let cycles = |key, name| Metric::less(key, name, "cycles", Nature::Sampled);
-        vec![
-            cycles("cycles_median", "cycles per allocation, median"),
-            cycles("cycles_p99", "cycles per allocation, p99"),
-        ]
-    }
-
-    fn parameters(&self) -> &'static [(&'static str, &'static str)] {
-        &[modules::ALLOCATOR, ("sizes", "bytes, by comma")]
+        About {
+            name: "memtim",
+            question: "How many CPU cycles does a block of each size cost with kmalloc, __get_free_pages and vmalloc?",
+            engines: &[Engine::User],
+            metrics: vec![
+                cycles("cycles_median", "cycles per allocation, median"),
+                cycles("cycles_p99", "cycles per allocation, p99"),
+            ],
+            parameters: &[ALLOCATOR, ("sizes", "bytes, by comma")],
+        }
     }
 
     fn design(&self, request: &Request) -> Result<Design> {
-        modules::allocator(request)?;
+        allocator(request)?;
         let smoke = ["64", "4096", "65536"];
         let all = [
             "8", "64", "512", "4096", "16384", "65536", "262144", "1048576", "4194304", "16777216",
         ];
         let full = request.scale == Scale::Full;
-        let points = request.list("sizes", if full { &all } else { &smoke });
-        if let Some(wrong) = points.iter().find(|size| !size.parse::<u64>().is_ok_and(|n| n > 0)) {
-            return Err(Error::Request(format!("sizes={wrong}: numbers of bytes are needed")));
-        }
-        Ok(Design {
-            variants: INTERFACES.map(str::to_owned).to_vec(),
-            point_name: "bytes".to_owned(),
-            points,
-            rounds: if full { 31 } else { 7 },
-            warmups: 1,
-            points_per_cell: 1,
-        })
+        let points = request.numbers("sizes", if full { &all } else { &smoke }, 1..=1 << 40)?;
+        Ok(Design::at_points(INTERFACES, ("bytes", points), if full { 31 } else { 7 }, 1))
     }
 
     fn prepare(&self, setup: &mut Setup<'_>) -> Result<Box<dyn Fixture>> {

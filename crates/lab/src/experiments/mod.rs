@@ -1,5 +1,6 @@
 //! The experiments, one a file. To add one: write it, and put it on the list ([`experiments`]).
 
+mod allocators;
 mod audit_cache;
 mod generations;
 mod hackbench;
@@ -14,13 +15,11 @@ mod script;
 mod slabs;
 #[cfg(test)]
 mod sqrt;
-mod traces;
 
 use crate::error::{Error, Result};
 use crate::experiment::Experiment;
 
 /// Returns all experiments.
-#[must_use]
 pub fn experiments() -> &'static [&'static dyn Experiment] {
     &[
         &hackbench::Hackbench,
@@ -42,10 +41,10 @@ pub fn experiments() -> &'static [&'static dyn Experiment] {
 ///
 /// If there is none; the message lists them all.
 pub fn find(name: &str) -> Result<&'static dyn Experiment> {
-    let known = || experiments().iter().map(|e| e.name()).collect::<Vec<_>>().join(", ");
-    experiments().iter().copied().find(|experiment| experiment.name() == name).ok_or_else(|| {
-        Error::Request(format!("there is no experiment '{name}'; there are: {}", known()))
-    })
+    let known = || experiments().iter().map(|e| e.about().name).collect::<Vec<_>>().join(", ");
+    experiments().iter().copied().find(|experiment| experiment.about().name == name).ok_or_else(
+        || Error::Request(format!("there is no experiment '{name}'; there are: {}", known())),
+    )
 }
 
 #[cfg(test)]

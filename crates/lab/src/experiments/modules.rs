@@ -12,16 +12,12 @@ use std::time::Duration;
 
 use slablab_kapi::toolchain::{self, Built, Flavor};
 use slablab_kapi::{Event, Job, host};
-use slablab_kmem::BackendKind;
 use slablab_vm::Data;
 
+use super::allocators::allocator;
 use crate::error::{Error, Result};
 use crate::plan::Cell;
 use crate::request::Request;
-
-/// The parameter that picks the allocator where it is not what is compared.
-pub(super) const ALLOCATOR: (&str, &str) =
-    ("allocator", "slab, slub, slob or slmb; slub by default");
 
 /// The longest that a module may take.
 const TIMEOUT: Duration = Duration::from_secs(120);
@@ -49,7 +45,7 @@ impl Host {
     ///
     /// If it or the allocator is not found, or there is no compiler.
     pub(super) fn build(name: &str, request: &Request) -> Result<Self> {
-        let allocator = allocator(request)?;
+        let allocator = allocator(request)?.to_string();
         let failed = |reason: String| Error::Request(format!("module {name}: {reason}"));
         let data = Data::find().map_err(|e| failed(e.to_string()))?;
         let module = data.module(name).map_err(|e| failed(e.to_string()))?;
@@ -64,40 +60,31 @@ impl Host {
         Ok(Self { built, folder, command, allocator })
     }
 
+    /// Takes an allocator of the cell's.
+    pub(super) fn under(&mut self, allocator: &str) -> &Self {
+        allocator.clone_into(&mut self.allocator);
+        self
+    }
+
+    /// Returns what a person types to run the module as [`Host::run`] does.
+    pub(super) fn command(&self, params: &[String]) -> String {
+        let (name, allocator, params) = (&self.built.name, &self.allocator, params.join(" "));
+        format!("slablab insmod kernel/modules/{name} {params} --allocator {allocator} --memory 1G")
+    }
+
     /// Runs the module and returns the facts it logged.
     ///
     /// # Errors
     ///
     /// If init fails, the module crashes or logs nothing.
     pub(super) fn run(&self, cell: &Cell, params: &[String]) -> Result<Vec<LogLine>> {
-        self.run_under(cell, &self.allocator, params)
-    }
-
-    /// Returns what a person types to run the module as [`Host::run`] does.
-    pub(super) fn command(&self, params: &[String]) -> String {
-        self.command_under(&self.allocator, params)
-    }
-
-    /// As [`Host::command`], for [`Host::run_under`].
-    pub(super) fn command_under(&self, allocator: &str, params: &[String]) -> String {
-        let (name, params) = (&self.built.name, params.join(" "));
-        format!("slablab insmod kernel/modules/{name} {params} --allocator {allocator} --memory 1G")
-    }
-
-    /// As [`Host::run`], with an allocator of the cell's.
-    pub(super) fn run_under(
-        &self,
-        cell: &Cell,
-        allocator: &str,
-        params: &[String],
-    ) -> Result<Vec<LogLine>> {
         let failed = |reason: &str| self::failed(cell, reason);
         let job = Job {
             image: self.built.image.clone(),
             name: self.built.name.clone(),
             version: self.built.version,
             params: params.to_vec(),
-            allocator: allocator.to_owned(),
+            allocator: self.allocator.clone(),
             cpus: 1,
             memory_bytes: MEMORY_BYTES,
             // Nothing is checked: checks put guards between objects.
@@ -148,29 +135,6 @@ impl Host {
 /// Returns the error of a cell whose module did not say what is asked of it.
 pub(super) fn failed(cell: &Cell, reason: &str) -> Error {
     Error::Cell { cell: cell.words(), reason: reason.to_owned() }
-}
-
-/// Returns the allocator that the request asks for.
-///
-/// # Errors
-///
-/// If there is none of this name.
-pub(super) fn allocator(request: &Request) -> Result<String> {
-    let name = request.params.get("allocator").map_or("slub", String::as_str);
-    match BackendKind::ALL.iter().any(|kind| kind.name() == name) {
-        true => Ok(name.to_owned()),
-        false => Err(Error::Request(format!("allocator={name}: there are {}", names().join(", ")))),
-    }
-}
-
-/// Returns the names of the allocators that are compared unless others are asked for.
-pub(super) fn usual_names() -> Vec<&'static str> {
-    BackendKind::USUAL.iter().map(|kind| kind.name()).collect()
-}
-
-/// Returns the names of the allocators.
-pub(super) fn names() -> Vec<&'static str> {
-    BackendKind::ALL.iter().map(|kind| kind.name()).collect()
 }
 
 /// Returns the number in `fact` under `key`.

@@ -1,15 +1,13 @@
 //! `replay`: what would each allocator have made of a recorded trace? Exact: one round is enough.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use slablab_kmem::BackendKind;
-use slablab_replay::{Allocator, Plan};
+use slablab_replay::Plan;
 use slablab_trace::TraceReader;
 
-use super::traces::{input, kind};
+use super::allocators::{input, kind, usual_names};
 use crate::error::Result;
-use crate::experiment::{Experiment, Fixture, Observation, Setup};
+use crate::experiment::{About, Experiment, Fixture, Observation, Setup};
 use crate::plan::Cell;
 use crate::request::{Design, Engine, Metric, Nature, Request};
 
@@ -17,43 +15,32 @@ use crate::request::{Design, Engine, Metric, Nature, Request};
 pub(crate) struct Replay;
 
 impl Experiment for Replay {
-    fn name(&self) -> &'static str {
-        "replay"
-    }
-
-    fn question(&self) -> &'static str {
-        "How much memory would each allocator have held for this trace, and how many locks would it have taken?"
-    }
-
-    fn engines(&self) -> &'static [Engine] {
-        &[Engine::User]
-    }
-
-    fn metrics(&self) -> Vec<Metric> {
+    fn about(&self) -> About {
         let exact = |key, name, unit| Metric::less(key, name, unit, Nature::Exact);
-        vec![
-            exact("held_bytes_peak", "memory held at the peak", "B"),
-            exact("held_bytes_mean", "memory held on average", "B"),
-            exact("requested_bytes_peak", "memory asked for at the peak", "B"),
-            exact("locks", "locks and atomic operations", ""),
-            exact("slabs_peak", "slabs at the peak", ""),
-        ]
-    }
-
-    fn parameters(&self) -> &'static [(&'static str, &'static str)] {
-        &[("allocators", "which ones, by comma; slab,slub,slob,slmb by default")]
+        About {
+            name: "replay",
+            question: "How much memory would each allocator have held for this trace, and how many locks would it have taken?",
+            engines: &[Engine::User],
+            metrics: vec![
+                exact("held_bytes_peak", "memory held at the peak", "B"),
+                exact("held_bytes_mean", "memory held on average", "B"),
+                exact("requested_bytes_peak", "memory asked for at the peak", "B"),
+                exact("locks", "locks and atomic operations", ""),
+                exact("slabs_peak", "slabs at the peak", ""),
+            ],
+            parameters: &[("allocators", "which ones, by comma; slab,slub,slob,slmb by default")],
+        }
     }
 
     fn design(&self, request: &Request) -> Result<Design> {
-        input(request, self.name())?;
-        let names: Vec<&str> = BackendKind::USUAL.iter().map(|kind| kind.name()).collect();
-        let variants = request.list("allocators", &names);
+        input(request, self.about().name)?;
+        let variants = request.list("allocators", &usual_names());
         variants.iter().try_for_each(|name| kind(name).map(|_| ()))?;
         Ok(Design::without_points(variants, 1, 0))
     }
 
     fn prepare(&self, setup: &mut Setup<'_>) -> Result<Box<dyn Fixture>> {
-        let path = input(setup.request, self.name())?.to_owned();
+        let path = input(setup.request, self.about().name)?.to_owned();
         Ok(Box::new(TraceReplay { reader: TraceReader::open(&path)?, path }))
     }
 }
@@ -69,7 +56,6 @@ impl Fixture for TraceReplay {
         let replay = slablab_replay::replay(&self.reader, &plan, &mut |_| ())?;
         let allocator = &replay.allocators[0];
         Ok(Observation {
-            values: values(allocator),
             detail: serde_json::json!({
                 "paths": allocator.paths, "locks": allocator.locks, "failed": allocator.failed,
                 "unplaced_share": replay.trace.unplaced_share,
@@ -79,21 +65,13 @@ impl Fixture for TraceReplay {
                 self.path.display(),
                 cell.variant
             ),
-            ..Observation::default()
+            ..Observation::of([
+                ("held_bytes_peak", allocator.held_bytes.peak as f64),
+                ("held_bytes_mean", allocator.held_bytes.mean as f64),
+                ("requested_bytes_peak", allocator.requested_bytes.peak as f64),
+                ("locks", allocator.locks.values().sum::<u64>() as f64),
+                ("slabs_peak", allocator.slabs.peak as f64),
+            ])
         })
     }
-}
-
-fn values(allocator: &Allocator) -> BTreeMap<String, f64> {
-    let locks: u64 = allocator.locks.values().sum();
-    [
-        ("held_bytes_peak", allocator.held_bytes.peak),
-        ("held_bytes_mean", allocator.held_bytes.mean),
-        ("requested_bytes_peak", allocator.requested_bytes.peak),
-        ("locks", locks),
-        ("slabs_peak", allocator.slabs.peak),
-    ]
-    .into_iter()
-    .map(|(key, value)| (key.to_owned(), value as f64))
-    .collect()
 }

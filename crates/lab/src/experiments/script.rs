@@ -7,7 +7,7 @@
 use std::fs;
 
 use crate::error::{Error, Result};
-use crate::experiment::{Experiment, Fixture, Setup};
+use crate::experiment::{About, Experiment, Fixture, Setup};
 use crate::experiments::slabs;
 use crate::guest;
 use crate::request::{Design, Engine, Metric, Nature, Request};
@@ -16,35 +16,25 @@ use crate::request::{Design, Engine, Metric, Nature, Request};
 pub(crate) struct Script;
 
 impl Experiment for Script {
-    fn name(&self) -> &'static str {
-        "script"
-    }
-
-    fn question(&self) -> &'static str {
-        "What does a script of your own need, by kernel and boot parameters?"
-    }
-
-    fn engines(&self) -> &'static [Engine] {
-        &[Engine::Kernel]
-    }
-
-    fn metrics(&self) -> Vec<Metric> {
-        slabs::metrics()
+    fn about(&self) -> About {
+        About {
+            name: "script",
+            question: "What does a script of your own need, by kernel and boot parameters?",
+            engines: &[Engine::Kernel],
+            metrics: slabs::metrics(),
+            parameters: &[
+                slabs::KERNELS,
+                ("append", "boot parameters of further variants, by semicolon"),
+                ("metrics", "what else is compared, by comma; NAME:more where more is better"),
+                ("with", "programs of this machine that the script needs, by comma"),
+                slabs::MEMORY,
+                guest::CPUS,
+            ],
+        }
     }
 
     fn metrics_of(&self, request: &Request) -> Result<Vec<Metric>> {
-        Ok(self.metrics().into_iter().chain(further(request)?).collect())
-    }
-
-    fn parameters(&self) -> &'static [(&'static str, &'static str)] {
-        &[
-            slabs::KERNELS,
-            ("append", "boot parameters of further variants, by semicolon"),
-            ("metrics", "what else is compared, by comma; NAME:more where more is better"),
-            ("with", "programs of this machine that the script needs, by comma"),
-            slabs::MEMORY,
-            guest::CPUS,
-        ]
+        Ok(self.about().metrics.into_iter().chain(further(request)?).collect())
     }
 
     fn design(&self, request: &Request) -> Result<Design> {

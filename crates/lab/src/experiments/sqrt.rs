@@ -4,28 +4,23 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use crate::error::Result;
-use crate::experiment::{Experiment, Fixture, Observation, Setup};
+use crate::experiment::{About, Experiment, Fixture, Observation, Setup};
 use crate::plan::Cell;
 use crate::request::{Design, Engine, Metric, Nature, Request};
 
 pub(crate) struct Sqrt;
 
 impl Experiment for Sqrt {
-    fn name(&self) -> &'static str {
-        "sqrt"
+    fn about(&self) -> About {
+        About {
+            name: "sqrt",
+            question: "Does a square root take longer in 64 bits than in 32?",
+            engines: &[Engine::User],
+            metrics: vec![Metric::less("root_ns", "time per root", "ns", Nature::Sampled)],
+            parameters: &[],
+        }
     }
-    fn question(&self) -> &'static str {
-        "Does a square root take longer in 64 bits than in 32?"
-    }
-    fn engines(&self) -> &'static [Engine] {
-        &[Engine::User]
-    }
-    fn metrics(&self) -> Vec<Metric> {
-        vec![Metric::less("root_ns", "time per root", "ns", Nature::Sampled)]
-    }
-    fn parameters(&self) -> &'static [(&'static str, &'static str)] {
-        &[]
-    }
+
     fn design(&self, _: &Request) -> Result<Design> {
         Ok(Design::without_points(["f32", "f64"], 31, 1))
     }

@@ -1,17 +1,13 @@
 //! Where in memory each object lies, in the order of allocation: a dense run, or scatter.
 
+use super::area::{Area, Draw, Drawn, Fill, Mark};
 use super::axis::Axis;
-use super::frame::{Area, Draw, Drawn, Fill, Mark};
 use super::width::Width;
 use crate::color::Palette;
 
 /// Address maps, one above the other on the same scale.
 #[derive(Debug, Clone, Default)]
 pub struct Addresses {
-    /// What it shows
-    pub title: String,
-    /// How the numbers were got
-    pub how: String,
     /// The maps
     pub panels: Vec<AddressPanel>,
 }
@@ -34,10 +30,6 @@ impl AddressPanel {
 }
 
 impl Draw for Addresses {
-    fn title(&self) -> &str {
-        &self.title
-    }
-
     fn names(&self) -> Vec<&str> {
         self.panels.iter().map(|panel| panel.name.as_str()).collect()
     }
@@ -51,7 +43,6 @@ impl Draw for Addresses {
     }
 
     fn draw(&self, area: &Area<'_>, palette: &mut Palette) -> Drawn {
-        let below = area.under_head(self, palette)?;
         let offsets: Vec<Vec<f64>> = self.panels.iter().map(AddressPanel::offsets).collect();
         let objects = offsets.iter().map(Vec::len).max().unwrap_or(0);
         let x = Axis::linear(
@@ -62,13 +53,13 @@ impl Draw for Addresses {
         );
         let y = Axis::linear("offset", "B", offsets.iter().flatten().copied(), Some(0.0));
         for (part, (panel, offsets)) in
-            below.stack(self.panels.len()).iter().zip(self.panels.iter().zip(&offsets))
+            area.stack(self.panels.len()).iter().zip(self.panels.iter().zip(&offsets))
         {
-            let frame = part.frame(&x, &y)?;
+            let axes = part.axes(&x, &y)?;
             let color = palette.color(&panel.name);
             let radius = if offsets.len() > 500 { 1.5 } else { 2.5 };
             for (i, offset) in offsets.iter().enumerate() {
-                frame.mark((i as f64, *offset), Mark { color, radius, fill: Fill::Full })?;
+                axes.mark((i as f64, *offset), Mark { color, radius, fill: Fill::Full })?;
             }
         }
         Ok(())

@@ -1,7 +1,7 @@
 //! Bars by name: what each cache wastes under each allocator, say.
 
+use super::area::{Area, Draw, Drawn};
 use super::axis::Axis;
-use super::frame::{Area, Draw, Drawn};
 use super::width::Width;
 use crate::color::Palette;
 use crate::unit::human;
@@ -9,10 +9,6 @@ use crate::unit::human;
 /// Groups of bars, one group a name.
 #[derive(Debug, Clone, Default)]
 pub struct Bars {
-    /// What it shows
-    pub title: String,
-    /// How the numbers were got
-    pub how: String,
     /// What the names are
     pub label: String,
     /// What the values are, with their unit
@@ -34,10 +30,6 @@ pub struct BarGroup {
 const NAME_CHARS_MAX: usize = 24;
 
 impl Draw for Bars {
-    fn title(&self) -> &str {
-        &self.title
-    }
-
     fn names(&self) -> Vec<&str> {
         let mut names: Vec<&str> = Vec::new();
         for (name, _) in self.groups.iter().flat_map(|group| &group.bars) {
@@ -58,7 +50,6 @@ impl Draw for Bars {
     }
 
     fn draw(&self, area: &Area<'_>, palette: &mut Palette) -> Drawn {
-        let below = area.under_head(self, palette)?;
         let values = self.groups.iter().flat_map(|g| g.bars.iter().map(|(_, value)| *value));
         // Room for the number behind the longest bar.
         let longest = values.clone().fold(0.0f64, f64::max) * 1.3;
@@ -66,13 +57,13 @@ impl Draw for Bars {
         let x = Axis::linear(quantity, unit, values.chain([longest]), Some(0.0));
         let names = self.groups.iter().map(|group| shorten(&group.name)).collect();
         let y = Axis::names(&self.label, names).top_down();
-        let frame = below.frame(&x, &y)?;
+        let axes = area.axes(&x, &y)?;
         for (at, group) in self.groups.iter().enumerate() {
             let high = 0.8 / group.bars.len().max(1) as f64;
             for (i, (name, value)) in group.bars.iter().enumerate() {
                 let top = at as f64 + 0.1 + high * i as f64;
-                frame.area((0.0, top), (*value, top + high * 0.9), palette.color(name), 0.85)?;
-                frame.note(&human(*value, unit), (*value, top + high * 0.45))?;
+                axes.area((0.0, top), (*value, top + high * 0.9), palette.color(name), 0.85)?;
+                axes.note(&human(*value, unit), (*value, top + high * 0.45))?;
             }
         }
         Ok(())

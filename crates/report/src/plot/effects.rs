@@ -1,44 +1,36 @@
 //! Effects with their intervals about the line of "no change": what is shown and what is not, at a glance.
 
+use super::area::{Area, Draw, Drawn, Fill, Mark};
 use super::axis::Axis;
 use super::bars::shorten;
-use super::frame::{Area, Draw, Drawn, Fill, Mark};
-use super::width::Width;
+use super::{Plot, width::Width};
 use crate::color::Palette;
 use crate::table::Comparisons;
 
-/// Effects, one a line.
-#[derive(Debug, Clone, Default)]
-pub struct Effects {
-    /// What it shows
-    pub title: String,
-    /// How the numbers were got
-    pub how: String,
-    /// What is changed: `change of time per run against kmalloc`
-    pub quantity: String,
-    /// The effects, top to bottom
-    pub effects: Vec<Effect>,
+/// Effects, one a line, top to bottom.
+#[derive(Debug)]
+pub(crate) struct Effects {
+    /// What is changed: `change of time per run`
+    quantity: String,
+    effects: Vec<Effect>,
 }
 
 /// One effect, in per cent of the baseline.
-#[derive(Debug, Clone, Default)]
-pub struct Effect {
-    /// Its name
-    pub name: String,
+#[derive(Debug)]
+struct Effect {
+    name: String,
     /// Whose colour it has
-    pub variant: String,
-    /// The change
-    pub percent: f64,
+    variant: String,
+    percent: f64,
     /// Where the true change may lie
-    pub interval: (f64, f64),
+    interval: (f64, f64),
 }
 
-impl Effects {
-    /// Makes the plot of all rows of `table` that have a ratio; `None` when none has.
-    #[must_use]
-    pub fn of(table: &Comparisons) -> Option<Self> {
+impl Comparisons {
+    /// Makes the plot of all rows that have a ratio; `None` when none has.
+    pub fn effects(&self) -> Option<Plot> {
         let percent = |ratio: f64| (ratio - 1.0) * 100.0;
-        let effects: Vec<Effect> = table
+        let effects: Vec<Effect> = self
             .rows
             .iter()
             .filter_map(|row| {
@@ -55,26 +47,18 @@ impl Effects {
                 })
             })
             .collect();
-        let better = if table.less_is_better() { "less" } else { "more" };
-        (!effects.is_empty()).then(|| Self {
-            title: format!("Change of {} against {}: {better} is better", table.metric, table.baseline),
-            how: "Estimate of the ratio (Hodges, Lehmann) with its interval; the verdicts are in the table."
-                .to_owned(),
-            quantity: format!("change of {}", table.metric),
-            effects,
+        let better = if self.less_is_better() { "less" } else { "more" };
+        (!effects.is_empty()).then(|| {
+            Plot::new(
+                format!("Change of {} against {}: {better} is better", self.metric, self.baseline),
+                "Estimate of the ratio (Hodges, Lehmann) with its interval; the verdicts are in the table.",
+                Effects { quantity: format!("change of {}", self.metric), effects },
+            )
         })
     }
 }
 
 impl Draw for Effects {
-    fn title(&self) -> &str {
-        &self.title
-    }
-
-    fn names(&self) -> Vec<&str> {
-        Vec::new()
-    }
-
     fn is_empty(&self) -> bool {
         self.effects.is_empty()
     }
@@ -84,23 +68,22 @@ impl Draw for Effects {
     }
 
     fn draw(&self, area: &Area<'_>, palette: &mut Palette) -> Drawn {
-        let below = area.under_head(self, palette)?;
         let ends = self.effects.iter().flat_map(|e| [e.interval.0, e.percent, e.interval.1]);
         // Zero with room on both sides: the line that decides must not be the border.
         let reach = ends.clone().fold(0.0f64, |most, x| most.max(x.abs())) * 0.1;
         let x = Axis::linear(&self.quantity, "%", ends.chain([-reach, reach]), None);
         let names = self.effects.iter().map(|e| shorten(&e.name)).collect();
         let y = Axis::names("candidate", names).top_down();
-        let frame = below.frame(&x, &y)?;
-        frame.rule((0.0, 0.0), (0.0, self.effects.len() as f64))?;
+        let axes = area.axes(&x, &y)?;
+        axes.rule((0.0, 0.0), (0.0, self.effects.len() as f64))?;
         for (at, effect) in self.effects.iter().enumerate() {
             let (middle, color) = (at as f64 + 0.5, palette.color(&effect.variant));
             let (low, high) = effect.interval;
-            frame.line(&[(low, middle), (high, middle)], color, 3.0)?;
+            axes.line(&[(low, middle), (high, middle)], color, 3.0)?;
             for end in [low, high] {
-                frame.line(&[(end, middle - 0.15), (end, middle + 0.15)], color, 2.0)?;
+                axes.line(&[(end, middle - 0.15), (end, middle + 0.15)], color, 2.0)?;
             }
-            frame.mark((effect.percent, middle), Mark { color, radius: 5.0, fill: Fill::Full })?;
+            axes.mark((effect.percent, middle), Mark { color, radius: 5.0, fill: Fill::Full })?;
         }
         Ok(())
     }

@@ -3,18 +3,14 @@
 //! A point may have a spread, drawn as a bar through it. Long series are thinned to the least and the greatest value of
 //! each stretch, so that no peak is lost.
 
+use super::area::{Area, Draw, Drawn, Fill, Mark};
 use super::axis::Axis;
-use super::frame::{Area, Draw, Drawn, Fill, Mark};
 use super::width::Width;
 use crate::color::Palette;
 
 /// Lines of several variants over one number.
 #[derive(Debug, Clone)]
 pub struct Lines {
-    /// What it shows
-    pub title: String,
-    /// How the numbers were got
-    pub how: String,
     /// What the horizontal axis is, with its unit
     pub x: (String, String),
     /// What the vertical axis is, with its unit
@@ -66,10 +62,6 @@ const POINTS_MAX: usize = 600;
 const MARKS_MAX: usize = 40;
 
 impl Draw for Lines {
-    fn title(&self) -> &str {
-        &self.title
-    }
-
     fn names(&self) -> Vec<&str> {
         self.series.iter().map(|series| series.name.as_str()).collect()
     }
@@ -83,18 +75,17 @@ impl Draw for Lines {
     }
 
     fn draw(&self, area: &Area<'_>, palette: &mut Palette) -> Drawn {
-        let below = area.under_head(self, palette)?;
         let points = || self.series.iter().flat_map(|series| &series.points);
         let x = axis(&self.x, self.x_scale, points().map(|p| p.x));
         let y = axis(&self.y, self.y_scale, points().flat_map(Point::heights));
-        let frame = below.frame(&x, &y)?;
+        let axes = area.axes(&x, &y)?;
         for series in &self.series {
             let color = palette.color(&series.name);
             let line: Vec<_> = thin(&series.points).iter().map(|p| (p.x, p.y)).collect();
-            frame.line(&line, color, 2.0)?;
+            axes.line(&line, color, 2.0)?;
             for point in &series.points {
                 if let Some((low, high)) = point.spread {
-                    frame.line(&[(point.x, low), (point.x, high)], color, 1.5)?;
+                    axes.line(&[(point.x, low), (point.x, high)], color, 1.5)?;
                 }
             }
             // A few marks on a long line too: its shape tells it apart where colours do not.
@@ -102,7 +93,7 @@ impl Draw for Lines {
             let every = if every > 1 { series.points.len().div_ceil(8) } else { 1 };
             for point in series.points.iter().step_by(every) {
                 let mark = Mark { color, radius: 3.5, fill: Fill::Full };
-                frame.mark((point.x, point.y), mark)?;
+                axes.mark((point.x, point.y), mark)?;
             }
         }
         Ok(())

@@ -5,18 +5,14 @@
 
 use slablab_stats::{Summary, outliers};
 
+use super::area::{Area, Draw, Drawn, Fill, Mark};
 use super::axis::Axis;
-use super::frame::{Area, Draw, Drawn, Fill, Mark};
 use super::width::Width;
 use crate::color::Palette;
 
 /// Samples of several variants side by side.
 #[derive(Debug, Clone, Default)]
 pub struct Strip {
-    /// What it shows
-    pub title: String,
-    /// How the numbers were got
-    pub how: String,
     /// What the values are
     pub quantity: String,
     /// Their unit
@@ -38,15 +34,6 @@ pub struct Group {
 const REACH: f64 = 0.32;
 
 impl Draw for Strip {
-    fn title(&self) -> &str {
-        &self.title
-    }
-
-    fn names(&self) -> Vec<&str> {
-        // The names stand below the columns.
-        Vec::new()
-    }
-
     fn is_empty(&self) -> bool {
         self.groups.iter().all(|group| group.values.is_empty())
     }
@@ -56,12 +43,11 @@ impl Draw for Strip {
     }
 
     fn draw(&self, area: &Area<'_>, palette: &mut Palette) -> Drawn {
-        let below = area.under_head(self, palette)?;
         let names = self.groups.iter().map(|g| g.name.clone()).collect();
         let x = Axis::names("variant", names);
         let all = self.groups.iter().flat_map(|g| g.values.iter().copied());
         let y = Axis::linear(&self.quantity, &self.unit, all, None);
-        let frame = below.frame(&x, &y)?;
+        let axes = area.axes(&x, &y)?;
         for (at, group) in self.groups.iter().enumerate() {
             let (Ok(summary), Ok(flags)) = (Summary::of(&group.values), outliers(&group.values))
             else {
@@ -69,12 +55,12 @@ impl Draw for Strip {
             };
             let (middle, color) = (at as f64 + 0.5, palette.color(&group.name));
             let (left, right) = (middle - REACH - 0.06, middle + REACH + 0.06);
-            frame.area((left, summary.q3), (right, summary.q1), color, 0.12)?;
-            frame.line(&[(left, summary.median), (right, summary.median)], color, 2.5)?;
+            axes.area((left, summary.q3), (right, summary.q1), color, 0.12)?;
+            axes.line(&[(left, summary.median), (right, summary.median)], color, 2.5)?;
             for (i, (value, outlier)) in group.values.iter().zip(flags).enumerate() {
                 let fill = if outlier { Fill::Hollow } else { Fill::Full };
                 let radius = if group.values.len() > 100 { 2.0 } else { 3.0 };
-                frame.mark((middle + REACH * sideways(i), *value), Mark { color, radius, fill })?;
+                axes.mark((middle + REACH * sideways(i), *value), Mark { color, radius, fill })?;
             }
         }
         Ok(())

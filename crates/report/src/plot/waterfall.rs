@@ -7,9 +7,9 @@
 //! Where the steps are small beside the sums, the axis does not begin at zero: the bars of the sums are then cut,
 //! which their paleness and the label of the axis say.
 
+use super::area::{Area, Draw, Drawn};
 use super::axis::Axis;
 use super::bars::shorten;
-use super::frame::{Area, Draw, Drawn};
 use super::width::Width;
 use crate::color::Palette;
 use crate::unit::human;
@@ -17,10 +17,6 @@ use crate::unit::human;
 /// Steps between two sums.
 #[derive(Debug, Clone, Default)]
 pub struct Waterfall {
-    /// What it shows
-    pub title: String,
-    /// How the numbers were got
-    pub how: String,
     /// What the steps are named by
     pub label: String,
     /// What the values are, with their unit
@@ -52,7 +48,6 @@ struct Bar {
 
 impl Waterfall {
     /// Makes the plot of `parts`, named changes in any order; what they do not explain becomes part of the rest.
-    #[must_use]
     pub fn new(from: (&str, f64), to: (&str, f64), parts: Vec<(String, f64)>) -> Self {
         let mut steps: Vec<_> = parts.into_iter().filter(|(_, change)| *change != 0.0).collect();
         steps.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()).then_with(|| a.0.cmp(&b.0)));
@@ -110,10 +105,6 @@ impl Waterfall {
 }
 
 impl Draw for Waterfall {
-    fn title(&self) -> &str {
-        &self.title
-    }
-
     fn names(&self) -> Vec<&str> {
         vec![SUM, MORE, LESS]
     }
@@ -127,7 +118,6 @@ impl Draw for Waterfall {
     }
 
     fn draw(&self, area: &Area<'_>, palette: &mut Palette) -> Drawn {
-        let below = area.under_head(self, palette)?;
         let (bars, floor) = (self.bars(), self.floor());
         let high = self.reach().1;
         // Room for the number behind the longest bar.
@@ -138,15 +128,15 @@ impl Draw for Waterfall {
         let x = Axis::linear(&quantity, unit, [floor, end].into_iter(), Some(floor));
         let names = bars.iter().map(|bar| shorten(&bar.name)).collect();
         let y = Axis::names(&self.label, names).top_down();
-        let frame = below.frame(&x, &y)?;
+        let axes = area.axes(&x, &y)?;
         for (at, bar) in bars.iter().enumerate() {
             let (top, bottom) = (at as f64 + 0.15, at as f64 + 0.85);
             let (left, right) = (bar.ends.0.min(bar.ends.1).max(floor), bar.ends.0.max(bar.ends.1));
             let opacity = if bar.kind == SUM && floor > 0.0 { 0.35 } else { 0.85 };
-            frame.area((left, top), (right, bottom), palette.color(bar.kind), opacity)?;
-            frame.note(&bar.note, (right, at as f64 + 0.5))?;
+            axes.area((left, top), (right, bottom), palette.color(bar.kind), opacity)?;
+            axes.note(&bar.note, (right, at as f64 + 0.5))?;
             if at + 1 < bars.len() {
-                frame.rule((bar.ends.1, bottom), (bar.ends.1, bottom + 0.3))?;
+                axes.rule((bar.ends.1, bottom), (bar.ends.1, bottom + 0.3))?;
             }
         }
         Ok(())

@@ -11,7 +11,6 @@ pub enum Width {
 
 impl Width {
     /// Returns it in pixels.
-    #[must_use]
     pub fn pixels(self) -> u32 {
         match self {
             Self::Wide => 760,

@@ -3,8 +3,7 @@
 use slablab_stats::{Comparison, Direction, Verdict};
 
 use super::text;
-use crate::unit::figures;
-use crate::unit::human;
+use crate::unit::{figures, human};
 
 /// Up to so many comparisons are all said in sentences.
 const SENTENCES_MAX: usize = 6;
@@ -85,14 +84,12 @@ impl ComparisonRow {
 
 impl Comparisons {
     /// Returns one sentence a row: the answer before any table.
-    #[must_use]
     pub fn sentences(&self) -> Vec<String> {
         self.rows.iter().map(|row| self.sentence(row)).collect()
     }
 
     /// Returns what a reader wants to know first: all sentences if they are few, or else those which show a
     /// difference and how many show none. Comparisons that are undecided are counted in one sentence.
-    #[must_use]
     pub fn answers(&self) -> Vec<String> {
         let verdict = |row: &&ComparisonRow, verdict| row.comparison.verdict == verdict;
         let undecided: Vec<&ComparisonRow> =
@@ -169,21 +166,19 @@ impl Comparisons {
     }
 
     /// Returns the table as plain text.
-    #[must_use]
     pub fn plain(&self) -> String {
-        text::plain(&self.head(), &self.cells())
+        let cells = self.cells();
+        text::plain(&self.head(), &cells, |at| text::side_of(&cells, at)).join("\n") + "\n"
     }
 
     /// Returns the table as Markdown.
-    #[must_use]
     pub fn markdown(&self) -> String {
-        text::markdown(&self.head(), &self.cells())
+        let cells = self.cells();
+        text::markdown(&self.head(), &cells, |at| text::side_of(&cells, at))
     }
 
     /// Returns the headings of the table's columns.
     pub(crate) fn head(&self) -> Vec<String> {
-        let mut head = Vec::new();
-        head.extend(self.places().map(str::to_owned));
         let confidence =
             self.rows.first().map_or_else(|| "95 %".to_owned(), ComparisonRow::confidence);
         let interval = format!("{confidence} interval");
@@ -198,8 +193,7 @@ impl Comparisons {
             "runs",
             "verdict",
         ];
-        head.extend(columns.map(str::to_owned));
-        head
+        self.places().chain(columns).map(str::to_owned).collect()
     }
 
     /// Returns the cells of the table, row by row.
@@ -209,9 +203,7 @@ impl Comparisons {
 
     fn row_cells(&self, row: &ComparisonRow) -> Vec<String> {
         let comparison = &row.comparison;
-        let mut cells = Vec::new();
-        cells.extend(self.parts(row).map(str::to_owned));
-        cells.extend([
+        let cells = [
             row.candidate.clone(),
             human(comparison.candidate.median, &self.unit),
             self.baseline.clone(),
@@ -221,8 +213,8 @@ impl Comparisons {
             row.p(),
             format!("{} + {}", comparison.baseline.n, comparison.candidate.n),
             row.verdict(&self.unit),
-        ]);
-        cells
+        ];
+        self.parts(row).map(str::to_owned).chain(cells).collect()
     }
 
     /// Returns whether less of the metric is better.

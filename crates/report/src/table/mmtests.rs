@@ -28,7 +28,6 @@ const SPREADS: [&str; 2] = ["Stddev", "CoeffVar"];
 
 impl Comparisons {
     /// Returns the table in the layout of mmtests' compare-mmtests.pl.
-    #[must_use]
     pub fn mmtests(&self) -> String {
         render(self)
     }

@@ -1,9 +1,12 @@
-//! Tables: of comparisons, in three layouts for text, and of data, that a page sorts and filters.
+//! Tables: of comparisons, in three layouts for text, and of data, for text, CSV and a page that sorts and filters.
 
+mod cell;
 mod comparisons;
-mod data;
+pub mod field;
+mod grid;
 mod mmtests;
 mod text;
 
+pub use cell::Cell;
 pub use comparisons::{ComparisonRow, Comparisons};
-pub use data::{Column, DataTable, Value};
+pub use grid::{Column, Table};

@@ -1,63 +1,59 @@
 //! Text tables: plain for a terminal, Markdown for a mail or a page.
 
-/// Returns `rows` under `head`, columns aligned by blanks; numbers lean right.
-pub(crate) fn plain(head: &[String], rows: &[Vec<String>]) -> String {
-    let widths = widths(head, rows);
-    let line = |cells: &[String]| {
-        let padded: Vec<String> = cells
-            .iter()
-            .zip(&widths)
-            .enumerate()
-            .map(|(at, (cell, width))| pad(cell, *width, leans_right(rows, at)))
-            .collect();
-        format!("{}\n", padded.join("  ").trim_end())
-    };
+use super::grid::Side;
+
+/// Returns the lines of `rows` under `head`, columns aligned by blanks to the side that `side` says.
+pub(crate) fn plain(
+    head: &[String],
+    rows: &[Vec<String>],
+    side: impl Fn(usize) -> Side,
+) -> Vec<String> {
+    let widths = widths(head, rows, 0);
+    let line = |cells: &[String]| padded(cells, &widths, &side).join("  ").trim_end().to_owned();
     std::iter::once(head).chain(rows.iter().map(Vec::as_slice)).map(line).collect()
 }
 
 /// Returns `rows` under `head` as a Markdown table, aligned so that it reads as text too.
-pub(crate) fn markdown(head: &[String], rows: &[Vec<String>]) -> String {
+pub(crate) fn markdown(
+    head: &[String],
+    rows: &[Vec<String>],
+    side: impl Fn(usize) -> Side,
+) -> String {
     let escaped: Vec<Vec<String>> =
         rows.iter().map(|row| row.iter().map(|c| c.replace('|', "\\|")).collect()).collect();
-    let widths = widths(head, &escaped);
-    let line = |cells: &[String]| {
-        let padded = cells.iter().zip(&widths).enumerate();
-        let padded: Vec<String> =
-            padded.map(|(at, (cell, width))| pad(cell, *width, leans_right(rows, at))).collect();
-        format!("| {} |\n", padded.join(" | "))
+    // A rule has three dashes at least.
+    let widths = widths(head, &escaped, 3);
+    let line = |cells: &[String]| format!("| {} |\n", padded(cells, &widths, &side).join(" | "));
+    let rule = |(at, width): (usize, &usize)| match side(at) {
+        Side::Right => format!("{}:", "-".repeat(width - 1)),
+        Side::Left => "-".repeat(*width),
     };
-    let rule: Vec<String> = widths
-        .iter()
-        .enumerate()
-        .map(|(at, width)| match leans_right(rows, at) {
-            true => format!("{}:", "-".repeat(width - 1)),
-            false => "-".repeat(*width),
-        })
-        .collect();
+    let rule: Vec<String> = widths.iter().enumerate().map(rule).collect();
     let mut text = line(head) + &line(&rule);
     text.extend(escaped.iter().map(|row| line(row)));
     text
 }
 
-fn widths(head: &[String], rows: &[Vec<String>]) -> Vec<usize> {
-    let mut widths: Vec<usize> = head.iter().map(|cell| cell.chars().count().max(3)).collect();
-    for row in rows {
-        for (width, cell) in widths.iter_mut().zip(row) {
-            *width = (*width).max(cell.chars().count());
-        }
-    }
-    widths
+/// Returns to which side column `at` of such rows leans: right if all of its cells start like a number.
+pub(crate) fn side_of(rows: &[Vec<String>], at: usize) -> Side {
+    let is_number =
+        |cell: &str| cell.starts_with(|c: char| c.is_ascii_digit() || "+-<".contains(c));
+    let right = !rows.is_empty() && rows.iter().all(|row| is_number(&row[at]));
+    if right { Side::Right } else { Side::Left }
 }
 
-/// Returns whether column `at` holds numbers: all of its cells start like one.
-fn leans_right(rows: &[Vec<String>], at: usize) -> bool {
-    !rows.is_empty()
-        && rows
-            .iter()
-            .all(|row| row[at].starts_with(|c: char| c.is_ascii_digit() || "+-<".contains(c)))
+fn widths(head: &[String], rows: &[Vec<String>], least: usize) -> Vec<usize> {
+    let widest = |at: usize| {
+        let cells = rows.iter().map(|row| &row[at]).chain([&head[at]]);
+        cells.map(|cell| cell.chars().count()).max().unwrap_or(0).max(least)
+    };
+    (0..head.len()).map(widest).collect()
 }
 
-fn pad(cell: &str, width: usize, right: bool) -> String {
-    let blanks = " ".repeat(width - cell.chars().count());
-    if right { blanks + cell } else { cell.to_owned() + &blanks }
+fn padded(cells: &[String], widths: &[usize], side: &impl Fn(usize) -> Side) -> Vec<String> {
+    let pad = |(at, (cell, width)): (usize, (&String, &usize))| match side(at) {
+        Side::Right => format!("{cell:>width$}"),
+        Side::Left => format!("{cell:<width$}"),
+    };
+    cells.iter().zip(widths).enumerate().map(pad).collect()
 }

@@ -1,9 +1,8 @@
 //! A document with one of everything, from made-up but fixed numbers.
 
 use slablab_report::{
-    AddressPanel, Addresses, AxisScale, BarGroup, Bars, Column, ComparisonRow, Comparisons,
-    DataTable, Document, Effects, Fact, Flame, Group, Item, Lines, Plot, Point, Section, Series,
-    Strip, Value, Waterfall,
+    AddressPanel, Addresses, AxisScale, BarGroup, Bars, Cell, ComparisonRow, Comparisons, Document,
+    Fact, Flame, Group, Item, Lines, Plot, Point, Section, Series, Strip, Table, Waterfall, field,
 };
 use slablab_stats::{Pairing, Question, Rng, compare};
 
@@ -15,7 +14,7 @@ fn noisy(seed: u64, mean: f64, noise: f64, n: usize) -> Vec<f64> {
 }
 
 /// Times per run of four allocators, the third far slower, the fourth with one outlier.
-pub(crate) fn strip() -> Strip {
+pub(crate) fn groups() -> Vec<Group> {
     let means = [0.1332, 0.1335, 0.1610, 0.1290];
     let mut groups: Vec<Group> = ALLOCATORS
         .iter()
@@ -27,18 +26,20 @@ pub(crate) fn strip() -> Strip {
         })
         .collect();
     groups[3].values[7] = 0.175;
-    Strip {
-        title: "hackbench, 4 groups: time of every run".into(),
-        how: "31 runs each, interleaved in random order. Box: quartiles; thick line: median; hollow: outliers.".into(),
-        quantity: "time per run".into(),
-        unit: "s".into(),
-        groups,
-    }
+    groups
+}
+
+pub(crate) fn strip(groups: Vec<Group>) -> Plot {
+    Plot::new(
+        "hackbench, 4 groups: time of every run",
+        "31 runs each, interleaved in random order. Box: quartiles; thick line: median; hollow: outliers.",
+        Strip { quantity: "time per run".into(), unit: "s".into(), groups },
+    )
 }
 
 /// The same runs against the first allocator.
 pub(crate) fn comparisons() -> Comparisons {
-    let groups = strip().groups;
+    let groups = groups();
     let question = Question::default();
     let rows = groups[1..].iter().map(|group| ComparisonRow {
         point: String::new(),
@@ -56,7 +57,7 @@ pub(crate) fn comparisons() -> Comparisons {
 }
 
 /// Memory over time, 2,000 points a line.
-pub(crate) fn memory() -> Lines {
+pub(crate) fn memory() -> Plot {
     let series = ALLOCATORS.iter().zip(0u32..).map(|(name, at)| {
         let mut rng = Rng::new(u64::from(at));
         let mut held = 2.0e6;
@@ -68,19 +69,21 @@ pub(crate) fn memory() -> Lines {
         });
         Series { name: (*name).into(), points: points.collect() }
     });
-    Lines {
-        title: "Memory held over time".into(),
-        how: "Pages taken from the page allocator, at 2,000 instants of the trace.".into(),
-        x: ("time".into(), "ns".into()),
-        y: ("memory held".into(), "B".into()),
-        x_scale: AxisScale::Linear,
-        y_scale: AxisScale::FromZero,
-        series: series.collect(),
-    }
+    Plot::new(
+        "Memory held over time",
+        "Pages taken from the page allocator, at 2,000 instants of the trace.",
+        Lines {
+            x: ("time".into(), "ns".into()),
+            y: ("memory held".into(), "B".into()),
+            x_scale: AxisScale::Linear,
+            y_scale: AxisScale::FromZero,
+            series: series.collect(),
+        },
+    )
 }
 
 /// Nanoseconds per lookup by number of probes.
-pub(crate) fn scaling() -> Lines {
+pub(crate) fn scaling() -> Plot {
     let kinds = [("hash64", 1.0), ("hash512", 0.2), ("xarray", 0.05), ("xarray+cache", 0.04)];
     let series = kinds.map(|(name, slope)| {
         let points = [1_000.0, 2_000.0, 4_000.0, 8_000.0, 16_000.0, 32_000.0].map(|x: f64| {
@@ -89,19 +92,21 @@ pub(crate) fn scaling() -> Lines {
         });
         Series { name: name.into(), points: points.to_vec() }
     });
-    Lines {
-        title: "Time per lookup by number of probes".into(),
-        how: "Median of 31 runs; bars: 95 % interval.".into(),
-        x: ("probes".into(), String::new()),
-        y: ("time per lookup".into(), "ns".into()),
-        x_scale: AxisScale::Log2,
-        y_scale: AxisScale::Log10,
-        series: series.to_vec(),
-    }
+    Plot::new(
+        "Time per lookup by number of probes",
+        "Median of 31 runs; bars: 95 % interval.",
+        Lines {
+            x: ("probes".into(), String::new()),
+            y: ("time per lookup".into(), "ns".into()),
+            x_scale: AxisScale::Log2,
+            y_scale: AxisScale::Log10,
+            series: series.to_vec(),
+        },
+    )
 }
 
 /// Waste by cache.
-pub(crate) fn fragmentation() -> Bars {
+pub(crate) fn fragmentation() -> Plot {
     let caches =
         ["kmalloc-64", "kmalloc-192", "dentry", "a_cache_with_a_name_that_is_far_too_long"];
     let groups = caches.iter().zip(1u32..).map(|(name, i)| BarGroup {
@@ -112,43 +117,45 @@ pub(crate) fn fragmentation() -> Bars {
             .map(|(a, j)| ((*a).into(), f64::from(i * 37_000 / j)))
             .collect(),
     });
-    Bars {
-        title: "Memory that no object uses, by cache".into(),
-        how: "Slab bytes less object bytes at the peak.".into(),
-        label: "cache".into(),
-        quantity: ("unused".into(), "B".into()),
-        groups: groups.collect(),
-    }
+    Plot::new(
+        "Memory that no object uses, by cache",
+        "Slab bytes less object bytes at the peak.",
+        Bars {
+            label: "cache".into(),
+            quantity: ("unused".into(), "B".into()),
+            groups: groups.collect(),
+        },
+    )
 }
 
 /// Where 300 objects lie: dense, and in two kinds of scatter.
-pub(crate) fn addresses() -> Addresses {
+pub(crate) fn addresses() -> Plot {
     let mut rng = Rng::new(5);
     let dense = (0..300).map(|i| 0x1000 + i * 32).collect();
     let scattered = (0..300).map(|i| 0x8000 + i * 64 + 4096 * rng.below(24) as u64).collect();
-    Addresses {
-        title: "Where 300 objects lie".into(),
-        how: "Offsets from the least address.".into(),
-        panels: vec![
-            AddressPanel { name: "kmalloc 32".into(), addresses: dense },
-            AddressPanel { name: "kmalloc 40".into(), addresses: scattered },
-        ],
-    }
+    Plot::new(
+        "Where 300 objects lie",
+        "Offsets from the least address.",
+        Addresses {
+            panels: vec![
+                AddressPanel { name: "kmalloc 32".into(), addresses: dense },
+                AddressPanel { name: "kmalloc 40".into(), addresses: scattered },
+            ],
+        },
+    )
 }
 
 /// What caches of their own save and cost, site by site.
-pub(crate) fn waterfall() -> Waterfall {
+pub(crate) fn waterfall() -> Plot {
     let steps =
         (0..16).map(|i| (format!("make_something_{i}+0x3{i}"), f64::from(9_000 - 1_900 * i)));
     let steps: Vec<_> = steps.map(|(name, saved)| (name, -saved)).collect();
     let plot = Waterfall::new(("as recorded", 4.1e6), ("changed", 4.14e6), steps);
-    Waterfall {
-        title: "Bytes held at the peak, by call site".into(),
-        how: "Each site with a cache of its own.".into(),
-        label: "call site".into(),
-        quantity: ("held".into(), "B".into()),
-        ..plot
-    }
+    Plot::new(
+        "Bytes held at the peak, by call site",
+        "Each site with a cache of its own.",
+        Waterfall { label: "call site".into(), quantity: ("held".into(), "B".into()), ..plot },
+    )
 }
 
 /// Bytes by call site.
@@ -162,40 +169,37 @@ pub(crate) fn flame() -> Flame {
 }
 
 /// A table of `rows` call sites.
-pub(crate) fn sites(rows: usize) -> DataTable {
+pub(crate) fn sites(rows: usize) -> Item {
     let mut rng = Rng::new(9);
-    let row = |i: usize| {
-        let bytes = (rng.below(1 << 24)) as f64;
-        vec![
-            Value::text(format!("do_something_{i}+0x{:x}/0x{:x}", i * 13 % 400, i * 17 % 900)),
-            Value::text(format!("kmalloc-{}", 8 << (i % 8))),
-            Value::Number(rng.below(1_000_000) as f64),
-            Value::Number(bytes),
-            Value::Number(bytes * 1.3),
-            Value::Share(rng.unit()),
-            if i.is_multiple_of(7) { Value::Missing } else { Value::Number(rng.unit() * 1e9) },
-        ]
-    };
-    DataTable {
-        title: "Call sites".into(),
-        how: "Requested and allocated bytes, summed over the trace.".into(),
-        columns: vec![
-            Column::new("call site", ""),
-            Column::new("cache", ""),
-            Column::new("allocations", ""),
-            Column::new("requested", "B"),
-            Column::new("allocated", "B"),
-            Column::new("waste", ""),
-            Column::new("median lifetime", "ns"),
+    let mut row =
+        |i| (i, rng.below(1 << 24) as u64, rng.below(1_000_000) as u64, rng.unit(), rng.unit());
+    let rows: Vec<(usize, u64, u64, f64, f64)> = (0..rows).map(&mut row).collect();
+    let table = Table::of(
+        &rows,
+        [
+            field::text("call site", "site", |(i, ..)| {
+                format!("do_something_{i}+0x{:x}/0x{:x}", i * 13 % 400, i * 17 % 900)
+            }),
+            field::text("cache", "cache", |(i, ..)| format!("kmalloc-{}", 8 << (i % 8))),
+            field::count("allocations", "allocs", |(_, _, allocs, ..)| *allocs),
+            field::bytes("requested", "requested_bytes", |(_, bytes, ..)| *bytes),
+            field::bytes("allocated", "allocated_bytes", |(_, bytes, ..)| bytes * 13 / 10),
+            field::share("waste", "waste_share", |(.., waste, _)| *waste),
+            field::cell("median lifetime", "lifetime_ns_p50", |(i, .., life)| {
+                match i.is_multiple_of(7) {
+                    true => Cell::Missing,
+                    false => Cell::Ns((life * 1e9) as u64),
+                }
+            }),
         ],
-        rows: (0..rows).map(row).collect(),
-    }
+    );
+    Item::table("Call sites", "Requested and allocated bytes, summed over the trace.", table)
 }
 
 /// One of everything.
 pub(crate) fn document(rows: usize) -> Document {
     let table = comparisons();
-    let effects = Effects::of(&table).expect("times are above zero");
+    let effects = table.effects().expect("times are above zero");
     let section = |title: &str, items| Section {
         title: title.into(),
         method: "Made-up numbers, to look at.".into(),
@@ -208,23 +212,12 @@ pub(crate) fn document(rows: usize) -> Document {
         sections: vec![
             section(
                 "Comparison",
-                vec![
-                    Item::Comparisons(table),
-                    Item::Plot(Plot::Effects(effects)),
-                    Item::Plot(Plot::Strip(strip())),
-                ],
+                vec![Item::Comparisons(table), effects.into(), strip(groups()).into()],
             ),
-            section(
-                "Memory",
-                vec![
-                    Item::Plot(Plot::Lines(memory())),
-                    Item::Plot(Plot::Bars(fragmentation())),
-                    Item::Plot(Plot::Waterfall(waterfall())),
-                ],
-            ),
-            section("Scaling", vec![Item::Plot(Plot::Lines(scaling()))]),
-            section("Addresses", vec![Item::Plot(Plot::Addresses(addresses()))]),
-            section("Call sites", vec![Item::Flame(flame()), Item::Table(sites(rows))]),
+            section("Memory", vec![memory().into(), fragmentation().into(), waterfall().into()]),
+            section("Scaling", vec![scaling().into()]),
+            section("Addresses", vec![addresses().into()]),
+            section("Call sites", vec![Item::Flame(flame()), sites(rows)]),
         ],
         facts: vec![
             Fact::new("kernel", "6.1.0-test"),

@@ -7,9 +7,8 @@ use serde::Serialize;
 use slablab_trace::{Fact, State};
 
 use crate::cli::{OutputArgs, ResultFile};
-use crate::output::{Cell, Column, Page, Report, Table, print};
+use crate::output::{Page, Report, Table, field, print};
 
-/// Options of `slablab doctor`.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Exit status: 0 when recording would work here, 1 when it would not.")]
 pub(crate) struct Args {
@@ -17,7 +16,6 @@ pub(crate) struct Args {
     result: ResultFile,
 }
 
-/// Runs `slablab doctor`.
 pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     let facts: Vec<_> = slablab_trace::probe().iter().map(Finding::new).collect();
     let can_record = !facts.iter().any(|fact| fact.state == "missing");
@@ -56,15 +54,12 @@ impl Report for Diagnosis {
     const SCHEMA: &'static str = "slablab.doctor/1";
 
     fn text(&self, page: &mut Page) {
-        let mut table = Table::new([
-            Column::name("what", "name"),
-            Column::name("state", "state"),
-            Column::name("found", "found"),
-        ]);
-        for fact in &self.facts {
-            table.row([Cell::text(fact.name), Cell::text(fact.state), Cell::text(&fact.found)]);
-        }
-        page.table(&table);
+        let fields = [
+            field::name("what", "name", |fact: &Finding| fact.name),
+            field::name("state", "state", |fact| fact.state),
+            field::name("found", "found", |fact| &fact.found),
+        ];
+        page.table(&Table::of(&self.facts, fields));
         let remedies: Vec<_> = self.facts.iter().filter(|fact| !fact.remedy.is_empty()).collect();
         if !remedies.is_empty() {
             page.heading("Fixes");
@@ -80,20 +75,12 @@ impl Report for Diagnosis {
     }
 
     fn csv(&self) -> Table {
-        let mut table = Table::new([
-            Column::name("name", "name"),
-            Column::name("state", "state"),
-            Column::name("found", "found"),
-            Column::name("remedy", "remedy"),
-        ]);
-        for fact in &self.facts {
-            table.row([
-                Cell::text(fact.name),
-                Cell::text(fact.state),
-                Cell::text(&fact.found),
-                Cell::text(&fact.remedy),
-            ]);
-        }
-        table
+        let fields = [
+            field::name("name", "name", |fact: &Finding| fact.name),
+            field::name("state", "state", |fact| fact.state),
+            field::name("found", "found", |fact| &fact.found),
+            field::name("remedy", "remedy", |fact| &fact.remedy),
+        ];
+        Table::of(&self.facts, fields)
     }
 }

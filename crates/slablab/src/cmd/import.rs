@@ -6,11 +6,10 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, bail};
 use slablab_trace::{Addresses, Format, ImportOptions, TraceReader};
 
-use super::written::Written;
+use super::written::{Writer, Written};
 use crate::cli::OutputArgs;
 use crate::progress::Progress;
 
-/// Options of `slablab import`.
 #[derive(clap::Args, Debug)]
 #[command(
     after_help = "Formats: perf-data (perf kmem record), perf-script (text of perf script), trace-cmd (text of\n\
@@ -54,7 +53,6 @@ impl AddressArgs {
     }
 }
 
-/// Runs `slablab import`.
 pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     let path = args.output.clone().unwrap_or_else(|| default_output(&args.input));
     let options = ImportOptions {
@@ -66,7 +64,7 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     let mut progress = Progress::default();
     let meta = slablab_trace::import(&options, &mut |step| progress.step(step))?;
     drop(progress);
-    Written::new(&path, &meta, None, Vec::new()).print::<super::written::Import>(output)?;
+    Written::new(Writer::Import, &path, &meta, None, Vec::new()).print(output)?;
     Ok(ExitCode::SUCCESS)
 }
 

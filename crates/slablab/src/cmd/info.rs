@@ -5,13 +5,12 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use serde::Serialize;
-use slablab_trace::{Kind, Meta, Quality};
+use slablab_trace::{Cache, Kind, Meta, Quality};
 
 use super::import;
 use crate::cli::{OutputArgs, ResultFile};
-use crate::output::{Cell, Column, Page, Report, Table, duration, print, thousands};
+use crate::output::{Cell, Page, Report, Table, duration, field, print, thousands};
 
-/// Options of `slablab info`.
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
     /// The trace, or a recording that can be imported; - is standard input
@@ -24,7 +23,6 @@ pub(crate) struct Args {
     result: ResultFile,
 }
 
-/// Runs `slablab info`.
 pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     let trace = import::open(&args.trace)?;
     let info = Info::new(trace.path().display().to_string(), trace.meta(), args.lines);
@@ -55,7 +53,7 @@ struct Info {
     objects_live_peak: u32,
     unplaced_share: f64,
     quality: Quality,
-    caches: Vec<slablab_trace::Cache>,
+    caches: Vec<Cache>,
     #[serde(skip)]
     lines: usize,
 }
@@ -126,40 +124,28 @@ impl Info {
     }
 
     fn causes(&self) -> Table {
-        let mut table =
-            Table::new([Column::name("cause", "cause"), Column::number("events", "events")]);
-        for (cause, events) in causes(&self.quality) {
-            table.row([Cell::text(cause), Cell::Count(events)]);
-        }
-        table
+        let fields = [
+            field::name("cause", "cause", |(cause, _): &(String, u64)| cause),
+            field::count("events", "events", |(_, events)| *events),
+        ];
+        Table::of(&causes(&self.quality), fields)
     }
 
     fn cache_table(&self, lines: usize) -> Table {
-        let mut table = Table::new([
-            Column::name("cache", "cache"),
-            Column::number("allocs", "allocs"),
-            Column::number("frees", "frees"),
-            Column::number("implicit frees", "implicit_frees"),
-            Column::number("estimated", "estimated_frees"),
-            Column::number("frees seen", "frees_seen_share"),
-            Column::number("older frees", "older_frees"),
-            Column::number("name inferred", "inferred"),
-            Column::name("shared with", "aliases"),
-        ]);
-        for cache in self.caches.iter().take(lines) {
-            table.row([
-                Cell::text(&cache.name),
-                Cell::Count(cache.allocs),
-                Cell::Count(cache.frees),
-                Cell::Count(cache.implicit_frees),
-                Cell::Count(cache.estimated_frees),
-                cache.frees_seen_share().map_or(Cell::Missing, Cell::Share),
-                Cell::Count(cache.older_frees),
-                Cell::Count(cache.inferred),
-                Cell::text(others(cache)),
-            ]);
-        }
-        table
+        let fields = [
+            field::name("cache", "cache", |cache: &Cache| &cache.name),
+            field::count("allocs", "allocs", |cache| cache.allocs),
+            field::count("frees", "frees", |cache| cache.frees),
+            field::count("implicit frees", "implicit_frees", |cache| cache.implicit_frees),
+            field::count("estimated", "estimated_frees", |cache| cache.estimated_frees),
+            field::cell("frees seen", "frees_seen_share", |cache| {
+                cache.frees_seen_share().map_or(Cell::Missing, Cell::Share)
+            }),
+            field::count("older frees", "older_frees", |cache| cache.older_frees),
+            field::count("name inferred", "inferred", |cache| cache.inferred),
+            field::text("shared with", "aliases", others),
+        ];
+        Table::of(&self.caches[..lines.min(self.caches.len())], fields)
     }
 }
 
@@ -172,9 +158,9 @@ fn events_by_kind(meta: &Meta) -> Vec<(String, u64)> {
 }
 
 /// Returns the other names of a cache that several share.
-fn others(cache: &slablab_trace::Cache) -> String {
-    let others: Vec<_> = cache.aliases.iter().filter(|alias| **alias != cache.name).collect();
-    others.iter().map(|alias| alias.as_str()).collect::<Vec<_>>().join(", ")
+fn others(cache: &Cache) -> String {
+    let others = cache.aliases.iter().filter(|alias| **alias != cache.name);
+    others.map(String::as_str).collect::<Vec<_>>().join(", ")
 }
 
 /// Returns every cause for which an event could not be placed or was doubted, with its count.

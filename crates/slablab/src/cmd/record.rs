@@ -9,11 +9,10 @@ use slablab_trace::RecordOptions;
 
 use super::import::AddressArgs;
 use super::size::parse_kib;
-use super::written::{Record, Written};
+use super::written::{Writer, Written};
 use crate::cli::OutputArgs;
 use crate::progress::Progress;
 
-/// Options of `slablab record`.
 #[derive(clap::Args, Debug)]
 #[command(
     after_help = "Records the whole system, as `perf kmem record` does, and leaves its own events out.\n\
@@ -42,7 +41,6 @@ pub(crate) struct Args {
     command: Vec<String>,
 }
 
-/// Runs `slablab record`.
 pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     let options = RecordOptions {
         output: args.output.clone(),
@@ -55,8 +53,8 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     let summary = slablab_trace::record(&options, &mut |step| progress.step(step))?;
     drop(progress);
     let elapsed = Some(summary.elapsed);
-    Written::new(&args.output, &summary.meta, elapsed, summary.left_running)
-        .print::<Record>(output)?;
+    Written::new(Writer::Record, &args.output, &summary.meta, elapsed, summary.left_running)
+        .print(output)?;
     Ok(ExitCode::from(u8::try_from(summary.exit_status).unwrap_or(1)))
 }
 

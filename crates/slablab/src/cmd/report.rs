@@ -5,12 +5,11 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use slablab_pages as pages;
-use slablab_report::{Document, Item, Palette, Plot, Width};
+use slablab_report::{Document, Item, Palette, Width};
 
 use crate::output::write_whole;
 use crate::say::say;
 
-/// Options of `slablab report`.
 #[derive(clap::Args, Debug)]
 #[command(
     after_help = "A result is a folder of 'slablab lab run', the output of 'slablab replay --format json', or folded\n\
@@ -34,7 +33,6 @@ pub(crate) struct Args {
     png: Option<PathBuf>,
 }
 
-/// Runs `slablab report`.
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let documents: Vec<Document> = args
         .results
@@ -75,7 +73,7 @@ fn plots(
         items.filter(|item| matches!(item, Item::Plot(_) | Item::Flame(_))).enumerate()
     {
         let (title, svg) = match item {
-            Item::Plot(plot) => (Plot::title(plot), plot.svg(Width::Wide, &mut palette)?),
+            Item::Plot(plot) => (plot.title.as_str(), plot.svg(Width::Wide, &mut palette)?),
             Item::Flame(flame) => (flame.title.as_str(), flame.svg()),
             _ => continue,
         };

@@ -15,10 +15,9 @@ use slablab_trace::{Format, Input, Kind};
 
 use super::import;
 use crate::cli::{OutputArgs, ResultFile};
-use crate::output::{Cell, Column, Page, Report, Table, print};
+use crate::output::{Cell, Page, Report, Table, field, print};
 use crate::progress::Progress;
 
-/// Options of `slablab stat`.
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
     /// The trace, or a recording that can be imported; - is standard input
@@ -75,7 +74,6 @@ impl SortKey {
     }
 }
 
-/// Runs `slablab stat`.
 pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     let mut stat = match args.compat {
         Some(Compat::Perf) => of_perf_data(&args.trace, args.raw_ip)?,
@@ -271,24 +269,14 @@ impl Report for Stat {
     }
 
     fn csv(&self) -> Table {
-        let mut table = Table::new([
-            Column::name("Callsite", "callsite"),
-            Column::number("Total_alloc", "bytes_alloc"),
-            Column::number("Total_req", "bytes_req"),
-            Column::number("Hit", "hit"),
-            Column::number("Ping-pong", "pingpong"),
-            Column::number("Frag", "frag_percent"),
-        ]);
-        for Line { callsite, stat, .. } in self.shown() {
-            table.row([
-                Cell::text(callsite),
-                Cell::Bytes(stat.bytes_alloc),
-                Cell::Bytes(stat.bytes_req),
-                Cell::Count(u64::from(stat.hit)),
-                Cell::Count(u64::from(stat.pingpong)),
-                Cell::Number(stat.frag_percent(), 6),
-            ]);
-        }
-        table
+        let fields = [
+            field::name("Callsite", "callsite", |line: &Line| &line.callsite),
+            field::bytes("Total_alloc", "bytes_alloc", |line| line.stat.bytes_alloc),
+            field::bytes("Total_req", "bytes_req", |line| line.stat.bytes_req),
+            field::count("Hit", "hit", |line| line.stat.hit.into()),
+            field::count("Ping-pong", "pingpong", |line| line.stat.pingpong.into()),
+            field::cell("Frag", "frag_percent", |line| Cell::Number(line.frag_percent, 6)),
+        ];
+        Table::of(self.shown(), fields)
     }
 }

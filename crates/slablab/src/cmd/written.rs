@@ -1,6 +1,5 @@
 //! What `record` and `import` say of the trace that they wrote: one line, in perf's manner, or JSON or CSV.
 
-use std::marker::PhantomData;
 use std::path::Path;
 use std::time::Duration;
 
@@ -9,12 +8,21 @@ use serde::Serialize;
 use slablab_trace::{Meta, Quality};
 
 use crate::cli::{Format, OutputArgs};
-use crate::output::{Cell, Column, Report, Table, bytes, print, thousands};
+use crate::output::{Report, Table, bytes, field, print, thousands};
 use crate::say::say;
+
+/// Which command wrote it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Writer {
+    Record,
+    Import,
+}
 
 /// A trace that was written.
 #[derive(Debug, Serialize)]
 pub(crate) struct Written {
+    #[serde(skip)]
+    writer: Writer,
     file: String,
     file_bytes: u64,
     events: u64,
@@ -27,44 +35,16 @@ pub(crate) struct Written {
     quality: Quality,
 }
 
-/// Which command wrote it, for the schema.
-pub(crate) trait Writer: Serialize {
-    const NAME: &'static str;
-    const SCHEMA: &'static str;
-}
-
-macro_rules! writer {
-    ($type:ident, $name:literal) => {
-        #[doc = concat!("`slablab ", $name, "`")]
-        #[derive(Debug, Serialize)]
-        pub(crate) struct $type;
-
-        impl Writer for $type {
-            const NAME: &'static str = $name;
-            const SCHEMA: &'static str = concat!("slablab.", $name, "/1");
-        }
-    };
-}
-
-writer!(Record, "record");
-writer!(Import, "import");
-
-#[derive(Serialize)]
-struct By<'a, W> {
-    #[serde(flatten)]
-    written: &'a Written,
-    #[serde(skip)]
-    writer: PhantomData<W>,
-}
-
 impl Written {
     pub(crate) fn new(
+        writer: Writer,
         file: &Path,
         meta: &Meta,
         elapsed: Option<Duration>,
         left_running: Vec<String>,
     ) -> Self {
         Self {
+            writer,
             file: file.display().to_string(),
             file_bytes: std::fs::metadata(file).map_or(0, |file| file.len()),
             events: meta.events,
@@ -78,9 +58,9 @@ impl Written {
     }
 
     /// Says so: as a line on standard error, beside what the recorded command prints, or as asked for.
-    pub(crate) fn print<W: Writer>(&self, output: &OutputArgs) -> Result<()> {
+    pub(crate) fn print(&self, output: &OutputArgs) -> Result<()> {
         if output.format != Format::Table {
-            return print(&By::<W> { written: self, writer: PhantomData }, output, None);
+            return print(self, output, None);
         }
         let written = format!("{} written to {}", bytes(self.file_bytes), self.file);
         let events = thousands(self.events);
@@ -90,10 +70,11 @@ impl Written {
                 format!("{events} events, {:.1} % of them not placed", self.unplaced_share * 100.0)
             }
         };
-        say(format_args!("[ slablab {}: {what}; {written} ]", W::NAME));
+        let name = if self.writer == Writer::Record { "record" } else { "import" };
+        say(format_args!("[ slablab {name}: {what}; {written} ]"));
         if !self.left_running.is_empty() {
             let left = self.left_running.join(", ");
-            say(format_args!("[ slablab {}: the command left running: {left} ]", W::NAME));
+            say(format_args!("[ slablab {name}: the command left running: {left} ]"));
         }
         Ok(())
     }
@@ -110,24 +91,21 @@ impl Written {
     }
 }
 
-impl<W: Writer> Report for By<'_, W> {
-    const SCHEMA: &'static str = W::SCHEMA;
+impl Report for Written {
+    const SCHEMA: &'static str = "slablab.record/1";
+
+    fn schema(&self) -> &'static str {
+        if self.writer == Writer::Record { Self::SCHEMA } else { "slablab.import/1" }
+    }
 
     fn csv(&self) -> Table {
-        let mut table = Table::new([
-            Column::name("file", "file"),
-            Column::number("file bytes", "file_bytes"),
-            Column::number("events", "events"),
-            Column::number("lost", "lost"),
-            Column::number("unplaced share", "unplaced_share"),
-        ]);
-        table.row([
-            Cell::text(&self.written.file),
-            Cell::Bytes(self.written.file_bytes),
-            Cell::Count(self.written.events),
-            Cell::Count(self.written.lost),
-            Cell::Number(self.written.unplaced_share, 6),
-        ]);
-        table
+        let fields = [
+            field::name("file", "file", |written: &&Self| &written.file),
+            field::bytes("file bytes", "file_bytes", |written| written.file_bytes),
+            field::count("events", "events", |written| written.events),
+            field::count("lost", "lost", |written| written.lost),
+            field::share("unplaced share", "unplaced_share", |written| written.unplaced_share),
+        ];
+        Table::of(&[self], fields)
     }
 }

@@ -28,7 +28,6 @@ use crate::say::say;
 use names::Names;
 use session::{Live, Session};
 
-/// Options of `slablab insmod`.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Example:\n  slablab insmod memmax.c mode=2 --memory 256M\n  \
                         slablab insmod demo.c size=64 --check 2 --cat demo")]
@@ -102,7 +101,6 @@ fn parse_seconds(text: &str) -> Result<f64, String> {
     seconds.ok_or_else(|| format!("{text:?} is no number of seconds from 0 to 86400"))
 }
 
-/// Runs `slablab insmod`.
 pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     if let Some(job) = &args.child {
         slablab_kapi::child_main(job)?;

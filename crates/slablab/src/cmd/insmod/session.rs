@@ -9,7 +9,7 @@ use slablab_kapi::host::End;
 use slablab_kapi::{Block, Event, FaultKind, Job, Misuse, Stage};
 
 use super::names::{Names, Place};
-use crate::output::{Cell, Column, Page, Report, Table, bytes};
+use crate::output::{Page, Report, Table, bytes, field};
 use crate::say::say;
 
 /// Whether events are printed as they come.
@@ -358,16 +358,11 @@ impl Report for Session {
     fn text(&self, _page: &mut Page) {}
 
     fn csv(&self) -> Table {
-        let columns = [
-            Column::number("time", "time_ns"),
-            Column::number("level", "level"),
-            Column::name("text", "text"),
+        let fields = [
+            field::count("time", "time_ns", |line: &Line| line.time_ns),
+            field::count("level", "level", |line| line.level.into()),
+            field::name("text", "text", |line| &line.text),
         ];
-        let mut table = Table::new(columns);
-        for line in &self.log {
-            let level = u64::from(line.level);
-            table.row([Cell::Count(line.time_ns), Cell::Count(level), Cell::text(&line.text)]);
-        }
-        table
+        Table::of(&self.log, fields)
     }
 }

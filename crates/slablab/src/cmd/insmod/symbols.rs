@@ -6,7 +6,7 @@ use serde::Serialize;
 use slablab_kapi::ModuleInfo;
 use slablab_kapi::toolchain::{Built, header_items};
 
-use crate::output::{Cell, Column, Page, Report, Table};
+use crate::output::{Page, Report, Table, field};
 
 /// What there is for modules.
 #[derive(Serialize)]
@@ -42,12 +42,12 @@ impl Report for Symbols {
     }
 
     fn csv(&self) -> Table {
-        let columns = ["name", "kind", "header"].map(|n| Column::name(n, n));
-        let mut table = Table::new(columns);
-        for item in &self.symbols {
-            table.row([Cell::text(&item.name), Cell::text(item.kind), Cell::text(item.header)]);
-        }
-        table
+        let fields = [
+            field::name("name", "name", |item: &Item| &item.name),
+            field::name("kind", "kind", |item| item.kind),
+            field::name("header", "header", |item| item.header),
+        ];
+        Table::of(&self.symbols, fields)
     }
 }
 
@@ -97,10 +97,10 @@ impl Report for Modinfo {
     }
 
     fn csv(&self) -> Table {
-        let mut table = Table::new(["tag", "value"].map(|n| Column::name(n, n)));
-        for (tag, value) in &self.fields {
-            table.row([Cell::text(tag), Cell::text(value)]);
-        }
-        table
+        let fields = [
+            field::name("tag", "tag", |(tag, _): &(String, String)| tag),
+            field::name("value", "value", |(_, value)| value),
+        ];
+        Table::of(&self.fields, fields)
     }
 }

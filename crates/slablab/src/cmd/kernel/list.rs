@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use serde::Serialize;
-use slablab_lab::{Engine, Experiment, experiments};
+use slablab_lab::{About, Engine, Experiment, experiments};
 use slablab_vm::{Arch, Data, Interrupt, Linux, Origin, Release, Series, Spec};
 
 use super::options::{ALLOCATORS, BuilderArgs, MODERN};
@@ -89,8 +89,11 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     let data = Data::find()?;
     let series = Series::read(&data, Release(6, 1))?;
     let patches = series.patches().iter().filter_map(|path| path.file_stem());
-    let in_kernels = experiments().iter().filter(|e| e.engines().contains(&Engine::Kernel));
-    let row = |e: &&dyn Experiment| ExperimentRow { name: e.name(), question: e.question() };
+    let in_kernels = experiments().iter().filter(|e| e.about().engines.contains(&Engine::Kernel));
+    let row = |e: &&dyn Experiment| {
+        let About { name, question, .. } = e.about();
+        ExperimentRow { name, question }
+    };
     let listing = Listing {
         kernels: kernels(args, &data)?,
         flavours: data.flavours(),

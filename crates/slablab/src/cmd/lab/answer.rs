@@ -1,12 +1,14 @@
 //! The answer of a comparison, in every format: sentences and tables, JSON, CSV.
 
+use std::collections::BTreeSet;
+
 use clap::ValueEnum;
 use serde::Serialize;
 use slablab_lab::{ComparedResults, MetricComparisons, Nature, Outcome, Pair};
-use slablab_report::{Comparisons, human};
-use slablab_stats::{Comparison, Verdict};
+use slablab_report::{Comparisons, field::Field, human};
+use slablab_stats::{Comparison, Estimate, Verdict};
 
-use crate::output::{Cell, Column, Page, Report, Table};
+use crate::output::{Cell, Page, Report, Table, field};
 
 /// Up to so many comparisons of a metric are said in sentences, too.
 const SENTENCES_MAX: usize = 4;
@@ -88,23 +90,17 @@ impl Compared {
 
 impl Answer {
     fn new(subject: String, tables: Vec<Comparisons>, layout: Layout) -> Self {
-        let mut remarks = Vec::new();
-        if tables.iter().any(|table| table.rows.len() > 1) {
-            remarks.push(
-                "p is corrected for all comparisons of a metric by Holm's method.".to_owned(),
-            );
-        }
+        let holm = "p is corrected for all comparisons of a metric by Holm's method.";
+        let several = tables.iter().any(|table| table.rows.len() > 1);
+        let remarks = several.then(|| holm.to_owned()).into_iter().collect();
         let comparisons = tables.into_iter().map(Compared::of).collect();
         Self { subject, remarks, comparisons, counts: Vec::new(), layout }
     }
 
     /// Makes the answer about two columns.
     pub(crate) fn of_pair(pair: &Pair, table: Comparisons, layout: Layout) -> Self {
-        Self::new(
-            format!("{} against {}", pair.candidate.name, pair.baseline.name),
-            vec![table],
-            layout,
-        )
+        let subject = format!("{} against {}", pair.candidate.name, pair.baseline.name);
+        Self::new(subject, vec![table], layout)
     }
 
     /// Makes the answer about the variants of one run.
@@ -143,20 +139,18 @@ impl Answer {
         across: ComparedResults,
         layout: Layout,
     ) -> Self {
-        Self::of_across(format!("{} against {}", b.name, a.name), across, layout)
+        Self::of_several(format!("{} against {}", b.name, a.name), across, layout)
     }
 
     /// Makes the answer about variants on several hosts.
     pub(crate) fn of_hosts(outcomes: &[Outcome], across: ComparedResults, layout: Layout) -> Self {
-        let mut hosts: Vec<&str> =
+        let hosts: BTreeSet<&str> =
             outcomes.iter().map(|o| o.plan.environment.host.as_str()).collect();
-        hosts.sort_unstable();
-        hosts.dedup();
-        let subject = format!("within each of {} hosts: {}", hosts.len(), hosts.join(", "));
-        Self::of_across(subject, across, layout)
+        let names = hosts.iter().copied().collect::<Vec<_>>().join(", ");
+        Self::of_several(format!("within each of {} hosts: {names}", hosts.len()), across, layout)
     }
 
-    fn of_across(subject: String, across: ComparedResults, layout: Layout) -> Self {
+    fn of_several(subject: String, across: ComparedResults, layout: Layout) -> Self {
         let mut answer = Self::new(subject, sides(across.sides), layout);
         answer.remarks.extend(across.remarks);
         answer
@@ -168,21 +162,13 @@ impl Answer {
     }
 
     fn counts_table(&self) -> Table {
-        let mut table = Table::new([
-            Column::name("count", "metric"),
-            Column::name("variant", "variant"),
-            Column::name("at", "point"),
-            Column::number("value", "value"),
-        ]);
-        for count in &self.counts {
-            table.row([
-                Cell::text(&count.metric),
-                Cell::text(&count.variant),
-                Cell::text(&count.point),
-                Cell::text(human(count.value, &count.unit)),
-            ]);
-        }
-        table
+        let fields = [
+            field::name("count", "metric", |count: &Count| &count.metric),
+            field::name("variant", "variant", |count| &count.variant),
+            field::name("at", "point", |count| &count.point),
+            field::cell("value", "value", |count| Cell::text(human(count.value, &count.unit))),
+        ];
+        Table::of(&self.counts, fields)
     }
 }
 
@@ -219,76 +205,48 @@ impl Report for Answer {
         if self.comparisons.is_empty() {
             return self.counts_table();
         }
-        let mut table = Table::new(
-            [
-                ("metric", "metric"),
-                ("unit", "unit"),
-                ("point", "point"),
-                ("baseline", "baseline"),
-                ("candidate", "candidate"),
-                ("verdict", "verdict"),
-            ]
-            .map(|(head, key)| Column::name(head, key))
-            .into_iter()
-            .chain(
-                [
-                    "baseline_n",
-                    "candidate_n",
-                    "baseline_median",
-                    "candidate_median",
-                    "baseline_mean",
-                    "candidate_mean",
-                    "ratio",
-                    "ratio_low",
-                    "ratio_high",
-                    "difference",
-                    "difference_low",
-                    "difference_high",
-                    "p",
-                    "runs_needed",
-                ]
-                .map(|key| Column::number(key, key)),
-            )
-            .collect::<Vec<_>>(),
-        );
-        for compared in &self.comparisons {
-            compared.rows.iter().for_each(|row| table.row(csv_row(compared, row)));
+        let rows = self.comparisons.iter().flat_map(|of| of.rows.iter().map(move |one| (of, one)));
+        let rows: Vec<(&Compared, &One)> = rows.collect();
+        fn number(key: &str, read: fn(&Comparison) -> f64) -> Field<'_, (&Compared, &One)> {
+            field::by(key, key, move |(_, one): &(_, &One)| Cell::Number(read(&one.comparison), 9))
         }
-        table
+        fn ratio(key: &str, read: fn(&Estimate) -> f64) -> Field<'_, (&Compared, &One)> {
+            field::by(key, key, move |(_, one): &(_, &One)| {
+                let ratio = one.comparison.ratio.as_ref();
+                ratio.map_or(Cell::Missing, |ratio| Cell::Number(read(ratio), 9))
+            })
+        }
+        let fields = [
+            field::name("metric", "metric", |(of, _): &(&Compared, &One)| &of.metric),
+            field::name("unit", "unit", |(of, _)| &of.unit),
+            field::name("point", "point", |(_, one)| &one.point),
+            field::name("baseline", "baseline", |(of, _)| &of.baseline),
+            field::name("candidate", "candidate", |(_, one)| &one.candidate),
+            field::name("verdict", "verdict", |(_, one)| one.answer),
+            field::count("baseline_n", "baseline_n", |(_, one)| one.comparison.baseline.n as u64),
+            field::count("candidate_n", "candidate_n", |(_, one)| {
+                one.comparison.candidate.n as u64
+            }),
+            number("baseline_median", |c| c.baseline.median),
+            number("candidate_median", |c| c.candidate.median),
+            number("baseline_mean", |c| c.baseline.mean),
+            number("candidate_mean", |c| c.candidate.mean),
+            ratio("ratio", |ratio| ratio.value),
+            ratio("ratio_low", |ratio| ratio.interval.low),
+            ratio("ratio_high", |ratio| ratio.interval.high),
+            number("difference", |c| c.difference.value),
+            number("difference_low", |c| c.difference.interval.low),
+            number("difference_high", |c| c.difference.interval.high),
+            number("p", |c| c.p),
+            field::count("runs_needed", "runs_needed", |(_, one)| {
+                one.comparison.runs_needed as u64
+            }),
+        ];
+        Table::of(&rows, fields)
     }
 }
 
 /// Returns the comparisons without what only the lab knows.
 fn sides(sides: Vec<MetricComparisons>) -> Vec<Comparisons> {
     sides.into_iter().map(|side| side.comparisons).collect()
-}
-
-fn csv_row(compared: &Compared, row: &One) -> Vec<Cell> {
-    let number = |x: f64| Cell::Number(x, 9);
-    let c = &row.comparison;
-    let ratio = |pick: fn(&slablab_stats::Estimate) -> f64| {
-        c.ratio.as_ref().map_or(Cell::Missing, |ratio| number(pick(ratio)))
-    };
-    vec![
-        Cell::text(&compared.metric),
-        Cell::text(&compared.unit),
-        Cell::text(&row.point),
-        Cell::text(&compared.baseline),
-        Cell::text(&row.candidate),
-        Cell::text(row.answer),
-        Cell::Count(c.baseline.n as u64),
-        Cell::Count(c.candidate.n as u64),
-        number(c.baseline.median),
-        number(c.candidate.median),
-        number(c.baseline.mean),
-        number(c.candidate.mean),
-        ratio(|r| r.value),
-        ratio(|r| r.interval.low),
-        ratio(|r| r.interval.high),
-        number(c.difference.value),
-        number(c.difference.interval.low),
-        number(c.difference.interval.high),
-        number(c.p),
-        Cell::Count(c.runs_needed as u64),
-    ]
 }

@@ -13,7 +13,6 @@ use crate::cli::{OutputArgs, ResultFile};
 use crate::cmd::report;
 use crate::output::print;
 
-/// Options of `slablab lab compare`.
 #[derive(clap::Args, Debug)]
 #[command(
     after_help = "One RESULT: its variants with each other. Two: the second with the first. The verdict is 'faster',\n\
@@ -70,7 +69,6 @@ pub(crate) struct Args {
     result: ResultFile,
 }
 
-/// Runs `slablab lab compare`.
 pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     let question = Question {
         direction: if args.more_is_better {

@@ -5,12 +5,11 @@ use std::process::ExitCode;
 use anyhow::Result;
 use serde::Serialize;
 use slablab_lab::guest::PARAMETERS;
-use slablab_lab::{Engine, Experiment, experiments};
+use slablab_lab::{About, Engine, Experiment, experiments};
 
 use crate::cli::OutputArgs;
-use crate::output::{Cell, Column, Page, Report, Table, print};
+use crate::output::{Page, Report, Table, field, print};
 
-/// Runs `slablab lab list`.
 pub(crate) fn run(output: &OutputArgs) -> Result<ExitCode> {
     let experiments = experiments().iter().map(|experiment| Entry::of(*experiment)).collect();
     print(&List { experiments }, output, None)?;
@@ -26,24 +25,16 @@ struct List {
 struct Entry {
     name: &'static str,
     question: &'static str,
-    engines: Vec<Engine>,
+    engines: &'static [Engine],
     metric: String,
-    parameters: Vec<(&'static str, &'static str)>,
+    parameters: &'static [(&'static str, &'static str)],
 }
 
 impl Entry {
     fn of(experiment: &dyn Experiment) -> Self {
-        Self {
-            name: experiment.name(),
-            question: experiment.question(),
-            engines: experiment.engines().to_vec(),
-            metric: experiment
-                .metrics()
-                .first()
-                .map(|metric| metric.name.clone())
-                .unwrap_or_default(),
-            parameters: experiment.parameters().to_vec(),
-        }
+        let About { name, question, engines, metrics, parameters } = experiment.about();
+        let metric = metrics.into_iter().next().map(|metric| metric.name).unwrap_or_default();
+        Self { name, question, engines, metric, parameters }
     }
 
     fn engine_names(&self) -> String {
@@ -58,7 +49,7 @@ impl Report for List {
         for entry in &self.experiments {
             page.heading(&format!("{}  ({})", entry.name, entry.engine_names()));
             page.line(entry.question);
-            for (name, about) in &entry.parameters {
+            for (name, about) in entry.parameters {
                 page.line(format!("  --set {name}=...  {about}"));
             }
         }
@@ -69,20 +60,12 @@ impl Report for List {
     }
 
     fn csv(&self) -> Table {
-        let mut table = Table::new([
-            Column::name("name", "name"),
-            Column::name("engines", "engines"),
-            Column::name("answered by", "metric"),
-            Column::name("question", "question"),
-        ]);
-        for entry in &self.experiments {
-            table.row([
-                Cell::text(entry.name),
-                Cell::text(entry.engine_names()),
-                Cell::text(&entry.metric),
-                Cell::text(entry.question),
-            ]);
-        }
-        table
+        let fields = [
+            field::name("name", "name", |entry: &Entry| entry.name),
+            field::text("engines", "engines", Entry::engine_names),
+            field::name("answered by", "metric", |entry| &entry.metric),
+            field::name("question", "question", |entry| entry.question),
+        ];
+        Table::of(&self.experiments, fields)
     }
 }

@@ -12,7 +12,6 @@ use clap::Subcommand;
 
 use crate::cli::OutputArgs;
 
-/// Options of `slablab lab`.
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -30,7 +29,6 @@ enum What {
     Compare(compare::Args),
 }
 
-/// Runs `slablab lab`.
 pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     match &args.what {
         What::List => list::run(output),

@@ -20,7 +20,6 @@ use crate::output::print;
 use crate::progress::Progress;
 use crate::say::say;
 
-/// Options of `slablab lab run`.
 #[derive(clap::Args, Debug)]
 #[command(
     after_help = "Each run is a row in FOLDER/raw.jsonl, on the disk before the next begins. A run that was interrupted\n\
@@ -114,7 +113,6 @@ pub(crate) struct Job<'a> {
     pub(crate) report: Option<&'a Path>,
 }
 
-/// Runs `slablab lab run`.
 pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     let params: BTreeMap<String, String> = args.params.iter().cloned().collect();
     if params.len() < args.params.len() {
@@ -143,7 +141,7 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
 pub(crate) fn measure(job: &Job<'_>, output: &OutputArgs) -> Result<ExitCode> {
     let experiment = find(job.name)?;
     let request = Request {
-        engine: job.engine.unwrap_or(experiment.engines()[0]),
+        engine: job.engine.unwrap_or(experiment.about().engines[0]),
         scale: job.scale,
         params: job.params.clone(),
         input: job.input.clone(),

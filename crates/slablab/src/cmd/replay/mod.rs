@@ -1,12 +1,9 @@
 //! `slablab replay`: what each allocator makes of a trace.
 //!
-//! `tables` is what people read, `sheets` what spreadsheets read.
+//! `sheets` is what spreadsheets read; what people read is in `slablab_pages::tables`.
 
 mod sheets;
-mod tables;
 mod timed;
-
-pub(super) use tables::header;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -15,17 +12,17 @@ use anyhow::Result;
 use clap::ValueEnum;
 use serde::Serialize;
 use slablab_kmem::BackendKind;
-use slablab_replay::{Plan, Replay, Start};
+use slablab_pages::tables;
+use slablab_replay::{Plan, Replay, Start, TraceFacts};
 use slablab_trace::TraceReader;
 
 use super::allocators::allocator;
 use super::import;
 use super::size::parse_bytes;
 use crate::cli::{OutputArgs, ResultFile};
-use crate::output::{Page, Report, Table, print};
+use crate::output::{Page, Report, Table, duration, print, thousands};
 use crate::progress::Progress;
 
-/// Options of `slablab replay`.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "The same trace gives the same numbers on any machine.\n\n\
                         Examples:\n  \
@@ -76,7 +73,6 @@ enum Sheet {
     Series,
 }
 
-/// Runs `slablab replay`.
 pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     let trace = import::open(&args.trace)?;
     let recorded = BackendKind::of_release(&trace.meta().kernel_release);
@@ -129,6 +125,41 @@ fn run_timed(
     Ok(ExitCode::SUCCESS)
 }
 
+/// Says what was replayed, and how far it can be trusted.
+pub(super) fn header(file: &str, trace: &TraceFacts, page: &mut Page) {
+    let release = match trace.kernel_release.as_str() {
+        "" => "an unnamed kernel".to_owned(),
+        release => format!("Linux {release}"),
+    };
+    page.line(format!(
+        "{file}: {} events in {} on {release}, {} CPUs{}",
+        thousands(trace.events),
+        duration(trace.duration_ns),
+        trace.cpus,
+        if trace.command.is_empty() {
+            String::new()
+        } else {
+            format!(": {}", trace.command.join(" "))
+        }
+    ));
+    let causes = [
+        ("lost", trace.lost),
+        ("freed without an event", trace.implicit_frees),
+        ("frees of older objects", trace.older_frees),
+        ("skipped", trace.skipped),
+    ];
+    let causes: Vec<_> = causes
+        .iter()
+        .filter(|(_, events)| *events > 0)
+        .map(|(cause, events)| format!("{} {cause}", thousands(*events)))
+        .collect();
+    let share = trace.unplaced_share * 100.0;
+    page.line(match causes.is_empty() {
+        true => "Every event could be placed.".to_owned(),
+        false => format!("{share:.2} % of the events could not be placed: {}.", causes.join(", ")),
+    });
+}
+
 /// What `slablab replay` says.
 #[derive(Debug, Serialize)]
 struct Outcome {
@@ -148,7 +179,7 @@ impl Report for Outcome {
     const SCHEMA: &'static str = "slablab.replay/1";
 
     fn text(&self, page: &mut Page) {
-        tables::header(&self.file, &self.replay.trace, page);
+        header(&self.file, &self.replay.trace, page);
         if let Some(kind) = self.recorded {
             page.line(format!("The recorded kernel had {}, which stands first.", kind.name()));
         }

@@ -1,22 +1,19 @@
 //! A replay as spreadsheets and data frames read it: long tables, one value or one thing a line.
 
-use slablab_replay::{Allocator, Fragmentation, Level, Replay};
+use slablab_replay::{Allocator, Cache, Fragmentation, Level, Replay, Sample, Site, SiteUnder};
 
-use crate::output::{Cell, Column, Table};
+use crate::output::{Cell, Table, field};
 
 /// Returns every number of every allocator, one a line.
 pub(super) fn totals(replay: &Replay) -> Table {
-    let mut table = Table::new([
-        Column::name("allocator", "allocator"),
-        Column::name("metric", "metric"),
-        Column::number("value", "value"),
-    ]);
-    for allocator in &replay.allocators {
-        for (metric, value) in metrics(allocator) {
-            table.row([Cell::text(&allocator.allocator), Cell::text(metric), value]);
-        }
-    }
-    table
+    let of = |a| metrics(a).into_iter().map(move |(metric, value)| (a, metric, value));
+    let rows: Vec<(&Allocator, String, Cell)> = replay.allocators.iter().flat_map(of).collect();
+    let fields = [
+        field::name("allocator", "allocator", |(a, ..): &(&Allocator, String, Cell)| &a.allocator),
+        field::name("metric", "metric", |(_, metric, _)| metric),
+        field::cell("value", "value", |(.., value)| value.clone()),
+    ];
+    Table::of(&rows, fields)
 }
 
 /// Returns an allocator's numbers with their names, units last.
@@ -43,126 +40,80 @@ fn metrics(allocator: &Allocator) -> Vec<(String, Cell)> {
         ("on_average", &allocator.on_average),
     ];
     for (moment, fragmentation) in moments {
-        metrics.push((
-            format!("internal_fragmentation_share_{moment}"),
-            Cell::Share(fragmentation.internal_share),
-        ));
-        metrics.push((
-            format!("external_fragmentation_share_{moment}"),
-            Cell::Share(fragmentation.external_share),
-        ));
+        let Fragmentation { internal_share, external_share, .. } = fragmentation;
+        for (kind, share) in [("internal", internal_share), ("external", external_share)] {
+            metrics.push((format!("{kind}_fragmentation_share_{moment}"), Cell::Share(*share)));
+        }
     }
-    let named = |kind: &'static str, map: &std::collections::BTreeMap<String, u64>| {
-        map.iter()
-            .map(move |(name, n)| (format!("{kind}_{name}"), Cell::Count(*n)))
-            .collect::<Vec<_>>()
-    };
-    metrics.extend(named("path", &allocator.paths));
-    metrics.extend(named("lock", &allocator.locks));
+    for (kind, counts) in [("path", &allocator.paths), ("lock", &allocator.locks)] {
+        let named = |(name, n): (&String, &u64)| (format!("{kind}_{name}"), Cell::Count(*n));
+        metrics.extend(counts.iter().map(named));
+    }
     metrics
 }
 
 /// Returns a line for each call site and allocator.
 pub(super) fn sites(replay: &Replay) -> Table {
-    let mut table = Table::new([
-        Column::name("site", "site"),
-        Column::name("cache", "cache"),
-        Column::name("allocator", "allocator"),
-        Column::number("allocs", "allocs"),
-        Column::number("requested", "requested_bytes"),
-        Column::number("allocated", "allocated_bytes"),
-        Column::number("live, peak", "live_peak"),
-        Column::number("live, end", "live_end"),
-        Column::number("freed on another CPU", "frees_cross_cpu"),
-        Column::number("lifetime, median", "lifetime_ns_p50"),
-        Column::number("lifetime, p99", "lifetime_ns_p99"),
-        Column::number("waste, peak", "waste_bytes_peak"),
-        Column::number("adjacent", "adjacent_share"),
-        Column::number("distance, median", "distance_bytes_p50"),
-        Column::number("lines/object", "lines_per_object"),
-        Column::number("pages/object", "pages_per_object"),
-    ]);
+    let mut rows: Vec<(&Site, &Allocator, &SiteUnder)> = Vec::new();
     for site in &replay.sites {
-        for (allocator, under) in replay.allocators.iter().zip(&site.under) {
-            table.row([
-                Cell::text(&site.site),
-                Cell::text(&site.cache),
-                Cell::text(&allocator.allocator),
-                Cell::Count(site.allocs),
-                Cell::Bytes(site.requested_bytes),
-                Cell::Bytes(under.allocated_bytes),
-                Cell::Count(site.live_peak),
-                Cell::Count(site.live_end),
-                Cell::Count(site.frees_cross_cpu),
-                Cell::Ns(site.lifetime.p50_ns),
-                Cell::Ns(site.lifetime.p99_ns),
-                Cell::Bytes(under.waste_bytes_peak),
-                Cell::Share(under.adjacent_share),
-                Cell::Bytes(under.distance_bytes_p50),
-                Cell::Number(under.lines_per_object, 4),
-                Cell::Number(under.pages_per_object, 4),
-            ]);
-        }
+        rows.extend(replay.allocators.iter().zip(&site.under).map(|(a, u)| (site, a, u)));
     }
-    table
+    let fields = [
+        field::name("site", "site", |(s, ..): &(&Site, &Allocator, &SiteUnder)| &s.site),
+        field::name("cache", "cache", |(s, ..)| &s.cache),
+        field::name("allocator", "allocator", |(_, a, _)| &a.allocator),
+        field::count("allocs", "allocs", |(s, ..)| s.allocs),
+        field::bytes("requested", "requested_bytes", |(s, ..)| s.requested_bytes),
+        field::bytes("allocated", "allocated_bytes", |(.., u)| u.allocated_bytes),
+        field::count("live, peak", "live_peak", |(s, ..)| s.live_peak),
+        field::count("live, end", "live_end", |(s, ..)| s.live_end),
+        field::count("freed on another CPU", "frees_cross_cpu", |(s, ..)| s.frees_cross_cpu),
+        field::ns("lifetime, median", "lifetime_ns_p50", |(s, ..)| s.lifetime.p50_ns),
+        field::ns("lifetime, p99", "lifetime_ns_p99", |(s, ..)| s.lifetime.p99_ns),
+        field::bytes("waste, peak", "waste_bytes_peak", |(.., u)| u.waste_bytes_peak),
+        field::share("adjacent", "adjacent_share", |(.., u)| u.adjacent_share),
+        field::bytes("distance, median", "distance_bytes_p50", |(.., u)| u.distance_bytes_p50),
+        field::cell("lines/object", "lines_per_object", |(.., u)| {
+            Cell::Number(u.lines_per_object, 4)
+        }),
+        field::cell("pages/object", "pages_per_object", |(.., u)| {
+            Cell::Number(u.pages_per_object, 4)
+        }),
+    ];
+    Table::of(&rows, fields)
 }
 
 /// Returns a line for each cache and allocator.
 pub(super) fn caches(replay: &Replay) -> Table {
-    let mut table = Table::new([
-        Column::name("allocator", "allocator"),
-        Column::name("cache", "cache"),
-        Column::number("object", "object_bytes"),
-        Column::number("in slab", "slab_size_bytes"),
-        Column::number("objects per slab", "objects_per_slab"),
-        Column::number("order", "order"),
-        Column::number("objects, end", "objects_end"),
-        Column::number("objects, peak", "objects_peak"),
-        Column::number("slabs, end", "slabs_end"),
-        Column::number("slabs, peak", "slabs_peak"),
-        Column::number("held, end", "held_bytes_end"),
-        Column::number("held, peak", "held_bytes_peak"),
-    ]);
-    for allocator in &replay.allocators {
-        for cache in &allocator.caches {
-            table.row([
-                Cell::text(&allocator.allocator),
-                Cell::text(&cache.cache),
-                Cell::Bytes(cache.object_bytes),
-                Cell::Bytes(cache.slab_size_bytes),
-                Cell::Count(cache.objects_per_slab),
-                Cell::Count(cache.order),
-                Cell::Count(cache.objects_end),
-                Cell::Count(cache.objects_peak),
-                Cell::Count(cache.slabs_end),
-                Cell::Count(cache.slabs_peak),
-                Cell::Bytes(cache.held_bytes_end),
-                Cell::Bytes(cache.held_bytes_peak),
-            ]);
-        }
-    }
-    table
+    let rows = replay.allocators.iter().flat_map(|a| a.caches.iter().map(move |c| (a, c)));
+    let rows: Vec<(&Allocator, &Cache)> = rows.collect();
+    let fields = [
+        field::name("allocator", "allocator", |(a, _): &(&Allocator, &Cache)| &a.allocator),
+        field::name("cache", "cache", |(_, c)| &c.cache),
+        field::bytes("object", "object_bytes", |(_, c)| c.object_bytes),
+        field::bytes("in slab", "slab_size_bytes", |(_, c)| c.slab_size_bytes),
+        field::count("objects per slab", "objects_per_slab", |(_, c)| c.objects_per_slab),
+        field::count("order", "order", |(_, c)| c.order),
+        field::count("objects, end", "objects_end", |(_, c)| c.objects_end),
+        field::count("objects, peak", "objects_peak", |(_, c)| c.objects_peak),
+        field::count("slabs, end", "slabs_end", |(_, c)| c.slabs_end),
+        field::count("slabs, peak", "slabs_peak", |(_, c)| c.slabs_peak),
+        field::bytes("held, end", "held_bytes_end", |(_, c)| c.held_bytes_end),
+        field::bytes("held, peak", "held_bytes_peak", |(_, c)| c.held_bytes_peak),
+    ];
+    Table::of(&rows, fields)
 }
 
 /// Returns a line for each moment and allocator.
 pub(super) fn series(replay: &Replay) -> Table {
-    let mut table = Table::new([
-        Column::name("allocator", "allocator"),
-        Column::number("time", "time_ns"),
-        Column::number("requested", "requested_bytes"),
-        Column::number("allocated", "allocated_bytes"),
-        Column::number("held", "held_bytes"),
-    ]);
-    for allocator in &replay.allocators {
-        for sample in &allocator.series {
-            table.row([
-                Cell::text(&allocator.allocator),
-                Cell::Ns(sample.time_ns),
-                Cell::Bytes(sample.requested_bytes),
-                Cell::Bytes(sample.allocated_bytes),
-                Cell::Bytes(sample.held_bytes),
-            ]);
-        }
-    }
-    table
+    let rows = replay.allocators.iter().flat_map(|a| a.series.iter().map(move |s| (a, s)));
+    let rows: Vec<(&Allocator, &Sample)> = rows.collect();
+    let fields = [
+        field::name("allocator", "allocator", |(a, _): &(&Allocator, &Sample)| &a.allocator),
+        field::ns("time", "time_ns", |(_, s)| s.time_ns),
+        field::bytes("requested", "requested_bytes", |(_, s)| s.requested_bytes),
+        field::bytes("allocated", "allocated_bytes", |(_, s)| s.allocated_bytes),
+        field::bytes("held", "held_bytes", |(_, s)| s.held_bytes),
+    ];
+    Table::of(&rows, fields)
 }

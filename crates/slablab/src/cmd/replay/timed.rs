@@ -3,7 +3,7 @@
 use serde::Serialize;
 use slablab_replay::{Latency, Timed};
 
-use crate::output::{Cell, Column, Page, Report, Table};
+use crate::output::{Page, Report, Table, field};
 
 /// What `slablab replay --timed` says.
 #[derive(Debug, Serialize)]
@@ -34,53 +34,39 @@ impl Report for TimedOutcome {
 
 impl TimedOutcome {
     fn throughput(&self) -> Table {
-        let mut table = Table::new([
-            Column::name("allocator", "allocator"),
-            Column::number("allocs", "allocs"),
-            Column::number("frees", "frees"),
-            Column::number("failed", "failed"),
-            Column::number("elapsed", "elapsed_ns"),
-            Column::number("operations/s", "operations_per_second"),
-            Column::number("locks taken", "locks"),
-            Column::number("waited for locks", "lock_wait_ns"),
-            Column::number("waits for order", "waits"),
-            Column::number("clock", "clock_ns_p50"),
-        ]);
-        for timed in &self.allocators {
-            table.row([
-                Cell::text(&timed.allocator),
-                Cell::Count(timed.allocs),
-                Cell::Count(timed.frees),
-                Cell::Count(timed.failed),
-                Cell::Ns(timed.elapsed_ns),
-                Cell::Count(timed.operations_per_second),
-                Cell::Count(timed.locks.values().sum()),
-                Cell::Ns(timed.lock_wait_ns),
-                Cell::Count(timed.waits),
-                Cell::Ns(timed.clock_ns_p50),
-            ]);
-        }
-        table
+        let fields = [
+            field::name("allocator", "allocator", |timed: &Timed| &timed.allocator),
+            field::count("allocs", "allocs", |timed| timed.allocs),
+            field::count("frees", "frees", |timed| timed.frees),
+            field::count("failed", "failed", |timed| timed.failed),
+            field::ns("elapsed", "elapsed_ns", |timed| timed.elapsed_ns),
+            field::count("operations/s", "operations_per_second", |timed| {
+                timed.operations_per_second
+            }),
+            field::count("locks taken", "locks", |timed| timed.locks.values().sum()),
+            field::ns("waited for locks", "lock_wait_ns", |timed| timed.lock_wait_ns),
+            field::count("waits for order", "waits", |timed| timed.waits),
+            field::ns("clock", "clock_ns_p50", |timed| timed.clock_ns_p50),
+        ];
+        Table::of(&self.allocators, fields)
     }
 
     fn latencies(&self) -> Table {
-        let mut table = Table::new([
-            Column::name("allocator", "allocator"),
-            Column::name("operation", "operation"),
-            Column::number("median", "p50_ns"),
-            Column::number("p90", "p90_ns"),
-            Column::number("p99", "p99_ns"),
-            Column::number("p99.9", "p999_ns"),
-            Column::number("max", "max_ns"),
-        ]);
+        let mut rows: Vec<(&Timed, &str, &Latency)> = Vec::new();
         for timed in &self.allocators {
-            for (operation, latency) in [("alloc", &timed.alloc), ("free", &timed.free)] {
-                let Latency { p50_ns, p90_ns, p99_ns, p999_ns, max_ns } = *latency;
-                let mut cells = vec![Cell::text(&timed.allocator), Cell::text(operation)];
-                cells.extend([p50_ns, p90_ns, p99_ns, p999_ns, max_ns].map(Cell::Ns));
-                table.row(cells);
-            }
+            rows.extend([(timed, "alloc", &timed.alloc), (timed, "free", &timed.free)]);
         }
-        table
+        let fields = [
+            field::name("allocator", "allocator", |(timed, ..): &(&Timed, &str, &Latency)| {
+                &timed.allocator
+            }),
+            field::name("operation", "operation", |(_, operation, _)| operation),
+            field::ns("median", "p50_ns", |(.., latency)| latency.p50_ns),
+            field::ns("p90", "p90_ns", |(.., latency)| latency.p90_ns),
+            field::ns("p99", "p99_ns", |(.., latency)| latency.p99_ns),
+            field::ns("p99.9", "p999_ns", |(.., latency)| latency.p999_ns),
+            field::ns("max", "max_ns", |(.., latency)| latency.max_ns),
+        ];
+        Table::of(&rows, fields)
     }
 }

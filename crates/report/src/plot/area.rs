@@ -1,4 +1,4 @@
-//! The frame that every plot draws in: title, legend, two axes, and marks at values.
+//! What every plot is drawn on: title, legend, two axes, and marks at values.
 //!
 //! How it works: plotters lays out the axes; marks are drawn in its pixels. It counts in whole pixels, so the drawing
 //! is made [`FINE`] times as large as it is shown.
@@ -27,16 +27,16 @@ const GRID: RGBColor = RGBColor(0xD9, 0xDE, 0xE4);
 pub(crate) type Drawn<T = ()> = Result<T, DrawingAreaErrorKind<std::io::Error>>;
 
 /// What each kind of plot can do.
-pub(crate) trait Draw {
-    /// Returns the title.
-    fn title(&self) -> &str;
-    /// Returns the names that are told apart by colour.
-    fn names(&self) -> Vec<&str>;
+pub trait Draw: std::fmt::Debug {
+    /// Returns the names that are told apart by colour; none where they stand on an axis.
+    fn names(&self) -> Vec<&str> {
+        Vec::new()
+    }
     /// Returns whether there is no value at all.
     fn is_empty(&self) -> bool;
     /// Returns the height in shown pixels.
     fn height(&self, width: Width) -> u32;
-    /// Draws it.
+    /// Draws it below the title and the legend.
     fn draw(&self, area: &Area<'_>, palette: &mut Palette) -> Drawn;
 }
 
@@ -61,15 +61,16 @@ pub(crate) enum Fill {
 }
 
 /// What a plot is drawn on.
-pub(crate) struct Area<'a> {
+#[expect(missing_debug_implementations)]
+pub struct Area<'a> {
     root: DrawingArea<SVGBackend<'a>, Shift>,
     width: Width,
 }
 
 type Chart<'r, 'a> = ChartContext<'r, SVGBackend<'a>, Cartesian2d<Axis, Axis>>;
 
-/// Axes, with values to be drawn between them.
-pub(crate) struct Frame<'r, 'a> {
+/// Two axes, with values to be drawn between them.
+pub(crate) struct Axes<'r, 'a> {
     area: &'r Area<'a>,
     chart: Chart<'r, 'a>,
     x: Axis,
@@ -94,8 +95,15 @@ impl<'a> Area<'a> {
         TextStyle::from(("sans-serif", size).into_font()).color(&INK).pos(anchor)
     }
 
-    /// Draws title and legend and returns the area below them.
-    fn head(&self, title: &str, names: &[&str], palette: &mut Palette) -> Drawn<Self> {
+    /// Draws title and legend over the whole plot and returns the area below them.
+    pub(crate) fn below_head(
+        &self,
+        title: &str,
+        names: &[&str],
+        palette: &mut Palette,
+    ) -> Drawn<Self> {
+        // One name needs no legend: the title says it.
+        let names = if names.len() > 1 { names } else { &[] };
         let wide = self.root.dim_in_pixel().0 as i32;
         let (font, mut top) = (self.font(), 4 * FINE);
         let style = self.text(font * 15 / 13, Pos::new(HPos::Left, VPos::Top));
@@ -131,16 +139,8 @@ impl<'a> Area<'a> {
         areas.into_iter().map(|root| Self { root, width: self.width }).collect()
     }
 
-    /// Draws title and legend over the whole plot and returns the area below them.
-    pub(crate) fn under_head(&self, plot: &dyn Draw, palette: &mut Palette) -> Drawn<Self> {
-        let names = plot.names();
-        // One name needs no legend: the title says it.
-        let legend = if names.len() > 1 { &names[..] } else { &[] };
-        self.head(plot.title(), legend, palette)
-    }
-
     /// Draws two axes and returns the space between them.
-    pub(crate) fn frame<'r>(&'r self, x: &Axis, y: &Axis) -> Drawn<Frame<'r, 'a>> {
+    pub(crate) fn axes<'r>(&'r self, x: &Axis, y: &Axis) -> Drawn<Axes<'r, 'a>> {
         let font = self.font();
         let (wide, _) = self.root.dim_in_pixel();
         let widest = (y.label_chars() as f64 * f64::from(font) * 0.62) as i32 + font * 2;
@@ -165,16 +165,11 @@ impl<'a> Area<'a> {
             .label_style(self.text(font, Pos::default()))
             .axis_desc_style(self.text(font, Pos::default()))
             .draw()?;
-        Ok(Frame { area: self, chart, x: x.clone(), y: y.clone() })
+        Ok(Axes { area: self, chart, x: x.clone(), y: y.clone() })
     }
 }
 
-impl Frame<'_, '_> {
-    /// Returns the drawn pixel of a value.
-    fn pixel(&self, (x, y): (f64, f64)) -> (i32, i32) {
-        self.chart.backend_coord(&(self.x.place(x), self.y.place(y)))
-    }
-
+impl Axes<'_, '_> {
     /// Draws a mark at a value.
     pub(crate) fn mark(&self, at: (f64, f64), mark: Mark) -> Drawn {
         draw_mark(&self.area.root, self.local(at), mark)
@@ -214,9 +209,9 @@ impl Frame<'_, '_> {
         self.area.root.draw(&Text::new(text.to_owned(), (x + 4 * FINE, y), style))
     }
 
-    /// Returns the pixel within the area that the frame stands in: areas count from their own corner.
-    fn local(&self, at: (f64, f64)) -> (i32, i32) {
-        let (x, y) = self.pixel(at);
+    /// Returns the drawn pixel of a value within the area that the axes stand in: areas count from their own corner.
+    fn local(&self, (x, y): (f64, f64)) -> (i32, i32) {
+        let (x, y) = self.chart.backend_coord(&(self.x.place(x), self.y.place(y)));
         let (left, top) = self.area.root.get_base_pixel();
         (x - left, y - top)
     }

@@ -1,7 +1,5 @@
 //! `slablab whatif`: the same trace with a change, side by side with what was recorded.
 
-mod tables;
-
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
@@ -13,19 +11,18 @@ use slablab_replay::{
 };
 use slablab_trace::Meta;
 
-use slablab_pages::Sources;
+use slablab_pages::{Sources, tables};
 
 use super::allocators::allocator;
 use super::question::QuestionArgs;
 use super::tunables::{TunableArgs, tunables};
 use crate::cli::OutputArgs;
-use crate::output::{Cell, Column, Page, Report, Table, print};
+use crate::output::{Page, Report, Table, field, print};
 use crate::progress::Progress;
 
 /// So many new caches are described one by one.
 const SHOWN_MAX: usize = 20;
 
-/// Options of `slablab whatif`.
 #[derive(clap::Args, Debug)]
 #[command(
     after_help = "A SITE is a function (kstrdup), a place in it (kstrdup+0x38) or a pattern (nft_*).\n\
@@ -70,7 +67,6 @@ pub(crate) struct Args {
     allocators: Vec<BackendKind>,
 }
 
-/// Runs `slablab whatif`.
 pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     let question = &args.question;
     let trace = question.open()?;
@@ -307,29 +303,24 @@ impl Report for Answer {
             slablab_pages::failures([before, after]).iter().for_each(|line| page.line(line));
             page.table(&tables::totals(before, after));
             page.heading(&format!("{}: caches that changed", before.allocator));
-            page.table_or(&tables::caches(before, after, self.lines), "none");
+            page.table_or(&tables::changed_caches(before, after, self.lines), "none");
         }
         page.heading(
             "Call sites whose objects lie elsewhere (cache lines and pages for each object, mean over the trace)",
         );
-        page.table_or(&tables::sites(&self.what_if, self.places.as_ref(), self.lines), "none");
+        page.table_or(
+            &tables::moved_sites(&self.what_if, self.places.as_ref(), self.lines),
+            "none",
+        );
     }
 
     fn csv(&self) -> Table {
-        let mut table = Table::new([
-            Column::name("allocator", "allocator"),
-            Column::name("metric", "metric"),
-            Column::number("before", "before"),
-            Column::number("after", "after"),
-        ]);
-        for difference in &self.differences {
-            table.row([
-                Cell::text(&difference.allocator),
-                Cell::text(difference.metric),
-                Cell::Count(difference.before),
-                Cell::Count(difference.after),
-            ]);
-        }
-        table
+        let fields = [
+            field::name("allocator", "allocator", |difference: &Difference| &difference.allocator),
+            field::name("metric", "metric", |difference| difference.metric),
+            field::count("before", "before", |difference| difference.before),
+            field::count("after", "after", |difference| difference.after),
+        ];
+        Table::of(&self.differences, fields)
     }
 }

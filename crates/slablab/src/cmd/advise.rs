@@ -5,19 +5,17 @@ use std::process::ExitCode;
 use anyhow::{Result, bail};
 use serde::Serialize;
 use slablab_kmem::BackendKind;
-use slablab_pages::{Sources, Together};
+use slablab_pages::{Sources, Together, tables};
 use slablab_replay::{
-    Advice, AdviceList, Change, Layout, Plan, advise, at_peak, nearest_name, patch_skeleton,
-    select_sites, what_if,
+    Advice, AdviceList, Plan, advise, at_peak, nearest_name, patch_skeleton, select_sites, what_if,
 };
 use slablab_trace::{Meta, TraceReader};
 
 use super::question::QuestionArgs;
 use crate::cli::OutputArgs;
-use crate::output::{Cell, Column, Page, Report, Table, bytes, print};
+use crate::output::{Page, Report, Table, bytes, field, print};
 use crate::progress::Progress;
 
-/// Options of `slablab advise`.
 #[derive(clap::Args, Debug)]
 #[command(
     after_help = "Each kmalloc call site that holds a page or more is given a cache of its own, and the part of the\n\
@@ -47,7 +45,6 @@ fn one_allocator(text: &str) -> Result<BackendKind, String> {
     text.parse().map_err(|error: <BackendKind as std::str::FromStr>::Err| error.to_string())
 }
 
-/// Runs `slablab advise`.
 pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     let question = &args.question;
     let trace = question.open()?;
@@ -135,10 +132,11 @@ impl Report for Patch {
     }
 
     fn csv(&self) -> Table {
-        let mut table =
-            Table::new([Column::name("call site", "site"), Column::name("patch", "patch")]);
-        table.row([Cell::text(&self.site), Cell::text(&self.patch)]);
-        table
+        let fields = [
+            field::name("call site", "site", |patch: &&Self| &patch.site),
+            field::name("patch", "patch", |patch| &patch.patch),
+        ];
+        Table::of(&[self], fields)
     }
 }
 
@@ -186,7 +184,7 @@ impl Report for Answer {
             );
         } else {
             page.heading("Worth making, by memory saved at the peak");
-            page.table(&table(&shown));
+            page.table(&tables::advice(&shown));
             page.line("");
             for (i, advice) in shown.iter().enumerate() {
                 let place = self.places.as_ref().and_then(|places| places.line(&advice.subject));
@@ -201,51 +199,11 @@ impl Report for Answer {
         let rest: Vec<_> = rest.take(self.lines).collect();
         if !rest.is_empty() {
             page.heading("Tried, and not worth making");
-            page.table(&table(&rest));
+            page.table(&tables::advice(&rest));
         }
     }
 
     fn csv(&self) -> Table {
-        let all: Vec<_> = self.list.advice.iter().collect();
-        table(&all)
+        tables::advice(&self.list.advice.iter().collect::<Vec<_>>())
     }
-}
-
-fn table(advice: &[&Advice]) -> Table {
-    let mut table = Table::new([
-        Column::name("call site or class", "subject"),
-        Column::name("change", "change"),
-        Column::number("object", "object_bytes"),
-        Column::number("slot", "class_bytes"),
-        Column::number("live, peak", "live_peak"),
-        Column::number("saved, peak", "saved_bytes_at_peak"),
-        Column::number("mean", "saved_bytes_mean"),
-        Column::number("lines/walk", "lines_per_walk_before"),
-        Column::number("after", "lines_per_walk_after"),
-        Column::number("fast path", "fast_share_before"),
-        Column::number("after", "fast_share_after"),
-        Column::name("verdict", "worth"),
-    ]);
-    for advice in advice {
-        // The objects of a class are in no one list that code walks.
-        let lines = |layout: Layout| match advice.change {
-            Change::Dedicate { .. } => Cell::Count(layout.lines_per_walk),
-            Change::Class { .. } => Cell::Missing,
-        };
-        table.row([
-            Cell::text(&advice.subject),
-            Cell::Text(advice.change.to_string()),
-            Cell::Bytes(advice.object_bytes),
-            Cell::Bytes(advice.class_bytes),
-            Cell::Count(advice.live_peak),
-            Cell::SignedBytes(advice.saved_bytes_at_peak),
-            Cell::SignedBytes(advice.saved_bytes_mean),
-            lines(advice.before),
-            lines(advice.after),
-            Cell::Share(advice.fast_share_before),
-            Cell::Share(advice.fast_share_after),
-            Cell::Text(advice.worth.to_string()),
-        ]);
-    }
-    table
 }

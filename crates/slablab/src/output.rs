@@ -3,9 +3,6 @@
 //! A sub-command builds one value that implements [`Report`]; [`print()`] picks the format and the place.
 //! A file gets its name when it is complete.
 
-mod cell;
-mod table;
-
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
@@ -13,9 +10,8 @@ use anyhow::{Context, Result};
 use serde::Serialize;
 use slablab_host::Access;
 
-pub(crate) use cell::{Cell, bytes, duration};
-pub(crate) use slablab_report::thousands;
-pub(crate) use table::{Column, Style, Table};
+use slablab_report::short;
+pub(crate) use slablab_report::{Cell, Column, Table, field, thousands};
 
 use crate::cli::{Format, OutputArgs, When};
 
@@ -23,6 +19,11 @@ use crate::cli::{Format, OutputArgs, When};
 pub(crate) trait Report: Serialize {
     /// Names the JSON schema, `slablab.<what>/<version>`; the version goes up when a field changes its meaning.
     const SCHEMA: &'static str;
+
+    /// Returns the name of the schema; that of the kind unless results of a kind differ in it.
+    fn schema(&self) -> &'static str {
+        Self::SCHEMA
+    }
 
     /// Appends the lines and tables that a person reads; the table alone unless there is more to say.
     fn text(&self, page: &mut Page) {
@@ -55,15 +56,14 @@ impl Page {
         if !self.text.is_empty() {
             self.text.push('\n');
         }
-        match self.style {
-            Style::Colored => self.line(format!("\u{1b}[1m{heading}\u{1b}[0m")),
-            Style::Plain => self.line(heading),
-        }
+        self.line(self.style.escape(1, heading));
     }
 
     /// Appends a table.
     pub(crate) fn table(&mut self, table: &Table) {
-        table.render(&mut self.text, self.style);
+        for (i, line) in table.lines().into_iter().enumerate() {
+            self.line(if i == 0 { self.style.escape(2, &line) } else { line });
+        }
     }
 
     /// Appends a table, or `nothing` in place of one without rows.
@@ -81,7 +81,7 @@ pub(crate) fn print<R: Report>(report: &R, args: &OutputArgs, file: Option<&Path
             page.text
         }
         Format::Json => json_text(report)?,
-        Format::Csv => report.csv().to_csv()?,
+        Format::Csv => report.csv().csv(),
     };
     write_result(text.as_bytes(), file)
 }
@@ -104,7 +104,7 @@ fn json_text<R: Report>(report: &R) -> Result<String> {
         #[serde(flatten)]
         report: &'a R,
     }
-    let mut text = serde_json::to_string_pretty(&Envelope { schema: R::SCHEMA, report })?;
+    let mut text = serde_json::to_string_pretty(&Envelope { schema: report.schema(), report })?;
     text.push('\n');
     Ok(text)
 }
@@ -113,6 +113,35 @@ fn json_text<R: Report>(report: &R) -> Result<String> {
 pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> Result<()> {
     slablab_host::write_whole(path, bytes, Access::Umask)
         .with_context(|| format!("{}: cannot write the result", path.display()))
+}
+
+/// Formats bytes with the largest binary unit that leaves a number of at least 1.
+pub(crate) fn bytes(n: u64) -> String {
+    short(n as f64, "B")
+}
+
+/// Formats a duration with the unit that leaves a number between 1 and 1000.
+pub(crate) fn duration(ns: u64) -> String {
+    short(ns as f64, "ns")
+}
+
+/// Whether headings are set off by terminal colours.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Style {
+    /// Escape sequences for bold and dim
+    Colored,
+    /// Nothing but characters
+    Plain,
+}
+
+impl Style {
+    /// Returns text in bold (1) or dim (2).
+    fn escape(self, code: u8, text: &str) -> String {
+        match self {
+            Self::Colored => format!("\u{1b}[{code}m{text}\u{1b}[0m"),
+            Self::Plain => text.to_owned(),
+        }
+    }
 }
 
 fn style(color: When, file: Option<&Path>) -> Style {
