@@ -75,11 +75,17 @@ fn every_layout_and_format_has_the_verdict() {
 }
 
 #[test]
-fn a_regression_is_exit_status_1_only_when_asked_for() {
+fn a_regression_is_exit_status_1_and_too_few_runs_are_2_only_when_asked_for() {
     let words = ["lab", "compare", "--csv", CLASSIC];
     assert_eq!(run(&words).status.code(), Some(0));
     let gate = [&words[..], &["--fail-on-regression"]].concat();
     assert_eq!(run(&gate).status.code(), Some(1));
+    // Too few runs must not pass a gate, nor be taken for a regression.
+    let folder = tempfile::tempdir().unwrap();
+    let few = file(folder.path(), "few.csv", "old,new\n1,2\n1.1,2.1\n");
+    let undecided = run(&["lab", "compare", "--csv", &few, "--fail-on-regression"]);
+    assert_eq!(undecided.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&undecided.stdout).contains("2 runs cannot decide, 4 can"));
     let gain = [&gate[..], &["--columns", "kmem_cache (s),kmalloc (s)"]].concat();
     assert_eq!(run(&gain).status.code(), Some(0));
 }

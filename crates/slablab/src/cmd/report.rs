@@ -19,7 +19,7 @@ use crate::say::say;
                         slablab report slablab-results/kprobes --svg plots/"
 )]
 pub(crate) struct Args {
-    /// The results
+    /// Result folders, JSON of 'slablab replay', or folded stacks
     #[arg(value_name = "RESULT", required = true)]
     results: Vec<PathBuf>,
     /// Write the page here

@@ -44,10 +44,10 @@ pub(crate) struct Args {
     /// Give every kmalloc site a cache of its own
     #[arg(long, help_heading = "Changes")]
     per_site: bool,
-    /// Other kmalloc size classes
+    /// Replace the kmalloc size classes by these
     #[arg(long, value_name = "BYTES,...", value_delimiter = ',', help_heading = "Changes")]
     classes: Option<Vec<u32>>,
-    /// Copies of each kmalloc class, chosen by call site
+    /// Split each kmalloc class into N caches, chosen by call site
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64), help_heading = "Changes")]
     buckets: Option<u32>,
     /// Merge caches that are alike (slab merging): where the recorded kernel did, the new ones; else all

@@ -35,13 +35,13 @@ pub(crate) struct Args {
     /// The unit of the columns; by default what stands in parentheses behind their names
     #[arg(long, value_name = "UNIT", requires = "csv")]
     unit: Option<String>,
-    /// What the columns hold
+    /// What the columns measure, as the answer calls it
     #[arg(long, value_name = "NAME", default_value = "value", requires = "csv")]
     metric: String,
     /// More is better: a throughput
     #[arg(long, requires = "csv")]
     more_is_better: bool,
-    /// The i-th row of one column belongs to the i-th of the other
+    /// The two values of a row belong together: compare them as pairs
     #[arg(long, requires = "csv")]
     paired: bool,
     /// The baseline: the variant that the others are compared with [default: the first]
@@ -59,7 +59,7 @@ pub(crate) struct Args {
     /// Show a difference when p is below this; intervals have the confidence 1 - P
     #[arg(long, value_name = "P", default_value_t = 0.05)]
     alpha: f64,
-    /// Exit with 1 when a candidate is shown to be worse
+    /// Exit with 1 when a candidate is shown to be worse, and with 2 when too few runs leave that undecided
     #[arg(long)]
     fail_on_regression: bool,
     /// Also write a page about it to this file
@@ -83,8 +83,16 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
         None => of_results(args, &question)?,
     };
     print(&answer, output, args.result.output.as_deref())?;
-    let worse = answer.verdicts().any(|verdict| verdict == Verdict::Worse);
-    Ok(if args.fail_on_regression && worse { ExitCode::from(1) } else { ExitCode::SUCCESS })
+    if !args.fail_on_regression {
+        return Ok(ExitCode::SUCCESS);
+    }
+    if answer.verdicts().any(|verdict| verdict == Verdict::Worse) {
+        return Ok(ExitCode::from(1));
+    }
+    if answer.verdicts().any(|verdict| verdict == Verdict::Undecided) {
+        bail!("--fail-on-regression: too few runs to decide; the answer says how many it takes");
+    }
+    Ok(ExitCode::SUCCESS)
 }
 
 fn of_results(args: &Args, question: &Question) -> Result<Answer> {

@@ -63,13 +63,13 @@ pub(crate) struct Args {
 /// The tables of a replay.
 #[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
 enum Sheet {
-    /// One line a number and allocator
+    /// A line for each allocator and number
     Totals,
-    /// One line a call site and allocator
+    /// A line for each call site and allocator
     Sites,
-    /// One line a cache and allocator
+    /// A line for each allocator and cache
     Caches,
-    /// One line a moment and allocator
+    /// A line for each allocator and moment
     Series,
 }
 
