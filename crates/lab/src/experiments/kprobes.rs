@@ -39,7 +39,8 @@ impl Experiment for Kprobes {
         let less = |key, name, unit| Metric::less(key, name, unit, Nature::Sampled);
         About {
             name: "kprobes",
-            question: "What index should map 1,000 to 32,000 probe addresses to probes: hashes, XArray, or XArray behind a cache?",
+            question: "What index should map 1,000 to 32,000 probe addresses to probes: hashes, XArray, or XArray \
+                       behind a cache?",
             engines: &[Engine::User, Engine::Kernel],
             metrics: vec![
                 less("lookup_ns", "time per lookup", "ns"),

@@ -77,7 +77,7 @@ fn counts(
     replay: &Replay,
     map: fn(&Allocator) -> &BTreeMap<String, u64>,
 ) -> impl Iterator<Item = Row<'_>> {
-    let all = replay.allocators.iter().flat_map(move |a| map(a));
+    let all = replay.allocators.iter().flat_map(map);
     let names: BTreeSet<&str> =
         all.filter(|(_, n)| **n > 0).map(|(name, _)| name.as_str()).collect();
     names.into_iter().map(move |name| {

@@ -1,7 +1,7 @@
 //! Columns that know how their cell is made of a row: a table of things is one line a column.
 
 use super::cell::Cell;
-use super::grid::Column;
+use super::column::Column;
 
 /// A column together with how its cell is made of a `T`.
 pub struct Field<'a, T> {

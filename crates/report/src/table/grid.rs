@@ -2,35 +2,9 @@
 //! rows that it sorts and filters.
 
 use super::cell::Cell;
+use super::column::Column;
 use super::field::Field;
 use super::text;
-
-/// A column: what people read above it and what programs call it.
-#[derive(Debug, Clone)]
-pub struct Column {
-    pub(crate) head: String,
-    key: String,
-    side: Side,
-}
-
-/// To which side a column's cells lean.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Side {
-    Left,
-    Right,
-}
-
-impl Column {
-    /// Makes a column of names, leaning left.
-    pub fn name(head: impl Into<String>, key: impl Into<String>) -> Self {
-        Self { head: head.into(), key: key.into(), side: Side::Left }
-    }
-
-    /// Makes a column of numbers, leaning right; `key` ends in the unit.
-    pub fn number(head: impl Into<String>, key: impl Into<String>) -> Self {
-        Self { head: head.into(), key: key.into(), side: Side::Right }
-    }
-}
 
 /// Rows under columns.
 #[derive(Debug, Clone, Default)]

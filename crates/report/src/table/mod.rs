@@ -1,6 +1,7 @@
 //! Tables: of comparisons, in three layouts for text, and of data, for text, CSV and a page that sorts and filters.
 
 mod cell;
+mod column;
 mod comparisons;
 pub mod field;
 mod grid;
@@ -8,5 +9,6 @@ mod mmtests;
 mod text;
 
 pub use cell::Cell;
+pub use column::Column;
 pub use comparisons::{ComparisonRow, Comparisons};
-pub use grid::{Column, Table};
+pub use grid::Table;

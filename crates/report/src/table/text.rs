@@ -1,6 +1,6 @@
 //! Text tables: plain for a terminal, Markdown for a mail or a page.
 
-use super::grid::Side;
+use super::column::Side;
 
 /// Returns the lines of `rows` under `head`, columns aligned by blanks to the side that `side` says.
 pub(crate) fn plain(
