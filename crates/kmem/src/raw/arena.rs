@@ -195,6 +195,14 @@ impl Arena {
         self.fill(off, 1, value);
     }
 
+    /// Writes one byte of a word that nobody else writes at the same time: a lock of the caller's guards it.
+    #[inline]
+    pub(crate) fn set_guarded_byte(&self, off: u64, value: u8) {
+        let place = if cfg!(target_endian = "little") { off & 7 } else { 7 - (off & 7) };
+        let (mask, bits) = (0xff << (8 * place), u64::from(value) << (8 * place));
+        self.store(off, self.load(off) & !mask | bits);
+    }
+
     /// Copies `len` bytes from `from` to `to`, both multiples of 8, which do not overlap.
     pub fn copy(&self, from: u64, to: u64, len: u64) {
         assert!(from.abs_diff(to) >= len, "ranges overlap");

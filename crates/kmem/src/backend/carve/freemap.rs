@@ -33,9 +33,25 @@ impl FreeMap {
         Some(at)
     }
 
-    /// Marks `count` granules from `at` on as free.
-    pub(super) fn put(&self, at: u32, count: u32) {
+    /// Marks `count` granules from `at` on as free; returns the length of the run that they are in now.
+    pub(super) fn put(&self, at: u32, count: u32) -> u32 {
         self.each_word(at, count, |word, mask| word.set(word.get() | mask));
+        self.next(at + count, !0).unwrap_or(GRANULES) - self.run_start(at)
+    }
+
+    /// Returns where the run that ends before `at` starts; `at` if the granule before is used.
+    #[inline]
+    fn run_start(&self, mut at: u32) -> u32 {
+        while at > 0 {
+            let below = (at - 1) % WORD + 1;
+            let free =
+                (self.words[((at - 1) / WORD) as usize].get() << (WORD - below)).leading_ones();
+            at -= free.min(below);
+            if free < below {
+                break;
+            }
+        }
+        at
     }
 
     /// Returns the length of the longest run.
@@ -103,6 +119,11 @@ mod tests {
             self.0[at as usize..(at + count) as usize].fill(free);
         }
 
+        fn run_at(&self, at: usize) -> u32 {
+            let before = self.0[..at].iter().rev().take_while(|free| **free).count();
+            (before + self.0[at..].iter().take_while(|free| **free).count()) as u32
+        }
+
         fn longest(&self) -> u32 {
             self.0.split(|free| !free).map(|run| run.len() as u32).max().unwrap_or(0)
         }
@@ -127,8 +148,8 @@ mod tests {
                 blocks.push((place, count));
             } else {
                 let (at, count) = blocks.swap_remove(random.below(blocks.len() as u64) as usize);
-                map.put(at, count);
                 plain.set(at, count, true);
+                assert_eq!(map.put(at, count), plain.run_at(at as usize));
             }
             assert_eq!(map.longest(), plain.longest());
             assert_eq!(map.count(), plain.0.iter().filter(|free| **free).count() as u32);

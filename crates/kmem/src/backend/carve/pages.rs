@@ -2,12 +2,12 @@
 //!
 //! # How it works
 //! Bits decide fits; whether a page is full or empty is counted in Linux's units of 2 bytes, for a
-//! page in which only the crumbs behind odd-sized blocks are free stays on its list. A free makes
-//! what is known of the page's runs void; the first search that fails learns it anew.
+//! page in which only the crumbs behind odd-sized blocks are free stays on its list. A free raises
+//! the hint to the run that it made; a search that fails in a page lowers it to what is there.
 //!
 //! # Invariants
-//! Of a carved page's record: `next` and `prev` are its ring's; `cache` is its place ([`super::heap`]);
-//! `aux` its free units; `state` a [`Hint`] that never excludes what fits. Whoever changes a page
+//! Of a carved page's record: `cache` is its place ([`super::heap`]), `aux` its free units, `state`
+//! a [`Hint`] that never excludes what fits. Whoever changes a page
 //! holds the lock of the list that the page belongs to.
 
 use super::freemap::FreeMap;
@@ -97,9 +97,10 @@ impl<'a> Carved<'a> {
     /// Gives a block of `bytes` back.
     pub(super) fn put(self, start: u64, bytes: u64) {
         let (pfn, at) = (Pfn((start / PAGE_SIZE) as u32), (start % PAGE_SIZE / GRANULE) as u32);
-        self.map(pfn).put(at, bytes.div_ceil(GRANULE) as u32);
-        self.page(pfn).aux.add(units(bytes));
-        Hint::UNKNOWN.store(self.page(pfn));
+        let run = self.map(pfn).put(at, bytes.div_ceil(GRANULE) as u32);
+        let page = self.page(pfn);
+        page.aux.add(units(bytes));
+        Hint(u64::from(run.max(Hint::of(page).longest()))).store(page);
     }
 
     /// Tells whether nothing of a page is free, not even a crumb.

@@ -17,7 +17,7 @@ pub(super) fn walk<L: Lists>(heap: &Heap<L>, core: &Core, visit: Visit<'_>) {
             if let Some(Pfn(page)) = ring.check(carved) {
                 visit(Held::Wrong(format!("page {page}: its hint excludes what fits")));
             }
-            for pfn in ring.iter(carved) {
+            for pfn in ring.iter() {
                 on_rings += 1;
                 let page = core.pages.get(pfn);
                 if page.kind() != Kind::Carved || carved.is_full(pfn) {

@@ -168,7 +168,7 @@ impl OnCpu<'_> {
             cx.construct(cache, first, u64::from(objects), u64::from(cache.size.get()));
         }
         for index in 0..objects {
-            core.arena.set_byte(list + u64::from(index), index as u8);
+            core.arena.set_guarded_byte(list + u64::from(index), index as u8);
         }
         Some(slab)
     }

@@ -110,7 +110,7 @@ impl OnCpu<'_> {
         }
         node::set_state(page, before - 1, at);
         let index = node::index_of(core, self.cache, slab, obj);
-        core.arena.set_byte(at + u64::from(before - 1), index as u8);
+        core.arena.set_guarded_byte(at + u64::from(before - 1), index as u8);
     }
 
     /// Moves the free slab freed longest ago to `empty`; `false` if there is none.
