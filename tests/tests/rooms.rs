@@ -81,7 +81,7 @@ const REPLAY: House = House {
         &["metrics"],
         &["engine"],
         &["whatif"],
-        &["advice", "timed"],
+        &["advice", "exact", "timed"],
     ],
 };
 

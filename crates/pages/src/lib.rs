@@ -3,7 +3,8 @@
 //! # How it works
 //!
 //! A page takes a finished result and returns a [`slablab_report::Document`]; it computes nothing that the result does
-//! not say. [`replay`], [`what_if`] and [`advise`] are about a trace, [`run`] and [`pair`] about measurements. Stored
+//! not say. [`replay`], [`what_if`], [`advise`] and [`fidelity`] are about a trace, [`run`] and [`pair`] about
+//! measurements. Stored
 //! results go through [`read`], which finds out what they are. What several pages say of a trace is in `trace`; tables
 //! that a terminal shows, too, are in [`tables`].
 //!
@@ -14,6 +15,7 @@
 #![forbid(unsafe_code)]
 
 mod advise;
+mod fidelity;
 mod pair;
 mod replay;
 mod run;
@@ -24,6 +26,7 @@ mod trace;
 mod whatif;
 
 pub use advise::{Together, advise};
+pub use fidelity::{KernelAndModel, caches as fidelity_caches, fidelity};
 pub use pair::pair;
 pub use replay::replay;
 pub use run::run;

@@ -38,6 +38,12 @@ pub enum Error {
         /// CPUs of the machine
         cpus: u32,
     },
+    /// A real kernel's replay cannot have so many caches.
+    #[error("the trace has {caches} caches, and slabreplay takes 32,767")]
+    TooManyCaches {
+        /// Caches of the trace
+        caches: usize,
+    },
     /// The engine's own check found a broken invariant.
     #[error("{allocator}: after event {event}: {finding}")]
     Invalid {

@@ -9,7 +9,7 @@
 //! reader's thread. [`PerfKmem`] counts like `perf kmem stat` instead, for those who know its numbers.
 //!
 //! Rooms: from the bottom up, a room uses only those before it: `slots` and `change`, then `plan` and `error`,
-//! `metrics`, `engine`, `whatif`, and above these `advice` and `timed`.
+//! `metrics`, `engine`, `whatif`, and above these `advice`, `exact` and `timed`.
 //!
 //! Invariants: the same trace and plan give the same [`Replay`], to the byte, on any machine: no address of the host,
 //! no clock, no hash order and no thread timing gets into it.
@@ -19,6 +19,7 @@ mod advice;
 mod change;
 mod engine;
 mod error;
+mod exact;
 mod metrics;
 mod plan;
 mod slots;
@@ -34,6 +35,9 @@ pub use change::merging::KernelMerging;
 pub use change::select::{SelectError, nearest_name, select_sites};
 pub use engine::lanes::{replay, replay_all};
 pub use error::Error;
+pub use exact::compact::{CompactCache, CompactTrace};
+pub use exact::fidelity::{BytesAt, CachePair, Fidelity};
+pub use exact::model::{CacheMoment, MachineMoment};
 pub use metrics::fit::{CacheFit, Fit};
 pub use metrics::gauge::Level;
 pub use metrics::lifetimes::LifetimeSummary;

@@ -31,7 +31,12 @@ pub(crate) fn of_first_event<B: Backend>(meta: &Meta, plan: &Plan, event: &Event
 }
 
 /// Describes a cache from what the trace knows of it; `bytes_alloc` is its first allocation's.
-fn describe(meta: &Meta, cache: &Cache, changes: &Changes, bytes_alloc: u64) -> CacheArgs {
+pub(crate) fn describe(
+    meta: &Meta,
+    cache: &Cache,
+    changes: &Changes,
+    bytes_alloc: u64,
+) -> CacheArgs {
     let name = cache.name.as_str();
     let known = || snapshots(meta).find_map(|snapshot| snapshot.cache(name));
     let mut args = match changes.dedicated(name) {

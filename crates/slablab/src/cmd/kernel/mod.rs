@@ -7,9 +7,10 @@ mod build;
 mod check;
 mod clean;
 mod list;
-mod options;
+pub(in crate::cmd) mod options;
 mod predict;
 mod profile;
+pub(in crate::cmd) mod replayer;
 mod run;
 
 use std::process::ExitCode;

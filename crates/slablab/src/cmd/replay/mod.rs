@@ -2,6 +2,7 @@
 //!
 //! `sheets` is what spreadsheets read; what people read is in `slablab_pages::tables`.
 
+mod kernel;
 mod sheets;
 mod timed;
 
@@ -27,6 +28,7 @@ use crate::progress::Progress;
 #[command(after_help = "The same trace gives the same numbers on any machine.\n\n\
                         Examples:\n  \
                         slablab replay traces/hackbench.parquet --allocators slub,slob\n  \
+                        slablab replay traces/hackbench.parquet --engine kernel --kernel slub,slab\n  \
                         slablab replay perf.data --format json -o result.json")]
 pub(crate) struct Args {
     /// The trace, or a recording that can be imported; - is standard input
@@ -50,6 +52,12 @@ pub(crate) struct Args {
     /// Threads of a timed replay, at most one for each CPU of the trace [default: the CPUs of this machine]
     #[arg(long, value_name = "N", requires = "timed", value_parser = clap::value_parser!(u32).range(1..=4096))]
     threads: Option<u32>,
+    /// Replay in the simulated machine, or in guests with real kernels
+    #[arg(long, value_enum, value_name = "ENGINE", default_value_t = Engine::User, hide_possible_values = true)]
+    engine: Engine,
+    /// The kernels of --engine kernel: slub, build:6.12/slub, ...
+    #[arg(long = "kernel", value_name = "NAME,...", value_delimiter = ',', default_value = "slub")]
+    kernels: Vec<String>,
     /// The table that --format csv prints
     #[arg(long, value_enum, value_name = "TABLE", default_value_t = Sheet::Totals)]
     csv: Sheet,
@@ -58,6 +66,15 @@ pub(crate) struct Args {
     report: Option<PathBuf>,
     #[command(flatten)]
     result: ResultFile,
+}
+
+/// Where a trace is replayed.
+#[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
+enum Engine {
+    /// In the simulated machine
+    User,
+    /// In a real kernel
+    Kernel,
 }
 
 /// The tables of a replay.
@@ -75,6 +92,15 @@ enum Sheet {
 
 pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     let trace = import::open(&args.trace)?;
+    if args.engine == Engine::Kernel {
+        let asked = kernel::Asked {
+            file: &args.trace,
+            kernels: &args.kernels,
+            lines: args.lines,
+            result: args.result.output.as_deref(),
+        };
+        return kernel::run(&asked, output, &trace);
+    }
     let recorded = BackendKind::of_release(&trace.meta().kernel_release);
     let allocators = match args.allocators.as_slice() {
         [] => usual(recorded),

@@ -7,6 +7,7 @@ mod ftrace_event;
 mod modules;
 mod site;
 mod slabs;
+mod trace;
 
 use std::process::ExitCode;
 
@@ -37,6 +38,8 @@ enum Case {
     AuditCache(Common),
     /// Compare the slabs of each cache in replay with the guest's own
     Slabs(slabs::Args),
+    /// Replay traces in real kernels and in the models of their allocators, and compare the slabs
+    Trace(trace::Args),
     /// Compare what slablab's modules print as a process and in a guest
     Modules(modules::Args),
 }
@@ -52,6 +55,7 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
         Case::FtraceEvent(args) => ftrace_event::run(args, output),
         Case::AuditCache(args) => audit_cache::run(args, output),
         Case::Slabs(args) => slabs::run(args, output),
+        Case::Trace(args) => trace::run(args, output),
         Case::Modules(args) => modules::run(args, output),
     }
 }

@@ -1,0 +1,121 @@
+//! A compact trace on the simulated machine.
+
+use slablab_kmem::{
+    Backend, BackendKind, CacheId, CpuId, Gfp, Machine, Merging, ObjPtr, Site, WithBackend,
+};
+
+use super::compact::CompactTrace;
+use crate::error::Error;
+
+/// A cache at a moment.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct CacheMoment {
+    /// Its slabs
+    pub slabs: u64,
+    /// Bytes of these
+    pub bytes: u64,
+}
+
+/// A machine at a moment.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct MachineMoment {
+    /// The caches of the compact trace, in its order; those that this allocator does not keep apart have nothing
+    pub caches: Vec<CacheMoment>,
+    /// Bytes of all slabs, and of blocks that are too large for slabs
+    pub held_bytes: u64,
+}
+
+impl MachineMoment {
+    /// Returns the bytes in slabs of the trace's caches; where caches share pages, all that is held.
+    #[must_use]
+    pub fn slab_bytes(&self) -> u64 {
+        match self.caches.is_empty() {
+            true => self.held_bytes,
+            false => self.caches.iter().map(|cache| cache.bytes).sum(),
+        }
+    }
+}
+
+impl CompactTrace {
+    /// Replays it under an allocator; returns the machine at each of `moments`, which are numbers of events and rise.
+    ///
+    /// # Errors
+    ///
+    /// When the machine cannot be built.
+    pub fn model(
+        &self,
+        allocator: BackendKind,
+        memory_bytes: u64,
+        moments: &[usize],
+    ) -> Result<Vec<MachineMoment>, Error> {
+        allocator.dispatch(Work { trace: self, memory_bytes, moments })
+    }
+}
+
+struct Work<'a> {
+    trace: &'a CompactTrace,
+    memory_bytes: u64,
+    moments: &'a [usize],
+}
+
+impl WithBackend for Work<'_> {
+    type Output = Result<Vec<MachineMoment>, Error>;
+
+    fn run<B: Backend>(self) -> Self::Output {
+        let trace = self.trace;
+        let machine = Machine::<B>::builder()
+            .cpus(trace.cpus)
+            .memory_bytes(self.memory_bytes)
+            .merging(Merging::Off)
+            .caches_max(trace.caches.len() as u32 + 512)
+            .build()?;
+        let caches: Vec<_> = trace
+            .caches
+            .iter()
+            .map(|cache| {
+                let by_kmalloc =
+                    cache.is_large() || (cache.is_kmalloc() && !B::KIND.has_kmalloc_caches());
+                // A cache that the machine refuses has no id: what comes from it is kmalloc's.
+                if by_kmalloc { None } else { machine.cache_create(&cache.args()).ok() }
+            })
+            .collect();
+        let cpus = machine.cpus()?;
+        let mut objects: Vec<Option<ObjPtr>> = vec![None; trace.objects as usize];
+        let mut result = Vec::new();
+        let mut done = 0;
+        let boot_bytes = machine.gauges().held_bytes();
+        for &moment in self.moments {
+            for event in &trace.events[done..moment] {
+                let cpu = cpus.cpu(CpuId(u32::from(event.cpu)));
+                let object = &mut objects[event.object as usize];
+                match (event.is_alloc, caches[usize::from(event.cache)]) {
+                    (true, Some(cache)) => *object = cpu.alloc(cache, Gfp::KERNEL, Site(0)),
+                    (true, None) => {
+                        *object = cpu.kmalloc(u64::from(event.bytes), Gfp::KERNEL, Site(0));
+                    }
+                    (false, cache) => match (object.take(), cache) {
+                        (Some(object), Some(cache)) => cpu.free(cache, object, Site(0)),
+                        (Some(object), None) => cpu.kfree(object, Site(0)),
+                        (None, _) => {}
+                    },
+                }
+            }
+            done = moment;
+            // As the module settles: what waits for a grace period is given back.
+            cpus.cpu(CpuId(0)).rcu_barrier();
+            result.push(MachineMoment {
+                caches: caches.iter().map(|cache| look(&machine, *cache)).collect(),
+                held_bytes: machine.gauges().held_bytes() - boot_bytes,
+            });
+        }
+        Ok(result)
+    }
+}
+
+fn look<B: Backend>(machine: &Machine<B>, cache: Option<CacheId>) -> CacheMoment {
+    let stats = cache.and_then(|cache| machine.cache_stats(cache));
+    stats.map_or_else(CacheMoment::default, |stats| CacheMoment {
+        slabs: stats.slabs,
+        bytes: stats.slab_bytes,
+    })
+}
