@@ -119,3 +119,31 @@ fn look<B: Backend>(machine: &Machine<B>, cache: Option<CacheId>) -> CacheMoment
         bytes: stats.slab_bytes,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use slablab_trace::TraceReader;
+
+    use super::*;
+    use crate::{Plan, replay};
+
+    /// Where no cache has pages of its own, the compact trace leaves nothing out that the allocator looks at.
+    #[test]
+    fn a_compact_trace_holds_what_the_trace_does() {
+        let traces = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../traces");
+        for name in ["hackbench", "build"] {
+            let reader = TraceReader::open(traces.join(format!("{name}.parquet"))).unwrap();
+            let compact = CompactTrace::read(&reader).unwrap();
+            let moments = compact.moments(3);
+            for kind in BackendKind::ALL.iter().copied().filter(|kind| !kind.has_kmalloc_caches()) {
+                let plan = Plan { allocators: vec![kind], ..Plan::default() };
+                let whole = replay(&reader, &plan, &mut |_| ()).unwrap();
+                let model = compact.model(kind, plan.memory_bytes, &moments).unwrap();
+                let end = model.last().unwrap().held_bytes;
+                assert_eq!(end, whole.allocators[0].held_bytes.end, "{name}, {kind}");
+            }
+        }
+    }
+}
