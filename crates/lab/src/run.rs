@@ -147,7 +147,7 @@ fn has_foreign_files(folder: &Path) -> Result<bool> {
     let failed = || Error::io(folder, "read the result folder");
     for entry in fs::read_dir(folder).map_err(failed())? {
         let entry = entry.map_err(failed())?;
-        let is_empty = entry.metadata().map_err(failed())?.len() == 0;
+        let is_empty = fs::metadata(entry.path()).is_ok_and(|file| file.len() == 0);
         if !(is_empty && entry.file_name() == journal::FILE) {
             return Ok(true);
         }
