@@ -1,14 +1,12 @@
 //! The user's cache folder: what is built there is run later, so nobody else may write to it.
 //!
 //! # How it works
-//!
 //! `$XDG_CACHE_HOME/slablab` or `~/.cache/slablab` (XDG Base Directory Specification 0.8), the home folder
 //! from the password database when `HOME` is unset. It is made with mode 0700. A folder that is already
 //! there is used when this user owns it and nobody else can write to it; others' permission to read it is
 //! taken away.
 //!
 //! # Invariants
-//!
 //! - A folder that several users share, such as `/tmp`, is never chosen unasked.
 //! - When root runs the tool with another user's `HOME` (`sudo -E`), that user's folder is refused:
 //!   root would run what the user put there.

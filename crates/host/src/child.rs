@@ -1,7 +1,6 @@
 //! Child processes that end when this process ends.
 //!
 //! # How it works
-//!
 //! A command made by [`bound`] runs under `setpriv --pdeathsig TERM` (util-linux): the kernel sends it
 //! SIGTERM when the thread that started it ends, however it ends. A child is the head of a process group,
 //! and the whole group is ended: `make` and shells do not end the compilers that their children started.
@@ -9,7 +8,6 @@
 //! by a shell that does it on the death signal ([`bound_family`]).
 //!
 //! # Invariants
-//!
 //! - A [`Child`] is waited for by the thread that started it: the death signal is tied to that thread.
 
 use std::ffi::OsStr;

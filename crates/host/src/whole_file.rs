@@ -1,13 +1,11 @@
 //! A file that is either complete or not there.
 //!
 //! # How it works
-//!
 //! The file has no name while it is written (`O_TMPFILE`), so that nothing is left behind even when the
 //! process is killed. [`WholeFile::persist`] gives it a name beside its path and renames that onto the
 //! path. A file system without `O_TMPFILE` gets a hidden name from the beginning.
 //!
 //! # Invariants
-//!
 //! - A reader of the path sees the old content or the complete new content.
 //! - A device, a pipe or a socket is written to directly, because there is nothing to rename onto.
 //!   A symbolic link to one is followed only below `/dev` and `/proc` (`/dev/stdout`): a link that another

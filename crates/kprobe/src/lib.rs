@@ -1,7 +1,6 @@
 //! Tables that find a probe by its address, which the kernel does each time a breakpoint is hit.
 //!
 //! # How it works
-//!
 //! One trait, [`ProbeTable`], and five tables behind it:
 //!
 //! | table | what it is |
@@ -16,7 +15,6 @@
 //! find lives as long. Registering and unregistering take the table's lock. The tables own their probes.
 //!
 //! # Invariants
-//!
 //! - A probe is found from when `register` returns until `unregister` begins, and not after it returned.
 //! - An address has at most one probe.
 //! - Unregistering, enabling and disabling need no memory.
@@ -24,7 +22,6 @@
 //! Linux counterpart: kernel/kprobes.c (`kprobe_table`, `get_kprobe`, `get_optimized_kprobe`) @ 6.1.
 //!
 //! # Differences from Linux
-//!
 //! The 512-entry cache of the patch of 2014 was per CPU; ours is per thread, 256 entries, and tied to the
 //! table that the thread used last. A miss is not cached.
 

@@ -3,7 +3,6 @@
 //! Linux counterpart: `fprobe_ip_table`, an rhltable (kernel/trace/fprobe.c, include/linux/rhashtable.h @ 6.18).
 //!
 //! # Differences from Linux
-//!
 //! The hash is the same: mainline gives its table one multiplication by the golden ratio (`hash_ptr`) instead of
 //! the `jhash` that rhashtable defaults to. It grows above three quarters full, too. But rhashtable's buckets lead
 //! to chains, so a hit there goes from the table to the bucket to the object, takes the lock bit off the bucket,

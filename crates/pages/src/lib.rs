@@ -1,7 +1,6 @@
 //! Pages: the documents that `slablab_report::html` turns into one file for a browser, one module a kind of result.
 //!
 //! # How it works
-//!
 //! A page takes a finished result and returns a [`slablab_report::Document`]; it computes nothing that the result does
 //! not say. [`replay`], [`what_if`], [`advise`] and [`fidelity`] are about a trace, [`run`] and [`pair`] about
 //! measurements. Stored
@@ -9,7 +8,6 @@
 //! that a terminal shows, too, are in [`tables`].
 //!
 //! # To add one
-//!
 //! One file with a function that returns a `Document`, one line here; where the result is stored, one variant of
 //! [`Stored`].
 #![forbid(unsafe_code)]

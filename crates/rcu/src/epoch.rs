@@ -1,13 +1,11 @@
 //! Epochs, records and tickets: has every reader of a certain moment left its section?
 //!
 //! # How it works
-//!
 //! A reader that enters a section copies the epoch into its own record; one that leaves it stores 0 there. Whoever
 //! has unlinked something takes a ticket, which begins the next epoch. Once every record is 0 or of an epoch after
 //! the ticket, no reader holds what was unlinked before the ticket was taken.
 //!
 //! # Memory order
-//!
 //! Let U be the unlinking store, T the taking of the ticket, S the check that finds a record past, and F what is
 //! done to the memory after it. U happens before T (same thread, or handed over by a lock or a queue).
 //!
@@ -28,7 +26,6 @@
 //! `membarrier(2)`, which runs a fence on every CPU where a thread of the process runs, for the writer.
 //!
 //! # Invariants
-//!
 //! - A record is 0 or has a depth of at least 1; its epoch is the one in which the outermost section began.
 //!
 //! Linux counterpart: `get_state_synchronize_rcu`, `poll_state_synchronize_rcu` (kernel/rcu @ 6.1).

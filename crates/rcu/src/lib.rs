@@ -11,15 +11,6 @@
 //! ```
 //!
 //! # How it works
-//!
-//! | module | what it is |
-//! |---|---|
-//! | [`epoch`] | epochs, records of readers, tickets: the algorithm and its memory order |
-//! | `raw::domain` | the records of all threads that read, and waiting for them |
-//! | `raw::queue` | what waits for its grace period, linked through itself |
-//! | `raw::process` | the domain of this process: sections, `synchronize`, `membarrier(2)` |
-//! | `raw::callbacks` | functions to be called after a grace period |
-//!
 //! A section is one store to the thread's own record and one to leave it. Ordering the first one against the reads
 //! that follow would take a fence of 6 ns, longer than many a lookup. Instead whoever waits calls `membarrier(2)`,
 //! which puts that fence into every running thread of the process: the cost moves from each read to each grace
@@ -30,13 +21,11 @@
 //! While no thread but the caller itself is registered, and it is outside any section, it is reclaimed at once.
 //!
 //! # Lock order
-//!
 //! A queue's hold (see [`Queue`]) is taken inside any lock of the caller, and functions run under it.
 //!
 //! Linux counterpart: `rcu_read_lock`, `synchronize_rcu`, `call_rcu`, `rcu_barrier` (kernel/rcu @ 6.1).
 //!
 //! # Differences from Linux
-//!
 //! - Functions run in the thread that defers another one, so they may run inside its section and under its locks; in
 //!   no order. They must not wait for a grace period.
 //! - A thread's first section needs memory for its record (384 bytes at most).

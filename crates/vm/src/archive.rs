@@ -1,14 +1,12 @@
 //! Debian's archive, read through a state of apt's that is ours alone.
 //!
 //! # How it works
-//!
 //! `CACHE/debian/ARCH` has a list of sources, lists, a cache and a configuration; `apt-get` and `apt-cache` get that
 //! configuration after the machine's own, whose sources, preferences and hooks it replaces. The mirror is the one that
 //! the machine's own sources name, or one that the user names; suites are added. apt verifies each list by Debian's
 //! key and each package by its list. Lists are read anew when they are older than a day, or lack what is asked for.
 //!
 //! # Invariants
-//!
 //! - Nothing of the machine's own apt is written.
 //! - A suite that cannot be had is left out: a mirror may be in the middle of its update.
 

@@ -1,13 +1,11 @@
 //! Booting a guest, and what came of it.
 //!
 //! # How it works
-//!
 //! The guest's channels end in files of a folder of its own. We look at what is new in them every 20 ms:
 //! rows are handed on as they come, the console is searched for trouble. A guest that is alive sends a row
 //! every five seconds.
 //!
 //! # Invariants
-//!
 //! - A boot succeeds only if: the guest sent `end` with status 0, QEMU ended, and the console is clean.
 
 use std::fs::{self, File};

@@ -1,12 +1,10 @@
 //! Builds kernels and modules, each once, and keeps them.
 //!
 //! # How it works
-//!
 //! `make O=PARTIAL` out of tree, with the folder renamed to its key at the end. A build that was stopped is
 //! continued: Kbuild records each command after it succeeded, and repeats those that have no record.
 //!
 //! # Invariants
-//!
 //! - The key has everything that goes into a build: tree, merged configuration, compiler and linker version.
 //! - Time stamp, user and host in the image are constants, so that equal keys are equal images.
 

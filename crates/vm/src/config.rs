@@ -1,13 +1,11 @@
 //! A kernel's configuration: fragments merged, and checked against the `.config` that Kconfig made of them.
 //!
 //! # How it works
-//!
 //! A line may end in `# to 6.7` or `# from 6.8`: it stands for those releases only. A fragment of which nothing is left
 //! for a release is not for that release. All lines of all fragments are merged into one file, given to `make allnoconfig`
 //! (everything else is off), and each line is then looked up in the `.config` that came out.
 //!
 //! # Invariants
-//!
 //! - No symbol is set to two values: two fragments that disagree are an error, not a matter of order.
 //! - Every line asked for is in the final `.config`: a dependency that is not met is an error.
 

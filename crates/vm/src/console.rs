@@ -3,7 +3,6 @@
 //! A guest that printed one of these is not to be trusted with numbers, whatever its job returned.
 //!
 //! # Linux counterpart
-//!
 //! `kernel/panic.c`, `lib/bug.c`, `kernel/locking/lockdep.c`, `mm/kasan/report.c`, `mm/page_poison.c`,
 //! `mm/slub.c`, `kernel/rcu/tree_stall.h`, `kernel/hung_task.c` @ 6.1, which print these messages.
 

@@ -1,7 +1,6 @@
 //! An archive of the form that Linux takes as its first file system.
 //!
 //! # Linux counterpart
-//!
 //! `Documentation/driver-api/early-userspace/buffer-format.rst` @ 6.1: format "newc", `070701`, all numbers
 //! in eight hexadecimal digits, name and data padded to four bytes, ended by an entry `TRAILER!!!`.
 

@@ -1,7 +1,6 @@
 //! What goes into kernels and guests and is ours: configuration, patches, modules, the guest's scripts.
 //!
 //! # How it works
-//!
 //! The folder `kernel/` of the sources is embedded in the program and unpacked into the cache folder, so that a program
 //! that was copied elsewhere has it. `SLABLAB_KERNEL_DATA` names another folder instead.
 

@@ -1,7 +1,6 @@
 //! Real kernels: source, patches, config, build cache, QEMU boot, guest results.
 //!
 //! # How it works
-//!
 //! ```text
 //! Source (tarball or folder) --+
 //! Series (kernel/patches)  ----+--> tree --> KernelBuilder::build --> Kernel --+
@@ -16,14 +15,12 @@
 //! for panics, warnings and lock reports, and any of them fails the boot.
 //!
 //! # Invariants
-//!
 //! - A folder in the store without the suffix `.partial` is whole: it was made under another name and renamed.
 //! - No child process outlives us: each runs under `setpriv --pdeathsig`, so that it dies with its parent
 //!   however that ends; on a signal we end it ourselves and say so.
 //! - Times from a guest carry the accelerator they were measured under.
 //!
 //! # Linux counterpart
-//!
 //! None; the nearest relatives are `tools/testing/kunit` and virtme-ng.
 #![forbid(unsafe_code)]
 

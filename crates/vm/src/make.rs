@@ -1,7 +1,6 @@
 //! `make` for an out-of-tree build, run by a user without privileges.
 //!
 //! # How it works
-//!
 //! The makefiles of a kernel or a module are programs that run with the rights of the user who builds. Where that is root, the
 //! build runs as the owner of the cache folder, or as `nobody` where root owns it: without capabilities, with a home folder of
 //! its own, in a mount namespace where the source tree (read-only), the build folder and the module lie below `/mnt`, because
@@ -9,7 +8,6 @@
 //! containers do not, builds as root, and the user is told.
 //!
 //! # Invariants
-//!
 //! - A build that root starts cannot write outside its build folder, its module's folder and world-writable folders.
 
 use std::ffi::OsString;

@@ -1,7 +1,6 @@
 //! The cache: one folder with everything that was made, under keys.
 //!
 //! # How it works
-//!
 //! ```text
 //! ROOT/trees/KEY      patched source        key: source, patches
 //! ROOT/kernels/KEY    built kernel          key: tree, config, compiler
@@ -15,7 +14,6 @@
 //! ```
 //!
 //! # Invariants
-//!
 //! - `KEY` appears by a rename of `KEY.partial`, made whole; whatever is called `KEY` can be used as it is.
 //! - `KEY.partial` is only touched by the holder of the lock on `KEY.lock`. A second process waits, and
 //!   then finds `KEY`.

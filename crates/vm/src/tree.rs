@@ -1,12 +1,10 @@
 //! A source tree with the patch series and the user's further patches applied, kept under a key of all of them.
 //!
 //! # How it works
-//!
 //! A tree with further patches is made of hard links to the tree of the series, which takes seconds and hardly
 //! any room: `patch` writes a changed file beside and renames it, so the other tree keeps its own.
 //!
 //! # Differences from Linux
-//!
 //! A `series` file is quilt's: one patch a line, relative to the file, `#` begins a comment. All patches go
 //! into one tree; which of them takes effect is chosen by Kconfig or by a boot parameter.
 

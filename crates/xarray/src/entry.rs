@@ -1,7 +1,6 @@
 //! Entries: the words that an array holds.
 //!
 //! # How it works
-//!
 //! An [`Entry`] is one opaque word with the kernel's encoding in its low two bits:
 //!
 //! | low bits | what it is |

@@ -5,27 +5,23 @@
 //! [`Ida`] hands out ids at which nothing is stored.
 //!
 //! # How it works
-//!
 //! A radix tree over 6-bit digits of the index with two kinds of nodes: `raw::dense` has 64 slots, as the
 //! kernel's have; `raw::bucket` has up to 32 entries of a region where few indices are used. Levels with a
 //! single child are skipped. A bucket that overflows becomes a dense node with buckets below it. So memory
 //! follows what is stored: about 9 bytes an entry when indices are dense, 50 when no two are near.
 //!
 //! # Invariants
-//!
 //! - A slot changes by one atomic store, so a reader sees the old entry or the new one.
 //! - Erasing, overwriting, releasing, marking and unmarking need no memory and cannot fail. (The typed face hands out
 //!   what it erased as a [`Removed`]: waiting with it needs no memory, dropping it later needs some.)
 //! - A failed operation leaves every index as it was.
 //!
 //! # Lock order
-//!
 //! The array's lock. Readers take none; nodes are handed to `slablab_rcu` after it was released.
 //!
 //! Linux counterpart: lib/xarray.c, include/linux/xarray.h @ 6.1.
 //!
 //! # Differences from Linux
-//!
 //! - Node internals are not shown: no `xa_node` with counts for an update callback.
 //! - A walker is never handed retry entries: a cursor walks down again instead.
 //! - A lock drop inside `__xa_store` to wait for memory does not happen; user space does not reclaim.

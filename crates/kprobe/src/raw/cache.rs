@@ -1,7 +1,6 @@
 //! The cache in front of a table: for each thread, 64 sets of 4 probes, replaced in turn.
 //!
 //! # How it works
-//!
 //! A thread's cache belongs to one generation of one table. Unregistering begins a new generation, so that
 //! every thread empties its cache at its next lookup.
 //!
@@ -16,14 +15,12 @@
 //! fit loses one lookup in forty by it.
 //!
 //! # Measured
-//!
 //! 64 hot of 20,000 probes (kernel addresses, Zen 5, section included; bench/xarray): 1.2 to 1.4 ns, or 0.90 of what
 //! the resizing hash takes (the worst of 16 hot sets: 0.94). Comparing four tags at once (SSE2) and taking the way
 //! that matched: 1.15 of it; four conditional moves: 1.4. Those chains of dependent instructions are twice as
 //! long, and fill the schedulers. A guess for each set alone ("the way used last") is wrong too often: 2.8.
 //!
 //! # Invariants
-//!
 //! - A probe in a cache was in the table during the generation that the cache is of, or is of no table and has
 //!   an address of another set. Caches of generation 0 hold null pointers and are never looked into.
 //! - A generation ends after the probe left the table and before it is handed to reclamation. So a reader

@@ -1,7 +1,6 @@
 //! Open addressing with linear probing, replaced as a whole when it is full.
 //!
 //! # Invariants
-//!
 //! - A slot's address changes once, from 0 to an address; its probe may come and go.
 //! - `taken` (slots with an address) is at most 3/4 of the slots, so every search ends.
 

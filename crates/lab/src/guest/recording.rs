@@ -1,13 +1,11 @@
 //! Guests that record their own allocations, with the slabs they hold when the recording ends.
 //!
 //! # How it works
-//!
 //! From the boot on, the kernel's own trace buffer is filled (`trace_event=`), stopped after the load, and sent
 //! as text: it has the allocations of the boot itself, which no program can record. During a load alone, the
 //! guest runs `slablab record`.
 //!
 //! # Invariants
-//!
 //! - A buffer that lost events is an error, never a trace.
 //! - The slabs are those of the moment in which the recording ends, but for what reading them takes.
 

@@ -1,12 +1,10 @@
 //! A domain: the threads that read, and waiting until they have moved on.
 //!
 //! # How it works
-//!
 //! Records are in a list that only grows. A thread takes one when it first reads and gives it back when it ends, for
 //! the next thread.
 //!
 //! # Invariants
-//!
 //! - A reader's first section begins after the barrier in [`Domain::register`]. So whoever looked at the list before,
 //!   and missed its record, has unlinked visibly for it; and so has whoever found the domain solitary.
 

@@ -1,13 +1,11 @@
 //! Queues of what waits for its grace period.
 //!
 //! # How it works
-//!
 //! What is retired is linked through itself, so that retiring needs no memory. It is *pending* first: a stack that is
 //! added to without a lock. A collection reclaims the *waiting* batch if every reader is past its ticket, then makes
 //! the pending ones the waiting batch and takes a ticket for them. Collections never wait for readers.
 //!
 //! # Invariants
-//!
 //! - What is in the waiting batch was unlinked before its ticket was taken: it was pushed with release and taken off
 //!   the stack with acquire before.
 //! - The waiting batch is touched, and batches are reclaimed, only by the holder. So whoever gets hold of the queue

@@ -1,13 +1,11 @@
 //! The compact trace: objects by number, caches by number with how they were made, call sites left out.
 //!
 //! # How it works
-//!
 //! An object of the compact trace is allocated once and freed at most once, so that its number is its slot, too. Frees
 //! that the trace has no event for are those of [`slablab_trace::Kind::ImplicitFree`]. Classes of kmalloc are caches
 //! like all others: the module makes caches of their sizes, which no other part of that kernel uses.
 //!
 //! # Invariants
-//!
 //! What [`CompactTrace::bytes`] writes is what `kernel/modules/slabreplay/trace.h` describes.
 
 use std::collections::HashMap;

@@ -6,7 +6,6 @@
 //! none).
 //!
 //! # Source
-//!
 //! tools/perf/builtin-kmem.c @ 6.1 (behaviour). Kept on purpose: sizes are C `int`s there, so that one of 2 GiB
 //! and more counts as negative; a free of an unknown address is ignored; "Cross CPU allocations" compares the
 //! node asked for with the node of the CPU on the machine that analyses.

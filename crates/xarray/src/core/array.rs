@@ -97,12 +97,6 @@ impl RawXArray {
         bytes_below(&self.head, writer.pin())
     }
 
-    /// Returns the number of nodes, dense ones first.
-    pub fn node_count(&self) -> (usize, usize) {
-        let writer = self.lock();
-        nodes_below(&self.head, writer.pin())
-    }
-
     /// Removes everything. What entries point to is not touched. Linux: `xa_destroy`.
     pub fn clear(&self) {
         self.lock().clear();
@@ -123,17 +117,6 @@ fn bytes_below(slot: &Slot, pin: Pin<'_>) -> usize {
         Child::Dense(node) => {
             size_of::<Dense>() + (0..64).map(|i| bytes_below(node.slot(i), pin)).sum::<usize>()
         }
-    }
-}
-
-fn nodes_below(slot: &Slot, pin: Pin<'_>) -> (usize, usize) {
-    match slot.child(pin) {
-        Child::Empty | Child::Entry(_) => (0, 0),
-        Child::Bucket(_) => (0, 1),
-        Child::Dense(node) if node.shift() == 0 => (1, 0),
-        Child::Dense(node) => (0..64)
-            .map(|i| nodes_below(node.slot(i), pin))
-            .fold((1, 0), |sum, nodes| (sum.0 + nodes.0, sum.1 + nodes.1)),
     }
 }
 

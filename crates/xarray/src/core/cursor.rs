@@ -1,7 +1,6 @@
 //! The advanced interface: a cursor that stands somewhere in an array, under a section or lock that its user holds.
 //!
 //! # How it works
-//!
 //! A cursor remembers an index and the last index of the entry found there, not nodes: every step goes down
 //! from the head again (3 to 10 ns when the way is in the cache). So nothing that a writer does in between can
 //! mislead it, and there are no retry entries to meet. Its state and the moves between states are those of

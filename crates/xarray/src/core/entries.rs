@@ -1,7 +1,6 @@
 //! The iterator over an array's entries.
 //!
 //! # How it works
-//!
 //! Each step goes down from the head, as a search does. But where two entries are neighbours a leaf is likely, and
 //! the rest of that leaf is visited without going down again: three times as fast in dense arrays. A leaf that a
 //! writer replaces meanwhile lives as long as the section, and its entries count as those of before.

@@ -3,7 +3,6 @@
 //! Every node has its mark bits from the start, so setting and clearing never need memory.
 //!
 //! # Invariants
-//!
 //! - An inner slot's bit = some entry below it bears the mark; the array's flag = some entry does.
 //! - In an array that hands out ids mark 0 means free, and its bits say the opposite: an entry's bit = it is
 //!   not free, an inner slot's bit = none of the indices below are free. Indices without an entry have no

@@ -1,7 +1,6 @@
 //! Stores one entry at many indices, and divides such an entry again.
 //!
 //! # How it works
-//!
 //! A run of slots of one dense node holds the entry: the first slot the entry itself, the others the word
 //! "sibling of that slot". The node's shift follows from the size of the run, so a way down to a node of that
 //! shift is made first (buckets in between are spread out), which is where memory may run out, and then the

@@ -1,12 +1,10 @@
 //! Ids without anything stored at them: one bit each.
 //!
 //! # How it works
-//!
 //! An array that hands out ids has one entry for each 1024 of them: an integer while only the lowest 63 are
 //! used, else a bitmap of 128 bytes. Mark 0 of the array (free) says which entries have a free bit.
 //!
 //! # Invariants
-//!
 //! - An entry has at least one bit set: the last id to go takes the entry with it.
 //! - A bitmap entry bears the free mark unless all its bits are set; an integer always bears it.
 //! - Bitmaps are looked at under the array's lock only.

@@ -1,7 +1,6 @@
 //! The bucket: up to 32 entries with the low bytes of their indices, for regions where few indices are used.
 //!
 //! # How it works
-//!
 //! A header, then the keys (1, 2, 4 or 8 bytes each, as few as tell the entries apart), then one slot per key,
 //! in the order of insertion. A reader compares all keys of a word at once, takes the first that matches, and
 //! reads that slot. The width and the number of key words come with the pointer, so header, keys and slot are
@@ -15,7 +14,6 @@
 //! an entry is: fill the slot, then publish its key.
 //!
 //! # Invariants
-//!
 //! - `live <= len <= capacity`; slots at `len` and above are empty; `live` = slots that are not empty.
 //! - `marks[m]` bit i belongs to slot i (mark 0 inverted as in [`super::Dense`]), 0 when the slot is empty.
 //! - For each key: `index >> 8*width == base >> 8*width`, and `key == index & (2^(8*width) - 1)`.

@@ -5,7 +5,6 @@
 //! (the canonical slot); the others hold a sibling word that names it.
 //!
 //! # Invariants
-//!
 //! - `used` bit i = slot i is not empty.
 //! - `marks[m]` bit i, leaf or entry = the entry bears mark m; child = some entry below does. In an array that
 //!   hands out ids mark 0 is inverted: bit = no index below slot i is free (so fresh zeroed bits mean free).

@@ -1,7 +1,6 @@
 //! The lookup: what [`crate::RawXArray::load`] does, from head to entry, with nothing checked twice.
 //!
 //! # How it works
-//!
 //! One dependent load per level: the word that leads to a node says what kind it is and which digit it looks
 //! at. Levels with a single child are skipped; the bits skipped are compared once, at the end, and only if
 //! the way down met a word that says so.

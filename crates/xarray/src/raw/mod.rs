@@ -1,14 +1,12 @@
 //! The unsafe floor: node layouts, tagged slot words, the lock, and nodes on their way out.
 //!
 //! # How it works
-//!
 //! Everything above this folder is safe code. It sees a slot as a [`Child`] whose references live as long as a
 //! [`Pin`], and a `Pin` exists only inside a read-side section ([`crate::Guard`]) or under the lock
 //! ([`Writer`]). A node leaves in two steps: the writer unlinks its word from the only slot that
 //! held it, then hands the word to the writer's limbo, which frees it after every reader has moved on.
 //!
 //! # Invariants
-//!
 //! - A node word is in exactly one slot of a live node (or a head), or in a limbo list, never in both.
 //! - Nodes are freed only by [`limbo`], or while private to the writer that built them.
 //! - A slot of a node at shift 0 never holds a node word.

@@ -1,7 +1,6 @@
 //! Slots and the words in them: an entry, or a tagged pointer to a node.
 //!
 //! # How it works
-//!
 //! A node pointer carries what a reader must know to take the next step, so that the step costs one cache
 //! line and no header is touched on the way down:
 //!
@@ -17,7 +16,6 @@
 //! | 62 | with `10` in bits 0..=1: a node (internal entries are below 4096) |
 //!
 //! # Invariants
-//!
 //! - User addresses have 47 bits (x86-64, and aarch64 with 48-bit addresses): checked when a node is made.
 //! - A slot that may hold nodes holds no odd pointer ([`Entry::is_odd_pointer`]), so bits 0, 1 and 62 tell a node.
 

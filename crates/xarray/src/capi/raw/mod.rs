@@ -3,7 +3,6 @@
 //! Entries pass as pointers; errors come back as Linux gives them, `-errno` or as an error entry. C checks types for us.
 //!
 //! # Safety
-//!
 //! One contract for all `unsafe` functions here, the one of include/linux/xarray.h and idr.h: the caller holds the lock that
 //! `__xa_*`, `xas_*` and an unlock ask for, and keeps other writers of an IDR away; pointers to results may be written, and
 //! what `n` counts has room for `n`; callbacks may be called, and what they are called with is theirs until then. That a

@@ -1,7 +1,6 @@
 //! Bitmaps as entries of an array, which only [`super::Ida`] has.
 //!
 //! # Invariants
-//!
 //! - Entries that are no integers are bitmaps that [`create`] made, each in one place; they are looked at under the lock.
 
 use std::alloc::Layout;
