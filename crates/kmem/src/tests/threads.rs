@@ -19,9 +19,10 @@ fn objects_travel<B: Backend>() {
     let (senders, receivers): (Vec<_>, Vec<_>) =
         (0..THREADS).map(|_| channel::<(ObjPtr, u64, u8)>()).unzip();
     std::thread::scope(|scope| {
+        let mut threads = Vec::new();
         for (i, inbox) in receivers.into_iter().enumerate() {
             let next = senders[(i + 1) % THREADS as usize].clone();
-            scope.spawn(move || {
+            threads.push(scope.spawn(move || {
                 let cpu = machine.cpu(CpuId(i as u32)).unwrap();
                 let mut random = Random(0x1234 + i as u64);
                 let take = |(obj, size, stamp): (ObjPtr, u64, u8)| {
@@ -43,9 +44,11 @@ fn objects_travel<B: Backend>() {
                 }
                 drop(next);
                 inbox.iter().for_each(take);
-            });
+            }));
         }
         drop(senders);
+        // ThreadSanitizer does not see what the end of a scope hands over.
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
     });
     assert_balanced(machine);
     assert_eq!(machine.gauges().live_bytes, 0);
