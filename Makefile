@@ -2,9 +2,10 @@
 #   make demo    replay a real kernel trace under the allocators and print the comparison
 #   make test    everything CI runs
 #   make bench   the measurements under bench/, side by side with the peers
+#   make install the command, its man pages and completions under PREFIX (/usr/local); make uninstall removes them
 CARGO ?= cargo
 .DEFAULT_GOAL := help
-.PHONY: help demo build rust test bench fmt-check clippy test-rust test-rcu test-xarray-kernel test-xarray-races test-patches test-kmem bench-marathon
+.PHONY: help demo build install uninstall rust test bench fmt-check clippy test-rust test-rcu test-xarray-kernel test-xarray-races test-patches test-kmem bench-marathon
 
 help:
 	@sed -n 's/^#   //p' $(firstword $(MAKEFILE_LIST))
@@ -21,6 +22,17 @@ demo: build
 build: rust
 	@command -v cc >/dev/null || tools/need gcc libc6-dev
 	$(CARGO) build --release --package slablab
+
+PREFIX ?= /usr/local
+SHARE = $(DESTDIR)$(PREFIX)/share
+install: build
+	install -D target/release/slablab $(DESTDIR)$(PREFIX)/bin/slablab
+	target/release/slablab generate $(SHARE)
+
+uninstall:
+	rm -f $(DESTDIR)$(PREFIX)/bin/slablab $(SHARE)/man/man1/slablab.1 $(SHARE)/man/man1/slablab-*.1 \
+		$(SHARE)/bash-completion/completions/slablab.bash $(SHARE)/zsh/site-functions/_slablab \
+		$(SHARE)/fish/vendor_completions.d/slablab.fish
 
 rust:
 	@command -v $(CARGO) >/dev/null || { echo "Rust is missing: install it by https://rustup.rs" >&2; exit 2; }

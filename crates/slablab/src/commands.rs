@@ -54,6 +54,9 @@ pub(crate) enum Command {
     Kernel(Box<cmd::kernel::Args>),
     /// Check this machine's requirements, and print the fixes
     Doctor(cmd::doctor::Args),
+    /// Write man pages and shell completions, for 'make install' and packages
+    #[command(hide = true)]
+    Generate(cmd::generate::Args),
 }
 
 /// Returns what the command line asks for, or prints help or an error and exits.
@@ -106,6 +109,7 @@ pub(crate) fn run(cli: &Cli) -> Result<ExitCode> {
         Command::Insmod(args) => cmd::insmod::run(args, output),
         Command::Kernel(args) => cmd::kernel::run(args, output),
         Command::Doctor(args) => cmd::doctor::run(args, output),
+        Command::Generate(args) => cmd::generate::run(args, command()),
     }
 }
 

@@ -3,6 +3,7 @@
 pub(crate) mod advise;
 mod allocators;
 pub(crate) mod doctor;
+pub(crate) mod generate;
 pub(crate) mod import;
 pub(crate) mod info;
 pub(crate) mod insmod;
