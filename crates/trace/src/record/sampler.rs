@@ -1,4 +1,4 @@
-//! Reads `/proc/slabinfo` again and again while the events are recorded, so that a replay can be held against it.
+//! Reads `/proc/slabinfo` again and again while the events are recorded, so that a replay can be compared with it.
 //!
 //! How it works: a thread reads it as often as costs one part in [`COST_PARTS`] of one CPU's time, by what the last
 //! reading took, and not more often than every [`INTERVAL_MIN`]. The text is read at one go into the same memory. Who

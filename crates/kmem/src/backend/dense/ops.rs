@@ -5,38 +5,32 @@ use alloc::vec::Vec;
 use super::magazine::Dense;
 use super::{stat, validate};
 use crate::backend::ops::{Mergeable, Names, Ops, Plan, Request, Visit};
-use crate::backend::partial::layout;
+use crate::backend::partial::{layout, tiny};
+use crate::cache::KmallocConfig;
 use crate::cache::args::{CacheArgs, Tunable};
 use crate::cache::core::Core;
 use crate::cache::cx::Cx;
 use crate::cache::paths::OpCounts;
 use crate::cache::table::Cache;
-use crate::cache::{KmallocConfig, KmallocType, SlabFlags};
 use crate::error::Error;
-use crate::ids::{CacheId, ObjPtr, Order, Pfn};
+use crate::ids::{CacheId, ObjPtr, Pfn};
 
-/// Highest order chosen for little waste.
-const ORDER_MAX: Order = Order(1);
 /// Objects that a slab should hold: the smaller it is, the sooner it is empty.
 const OBJECTS_MIN: u32 = 1;
 
 impl Ops for Dense {
     const LOCKS: &'static [&'static str] = &["list_lock"];
     const STATS: Names = &[stat::NAMES];
-    const TUNABLES: &'static [Tunable] = &[
-        Tunable::new(("order", "order"), 10, "order of every slab"),
-        Tunable::new(("min_partial", "min-partial"), u32::MAX, "empty slabs that a node keeps"),
-    ];
+    const TUNABLES: &'static [Tunable] = tiny::TUNABLES;
     const TAKES_GEOMETRY: bool = true;
     const MERGEABLE: Mergeable = Mergeable::BySize;
 
     fn adjust_kmalloc(config: &mut KmallocConfig) {
-        config.types.retain(|&kind| kind != KmallocType::Reclaim);
-        config.copies = 1;
+        tiny::adjust_kmalloc(config);
     }
 
     fn adjust_cache(args: &mut CacheArgs) {
-        args.flags = args.flags.without(SlabFlags::RECLAIM_ACCOUNT);
+        tiny::adjust_cache(args);
     }
 
     fn new(core: &Core) -> Self {
@@ -44,7 +38,7 @@ impl Ops for Dense {
     }
 
     fn plan(core: &Core, args: &CacheArgs) -> Result<Plan, Error> {
-        layout::plan(core, args, OBJECTS_MIN, core.setup.order_max.min(ORDER_MAX))
+        layout::plan(core, args, OBJECTS_MIN, core.setup.order_max.min(tiny::ORDER_MAX))
     }
 
     fn create(&self, core: &Core, cache: &Cache, args: &CacheArgs) {

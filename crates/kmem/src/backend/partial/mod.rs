@@ -14,6 +14,7 @@
 pub(super) mod layout;
 pub(super) mod link;
 pub(super) mod nodes;
+pub(super) mod tiny;
 pub(super) mod validate;
 pub(super) mod word;
 

@@ -7,20 +7,18 @@ use crate::backend::ops::{Mergeable, Names, Ops, Plan, Request, Visit};
 use crate::backend::partial::nodes::{self, Node, Nodes};
 use crate::backend::partial::validate::check_slab;
 use crate::backend::partial::word::State;
-use crate::backend::partial::{layout, link};
+use crate::backend::partial::{layout, link, tiny};
+use crate::cache::KmallocConfig;
 use crate::cache::args::{CacheArgs, Tunable};
 use crate::cache::core::Core;
 use crate::cache::cx::Cx;
 use crate::cache::paths::OpCounts;
 use crate::cache::table::Cache;
-use crate::cache::{KmallocConfig, KmallocType, SlabFlags};
 use crate::error::Error;
 use crate::gfp::Gfp;
-use crate::ids::{CacheId, NodeId, ObjPtr, Order, Pfn, Site};
+use crate::ids::{CacheId, NodeId, ObjPtr, Pfn, Site};
 use crate::raw::zeroed::ZeroedSlice;
 
-/// Highest order chosen for little waste (`slub_max_order`).
-const ORDER_MAX: Order = Order(1);
 /// Empty slabs that a node keeps (`MIN_PARTIAL`).
 const MIN_PARTIAL: u32 = 0;
 
@@ -71,20 +69,16 @@ impl SlubTiny {
 impl Ops for SlubTiny {
     const LOCKS: &'static [&'static str] = &["list_lock"];
     const STATS: Names = &[stat::NAMES];
-    const TUNABLES: &'static [Tunable] = &[
-        Tunable::new(("order", "order"), 10, "order of every slab"),
-        Tunable::new(("min_partial", "min-partial"), u32::MAX, "empty slabs that a node keeps"),
-    ];
+    const TUNABLES: &'static [Tunable] = tiny::TUNABLES;
     const TAKES_GEOMETRY: bool = true;
     const MERGEABLE: Mergeable = Mergeable::BySize;
 
     fn adjust_kmalloc(config: &mut KmallocConfig) {
-        config.types.retain(|&kind| kind != KmallocType::Reclaim);
-        config.copies = 1;
+        tiny::adjust_kmalloc(config);
     }
 
     fn adjust_cache(args: &mut CacheArgs) {
-        args.flags = args.flags.without(SlabFlags::RECLAIM_ACCOUNT);
+        tiny::adjust_cache(args);
     }
 
     fn new(core: &Core) -> Self {
@@ -92,7 +86,7 @@ impl Ops for SlubTiny {
     }
 
     fn plan(core: &Core, args: &CacheArgs) -> Result<Plan, Error> {
-        layout::plan(core, args, core.setup.min_objects, core.setup.order_max.min(ORDER_MAX))
+        layout::plan(core, args, core.setup.min_objects, core.setup.order_max.min(tiny::ORDER_MAX))
     }
 
     fn create(&self, core: &Core, cache: &Cache, args: &CacheArgs) {
