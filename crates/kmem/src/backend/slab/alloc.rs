@@ -1,9 +1,9 @@
 //! Allocation once the CPU's array is empty.
 
 use super::layout::Mode;
-use super::node::{self, Lists};
+use super::node::{self, LockedNode};
 use super::stat;
-use super::state::OnCpu;
+use super::state::{self, OnCpu};
 use crate::backend::ops::{Ops, Request};
 use crate::backend::own;
 use crate::cache::cx::Cx;
@@ -37,7 +37,7 @@ impl OnCpu<'_> {
         array.touched.set(1);
         array.ops.allocs.add(1);
         array.avail.sub(1);
-        ObjPtr::new(self.entry(array.avail.get()).get())
+        ObjPtr::new(self.entries[array.avail.get() as usize].get())
     }
 
     /// Allocates one object from any node but `not` (`fallback_alloc`).
@@ -52,7 +52,7 @@ impl OnCpu<'_> {
 
     /// Puts an object on top of the CPU's array, which has room.
     pub(super) fn push(self, obj: ObjPtr) {
-        self.entry(self.array.avail.get()).set(obj.get());
+        self.entries[self.array.avail.get() as usize].set(obj.get());
         self.array.avail.add(1);
     }
 
@@ -63,15 +63,14 @@ impl OnCpu<'_> {
             return;
         }
         let mut node = self.lock_node(home);
-        let from_shared = batch.min(node.shared_avail);
+        let from_shared = batch.min(node.counts.shared_avail.get());
         if from_shared > 0 {
             // The last entries, in their order.
-            node.shared_avail -= from_shared;
-            let first = node.shared_avail;
-            for i in first..first + from_shared {
-                let obj = self.shared_entry(home, i).get();
-                self.push(ObjPtr::new(obj).expect("arrays hold objects"));
-            }
+            let left = node.counts.shared_avail.get() - from_shared;
+            node.counts.shared_avail.set(left);
+            let last = &self.shared(home)[left as usize..][..from_shared as usize];
+            state::copy(last, &self.entries[self.array.avail.get() as usize..]);
+            self.array.avail.add(from_shared);
             node.shared_touched = 1;
             self.tally.count(stat::ALLOC_SHARED);
             return;
@@ -86,7 +85,7 @@ impl OnCpu<'_> {
 
     /// Moves up to `wanted` objects of a slab that is on no list to the array, then puts the slab
     /// on the list where it belongs. Returns what is still wanted.
-    fn take_batch(self, node: &mut Lists, slab: Pfn, mut wanted: u32) -> u32 {
+    fn take_batch(self, node: &mut LockedNode<'_>, slab: Pfn, mut wanted: u32) -> u32 {
         let (page, objects) = (self.cx.core.pages.get(slab), self.cache.objects.get());
         while node::active(page) < objects && wanted > 0 {
             self.push(self.take_object(node, slab));
@@ -97,13 +96,13 @@ impl OnCpu<'_> {
     }
 
     /// Takes the next free object of a slab, of which there is one.
-    fn take_object(self, node: &mut Lists, slab: Pfn) -> ObjPtr {
+    fn take_object(self, node: &mut LockedNode<'_>, slab: Pfn) -> ObjPtr {
         let core = self.cx.core;
         let page = core.pages.get(slab);
         let (active, at) = (node::active(page), node::list_of(page));
         let index = core.arena.byte(at + u64::from(active));
         node::set_state(page, active + 1, at);
-        node.free_objects -= 1;
+        node.counts.free_objects.sub(1);
         node::object(core, self.cache, slab, u32::from(index))
     }
 
@@ -111,7 +110,7 @@ impl OnCpu<'_> {
     fn grow(self, batch: u32, request: Request) -> Option<()> {
         let slab = self.new_slab(request, self.cx.node())?;
         let mut node = self.lock_node(self.cx.core.zones.node_of(slab));
-        node.free_objects += self.cache.objects.get();
+        node.counts.free_objects.add(self.cache.objects.get());
         self.take_batch(&mut node, slab, batch);
         Some(())
     }
@@ -126,7 +125,7 @@ impl OnCpu<'_> {
                 drop(node);
                 let slab = self.new_slab(request, home)?;
                 node = self.lock_node(self.cx.core.zones.node_of(slab));
-                node.free_objects += self.cache.objects.get();
+                node.counts.free_objects.add(self.cache.objects.get());
                 slab
             }
         };

@@ -1,13 +1,14 @@
 //! Frees once the CPU's array is full, and what gives slabs back.
 
 use super::layout::Mode;
-use super::node::{self, Lists};
+use super::node::{self, LockedNode};
 use super::stat;
-use super::state::OnCpu;
+use super::state::{self, OnCpu};
 use crate::backend::ops::Ops;
 use crate::backend::own;
 use crate::ids::{NodeId, ObjPtr, Pfn};
 use crate::page::PageList;
+use crate::raw::local::{LocalU32, LocalU64};
 
 impl OnCpu<'_> {
     /// Makes room in the array, or hands an object of another node to that node.
@@ -32,7 +33,7 @@ impl OnCpu<'_> {
     }
 
     /// Frees under a node's lock; then, without it, the slabs that `free` found empty.
-    fn free_locked(self, home: NodeId, free: impl FnOnce(&mut Lists, &mut PageList)) {
+    fn free_locked(self, home: NodeId, free: impl FnOnce(&mut LockedNode<'_>, &mut PageList)) {
         let mut empty = PageList::default();
         free(&mut self.lock_node(home), &mut empty);
         self.destroy(empty);
@@ -44,41 +45,35 @@ impl OnCpu<'_> {
         let home = self.cx.node();
         let mut count = self.colours.batch.get().min(self.array.avail.get());
         self.free_locked(home, |node, empty| {
-            let room = self.colours.shared.get().saturating_sub(node.shared_avail);
+            let room = self.colours.shared.get().saturating_sub(node.counts.shared_avail.get());
             if room > 0 {
                 count = count.min(room);
-                for i in 0..count {
-                    let to = self.shared_entry(home, node.shared_avail + i);
-                    to.set(self.entry(i).get());
-                }
-                node.shared_avail += count;
+                let to = &self.shared(home)[node.counts.shared_avail.get() as usize..];
+                state::copy(&self.entries[..count as usize], to);
+                node.counts.shared_avail.add(count);
                 self.tally.count(stat::FREE_SHARED);
             } else {
                 self.free_oldest(count, node, empty);
             }
-            self.drop_oldest(count);
         });
+        self.drop_oldest(count);
     }
 
     /// Frees the first `count` objects of the array to their slabs; they stay in the array.
-    fn free_oldest(self, count: u32, node: &mut Lists, empty: &mut PageList) {
-        let entries = (0..count).filter_map(|i| ObjPtr::new(self.entry(i).get()));
-        self.free_to_slabs(node, entries, empty);
+    fn free_oldest(self, count: u32, node: &mut LockedNode<'_>, empty: &mut PageList) {
+        self.free_to_slabs(node, state::objects(&self.entries[..count as usize]), empty);
     }
 
-    /// Takes the first `count` objects out of the array.
+    /// Takes the first `count` objects out of the array, once the node's lock is given up: others wait for it.
     fn drop_oldest(self, count: u32) {
-        self.array.avail.sub(count);
-        for i in 0..self.array.avail.get() {
-            self.entry(i).set(self.entry(i + count).get());
-        }
+        drop_oldest(self.entries, &self.array.avail, count);
     }
 
     /// Puts objects of one node back into their slabs; free slabs beyond the node's limit go to
     /// `empty` (`free_block`).
     fn free_to_slabs(
         self,
-        node: &mut Lists,
+        node: &mut LockedNode<'_>,
         objects: impl Iterator<Item = ObjPtr>,
         empty: &mut PageList,
     ) {
@@ -88,7 +83,7 @@ impl OnCpu<'_> {
             let page = pages.get(slab);
             node.list(node::active(page), per_slab).remove(pages, slab);
             self.put_object(slab, obj);
-            node.free_objects += 1;
+            node.counts.free_objects.add(1);
             if node::active(page) == 0 {
                 node.free.push_front(pages, slab);
             } else {
@@ -96,7 +91,7 @@ impl OnCpu<'_> {
                 node.partial.push_back(pages, slab);
             }
         }
-        while node.free_objects > self.free_limit() && self.retire_last(node, empty) {}
+        while node.counts.free_objects.get() > self.free_limit() && self.retire_last(node, empty) {}
     }
 
     /// Gives an object back to its slab's list.
@@ -114,10 +109,10 @@ impl OnCpu<'_> {
     }
 
     /// Moves the free slab freed longest ago to `empty`; `false` if there is none.
-    fn retire_last(self, node: &mut Lists, empty: &mut PageList) -> bool {
+    fn retire_last(self, node: &mut LockedNode<'_>, empty: &mut PageList) -> bool {
         let Some(slab) = node.free.last() else { return false };
         node.free.remove(&self.cx.core.pages, slab);
-        node.free_objects -= self.cache.objects.get();
+        node.counts.free_objects.sub(self.cache.objects.get());
         empty.push_back(&self.cx.core.pages, slab);
         true
     }
@@ -145,24 +140,18 @@ impl OnCpu<'_> {
     pub(super) fn drain_array(self, count: u32) {
         let count = count.min(self.array.avail.get());
         if count > 0 {
-            self.free_locked(self.cx.node(), |node, empty| {
-                self.free_oldest(count, node, empty);
-                self.drop_oldest(count);
-            });
+            self.free_locked(self.cx.node(), |node, empty| self.free_oldest(count, node, empty));
+            self.drop_oldest(count);
         }
     }
 
     /// Gives up to `count` of a node's shared objects back to their slabs.
     pub(super) fn drain_shared(self, home: NodeId, count: u32) {
         self.free_locked(home, |node, empty| {
-            let count = count.min(node.shared_avail);
-            let entry = |i| self.shared_entry(home, i);
-            let oldest = (0..count).filter_map(|i| ObjPtr::new(entry(i).get()));
-            self.free_to_slabs(node, oldest, empty);
-            node.shared_avail -= count;
-            for i in 0..node.shared_avail {
-                entry(i).set(entry(i + count).get());
-            }
+            let count = count.min(node.counts.shared_avail.get());
+            let shared = self.shared(home);
+            self.free_to_slabs(node, state::objects(&shared[..count as usize]), empty);
+            drop_oldest(shared, &node.counts.shared_avail, count);
         });
     }
 
@@ -180,4 +169,11 @@ impl OnCpu<'_> {
             self.drain_free(home, u32::MAX);
         }
     }
+}
+
+/// Takes the first `count` of an array's `avail` entries out; the others move up.
+fn drop_oldest(entries: &[LocalU64], avail: &LocalU32, count: u32) {
+    let left = avail.get() - count;
+    state::copy(&entries[count as usize..][..left as usize], entries);
+    avail.set(left);
 }

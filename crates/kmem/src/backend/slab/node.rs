@@ -22,10 +22,22 @@ zeroed_struct! {
     #[derive(Debug)]
     pub(super) struct Node {
         lists: Lock<Lists>,
-        /// Free objects in slabs and in the shared array, readable without the lock.
-        available: LocalU32,
+        /// What CPUs look at before they take the lock.
+        counts: Counts,
         /// Colour of the last slab. CPUs race for it, as in Linux.
         pub(super) colour: LocalU32,
+    }
+}
+
+zeroed_struct! {
+    /// Free objects of a node: written under its lock, read without it too. A CPU that finds none
+    /// makes a slab rather than waits, so each change shows at once, not when the lock is given up.
+    #[derive(Debug)]
+    pub(super) struct Counts {
+        /// Free objects in all slabs.
+        pub(super) free_objects: LocalU32,
+        /// Objects in the shared array.
+        pub(super) shared_avail: LocalU32,
     }
 }
 
@@ -36,10 +48,6 @@ zeroed_struct! {
         pub(super) partial: PageList,
         pub(super) full: PageList,
         pub(super) free: PageList,
-        /// Free objects in all its slabs.
-        pub(super) free_objects: u32,
-        /// Objects in the shared array.
-        pub(super) shared_avail: u32,
         /// 1 if the shared array was used since the last reaping.
         pub(super) shared_touched: u32,
         /// 1 if a free slab was used since the last reaping.
@@ -51,19 +59,19 @@ zeroed_struct! {
 
 impl Node {
     pub(super) fn lock(&self) -> LockedNode<'_> {
-        LockedNode { lists: self.lists.lock(), available: &self.available }
+        LockedNode { lists: self.lists.lock(), counts: &self.counts }
     }
 
     /// Tells whether a CPU would find no free object: then it does not take the lock.
     pub(super) fn is_exhausted(&self) -> bool {
-        self.available.get() == 0
+        self.counts.free_objects.get() == 0 && self.counts.shared_avail.get() == 0
     }
 }
 
-/// A node's lists, locked; how many objects are available is published when the lock is given up.
+/// A node whose lock is held.
 pub(super) struct LockedNode<'a> {
     lists: Guard<'a, Lists>,
-    available: &'a LocalU32,
+    pub(super) counts: &'a Counts,
 }
 
 impl Deref for LockedNode<'_> {
@@ -77,12 +85,6 @@ impl Deref for LockedNode<'_> {
 impl DerefMut for LockedNode<'_> {
     fn deref_mut(&mut self) -> &mut Lists {
         &mut self.lists
-    }
-}
-
-impl Drop for LockedNode<'_> {
-    fn drop(&mut self) {
-        self.available.set(self.free_objects + self.shared_avail);
     }
 }
 

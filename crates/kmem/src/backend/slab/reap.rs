@@ -44,7 +44,7 @@ impl OnCpu<'_> {
             return;
         }
         node.next_reap = now_ns.saturating_add(REAP_NODE_NS);
-        let (avail, limit) = (node.shared_avail, self.colours.shared.get());
+        let (avail, limit) = (node.counts.shared_avail.get(), self.colours.shared.get());
         let shared = spare(avail, limit, &mut node.shared_touched);
         let used = core::mem::take(&mut node.free_touched) == 1;
         drop(node);

@@ -7,7 +7,7 @@ use crate::cache::cx::Cx;
 use crate::cache::paths::{OpCounts, Tally};
 use crate::cache::table::Cache;
 use crate::cpu::LockKind;
-use crate::ids::NodeId;
+use crate::ids::{NodeId, ObjPtr};
 use crate::raw::local::{LocalU32, LocalU64};
 use crate::raw::zeroed::{ZeroedSlice, zeroed_struct};
 
@@ -49,14 +49,10 @@ impl Slab {
         &self.entries[cell * ENTRIES + i as usize]
     }
 
-    pub(super) fn shared_entry(
-        &self,
-        core: &Core,
-        cache: &Cache,
-        node: NodeId,
-        i: u32,
-    ) -> &LocalU64 {
-        &self.shared[Self::node_index(core, cache, node) * SHARED_MAX as usize + i as usize]
+    /// Returns the entries of the array that a node's CPUs share.
+    pub(super) fn shared(&self, core: &Core, cache: &Cache, node: NodeId) -> &[LocalU64] {
+        let at = Self::node_index(core, cache, node) * SHARED_MAX as usize;
+        &self.shared.as_slice()[at..at + SHARED_MAX as usize]
     }
 
     pub(super) fn node(&self, core: &Core, cache: &Cache, node: NodeId) -> &Node {
@@ -75,7 +71,8 @@ impl Slab {
     pub(super) fn on<'a>(&'a self, cx: &'a Cx<'a>, cache: &'a Cache) -> OnCpu<'a> {
         let (place, colours) = (cx.cell(cache.id()), self.colours(cache));
         let (array, tally) = (&self.arrays[place], cx.tally(cache.id()));
-        OnCpu { slab: self, cx, cache, place, array, colours, tally }
+        let entries = &self.entries.as_slice()[place * ENTRIES..(place + 1) * ENTRIES];
+        OnCpu { slab: self, cx, cache, array, entries, colours, tally }
     }
 }
 
@@ -85,20 +82,16 @@ pub(super) struct OnCpu<'a> {
     pub(super) slab: &'a Slab,
     pub(super) cx: &'a Cx<'a>,
     pub(super) cache: &'a Cache,
-    /// Place of the array in the tables of CPUs times caches.
-    place: usize,
     pub(super) array: &'a Array,
+    /// The array's, all [`ENTRIES`].
+    pub(super) entries: &'a [LocalU64],
     pub(super) colours: &'a Colours,
     pub(super) tally: &'a Tally,
 }
 
 impl<'a> OnCpu<'a> {
-    pub(super) fn entry(self, i: u32) -> &'a LocalU64 {
-        self.slab.entry(self.place, i)
-    }
-
-    pub(super) fn shared_entry(self, node: NodeId, i: u32) -> &'a LocalU64 {
-        self.slab.shared_entry(self.cx.core, self.cache, node, i)
+    pub(super) fn shared(self, node: NodeId) -> &'a [LocalU64] {
+        self.slab.shared(self.cx.core, self.cache, node)
     }
 
     pub(super) fn node(self, node: NodeId) -> &'a Node {
@@ -109,4 +102,14 @@ impl<'a> OnCpu<'a> {
         self.cx.count_lock(LIST_LOCK);
         self.node(node).lock()
     }
+}
+
+/// Copies entries, as many as both slices have.
+pub(super) fn copy(from: &[LocalU64], to: &[LocalU64]) {
+    from.iter().zip(to).for_each(|(from, to)| to.set(from.get()));
+}
+
+/// Returns the objects that entries hold.
+pub(super) fn objects(entries: &[LocalU64]) -> impl Iterator<Item = ObjPtr> {
+    entries.iter().filter_map(|entry| ObjPtr::new(entry.get()))
 }

@@ -23,25 +23,27 @@ pub(super) fn walk(slab: &Slab, core: &Core, cache: &Cache, visit: Visit<'_>) {
         visit(Held::Free(u64::from(avail)));
     }
     for home in (0..core.setup.nodes).map(NodeId) {
-        let mut node = *slab.node(core, cache, home).lock();
-        for i in 0..node.shared_avail {
-            check_entry(core, cache, slab.shared_entry(core, cache, home, i).get(), visit);
+        let node = slab.node(core, cache, home).lock();
+        let (mut lists, counts) = (*node, node.counts);
+        drop(node);
+        let (counted, shared_avail) = (counts.free_objects.get(), counts.shared_avail.get());
+        for i in 0..shared_avail {
+            check_entry(core, cache, slab.shared(core, cache, home)[i as usize].get(), visit);
         }
-        visit(Held::Free(u64::from(node.shared_avail)));
+        visit(Held::Free(u64::from(shared_avail)));
         let mut free = 0;
         for kind in [0, 1, cache.objects.get()] {
             // A slab of one object is never partial.
             if kind == 1 && cache.objects.get() == 1 {
                 continue;
             }
-            let list = *node.list(kind, cache.objects.get());
+            let list = *lists.list(kind, cache.objects.get());
             for pfn in list.iter(&core.pages) {
                 visit(Held::Slab(pfn));
                 free += check_slab(slab, core, cache, pfn, kind, visit);
             }
         }
-        if free != node.free_objects {
-            let counted = node.free_objects;
+        if free != counted {
             visit(Held::Wrong(format!("node {}: {free} free objects, {counted} counted", home.0)));
         }
         visit(Held::Free(u64::from(free)));
