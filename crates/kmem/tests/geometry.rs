@@ -6,7 +6,9 @@
 
 use std::fs;
 
-use slablab_kmem::geometry::{ORDER_MAX, calculate_order, min_objects, object_layout, objects_in};
+use slablab_kmem::geometry::{
+    Arch, ORDER_MAX, calculate_order, min_objects, object_layout, objects_in,
+};
 use slablab_kmem::{CacheArgs, Ctor, SlabFlags};
 
 const RECORDED: &str = include_str!("data/slab-6.18-2cpus.tsv");
@@ -103,8 +105,9 @@ fn live() -> Option<Vec<Row>> {
 fn check(rows: &[Row], cpus: u32) {
     let mut wrong = Vec::new();
     for row in rows {
-        let layout = object_layout(&row.args());
-        let order = calculate_order(layout.size, min_objects(cpus), ORDER_MAX).expect("an order");
+        let layout = object_layout(Arch::default(), &row.args());
+        let order = calculate_order(Arch::default(), layout.size, min_objects(cpus), ORDER_MAX)
+            .expect("an order");
         let ours = (layout.size, u32::from(order.0), objects_in(order, layout.size));
         let kernel = (row.get("slab_size"), row.get("order"), row.get("objs_per_slab"));
         if ours != kernel {

@@ -43,7 +43,7 @@ impl Small {
     fn new(count: u32) -> Arc<Self> {
         let arena = Arena::reserve(PAGE_SIZE).unwrap();
         let pages = PageTable::new(count);
-        let zones = Zones::new(&pages, 1, 2);
+        let zones = Zones::new(&pages, Order(0), 1, 2);
         Arc::new(Self { arena, pages, zones, counters: ZeroedSlice::new(2) })
     }
 

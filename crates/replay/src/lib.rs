@@ -29,7 +29,7 @@ mod whatif;
 pub use advice::patch::patch_skeleton;
 pub use advice::result::{Advice, AdviceList, Change, Layout, Worth};
 pub use advice::search::advise;
-pub use change::changes::{Changes, Dedicated, Dedication, Sharing};
+pub use change::changes::{Changes, Dedicated, Dedication, PAGE_BYTES, Sharing};
 pub use change::check::ChangeError;
 pub use change::merging::KernelMerging;
 pub use change::select::{SelectError, nearest_name, select_sites};

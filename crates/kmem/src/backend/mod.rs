@@ -93,6 +93,12 @@ macro_rules! define_kind {
                 match self { $(Self::$variant => <$variant as Ops>::KMALLOC_CACHES,)* }
             }
 
+            /// Tells whether it runs on pages of that many bytes.
+            pub fn has_pages_of(self, bytes: u64) -> bool {
+                bytes == crate::PAGE_SIZE
+                    || !match self { $(Self::$variant => <$variant as Ops>::SMALL_PAGES_ONLY,)* }
+            }
+
             /// Tells whether its caches may share slabs.
             pub fn merges(self) -> bool {
                 let of = match self { $(Self::$variant => <$variant as Ops>::MERGEABLE,)* };

@@ -149,6 +149,9 @@ pub trait Ops: Debug + Send + Sync + Sized + 'static {
     /// Returns the operations counted in a cell of CPUs times caches ([`Core::cell`]).
     fn ops(&self, cell: usize) -> &OpCounts;
 
+    /// Whether it runs on pages of 4 KiB only.
+    const SMALL_PAGES_ONLY: bool = false;
+
     /// Sizes below this are carved by [`Self::carve`] when no kmalloc cache serves them.
     const CARVE_MAX: u64 = 0;
 

@@ -21,8 +21,8 @@ pub struct Ctor {
 pub struct Geometry {
     /// Bytes from one object to the next (`slab_size`).
     pub slab_size: u32,
-    /// Order of a slab (`order`).
-    pub order: Order,
+    /// Order of a slab in pages (`order`); `None`: chosen here, as for pages of another size.
+    pub order: Option<Order>,
 }
 
 /// Something that a backend lets one tune, for a machine or for one cache.

@@ -13,16 +13,54 @@
 
 use super::args::CacheArgs;
 use super::flags::SlabFlags;
-use crate::ids::{CACHE_LINE, Order, PAGE_SIZE};
+use crate::ids::{CACHE_LINE, Order};
 
-/// Smallest alignment of any object: a pointer (`ARCH_SLAB_MINALIGN`).
+/// Smallest alignment of any object: an `unsigned long long` (`ARCH_SLAB_MINALIGN`).
 pub const ALIGN_MIN: u32 = 8;
 /// Objects in a slab at most: they are counted in 15 bits (`MAX_OBJS_PER_PAGE`).
 pub const OBJECTS_MAX: u32 = 32767;
-/// Highest order chosen for little waste (`slub_max_order`, `PAGE_ALLOC_COSTLY_ORDER`).
+/// Highest order chosen for little waste, in the machine's pages (`slub_max_order`, `PAGE_ALLOC_COSTLY_ORDER`).
 pub const ORDER_MAX: Order = Order(3);
 /// Bytes kept for one call site of `SLAB_STORE_USER`: site and CPU.
 pub const TRACK_BYTES: u32 = 8;
+
+/// What geometry depends on beside the cache: sizes that differ from one architecture to another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Arch {
+    /// Bytes of a pointer: 4 or 8.
+    pub word_bytes: u32,
+    /// A page's order in blocks of [`PAGE_SIZE`](crate::PAGE_SIZE): 0, 2 and 4 for 4, 16 and 64 KiB.
+    pub page_order: Order,
+}
+
+impl Default for Arch {
+    /// Eight-byte pointers and pages of 4 KiB.
+    fn default() -> Self {
+        Self { word_bytes: 8, page_order: Order(0) }
+    }
+}
+
+impl Arch {
+    /// Returns the bytes of a page.
+    pub fn page_bytes(self) -> u64 {
+        self.page_order.bytes()
+    }
+
+    /// Returns the order, in blocks of [`PAGE_SIZE`](crate::PAGE_SIZE), of 2^`order` pages.
+    pub fn order(self, order: Order) -> Order {
+        Order(order.0.saturating_add(self.page_order.0))
+    }
+
+    /// Returns the order, in pages, of a block.
+    pub fn order_in_pages(self, order: Order) -> Order {
+        Order(order.0.saturating_sub(self.page_order.0))
+    }
+
+    /// Returns the smallest block of whole pages that holds `bytes` (see [`Order::for_bytes`]).
+    pub fn order_for_bytes(self, bytes: u64) -> Option<Order> {
+        Order::for_bytes(bytes).map(|order| order.max(self.page_order))
+    }
+}
 
 /// The layout of a cache's objects, in bytes from the start of an object's place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,13 +96,13 @@ pub fn alignment(flags: SlabFlags, align: u32, object_size: u32) -> u32 {
 }
 
 /// Lays an object out for SLUB (Linux: `calculate_sizes`).
-pub fn object_layout(args: &CacheArgs) -> ObjectLayout {
-    layout(args, Links::InObject)
+pub fn object_layout(arch: Arch, args: &CacheArgs) -> ObjectLayout {
+    layout(arch, args, Links::InObject)
 }
 
 /// Lays an object out for an allocator that keeps its free lists elsewhere.
-pub(crate) fn object_layout_unlinked(args: &CacheArgs) -> ObjectLayout {
-    layout(args, Links::Elsewhere)
+pub(crate) fn object_layout_unlinked(arch: Arch, args: &CacheArgs) -> ObjectLayout {
+    layout(arch, args, Links::Elsewhere)
 }
 
 /// Where free objects are linked.
@@ -74,36 +112,36 @@ enum Links {
     Elsewhere,
 }
 
-fn layout(args: &CacheArgs, links: Links) -> ObjectLayout {
-    let flags = args.flags;
+fn layout(arch: Arch, args: &CacheArgs, links: Links) -> ObjectLayout {
+    let (flags, word) = (args.flags, arch.word_bytes);
     let align = alignment(flags, args.align, args.object_size);
-    let mut size = args.object_size.next_multiple_of(ALIGN_MIN);
+    let mut size = args.object_size.next_multiple_of(word);
     if flags.has(SlabFlags::RED_ZONE) && size == args.object_size {
-        size += ALIGN_MIN;
+        size += word;
     }
     let inuse = size;
     let keeps_contents = flags.has(SlabFlags::TYPESAFE_BY_RCU) || args.ctor.is_some();
     let outside = (keeps_contents && args.freeptr_offset.is_none())
         || flags.has(SlabFlags::POISON)
-        || (flags.has(SlabFlags::RED_ZONE) && args.object_size < ALIGN_MIN);
+        || (flags.has(SlabFlags::RED_ZONE) && args.object_size < word);
     let free_offset = if links == Links::Elsewhere {
         0
     } else if outside {
-        size += ALIGN_MIN;
-        size - ALIGN_MIN
+        size += word;
+        size - word
     } else if let (true, Some(offset)) = (keeps_contents, args.freeptr_offset) {
         offset
     } else {
         // In the middle, away from an overrun of either neighbour.
-        (args.object_size / 2) & !(ALIGN_MIN - 1)
+        (args.object_size / 2) & !(word - 1)
     };
     if flags.has(SlabFlags::STORE_USER) {
         size += 2 * TRACK_BYTES;
     }
     let mut left_pad = 0;
     if flags.has(SlabFlags::RED_ZONE) {
-        size += ALIGN_MIN;
-        left_pad = ALIGN_MIN.next_multiple_of(align);
+        size += word;
+        left_pad = word.next_multiple_of(align);
         size += left_pad;
     }
     let size = size.next_multiple_of(align);
@@ -129,14 +167,16 @@ pub fn min_objects(cpus: u32) -> u32 {
     4 * (u32::BITS - cpus.leading_zeros() + 1)
 }
 
-/// Returns the order of a cache's slabs, or `None` if no block holds one object
-/// (Linux 6.18: `calculate_order`).
-pub fn calculate_order(size: u32, min_objects: u32, order_max: Order) -> Option<Order> {
+/// Returns the order of a cache's slabs, up to `order_max` pages' where an object allows it, or `None` if no block
+/// holds one object (Linux 6.18: `calculate_order`).
+pub fn calculate_order(arch: Arch, size: u32, min_objects: u32, order_max: Order) -> Option<Order> {
+    let order_max = arch.order(order_max);
     let most = objects_in(order_max, size).max(1);
     let wanted = min_objects.clamp(1, most);
-    let order_min = Order::for_bytes(u64::from(wanted) * u64::from(size))?;
+    let order_min = arch.order_for_bytes(u64::from(wanted) * u64::from(size))?;
     if objects_in(order_min, size) > OBJECTS_MAX {
-        return Order::for_bytes(u64::from(size) * u64::from(OBJECTS_MAX)).map(|o| Order(o.0 - 1));
+        let order = arch.order_for_bytes(u64::from(size) * u64::from(OBJECTS_MAX));
+        return order.map(|o| Order(o.0 - 1));
     }
     for fraction in [16, 8, 4, 2] {
         for order in (order_min.0..=order_max.0).map(Order) {
@@ -145,13 +185,13 @@ pub fn calculate_order(size: u32, min_objects: u32, order_max: Order) -> Option<
             }
         }
     }
-    Order::for_bytes(u64::from(size))
+    arch.order_for_bytes(u64::from(size))
 }
 
 /// Returns the number of objects that per-CPU partial slabs may hold (Linux: `set_cpu_partial`).
-pub fn cpu_partial_objects(size: u32) -> u32 {
+pub fn cpu_partial_objects(arch: Arch, size: u32) -> u32 {
     match size {
-        _ if u64::from(size) >= PAGE_SIZE => 6,
+        _ if u64::from(size) >= arch.page_bytes() => 6,
         1024.. => 24,
         256.. => 52,
         _ => 120,

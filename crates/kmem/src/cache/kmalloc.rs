@@ -73,6 +73,23 @@ pub struct KmallocConfig {
 impl KmallocConfig {
     /// Linux's classes: powers of two from 8 to 8192, and 96 and 192.
     pub const LINUX: [u32; 13] = [8, 16, 32, 64, 96, 128, 192, 256, 512, 1024, 2048, 4096, 8192];
+
+    /// Returns Linux's classes on a machine whose smallest has `bytes_min` (a power of two from 8 on,
+    /// `KMALLOC_MIN_SIZE`) and whose pages have `page_bytes`: powers of two up to two pages, and 96 and 192 where
+    /// they lie between two of them.
+    pub fn linux_classes(bytes_min: u32, page_bytes: u32) -> Vec<u32> {
+        let powers = (3..32).map(|shift| 1u32 << shift).skip_while(|&class| class < bytes_min);
+        let powers = powers.take_while(|&class| class <= page_bytes.saturating_mul(2));
+        let mut classes: Vec<u32> = powers.collect();
+        classes.extend(
+            [(96, 32), (192, 64)]
+                .iter()
+                .filter(|(_, least)| bytes_min <= *least)
+                .map(|(class, _)| class),
+        );
+        classes.sort_unstable();
+        classes
+    }
 }
 
 impl Default for KmallocConfig {

@@ -1,6 +1,7 @@
 //! A machine's parameters, as built.
 
 use super::args::Tunables;
+use super::geometry::Arch;
 use super::kmalloc::KmallocConfig;
 use crate::ids::{NodeId, Order};
 
@@ -34,8 +35,10 @@ pub(crate) struct Setup {
     pub(crate) cpus: u32,
     pub(crate) nodes: u32,
     pub(crate) memory_bytes: u64,
+    pub(crate) arch: Arch,
     pub(crate) caches_max: u32,
     pub(crate) min_objects: u32,
+    /// In pages.
     pub(crate) order_max: Order,
     pub(crate) tunables: Tunables,
     pub(crate) merging: Merging,

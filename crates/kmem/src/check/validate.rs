@@ -181,7 +181,10 @@ impl Audit {
             free += u64::from(order.pages());
             self.see(pfn, order, "free block");
         }
-        let (mut at, mut used) = (1, self.seen.iter().filter(|seen| **seen).count() as u64 - free);
+        // The first page belongs to nobody.
+        let first = core.setup.arch.page_order.pages();
+        let (mut at, mut used) =
+            (first, self.seen.iter().filter(|seen| **seen).count() as u64 - free);
         let mut mapped = 0;
         while at < pages.count() {
             let (pfn, page) = (Pfn(at), pages.get(Pfn(at)));
@@ -202,7 +205,7 @@ impl Audit {
                     self.balance.held_bytes += order.bytes();
                     self.balance.live_bytes += order.bytes();
                 }
-                Kind::Vmalloc => mapped += 1,
+                Kind::Vmalloc => mapped += u64::from(order.pages()),
                 Kind::Pages | Kind::Metadata | Kind::Carved | Kind::Deferred => {}
                 kind => self.error(format!("page {at} is lost: {kind:?}, on no list")),
             }

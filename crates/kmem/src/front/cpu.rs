@@ -14,7 +14,7 @@ use crate::cache::findings::FindingKind;
 use crate::check::Checks;
 use crate::cpu::Hooks;
 use crate::gfp::Gfp;
-use crate::ids::{CacheId, CpuId, ObjPtr, Order, Pfn, Site};
+use crate::ids::{CacheId, CpuId, ObjPtr, Pfn, Site};
 use crate::machine::Machine;
 use crate::page::{BlockRequest, Kind, Page};
 use crate::raw::sync::Ordering::Relaxed;
@@ -166,7 +166,7 @@ impl<'m, B: Backend> Cpu<'m, B> {
         let (obj, bytes) = if size < B::CARVE_MAX {
             (self.machine.backend.carve(cx, size, request)?, size)
         } else {
-            let Some(order) = Order::for_bytes(size) else {
+            let Some(order) = core.setup.arch.order_for_bytes(size) else {
                 if cx.hooks.checks() && !request.gfp.has(Gfp::NOWARN) {
                     self.checks().bad_size(size, request.site());
                 }

@@ -129,7 +129,7 @@ impl<B: Backend> Cpu<'_, B> {
     /// Allocates `size` bytes of whole pages and gives the rest of the block back
     /// (`alloc_pages_exact`); free with [`Self::free_pages_exact`].
     pub fn alloc_pages_exact(&self, size: u64, gfp: Gfp) -> Option<Pfn> {
-        let order = Order::for_bytes(size)?;
+        let order = self.machine.core.setup.arch.order_for_bytes(size)?;
         let pfn = self.alloc_pages(order, gfp)?;
         self.split_pages(pfn, order, Site(0));
         let used = size.max(1).div_ceil(PAGE_SIZE) as u32;

@@ -7,7 +7,7 @@ use crate::backend::Backend;
 use crate::cache::findings::{Finding, FindingKind};
 use crate::cpu::LockKind;
 use crate::gfp::Gfp;
-use crate::ids::{ObjPtr, Order, PAGE_SIZE, Pfn, Site};
+use crate::ids::{ObjPtr, PAGE_SIZE, Pfn, Site};
 use crate::machine::Machine;
 use crate::page::{BlockRequest, Kind};
 use crate::vmalloc::{ALIGN_MAX, Area, VmArea, VmPtr};
@@ -16,14 +16,15 @@ impl<B: Backend> Cpu<'_, B> {
     /// Allocates `size` bytes, rounded up to pages (`vmalloc`); `None` for 0, for more than the
     /// machine's memory, or when pages or addresses are out.
     pub fn vmalloc(&self, size: u64, gfp: Gfp, site: Site) -> Option<VmPtr> {
-        self.vmalloc_aligned(size, PAGE_SIZE, gfp, site)
+        self.vmalloc_aligned(size, self.machine().core.setup.arch.page_bytes(), gfp, site)
     }
 
     /// As [`Self::vmalloc`], at a multiple of `align` bytes, a power of two (`__vmalloc_node`);
     /// `None` also for more than 4 MiB of it, which addresses of this process do not keep.
     pub fn vmalloc_aligned(&self, size: u64, align: u64, gfp: Gfp, site: Site) -> Option<VmPtr> {
         let core = &self.machine().core;
-        let count = size.div_ceil(PAGE_SIZE);
+        let page = core.setup.arch.page_order;
+        let count = size.div_ceil(page.bytes()) << page.0;
         if count == 0 || count > u64::from(core.pages.count()) || align > ALIGN_MAX {
             return None;
         }
@@ -56,7 +57,7 @@ impl<B: Backend> Cpu<'_, B> {
 
     fn vmalloc_pages(&self, count: usize, gfp: Gfp) -> Option<Vec<Pfn>> {
         let core = &self.machine().core;
-        let (order, kind) = (Order(0), Kind::Vmalloc);
+        let (order, kind) = (core.setup.arch.page_order, Kind::Vmalloc);
         let request = BlockRequest { order, gfp, node: None, kind, cache: 0 };
         let mut pages = Vec::with_capacity(count);
         while pages.len() < count {
@@ -65,9 +66,9 @@ impl<B: Backend> Cpu<'_, B> {
                 return None;
             };
             if gfp.has(Gfp::ZERO) {
-                core.arena.fill(pfn.offset(), PAGE_SIZE, 0);
+                core.arena.fill(pfn.offset(), order.bytes(), 0);
             }
-            pages.push(pfn);
+            pages.extend((pfn.0..pfn.0 + order.pages()).map(Pfn));
         }
         pages.sort_unstable();
         Some(pages)
@@ -75,7 +76,11 @@ impl<B: Backend> Cpu<'_, B> {
 
     /// Frees pages, the last first, so that the next area finds them in their order again.
     fn free_all(&self, pages: Vec<Pfn>) {
-        pages.into_iter().rev().for_each(|pfn| self.cx().give_pages(pfn, Order(0)));
+        let order = self.machine().core.setup.arch.page_order;
+        pages
+            .chunks(order.pages() as usize)
+            .rev()
+            .for_each(|page| self.cx().give_pages(page[0], order));
     }
 
     /// Frees an area (`vfree`) and returns its bytes; what vmalloc did not give is a finding, and 0.

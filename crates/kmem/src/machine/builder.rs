@@ -5,6 +5,7 @@ use core::mem::MaybeUninit;
 
 use super::Machine;
 use crate::backend::Backend;
+use crate::cache::geometry::Arch;
 use crate::cache::setup::{CheckLevel, Merging, Setup};
 use crate::cache::{KmallocConfig, Tunables};
 use crate::error::Error;
@@ -42,6 +43,7 @@ impl<B: Backend> MachineBuilder<B> {
             cpus: 1,
             nodes: 1,
             memory_bytes: 1 << 30,
+            arch: Arch::default(),
             caches_max: 4096,
             min_objects: 0,
             order_max: crate::cache::geometry::ORDER_MAX,
@@ -71,6 +73,14 @@ impl<B: Backend> MachineBuilder<B> {
         self
     }
 
+    /// Sets the sizes of pages and pointers (default 4 KiB and 8 bytes). Blocks of pages are counted in
+    /// [`PAGE_SIZE`] on every machine: one of 16 KiB pages gives out orders from 2 on. SLAB, SLOB and SLMB run on
+    /// pages of 4 KiB only.
+    pub fn arch(mut self, arch: Arch) -> Self {
+        self.setup.arch = arch;
+        self
+    }
+
     /// Sets what the memory is made of (default anonymous).
     pub fn memory(mut self, source: MemorySource) -> Self {
         self.source = source;
@@ -90,7 +100,7 @@ impl<B: Backend> MachineBuilder<B> {
         self
     }
 
-    /// Sets the highest order chosen for little waste (default 3; `slab_max_order=`).
+    /// Sets the highest order chosen for little waste, in pages (default 3; `slab_max_order=`).
     pub fn order_max(mut self, order: Order) -> Self {
         self.setup.order_max = order;
         self
@@ -168,17 +178,23 @@ impl<B: Backend> MachineBuilder<B> {
         let caches = u64::from(setup.caches_max);
         let fits = (64..=u64::from(crate::CacheId::INDEX_MAX)).contains(&caches);
         check("caches_max", caches, fits, "64 to 1048575")?;
+        let (arch, page) = (setup.arch, setup.arch.page_bytes());
+        check("page_bytes", page, matches!(arch.page_order.0, 0 | 2 | 4), "4096, 16384 or 65536")?;
+        let fits = !B::SMALL_PAGES_ONLY || arch.page_order.0 == 0;
+        check("page_bytes", page, fits, "4096 for this allocator")?;
+        let word = u64::from(arch.word_bytes);
+        check("word_bytes", word, matches!(word, 4 | 8), "4 or 8")?;
         let order = u64::from(setup.order_max.0);
-        check("order_max", order, setup.order_max <= Order::MAX, "0 to 10")?;
+        check("order_max", order, arch.order(setup.order_max) <= Order::MAX, "0 to 10")?;
         let classes = &setup.kmalloc.classes;
         let rising = classes.windows(2).all(|w| w[0] < w[1]) && classes.len() < 256;
         let largest = u64::from(classes.last().copied().unwrap_or(0));
-        let bounds = classes.first().is_some_and(|&c| c >= 8) && largest <= Order(1).bytes();
+        let bounds = classes.first().is_some_and(|&c| c >= 8) && largest <= 2 * page;
         let eights = classes.iter().all(|c| c.is_multiple_of(8));
-        let expected = "a rising list of multiples of 8, from 8 to 8192 bytes";
+        let expected = "a rising list of multiples of 8, from 8 bytes to two pages";
         check("kmalloc classes", largest, rising && bounds && eights, expected)?;
         // Whole pages, the same number on each node.
-        setup.memory_bytes = memory / (PAGE_SIZE * nodes) * (PAGE_SIZE * nodes);
+        setup.memory_bytes = memory / (page * nodes) * (page * nodes);
         setup.min_objects =
             self.min_objects.unwrap_or_else(|| crate::cache::geometry::min_objects(setup.cpus));
         Ok(self.setup)

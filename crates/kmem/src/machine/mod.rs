@@ -51,7 +51,7 @@ impl<B: Backend> Machine<B> {
         let pages_tracked = if checked { pages.count() as usize } else { 0 };
         let core = Core {
             vmalloc: Vmalloc::new(&arena, setup.cpus),
-            zones: Zones::new(&pages, setup.nodes, setup.cpus),
+            zones: Zones::new(&pages, setup.arch.page_order, setup.nodes, setup.cpus),
             arena,
             pages,
             caches: CacheTable::new(setup.caches_max),

@@ -5,7 +5,8 @@
 //! the rest ZONE_NORMAL. A request starts in the highest zone that its gfp flags allow on the CPU's
 //! (or the asked) node, then tries lower zones, then other nodes. Each zone keeps `min` pages back
 //! (`sqrt(16 * KiB)` over all zones) and, from requests that could have been served above it, a
-//! 256th of what is above.
+//! 256th of what is above. All is counted in blocks of [`PAGE_SIZE`]; where pages are larger, no request and no block
+//! is smaller than a page.
 //!
 //! # Invariants
 //! A block's kind and order change only here: those of a free buddy under the lock of its zone, those of a
@@ -17,6 +18,7 @@
 //! Linux counterpart: `get_page_from_freelist`, `__zone_watermark_ok`, `rmqueue_pcplist` @ 6.1.
 
 use alloc::vec::Vec;
+use core::ops::Range;
 
 use super::buddy::Buddy;
 use super::list::PageList;
@@ -28,8 +30,8 @@ use crate::raw::arena::Arena;
 use crate::raw::lock::Lock;
 use crate::raw::sync::{AtomicU64, Ordering::Relaxed};
 
-/// Highest order kept in per-CPU lists (`PAGE_ALLOC_COSTLY_ORDER`).
-const PCP_ORDER_MAX: u8 = 3;
+/// Orders of pages kept in per-CPU lists: up to `PAGE_ALLOC_COSTLY_ORDER`.
+const PCP_ORDERS: u8 = 4;
 /// Divisor of what higher zones leave to lower ones (`sysctl_lowmem_reserve_ratio`).
 const LOWMEM_RESERVE_RATIO: u64 = 256;
 /// Freed pages of a zone that may keep their memory: 64 MiB.
@@ -56,6 +58,8 @@ pub(crate) struct Zone {
     watermark_min: u64,
     /// Pages kept from requests of each rank.
     reserve: [u64; 3],
+    /// Order of a page: the least of any block.
+    page_order: Order,
     pcp: Vec<Lock<Pcp>>,
     pcp_batch: u32,
     pcp_high: u32,
@@ -64,7 +68,7 @@ pub(crate) struct Zone {
 /// A CPU's lists of free blocks, one an order.
 #[derive(Debug, Default)]
 struct Pcp {
-    lists: [PageList; PCP_ORDER_MAX as usize + 1],
+    lists: [PageList; PCP_ORDERS as usize],
     pages: u32,
 }
 
@@ -98,7 +102,7 @@ pub(crate) struct Zones {
 }
 
 impl Zones {
-    pub(crate) fn new(pages: &PageTable, nodes: u32, cpus: u32) -> Self {
+    pub(crate) fn new(pages: &PageTable, page_order: Order, nodes: u32, cpus: u32) -> Self {
         let total = pages.count();
         let pages_per_node = total / nodes;
         let mut zones = Vec::new();
@@ -107,9 +111,15 @@ impl Zones {
             for (rank, (name, limit)) in ZONE_ENDS.iter().enumerate() {
                 let to = u32::try_from(limit / PAGE_SIZE).unwrap_or(u32::MAX).min(end);
                 // Page 0 belongs to nobody: an object's offset is never 0.
-                let from = at.max(1);
+                let from = at.max(page_order.pages());
                 if to > from {
-                    zones.push(Zone::new(pages, name, NodeId(node), rank as u8, from, to, cpus));
+                    zones.push(Zone::new(
+                        pages,
+                        page_order,
+                        (name, NodeId(node), rank as u8),
+                        from..to,
+                        cpus,
+                    ));
                 }
                 at = at.max(to);
             }
@@ -229,7 +239,7 @@ impl Zones {
                 let pcp = pcp.lock();
                 for (order, list) in pcp.lists.iter().enumerate() {
                     for pfn in list.iter(pages) {
-                        visit(pfn, Order(order as u8), Kind::Pcp);
+                        visit(pfn, Order(zone.page_order.0 + order as u8), Kind::Pcp);
                     }
                 }
             }
@@ -264,17 +274,17 @@ fn set_watermarks(zones: &mut [Zone], cpus: u32) {
 impl Zone {
     fn new(
         pages: &PageTable,
-        name: &'static str,
-        node: NodeId,
-        rank: u8,
-        start: u32,
-        end: u32,
+        page_order: Order,
+        (name, node, rank): (&'static str, NodeId, u8),
+        Range { start, end }: Range<u32>,
         cpus: u32,
     ) -> Self {
         let managed = u64::from(end - start);
+        let page_bytes = page_order.bytes();
         // `zone_batchsize`: a 1024th of the zone, 1 MiB at most, a quarter of it, 2^n - 1.
-        let quarter = (managed / 1024).min((1 << 20) / PAGE_SIZE) / 4;
-        let pcp_batch = ((1u64 << (quarter + quarter / 2).max(1).ilog2()) - 1).max(1) as u32;
+        let quarter = (managed * PAGE_SIZE / page_bytes / 1024).min((1 << 20) / page_bytes) / 4;
+        let batch = ((1u64 << (quarter + quarter / 2).max(1).ilog2()) - 1).max(1) as u32;
+        let pcp_batch = batch * page_order.pages();
         Self {
             name,
             node,
@@ -285,6 +295,7 @@ impl Zone {
             pages_free: AtomicU64::new(managed),
             watermark_min: 0,
             reserve: [0; 3],
+            page_order,
             pcp: (0..cpus).map(|_| Lock::new(Pcp::default())).collect(),
             pcp_batch,
             pcp_high: pcp_batch * 4,
@@ -293,6 +304,12 @@ impl Zone {
 
     fn pages_managed(&self) -> u64 {
         u64::from(self.end - self.start)
+    }
+
+    /// Returns the place of a block's list in [`Pcp`]; `None` for one that no CPU keeps.
+    fn pcp_list(&self, order: Order) -> Option<usize> {
+        let list = order.0.wrapping_sub(self.page_order.0);
+        (list < PCP_ORDERS).then_some(usize::from(list))
     }
 
     fn alloc(
@@ -304,26 +321,26 @@ impl Zone {
     ) -> Option<Pfn> {
         let order = request.order;
         let claim = |pfn| pages.claim(pfn, request.kind, order, request.cache);
-        if order.0 > PCP_ORDER_MAX {
+        let Some(list) = self.pcp_list(order) else {
             let mut got = None;
             self.alloc_buddy(cpu, pages, request, rank, 1, |pfn| {
                 claim(pfn);
                 got = Some(pfn);
             });
             return got;
-        }
+        };
         cpu.count_lock(LockKind::PCP);
         let mut pcp = self.pcp[cpu.cpu as usize].lock();
-        if pcp.lists[order.0 as usize].len() == 0 {
+        if pcp.lists[list].len() == 0 {
             // Refill: `batch` pages' worth of blocks, as many as the watermark allows.
             let want = (self.pcp_batch >> order.0).max(1);
             self.alloc_buddy(cpu, pages, request, rank, want, |pfn| {
                 pages.get(pfn).set(Kind::Pcp, order);
-                pcp.lists[order.0 as usize].push_back(pages, pfn);
+                pcp.lists[list].push_back(pages, pfn);
                 pcp.pages += order.pages();
             });
         }
-        let pfn = pcp.lists[order.0 as usize].pop_front(pages)?;
+        let pfn = pcp.lists[list].pop_front(pages)?;
         pcp.pages -= order.pages();
         claim(pfn);
         Some(pfn)
@@ -361,17 +378,17 @@ impl Zone {
 
     fn free(&self, cpu: &CpuContext<'_>, memory: Memory<'_>, pfn: Pfn, order: Order) {
         let pages = memory.pages;
-        if order.0 > PCP_ORDER_MAX {
+        let Some(list) = self.pcp_list(order) else {
             cpu.count_lock(LockKind::ZONE);
             let mut buddy = self.buddy.lock();
             buddy.free(pages, pfn, order);
             self.settle(memory, &mut buddy);
             return;
-        }
+        };
         cpu.count_lock(LockKind::PCP);
         let mut pcp = self.pcp[cpu.cpu as usize].lock();
         pages.get(pfn).set(Kind::Pcp, order);
-        pcp.lists[order.0 as usize].push_front(pages, pfn);
+        pcp.lists[list].push_front(pages, pfn);
         pcp.pages += order.pages();
         if pcp.pages > self.pcp_high {
             cpu.count_lock(LockKind::ZONE);
@@ -384,16 +401,17 @@ impl Zone {
     fn spill(&self, memory: Memory<'_>, pcp: &mut Pcp, keep: u32) {
         let pages = memory.pages;
         let mut buddy = self.buddy.lock();
-        let mut order = 0;
+        let mut at = 0;
         while pcp.pages > keep {
             // Round robin over the orders, from each the block freed longest ago.
-            let list = &mut pcp.lists[order];
+            let list = &mut pcp.lists[at];
             if let Some(pfn) = list.last() {
+                let order = Order(self.page_order.0 + at as u8);
                 list.remove(pages, pfn);
-                buddy.free(pages, pfn, Order(order as u8));
-                pcp.pages -= 1 << order;
+                buddy.free(pages, pfn, order);
+                pcp.pages -= order.pages();
             }
-            order = (order + 1) % pcp.lists.len();
+            at = (at + 1) % pcp.lists.len();
         }
         self.settle(memory, &mut buddy);
     }

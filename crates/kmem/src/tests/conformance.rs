@@ -3,6 +3,8 @@
 use alloc::vec::Vec;
 
 use crate::backend::for_each_backend;
+use crate::error::Error;
+use crate::geometry::Arch;
 use crate::{Backend, CacheArgs, CpuId, Gfp, Machine, MemorySource, ObjPtr, Order, SlabFlags};
 use crate::{CpuSet, Site};
 
@@ -81,6 +83,36 @@ fn random_work_on_mapped_memory<B: Backend>() {
     let machine = builder.memory(MemorySource::Mapped).build().unwrap();
     let cpus = machine.cpus().unwrap();
     churn(&machine, &cpus, 30_000);
+}
+
+/// Larger pages and shorter pointers: all blocks are whole pages, and all of them come back.
+fn random_work_on_larger_pages<B: Backend>() {
+    for (page_order, word_bytes) in [(2, 8), (4, 8), (0, 4)] {
+        let arch = Arch { page_order: Order(page_order), word_bytes };
+        if !B::KIND.has_pages_of(arch.page_bytes()) {
+            let refused = Machine::<B>::builder().arch(arch).build().unwrap_err();
+            assert!(matches!(refused, Error::Machine { what: "page_bytes", .. }), "{refused}");
+            continue;
+        }
+        let builder = Machine::<B>::builder().cpus(4).nodes(2).memory_bytes(256 * MIB).arch(arch);
+        let machine = builder.build().unwrap();
+        let cpus = machine.cpus().unwrap();
+        churn(&machine, &cpus, 20_000);
+        let cpu = cpus.cpu(CpuId(0));
+        for size in [20_000, 100_000, 300_000] {
+            let block = cpu.kmalloc(size, Gfp::KERNEL, SITE).unwrap();
+            let natural = arch.page_bytes().min(1 << size.ilog2());
+            assert!(block.get().is_multiple_of(natural), "kmalloc({size}) gave {block}");
+            cpu.kfree(block, SITE);
+            let area = cpu.vmalloc(size, Gfp::KERNEL, SITE).unwrap();
+            assert_eq!(cpu.vfree(area, SITE), size.next_multiple_of(arch.page_bytes()));
+        }
+        assert!(machine.caches().into_iter().all(|id| {
+            let stats = machine.cache_stats(id).unwrap();
+            stats.slabs == 0 || !B::KIND.has_kmalloc_caches() || stats.order >= arch.page_order
+        }));
+        assert_balanced(&machine);
+    }
 }
 
 /// Random allocations and frees on random CPUs, against a plain list of what is live.
@@ -235,7 +267,7 @@ fn memory_of_the_caller<B: Backend>() {
 macro_rules! conformance {
     ($($module:ident $variant:ident $name:literal $what:literal,)*) => {
         $(mod $variant {
-            conformance!(@tests $variant objects_do_not_overlap alignment_is_kept random_work random_work_on_mapped_memory
+            conformance!(@tests $variant objects_do_not_overlap alignment_is_kept random_work random_work_on_mapped_memory random_work_on_larger_pages
                 memory_runs_out_gently injected_page_failure limits_of_kmalloc
                 same_addresses_in_each_run zeroed_on_request a_cpu_is_held_once memory_of_the_caller);
         })*

@@ -30,7 +30,7 @@ pub fn totals(before: &Allocator, after: &Allocator) -> Table {
         bytes("allocated and not requested, at peak", |a| {
             a.at_peak.allocated_bytes.saturating_sub(a.at_peak.requested_bytes)
         }),
-        count("pages held at peak", |a| a.held_bytes.peak / 4096),
+        count("pages of 4 KiB held at peak", |a| a.held_bytes.peak / 4096),
         count("slabs at peak", |a| a.slabs.peak),
         count("locks and atomics", |a| a.locks.values().sum()),
         share("internal fragmentation at peak", |a| a.at_peak.internal_share),

@@ -5,8 +5,11 @@
 //! what-if is a replay of the trace in which those events had been rewritten by hand, to the byte, and undoing a
 //! change is a change like any other.
 
-use slablab_kmem::Tunables;
+use slablab_kmem::{PAGE_SIZE, Tunables};
 use slablab_trace::{Cache, Meta, Site};
+
+/// The sizes of pages, in bytes, that a simulated machine can have.
+pub const PAGE_BYTES: [u64; 3] = [4 << 10, 16 << 10, 64 << 10];
 
 /// Changes to what the recorded kernel did; none by default.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -19,6 +22,8 @@ pub struct Changes {
     pub undedicated: Vec<String>,
     /// kmalloc size classes in bytes, rising; the recorded kernel's if `None`
     pub classes: Option<Vec<u32>>,
+    /// Bytes of a page; the recorded machine's if `None`
+    pub page_bytes: Option<u32>,
     /// Copies of each kmalloc class, chosen by call site; the recorded kernel's if `None`
     pub buckets: Option<u32>,
     /// Whether caches that are alike share slabs
@@ -88,6 +93,14 @@ impl Changes {
     pub fn undedicate(mut self, name: impl Into<String>) -> Self {
         self.undedicated.push(name.into());
         self
+    }
+
+    /// Returns the bytes of a page of the simulated machine. A trace that does not say (text), or that says a size
+    /// which no machine here can have, has pages of 4 KiB.
+    #[must_use]
+    pub fn machine_page_bytes(&self, meta: &Meta) -> u64 {
+        let bytes = u64::from(self.page_bytes.unwrap_or(meta.page_bytes));
+        if PAGE_BYTES.contains(&bytes) { bytes } else { PAGE_SIZE }
     }
 
     /// Returns the metadata of the trace as it would be had the changes been recorded.

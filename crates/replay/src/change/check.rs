@@ -6,9 +6,6 @@ use crate::change::changes::{Changes, Sharing};
 use crate::change::merging::KernelMerging;
 use crate::change::select::{nearest_name, suggestion};
 
-/// Where kmalloc hands over to the page allocator: two pages (`KMALLOC_MAX_CACHE_SIZE`).
-const CLASS_BYTES_MAX: u32 = 8192;
-
 /// Why changes cannot be made.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -63,6 +60,12 @@ pub enum ChangeError {
         /// The names
         names: usize,
     },
+    /// The recorded machine has such pages
+    #[error("--page-size changes nothing: the recorded machine has pages of {bytes} bytes")]
+    SamePages {
+        /// Bytes of a page
+        bytes: u64,
+    },
     /// Impossible size classes
     #[error("size classes: {what}")]
     Classes {
@@ -116,11 +119,16 @@ impl Changes {
                 return Err(ChangeError::NoCache { name: name.clone(), nearest });
             }
         }
-        self.classes.as_deref().map_or(Ok(()), check_classes)
+        let bytes = self.machine_page_bytes(meta);
+        if self.page_bytes.is_some() && bytes == Self::default().machine_page_bytes(meta) {
+            return Err(ChangeError::SamePages { bytes });
+        }
+        // Where kmalloc hands over to the page allocator (`KMALLOC_MAX_CACHE_SIZE`).
+        self.classes.as_deref().map_or(Ok(()), |classes| check_classes(classes, 2 * bytes))
     }
 }
 
-fn check_classes(classes: &[u32]) -> Result<(), ChangeError> {
+fn check_classes(classes: &[u32], bytes_max: u64) -> Result<(), ChangeError> {
     let wrong = |what: String| Err(ChangeError::Classes { what });
     if let Some(class) = classes.iter().find(|class| **class < 8 || !class.is_multiple_of(8)) {
         return wrong(format!("{class} is none of 8, 16, 24, ..."));
@@ -129,9 +137,9 @@ fn check_classes(classes: &[u32]) -> Result<(), ChangeError> {
         return wrong(format!("{} stands behind {}; they have to rise", pair[1], pair[0]));
     }
     match classes.last() {
-        Some(&CLASS_BYTES_MAX) => Ok(()),
+        Some(&class) if u64::from(class) == bytes_max => Ok(()),
         _ => wrong(format!(
-            "the largest has to be {CLASS_BYTES_MAX}; what is larger comes from the page allocator"
+            "the largest has to be {bytes_max}; what is larger comes from the page allocator"
         )),
     }
 }

@@ -15,6 +15,7 @@ use slablab_trace::{Cache, Event, Meta, SlabSnapshot, SlubCache};
 
 use crate::change::changes::{Changes, Sharing};
 use crate::change::merging::{self, KernelMerging};
+use crate::engine::machine;
 use crate::plan::Plan;
 
 /// Cache lines of the machines that traces come from.
@@ -137,14 +138,28 @@ fn to_u32(value: u64) -> u32 {
 /// as far as `changes` do not say otherwise.
 pub(crate) fn kmalloc(meta: &Meta, changes: &Changes) -> KmallocConfig {
     let mut config = recorded_kmalloc(meta);
-    if let Some(classes) = &changes.classes {
-        config.classes.clone_from(classes);
+    match &changes.classes {
+        Some(classes) => config.classes.clone_from(classes),
+        None => {
+            let page_bytes = changes.machine_page_bytes(meta) as u32;
+            config.classes = KmallocConfig::linux_classes(recorded_class_min(meta), page_bytes);
+        }
     }
     if let Some(buckets) = changes.buckets {
         config.copies = buckets;
     }
     config.merge = merges_anew(meta, changes);
     config
+}
+
+/// Returns the bytes of the recorded kernel's smallest class (`KMALLOC_MIN_SIZE`, which follows
+/// `ARCH_KMALLOC_MINALIGN`); 8 where the trace does not tell.
+fn recorded_class_min(meta: &Meta) -> u32 {
+    let class = |name: &str| name.strip_prefix("kmalloc-")?.parse::<u32>().ok();
+    let caches = snapshots(meta).flat_map(|snapshot| &snapshot.caches);
+    let names = caches.flat_map(|cache| cache.aliases.iter().chain([&cache.name]));
+    let least = names.filter_map(|name| class(name)).min();
+    least.filter(|bytes| bytes.is_power_of_two() && (8..=256).contains(bytes)).unwrap_or(8)
 }
 
 fn recorded_kmalloc(meta: &Meta) -> KmallocConfig {
@@ -182,6 +197,9 @@ fn geometry(meta: &Meta, name: &str, changes: &Changes) -> Option<Geometry> {
     let order = Order(u8::try_from(cache.number("order")?).ok()?);
     let slab_size = to_u32(cache.number("slab_size")?);
     // What a damaged trace says of itself may be impossible.
-    let possible = order <= Order::MAX && slab_size >= 8 && u64::from(slab_size) <= order.bytes();
-    possible.then_some(Geometry { slab_size, order })
+    let recorded = machine::arch(meta, &Changes::default());
+    let block = recorded.order(order);
+    let possible = block <= Order::MAX && slab_size >= 8 && u64::from(slab_size) <= block.bytes();
+    let same_pages = machine::arch(meta, changes) == recorded;
+    possible.then_some(Geometry { slab_size, order: same_pages.then_some(order) })
 }

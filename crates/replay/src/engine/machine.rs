@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use slablab_kmem::{Backend, BackendKind, CacheId, Machine, Merging};
+use slablab_kmem::geometry::Arch;
+use slablab_kmem::{Backend, BackendKind, CacheId, Machine, Merging, Order, PAGE_SIZE};
 use slablab_trace::{Batch, Meta};
 
+use crate::change::changes::Changes;
 use crate::engine::caches;
 use crate::error::Error;
 use crate::metrics::result::Cache;
@@ -28,6 +30,7 @@ pub(crate) fn build<B: Backend>(meta: &Meta, plan: &Plan) -> Result<Machine<B>, 
         .cpus(cpus(meta))
         .nodes(nodes(meta))
         .memory_bytes(plan.memory_bytes)
+        .arch(arch(meta, &plan.changes))
         .merging(merging)
         .tunables(plan.changes.tunables.clone())
         .kmalloc(kmalloc)
@@ -43,6 +46,17 @@ pub(crate) fn cpus(meta: &Meta) -> u32 {
 /// Returns the NUMA nodes of the machine.
 pub(crate) fn nodes(meta: &Meta) -> u32 {
     meta.nodes.clamp(1, cpus(meta))
+}
+
+/// Machines, as `uname -m` names them, whose pointers have 4 bytes.
+const ARCHES_32: [&str; 9] =
+    ["armv5tel", "armv6l", "armv7l", "armv8l", "i386", "i586", "i686", "mips", "ppc"];
+
+/// Returns the sizes of pages and pointers: the recorded machine's, as far as the changes do not say otherwise.
+pub(crate) fn arch(meta: &Meta, changes: &Changes) -> Arch {
+    let word_bytes = if ARCHES_32.contains(&meta.arch.as_str()) { 4 } else { 8 };
+    let page_bytes = changes.machine_page_bytes(meta);
+    Arch { word_bytes, page_order: Order((page_bytes / PAGE_SIZE).ilog2() as u8) }
 }
 
 /// Refuses a batch with a row on a CPU that the machine cannot have; `rows_before` come before it in the trace.
@@ -68,6 +82,7 @@ pub(crate) fn counts<N: Iterator<Item = &'static str>>(
 /// Returns what the caches of a machine held, the one that held most first.
 pub(crate) fn used_caches<B: Backend>(
     machine: &Machine<B>,
+    arch: Arch,
     aliases: &[(CacheId, String)],
 ) -> Vec<Cache> {
     let ids = machine.caches().into_iter();
@@ -84,7 +99,7 @@ pub(crate) fn used_caches<B: Backend>(
                 object_bytes: u64::from(stats.object_size),
                 slab_size_bytes: u64::from(stats.slab_size),
                 objects_per_slab: u64::from(stats.objs_per_slab),
-                order: u64::from(stats.order.0),
+                order: u64::from(arch.order_in_pages(stats.order).0),
                 objects_end: stats.objects_live,
                 objects_peak: stats.objects_live_peak,
                 slabs_end: stats.slabs,

@@ -545,7 +545,11 @@ impl<'a, B: Backend> Runner<'a, B> {
             paths: since(&paths_before, paths),
             locks: since(&locks_before, locks),
             fit,
-            caches: machine::used_caches(self.machine, &self.aliases),
+            caches: machine::used_caches(
+                self.machine,
+                machine::arch(self.meta, &self.plan.changes),
+                &self.aliases,
+            ),
             watched: self.watch.finish(),
             ..levels
         };

@@ -7,6 +7,8 @@ use slablab_trace::{Batch, Cache, Event, Kind, Meta, NONE, Site, SlabSnapshot, S
 
 use crate::advice::partition::Partition;
 use crate::advice::survey::Classes;
+use crate::change::changes::Changes;
+use crate::change::check::ChangeError;
 use crate::engine::machine;
 use crate::engine::runner::{Outcome, Runner};
 use crate::error::Error;
@@ -152,4 +154,45 @@ fn a_row_on_a_cpu_beyond_the_machine_is_named() {
         machine::build::<slablab_kmem::Slub>(&meta, &Plan::default()).unwrap().cpu_count(),
         4_096
     );
+}
+
+#[test]
+fn a_trace_of_larger_pages_and_short_pointers_is_replayed_on_such_a_machine() {
+    let slub = |name: &str, size, order| {
+        let numbers = [("object_size", size), ("align", 8), ("slab_size", size), ("order", order)];
+        let numbers = numbers.iter().map(|(key, value)| ((*key).to_owned(), *value)).collect();
+        SlubCache { name: name.into(), numbers, ..SlubCache::default() }
+    };
+    let caches = vec![slub("d", 48, 1), slub("kmalloc-64", 64, 0), slub("kmalloc-128", 128, 0)];
+    let mut slabs = SlabSnapshot::default();
+    slabs.caches = caches;
+    let slabs_start = Some(slabs);
+    let meta = Meta { page_bytes: 16 << 10, arch: "armv7l".into(), slabs_start, ..meta() };
+    let event = |kind, cache, bytes| {
+        let of = Event { kind, cache, bytes_req: bytes, bytes_alloc: bytes, ..Random(7).row() };
+        Event { time_ns: 1_000, cpu: 0, site: 0, gfp: 0xcc0, node: -1, ..of }
+    };
+    let mut batch = Batch::default();
+    batch.push(&Event { object: 0, ..event(Kind::KmemCacheAlloc, 3, 48) });
+    batch.push(&Event { object: 1, ..event(Kind::Kmalloc, NONE, 20) });
+    batch.push(&Event { object: 2, ..event(Kind::Kmalloc, NONE, 30_000) });
+    let plan = Plan::default();
+    let allocator = BackendKind::Slub.dispatch(Replay(&meta, &plan, &batch)).unwrap().allocator;
+    let held = |name: &str| {
+        let cache = allocator.caches.iter().find(|cache| cache.cache == name).expect(name);
+        (cache.held_bytes_peak, cache.order, cache.objects_per_slab)
+    };
+    assert_eq!(held("d"), (32 << 10, 1, 682), "the recorded order is one of pages");
+    assert_eq!(held("kmalloc-64"), (16 << 10, 0, 256), "the recorded kernel's smallest class");
+    assert_eq!(held("kmalloc-32k"), (128 << 10, 3, 4), "the largest class is two pages");
+    let refused = BackendKind::Slab.dispatch(Replay(&meta, &plan, &batch)).err().unwrap();
+    assert!(refused.to_string().contains("page_bytes"), "{refused}");
+    let changed = Changes { page_bytes: Some(4 << 10), ..Changes::default() };
+    let plan = Plan { changes: changed.clone(), ..Plan::default() };
+    let allocator = BackendKind::Slub.dispatch(Replay(&meta, &plan, &batch)).unwrap().allocator;
+    let cache = allocator.caches.iter().find(|cache| cache.cache == "d").unwrap();
+    assert_eq!((cache.held_bytes_peak, cache.slab_size_bytes), (4 << 10, 48));
+    assert_eq!(changed.check(&meta), Ok(()));
+    let same = Changes { page_bytes: Some(16 << 10), ..Changes::default() };
+    assert_eq!(same.check(&meta), Err(ChangeError::SamePages { bytes: 16 << 10 }));
 }

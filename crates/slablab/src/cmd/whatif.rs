@@ -15,9 +15,10 @@ use slablab_pages::{Sources, tables};
 
 use super::allocators::allocator;
 use super::question::QuestionArgs;
+use super::size::parse_bytes;
 use super::tunables::{TunableArgs, tunables};
 use crate::cli::OutputArgs;
-use crate::output::{Page, Report, Table, field, print};
+use crate::output::{Page, Report, Table, bytes as format_bytes, field, print};
 use crate::progress::Progress;
 
 /// So many new caches are described one by one.
@@ -50,6 +51,9 @@ pub(crate) struct Args {
     /// Split each kmalloc class into N caches, chosen by call site
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64), help_heading = "Changes")]
     buckets: Option<u32>,
+    /// Give the machine pages of this size: 4K, 16K or 64K
+    #[arg(long, value_name = "SIZE", value_parser = parse_page_size, help_heading = "Changes")]
+    page_size: Option<u32>,
     /// Merge caches that are alike (slab merging): where the recorded kernel did, the new ones; else all
     #[arg(long, conflicts_with = "no_merge", help_heading = "Changes")]
     merge: bool,
@@ -115,6 +119,7 @@ fn changes(args: &Args, meta: &Meta) -> Result<Changes> {
         undedicated: args.undedicate.clone(),
         classes: args.classes.clone(),
         buckets: args.buckets,
+        page_bytes: args.page_size,
         sharing: if args.merge { Sharing::Merged } else { Sharing::Recorded },
         tunables: args.tunables.0.clone(),
         ..Changes::default()
@@ -168,6 +173,15 @@ fn reject_unused_options(args: &Args) -> Result<()> {
         ("--classes".to_owned(), args.classes.is_some(), classes.clone()),
         ("--buckets".to_owned(), args.buckets.is_some(), classes),
     ];
+    if let Some(bytes) = args.page_size.map(u64::from) {
+        let fits = with(&|kind| kind.has_pages_of(bytes));
+        if let Some(kind) = args.allocators.iter().find(|kind| !fits.contains(kind)) {
+            bail!(
+                "--page-size: {} knows pages of 4 KiB only; leave it out of --allocators",
+                kind.name()
+            );
+        }
+    }
     for (tunable, kinds) in tunables() {
         let given = args.tunables.0.get(tunable.name).is_some();
         options.push((format!("--{}", tunable.option), given, kinds));
@@ -197,6 +211,12 @@ fn dedicated(spec: &str, align: u32, meta: &Meta) -> Result<Dedicated> {
     let first = patterns.split([',', '+']).next().unwrap_or(patterns);
     let name = name.map_or_else(|| first.replace(['*', '?'], ""), str::to_owned);
     Ok(Dedicated { name, sites, align })
+}
+
+fn parse_page_size(text: &str) -> Result<u32, String> {
+    let bytes = parse_bytes(text)?;
+    let known = slablab_replay::PAGE_BYTES.contains(&bytes).then_some(bytes as u32);
+    known.ok_or_else(|| "a page has 4K, 16K or 64K".to_owned())
 }
 
 fn parse_align(text: &str) -> Result<u32, String> {
@@ -230,6 +250,9 @@ fn describe(changes: &Changes, meta: &Meta) -> Vec<String> {
     if let Some(classes) = &changes.classes {
         let classes: Vec<_> = classes.iter().map(u32::to_string).collect();
         words.push(format!("kmalloc classes {}", classes.join(" ")));
+    }
+    if let Some(bytes) = changes.page_bytes {
+        words.push(format!("pages of {}", format_bytes(u64::from(bytes))));
     }
     words.extend(changes.buckets.map(|n| format!("{n} copies of each kmalloc class")));
     if changes.sharing == Sharing::Merged {

@@ -17,6 +17,7 @@ impl<L: Lists> Ops for Heap<L> {
     const STATS: Names = &[stat::NAMES];
     const KMALLOC_CACHES: bool = false;
     const MERGEABLE: Mergeable = Mergeable::Never;
+    const SMALL_PAGES_ONLY: bool = true;
     const CARVE_MAX: u64 = PAGE_SIZE - super::HEADER;
 
     fn new(core: &Core) -> Self {

@@ -18,20 +18,24 @@ pub(crate) fn plan(
     order_max: Order,
 ) -> Result<Plan, Error> {
     let error = |what| Error::Cache { name: args.name.to_string(), what };
-    let mut layout = geometry::object_layout(args);
-    let mut order = None;
+    let mut layout = geometry::object_layout(core.setup.arch, args);
+    let (arch, mut order) = (core.setup.arch, None);
     if let Some(given) = args.geometry {
         if given.slab_size < layout.object_size || !given.slab_size.is_multiple_of(8) {
             return Err(error("slab_size has to be a multiple of 8 and hold the object"));
         }
         layout.size = given.slab_size;
         layout.free_offset = layout.free_offset.min(given.slab_size - 8);
-        order = (order_max == core.setup.order_max).then_some(given.order);
+        order = (order_max == core.setup.order_max)
+            .then_some(given.order)
+            .flatten()
+            .map(|order| arch.order(order));
     }
-    let order_min = Order::for_bytes(u64::from(layout.size))
+    let order_min = arch
+        .order_for_bytes(u64::from(layout.size))
         .ok_or_else(|| error("an object is larger than the largest block of pages (4 MiB)"))?;
-    let chosen = || geometry::calculate_order(layout.size, min_objects, order_max);
-    let asked = core.tunable(args, "order").map(|order| Order(order as u8)).or(order);
+    let chosen = || geometry::calculate_order(arch, layout.size, min_objects, order_max);
+    let asked = core.tunable(args, "order").map(|order| arch.order(Order(order as u8))).or(order);
     let order = asked.or_else(chosen).unwrap_or(order_min).max(order_min);
     if order > Order::MAX || geometry::objects_in(order, layout.size) > geometry::OBJECTS_MAX {
         return Err(error("a slab of that order would hold more than 32767 objects"));

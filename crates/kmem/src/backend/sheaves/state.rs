@@ -11,7 +11,7 @@ use crate::cache::cx::Cx;
 use crate::cache::grace::Waiting;
 use crate::cache::paths::{OpCounts, Stat};
 use crate::cache::table::Cache;
-use crate::ids::{CacheId, NodeId, PAGE_SIZE};
+use crate::ids::{CacheId, NodeId};
 use crate::raw::arena::Arena;
 use crate::raw::local::{LocalU32, LocalU64};
 use crate::raw::lock::Lock;
@@ -184,7 +184,7 @@ pub(in crate::backend) fn usual_capacity(core: &Core, cache: &Cache) -> u32 {
         return 0;
     }
     let least = match cache.size.get() {
-        size if u64::from(size) >= PAGE_SIZE => 4,
+        size if u64::from(size) >= core.setup.arch.page_bytes() => 4,
         1024.. => 12,
         256.. => 26,
         _ => 60,

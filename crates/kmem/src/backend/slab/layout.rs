@@ -76,7 +76,7 @@ struct Choice {
 
 /// Computes sizes and order.
 pub(super) fn plan(core: &Core, args: &CacheArgs) -> Result<Plan, Error> {
-    let layout = layout(args);
+    let layout = layout(core, args);
     let (_, choice) = choose(core, args, &layout).ok_or_else(|| Error::Cache {
         name: args.name.to_string(),
         what: "an object is larger than the largest block of pages (4 MiB)",
@@ -86,8 +86,8 @@ pub(super) fn plan(core: &Core, args: &CacheArgs) -> Result<Plan, Error> {
 }
 
 /// Lays an object out: a page of less than 16 bytes each would have more than a byte can number.
-fn layout(args: &CacheArgs) -> ObjectLayout {
-    let mut layout = geometry::object_layout_unlinked(args);
+fn layout(core: &Core, args: &CacheArgs) -> ObjectLayout {
+    let mut layout = geometry::object_layout_unlinked(core.setup.arch, args);
     if layout.size < OBJECT_BYTES_MIN {
         layout.size = OBJECT_BYTES_MIN.next_multiple_of(layout.align);
     }
@@ -96,7 +96,7 @@ fn layout(args: &CacheArgs) -> ObjectLayout {
 
 /// Sets colours and mode: the choice of [`plan`] once more.
 pub(super) fn set_colours(core: &Core, colours: &Colours, cache: &Cache, args: &CacheArgs) {
-    let layout = layout(args);
+    let layout = layout(core, args);
     let Some((mode, choice)) = choose(core, args, &layout) else { return };
     let step = (CACHE_LINE as u32).max(cache.align.get());
     colours.step.set(step);

@@ -17,6 +17,8 @@ use crate::raw::zeroed::ZeroedSlice;
 impl Ops for Slab {
     const LOCKS: &'static [&'static str] = &["list_lock"];
     const STATS: Names = &[stat::NAMES];
+    // Indexes of a slab's objects are bytes; Linux has two bytes where pages are larger.
+    const SMALL_PAGES_ONLY: bool = true;
     const MERGEABLE: Mergeable = Mergeable::ByAlignment;
     const TUNABLES: &'static [Tunable] = &[
         Tunable::new(("order", "order"), 10, "order of every slab"),

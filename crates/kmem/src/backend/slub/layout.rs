@@ -10,7 +10,7 @@ impl Slub {
     /// Returns the objects that a CPU's partial slabs may hold.
     pub(super) fn cpu_partial(core: &Core, cache: &Cache, args: &CacheArgs) -> u32 {
         let asked = core.tunable(args, "cpu_partial");
-        asked.unwrap_or_else(|| geometry::cpu_partial_objects(cache.size.get()))
+        asked.unwrap_or_else(|| geometry::cpu_partial_objects(core.setup.arch, cache.size.get()))
     }
 
     /// Sets how many slabs that is.

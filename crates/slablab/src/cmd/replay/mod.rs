@@ -14,8 +14,8 @@ use clap::ValueEnum;
 use serde::Serialize;
 use slablab_kmem::BackendKind;
 use slablab_pages::tables;
-use slablab_replay::{Plan, Replay, Start, TraceFacts};
-use slablab_trace::TraceReader;
+use slablab_replay::{Changes, Plan, Replay, Start, TraceFacts};
+use slablab_trace::{Meta, TraceReader};
 
 use super::allocators::allocator;
 use super::import;
@@ -103,7 +103,7 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     }
     let recorded = BackendKind::of_release(&trace.meta().kernel_release);
     let allocators = match args.allocators.as_slice() {
-        [] => usual(recorded),
+        [] => usual(recorded, trace.meta()),
         asked => asked.to_vec(),
     };
     let start = if args.cold { Start::Cold } else { Start::Warm };
@@ -128,10 +128,12 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns the usual allocators; what the recorded kernel had comes first.
-fn usual(recorded: Option<BackendKind>) -> Vec<BackendKind> {
+/// Returns the usual allocators, as far as they know pages of the recorded size; what the recorded kernel had comes first.
+fn usual(recorded: Option<BackendKind>, meta: &Meta) -> Vec<BackendKind> {
+    let page_bytes = Changes::default().machine_page_bytes(meta);
     let others = BackendKind::USUAL.iter().copied().filter(|&kind| Some(kind) != recorded);
-    recorded.into_iter().chain(others).collect()
+    let all = recorded.into_iter().chain(others);
+    all.filter(|kind| kind.has_pages_of(page_bytes)).collect()
 }
 
 /// Runs `slablab replay --timed`.
