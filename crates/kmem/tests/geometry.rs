@@ -1,7 +1,7 @@
 //! Geometry is the kernel's own: for every cache under `/sys/kernel/slab`, object size, alignment
 //! and flags give the kernel's `slab_size`, `order` and `objs_per_slab`.
 //!
-//! Runs over the recorded table always, and over the running kernel where it may be read. To
+//! Runs over the recorded tables always, and over the running kernel where it may be read. To
 //! record another machine: print the attributes named in the table's second line, tab separated.
 
 use std::fs;
@@ -9,9 +9,8 @@ use std::fs;
 use slablab_kmem::geometry::{
     Arch, ORDER_MAX, calculate_order, min_objects, object_layout, objects_in,
 };
-use slablab_kmem::{CacheArgs, Ctor, SlabFlags};
+use slablab_kmem::{CacheArgs, Ctor, Order, SlabFlags};
 
-const RECORDED: &str = include_str!("data/slab-6.18-2cpus.tsv");
 const COLUMNS: [&str; 14] = [
     "object_size",
     "align",
@@ -69,8 +68,8 @@ impl Row {
     }
 }
 
-fn recorded() -> Vec<Row> {
-    let lines = RECORDED.lines().filter(|line| !line.starts_with('#'));
+fn recorded(table: &str) -> Vec<Row> {
+    let lines = table.lines().filter(|line| !line.starts_with('#'));
     lines
         .map(|line| {
             let mut fields = line.split('\t');
@@ -102,13 +101,14 @@ fn live() -> Option<Vec<Row>> {
     (!rows.is_empty()).then_some(rows)
 }
 
-fn check(rows: &[Row], cpus: u32) {
+fn check(rows: &[Row], arch: Arch, cpus: u32) {
     let mut wrong = Vec::new();
     for row in rows {
-        let layout = object_layout(Arch::default(), &row.args());
-        let order = calculate_order(Arch::default(), layout.size, min_objects(cpus), ORDER_MAX)
-            .expect("an order");
-        let ours = (layout.size, u32::from(order.0), objects_in(order, layout.size));
+        let layout = object_layout(arch, &row.args());
+        let order =
+            calculate_order(arch, layout.size, min_objects(cpus), ORDER_MAX).expect("an order");
+        let pages = arch.order_in_pages(order);
+        let ours = (layout.size, u32::from(pages.0), objects_in(order, layout.size));
         let kernel = (row.get("slab_size"), row.get("order"), row.get("objs_per_slab"));
         if ours != kernel {
             wrong.push((row.name.as_str(), format!("{}: ours {ours:?}, {kernel:?}", row.name)));
@@ -124,9 +124,23 @@ fn check(rows: &[Row], cpus: u32) {
 
 #[test]
 fn recorded_6_18() {
-    let rows = recorded();
+    let rows = recorded(include_str!("data/slab-6.18-2cpus.tsv"));
     assert!(rows.len() > 400);
-    check(&rows, 2);
+    check(&rows, Arch::default(), 2);
+}
+
+#[test]
+fn recorded_6_12_on_arm64_with_pages_of_16_kib() {
+    let rows = recorded(include_str!("data/slab-6.12-arm64-16k-2cpus.tsv"));
+    assert!(rows.len() > 250);
+    check(&rows, Arch { page_order: Order(2), ..Arch::default() }, 2);
+}
+
+#[test]
+fn recorded_6_12_on_armv7() {
+    let rows = recorded(include_str!("data/slab-6.12-armmp-2cpus.tsv"));
+    assert!(rows.len() > 200);
+    check(&rows, Arch { word_bytes: 4, ..Arch::default() }, 2);
 }
 
 #[test]
@@ -139,5 +153,5 @@ fn running_kernel() {
     };
     let present = fs::read_to_string("/sys/devices/system/cpu/present").unwrap_or_default();
     let last = present.trim().rsplit(['-', ',']).next().and_then(|n| n.parse::<u32>().ok());
-    check(&rows, last.map_or(1, |n| n + 1));
+    check(&rows, Arch::default(), last.map_or(1, |n| n + 1));
 }
