@@ -146,8 +146,8 @@ pub trait Ops: Debug + Send + Sync + Sized + 'static {
     /// Frees an object, `head` being the head of its slab or page.
     fn free(&self, cx: &Cx<'_>, cache: CacheId, obj: ObjPtr, head: Pfn);
 
-    /// Returns the operations counted in a cell of CPUs times caches ([`Core::cell`]).
-    fn ops(&self, cell: usize) -> &OpCounts;
+    /// Returns the operations counted at an index of CPUs times caches ([`Core::cpu_cache_index`]).
+    fn ops(&self, index: usize) -> &OpCounts;
 
     /// Whether it runs on pages of 4 KiB only.
     const SMALL_PAGES_ONLY: bool = false;
@@ -179,7 +179,7 @@ pub trait Ops: Debug + Send + Sync + Sized + 'static {
     /// Walks what the backend holds outside any cache.
     fn walk_shared(&self, _core: &Core, _visit: Visit<'_>) {}
 
-    /// Tells whether a CPU holds a part of a cache, by its cell of CPUs times caches.
+    /// Tells whether a CPU holds a part of a cache, by its index of CPUs times caches.
     fn holds(&self, _cell: usize) -> bool {
         false
     }

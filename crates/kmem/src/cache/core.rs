@@ -88,7 +88,7 @@ impl Core {
 
     /// Returns the place of a CPU's state for a cache in a table of CPUs times caches.
     #[inline(always)]
-    pub(crate) fn cell(&self, cpu: u32, id: CacheId) -> usize {
+    pub(crate) fn cpu_cache_index(&self, cpu: u32, id: CacheId) -> usize {
         cpu as usize * (self.setup.caches_max as usize + 1) + id.index()
     }
 
@@ -115,7 +115,7 @@ impl Core {
 
     /// Returns the place of a CPU's blocks that no cache knows of: behind its caches.
     #[inline(always)]
-    pub(crate) fn carved_cell(&self, cpu: u32) -> usize {
+    pub(crate) fn carved_index(&self, cpu: u32) -> usize {
         (cpu as usize + 1) * (self.setup.caches_max as usize + 1) - 1
     }
 

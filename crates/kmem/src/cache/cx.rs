@@ -32,13 +32,13 @@ impl<'m> Deref for Cx<'m> {
 impl<'m> Cx<'m> {
     /// Returns the place of this CPU's state for a cache in a table of CPUs times caches.
     #[inline(always)]
-    pub(crate) fn cell(&self, id: CacheId) -> usize {
+    pub(crate) fn cpu_cache_index(&self, id: CacheId) -> usize {
         self.row + id.index()
     }
 
     #[inline(always)]
     pub(crate) fn tally(&self, id: CacheId) -> &'m Tally {
-        &self.core.tallies[self.cell(id)]
+        &self.core.tallies[self.cpu_cache_index(id)]
     }
 
     /// Enters an object given out in the exact totals.

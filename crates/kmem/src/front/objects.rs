@@ -312,7 +312,7 @@ impl<B: Backend> crate::machine::Machine<B> {
     /// Returns a CPU that holds a part of a cache.
     fn holder(&self, cache: CacheId) -> Option<u32> {
         let cpus = 0..self.core.setup.cpus;
-        cpus.into_iter().find(|&cpu| self.backend.holds(self.core.cell(cpu, cache)))
+        cpus.into_iter().find(|&cpu| self.backend.holds(self.core.cpu_cache_index(cpu, cache)))
     }
 
     /// Empties the per-CPU page lists and gives the memory of all free pages back to the operating

@@ -46,7 +46,7 @@ pub struct Machine<B: Backend> {
 impl<B: Backend> Machine<B> {
     pub(crate) fn boot(setup: Setup, arena: Arena) -> Result<Self, Error> {
         let pages = PageTable::new((setup.memory_bytes / PAGE_SIZE) as u32);
-        let cells = setup.cpus as usize * (setup.caches_max as usize + 1);
+        let cpu_caches = setup.cpus as usize * (setup.caches_max as usize + 1);
         let checked = setup.check != CheckLevel::Off;
         let pages_tracked = if checked { pages.count() as usize } else { 0 };
         let core = Core {
@@ -60,7 +60,7 @@ impl<B: Backend> Machine<B> {
             findings: FindingLog::default(),
             claimed: (0..setup.cpus).map(|_| AtomicBool::new(false)).collect(),
             counters: ZeroedSlice::new(setup.cpus as usize),
-            tallies: ZeroedSlice::new(cells),
+            tallies: ZeroedSlice::new(cpu_caches),
             totals: ZeroedSlice::new(setup.caches_max as usize),
             slab_pages: AtomicU64::new(0),
             slabs: AtomicU64::new(0),
@@ -156,8 +156,8 @@ impl<B: Backend> Machine<B> {
     /// Makes the counters of a new cache start at 0; what the last cache of that index counted stays
     /// in the machine's sums.
     fn retire_counts(&self, id: CacheId, registry: &mut Registry) {
-        let cells = (0..self.core.setup.cpus).map(|cpu| self.core.cell(cpu, id));
-        let counts = cells.map(|cell| (self.backend.ops(cell), &self.core.tallies[cell]));
+        let indexes = (0..self.core.setup.cpus).map(|cpu| self.core.cpu_cache_index(cpu, id));
+        let counts = indexes.map(|index| (self.backend.ops(index), &self.core.tallies[index]));
         registry.retired.add(&PathCounts::sum(B::STATS, counts.clone()));
         counts.for_each(|(ops, tally)| {
             ops.reset();

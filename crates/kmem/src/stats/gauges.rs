@@ -44,8 +44,8 @@ impl<B: Backend> Machine<B> {
 
     /// Returns the paths taken by all caches together.
     pub fn path_counts(&self) -> PathCounts {
-        let cells = 0..self.core.tallies.as_slice().len();
-        let counts = cells.map(|cell| (self.backend.ops(cell), &self.core.tallies[cell]));
+        let indexes = 0..self.core.tallies.as_slice().len();
+        let counts = indexes.map(|index| (self.backend.ops(index), &self.core.tallies[index]));
         let mut sum = PathCounts::sum(B::STATS, counts);
         sum.add(&self.core.registry.lock().retired);
         sum
@@ -76,8 +76,8 @@ impl<B: Backend> Machine<B> {
     }
 
     fn counts_of(&self, id: CacheId) -> impl Iterator<Item = (&OpCounts, &Tally)> {
-        let cells = (0..self.core.setup.cpus).map(move |cpu| self.core.cell(cpu, id));
-        cells.map(|cell| (self.backend.ops(cell), &self.core.tallies[cell]))
+        let indexes = (0..self.core.setup.cpus).map(move |cpu| self.core.cpu_cache_index(cpu, id));
+        indexes.map(|index| (self.backend.ops(index), &self.core.tallies[index]))
     }
 
     fn stats_of(&self, entry: &Entry) -> CacheStats {

@@ -18,16 +18,16 @@ impl<L: Lists> Heap<L> {
         cache: &Cache,
         request: Request,
     ) -> Option<ObjPtr> {
-        let (size, cell) = (u64::from(cache.size.get()), cx.cell(cache.id()));
+        let (size, index) = (u64::from(cache.size.get()), cx.cpu_cache_index(cache.id()));
         if size >= PAGE_SIZE {
             let (pfn, _) = cx.slab_pages(cache, request.gfp, request.node())?;
             let obj = ObjPtr::new(pfn.offset() + u64::from(cache.left_pad.get()))?;
-            cx.core.tallies[cell].count(stat::ALLOC_SLOWPATH);
-            self.ops[cell].allocs.add(1);
+            cx.core.tallies[index].count(stat::ALLOC_SLOWPATH);
+            self.ops[index].allocs.add(1);
             self.construct(cx, cache, obj);
             return Some(obj);
         }
-        let obj = self.alloc_block(cx, cell, Shape::object(cache), request)?;
+        let obj = self.alloc_block(cx, index, Shape::object(cache), request)?;
         self.construct(cx, cache, obj);
         Some(obj)
     }
@@ -42,9 +42,9 @@ impl<L: Lists> Heap<L> {
 
     /// Allocates a kmalloc block.
     pub(super) fn alloc_sized(&self, cx: &Cx<'_>, size: u64, request: Request) -> Option<ObjPtr> {
-        let cell = cx.core.carved_cell(cx.cpu);
+        let index = cx.core.carved_index(cx.cpu);
         let shape = Shape::kmalloc(size, layout::red_bytes(cx.core, size));
-        let obj = self.alloc_block(cx, cell, shape, request)?;
+        let obj = self.alloc_block(cx, index, shape, request)?;
         layout::set_header(&cx.core.arena, obj, size);
         cx.block_out(u64::from(shape.granules) * GRANULE - HEADER);
         Some(obj)
@@ -53,11 +53,11 @@ impl<L: Lists> Heap<L> {
     fn alloc_block(
         &self,
         cx: &Cx<'_>,
-        cell: usize,
+        index: usize,
         shape: Shape,
         request: Request,
     ) -> Option<ObjPtr> {
-        let (carved, tally) = (self.carved(cx.core), &cx.core.tallies[cell]);
+        let (carved, tally) = (self.carved(cx.core), &cx.core.tallies[index]);
         let place = Self::place(cx.cpu, shape.bytes);
         let (group, ring) = Self::group(place);
         let (found, walked) = self.lock(cx, group)[ring].take(carved, shape);
@@ -66,7 +66,7 @@ impl<L: Lists> Heap<L> {
             Some(obj) => (obj, stat::ALLOC_FROM_PARTIAL),
             None => (self.alloc_page(cx, place, shape, request)?, stat::ALLOC_SLAB),
         };
-        self.ops[cell].allocs.add(1);
+        self.ops[index].allocs.add(1);
         tally.count(stat::ALLOC_SLOWPATH);
         tally.count(path);
         Some(obj)

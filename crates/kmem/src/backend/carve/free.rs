@@ -16,29 +16,29 @@ impl<L: Lists> Heap<L> {
     /// Frees a cache's object.
     #[inline]
     pub(super) fn free_object(&self, cx: &Cx<'_>, cache: &Cache, obj: ObjPtr, head: Pfn) {
-        let (size, cell) = (u64::from(cache.size.get()), cx.cell(cache.id()));
+        let (size, index) = (u64::from(cache.size.get()), cx.cpu_cache_index(cache.id()));
         if size >= PAGE_SIZE {
-            self.ops[cell].frees.add(1);
-            cx.core.tallies[cell].count(stat::FREE_SLOWPATH);
+            self.ops[index].frees.add(1);
+            cx.core.tallies[index].count(stat::FREE_SLOWPATH);
             cx.free_slab_pages(cache, head);
         } else {
             let start = obj.get() - u64::from(cache.left_pad.get());
-            self.free_block(cx, cell, start, u64::from(cache.inuse.get()));
+            self.free_block(cx, index, start, u64::from(cache.inuse.get()));
         }
     }
 
     /// Frees a kmalloc block.
     pub(super) fn free_sized(&self, cx: &Cx<'_>, obj: ObjPtr) {
-        let cell = cx.core.carved_cell(cx.cpu);
+        let index = cx.core.carved_index(cx.cpu);
         let size = layout::header(&cx.core.arena, obj);
         let shape = Shape::kmalloc(size, layout::red_bytes(cx.core, size));
-        self.free_block(cx, cell, obj.get() - HEADER, shape.bytes);
+        self.free_block(cx, index, obj.get() - HEADER, shape.bytes);
         cx.block_in(u64::from(shape.granules) * GRANULE - HEADER);
     }
 
-    fn free_block(&self, cx: &Cx<'_>, cell: usize, start: u64, bytes: u64) {
-        let (carved, tally) = (self.carved(cx.core), &cx.core.tallies[cell]);
-        self.ops[cell].frees.add(1);
+    fn free_block(&self, cx: &Cx<'_>, index: usize, start: u64, bytes: u64) {
+        let (carved, tally) = (self.carved(cx.core), &cx.core.tallies[index]);
+        self.ops[index].frees.add(1);
         tally.count(stat::FREE_SLOWPATH);
         let pfn = Pfn((start / PAGE_SIZE) as u32);
         let (place, mut rings) = self.lock_page(cx, carved.page(pfn));

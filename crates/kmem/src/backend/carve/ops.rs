@@ -40,8 +40,8 @@ impl<L: Lists> Ops for Heap<L> {
         self.free_object(cx, cx.core.caches.get(cache), obj, head);
     }
 
-    fn ops(&self, cell: usize) -> &OpCounts {
-        &self.ops[cell]
+    fn ops(&self, index: usize) -> &OpCounts {
+        &self.ops[index]
     }
 
     fn carve(&self, cx: &Cx<'_>, size: u64, request: Request) -> Option<ObjPtr> {

@@ -40,8 +40,8 @@ pub(super) fn walk<L: Lists>(heap: &Heap<L>, core: &Core, visit: Visit<'_>) {
     if with_room != on_rings {
         visit(Held::Wrong(format!("{with_room} pages have room, {on_rings} are on rings")));
     }
-    let cells = (0..core.setup.cpus).map(|cpu| heap.ops(core.carved_cell(cpu)));
-    let blocks = cells
+    let indexes = (0..core.setup.cpus).map(|cpu| heap.ops(core.carved_index(cpu)));
+    let blocks = indexes
         .fold(0u64, |sum, ops| sum.wrapping_add(ops.allocs.get()).wrapping_sub(ops.frees.get()));
     visit(Held::Bytes { held: 0, live: core.carved_bytes(), free: 0, metadata: blocks * HEADER });
 }

@@ -88,7 +88,8 @@ impl Dense {
 
     /// Returns a cache as the slow paths of a CPU see it.
     pub(super) fn on<'a>(&'a self, cx: &'a Cx<'a>, cache: &'a Cache) -> OnCpu<'a> {
-        let (magazine, tally) = (&self.magazines[cx.cell(cache.id())], cx.tally(cache.id()));
+        let (magazine, tally) =
+            (&self.magazines[cx.cpu_cache_index(cache.id())], cx.tally(cache.id()));
         OnCpu { dense: self, cx, cache, magazine, tally }
     }
 }

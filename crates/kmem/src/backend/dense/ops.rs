@@ -45,13 +45,13 @@ impl Ops for Dense {
         self.nodes.set_min_partial(core, cache, args, 0);
         // What was there held objects of another size.
         for cpu in 0..core.setup.cpus {
-            self.magazines[core.cell(cpu, cache.id())].capacity.set(0);
+            self.magazines[core.cpu_cache_index(cpu, cache.id())].capacity.set(0);
         }
     }
 
     #[inline(always)]
     fn alloc(&self, cx: &Cx<'_>, cache: CacheId, request: Request) -> Option<ObjPtr> {
-        let magazine = &self.magazines[cx.cell(cache)];
+        let magazine = &self.magazines[cx.cpu_cache_index(cache)];
         let count = magazine.count.get();
         if count > 0 && request.node().is_none_or(|node| node == cx.node()) {
             magazine.count.set(count - 1);
@@ -63,7 +63,7 @@ impl Ops for Dense {
 
     #[inline(always)]
     fn free(&self, cx: &Cx<'_>, cache: CacheId, obj: ObjPtr, head: Pfn) {
-        let magazine = &self.magazines[cx.cell(cache)];
+        let magazine = &self.magazines[cx.cpu_cache_index(cache)];
         magazine.ops.frees.add(1);
         let local = cx.core.setup.nodes == 1 || cx.core.zones.node_of(head) == cx.node();
         if magazine.count.get() < magazine.capacity.get() && local {
@@ -73,12 +73,12 @@ impl Ops for Dense {
         }
     }
 
-    fn ops(&self, cell: usize) -> &OpCounts {
-        &self.magazines[cell].ops
+    fn ops(&self, index: usize) -> &OpCounts {
+        &self.magazines[index].ops
     }
 
-    fn holds(&self, cell: usize) -> bool {
-        self.magazines[cell].count.get() != 0
+    fn holds(&self, index: usize) -> bool {
+        self.magazines[index].count.get() != 0
     }
 
     fn flush(&self, cx: &Cx<'_>, cache: &Cache) {

@@ -75,7 +75,7 @@ fn a_magazine_of_a_destroyed_cache_starts_cold() {
     cpu.cache_destroy(cache, SITE).unwrap();
     let next = machine.cache_create(&CacheArgs::new("next", 4096)).unwrap();
     assert_eq!(next.index(), cache.index(), "the same place");
-    let magazine = &machine.backend.magazines[machine.core.cell(0, next)];
+    let magazine = &machine.backend.magazines[machine.core.cpu_cache_index(0, next)];
     assert_eq!(magazine.capacity.get(), 0);
     free(&cpu, next, alloc(&cpu, next, 500));
     assert_eq!(magazine.capacity.get(), 1, "of a page each");

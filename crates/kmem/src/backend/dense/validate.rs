@@ -10,7 +10,7 @@ use crate::cache::table::Cache;
 
 pub(super) fn walk(dense: &Dense, core: &Core, cache: &Cache, visit: Visit<'_>) {
     for cpu in 0..core.setup.cpus {
-        let magazine = &dense.magazines[core.cell(cpu, cache.id())];
+        let magazine = &dense.magazines[core.cpu_cache_index(cpu, cache.id())];
         let (count, capacity) = (magazine.count.get(), magazine.capacity.get());
         if count > capacity || (capacity > 0 && magazine.warm.get() == 0) {
             visit(Held::Wrong(format!("CPU {cpu}'s magazine holds {count} of {capacity}")));

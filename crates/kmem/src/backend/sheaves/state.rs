@@ -139,13 +139,13 @@ impl Sheaves {
     }
 
     #[inline(always)]
-    pub(in crate::backend) fn cell(&self, cell: usize) -> &CpuSheaves {
-        &self.cpus[cell]
+    pub(in crate::backend) fn at(&self, index: usize) -> &CpuSheaves {
+        &self.cpus[index]
     }
 
     #[inline(always)]
     pub(super) fn cpu(&self, cx: &Cx<'_>, cache: &Cache) -> &CpuSheaves {
-        &self.cpus[cx.cell(cache.id())]
+        &self.cpus[cx.cpu_cache_index(cache.id())]
     }
 
     pub(super) fn cache(&self, id: CacheId) -> &CacheSheaves {
@@ -171,9 +171,9 @@ impl Sheaves {
         self.cache(cache.id()).capacity.set(capacity);
     }
 
-    /// Tells whether a CPU has sheaves of a cache, by its cell of CPUs times caches.
-    pub(in crate::backend) fn holds(&self, cell: usize) -> bool {
-        !self.cpus[cell].is_empty()
+    /// Tells whether a CPU has sheaves of a cache, by its index of CPUs times caches.
+    pub(in crate::backend) fn holds(&self, index: usize) -> bool {
+        !self.cpus[index].is_empty()
     }
 }
 

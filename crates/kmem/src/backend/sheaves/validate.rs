@@ -16,7 +16,7 @@ impl Sheaves {
         for node in (0..core.setup.nodes).map(NodeId) {
             let cpus = || (0..core.setup.cpus).filter(|&cpu| core.setup.node_of(cpu) == node);
             let mut parked = 0;
-            for cpu in cpus().map(|cpu| self.cell(core.cell(cpu, id))) {
+            for cpu in cpus().map(|cpu| self.at(core.cpu_cache_index(cpu, id))) {
                 if let Some(main) = Sheaf::at(cpu.main.get()) {
                     parked += check_sheaf(core, cache, main, cpu.size.get(), capacity, visit);
                 }

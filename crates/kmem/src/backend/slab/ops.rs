@@ -34,11 +34,11 @@ impl Ops for Slab {
     }
 
     fn new(core: &Core) -> Self {
-        let cells = core.tallies.as_slice().len();
+        let cpu_caches = core.tallies.as_slice().len();
         let nodes = core.setup.caches_max as usize * core.setup.nodes as usize;
         Self {
-            arrays: ZeroedSlice::new(cells),
-            entries: ZeroedSlice::new(cells * ENTRIES),
+            arrays: ZeroedSlice::new(cpu_caches),
+            entries: ZeroedSlice::new(cpu_caches * ENTRIES),
             nodes: ZeroedSlice::new(nodes),
             shared: ZeroedSlice::new(nodes * SHARED_MAX as usize),
             colours: ZeroedSlice::new(core.setup.caches_max as usize),
@@ -54,45 +54,45 @@ impl Ops for Slab {
         layout::set_limits(core, self.colours(cache), cache, args);
         layout::set_colours(core, self.colours(cache), cache, args);
         for cpu in 0..core.setup.cpus {
-            self.arrays[core.cell(cpu, cache.id())].limit.set(0);
+            self.arrays[core.cpu_cache_index(cpu, cache.id())].limit.set(0);
         }
     }
 
     #[inline(always)]
     fn alloc(&self, cx: &Cx<'_>, cache: CacheId, request: Request) -> Option<ObjPtr> {
-        let cell = cx.cell(cache);
-        let array = &self.arrays[cell];
+        let index = cx.cpu_cache_index(cache);
+        let array = &self.arrays[index];
         let avail = array.avail.get();
         if avail > 0 && request.node().is_none() {
             array.touched.set(1);
             array.avail.set(avail - 1);
             array.ops.allocs.add(1);
-            return ObjPtr::new(self.entry(cell, avail - 1).get());
+            return ObjPtr::new(self.entry(index, avail - 1).get());
         }
         self.on(cx, cx.core.caches.get(cache)).alloc_slow(request)
     }
 
     #[inline(always)]
     fn free(&self, cx: &Cx<'_>, cache: CacheId, obj: ObjPtr, head: Pfn) {
-        let cell = cx.cell(cache);
-        let array = &self.arrays[cell];
+        let index = cx.cpu_cache_index(cache);
+        let array = &self.arrays[index];
         array.ops.frees.add(1);
         let avail = array.avail.get();
         let local = cx.core.setup.nodes == 1 || cx.core.zones.node_of(head) == cx.node();
         if avail < array.limit.get() && local {
-            self.entry(cell, avail).set(obj.get());
+            self.entry(index, avail).set(obj.get());
             array.avail.set(avail + 1);
         } else {
             self.on(cx, cx.core.caches.get(cache)).free_slow(obj, head);
         }
     }
 
-    fn ops(&self, cell: usize) -> &OpCounts {
-        &self.arrays[cell].ops
+    fn ops(&self, index: usize) -> &OpCounts {
+        &self.arrays[index].ops
     }
 
-    fn holds(&self, cell: usize) -> bool {
-        self.arrays[cell].avail.get() != 0
+    fn holds(&self, index: usize) -> bool {
+        self.arrays[index].avail.get() != 0
     }
 
     fn flush(&self, cx: &Cx<'_>, cache: &Cache) {

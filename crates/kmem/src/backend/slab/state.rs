@@ -45,8 +45,8 @@ pub(super) const ENTRIES: usize = (LIMIT_MAX as usize).next_power_of_two();
 
 impl Slab {
     #[inline(always)]
-    pub(super) fn entry(&self, cell: usize, i: u32) -> &LocalU64 {
-        &self.entries[cell * ENTRIES + i as usize]
+    pub(super) fn entry(&self, index: usize, i: u32) -> &LocalU64 {
+        &self.entries[index * ENTRIES + i as usize]
     }
 
     /// Returns the entries of the array that a node's CPUs share.
@@ -69,7 +69,7 @@ impl Slab {
 
     /// Returns a cache as the slow paths of a CPU see it.
     pub(super) fn on<'a>(&'a self, cx: &'a Cx<'a>, cache: &'a Cache) -> OnCpu<'a> {
-        let (place, colours) = (cx.cell(cache.id()), self.colours(cache));
+        let (place, colours) = (cx.cpu_cache_index(cache.id()), self.colours(cache));
         let (array, tally) = (&self.arrays[place], cx.tally(cache.id()));
         let entries = &self.entries.as_slice()[place * ENTRIES..(place + 1) * ENTRIES];
         OnCpu { slab: self, cx, cache, array, entries, colours, tally }

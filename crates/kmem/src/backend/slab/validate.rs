@@ -12,13 +12,13 @@ use crate::ids::{NodeId, ObjPtr, Pfn};
 
 pub(super) fn walk(slab: &Slab, core: &Core, cache: &Cache, visit: Visit<'_>) {
     for cpu in 0..core.setup.cpus {
-        let cell = core.cell(cpu, cache.id());
-        let avail = slab.arrays[cell].avail.get();
-        if avail > slab.arrays[cell].limit.get() {
+        let index = core.cpu_cache_index(cpu, cache.id());
+        let avail = slab.arrays[index].avail.get();
+        if avail > slab.arrays[index].limit.get() {
             visit(Held::Wrong(format!("CPU {cpu}'s array holds {avail}, more than its limit")));
         }
         for i in 0..avail {
-            check_entry(core, cache, slab.entry(cell, i).get(), visit);
+            check_entry(core, cache, slab.entry(index, i).get(), visit);
         }
         visit(Held::Free(u64::from(avail)));
     }

@@ -77,12 +77,12 @@ impl Ops for Slub {
         }
     }
 
-    fn ops(&self, cell: usize) -> &OpCounts {
-        &self.cpu_slabs[cell].ops
+    fn ops(&self, index: usize) -> &OpCounts {
+        &self.cpu_slabs[index].ops
     }
 
-    fn holds(&self, cell: usize) -> bool {
-        let cpu_slab = &self.cpu_slabs[cell];
+    fn holds(&self, index: usize) -> bool {
+        let cpu_slab = &self.cpu_slabs[index];
         cpu_slab.slab.get() != 0 || cpu_slab.partial.get() != 0
     }
 

@@ -41,7 +41,7 @@ pub struct Slub {
 impl Slub {
     #[inline(always)]
     pub(super) fn cpu_slab(&self, cx: &Cx<'_>, id: CacheId) -> &CpuSlab {
-        &self.cpu_slabs[cx.cell(id)]
+        &self.cpu_slabs[cx.cpu_cache_index(id)]
     }
 
     /// Returns the number of slabs that a CPU's partial list of a cache holds at most (`cpu_partial_slabs`).

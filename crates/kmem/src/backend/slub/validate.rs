@@ -11,7 +11,7 @@ use crate::ids::{ObjPtr, Pfn};
 
 pub(super) fn walk(slub: &Slub, core: &Core, cache: &Cache, visit: Visit<'_>) {
     for cpu in 0..core.setup.cpus {
-        let cpu_slab = &slub.cpu_slabs[core.cell(cpu, cache.id())];
+        let cpu_slab = &slub.cpu_slabs[core.cpu_cache_index(cpu, cache.id())];
         if cpu_slab.slab.get() != 0 {
             let slab = Pfn(cpu_slab.slab.get());
             let local = free_list(core, cache, slab, ObjPtr::new(cpu_slab.freelist.get()), visit);

@@ -46,10 +46,10 @@ impl Ops for SlubHybrid {
     fn create(&self, core: &Core, cache: &Cache, args: &CacheArgs) {
         self.slub.create(core, cache, args);
         self.sheaves.set_capacity(cache, sheaves::asked_capacity(core, cache, args));
-        for cell in (0..core.setup.cpus).map(|cpu| core.cell(cpu, cache.id())) {
+        for index in (0..core.setup.cpus).map(|cpu| core.cpu_cache_index(cpu, cache.id())) {
             // Only one of them is read, and which one may change with the cache.
-            self.slub.ops(cell).reset();
-            self.sheaves.cell(cell).ops.reset();
+            self.slub.ops(index).reset();
+            self.sheaves.at(index).ops.reset();
         }
     }
 
@@ -57,15 +57,15 @@ impl Ops for SlubHybrid {
         if self.sheaves.capacity(id) == 0 {
             return self.slub.alloc(cx, id, request);
         }
-        let (cell, cache) = (cx.cell(id), cx.core.caches.get(id));
+        let (index, cache) = (cx.cpu_cache_index(id), cx.core.caches.get(id));
         let taken = self.sheaves.take(&self.slub, cx, cache, request, NewSheaf::Allowed);
         if taken.is_ok() {
-            let tally = &cx.core.tallies[cell];
+            let tally = &cx.core.tallies[index];
             tally.count(stat::ALLOC_CPU_SHEAF);
             tally.uncount(common::ALLOC_FASTPATH);
         }
         let obj = taken.ok().or_else(|| self.slub.alloc(cx, id, request))?;
-        self.sheaves.cell(cell).ops.allocs.add(1);
+        self.sheaves.at(index).ops.allocs.add(1);
         Some(obj)
     }
 
@@ -73,11 +73,11 @@ impl Ops for SlubHybrid {
         if self.sheaves.capacity(id) == 0 {
             return self.slub.free(cx, id, obj, head);
         }
-        let (cell, cache) = (cx.cell(id), cx.core.caches.get(id));
-        self.sheaves.cell(cell).ops.frees.add(1);
+        let (index, cache) = (cx.cpu_cache_index(id), cx.core.caches.get(id));
+        self.sheaves.at(index).ops.frees.add(1);
         let local = cx.core.zones.node_of(head) == cx.node();
         if local && self.sheaves.put(&self.slub, cx, cache, obj) {
-            let tally = &cx.core.tallies[cell];
+            let tally = &cx.core.tallies[index];
             tally.count(stat::FREE_CPU_SHEAF);
             tally.uncount(common::FREE_FASTPATH);
         } else {
@@ -89,7 +89,7 @@ impl Ops for SlubHybrid {
         let local = cx.core.zones.node_of(head) == cx.node();
         let put = local && self.sheaves.put_rcu(&self.slub, cx, cx.core.caches.get(id), obj);
         if put {
-            self.sheaves.cell(cx.cell(id)).ops.frees.add(1);
+            self.sheaves.at(cx.cpu_cache_index(id)).ops.frees.add(1);
             cx.tally(id).uncount(common::FREE_FASTPATH);
         }
         put
@@ -103,15 +103,15 @@ impl Ops for SlubHybrid {
         self.sheaves.wait()
     }
 
-    fn ops(&self, cell: usize) -> &OpCounts {
-        match self.sheaves.capacity_at(cell % self.row) {
-            0 => self.slub.ops(cell),
-            _ => &self.sheaves.cell(cell).ops,
+    fn ops(&self, index: usize) -> &OpCounts {
+        match self.sheaves.capacity_at(index % self.row) {
+            0 => self.slub.ops(index),
+            _ => &self.sheaves.at(index).ops,
         }
     }
 
-    fn holds(&self, cell: usize) -> bool {
-        self.sheaves.holds(cell) || self.slub.holds(cell)
+    fn holds(&self, index: usize) -> bool {
+        self.sheaves.holds(index) || self.slub.holds(index)
     }
 
     fn flush(&self, cx: &Cx<'_>, cache: &Cache) {

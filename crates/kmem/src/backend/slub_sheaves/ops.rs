@@ -35,7 +35,7 @@ impl SlubSheaves {
             }
             self.slabs.take_one(cx, cache, request).ok_or(missed)
         });
-        self.sheaves.cell(cx.cell(cache.id())).ops.allocs.add(u64::from(obj.is_ok()));
+        self.sheaves.at(cx.cpu_cache_index(cache.id())).ops.allocs.add(u64::from(obj.is_ok()));
         obj.ok()
     }
 
@@ -86,7 +86,7 @@ impl Ops for SlubSheaves {
 
     #[inline(always)]
     fn alloc(&self, cx: &Cx<'_>, cache: CacheId, request: Request) -> Option<ObjPtr> {
-        let cpu = self.sheaves.cell(cx.cell(cache));
+        let cpu = self.sheaves.at(cx.cpu_cache_index(cache));
         if request.node().is_none()
             && let Some(obj) = ObjPtr::new(cpu.pop(&cx.core.arena))
         {
@@ -98,7 +98,7 @@ impl Ops for SlubSheaves {
 
     #[inline(always)]
     fn free(&self, cx: &Cx<'_>, cache: CacheId, obj: ObjPtr, head: Pfn) {
-        let cpu = self.sheaves.cell(cx.cell(cache));
+        let cpu = self.sheaves.at(cx.cpu_cache_index(cache));
         cpu.ops.frees.add(1);
         let local = cx.core.setup.nodes == 1 || cx.core.zones.node_of(head) == cx.node();
         if !local || !cpu.push(&cx.core.arena, obj.get()) {
@@ -110,7 +110,7 @@ impl Ops for SlubSheaves {
         let local = cx.core.zones.node_of(head) == cx.node();
         let put = local && self.sheaves.put_rcu(&self.slabs, cx, cx.core.caches.get(cache), obj);
         if put {
-            self.sheaves.cell(cx.cell(cache)).ops.frees.add(1);
+            self.sheaves.at(cx.cpu_cache_index(cache)).ops.frees.add(1);
             cx.tally(cache).uncount(stat::FREE_FASTPATH);
         }
         put
@@ -124,12 +124,12 @@ impl Ops for SlubSheaves {
         self.sheaves.wait()
     }
 
-    fn ops(&self, cell: usize) -> &OpCounts {
-        &self.sheaves.cell(cell).ops
+    fn ops(&self, index: usize) -> &OpCounts {
+        &self.sheaves.at(index).ops
     }
 
-    fn holds(&self, cell: usize) -> bool {
-        self.sheaves.holds(cell)
+    fn holds(&self, index: usize) -> bool {
+        self.sheaves.holds(index)
     }
 
     fn flush(&self, cx: &Cx<'_>, cache: &Cache) {

@@ -95,7 +95,7 @@ impl Ops for SlubTiny {
 
     #[inline]
     fn alloc(&self, cx: &Cx<'_>, cache: CacheId, request: Request) -> Option<ObjPtr> {
-        let (cell, cache) = (cx.cell(cache), cx.core.caches.get(cache));
+        let (index, cache) = (cx.cpu_cache_index(cache), cx.core.caches.get(cache));
         let home = request.node().unwrap_or_else(|| cx.node());
         let own = self.nodes.get(cx.core, cache, home);
         let anywhere = request.node().is_none() || !request.gfp.has(Gfp::THISNODE);
@@ -109,16 +109,16 @@ impl Ops for SlubTiny {
             })
         });
         let obj = obj.or_else(|| self.take_new(cx, cache, request))?;
-        cx.core.tallies[cell].count(stat::ALLOC_SLOWPATH);
-        self.ops[cell].allocs.add(1);
+        cx.core.tallies[index].count(stat::ALLOC_SLOWPATH);
+        self.ops[index].allocs.add(1);
         Some(obj)
     }
 
     #[inline]
     fn free(&self, cx: &Cx<'_>, cache: CacheId, obj: ObjPtr, head: Pfn) {
-        let (cell, cache) = (cx.cell(cache), cx.core.caches.get(cache));
-        let (tally, pages) = (&cx.core.tallies[cell], &cx.core.pages);
-        self.ops[cell].frees.add(1);
+        let (index, cache) = (cx.cpu_cache_index(cache), cx.core.caches.get(cache));
+        let (tally, pages) = (&cx.core.tallies[index], &cx.core.pages);
+        self.ops[index].frees.add(1);
         tally.count(stat::FREE_SLOWPATH);
         let mut list = self.nodes.lock(cx, cache, head);
         let page = pages.get(head);
@@ -140,8 +140,8 @@ impl Ops for SlubTiny {
         }
     }
 
-    fn ops(&self, cell: usize) -> &OpCounts {
-        &self.ops[cell]
+    fn ops(&self, index: usize) -> &OpCounts {
+        &self.ops[index]
     }
 
     fn flush(&self, _cx: &Cx<'_>, _cache: &Cache) {}
