@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use slablab_host::{Access, KeyHasher, write_whole};
+use slablab_report::counted;
 use slablab_stats::{Pairing, Rng, runs_needed};
 
 use crate::environment::Environment;
@@ -171,10 +172,12 @@ impl Plan {
         let scale = if self.scale == Scale::Full { "full" } else { "smoke run" };
         let (comparisons, needed) = (self.comparisons(), self.rounds_needed());
         let plan = format!(
-            "{} in the engine {}, {scale}: {runs} runs ({} variants, {rounds} rounds)",
+            "{} in the engine {}, {scale}: {} ({}, {})",
             self.experiment,
             self.engine,
-            variants.len()
+            counted(runs as u64, "run"),
+            counted(variants.len() as u64, "variant"),
+            counted(*rounds as u64, "round")
         );
         if *rounds >= needed || *rounds == 1 {
             return Some(plan);

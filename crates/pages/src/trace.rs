@@ -1,14 +1,21 @@
 //! What every page about a trace says: where the trace is from, and where its waste is.
 
 use slablab_replay::{Allocator, Replay, Site, TraceFacts};
-use slablab_report::{AxisScale, Fact, Flame, Item, Lines, Plot, Point, Series, human};
+use slablab_report::{AxisScale, Fact, Flame, Item, Lines, Plot, Point, Series, counted, human};
 
 /// Returns what is known of the trace in `file`: where it is from, and how far it can be trusted.
 pub(crate) fn facts(trace: &TraceFacts, file: &str) -> Vec<Fact> {
     let mut facts = vec![
         Fact::new("trace", file),
         Fact::new("recorded kernel", &trace.kernel_release),
-        Fact::new("recorded machine", format!("{} CPUs, {} NUMA nodes", trace.cpus, trace.nodes)),
+        Fact::new(
+            "recorded machine",
+            format!(
+                "{}, {}",
+                counted(trace.cpus.into(), "CPU"),
+                counted(trace.nodes.into(), "NUMA node")
+            ),
+        ),
         Fact::new("recorded command", trace.command.join(" ")),
         Fact::new("length", human(trace.duration_ns as f64, "ns")),
         Fact::new("events", human(trace.events as f64, "")),

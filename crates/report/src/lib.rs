@@ -42,4 +42,4 @@ pub use plot::{
 };
 pub use png::png;
 pub use table::{Cell, Column, ComparisonRow, Comparisons, Table, field};
-pub use unit::{UnitScale, human, short, thousands};
+pub use unit::{UnitScale, counted, human, short, thousands};

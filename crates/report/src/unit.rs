@@ -82,6 +82,11 @@ pub fn thousands(count: u64) -> String {
     text
 }
 
+/// Returns how many there are of a thing, whose plural ends in "s": `1 CPU`, `2 CPUs`.
+pub fn counted(count: u64, thing: &str) -> String {
+    format!("{} {thing}{}", thousands(count), if count == 1 { "" } else { "s" })
+}
+
 /// Returns `value` with four figures at least, whole numbers whole and grouped by three.
 pub(crate) fn figures(value: f64) -> String {
     if !value.is_finite() {

@@ -43,7 +43,7 @@ impl<B: Backend> Cpu<'_, B> {
         if !core.vmalloc.map(start, &pages) {
             space.release(start, count + 1);
             drop(space);
-            self.free_all(pages);
+            self.free_all(&pages);
             return None;
         }
         space.insert(start, Area { pages, site });
@@ -62,7 +62,7 @@ impl<B: Backend> Cpu<'_, B> {
         let mut pages = Vec::with_capacity(count);
         while pages.len() < count {
             let Some(pfn) = self.cx().take_pages(&request) else {
-                self.free_all(pages);
+                self.free_all(&pages);
                 return None;
             };
             if gfp.has(Gfp::ZERO) {
@@ -75,7 +75,7 @@ impl<B: Backend> Cpu<'_, B> {
     }
 
     /// Frees pages, the last first, so that the next area finds them in their order again.
-    fn free_all(&self, pages: Vec<Pfn>) {
+    fn free_all(&self, pages: &[Pfn]) {
         let order = self.machine().core.setup.arch.page_order;
         pages
             .chunks(order.pages() as usize)
@@ -99,7 +99,7 @@ impl<B: Backend> Cpu<'_, B> {
         core.vmalloc.window.unmap(first, count);
         space.retire(first, count + 1);
         drop(space);
-        self.free_all(area.pages);
+        self.free_all(&area.pages);
         count * PAGE_SIZE
     }
 

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 use serde::Serialize;
 use slablab_replay::{CompactTrace, MachineMoment};
+use slablab_report::counted;
 use slablab_trace::TraceReader;
 use slablab_vm::{Data, KernelBuilder, Spec};
 
@@ -133,10 +134,10 @@ impl Report for Outcome {
 
     fn text(&self, page: &mut Page) {
         page.line(format!(
-            "{}: {} events on {} CPUs, in real kernels, in the trace's order",
+            "{}: {} events on {}, in real kernels, in the trace's order",
             self.file,
             thousands(self.events as u64),
-            self.cpus
+            counted(self.cpus.into(), "CPU")
         ));
         page.heading("Memory");
         let mut columns = vec![Column::name("", "what")];

@@ -15,6 +15,7 @@ use serde::Serialize;
 use slablab_kmem::BackendKind;
 use slablab_pages::tables;
 use slablab_replay::{Changes, Plan, Replay, Start, TraceFacts};
+use slablab_report::counted;
 use slablab_trace::{Meta, TraceReader};
 
 use super::allocators::allocator;
@@ -160,10 +161,10 @@ pub(super) fn header(file: &str, trace: &TraceFacts, page: &mut Page) {
         release => format!("Linux {release}"),
     };
     page.line(format!(
-        "{file}: {} events in {} on {release}, {} CPUs{}",
+        "{file}: {} events in {} on {release}, {}{}",
         thousands(trace.events),
         duration(trace.duration_ns),
-        trace.cpus,
+        counted(trace.cpus.into(), "CPU"),
         if trace.command.is_empty() {
             String::new()
         } else {
