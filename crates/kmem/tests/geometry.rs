@@ -144,6 +144,13 @@ fn recorded_6_12_on_armv7() {
 }
 
 #[test]
+fn recorded_6_12_on_riscv64() {
+    let rows = recorded(include_str!("data/slab-6.12-riscv64-2cpus.tsv"));
+    assert!(rows.len() > 200);
+    check(&rows, Arch::default(), 2);
+}
+
+#[test]
 fn running_kernel() {
     // Debug options on the command line change every size: then sysfs shows the flags. SLAB and
     // SLOB kernels have no such folder.

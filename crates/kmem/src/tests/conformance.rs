@@ -267,7 +267,8 @@ fn memory_of_the_caller<B: Backend>() {
 macro_rules! conformance {
     ($($module:ident $variant:ident $name:literal $what:literal,)*) => {
         $(mod $variant {
-            conformance!(@tests $variant objects_do_not_overlap alignment_is_kept random_work random_work_on_mapped_memory random_work_on_larger_pages
+            conformance!(@tests $variant objects_do_not_overlap alignment_is_kept random_work random_work_on_mapped_memory
+                random_work_on_larger_pages
                 memory_runs_out_gently injected_page_failure limits_of_kmalloc
                 same_addresses_in_each_run zeroed_on_request a_cpu_is_held_once memory_of_the_caller);
         })*

@@ -5,11 +5,16 @@
 //! what-if is a replay of the trace in which those events had been rewritten by hand, to the byte, and undoing a
 //! change is a change like any other.
 
-use slablab_kmem::{PAGE_SIZE, Tunables};
+use slablab_kmem::geometry::Arch;
+use slablab_kmem::{Order, PAGE_SIZE, Tunables};
 use slablab_trace::{Cache, Meta, Site};
 
 /// The sizes of pages, in bytes, that a simulated machine can have.
 pub const PAGE_BYTES: [u64; 3] = [4 << 10, 16 << 10, 64 << 10];
+
+/// Machines, as `uname -m` names them, whose pointers have 4 bytes.
+const ARCHES_32: [&str; 9] =
+    ["armv5tel", "armv6l", "armv7l", "armv8l", "i386", "i586", "i686", "mips", "ppc"];
 
 /// Changes to what the recorded kernel did; none by default.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -101,6 +106,14 @@ impl Changes {
     pub fn machine_page_bytes(&self, meta: &Meta) -> u64 {
         let bytes = u64::from(self.page_bytes.unwrap_or(meta.page_bytes));
         if PAGE_BYTES.contains(&bytes) { bytes } else { PAGE_SIZE }
+    }
+
+    /// Returns the sizes of pages and pointers of the simulated machine: the recorded one's, but for the changes.
+    #[must_use]
+    pub fn arch(&self, meta: &Meta) -> Arch {
+        let word_bytes = if ARCHES_32.contains(&meta.arch.as_str()) { 4 } else { 8 };
+        let page_order = Order((self.machine_page_bytes(meta) / PAGE_SIZE).ilog2() as u8);
+        Arch { word_bytes, page_order }
     }
 
     /// Returns the metadata of the trace as it would be had the changes been recorded.

@@ -15,7 +15,6 @@ use slablab_trace::{Cache, Event, Meta, SlabSnapshot, SlubCache};
 
 use crate::change::changes::{Changes, Sharing};
 use crate::change::merging::{self, KernelMerging};
-use crate::engine::machine;
 use crate::plan::Plan;
 
 /// Cache lines of the machines that traces come from.
@@ -197,9 +196,9 @@ fn geometry(meta: &Meta, name: &str, changes: &Changes) -> Option<Geometry> {
     let order = Order(u8::try_from(cache.number("order")?).ok()?);
     let slab_size = to_u32(cache.number("slab_size")?);
     // What a damaged trace says of itself may be impossible.
-    let recorded = machine::arch(meta, &Changes::default());
+    let recorded = Changes::default().arch(meta);
     let block = recorded.order(order);
     let possible = block <= Order::MAX && slab_size >= 8 && u64::from(slab_size) <= block.bytes();
-    let same_pages = machine::arch(meta, changes) == recorded;
+    let same_pages = changes.arch(meta) == recorded;
     possible.then_some(Geometry { slab_size, order: same_pages.then_some(order) })
 }

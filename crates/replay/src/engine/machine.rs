@@ -3,10 +3,9 @@
 use std::collections::BTreeMap;
 
 use slablab_kmem::geometry::Arch;
-use slablab_kmem::{Backend, BackendKind, CacheId, Machine, Merging, Order, PAGE_SIZE};
+use slablab_kmem::{Backend, BackendKind, CacheId, Machine, Merging};
 use slablab_trace::{Batch, Meta};
 
-use crate::change::changes::Changes;
 use crate::engine::caches;
 use crate::error::Error;
 use crate::metrics::result::Cache;
@@ -30,7 +29,7 @@ pub(crate) fn build<B: Backend>(meta: &Meta, plan: &Plan) -> Result<Machine<B>, 
         .cpus(cpus(meta))
         .nodes(nodes(meta))
         .memory_bytes(plan.memory_bytes)
-        .arch(arch(meta, &plan.changes))
+        .arch(plan.changes.arch(meta))
         .merging(merging)
         .tunables(plan.changes.tunables.clone())
         .kmalloc(kmalloc)
@@ -46,17 +45,6 @@ pub(crate) fn cpus(meta: &Meta) -> u32 {
 /// Returns the NUMA nodes of the machine.
 pub(crate) fn nodes(meta: &Meta) -> u32 {
     meta.nodes.clamp(1, cpus(meta))
-}
-
-/// Machines, as `uname -m` names them, whose pointers have 4 bytes.
-const ARCHES_32: [&str; 9] =
-    ["armv5tel", "armv6l", "armv7l", "armv8l", "i386", "i586", "i686", "mips", "ppc"];
-
-/// Returns the sizes of pages and pointers: the recorded machine's, as far as the changes do not say otherwise.
-pub(crate) fn arch(meta: &Meta, changes: &Changes) -> Arch {
-    let word_bytes = if ARCHES_32.contains(&meta.arch.as_str()) { 4 } else { 8 };
-    let page_bytes = changes.machine_page_bytes(meta);
-    Arch { word_bytes, page_order: Order((page_bytes / PAGE_SIZE).ilog2() as u8) }
 }
 
 /// Refuses a batch with a row on a CPU that the machine cannot have; `rows_before` come before it in the trace.

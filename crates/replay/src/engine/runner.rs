@@ -547,7 +547,7 @@ impl<'a, B: Backend> Runner<'a, B> {
             fit,
             caches: machine::used_caches(
                 self.machine,
-                machine::arch(self.meta, &self.plan.changes),
+                self.plan.changes.arch(self.meta),
                 &self.aliases,
             ),
             watched: self.watch.finish(),
