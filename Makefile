@@ -5,7 +5,7 @@
 #   make install the command, its man pages and completions under PREFIX (/usr/local); make uninstall removes them
 CARGO ?= cargo
 .DEFAULT_GOAL := help
-.PHONY: help demo build install uninstall rust test bench fmt-check clippy test-rust test-rcu test-xarray-kernel test-xarray-races test-patches test-kmem bench-marathon
+.PHONY: help demo build install uninstall rust test bench fmt-check clippy test-rust test-rcu test-xarray-kernel test-xarray-races test-patches test-kmem test-cluster bench-marathon
 
 help:
 	@sed -n 's/^#   //p' $(firstword $(MAKEFILE_LIST))
@@ -37,7 +37,7 @@ uninstall:
 rust:
 	@command -v $(CARGO) >/dev/null || { echo "Rust is missing: install it by https://rustup.rs" >&2; exit 2; }
 
-test: fmt-check clippy test-rust test-rcu test-kmem test-xarray-c test-xarray-kernel test-xarray-races test-patches test-boot
+test: fmt-check clippy test-rust test-rcu test-kmem test-xarray-c test-xarray-kernel test-xarray-races test-patches test-cluster test-boot
 
 # The backends are modules by a macro, which cargo fmt does not follow.
 fmt-check: rust
@@ -108,6 +108,14 @@ test-patches:
 		kernel/patches/check.sh; \
 	else \
 		echo "test-patches: NOT RUN, no patch was checked: this machine lacks the packages named above" >&2; \
+	fi
+
+# A sweep on a real Slurm: a controller and two nodes on this machine, in a temporary folder; half a minute.
+test-cluster:
+	@if tools/need slurmctld slurmd slurm-client munge; then \
+		$(CARGO) test --workspace --test cluster -- --ignored; \
+	else \
+		echo "test-cluster: NOT RUN, no sweep ran on Slurm: this machine lacks the packages named above" >&2; \
 	fi
 
 # One real kernel for each allocator, built, booted in QEMU and used; a stock kernel of each generation of SLUB and of

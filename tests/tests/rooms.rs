@@ -182,6 +182,8 @@ const LAB: House = House {
         &["experiments"],
         &["planning"],
         &["run"],
+        &["sweep"],
+        &["merge"],
     ],
 };
 

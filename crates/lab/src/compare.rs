@@ -7,13 +7,14 @@
 //!
 //! Invariants: warm-ups never count. What differs besides the variants is refused or named (`differences`).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use slablab_report::{ComparisonRow, Comparisons};
 use slablab_stats::{Comparison, Pairing, Question, compare, median};
 
 use crate::differences::{Hosts, check};
 use crate::error::{Error, Result};
+use crate::journal::Row;
 use crate::outcome::Outcome;
 use crate::request::{Metric, Nature};
 
@@ -86,12 +87,14 @@ pub fn compare_runs(
     question: &Question,
 ) -> Result<ComparedResults> {
     check_same_question(baseline, candidate)?;
-    let (here, there) = (&baseline.plan.environment, &candidate.plan.environment);
-    if here.host != there.host {
+    if baseline.hosts() != candidate.hosts() || baseline.hosts().len() > 1 {
         return Err(Error::Incomparable(format!(
-            "{} was measured on '{}' ({}), {} on '{}' ({}): times of different hosts cannot be compared. Run both \
+            "{} was measured on {}, {} on {}: times of different hosts cannot be compared. Run both \
              variants on each host, and compare the results with --by-host",
-            baseline.name, here.host, here.cpu, candidate.name, there.host, there.cpu
+            baseline.name,
+            machines(baseline),
+            candidate.name,
+            machines(candidate)
         )));
     }
     let mut remarks: Vec<String> =
@@ -131,6 +134,8 @@ pub fn compare_hosts(
     factors: &[String],
     question: &Question,
 ) -> Result<ComparedResults> {
+    let outcomes: Vec<Outcome> = outcomes.iter().flat_map(Outcome::by_host).collect();
+    let outcomes = outcomes.as_slice();
     let [first, rest @ ..] = outcomes else {
         return Err(Error::Request("nothing to compare: no result was given".to_owned()));
     };
@@ -161,6 +166,13 @@ pub fn compare_hosts(
         ));
     }
     Ok(ComparedResults { sides, remarks })
+}
+
+/// Names the machines of an outcome.
+fn machines(outcome: &Outcome) -> String {
+    let name = |row: &Row| format!("'{}' ({})", row.environment.host, row.environment.cpu);
+    let names: BTreeSet<String> = outcome.rows.iter().map(name).collect();
+    names.into_iter().collect::<Vec<_>>().join(", ")
 }
 
 /// Returns the rounds that have both variants at a point.

@@ -171,6 +171,22 @@ impl Journal {
         let text = fs::read(&path).map_err(Error::io(&path, "read the rows"))?;
         parse(&text[..whole_lines(&text)], &path)
     }
+
+    /// Reads all rows of a result folder, each with its line, and whether a torn line behind them does not count.
+    ///
+    /// # Errors
+    ///
+    /// As [`Journal::read`].
+    pub(crate) fn read_lines(folder: &Path) -> Result<(Vec<(Row, String)>, bool)> {
+        let path = folder.join(FILE);
+        let text = fs::read(&path).map_err(Error::io(&path, "read the rows"))?;
+        let whole = whole_lines(&text);
+        let rows = parse(&text[..whole], &path)?;
+        let lines =
+            text[..whole].split_inclusive(|byte| *byte == b'\n').filter(|line| line.len() > 1);
+        let lines = lines.map(|line| String::from_utf8_lossy(line).into_owned());
+        Ok((rows.into_iter().zip(lines).collect(), whole < text.len()))
+    }
 }
 
 /// Cuts off what stands behind the last newline, and returns the rest.

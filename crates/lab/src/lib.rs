@@ -3,13 +3,14 @@
 //! How it works: three steps that run alone. An [`Experiment`] and a [`Request`] make a [`Plan`] ([`plan()`]): which
 //! variants, at which points, how often, in which random order. [`run()`] carries the plan out cell by cell and appends one row
 //! each to `raw.jsonl` ([`Journal`]). [`Outcome`] reads rows; [`compare_variants`], [`compare_runs`] and
-//! [`compare_hosts`] compare them. Pages of them are made by `slablab-pages`.
+//! [`compare_hosts`] compare them. A [`Sweep`] is a plan that several machines run in [`Shard`]s, and [`merge()`] makes one
+//! result of their rows. Pages of them are made by `slablab-pages`.
 //!
 //! To add an experiment: one file in `experiments/` with a struct that implements [`Experiment`], one line in
 //! [`experiments`].
 //!
 //! Modules, lower ones first: `error`, `request`, `environment`; `plan`, `journal`, `samples`; `outcome`, `differences`,
-//! `compare`; `experiment`, `guest`, `experiments`; `planning`, `run`.
+//! `compare`; `experiment`, `guest`, `experiments`; `planning`, `run`, `sweep`, `merge`.
 //!
 //! Invariants: a row is written once and never edited; a cell has one row or none, whenever the run was killed. The
 //! order of the cells follows from the seed in the plan. Rows of warm-up cells are kept and never counted. Rows of
@@ -24,12 +25,14 @@ mod experiment;
 mod experiments;
 pub mod guest;
 mod journal;
+mod merge;
 mod outcome;
 mod plan;
 mod planning;
 mod request;
 mod run;
 mod samples;
+mod sweep;
 
 pub use compare::{
     ComparedResults, MetricComparisons, compare_hosts, compare_runs, compare_variants,
@@ -39,9 +42,11 @@ pub use error::{Error, Result};
 pub use experiment::{About, Experiment, Fixture, Observation, Setup};
 pub use experiments::{experiments, find};
 pub use journal::{Journal, Part, Row};
+pub use merge::{Holes, Merged, ShardRows, merge};
 pub use outcome::Outcome;
 pub use plan::{Cell, Plan};
 pub use planning::plan;
 pub use request::{Design, Engine, Metric, Nature, Request, Scale};
 pub use run::{Stage, begin, run};
 pub use samples::{Pair, read_csv};
+pub use sweep::{Shard, ShardRun, Sweep};

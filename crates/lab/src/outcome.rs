@@ -1,12 +1,13 @@
 //! A run as it was stored: its plan and its rows, checked to be of one work and one environment.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use slablab_report::Group;
 
+use crate::environment::Environment;
 use crate::error::{Error, Result};
-use crate::journal::{Journal, Part, Row, accelerator};
+use crate::journal::{FILE, Journal, Part, Row, accelerator};
 use crate::plan::Plan;
 use crate::request::{Metric, Nature};
 
@@ -36,6 +37,10 @@ impl Outcome {
                 "is not a result of the lab: it has no plan.json; 'slablab lab run NAME' makes one";
             return Err(unreadable(none.to_owned()));
         };
+        if plan.is_for_any_machine() && !folder.join(FILE).exists() {
+            let remedy = "is a plan for shards; 'slablab lab run' runs it and 'slablab lab merge' makes a result of it";
+            return Err(unreadable(remedy.to_owned()));
+        }
         let mut rows = Journal::read(folder)?;
         rows.retain(|row| !row.warmup);
         if rows.is_empty() {
@@ -50,6 +55,26 @@ impl Outcome {
             .ok()
             .and_then(|full| full.file_name().map(|n| n.to_string_lossy().into_owned()));
         Ok(Self::new(name.unwrap_or_else(|| folder.display().to_string()), plan, rows))
+    }
+
+    /// Returns the hosts that made the rows: several after a merge, and then each round of a point is of one.
+    pub fn hosts(&self) -> BTreeSet<&str> {
+        self.rows.iter().map(|row| row.environment.host.as_str()).collect()
+    }
+
+    /// Returns it as one outcome for each host.
+    pub fn by_host(&self) -> Vec<Self> {
+        let of = |host: &str| {
+            let rows: Vec<Row> =
+                self.rows.iter().filter(|row| row.environment.host == host).cloned().collect();
+            let environment = rows[0].environment.clone();
+            let plan = Plan { environment, ..self.plan.clone() };
+            Self { name: format!("{} on {host}", self.name), plan, rows, done: self.done }
+        };
+        match self.hosts().len() {
+            1 => vec![self.clone()],
+            _ => self.hosts().into_iter().map(of).collect(),
+        }
     }
 
     /// Returns how the guests ran, `kvm` or `tcg`; empty where there were none.
@@ -93,6 +118,14 @@ impl Outcome {
                     .to_owned(),
             );
         }
+        let hosts = self.hosts();
+        if hosts.len() > 1 {
+            let names = hosts.iter().copied().collect::<Vec<_>>().join(", ");
+            remarks.push(format!(
+                "{} hosts made the rows ({names}), each round of a point on one of them: variants are compared within a host.",
+                hosts.len()
+            ));
+        }
         let (done, planned) = self.done;
         if done < planned {
             remarks.push(format!(
@@ -130,20 +163,25 @@ impl Outcome {
 
 /// Says what is wrong when rows are of another environment than the plan, or ran under several accelerators.
 fn check_rows(plan: &Plan, rows: &[Row]) -> std::result::Result<(), String> {
-    let host = |environment: &crate::environment::Environment| environment.host.clone();
+    let mut machines: BTreeMap<(usize, &str), &Environment> = BTreeMap::new();
     for row in rows {
-        let differs = |factor: &str, planned: &str, found: &str| {
-            format!("the plan is of the {factor} '{planned}', but cell {} of '{found}'", row.cell)
-        };
-        let (planned, found) = (host(&plan.environment), host(&row.environment));
-        if planned != found {
-            return Err(differs("host", &planned, &found));
-        }
-        let pairs = plan.environment.factors().into_iter().zip(row.environment.factors());
-        for ((factor, planned), (_, found)) in pairs {
-            if planned != found {
-                return Err(differs(factor, &planned, &found));
+        // A plan that names no machine was run by several, and each round of a point belongs to one.
+        let (of, planned) = match plan.is_for_any_machine() {
+            true => {
+                let block = (row.round, row.point.as_str());
+                ("its round", *machines.entry(block).or_insert(&row.environment))
             }
+            false => ("the plan", &plan.environment),
+        };
+        let found = &row.environment;
+        let host = |environment: &Environment| [("host", environment.host.clone())];
+        let planned = host(planned).into_iter().chain(planned.factors());
+        let mut pairs = planned.zip(host(found).into_iter().chain(found.factors()));
+        if let Some(((factor, planned), (_, found))) = pairs.find(|(a, b)| a != b) {
+            return Err(format!(
+                "{of} is of the {factor} '{planned}', but cell {} of '{found}'",
+                row.cell
+            ));
         }
         let (first, own) = (accelerator(&rows[0].detail), accelerator(&row.detail));
         if first != own {

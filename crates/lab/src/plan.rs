@@ -4,7 +4,7 @@
 //! order of its own that follows from the seed. So a drift of the machine hits all variants alike, and the rows
 //! of a round are pairs.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -193,6 +193,20 @@ impl Plan {
         strip(self) == strip(other)
     }
 
+    /// Returns whether it names no machine: it is to be run in shards, or its rows are of several.
+    pub fn is_for_any_machine(&self) -> bool {
+        self.environment == Environment::default()
+    }
+
+    /// Says in what `other` is another plan than this one, but for the machine: the first field with both values.
+    pub fn difference(&self, other: &Self) -> Option<String> {
+        let value = |plan: &Self| {
+            let plan = Self { environment: Environment::default(), ..plan.clone() };
+            serde_json::to_value(plan).unwrap_or_default()
+        };
+        differs("", &value(self), &value(other))
+    }
+
     /// Returns the request that it was made of.
     pub fn request(&self) -> Request {
         Request {
@@ -234,4 +248,18 @@ impl Plan {
         let text = serde_json::to_string_pretty(self).map_err(|e| failed()(e.into()))?;
         write_whole(&path, text.as_bytes(), Access::Umask).map_err(failed())
     }
+}
+
+/// Returns the first field in which two JSON values differ, with both values in short.
+fn differs(name: &str, a: &serde_json::Value, b: &serde_json::Value) -> Option<String> {
+    if let (Some(mine), Some(theirs)) = (a.as_object(), b.as_object()) {
+        let names: BTreeSet<&String> = mine.keys().chain(theirs.keys()).collect();
+        let field = |key: &String| match name {
+            "" => key.clone(),
+            _ => format!("{name}.{key}"),
+        };
+        return names.into_iter().find_map(|key| differs(&field(key), &a[key], &b[key]));
+    }
+    let short = |value: &serde_json::Value| value.to_string().chars().take(60).collect::<String>();
+    (a != b).then(|| format!("{name} ({} and {})", short(a), short(b)))
 }

@@ -87,7 +87,7 @@ pub fn plan(experiment: &dyn Experiment, request: &Request) -> Result<Plan> {
 }
 
 /// Returns a hash of what is in a file.
-fn content_key(path: &Path) -> Result<String> {
+pub(crate) fn content_key(path: &Path) -> Result<String> {
     let mut hasher = KeyHasher::new("input of a measurement");
     hasher.update_file(path).map_err(Error::io(path, "read the input"))?;
     Ok(hasher.finish().to_string())

@@ -78,6 +78,17 @@ pub fn run(
     folder: &Path,
     progress: &mut dyn FnMut(Stage<'_>),
 ) -> Result<usize> {
+    carry_out(experiment, plan, folder, &plan.cells(), progress)
+}
+
+/// Does so with these `cells` of the plan.
+pub(crate) fn carry_out(
+    experiment: &dyn Experiment,
+    plan: &Plan,
+    folder: &Path,
+    cells: &[Cell],
+    progress: &mut dyn FnMut(Stage<'_>),
+) -> Result<usize> {
     fs::create_dir_all(folder).map_err(Error::io(folder, "make the result folder"))?;
     if Plan::read(folder)?.is_none() && has_foreign_files(folder)? {
         return Err(Error::Request(format!(
@@ -90,9 +101,9 @@ pub fn run(
         None => plan.write(folder)?,
         Some(there) => check_same(plan, &there, folder)?,
     }
-    let cells = plan.cells();
     let total = cells.len();
-    if journal.len() >= total {
+    let mut done = cells.iter().filter(|cell| journal.has(cell.index)).count();
+    if done == total {
         return Ok(0);
     }
     let mut fixture = experiment.prepare(&mut Setup {
@@ -102,12 +113,12 @@ pub fn run(
         watch: &mut |step| progress(Stage::Setup(step)),
     })?;
     let environment = Environment::of_this_machine();
-    let mut added = 0;
-    for cell in &cells {
+    let before = done;
+    for cell in cells {
         if journal.has(cell.index) {
             continue;
         }
-        progress(Stage::Cell { done: journal.len(), total, cell });
+        progress(Stage::Cell { done, total, cell });
         let started_unix_ms =
             SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |t| t.as_millis() as u64);
         let (load, start) = (load(), Instant::now());
@@ -137,9 +148,9 @@ pub fn run(
             load,
             environment: environment.clone(),
         })?;
-        added += 1;
+        done += 1;
     }
-    Ok(added)
+    Ok(done - before)
 }
 
 /// Returns whether there is anything but the empty journal of a run that was stopped before it wrote its plan.

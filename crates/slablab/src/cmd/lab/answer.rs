@@ -144,8 +144,7 @@ impl Answer {
 
     /// Makes the answer about variants on several hosts.
     pub(crate) fn of_hosts(outcomes: &[Outcome], across: ComparedResults, layout: Layout) -> Self {
-        let hosts: BTreeSet<&str> =
-            outcomes.iter().map(|o| o.plan.environment.host.as_str()).collect();
+        let hosts: BTreeSet<&str> = outcomes.iter().flat_map(Outcome::hosts).collect();
         let names = hosts.iter().copied().collect::<Vec<_>>().join(", ");
         Self::of_several(format!("within each of {} hosts: {names}", hosts.len()), across, layout)
     }

@@ -1,9 +1,14 @@
-//! `slablab lab`: experiments, run and compared.
+//! `slablab lab`: experiments, run on one machine or in shards on many, and compared.
 
 mod answer;
+mod bars;
 mod compare;
 mod list;
+mod merge;
+mod plan;
 pub(crate) mod run;
+mod sbatch;
+mod shard;
 
 use std::process::ExitCode;
 
@@ -25,6 +30,12 @@ enum What {
     List,
     /// Run an experiment, or continue one that was interrupted
     Run(run::Args),
+    /// Plan an experiment, to be run in shards by several machines
+    Plan(plan::Args),
+    /// Write the job array that runs a plan on a Slurm cluster
+    Sbatch(sbatch::Args),
+    /// Make one result of the shards of a plan
+    Merge(merge::Args),
     /// Compare the variants of a result, two results, or two columns of a CSV file
     Compare(compare::Args),
 }
@@ -33,6 +44,9 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     match &args.what {
         What::List => list::run(output),
         What::Run(args) => run::run(args, output),
+        What::Plan(args) => plan::run(args, output),
+        What::Sbatch(args) => sbatch::run(args),
+        What::Merge(args) => merge::run(args, output),
         What::Compare(args) => compare::run(args, output),
     }
 }

@@ -1,4 +1,4 @@
-//! `slablab lab run`: runs an experiment, row by row, and prints its comparisons.
+//! `slablab lab run`: runs an experiment, row by row, and prints its comparisons; or a shard of a plan.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -8,16 +8,17 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use anyhow::{Result, bail};
 use clap::ValueEnum;
 use slablab_lab::{
-    Engine, Experiment, Outcome, Plan, Request, Scale, Stage, begin, compare_variants, find, plan,
+    Engine, Experiment, Outcome, Plan, Request, Scale, Shard, begin, compare_variants, find, plan,
     run as carry_out,
 };
 use slablab_stats::Question;
 
 use super::answer::{Answer, Layout};
+use super::bars::Bars;
+use super::shard;
 use crate::cli::OutputArgs;
 use crate::cmd::report;
 use crate::output::print;
-use crate::progress::Progress;
 use crate::say::say;
 
 #[derive(clap::Args, Debug)]
@@ -26,12 +27,32 @@ use crate::say::say;
                         continues when the same command is given again.\n\n\
                         Examples:\n  \
                         slablab lab run replay --input t.parquet\n  \
-                        slablab lab run lifo --smoke --report lifo.html"
+                        slablab lab run lifo --smoke --report lifo.html\n  \
+                        slablab lab run plan/ --shard 2/4"
 )]
 pub(crate) struct Args {
-    /// The experiment; 'slablab lab list' has them all
-    #[arg(value_name = "NAME")]
+    /// The experiment ('slablab lab list' has them all), or the folder of a plan
+    #[arg(value_name = "NAME|PLAN")]
     name: String,
+    #[command(flatten)]
+    request: RequestArgs,
+    /// Of a plan: run shard K of N, made of every Nth point [default: 1/1]
+    #[arg(long, value_name = "K/N", conflicts_with_all = ["baseline", "output", "report"])]
+    shard: Option<Shard>,
+    /// The baseline: the variant that the others are compared with [default: the first]
+    #[arg(long, value_name = "VARIANT")]
+    baseline: Option<String>,
+    /// The result folder [default: slablab-results/NAME-ENGINE, or the next that is free]
+    #[arg(short, long, value_name = "FOLDER")]
+    output: Option<PathBuf>,
+    /// Also write a page about it to this file
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
+}
+
+/// What to measure, of an experiment.
+#[derive(clap::Args, Debug, PartialEq)]
+pub(crate) struct RequestArgs {
     /// Where it runs [default: the first engine of the experiment]
     #[arg(long, value_enum, value_name = "ENGINE")]
     engine: Option<EngineName>,
@@ -46,22 +67,53 @@ pub(crate) struct Args {
     rounds: Option<usize>,
     /// RNG seed of the random order [default: from the clock, and recorded]
     #[arg(long, value_name = "N")]
-    seed: Option<u64>,
+    pub(crate) seed: Option<u64>,
     /// The trace or file that the experiment works on
     #[arg(long, value_name = "FILE")]
     input: Option<PathBuf>,
     /// Set a parameter of the experiment
     #[arg(long = "set", value_name = "NAME=VALUE", value_parser = parameter)]
     params: Vec<(String, String)>,
-    /// The baseline: the variant that the others are compared with [default: the first]
-    #[arg(long, value_name = "VARIANT")]
-    baseline: Option<String>,
-    /// The result folder [default: slablab-results/NAME-ENGINE, or the next that is free]
-    #[arg(short, long, value_name = "FOLDER")]
-    output: Option<PathBuf>,
-    /// Also write a page about it to this file
-    #[arg(long, value_name = "FILE")]
-    report: Option<PathBuf>,
+}
+
+impl RequestArgs {
+    /// Returns the parameters.
+    fn params(&self) -> Result<BTreeMap<String, String>> {
+        let params: BTreeMap<String, String> = self.params.iter().cloned().collect();
+        if params.len() < self.params.len() {
+            bail!("--set: a parameter is set twice");
+        }
+        Ok(params)
+    }
+
+    fn scale(&self) -> Scale {
+        if self.smoke { Scale::Smoke } else { Scale::Full }
+    }
+
+    /// Returns what is asked of `experiment`.
+    pub(crate) fn request(&self, experiment: &dyn Experiment) -> Result<Request> {
+        Ok(Request {
+            engine: self.engine.map_or(experiment.about().engines[0], Engine::from),
+            scale: self.scale(),
+            params: self.params()?,
+            input: self.input.clone(),
+            rounds: self.rounds,
+            seed: self.seed.unwrap_or_else(seed_of_the_clock),
+        })
+    }
+
+    fn is_empty(&self) -> bool {
+        let nothing = Self {
+            engine: None,
+            smoke: false,
+            full: false,
+            rounds: None,
+            seed: None,
+            input: None,
+            params: Vec::new(),
+        };
+        *self == nothing
+    }
 }
 
 /// The engines.
@@ -114,23 +166,49 @@ pub(crate) struct Job<'a> {
 }
 
 pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
-    let params: BTreeMap<String, String> = args.params.iter().cloned().collect();
-    if params.len() < args.params.len() {
-        bail!("--set: a parameter is set twice");
+    let folder = Path::new(&args.name);
+    if find(&args.name).is_err() && folder.join("plan.json").exists() {
+        return shard::run(folder, args.shard.unwrap_or(Shard::WHOLE), &args.given(), output);
     }
+    if args.shard.is_some() {
+        bail!(
+            "--shard goes with the folder of a plan, and {} is none; 'slablab lab plan {} -o FOLDER' makes one",
+            args.name,
+            args.name
+        );
+    }
+    let request = &args.request;
     let job = Job {
         name: &args.name,
-        engine: args.engine.map(Engine::from),
-        scale: if args.smoke { Scale::Smoke } else { Scale::Full },
-        params,
-        input: args.input.clone(),
-        rounds: args.rounds,
-        seed: args.seed,
+        engine: request.engine.map(Engine::from),
+        scale: request.scale(),
+        params: request.params()?,
+        input: request.input.clone(),
+        rounds: request.rounds,
+        seed: request.seed,
         baseline: args.baseline.as_deref(),
         folder: args.output.as_deref(),
         report: args.report.as_deref(),
     };
     measure(&job, output)
+}
+
+impl Args {
+    /// Says what was given that a plan has already, or that a shard has no use for.
+    fn given(&self) -> Result<(), &'static str> {
+        if !self.request.is_empty() {
+            return Err(
+                "the plan says what to run: take away --engine, --smoke, --rounds, --seed, --input and --set",
+            );
+        }
+        if self.baseline.is_some() || self.output.is_some() || self.report.is_some() {
+            return Err(
+                "rows of a shard stay in the plan's folder: --baseline, --output and --report go with \
+                        'slablab lab merge' and 'slablab lab compare'",
+            );
+        }
+        Ok(())
+    }
 }
 
 /// Runs `job`, or continues it, and prints its comparisons.
@@ -155,17 +233,9 @@ pub(crate) fn measure(job: &Job<'_>, output: &OutputArgs) -> Result<ExitCode> {
         bail!("--baseline {name}: no such variant; there are: {}", plan.design.variants.join(", "));
     }
     plan.summary().inspect(|summary| say(format_args!("slablab: {summary}")));
-    let (mut steps, mut cells) = (Progress::default(), None::<Progress>);
-    carry_out(experiment, &plan, &folder, &mut |now| match now {
-        Stage::Setup(step) => steps.show(&step),
-        Stage::Cell { done, total, cell } => {
-            steps.clear();
-            let bar = cells.get_or_insert_with(|| Progress::new(job.name, total as u64));
-            bar.set(done as u64);
-            bar.message(&format!("{}: {}", job.name, cell.words()));
-        }
-    })?;
-    drop((steps, cells));
+    let mut bars = Bars::new(job.name);
+    carry_out(experiment, &plan, &folder, &mut |now| bars.show(&now))?;
+    drop(bars);
     let outcome = Outcome::read(&folder)?;
     let question = Question::default();
     let sides = compare_variants(&outcome, job.baseline, &question)?;
