@@ -179,3 +179,77 @@ fn a_trace_that_duckdb_filtered_is_replayed() {
     let replay = json(&["replay", "--allocators", "slub,slab,slob,slmb"]);
     assert_eq!(replay["allocators"].as_array().map_or(0, Vec::len), 4, "{replay}");
 }
+
+/// The sample's events that are left by these options.
+fn kept(options: &[&str]) -> (slablab_trace::Meta, Vec<slablab_trace::Event>) {
+    let folder = tempfile::tempdir().unwrap();
+    let output = folder.path().join("kept.parquet");
+    let _ = stdout(&[&["import", SAMPLE, "-o", text(&output)], options].concat());
+    let trace = TraceReader::open(&output).unwrap();
+    let rows = trace.batches().flat_map(|batch| batch.unwrap().events().collect::<Vec<_>>());
+    (trace.meta().clone(), rows.collect())
+}
+
+#[test]
+fn a_part_of_a_trace_has_objects_from_allocation_to_free() {
+    let whole = TraceReader::open(root().join(SAMPLE)).unwrap();
+    let busiest = |names: Vec<(String, u64)>| names.into_iter().max_by_key(|(_, n)| *n).unwrap().0;
+    let caches = whole.meta().caches.iter().map(|cache| (cache.name.clone(), cache.frees));
+    let cache = busiest(caches.collect());
+    let (meta, rows) = kept(&["--cache", &cache]);
+    assert_eq!((meta.caches.len(), meta.caches[0].name.as_str()), (1, cache.as_str()));
+    let of_whole = whole.meta().caches.iter().find(|of_whole| of_whole.name == cache).unwrap();
+    assert_eq!((meta.caches[0].allocs, meta.caches[0].frees), (of_whole.allocs, of_whole.frees));
+    assert_eq!(rows.len() as u64, meta.events);
+
+    let site =
+        meta.sites[rows.iter().find(|row| row.kind.is_alloc()).unwrap().site as usize].name.clone();
+    let (meta, rows) = kept(&["--site", &site]);
+    let allocs = rows.iter().filter(|row| row.kind.is_alloc());
+    assert!(allocs.clone().all(|row| meta.sites[row.site as usize].name == site));
+    assert!(allocs.count() > 0 && meta.quality.older_frees == 0);
+    assert!(rows.iter().any(|row| row.kind.is_free()), "frees stand elsewhere and are kept");
+
+    let (_, rows) = kept(&["--cpu", "1"]);
+    assert!(rows.iter().filter(|row| row.kind.is_alloc()).all(|row| row.cpu == 1));
+    assert!(rows.iter().any(|row| row.kind.is_free() && row.cpu == 0), "freed on another CPU");
+
+    let (meta, rows) = kept(&["--time", "25%,50%"]);
+    let length_ns = whole.meta().time_last_ns - whole.meta().time_first_ns;
+    assert!(meta.time_first_ns >= whole.meta().time_first_ns + length_ns / 4);
+    // An object that is allocated in the span is kept until its free, later on.
+    let last_alloc =
+        rows.iter().filter(|row| row.kind.is_alloc()).map(|row| row.time_ns).max().unwrap();
+    assert!(last_alloc <= whole.meta().time_first_ns + length_ns / 2 + 1);
+
+    let (_, rows) = kept(&["--cache", "kmalloc-*"]);
+    assert!(rows.iter().all(|row| matches!(
+        row.kind,
+        Kind::Kmalloc | Kind::Kfree | Kind::ImplicitFree | Kind::EstimatedFree
+    )));
+
+    // The same part, whichever command is asked.
+    let json = |words: &[&str]| stdout(&[words, &["--cpu", "1", "--format", "json"]].concat());
+    let info: serde_json::Value = serde_json::from_str(&json(&["info", SAMPLE])).unwrap();
+    let (meta, _) = kept(&["--cpu", "1"]);
+    assert_eq!(info["events"], meta.events);
+    for command in ["stat", "replay"] {
+        assert!(json(&[command, SAMPLE]) != stdout(&[command, SAMPLE, "--format", "json"]));
+    }
+}
+
+#[test]
+fn a_part_that_cannot_be_is_refused() {
+    for (options, says) in [
+        (&["--site", "no_such_site"][..], "no_such_site"),
+        (&["--cache", "no_such_cache"], "no event is left to keep"),
+        (&["--time", "900,"], "no event is left to keep"),
+        (&["--comm", "cc1"], "does not say what its threads are called"),
+    ] {
+        let said = refusal(&[&["info", SAMPLE], options].concat());
+        assert!(said.contains(says) && said.contains(SAMPLE), "{said}");
+    }
+    let text = root().join("crates/trace/tests/text/trace-6.1.txt");
+    let said = refusal(&["info", text.to_str().unwrap(), "--comm", "nobody"]);
+    assert!(said.contains("no thread is called nobody"), "{said}");
+}

@@ -42,6 +42,7 @@ const TRACE: House = House {
         &["event", "cpu_list", "symbols", "samples"],
         &["meta", "input", "spool", "vmlinux"],
         &["slabs", "store"],
+        &["snapshot"],
         &["source", "synth"],
         &["import"],
         &["record"],

@@ -1,11 +1,12 @@
 //! A file to be read that may be a pipe: it is opened once and no byte of it is lost.
 //!
 //! How it works: the first bytes are read into memory, where the format is found out; whoever reads on gets
-//! them again, and the rest behind them. A format that is not read from front to end (Parquet, a `perf.data`
-//! that is no pipe's) needs a file: what comes through a pipe is copied to a nameless one first.
+//! them again, and the rest behind them. What gzip or zstd compressed is unpacked on the way, found out by how it
+//! begins. A format that is not read from front to end (Parquet, `trace.dat`, a `perf.data` that is no pipe's) needs a
+//! file: what comes through a pipe or is compressed is copied to a nameless one first.
 
 use std::fs::File;
-use std::io::{Cursor, Read, Seek, Write};
+use std::io::{BufReader, Cursor, ErrorKind, Read, Seek, Write};
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
@@ -28,9 +29,23 @@ const PARQUET_MAGIC: &[u8] = b"PAR1";
 pub struct Input {
     path: PathBuf,
     head: Vec<u8>,
-    file: File,
-    /// The length of a regular file that is read from its beginning.
-    bytes: Option<u64>,
+    rest: Rest,
+}
+
+/// What is behind the head.
+enum Rest {
+    /// A regular file of that length, which begins with the head.
+    File(File, u64),
+    Stream(Box<dyn Read>),
+}
+
+impl std::fmt::Debug for Rest {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Rest::File(..) => "File",
+            Rest::Stream(_) => "Stream",
+        })
+    }
 }
 
 impl Input {
@@ -54,13 +69,20 @@ impl Input {
             return Err(Error::bad(path, At::File, "is a directory", remedy));
         }
         let from_start = at.is_file() && file.stream_position().is_ok_and(|position| position == 0);
-        let mut head = Vec::new();
-        (&file).take(HEAD_BYTES).read_to_end(&mut head).map_err(io)?;
+        let head = head(&mut file).map_err(io)?;
+        let (head, rest) = match Packing::of(&head) {
+            Some(packing) => {
+                let mut content = packing.unpack(Cursor::new(head).chain(file)).map_err(io)?;
+                (self::head(&mut content).map_err(io)?, Rest::Stream(content))
+            }
+            None if from_start => (head, Rest::File(file, at.len())),
+            None => (head, Rest::Stream(Box::new(file))),
+        };
         if head.is_empty() {
             let remedy = "record with `slablab record` or `perf kmem record`";
             return Err(Error::bad(path, At::File, "the file is empty", remedy));
         }
-        Ok(Input { path: path.into(), head, file, bytes: from_start.then_some(at.len()) })
+        Ok(Input { path: path.into(), head, rest })
     }
 
     /// Returns the path, or what stands for it in messages.
@@ -80,18 +102,25 @@ impl Input {
 
     /// Returns how many bytes there are, 0 when that is not known.
     pub(crate) fn bytes(&self) -> u64 {
-        self.bytes.unwrap_or(0)
+        match &self.rest {
+            Rest::File(_, bytes) => *bytes,
+            Rest::Stream(_) => 0,
+        }
     }
 
     /// Returns all bytes from the first on.
-    pub(crate) fn into_reader(self) -> impl Read + 'static {
-        Cursor::new(self.head).chain(self.file)
+    pub(crate) fn into_reader(self) -> Box<dyn Read> {
+        let head = Cursor::new(self.head);
+        match self.rest {
+            Rest::File(file, _) => Box::new(head.chain(file)),
+            Rest::Stream(stream) => Box::new(head.chain(stream)),
+        }
     }
 
     /// Returns a file whose content is that of the input, and how long it is.
     pub(crate) fn into_file(self) -> Result<(File, u64), Error> {
-        if let Some(bytes) = self.bytes {
-            return Ok((self.file, bytes));
+        if let Rest::File(file, bytes) = self.rest {
+            return Ok((file, bytes));
         }
         let path = self.path.clone();
         let copy = || -> std::io::Result<(File, u64)> {
@@ -100,6 +129,62 @@ impl Input {
             file.flush()?;
             Ok((file, bytes))
         };
-        copy().map_err(|e| Error::io(&path, "cannot copy to a temporary file", e))
+        copy().map_err(|e| match e.kind() {
+            ErrorKind::InvalidData | ErrorKind::UnexpectedEof => Error::io(&path, "cannot read", e),
+            _ => Error::io(&path, "cannot copy to a temporary file", e),
+        })
+    }
+}
+
+/// Reads what the format is found out by.
+fn head(from: &mut impl Read) -> std::io::Result<Vec<u8>> {
+    let mut head = Vec::new();
+    from.take(HEAD_BYTES).read_to_end(&mut head)?;
+    Ok(head)
+}
+
+/// What a whole file may be compressed by.
+#[derive(Debug, Clone, Copy)]
+enum Packing {
+    Gzip,
+    Zstd,
+}
+
+impl Packing {
+    /// Tells by how a file begins.
+    fn of(head: &[u8]) -> Option<Packing> {
+        match head {
+            [0x1f, 0x8b, ..] => Some(Packing::Gzip),
+            [0x28, 0xb5, 0x2f, 0xfd, ..] => Some(Packing::Zstd),
+            _ => None,
+        }
+    }
+
+    /// Returns what was compressed, all of it where several were put behind each other.
+    fn unpack(self, packed: impl Read + 'static) -> std::io::Result<Box<dyn Read>> {
+        let packed = BufReader::with_capacity(HEAD_BYTES as usize, packed);
+        let content: Box<dyn Read> = match self {
+            Packing::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(packed)),
+            Packing::Zstd => Box::new(zstd::Decoder::with_buffer(packed)?),
+        };
+        Ok(Box::new(Unpacked { packing: self, content }))
+    }
+}
+
+/// Says by what the content was compressed where it is damaged.
+struct Unpacked {
+    packing: Packing,
+    content: Box<dyn Read>,
+}
+
+impl Read for Unpacked {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        self.content.read(buffer).map_err(|error| {
+            let what = format!(
+                "what {:?} compressed is cut short or damaged: copy it again ({error})",
+                self.packing
+            );
+            std::io::Error::new(error.kind(), what.to_lowercase())
+        })
     }
 }

@@ -22,6 +22,7 @@ mod progress;
 mod record;
 mod samples;
 mod slabs;
+mod snapshot;
 mod source;
 mod spool;
 mod store;
@@ -32,7 +33,7 @@ mod vmlinux;
 pub use cpu_list::cpu_nodes;
 pub use error::{At, Error};
 pub use event::{Batch, Columns, Event, Kind, NONE, RawEvent};
-pub use import::{ImportOptions, import, load, open};
+pub use import::{ImportOptions, copy, import, keep, load, open, read, read_input};
 pub use input::Input;
 pub use meta::{
     Cache, META_KEY, Meta, Quality, SCHEMA_VERSION, Site, Skipped, SlabSnapshot, SlubCache,
@@ -42,6 +43,7 @@ pub use progress::Progress;
 pub use record::{BUFFER_KIB_DEFAULT, RecordOptions, RecordSummary, record};
 pub use samples::{SampledCache, Samples};
 pub use slabs::SlabInfo;
+pub use snapshot::{Level, SnapshotEntry, SnapshotKind, Snapshots};
 #[cfg(fuzzing)]
 pub use source::tracefs_raw::fuzz_pages;
 pub use source::{Facts, Format, Names, Source, open_raw, read_raw};

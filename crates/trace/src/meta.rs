@@ -66,6 +66,9 @@ pub struct Meta {
     pub object_slots: u32,
     /// Whether the addresses of call sites were left out.
     pub addresses_stripped: bool,
+    /// What threads were called, last, by their ids; empty where the source did not say.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub comms: BTreeMap<u32, String>,
     /// The call sites.
     pub sites: Vec<Site>,
     /// The caches.

@@ -100,7 +100,12 @@ pub struct SlabInfo<'a> {
 impl SlabSnapshot {
     /// Returns the lines of the slabinfo text that can be read, in its order.
     pub fn slabinfo(&self) -> impl Iterator<Item = SlabInfo<'_>> {
-        self.slabinfo.lines().skip(2).filter_map(parse_slabinfo)
+        self.slabinfo.lines().skip(2).filter_map(Self::parse_line)
+    }
+
+    /// Reads a line of slabinfo; `None` for another.
+    pub(crate) fn parse_line(line: &str) -> Option<SlabInfo<'_>> {
+        parse_slabinfo(line)
     }
 }
 

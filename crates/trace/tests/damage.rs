@@ -7,7 +7,8 @@ use slablab_trace::{Format, ImportOptions, Kind, Meta, TraceReader, import};
 
 mod made_up;
 
-use made_up::perf_data;
+use made_up::perfetto::perfetto;
+use made_up::{perf_data, trace_dat};
 
 /// A folder to try damaged files in.
 struct Fixture {
@@ -94,6 +95,90 @@ fn a_damaged_perf_data_is_refused_or_counted() {
         Err(_) => refused += 1,
     });
     assert!(read > 100 && refused > 100, "{read} read, {refused} refused");
+}
+
+#[test]
+fn every_version_of_a_trace_dat_holds_the_same() {
+    let fixture = Fixture::new(None);
+    let mut metas = trace_dat::every().into_iter().map(|(name, file)| {
+        let meta = fixture.import(&file).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let by_kind = |kind: Kind| meta.events_by_kind[kind as usize];
+        assert_eq!((by_kind(Kind::Kmalloc), by_kind(Kind::Kfree)), (40, 40), "{name}");
+        meta
+    });
+    let first = metas.next().unwrap();
+    assert!(metas.all(|meta| meta == first));
+    assert_eq!((first.time_first_ns, first.time_last_ns), (1010, 2220));
+    assert_eq!((first.quality.lost.as_slice(), first.quality.skipped_total()), (&[0, 7][..], 0));
+    assert_eq!((first.object_slots, first.cpus, first.page_bytes), (40, 2, 4096));
+    assert_eq!((first.kernel_release.as_str(), first.hostname.as_str()), ("0.0-made", "host"));
+    let sites: Vec<_> = first.sites.iter().map(|site| site.name.as_str()).collect();
+    assert_eq!(sites, ["_stext+0x10", "other+0x20"]);
+}
+
+#[test]
+fn a_damaged_trace_dat_is_refused_or_counted() {
+    let fixture = Fixture::new(Some(Format::TraceDat));
+    for (name, good) in trace_dat::every() {
+        let (mut read, mut counted, mut refused) = (0, 0, 0);
+        damage(&good, 151, |bytes| match fixture.import(bytes) {
+            Ok(meta) if meta.quality.skipped_total() > 0 => counted += 1,
+            Ok(_) => read += 1,
+            Err(_) => refused += 1,
+        });
+        let enough = read >= 10 && refused >= 30;
+        assert!(enough, "{name}: {read} read, {counted} counted, {refused} refused");
+    }
+}
+
+#[test]
+fn a_trace_dat_that_is_not_of_use_is_told_why() {
+    let error = |file: &[u8]| Fixture::new(None).import(file).unwrap_err();
+    let good = trace_dat::version_6();
+    let changed = |from: &[u8], to: &[u8]| {
+        let at = good.windows(from.len()).position(|window| window == from).unwrap();
+        let mut file = good.clone();
+        file[at..at + to.len()].copy_from_slice(to);
+        file
+    };
+    assert!(
+        error(&changed(b"tracing6", b"tracing5")).contains("version \"5\"; 6 and 7 can be read")
+    );
+    assert!(error(&changed(b"6\0\0\x08", b"6\0\x01\x08")).contains("big-endian"));
+    assert!(
+        error(&changed(b"local global [mono]", b"[x86-tsc] loc mono ")).contains("add -C mono")
+    );
+    assert!(error(&changed(b"kmem\0", b"sock\0")).contains("its tracepoints are others"));
+    assert!(error(&changed(b"flyrecord\0", b"latency  \0")).contains("latency tracer"));
+}
+
+#[test]
+fn a_made_up_trace_of_perfetto_is_read_in_order_of_time() {
+    let meta = Fixture::new(None).import(&perfetto()).unwrap();
+    let by_kind = |kind: Kind| meta.events_by_kind[kind as usize];
+    assert_eq!(
+        (by_kind(Kind::Kmalloc), by_kind(Kind::KmemCacheAlloc), by_kind(Kind::Kfree)),
+        (10, 10, 20)
+    );
+    // The kernel's counts say five on CPU 1; a bundle says only that some were.
+    assert_eq!((meta.quality.lost.as_slice(), meta.quality.skipped_total()), (&[0, 5][..], 0));
+    assert_eq!((meta.quality.older_frees, meta.object_slots, meta.cpus), (0, 2, 2));
+    assert_eq!((meta.time_first_ns, meta.time_last_ns), (1000, 1191));
+    assert_eq!((meta.kernel_release.as_str(), meta.comms[&8].as_str()), ("0.0-made", "worker"));
+    let mut sites: Vec<_> = meta.sites.iter().map(|site| site.name.as_str()).collect();
+    sites.sort_unstable();
+    assert_eq!(sites, ["0xffffffff81000010", "other+0x20"]);
+}
+
+#[test]
+fn a_damaged_trace_of_perfetto_is_refused_or_counted() {
+    let fixture = Fixture::new(Some(Format::Perfetto));
+    let (mut read, mut refused) = (0, 0);
+    damage(&perfetto(), 11, |bytes| match fixture.import(bytes) {
+        Ok(_) => read += 1,
+        Err(_) => refused += 1,
+    });
+    assert!(read > 50 && refused > 3, "{read} read, {refused} refused");
 }
 
 #[test]

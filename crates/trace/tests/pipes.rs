@@ -34,7 +34,7 @@ fn through_fifo<T>(content: &[u8], piece: usize, read: impl FnOnce(&Path) -> T) 
     })
 }
 
-fn inputs(folder: &Path) -> Vec<(&'static str, PathBuf)> {
+fn inputs(folder: &Path) -> Vec<(String, PathBuf)> {
     let texts = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/text");
     let made = |name: &str, content: &[u8]| {
         fs::write(folder.join(name), content).unwrap();
@@ -43,13 +43,20 @@ fn inputs(folder: &Path) -> Vec<(&'static str, PathBuf)> {
     let trace = folder.join("trace.parquet");
     synth(&trace, &SynthOptions { events: 20_000, ..SynthOptions::default() }, &mut |_| {})
         .unwrap();
-    vec![
+    let inputs = [
         ("text of tracefs", texts.join("trace-6.1.txt")),
         ("text of trace-cmd", texts.join("trace-cmd-report.txt")),
         ("perf.data", made("perf.data", &made_up::perf_data(1))),
         ("perf.data of a pipe", made("piped", &made_up::piped_perf_data())),
+        ("perfetto", made("perfetto", &made_up::perfetto::perfetto())),
         ("trace", trace),
-    ]
+    ];
+    let inputs = inputs.map(|(name, path)| (name.to_owned(), path));
+    let trace_dats = made_up::trace_dat::every().into_iter().map(|(name, content)| {
+        let path = made(&name, &content);
+        (name, path)
+    });
+    inputs.into_iter().chain(trace_dats).collect()
 }
 
 #[test]
@@ -60,6 +67,25 @@ fn a_pipe_gives_the_same_trace_as_a_file_in_pieces_of_any_size() {
         for piece in [1, 4 << 10, 1 << 20] {
             let got = through_fifo(&content, piece, imported);
             assert!(got == expected, "{name} in pieces of {piece}");
+        }
+    }
+}
+
+#[test]
+fn gzip_and_zstd_are_unpacked_from_files_and_pipes() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, input) in inputs(folder.path()) {
+        let (content, expected) = (fs::read(&input).unwrap(), imported(&input));
+        let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::new(1));
+        gzip.write_all(&content).unwrap();
+        // Two frames behind each other, as `cat a.zst b.zst` makes.
+        let (first, second) = content.split_at(content.len() / 2);
+        let frames = [first, second].map(|half| zstd::bulk::compress(half, 1).unwrap());
+        for packed in [gzip.finish().unwrap(), frames.concat()] {
+            let path = folder.path().join("packed");
+            fs::write(&path, &packed).unwrap();
+            assert!(imported(&path) == expected, "{name} of a file");
+            assert!(through_fifo(&packed, 4096, imported) == expected, "{name} of a pipe");
         }
     }
 }

@@ -225,8 +225,10 @@ fn foreign_files_are_told_by_name() {
     };
     assert!(error_of(b"").contains("the file is empty"));
     assert!(error_of(b"PAR1....").contains("is not a Parquet file, or is cut short"));
-    assert!(error_of(b"\x17\x08\x44tracing6\0").contains("trace-cmd report"));
-    assert!(error_of(b"\x1f\x8b\x08").contains("gunzip"));
+    assert!(error_of(b"\x17\x08\x44tracing6\0").contains("cut short before its events"));
+    assert!(error_of(b"\x1f\x8b\x08").contains("gzip compressed is cut short or damaged"));
+    assert!(error_of(b"\x28\xb5\x2f\xfd\0").contains("zstd compressed is cut short or damaged"));
+    assert!(error_of(b"\xfd7zXZ").contains("unxz it first"));
     assert!(error_of(b"hello\n").contains("in no format that can be read"));
     assert!(error_of(b"2ELIFREP").contains("big-endian"));
     assert!(error_of(b"PERFILE2").contains("cut short within its header"));

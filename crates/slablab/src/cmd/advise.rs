@@ -11,7 +11,9 @@ use slablab_replay::{
 };
 use slablab_trace::{Meta, TraceReader};
 
+use super::import::Opened;
 use super::question::QuestionArgs;
+use super::snapshot;
 use crate::cli::OutputArgs;
 use crate::output::{Page, Report, Table, bytes, field, print};
 use crate::progress::Progress;
@@ -23,6 +25,7 @@ use crate::progress::Progress;
                         class that fits its call sites best.\n\n\
                         Examples:\n  \
                         slablab advise t.parquet\n  \
+                        slablab advise /proc/slabinfo\n  \
                         slablab advise t.parquet --patch alloc_pipe_info > pipe.txt"
 )]
 pub(crate) struct Args {
@@ -47,7 +50,14 @@ fn one_allocator(text: &str) -> Result<BackendKind, String> {
 
 pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     let question = &args.question;
-    let trace = question.open()?;
+    let trace = match question.open_any()? {
+        Opened::Trace(trace) => trace,
+        Opened::Snapshots(snapshots) => {
+            let (path, file) = (question.file(), question.result.output.as_deref());
+            snapshot::advise(path.as_ref(), &snapshots, question.lines, output, file)?;
+            return Ok(ExitCode::SUCCESS);
+        }
+    };
     let meta = trace.meta();
     // A site that is not there is worth saying before seconds of work, not after.
     let wanted = args.patch.as_deref().map(|site| select_sites(meta, site)).transpose();

@@ -4,20 +4,26 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
-use slablab_trace::{Addresses, Format, ImportOptions, TraceReader};
+use slablab_trace::{
+    Addresses, Format, ImportOptions, Input, Snapshots, Symbols, TraceReader, TraceWriter,
+};
 
+use super::filter::FilterArgs;
 use super::written::{Writer, Written};
 use crate::cli::OutputArgs;
 use crate::progress::Progress;
 
 #[derive(clap::Args, Debug)]
 #[command(
-    after_help = "Formats: perf-data (perf kmem record), perf-script (text of perf script), trace-cmd (text of\n\
-                        trace-cmd report), trace (text of tracefs trace or trace_pipe), parquet (a trace, also one that\n\
-                        DuckDB, Polars or Spark filtered or wrote anew).\n\n\
+    after_help = "Formats: perf-data (perf kmem record), trace-dat (trace-cmd record -e kmem), perfetto (with\n\
+                        ftrace_events: \"kmem/*\"), perf-script (text of perf script), trace-cmd (text of trace-cmd\n\
+                        report), trace (text of tracefs trace or trace_pipe), parquet (a trace, also one that DuckDB,\n\
+                        Polars or Spark filtered or wrote anew); each also compressed by gzip or zstd.\n\n\
                         Examples:\n  \
                         perf kmem record -- make -j4 && slablab import perf.data -o t.parquet\n  \
-                        zcat trace.txt.gz | slablab import - -o t.parquet\n  \
+                        trace-cmd record -e kmem make -j4 && slablab import trace.dat -o t.parquet\n  \
+                        ssh board cat trace.dat | slablab import - -o t.parquet\n  \
+                        slablab import perf.data --comm cc1 --time 10%,90% -o t.parquet\n  \
                         slablab import t.parquet --strip-addresses -o public.parquet"
 )]
 pub(crate) struct Args {
@@ -34,8 +40,14 @@ pub(crate) struct Args {
     /// do not (kernels before 6.8)
     #[arg(long, value_name = "FILE")]
     slabinfo: Option<PathBuf>,
+    /// /proc/kallsyms of the recorded machine, saved as root since its last boot: names call sites that the recording
+    /// has as addresses
+    #[arg(long, value_name = "FILE")]
+    kallsyms: Option<PathBuf>,
     #[command(flatten)]
     addresses: AddressArgs,
+    #[command(flatten)]
+    filter: FilterArgs,
 }
 
 /// Whether the trace may be given away.
@@ -58,20 +70,62 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     let options = ImportOptions {
         format: args.from,
         slabinfo: args.slabinfo.as_deref().map(read_slabinfo).transpose()?,
+        symbols: args.kallsyms.as_deref().map(read_kallsyms).transpose()?,
         addresses: args.addresses.addresses(),
         ..ImportOptions::new(&args.input, &path)
     };
     let mut progress = Progress::default();
-    let meta = slablab_trace::import(&options, &mut |step| progress.step(step))?;
+    let meta = if args.filter.is_empty() {
+        slablab_trace::import(&options, &mut |step| progress.step(step))?
+    } else {
+        let whole = slablab_trace::read(&options, &mut |step| progress.step(step))?;
+        let part = args.filter.apply(whole, &args.input)?;
+        let writer = TraceWriter::create(&path)?.addresses(options.addresses);
+        slablab_trace::copy(&part, writer, &mut |step| progress.step(step))?
+    };
     drop(progress);
     Written::new(Writer::Import, &path, &meta, None, Vec::new()).print(output)?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// Opens a trace; a recording of another tool is read as if it had been imported.
-pub(crate) fn open(path: &Path) -> Result<TraceReader> {
+/// Opens a trace, or the part of it that is asked for; a recording of another tool is read as if it had been imported.
+pub(crate) fn open(path: &Path, filter: &FilterArgs) -> Result<TraceReader> {
     let mut progress = Progress::default();
-    Ok(slablab_trace::open(path, &mut |step| progress.step(step))?)
+    let trace = slablab_trace::open(path, &mut |step| progress.step(step))?;
+    drop(progress);
+    filter.apply(trace, path)
+}
+
+/// What `info` and `advise` can be asked about.
+pub(crate) enum Opened {
+    Trace(TraceReader),
+    Snapshots(Snapshots),
+}
+
+/// As [`open`], or reads snapshots of `/proc/slabinfo` or `/proc/allocinfo`.
+pub(crate) fn open_any(path: &Path, filter: &FilterArgs) -> Result<Opened> {
+    let input = Input::open(path)?;
+    if input.snapshot().is_some() {
+        if !filter.is_empty() {
+            bail!("{}: a snapshot has no events, of which a part could be taken", path.display());
+        }
+        return Ok(Opened::Snapshots(Snapshots::read(input)?));
+    }
+    let mut progress = Progress::default();
+    let options = ImportOptions::new(path, "");
+    let trace = slablab_trace::read_input(input, &options, &mut |step| progress.step(step))?;
+    drop(progress);
+    filter.apply(trace, path).map(Opened::Trace)
+}
+
+/// Reads a saved `/proc/kallsyms`.
+fn read_kallsyms(path: &Path) -> Result<Symbols> {
+    let text = std::fs::read(path).with_context(|| format!("{}: cannot read", path.display()))?;
+    let symbols = Symbols::parse(&String::from_utf8_lossy(&text));
+    if symbols.is_empty() {
+        bail!("{}: no text of /proc/kallsyms with addresses; save it as root", path.display());
+    }
+    Ok(symbols)
 }
 
 /// Reads a saved `/proc/slabinfo`.

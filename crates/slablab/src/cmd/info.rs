@@ -7,26 +7,37 @@ use anyhow::Result;
 use serde::Serialize;
 use slablab_trace::{Cache, Kind, Meta, Quality};
 
-use super::import;
+use super::filter::FilterArgs;
+use super::import::{self, Opened};
+use super::snapshot;
 use crate::cli::{OutputArgs, ResultFile};
 use crate::output::{Cell, Page, Report, Table, duration, field, print, thousands};
 
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
-    /// The trace, or a recording that can be imported; - is standard input
+    /// The trace, a recording that can be imported, or snapshots of /proc/slabinfo or allocinfo; - is standard input
     #[arg(value_name = "TRACE")]
     trace: PathBuf,
     /// Show this many caches, those with the most events first
     #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
     lines: usize,
     #[command(flatten)]
+    filter: FilterArgs,
+    #[command(flatten)]
     result: ResultFile,
 }
 
 pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
-    let trace = import::open(&args.trace)?;
+    let file = args.result.output.as_deref();
+    let trace = match import::open_any(&args.trace, &args.filter)? {
+        Opened::Trace(trace) => trace,
+        Opened::Snapshots(snapshots) => {
+            snapshot::info(&args.trace, &snapshots, args.lines, output, file)?;
+            return Ok(ExitCode::SUCCESS);
+        }
+    };
     let info = Info::new(trace.path().display().to_string(), trace.meta(), args.lines);
-    print(&info, output, args.result.output.as_deref())?;
+    print(&info, output, file)?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -3,6 +3,7 @@
 pub(crate) mod advise;
 mod allocators;
 pub(crate) mod doctor;
+mod filter;
 pub(crate) mod generate;
 pub(crate) mod import;
 pub(crate) mod info;
@@ -14,6 +15,7 @@ pub(crate) mod record;
 pub(crate) mod replay;
 pub(crate) mod report;
 mod size;
+mod snapshot;
 pub(crate) mod stat;
 mod tunables;
 pub(crate) mod whatif;

@@ -6,7 +6,8 @@ use anyhow::{Context, Result};
 use slablab_pages::Sources;
 use slablab_trace::TraceReader;
 
-use super::import;
+use super::filter::FilterArgs;
+use super::import::{self, Opened};
 use super::size::parse_bytes;
 use crate::cli::ResultFile;
 
@@ -30,13 +31,20 @@ pub(crate) struct QuestionArgs {
     #[arg(short = 'k', long, value_name = "FILE")]
     vmlinux: Option<PathBuf>,
     #[command(flatten)]
+    filter: FilterArgs,
+    #[command(flatten)]
     pub(crate) result: ResultFile,
 }
 
 impl QuestionArgs {
     /// Opens the trace.
     pub(crate) fn open(&self) -> Result<TraceReader> {
-        import::open(&self.trace)
+        import::open(&self.trace, &self.filter)
+    }
+
+    /// Opens the trace, or snapshots instead of it.
+    pub(crate) fn open_any(&self) -> Result<Opened> {
+        import::open_any(&self.trace, &self.filter)
     }
 
     /// Returns the name of the trace.

@@ -13,6 +13,7 @@ use serde::Serialize;
 use slablab_replay::{PerfAlloc, PerfKmem, PerfSite, PerfTotals};
 use slablab_trace::{Format, Input, Kind};
 
+use super::filter::FilterArgs;
 use super::import;
 use crate::cli::{OutputArgs, ResultFile};
 use crate::output::{Cell, Page, Report, Table, field, print};
@@ -36,6 +37,8 @@ pub(crate) struct Args {
     /// Show addresses instead of symbols
     #[arg(long)]
     raw_ip: bool,
+    #[command(flatten)]
+    filter: FilterArgs,
     #[command(flatten)]
     result: ResultFile,
 }
@@ -75,9 +78,14 @@ impl SortKey {
 }
 
 pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
+    if args.compat.is_some() && !args.filter.is_empty() {
+        bail!(
+            "--compat counts all of a perf.data: leave out --time, --cpu, --pid, --comm, --cache and --site"
+        );
+    }
     let mut stat = match args.compat {
         Some(Compat::Perf) => of_perf_data(&args.trace, args.raw_ip)?,
-        None => of_trace(&args.trace, args.raw_ip)?,
+        None => of_trace(&args.trace, &args.filter, args.raw_ip)?,
     };
     stat.lines_max = args.lines;
     // Stable, and the sites come in order of address: where all keys are equal, perf's order.
@@ -133,8 +141,8 @@ fn of_perf_data(path: &Path, raw_ip: bool) -> Result<Stat> {
 }
 
 /// Counts by object slot, so that an implicit free is a free.
-fn of_trace(path: &Path, raw_ip: bool) -> Result<Stat> {
-    let reader = import::open(path)?;
+fn of_trace(path: &Path, filter: &FilterArgs, raw_ip: bool) -> Result<Stat> {
+    let reader = import::open(path, filter)?;
     let meta = reader.meta();
     let mut perf = PerfKmem::default();
     let progress = Progress::new("counting", meta.events);

@@ -23,11 +23,12 @@ use self::population::{Ended, Population};
 use self::unnamed::Unnamed;
 use crate::error::At;
 use crate::meta::{CPUS_MAX, Quality, Skipped};
+use crate::source::kept::Kept;
 use crate::source::{Facts, Format, Source, read_raw};
 use crate::store::ParquetFile;
 use crate::{
-    Addresses, Error, Event, Input, Kind, Meta, NONE, Progress, RawEvent, Samples, TraceReader,
-    TraceWriter,
+    Addresses, Error, Event, Input, Kind, Meta, NONE, Progress, RawEvent, Samples, Symbols,
+    TraceReader, TraceWriter,
 };
 
 /// What to import, and where to.
@@ -42,6 +43,8 @@ pub struct ImportOptions {
     /// `/proc/slabinfo` of the recorded machine when the recording ended: names caches and classes that
     /// the events do not.
     pub slabinfo: Option<String>,
+    /// Symbols of the recorded kernel, instead of those that the recording or this machine has.
+    pub symbols: Option<Symbols>,
     /// What becomes of the addresses of call sites.
     pub addresses: Addresses,
 }
@@ -50,7 +53,8 @@ impl ImportOptions {
     /// Returns the options for `input`, whose format is to be found out, to `output`.
     pub fn new(input: impl Into<PathBuf>, output: impl Into<PathBuf>) -> ImportOptions {
         let (input, output) = (input.into(), output.into());
-        ImportOptions { input, format: None, output, slabinfo: None, addresses: Addresses::Keep }
+        let (slabinfo, symbols) = (None, None);
+        ImportOptions { input, format: None, output, slabinfo, symbols, addresses: Addresses::Keep }
     }
 }
 
@@ -67,8 +71,8 @@ pub fn import(options: &ImportOptions, progress: &mut dyn FnMut(Progress)) -> Re
         Opened::Trace(trace) => return copy(&trace, writer()?, progress),
         Opened::Source(source) => source,
     };
-    let slabinfo = options.slabinfo.as_deref();
-    let (writer, meta) = pass(source.as_mut(), &path, slabinfo, writer()?, progress)?;
+    let importer = Importer::new(writer()?, &path).symbols(options.symbols.clone());
+    let (writer, meta) = pass(source.as_mut(), importer, options.slabinfo.as_deref(), progress)?;
     writer.finish(meta)
 }
 
@@ -80,11 +84,39 @@ pub fn open(
     path: impl AsRef<Path>,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<TraceReader, Error> {
-    let input = Input::open(path)?;
+    read(&ImportOptions::new(path.as_ref(), ""), progress)
+}
+
+/// Reads what [`import()`] would write, to be used as a trace at once; a trace is opened as it is.
+///
+/// # Errors
+/// As those of [`open`].
+pub fn read(
+    options: &ImportOptions,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<TraceReader, Error> {
+    read_input(Input::open(&options.input)?, options, progress)
+}
+
+/// As [`read()`], of an input that is open already; that of the options is not looked at.
+///
+/// # Errors
+/// As those of [`open`].
+pub fn read_input(
+    input: Input,
+    options: &ImportOptions,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<TraceReader, Error> {
     let path = input.path().to_owned();
-    match opened(input, None)? {
+    match opened(input, options.format)? {
         Opened::Trace(trace) => Ok(trace),
-        Opened::Source(source) => load(source, &path, progress),
+        Opened::Source(mut source) => {
+            let importer = Importer::new(TraceWriter::in_memory(&path), &path);
+            let importer = importer.symbols(options.symbols.clone());
+            let (writer, meta) =
+                pass(source.as_mut(), importer, options.slabinfo.as_deref(), progress)?;
+            writer.into_reader(meta)
+        }
     }
 }
 
@@ -117,12 +149,38 @@ pub fn load(
     path: &Path,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<TraceReader, Error> {
-    let (writer, meta) = pass(source.as_mut(), path, None, TraceWriter::in_memory(path), progress)?;
+    let importer = Importer::new(TraceWriter::in_memory(path), path);
+    let (writer, meta) = pass(source.as_mut(), importer, None, progress)?;
+    writer.into_reader(meta)
+}
+
+/// Returns the part of a trace that is left when only the objects are kept for whose allocations `keep` returns true,
+/// with their frees; of objects that are older than the trace, the frees for which it does.
+///
+/// # Errors
+/// When the trace cannot be read, nothing is kept, or there is no room for it.
+pub fn keep(
+    trace: &TraceReader,
+    keep: &mut dyn FnMut(&Event) -> bool,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<TraceReader, Error> {
+    let mut importer = Importer::new(TraceWriter::in_memory(trace.path()), trace.path());
+    let mut source = Kept::new(trace, keep);
+    importer.read(&mut source, progress)?;
+    if importer.rows == 0 {
+        let remedy = "see what it holds with `slablab info`";
+        return Err(Error::bad(trace.path(), At::File, "no event is left to keep", remedy));
+    }
+    let meta = source.facts().meta.clone();
+    let (writer, meta) = importer.finish(&source, meta)?;
     writer.into_reader(meta)
 }
 
 /// Writes a trace anew.
-fn copy(
+///
+/// # Errors
+/// When the trace cannot be read or the new one not be written.
+pub fn copy(
     trace: &TraceReader,
     mut writer: TraceWriter,
     progress: &mut dyn FnMut(Progress),
@@ -148,18 +206,16 @@ fn copy(
     writer.finish(meta.clone())
 }
 
-/// Passes all events of `source` on to `writer`; `slabinfo` is the recorded machine's.
+/// Passes all events of `source` on to a writer; `slabinfo` is the recorded machine's.
 fn pass(
     source: &mut dyn Source,
-    path: &Path,
+    mut importer: Importer,
     slabinfo: Option<&str>,
-    writer: TraceWriter,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<(TraceWriter, Meta), Error> {
-    let mut importer = Importer::new(writer, path);
     importer.read(source, progress)?;
     if importer.rows == 0 {
-        return Err(no_events(path, &source.facts().meta.quality.skipped));
+        return Err(no_events(&importer.path, &source.facts().meta.quality.skipped));
     }
     let mut meta = source.facts().meta.clone();
     if let Some(text) = slabinfo {
@@ -187,6 +243,8 @@ pub(crate) struct Importer {
     /// What errors name.
     path: PathBuf,
     objects: Objects,
+    /// The kernel's symbols, where others are wanted than the source has.
+    symbols: Option<Symbols>,
     /// What the recorded kernel said of its objects, where it was asked.
     population: Option<Population>,
     /// The rows, from the first allocation on that names no cache.
@@ -215,6 +273,7 @@ impl Importer {
             writer,
             path: path.into(),
             objects: Objects::default(),
+            symbols: None,
             population: None,
             unnamed: None,
             site_caches: SiteCaches::default(),
@@ -225,6 +284,12 @@ impl Importer {
             cpu_times_ns: Vec::new(),
             rows: 0,
         }
+    }
+
+    /// Names call sites by these symbols.
+    fn symbols(mut self, symbols: Option<Symbols>) -> Importer {
+        self.symbols = symbols;
+        self
     }
 
     /// Ends objects whose frees are not among the events by what the kernel said of them.
@@ -298,6 +363,7 @@ impl Importer {
     /// Gives the source's new sites and caches their final names.
     fn name(&mut self, source: &dyn Source) {
         let Facts { names, symbols, .. } = source.facts();
+        let symbols = self.symbols.as_ref().unwrap_or(symbols);
         for site in &names.sites[self.sites.len()..] {
             let id = match site.name.as_str() {
                 "" => self.writer.site(&symbols.site_name(site.address), site.address),

@@ -40,9 +40,9 @@ use self::sampler::Sampler;
 use self::tracefs::{Instance, Tracefs};
 use self::workload::Ended;
 use crate::import::{Importer, Unfreed};
-use crate::source::Source;
 use crate::source::format::EventFormat;
-use crate::source::tracefs_raw::{PageFormat, TracefsRaw};
+use crate::source::tracefs_raw::{PageFormat, TracefsRaw, lost};
+use crate::source::{Facts, Source};
 use crate::{Addresses, Error, Meta, Progress, Symbols, TraceWriter};
 
 /// Kibibytes of ring buffer for each CPU when [`RecordOptions::buffer_kib`] is not set: on the
@@ -158,7 +158,8 @@ impl Pages {
         };
         let streams = self.files.iter().map(open).collect::<std::io::Result<_>>();
         let streams = streams.map_err(|e| Error::io("recording".as_ref(), "cannot read", e))?;
-        TracefsRaw::new(self.page, &self.formats, streams, symbols, self.bytes)
+        let facts = Facts { symbols, bytes: self.bytes, ..Facts::default() };
+        TracefsRaw::new(self.page, &self.formats, streams, facts)
             .map(|source| source.leave_out(self.own_threads.clone()))
             .map_err(|what| Error::CannotRecord {
                 what: format!("events/kmem: {what}"),
@@ -313,29 +314,8 @@ impl Drop for StopOnDrop<'_> {
     }
 }
 
-/// Returns how many events a CPU lost, by what its `stats` file says.
-fn lost(stats: &str) -> u64 {
-    let lines = stats.lines().filter_map(|line| line.split_once(": "));
-    let ways = ["overrun", "commit overrun", "dropped events"];
-    let lost = lines.filter(|(name, _)| ways.contains(name));
-    lost.filter_map(|(_, value)| value.trim().parse::<u64>().ok()).sum()
-}
-
 fn buffer_kib_default(cpus: usize) -> u32 {
     let share_bytes = machine::memory_bytes() / MEMORY_SHARE / cpus.max(1) as u64;
     let share = u32::try_from(share_bytes >> 10).unwrap_or(u32::MAX);
     if share == 0 { BUFFER_KIB_DEFAULT } else { BUFFER_KIB_DEFAULT.min(share) }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn stats_add_up_every_way_of_losing_an_event() {
-        let text = "entries: 0\noverrun: 3\ncommit overrun: 4\nbytes: 60\n\
-            oldest event ts:  1.2\nnow ts:  5.6\ndropped events: 5\nread events: 1000\n";
-        assert_eq!(lost(text), 12);
-        assert_eq!(lost(""), 0);
-    }
 }

@@ -1,20 +1,13 @@
 //! Which format an input is in, by its first bytes.
 
-use super::perf_data;
 use super::recording::Format;
+use super::{perf_data, perfetto, trace_dat};
 use crate::error::At;
 use crate::{Error, Input};
 
 /// Formats that are known but not read: how they begin, what they are, and what to do.
-const FOREIGN: [(&[u8], &str, &str); 5] = [
+const FOREIGN: [(&[u8], &str, &str); 2] = [
     (b"PERFFILE", "is a perf.data of before 2012", "record again with a newer perf"),
-    (
-        b"\x17\x08\x44tracing",
-        "is trace-cmd's own trace.dat",
-        "import the text that `trace-cmd report FILE` prints",
-    ),
-    (b"\x1f\x8b", "is compressed by gzip", "gunzip it first"),
-    (b"\x28\xb5\x2f\xfd", "is compressed by zstd", "unzstd it first"),
     (b"\xfd7zXZ", "is compressed by xz", "unxz it first"),
 ];
 
@@ -28,14 +21,24 @@ pub(super) fn format(input: &Input) -> Result<Format, Error> {
     if head.starts_with(perf_data::MAGIC) || head.starts_with(perf_data::MAGIC_SWAPPED) {
         return Ok(Format::PerfData);
     }
+    if head.starts_with(trace_dat::MAGIC) {
+        return Ok(Format::TraceDat);
+    }
     if let Some((_, what, remedy)) = FOREIGN.iter().find(|(magic, _, _)| head.starts_with(magic)) {
         return Err(bad(what, remedy));
+    }
+    if let Some(kind) = input.snapshot() {
+        let what = format!("is a snapshot of /proc/{}, which has no events", kind.name());
+        return Err(bad(&what, "`slablab info` and `slablab advise` read it"));
+    }
+    if perfetto::is_perfetto(head) {
+        return Ok(Format::Perfetto);
     }
     text(&String::from_utf8_lossy(head)).ok_or_else(|| {
         bad(
             "is in no format that can be read",
-            "what can: a trace of slablab, perf.data, and the text of perf script, trace-cmd report \
-             and tracefs trace",
+            "what can: a trace of slablab, perf.data, trace.dat, a trace of Perfetto, and the text \
+             of perf script, trace-cmd report and tracefs trace",
         )
     })
 }

@@ -1,17 +1,22 @@
 //! Where events come from. Every reader gives the same thing, [`RawEvent`](crate::RawEvent)s in time order, through
 //! the same trait, and lives in a file of its own.
 
+mod bytes;
 mod detect;
 pub(crate) mod format;
+pub(crate) mod kept;
 pub(crate) mod kmem;
 mod names;
 mod open;
 mod parquet;
 mod perf_data;
+mod perfetto;
 mod recording;
 mod sorter;
 mod text;
+mod trace_dat;
 pub(crate) mod tracefs_raw;
+mod tracing;
 
 pub use self::names::Names;
 pub(crate) use self::open::of_parquet;

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::recording::{Format, Source};
-use super::{detect, parquet, perf_data, text};
+use super::{detect, parquet, perf_data, perfetto, text, trace_dat};
 use crate::store::ParquetFile;
 use crate::{Error, Input};
 
@@ -31,6 +31,8 @@ pub fn read_raw(input: Input, format: Option<Format>) -> Result<Box<dyn Source>,
             of_parquet(&path, &ParquetFile::open(&path, file, bytes)?)
         }
         Format::PerfData => Box::new(perf_data::PerfData::open(input)?),
+        Format::Perfetto => Box::new(perfetto::Perfetto::open(input)),
+        Format::TraceDat => Box::new(trace_dat::TraceDat::open(input)?),
         Format::PerfScript | Format::TraceCmdReport | Format::Trace => {
             Box::new(text::Text::open(input, format))
         }

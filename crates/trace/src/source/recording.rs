@@ -47,6 +47,10 @@ pub enum Format {
     Parquet,
     /// `perf.data` of `perf kmem record` or `perf record -e kmem:...`
     PerfData,
+    /// `trace.dat` of `trace-cmd record -e kmem`
+    TraceDat,
+    /// Trace of Perfetto with `ftrace_events: "kmem/*"`
+    Perfetto,
     /// Text of `perf script`
     PerfScript,
     /// Text of `trace-cmd report`
@@ -57,9 +61,9 @@ pub enum Format {
 
 impl Format {
     /// All formats.
-    pub const ALL: [Format; 5] = {
+    pub const ALL: [Format; 7] = {
         use Format::*;
-        [Parquet, PerfData, PerfScript, TraceCmdReport, Trace]
+        [Parquet, PerfData, TraceDat, Perfetto, PerfScript, TraceCmdReport, Trace]
     };
 
     /// Returns its name on the command line.
@@ -67,6 +71,8 @@ impl Format {
         match self {
             Format::Parquet => "parquet",
             Format::PerfData => "perf-data",
+            Format::TraceDat => "trace-dat",
+            Format::Perfetto => "perfetto",
             Format::PerfScript => "perf-script",
             Format::TraceCmdReport => "trace-cmd",
             Format::Trace => "trace",

@@ -9,15 +9,14 @@
 //!
 //! Linux counterpart: `kernel/trace/ring_buffer.c`, `include/linux/ring_buffer.h` @ 6.18.
 
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 
 use rustc_hash::FxHashMap;
 
 use super::format::{EventFormat, Place};
 use super::kmem::{Layout, kind_of};
 use super::recording::{Facts, Source};
-use crate::symbols::Symbols;
-use crate::{Error, Meta, RawEvent};
+use crate::{Error, RawEvent};
 
 /// The shape of a ring buffer page, from `events/header_page`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,10 +55,39 @@ impl PageFormat {
         Ok(format)
     }
 
+    /// Returns the shape of pages of `bytes` bytes: an instance may have others than the top one.
+    pub(crate) fn with_bytes(mut self, bytes: usize) -> PageFormat {
+        self.data.bytes = bytes.saturating_sub(self.data.offset);
+        self
+    }
+
     /// Returns the bytes of a page, header and data.
     pub(crate) fn bytes(&self) -> usize {
         self.data.offset + self.data.bytes
     }
+}
+
+/// How a processor's clock becomes nanoseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Tsc {
+    pub(crate) mult: u32,
+    pub(crate) shift: u32,
+    pub(crate) offset_ns: u64,
+}
+
+impl Tsc {
+    fn ns(self, count: u64) -> u64 {
+        let ns = (u128::from(count) * u128::from(self.mult)) >> self.shift;
+        (ns as u64).wrapping_add(self.offset_ns)
+    }
+}
+
+/// Returns how many events a CPU lost, by what its `stats` file says.
+pub(crate) fn lost(stats: &str) -> u64 {
+    let lines = stats.lines().filter_map(|line| line.split_once(": "));
+    let ways = ["overrun", "commit overrun", "dropped events"];
+    let lost = lines.filter(|(name, _)| ways.contains(name));
+    lost.filter_map(|(_, value)| value.trim().parse::<u64>().ok()).sum()
 }
 
 /// A recording made of raw pages: one stream of pages per CPU.
@@ -78,6 +106,7 @@ struct Decoder {
     layout_of: FxHashMap<u16, u8>,
     /// The threads whose own events are left out.
     left_out: Vec<u32>,
+    tsc: Option<Tsc>,
     facts: Facts,
 }
 
@@ -94,6 +123,8 @@ struct CpuPages<R> {
     /// The time of the last record, whose top bits absolute time stamps need.
     time_ns: u64,
     missed: u64,
+    /// Whether nothing more can be read.
+    ended: bool,
 }
 
 /// The low bits of `commit` are the bytes committed; events were missed before this page when bit 31
@@ -103,13 +134,12 @@ const MISSED_EVENTS: u64 = 1 << 31;
 const MISSED_STORED: u64 = 1 << 30;
 
 impl<R: Read> TracefsRaw<R> {
-    /// Opens pages. `formats` are those of the kmem events; `bytes` is how much there is to read.
+    /// Opens pages. `formats` are those of the kmem events.
     pub(crate) fn new(
         page: PageFormat,
         formats: &[EventFormat],
         streams: Vec<(u32, R)>,
-        symbols: Symbols,
-        bytes: u64,
+        facts: Facts,
     ) -> Result<TracefsRaw<R>, String> {
         let mut layouts = Vec::new();
         let mut layout_of = FxHashMap::default();
@@ -127,14 +157,9 @@ impl<R: Read> TracefsRaw<R> {
             pages_read: 0,
             time_ns: 0,
             missed: 0,
+            ended: false,
         };
-        let facts = Facts {
-            meta: Meta { source: "tracefs".into(), ..Meta::default() },
-            symbols,
-            bytes,
-            ..Facts::default()
-        };
-        let decoder = Decoder { page, layouts, layout_of, left_out: Vec::new(), facts };
+        let decoder = Decoder { page, layouts, layout_of, left_out: Vec::new(), tsc: None, facts };
         Ok(TracefsRaw { decoder, cpus: streams.into_iter().map(cpu_pages).collect() })
     }
 
@@ -142,6 +167,17 @@ impl<R: Read> TracefsRaw<R> {
     pub(crate) fn leave_out(mut self, threads: Vec<u32>) -> TracefsRaw<R> {
         self.decoder.left_out = threads;
         self
+    }
+
+    /// Makes nanoseconds of the counts of a processor's clock, where that is the recording's.
+    pub(crate) fn clock(mut self, tsc: Option<Tsc>) -> TracefsRaw<R> {
+        self.decoder.tsc = tsc;
+        self
+    }
+
+    /// Returns what the recording says of itself.
+    pub(crate) fn facts_mut(&mut self) -> &mut Facts {
+        &mut self.decoder.facts
     }
 
     /// Returns, per CPU, how many events the pages read so far say were missed.
@@ -184,15 +220,31 @@ impl<R: Read> CpuPages<R> {
     /// Returns the key in merge order of the next event, `None` at the end.
     fn peek(&mut self, decoder: &mut Decoder) -> Option<(u64, u32)> {
         while self.next == self.events.len() {
+            if self.ended {
+                return None;
+            }
             self.next = 0;
             self.events.clear();
-            if self.pages.read_exact(&mut self.buffer).is_err() {
-                return None;
+            match fill(&mut self.pages, &mut self.buffer) {
+                Ok(0) => return None,
+                Ok(bytes) if bytes == self.buffer.len() => {}
+                Ok(_) => return self.end("page that is cut short", decoder),
+                Err(error) => {
+                    return self.end(&format!("pages that cannot be read ({error})"), decoder);
+                }
             }
             self.pages_read += 1;
             decoder.page(self);
         }
         Some((self.events[self.next].time_ns, self.cpu))
+    }
+
+    /// Counts what ends this CPU's pages too early.
+    fn end(&mut self, reason: &str, decoder: &mut Decoder) -> Option<(u64, u32)> {
+        let (page, cpu) = (self.pages_read + 1, self.cpu);
+        decoder.skip(reason, || format!("page {page} of CPU {cpu}"));
+        self.ended = true;
+        None
     }
 
     fn take_until(&mut self, until: (u64, u32), to: &mut Vec<RawEvent>) {
@@ -201,6 +253,20 @@ impl<R: Read> CpuPages<R> {
         to.extend_from_slice(&rest[..ready]);
         self.next += ready;
     }
+}
+
+/// Reads until `buffer` is full or the end has come; returns how much was read.
+fn fill(from: &mut impl Read, buffer: &mut [u8]) -> std::io::Result<usize> {
+    let mut filled = 0;
+    while filled < buffer.len() {
+        match from.read(&mut buffer[filled..]) {
+            Ok(0) => break,
+            Ok(bytes) => filled += bytes,
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(filled)
 }
 
 impl Decoder {
@@ -246,12 +312,13 @@ impl Decoder {
     ) -> Result<Option<RawEvent>, &'static str> {
         let short = "record that is too short";
         let id = u16::from_le_bytes(*record.first_chunk().ok_or(short)?);
-        let layout = self.layout_of.get(&id).ok_or("record of another event")?;
+        let Some(layout) = self.layout_of.get(&id) else { return Ok(None) };
         let layout = &self.layouts[usize::from(*layout)];
         let pid = layout.pid.signed(record).ok_or(short)? as u32;
         if self.left_out.contains(&pid) && !layout.in_interrupt(record) {
             return Ok(None);
         }
+        let time_ns = self.tsc.map_or(time_ns, |tsc| tsc.ns(time_ns));
         layout.decode(record, time_ns, cpu, &mut self.facts.names).map(Some).ok_or(short)
     }
 }
@@ -402,10 +469,18 @@ mod tests {
         let shape = PageFormat { timestamp, commit, data: place(16, page.len() - 16) };
         let formats = [EventFormat::parse(FREE).unwrap()];
         let pages = vec![(0, page.as_slice())];
-        let source = TracefsRaw::new(shape, &formats, pages, Symbols::default(), 0).unwrap();
+        let source = TracefsRaw::new(shape, &formats, pages, Facts::default()).unwrap();
         let mut events = Vec::new();
         source.leave_out(vec![7, OWN]).read(&mut events).unwrap();
         assert_eq!(events.iter().map(|event| event.ptr).collect::<Vec<_>>(), [3, 4, 5, 6]);
+    }
+
+    #[test]
+    fn stats_add_up_every_way_of_losing_an_event() {
+        let text = "entries: 0\noverrun: 3\ncommit overrun: 4\nbytes: 60\n\
+            oldest event ts:  1.2\nnow ts:  5.6\ndropped events: 5\nread events: 1000\n";
+        assert_eq!(lost(text), 12);
+        assert_eq!(lost(""), 0);
     }
 
     #[test]
@@ -436,9 +511,8 @@ pub fn fuzz_pages(data: &[u8]) {
     let page = PageFormat { timestamp: place(0, 8), commit: place(8, 8), data: place(16, 112) };
     let (low, high) = data.split_at(data.len() / 2);
     let formats = [format.expect("a good format")];
-    let mut source =
-        TracefsRaw::new(page, &formats, vec![(0, low), (1, high)], Symbols::default(), 0)
-            .expect("a good format");
+    let mut source = TracefsRaw::new(page, &formats, vec![(0, low), (1, high)], Facts::default())
+        .expect("a good format");
     let mut events = Vec::new();
     while source.read(&mut events).expect("nothing to read from but memory") {
         for event in events.drain(..) {

@@ -1,5 +1,8 @@
-//! A `perf.data` made by hand: two events, two rounds, a CPU's buffer after the other's.
+//! A `perf.data` made by hand: two events, two rounds, a CPU's buffer after the other's; and a [`trace_dat`].
 #![allow(dead_code)] // each test program uses its part
+
+pub(crate) mod perfetto;
+pub(crate) mod trace_dat;
 
 const ID: [u64; 2] = [71, 72];
 /// identifier, thread, time, CPU, raw

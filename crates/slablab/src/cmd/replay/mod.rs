@@ -19,6 +19,7 @@ use slablab_report::counted;
 use slablab_trace::{Meta, TraceReader};
 
 use super::allocators::allocator;
+use super::filter::FilterArgs;
 use super::import;
 use super::size::parse_bytes;
 use crate::cli::{OutputArgs, ResultFile};
@@ -66,6 +67,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE", conflicts_with = "timed")]
     report: Option<PathBuf>,
     #[command(flatten)]
+    filter: FilterArgs,
+    #[command(flatten)]
     result: ResultFile,
 }
 
@@ -92,7 +95,7 @@ enum Sheet {
 }
 
 pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
-    let trace = import::open(&args.trace)?;
+    let trace = import::open(&args.trace, &args.filter)?;
     if args.engine == Engine::Kernel {
         let asked = kernel::Asked {
             file: &args.trace,

@@ -3,7 +3,7 @@
 //! Linux counterpart: `include/uapi/linux/perf_event.h` @ 6.18 (the comment at PERF_RECORD_SAMPLE
 //! gives the order of the fields).
 
-use super::bytes::Bytes;
+use crate::source::bytes::Bytes;
 
 /// Bits of `sample_type`.
 const IP: u64 = 1 << 0;

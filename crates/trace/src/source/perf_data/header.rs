@@ -5,9 +5,9 @@
 use rustc_hash::FxHashMap;
 
 use super::attr::Attr;
-use super::bytes::{Bytes, text};
 use super::tracing::Tracing;
 use crate::Meta;
+use crate::source::bytes::{Bytes, text};
 
 /// Numbers of the features that are read.
 pub(super) mod feature {

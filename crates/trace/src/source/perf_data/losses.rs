@@ -6,8 +6,8 @@
 
 use rustc_hash::FxHashMap;
 
-use super::bytes::Bytes;
 use super::header::Header;
+use crate::source::bytes::Bytes;
 
 /// Losses counted so far.
 #[derive(Debug, Default)]

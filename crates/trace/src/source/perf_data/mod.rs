@@ -7,7 +7,6 @@
 //! Linux counterpart: `tools/perf/util/{header,session,ordered-events}.c` @ 6.1.
 
 mod attr;
-mod bytes;
 mod header;
 mod losses;
 mod queue;
@@ -20,7 +19,7 @@ use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use self::attr::Attr;
-use self::bytes::{Bytes, text};
+
 use self::header::Header;
 use self::losses::Losses;
 use self::queue::Queue;
@@ -29,6 +28,7 @@ use self::tracing::Tracing;
 use super::names::Names;
 use super::recording::{Facts, Source};
 use crate::error::At;
+use crate::source::bytes::{Bytes, text};
 use crate::source::kmem::Layout;
 use crate::{Error, Input, RawEvent};
 
@@ -149,6 +149,7 @@ impl PerfData {
                     }
                 }
             }
+            kind::COMM => self.comm(Bytes(&body)).unwrap_or(()),
             kind::FINISHED_ROUND => self.queue.round(to),
             kind::LOST => self.losses.gap(&self.header, &body),
             kind::LOST_SAMPLES => self.losses.total(&body),
@@ -248,6 +249,18 @@ impl PerfData {
         self.facts.meta.quality.lost = self.losses.by_cpu();
         self.state = State::Ended;
         Ok(())
+    }
+
+    /// Notes what a thread is called.
+    fn comm(&mut self, mut bytes: Bytes<'_>) -> Option<()> {
+        bytes.skip(4)?; // process
+        let thread = bytes.u32()?;
+        let meta = match self.state {
+            State::Header => &mut self.header.meta,
+            _ => &mut self.facts.meta,
+        };
+        meta.comms.insert(thread, text(bytes.0));
+        Some(())
     }
 
     /// Notes where the kernel's reference symbol was.

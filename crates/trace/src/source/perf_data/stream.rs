@@ -4,12 +4,13 @@ use std::io::Read;
 
 use zstd::stream::raw::{Decoder, InBuffer, Operation, OutBuffer};
 
-use super::bytes::Bytes;
+use crate::source::bytes::Bytes;
 
 /// Numbers of the kinds of records that matter here.
 pub(super) mod kind {
     pub(crate) const MMAP: u32 = 1;
     pub(crate) const LOST: u32 = 2;
+    pub(crate) const COMM: u32 = 3;
     pub(crate) const SAMPLE: u32 = 9;
     pub(crate) const MMAP2: u32 = 10;
     pub(crate) const LOST_SAMPLES: u32 = 13;

@@ -5,7 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::bytes::Bytes;
+use crate::source::bytes::Bytes;
 use crate::symbols::Symbols;
 
 /// Returns the symbols of the kernel of that release and build; an empty table when they cannot be had.

@@ -13,6 +13,8 @@ use crate::{Kind, RawEvent};
 pub(super) struct Line<'a> {
     /// All but the names.
     pub(super) event: RawEvent,
+    /// What the thread is called.
+    pub(super) comm: &'a str,
     pub(super) call_site: &'a str,
     /// "" when the event names no cache.
     pub(super) cache: &'a str,
@@ -38,8 +40,9 @@ pub(super) fn parse(line: &str) -> Result<Line<'_>, Other> {
     let Some((kind, head, fields)) = split_at_event(line) else { return Err(not_kmem(line)) };
     let (head, time_ns) = split_time(head).ok_or(Other::Broken(NO_TIME))?;
     let (who, cpu) = split_cpu(head).ok_or(Other::Broken(NO_CPU))?;
-    let event = RawEvent { time_ns, cpu, pid: pid(who).unwrap_or(0), kind, ..RawEvent::EMPTY };
-    let mut parsed = Line { event, call_site: "", cache: "" };
+    let (comm, pid) = thread(who).unwrap_or_default();
+    let event = RawEvent { time_ns, cpu, pid, kind, ..RawEvent::EMPTY };
+    let mut parsed = Line { event, comm, call_site: "", cache: "" };
     read_fields(fields, &mut parsed)?;
     Ok(parsed)
 }
@@ -114,14 +117,19 @@ fn split_cpu(head: &str) -> Option<(&str, u32)> {
     cpu.parse().ok().filter(|_| is_cpu).map(|cpu| (&head[..start], cpu))
 }
 
-/// Reads the thread's id at the end of `comm-pid`, `comm-pid (tgid)`, `comm pid` or `comm pid/tid`.
-fn pid(who: &str) -> Option<u32> {
+/// Reads the thread's name and id of `comm-pid`, `comm-pid (tgid)`, `comm pid` or `comm pid/tid`.
+fn thread(who: &str) -> Option<(&str, u32)> {
     let mut who = who.trim_end();
     if let Some(open) = who.rfind('(').filter(|_| who.ends_with(')')) {
         who = who[..open].trim_end();
     }
     let digits = who.bytes().rev().take_while(u8::is_ascii_digit).count();
-    who[who.len() - digits..].parse().ok()
+    let (rest, id) = who.split_at(who.len() - digits);
+    // Before the thread's id the process's may stand.
+    let comm = rest
+        .strip_suffix('/')
+        .map_or(rest, |rest| rest.trim_end_matches(|c: char| c.is_ascii_digit()));
+    Some((comm.strip_suffix(['-', ' ']).unwrap_or(comm).trim(), id.parse().ok()?))
 }
 
 fn read_fields<'a>(text: &'a str, line: &mut Line<'a>) -> Result<(), Other> {

@@ -96,6 +96,11 @@ impl Text {
 
     fn event(&mut self, line: &Line<'_>) -> RawEvent {
         let cache = self.facts.names.cache(line.cache.as_bytes());
+        let comms = &mut self.facts.meta.comms;
+        // `<...>` is what tracefs writes where it has forgotten the name.
+        if line.comm != "<...>" && comms.get(&line.event.pid).is_none_or(|comm| comm != line.comm) {
+            comms.insert(line.event.pid, line.comm.to_owned());
+        }
         RawEvent { site: self.site(line.call_site), cache, ..line.event }
     }
 

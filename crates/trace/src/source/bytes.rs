@@ -38,14 +38,6 @@ impl<'a> Bytes<'a> {
         Some(u64::from_le_bytes(*head))
     }
 
-    /// Reads up to a NUL, which is read too.
-    pub(super) fn c_string(&mut self) -> Option<&'a [u8]> {
-        let end = self.0.iter().position(|&byte| byte == 0)?;
-        let text = self.take(end)?;
-        self.skip(1)?;
-        Some(text)
-    }
-
     /// Reads a `perf_header_string`: a length, and that many bytes, padded with NULs.
     pub(super) fn string(&mut self) -> Option<String> {
         let bytes = self.u32()? as usize;

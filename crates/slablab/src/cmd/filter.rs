@@ -1,0 +1,215 @@
+//! The part of a trace that is asked for: by time, CPU, thread, cache or call site of the allocations.
+//!
+//! An object is kept from its allocation to its free, wherever that is freed, so that nothing seems to leak or to come
+//! from nowhere; only at the borders of `--time` are objects cut, as they are at those of the trace.
+
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+use rustc_hash::FxHashSet;
+use slablab_replay::select_sites;
+use slablab_trace::{Event, Meta, TraceReader};
+use wildmatch::WildMatch;
+
+use crate::progress::Progress;
+
+/// What is kept; everything when nothing is named.
+#[derive(clap::Args, Debug, Default, Clone)]
+#[command(next_help_heading = "Part of the trace")]
+pub(crate) struct FilterArgs {
+    /// Only from one moment to another, either of which may be left out: seconds since the first event, or percent
+    #[arg(long, value_name = "FROM,TO", value_parser = parse_time)]
+    time: Option<Time>,
+    /// Only what is allocated on these CPUs (0,2-3)
+    #[arg(long, value_name = "LIST", value_parser = parse_list)]
+    cpu: Option<Numbers>,
+    /// Only what these threads allocate
+    #[arg(long, value_name = "LIST", value_parser = parse_list)]
+    pid: Option<Numbers>,
+    /// Only what threads of these names allocate; * and ? stand for any characters (not in all recordings)
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
+    comm: Vec<String>,
+    /// Only objects of these caches, kmalloc-64 and the like among them; * and ? stand for any characters
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
+    cache: Vec<String>,
+    /// Only objects of these call sites (kstrdup, kstrdup+0x38, ext4_*)
+    #[arg(long, value_name = "SITE,...", value_delimiter = ',')]
+    site: Vec<String>,
+}
+
+/// A moment of a trace.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Moment {
+    Seconds(f64),
+    Percent(f64),
+}
+
+/// A span of a trace.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Time {
+    from: Option<Moment>,
+    to: Option<Moment>,
+}
+
+/// Numbers of a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Numbers(Vec<(u32, u32)>);
+
+impl FilterArgs {
+    /// Tells whether everything is kept.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.time.is_none()
+            && self.cpu.is_none()
+            && self.pid.is_none()
+            && [&self.comm, &self.cache, &self.site].into_iter().all(Vec::is_empty)
+    }
+
+    /// Returns the part of `trace`, which was read from `path`.
+    pub(crate) fn apply(&self, trace: TraceReader, path: &Path) -> Result<TraceReader> {
+        if self.is_empty() {
+            return Ok(trace);
+        }
+        let mut keep = self.of_trace(trace.meta()).with_context(|| path.display().to_string())?;
+        let mut progress = Progress::default();
+        Ok(slablab_trace::keep(&trace, &mut keep, &mut |step| progress.step(step))?)
+    }
+
+    /// Returns what decides about an allocation, and about a free of an object that is older than the trace.
+    fn of_trace<'a>(&self, meta: &'a Meta) -> Result<impl FnMut(&Event) -> bool + use<'a>> {
+        let time = self.time.map(|time| time.of_trace(meta));
+        let (cpus, mut pids) = (self.cpu.clone(), self.pid.clone());
+        if !self.comm.is_empty() {
+            if meta.comms.is_empty() {
+                bail!("does not say what its threads are called; name them by --pid");
+            }
+            let called = meta.comms.iter().filter(|(_, comm)| any_matches(&self.comm, comm));
+            let called: Vec<_> = called.map(|(pid, _)| (*pid, *pid)).collect();
+            if called.is_empty() {
+                bail!("no thread is called {}", self.comm.join(" or "));
+            }
+            pids.get_or_insert_with(|| Numbers(Vec::new())).0.extend(called);
+        }
+        let mut sites = (!self.site.is_empty()).then(FxHashSet::default);
+        for pattern in &self.site {
+            sites.iter_mut().try_for_each(|sites| {
+                sites.extend(select_sites(meta, pattern)?);
+                anyhow::Ok(())
+            })?;
+        }
+        let patterns = self.cache.clone();
+        let of_cache = |id: usize| {
+            let cache = &meta.caches[id];
+            let mut names = cache.aliases.iter().map(String::as_str);
+            any_matches(&patterns, &cache.name)
+                || any_matches(&patterns, cache.recorded_name())
+                || names.any(|alias| any_matches(&patterns, alias))
+        };
+        let caches: Vec<bool> = (0..meta.caches.len()).map(of_cache).collect();
+        let classes = move |bytes: u64| any_matches(&patterns, &class_name(bytes));
+        let by_cache = !self.cache.is_empty();
+        Ok(move |event: &Event| {
+            let has = |numbers: &Option<Numbers>, number| {
+                numbers.as_ref().is_none_or(|numbers| numbers.contain(number))
+            };
+            time.is_none_or(|(from, to)| (from..=to).contains(&event.time_ns))
+                && has(&cpus, u32::from(event.cpu))
+                && has(&pids, event.pid)
+                && sites
+                    .as_ref()
+                    .is_none_or(|sites| event.kind.is_alloc() && sites.contains(&event.site))
+                && (!by_cache
+                    || caches
+                        .get(event.cache as usize)
+                        .copied()
+                        .unwrap_or_else(|| classes(event.bytes_alloc)))
+        })
+    }
+}
+
+impl Time {
+    /// Returns the first and the last moment in the trace's own nanoseconds.
+    fn of_trace(self, meta: &Meta) -> (u64, u64) {
+        let length_ns = (meta.time_last_ns - meta.time_first_ns) as f64;
+        let at = |moment: Option<Moment>, missing: f64| {
+            let ns = match moment {
+                Some(Moment::Seconds(seconds)) => seconds * 1e9,
+                Some(Moment::Percent(percent)) => length_ns * percent / 100.0,
+                None => missing,
+            };
+            meta.time_first_ns.saturating_add(ns as u64)
+        };
+        (at(self.from, 0.0), at(self.to, length_ns))
+    }
+}
+
+impl Numbers {
+    fn contain(&self, number: u32) -> bool {
+        self.0.iter().any(|(first, last)| (*first..=*last).contains(&number))
+    }
+}
+
+fn any_matches(patterns: &[String], name: &str) -> bool {
+    patterns.iter().any(|pattern| WildMatch::new(pattern).matches(name))
+}
+
+/// Returns what slabinfo calls the kmalloc cache of objects of `bytes`, whose kind (cg, rcl, dma) is left out.
+fn class_name(bytes: u64) -> String {
+    match bytes {
+        0 => String::new(),
+        1024.. if bytes.is_multiple_of(1024) => format!("kmalloc-{}k", bytes / 1024),
+        _ => format!("kmalloc-{bytes}"),
+    }
+}
+
+fn parse_time(text: &str) -> Result<Time, String> {
+    let wrong = || "give FROM,TO in seconds (1.5,3) or percent (10%,20%)".to_owned();
+    let (from, to) = text.split_once(',').ok_or_else(wrong)?;
+    let moment = |text: &str| -> Result<Option<Moment>, String> {
+        let text = text.trim();
+        let (number, is_percent) =
+            text.strip_suffix('%').map_or((text, false), |number| (number, true));
+        if text.is_empty() {
+            return Ok(None);
+        }
+        let number = number.parse().ok().filter(|n: &f64| n.is_finite() && *n >= 0.0);
+        let number = number.ok_or_else(wrong)?;
+        Ok(Some(if is_percent { Moment::Percent(number) } else { Moment::Seconds(number) }))
+    };
+    Ok(Time { from: moment(from)?, to: moment(to)? })
+}
+
+fn parse_list(text: &str) -> Result<Numbers, String> {
+    let range = |range: &str| {
+        let (first, last) = range.split_once('-').unwrap_or((range, range));
+        let number = |text: &str| text.trim().parse::<u32>().ok();
+        number(first).zip(number(last)).filter(|(first, last)| first <= last)
+    };
+    let numbers: Option<Vec<_>> = text.split(',').map(range).collect();
+    numbers.map(Numbers).ok_or_else(|| "give numbers and ranges of them (0,2-3)".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spans_and_lists_are_read_or_refused() {
+        let seconds = |number| Some(Moment::Seconds(number));
+        assert_eq!(parse_time("1.5,3"), Ok(Time { from: seconds(1.5), to: seconds(3.0) }));
+        assert_eq!(parse_time(",20%"), Ok(Time { from: None, to: Some(Moment::Percent(20.0)) }));
+        for wrong in ["", "1", "a,b", "-1,2", "nan,1", "inf,"] {
+            assert!(parse_time(wrong).is_err(), "{wrong}");
+        }
+        assert_eq!(parse_list("0,2-3"), Ok(Numbers(vec![(0, 0), (2, 3)])));
+        assert!(["", "3-2", "x", "1,,2"].into_iter().all(|wrong| parse_list(wrong).is_err()));
+    }
+
+    #[test]
+    fn kmalloc_caches_are_called_as_in_slabinfo() {
+        assert_eq!(
+            [64, 96, 1024, 8192].map(class_name),
+            ["kmalloc-64", "kmalloc-96", "kmalloc-1k", "kmalloc-8k"]
+        );
+        assert_eq!(class_name(0), "");
+    }
+}

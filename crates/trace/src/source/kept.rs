@@ -1,0 +1,107 @@
+//! The rows of a trace of which some are kept: those of chosen objects from their allocations to their frees.
+//!
+//! How it works: whoever chooses is asked at each allocation; frees follow their objects, wherever they happen. A free
+//! of an object whose allocation is not in the trace is asked about itself. The rows are imported again, so that
+//! slots, sites, caches and [`Quality`] are those of what is kept.
+
+use super::parquet::raw;
+use super::recording::{Facts, Source};
+use crate::meta::Quality;
+use crate::store::Batches;
+use crate::{Error, Event, Meta, NONE, RawEvent, Samples, TraceReader};
+
+/// Chosen rows of a trace as events.
+pub(crate) struct Kept<'a> {
+    rows: Batches,
+    keep: &'a mut dyn FnMut(&Event) -> bool,
+    /// Whether the object in a slot is kept.
+    objects: Vec<bool>,
+    /// The numbers among the kept ones of the trace's sites and caches, [`NONE`] before the first use.
+    sites: Vec<u32>,
+    caches: Vec<u32>,
+    meta: Meta,
+    facts: Facts,
+}
+
+impl std::fmt::Debug for Kept<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Kept")
+    }
+}
+
+impl<'a> Kept<'a> {
+    pub(crate) fn new(trace: &TraceReader, keep: &'a mut dyn FnMut(&Event) -> bool) -> Kept<'a> {
+        let meta = trace.meta();
+        let Quality { lost, skipped, .. } = meta.quality.clone();
+        let facts = Facts {
+            // Samples are of the whole machine.
+            meta: Meta {
+                quality: Quality { lost, skipped, ..Quality::default() },
+                sites: Vec::new(),
+                samples: Samples::default(),
+                ..Meta::clone(meta)
+            },
+            bytes: meta.events,
+            ..Facts::default()
+        };
+        Kept {
+            rows: trace.batches(),
+            keep,
+            objects: vec![false; meta.object_slots as usize],
+            sites: vec![NONE; meta.sites.len()],
+            caches: vec![NONE; meta.caches.len()],
+            meta: meta.clone(),
+            facts,
+        }
+    }
+
+    /// Returns the row with the names of what is kept.
+    fn renamed(&mut self, row: Event) -> RawEvent {
+        let names = &mut self.facts.names;
+        let mut event = raw(row);
+        if let Some(site) = self.sites.get_mut(row.site as usize) {
+            if *site == NONE {
+                *site = names.sites.len() as u32;
+                names.sites.push(self.meta.sites[row.site as usize].clone());
+            }
+            event.site = *site;
+        }
+        if let Some(cache) = self.caches.get_mut(row.cache as usize) {
+            if *cache == NONE {
+                *cache = names.caches.len() as u32;
+                names.caches.push(self.meta.caches[row.cache as usize].recorded_name().to_owned());
+            }
+            event.cache = *cache;
+        }
+        event
+    }
+
+    fn is_kept(&mut self, row: &Event) -> bool {
+        match self.objects.get_mut(row.object as usize) {
+            Some(object) if row.kind.is_alloc() => {
+                *object = (self.keep)(row);
+                *object
+            }
+            Some(object) => *object,
+            None => (self.keep)(row),
+        }
+    }
+}
+
+impl Source for Kept<'_> {
+    fn read(&mut self, to: &mut Vec<RawEvent>) -> Result<bool, Error> {
+        let Some(batch) = self.rows.next() else { return Ok(false) };
+        let batch = batch?;
+        self.facts.bytes_read += batch.len() as u64;
+        for row in batch.events() {
+            if self.is_kept(&row) {
+                to.push(self.renamed(row));
+            }
+        }
+        Ok(true)
+    }
+
+    fn facts(&self) -> &Facts {
+        &self.facts
+    }
+}

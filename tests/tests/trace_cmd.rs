@@ -1,0 +1,120 @@
+//! `trace.dat` by Debian's trace-cmd and `perf.data` of the same seconds: the same events, row by row.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use slablab_tests::{slablab, stdout};
+use slablab_trace::{RawEvent, Source, open_raw};
+
+/// Runs trace-cmd. It writes files of the function tracer, which it does not need here, and which a container may not
+/// write: it sees others in their place.
+fn trace_cmd(folder: &Path, words: &[&str]) -> bool {
+    let script = "echo 1 >one && : >none || exit 1
+        mount --bind one /proc/sys/kernel/ftrace_enabled
+        for file in set_ftrace_filter set_ftrace_notrace set_ftrace_pid; do
+            [ ! -e /sys/kernel/tracing/$file ] || mount --bind none /sys/kernel/tracing/$file
+        done
+        exec trace-cmd \"$@\"";
+    let mut command = Command::new("unshare");
+    command.args(["-m", "sh", "-c", script, "trace-cmd"]).args(words).current_dir(folder);
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.status().is_ok_and(|status| status.success())
+}
+
+/// Returns all events, and what they call their caches and sites.
+fn events(path: &Path) -> (Vec<RawEvent>, Box<dyn Source>) {
+    let mut source = open_raw(path, None).unwrap();
+    let mut events = Vec::new();
+    while source.read(&mut events).unwrap() {}
+    (events, source)
+}
+
+/// An event by all that two recorders must agree on.
+type Seen = (u32, String, u64, u64, String, u64, u64, u32, i32);
+
+/// Returns the events of each CPU in their order. Clocks are read anew by each recorder, so times are left out.
+fn by_cpu(path: &Path) -> Vec<Vec<Seen>> {
+    let (events, source) = events(path);
+    let names = &source.facts().names;
+    let mut cpus = Vec::new();
+    for event in events {
+        let cpu = event.cpu as usize;
+        cpus.resize(cpus.len().max(cpu + 1), Vec::new());
+        let site = names.sites.get(event.site as usize).map_or(0, |site| site.address);
+        let cache = names.caches.get(event.cache as usize).cloned().unwrap_or_default();
+        let RawEvent { pid, kind, ptr, bytes_req, bytes_alloc, gfp, node, .. } = event;
+        cpus[cpu].push((
+            pid,
+            kind.name().into(),
+            ptr,
+            site,
+            cache,
+            bytes_req,
+            bytes_alloc,
+            gfp,
+            node,
+        ));
+    }
+    cpus
+}
+
+/// Records by perf and, while that runs, by trace-cmd; `None` where one of them cannot.
+fn recorded(folder: &Path) -> Option<(PathBuf, PathBuf)> {
+    let (dat, data) = (folder.join("trace.dat"), folder.join("perf.data"));
+    let mut perf = Command::new("perf");
+    perf.args(["kmem", "record", "-m", "8M", "-o"]).arg(&data).args(["--", "sleep", "4"]);
+    let mut perf = perf.stdout(Stdio::null()).stderr(Stdio::null()).spawn().ok()?;
+    std::thread::sleep(std::time::Duration::from_millis(1500));
+    let record = ["record", "-q", "-b", "20000", "--file-version", "6", "--compression", "none"];
+    let work = ["-e", "kmem", "-o", "trace.dat", "find", "/etc", "-maxdepth", "2"];
+    let ran = trace_cmd(folder, &[&record[..], &work].concat());
+    let status = perf.wait().ok()?;
+    (ran && status.success() && dat.exists()).then_some((dat, data))
+}
+
+#[test]
+fn trace_cmd_and_perf_saw_the_same() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some((dat, data)) = recorded(folder.path()) else {
+        eprintln!("not run: perf and trace-cmd do not record here (they need root)");
+        return;
+    };
+    let (by_trace_cmd, by_perf) = (by_cpu(&dat), by_cpu(&data));
+    let mut compared = 0;
+    for (cpu, (ours, theirs)) in by_trace_cmd.iter().zip(&by_perf).enumerate() {
+        // perf began before and ended behind: its first event alike in many in a row is where both are on.
+        let Some(first) = ours.windows(50.min(ours.len()).max(1)).next() else { continue };
+        let start = theirs.windows(first.len()).position(|window| window == first);
+        let start = start.unwrap_or_else(|| panic!("CPU {cpu}: perf did not see what began it"));
+        assert!(theirs.len() >= start + ours.len(), "CPU {cpu}: perf saw less");
+        for (row, (ours, theirs)) in ours.iter().zip(&theirs[start..]).enumerate() {
+            assert_eq!(ours, theirs, "CPU {cpu}, event {row}");
+        }
+        compared += ours.len();
+    }
+    assert!(compared > 1000, "{compared} events");
+
+    // The same in every version: the same trace to the byte.
+    let imported = |name: &str| {
+        let path = folder.path().join(name);
+        let _ = stdout(&[
+            "import",
+            path.to_str().unwrap(),
+            "-o",
+            folder.path().join("t").to_str().unwrap(),
+        ]);
+        fs::read(folder.path().join("t")).unwrap()
+    };
+    let expected = imported("trace.dat");
+    for (name, version, compression) in [("7.dat", "7", "none"), ("7z.dat", "7", "zstd")] {
+        let words = ["convert", "-i", "trace.dat", "-o", name, "--file-version", version];
+        assert!(trace_cmd(folder.path(), &[&words[..], &["--compression", compression]].concat()));
+        assert!(imported(name) == expected, "{name}");
+    }
+    let mut piped = slablab();
+    piped.args(["import", "-", "-o"]).arg(folder.path().join("piped"));
+    let piped =
+        piped.stdin(fs::File::open(folder.path().join("7z.dat")).unwrap()).output().unwrap();
+    assert!(piped.status.success() && fs::read(folder.path().join("piped")).unwrap() == expected);
+}
