@@ -125,13 +125,14 @@ impl<B: Backend> Heap for OursCache<B> {
 }
 
 const fn cache_name(kind: slablab_kmem::BackendKind) -> &'static str {
-    use slablab_kmem::BackendKind::{Slab, Slmb, Slob, Slub, SlubSheaves};
+    use slablab_kmem::BackendKind::{Dense, Slab, Slmb, Slob, Slub, SlubSheaves};
     match kind {
         Slab => "slab-cache",
         Slub => "slub-cache",
         Slob => "slob-cache",
         Slmb => "slmb-cache",
         SlubSheaves => "slub-sheaves-cache",
+        Dense => "dense-cache",
         _ => panic!("not measured through a cache"),
     }
 }

@@ -8,7 +8,7 @@ mod pattern;
 use std::collections::BTreeMap;
 
 use heap::{Glibc, Heap, Jemalloc, Mimalloc, Ours, OursCache};
-use slablab_kmem::{Slab, Slmb, Slob, Slub, SlubSheaves};
+use slablab_kmem::{Dense, Slab, Slmb, Slob, Slub, SlubSheaves};
 use pattern::Pattern;
 
 const SIZES: [usize; 6] = [16, 64, 192, 512, 1024, 4096];
@@ -49,6 +49,8 @@ fn main() {
                 time!(OursCache<Slub>);
                 time!(Ours<SlubSheaves>);
                 time!(OursCache<SlubSheaves>);
+                time!(Ours<Dense>);
+                time!(OursCache<Dense>);
                 time!(Ours<Slab>);
                 time!(OursCache<Slab>);
                 time!(Ours<Slob>);
