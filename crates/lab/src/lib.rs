@@ -40,7 +40,7 @@ pub use compare::{
 pub use environment::Environment;
 pub use error::{Error, Result};
 pub use experiment::{About, Experiment, Fixture, Observation, Setup};
-pub use experiments::{experiments, find};
+pub use experiments::{CommandVariant, experiments, find};
 pub use journal::{Journal, Part, Row};
 pub use merge::{Holes, Merged, ShardRows, merge};
 pub use outcome::Outcome;

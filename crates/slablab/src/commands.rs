@@ -44,6 +44,8 @@ pub(crate) enum Command {
     Whatif(cmd::whatif::Args),
     /// Rank the call sites that should have a kmem_cache of their own
     Advise(cmd::advise::Args),
+    /// Compare commands, or one command before and after a setting, in time and slab memory
+    Bench(cmd::bench::Args),
     /// Run experiments and compare their results
     Lab(cmd::lab::Args),
     /// Make one HTML page of stored results
@@ -104,6 +106,7 @@ pub(crate) fn run(cli: &Cli) -> Result<ExitCode> {
         Command::Replay(args) => cmd::replay::run(args, output),
         Command::Whatif(args) => cmd::whatif::run(args, output),
         Command::Advise(args) => cmd::advise::run(args, output),
+        Command::Bench(args) => cmd::bench::run(args, output),
         Command::Lab(args) => cmd::lab::run(args, output),
         Command::Report(args) => cmd::report::run(args),
         Command::Insmod(args) => cmd::insmod::run(args, output),

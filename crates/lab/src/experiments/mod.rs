@@ -2,6 +2,7 @@
 
 mod allocators;
 mod audit_cache;
+mod commands;
 mod generations;
 mod hackbench;
 mod kprobes;
@@ -19,6 +20,8 @@ mod sqrt;
 use crate::error::{Error, Result};
 use crate::experiment::Experiment;
 
+pub use commands::CommandVariant;
+
 /// Returns all experiments.
 pub fn experiments() -> &'static [&'static dyn Experiment] {
     &[
@@ -32,6 +35,7 @@ pub fn experiments() -> &'static [&'static dyn Experiment] {
         &replay::Replay,
         &generations::Generations,
         &script::Script,
+        &commands::Commands,
     ]
 }
 

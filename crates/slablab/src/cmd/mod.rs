@@ -2,6 +2,7 @@
 
 pub(crate) mod advise;
 mod allocators;
+pub(crate) mod bench;
 pub(crate) mod doctor;
 mod filter;
 pub(crate) mod generate;

@@ -20,6 +20,7 @@
 //! Invariants: no instance is left behind, whatever ends the recording but SIGKILL, and that one is
 //! removed by the next; events in the trace + lost + our own threads' = events that happened.
 
+mod counter;
 mod drain;
 mod machine;
 mod sampler;
@@ -35,6 +36,7 @@ use std::time::{Duration, Instant};
 
 use slablab_host::Signals;
 
+pub use self::counter::EventCounter;
 use self::drain::Drain;
 use self::sampler::Sampler;
 use self::tracefs::{Instance, Tracefs};

@@ -226,7 +226,7 @@ fn read(path: &Path) -> Result<String, Error> {
 }
 
 /// Says what the kernel refused, and what to do about it.
-fn refused(path: &Path, doing: &str, error: &std::io::Error) -> Error {
+pub(super) fn refused(path: &Path, doing: &str, error: &std::io::Error) -> Error {
     let what = format!("cannot {doing} {}: {error}", path.display());
     let remedy = match error.kind() {
         std::io::ErrorKind::PermissionDenied => {

@@ -1,0 +1,99 @@
+//! `slablab bench`: commands beside each other, settings that are put back, and every refusal.
+
+use std::fs;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use serde_json::Value;
+use slablab_tests::{refusal, slablab};
+
+/// Runs `slablab bench` with rows in a folder of its own; returns its answer as JSON.
+fn bench(words: &[&str]) -> Value {
+    let folder = tempfile::tempdir().unwrap();
+    let rows = folder.path().join("rows");
+    let mut command = slablab();
+    command.args(["bench", "--format", "json", "-o"]).arg(&rows).args(words);
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).expect("--format json prints JSON")
+}
+
+#[test]
+fn the_faster_of_two_commands_is_named() {
+    let answer = bench(&["--rounds", "6", "--", "sleep", "0.2", "--", "true"]);
+    let metrics = answer["comparisons"].as_array().unwrap();
+    assert_eq!(metrics.len(), 3, "time, slab memory at the peak and at the end: {answer}");
+    assert_eq!(metrics[0]["rows"][0]["answer"], "faster", "{answer}");
+}
+
+#[test]
+fn a_setting_holds_for_its_command_only_and_is_put_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let (setting, seen) = (folder.path().join("setting"), folder.path().join("seen"));
+    fs::write(&setting, "30\n").unwrap();
+    let look = format!("cat {} >> {}", setting.display(), seen.display());
+    bench(&[
+        "--rounds",
+        "2",
+        "--set",
+        &format!("{}=7;", setting.display()),
+        "--",
+        "sh",
+        "-c",
+        &look,
+    ]);
+    assert_eq!(fs::read_to_string(&setting).unwrap(), "30");
+    let seen = fs::read_to_string(&seen).unwrap();
+    assert_eq!((seen.matches("7;").count(), seen.matches("30").count()), (3, 3), "{seen}");
+}
+
+#[test]
+fn a_signal_ends_the_command_and_puts_the_setting_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let (setting, running) = (folder.path().join("setting"), folder.path().join("running"));
+    fs::write(&setting, "30").unwrap();
+    let script = format!("echo $$ > {}; exec sleep 300", running.display());
+    let mut child = slablab()
+        .args(["bench", "--rounds", "1", "--set", &format!("{}=7", setting.display()), "-o"])
+        .arg(folder.path().join("rows"))
+        .args(["--", "sh", "-c", &script])
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let pid = loop {
+        match fs::read_to_string(&running) {
+            Ok(pid) if pid.ends_with('\n') => break pid.trim().to_owned(),
+            _ => std::thread::sleep(Duration::from_millis(10)),
+        }
+    };
+    let signal = |what: &str, pid: &str| {
+        Command::new("kill").args([what, pid]).stderr(Stdio::null()).status().unwrap().success()
+    };
+    assert!(signal("-INT", &child.id().to_string()));
+    assert_eq!(child.wait().unwrap().code(), Some(2));
+    assert_eq!(fs::read_to_string(&setting).unwrap(), "30");
+    assert!(!signal("-0", &pid), "the command goes on after its bench was ended");
+}
+
+#[test]
+fn what_cannot_be_compared_is_refused() {
+    let one = refusal(&["bench", "--", "true"]);
+    assert!(one.contains("add -- and another, or --set FILE=VALUE"), "{one}");
+    let missing = refusal(&["bench", "--", "true", "--"]);
+    assert!(missing.contains("a command is missing"), "{missing}");
+    let both = refusal(&["bench", "--set", "/x=1", "--", "true", "--", "false"]);
+    assert!(both.contains("--set compares one command with itself"), "{both}");
+    let folder = tempfile::tempdir().unwrap();
+    let rows = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let bench = |name: &str, words: &[&str]| {
+        let output = slablab().args(["bench", "-o", &rows(name)]).args(words).output().unwrap();
+        assert_eq!(output.status.code(), Some(2));
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let fails = bench("a", &["--", "false", "--", "true"]);
+    assert!(fails.contains("failed with exit status 1"), "{fails}");
+    let nothing = bench("b", &["--set", "/no/such=1", "--", "true"]);
+    assert!(nothing.contains("/no/such: cannot write the setting"), "{nothing}");
+    let sysctl = bench("c", &["--set", "no.such=1", "--", "true"]);
+    assert!(sysctl.contains("is neither a path from / nor a sysctl"), "{sysctl}");
+}
