@@ -2,10 +2,11 @@
 #   make demo    replay a real kernel trace under the allocators and print the comparison
 #   make test    everything CI runs
 #   make bench   the measurements under bench/, side by side with the peers
+#   make release the static command as a tarball and a Debian package
 #   make install the command, its man pages and completions under PREFIX (/usr/local); make uninstall removes them
 CARGO ?= cargo
 .DEFAULT_GOAL := help
-.PHONY: help demo build install uninstall rust test bench fmt-check clippy test-rust test-rcu test-xarray-kernel test-xarray-races test-patches test-kmem test-cluster bench-marathon
+.PHONY: help demo build install uninstall release test-release rust test bench fmt-check clippy test-rust test-rcu test-xarray-kernel test-xarray-races test-patches test-kmem test-cluster bench-marathon
 
 help:
 	@sed -n 's/^#   //p' $(firstword $(MAKEFILE_LIST))
@@ -33,6 +34,13 @@ uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/slablab $(SHARE)/man/man1/slablab.1 $(SHARE)/man/man1/slablab-*.1 \
 		$(SHARE)/bash-completion/completions/slablab.bash $(SHARE)/zsh/site-functions/_slablab \
 		$(SHARE)/fish/vendor_completions.d/slablab.fish
+
+# The static command as a tarball and a Debian package; test-release tries the package in a clean root (as root).
+release: rust
+	@command -v cc >/dev/null || tools/need gcc libc6-dev
+	tools/release
+test-release: release
+	tools/release-test target/release-files/slablab_*_$(shell dpkg --print-architecture).deb
 
 rust:
 	@command -v $(CARGO) >/dev/null || { echo "Rust is missing: install it by https://rustup.rs" >&2; exit 2; }
