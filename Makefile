@@ -61,7 +61,7 @@ BOOT_PACKAGES = util-linux tar xz-utils patch make gcc binutils flex bison bc pe
 
 # All packages before the first test: none should wait for another's that are being installed.
 test-rust:
-	tools/need linux-perf trace-cmd
+	tools/need linux-perf trace-cmd tmux
 	@tools/need $(BOOT_PACKAGES) chromium chromium-driver || echo "test-rust: what needs those will say so" >&2
 	$(CARGO) test --workspace --no-fail-fast
 

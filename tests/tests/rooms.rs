@@ -46,7 +46,7 @@ const TRACE: House = House {
         &["source", "synth"],
         &["import"],
         &["record"],
-        &["probe"],
+        &["probe", "live"],
     ],
 };
 

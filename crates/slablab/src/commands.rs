@@ -38,6 +38,8 @@ pub(crate) enum Command {
     Info(cmd::info::Args),
     /// Print totals and call sites in the format of `perf kmem stat`
     Stat(cmd::stat::Args),
+    /// Show what the kernel's slabs do now, by call site or cache
+    Top(cmd::top::Args),
     /// Replay a trace under several slab allocators and compare them
     Replay(cmd::replay::Args),
     /// Replay a trace with and without a change, and compare
@@ -103,6 +105,7 @@ pub(crate) fn run(cli: &Cli) -> Result<ExitCode> {
         Command::Import(args) => cmd::import::run(args, output),
         Command::Info(args) => cmd::info::run(args, output),
         Command::Stat(args) => cmd::stat::run(args, output),
+        Command::Top(args) => cmd::top::run(args, output),
         Command::Replay(args) => cmd::replay::run(args, output),
         Command::Whatif(args) => cmd::whatif::run(args, output),
         Command::Advise(args) => cmd::advise::run(args, output),

@@ -16,6 +16,7 @@ mod error;
 mod event;
 mod import;
 mod input;
+mod live;
 mod meta;
 mod probe;
 mod progress;
@@ -35,6 +36,7 @@ pub use error::{At, Error};
 pub use event::{Batch, Columns, Event, Kind, NONE, RawEvent};
 pub use import::{ImportOptions, copy, import, keep, load, open, read, read_input};
 pub use input::Input;
+pub use live::{LIVE_HISTORY, Live, LiveFrame, LiveOptions, LiveRow};
 pub use meta::{
     Cache, META_KEY, Meta, Quality, SCHEMA_VERSION, Site, Skipped, SlabSnapshot, SlubCache,
 };

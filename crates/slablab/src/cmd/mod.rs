@@ -18,6 +18,7 @@ pub(crate) mod report;
 mod size;
 mod snapshot;
 pub(crate) mod stat;
+pub(crate) mod top;
 mod tunables;
 pub(crate) mod whatif;
 mod written;

@@ -18,8 +18,8 @@ use std::path::{Path, PathBuf};
 
 use self::merged::SiteCaches;
 use self::objects::{Live, Objects};
-pub(crate) use self::population::Unfreed;
 use self::population::{Ended, Population};
+pub(crate) use self::population::{Unfreed, kmalloc_cache};
 use self::unnamed::Unnamed;
 use crate::error::At;
 use crate::meta::{CPUS_MAX, Quality, Skipped};

@@ -194,23 +194,36 @@ impl Population {
 
     /// Returns the place of the kmalloc cache that served an event.
     fn kmalloc(&mut self, event: &Event, site: &str) -> u32 {
-        let symbol = site.split('+').next().unwrap_or_default();
-        let kind = match (symbol, event.gfp) {
-            ("alloc_msg" | "load_msg", _) => "msg_msg",
-            ("memdup_user" | "vmemdup_user" | "strndup_user", _) => "memdup_user",
-            (_, gfp) if gfp & GFP_DMA != 0 => "dma-kmalloc",
-            (_, gfp) if gfp & GFP_RECLAIMABLE != 0 => "kmalloc-rcl",
-            (_, gfp) if gfp & GFP_ACCOUNT != 0 => "kmalloc-cg",
-            _ => "kmalloc",
-        };
+        let (kind, bytes) = (kmalloc_kind(event.gfp, site), event.bytes_alloc);
         let by_name = &self.by_name;
-        *self.by_class.entry((kind, event.bytes_alloc)).or_insert_with(|| {
-            let name = match event.bytes_alloc {
-                bytes @ 1024..=8192 => format!("{kind}-{}k", bytes / 1024),
-                bytes => format!("{kind}-{bytes}"),
-            };
-            by_name.get(&name).copied().unwrap_or(NONE)
-        })
+        *self
+            .by_class
+            .entry((kind, bytes))
+            .or_insert_with(|| by_name.get(&class_name(kind, bytes)).copied().unwrap_or(NONE))
+    }
+}
+
+/// Returns the name of the kmalloc cache that gives `bytes` to the call site called `site`.
+pub(crate) fn kmalloc_cache(bytes: u64, gfp: u32, site: &str) -> String {
+    class_name(kmalloc_kind(gfp, site), bytes)
+}
+
+/// Returns which of kmalloc's caches of a size serves an allocation.
+fn kmalloc_kind(gfp: u32, site: &str) -> &'static str {
+    match (site.split('+').next().unwrap_or_default(), gfp) {
+        ("alloc_msg" | "load_msg", _) => "msg_msg",
+        ("memdup_user" | "vmemdup_user" | "strndup_user", _) => "memdup_user",
+        (_, gfp) if gfp & GFP_DMA != 0 => "dma-kmalloc",
+        (_, gfp) if gfp & GFP_RECLAIMABLE != 0 => "kmalloc-rcl",
+        (_, gfp) if gfp & GFP_ACCOUNT != 0 => "kmalloc-cg",
+        _ => "kmalloc",
+    }
+}
+
+fn class_name(kind: &str, bytes: u64) -> String {
+    match bytes {
+        1024..=8192 => format!("{kind}-{}k", bytes / 1024),
+        _ => format!("{kind}-{bytes}"),
     }
 }
 

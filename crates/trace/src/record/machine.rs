@@ -25,7 +25,7 @@ pub(super) fn describe(meta: &mut Meta) {
 }
 
 /// Returns the CPUs that are online.
-pub(super) fn cpus_online() -> Vec<u32> {
+pub(crate) fn cpus_online() -> Vec<u32> {
     cpu_list::read("/sys/devices/system/cpu/online")
 }
 
@@ -45,7 +45,7 @@ pub(crate) fn proc_is_ours() -> bool {
 }
 
 /// Returns the ids of this process's threads, as `/proc` has them.
-pub(super) fn own_threads() -> Vec<u32> {
+pub(crate) fn own_threads() -> Vec<u32> {
     let threads = fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
     threads.filter_map(|thread| thread.file_name().to_str()?.parse().ok()).collect()
 }

@@ -22,7 +22,7 @@
 
 mod counter;
 mod drain;
-mod machine;
+pub(crate) mod machine;
 mod sampler;
 pub(crate) mod tracefs;
 mod workload;

@@ -1,0 +1,514 @@
+//! The terminal: raw while `top` runs, and as it was when it ends, whatever ends it.
+//!
+//! How it works: [`lines`] makes text of a frame for a terminal of any size, from [`WIDTH_MIN`] by [`HEIGHT_MIN`] up;
+//! columns that have no room are left out, the one sorted by last. Each drawing writes every line over the old one,
+//! so that nothing flickers.
+
+use std::io::{IsTerminal, Write, stdout};
+use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use crossterm::cursor::{Hide, MoveTo, Show};
+use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, poll, read};
+use crossterm::style::{Attribute, SetAttribute};
+use crossterm::terminal::{
+    Clear, ClearType, EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode,
+    enable_raw_mode, size,
+};
+use crossterm::{execute, queue};
+use slablab_host::Interrupt;
+use slablab_trace::{Live, LiveFrame, LiveRow};
+
+use super::view::{By, SortBy, View};
+use crate::output::{bytes, thousands};
+
+/// What a terminal has to have to show a table.
+const WIDTH_MIN: usize = 40;
+const HEIGHT_MIN: usize = 10;
+
+/// How soon a key, a new frame or a signal is answered.
+const NAP: Duration = Duration::from_millis(50);
+
+/// Columns of a number, of a history and of a second name, with the space before them.
+const NUMBER_WIDTH: usize = 10;
+const HISTORY_WIDTH: usize = 16;
+const PLACE_WIDTH: usize = 26;
+const NAME_WIDTH_MIN: usize = 18;
+const NAME_WIDTH_WANTED: usize = 40;
+
+/// Lines that are no rows: title, heading, foot.
+const OTHER_LINES: usize = 3;
+
+const KEYS: &str =
+    "Tab sites/caches  < > sort  r reverse  / filter  p pause  arrows scroll  ? keys  q quit";
+
+/// Shows the view until somebody ends it.
+pub(super) fn run(live: Live, view: View, interval: Duration) -> Result<()> {
+    if !stdout().is_terminal() {
+        bail!("standard output is no terminal: add --once for one table");
+    }
+    let stop = Interrupt::on_signals().context("cannot catch signals")?;
+    let (sender, frames) = sync_channel(1);
+    let sources = live.sources();
+    let mut live = live;
+    std::thread::scope(|scope| {
+        let looking = scope.spawn(|| {
+            while !stop.is_set() {
+                let frame = live.look(interval, &|| stop.is_set());
+                let failed = frame.is_err();
+                if sender.send(frame).is_err() || failed {
+                    break;
+                }
+            }
+        });
+        let shown = show(&mut Shown::new(view, sources), &frames, &stop);
+        stop.set();
+        // A thread that waits to send ends when nobody receives.
+        drop(frames);
+        looking.join().expect("looking does not panic");
+        shown
+    })
+}
+
+/// Draws and answers keys.
+fn show(
+    shown: &mut Shown,
+    frames: &Receiver<Result<LiveFrame, slablab_trace::Error>>,
+    stop: &Interrupt,
+) -> Result<()> {
+    let _screen = Screen::enter().context("the terminal cannot be used")?;
+    let mut is_stale = true;
+    while !stop.is_set() {
+        if is_stale {
+            shown.draw().context("the terminal cannot be written")?;
+        }
+        is_stale = false;
+        if poll(NAP).context("the terminal cannot be read")? {
+            match read().context("the terminal cannot be read")? {
+                Event::Key(key) if key.kind != KeyEventKind::Release => {
+                    if shown.key(key) == Answer::Quit {
+                        return Ok(());
+                    }
+                    is_stale = true;
+                }
+                Event::Resize(..) => is_stale = true,
+                _ => {}
+            }
+        }
+        match frames.try_recv() {
+            Ok(frame) => {
+                let frame = frame?;
+                if !shown.is_paused {
+                    shown.frame = frame;
+                    is_stale = true;
+                }
+            }
+            Err(TryRecvError::Empty) => {}
+            Err(TryRecvError::Disconnected) => return Ok(()),
+        }
+    }
+    Ok(())
+}
+
+/// A terminal in raw mode and on its other screen; as before when this is dropped.
+struct Screen;
+
+impl Screen {
+    fn enter() -> std::io::Result<Screen> {
+        enable_raw_mode()?;
+        let screen = Screen;
+        execute!(stdout(), EnterAlternateScreen, Hide)?;
+        Ok(screen)
+    }
+}
+
+impl Drop for Screen {
+    fn drop(&mut self) {
+        let _ = execute!(stdout(), SetAttribute(Attribute::Reset), Show, LeaveAlternateScreen);
+        let _ = disable_raw_mode();
+    }
+}
+
+/// What a key asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Answer {
+    GoOn,
+    Quit,
+}
+
+/// What is on the screen.
+struct Shown {
+    view: View,
+    sources: String,
+    frame: LiveFrame,
+    scroll: usize,
+    is_paused: bool,
+    /// Whether letters go into the filter.
+    is_typing: bool,
+    shows_keys: bool,
+}
+
+impl Shown {
+    fn new(view: View, sources: String) -> Self {
+        Self {
+            view,
+            sources,
+            frame: LiveFrame::default(),
+            scroll: 0,
+            is_paused: false,
+            is_typing: false,
+            shows_keys: false,
+        }
+    }
+
+    fn key(&mut self, key: KeyEvent) -> Answer {
+        if key.modifiers.contains(KeyModifiers::CONTROL) {
+            return if matches!(key.code, KeyCode::Char('c' | 'd')) {
+                Answer::Quit
+            } else {
+                Answer::GoOn
+            };
+        }
+        if self.is_typing {
+            match key.code {
+                KeyCode::Enter => self.is_typing = false,
+                KeyCode::Esc => {
+                    self.is_typing = false;
+                    self.view.filter.clear();
+                }
+                KeyCode::Backspace => _ = self.view.filter.pop(),
+                KeyCode::Char(letter) => self.view.filter.push(letter),
+                _ => {}
+            }
+            self.scroll = 0;
+            return Answer::GoOn;
+        }
+        let page = size()
+            .map_or(HEIGHT_MIN, |(_, height)| usize::from(height))
+            .saturating_sub(OTHER_LINES);
+        match key.code {
+            KeyCode::Char('q') | KeyCode::Esc => return Answer::Quit,
+            KeyCode::Tab => {
+                self.view.turn();
+                self.scroll = 0;
+            }
+            KeyCode::Char('>') | KeyCode::Right => self.view.sort_by_next(1),
+            KeyCode::Char('<') | KeyCode::Left => self.view.sort_by_next(-1),
+            KeyCode::Char('r') => self.view.reverse(),
+            KeyCode::Char('/') => self.is_typing = true,
+            KeyCode::Char('p' | ' ') => self.is_paused = !self.is_paused,
+            KeyCode::Char('?' | 'h') => self.shows_keys = !self.shows_keys,
+            KeyCode::Down => self.scroll += 1,
+            KeyCode::Up => self.scroll = self.scroll.saturating_sub(1),
+            KeyCode::PageDown => self.scroll += page,
+            KeyCode::PageUp => self.scroll = self.scroll.saturating_sub(page),
+            KeyCode::Home => self.scroll = 0,
+            _ => {}
+        }
+        Answer::GoOn
+    }
+
+    fn draw(&mut self) -> std::io::Result<()> {
+        let (width, height) = size()?;
+        let lines = self.lines(usize::from(width), usize::from(height));
+        let mut out = stdout().lock();
+        for (line, text) in (0u16..).zip(&lines) {
+            let is_heading = line == 1 && lines.len() > 2;
+            queue!(out, MoveTo(0, line))?;
+            if is_heading {
+                queue!(out, SetAttribute(Attribute::Reverse))?;
+            }
+            write!(out, "{text}")?;
+            queue!(out, SetAttribute(Attribute::Reset), Clear(ClearType::UntilNewLine))?;
+        }
+        queue!(out, Clear(ClearType::FromCursorDown))?;
+        out.flush()
+    }
+
+    /// Returns the lines of a terminal of that size, none of them longer than it is wide.
+    fn lines(&mut self, width: usize, height: usize) -> Vec<String> {
+        if width < WIDTH_MIN || height < HEIGHT_MIN {
+            let text = format!("slablab top needs a terminal of {WIDTH_MIN} x {HEIGHT_MIN}");
+            return vec![cut(&text, width)];
+        }
+        let columns = columns(&self.view, width);
+        let rows = self.view.rows(&self.frame);
+        let room = height - OTHER_LINES;
+        self.scroll = self.scroll.min(rows.len().saturating_sub(room));
+        let mut lines = vec![cut(&self.title(rows.len()), width), self.heading(&columns, width)];
+        lines
+            .extend(rows.iter().skip(self.scroll).take(room).map(|row| line(row, &columns, width)));
+        lines.resize(height - 1, String::new());
+        lines.push(cut(&self.foot(), width));
+        lines
+    }
+
+    fn title(&self, rows: usize) -> String {
+        let what = match self.view.by {
+            By::Site => "call sites",
+            By::Cache => "caches",
+        };
+        let seconds = self.frame.elapsed.as_secs();
+        let state = if self.is_paused { "paused" } else { "" };
+        let (minutes, seconds) = (seconds / 60, seconds % 60);
+        format!(
+            "slablab top  {minutes}:{seconds:02}  {} {what}  {}  {state}",
+            thousands(rows as u64),
+            self.sources
+        )
+    }
+
+    fn heading(&self, columns: &[Column], width: usize) -> String {
+        let head = match self.view.by {
+            By::Site => "CALL SITE",
+            By::Cache => "CACHE",
+        };
+        let name_width = name_width(columns, width);
+        let mut text = fitted(head, name_width);
+        for column in columns {
+            let mark = if column.sort() == Some(self.view.sort) { "*" } else { "" };
+            text.push_str(&column.padded(&format!("{mark}{}", column.head())));
+        }
+        fitted(&text, width)
+    }
+
+    fn foot(&self) -> String {
+        if self.is_typing {
+            return format!("filter: {}_", self.view.filter);
+        }
+        if self.shows_keys {
+            return KEYS.to_owned();
+        }
+        if self.frame.lost > 0 {
+            return format!("{} events lost: rates are too low", thousands(self.frame.lost));
+        }
+        if self.view.filter.is_empty() {
+            "q quit  ? keys".to_owned()
+        } else {
+            format!("filter: {}", self.view.filter)
+        }
+    }
+}
+
+/// A column beside the name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Column {
+    Sorted(SortBy),
+    History,
+    Place,
+}
+
+impl Column {
+    fn sort(self) -> Option<SortBy> {
+        match self {
+            Column::Sorted(sort) => Some(sort),
+            Column::History | Column::Place => None,
+        }
+    }
+
+    fn width(self) -> usize {
+        match self {
+            Column::Sorted(_) => NUMBER_WIDTH,
+            Column::History => HISTORY_WIDTH,
+            Column::Place => PLACE_WIDTH,
+        }
+    }
+
+    fn head(self) -> &'static str {
+        match self {
+            Column::Sorted(SortBy::Allocs) => "ALLOCS/S",
+            Column::Sorted(SortBy::Frees) => "FREES/S",
+            Column::Sorted(SortBy::Given) => "GIVEN/S",
+            Column::Sorted(SortBy::Waste) => "WASTE",
+            Column::Sorted(SortBy::Live) => "LIVE",
+            Column::Sorted(SortBy::Growth) => "GROWTH",
+            Column::Sorted(SortBy::Slabs) => "SLABS",
+            Column::Sorted(SortBy::Name) => "",
+            Column::History => "HISTORY",
+            Column::Place => "FROM",
+        }
+    }
+
+    /// Pads a cell: numbers stand right, names left.
+    fn padded(self, text: &str) -> String {
+        let width = self.width() - 1;
+        match self {
+            Column::Sorted(_) => format!(" {:>width$}", cut(text, width)),
+            Column::History | Column::Place => format!(" {:<width$}", cut(text, width)),
+        }
+    }
+
+    fn cell(self, row: &LiveRow) -> String {
+        let rate =
+            |rate: Option<f64>| rate.map_or("-".into(), |rate| thousands(rate.round() as u64));
+        let level = |level: Option<u64>| level.map_or("-".into(), bytes);
+        match self {
+            Column::Sorted(SortBy::Allocs) => rate(row.allocs_per_second),
+            Column::Sorted(SortBy::Frees) => rate(row.frees_per_second),
+            Column::Sorted(SortBy::Given) => level(row.bytes_per_second.map(|bytes| bytes as u64)),
+            Column::Sorted(SortBy::Waste) => {
+                row.waste_share.map_or("-".into(), |share| format!("{:.1} %", share * 100.0))
+            }
+            Column::Sorted(SortBy::Live) => level(row.live_bytes),
+            Column::Sorted(SortBy::Growth) => growth(row),
+            Column::Sorted(SortBy::Slabs) => level(row.slab_bytes),
+            Column::Sorted(SortBy::Name) => String::new(),
+            Column::History => history(&row.history, HISTORY_WIDTH - 1),
+            Column::Place => row.place.clone(),
+        }
+    }
+}
+
+fn growth(row: &LiveRow) -> String {
+    let Some(growth) = row.growth_bytes else { return "-".into() };
+    let sign = if growth < 0 { "-" } else { "" };
+    let mark = if row.grows_on { "*" } else { "" };
+    format!("{mark}{sign}{}", bytes(growth.unsigned_abs()))
+}
+
+/// Returns the last values as bars, the greatest of them a full one.
+fn history(values: &[f64], width: usize) -> String {
+    const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+    let shown = &values[values.len().saturating_sub(width)..];
+    let greatest = shown.iter().copied().fold(0.0, f64::max);
+    let bar = |value: &f64| {
+        let eighths = if greatest > 0.0 { value / greatest * 8.0 } else { 0.0 };
+        BARS[(eighths.ceil() as usize).clamp(1, 8) - 1]
+    };
+    shown.iter().map(bar).collect()
+}
+
+/// Returns the columns that have room: the one sorted by, and then the most telling.
+fn columns(view: &View, width: usize) -> Vec<Column> {
+    use SortBy::{Allocs, Frees, Given, Growth, Live, Slabs, Waste};
+    let number = Column::Sorted;
+    let telling = match view.by {
+        By::Site => [
+            number(Allocs),
+            number(Given),
+            number(Waste),
+            Column::History,
+            number(Frees),
+            Column::Place,
+            number(Live),
+            number(Growth),
+        ],
+        By::Cache => [
+            number(Slabs),
+            number(Live),
+            number(Growth),
+            Column::History,
+            number(Allocs),
+            number(Frees),
+            number(Waste),
+            Column::Place,
+        ],
+    };
+    let sorted = number(view.sort);
+    let mut chosen = Vec::new();
+    let mut left = width - (width / 3).clamp(NAME_WIDTH_MIN, NAME_WIDTH_WANTED);
+    if view.sort != SortBy::Name {
+        chosen.push(sorted);
+        left -= sorted.width();
+    }
+    for column in telling {
+        if column != sorted && column.width() <= left {
+            left -= column.width();
+            chosen.push(column);
+        }
+    }
+    // Each where it always is, so that eyes find it.
+    let place =
+        |column: &Column| telling.iter().position(|of| of == column).unwrap_or(telling.len());
+    chosen.sort_by_key(place);
+    chosen
+}
+
+fn name_width(columns: &[Column], width: usize) -> usize {
+    width - columns.iter().map(|column| column.width()).sum::<usize>()
+}
+
+fn line(row: &LiveRow, columns: &[Column], width: usize) -> String {
+    let cells = columns.iter().map(|column| column.padded(&column.cell(row)));
+    fitted(&row.name, name_width(columns, width)) + &cells.collect::<String>()
+}
+
+/// Returns text without what would move a terminal's cursor, cut to `width` characters.
+fn cut(text: &str, width: usize) -> String {
+    text.trim_end().chars().take(width).map(|c| if c.is_control() { '?' } else { c }).collect()
+}
+
+/// As [`cut`], and padded to it.
+fn fitted(text: &str, width: usize) -> String {
+    format!("{:<width$}", cut(text, width))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown() -> Shown {
+        let row = |number: usize| LiveRow {
+            name: format!("a_call_site_with_a_long_name_{number}+0x1c/0x200 [module]"),
+            place: "kmalloc-cg-512".into(),
+            live_bytes: Some(number as u64 * 1000),
+            growth_bytes: Some(-5000),
+            allocs_per_second: Some(12_345_678.0),
+            history: (0..number).map(|value| value as f64).collect(),
+            ..LiveRow::default()
+        };
+        let frame = LiveFrame { sites: (0..100).map(row).collect(), ..LiveFrame::default() };
+        Shown { frame, ..Shown::new(View::new(By::Site, None, ""), "slabinfo".into()) }
+    }
+
+    #[test]
+    fn every_size_is_filled_and_none_is_exceeded() {
+        let mut shown = shown();
+        for width in 1..200 {
+            for height in [1, 9, 10, 24, 300] {
+                let lines = shown.lines(width, height);
+                assert!(
+                    lines.iter().all(|line| line.chars().count() <= width),
+                    "{width}: {lines:?}"
+                );
+                let fits = width >= WIDTH_MIN && height >= HEIGHT_MIN;
+                assert_eq!(lines.len(), if fits { height } else { 1 });
+                assert!(!fits || lines[1].contains("*ALLOCS/S"), "{width}: {}", lines[1]);
+            }
+        }
+        assert!(shown.lines(200, 10)[2].contains("kmalloc-cg-512"));
+    }
+
+    #[test]
+    fn keys_turn_sort_filter_and_end() {
+        let mut shown = shown();
+        let press = |shown: &mut Shown, keys: &str| {
+            keys.chars().map(|key| shown.key(KeyCode::Char(key).into())).last().unwrap()
+        };
+        assert_eq!(press(&mut shown, ">r/_9q"), Answer::GoOn);
+        assert_eq!((shown.view.sort, shown.view.filter.as_str()), (SortBy::Frees, "_9q"));
+        shown.key(KeyCode::Backspace.into());
+        shown.key(KeyCode::Enter.into());
+        assert!(shown.lines(80, 10)[2].contains("_9+0x1c"));
+        shown.key(KeyCode::Tab.into());
+        assert_eq!((shown.view.by, shown.lines(80, 10).len()), (By::Cache, 10));
+        let control_c = KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL);
+        assert_eq!((shown.key(control_c), press(&mut shown, "q")), (Answer::Quit, Answer::Quit));
+    }
+
+    #[test]
+    fn scrolling_ends_where_the_rows_do() {
+        let mut shown = shown();
+        (0..500).for_each(|_| _ = shown.key(KeyCode::Down.into()));
+        assert_eq!(shown.lines(80, 10).iter().filter(|line| line.contains("a_call")).count(), 7);
+        assert_eq!(shown.scroll, 93);
+    }
+
+    #[test]
+    fn a_history_is_bars_up_to_the_greatest() {
+        assert_eq!(history(&[9.0, 0.0, 1.0, 8.0], 3), "▁▁█");
+        assert_eq!(history(&[0.0, 0.0], 3), "▁▁");
+        assert_eq!(cut("a\u{1b}[2Jb", 9), "a?[2Jb");
+    }
+}

@@ -1,0 +1,357 @@
+//! What the running kernel's slabs do now: by cache and by call site, again and again.
+//!
+//! How it works: levels (objects, bytes, slabs) come from `/proc/slabinfo`, and by line of the source from
+//! `/proc/allocinfo` where the kernel has it; both cost next to nothing. Rates come from [`slices`] of each interval in
+//! which the kmem events are on, and are those of the last slices, so that the cost is a share of recording's.
+//!
+//! What grows at each of many looks is pointed out. Of a cache that grows, the call site that allocates most from it is
+//! named.
+
+mod slices;
+
+use std::collections::VecDeque;
+use std::time::{Duration, Instant};
+
+use rustc_hash::FxHashMap;
+
+use self::slices::{Seen, Slice, Slices};
+use crate::{Error, Input, SnapshotKind, Snapshots};
+
+/// Looks that a history goes back.
+pub const LIVE_HISTORY: usize = 60;
+
+/// The longest slice: its events have to find room in the ring buffers.
+const SLICE_MAX: Duration = Duration::from_millis(300);
+
+/// How soon a wish to stop is heard.
+const NAP: Duration = Duration::from_millis(50);
+
+/// Looks at which something has to have grown to be called a possible leak, and the least bytes.
+const GROWTH_LOOKS: usize = 10;
+const GROWTH_BYTES_MIN: u64 = 64 << 10;
+
+/// Where levels and rates come from.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LiveOptions {
+    /// Share of the time in which the events are on; 0 for never.
+    pub traced_share: f64,
+    /// Rates are those of so many looks together.
+    pub looks: usize,
+}
+
+/// What is known of one cache or call site.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct LiveRow {
+    /// The cache's or call site's name.
+    pub name: String,
+    /// Of a call site its cache, or its line of the source.
+    pub place: String,
+    /// Objects that are alive.
+    pub objects: Option<u64>,
+    /// Their bytes.
+    pub live_bytes: Option<u64>,
+    /// Bytes of the cache's slabs.
+    pub slab_bytes: Option<u64>,
+    /// Live bytes now less those at the first look.
+    pub growth_bytes: Option<i64>,
+    /// Allocations a second.
+    pub allocs_per_second: Option<f64>,
+    /// Frees a second; of a call site, of objects that a slice saw allocated.
+    pub frees_per_second: Option<f64>,
+    /// Bytes given a second.
+    pub bytes_per_second: Option<f64>,
+    /// Share of the bytes given that nobody asked for.
+    pub waste_share: Option<f64>,
+    /// Whether it grew at every look of the last ten: a possible leak.
+    pub grows_on: bool,
+    /// Live bytes, or where those are not known allocations a second, at the last looks.
+    pub history: Vec<f64>,
+}
+
+/// What one look showed.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct LiveFrame {
+    /// Since the first look.
+    pub elapsed: Duration,
+    /// By cache.
+    pub caches: Vec<LiveRow>,
+    /// By call site.
+    pub sites: Vec<LiveRow>,
+    /// Events that were lost in the slices so far.
+    pub lost: u64,
+    /// Seconds in which the events were on.
+    pub traced: Duration,
+}
+
+/// Looks at the running kernel.
+#[derive(Debug)]
+pub struct Live {
+    options: LiveOptions,
+    slices: Option<Slices>,
+    has_allocinfo: bool,
+    started: Instant,
+    last: VecDeque<Slice>,
+    histories: FxHashMap<(bool, String), History>,
+    lost: u64,
+    traced: Duration,
+}
+
+#[derive(Debug, Default)]
+struct History {
+    first: Option<u64>,
+    values: VecDeque<f64>,
+}
+
+impl Live {
+    /// Finds out what the running kernel tells, and to this user.
+    ///
+    /// # Errors
+    /// When it tells nothing: no slabinfo can be read, and no events be traced.
+    pub fn open(options: LiveOptions) -> Result<Live, Error> {
+        let reads = |path: &str| std::fs::File::open(path).is_ok();
+        let has_levels = reads("/proc/slabinfo");
+        let slices = match (options.traced_share > 0.0).then(Slices::open).transpose() {
+            Ok(slices) => slices,
+            Err(error) if !has_levels => return Err(error),
+            Err(error) if !matches!(error, Error::CannotRecord { .. }) => return Err(error),
+            Err(_) => None,
+        };
+        if slices.is_none() && !has_levels {
+            return Err(Error::CannotRecord {
+                what: "/proc/slabinfo cannot be read".into(),
+                remedy: "run it again with sudo".into(),
+            });
+        }
+        Ok(Live {
+            options,
+            slices,
+            has_allocinfo: reads("/proc/allocinfo"),
+            started: Instant::now(),
+            last: VecDeque::new(),
+            histories: FxHashMap::default(),
+            lost: 0,
+            traced: Duration::ZERO,
+        })
+    }
+
+    /// Says in a few words where the numbers come from.
+    pub fn sources(&self) -> String {
+        let levels = if self.has_allocinfo { "slabinfo, allocinfo" } else { "slabinfo" };
+        match &self.slices {
+            Some(_) => {
+                format!("{levels}, events {:.0} % of the time", self.options.traced_share * 100.0)
+            }
+            None => levels.to_owned(),
+        }
+    }
+
+    /// Looks for the length of `interval`, or until `stop`; for part of it the events are on.
+    ///
+    /// # Errors
+    /// When the kernel cannot be asked any more.
+    pub fn look(
+        &mut self,
+        interval: Duration,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<LiveFrame, Error> {
+        let end = Instant::now() + interval;
+        if let Some(slices) = &mut self.slices {
+            let length = interval.mul_f64(self.options.traced_share).min(SLICE_MAX);
+            let slice = slices.take(length)?;
+            self.lost += slice.lost;
+            self.traced += Duration::from_secs_f64(slice.seconds);
+            self.last.push_back(slice);
+            if self.last.len() > self.options.looks {
+                self.last.pop_front();
+            }
+        }
+        while !stop() && Instant::now() < end {
+            std::thread::sleep(NAP.min(end.saturating_duration_since(Instant::now())));
+        }
+        let (caches, sites) = (self.caches()?, self.sites()?);
+        let elapsed = self.started.elapsed();
+        Ok(LiveFrame { elapsed, caches, sites, lost: self.lost, traced: self.traced })
+    }
+
+    fn caches(&mut self) -> Result<Vec<LiveRow>, Error> {
+        let mut rows = FxHashMap::default();
+        if let Some(snapshot) = read("/proc/slabinfo", SnapshotKind::Slabinfo)? {
+            for entry in &snapshot.entries {
+                let (level, name) = (entry.last(), entry.name.clone());
+                let row = LiveRow {
+                    objects: Some(level.objects),
+                    live_bytes: Some(level.bytes),
+                    slab_bytes: Some(entry.slab_bytes(snapshot.page_bytes)),
+                    ..LiveRow::default()
+                };
+                rows.insert(name.clone(), LiveRow { name, ..row });
+            }
+        }
+        let (seconds, last) = (self.seconds(), std::mem::take(&mut self.last));
+        let mut seen = FxHashMap::<&str, Seen>::default();
+        for (name, of_slice) in last.iter().flat_map(|slice| &slice.caches) {
+            seen.entry(name).or_default().add(of_slice);
+        }
+        for (name, seen) in seen {
+            let new = || LiveRow { name: name.to_owned(), ..LiveRow::default() };
+            rows.entry(name.to_owned()).or_insert_with(new).rates(&seen, seconds);
+        }
+        self.last = last;
+        let mut rows: Vec<LiveRow> = rows.into_values().collect();
+        rows.iter_mut().for_each(|row| self.follow(true, row));
+        self.name_growers(&mut rows);
+        Ok(rows)
+    }
+
+    fn sites(&mut self) -> Result<Vec<LiveRow>, Error> {
+        let mut rows = Vec::new();
+        if self.has_allocinfo
+            && let Some(snapshot) = read("/proc/allocinfo", SnapshotKind::Allocinfo)?
+        {
+            rows.extend(snapshot.entries.iter().filter(|entry| entry.last().objects > 0).map(
+                |entry| LiveRow {
+                    name: entry.name.clone(),
+                    place: entry.place.clone(),
+                    objects: Some(entry.last().objects),
+                    live_bytes: Some(entry.last().bytes),
+                    ..LiveRow::default()
+                },
+            ));
+        }
+        let seconds = self.seconds();
+        let mut seen = FxHashMap::<&str, (Seen, &str)>::default();
+        for (name, (of_slice, cache)) in self.last.iter().flat_map(|slice| &slice.sites) {
+            seen.entry(name).or_insert((Seen::default(), cache)).0.add(of_slice);
+        }
+        let mut traced: Vec<_> = seen
+            .into_iter()
+            .map(|(name, (seen, cache))| {
+                let mut row =
+                    LiveRow { name: name.into(), place: cache.into(), ..LiveRow::default() };
+                row.rates(&seen, seconds);
+                row
+            })
+            .collect();
+        rows.append(&mut traced);
+        rows.iter_mut().for_each(|row| self.follow(false, row));
+        Ok(rows)
+    }
+
+    fn seconds(&self) -> f64 {
+        self.last.iter().map(|slice| slice.seconds).sum()
+    }
+
+    /// Adds to a row's history, and tells it what that says.
+    fn follow(&mut self, is_cache: bool, row: &mut LiveRow) {
+        let key = (is_cache, format!("{} {}", row.name, row.place));
+        let history = self.histories.entry(key).or_default();
+        let value =
+            row.live_bytes.map_or(row.allocs_per_second.unwrap_or(0.0), |bytes| bytes as f64);
+        history.values.push_back(value);
+        if history.values.len() > LIVE_HISTORY {
+            history.values.pop_front();
+        }
+        row.history = history.values.iter().copied().collect();
+        let Some(live) = row.live_bytes else { return };
+        let first = *history.first.get_or_insert(live);
+        row.growth_bytes = Some(live as i64 - first as i64);
+        let recent = &row.history[row.history.len().saturating_sub(GROWTH_LOOKS + 1)..];
+        row.grows_on = recent.len() > GROWTH_LOOKS
+            && recent.windows(2).all(|step| step[1] > step[0])
+            && live - first.min(live) >= GROWTH_BYTES_MIN;
+    }
+
+    /// Names the call site that allocates most from each cache that grows on.
+    fn name_growers(&self, rows: &mut [LiveRow]) {
+        for row in rows.iter_mut().filter(|row| row.grows_on) {
+            let sites = self.last.iter().flat_map(|slice| &slice.sites);
+            let of_cache = sites.filter(|(_, (_, cache))| *cache == row.name);
+            let kept = |seen: &Seen| seen.allocs.saturating_sub(seen.frees);
+            let most = of_cache.max_by_key(|(_, (seen, _))| kept(seen));
+            row.place = most.map(|(site, _)| site.clone()).unwrap_or_default();
+        }
+    }
+}
+
+impl LiveRow {
+    fn rates(&mut self, seen: &Seen, seconds: f64) {
+        if seconds <= 0.0 {
+            return;
+        }
+        self.allocs_per_second = Some(seen.allocs as f64 / seconds);
+        self.frees_per_second = Some(seen.frees as f64 / seconds);
+        self.bytes_per_second = Some(seen.bytes_alloc as f64 / seconds);
+        if seen.bytes_alloc > 0 {
+            let waste = seen.bytes_alloc.saturating_sub(seen.bytes_req);
+            self.waste_share = Some(waste as f64 / seen.bytes_alloc as f64);
+        }
+    }
+}
+
+/// Reads a file of `/proc`; `None` where this user may not, or the kernel has none.
+fn read(path: &str, kind: SnapshotKind) -> Result<Option<Snapshots>, Error> {
+    let Ok(input) = Input::open(path) else { return Ok(None) };
+    if input.snapshot() != Some(kind) {
+        return Ok(None);
+    }
+    Snapshots::read(input).map(Some)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn live() -> Live {
+        Live {
+            options: LiveOptions { traced_share: 0.0, looks: 4 },
+            slices: None,
+            has_allocinfo: false,
+            started: Instant::now(),
+            last: VecDeque::new(),
+            histories: FxHashMap::default(),
+            lost: 0,
+            traced: Duration::ZERO,
+        }
+    }
+
+    #[test]
+    fn what_grows_at_each_of_ten_looks_is_pointed_out_with_its_site() {
+        let mut live = live();
+        let seen = |allocs, frees| Seen { allocs, frees, ..Seen::default() };
+        let sites = [
+            ("leaks", seen(50, 1), "a"),
+            ("busy", seen(900, 900), "a"),
+            ("other", seen(99, 0), "b"),
+        ];
+        let sites = sites.map(|(site, seen, cache)| (site.to_owned(), (seen, cache.to_owned())));
+        live.last.push_back(Slice {
+            seconds: 0.5,
+            sites: sites.into_iter().collect(),
+            ..Slice::default()
+        });
+        let mut at = |look: u64, bytes: u64| {
+            let mut row =
+                LiveRow { name: "a".into(), live_bytes: Some(look * bytes), ..LiveRow::default() };
+            live.follow(true, &mut row);
+            let mut rows = [row];
+            live.name_growers(&mut rows);
+            rows[0].clone()
+        };
+        assert!((0..10).all(|look| !at(look, 10_000).grows_on));
+        let row = at(10, 10_000);
+        assert_eq!(
+            (row.grows_on, row.place.as_str(), row.growth_bytes),
+            (true, "leaks", Some(100_000))
+        );
+        assert!(!at(10, 10_000).grows_on, "it has stopped");
+        let _ = live.sites().unwrap();
+    }
+
+    #[test]
+    fn rates_are_by_the_time_that_events_were_on() {
+        let mut row = LiveRow::default();
+        row.rates(&Seen { allocs: 50, frees: 25, bytes_req: 300, bytes_alloc: 400 }, 0.5);
+        assert_eq!((row.allocs_per_second, row.frees_per_second), (Some(100.0), Some(50.0)));
+        assert_eq!((row.bytes_per_second, row.waste_share), (Some(800.0), Some(0.25)));
+    }
+}

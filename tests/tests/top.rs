@@ -1,0 +1,206 @@
+//! `slablab top` in a real terminal (tmux), and once for scripts.
+
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use slablab_tests::{refusal, run, slablab_path};
+
+/// How long something that comes within a second or two may take on a machine that has other work.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+fn can_trace() -> bool {
+    let can = Path::new("/sys/kernel/tracing/events/kmem/kmalloc").exists()
+        && Path::new("/proc/slabinfo").exists();
+    let has_tmux =
+        Command::new("tmux").arg("-V").output().is_ok_and(|output| output.status.success());
+    if !can || !has_tmux {
+        eprintln!("not run: it needs root, tracefs and tmux");
+    }
+    can && has_tmux
+}
+
+/// What allocates, until it is dropped.
+struct Work(Child);
+
+impl Work {
+    fn start() -> Work {
+        let script = "while :; do cat /proc/self/status >/dev/null; done";
+        Work(Command::new("sh").args(["-c", script]).stdin(Stdio::null()).spawn().unwrap())
+    }
+}
+
+impl Drop for Work {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// A tmux of its own with a shell in it, so that what is left of a terminal can be seen.
+struct Terminal {
+    folder: tempfile::TempDir,
+}
+
+impl Terminal {
+    fn new(width: u32, height: u32) -> Terminal {
+        let terminal = Terminal { folder: tempfile::tempdir().unwrap() };
+        let (width, height) = (width.to_string(), height.to_string());
+        let shell = "PS1='$ ' exec sh";
+        terminal.tmux(&[
+            "-f",
+            "/dev/null",
+            "new-session",
+            "-d",
+            "-s",
+            "t",
+            "-x",
+            &width,
+            "-y",
+            &height,
+            shell,
+        ]);
+        terminal
+    }
+
+    fn tmux(&self, words: &[&str]) -> String {
+        let mut command = Command::new("tmux");
+        command
+            .arg("-S")
+            .arg(self.folder.path().join("socket"))
+            .args(words)
+            .env("LC_ALL", "C.UTF-8");
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    }
+
+    fn keys(&self, keys: &[&str]) {
+        self.tmux(&[&["send-keys", "-t", "t"], keys].concat());
+    }
+
+    fn screen(&self) -> String {
+        self.tmux(&["capture-pane", "-p", "-t", "t"])
+    }
+
+    /// Waits until the screen is as it should be.
+    fn wait(&self, what: &str, is_it: impl Fn(&str) -> bool) -> String {
+        let until = Instant::now() + PATIENCE;
+        loop {
+            let screen = self.screen();
+            if is_it(&screen) {
+                return screen;
+            }
+            assert!(Instant::now() < until, "{what}:\n{screen}");
+            std::thread::sleep(Duration::from_millis(100));
+        }
+    }
+
+    fn start(&self, options: &str) {
+        self.keys(&[&format!("clear; {} top {options}", slablab_path().display()), "Enter"]);
+        self.wait("no table", |screen| screen.starts_with("slablab top"));
+    }
+
+    /// Waits for the shell, and asks it whether its terminal is as before.
+    fn expect_shell(&self) {
+        self.keys(&["stty -a | grep -c icanon; ls /sys/kernel/tracing/instances | grep -c slablab; echo left", "Enter"]);
+        let screen = self.wait("no shell", |screen| screen.lines().any(|line| line == "left"));
+        let lines: Vec<&str> = screen.lines().collect();
+        let left = lines.iter().rposition(|line| *line == "left").unwrap();
+        assert_eq!(lines[left - 1], "0", "an instance is left:\n{screen}");
+        assert_ne!(lines[left - 2], "0", "the terminal is still raw:\n{screen}");
+        assert!(
+            !self
+                .tmux(&["display", "-p", "-t", "t", "#{cursor_flag} #{alternate_on}"])
+                .contains("1 1")
+        );
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        let mut command = Command::new("tmux");
+        let _ =
+            command.arg("-S").arg(self.folder.path().join("socket")).arg("kill-server").output();
+    }
+}
+
+#[test]
+fn a_terminal_shows_what_allocates_and_is_left_as_it_was() {
+    if !can_trace() {
+        return;
+    }
+    let _work = Work::start();
+    let terminal = Terminal::new(100, 24);
+    terminal.start("-i 0.5");
+    // What `cat /proc/self/status` allocates, whatever the kernel's version.
+    let shown = terminal
+        .wait("no seq_file", |screen| screen.contains("seq_") || screen.contains("single_open"));
+    assert!(shown.contains("*ALLOCS/S"), "{shown}");
+    terminal.keys(&["Tab"]);
+    terminal.wait("no caches", |screen| screen.contains("CACHE") && screen.contains("*SLABS"));
+    terminal.keys(&["/"]);
+    terminal.keys(&["filp", "Enter"]);
+    terminal.wait("no filter", |screen| {
+        screen.lines().nth(2).is_some_and(|line| line.contains("filp"))
+    });
+    for (width, height) in [("40", "10"), ("39", "9"), ("160", "50"), ("80", "24")] {
+        terminal.tmux(&["resize-window", "-t", "t", "-x", width, "-y", height]);
+        let fits = width != "39";
+        terminal.wait("not redrawn", |screen| {
+            screen.contains(if fits { "filter: filp" } else { "needs a terminal" })
+        });
+    }
+    terminal.keys(&["q"]);
+    terminal.expect_shell();
+
+    terminal.start("--by cache --trace 0");
+    terminal.keys(&["C-c"]);
+    terminal.expect_shell();
+
+    terminal.start("--interval 30");
+    let shell = terminal.tmux(&["display", "-p", "-t", "t", "#{pane_pid}"]);
+    let pids = Command::new("pgrep").args(["-P", shell.trim()]).output().unwrap().stdout;
+    for pid in String::from_utf8(pids).unwrap().lines() {
+        let _ = Command::new("kill").arg(pid).status();
+    }
+    terminal.expect_shell();
+}
+
+#[test]
+fn a_script_gets_one_table_as_json() {
+    if !can_trace() {
+        return;
+    }
+    let _work = Work::start();
+    let output = run(&["top", "--once", "--seconds", "2", "--format", "json"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let top: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((&top["schema"], &top["by"]), (&"slablab.top/1".into(), &"site".into()));
+    let rows = top["rows"].as_array().unwrap();
+    assert!(rows.iter().any(|row| row["allocs_per_second"].as_f64().unwrap() > 0.0), "{top}");
+    assert!(top["traced_seconds"].as_f64().unwrap() < top["seconds"].as_f64().unwrap() / 2.0);
+    let caches = run(&[
+        "top",
+        "--once",
+        "--seconds",
+        "0.5",
+        "--by",
+        "cache",
+        "--trace",
+        "0",
+        "--format",
+        "csv",
+    ]);
+    let caches = String::from_utf8(caches.stdout).unwrap();
+    assert!(caches.contains("\nfilp,"), "{caches}");
+}
+
+#[test]
+fn a_live_view_is_for_a_terminal() {
+    if !can_trace() {
+        return;
+    }
+    assert!(refusal(&["top", "--trace", "0"]).contains("add --once"));
+    assert!(refusal(&["top", "--format", "json"]).contains("add --once"));
+}
