@@ -1,6 +1,6 @@
 //! The report of traces in real kernels and in the models of their allocators.
 
-use slablab_replay::{BytesAt, CachePair, Fidelity};
+use slablab_replay::{BytesAt, CachePair, Fidelity, PathPair};
 use slablab_report::{
     AxisScale, Cell, Column, Document, Item, Lines, Plot, Point, Section, Series, Table, human,
 };
@@ -66,6 +66,10 @@ fn section(pair: &KernelAndModel<'_>) -> Section {
         let how = "At the end, those that differ most first; and the most by which the two differ at any moment.";
         items.push(Item::table("Slabs of each cache", how, caches(&pair.fidelity.caches)));
     }
+    if !pair.fidelity.paths.is_empty() {
+        let how = "How often each path was taken, summed over the caches, where the kernel counts (CONFIG_SLUB_STATS).";
+        items.push(Item::table("Paths", how, paths(&pair.fidelity.paths)));
+    }
     Section::new(
         format!("{}, {}", pair.trace, pair.kernel),
         "The kernel module slabreplay does the events in the trace's order, each on its CPU, in caches of its own that \
@@ -93,6 +97,26 @@ pub fn caches<'a>(pairs: impl IntoIterator<Item = &'a CachePair>) -> Table {
             Cell::Bytes(pair.kernel_bytes),
             Cell::Bytes(pair.model_bytes),
             Cell::Count(pair.off_slabs_max),
+        ]);
+    }
+    table
+}
+
+/// Returns the table of paths, for a terminal as well.
+#[must_use]
+pub fn paths<'a>(pairs: impl IntoIterator<Item = &'a PathPair>) -> Table {
+    let mut table = Table::new([
+        Column::name("path", "path"),
+        Column::number("kernel", "kernel"),
+        Column::number("model", "model"),
+        Column::number("off by", "off_share"),
+    ]);
+    for pair in pairs {
+        table.row([
+            Cell::text(&pair.path),
+            Cell::Count(pair.kernel),
+            Cell::Count(pair.model),
+            Cell::Share(pair.off_share()),
         ]);
     }
     table

@@ -24,7 +24,7 @@ mod trace;
 mod whatif;
 
 pub use advise::{Together, advise};
-pub use fidelity::{KernelAndModel, caches as fidelity_caches, fidelity};
+pub use fidelity::{KernelAndModel, caches as fidelity_caches, fidelity, paths as fidelity_paths};
 pub use pair::pair;
 pub use replay::replay;
 pub use run::run;

@@ -1,6 +1,6 @@
-//! `slablab kernel` with real guests: stopped in every way, and compared with user space.
+//! `slablab kernel` with real guests: stopped in every way, compared with user space, and with the models.
 //!
-//! Ignored unless asked for (`make test-boot`): they build a kernel with SLUB when it is not in the cache.
+//! Ignored unless asked for (`make test-boot`): they build kernels with SLUB and SLOB when those are not in the cache.
 
 use std::fs;
 use std::path::Path;
@@ -85,5 +85,26 @@ fn modules_say_the_same_in_a_guest_and_in_user_space() {
         if row["module"] != "locality" {
             assert_eq!(row["facts"], row["same"], "{row}");
         }
+    }
+}
+
+#[test]
+#[ignore = "boots a kernel; make test-boot"]
+fn models_hold_what_real_kernels_hold_after_the_same_events() {
+    let traces = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../traces");
+    let traces = ["boot", "build"].map(|name| traces.join(format!("{name}.parquet")));
+    let dir = tempfile::tempdir().unwrap();
+    let folder = dir.path().join("trace");
+    let mut command = kernel(&["predict", "trace", "--kernels", "slub,slob", "--format", "json"]);
+    let out = command.args(&traces).arg("-o").arg(&folder).output().unwrap();
+    assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
+    let compared: serde_json::Value = serde_json::from_slice(&out.stdout).unwrap();
+    let pairs = compared["pairs"].as_array().unwrap();
+    assert_eq!(pairs.len(), 4);
+    for pair in pairs {
+        assert_eq!(pair["outside"], serde_json::json!([]), "{}", pair["trace"]);
+        assert_eq!(pair["moments"].as_array().unwrap().len(), 32);
+        let end = &pair["moments"][31];
+        assert!(end["kernel_bytes"].as_u64().unwrap() > 500_000, "{end}");
     }
 }

@@ -5,6 +5,7 @@
 //! | `slub` | built from `--source` or Debian's Linux 6.1 with this allocator |
 //! | `debian:6.12`, `debian:7.3/arm64-16k` | the newest stock image of that release in Debian's archive |
 //! | `build:6.12/slub_tiny` | built from Debian's source package of that release |
+//! | `build:6.12/slub+stats` | the same with flavours: further fragments of the configuration |
 //! | a path | an image (bzImage), or a source folder or tarball, built with SLUB |
 
 use std::fs::{self, File};
@@ -70,6 +71,10 @@ impl Spec {
     ///
     /// When it is none; the message has those there are.
     pub fn named(data: &Data, name: &str) -> Result<Self> {
+        // A path may have a plus in it.
+        let split = name.split_once('+').filter(|_| !Path::new(name).exists());
+        let (name, flavours) = split.unwrap_or((name, ""));
+        let flavours = flavours.split_terminator('+').map(str::to_owned).collect();
         let wrong = |why: String| Error::Config { place: name.to_owned(), why };
         let release = |text: &str| {
             let release = Release::of(text).filter(|release| release.to_string() == text);
@@ -105,7 +110,7 @@ impl Spec {
                 }
             }
         };
-        Ok(Self::of(origin))
+        Ok(Self { flavours, ..Self::of(origin) })
     }
 
     /// Returns the name: `slub`, `debian:7.3/armmp`, `build:6.12/slub_tiny+stats`, `slub+my-change` with `my-change.patch`.
@@ -183,7 +188,7 @@ mod tests {
     #[test]
     fn every_kernel_has_a_name_and_its_name_leads_back() {
         let data = Data::of_the_sources();
-        for name in ["slub", "debian:6.12", "debian:7.3/arm64-16k", "build:6.12/slub_tiny"] {
+        for name in ["slub", "debian:6.12", "debian:7.3/arm64-16k", "build:6.12/slub+stats"] {
             let spec = Spec::named(&data, name).unwrap();
             assert_eq!(spec.name(), name);
         }

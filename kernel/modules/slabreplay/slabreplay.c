@@ -9,6 +9,8 @@
  * commands, and a write returns when its command is done:
  *
  *   N       replay up to event N in the trace's order, each event on its CPU
+ *   parts N the same up to the end, in N equal parts, and after each of them
+ *           count what the trace's objects hold
  *   free    replay the rest on all CPUs at once: the order is kept on each CPU
  *           and for each object
  *   settle  wait until what RCU holds back was given back
@@ -16,7 +18,14 @@
  * Between two commands nothing happens, so that /proc/slabinfo shows the
  * trace's caches (rp_0, rp_1, ..., in the trace's order) at that moment.
  * Reading /proc/slabreplay gives "event=N failed=N ns=N": where the replay
- * stands, allocations that failed, and the time spent in replaying.
+ * stands, allocations that failed, and the time spent in replaying; and, after
+ * "parts", for each part "moment EVENT" with lines "rp_0 SLABS BYTES", or
+ * "pages BYTES" where caches share pages.
+ *
+ * That count is exact where no slab without a live object is kept: SLUB_TINY,
+ * SLOB and SLMB, which are those without /proc/slabinfo. SLOB and SLMB put the
+ * trace's objects beside the kernel's own; so before the first event all room
+ * in pages that are there is taken ("plug"), and the trace gets new pages.
  *
  * In the trace's order one thread runs at a time. It replays events until one
  * belongs to another CPU, and wakes that CPU's thread.
@@ -28,22 +37,35 @@
  * every object that is live, by walking the trace again.
  */
 
+#include <linux/bitmap.h>
 #include <linux/completion.h>
 #include <linux/delay.h>
 #include <linux/kernel_read_file.h>
+#include <linux/kprobes.h>
 #include <linux/kthread.h>
 #include <linux/ktime.h>
+#include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/proc_fs.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
+#include <linux/smp.h>
 #include <linux/uaccess.h>
+#include <linux/version.h>
 #include <linux/vmalloc.h>
+#include <linux/workqueue.h>
 
 #include "trace.h"
 
 #define NAME "slabreplay"
+
+/* Where caches share pages, and have no classes of kmalloc(). */
+#if defined(CONFIG_SLOB) || defined(CONFIG_SLMB)
+#define CACHES_SHARE_PAGES 1
+#else
+#define CACHES_SHARE_PAGES 0
+#endif
 
 static char *trace = "/trace.rp";
 module_param(trace, charp, 0444);
@@ -269,21 +291,32 @@ static int replay_free(void)
 	return error;
 }
 
+static void settle(void)
+{
+	synchronize_rcu();
+	rcu_barrier();
+}
+
+#include "plug.h"
+#include "reaping.h"
+#include "parts.h"
+
 static int obey(const char *text)
 {
 	u64 begin = ktime_get_ns();
-	unsigned int end;
+	unsigned int number;
 	int error;
 
 	if (!strcmp(text, "settle")) {
-		synchronize_rcu();
-		rcu_barrier();
+		settle();
 		return 0;
 	}
 	if (!strcmp(text, "free"))
 		error = replay_free();
+	else if (!strncmp(text, "parts ", 6))
+		error = kstrtouint(text + 6, 0, &number) ?: replay_parts(number);
 	else
-		error = kstrtouint(text, 0, &end) ?: replay_ordered(end);
+		error = kstrtouint(text, 0, &number) ?: replay_ordered(number);
 	spent_ns += ktime_get_ns() - begin;
 	return error;
 }
@@ -311,8 +344,17 @@ static ssize_t status(struct file *unused, char __user *to, size_t count, loff_t
 	char text[80];
 	int len = scnprintf(text, sizeof(text), "event=%u failed=%d ns=%llu\n", READ_ONCE(next_event),
 			    atomic_read(&failed), READ_ONCE(spent_ns));
+	loff_t rest = *pos - len;
+	ssize_t copied;
 
-	return simple_read_from_buffer(to, count, pos, text, len);
+	if (*pos < len)
+		return simple_read_from_buffer(to, count, pos, text, len);
+	if (mutex_lock_killable(&commands))
+		return -EINTR;
+	copied = simple_read_from_buffer(to, count, &rest, told, told_len);
+	mutex_unlock(&commands);
+	*pos = rest + len;
+	return copied;
 }
 
 static const struct proc_ops control = { .proc_write = command, .proc_read = status };
@@ -380,16 +422,14 @@ static bool has_own_cache(const struct trace_cache *cache)
 {
 	u32 flags = le32_to_cpu(cache->flags);
 
-#if defined(CONFIG_SLOB) || defined(CONFIG_SLMB)
-	if (flags & CACHE_KMALLOC)
+	if (CACHES_SHARE_PAGES && flags & CACHE_KMALLOC)
 		return false;
-#endif
 	return !(flags & CACHE_LARGE);
 }
 
 static struct kmem_cache *make_cache(unsigned int i)
 {
-	u32 flags = le32_to_cpu(traced[i].flags);
+	u32 flags = le32_to_cpu(traced[i].flags), size = le32_to_cpu(traced[i].size);
 	slab_flags_t slab_flags = 0;
 	char name[16];
 
@@ -397,13 +437,30 @@ static struct kmem_cache *make_cache(unsigned int i)
 		slab_flags |= SLAB_HWCACHE_ALIGN;
 	if (flags & CACHE_RECLAIM_ACCOUNT)
 		slab_flags |= SLAB_RECLAIM_ACCOUNT;
-	if (flags & CACHE_TYPESAFE_BY_RCU)
+	/*
+	 * SLOB and SLMB free such an object when a grace period has passed, by the clock again. So it is freed at once,
+	 * and has the room for what defers it.
+	 */
+	if (CACHES_SHARE_PAGES && flags & CACHE_TYPESAFE_BY_RCU)
+		size += sizeof(struct rcu_head) + sizeof(long);
+	else if (flags & CACHE_TYPESAFE_BY_RCU)
 		slab_flags |= SLAB_TYPESAFE_BY_RCU;
 #ifdef SLAB_NO_MERGE
 	slab_flags |= SLAB_NO_MERGE;
 #endif
 	snprintf(name, sizeof(name), "rp_%u", i);
-	return kmem_cache_create(name, le32_to_cpu(traced[i].size), le32_to_cpu(traced[i].align), slab_flags,
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 18, 0)
+	if (CACHE_SHEAF(flags)) {
+		struct kmem_cache_args args = {
+			.align = le32_to_cpu(traced[i].align),
+			.ctor = flags & CACHE_CTOR ? construct : NULL,
+			.sheaf_capacity = CACHE_SHEAF(flags),
+		};
+
+		return kmem_cache_create(name, size, &args, slab_flags);
+	}
+#endif
+	return kmem_cache_create(name, size, le32_to_cpu(traced[i].align), slab_flags,
 				 flags & CACHE_CTOR ? construct : NULL);
 }
 
@@ -474,6 +531,8 @@ static void clean_up(void)
 	}
 	for (i = 0; caches && i < nr_caches; i++)
 		kmem_cache_destroy(caches[i]);
+	unplug();
+	vfree(told);
 	kfree(threads);
 	vfree(slots);
 	vfree(caches);
@@ -500,8 +559,12 @@ static int load(void)
 	if (!caches || !slots || !threads)
 		return -ENOMEM;
 	error = make_caches() ?: start_threads();
-	if (!error && !proc_create(NAME, 0600, NULL, &control))
+	if (!error)
+		error = hold_reaping();
+	if (!error && !proc_create(NAME, 0600, NULL, &control)) {
+		release_reaping();
 		error = -ENOMEM;
+	}
 	return error;
 }
 
@@ -521,6 +584,7 @@ static void __exit slabreplay_exit(void)
 	/* Ends a command that runs; removing the file waits for it. */
 	WRITE_ONCE(stop, true);
 	remove_proc_entry(NAME, NULL);
+	release_reaping();
 	clean_up();
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The compact trace that slablab writes (crates/replay/src/guest/pack.rs). All numbers are little-endian.
+ * The compact trace that slablab writes (crates/replay/src/exact/compact.rs). All numbers are little-endian.
  *
  *   header, caches of them, events of them, and nothing behind
  *
@@ -30,6 +30,8 @@ struct trace_header {
 #define CACHE_KMALLOC 16
 /* Too large for a cache: always kmalloc() itself. */
 #define CACHE_LARGE 32
+/* The objects in a sheaf that the cache asks for, as two do since Linux 6.18; 0 for all others. */
+#define CACHE_SHEAF(flags) ((flags) >> 16)
 
 struct trace_cache {
 	__le32 size;

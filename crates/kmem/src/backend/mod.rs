@@ -12,6 +12,8 @@ mod own;
 mod partial;
 mod sheaves;
 
+pub use sheaves::sheaf_capacity_of;
+
 use crate::cache::Tunable;
 use crate::cache::paths::common;
 use crate::cpu::LockKind;

@@ -92,12 +92,12 @@ impl Options {
     /// If there is no such kernel, fragment or source, or fragments contradict each other.
     pub(crate) fn spec(&self, name: &str) -> Result<Spec> {
         let data = Data::find()?;
-        let spec = Spec {
-            flavours: self.flavours.clone(),
+        let mut spec = Spec {
             own: self.config.clone(),
             patches: self.patches.clone(),
             ..Spec::named(&data, name)?
         };
+        spec.flavours.extend(self.flavours.iter().cloned());
         spec.check(&data)?;
         Ok(spec)
     }

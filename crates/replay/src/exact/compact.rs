@@ -10,7 +10,7 @@
 
 use std::collections::HashMap;
 
-use slablab_kmem::{CacheArgs, Ctor, KmallocConfig, SlabFlags};
+use slablab_kmem::{CacheArgs, Ctor, KmallocConfig, SlabFlags, sheaf_capacity_of};
 use slablab_trace::{Event, Kind, Meta, NONE, TraceReader};
 
 use crate::change::changes::Changes;
@@ -32,6 +32,8 @@ const FLAGS: [(u32, SlabFlags); 3] = [
 const FLAG_CTOR: u32 = 8;
 const FLAG_KMALLOC: u32 = 16;
 const FLAG_LARGE: u32 = 32;
+/// Where the flags have the objects in a sheaf that the cache asks for.
+const SHEAF_SHIFT: u32 = 16;
 
 /// A trace that a kernel can replay.
 #[derive(Debug, Clone)]
@@ -89,7 +91,8 @@ impl CompactCache {
         let args = caches::describe(meta, cache, &Changes::default(), event.bytes_alloc);
         let set = FLAGS.iter().filter(|(_, flag)| args.flags.has(*flag)).map(|(bit, _)| bit);
         let ctor = if args.ctor.is_some() { FLAG_CTOR } else { 0 };
-        let flags = set.sum::<u32>() + ctor;
+        let sheaf = sheaf_capacity_of(&cache.name).unwrap_or(0) << SHEAF_SHIFT;
+        let flags = set.sum::<u32>() + ctor + sheaf;
         Self { name: cache.name.clone(), size: args.object_size, align: args.align, flags }
     }
 

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::compact::CompactTrace;
-use super::model::{CacheMoment, MachineMoment};
+use super::model::{CacheMoment, MachineMoment, Replayed};
 
 /// How far the model of an allocator is from a kernel that replayed the same events.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -12,6 +12,8 @@ pub struct Fidelity {
     pub moments: Vec<BytesAt>,
     /// The caches, those that differ most at the end first; none where caches share pages
     pub caches: Vec<CachePair>,
+    /// How often each path was taken, if both count it
+    pub paths: Vec<PathPair>,
 }
 
 /// Bytes in slabs at a moment.
@@ -44,6 +46,25 @@ pub struct CachePair {
     pub off_slabs_max: u64,
 }
 
+/// A path in the kernel and in the model.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct PathPair {
+    /// The kernel's name of it
+    pub path: String,
+    /// How often the kernel took it
+    pub kernel: u64,
+    /// How often the model did
+    pub model: u64,
+}
+
+impl PathPair {
+    /// Returns what the model is off by, as a share of the kernel's count.
+    #[must_use]
+    pub fn off_share(&self) -> f64 {
+        self.kernel.abs_diff(self.model) as f64 / self.kernel.max(1) as f64
+    }
+}
+
 impl CachePair {
     /// Returns by how many slabs the two differ at the end.
     #[must_use]
@@ -59,9 +80,15 @@ impl Fidelity {
     pub fn new(
         trace: &CompactTrace,
         moments: &[usize],
-        kernel: &[MachineMoment],
-        model: &[MachineMoment],
+        kernel: &Replayed,
+        model: &Replayed,
     ) -> Self {
+        // A kernel leaves out what is 0; the model has its own names beside the kernel's.
+        let paths = kernel.paths.iter().filter_map(|(path, &kernel)| {
+            Some(PathPair { path: path.clone(), kernel, model: *model.paths.get(path)? })
+        });
+        let paths = paths.collect();
+        let (kernel, model) = (&kernel.moments, &model.moments);
         let by_cache = kernel.iter().any(|moment| !moment.caches.is_empty());
         let bytes = |machine: &MachineMoment| {
             if by_cache { machine.slab_bytes() } else { machine.held_bytes }
@@ -92,7 +119,7 @@ impl Fidelity {
         caches.retain(|pair| pair.kernel_slabs + pair.model_slabs + pair.off_slabs_max > 0);
         let off = |pair: &CachePair| pair.kernel_bytes.abs_diff(pair.model_bytes);
         caches.sort_by(|a, b| off(b).cmp(&off(a)).then(a.cache.cmp(&b.cache)));
-        Self { moments, caches }
+        Self { moments, caches, paths }
     }
 
     /// Returns the median and the most of what the model is off by at the moments, as shares of the kernel's bytes.
@@ -127,6 +154,23 @@ mod tests {
         MachineMoment { caches: caches.collect(), held_bytes }
     }
 
+    fn replayed<const N: usize>(moments: [MachineMoment; N]) -> Replayed {
+        Replayed { moments: moments.into(), ..Replayed::default() }
+    }
+
+    #[test]
+    fn a_path_is_compared_if_both_count_it() {
+        let count = |paths: &[(&str, u64)]| Replayed {
+            paths: paths.iter().map(|(path, count)| ((*path).to_owned(), *count)).collect(),
+            ..Replayed::default()
+        };
+        let kernel = count(&[("alloc_slab", 100), ("only_here", 1)]);
+        let model = count(&[("alloc_slab", 98), ("free_slab", 7)]);
+        let fidelity = Fidelity::new(&trace(), &[], &kernel, &model);
+        assert_eq!((fidelity.paths.len(), fidelity.paths[0].off_share()), (1, 0.02));
+        assert!(Fidelity::new(&trace(), &[], &Replayed::default(), &model).paths.is_empty());
+    }
+
     fn trace() -> CompactTrace {
         let caches = vec![CompactCache::kmalloc(8), CompactCache::kmalloc(9)];
         CompactTrace { cpus: 1, objects: 0, caches, events: Vec::new() }
@@ -134,8 +178,8 @@ mod tests {
 
     #[test]
     fn caches_that_differ_most_come_first() {
-        let kernel = [moment(&[4, 10], 0), moment(&[2, 8], 0)];
-        let model = [moment(&[4, 9], 0), moment(&[2, 6], 0)];
+        let kernel = replayed([moment(&[4, 10], 0), moment(&[2, 8], 0)]);
+        let model = replayed([moment(&[4, 9], 0), moment(&[2, 6], 0)]);
         let fidelity = Fidelity::new(&trace(), &[1, 2], &kernel, &model);
         assert_eq!(fidelity.caches[0].cache, "kmalloc-16");
         assert_eq!((fidelity.caches[0].off_slabs(), fidelity.caches[0].off_slabs_max), (2, 2));
@@ -145,8 +189,8 @@ mod tests {
 
     #[test]
     fn where_caches_share_pages_all_that_is_held_counts() {
-        let fidelity =
-            Fidelity::new(&trace(), &[1], &[moment(&[], 8192)], &[moment(&[1, 0], 4096)]);
+        let (kernel, model) = (replayed([moment(&[], 8192)]), replayed([moment(&[1, 0], 4096)]));
+        let fidelity = Fidelity::new(&trace(), &[1], &kernel, &model);
         assert_eq!((fidelity.caches.len(), fidelity.off_shares()), (0, (0.5, 0.5)));
     }
 }

@@ -1,5 +1,7 @@
 //! A compact trace on the simulated machine.
 
+use std::collections::BTreeMap;
+
 use slablab_kmem::{
     Backend, BackendKind, CacheId, CpuId, Gfp, Machine, Merging, ObjPtr, Site, WithBackend,
 };
@@ -36,8 +38,17 @@ impl MachineMoment {
     }
 }
 
+/// What came of a compact trace on a machine, real or simulated.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Replayed {
+    /// The machine at each moment
+    pub moments: Vec<MachineMoment>,
+    /// How often which path was taken, summed over the trace's caches; nothing where nobody counts
+    pub paths: BTreeMap<String, u64>,
+}
+
 impl CompactTrace {
-    /// Replays it under an allocator; returns the machine at each of `moments`, which are numbers of events and rise.
+    /// Replays it under an allocator; looks at `moments`, which are numbers of events and rise.
     ///
     /// # Errors
     ///
@@ -47,7 +58,7 @@ impl CompactTrace {
         allocator: BackendKind,
         memory_bytes: u64,
         moments: &[usize],
-    ) -> Result<Vec<MachineMoment>, Error> {
+    ) -> Result<Replayed, Error> {
         allocator.dispatch(Work { trace: self, memory_bytes, moments })
     }
 }
@@ -59,7 +70,7 @@ struct Work<'a> {
 }
 
 impl WithBackend for Work<'_> {
-    type Output = Result<Vec<MachineMoment>, Error>;
+    type Output = Result<Replayed, Error>;
 
     fn run<B: Backend>(self) -> Self::Output {
         let trace = self.trace;
@@ -81,7 +92,7 @@ impl WithBackend for Work<'_> {
             .collect();
         let cpus = machine.cpus()?;
         let mut objects: Vec<Option<ObjPtr>> = vec![None; trace.objects as usize];
-        let mut result = Vec::new();
+        let mut replayed = Replayed::default();
         let mut done = 0;
         let boot_bytes = machine.gauges().held_bytes();
         for &moment in self.moments {
@@ -103,12 +114,17 @@ impl WithBackend for Work<'_> {
             done = moment;
             // As the module settles: what waits for a grace period is given back.
             cpus.cpu(CpuId(0)).rcu_barrier();
-            result.push(MachineMoment {
+            replayed.moments.push(MachineMoment {
                 caches: caches.iter().map(|cache| look(&machine, *cache)).collect(),
                 held_bytes: machine.gauges().held_bytes() - boot_bytes,
             });
         }
-        Ok(result)
+        for stats in caches.iter().flatten().filter_map(|cache| machine.cache_stats(*cache)) {
+            for (path, count) in stats.paths.iter() {
+                *replayed.paths.entry(path.to_owned()).or_default() += count;
+            }
+        }
+        Ok(replayed)
     }
 }
 
@@ -141,7 +157,7 @@ mod tests {
                 let plan = Plan { allocators: vec![kind], ..Plan::default() };
                 let whole = replay(&reader, &plan, &mut |_| ()).unwrap();
                 let model = compact.model(kind, plan.memory_bytes, &moments).unwrap();
-                let end = model.last().unwrap().held_bytes;
+                let end = model.moments.last().unwrap().held_bytes;
                 assert_eq!(end, whole.allocators[0].held_bytes.end, "{name}, {kind}");
             }
         }

@@ -196,19 +196,21 @@ pub(in crate::backend) fn usual_capacity(core: &Core, cache: &Cache) -> u32 {
 
 /// Returns the objects that a cache or the machine asks for in a sheaf.
 pub(in crate::backend) fn asked_capacity(core: &Core, cache: &Cache, args: &CacheArgs) -> u32 {
-    let asked = core.tunable(args, "sheaf_capacity").or(asked_by_name(args));
+    let asked = core.tunable(args, "sheaf_capacity").or(sheaf_capacity_of(&args.name));
     if may_have_sheaves(cache) { asked.unwrap_or(0) } else { 0 }
 }
 
 /// Keeps a cache that asks for a capacity from sharing slabs.
 pub(in crate::backend) fn adjust_cache(args: &mut CacheArgs) {
-    if asked_by_name(args).is_some() {
+    if sheaf_capacity_of(&args.name).is_some() {
         args.flags |= SlabFlags::NO_MERGE;
     }
 }
 
-fn asked_by_name(args: &CacheArgs) -> Option<u32> {
-    ASKED.iter().find(|(name, _)| *name == args.name).map(|&(_, capacity)| capacity)
+/// Returns the objects in a sheaf that the kernel's cache called `name` asks for.
+#[must_use]
+pub fn sheaf_capacity_of(name: &str) -> Option<u32> {
+    ASKED.iter().find(|(known, _)| *known == name).map(|&(_, capacity)| capacity)
 }
 
 /// Caches that ask for a capacity themselves (`mm/vma_init.c`, `lib/maple_tree.c`).

@@ -79,12 +79,12 @@ pub(crate) struct SpecArgs {
 impl SpecArgs {
     /// Returns the kernel called `name`, if its fragments agree: said before anything is installed or built.
     pub(crate) fn named(&self, data: &Data, name: &str) -> Result<Spec> {
-        let spec = Spec {
-            flavours: self.flavours.clone(),
+        let mut spec = Spec {
             own: self.config.clone(),
             patches: self.patches.clone(),
             ..Spec::named(data, name)?
         };
+        spec.flavours.extend(self.flavours.iter().cloned());
         spec.check(data)?;
         Ok(spec)
     }

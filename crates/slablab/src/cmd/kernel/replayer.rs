@@ -1,10 +1,11 @@
 //! A compact trace in a guest: boots a kernel with the module `slabreplay`, and reads what the guest tells.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use slablab_replay::{CacheMoment, CompactTrace, MachineMoment};
+use slablab_replay::{CacheMoment, CompactTrace, MachineMoment, Replayed};
 use slablab_vm::{Accel, Kernel, KernelBuilder, Machine};
 
 use crate::progress::Progress;
@@ -15,24 +16,36 @@ const MODULE: &str = "slabreplay";
 /// 136 kB with two CPUs. A trace that is not given back is a thousand and more.
 const LEFT_KB_MAX: u64 = 256;
 
-/// What the job in the guest can use. The trace's caches are `rp_0`, `rp_1`, ... there.
+/// What the job in the guest can use. The trace's caches are `rp_0`, `rp_1`, ... there; sysfs has their counters
+/// among other numbers. A first round with all CPUs at once has the guest's own slabs grow to what a
+/// round needs.
 const HEAD: &str = "\
-slab() { echo 1 2> /dev/null > /proc/sys/vm/stat_refresh || true; meminfo Slab; }
+slab() { echo 2 > /proc/sys/vm/drop_caches; echo 1 2> /dev/null > /proc/sys/vm/stat_refresh || true; meminfo Slab; }
+load() { insmod /lib/modules/slabreplay.ko trace=/trace.rp || fail 'slabreplay refuses the trace'; }
 look() {
     echo settle > /proc/slabreplay
-    echo \"slab $(slab)\" > /tmp/moment
-    grep '^rp_' /proc/slabinfo >> /tmp/moment 2> /dev/null || true
-    send moment-$1.txt /tmp/moment
+    grep '^rp_' /proc/slabinfo > /tmp/moment || true
+    send $1.txt /tmp/moment
 }
+paths() { (cd /sys/kernel/slab && grep '^[0-9][0-9 C=]*$' rp_*/* > /tmp/paths) 2> /dev/null || : > /tmp/paths; }
+load
+echo free > /proc/slabreplay
+for i in 1 2 3 4; do look warm; done
+paths
+rmmod slabreplay
 before=$(slab)
-insmod /lib/modules/slabreplay.ko trace=/trace.rp || fail 'slabreplay refuses the trace'
-look 0
+cat /proc/slabinfo > /tmp/before 2> /dev/null && send before.txt /tmp/before || true
+load
 ";
 const TAIL: &str = "\
 cat /proc/slabreplay > /tmp/status
 send status.txt /tmp/status
+paths
+send paths.txt /tmp/paths
 rmmod slabreplay
-row \"\\\"kind\\\":\\\"left\\\",\\\"before\\\":$before,\\\"after\\\":$(slab)\"
+after=$(slab)
+cat /proc/slabinfo > /tmp/after 2> /dev/null && send after.txt /tmp/after || true
+row \"\\\"kind\\\":\\\"left\\\",\\\"before\\\":$before,\\\"after\\\":$after\"
 ";
 
 /// Replays compact traces in guests.
@@ -44,8 +57,8 @@ pub(crate) struct Replayer<'a> {
 /// What a guest told.
 #[derive(Debug)]
 pub(crate) struct Told {
-    /// The machine at each moment
-    pub(crate) moments: Vec<MachineMoment>,
+    /// The machine at each moment, and the paths it took
+    pub(crate) replayed: Replayed,
     /// Allocations that failed
     pub(crate) failed: u64,
     /// Time spent in replaying
@@ -55,22 +68,25 @@ pub(crate) struct Told {
 }
 
 impl Replayer<'_> {
-    /// Replays `trace` in its order in a guest of `kernel`, with the guest's files in `folder`.
+    /// Replays `trace` in its order in a guest of `kernel`, stopping after each of so many `parts`, with the guest's files
+    /// in `folder`.
     pub(crate) fn run(
         &self,
         kernel: &Kernel,
         trace: &CompactTrace,
-        moments: &[usize],
+        parts: usize,
         folder: &Path,
     ) -> Result<Told> {
         fs::create_dir_all(folder)?;
         let file = folder.join("trace.rp");
         fs::write(&file, trace.bytes())
             .with_context(|| format!("cannot write {}", file.display()))?;
-        let mut job = HEAD.to_owned();
-        for moment in moments {
-            job.push_str(&format!("echo {moment} > /proc/slabreplay\nlook {moment}\n"));
+        let moments = trace.moments(parts);
+        let mut job = format!("{HEAD}if [ -e /proc/slabinfo ]; then\n");
+        for moment in &moments {
+            job.push_str(&format!("echo {moment} > /proc/slabreplay\nlook moment-{moment}\n"));
         }
+        job.push_str(&format!("else\necho parts {parts} > /proc/slabreplay\nfi\n"));
         job.push_str(TAIL);
         let mut initramfs = self.builder.initramfs(kernel, &job, &mut |_| ())?;
         initramfs.file("trace.rp", &file);
@@ -89,28 +105,22 @@ impl Replayer<'_> {
             let (_, path) = found.with_context(|| format!("the guest sent no {name}"))?;
             Ok(fs::read_to_string(path)?)
         };
-        let mut base_kb = None;
-        let mut told = Vec::new();
-        for moment in [0].iter().chain(moments) {
-            let (slab_kb, caches) =
-                look(&text(&format!("moment-{moment}.txt"))?, trace.caches.len())?;
-            let base_kb = *base_kb.get_or_insert(slab_kb);
-            told.push(MachineMoment { caches, held_bytes: slab_kb.saturating_sub(base_kb) * 1024 });
-        }
-        told.remove(0);
         let status = text("status.txt")?;
+        let told = match boot.files.iter().any(|(name, _)| name.starts_with("moment-")) {
+            true => moments
+                .iter()
+                .map(|moment| slabinfo(&text(&format!("moment-{moment}.txt"))?, trace.caches.len()))
+                .collect::<Result<Vec<_>>>()?,
+            false => counted(&status, trace.caches.len())?,
+        };
         let number = |key: &str| {
-            let words = status.split_whitespace().filter_map(|word| word.split_once('='));
-            words
-                .into_iter()
-                .find(|(k, _)| *k == key)
-                .and_then(|(_, n)| n.parse().ok())
-                .unwrap_or(0)
+            let mut words = status.split_whitespace().filter_map(|word| word.split_once('='));
+            words.find(|(k, _)| *k == key).and_then(|(_, n)| n.parse().ok()).unwrap_or(0)
         };
         let left = boot.rows_of("left").next().context("the guest did not say what is left")?;
         let kb = |key: &str| left[key].as_i64().unwrap_or(0);
         Ok(Told {
-            moments: told,
+            replayed: Replayed { moments: told, paths: paths(&text("paths.txt")?)? },
             failed: number("failed"),
             replay_ns: number("ns"),
             left_kb: kb("after") - kb("before"),
@@ -131,28 +141,66 @@ impl Told {
     }
 }
 
-/// Reads what the guest sent of a moment: all memory in slabs, and the trace's caches, if it tells them apart.
-fn look(text: &str, caches: usize) -> Result<(u64, Vec<CacheMoment>)> {
-    let mut slab_kb = None;
-    let mut found = Vec::new();
+/// Reads the lines of `/proc/slabinfo` that are the trace's caches'.
+fn slabinfo(text: &str, caches: usize) -> Result<MachineMoment> {
+    let mut moment = MachineMoment::default();
     for line in text.lines() {
         let words: Vec<_> = line.split_whitespace().collect();
-        let number = |at: usize| words.get(at).and_then(|word| word.parse::<u64>().ok());
-        let wrong = || format!("`{line}` is not what a guest says of a moment");
-        match words[..] {
-            ["slab", _] => slab_kb = Some(number(1).with_context(wrong)?),
-            [name, ..] => {
-                let index = name.strip_prefix("rp_").and_then(|n| n.parse::<usize>().ok());
-                let index = index.filter(|index| *index < caches).with_context(wrong)?;
-                let (pages, slabs) =
-                    (number(5).with_context(wrong)?, number(14).with_context(wrong)?);
-                found.resize(caches, CacheMoment::default());
-                found[index] = CacheMoment { slabs, bytes: slabs * pages * 4096 };
+        let slabs = number(&words, 14).zip(number(&words, 5));
+        let (slabs, pages) = slabs.with_context(|| wrong(line))?;
+        set(&mut moment, words[0], caches, CacheMoment { slabs, bytes: slabs * pages * 4096 })?;
+    }
+    Ok(moment)
+}
+
+/// Reads what the module counted, moment by moment.
+fn counted(status: &str, caches: usize) -> Result<Vec<MachineMoment>> {
+    let mut moments: Vec<MachineMoment> = Vec::new();
+    for line in status.lines().skip(1) {
+        let words: Vec<_> = line.split_whitespace().collect();
+        let first = number(&words, 1).with_context(|| wrong(line))?;
+        if words[0] == "moment" {
+            moments.push(MachineMoment::default());
+            continue;
+        }
+        let moment = moments.last_mut().with_context(|| wrong(line))?;
+        match words[0] {
+            "pages" => moment.held_bytes = first,
+            cache => {
+                let bytes = number(&words, 2).with_context(|| wrong(line))?;
+                set(moment, cache, caches, CacheMoment { slabs: first, bytes })?;
             }
-            [] => {}
         }
     }
-    Ok((slab_kb.context("a moment without the memory in slabs")?, found))
+    Ok(moments)
+}
+
+/// Reads lines `rp_0/alloc_slab:12 C0=10 C1=2`: numbers of caches, summed over the caches.
+fn paths(text: &str) -> Result<BTreeMap<String, u64>> {
+    let mut paths = BTreeMap::new();
+    for line in text.lines() {
+        let (name, counts) = line.split_once(':').with_context(|| wrong(line))?;
+        let name = name.rsplit('/').next().unwrap_or(name).to_owned();
+        let count = number(&counts.split_whitespace().collect::<Vec<_>>(), 0);
+        *paths.entry(name).or_default() += count.with_context(|| wrong(line))?;
+    }
+    Ok(paths)
+}
+
+fn set(moment: &mut MachineMoment, name: &str, caches: usize, held: CacheMoment) -> Result<()> {
+    let index = name.strip_prefix("rp_").and_then(|n| n.parse::<usize>().ok());
+    let index = index.filter(|index| *index < caches).with_context(|| wrong(name))?;
+    moment.caches.resize(caches, CacheMoment::default());
+    moment.caches[index] = held;
+    Ok(())
+}
+
+fn number(words: &[&str], at: usize) -> Option<u64> {
+    words.get(at).and_then(|word| word.parse().ok())
+}
+
+fn wrong(line: &str) -> String {
+    format!("`{line}` is not what a guest says of a moment")
 }
 
 /// Returns the folder of a trace and a kernel among the results.
@@ -167,19 +215,33 @@ mod tests {
 
     #[test]
     fn a_moment_is_read_from_slabinfo() {
-        let text = "slab 2000\nrp_1    20     24    168   24    1 : tunables    0    0    0 : slabdata      1      3      0\n";
-        let (slab_kb, caches) = look(text, 3).unwrap();
-        assert_eq!(slab_kb, 2000);
-        assert_eq!(caches[1], CacheMoment { slabs: 3, bytes: 3 * 4096 });
-        assert_eq!((caches[0], caches.len()), (CacheMoment::default(), 3));
-        assert!(look("slab 1\n", 3).unwrap().1.is_empty());
-        for wrong in [
-            "",
-            "slab x\n",
-            "slab 1\nrp_3 1 2 3 4 5 : tunables 0 0 0 : slabdata 1 2 0\n",
-            "slab 1\nrp_1 1\n",
-        ] {
-            assert!(look(wrong, 3).is_err(), "{wrong}");
+        let text = "rp_1    20     24    168   24    1 : tunables    0    0    0 : slabdata      1      3      0\n";
+        let moment = slabinfo(text, 3).unwrap();
+        assert_eq!(moment.caches[1], CacheMoment { slabs: 3, bytes: 3 * 4096 });
+        assert_eq!((moment.caches[0], moment.caches.len()), (CacheMoment::default(), 3));
+        for wrong in ["x\n", "rp_3 1 2 3 4 5 : tunables 0 0 0 : slabdata 1 2 0\n", "rp_1 1\n"] {
+            assert!(slabinfo(wrong, 3).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn moments_are_read_from_what_the_module_counted() {
+        let status = "event=9 failed=0 ns=1\nmoment 4\nmoment 9\nrp_1 2 16384\n";
+        let moments = counted(status, 2).unwrap();
+        assert_eq!(moments.len(), 2);
+        assert_eq!(moments[1].caches[1], CacheMoment { slabs: 2, bytes: 16384 });
+        assert_eq!(counted("event=9\nmoment 9\npages 8192\n", 2).unwrap()[0].held_bytes, 8192);
+        for wrong in
+            ["\nrp_0 1 2\n", "\nmoment 1\nrp_2 1 2\n", "\nmoment 1\nrp_0 1\n", "\nmoment\n"]
+        {
+            assert!(counted(wrong, 2).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn paths_are_summed_over_caches() {
+        let text = "rp_0/alloc_slab:12 C0=10 C1=2\nrp_1/alloc_slab:3 C1=3\nrp_1/barn_get:1 C0=1\n";
+        let paths = paths(text).unwrap();
+        assert_eq!(paths, BTreeMap::from([("alloc_slab".into(), 15), ("barn_get".into(), 1)]));
     }
 }

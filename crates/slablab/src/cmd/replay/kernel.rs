@@ -68,7 +68,6 @@ pub(super) fn run(
     reader: &TraceReader,
 ) -> Result<ExitCode> {
     let trace = CompactTrace::read(reader)?;
-    let moments = trace.moments(MOMENTS);
     let mut bar = Progress::default();
     let builder = BuilderArgs { source: None, cache: None, mirror: None, jobs: None };
     let data = Data::find()?;
@@ -89,7 +88,7 @@ pub(super) fn run(
     };
     for kernel in &kernels {
         let folder = tempfile::tempdir().context("cannot make a folder for the guest")?;
-        let told = replayer.run(kernel, &trace, &moments, folder.path())?;
+        let told = replayer.run(kernel, &trace, MOMENTS, folder.path())?;
         told.check(folder.path())?;
         let release = kernel.release().to_owned();
         outcome.kernels.push(InKernel::new(kernel.spec.name(), release, &trace, &told));
@@ -100,12 +99,13 @@ pub(super) fn run(
 
 impl InKernel {
     fn new(kernel: String, release: String, trace: &CompactTrace, told: &Told) -> Self {
-        let held: Vec<u64> = told.moments.iter().map(MachineMoment::slab_bytes).collect();
+        let held: Vec<u64> = told.replayed.moments.iter().map(MachineMoment::slab_bytes).collect();
         let mut caches = Vec::new();
         for (i, cache) in trace.caches.iter().enumerate() {
             let at = |moment: &MachineMoment| moment.caches.get(i).copied().unwrap_or_default();
-            let end = told.moments.last().map(at).unwrap_or_default();
-            let peak = told.moments.iter().map(|moment| at(moment).bytes).max().unwrap_or(0);
+            let end = told.replayed.moments.last().map(at).unwrap_or_default();
+            let peak =
+                told.replayed.moments.iter().map(|moment| at(moment).bytes).max().unwrap_or(0);
             caches.push(InCache {
                 cache: cache.name.clone(),
                 slabs_end: end.slabs,
