@@ -100,6 +100,45 @@ fn readers_see_only_what_was_stored_at_their_index() {
 }
 
 #[test]
+fn a_walk_misses_nothing_that_stays_while_buckets_divide() {
+    const KEPT: usize = 61;
+    let (array, stop) = (RawXArray::new(Flags::NONE), AtomicBool::new(false));
+    let kept: Vec<u64> = (0..1 << 13).step_by(KEPT).collect();
+    for &index in &kept {
+        array.lock().store(index, value(index, 0)).expect("memory");
+        array.lock().mark(index, Mark::M1);
+    }
+    std::thread::scope(|scope| {
+        let reader = scope.spawn(|| {
+            while !stop.load(Ordering::Relaxed) {
+                for filter in [Filter::Present, Filter::Marked(Mark::M1)] {
+                    let guard = pin();
+                    let indices =
+                        array.entries(0, u64::MAX, filter, &guard).map(|(index, _)| index);
+                    let seen: Vec<u64> = indices.filter(|index| index % KEPT as u64 == 0).collect();
+                    assert_eq!(seen, kept, "{filter:?}");
+                }
+            }
+        });
+        let mut others: Vec<u64> = (0..1 << 13).filter(|index| index % KEPT as u64 != 0).collect();
+        let (mut random, start) = (Random(5), Instant::now());
+        while start.elapsed() < duration() {
+            for i in (1..others.len()).rev() {
+                others.swap(i, random.next() as usize % (i + 1));
+            }
+            for &index in &others {
+                array.lock().store(index, value(index, 1)).expect("memory");
+            }
+            for &index in &others {
+                array.lock().remove(index);
+            }
+        }
+        stop.store(true, Ordering::Relaxed);
+        join(reader);
+    });
+}
+
+#[test]
 fn boxes_live_as_long_as_readers_look() {
     let array: XArray<Box<[u64; 4]>> = XArray::new();
     let stop = AtomicBool::new(false);

@@ -5,7 +5,7 @@ use slablab_rcu::Guard;
 use super::entries::Entries;
 use super::find::{Found, Search, next};
 use super::mark;
-use crate::raw::dense::Dense;
+use crate::raw::dense::{Dense, SLOTS};
 use crate::raw::{Child, Pin, Section, Slot, Word, Writer};
 use crate::{Entry, Error, Filter, Flags, Gfp, IdLimit, Mark, RawXArray, Result};
 
@@ -115,7 +115,9 @@ fn bytes_below(slot: &Slot, pin: Pin<'_>) -> usize {
         Child::Bucket(bucket) => bucket.bytes(),
         Child::Dense(node) if node.shift() == 0 => size_of::<Dense>(),
         Child::Dense(node) => {
-            size_of::<Dense>() + (0..64).map(|i| bytes_below(node.slot(i), pin)).sum::<usize>()
+            let slots = (0..SLOTS).filter(|&offset| node.used() >> offset & 1 != 0);
+            size_of::<Dense>()
+                + slots.map(|offset| bytes_below(node.slot(offset), pin)).sum::<usize>()
         }
     }
 }

@@ -1,11 +1,17 @@
 //! Builds the smallest subtree for a handful of entries: a bucket, or one level of fan-out over buckets.
 //!
-//! Nothing is linked until all of it exists, so running out of memory leaves the array as it was.
+//! # How it works
+//! A run of a dense node's slots gets one bucket if that can hold what belongs there, else each half of it does the
+//! same, down to single slots, which get a subtree. Nothing is linked until all of it exists, so running out of
+//! memory leaves the array as it was.
+//!
+//! Runs are only ever divided, never joined: who walks along the slots meets each entry that stays, in the bucket of
+//! before or in that of after.
 
 use crate::raw::bucket::{CAPACITY_MAX, capacity_max, width_log2};
-use crate::raw::dense::{DIGIT_BITS, align_down};
+use crate::raw::dense::{DIGIT_BITS, SLOTS, run_mask};
 use crate::raw::{Bucket, Child, Dense, Word, Writer};
-use crate::{Entry, Flags, Mark, Result};
+use crate::{Entry, Mark, Result};
 
 /// An entry on its way from one node to another.
 #[derive(Clone, Copy)]
@@ -37,27 +43,21 @@ impl Items {
         &self.items[..self.len]
     }
 
-    fn select(&self, keep: impl Fn(u64) -> bool) -> Self {
-        let mut selected = Self::new();
-        self.as_slice()
-            .iter()
-            .filter(|item| keep(item.index))
-            .for_each(|&item| selected.push(item));
-        selected
+    pub(crate) fn as_mut_slice(&mut self) -> &mut [Item] {
+        &mut self.items[..self.len]
     }
 
     /// Adds the live entries of a bucket.
     pub(crate) fn push_bucket(&mut self, bucket: Bucket<'_>) {
         let marks = Mark::ALL.map(|mark| bucket.marks(mark));
         let marked = marks.iter().fold(0, |marked, marks| marked | marks);
-        for number in 0..bucket.len() {
-            let entry = bucket.slot(number).entry();
+        for (number, (index, entry)) in bucket.entries().enumerate() {
             if !entry.is_null() {
                 let marks = match marked >> number & 1 {
                     0 => 0,
                     _ => (0..3).map(|m| ((marks[m] >> number & 1) as u8) << m).sum(),
                 };
-                self.push(Item { index: bucket.index(number), entry, marks });
+                self.push(Item { index, entry, marks });
             }
         }
     }
@@ -73,27 +73,77 @@ fn differing_bits(items: &[Item]) -> u64 {
     items.iter().fold(0, |bits, item| bits | (item.index ^ items[0].index))
 }
 
+/// Returns whether a bucket should hold these items: they fit, and no leaf would be half full of them or is being filled
+/// in order.
+fn suit_bucket(items: &[Item], bits: u64) -> bool {
+    match items.len() {
+        0..=RUN_MAX => true,
+        _ if bits < SLOTS as u64 && is_run(items) => false,
+        len if len > capacity_max(width_log2(bits)) => false,
+        len => len <= LEAF_USED_MAX || !are_crowded(items),
+    }
+}
+
+/// More entries than this of one leaf are not kept in a bucket.
+pub(crate) const LEAF_USED_MAX: usize = 32;
+
+/// More entries than this side by side become a leaf at once: filling it through buckets took twice the time.
+const RUN_MAX: usize = 8;
+
+/// Returns whether there is no gap between these items.
+fn is_run(items: &[Item]) -> bool {
+    let (first, last) = items
+        .iter()
+        .fold((u64::MAX, 0), |(first, last), item| (first.min(item.index), last.max(item.index)));
+    last - first == items.len() as u64 - 1
+}
+
+/// Returns whether most of these items, and more than a bucket should hold of one leaf, belong to one.
+fn are_crowded(items: &[Item]) -> bool {
+    let leaf = |item: &Item| item.index >> DIGIT_BITS;
+    let most = items.iter().fold((0, 0), |(most, lead), item| match lead {
+        0 => (leaf(item), 1),
+        _ if leaf(item) == most => (most, lead + 1),
+        _ => (most, lead - 1),
+    });
+    items.iter().filter(|item| leaf(item) == most.0).count() > LEAF_USED_MAX
+}
+
+/// Moves the items that belong below a slot to the front and returns how many they are.
+fn partition(items: &mut [Item], node: &Dense, slot: usize) -> usize {
+    let mut len = 0;
+    for i in 0..items.len() {
+        if node.digit(items[i].index) < slot {
+            items.swap(i, len);
+            len += 1;
+        }
+    }
+    len
+}
+
+/// What the slots of a node will hold.
+type Slots = [Word; SLOTS];
+
 impl Writer<'_> {
     /// Returns the word of a new subtree with these entries, whose indices differ; there is at least one.
     /// The room is for `spare` more if it is a bucket.
-    pub(crate) fn build(&self, items: &Items, spare: usize) -> Result<Word> {
-        let bits = differing_bits(items.as_slice());
-        let width = width_log2(bits);
-        if items.len <= capacity_max(width) {
-            let room = (items.len + spare).min(capacity_max(width));
-            return self.build_bucket(items.as_slice(), width, room);
+    pub(crate) fn build(&self, items: &mut [Item], spare: usize) -> Result<Word> {
+        let bits = differing_bits(items);
+        if suit_bucket(items, bits) {
+            return self.build_bucket(items, width_log2(bits), spare);
         }
         self.build_dense(items, highest_digit(bits))
     }
 
-    fn build_bucket(&self, items: &[Item], width_log2: u32, room: usize) -> Result<Word> {
+    fn build_bucket(&self, items: &[Item], width_log2: u32, spare: usize) -> Result<Word> {
+        let room = (items.len() + spare).min(capacity_max(width_log2));
         let word = Bucket::create(items[0].index, width_log2, room, self.gfp)?;
         if let Child::Bucket(bucket) = word.child(self.pin()) {
             bucket.fill(items.len(), |i| (items[i].index, items[i].entry));
             if items.iter().any(|item| item.marks != 0) {
                 for mark in Mark::ALL {
                     let bits = items.iter().enumerate();
-                    let bits = bits.map(|(i, item)| u32::from(item.marks & mark.bit() != 0) << i);
+                    let bits = bits.map(|(i, item)| u64::from(item.marks & mark.bit() != 0) << i);
                     bucket.set_marks(mark, bits.sum());
                 }
             }
@@ -101,43 +151,113 @@ impl Writer<'_> {
         Ok(word)
     }
 
-    /// Returns a new dense node at this shift with the items below it, each group in its own subtree.
+    /// Returns a new dense node at this shift with the items below it.
     /// All items lie in the region of `items[0]` that such a node covers.
-    pub(crate) fn build_dense(&self, items: &Items, shift: u32) -> Result<Word> {
-        let word = Dense::create(items.as_slice()[0].index, shift, self.gfp)?;
-        if let Child::Dense(node) = word.child(self.pin())
-            && let Err(error) = self.fill_dense(node, items)
-        {
-            self.retire_tree(word);
-            return Err(error);
+    pub(crate) fn build_dense(&self, items: &mut [Item], shift: u32) -> Result<Word> {
+        let word = Dense::create(items[0].index, shift, self.gfp)?;
+        if let Child::Dense(node) = word.child(self.pin()) {
+            if node.shift() == 0 {
+                self.fill_leaf(node, items);
+            } else {
+                self.spread(node, 0, DIGIT_BITS, items, 0).inspect_err(|_| self.retire(word))?;
+            }
         }
         Ok(word)
     }
 
-    /// Puts items below an unpublished node.
-    pub(crate) fn fill_dense(&self, node: &Dense, items: &Items) -> Result<()> {
-        if node.shift() == 0 {
-            self.fill_leaf(node, items);
-            return Ok(());
-        }
-        let mut done = 0_u64;
-        for item in items.as_slice() {
-            let offset = node.digit(item.index);
-            if done & 1 << offset == 0 {
-                done |= 1 << offset;
-                let group = align_down(item.index, node.shift());
-                let group = items.select(|index| align_down(index, node.shift()) == group);
-                let child = self.build(&group, 0)?;
-                self.link(Some((node, offset)), child);
-                self.summarize(node, offset);
-            }
-        }
+    /// Puts items below a run of slots, instead of what hangs there, which is the caller's. The room is for `spare`
+    /// more if one bucket takes them.
+    pub(crate) fn spread(
+        &self,
+        node: &Dense,
+        first: usize,
+        run_log2: u32,
+        items: &mut [Item],
+        spare: usize,
+    ) -> Result<()> {
+        let mut slots = [Word::NULL; SLOTS];
+        self.plan(node, first, run_log2, items, spare, &mut slots)
+            .inspect_err(|_| self.unplan(&slots))?;
+        self.publish(node, first, 1 << run_log2, &slots);
         Ok(())
     }
 
-    fn fill_leaf(&self, node: &Dense, items: &Items) {
+    /// Puts the items of a bucket that several slots share below one slot each.
+    pub(crate) fn unshare(&self, node: &Dense, first: usize, bucket: Bucket<'_>) -> Result<()> {
+        let (mut items, mut slots) = (Items::new(), [Word::NULL; SLOTS]);
+        items.push_bucket(bucket);
+        let items = items.as_mut_slice();
+        items.sort_unstable_by_key(|item| item.index);
+        for items in items.chunk_by_mut(|a, b| node.digit(a.index) == node.digit(b.index)) {
+            let slot = node.digit(items[0].index);
+            self.plan(node, slot, 0, items, 0, &mut slots).inspect_err(|_| self.unplan(&slots))?;
+        }
+        let old = node.slot(first).load();
+        self.publish(node, first, 1 << old.run_log2(), &slots);
+        self.retire(old);
+        Ok(())
+    }
+
+    fn plan(
+        &self,
+        node: &Dense,
+        first: usize,
+        run_log2: u32,
+        items: &mut [Item],
+        spare: usize,
+        slots: &mut Slots,
+    ) -> Result<()> {
+        if items.is_empty() {
+            return Ok(());
+        }
+        let bits = differing_bits(items);
+        let word = if suit_bucket(items, bits) {
+            self.build_bucket(items, width_log2(bits), spare)?.with_run(run_log2)
+        } else if let Some(half) = run_log2.checked_sub(1) {
+            let middle = first + (1 << half);
+            let len = partition(items, node, middle);
+            let (low, high) = items.split_at_mut(len);
+            self.plan(node, first, half, low, 0, slots)?;
+            return self.plan(node, middle, half, high, 0, slots);
+        } else {
+            self.build(items, 0)?
+        };
+        slots[first..first + (1 << run_log2)].fill(self.below(node, word));
+        Ok(())
+    }
+
+    fn unplan(&self, slots: &Slots) {
+        let words = slots
+            .iter()
+            .enumerate()
+            .filter(|&(offset, word)| word.is_node() && word.run_start(offset) == offset);
+        words.for_each(|(_, &word)| self.retire_tree(word));
+    }
+
+    /// Stores words in a run of slots, so that who walks along them misses nothing that was and is there.
+    fn publish(&self, node: &Dense, first: usize, run: usize, slots: &Slots) {
+        let children = (first..first + run).filter(|&slot| slots[slot] != Word::NULL);
+        let children = children.filter(|&slot| slots[slot].run_start(slot) == slot);
+        let marks = children.fold([0; 3], |mut marks, slot| {
+            for mark in Mark::ALL {
+                let bit = self.child_bears(node, slots[slot].child(self.pin()), mark);
+                marks[mark.number()] |= u64::from(bit) << slot;
+            }
+            marks
+        });
+        let change = |keep: u64| {
+            for mark in Mark::ALL {
+                node.set_marks(mark, node.marks(mark) & keep | marks[mark.number()]);
+            }
+        };
+        change(u64::MAX);
+        node.set_run(first, run, |slot| slots[slot]);
+        change(!run_mask(first, run));
+    }
+
+    fn fill_leaf(&self, node: &Dense, items: &[Item]) {
         let (mut used, mut marks) = (0_u64, [0_u64; 3]);
-        for item in items.as_slice() {
+        for item in items {
             let offset = node.digit(item.index);
             node.slot(offset).set_entry(item.entry);
             used |= 1 << offset;
@@ -152,19 +272,24 @@ impl Writer<'_> {
     /// Recomputes the mark bits of an inner slot from the child in it.
     pub(crate) fn summarize(&self, node: &Dense, offset: usize) {
         let child = node.slot(offset).child(self.pin());
+        if matches!(child, Child::Entry(_)) {
+            return;
+        }
         for mark in Mark::ALL {
-            let is_inverted = mark == Mark::FREE && self.has(Flags::TRACK_FREE);
-            let summary = match child {
-                Child::Dense(child) if is_inverted => {
-                    child.bits() == node.shift() && child.marks(mark) == u64::MAX
-                }
-                Child::Dense(child) => child.marks(mark) != 0,
-                Child::Bucket(bucket) => !is_inverted && bucket.marks(mark) != 0,
-                Child::Empty => false,
-                Child::Entry(_) => continue,
-            };
-            let bit = u64::from(summary) << offset;
+            let bit = u64::from(self.child_bears(node, child, mark)) << offset;
             node.set_marks(mark, node.marks(mark) & !(1 << offset) | bit);
+        }
+    }
+
+    /// Returns the mark bit of a slot with this child.
+    fn child_bears(&self, node: &Dense, child: Child<'_>, mark: Mark) -> bool {
+        match child {
+            Child::Dense(child) if self.is_inverted(mark) => {
+                child.bits() == node.shift() && child.marks(mark) == u64::MAX
+            }
+            Child::Dense(child) => child.marks(mark) != 0,
+            Child::Bucket(bucket) => !self.is_inverted(mark) && bucket.marks(mark) != 0,
+            Child::Empty | Child::Entry(_) => false,
         }
     }
 }

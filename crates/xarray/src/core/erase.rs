@@ -70,15 +70,21 @@ impl Writer<'_> {
             let mut items = Items::new();
             items.push_bucket(bucket);
             let spare = items.as_slice().len() / 2;
+            let place = walk.path.place();
+            let run = place.map_or(0, |(node, offset)| node.slot(offset).load().run_log2());
             self.shrink(
-                |writer| writer.build(&items, spare),
-                |word| self.relink(walk.path.place(), word),
+                |writer| writer.build(items.as_mut_slice(), spare),
+                |word| self.relink(place, word.with_run(run)),
             );
         }
     }
 
     /// Tries to build a smaller node and to put it in place.
-    fn shrink(&self, build: impl Fn(&Writer<'_>) -> crate::Result<Word>, replace: impl Fn(Word)) {
+    fn shrink(
+        &self,
+        build: impl FnOnce(&Writer<'_>) -> crate::Result<Word>,
+        replace: impl FnOnce(Word),
+    ) {
         if let Ok(word) = build(&self.without_waiting()) {
             replace(word);
         }
@@ -112,14 +118,17 @@ impl Writer<'_> {
             }
         }
         let spare = items.as_slice().len() / 2;
-        self.shrink(|writer| writer.build(&items, spare), |word| self.relink(place, word));
+        self.shrink(
+            |writer| writer.build(items.as_mut_slice(), spare),
+            |word| self.relink(place, word),
+        );
     }
 
     /// Removes a level that has a single child.
     fn collapse(&self, place: Place<'_>, node: &Dense) {
         let word = node.slot(node.used().trailing_zeros() as usize).load();
         if word.is_node() {
-            self.relink(place, word);
+            self.relink(place, if word.is_bucket() { word.with_run(0) } else { word });
         }
     }
 
@@ -137,8 +146,9 @@ impl Writer<'_> {
             used &= used - 1;
         }
         let old = place.map_or(self.head(), |(node, offset)| node.slot(offset)).load();
+        let spare = items.as_slice().len() / 2;
         self.shrink(
-            |writer| writer.build(&items, items.as_slice().len() / 2),
+            |writer| writer.build(items.as_mut_slice(), spare),
             |word| {
                 self.link(place, word);
                 self.retire_tree(old);

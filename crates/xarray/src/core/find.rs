@@ -49,6 +49,24 @@ impl Search {
             Filter::Marked(mark) => node.marks(mark),
         }
     }
+
+    /// Returns the slots of a bucket that may hold what is looked for, or nothing if it is all of them.
+    pub(super) fn bucket_candidates(&self, bucket: Bucket<'_>) -> Option<u64> {
+        match self.filter {
+            Filter::Present => None,
+            Filter::Marked(mark) if self.is_inverted => Some(!bucket.marks(mark)),
+            Filter::Marked(mark) => Some(bucket.marks(mark)),
+        }
+    }
+}
+
+/// Where an entry was found.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Leaf<'a> {
+    Dense(&'a Dense),
+    Bucket(Bucket<'a>),
+    /// The head or an inner node, where neighbours are elsewhere.
+    None,
 }
 
 /// Returns the first entry that covers an index from `from` to `max`.
@@ -59,6 +77,17 @@ pub(crate) fn next(
     search: Search,
     pin: Pin<'_>,
 ) -> Option<Found> {
+    next_with_leaf(array, from, max, search, pin).map(|(found, _)| found)
+}
+
+/// As [`next`], with where it is.
+pub(super) fn next_with_leaf<'a>(
+    array: &RawXArray,
+    from: u64,
+    max: u64,
+    search: Search,
+    pin: Pin<'a>,
+) -> Option<(Found, Leaf<'a>)> {
     if from > max {
         return None;
     }
@@ -69,43 +98,65 @@ pub(crate) fn next(
                 Filter::Present => true,
                 Filter::Marked(mark) => array.is_marked(mark),
             };
-            (from == 0 && matches && search.accepts(entry)).then_some(Found {
-                entry,
-                first: 0,
-                last: 0,
-            })
+            let found = Found { entry, first: 0, last: 0 };
+            (from == 0 && matches && search.accepts(entry)).then_some((found, Leaf::None))
         }
         Child::Dense(node) => next_in_dense(node, from, max, search, pin),
-        Child::Bucket(bucket) => next_in_bucket(bucket, from, search),
+        Child::Bucket(bucket) => in_bucket(bucket, from, search),
     };
-    found.filter(|found| found.first <= max)
+    found.filter(|(found, _)| found.first <= max)
 }
 
-fn next_in_dense(node: &Dense, from: u64, max: u64, search: Search, pin: Pin<'_>) -> Option<Found> {
+fn next_in_dense<'a>(
+    node: &'a Dense,
+    from: u64,
+    max: u64,
+    search: Search,
+    pin: Pin<'a>,
+) -> Option<(Found, Leaf<'a>)> {
     if node.last() < from || node.first() > max {
         return None;
     }
-    let start = if from <= node.first() { 0 } else { node.canonical(node.digit(from)) };
-    let mut candidates = search.candidates(node) >> start << start;
-    while candidates != 0 {
-        let offset = candidates.trailing_zeros() as usize;
-        candidates &= candidates - 1;
-        if node.index_of(offset) > max {
+    let mut start = if from <= node.first() { 0 } else { node.canonical(node.digit(from)) };
+    if node.shift() == 0 {
+        return next_in_leaf(node, start, search).map(|found| (found, Leaf::Dense(node)));
+    }
+    while start < SLOTS {
+        // A bucket may begin before the slot, also as a run has just been divided. So the slot is looked at first.
+        let is_shared = node.slot(start).load().run_log2() != 0;
+        let candidates = search.candidates(node) >> start << start;
+        let offset = if is_shared { start } else { candidates.trailing_zeros() as usize };
+        if offset >= SLOTS || node.index_of(offset) > max {
             return None;
         }
         let word = node.slot(offset).load();
-        if node.shift() != 0 && word.is_node() {
-            let found = match word.child(pin) {
-                Child::Dense(child) => next_in_dense(child, from, max, search, pin),
-                Child::Bucket(bucket) => next_in_bucket(bucket, from, search),
-                Child::Empty | Child::Entry(_) => None,
-            };
-            if found.is_some() {
-                return found;
+        let found = match word.child(pin) {
+            Child::Dense(child) => next_in_dense(child, from, max, search, pin),
+            Child::Bucket(bucket) => in_bucket(bucket, from, search),
+            Child::Entry(entry) if entry.sibling_of().is_none() && search.accepts(entry) => {
+                Some((found_in(node, offset, entry), Leaf::None))
             }
-        } else if word.entry().sibling_of().is_none() && search.accepts(word.entry()) {
-            return Some(found_in(node, offset, word.entry()));
+            Child::Empty | Child::Entry(_) => None,
+        };
+        if found.is_some() {
+            return found;
         }
+        start = word.run_start(offset) + (1 << word.run_log2());
+    }
+    None
+}
+
+/// Returns the first entry in slot `start` of a leaf or after it.
+#[inline]
+pub(super) fn next_in_leaf(node: &Dense, start: usize, search: Search) -> Option<Found> {
+    let mut candidates = search.candidates(node) >> start << start;
+    while candidates != 0 {
+        let offset = candidates.trailing_zeros() as usize;
+        let entry = node.slot(offset).entry();
+        if entry.sibling_of().is_none() && search.accepts(entry) {
+            return Some(found_in(node, offset, entry));
+        }
+        candidates &= candidates - 1;
     }
     None
 }
@@ -116,24 +167,30 @@ pub(super) fn found_in(node: &Dense, offset: usize, entry: Entry) -> Found {
     Found { entry, first: node.index_of(offset), last: node.index_of(last % SLOTS) | low_bits }
 }
 
+fn in_bucket(bucket: Bucket<'_>, from: u64, search: Search) -> Option<(Found, Leaf<'_>)> {
+    next_in_bucket(bucket, from, search).map(|found| (found, Leaf::Bucket(bucket)))
+}
+
 fn next_in_bucket(bucket: Bucket<'_>, from: u64, search: Search) -> Option<Found> {
-    let marks = match search.filter {
-        Filter::Present => u32::MAX,
-        Filter::Marked(mark) if search.is_inverted => !bucket.marks(mark),
-        Filter::Marked(mark) => bucket.marks(mark),
+    let Some(marks) = search.bucket_candidates(bucket) else {
+        return next_of_all(bucket, from, search);
     };
-    let mut best: Option<Found> = None;
-    for number in (0..bucket.len()).filter(|&number| marks >> number & 1 != 0) {
-        let index = bucket.index(number);
-        if index < from || best.is_some_and(|best| best.first < index) {
-            continue;
-        }
+    let marked = (0..bucket.len()).filter(|&number| marks >> number & 1 != 0);
+    let found = marked.map(|number| (bucket.index(number), bucket.slot(number).entry()));
+    let found = found.filter(|&(index, entry)| index >= from && search.accepts(entry));
+    let (index, entry) = found.min_by_key(|&(index, _)| index)?;
+    Some(Found { entry, first: index, last: index })
+}
+
+fn next_of_all(bucket: Bucket<'_>, mut from: u64, search: Search) -> Option<Found> {
+    loop {
+        let (number, index) = bucket.find_next(from)?;
         let entry = bucket.slot(number).entry();
         if search.accepts(entry) {
-            best = Some(Found { entry, first: index, last: index });
+            return Some(Found { entry, first: index, last: index });
         }
+        from = index.checked_add(1)?;
     }
-    best
 }
 
 impl Writer<'_> {

@@ -1,9 +1,8 @@
 //! Stores one entry at one index.
 
-use super::build::{Item, Items, highest_digit};
+use super::build::{Item, Items, LEAF_USED_MAX, highest_digit};
 use super::walk::{End, Walk, walk};
-use crate::raw::bucket::capacity_max;
-use crate::raw::dense::SLOTS;
+use crate::raw::dense::{DIGIT_BITS, SLOTS, run_mask};
 use crate::raw::{Bucket, Child, Dense, Place, Word, Writer};
 use crate::{Entry, Flags, Mark, Result};
 
@@ -106,7 +105,7 @@ impl Writer<'_> {
             None if index == 0 && self.head_can_hold(entry) => self.head().set_entry(entry),
             Some((node, offset)) if node.shift() == 0 => node.set(offset, Word::from_entry(entry)),
             place => {
-                let word = self.single(index, entry)?;
+                let word = self.single(index, entry)?.with_run(place.map_or(0, empty_run_log2));
                 self.link(place, word);
             }
         }
@@ -129,7 +128,7 @@ impl Writer<'_> {
         if let Some((index, entry)) = second {
             items.push(Item { index, entry, marks: 0 });
         }
-        let word = self.build(&items, 0)?;
+        let word = self.build(items.as_mut_slice(), 0)?;
         self.link(None, word);
         Ok(())
     }
@@ -169,8 +168,16 @@ impl Writer<'_> {
         let mut items = Items::new();
         items.push_bucket(bucket);
         items.push(Item { index, entry, marks: 0 });
-        let word = self.build(&items, spare_for_run(&items))?;
-        self.relink(walk.path.place(), word);
+        let spare = spare_for_run(&items);
+        let place = walk.path.place();
+        let old = place.map_or(self.head(), |(node, offset)| node.slot(offset)).load();
+        match place {
+            None => self.link(None, self.build(items.as_mut_slice(), spare)?),
+            Some((node, first)) => {
+                self.spread(node, first, old.run_log2(), items.as_mut_slice(), spare)?;
+            }
+        }
+        self.retire(old);
         Ok(())
     }
 
@@ -182,19 +189,31 @@ impl Writer<'_> {
     }
 }
 
-/// Returns the room to leave in a bucket that overflowed: none, or much of it if its entries lie close together,
-/// where most often more of them come. (Without this, filling a leaf in order rebuilt it 10 times.)
+/// Returns the log2 of the slots around this empty one that are empty as well, and which a bucket may share.
+fn empty_run_log2((node, offset): (&Dense, usize)) -> u32 {
+    let is_empty = |log2: &u32| node.used() & run_mask(offset >> log2 << log2, 1 << log2) == 0;
+    (0..=DIGIT_BITS).take_while(is_empty).last().unwrap_or(0)
+}
+
+/// Returns the room to leave in a bucket that overflowed: little, or much of it if entries come in order or lie close
+/// together, where most often more of them come. (Without this, filling a leaf in order rebuilt it 10 times.)
 fn spare_for_run(items: &Items) -> usize {
-    let items = items.as_slice();
+    let (items, len) = (items.as_slice(), items.as_slice().len());
     let (first, last) = items
         .iter()
         .fold((u64::MAX, 0), |(first, last), item| (first.min(item.index), last.max(item.index)));
-    if last - first < RUN_SPARSITY * items.len() as u64 { RUN_GROWTH * items.len() } else { 0 }
+    if len < LEAF_USED_MAX && last - first < RUN_SPARSITY * len as u64 {
+        (RUN_GROWTH * len).min(LEAF_USED_MAX - len)
+    } else if items[len - 1].index == last && last - first < NEAR {
+        len - 1
+    } else {
+        0
+    }
 }
 
 /// A run has at least one entry in so many indices.
 const RUN_SPARSITY: u64 = 2;
 /// A run's bucket grows to four times its size.
 const RUN_GROWTH: usize = 3;
-
-const _: () = assert!(capacity_max(0) <= 32 && capacity_max(3) <= 32);
+/// Keys of more than two bytes are too large to leave room for many.
+const NEAR: u64 = 1 << 16;

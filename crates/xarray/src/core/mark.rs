@@ -9,15 +9,9 @@
 //!   bit to keep, and are free.
 
 use super::walk::{End, Steps, Walk, bits, split_last, walk};
-use crate::raw::dense::SLOTS;
+use crate::raw::dense::run_mask;
 use crate::raw::{Dense, Pin, Writer};
 use crate::{Flags, Mark, RawXArray};
-
-/// Returns the bits of slots `offset .. offset + span`.
-pub(crate) fn span_mask(offset: usize, span: usize) -> u64 {
-    debug_assert!(span >= 1 && offset + span <= SLOTS);
-    u64::MAX >> (SLOTS - span) << offset
-}
 
 impl Writer<'_> {
     /// Sets a mark of the entry at this index, if there is one. Never fails.
@@ -42,7 +36,7 @@ impl Writer<'_> {
                 let number = bucket.find(index).filter(|&number| !bucket.slot(number).is_empty());
                 let Some(number) = number else { return };
                 let old = bucket.marks(mark);
-                let new = old & !(1 << number) | u32::from(bit) << number;
+                let new = old & !(1 << number) | u64::from(bit) << number;
                 if new != old {
                     bucket.set_marks(mark, new);
                     self.propagate(walk.path.steps(), mark, !self.is_inverted(mark) && new != 0);
@@ -68,7 +62,7 @@ impl Writer<'_> {
     ) {
         // Free indices are looked for slot by slot, so there each slot of an entry has its bit.
         let span = if self.is_inverted(mark) { node.span(canonical) } else { 1 };
-        let mask = span_mask(canonical, span);
+        let mask = run_mask(canonical, span);
         let old = node.marks(mark);
         let new = if bit { old | mask } else { old & !mask };
         if new != old {

@@ -7,9 +7,8 @@
 //! slots are filled, which cannot fail.
 
 use super::build::{Items, highest_digit};
-use super::mark::span_mask;
 use super::walk::{End, Path, Steps, split_last};
-use crate::raw::dense::{DIGIT_BITS, SLOTS};
+use crate::raw::dense::{DIGIT_BITS, SLOTS, run_mask};
 use crate::raw::limbo::{Limbo, fill_private, free_private, pop_private, push_private};
 use crate::raw::{Child, Dense, Word, Writer};
 use crate::{Entry, Error, Flags, Gfp, Mark, Result};
@@ -90,24 +89,30 @@ impl Writer<'_> {
             return Err(Error::Invalid);
         }
         let old = self.load(run.first);
-        match self.reach(run.first, run.shift)? {
+        match self.reach(run)? {
             Reached::Inside => return self.insert(run.first, entry),
             Reached::Node(path, node) => self.fill(path.steps(), node, run, entry),
         }
         Ok(old)
     }
 
-    /// Makes a way down to a dense node of this shift. Contents stay as they are.
-    fn reach(&self, index: u64, shift: u32) -> Result<Reached<'_>> {
+    /// Makes a way down to a dense node of the run's shift, in which none of the run's slots shares its child.
+    /// Contents stay as they are.
+    fn reach(&self, run: Run) -> Result<Reached<'_>> {
+        let (index, shift) = (run.first, run.shift);
         let mut path = Path::new();
         let mut child = self.head().child(self.pin());
         loop {
             let word = match child {
                 Child::Dense(node) if node.covers(index) && node.shift() == shift => {
+                    let first = node.digit(index);
+                    (first..first + run.slots)
+                        .try_for_each(|slot| self.unshare_slot(node, slot))?;
                     return Ok(Reached::Node(path, node));
                 }
                 Child::Dense(node) if node.covers(index) && node.shift() > shift => {
                     let offset = node.canonical(node.digit(index));
+                    self.unshare_slot(node, offset)?;
                     path.push(node, offset);
                     child = node.slot(offset).child(self.pin());
                     continue;
@@ -137,7 +142,8 @@ impl Writer<'_> {
                     items.push_bucket(bucket);
                     let bits =
                         items.as_slice().iter().fold(0, |bits, item| bits | (item.index ^ index));
-                    let word = self.build_dense(&items, parting_shift(bits, shift))?;
+                    let word =
+                        self.build_dense(items.as_mut_slice(), parting_shift(bits, shift))?;
                     self.relink(path.place(), word);
                     word
                 }
@@ -146,10 +152,21 @@ impl Writer<'_> {
         }
     }
 
+    /// Gives a slot that shares its bucket a child of its own, or none.
+    fn unshare_slot(&self, node: &Dense, slot: usize) -> Result<()> {
+        match node.slot(slot).load() {
+            word if node.shift() == 0 || word.run_log2() == 0 => Ok(()),
+            word => match word.child(self.pin()) {
+                Child::Bucket(bucket) => self.unshare(node, word.run_start(slot), bucket),
+                _ => Ok(()),
+            },
+        }
+    }
+
     /// Makes one entry of a run of slots, and of entries that it touches.
     fn fill(&self, path: Steps<'_, '_>, node: &Dense, run: Run, entry: Entry) {
         let (first, end) = self.widen(node, node.digit(run.first), run.slots);
-        let mask = span_mask(first, end - first);
+        let mask = run_mask(first, end - first);
         for mark in Mark::ALL {
             let old = node.marks(mark);
             let new = if self.is_inverted(mark) {
@@ -197,8 +214,7 @@ impl Writer<'_> {
             return Ok(());
         }
         // The ways are made first: when memory runs out, nothing has changed.
-        if let Err(error) =
-            Runs(Some(first), last).try_for_each(|run| self.reach(run.first, run.shift).map(|_| ()))
+        if let Err(error) = Runs(Some(first), last).try_for_each(|run| self.reach(run).map(|_| ()))
         {
             Runs(Some(first), last).for_each(|run| self.prune_empty(run.first));
             return Err(error);
@@ -226,7 +242,7 @@ impl Writer<'_> {
     pub(crate) fn create_range(&self, first: u64, last: u64) -> Result<()> {
         let mut from = first;
         loop {
-            self.reach(from, 0)?;
+            self.reach(Run { first: from, shift: 0, slots: 1 })?;
             match (from | (SLOTS as u64 - 1)).checked_add(1) {
                 Some(next) if next <= last => from = next,
                 _ => return Ok(()),
@@ -315,7 +331,7 @@ impl Writer<'_> {
             return;
         };
         let slots = node.span(canonical);
-        let mask = span_mask(canonical, slots);
+        let mask = run_mask(canonical, slots);
         let marked = Mark::ALL.map(|mark| node.marks(mark) >> canonical & 1 != 0);
         if split.order >= node.shift() {
             fill_pieces(node, canonical, slots, split.order, entry);

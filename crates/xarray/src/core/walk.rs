@@ -7,7 +7,7 @@ use crate::raw::{Bucket, Child, Dense, Pin, Place, Slot, Word};
 /// Levels of a tree over 64-bit indices with 6 bits each.
 pub(crate) const LEVELS_MAX: usize = 11;
 
-/// The dense nodes on the way, each with the slot taken.
+/// The dense nodes on the way, each with the slot taken: of several for one bucket or entry the first.
 #[derive(Clone, Copy)]
 pub(crate) struct Path<'w> {
     steps: [Place<'w>; LEVELS_MAX],
@@ -99,6 +99,9 @@ pub(crate) fn walk<'w>(head: &Slot, index: u64, pin: Pin<'w>) -> Walk<'w> {
                 if let Some(canonical) = word.entry().sibling_of() {
                     offset = canonical;
                     word = node.slot(offset).load();
+                }
+                if !is_leaf {
+                    offset = word.run_start(offset);
                 }
                 walk.path.push(node, offset);
                 must_check = false;

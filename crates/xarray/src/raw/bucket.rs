@@ -1,10 +1,15 @@
-//! The bucket: up to 32 entries with the low bytes of their indices, for regions where few indices are used.
+//! The bucket: up to 64 entries with the low bytes of their indices, for regions where few indices are used.
 //!
 //! # How it works
 //! A header, then the keys (1, 2, 4 or 8 bytes each, as few as tell the entries apart), then one slot per key,
-//! in the order of insertion. A reader compares all keys of a word at once, takes the first that matches, and
-//! reads that slot. The width and the number of key words come with the pointer, so header, keys and slot are
-//! read without waiting for each other, most often from two cache lines.
+//! in the order of insertion. A reader compares 16 bytes of keys at once, takes the first that matches, and
+//! reads that slot. The width and the number of blocks of keys come with the pointer.
+//!
+//! A bucket serves a run of `2^n` slots of the dense node above, which all hold its word, so it is large where indices
+//! are far apart, too. What was learned: a bucket a slot took 73 bytes an entry with one index of 64 in use, most of
+//! it headers, and a line of the cache for each miss. With a bucket for many slots it is 11 bytes, and all keys
+//! of 64 entries fill two or three lines. An order of keys instead of an order of insertion would cost each store a copy;
+//! who walks looks for the next key instead, which takes as many comparisons as a lookup.
 //!
 //! A key is never changed or reused while the bucket lives: erasing empties the slot (a tombstone), storing at
 //! the same index fills it again, and only a new bucket drops it. So a reader that found its key cannot be
@@ -17,38 +22,42 @@
 //! - `live <= len <= capacity`; slots at `len` and above are empty; `live` = slots that are not empty.
 //! - `marks[m]` bit i belongs to slot i (mark 0 inverted as in [`super::Dense`]), 0 when the slot is empty.
 //! - For each key: `index >> 8*width == base >> 8*width`, and `key == index & (2^(8*width) - 1)`.
+//! - The slots of its run hold its word (while a writer is about to split it: some of them), and no other slot does.
 
 use std::alloc::Layout;
 use std::marker::PhantomData;
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicU64, Ordering};
 
-use super::keys::Lanes;
+use super::keys::{self, BLOCK_BYTES, BLOCK_WORDS};
 use super::memory;
 use super::slot::{Slot, Word};
 use crate::{Entry, Gfp, Mark, Result};
 
 /// No bucket holds more.
-pub(crate) const CAPACITY_MAX: usize = 32;
+pub(crate) const CAPACITY_MAX: usize = 64;
 /// The sizes that buckets come in: each at most 1.5 times the one before, so at least 2/3 are used after growth.
-const CAPACITIES: [u8; 10] = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32];
+const CAPACITIES: [u8; 12] = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64];
 /// The most entries by key width (1, 2, 4, 8 bytes): wide keys fill more lines per comparison.
-const CAPACITY_MAX_BY_WIDTH: [usize; 4] = [32, 32, 24, 16];
+const CAPACITY_MAX_BY_WIDTH: [usize; 4] = [64, 64, 32, 16];
 
 #[repr(C, align(16))]
 pub(super) struct Header {
-    base: u64,
     /// Links the node in a limbo list once it is unlinked.
     pub(super) limbo: AtomicPtr<()>,
-    marks: [AtomicU32; 3],
+    marks: [AtomicU64; 3],
     capacity: u8,
     width_log2: u8,
     len: AtomicU8,
     live: AtomicU8,
+    blocks: u8,
+    /// Last, as lookups read it with the keys.
+    base: u64,
 }
 
 pub(super) const HEADER_BYTES: usize = size_of::<Header>();
-const _: () = assert!(HEADER_BYTES == 32);
+const _: () = assert!(HEADER_BYTES == 48);
+pub(super) const BASE_OFFSET: usize = std::mem::offset_of!(Header, base);
 
 /// Returns the log2 of the key bytes that tell these index bits apart.
 pub(crate) const fn width_log2(differing_bits: u64) -> u32 {
@@ -69,33 +78,36 @@ fn capacity_for(entries: usize) -> u8 {
     *CAPACITIES
         .iter()
         .find(|&&capacity| usize::from(capacity) >= entries)
-        .expect("at most 32 entries")
+        .expect("at most 64 entries")
 }
 
-fn key_words(capacity: u8, width_log2: u32) -> usize {
-    (usize::from(capacity) << width_log2).div_ceil(8)
+fn key_blocks(capacity: u8, width_log2: u32) -> u8 {
+    (usize::from(capacity) << width_log2).div_ceil(BLOCK_BYTES) as u8
 }
 
-pub(super) fn layout(capacity: u8, key_words: usize) -> Layout {
-    let bytes = HEADER_BYTES + 8 * (key_words + usize::from(capacity));
+fn layout(capacity: u8, blocks: u8) -> Layout {
+    let bytes = HEADER_BYTES + BLOCK_BYTES * usize::from(blocks) + 8 * usize::from(capacity);
     Layout::from_size_align(bytes, align_of::<Header>()).expect("a few hundred bytes")
 }
 
 /// A bucket, alive for `'a`.
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct Bucket<'a> {
     node: NonNull<Header>,
     _alive: PhantomData<&'a Header>,
 }
 
 impl<'a> Bucket<'a> {
+    fn slots(&self) -> &'a [Slot] {
+        // SAFETY: the slots follow the keys.
+        let slots = unsafe { self.node.byte_add(HEADER_BYTES + 8 * self.key_words()) };
+        // SAFETY: as above, so many; only ever accessed as slots.
+        unsafe { std::slice::from_raw_parts(slots.cast().as_ptr(), self.capacity()) }
+    }
+
     /// Returns the slot of this number.
     pub(crate) fn slot(&self, number: usize) -> &'a Slot {
-        assert!(number < self.capacity());
-        // SAFETY: within the slots of this bucket's allocation.
-        let slot = unsafe { self.node.byte_add(HEADER_BYTES + 8 * (self.key_words() + number)) };
-        // SAFETY: as above; only ever accessed as a slot.
-        unsafe { slot.cast::<Slot>().as_ref() }
+        &self.slots()[number]
     }
 }
 
@@ -104,22 +116,22 @@ impl Bucket<'_> {
     /// `index` only in the lowest `8 << width_log2`.
     pub(crate) fn create(index: u64, width_log2: u32, entries: usize, gfp: Gfp) -> Result<Word> {
         let capacity = capacity_for(entries);
-        let words = key_words(capacity, width_log2);
-        debug_assert!(words < 64);
-        let node = memory::allocate(layout(capacity, words), gfp)?.cast::<Header>();
-        let base = index & !(u64::MAX >> (64 - (8 << width_log2)));
+        let blocks = key_blocks(capacity, width_log2);
+        let node = memory::allocate(layout(capacity, blocks), gfp)?.cast::<Header>();
+        let base = index & !keys::key_mask(width_log2 as usize);
         let header = Header {
-            base,
             limbo: AtomicPtr::default(),
             marks: Default::default(),
             capacity,
             width_log2: width_log2 as u8,
             len: AtomicU8::new(0),
             live: AtomicU8::new(0),
+            blocks,
+            base,
         };
         // SAFETY: fresh memory, large enough for a header.
         unsafe { node.write(header) };
-        Ok(Word::from_bucket(node.cast(), words, width_log2))
+        Ok(Word::from_bucket(node.cast(), blocks, width_log2))
     }
 
     /// # Safety
@@ -147,11 +159,11 @@ impl Bucket<'_> {
     }
 
     fn key_words(&self) -> usize {
-        key_words(self.header().capacity, self.width_log2())
+        BLOCK_WORDS * usize::from(self.header().blocks)
     }
 
     pub(super) fn layout(&self) -> Layout {
-        layout(self.header().capacity, self.key_words())
+        layout(self.header().capacity, self.header().blocks)
     }
 
     /// Returns the bytes that the bucket takes.
@@ -168,11 +180,7 @@ impl Bucket<'_> {
     }
 
     fn key_word(&self, number: usize) -> &AtomicU64 {
-        assert!(number < self.key_words());
-        // SAFETY: within the key words of this bucket's allocation.
-        let word = unsafe { self.node.byte_add(HEADER_BYTES + 8 * number) };
-        // SAFETY: as above; only ever accessed as an atomic.
-        unsafe { word.cast::<AtomicU64>().as_ref() }
+        &self.keys()[number]
     }
 
     /// Returns the index whose entry slot `number` holds.
@@ -186,10 +194,28 @@ impl Bucket<'_> {
         self.header().base | key
     }
 
+    /// Returns all slots' indices and entries, in order of insertion.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = (u64, Entry)> {
+        let (base, width_log2) = (self.header().base, self.width_log2() as usize);
+        let (keys, slots) = (self.keys(), &self.slots()[..self.len()]);
+        slots.iter().enumerate().map(move |(number, slot)| {
+            let at = number << width_log2;
+            let word = keys[at / 8].load(Ordering::Relaxed);
+            (base | word >> (at % 8 * 8) & keys::key_mask(width_log2), slot.entry())
+        })
+    }
+
     /// Returns whether this index fits the keys' width.
     pub(crate) fn fits(&self, index: u64) -> bool {
         let width_log2 = self.width_log2();
         width_log2 == 3 || (index ^ self.header().base) >> (8 << width_log2) == 0
+    }
+
+    fn keys(&self) -> &[AtomicU64] {
+        // SAFETY: the keys follow the header.
+        let keys = unsafe { self.node.byte_add(HEADER_BYTES) }.cast::<AtomicU64>();
+        // SAFETY: there are so many key words.
+        unsafe { std::slice::from_raw_parts(keys.as_ptr(), self.key_words()) }
     }
 
     /// Returns the slot whose key is this index, which may be a tombstone.
@@ -197,11 +223,33 @@ impl Bucket<'_> {
         if !self.fits(index) {
             return None;
         }
-        // SAFETY: the keys follow the header.
-        let keys = unsafe { self.node.byte_add(HEADER_BYTES) }.cast::<AtomicU64>();
-        // SAFETY: there are so many key words.
-        let keys = unsafe { std::slice::from_raw_parts(keys.as_ptr(), self.key_words()) };
-        super::keys::find_key(keys, self.width_log2() as usize, index)
+        keys::find_key(self.keys(), self.width_log2() as usize, index)
+    }
+
+    /// Returns the numbers of the slots in order of their indices, and how many they are.
+    pub(crate) fn in_order(&self) -> ([u8; CAPACITY_MAX], usize) {
+        let mut order = std::array::from_fn(|number| number as u8);
+        let len = self.len();
+        let index = |number: &u8| self.index(usize::from(*number));
+        if !order[..len].is_sorted_by_key(index) {
+            order[..len].sort_unstable_by_key(index);
+        }
+        (order, len)
+    }
+
+    /// Returns the first slot, in order of the index, whose index is `from` or above; it may be a tombstone.
+    pub(crate) fn find_next(&self, from: u64) -> Option<(usize, u64)> {
+        let (base, width_log2) = (self.header().base, self.width_log2() as usize);
+        let from = if self.fits(from) {
+            from & keys::key_mask(width_log2)
+        } else if from < base {
+            0
+        } else {
+            return None;
+        };
+        let key = keys::next_key(self.keys(), width_log2, from)?;
+        let number = keys::find_key(self.keys(), width_log2, key)?;
+        Some((number, base | key))
     }
 
     pub(crate) fn is_full(&self) -> bool {
@@ -215,7 +263,7 @@ impl Bucket<'_> {
         let width_log2 = self.width_log2();
         self.slot(number).set_entry(entry);
         if number == 0 {
-            let keys = Lanes::of(width_log2 as usize).spread(index);
+            let keys = keys::spread(index, width_log2 as usize);
             for word in 0..self.key_words() {
                 self.key_word(word).store(keys, Ordering::Release);
             }
@@ -263,11 +311,11 @@ impl Bucket<'_> {
         self.header().live.store(live as u8, Ordering::Relaxed);
     }
 
-    pub(crate) fn marks(&self, mark: Mark) -> u32 {
+    pub(crate) fn marks(&self, mark: Mark) -> u64 {
         self.header().marks[mark.number()].load(Ordering::Acquire)
     }
 
-    pub(crate) fn set_marks(&self, mark: Mark, bits: u32) {
+    pub(crate) fn set_marks(&self, mark: Mark, bits: u64) {
         self.header().marks[mark.number()].store(bits, Ordering::Release);
     }
 }

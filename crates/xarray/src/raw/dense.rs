@@ -5,7 +5,8 @@
 //! (the canonical slot); the others hold a sibling word that names it.
 //!
 //! # Invariants
-//! - `used` bit i = slot i is not empty.
+//! - `used` bit i = slot i is not empty, and the first of those that hold the same bucket. It is set before the slot
+//!   and cleared after it, so a reader that finds it clear may take the slot for empty.
 //! - `marks[m]` bit i, leaf or entry = the entry bears mark m; child = some entry below does. In an array that
 //!   hands out ids mark 0 is inverted: bit = no index below slot i is free (so fresh zeroed bits mean free).
 //! - `base & !63` = the indices that the node covers, with its digits zeroed; `base & 63` = its shift.
@@ -40,6 +41,12 @@ const _: () = assert!(size_of::<Dense>() == 560);
 /// Returns the index with all bits below `bits` zeroed.
 pub(crate) const fn align_down(index: u64, bits: u32) -> u64 {
     if bits >= 64 { 0 } else { index >> bits << bits }
+}
+
+/// Returns the bits of slots `first .. first + slots`.
+pub(crate) fn run_mask(first: usize, slots: usize) -> u64 {
+    debug_assert!(slots >= 1 && first + slots <= SLOTS);
+    u64::MAX >> (SLOTS - slots) << first
 }
 
 impl Dense {
@@ -99,10 +106,28 @@ impl Dense {
     }
 
     /// Stores a word, and whether the slot is used.
+    #[inline]
     pub(crate) fn set(&self, offset: usize, word: Word) {
+        let bit = 1 << (offset % SLOTS);
+        if word != Word::NULL {
+            self.set_used(self.used() | bit);
+        }
         self.slot(offset).store(word);
-        let used = self.used() & !(1 << offset);
-        self.set_used(used | u64::from(word != Word::NULL) << offset);
+        if word == Word::NULL {
+            self.set_used(self.used() & !bit);
+        }
+    }
+
+    /// Stores words in a run of slots, which begins and ends between children.
+    pub(crate) fn set_run(&self, first: usize, slots: usize, word: impl Fn(usize) -> Word) {
+        let run = first..first + slots;
+        let begins = |&offset: &usize| {
+            word(offset) != Word::NULL && word(offset).run_start(offset) == offset
+        };
+        let begins = run.clone().filter(begins).fold(0, |bits, offset| bits | 1 << offset);
+        self.set_used(self.used() | begins);
+        run.for_each(|offset| self.slot(offset).store(word(offset)));
+        self.set_used(self.used() & !run_mask(first, slots) | begins);
     }
 
     pub(crate) fn used(&self) -> u64 {

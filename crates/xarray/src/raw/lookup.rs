@@ -7,9 +7,9 @@
 
 use std::sync::atomic::AtomicU64;
 
-use super::bucket::HEADER_BYTES;
+use super::bucket::{BASE_OFFSET, HEADER_BYTES};
 use super::dense::{DIGIT_BITS, Dense, SLOTS};
-use super::keys::{Lanes, find_key};
+use super::keys::{BLOCK_WORDS, find_key, key_mask};
 use super::slot::{Pin, Slot, Word};
 use crate::Entry;
 
@@ -63,6 +63,10 @@ fn lookup_word(
     }
     // SAFETY: a dense node's word, read from a live slot under the pin.
     let leaf = unsafe { &*word.node().cast::<Dense>() };
+    // Asked first: at indices that are not used most leaves are known by one line of the cache instead of eight.
+    if leaf.used() >> (index % SLOTS as u64) & 1 == 0 {
+        return Entry::NULL;
+    }
     let word = leaf.slot(index as usize % SLOTS).load();
     if skips && !leaf.covers(index) { Entry::NULL } else { end(leaf, word) }
 }
@@ -91,15 +95,17 @@ fn lookup_sibling(node: &Dense, index: u64) -> Entry {
 /// The word is a bucket's, which stays alive during the call.
 #[inline]
 unsafe fn lookup_in_bucket(word: Word, index: u64) -> Entry {
-    let (words, width_log2) = (word.key_words(), word.width_log2());
+    let (words, width_log2) = (BLOCK_WORDS * word.blocks(), word.width_log2());
     let bucket = word.node().cast::<u8>();
-    // SAFETY: every bucket begins with its base.
-    let base = unsafe { *bucket.cast::<u64>() };
+    // SAFETY: every bucket's header has its base.
+    let base = unsafe { bucket.add(BASE_OFFSET) }.cast::<u64>();
+    // SAFETY: as above; it never changes.
+    let base = unsafe { *base };
     // SAFETY: the keys follow the header.
     let keys = unsafe { bucket.add(HEADER_BYTES) }.cast::<AtomicU64>();
     // SAFETY: there are so many key words.
     let keys = unsafe { std::slice::from_raw_parts(keys, words) };
-    if (index ^ base) & Lanes::of(width_log2).outside != 0 {
+    if (index ^ base) & !key_mask(width_log2) != 0 {
         return Entry::NULL;
     }
     let Some(number) = find_key(keys, width_log2, index) else {

@@ -10,8 +10,10 @@
 //! | 2 | no nodes hang below: a bucket, or a dense node at shift 0 |
 //! | 3 | 0 [dense node](super::dense), 1 [bucket](super::bucket) |
 //! | 4..=47 | address (nodes are aligned to 16 bytes) |
-//! | 48..=53 | dense: its shift; bucket: its key words |
-//! | 54..=55 | bucket: log2 of its key width |
+//! | 48..=53 | dense: its shift |
+//! | 48..=50 | bucket: its blocks of keys, less 1 |
+//! | 51..=52 | bucket: log2 of its key width |
+//! | 53..=55 | bucket: log2 of the slots that hold its word |
 //! | 61 | of a dense node: levels were skipped above it, so its prefix must be checked at the end |
 //! | 62 | with `10` in bits 0..=1: a node (internal entries are below 4096) |
 //!
@@ -37,6 +39,7 @@ const LAST: usize = 4;
 const BUCKET: usize = 8;
 const ADDRESS: usize = 0x0000_ffff_ffff_fff0;
 const INFO_SHIFT: u32 = 48;
+const RUN_SHIFT: u32 = INFO_SHIFT + 5;
 const SKIPS: usize = 1 << 61;
 const NODE: usize = 1 << 62;
 
@@ -119,16 +122,35 @@ impl Word {
         (self.addr() >> INFO_SHIFT) as u32 % 64
     }
 
-    /// Of a bucket's word: its key words.
+    /// Of a bucket's word: its blocks of keys.
     #[inline]
-    pub(super) fn key_words(self) -> usize {
-        (self.addr() >> INFO_SHIFT) % 64
+    pub(super) fn blocks(self) -> usize {
+        (self.addr() >> INFO_SHIFT) % 8 + 1
     }
 
     /// Of a bucket's word: the log2 of its key width.
     #[inline]
     pub(super) fn width_log2(self) -> usize {
-        (self.addr() >> (INFO_SHIFT + 6)) % 4
+        (self.addr() >> (INFO_SHIFT + 3)) % 4
+    }
+
+    /// Returns the log2 of the slots that hold this word: more than one only if it is a bucket's.
+    #[inline]
+    pub(crate) fn run_log2(self) -> u32 {
+        let is_bucket = self.addr() & (NODE | BUCKET | 3) == NODE | BUCKET | OWN;
+        if is_bucket { (self.addr() >> RUN_SHIFT) as u32 % 8 } else { 0 }
+    }
+
+    /// Returns the first of the slots that hold this word, one of which is `offset`.
+    #[inline]
+    pub(crate) fn run_start(self, offset: usize) -> usize {
+        offset >> self.run_log2() << self.run_log2()
+    }
+
+    /// Returns the word of a bucket for so many slots.
+    pub(crate) fn with_run(self, run_log2: u32) -> Self {
+        debug_assert!(self.is_node() && self.is_bucket());
+        Self(self.0.map_addr(|addr| addr & !(7 << RUN_SHIFT) | (run_log2 as usize) << RUN_SHIFT))
     }
 
     /// Returns the same word with "levels were skipped" as given. Buckets check themselves and carry no such bit.
@@ -154,8 +176,9 @@ impl Word {
         Self::from_node(node.cast(), last | (shift as usize) << INFO_SHIFT)
     }
 
-    pub(crate) fn from_bucket(node: NonNull<()>, key_words: usize, width_log2: u32) -> Self {
-        let info = key_words | (width_log2 as usize) << 6;
+    pub(crate) fn from_bucket(node: NonNull<()>, blocks: u8, width_log2: u32) -> Self {
+        debug_assert!((1..=8).contains(&blocks));
+        let info = usize::from(blocks - 1) | (width_log2 as usize) << 3;
         Self::from_node(node, LAST | BUCKET | info << INFO_SHIFT)
     }
 

@@ -71,14 +71,22 @@ impl<'a> Writer<'a> {
     /// Makes a slot hold this word, which may be a node that came from elsewhere. What was there is the
     /// caller's: moved on, or to be retired.
     pub(crate) fn link(&self, place: Place<'_>, word: Word) {
-        let bits = match word.child(self.pin()) {
-            Child::Dense(node) => (node.bits(), node.first()),
-            _ => (0, 0),
+        let Some((node, offset)) = place else {
+            let skips = matches!(word.child(self.pin()), Child::Dense(node) if node.first() != 0);
+            return self.head().store(word.with_skips(skips));
         };
-        match place {
-            None => self.head().store(word.with_skips(bits.1 != 0)),
-            Some((node, offset)) => node.set(offset, word.with_skips(bits.0 < node.shift())),
+        let run = if word == Word::NULL { node.slot(offset).load() } else { word };
+        match run.run_log2() {
+            0 => node.set(offset, self.below(node, word)),
+            log2 => node.set_run(run.run_start(offset), 1 << log2, |_| word),
         }
+    }
+
+    /// Returns the word as it hangs below this node: saying whether levels are skipped.
+    pub(crate) fn below(&self, node: &Dense, word: Word) -> Word {
+        let skips =
+            matches!(word.child(self.pin()), Child::Dense(child) if child.bits() < node.shift());
+        word.with_skips(skips)
     }
 
     /// Gives up a node that is in no slot any more (or never was). What hangs below it is not touched.
