@@ -143,6 +143,88 @@ unsigned long kxa_iterate(struct xarray *xa)
 	return sum;
 }
 
+unsigned long kxa_find(struct xarray *xa, const unsigned long *keys, unsigned long n)
+{
+	unsigned long i, sum = 0;
+
+	for (i = 0; i < n; i++) {
+		unsigned long index = keys[i];
+
+		sum += (unsigned long)xa_find(xa, &index, ULONG_MAX, XA_PRESENT);
+	}
+	return sum;
+}
+
+unsigned long kxa_find_after(struct xarray *xa, const unsigned long *keys, unsigned long n)
+{
+	unsigned long i, sum = 0;
+
+	for (i = 0; i < n; i++) {
+		unsigned long index = keys[i];
+
+		sum += (unsigned long)xa_find_after(xa, &index, ULONG_MAX, XA_PRESENT);
+	}
+	return sum;
+}
+
+/* Visits so many entries from each key on. */
+unsigned long kxa_scan(struct xarray *xa, const unsigned long *keys, unsigned long n, unsigned long length)
+{
+	unsigned long i, index, sum = 0;
+	void *entry;
+
+	for (i = 0; i < n; i++) {
+		unsigned long left = length;
+
+		xa_for_each_start(xa, index, entry, keys[i]) {
+			sum += (unsigned long)entry;
+			if (!--left)
+				break;
+		}
+	}
+	return sum;
+}
+
+void kxa_mark(struct xarray *xa, const unsigned long *keys, unsigned long n)
+{
+	unsigned long i;
+
+	for (i = 0; i < n; i++)
+		xa_set_mark(xa, keys[i], XA_MARK_1);
+}
+
+unsigned long kxa_iterate_marked(struct xarray *xa)
+{
+	unsigned long index, sum = 0;
+	void *entry;
+
+	xa_for_each_marked(xa, index, entry, XA_MARK_1)
+		sum += (unsigned long)entry;
+	return sum;
+}
+
+/* As kxa_insert, with the lock taken once. */
+void kxa_bulk(struct xarray *xa, const unsigned long *keys, const unsigned long *entries, unsigned long n)
+{
+	XA_STATE(xas, xa, 0);
+	unsigned long i;
+
+	xas_lock(&xas);
+	for (i = 0; i < n; i++) {
+		xas_set(&xas, keys[i]);
+		xas_store(&xas, (void *)entries[i]);
+	}
+	xas_unlock(&xas);
+}
+
+void kxa_store_ranges(struct xarray *xa, const unsigned long *firsts, const unsigned long *lasts, unsigned long n)
+{
+	unsigned long i;
+
+	for (i = 0; i < n; i++)
+		xa_store_range(xa, firsts[i], lasts[i], xa_mk_value(i), GFP_KERNEL);
+}
+
 /* A reader beside a writer. */
 unsigned long kxa_read_until(struct xarray *xa, const unsigned long *keys, unsigned long n, const volatile char *stop)
 {

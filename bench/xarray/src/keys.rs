@@ -97,3 +97,15 @@ pub fn kernel_text() -> Option<KeySet> {
     let absent = present.iter().map(|address| address + 1).collect();
     (present.len() > 1000).then(|| set("kernel text", present, absent))
 }
+
+/// All key sets with about so many keys.
+pub fn all(n: u64) -> Vec<KeySet> {
+    let mut sets = vec![dense(n)];
+    sets.extend([1, 2, 4, 8, 16, 32, 48, 64].map(|k| sparse(n, k)));
+    sets.extend([random(n), page_cache(n)]);
+    match kernel_text() {
+        Some(set) => sets.push(set),
+        None => eprintln!("no kernel addresses: set SYSTEM_MAP, or read /proc/kallsyms as root"),
+    }
+    sets
+}

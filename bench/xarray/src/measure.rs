@@ -22,10 +22,22 @@ pub enum Op {
     EraseRandom,
     /// A walk over everything.
     Iterate,
+    /// A walk over the eighth of the entries that is marked.
+    IterateMarked,
+    /// The first entry at or after absent keys.
+    Find,
+    /// The first entry after present keys.
+    FindAfter,
+    /// Walks over 64 entries from random keys on, by entry.
+    Scan,
+    /// Filling an empty index in ascending order, in the fastest way that it offers.
+    Bulk,
+    /// Storing one entry at all indices from one key to the 16th after it.
+    StoreRange,
 }
 
 impl Op {
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 14] = [
         Self::Hit,
         Self::Chain,
         Self::Miss,
@@ -34,6 +46,12 @@ impl Op {
         Self::Erase,
         Self::EraseRandom,
         Self::Iterate,
+        Self::IterateMarked,
+        Self::Find,
+        Self::FindAfter,
+        Self::Scan,
+        Self::Bulk,
+        Self::StoreRange,
     ];
 
     pub fn name(self) -> &'static str {
@@ -46,6 +64,12 @@ impl Op {
             Self::Erase => "erase",
             Self::EraseRandom => "erase-random",
             Self::Iterate => "iterate",
+            Self::IterateMarked => "iterate-marked",
+            Self::Find => "find",
+            Self::FindAfter => "find-after",
+            Self::Scan => "scan",
+            Self::Bulk => "bulk",
+            Self::StoreRange => "store-range",
         }
     }
 }
@@ -125,6 +149,13 @@ fn heap_bytes() -> usize {
     info.uordblks + info.hblkhd
 }
 
+/// Entries of one scan.
+const SCAN_LENGTH: usize = 64;
+/// Ranges that are stored, at most about so many.
+const RANGES: usize = 1000;
+/// Keys from the first to the last of a range.
+const RANGE_KEYS: usize = 16;
+
 /// Runs one round of everything on an empty index, and leaves it empty.
 pub fn round(peer: &mut dyn Peer, orders: &Orders, times: &mut Times) {
     let n = orders.ascending.len();
@@ -168,9 +199,34 @@ pub fn round(peer: &mut dyn Peer, orders: &Orders, times: &mut Times) {
         !orders.absent.is_empty()
     });
     note(Op::Iterate, n, &mut || peer.iterate().is_some_and(|sum| sum == expected));
+    note(Op::Find, orders.absent.len(), &mut || {
+        peer.find(&orders.absent).is_some_and(|sum| sum != 0) && !orders.absent.is_empty()
+    });
+    note(Op::FindAfter, n, &mut || peer.find_after(&orders.shuffled).is_some());
+    let starts = &orders.shuffled[..n / SCAN_LENGTH];
+    note(Op::Scan, starts.len() * SCAN_LENGTH, &mut || peer.scan(starts, SCAN_LENGTH).is_some());
+    let marked: Vec<u64> = orders.ascending.iter().copied().step_by(8).collect();
+    let has_marks = peer.iterate_marked(&marked, &mut |walk| {
+        note(Op::IterateMarked, marked.len(), &mut || std::hint::black_box(walk()) != 0);
+    });
+    if !has_marks {
+        note(Op::IterateMarked, 1, &mut || false);
+    }
     note(Op::Erase, n, &mut || {
         peer.erase(&orders.ascending);
         true
     });
+    peer.reset();
+    note(Op::Bulk, n, &mut || {
+        peer.bulk(&orders.ascending, &orders.entries_ascending);
+        true
+    });
+    peer.reset();
+    let ranges =
+        orders.ascending.chunks_exact(RANGE_KEYS).step_by((n / RANGE_KEYS / RANGES).max(1));
+    let (firsts, lasts): (Vec<u64>, Vec<u64>) =
+        ranges.map(|keys| (keys[0], keys[RANGE_KEYS - 1])).unzip();
+    note(Op::StoreRange, firsts.len(), &mut || peer.store_ranges(&firsts, &lasts));
+    peer.reset();
     times.bytes_per_entry = bytes as f64 / n as f64;
 }

@@ -3,7 +3,7 @@
 //! `run.sh` builds the kernel's own array and starts this. Arguments: `[--rounds N] [--entries N] [--set NAME]
 //! [--peers DIR] [--csv FILE]`.
 
-use bench_xarray::keys::{self, KeySet};
+use bench_xarray::keys;
 use bench_xarray::measure::{Orders, Times, round};
 use bench_xarray::peers::{self, Library, Peer};
 use bench_xarray::report;
@@ -47,17 +47,6 @@ fn usage(problem: &str) -> ! {
     std::process::exit(2)
 }
 
-fn key_sets(n: u64) -> Vec<KeySet> {
-    let mut sets = vec![keys::dense(n)];
-    sets.extend([1, 2, 4, 8, 16, 32, 48, 64].map(|k| keys::sparse(n, k)));
-    sets.extend([keys::random(n), keys::page_cache(n)]);
-    match keys::kernel_text() {
-        Some(set) => sets.push(set),
-        None => eprintln!("no kernel addresses: set SYSTEM_MAP, or read /proc/kallsyms as root"),
-    }
-    sets
-}
-
 fn main() {
     let options = options();
     let libraries: &'static [Library] = Library::load_all(options.peers.as_ref()).leak();
@@ -65,7 +54,7 @@ fn main() {
         usage(&format!("no libkxa-*.so in {}: run peer/build.sh first", options.peers));
     }
     let mut results = report::Results::default();
-    for set in key_sets(options.entries) {
+    for set in keys::all(options.entries) {
         if options.set.as_ref().is_some_and(|name| *name != set.name) {
             continue;
         }

@@ -289,7 +289,8 @@ fn charts(rows: &[Row], prefix: &str) {
             name: table.into(),
             points: rows.iter().filter(|row| row.table == table).map(point).collect(),
         });
-        let how = "addresses of the kernel's functions; shortest of the rounds, bars to the longest";
+        let how =
+            "addresses of the kernel's functions; shortest of the rounds, bars to the longest";
         let lines = Lines {
             x: ("probes".into(), String::new()),
             y: (y.0.into(), y.1.into()),

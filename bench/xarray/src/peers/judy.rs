@@ -15,6 +15,8 @@ unsafe extern "C" {
     fn JudyLFreeArray(array: *mut *mut c_void, error: *mut c_void) -> u64;
 }
 
+type Step = unsafe extern "C" fn(*const c_void, *mut u64, *mut c_void) -> *const u64;
+
 pub struct Judy(*mut c_void);
 
 impl Judy {
@@ -28,6 +30,15 @@ impl Judy {
         let place = unsafe { JudyLGet(self.0, key, ptr::null_mut()) };
         // SAFETY: null, or a word of the array.
         if place.is_null() { 0 } else { unsafe { *place } }
+    }
+
+    /// Returns where a step from this index leads: an index and what is there, or 0 and 0 at the end.
+    #[inline]
+    fn step(&self, mut index: u64, step: Step) -> (u64, u64) {
+        // SAFETY: the array is ours.
+        let place = unsafe { step(self.0, &raw mut index, ptr::null_mut()) };
+        // SAFETY: null, or a word of the array.
+        if place.is_null() { (0, 0) } else { (index, unsafe { *place }) }
     }
 }
 
@@ -69,6 +80,25 @@ impl Peer for Judy {
 
     fn chain(&self, key: u64, n: usize) -> u64 {
         (0..n).fold(key, |key, _| next_key(self.get(key)))
+    }
+
+    fn find(&self, keys: &[u64]) -> Option<u64> {
+        Some(keys.iter().fold(0, |sum, &key| sum.wrapping_add(self.step(key, JudyLFirst).1)))
+    }
+
+    fn find_after(&self, keys: &[u64]) -> Option<u64> {
+        Some(keys.iter().fold(0, |sum, &key| sum.wrapping_add(self.step(key, JudyLNext).1)))
+    }
+
+    fn scan(&self, keys: &[u64], length: usize) -> Option<u64> {
+        Some(keys.iter().fold(0, |sum: u64, &key| {
+            let first = self.step(key, JudyLFirst);
+            let entries =
+                std::iter::successors(Some(first), |&(index, _)| Some(self.step(index, JudyLNext)));
+            sum.wrapping_add(
+                entries.take(length).fold(0, |sum, (_, entry)| sum.wrapping_add(entry)),
+            )
+        }))
     }
 
     fn iterate(&self) -> Option<u64> {

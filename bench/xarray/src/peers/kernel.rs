@@ -13,6 +13,7 @@ type Erase = unsafe extern "C" fn(*mut c_void, *const u64, u64);
 type Hit = unsafe extern "C" fn(*mut c_void, *const u64, u64) -> u64;
 type Chain = unsafe extern "C" fn(*mut c_void, u64, u64) -> u64;
 type Iterate = unsafe extern "C" fn(*mut c_void) -> u64;
+type Scan = unsafe extern "C" fn(*mut c_void, *const u64, u64, u64) -> u64;
 type ReadUntil = unsafe extern "C" fn(*mut c_void, *const u64, u64, *const c_char) -> u64;
 type WriteUntil =
     unsafe extern "C" fn(*mut c_void, *const u64, *const u64, u64, *const c_char) -> u64;
@@ -28,6 +29,13 @@ pub struct Library {
     hit: Hit,
     chain: Chain,
     iterate: Iterate,
+    find: Hit,
+    find_after: Hit,
+    scan: Scan,
+    mark: Erase,
+    iterate_marked: Iterate,
+    bulk: Insert,
+    store_ranges: Insert,
     pub read_until: ReadUntil,
     pub write_until: WriteUntil,
 }
@@ -78,6 +86,13 @@ impl Library {
             hit: function!("kxa_hit", Hit),
             chain: function!("kxa_chain", Chain),
             iterate: function!("kxa_iterate", Iterate),
+            find: function!("kxa_find", Hit),
+            find_after: function!("kxa_find_after", Hit),
+            scan: function!("kxa_scan", Scan),
+            mark: function!("kxa_mark", Erase),
+            iterate_marked: function!("kxa_iterate_marked", Iterate),
+            bulk: function!("kxa_bulk", Insert),
+            store_ranges: function!("kxa_store_ranges", Insert),
             read_until: function!("kxa_read_until", ReadUntil),
             write_until: function!("kxa_write_until", WriteUntil),
         }
@@ -145,6 +160,43 @@ impl Peer for Kernel {
     fn iterate(&self) -> Option<u64> {
         // SAFETY: the array is ours.
         Some(unsafe { (self.library.iterate)(self.array) })
+    }
+
+    fn find(&self, keys: &[u64]) -> Option<u64> {
+        // SAFETY: as above.
+        Some(unsafe { (self.library.find)(self.array, keys.as_ptr(), keys.len() as u64) })
+    }
+
+    fn find_after(&self, keys: &[u64]) -> Option<u64> {
+        // SAFETY: as above.
+        Some(unsafe { (self.library.find_after)(self.array, keys.as_ptr(), keys.len() as u64) })
+    }
+
+    fn scan(&self, keys: &[u64], length: usize) -> Option<u64> {
+        let (keys, n) = (keys.as_ptr(), keys.len() as u64);
+        // SAFETY: as above.
+        Some(unsafe { (self.library.scan)(self.array, keys, n, length as u64) })
+    }
+
+    fn iterate_marked(&mut self, keys: &[u64], time: &mut dyn FnMut(&dyn Fn() -> u64)) -> bool {
+        // SAFETY: as above.
+        unsafe { (self.library.mark)(self.array, keys.as_ptr(), keys.len() as u64) };
+        // SAFETY: the array is ours.
+        time(&|| unsafe { (self.library.iterate_marked)(self.array) });
+        true
+    }
+
+    fn bulk(&mut self, keys: &[u64], entries: &[u64]) {
+        let n = keys.len() as u64;
+        // SAFETY: both slices have that many.
+        unsafe { (self.library.bulk)(self.array, keys.as_ptr(), entries.as_ptr(), n) };
+    }
+
+    fn store_ranges(&mut self, firsts: &[u64], lasts: &[u64]) -> bool {
+        let n = firsts.len() as u64;
+        // SAFETY: both slices have that many.
+        unsafe { (self.library.store_ranges)(self.array, firsts.as_ptr(), lasts.as_ptr(), n) };
+        true
     }
 
     fn bytes(&self) -> Option<usize> {

@@ -1,6 +1,7 @@
 //! Rust's maps: the standard B-tree, hashbrown, and papaya for a concurrent one.
 
 use std::collections::BTreeMap;
+use std::ops::Bound;
 
 use super::{Peer, next_key};
 
@@ -12,6 +13,10 @@ pub struct Hash(hashbrown::HashMap<u64, u64>);
 
 #[derive(Default)]
 pub struct Papaya(papaya::HashMap<u64, u64, hashbrown::DefaultHashBuilder>);
+
+fn add(sum: u64, bits: &u64) -> u64 {
+    sum.wrapping_add(*bits)
+}
 
 /// The loops are alike; `$get` says how a value is looked up.
 macro_rules! loops {
@@ -49,6 +54,33 @@ impl Peer for BTree {
 
     fn iterate(&self) -> Option<u64> {
         Some(self.0.values().fold(0, |sum, &bits| sum.wrapping_add(bits)))
+    }
+
+    fn find(&self, keys: &[u64]) -> Option<u64> {
+        Some(
+            keys.iter()
+                .filter_map(|&key| self.0.range(key..).next())
+                .map(|(_, bits)| bits)
+                .fold(0, add),
+        )
+    }
+
+    fn find_after(&self, keys: &[u64]) -> Option<u64> {
+        let after = |&key: &u64| self.0.range((Bound::Excluded(key), Bound::Unbounded)).next();
+        Some(keys.iter().filter_map(after).map(|(_, bits)| bits).fold(0, add))
+    }
+
+    fn scan(&self, keys: &[u64], length: usize) -> Option<u64> {
+        Some(
+            keys.iter()
+                .flat_map(|&key| self.0.range(key..).take(length))
+                .map(|(_, bits)| bits)
+                .fold(0, add),
+        )
+    }
+
+    fn bulk(&mut self, keys: &[u64], entries: &[u64]) {
+        self.0 = keys.iter().copied().zip(entries.iter().copied()).collect();
     }
 
     loops!(|map: &Self, key| map.0.get(key).copied().unwrap_or(0));

@@ -1,6 +1,6 @@
 //! Our array, with a read-side section around every single lookup, as `xa_load` has.
 
-use slablab_xarray::{Entry, Filter, Flags, RawXArray, pin};
+use slablab_xarray::{Entry, Filter, Flags, Mark, RawXArray, pin};
 
 use super::{Peer, next_key};
 
@@ -14,6 +14,10 @@ impl Ours {
 
 fn entry(bits: u64) -> Entry {
     Entry::from_ptr(std::ptr::without_provenance::<u8>(bits as usize))
+}
+
+fn sum(entries: impl Iterator<Item = (u64, Entry)>) -> u64 {
+    entries.fold(0, |sum, (_, entry)| sum.wrapping_add(entry.addr() as u64))
 }
 
 impl Peer for Ours {
@@ -47,7 +51,44 @@ impl Peer for Ours {
 
     fn iterate(&self) -> Option<u64> {
         let guard = pin();
-        let entries = self.0.entries(0, u64::MAX, Filter::Present, &guard);
-        Some(entries.fold(0, |sum, (_, entry)| sum.wrapping_add(entry.addr() as u64)))
+        Some(sum(self.0.entries(0, u64::MAX, Filter::Present, &guard)))
+    }
+
+    fn find(&self, keys: &[u64]) -> Option<u64> {
+        let find = |&key: &u64| self.0.find(key, u64::MAX, Filter::Present, &pin());
+        Some(sum(keys.iter().filter_map(find)))
+    }
+
+    fn find_after(&self, keys: &[u64]) -> Option<u64> {
+        let find = |&key: &u64| self.0.find_after(key, u64::MAX, Filter::Present, &pin());
+        Some(sum(keys.iter().filter_map(find)))
+    }
+
+    fn scan(&self, keys: &[u64], length: usize) -> Option<u64> {
+        Some(keys.iter().fold(0, |total, &key| {
+            let guard = pin();
+            let entries = self.0.entries(key, u64::MAX, Filter::Present, &guard);
+            total.wrapping_add(sum(entries.take(length)))
+        }))
+    }
+
+    fn iterate_marked(&mut self, keys: &[u64], time: &mut dyn FnMut(&dyn Fn() -> u64)) -> bool {
+        keys.iter().for_each(|&key| self.0.lock().mark(key, Mark::M1));
+        time(&|| sum(self.0.entries(0, u64::MAX, Filter::Marked(Mark::M1), &pin())));
+        true
+    }
+
+    fn bulk(&mut self, keys: &[u64], entries: &[u64]) {
+        let writer = self.0.lock();
+        for (&key, &bits) in keys.iter().zip(entries) {
+            writer.store(key, entry(bits)).expect("memory");
+        }
+    }
+
+    fn store_ranges(&mut self, firsts: &[u64], lasts: &[u64]) -> bool {
+        for (i, (&first, &last)) in firsts.iter().zip(lasts).enumerate() {
+            self.0.lock().set_range(first, last, Entry::value(i)).expect("memory");
+        }
+        true
     }
 }
