@@ -1,24 +1,31 @@
 #!/usr/bin/env python3
-"""What recording costs the workload: untraced, the kernel's own buffers that nobody reads, `slablab record` and
-`perf kmem record`, interleaved.
+"""What recording costs the workload: untraced, the kernel's own buffers that nobody reads, `slablab record`,
+`slablab top` and `perf kmem record`, interleaved.
 
-usage: bench/record/run.py [--rounds 5] [--slablab target/release/slablab] [-o DIR]
+usage: bench/record/run.py [--rounds 5] [--loops 100] [--recorders untraced,top] [--slablab target/release/slablab] [-o DIR]
 
-Needs root, and perf (Debian: linux-perf). Each round runs the four in an order drawn anew, so that a
+Needs root, and perf (Debian: linux-perf). `top` looks once a second, so that it takes --loops 1000 and more to say what it
+costs. Each round runs all in an order drawn anew, so that a
 machine that becomes slower hits all alike and nobody always follows the same other. Time is the one that the
 workload itself reports, so neither starting the recorder nor writing the trace counts. Writes raw.jsonl (a
 row a run) and summary.txt to DIR.
 """
 import argparse
+import fcntl
 import json
 import os
 import pathlib
 import platform
+import pty
 import random
 import re
 import statistics
+import struct
 import subprocess
 import tempfile
+import termios
+import threading
+import time
 
 WORKLOAD = ["perf", "bench", "sched", "messaging", "-g", "5", "-l", "100"]
 EVENTS = ["kmalloc", "kfree", "kmem_cache_alloc", "kmem_cache_free"]
@@ -78,6 +85,32 @@ def perf(_slablab, directory):
     return {"seconds": seconds(output), "events": count("SAMPLE"), "lost": lost}
 
 
+def top(binary, _directory):
+    """The live view as it is by default, in a terminal of its own, from a second before the workload on."""
+    terminal, inside = pty.openpty()
+    fcntl.ioctl(inside, termios.TIOCSWINSZ, struct.pack("HHHH", 30, 100, 0, 0))
+    shown = subprocess.Popen([binary, "top"], stdin=inside, stdout=inside, stderr=inside, start_new_session=True)
+    os.close(inside)
+    reader = threading.Thread(target=drain, args=(terminal,), daemon=True)
+    reader.start()
+    try:
+        time.sleep(1)
+        return {"seconds": seconds(run(WORKLOAD)), "events": 0, "lost": 0}
+    finally:
+        os.write(terminal, b"q")
+        assert shown.wait(timeout=30) == 0, "slablab top failed"
+        os.close(terminal)
+
+
+def drain(terminal):
+    """Reads what is drawn, as a terminal does."""
+    try:
+        while os.read(terminal, 1 << 16):
+            pass
+    except OSError:
+        pass
+
+
 def find(value, key):
     """Returns the first number called `key` in a JSON value, the sum when it is a list."""
     if isinstance(value, dict):
@@ -95,12 +128,15 @@ def find(value, key):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--loops", default="100")
+    parser.add_argument("--recorders", default="untraced,tracefs,slablab,top,perf")
     parser.add_argument("--slablab", default="target/release/slablab")
     parser.add_argument("-o", "--output", default="bench/results/record")
     options = parser.parse_args()
     results = pathlib.Path(options.output)
     results.mkdir(parents=True, exist_ok=True)
-    recorders = [untraced, tracefs, slablab, perf]
+    WORKLOAD[-1] = options.loops
+    recorders = [globals()[name] for name in options.recorders.split(",")]
     rows, order = [], random.Random(1)
     with tempfile.TemporaryDirectory() as directory, open(results / "raw.jsonl", "w") as raw:
         for turn in range(options.rounds):

@@ -1,6 +1,6 @@
 //! `slablab top` in a real terminal (tmux), and once for scripts.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -18,6 +18,11 @@ fn can_trace() -> bool {
         eprintln!("not run: it needs root, tracefs and tmux");
     }
     can && has_tmux
+}
+
+/// Where a process's instance of tracefs is.
+fn instance(pid: &str) -> PathBuf {
+    Path::new("/sys/kernel/tracing/instances").join(format!("slablab-{pid}"))
 }
 
 /// What allocates, until it is dropped.
@@ -96,24 +101,28 @@ impl Terminal {
         }
     }
 
-    fn start(&self, options: &str) {
-        self.keys(&[&format!("clear; {} top {options}", slablab_path().display()), "Enter"]);
+    /// Starts it; returns the number of its process.
+    fn start(&self, options: &str) -> String {
+        let pid = self.folder.path().join("pid");
+        let command = format!("exec {} top {options}", slablab_path().display());
+        let line = format!("clear; sh -c 'echo $$ >{}; {command}'", pid.display());
+        self.keys(&[&line, "Enter"]);
         self.wait("no table", |screen| screen.starts_with("slablab top"));
+        std::fs::read_to_string(pid).unwrap().trim().to_owned()
     }
 
     /// Waits for the shell, and asks it whether its terminal is as before.
-    fn expect_shell(&self) {
-        self.keys(&["stty -a | grep -c icanon; ls /sys/kernel/tracing/instances | grep -c slablab; echo left", "Enter"]);
+    fn expect_shell(&self, pid: &str) {
+        self.keys(&["clear; stty -a | grep -c ' icanon'; echo left", "Enter"]);
         let screen = self.wait("no shell", |screen| screen.lines().any(|line| line == "left"));
         let lines: Vec<&str> = screen.lines().collect();
         let left = lines.iter().rposition(|line| *line == "left").unwrap();
-        assert_eq!(lines[left - 1], "0", "an instance is left:\n{screen}");
-        assert_ne!(lines[left - 2], "0", "the terminal is still raw:\n{screen}");
-        assert!(
-            !self
-                .tmux(&["display", "-p", "-t", "t", "#{cursor_flag} #{alternate_on}"])
-                .contains("1 1")
+        assert_eq!(lines[left - 1], "1", "the terminal is still raw:\n{screen}");
+        assert_eq!(
+            self.tmux(&["display", "-p", "-t", "t", "#{cursor_flag} #{alternate_on}"]),
+            "1 0\n"
         );
+        assert!(!instance(pid).exists(), "an instance is left");
     }
 }
 
@@ -132,7 +141,7 @@ fn a_terminal_shows_what_allocates_and_is_left_as_it_was() {
     }
     let _work = Work::start();
     let terminal = Terminal::new(100, 24);
-    terminal.start("-i 0.5");
+    let pid = terminal.start("-i 0.5");
     // What `cat /proc/self/status` allocates, whatever the kernel's version.
     let shown = terminal
         .wait("no seq_file", |screen| screen.contains("seq_") || screen.contains("single_open"));
@@ -151,20 +160,17 @@ fn a_terminal_shows_what_allocates_and_is_left_as_it_was() {
             screen.contains(if fits { "filter: filp" } else { "needs a terminal" })
         });
     }
+    assert!(instance(&pid).exists());
     terminal.keys(&["q"]);
-    terminal.expect_shell();
+    terminal.expect_shell(&pid);
 
-    terminal.start("--by cache --trace 0");
+    let pid = terminal.start("--by cache --trace 0");
     terminal.keys(&["C-c"]);
-    terminal.expect_shell();
+    terminal.expect_shell(&pid);
 
-    terminal.start("--interval 30");
-    let shell = terminal.tmux(&["display", "-p", "-t", "t", "#{pane_pid}"]);
-    let pids = Command::new("pgrep").args(["-P", shell.trim()]).output().unwrap().stdout;
-    for pid in String::from_utf8(pids).unwrap().lines() {
-        let _ = Command::new("kill").arg(pid).status();
-    }
-    terminal.expect_shell();
+    let pid = terminal.start("--interval 30");
+    assert!(Command::new("kill").arg(&pid).status().unwrap().success());
+    terminal.expect_shell(&pid);
 }
 
 #[test]

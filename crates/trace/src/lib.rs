@@ -42,7 +42,7 @@ pub use meta::{
 };
 pub use probe::{Fact, State, probe};
 pub use progress::Progress;
-pub use record::{BUFFER_KIB_DEFAULT, EventCounter, RecordOptions, RecordSummary, record};
+pub use record::{BUFFER_KIB_DEFAULT, EventCounter, Keep, RecordOptions, RecordSummary, record};
 pub use samples::{SampledCache, Samples};
 pub use slabs::SlabInfo;
 pub use snapshot::{Level, SnapshotEntry, SnapshotKind, Snapshots};

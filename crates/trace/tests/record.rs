@@ -3,9 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use slablab_trace::{
-    Addresses, Error, Kind, NONE, RecordOptions, State, TraceReader, probe, record,
-};
+use slablab_trace::{Error, Keep, Kind, NONE, RecordOptions, State, TraceReader, probe, record};
 
 fn can_record() -> bool {
     let lacking: Vec<_> = probe().into_iter().filter(|fact| fact.state == State::Missing).collect();
@@ -17,11 +15,9 @@ fn can_record() -> bool {
 
 fn options(output: &Path, command: &[&str]) -> RecordOptions {
     RecordOptions {
-        output: output.into(),
         command: command.iter().map(|&word| word.into()).collect(),
-        duration: None,
         buffer_kib: Some(8 << 10),
-        addresses: Addresses::Keep,
+        ..RecordOptions::new(output)
     }
 }
 
@@ -82,6 +78,27 @@ fn a_recording_is_whole_and_leaves_nothing_behind() {
     // Who is scheduled when decides whether a burst outruns the reader; one of a few does.
     let mut bursts = (0..20).map(|_| record(&tiny, &mut |_| {}).unwrap());
     assert!(bursts.any(|lossy| lossy.meta.quality.lost_total() > 0), "no burst lost an event");
+
+    // The last events of the same burst, which are as many as fit; what they overwrote was not lost.
+    let last = RecordOptions { keep: Keep::Last, ..tiny.clone() };
+    let last = record(&last, &mut |_| {}).unwrap().meta;
+    assert_eq!((last.quality.lost_total(), last.samples.is_empty()), (0, true));
+    assert!(last.events > 0 && last.events < 10_000, "{} events", last.events);
+    let at_once = RecordOptions { slab_bytes_max: Some(0), ..options(&output, &["sleep", "60"]) };
+    assert!(record(&at_once, &mut |_| {}).unwrap().elapsed < Duration::from_secs(30));
+
+    let filp = RecordOptions { caches: vec!["filp".into()], ..options(&output, &burst) };
+    match record(&filp, &mut |_| {}) {
+        Ok(summary) => {
+            let names = summary.meta.caches.iter().map(|cache| cache.recorded_name());
+            assert_eq!(names.collect::<Vec<_>>(), ["filp"]);
+            assert_eq!(summary.meta.events_by_kind[Kind::Kmalloc as usize], 0);
+        }
+        Err(error) => assert!(error.to_string().contains("does not name the cache"), "{error}"),
+    }
+    let odd = RecordOptions { caches: vec!["a\" || 1".into()], ..options(&output, &burst) };
+    assert!(record(&odd, &mut |_| {}).unwrap_err().to_string().contains("is no cache whose"));
+    assert_eq!(instances(), 0);
 
     let killed = record(&options(&output, &["sh", "-c", "kill -9 $$"]), &mut |_| {}).unwrap();
     assert_eq!((killed.exit_status, instances()), (128 + 9, 0));

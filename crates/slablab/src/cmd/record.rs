@@ -5,10 +5,10 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::Result;
-use slablab_trace::RecordOptions;
+use slablab_trace::{Keep, RecordOptions};
 
 use super::import::AddressArgs;
-use super::size::parse_kib;
+use super::size::{parse_bytes, parse_kib};
 use super::written::{Writer, Written};
 use crate::cli::OutputArgs;
 use crate::progress::Progress;
@@ -22,7 +22,8 @@ use crate::progress::Progress;
                         Exit status: the command's, or 2 when nothing could be recorded.\n\n\
                         Examples:\n  \
                         slablab record -o t.parquet -- perf bench sched messaging -g 5 -l 100\n  \
-                        slablab record --duration 10"
+                        slablab record --duration 10\n  \
+                        slablab record --last --until-slab 4G --duration 86400 -o leak.parquet"
 )]
 pub(crate) struct Args {
     /// The trace file to write, readable by its owner only
@@ -34,6 +35,16 @@ pub(crate) struct Args {
     /// Stop after so many seconds (without a command: or on Ctrl-C)
     #[arg(short, long, value_name = "SECONDS", value_parser = parse_seconds)]
     duration: Option<Duration>,
+    /// Keep the last events only, as many as the ring buffers hold: nothing is written before the end
+    #[arg(long)]
+    last: bool,
+    /// Stop when the machine has more than this in slabs (Slab: of /proc/meminfo), as at the end of --duration
+    #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
+    until_slab: Option<u64>,
+    /// Record these caches only, by a filter in the kernel that costs less than their events would (not kmalloc's;
+    /// Linux 6.8 on)
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
+    caches: Vec<String>,
     #[command(flatten)]
     addresses: AddressArgs,
     /// The command to run meanwhile
@@ -43,11 +54,14 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     let options = RecordOptions {
-        output: args.output.clone(),
         command: args.command.clone(),
         duration: args.duration,
         buffer_kib: args.buffer,
+        keep: if args.last { Keep::Last } else { Keep::All },
+        slab_bytes_max: args.until_slab,
+        caches: args.caches.clone(),
         addresses: args.addresses.addresses(),
+        ..RecordOptions::new(&args.output)
     };
     let mut progress = Progress::default();
     let summary = slablab_trace::record(&options, &mut |step| progress.step(step))?;

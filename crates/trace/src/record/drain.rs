@@ -11,6 +11,7 @@ use std::io::{ErrorKind, Read, Seek, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::OFlags;
@@ -74,6 +75,16 @@ impl Drain {
                 return Ok(());
             }
         }
+    }
+
+    /// Waits for `stop`, and then moves what the buffer holds.
+    pub(super) fn run_last(&mut self, stop: &AtomicBool) -> Result<(), Error> {
+        while !stop.load(Ordering::Acquire) {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        let mut buffer = vec![0; self.page_bytes * PAGES];
+        while self.move_pages(&mut buffer, true)? {}
+        Ok(())
     }
 
     /// Returns the file from its beginning, and its length.

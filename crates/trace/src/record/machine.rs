@@ -31,8 +31,13 @@ pub(crate) fn cpus_online() -> Vec<u32> {
 
 /// Returns the machine's memory in bytes, 0 when it is not known.
 pub(super) fn memory_bytes() -> u64 {
+    meminfo_bytes("MemTotal:")
+}
+
+/// Returns what a line of `/proc/meminfo` says in bytes, 0 when it is not known.
+pub(super) fn meminfo_bytes(name: &str) -> u64 {
     let text = fs::read_to_string("/proc/meminfo").unwrap_or_default();
-    let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"));
+    let line = text.lines().find_map(|line| line.strip_prefix(name));
     let kib = line.and_then(|line| line.split_ascii_whitespace().next()?.parse::<u64>().ok());
     kib.unwrap_or(0) << 10
 }

@@ -10,7 +10,8 @@
 //! times its untraced time to 1.43, and names of threads are not recorded, which took it to 1.39 (medians of 31).
 //!
 //! The buffers do not overwrite: when one is full, new events are dropped and counted, which costs
-//! the workload less than moving the oldest page out of the way, and leaves one gap instead of many.
+//! the workload less than moving the oldest page out of the way, and leaves one gap instead of many. Only where the last
+//! events are wanted ([`Keep::Last`]) do they overwrite, and nobody empties them before the end.
 //!
 //! Our own threads are known by what the kernel writes beside a mark of theirs (`trace_marker`), as that is their
 //! number in the initial PID namespace, whichever we are in.
@@ -68,8 +69,39 @@ pub struct RecordOptions {
     /// Kibibytes of ring buffer for each CPU; `None` for [`BUFFER_KIB_DEFAULT`], or less where that
     /// would be more than an eighth of the machine's memory.
     pub buffer_kib: Option<u32>,
+    /// Which events are kept.
+    pub keep: Keep,
+    /// Ends the recording when the machine has more bytes in slabs (`Slab:` of `/proc/meminfo`).
+    pub slab_bytes_max: Option<u64>,
+    /// Records these caches only, by a filter in the kernel; all and kmalloc when empty.
+    pub caches: Vec<String>,
     /// What becomes of the addresses of call sites.
     pub addresses: Addresses,
+}
+
+/// Which events of a recording are kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Keep {
+    /// All
+    All,
+    /// The last ones, as many as the ring buffers hold
+    Last,
+}
+
+impl RecordOptions {
+    /// Returns the options for recording everything to `output` until a signal comes.
+    pub fn new(output: impl Into<PathBuf>) -> RecordOptions {
+        RecordOptions {
+            output: output.into(),
+            command: Vec::new(),
+            duration: None,
+            buffer_kib: None,
+            keep: Keep::All,
+            slab_bytes_max: None,
+            caches: Vec::new(),
+            addresses: Addresses::Keep,
+        }
+    }
 }
 
 /// A finished recording.
@@ -98,6 +130,9 @@ pub fn record(
     let recorded = Recording::begin(options)?.run(options)?;
     let Recorded { pages, mut meta, lost, ended, elapsed } = recorded;
     let mut importer = Importer::new(writer, &options.output);
+    // Of caches whose events are not recorded nothing can be concluded.
+    let is_recorded = |name: &String| options.caches.is_empty() || options.caches.contains(name);
+    meta.samples.caches.retain(|name, _| is_recorded(name));
     if !meta.samples.is_empty() {
         importer = importer.sampled(&meta.samples, pages.unfreed(progress)?);
         meta.samples.thin();
@@ -106,7 +141,8 @@ pub fn record(
     importer.read(&mut source, progress)?;
     // What the pages themselves say was missed can only be more exact than the statistics.
     meta.quality.lost = lost;
-    for (cpu, missed) in source.missed() {
+    let missed = source.missed().filter(|_| options.keep == Keep::All);
+    for (cpu, missed) in missed {
         let lost = &mut meta.quality.lost[cpu as usize];
         *lost = missed.max(*lost);
     }
@@ -198,7 +234,8 @@ impl Recording {
         let cpus = machine::cpus_online();
         let buffer_kib = options.buffer_kib.unwrap_or_else(|| buffer_kib_default(cpus.len()));
         instance.write("tracing_on", "0")?;
-        instance.write("options/overwrite", "0")?;
+        let overwrite = if options.keep == Keep::Last { "1" } else { "0" };
+        instance.write("options/overwrite", overwrite)?;
         if !tracefs.in_use() {
             // A kernel that does not know the option records all the same.
             let _ = instance.write("trace_options", "norecord-cmd");
@@ -206,6 +243,7 @@ impl Recording {
         instance.write_if_there("buffer_percent", &drain::WAKE_PERCENT.to_string())?;
         instance.write("trace_clock", "mono")?;
         instance.write("buffer_size_kb", &buffer_kib.to_string())?;
+        let events = only_caches(&instance, events, &options.caches)?;
         let pages = instance.page_format()?;
         let drains = cpus.iter().map(|&cpu| {
             let pipe = instance.path(&format!("per_cpu/cpu{cpu}/trace_pipe_raw"));
@@ -234,21 +272,27 @@ impl Recording {
         self.meta.end_unix_ns = machine::unix_ns();
         self.meta.slabs_end = Some(crate::slabs::snapshot());
         self.meta.command_status = ended.status;
-        self.finish(ended, elapsed)
+        self.finish(ended, elapsed, options.keep)
     }
 
     fn run_events(&mut self, options: &RecordOptions) -> Result<Ended, Error> {
         let Recording { drains, sampler, instance, events, signals, own_threads, .. } = self;
         let (stop, failed) = (AtomicBool::new(false), &AtomicBool::new(false));
+        let (keep, samples) = (options.keep, options.keep == Keep::All);
         let (marked, marks) = (&Barrier::new(drains.len() + 2), &*instance);
-        sampler.sample();
+        if samples {
+            sampler.sample();
+        }
         std::thread::scope(|scope| {
             let stop = StopOnDrop(&stop);
             let stop_flag = stop.0;
             let run = |drain: &mut Drain| {
                 marks.mark_thread();
                 marked.wait();
-                let done = drain.run(stop_flag);
+                let done = match keep {
+                    Keep::All => drain.run(stop_flag),
+                    Keep::Last => drain.run_last(stop_flag),
+                };
                 failed.fetch_or(done.is_err(), Ordering::Release);
                 done
             };
@@ -258,7 +302,9 @@ impl Recording {
             let sampling = scope.spawn(|| {
                 marks.mark_thread();
                 marked.wait();
-                sampler.run(stop_flag);
+                if samples {
+                    sampler.run(stop_flag);
+                }
                 sampler
             });
             instance.mark_thread();
@@ -272,10 +318,16 @@ impl Recording {
                 instance.write(&format!("events/kmem/{event}/enable"), "1")?;
             }
             instance.write("tracing_on", "1")?;
+            if let Some(slab_bytes_max) = options.slab_bytes_max {
+                scope.spawn(move || watch_slab(slab_bytes_max, stop_flag, failed));
+            }
             let ended = workload::run(&options.command, options.duration, signals, failed);
             instance.write("tracing_on", "0")?;
             drop(stop);
-            sampling.join().expect("sampling does not panic").sample();
+            let sampler = sampling.join().expect("sampling does not panic");
+            if samples {
+                sampler.sample();
+            }
             for thread in threads {
                 thread.join().expect("draining does not panic")?;
             }
@@ -283,7 +335,7 @@ impl Recording {
         })
     }
 
-    fn finish(self, ended: Ended, elapsed: Duration) -> Result<Recorded, Error> {
+    fn finish(self, ended: Ended, elapsed: Duration, keep: Keep) -> Result<Recorded, Error> {
         // The instance first: what is bound first is dropped last.
         let Recording { instance, drains, sampler, pages, events, mut meta, own_threads, .. } =
             self;
@@ -291,6 +343,11 @@ impl Recording {
         let mut lost_by_cpu = vec![0; meta.cpus as usize];
         for drain in &drains {
             let stats = instance.read(&format!("per_cpu/cpu{}/stats", drain.cpu))?;
+            // What was overwritten lies before the trace.
+            let stats = match keep {
+                Keep::All => stats,
+                Keep::Last => stats.replace("\noverrun:", "\noverwritten:"),
+            };
             lost_by_cpu[drain.cpu as usize] = lost(&stats);
         }
         let formats = events.iter().map(|event| instance.event_format(event));
@@ -304,6 +361,52 @@ impl Recording {
         }
         let pages = Pages { page: pages, formats, files, bytes, own_threads };
         Ok(Recorded { pages, meta, lost: lost_by_cpu, ended, elapsed })
+    }
+}
+
+/// Turns the events down to those of `caches`; returns which are left to be turned on.
+fn only_caches(
+    instance: &Instance,
+    events: Vec<&'static str>,
+    caches: &[String],
+) -> Result<Vec<&'static str>, Error> {
+    if caches.is_empty() {
+        return Ok(events);
+    }
+    let refused = |what: String, remedy: &str| Error::CannotRecord { what, remedy: remedy.into() };
+    let is_plain = |name: &String| {
+        let plain = |c: char| c.is_ascii_alphanumeric() || "_-:.".contains(c);
+        !name.is_empty() && !name.contains("kmalloc-") && name.chars().all(plain)
+    };
+    if let Some(name) = caches.iter().find(|name| !is_plain(name)) {
+        let remedy = "name caches of /proc/slabinfo but kmalloc's, whose frees do not name them";
+        return Err(refused(
+            format!("{name} is no cache whose events the kernel can choose"),
+            remedy,
+        ));
+    }
+    let tests: Vec<String> = caches.iter().map(|name| format!("name == \"{name}\"")).collect();
+    let events = events.into_iter().filter(|event| event.starts_with("kmem_cache_"));
+    let events: Vec<_> = events.collect();
+    for event in &events {
+        if instance.event_format(event)?.field("name").is_none() {
+            let remedy = "record all of them, and choose by --cache when you ask about the trace";
+            return Err(refused(format!("{event} of this kernel does not name the cache"), remedy));
+        }
+        instance.write(&format!("events/kmem/{event}/filter"), &tests.join(" || "))?;
+    }
+    Ok(events)
+}
+
+/// Ends the recording when more is in slabs than `bytes_max`.
+fn watch_slab(bytes_max: u64, stop: &AtomicBool, end: &AtomicBool) {
+    const NAP: Duration = Duration::from_millis(50);
+    while !stop.load(Ordering::Acquire) {
+        if machine::meminfo_bytes("Slab:") > bytes_max {
+            end.store(true, Ordering::Release);
+            return;
+        }
+        std::thread::sleep(NAP);
     }
 }
 
