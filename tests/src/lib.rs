@@ -121,3 +121,27 @@ pub fn refusal(words: &[&str]) -> String {
 #[cfg(doctest)]
 #[doc = include_str!("../../README.md")]
 struct Readme;
+
+/// Returns a Python that can import DuckDB, or `None` where it cannot be installed from PyPI.
+///
+/// It is installed once, below `target/`.
+#[must_use]
+pub fn python_with_duckdb() -> Option<Command> {
+    let target = root().join("target");
+    let modules = target.join("python-duckdb");
+    if !modules.exists() {
+        let beside = tempfile::tempdir_in(&target).ok()?;
+        let mut pip = Command::new("python3");
+        pip.args(["-m", "pip", "install", "--quiet", "--target"]).arg(beside.path()).arg("duckdb");
+        if !pip.output().is_ok_and(|output| output.status.success()) {
+            return None;
+        }
+        // Another test may have been faster.
+        if std::fs::rename(beside.path(), &modules).is_ok() {
+            let _ = beside.keep();
+        }
+    }
+    let mut python = Command::new("python3");
+    python.env("PYTHONPATH", modules);
+    Some(python)
+}

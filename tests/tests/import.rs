@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-use slablab_tests::{refusal, root, slablab, slablab_path, stdout};
+use slablab_tests::{python_with_duckdb, refusal, root, slablab, slablab_path, stdout};
 use slablab_trace::{Kind, TraceReader};
 
 const SAMPLE: &str = "traces/hackbench.parquet";
@@ -135,17 +135,13 @@ fn an_output_that_links_to_a_pipe_or_device_is_refused() {
     }
 }
 
-/// A Python with DuckDB in a folder of its own; none where it cannot be had.
-fn duckdb(folder: &Path) -> Option<Command> {
-    let modules = folder.join("python");
-    let mut pip = Command::new("python3");
-    pip.args(["-m", "pip", "install", "--quiet", "--target"]).arg(&modules).arg("duckdb");
-    if !pip.output().is_ok_and(|output| output.status.success()) {
+/// A DuckDB that runs the statement of its last argument; none where it cannot be had.
+fn duckdb() -> Option<Command> {
+    let Some(mut python) = python_with_duckdb() else {
         eprintln!("not run: DuckDB cannot be installed from PyPI");
         return None;
-    }
-    let mut python = Command::new("python3");
-    python.env("PYTHONPATH", &modules).args(["-c", "import duckdb, sys; duckdb.sql(sys.argv[1])"]);
+    };
+    python.args(["-c", "import duckdb, sys; duckdb.sql(sys.argv[1])"]);
     Some(python)
 }
 
@@ -153,7 +149,7 @@ fn duckdb(folder: &Path) -> Option<Command> {
 #[test]
 fn a_trace_that_duckdb_filtered_is_replayed() {
     let folder = tempfile::tempdir().unwrap();
-    let Some(mut duckdb) = duckdb(folder.path()) else { return };
+    let Some(mut duckdb) = duckdb() else { return };
     let filtered = folder.path().join("filtered.parquet");
     let query = format!(
         "COPY (SELECT * FROM '{}' WHERE cpu = 0 AND kind <> 'kmalloc') TO '{}' (FORMAT parquet)",

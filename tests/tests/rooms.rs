@@ -41,7 +41,7 @@ const TRACE: House = House {
         &["error", "progress"],
         &["event", "cpu_list", "symbols", "samples"],
         &["meta", "input", "spool", "vmlinux"],
-        &["slabs", "store"],
+        &["slabs", "store", "tables"],
         &["snapshot"],
         &["source", "synth"],
         &["import"],
@@ -83,6 +83,7 @@ const REPLAY: House = House {
         &["engine"],
         &["whatif"],
         &["advice", "exact", "timed"],
+        &["fleet"],
     ],
 };
 

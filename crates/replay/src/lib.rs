@@ -9,7 +9,7 @@
 //! reader's thread. [`PerfKmem`] counts like `perf kmem stat` instead, for those who know its numbers.
 //!
 //! Rooms: from the bottom up, a room uses only those before it: `slots` and `change`, then `plan` and `error`,
-//! `metrics`, `engine`, `whatif`, and above these `advice`, `exact` and `timed`.
+//! `metrics`, `engine`, `whatif`, above these `advice`, `exact` and `timed`, and `fleet` above `advice`.
 //!
 //! Invariants: the same trace and plan give the same [`Replay`], to the byte, on any machine: no address of the host,
 //! no clock, no hash order and no thread timing gets into it.
@@ -20,6 +20,7 @@ mod change;
 mod engine;
 mod error;
 mod exact;
+mod fleet;
 mod metrics;
 mod plan;
 mod slots;
@@ -38,6 +39,7 @@ pub use error::Error;
 pub use exact::compact::{CompactCache, CompactTrace};
 pub use exact::fidelity::{BytesAt, CachePair, Fidelity, PathPair};
 pub use exact::model::{CacheMoment, MachineMoment, Replayed};
+pub use fleet::{FleetAdvice, FleetSite, TraceAdvice, TriedSite, fleet_advice};
 pub use metrics::fit::{CacheFit, Fit};
 pub use metrics::gauge::Level;
 pub use metrics::lifetimes::LifetimeSummary;

@@ -34,6 +34,8 @@ pub(crate) enum Command {
     Record(cmd::record::Args),
     /// Convert a recording of perf, trace-cmd or ftrace to a trace
     Import(cmd::import::Args),
+    /// Write what traces say about themselves as tables for SQL engines
+    Export(cmd::export::Args),
     /// Show what a trace contains and how complete it is
     Info(cmd::info::Args),
     /// Print totals and call sites in the format of `perf kmem stat`
@@ -103,6 +105,7 @@ pub(crate) fn run(cli: &Cli) -> Result<ExitCode> {
     match &cli.command {
         Command::Record(args) => cmd::record::run(args, output),
         Command::Import(args) => cmd::import::run(args, output),
+        Command::Export(args) => cmd::export::run(args, output),
         Command::Info(args) => cmd::info::run(args, output),
         Command::Stat(args) => cmd::stat::run(args, output),
         Command::Top(args) => cmd::top::run(args, output),

@@ -29,6 +29,7 @@ mod spool;
 mod store;
 mod symbols;
 pub mod synth;
+mod tables;
 mod vmlinux;
 
 pub use cpu_list::cpu_nodes;
@@ -51,4 +52,5 @@ pub use source::tracefs_raw::fuzz_pages;
 pub use source::{Facts, Format, Names, Source, open_raw, read_raw};
 pub use store::{Addresses, Batches, ROW_GROUP_ROWS, TraceReader, TraceWriter};
 pub use symbols::{Symbol, Symbols};
+pub use tables::{Described, write_tables};
 pub use vmlinux::{Place, Vmlinux};

@@ -1,5 +1,6 @@
 //! `slablab advise`: which call sites should have a cache of their own, best first.
 
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
@@ -11,6 +12,7 @@ use slablab_replay::{
 };
 use slablab_trace::{Meta, TraceReader};
 
+use super::fleet;
 use super::import::Opened;
 use super::question::QuestionArgs;
 use super::snapshot;
@@ -26,11 +28,18 @@ use crate::progress::Progress;
                         Examples:\n  \
                         slablab advise t.parquet\n  \
                         slablab advise /proc/slabinfo\n  \
-                        slablab advise t.parquet --patch alloc_pipe_info > pipe.txt"
+                        slablab advise t.parquet --patch alloc_pipe_info > pipe.txt\n  \
+                        slablab advise fleet/ --resume advice/    # host=a/date=2026-11-22/t.parquet and so on"
 )]
 pub(crate) struct Args {
     #[command(flatten)]
     question: QuestionArgs,
+    /// Further traces, or folders and patterns of them: what each change saves is added up over all
+    #[arg(value_name = "TRACES", conflicts_with_all = ["patch", "report", "vmlinux"])]
+    further: Vec<PathBuf>,
+    /// Of many traces: keep in this folder what came of each, and go on from there when a run was cut
+    #[arg(long, value_name = "FOLDER")]
+    resume: Option<PathBuf>,
     /// Advise for this allocator: slab, or slub in any of its generations
     #[arg(long, short_alias = 'a', alias = "allocators", value_name = "NAME", default_value_t = BackendKind::Slub,
           value_parser = one_allocator)]
@@ -50,6 +59,14 @@ fn one_allocator(text: &str) -> Result<BackendKind, String> {
 
 pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     let question = &args.question;
+    let paths: Vec<&Path> =
+        [question.path()].into_iter().chain(args.further.iter().map(PathBuf::as_path)).collect();
+    if fleet::inputs::are_several(&paths) {
+        return of_many(args, &paths, output);
+    }
+    if args.resume.is_some() {
+        bail!("--resume goes with several traces: this is one");
+    }
     let trace = match question.open_any()? {
         Opened::Trace(trace) => trace,
         Opened::Snapshots(snapshots) => {
@@ -82,6 +99,28 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
             slablab_pages::advise(&answer.file, &answer.list, together.as_ref(), &sources);
         super::report::write(&document, file)?;
     }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Advises over many traces together.
+fn of_many(args: &Args, paths: &[&Path], output: &OutputArgs) -> Result<ExitCode> {
+    let question = &args.question;
+    if args.patch.is_some() || question.report.is_some() {
+        bail!("--patch and --report go with one trace: give the one that shows the site best");
+    }
+    if !question.is_of_whole() {
+        bail!(
+            "--time, --cpu, --pid, --comm, --cache and --site take a part of one trace: import the parts, and give those"
+        );
+    }
+    let asked = fleet::advise::Question {
+        allocator: args.allocator,
+        memory_bytes: question.memory,
+        resume: args.resume.as_deref(),
+        lines: question.lines,
+    };
+    let answer = fleet::advise::of_many(paths, &asked)?;
+    print(&answer, output, question.result.output.as_deref())?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -1,6 +1,6 @@
 //! What the commands that ask a trace a question share: which trace, on what machine, and where the answer goes.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use slablab_pages::Sources;
@@ -45,6 +45,16 @@ impl QuestionArgs {
     /// Opens the trace, or snapshots instead of it.
     pub(crate) fn open_any(&self) -> Result<Opened> {
         import::open_any(&self.trace, &self.filter)
+    }
+
+    /// Tells whether the whole trace is asked for, and not a part.
+    pub(crate) fn is_of_whole(&self) -> bool {
+        self.filter.is_empty()
+    }
+
+    /// Returns where the trace is.
+    pub(crate) fn path(&self) -> &Path {
+        &self.trace
     }
 
     /// Returns the name of the trace.

@@ -7,11 +7,16 @@ use std::sync::Arc;
 
 use arrow_schema::{DataType, Field, Schema};
 use parquet::basic::{Compression, Encoding, ZstdLevel};
+use parquet::file::metadata::SortingColumn;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::schema::types::{ColumnPath, SchemaDescriptor};
 
 /// Rows in a row group.
 pub const ROW_GROUP_ROWS: usize = 128 << 10;
+
+/// Rows are in order of time, which engines use to leave out row groups.
+const BY_TIME: SortingColumn =
+    SortingColumn { column_idx: 0, descending: false, nulls_first: false };
 
 /// The columns without which rows say nothing.
 const NEEDED: [&str; 6] = ["time_ns", "cpu", "kind", "object", "bytes_req", "bytes_alloc"];
@@ -71,6 +76,7 @@ pub(super) fn properties() -> WriterProperties {
     let mut properties = WriterProperties::builder()
         .set_compression(Compression::ZSTD(ZstdLevel::try_new(3).expect("3 is a zstd level")))
         .set_max_row_group_row_count(Some(ROW_GROUP_ROWS))
+        .set_sorting_columns(Some(vec![BY_TIME]))
         .set_statistics_enabled(EnabledStatistics::Chunk);
     for column in ["time_ns", "object"].map(ColumnPath::from) {
         properties = properties

@@ -1,0 +1,74 @@
+//! `slablab export`: what traces say about themselves, as tables for SQL engines.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context, Result};
+use serde::Serialize;
+use slablab_trace::{Described, Meta, TraceReader, write_tables};
+
+use super::fleet::inputs;
+use crate::cli::OutputArgs;
+use crate::output::{Report, Table, field, print};
+
+#[derive(clap::Args, Debug)]
+#[command(
+    after_help = "The events are Parquet already; this writes what stands beside them: traces.parquet (a row a file:\n\
+                        host, kernel, CPUs, quality), sites.parquet, caches.parquet, and slabs.parquet (the kernel's own\n\
+                        numbers over time). Their column file is the name of the trace as it is given here. SQL.md in\n\
+                        traces/ of the source tree has ten questions with their queries.\n\n\
+                        Examples:\n  \
+                        slablab export t.parquet --tables tables/\n  \
+                        slablab export 'fleet/host=*/date=*/*.parquet' --tables tables/"
+)]
+pub(crate) struct Args {
+    /// Traces, and folders and patterns of them
+    #[arg(value_name = "TRACE", required = true)]
+    traces: Vec<PathBuf>,
+    /// The folder for the tables, apart from that of the traces; made if it is not there
+    #[arg(long, value_name = "FOLDER")]
+    tables: PathBuf,
+}
+
+pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
+    let paths: Vec<&Path> = args.traces.iter().map(PathBuf::as_path).collect();
+    let inputs = inputs::find(&paths)?;
+    let metas = inputs.iter().map(|input| Ok(TraceReader::open(&input.path)?.meta().clone()));
+    let metas: Vec<Meta> = metas.collect::<Result<_>>()?;
+    let describe = |(input, meta): (&inputs::Input, &'_ Meta)| -> (String, String, String) {
+        (input.path.display().to_string(), input.host.clone(), inputs::date(&input.path, meta))
+    };
+    let words: Vec<_> = inputs.iter().zip(&metas).map(describe).collect();
+    let described: Vec<Described<'_>> = words
+        .into_iter()
+        .zip(&metas)
+        .map(|((file, host, date), meta)| Described { file, host, date, meta })
+        .collect();
+    std::fs::create_dir_all(&args.tables)
+        .with_context(|| format!("{}: cannot make the folder", args.tables.display()))?;
+    let names = write_tables(&args.tables, &described)?;
+    let table = |name: &&str| Exported { table: args.tables.join(name).display().to_string() };
+    let tables = names.iter().map(table).collect();
+    print(&Answer { traces: inputs.len(), tables }, output, None)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+#[derive(Serialize)]
+struct Answer {
+    traces: usize,
+    tables: Vec<Exported>,
+}
+
+#[derive(Serialize)]
+struct Exported {
+    table: String,
+}
+
+impl Report for Answer {
+    const SCHEMA: &'static str = "slablab.export/1";
+
+    fn csv(&self) -> Table {
+        let fields = [field::name("table", "table", |exported: &Exported| &exported.table)];
+        Table::of(&self.tables, fields)
+    }
+}
