@@ -49,7 +49,7 @@ fn a_series_is_told_by_cache_with_growth_and_slabs_beyond_need() {
     {
         assert!(advice.contains(line), "{line}: {advice}");
     }
-    assert!(advice.lines().all(|line| line.chars().count() <= 110), "{advice}");
+    assert!(advice.lines().all(|line| line.chars().count() <= 80), "{advice}");
     let mut piped = slablab();
     piped.args(["info", "-", "--format", "json"]).stdin(File::open(&path).unwrap());
     let piped: serde_json::Value = serde_json::from_slice(&piped.output().unwrap().stdout).unwrap();

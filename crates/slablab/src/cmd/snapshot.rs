@@ -268,8 +268,13 @@ impl Report for Advice {
             let idle = self.idle();
             let sum = idle.iter().map(|entry| entry.idle_bytes).sum();
             page.heading(&format!("Held beyond what the objects need: {} in all", bytes(sum)));
-            page.line("As root, `echo 1 > /sys/kernel/slab/NAME/shrink` gives back those slabs that are empty; the rest is");
-            page.line("held by slabs that few objects keep, which only time or another allocator (slablab replay) changes.");
+            page.line(
+                "As root, `echo 1 > /sys/kernel/slab/NAME/shrink` gives empty slabs back. Of the",
+            );
+            page.line(
+                "rest each slab is kept by a few objects, which only time changes, or another",
+            );
+            page.line("allocator (slablab replay).");
             let fields = [
                 field::name("cache", "name", |entry: &Entry| &entry.name),
                 field::bytes("beyond need", "idle_bytes", |entry| entry.idle_bytes),
@@ -299,12 +304,13 @@ impl Report for Advice {
         snapshot.growth(page);
         page.heading("What a snapshot does not tell");
         let untold = if snapshot.is_slabinfo() {
-            "which call sites allocate, how many bytes they ask for, how long objects live, and so what a cache of their own"
+            "Which call sites allocate, how many bytes they ask for, how long objects live,"
         } else {
-            "the bytes asked for (these are those given), how often objects come and go, and so what a cache of their own"
+            "How many bytes are asked for (those are given), how often objects come and go,"
         };
         page.line(untold);
-        page.line("or another allocator would save. `slablab record --duration 10 && slablab advise slablab.parquet` does.");
+        page.line("and so what a cache of their own or another allocator would save. For that:");
+        page.line("slablab record --duration 10 && slablab advise slablab.parquet");
     }
 
     fn csv(&self) -> Table {
