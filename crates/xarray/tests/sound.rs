@@ -89,3 +89,28 @@ fn dividing_an_entry_of_another_order_is_refused() {
     assert_eq!(found, [Entry::NULL, two, two, two, two, Entry::NULL]);
     assert_eq!(array.order(6, &section), 1);
 }
+
+#[test]
+fn a_bucket_of_many_slots_that_shrinks_to_a_run_becomes_a_leaf_in_one_of_them() {
+    for run in 9..=16_u64 {
+        let array = RawXArray::new(Flags::NONE);
+        let value = |index: u64| Entry::value(index as usize);
+        let stored = (0..256).map(|i| i * 32).filter(|index| !(1..2048).contains(index));
+        let (stored, run) = (stored.collect::<Vec<_>>(), 1024..1024 + run);
+        for index in (0..256).map(|i| i * 32).chain(run.clone()) {
+            array.lock().store(index, value(index)).expect("memory");
+        }
+        for index in (0..256).map(|i| i * 32).filter(|index| !run.contains(index)) {
+            if !stored.contains(&index) {
+                array.lock().remove(index);
+            }
+        }
+        array.lock().remove(0);
+        let guard = pin();
+        for index in 0..8192 {
+            let is_there = run.contains(&index) || index != 0 && stored.contains(&index);
+            let expected = if is_there { value(index) } else { Entry::NULL };
+            assert_eq!(array.load(index, &guard), expected, "index {index} beside {run:?}");
+        }
+    }
+}

@@ -1,9 +1,9 @@
 //! The iterator over an array's entries.
 //!
 //! # How it works
-//! The first step goes down from the head, as a search does, and the next ones stay in the leaf or bucket found, until it
-//! has no more. One that a writer replaces meanwhile lives as long as the section, and its entries count as those of
-//! before.
+//! The first step goes down from the head, as a search does, and the next ones stay in the leaf or bucket found, until
+//! it has no more. A bucket is put in order once: looking for each next key took six times as long. One that a writer
+//! replaces meanwhile lives as long as the section, and its entries count as those of before.
 
 use super::find::{Found, Leaf, Search, next_in_leaf, next_with_leaf};
 use crate::raw::bucket::CAPACITY_MAX;

@@ -7,7 +7,7 @@ use super::build::Items;
 use super::walk::{End, Steps, Walk, place, split_last};
 use crate::raw::dense::SLOTS;
 use crate::raw::{Bucket, Child, Dense, Place, Word, Writer};
-use crate::{Entry, Gfp, Mark};
+use crate::{Entry, Flags, Gfp, Mark};
 
 /// A leaf with so few entries becomes a bucket (which has room for half as many again).
 const LEAF_USED_MIN: u32 = 5;
@@ -19,6 +19,9 @@ const BUCKET_SPARSITY: usize = 4;
 impl Writer<'_> {
     /// Removes the entry at this index with its marks; all of it if it has several indices.
     pub(crate) fn erase(&self, index: u64) -> Entry {
+        if let Some(old) = self.erase_in_leaf(index) {
+            return old;
+        }
         let walk = self.walk(index);
         match walk.end {
             End::Empty | End::Single(_) | End::Other(_) => Entry::NULL,
@@ -36,6 +39,32 @@ impl Writer<'_> {
                 let old = bucket.replace(number, Entry::NULL);
                 self.prune_bucket(&walk, bucket);
                 old
+            }
+        }
+    }
+
+    /// Empties the slot of a leaf that stays one, where nothing is marked: so nobody needs to remember the way.
+    fn erase_in_leaf(&self, index: u64) -> Option<Entry> {
+        if self.has(Flags::TRACK_FREE) || Mark::ALL.iter().any(|&mark| self.array().is_marked(mark))
+        {
+            return None;
+        }
+        let mut child = self.head().child(self.pin());
+        loop {
+            child = match child {
+                Child::Dense(node) if !node.covers(index) => return None,
+                Child::Dense(node) if node.shift() == 0 => {
+                    let offset = node.digit(index);
+                    let stays = node.used().count_ones() > LEAF_USED_MIN + 1;
+                    if !stays || node.canonical(offset) != offset || node.span(offset) != 1 {
+                        return None;
+                    }
+                    let old = node.slot(offset).entry();
+                    node.set(offset, Word::NULL);
+                    return Some(old);
+                }
+                Child::Dense(node) => node.slot(node.digit(index)).child(self.pin()),
+                _ => return None,
             }
         }
     }
@@ -69,13 +98,11 @@ impl Writer<'_> {
         } else if bucket.live() * BUCKET_SPARSITY <= bucket.capacity() && bucket.capacity() >= 8 {
             let mut items = Items::new();
             items.push_bucket(bucket);
-            let spare = items.as_slice().len() / 2;
-            let place = walk.path.place();
-            let run = place.map_or(0, |(node, offset)| node.slot(offset).load().run_log2());
-            self.shrink(
-                |writer| writer.build(items.as_mut_slice(), spare),
-                |word| self.relink(place, word.with_run(run)),
-            );
+            let (place, spare) = (walk.path.place(), items.as_slice().len() / 2);
+            let smaller = self.without_waiting().replace_bucket(place, items.as_mut_slice(), spare);
+            if let Ok(old) = smaller {
+                self.retire(old);
+            }
         }
     }
 

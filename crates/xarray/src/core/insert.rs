@@ -169,16 +169,24 @@ impl Writer<'_> {
         items.push_bucket(bucket);
         items.push(Item { index, entry, marks: 0 });
         let spare = spare_for_run(&items);
-        let place = walk.path.place();
-        let old = place.map_or(self.head(), |(node, offset)| node.slot(offset)).load();
-        match place {
-            None => self.link(None, self.build(items.as_mut_slice(), spare)?),
-            Some((node, first)) => {
-                self.spread(node, first, old.run_log2(), items.as_mut_slice(), spare)?;
-            }
-        }
+        let old = self.replace_bucket(walk.path.place(), items.as_mut_slice(), spare)?;
         self.retire(old);
         Ok(())
+    }
+
+    /// Puts items in the place of a bucket, in all of its slots, and returns its word.
+    pub(crate) fn replace_bucket(
+        &self,
+        place: Place<'_>,
+        items: &mut [Item],
+        spare: usize,
+    ) -> Result<Word> {
+        let old = place.map_or(self.head(), |(node, offset)| node.slot(offset)).load();
+        match place {
+            None => self.link(None, self.build(items, spare)?),
+            Some((node, first)) => self.spread(node, first, old.run_log2(), items, spare)?,
+        }
+        Ok(old)
     }
 
     /// Puts a word in the place of a node, which is retired.

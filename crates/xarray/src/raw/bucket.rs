@@ -5,8 +5,8 @@
 //! in the order of insertion. A reader compares 16 bytes of keys at once, takes the first that matches, and
 //! reads that slot. The width and the number of blocks of keys come with the pointer.
 //!
-//! A bucket serves a run of `2^n` slots of the dense node above, which all hold its word, so it is large where indices
-//! are far apart, too. What was learned: a bucket a slot took 73 bytes an entry with one index of 64 in use, most of
+//! A bucket serves a run of `2^n` slots of the dense node above, which all hold its word, so it is large where
+//! indices are far apart, too. What was learned: a bucket a slot took 73 bytes an entry with one index of 64 in use, most of
 //! it headers, and a line of the cache for each miss. With a bucket for many slots it is 11 bytes, and all keys
 //! of 64 entries fill two or three lines. An order of keys instead of an order of insertion would cost each store a copy;
 //! who walks looks for the next key instead, which takes as many comparisons as a lookup.
