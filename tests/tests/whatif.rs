@@ -203,7 +203,9 @@ fn scattered_items_are_found_and_a_cache_is_advised() {
     // A slot of 64 bytes is a line each; 102 objects of 40 bytes fill the 64 lines of a page, 98 more take 62.
     assert_eq!((forty.before.lines_per_walk, forty.after.lines_per_walk), (200, 126));
     let text = stdout(&["advise", path.to_str().unwrap()]);
-    assert!(text.contains("nft_rule_add+0x40") && text.contains("instead of 200"), "{text}");
+    let words: Vec<_> = text.split_whitespace().collect();
+    let words = words.join(" ");
+    assert!(words.contains("nft_rule_add+0x40") && words.contains("instead of 200"), "{text}");
     let patch = stdout(&["advise", path.to_str().unwrap(), "--patch", "nft_rule_add"]);
     assert!(patch.contains("nft_rule_add_cachep = KMEM_CACHE("), "{patch}");
 }

@@ -58,7 +58,8 @@ pub use cache::findings::{Finding, FindingKind};
 pub use cache::paths::PathCounts;
 pub use cache::setup::{CheckLevel, Merging};
 pub use cache::{
-    CacheArgs, Ctor, Geometry, KmallocConfig, KmallocType, SlabFlags, Tunable, Tunables, geometry,
+    CacheArgs, CopiesApply, CopyOfSite, Ctor, Geometry, KmallocConfig, KmallocType, SlabFlags,
+    Tunable, Tunables, geometry,
 };
 pub use check::Balance;
 pub use error::Error;

@@ -21,6 +21,7 @@ mod sources;
 mod stored;
 pub mod tables;
 mod trace;
+mod tune;
 mod whatif;
 
 pub use advise::{Together, advise};
@@ -31,6 +32,7 @@ pub use run::run;
 pub use sources::Sources;
 pub use stored::{Stored, join, read};
 pub use trace::{failures, label};
+pub use tune::tune;
 pub use whatif::what_if;
 
 /// How verdicts are found.

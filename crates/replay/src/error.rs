@@ -19,9 +19,28 @@ pub enum Error {
     /// Advice about caches has no meaning where caches share pages.
     #[error(
         "{allocator} packs the objects of all caches into the same pages, so a cache of its own changes nothing; \
-             ask for slub or slab"
+             ask for slab or a generation of slub"
     )]
     SharedPages {
+        /// The allocator
+        allocator: String,
+    },
+    /// Less memory than the load's own objects need.
+    #[error(
+        "{memory_bytes} bytes are less than the {live_bytes} that live objects alone ask for at the peak: no allocator fits \
+         the load into them; ask for more"
+    )]
+    Budget {
+        /// The memory asked about
+        memory_bytes: u64,
+        /// What objects ask for
+        live_bytes: u64,
+    },
+    /// An allocator without settings to search.
+    #[error(
+        "{allocator} has no settings that can be searched; ask for a generation of slub: --allocator slub"
+    )]
+    NoSettings {
         /// The allocator
         allocator: String,
     },

@@ -27,12 +27,20 @@ mod slots;
 mod timed;
 mod whatif;
 
+pub use advice::budget::{Budget, Contender, budget};
+pub use advice::classes::{ClassAdvice, ClassSetFit, advise_classes};
 pub use advice::patch::patch_skeleton;
-pub use advice::result::{Advice, AdviceList, Change, Layout, Worth};
+pub use advice::result::{
+    Advice, AdviceList, Change, Layout, NotedSite, Profile, SizeCount, Worth,
+};
 pub use advice::search::advise;
+pub use advice::tune::result::{Answer, AnswerKind, HeldAt, Outcome, Tuning};
+pub use advice::tune::search::tune;
+pub use advice::tune::setting::{CacheSetting, Configured, Merge, Setting, Typed};
 pub use change::changes::{Changes, Dedicated, Dedication, PAGE_BYTES, Sharing};
 pub use change::check::ChangeError;
 pub use change::merging::KernelMerging;
+pub use change::partition::Partition;
 pub use change::select::{SelectError, nearest_name, select_sites};
 pub use engine::lanes::{replay, replay_all};
 pub use error::Error;
@@ -40,6 +48,7 @@ pub use exact::compact::{CompactCache, CompactTrace};
 pub use exact::fidelity::{BytesAt, CachePair, Fidelity, PathPair};
 pub use exact::model::{CacheMoment, MachineMoment, Replayed};
 pub use fleet::{FleetAdvice, FleetSite, TraceAdvice, TriedSite, fleet_advice};
+pub use metrics::failure::{Failure, FreeBlocks};
 pub use metrics::fit::{CacheFit, Fit};
 pub use metrics::gauge::Level;
 pub use metrics::lifetimes::LifetimeSummary;
@@ -50,3 +59,4 @@ pub use plan::{Plan, Start};
 pub use timed::replay::{Latency, Timed, replay_timed};
 pub use whatif::compare::{Difference, WhatIf, what_if};
 pub use whatif::moment::{Moment, at_peak};
+pub use whatif::partition::{PartitionBy, PartitionCost, Partitioned, Range, partition_cost};

@@ -64,10 +64,34 @@ pub struct KmallocConfig {
     /// Copies of each class of the normal type, chosen by call site (`CONFIG_RANDOM_KMALLOC_CACHES`: 16);
     /// 1 for one.
     pub copies: u32,
+    /// Which copy serves which call site; a hash of the site's number if `None`.
+    pub copy_of_site: Option<CopyOfSite>,
     /// Whether kmalloc caches take part in merging (false with `CONFIG_HARDENED_USERCOPY`).
     pub merge: bool,
     /// Tunables of the kmalloc caches.
     pub tunables: Tunables,
+    /// Tunables of single kmalloc caches by name, instead of `tunables`.
+    pub tunables_by_name: Vec<(String, Tunables)>,
+}
+
+/// A choice of copies by call site.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CopyOfSite {
+    /// By number of the site; 0 for the usual caches, and for sites beyond its end.
+    pub copies: Vec<u16>,
+    /// What the caches of each copy but the first are called before their size.
+    pub prefixes: Vec<String>,
+    /// Which allocations the copies are for.
+    pub applies: CopiesApply,
+}
+
+/// Which allocations have copies of caches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CopiesApply {
+    /// Those of the normal type (`CONFIG_RANDOM_KMALLOC_CACHES`).
+    ToNormal,
+    /// Those of any type (`kmem_buckets`).
+    ToAll,
 }
 
 impl KmallocConfig {
@@ -99,8 +123,10 @@ impl Default for KmallocConfig {
             classes: Self::LINUX.to_vec(),
             types: KmallocType::ALL[1..].to_vec(),
             copies: 1,
+            copy_of_site: None,
             merge: false,
             tunables: Tunables::default(),
+            tunables_by_name: Vec::new(),
         }
     }
 }
@@ -117,6 +143,7 @@ pub(crate) struct Kmalloc {
     caches: Vec<CacheId>,
     classes: usize,
     copies: usize,
+    copy_of_site: Option<CopyOfSite>,
 }
 
 impl Kmalloc {
@@ -140,11 +167,20 @@ impl Kmalloc {
             }
             for copy in 0..if kind == KmallocType::Normal { copies } else { 1 } {
                 for &size in &config.classes {
-                    let name = class_name(kind, copy, size);
+                    let prefix = config
+                        .copy_of_site
+                        .as_ref()
+                        .and_then(|by_site| by_site.prefixes.get(copy.checked_sub(1)?));
+                    let name = match prefix {
+                        Some(prefix) => format!("{prefix}{}", size_name(size)),
+                        None => class_name(kind, copy, size),
+                    };
+                    let own = config.tunables_by_name.iter().find(|(cache, _)| *cache == name);
+                    let tunables = own.map_or(&config.tunables, |(_, tunables)| tunables).clone();
                     let mut args = CacheArgs::new(name, size).flags(kind.flags());
                     // Powers of two are aligned to themselves.
                     args.align = if size.is_power_of_two() { size } else { 0 };
-                    args.tunables = config.tunables.clone();
+                    args.tunables = tunables;
                     args.usersize = if config.merge { 0 } else { size };
                     if copy > 0 {
                         args.flags |= SlabFlags::NO_MERGE;
@@ -155,13 +191,14 @@ impl Kmalloc {
         }
         let plain = if copies == 1 { class.as_slice() } else { &[] };
         let normal = plain.iter().map(|&class| caches[usize::from(class)]).collect();
-        Ok(Self { normal, class, caches, classes, copies })
+        let copy_of_site = config.copy_of_site.clone();
+        Ok(Self { normal, class, caches, classes, copies, copy_of_site })
     }
 
     /// Returns a kmalloc without caches: every size goes elsewhere.
     pub(crate) fn none() -> Self {
         let (normal, class, caches) = (Vec::new(), Vec::new(), Vec::new());
-        Self { normal, class, caches, classes: 0, copies: 1 }
+        Self { normal, class, caches, classes: 0, copies: 1, copy_of_site: None }
     }
 
     /// Returns the cache for `size` bytes; `None` for 0, and if the page allocator has to serve it.
@@ -184,11 +221,27 @@ impl Kmalloc {
     fn typed(&self, index: usize, gfp: Gfp, site: Site) -> Option<CacheId> {
         let class = usize::from(*self.class.get(index)?);
         let row = match kind(gfp) {
-            // Fibonacci hashing spreads neighbouring site numbers.
-            0 => (site.0.wrapping_mul(0x9e37_79b9) >> 16) as usize % self.copies,
-            other => self.copies + other - 1,
+            0 => self.copy(site),
+            other => match &self.copy_of_site {
+                Some(CopyOfSite { applies: CopiesApply::ToAll, .. }) if self.copy(site) > 0 => {
+                    self.copy(site)
+                }
+                _ => self.copies + other - 1,
+            },
         };
         Some(self.caches[row * self.classes + class])
+    }
+
+    /// Returns the copy that serves a call site.
+    fn copy(&self, site: Site) -> usize {
+        match &self.copy_of_site {
+            Some(by_site) => {
+                let copy = by_site.copies.get(site.0 as usize).copied().unwrap_or(0);
+                usize::from(copy).min(self.copies - 1)
+            }
+            // Fibonacci hashing spreads neighbouring site numbers.
+            None => (site.0.wrapping_mul(0x9e37_79b9) >> 16) as usize % self.copies,
+        }
     }
 }
 
@@ -208,9 +261,12 @@ fn kind(gfp: Gfp) -> usize {
 fn class_name(kind: KmallocType, copy: usize, size: u32) -> String {
     let prefix = kind.prefix();
     let copy = if copy == 0 { String::new() } else { format!("rnd-{copy:02}-") };
-    if size >= 1024 && size.is_multiple_of(1024) {
-        format!("{prefix}{copy}{}k", size / 1024)
-    } else {
-        format!("{prefix}{copy}{size}")
+    format!("{prefix}{copy}{}", size_name(size))
+}
+
+fn size_name(size: u32) -> String {
+    match size {
+        1024.. if size.is_multiple_of(1024) => format!("{}k", size / 1024),
+        _ => format!("{size}"),
     }
 }

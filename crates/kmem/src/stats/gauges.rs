@@ -10,6 +10,7 @@ use crate::cache::paths::{OpCounts, PathCounts, Tally};
 use crate::cache::registry::Entry;
 use crate::ids::{CacheId, PAGE_SIZE};
 use crate::machine::Machine;
+use crate::raw::local::LocalU64;
 use crate::raw::sync::{Ordering::Acquire, Ordering::Relaxed, fence};
 
 impl<B: Backend> Machine<B> {
@@ -40,6 +41,17 @@ impl<B: Backend> Machine<B> {
     pub fn cache_stats(&self, id: CacheId) -> Option<CacheStats> {
         let registry = self.core.registry.lock();
         registry.entry(id).map(|entry| self.stats_of(entry))
+    }
+
+    /// Returns the bytes of a cache's slabs.
+    pub fn cache_slab_bytes(&self, id: CacheId) -> u64 {
+        self.core.totals[id.index()].pages.load(Relaxed) * PAGE_SIZE
+    }
+
+    /// Returns the locks and atomic operations of a CPU so far, of all kinds.
+    #[inline]
+    pub fn locks_of_cpu(&self, cpu: u32) -> u64 {
+        self.core.counters[cpu as usize].locks.iter().map(LocalU64::get).sum()
     }
 
     /// Returns the paths taken by all caches together.

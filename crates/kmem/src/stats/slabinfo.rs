@@ -10,7 +10,7 @@ use core::fmt::Write;
 
 use crate::backend::Backend;
 use crate::cache::SlabFlags;
-use crate::ids::CacheId;
+use crate::ids::{CacheId, Order};
 use crate::machine::Machine;
 
 impl<B: Backend> Machine<B> {
@@ -48,6 +48,15 @@ impl<B: Backend> Machine<B> {
             );
         }
         text
+    }
+
+    /// Returns the number of free blocks of each order, of all zones together; those of per-CPU lists are not among them.
+    pub fn free_blocks(&self) -> [u64; Order::MAX.0 as usize + 1] {
+        let mut sums = [0; Order::MAX.0 as usize + 1];
+        for (_, _, counts) in self.core.zones.free_counts(&self.core.pages) {
+            sums.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
+        }
+        sums
     }
 
     /// Returns the text of `/proc/buddyinfo`: free blocks of each order, by zone.

@@ -2,8 +2,10 @@
 
 mod advise;
 mod replay;
+mod tune;
 mod whatif;
 
-pub use advise::advice;
+pub use advise::{advice, advice_in_short, noted_by_rate, noted_by_waste};
 pub use replay::{caches, fit, fit_line, locks, memory, paths, sites};
+pub use tune::{answer_name, answers, front, outcomes};
 pub use whatif::{changed_caches, moved_sites, totals};

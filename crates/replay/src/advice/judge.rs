@@ -1,19 +1,22 @@
 //! Whether a change that was tried is worth making.
 //!
 //! How it works: a change is judged by what the classes that it can touch hold with and without it: when the whole
-//! machine held most, on average, and at the end. Slabs are whole: where objects waste less than a slab, saving one
-//! is as much chance as it is the change's doing, which [`Advice::caveat`] then says.
+//! machine held most, on average, and at the end. Slabs are whole, and not all events were placed: advised is only what
+//! saves more than a slab, more than the share of the trace that is not known, and more than the saving varies over the
+//! trace while the objects are there.
 
 use std::cmp::Ordering;
 
-use crate::advice::result::{Advice, Change, Layout, Worth};
+use crate::advice::result::{Advice, Change, Layout, Profile, Worth};
 use crate::advice::survey::ClassSet;
-use crate::advice::trial::TrialResult;
+use crate::advice::trial::{Moments, TrialResult};
 use crate::change::changes::Changes;
 use crate::metrics::result::{Allocator, Site};
 
 /// A page is the least that a cache can save.
 pub(crate) const WORTH_BYTES_MIN: u64 = 4096;
+/// Less than this share of what the machine holds is not worth a patch.
+const WORTH_SHARE_MIN: f64 = 0.001;
 
 /// Something to try.
 #[derive(Debug)]
@@ -30,6 +33,8 @@ pub(crate) struct Candidate<'a> {
     pub(crate) object_bytes: u64,
     /// The most objects alive at once that it is about; of several sites, the sum
     pub(crate) live_peak: u64,
+    /// What is known of the site's objects
+    pub(crate) profile: Profile,
     /// At least what could come of it, to try the best first
     pub(crate) estimate: u64,
 }
@@ -40,12 +45,35 @@ const SCATTERED_TIMES: f64 = 1.5;
 const WALK_OBJECTS_MIN: u64 = 16;
 const PAGE_BYTES: u64 = 4096;
 
-/// Compares the classes as recorded with the classes changed.
+/// Returns what has to be saved where so much was held and this share of the events could not be placed.
+pub(crate) fn saving_bytes_min(held_bytes_peak: u64, unplaced_share: f64) -> u64 {
+    let share = unplaced_share.clamp(WORTH_SHARE_MIN, 1.0);
+    ((held_bytes_peak as f64 * share) as u64).max(WORTH_BYTES_MIN)
+}
+
+/// Returns the mean of what is saved while at least half of the objects are there, and its standard deviation.
+fn while_loaded(before: &TrialResult, after: &TrialResult) -> (i64, u64) {
+    let most = after.live.iter().copied().max().unwrap_or(0);
+    let pairs = before.held_bytes.iter().zip(&after.held_bytes).zip(&after.live);
+    let loaded = pairs.filter(|(_, live)| most > 0 && *live * 2 >= most);
+    let saved: Vec<f64> = loaded.map(|((b, a), _)| *b as f64 - *a as f64).collect();
+    let count = saved.len().max(1) as f64;
+    let mean = saved.iter().sum::<f64>() / count;
+    let variance = saved.iter().map(|one| (one - mean).powi(2)).sum::<f64>() / count;
+    (mean as i64, variance.sqrt() as u64)
+}
+
+/// Compares the classes as recorded with the classes changed; `saving_bytes_min` is the least that is advised.
 pub(crate) fn judge(
     candidate: &Candidate<'_>,
     before: &TrialResult,
     after: &TrialResult,
+    moments: &Moments,
+    saving_bytes_min: u64,
 ) -> Advice {
+    let at_peak =
+        |result: &TrialResult| result.held_bytes.get(moments.peak).copied().unwrap_or(0) as i64;
+    let (loaded, spread) = while_loaded(before, after);
     let saved = |read: fn(&TrialResult) -> u64| read(before) as i64 - read(after) as i64;
     let layout = |result: &TrialResult| {
         let under = &result.sites[candidate.index];
@@ -71,36 +99,38 @@ pub(crate) fn judge(
         live_peak: candidate.live_peak,
         object_bytes: candidate.object_bytes,
         class_bytes: candidate.class_bytes,
-        saved_bytes_at_peak: saved(|v| v.held_bytes_at_peak),
+        saved_bytes_at_peak: at_peak(before) - at_peak(after),
         saved_bytes_mean: saved(|v| v.allocator.held_bytes.mean),
         saved_bytes_end: saved(|v| v.allocator.held_bytes.end),
+        saved_bytes_loaded: loaded,
+        saved_bytes_spread: spread,
         slab_bytes: slab_bytes_max(&before.allocator).max(slab_bytes_max(&after.allocator)),
         before: lies,
         after: would_lie,
         fast_share_before: before.allocator.alloc_fast_share(),
         fast_share_after: after.allocator.alloc_fast_share(),
         scattered,
-        lifetime_ns_p50: candidate.site.lifetime.p50_ns,
+        profile: candidate.profile.clone(),
         worth: Worth::Negligible,
         reason: String::new(),
         caveat: None,
     };
-    advice.worth = worth(&advice);
+    advice.worth = worth(&advice, saving_bytes_min);
     advice.reason = crate::advice::sentence::reason(&advice);
     advice.caveat = crate::advice::sentence::caveat(&advice);
     advice
 }
 
-fn worth(advice: &Advice) -> Worth {
+fn worth(advice: &Advice, saving_bytes_min: u64) -> Worth {
     let least = WORTH_BYTES_MIN as i64;
+    let enough = saving_bytes_min.max(advice.slab_bytes) as i64;
     let gathers =
         advice.scattered && advice.after.lines_per_walk * 10 <= advice.before.lines_per_walk * 9;
-    // Of objects that come late and stay, the mean says how late: what is held at the end is held for good.
-    let lasting = advice.saved_bytes_mean.max(advice.saved_bytes_end);
+    // Of objects that come late and stay, the mean over all of the trace says how late.
+    let lasting = advice.saved_bytes_at_peak.min(advice.saved_bytes_loaded);
+    let steady = advice.saved_bytes_loaded > advice.saved_bytes_spread as i64;
     match advice.saved_bytes_mean {
-        mean if mean > -least && advice.saved_bytes_at_peak.min(lasting) >= least => {
-            Worth::SavesMemory
-        }
+        mean if mean > 0 && steady && lasting > enough => Worth::SavesMemory,
         mean if mean <= -least => Worth::CostsMemory,
         _ if gathers => Worth::ImprovesLocality,
         _ => Worth::Negligible,
@@ -124,51 +154,62 @@ fn slab_bytes_max(allocator: &Allocator) -> u64 {
 mod tests {
     use super::*;
 
-    fn advice(at_peak: i64, mean: i64, end: i64) -> Advice {
+    fn advice(at_peak: i64, mean: i64, loaded: i64, spread: u64) -> Advice {
         let mut advice = Advice {
             change: Change::Class { bytes: 40 },
-            subject: format!("{at_peak}/{mean}/{end}"),
+            subject: format!("{at_peak}/{mean}"),
             allocs: 1000,
             live_peak: 1000,
             object_bytes: 40,
             class_bytes: 64,
             saved_bytes_at_peak: at_peak,
             saved_bytes_mean: mean,
-            saved_bytes_end: end,
+            saved_bytes_end: 0,
+            saved_bytes_loaded: loaded,
+            saved_bytes_spread: spread,
             slab_bytes: 4096,
             before: Layout::default(),
             after: Layout::default(),
             fast_share_before: 1.0,
             fast_share_after: 1.0,
             scattered: false,
-            lifetime_ns_p50: 0,
+            profile: Profile::default(),
             worth: Worth::Negligible,
             reason: String::new(),
             caveat: None,
         };
-        advice.worth = worth(&advice);
+        advice.worth = worth(&advice, 8_000);
         advice
     }
 
     #[test]
-    fn what_is_saved_late_and_for_good_is_worth_it() {
-        assert_eq!(advice(32_768, -64, 32_768).worth, Worth::SavesMemory);
-        assert_eq!(advice(32_768, 9_000, 0).worth, Worth::SavesMemory);
-        assert_eq!(advice(32_768, -64, 0).worth, Worth::Negligible);
-        assert_eq!(advice(32_768, -28_000, 32_768).worth, Worth::CostsMemory);
-        assert_eq!(advice(4_095, 4_095, 4_095).worth, Worth::Negligible);
+    fn what_is_saved_while_the_objects_are_there_is_worth_it() {
+        assert_eq!(advice(32_768, 64, 30_000, 9_000).worth, Worth::SavesMemory);
+        assert_eq!(advice(32_768, -64, 30_000, 9_000).worth, Worth::Negligible);
+        assert_eq!(advice(32_768, 64, 30_000, 30_000).worth, Worth::Negligible);
+        assert_eq!(advice(32_768, -28_000, 32_768, 0).worth, Worth::CostsMemory);
+    }
+
+    #[test]
+    fn a_slab_and_what_the_trace_does_not_know_are_no_saving() {
+        assert_eq!(advice(8_001, 8_001, 8_001, 0).worth, Worth::SavesMemory);
+        assert_eq!(advice(8_000, 8_000, 8_000, 0).worth, Worth::Negligible);
+        assert_eq!(
+            (saving_bytes_min(1 << 20, 0.25), saving_bytes_min(1 << 20, 0.0)),
+            (1 << 18, 4096)
+        );
     }
 
     #[test]
     fn what_is_worth_doing_comes_first_and_then_what_saves_more() {
         let mut list = [
-            advice(8_192, -64, 0),
-            advice(4_096, 4_096, 0),
-            advice(40_960, -9_000, 0),
-            advice(8_192, 5_000, 0),
+            advice(8_192, -64, 8_192, 0),
+            advice(8_100, 4_096, 8_100, 0),
+            advice(40_960, -9_000, 8_192, 0),
+            advice(8_192, 5_000, 8_192, 0),
         ];
         list.sort_by(best_first);
         let names = list.map(|advice| advice.subject);
-        assert_eq!(names, ["8192/5000/0", "4096/4096/0", "40960/-9000/0", "8192/-64/0"]);
+        assert_eq!(names, ["8192/5000", "8100/4096", "40960/-9000", "8192/-64"]);
     }
 }

@@ -6,6 +6,7 @@ use serde::Serialize;
 use slablab_trace::Meta;
 
 use crate::change::changes::Changes;
+use crate::metrics::lifetimes::LifetimeSummary;
 use crate::metrics::result::{Site, TraceFacts, is_zero};
 
 /// What to change, and what that would do.
@@ -29,6 +30,10 @@ pub struct Advice {
     pub saved_bytes_mean: i64,
     /// Bytes held less after the last event
     pub saved_bytes_end: i64,
+    /// Bytes held less on average while at least half of its objects are there
+    pub saved_bytes_loaded: i64,
+    /// Standard deviation of these
+    pub saved_bytes_spread: u64,
     /// Bytes of the largest slab that takes part: what is saved comes in slabs
     pub slab_bytes: u64,
     /// How the objects lie as recorded
@@ -41,14 +46,61 @@ pub struct Advice {
     pub fast_share_after: f64,
     /// Whether the objects are scattered as recorded: in so many more pages than they need
     pub scattered: bool,
-    /// Half of the objects lived at most this long; 0 when none ended
-    pub lifetime_ns_p50: u64,
+    /// What is known of the objects
+    pub profile: Profile,
     /// Whether it is worth doing
     pub worth: Worth,
     /// Why, in a sentence
     pub reason: String,
     /// What speaks against it, if anything does
     pub caveat: Option<String>,
+}
+
+/// What is known of a call site's objects, beside how many and how large they are.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Profile {
+    /// The sizes asked for, the one asked for most often first; at most 8
+    pub sizes: Vec<SizeCount>,
+    /// Allocations of further sizes
+    pub allocs_of_other_sizes: u64,
+    /// Allocations a second
+    pub allocs_per_second: u64,
+    /// Share of the freed objects that another CPU freed
+    pub freed_elsewhere_share: f64,
+    /// How long the objects lived
+    pub lifetime: LifetimeSummary,
+    /// Objects alive at the end
+    pub live_end: u64,
+}
+
+/// How often a size was asked for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct SizeCount {
+    /// Bytes
+    pub bytes: u64,
+    /// Allocations
+    pub allocs: u64,
+}
+
+/// A call site of kmalloc that is worth reading, whatever a cache of its own would do.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct NotedSite {
+    /// Its name
+    pub site: String,
+    /// Allocations
+    pub allocs: u64,
+    /// The most objects alive at once
+    pub live_peak: u64,
+    /// The most bytes requested for an object
+    pub object_bytes: u64,
+    /// Bytes that kmalloc allocates for it
+    pub class_bytes: u64,
+    /// Bytes of the class below
+    pub class_bytes_below: u64,
+    /// The most bytes at once that were allocated and not requested
+    pub waste_bytes: u64,
+    /// What is known of the objects
+    pub profile: Profile,
 }
 
 /// A change that can be advised.
@@ -141,6 +193,18 @@ pub struct AdviceList {
     /// Sites not tried: of fewer than 90 % of their objects the free was seen
     #[serde(skip_serializing_if = "is_zero")]
     pub sites_unseen: u64,
+    /// Sites not tried: what they allocate is the allocator's own
+    pub sites_own: u64,
+    /// Sites not tried: they allocate the data of network packets
+    pub sites_payload: u64,
+    /// What has to be saved to be advised: more than the share of the trace that could not be placed
+    pub saving_bytes_min: u64,
+    /// Sites not tried: they ask for many sizes, which no one cache serves; by waste
+    pub many_sizes: Vec<NotedSite>,
+    /// Sites whose objects are a few bytes too large for the class below; by waste
+    pub over_class: Vec<NotedSite>,
+    /// Sites by allocations, whether they hold much or not
+    pub hot: Vec<NotedSite>,
     /// Changes not tried: more than can be tried in one pass, and these promised least
     pub untried: u64,
     /// Best first: what is worth doing by bytes saved at the peak, then the rest likewise

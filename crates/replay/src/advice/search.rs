@@ -11,10 +11,11 @@ use std::collections::BTreeMap;
 use slablab_kmem::BackendKind;
 use slablab_trace::{Meta, TraceReader};
 
-use crate::advice::judge::{Candidate, WORTH_BYTES_MIN, best_first, judge};
-use crate::advice::result::{Advice, AdviceList, Change};
+use crate::advice::judge::{Candidate, WORTH_BYTES_MIN, best_first, judge, saving_bytes_min};
+use crate::advice::noted::{self, Unsuited, unsuited};
+use crate::advice::result::{Advice, AdviceList, Change, NotedSite, Profile};
 use crate::advice::survey::{ClassSet, Classes, Survey, survey};
-use crate::advice::trial::{Trial, try_all};
+use crate::advice::trial::{Moments, Trial, try_all};
 use crate::change::changes::Changes;
 use crate::change::select::{SelectError, function};
 use crate::engine::caches;
@@ -27,6 +28,8 @@ use crate::plan::{Plan, Start};
 const TRIALS_MAX: usize = 256;
 /// Where fewer frees were seen, what a site's objects do is not known.
 const FREES_SEEN_SHARE_MIN: f64 = 0.9;
+/// Evenly spaced moments of a trace; enough to tell a lasting saving from one slab that comes and goes.
+const MOMENTS: u64 = 64;
 /// Memory of a trial's machine at the least.
 const TRIAL_BYTES_MIN: u64 = 64 << 20;
 /// A class of which one site saves more than this share is that site's cache by another name.
@@ -44,7 +47,7 @@ pub fn advise(
     memory_bytes: u64,
     progress: &mut dyn FnMut(u64),
 ) -> Result<AdviceList, Error> {
-    if !matches!(kind.name(), "slub" | "slab") {
+    if !kind.has_kmalloc_caches() {
         return Err(Error::SharedPages { allocator: kind.name().to_owned() });
     }
     let meta = reader.meta();
@@ -55,22 +58,42 @@ pub fn advise(
     let whole = replay(reader, &plan, progress)?;
     let classes = Classes::new(&caches::kmalloc(meta, &Changes::default()).classes);
     let survey = survey(reader, meta, &classes)?;
+    let held_bytes_peak = whole.allocators[0].held_bytes.peak;
+    let saving_bytes_min = saving_bytes_min(held_bytes_peak, whole.trace.unplaced_share);
+    let (candidates, left_out) = (Vec::new(), LeftOut::default());
     let mut search =
-        Search { meta, plan, whole: &whole, classes, survey, candidates: Vec::new(), untried: 0 };
-    let (sites_too_small, sites_unseen) = search.sites();
+        Search { meta, plan, whole: &whole, classes, survey, candidates, left_out, untried: 0 };
+    search.sites();
     search.size_classes();
-    let advice = search.tried(reader, kind, progress)?;
+    let advice = search.tried(reader, kind, saving_bytes_min, progress)?;
+    let (noted, left_out) = (search.noted(), std::mem::take(&mut search.left_out));
     Ok(AdviceList {
         allocator: kind.name().to_owned(),
-        held_bytes_peak: whole.allocators[0].held_bytes.peak,
+        held_bytes_peak,
+        saving_bytes_min,
         sites: search.survey.classes.iter().filter(|classes| !classes.is_empty()).count() as u64,
-        sites_too_small,
-        sites_unseen,
+        sites_too_small: left_out.too_small,
+        sites_unseen: left_out.unseen,
+        sites_own: left_out.own,
+        sites_payload: left_out.payload,
+        many_sizes: noted::by_waste(left_out.many_sizes.iter()),
+        over_class: noted::over_class(&noted),
+        hot: noted::hot(noted),
         untried: search.untried,
         advice,
         recorded: whole.sites,
         trace: whole.trace,
     })
+}
+
+/// Call sites that are no candidates.
+#[derive(Debug, Default)]
+struct LeftOut {
+    too_small: u64,
+    unseen: u64,
+    own: u64,
+    payload: u64,
+    many_sizes: Vec<NotedSite>,
 }
 
 /// Candidates in the making.
@@ -81,6 +104,7 @@ struct Search<'a> {
     classes: Classes,
     survey: Survey,
     candidates: Vec<Candidate<'a>>,
+    left_out: LeftOut,
     /// Candidates that were left out
     untried: u64,
 }
@@ -100,38 +124,62 @@ impl<'a> Search<'a> {
             .collect()
     }
 
-    /// Adds a cache of its own for every site that holds enough; returns how many do not, and of how many it is not
-    /// known, as too many of their objects were freed unseen.
-    fn sites(&mut self) -> (u64, u64) {
-        let (mut too_small, mut unseen) = (0, 0);
+    /// Returns every kmalloc site with what is known of its objects.
+    fn noted(&self) -> Vec<NotedSite> {
+        let note = |(index, site, _): (usize, &Site, ClassSet)| {
+            let object_bytes = self.meta.sites[index].bytes_req_max;
+            noted::note(&self.classes, site, object_bytes, self.profile(index, site))
+        };
+        self.kmalloc_sites().into_iter().filter_map(note).collect()
+    }
+
+    fn profile(&self, index: usize, site: &Site) -> Profile {
+        noted::profile(self.meta, &self.survey, index, site)
+    }
+
+    /// Adds a cache of its own for every site that holds enough, of whose objects enough is known, and that a cache
+    /// suits.
+    fn sites(&mut self) {
         for (index, site, classes) in self.kmalloc_sites() {
             let class_bytes =
                 classes.iter().map(|class| self.classes.bytes(class)).max().map_or(0, u64::from);
             let held = site.live_peak * class_bytes;
             if held < WORTH_BYTES_MIN {
-                too_small += 1;
+                self.left_out.too_small += 1;
                 continue;
             }
-            if site.frees_seen_share() < FREES_SEEN_SHARE_MIN {
-                unseen += 1;
-                continue;
+            let object_bytes = self.meta.sites[index].bytes_req_max;
+            let profile = self.profile(index, site);
+            match unsuited(&site.site, &profile) {
+                Some(Unsuited::Own) => self.left_out.own += 1,
+                Some(Unsuited::Payload) => self.left_out.payload += 1,
+                None if site.frees_seen_share() < FREES_SEEN_SHARE_MIN => self.left_out.unseen += 1,
+                Some(Unsuited::ManySizes) => {
+                    let noted = noted::note(&self.classes, site, object_bytes, profile);
+                    self.left_out.many_sizes.extend(noted);
+                }
+                None => self.candidate(index, site, classes, profile),
             }
-            let cache = function(&site.site).to_owned();
-            self.candidates.push(Candidate {
-                // A function may have several sites: a site's whole name tells their caches apart.
-                changes: Changes::default().dedicate(&site.site, vec![index as u32]),
-                change: Change::Dedicate { cache },
-                classes,
-                site,
-                index,
-                subject: site.site.clone(),
-                class_bytes,
-                object_bytes: self.meta.sites[index].bytes_req_max,
-                live_peak: site.live_peak,
-                estimate: site.under[0].waste_bytes_peak.max(held / 16),
-            });
         }
-        (too_small, unseen)
+    }
+
+    fn candidate(&mut self, index: usize, site: &'a Site, classes: ClassSet, profile: Profile) {
+        let class_bytes =
+            classes.iter().map(|class| self.classes.bytes(class)).max().map_or(0, u64::from);
+        self.candidates.push(Candidate {
+            // A function may have several sites: a site's whole name tells their caches apart.
+            changes: Changes::default().dedicate(&site.site, vec![index as u32]),
+            change: Change::Dedicate { cache: function(&site.site).to_owned() },
+            classes,
+            site,
+            index,
+            subject: site.site.clone(),
+            class_bytes,
+            object_bytes: self.meta.sites[index].bytes_req_max,
+            live_peak: site.live_peak,
+            profile,
+            estimate: site.under[0].waste_bytes_peak.max(site.live_peak * class_bytes / 16),
+        });
     }
 
     /// Adds, for each class, the further class that would save its sites most.
@@ -175,6 +223,7 @@ impl<'a> Search<'a> {
                 class_bytes,
                 object_bytes: u64::from(bytes),
                 live_peak,
+                profile: self.profile(index, site),
                 estimate,
             });
         }
@@ -185,6 +234,7 @@ impl<'a> Search<'a> {
         &mut self,
         reader: &TraceReader,
         kind: BackendKind,
+        saving_bytes_min: u64,
         progress: &mut dyn FnMut(u64),
     ) -> Result<Vec<Advice>, Error> {
         self.candidates
@@ -194,9 +244,9 @@ impl<'a> Search<'a> {
         let dedicated = self.candidates.iter().flat_map(|candidate| &candidate.changes.dedicated);
         let all = Changes { dedicated: dedicated.cloned().collect(), ..Changes::default() };
         let meta = all.meta(self.meta);
+        let moments = Moments::new(MOMENTS, meta.events, self.whole.allocators[0].peak_event);
         let tried = |trials: &[Trial], progress: &mut dyn FnMut(u64)| {
-            let peak_event = self.whole.allocators[0].peak_event;
-            try_all(reader, &meta, kind, &self.classes, trials, peak_event, progress)
+            try_all(reader, &meta, kind, &self.classes, trials, &moments, progress)
         };
         let (recorded, trials) = self.trials(trial_memory_bytes(self.whole, &self.plan));
         let mut results = tried(&trials, progress)?;
@@ -208,7 +258,8 @@ impl<'a> Search<'a> {
         let pairs = self.candidates.iter().zip(&results[first..]);
         let mut advice: Vec<_> = pairs
             .map(|(candidate, after)| {
-                judge(candidate, &results[recorded[&candidate.classes]], after)
+                let before = &results[recorded[&candidate.classes]];
+                judge(candidate, before, after, &moments, saving_bytes_min)
             })
             .collect();
         advice.sort_by(best_first);

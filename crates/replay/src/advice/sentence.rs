@@ -1,6 +1,6 @@
 //! Advice in words: one sentence why, one what speaks against it.
 
-use crate::advice::result::{Advice, Change, Worth};
+use crate::advice::result::{Advice, Change, Profile, SizeCount, Worth};
 
 /// Objects that live shorter than this are reused before anybody sees where they lie.
 const SHORT_NS: u64 = 100_000;
@@ -29,12 +29,55 @@ pub(crate) fn reason(advice: &Advice) -> String {
         _ => String::new(),
     };
     let scattered = if advice.scattered { ", scattered" } else { "" };
-    format!("{what}{scattered}: {memory}{walk}.")
+    let objects = match advice.change {
+        Change::Dedicate { .. } => format!(" {}.", objects(&advice.profile)),
+        Change::Class { .. } => String::new(),
+    };
+    format!("{what}{scattered}: {memory}{walk}.{objects}")
+}
+
+/// Says of what sizes a site's objects are, how long they live, and where they are freed.
+pub(crate) fn objects(profile: &Profile) -> String {
+    let all: u64 = profile.sizes.iter().map(|size| size.allocs).sum();
+    let sizes = match &profile.sizes[..] {
+        [] => "of unknown size".to_owned(),
+        [one] => format!("all of {} B", one.bytes),
+        sizes => {
+            let share = |allocs: u64| 100.0 * allocs as f64 / all.max(1) as f64;
+            let of = |size: &SizeCount| format!("{:.0} % of {} B", share(size.allocs), size.bytes);
+            sizes.iter().map(of).collect::<Vec<_>>().join(", ")
+        }
+    };
+    let lifetime = &profile.lifetime;
+    if lifetime.ended == 0 {
+        return format!("They are {sizes}; none was freed in the trace");
+    }
+    let elsewhere = match profile.freed_elsewhere_share {
+        0.0 => "each is freed by the CPU that allocated it".to_owned(),
+        share => format!("{:.0} % are freed by another CPU", share * 100.0),
+    };
+    format!(
+        "They are {sizes}; half of those freed live under {}, 99 of 100 under {}; {elsewhere}",
+        time(lifetime.p50_ns),
+        time(lifetime.p99_ns)
+    )
+}
+
+/// Says a time that is known to a power of two.
+fn time(ns: u64) -> String {
+    let (value, unit) = match ns {
+        0..1_000 => (ns as f64, "ns"),
+        1_000..1_000_000 => (ns as f64 / 1e3, "us"),
+        1_000_000..1_000_000_000 => (ns as f64 / 1e6, "ms"),
+        _ => (ns as f64 / 1e9, "s"),
+    };
+    if value < 10.0 { format!("{value:.1} {unit}") } else { format!("{value:.0} {unit}") }
 }
 
 /// Says what speaks against the change.
 pub(crate) fn caveat(advice: &Advice) -> Option<String> {
-    let short = advice.lifetime_ns_p50 > 0 && advice.lifetime_ns_p50 < SHORT_NS;
+    let lifetime_ns_p50 = advice.profile.lifetime.p50_ns;
+    let short = lifetime_ns_p50 > 0 && lifetime_ns_p50 < SHORT_NS;
     let dedicated = matches!(advice.change, Change::Dedicate { .. });
     let waste = advice.class_bytes.saturating_sub(advice.object_bytes) * advice.live_peak;
     let slower = advice.fast_share_before - advice.fast_share_after;
@@ -50,11 +93,12 @@ pub(crate) fn caveat(advice: &Advice) -> Option<String> {
             "its objects live too short to matter for long: measure the fast path instead".into(),
         );
     }
-    let saved = advice.saved_bytes_at_peak.unsigned_abs();
-    if dedicated && advice.saved_bytes_at_peak > 0 && saved <= advice.slab_bytes && waste < saved {
+    let loaded = advice.saved_bytes_loaded;
+    if !advice.worth.is_useful() && loaded > 0 && loaded <= advice.saved_bytes_spread as i64 {
         return Some(format!(
-            "what is saved is one slab, and the objects waste {}: another run may not show it",
-            bytes(waste)
+            "what it saves varies by {} over the trace, and is {} on average",
+            bytes(advice.saved_bytes_spread),
+            bytes(loaded.unsigned_abs())
         ));
     }
     if advice.saved_bytes_at_peak >= 4096 && advice.saved_bytes_end <= 0 {
@@ -91,6 +135,7 @@ fn bytes(n: u64) -> String {
 mod tests {
     use super::*;
     use crate::advice::result::Layout;
+    use crate::metrics::lifetimes::LifetimeSummary;
 
     fn advice(live_peak: u64, saved: i64) -> Advice {
         Advice {
@@ -103,13 +148,15 @@ mod tests {
             saved_bytes_at_peak: saved,
             saved_bytes_mean: saved,
             saved_bytes_end: saved,
+            saved_bytes_loaded: saved,
+            saved_bytes_spread: 0,
             slab_bytes: 4096,
             before: Layout::default(),
             after: Layout::default(),
             fast_share_before: 0.9,
             fast_share_after: 0.9,
             scattered: false,
-            lifetime_ns_p50: 0,
+            profile: Profile::default(),
             worth: Worth::SavesMemory,
             reason: String::new(),
             caveat: None,
@@ -117,14 +164,32 @@ mod tests {
     }
 
     #[test]
-    fn a_slab_more_than_the_objects_waste_is_chance() {
-        let said = caveat(&advice(100, 4096)).expect("1,600 bytes of waste cannot save 4,096");
+    fn what_varies_more_than_it_saves_says_so() {
+        let worth = Worth::Negligible;
+        let varying = Advice { worth, saved_bytes_spread: 9_000, ..advice(100, 8_192) };
+        let said = caveat(&varying).unwrap();
         assert_eq!(
             said,
-            "what is saved is one slab, and the objects waste 1.6 KiB: another run may not show it"
+            "what it saves varies by 8.8 KiB over the trace, and is 8.0 KiB on average"
         );
-        assert_eq!(caveat(&advice(300, 4096)), None);
         assert_eq!(caveat(&advice(600, 8192)), None);
+    }
+
+    #[test]
+    fn sizes_and_lifetimes_are_in_words() {
+        let lifetime =
+            LifetimeSummary { ended: 9, mean_ns: 1, p50_ns: 2_097_151, p99_ns: 4_294_967_295 };
+        let size = |bytes, allocs| SizeCount { bytes, allocs };
+        let sizes = vec![size(40, 30), size(48, 10)];
+        let profile =
+            Profile { sizes, lifetime, freed_elsewhere_share: 0.31, ..Profile::default() };
+        assert_eq!(
+            objects(&profile),
+            "They are 75 % of 40 B, 25 % of 48 B; half of those freed live under 2.1 ms, 99 of 100 under 4.3 s; \
+             31 % are freed by another CPU"
+        );
+        let profile = Profile { sizes: vec![size(40, 1)], ..Profile::default() };
+        assert_eq!(objects(&profile), "They are all of 40 B; none was freed in the trace");
     }
 
     #[test]
@@ -138,7 +203,8 @@ mod tests {
     fn a_reason_names_objects_and_bytes() {
         assert_eq!(
             reason(&advice(600, 8192)),
-            "600 objects of 48 B lie in kmalloc-64: 8.0 KiB saved at peak, 8.0 KiB saved on average."
+            "600 objects of 48 B lie in kmalloc-64: 8.0 KiB saved at peak, 8.0 KiB saved on average. They are of \
+             unknown size; none was freed in the trace."
         );
     }
 }

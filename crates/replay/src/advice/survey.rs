@@ -1,7 +1,9 @@
-//! Which kmalloc classes each call site allocates from: what has to be known before anything can be tried.
+//! Which kmalloc classes each call site allocates from, and of which sizes: what has to be known before anything can be
+//! tried.
 
 use slablab_trace::{Kind, Meta, TraceReader};
 
+use crate::advice::result::SizeCount;
 use crate::error::Error;
 use crate::metrics::tally::Tally;
 
@@ -87,11 +89,44 @@ impl Classes {
     }
 }
 
+/// So many sizes of a call site are told apart.
+const SIZES_MAX: usize = 8;
+
+/// How often a call site asked for which size.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Sizes {
+    known: Vec<SizeCount>,
+    /// Allocations of further sizes
+    pub(crate) others: u64,
+}
+
+impl Sizes {
+    #[inline]
+    fn add(&mut self, bytes: u64) {
+        if let Some(known) = self.known.iter_mut().find(|known| known.bytes == bytes) {
+            known.allocs += 1;
+        } else if self.known.len() < SIZES_MAX {
+            self.known.push(SizeCount { bytes, allocs: 1 });
+        } else {
+            self.others += 1;
+        }
+    }
+
+    /// Returns the sizes that are told apart, the one asked for most often first.
+    pub(crate) fn by_count(&self) -> Vec<SizeCount> {
+        let mut known = self.known.clone();
+        known.sort_by_key(|size| (std::cmp::Reverse(size.allocs), size.bytes));
+        known
+    }
+}
+
 /// What each call site asks kmalloc for.
 #[derive(Debug)]
 pub(crate) struct Survey {
     /// By place in [`Meta::sites`]: the classes it allocates from; empty for none
     pub(crate) classes: Vec<ClassSet>,
+    /// By place in [`Meta::sites`]: the sizes it asks for
+    pub(crate) sizes: Vec<Sizes>,
 }
 
 /// Looks at every allocation of a trace once.
@@ -102,19 +137,23 @@ pub(crate) fn survey(
 ) -> Result<Survey, Error> {
     let sites = meta.sites.len() + 1;
     let mut sets = vec![ClassSet::default(); sites];
+    let mut sizes = vec![Sizes::default(); sites];
     for batch in reader.batches_without_pid() {
         let batch = batch?;
         for row in 0..batch.len() {
             if batch.kind[row] == Kind::Kmalloc
                 && let Some(class) = classes.of(batch.bytes_req[row])
             {
-                sets[Tally::index(batch.site[row], sites)].add(class);
+                let site = Tally::index(batch.site[row], sites);
+                sets[site].add(class);
+                sizes[site].add(batch.bytes_req[row]);
             }
         }
     }
     // What has no call site cannot be given a cache.
     sets.truncate(meta.sites.len());
-    Ok(Survey { classes: sets })
+    sizes.truncate(meta.sites.len());
+    Ok(Survey { classes: sets, sizes })
 }
 
 #[cfg(test)]

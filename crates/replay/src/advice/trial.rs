@@ -34,24 +34,64 @@ pub(crate) struct Trial {
     pub(crate) classes: ClassSet,
 }
 
+impl Trial {
+    /// Returns the live objects of the cache that the trial makes; bytes of live objects if it makes none.
+    fn live<B: Backend>(&self, machine: &Machine<B>) -> u64 {
+        let Some(made) = self.plan.changes.dedicated.first() else {
+            return machine.gauges().live_bytes;
+        };
+        let made = machine.cache_by_name(&made.name).and_then(|id| machine.cache_stats(id));
+        made.map_or(0, |stats| stats.objects_live)
+    }
+}
+
 /// What a trial's part of the machine held.
 #[derive(Debug, Clone)]
 pub(crate) struct TrialResult {
     pub(crate) allocator: Allocator,
     pub(crate) sites: Vec<SiteUnder>,
-    /// Bytes held when the whole machine held most
-    pub(crate) held_bytes_at_peak: u64,
+    /// By moment: bytes held
+    pub(crate) held_bytes: Vec<u64>,
+    /// By moment: live objects of the cache that the trial makes; bytes of live objects if it makes none
+    pub(crate) live: Vec<u64>,
 }
 
-/// Tries everything in one pass; `meta` has the caches of all trials, each under a name of its own, and `peak_event`
-/// is the row in which the whole machine held most.
+/// The rows after which all trials are looked at.
+#[derive(Debug)]
+pub(crate) struct Moments {
+    /// Rising
+    rows: Vec<u64>,
+    /// The place of the row in which the whole machine held most
+    pub(crate) peak: usize,
+}
+
+impl Moments {
+    /// Spreads moments over a trace of so many rows, and adds the one in which the whole machine held most.
+    pub(crate) fn new(moments: u64, events: u64, peak_event: u64) -> Self {
+        let even = (1..=moments).map(|i| (events * i / moments).saturating_sub(1));
+        let mut rows: Vec<_> = even.chain([peak_event]).collect();
+        rows.sort_unstable();
+        rows.dedup();
+        let peak = rows.partition_point(|row| *row < peak_event);
+        Self { rows, peak }
+    }
+
+    /// Returns the moments among `rows` rows of the trace that come after `before` others, as places among those rows.
+    pub(crate) fn within(&self, before: u64, rows: usize) -> impl Iterator<Item = usize> {
+        let first = self.rows.partition_point(|row| *row < before);
+        let places = self.rows[first..].iter().map(move |row| (row - before) as usize);
+        places.take_while(move |row| *row < rows)
+    }
+}
+
+/// Tries everything in one pass; `meta` has the caches of all trials, each under a name of its own.
 pub(crate) fn try_all(
     reader: &TraceReader,
     meta: &Meta,
     kind: BackendKind,
     classes: &Classes,
     trials: &[Trial],
-    peak_event: u64,
+    moments: &Moments,
     progress: &mut dyn FnMut(u64),
 ) -> Result<Vec<TrialResult>, Error> {
     let threads = thread::available_parallelism().map_or(1, NonZero::get);
@@ -61,7 +101,7 @@ pub(crate) fn try_all(
         let mut workers = Vec::new();
         for trials in trials.chunks(share) {
             let (sender, batches) = sync_channel::<Arc<PartitionedBatch>>(2);
-            let work = Work { meta, trials, peak_event, batches };
+            let work = Work { meta, trials, moments, batches };
             workers.push((sender, scope.spawn(move || kind.dispatch(work))));
         }
         let mut done = 0;
@@ -92,7 +132,7 @@ pub(crate) fn try_all(
 struct Work<'a> {
     meta: &'a Meta,
     trials: &'a [Trial],
-    peak_event: u64,
+    moments: &'a Moments,
     batches: Receiver<Arc<PartitionedBatch>>,
 }
 
@@ -107,30 +147,47 @@ impl WithBackend for Work<'_> {
         let runners: Result<Vec<_>, Error> =
             pairs.map(|(machine, trial)| Runner::new(machine, self.meta, &trial.plan)).collect();
         let mut runners = runners?;
-        let mut held_bytes_at_peak = vec![0; runners.len()];
+        let mut looks = vec![(Vec::new(), Vec::new()); runners.len()];
         let mut seen = 0;
         for part in &self.batches {
             let (batch, rows) = (&part.batch, part.batch.len());
-            // The row behind the peak's, if the peak is in this batch.
-            let split = self.peak_event.checked_sub(seen).map(|row| row as usize + 1);
-            let split = split.filter(|row| *row <= rows);
             for (i, runner) in runners.iter_mut().enumerate() {
-                let classes = self.trials[i].classes;
-                let object = |row: usize| part.number(row, classes);
-                let first = split.unwrap_or(0);
-                runner.rows(batch, 0..first, object)?;
-                if split.is_some() {
-                    held_bytes_at_peak[i] = machines[i].gauges().held_bytes();
+                let object = |row: usize| part.number(row, self.trials[i].classes);
+                let mut first = 0;
+                for row in self.moments.within(seen, rows) {
+                    runner.rows(batch, first..row + 1, object)?;
+                    first = row + 1;
+                    let (held_bytes, live) = &mut looks[i];
+                    held_bytes.push(machines[i].gauges().held_bytes());
+                    live.push(self.trials[i].live(&machines[i]));
                 }
                 runner.rows(batch, first..rows, object)?;
             }
             seen += rows as u64;
         }
-        let ends = runners.into_iter().zip(held_bytes_at_peak);
-        ends.map(|(runner, held_bytes_at_peak)| {
+        let ends = runners.into_iter().zip(looks);
+        ends.map(|(runner, (held_bytes, live))| {
             let Outcome { allocator, sites } = runner.finish()?;
-            Ok(TrialResult { allocator, sites, held_bytes_at_peak })
+            Ok(TrialResult { allocator, sites, held_bytes, live })
         })
         .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moments_are_spread_over_the_trace_and_meet_its_peak() {
+        let moments = Moments::new(64, 6_400, 250);
+        assert_eq!(moments.rows[..5], [99, 199, 250, 299, 399]);
+        assert_eq!((moments.rows.len(), moments.peak), (65, 2));
+        assert_eq!(moments.within(200, 200).collect::<Vec<_>>(), [50, 99, 199]);
+        // One that is evenly spaced is no second one.
+        assert_eq!(
+            (Moments::new(64, 6_400, 299).rows.len(), Moments::new(64, 1, 0).rows.len()),
+            (64, 1)
+        );
     }
 }

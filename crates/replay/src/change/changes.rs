@@ -5,9 +5,13 @@
 //! what-if is a replay of the trace in which those events had been rewritten by hand, to the byte, and undoing a
 //! change is a change like any other.
 
+use std::collections::BTreeMap;
+
 use slablab_kmem::geometry::Arch;
 use slablab_kmem::{Order, PAGE_SIZE, Tunables};
 use slablab_trace::{Cache, Meta, Site};
+
+use crate::change::partition::Partition;
 
 /// The sizes of pages, in bytes, that a simulated machine can have.
 pub const PAGE_BYTES: [u64; 3] = [4 << 10, 16 << 10, 64 << 10];
@@ -31,10 +35,18 @@ pub struct Changes {
     pub page_bytes: Option<u32>,
     /// Copies of each kmalloc class, chosen by call site; the recorded kernel's if `None`
     pub buckets: Option<u32>,
+    /// How kmalloc's objects are kept apart, instead of `buckets`
+    pub partition: Option<Partition>,
     /// Whether caches that are alike share slabs
     pub sharing: Sharing,
     /// Tunables of all caches
     pub tunables: Tunables,
+    /// Tunables of single caches by name, instead of those of all
+    pub cache_tunables: BTreeMap<String, Tunables>,
+    /// Highest order of a slab that holds more than one object (`slab_max_order`); the recorded kernel's if `None`
+    pub order_max: Option<u8>,
+    /// Objects that a slab should hold at least (`slab_min_objects`); the recorded kernel's if `None`
+    pub min_objects: Option<u32>,
 }
 
 /// Which call sites the dedicated caches are for.

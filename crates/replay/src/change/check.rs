@@ -109,7 +109,10 @@ impl Changes {
                 }
             }
         }
-        for name in &self.undedicated {
+        for name in self.undedicated.iter().chain(self.cache_tunables.keys()) {
+            if name.contains("kmalloc-") && self.cache_tunables.contains_key(name) {
+                continue;
+            }
             let known = || {
                 let recorded = meta.caches.iter().map(|cache| cache.name.as_str());
                 recorded.chain(self.dedicated.iter().map(|dedicated| dedicated.name.as_str()))

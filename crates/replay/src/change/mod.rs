@@ -4,5 +4,6 @@
 pub(crate) mod changes;
 pub(crate) mod check;
 pub(crate) mod merging;
+pub(crate) mod partition;
 pub(crate) mod rewrite;
 pub(crate) mod select;

@@ -25,7 +25,7 @@ pub(crate) fn of_first_event<B: Backend>(meta: &Meta, plan: &Plan, event: &Event
     let cache = &meta.caches[event.cache as usize];
     let mut args = describe(meta, cache, &plan.changes, event.bytes_alloc);
     if B::KIND.takes_geometry() && plan.changes.tunables.get("order").is_none() {
-        args.geometry = geometry(meta, &cache.name, &plan.changes);
+        args.geometry = recorded_geometry(meta, &cache.name, &plan.changes);
     }
     args
 }
@@ -51,6 +51,9 @@ pub(crate) fn describe(
     };
     if changes.sharing == Sharing::Recorded {
         args = args.flags(SlabFlags::NO_MERGE);
+    }
+    if let Some(tunables) = changes.cache_tunables.get(name) {
+        args.tunables = tunables.clone();
     }
     args
 }
@@ -78,7 +81,7 @@ pub(crate) fn of_snapshot<B: Backend>(meta: &Meta, plan: &Plan, cache: &SlubCach
     let name = cache.aliases.first().unwrap_or(&cache.name);
     let mut args = from_sysfs(name, cache, 1);
     if B::KIND.takes_geometry() && plan.changes.tunables.get("order").is_none() {
-        args.geometry = geometry(meta, name, &plan.changes);
+        args.geometry = recorded_geometry(meta, name, &plan.changes);
     }
     args
 }
@@ -147,7 +150,13 @@ pub(crate) fn kmalloc(meta: &Meta, changes: &Changes) -> KmallocConfig {
     if let Some(buckets) = changes.buckets {
         config.copies = buckets;
     }
-    config.merge = merges_anew(meta, changes);
+    if let Some(partition) = changes.partition {
+        config.copies = partition.copies();
+        config.copy_of_site = Some(partition.copy_of_site(meta));
+    }
+    config.merge = merges_anew(meta, changes) && !has_hardened_usercopy(meta);
+    let own = changes.cache_tunables.iter().filter(|(name, _)| name.contains("kmalloc-"));
+    config.tunables_by_name = own.map(|(name, own)| (name.clone(), own.clone())).collect();
     config
 }
 
@@ -159,6 +168,13 @@ fn recorded_class_min(meta: &Meta) -> u32 {
     let names = caches.flat_map(|cache| cache.aliases.iter().chain([&cache.name]));
     let least = names.filter_map(|name| class(name)).min();
     least.filter(|bytes| bytes.is_power_of_two() && (8..=256).contains(bytes)).unwrap_or(8)
+}
+
+/// Returns whether the recorded kernel checks copies to user space, for which kmalloc's caches stay apart
+/// (`CONFIG_HARDENED_USERCOPY`).
+fn has_hardened_usercopy(meta: &Meta) -> bool {
+    let of_kmalloc = snapshots(meta).find_map(|snapshot| snapshot.cache("kmalloc-64"));
+    of_kmalloc.and_then(|cache| cache.number("usersize")).is_some_and(|bytes| bytes > 0)
 }
 
 fn recorded_kmalloc(meta: &Meta) -> KmallocConfig {
@@ -187,8 +203,9 @@ fn recorded_kmalloc(meta: &Meta) -> KmallocConfig {
     config
 }
 
-/// Returns the recorded kernel's own sizes of a cache, if it is one of its own, for a backend that is its own, too.
-fn geometry(meta: &Meta, name: &str, changes: &Changes) -> Option<Geometry> {
+/// Returns the recorded kernel's own sizes of a cache, if it is one of its own, for a backend that is its own, too;
+/// the order is computed anew where changes say by what.
+fn recorded_geometry(meta: &Meta, name: &str, changes: &Changes) -> Option<Geometry> {
     if changes.dedicated(name).is_some() || merges_anew(meta, changes) {
         return None;
     }
@@ -200,5 +217,6 @@ fn geometry(meta: &Meta, name: &str, changes: &Changes) -> Option<Geometry> {
     let block = recorded.order(order);
     let possible = block <= Order::MAX && slab_size >= 8 && u64::from(slab_size) <= block.bytes();
     let same_pages = changes.arch(meta) == recorded;
-    possible.then_some(Geometry { slab_size, order: same_pages.then_some(order) })
+    let same_rule = changes.order_max.is_none() && changes.min_objects.is_none();
+    possible.then_some(Geometry { slab_size, order: (same_pages && same_rule).then_some(order) })
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use slablab_kmem::geometry::Arch;
-use slablab_kmem::{Backend, BackendKind, CacheId, Machine, Merging};
+use slablab_kmem::{Backend, BackendKind, CacheId, Machine, Merging, Order};
 use slablab_trace::{Batch, Meta};
 
 use crate::engine::caches;
@@ -25,7 +25,16 @@ pub(crate) fn build<B: Backend>(meta: &Meta, plan: &Plan) -> Result<Machine<B>, 
     let classes =
         (kmalloc.types.len() + 1) * kmalloc.classes.len() * kmalloc.copies.max(1) as usize;
     let caches_max = meta.caches.len() + classes.max(CACHES_BESIDE);
-    Ok(Machine::<B>::builder()
+    let builder = Machine::<B>::builder();
+    let builder = match plan.changes.order_max {
+        Some(order) => builder.order_max(Order(order)),
+        None => builder,
+    };
+    let builder = match plan.changes.min_objects {
+        Some(objects) => builder.min_objects(objects),
+        None => builder,
+    };
+    Ok(builder
         .cpus(cpus(meta))
         .nodes(nodes(meta))
         .memory_bytes(plan.memory_bytes)

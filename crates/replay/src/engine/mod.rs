@@ -1,6 +1,7 @@
 //! A trace under allocators: the simulated machine with its caches, one thread an allocator, and the loop over the
 //! rows.
 
+pub(crate) mod account;
 pub(crate) mod caches;
 pub(crate) mod lanes;
 pub(crate) mod machine;

@@ -21,7 +21,9 @@ use crate::change::rewrite::Rewrite;
 use crate::engine::warm::{self, Warm};
 use crate::engine::{caches, machine};
 use crate::error::Error;
+use crate::metrics::failure::Failure;
 use crate::metrics::fit::{CacheFit, Fit};
+use crate::metrics::ledger::Ledger;
 use crate::metrics::locality::{Snapshots, Steps};
 use crate::metrics::result::{Allocator, SiteUnder};
 use crate::metrics::tally::Tally;
@@ -113,9 +115,9 @@ pub(crate) struct Outcome {
 /// The replay of a trace under one allocator.
 #[derive(Debug)]
 pub(crate) struct Runner<'a, B: Backend> {
-    machine: &'a Machine<B>,
+    pub(super) machine: &'a Machine<B>,
     cpus: CpuSet<'a, B>,
-    meta: &'a Meta,
+    pub(super) meta: &'a Meta,
     plan: &'a Plan,
     rewrite: Rewrite,
     /// Nodes of the machine; what a row says beyond them is no request
@@ -137,12 +139,15 @@ pub(crate) struct Runner<'a, B: Backend> {
     timeline: MemoryTimeline,
     snapshots: Snapshots,
     watch: Watch,
+    /// What each cache costs, if that is asked
+    pub(super) ledger: Option<Ledger>,
     snapshot_every: u64,
     next_snapshot: u64,
     next_tick_ns: u64,
-    events: u64,
+    pub(super) events: u64,
     operations: u64,
-    failed: u64,
+    pub(super) failed: u64,
+    pub(super) first_failure: Option<Failure>,
 }
 
 impl<'a, B: Backend> Runner<'a, B> {
@@ -173,12 +178,14 @@ impl<'a, B: Backend> Runner<'a, B> {
             timeline: MemoryTimeline::new(meta.time_first_ns, meta.time_last_ns),
             snapshots: Snapshots::new(sites),
             watch: Watch::new(&plan.watched, sites),
+            ledger: None,
             snapshot_every,
             next_snapshot: snapshot_every,
             next_tick_ns: meta.time_first_ns,
             events: 0,
             operations: 0,
             failed: 0,
+            first_failure: None,
         })
     }
 
@@ -350,11 +357,10 @@ impl<'a, B: Backend> Runner<'a, B> {
             self.free(slot, event.time_ns, event.cpu, event.site);
         }
         let live_before = self.machine.gauges().live_bytes;
+        let locks_before = self.locks(event.cpu);
         let cache = if event.kind == Kind::KmemCacheAlloc { event.cache } else { NONE };
-        let Some(address) = self.allocate(event, cache) else {
-            self.failed += 1;
-            return;
-        };
+        let Some(address) = self.allocate(event, cache) else { return self.fail(event, cache) };
+        self.charge(event.cpu, locks_before, |machine| machine.object_at(address));
         self.operations += 1;
         let gauges = self.machine.gauges();
         let bytes_alloc = gauges.live_bytes.wrapping_sub(live_before);
@@ -461,12 +467,16 @@ impl<'a, B: Backend> Runner<'a, B> {
         let Some(live) = self.objects.get_mut(slot).map(std::mem::take) else { return };
         let Some(address) = live.address else { return };
         self.operations += 1;
+        let locks_before = self.locks(cpu);
+        let from = self.ledger.as_ref().and_then(|_| self.machine.object_at(address));
+        let on = cpu;
         let cpu = self.cpus.cpu(CpuId(u32::from(cpu)));
         let site = Site(site);
         match self.caches.get(live.cache as usize) {
             Some(KnownCache::Made(cache)) => cpu.free(*cache, address, site),
             _ => cpu.kfree(address, site),
         }
+        self.charge(on, locks_before, |_| from);
         self.watch.free(slot, live.site as usize);
         self.sites[live.site as usize].waste -=
             u64::from(live.bytes_alloc).saturating_sub(u64::from(live.bytes_req));
@@ -542,6 +552,7 @@ impl<'a, B: Backend> Runner<'a, B> {
             allocator: B::KIND.name().to_owned(),
             operations: self.operations,
             failed: self.failed,
+            first_failure: self.first_failure.take(),
             paths: since(&paths_before, paths),
             locks: since(&locks_before, locks),
             fit,

@@ -1,7 +1,9 @@
 //! What is counted in a replay, and the plain data that is left of it. Nothing here runs an allocator.
 
+pub(crate) mod failure;
 pub(crate) mod fit;
 pub(crate) mod gauge;
+pub(crate) mod ledger;
 pub(crate) mod lifetimes;
 pub(crate) mod locality;
 pub(crate) mod perf_kmem;

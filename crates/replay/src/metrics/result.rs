@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::metrics::failure::Failure;
 use crate::metrics::fit::Fit;
 use crate::metrics::gauge::Level;
 use crate::metrics::lifetimes::LifetimeSummary;
@@ -59,6 +60,9 @@ pub struct Allocator {
     pub operations: u64,
     /// Allocations that found no memory
     pub failed: u64,
+    /// The first of them
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub first_failure: Option<Failure>,
     /// Bytes requested by live objects
     pub requested_bytes: Level,
     /// Bytes allocated to live objects, padding included

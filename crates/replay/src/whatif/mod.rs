@@ -2,3 +2,4 @@
 
 pub(crate) mod compare;
 pub(crate) mod moment;
+pub(crate) mod partition;

@@ -23,4 +23,5 @@ pub(crate) mod stat;
 pub(crate) mod top;
 mod tunables;
 pub(crate) mod whatif;
+mod whatif_partition;
 mod written;

@@ -6,8 +6,8 @@ use anyhow::{Result, bail};
 use serde::Serialize;
 use slablab_kmem::BackendKind;
 use slablab_replay::{
-    Changes, Dedicated, Dedication, Difference, KernelMerging, Plan, SelectError, Sharing, WhatIf,
-    at_peak, select_sites, what_if,
+    Changes, Dedicated, Dedication, Difference, KernelMerging, PartitionBy, Plan, SelectError,
+    Sharing, WhatIf, at_peak, select_sites, what_if,
 };
 use slablab_trace::Meta;
 
@@ -17,6 +17,7 @@ use super::allocators::allocator;
 use super::question::QuestionArgs;
 use super::size::parse_bytes;
 use super::tunables::{TunableArgs, tunables};
+use super::whatif_partition::{self, parse_partition};
 use crate::cli::OutputArgs;
 use crate::output::{Page, Report, Table, bytes as format_bytes, field, print};
 use crate::progress::Progress;
@@ -31,7 +32,8 @@ const SHOWN_MAX: usize = 20;
                         Examples:\n  \
                         slablab whatif t.parquet --dedicate audit_alloc=audit_context\n  \
                         slablab whatif t.parquet --classes 8,16,32,64,128,256,512,1024,2048,4096,8192\n  \
-                        slablab whatif t.parquet --buckets 16 --allocators slub"
+                        slablab whatif t.parquet --buckets 16 --allocators slub\n  \
+                        slablab whatif t.parquet --partition random:16"
 )]
 pub(crate) struct Args {
     #[command(flatten)]
@@ -54,6 +56,17 @@ pub(crate) struct Args {
     /// Give the machine pages of this size: 4K, 16K or 64K
     #[arg(long, value_name = "SIZE", value_parser = parse_page_size, help_heading = "Changes")]
     page_size: Option<u32>,
+    /// Keep kmalloc's objects apart: random:N copies of each class by call site, over 20 seeds, buckets, or by site
+    #[arg(long, value_name = "BY", value_parser = parse_partition, help_heading = "Changes",
+          conflicts_with_all = ["dedicate", "undedicate", "per_site", "classes", "buckets", "merge", "no_merge", "align",
+                                "report"])]
+    partition: Option<PartitionBy>,
+    /// Highest order of a slab of more than one object (slab_max_order)
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(..=10), help_heading = "Changes")]
+    max_order: Option<u8>,
+    /// Objects that a slab should hold at least (slab_min_objects)
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = "Changes")]
+    min_objects: Option<u32>,
     /// Merge caches that are alike (slab merging): where the recorded kernel did, the new ones; else all
     #[arg(long, conflicts_with = "no_merge", help_heading = "Changes")]
     merge: bool,
@@ -75,6 +88,14 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     let question = &args.question;
     let trace = question.open()?;
     let meta = trace.meta();
+    if let Some(by) = args.partition {
+        let [kind] = args.allocators[..] else {
+            bail!("--partition is answered for one allocator at a time")
+        };
+        let answer = whatif_partition::run(question, &trace, kind, by)?;
+        print(&answer, output, question.result.output.as_deref())?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let changes = question.with_trace_name(changes(args, meta))?;
     let sources = question.sources(&trace, false)?;
     let described = describe(&changes, meta);
@@ -122,6 +143,8 @@ fn changes(args: &Args, meta: &Meta) -> Result<Changes> {
         page_bytes: args.page_size,
         sharing: if args.merge { Sharing::Merged } else { Sharing::Recorded },
         tunables: args.tunables.0.clone(),
+        order_max: args.max_order,
+        min_objects: args.min_objects,
         ..Changes::default()
     };
     for spec in &args.dedicate {
@@ -182,6 +205,9 @@ fn reject_unused_options(args: &Args) -> Result<()> {
             );
         }
     }
+    let orders = with(&BackendKind::takes_geometry);
+    options.push(("--max-order".to_owned(), args.max_order.is_some(), orders.clone()));
+    options.push(("--min-objects".to_owned(), args.min_objects.is_some(), orders));
     for (tunable, kinds) in tunables() {
         let given = args.tunables.0.get(tunable.name).is_some();
         options.push((format!("--{}", tunable.option), given, kinds));
@@ -258,6 +284,8 @@ fn describe(changes: &Changes, meta: &Meta) -> Vec<String> {
     if changes.sharing == Sharing::Merged {
         words.extend(merging(changes, meta));
     }
+    words.extend(changes.order_max.map(|order| format!("slabs of order {order} at most")));
+    words.extend(changes.min_objects.map(|objects| format!("slabs of {objects} objects or more")));
     words.extend(changes.tunables.iter().map(|(name, value)| format!("{name} {value}")));
     words
 }

@@ -1,0 +1,73 @@
+//! Settings of a kernel: a row a setting.
+
+use slablab_replay::{AnswerKind, Outcome, Tuning};
+use slablab_report::{Cell, Table, field};
+
+/// Returns an answer's name.
+pub fn answer_name(kind: AnswerKind) -> &'static str {
+    match kind {
+        AnswerKind::NoMoreLocks => "no more locks",
+        AnswerKind::WithinLocks => "some more locks",
+        AnswerKind::WithoutBoot => "without a boot",
+        AnswerKind::Extreme => "whatever it costs",
+    }
+}
+
+/// Returns the answers beside what was recorded.
+pub fn answers(tuning: &Tuning) -> Table {
+    let recorded = ("as recorded", &tuning.recorded);
+    let answers = tuning.answers.iter().map(|answer| (answer_name(answer.kind), &answer.outcome));
+    let rows: Vec<_> = std::iter::once(recorded).chain(answers).collect();
+    let (held_at, locks) = (tuning.held_at, tuning.recorded.locks_per_operation());
+    let held = held_at.of(&tuning.recorded);
+    let change = |now: f64, then: f64| {
+        if then == 0.0 {
+            Cell::Missing
+        } else {
+            Cell::text(format!("{:+.1} %", (now / then - 1.0) * 100.0))
+        }
+    };
+    let fields = [
+        field::name("answer", "answer", |(name, _): &(&str, &Outcome)| name),
+        field::bytes("held, peak", "held_bytes_peak", |(_, o)| o.held_bytes.peak),
+        field::by("change", "held_change", move |(_, o): &(&str, &Outcome)| {
+            change(held_at.of(o) as f64, held as f64)
+        }),
+        field::bytes("mean", "held_bytes_mean", |(_, o)| o.held_bytes.mean),
+        field::bytes("end", "held_bytes_end", |(_, o)| o.held_bytes.end),
+        field::cell("locks/op", "locks_per_operation", |(_, o)| {
+            Cell::Number(o.locks_per_operation(), 3)
+        }),
+        field::by("change", "locks_change", move |(_, o): &(&str, &Outcome)| {
+            change(o.locks_per_operation(), locks)
+        }),
+    ];
+    Table::of(&rows, fields)
+}
+
+/// Returns settings as a terminal has room for them.
+pub fn front(outcomes: &[Outcome]) -> Table {
+    let fields = [
+        field::bytes("held, peak", "held_bytes_peak", |o: &Outcome| o.held_bytes.peak),
+        field::cell("locks/op", "locks_per_operation", |o| {
+            Cell::Number(o.locks_per_operation(), 3)
+        }),
+        field::text("setting", "setting", |o| o.setting.short()),
+    ];
+    Table::of(outcomes, fields)
+}
+
+/// Returns settings that were tried.
+pub fn outcomes(outcomes: &[Outcome]) -> Table {
+    let fields = [
+        field::text("setting", "setting", |o: &Outcome| o.setting.short()),
+        field::bytes("held, peak", "held_bytes_peak", |o| o.held_bytes.peak),
+        field::bytes("mean", "held_bytes_mean", |o| o.held_bytes.mean),
+        field::bytes("end", "held_bytes_end", |o| o.held_bytes.end),
+        field::cell("locks/op", "locks_per_operation", |o| {
+            Cell::Number(o.locks_per_operation(), 3)
+        }),
+        field::share("slow path", "slow_share", |o| o.slow_share),
+    ];
+    Table::of(outcomes, fields)
+}

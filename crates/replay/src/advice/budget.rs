@@ -1,0 +1,209 @@
+//! Whether a load fits into a memory, under which allocator and settings, and where it fails first.
+//!
+//! How it works: the trace is replayed on machines that have no more memory than asked for, their zones and reserves
+//! like Linux's. A failed allocation is a result; the load goes on without the object, as a driver would. How much is
+//! needed is then found by halving, for all contenders at once.
+//!
+//! Differences from Linux: only the slab allocator and large blocks are there, no programs and no page cache; and no
+//! memory is reclaimed: a shrinker that frees dentries and inodes may save what fails here.
+
+use serde::Serialize;
+use slablab_kmem::BackendKind;
+use slablab_trace::{Meta, TraceReader};
+
+use crate::advice::trial::Moments;
+use crate::advice::tune::setting::{CacheSetting, Configured, Setting, Typed};
+use crate::advice::tune::trials::{Measured, run_plans};
+use crate::engine::lanes;
+use crate::error::Error;
+use crate::metrics::failure::{Failure, FreeBlocks};
+use crate::metrics::gauge::Level;
+use crate::metrics::result::TraceFacts;
+use crate::plan::{Plan, Start};
+
+/// Moments at which free blocks are looked at.
+const MOMENTS: u64 = 256;
+/// Halvings: the least memory is found to a 64th of what lies between too little and enough.
+const HALVINGS: u32 = 6;
+/// Beyond twice what is held, this much is enough for watermarks and per-CPU lists.
+const SPARE_BYTES: u64 = 16 << 20;
+/// The least machine that boots.
+const MEMORY_BYTES_MIN: u64 = 4 << 20;
+
+/// Whether a load fits into a memory.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Budget {
+    /// What was replayed
+    pub trace: TraceFacts,
+    /// The memory asked about
+    pub memory_bytes: u64,
+    /// The most bytes that live objects asked for at once
+    pub requested_bytes_peak: u64,
+    /// The recorded allocator first, then what is less and less like it
+    pub contenders: Vec<Contender>,
+}
+
+/// An allocator with settings on the machine asked about.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Contender {
+    /// The allocator
+    pub allocator: String,
+    /// Its settings, where it is an allocator of the recorded kernel
+    pub setting: Setting,
+    /// What has to be typed for it
+    pub typed: Typed,
+    /// Bytes in slabs and large blocks
+    pub held_bytes: Level,
+    /// Allocations that found no memory
+    pub failed: u64,
+    /// The first of them
+    pub first_failure: Option<Failure>,
+    /// Free blocks of the page allocator at the end
+    pub free_end: FreeBlocks,
+    /// The same when the largest of them was smallest
+    pub free_worst: FreeBlocks,
+    /// The least memory in which nothing failed
+    pub memory_bytes_min: u64,
+}
+
+impl Contender {
+    /// Returns whether every allocation found memory.
+    #[must_use]
+    pub fn fits(&self) -> bool {
+        self.failed == 0
+    }
+}
+
+impl Budget {
+    /// Returns the first contender that fits.
+    #[must_use]
+    pub fn first_fit(&self) -> Option<&Contender> {
+        self.contenders.iter().find(|contender| contender.fits())
+    }
+}
+
+/// Replays a trace on machines of so much memory; `progress` is told rows times machines.
+///
+/// # Errors
+///
+/// As [`crate::replay()`], and [`Error::Budget`] for less memory than live objects ask for.
+pub fn budget(
+    reader: &TraceReader,
+    kind: BackendKind,
+    memory_bytes: u64,
+    progress: &mut dyn FnMut(u64),
+) -> Result<Budget, Error> {
+    let meta = reader.meta();
+    let roomy = Plan { allocators: vec![kind], start: Start::Cold, ..Plan::default() };
+    let whole = lanes::replay(reader, &roomy, progress)?;
+    let recorded = &whole.allocators[0];
+    let requested_bytes_peak = recorded.requested_bytes.peak;
+    if memory_bytes < requested_bytes_peak.max(MEMORY_BYTES_MIN) {
+        let live_bytes = requested_bytes_peak.max(MEMORY_BYTES_MIN);
+        return Err(Error::Budget { memory_bytes, live_bytes });
+    }
+    let moments = Moments::new(MOMENTS, meta.events, recorded.peak_event);
+    let contenders = contenders(kind);
+    let enough = recorded.held_bytes.peak.saturating_mul(2).saturating_add(SPARE_BYTES);
+    let trying = Trying { reader, meta, moments, contenders: &contenders };
+    let at_budget = trying.on(&vec![memory_bytes; contenders.len()], progress)?;
+    let least = trying.least(&at_budget, memory_bytes, enough.max(memory_bytes), progress)?;
+    let release = &meta.kernel_release;
+    let measured = contenders.into_iter().zip(at_budget).zip(least);
+    let contenders = measured
+        .map(|(((kind, setting), measured), memory_bytes_min)| Contender {
+            allocator: kind.name().to_owned(),
+            typed: setting.typed(release),
+            setting,
+            held_bytes: measured.allocator.held_bytes,
+            failed: measured.allocator.failed,
+            first_failure: measured.allocator.first_failure,
+            free_end: measured.free_end,
+            free_worst: measured.free_worst,
+            memory_bytes_min,
+        })
+        .collect();
+    Ok(Budget { trace: whole.trace, memory_bytes, requested_bytes_peak, contenders })
+}
+
+/// Returns what may take the place of the recorded allocator.
+fn contenders(recorded: BackendKind) -> Vec<(BackendKind, Setting)> {
+    let plain = Setting::default;
+    let mut contenders = vec![(recorded, plain())];
+    if recorded.takes_geometry() {
+        let has_cpu_partial = matches!(recorded, BackendKind::Slub | BackendKind::SlubHybrid);
+        let cpu_partial = has_cpu_partial.then_some(0);
+        let every = CacheSetting { cpu_partial, min_partial: Some(0) };
+        let order_max = Some(0);
+        contenders.extend([
+            (recorded, Setting { every, ..plain() }),
+            (recorded, Setting { order_max, every, ..plain() }),
+        ]);
+    }
+    if recorded != BackendKind::SlubTiny {
+        let configured = Configured::SlubTiny;
+        contenders.push((BackendKind::SlubTiny, Setting { configured, ..plain() }));
+    }
+    let others = [BackendKind::Dense, BackendKind::Slmb];
+    contenders
+        .extend(others.into_iter().filter(|kind| *kind != recorded).map(|kind| (kind, plain())));
+    contenders
+}
+
+/// The contenders on machines of any memory.
+struct Trying<'a> {
+    reader: &'a TraceReader,
+    meta: &'a Meta,
+    moments: Moments,
+    contenders: &'a [(BackendKind, Setting)],
+}
+
+impl Trying<'_> {
+    /// Replays every contender on a machine of its own memory.
+    fn on(&self, memories: &[u64], progress: &mut dyn FnMut(u64)) -> Result<Vec<Measured>, Error> {
+        let plans: Vec<_> = self
+            .contenders
+            .iter()
+            .zip(memories)
+            .map(|((kind, setting), memory_bytes)| {
+                let base =
+                    Plan { memory_bytes: *memory_bytes, start: Start::Cold, ..Plan::default() };
+                setting.plan(*kind, &base, self.meta)
+            })
+            .collect();
+        run_plans(self.reader, &plans, &self.moments, progress)
+    }
+
+    /// Returns the least memory in which each contender does not fail, given what came of `memory_bytes`.
+    fn least(
+        &self,
+        at_budget: &[Measured],
+        memory_bytes: u64,
+        enough: u64,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<Vec<u64>, Error> {
+        let mut bounds: Vec<(u64, u64)> = at_budget
+            .iter()
+            .map(|measured| match measured.allocator.failed {
+                // What is held has to be there.
+                0 => (
+                    measured.allocator.held_bytes.peak.max(MEMORY_BYTES_MIN).min(memory_bytes),
+                    memory_bytes,
+                ),
+                _ => (memory_bytes, enough),
+            })
+            .collect();
+        for _ in 0..HALVINGS {
+            let middles: Vec<u64> =
+                bounds.iter().map(|(less, more)| less.midpoint(*more)).collect();
+            let found = self.on(&middles, progress)?;
+            for ((bound, middle), measured) in bounds.iter_mut().zip(middles).zip(found) {
+                match measured.allocator.failed {
+                    0 => bound.1 = middle,
+                    _ => bound.0 = middle,
+                }
+            }
+        }
+        Ok(bounds.into_iter().map(|(_, more)| more).collect())
+    }
+}

@@ -1,0 +1,173 @@
+//! Which call sites a recommendation can be followed at, and which are worth reading for another reason.
+//!
+//! How it works: a cache serves one size. So a site that asks for many is not ranked, nor is one whose objects are the
+//! allocator's own, or the data of packets, which is as large as the packets are. What is a few bytes larger than a
+//! class costs the most for the least: a field moved or narrowed may save more than any cache.
+
+use slablab_trace::Meta;
+
+use crate::advice::result::{NotedSite, Profile};
+use crate::advice::survey::{Classes, Survey};
+use crate::change::select::function;
+use crate::metrics::result::Site;
+
+/// So many sizes can be named, and one cache made that has room for the largest.
+const SIZES_MAX: usize = 4;
+/// An object is over a class by little up to this share of it.
+const OVER_SHARE_MAX: u64 = 16;
+/// A site that wastes less than a page is not worth a line.
+const WASTE_BYTES_MIN: u64 = 4096;
+/// So many sites of a kind are noted.
+const NOTED_MAX: usize = 32;
+
+/// What the slab allocator allocates for itself (`mm/slub.c`, `mm/slab_common.c` @ 6.1 to 7.3).
+const OWN: [&str; 8] = [
+    "alloc_slab_obj_exts",
+    "memcg_alloc_slab_cgroups",
+    "alloc_empty_sheaf",
+    "__alloc_empty_sheaf",
+    "alloc_full_sheaf",
+    "kmem_cache_prefill_sheaf",
+    "init_cache_random_seq",
+    "cache_random_seq_create",
+];
+/// What allocates the data of network packets (`net/core/skbuff.c` @ 6.1 to 7.3).
+const PAYLOAD: [&str; 6] = [
+    "__alloc_skb",
+    "kmalloc_reserve",
+    "pskb_expand_head",
+    "__napi_alloc_skb",
+    "napi_alloc_skb",
+    "__netdev_alloc_skb",
+];
+
+/// Why a call site is not ranked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Unsuited {
+    /// The allocator's own
+    Own,
+    /// Data of packets
+    Payload,
+    /// Too many sizes
+    ManySizes,
+}
+
+/// Returns why no cache can be advised for a call site, if so.
+pub(crate) fn unsuited(site: &str, profile: &Profile) -> Option<Unsuited> {
+    let name = function(site);
+    // A compiler's copy of a function is that function.
+    let name = name.split('.').next().unwrap_or(name);
+    if OWN.contains(&name) {
+        return Some(Unsuited::Own);
+    }
+    if PAYLOAD.contains(&name) {
+        return Some(Unsuited::Payload);
+    }
+    let many = profile.sizes.len() > SIZES_MAX || profile.allocs_of_other_sizes > 0;
+    many.then_some(Unsuited::ManySizes)
+}
+
+/// Returns what is known of the objects of a site, which is at place `index` of the trace's table.
+pub(crate) fn profile(meta: &Meta, survey: &Survey, index: usize, site: &Site) -> Profile {
+    let sizes = &survey.sizes[index];
+    let duration_ns = meta.time_last_ns.saturating_sub(meta.time_first_ns).max(1);
+    let per_second = u128::from(site.allocs) * 1_000_000_000 / u128::from(duration_ns);
+    Profile {
+        sizes: sizes.by_count(),
+        allocs_of_other_sizes: sizes.others,
+        allocs_per_second: u64::try_from(per_second).unwrap_or(u64::MAX),
+        freed_elsewhere_share: site.frees_cross_cpu as f64 / site.lifetime.ended.max(1) as f64,
+        lifetime: site.lifetime,
+        live_end: site.live_end,
+    }
+}
+
+/// Notes a site that asks for `object_bytes` at most.
+pub(crate) fn note(
+    classes: &Classes,
+    site: &Site,
+    object_bytes: u64,
+    profile: Profile,
+) -> Option<NotedSite> {
+    let class = classes.of(object_bytes)?;
+    let below = class.checked_sub(1).map_or(0, |below| classes.bytes(below));
+    Some(NotedSite {
+        site: site.site.clone(),
+        allocs: site.allocs,
+        live_peak: site.live_peak,
+        object_bytes,
+        class_bytes: u64::from(classes.bytes(class)),
+        class_bytes_below: u64::from(below),
+        waste_bytes: site.under.first().map_or(0, |under| under.waste_bytes_peak),
+        profile,
+    })
+}
+
+/// Returns whether a site's objects are all of one size, a few bytes over a class.
+fn is_over_class(site: &NotedSite) -> bool {
+    let over = site.object_bytes.saturating_sub(site.class_bytes_below);
+    let one_size = site.profile.sizes.len() == 1 && site.profile.allocs_of_other_sizes == 0;
+    one_size && over * OVER_SHARE_MAX <= site.class_bytes_below
+}
+
+/// Returns the sites that are over a class by little and waste a page or more by it, those that waste most first.
+pub(crate) fn over_class(sites: &[NotedSite]) -> Vec<NotedSite> {
+    by_waste(sites.iter().filter(|site| is_over_class(site)))
+}
+
+/// Returns those of the sites that waste a page or more, those that waste most first.
+pub(crate) fn by_waste<'a>(sites: impl Iterator<Item = &'a NotedSite>) -> Vec<NotedSite> {
+    let mut found: Vec<_> =
+        sites.filter(|site| site.waste_bytes >= WASTE_BYTES_MIN).cloned().collect();
+    found.sort_by(|a, b| b.waste_bytes.cmp(&a.waste_bytes).then_with(|| a.site.cmp(&b.site)));
+    found.truncate(NOTED_MAX);
+    found
+}
+
+/// Returns the sites by allocations.
+pub(crate) fn hot(mut sites: Vec<NotedSite>) -> Vec<NotedSite> {
+    sites.sort_by(|a, b| b.allocs.cmp(&a.allocs).then_with(|| a.site.cmp(&b.site)));
+    sites.truncate(NOTED_MAX);
+    sites
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::advice::result::SizeCount;
+
+    fn of_sizes(sizes: &[u64]) -> Profile {
+        let sizes = sizes.iter().map(|bytes| SizeCount { bytes: *bytes, allocs: 1 }).collect();
+        Profile { sizes, ..Profile::default() }
+    }
+
+    #[test]
+    fn what_cannot_be_followed_is_not_ranked() {
+        let one = of_sizes(&[40]);
+        assert_eq!(unsuited("kstrdup+0x38", &one), None);
+        assert_eq!(unsuited("alloc_slab_obj_exts+0x58", &one), Some(Unsuited::Own));
+        assert_eq!(unsuited("__alloc_skb+0x80", &one), Some(Unsuited::Payload));
+        assert_eq!(unsuited("pskb_expand_head.part.0+0x1", &one), Some(Unsuited::Payload));
+        assert_eq!(unsuited("kstrdup+0x38", &of_sizes(&[1, 2, 3, 4])), None);
+        assert_eq!(
+            unsuited("kstrdup+0x38", &of_sizes(&[1, 2, 3, 4, 5])),
+            Some(Unsuited::ManySizes)
+        );
+    }
+
+    #[test]
+    fn an_object_a_few_bytes_over_a_class_is_noted() {
+        let classes = Classes::new(&[256, 512, 1024]);
+        let noted = |bytes: u64, live_peak: u64| {
+            let waste_bytes_peak = (1024 - bytes) * live_peak;
+            let under = crate::SiteUnder { waste_bytes_peak, ..Default::default() };
+            let site =
+                Site { site: "f+0x1".into(), live_peak, under: vec![under], ..Site::default() };
+            note(&classes, &site, bytes, of_sizes(&[bytes])).unwrap()
+        };
+        let sites = [noted(520, 100), noted(544, 200), noted(545, 300), noted(520, 8)];
+        let found: Vec<_> = over_class(&sites).iter().map(|site| site.live_peak).collect();
+        // 32 bytes are a 16th of 512, 33 are more; eight objects waste less than a page.
+        assert_eq!(found, [200, 100]);
+    }
+}

@@ -1,0 +1,144 @@
+//! What the search for settings found: plain data with units in its names.
+
+use serde::Serialize;
+
+use crate::advice::tune::setting::{Setting, Typed};
+use crate::metrics::gauge::Level;
+use crate::metrics::result::{Allocator, TraceFacts};
+
+/// The settings that were tried on a trace, and those that are advised.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Tuning {
+    /// What was replayed
+    pub trace: TraceFacts,
+    /// The allocator of the recorded kernel
+    pub allocator: String,
+    /// Which memory was to be least
+    pub held_at: HeldAt,
+    /// Locks and atomic operations of an answer at most, as a multiple of the recorded kernel's
+    pub locks_share_max: f64,
+    /// What has to be saved to be advised: more than the share of the trace that could not be placed
+    pub saving_bytes_min: u64,
+    /// As recorded
+    pub recorded: Outcome,
+    /// What is advised, in the order of [`AnswerKind`]; one that saves nothing is left out
+    pub answers: Vec<Answer>,
+    /// All that was tried, what holds least first; the recorded setting among them
+    pub tried: Vec<Outcome>,
+}
+
+impl Tuning {
+    /// Returns the outcomes of which none both holds more and takes more locks than another, least held first.
+    pub fn front(&self) -> impl Iterator<Item = &Outcome> {
+        let mut least = u64::MAX;
+        self.tried.iter().filter(move |outcome| {
+            let faster = outcome.locks < least;
+            least = least.min(outcome.locks);
+            faster
+        })
+    }
+
+    /// Returns the answer of a kind.
+    #[must_use]
+    pub fn answer(&self, kind: AnswerKind) -> Option<&Answer> {
+        self.answers.iter().find(|answer| answer.kind == kind)
+    }
+}
+
+/// Which memory is to be least.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum HeldAt {
+    /// What is held at its peak
+    Peak,
+    /// What is held on average
+    Mean,
+    /// What is held after the last event
+    End,
+}
+
+impl HeldAt {
+    /// Returns the bytes that an outcome holds then.
+    #[must_use]
+    pub fn of(self, outcome: &Outcome) -> u64 {
+        let held = &outcome.held_bytes;
+        match self {
+            Self::Peak => held.peak,
+            Self::Mean => held.mean,
+            Self::End => held.end,
+        }
+    }
+
+    /// Returns the moments that count, of those at which caches were looked at, evenly spaced.
+    pub(crate) fn of_moments(self, held: &[u64]) -> Vec<u64> {
+        match self {
+            Self::Peak => held.to_vec(),
+            Self::Mean => vec![held.iter().sum::<u64>() / held.len().max(1) as u64],
+            Self::End => held.last().copied().into_iter().collect(),
+        }
+    }
+}
+
+/// What came of a setting.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Outcome {
+    /// The setting
+    pub setting: Setting,
+    /// The allocator that the kernel then has
+    pub allocator: String,
+    /// Bytes in slabs and large blocks
+    pub held_bytes: Level,
+    /// Locks and atomic operations
+    pub locks: u64,
+    /// Allocations and frees
+    pub operations: u64,
+    /// Share of the allocations that left the fast path
+    pub slow_share: f64,
+    /// Allocations that found no memory
+    pub failed: u64,
+}
+
+impl Outcome {
+    pub(crate) fn new(setting: Setting, replayed: &Allocator) -> Self {
+        Self {
+            setting,
+            allocator: replayed.allocator.clone(),
+            held_bytes: replayed.held_bytes,
+            locks: replayed.locks.values().sum(),
+            operations: replayed.operations,
+            slow_share: 1.0 - replayed.alloc_fast_share(),
+            failed: replayed.failed,
+        }
+    }
+
+    /// Returns locks and atomic operations for each allocation or free.
+    #[must_use]
+    pub fn locks_per_operation(&self) -> f64 {
+        self.locks as f64 / self.operations.max(1) as f64
+    }
+}
+
+/// A setting that is advised.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Answer {
+    /// What it answers
+    pub kind: AnswerKind,
+    /// What came of it
+    pub outcome: Outcome,
+    /// What to type
+    pub typed: Typed,
+}
+
+/// What a setting is the answer to: each holds the least of those that meet its condition.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AnswerKind {
+    /// No more locks and atomic operations than as recorded
+    NoMoreLocks,
+    /// As many of them as are allowed
+    WithinLocks,
+    /// As many, and files under `/sys/kernel/slab` only
+    WithoutBoot,
+    /// Whatever it costs
+    Extreme,
+}

@@ -1,0 +1,339 @@
+//! The search for settings that hold less.
+//!
+//! How it works: in stages, as each is cheap beside replaying everything. Settings of the machine are replayed with the
+//! caches' left alone; those that are neither larger nor slower than another, and the recorded one, are replayed again
+//! with each setting of caches. From these replays the best mixture over caches is put together
+//! ([`crate::advice::tune::select`]), with as few lines to type as cost next to nothing, and replayed in turn: what is
+//! advised was measured as a whole.
+
+use std::collections::BTreeMap;
+
+use slablab_kmem::{BackendKind, geometry};
+use slablab_trace::{Meta, TraceReader};
+
+use crate::advice::judge::saving_bytes_min;
+use crate::advice::trial::Moments;
+use crate::advice::tune::result::{Answer, AnswerKind, HeldAt, Outcome, Tuning};
+use crate::advice::tune::select::Table;
+use crate::advice::tune::setting::{CacheSetting, Configured, Merge, Setting};
+use crate::advice::tune::space::Space;
+use crate::advice::tune::trials::{Trials, Tried};
+use crate::change::changes::Changes;
+use crate::engine::lanes;
+use crate::error::Error;
+use crate::plan::{Plan, Start};
+
+/// Moments at which every cache is looked at.
+const MOMENTS: u64 = 1024;
+/// Settings of the machine that are tried with every setting of caches, beside the recorded one.
+const BOOTS_KEPT: usize = 2;
+/// Mixtures that are replayed for each number of locks.
+const VERIFIED: usize = 2;
+/// A mixture's locks come out a little different from the sum over its caches: it is put together for a little fewer and
+/// more than are allowed, too.
+const LOCKS_AROUND: [f64; 3] = [1.0, 0.99, 1.01];
+
+/// How a search weighs bytes against lines to type.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Brevity {
+    /// A line less may cost this share of the bytes held
+    pub(crate) held_share: f64,
+    /// Caches that are set on their own, at most
+    pub(crate) caches_max: usize,
+}
+
+impl Default for Brevity {
+    fn default() -> Self {
+        Self { held_share: 0.005, caches_max: 6 }
+    }
+}
+
+/// Searches the settings that the recorded kernel has for those that hold least, up to `locks_share_max` times its locks
+/// and atomic operations; `progress` is told rows times settings.
+///
+/// # Errors
+///
+/// As [`crate::replay()`], and [`Error::NoSettings`] for an allocator without any.
+pub fn tune(
+    reader: &TraceReader,
+    kind: BackendKind,
+    memory_bytes: u64,
+    locks_share_max: f64,
+    held_at: HeldAt,
+    progress: &mut dyn FnMut(u64),
+) -> Result<Tuning, Error> {
+    let space = Space::of(reader.meta(), kind)?;
+    let goal = Goal { locks_share_max, held_at, brevity: Brevity::default() };
+    search(reader, kind, memory_bytes, &space, goal, progress)
+}
+
+/// What is searched for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Goal {
+    pub(crate) locks_share_max: f64,
+    pub(crate) held_at: HeldAt,
+    pub(crate) brevity: Brevity,
+}
+
+pub(crate) fn search(
+    reader: &TraceReader,
+    kind: BackendKind,
+    memory_bytes: u64,
+    space: &Space,
+    goal: Goal,
+    progress: &mut dyn FnMut(u64),
+) -> Result<Tuning, Error> {
+    let meta = reader.meta();
+    let base = Plan { memory_bytes, start: Start::Cold, ..Plan::default() };
+    let plan = Plan { allocators: vec![kind], ..base.clone() };
+    let whole = lanes::replay(reader, &plan, progress)?;
+    let recorded = &whole.allocators[0];
+    let moments = Moments::new(MOMENTS, meta.events, recorded.peak_event);
+    let held_bytes_peak = recorded.held_bytes.peak;
+    let trials = Trials { reader, kind, base, moments, held_bytes_peak };
+    let mut tried = trials.run(&space.boots, progress)?;
+    let kept = kept(&tried, goal.held_at);
+    let with_pairs: Vec<Setting> = kept
+        .iter()
+        .flat_map(|boot| {
+            space.pairs[1..].iter().map(|pair| Setting { every: *pair, ..boot.clone() })
+        })
+        .collect();
+    tried.extend(trials.run(&with_pairs, progress)?);
+    let locks = tried[0].locks();
+    let shares = LOCKS_AROUND.iter().flat_map(|around| [*around, around * goal.locks_share_max]);
+    let budgets = shares.map(|share| (locks as f64 * share) as u64).chain([u64::MAX]);
+    let mixer = Mixer { meta, space, kept: &kept, tried: &tried, goal };
+    let mut mixtures: Vec<Setting> = budgets.flat_map(|budget| mixer.mixtures(budget)).collect();
+    mixtures.sort();
+    mixtures.dedup();
+    mixtures.retain(|mixture| tried.iter().all(|known| known.setting != *mixture));
+    tried.extend(trials.run(&mixtures, progress)?);
+    let mut outcomes: Vec<_> =
+        tried.iter().map(|one| Outcome::new(one.setting.clone(), &one.allocator)).collect();
+    let recorded = outcomes[0].clone();
+    outcomes.sort_by_key(|outcome| key(outcome, goal.held_at));
+    let held_bytes = goal.held_at.of(&recorded);
+    let saving_bytes_min = saving_bytes_min(held_bytes, whole.trace.unplaced_share);
+    let release = &meta.kernel_release;
+    let found = Found { recorded: &recorded, outcomes: &outcomes, saving_bytes_min, goal, release };
+    let answers = found.answers();
+    Ok(Tuning {
+        trace: whole.trace,
+        allocator: kind.name().to_owned(),
+        held_at: goal.held_at,
+        locks_share_max: goal.locks_share_max,
+        saving_bytes_min,
+        recorded,
+        answers,
+        tried: outcomes,
+    })
+}
+
+/// The order of outcomes: least held when it counts, then on average, then least locks.
+fn key(outcome: &Outcome, held_at: HeldAt) -> (u64, u64, u64, u64) {
+    // What did not find memory is no outcome to recommend.
+    (outcome.failed, held_at.of(outcome), outcome.held_bytes.mean, outcome.locks)
+}
+
+impl Tried {
+    fn locks(&self) -> u64 {
+        self.allocator.locks.values().sum()
+    }
+}
+
+/// Returns the recorded setting of the machine, and a few of those that are not both larger and slower than another.
+fn kept(boots: &[Tried], held_at: HeldAt) -> Vec<Setting> {
+    let held = |one: &Tried| held_at.of(&Outcome::new(one.setting.clone(), &one.allocator));
+    let of = |one: &Tried| (held(one), one.locks());
+    let beats = |a: &Tried, b: &Tried| {
+        let (a, b) = (of(a), of(b));
+        a.0 <= b.0 && a.1 <= b.1 && a != b
+    };
+    let mut candidates: Vec<&Tried> =
+        of_recorded_allocator(boots).filter(|one| !one.setting.is_recorded()).collect();
+    candidates.sort_by_key(|one| of(one));
+    candidates.dedup_by_key(|one| of(one));
+    let (front, beaten): (Vec<&Tried>, Vec<&Tried>) = candidates
+        .into_iter()
+        .partition(|one| of_recorded_allocator(boots).all(|other| !beats(other, one)));
+    // The one that holds least, one between it and the fastest, and if that is all, what is beaten while caches are left
+    // alone: it may not be with their settings.
+    let ends = front.first().into_iter().chain(front.get(front.len() / 2));
+    let mut kept = vec![boots[0].setting.clone()];
+    for one in ends.chain(&beaten) {
+        if kept.len() <= BOOTS_KEPT && !kept.contains(&one.setting) {
+            kept.push(one.setting.clone());
+        }
+    }
+    kept
+}
+
+fn of_recorded_allocator(boots: &[Tried]) -> impl Iterator<Item = &Tried> {
+    boots.iter().filter(|one| one.setting.configured == Configured::Recorded)
+}
+
+/// Puts mixtures over caches together.
+struct Mixer<'a> {
+    meta: &'a Meta,
+    space: &'a Space,
+    kept: &'a [Setting],
+    tried: &'a [Tried],
+    goal: Goal,
+}
+
+impl Mixer<'_> {
+    /// Returns the mixtures that promise to hold least with so many locks at most.
+    fn mixtures(&self, locks_max: u64) -> Vec<Setting> {
+        let mut found: Vec<(u64, Setting)> =
+            self.kept.iter().filter_map(|boot| self.mixture(boot, locks_max)).collect();
+        found.sort();
+        let mut chosen: Vec<Setting> =
+            found.iter().take(VERIFIED).map(|(_, setting)| setting.clone()).collect();
+        // One that takes no boot, whatever the others hold.
+        chosen.extend(found.into_iter().map(|(_, setting)| setting).find(Setting::needs_no_boot));
+        chosen
+    }
+
+    fn mixture(&self, boot: &Setting, locks_max: u64) -> Option<(u64, Setting)> {
+        if boot.merging == Merge::On {
+            // Which caches will share slabs, and under what name, only that kernel knows.
+            return None;
+        }
+        let of_pair = |pair: &CacheSetting| {
+            self.tried.iter().find(|one| one.setting == Setting { every: *pair, ..boot.clone() })
+        };
+        let columns: Vec<&Tried> = self.space.pairs.iter().filter_map(of_pair).collect();
+        if columns.len() != self.space.pairs.len() {
+            return None;
+        }
+        let table = Table::new(&columns, self.goal.held_at);
+        let picks = table.best(locks_max)?;
+        let shortened = Shortening { table: &table, locks_max, goal: self.goal, picks };
+        let (every, picks) = shortened.shortest(self.space.pairs.len())?;
+        let held_bytes = table.cost(&picks).held_bytes;
+        let mut caches = BTreeMap::new();
+        for (cache, pick) in table.caches.iter().zip(&picks).filter(|(_, pick)| **pick != every) {
+            let own = self.spelled_out(&cache.name, cache.slab_size, *pick, every);
+            caches.insert(cache.name.clone(), own);
+        }
+        Some((held_bytes, Setting { every: self.space.pairs[every], caches, ..boot.clone() }))
+    }
+
+    /// Returns a setting of a cache with the numbers that undo what all caches are set to.
+    fn spelled_out(&self, cache: &str, slab_size: u32, pick: usize, every: usize) -> CacheSetting {
+        let (own, every) = (self.space.pairs[pick], self.space.pairs[every]);
+        let snapshots = self.meta.slabs_start.iter().chain(&self.meta.slabs_end);
+        let known = |file| snapshots.clone().find_map(|s| s.cache(cache)?.number(file));
+        let number = |own: Option<u32>, every: Option<u32>, file, usual: u32| {
+            let recorded = || known(file).and_then(|n| u32::try_from(n).ok()).unwrap_or(usual);
+            own.or_else(|| every.map(|_| recorded()))
+        };
+        let size = slab_size.max(8);
+        let cpu_partial = geometry::cpu_partial_objects(Changes::default().arch(self.meta), size);
+        let min_partial = geometry::min_partial(size);
+        CacheSetting {
+            cpu_partial: number(own.cpu_partial, every.cpu_partial, "cpu_partial", cpu_partial),
+            min_partial: number(own.min_partial, every.min_partial, "min_partial", min_partial),
+        }
+    }
+}
+
+/// A mixture on its way to fewer lines.
+struct Shortening<'a> {
+    table: &'a Table,
+    locks_max: u64,
+    goal: Goal,
+    picks: Vec<usize>,
+}
+
+impl Shortening<'_> {
+    /// Returns a setting for all caches, and the mixture with the fewest caches set otherwise.
+    fn shortest(&self, settings: usize) -> Option<(usize, Vec<usize>)> {
+        let mixtures = (0..settings).map(|every| (every, self.towards(every)));
+        let others = |every: usize, picks: &[usize]| picks.iter().filter(|p| **p != every).count();
+        let best = mixtures.min_by_key(|(every, picks)| {
+            // A loop over all caches is a line, too.
+            (others(*every, picks) + usize::from(*every != 0), self.table.cost(picks).held_bytes)
+        })?;
+        (others(best.0, &best.1) <= self.goal.brevity.caches_max).then_some(best)
+    }
+
+    /// Sets as many caches as it costs little to `every`, those first that matter least.
+    fn towards(&self, every: usize) -> Vec<usize> {
+        let limit = self.table.cost(&self.picks).held_bytes as f64;
+        let limit = (limit * (1.0 + self.goal.brevity.held_share)) as u64;
+        let mut picks = self.picks.clone();
+        let effect = |place: usize| {
+            let mut with = self.picks.clone();
+            with[place] = every;
+            let (with, without) = (self.table.cost(&with), self.table.cost(&self.picks));
+            (with.held_bytes.saturating_sub(without.held_bytes), with.locks.abs_diff(without.locks))
+        };
+        let mut places: Vec<_> = (0..picks.len())
+            .filter(|place| picks[*place] != every)
+            .map(|place| (effect(place), place))
+            .collect();
+        places.sort_unstable();
+        // What makes room in one cache may come after what needs it in another.
+        for _ in 0..2 {
+            for (_, place) in &places {
+                let before = std::mem::replace(&mut picks[*place], every);
+                let cost = self.table.cost(&picks);
+                if cost.held_bytes > limit || cost.locks > self.locks_max {
+                    picks[*place] = before;
+                }
+            }
+        }
+        picks
+    }
+}
+
+/// What the search found, before it is known what to advise.
+struct Found<'a> {
+    recorded: &'a Outcome,
+    /// In the order of [`key`]
+    outcomes: &'a [Outcome],
+    saving_bytes_min: u64,
+    goal: Goal,
+    release: &'a str,
+}
+
+impl Found<'_> {
+    fn answers(&self) -> Vec<Answer> {
+        let allowed = (self.recorded.locks as f64 * self.goal.locks_share_max) as u64;
+        let kinds = [
+            (AnswerKind::NoMoreLocks, self.recorded.locks),
+            (AnswerKind::WithinLocks, allowed),
+            (AnswerKind::WithoutBoot, allowed),
+            (AnswerKind::Extreme, u64::MAX),
+        ];
+        kinds.iter().filter_map(|(kind, locks_max)| self.answer(*kind, *locks_max)).collect()
+    }
+
+    /// Returns the outcome that holds least with so many locks at most; of several that hold nearly as
+    /// little, the one with least to type.
+    fn answer(&self, kind: AnswerKind, locks_max: u64) -> Option<Answer> {
+        let fits = |outcome: &&Outcome| {
+            outcome.locks <= locks_max
+                && outcome.failed <= self.recorded.failed
+                && (kind != AnswerKind::WithoutBoot || outcome.setting.needs_no_boot())
+        };
+        let held = |outcome: &Outcome| self.goal.held_at.of(outcome);
+        let least = held(self.outcomes.iter().find(fits)?);
+        let near = (least as f64 * (1.0 + self.goal.brevity.held_share)) as u64;
+        let lines = |outcome: &Outcome| {
+            let typed = outcome.setting.typed(self.release);
+            typed.command_line.len() + typed.shell.len() + typed.kconfig.len()
+        };
+        let near = self.outcomes.iter().filter(fits).filter(|one| held(one) <= near);
+        let best = near.min_by_key(|one| (lines(one), held(one)))?;
+        let saved = held(self.recorded).saturating_sub(held(best));
+        let enough = saved > self.saving_bytes_min;
+        enough.then(|| Answer {
+            kind,
+            outcome: best.clone(),
+            typed: best.setting.typed(self.release),
+        })
+    }
+}

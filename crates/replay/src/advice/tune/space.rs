@@ -1,0 +1,103 @@
+//! What the recorded kernel lets one set.
+
+use slablab_kmem::BackendKind;
+use slablab_trace::{Meta, SlubCache};
+
+use crate::advice::tune::setting::{CacheSetting, Configured, Merge, Setting, version};
+use crate::change::merging::KernelMerging;
+use crate::error::Error;
+
+/// The first release with `CONFIG_SLUB_TINY`.
+const SLUB_TINY_SINCE: (u32, u32) = (6, 2);
+
+/// What is tried: settings made at boot or in the configuration, and settings of caches.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Space {
+    /// Settings of the machine, those of caches left as recorded; the recorded one first
+    pub(crate) boots: Vec<Setting>,
+    /// Settings of a cache, for the settings of the machine that let caches be set; the recorded one first
+    pub(crate) pairs: Vec<CacheSetting>,
+}
+
+impl Space {
+    /// Lists what a kernel with this allocator has.
+    pub(crate) fn of(meta: &Meta, kind: BackendKind) -> Result<Self, Error> {
+        use BackendKind::{Slub, SlubHybrid, SlubSheaves, SlubTiny};
+        let orders: &[(Option<u8>, Option<u32>)] = match kind {
+            Slub | SlubHybrid => &[
+                (None, None),
+                (None, Some(1)),
+                (None, Some(4)),
+                (Some(2), None),
+                (Some(1), None),
+                (Some(1), Some(1)),
+                (Some(0), None),
+            ],
+            // Linux 7.3 has no slab_min_objects any more.
+            SlubSheaves => &[(None, None), (Some(2), None), (Some(1), None), (Some(0), None)],
+            SlubTiny => &[(None, None), (Some(0), None)],
+            _ => return Err(Error::NoSettings { allocator: kind.name().to_owned() }),
+        };
+        let merging: &[Merge] = match KernelMerging::of(meta) {
+            KernelMerging::Off => &[Merge::Recorded, Merge::On],
+            _ => &[Merge::Recorded],
+        };
+        let boot = |merging: Merge| {
+            let setting = Setting { merging, ..Setting::default() };
+            orders.iter().map(move |&(order_max, min_objects)| Setting {
+                order_max,
+                min_objects,
+                ..setting.clone()
+            })
+        };
+        let mut boots: Vec<Setting> = merging.iter().flat_map(|merging| boot(*merging)).collect();
+        let has_tiny = version(&meta.kernel_release).is_none_or(|known| known >= SLUB_TINY_SINCE);
+        if kind != SlubTiny && has_tiny {
+            let tiny = Setting { configured: Configured::SlubTiny, ..Setting::default() };
+            boots.extend([tiny.clone(), Setting { order_max: Some(0), ..tiny }]);
+        }
+        let pair = |cpu_partial, min_partial| CacheSetting { cpu_partial, min_partial };
+        let pairs = match kind {
+            Slub | SlubHybrid if has_cpu_partial(meta) => [None, Some(0), Some(8), Some(480)]
+                .into_iter()
+                .flat_map(|cpu| [pair(cpu, None), pair(cpu, Some(0))])
+                .collect(),
+            Slub | SlubHybrid | SlubSheaves => {
+                [None, Some(0), Some(2), Some(20)].map(|min| pair(None, min)).into()
+            }
+            // It has no files under /sys/kernel/slab.
+            _ => vec![CacheSetting::default()],
+        };
+        Ok(Self { boots, pairs })
+    }
+}
+
+/// Returns whether CPUs have partial slabs: they have not where every cache says 0 (`CONFIG_SLUB_CPU_PARTIAL`).
+fn has_cpu_partial(meta: &Meta) -> bool {
+    let caches: Vec<&SlubCache> = meta.slabs_start.iter().flat_map(|slabs| &slabs.caches).collect();
+    let objects = |cache: &&SlubCache| cache.number("cpu_partial").unwrap_or(0);
+    caches.is_empty() || caches.iter().any(|cache| objects(cache) > 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn space(release: &str, kind: BackendKind) -> Space {
+        let meta = Meta { kernel_release: release.to_owned(), ..Meta::default() };
+        Space::of(&meta, kind).unwrap()
+    }
+
+    #[test]
+    fn a_kernel_is_asked_for_what_it_has() {
+        let old = space("6.1.0", BackendKind::Slub);
+        assert!(old.boots[0].is_recorded() && old.pairs[0] == CacheSetting::default());
+        assert!(old.boots.iter().all(|boot| boot.configured == Configured::Recorded));
+        let new = space("7.3.4", BackendKind::SlubSheaves);
+        assert!(new.boots.iter().any(|boot| boot.configured == Configured::SlubTiny));
+        assert!(new.boots.iter().all(|boot| boot.min_objects.is_none()));
+        assert!(new.pairs.iter().all(|pair| pair.cpu_partial.is_none()));
+        let none = Space::of(&Meta::default(), BackendKind::Slab).unwrap_err();
+        assert!(none.to_string().contains("slab"), "{none}");
+    }
+}

@@ -1,0 +1,194 @@
+//! Many plans replayed in one pass over the trace, each on a machine of its own, with the costs of every cache.
+//!
+//! How it works: the reader's thread decodes a batch once and hands it to as many threads as there are processors;
+//! each drives its share of the machines. Memory is bounded: as many machines as fit are replayed in a pass, and the
+//! trace is read again for the rest.
+
+use std::num::NonZero;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::thread;
+
+use slablab_kmem::{Backend, BackendKind, Machine, WithBackend};
+use slablab_trace::{Batch, Meta, NONE, TraceReader};
+
+use crate::advice::trial::Moments;
+use crate::advice::tune::setting::Setting;
+use crate::engine::account::NamedCost;
+use crate::engine::machine;
+use crate::engine::runner::{Outcome, Runner};
+use crate::error::Error;
+use crate::metrics::failure::FreeBlocks;
+use crate::metrics::result::Allocator;
+use crate::plan::Plan;
+
+/// All machines of a pass together hold about so much at most.
+const PASS_BYTES_MAX: u64 = 512 << 20;
+/// What a machine needs beside what it holds.
+const MACHINE_BYTES: u64 = 4 << 20;
+/// Memory of a machine at the least: address space.
+const MEMORY_BYTES_MIN: u64 = 64 << 20;
+
+/// What came of a plan.
+#[derive(Debug, Clone)]
+pub(crate) struct Measured {
+    pub(crate) allocator: Allocator,
+    /// Costs by cache, in the order in which caches were made
+    pub(crate) costs: Vec<NamedCost>,
+    /// Free blocks of the page allocator at the end
+    pub(crate) free_end: FreeBlocks,
+    /// Those at the moment when the largest of them was smallest
+    pub(crate) free_worst: FreeBlocks,
+}
+
+/// What came of a setting.
+#[derive(Debug, Clone)]
+pub(crate) struct Tried {
+    pub(crate) setting: Setting,
+    pub(crate) allocator: Allocator,
+    pub(crate) costs: Vec<NamedCost>,
+}
+
+/// Replays settings of a trace under one allocator.
+#[derive(Debug)]
+pub(crate) struct Trials<'a> {
+    pub(crate) reader: &'a TraceReader,
+    pub(crate) kind: BackendKind,
+    pub(crate) base: Plan,
+    pub(crate) moments: Moments,
+    /// What the machine holds at its peak as recorded; 0 if that is not known yet
+    pub(crate) held_bytes_peak: u64,
+}
+
+impl Trials<'_> {
+    /// Replays all settings; `progress` is told rows times settings.
+    pub(crate) fn run(
+        &self,
+        settings: &[Setting],
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<Vec<Tried>, Error> {
+        let each = self.held_bytes_peak + self.held_bytes_peak / 2 + MACHINE_BYTES;
+        let at_once = ((PASS_BYTES_MAX / each) as usize).max(threads());
+        let mut tried = Vec::with_capacity(settings.len());
+        for settings in settings.chunks(at_once) {
+            let plans: Vec<_> = settings.iter().map(|setting| self.plan(setting)).collect();
+            let measured = run_plans(self.reader, &plans, &self.moments, progress)?;
+            tried.extend(settings.iter().zip(measured).map(|(setting, measured)| {
+                let Measured { allocator, costs, .. } = measured;
+                Tried { setting: setting.clone(), allocator, costs }
+            }));
+        }
+        Ok(tried)
+    }
+
+    fn plan(&self, setting: &Setting) -> Plan {
+        let plan = setting.plan(self.kind, &self.base, self.reader.meta());
+        let most = plan.memory_bytes;
+        let memory_bytes = match self.held_bytes_peak {
+            0 => most,
+            peak => peak.saturating_mul(4).max(MEMORY_BYTES_MIN).min(most),
+        };
+        Plan { memory_bytes, ..plan }
+    }
+}
+
+fn threads() -> usize {
+    thread::available_parallelism().map_or(1, NonZero::get)
+}
+
+/// Replays plans of one allocator each in one pass, and looks at their machines at some moments; `progress` is told rows
+/// times plans.
+pub(crate) fn run_plans(
+    reader: &TraceReader,
+    plans: &[Plan],
+    moments: &Moments,
+    progress: &mut dyn FnMut(u64),
+) -> Result<Vec<Measured>, Error> {
+    let meta = reader.meta();
+    let share = plans.len().div_ceil(threads()).max(1);
+    thread::scope(|scope| {
+        let mut workers = Vec::new();
+        for share in plans.chunks(share) {
+            // A thread has machines of one type.
+            for plans in share.chunk_by(|a, b| a.allocators == b.allocators) {
+                let (sender, batches) = sync_channel::<Arc<Batch>>(2);
+                let kind = plans[0].allocators[0];
+                let work = Work { meta, plans, moments, batches };
+                workers.push((sender, scope.spawn(move || kind.dispatch(work))));
+            }
+        }
+        let mut done = 0;
+        for batch in reader.batches_without_pid() {
+            let batch = batch?;
+            machine::check_cpus(meta, &batch, done)?;
+            done += batch.len() as u64;
+            for (sender, _) in &workers {
+                // A worker that has gone says why when it is joined.
+                let _ = sender.send(Arc::clone(&batch));
+            }
+            progress(batch.len() as u64 * plans.len() as u64);
+        }
+        let mut measured = Vec::with_capacity(plans.len());
+        for (sender, worker) in workers {
+            drop(sender);
+            match worker.join() {
+                Ok(found) => measured.extend(found?),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+        Ok(measured)
+    })
+}
+
+/// One thread's plans.
+struct Work<'a> {
+    meta: &'a Meta,
+    plans: &'a [Plan],
+    moments: &'a Moments,
+    batches: Receiver<Arc<Batch>>,
+}
+
+impl WithBackend for Work<'_> {
+    type Output = Result<Vec<Measured>, Error>;
+
+    fn run<B: Backend>(self) -> Self::Output {
+        let machines: Result<Vec<Machine<B>>, Error> =
+            self.plans.iter().map(|plan| machine::build(self.meta, plan)).collect();
+        let machines = machines?;
+        let pairs = machines.iter().zip(self.plans);
+        let runners: Result<Vec<_>, Error> =
+            pairs.map(|(machine, plan)| Runner::new(machine, self.meta, plan)).collect();
+        let mut runners = runners?;
+        runners.iter_mut().for_each(Runner::keep_ledger);
+        let free = |machine: &Machine<B>| FreeBlocks(machine.free_blocks());
+        let mut worst: Vec<FreeBlocks> = machines.iter().map(free).collect();
+        let mut seen = 0;
+        for batch in &self.batches {
+            let rows = batch.len();
+            let object =
+                |row: usize| Some(batch.object[row] as usize).filter(|_| batch.object[row] != NONE);
+            for (i, runner) in runners.iter_mut().enumerate() {
+                let mut first = 0;
+                for row in self.moments.within(seen, rows) {
+                    runner.rows(&batch, first..row + 1, object)?;
+                    runner.look();
+                    let now = free(&machines[i]);
+                    let size = |free: &FreeBlocks| (free.largest_bytes(), free.bytes());
+                    if size(&now) < size(&worst[i]) {
+                        worst[i] = now;
+                    }
+                    first = row + 1;
+                }
+                runner.rows(&batch, first..rows, object)?;
+            }
+            seen += rows as u64;
+        }
+        let ends = runners.into_iter().zip(machines.iter().zip(worst));
+        ends.map(|(mut runner, (machine, free_worst))| {
+            let (costs, free_end) = (runner.take_ledger(), free(machine));
+            let Outcome { allocator, .. } = runner.finish()?;
+            Ok(Measured { allocator, costs, free_end, free_worst })
+        })
+        .collect()
+    }
+}

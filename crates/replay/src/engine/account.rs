@@ -1,0 +1,86 @@
+//! A runner's account of what each cache costs, kept if somebody asks for it, and of what failed.
+
+use slablab_kmem::{Backend, CacheId, Machine, Pfn};
+use slablab_trace::Event;
+
+use crate::engine::runner::Runner;
+use crate::metrics::failure::{Failure, FreeBlocks};
+use crate::metrics::ledger::{CacheCost, Ledger};
+
+/// What a cache cost.
+#[derive(Debug, Clone)]
+pub(crate) struct NamedCost {
+    /// Its name; empty for what is in no cache
+    pub(crate) cache: String,
+    /// Bytes from one object to the next
+    pub(crate) slab_size: u32,
+    pub(crate) cost: CacheCost,
+}
+
+impl<B: Backend> Runner<'_, B> {
+    /// Keeps account from now on.
+    pub(crate) fn keep_ledger(&mut self) {
+        self.ledger = Some(Ledger::default());
+    }
+
+    /// Notes what the caches hold now.
+    pub(crate) fn look(&mut self) {
+        let Some(ledger) = &mut self.ledger else { return };
+        let ids = self.machine.caches().into_iter();
+        let caches = ids.map(|id| (id, self.machine.cache_slab_bytes(id)));
+        ledger.look(caches, self.machine.gauges().large_bytes);
+    }
+
+    /// Returns what each cache cost.
+    pub(crate) fn take_ledger(&mut self) -> Vec<NamedCost> {
+        let ledger = self.ledger.take().unwrap_or_default();
+        ledger
+            .finish()
+            .map(|(id, cost)| {
+                let stats = id.and_then(|id| self.machine.cache_stats(id));
+                let (cache, slab_size) =
+                    stats.map_or_else(Default::default, |s| (s.name, s.slab_size));
+                NamedCost { cache, slab_size, cost }
+            })
+            .collect()
+    }
+
+    /// Counts an allocation that found no memory, and notes the first.
+    #[cold]
+    pub(super) fn fail(&mut self, event: &Event, cache: u32) {
+        self.failed += 1;
+        let (meta, machine) = (self.meta, self.machine);
+        let site = || meta.sites.get(event.site as usize).map(|site| site.name.clone());
+        let cache = || meta.caches.get(cache as usize).map(|cache| cache.name.clone());
+        self.first_failure.get_or_insert_with(|| Failure {
+            event: self.events,
+            time_ns: event.time_ns.saturating_sub(meta.time_first_ns),
+            site: site().unwrap_or_else(|| "(call site not recorded)".to_owned()),
+            cache: cache().unwrap_or_default(),
+            requested_bytes: event.bytes_req,
+            held_bytes: machine.gauges().held_bytes(),
+            free: FreeBlocks(machine.free_blocks()),
+        });
+    }
+
+    /// Returns the locks that a CPU took so far, if account is kept.
+    #[inline]
+    pub(super) fn locks(&self, cpu: u16) -> u64 {
+        if self.ledger.is_some() { self.machine.locks_of_cpu(u32::from(cpu)) } else { 0 }
+    }
+
+    /// Charges the locks that a CPU took since there were `before` to a cache.
+    #[inline]
+    pub(super) fn charge(
+        &mut self,
+        cpu: u16,
+        before: u64,
+        cache: impl FnOnce(&Machine<B>) -> Option<(CacheId, Pfn, u32)>,
+    ) {
+        let Some(ledger) = &mut self.ledger else { return };
+        let locks = self.machine.locks_of_cpu(u32::from(cpu)) - before;
+        if locks > 0 {
+            ledger.add_locks(cache(self.machine).map(|(id, _, _)| id), locks);
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! What keeping kmalloc's objects apart costs: bytes, slabs and caches, with the structures that each cache needs.
+//!
+//! How it works: the trace is replayed as recorded and with the partition; where that is drawn at boot, once for each
+//! of many seeds, a few in a pass.
+//!
+//! Differences from Linux: what a cache has under `/sys` is not counted.
+
+use serde::Serialize;
+use slablab_kmem::BackendKind;
+use slablab_trace::{Meta, SlabSnapshot, TraceReader};
+
+use crate::change::changes::Changes;
+use crate::change::partition::Partition;
+use crate::change::select::SelectError;
+use crate::engine::lanes::replay_all;
+use crate::error::Error;
+use crate::metrics::gauge::Level;
+use crate::metrics::result::{Allocator, TraceFacts};
+use crate::plan::{Plan, Start};
+
+/// Seeds that are tried where a kernel draws one.
+const SEEDS: u64 = 20;
+/// Replays in one pass.
+const AT_ONCE: usize = 8;
+
+/// By what objects are kept apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(tag = "by", rename_all = "snake_case")]
+pub enum PartitionBy {
+    /// A hash of the call site, with a seed of each boot
+    Random {
+        /// Copies of each class
+        copies: u32,
+    },
+    /// Whether user space decides over size and content
+    Buckets,
+    /// The call site itself
+    Site,
+}
+
+/// What a partition costs on a trace.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PartitionCost {
+    /// What was replayed
+    pub trace: TraceFacts,
+    /// The allocator
+    pub allocator: String,
+    /// The partition
+    #[serde(flatten)]
+    pub by: PartitionBy,
+    /// Bytes of the structures of one cache
+    pub structures_bytes_each: u64,
+    /// As recorded
+    pub recorded: Partitioned,
+    /// With the partition, an entry for each seed
+    pub partitioned: Vec<Partitioned>,
+}
+
+/// What a machine with or without a partition held.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Partitioned {
+    /// Bytes in slabs and large blocks
+    pub held_bytes: Level,
+    /// Slabs
+    pub slabs: Level,
+    /// Caches that ever had an object
+    pub caches_used: u64,
+    /// Caches beyond the recorded ones, used or not
+    pub caches_added: u64,
+    /// Bytes of their structures
+    pub structures_bytes: u64,
+    /// Allocations that found no memory
+    pub failed: u64,
+}
+
+/// The least, the median and the most of several numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Range {
+    /// The least
+    pub least: u64,
+    /// The median, the lower one of two
+    pub median: u64,
+    /// The most
+    pub most: u64,
+}
+
+impl PartitionCost {
+    /// Returns the range of a number over the seeds.
+    #[must_use]
+    pub fn range(&self, read: impl Fn(&Partitioned) -> u64) -> Range {
+        let mut numbers: Vec<u64> = self.partitioned.iter().map(read).collect();
+        numbers.sort_unstable();
+        let at = |place: usize| numbers.get(place).copied().unwrap_or(0);
+        let last = numbers.len().saturating_sub(1);
+        Range { least: at(0), median: at(last / 2), most: at(last) }
+    }
+}
+
+/// Replays a trace with and without a partition under one allocator; `progress` is told rows times replays.
+///
+/// # Errors
+///
+/// As [`crate::replay()`], [`Error::SharedPages`] for an allocator without kmalloc caches, and [`Error::Select`] for a trace
+/// without call sites.
+pub fn partition_cost(
+    reader: &TraceReader,
+    kind: BackendKind,
+    memory_bytes: u64,
+    by: PartitionBy,
+    progress: &mut dyn FnMut(u64),
+) -> Result<PartitionCost, Error> {
+    if !kind.has_kmalloc_caches() {
+        return Err(Error::SharedPages { allocator: kind.name().to_owned() });
+    }
+    let meta = reader.meta();
+    if meta.sites.is_empty() {
+        return Err(Error::Select(SelectError::NoSites));
+    }
+    let changes: Vec<Changes> = match by {
+        PartitionBy::Random { copies } => (1..=SEEDS)
+            // The kernel draws 64 bits; these are as good, and the same in every run.
+            .map(|i| Partition::Random { copies, seed: i.wrapping_mul(0x9e37_79b9_7f4a_7c15) })
+            .map(|partition| Changes { partition: Some(partition), ..Changes::default() })
+            .collect(),
+        PartitionBy::Buckets => {
+            vec![Changes { partition: Some(Partition::Buckets), ..Changes::default() }]
+        }
+        PartitionBy::Site => vec![Changes::default().dedicate_every(meta, 0)],
+    };
+    let plan = |changes: Changes| Plan {
+        allocators: vec![kind],
+        memory_bytes,
+        start: Start::Cold,
+        changes,
+        ..Plan::default()
+    };
+    let plans: Vec<_> = std::iter::once(Changes::default()).chain(changes).map(plan).collect();
+    let mut replays = Vec::with_capacity(plans.len());
+    for plans in plans.chunks(AT_ONCE) {
+        let mut seen = 0;
+        let mut note = |done: u64| {
+            progress((done - seen) * plans.len() as u64);
+            seen = done;
+        };
+        replays.extend(replay_all(reader, plans, &mut note)?);
+    }
+    let trace = replays[0].trace.clone();
+    let structures_bytes_each = structures_bytes(meta, kind);
+    let classes = crate::engine::caches::kmalloc(meta, &Changes::default()).classes.len() as u64;
+    let own = |allocator: &Allocator, partitioned: bool| {
+        let caches_added = match by {
+            _ if !partitioned => 0,
+            PartitionBy::Random { copies } => u64::from(copies - 1) * classes,
+            PartitionBy::Buckets => u64::from(Partition::Buckets.copies() - 1) * classes,
+            PartitionBy::Site => {
+                let names = allocator.caches.iter().map(|cache| cache.cache.as_str());
+                names.filter(|name| meta.sites.iter().any(|site| site.name == *name)).count() as u64
+            }
+        };
+        Partitioned {
+            held_bytes: allocator.held_bytes,
+            slabs: allocator.slabs,
+            caches_used: allocator.caches.len() as u64,
+            caches_added,
+            structures_bytes: caches_added * structures_bytes_each,
+            failed: allocator.failed,
+        }
+    };
+    let mut machines = replays.iter().flat_map(|replay| &replay.allocators);
+    let recorded = machines.next().map(|allocator| own(allocator, false));
+    let partitioned = machines.map(|allocator| own(allocator, true)).collect();
+    Ok(PartitionCost {
+        trace,
+        allocator: kind.name().to_owned(),
+        by,
+        structures_bytes_each,
+        recorded: recorded.expect("the first plan is the recorded one"),
+        partitioned,
+    })
+}
+
+/// Returns the bytes of a cache's own structures: `kmem_cache`, a `kmem_cache_node` for each node, and what it has for
+/// each CPU.
+fn structures_bytes(meta: &Meta, kind: BackendKind) -> u64 {
+    let snapshots = || meta.slabs_start.iter().chain(&meta.slabs_end);
+    let size = |name: &str| {
+        snapshots().find_map(|slabs: &SlabSnapshot| slabs.cache(name)?.number("slab_size"))
+    };
+    // As in 6.12 on x86-64, where the trace does not say.
+    let cache = size("kmem_cache").unwrap_or(256);
+    let node = size("kmem_cache_node").unwrap_or(64);
+    let cpu = match kind {
+        // `slub_percpu_sheaves` and a main sheaf of 60 objects.
+        BackendKind::SlubSheaves => 32 + 512,
+        BackendKind::SlubTiny | BackendKind::Dense => 0,
+        // `kmem_cache_cpu`.
+        _ => 32,
+    };
+    cache + node * u64::from(meta.nodes.max(1)) + cpu * u64::from(meta.cpus.max(1))
+}

@@ -1,0 +1,396 @@
+//! `slablab advise`: which call sites should have a cache of their own, best first, and which settings hold less.
+
+mod budget;
+mod classes;
+mod tune;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Result, bail};
+use serde::Serialize;
+use slablab_kmem::BackendKind;
+use slablab_pages::{Sources, Together, tables};
+use slablab_replay::{
+    Advice, AdviceList, HeldAt, NotedSite, Plan, advise, at_peak, nearest_name, patch_skeleton,
+    select_sites, what_if,
+};
+use slablab_trace::{Meta, TraceReader};
+
+use super::fleet;
+use super::import::Opened;
+use super::question::QuestionArgs;
+use super::snapshot;
+use crate::cli::OutputArgs;
+use crate::output::{Page, Report, Table, bytes, field, print};
+use crate::progress::Progress;
+
+#[derive(clap::Args, Debug)]
+#[command(
+    after_help = "With --memory below 16G the question is another: does the load fit into that memory, what fails first,\n\
+                        and which settings make it fit? Status 1: it does not under the recorded allocator.\n\n\
+                        Otherwise each kmalloc call site that holds a page or more, and that a cache suits, is given\n\
+                        one of its own, and the part of the trace that this can change is replayed with it. For each\n\
+                        kmalloc size class, so is the one further class that fits its call sites best.\n\n\
+                        Examples:\n  \
+                        slablab advise t.parquet\n  \
+                        slablab advise /proc/slabinfo\n  \
+                        slablab advise t.parquet --patch alloc_pipe_info > pipe.txt\n  \
+                        slablab advise fleet/ --resume advice/    # host=a/date=2026-11-22/t.parquet and so on\n  \
+                        slablab advise t.parquet --tune --max-locks +10% --apply-script tune.sh\n  \
+                        slablab advise t.parquet --memory 64M"
+)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    question: QuestionArgs,
+    /// Further traces, or folders and patterns of them: what each change saves is added up over all
+    #[arg(value_name = "TRACES", conflicts_with_all = ["patch", "report", "vmlinux", "tune", "classes"])]
+    further: Vec<PathBuf>,
+    /// Of many traces: keep in this folder what came of each, and go on from there when a run was cut
+    #[arg(long, value_name = "FOLDER")]
+    resume: Option<PathBuf>,
+    /// Advise for this allocator: slab, or slub in any of its generations [default: the recorded kernel's, or slub]
+    #[arg(long, short_alias = 'a', alias = "allocators", value_name = "NAME", value_parser = one_allocator)]
+    allocator: Option<BackendKind>,
+    /// Print a patch to adapt that gives this call site a cache, instead of the advice
+    #[arg(long, value_name = "SITE", conflicts_with_all = ["report", "tune"])]
+    patch: Option<String>,
+    /// Propose the 1 to K further kmalloc size classes by which least is allocated
+    #[arg(long, value_name = "K", conflicts_with_all = ["report", "tune", "patch"],
+          value_parser = clap::value_parser!(u8).range(1..=16), help_heading = "Settings")]
+    classes: Option<u8>,
+    /// Search the settings that the recorded kernel has (boot parameters, files under /sys/kernel/slab, configuration) for
+    /// those that hold least, and print what to type
+    #[arg(long, help_heading = "Settings")]
+    tune: bool,
+    /// The most locks and atomic operations that an answer may take, beyond those of the recorded kernel
+    #[arg(long, value_name = "+N%", requires = "tune", default_value = "+10%", value_parser = tune::parse_share,
+          help_heading = "Settings")]
+    max_locks: f64,
+    /// Which memory should be least: at its peak, on average (mean), or at the end
+    #[arg(long, value_name = "WHEN", requires = "tune", default_value = "peak", value_parser = tune::parse_held_at,
+          help_heading = "Settings")]
+    least: HeldAt,
+    /// Also write the answer within --max-locks as a script of shell, which can undo what it does
+    #[arg(long, value_name = "FILE", requires = "tune", help_heading = "Settings")]
+    apply_script: Option<PathBuf>,
+}
+
+/// What `--memory` is if nobody says: room for any trace. Less is a question.
+const MEMORY_BYTES_USUAL: u64 = 16 << 30;
+
+/// Reads one allocator; advice for several would be several answers.
+fn one_allocator(text: &str) -> Result<BackendKind, String> {
+    if text.contains(',') {
+        return Err("advice is for one allocator at a time".to_owned());
+    }
+    text.parse().map_err(|error: <BackendKind as std::str::FromStr>::Err| error.to_string())
+}
+
+impl Args {
+    /// Returns the allocator to advise for.
+    fn allocator(&self, meta: &Meta) -> BackendKind {
+        let recorded = || BackendKind::of_release(&meta.kernel_release);
+        self.allocator.or_else(recorded).unwrap_or(BackendKind::Slub)
+    }
+}
+
+pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
+    let question = &args.question;
+    let paths: Vec<&Path> =
+        [question.path()].into_iter().chain(args.further.iter().map(PathBuf::as_path)).collect();
+    if fleet::inputs::are_several(&paths) {
+        return of_many(args, &paths, output);
+    }
+    if args.resume.is_some() {
+        bail!("--resume goes with several traces: this is one");
+    }
+    let trace = match question.open_any()? {
+        Opened::Trace(trace) => trace,
+        Opened::Snapshots(snapshots) => {
+            let (path, file) = (question.file(), question.result.output.as_deref());
+            snapshot::advise(path.as_ref(), &snapshots, question.lines, output, file)?;
+            return Ok(ExitCode::SUCCESS);
+        }
+    };
+    let meta = trace.meta();
+    if args.tune {
+        return run_tune(args, &trace, output);
+    }
+    if question.memory < MEMORY_BYTES_USUAL && args.patch.is_none() {
+        let budget = budget::try_it(question, &trace, args.allocator(meta))?;
+        let answer = budget::BudgetAnswer { file: question.file(), budget };
+        print(&answer, output, question.result.output.as_deref())?;
+        let fits = answer.budget.contenders.first().is_some_and(slablab_replay::Contender::fits);
+        return Ok(if fits { ExitCode::SUCCESS } else { ExitCode::from(1) });
+    }
+    if let Some(further) = args.classes {
+        let kind = args.allocator(meta);
+        let advice = classes::search(question, &trace, kind, usize::from(further))?;
+        let answer = classes::ClassesAnswer { file: question.file(), advice };
+        print(&answer, output, question.result.output.as_deref())?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    // A site that is not there is worth saying before seconds of work, not after.
+    let wanted = args.patch.as_deref().map(|site| select_sites(meta, site)).transpose();
+    let wanted = question.with_trace_name(wanted)?;
+    let sources = question.sources(&trace, wanted.is_some())?;
+    let progress = Progress::new("trying", meta.events * 2);
+    let list =
+        advise(&trace, args.allocator(meta), question.memory, &mut |done| progress.set(done));
+    let list = question.with_trace_name(list)?;
+    drop(progress);
+    let file = question.result.output.as_deref();
+    if let (Some(sites), Some(sources)) = (wanted, &sources) {
+        let patch = question.with_trace_name(patch(&list, &sites, meta, sources))?;
+        print(&patch, output, file)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let places = question.named_places(sources.as_ref());
+    let answer = Answer { file: question.file(), list, places, lines: question.lines };
+    print(&answer, output, file)?;
+    if let (Some(file), Some(sources)) = (&question.report, sources) {
+        let together = together(args, &trace, &answer.list)?;
+        let document =
+            slablab_pages::advise(&answer.file, &answer.list, together.as_ref(), &sources);
+        super::report::write(&document, file)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Advises over many traces together.
+fn of_many(args: &Args, paths: &[&Path], output: &OutputArgs) -> Result<ExitCode> {
+    let question = &args.question;
+    if args.patch.is_some() || question.report.is_some() || args.tune || args.classes.is_some() {
+        bail!(
+            "--patch, --report, --tune and --classes go with one trace: give the one that shows the load best"
+        );
+    }
+    if !question.is_of_whole() {
+        bail!(
+            "--time, --cpu, --pid, --comm, --cache and --site take a part of one trace: import the parts, and give those"
+        );
+    }
+    let asked = fleet::advise::Question {
+        allocator: args.allocator.unwrap_or(BackendKind::Slub),
+        memory_bytes: question.memory,
+        resume: args.resume.as_deref(),
+        lines: question.lines,
+    };
+    let answer = fleet::advise::of_many(paths, &asked)?;
+    print(&answer, output, question.result.output.as_deref())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn run_tune(args: &Args, trace: &TraceReader, output: &OutputArgs) -> Result<ExitCode> {
+    let (question, meta) = (&args.question, trace.meta());
+    let tuning = tune::search(question, trace, args.allocator(meta), args.max_locks, args.least)?;
+    let answer = tune::TuneAnswer { file: question.file(), tuning, lines: question.lines };
+    print(&answer, output, question.result.output.as_deref())?;
+    if let Some(script) = &args.apply_script {
+        tune::write_script(&answer.tuning, &meta.kernel_release, &answer.file, script)?;
+    }
+    if let Some(file) = &question.report {
+        let document = slablab_pages::tune(&answer.file, &answer.tuning);
+        super::report::write(&document, file)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Replays the trace with every advised cache; `None` if none is advised.
+fn together(args: &Args, trace: &TraceReader, list: &AdviceList) -> Result<Option<Together>> {
+    let (changes, sites) = list.together(trace.meta());
+    let Some(best) = sites.first() else { return Ok(None) };
+    let plan = Plan {
+        allocators: vec![args.allocator(trace.meta())],
+        memory_bytes: args.question.memory,
+        changes,
+        watched: vec![*best],
+        ..Plan::default()
+    };
+    let progress = Progress::new("together", trace.meta().events);
+    let what_if = what_if(trace, &plan, &mut |done| progress.set(done))?;
+    let moment = at_peak(trace, &plan, &what_if, &mut |done| progress.set(done))?.pop();
+    let best = trace.meta().sites[*best as usize].name.clone();
+    Ok(moment.map(|moment| Together { what_if, moment, best }))
+}
+
+/// Returns the patch for the best of the wanted sites.
+fn patch(list: &AdviceList, sites: &[u32], meta: &Meta, sources: &Sources) -> Result<Patch> {
+    let is_wanted = |advice: &&Advice| {
+        let mut names = sites.iter().map(|site| &meta.sites[*site as usize].name);
+        names.any(|name| *name == advice.subject)
+    };
+    let skeleton = |advice: &Advice| {
+        let patch = patch_skeleton(advice, sources.place(&advice.subject))?;
+        Some(Patch { site: advice.subject.clone(), patch })
+    };
+    match list.advice.iter().filter(is_wanted).find_map(skeleton) {
+        Some(patch) => Ok(patch),
+        None => {
+            let name = &meta.sites[sites[0] as usize].name;
+            let tried = list.advice.iter().map(|advice| advice.subject.as_str());
+            let near = nearest_name(name, tried);
+            let near = near.map_or_else(String::new, |near| format!(" (tried: {near}, ...)"));
+            bail!(
+                "{name} was not tried: it is no kmalloc site, or holds less than a page at any time{near}"
+            )
+        }
+    }
+}
+
+/// What `slablab advise --patch` says.
+#[derive(Debug, Serialize)]
+struct Patch {
+    site: String,
+    patch: String,
+}
+
+impl Report for Patch {
+    const SCHEMA: &'static str = "slablab.patch/1";
+
+    fn text(&self, page: &mut Page) {
+        self.patch.lines().for_each(|line| page.line(line));
+    }
+
+    fn csv(&self) -> Table {
+        let fields = [
+            field::name("call site", "site", |patch: &&Self| &patch.site),
+            field::name("patch", "patch", |patch| &patch.patch),
+        ];
+        Table::of(&[self], fields)
+    }
+}
+
+/// What `slablab advise` says.
+#[derive(Debug, Serialize)]
+struct Answer {
+    file: String,
+    #[serde(flatten)]
+    list: AdviceList,
+    /// Where call sites are in the source, if a vmlinux was named
+    #[serde(skip)]
+    places: Option<Sources>,
+    #[serde(skip)]
+    lines: usize,
+}
+
+impl Report for Answer {
+    const SCHEMA: &'static str = "slablab.advise/1";
+
+    fn text(&self, page: &mut Page) {
+        super::replay::header(&self.file, &self.list.trace, page);
+        let list = &self.list;
+        let shown: Vec<_> = list.useful().take(self.lines).collect();
+        page.line("");
+        page.paragraph(&summary(list, shown.len()), 0);
+        if !shown.is_empty() {
+            page.heading("Worth making, by memory saved at the peak");
+            page.table(&tables::advice_in_short(&shown));
+            page.line("");
+            for (i, advice) in shown.iter().enumerate() {
+                let place = self.places.as_ref().and_then(|places| places.line(&advice.subject));
+                let place = place.map_or_else(String::new, |place| format!(" ({place})"));
+                let reason = format!("{:>2}. {}{place}: {}", i + 1, advice.subject, advice.reason);
+                page.paragraph(&reason, 4);
+                if let Some(caveat) = &advice.caveat {
+                    page.paragraph(&format!("    But {caveat}."), 4);
+                }
+            }
+        }
+        self.noted(page);
+        let rest = list.advice.iter().filter(|advice| !advice.worth.is_useful());
+        let rest: Vec<_> = rest.take(self.lines).collect();
+        if !rest.is_empty() {
+            page.heading("Tried, and not worth making");
+            page.table(&tables::advice_in_short(&rest));
+        }
+    }
+
+    fn csv(&self) -> Table {
+        tables::advice(&self.list.advice.iter().collect::<Vec<_>>())
+    }
+}
+
+impl Answer {
+    /// Appends the call sites that are worth reading for another reason than a cache of their own.
+    fn noted(&self, page: &mut Page) {
+        let shown = |sites: &[NotedSite]| -> Vec<NotedSite> {
+            sites.iter().take(self.lines).cloned().collect()
+        };
+        let over_class = shown(&self.list.over_class);
+        if !over_class.is_empty() {
+            page.heading("A few bytes too large for the class below");
+            for site in &over_class {
+                page.paragraph(&over_class_sentence(site), 4);
+            }
+        }
+        let many_sizes = shown(&self.list.many_sizes);
+        if !many_sizes.is_empty() {
+            page.heading(
+                "Many sizes: further classes (whatif --classes) may help, one cache does not",
+            );
+            page.table(&tables::noted_by_waste(&many_sizes));
+        }
+        let hot = shown(&self.list.hot);
+        if !hot.is_empty() {
+            page.heading("Most often called, however little they hold");
+            page.table(&tables::noted_by_rate(&hot));
+        }
+    }
+}
+
+fn over_class_sentence(site: &NotedSite) -> String {
+    format!(
+        "  {}: {} B, {} over kmalloc-{}; {} wasted by each of {} objects, {} in all.",
+        site.site,
+        site.object_bytes,
+        site.object_bytes - site.class_bytes_below,
+        site.class_bytes_below,
+        bytes(site.class_bytes - site.object_bytes),
+        site.live_peak,
+        bytes(site.waste_bytes)
+    )
+}
+
+/// Says in a paragraph what was looked at, what came of it, and what was left out.
+fn summary(list: &AdviceList, shown: usize) -> String {
+    let mut text = format!(
+        "Under {} the load held {} at its peak, for {} call sites of kmalloc. ",
+        list.allocator,
+        bytes(list.held_bytes_peak),
+        list.sites
+    );
+    text += &match shown {
+        0 => "No change is worth making:".to_owned(),
+        1 => "One change is worth making; the others are not:".to_owned(),
+        n => format!("{n} changes are worth making; the others are not:"),
+    };
+    text += &format!(
+        " a change has to save more than {}, more than a slab and more than what it saves varies by, or to \
+         bring scattered objects together.",
+        bytes(list.saving_bytes_min)
+    );
+    let left_out = [
+        (list.sites_too_small, "of less than a page at any time"),
+        (list.sites_own, "of the allocator itself"),
+        (list.sites_payload, "of packet data"),
+        (list.many_sizes.len() as u64, "of many sizes"),
+        (list.sites_unseen, "of which fewer than 90 % of the frees were seen"),
+    ];
+    let left_out: Vec<_> = left_out
+        .iter()
+        .filter(|(sites, _)| *sites > 0)
+        .map(|(sites, why)| format!("{sites} {why}"))
+        .collect();
+    if !left_out.is_empty() {
+        text += &format!(" Not tried: {}.", left_out.join(", "));
+    }
+    if list.untried > 0 {
+        let (all, tried) = (list.untried, list.advice.len());
+        text += &format!(
+            " {all} changes were not tried: they can save less than the {tried} that were."
+        );
+    }
+    text
+}

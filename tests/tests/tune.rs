@@ -1,0 +1,104 @@
+//! `slablab advise --tune`: what it prints can be typed, and its script undoes what it does.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::process::Command;
+
+use serde_json::Value;
+use slablab_tests::{refusal, stdout};
+
+const BUILD: &str = "traces/build.parquet";
+
+#[test]
+fn a_build_is_told_what_to_type_and_hackbench_gets_the_front() {
+    let text = stdout(&["advise", BUILD, "--tune"]);
+    assert!(text.contains("on the kernel's command line:  slab_max_order=0"), "{text}");
+    assert!(text.lines().skip(2).all(|line| line.chars().count() <= 80), "{text}");
+    let json: Value =
+        serde_json::from_str(&stdout(&["advise", BUILD, "--tune", "--format", "json"])).unwrap();
+    assert_eq!(json["schema"], "slablab.tune/1");
+    let recorded = &json["recorded"];
+    let answers = json["answers"].as_array().unwrap();
+    let within = answers.iter().find(|answer| answer["kind"] == "within_locks").unwrap();
+    let number = |value: &Value| value.as_f64().unwrap();
+    let (now, then) = (&within["outcome"], recorded);
+    let held = number(&now["held_bytes"]["peak"]) / number(&then["held_bytes"]["peak"]);
+    let locks = number(&now["locks"]) / number(&then["locks"]);
+    assert!(held <= 0.8 && locks <= 1.1, "{held} of the bytes for {locks} of the locks");
+    let front = stdout(&["advise", "traces/hackbench.parquet", "--tune"]);
+    assert!(
+        front.contains("nothing that saves enough") && front.contains("as recorded"),
+        "{front}"
+    );
+}
+
+#[test]
+fn the_script_sets_every_file_and_sets_it_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let (slab, undo) = (folder.path().join("slab"), folder.path().join("undo.sh"));
+    let script = folder.path().join("tune.sh");
+    let _ = stdout(&["advise", BUILD, "--tune", "--apply-script", script.to_str().unwrap()]);
+    let text = fs::read_to_string(&script).unwrap();
+    let text = text.replace("/sys/kernel/slab", slab.to_str().unwrap());
+    fs::write(&script, text).unwrap();
+    for (cache, cpu_partial, min_partial) in
+        [("dentry", "52\n", "5\n"), (":0000064", "120 slabs\n", "5\n")]
+    {
+        fs::create_dir_all(slab.join(cache)).unwrap();
+        fs::write(slab.join(cache).join("cpu_partial"), cpu_partial).unwrap();
+        fs::write(slab.join(cache).join("min_partial"), min_partial).unwrap();
+    }
+    // Two names are one cache, which is set twice.
+    symlink(":0000064", slab.join("kmalloc-64")).unwrap();
+    let run = |words: &[&str]| {
+        let mut command = Command::new("sh");
+        command.arg(&script).args(words).env("UNDO", &undo);
+        command.status().unwrap().success()
+    };
+    let numbers = || {
+        let read = |file: &str| fs::read_to_string(slab.join(file)).unwrap().trim().to_owned();
+        [":0000064/cpu_partial", ":0000064/min_partial", "dentry/cpu_partial", "dentry/min_partial"]
+            .map(read)
+    };
+    assert!(run(&[]));
+    assert_eq!(numbers()[1..], ["0", &numbers()[2], "0"]);
+    assert_ne!(numbers()[0], "120");
+    assert!(!run(&[]), "twice without undoing");
+    assert!(run(&["undo"]) && !undo.exists());
+    assert_eq!(numbers(), ["120", "5", "52", "5"]);
+}
+
+#[test]
+fn what_cannot_be_searched_is_refused() {
+    let sentence = refusal(&["advise", BUILD, "--tune", "--allocator", "slab"]);
+    assert!(sentence.contains("no settings"), "{sentence}");
+    for words in
+        [&["--max-locks", "5"][..], &["--tune", "--max-locks", "ten"], &["--apply-script", "x.sh"]]
+    {
+        let output = slablab_tests::run(&[&["advise", BUILD], words].concat());
+        assert_eq!(output.status.code(), Some(2), "{words:?}");
+    }
+}
+
+#[test]
+fn classes_and_partitions_are_answered_in_bytes() {
+    let json = |words: &[&str]| -> Value {
+        serde_json::from_str(&stdout(&[words, &["--format", "json"]].concat())).unwrap()
+    };
+    let classes = json(&["advise", "traces/hackbench.parquet", "--classes", "2"]);
+    assert_eq!(classes["schema"], "slablab.classes/1");
+    let mean = |fit: &Value| fit["allocated_bytes_mean"].as_u64().unwrap();
+    let proposals = classes["proposals"].as_array().unwrap();
+    assert!(mean(&proposals[0]) < mean(&classes["recorded"]), "{classes}");
+    assert!(mean(&proposals[1]) < mean(&proposals[0]), "{classes}");
+    let random = json(&["whatif", BUILD, "--partition", "random:4"]);
+    assert_eq!(random["schema"], "slablab.partition/1");
+    assert_eq!(random["partitioned"].as_array().unwrap().len(), 20);
+    let peak = |of: &Value| of["held_bytes"]["peak"].as_u64().unwrap();
+    let all = random["partitioned"].as_array().unwrap();
+    assert!(all.iter().all(|one| peak(one) >= peak(&random["recorded"])), "{random}");
+    let sites = json(&["whatif", BUILD, "--partition", "site"]);
+    assert!(sites["partitioned"][0]["caches_added"].as_u64().unwrap() > 10, "{sites}");
+    let sentence = refusal(&["whatif", BUILD, "--partition", "type"]);
+    assert!(sentence.contains("--partition site"), "{sentence}");
+}
