@@ -9,7 +9,7 @@
 //! kernel's have; `raw::bucket` has up to 64 entries of a region where few indices are used, and hangs from as many
 //! slots as that region takes. Levels with a single child are skipped. A bucket that overflows is divided, or becomes a
 //! dense node with buckets below it. So memory follows what is stored: 9 to 16 bytes an entry wherever indices are
-//! not random, 28 where they are random numbers of 62 bits.
+//! not random, up to 46 where they are random numbers of 62 bits.
 //!
 //! # Invariants
 //! - A slot changes by one atomic store, so a reader sees the old entry or the new one.
