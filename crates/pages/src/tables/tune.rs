@@ -20,12 +20,10 @@ pub fn answers(tuning: &Tuning) -> Table {
     let rows: Vec<_> = std::iter::once(recorded).chain(answers).collect();
     let (held_at, locks) = (tuning.held_at, tuning.recorded.locks_per_operation());
     let held = held_at.of(&tuning.recorded);
-    let change = |now: f64, then: f64| {
-        if then == 0.0 {
-            Cell::Missing
-        } else {
-            Cell::text(format!("{:+.1} %", (now / then - 1.0) * 100.0))
-        }
+    let change = |now: f64, then: f64| match now / then {
+        _ if then == 0.0 => Cell::Missing,
+        times if times >= 10.0 => Cell::text(format!("x {times:.0}")),
+        times => Cell::text(format!("{:+.1} %", (times - 1.0) * 100.0)),
     };
     let fields = [
         field::name("answer", "answer", |(name, _): &(&str, &Outcome)| name),
