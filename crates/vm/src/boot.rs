@@ -23,6 +23,7 @@ use crate::error::{Error, Result};
 use crate::machine::Machine;
 use crate::qemu::{self, files};
 use crate::run::check;
+use crate::spec::image_memory_bytes;
 
 /// How much longer we read a console after the first line of trouble: the rest of the report.
 const REPORT_REST: Duration = Duration::from_secs(1);
@@ -67,6 +68,7 @@ impl Machine {
             // A part of the archive is of no use, and may fill the disk.
             let _ = fs::remove_file(&initrd);
         })?;
+        self.check_memory(&initrd).inspect_err(|_| _ = fs::remove_file(&initrd))?;
         let mut session = Session::new(self, folder);
         let mut child = qemu::start(self, accel, &initrd, folder)?;
         let watched = session.watch(&mut child, interrupt, on_row);
@@ -75,6 +77,26 @@ impl Machine {
         let _ = fs::remove_file(&initrd);
         watched?;
         session.into_boot()
+    }
+}
+
+impl Machine {
+    /// Fails if the kernel cannot even unpack itself beside `initrd`: such a guest ends without a word.
+    fn check_memory(&self, initrd: &Path) -> Result<()> {
+        let Some(image) = image_memory_bytes(self.kernel.image()) else { return Ok(()) };
+        let files = fs::metadata(initrd).map_err(Error::io("cannot read", initrd))?.len();
+        let needed_mib = image.saturating_add(files).div_ceil(1 << 20);
+        if needed_mib <= u64::from(self.memory_mib) {
+            return Ok(());
+        }
+        let why = format!(
+            "{} MiB of memory are too few: the image unpacks itself below {} MiB, and its first file system has {} more. \
+             Take --memory {needed_mib} at least, or a smaller kernel, such as build:6.12/slub_tiny",
+            self.memory_mib,
+            image.div_ceil(1 << 20),
+            files.div_ceil(1 << 20),
+        );
+        Err(Error::Config { place: self.kernel.spec.name(), why })
     }
 }
 

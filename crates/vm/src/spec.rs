@@ -181,6 +181,18 @@ pub(crate) fn image_release(path: &Path) -> Option<String> {
     Some(text.split([' ', '\0']).next().unwrap_or_default().to_owned())
 }
 
+/// Returns the bytes of memory below the end of what the bzImage `path` takes to unpack itself; `None` when it is not one.
+///
+/// Linux counterpart: `Documentation/arch/x86/boot.rst`, `pref_address` at 0x258, `init_size` at 0x260.
+pub(crate) fn image_memory_bytes(path: &Path) -> Option<u64> {
+    let mut head = [0; 0x264];
+    File::open(path).ok()?.read_exact(&mut head).ok()?;
+    let is_image = &head[0x202..0x206] == b"HdrS";
+    let address = u64::from_le_bytes(head[0x258..0x260].try_into().ok()?);
+    let size = u64::from(u32::from_le_bytes(head[0x260..0x264].try_into().ok()?));
+    is_image.then(|| address.saturating_add(size))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -218,7 +230,11 @@ mod tests {
         let spec = Spec::named(&Data::of_the_sources(), path.to_str().unwrap()).unwrap();
         assert!(matches!(spec.origin, Origin::Image(_)));
         assert_eq!(image_release(&path).unwrap(), "7.3.4");
+        image[0x258..0x25c].copy_from_slice(&(16_u32 << 20).to_le_bytes());
+        image[0x260..0x264].copy_from_slice(&(56_u32 << 20).to_le_bytes());
+        fs::write(&path, &image).unwrap();
+        assert_eq!(image_memory_bytes(&path), Some(72 << 20));
         fs::write(&path, &image[..0x200]).unwrap();
-        assert_eq!(image_release(&path), None);
+        assert_eq!((image_release(&path), image_memory_bytes(&path)), (None, None));
     }
 }
