@@ -141,7 +141,7 @@ fn a_terminal_shows_what_allocates_and_is_left_as_it_was() {
     }
     let _work = Work::start();
     let terminal = Terminal::new(100, 24);
-    let pid = terminal.start("-i 0.5");
+    let pid = terminal.start("--interval 0.5");
     // What `cat /proc/self/status` allocates, whatever the kernel's version.
     let shown = terminal
         .wait("no seq_file", |screen| screen.contains("seq_") || screen.contains("single_open"));

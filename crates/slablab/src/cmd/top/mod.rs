@@ -41,7 +41,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "TEXT", default_value = "")]
     filter: String,
     /// Look once in so many seconds
-    #[arg(short = 'i', long, value_name = "SECONDS", default_value_t = 1.0, value_parser = parse_interval)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 1.0, value_parser = parse_interval)]
     interval: f64,
     /// Percent of the time in which the kmem events are on; 0 for never
     #[arg(long, value_name = "PERCENT", default_value_t = 15, value_parser = clap::value_parser!(u8).range(0..=50))]

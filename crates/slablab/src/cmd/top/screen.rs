@@ -490,7 +490,7 @@ mod tests {
         assert_eq!((shown.view.sort, shown.view.filter.as_str()), (SortBy::Frees, "_9q"));
         shown.key(KeyCode::Backspace.into());
         shown.key(KeyCode::Enter.into());
-        assert!(shown.lines(80, 10)[2].contains("_9+0x1c"));
+        assert!(shown.lines(160, 10)[2].contains("_9+0x1c"));
         shown.key(KeyCode::Tab.into());
         assert_eq!((shown.view.by, shown.lines(80, 10).len()), (By::Cache, 10));
         let control_c = KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL);
