@@ -102,6 +102,27 @@ fn a_run_that_is_killed_goes_on_and_says_the_same() {
 }
 
 #[test]
+fn info_has_a_line_for_each_of_many_traces() {
+    let folder = tempfile::tempdir().unwrap();
+    let one = put(folder.path(), "a", "2026-11-21", "build.parquet");
+    put(folder.path(), "b", "2026-11-22", "boot.parquet");
+    let info = |words: &[&str]| -> Value {
+        serde_json::from_str(&stdout(&[&["info"], words, &["--format", "json"]].concat())).unwrap()
+    };
+    let many = info(&[folder.path().to_str().unwrap()]);
+    let single = info(&[one.to_str().unwrap()]);
+    assert_eq!((&many["hosts"], many["traces"].as_array().unwrap().len()), (&2.into(), 2));
+    let row = &many["traces"][0];
+    assert_eq!((&row["host"], &row["date"]), (&"a".into(), &"2026-11-21".into()));
+    assert_eq!(
+        (&row["events"], &row["unplaced_share"]),
+        (&single["events"], &single["unplaced_share"])
+    );
+    let said = refusal(&["info", folder.path().to_str().unwrap(), "--cpu", "0"]);
+    assert!(said.contains("take a part of one trace"), "{said}");
+}
+
+#[test]
 fn what_is_no_trace_among_many_is_named_before_any_work() {
     let folder = tempfile::tempdir().unwrap();
     let fleet = folder.path().join("fleet");

@@ -1,13 +1,14 @@
 //! `slablab info`: what a trace holds, and how far it can be trusted.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use serde::Serialize;
 use slablab_trace::{Cache, Kind, Meta, Quality};
 
 use super::filter::FilterArgs;
+use super::fleet;
 use super::import::{self, Opened};
 use super::snapshot;
 use crate::cli::{OutputArgs, ResultFile};
@@ -18,7 +19,10 @@ pub(crate) struct Args {
     /// The trace, a recording that can be imported, or snapshots of /proc/slabinfo or allocinfo; - is standard input
     #[arg(value_name = "TRACE")]
     trace: PathBuf,
-    /// Show this many caches, those with the most events first
+    /// Further traces, or folders and patterns of them: a line for each
+    #[arg(value_name = "TRACES")]
+    further: Vec<PathBuf>,
+    /// Show this many caches, those with the most events first; or traces
     #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
     lines: usize,
     #[command(flatten)]
@@ -29,6 +33,17 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     let file = args.result.output.as_deref();
+    let paths: Vec<&Path> =
+        [&args.trace].into_iter().chain(&args.further).map(PathBuf::as_path).collect();
+    if fleet::inputs::are_several(&paths) {
+        if !args.filter.is_empty() {
+            bail!(
+                "--time, --cpu, --pid, --comm, --cache and --site take a part of one trace, and these are several"
+            );
+        }
+        print(&fleet::info::of_many(&paths, args.lines)?, output, file)?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let trace = match import::open_any(&args.trace, &args.filter)? {
         Opened::Trace(trace) => trace,
         Opened::Snapshots(snapshots) => {

@@ -2,8 +2,9 @@
 
 use serde::Serialize;
 use slablab_replay::{FleetAdvice, FleetSite};
+use slablab_report::counted;
 
-use crate::output::{Cell, Page, Report, Table, bytes, field, thousands};
+use crate::output::{Cell, Page, Report, Table, bytes, field};
 
 /// A page is the least that a cache can save.
 const WORTH_BYTES_MIN: i64 = 4096;
@@ -69,11 +70,11 @@ impl Report for Answer {
     fn text(&self, page: &mut Page) {
         let fleet = &self.fleet;
         page.line(format!(
-            "{} traces of {} hosts, {} kernels: {} events, {:.1} % of what happened could not be placed",
-            fleet.traces,
-            fleet.hosts.len(),
-            fleet.builds.len(),
-            thousands(fleet.events),
+            "{} of {}, {}: {}, {:.1} % of what happened could not be placed",
+            counted(fleet.traces, "trace"),
+            counted(fleet.hosts.len() as u64, "host"),
+            counted(fleet.builds.len() as u64, "kernel"),
+            counted(fleet.events, "event"),
             100.0 * fleet.unplaced_share
         ));
         page.line(format!(
@@ -88,12 +89,13 @@ impl Report for Answer {
             ));
         }
         let useful = fleet.sites.iter().filter(|site| site.saved_bytes_at_peak >= WORTH_BYTES_MIN);
-        let shown: Vec<FleetSite> = useful.take(self.lines).cloned().collect();
-        if shown.is_empty() {
+        let useful: Vec<FleetSite> = useful.cloned().collect();
+        let shown = &useful[..self.lines.min(useful.len())];
+        if useful.is_empty() {
             page.heading("No call site saves a page of memory with a cache of its own.");
         } else {
             page.heading("A cache of its own, by memory saved at the peaks");
-            page.table(&table(&shown));
+            page.table(&table(shown));
             page.line("");
             for (at, site) in shown.iter().enumerate() {
                 let on =

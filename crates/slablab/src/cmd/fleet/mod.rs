@@ -2,4 +2,5 @@
 
 pub(crate) mod advise;
 mod answer;
+pub(crate) mod info;
 pub(crate) mod inputs;
