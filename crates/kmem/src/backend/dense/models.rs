@@ -11,6 +11,7 @@ use loom::thread;
 
 use super::magazine::Dense;
 use crate::cache::args::{CacheArgs, Tunables};
+use crate::cache::geometry::Arch;
 use crate::cache::kmalloc::KmallocConfig;
 use crate::cache::setup::{CheckLevel, Merging, Setup};
 use crate::front::cpu::Cpu;
@@ -40,6 +41,7 @@ impl Small {
             cpus: CPUS,
             nodes: 1,
             memory_bytes: PAGES * PAGE_SIZE,
+            arch: Arch::default(),
             caches_max: 1,
             min_objects: 1,
             order_max: Order(0),

@@ -15,6 +15,7 @@ use crate::backend::ops::{Held, Ops};
 use crate::backend::partial::nodes::Node;
 use crate::backend::partial::word::State;
 use crate::cache::args::{CacheArgs, Tunables};
+use crate::cache::geometry::Arch;
 use crate::cache::kmalloc::KmallocConfig;
 use crate::cache::setup::{CheckLevel, Merging, Setup};
 use crate::front::cpu::Cpu;
@@ -46,6 +47,7 @@ impl Small {
             cpus: CPUS,
             nodes: 1,
             memory_bytes: PAGES * PAGE_SIZE,
+            arch: Arch::default(),
             caches_max: 1,
             min_objects: 1,
             order_max: Order(0),

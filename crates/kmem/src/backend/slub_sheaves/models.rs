@@ -10,6 +10,7 @@ use loom::thread;
 
 use super::SlubSheaves;
 use crate::cache::args::{CacheArgs, Tunables};
+use crate::cache::geometry::Arch;
 use crate::cache::kmalloc::KmallocConfig;
 use crate::cache::setup::{CheckLevel, Merging, Setup};
 use crate::front::cpu::Cpu;
@@ -42,6 +43,7 @@ impl Small {
             cpus: CPUS,
             nodes: 1,
             memory_bytes: pages * PAGE_SIZE,
+            arch: Arch::default(),
             caches_max: 2,
             min_objects: 1,
             order_max: Order(0),
