@@ -1,11 +1,14 @@
 //! A runner's account of what each cache costs, kept if somebody asks for it, and of what failed.
 
-use slablab_kmem::{Backend, CacheId, Machine, Pfn};
+use slablab_kmem::{Backend, CacheId, Machine, ObjPtr, Pfn};
 use slablab_trace::Event;
 
 use crate::engine::runner::Runner;
 use crate::metrics::failure::{Failure, FreeBlocks};
 use crate::metrics::ledger::{CacheCost, Ledger};
+
+/// The cache, the slab and the index of an object.
+type Placed = (CacheId, Pfn, u32);
 
 /// What a cache cost.
 #[derive(Debug, Clone)]
@@ -63,24 +66,29 @@ impl<B: Backend> Runner<'_, B> {
         });
     }
 
-    /// Returns the locks that a CPU took so far, if account is kept.
-    #[inline]
+    /// Returns the locks that a CPU took so far.
+    #[cold]
     pub(super) fn locks(&self, cpu: u16) -> u64 {
-        if self.ledger.is_some() { self.machine.locks_of_cpu(u32::from(cpu)) } else { 0 }
+        self.machine.locks_of_cpu(u32::from(cpu))
     }
 
-    /// Charges the locks that a CPU took since there were `before` to a cache.
-    #[inline]
+    /// Returns the locks that a CPU took so far, and whose object it is about to free.
+    #[cold]
+    pub(super) fn before_free(&self, cpu: u16, object: ObjPtr) -> (u64, Option<Placed>) {
+        (self.locks(cpu), self.machine.object_at(object))
+    }
+
+    /// Charges the locks that a CPU took since there were `before` to the cache of an object.
+    #[cold]
     pub(super) fn charge(
         &mut self,
         cpu: u16,
         before: u64,
-        cache: impl FnOnce(&Machine<B>) -> Option<(CacheId, Pfn, u32)>,
+        of: impl FnOnce(&Machine<B>) -> Option<Placed>,
     ) {
-        let Some(ledger) = &mut self.ledger else { return };
-        let locks = self.machine.locks_of_cpu(u32::from(cpu)) - before;
-        if locks > 0 {
-            ledger.add_locks(cache(self.machine).map(|(id, _, _)| id), locks);
+        let locks = self.locks(cpu) - before;
+        if let (Some(ledger), true) = (&mut self.ledger, locks > 0) {
+            ledger.add_locks(of(self.machine).map(|(id, _, _)| id), locks);
         }
     }
 }

@@ -357,10 +357,12 @@ impl<'a, B: Backend> Runner<'a, B> {
             self.free(slot, event.time_ns, event.cpu, event.site);
         }
         let live_before = self.machine.gauges().live_bytes;
-        let locks_before = self.locks(event.cpu);
+        let locks_before = self.ledger.is_some().then(|| self.locks(event.cpu));
         let cache = if event.kind == Kind::KmemCacheAlloc { event.cache } else { NONE };
         let Some(address) = self.allocate(event, cache) else { return self.fail(event, cache) };
-        self.charge(event.cpu, locks_before, |machine| machine.object_at(address));
+        if let Some(before) = locks_before {
+            self.charge(event.cpu, before, |machine| machine.object_at(address));
+        }
         self.operations += 1;
         let gauges = self.machine.gauges();
         let bytes_alloc = gauges.live_bytes.wrapping_sub(live_before);
@@ -467,8 +469,7 @@ impl<'a, B: Backend> Runner<'a, B> {
         let Some(live) = self.objects.get_mut(slot).map(std::mem::take) else { return };
         let Some(address) = live.address else { return };
         self.operations += 1;
-        let locks_before = self.locks(cpu);
-        let from = self.ledger.as_ref().and_then(|_| self.machine.object_at(address));
+        let before = self.ledger.is_some().then(|| self.before_free(cpu, address));
         let on = cpu;
         let cpu = self.cpus.cpu(CpuId(u32::from(cpu)));
         let site = Site(site);
@@ -476,7 +477,9 @@ impl<'a, B: Backend> Runner<'a, B> {
             Some(KnownCache::Made(cache)) => cpu.free(*cache, address, site),
             _ => cpu.kfree(address, site),
         }
-        self.charge(on, locks_before, |_| from);
+        if let Some((locks, of)) = before {
+            self.charge(on, locks, |_| of);
+        }
         self.watch.free(slot, live.site as usize);
         self.sites[live.site as usize].waste -=
             u64::from(live.bytes_alloc).saturating_sub(u64::from(live.bytes_req));
