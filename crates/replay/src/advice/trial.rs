@@ -11,7 +11,7 @@
 
 use std::num::NonZero;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, sync_channel};
+use std::sync::mpsc::Receiver;
 use std::thread;
 
 use slablab_kmem::{Backend, BackendKind, Machine, WithBackend};
@@ -19,6 +19,7 @@ use slablab_trace::{Meta, TraceReader};
 
 use crate::advice::partition::{Partition, PartitionedBatch};
 use crate::advice::survey::{ClassSet, Classes};
+use crate::engine::broadcast::broadcast;
 use crate::engine::machine;
 use crate::engine::runner::{Outcome, Runner};
 use crate::error::Error;
@@ -96,36 +97,13 @@ pub(crate) fn try_all(
 ) -> Result<Vec<TrialResult>, Error> {
     let threads = thread::available_parallelism().map_or(1, NonZero::get);
     let share = trials.len().div_ceil(threads).max(1);
-    thread::scope(|scope| {
-        let mut partition = Partition::new(classes, meta.events);
-        let mut workers = Vec::new();
-        for trials in trials.chunks(share) {
-            let (sender, batches) = sync_channel::<Arc<PartitionedBatch>>(2);
-            let work = Work { meta, trials, moments, batches };
-            workers.push((sender, scope.spawn(move || kind.dispatch(work))));
-        }
-        let mut done = 0;
-        for batch in reader.batches_without_pid() {
-            let batch = batch?;
-            machine::check_cpus(meta, &batch, done)?;
-            let part = Arc::new(partition.batch(batch));
-            done += part.batch.len() as u64;
-            for (sender, _) in &workers {
-                // A worker that has gone says why when it is joined.
-                let _ = sender.send(Arc::clone(&part));
-            }
-            progress(done);
-        }
-        let mut results = Vec::with_capacity(trials.len());
-        for (sender, worker) in workers {
-            drop(sender);
-            match worker.join() {
-                Ok(found) => results.extend(found?),
-                Err(panic) => std::panic::resume_unwind(panic),
-            }
-        }
-        Ok(results)
-    })
+    let mut partition = Partition::new(classes, meta.events);
+    let jobs = trials
+        .chunks(share)
+        .map(|trials| move |batches| kind.dispatch(Work { meta, trials, moments, batches }));
+    let prepare = |batch| Arc::new(partition.batch(batch));
+    let results = broadcast(reader, jobs, prepare, |_, done| progress(done))?;
+    Ok(results.into_iter().flatten().collect())
 }
 
 /// One thread's trials.

@@ -1,22 +1,19 @@
-//! Sends each batch of a trace to one thread for each allocator, and assembles their results.
+//! Replays a trace on one thread for each allocator, and assembles their results.
 
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::thread::{self, ScopedJoinHandle};
+use std::sync::mpsc::Receiver;
 
-use slablab_kmem::{Backend, BackendKind, WithBackend};
+use slablab_kmem::{Backend, WithBackend};
 use slablab_trace::{Batch, Meta, TraceReader};
 
 use crate::change::rewrite::Rewrite;
+use crate::engine::broadcast::broadcast;
 use crate::engine::machine;
 use crate::engine::runner::{Outcome, Runner};
 use crate::error::Error;
 use crate::metrics::result::{Replay, Site, SiteUnder, TraceFacts};
 use crate::metrics::tally::Tally;
 use crate::plan::Plan;
-
-/// Batches on their way to an allocator: enough that a short delay of one side does not stop the other.
-const BATCHES_AHEAD: usize = 2;
 
 /// Replays a trace under the allocators of `plan`; `progress` is told the events done so far.
 ///
@@ -45,75 +42,20 @@ pub fn replay_all(
 ) -> Result<Vec<Replay>, Error> {
     let metas: Vec<Meta> = plans.iter().map(|plan| plan.changes.meta(reader.meta())).collect();
     let mut tally = Tally::new(reader.meta());
-    let mut outcomes = thread::scope(|scope| {
-        let work = plans.iter().zip(&metas);
-        let mut lanes: Vec<_> = work
-            .flat_map(|(plan, meta)| plan.allocators.iter().map(move |kind| (*kind, meta, plan)))
-            .map(|(kind, meta, plan)| Lane::start(scope, kind, meta, plan))
-            .collect();
-        let read = feed(reader, &mut lanes, &mut tally, progress);
-        let outcomes: Result<Vec<_>, _> = lanes.into_iter().map(Lane::finish).collect();
-        // A broken trace is the cause when both fail.
-        read.and(outcomes)
-    })?
-    .into_iter();
+    let work = plans.iter().zip(&metas);
+    let jobs = work
+        .flat_map(|(plan, meta)| plan.allocators.iter().map(move |kind| (*kind, meta, plan)))
+        .map(|(kind, meta, plan)| move |batches| kind.dispatch(Work { meta, plan, batches }));
+    let sent = |batch: &Arc<Batch>, done| {
+        tally.batch(batch);
+        progress(done);
+    };
+    let mut outcomes = broadcast(reader, jobs, |batch| batch, sent)?.into_iter();
     let assemble = |(plan, meta): (&Plan, &Meta)| {
         let outcomes = outcomes.by_ref().take(plan.allocators.len()).collect();
         assemble(meta, &Rewrite::new(&plan.changes, meta), &tally, outcomes)
     };
     Ok(plans.iter().zip(&metas).map(assemble).collect())
-}
-
-/// Reads the trace to its end, or until every allocator has stopped.
-fn feed(
-    reader: &TraceReader,
-    lanes: &mut [Lane<'_>],
-    tally: &mut Tally,
-    progress: &mut dyn FnMut(u64),
-) -> Result<(), Error> {
-    let mut done = 0;
-    for batch in reader.batches_without_pid() {
-        let batch = batch?;
-        machine::check_cpus(reader.meta(), &batch, done)?;
-        let mut listening = false;
-        for lane in &mut *lanes {
-            listening |= lane.batches.send(Arc::clone(&batch)).is_ok();
-        }
-        if !listening && !lanes.is_empty() {
-            return Ok(());
-        }
-        tally.batch(&batch);
-        done += batch.len() as u64;
-        progress(done);
-    }
-    Ok(())
-}
-
-/// The thread of one allocator.
-struct Lane<'scope> {
-    batches: SyncSender<Arc<Batch>>,
-    thread: ScopedJoinHandle<'scope, Result<Outcome, Error>>,
-}
-
-impl<'scope> Lane<'scope> {
-    fn start<'env>(
-        scope: &'scope thread::Scope<'scope, 'env>,
-        kind: BackendKind,
-        meta: &'env Meta,
-        plan: &'env Plan,
-    ) -> Self {
-        let (batches, receiver) = sync_channel(BATCHES_AHEAD);
-        let thread = scope.spawn(move || kind.dispatch(Work { meta, plan, batches: receiver }));
-        Self { batches, thread }
-    }
-
-    fn finish(self) -> Result<Outcome, Error> {
-        drop(self.batches);
-        match self.thread.join() {
-            Ok(outcome) => outcome,
-            Err(panic) => std::panic::resume_unwind(panic),
-        }
-    }
 }
 
 /// What a thread does once it knows its backend's type.

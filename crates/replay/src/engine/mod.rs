@@ -2,6 +2,7 @@
 //! rows.
 
 pub(crate) mod account;
+pub(crate) mod broadcast;
 pub(crate) mod caches;
 pub(crate) mod lanes;
 pub(crate) mod machine;

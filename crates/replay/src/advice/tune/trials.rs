@@ -6,7 +6,7 @@
 
 use std::num::NonZero;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, sync_channel};
+use std::sync::mpsc::Receiver;
 use std::thread;
 
 use slablab_kmem::{Backend, BackendKind, Machine, WithBackend};
@@ -15,6 +15,7 @@ use slablab_trace::{Batch, Meta, NONE, TraceReader};
 use crate::advice::trial::Moments;
 use crate::advice::tune::setting::Setting;
 use crate::engine::account::NamedCost;
+use crate::engine::broadcast::broadcast;
 use crate::engine::machine;
 use crate::engine::runner::{Outcome, Runner};
 use crate::error::Error;
@@ -106,38 +107,14 @@ pub(crate) fn run_plans(
 ) -> Result<Vec<Measured>, Error> {
     let meta = reader.meta();
     let share = plans.len().div_ceil(threads()).max(1);
-    thread::scope(|scope| {
-        let mut workers = Vec::new();
-        for share in plans.chunks(share) {
-            // A thread has machines of one type.
-            for plans in share.chunk_by(|a, b| a.allocators == b.allocators) {
-                let (sender, batches) = sync_channel::<Arc<Batch>>(2);
-                let kind = plans[0].allocators[0];
-                let work = Work { meta, plans, moments, batches };
-                workers.push((sender, scope.spawn(move || kind.dispatch(work))));
-            }
-        }
-        let mut done = 0;
-        for batch in reader.batches_without_pid() {
-            let batch = batch?;
-            machine::check_cpus(meta, &batch, done)?;
-            done += batch.len() as u64;
-            for (sender, _) in &workers {
-                // A worker that has gone says why when it is joined.
-                let _ = sender.send(Arc::clone(&batch));
-            }
-            progress(batch.len() as u64 * plans.len() as u64);
-        }
-        let mut measured = Vec::with_capacity(plans.len());
-        for (sender, worker) in workers {
-            drop(sender);
-            match worker.join() {
-                Ok(found) => measured.extend(found?),
-                Err(panic) => std::panic::resume_unwind(panic),
-            }
-        }
-        Ok(measured)
-    })
+    // A thread has machines of one type.
+    let same = |a: &Plan, b: &Plan| a.allocators == b.allocators;
+    let jobs = plans.chunks(share).flat_map(|share| share.chunk_by(same)).map(|plans| {
+        move |batches| plans[0].allocators[0].dispatch(Work { meta, plans, moments, batches })
+    });
+    let sent = |batch: &Arc<Batch>, _| progress(batch.len() as u64 * plans.len() as u64);
+    let measured = broadcast(reader, jobs, |batch| batch, sent)?;
+    Ok(measured.into_iter().flatten().collect())
 }
 
 /// One thread's plans.
