@@ -4,15 +4,18 @@
 //! bytes given is "adjacent"; all steps go into a histogram by powers of two. This costs a few instructions an event.
 //!
 //! *Lines and pages*: a few times in a trace, evenly spaced in events, the live objects are laid out by site and the
-//! distinct cache lines and pages counted, by a bit for each line and page of the memory that one site sets, a word
-//! at a time, and clears before the next. An object that shares no line counts one line a 64 bytes; dense 32-byte
-//! objects come to half a line each, scattered ones to a whole one.
+//! distinct cache lines and pages counted, by a bit for each line that one site sets and clears before the next. A
+//! word of 64 bits is a page of 64 lines, so that a word's first bit counts the page. An object that shares no line
+//! counts one line a 64 bytes; dense 32-byte objects come to half a line each, scattered ones to a whole one.
 
 use crate::metrics::powers::Powers;
 
 /// Bytes in a cache line, as on every machine that the trace may come from.
 const LINE_SHIFT: u32 = 6;
 const PAGE_SHIFT: u32 = 12;
+/// As many as a word has bits.
+const LINES_PER_PAGE: u32 = 1 << (PAGE_SHIFT - LINE_SHIFT);
+const _: () = assert!(LINES_PER_PAGE == u64::BITS);
 /// Objects beyond this share neither lines nor pages worth counting one by one.
 const LARGE_BYTES: u64 = 8 << 10;
 
@@ -76,30 +79,39 @@ fn per(part: u64, whole: u64) -> f64 {
 pub(crate) struct Snapshots {
     spreads: Vec<Spread>,
     /// The objects of the snapshot in the making, by site
-    by_site: Vec<Vec<Stretch>>,
-    lines: Bits,
-    pages: Bits,
+    by_site: Vec<Vec<Lines>>,
+    /// A bit for each line of a page, a word for each page; all 0 between two sites
+    pages: Vec<u64>,
 }
 
-/// Consecutive cache lines, or pages.
+/// Consecutive cache lines, counted from address 0.
 #[derive(Debug, Clone, Copy)]
-struct Stretch {
+struct Lines {
     first: u32,
     last: u32,
 }
 
-impl Stretch {
-    fn map(self, place: impl Fn(u32) -> u32) -> Self {
-        Self { first: place(self.first), last: place(self.last) }
+impl Lines {
+    /// Returns the lines in which an object lies.
+    #[inline]
+    fn of(address: u64, bytes: u64) -> Self {
+        let line = |address: u64| (address >> LINE_SHIFT) as u32;
+        Self { first: line(address), last: line(address + bytes.max(1) - 1) }
     }
 
-    /// Returns the words that have its bits, each with them.
-    fn words(self) -> impl Iterator<Item = (usize, u64)> {
-        (self.first / 64..=self.last / 64).map(move |word| {
-            let from = self.first.max(word * 64) % 64;
-            let to = self.last.min(word * 64 + 63) % 64;
-            (word as usize, (u64::MAX >> (63 - to)) & (u64::MAX << from))
-        })
+    /// Calls `visit` with each page that has one of the lines, and the bits of those lines in it.
+    #[inline]
+    fn pages(self, mut visit: impl FnMut(usize, u64)) {
+        let page = |line: u32| (line / LINES_PER_PAGE) as usize;
+        let from = u64::MAX << (self.first % LINES_PER_PAGE);
+        let to = u64::MAX >> (LINES_PER_PAGE - 1 - self.last % LINES_PER_PAGE);
+        let (first, last) = (page(self.first), page(self.last));
+        if first == last {
+            return visit(first, from & to);
+        }
+        visit(first, from);
+        (first + 1..last).for_each(|page| visit(page, u64::MAX));
+        visit(last, to);
     }
 }
 
@@ -108,13 +120,13 @@ impl Snapshots {
         Self {
             spreads: vec![Spread::default(); sites],
             by_site: vec![Vec::new(); sites],
-            lines: Bits::default(),
-            pages: Bits::default(),
+            pages: Vec::new(),
         }
     }
 
     /// Takes a snapshot of live objects, given as (site, address, bytes).
     pub(crate) fn take(&mut self, objects: impl Iterator<Item = (u32, u64, u64)>) {
+        let (mut lowest, mut highest) = (u32::MAX, 0);
         for (site, address, bytes) in objects {
             let spread = &mut self.spreads[site as usize];
             spread.objects += 1;
@@ -123,50 +135,35 @@ impl Snapshots {
                 spread.pages += bytes.div_ceil(1 << PAGE_SHIFT);
                 continue;
             }
-            let line = |address: u64| (address >> LINE_SHIFT) as u32;
-            let stretch = Stretch { first: line(address), last: line(address + bytes.max(1) - 1) };
-            self.by_site[site as usize].push(stretch);
+            let lines = Lines::of(address, bytes);
+            lowest = lowest.min(lines.first);
+            highest = highest.max(lines.last);
+            self.by_site[site as usize].push(lines);
         }
-        // Memory begins at the zone that serves first, gigabytes up: counted from there, the bits are few.
-        let first = self.by_site.iter().flatten().map(|stretch| stretch.first).min().unwrap_or(0);
-        for (stretches, spread) in self.by_site.iter_mut().zip(&mut self.spreads) {
-            const PAGE_LINES_SHIFT: u32 = PAGE_SHIFT - LINE_SHIFT;
-            let lines = stretches.iter().map(|s| s.map(|line| line - first));
-            let page = |line: u32| (line >> PAGE_LINES_SHIFT) - (first >> PAGE_LINES_SHIFT);
-            let pages = stretches.iter().map(|s| s.map(page));
-            spread.lines += self.lines.count(lines);
-            spread.pages += self.pages.count(pages);
-            stretches.clear();
+        // Memory begins at the zone that serves first, gigabytes up: counted from there, the words are few.
+        let first_page = (lowest / LINES_PER_PAGE) as usize;
+        let pages = ((highest / LINES_PER_PAGE) as usize + 1).saturating_sub(first_page);
+        if pages > self.pages.len() {
+            self.pages.resize(pages, 0);
+        }
+        for (objects, spread) in self.by_site.iter_mut().zip(&mut self.spreads) {
+            for lines in objects.iter() {
+                lines.pages(|page, bits| {
+                    let seen = &mut self.pages[page - first_page];
+                    spread.pages += u64::from(*seen == 0);
+                    spread.lines += u64::from((bits & !*seen).count_ones());
+                    *seen |= bits;
+                });
+            }
+            for lines in objects.drain(..) {
+                lines.pages(|page, _| self.pages[page - first_page] = 0);
+            }
         }
     }
 
     /// Returns what the snapshots showed, by site.
     pub(crate) fn spreads(&self) -> &[Spread] {
         &self.spreads
-    }
-}
-
-/// A set of small numbers, empty between two uses.
-#[derive(Debug, Default)]
-struct Bits {
-    words: Vec<u64>,
-}
-
-impl Bits {
-    /// Returns how many numbers the stretches cover.
-    fn count(&mut self, stretches: impl Iterator<Item = Stretch> + Clone) -> u64 {
-        let mut covered = 0;
-        for (word, bits) in stretches.clone().flat_map(Stretch::words) {
-            if word >= self.words.len() {
-                self.words.resize((word + 1).next_power_of_two(), 0);
-            }
-            covered += u64::from((bits & !self.words[word]).count_ones());
-            self.words[word] |= bits;
-        }
-        for (word, _) in stretches.flat_map(Stretch::words) {
-            self.words[word] = 0;
-        }
-        covered
     }
 }
 
