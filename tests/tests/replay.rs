@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
-use slablab_replay::{Allocator, Plan, replay, replay_timed};
+use slablab_replay::{Allocator, ReplayPlan, replay, replay_timed};
 use slablab_tests::{refusal, root, stdout};
 use slablab_trace::synth::{SynthOptions, synth};
 use slablab_trace::{Meta, TraceReader, TraceWriter};
@@ -41,7 +41,7 @@ fn twice_gives_the_same_bytes() {
 fn books_balance_during_the_samples() {
     for path in samples() {
         let reader = TraceReader::open(&path).unwrap();
-        let plan = Plan { validate_every: Some(10_000), ..Plan::default() };
+        let plan = ReplayPlan { validate_every: Some(10_000), ..ReplayPlan::default() };
         let result = replay(&reader, &plan, &mut |_| ()).unwrap();
         for allocator in &result.allocators {
             assert_eq!(allocator.failed, 0, "{}: {}", path.display(), allocator.allocator);
@@ -55,7 +55,7 @@ fn books_balance_during_the_samples() {
 fn the_allocators_are_what_they_are_known_for() {
     for path in samples() {
         let reader = TraceReader::open(&path).unwrap();
-        let result = replay(&reader, &Plan::default(), &mut |_| ()).unwrap();
+        let result = replay(&reader, &ReplayPlan::default(), &mut |_| ()).unwrap();
         let [slab, slub, slob, slmb] = result.allocators.as_slice() else { panic!("four") };
         let locks = |allocator: &Allocator| {
             let taken = allocator.locks.iter().filter(|(kind, _)| kind.ends_with("_lock"));
@@ -81,7 +81,7 @@ fn books_balance_during_synthetic_traces() {
     let folder = tempfile::tempdir().unwrap();
     for seed in 1..=3 {
         let reader = TraceReader::open(synthetic(folder.path(), 100_000, seed)).unwrap();
-        let plan = Plan { validate_every: Some(5_000), ..Plan::default() };
+        let plan = ReplayPlan { validate_every: Some(5_000), ..ReplayPlan::default() };
         replay(&reader, &plan, &mut |_| ()).unwrap();
     }
 }
@@ -90,7 +90,7 @@ fn books_balance_during_synthetic_traces() {
 fn what_was_asked_for_does_not_depend_on_the_allocator() {
     let folder = tempfile::tempdir().unwrap();
     let reader = TraceReader::open(synthetic(folder.path(), 100_000, 5)).unwrap();
-    let result = replay(&reader, &Plan::default(), &mut |_| ()).unwrap();
+    let result = replay(&reader, &ReplayPlan::default(), &mut |_| ()).unwrap();
     let first = &result.allocators[0];
     for allocator in &result.allocators {
         assert_eq!(allocator.requested_bytes, first.requested_bytes);
@@ -105,9 +105,9 @@ fn what_was_asked_for_does_not_depend_on_the_allocator() {
 fn timed_replay_counts_what_the_deterministic_one_counts() {
     for path in samples() {
         let reader = TraceReader::open(&path).unwrap();
-        let counted = replay(&reader, &Plan::default(), &mut |_| ()).unwrap();
+        let counted = replay(&reader, &ReplayPlan::default(), &mut |_| ()).unwrap();
         for threads in 1..=4 {
-            let timed = replay_timed(&reader, &Plan::default(), threads).unwrap();
+            let timed = replay_timed(&reader, &ReplayPlan::default(), threads).unwrap();
             for (timed, counted) in timed.iter().zip(&counted.allocators) {
                 assert_eq!(timed.allocator, counted.allocator);
                 assert_eq!(timed.allocs + timed.frees, counted.operations, "{}", timed.allocator);
@@ -163,10 +163,10 @@ fn any_rows_of_a_trace_are_a_trace() {
     for keep in every {
         filtered(&whole, &part, keep);
         let reader = TraceReader::open(&part).unwrap();
-        let plan = Plan { validate_every: Some(1_000), ..Plan::default() };
+        let plan = ReplayPlan { validate_every: Some(1_000), ..ReplayPlan::default() };
         let result = replay(&reader, &plan, &mut |_| ()).unwrap();
         assert!(result.trace.older_frees > 1_000 && result.trace.unplaced_share <= 1.0);
-        let timed = replay_timed(&reader, &Plan::default(), 2).unwrap();
+        let timed = replay_timed(&reader, &ReplayPlan::default(), 2).unwrap();
         for (timed, counted) in timed.iter().zip(&result.allocators) {
             assert_eq!(timed.allocs + timed.frees, counted.operations, "{}", timed.allocator);
         }

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
-use slablab_replay::{Allocator, Change, Changes, Plan, Worth, advise, at_peak, replay, what_if};
+use slablab_replay::{
+    Allocator, Change, Changes, ReplayPlan, Worth, advise, at_peak, replay, what_if,
+};
 use slablab_tests::{refusal, slablab, stdout};
 use slablab_trace::synth::{SynthOptions, synth};
 use slablab_trace::{Event, Kind, Meta, NONE, SlabSnapshot, SlubCache, TraceReader, TraceWriter};
@@ -47,7 +49,7 @@ fn a_dedicated_cache_is_the_trace_rewritten_by_hand_to_the_byte() {
     let folder = tempfile::tempdir().unwrap();
     for seed in 11..15 {
         let reader = TraceReader::open(synthetic(folder.path(), 40_000, seed)).unwrap();
-        let plan = Plan::default();
+        let plan = ReplayPlan::default();
         let recorded = replay(&reader, &plan, &mut |_| ()).unwrap();
         let kmalloc = recorded.sites.iter().filter(|site| site.cache.is_empty());
         let names: BTreeMap<_, _> =
@@ -55,11 +57,12 @@ fn a_dedicated_cache_is_the_trace_rewritten_by_hand_to_the_byte() {
         for site in kmalloc.step_by(3) {
             let id = names[&site.site];
             let changes = Changes::default().dedicate("mine", vec![id]);
-            let plan = Plan { changes, ..plan.clone() };
+            let plan = ReplayPlan { changes, ..plan.clone() };
             let after = what_if(&reader, &plan, &mut |_| ()).unwrap().after;
             let path = folder.path().join("rewritten.parquet");
             rewritten(&reader, id, "mine", &path);
-            let by_hand = replay(&TraceReader::open(&path).unwrap(), &Plan::default(), &mut |_| ());
+            let by_hand =
+                replay(&TraceReader::open(&path).unwrap(), &ReplayPlan::default(), &mut |_| ());
             let text = |replay| serde_json::to_string_pretty(replay).unwrap();
             assert_eq!(text(&after), text(&by_hand.unwrap()), "seed {seed}, {}", site.site);
         }
@@ -72,10 +75,10 @@ fn doing_and_undoing_is_the_identity() {
     let reader = TraceReader::open(synthetic(folder.path(), 60_000, 3)).unwrap();
     let all: Vec<u32> = (0..reader.meta().sites.len() as u32).collect();
     let changes = Changes::default().dedicate("mine", all.clone()).undedicate("mine");
-    let plan = Plan { changes, ..Plan::default() };
+    let plan = ReplayPlan { changes, ..ReplayPlan::default() };
     let result = what_if(&reader, &plan, &mut |_| ()).unwrap();
     assert_eq!(result.before, result.after);
-    let recorded = Plan { watched: all, ..Plan::default() };
+    let recorded = ReplayPlan { watched: all, ..ReplayPlan::default() };
     assert_eq!(result.before, replay(&reader, &recorded, &mut |_| ()).unwrap());
 }
 
@@ -85,7 +88,7 @@ fn a_cache_for_every_site_passes_over_those_that_have_one() {
     let path = synthetic(folder.path(), 40_000, 21);
     let reader = TraceReader::open(&path).unwrap();
     let meta = reader.meta();
-    let recorded = replay(&reader, &Plan::default(), &mut |_| ()).unwrap();
+    let recorded = replay(&reader, &ReplayPlan::default(), &mut |_| ()).unwrap();
     assert!(recorded.sites.iter().any(|site| !site.cache.is_empty()), "some have a cache");
     let kmalloc = recorded.sites.iter().filter(|site| site.cache.is_empty());
     let by_name = kmalloc.fold(Changes::default(), |changes, site| {
@@ -93,7 +96,7 @@ fn a_cache_for_every_site_passes_over_those_that_have_one() {
         changes.dedicate(&site.site, vec![id as u32])
     });
     let allocators = |changes| {
-        let plan = Plan { changes, watched: vec![0], ..Plan::default() };
+        let plan = ReplayPlan { changes, watched: vec![0], ..ReplayPlan::default() };
         what_if(&reader, &plan, &mut |_| ()).unwrap().after.allocators
     };
     let every = Changes::default().dedicate_every(meta, 0);
@@ -107,12 +110,12 @@ fn at_the_peak_the_caches_are_what_the_machine_holds() {
     let folder = tempfile::tempdir().unwrap();
     for seed in 5..8 {
         let reader = TraceReader::open(synthetic(folder.path(), 40_000, seed)).unwrap();
-        let recorded = replay(&reader, &Plan::default(), &mut |_| ()).unwrap();
+        let recorded = replay(&reader, &ReplayPlan::default(), &mut |_| ()).unwrap();
         let kmalloc = recorded.sites.iter().find(|site| site.cache.is_empty()).unwrap();
         let site = reader.meta().sites.iter().position(|site| site.name == kmalloc.site).unwrap();
         let changes = Changes::default().dedicate("mine", vec![site as u32]);
         let allocators = vec![BackendKind::Slub, BackendKind::Slab];
-        let plan = Plan { allocators, changes, ..Plan::default() };
+        let plan = ReplayPlan { allocators, changes, ..ReplayPlan::default() };
         let what_if = what_if(&reader, &plan, &mut |_| ()).unwrap();
         let moments = at_peak(&reader, &plan, &what_if, &mut |_| ()).unwrap();
         assert_eq!(moments.len(), 2);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use slablab_replay::{Allocator, Cache, Replay, Site};
+use slablab_replay::{Allocator, CacheUnder, Replay, Site};
 use slablab_report::{
     BarGroup, Bars, Cell, Document, Flame, Item, Plot, Section, Table, field, human,
 };
@@ -117,12 +117,12 @@ fn memory(replay: &Replay) -> Section {
 }
 
 /// Returns the caches that had slabs of their own.
-fn slabs_of(allocator: &Allocator) -> impl Iterator<Item = &Cache> {
+fn slabs_of(allocator: &Allocator) -> impl Iterator<Item = &CacheUnder> {
     allocator.caches.iter().filter(|cache| cache.held_bytes_peak > 0)
 }
 
 /// Returns the bytes in slabs that hold no object when a cache is at its end.
-fn unused(cache: &Cache) -> u64 {
+fn unused(cache: &CacheUnder) -> u64 {
     cache.held_bytes_end.saturating_sub(cache.objects_end * cache.object_bytes)
 }
 

@@ -2,7 +2,7 @@
 //!
 //! How it works: the reader's thread decodes batches of rows and hands each to one thread an allocator
 //! ([`replay()`]). Such a thread owns a simulated machine and drives all of its CPUs in the order of the trace
-//! ([`Plan`] says with what memory and tunables). Memory is needed for the live objects and for a few batches,
+//! ([`ReplayPlan`] says with what memory and tunables). Memory is needed for the live objects and for a few batches,
 //! whatever the length of the trace.
 //!
 //! What does not depend on the allocator (allocations, sizes and lifetimes by call site) is counted once, in the
@@ -53,9 +53,11 @@ pub use metrics::fit::{CacheFit, Fit};
 pub use metrics::gauge::Level;
 pub use metrics::lifetimes::LifetimeSummary;
 pub use metrics::perf_kmem::{PerfAlloc, PerfKmem, PerfSite, PerfTotals};
-pub use metrics::result::{Allocator, Cache, Fragmentation, Replay, Site, SiteUnder, TraceFacts};
+pub use metrics::result::{
+    Allocator, CacheUnder, Fragmentation, Replay, Site, SiteUnder, TraceFacts,
+};
 pub use metrics::series::Sample;
-pub use plan::{Plan, Start};
+pub use plan::{ReplayPlan, Start};
 pub use timed::replay::{Latency, Timed, replay_timed};
 pub use whatif::compare::{Difference, WhatIf, what_if};
 pub use whatif::moment::{Moment, at_peak};

@@ -6,7 +6,7 @@ use crate::change::changes::Changes;
 
 /// The allocators and the machine of a replay.
 #[derive(Debug, Clone)]
-pub struct Plan {
+pub struct ReplayPlan {
     /// Replay under these, in this order
     pub allocators: Vec<BackendKind>,
     /// Memory of the simulated machine; address space only, as much is used as the trace needs
@@ -33,7 +33,7 @@ pub enum Start {
     Cold,
 }
 
-impl Default for Plan {
+impl Default for ReplayPlan {
     /// The usual allocators on a machine of 16 GiB.
     fn default() -> Self {
         Self {

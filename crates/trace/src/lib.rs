@@ -39,7 +39,7 @@ pub use import::{ImportOptions, copy, import, keep, load, open, read, read_input
 pub use input::Input;
 pub use live::{LIVE_HISTORY, Live, LiveFrame, LiveOptions, LiveRow};
 pub use meta::{
-    Cache, META_KEY, Meta, Quality, SCHEMA_VERSION, Site, Skipped, SlabSnapshot, SlubCache,
+    META_KEY, Meta, Quality, RecordedCache, SCHEMA_VERSION, Site, Skipped, SlabSnapshot, SlubCache,
 };
 pub use probe::{Fact, State, probe};
 pub use progress::Progress;

@@ -72,7 +72,7 @@ pub struct Meta {
     /// The call sites.
     pub sites: Vec<Site>,
     /// The caches.
-    pub caches: Vec<Cache>,
+    pub caches: Vec<RecordedCache>,
     /// The recorded kernel's slabs when the recording began.
     pub slabs_start: Option<SlabSnapshot>,
     /// The recorded kernel's slabs when the recording ended.
@@ -100,7 +100,7 @@ pub struct Site {
 /// A cache that an event of the trace names.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Cache {
+pub struct RecordedCache {
     /// Its name, as in `/proc/slabinfo`. Of a cache that several share, that of its aliases which the call
     /// sites that allocate from it suggest.
     pub name: String,
@@ -133,7 +133,7 @@ fn is_zero(number: &u64) -> bool {
     *number == 0
 }
 
-impl Cache {
+impl RecordedCache {
     /// Returns the share of the frees of its objects that were seen; `None` where none was freed.
     pub fn frees_seen_share(&self) -> Option<f64> {
         let all = self.frees + self.implicit_frees + self.estimated_frees;

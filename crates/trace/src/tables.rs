@@ -112,7 +112,7 @@ fn sites_table(traces: &[Described<'_>]) -> Vec<Column> {
 fn caches_table(traces: &[Described<'_>]) -> Vec<Column> {
     let rows = || traces.iter().flat_map(|t| t.meta.caches.iter().map(move |cache| (t, cache)));
     let kernel = |name: &'static str, attribute: &'static str| -> Column {
-        let value = |(t, cache): (&Described<'_>, &crate::Cache)| {
+        let value = |(t, cache): (&Described<'_>, &crate::RecordedCache)| {
             let start = t.meta.slabs_start.as_ref()?;
             start.cache(cache.recorded_name())?.number(attribute).map(|n| n as i64)
         };

@@ -10,7 +10,7 @@ use crate::cache::core::Core;
 use crate::cache::cx::Cx;
 use crate::cache::geometry::ObjectLayout;
 use crate::cache::paths::OpCounts;
-use crate::cache::table::Cache;
+use crate::cache::table::CacheEntry;
 use crate::error::Error;
 use crate::gfp::Gfp;
 use crate::ids::{CacheId, NodeId, ObjPtr, Order, Pfn, Site};
@@ -67,7 +67,7 @@ pub enum Mergeable {
 
 /// Sizes and orders of a cache under a backend.
 #[derive(Debug, Clone, Copy)]
-pub struct Plan {
+pub struct CacheLayout {
     /// Layout of an object.
     pub layout: ObjectLayout,
     /// Usual order of a slab.
@@ -135,10 +135,10 @@ pub trait Ops: Debug + Send + Sync + Sized + 'static {
     ///
     /// # Errors
     /// [`Error::Cache`] if no slab can hold one object.
-    fn plan(core: &Core, args: &CacheArgs) -> Result<Plan, Error>;
+    fn plan(core: &Core, args: &CacheArgs) -> Result<CacheLayout, Error>;
 
     /// Prepares a new cache; its numbers are in the table already.
-    fn create(&self, core: &Core, cache: &Cache, args: &CacheArgs);
+    fn create(&self, core: &Core, cache: &CacheEntry, args: &CacheArgs);
 
     /// Allocates an object.
     fn alloc(&self, cx: &Cx<'_>, cache: CacheId, request: Request) -> Option<ObjPtr>;
@@ -185,10 +185,10 @@ pub trait Ops: Debug + Send + Sync + Sized + 'static {
     }
 
     /// Moves what the CPU holds of a cache to the shared lists.
-    fn flush(&self, cx: &Cx<'_>, cache: &Cache);
+    fn flush(&self, cx: &Cx<'_>, cache: &CacheEntry);
 
     /// Gives empty slabs of a cache back to the page allocator.
-    fn shrink(&self, cx: &Cx<'_>, cache: &Cache);
+    fn shrink(&self, cx: &Cx<'_>, cache: &CacheEntry);
 
     /// Frees an object that readers may still see; `false` if the backend has no place for such ones.
     fn free_rcu(&self, _cx: &Cx<'_>, _cache: CacheId, _obj: ObjPtr, _head: Pfn) -> bool {
@@ -207,7 +207,7 @@ pub trait Ops: Debug + Send + Sync + Sized + 'static {
     fn tick(&self, _cx: &Cx<'_>, _now_ns: u64) {}
 
     /// Returns `limit`, `batchcount` and `sharedfactor` of a cache, as slabinfo shows them.
-    fn array_limits(&self, _cache: &Cache) -> (u32, u32, u32) {
+    fn array_limits(&self, _cache: &CacheEntry) -> (u32, u32, u32) {
         (0, 0, 0)
     }
 
@@ -215,12 +215,12 @@ pub trait Ops: Debug + Send + Sync + Sized + 'static {
     fn attributes(
         &self,
         _core: &Core,
-        _cache: &Cache,
+        _cache: &CacheEntry,
         _args: &CacheArgs,
     ) -> Vec<(&'static str, u32)> {
         Vec::new()
     }
 
     /// Walks everything the backend holds of a cache.
-    fn walk(&self, core: &Core, cache: &Cache, visit: Visit<'_>);
+    fn walk(&self, core: &Core, cache: &CacheEntry, visit: Visit<'_>);
 }

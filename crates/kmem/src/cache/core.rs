@@ -10,7 +10,7 @@ use super::kmalloc::Kmalloc;
 use super::paths::Tally;
 use super::registry::Registry;
 use super::setup::{CheckLevel, Setup};
-use super::table::{Cache, CacheTable};
+use super::table::{CacheEntry, CacheTable};
 use super::track::Tracks;
 use crate::cpu::CpuCounters;
 use crate::ids::{CacheId, ObjPtr, Order, Pfn, Site};
@@ -105,7 +105,7 @@ impl Core {
 
     /// Returns the objects of a slab: the usual number, or what fits if memory was short.
     #[inline]
-    pub(crate) fn slab_objects(&self, cache: &Cache, order: Order) -> u64 {
+    pub(crate) fn slab_objects(&self, cache: &CacheEntry, order: Order) -> u64 {
         if order == cache.order() {
             u64::from(cache.objects.get())
         } else {
@@ -151,7 +151,7 @@ impl Core {
     }
 
     /// Returns how many objects of a slab are given out, as the tracks know it.
-    pub(crate) fn live_objects(&self, cache: &Cache, slab: Pfn) -> u64 {
+    pub(crate) fn live_objects(&self, cache: &CacheEntry, slab: Pfn) -> u64 {
         let page = self.pages.get(slab);
         let (base, size) = (slab.offset() + u64::from(page.aux.get()), u64::from(cache.size.get()));
         let objects = (0..self.slab_objects(cache, page.order())).map(|i| base + i * size);
@@ -160,7 +160,7 @@ impl Core {
 
     /// Reports a free object whose link to the next was written over.
     #[cold]
-    pub(crate) fn report_link(&self, cache: &Cache, obj: ObjPtr, site: Site) {
+    pub(crate) fn report_link(&self, cache: &CacheEntry, obj: ObjPtr, site: Site) {
         let detail = "expected the link to a free object of the slab: it was written over";
         let finding = Finding::new(FindingKind::FreeListCorrupt, site, detail)
             .cache(self.cache_name(Some(cache.id())))

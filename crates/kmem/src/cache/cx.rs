@@ -4,7 +4,7 @@ use core::ops::Deref;
 
 use super::core::Core;
 use super::paths::{Tally, common};
-use super::table::Cache;
+use super::table::CacheEntry;
 use crate::cpu::CpuContext;
 use crate::gfp::Gfp;
 use crate::ids::{CacheId, NodeId, ObjPtr, Order, Pfn};
@@ -96,7 +96,7 @@ impl<'m> Cx<'m> {
     /// Takes pages for a slab of `cache` and enters them; the usual order, or the least that does.
     pub(crate) fn slab_pages(
         &self,
-        cache: &Cache,
+        cache: &CacheEntry,
         gfp: Gfp,
         node: Option<NodeId>,
     ) -> Option<(Pfn, Order)> {
@@ -131,7 +131,7 @@ impl<'m> Cx<'m> {
     }
 
     /// Gives a slab's pages back.
-    pub(crate) fn free_slab_pages(&self, cache: &Cache, pfn: Pfn) {
+    pub(crate) fn free_slab_pages(&self, cache: &CacheEntry, pfn: Pfn) {
         let order = self.core.pages.get(pfn).order();
         self.tally(cache.id()).count(common::FREE_SLAB);
         let objects = self.core.slab_objects(cache, order) as u32;
@@ -161,7 +161,7 @@ impl<'m> Cx<'m> {
 
     /// Runs the cache's constructor on the objects of a new slab.
     #[cold]
-    pub(crate) fn construct(&self, cache: &Cache, first: u64, objects: u64, size: u64) {
+    pub(crate) fn construct(&self, cache: &CacheEntry, first: u64, objects: u64, size: u64) {
         let ctor = self.core.registry.lock().entry(cache.id()).and_then(|e| e.args.ctor);
         let Some(ctor) = ctor else { return };
         for obj in (0..objects).filter_map(|i| ObjPtr::new(first + i * size)) {

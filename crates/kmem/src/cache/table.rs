@@ -13,7 +13,7 @@ zeroed_struct! {
     /// One cache's numbers, a cache line.
     #[derive(Debug)]
     #[repr(align(64))]
-    pub struct Cache {
+    pub struct CacheEntry {
         /// Bytes from one object to the next.
         pub size: LocalU32,
         /// Bytes the caller uses.
@@ -44,9 +44,9 @@ zeroed_struct! {
 }
 
 #[cfg(not(loom))]
-const _: () = assert!(size_of::<Cache>() == 64);
+const _: () = assert!(size_of::<CacheEntry>() == 64);
 
-impl Cache {
+impl CacheEntry {
     /// Returns the cache's id.
     #[inline(always)]
     pub fn id(&self) -> CacheId {
@@ -97,7 +97,7 @@ impl Cache {
 /// All caches of a machine.
 #[derive(Debug)]
 pub(crate) struct CacheTable {
-    slots: ZeroedSlice<Cache>,
+    slots: ZeroedSlice<CacheEntry>,
 }
 
 impl CacheTable {
@@ -107,12 +107,12 @@ impl CacheTable {
 
     /// Returns the slot of a cache, dead or alive.
     #[inline(always)]
-    pub(crate) fn get(&self, id: CacheId) -> &Cache {
+    pub(crate) fn get(&self, id: CacheId) -> &CacheEntry {
         &self.slots[id.index()]
     }
 
     /// Returns all slots.
-    pub(crate) fn slots(&self) -> &[Cache] {
+    pub(crate) fn slots(&self) -> &[CacheEntry] {
         self.slots.as_slice()
     }
 }

@@ -18,7 +18,7 @@ use crate::backend::Backend;
 use crate::cache::SlabFlags;
 use crate::cache::findings::{Finding, FindingKind};
 use crate::cache::setup::CheckLevel;
-use crate::cache::table::Cache;
+use crate::cache::table::CacheEntry;
 use crate::cache::track::{FREED, LIVE, Track, carved_size, carved_state, tracked_cache};
 use crate::ids::{CacheId, ObjPtr, Order, PAGE_SIZE, Pfn, Site};
 use crate::machine::Machine;
@@ -235,7 +235,7 @@ impl<B: Backend> Checks<'_, B> {
     }
 
     /// Fills the red zones around an object.
-    fn paint_zones(&self, cache: &Cache, obj: ObjPtr) {
+    fn paint_zones(&self, cache: &CacheEntry, obj: ObjPtr) {
         let arena = &self.machine.core.arena;
         let (left, size, end) = zones(cache);
         if end > 0 {
@@ -245,7 +245,7 @@ impl<B: Backend> Checks<'_, B> {
     }
 
     /// Checks the red zones around an object.
-    fn check_zones(&self, cache: &Cache, obj: ObjPtr, sites: (Site, Option<Site>)) {
+    fn check_zones(&self, cache: &CacheEntry, obj: ObjPtr, sites: (Site, Option<Site>)) {
         let (left, size, end) = zones(cache);
         if end == 0 {
             return;
@@ -292,7 +292,7 @@ impl<B: Backend> Checks<'_, B> {
     }
 
     /// Checks that a free object was not written to.
-    fn check_poison(&self, cache: &Cache, obj: ObjPtr, sites: (Site, Option<Site>)) {
+    fn check_poison(&self, cache: &CacheEntry, obj: ObjPtr, sites: (Site, Option<Site>)) {
         let end = obj.get() + u64::from(cache.object_size.get());
         let kind = FindingKind::WriteAfterFree;
         if self.check_bytes(kind, Some(cache), obj, obj.get()..end - 1, POISON.0, sites) {
@@ -304,7 +304,7 @@ impl<B: Backend> Checks<'_, B> {
     fn check_bytes(
         &self,
         kind: FindingKind,
-        cache: Option<&Cache>,
+        cache: Option<&CacheEntry>,
         obj: ObjPtr,
         mut range: core::ops::Range<u64>,
         expected: u8,
@@ -314,7 +314,7 @@ impl<B: Backend> Checks<'_, B> {
         let Some(at) = range.find(|&at| arena.byte(at) != expected) else { return true };
         let detail = format!("expected 0x{expected:02x}, found 0x{:02x}", arena.byte(at));
         let offset = at as i64 - obj.get() as i64;
-        self.report(kind, cache.map(Cache::id), obj, offset, sites, detail);
+        self.report(kind, cache.map(CacheEntry::id), obj, offset, sites, detail);
         false
     }
 
@@ -337,13 +337,13 @@ impl<B: Backend> Checks<'_, B> {
 }
 
 /// Returns the left red zone's size, and where the right one starts and ends; 0 for none.
-fn zones(cache: &Cache) -> (u64, u64, u64) {
+fn zones(cache: &CacheEntry) -> (u64, u64, u64) {
     let end = u64::from(cache.red_end.get());
     (u64::from(cache.left_pad.get()), u64::from(cache.object_size.get()), end)
 }
 
 /// Tells whether free objects hold poison: not where they must keep their contents.
-fn poisoned(cache: &Cache) -> bool {
+fn poisoned(cache: &CacheEntry) -> bool {
     let flags = cache.flags();
     flags.has(SlabFlags::POISON)
         && !flags.has(SlabFlags::TYPESAFE_BY_RCU)

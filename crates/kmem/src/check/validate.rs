@@ -13,7 +13,7 @@ use alloc::vec::Vec;
 use crate::backend::Backend;
 use crate::backend::ops::Held;
 use crate::cache::core::Core;
-use crate::cache::table::Cache;
+use crate::cache::table::CacheEntry;
 use crate::ids::{CacheId, Order, Pfn};
 use crate::machine::Machine;
 use crate::page::Kind;
@@ -84,7 +84,7 @@ impl Audit {
     }
 
     /// Enters what a walk over a cache came upon.
-    fn enter(&mut self, core: &Core, cache: &Cache, held: Held) {
+    fn enter(&mut self, core: &Core, cache: &CacheEntry, held: Held) {
         match held {
             Held::Slab(slab) => self.slab(core, cache, slab),
             Held::Free(objects) => self.free += objects,
@@ -128,7 +128,7 @@ impl Audit {
     }
 
     /// Enters a slab of the cache under audit.
-    fn slab(&mut self, core: &Core, cache: &Cache, slab: Pfn) {
+    fn slab(&mut self, core: &Core, cache: &CacheEntry, slab: Pfn) {
         let page = core.pages.get(slab);
         if !page.is_slab() || page.cache.get() != cache.id().0 {
             self.error(format!("page {} is on a list of a cache that it is not of", slab.0));
@@ -144,7 +144,7 @@ impl Audit {
     }
 
     /// Checks that what the lists hold and the totals agree with the count of live objects.
-    fn check_cache(&mut self, core: &Core, cache: &Cache, live: u64) {
+    fn check_cache(&mut self, core: &Core, cache: &CacheEntry, live: u64) {
         let id = cache.id().index();
         let totals = &core.totals[id];
         let (slabs, objects) = (totals.slabs.load(Relaxed), totals.objects.load(Relaxed));
@@ -160,7 +160,7 @@ impl Audit {
         }
     }
 
-    fn close_cache(&mut self, core: &Core, cache: &Cache, live: u64) {
+    fn close_cache(&mut self, core: &Core, cache: &CacheEntry, live: u64) {
         let size = u64::from(cache.size.get());
         self.balance.slack_bytes += core.totals[cache.id().index()].lost.load(Relaxed) * size;
         self.balance.live_bytes += live * size;

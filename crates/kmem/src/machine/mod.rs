@@ -22,7 +22,7 @@ use crate::cache::kmalloc::Kmalloc;
 use crate::cache::paths::PathCounts;
 use crate::cache::registry::{Aligned, Registry};
 use crate::cache::setup::{CheckLevel, Merging, Setup};
-use crate::cache::table::{Cache, CacheTable};
+use crate::cache::table::{CacheEntry, CacheTable};
 use crate::cache::track::Tracks;
 use crate::cache::{CacheArgs, SlabFlags};
 use crate::cpu::{CpuContext, Hooks};
@@ -278,7 +278,7 @@ impl<B: Backend> Machine<B> {
         self.core.arena.set_byte(at.get(), value);
     }
 
-    pub(crate) fn slot(&self, id: CacheId) -> &Cache {
+    pub(crate) fn slot(&self, id: CacheId) -> &CacheEntry {
         self.core.caches.get(id)
     }
 

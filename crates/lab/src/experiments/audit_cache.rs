@@ -8,7 +8,7 @@
 use std::path::PathBuf;
 
 use slablab_kmem::BackendKind;
-use slablab_replay::{Changes, Dedicated, Plan, select_sites};
+use slablab_replay::{Changes, Dedicated, ReplayPlan, select_sites};
 use slablab_trace::TraceReader;
 
 use super::allocators::{ALLOCATOR, allocator, input};
@@ -133,7 +133,7 @@ impl Fixture for CacheReplay {
         let dedicated = Dedicated { name, sites: self.sites.clone(), align: 0 };
         let dedicated = if cell.variant == VARIANTS[1] { vec![dedicated] } else { Vec::new() };
         let changes = Changes { dedicated, ..Changes::default() };
-        let plan = Plan { allocators: vec![self.kind], changes, ..Plan::default() };
+        let plan = ReplayPlan { allocators: vec![self.kind], changes, ..ReplayPlan::default() };
         let replay = slablab_replay::replay(&self.reader, &plan, &mut |_| ())?;
         let path = self.path.display();
         let allocator = &replay.allocators[0];

@@ -8,7 +8,7 @@
 use std::path::PathBuf;
 
 use serde_json::{Value, json};
-use slablab_replay::{Plan, replay_timed};
+use slablab_replay::{ReplayPlan, replay_timed};
 use slablab_trace::TraceReader;
 
 use super::allocators::{input, kind};
@@ -135,7 +135,7 @@ struct TimedReplay {
 impl Fixture for TimedReplay {
     fn observe(&mut self, cell: &Cell) -> Result<Observation> {
         let failed = |reason: &str| Error::Cell { cell: cell.words(), reason: reason.to_owned() };
-        let plan = Plan { allocators: vec![kind(&cell.variant)?], ..Plan::default() };
+        let plan = ReplayPlan { allocators: vec![kind(&cell.variant)?], ..ReplayPlan::default() };
         let threads = number("threads", &cell.point, &(1..=64))?;
         let timed = replay_timed(&self.reader, &plan, threads as u32)?;
         let timed = timed.first().ok_or_else(|| failed("the replay said nothing"))?;

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use slablab_replay::Plan;
+use slablab_replay::ReplayPlan;
 use slablab_trace::TraceReader;
 
 use super::allocators::{input, kind, usual_names};
@@ -52,7 +52,7 @@ struct TraceReplay {
 
 impl Fixture for TraceReplay {
     fn observe(&mut self, cell: &Cell) -> Result<Observation> {
-        let plan = Plan { allocators: vec![kind(&cell.variant)?], ..Plan::default() };
+        let plan = ReplayPlan { allocators: vec![kind(&cell.variant)?], ..ReplayPlan::default() };
         let replay = slablab_replay::replay(&self.reader, &plan, &mut |_| ())?;
         let allocator = &replay.allocators[0];
         Ok(Observation {

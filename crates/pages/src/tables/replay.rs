@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use slablab_replay::{Allocator, Cache, CacheFit, Fit, Replay, Site};
+use slablab_replay::{Allocator, CacheFit, CacheUnder, Fit, Replay, Site};
 use slablab_report::{Cell, Table, field};
 
 use crate::trace::label;
@@ -148,9 +148,9 @@ pub fn caches(replay: &Replay, lines: usize) -> Table {
     let rows = replay.allocators.iter().flat_map(|a| {
         a.caches.iter().filter(|c| c.held_bytes_peak > 0).take(lines).map(move |c| (a, c))
     });
-    let rows: Vec<(&Allocator, &Cache)> = rows.collect();
+    let rows: Vec<(&Allocator, &CacheUnder)> = rows.collect();
     let fields = [
-        field::text("allocator", "allocator", |(a, _): &(&Allocator, &Cache)| label(a)),
+        field::text("allocator", "allocator", |(a, _): &(&Allocator, &CacheUnder)| label(a)),
         field::name("cache", "cache", |(_, c)| &c.cache),
         field::bytes("object", "object_bytes", |(_, c)| c.object_bytes),
         field::bytes("in slab", "slab_size_bytes", |(_, c)| c.slab_size_bytes),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use slablab_replay::{Allocator, Cache, Site, SiteUnder, WhatIf};
+use slablab_replay::{Allocator, CacheUnder, Site, SiteUnder, WhatIf};
 use slablab_report::{Cell, Table, field};
 
 use crate::Sources;
@@ -49,7 +49,7 @@ pub fn totals(before: &Allocator, after: &Allocator) -> Table {
 
 /// Returns the table of the caches that hold more or less than before: the new ones, and the neighbours.
 pub fn changed_caches(before: &Allocator, after: &Allocator, lines: usize) -> Table {
-    let mut pairs: BTreeMap<&str, (Option<&Cache>, Option<&Cache>)> = BTreeMap::new();
+    let mut pairs: BTreeMap<&str, (Option<&CacheUnder>, Option<&CacheUnder>)> = BTreeMap::new();
     for cache in &before.caches {
         pairs.entry(&cache.cache).or_default().0 = Some(cache);
     }
@@ -61,7 +61,11 @@ pub fn changed_caches(before: &Allocator, after: &Allocator, lines: usize) -> Ta
     changed.sort_by_key(|(_, a, b)| std::cmp::Reverse(held(*a).abs_diff(held(*b))));
     changed.truncate(lines);
     let fields = [
-        field::name("cache", "cache", |(name, ..): &(&str, Option<&Cache>, Option<&Cache>)| name),
+        field::name(
+            "cache",
+            "cache",
+            |(name, ..): &(&str, Option<&CacheUnder>, Option<&CacheUnder>)| name,
+        ),
         field::cell("objects, peak", "objects_peak_before", |(_, a, _)| {
             cell(*a, |c| Cell::Count(c.objects_peak))
         }),
@@ -85,11 +89,11 @@ pub fn changed_caches(before: &Allocator, after: &Allocator, lines: usize) -> Ta
     Table::of(&changed, fields)
 }
 
-fn held(cache: Option<&Cache>) -> u64 {
+fn held(cache: Option<&CacheUnder>) -> u64 {
     cache.map_or(0, |cache| cache.held_bytes_peak)
 }
 
-fn cell(cache: Option<&Cache>, cell: impl Fn(&Cache) -> Cell) -> Cell {
+fn cell(cache: Option<&CacheUnder>, cell: impl Fn(&CacheUnder) -> Cell) -> Cell {
     cache.map_or(Cell::Missing, cell)
 }
 

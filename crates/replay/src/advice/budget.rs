@@ -19,7 +19,7 @@ use crate::error::Error;
 use crate::metrics::failure::{Failure, FreeBlocks};
 use crate::metrics::gauge::Level;
 use crate::metrics::result::TraceFacts;
-use crate::plan::{Plan, Start};
+use crate::plan::{ReplayPlan, Start};
 
 /// Moments at which free blocks are looked at.
 const MOMENTS: u64 = 256;
@@ -94,7 +94,7 @@ pub fn budget(
     progress: &mut dyn FnMut(u64),
 ) -> Result<Budget, Error> {
     let meta = reader.meta();
-    let roomy = Plan { allocators: vec![kind], start: Start::Cold, ..Plan::default() };
+    let roomy = ReplayPlan { allocators: vec![kind], start: Start::Cold, ..ReplayPlan::default() };
     let whole = lanes::replay(reader, &roomy, progress)?;
     let recorded = &whole.allocators[0];
     let requested_bytes_peak = recorded.requested_bytes.peak;
@@ -166,8 +166,11 @@ impl Trying<'_> {
             .iter()
             .zip(memories)
             .map(|((kind, setting), memory_bytes)| {
-                let base =
-                    Plan { memory_bytes: *memory_bytes, start: Start::Cold, ..Plan::default() };
+                let base = ReplayPlan {
+                    memory_bytes: *memory_bytes,
+                    start: Start::Cold,
+                    ..ReplayPlan::default()
+                };
                 setting.plan(*kind, &base, self.meta)
             })
             .collect();

@@ -17,7 +17,7 @@ use crate::engine::lanes::replay_all;
 use crate::error::Error;
 use crate::metrics::gauge::Level;
 use crate::metrics::result::TraceFacts;
-use crate::plan::{Plan, Start};
+use crate::plan::{ReplayPlan, Start};
 use crate::slots::Slots;
 
 /// Sizes are rounded up to so many bytes (`KMALLOC_MIN_SIZE` of most machines).
@@ -78,12 +78,12 @@ pub fn advise_classes(
         }
         sets.push(best);
     }
-    let plan = |classes: &Vec<u32>| Plan {
+    let plan = |classes: &Vec<u32>| ReplayPlan {
         allocators: vec![kind],
         memory_bytes,
         start: Start::Cold,
         changes: Changes { classes: Some(classes.clone()), ..Changes::default() },
-        ..Plan::default()
+        ..ReplayPlan::default()
     };
     let plans: Vec<_> = sets.iter().map(plan).collect();
     let replays = replay_all(reader, &plans, progress)?;

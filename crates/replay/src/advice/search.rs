@@ -22,7 +22,7 @@ use crate::engine::caches;
 use crate::engine::lanes::replay;
 use crate::error::Error;
 use crate::metrics::result::{Replay, Site};
-use crate::plan::{Plan, Start};
+use crate::plan::{ReplayPlan, Start};
 
 /// Changes to try: what 1 GiB of memory and ten seconds carry.
 const TRIALS_MAX: usize = 256;
@@ -54,7 +54,12 @@ pub fn advise(
     if meta.sites.is_empty() {
         return Err(Error::Select(SelectError::NoSites));
     }
-    let plan = Plan { allocators: vec![kind], memory_bytes, start: Start::Cold, ..Plan::default() };
+    let plan = ReplayPlan {
+        allocators: vec![kind],
+        memory_bytes,
+        start: Start::Cold,
+        ..ReplayPlan::default()
+    };
     let whole = replay(reader, &plan, progress)?;
     let classes = Classes::new(&caches::kmalloc(meta, &Changes::default()).classes);
     let survey = survey(reader, meta, &classes)?;
@@ -99,7 +104,7 @@ struct LeftOut {
 /// Candidates in the making.
 struct Search<'a> {
     meta: &'a Meta,
-    plan: Plan,
+    plan: ReplayPlan,
     whole: &'a Replay,
     classes: Classes,
     survey: Survey,
@@ -269,7 +274,7 @@ impl<'a> Search<'a> {
     /// Returns the trials on machines of so much memory, one for each candidate in their order, and before those the
     /// classes as recorded, whose places come with them.
     fn trials(&self, memory_bytes: u64) -> (BTreeMap<ClassSet, usize>, Vec<Trial>) {
-        let plan = Plan { memory_bytes, ..self.plan.clone() };
+        let plan = ReplayPlan { memory_bytes, ..self.plan.clone() };
         let mut trials = Vec::new();
         let mut recorded = BTreeMap::new();
         for candidate in &self.candidates {
@@ -279,7 +284,7 @@ impl<'a> Search<'a> {
             });
         }
         for candidate in &self.candidates {
-            let plan = Plan { changes: candidate.changes.clone(), ..plan.clone() };
+            let plan = ReplayPlan { changes: candidate.changes.clone(), ..plan.clone() };
             trials.push(Trial { plan, classes: candidate.classes });
         }
         (recorded, trials)
@@ -287,9 +292,9 @@ impl<'a> Search<'a> {
 }
 
 /// Returns how much memory a trial's machine needs: several times what the whole machine held, of which it replays a
-/// part. All of [`Plan::memory_bytes`] would do, but making a machine touches the first page of each free block of
+/// part. All of [`ReplayPlan::memory_bytes`] would do, but making a machine touches the first page of each free block of
 /// its memory, 4,000 in 16 GiB, and there are a hundred machines.
-fn trial_memory_bytes(whole: &Replay, plan: &Plan) -> u64 {
+fn trial_memory_bytes(whole: &Replay, plan: &ReplayPlan) -> u64 {
     let held = whole.allocators[0].held_bytes.peak;
     held.saturating_mul(4).max(TRIAL_BYTES_MIN).min(plan.memory_bytes)
 }

@@ -24,13 +24,13 @@ use crate::engine::machine;
 use crate::engine::runner::{Outcome, Runner};
 use crate::error::Error;
 use crate::metrics::result::{Allocator, SiteUnder};
-use crate::plan::Plan;
+use crate::plan::ReplayPlan;
 
 /// A change to try, and the kmalloc classes that it can touch.
 #[derive(Debug, Clone)]
 pub(crate) struct Trial {
     /// The change; none for the classes as recorded
-    pub(crate) plan: Plan,
+    pub(crate) plan: ReplayPlan,
     /// The classes of the recorded kernel that take part
     pub(crate) classes: ClassSet,
 }

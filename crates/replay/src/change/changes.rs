@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use slablab_kmem::geometry::Arch;
 use slablab_kmem::{Order, PAGE_SIZE, Tunables};
-use slablab_trace::{Cache, Meta, Site};
+use slablab_trace::{Meta, RecordedCache, Site};
 
 use crate::change::partition::Partition;
 
@@ -136,10 +136,10 @@ impl Changes {
             let bytes_req_max = sizes.map(|site: &Site| site.bytes_req_max).max().unwrap_or(0);
             match meta.caches.iter_mut().find(|cache| cache.name == dedicated.name) {
                 Some(cache) => cache.bytes_req_max = cache.bytes_req_max.max(bytes_req_max),
-                None => meta.caches.push(Cache {
+                None => meta.caches.push(RecordedCache {
                     name: dedicated.name.clone(),
                     bytes_req_max,
-                    ..Cache::default()
+                    ..RecordedCache::default()
                 }),
             }
         }

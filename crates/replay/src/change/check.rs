@@ -150,11 +150,11 @@ fn check_classes(classes: &[u32], bytes_max: u64) -> Result<(), ChangeError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use slablab_trace::{Cache, Site};
+    use slablab_trace::{RecordedCache, Site};
 
     fn meta() -> Meta {
         let site = |name: &str| Site { name: name.into(), ..Site::default() };
-        let cache = Cache { name: "dentry".into(), ..Cache::default() };
+        let cache = RecordedCache { name: "dentry".into(), ..RecordedCache::default() };
         Meta { sites: vec![site("a+0x1"), site("b+0x2")], caches: vec![cache], ..Meta::default() }
     }
 

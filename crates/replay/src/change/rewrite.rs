@@ -65,11 +65,12 @@ impl Rewrite {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use slablab_trace::{Cache, Site};
+    use slablab_trace::{RecordedCache, Site};
 
     fn meta() -> Meta {
         let site = |name: &str| Site { name: name.into(), bytes_req_max: 40, ..Site::default() };
-        let cache = Cache { name: "dentry".into(), bytes_req_max: 192, ..Cache::default() };
+        let cache =
+            RecordedCache { name: "dentry".into(), bytes_req_max: 192, ..RecordedCache::default() };
         Meta { sites: vec![site("a+0x1"), site("b+0x2")], caches: vec![cache], ..Meta::default() }
     }
 

@@ -11,17 +11,21 @@
 use slablab_kmem::{
     Backend, CacheArgs, Ctor, Geometry, KmallocConfig, KmallocType, Order, SlabFlags,
 };
-use slablab_trace::{Cache, Event, Meta, SlabSnapshot, SlubCache};
+use slablab_trace::{Event, Meta, RecordedCache, SlabSnapshot, SlubCache};
 
 use crate::change::changes::{Changes, Sharing};
 use crate::change::merging::{self, KernelMerging};
-use crate::plan::Plan;
+use crate::plan::ReplayPlan;
 
 /// Cache lines of the machines that traces come from.
 const CACHE_LINE: u64 = 64;
 
 /// Describes the cache of the first allocation from it.
-pub(crate) fn of_first_event<B: Backend>(meta: &Meta, plan: &Plan, event: &Event) -> CacheArgs {
+pub(crate) fn of_first_event<B: Backend>(
+    meta: &Meta,
+    plan: &ReplayPlan,
+    event: &Event,
+) -> CacheArgs {
     let cache = &meta.caches[event.cache as usize];
     let mut args = describe(meta, cache, &plan.changes, event.bytes_alloc);
     if B::KIND.takes_geometry() && plan.changes.tunables.get("order").is_none() {
@@ -33,7 +37,7 @@ pub(crate) fn of_first_event<B: Backend>(meta: &Meta, plan: &Plan, event: &Event
 /// Describes a cache from what the trace knows of it; `bytes_alloc` is its first allocation's.
 pub(crate) fn describe(
     meta: &Meta,
-    cache: &Cache,
+    cache: &RecordedCache,
     changes: &Changes,
     bytes_alloc: u64,
 ) -> CacheArgs {
@@ -69,7 +73,7 @@ pub(crate) fn merges_anew(meta: &Meta, changes: &Changes) -> bool {
 pub(crate) fn merged_size<B: Backend>(
     meta: &Meta,
     changes: &Changes,
-    cache: &Cache,
+    cache: &RecordedCache,
 ) -> Option<u64> {
     let asked = changes.dedicated(&cache.name)?;
     let merges = changes.sharing == Sharing::Merged && !merges_anew(meta, changes);
@@ -77,7 +81,11 @@ pub(crate) fn merged_size<B: Backend>(
 }
 
 /// Describes a cache of the recorded kernel from which the trace has no event.
-pub(crate) fn of_snapshot<B: Backend>(meta: &Meta, plan: &Plan, cache: &SlubCache) -> CacheArgs {
+pub(crate) fn of_snapshot<B: Backend>(
+    meta: &Meta,
+    plan: &ReplayPlan,
+    cache: &SlubCache,
+) -> CacheArgs {
     let name = cache.aliases.first().unwrap_or(&cache.name);
     let mut args = from_sysfs(name, cache, 1);
     if B::KIND.takes_geometry() && plan.changes.tunables.get("order").is_none() {

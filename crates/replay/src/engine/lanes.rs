@@ -13,17 +13,17 @@ use crate::engine::runner::{Outcome, Runner};
 use crate::error::Error;
 use crate::metrics::result::{Replay, Site, SiteUnder, TraceFacts};
 use crate::metrics::tally::Tally;
-use crate::plan::Plan;
+use crate::plan::ReplayPlan;
 
 /// Replays a trace under the allocators of `plan`; `progress` is told the events done so far.
 ///
 /// # Errors
 ///
 /// When the trace cannot be read to its end, the machine cannot be built, or a check requested by
-/// [`Plan::validate_every`] fails.
+/// [`ReplayPlan::validate_every`] fails.
 pub fn replay(
     reader: &TraceReader,
-    plan: &Plan,
+    plan: &ReplayPlan,
     progress: &mut dyn FnMut(u64),
 ) -> Result<Replay, Error> {
     let mut replays = replay_all(reader, std::slice::from_ref(plan), progress)?;
@@ -37,7 +37,7 @@ pub fn replay(
 /// As [`replay()`].
 pub fn replay_all(
     reader: &TraceReader,
-    plans: &[Plan],
+    plans: &[ReplayPlan],
     progress: &mut dyn FnMut(u64),
 ) -> Result<Vec<Replay>, Error> {
     let metas: Vec<Meta> = plans.iter().map(|plan| plan.changes.meta(reader.meta())).collect();
@@ -51,7 +51,7 @@ pub fn replay_all(
         progress(done);
     };
     let mut outcomes = broadcast(reader, jobs, |batch| batch, sent)?.into_iter();
-    let assemble = |(plan, meta): (&Plan, &Meta)| {
+    let assemble = |(plan, meta): (&ReplayPlan, &Meta)| {
         let outcomes = outcomes.by_ref().take(plan.allocators.len()).collect();
         assemble(meta, &Rewrite::new(&plan.changes, meta), &tally, outcomes)
     };
@@ -61,7 +61,7 @@ pub fn replay_all(
 /// What a thread does once it knows its backend's type.
 struct Work<'a> {
     meta: &'a Meta,
-    plan: &'a Plan,
+    plan: &'a ReplayPlan,
     batches: Receiver<Arc<Batch>>,
 }
 

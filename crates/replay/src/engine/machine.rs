@@ -8,8 +8,8 @@ use slablab_trace::{Batch, Meta};
 
 use crate::engine::caches;
 use crate::error::Error;
-use crate::metrics::result::Cache;
-use crate::plan::Plan;
+use crate::metrics::result::CacheUnder;
+use crate::plan::ReplayPlan;
 
 /// CPUs of a machine at most, as `slablab_kmem::MachineBuilder` has it.
 const CPUS_MAX: u32 = 4096;
@@ -18,7 +18,7 @@ const CPUS_MAX: u32 = 4096;
 const CACHES_BESIDE: usize = 512;
 
 /// Builds the machine that the trace and the plan describe.
-pub(crate) fn build<B: Backend>(meta: &Meta, plan: &Plan) -> Result<Machine<B>, Error> {
+pub(crate) fn build<B: Backend>(meta: &Meta, plan: &ReplayPlan) -> Result<Machine<B>, Error> {
     let merging =
         if caches::merges_anew(meta, &plan.changes) { Merging::Linux } else { Merging::Off };
     let kmalloc = caches::kmalloc(meta, &plan.changes);
@@ -81,7 +81,7 @@ pub(crate) fn used_caches<B: Backend>(
     machine: &Machine<B>,
     arch: Arch,
     aliases: &[(CacheId, String)],
-) -> Vec<Cache> {
+) -> Vec<CacheUnder> {
     let ids = machine.caches().into_iter();
     let mut caches: Vec<_> = ids
         .filter_map(|id| Some((id, machine.cache_stats(id)?)))
@@ -90,7 +90,7 @@ pub(crate) fn used_caches<B: Backend>(
             let sharing = aliases.iter().filter(|(of, _)| *of == id);
             stats.aliases.extend(sharing.map(|(_, name)| name.clone()));
             let slab_bytes = stats.order.bytes();
-            Cache {
+            CacheUnder {
                 cache: stats.name,
                 aliases: stats.aliases,
                 object_bytes: u64::from(stats.object_size),

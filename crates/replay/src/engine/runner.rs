@@ -29,7 +29,7 @@ use crate::metrics::result::{Allocator, SiteUnder};
 use crate::metrics::tally::Tally;
 use crate::metrics::timeline::MemoryTimeline;
 use crate::metrics::watch::Watch;
-use crate::plan::{Plan, Start};
+use crate::plan::{ReplayPlan, Start};
 use crate::slots::Slots;
 
 /// Snapshots of where objects lie: enough for a mean, few enough not to be noticed.
@@ -118,7 +118,7 @@ pub(crate) struct Runner<'a, B: Backend> {
     pub(super) machine: &'a Machine<B>,
     cpus: CpuSet<'a, B>,
     pub(super) meta: &'a Meta,
-    plan: &'a Plan,
+    plan: &'a ReplayPlan,
     rewrite: Rewrite,
     /// Nodes of the machine; what a row says beyond them is no request
     nodes: u32,
@@ -154,7 +154,7 @@ impl<'a, B: Backend> Runner<'a, B> {
     pub(crate) fn new(
         machine: &'a Machine<B>,
         meta: &'a Meta,
-        plan: &'a Plan,
+        plan: &'a ReplayPlan,
     ) -> Result<Self, Error> {
         let sites = meta.sites.len() + 1;
         let snapshot_every = (meta.events / SNAPSHOTS).max(1);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use slablab_kmem::{Backend, BackendKind, WithBackend};
-use slablab_trace::{Batch, Cache, Event, Kind, Meta, NONE, Site, SlabSnapshot, SlubCache};
+use slablab_trace::{Batch, Event, Kind, Meta, NONE, RecordedCache, Site, SlabSnapshot, SlubCache};
 
 use crate::advice::partition::Partition;
 use crate::advice::survey::Classes;
@@ -13,7 +13,7 @@ use crate::engine::machine;
 use crate::engine::runner::{Outcome, Runner};
 use crate::error::Error;
 use crate::metrics::tally::Tally;
-use crate::plan::Plan;
+use crate::plan::ReplayPlan;
 
 /// xorshift64*: the rows are the same in every run.
 struct Random(u64);
@@ -63,11 +63,11 @@ impl Random {
 }
 
 fn meta() -> Meta {
-    let cache = |name: &str, allocs, bytes_req_max| Cache {
+    let cache = |name: &str, allocs, bytes_req_max| RecordedCache {
         name: name.into(),
         allocs,
         bytes_req_max,
-        ..Cache::default()
+        ..RecordedCache::default()
     };
     let slub = |name: &str, numbers: &[(&str, u64)]| SlubCache {
         name: name.into(),
@@ -101,7 +101,7 @@ fn meta() -> Meta {
     }
 }
 
-struct Replay<'a>(&'a Meta, &'a Plan, &'a Batch);
+struct Replay<'a>(&'a Meta, &'a ReplayPlan, &'a Batch);
 
 impl WithBackend for Replay<'_> {
     type Output = Result<Outcome, Error>;
@@ -122,7 +122,11 @@ fn any_rows_are_replayed_and_the_memory_is_accounted_for() {
         let mut random = Random(seed);
         let mut batch = Batch::default();
         (0..2_000).for_each(|_| batch.push(&random.row()));
-        let plan = Plan { memory_bytes: 64 << 20, validate_every: Some(100), ..Plan::default() };
+        let plan = ReplayPlan {
+            memory_bytes: 64 << 20,
+            validate_every: Some(100),
+            ..ReplayPlan::default()
+        };
         let mut tally = Tally::new(&meta);
         tally.batch(&batch);
         for kind in BackendKind::ALL {
@@ -151,7 +155,7 @@ fn a_row_on_a_cpu_beyond_the_machine_is_named() {
     batch.cpu[10] = 4_095;
     assert!(machine::check_cpus(&meta, &batch, 100).is_ok());
     assert_eq!(
-        machine::build::<slablab_kmem::Slub>(&meta, &Plan::default()).unwrap().cpu_count(),
+        machine::build::<slablab_kmem::Slub>(&meta, &ReplayPlan::default()).unwrap().cpu_count(),
         4_096
     );
 }
@@ -176,7 +180,7 @@ fn a_trace_of_larger_pages_and_short_pointers_is_replayed_on_such_a_machine() {
     batch.push(&Event { object: 0, ..event(Kind::KmemCacheAlloc, 3, 48) });
     batch.push(&Event { object: 1, ..event(Kind::Kmalloc, NONE, 20) });
     batch.push(&Event { object: 2, ..event(Kind::Kmalloc, NONE, 30_000) });
-    let plan = Plan::default();
+    let plan = ReplayPlan::default();
     let allocator = BackendKind::Slub.dispatch(Replay(&meta, &plan, &batch)).unwrap().allocator;
     let held = |name: &str| {
         let cache = allocator.caches.iter().find(|cache| cache.cache == name).expect(name);
@@ -188,7 +192,7 @@ fn a_trace_of_larger_pages_and_short_pointers_is_replayed_on_such_a_machine() {
     let refused = BackendKind::Slab.dispatch(Replay(&meta, &plan, &batch)).err().unwrap();
     assert!(refused.to_string().contains("page_bytes"), "{refused}");
     let changed = Changes { page_bytes: Some(4 << 10), ..Changes::default() };
-    let plan = Plan { changes: changed.clone(), ..Plan::default() };
+    let plan = ReplayPlan { changes: changed.clone(), ..ReplayPlan::default() };
     let allocator = BackendKind::Slub.dispatch(Replay(&meta, &plan, &batch)).unwrap().allocator;
     let cache = allocator.caches.iter().find(|cache| cache.cache == "d").unwrap();
     assert_eq!((cache.held_bytes_peak, cache.slab_size_bytes), (4 << 10, 48));

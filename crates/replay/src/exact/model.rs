@@ -143,7 +143,7 @@ mod tests {
     use slablab_trace::TraceReader;
 
     use super::*;
-    use crate::{Plan, replay};
+    use crate::{ReplayPlan, replay};
 
     /// Where no cache has pages of its own, the compact trace leaves nothing out that the allocator looks at.
     #[test]
@@ -154,7 +154,7 @@ mod tests {
             let compact = CompactTrace::read(&reader).unwrap();
             let moments = compact.moments(3);
             for kind in BackendKind::ALL.iter().copied().filter(|kind| !kind.has_kmalloc_caches()) {
-                let plan = Plan { allocators: vec![kind], ..Plan::default() };
+                let plan = ReplayPlan { allocators: vec![kind], ..ReplayPlan::default() };
                 let whole = replay(&reader, &plan, &mut |_| ()).unwrap();
                 let model = compact.model(kind, plan.memory_bytes, &moments).unwrap();
                 let end = model.moments.last().unwrap().held_bytes;

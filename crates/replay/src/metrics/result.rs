@@ -86,13 +86,13 @@ pub struct Allocator {
     /// How often each kind of lock, or atomic operation in place of one, was taken
     pub locks: BTreeMap<String, u64>,
     /// One entry a cache that was used, most memory held at its peak first
-    pub caches: Vec<Cache>,
+    pub caches: Vec<CacheUnder>,
     /// The same beside what the recorded kernel said, for an allocator that has its slabs
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub fit: Option<Fit>,
     /// Memory over time, at most 512 samples
     pub series: Vec<Sample>,
-    /// Addresses of the objects of [`Plan::watched`](crate::Plan::watched), in the order of allocation, when
+    /// Addresses of the objects of [`ReplayPlan::watched`](crate::Plan::watched), in the order of allocation, when
     /// most of them were alive; not part of the stored result
     #[serde(skip)]
     pub watched: Vec<u64>,
@@ -167,7 +167,7 @@ impl Fragmentation {
 
 /// What one cache held.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Cache {
+pub struct CacheUnder {
     /// Its name
     pub cache: String,
     /// Other names of it, where like caches were merged

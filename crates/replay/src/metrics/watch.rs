@@ -1,6 +1,6 @@
 //! Where the live objects of a few call sites lie, in the order of allocation: what an address map draws.
 //!
-//! How it works: only the sites of [`Plan::watched`](crate::Plan::watched) cost anything. The objects alive are kept
+//! How it works: only the sites of [`ReplayPlan::watched`](crate::Plan::watched) cost anything. The objects alive are kept
 //! by the event that made them; of the replay's snapshots, the one with most of them is kept.
 
 use std::collections::HashMap;

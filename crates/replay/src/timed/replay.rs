@@ -11,7 +11,7 @@ use slablab_trace::{Meta, TraceReader};
 
 use crate::engine::{caches, machine};
 use crate::error::Error;
-use crate::plan::Plan;
+use crate::plan::ReplayPlan;
 use crate::timed::perform::{Part, Stage, histogram, perform, record};
 use crate::timed::script::Script;
 
@@ -85,7 +85,11 @@ impl Latency {
 /// # Panics
 ///
 /// If `threads` is 0.
-pub fn replay_timed(reader: &TraceReader, plan: &Plan, threads: u32) -> Result<Vec<Timed>, Error> {
+pub fn replay_timed(
+    reader: &TraceReader,
+    plan: &ReplayPlan,
+    threads: u32,
+) -> Result<Vec<Timed>, Error> {
     assert!(threads > 0, "a replay needs a thread");
     let meta = plan.changes.meta(reader.meta());
     let script = Script::read(reader, plan, &meta, threads.min(machine::cpus(&meta)))?;
@@ -97,7 +101,7 @@ pub fn replay_timed(reader: &TraceReader, plan: &Plan, threads: u32) -> Result<V
 /// The script performed under one backend.
 struct Performance<'a> {
     meta: &'a Meta,
-    plan: &'a Plan,
+    plan: &'a ReplayPlan,
     script: &'a Script,
 }
 

@@ -5,7 +5,7 @@ use slablab_trace::{Event, Kind, Meta, NONE, TraceReader};
 use crate::change::rewrite::Rewrite;
 use crate::engine::machine;
 use crate::error::Error;
-use crate::plan::Plan;
+use crate::plan::ReplayPlan;
 use crate::slots::Slots;
 
 /// An event as a thread does it.
@@ -46,7 +46,7 @@ impl Script {
     /// Reads the trace and spreads it over `threads`.
     pub(crate) fn read(
         reader: &TraceReader,
-        plan: &Plan,
+        plan: &ReplayPlan,
         meta: &Meta,
         threads: u32,
     ) -> Result<Self, Error> {

@@ -11,7 +11,7 @@ use crate::change::check::ChangeError;
 use crate::engine::lanes::replay_all;
 use crate::error::Error;
 use crate::metrics::result::{Allocator, Replay};
-use crate::plan::Plan;
+use crate::plan::ReplayPlan;
 
 /// Objects of more caches than this make no map that says anything.
 const WATCHED_CACHES_MAX: usize = 8;
@@ -58,7 +58,7 @@ pub struct Difference {
 /// As [`crate::replay()`], and [`Error::Change`] when the changes cannot be made.
 pub fn what_if(
     reader: &TraceReader,
-    plan: &Plan,
+    plan: &ReplayPlan,
     progress: &mut dyn FnMut(u64),
 ) -> Result<WhatIf, Error> {
     plan.changes.check(reader.meta())?;
@@ -66,7 +66,7 @@ pub fn what_if(
     if changed.watched.is_empty() {
         changed.watched = plan.changes.sites_to_watch();
     }
-    let recorded = Plan { changes: Changes::default(), ..changed.clone() };
+    let recorded = ReplayPlan { changes: Changes::default(), ..changed.clone() };
     let mut replays = replay_all(reader, &[recorded, changed], progress)?.into_iter();
     let (Some(before), Some(after)) = (replays.next(), replays.next()) else {
         unreachable!("two plans give two replays");

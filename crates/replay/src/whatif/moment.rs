@@ -9,7 +9,7 @@ use crate::change::changes::Changes;
 use crate::engine::lanes::replay_all;
 use crate::error::Error;
 use crate::metrics::result::Allocator;
-use crate::plan::Plan;
+use crate::plan::ReplayPlan;
 use crate::whatif::compare::WhatIf;
 
 /// An allocator as it stood at the peak of the recorded machine; what its levels call the end is that moment.
@@ -29,20 +29,20 @@ pub struct Moment {
 /// As [`crate::replay()`].
 pub fn at_peak(
     reader: &TraceReader,
-    plan: &Plan,
+    plan: &ReplayPlan,
     what_if: &WhatIf,
     progress: &mut dyn FnMut(u64),
 ) -> Result<Vec<Moment>, Error> {
     let pairs = plan.allocators.iter().zip(&what_if.before.allocators);
     let plans: Vec<_> = pairs
         .flat_map(|(kind, recorded)| {
-            let changed = Plan {
+            let changed = ReplayPlan {
                 allocators: vec![*kind],
                 rows_max: Some(recorded.peak_event + 1),
                 watched: Vec::new(),
                 ..plan.clone()
             };
-            [Plan { changes: Changes::default(), ..changed.clone() }, changed]
+            [ReplayPlan { changes: Changes::default(), ..changed.clone() }, changed]
         })
         .collect();
     let replays = replay_all(reader, &plans, progress)?;

@@ -16,7 +16,7 @@ use crate::engine::lanes::replay_all;
 use crate::error::Error;
 use crate::metrics::gauge::Level;
 use crate::metrics::result::{Allocator, TraceFacts};
-use crate::plan::{Plan, Start};
+use crate::plan::{ReplayPlan, Start};
 
 /// Seeds that are tried where a kernel draws one.
 const SEEDS: u64 = 20;
@@ -127,12 +127,12 @@ pub fn partition_cost(
         }
         PartitionBy::Site => vec![Changes::default().dedicate_every(meta, 0)],
     };
-    let plan = |changes: Changes| Plan {
+    let plan = |changes: Changes| ReplayPlan {
         allocators: vec![kind],
         memory_bytes,
         start: Start::Cold,
         changes,
-        ..Plan::default()
+        ..ReplayPlan::default()
     };
     let plans: Vec<_> = std::iter::once(Changes::default()).chain(changes).map(plan).collect();
     let mut replays = Vec::with_capacity(plans.len());

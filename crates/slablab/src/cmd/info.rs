@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 use serde::Serialize;
-use slablab_trace::{Cache, Kind, Meta, Quality};
+use slablab_trace::{Kind, Meta, Quality, RecordedCache};
 
 use super::filter::FilterArgs;
 use super::fleet;
@@ -79,7 +79,7 @@ struct Info {
     objects_live_peak: u32,
     unplaced_share: f64,
     quality: Quality,
-    caches: Vec<Cache>,
+    caches: Vec<RecordedCache>,
     #[serde(skip)]
     lines: usize,
 }
@@ -159,7 +159,7 @@ impl Info {
 
     fn cache_table(&self, lines: usize) -> Table {
         let fields = [
-            field::name("cache", "cache", |cache: &Cache| &cache.name),
+            field::name("cache", "cache", |cache: &RecordedCache| &cache.name),
             field::count("allocs", "allocs", |cache| cache.allocs),
             field::count("frees", "frees", |cache| cache.frees),
             field::count("implicit frees", "implicit_frees", |cache| cache.implicit_frees),
@@ -184,7 +184,7 @@ fn events_by_kind(meta: &Meta) -> Vec<(String, u64)> {
 }
 
 /// Returns the other names of a cache that several share.
-fn others(cache: &Cache) -> String {
+fn others(cache: &RecordedCache) -> String {
     let others = cache.aliases.iter().filter(|alias| **alias != cache.name);
     others.map(String::as_str).collect::<Vec<_>>().join(", ")
 }

@@ -6,8 +6,8 @@ use anyhow::{Result, bail};
 use serde::Serialize;
 use slablab_kmem::BackendKind;
 use slablab_replay::{
-    Changes, Dedicated, Dedication, Difference, KernelMerging, PartitionBy, Plan, SelectError,
-    Sharing, WhatIf, at_peak, select_sites, what_if,
+    Changes, Dedicated, Dedication, Difference, KernelMerging, PartitionBy, ReplayPlan,
+    SelectError, Sharing, WhatIf, at_peak, select_sites, what_if,
 };
 use slablab_trace::Meta;
 
@@ -100,11 +100,11 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     let sources = question.sources(&trace, false)?;
     let described = describe(&changes, meta);
     let note = apart(args, &changes, meta);
-    let plan = Plan {
+    let plan = ReplayPlan {
         allocators: args.allocators.clone(),
         memory_bytes: question.memory,
         changes,
-        ..Plan::default()
+        ..ReplayPlan::default()
     };
     let progress = Progress::new("replaying", meta.events);
     let what_if =

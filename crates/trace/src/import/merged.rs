@@ -7,7 +7,7 @@
 //! allocates (`skbuff_head_cache` and `__alloc_skb+0x4d` have `skb`). Where nothing is in common, the kernel's
 //! own name stays.
 
-use crate::meta::{Cache, SlubCache};
+use crate::meta::{RecordedCache, SlubCache};
 use crate::{Meta, NONE, TraceWriter};
 
 /// Fewer letters in common are chance.
@@ -59,7 +59,7 @@ impl SiteCaches {
             if name == recorded || caches.iter().all(|cache| cache.name != name) {
                 let recorded = if name == recorded { String::new() } else { recorded };
                 let counts = std::mem::take(&mut caches[id]);
-                caches[id] = Cache { name, recorded, aliases, ..counts };
+                caches[id] = RecordedCache { name, recorded, aliases, ..counts };
             }
         }
     }
@@ -105,7 +105,7 @@ mod tests {
     use super::*;
     use crate::meta::SlabSnapshot;
 
-    fn named(sites: &[(&str, u64)], aliases: &[&str]) -> Cache {
+    fn named(sites: &[(&str, u64)], aliases: &[&str]) -> RecordedCache {
         let folder = tempfile::tempdir().unwrap();
         let mut writer = TraceWriter::create(folder.path().join("t")).unwrap();
         let mut counts = SiteCaches::default();

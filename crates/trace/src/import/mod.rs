@@ -525,7 +525,7 @@ impl Importer {
         Ok(())
     }
 
-    fn cache(&mut self, id: u32) -> Option<&mut crate::meta::Cache> {
+    fn cache(&mut self, id: u32) -> Option<&mut crate::meta::RecordedCache> {
         self.writer.caches_mut().get_mut(id as usize)
     }
 

@@ -15,7 +15,7 @@ use std::collections::VecDeque;
 
 use rustc_hash::FxHashMap;
 
-use crate::{Cache as NamedCache, Event, Kind, NONE, SampledCache, Samples};
+use crate::{Event, Kind, NONE, RecordedCache, SampledCache, Samples};
 
 /// gfp flags that choose a kmalloc cache.
 const GFP_DMA: u32 = 1;
@@ -111,7 +111,7 @@ impl Population {
     }
 
     /// Notes the names of the writer's caches that are new.
-    pub(super) fn name(&mut self, caches: &[NamedCache]) {
+    pub(super) fn name(&mut self, caches: &[RecordedCache]) {
         let names = caches[self.by_id.len()..].iter().map(|cache| cache.name.as_str());
         self.by_id.extend(names.map(|name| self.by_name.get(name).copied().unwrap_or(NONE)));
     }
@@ -257,7 +257,7 @@ mod tests {
         (1..=20).for_each(|ptr| unfreed.note(Kind::KmemCacheAlloc, ptr));
         unfreed.note(Kind::KmemCacheFree, 1);
         let mut population = Population::new(&samples("c", &[10, 27, 4]), unfreed);
-        population.name(&[NamedCache { name: "c".into(), ..Default::default() }]);
+        population.name(&[RecordedCache { name: "c".into(), ..Default::default() }]);
         for ptr in 1..=20 {
             population.count(Kind::KmemCacheAlloc);
             population.alloc(ptr as u32, ptr, &event(Kind::KmemCacheAlloc, 0), "f+0x1");

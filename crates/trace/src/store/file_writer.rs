@@ -14,7 +14,7 @@ use parquet::file::metadata::KeyValue;
 use slablab_host::WholeFile;
 
 use super::schema;
-use crate::meta::{Cache, META_KEY, Meta, Site};
+use crate::meta::{META_KEY, Meta, RecordedCache, Site};
 use crate::{Batch, Error, Kind, NONE};
 
 /// A Parquet file under construction.
@@ -39,7 +39,7 @@ impl FileWriter {
         &mut self,
         rows: &Batch,
         sites: &[Site],
-        caches: &[Cache],
+        caches: &[RecordedCache],
     ) -> Result<(), Error> {
         let written = self.rows.write(&record_batch(rows, sites, caches));
         written.and_then(|()| self.rows.flush()).map_err(|e| write_error(&self.path, e))
@@ -55,7 +55,7 @@ impl FileWriter {
     }
 }
 
-fn record_batch(rows: &Batch, sites: &[Site], caches: &[Cache]) -> RecordBatch {
+fn record_batch(rows: &Batch, sites: &[Site], caches: &[RecordedCache]) -> RecordBatch {
     let alloc = |row: usize| rows.kind[row].is_alloc();
     let bytes = |column: &[u64]| -> ArrayRef {
         let value = |(row, &bytes)| alloc(row).then_some(bytes as i64);
@@ -64,7 +64,7 @@ fn record_batch(rows: &Batch, sites: &[Site], caches: &[Cache]) -> RecordBatch {
     let kinds = StringArray::from_iter_values(Kind::ALL.map(Kind::name));
     let kind_keys = Int32Array::from_iter_values(rows.kind.iter().map(|&k| k as i32));
     let sites = StringArray::from_iter_values(sites.iter().map(|s| &s.name));
-    let caches = StringArray::from_iter_values(caches.iter().map(Cache::recorded_name));
+    let caches = StringArray::from_iter_values(caches.iter().map(RecordedCache::recorded_name));
     let columns: Vec<ArrayRef> = vec![
         Arc::new(Int64Array::from_iter_values(rows.time_ns.iter().map(|&t| t as i64))),
         Arc::new(UInt16Array::from(rows.cpu.clone())),

@@ -16,7 +16,7 @@ use super::file_writer::FileWriter;
 use super::reader::TraceReader;
 use super::schema::ROW_GROUP_ROWS;
 use crate::error::At;
-use crate::meta::{Cache, Meta, SCHEMA_VERSION, Site};
+use crate::meta::{Meta, RecordedCache, SCHEMA_VERSION, Site};
 use crate::{Batch, Error, Event, NONE};
 
 /// The most rows of a trace that are kept in memory: 8 Mi rows of 49 bytes are 392 MiB.
@@ -30,7 +30,7 @@ pub struct TraceWriter {
     pending: Batch,
     sites: Vec<Site>,
     site_names: FxHashSet<String>,
-    caches: Vec<Cache>,
+    caches: Vec<RecordedCache>,
     cache_ids: FxHashMap<String, u32>,
     addresses: Addresses,
     counts: Counts,
@@ -137,7 +137,7 @@ impl TraceWriter {
         if let Some(&id) = self.cache_ids.get(name) {
             return id;
         }
-        self.caches.push(Cache { name: name.to_owned(), ..Cache::default() });
+        self.caches.push(RecordedCache { name: name.to_owned(), ..RecordedCache::default() });
         let id = id_of(self.caches.len());
         self.cache_ids.insert(name.to_owned(), id);
         id
@@ -149,7 +149,7 @@ impl TraceWriter {
     }
 
     /// Returns the caches' entries of the metadata, to be counted in.
-    pub fn caches_mut(&mut self) -> &mut [Cache] {
+    pub fn caches_mut(&mut self) -> &mut [RecordedCache] {
         &mut self.caches
     }
 

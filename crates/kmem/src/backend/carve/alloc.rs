@@ -5,7 +5,7 @@ use super::layout::{self, Shape};
 use super::{GRANULE, HEADER, stat};
 use crate::backend::ops::Request;
 use crate::cache::cx::Cx;
-use crate::cache::table::Cache;
+use crate::cache::table::CacheEntry;
 use crate::ids::{ObjPtr, Order, PAGE_SIZE};
 use crate::page::{BlockRequest, Kind};
 
@@ -15,7 +15,7 @@ impl<L: Lists> Heap<L> {
     pub(super) fn alloc_object(
         &self,
         cx: &Cx<'_>,
-        cache: &Cache,
+        cache: &CacheEntry,
         request: Request,
     ) -> Option<ObjPtr> {
         let (size, index) = (u64::from(cache.size.get()), cx.cpu_cache_index(cache.id()));
@@ -34,7 +34,7 @@ impl<L: Lists> Heap<L> {
 
     /// Runs the constructor, at each allocation: nothing keeps a free object whole.
     #[inline]
-    fn construct(&self, cx: &Cx<'_>, cache: &Cache, obj: ObjPtr) {
+    fn construct(&self, cx: &Cx<'_>, cache: &CacheEntry, obj: ObjPtr) {
         if cache.has_ctor.get() != 0 {
             cx.construct(cache, obj.get(), 1, 0);
         }

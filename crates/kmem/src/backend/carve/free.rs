@@ -7,7 +7,7 @@ use super::layout::{self, Shape};
 use super::ring::Ring;
 use super::{GRANULE, HEADER, stat};
 use crate::cache::cx::Cx;
-use crate::cache::table::Cache;
+use crate::cache::table::CacheEntry;
 use crate::ids::{ObjPtr, Order, PAGE_SIZE, Pfn};
 use crate::page::Page;
 use crate::raw::lock::Guard;
@@ -15,7 +15,7 @@ use crate::raw::lock::Guard;
 impl<L: Lists> Heap<L> {
     /// Frees a cache's object.
     #[inline]
-    pub(super) fn free_object(&self, cx: &Cx<'_>, cache: &Cache, obj: ObjPtr, head: Pfn) {
+    pub(super) fn free_object(&self, cx: &Cx<'_>, cache: &CacheEntry, obj: ObjPtr, head: Pfn) {
         let (size, index) = (u64::from(cache.size.get()), cx.cpu_cache_index(cache.id()));
         if size >= PAGE_SIZE {
             self.ops[index].frees.add(1);

@@ -3,12 +3,12 @@
 use alloc::string::ToString;
 
 use super::{GRANULE, HEADER};
-use crate::backend::ops::Plan;
+use crate::backend::ops::CacheLayout;
 use crate::cache::args::CacheArgs;
 use crate::cache::core::Core;
 use crate::cache::geometry::{ALIGN_MIN, ObjectLayout, alignment};
 use crate::cache::setup::CheckLevel;
-use crate::cache::table::Cache;
+use crate::cache::table::CacheEntry;
 use crate::error::Error;
 use crate::ids::{ObjPtr, Order, PAGE_SIZE};
 use crate::raw::arena::Arena;
@@ -17,7 +17,7 @@ use crate::raw::arena::Arena;
 const RCU_BYTES: u32 = 24;
 
 /// Computes sizes; there are no slabs, so order and count only matter from a page on.
-pub(super) fn plan(args: &CacheArgs) -> Result<Plan, Error> {
+pub(super) fn plan(args: &CacheArgs) -> Result<CacheLayout, Error> {
     let error = |what| Error::Cache { name: args.name.to_string(), what };
     let align = alignment(args.flags, args.align, args.object_size);
     let (mut inuse, mut left_pad, mut red_end) = (args.object_size, 0, 0);
@@ -47,7 +47,7 @@ pub(super) fn plan(args: &CacheArgs) -> Result<Plan, Error> {
         red_end,
     };
     let objects = (order.bytes() / u64::from(size)) as u32;
-    Ok(Plan { layout, order, order_min: order, objects })
+    Ok(CacheLayout { layout, order, order_min: order, objects })
 }
 
 /// Size and alignment of a block.
@@ -68,7 +68,7 @@ pub(super) struct Shape {
 impl Shape {
     /// Describes an object of `cache`.
     #[inline]
-    pub(super) fn object(cache: &Cache) -> Self {
+    pub(super) fn object(cache: &CacheEntry) -> Self {
         let (bytes, pad) = (u64::from(cache.inuse.get()), cache.left_pad.get());
         let align = (cache.align.get() / GRANULE as u32).max(1);
         Self { align, offset: pad / GRANULE as u32, ..Self::plain(bytes) }

@@ -2,12 +2,12 @@
 
 use super::heap::{Heap, Lists};
 use super::{layout, stat, validate};
-use crate::backend::ops::{Mergeable, Names, Ops, Plan, Request, Visit};
+use crate::backend::ops::{CacheLayout, Mergeable, Names, Ops, Request, Visit};
 use crate::cache::args::CacheArgs;
 use crate::cache::core::Core;
 use crate::cache::cx::Cx;
 use crate::cache::paths::OpCounts;
-use crate::cache::table::Cache;
+use crate::cache::table::CacheEntry;
 use crate::error::Error;
 use crate::ids::{CacheId, ObjPtr, PAGE_SIZE, Pfn};
 use crate::raw::arena::Arena;
@@ -24,11 +24,11 @@ impl<L: Lists> Ops for Heap<L> {
         Self::with_rings(core)
     }
 
-    fn plan(_core: &Core, args: &CacheArgs) -> Result<Plan, Error> {
+    fn plan(_core: &Core, args: &CacheArgs) -> Result<CacheLayout, Error> {
         layout::plan(args)
     }
 
-    fn create(&self, _core: &Core, _cache: &Cache, _args: &CacheArgs) {}
+    fn create(&self, _core: &Core, _cache: &CacheEntry, _args: &CacheArgs) {}
 
     #[inline]
     fn alloc(&self, cx: &Cx<'_>, cache: CacheId, request: Request) -> Option<ObjPtr> {
@@ -64,11 +64,11 @@ impl<L: Lists> Ops for Heap<L> {
         layout::set_header(arena, obj, size);
     }
 
-    fn flush(&self, _cx: &Cx<'_>, _cache: &Cache) {}
+    fn flush(&self, _cx: &Cx<'_>, _cache: &CacheEntry) {}
 
-    fn shrink(&self, _cx: &Cx<'_>, _cache: &Cache) {}
+    fn shrink(&self, _cx: &Cx<'_>, _cache: &CacheEntry) {}
 
-    fn walk(&self, _core: &Core, _cache: &Cache, _visit: Visit<'_>) {}
+    fn walk(&self, _core: &Core, _cache: &CacheEntry, _visit: Visit<'_>) {}
 
     fn walk_shared(&self, core: &Core, visit: Visit<'_>) {
         validate::walk(self, core, visit);

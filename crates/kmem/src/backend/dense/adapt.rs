@@ -26,7 +26,7 @@ use super::magazine::{CAPACITY_MAX, Dense, OnCpu};
 use super::stat;
 use crate::cache::core::Core;
 use crate::cache::cx::Cx;
-use crate::cache::table::Cache;
+use crate::cache::table::CacheEntry;
 use crate::ids::PAGE_SIZE;
 
 /// Misses that double a capacity.
@@ -117,7 +117,7 @@ impl Dense {
     /// Does `visit` to the CPU's warm magazines; those without a capacity after that are warm no more.
     fn visit_all(&self, cx: &Cx<'_>, visit: impl Fn(OnCpu<'_>)) {
         let warm = &self.warm[cx.cpu as usize];
-        let caches: &[Cache] = cx.core.caches.slots();
+        let caches: &[CacheEntry] = cx.core.caches.slots();
         let (mut next, mut bytes) = (warm.first.get(), 0);
         warm.first.set(0);
         while next != 0 {

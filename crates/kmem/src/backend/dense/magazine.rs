@@ -4,7 +4,7 @@ use crate::backend::partial::nodes::Nodes;
 use crate::cache::core::Core;
 use crate::cache::cx::Cx;
 use crate::cache::paths::{OpCounts, Tally};
-use crate::cache::table::Cache;
+use crate::cache::table::CacheEntry;
 use crate::ids::ObjPtr;
 use crate::raw::local::{LocalU32, LocalU64};
 use crate::raw::zeroed::{ZeroedSlice, zeroed_struct};
@@ -87,7 +87,7 @@ impl Dense {
     }
 
     /// Returns a cache as the slow paths of a CPU see it.
-    pub(super) fn on<'a>(&'a self, cx: &'a Cx<'a>, cache: &'a Cache) -> OnCpu<'a> {
+    pub(super) fn on<'a>(&'a self, cx: &'a Cx<'a>, cache: &'a CacheEntry) -> OnCpu<'a> {
         let (magazine, tally) =
             (&self.magazines[cx.cpu_cache_index(cache.id())], cx.tally(cache.id()));
         OnCpu { dense: self, cx, cache, magazine, tally }
@@ -99,7 +99,7 @@ impl Dense {
 pub(super) struct OnCpu<'a> {
     pub(super) dense: &'a Dense,
     pub(super) cx: &'a Cx<'a>,
-    pub(super) cache: &'a Cache,
+    pub(super) cache: &'a CacheEntry,
     pub(super) magazine: &'a Magazine,
     pub(super) tally: &'a Tally,
 }

@@ -4,14 +4,14 @@ use alloc::vec::Vec;
 
 use super::magazine::Dense;
 use super::{stat, validate};
-use crate::backend::ops::{Mergeable, Names, Ops, Plan, Request, Visit};
+use crate::backend::ops::{CacheLayout, Mergeable, Names, Ops, Request, Visit};
 use crate::backend::partial::{layout, tiny};
 use crate::cache::KmallocConfig;
 use crate::cache::args::{CacheArgs, Tunable};
 use crate::cache::core::Core;
 use crate::cache::cx::Cx;
 use crate::cache::paths::OpCounts;
-use crate::cache::table::Cache;
+use crate::cache::table::CacheEntry;
 use crate::error::Error;
 use crate::ids::{CacheId, ObjPtr, Pfn};
 
@@ -37,11 +37,11 @@ impl Ops for Dense {
         Self::with_nodes(core)
     }
 
-    fn plan(core: &Core, args: &CacheArgs) -> Result<Plan, Error> {
+    fn plan(core: &Core, args: &CacheArgs) -> Result<CacheLayout, Error> {
         layout::plan(core, args, OBJECTS_MIN, core.setup.order_max.min(tiny::ORDER_MAX))
     }
 
-    fn create(&self, core: &Core, cache: &Cache, args: &CacheArgs) {
+    fn create(&self, core: &Core, cache: &CacheEntry, args: &CacheArgs) {
         self.nodes.set_min_partial(core, cache, args, 0);
         // What was there held objects of another size.
         for cpu in 0..core.setup.cpus {
@@ -81,11 +81,11 @@ impl Ops for Dense {
         self.magazines[index].count.get() != 0
     }
 
-    fn flush(&self, cx: &Cx<'_>, cache: &Cache) {
+    fn flush(&self, cx: &Cx<'_>, cache: &CacheEntry) {
         self.on(cx, cache).shrink_to(0);
     }
 
-    fn shrink(&self, cx: &Cx<'_>, cache: &Cache) {
+    fn shrink(&self, cx: &Cx<'_>, cache: &CacheEntry) {
         self.nodes.shrink(cx, cache);
     }
 
@@ -93,11 +93,16 @@ impl Ops for Dense {
         self.visit_in_time(cx, now_ns);
     }
 
-    fn attributes(&self, core: &Core, cache: &Cache, _: &CacheArgs) -> Vec<(&'static str, u32)> {
+    fn attributes(
+        &self,
+        core: &Core,
+        cache: &CacheEntry,
+        _: &CacheArgs,
+    ) -> Vec<(&'static str, u32)> {
         [("min_partial", self.nodes.min_partial(core, cache))].into()
     }
 
-    fn walk(&self, core: &Core, cache: &Cache, visit: Visit<'_>) {
+    fn walk(&self, core: &Core, cache: &CacheEntry, visit: Visit<'_>) {
         validate::walk(self, core, cache, visit);
     }
 }

@@ -6,9 +6,9 @@ use super::magazine::Dense;
 use crate::backend::ops::{Held, Visit};
 use crate::backend::partial::validate::check_slab;
 use crate::cache::core::Core;
-use crate::cache::table::Cache;
+use crate::cache::table::CacheEntry;
 
-pub(super) fn walk(dense: &Dense, core: &Core, cache: &Cache, visit: Visit<'_>) {
+pub(super) fn walk(dense: &Dense, core: &Core, cache: &CacheEntry, visit: Visit<'_>) {
     for cpu in 0..core.setup.cpus {
         let magazine = &dense.magazines[core.cpu_cache_index(cpu, cache.id())];
         let (count, capacity) = (magazine.count.get(), magazine.capacity.get());

@@ -2,7 +2,7 @@
 
 use alloc::string::ToString;
 
-use crate::backend::ops::Plan;
+use crate::backend::ops::CacheLayout;
 use crate::cache::args::CacheArgs;
 use crate::cache::core::Core;
 use crate::cache::geometry;
@@ -16,7 +16,7 @@ pub(crate) fn plan(
     args: &CacheArgs,
     min_objects: u32,
     order_max: Order,
-) -> Result<Plan, Error> {
+) -> Result<CacheLayout, Error> {
     let error = |what| Error::Cache { name: args.name.to_string(), what };
     let mut layout = geometry::object_layout(core.setup.arch, args);
     let (arch, mut order) = (core.setup.arch, None);
@@ -41,5 +41,5 @@ pub(crate) fn plan(
         return Err(error("a slab of that order would hold more than 32767 objects"));
     }
     let objects = geometry::objects_in(order, layout.size);
-    Ok(Plan { layout, order, order_min, objects })
+    Ok(CacheLayout { layout, order, order_min, objects })
 }

@@ -15,7 +15,7 @@
 use super::word::State;
 use crate::cache::core::Core;
 use crate::cache::cx::Cx;
-use crate::cache::table::Cache;
+use crate::cache::table::CacheEntry;
 use crate::ids::{ObjPtr, Pfn, Site};
 use crate::raw::sync::Ordering::Relaxed;
 
@@ -42,7 +42,7 @@ pub(crate) fn read(core: &Core, at: u64) -> u64 {
 
 /// Returns the object behind `obj` in a list, 0 at the end; from checking level 1 on as [`next_checked`].
 #[inline(always)]
-pub(crate) fn next(cx: &Cx<'_>, cache: &Cache, obj: ObjPtr, before: u64, site: Site) -> u64 {
+pub(crate) fn next(cx: &Cx<'_>, cache: &CacheEntry, obj: ObjPtr, before: u64, site: Site) -> u64 {
     match cx.hooks.checks() {
         true => next_checked(cx, cache, obj, before, site),
         false => cx.core.arena.load(obj.get() + u64::from(cache.free_offset.get())),
@@ -55,7 +55,7 @@ pub(crate) fn next(cx: &Cx<'_>, cache: &Cache, obj: ObjPtr, before: u64, site: S
 #[inline]
 pub(crate) fn follow(
     cx: &Cx<'_>,
-    cache: &Cache,
+    cache: &CacheEntry,
     obj: ObjPtr,
     rest: u32,
     site: Site,
@@ -75,7 +75,7 @@ pub(crate) fn follow(
 }
 
 /// Tells whether `next` is the end of a list or an object of the slab.
-fn is_link(core: &Core, cache: &Cache, slab: Pfn, next: u64) -> bool {
+fn is_link(core: &Core, cache: &CacheEntry, slab: Pfn, next: u64) -> bool {
     let page = core.pages.get(slab);
     let (base, size) = (slab.offset() + u64::from(page.aux.get()), u64::from(cache.size.get()));
     let objects = core.slab_objects(cache, page.order());
@@ -88,7 +88,7 @@ fn is_link(core: &Core, cache: &Cache, slab: Pfn, next: u64) -> bool {
 #[cold]
 pub(crate) fn next_checked(
     cx: &Cx<'_>,
-    cache: &Cache,
+    cache: &CacheEntry,
     obj: ObjPtr,
     before: u64,
     site: Site,
@@ -113,7 +113,7 @@ pub(crate) fn next_checked(
 }
 
 /// Returns the length of a slab's own list.
-fn remote_objects(core: &Core, cache: &Cache, slab: Pfn) -> u64 {
+fn remote_objects(core: &Core, cache: &CacheEntry, slab: Pfn) -> u64 {
     let (mut at, mut count) = (State::load(core.pages.get(slab)).free(slab), 0);
     while let Some(obj) = at.filter(|_| count <= u64::from(cache.objects.get())) {
         count += 1;

@@ -12,7 +12,7 @@ use crate::cache::args::CacheArgs;
 use crate::cache::core::Core;
 use crate::cache::cx::Cx;
 use crate::cache::geometry;
-use crate::cache::table::Cache;
+use crate::cache::table::CacheEntry;
 use crate::ids::{NodeId, ObjPtr, Pfn};
 use crate::page::PageList;
 use crate::raw::local::LocalU32;
@@ -81,33 +81,39 @@ impl Nodes {
         Self(ZeroedSlice::new(core.setup.caches_max as usize * core.setup.nodes as usize))
     }
 
-    pub(crate) fn get(&self, core: &Core, cache: &Cache, node: NodeId) -> &Node {
+    pub(crate) fn get(&self, core: &Core, cache: &CacheEntry, node: NodeId) -> &Node {
         &self.0[cache.id().index() * core.setup.nodes as usize + node.0 as usize]
     }
 
     /// Returns the nodes of a cache.
-    pub(crate) fn of(&self, core: &Core, cache: &Cache) -> impl Iterator<Item = &Node> {
+    pub(crate) fn of(&self, core: &Core, cache: &CacheEntry) -> impl Iterator<Item = &Node> {
         (0..core.setup.nodes).map(move |node| self.get(core, cache, NodeId(node)))
     }
 
     /// Sets how many slabs each node of a new cache keeps: as asked for, else `usual`.
-    pub(crate) fn set_min_partial(&self, core: &Core, cache: &Cache, args: &CacheArgs, usual: u32) {
+    pub(crate) fn set_min_partial(
+        &self,
+        core: &Core,
+        cache: &CacheEntry,
+        args: &CacheArgs,
+        usual: u32,
+    ) {
         let slabs = core.tunable(args, "min_partial").unwrap_or(usual);
         self.of(core, cache).for_each(|node| node.min_partial.set(slabs));
     }
 
     /// Returns how many slabs each node of a cache keeps.
-    pub(crate) fn min_partial(&self, core: &Core, cache: &Cache) -> u32 {
+    pub(crate) fn min_partial(&self, core: &Core, cache: &CacheEntry) -> u32 {
         self.get(core, cache, NodeId(0)).min_partial.get()
     }
 
     /// Takes the `list_lock` of the node that a slab is on.
-    pub(crate) fn lock<'a>(&'a self, cx: &Cx<'_>, cache: &Cache, slab: Pfn) -> NodeList<'a> {
+    pub(crate) fn lock<'a>(&'a self, cx: &Cx<'_>, cache: &CacheEntry, slab: Pfn) -> NodeList<'a> {
         self.get(cx.core, cache, cx.core.zones.node_of(slab)).lock(cx)
     }
 
     /// Frees the empty slabs of every node and sorts the rest, fullest first.
-    pub(crate) fn shrink(&self, cx: &Cx<'_>, cache: &Cache) {
+    pub(crate) fn shrink(&self, cx: &Cx<'_>, cache: &CacheEntry) {
         let pages = &cx.core.pages;
         for node in self.of(cx.core, cache) {
             let mut empty = PageList::default();
@@ -131,13 +137,17 @@ impl Nodes {
 }
 
 /// Returns how many empty slabs SLUB keeps on a node by default.
-pub(crate) fn usual_min_partial(cache: &Cache) -> u32 {
+pub(crate) fn usual_min_partial(cache: &CacheEntry) -> u32 {
     geometry::min_partial(cache.size.get())
 }
 
 /// Makes a slab of fresh pages, its objects linked by rising address. Returns the first of them and their number, which
 /// are for the caller to enter in the slab's word.
-pub(crate) fn new_slab(cx: &Cx<'_>, cache: &Cache, request: Request) -> Option<(Pfn, ObjPtr, u32)> {
+pub(crate) fn new_slab(
+    cx: &Cx<'_>,
+    cache: &CacheEntry,
+    request: Request,
+) -> Option<(Pfn, ObjPtr, u32)> {
     let (slab, order) = cx.slab_pages(cache, request.gfp, request.node())?;
     let size = u64::from(cache.size.get());
     let objects = order.bytes() / size;
@@ -157,7 +167,7 @@ pub(crate) fn new_slab(cx: &Cx<'_>, cache: &Cache, request: Request) -> Option<(
 }
 
 /// Gives a slab's pages back.
-pub(crate) fn free_slab(cx: &Cx<'_>, cache: &Cache, slab: Pfn) {
+pub(crate) fn free_slab(cx: &Cx<'_>, cache: &CacheEntry, slab: Pfn) {
     let page = cx.core.pages.get(slab);
     let objects = cx.core.slab_objects(cache, page.order());
     let lost = objects - u64::from(State::load(page).objects());

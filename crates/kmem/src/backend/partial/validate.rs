@@ -6,13 +6,13 @@ use super::link;
 use super::word::State;
 use crate::backend::ops::{Held, Visit};
 use crate::cache::core::Core;
-use crate::cache::table::Cache;
+use crate::cache::table::CacheEntry;
 use crate::ids::{ObjPtr, Pfn};
 
 /// Checks one slab; `local` is the number of free objects that its CPU holds, if a CPU froze it.
 pub(crate) fn check_slab(
     core: &Core,
-    cache: &Cache,
+    cache: &CacheEntry,
     slab: Pfn,
     local: Option<u64>,
     visit: Visit<'_>,
@@ -39,7 +39,7 @@ pub(crate) fn check_slab(
 /// Walks a list of free objects; returns its length.
 pub(crate) fn free_list(
     core: &Core,
-    cache: &Cache,
+    cache: &CacheEntry,
     slab: Pfn,
     first: Option<ObjPtr>,
     visit: Visit<'_>,

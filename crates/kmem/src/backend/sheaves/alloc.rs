@@ -7,7 +7,7 @@ use super::state::{CpuSheaves, Sheaves, count, count_one};
 use crate::backend::ops::Request;
 use crate::backend::own;
 use crate::cache::cx::Cx;
-use crate::cache::table::Cache;
+use crate::cache::table::CacheEntry;
 use crate::gfp::Gfp;
 use crate::ids::{ObjPtr, Site};
 
@@ -41,7 +41,7 @@ impl Sheaves {
         &self,
         slabs: &S,
         cx: &Cx<'_>,
-        cache: &Cache,
+        cache: &CacheEntry,
         request: Request,
         new: NewSheaf,
     ) -> Result<ObjPtr, Missed> {
@@ -66,7 +66,7 @@ impl Sheaves {
         &self,
         slabs: &S,
         cx: &Cx<'_>,
-        cache: &Cache,
+        cache: &CacheEntry,
         request: Request,
         new: NewSheaf,
     ) -> bool {
@@ -124,7 +124,7 @@ impl Sheaves {
         &self,
         slabs: &S,
         cx: &Cx<'_>,
-        cache: &Cache,
+        cache: &CacheEntry,
         new: NewSheaf,
     ) -> bool {
         let cpu = self.cpu(cx, cache);
@@ -164,7 +164,7 @@ impl Sheaves {
         &self,
         slabs: &S,
         cx: &Cx<'_>,
-        cache: &Cache,
+        cache: &CacheEntry,
         gfp: Gfp,
         new: NewSheaf,
     ) -> Option<Sheaf> {
@@ -190,7 +190,7 @@ impl Sheaves {
         &self,
         slabs: &S,
         cx: &Cx<'_>,
-        cache: &Cache,
+        cache: &CacheEntry,
         request: Request,
         sheaf: Sheaf,
     ) -> bool {
@@ -210,7 +210,7 @@ impl Sheaves {
         &self,
         slabs: &S,
         cx: &Cx<'_>,
-        cache: &Cache,
+        cache: &CacheEntry,
         sheaf: Sheaf,
     ) {
         if self.barn(cx.core, cache.id(), cx.node()).put_full(cx, sheaf) {

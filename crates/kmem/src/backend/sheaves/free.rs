@@ -11,7 +11,7 @@ use super::state::{Sheaves, count, count_one};
 use crate::backend::own;
 use crate::backend::partial::{FreeList, link};
 use crate::cache::cx::Cx;
-use crate::cache::table::Cache;
+use crate::cache::table::CacheEntry;
 use crate::gfp::Gfp;
 use crate::ids::{NodeId, ObjPtr};
 
@@ -28,7 +28,7 @@ impl Sheaves {
         &self,
         slabs: &S,
         cx: &Cx<'_>,
-        cache: &Cache,
+        cache: &CacheEntry,
         obj: ObjPtr,
     ) -> bool {
         let cpu = self.cpu(cx, cache);
@@ -39,7 +39,7 @@ impl Sheaves {
     }
 
     /// Replaces a full `main` by a sheaf with room (`__pcs_replace_full_main`).
-    fn replace_full<S: Slabs>(&self, slabs: &S, cx: &Cx<'_>, cache: &Cache) -> bool {
+    fn replace_full<S: Slabs>(&self, slabs: &S, cx: &Cx<'_>, cache: &CacheEntry) -> bool {
         let (cpu, arena) = (self.cpu(cx, cache), &cx.core.arena);
         if !self.open(slabs, cx, cache, NewSheaf::Allowed) {
             return false;
@@ -89,7 +89,7 @@ impl Sheaves {
 
     /// Makes an empty sheaf `main`, and the full one before spare; or finds another place for either
     /// (`__pcs_install_empty_sheaf`).
-    fn install_empty<S: Slabs>(&self, slabs: &S, cx: &Cx<'_>, cache: &Cache, empty: Sheaf) {
+    fn install_empty<S: Slabs>(&self, slabs: &S, cx: &Cx<'_>, cache: &CacheEntry, empty: Sheaf) {
         let (cpu, arena) = (self.cpu(cx, cache), &cx.core.arena);
         let barn = self.barn(cx.core, cache.id(), cx.node());
         match cpu.spare() {
@@ -112,7 +112,7 @@ impl Sheaves {
     }
 
     /// Gives all objects of `main` back to their slabs, a batch at a time (`sheaf_flush_main`).
-    fn flush_main<S: Slabs>(&self, slabs: &S, cx: &Cx<'_>, cache: &Cache) {
+    fn flush_main<S: Slabs>(&self, slabs: &S, cx: &Cx<'_>, cache: &CacheEntry) {
         let cpu = self.cpu(cx, cache);
         let Some(main) = Sheaf::at(cpu.main.get()) else { return };
         while cpu.size.get() > 0 {
@@ -127,7 +127,7 @@ impl Sheaves {
         &self,
         slabs: &S,
         cx: &Cx<'_>,
-        cache: &Cache,
+        cache: &CacheEntry,
         sheaf: Sheaf,
     ) {
         let size = sheaf.size(&cx.core.arena);
@@ -141,7 +141,7 @@ impl Sheaves {
         &self,
         slabs: &S,
         cx: &Cx<'_>,
-        cache: &Cache,
+        cache: &CacheEntry,
         sheaf: Sheaf,
         from: u32,
         objects: u32,
@@ -176,7 +176,13 @@ impl Sheaves {
 
     /// Frees an empty sheaf (`free_empty_sheaf`), straight to its slab: what the CPU holds of kmalloc's caches is not
     /// touched, which may be about to be flushed.
-    pub(super) fn unmake<S: Slabs>(&self, slabs: &S, cx: &Cx<'_>, cache: &Cache, sheaf: Sheaf) {
+    pub(super) fn unmake<S: Slabs>(
+        &self,
+        slabs: &S,
+        cx: &Cx<'_>,
+        cache: &CacheEntry,
+        sheaf: Sheaf,
+    ) {
         let block = sheaf.block();
         let slab = cx.core.pages.head(block.pfn());
         let id = own::give(cx, slab);
@@ -187,7 +193,7 @@ impl Sheaves {
     }
 
     /// Gives all that the CPU holds of a cache back to slabs, the sheaves too (`pcs_flush_all`).
-    pub(in crate::backend) fn flush<S: Slabs>(&self, slabs: &S, cx: &Cx<'_>, cache: &Cache) {
+    pub(in crate::backend) fn flush<S: Slabs>(&self, slabs: &S, cx: &Cx<'_>, cache: &CacheEntry) {
         let cpu = self.cpu(cx, cache);
         if let Some(spare) = cpu.set_spare(None) {
             self.flush_sheaf(slabs, cx, cache, spare);
@@ -203,7 +209,7 @@ impl Sheaves {
     }
 
     /// Gives all that is in the barns of a cache back to slabs, the sheaves too (`barn_shrink`).
-    pub(in crate::backend) fn shrink<S: Slabs>(&self, slabs: &S, cx: &Cx<'_>, cache: &Cache) {
+    pub(in crate::backend) fn shrink<S: Slabs>(&self, slabs: &S, cx: &Cx<'_>, cache: &CacheEntry) {
         let arena = &cx.core.arena;
         let unused = core::mem::take(&mut *self.cache(cache.id()).mains.lock()).list;
         let mut lists = Vec::from([unused]);

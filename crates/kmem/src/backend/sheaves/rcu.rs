@@ -8,7 +8,7 @@ use super::slabs::Slabs;
 use super::stat;
 use super::state::{Sheaves, count_one};
 use crate::cache::cx::Cx;
-use crate::cache::table::Cache;
+use crate::cache::table::CacheEntry;
 use crate::gfp::Gfp;
 use crate::ids::{NodeId, ObjPtr};
 
@@ -18,7 +18,7 @@ impl Sheaves {
         &self,
         slabs: &S,
         cx: &Cx<'_>,
-        cache: &Cache,
+        cache: &CacheEntry,
         obj: ObjPtr,
     ) -> bool {
         let (cpu, arena) = (self.cpu(cx, cache), &cx.core.arena);
@@ -38,7 +38,7 @@ impl Sheaves {
     }
 
     /// Returns the CPU's `rcu_free`, which it gets if it has none.
-    fn rcu_sheaf<S: Slabs>(&self, slabs: &S, cx: &Cx<'_>, cache: &Cache) -> Option<Sheaf> {
+    fn rcu_sheaf<S: Slabs>(&self, slabs: &S, cx: &Cx<'_>, cache: &CacheEntry) -> Option<Sheaf> {
         let (cpu, arena) = (self.cpu(cx, cache), &cx.core.arena);
         if let Some(sheaf) = Sheaf::at(cpu.rcu_free.get()) {
             return Some(sheaf);
@@ -66,7 +66,7 @@ impl Sheaves {
     }
 
     /// Lets what a CPU has in `rcu_free` wait; then it goes back to slabs.
-    pub(super) fn flush_rcu(&self, cx: &Cx<'_>, cache: &Cache) {
+    pub(super) fn flush_rcu(&self, cx: &Cx<'_>, cache: &CacheEntry) {
         let cpu = self.cpu(cx, cache);
         if let Some(sheaf) = Sheaf::at(cpu.rcu_free.get()) {
             cpu.rcu_free.set(0);

@@ -3,7 +3,7 @@
 use crate::backend::ops::Request;
 use crate::backend::partial::FreeList;
 use crate::cache::cx::Cx;
-use crate::cache::table::Cache;
+use crate::cache::table::CacheEntry;
 use crate::gfp::Gfp;
 use crate::ids::{ObjPtr, Pfn};
 
@@ -16,23 +16,23 @@ pub(in crate::backend) trait Slabs {
     fn may_fill(gfp: Gfp) -> bool;
 
     /// Takes one object.
-    fn take_one(&self, cx: &Cx<'_>, cache: &Cache, request: Request) -> Option<ObjPtr>;
+    fn take_one(&self, cx: &Cx<'_>, cache: &CacheEntry, request: Request) -> Option<ObjPtr>;
 
     /// Takes `count` objects, or what there is; returns how many.
     fn take_many(
         &self,
         cx: &Cx<'_>,
-        cache: &Cache,
+        cache: &CacheEntry,
         request: Request,
         count: u32,
         put: &mut dyn FnMut(ObjPtr),
     ) -> u32;
 
     /// Gives back objects of one slab.
-    fn give(&self, cx: &Cx<'_>, cache: &Cache, list: FreeList);
+    fn give(&self, cx: &Cx<'_>, cache: &CacheEntry, list: FreeList);
 
     /// Gives back one object.
-    fn give_one(&self, cx: &Cx<'_>, cache: &Cache, obj: ObjPtr, slab: Pfn) {
+    fn give_one(&self, cx: &Cx<'_>, cache: &CacheEntry, obj: ObjPtr, slab: Pfn) {
         self.give(cx, cache, FreeList::one(slab, obj));
     }
 }

@@ -10,7 +10,7 @@ use crate::cache::core::Core;
 use crate::cache::cx::Cx;
 use crate::cache::grace::Waiting;
 use crate::cache::paths::{OpCounts, Stat};
-use crate::cache::table::Cache;
+use crate::cache::table::CacheEntry;
 use crate::ids::{CacheId, NodeId};
 use crate::raw::arena::Arena;
 use crate::raw::local::{LocalU32, LocalU64};
@@ -144,7 +144,7 @@ impl Sheaves {
     }
 
     #[inline(always)]
-    pub(super) fn cpu(&self, cx: &Cx<'_>, cache: &Cache) -> &CpuSheaves {
+    pub(super) fn cpu(&self, cx: &Cx<'_>, cache: &CacheEntry) -> &CpuSheaves {
         &self.cpus[cx.cpu_cache_index(cache.id())]
     }
 
@@ -167,7 +167,7 @@ impl Sheaves {
         self.caches.as_slice().get(index).map_or(0, |cache| cache.capacity.get())
     }
 
-    pub(in crate::backend) fn set_capacity(&self, cache: &Cache, capacity: u32) {
+    pub(in crate::backend) fn set_capacity(&self, cache: &CacheEntry, capacity: u32) {
         self.cache(cache.id()).capacity.set(capacity);
     }
 
@@ -179,7 +179,7 @@ impl Sheaves {
 
 /// Returns the objects in a sheaf of a cache that asks for none in particular: by size, and rounded up to what fills a
 /// kmalloc block (Linux: `calculate_sheaf_capacity` @ 7.3). 0 for a cache that must have none.
-pub(in crate::backend) fn usual_capacity(core: &Core, cache: &Cache) -> u32 {
+pub(in crate::backend) fn usual_capacity(core: &Core, cache: &CacheEntry) -> u32 {
     if !may_have_sheaves(cache) {
         return 0;
     }
@@ -195,7 +195,7 @@ pub(in crate::backend) fn usual_capacity(core: &Core, cache: &Cache) -> u32 {
 }
 
 /// Returns the objects that a cache or the machine asks for in a sheaf.
-pub(in crate::backend) fn asked_capacity(core: &Core, cache: &Cache, args: &CacheArgs) -> u32 {
+pub(in crate::backend) fn asked_capacity(core: &Core, cache: &CacheEntry, args: &CacheArgs) -> u32 {
     let asked = core.tunable(args, "sheaf_capacity").or(sheaf_capacity_of(&args.name));
     if may_have_sheaves(cache) { asked.unwrap_or(0) } else { 0 }
 }
@@ -220,17 +220,17 @@ const ASKED: [(&str, u32); 2] = [("maple_node", 32), ("vm_area_struct", 32)];
 pub(in crate::backend) const CAPACITY_MAX: u32 = (8192 - 32) / 8;
 
 /// Tells whether a cache may have sheaves: none that is debugged or that kmemleak does not trace.
-fn may_have_sheaves(cache: &Cache) -> bool {
+fn may_have_sheaves(cache: &CacheEntry) -> bool {
     let debug = SlabFlags::RED_ZONE | SlabFlags::POISON | SlabFlags::STORE_USER;
     !cache.flags().any(debug | SlabFlags::NOLEAKTRACE)
 }
 
 /// Counts a path of sheaves.
-pub(super) fn count<S: Slabs>(cx: &Cx<'_>, cache: &Cache, stat: Stat, times: u32) {
+pub(super) fn count<S: Slabs>(cx: &Cx<'_>, cache: &CacheEntry, stat: Stat, times: u32) {
     cx.tally(cache.id()).add(stat.after(S::STATS_AT), u64::from(times));
 }
 
 /// As [`count`], once.
-pub(super) fn count_one<S: Slabs>(cx: &Cx<'_>, cache: &Cache, stat: Stat) {
+pub(super) fn count_one<S: Slabs>(cx: &Cx<'_>, cache: &CacheEntry, stat: Stat) {
     count::<S>(cx, cache, stat, 1);
 }

@@ -7,11 +7,11 @@ use super::sheaf::Sheaf;
 use super::state::Sheaves;
 use crate::backend::ops::{Held, Visit};
 use crate::cache::core::Core;
-use crate::cache::table::Cache;
+use crate::cache::table::CacheEntry;
 use crate::ids::NodeId;
 
 impl Sheaves {
-    pub(in crate::backend) fn walk(&self, core: &Core, cache: &Cache, visit: Visit<'_>) {
+    pub(in crate::backend) fn walk(&self, core: &Core, cache: &CacheEntry, visit: Visit<'_>) {
         let (id, arena, capacity) = (cache.id(), &core.arena, self.capacity(cache.id()));
         for node in (0..core.setup.nodes).map(NodeId) {
             let cpus = || (0..core.setup.cpus).filter(|&cpu| core.setup.node_of(cpu) == node);
@@ -54,7 +54,7 @@ impl Sheaves {
 /// Checks that a sheaf holds at most `most` objects, all of its cache; returns how many.
 fn check_sheaf(
     core: &Core,
-    cache: &Cache,
+    cache: &CacheEntry,
     sheaf: Sheaf,
     size: u32,
     most: u32,

@@ -5,12 +5,12 @@
 
 use alloc::string::ToString;
 
-use crate::backend::ops::Plan;
+use crate::backend::ops::CacheLayout;
 use crate::cache::args::CacheArgs;
 use crate::cache::core::Core;
 use crate::cache::flags::SlabFlags;
 use crate::cache::geometry::{self, ObjectLayout};
-use crate::cache::table::Cache;
+use crate::cache::table::CacheEntry;
 use crate::error::Error;
 use crate::gfp::Gfp;
 use crate::ids::{CACHE_LINE, Order, PAGE_SIZE, Site};
@@ -75,14 +75,14 @@ struct Choice {
 }
 
 /// Computes sizes and order.
-pub(super) fn plan(core: &Core, args: &CacheArgs) -> Result<Plan, Error> {
+pub(super) fn plan(core: &Core, args: &CacheArgs) -> Result<CacheLayout, Error> {
     let layout = layout(core, args);
     let (_, choice) = choose(core, args, &layout).ok_or_else(|| Error::Cache {
         name: args.name.to_string(),
         what: "an object is larger than the largest block of pages (4 MiB)",
     })?;
     let Choice { order, objects, .. } = choice;
-    Ok(Plan { layout, order, order_min: order, objects })
+    Ok(CacheLayout { layout, order, order_min: order, objects })
 }
 
 /// Lays an object out: a page of less than 16 bytes each would have more than a byte can number.
@@ -95,7 +95,7 @@ fn layout(core: &Core, args: &CacheArgs) -> ObjectLayout {
 }
 
 /// Sets colours and mode: the choice of [`plan`] once more.
-pub(super) fn set_colours(core: &Core, colours: &Colours, cache: &Cache, args: &CacheArgs) {
+pub(super) fn set_colours(core: &Core, colours: &Colours, cache: &CacheEntry, args: &CacheArgs) {
     let layout = layout(core, args);
     let Some((mode, choice)) = choose(core, args, &layout) else { return };
     let step = (CACHE_LINE as u32).max(cache.align.get());
@@ -105,7 +105,7 @@ pub(super) fn set_colours(core: &Core, colours: &Colours, cache: &Cache, args: &
 }
 
 /// Sets `limit`, `batchcount` and the size of the shared array.
-pub(super) fn set_limits(core: &Core, limits: &Colours, cache: &Cache, args: &CacheArgs) {
+pub(super) fn set_limits(core: &Core, limits: &Colours, cache: &CacheEntry, args: &CacheArgs) {
     let tunable = |name| core.tunable(args, name);
     let size = cache.size.get();
     let limit = tunable("limit").unwrap_or(match size {

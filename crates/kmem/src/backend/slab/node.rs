@@ -9,7 +9,7 @@
 use core::ops::{Deref, DerefMut};
 
 use crate::cache::core::Core;
-use crate::cache::table::Cache;
+use crate::cache::table::CacheEntry;
 use crate::ids::{ObjPtr, Pfn};
 use crate::page::{Page, PageList, PageTable};
 use crate::raw::local::LocalU32;
@@ -122,13 +122,13 @@ pub(super) fn list_of(page: &Page) -> u64 {
 }
 
 /// Returns the object with an index.
-pub(super) fn object(core: &Core, cache: &Cache, slab: Pfn, index: u32) -> ObjPtr {
+pub(super) fn object(core: &Core, cache: &CacheEntry, slab: Pfn, index: u32) -> ObjPtr {
     let first = slab.offset() + u64::from(core.pages.get(slab).aux.get());
     ObjPtr::new(first + u64::from(index) * u64::from(cache.size.get())).expect("page 0 is nobody's")
 }
 
 /// Returns the index of an object.
-pub(super) fn index_of(core: &Core, cache: &Cache, slab: Pfn, obj: ObjPtr) -> u32 {
+pub(super) fn index_of(core: &Core, cache: &CacheEntry, slab: Pfn, obj: ObjPtr) -> u32 {
     let first = slab.offset() + u64::from(core.pages.get(slab).aux.get());
     ((obj.get() - first) / u64::from(cache.size.get())) as u32
 }

@@ -3,13 +3,13 @@
 use super::layout::{self, KMALLOC_MIN, LIMIT_MAX, SHARED_MAX};
 use super::state::{ENTRIES, Slab};
 use super::{stat, validate};
-use crate::backend::ops::{Mergeable, Names, Ops, Plan, Request, Visit};
+use crate::backend::ops::{CacheLayout, Mergeable, Names, Ops, Request, Visit};
 use crate::cache::KmallocConfig;
 use crate::cache::args::{CacheArgs, Tunable};
 use crate::cache::core::Core;
 use crate::cache::cx::Cx;
 use crate::cache::paths::OpCounts;
-use crate::cache::table::Cache;
+use crate::cache::table::CacheEntry;
 use crate::error::Error;
 use crate::ids::{CacheId, ObjPtr, Pfn};
 use crate::raw::zeroed::ZeroedSlice;
@@ -46,11 +46,11 @@ impl Ops for Slab {
         }
     }
 
-    fn plan(core: &Core, args: &CacheArgs) -> Result<Plan, Error> {
+    fn plan(core: &Core, args: &CacheArgs) -> Result<CacheLayout, Error> {
         layout::plan(core, args)
     }
 
-    fn create(&self, core: &Core, cache: &Cache, args: &CacheArgs) {
+    fn create(&self, core: &Core, cache: &CacheEntry, args: &CacheArgs) {
         layout::set_limits(core, self.colours(cache), cache, args);
         layout::set_colours(core, self.colours(cache), cache, args);
         for cpu in 0..core.setup.cpus {
@@ -95,11 +95,11 @@ impl Ops for Slab {
         self.arrays[index].avail.get() != 0
     }
 
-    fn flush(&self, cx: &Cx<'_>, cache: &Cache) {
+    fn flush(&self, cx: &Cx<'_>, cache: &CacheEntry) {
         self.on(cx, cache).drain_array(u32::MAX);
     }
 
-    fn shrink(&self, cx: &Cx<'_>, cache: &Cache) {
+    fn shrink(&self, cx: &Cx<'_>, cache: &CacheEntry) {
         self.on(cx, cache).shrink_nodes();
     }
 
@@ -107,13 +107,13 @@ impl Ops for Slab {
         self.reap(cx, now_ns);
     }
 
-    fn array_limits(&self, cache: &Cache) -> (u32, u32, u32) {
+    fn array_limits(&self, cache: &CacheEntry) -> (u32, u32, u32) {
         let limits = self.colours(cache);
         let batch = limits.batch.get().max(1);
         (limits.limit.get(), batch, limits.shared.get() / batch)
     }
 
-    fn walk(&self, core: &Core, cache: &Cache, visit: Visit<'_>) {
+    fn walk(&self, core: &Core, cache: &CacheEntry, visit: Visit<'_>) {
         validate::walk(self, core, cache, visit);
     }
 }

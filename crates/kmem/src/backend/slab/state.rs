@@ -5,7 +5,7 @@ use super::node::{LockedNode, Node};
 use crate::cache::core::Core;
 use crate::cache::cx::Cx;
 use crate::cache::paths::{OpCounts, Tally};
-use crate::cache::table::Cache;
+use crate::cache::table::CacheEntry;
 use crate::cpu::LockKind;
 use crate::ids::{NodeId, ObjPtr};
 use crate::raw::local::{LocalU32, LocalU64};
@@ -50,25 +50,25 @@ impl Slab {
     }
 
     /// Returns the entries of the array that a node's CPUs share.
-    pub(super) fn shared(&self, core: &Core, cache: &Cache, node: NodeId) -> &[LocalU64] {
+    pub(super) fn shared(&self, core: &Core, cache: &CacheEntry, node: NodeId) -> &[LocalU64] {
         let at = Self::node_index(core, cache, node) * SHARED_MAX as usize;
         &self.shared.as_slice()[at..at + SHARED_MAX as usize]
     }
 
-    pub(super) fn node(&self, core: &Core, cache: &Cache, node: NodeId) -> &Node {
+    pub(super) fn node(&self, core: &Core, cache: &CacheEntry, node: NodeId) -> &Node {
         &self.nodes[Self::node_index(core, cache, node)]
     }
 
-    fn node_index(core: &Core, cache: &Cache, node: NodeId) -> usize {
+    fn node_index(core: &Core, cache: &CacheEntry, node: NodeId) -> usize {
         cache.id().index() * core.setup.nodes as usize + node.0 as usize
     }
 
-    pub(super) fn colours(&self, cache: &Cache) -> &Colours {
+    pub(super) fn colours(&self, cache: &CacheEntry) -> &Colours {
         &self.colours[cache.id().index()]
     }
 
     /// Returns a cache as the slow paths of a CPU see it.
-    pub(super) fn on<'a>(&'a self, cx: &'a Cx<'a>, cache: &'a Cache) -> OnCpu<'a> {
+    pub(super) fn on<'a>(&'a self, cx: &'a Cx<'a>, cache: &'a CacheEntry) -> OnCpu<'a> {
         let (place, colours) = (cx.cpu_cache_index(cache.id()), self.colours(cache));
         let (array, tally) = (&self.arrays[place], cx.tally(cache.id()));
         let entries = &self.entries.as_slice()[place * ENTRIES..(place + 1) * ENTRIES];
@@ -81,7 +81,7 @@ impl Slab {
 pub(super) struct OnCpu<'a> {
     pub(super) slab: &'a Slab,
     pub(super) cx: &'a Cx<'a>,
-    pub(super) cache: &'a Cache,
+    pub(super) cache: &'a CacheEntry,
     pub(super) array: &'a Array,
     /// The array's, all [`ENTRIES`].
     pub(super) entries: &'a [LocalU64],

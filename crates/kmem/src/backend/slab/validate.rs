@@ -7,10 +7,10 @@ use super::node;
 use super::state::Slab;
 use crate::backend::ops::{Held, Visit};
 use crate::cache::core::Core;
-use crate::cache::table::Cache;
+use crate::cache::table::CacheEntry;
 use crate::ids::{NodeId, ObjPtr, Pfn};
 
-pub(super) fn walk(slab: &Slab, core: &Core, cache: &Cache, visit: Visit<'_>) {
+pub(super) fn walk(slab: &Slab, core: &Core, cache: &CacheEntry, visit: Visit<'_>) {
     for cpu in 0..core.setup.cpus {
         let index = core.cpu_cache_index(cpu, cache.id());
         let avail = slab.arrays[index].avail.get();
@@ -50,7 +50,7 @@ pub(super) fn walk(slab: &Slab, core: &Core, cache: &Cache, visit: Visit<'_>) {
     }
 }
 
-fn check_entry(core: &Core, cache: &Cache, entry: u64, visit: Visit<'_>) {
+fn check_entry(core: &Core, cache: &CacheEntry, entry: u64, visit: Visit<'_>) {
     let at = ObjPtr::new(entry).and_then(|obj| core.object_at(obj));
     if at.is_none_or(|(id, _, _)| id != cache.id()) {
         visit(Held::Wrong(format!("an array holds 0x{entry:x}, which is not of its cache")));
@@ -61,7 +61,7 @@ fn check_entry(core: &Core, cache: &Cache, entry: u64, visit: Visit<'_>) {
 fn check_slab(
     slab: &Slab,
     core: &Core,
-    cache: &Cache,
+    cache: &CacheEntry,
     pfn: Pfn,
     kind: u32,
     visit: Visit<'_>,

@@ -6,12 +6,12 @@ use crate::backend::ops::Request;
 use crate::backend::partial::word::State;
 use crate::backend::partial::{link, nodes};
 use crate::cache::cx::Cx;
-use crate::cache::table::Cache;
+use crate::cache::table::CacheEntry;
 use crate::ids::{NodeId, ObjPtr, Pfn, Site};
 
 impl CpuSlab {
     /// Makes `slab` the CPU's slab.
-    fn adopt(&self, slab: Pfn, cache: &Cache) {
+    fn adopt(&self, slab: Pfn, cache: &CacheEntry) {
         self.slab.set(slab.0);
         self.link.set(cache.free_offset.get());
     }
@@ -24,7 +24,7 @@ impl Slub {
     pub(super) fn alloc_slow(
         &self,
         cx: &Cx<'_>,
-        cache: &Cache,
+        cache: &CacheEntry,
         cpu_slab: &CpuSlab,
         request: Request,
     ) -> Option<ObjPtr> {
@@ -73,7 +73,7 @@ impl Slub {
     fn pop(
         &self,
         cx: &Cx<'_>,
-        cache: &Cache,
+        cache: &CacheEntry,
         cpu_slab: &CpuSlab,
         first: ObjPtr,
         site: Site,
@@ -112,7 +112,7 @@ impl Slub {
     fn take_partial(
         &self,
         cx: &Cx<'_>,
-        cache: &Cache,
+        cache: &CacheEntry,
         cpu_slab: &CpuSlab,
         request: Request,
     ) -> Option<(Pfn, ObjPtr)> {
@@ -131,7 +131,7 @@ impl Slub {
     fn take_partial_node(
         &self,
         cx: &Cx<'_>,
-        cache: &Cache,
+        cache: &CacheEntry,
         cpu_slab: &CpuSlab,
         node: NodeId,
         spare: u32,

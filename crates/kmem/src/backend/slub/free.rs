@@ -6,14 +6,19 @@ use crate::backend::partial::nodes::{self, NodeList};
 use crate::backend::partial::word::State;
 use crate::backend::partial::{FreeList, SLAB_WORD, link};
 use crate::cache::cx::Cx;
-use crate::cache::table::Cache;
+use crate::cache::table::CacheEntry;
 use crate::ids::{ObjPtr, Pfn, Site};
 use crate::page::PageList;
 
 impl Slub {
     /// Puts a list of objects on the CPU's, if they are of its slab, which it tells, else on their slab's own
     /// (`do_slab_free`).
-    pub(in crate::backend) fn free_list(&self, cx: &Cx<'_>, cache: &Cache, list: FreeList) -> bool {
+    pub(in crate::backend) fn free_list(
+        &self,
+        cx: &Cx<'_>,
+        cache: &CacheEntry,
+        list: FreeList,
+    ) -> bool {
         let cpu_slab = self.cpu_slab(cx, cache.id());
         let local = cpu_slab.slab.get() == list.slab.0;
         if local {
@@ -29,7 +34,7 @@ impl Slub {
     /// Pushes objects on their slab's own list (`__slab_free`).
     #[cold]
     #[inline(never)]
-    pub(super) fn free_slow(&self, cx: &Cx<'_>, cache: &Cache, list: FreeList) {
+    pub(super) fn free_slow(&self, cx: &Cx<'_>, cache: &CacheEntry, list: FreeList) {
         let FreeList { slab, first, last, count } = list;
         let tally = cx.tally(cache.id());
         tally.count(stat::FREE_SLOWPATH);
@@ -80,7 +85,7 @@ impl Slub {
     }
 
     /// Puts a frozen slab on the CPU's partial list, draining that first if it is full.
-    fn put_partial(&self, cx: &Cx<'_>, cache: &Cache, slab: Pfn) {
+    fn put_partial(&self, cx: &Cx<'_>, cache: &CacheEntry, slab: Pfn) {
         let cpu_slab = self.cpu_slab(cx, cache.id());
         if cpu_slab.partial_slabs.get() >= self.cpu_partial_slabs(cache).get() {
             self.drain_partial(cx, cache, cpu_slab);
@@ -91,7 +96,7 @@ impl Slub {
 
     /// Thaws the CPU's partial slabs: to the node's list, or back to the page allocator when empty
     /// and the node has enough (`__unfreeze_partials`).
-    pub(super) fn drain_partial(&self, cx: &Cx<'_>, cache: &Cache, cpu_slab: &CpuSlab) {
+    pub(super) fn drain_partial(&self, cx: &Cx<'_>, cache: &CacheEntry, cpu_slab: &CpuSlab) {
         let pages = &cx.core.pages;
         let tally = cx.tally(cache.id());
         let mut empty = PageList::default();
@@ -125,7 +130,7 @@ impl Slub {
     }
 
     /// Gives up the CPU's slab: its free list returns to the slab (`deactivate_slab`).
-    pub(super) fn deactivate(&self, cx: &Cx<'_>, cache: &Cache, cpu_slab: &CpuSlab) {
+    pub(super) fn deactivate(&self, cx: &Cx<'_>, cache: &CacheEntry, cpu_slab: &CpuSlab) {
         let slab = Pfn(cpu_slab.slab.get());
         let first = ObjPtr::new(cpu_slab.freelist.get());
         cpu_slab.slab.set(0);
@@ -167,7 +172,7 @@ impl Slub {
     }
 
     /// Gives up all that a CPU holds of a cache.
-    pub(super) fn flush_cpu(&self, cx: &Cx<'_>, cache: &Cache) {
+    pub(super) fn flush_cpu(&self, cx: &Cx<'_>, cache: &CacheEntry) {
         let cpu_slab = self.cpu_slab(cx, cache.id());
         if cpu_slab.slab.get() != 0 {
             cx.tally(cache.id()).count(stat::CPUSLAB_FLUSH);

@@ -4,14 +4,14 @@ use alloc::vec::Vec;
 
 use super::state::Slub;
 use super::{stat, validate};
-use crate::backend::ops::{Mergeable, Names, Ops, Plan, Request, Visit};
+use crate::backend::ops::{CacheLayout, Mergeable, Names, Ops, Request, Visit};
 use crate::backend::partial::nodes::{self, Nodes};
 use crate::backend::partial::{FreeList, layout, link};
 use crate::cache::args::{CacheArgs, Tunable};
 use crate::cache::core::Core;
 use crate::cache::cx::Cx;
 use crate::cache::paths::OpCounts;
-use crate::cache::table::Cache;
+use crate::cache::table::CacheEntry;
 use crate::error::Error;
 use crate::ids::{CacheId, ObjPtr, Pfn};
 use crate::raw::zeroed::ZeroedSlice;
@@ -39,11 +39,11 @@ impl Ops for Slub {
         }
     }
 
-    fn plan(core: &Core, args: &CacheArgs) -> Result<Plan, Error> {
+    fn plan(core: &Core, args: &CacheArgs) -> Result<CacheLayout, Error> {
         layout::plan(core, args, core.setup.min_objects, core.setup.order_max)
     }
 
-    fn create(&self, core: &Core, cache: &Cache, args: &CacheArgs) {
+    fn create(&self, core: &Core, cache: &CacheEntry, args: &CacheArgs) {
         self.set_limits(core, cache, args);
         self.nodes.set_min_partial(core, cache, args, nodes::usual_min_partial(cache));
     }
@@ -86,20 +86,25 @@ impl Ops for Slub {
         cpu_slab.slab.get() != 0 || cpu_slab.partial.get() != 0
     }
 
-    fn flush(&self, cx: &Cx<'_>, cache: &Cache) {
+    fn flush(&self, cx: &Cx<'_>, cache: &CacheEntry) {
         self.flush_cpu(cx, cache);
     }
 
-    fn shrink(&self, cx: &Cx<'_>, cache: &Cache) {
+    fn shrink(&self, cx: &Cx<'_>, cache: &CacheEntry) {
         self.nodes.shrink(cx, cache);
     }
 
-    fn attributes(&self, core: &Core, cache: &Cache, args: &CacheArgs) -> Vec<(&'static str, u32)> {
+    fn attributes(
+        &self,
+        core: &Core,
+        cache: &CacheEntry,
+        args: &CacheArgs,
+    ) -> Vec<(&'static str, u32)> {
         let min_partial = self.nodes.min_partial(core, cache);
         [("cpu_partial", Self::cpu_partial(core, cache, args)), ("min_partial", min_partial)].into()
     }
 
-    fn walk(&self, core: &Core, cache: &Cache, visit: Visit<'_>) {
+    fn walk(&self, core: &Core, cache: &CacheEntry, visit: Visit<'_>) {
         validate::walk(self, core, cache, visit);
     }
 }

@@ -3,7 +3,7 @@
 use crate::backend::partial::nodes::Nodes;
 use crate::cache::cx::Cx;
 use crate::cache::paths::OpCounts;
-use crate::cache::table::Cache;
+use crate::cache::table::CacheEntry;
 use crate::ids::CacheId;
 use crate::raw::local::{LocalU32, LocalU64};
 use crate::raw::zeroed::{ZeroedSlice, zeroed_struct};
@@ -46,7 +46,7 @@ impl Slub {
 
     /// Returns the number of slabs that a CPU's partial list of a cache holds at most (`cpu_partial_slabs`).
     #[inline]
-    pub(super) fn cpu_partial_slabs(&self, cache: &Cache) -> &LocalU32 {
+    pub(super) fn cpu_partial_slabs(&self, cache: &CacheEntry) -> &LocalU32 {
         &self.cpu_partial_slabs[cache.id().index()]
     }
 }

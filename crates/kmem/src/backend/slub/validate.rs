@@ -6,10 +6,10 @@ use super::state::Slub;
 use crate::backend::ops::{Held, Visit};
 use crate::backend::partial::validate::{check_slab, free_list};
 use crate::cache::core::Core;
-use crate::cache::table::Cache;
+use crate::cache::table::CacheEntry;
 use crate::ids::{ObjPtr, Pfn};
 
-pub(super) fn walk(slub: &Slub, core: &Core, cache: &Cache, visit: Visit<'_>) {
+pub(super) fn walk(slub: &Slub, core: &Core, cache: &CacheEntry, visit: Visit<'_>) {
     for cpu in 0..core.setup.cpus {
         let cpu_slab = &slub.cpu_slabs[core.cpu_cache_index(cpu, cache.id())];
         if cpu_slab.slab.get() != 0 {

@@ -9,7 +9,7 @@ use crate::backend::sheaves::Slabs;
 use crate::backend::slub::Slub;
 use crate::cache::cx::Cx;
 use crate::cache::paths::common;
-use crate::cache::table::Cache;
+use crate::cache::table::CacheEntry;
 use crate::gfp::Gfp;
 use crate::ids::{ObjPtr, Pfn};
 
@@ -20,14 +20,14 @@ impl Slabs for Slub {
         gfp.has(Gfp::DIRECT_RECLAIM)
     }
 
-    fn take_one(&self, cx: &Cx<'_>, cache: &Cache, request: Request) -> Option<ObjPtr> {
+    fn take_one(&self, cx: &Cx<'_>, cache: &CacheEntry, request: Request) -> Option<ObjPtr> {
         self.alloc(cx, cache.id(), request)
     }
 
     fn take_many(
         &self,
         cx: &Cx<'_>,
-        cache: &Cache,
+        cache: &CacheEntry,
         request: Request,
         count: u32,
         put: &mut dyn FnMut(ObjPtr),
@@ -40,11 +40,11 @@ impl Slabs for Slub {
         taken as u32
     }
 
-    fn give_one(&self, cx: &Cx<'_>, cache: &Cache, obj: ObjPtr, slab: Pfn) {
+    fn give_one(&self, cx: &Cx<'_>, cache: &CacheEntry, obj: ObjPtr, slab: Pfn) {
         self.free(cx, cache.id(), obj, slab);
     }
 
-    fn give(&self, cx: &Cx<'_>, cache: &Cache, list: FreeList) {
+    fn give(&self, cx: &Cx<'_>, cache: &CacheEntry, list: FreeList) {
         // Likewise for frees: the slow path counts one for a list.
         let count = if self.free_list(cx, cache, list) { list.count } else { 1 };
         cx.tally(cache.id()).add(common::FREE_FASTPATH, u64::from(count));

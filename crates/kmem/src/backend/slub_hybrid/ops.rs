@@ -3,14 +3,14 @@
 use alloc::vec::Vec;
 
 use super::stat;
-use crate::backend::ops::{Mergeable, Names, Ops, Plan, Request, Visit};
+use crate::backend::ops::{CacheLayout, Mergeable, Names, Ops, Request, Visit};
 use crate::backend::sheaves::{self, NewSheaf, Sheaves};
 use crate::backend::slub::{self, Slub};
 use crate::cache::args::{CacheArgs, Tunable};
 use crate::cache::core::Core;
 use crate::cache::cx::Cx;
 use crate::cache::paths::{OpCounts, common};
-use crate::cache::table::Cache;
+use crate::cache::table::CacheEntry;
 use crate::error::Error;
 use crate::ids::{CacheId, ObjPtr, Pfn};
 
@@ -39,11 +39,11 @@ impl Ops for SlubHybrid {
         Self { sheaves: Sheaves::new(core), slub: Slub::new(core), row }
     }
 
-    fn plan(core: &Core, args: &CacheArgs) -> Result<Plan, Error> {
+    fn plan(core: &Core, args: &CacheArgs) -> Result<CacheLayout, Error> {
         Slub::plan(core, args)
     }
 
-    fn create(&self, core: &Core, cache: &Cache, args: &CacheArgs) {
+    fn create(&self, core: &Core, cache: &CacheEntry, args: &CacheArgs) {
         self.slub.create(core, cache, args);
         self.sheaves.set_capacity(cache, sheaves::asked_capacity(core, cache, args));
         for index in (0..core.setup.cpus).map(|cpu| core.cpu_cache_index(cpu, cache.id())) {
@@ -114,23 +114,28 @@ impl Ops for SlubHybrid {
         self.sheaves.holds(index) || self.slub.holds(index)
     }
 
-    fn flush(&self, cx: &Cx<'_>, cache: &Cache) {
+    fn flush(&self, cx: &Cx<'_>, cache: &CacheEntry) {
         self.sheaves.flush(&self.slub, cx, cache);
         self.slub.flush(cx, cache);
     }
 
-    fn shrink(&self, cx: &Cx<'_>, cache: &Cache) {
+    fn shrink(&self, cx: &Cx<'_>, cache: &CacheEntry) {
         self.sheaves.shrink(&self.slub, cx, cache);
         self.slub.shrink(cx, cache);
     }
 
-    fn attributes(&self, core: &Core, cache: &Cache, args: &CacheArgs) -> Vec<(&'static str, u32)> {
+    fn attributes(
+        &self,
+        core: &Core,
+        cache: &CacheEntry,
+        args: &CacheArgs,
+    ) -> Vec<(&'static str, u32)> {
         let mut attributes = self.slub.attributes(core, cache, args);
         attributes.push(("sheaf_capacity", self.sheaves.capacity(cache.id())));
         attributes
     }
 
-    fn walk(&self, core: &Core, cache: &Cache, visit: Visit<'_>) {
+    fn walk(&self, core: &Core, cache: &CacheEntry, visit: Visit<'_>) {
         self.sheaves.walk(core, cache, visit);
         self.slub.walk(core, cache, visit);
     }

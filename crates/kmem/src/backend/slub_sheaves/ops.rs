@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use super::slabs::NodeSlabs;
 use super::stat;
-use crate::backend::ops::{Mergeable, Names, Ops, Plan, Request, Visit};
+use crate::backend::ops::{CacheLayout, Mergeable, Names, Ops, Request, Visit};
 use crate::backend::partial::layout;
 use crate::backend::partial::nodes::{self, Nodes};
 use crate::backend::partial::validate::check_slab;
@@ -13,7 +13,7 @@ use crate::cache::args::{CacheArgs, Tunable};
 use crate::cache::core::Core;
 use crate::cache::cx::Cx;
 use crate::cache::paths::OpCounts;
-use crate::cache::table::Cache;
+use crate::cache::table::CacheEntry;
 use crate::error::Error;
 use crate::ids::{CacheId, ObjPtr, Pfn};
 
@@ -27,7 +27,7 @@ pub struct SlubSheaves {
 impl SlubSheaves {
     #[cold]
     #[inline(never)]
-    fn alloc_slow(&self, cx: &Cx<'_>, cache: &Cache, request: Request) -> Option<ObjPtr> {
+    fn alloc_slow(&self, cx: &Cx<'_>, cache: &CacheEntry, request: Request) -> Option<ObjPtr> {
         let taken = self.sheaves.take(&self.slabs, cx, cache, request, NewSheaf::Allowed);
         let obj = taken.or_else(|missed| {
             if missed == Missed::Node {
@@ -41,7 +41,7 @@ impl SlubSheaves {
 
     #[cold]
     #[inline(never)]
-    fn free_slow(&self, cx: &Cx<'_>, cache: &Cache, obj: ObjPtr, slab: Pfn) {
+    fn free_slow(&self, cx: &Cx<'_>, cache: &CacheEntry, obj: ObjPtr, slab: Pfn) {
         let local = cx.core.zones.node_of(slab) == cx.node();
         if !local || !self.sheaves.put(&self.slabs, cx, cache, obj) {
             self.slabs.give_one(cx, cache, obj, slab);
@@ -73,11 +73,11 @@ impl Ops for SlubSheaves {
         Self { sheaves: Sheaves::new(core), slabs: NodeSlabs { nodes: Nodes::new(core) } }
     }
 
-    fn plan(core: &Core, args: &CacheArgs) -> Result<Plan, Error> {
+    fn plan(core: &Core, args: &CacheArgs) -> Result<CacheLayout, Error> {
         layout::plan(core, args, core.setup.min_objects, core.setup.order_max)
     }
 
-    fn create(&self, core: &Core, cache: &Cache, args: &CacheArgs) {
+    fn create(&self, core: &Core, cache: &CacheEntry, args: &CacheArgs) {
         let usual = nodes::usual_min_partial(cache);
         self.slabs.nodes.set_min_partial(core, cache, args, usual);
         let asked = sheaves::asked_capacity(core, cache, args);
@@ -132,21 +132,26 @@ impl Ops for SlubSheaves {
         self.sheaves.holds(index)
     }
 
-    fn flush(&self, cx: &Cx<'_>, cache: &Cache) {
+    fn flush(&self, cx: &Cx<'_>, cache: &CacheEntry) {
         self.sheaves.flush(&self.slabs, cx, cache);
     }
 
-    fn shrink(&self, cx: &Cx<'_>, cache: &Cache) {
+    fn shrink(&self, cx: &Cx<'_>, cache: &CacheEntry) {
         self.sheaves.shrink(&self.slabs, cx, cache);
         self.slabs.nodes.shrink(cx, cache);
     }
 
-    fn attributes(&self, core: &Core, cache: &Cache, _: &CacheArgs) -> Vec<(&'static str, u32)> {
+    fn attributes(
+        &self,
+        core: &Core,
+        cache: &CacheEntry,
+        _: &CacheArgs,
+    ) -> Vec<(&'static str, u32)> {
         let min_partial = self.slabs.nodes.min_partial(core, cache);
         [("min_partial", min_partial), ("sheaf_capacity", self.sheaves.capacity(cache.id()))].into()
     }
 
-    fn walk(&self, core: &Core, cache: &Cache, visit: Visit<'_>) {
+    fn walk(&self, core: &Core, cache: &CacheEntry, visit: Visit<'_>) {
         self.sheaves.walk(core, cache, visit);
         for node in self.slabs.nodes.of(core, cache) {
             let list = node.list.lock();

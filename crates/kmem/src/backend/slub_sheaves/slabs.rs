@@ -12,7 +12,7 @@ use crate::backend::partial::word::State;
 use crate::backend::partial::{FreeList, SLAB_WORD, link};
 use crate::backend::sheaves::Slabs;
 use crate::cache::cx::Cx;
-use crate::cache::table::Cache;
+use crate::cache::table::CacheEntry;
 use crate::gfp::Gfp;
 use crate::ids::{NodeId, ObjPtr, Pfn, Site};
 
@@ -32,7 +32,7 @@ impl Slabs for NodeSlabs {
         true
     }
 
-    fn take_one(&self, cx: &Cx<'_>, cache: &Cache, request: Request) -> Option<ObjPtr> {
+    fn take_one(&self, cx: &Cx<'_>, cache: &CacheEntry, request: Request) -> Option<ObjPtr> {
         let mut obj = None;
         if let Some(node) = request.node().filter(|_| !request.gfp.has(Gfp::THISNODE)) {
             // First only from that node, be it from a new slab; then from anywhere.
@@ -47,7 +47,7 @@ impl Slabs for NodeSlabs {
     fn take_many(
         &self,
         cx: &Cx<'_>,
-        cache: &Cache,
+        cache: &CacheEntry,
         request: Request,
         count: u32,
         put: &mut dyn FnMut(ObjPtr),
@@ -71,7 +71,7 @@ impl Slabs for NodeSlabs {
         taken
     }
 
-    fn give(&self, cx: &Cx<'_>, cache: &Cache, list: FreeList) {
+    fn give(&self, cx: &Cx<'_>, cache: &CacheEntry, list: FreeList) {
         let FreeList { slab, first, last, count } = list;
         let (page, pages) = (cx.core.pages.get(slab), &cx.core.pages);
         let tally = cx.tally(cache.id());
@@ -114,7 +114,7 @@ impl Slabs for NodeSlabs {
 impl NodeSlabs {
     /// Takes an object from the first slab of a node's list, else of other nodes', else from a new slab
     /// (`___slab_alloc`).
-    fn take_single(&self, cx: &Cx<'_>, cache: &Cache, request: Request) -> Option<ObjPtr> {
+    fn take_single(&self, cx: &Cx<'_>, cache: &CacheEntry, request: Request) -> Option<ObjPtr> {
         let home = request.node().unwrap_or_else(|| cx.node());
         let pinned = request.node().is_some() && request.gfp.has(Gfp::THISNODE);
         let others = if pinned { 0 } else { cx.core.setup.nodes };
@@ -135,7 +135,13 @@ impl NodeSlabs {
     }
 
     /// Takes an object from the first slab of a node's list (`get_from_partial_node`).
-    fn take_first(&self, cx: &Cx<'_>, cache: &Cache, node: &Node, site: Site) -> Option<ObjPtr> {
+    fn take_first(
+        &self,
+        cx: &Cx<'_>,
+        cache: &CacheEntry,
+        node: &Node,
+        site: Site,
+    ) -> Option<ObjPtr> {
         if node.partial.get() == 0 {
             return None;
         }
@@ -165,7 +171,7 @@ impl NodeSlabs {
     fn take_partial(
         &self,
         cx: &Cx<'_>,
-        cache: &Cache,
+        cache: &CacheEntry,
         node: NodeId,
         count: u32,
         put: &mut dyn FnMut(ObjPtr),
@@ -204,13 +210,13 @@ impl NodeSlabs {
     }
 
     /// Puts a slab that was taken off its node's list back, at the end.
-    fn put_back(&self, cx: &Cx<'_>, cache: &Cache, slab: Pfn) {
+    fn put_back(&self, cx: &Cx<'_>, cache: &CacheEntry, slab: Pfn) {
         self.nodes.lock(cx, cache, slab).push_back(&cx.core.pages, slab);
     }
 
     /// Gives back the rest of a slab's objects, which were all taken: the slab is likely to be full still, and then the
     /// end of their list need not be found (`__slab_try_return_freelist`).
-    fn give_rest(&self, cx: &Cx<'_>, cache: &Cache, slab: Pfn, first: ObjPtr, count: u32) {
+    fn give_rest(&self, cx: &Cx<'_>, cache: &CacheEntry, slab: Pfn, first: ObjPtr, count: u32) {
         let page = cx.core.pages.get(slab);
         let old = State::load(page);
         if !old.has_free() {
@@ -238,7 +244,7 @@ impl NodeSlabs {
     fn take_new(
         &self,
         cx: &Cx<'_>,
-        cache: &Cache,
+        cache: &CacheEntry,
         request: Request,
         count: u32,
         put: &mut dyn FnMut(ObjPtr),

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use super::stat;
-use crate::backend::ops::{Mergeable, Names, Ops, Plan, Request, Visit};
+use crate::backend::ops::{CacheLayout, Mergeable, Names, Ops, Request, Visit};
 use crate::backend::partial::nodes::{self, Node, Nodes};
 use crate::backend::partial::validate::check_slab;
 use crate::backend::partial::word::State;
@@ -13,7 +13,7 @@ use crate::cache::args::{CacheArgs, Tunable};
 use crate::cache::core::Core;
 use crate::cache::cx::Cx;
 use crate::cache::paths::OpCounts;
-use crate::cache::table::Cache;
+use crate::cache::table::CacheEntry;
 use crate::error::Error;
 use crate::gfp::Gfp;
 use crate::ids::{CacheId, NodeId, ObjPtr, Pfn, Site};
@@ -32,7 +32,13 @@ pub struct SlubTiny {
 
 impl SlubTiny {
     /// Takes an object from the first slab of a node's list (`alloc_single_from_partial`).
-    fn take_partial(&self, cx: &Cx<'_>, cache: &Cache, node: &Node, site: Site) -> Option<ObjPtr> {
+    fn take_partial(
+        &self,
+        cx: &Cx<'_>,
+        cache: &CacheEntry,
+        node: &Node,
+        site: Site,
+    ) -> Option<ObjPtr> {
         if node.partial.get() == 0 {
             // As in Linux a look without the lock: a slab that comes just now is for the next.
             return None;
@@ -53,7 +59,7 @@ impl SlubTiny {
     }
 
     /// Takes the first object of a new slab (`alloc_single_from_new_slab`).
-    fn take_new(&self, cx: &Cx<'_>, cache: &Cache, request: Request) -> Option<ObjPtr> {
+    fn take_new(&self, cx: &Cx<'_>, cache: &CacheEntry, request: Request) -> Option<ObjPtr> {
         let (slab, first, objects) = nodes::new_slab(cx, cache, request)?;
         let next = ObjPtr::new(link::next(cx, cache, first, 0, request.site()));
         let state = State::full(objects).with_inuse(1).with_free(slab, next);
@@ -85,11 +91,11 @@ impl Ops for SlubTiny {
         Self { nodes: Nodes::new(core), ops: ZeroedSlice::new(core.tallies.as_slice().len()) }
     }
 
-    fn plan(core: &Core, args: &CacheArgs) -> Result<Plan, Error> {
+    fn plan(core: &Core, args: &CacheArgs) -> Result<CacheLayout, Error> {
         layout::plan(core, args, core.setup.min_objects, core.setup.order_max.min(tiny::ORDER_MAX))
     }
 
-    fn create(&self, core: &Core, cache: &Cache, args: &CacheArgs) {
+    fn create(&self, core: &Core, cache: &CacheEntry, args: &CacheArgs) {
         self.nodes.set_min_partial(core, cache, args, MIN_PARTIAL);
     }
 
@@ -144,17 +150,22 @@ impl Ops for SlubTiny {
         &self.ops[index]
     }
 
-    fn flush(&self, _cx: &Cx<'_>, _cache: &Cache) {}
+    fn flush(&self, _cx: &Cx<'_>, _cache: &CacheEntry) {}
 
-    fn shrink(&self, cx: &Cx<'_>, cache: &Cache) {
+    fn shrink(&self, cx: &Cx<'_>, cache: &CacheEntry) {
         self.nodes.shrink(cx, cache);
     }
 
-    fn attributes(&self, core: &Core, cache: &Cache, _: &CacheArgs) -> Vec<(&'static str, u32)> {
+    fn attributes(
+        &self,
+        core: &Core,
+        cache: &CacheEntry,
+        _: &CacheArgs,
+    ) -> Vec<(&'static str, u32)> {
         [("min_partial", self.nodes.min_partial(core, cache))].into()
     }
 
-    fn walk(&self, core: &Core, cache: &Cache, visit: Visit<'_>) {
+    fn walk(&self, core: &Core, cache: &CacheEntry, visit: Visit<'_>) {
         for node in self.nodes.of(core, cache) {
             let list = node.list.lock();
             list.iter(&core.pages).for_each(|slab| check_slab(core, cache, slab, None, visit));

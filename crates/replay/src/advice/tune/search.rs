@@ -21,7 +21,7 @@ use crate::advice::tune::trials::{Trials, Tried};
 use crate::change::changes::Changes;
 use crate::engine::lanes;
 use crate::error::Error;
-use crate::plan::{Plan, Start};
+use crate::plan::{ReplayPlan, Start};
 
 /// Moments at which every cache is looked at.
 const MOMENTS: u64 = 1024;
@@ -84,8 +84,8 @@ pub(crate) fn search(
     progress: &mut dyn FnMut(u64),
 ) -> Result<Tuning, Error> {
     let meta = reader.meta();
-    let base = Plan { memory_bytes, start: Start::Cold, ..Plan::default() };
-    let plan = Plan { allocators: vec![kind], ..base.clone() };
+    let base = ReplayPlan { memory_bytes, start: Start::Cold, ..ReplayPlan::default() };
+    let plan = ReplayPlan { allocators: vec![kind], ..base.clone() };
     let whole = lanes::replay(reader, &plan, progress)?;
     let recorded = &whole.allocators[0];
     let moments = Moments::new(MOMENTS, meta.events, recorded.peak_event);

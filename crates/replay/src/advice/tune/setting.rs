@@ -12,7 +12,7 @@ use slablab_trace::Meta;
 
 use crate::change::changes::{Changes, Sharing};
 use crate::change::merging::KernelMerging;
-use crate::plan::Plan;
+use crate::plan::ReplayPlan;
 
 /// The first release of which the parameters are known to be called `slab_`.
 const SLAB_NAMES_SINCE: (u32, u32) = (6, 12);
@@ -116,7 +116,7 @@ impl Setting {
     }
 
     /// Returns the plan of a replay with this setting under the recorded allocator.
-    pub(crate) fn plan(&self, recorded: BackendKind, base: &Plan, meta: &Meta) -> Plan {
+    pub(crate) fn plan(&self, recorded: BackendKind, base: &ReplayPlan, meta: &Meta) -> ReplayPlan {
         let merges = match self.configured {
             // SLUB_TINY selects SLAB_MERGE_DEFAULT.
             Configured::SlubTiny => KernelMerging::of(meta) == KernelMerging::Off,
@@ -131,7 +131,7 @@ impl Setting {
             min_objects: self.min_objects,
             ..Changes::default()
         };
-        Plan { allocators: vec![self.allocator(recorded)], changes, ..base.clone() }
+        ReplayPlan { allocators: vec![self.allocator(recorded)], changes, ..base.clone() }
     }
 
     /// Returns what has to be typed for it in a kernel of this release.

@@ -11,7 +11,7 @@ use crate::advice::tune::search::{Brevity, Goal, search};
 use crate::advice::tune::setting::{CacheSetting, Setting};
 use crate::advice::tune::space::Space;
 use crate::advice::tune::trials::Trials;
-use crate::plan::{Plan, Start};
+use crate::plan::{ReplayPlan, Start};
 
 /// Objects of three caches on two CPUs, each with tides of its own.
 fn trace(folder: &std::path::Path, seed: u64) -> TraceReader {
@@ -82,7 +82,8 @@ fn the_search_finds_what_trying_every_mixture_finds() {
     let kind = BackendKind::Slub;
     for seed in 1..4 {
         let reader = trace(folder.path(), seed);
-        let base = Plan { memory_bytes: 64 << 20, start: Start::Cold, ..Plan::default() };
+        let base =
+            ReplayPlan { memory_bytes: 64 << 20, start: Start::Cold, ..ReplayPlan::default() };
         let moments = Moments::new(1, reader.meta().events, 0);
         let trials = Trials { reader: &reader, kind, base, moments, held_bytes_peak: 1 << 20 };
         let all: Vec<_> = trials

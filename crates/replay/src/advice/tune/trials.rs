@@ -21,7 +21,7 @@ use crate::engine::runner::{Outcome, Runner};
 use crate::error::Error;
 use crate::metrics::failure::FreeBlocks;
 use crate::metrics::result::Allocator;
-use crate::plan::Plan;
+use crate::plan::ReplayPlan;
 
 /// All machines of a pass together hold about so much at most.
 const PASS_BYTES_MAX: u64 = 512 << 20;
@@ -55,7 +55,7 @@ pub(crate) struct Tried {
 pub(crate) struct Trials<'a> {
     pub(crate) reader: &'a TraceReader,
     pub(crate) kind: BackendKind,
-    pub(crate) base: Plan,
+    pub(crate) base: ReplayPlan,
     pub(crate) moments: Moments,
     /// What the machine holds at its peak as recorded; 0 if that is not known yet
     pub(crate) held_bytes_peak: u64,
@@ -82,14 +82,14 @@ impl Trials<'_> {
         Ok(tried)
     }
 
-    fn plan(&self, setting: &Setting) -> Plan {
+    fn plan(&self, setting: &Setting) -> ReplayPlan {
         let plan = setting.plan(self.kind, &self.base, self.reader.meta());
         let most = plan.memory_bytes;
         let memory_bytes = match self.held_bytes_peak {
             0 => most,
             peak => peak.saturating_mul(4).max(MEMORY_BYTES_MIN).min(most),
         };
-        Plan { memory_bytes, ..plan }
+        ReplayPlan { memory_bytes, ..plan }
     }
 }
 
@@ -101,14 +101,14 @@ fn threads() -> usize {
 /// times plans.
 pub(crate) fn run_plans(
     reader: &TraceReader,
-    plans: &[Plan],
+    plans: &[ReplayPlan],
     moments: &Moments,
     progress: &mut dyn FnMut(u64),
 ) -> Result<Vec<Measured>, Error> {
     let meta = reader.meta();
     let share = plans.len().div_ceil(threads()).max(1);
     // A thread has machines of one type.
-    let same = |a: &Plan, b: &Plan| a.allocators == b.allocators;
+    let same = |a: &ReplayPlan, b: &ReplayPlan| a.allocators == b.allocators;
     let jobs = plans.chunks(share).flat_map(|share| share.chunk_by(same)).map(|plans| {
         move |batches| plans[0].allocators[0].dispatch(Work { meta, plans, moments, batches })
     });
@@ -120,7 +120,7 @@ pub(crate) fn run_plans(
 /// One thread's plans.
 struct Work<'a> {
     meta: &'a Meta,
-    plans: &'a [Plan],
+    plans: &'a [ReplayPlan],
     moments: &'a Moments,
     batches: Receiver<Arc<Batch>>,
 }

@@ -12,8 +12,8 @@ use serde::Serialize;
 use slablab_kmem::BackendKind;
 use slablab_pages::{Sources, Together, tables};
 use slablab_replay::{
-    Advice, AdviceList, HeldAt, NotedSite, Plan, advise, at_peak, nearest_name, patch_skeleton,
-    select_sites, what_if,
+    Advice, AdviceList, HeldAt, NotedSite, ReplayPlan, advise, at_peak, nearest_name,
+    patch_skeleton, select_sites, what_if,
 };
 use slablab_trace::{Meta, TraceReader};
 
@@ -201,12 +201,12 @@ fn run_tune(args: &Args, trace: &TraceReader, output: &OutputArgs) -> Result<Exi
 fn together(args: &Args, trace: &TraceReader, list: &AdviceList) -> Result<Option<Together>> {
     let (changes, sites) = list.together(trace.meta());
     let Some(best) = sites.first() else { return Ok(None) };
-    let plan = Plan {
+    let plan = ReplayPlan {
         allocators: vec![args.allocator(trace.meta())],
         memory_bytes: args.question.memory,
         changes,
         watched: vec![*best],
-        ..Plan::default()
+        ..ReplayPlan::default()
     };
     let progress = Progress::new("together", trace.meta().events);
     let what_if = what_if(trace, &plan, &mut |done| progress.set(done))?;

@@ -14,7 +14,7 @@ use clap::ValueEnum;
 use serde::Serialize;
 use slablab_kmem::BackendKind;
 use slablab_pages::tables;
-use slablab_replay::{Changes, Plan, Replay, Start, TraceFacts};
+use slablab_replay::{Changes, Replay, ReplayPlan, Start, TraceFacts};
 use slablab_report::counted;
 use slablab_trace::{Meta, TraceReader};
 
@@ -111,7 +111,7 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
         asked => asked.to_vec(),
     };
     let start = if args.cold { Start::Cold } else { Start::Warm };
-    let plan = Plan { allocators, memory_bytes: args.memory, start, ..Plan::default() };
+    let plan = ReplayPlan { allocators, memory_bytes: args.memory, start, ..ReplayPlan::default() };
     if args.timed {
         return run_timed(args, output, &trace, &plan);
     }
@@ -145,7 +145,7 @@ fn run_timed(
     args: &Args,
     output: &OutputArgs,
     reader: &TraceReader,
-    plan: &Plan,
+    plan: &ReplayPlan,
 ) -> Result<ExitCode> {
     let here = std::thread::available_parallelism().map_or(1, |n| n.get() as u32);
     let threads = args.threads.unwrap_or(here);

@@ -1,6 +1,8 @@
 //! A replay as spreadsheets and data frames read it: long tables, one value or one thing a line.
 
-use slablab_replay::{Allocator, Cache, Fragmentation, Level, Replay, Sample, Site, SiteUnder};
+use slablab_replay::{
+    Allocator, CacheUnder, Fragmentation, Level, Replay, Sample, Site, SiteUnder,
+};
 
 use crate::output::{Cell, Table, field};
 
@@ -86,9 +88,9 @@ pub(super) fn sites(replay: &Replay) -> Table {
 /// Returns a line for each cache and allocator.
 pub(super) fn caches(replay: &Replay) -> Table {
     let rows = replay.allocators.iter().flat_map(|a| a.caches.iter().map(move |c| (a, c)));
-    let rows: Vec<(&Allocator, &Cache)> = rows.collect();
+    let rows: Vec<(&Allocator, &CacheUnder)> = rows.collect();
     let fields = [
-        field::name("allocator", "allocator", |(a, _): &(&Allocator, &Cache)| &a.allocator),
+        field::name("allocator", "allocator", |(a, _): &(&Allocator, &CacheUnder)| &a.allocator),
         field::name("cache", "cache", |(_, c)| &c.cache),
         field::bytes("object", "object_bytes", |(_, c)| c.object_bytes),
         field::bytes("in slab", "slab_size_bytes", |(_, c)| c.slab_size_bytes),

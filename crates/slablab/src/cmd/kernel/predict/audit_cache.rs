@@ -11,7 +11,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use slablab_kmem::BackendKind;
 use slablab_lab::guest::Recording;
-use slablab_replay::{Allocator, Changes, Plan, select_sites, what_if};
+use slablab_replay::{Allocator, Changes, ReplayPlan, select_sites, what_if};
 use slablab_vm::Spec;
 
 use super::site::{Answer, Boot, Common, Line, Site, describe, held_bytes, open_trace, snapshot};
@@ -46,10 +46,10 @@ pub(super) fn run(args: &Common, output: &OutputArgs) -> Result<ExitCode> {
     }
     let (path, reader) = open_trace(&class[0])?;
     let sites = select_sites(reader.meta(), "audit_alloc")?;
-    let plan = Plan {
+    let plan = ReplayPlan {
         allocators: vec![BackendKind::Slub],
         changes: Changes::default().dedicate(CACHES[1], sites),
-        ..Plan::default()
+        ..ReplayPlan::default()
     };
     let whatif = what_if(&reader, &plan, &mut |_| ())?;
     let (before, after) = (&whatif.before.allocators[0], &whatif.after.allocators[0]);

@@ -11,7 +11,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use serde::Serialize;
 use slablab_kmem::BackendKind;
-use slablab_replay::{Plan, Replay, replay};
+use slablab_replay::{Replay, ReplayPlan, replay};
 use slablab_vm::Spec;
 
 use super::super::options;
@@ -84,7 +84,7 @@ pub(super) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
         })?;
         let (path, reader) = open_trace(&recording)?;
         let kind: BackendKind = name.parse().map_err(anyhow::Error::msg)?;
-        let plan = Plan { allocators: vec![kind], ..Plan::default() };
+        let plan = ReplayPlan { allocators: vec![kind], ..ReplayPlan::default() };
         let replay = replay(&reader, &plan, &mut |_| ())?;
         comparison.facts.push(describe(&path, &reader));
         if has_slabinfo {
