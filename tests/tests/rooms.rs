@@ -38,9 +38,9 @@ const KMEM: House = House {
 const TRACE: House = House {
     name: "trace",
     levels: &[
-        &["error", "progress"],
+        &["error", "progress", "gfp"],
         &["event", "cpu_list", "symbols", "samples"],
-        &["meta", "input", "spool", "vmlinux"],
+        &["meta", "input", "spool", "vmlinux", "btf"],
         &["slabs", "store", "tables"],
         &["snapshot"],
         &["source", "synth"],

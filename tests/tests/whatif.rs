@@ -210,7 +210,10 @@ fn scattered_items_are_found_and_a_cache_is_advised() {
     let words = words.join(" ");
     assert!(words.contains("nft_rule_add+0x40") && words.contains("instead of 200"), "{text}");
     let patch = stdout(&["advise", path.to_str().unwrap(), "--patch", "nft_rule_add"]);
-    assert!(patch.contains("nft_rule_add_cachep = KMEM_CACHE("), "{patch}");
+    assert!(
+        patch.contains("nft_rule_add_cachep = kmem_cache_create(\"nft_rule_add\", 40"),
+        "{patch}"
+    );
 }
 
 #[test]

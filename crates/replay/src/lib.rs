@@ -28,8 +28,10 @@ mod timed;
 mod whatif;
 
 pub use advice::budget::{Budget, Contender, budget};
+pub use advice::calls::{Calls, FreeCount, GfpCount, calls};
 pub use advice::classes::{ClassAdvice, ClassSetFit, advise_classes};
-pub use advice::patch::patch_skeleton;
+
+pub use advice::patch::{PatchFacts, patch_skeleton};
 pub use advice::result::{
     Advice, AdviceList, Change, Layout, NotedSite, Profile, SizeCount, Worth,
 };
@@ -39,7 +41,7 @@ pub use advice::tune::search::tune;
 pub use advice::tune::setting::{CacheSetting, Configured, Merge, Setting, Typed};
 pub use change::changes::{Changes, Dedicated, Dedication, PAGE_BYTES, Sharing};
 pub use change::check::ChangeError;
-pub use change::merging::KernelMerging;
+pub use change::merging::{KernelMerging, merges_with};
 pub use change::partition::Partition;
 pub use change::select::{SelectError, nearest_name, select_sites};
 pub use engine::lanes::{replay, replay_all};

@@ -11,9 +11,11 @@
 
 #![forbid(unsafe_code)]
 
+mod btf;
 mod cpu_list;
 mod error;
 mod event;
+mod gfp;
 mod import;
 mod input;
 mod live;
@@ -32,9 +34,11 @@ pub mod synth;
 mod tables;
 mod vmlinux;
 
+pub use btf::{Btf, Candidate, Link};
 pub use cpu_list::cpu_nodes;
 pub use error::{At, Error};
 pub use event::{Batch, Columns, Event, Kind, NONE, RawEvent};
+pub use gfp::gfp_text;
 pub use import::{ImportOptions, copy, import, keep, load, open, read, read_input};
 pub use input::Input;
 pub use live::{LIVE_HISTORY, Live, LiveFrame, LiveOptions, LiveRow};

@@ -5,6 +5,7 @@
 //! what came of it. `tune` searches settings, `classes` size classes; `budget` asks whether a load fits.
 
 pub(crate) mod budget;
+pub(crate) mod calls;
 pub(crate) mod classes;
 pub(crate) mod judge;
 pub(crate) mod noted;

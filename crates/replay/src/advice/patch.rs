@@ -1,52 +1,313 @@
-//! A patch to adapt: what giving a call site a cache of its own looks like in C.
+//! A patch that nearly applies: what giving a call site a cache of its own looks like in C.
 //!
-//! The trace knows the function, the size and the flags, and debug information the file; what is allocated there
-//! neither says. So the text says what to put where, and leaves the file's own names to whoever knows the file.
+//! How it works: the trace knows the function, the sizes, the gfp flags and the functions that free the objects; debug
+//! information knows the file and the line, BTF the type. What none of them knows (the names of variables, where the
+//! file's init function is) the text leaves in plain words to whoever knows the file.
 
-use slablab_trace::Place;
+use std::fmt::Write;
 
+use slablab_kmem::Gfp;
+use slablab_trace::{Candidate, Link, Place, gfp_text};
+
+use crate::advice::calls::Calls;
 use crate::advice::result::{Advice, Change};
+use crate::change::select::function;
 
-/// Returns the text of a patch skeleton for advice on a call site, which is at `place` if that is known; `None` for
-/// advice on a size class.
+/// What is known of the code that a patch changes.
+#[derive(Debug, Clone, Default)]
+pub struct PatchFacts<'a> {
+    /// Where the call site is in the source
+    pub place: Option<&'a Place>,
+    /// How it allocates, and who frees
+    pub calls: Calls,
+    /// The structures of the size, the likeliest first; `None` without BTF of the recorded kernel
+    pub types: Option<Vec<Candidate>>,
+    /// Names of the cache with which the recorded kernel would merge the new one
+    pub shares_with: Option<Vec<String>>,
+}
+
+/// So many structures, or functions that free, are named.
+const NAMED_MAX: usize = 5;
+
+/// Returns the text of a patch for advice on a call site; `None` for advice on a size class.
 #[must_use]
-pub fn patch_skeleton(advice: &Advice, place: Option<&Place>) -> Option<String> {
+pub fn patch_skeleton(advice: &Advice, facts: &PatchFacts<'_>) -> Option<String> {
     let Change::Dedicate { cache } = &advice.change else { return None };
-    let name = c_name(cache);
-    let (file, function) =
-        place.map_or(("FILE.c", cache), |place| (place.file.as_str(), &place.function));
-    let line = place.and_then(|place| place.line);
-    let line = line.map_or_else(String::new, |line| format!(", line {line}"));
-    let Advice { subject, object_bytes, class_bytes, live_peak, reason, .. } = advice;
-    Some(format!(
-        "\
-Give the objects that {subject} allocates a cache of their own
+    let patch = Patch { advice, facts, cachep: format!("{}_cachep", c_name(cache)), cache };
+    let mut text = patch.head();
+    text += &patch.diff();
+    text += &patch.notes();
+    _ = write!(text, "\nTry it: slablab whatif TRACE --dedicate '{}'\n", advice.subject);
+    Some(text)
+}
 
-{reason}
+struct Patch<'a> {
+    advice: &'a Advice,
+    facts: &'a PatchFacts<'a>,
+    cache: &'a str,
+    /// The variable that holds the new cache
+    cachep: String,
+}
 
-Adapt: {file} is where {function}() stands{line}, struct ITEM is what it allocates
-({object_bytes} bytes at most, today from kmalloc-{class_bytes}; {live_peak} of them lived at once).
+impl Patch<'_> {
+    fn is_module(&self) -> bool {
+        self.advice.subject.ends_with(']')
+    }
 
+    /// Returns the structure that is allocated, if the function is linked with one.
+    fn structure(&self) -> Option<&Candidate> {
+        self.facts.types.as_ref()?.first().filter(|first| first.link != Link::Size)
+    }
+
+    /// Says why, and what is known of the code.
+    fn head(&self) -> String {
+        let Advice { subject, object_bytes, class_bytes, live_peak, reason, profile, .. } =
+            self.advice;
+        let mut text = format!(
+            "Give the objects that {subject} allocates a cache of their own\n\n{}\n\n",
+            wrapped(reason)
+        );
+        let mut line = |name: &str, what: String| _ = writeln!(text, "{name:<10}{what}");
+        if let Some(place) = self.facts.place {
+            let at = place.line.map_or_else(String::new, |line| format!(":{line}"));
+            line("Where", format!("{}{at}, in {}()", place.file, place.function));
+        }
+        let sizes = profile.sizes.len() as u64 + profile.allocs_of_other_sizes.min(1);
+        let most = if sizes > 1 { " at most" } else { "" };
+        line(
+            "Size",
+            format!(
+                "{object_bytes} bytes{most}, today from kmalloc-{class_bytes}; {live_peak} of them lived at once"
+            ),
+        );
+        line("Type", self.type_line());
+        line("Flags", self.flags_line());
+        line("Freed", self.freed_line());
+        if let Some(names) = &self.facts.shares_with {
+            let names = some(names.iter().map(String::as_str));
+            line(
+                "Merging",
+                format!(
+                    "without SLAB_NO_MERGE (6.5 and later) it would share the slabs of {names}"
+                ),
+            );
+        }
+        text.push('\n');
+        text
+    }
+
+    fn type_line(&self) -> String {
+        let bytes = self.advice.object_bytes;
+        let function = function(&self.advice.subject);
+        let Some(types) = &self.facts.types else {
+            return "not known: there is no BTF of the recorded kernel here (--vmlinux FILE names one)".to_owned();
+        };
+        match types.first() {
+            None => format!(
+                "no structure has {bytes} bytes: an array, or a structure with one at its end"
+            ),
+            Some(Candidate { name, link }) => match link {
+                Link::Returned => {
+                    format!("struct {name}: {function}() returns one, and it has {bytes} bytes")
+                }
+                Link::Taken => format!(
+                    "struct {name}, likely: {function}() takes one, and it has {bytes} bytes"
+                ),
+                Link::Member(member) => {
+                    format!("struct {name}, likely: {member} is one, and it has {bytes} bytes")
+                }
+                Link::Size => format!(
+                    "none that {function}() returns, takes or reaches has {bytes} bytes; of that size are {}",
+                    some(types.iter().map(|one| one.name.as_str()))
+                ),
+            },
+        }
+    }
+
+    fn flags_line(&self) -> String {
+        let counts = &self.facts.calls.gfp;
+        let all: u64 = counts.iter().map(|count| count.allocs).sum();
+        let Some(first) = counts.first() else { return "not known".to_owned() };
+        let mut text = gfp_text(first.gfp);
+        if counts.len() > 1 {
+            _ = write!(text, " in {} of the calls", percent(first.allocs, all));
+            let others = counts[1..].iter().map(|count| gfp_text(count.gfp));
+            let others: Vec<_> = others.collect();
+            _ = write!(text, "; else {}", some(others.iter().map(String::as_str)));
+        }
+        let is_other = |flag: Gfp| {
+            counts.iter().any(|count| (count.gfp & flag.0 != 0) != (first.gfp & flag.0 != 0))
+        };
+        if is_other(Gfp::ACCOUNT) {
+            text += ". Only some are charged to a memory cgroup: SLAB_ACCOUNT would charge all";
+        }
+        if is_other(Gfp::ZERO) {
+            text += ". Only some are cleared: keep both calls";
+        }
+        text
+    }
+
+    fn freed_line(&self) -> String {
+        let Calls { freed_by, freed_unseen, .. } = &self.facts.calls;
+        let all = freed_by.iter().map(|count| count.frees).sum::<u64>() + freed_unseen;
+        if all == 0 {
+            return "not while the trace was recorded: look for kfree() yourself".to_owned();
+        }
+        let by =
+            freed_by.iter().map(|count| format!("{} ({})", count.site, percent(count.frees, all)));
+        let by: Vec<_> = by.collect();
+        let mut text = match by.is_empty() {
+            true => "by nobody who was seen".to_owned(),
+            false => format!("by {}", some(by.iter().map(String::as_str))),
+        };
+        if *freed_unseen > 0 {
+            _ = write!(
+                text,
+                "; {} unseen, as bulk and kfree_rcu() frees are",
+                percent(*freed_unseen, all)
+            );
+        }
+        text
+    }
+
+    fn diff(&self) -> String {
+        let Self { advice, facts, cache, cachep } = self;
+        let function =
+            facts.place.map_or_else(|| function(&advice.subject), |place| &place.function);
+        let file = facts.place.map_or("FILE.c", |place| &place.file);
+        let (once, init) = match self.is_module() {
+            true => ("", "the module's init function (return -ENOMEM if it is NULL)"),
+            false => (" __ro_after_init", "an init function of the file that runs before"),
+        };
+        let flags: Vec<_> = [
+            (!self.is_module(), "SLAB_PANIC"),
+            (facts.calls.is_accounted(), "SLAB_ACCOUNT"),
+            (facts.shares_with.is_some(), "SLAB_NO_MERGE"),
+        ]
+        .into_iter()
+        .filter_map(|(is_needed, flag)| is_needed.then_some(flag))
+        .collect();
+        let flags = if flags.is_empty() { "0".to_owned() } else { flags.join(" | ") };
+        let (bytes, size) = (advice.object_bytes, self.structure());
+        let create = match size {
+            Some(one) => format!("KMEM_CACHE({}, {flags})", one.name),
+            None => format!("kmem_cache_create(\"{}\", {bytes}, 0, {flags}, NULL)", c_name(cache)),
+        };
+        let size =
+            size.map_or_else(|| bytes.to_string(), |one| format!("sizeof(struct {})", one.name));
+        let usual = facts.calls.usual_gfp().0;
+        let kmalloc_gfp = gfp_text(usual & !Gfp::ZERO.0);
+        let gfp = gfp_text(usual & !Gfp::ZERO.0 & !Gfp::ACCOUNT.0);
+        let (before, after) = match usual & Gfp::ZERO.0 != 0 {
+            true => ("kzalloc", "kmem_cache_zalloc"),
+            false => ("kmalloc", "kmem_cache_alloc"),
+        };
+        let mut text = format!(
+            "\
 --- a/{file}
 +++ b/{file}
 @@ near the top, beside the file's other static data @@
-+static struct kmem_cache *{name}_cachep __ro_after_init;
++static struct kmem_cache *{cachep}{once};
 +
-@@ in the file's init function, before {function}() can run (a module checks for NULL instead of SLAB_PANIC) @@
-+\t{name}_cachep = KMEM_CACHE(ITEM, SLAB_PANIC);
+@@ in {init} @@
++\t{cachep} = {create};
 @@ in {function}() @@
--\titem = kmalloc(sizeof(*item), gfp);
-+\titem = kmem_cache_alloc({name}_cachep, gfp);
-@@ wherever such an item is freed @@
--\tkfree(item);
-+\tkmem_cache_free({name}_cachep, item);
-@@ in the module's exit function, if it is a module, after the last free (rcu_barrier() first if by RCU) @@
-+\tkmem_cache_destroy({name}_cachep);
-
-kzalloc() becomes kmem_cache_zalloc(). An item freed by kfree_rcu() may stay so from 6.12 on and
-needs a call_rcu() callback before. Try it: slablab whatif TRACE --dedicate '{subject}'
+-\titem = {before}({size}, {kmalloc_gfp});
++\titem = {after}({cachep}, {gfp});
 "
-    ))
+        );
+        text += &self.frees();
+        if self.is_module() {
+            _ = write!(
+                text,
+                "@@ in the module's exit function, after the last free (rcu_barrier() first if by RCU) @@\n\
+                 +\tkmem_cache_destroy({cachep});\n"
+            );
+        }
+        text
+    }
+
+    /// Returns the functions that free, without those that free what `kfree_rcu()` was given, and whether there are such.
+    fn freeing(&self) -> (Vec<&str>, bool) {
+        fn whole(site: &str) -> &str {
+            function(site).split('.').next().unwrap_or_default()
+        }
+        let mut functions: Vec<&str> = Vec::new();
+        let mut is_batched = false;
+        // The compiler's part of a function (f.part.0) is that function in the source.
+        for name in self.facts.calls.freed_by.iter().map(|count| whole(&count.site)) {
+            if is_rcu_batch(name) {
+                is_batched = true;
+            } else if !functions.contains(&name) && functions.len() < NAMED_MAX {
+                functions.push(name);
+            }
+        }
+        (functions, is_batched)
+    }
+
+    /// Returns a hunk for each function that frees.
+    fn frees(&self) -> String {
+        let (functions, is_batched) = self.freeing();
+        let hunk = |place: &str| {
+            format!("@@ {place} @@\n-\tkfree(item);\n+\tkmem_cache_free({}, item);\n", self.cachep)
+        };
+        if functions.is_empty() && !is_batched {
+            return hunk("wherever such an item is freed");
+        }
+        functions.iter().map(|name| hunk(&format!("in {name}()"))).collect()
+    }
+
+    /// Says what frees by RCU need.
+    fn notes(&self) -> String {
+        let (functions, is_batched) = self.freeing();
+        let mut text = String::new();
+        if is_batched {
+            text += "\nkfree_rcu() may stay as it is from 6.12 on; before, it becomes a call_rcu() whose callback calls\n\
+                     kmem_cache_free().\n";
+        }
+        if is_batched || functions.iter().any(|name| name.contains("rcu")) {
+            text += "\nFrees wait for a grace period, so readers may hold an item under rcu_read_lock(): keep that. With\n\
+                     SLAB_TYPESAFE_BY_RCU items could be freed at once, if readers check that what they found is still theirs.\n";
+        }
+        text
+    }
+}
+
+/// Returns whether it is a function of RCU that frees what `kfree_rcu()` was given.
+fn is_rcu_batch(name: &str) -> bool {
+    ["kvfree_rcu", "kfree_rcu", "__rcu_free_sheaf", "rcu_free_sheaf"]
+        .iter()
+        .any(|start| name.starts_with(start))
+}
+
+/// Lists the first names, and how many more there are.
+fn some<'a>(names: impl ExactSizeIterator<Item = &'a str>) -> String {
+    let more = names.len().saturating_sub(NAMED_MAX);
+    let mut text = names.take(NAMED_MAX).collect::<Vec<_>>().join(", ");
+    if more > 0 {
+        _ = write!(text, " and {more} more");
+    }
+    text
+}
+
+fn percent(part: u64, whole: u64) -> String {
+    format!("{:.0} %", part as f64 * 100.0 / whole.max(1) as f64)
+}
+
+/// Breaks a paragraph into lines as long as those of a commit message.
+fn wrapped(text: &str) -> String {
+    const COLUMNS: usize = 72;
+    let mut lines: Vec<String> = vec![String::new()];
+    for word in text.split_whitespace() {
+        let line =
+            lines.last_mut().filter(|line| line.is_empty() || line.len() + word.len() < COLUMNS);
+        match line {
+            Some(line) if line.is_empty() => line.push_str(word),
+            Some(line) => _ = write!(line, " {word}"),
+            None => lines.push(word.to_owned()),
+        }
+    }
+    lines.join("\n")
 }
 
 /// Returns a C identifier that looks like `text`.
@@ -54,4 +315,79 @@ fn c_name(text: &str) -> String {
     let name: String =
         text.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
     name.trim_start_matches(|c: char| c == '_' || c.is_ascii_digit()).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::advice::calls::{FreeCount, GfpCount};
+    use crate::advice::sentence::tests::advice;
+
+    fn text(subject: &str, facts: &PatchFacts<'_>) -> String {
+        let change = Change::Dedicate { cache: function(subject).to_owned() };
+        let advice = Advice { change, subject: subject.to_owned(), ..advice(100, 8192) };
+        patch_skeleton(&advice, facts).unwrap()
+    }
+
+    fn frees(sites: &[(&str, u64)]) -> Vec<FreeCount> {
+        sites
+            .iter()
+            .map(|(site, frees)| FreeCount { site: (*site).into(), frees: *frees })
+            .collect()
+    }
+
+    #[test]
+    fn what_is_known_of_the_code_stands_in_the_patch() {
+        let eventfd = Candidate { name: "eventfd_ctx".into(), link: Link::Returned };
+        let facts = PatchFacts {
+            calls: Calls {
+                gfp: vec![GfpCount { gfp: 0x40_0dc0, allocs: 9 }],
+                freed_by: frees(&[("eventfd_put.part.0+0x1", 6), ("eventfd_drop+0x9", 2)]),
+                freed_unseen: 2,
+            },
+            types: Some(vec![eventfd]),
+            shares_with: Some(vec!["vma".into()]),
+            ..PatchFacts::default()
+        };
+        let text = text("do_eventfd+0x34", &facts);
+        for part in [
+            "struct eventfd_ctx: do_eventfd() returns one, and it has 48 bytes\n",
+            "KMEM_CACHE(eventfd_ctx, SLAB_PANIC | SLAB_ACCOUNT | SLAB_NO_MERGE);\n",
+            "-\titem = kzalloc(sizeof(struct eventfd_ctx), GFP_KERNEL_ACCOUNT);\n",
+            "+\titem = kmem_cache_zalloc(do_eventfd_cachep, GFP_KERNEL);\n",
+            "eventfd_put.part.0+0x1 (60 %), eventfd_drop+0x9 (20 %); 20 % unseen",
+            "@@ in eventfd_put() @@\n-\tkfree(item);",
+            "it would share the slabs of vma\n",
+        ] {
+            assert!(text.contains(part), "{part} in {text}");
+        }
+        assert!(!text.contains("kmem_cache_destroy") && !text.contains("grace period"), "{text}");
+    }
+
+    #[test]
+    fn a_module_checks_and_destroys_its_cache_and_rcu_is_named() {
+        let calls = Calls {
+            gfp: vec![GfpCount { gfp: 0x820, allocs: 3 }, GfpCount { gfp: 0x920, allocs: 1 }],
+            freed_by: frees(&[("kvfree_rcu_bulk+0x4", 3)]),
+            freed_unseen: 0,
+        };
+        let text = text("f+0x1 [m]", &PatchFacts { calls, ..PatchFacts::default() });
+        for part in [
+            "there is no BTF of the recorded kernel here",
+            "GFP_ATOMIC in 75 % of the calls; else GFP_ATOMIC | __GFP_ZERO. Only some are cleared",
+            "kmem_cache_create(\"f\", 48, 0, 0, NULL)",
+            "the module's init function (return -ENOMEM if it is NULL)",
+            "kmem_cache_destroy(f_cachep);\n",
+            "kfree_rcu() may stay as it is from 6.12 on",
+            "SLAB_TYPESAFE_BY_RCU",
+        ] {
+            assert!(text.contains(part), "{part} in {text}");
+        }
+    }
+
+    #[test]
+    fn paragraphs_break_at_72_columns() {
+        let text = wrapped(&"word ".repeat(40));
+        assert!(text.lines().count() == 3 && text.lines().all(|line| line.len() <= 72), "{text}");
+    }
 }

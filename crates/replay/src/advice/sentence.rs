@@ -9,8 +9,11 @@ const SHORT_NS: u64 = 100_000;
 pub(crate) fn reason(advice: &Advice) -> String {
     let what = match &advice.change {
         Change::Dedicate { .. } => format!(
-            "{} objects of {} B lie in kmalloc-{}",
-            advice.live_peak, advice.object_bytes, advice.class_bytes
+            "{} of {} B {} in kmalloc-{}",
+            counted(advice.live_peak, "object"),
+            advice.object_bytes,
+            if advice.live_peak == 1 { "lies" } else { "lie" },
+            advice.class_bytes
         ),
         Change::Class { bytes } => {
             format!("objects of {bytes} B and less lie in kmalloc-{}", advice.class_bytes)
@@ -23,8 +26,11 @@ pub(crate) fn reason(advice: &Advice) -> String {
     let lines = (advice.before.lines_per_walk, advice.after.lines_per_walk);
     let walk = match advice.change {
         Change::Dedicate { .. } if advice.live_peak > 1 && lines.0 != lines.1 => format!(
-            "; a walk over them touches {} cache lines in {} pages instead of {} in {}",
-            lines.1, advice.after.pages_per_walk, lines.0, advice.before.pages_per_walk
+            "; a walk over them touches {} in {} instead of {} in {}",
+            counted(lines.1, "cache line"),
+            counted(advice.after.pages_per_walk, "page"),
+            lines.0,
+            advice.before.pages_per_walk
         ),
         _ => String::new(),
     };
@@ -34,6 +40,11 @@ pub(crate) fn reason(advice: &Advice) -> String {
         Change::Class { .. } => String::new(),
     };
     format!("{what}{scattered}: {memory}{walk}.{objects}")
+}
+
+/// Returns `1 page`, `2 pages`.
+fn counted(count: u64, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
 /// Says of what sizes a site's objects are, how long they live, and where they are freed.
@@ -132,12 +143,12 @@ fn bytes(n: u64) -> String {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::advice::result::Layout;
     use crate::metrics::lifetimes::LifetimeSummary;
 
-    fn advice(live_peak: u64, saved: i64) -> Advice {
+    pub(crate) fn advice(live_peak: u64, saved: i64) -> Advice {
         Advice {
             change: Change::Dedicate { cache: "mine".into() },
             subject: "make+0x10".into(),

@@ -76,6 +76,16 @@ impl Changes {
     }
 }
 
+/// Returns the names of the recorded kernel's cache with which a new one of so many bytes would be merged;
+/// `accounted` says whether it is made with `SLAB_ACCOUNT`.
+#[must_use]
+pub fn merges_with(meta: &Meta, bytes: u64, accounted: bool) -> Option<Vec<String>> {
+    let size = size(bytes, 0)?;
+    let name = format!(":{}{size:07}", if accounted { "A-" } else { "" });
+    let partner = caches(meta).find(|cache| cache.name == name)?;
+    Some(if partner.aliases.is_empty() { vec![name] } else { partner.aliases.clone() })
+}
+
 /// Returns the bytes from one object to the next by which a new cache without flags is merged.
 pub(crate) fn size(bytes: u64, align: u32) -> Option<u64> {
     bytes.max(1).checked_next_multiple_of(u64::from(align.max(8)))
@@ -102,6 +112,14 @@ mod tests {
         snapshot.caches = caches.iter().map(cache).collect();
         let site = Site { name: "f+0x1".into(), bytes_req_max: 36, ..Site::default() };
         Meta { slabs_start: Some(snapshot), sites: vec![site], ..Meta::default() }
+    }
+
+    #[test]
+    fn an_accounted_cache_merges_with_accounted_ones_only() {
+        let meta = meta(&[(":A-0000040", &["vma"]), (":0000048", &["file"])]);
+        assert_eq!(merges_with(&meta, 36, true), Some(vec!["vma".to_owned()]));
+        assert_eq!(merges_with(&meta, 36, false), None);
+        assert_eq!(merges_with(&meta, 48, false), Some(vec!["file".to_owned()]));
     }
 
     #[test]

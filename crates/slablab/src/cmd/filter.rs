@@ -13,27 +13,29 @@ use wildmatch::WildMatch;
 
 use crate::progress::Progress;
 
+/// The options of a part have a heading of their own; those that a command has beside them do not fall under it.
+const HEADING: &str = "Part of the trace";
+
 /// What is kept; everything when nothing is named.
 #[derive(clap::Args, Debug, Default, Clone)]
-#[command(next_help_heading = "Part of the trace")]
 pub(crate) struct FilterArgs {
     /// Only from one moment to another, either of which may be left out: seconds since the first event, or percent
-    #[arg(long, value_name = "FROM,TO", value_parser = parse_time)]
+    #[arg(long, value_name = "FROM,TO", value_parser = parse_time, help_heading = HEADING)]
     time: Option<Time>,
     /// Only what is allocated on these CPUs (0,2-3)
-    #[arg(long, value_name = "LIST", value_parser = parse_list)]
+    #[arg(long, value_name = "LIST", value_parser = parse_list, help_heading = HEADING)]
     cpu: Option<Numbers>,
     /// Only what these threads allocate
-    #[arg(long, value_name = "LIST", value_parser = parse_list)]
+    #[arg(long, value_name = "LIST", value_parser = parse_list, help_heading = HEADING)]
     pid: Option<Numbers>,
     /// Only what threads of these names allocate; * and ? stand for any characters (not in all recordings)
-    #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',', help_heading = HEADING)]
     comm: Vec<String>,
     /// Only objects of these caches, kmalloc-64 and the like among them; * and ? stand for any characters
-    #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',', help_heading = HEADING)]
     cache: Vec<String>,
     /// Only objects of these call sites (kstrdup, kstrdup+0x38, ext4_*)
-    #[arg(long, value_name = "SITE,...", value_delimiter = ',')]
+    #[arg(long, value_name = "SITE,...", value_delimiter = ',', help_heading = HEADING)]
     site: Vec<String>,
 }
 

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use slablab_pages::Sources;
-use slablab_trace::TraceReader;
+use slablab_trace::{Btf, Meta, TraceReader, Vmlinux};
 
 use super::filter::FilterArgs;
 use super::import::{self, Opened};
@@ -77,6 +77,13 @@ impl QuestionArgs {
             return Ok(None);
         }
         Ok(Some(Sources::look_up(self.vmlinux.as_deref(), &self.trace, trace.meta())?))
+    }
+
+    /// Returns the types of the recorded kernel, by the vmlinux that is named, one of the usual places, or this machine.
+    pub(crate) fn types(&self, meta: &Meta) -> Option<Btf> {
+        let usual = Vmlinux::usual_places(&self.trace, &meta.kernel_release);
+        let named = self.vmlinux.iter().chain(&usual);
+        Btf::find(named.map(PathBuf::as_path), &meta.kernel_release)
     }
 
     /// Returns the places to print beside call sites: those of a vmlinux that was named.

@@ -12,8 +12,8 @@ use serde::Serialize;
 use slablab_kmem::BackendKind;
 use slablab_pages::{Sources, Together, tables};
 use slablab_replay::{
-    Advice, AdviceList, HeldAt, NotedSite, ReplayPlan, advise, at_peak, nearest_name,
-    patch_skeleton, select_sites, what_if,
+    Advice, AdviceList, Calls, Change, HeldAt, NotedSite, PatchFacts, ReplayPlan, advise, at_peak,
+    calls, merges_with, nearest_name, patch_skeleton, select_sites, what_if,
 };
 use slablab_trace::{Meta, TraceReader};
 
@@ -142,7 +142,7 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     drop(progress);
     let file = question.result.output.as_deref();
     if let (Some(sites), Some(sources)) = (wanted, &sources) {
-        let patch = question.with_trace_name(patch(&list, &sites, meta, sources))?;
+        let patch = question.with_trace_name(patch(&list, &sites, &trace, question, sources))?;
         print(&patch, output, file)?;
         return Ok(ExitCode::SUCCESS);
     }
@@ -216,27 +216,40 @@ fn together(args: &Args, trace: &TraceReader, list: &AdviceList) -> Result<Optio
 }
 
 /// Returns the patch for the best of the wanted sites.
-fn patch(list: &AdviceList, sites: &[u32], meta: &Meta, sources: &Sources) -> Result<Patch> {
-    let is_wanted = |advice: &&Advice| {
-        let mut names = sites.iter().map(|site| &meta.sites[*site as usize].name);
-        names.any(|name| *name == advice.subject)
+fn patch(
+    list: &AdviceList,
+    sites: &[u32],
+    trace: &TraceReader,
+    question: &QuestionArgs,
+    sources: &Sources,
+) -> Result<Patch> {
+    let meta = trace.meta();
+    let name = |site: &u32| &meta.sites[*site as usize].name;
+    let of_site = |advice: &Advice| {
+        let is_own = matches!(advice.change, Change::Dedicate { .. });
+        sites.iter().find(|site| is_own && *name(site) == advice.subject).copied()
     };
-    let skeleton = |advice: &Advice| {
-        let patch = patch_skeleton(advice, sources.place(&advice.subject))?;
-        Some(Patch { site: advice.subject.clone(), patch })
+    let wanted = list.advice.iter().find_map(|advice| Some((advice, of_site(advice)?)));
+    let Some((advice, site)) = wanted else {
+        let near = nearest_name(name(&sites[0]), list.advice.iter().map(|a| a.subject.as_str()));
+        let near = near.map_or_else(String::new, |near| format!(" (tried: {near}, ...)"));
+        bail!(
+            "{} was not tried: it is no kmalloc site, or holds less than a page at any time{near}",
+            name(&sites[0])
+        )
     };
-    match list.advice.iter().filter(is_wanted).find_map(skeleton) {
-        Some(patch) => Ok(patch),
-        None => {
-            let name = &meta.sites[sites[0] as usize].name;
-            let tried = list.advice.iter().map(|advice| advice.subject.as_str());
-            let near = nearest_name(name, tried);
-            let near = near.map_or_else(String::new, |near| format!(" (tried: {near}, ...)"));
-            bail!(
-                "{name} was not tried: it is no kmalloc site, or holds less than a page at any time{near}"
-            )
-        }
-    }
+    let place = sources.place(&advice.subject);
+    let symbol = advice.subject.split('+').next().unwrap_or_default();
+    let functions = [symbol, place.map_or("", |place| &place.function)];
+    let calls = calls(trace, site)?;
+    let facts = PatchFacts {
+        place,
+        types: question.types(meta).map(|btf| btf.candidates(&functions, advice.object_bytes)),
+        shares_with: merges_with(meta, advice.object_bytes, calls.is_accounted()),
+        calls,
+    };
+    let patch = patch_skeleton(advice, &facts).unwrap_or_default();
+    Ok(Patch { site: advice.subject.clone(), patch, calls: facts.calls })
 }
 
 /// What `slablab advise --patch` says.
@@ -244,6 +257,8 @@ fn patch(list: &AdviceList, sites: &[u32], meta: &Meta, sources: &Sources) -> Re
 struct Patch {
     site: String,
     patch: String,
+    #[serde(flatten)]
+    calls: Calls,
 }
 
 impl Report for Patch {

@@ -5,7 +5,7 @@
 //! left over: `comm-pid`, `comm pid`, `comm pid/tid`; `(tgid)`; the column of irq flags; a period.
 
 use super::super::kmem;
-use super::gfp;
+use crate::gfp;
 use crate::{Kind, RawEvent};
 
 /// A kmem event as a line has it.

@@ -9,7 +9,6 @@
 //! What cannot be known from a text: addresses of call sites where it has symbols; pointers where the
 //! kernel hashed them (hashed ones still tell objects apart).
 
-mod gfp;
 mod line;
 
 use std::fmt;

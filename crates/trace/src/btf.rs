@@ -1,0 +1,377 @@
+//! Types of the recorded kernel by its BTF: which structure a call site may allocate.
+//!
+//! How it works: a recording says the function and the size. BTF says what the function returns and takes, and what
+//! the structures have as members. A structure of the very size that the function returns is most likely the one; then
+//! one that it takes, then one that a member of those points to, and last any other of that size, those first whose
+//! names share words with the function's.
+//!
+//! Invariants: any bytes make sense: an offset beyond the sections or an unknown kind ends the reading with `None`.
+//!
+//! Linux counterpart: `include/uapi/linux/btf.h` and `Documentation/bpf/btf.rst` @ 6.18. Only what types are made of is
+//! read: declarations of data, tags and lines are skipped. Modules' own BTF is not read.
+
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::path::Path;
+
+use object::read::ReadCache;
+use object::{Object, ObjectSection};
+
+/// The kernel's BTF.
+pub struct Btf {
+    strings: Vec<u8>,
+    /// By type id, less 1
+    types: Vec<Type>,
+}
+
+/// One type, as far as it is needed.
+#[derive(Debug)]
+struct Type {
+    /// Offset of its name in the strings
+    name: u32,
+    kind: u8,
+    /// Bytes of a structure; the id of the type that others refer to
+    size_or_type: u32,
+    /// Types of a structure's members or of a function's arguments, and the offset of a member's name
+    parts: Vec<(u32, u32)>,
+}
+
+/// A structure that a call site may allocate.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Candidate {
+    /// Its name, without `struct`
+    pub name: String,
+    /// How the function is linked with it
+    pub link: Link,
+}
+
+/// How a function is linked with a structure, the closest first.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Link {
+    /// It returns a pointer to it.
+    Returned,
+    /// It takes a pointer to it, or a pointer to one.
+    Taken,
+    /// A structure that it returns or takes has a member that points to it, or that it is: `struct.member`.
+    Member(String),
+    /// None: it has the size.
+    Size,
+}
+
+const MAGIC: u16 = 0xeb9f;
+
+mod kind {
+    pub(super) const INT: u8 = 1;
+    pub(super) const POINTER: u8 = 2;
+    pub(super) const ARRAY: u8 = 3;
+    pub(super) const STRUCT: u8 = 4;
+    pub(super) const UNION: u8 = 5;
+    pub(super) const ENUM: u8 = 6;
+    pub(super) const TYPEDEF: u8 = 8;
+    pub(super) const RESTRICT: u8 = 11;
+    pub(super) const FUNCTION: u8 = 12;
+    pub(super) const PROTOTYPE: u8 = 13;
+    pub(super) const VARIABLE: u8 = 14;
+    pub(super) const SECTION: u8 = 15;
+    pub(super) const DECLARATION_TAG: u8 = 17;
+    pub(super) const TYPE_TAG: u8 = 18;
+    pub(super) const ENUM64: u8 = 19;
+}
+
+/// Longest chain of names for one type that is followed.
+const ALIASES_MAX: usize = 32;
+
+impl std::fmt::Debug for Btf {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Btf").field("types", &self.types.len()).finish_non_exhaustive()
+    }
+}
+
+impl Btf {
+    /// Returns the types of the kernel `release`: of the first of some vmlinux files that has any, or of the running
+    /// kernel if that is it.
+    #[must_use]
+    pub fn find<'a>(vmlinux: impl IntoIterator<Item = &'a Path>, release: &str) -> Option<Self> {
+        vmlinux.into_iter().find_map(Self::of_vmlinux).or_else(|| {
+            let is_running = rustix::system::uname().release().to_bytes() == release.as_bytes();
+            let bytes = is_running.then(|| fs::read("/sys/kernel/btf/vmlinux").ok())??;
+            Self::parse(&bytes)
+        })
+    }
+
+    fn of_vmlinux(path: &Path) -> Option<Self> {
+        let cache = ReadCache::new(File::open(path).ok()?);
+        let object = object::File::parse(&cache).ok()?;
+        Self::parse(object.section_by_name(".BTF")?.data().ok()?)
+    }
+
+    /// Reads BTF; `None` if the bytes are none, or of a kind that is not known.
+    #[must_use]
+    pub fn parse(bytes: &[u8]) -> Option<Self> {
+        let header = Words(bytes);
+        let is_little = header.u32(0)? as u16 == MAGIC;
+        let header_bytes = header.u32(4)? as usize;
+        let section = |at: usize| {
+            let (offset, length) = (header.u32(at)? as usize, header.u32(at + 4)? as usize);
+            let start = header_bytes.checked_add(offset)?;
+            bytes.get(start..start.checked_add(length)?)
+        };
+        if !is_little {
+            return None;
+        }
+        let (types, strings) = (section(8)?, section(16)?);
+        let mut all = Vec::new();
+        let mut at = 0;
+        while at < types.len() {
+            let (one, bytes) = Type::parse(types.get(at..)?)?;
+            all.push(one);
+            at += bytes;
+        }
+        Some(Self { strings: strings.to_vec(), types: all })
+    }
+
+    /// Returns the structures of `bytes` bytes that `functions` may allocate, the likeliest first.
+    #[must_use]
+    pub fn candidates(&self, functions: &[&str], bytes: u64) -> Vec<Candidate> {
+        let mut found: Vec<Candidate> = Vec::new();
+        let mut add = |id: u32, link: Link| {
+            let Some(structure) = self.structure(id) else { return };
+            let name = self.name(structure.name);
+            if u64::from(structure.size_or_type) != bytes || name.is_empty() {
+                return;
+            }
+            match found.iter_mut().find(|known| known.name == name) {
+                Some(known) => known.link = known.link.clone().min(link),
+                None => found.push(Candidate { name: name.to_owned(), link }),
+            }
+        };
+        for prototype in functions.iter().flat_map(|name| self.prototypes(name)) {
+            let arguments = prototype.parts.iter().map(|(id, _)| *id);
+            let mut near = vec![(prototype.size_or_type, Link::Returned)];
+            near.extend(arguments.map(|id| (id, Link::Taken)));
+            for (id, link) in near {
+                let Some(id) = self.pointee(id) else { continue };
+                add(id, link);
+                let Some(structure) = self.structure(id) else { continue };
+                for (member, name) in &structure.parts {
+                    let of = format!("{}.{}", self.name(structure.name), self.name(*name));
+                    add(self.pointee(*member).unwrap_or(*member), Link::Member(of));
+                }
+            }
+        }
+        let linked = found.len();
+        for one in self.types.iter().filter(|one| one.kind == kind::STRUCT) {
+            let name = self.name(one.name);
+            let fits = u64::from(one.size_or_type) == bytes && !name.is_empty();
+            if fits && !found.iter().any(|known| known.name == name) {
+                found.push(Candidate { name: name.to_owned(), link: Link::Size });
+            }
+        }
+        let words: BTreeSet<&str> = functions.iter().flat_map(|name| words(name)).collect();
+        let shared = |one: &Candidate| words_shared(&words, &one.name);
+        found[..linked].sort_by_key(|one| (one.link.clone(), std::cmp::Reverse(shared(one))));
+        found[linked..].sort_by_key(|one| std::cmp::Reverse(shared(one)));
+        found
+    }
+
+    /// Returns the prototypes of the functions of a name.
+    fn prototypes<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a Type> {
+        // The compiler's clones of a function (f.isra.0, f.constprop.0) are not in BTF.
+        let name = name.split('.').next().unwrap_or(name);
+        let named = move |one: &&Type| one.kind == kind::FUNCTION && self.name(one.name) == name;
+        let prototype = |function: &Type| self.get(function.size_or_type);
+        self.types.iter().filter(named).filter_map(prototype)
+    }
+
+    /// Returns the type that a pointer, or a pointer to a pointer, leads to.
+    fn pointee(&self, id: u32) -> Option<u32> {
+        let (_, pointer) = self.resolve(id)?;
+        let target = (pointer.kind == kind::POINTER).then_some(pointer.size_or_type)?;
+        match self.resolve(target)? {
+            (_, inner) if inner.kind == kind::POINTER => Some(self.resolve(inner.size_or_type)?.0),
+            (id, _) => Some(id),
+        }
+    }
+
+    fn structure(&self, id: u32) -> Option<&Type> {
+        let (_, one) = self.resolve(id)?;
+        (one.kind == kind::STRUCT).then_some(one)
+    }
+
+    /// Follows `typedef`, `const` and the like to the type itself.
+    fn resolve(&self, mut id: u32) -> Option<(u32, &Type)> {
+        for _ in 0..ALIASES_MAX {
+            let one = self.get(id)?;
+            let is_alias = matches!(one.kind, kind::TYPEDEF..=kind::RESTRICT | kind::TYPE_TAG);
+            if !is_alias {
+                return Some((id, one));
+            }
+            id = one.size_or_type;
+        }
+        None
+    }
+
+    fn get(&self, id: u32) -> Option<&Type> {
+        self.types.get((id as usize).checked_sub(1)?)
+    }
+
+    fn name(&self, offset: u32) -> &str {
+        let rest = self.strings.get(offset as usize..).unwrap_or_default();
+        let name = rest.split(|byte| *byte == 0).next().unwrap_or_default();
+        std::str::from_utf8(name).unwrap_or_default()
+    }
+}
+
+impl Type {
+    /// Reads a type; returns the bytes that it takes, too.
+    fn parse(bytes: &[u8]) -> Option<(Self, usize)> {
+        const HEADER_BYTES: usize = 12;
+        let words = Words(bytes);
+        let (name, info, size_or_type) = (words.u32(0)?, words.u32(4)?, words.u32(8)?);
+        let (count, kind) = ((info & 0xffff) as usize, (info >> 24 & 0x1f) as u8);
+        let (fixed, each) = match kind {
+            kind::INT | kind::VARIABLE | kind::DECLARATION_TAG => (4, 0),
+            kind::ARRAY => (12, 0),
+            kind::STRUCT | kind::UNION | kind::SECTION | kind::ENUM64 => (0, 12),
+            kind::ENUM | kind::PROTOTYPE => (0, 8),
+            0 | 20.. => return None,
+            _ => (0, 0),
+        };
+        let end = HEADER_BYTES + fixed + each * count;
+        let part = |i: usize| {
+            let at = HEADER_BYTES + i * each;
+            Some((words.u32(at + 4)?, words.u32(at)?))
+        };
+        let has_parts = matches!(kind, kind::STRUCT | kind::UNION | kind::PROTOTYPE);
+        let parts = (0..if has_parts { count } else { 0 }).map(part).collect::<Option<_>>()?;
+        (end <= bytes.len()).then_some((Self { name, kind, size_or_type, parts }, end))
+    }
+}
+
+/// Numbers in little-endian bytes.
+struct Words<'a>(&'a [u8]);
+
+impl Words<'_> {
+    fn u32(&self, at: usize) -> Option<u32> {
+        let bytes = self.0.get(at..at.checked_add(4)?)?;
+        Some(u32::from_le_bytes(bytes.try_into().ok()?))
+    }
+}
+
+/// Returns the words of a C name that may say what it is about.
+fn words(name: &str) -> impl Iterator<Item = &str> {
+    const OF_EVERY_NAME: [&str; 8] =
+        ["alloc", "new", "create", "init", "get", "do", "sys", "struct"];
+    name.split(['_', '.']).filter(|word| word.len() > 1 && !OF_EVERY_NAME.contains(word))
+}
+
+/// Returns how many letters the words that both have, or that one has as a part, come to.
+fn words_shared(of_functions: &BTreeSet<&str>, name: &str) -> usize {
+    words(name).filter(|word| of_functions.contains(word)).map(str::len).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Types one after the other, by hand.
+    #[derive(Default)]
+    struct Builder {
+        types: Vec<u8>,
+        strings: Vec<u8>,
+        count: u32,
+    }
+
+    impl Builder {
+        fn name(&mut self, name: &str) -> u32 {
+            if self.strings.is_empty() {
+                self.strings.push(0);
+            }
+            let at = self.strings.len() as u32;
+            self.strings.extend(name.bytes().chain([0]));
+            at
+        }
+
+        fn add(&mut self, kind: u8, name: &str, size_or_type: u32, parts: &[(&str, u32)]) -> u32 {
+            let name = if name.is_empty() { 0 } else { self.name(name) };
+            let parts: Vec<_> = parts.iter().map(|(name, id)| (self.name(name), *id)).collect();
+            let info = u32::from(kind) << 24 | parts.len() as u32;
+            let mut words = vec![name, info, size_or_type];
+            for (name, id) in parts {
+                words.extend([name, id]);
+                words.extend((kind == kind::STRUCT).then_some(0));
+            }
+            self.types.extend(words.into_iter().flat_map(u32::to_le_bytes));
+            self.count += 1;
+            self.count
+        }
+
+        fn bytes(&self) -> Vec<u8> {
+            let (types, strings) = (self.types.len() as u32, self.strings.len() as u32);
+            let header = [0x0001_eb9f, 24, 0, types, types, strings];
+            let header = header.into_iter().flat_map(u32::to_le_bytes);
+            header.chain(self.types.iter().copied()).chain(self.strings.iter().copied()).collect()
+        }
+    }
+
+    fn sample() -> Vec<u8> {
+        let mut b = Builder::default();
+        let pipe_buffer = b.add(kind::STRUCT, "pipe_buffer", 40, &[]);
+        let to_buffer = b.add(kind::POINTER, "", pipe_buffer, &[]);
+        let pipe = b.add(kind::STRUCT, "pipe_inode_info", 160, &[("bufs", to_buffer)]);
+        let to_pipe = b.add(kind::POINTER, "", pipe, &[]);
+        b.add(kind::STRUCT, "unrelated", 160, &[]);
+        b.add(kind::STRUCT, "pipe_like", 160, &[]);
+        let prototype = b.add(kind::PROTOTYPE, "", to_pipe, &[]);
+        b.add(kind::FUNCTION, "alloc_pipe_info", prototype, &[]);
+        b.bytes()
+    }
+
+    #[test]
+    fn what_a_function_returns_stands_first_then_members_then_names_alike() {
+        let btf = Btf::parse(&sample()).unwrap();
+        let names = |bytes| -> Vec<_> {
+            let found = btf.candidates(&["alloc_pipe_info.constprop.0"], bytes);
+            found.into_iter().map(|one| (one.name, one.link)).collect()
+        };
+        assert_eq!(
+            names(160),
+            [
+                ("pipe_inode_info".to_owned(), Link::Returned),
+                ("pipe_like".to_owned(), Link::Size),
+                ("unrelated".to_owned(), Link::Size),
+            ]
+        );
+        let member = Link::Member("pipe_inode_info.bufs".to_owned());
+        assert_eq!(names(40), [("pipe_buffer".to_owned(), member)]);
+        assert_eq!(names(41), []);
+    }
+
+    #[test]
+    fn cut_and_damaged_bytes_are_read_without_a_panic() {
+        let good = sample();
+        for end in 0..good.len() {
+            _ = Btf::parse(&good[..end]);
+        }
+        for at in 0..good.len() {
+            for value in [0, 0x7f, 0xff] {
+                let mut bad = good.clone();
+                bad[at] = value;
+                if let Some(btf) = Btf::parse(&bad) {
+                    _ = btf.candidates(&["alloc_pipe_info"], 160);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_running_kernel_knows_its_own_types() {
+        let Ok(bytes) = fs::read("/sys/kernel/btf/vmlinux") else { return };
+        let btf = Btf::parse(&bytes).expect("the kernel's BTF");
+        let files = btf.prototypes("dup_fd").next().expect("dup_fd is in every kernel");
+        let returned = btf.structure(btf.pointee(files.size_or_type).unwrap()).unwrap();
+        assert_eq!(btf.name(returned.name), "files_struct");
+        let found = btf.candidates(&["dup_fd"], u64::from(returned.size_or_type));
+        assert_eq!(found[0], Candidate { name: "files_struct".into(), link: Link::Returned });
+    }
+}
