@@ -1,4 +1,4 @@
-//! `slablab advise` on many traces: sums, hosts, what is named, and runs that are killed and go on.
+//! The commands that take many traces: sums, hosts, what is named, and runs that are killed and go on.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -101,6 +101,139 @@ fn a_run_that_is_killed_goes_on_and_says_the_same() {
     assert_eq!(stdout(&words), whole);
 }
 
+/// Asks in JSON.
+fn ask(words: &[&str]) -> Value {
+    serde_json::from_str(&stdout(&[words, &["--format", "json"]].concat())).unwrap()
+}
+
+/// Returns `value` with every number but shares multiplied.
+fn times(value: &Value, factor: u64) -> Value {
+    match value {
+        Value::Number(n) if n.is_u64() => (n.as_u64().unwrap() * factor).into(),
+        Value::Array(all) => all.iter().map(|value| times(value, factor)).collect(),
+        Value::Object(all) => all.iter().map(|(k, v)| (k.clone(), times(v, factor))).collect(),
+        other => other.clone(),
+    }
+}
+
+#[test]
+fn a_replay_of_copies_is_so_many_times_that_of_one() {
+    let folder = tempfile::tempdir().unwrap();
+    for (host, date) in [("a", "1"), ("a", "2"), ("b", "1")] {
+        put(folder.path(), host, date, "boot.parquet");
+    }
+    let kept = folder.path().join("kept");
+    let fleet = folder.path().to_str().unwrap();
+    let words = ["replay", fleet, "-a", "slub,slob", "--resume", kept.to_str().unwrap()];
+    let many = ask(&words);
+    let single = ask(&["replay", "traces/boot.parquet", "-a", "slub,slob"]);
+    for (sum, one) in
+        many["allocators"].as_array().unwrap().iter().zip(single["allocators"].as_array().unwrap())
+    {
+        for key in ["operations", "held_bytes", "slab_bytes", "slabs", "paths", "locks", "failed"] {
+            assert_eq!(sum[key], times(&one[key], 3), "{key}");
+        }
+        for share in ["internal_share", "external_share"] {
+            assert_eq!(sum["at_peak"][share], one["at_peak"][share]);
+        }
+        let caches = |of: &Value| -> Vec<(String, u64)> {
+            let all = of["caches"].as_array().unwrap().iter();
+            let pair = |c: &Value| (c["cache"].to_string(), c["held_bytes_peak"].as_u64().unwrap());
+            let mut all: Vec<_> = all.map(pair).collect();
+            all.sort_unstable();
+            all
+        };
+        let tripled: Vec<_> =
+            caches(one).into_iter().map(|(name, bytes)| (name, 3 * bytes)).collect();
+        assert_eq!(caches(sum), tripled);
+        assert!(sum.get("series").is_none() && sum.get("peak_event").is_none());
+    }
+    let held = many["allocators"][0]["held_bytes"]["peak"].as_u64().unwrap();
+    let over = &many["held_bytes_peak_over_hosts"][0];
+    assert_eq!((&over["sum"], &over["p90"]), (&held.into(), &(held / 3).into()));
+    assert_eq!(over["most_on"], serde_json::json!([["a", held / 3 * 2], ["b", held / 3]]));
+    let of = |answer: &Value, index: usize| answer["sites"][index].clone();
+    for index in 0..20 {
+        let (sum, one) = (of(&many, index), of(&single, index));
+        assert_eq!((&sum["site"], &sum["sites"]), (&one["site"], &3.into()));
+        assert_eq!(sum["waste_bytes_peak"][1], times(&one["under"][1]["waste_bytes_peak"], 3));
+        assert_eq!(sum["allocs"], times(&one["allocs"], 3));
+    }
+    // What was kept gives the same answer; with another machine it is another question.
+    let files = || fs::read_dir(&kept).unwrap().count();
+    assert_eq!((ask(&words), files()), (many, 2));
+    ask(&[&words[..], &["--cold"]].concat());
+    assert_eq!(files(), 4);
+    assert!(refusal(&["replay", fleet, "--timed"]).contains("--timed goes with one trace"));
+    let said = refusal(&["replay", fleet, "--csv", "series", "--format", "csv"]);
+    assert!(said.contains("--csv series goes with one trace"), "{said}");
+    let said = refusal(&["replay", "traces/boot.parquet", "--resume", "x"]);
+    assert!(said.contains("several traces"), "{said}");
+}
+
+#[test]
+fn a_change_is_made_in_the_traces_that_have_what_it_changes() {
+    let folder = tempfile::tempdir().unwrap();
+    put(folder.path(), "a", "1", "hackbench.parquet");
+    put(folder.path(), "b", "1", "hackbench.parquet");
+    put(folder.path(), "c", "1", "boot.parquet");
+    let fleet = folder.path().to_str().unwrap();
+    let site = "alloc_fdtable+0xd0=fdtable_bits";
+    let many = ask(&["whatif", fleet, "--dedicate", site]);
+    let single = ask(&["whatif", "traces/hackbench.parquet", "--dedicate", site]);
+    let boot = ask(&["replay", "traces/boot.parquet", "-a", "slub"]);
+    let boot = boot["allocators"][0]["held_bytes"]["peak"].as_u64().unwrap();
+    let held = |answer: &Value, side: usize| {
+        let all = answer["differences"].as_array().unwrap();
+        let peak = all.iter().find(|d| d["metric"] == "held_bytes_peak").unwrap();
+        peak[["before", "after"][side]].as_u64().unwrap()
+    };
+    let has_it = many["traces_unchanged"] == 0;
+    assert_eq!(many["changes"][0]["traces"], if has_it { 3 } else { 2 });
+    if !has_it {
+        assert_eq!(held(&many, 0), 2 * held(&single, 0) + boot);
+        assert_eq!(held(&many, 1), 2 * held(&single, 1) + boot);
+        let saved = held(&single, 0) as i64 - held(&single, 1) as i64;
+        let over = &many["saved_bytes_at_peak_over_hosts"][0];
+        assert_eq!((over["sum"].as_i64(), over["median"].as_i64()), (Some(2 * saved), Some(saved)));
+    }
+    let said = refusal(&["whatif", fleet, "--dedicate", "no_such_function"]);
+    assert!(said.contains("and the 2 others likewise: no call site matches"), "{said}");
+    let said = refusal(&["whatif", fleet, "--undedicate", "no_such_cache"]);
+    assert!(said.contains("likewise: the trace has no cache"), "{said}");
+    let said = refusal(&["whatif", fleet, "--partition", "site"]);
+    assert!(said.contains("--partition goes with one trace"), "{said}");
+}
+
+#[test]
+fn the_numbers_of_perf_add_up() {
+    let folder = tempfile::tempdir().unwrap();
+    put(folder.path(), "a", "1", "build.parquet");
+    put(folder.path(), "b", "1", "build.parquet");
+    let fleet = folder.path().to_str().unwrap();
+    let many = ask(&["stat", fleet, "--sort", "bytes"]);
+    let single = ask(&["stat", "traces/build.parquet", "--sort", "bytes"]);
+    assert_eq!(
+        (&many["schema"], &many["hosts"]),
+        (&"slablab.stat.fleet/1".into(), &serde_json::json!(["a", "b"]))
+    );
+    assert_eq!(many["totals"], times(&single["totals"], 2));
+    assert_eq!(many["frag_percent"], single["frag_percent"]);
+    let sites = |answer: &Value| {
+        let of = |s: &Value| (s["callsite"].to_string(), s["hit"].as_u64(), s["pingpong"].as_u64());
+        let mut all: Vec<_> = answer["sites"].as_array().unwrap().iter().map(of).collect();
+        all.sort_unstable();
+        all
+    };
+    let twice = |n: Option<u64>| n.map(|n| 2 * n);
+    let doubled: Vec<_> =
+        sites(&single).into_iter().map(|(site, hit, pp)| (site, twice(hit), twice(pp))).collect();
+    assert_eq!(sites(&many), doubled);
+    let text = stdout(&["stat", fleet, "-n", "3"]);
+    assert!(text.starts_with("2 traces of 2 hosts, 1 kernel: "), "{text}");
+    assert!(refusal(&["stat", fleet, "--raw-ip"]).contains("--raw-ip goes with one trace"));
+}
+
 #[test]
 fn info_has_a_line_for_each_of_many_traces() {
     let folder = tempfile::tempdir().unwrap();
@@ -119,7 +252,7 @@ fn info_has_a_line_for_each_of_many_traces() {
         (&single["events"], &single["unplaced_share"])
     );
     let said = refusal(&["info", folder.path().to_str().unwrap(), "--cpu", "0"]);
-    assert!(said.contains("take a part of one trace"), "{said}");
+    assert!(said.contains("takes a part of one trace"), "{said}");
 }
 
 #[test]
@@ -147,8 +280,10 @@ fn what_is_no_trace_among_many_is_named_before_any_work() {
         newer[at + least.len() - 2] = b'9';
     }
     fs::write(&other, newer).unwrap();
-    let said = refusal(&["advise", name]);
-    assert!(said.contains("other.parquet") && said.contains("version"), "{said}");
+    for command in [&["advise"][..], &["replay"], &["whatif", "--per-site"], &["stat"], &["info"]] {
+        let said = refusal(&[command, &[name]].concat());
+        assert!(said.contains("other.parquet") && said.contains("version"), "{said}");
+    }
     fs::remove_file(other).unwrap();
     assert!(
         refusal(&["advise", own.to_str().unwrap(), "--resume", "x"]).contains("several traces")

@@ -26,12 +26,12 @@ pub fn replay(replay: &Replay, file: &str) -> Document {
         counters(
             "Paths taken",
             "How often each path was taken. The names are those of SLUB_STATS and their like.",
-            tables::paths(replay),
+            tables::paths(&replay.allocators),
         ),
         counters(
             "Locks",
             "How often each lock, or an atomic operation in place of one, was taken.",
-            tables::locks(replay),
+            tables::locks(&replay.allocators),
         ),
         sites(replay),
     ];
@@ -101,7 +101,7 @@ fn memory(replay: &Replay) -> Section {
         "Memory in numbers",
         "Internal fragmentation: allocated and not requested. External: held and not allocated. The shares are of \
          what is allocated and of what is held.",
-        tables::memory(replay),
+        tables::memory(&replay.allocators),
     );
     Section::new(
         "Memory",
@@ -153,7 +153,7 @@ fn fragmentation(replay: &Replay) -> Section {
         let bars = Bars { label: "cache".to_owned(), quantity, groups };
         items.push(Plot::new("Memory that no object uses, by cache, at the end", how, bars).into());
     }
-    let caches = tables::caches(replay, usize::MAX);
+    let caches = tables::caches(&replay.allocators, usize::MAX);
     if !caches.is_empty() {
         let how = "Each cache under each allocator that gave it slabs, those that held most first.";
         items.push(Item::table("Caches", how, caches));

@@ -9,7 +9,7 @@
 //! reader's thread. [`PerfKmem`] counts like `perf kmem stat` instead, for those who know its numbers.
 //!
 //! Rooms: from the bottom up, a room uses only those before it: `slots` and `change`, then `plan` and `error`,
-//! `metrics`, `engine`, `whatif`, above these `advice`, `exact` and `timed`, and `fleet` above `advice`.
+//! `metrics`, `engine`, `whatif`, above these `advice`, `exact` and `timed`, and `fleet` above them.
 //!
 //! Invariants: the same trace and plan give the same [`Replay`], to the byte, on any machine: no address of the host,
 //! no clock, no hash order and no thread timing gets into it.
@@ -49,12 +49,17 @@ pub use error::Error;
 pub use exact::compact::{CompactCache, CompactTrace};
 pub use exact::fidelity::{BytesAt, CachePair, Fidelity, PathPair};
 pub use exact::model::{CacheMoment, MachineMoment, Replayed};
-pub use fleet::{FleetAdvice, FleetSite, TraceAdvice, TriedSite, fleet_advice};
+pub use fleet::advice::{FleetAdvice, FleetSite, TraceAdvice, TriedSite, fleet_advice};
+pub use fleet::hosts::OverHosts;
+pub use fleet::origin::{Fleet, Origin, SiteNames, build};
+pub use fleet::replay::{FleetReplay, FleetReplaySum, SiteSum, TraceReplay};
+pub use fleet::stat::{FleetStat, FleetStatSum, PerfCounts, SiteStat, TraceStat};
+pub use fleet::whatif::{FleetWhatIf, FleetWhatIfSum, TraceWhatIf};
 pub use metrics::failure::{Failure, FreeBlocks};
 pub use metrics::fit::{CacheFit, Fit};
 pub use metrics::gauge::Level;
 pub use metrics::lifetimes::LifetimeSummary;
-pub use metrics::perf_kmem::{PerfAlloc, PerfKmem, PerfSite, PerfTotals};
+pub use metrics::perf_kmem::{PerfAlloc, PerfKmem, PerfSite, PerfTotals, fragmentation_percent};
 pub use metrics::result::{
     Allocator, CacheUnder, Fragmentation, Replay, Site, SiteUnder, TraceFacts,
 };

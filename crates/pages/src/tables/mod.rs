@@ -8,4 +8,4 @@ mod whatif;
 pub use advise::{advice, advice_in_short, noted_by_rate, noted_by_waste};
 pub use replay::{caches, fit, fit_line, locks, memory, paths, sites};
 pub use tune::{answer_name, answers, front, outcomes};
-pub use whatif::{changed_caches, moved_sites, totals};
+pub use whatif::{changed_caches, differences, moved_sites, totals};

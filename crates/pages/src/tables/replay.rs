@@ -16,9 +16,9 @@ fn row<'a>(name: &'a str, cell: impl Fn(&Allocator) -> Cell + 'a) -> Row<'a> {
 }
 
 /// Returns `rows` with a column of their names and one for each allocator.
-fn by_allocator(replay: &Replay, rows: &[Row<'_>]) -> Table {
+fn by_allocator(allocators: &[Allocator], rows: &[Row<'_>]) -> Table {
     let mut fields = vec![field::name("", "what", |(name, _): &Row<'_>| name)];
-    for allocator in &replay.allocators {
+    for allocator in allocators {
         let cell = move |(_, cell): &Row<'_>| cell(allocator);
         fields.push(field::by(&label(allocator), &allocator.allocator, cell));
     }
@@ -26,8 +26,8 @@ fn by_allocator(replay: &Replay, rows: &[Row<'_>]) -> Table {
 }
 
 /// Returns the table of bytes and fragmentation.
-pub fn memory(replay: &Replay) -> Table {
-    let failing = replay.allocators.iter().any(|a| a.failed > 0);
+pub fn memory(allocators: &[Allocator]) -> Table {
+    let failing = allocators.iter().any(|a| a.failed > 0);
     let failed = failing.then(|| row("allocations that failed", |a| Cell::Count(a.failed)));
     let rows = [
         row("slabs, peak", |a| Cell::Bytes(a.slab_bytes.peak)),
@@ -43,11 +43,11 @@ pub fn memory(replay: &Replay) -> Table {
         row("external fragmentation, mean", |a| Cell::Share(a.on_average.external_share)),
         row("external fragmentation, end", |a| Cell::Share(a.at_end.external_share)),
     ];
-    by_allocator(replay, &failed.into_iter().chain(rows).collect::<Vec<_>>())
+    by_allocator(allocators, &failed.into_iter().chain(rows).collect::<Vec<_>>())
 }
 
 /// Returns the table of paths taken.
-pub fn paths(replay: &Replay) -> Table {
+pub fn paths(allocators: &[Allocator]) -> Table {
     let share = |a: &Allocator, fast: &str, slow: &str| {
         let count = |name: &str| a.paths.get(name).copied().unwrap_or(0);
         Cell::share(count(fast), count(fast) + count(slow))
@@ -55,12 +55,12 @@ pub fn paths(replay: &Replay) -> Table {
     let alloc = move |a: &Allocator| share(a, "alloc_fastpath", "alloc_slowpath");
     let free = move |a: &Allocator| share(a, "free_fastpath", "free_slowpath");
     let shares = [row("allocations on the fast path", alloc), row("frees on the fast path", free)];
-    let rows: Vec<_> = shares.into_iter().chain(counts(replay, |a| &a.paths)).collect();
-    by_allocator(replay, &rows)
+    let rows: Vec<_> = shares.into_iter().chain(counts(allocators, |a| &a.paths)).collect();
+    by_allocator(allocators, &rows)
 }
 
 /// Returns the table of locks taken.
-pub fn locks(replay: &Replay) -> Table {
+pub fn locks(allocators: &[Allocator]) -> Table {
     let rate = row("all, per 1,000 operations", |a| {
         let all: u64 = a.locks.values().sum();
         match a.operations {
@@ -68,16 +68,16 @@ pub fn locks(replay: &Replay) -> Table {
             operations => Cell::Number(all as f64 * 1e3 / operations as f64, 1),
         }
     });
-    let rows: Vec<_> = counts(replay, |a| &a.locks).chain([rate]).collect();
-    by_allocator(replay, &rows)
+    let rows: Vec<_> = counts(allocators, |a| &a.locks).chain([rate]).collect();
+    by_allocator(allocators, &rows)
 }
 
 /// Returns a row for each counter that any allocator has.
 fn counts(
-    replay: &Replay,
+    allocators: &[Allocator],
     map: fn(&Allocator) -> &BTreeMap<String, u64>,
 ) -> impl Iterator<Item = Row<'_>> {
-    let all = replay.allocators.iter().flat_map(map);
+    let all = allocators.iter().flat_map(map);
     let names: BTreeSet<&str> =
         all.filter(|(_, n)| **n > 0).map(|(name, _)| name.as_str()).collect();
     names.into_iter().map(move |name| {
@@ -144,8 +144,8 @@ pub fn sites(replay: &Replay, lines: usize) -> Table {
 }
 
 /// Returns the table of the caches that held most, over all allocators.
-pub fn caches(replay: &Replay, lines: usize) -> Table {
-    let rows = replay.allocators.iter().flat_map(|a| {
+pub fn caches(allocators: &[Allocator], lines: usize) -> Table {
+    let rows = allocators.iter().flat_map(|a| {
         a.caches.iter().filter(|c| c.held_bytes_peak > 0).take(lines).map(move |c| (a, c))
     });
     let rows: Vec<(&Allocator, &CacheUnder)> = rows.collect();

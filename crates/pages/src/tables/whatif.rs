@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use slablab_replay::{Allocator, CacheUnder, Site, SiteUnder, WhatIf};
+use slablab_replay::{Allocator, CacheUnder, Difference, Site, SiteUnder, WhatIf};
 use slablab_report::{Cell, Table, field};
 
 use crate::Sources;
@@ -45,6 +45,17 @@ pub fn totals(before: &Allocator, after: &Allocator) -> Table {
         field::cell("difference", "difference", |(.., difference)| difference.clone()),
     ];
     Table::of(&failed.into_iter().chain(rows).collect::<Vec<_>>(), fields)
+}
+
+/// Returns the numbers that changed, a line each.
+pub fn differences(differences: &[Difference]) -> Table {
+    let fields = [
+        field::name("allocator", "allocator", |difference: &Difference| &difference.allocator),
+        field::name("metric", "metric", |difference| difference.metric),
+        field::count("before", "before", |difference| difference.before),
+        field::count("after", "after", |difference| difference.after),
+    ];
+    Table::of(differences, fields)
 }
 
 /// Returns the table of the caches that hold more or less than before: the new ones, and the neighbours.

@@ -12,7 +12,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// An allocation as perf sees it.
 #[derive(Debug, Clone, Copy)]
@@ -52,14 +52,6 @@ pub struct PerfSite {
     pub pingpong: u32,
 }
 
-impl PerfSite {
-    /// Returns internal fragmentation in percent.
-    #[must_use]
-    pub fn frag_percent(&self) -> f64 {
-        fragmentation_percent(self.bytes_req, self.bytes_alloc)
-    }
-}
-
 /// Counts like `perf kmem stat`.
 #[derive(Debug)]
 pub struct PerfKmem {
@@ -70,7 +62,7 @@ pub struct PerfKmem {
 }
 
 /// The summary below perf's table.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PerfTotals {
     /// "Total bytes requested"
     pub bytes_requested: u64,
@@ -175,7 +167,8 @@ fn add_int(sum: &mut u64, int: i32) {
     *sum = sum.wrapping_add_signed(i64::from(int));
 }
 
-fn fragmentation_percent(bytes_req: u64, bytes_alloc: u64) -> f64 {
+/// Returns the share of the allocated bytes that was not requested, in percent.
+pub fn fragmentation_percent(bytes_req: u64, bytes_alloc: u64) -> f64 {
     if bytes_alloc == 0 { 0.0 } else { 100.0 - 100.0 * bytes_req as f64 / bytes_alloc as f64 }
 }
 

@@ -73,7 +73,8 @@ pub struct Allocator {
     pub slab_bytes: Level,
     /// Slabs
     pub slabs: Level,
-    /// The row of the trace, counted from 0, in which most memory was held for the first time
+    /// The row of the trace, counted from 0, in which most memory was held for the first time; 0 for many traces together
+    #[serde(skip_serializing_if = "is_zero", default)]
     pub peak_event: u64,
     /// Fragmentation when most memory was held
     pub at_peak: Fragmentation,
@@ -90,7 +91,8 @@ pub struct Allocator {
     /// The same beside what the recorded kernel said, for an allocator that has its slabs
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub fit: Option<Fit>,
-    /// Memory over time, at most 512 samples
+    /// Memory over time, at most 512 samples; none for many traces together
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub series: Vec<Sample>,
     /// Addresses of the objects of [`ReplayPlan::watched`](crate::Plan::watched), in the order of allocation, when
     /// most of them were alive; not part of the stored result

@@ -102,9 +102,13 @@ impl WhatIf {
     /// whether they changed or not.
     #[must_use]
     pub fn differences(&self) -> Vec<Difference> {
-        let pairs = self.before.allocators.iter().zip(&self.after.allocators);
-        pairs.flat_map(|(before, after)| compare(before, after)).collect()
+        differences(&self.before.allocators, &self.after.allocators)
     }
+}
+
+/// Returns what differs between allocators before and after.
+pub(crate) fn differences(before: &[Allocator], after: &[Allocator]) -> Vec<Difference> {
+    before.iter().zip(after).flat_map(|(before, after)| compare(before, after)).collect()
 }
 
 fn compare(before: &Allocator, after: &Allocator) -> Vec<Difference> {

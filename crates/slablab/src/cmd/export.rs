@@ -36,7 +36,11 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     let metas = inputs.iter().map(|input| Ok(TraceReader::open(&input.path)?.meta().clone()));
     let metas: Vec<Meta> = metas.collect::<Result<_>>()?;
     let describe = |(input, meta): (&inputs::Input, &'_ Meta)| -> (String, String, String) {
-        (input.path.display().to_string(), input.host.clone(), inputs::date(&input.path, meta))
+        (
+            input.path.display().to_string(),
+            input.origin.host.clone(),
+            inputs::date(&input.path, meta),
+        )
     };
     let words: Vec<_> = inputs.iter().zip(&metas).map(describe).collect();
     let described: Vec<Described<'_>> = words

@@ -3,12 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 use serde::Serialize;
 use slablab_trace::{Kind, Meta, Quality, RecordedCache};
 
 use super::filter::FilterArgs;
 use super::fleet;
+use super::fleet::args::{FILTERS, refuse};
 use super::import::{self, Opened};
 use super::snapshot;
 use crate::cli::{OutputArgs, ResultFile};
@@ -33,14 +34,10 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     let file = args.result.output.as_deref();
-    let paths: Vec<&Path> =
-        [&args.trace].into_iter().chain(&args.further).map(PathBuf::as_path).collect();
+    let further = args.further.iter().map(PathBuf::as_path);
+    let paths: Vec<&Path> = [args.trace.as_path()].into_iter().chain(further).collect();
     if fleet::inputs::are_several(&paths) {
-        if !args.filter.is_empty() {
-            bail!(
-                "--time, --cpu, --pid, --comm, --cache and --site take a part of one trace, and these are several"
-            );
-        }
+        refuse(&[(FILTERS, !args.filter.is_empty())])?;
         print(&fleet::info::of_many(&paths, args.lines)?, output, file)?;
         return Ok(ExitCode::SUCCESS);
     }

@@ -17,6 +17,7 @@ mod question;
 pub(crate) mod record;
 pub(crate) mod replay;
 pub(crate) mod report;
+mod sheets;
 mod size;
 mod snapshot;
 pub(crate) mod stat;

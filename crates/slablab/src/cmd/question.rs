@@ -7,6 +7,7 @@ use slablab_pages::Sources;
 use slablab_trace::{Btf, Meta, TraceReader, Vmlinux};
 
 use super::filter::FilterArgs;
+use super::fleet::args::{FILTERS, refuse};
 use super::import::{self, Opened};
 use super::size::parse_bytes;
 use crate::cli::ResultFile;
@@ -47,9 +48,14 @@ impl QuestionArgs {
         import::open_any(&self.trace, &self.filter)
     }
 
-    /// Tells whether the whole trace is asked for, and not a part.
-    pub(crate) fn is_of_whole(&self) -> bool {
-        self.filter.is_empty()
+    /// Refuses these options, if given, and those of one trace that every question has.
+    pub(crate) fn refuse_of_many(&self, options: &[(&str, bool)]) -> Result<()> {
+        refuse(options)?;
+        refuse(&[
+            ("--report", self.report.is_some()),
+            ("--vmlinux", self.vmlinux.is_some()),
+            (FILTERS, !self.filter.is_empty()),
+        ])
     }
 
     /// Returns where the trace is.

@@ -10,10 +10,15 @@ use std::process::ExitCode;
 use anyhow::{Result, bail};
 use clap::ValueEnum;
 use serde::Serialize;
-use slablab_replay::{PerfAlloc, PerfKmem, PerfSite, PerfTotals};
-use slablab_trace::{Format, Input, Kind};
+use slablab_replay::{
+    Fleet, FleetStat, PerfAlloc, PerfCounts, PerfKmem, PerfSite, PerfTotals, SiteStat,
+    fragmentation_percent,
+};
+use slablab_trace::{Format, Input, Kind, TraceReader};
 
 use super::filter::FilterArgs;
+use super::fleet;
+use super::fleet::args::{FILTERS, Many, ManyArgs, refuse};
 use super::import;
 use crate::cli::{OutputArgs, ResultFile};
 use crate::output::{Cell, Page, Report, Table, field, print};
@@ -24,6 +29,8 @@ pub(crate) struct Args {
     /// The trace, or a recording that can be imported; - is standard input
     #[arg(value_name = "TRACE")]
     trace: PathBuf,
+    #[command(flatten)]
+    many: ManyArgs,
     /// Give the numbers of another tool, to the last digit
     #[arg(long, value_enum, value_name = "TOOL")]
     compat: Option<Compat>,
@@ -68,7 +75,7 @@ enum SortKey {
 impl SortKey {
     fn compare(self, a: &Line, b: &Line) -> Ordering {
         match self {
-            Self::Frag => b.stat.frag_percent().total_cmp(&a.stat.frag_percent()),
+            Self::Frag => b.frag_percent.total_cmp(&a.frag_percent),
             Self::Hit => b.stat.hit.cmp(&a.stat.hit),
             Self::Bytes => b.stat.bytes_alloc.cmp(&a.stat.bytes_alloc),
             Self::Pingpong => b.stat.pingpong.cmp(&a.stat.pingpong),
@@ -83,9 +90,14 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
             "--compat counts all of a perf.data: leave out --time, --cpu, --pid, --comm, --cache and --site"
         );
     }
-    let mut stat = match args.compat {
-        Some(Compat::Perf) => of_perf_data(&args.trace, args.raw_ip)?,
-        None => of_trace(&args.trace, &args.filter, args.raw_ip)?,
+    let mut stat = match (args.many.with(&args.trace)?, args.compat) {
+        (Some(many), _) => of_many(args, &many)?,
+        (None, Some(Compat::Perf)) => of_perf_data(&args.trace, args.raw_ip)?,
+        (None, None) => {
+            let reader = import::open(&args.trace, &args.filter)?;
+            let progress = Progress::new("counting", reader.meta().events);
+            of_trace(&reader, args.raw_ip, &mut |done| progress.set(done))?
+        }
     };
     stat.lines_max = args.lines;
     // Stable, and the sites come in order of address: where all keys are equal, perf's order.
@@ -94,6 +106,22 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     });
     print(&stat, output, args.result.output.as_deref())?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Counts many traces, and adds up.
+fn of_many(args: &Args, many: &Many<'_>) -> Result<Stat> {
+    refuse(&[
+        ("--compat", args.compat.is_some()),
+        ("--raw-ip", args.raw_ip),
+        (FILTERS, !args.filter.is_empty()),
+    ])?;
+    let (FleetStat { fleet, counts }, remarks) = fleet::stat::of_many(many, |reader, progress| {
+        let stat = of_trace(reader, false, progress)?;
+        let sites = stat.sites.into_iter().map(|line| line.stat).collect();
+        Ok(PerfCounts { totals: stat.totals, sites })
+    })?;
+    let lines = counts.sites.into_iter().map(|stat| Line::new(stat, 0));
+    Ok(Stat { fleet: Some(fleet), remarks, ..Stat::new(counts.totals, lines.collect()) })
 }
 
 /// Counts as perf does.
@@ -137,15 +165,13 @@ fn of_perf_data(path: &Path, raw_ip: bool) -> Result<Stat> {
         true => format!("{address:#x}"),
         false => symbols.perf_name(address),
     };
-    Ok(Stat::new(&perf, |address| (name(address), address)))
+    Ok(Stat::of(&perf, |address| (name(address), address)))
 }
 
-/// Counts by object slot, so that an implicit free is a free.
-fn of_trace(path: &Path, filter: &FilterArgs, raw_ip: bool) -> Result<Stat> {
-    let reader = import::open(path, filter)?;
+/// Counts by object slot, so that an implicit free is a free; `progress` is told the rows done so far.
+fn of_trace(reader: &TraceReader, raw_ip: bool, progress: &mut dyn FnMut(u64)) -> Result<Stat> {
     let meta = reader.meta();
     let mut perf = PerfKmem::default();
-    let progress = Progress::new("counting", meta.events);
     let mut done = 0;
     for batch in reader.batches() {
         let batch = batch?;
@@ -165,14 +191,14 @@ fn of_trace(path: &Path, filter: &FilterArgs, raw_ip: bool) -> Result<Stat> {
             }
         }
         done += batch.len() as u64;
-        progress.set(done);
+        progress(done);
     }
     let name = |site: u64| match meta.sites.get(site as usize) {
         Some(site) if raw_ip => (format!("{:#x}", site.address), site.address),
         Some(site) => (site.name.clone(), site.address),
         None => ("(call site not recorded)".to_owned(), u64::MAX),
     };
-    let mut stat = Stat::new(&perf, name);
+    let mut stat = Stat::of(&perf, name);
     stat.sites.sort_by_key(|line| line.address);
     Ok(stat)
 }
@@ -180,11 +206,17 @@ fn of_trace(path: &Path, filter: &FilterArgs, raw_ip: bool) -> Result<Stat> {
 /// What `slablab stat` says.
 #[derive(Debug, Serialize)]
 struct Stat {
+    /// Of many traces
+    #[serde(flatten)]
+    fleet: Option<Fleet>,
     totals: PerfTotals,
     net_bytes: Option<u64>,
     wasted_bytes: u64,
     frag_percent: f64,
     sites: Vec<Line>,
+    /// What a reader should know
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    remarks: Vec<String>,
     #[serde(skip)]
     lines_max: Option<usize>,
 }
@@ -192,30 +224,44 @@ struct Stat {
 /// A line of the table.
 #[derive(Debug, Serialize)]
 struct Line {
-    callsite: String,
+    #[serde(flatten)]
+    stat: SiteStat,
     #[serde(skip)]
     address: u64,
-    #[serde(flatten)]
-    stat: PerfSite,
     frag_percent: f64,
 }
 
-impl Stat {
-    fn new(perf: &PerfKmem, name: impl Fn(u64) -> (String, u64)) -> Self {
-        let totals = perf.totals();
-        let sites = perf
-            .sites()
-            .map(|(key, stat)| {
-                let (callsite, address) = name(key);
-                Line { callsite, address, stat, frag_percent: stat.frag_percent() }
-            })
-            .collect();
+impl Line {
+    fn new(stat: SiteStat, address: u64) -> Self {
         Self {
+            frag_percent: fragmentation_percent(stat.bytes_req, stat.bytes_alloc),
+            stat,
+            address,
+        }
+    }
+}
+
+impl Stat {
+    /// Takes what was counted; `name` gives the name and the address of a call site.
+    fn of(perf: &PerfKmem, name: impl Fn(u64) -> (String, u64)) -> Self {
+        let line = |(key, site): (u64, PerfSite)| {
+            let (callsite, address) = name(key);
+            let PerfSite { bytes_alloc, bytes_req, hit, pingpong } = site;
+            let (hit, pingpong) = (hit.into(), pingpong.into());
+            Line::new(SiteStat { callsite, bytes_alloc, bytes_req, hit, pingpong }, address)
+        };
+        Self::new(perf.totals(), perf.sites().map(line).collect())
+    }
+
+    fn new(totals: PerfTotals, sites: Vec<Line>) -> Self {
+        Self {
+            fleet: None,
             totals,
             net_bytes: totals.bytes_net(),
             wasted_bytes: totals.bytes_wasted(),
             frag_percent: totals.frag_percent(),
             sites,
+            remarks: Vec::new(),
             lines_max: None,
         }
     }
@@ -228,8 +274,13 @@ impl Stat {
 impl Report for Stat {
     const SCHEMA: &'static str = "slablab.stat/1";
 
+    fn schema(&self) -> &'static str {
+        if self.fleet.is_some() { "slablab.stat.fleet/1" } else { Self::SCHEMA }
+    }
+
     /// Prints perf's table: the same columns, widths and words, so that eyes and scripts find their way.
     fn text(&self, page: &mut Page) {
+        self.fleet.iter().for_each(|fleet| fleet::lines::head(fleet, page));
         let rule = "-".repeat(105);
         page.line(&rule);
         page.line(format!(
@@ -237,18 +288,18 @@ impl Report for Stat {
             "Callsite"
         ));
         page.line(&rule);
-        for Line { callsite, stat, .. } in self.shown() {
-            let hits = u64::from(stat.hit).max(1);
+        for Line { stat, frag_percent, .. } in self.shown() {
+            let hits = stat.hit.max(1);
             page.line(format!(
                 " {:<34} | {:>9}/{:<5} | {:>9}/{:<5} | {:>8} | {:>9} | {:6.3}%",
-                callsite,
+                stat.callsite,
                 stat.bytes_alloc,
                 stat.bytes_alloc / hits,
                 stat.bytes_req,
                 stat.bytes_req / hits,
                 stat.hit,
                 stat.pingpong,
-                stat.frag_percent()
+                frag_percent
             ));
         }
         if self.shown().len() < self.sites.len() {
@@ -274,15 +325,16 @@ impl Report for Stat {
             "Cross CPU allocations: {}/{}",
             self.totals.cross_allocs, self.totals.allocs
         ));
+        fleet::lines::remarks(&self.remarks, self.lines_max.unwrap_or(usize::MAX), page);
     }
 
     fn csv(&self) -> Table {
         let fields = [
-            field::name("Callsite", "callsite", |line: &Line| &line.callsite),
+            field::name("Callsite", "callsite", |line: &Line| &line.stat.callsite),
             field::bytes("Total_alloc", "bytes_alloc", |line| line.stat.bytes_alloc),
             field::bytes("Total_req", "bytes_req", |line| line.stat.bytes_req),
-            field::count("Hit", "hit", |line| line.stat.hit.into()),
-            field::count("Ping-pong", "pingpong", |line| line.stat.pingpong.into()),
+            field::count("Hit", "hit", |line| line.stat.hit),
+            field::count("Ping-pong", "pingpong", |line| line.stat.pingpong),
             field::cell("Frag", "frag_percent", |line| Cell::Number(line.frag_percent, 6)),
         ];
         Table::of(self.shown(), fields)

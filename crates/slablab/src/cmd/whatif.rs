@@ -14,12 +14,15 @@ use slablab_trace::Meta;
 use slablab_pages::{Sources, tables};
 
 use super::allocators::allocator;
+use super::fleet;
+use super::fleet::args::{Many, ManyArgs};
+use super::fleet::whatif::Absent;
 use super::question::QuestionArgs;
 use super::size::parse_bytes;
 use super::tunables::{TunableArgs, tunables};
 use super::whatif_partition::{self, parse_partition};
 use crate::cli::OutputArgs;
-use crate::output::{Page, Report, Table, bytes as format_bytes, field, print};
+use crate::output::{Page, Report, Table, bytes as format_bytes, print};
 use crate::progress::Progress;
 
 /// So many new caches are described one by one.
@@ -38,6 +41,8 @@ const SHOWN_MAX: usize = 20;
 pub(crate) struct Args {
     #[command(flatten)]
     question: QuestionArgs,
+    #[command(flatten)]
+    many: ManyArgs,
     /// Give these kmalloc sites a cache of their own, called NAME
     #[arg(long, value_name = "SITE[,SITE...][=NAME]", help_heading = "Changes")]
     dedicate: Vec<String>,
@@ -86,6 +91,9 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     let question = &args.question;
+    if let Some(many) = args.many.with(question.path())? {
+        return of_many(args, &many, output);
+    }
     let trace = question.open()?;
     let meta = trace.meta();
     if let Some(by) = args.partition {
@@ -96,7 +104,7 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
         print(&answer, output, question.result.output.as_deref())?;
         return Ok(ExitCode::SUCCESS);
     }
-    let changes = question.with_trace_name(changes(args, meta))?;
+    let changes = question.with_trace_name(changes(args, meta, Absent::Refused))?;
     let sources = question.sources(&trace, false)?;
     let described = describe(&changes, meta);
     let note = apart(args, &changes, meta);
@@ -134,10 +142,39 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Replays many traces with and without the changes, and adds up.
+fn of_many(args: &Args, many: &Many<'_>, output: &OutputArgs) -> Result<ExitCode> {
+    let question = &args.question;
+    question.refuse_of_many(&[("--partition", args.partition.is_some())])?;
+    let asked = fleet::whatif::Asked {
+        allocators: &args.allocators,
+        memory_bytes: question.memory,
+        changes: as_asked(args),
+        lines: question.lines,
+    };
+    let answer = fleet::whatif::of_many(many, &asked, |meta, absent| {
+        let changes = changes(args, meta, absent)?;
+        Ok(fleet::whatif::ChangesHere { described: describe(&changes, meta), changes })
+    })?;
+    print(&answer, output, question.result.output.as_deref())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Returns the changes as they were asked for, to tell one question from another.
+fn as_asked(args: &Args) -> String {
+    let Args { dedicate, undedicate, per_site, classes, buckets, page_size, .. } = args;
+    let Args { max_order, min_objects, merge, align, tunables, .. } = args;
+    let caches = (dedicate, undedicate, per_site, merge, align);
+    format!("{:?}", (caches, classes, buckets, page_size, max_order, min_objects, tunables))
+}
+
 /// Puts together what the options ask for.
-fn changes(args: &Args, meta: &Meta) -> Result<Changes> {
+fn changes(args: &Args, meta: &Meta, absent: Absent) -> Result<Changes> {
+    let is_there = |name: &&String| {
+        absent == Absent::Refused || meta.caches.iter().any(|cache| cache.name == **name)
+    };
     let mut changes = Changes {
-        undedicated: args.undedicate.clone(),
+        undedicated: args.undedicate.iter().filter(is_there).cloned().collect(),
         classes: args.classes.clone(),
         buckets: args.buckets,
         page_bytes: args.page_size,
@@ -148,7 +185,7 @@ fn changes(args: &Args, meta: &Meta) -> Result<Changes> {
         ..Changes::default()
     };
     for spec in &args.dedicate {
-        changes.dedicated.push(dedicated(spec, args.align.unwrap_or(0), meta)?);
+        changes.dedicated.extend(dedicated(spec, args.align.unwrap_or(0), meta, absent)?);
     }
     if args.per_site {
         if !args.dedicate.is_empty() {
@@ -163,7 +200,7 @@ fn changes(args: &Args, meta: &Meta) -> Result<Changes> {
     if args.no_merge && changes.is_empty() {
         bail!(no_merge_alone(meta));
     }
-    if args.align.is_some() && changes.dedicated.is_empty() {
+    if args.align.is_some() && args.dedicate.is_empty() && !args.per_site {
         bail!("--align says how --dedicate and --per-site align their caches; give one of them");
     }
     Ok(changes)
@@ -222,7 +259,7 @@ fn reject_unused_options(args: &Args) -> Result<()> {
 }
 
 /// Reads `SITE[,SITE...][=NAME]`.
-fn dedicated(spec: &str, align: u32, meta: &Meta) -> Result<Dedicated> {
+fn dedicated(spec: &str, align: u32, meta: &Meta, absent: Absent) -> Result<Option<Dedicated>> {
     let (patterns, name) = match spec.rsplit_once('=') {
         Some((patterns, name)) if !name.is_empty() => (patterns, Some(name)),
         Some(_) => bail!("--dedicate {spec}: a name has to stand behind ="),
@@ -230,13 +267,19 @@ fn dedicated(spec: &str, align: u32, meta: &Meta) -> Result<Dedicated> {
     };
     let mut sites = Vec::new();
     for pattern in patterns.split(',') {
-        sites.extend(select_sites(meta, pattern)?);
+        match select_sites(meta, pattern) {
+            Err(SelectError::NoMatch { .. }) if absent == Absent::LeftOut => {}
+            found => sites.extend(found?),
+        }
+    }
+    if sites.is_empty() {
+        return Ok(None);
     }
     sites.sort_unstable();
     sites.dedup();
     let first = patterns.split([',', '+']).next().unwrap_or(patterns);
     let name = name.map_or_else(|| first.replace(['*', '?'], ""), str::to_owned);
-    Ok(Dedicated { name, sites, align })
+    Ok(Some(Dedicated { name, sites, align }))
 }
 
 fn parse_page_size(text: &str) -> Result<u32, String> {
@@ -366,12 +409,6 @@ impl Report for Answer {
     }
 
     fn csv(&self) -> Table {
-        let fields = [
-            field::name("allocator", "allocator", |difference: &Difference| &difference.allocator),
-            field::name("metric", "metric", |difference| difference.metric),
-            field::count("before", "before", |difference| difference.before),
-            field::count("after", "after", |difference| difference.after),
-        ];
-        Table::of(&self.differences, fields)
+        tables::differences(&self.differences)
     }
 }

@@ -4,7 +4,7 @@ mod budget;
 mod classes;
 mod tune;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
@@ -18,6 +18,7 @@ use slablab_replay::{
 use slablab_trace::{Meta, TraceReader};
 
 use super::fleet;
+use super::fleet::args::{Many, ManyArgs};
 use super::import::Opened;
 use super::question::QuestionArgs;
 use super::snapshot;
@@ -43,12 +44,8 @@ use crate::progress::Progress;
 pub(crate) struct Args {
     #[command(flatten)]
     question: QuestionArgs,
-    /// Further traces, or folders and patterns of them: what each change saves is added up over all
-    #[arg(value_name = "TRACES", conflicts_with_all = ["patch", "report", "vmlinux", "tune", "classes"])]
-    further: Vec<PathBuf>,
-    /// Of many traces: keep in this folder what came of each, and go on from there when a run was cut
-    #[arg(long, value_name = "FOLDER")]
-    resume: Option<PathBuf>,
+    #[command(flatten)]
+    many: ManyArgs,
     /// Advise for this allocator: slab, or slub in any of its generations [default: the recorded kernel's, or slub]
     #[arg(long, short_alias = 'a', alias = "allocators", value_name = "NAME", value_parser = one_allocator)]
     allocator: Option<BackendKind>,
@@ -97,13 +94,8 @@ impl Args {
 
 pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     let question = &args.question;
-    let paths: Vec<&Path> =
-        [question.path()].into_iter().chain(args.further.iter().map(PathBuf::as_path)).collect();
-    if fleet::inputs::are_several(&paths) {
-        return of_many(args, &paths, output);
-    }
-    if args.resume.is_some() {
-        bail!("--resume goes with several traces: this is one");
+    if let Some(many) = args.many.with(question.path())? {
+        return of_many(args, &many, output);
     }
     let trace = match question.open_any()? {
         Opened::Trace(trace) => trace,
@@ -159,25 +151,19 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
 }
 
 /// Advises over many traces together.
-fn of_many(args: &Args, paths: &[&Path], output: &OutputArgs) -> Result<ExitCode> {
+fn of_many(args: &Args, many: &Many<'_>, output: &OutputArgs) -> Result<ExitCode> {
     let question = &args.question;
-    if args.patch.is_some() || question.report.is_some() || args.tune || args.classes.is_some() {
-        bail!(
-            "--patch, --report, --tune and --classes go with one trace: give the one that shows the load best"
-        );
-    }
-    if !question.is_of_whole() {
-        bail!(
-            "--time, --cpu, --pid, --comm, --cache and --site take a part of one trace: import the parts, and give those"
-        );
-    }
-    let asked = fleet::advise::Question {
+    question.refuse_of_many(&[
+        ("--patch", args.patch.is_some()),
+        ("--tune", args.tune),
+        ("--classes", args.classes.is_some()),
+    ])?;
+    let asked = fleet::advise::Asked {
         allocator: args.allocator.unwrap_or(BackendKind::Slub),
         memory_bytes: question.memory,
-        resume: args.resume.as_deref(),
         lines: question.lines,
     };
-    let answer = fleet::advise::of_many(paths, &asked)?;
+    let answer = fleet::advise::of_many(many, &asked)?;
     print(&answer, output, question.result.output.as_deref())?;
     Ok(ExitCode::SUCCESS)
 }

@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 use slablab_replay::{FleetAdvice, FleetSite};
-use slablab_report::counted;
 
+use super::lines::{self, signed};
 use crate::output::{Cell, Page, Report, Table, bytes, field};
 
 /// A page is the least that a cache can save.
@@ -30,11 +30,6 @@ impl Answer {
     ) -> Self {
         Self { allocator, fleet, remarks, lines }
     }
-}
-
-/// Formats bytes that may be fewer than none.
-fn signed(n: i64) -> String {
-    format!("{}{}", if n < 0 { "-" } else { "" }, bytes(n.unsigned_abs()))
 }
 
 fn table(sites: &[FleetSite]) -> Table {
@@ -69,14 +64,7 @@ impl Report for Answer {
 
     fn text(&self, page: &mut Page) {
         let fleet = &self.fleet;
-        page.line(format!(
-            "{} of {}, {}: {}, {:.1} % of what happened could not be placed",
-            counted(fleet.traces, "trace"),
-            counted(fleet.hosts.len() as u64, "host"),
-            counted(fleet.builds.len() as u64, "kernel"),
-            counted(fleet.events, "event"),
-            100.0 * fleet.unplaced_share
-        ));
+        lines::head(&fleet.fleet, page);
         page.line(format!(
             "{}: {} held at the peaks, all traces together",
             self.allocator,
@@ -108,10 +96,7 @@ impl Report for Answer {
                 page.line(format!("{:>2}. {}: most on {on}{worse}", at + 1, site.site));
             }
         }
-        if !self.remarks.is_empty() {
-            page.line("");
-            self.remarks.iter().take(self.lines).for_each(|remark| page.line(remark));
-        }
+        lines::remarks(&self.remarks, self.lines, page);
     }
 
     fn csv(&self) -> Table {

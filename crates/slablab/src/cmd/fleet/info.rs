@@ -7,7 +7,7 @@ use serde::Serialize;
 use slablab_report::counted;
 use slablab_trace::TraceReader;
 
-use super::inputs;
+use super::{inputs, lines};
 use crate::output::{Page, Report, Table, field};
 
 /// What `slablab info` says of many traces.
@@ -46,7 +46,7 @@ pub(crate) fn of_many(paths: &[&Path], lines: usize) -> Result<Answer> {
         let meta = trace.meta();
         Ok(Row {
             trace: input.path.display().to_string(),
-            host: input.host.clone(),
+            host: input.origin.host.clone(),
             date: inputs::date(&input.path, meta),
             kernel_release: meta.kernel_release.clone(),
             arch: meta.arch.clone(),
@@ -54,7 +54,7 @@ pub(crate) fn of_many(paths: &[&Path], lines: usize) -> Result<Answer> {
             events: meta.events,
             duration_ns: meta.time_last_ns - meta.time_first_ns,
             unplaced_share: meta.unplaced_share(),
-            key: input.key.clone(),
+            key: input.origin.key.clone(),
         })
     };
     let traces: Vec<Row> = inputs.iter().map(row).collect::<Result<_>>()?;
@@ -96,10 +96,7 @@ impl Report for Answer {
         worst.truncate(self.lines);
         page.heading("Those with the largest share of events that could not be placed");
         page.table(&table(&worst));
-        if !self.remarks.is_empty() {
-            page.line("");
-            self.remarks.iter().take(self.lines).for_each(|remark| page.line(remark));
-        }
+        lines::remarks(&self.remarks, self.lines, page);
     }
 
     fn csv(&self) -> Table {

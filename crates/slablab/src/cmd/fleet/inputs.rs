@@ -3,24 +3,26 @@
 //! A folder means every `*.parquet` below it. In a pattern, `*` and `?` stand for parts of a name and `**` for any folders.
 //! Of folders named as Hive partitions are, `host=NAME` says whose trace it is.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use slablab_host::KeyHasher;
+use slablab_replay::{Changes, Origin, SiteNames};
 use slablab_trace::{Meta, TraceReader};
 use wildmatch::WildMatch;
+
+use crate::progress::Progress;
 
 /// One of many traces.
 #[derive(Debug)]
 pub(crate) struct Input {
     pub(crate) path: PathBuf,
-    /// Whose trace it is
-    pub(crate) host: String,
-    pub(crate) events: u64,
-    /// Identity of its content
-    pub(crate) key: String,
+    pub(crate) origin: Origin,
+    /// The recorded kernel's
+    pub(crate) release: String,
+    pub(crate) page_bytes: u64,
 }
 
 /// Returns whether `paths` are more than one file.
@@ -53,7 +55,16 @@ pub(crate) fn find(paths: &[&Path]) -> Result<Vec<Input>> {
             bail!("{} is named twice, also as {}", file.display(), other.display());
         }
     }
-    files.into_iter().map(look_into).collect()
+    let size = |file: &PathBuf| file.metadata().map_or(0, |meta| meta.len());
+    let progress = Progress::new("reading", files.iter().map(size).sum());
+    let mut done = 0;
+    let mut inputs = Vec::with_capacity(files.len());
+    for file in files {
+        done += size(&file);
+        inputs.push(look_into(file)?);
+        progress.set(done);
+    }
+    Ok(inputs)
 }
 
 fn is_pattern(path: &Path) -> bool {
@@ -137,8 +148,19 @@ fn look_into(path: PathBuf) -> Result<Input> {
     let trace = TraceReader::open(&path)?;
     let mut hasher = KeyHasher::new("trace");
     hasher.update_file(&path).with_context(|| format!("{}: cannot read", path.display()))?;
-    let (host, events) = (host(&path, trace.meta()), trace.meta().events);
-    Ok(Input { path, host, events, key: hasher.finish().to_string() })
+    let meta = trace.meta();
+    Ok(Input {
+        origin: Origin::new(hasher.finish().to_string(), host(&path, meta), meta),
+        release: meta.kernel_release.clone(),
+        page_bytes: Changes::default().machine_page_bytes(meta),
+        path,
+    })
+}
+
+/// Returns by what the call sites of `inputs` are joined.
+pub(crate) fn site_names(inputs: &[Input]) -> SiteNames {
+    let builds: BTreeSet<&str> = inputs.iter().map(|input| input.origin.build.as_str()).collect();
+    SiteNames::of_builds(builds.len())
 }
 
 /// Returns what the folders of `path` say of `name`, as `name=value`.
@@ -183,7 +205,7 @@ fn host(path: &Path, meta: &Meta) -> String {
 pub(crate) fn same(inputs: &[Input]) -> Vec<String> {
     let mut by_key: BTreeMap<&str, Vec<&Input>> = BTreeMap::new();
     for input in inputs {
-        by_key.entry(&input.key).or_default().push(input);
+        by_key.entry(&input.origin.key).or_default().push(input);
     }
     let mut groups: Vec<Vec<&Input>> =
         by_key.into_values().filter(|group| group.len() > 1).collect();

@@ -1,6 +1,12 @@
-//! What commands do with many traces: which files they are, and the answer over all of them.
+//! The commands that take many traces: which traces are meant, each of them asked, the answers added up.
 
 pub(crate) mod advise;
-mod answer;
+pub(crate) mod answer;
+pub(crate) mod args;
+mod each;
 pub(crate) mod info;
 pub(crate) mod inputs;
+pub(crate) mod lines;
+pub(crate) mod replay;
+pub(crate) mod stat;
+pub(crate) mod whatif;

@@ -3,7 +3,6 @@
 //! `sheets` is what spreadsheets read; what people read is in `slablab_pages::tables`.
 
 mod kernel;
-mod sheets;
 mod timed;
 
 use std::path::PathBuf;
@@ -20,7 +19,10 @@ use slablab_trace::{Meta, TraceReader};
 
 use super::allocators::allocator;
 use super::filter::FilterArgs;
+use super::fleet;
+use super::fleet::args::{FILTERS, Many, ManyArgs, refuse};
 use super::import;
+use super::sheets::{self, Sheet};
 use super::size::parse_bytes;
 use crate::cli::{OutputArgs, ResultFile};
 use crate::output::{Page, Report, Table, duration, print, thousands};
@@ -31,11 +33,14 @@ use crate::progress::Progress;
                         Examples:\n  \
                         slablab replay traces/hackbench.parquet --allocators slub,slob\n  \
                         slablab replay traces/hackbench.parquet --engine kernel --kernel slub,slab\n  \
-                        slablab replay perf.data --format json -o result.json")]
+                        slablab replay perf.data --format json -o result.json\n  \
+                        slablab replay fleet/ -a slub,slub-sheaves --resume kept/")]
 pub(crate) struct Args {
     /// The trace, or a recording that can be imported; - is standard input
     #[arg(value_name = "TRACE")]
     trace: PathBuf,
+    #[command(flatten)]
+    many: ManyArgs,
     /// Replay under these allocators [default: slab,slub,slob,slmb, before them the SLUB of the recorded kernel]
     #[arg(short, long, value_delimiter = ',', value_name = "NAME,...", value_parser = allocator())]
     allocators: Vec<BackendKind>,
@@ -81,20 +86,10 @@ enum Engine {
     Kernel,
 }
 
-/// The tables of a replay.
-#[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
-enum Sheet {
-    /// A line for each allocator and number
-    Totals,
-    /// A line for each call site and allocator
-    Sites,
-    /// A line for each allocator and cache
-    Caches,
-    /// A line for each allocator and moment
-    Series,
-}
-
 pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
+    if let Some(many) = args.many.with(&args.trace)? {
+        return of_many(args, &many, output);
+    }
     let trace = import::open(&args.trace, &args.filter)?;
     if args.engine == Engine::Kernel {
         let asked = kernel::Asked {
@@ -110,8 +105,8 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
         [] => usual(recorded, trace.meta()),
         asked => asked.to_vec(),
     };
-    let start = if args.cold { Start::Cold } else { Start::Warm };
-    let plan = ReplayPlan { allocators, memory_bytes: args.memory, start, ..ReplayPlan::default() };
+    let (memory_bytes, start) = (args.memory, args.start());
+    let plan = ReplayPlan { allocators, memory_bytes, start, ..ReplayPlan::default() };
     if args.timed {
         return run_timed(args, output, &trace, &plan);
     }
@@ -129,6 +124,32 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     if let Some(page) = &args.report {
         super::report::write(&slablab_pages::replay(&result.replay, &result.file), page)?;
     }
+    Ok(ExitCode::SUCCESS)
+}
+
+impl Args {
+    fn start(&self) -> Start {
+        if self.cold { Start::Cold } else { Start::Warm }
+    }
+}
+
+/// Replays many traces, and adds up.
+fn of_many(args: &Args, many: &Many<'_>, output: &OutputArgs) -> Result<ExitCode> {
+    refuse(&[
+        ("--timed", args.timed),
+        ("--engine kernel", args.engine == Engine::Kernel),
+        ("--report", args.report.is_some()),
+        (FILTERS, !args.filter.is_empty()),
+    ])?;
+    let asked = fleet::replay::Asked {
+        allocators: &args.allocators,
+        memory_bytes: args.memory,
+        start: args.start(),
+        lines: args.lines,
+        sheet: args.csv,
+    };
+    let answer = fleet::replay::of_many(many, &asked)?;
+    print(&answer, output, args.result.output.as_deref())?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -221,11 +242,11 @@ impl Report for Outcome {
             page.line(tables::fit_line(allocator, fit));
         }
         page.heading("Memory");
-        page.table(&tables::memory(&self.replay));
+        page.table(&tables::memory(&self.replay.allocators));
         page.heading("Paths");
-        page.table(&tables::paths(&self.replay));
+        page.table(&tables::paths(&self.replay.allocators));
         page.heading("Locks taken, and atomic operations in place of one");
-        page.table(&tables::locks(&self.replay));
+        page.table(&tables::locks(&self.replay.allocators));
         page.heading(&format!(
             "Call sites with most waste (allocated less requested, the most at once), {} of {}",
             self.lines.min(self.replay.sites.len()),
@@ -237,14 +258,14 @@ impl Report for Outcome {
             page.table(&tables::fit(fit, self.lines));
         }
         page.heading("Caches that held most");
-        page.table(&tables::caches(&self.replay, self.lines));
+        page.table(&tables::caches(&self.replay.allocators, self.lines));
     }
 
     fn csv(&self) -> Table {
         match self.sheet {
-            Sheet::Totals => sheets::totals(&self.replay),
+            Sheet::Totals => sheets::totals(&self.replay.allocators),
             Sheet::Sites => sheets::sites(&self.replay),
-            Sheet::Caches => sheets::caches(&self.replay),
+            Sheet::Caches => sheets::caches(&self.replay.allocators),
             Sheet::Series => sheets::series(&self.replay),
         }
     }

@@ -1,15 +1,29 @@
 //! A replay as spreadsheets and data frames read it: long tables, one value or one thing a line.
 
+use clap::ValueEnum;
 use slablab_replay::{
     Allocator, CacheUnder, Fragmentation, Level, Replay, Sample, Site, SiteUnder,
 };
 
 use crate::output::{Cell, Table, field};
 
+/// The tables of a replay.
+#[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Sheet {
+    /// A line for each allocator and number
+    Totals,
+    /// A line for each call site and allocator
+    Sites,
+    /// A line for each allocator and cache
+    Caches,
+    /// A line for each allocator and moment
+    Series,
+}
+
 /// Returns every number of every allocator, one a line.
-pub(super) fn totals(replay: &Replay) -> Table {
+pub(crate) fn totals(allocators: &[Allocator]) -> Table {
     let of = |a| metrics(a).into_iter().map(move |(metric, value)| (a, metric, value));
-    let rows: Vec<(&Allocator, String, Cell)> = replay.allocators.iter().flat_map(of).collect();
+    let rows: Vec<(&Allocator, String, Cell)> = allocators.iter().flat_map(of).collect();
     let fields = [
         field::name("allocator", "allocator", |(a, ..): &(&Allocator, String, Cell)| &a.allocator),
         field::name("metric", "metric", |(_, metric, _)| metric),
@@ -55,7 +69,7 @@ fn metrics(allocator: &Allocator) -> Vec<(String, Cell)> {
 }
 
 /// Returns a line for each call site and allocator.
-pub(super) fn sites(replay: &Replay) -> Table {
+pub(crate) fn sites(replay: &Replay) -> Table {
     let mut rows: Vec<(&Site, &Allocator, &SiteUnder)> = Vec::new();
     for site in &replay.sites {
         rows.extend(replay.allocators.iter().zip(&site.under).map(|(a, u)| (site, a, u)));
@@ -86,8 +100,8 @@ pub(super) fn sites(replay: &Replay) -> Table {
 }
 
 /// Returns a line for each cache and allocator.
-pub(super) fn caches(replay: &Replay) -> Table {
-    let rows = replay.allocators.iter().flat_map(|a| a.caches.iter().map(move |c| (a, c)));
+pub(crate) fn caches(allocators: &[Allocator]) -> Table {
+    let rows = allocators.iter().flat_map(|a| a.caches.iter().map(move |c| (a, c)));
     let rows: Vec<(&Allocator, &CacheUnder)> = rows.collect();
     let fields = [
         field::name("allocator", "allocator", |(a, _): &(&Allocator, &CacheUnder)| &a.allocator),
@@ -107,7 +121,7 @@ pub(super) fn caches(replay: &Replay) -> Table {
 }
 
 /// Returns a line for each moment and allocator.
-pub(super) fn series(replay: &Replay) -> Table {
+pub(crate) fn series(replay: &Replay) -> Table {
     let rows = replay.allocators.iter().flat_map(|a| a.series.iter().map(move |s| (a, s)));
     let rows: Vec<(&Allocator, &Sample)> = rows.collect();
     let fields = [

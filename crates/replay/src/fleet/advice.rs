@@ -1,37 +1,23 @@
-//! The advice on many traces, added up: by call site, as a sum and as a distribution over hosts.
+//! The advice on many traces: by call site, as a sum and as a distribution over hosts.
 //!
-//! How it works: each trace is advised on alone, on its own machine; what is kept of it ([`TraceAdvice`]) is a few numbers a
-//! call site. Sites of traces of one kernel build are joined by function and offset; where there are several builds, by
-//! function and size, since offsets move. What a change saves on a host is the sum over its traces, and nothing on a host that
-//! lacks the site; the interval of the sum comes from drawing hosts anew.
-//!
-//! Invariants: sums are of integers, so k copies of a trace save k times what one does, and no order of traces shows.
+//! How it works: what a change saves on a host is the sum over its traces, and nothing on a host that lacks the site. Of several
+//! builds, sites are joined by function and size.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
-use slablab_stats::{Bootstrap, Interval};
-use slablab_trace::Meta;
+use slablab_stats::Interval;
 
+use super::hosts::ByHost;
+use super::origin::{Fleet, FleetSum, Origin, SiteNames};
 use crate::advice::result::{AdviceList, Change};
-use crate::change::select::function;
-
-/// How many hosts are named of those on which most is saved.
-const HOSTS_NAMED: usize = 3;
 
 /// What is kept of the advice on one trace.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TraceAdvice {
-    /// Identity of its content
-    pub key: String,
-    /// The host that it was recorded on
-    pub host: String,
-    /// The kernel that was recorded: release and machine
-    pub build: String,
-    /// Rows
-    pub events: u64,
-    /// Events of the recorded kernel that could not be placed
-    pub unplaced: u64,
+    /// The trace
+    #[serde(flatten)]
+    pub origin: Origin,
     /// Bytes held at the peak
     pub held_bytes_peak: u64,
     /// Sites that were not ranked, as too few of their frees were seen
@@ -60,8 +46,8 @@ pub struct TriedSite {
 }
 
 impl TraceAdvice {
-    /// Keeps what a fleet needs of `list`, the advice on the trace with this metadata.
-    pub fn new(key: String, host: String, meta: &Meta, list: &AdviceList) -> Self {
+    /// Keeps what a fleet needs of `list`, the advice on the trace of this origin.
+    pub fn new(origin: Origin, list: &AdviceList) -> Self {
         let dedicated = list.advice.iter().filter(|a| matches!(a.change, Change::Dedicate { .. }));
         let sites = dedicated.map(|advice| TriedSite {
             site: advice.subject.clone(),
@@ -72,13 +58,8 @@ impl TraceAdvice {
             saved_bytes_at_peak: advice.saved_bytes_at_peak,
             saved_bytes_mean: advice.saved_bytes_mean,
         });
-        let build = format!("{} {}", meta.kernel_release, meta.arch).trim().to_owned();
         Self {
-            key,
-            host,
-            build,
-            events: meta.events,
-            unplaced: meta.quality.unplaced(),
+            origin,
             held_bytes_peak: list.held_bytes_peak,
             sites_unseen: list.sites_unseen,
             sites: sites.collect(),
@@ -89,16 +70,9 @@ impl TraceAdvice {
 /// The advice on many traces.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct FleetAdvice {
-    /// Traces
-    pub traces: u64,
-    /// Hosts
-    pub hosts: Vec<String>,
-    /// Kernels
-    pub builds: Vec<String>,
-    /// Rows of all traces
-    pub events: u64,
-    /// Share of the recorded kernels' events that could not be placed
-    pub unplaced_share: f64,
+    /// The traces
+    #[serde(flatten)]
+    pub fleet: Fleet,
     /// Bytes held at the peak of each trace, together
     pub held_bytes_peak: u64,
     /// Sites of a trace that were not ranked, as too few of their frees were seen; of all traces together
@@ -140,35 +114,30 @@ pub struct FleetSite {
 
 /// Adds up the advice on `traces`.
 pub fn fleet_advice(traces: &[TraceAdvice]) -> FleetAdvice {
-    let names = |of: fn(&TraceAdvice) -> &String| -> Vec<String> {
-        traces.iter().map(of).collect::<BTreeSet<_>>().into_iter().cloned().collect()
-    };
-    let (hosts, builds) = (names(|trace| &trace.host), names(|trace| &trace.build));
+    let mut fleet = FleetSum::default();
+    traces.iter().for_each(|trace| fleet.add(&trace.origin));
+    let fleet = fleet.finish();
+    let names = SiteNames::of_builds(fleet.builds.len());
     let mut sums: BTreeMap<(String, u64), Sum> = BTreeMap::new();
     for trace in traces {
         let mut seen = BTreeSet::new();
         for tried in &trace.sites {
-            let name = if builds.len() > 1 { function(&tried.site) } else { &tried.site };
-            let key = (name.to_owned(), tried.class_bytes);
+            let key = (names.of(&tried.site).to_owned(), tried.class_bytes);
             let sum = sums.entry(key.clone()).or_default();
             sum.add(trace, tried);
             // A function may have two sites of a size.
             sum.traces += u64::from(seen.insert(key));
         }
     }
+    let hosts = fleet.hosts.len();
     let mut sites: Vec<FleetSite> =
-        sums.into_iter().map(|((site, class), sum)| sum.site(site, class, hosts.len())).collect();
+        sums.into_iter().map(|((site, class), sum)| sum.site(site, class, hosts)).collect();
     sites.sort_by(|a, b| {
         b.saved_bytes_at_peak.cmp(&a.saved_bytes_at_peak).then_with(|| a.site.cmp(&b.site))
     });
     let total = |of: fn(&TraceAdvice) -> u64| traces.iter().map(of).sum::<u64>();
-    let (events, unplaced) = (total(|trace| trace.events), total(|trace| trace.unplaced));
     FleetAdvice {
-        traces: traces.len() as u64,
-        hosts,
-        builds,
-        events,
-        unplaced_share: if events == 0 { 0.0 } else { unplaced as f64 / events as f64 },
+        fleet,
         held_bytes_peak: total(|trace| trace.held_bytes_peak),
         sites_unseen: total(|trace| trace.sites_unseen),
         sites,
@@ -181,48 +150,34 @@ struct Sum {
     object_bytes: u64,
     traces: u64,
     allocs: u64,
-    saved_bytes_at_peak: i64,
     saved_bytes_mean: i64,
-    by_host: BTreeMap<String, i64>,
+    saved: ByHost,
 }
 
 impl Sum {
     fn add(&mut self, trace: &TraceAdvice, tried: &TriedSite) {
         self.object_bytes = self.object_bytes.max(tried.object_bytes);
         self.allocs += tried.allocs;
-        self.saved_bytes_at_peak += tried.saved_bytes_at_peak;
         self.saved_bytes_mean += tried.saved_bytes_mean;
-        *self.by_host.entry(trace.host.clone()).or_default() += tried.saved_bytes_at_peak;
+        self.saved.add(&trace.origin.host, tried.saved_bytes_at_peak);
     }
 
     fn site(self, site: String, class_bytes: u64, hosts: usize) -> FleetSite {
-        let mut most_on: Vec<(String, i64)> =
-            self.by_host.iter().map(|(host, saved)| (host.clone(), *saved)).collect();
-        most_on.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
-        most_on.truncate(HOSTS_NAMED);
-        // A host that lacks the site saves nothing.
-        let lacking = std::iter::repeat_n(0, hosts - self.by_host.len());
-        let mut each: Vec<i64> = self.by_host.values().copied().chain(lacking).collect();
-        each.sort_unstable();
-        // The greatest value that so large a share of the hosts reaches.
-        let reached = |share: f64| each[((1.0 - share) * (each.len() - 1) as f64).floor() as usize];
-        let sample: Vec<f64> = each.iter().map(|saved| *saved as f64).collect();
-        let bootstrap = Bootstrap { resamples: 2_000, ..Bootstrap::default() };
-        let interval = bootstrap.percentile(&sample, |drawn| drawn.iter().sum());
+        let saved = self.saved.finish(hosts);
         FleetSite {
             site,
             object_bytes: self.object_bytes,
             class_bytes,
             traces: self.traces,
-            hosts: self.by_host.len() as u64,
+            hosts: self.saved.len() as u64,
             allocs: self.allocs,
-            saved_bytes_at_peak: self.saved_bytes_at_peak,
-            saved_bytes_at_peak_interval: interval.ok(),
+            saved_bytes_at_peak: saved.sum,
+            saved_bytes_at_peak_interval: saved.interval,
             saved_bytes_mean: self.saved_bytes_mean,
-            host_saved_bytes_median: reached(0.5),
-            host_saved_bytes_p90: reached(0.1),
-            hosts_worse: each.iter().filter(|saved| **saved < 0).count() as u64,
-            most_on,
+            host_saved_bytes_median: saved.median,
+            host_saved_bytes_p90: saved.p90,
+            hosts_worse: saved.negative,
+            most_on: saved.most_on,
         }
     }
 }
@@ -242,11 +197,14 @@ mod tests {
             saved_bytes_mean: saved / 2,
         };
         TraceAdvice {
-            key: format!("{host}{build}"),
-            host: host.to_owned(),
-            build: build.to_owned(),
-            events: 1000,
-            unplaced: 10,
+            origin: Origin {
+                key: format!("{host}{build}"),
+                host: host.to_owned(),
+                build: build.to_owned(),
+                events: 1000,
+                happened: 1000,
+                unplaced: 10,
+            },
             held_bytes_peak: 1 << 20,
             sites_unseen: 1,
             sites: sites.iter().map(tried).collect(),
@@ -299,7 +257,7 @@ mod tests {
         traces.push(trace("without", "6.1", &[]));
         let fleet = fleet_advice(&traces);
         let site = &fleet.sites[0];
-        assert_eq!((site.hosts, site.hosts_worse, fleet.hosts.len()), (9, 1, 10));
+        assert_eq!((site.hosts, site.hosts_worse, fleet.fleet.hosts.len()), (9, 1, 10));
         assert_eq!((site.host_saved_bytes_median, site.host_saved_bytes_p90), (4096, 4096));
         let interval = site.saved_bytes_at_peak_interval.unwrap();
         assert!(interval.contains(site.saved_bytes_at_peak as f64) && interval.low < 20_000.0);

@@ -1,0 +1,70 @@
+//! A number over hosts: its sum, how sure that is, and where it is large.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use slablab_stats::{Bootstrap, Interval};
+
+/// How many hosts are named of those where a number is greatest.
+const HOSTS_NAMED: usize = 3;
+
+/// A number in the making, by host.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct ByHost(BTreeMap<String, i64>);
+
+/// A number over hosts.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct OverHosts {
+    /// All hosts together
+    pub sum: i64,
+    /// The same if the hosts were drawn anew; `None` with one host
+    pub interval: Option<Interval>,
+    /// What half of the hosts have at least
+    pub median: i64,
+    /// What a tenth of the hosts have at least
+    pub p90: i64,
+    /// Hosts where it is below nothing
+    pub negative: u64,
+    /// Where it is greatest
+    pub most_on: Vec<(String, i64)>,
+}
+
+impl ByHost {
+    pub(crate) fn add(&mut self, host: &str, number: i64) {
+        match self.0.get_mut(host) {
+            Some(sum) => *sum += number,
+            None => _ = self.0.insert(host.to_owned(), number),
+        }
+    }
+
+    /// Returns how many hosts have any.
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Ends it for a fleet of so many hosts; those that have none have 0.
+    pub(crate) fn finish(&self, hosts: usize) -> OverHosts {
+        let mut most_on: Vec<(String, i64)> =
+            self.0.iter().map(|(host, number)| (host.clone(), *number)).collect();
+        most_on.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+        most_on.truncate(HOSTS_NAMED);
+        let lacking = std::iter::repeat_n(0, hosts.saturating_sub(self.0.len()));
+        let mut each: Vec<i64> = self.0.values().copied().chain(lacking).collect();
+        each.sort_unstable();
+        // The greatest value that so large a share of the hosts reaches.
+        let last = each.len().saturating_sub(1);
+        let reached = |share: f64| {
+            each.get(((1.0 - share) * last as f64).floor() as usize).copied().unwrap_or(0)
+        };
+        let sample: Vec<f64> = each.iter().map(|number| *number as f64).collect();
+        let bootstrap = Bootstrap { resamples: 2_000, ..Bootstrap::default() };
+        OverHosts {
+            sum: each.iter().sum(),
+            interval: bootstrap.percentile(&sample, |drawn| drawn.iter().sum()).ok(),
+            median: reached(0.5),
+            p90: reached(0.1),
+            negative: each.iter().filter(|number| **number < 0).count() as u64,
+            most_on,
+        }
+    }
+}

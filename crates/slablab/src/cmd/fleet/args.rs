@@ -1,0 +1,60 @@
+//! The options by which a command takes several traces.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Result, bail};
+
+use super::inputs;
+
+/// Further traces, and what is kept of each.
+#[derive(clap::Args, Debug)]
+pub(crate) struct ManyArgs {
+    /// Further traces, or folders and patterns of them: the answer is added up over all
+    #[arg(value_name = "TRACES")]
+    further: Vec<PathBuf>,
+    /// Of many traces: keep in this folder what came of each, and go on from there when a run was cut
+    #[arg(long, value_name = "FOLDER")]
+    resume: Option<PathBuf>,
+}
+
+/// Several traces, as they were named.
+#[derive(Debug, Clone)]
+pub(crate) struct Many<'a> {
+    pub(crate) paths: Vec<&'a Path>,
+    /// Where what came of each is kept
+    pub(crate) resume: Option<&'a Path>,
+}
+
+impl ManyArgs {
+    /// Returns the traces, of which `first` is one; `None` where that is the only one.
+    pub(crate) fn with<'a>(&'a self, first: &'a Path) -> Result<Option<Many<'a>>> {
+        let further = self.further.iter().map(PathBuf::as_path);
+        let paths: Vec<&Path> = [first].into_iter().chain(further).collect();
+        let resume = self.resume.as_deref();
+        match inputs::are_several(&paths) {
+            true => Ok(Some(Many { paths, resume })),
+            false if resume.is_some() => bail!("--resume goes with several traces: this is one"),
+            false => Ok(None),
+        }
+    }
+}
+
+/// What takes a part of a trace.
+pub(crate) const FILTERS: &str = "--time, --cpu, --pid, --comm, --cache or --site";
+
+/// Refuses options that several traces have no answer to: each with whether it is given.
+pub(crate) fn refuse(options: &[(&str, bool)]) -> Result<()> {
+    match options.iter().find(|(_, given)| *given) {
+        Some((FILTERS, _)) => {
+            bail!(
+                "{FILTERS} takes a part of one trace, and these are several: import the parts, and give those"
+            )
+        }
+        Some((option, _)) => {
+            bail!(
+                "{option} goes with one trace, and these are several: give the one that shows the load best"
+            )
+        }
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,124 @@
+//! The same question to each of many traces: as many at once as there are processors.
+//!
+//! Memory is needed for as many traces as are being replayed, and for the sum. With `--resume FOLDER` what came of each
+//! trace is kept there, under the identity of the trace and of the question, and taken from there the next time.
+
+use std::fs;
+use std::num::NonZero;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::thread;
+
+use anyhow::{Context, Result};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use slablab_host::{Access, KeyHasher, write_whole};
+
+use super::inputs::Input;
+use crate::progress::Progress;
+
+/// What is asked of every trace.
+#[derive(Debug)]
+pub(super) struct Question<'a> {
+    /// The schema of what is kept of a trace
+    pub(super) schema: &'static str,
+    /// All that the answer depends on, but the trace
+    pub(super) asked: Vec<String>,
+    /// Where what came of each trace is kept
+    pub(super) resume: Option<&'a Path>,
+    /// What is being done, in a word
+    pub(super) doing: &'static str,
+    /// How often the rows of a trace are gone through
+    pub(super) passes: u64,
+}
+
+/// What is kept of a trace.
+#[derive(Serialize, Deserialize)]
+struct Kept<T> {
+    schema: String,
+    /// Identity of the trace
+    key: String,
+    answer: T,
+}
+
+/// Asks each of `traces`: `answer` is told where to say how many rows are done, `take` gets what came of each, in the
+/// order in which they are ready.
+pub(super) fn each<T: Serialize + DeserializeOwned>(
+    traces: &[Input],
+    question: &Question<'_>,
+    answer: impl Fn(&Input, &mut dyn FnMut(u64)) -> Result<T> + Sync,
+    take: impl FnMut(T) + Send,
+) -> Result<()> {
+    if let Some(folder) = question.resume {
+        fs::create_dir_all(folder)
+            .with_context(|| format!("{}: cannot make the folder of --resume", folder.display()))?;
+    }
+    let events: u64 = traces.iter().map(|trace| trace.origin.events).sum();
+    let progress = Progress::new(question.doing, events * question.passes);
+    let (next, done) = (AtomicUsize::new(0), AtomicU64::new(0));
+    let (take, failed) = (Mutex::new(take), Mutex::new(None));
+    let advance = |events| progress.set(done.fetch_add(events, Relaxed) + events);
+    let work = || {
+        while let Some(trace) = traces.get(next.fetch_add(1, Relaxed)) {
+            match of_one(trace, question, &answer, advance) {
+                Ok(answer) => take.lock().expect("no thread panics while it holds it")(answer),
+                Err(error) => {
+                    // What is wrong with one trace is said at once, and not after hours.
+                    next.store(traces.len(), Relaxed);
+                    failed.lock().expect("no thread panics while it holds it").get_or_insert(error);
+                }
+            }
+        }
+    };
+    let threads = thread::available_parallelism().map_or(1, NonZero::get).min(traces.len());
+    thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(work);
+        }
+    });
+    drop(progress);
+    failed.into_inner().expect("no thread panicked").map_or(Ok(()), Err)
+}
+
+/// Asks one trace, or takes what was kept of it; `advance` is told of further rows.
+fn of_one<T: Serialize + DeserializeOwned>(
+    trace: &Input,
+    question: &Question<'_>,
+    answer: impl Fn(&Input, &mut dyn FnMut(u64)) -> Result<T>,
+    advance: impl Fn(u64),
+) -> Result<T> {
+    let key = &trace.origin.key;
+    let kept = question.resume.map(|folder| folder.join(file_name(trace, question)));
+    if let Some(answer) = kept.as_deref().and_then(|path| read(path, question.schema, key)) {
+        advance(trace.origin.events * question.passes);
+        return Ok(answer);
+    }
+    let mut before = 0;
+    let mut note = |rows: u64| {
+        // Each pass begins at nothing.
+        advance(rows.saturating_sub(before));
+        before = rows;
+    };
+    let answer = answer(trace, &mut note).with_context(|| trace.path.display().to_string())?;
+    let Some(path) = kept else { return Ok(answer) };
+    let kept = Kept { schema: question.schema.to_owned(), key: key.clone(), answer };
+    write_whole(&path, &serde_json::to_vec(&kept)?, Access::Private)
+        .with_context(|| format!("{}: cannot keep what came of a trace", path.display()))?;
+    Ok(kept.answer)
+}
+
+/// Returns the name under which the answer to this question about this trace is kept.
+fn file_name(trace: &Input, question: &Question<'_>) -> PathBuf {
+    let mut hasher = KeyHasher::new(question.schema);
+    let own = [&trace.origin.key, &trace.origin.host, env!("CARGO_PKG_VERSION")];
+    own.iter().for_each(|piece| hasher.update(piece));
+    question.asked.iter().for_each(|piece| hasher.update(piece));
+    PathBuf::from(format!("{}.json", hasher.finish()))
+}
+
+/// Reads what was kept of a trace; nothing where it is not there, or not whole.
+fn read<T: DeserializeOwned>(path: &Path, schema: &str, key: &str) -> Option<T> {
+    let kept: Kept<T> = serde_json::from_slice(&fs::read(path).ok()?).ok()?;
+    (kept.schema == schema && kept.key == key).then_some(kept.answer)
+}
