@@ -21,9 +21,10 @@ pub(crate) struct NamedCost {
 }
 
 impl<B: Backend> Runner<'_, B> {
-    /// Keeps account from now on.
+    /// Keeps account from now on, and takes no more snapshots of where objects lie: what they show is no cost.
     pub(crate) fn keep_ledger(&mut self) {
         self.ledger = Some(Ledger::default());
+        self.next_snapshot = u64::MAX;
     }
 
     /// Notes what the caches hold now.

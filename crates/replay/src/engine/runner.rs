@@ -142,7 +142,7 @@ pub(crate) struct Runner<'a, B: Backend> {
     /// What each cache costs, if that is asked
     pub(super) ledger: Option<Ledger>,
     snapshot_every: u64,
-    next_snapshot: u64,
+    pub(super) next_snapshot: u64,
     next_tick_ns: u64,
     pub(super) events: u64,
     operations: u64,

@@ -14,7 +14,7 @@ use slablab_trace::{Meta, TraceReader};
 use crate::advice::judge::saving_bytes_min;
 use crate::advice::trial::Moments;
 use crate::advice::tune::result::{Answer, AnswerKind, HeldAt, Outcome, Tuning};
-use crate::advice::tune::select::Table;
+use crate::advice::tune::select::{Mixture, Table};
 use crate::advice::tune::setting::{CacheSetting, Configured, Merge, Setting};
 use crate::advice::tune::space::Space;
 use crate::advice::tune::trials::{Trials, Tried};
@@ -84,6 +84,7 @@ pub(crate) fn search(
     progress: &mut dyn FnMut(u64),
 ) -> Result<Tuning, Error> {
     let meta = reader.meta();
+    // What was there before the load would drown it: gigabytes of old dentries under a load of some MiB.
     let base = ReplayPlan { memory_bytes, start: Start::Cold, ..ReplayPlan::default() };
     let plan = ReplayPlan { allocators: vec![kind], ..base.clone() };
     let whole = lanes::replay(reader, &plan, progress)?;
@@ -261,31 +262,28 @@ impl Shortening<'_> {
 
     /// Sets as many caches as it costs little to `every`, those first that matter least.
     fn towards(&self, every: usize) -> Vec<usize> {
-        let limit = self.table.cost(&self.picks).held_bytes as f64;
-        let limit = (limit * (1.0 + self.goal.brevity.held_share)) as u64;
-        let mut picks = self.picks.clone();
+        let mut mixture = Mixture::new(self.table, self.picks.clone());
+        let start = mixture.cost();
+        let limit = (start.held_bytes as f64 * (1.0 + self.goal.brevity.held_share)) as u64;
         let effect = |place: usize| {
-            let mut with = self.picks.clone();
-            with[place] = every;
-            let (with, without) = (self.table.cost(&with), self.table.cost(&self.picks));
-            (with.held_bytes.saturating_sub(without.held_bytes), with.locks.abs_diff(without.locks))
+            let with = mixture.cost_with(place, every);
+            (with.held_bytes.saturating_sub(start.held_bytes), with.locks.abs_diff(start.locks))
         };
-        let mut places: Vec<_> = (0..picks.len())
-            .filter(|place| picks[*place] != every)
+        let mut places: Vec<_> = (0..self.picks.len())
+            .filter(|place| self.picks[*place] != every)
             .map(|place| (effect(place), place))
             .collect();
         places.sort_unstable();
         // What makes room in one cache may come after what needs it in another.
         for _ in 0..2 {
             for (_, place) in &places {
-                let before = std::mem::replace(&mut picks[*place], every);
-                let cost = self.table.cost(&picks);
-                if cost.held_bytes > limit || cost.locks > self.locks_max {
-                    picks[*place] = before;
+                let cost = mixture.cost_with(*place, every);
+                if cost.held_bytes <= limit && cost.locks <= self.locks_max {
+                    mixture.set(*place, every);
                 }
             }
         }
-        picks
+        mixture.picks
     }
 }
 

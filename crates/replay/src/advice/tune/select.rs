@@ -69,33 +69,24 @@ impl Table {
 
     /// Returns what a mixture costs: `picks` has the setting of each cache.
     pub(crate) fn cost(&self, picks: &[usize]) -> Sum {
-        let held = self.held(picks);
-        let locks = self.caches.iter().zip(picks).map(|(cache, pick)| cache.costs[*pick].1).sum();
-        Sum { held_bytes: held.into_iter().max().unwrap_or(0), locks }
-    }
-
-    fn held(&self, picks: &[usize]) -> Vec<u64> {
-        let mut held = vec![0; self.moments];
-        for (cache, pick) in self.caches.iter().zip(picks) {
-            held.iter_mut().zip(&cache.costs[*pick].0).for_each(|(sum, bytes)| *sum += bytes);
-        }
-        held
+        Mixture::new(self, picks.to_vec()).cost()
     }
 
     /// Returns the mixture that holds least at its highest moment with so many locks at most, if one has so few.
     pub(crate) fn best(&self, locks_max: u64) -> Option<Vec<usize>> {
         let recorded = vec![0; self.caches.len()];
-        let mut moment = highest(&self.held(&recorded));
+        let mut moment = highest(&Mixture::new(self, recorded).held);
         let mut best: Option<(Sum, Vec<usize>)> = None;
         let mut seen = Vec::new();
         for _ in 0..MOMENTS_TRIED_MAX {
             seen.push(moment);
             let picks = self.frontier(moment).picks(locks_max)?;
-            let cost = self.cost(&picks);
-            moment = highest(&self.held(&picks));
+            let mixture = Mixture::new(self, picks);
+            let cost = mixture.cost();
+            moment = highest(&mixture.held);
             let key = |cost: &Sum| (cost.held_bytes, cost.locks);
             if best.as_ref().is_none_or(|(known, _)| key(&cost) < key(known)) {
-                best = Some((cost, picks));
+                best = Some((cost, mixture.picks));
             }
             if seen.contains(&moment) {
                 break;
@@ -112,6 +103,58 @@ impl Table {
             cache.costs.iter().map(at).collect::<Vec<_>>()
         });
         Frontier::new(caches)
+    }
+}
+
+/// A setting for each cache, and what they come to together.
+#[derive(Debug)]
+pub(crate) struct Mixture<'a> {
+    table: &'a Table,
+    pub(crate) picks: Vec<usize>,
+    /// Bytes held at each moment
+    held: Vec<u64>,
+    locks: u64,
+}
+
+impl<'a> Mixture<'a> {
+    pub(crate) fn new(table: &'a Table, picks: Vec<usize>) -> Self {
+        let mut held = vec![0; table.moments];
+        let mut locks = 0;
+        for (cache, pick) in table.caches.iter().zip(&picks) {
+            let (bytes, own) = &cache.costs[*pick];
+            held.iter_mut().zip(bytes).for_each(|(sum, bytes)| *sum += bytes);
+            locks += own;
+        }
+        Self { table, picks, held, locks }
+    }
+
+    pub(crate) fn cost(&self) -> Sum {
+        Sum { held_bytes: self.held.iter().copied().max().unwrap_or(0), locks: self.locks }
+    }
+
+    /// Returns what it would cost with another setting of one cache.
+    pub(crate) fn cost_with(&self, place: usize, pick: usize) -> Sum {
+        let held_bytes = self.held_with(place, pick).max().unwrap_or(0);
+        Sum { held_bytes, locks: self.locks_with(place, pick) }
+    }
+
+    /// Changes the setting of one cache.
+    pub(crate) fn set(&mut self, place: usize, pick: usize) {
+        let (held, locks) = (self.held_with(place, pick).collect(), self.locks_with(place, pick));
+        (self.held, self.locks, self.picks[place]) = (held, locks, pick);
+    }
+
+    fn held_with(&self, place: usize, pick: usize) -> impl Iterator<Item = u64> {
+        let costs = &self.table.caches[place].costs;
+        let (before, after) = (&costs[self.picks[place]].0, &costs[pick].0);
+        let at = |held: &[u64], moment: usize| held.get(moment).copied().unwrap_or(0);
+        let held = self.held.iter().enumerate();
+        held.map(move |(moment, sum)| sum - at(before, moment) + at(after, moment))
+    }
+
+    fn locks_with(&self, place: usize, pick: usize) -> u64 {
+        let costs = &self.table.caches[place].costs;
+        self.locks - costs[self.picks[place]].1 + costs[pick].1
     }
 }
 
@@ -243,6 +286,19 @@ mod tests {
                 let found = table.best(locks_max).map(|picks| table.cost(&picks).held_bytes);
                 assert_eq!(found, brute_force(&table, locks_max), "{costs:?} {locks_max}");
             }
+        }
+    }
+
+    #[test]
+    fn one_cache_set_otherwise_costs_what_the_whole_mixture_costs_anew() {
+        let first: [(&[u64], u64); 3] = [(&[7, 9], 3), (&[8, 2], 5), (&[], 1)];
+        let second: [(&[u64], u64); 2] = [(&[4, 1], 2), (&[1, 6], 9)];
+        let table = table(&[&first, &second]);
+        for (place, pick) in [(0, 0), (0, 1), (0, 2), (1, 0), (1, 1)] {
+            let mut mixture = Mixture::new(&table, vec![1, 0]);
+            let told = mixture.cost_with(place, pick);
+            mixture.set(place, pick);
+            assert_eq!((told, mixture.cost()), (table.cost(&mixture.picks), told));
         }
     }
 
