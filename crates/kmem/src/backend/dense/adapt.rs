@@ -1,8 +1,10 @@
 //! How large magazines are: nothing for a cold cache, more with every few turns of the lock.
 //!
 //! # How it works
-//! An operation that finds no object, or no room, takes the node's lock and is a *miss*. [`MISSES`] of them double the
-//! capacity, from 0 to [`FIRST`] and on, up to [`MAGAZINE_BYTES`]; all magazines of a CPU together are bounded by their
+//! An operation that finds no object, or no room, takes the node's lock and is a *miss*. Every [`MISSES`] of them double
+//! the capacity, from 0 to [`FIRST`] and on, up to [`MAGAZINE_BYTES`] and [`CAPACITY`] objects. A magazine of that size
+//! that still misses [`MISSES_HOT`] times between two visits is doubled on, up to [`MAGAZINE_BYTES_HOT`]: a batch that is
+//! larger than a magazine would come to the lock twice each time. All magazines of a CPU together are bounded by their
 //! share of the memory. A CPU visits its warm magazines every [`VISIT_NS`] of `tick`: one that was not used since is
 //! emptied, one that was used without a miss is halved. When the page allocator has nothing left, a CPU empties all.
 //!
@@ -12,15 +14,18 @@
 //!
 //! | trace | SLUB | SLUB_TINY | dense |
 //! |---|---|---|---|
-//! | boot | 1.102, 117 | 1.076 | 1.071, 44 |
-//! | build | 2.408, 107 | 1.253 | 1.281, 45 |
-//! | hackbench | 1.083, 762 | 1.090 | 1.088, 210 |
+//! | boot | 1.102, 117 | 1.076 | 1.072, 26 |
+//! | build | 2.408, 107 | 1.253 | 1.281, 39 |
+//! | hackbench | 1.083, 762 | 1.090 | 1.090, 84 |
+//!
+//! Before hot magazines grew on, hackbench took 210 and the time of `bench/kmem` was 1.32 times mimalloc's, not 0.82.
 //!
 //! Kept: the smallest order that wastes a 16th at most, however few objects that is (without magazines build comes to
 //! 1.225 so, boot to 1.070); one object even where it is a page, for a build's hottest objects are (without: 851
-//! locks). Tried and left: visits every 20 ms instead of 4 (build 1.32), magazines of 4 KiB (build 1.29) and 1 KiB
-//! (boot 90 locks, hackbench 567), more misses before a capacity doubles (8: build 1.274 and 80 locks), two large
-//! objects (build 1.308); where a capacity starts makes no difference. hackbench is bounded by kmalloc's classes.
+//! locks). Tried and left: visits every 20 ms instead of 4 (build 1.32), magazines of 4 KiB (build 1.29) and of 0.5 to
+//! 1 KiB (as much memory, a quarter to two thirds more locks), hot after 256 misses (hackbench 1.088 and 136 locks) or 32
+//! (79), two large objects (build 1.308); where a capacity starts makes no difference. What build holds at its peak does
+//! not depend on any of these. hackbench is bounded by kmalloc's classes.
 
 use super::magazine::{CAPACITY_MAX, Dense, OnCpu};
 use super::stat;
@@ -33,6 +38,12 @@ use crate::ids::PAGE_SIZE;
 const MISSES: u32 = 2;
 /// Objects that a magazine may hold when it gets warm.
 const FIRST: u32 = 4;
+/// Objects that a magazine may hold.
+const CAPACITY: u32 = 64;
+/// Misses between two visits that double a capacity beyond [`MAGAZINE_BYTES`] and [`CAPACITY`].
+const MISSES_HOT: u32 = 64;
+/// Bytes that a magazine may hold which misses so often, of [`CAPACITY_MAX`] objects at most.
+const MAGAZINE_BYTES_HOT: u64 = 1 << 20;
 /// Bytes that a magazine may hold; one object of [`LARGE_BYTES`] at most it may hold in any case.
 const MAGAZINE_BYTES: u64 = 3072;
 const LARGE_BYTES: u64 = 2 * PAGE_SIZE;
@@ -46,13 +57,19 @@ impl OnCpu<'_> {
     pub(super) fn miss(self) {
         let (magazine, warm) = (self.magazine, &self.dense.warm[self.cx.cpu as usize]);
         magazine.misses.add(1);
-        if magazine.misses.get() < MISSES {
+        let misses = magazine.misses.get();
+        if !misses.is_multiple_of(MISSES) {
             return;
         }
-        magazine.misses.set(0);
         let (old, size) = (magazine.capacity.get(), u64::from(self.cache.size.get()));
         let least = u64::from(size <= LARGE_BYTES);
-        let most = (MAGAZINE_BYTES / size).max(least).min(u64::from(CAPACITY_MAX)) as u32;
+        let most =
+            |bytes: u64, objects: u32| (bytes / size).clamp(least, u64::from(objects)) as u32;
+        let most = match most(MAGAZINE_BYTES, CAPACITY) {
+            usual if old < usual => usual,
+            _ if misses.is_multiple_of(MISSES_HOT) => most(MAGAZINE_BYTES_HOT, CAPACITY_MAX),
+            _ => return,
+        };
         let new = (old * 2).max(FIRST).min(most);
         let bytes = warm.bytes.get() + u64::from(new.saturating_sub(old)) * size;
         if new <= old || bytes > bytes_max(self.cx.core) {

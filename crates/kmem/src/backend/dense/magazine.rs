@@ -10,7 +10,7 @@ use crate::raw::local::{LocalU32, LocalU64};
 use crate::raw::zeroed::{ZeroedSlice, zeroed_struct};
 
 /// Objects that a magazine holds at most.
-pub(super) const CAPACITY_MAX: u32 = 64;
+pub(super) const CAPACITY_MAX: u32 = 256;
 
 zeroed_struct! {
     /// A CPU's free objects of a cache.

@@ -45,7 +45,9 @@ impl Ops for Dense {
         self.nodes.set_min_partial(core, cache, args, 0);
         // What was there held objects of another size.
         for cpu in 0..core.setup.cpus {
-            self.magazines[core.cpu_cache_index(cpu, cache.id())].capacity.set(0);
+            let magazine = &self.magazines[core.cpu_cache_index(cpu, cache.id())];
+            magazine.capacity.set(0);
+            magazine.misses.set(0);
         }
     }
 

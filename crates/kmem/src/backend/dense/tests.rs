@@ -52,6 +52,22 @@ fn a_warm_cache_takes_few_locks_and_an_idle_one_keeps_nothing() {
 }
 
 #[test]
+fn batches_come_to_need_no_lock_whatever_their_objects_size() {
+    let (machine, _) = machine(1 << 30);
+    let cpu = machine.cpu(CpuId(0)).unwrap();
+    for size in [16, 192, 1024, 4096] {
+        let cache = machine.cache_create(&CacheArgs::new("batch", size)).unwrap();
+        let batches = |count| {
+            (0..count).for_each(|_| free(&cpu, cache, alloc(&cpu, cache, 64)));
+            machine.cache_stats(cache).unwrap().paths.get("alloc_slowpath")
+        };
+        let warm = batches(400);
+        assert_eq!(batches(100), warm, "{size}");
+    }
+    assert!(machine.validate().is_ok());
+}
+
+#[test]
 fn objects_that_wait_serve_other_caches_when_memory_is_out() {
     let (machine, cache) = machine(2 << 20);
     let other = machine.cache_create(&CacheArgs::new("other", 4096)).unwrap();
@@ -77,7 +93,9 @@ fn a_magazine_of_a_destroyed_cache_starts_cold() {
     assert_eq!(next.index(), cache.index(), "the same place");
     let magazine = &machine.backend.magazines[machine.core.cpu_cache_index(0, next)];
     assert_eq!(magazine.capacity.get(), 0);
-    free(&cpu, next, alloc(&cpu, next, 500));
+    free(&cpu, next, alloc(&cpu, next, 20));
     assert_eq!(magazine.capacity.get(), 1, "of a page each");
+    free(&cpu, next, alloc(&cpu, next, 500));
+    assert!(magazine.capacity.get() > 1, "that it is hot counts more");
     assert!(machine.validate().is_ok());
 }
