@@ -1,4 +1,5 @@
-//! One pass over a trace for many threads: the caller's thread decodes each batch once and hands it to all of them.
+//! One pass over a trace for many threads: the caller's thread takes each batch, decoded ahead by the reader's, and hands it
+//! to all of them.
 //!
 //! # Invariants
 //! - At most [`BATCHES_AHEAD`] batches wait for a thread, so memory is bounded by the slowest.

@@ -1,7 +1,13 @@
 //! Reads a trace, a batch of rows at a time: out of a file, or out of memory.
+//!
+//! How it works: the rows of a file are decoded by a thread of their own, [`BATCHES_AHEAD`] batches ahead of who reads
+//! them, since to decode a trace takes a third of a replay. A batch that nobody holds any more lends its memory to a later
+//! one.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread::{self, JoinHandle};
 
 use super::file_reader::{FileRows, ParquetFile, PidColumn};
 use crate::{Batch, Error, Input, Meta};
@@ -66,66 +72,88 @@ impl TraceReader {
 
     fn rows(&self, pids: PidColumn) -> Batches {
         let rows = match &self.rows {
-            Rows::File(file) => {
-                RowsLeft::File { rows: Box::new(file.rows(pids)), ring: Vec::new() }
-            }
+            Rows::File(file) => RowsLeft::File(Decoder::start(file.rows(pids))),
             Rows::Memory(batches) => RowsLeft::Memory { batches: Arc::clone(batches), next: 0 },
         };
-        Batches { rows, failed: false }
+        Batches { rows }
     }
 }
 
-/// The rows of a trace by the [`Batch`]. A batch that nobody holds any more lends its memory to a later one.
+/// The rows of a trace by the [`Batch`].
 #[derive(Debug)]
 pub struct Batches {
     rows: RowsLeft,
-    /// Nothing can be read behind an error.
-    failed: bool,
 }
 
 #[derive(Debug)]
 enum RowsLeft {
-    File {
-        rows: Box<FileRows>,
-        /// Batches given out.
-        ring: Vec<Arc<Batch>>,
-    },
-    Memory {
-        batches: Arc<[Arc<Batch>]>,
-        next: usize,
-    },
+    File(Decoder),
+    Memory { batches: Arc<[Arc<Batch>]>, next: usize },
 }
 
 impl Iterator for Batches {
     type Item = Result<Arc<Batch>, Error>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if self.failed {
-            return None;
-        }
         match &mut self.rows {
             RowsLeft::Memory { batches, next } => {
                 let batch = batches.get(*next)?;
                 *next += 1;
                 Some(Ok(Arc::clone(batch)))
             }
-            RowsLeft::File { rows, ring } => {
-                let batch = read(rows, ring).transpose();
-                self.failed = matches!(batch, Some(Err(_)));
-                batch
-            }
+            RowsLeft::File(decoder) => decoder.next(),
         }
     }
 }
 
-/// Reads the next rows into a batch of the ring, or a new one.
-fn read(rows: &mut FileRows, ring: &mut Vec<Arc<Batch>>) -> Result<Option<Arc<Batch>>, Error> {
-    let free = ring.iter_mut().position(|batch| Arc::get_mut(batch).is_some());
-    let mut batch = free.map_or_else(Arc::default, |index| ring.swap_remove(index));
+/// Batches that are decoded and that nobody took yet.
+const BATCHES_AHEAD: usize = 4;
+
+/// A thread that decodes the rows of a file. It ends behind the last row or an error, and when nobody listens any more.
+#[derive(Debug)]
+struct Decoder {
+    decoded: Receiver<Result<Arc<Batch>, Error>>,
+    /// `None` when it was seen to end
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Decoder {
+    fn start(rows: FileRows) -> Decoder {
+        let (sender, decoded) = sync_channel(BATCHES_AHEAD);
+        Decoder { decoded, thread: Some(thread::spawn(move || decode(rows, &sender))) }
+    }
+
+    fn next(&mut self) -> Option<Result<Arc<Batch>, Error>> {
+        if let Ok(batch) = self.decoded.recv() {
+            return Some(batch);
+        }
+        // A panic over there is no end of the rows.
+        if let Some(Err(panic)) = self.thread.take().map(JoinHandle::join) {
+            std::panic::resume_unwind(panic);
+        }
+        None
+    }
+}
+
+/// Sends all of `rows`.
+fn decode(mut rows: FileRows, to: &SyncSender<Result<Arc<Batch>, Error>>) {
+    let mut given = Vec::new();
+    while let Some(batch) = read(&mut rows, &mut given).transpose() {
+        let failed = batch.is_err();
+        if to.send(batch).is_err() || failed {
+            return;
+        }
+    }
+}
+
+/// Reads the next rows into a batch of those that were given out, or a new one.
+fn read(rows: &mut FileRows, given: &mut Vec<Arc<Batch>>) -> Result<Option<Arc<Batch>>, Error> {
+    let free = given.iter_mut().position(|batch| Arc::get_mut(batch).is_some());
+    let mut batch = free.map_or_else(Arc::default, |index| given.swap_remove(index));
     let buffer = Arc::get_mut(&mut batch).expect("nobody else holds it");
     if !rows.read_into(buffer)? {
         return Ok(None);
     }
-    ring.push(Arc::clone(&batch));
+    given.push(Arc::clone(&batch));
     Ok(Some(batch))
 }
