@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # What a job in a guest can use. Sourced by init and by the job (busybox sh, -eu).
 
-# row FIELDS: sends one JSON object to the host. One write() a row, so that rows never mix.
+# row FIELDS: sends one JSON object to the host. One write() a row, so that rows never mix; the port is one process's at a
+# time, so that whoever comes second waits.
 row() {
-	echo "{$1}" > /dev/vport0p1
+	until { echo "{$1}" > /dev/vport0p1; } 2> /dev/null; do
+		sleep 0.01
+	done
 }
 
 # observe FIELDS: sends an observation of the load that runs ($load is set by the host's job).
@@ -11,9 +14,11 @@ observe() {
 	row "\"kind\":\"observation\",\"load\":$load,$1"
 }
 
-# send NAME FILE: sends a file to the host, which keeps it under NAME.
+# send NAME FILE...: sends files to the host as one, which keeps it under NAME.
 send() {
-	{ echo "FILE $(stat -c %s "$2") $1"; cat "$2"; } > /dev/vport0p2
+	send_name=$1
+	shift
+	{ echo "FILE $(stat -c %s "$@" | awk '{ n += $1 } END { printf "%.0f", n }') $send_name"; cat "$@"; } > /dev/vport0p2
 }
 
 # fail MESSAGE: ends the job; the host reports the message.

@@ -108,3 +108,33 @@ fn models_hold_what_real_kernels_hold_after_the_same_events() {
         assert!(end["kernel_bytes"].as_u64().unwrap() > 500_000, "{end}");
     }
 }
+
+#[test]
+#[ignore = "downloads and boots a kernel; make test-boot"]
+fn a_foreign_guest_records_itself_and_is_replayed_with_its_own_pages() {
+    let dir = tempfile::tempdir().unwrap();
+    let trace = dir.path().join("t.parquet");
+    let mut command = kernel(&["boot", "debian:6.12/arm64-16k", "--record"]);
+    let out =
+        command.arg(&trace).args(["--", "hackbench", "-g", "1", "-l", "20"]).output().unwrap();
+    assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
+    let reader = slablab_trace::TraceReader::open(&trace).unwrap();
+    let meta = reader.meta();
+    assert_eq!((meta.arch.as_str(), meta.page_bytes), ("aarch64", 16384));
+    assert!(meta.events > 100_000 && meta.unplaced_share() < 0.05, "{} events", meta.events);
+    let mut replay = Command::new(env!("CARGO_BIN_EXE_slablab"));
+    let out = replay.arg("replay").arg(&trace).args(["--format", "json"]).output().unwrap();
+    let replay: serde_json::Value = serde_json::from_slice(&out.stdout).unwrap();
+    // The generation that the kernel has comes first.
+    let slub = &replay["allocators"][0];
+    assert_eq!(slub["allocator"], "slub");
+    let caches = slub["caches"].as_array().unwrap();
+    let geometry = caches.iter().filter_map(|cache| {
+        let recorded = meta.slabs_start.as_ref()?.cache(cache["cache"].as_str()?)?;
+        let of = |name: &str, key: &str| Some(recorded.number(name)? == cache[key].as_u64()?);
+        Some(of("order", "order")? && of("objs_per_slab", "objects_per_slab")?)
+    });
+    let geometry: Vec<_> = geometry.collect();
+    let same = geometry.iter().filter(|same| **same).count();
+    assert!(same >= 40 && same * 100 >= geometry.len() * 98, "{same} of {}", geometry.len());
+}

@@ -49,6 +49,40 @@ impl Samples {
         self.times_ns.is_empty()
     }
 
+    /// Says that a cache had no more objects than these at the last sample.
+    pub(crate) fn correct(&mut self, cache: &str, objects: u64) {
+        let last = self.times_ns.len().saturating_sub(1);
+        if let Some(cache) = self.caches.get_mut(cache) {
+            let (in_use, slabs) = cache.at(last);
+            if cache.at.last() == Some(&(last as u32)) {
+                cache.at.pop();
+                cache.objects.pop();
+                cache.slabs.pop();
+            }
+            cache.note(last as u32, in_use.min(objects as u32), slabs);
+        }
+    }
+
+    /// Tells whether the first sample is one that nobody took: that of a machine recorded from its boot on.
+    pub(crate) fn is_from_boot(&self) -> bool {
+        self.times_ns.first() == Some(&0)
+    }
+
+    /// Says how many objects a cache had at the first sample, in as few slabs as they need.
+    pub(crate) fn begin_with(&mut self, cache: &str, objects: u64) {
+        if let Some(cache) = self.caches.get_mut(cache)
+            && cache.at.first() != Some(&0)
+            && objects > 0
+        {
+            let each = u64::from(cache.slab_objects.max(1));
+            cache.partial_slabs = u32::from(!objects.is_multiple_of(each));
+            cache.partial_objects = (objects % each) as u32;
+            cache.at.insert(0, 0);
+            cache.objects.insert(0, objects as u32);
+            cache.slabs.insert(0, objects.div_ceil(each) as u32);
+        }
+    }
+
     /// Returns the bytes in slabs at each sample.
     pub fn slab_bytes(&self) -> Vec<u64> {
         let of = |cache: &SampledCache, sample| {

@@ -235,3 +235,46 @@ fn foreign_files_are_told_by_name() {
     assert!(import_file(directory.path().into(), None).err().unwrap().contains("is a directory"));
     assert!(import_file("/no/such".into(), None).err().unwrap().contains("/no/such: cannot open"));
 }
+
+#[test]
+fn comments_of_ours_tell_of_the_machine_and_place_frees_that_made_no_event() {
+    // Two objects older than the first event, three made, one seen to be freed: four if nothing were freed unseen.
+    let slabs = |used| format!("c {used} 6 64 2 1 : tunables 0 0 0 : slabdata 3 3 0");
+    let alloc = |second: u32, ptr: u32| {
+        let ptr = format!("ptr=00000000{ptr:08x} name=c bytes_req=64 bytes_alloc=64");
+        format!(
+            "a-7 [000] ..... {second}.000000: kmem_cache_alloc: call_site=f+0x1/0x2 {ptr} gfp_flags=GFP_KERNEL node=-1 \
+             accounted=false\n"
+        )
+    };
+    let mut text = String::from(
+        "# slablab release 7.3.4\n# slablab arch aarch64\n# slablab page_bytes 16384\n",
+    );
+    for (at, used) in [("2.50", 5), ("9.00", 6)] {
+        text.push_str(&format!("# slablab sample {at}\n# slablab slabs {}\n", slabs(used)));
+    }
+    text.push_str(&format!("# slablab living {}\n# tracer: nop\n", slabs(3)));
+    (1..=7).for_each(|n| text.push_str(&alloc(n, 64 * n)));
+    text.push_str(
+        "a-7 [000] ..... 8.000000: kmem_cache_free: call_site=f+0x1/0x2 ptr=00000000000000c0 name=c\n",
+    );
+    let directory = tempfile::tempdir().unwrap();
+    let input = directory.path().join("in.txt");
+    std::fs::write(&input, &text).unwrap();
+    let imported = import_file(input, None).unwrap();
+    let meta = &imported.meta;
+    assert_eq!((meta.kernel_release.as_str(), meta.arch.as_str()), ("7.3.4", "aarch64"));
+    assert_eq!((meta.page_bytes, meta.samples.caches["c"].slab_bytes), (16384, 16384));
+    let estimated = imported.rows.iter().filter(|row| row.kind == Kind::EstimatedFree);
+    assert_eq!(estimated.map(|row| row.object).collect::<Vec<_>>(), [0, 1, 3]);
+    assert_eq!(meta.samples.caches["c"].at(2), (3, 3));
+
+    // One object more than the events tell of was there before them.
+    let living = |used| format!("living {}", slabs(used));
+    let more = text.replace(&living(3), &living(7)).replace(&slabs(6), &slabs(8));
+    let input = directory.path().join("more.txt");
+    std::fs::write(&input, more).unwrap();
+    let imported = import_file(input, None).unwrap();
+    assert_eq!(imported.meta.samples.caches["c"].at(0), (1, 1));
+    assert_eq!(imported.meta.quality.estimated_frees, 0);
+}

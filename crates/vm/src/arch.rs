@@ -43,7 +43,8 @@ impl Arch {
             flavour: "cloud-amd64",
             emulator: X86,
             machine: &["-machine", "pc"],
-            cpu: "qemu64",
+            // Whoever asks for random bytes would wait for the interrupts of minutes.
+            cpu: "qemu64,+rdrand",
             console: "ttyS0",
         },
         Self {

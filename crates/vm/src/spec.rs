@@ -155,6 +155,12 @@ impl Spec {
         }
     }
 
+    /// Returns whether it has no `/proc/slabinfo` of its own, and can have the module of that name.
+    #[must_use]
+    pub fn needs_slabinfo(&self) -> bool {
+        matches!(&self.origin, Origin::Build(_, allocator) if allocator == "slub_tiny")
+    }
+
     /// Returns what the machine needs to make and to boot it.
     #[must_use]
     pub fn needs(&self) -> Vec<&'static [Need]> {

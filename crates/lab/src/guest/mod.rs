@@ -20,4 +20,6 @@ pub use options::PARAMETERS;
 pub(crate) use options::{CPUS, Options, count, cpus};
 pub use profile::{Profile, ProfileLoad, profile};
 pub(crate) use recipe::{Load, Recipe, Variant, by_cpus};
-pub use recording::{Recorder, Recording};
+pub use recording::{
+    Recorder, Recording, add_slabinfo, from_boot_arguments, from_boot_job, from_boot_memory_mib,
+};

@@ -2,8 +2,9 @@
 //!
 //! # How it works
 //! From the boot on, the kernel's own trace buffer is filled (`trace_event=`), stopped after the load, and sent
-//! as text: it has the allocations of the boot itself, which no program can record. During a load alone, the
-//! guest runs `slablab record`.
+//! as text, behind comments that tell of the machine and its slabs (`kernel/guest/record.sh`): it has the allocations
+//! of the boot itself, which no program can record, and needs no program of ours, so that any machine can do it. During
+//! a load alone, the guest runs `slablab record`.
 //!
 //! # Invariants
 //! - A buffer that lost events is an error, never a trace.
@@ -20,8 +21,8 @@ use crate::error::{Error, Result};
 const EVENTS: &str = "kmem:kmalloc,kmem:kfree,kmem:kmem_cache_alloc,kmem:kmem_cache_free";
 
 /// The kernel's buffer for each CPU in MiB: an event takes 54 bytes, the boot of the base configuration makes
-/// 310,000 of them.
-const BUFFER_MIB: u32 = 96;
+/// 310,000 of them. Of 96 MiB, a kernel with pages of 16 KiB says that it cannot allocate them so early.
+const BUFFER_MIB: u32 = 48;
 
 /// A guest that is to record itself.
 #[derive(Debug, Clone)]
@@ -38,6 +39,56 @@ pub struct Recorder<'a> {
     pub load: String,
     /// The accelerator
     pub accel: Accel,
+}
+
+/// Returns a guest's script that runs `load`, a snippet for its shell, and sends what the kernel has recorded since its
+/// boot as `recording.txt`.
+#[must_use]
+pub fn from_boot_job(load: &str) -> String {
+    format!(
+        "before=$(meminfo Slab)\n\
+         record_begin\n\
+         {load}\n\
+         {ROW}\
+         record_end\n"
+    )
+}
+
+/// Adds the module that gives a kernel its `/proc/slabinfo`, if that has none.
+///
+/// # Errors
+///
+/// When it does not compile.
+pub fn add_slabinfo(
+    builder: &KernelBuilder,
+    kernel: &Kernel,
+    initramfs: &mut Initramfs,
+) -> Result<()> {
+    if kernel.spec.needs_slabinfo() {
+        let module = builder.data.module("slabinfo")?;
+        let module = builder.build_module(&module, kernel, &mut |_| ())?;
+        initramfs.file("lib/modules/slabinfo.ko", &module);
+    }
+    Ok(())
+}
+
+/// Returns the boot parameters of a kernel that records itself from its boot on.
+#[must_use]
+pub fn from_boot_arguments() -> [String; 4] {
+    [
+        format!("trace_event={EVENTS}"),
+        format!("trace_buf_size={BUFFER_MIB}M"),
+        // That of the samples of slabinfo.
+        "trace_clock=mono".into(),
+        // Text has pointers hashed, and all of them alike until there is entropy.
+        "no_hash_pointers".into(),
+    ]
+}
+
+/// Returns the memory in MiB that such a guest needs beside its own: for the buffers and their text.
+#[must_use]
+pub fn from_boot_memory_mib(cpus: u32) -> u32 {
+    4 * BUFFER_MIB * cpus
 }
 
 /// What a guest recorded.
@@ -60,27 +111,12 @@ impl Recorder<'_> {
     ///
     /// When the guest gets into trouble, or the buffer lost events.
     pub fn from_boot(&self, folder: &Path) -> Result<Recording> {
-        let job = format!(
-            "before=$(meminfo Slab)\n\
-             {}\n\
-             echo 0 > /sys/kernel/tracing/tracing_on\n\
-             {SLABS}\
-             lost=$(awk '/overrun:|dropped/ {{ n += $NF }} END {{ print n }}' \
-             /sys/kernel/tracing/per_cpu/cpu*/stats)\n\
-             [ \"$lost\" -eq 0 ] || fail \"$lost events lost: the trace buffer is too small for this load\"\n\
-             cat /sys/kernel/tracing/trace > /tmp/trace\n\
-             send trace.txt /tmp/trace\n",
-            self.load
-        );
-        let mut machine =
-            self.machine(self.builder.initramfs(&self.kernel, &job, &mut |_| ())?)?;
-        // Text has pointers hashed, and all of them alike until there is entropy.
-        machine.arguments.extend([
-            format!("trace_event={EVENTS}"),
-            format!("trace_buf_size={BUFFER_MIB}M"),
-            "no_hash_pointers".into(),
-        ]);
-        self.boot(&machine, "trace.txt", folder)
+        let job = from_boot_job(&self.load);
+        let mut initramfs = self.builder.initramfs(&self.kernel, &job, &mut |_| ())?;
+        add_slabinfo(self.builder, &self.kernel, &mut initramfs)?;
+        let mut machine = self.machine(initramfs)?;
+        machine.arguments.extend(from_boot_arguments());
+        self.boot(&machine, "recording.txt", folder)
     }
 
     /// Boots, with the guest's files in `folder`, and records the load with `slablab`, a program of this machine.
@@ -90,7 +126,7 @@ impl Recorder<'_> {
     /// When the guest gets into trouble.
     pub fn of_load(&self, slablab: &Path, folder: &Path) -> Result<Recording> {
         let script = format!(
-            "for lib in /lib/*.sh; do . \"$lib\"; done\nbefore=$(meminfo Slab)\n{}\n{SLABS}",
+            "for lib in /lib/*.sh; do . \"$lib\"; done\nbefore=$(meminfo Slab)\n{}\n{ROW}{SLABS}",
             self.load
         );
         // What stands between the quotation marks of a here-document is not touched by the shell.
@@ -108,7 +144,7 @@ impl Recorder<'_> {
     fn machine(&self, mut initramfs: Initramfs) -> Result<Machine> {
         initramfs.tool("hackbench")?;
         let mut machine = Machine::new(self.kernel.clone(), self.cpus, initramfs);
-        machine.memory_mib = 1024 + 2 * BUFFER_MIB * self.cpus;
+        machine.memory_mib = 1024 + from_boot_memory_mib(self.cpus);
         machine.arguments.clone_from(&self.arguments);
         Ok(machine)
     }
@@ -127,10 +163,13 @@ impl Recorder<'_> {
     }
 }
 
-/// Sends what is held: SLOB and SLMB have no slabinfo.
+/// Says what is held.
+const ROW: &str = "\
+    row \"\\\"kind\\\":\\\"slabs\\\",\\\"slab_kb_before\\\":$before,\\\"slab_kb\\\":$(meminfo Slab)\"\n";
+
+/// Sends it by cache: SLOB and SLMB have no slabinfo.
 const SLABS: &str = "\
     cat /proc/slabinfo > /tmp/slabinfo 2> /dev/null || true\n\
-    row \"\\\"kind\\\":\\\"slabs\\\",\\\"slab_kb_before\\\":$before,\\\"slab_kb\\\":$(meminfo Slab)\"\n\
     send slabinfo.txt /tmp/slabinfo\n";
 
 fn file(boot: &Boot, name: &str, machine: &Machine) -> Result<PathBuf> {

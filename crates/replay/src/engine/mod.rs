@@ -6,6 +6,7 @@ pub(crate) mod broadcast;
 pub(crate) mod caches;
 pub(crate) mod lanes;
 pub(crate) mod machine;
+pub(crate) mod own;
 pub(crate) mod runner;
 #[cfg(test)]
 mod tests;

@@ -18,6 +18,7 @@ use slablab_trace::{Batch, Event, Kind, Meta, NONE, SampledCache, SlubCache};
 
 use crate::change::merging;
 use crate::change::rewrite::Rewrite;
+use crate::engine::own::Own;
 use crate::engine::warm::{self, Warm};
 use crate::engine::{caches, machine};
 use crate::error::Error;
@@ -67,7 +68,7 @@ struct Sampled {
 }
 
 /// An allocation of nobody.
-const NO_EVENT: Event = Event {
+pub(super) const NO_EVENT: Event = Event {
     time_ns: 0,
     cpu: 0,
     pid: 0,
@@ -120,6 +121,7 @@ pub(crate) struct Runner<'a, B: Backend> {
     pub(super) meta: &'a Meta,
     plan: &'a ReplayPlan,
     rewrite: Rewrite,
+    own: Own,
     /// Nodes of the machine; what a row says beyond them is no request
     nodes: u32,
     objects: Slots<Live>,
@@ -164,6 +166,7 @@ impl<'a, B: Backend> Runner<'a, B> {
             meta,
             plan,
             rewrite: Rewrite::new(&plan.changes, meta),
+            own: Own::of(meta),
             nodes: machine::nodes(meta),
             objects: Slots::new(meta.events),
             sites: vec![SiteAccount::default(); sites],
@@ -352,6 +355,9 @@ impl<'a, B: Backend> Runner<'a, B> {
 
     #[inline]
     fn alloc(&mut self, slot: usize, event: &Event) {
+        if self.own.has(event) {
+            return;
+        }
         if self.objects.entry(slot).address.is_some() {
             // Its free is not among the rows: somebody took some out of the trace.
             self.free(slot, event.time_ns, event.cpu, event.site);

@@ -213,6 +213,37 @@ fn pass(
     slabinfo: Option<&str>,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<(TraceWriter, Meta), Error> {
+    if !source.is_sampled() {
+        return pass_events(source, importer, slabinfo, progress);
+    }
+    // First all objects get the names of their caches, which some kernels tell at a free only; then those end whose frees
+    // made no event.
+    let first = Importer::new(TraceWriter::in_memory(&importer.path), &importer.path);
+    let first = first.symbols(importer.symbols.take());
+    let (writer, meta) = pass_events(source, first, slabinfo, progress)?;
+    let trace = writer.into_reader(meta)?;
+    let samples = trace.meta().samples.clone();
+    importer = importer.sampled(&samples, Unfreed::of(&trace)?);
+    let all = &mut |_: &Event| true;
+    let mut rows = Kept::new(&trace, all);
+    importer.read(&mut rows, progress)?;
+    let meta = Meta { samples, ..rows.facts().meta.clone() };
+    let (mut writer, mut meta) = importer.finish(&rows, meta)?;
+    let Quality { implicit_frees, estimated_frees, .. } = meta.quality;
+    meta.quality = Quality { implicit_frees, estimated_frees, ..trace.meta().quality.clone() };
+    for cache in &trace.meta().caches {
+        let again = writer.cache(cache.recorded_name()) as usize;
+        writer.caches_mut()[again].inferred = cache.inferred;
+    }
+    Ok((writer, meta))
+}
+
+fn pass_events(
+    source: &mut dyn Source,
+    mut importer: Importer,
+    slabinfo: Option<&str>,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<(TraceWriter, Meta), Error> {
     importer.read(source, progress)?;
     if importer.rows == 0 {
         return Err(no_events(&importer.path, &source.facts().meta.quality.skipped));
@@ -339,8 +370,14 @@ impl Importer {
         mut meta: Meta,
     ) -> Result<(TraceWriter, Meta), Error> {
         self.end_unseen(u64::MAX, 0)?;
+        if let Some(population) = self.population.as_ref().filter(|_| meta.samples.is_from_boot()) {
+            population.older_than_events(&mut meta.samples);
+            meta.samples.thin();
+        }
         if let Some(rows) = &mut self.unnamed {
-            rows.finish(meta.slabs_start.as_ref().or(meta.slabs_end.as_ref()), &mut self.writer)?;
+            let slabs = [&meta.slabs_start, &meta.slabs_end].map(Option::as_ref);
+            let slabs: Vec<_> = slabs.into_iter().flatten().collect();
+            rows.finish(&slabs, &mut self.writer)?;
             self.quality.caches_inferred = rows.inferred;
             self.quality.caches_unknown = rows.unknown;
         }

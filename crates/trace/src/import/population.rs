@@ -15,7 +15,8 @@ use std::collections::VecDeque;
 
 use rustc_hash::FxHashMap;
 
-use crate::{Event, Kind, NONE, RecordedCache, SampledCache, Samples};
+use crate::source::raw;
+use crate::{Error, Event, Kind, NONE, RecordedCache, SampledCache, Samples, TraceReader};
 
 /// gfp flags that choose a kmalloc cache.
 const GFP_DMA: u32 = 1;
@@ -31,6 +32,20 @@ pub(crate) struct Unfreed {
 }
 
 impl Unfreed {
+    /// Looks at all rows of a trace.
+    pub(super) fn of(trace: &TraceReader) -> Result<Unfreed, Error> {
+        let mut unfreed = Unfreed::default();
+        for batch in trace.batches() {
+            for row in batch?.events() {
+                // What ends an object unseen is no event.
+                if !matches!(row.kind, Kind::ImplicitFree | Kind::EstimatedFree) {
+                    unfreed.note(row.kind, raw(row).ptr);
+                }
+            }
+        }
+        Ok(unfreed)
+    }
+
     /// Looks at an event, in the order of the recording.
     pub(crate) fn note(&mut self, kind: Kind, ptr: u64) {
         if kind.is_alloc() {
@@ -53,6 +68,8 @@ impl Unfreed {
 struct Cache {
     /// Objects older than the recording.
     older: u64,
+    /// Of objects older than the recording, frees that were seen.
+    older_frees: u64,
     live: u64,
     /// Objects of which no free is seen, by age: address and number. Some may have ended.
     unfreed: VecDeque<(u64, u64)>,
@@ -150,7 +167,10 @@ impl Population {
     pub(super) fn free_older(&mut self, event: &Event) {
         let place = self.by_id.get(event.cache as usize).copied().unwrap_or(NONE);
         match self.caches.get_mut(place as usize) {
-            Some(cache) => cache.older = cache.older.saturating_sub(1),
+            Some(cache) => {
+                cache.older = cache.older.saturating_sub(1);
+                cache.older_frees += 1;
+            }
             None => self.older_kfrees += 1,
         }
     }
@@ -190,6 +210,17 @@ impl Population {
             ended.extend((0..older).map(|_| (name.clone(), Ended::Older)));
         }
         ended
+    }
+
+    /// Says in the first sample, where nobody took it, which objects must have been there before the first event: those
+    /// that the last one has, or that were freed, and whose allocation no event tells of.
+    pub(super) fn older_than_events(&self, samples: &mut Samples) {
+        let last = samples.times_ns.len().saturating_sub(1);
+        for (name, place) in &self.by_name {
+            let in_use = samples.caches.get(name).map_or(0, |cache| u64::from(cache.at(last).0));
+            let Cache { live, older_frees, .. } = self.caches[*place as usize];
+            samples.begin_with(name, (in_use + older_frees).saturating_sub(live));
+        }
     }
 
     /// Returns the place of the kmalloc cache that served an event.

@@ -4,7 +4,8 @@
 //! nameless allocation on rows go to a nameless file. A second file has a number for each nameless allocation,
 //! in their order: its cache, written when the free comes. At the end the rows are read again and get their
 //! caches; an allocation that nothing was freed of gets the cache that most allocations of the same site and
-//! size turned out to be from, else the only cache of that object size in the kernel's slabinfo.
+//! size turned out to be from, else one of its sizes in the kernel's sysfs of which most objects are in use that no
+//! event has told of, else the only cache of that object size in the kernel's slabinfo.
 //!
 //! Invariants: memory holds a block of rows and the caches of the last [`RECENT`] nameless allocations, however
 //! long the recording is.
@@ -19,7 +20,7 @@ use rustc_hash::FxHashMap;
 
 use crate::meta::SlabSnapshot;
 use crate::spool::{Block, Spool};
-use crate::{Error, Event, Kind, NONE, RawEvent, TraceWriter};
+use crate::{Error, Event, Kind, NONE, RawEvent, RecordedCache, TraceWriter};
 
 /// Rows in a block of the first file.
 const BLOCK_ROWS: usize = 16 << 10;
@@ -127,11 +128,11 @@ impl Rows {
     /// Passes all rows on to `writer`, with their caches as well as these can be known.
     pub(super) fn finish(
         &mut self,
-        slabs: Option<&SlabSnapshot>,
+        slabs: &[&SlabSnapshot],
         writer: &mut TraceWriter,
     ) -> Result<(), Error> {
         self.write_pending()?;
-        let of_size = slabs.map(unique_sizes).unwrap_or_default();
+        let mut of_size = Sizes::of(slabs, writer.caches_mut());
         let mut caches = self.caches.read(&self.path)?;
         let mut rows = Vec::new();
         for block in std::mem::take(&mut self.blocks) {
@@ -141,7 +142,7 @@ impl Rows {
                 if is_unnamed(&event) {
                     event.cache = caches.next(&self.path)?;
                     if event.cache == NONE {
-                        event.cache = self.infer(&event, &of_size, writer);
+                        event.cache = self.infer(&event, &mut of_size, writer);
                     }
                 }
                 writer.push(&event)?;
@@ -151,23 +152,15 @@ impl Rows {
     }
 
     /// Returns the cache that an allocation without a free is likely from, or [`NONE`].
-    fn infer(
-        &mut self,
-        event: &Event,
-        of_size: &FxHashMap<u64, Option<&str>>,
-        writer: &mut TraceWriter,
-    ) -> u32 {
+    fn infer(&mut self, event: &Event, of_size: &mut Sizes<'_>, writer: &mut TraceWriter) -> u32 {
         let votes = self.origins.get(&origin(event)).map(|&origin| &self.votes[origin as usize]);
         // The least id among equals, as the map's order means nothing.
         let most =
             votes.into_iter().flatten().max_by_key(|&(&cache, &votes)| (votes, Reverse(cache)));
-        let cache = match (most, of_size.get(&event.bytes_alloc)) {
-            (Some((&cache, _)), _) => cache,
-            (None, Some(Some(name))) => writer.cache(name),
-            _ => {
-                self.unknown += 1;
-                return NONE;
-            }
+        let most = most.map(|(&cache, _)| cache);
+        let Some(cache) = most.or_else(|| Some(writer.cache(of_size.cache(event)?))) else {
+            self.unknown += 1;
+            return NONE;
         };
         self.inferred += 1;
         let entry = &mut writer.caches_mut()[cache as usize];
@@ -177,15 +170,62 @@ impl Rows {
     }
 }
 
-/// Returns the caches by object size; `None` where several have the same. kmalloc's own caches are
-/// left out, as kmem_cache_alloc never takes from them.
-fn unique_sizes(slabs: &SlabSnapshot) -> FxHashMap<u64, Option<&str>> {
-    let mut sizes = FxHashMap::default();
-    let kmalloc = |name: &str| name.starts_with("kmalloc-") || name.starts_with("dma-kmalloc-");
-    for cache in slabs.slabinfo().filter(|cache| !kmalloc(cache.name)) {
-        sizes.entry(cache.objsize).and_modify(|name| *name = None).or_insert(Some(cache.name));
+/// The caches that an allocation without a free may be from, by its sizes. kmalloc's own are left out, as
+/// kmem_cache_alloc never takes from them.
+#[derive(Debug, Default)]
+struct Sizes<'a> {
+    /// By the size asked for and the size given, as sysfs has them.
+    exact: FxHashMap<(u64, u64), Vec<Candidate<'a>>>,
+    /// By the size given, as slabinfo has it; `None` where several caches have it.
+    given: FxHashMap<u64, Option<&'a str>>,
+}
+
+/// A cache, and how many objects the kernel says are in use of which no event has told yet.
+#[derive(Debug)]
+struct Candidate<'a> {
+    name: &'a str,
+    untold: u64,
+}
+
+impl<'a> Sizes<'a> {
+    fn of(slabs: &[&'a SlabSnapshot], caches: &[RecordedCache]) -> Sizes<'a> {
+        let kmalloc = |name: &str| name.starts_with("kmalloc-") || name.starts_with("dma-kmalloc-");
+        let mut sizes = Sizes::default();
+        let mut in_use = FxHashMap::default();
+        let text = slabs.iter().find(|slabs| !slabs.slabinfo.is_empty());
+        for cache in text.into_iter().flat_map(|slabs| slabs.slabinfo()) {
+            if !kmalloc(cache.name) {
+                in_use.insert(cache.name, cache.active_objs);
+                let known = sizes.given.entry(cache.objsize);
+                known.and_modify(|name| *name = None).or_insert(Some(cache.name));
+            }
+        }
+        let sysfs = slabs.iter().find(|slabs| !slabs.caches.is_empty());
+        for cache in sysfs.into_iter().flat_map(|slabs| &slabs.caches) {
+            let of = cache.number("object_size").zip(cache.number("slab_size"));
+            let untold = in_use.get(cache.name.as_str()).copied();
+            // Its allocations would have the name of its frees.
+            let is_told = caches.iter().any(|told| told.name == cache.name && told.frees > 0);
+            if let Some((of, untold)) = of.zip(untold).filter(|_| !is_told) {
+                let candidates: &mut Vec<_> = sizes.exact.entry(of).or_default();
+                candidates.push(Candidate { name: &cache.name, untold });
+            }
+        }
+        sizes
     }
-    sizes
+
+    /// Returns the likeliest cache of an allocation, which is told of now.
+    fn cache(&mut self, event: &Event) -> Option<&'a str> {
+        let exact = self.exact.get_mut(&(event.bytes_req, event.bytes_alloc));
+        let likeliest = exact.and_then(|of| of.iter_mut().max_by_key(|cache| cache.untold));
+        match likeliest.filter(|cache| cache.untold > 0) {
+            Some(cache) => {
+                cache.untold -= 1;
+                Some(cache.name)
+            }
+            None => self.given.get(&event.bytes_alloc).copied().flatten(),
+        }
+    }
 }
 
 /// The cache of each nameless allocation, in a file but for the last.
@@ -263,6 +303,36 @@ impl CachesRead {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::SlubCache;
+
+    #[test]
+    fn allocations_without_a_free_are_from_the_cache_with_objects_in_use_that_nobody_told_of() {
+        let line =
+            |name, used| format!("{name} {used} 9 256 16 1 : tunables 0 0 0 : slabdata 1 1 0");
+        let names = [("kmem_cache", 2), ("idle", 0), ("freed", 9), ("other", 1)];
+        let lines: Vec<_> = names.iter().map(|(name, used)| line(name, used)).collect();
+        let cache = |(name, _): &(&str, i32)| SlubCache {
+            name: (*name).into(),
+            numbers: [
+                ("object_size", if *name == "other" { 256 } else { 224 }),
+                ("slab_size", 256),
+            ]
+            .map(|(name, number)| (name.to_owned(), number))
+            .into(),
+            ..SlubCache::default()
+        };
+        let slabs = SlabSnapshot {
+            slabinfo: format!("version\n#\n{}\n", lines.join("\n")),
+            caches: names.iter().map(cache).collect(),
+            ..SlabSnapshot::default()
+        };
+        let told = RecordedCache { name: "freed".into(), frees: 1, ..RecordedCache::default() };
+        let mut sizes = Sizes::of(&[&slabs], &[told]);
+        let event =
+            |bytes_req| Event { bytes_req, bytes_alloc: 256, ..RawEvent::EMPTY.to_row(NONE) };
+        let all = [224, 224, 224, 256, 200].map(|bytes_req| sizes.cache(&event(bytes_req)));
+        assert_eq!(all, [Some("kmem_cache"), Some("kmem_cache"), None, Some("other"), None]);
+    }
 
     #[test]
     fn caches_are_kept_in_memory_and_in_the_file() {

@@ -1,7 +1,7 @@
 //! Which format an input is in, by its first bytes.
 
 use super::recording::Format;
-use super::{perf_data, perfetto, trace_dat};
+use super::{perf_data, perfetto, text, trace_dat};
 use crate::error::At;
 use crate::{Error, Input};
 
@@ -45,7 +45,10 @@ pub(super) fn format(input: &Input) -> Result<Format, Error> {
 
 /// Finds out the dialect of a text: by its heading, else by how it writes the events' names.
 fn text(head: &str) -> Option<Format> {
-    if head.starts_with("# tracer:") || head.contains("\n# tracer:") {
+    if head.starts_with(text::machine::MARK)
+        || head.starts_with("# tracer:")
+        || head.contains("\n# tracer:")
+    {
         return Some(Format::Trace);
     }
     if head.starts_with("cpus=") {

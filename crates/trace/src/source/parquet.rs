@@ -73,7 +73,7 @@ impl Rows {
 }
 
 /// Returns the row as a source that has its object at an address of its own.
-pub(super) fn raw(row: Event) -> RawEvent {
+pub(crate) fn raw(row: Event) -> RawEvent {
     row.to_raw(match row.object {
         // Slots begin at 0, which as an address is a failed allocation.
         NONE if row.kind.is_free() => UNKNOWN_PTR,

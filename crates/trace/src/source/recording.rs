@@ -15,6 +15,11 @@ pub trait Source: std::fmt::Debug {
 
     /// Returns what the recording says of itself.
     fn facts(&self) -> &Facts;
+
+    /// Tells whether [`Meta::samples`] are to place the frees that made no event.
+    fn is_sampled(&self) -> bool {
+        false
+    }
 }
 
 /// What a recording says of itself: complete when [`Source::read`] has returned false.

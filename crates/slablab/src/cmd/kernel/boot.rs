@@ -1,13 +1,15 @@
 //! `slablab kernel boot`: boots a kernel, runs a command in it, shows what came.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
 use serde::Serialize;
 use serde_json::Value;
+use slablab_lab::guest;
+use slablab_trace::ImportOptions;
 use slablab_vm::{Data, Initramfs, Kernel, KernelBuilder, Machine, job_output};
 
 use super::options::{BuilderArgs, GuestArgs, InstallArgs, SpecArgs};
@@ -17,7 +19,9 @@ use crate::progress::Progress;
 
 /// Boot a kernel and run a command in it
 #[derive(clap::Args, Debug)]
-#[command(after_help = "Example:\n  slablab kernel boot slob --cpus 4 -- hackbench -g 4 -l 100")]
+#[command(after_help = "Examples:\n  \
+                        slablab kernel boot slob --cpus 4 -- hackbench -g 4 -l 100\n  \
+                        slablab kernel boot debian:7.3/arm64-16k --record t.parquet -- hackbench -g 2 -l 50")]
 pub(crate) struct Args {
     /// The kernel: an allocator, debian:6.12, debian:7.3/arm64-16k, build:6.12/slub_tiny, or a path
     #[arg(value_name = "KERNEL")]
@@ -50,6 +54,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "SECONDS", default_value_t = 600,
           value_parser = clap::value_parser!(u64).range(1..=604_800))]
     limit: u64,
+    /// Record the kernel's allocations from its boot to the command's end into this trace, by tracefs alone: any machine can
+    /// do it; takes 192 MiB more memory for each CPU
+    #[arg(long, value_name = "FILE")]
+    record: Option<PathBuf>,
     /// Keep console, rows and files in this folder
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
@@ -105,7 +113,10 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     let data = Data::find()?;
     let spec = args.spec.named(&data, &args.kernel)?;
     args.modules.iter().try_for_each(|name| data.module(name).map(|_| ()))?;
-    let job = job(args)?;
+    let mut job = job(args)?;
+    if args.record.is_some() {
+        job = guest::from_boot_job(&job);
+    }
     let mut bar = Progress::default();
     let builder = args.install.open(&args.builder, &spec.needs(), &mut bar)?;
     let kernel = builder.build(&spec, &mut |step| bar.show(&step))?;
@@ -117,6 +128,10 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     machine.arguments.clone_from(&args.arguments);
     machine.silence = Duration::from_secs(args.silence);
     machine.limit = Duration::from_secs(args.limit);
+    if args.record.is_some() {
+        machine.memory_mib += guest::from_boot_memory_mib(machine.cpus);
+        machine.arguments.extend(guest::from_boot_arguments());
+    }
     // What is not asked for goes with the folder, but a console that shows trouble is kept.
     let kept = match &args.output {
         Some(folder) => folder.clone(),
@@ -125,6 +140,10 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     let progress = Progress::spinner(&format!("{} under {}", machine.name(), accel.name()));
     let boot = machine.boot(accel, &kept, &builder.interrupt, &mut |_| Ok(()))?;
     drop(progress);
+    let files = match &args.record {
+        Some(trace) => record(trace, boot.files, args.output.is_some(), &mut bar)?,
+        None => boot.files,
+    };
     let booted = Booted {
         kernel: machine.name(),
         release: machine.kernel.release().to_owned(),
@@ -132,14 +151,38 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
         emulated: accel.is_emulated(),
         accel_why,
         rows: boot.rows,
-        files: boot.files.iter().map(|(_, path)| path.clone()).collect(),
+        files: files.into_iter().map(|(_, path)| path).collect(),
         console: job_output(&fs::read(&boot.console)?),
     };
     output::print(&booted, output, None)?;
-    if args.output.is_none() && booted.files.is_empty() {
+    let is_needed =
+        args.output.is_some() || booted.files.iter().any(|path| path.starts_with(&kept));
+    if !is_needed {
         fs::remove_dir_all(&kept).with_context(|| format!("{}: cannot remove", kept.display()))?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Makes a trace of the guest's recording; returns the files that are left, the trace among them.
+fn record(
+    trace: &Path,
+    files: Vec<(String, PathBuf)>,
+    is_kept: bool,
+    bar: &mut Progress,
+) -> Result<Vec<(String, PathBuf)>> {
+    let is_ours = |name: &str| ["recording.txt", "slabinfo.txt"].contains(&name);
+    let (ours, mut others): (Vec<_>, Vec<_>) =
+        files.into_iter().partition(|(name, _)| is_ours(name));
+    let recording = ours.iter().find(|(name, _)| name == "recording.txt");
+    let (_, recording) = recording.context("the guest sent no recording")?;
+    let options = ImportOptions::new(recording, trace);
+    slablab_trace::import(&options, &mut |step| bar.step(step))?;
+    bar.clear();
+    if is_kept {
+        others.extend(ours);
+    }
+    others.push(("trace".to_owned(), trace.to_owned()));
+    Ok(others)
 }
 
 /// Returns the guest's script.
@@ -163,6 +206,9 @@ fn initramfs(
 ) -> Result<Initramfs> {
     let mut initramfs = builder.initramfs(kernel, job, &mut |step| bar.show(&step))?;
     initramfs.tool("hackbench")?;
+    if args.record.is_some() {
+        guest::add_slabinfo(builder, kernel, &mut initramfs)?;
+    }
     args.programs.iter().try_for_each(|program| initramfs.tool_or_path(program))?;
     for path in kernel.own_modules()? {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();

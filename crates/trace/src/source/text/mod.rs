@@ -6,10 +6,14 @@
 //! lines; the whole text is read before the first event is given, as any line may be out of order
 //! (the [`Sorter`] keeps what memory should not hold in a file).
 //!
+//! Comments of our own say what the machine was and what its slabs were ([`machine`]); frees that made no event are then
+//! placed by the samples.
+//!
 //! What cannot be known from a text: addresses of call sites where it has symbols; pointers where the
 //! kernel hashed them (hashed ones still tell objects apart).
 
 mod line;
+pub(super) mod machine;
 
 use std::fmt;
 use std::io::{BufRead, BufReader, Read};
@@ -28,6 +32,7 @@ pub(super) struct Text {
     lines_read: u64,
     sorter: Sorter,
     facts: Facts,
+    is_sampled: bool,
 }
 
 /// A line longer than this is none of a trace's.
@@ -54,12 +59,14 @@ impl Text {
         .into();
         facts.bytes = input.bytes();
         let path = input.path().to_owned();
+        let is_sampled = input.head().starts_with(machine::MARK.as_bytes());
         Text {
             sorter: Sorter::new(&path),
             path,
             lines: Some(BufReader::with_capacity(1 << 20, Box::new(input.into_reader()))),
             lines_read: 0,
             facts,
+            is_sampled,
         }
     }
 
@@ -147,6 +154,9 @@ impl Text {
     /// where the difference was overwritten before the text was made.
     fn header(&mut self, text: &str) {
         let meta = &mut self.facts.meta;
+        if let Some(fact) = text.strip_prefix(machine::MARK) {
+            machine::note(fact, meta);
+        }
         if let Some(cpus) = text.strip_prefix("cpus=").and_then(|cpus| cpus.trim().parse().ok()) {
             meta.cpus = cpus;
         }
@@ -176,5 +186,9 @@ impl Source for Text {
 
     fn facts(&self) -> &Facts {
         &self.facts
+    }
+
+    fn is_sampled(&self) -> bool {
+        self.is_sampled
     }
 }

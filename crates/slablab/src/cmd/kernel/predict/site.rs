@@ -85,8 +85,11 @@ impl Site {
         };
         // A page of the trace takes source lines from the vmlinux in the trace's folder.
         let vmlinux = recording.trace.with_file_name("vmlinux");
-        std::os::unix::fs::symlink(boot.kernel.folder.join("vmlinux"), &vmlinux)
-            .with_context(|| format!("{}: cannot make the link", vmlinux.display()))?;
+        let built = boot.kernel.folder.join("vmlinux");
+        if built.exists() {
+            std::os::unix::fs::symlink(built, &vmlinux)
+                .with_context(|| format!("{}: cannot make the link", vmlinux.display()))?;
+        }
         Ok(recording)
     }
 }

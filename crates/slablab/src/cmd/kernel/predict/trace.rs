@@ -190,7 +190,7 @@ fn reason(allocator: &str, what: &str) -> Option<&'static str> {
 }
 
 /// Returns the model of a kernel: that of its allocator, SLUB as its release has it.
-fn model_of(kernel: &Kernel) -> Result<BackendKind> {
+pub(super) fn model_of(kernel: &Kernel) -> Result<BackendKind> {
     match &kernel.spec.origin {
         Origin::Build(_, allocator) if allocator != "slub" => {
             allocator.replace('_', "-").parse().map_err(anyhow::Error::msg)

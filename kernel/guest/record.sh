@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# A recording by tracefs alone, of a guest whose kernel records from its boot on (trace_event=kmem:...): what slablab
+# cannot know from the events is put before their text, in comments that slablab import reads.
+
+# record_sample: says what the slabs are now, and when that is, by the clock of the events.
+record_sample() {
+	read -r record_at _ < /proc/uptime
+	echo "# slablab sample $record_at"
+	sed 's/^/# slablab slabs /' /proc/slabinfo
+}
+
+# record_samples: says it ten times a second, until /tmp/record_end is there.
+record_samples() {
+	while [ ! -e /tmp/record_end ]; do
+		record_sample
+		sleep 0.1
+	done
+}
+
+# record_page_bytes: the bytes of a page, which is AT_PAGESZ (6) of the auxiliary vector; smaps may not be there.
+record_page_bytes() {
+	case $(uname -m) in
+	*64*) record_word=2 ;;
+	*) record_word=1 ;;
+	esac
+	od -An -v -t d4 /proc/self/auxv | awk -v word=$record_word '
+		{ for (i = 1; i <= NF; i++) number[n++] = $i }
+		END { for (i = 0; i < n; i += 2 * word) if (number[i] == 6) { print number[i + word]; exit } }'
+}
+
+# record_machine: says what was recorded.
+record_machine() {
+	echo "# slablab release $(uname -r)"
+	echo "# slablab arch $(uname -m)"
+	echo "# slablab page_bytes $(record_page_bytes)"
+	echo "# slablab cpus $(nproc)"
+	if [ -e /proc/slabcaches ]; then
+		sed 's/^/# slablab cache /' /proc/slabcaches
+	fi
+	for record_cache in /sys/kernel/slab/*; do
+		if [ -L "$record_cache" ]; then
+			record_real=$(readlink "$record_cache")
+			echo "# slablab alias ${record_cache##*/} ${record_real##*/}"
+		elif [ -d "$record_cache" ]; then
+			record_cache "$record_cache"
+		fi
+	done
+}
+
+# record_cache FOLDER: says what decides geometry and behaviour of a cache.
+record_cache() {
+	record_line="# slablab cache ${1##*/}"
+	for record_attribute in align cache_dma cpu_partial destroy_by_rcu hwcache_align min_partial object_size \
+		objs_per_slab order poison reclaim_account red_zone sheaf_capacity slab_size store_user trace usersize ctor; do
+		if read -r record_value _ 2> /dev/null < "$1/$record_attribute"; then
+			record_line="$record_line $record_attribute=$record_value"
+		fi
+	done
+	echo "$record_line"
+}
+
+# record_slabs WORD: says what the slabs are, without another process, which would be in them.
+record_slabs() {
+	while IFS= read -r record_line; do
+		echo "# slablab $1 $record_line"
+	done < /proc/slabinfo
+}
+
+# record_living: says how many objects are alive, when no CPU keeps slabs for itself: these count as full before.
+record_living() {
+	for record_cache in /sys/kernel/slab/*/shrink; do
+		if [ -w "$record_cache" ] && [ ! -L "${record_cache%/shrink}" ]; then
+			# Opened for both, as > would change the file's times, which are an object.
+			echo 1 2> /dev/null 1<> "$record_cache" || true
+		fi
+	done
+	record_slabs living
+}
+
+# record_begin: begins to look at the slabs. A kernel without /proc/slabinfo may get it by a module.
+record_begin() {
+	if [ ! -e /proc/slabinfo ] && [ -e /lib/modules/slabinfo.ko ]; then
+		insmod /lib/modules/slabinfo.ko
+	fi
+	# What record_living looks at has its dentries and inodes now, and not after the end.
+	for record_cache in /sys/kernel/slab/*/shrink; do
+		[ -w "$record_cache" ] && [ ! -L "${record_cache%/shrink}" ] || true
+	done
+	: > /tmp/record_slabs
+	: > /tmp/slabinfo
+	if [ -e /proc/slabinfo ]; then
+		record_samples > /tmp/record_slabs &
+		record_sampler=$!
+	fi
+}
+
+# record_end: ends the recording, and sends it as recording.txt, with /proc/slabinfo at its end.
+record_end() {
+	: > /tmp/record_end
+	[ -z "${record_sampler:-}" ] || wait "$record_sampler"
+	echo 0 > /sys/kernel/tracing/tracing_on
+	if [ -e /proc/slabinfo ]; then
+		read -r record_at _ < /proc/uptime
+		{
+			echo "# slablab sample $record_at"
+			record_slabs slabs
+		} > /tmp/record_last
+		record_living > /tmp/record_living
+		cat /tmp/record_last /tmp/record_living >> /tmp/record_slabs
+		sed -n 's/^# slablab slabs //p' /tmp/record_last > /tmp/slabinfo
+	fi
+	record_lost=$(awk '/overrun:|dropped/ { n += $NF } END { print n }' /sys/kernel/tracing/per_cpu/cpu*/stats)
+	[ "$record_lost" -eq 0 ] || fail "$record_lost events lost: the trace buffer is too small for this load"
+	record_machine > /tmp/record_machine
+	cat /sys/kernel/tracing/trace > /tmp/trace
+	send slabinfo.txt /tmp/slabinfo
+	send recording.txt /tmp/record_machine /tmp/record_slabs /tmp/trace
+}

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * slabinfo: /proc/slabinfo of a kernel that has none, which is SLUB_TINY's
+ *
+ * /proc/slabcaches has what /sys/kernel/slab would have: a cache a line, with
+ * its attributes.
+ *
+ * How it works: every page is looked at; one that is a slab's first says which
+ * cache it is of and how many of its objects are in use. The text is that of
+ * version 2.1. SLUB_TINY keeps nothing for a CPU, so the objects are exact.
+ *
+ * Invariants: it allocates nothing while it counts, so that it counts what was
+ * there before. A page may stop being a slab under its eyes: what it says of
+ * its cache is believed if it is a slab still after that.
+ */
+
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/proc_fs.h>
+#include <linux/seq_file.h>
+#include <linux/version.h>
+
+#include "slab.h"
+
+#define CACHES_MAX 512
+
+static struct counted {
+	struct kmem_cache *cache;
+	unsigned long slabs, inuse, objects;
+	unsigned int each, order;
+} counted[CACHES_MAX];
+static unsigned int nr_counted;
+static DEFINE_MUTEX(counting);
+
+/* Returns the slab that begins with a page, or NULL. */
+static struct slab *slab_at(struct page *page)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 19, 0)
+	return compound_head(page) == page ? page_slab(page) : NULL;
+#else
+	struct folio *folio = page_folio(page);
+
+	return folio_page(folio, 0) == page && folio_test_slab(folio) ? folio_slab(folio) : NULL;
+#endif
+}
+
+static struct counted *counted_of(struct kmem_cache *cache)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr_counted; i++)
+		if (counted[i].cache == cache)
+			return &counted[i];
+	if (nr_counted == CACHES_MAX)
+		return NULL;
+	counted[nr_counted] = (struct counted) { .cache = cache };
+	return &counted[nr_counted++];
+}
+
+static void count_page(struct page *page)
+{
+	struct slab *slab = slab_at(page);
+	struct kmem_cache *cache;
+	struct counted *of;
+
+	if (!slab)
+		return;
+	cache = READ_ONCE(slab->slab_cache);
+	smp_rmb();
+	if (!cache || !slab_at(page))
+		return;
+	of = counted_of(cache);
+	if (!of)
+		return;
+	of->slabs++;
+	of->inuse += slab->inuse;
+	of->objects += slab->objects;
+	of->each = max_t(unsigned int, of->each, slab->objects);
+	of->order = max_t(unsigned int, of->order, compound_order(page));
+}
+
+static void count(void)
+{
+	unsigned long end = PHYS_PFN(__pa(high_memory - 1)) + 1, pfn;
+
+	nr_counted = 0;
+	for (pfn = 0; pfn < end; pfn++) {
+		if (pfn_valid(pfn))
+			count_page(pfn_to_page(pfn));
+		if (!(pfn % 4096))
+			cond_resched();
+	}
+}
+
+static int show(struct seq_file *file, void *unused)
+{
+	unsigned int i;
+
+	mutex_lock(&counting);
+	count();
+	seq_puts(file, "slabinfo - version: 2.1\n# name            <active_objs> <num_objs> <objsize> <objperslab> "
+		       "<pagesperslab> : tunables <limit> <batchcount> <sharedfactor> : slabdata <active_slabs> "
+		       "<num_slabs> <sharedavail>\n");
+	for (i = 0; i < nr_counted; i++) {
+		const struct counted *of = &counted[i];
+
+		seq_printf(file, "%-17s %6lu %6lu %6u %4u %4u : tunables    0    0    0 : slabdata %6lu %6lu      0\n",
+			   of->cache->name, of->inuse, of->objects, of->cache->size, of->each, 1U << of->order,
+			   of->slabs, of->slabs);
+	}
+	mutex_unlock(&counting);
+	return 0;
+}
+
+static int show_caches(struct seq_file *file, void *unused)
+{
+	unsigned int i;
+
+	mutex_lock(&counting);
+	count();
+	for (i = 0; i < nr_counted; i++) {
+		const struct counted *of = &counted[i];
+		const struct kmem_cache *cache = of->cache;
+
+		seq_printf(file, "%s align=%u cache_dma=%u destroy_by_rcu=%u hwcache_align=%u min_partial=%lu object_size=%u "
+			   "objs_per_slab=%u order=%u reclaim_account=%u slab_size=%u",
+			   cache->name, cache->align, !!(cache->flags & SLAB_CACHE_DMA),
+			   !!(cache->flags & SLAB_TYPESAFE_BY_RCU), !!(cache->flags & SLAB_HWCACHE_ALIGN),
+			   cache->min_partial, cache->object_size, of->each, of->order,
+			   !!(cache->flags & SLAB_RECLAIM_ACCOUNT), cache->size);
+		if (cache->ctor)
+			seq_printf(file, " ctor=%pS", cache->ctor);
+		seq_putc(file, '\n');
+	}
+	mutex_unlock(&counting);
+	return 0;
+}
+
+static int __init slabinfo_init(void)
+{
+	/* Refused, with a warning, where the kernel has it. */
+	if (!proc_create_single("slabinfo", 0400, NULL, show))
+		return -EEXIST;
+	if (!proc_create_single("slabcaches", 0400, NULL, show_caches)) {
+		remove_proc_entry("slabinfo", NULL);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+static void __exit slabinfo_exit(void)
+{
+	remove_proc_entry("slabcaches", NULL);
+	remove_proc_entry("slabinfo", NULL);
+}
+
+module_init(slabinfo_init);
+module_exit(slabinfo_exit);
+MODULE_DESCRIPTION("/proc/slabinfo of a kernel that has none");
+MODULE_LICENSE("GPL");
