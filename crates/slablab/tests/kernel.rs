@@ -33,7 +33,7 @@ fn fails(dir: &Path, arguments: &[&str], parts: &[&str]) {
 #[test]
 fn unknown_names_are_answered_with_those_there_are() {
     let dir = tempfile::tempdir().unwrap();
-    let known = ["slabb: no such kernel", "slab, slmb, slob, slub, slub_tiny, debian:"];
+    let known = ["slabb: no such kernel", "slab, slmb, slob, slub, slub_dense, slub_tiny, debian:"];
     fails(dir.path(), &["build", "--allocators", "slub,slabb"], &known);
     fails(dir.path(), &["boot", "slabb"], &known);
     fails(dir.path(), &["run", "hackbench", "--allocators", "slabb"], &known);

@@ -308,7 +308,9 @@ mod tests {
         let stock =
             Spec { flavours: vec!["debug".into()], ..Spec::named(&data, "debian:6.12").unwrap() };
         assert!(stock.check(&data).unwrap_err().to_string().contains("it is not built"));
-        for name in ["build:6.12/slob", "build:6.1/slub_tiny", "build:7.3/slab"] {
+        for name in
+            ["build:6.12/slob", "build:6.1/slub_tiny", "build:7.3/slab", "build:6.13/slub_dense"]
+        {
             let error = Spec::named(&data, name).unwrap().check(&data).unwrap_err().to_string();
             assert!(error.contains("has no such allocator"), "{error}");
         }

@@ -167,7 +167,7 @@ mod tests {
     #[test]
     fn the_repository_has_a_kernel_for_each_allocator() {
         let data = Data::of_the_sources();
-        assert_eq!(data.allocators(), ["slab", "slmb", "slob", "slub", "slub_tiny"]);
+        assert_eq!(data.allocators(), ["slab", "slmb", "slob", "slub", "slub_dense", "slub_tiny"]);
         assert!(data.guest("init").is_file());
     }
 

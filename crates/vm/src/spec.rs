@@ -213,7 +213,10 @@ mod tests {
         assert_eq!(Spec::named(&data, "debian:6.1/amd64").unwrap().name(), "debian:6.1");
         assert_eq!(Spec::named(&data, "build:7.3").unwrap().name(), "build:7.3/slub");
         for (wrong, part) in [
-            ("slabb", "no such kernel; there are: slab, slmb, slob, slub, slub_tiny, debian:"),
+            (
+                "slabb",
+                "no such kernel; there are: slab, slmb, slob, slub, slub_dense, slub_tiny, debian:",
+            ),
             ("build:6.12/slabb", "no such kernel"),
             ("debian:sid", "`sid` is no release"),
             ("debian:6.12.1", "`6.12.1` is no release"),

@@ -130,8 +130,13 @@ impl KernelsArgs {
 pub(crate) const ALLOCATORS: [&str; 4] = ["slab", "slmb", "slob", "slub"];
 
 /// The other kernels that are built, each by one name.
-pub(crate) const MODERN: [&str; 4] =
-    ["build:6.12/slub", "build:6.12/slub_tiny", "build:7.3/slub", "build:7.3/slub_tiny"];
+pub(crate) const MODERN: [&str; 5] = [
+    "build:6.12/slub",
+    "build:6.12/slub_dense",
+    "build:6.12/slub_tiny",
+    "build:7.3/slub",
+    "build:7.3/slub_tiny",
+];
 
 /// Builds kernels, or finds them in the cache.
 pub(crate) fn build(
