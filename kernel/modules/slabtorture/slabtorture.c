@@ -38,6 +38,7 @@
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
 #include <linux/timer.h>
+#include <linux/version.h>
 #include <linux/vmalloc.h>
 
 #include "objects.h"
@@ -196,7 +197,7 @@ static void softirq(struct tasklet_struct *tasklet)
 
 static void tick(struct timer_list *timer)
 {
-	struct engine *engine = from_timer(engine, timer, timer);
+	struct engine *engine = container_of(timer, struct engine, timer);
 	unsigned int i;
 
 	for (i = 0; i < 8; i++)
@@ -232,9 +233,14 @@ static void engines_start(void)
 	for_each_online_cpu(cpu) {
 		struct engine *engine = per_cpu_ptr(&engines, cpu);
 
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 15, 0)
+		hrtimer_setup(&engine->hrtimer, hardirq, CLOCK_MONOTONIC,
+			      HRTIMER_MODE_REL_PINNED);
+#else
 		hrtimer_init(&engine->hrtimer, CLOCK_MONOTONIC,
 			     HRTIMER_MODE_REL_PINNED);
 		engine->hrtimer.function = hardirq;
+#endif
 		tasklet_setup(&engine->tasklet, softirq);
 		timer_setup(&engine->timer, tick, TIMER_PINNED);
 		seed_tallies(engine->tally, 1000 + cpu);
@@ -253,7 +259,7 @@ static void engines_stop(void)
 		hrtimer_cancel(&engine->hrtimer);
 		tasklet_kill(&engine->tasklet);
 		/* The timer rearms itself until it sees stopping. */
-		while (del_timer_sync(&engine->timer))
+		while (timer_delete_sync(&engine->timer))
 			;
 	}
 }

@@ -130,11 +130,12 @@ impl KernelsArgs {
 pub(crate) const ALLOCATORS: [&str; 4] = ["slab", "slmb", "slob", "slub"];
 
 /// The other kernels that are built, each by one name.
-pub(crate) const MODERN: [&str; 5] = [
+pub(crate) const MODERN: [&str; 6] = [
     "build:6.12/slub",
     "build:6.12/slub_dense",
     "build:6.12/slub_tiny",
     "build:7.3/slub",
+    "build:7.3/slub_dense",
     "build:7.3/slub_tiny",
 ];
 
