@@ -33,7 +33,9 @@ record_machine() {
 	echo "# slablab release $(uname -r)"
 	echo "# slablab arch $(uname -m)"
 	echo "# slablab page_bytes $(record_page_bytes)"
-	echo "# slablab cpus $(nproc)"
+	# Those that may come decide the sizes of slabs, as those that are there do not.
+	read -r record_possible < /sys/devices/system/cpu/possible
+	echo "# slablab cpus $((${record_possible##*[-,]} + 1))"
 	if [ -e /proc/slabcaches ]; then
 		sed 's/^/# slablab cache /' /proc/slabcaches
 	fi

@@ -54,11 +54,6 @@ impl Samples {
         let last = self.times_ns.len().saturating_sub(1);
         if let Some(cache) = self.caches.get_mut(cache) {
             let (in_use, slabs) = cache.at(last);
-            if cache.at.last() == Some(&(last as u32)) {
-                cache.at.pop();
-                cache.objects.pop();
-                cache.slabs.pop();
-            }
             cache.note(last as u32, in_use.min(objects as u32), slabs);
         }
     }
@@ -98,6 +93,13 @@ impl Samples {
         self.times_ns.push(time_ns);
     }
 
+    /// As [`Samples::begin`], of a text that leaves out caches without slabs.
+    pub(crate) fn begin_empty(&mut self, time_ns: u64) {
+        self.begin(time_ns);
+        let at = self.times_ns.len() as u32 - 1;
+        self.caches.values_mut().for_each(|cache| cache.note(at, 0, 0));
+    }
+
     /// Adds the numbers of a cache to the sample that was begun last.
     pub(crate) fn note(&mut self, cache: &str, objects: u64, slabs: u64) -> &mut SampledCache {
         let at = self.times_ns.len().saturating_sub(1) as u32;
@@ -130,11 +132,6 @@ impl Samples {
                     // Numbers of between two samples that stay are seen at the later.
                     let at = if at % 2 == 1 && *at != last { at + 1 } else { *at };
                     let at = place(at.min(last));
-                    if thinned.at.last() == Some(&at) {
-                        thinned.at.pop();
-                        thinned.objects.pop();
-                        thinned.slabs.pop();
-                    }
                     thinned.note(at, cache.objects[i], cache.slabs[i]);
                 }
                 *cache = thinned;
@@ -145,6 +142,11 @@ impl Samples {
 
 impl SampledCache {
     fn note(&mut self, at: u32, objects: u32, slabs: u32) {
+        if self.at.last() == Some(&at) {
+            self.at.pop();
+            self.objects.pop();
+            self.slabs.pop();
+        }
         let before = self.objects.last().copied().zip(self.slabs.last().copied());
         if before.unwrap_or((0, 0)) != (objects, slabs) {
             self.at.push(at);

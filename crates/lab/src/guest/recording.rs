@@ -20,9 +20,9 @@ use crate::error::{Error, Result};
 /// The events that a trace is made of.
 const EVENTS: &str = "kmem:kmalloc,kmem:kfree,kmem:kmem_cache_alloc,kmem:kmem_cache_free";
 
-/// The kernel's buffer for each CPU in MiB: an event takes 54 bytes, the boot of the base configuration makes
-/// 310,000 of them. Of 96 MiB, a kernel with pages of 16 KiB says that it cannot allocate them so early.
-const BUFFER_MIB: u32 = 48;
+/// The kernel's buffer for each CPU in MiB, here and on other machines: an event takes 54 bytes, the boot of the base
+/// configuration makes 310,000 of them. Kernels with much memory to set up later cannot allocate as much so early.
+const BUFFER_MIB: (u32, u32) = (48, 24);
 
 /// A guest that is to record itself.
 #[derive(Debug, Clone)]
@@ -74,10 +74,11 @@ pub fn add_slabinfo(
 
 /// Returns the boot parameters of a kernel that records itself from its boot on.
 #[must_use]
-pub fn from_boot_arguments() -> [String; 4] {
+pub fn from_boot_arguments(kernel: &Kernel) -> [String; 4] {
+    let mib = if kernel.spec.arch().is_native() { BUFFER_MIB.0 } else { BUFFER_MIB.1 };
     [
         format!("trace_event={EVENTS}"),
-        format!("trace_buf_size={BUFFER_MIB}M"),
+        format!("trace_buf_size={mib}M"),
         // That of the samples of slabinfo.
         "trace_clock=mono".into(),
         // Text has pointers hashed, and all of them alike until there is entropy.
@@ -88,7 +89,7 @@ pub fn from_boot_arguments() -> [String; 4] {
 /// Returns the memory in MiB that such a guest needs beside its own: for the buffers and their text.
 #[must_use]
 pub fn from_boot_memory_mib(cpus: u32) -> u32 {
-    4 * BUFFER_MIB * cpus
+    4 * BUFFER_MIB.0 * cpus
 }
 
 /// What a guest recorded.
@@ -115,7 +116,7 @@ impl Recorder<'_> {
         let mut initramfs = self.builder.initramfs(&self.kernel, &job, &mut |_| ())?;
         add_slabinfo(self.builder, &self.kernel, &mut initramfs)?;
         let mut machine = self.machine(initramfs)?;
-        machine.arguments.extend(from_boot_arguments());
+        machine.arguments.extend(from_boot_arguments(&self.kernel));
         self.boot(&machine, "recording.txt", folder)
     }
 

@@ -55,7 +55,8 @@ pub(crate) struct Args {
           value_parser = clap::value_parser!(u64).range(1..=604_800))]
     limit: u64,
     /// Record the kernel's allocations from its boot to the command's end into this trace, by tracefs alone: any machine can
-    /// do it; takes 192 MiB more memory for each CPU
+    /// do it; takes 192 MiB more memory for each CPU (--append trace_buf_size=64M takes
+    /// another buffer than 48 MiB, 24 for other machines)
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
     /// Keep console, rows and files in this folder
@@ -130,7 +131,9 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     machine.limit = Duration::from_secs(args.limit);
     if args.record.is_some() {
         machine.memory_mib += guest::from_boot_memory_mib(machine.cpus);
-        machine.arguments.extend(guest::from_boot_arguments());
+        // Before what was asked for, so that trace_buf_size can be.
+        let ours = guest::from_boot_arguments(&machine.kernel);
+        machine.arguments.splice(0..0, ours);
     }
     // What is not asked for goes with the folder, but a console that shows trouble is kept.
     let kept = match &args.output {

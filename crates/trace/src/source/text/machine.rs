@@ -62,7 +62,7 @@ fn sample(text: &str, meta: &mut Meta) {
         meta.samples.begin(0);
     }
     let before = meta.samples.times_ns.last().copied().unwrap_or(0);
-    meta.samples.begin(before.max(at_ns.saturating_add(SAMPLE_LAG_NS)));
+    meta.samples.begin_empty(before.max(at_ns.saturating_add(SAMPLE_LAG_NS)));
     meta.slabs_end = Some(SlabSnapshot::default());
 }
 
@@ -130,6 +130,8 @@ mod tests {
         let filp = &meta.samples.caches["filp"];
         assert_eq!([filp.at(0), filp.at(1), filp.at(2)], [(0, 0), (40, 9), (33, 9)]);
         assert_eq!((filp.slab_objects, filp.slab_bytes), (21, 8192));
+        let gone = noted(&["page_bytes 4096", "sample 1.5", &first, "sample 2.25"]);
+        assert_eq!(gone.samples.caches["filp"].at(2), (0, 0), "a cache without slabs is left out");
         assert!(meta.slabs_end.unwrap().slabinfo.starts_with("filp 45"));
     }
 

@@ -164,7 +164,7 @@ impl Text {
             return;
         };
         if let Some((entries, cpus)) = entries.split_once("#P:") {
-            meta.cpus = cpus.trim().parse().unwrap_or(0);
+            meta.cpus = meta.cpus.max(cpus.trim().parse().unwrap_or(0));
             let numbers = entries.trim().split_once('/');
             let numbers = numbers.and_then(|(kept, all)| {
                 Some((kept.parse::<u64>().ok()?, all.trim().parse::<u64>().ok()?))
