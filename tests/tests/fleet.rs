@@ -180,7 +180,7 @@ fn a_change_is_made_in_the_traces_that_have_what_it_changes() {
     let fleet = folder.path().to_str().unwrap();
     let site = "alloc_fdtable+0xd0=fdtable_bits";
     let many = ask(&["whatif", fleet, "--dedicate", site]);
-    let single = ask(&["whatif", "traces/hackbench.parquet", "--dedicate", site]);
+    let single = ask(&["whatif", "traces/hackbench.parquet", "-a", "slub", "--dedicate", site]);
     let boot = ask(&["replay", "traces/boot.parquet", "-a", "slub"]);
     let boot = boot["allocators"][0]["held_bytes"]["peak"].as_u64().unwrap();
     let held = |answer: &Value, side: usize| {

@@ -8,6 +8,7 @@ use serde_json::Value;
 use slablab_tests::{refusal, stdout};
 
 const BUILD: &str = "traces/build.parquet";
+const HACKBENCH: &str = "traces/hackbench.parquet";
 
 #[test]
 fn a_build_is_told_what_to_type_and_hackbench_gets_the_front() {
@@ -102,4 +103,60 @@ fn classes_and_partitions_are_answered_in_bytes() {
     let output = slablab_tests::run(&["whatif", BUILD, "--partition", "type"]);
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.code() == Some(2) && said.contains("--partition site"), "{said}");
+}
+
+#[test]
+fn a_traces_name_is_no_line_of_the_script() {
+    let folder = tempfile::tempdir().unwrap();
+    let trace = folder.path().join("bad\ntouch injected # .parquet");
+    std::fs::copy(BUILD, &trace).unwrap();
+    let script = folder.path().join("tune.sh");
+    let words =
+        ["advise", trace.to_str().unwrap(), "--tune", "--apply-script", script.to_str().unwrap()];
+    assert!(slablab_tests::run(&words).status.success());
+    let text = std::fs::read_to_string(script).unwrap();
+    assert!(text.contains("touch injected") && !text.contains("\ntouch injected"), "{text}");
+}
+
+#[test]
+fn a_result_is_not_written_over_the_trace_or_another_result() {
+    let folder = tempfile::tempdir().unwrap();
+    let trace = folder.path().join("t.parquet");
+    std::fs::copy(BUILD, &trace).unwrap();
+    let before = std::fs::read(&trace).unwrap();
+    let (trace, page) = (trace.to_str().unwrap(), folder.path().join("page.html"));
+    let page = page.to_str().unwrap();
+    let dot = format!("{}/./t.parquet", folder.path().display());
+    for (words, part) in [
+        (&["replay", trace, "-o", &dot][..], "--output would replace the trace"),
+        (&["advise", trace, "--report", trace], "--report would replace the trace"),
+        (
+            &["advise", trace, "--tune", "--apply-script", trace],
+            "--apply-script would replace the trace",
+        ),
+        (
+            &["replay", trace, "-o", page, "--report", page],
+            "--output and --report would write the same file",
+        ),
+    ] {
+        let said = slablab_tests::refusal(words);
+        assert!(said.contains(part), "{words:?}: {said}");
+    }
+    assert_eq!(std::fs::read(trace).unwrap(), before);
+}
+
+#[test]
+fn what_would_be_without_effect_is_refused() {
+    for (words, part) in [
+        (&["whatif", BUILD, "--partition", "site", "--page-size", "16K"][..], "--page-size"),
+        (&["whatif", BUILD, "--partition", "site", "--cpu-partial", "0"], "leave out the tunables"),
+        (&["advise", BUILD, "--classes", "1", "--memory", "8M"], "leave out --patch and --classes"),
+        (&["advise", BUILD, "--memory", "1M"], "smallest machine that can be simulated"),
+        (&["advise", HACKBENCH, "--tune", "--memory", "8M"], "find no memory as recorded"),
+        (&["advise", HACKBENCH, BUILD, "--memory", "8M"], "--memory goes with one trace"),
+    ] {
+        let output = slablab_tests::run(words);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code() == Some(2) && said.contains(part), "{words:?}: {said}");
+    }
 }

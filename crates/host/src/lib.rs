@@ -5,6 +5,7 @@ mod child;
 mod embedded;
 mod key;
 mod signals;
+mod terminal;
 mod whole_file;
 
 pub use cache::{CacheError, cache_folder, private_folder};
@@ -12,4 +13,5 @@ pub use child::{Child, POLL_INTERVAL, bound, bound_family};
 pub use embedded::{remove_unpacked, unpacked};
 pub use key::{Key, KeyHasher};
 pub use signals::{Interrupt, Signals};
+pub use terminal::Terminal;
 pub use whole_file::{Access, WholeFile, folder_of, write_whole};

@@ -21,8 +21,8 @@ const ENDING: [i32; 3] = [SIGINT, SIGTERM, SIGHUP];
 pub struct Interrupt(Arc<AtomicBool>);
 
 impl Interrupt {
-    /// Returns one that is set by SIGINT, SIGTERM and SIGHUP from now on; a second signal ends the process
-    /// with status 2.
+    /// Returns one that is set by SIGINT, SIGTERM and SIGHUP from now on; a second SIGINT or SIGTERM ends the process
+    /// with status 2. (A terminal that is lost sends SIGHUP twice: once itself, once by its shell.)
     ///
     /// # Errors
     ///
@@ -31,7 +31,9 @@ impl Interrupt {
         let interrupt = Self::default();
         for signal in ENDING {
             // In this order: the shutdown looks at the flag before this signal sets it.
-            signal_hook::flag::register_conditional_shutdown(signal, 2, interrupt.0.clone())?;
+            if signal != SIGHUP {
+                signal_hook::flag::register_conditional_shutdown(signal, 2, interrupt.0.clone())?;
+            }
             signal_hook::flag::register(signal, interrupt.0.clone())?;
         }
         Ok(interrupt)

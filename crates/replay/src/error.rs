@@ -25,6 +25,23 @@ pub enum Error {
         /// The allocator
         allocator: String,
     },
+    /// A machine so small that the recorded setting fails cannot be compared with others.
+    #[error(
+        "{failed} allocations find no memory as recorded, so that settings cannot be compared: give more --memory, or leave \
+         out --tune to ask what makes the load fit"
+    )]
+    TuneFails {
+        /// Allocations that failed
+        failed: u64,
+    },
+    /// A machine that is too small to be simulated.
+    #[error(
+        "{memory_bytes} bytes are less than the smallest machine that can be simulated: ask for 4M or more"
+    )]
+    MachineTooSmall {
+        /// The memory asked about
+        memory_bytes: u64,
+    },
     /// Less memory than the load's own objects need.
     #[error(
         "{memory_bytes} bytes are less than the {live_bytes} that live objects alone ask for at the peak: no allocator fits \

@@ -39,6 +39,8 @@ pub struct Budget {
     pub memory_bytes: u64,
     /// The most bytes that live objects asked for at once
     pub requested_bytes_peak: u64,
+    /// Bytes in slabs that the recorded machine had before the first event, and these machines have not
+    pub slab_bytes_before: u64,
     /// The recorded allocator first, then what is less and less like it
     pub contenders: Vec<Contender>,
 }
@@ -98,9 +100,11 @@ pub fn budget(
     let whole = lanes::replay(reader, &roomy, progress)?;
     let recorded = &whole.allocators[0];
     let requested_bytes_peak = recorded.requested_bytes.peak;
-    if memory_bytes < requested_bytes_peak.max(MEMORY_BYTES_MIN) {
-        let live_bytes = requested_bytes_peak.max(MEMORY_BYTES_MIN);
-        return Err(Error::Budget { memory_bytes, live_bytes });
+    if memory_bytes < requested_bytes_peak {
+        return Err(Error::Budget { memory_bytes, live_bytes: requested_bytes_peak });
+    }
+    if memory_bytes < MEMORY_BYTES_MIN {
+        return Err(Error::MachineTooSmall { memory_bytes });
     }
     let moments = Moments::new(MOMENTS, meta.events, recorded.peak_event);
     let contenders = contenders(kind);
@@ -123,7 +127,9 @@ pub fn budget(
             memory_bytes_min,
         })
         .collect();
-    Ok(Budget { trace: whole.trace, memory_bytes, requested_bytes_peak, contenders })
+    let slab_bytes_before = meta.samples.slab_bytes().first().copied().unwrap_or(0);
+    let trace = whole.trace;
+    Ok(Budget { trace, memory_bytes, requested_bytes_peak, slab_bytes_before, contenders })
 }
 
 /// Returns what may take the place of the recorded allocator.

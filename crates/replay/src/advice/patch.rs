@@ -16,6 +16,8 @@ use crate::change::select::function;
 /// What is known of the code that a patch changes.
 #[derive(Debug, Clone, Default)]
 pub struct PatchFacts<'a> {
+    /// The trace's file
+    pub file: String,
     /// Where the call site is in the source
     pub place: Option<&'a Place>,
     /// How it allocates, and who frees
@@ -37,7 +39,7 @@ pub fn patch_skeleton(advice: &Advice, facts: &PatchFacts<'_>) -> Option<String>
     let mut text = patch.head();
     text += &patch.diff();
     text += &patch.notes();
-    _ = write!(text, "\nTry it: slablab whatif TRACE --dedicate '{}'\n", advice.subject);
+    _ = write!(text, "\nTry it: slablab whatif {} --dedicate '{}'\n", facts.file, advice.subject);
     Some(text)
 }
 

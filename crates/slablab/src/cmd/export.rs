@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use serde::Serialize;
 use slablab_trace::{Described, Meta, TraceReader, write_tables};
 
@@ -33,6 +33,21 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     let paths: Vec<&Path> = args.traces.iter().map(PathBuf::as_path).collect();
     let inputs = inputs::find(&paths)?;
+    let real = |path: &Path| path.canonicalize().ok();
+    let folders = paths.iter().filter(|path| path.is_dir()).filter_map(|path| real(path));
+    // The folder may not be there yet; what it will lie in is.
+    let target = args
+        .tables
+        .ancestors()
+        .find_map(|place| real(if place == Path::new("") { Path::new(".") } else { place }));
+    if let Some(target) = target
+        && folders.into_iter().any(|folder| target.starts_with(folder))
+    {
+        bail!(
+            "{}: is in a folder of traces, where the tables would be taken for traces: name a folder elsewhere",
+            args.tables.display()
+        );
+    }
     let metas = inputs.iter().map(|input| Ok(TraceReader::open(&input.path)?.meta().clone()));
     let metas: Vec<Meta> = metas.collect::<Result<_>>()?;
     let describe = |(input, meta): (&inputs::Input, &'_ Meta)| -> (String, String, String) {

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use slablab_pages::Sources;
 use slablab_trace::{Btf, Meta, TraceReader, Vmlinux};
 
@@ -40,12 +40,33 @@ pub(crate) struct QuestionArgs {
 impl QuestionArgs {
     /// Opens the trace.
     pub(crate) fn open(&self) -> Result<TraceReader> {
+        self.check_outputs(&[])?;
         import::open(&self.trace, &self.filter)
     }
 
     /// Opens the trace, or snapshots instead of it.
     pub(crate) fn open_any(&self) -> Result<Opened> {
+        self.check_outputs(&[])?;
         import::open_any(&self.trace, &self.filter)
+    }
+
+    /// Refuses to write a result over the trace, or one result over another: `more` are outputs beside those that every
+    /// question has.
+    pub(crate) fn check_outputs(&self, more: &[(&str, Option<&PathBuf>)]) -> Result<()> {
+        let own = [("--output", self.result.output.as_ref()), ("--report", self.report.as_ref())];
+        let outputs = own.iter().chain(more);
+        let outputs: Vec<_> = outputs.filter_map(|(name, path)| Some((name, (*path)?))).collect();
+        let is_file = |path: &Path| path.is_file().then(|| path.canonicalize().ok()).flatten();
+        let same = |a: &Path, b: &Path| a == b || is_file(a).is_some_and(|a| is_file(b) == Some(a));
+        for (place, (name, path)) in outputs.iter().enumerate() {
+            if is_file(path).is_some() && same(path, &self.trace) {
+                bail!("{}: {name} would replace the trace: name another file", path.display());
+            }
+            if let Some((other, _)) = outputs[..place].iter().find(|(_, other)| same(path, other)) {
+                bail!("{}: {other} and {name} would write the same file", path.display());
+            }
+        }
+        Ok(())
     }
 
     /// Refuses these options, if given, and those of one trace that every question has.

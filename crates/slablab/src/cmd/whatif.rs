@@ -64,7 +64,7 @@ pub(crate) struct Args {
     /// Keep kmalloc's objects apart: random:N copies of each class by call site, over 20 seeds, buckets, or by site
     #[arg(long, value_name = "BY", value_parser = parse_partition, help_heading = "Changes",
           conflicts_with_all = ["dedicate", "undedicate", "per_site", "classes", "buckets", "merge", "no_merge", "align",
-                                "report"])]
+                                "report", "page_size", "max_order", "min_objects"])]
     partition: Option<PartitionBy>,
     /// Highest order of a slab of more than one object (slab_max_order)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(..=10), help_heading = "Changes")]
@@ -83,10 +83,19 @@ pub(crate) struct Args {
     align: Option<u32>,
     #[command(flatten)]
     tunables: TunableArgs,
-    /// Replay under these allocators
-    #[arg(short, long, value_delimiter = ',', value_name = "NAME,...", default_values_t = [BackendKind::Slub],
-          value_parser = allocator())]
+    /// Replay under these allocators [default: the recorded kernel's, or slub; of many traces slub]
+    #[arg(short, long, value_delimiter = ',', value_name = "NAME,...", value_parser = allocator())]
     allocators: Vec<BackendKind>,
+}
+
+impl Args {
+    /// Returns the allocators that are asked about, by default that of the recorded kernel.
+    fn allocators(&self, recorded: Option<BackendKind>) -> Vec<BackendKind> {
+        match &self.allocators[..] {
+            [] => vec![recorded.unwrap_or(BackendKind::Slub)],
+            asked => asked.to_vec(),
+        }
+    }
 }
 
 pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
@@ -96,24 +105,24 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     }
     let trace = question.open()?;
     let meta = trace.meta();
+    let allocators = args.allocators(BackendKind::of_release(&meta.kernel_release));
     if let Some(by) = args.partition {
-        let [kind] = args.allocators[..] else {
+        let [kind] = allocators[..] else {
             bail!("--partition is answered for one allocator at a time")
         };
+        if args.tunables.0 != slablab_kmem::Tunables::default() {
+            bail!("--partition is answered as recorded: leave out the tunables");
+        }
         let answer = whatif_partition::run(question, &trace, kind, by)?;
         print(&answer, output, question.result.output.as_deref())?;
         return Ok(ExitCode::SUCCESS);
     }
-    let changes = question.with_trace_name(changes(args, meta, Absent::Refused))?;
+    let changes = question.with_trace_name(changes(args, &allocators, meta, Absent::Refused))?;
     let sources = question.sources(&trace, false)?;
     let described = describe(&changes, meta);
     let note = apart(args, &changes, meta);
-    let plan = ReplayPlan {
-        allocators: args.allocators.clone(),
-        memory_bytes: question.memory,
-        changes,
-        ..ReplayPlan::default()
-    };
+    let plan =
+        ReplayPlan { allocators, memory_bytes: question.memory, changes, ..ReplayPlan::default() };
     let progress = Progress::new("replaying", meta.events);
     let what_if =
         question.with_trace_name(what_if(&trace, &plan, &mut |done| progress.set(done)))?;
@@ -146,14 +155,15 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
 fn of_many(args: &Args, many: &Many<'_>, output: &OutputArgs) -> Result<ExitCode> {
     let question = &args.question;
     question.refuse_of_many(&[("--partition", args.partition.is_some())])?;
+    let allocators = args.allocators(None);
     let asked = fleet::whatif::Asked {
-        allocators: &args.allocators,
+        allocators: &allocators,
         memory_bytes: question.memory,
         changes: as_asked(args),
         lines: question.lines,
     };
     let answer = fleet::whatif::of_many(many, &asked, |meta, absent| {
-        let changes = changes(args, meta, absent)?;
+        let changes = changes(args, &allocators, meta, absent)?;
         Ok(fleet::whatif::ChangesHere { described: describe(&changes, meta), changes })
     })?;
     print(&answer, output, question.result.output.as_deref())?;
@@ -169,7 +179,12 @@ fn as_asked(args: &Args) -> String {
 }
 
 /// Puts together what the options ask for.
-fn changes(args: &Args, meta: &Meta, absent: Absent) -> Result<Changes> {
+fn changes(
+    args: &Args,
+    allocators: &[BackendKind],
+    meta: &Meta,
+    absent: Absent,
+) -> Result<Changes> {
     let is_there = |name: &&String| {
         absent == Absent::Refused || meta.caches.iter().any(|cache| cache.name == **name)
     };
@@ -196,7 +211,7 @@ fn changes(args: &Args, meta: &Meta, absent: Absent) -> Result<Changes> {
         }
         changes = changes.dedicate_every(meta, args.align.unwrap_or(0));
     }
-    reject_unused_options(args)?;
+    reject_unused_options(args, allocators)?;
     if args.no_merge && changes.is_empty() {
         bail!(no_merge_alone(meta));
     }
@@ -224,7 +239,7 @@ fn no_merge_alone(meta: &Meta) -> String {
 }
 
 /// Refuses options that none of the allocators uses: they would be silently without effect.
-fn reject_unused_options(args: &Args) -> Result<()> {
+fn reject_unused_options(args: &Args, allocators: &[BackendKind]) -> Result<()> {
     let with = |uses: &dyn Fn(BackendKind) -> bool| -> Vec<BackendKind> {
         BackendKind::ALL.iter().copied().filter(|kind| uses(*kind)).collect()
     };
@@ -235,7 +250,7 @@ fn reject_unused_options(args: &Args) -> Result<()> {
     ];
     if let Some(bytes) = args.page_size.map(u64::from) {
         let fits = with(&|kind| kind.has_pages_of(bytes));
-        if let Some(kind) = args.allocators.iter().find(|kind| !fits.contains(kind)) {
+        if let Some(kind) = allocators.iter().find(|kind| !fits.contains(kind)) {
             bail!(
                 "--page-size: {} knows pages of 4 KiB only; leave it out of --allocators",
                 kind.name()
@@ -250,7 +265,7 @@ fn reject_unused_options(args: &Args) -> Result<()> {
         options.push((format!("--{}", tunable.option), given, kinds));
     }
     for (option, given, using) in options {
-        if given && !args.allocators.iter().any(|allocator| using.contains(allocator)) {
+        if given && !allocators.iter().any(|allocator| using.contains(allocator)) {
             let names: Vec<_> = using.iter().map(|kind| kind.name()).collect();
             bail!("{option} changes nothing here; replay with --allocators {}", names.join(","));
         }

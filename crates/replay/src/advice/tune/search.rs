@@ -89,6 +89,9 @@ pub(crate) fn search(
     let plan = ReplayPlan { allocators: vec![kind], ..base.clone() };
     let whole = lanes::replay(reader, &plan, progress)?;
     let recorded = &whole.allocators[0];
+    if recorded.failed > 0 {
+        return Err(Error::TuneFails { failed: recorded.failed });
+    }
     let moments = Moments::new(MOMENTS, meta.events, recorded.peak_event);
     let held_bytes_peak = recorded.held_bytes.peak;
     let trials = Trials { reader, kind, base, moments, held_bytes_peak };

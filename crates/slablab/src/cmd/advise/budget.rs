@@ -122,9 +122,17 @@ impl BudgetAnswer {
                 bytes(recorded.memory_bytes_min)
             ),
         };
+        let before = match budget.slab_bytes_before {
+            0 => String::new(),
+            held => format!(
+                " The {} that the recorded machine held before the first event are left out: record from the boot on for a \
+                 verdict on the whole machine.",
+                bytes(held)
+            ),
+        };
         format!(
             "{verdict} Its live objects ask for {} at most. Counted are slabs and large blocks with the reserves of the page \
-             allocator, not programs and page cache; no shrinker frees dentries or inodes here, as Linux's would.",
+             allocator, not programs and page cache; no shrinker frees dentries or inodes here, as Linux's would.{before}",
             bytes(budget.requested_bytes_peak)
         )
     }

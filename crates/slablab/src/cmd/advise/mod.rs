@@ -46,7 +46,8 @@ pub(crate) struct Args {
     question: QuestionArgs,
     #[command(flatten)]
     many: ManyArgs,
-    /// Advise for this allocator: slab, or slub in any of its generations [default: the recorded kernel's, or slub]
+    /// Advise for this allocator: slab, or slub in any of its generations
+    /// [default: the recorded kernel's, or slub; of many traces slub]
     #[arg(long, short_alias = 'a', alias = "allocators", value_name = "NAME", value_parser = one_allocator)]
     allocator: Option<BackendKind>,
     /// Print a patch to adapt that gives this call site a cache, instead of the advice
@@ -85,6 +86,24 @@ fn one_allocator(text: &str) -> Result<BackendKind, String> {
 }
 
 impl Args {
+    /// Refuses what only events can answer.
+    fn refuse_of_snapshots(&self) -> Result<()> {
+        let asked = [
+            ("--tune", self.tune),
+            ("--patch", self.patch.is_some()),
+            ("--classes", self.classes.is_some()),
+            ("--memory", self.question.memory < MEMORY_BYTES_USUAL),
+        ];
+        match asked.iter().find(|(_, given)| *given) {
+            Some((option, _)) => {
+                bail!(
+                    "{option} needs the events of a trace, and this is a snapshot: record one with slablab record"
+                )
+            }
+            None => Ok(()),
+        }
+    }
+
     /// Returns the allocator to advise for.
     fn allocator(&self, meta: &Meta) -> BackendKind {
         let recorded = || BackendKind::of_release(&meta.kernel_release);
@@ -97,9 +116,14 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     if let Some(many) = args.many.with(question.path())? {
         return of_many(args, &many, output);
     }
+    question.check_outputs(&[("--apply-script", args.apply_script.as_ref())])?;
+    if question.memory < MEMORY_BYTES_USUAL && (args.patch.is_some() || args.classes.is_some()) {
+        bail!("--memory below 16G asks whether the load fits: leave out --patch and --classes");
+    }
     let trace = match question.open_any()? {
         Opened::Trace(trace) => trace,
         Opened::Snapshots(snapshots) => {
+            args.refuse_of_snapshots()?;
             let (path, file) = (question.file(), question.result.output.as_deref());
             snapshot::advise(path.as_ref(), &snapshots, question.lines, output, file)?;
             return Ok(ExitCode::SUCCESS);
@@ -109,7 +133,7 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     if args.tune {
         return run_tune(args, &trace, output);
     }
-    if question.memory < MEMORY_BYTES_USUAL && args.patch.is_none() {
+    if question.memory < MEMORY_BYTES_USUAL {
         let budget = budget::try_it(question, &trace, args.allocator(meta))?;
         let answer = budget::BudgetAnswer { file: question.file(), budget };
         print(&answer, output, question.result.output.as_deref())?;
@@ -157,6 +181,7 @@ fn of_many(args: &Args, many: &Many<'_>, output: &OutputArgs) -> Result<ExitCode
         ("--patch", args.patch.is_some()),
         ("--tune", args.tune),
         ("--classes", args.classes.is_some()),
+        ("--memory", question.memory < MEMORY_BYTES_USUAL),
     ])?;
     let asked = fleet::advise::Asked {
         allocator: args.allocator.unwrap_or(BackendKind::Slub),
@@ -229,12 +254,20 @@ fn patch(
     let functions = [symbol, place.map_or("", |place| &place.function)];
     let calls = calls(trace, site)?;
     let facts = PatchFacts {
+        file: question.file(),
         place,
         types: question.types(meta).map(|btf| btf.candidates(&functions, advice.object_bytes)),
         shares_with: merges_with(meta, advice.object_bytes, calls.is_accounted()),
         calls,
     };
-    let patch = patch_skeleton(advice, &facts).unwrap_or_default();
+    let mut patch = patch_skeleton(advice, &facts).unwrap_or_default();
+    let others: Vec<_> = sites.iter().filter(|other| **other != site).map(name).collect();
+    if let [first, ..] = &others[..] {
+        patch += &format!(
+            "{} more call sites match, {first} among them: name one to see its patch\n",
+            others.len()
+        );
+    }
     Ok(Patch { site: advice.subject.clone(), patch, calls: facts.calls })
 }
 
@@ -357,7 +390,7 @@ fn over_class_sentence(site: &NotedSite) -> String {
 /// Says in a paragraph what was looked at, what came of it, and what was left out.
 fn summary(list: &AdviceList, shown: usize) -> String {
     let mut text = format!(
-        "Under {} the load held {} at its peak, for {} call sites of kmalloc. ",
+        "Under {}, on a machine that was empty before, the load held {} at its peak, for {} call sites of kmalloc. ",
         list.allocator,
         bytes(list.held_bytes_peak),
         list.sites

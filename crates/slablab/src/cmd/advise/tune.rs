@@ -64,7 +64,11 @@ pub(super) fn write_script(tuning: &Tuning, release: &str, file: &str, path: &Pa
 }
 
 fn script(answer: Option<&Answer>, release: &str, file: &str) -> String {
-    let kernel = if release.is_empty() { "an unnamed kernel" } else { release };
+    // What ends a line would end the comment, too, and root will run the rest.
+    let in_comment =
+        |text: &str| text.chars().map(|c| if c.is_control() { '?' } else { c }).collect::<String>();
+    let kernel = if release.is_empty() { "an unnamed kernel" } else { &in_comment(release) };
+    let file = in_comment(file);
     let mut text = format!(
         "#!/bin/sh\n# Slab settings for the load of {file}, recorded on {kernel}.\n\
          # sh SCRIPT        sets them, and keeps in $UNDO how to set them back\n\

@@ -51,10 +51,17 @@ pub(crate) fn find(paths: &[&Path]) -> Result<Vec<Input>> {
     for file in &files {
         let place =
             file.canonicalize().with_context(|| format!("{}: cannot read", file.display()))?;
-        if let Some(other) = real.insert(place, file) {
-            bail!("{} is named twice, also as {}", file.display(), other.display());
+        match real.get(&place) {
+            // A link beside its target (latest -> 2026-11-22.parquet) is no second trace.
+            Some(_) if file.is_symlink() => {}
+            Some(other) if !other.is_symlink() => {
+                bail!("{} is named twice, also as {}", file.display(), other.display());
+            }
+            _ => _ = real.insert(place, file),
         }
     }
+    let mut files: Vec<PathBuf> = real.into_values().cloned().collect();
+    files.sort();
     let size = |file: &PathBuf| file.metadata().map_or(0, |meta| meta.len());
     let progress = Progress::new("reading", files.iter().map(size).sum());
     let mut done = 0;
@@ -71,11 +78,13 @@ fn is_pattern(path: &Path) -> bool {
     !path.exists() && path.to_string_lossy().contains(['*', '?'])
 }
 
-/// Adds every trace below `folder`.
+/// Adds every trace below `folder`. Links to folders are not followed: they may lead in a circle.
 fn below(folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
     for path in entries(folder)? {
         if path.is_dir() {
-            below(&path, files)?;
+            if !path.is_symlink() {
+                below(&path, files)?;
+            }
         } else if is_trace(&path) {
             files.push(path);
         }

@@ -17,7 +17,7 @@ use crossterm::terminal::{
     enable_raw_mode, size,
 };
 use crossterm::{execute, queue};
-use slablab_host::Interrupt;
+use slablab_host::{Interrupt, Terminal};
 use slablab_trace::{Live, LiveFrame, LiveRow};
 
 use super::view::{By, SortBy, View};
@@ -78,13 +78,17 @@ fn show(
     stop: &Interrupt,
 ) -> Result<()> {
     let _screen = Screen::enter().context("the terminal cannot be used")?;
+    let terminal = Terminal::find().context("the terminal cannot be read")?;
     let mut is_stale = true;
     while !stop.is_set() {
         if is_stale {
             shown.draw().context("the terminal cannot be written")?;
         }
         is_stale = false;
-        if poll(NAP).context("the terminal cannot be read")? {
+        if terminal.is_lost_within(NAP) {
+            return Ok(());
+        }
+        while poll(Duration::ZERO).context("the terminal cannot be read")? {
             match read().context("the terminal cannot be read")? {
                 Event::Key(key) if key.kind != KeyEventKind::Release => {
                     if shown.key(key) == Answer::Quit {
