@@ -109,7 +109,7 @@ fn classes_and_partitions_are_answered_in_bytes() {
 fn a_traces_name_is_no_line_of_the_script() {
     let folder = tempfile::tempdir().unwrap();
     let trace = folder.path().join("bad\ntouch injected # .parquet");
-    std::fs::copy(BUILD, &trace).unwrap();
+    std::fs::copy(slablab_tests::root().join(BUILD), &trace).unwrap();
     let script = folder.path().join("tune.sh");
     let words =
         ["advise", trace.to_str().unwrap(), "--tune", "--apply-script", script.to_str().unwrap()];
@@ -122,7 +122,7 @@ fn a_traces_name_is_no_line_of_the_script() {
 fn a_result_is_not_written_over_the_trace_or_another_result() {
     let folder = tempfile::tempdir().unwrap();
     let trace = folder.path().join("t.parquet");
-    std::fs::copy(BUILD, &trace).unwrap();
+    std::fs::copy(slablab_tests::root().join(BUILD), &trace).unwrap();
     let before = std::fs::read(&trace).unwrap();
     let (trace, page) = (trace.to_str().unwrap(), folder.path().join("page.html"));
     let page = page.to_str().unwrap();

@@ -146,7 +146,7 @@ fn the_list_has_every_allocator_and_experiment() {
     assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
     let listing: serde_json::Value = serde_json::from_slice(&out.stdout).unwrap();
     assert_eq!(listing["schema"], "slablab.kernel-list/2");
-    assert_eq!(listing["kernels"].as_array().unwrap().len(), 8);
+    assert_eq!(listing["kernels"].as_array().unwrap().len(), 10);
     assert!(listing["kernels"].as_array().unwrap().iter().all(|kernel| kernel["cached"] == false));
     let names = |key: &str, field: &str| -> Vec<String> {
         let rows = listing[key].as_array().unwrap().iter();

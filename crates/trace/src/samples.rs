@@ -59,7 +59,7 @@ impl Samples {
     }
 
     /// Tells whether the first sample is one that nobody took: that of a machine recorded from its boot on.
-    pub(crate) fn is_from_boot(&self) -> bool {
+    pub fn is_from_boot(&self) -> bool {
         self.times_ns.first() == Some(&0)
     }
 

@@ -1,5 +1,6 @@
 //! What the recorded allocator allocated for itself: sheaves, since Linux 6.18. The simulated allocator makes its own, or
-//! has none, so these are not replayed as if the workload had asked for them.
+//! has none, so these are not replayed as if the workload had asked for them. That holds for recordings from the boot on,
+//! which have all of the recorded kernel's sheaves; others have a few, and are replayed as they are.
 //!
 //! Linux counterpart: `__alloc_empty_sheaf` and its callers, which it is inlined into (`mm/slub.c` @ 7.3).
 
@@ -36,6 +37,9 @@ impl Own {
             let function = name.split(['+', '.']).next().unwrap_or(name);
             OF_SHEAVES.contains(&function)
         };
+        if !meta.samples.is_from_boot() {
+            return Self::default();
+        }
         let sites: Vec<_> = meta.sites.iter().map(|site| is_own(&site.name)).collect();
         Self { sites: if sites.contains(&true) { sites } else { Vec::new() } }
     }
@@ -62,13 +66,15 @@ mod tests {
         let site = |name: &str| Site { name: name.into(), ..Site::default() };
         let sites =
             ["do_kmem_cache_create+0x2b9", "do_fork+0x1", "alloc_empty_sheaf.constprop.0+0x8"];
-        let own = Own::of(&Meta { sites: sites.map(site).into(), ..Meta::default() });
+        let mut meta = Meta { sites: sites.map(site).into(), ..Meta::default() };
+        assert!(Own::of(&meta).sites.is_empty(), "not recorded from the boot on");
+        meta.samples.times_ns = vec![0];
+        let own = Own::of(&meta);
         let has = |site, bytes_req, kind| own.has(&Event { site, bytes_req, kind, ..NO_EVENT });
         assert!(has(0, 512, Kind::Kmalloc) && has(2, 64, Kind::Kmalloc));
         assert!(!has(0, 48, Kind::Kmalloc) && !has(0, 512, Kind::KmemCacheAlloc));
         assert!(!has(1, 512, Kind::Kmalloc) && !has(NONE, 512, Kind::Kmalloc));
-        assert!(
-            Own::of(&Meta { sites: vec![site("do_fork+0x1")], ..Meta::default() }).sites.is_empty()
-        );
+        meta.sites = vec![site("do_fork+0x1")];
+        assert!(Own::of(&meta).sites.is_empty());
     }
 }

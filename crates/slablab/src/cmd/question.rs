@@ -54,19 +54,7 @@ impl QuestionArgs {
     /// question has.
     pub(crate) fn check_outputs(&self, more: &[(&str, Option<&PathBuf>)]) -> Result<()> {
         let own = [("--output", self.result.output.as_ref()), ("--report", self.report.as_ref())];
-        let outputs = own.iter().chain(more);
-        let outputs: Vec<_> = outputs.filter_map(|(name, path)| Some((name, (*path)?))).collect();
-        let is_file = |path: &Path| path.is_file().then(|| path.canonicalize().ok()).flatten();
-        let same = |a: &Path, b: &Path| a == b || is_file(a).is_some_and(|a| is_file(b) == Some(a));
-        for (place, (name, path)) in outputs.iter().enumerate() {
-            if is_file(path).is_some() && same(path, &self.trace) {
-                bail!("{}: {name} would replace the trace: name another file", path.display());
-            }
-            if let Some((other, _)) = outputs[..place].iter().find(|(_, other)| same(path, other)) {
-                bail!("{}: {other} and {name} would write the same file", path.display());
-            }
-        }
-        Ok(())
+        check_outputs(&self.trace, own.iter().chain(more).copied())
     }
 
     /// Refuses these options, if given, and those of one trace that every question has.
@@ -117,4 +105,23 @@ impl QuestionArgs {
     pub(crate) fn named_places(&self, sources: Option<&Sources>) -> Option<Sources> {
         sources.filter(|_| self.vmlinux.is_some()).cloned()
     }
+}
+
+/// Refuses to write a result over the trace that it comes from, or one result over another.
+pub(crate) fn check_outputs<'a>(
+    trace: &Path,
+    outputs: impl Iterator<Item = (&'a str, Option<&'a PathBuf>)>,
+) -> Result<()> {
+    let outputs: Vec<_> = outputs.filter_map(|(name, path)| Some((name, path?))).collect();
+    let is_file = |path: &Path| path.is_file().then(|| path.canonicalize().ok()).flatten();
+    let same = |a: &Path, b: &Path| a == b || is_file(a).is_some_and(|a| is_file(b) == Some(a));
+    for (place, (name, path)) in outputs.iter().enumerate() {
+        if is_file(path).is_some() && same(path, trace) {
+            bail!("{}: {name} would replace the trace: name another file", path.display());
+        }
+        if let Some((other, _)) = outputs[..place].iter().find(|(_, other)| same(path, other)) {
+            bail!("{}: {other} and {name} would write the same file", path.display());
+        }
+    }
+    Ok(())
 }

@@ -22,6 +22,7 @@ use super::filter::FilterArgs;
 use super::fleet;
 use super::fleet::args::{FILTERS, Many, ManyArgs, refuse};
 use super::import;
+use super::question::check_outputs;
 use super::sheets::{self, Sheet};
 use super::size::parse_bytes;
 use crate::cli::{OutputArgs, ResultFile};
@@ -90,6 +91,8 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     if let Some(many) = args.many.with(&args.trace)? {
         return of_many(args, &many, output);
     }
+    let outputs = [("--output", args.result.output.as_ref()), ("--report", args.report.as_ref())];
+    check_outputs(&args.trace, outputs.into_iter())?;
     let trace = import::open(&args.trace, &args.filter)?;
     if args.engine == Engine::Kernel {
         let asked = kernel::Asked {
