@@ -107,3 +107,14 @@ fn what_needs_events_refuses_a_snapshot() {
     }
     assert!(refusal(&["info", file, "--cpu", "0"]).contains("a snapshot has no events"));
 }
+
+#[test]
+fn a_heading_with_nothing_that_can_be_read_below_it_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("slabinfo");
+    for rows in ["", "foo 1 2\nbar x y z\n"] {
+        std::fs::write(&path, format!("slabinfo - version: 2.1\n{rows}")).unwrap();
+        let said = slablab_tests::refusal(&["info", path.to_str().unwrap()]);
+        assert!(said.contains("no line below it that can be read"), "{said}");
+    }
+}

@@ -153,6 +153,13 @@ impl Snapshots {
             }
             reading.line(String::from_utf8_lossy(&bytes).trim_end(), number)?;
         }
+        if reading.snapshots.entries.is_empty() {
+            return Err(bad(
+                &reading.path,
+                1,
+                "has a heading and no line below it that can be read".into(),
+            ));
+        }
         Ok(reading.finish())
     }
 }

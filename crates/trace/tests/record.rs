@@ -98,6 +98,9 @@ fn a_recording_is_whole_and_leaves_nothing_behind() {
     }
     let odd = RecordOptions { caches: vec!["a\" || 1".into()], ..options(&output, &burst) };
     assert!(record(&odd, &mut |_| {}).unwrap_err().to_string().contains("is no cache whose"));
+    let none = RecordOptions { caches: vec!["no_such_cache".into()], ..options(&output, &burst) };
+    let said = record(&none, &mut |_| {}).unwrap_err().to_string();
+    assert!(said.contains("this kernel has no cache called no_such_cache"), "{said}");
     assert_eq!(instances(), 0);
 
     let killed = record(&options(&output, &["sh", "-c", "kill -9 $$"]), &mut |_| {}).unwrap();

@@ -22,11 +22,13 @@ impl<B: Backend> Machine<B> {
         let large_bytes = core.large_pages.load(Relaxed) * PAGE_SIZE;
         let small =
             if core.exact.load(Relaxed) { core.exact_bytes.get() } else { self.sum_bytes() };
+        // A block that the backend took meanwhile may be known as its own, and not yet be in the sum.
+        let own = core.own_bytes.load(Relaxed);
         Gauges {
             slab_bytes: core.slab_pages.load(Relaxed) * PAGE_SIZE,
             slabs: core.slabs.load(Relaxed),
             large_bytes,
-            live_bytes: small.wrapping_add(large_bytes).wrapping_sub(core.own_bytes.load(Relaxed)),
+            live_bytes: (small + large_bytes).saturating_sub(own),
         }
     }
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use slablab_trace::{Keep, RecordOptions};
 
 use super::import::AddressArgs;
@@ -53,6 +53,11 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
+    if args.output.as_os_str() == "-" {
+        bail!(
+            "-o -: a trace cannot go to standard output, as its index is written last; name a file (./- for that name)"
+        );
+    }
     let options = RecordOptions {
         command: args.command.clone(),
         duration: args.duration,

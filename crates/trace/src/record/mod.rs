@@ -30,7 +30,7 @@ mod workload;
 
 use std::fs::File;
 use std::io::{BufReader, Seek};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -384,6 +384,11 @@ fn only_caches(
             format!("{name} is no cache whose events the kernel can choose"),
             remedy,
         ));
+    }
+    let known = Path::new("/sys/kernel/slab");
+    if let Some(name) = caches.iter().find(|name| known.is_dir() && !known.join(name).exists()) {
+        let remedy = "name one of /sys/kernel/slab";
+        return Err(refused(format!("this kernel has no cache called {name}"), remedy));
     }
     let tests: Vec<String> = caches.iter().map(|name| format!("name == \"{name}\"")).collect();
     let events = events.into_iter().filter(|event| event.starts_with("kmem_cache_"));

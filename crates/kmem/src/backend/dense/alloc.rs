@@ -50,11 +50,7 @@ impl OnCpu<'_> {
 
     /// Takes an object from the slabs on a node's list, and `wanted` in all if there are so many.
     fn take_partial(self, node: &Node, wanted: u32, site: Site) -> Option<ObjPtr> {
-        if node.partial.get() == 0 {
-            // As in Linux a look without the lock: a slab that comes just now is for the next.
-            return None;
-        }
-        let mut list = node.lock(self.cx);
+        let mut list = node.lock_beyond(self.cx, 0)?;
         let (mut left, mut taken) = (wanted, None);
         while let Some(slab) = list.first().filter(|_| left > 0) {
             self.take_from(&mut list, slab, &mut left, &mut taken, site);

@@ -37,6 +37,12 @@ impl Node {
         cx.count_lock(LIST_LOCK);
         NodeList { list: self.list.lock(), node: self }
     }
+
+    /// Locks the list if it has more than `spare` slabs. As in Linux that is a look without the lock: a slab that comes
+    /// just now is for the next who looks.
+    pub(crate) fn lock_beyond(&self, cx: &Cx<'_>, spare: u32) -> Option<NodeList<'_>> {
+        (self.partial.get() > spare).then(|| self.lock(cx))
+    }
 }
 
 /// A node's list, locked; its length is published when the lock is given up.

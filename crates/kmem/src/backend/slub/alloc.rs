@@ -139,11 +139,7 @@ impl Slub {
         let pages = &cx.core.pages;
         let tally = cx.tally(cache.id());
         let node = self.nodes.get(cx.core, cache, node);
-        if node.partial.get() <= spare {
-            // As in Linux a look without the lock: a slab that comes just now is for the next.
-            return None;
-        }
-        let mut list = node.lock(cx);
+        let mut list = node.lock_beyond(cx, spare)?;
         let first = list.first()?;
         let obj = self.freeze(cx, first, true)?;
         list.remove(pages, first);

@@ -142,10 +142,7 @@ impl NodeSlabs {
         node: &Node,
         site: Site,
     ) -> Option<ObjPtr> {
-        if node.partial.get() == 0 {
-            return None;
-        }
-        let mut list = node.lock(cx);
+        let mut list = node.lock_beyond(cx, 0)?;
         let slab = list.first()?;
         let page = cx.core.pages.get(slab);
         let (old, new) = loop {

@@ -39,11 +39,7 @@ impl SlubTiny {
         node: &Node,
         site: Site,
     ) -> Option<ObjPtr> {
-        if node.partial.get() == 0 {
-            // As in Linux a look without the lock: a slab that comes just now is for the next.
-            return None;
-        }
-        let mut list = node.lock(cx);
+        let mut list = node.lock_beyond(cx, 0)?;
         let slab = list.first()?;
         let page = cx.core.pages.get(slab);
         let old = State::load(page);

@@ -195,7 +195,7 @@ impl Report for Top {
         }
         page.table_or(
             &self.table(&self.rows[..self.lines.min(self.rows.len())]),
-            "nothing was allocated",
+            "nothing to show: nothing was allocated or measured, or --filter and -n leave no row",
         );
     }
 
