@@ -73,7 +73,7 @@ fn slabs(line: &str, meta: &mut Meta) {
     if let Some(line) = SlabSnapshot::parse_line(line) {
         let cache = meta.samples.note(line.name, line.active_objs, line.num_slabs);
         cache.slab_objects = line.objperslab as u32;
-        cache.slab_bytes = line.pagesperslab * u64::from(meta.page_bytes);
+        cache.slab_bytes = line.pagesperslab.saturating_mul(u64::from(meta.page_bytes));
     }
 }
 
@@ -99,6 +99,16 @@ mod tests {
         let mut meta = Meta::default();
         lines.iter().for_each(|line| note(line, &mut meta));
         meta
+    }
+
+    #[test]
+    fn numbers_of_a_damaged_text_do_not_overflow() {
+        let most = u64::MAX;
+        let line = format!(
+            "slabs filp {most} {most} {most} {most} {most} : tunables 0 0 0 : slabdata {most} {most} 0"
+        );
+        let meta = noted(&["page_bytes 65536", "sample 18446744073.709551615", &line]);
+        assert_eq!(meta.samples.caches["filp"].slab_bytes, most);
     }
 
     #[test]
