@@ -83,16 +83,28 @@ fn alike<T: PartialEq>(ours: &[T], theirs: &[T]) -> usize {
     alike
 }
 
+/// Returns where `ours` and `theirs` first have 50 events alike in a row. Both are on from there: perf begins before
+/// trace-cmd does, and each may leave out an event of an interrupt at any place, the first ones too.
+fn first_alike<T: PartialEq>(ours: &[T], theirs: &[T]) -> Option<(usize, usize)> {
+    ours.windows(50).enumerate().take(1000).find_map(|(at, window)| {
+        theirs.windows(50).position(|seen| seen == window).map(|there| (at, there))
+    })
+}
+
 /// Records by perf and, while that runs, by trace-cmd; `None` where one of them cannot.
 fn recorded(folder: &Path) -> Option<(PathBuf, PathBuf)> {
     let (dat, data) = (folder.join("trace.dat"), folder.join("perf.data"));
     let mut perf = Command::new("perf");
-    perf.args(["kmem", "record", "-m", "8M", "-o"]).arg(&data).args(["--", "sleep", "4"]);
+    perf.args(["kmem", "record", "-m", "8M", "-o"])
+        .arg(&data)
+        .args(["--", "cat"])
+        .stdin(Stdio::piped());
     let mut perf = perf.stdout(Stdio::null()).stderr(Stdio::null()).spawn().ok()?;
     std::thread::sleep(std::time::Duration::from_millis(1500));
     let record = ["record", "-q", "-b", "20000", "--file-version", "6", "--compression", "none"];
     let work = ["-e", "kmem", "-o", "trace.dat", "find", "/etc", "-maxdepth", "2"];
     let ran = trace_cmd(folder, &[&record[..], &work].concat());
+    // Its input ends here, so `cat` does, and perf with it: not before trace-cmd, however slow the machine.
     let status = perf.wait().ok()?;
     (ran && status.success() && dat.exists()).then_some((dat, data))
 }
@@ -107,11 +119,13 @@ fn trace_cmd_and_perf_saw_the_same() {
     let (by_trace_cmd, by_perf) = (by_cpu(&dat), by_cpu(&data));
     let mut compared = 0;
     for (cpu, (ours, theirs)) in by_trace_cmd.iter().zip(&by_perf).enumerate() {
-        // perf began before and ended behind: its first event alike in many in a row is where both are on.
-        let Some(first) = ours.windows(50.min(ours.len()).max(1)).next() else { continue };
-        let start = theirs.windows(first.len()).position(|window| window == first);
-        let start = start.unwrap_or_else(|| panic!("CPU {cpu}: perf did not see what began it"));
-        let alike = alike(ours, &theirs[start..]);
+        if ours.len() < 100 {
+            continue;
+        }
+        let (at, there) = first_alike(ours, theirs)
+            .unwrap_or_else(|| panic!("CPU {cpu}: perf did not see what began it"));
+        let ours = &ours[at..];
+        let alike = alike(ours, &theirs[there..]);
         // Each leaves out events of interrupts that come while it writes another.
         assert!(alike * 100 >= ours.len() * 98, "CPU {cpu}: {alike} of {} alike", ours.len());
         compared += alike;
