@@ -147,6 +147,17 @@ impl KernelBuilder {
         folder.map(|folder| Kernel::at(spec, key, folder, Some(tree.path))).transpose()
     }
 
+    /// Returns the kernels in the store that its own names lead to today: those of another source, configuration or
+    /// compiler are not among them.
+    #[must_use]
+    pub fn built(&self) -> Vec<Kernel> {
+        let find = |folder: PathBuf| {
+            let spec = Spec::named(&self.data, &Built::read(&folder).ok()?.name).ok()?;
+            self.find(&spec).ok()?.filter(|kernel| kernel.folder == folder)
+        };
+        self.store.all("kernels").into_iter().filter_map(find).collect()
+    }
+
     /// Returns the source; one that is not on this machine is downloaded if there is somebody to `watch` it.
     fn source(
         &self,
@@ -222,6 +233,7 @@ impl KernelBuilder {
         let release = partial.join("include/config/kernel.release");
         let release = fs::read_to_string(&release).map_err(Error::io("cannot read", &release))?;
         let built = Built {
+            name: name.clone(),
             release: release.trim().to_owned(),
             compiler: compiler.to_owned(),
             build_seconds: started.elapsed().as_secs_f64(),

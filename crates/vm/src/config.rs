@@ -285,7 +285,10 @@ mod tests {
     fn an_unknown_flavour_is_answered_with_those_there_are() {
         let spec = Spec { flavours: vec!["../x".into()], ..Spec::plain("slab") };
         let error = Config::new(&Data::of_the_sources(), &spec, None).unwrap_err().to_string();
-        assert_eq!(error, "../x: no such flavour; there are: debug, dwarf, events, stats");
+        assert_eq!(
+            error,
+            "../x: no such flavour; there are: allocinfo, debug, dwarf, events, kasan, stats"
+        );
     }
 
     #[test]

@@ -12,6 +12,9 @@ use crate::spec::{Spec, image_release};
 /// What is known of a kernel; `kernel.json` in its folder.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Built {
+    /// What it was asked for by; builds of older versions do not say
+    #[serde(default)]
+    pub(crate) name: String,
     pub(crate) release: String,
     pub(crate) compiler: String,
     pub(crate) build_seconds: f64,

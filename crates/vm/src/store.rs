@@ -9,7 +9,7 @@
 //! ROOT/sources/KEY    Debian's source       key: package and its version
 //! ROOT/userlands/KEY  programs of a guest   key: architecture
 //! ROOT/debian/ARCH    apt's lists (see `archive`)
-//! ROOT/.../KEY.partial   being made, or left by a run that was stopped
+//! ROOT/.../KEY.partial   being made, or left by a run that was stopped: to be continued for a day
 //! ROOT/.../KEY.lock      held by the process that makes it
 //! ```
 //!
@@ -21,12 +21,15 @@
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use slablab_host::{Interrupt, Key, cache_folder};
 
 use crate::error::{Error, Result};
 use crate::run::check;
+
+/// How long what a run left that was stopped waits to be continued, from when that run began.
+const LEFT_FOR: Duration = Duration::from_hours(24);
 
 /// The cache folder.
 #[derive(Debug, Clone)]
@@ -88,6 +91,7 @@ impl Store {
         if whole.is_dir() {
             return Ok(whole);
         }
+        self.remove_left(kind);
         let partial = self.path(kind, key, ".partial");
         fs::create_dir_all(&partial).map_err(Error::io("cannot make the folder", &partial))?;
         make(&partial)?;
@@ -109,6 +113,22 @@ impl Store {
             fs::create_dir(partial).map_err(Error::io("cannot make", partial))?;
             make(partial).inspect_err(|_| drop(fs::remove_dir_all(partial)))
         })
+    }
+
+    /// Removes what runs left that were stopped and that nobody continued. What cannot be removed is in nobody's way.
+    fn remove_left(&self, kind: &str) {
+        let entries = fs::read_dir(self.root.join(kind)).into_iter().flatten().flatten();
+        let partial = entries.map(|entry| entry.path());
+        for partial in partial.filter(|path| path.extension().is_some_and(|end| end == "partial")) {
+            let Ok(lock) = File::open(partial.with_extension("lock")) else { continue };
+            let begun = lock.metadata().and_then(|lock| lock.modified());
+            let now = SystemTime::now();
+            let age = begun.ok().and_then(|begun| now.duration_since(begun).ok());
+            if age.is_some_and(|age| age > LEFT_FOR) && lock.try_lock().is_ok() {
+                let _ = fs::remove_dir_all(&partial);
+                let _ = fs::remove_file(partial.with_extension("log"));
+            }
+        }
     }
 
     /// Returns everything of this kind that is whole.
@@ -225,6 +245,24 @@ mod tests {
                 .unwrap();
             assert_eq!(fs::read_dir(path).unwrap().count(), expected);
         }
+    }
+
+    #[test]
+    fn what_nobody_continues_for_a_day_is_removed_when_another_is_made() {
+        let (dir, store, key) = store();
+        let left = |name: &str, hours: u64| {
+            let partial = dir.path().join("k").join(name).with_extension("partial");
+            fs::create_dir_all(partial.join("half")).unwrap();
+            let lock = File::create(partial.with_extension("lock")).unwrap();
+            lock.set_modified(SystemTime::now() - Duration::from_hours(hours)).unwrap();
+            (partial, lock)
+        };
+        let (old, _) = left("old", 25);
+        let (young, _) = left("young", 23);
+        let (held, lock) = left("held", 25);
+        lock.lock().unwrap();
+        store.get_or_make("k", &key, &Interrupt::never(), |_| Ok(())).unwrap();
+        assert!(!old.exists() && young.exists() && held.exists());
     }
 
     #[test]

@@ -50,7 +50,8 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     let mut keep = Vec::new();
     if !args.all {
         keep = builder.downloads();
-        for spec in needed(&builder.data)? {
+        let built = builder.built().into_iter().map(|kernel| kernel.spec);
+        for spec in needed(&builder.data)?.into_iter().chain(built) {
             keep.extend(builder.find(&spec)?.map(|kernel| kernel.folder));
             keep.extend(builder.tree(&spec)?);
         }

@@ -108,9 +108,15 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
 /// Returns the kernels that are built, and the stock ones as far as Debian's lists were read.
 fn kernels(args: &Args, data: &Data) -> Result<Vec<KernelRow>> {
     let builder = args.builder.builder(Interrupt::never())?;
+    let plain = ALLOCATORS.iter().chain(&MODERN).map(|name| Spec::named(data, name));
+    let mut specs: Vec<_> = plain.collect::<Result<_, _>>()?;
+    // With flavours there are many; those that are built are listed.
+    let mut flavoured: Vec<_> = builder.built().into_iter().map(|kernel| kernel.spec).collect();
+    flavoured.retain(|spec| !spec.flavours.is_empty());
+    flavoured.sort_by_key(Spec::name);
+    specs.append(&mut flavoured);
     let mut rows = Vec::new();
-    for name in ALLOCATORS.iter().chain(&MODERN) {
-        let spec = Spec::named(data, name)?;
+    for spec in specs {
         let slub = |release: Release| format!("slub {}", release.slub());
         let allocator = match &spec.origin {
             Origin::Build(Linux::Debian(release), allocator) if allocator == "slub" => {
@@ -123,7 +129,7 @@ fn kernels(args: &Args, data: &Data) -> Result<Vec<KernelRow>> {
         // Without a compiler none is found, and none is built.
         let kernel = builder.find(&spec).ok().flatten();
         rows.push(KernelRow {
-            kernel: (*name).to_owned(),
+            kernel: spec.name(),
             allocator,
             machine: spec.arch().name,
             cached: kernel.is_some(),
