@@ -68,7 +68,7 @@ struct Sampled {
 }
 
 /// An allocation of nobody.
-pub(super) const NO_EVENT: Event = Event {
+pub(crate) const NO_EVENT: Event = Event {
     time_ns: 0,
     cpu: 0,
     pid: 0,

@@ -4,6 +4,7 @@ use slablab_trace::{Event, Kind, Meta, NONE, TraceReader};
 
 use crate::change::rewrite::Rewrite;
 use crate::engine::machine;
+use crate::engine::own::Own;
 use crate::error::Error;
 use crate::plan::ReplayPlan;
 use crate::slots::Slots;
@@ -51,6 +52,7 @@ impl Script {
         threads: u32,
     ) -> Result<Self, Error> {
         let rewrite = Rewrite::new(&plan.changes, meta);
+        let own = Own::of(meta);
         let parts = vec![Vec::new(); threads as usize];
         let mut script = Self { parts, slots: 0, first: vec![None; meta.caches.len()] };
         let mut slots = Slots::<Slot>::new(meta.events);
@@ -66,6 +68,9 @@ impl Script {
                     if let Some(slot) = slot.filter(|slot| slot.turn % 2 == 1) {
                         script.push(&event, slot);
                     }
+                    continue;
+                }
+                if own.has(&event) {
                     continue;
                 }
                 let slot = slots.entry(event.object as usize);
@@ -101,5 +106,39 @@ impl Script {
             is_alloc: event.kind.is_alloc(),
         });
         slot.turn = slot.turn.wrapping_add(1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use slablab_trace::TraceWriter;
+
+    use crate::engine::runner::NO_EVENT;
+
+    use super::*;
+
+    #[test]
+    fn threads_do_not_allocate_the_recorded_allocators_sheaves() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("t.parquet");
+        let mut writer = TraceWriter::create(&path).unwrap();
+        let sites = ["do_fork+0x1", "alloc_empty_sheaf+0x8"]
+            .map(|name| writer.site(name, name.len() as u64));
+        for (object, kind) in
+            [(0, Kind::Kmalloc), (1, Kind::Kmalloc), (0, Kind::Kfree), (1, Kind::Kfree)]
+        {
+            let (bytes, site) = match kind.is_alloc() {
+                true => (512, sites[object as usize]),
+                false => (0, NONE),
+            };
+            let sizes = Event { bytes_req: bytes, bytes_alloc: bytes, ..NO_EVENT };
+            writer.push(&Event { kind, object, site, ..sizes }).unwrap();
+        }
+        let mut meta = Meta { cpus: 1, nodes: 1, ..Meta::default() };
+        meta.samples.times_ns = vec![0, 1];
+        writer.finish(meta).unwrap();
+        let reader = TraceReader::open(&path).unwrap();
+        let script = Script::read(&reader, &ReplayPlan::default(), reader.meta(), 1).unwrap();
+        assert_eq!((script.slots, script.parts[0].len()), (1, 2));
     }
 }
