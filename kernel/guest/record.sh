@@ -76,12 +76,13 @@ record_living() {
 			echo 1 2> /dev/null 1<> "$record_cache" || true
 		fi
 	done
+	[ ! -e /proc/slabcaches ] || echo 1 > /proc/slabcaches
 	record_slabs living
 }
 
-# record_begin: begins to look at the slabs. A kernel without /proc/slabinfo may get it by a module.
+# record_begin: begins to look at the slabs. What a kernel does not tell of them may come by a module.
 record_begin() {
-	if [ ! -e /proc/slabinfo ] && [ -e /lib/modules/slabinfo.ko ]; then
+	if [ ! -e /proc/slabcaches ] && [ -e /lib/modules/slabinfo.ko ]; then
 		insmod /lib/modules/slabinfo.ko
 	fi
 	# What record_living looks at has its dentries and inodes now, and not after the end.

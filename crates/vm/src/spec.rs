@@ -155,10 +155,10 @@ impl Spec {
         }
     }
 
-    /// Returns whether it has no `/proc/slabinfo` of its own, and can have the module of that name.
+    /// Returns whether it tells too little of its caches, and can have the module `slabinfo`.
     #[must_use]
     pub fn needs_slabinfo(&self) -> bool {
-        matches!(&self.origin, Origin::Build(_, allocator) if allocator == "slub_tiny")
+        matches!(&self.origin, Origin::Build(_, allocator) if ["slab", "slub_tiny"].contains(&&**allocator))
     }
 
     /// Returns what the machine needs to make and to boot it.

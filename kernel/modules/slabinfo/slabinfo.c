@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * slabinfo: /proc/slabinfo of a kernel that has none, which is SLUB_TINY's
+ * slabinfo: what SLUB_TINY and SLAB do not tell of their caches
  *
- * /proc/slabcaches has what /sys/kernel/slab would have: a cache a line, with
- * its attributes.
+ * /proc/slabinfo is that of SLUB_TINY, which has none. /proc/slabcaches has
+ * what /sys/kernel/slab would have: a cache a line, with its attributes; who
+ * writes to it shrinks all of them.
  *
  * How it works: every page is looked at; one that is a slab's first says which
  * cache it is of and how many of its objects are in use. The text is that of
  * version 2.1. SLUB_TINY keeps nothing for a CPU, so the objects are exact.
+ * Those of SLAB are when its caches were shrunk.
  *
  * Invariants: it allocates nothing while it counts, so that it counts what was
  * there before. A page may stop being a slab under its eyes: what it says of
@@ -73,9 +75,13 @@ static void count_page(struct page *page)
 	if (!of)
 		return;
 	of->slabs++;
+#ifdef CONFIG_SLAB
+	of->each = cache->num;
+#else
 	of->inuse += slab->inuse;
 	of->objects += slab->objects;
 	of->each = max_t(unsigned int, of->each, slab->objects);
+#endif
 	of->order = max_t(unsigned int, of->order, compound_order(page));
 }
 
@@ -92,6 +98,7 @@ static void count(void)
 	}
 }
 
+#ifndef CONFIG_SLAB
 static int show(struct seq_file *file, void *unused)
 {
 	unsigned int i;
@@ -111,6 +118,7 @@ static int show(struct seq_file *file, void *unused)
 	mutex_unlock(&counting);
 	return 0;
 }
+#endif
 
 static int show_caches(struct seq_file *file, void *unused)
 {
@@ -122,12 +130,15 @@ static int show_caches(struct seq_file *file, void *unused)
 		const struct counted *of = &counted[i];
 		const struct kmem_cache *cache = of->cache;
 
-		seq_printf(file, "%s align=%u cache_dma=%u destroy_by_rcu=%u hwcache_align=%u min_partial=%lu object_size=%u "
+		seq_printf(file, "%s align=%u cache_dma=%u destroy_by_rcu=%u hwcache_align=%u object_size=%u "
 			   "objs_per_slab=%u order=%u reclaim_account=%u slab_size=%u",
 			   cache->name, cache->align, !!(cache->flags & SLAB_CACHE_DMA),
 			   !!(cache->flags & SLAB_TYPESAFE_BY_RCU), !!(cache->flags & SLAB_HWCACHE_ALIGN),
-			   cache->min_partial, cache->object_size, of->each, of->order,
+			   cache->object_size, of->each, of->order,
 			   !!(cache->flags & SLAB_RECLAIM_ACCOUNT), cache->size);
+#ifndef CONFIG_SLAB
+		seq_printf(file, " min_partial=%lu", cache->min_partial);
+#endif
 		if (cache->ctor)
 			seq_printf(file, " ctor=%pS", cache->ctor);
 		seq_putc(file, '\n');
@@ -136,25 +147,54 @@ static int show_caches(struct seq_file *file, void *unused)
 	return 0;
 }
 
+static int open_caches(struct inode *inode, struct file *file)
+{
+	return single_open(file, show_caches, NULL);
+}
+
+static ssize_t shrink_caches(struct file *file, const char __user *text, size_t length, loff_t *at)
+{
+	unsigned int i;
+
+	mutex_lock(&counting);
+	count();
+	for (i = 0; i < nr_counted; i++)
+		kmem_cache_shrink(counted[i].cache);
+	mutex_unlock(&counting);
+	return length;
+}
+
+static const struct proc_ops caches_ops = {
+	.proc_open = open_caches,
+	.proc_read = seq_read,
+	.proc_write = shrink_caches,
+	.proc_lseek = seq_lseek,
+	.proc_release = single_release,
+};
+
 static int __init slabinfo_init(void)
 {
-	/* Refused, with a warning, where the kernel has it. */
-	if (!proc_create_single("slabinfo", 0400, NULL, show))
-		return -EEXIST;
-	if (!proc_create_single("slabcaches", 0400, NULL, show_caches)) {
-		remove_proc_entry("slabinfo", NULL);
+	if (!proc_create("slabcaches", 0600, NULL, &caches_ops))
 		return -ENOMEM;
+#ifndef CONFIG_SLAB
+	/* Refused, with a warning, where the kernel has it. */
+	if (!proc_create_single("slabinfo", 0400, NULL, show)) {
+		remove_proc_entry("slabcaches", NULL);
+		return -EEXIST;
 	}
+#endif
 	return 0;
 }
 
 static void __exit slabinfo_exit(void)
 {
-	remove_proc_entry("slabcaches", NULL);
+#ifndef CONFIG_SLAB
 	remove_proc_entry("slabinfo", NULL);
+#endif
+	remove_proc_entry("slabcaches", NULL);
 }
 
 module_init(slabinfo_init);
 module_exit(slabinfo_exit);
-MODULE_DESCRIPTION("/proc/slabinfo of a kernel that has none");
+MODULE_DESCRIPTION("What SLUB_TINY and SLAB do not tell of their caches");
 MODULE_LICENSE("GPL");

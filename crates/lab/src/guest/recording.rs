@@ -54,7 +54,7 @@ pub fn from_boot_job(load: &str) -> String {
     )
 }
 
-/// Adds the module that gives a kernel its `/proc/slabinfo`, if that has none.
+/// Adds the module that says of a kernel's caches what the kernel does not.
 ///
 /// # Errors
 ///
