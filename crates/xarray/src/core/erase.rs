@@ -43,30 +43,21 @@ impl Writer<'_> {
         }
     }
 
-    /// Empties the slot of a leaf that stays one, where nothing is marked: so nobody needs to remember the way.
+    /// Empties the slot of a leaf that stays one, if the entry bears no mark: so nobody needs to remember the way.
     fn erase_in_leaf(&self, index: u64) -> Option<Entry> {
-        if self.has(Flags::TRACK_FREE) || Mark::ALL.iter().any(|&mark| self.array().is_marked(mark))
-        {
+        if self.has(Flags::TRACK_FREE) {
             return None;
         }
-        let mut child = self.head().child(self.pin());
-        loop {
-            child = match child {
-                Child::Dense(node) if !node.covers(index) => return None,
-                Child::Dense(node) if node.shift() == 0 => {
-                    let offset = node.digit(index);
-                    let stays = node.used().count_ones() > LEAF_USED_MIN + 1;
-                    if !stays || node.canonical(offset) != offset || node.span(offset) != 1 {
-                        return None;
-                    }
-                    let old = node.slot(offset).entry();
-                    node.set(offset, Word::NULL);
-                    return Some(old);
-                }
-                Child::Dense(node) => node.slot(node.digit(index)).child(self.pin()),
-                _ => return None,
-            }
+        let Child::Dense(leaf) = self.last_node(index)? else { return None };
+        let offset = index as usize % SLOTS;
+        let entry = leaf.slot(offset).entry();
+        let is_marked = Mark::ALL.iter().any(|&mark| leaf.marks(mark) >> offset & 1 != 0);
+        let stays = leaf.used().count_ones() > LEAF_USED_MIN + 1;
+        if !stays || is_marked || entry.sibling_of().is_some() || leaf.span(offset) != 1 {
+            return None;
         }
+        leaf.set(offset, Word::NULL);
+        Some(entry)
     }
 
     /// Takes every mark from the entry at the end of the walk; in an array that hands out ids it becomes free.

@@ -49,32 +49,46 @@ impl Writer<'_> {
     /// Stores in a leaf's slot or in a bucket that has room, where most entries go, and for which nobody needs to
     /// remember the way. Returns the old entry, or nothing if it takes more than that.
     fn insert_without_node(&self, index: u64, entry: Entry) -> Option<Entry> {
+        match self.last_node(index)? {
+            Child::Dense(leaf) => {
+                let offset = index as usize % SLOTS;
+                let old = leaf.slot(offset).entry();
+                if old.sibling_of().is_some() {
+                    return None;
+                }
+                leaf.set(offset, Word::from_entry(entry));
+                Some(old)
+            }
+            Child::Bucket(bucket) if bucket.fits(index) => {
+                if let Some(number) = bucket.find(index) {
+                    return Some(bucket.replace(number, entry));
+                }
+                if bucket.is_full() {
+                    return None;
+                }
+                bucket.append(index, entry);
+                Some(Entry::NULL)
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns the leaf or the bucket where an index belongs, if the way leads to one.
+    #[inline]
+    pub(crate) fn last_node(&self, index: u64) -> Option<Child<'_>> {
         let mut word = self.head().load();
         let mut must_check = true;
         loop {
-            match word.child(self.pin()) {
+            let child = word.child(self.pin());
+            match child {
                 Child::Dense(node) if !(must_check || word.skips()) || node.covers(index) => {
-                    let offset = (index >> word.shift()) as usize % SLOTS;
-                    let next = node.slot(offset).load();
-                    if word.is_last() && next.entry().sibling_of().is_none() {
-                        node.set(offset, Word::from_entry(entry));
-                        return Some(next.entry());
+                    if word.is_last() {
+                        return Some(child);
                     }
-                    if word.is_last() || !next.is_node() {
-                        return None;
-                    }
-                    (word, must_check) = (next, false);
+                    word = node.slot((index >> word.shift()) as usize).load();
+                    must_check = false;
                 }
-                Child::Bucket(bucket) if bucket.fits(index) => {
-                    if let Some(number) = bucket.find(index) {
-                        return Some(bucket.replace(number, entry));
-                    }
-                    if bucket.is_full() {
-                        return None;
-                    }
-                    bucket.append(index, entry);
-                    return Some(Entry::NULL);
-                }
+                Child::Bucket(_) => return Some(child),
                 _ => return None,
             }
         }

@@ -74,11 +74,12 @@ pub(crate) const fn capacity_max(width_log2: u32) -> usize {
     CAPACITY_MAX_BY_WIDTH[width_log2 as usize]
 }
 
-fn capacity_for(entries: usize) -> u8 {
-    *CAPACITIES
-        .iter()
-        .find(|&&capacity| usize::from(capacity) >= entries)
-        .expect("at most 64 entries")
+/// Returns the size for so many entries. More than 32 whose keys have one byte fill an eighth of their indices, and most
+/// of them are on the way to a leaf: without the 48 between, filling leaves in random order takes a sixth less time.
+fn capacity_for(entries: usize, width_log2: u32) -> u8 {
+    let suits =
+        |capacity: u8| usize::from(capacity) >= entries && (capacity, width_log2) != (48, 0);
+    CAPACITIES.into_iter().find(|&capacity| suits(capacity)).expect("at most 64 entries")
 }
 
 fn key_blocks(capacity: u8, width_log2: u32) -> u8 {
@@ -115,7 +116,7 @@ impl Bucket<'_> {
     /// Returns the word of a fresh, empty bucket with room for `entries` keys whose index bits differ from
     /// `index` only in the lowest `8 << width_log2`.
     pub(crate) fn create(index: u64, width_log2: u32, entries: usize, gfp: Gfp) -> Result<Word> {
-        let capacity = capacity_for(entries);
+        let capacity = capacity_for(entries, width_log2);
         let blocks = key_blocks(capacity, width_log2);
         let node = memory::allocate(layout(capacity, blocks), gfp)?.cast::<Header>();
         let base = index & !keys::key_mask(width_log2 as usize);
