@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """What recording costs the workload: untraced, the kernel's own buffers that nobody reads, `slablab record`,
-`slablab top` and `perf kmem record`, interleaved.
+its `--sample 16`, `slablab top` and `perf kmem record`, interleaved.
 
 usage: bench/record/run.py [--rounds 5] [--loops 100] [--recorders untraced,top] [--slablab target/release/slablab] [-o DIR]
 
@@ -65,11 +65,15 @@ def tracefs(_slablab, _directory):
     return {"seconds": seconds(output), "events": count("entries"), "lost": count("overrun") + count("dropped events")}
 
 
-def slablab(binary, directory):
+def slablab(binary, directory, *options):
     trace = directory / "t.parquet"
-    output = run([binary, "record", "-o", trace, "--", *WORKLOAD])
+    output = run([binary, "record", *options, "-o", trace, "--", *WORKLOAD])
     info = json.loads(run([binary, "info", trace, "--format", "json"]))
     return {"seconds": seconds(output), "events": find(info, "events"), "lost": find(info, "lost")}
+
+
+def sampled(binary, directory):
+    return slablab(binary, directory, "--sample", "16")
 
 
 def perf(_slablab, directory):

@@ -38,8 +38,8 @@ const KMEM: House = House {
 const TRACE: House = House {
     name: "trace",
     levels: &[
-        &["error", "progress", "gfp"],
-        &["event", "cpu_list", "symbols", "samples"],
+        &["error", "progress", "gfp", "random"],
+        &["event", "cpu_list", "symbols", "samples", "portion"],
         &["meta", "input", "spool", "vmlinux", "btf"],
         &["slabs", "store", "tables"],
         &["snapshot"],

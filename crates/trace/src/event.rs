@@ -164,6 +164,9 @@ impl Batch {
     }
 }
 
+/// Nothing that the allocators give is as large as this; a greater size is a damaged record.
+const BYTES_MAX: u64 = 1 << 40;
+
 /// An event as a source gives it: with the pointer's address, and site and cache as indices into the
 /// source's own [`Names`](crate::Names).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -216,6 +219,17 @@ impl RawEvent {
         gfp: 0,
         node: -1,
     };
+
+    /// Says why it cannot have happened on a machine of so many CPUs.
+    pub(crate) fn beyond_linux(&self, cpus: u32) -> Option<&'static str> {
+        if self.cpu >= cpus {
+            return Some("CPU number beyond the machine");
+        }
+        if self.bytes_req > BYTES_MAX || self.bytes_alloc > BYTES_MAX {
+            return Some("size of more than 1 TiB");
+        }
+        i16::try_from(self.node).is_err().then_some("NUMA node number beyond the machine")
+    }
 
     /// Returns it as a row whose object is in the slot `object`. CPU and node must have been checked.
     pub(crate) fn to_row(self, object: u32) -> Event {

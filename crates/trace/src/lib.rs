@@ -20,8 +20,10 @@ mod import;
 mod input;
 mod live;
 mod meta;
+mod portion;
 mod probe;
 mod progress;
+mod random;
 mod record;
 mod samples;
 mod slabs;
@@ -45,6 +47,7 @@ pub use live::{LIVE_HISTORY, Live, LiveFrame, LiveOptions, LiveRow};
 pub use meta::{
     META_KEY, Meta, Quality, RecordedCache, SCHEMA_VERSION, Site, Skipped, SlabSnapshot, SlubCache,
 };
+pub use portion::{Portion, Recorded};
 pub use probe::{Fact, State, probe};
 pub use progress::Progress;
 pub use record::{BUFFER_KIB_DEFAULT, EventCounter, Keep, RecordOptions, RecordSummary, record};

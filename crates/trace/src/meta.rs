@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::portion::Recorded;
 use crate::samples::Samples;
 
 /// The key of the JSON text in the Parquet file's metadata.
@@ -77,6 +78,9 @@ pub struct Meta {
     pub slabs_start: Option<SlabSnapshot>,
     /// The recorded kernel's slabs when the recording ended.
     pub slabs_end: Option<SlabSnapshot>,
+    /// Of a recording of a portion of the objects: which, and what it says of all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub portion: Option<Recorded>,
     /// What the recorded kernel said of its caches meanwhile.
     #[serde(skip_serializing_if = "Samples::is_empty")]
     pub samples: Samples,

@@ -14,6 +14,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::path::Path;
 
+use crate::random::Random;
 use crate::{Error, Event, Kind, Meta, NONE, Progress, TraceWriter};
 
 /// What to make.
@@ -196,7 +197,7 @@ impl Generator {
             options.live.map_or(1024, |live| u64::from(live).saturating_sub(short) * 1024 / long);
         Generator {
             stretch,
-            random: Random(options.seed ^ 0x9e37_79b9_7f4a_7c15),
+            random: Random::new(options.seed),
             cpus: options.cpus,
             time_ns: 1_000_000_000,
             step: 0,
@@ -283,32 +284,6 @@ fn given(site: &SiteModel, bytes: u32) -> u32 {
         (None, 65..=96) => 96,
         (None, 129..=192) => 192,
         (None, _) => bytes.next_power_of_two().max(8),
-    }
-}
-
-/// splitmix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014).
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    /// Returns a number below `limit`.
-    fn below(&mut self, limit: u32) -> u32 {
-        (((self.next() >> 32) * u64::from(limit)) >> 32) as u32
-    }
-
-    /// Returns an exponential-like life with about that mean: a geometric number of halvings (the
-    /// leading zeros of a random word) with a random fraction, all in integers.
-    fn life(&mut self, mean: u32) -> u64 {
-        let halvings = u64::from(self.next().leading_zeros().min(12));
-        let fraction = u64::from(self.below(1024));
-        (u64::from(mean) * (halvings * 1024 + fraction) * 7) / (10 * 1024)
     }
 }
 

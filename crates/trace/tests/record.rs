@@ -85,7 +85,9 @@ fn a_recording_is_whole_and_leaves_nothing_behind() {
     assert_eq!((last.quality.lost_total(), last.samples.is_empty()), (0, true));
     assert!(last.events > 0 && last.events < 10_000, "{} events", last.events);
     let at_once = RecordOptions { slab_bytes_max: Some(0), ..options(&output, &["sleep", "60"]) };
-    assert!(record(&at_once, &mut |_| {}).unwrap().elapsed < Duration::from_secs(30));
+    let at_once = record(&at_once, &mut |_| {}).unwrap();
+    assert!(at_once.elapsed < Duration::from_secs(30));
+    assert!(at_once.slab_bytes > Some(0));
 
     let filp = RecordOptions { caches: vec!["filp".into()], ..options(&output, &burst) };
     match record(&filp, &mut |_| {}) {
@@ -96,6 +98,14 @@ fn a_recording_is_whole_and_leaves_nothing_behind() {
         }
         Err(error) => assert!(error.to_string().contains("does not name the cache"), "{error}"),
     }
+    // A portion of the objects keeps or drops all of an object's events: nothing is freed that was not allocated, but
+    // what is older.
+    let sampled = RecordOptions { one_in: Some(4), ..options(&output, &forks) };
+    let sampled = record(&sampled, &mut |_| {}).unwrap().meta;
+    let portion = sampled.portion.as_ref().unwrap();
+    assert!(portion.one_in == 4 && !portion.squares.is_empty());
+    assert!(sampled.events > 0 && sampled.events < forked.events, "{sampled:?}");
+
     let odd = RecordOptions { caches: vec!["a\" || 1".into()], ..options(&output, &burst) };
     assert!(record(&odd, &mut |_| {}).unwrap_err().to_string().contains("is no cache whose"));
     let none = RecordOptions { caches: vec!["no_such_cache".into()], ..options(&output, &burst) };

@@ -143,6 +143,7 @@ fn facts(meta: &Meta, tally: &Tally) -> TraceFacts {
         nodes: meta.nodes,
         command: meta.command.clone(),
         duration_ns: meta.time_last_ns.saturating_sub(meta.time_first_ns),
+        one_in: meta.portion.as_ref().map(|portion| portion.one_in),
         events: meta.events,
         lost,
         implicit_frees,

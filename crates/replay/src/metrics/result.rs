@@ -37,6 +37,9 @@ pub struct TraceFacts {
     pub command: Vec<String>,
     /// From the first event to the last
     pub duration_ns: u64,
+    /// One in so many objects was recorded, where not all were
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub one_in: Option<u32>,
     /// Rows of the trace
     pub events: u64,
     /// Events lost by the recorder

@@ -9,7 +9,7 @@ use slablab_trace::{
 };
 
 use super::filter::FilterArgs;
-use super::written::{Writer, Written};
+use super::written::Written;
 use crate::cli::OutputArgs;
 use crate::progress::Progress;
 
@@ -84,7 +84,7 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
         slablab_trace::copy(&part, writer, &mut |step| progress.step(step))?
     };
     drop(progress);
-    Written::new(Writer::Import, &path, &meta, None, Vec::new()).print(output)?;
+    Written::imported(&path, &meta).print(output)?;
     Ok(ExitCode::SUCCESS)
 }
 

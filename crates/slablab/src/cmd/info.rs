@@ -73,6 +73,9 @@ struct Info {
     events_by_kind: Vec<(String, u64)>,
     sites: usize,
     addresses_stripped: bool,
+    /// One in so many objects was recorded, where not all were
+    #[serde(skip_serializing_if = "Option::is_none")]
+    one_in: Option<u32>,
     objects_live_peak: u32,
     unplaced_share: f64,
     quality: Quality,
@@ -105,6 +108,7 @@ impl Info {
             events_by_kind: events_by_kind(meta),
             sites: meta.sites.len(),
             addresses_stripped: meta.addresses_stripped,
+            one_in: meta.portion.as_ref().map(|portion| portion.one_in),
             objects_live_peak: meta.object_slots,
             unplaced_share: meta.unplaced_share(),
             quality: meta.quality.clone(),
@@ -131,6 +135,9 @@ impl Info {
             facts.push(("command", self.command.join(" ") + &status));
         }
         facts.push(("duration", duration(self.duration_ns)));
+        if let Some(one_in) = self.one_in {
+            facts.push(("portion", format!("the objects of 1 in {one_in} pages")));
+        }
         facts.push((
             "events",
             format!(

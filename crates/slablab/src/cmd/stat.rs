@@ -14,7 +14,7 @@ use slablab_replay::{
     Fleet, FleetStat, PerfAlloc, PerfCounts, PerfKmem, PerfSite, PerfTotals, SiteStat,
     fragmentation_percent,
 };
-use slablab_trace::{Format, Input, Kind, TraceReader};
+use slablab_trace::{Format, Input, Kind, Recorded, TraceReader};
 
 use super::filter::FilterArgs;
 use super::fleet;
@@ -116,6 +116,11 @@ fn of_many(args: &Args, many: &Many<'_>) -> Result<Stat> {
         (FILTERS, !args.filter.is_empty()),
     ])?;
     let (FleetStat { fleet, counts }, remarks) = fleet::stat::of_many(many, |reader, progress| {
+        if reader.meta().portion.is_some() {
+            bail!(
+                "holds a portion of the objects: ask for its numbers alone, with their intervals"
+            );
+        }
         let stat = of_trace(reader, false, progress)?;
         let sites = stat.sites.into_iter().map(|line| line.stat).collect();
         Ok(PerfCounts { totals: stat.totals, sites })
@@ -200,7 +205,10 @@ fn of_trace(reader: &TraceReader, raw_ip: bool, progress: &mut dyn FnMut(u64)) -
     };
     let mut stat = Stat::of(&perf, name);
     stat.sites.sort_by_key(|line| line.address);
-    Ok(stat)
+    Ok(match &meta.portion {
+        Some(portion) if !raw_ip => stat.of_all(portion),
+        _ => stat,
+    })
 }
 
 /// What `slablab stat` says.
@@ -214,6 +222,9 @@ struct Stat {
     wasted_bytes: u64,
     frag_percent: f64,
     sites: Vec<Line>,
+    /// One in so many objects was recorded; the numbers are those of all of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    one_in: Option<u32>,
     /// What a reader should know
     #[serde(skip_serializing_if = "Vec::is_empty")]
     remarks: Vec<String>,
@@ -229,15 +240,15 @@ struct Line {
     #[serde(skip)]
     address: u64,
     frag_percent: f64,
+    /// Of a portion of the objects: between what lies what all of them allocated; `null` where too few tell
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bytes_alloc_interval: Option<Option<(u64, u64)>>,
 }
 
 impl Line {
     fn new(stat: SiteStat, address: u64) -> Self {
-        Self {
-            frag_percent: fragmentation_percent(stat.bytes_req, stat.bytes_alloc),
-            stat,
-            address,
-        }
+        let frag_percent = fragmentation_percent(stat.bytes_req, stat.bytes_alloc);
+        Self { stat, address, frag_percent, bytes_alloc_interval: None }
     }
 }
 
@@ -261,9 +272,29 @@ impl Stat {
             wasted_bytes: totals.bytes_wasted(),
             frag_percent: totals.frag_percent(),
             sites,
+            one_in: None,
             remarks: Vec::new(),
             lines_max: None,
         }
+    }
+
+    /// Makes of the numbers of a portion of the objects those of all.
+    fn of_all(mut self, portion: &Recorded) -> Self {
+        let times = u64::from(portion.one_in);
+        for line in &mut self.sites {
+            let SiteStat { callsite, bytes_alloc, bytes_req, hit, pingpong } = &mut line.stat;
+            line.bytes_alloc_interval = Some(portion.interval(callsite, *bytes_alloc));
+            for number in [bytes_alloc, bytes_req, hit, pingpong] {
+                *number *= times;
+            }
+        }
+        let PerfTotals { bytes_requested, bytes_allocated, bytes_freed, allocs, cross_allocs } =
+            &mut self.totals;
+        for number in [bytes_requested, bytes_allocated, bytes_freed, allocs, cross_allocs] {
+            *number = number.wrapping_mul(times);
+        }
+        let lines_max = self.lines_max;
+        Self { one_in: Some(portion.one_in), lines_max, ..Self::new(self.totals, self.sites) }
     }
 
     fn shown(&self) -> &[Line] {
@@ -281,6 +312,12 @@ impl Report for Stat {
     /// Prints perf's table: the same columns, widths and words, so that eyes and scripts find their way.
     fn text(&self, page: &mut Page) {
         self.fleet.iter().for_each(|fleet| fleet::lines::head(fleet, page));
+        if let Some(one_in) = self.one_in {
+            page.line(format!(
+                "The objects of 1 in {one_in} pages were recorded: these are the numbers of all, with the 95 % interval of \
+                 Total_alloc; \"few\" where it comes from too few pages."
+            ));
+        }
         let rule = "-".repeat(105);
         page.line(&rule);
         page.line(format!(
@@ -288,10 +325,16 @@ impl Report for Stat {
             "Callsite"
         ));
         page.line(&rule);
-        for Line { stat, frag_percent, .. } in self.shown() {
+        for line in self.shown() {
+            let Line { stat, frag_percent, .. } = line;
             let hits = stat.hit.max(1);
+            let interval = match line.bytes_alloc_interval {
+                None => String::new(),
+                Some(None) => " | few".to_owned(),
+                Some(Some((low, high))) => format!(" | {low} .. {high}"),
+            };
             page.line(format!(
-                " {:<34} | {:>9}/{:<5} | {:>9}/{:<5} | {:>8} | {:>9} | {:6.3}%",
+                " {:<34} | {:>9}/{:<5} | {:>9}/{:<5} | {:>8} | {:>9} | {:6.3}%{interval}",
                 stat.callsite,
                 stat.bytes_alloc,
                 stat.bytes_alloc / hits,
@@ -337,6 +380,20 @@ impl Report for Stat {
             field::count("Ping-pong", "pingpong", |line| line.stat.pingpong),
             field::cell("Frag", "frag_percent", |line| Cell::Number(line.frag_percent, 6)),
         ];
-        Table::of(self.shown(), fields)
+        if self.one_in.is_none() {
+            return Table::of(self.shown(), fields);
+        }
+        let bound = |pick: fn((u64, u64)) -> u64| {
+            move |line: &Line| {
+                line.bytes_alloc_interval
+                    .flatten()
+                    .map_or(Cell::Missing, |of| Cell::Count(pick(of)))
+            }
+        };
+        let bounds = [
+            field::by("low", "bytes_alloc_low", bound(|of| of.0)),
+            field::by("high", "bytes_alloc_high", bound(|of| of.1)),
+        ];
+        Table::of_fields(self.shown(), fields.into_iter().chain(bounds).collect::<Vec<_>>())
     }
 }

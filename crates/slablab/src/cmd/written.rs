@@ -1,11 +1,10 @@
 //! What `record` and `import` say of the trace that they wrote: one line, in perf's manner, or JSON or CSV.
 
 use std::path::Path;
-use std::time::Duration;
 
 use anyhow::Result;
 use serde::Serialize;
-use slablab_trace::{Meta, Quality};
+use slablab_trace::{Meta, Quality, RecordSummary};
 
 use crate::cli::{Format, OutputArgs};
 use crate::output::{Report, Table, bytes, field, print, thousands};
@@ -13,7 +12,7 @@ use crate::say::say;
 
 /// Which command wrote it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Writer {
+enum Writer {
     Record,
     Import,
 }
@@ -32,27 +31,35 @@ pub(crate) struct Written {
     addresses_stripped: bool,
     /// Processes that the recorded command left behind
     left_running: Vec<String>,
+    /// What slabs held when that ended the recording
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ended_at_slab_bytes: Option<u64>,
     quality: Quality,
 }
 
 impl Written {
-    pub(crate) fn new(
-        writer: Writer,
-        file: &Path,
-        meta: &Meta,
-        elapsed: Option<Duration>,
-        left_running: Vec<String>,
-    ) -> Self {
+    pub(crate) fn recorded(file: &Path, summary: RecordSummary) -> Self {
         Self {
-            writer,
+            writer: Writer::Record,
+            duration_seconds: Some(summary.elapsed.as_secs_f64()),
+            left_running: summary.left_running,
+            ended_at_slab_bytes: summary.slab_bytes,
+            ..Self::imported(file, &summary.meta)
+        }
+    }
+
+    pub(crate) fn imported(file: &Path, meta: &Meta) -> Self {
+        Self {
+            writer: Writer::Import,
             file: file.display().to_string(),
             file_bytes: std::fs::metadata(file).map_or(0, |file| file.len()),
             events: meta.events,
             lost: meta.quality.lost_total(),
             unplaced_share: meta.unplaced_share(),
-            duration_seconds: elapsed.map(|elapsed| elapsed.as_secs_f64()),
+            duration_seconds: None,
             addresses_stripped: meta.addresses_stripped,
-            left_running,
+            left_running: Vec::new(),
+            ended_at_slab_bytes: None,
             quality: meta.quality.clone(),
         }
     }
@@ -72,6 +79,9 @@ impl Written {
         };
         let name = if self.writer == Writer::Record { "record" } else { "import" };
         say(format_args!("[ slablab {name}: {what}; {written} ]"));
+        if let Some(slab) = self.ended_at_slab_bytes {
+            say(format_args!("[ slablab {name}: ended as slabs took {} ]", bytes(slab)));
+        }
         if !self.left_running.is_empty() {
             let left = self.left_running.join(", ");
             say(format_args!("[ slablab {name}: the command left running: {left} ]"));

@@ -23,6 +23,7 @@ pub(crate) use self::population::{Unfreed, kmalloc_cache};
 use self::unnamed::Unnamed;
 use crate::error::At;
 use crate::meta::{CPUS_MAX, Quality, Skipped};
+use crate::portion::Blocks;
 use crate::source::kept::Kept;
 use crate::source::{Facts, Format, Source, read_raw};
 use crate::store::ParquetFile;
@@ -278,6 +279,8 @@ pub(crate) struct Importer {
     symbols: Option<Symbols>,
     /// What the recorded kernel said of its objects, where it was asked.
     population: Option<Population>,
+    /// What was allocated where, of a portion of one in so many objects.
+    blocks: Option<Blocks>,
     /// The rows, from the first allocation on that names no cache.
     unnamed: Option<unnamed::Rows>,
     site_caches: SiteCaches,
@@ -291,9 +294,6 @@ pub(crate) struct Importer {
     rows: u64,
 }
 
-/// Nothing that the allocators give is as large as this; a greater size is a damaged record.
-const BYTES_MAX: u64 = 1 << 40;
-
 /// The kernel's `ZERO_SIZE_PTR`, what kmalloc(0) returns.
 const ZERO_SIZE_PTR: u64 = 16;
 
@@ -306,6 +306,7 @@ impl Importer {
             objects: Objects::default(),
             symbols: None,
             population: None,
+            blocks: None,
             unnamed: None,
             site_caches: SiteCaches::default(),
             sites: Vec::new(),
@@ -329,6 +330,12 @@ impl Importer {
         self
     }
 
+    /// Says of a recording of one in `one_in` objects what it says of all.
+    pub(crate) fn portion(mut self, one_in: u32) -> Importer {
+        self.blocks = Some(Blocks::new(one_in));
+        self
+    }
+
     /// Reads all of `source`.
     pub(crate) fn read(
         &mut self,
@@ -348,7 +355,7 @@ impl Importer {
                 if let Some(population) = &mut self.population {
                     population.count(event.kind);
                 }
-                if let Err(reason) = plausible(&event, cpus) {
+                if let Some(reason) = event.beyond_linux(cpus) {
                     let row = self.rows;
                     self.quality.skip(reason, || format!("event {row}"));
                     continue;
@@ -387,6 +394,11 @@ impl Importer {
         let mut skipped = source.facts().meta.quality.skipped.clone();
         skipped.append(&mut self.quality.skipped);
         meta.quality = Quality { skipped, ..self.quality };
+        if let Some(blocks) = self.blocks {
+            let sites = self.writer.sites();
+            let name = |site: u32| sites.get(site as usize).map_or("", |site| &site.name);
+            meta.portion = Some(blocks.finish(name));
+        }
         Ok((self.writer, meta))
     }
 
@@ -499,6 +511,9 @@ impl Importer {
                 unnamed = self.unnamed_rows()?.next_unnamed(event);
             }
             event.object = self.objects.insert(raw.ptr, event.cache, unnamed);
+            if let Some(blocks) = &mut self.blocks {
+                blocks.add(event.site, raw.ptr, raw.bytes_alloc);
+            }
             if let Some(population) = &mut self.population {
                 let site = self.writer.sites().get(event.site as usize);
                 population.alloc(event.object, raw.ptr, event, site.map_or("", |site| &site.name));
@@ -575,18 +590,4 @@ impl Importer {
             None => self.writer.push(&event),
         }
     }
-}
-
-/// Says why an event cannot be true.
-fn plausible(event: &RawEvent, cpus: u32) -> Result<(), &'static str> {
-    if event.cpu >= cpus {
-        return Err("CPU number beyond the machine");
-    }
-    if event.bytes_req > BYTES_MAX || event.bytes_alloc > BYTES_MAX {
-        return Err("size of more than 1 TiB");
-    }
-    if i16::try_from(event.node).is_err() {
-        return Err("NUMA node number beyond the machine");
-    }
-    Ok(())
 }

@@ -23,6 +23,7 @@
 
 mod counter;
 mod drain;
+mod filter;
 pub(crate) mod machine;
 mod sampler;
 pub(crate) mod tracefs;
@@ -30,7 +31,7 @@ mod workload;
 
 use std::fs::File;
 use std::io::{BufReader, Seek};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -46,7 +47,7 @@ use crate::import::{Importer, Unfreed};
 use crate::source::format::EventFormat;
 use crate::source::tracefs_raw::{PageFormat, TracefsRaw, lost};
 use crate::source::{Facts, Source};
-use crate::{Addresses, Error, Meta, Progress, Symbols, TraceWriter};
+use crate::{Addresses, Error, Meta, Portion, Progress, Symbols, TraceWriter};
 
 /// Kibibytes of ring buffer for each CPU when [`RecordOptions::buffer_kib`] is not set: on the
 /// reference machine `perf bench sched messaging -g 5 -l 100` fills two fifths of it on each of two CPUs,
@@ -75,6 +76,8 @@ pub struct RecordOptions {
     pub slab_bytes_max: Option<u64>,
     /// Records these caches only, by a filter in the kernel; all and kmalloc when empty.
     pub caches: Vec<String>,
+    /// Records one in so many objects only, of [`Portion::ONE_IN`], by a filter in the kernel.
+    pub one_in: Option<u32>,
     /// What becomes of the addresses of call sites.
     pub addresses: Addresses,
 }
@@ -99,6 +102,7 @@ impl RecordOptions {
             keep: Keep::All,
             slab_bytes_max: None,
             caches: Vec::new(),
+            one_in: None,
             addresses: Addresses::Keep,
         }
     }
@@ -115,6 +119,8 @@ pub struct RecordSummary {
     pub elapsed: Duration,
     /// What the command left running, as in "sleep (pid 12)".
     pub left_running: Vec<String>,
+    /// What slabs held when that ended the recording ([`RecordOptions::slab_bytes_max`]).
+    pub slab_bytes: Option<u64>,
 }
 
 /// Records system-wide while the command runs, and writes the trace.
@@ -128,14 +134,19 @@ pub fn record(
 ) -> Result<RecordSummary, Error> {
     let writer = TraceWriter::create(&options.output)?.addresses(options.addresses);
     let recorded = Recording::begin(options)?.run(options)?;
-    let Recorded { pages, mut meta, lost, ended, elapsed } = recorded;
+    let Recorded { pages, mut meta, lost, ended, slab_bytes, elapsed } = recorded;
     let mut importer = Importer::new(writer, &options.output);
-    // Of caches whose events are not recorded nothing can be concluded.
-    let is_recorded = |name: &String| options.caches.is_empty() || options.caches.contains(name);
+    // Of caches whose events are not recorded nothing can be concluded, nor of those of which a portion is.
+    let is_recorded = |name: &String| {
+        options.one_in.is_none() && (options.caches.is_empty() || options.caches.contains(name))
+    };
     meta.samples.caches.retain(|name, _| is_recorded(name));
     if !meta.samples.is_empty() {
         importer = importer.sampled(&meta.samples, pages.unfreed(progress)?);
         meta.samples.thin();
+    }
+    if let Some(one_in) = options.one_in {
+        importer = importer.portion(one_in);
     }
     let mut source = pages.source(Symbols::running()?)?;
     importer.read(&mut source, progress)?;
@@ -149,7 +160,8 @@ pub fn record(
     let (writer, meta) = importer.finish(&source, meta)?;
     let meta = writer.finish(meta)?;
     let Ended { status, left_running } = ended;
-    Ok(RecordSummary { meta, exit_status: status.unwrap_or(0), elapsed, left_running })
+    let exit_status = status.unwrap_or(0);
+    Ok(RecordSummary { meta, exit_status, elapsed, left_running, slab_bytes })
 }
 
 /// A recording about to run.
@@ -173,6 +185,8 @@ struct Recorded {
     /// Events lost, by CPU.
     lost: Vec<u64>,
     ended: Ended,
+    /// What slabs held when that ended it.
+    slab_bytes: Option<u64>,
     elapsed: Duration,
 }
 
@@ -243,7 +257,11 @@ impl Recording {
         instance.write_if_there("buffer_percent", &drain::WAKE_PERCENT.to_string())?;
         instance.write("trace_clock", "mono")?;
         instance.write("buffer_size_kb", &buffer_kib.to_string())?;
-        let events = only_caches(&instance, events, &options.caches)?;
+        let portion = options.one_in.map(|one_in| {
+            let seed = machine::unix_ns().unwrap_or(0) ^ u64::from(std::process::id());
+            Portion::draw(one_in, seed)
+        });
+        let events = filter::set(&instance, events, &options.caches, portion)?;
         let pages = instance.page_format()?;
         let drains = cpus.iter().map(|&cpu| {
             let pipe = instance.path(&format!("per_cpu/cpu{cpu}/trace_pipe_raw"));
@@ -267,15 +285,15 @@ impl Recording {
         self.meta.slabs_start = Some(crate::slabs::snapshot());
         self.meta.start_unix_ns = machine::unix_ns();
         let started = Instant::now();
-        let ended = self.run_events(options)?;
+        let (ended, slab_bytes) = self.run_events(options)?;
         let elapsed = started.elapsed();
         self.meta.end_unix_ns = machine::unix_ns();
         self.meta.slabs_end = Some(crate::slabs::snapshot());
         self.meta.command_status = ended.status;
-        self.finish(ended, elapsed, options.keep)
+        self.finish(ended, slab_bytes, elapsed, options.keep)
     }
 
-    fn run_events(&mut self, options: &RecordOptions) -> Result<Ended, Error> {
+    fn run_events(&mut self, options: &RecordOptions) -> Result<(Ended, Option<u64>), Error> {
         let Recording { drains, sampler, instance, events, signals, own_threads, .. } = self;
         let (stop, failed) = (AtomicBool::new(false), &AtomicBool::new(false));
         let (keep, samples) = (options.keep, options.keep == Keep::All);
@@ -318,9 +336,8 @@ impl Recording {
                 instance.write(&format!("events/kmem/{event}/enable"), "1")?;
             }
             instance.write("tracing_on", "1")?;
-            if let Some(slab_bytes_max) = options.slab_bytes_max {
-                scope.spawn(move || watch_slab(slab_bytes_max, stop_flag, failed));
-            }
+            let watch = |bytes_max| scope.spawn(move || watch_slab(bytes_max, stop_flag, failed));
+            let watching = options.slab_bytes_max.map(watch);
             let ended = workload::run(&options.command, options.duration, signals, failed);
             instance.write("tracing_on", "0")?;
             drop(stop);
@@ -331,11 +348,18 @@ impl Recording {
             for thread in threads {
                 thread.join().expect("draining does not panic")?;
             }
-            ended
+            let watched = watching.map(|thread| thread.join().expect("watching does not panic"));
+            Ok((ended?, watched.flatten()))
         })
     }
 
-    fn finish(self, ended: Ended, elapsed: Duration, keep: Keep) -> Result<Recorded, Error> {
+    fn finish(
+        self,
+        ended: Ended,
+        slab_bytes: Option<u64>,
+        elapsed: Duration,
+        keep: Keep,
+    ) -> Result<Recorded, Error> {
         // The instance first: what is bound first is dropped last.
         let Recording { instance, drains, sampler, pages, events, mut meta, own_threads, .. } =
             self;
@@ -360,59 +384,22 @@ impl Recording {
             files.push((cpu, spool));
         }
         let pages = Pages { page: pages, formats, files, bytes, own_threads };
-        Ok(Recorded { pages, meta, lost: lost_by_cpu, ended, elapsed })
+        Ok(Recorded { pages, meta, lost: lost_by_cpu, ended, slab_bytes, elapsed })
     }
 }
 
-/// Turns the events down to those of `caches`; returns which are left to be turned on.
-fn only_caches(
-    instance: &Instance,
-    events: Vec<&'static str>,
-    caches: &[String],
-) -> Result<Vec<&'static str>, Error> {
-    if caches.is_empty() {
-        return Ok(events);
-    }
-    let refused = |what: String, remedy: &str| Error::CannotRecord { what, remedy: remedy.into() };
-    let is_plain = |name: &String| {
-        let plain = |c: char| c.is_ascii_alphanumeric() || "_-:.".contains(c);
-        !name.is_empty() && !name.contains("kmalloc-") && name.chars().all(plain)
-    };
-    if let Some(name) = caches.iter().find(|name| !is_plain(name)) {
-        let remedy = "name caches of /proc/slabinfo but kmalloc's, whose frees do not name them";
-        return Err(refused(
-            format!("{name} is no cache whose events the kernel can choose"),
-            remedy,
-        ));
-    }
-    let known = Path::new("/sys/kernel/slab");
-    if let Some(name) = caches.iter().find(|name| known.is_dir() && !known.join(name).exists()) {
-        let remedy = "name one of /sys/kernel/slab";
-        return Err(refused(format!("this kernel has no cache called {name}"), remedy));
-    }
-    let tests: Vec<String> = caches.iter().map(|name| format!("name == \"{name}\"")).collect();
-    let events = events.into_iter().filter(|event| event.starts_with("kmem_cache_"));
-    let events: Vec<_> = events.collect();
-    for event in &events {
-        if instance.event_format(event)?.field("name").is_none() {
-            let remedy = "record all of them, and choose by --cache when you ask about the trace";
-            return Err(refused(format!("{event} of this kernel does not name the cache"), remedy));
-        }
-        instance.write(&format!("events/kmem/{event}/filter"), &tests.join(" || "))?;
-    }
-    Ok(events)
-}
-
-/// Ends the recording when more is in slabs than `bytes_max`.
-fn watch_slab(bytes_max: u64, stop: &AtomicBool, end: &AtomicBool) {
+/// Ends the recording when more is in slabs than `bytes_max`; returns how much, if it came to that.
+fn watch_slab(bytes_max: u64, stop: &AtomicBool, end: &AtomicBool) -> Option<u64> {
     const NAP: Duration = Duration::from_millis(50);
     while !stop.load(Ordering::Acquire) {
-        if machine::meminfo_bytes("Slab:") > bytes_max {
+        let bytes = machine::meminfo_bytes("Slab:");
+        if bytes > bytes_max {
             end.store(true, Ordering::Release);
-            return;
+            return Some(bytes);
         }
         std::thread::sleep(NAP);
     }
+    None
 }
 
 /// Tells the draining threads to stop, also when the scope is left by an error or a panic.

@@ -8,7 +8,7 @@ use super::parquet::raw;
 use super::recording::{Facts, Source};
 use crate::meta::Quality;
 use crate::store::Batches;
-use crate::{Error, Event, Meta, NONE, RawEvent, Samples, TraceReader};
+use crate::{Error, Event, Meta, NONE, RawEvent, Recorded, Samples, TraceReader};
 
 /// Chosen rows of a trace as events.
 pub(crate) struct Kept<'a> {
@@ -39,6 +39,11 @@ impl<'a> Kept<'a> {
                 quality: Quality { lost, skipped, ..Quality::default() },
                 sites: Vec::new(),
                 samples: Samples::default(),
+                // Squares are of all rows.
+                portion: meta
+                    .portion
+                    .as_ref()
+                    .map(|of| Recorded { one_in: of.one_in, ..Recorded::default() }),
                 ..Meta::clone(meta)
             },
             bytes: meta.events,

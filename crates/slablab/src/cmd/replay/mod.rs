@@ -198,6 +198,11 @@ pub(super) fn header(file: &str, trace: &TraceFacts, page: &mut Page) {
             format!(": {}", trace.command.join(" "))
         }
     ));
+    if let Some(one_in) = trace.one_in {
+        page.line(format!(
+            "The objects of 1 in {one_in} pages were recorded: all here is of these, and slabs are emptier than they were."
+        ));
+    }
     let causes = [
         ("lost", trace.lost),
         ("freed without an event", trace.implicit_frees),

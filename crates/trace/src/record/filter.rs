@@ -1,0 +1,132 @@
+//! The kernel's own event filters: the events of some caches, and of a portion of the objects.
+//!
+//! How it works: an alias of a merged cache is a link in `/sys/kernel/slab` to the folder of the cache that its objects are
+//! in; events bear the name of that one, which `/proc/slabinfo` lists, and no alias.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::tracefs::Instance;
+use crate::{Error, Portion};
+
+/// Turns the events down to those of `caches`, if any are named, and of a portion; returns which are left to be turned on.
+pub(super) fn set(
+    instance: &Instance,
+    events: Vec<&'static str>,
+    caches: &[String],
+    portion: Option<Portion>,
+) -> Result<Vec<&'static str>, Error> {
+    let tests: Vec<String> = caches.iter().map(|name| format!("name == \"{name}\"")).collect();
+    let of_caches = (!tests.is_empty()).then(|| format!("({})", tests.join(" || ")));
+    let events = if caches.is_empty() { events } else { naming(instance, events, caches)? };
+    let tests: Vec<String> = of_caches.into_iter().chain(portion.map(|p| p.filter())).collect();
+    if !tests.is_empty() {
+        for event in &events {
+            instance.write(&format!("events/kmem/{event}/filter"), &tests.join(" && "))?;
+        }
+    }
+    Ok(events)
+}
+
+/// Returns those of `events` that name a cache, when these caches can be chosen by name.
+fn naming(
+    instance: &Instance,
+    events: Vec<&'static str>,
+    caches: &[String],
+) -> Result<Vec<&'static str>, Error> {
+    let slabs = Slabs::running();
+    if let Some(error) = caches.iter().find_map(|name| slabs.refuse(name)) {
+        return Err(error);
+    }
+    let events: Vec<_> = events.into_iter().filter(|e| e.starts_with("kmem_cache_")).collect();
+    for event in &events {
+        if instance.event_format(event)?.field("name").is_none() {
+            return Err(Error::CannotRecord {
+                what: format!("{event} of this kernel does not name the cache"),
+                remedy: "record all of them, and choose by --cache when you ask about the trace"
+                    .into(),
+            });
+        }
+    }
+    Ok(events)
+}
+
+/// The caches of a kernel, as far as it tells them.
+struct Slabs {
+    folder: PathBuf,
+    /// The text of `/proc/slabinfo`; empty where there is none.
+    slabinfo: String,
+}
+
+impl Slabs {
+    fn running() -> Slabs {
+        let slabinfo = fs::read_to_string("/proc/slabinfo").unwrap_or_default();
+        Slabs { folder: "/sys/kernel/slab".into(), slabinfo }
+    }
+
+    /// Says why events of the cache cannot be chosen by this name, if they cannot.
+    fn refuse(&self, name: &str) -> Option<Error> {
+        let plain = |c: char| c.is_ascii_alphanumeric() || "_-:.".contains(c);
+        let (what, remedy) =
+            if name.is_empty() || name.contains("kmalloc-") || !name.chars().all(plain) {
+                let remedy =
+                    "name caches of /proc/slabinfo but kmalloc's, whose frees do not name them";
+                (format!("`{name}` is no cache whose events the kernel can choose"), remedy.into())
+            } else if self.folder.is_dir() && !self.folder.join(name).exists() {
+                let remedy = format!("name one of {}", self.folder.display());
+                (format!("this kernel has no cache called {name}"), remedy)
+            } else {
+                let merged = self.merged_into(name)?;
+                let what = format!(
+                    "{name} is merged: its objects are in {merged}, and no event tells them apart"
+                );
+                (what, format!("name {merged}, and choose by --site when you ask about the trace"))
+            };
+        Some(Error::CannotRecord { what, remedy })
+    }
+
+    /// Returns the cache that the objects of an alias are in.
+    fn merged_into(&self, name: &str) -> Option<&str> {
+        let link = |name: &str| fs::read_link(self.folder.join(name)).ok();
+        let target = link(name)?;
+        let mut caches = self.slabinfo.lines().filter_map(|line| line.split_whitespace().next());
+        if caches.clone().any(|cache| cache == name) {
+            return None;
+        }
+        caches.find(|cache| link(cache).as_deref().map(Path::file_name) == Some(target.file_name()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn an_alias_is_refused_by_the_name_of_its_cache() {
+        let folder = tempfile::tempdir().unwrap();
+        for real in [":0000064", "dentry"] {
+            fs::create_dir(folder.path().join(real)).unwrap();
+        }
+        for alias in ["inet_peer", "first_made", "sigqueue"] {
+            symlink(":0000064", folder.path().join(alias)).unwrap();
+        }
+        let slabinfo = "slabinfo - version: 2.1\ndentry 1 2\nfirst_made 3 4\n".to_owned();
+        let slabs = Slabs { folder: folder.path().into(), slabinfo };
+        let said = |name| slabs.refuse(name).map(|error| error.to_string());
+        assert_eq!((said("dentry"), said("first_made")), (None, None));
+        for alias in ["sigqueue", "inet_peer"] {
+            let said = said(alias).unwrap();
+            assert!(
+                said.contains("are in first_made") && said.contains("name first_made"),
+                "{said}"
+            );
+        }
+        assert!(said("none").unwrap().contains("no cache called none"));
+        assert!(said("kmalloc-64").unwrap().contains("is no cache whose"));
+        // A kernel without CONFIG_SLUB_SYSFS.
+        let bare = Slabs { folder: "/no/such/folder".into(), slabinfo: String::new() };
+        assert!(bare.refuse("sigqueue").is_none());
+    }
+}
