@@ -100,6 +100,17 @@ impl<'m> Cx<'m> {
         gfp: Gfp,
         node: Option<NodeId>,
     ) -> Option<(Pfn, Order)> {
+        self.slab_pages_of(cache, cache.order(), gfp, node)
+    }
+
+    /// As [`Self::slab_pages`] with another order than the usual one.
+    pub(crate) fn slab_pages_of(
+        &self,
+        cache: &CacheEntry,
+        mut order: Order,
+        gfp: Gfp,
+        node: Option<NodeId>,
+    ) -> Option<(Pfn, Order)> {
         let mut gfp = gfp.without(Gfp::ZERO);
         let flags = cache.flags();
         if flags.has(crate::SlabFlags::CACHE_DMA) {
@@ -108,14 +119,13 @@ impl<'m> Cx<'m> {
         if flags.has(crate::SlabFlags::CACHE_DMA32) {
             gfp |= Gfp::DMA32;
         }
-        let (usual, min) = (cache.order(), cache.order_min());
+        let min = cache.order_min();
         let take = |order| {
             let (kind, cache) = (Kind::Slab, cache.id().0);
             self.take_pages(&BlockRequest { order, gfp, node, kind, cache })
         };
-        let mut order = usual;
         let mut pfn = take(order);
-        if pfn.is_none() && min < usual {
+        if pfn.is_none() && min < order {
             order = min;
             pfn = take(order);
             if pfn.is_some() {

@@ -1,31 +1,37 @@
 //! How large magazines are: nothing for a cold cache, more with every few turns of the lock.
 //!
 //! # How it works
-//! An operation that finds no object, or no room, takes the node's lock and is a *miss*. Every [`MISSES`] of them double
-//! the capacity, from 0 to [`FIRST`] and on, up to [`MAGAZINE_BYTES`] and [`CAPACITY`] objects. A magazine of that size
-//! that still misses [`MISSES_HOT`] times between two visits is doubled on, up to [`MAGAZINE_BYTES_HOT`]: a batch that is
-//! larger than a magazine would come to the lock twice each time. All magazines of a CPU together are bounded by their
-//! share of the memory. A CPU visits its warm magazines every [`VISIT_NS`] of `tick`: one that was not used since is
-//! emptied, one that was used without a miss is halved. When the page allocator has nothing left, a CPU empties all.
+//! An operation that finds no object, or no room, takes the node's lock and is a *miss*. Every [`MISSES`] of them
+//! double the capacity, from 0 to [`FIRST`] and on, up to [`MAGAZINE_BYTES`] and [`CAPACITY`] objects. A magazine
+//! of that size that still misses [`MISSES_HOT`] times between two visits is doubled on, up to
+//! [`MAGAZINE_BYTES_HOT`]: a batch that is larger than a magazine would come to the lock twice each time. All
+//! magazines of a CPU together are bounded by their share of the memory.
+//!
+//! A CPU visits its warm magazines every [`VISIT_NS`] of `tick` and empties those that were idle for longer than
+//! their patience. That is nothing at first. A magazine that was emptied and needed again within [`SOON`] visits
+//! more than [`TOO_SOON`] times gets patience, twice as much each time: caches that work in bursts, as a
+//! database's do, keep their objects from one to the next. When the page allocator has nothing left, a CPU empties
+//! all.
 //!
 //! # What was measured
 //! Memory held at the peak of a replay against what was asked for, and locks and atomic operations for 1,000 operations
-//! (SLUB_TINY takes 1,016 to 1,394 locks):
+//! (SLUB_TINY takes 1,016 to 1,394 locks); nine traces are in `bench/results/2026-11-22-dense`:
 //!
 //! | trace | SLUB | SLUB_TINY | dense |
 //! |---|---|---|---|
-//! | boot | 1.102, 117 | 1.076 | 1.072, 26 |
-//! | build | 2.408, 107 | 1.253 | 1.281, 39 |
-//! | hackbench | 1.083, 762 | 1.090 | 1.090, 84 |
+//! | boot | 1.102, 117 | 1.076 | 1.071, 23 |
+//! | build | 2.408, 107 | 1.253 | 1.274, 34 |
+//! | hackbench | 1.083, 762 | 1.090 | 1.076, 82 |
+//! | sqlite | 1.335, 173 | 1.082 | 1.078, 66 |
 //!
 //! Before hot magazines grew on, hackbench took 210 and the time of `bench/kmem` was 1.32 times mimalloc's, not 0.82.
+//! Without patience sqlite takes 287 (and git 56, SLUB 73).
 //!
-//! Kept: the smallest order that wastes a 16th at most, however few objects that is (without magazines build comes to
-//! 1.225 so, boot to 1.070); one object even where it is a page, for a build's hottest objects are (without: 851
-//! locks). Tried and left: visits every 20 ms instead of 4 (build 1.32), magazines of 4 KiB (build 1.29) and of 0.5 to
-//! 1 KiB (as much memory, a quarter to two thirds more locks), hot after 256 misses (hackbench 1.088 and 136 locks) or 32
-//! (79), two large objects (build 1.308); where a capacity starts makes no difference. What build holds at its peak does
-//! not depend on any of these. hackbench is bounded by kmalloc's classes.
+//! Kept: one object even where it is a page, for a build's hottest objects are (without: 851 locks). Tried and left:
+//! visits every 20 ms (build 1.32, sqlite 145) or 100 ms (build 1.42), patience from the first time on (build 1.315),
+//! magazines of 4 KiB (build 1.29) and of 0.5 to 1 KiB (as much memory, a quarter to two thirds more locks), hot after
+//! 256 misses (hackbench 136 locks) or 32 (79), two large objects (build 1.308), emptying magazines whenever a slab is
+//! added (build 1.246 and 101 locks); where a capacity starts makes no difference.
 
 use super::magazine::{CAPACITY_MAX, Dense, OnCpu};
 use super::stat;
@@ -49,6 +55,12 @@ const MAGAZINE_BYTES: u64 = 3072;
 const LARGE_BYTES: u64 = 2 * PAGE_SIZE;
 /// Share of the memory that the magazines of all CPUs together may hold: a 128th.
 const MEMORY_SHARE: u64 = 128;
+/// Visits that a magazine may be idle at most before it is emptied: a quarter of a second.
+const PATIENCE_MAX: u32 = 63;
+/// Visits after which a magazine that is needed again was not emptied too soon: a second.
+const SOON: u32 = 250;
+/// Times that a magazine has to be emptied too soon before it gets patience.
+const TOO_SOON: u32 = 5;
 /// Between two visits of a CPU to its magazines: a jiffy of `CONFIG_HZ=250`.
 const VISIT_NS: u64 = 4_000_000;
 
@@ -76,6 +88,9 @@ impl OnCpu<'_> {
             return;
         }
         warm.bytes.set(bytes);
+        if old == 0 {
+            self.return_to();
+        }
         magazine.capacity.set(new);
         self.tally.count(stat::MAGAZINE_GROW);
         if magazine.warm.get() == 0 {
@@ -94,15 +109,37 @@ impl OnCpu<'_> {
         self.flush_oldest(self.magazine.count.get().saturating_sub(capacity));
     }
 
-    /// Makes the magazine smaller if it was used little since the last visit.
+    /// Judges by when the magazine gets a capacity again whether emptying it was worth the locks.
+    fn return_to(self) {
+        let (magazine, warm) = (self.magazine, &self.dense.warm[self.cx.cpu as usize]);
+        let emptied_at = magazine.emptied_at.get();
+        if emptied_at == 0 {
+            return;
+        }
+        magazine.emptied_at.set(0);
+        if warm.visits.get().wrapping_sub(emptied_at) > SOON {
+            magazine.too_soon.set(0);
+            magazine.patience.set(magazine.patience.get() / 2);
+            return;
+        }
+        magazine.too_soon.add(1);
+        if magazine.too_soon.get() > TOO_SOON {
+            magazine.patience.set((magazine.patience.get() * 2 + 1).min(PATIENCE_MAX));
+        }
+    }
+
+    /// Empties the magazine if it was idle for longer than its patience.
     fn visit(self) {
         let magazine = self.magazine;
         let ops = magazine.ops.allocs.get().wrapping_add(magazine.ops.frees.get());
-        if ops == magazine.ops_seen.get() {
+        if ops != magazine.ops_seen.get() {
+            magazine.idle.set(0);
+        } else if magazine.idle.get() < magazine.patience.get() {
+            magazine.idle.add(1);
+        } else {
+            magazine.idle.set(0);
+            magazine.emptied_at.set(self.dense.warm[self.cx.cpu as usize].visits.get());
             self.shrink_to(0);
-        } else if magazine.misses.get() == 0 {
-            let half = magazine.capacity.get() / 2;
-            self.shrink_to(if half < FIRST { 0 } else { half });
         }
         magazine.misses.set(0);
         magazine.ops_seen.set(ops);
@@ -121,6 +158,8 @@ impl Dense {
         let next = &self.warm[cx.cpu as usize].next_visit;
         if now_ns >= next.get() {
             next.set(now_ns.saturating_add(VISIT_NS));
+            let visits = &self.warm[cx.cpu as usize].visits;
+            visits.set(visits.get().wrapping_add(1).max(1));
             self.visit_all(cx, |of| of.visit());
         }
     }

@@ -63,7 +63,8 @@ impl OnCpu<'_> {
 
     /// Takes an object of a new slab, and others as [`Self::take_partial`] does.
     fn take_new(self, request: Request) -> Option<ObjPtr> {
-        let (slab, first, objects) = nodes::new_slab(self.cx, self.cache, request)?;
+        let order = self.dense.next_order(self.cx, self.cache);
+        let (slab, first, objects) = nodes::new_slab_of(self.cx, self.cache, order, request)?;
         let state = State::full(objects).with_inuse(0).with_free(slab, Some(first));
         state.store(self.cx.core.pages.get(slab));
         let (mut left, mut taken) = (self.wanted(self.cx.core.zones.node_of(slab)), None);

@@ -28,6 +28,14 @@ zeroed_struct! {
         pub(super) next_warm: LocalU32,
         /// 1 if it is on the warm list.
         pub(super) warm: LocalU32,
+        /// Visits since it was used.
+        pub(super) idle: LocalU32,
+        /// Visits that it may be idle before it is emptied.
+        pub(super) patience: LocalU32,
+        /// Times that it was needed again soon after it was emptied as idle.
+        pub(super) too_soon: LocalU32,
+        /// The visit that emptied it as idle; 0: none did, or it was needed since.
+        pub(super) emptied_at: LocalU32,
         /// Operations of the CPU on the cache up to the last visit.
         pub(super) ops_seen: LocalU64,
         objects: [LocalU64; CAPACITY_MAX as usize],
@@ -62,6 +70,8 @@ zeroed_struct! {
         pub(super) first: LocalU32,
         /// Bytes that its magazines may hold, all together.
         pub(super) bytes: LocalU64,
+        /// Visits so far.
+        pub(super) visits: LocalU32,
         /// Time of the next visit in ns.
         pub(super) next_visit: LocalU64,
     }
@@ -75,6 +85,8 @@ pub struct Dense {
     pub(super) magazines: ZeroedSlice<Magazine>,
     /// By CPU.
     pub(super) warm: ZeroedSlice<Warm>,
+    /// By cache: 1 if its slabs get larger with their number.
+    pub(super) grows: ZeroedSlice<LocalU32>,
 }
 
 impl Dense {
@@ -83,6 +95,7 @@ impl Dense {
             nodes: Nodes::new(core),
             magazines: ZeroedSlice::new(core.tallies.as_slice().len()),
             warm: ZeroedSlice::new(core.setup.cpus as usize),
+            grows: ZeroedSlice::new(core.setup.caches_max as usize),
         }
     }
 

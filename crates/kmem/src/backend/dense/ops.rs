@@ -3,9 +3,9 @@
 use alloc::vec::Vec;
 
 use super::magazine::Dense;
-use super::{stat, validate};
+use super::{order, stat, validate};
 use crate::backend::ops::{CacheLayout, Mergeable, Names, Ops, Request, Visit};
-use crate::backend::partial::{layout, tiny};
+use crate::backend::partial::tiny;
 use crate::cache::KmallocConfig;
 use crate::cache::args::{CacheArgs, Tunable};
 use crate::cache::core::Core;
@@ -14,9 +14,6 @@ use crate::cache::paths::OpCounts;
 use crate::cache::table::CacheEntry;
 use crate::error::Error;
 use crate::ids::{CacheId, ObjPtr, Pfn};
-
-/// Objects that a slab should hold: the smaller it is, the sooner it is empty.
-const OBJECTS_MIN: u32 = 1;
 
 impl Ops for Dense {
     const LOCKS: &'static [&'static str] = &["list_lock"];
@@ -38,16 +35,20 @@ impl Ops for Dense {
     }
 
     fn plan(core: &Core, args: &CacheArgs) -> Result<CacheLayout, Error> {
-        layout::plan(core, args, OBJECTS_MIN, core.setup.order_max.min(tiny::ORDER_MAX))
+        order::plan(core, args)
     }
 
     fn create(&self, core: &Core, cache: &CacheEntry, args: &CacheArgs) {
         self.nodes.set_min_partial(core, cache, args, 0);
+        self.set_growth(core, cache, args);
         // What was there held objects of another size.
         for cpu in 0..core.setup.cpus {
             let magazine = &self.magazines[core.cpu_cache_index(cpu, cache.id())];
             magazine.capacity.set(0);
             magazine.misses.set(0);
+            magazine.patience.set(0);
+            magazine.too_soon.set(0);
+            magazine.emptied_at.set(0);
         }
     }
 

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use crate::{CacheArgs, CacheId, Cpu, CpuId, Dense, Gfp, Machine, ObjPtr, Site};
+use crate::{CacheArgs, CacheId, Cpu, CpuId, Dense, Gfp, Machine, ObjPtr, Site, Tunables};
 
 const SITE: Site = Site(1);
 /// Longer than from one visit to a CPU's magazines to the next.
@@ -97,5 +97,53 @@ fn a_magazine_of_a_destroyed_cache_starts_cold() {
     assert_eq!(magazine.capacity.get(), 1, "of a page each");
     free(&cpu, next, alloc(&cpu, next, 500));
     assert!(magazine.capacity.get() > 1, "that it is hot counts more");
+    assert!(machine.validate().is_ok());
+}
+
+#[test]
+fn a_cache_needed_again_soon_after_each_pause_comes_to_keep_its_magazine() {
+    let (machine, cache) = machine(64 << 20);
+    let cpu = machine.cpu(CpuId(0)).unwrap();
+    let slow = || machine.cache_stats(cache).unwrap().paths.get("alloc_slowpath");
+    let kept = alloc(&cpu, cache, 100);
+    let mut now_ns = LONG_NS;
+    let mut bursts = |count: u32, pause_ns: u64| {
+        let before = slow();
+        for _ in 0..count {
+            (0..4).for_each(|_| free(&cpu, cache, alloc(&cpu, cache, 8)));
+            (0..4).for_each(|_| {
+                now_ns += pause_ns / 4;
+                cpu.tick(now_ns);
+            });
+        }
+        slow() - before
+    };
+    let first = bursts(10, LONG_NS / 50);
+    assert!(first >= 20, "{first}: emptied in each pause");
+    bursts(40, LONG_NS / 50);
+    assert_eq!(bursts(10, LONG_NS / 50), 0, "it waits for the next burst");
+    free(&cpu, cache, kept);
+    // What is not needed for long is emptied all the same.
+    (0..100).for_each(|visit| cpu.tick(100 * LONG_NS + visit * LONG_NS));
+    assert_eq!(machine.cache_stats(cache).unwrap().slabs, 0);
+    assert!(machine.validate().is_ok());
+}
+
+#[test]
+fn slabs_of_objects_that_waste_a_quarter_grow_with_their_number() {
+    let (machine, _) = machine(64 << 20);
+    let cpu = machine.cpu(CpuId(0)).unwrap();
+    let large = machine.cache_create(&CacheArgs::new("task_struct", 5888)).unwrap();
+    let held = || machine.cache_stats(large).unwrap().slabs;
+    let mut objects = alloc(&cpu, large, 8);
+    assert_eq!(held(), 8, "two pages each");
+    objects.extend(alloc(&cpu, large, 10));
+    assert_eq!(held(), 10, "five in eight pages");
+    free(&cpu, large, objects);
+    let asked = CacheArgs::new("asked", 5888).tunables(Tunables::default().with("order", 3));
+    let asked = machine.cache_create(&asked).unwrap();
+    let five = alloc(&cpu, asked, 5);
+    assert_eq!(machine.cache_stats(asked).unwrap().slabs, 1, "the order that was asked for");
+    free(&cpu, asked, five);
     assert!(machine.validate().is_ok());
 }

@@ -13,7 +13,7 @@ use crate::cache::core::Core;
 use crate::cache::cx::Cx;
 use crate::cache::geometry;
 use crate::cache::table::CacheEntry;
-use crate::ids::{NodeId, ObjPtr, Pfn};
+use crate::ids::{NodeId, ObjPtr, Order, Pfn};
 use crate::page::PageList;
 use crate::raw::local::LocalU32;
 use crate::raw::lock::{Guard, Lock};
@@ -154,7 +154,17 @@ pub(crate) fn new_slab(
     cache: &CacheEntry,
     request: Request,
 ) -> Option<(Pfn, ObjPtr, u32)> {
-    let (slab, order) = cx.slab_pages(cache, request.gfp, request.node())?;
+    new_slab_of(cx, cache, cache.order(), request)
+}
+
+/// As [`new_slab`] with another order than the usual one.
+pub(crate) fn new_slab_of(
+    cx: &Cx<'_>,
+    cache: &CacheEntry,
+    order: Order,
+    request: Request,
+) -> Option<(Pfn, ObjPtr, u32)> {
+    let (slab, order) = cx.slab_pages_of(cache, order, request.gfp, request.node())?;
     let size = u64::from(cache.size.get());
     let objects = order.bytes() / size;
     let first = slab.offset() + u64::from(cache.left_pad.get());
