@@ -20,6 +20,7 @@ use slablab_host::{Child, Interrupt, POLL_INTERVAL};
 use crate::accel::Accel;
 use crate::console::{Trouble, TroubleKind, job_output, trouble_in};
 use crate::error::{Error, Result};
+use crate::initramfs::Packing;
 use crate::machine::Machine;
 use crate::qemu::{self, files};
 use crate::run::check;
@@ -64,7 +65,8 @@ impl Machine {
     ) -> Result<Boot> {
         fs::create_dir_all(folder).map_err(Error::io("cannot make the folder", folder))?;
         let initrd = folder.join("initrd.cpio");
-        self.initramfs.write(&initrd).inspect_err(|_| {
+        let packing = if self.is_small() { Packing::Large } else { Packing::None };
+        self.initramfs.write(&initrd, packing).inspect_err(|_| {
             // A part of the archive is of no use, and may fill the disk.
             let _ = fs::remove_file(&initrd);
         })?;

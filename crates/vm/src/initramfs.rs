@@ -1,11 +1,17 @@
 //! The guest's first file system: init, a shell, the programs of a job with their libraries, the job.
+//!
+//! How it works: while the kernel unpacks the archive, it needs memory for both. For a guest with little memory, large
+//! files but busybox, which is needed to unpack them, are compressed one by one, and named in `packed`; init unpacks
+//! them once the archive's memory is free.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
-use std::io::{self, BufWriter};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use slablab_host::bound;
 
 use crate::cpio::Archive;
@@ -16,6 +22,18 @@ use crate::tools;
 
 /// Programs that take more than this many bytes are stripped of symbols: a debug build of slablab has 100 MB.
 const STRIP_ABOVE_BYTES: u64 = 8 << 20;
+
+/// Files of more bytes than this are compressed.
+const PACK_ABOVE_BYTES: usize = 64 << 10;
+
+/// How files lie in the archive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Packing {
+    /// As they are
+    None,
+    /// Large ones compressed
+    Large,
+}
 
 /// What will be in the archive: guest path to content.
 #[derive(Debug, Clone)]
@@ -119,12 +137,13 @@ impl Initramfs {
     /// # Errors
     ///
     /// When a file cannot be read, or the archive not be written.
-    pub fn write(&self, path: &Path) -> Result<()> {
+    pub(crate) fn write(&self, path: &Path, packing: Packing) -> Result<()> {
         let failed = || Error::io("cannot write the guest's first file system", path);
         let file = File::create(path).map_err(failed())?;
         let mut archive = Archive::new(BufWriter::new(file));
         self.write_folders(&mut archive).map_err(failed())?;
         archive.device("dev/console", (5, 1)).map_err(failed())?;
+        let mut packed = String::new();
         for (guest_path, content) in &self.files {
             let (bytes, mode) = match content {
                 // Libraries too: the kernel executes the loader.
@@ -132,7 +151,19 @@ impl Initramfs {
                 Content::Program(from) => (read_stripped(from)?, 0o755),
                 Content::Text(text) => (text.clone().into_bytes(), 0o644),
             };
-            archive.file(guest_path, mode, &bytes).map_err(failed())?;
+            let is_packed = packing == Packing::Large
+                && guest_path != "bin/busybox"
+                && bytes.len() > PACK_ABOVE_BYTES;
+            if is_packed {
+                let bytes = gzip(&bytes).map_err(failed())?;
+                archive.file(&format!("{guest_path}.gz"), mode, &bytes).map_err(failed())?;
+                packed.push_str(&format!("/{guest_path}\n"));
+            } else {
+                archive.file(guest_path, mode, &bytes).map_err(failed())?;
+            }
+        }
+        if !packed.is_empty() {
+            archive.file("packed", 0o644, packed.as_bytes()).map_err(failed())?;
         }
         archive.finish().map_err(failed())?;
         Ok(())
@@ -148,6 +179,12 @@ impl Initramfs {
         folders.dedup();
         folders.into_iter().try_for_each(|folder| archive.folder(folder))
     }
+}
+
+fn gzip(bytes: &[u8]) -> io::Result<Vec<u8>> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+    encoder.write_all(bytes)?;
+    encoder.finish()
 }
 
 fn foreign(program: &str) -> Error {
@@ -238,10 +275,29 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("initrd");
         let files = BTreeMap::from([("a/b/c".into(), Content::Text("x".into()))]);
-        Initramfs { files, userland: None }.write(&path).unwrap();
+        Initramfs { files, userland: None }.write(&path, Packing::None).unwrap();
         let bytes = fs::read(&path).unwrap();
         let text = String::from_utf8_lossy(&bytes);
         let at = |name: &str| text.find(name).unwrap_or_else(|| panic!("{name}"));
         assert!(at("a\0") < at("a/b\0") && at("a/b\0") < at("a/b/c\0"));
+    }
+
+    #[test]
+    fn a_packed_archive_names_its_large_files_and_keeps_busybox_as_it_is() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("initrd");
+        let large = || Content::Text("x".repeat(PACK_ABOVE_BYTES + 1));
+        let files = [
+            ("bin/busybox", large()),
+            ("lib/libc.so.6", large()),
+            ("job", Content::Text("y".into())),
+        ];
+        let files = files.map(|(name, content)| (name.to_owned(), content)).into();
+        Initramfs { files, userland: None }.write(&path, Packing::Large).unwrap();
+        let bytes = fs::read(&path).unwrap();
+        let text = String::from_utf8_lossy(&bytes);
+        assert!(bytes.len() < 2 * PACK_ABOVE_BYTES);
+        assert!(text.contains("lib/libc.so.6.gz\0") && text.contains("\0/lib/libc.so.6\n"));
+        assert!(text.contains("bin/busybox\0") && text.contains("job\0"));
     }
 }

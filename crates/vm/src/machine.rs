@@ -5,6 +5,9 @@ use std::time::Duration;
 use crate::initramfs::Initramfs;
 use crate::kernel::Kernel;
 
+/// Guests with less memory than this have their files packed, and as many of them as fit.
+const SMALL_BELOW_MIB: u32 = 128;
+
 /// A guest to be booted.
 #[derive(Debug, Clone)]
 pub struct Machine {
@@ -37,6 +40,11 @@ impl Machine {
             limit: Duration::from_secs(600),
             silence: Duration::from_secs(120),
         }
+    }
+
+    /// Returns whether memory is so short that the first file system takes a notable part of it.
+    pub(crate) fn is_small(&self) -> bool {
+        self.memory_mib < SMALL_BELOW_MIB
     }
 
     /// Returns what errors call it: `slub, 2 CPUs`.

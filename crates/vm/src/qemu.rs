@@ -92,6 +92,10 @@ fn kernel_arguments(machine: &Machine, accel: Accel) -> String {
         // panics: "IO-APIC + timer doesn't work!" (seen at a load of 30 on two processors).
         line.push_str(" no_timer_check");
     }
+    if machine.is_small() {
+        // A tmpfs holds half of the memory at most.
+        line.push_str(" rootfstype=ramfs");
+    }
     for argument in &machine.arguments {
         line.push(' ');
         line.push_str(argument);

@@ -17,10 +17,16 @@ const MODULE: &str = "slabreplay";
 const LEFT_KB_MAX: u64 = 256;
 
 /// What the job in the guest can use. The trace's caches are `rp_0`, `rp_1`, ... there; sysfs has their counters
-/// among other numbers. A first round with all CPUs at once has the guest's own slabs grow to what a
-/// round needs.
+/// among other numbers. Caches are shrunk before slabs are counted: KASAN keeps what was freed until then. A first
+/// round with all CPUs at once has the guest's own slabs grow to what a round needs.
 const HEAD: &str = "\
-slab() { echo 2 > /proc/sys/vm/drop_caches; echo 1 2> /dev/null > /proc/sys/vm/stat_refresh || true; meminfo Slab; }
+shrink() { for cache in /sys/kernel/slab/*/shrink; do echo 1 2> /dev/null > $cache || true; done; }
+slab() {
+    echo 2 > /proc/sys/vm/drop_caches
+    shrink
+    echo 1 2> /dev/null > /proc/sys/vm/stat_refresh || true
+    meminfo Slab
+}
 load() { insmod /lib/modules/slabreplay.ko trace=/trace.rp || fail 'slabreplay refuses the trace'; }
 look() {
     echo settle > /proc/slabreplay
