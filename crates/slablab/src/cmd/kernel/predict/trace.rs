@@ -193,7 +193,8 @@ fn reason(allocator: &str, what: &str) -> Option<&'static str> {
 pub(super) fn model_of(kernel: &Kernel) -> Result<BackendKind> {
     match &kernel.spec.origin {
         Origin::Build(_, allocator) if allocator != "slub" => {
-            allocator.replace('_', "-").parse().map_err(anyhow::Error::msg)
+            let model = if allocator == "slub_dense" { "dense" } else { allocator };
+            model.replace('_', "-").parse().map_err(anyhow::Error::msg)
         }
         _ => Ok(BackendKind::of_release(kernel.release()).unwrap_or(BackendKind::Slub)),
     }
