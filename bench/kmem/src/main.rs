@@ -1,6 +1,6 @@
 //! Times alloc and free of every allocator in one run, interleaved: see README.md.
 //!
-//! Usage: bench-kmem [--rounds N] [--only PATTERN] > results.csv
+//! Usage: bench-kmem [--rounds N] [--only PATTERN[:ALLOCATOR[:SIZE]]] > results.csv
 
 mod heap;
 mod pattern;
@@ -21,12 +21,13 @@ fn main() {
             ("--rounds", Some(n)) => rounds = n.parse().expect("--rounds takes a number"),
             ("--only", Some(name)) => only = name,
             _ => {
-                eprintln!("usage: bench-kmem [--rounds N] [--only PATTERN[:ALLOCATOR]]");
+                eprintln!("usage: bench-kmem [--rounds N] [--only PATTERN[:ALLOCATOR[:SIZE]]]");
                 std::process::exit(2);
             }
         }
     }
-    let (only_pattern, only_heap) = only.split_once(':').unwrap_or((&only, ""));
+    let mut only = only.split(':');
+    let [only_pattern, only_heap, only_size] = [(); 3].map(|()| only.next().unwrap_or(""));
     let mut samples: BTreeMap<(usize, usize, &str), Vec<f64>> = BTreeMap::new();
     for _ in 0..rounds {
         for (p, pattern) in Pattern::ALL.iter().enumerate() {
@@ -34,6 +35,9 @@ fn main() {
                 continue;
             }
             for size in SIZES {
+                if !only_size.is_empty() && only_size != size.to_string() {
+                    continue;
+                }
                 let mut enter = |name: &'static str, ns: f64| {
                     samples.entry((p, size, name)).or_default().push(ns);
                 };
