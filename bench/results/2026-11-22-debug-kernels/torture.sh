@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# What slabreplay does with traces that are none, and when it is unloaded while it replays. For a guest's shell:
+#
+#   slablab kernel boot build:6.12/slub+debug+kasan --module slabreplay --script torture.sh
+
+# trace OBJECTS CPUS: a trace of so many objects of three caches; each is freed when 500 others were allocated, by the next CPU.
+trace() {
+	awk -v objects="$1" -v cpus="$2" '
+		function number(n, bytes) {
+			for (; bytes > 0; bytes--) { printf "%02x", n % 256; n = int(n / 256) }
+		}
+		function event(object, is_alloc, cpu) {
+			number(object, 4); number(0, 4); number(object % 3 + is_alloc * 32768, 2); number(cpu, 2)
+			printf "\n"
+		}
+		BEGIN {
+			printf "534c414252504c31"
+			number(cpus, 4); number(3, 4); number(objects, 4); number(2 * objects - 500, 4); printf "\n"
+			number(64, 4); number(8, 4); number(0, 4)
+			number(192, 4); number(64, 4); number(1 + 4, 4)
+			number(1024, 4); number(8, 4); number(8, 4); printf "\n"
+			for (i = 0; i < objects; i++) {
+				event(i, 1, int(i / 50) % cpus)
+				if (i >= 500) event(i - 500, 0, int(i / 50 + 1) % cpus)
+			}
+		}' | xxd -r -p
+}
+
+# refuse WHAT FILE: slabreplay takes no such trace, and says why in one line (twice, as insmod tries two system calls).
+refuse() {
+	dmesg -c > /dev/null
+	if insmod /lib/modules/slabreplay.ko trace="$2" 2> /dev/null; then
+		fail "$1: taken"
+	fi
+	refused=$(dmesg | sed -n 's/.*slabreplay: //p' | sort -u)
+	[ -n "$refused" ] && [ "$(echo "$refused" | wc -l)" -eq 1 ] || fail "$1: not one line"
+	echo "$1: $refused"
+}
+
+# KASAN keeps what was freed until its cache is shrunk.
+shrink() { for cache in /sys/kernel/slab/*/shrink; do echo 1 2> /dev/null > "$cache" || true; done; }
+slab() { echo 2 > /proc/sys/vm/drop_caches; shrink; meminfo Slab; }
+
+trace 20000 "$(nproc)" > /tmp/good
+size=$(wc -c < /tmp/good)
+: > /tmp/empty
+head -c 20 /tmp/good > /tmp/header
+head -c $((size / 2)) /tmp/good > /tmp/half
+head -c $((size - 1)) /tmp/good > /tmp/cut
+{ cat /tmp/good; echo; } > /tmp/long
+{ printf 'X'; tail -c +2 /tmp/good; } > /tmp/magic
+trace 20000 99 > /tmp/cpus
+# The second event is the first once more.
+{ head -c 60 /tmp/good; head -c 72 /tmp/good | tail -c 12; head -c 72 /tmp/good | tail -c 12; tail -c +85 /tmp/good; } > /tmp/twice
+head -c 60 /tmp/good > /tmp/far && printf '\377\377\377\177' >> /tmp/far && tail -c +65 /tmp/good >> /tmp/far
+# The first module says that it is one from out of the tree.
+insmod /lib/modules/slabreplay.ko trace=/tmp/good
+rmmod slabreplay
+refuse missing /tmp/none
+refuse folder /tmp
+refuse device /dev/null
+for wrong in empty header half cut long magic cpus twice far; do refuse $wrong /tmp/$wrong; done
+
+insmod /lib/modules/slabreplay.ko trace=/tmp/good
+echo free > /proc/slabreplay
+cat /proc/slabreplay
+rmmod slabreplay
+before=$(slab)
+for round in 1 2 3 4 5 6 7 8; do
+	insmod /lib/modules/slabreplay.ko trace=/tmp/good
+	if [ $((round % 2)) -eq 0 ]; then
+		echo free > /proc/slabreplay 2> /dev/null &
+	else
+		echo 39500 > /proc/slabreplay 2> /dev/null &
+	fi
+	usleep $((round * 40000))
+	at=$(sed 's/ .*//' /proc/slabreplay)
+	rmmod slabreplay
+	wait $! || true
+	echo "unloaded at $at"
+done
+if grep '^rp_' /proc/slabinfo; then fail "caches are left"; fi
+row "\"kind\":\"left\",\"before_kb\":$before,\"after_kb\":$(slab)"
