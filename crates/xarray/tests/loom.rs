@@ -1,4 +1,4 @@
-//! Loom model of a bucket: a reader beside a writer that adds an entry and erases another.
+//! Loom models of a bucket: a reader beside a writer that adds an entry and erases another, and its filter.
 //!
 //! Run by `make test-xarray-races`. It is a copy of two keys and two slots: a bucket's memory is laid out by hand, and
 //! loom's atomics cannot stand in it.
@@ -42,5 +42,24 @@ fn a_reader_never_gets_another_keys_entry() {
         assert!(matches!(lanes.find(6), 60 | 0));
         writer.join().expect("no panic");
         assert_eq!((lanes.find(5), lanes.find(6)), (0, 60));
+    });
+}
+
+#[test]
+fn what_a_walk_found_passes_the_filter() {
+    loom::model(|| {
+        let filter_and_key = Arc::new([0, 5].map(AtomicUsize::new));
+        let writer = {
+            let shared = Arc::clone(&filter_and_key);
+            thread::spawn(move || {
+                shared[0].store(1, Ordering::Release);
+                shared[1].store(6, Ordering::Release);
+            })
+        };
+        let [filter, key] = &*filter_and_key;
+        if key.load(Ordering::Acquire) == 6 {
+            assert_eq!(filter.load(Ordering::Acquire), 1, "a walk saw the key, a lookup would not");
+        }
+        writer.join().expect("no panic");
     });
 }

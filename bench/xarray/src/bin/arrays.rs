@@ -1,7 +1,8 @@
 //! Measures the array beside its peers, in one run, and says which promises hold.
 //!
 //! `run.sh` builds the kernel's own array and starts this. Arguments: `[--rounds N] [--entries N] [--set NAME]
-//! [--peers DIR] [--csv FILE]`.
+//! [--peer NAME] [--peers DIR] [--csv FILE]`. With `--peer` only the peers with this in their names run, once a round,
+//! for a profiler.
 
 use bench_xarray::keys;
 use bench_xarray::measure::{Orders, Times, round};
@@ -12,6 +13,7 @@ struct Options {
     rounds: usize,
     entries: u64,
     set: Option<String>,
+    peer: Option<String>,
     peers: String,
     csv: Option<String>,
 }
@@ -21,6 +23,7 @@ fn options() -> Options {
         rounds: 5,
         entries: 1_000_000,
         set: None,
+        peer: None,
         peers: "target/peer".into(),
         csv: None,
     };
@@ -33,6 +36,7 @@ fn options() -> Options {
             "--rounds" => options.rounds = number() as usize,
             "--entries" => options.entries = number(),
             "--set" => options.set = Some(value),
+            "--peer" => options.peer = Some(value),
             "--peers" => options.peers = value,
             "--csv" => options.csv = Some(value),
             _ => usage(&format!("{word} is no option")),
@@ -43,7 +47,7 @@ fn options() -> Options {
 
 fn usage(problem: &str) -> ! {
     eprintln!("arrays: {problem}");
-    eprintln!("usage: arrays [--rounds N] [--entries N] [--set NAME] [--peers DIR] [--csv FILE]");
+    eprintln!("usage: arrays [--rounds N] [--entries N] [--set NAME] [--peer NAME] [--peers DIR] [--csv FILE]");
     std::process::exit(2)
 }
 
@@ -60,6 +64,13 @@ fn main() {
         }
         let orders = Orders::new(&set);
         let mut peers: Vec<Box<dyn Peer>> = peers::all(libraries);
+        if let Some(name) = &options.peer {
+            peers.retain(|peer| peer.name().contains(name));
+            for peer in &mut peers {
+                round(peer.as_mut(), &orders, &mut Times::new());
+            }
+            continue;
+        }
         let mut times: Vec<Times> = peers.iter().map(|_| Times::new()).collect();
         for _ in 0..options.rounds {
             for i in 0..peers.len() {

@@ -14,6 +14,7 @@
 //! | 48..=50 | bucket: its blocks of keys, less 1 |
 //! | 51..=52 | bucket: log2 of its key width |
 //! | 53..=55 | bucket: log2 of the slots that hold its word |
+//! | 56 | bucket: has a filter before its keys |
 //! | 61 | of a dense node: levels were skipped above it, so its prefix must be checked at the end |
 //! | 62 | with `10` in bits 0..=1: a node (internal entries are below 4096) |
 //!
@@ -40,6 +41,7 @@ const BUCKET: usize = 8;
 const ADDRESS: usize = 0x0000_ffff_ffff_fff0;
 const INFO_SHIFT: u32 = 48;
 const RUN_SHIFT: u32 = INFO_SHIFT + 5;
+const FILTER: usize = 1 << 56;
 const SKIPS: usize = 1 << 61;
 const NODE: usize = 1 << 62;
 
@@ -176,10 +178,22 @@ impl Word {
         Self::from_node(node.cast(), last | (shift as usize) << INFO_SHIFT)
     }
 
-    pub(crate) fn from_bucket(node: NonNull<()>, blocks: u8, width_log2: u32) -> Self {
+    pub(crate) fn from_bucket(
+        node: NonNull<()>,
+        blocks: u8,
+        width_log2: u32,
+        has_filter: bool,
+    ) -> Self {
         debug_assert!((1..=8).contains(&blocks));
         let info = usize::from(blocks - 1) | (width_log2 as usize) << 3;
-        Self::from_node(node, LAST | BUCKET | info << INFO_SHIFT)
+        let filter = if has_filter { FILTER } else { 0 };
+        Self::from_node(node, LAST | BUCKET | info << INFO_SHIFT | filter)
+    }
+
+    /// Of a bucket's word: has it a filter?
+    #[inline]
+    pub(super) fn has_filter(self) -> bool {
+        self.addr() & FILTER != 0
     }
 
     fn from_node(node: NonNull<()>, kind: usize) -> Self {
