@@ -2,6 +2,8 @@
 //!
 //! The tests stand in `tests/tests/`, one file a promise; this library holds what they share.
 
+pub mod shown;
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;

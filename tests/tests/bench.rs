@@ -7,6 +7,13 @@ use std::time::Duration;
 use serde_json::Value;
 use slablab_tests::{refusal, slablab};
 
+/// Runs `slablab`, which has to end with status 2; returns all that it says.
+fn refusal_among_notes(words: &[&str]) -> String {
+    let output = slablab().args(words).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
 /// Runs `slablab bench` with rows in a folder of its own; returns its answer as JSON.
 fn bench(words: &[&str]) -> Value {
     let folder = tempfile::tempdir().unwrap();
@@ -24,6 +31,19 @@ fn the_faster_of_two_commands_is_named() {
     let metrics = answer["comparisons"].as_array().unwrap();
     assert_eq!(metrics.len(), 3, "time, slab memory at the peak and at the end: {answer}");
     assert_eq!(metrics[0]["rows"][0]["answer"], "faster", "{answer}");
+}
+
+#[test]
+fn a_start_that_failed_does_not_keep_its_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let rows = folder.path().join("rows");
+    let words = |first| {
+        let rows = rows.to_str().unwrap();
+        ["bench", "--rounds", "2", "-o", rows, "--", first, "--", "true"]
+    };
+    assert!(refusal_among_notes(&words("/no/such")).contains("cannot run /no/such"));
+    let output = slablab().args(words("true")).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
 #[test]

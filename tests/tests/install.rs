@@ -86,3 +86,12 @@ fn hosted_ci_runs_make_test_and_nothing_else() {
     assert_eq!(read(".ci/run").lines().next_back(), Some("exec make test"));
     assert!(!workflow.contains("cargo "), "what is tested is in the Makefile only");
 }
+
+#[test]
+fn help_that_cannot_be_written_is_an_error() {
+    let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+    let output = slablab_tests::slablab().arg("--help").stdout(full).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(stderr.contains("cannot write to standard output"), "{stderr}");
+}

@@ -96,9 +96,12 @@ pub(crate) fn carry_out(
             folder.display()
         )));
     }
+    let was_begun = folder.join(journal::FILE).exists();
     let mut journal = Journal::open(folder)?;
     match Plan::read(folder)? {
         None => plan.write(folder)?,
+        // Of a run that failed before its first row there is nothing to continue.
+        Some(_) if was_begun && journal.is_empty() => plan.write(folder)?,
         Some(there) => check_same(plan, &there, folder)?,
     }
     let total = cells.len();

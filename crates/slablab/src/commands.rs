@@ -1,12 +1,14 @@
 //! The list of sub-commands.
 
-use std::process::ExitCode;
+use std::io::{ErrorKind, Write, stdout};
+use std::process::{ExitCode, exit};
 
 use anyhow::Result;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::cli::OutputArgs;
 use crate::cmd;
+use crate::say::say;
 
 /// What would my kernel do with another slab allocator?
 #[derive(Parser, Debug)]
@@ -67,8 +69,21 @@ pub(crate) enum Command {
 
 /// Returns what the command line asks for, or prints help or an error and exits.
 pub(crate) fn parse() -> Cli {
-    let matches = command().get_matches();
-    Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
+    let matches = command().try_get_matches().unwrap_or_else(|error| leave(&error));
+    Cli::from_arg_matches(&matches).unwrap_or_else(|error| leave(&error))
+}
+
+/// Prints help, the version or what is wrong with the words, and ends; clap's own end takes no notice of a full disk.
+fn leave(error: &clap::Error) -> ! {
+    let printed = error.print().and_then(|()| stdout().flush());
+    let status = match printed {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            say(format_args!("slablab: cannot write to standard output: {error}"));
+            2
+        }
+        _ => error.exit_code(),
+    };
+    exit(status)
 }
 
 /// Returns the parser, with the text behind each help free to fill the lines of the terminal.

@@ -55,6 +55,8 @@ pub struct Snapshots {
     pub page_bytes: u64,
     /// The caches or lines of the source, in the order of their first appearance.
     pub entries: Vec<SnapshotEntry>,
+    /// The lines that could not be read, by number: damaged, or cut.
+    pub unread: Vec<u64>,
 }
 
 /// A cache, or a line of the source, through all moments.
@@ -173,12 +175,17 @@ struct Reading {
 
 impl Reading {
     fn new(path: PathBuf, kind: SnapshotKind) -> Reading {
-        let snapshots =
-            Snapshots { kind, moments: 0, page_bytes: PAGE_BYTES[0], entries: Vec::new() };
+        let snapshots = Snapshots {
+            kind,
+            moments: 0,
+            page_bytes: PAGE_BYTES[0],
+            entries: Vec::new(),
+            unread: Vec::new(),
+        };
         Reading { path, snapshots, places: FxHashMap::default() }
     }
 
-    /// Takes a line; the last one of a text that was cut may be one that cannot be read.
+    /// Takes a line, or counts one that cannot be read.
     fn line(&mut self, line: &str, number: u64) -> Result<(), Error> {
         if let Some(kind) = SnapshotKind::of_heading(line) {
             if kind != self.snapshots.kind {
@@ -189,14 +196,18 @@ impl Reading {
             return Ok(());
         }
         match self.snapshots.kind {
+            _ if line.is_empty() || line.starts_with('#') => return Ok(()),
             SnapshotKind::Slabinfo => self.slabinfo(line),
             SnapshotKind::Allocinfo => self.allocinfo(line),
         }
+        .unwrap_or_else(|| {
+            self.snapshots.unread.push(number);
+        });
         Ok(())
     }
 
-    fn slabinfo(&mut self, line: &str) {
-        let Some(info) = SlabSnapshot::parse_line(line) else { return };
+    fn slabinfo(&mut self, line: &str) -> Option<()> {
+        let info = SlabSnapshot::parse_line(line)?;
         let level = Level {
             objects: info.active_objs,
             bytes: info.active_objs.saturating_mul(info.objsize),
@@ -210,13 +221,14 @@ impl Reading {
         let entry = self.level(info.name, "", level);
         (entry.objsize, entry.objperslab, entry.pagesperslab) =
             (info.objsize, info.objperslab, info.pagesperslab);
+        Some(())
     }
 
     /// Reads `BYTES CALLS FILE:LINE [MODULE] func:NAME`.
-    fn allocinfo(&mut self, line: &str) {
+    fn allocinfo(&mut self, line: &str) -> Option<()> {
         let mut words = line.split_ascii_whitespace();
         let mut number = || words.next()?.parse().ok();
-        let Some((bytes, objects)) = number().zip(number()) else { return };
+        let (bytes, objects) = number().zip(number())?;
         let mut place = words.next().unwrap_or_default().to_owned();
         let mut name = "";
         for word in words {
@@ -226,9 +238,11 @@ impl Reading {
                 None => {}
             }
         }
-        if !name.is_empty() {
-            self.level(name, &place, Level { objects, bytes, slabs: 0 });
+        if name.is_empty() {
+            return None;
         }
+        self.level(name, &place, Level { objects, bytes, slabs: 0 });
+        Some(())
     }
 
     /// Adds to what an entry is at this moment: a line of the source may have several.
@@ -323,6 +337,15 @@ mod tests {
         let mixed = slabinfo(1) + "allocinfo - version: 1.0\n";
         assert!(read(&mixed).unwrap_err().contains(":5: allocinfo follows slabinfo"));
         assert!(read("hello\n").unwrap_err().contains("no text of /proc/slabinfo"));
+    }
+
+    #[test]
+    fn damaged_lines_are_counted() {
+        let text = slabinfo(1) + "dentry 1 x 3 4\nkmalloc-6\n";
+        let snapshots = read(&text).unwrap();
+        assert_eq!(snapshots.unread.len(), 2);
+        assert_eq!(snapshots.unread[0], slabinfo(1).lines().count() as u64 + 1);
+        assert!(read(&slabinfo(1)).unwrap().unread.is_empty());
     }
 
     #[test]

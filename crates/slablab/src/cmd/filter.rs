@@ -29,13 +29,13 @@ pub(crate) struct FilterArgs {
     #[arg(long, value_name = "LIST", value_parser = parse_list, help_heading = HEADING)]
     pid: Option<Numbers>,
     /// Only what threads of these names allocate; * and ? stand for any characters (not in all recordings)
-    #[arg(long, value_name = "NAME,...", value_delimiter = ',', help_heading = HEADING)]
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',', value_parser = parse_name, help_heading = HEADING)]
     comm: Vec<String>,
     /// Only objects of these caches, kmalloc-64 and the like among them; * and ? stand for any characters
-    #[arg(long, value_name = "NAME,...", value_delimiter = ',', help_heading = HEADING)]
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',', value_parser = parse_name, help_heading = HEADING)]
     cache: Vec<String>,
     /// Only objects of these call sites (kstrdup, kstrdup+0x38, ext4_*)
-    #[arg(long, value_name = "SITE,...", value_delimiter = ',', help_heading = HEADING)]
+    #[arg(long, value_name = "SITE,...", value_delimiter = ',', value_parser = parse_name, help_heading = HEADING)]
     site: Vec<String>,
 }
 
@@ -177,7 +177,22 @@ fn parse_time(text: &str) -> Result<Time, String> {
         let number = number.ok_or_else(wrong)?;
         Ok(Some(if is_percent { Moment::Percent(number) } else { Moment::Seconds(number) }))
     };
-    Ok(Time { from: moment(from)?, to: moment(to)? })
+    let time = Time { from: moment(from)?, to: moment(to)? };
+    match (time.from, time.to) {
+        (Some(Moment::Seconds(from)), Some(Moment::Seconds(to)))
+        | (Some(Moment::Percent(from)), Some(Moment::Percent(to)))
+            if from > to =>
+        {
+            Err("it ends before it begins; give the earlier moment first".to_owned())
+        }
+        _ => Ok(time),
+    }
+}
+
+fn parse_name(text: &str) -> Result<String, String> {
+    Some(text.to_owned())
+        .filter(|name| !name.is_empty())
+        .ok_or_else(|| "a name is empty".to_owned())
 }
 
 fn parse_list(text: &str) -> Result<Numbers, String> {
@@ -199,9 +214,11 @@ mod tests {
         let seconds = |number| Some(Moment::Seconds(number));
         assert_eq!(parse_time("1.5,3"), Ok(Time { from: seconds(1.5), to: seconds(3.0) }));
         assert_eq!(parse_time(",20%"), Ok(Time { from: None, to: Some(Moment::Percent(20.0)) }));
-        for wrong in ["", "1", "a,b", "-1,2", "nan,1", "inf,"] {
+        for wrong in ["", "1", "a,b", "-1,2", "nan,1", "inf,", "90%,10%", "3,1"] {
             assert!(parse_time(wrong).is_err(), "{wrong}");
         }
+        assert!(parse_time("1,1").is_ok() && parse_time("50%,0.1").is_ok());
+        assert!(parse_name("").is_err());
         assert_eq!(parse_list("0,2-3"), Ok(Numbers(vec![(0, 0), (2, 3)])));
         assert!(["", "3-2", "x", "1,,2"].into_iter().all(|wrong| parse_list(wrong).is_err()));
     }

@@ -92,6 +92,10 @@ fn parse_seconds(text: &str) -> Result<Duration, String> {
     let seconds: f64 = text.parse().map_err(|_| "not a number of seconds".to_owned())?;
     match Duration::try_from_secs_f64(seconds) {
         Ok(duration) if !duration.is_zero() => Ok(duration),
+        Err(_) if seconds >= 1.0 => {
+            Err("more seconds than a clock counts; leave --duration out to record without an end"
+                .to_owned())
+        }
         _ => Err("a number of seconds greater than 0 is needed".to_owned()),
     }
 }

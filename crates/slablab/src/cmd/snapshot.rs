@@ -47,6 +47,8 @@ struct Snapshot {
     slab_bytes: Option<u64>,
     entries: Vec<Entry>,
     folders: Vec<Folder>,
+    /// Lines that could not be read, by number
+    lines_unread: Vec<u64>,
     #[serde(skip)]
     lines: usize,
 }
@@ -94,6 +96,7 @@ impl Snapshot {
             slab_bytes: is_slabinfo.then_some(slab_bytes),
             folders: if is_slabinfo { Vec::new() } else { folders(&entries) },
             entries,
+            lines_unread: snapshots.unread.clone(),
             lines,
         }
     }
@@ -120,6 +123,13 @@ impl Snapshot {
             None => format!("{live} in allocations, those of whole pages among them"),
         };
         page.line(format!("{:<10}{held}", "memory"));
+        if let [first, rest @ ..] = &self.lines_unread[..] {
+            let count = rest.len() + 1;
+            page.line(format!(
+                "{:<10}{count} line(s) could not be read, line {first} first",
+                "damaged"
+            ));
+        }
     }
 
     fn table(&self, entries: &[Entry]) -> Table {

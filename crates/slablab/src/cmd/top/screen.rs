@@ -234,7 +234,9 @@ impl Shown {
     fn lines(&mut self, width: usize, height: usize) -> Vec<String> {
         if width < WIDTH_MIN || height < HEIGHT_MIN {
             let text = format!("slablab top needs a terminal of {WIDTH_MIN} x {HEIGHT_MIN}");
-            return vec![cut(&text, width)];
+            let text: Vec<char> = text.chars().collect();
+            let lines = text.chunks(width.max(1)).map(|line| line.iter().collect());
+            return lines.take(height).collect();
         }
         let columns = columns(&self.view, width);
         let rows = self.view.rows(&self.frame);
