@@ -342,10 +342,8 @@ mod tests {
     #[test]
     fn damaged_lines_are_counted() {
         let text = slabinfo(1) + "dentry 1 x 3 4\nkmalloc-6\n";
-        let snapshots = read(&text).unwrap();
-        assert_eq!(snapshots.unread.len(), 2);
-        assert_eq!(snapshots.unread[0], slabinfo(1).lines().count() as u64 + 1);
-        assert!(read(&slabinfo(1)).unwrap().unread.is_empty());
+        assert_eq!(read(&text).unwrap().unread, [4, 5, 6]);
+        assert!(read(&slabinfo(1).replace("broken\n", "")).unwrap().unread.is_empty());
     }
 
     #[test]
