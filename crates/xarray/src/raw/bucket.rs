@@ -43,7 +43,8 @@ use crate::{Entry, Gfp, Mark, Result};
 
 /// No bucket holds more.
 pub(crate) const CAPACITY_MAX: usize = 64;
-/// The sizes that buckets come in: each at most 1.5 times the one before, so at least 2/3 are used after growth.
+/// The sizes that buckets come in: each at most 1.5 times the one before, so at least 2/3 are used after growth
+/// (but with keys of one byte, see [`capacity_for`]).
 const CAPACITIES: [u8; 12] = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64];
 /// The most entries by key width (1, 2, 4, 8 bytes): wide keys fill more lines per comparison.
 const CAPACITY_MAX_BY_WIDTH: [usize; 4] = [64, 64, 32, 16];
@@ -64,6 +65,10 @@ pub(super) const HEADER_BYTES: usize = size_of::<Header>();
 const _: () = assert!(HEADER_BYTES == 40);
 /// Bytes of the indices' common bits, right before the keys, as lookups read them together.
 pub(super) const BASE_BYTES: usize = 8;
+/// Bytes of a filter.
+pub(super) const FILTER_BYTES: usize = 32;
+/// Buckets of fewer entries have no filter: their keys are a line or two.
+const FILTERED_MIN: u8 = 32;
 
 /// Returns the log2 of the key bytes that tell these index bits apart.
 pub(crate) const fn width_log2(differing_bits: u64) -> u32 {
@@ -93,17 +98,14 @@ fn key_blocks(capacity: u8, width_log2: u32) -> u8 {
 }
 
 /// Returns the offset of the keys.
-fn keys_offset(capacity: u8, width_log2: u8) -> usize {
-    let filter = if has_filter(capacity, width_log2) { FILTER_BYTES } else { 0 };
+fn keys_offset(capacity: u8) -> usize {
+    let filter = if has_filter(capacity) { FILTER_BYTES } else { 0 };
     HEADER_BYTES + filter + BASE_BYTES
 }
 
-fn has_filter(capacity: u8, width_log2: u8) -> bool {
-    capacity >= 32 && width_log2 < 3
+fn has_filter(capacity: u8) -> bool {
+    capacity >= FILTERED_MIN
 }
-
-/// Bytes of a filter.
-pub(super) const FILTER_BYTES: usize = 32;
 
 /// Returns the word and the bit of a filter that stand for an index: a different one for each key of one byte.
 #[inline]
@@ -113,10 +115,9 @@ pub(super) fn filter_place(index: u64) -> (usize, u64) {
     ((folded >> 6) as usize % 4, 1 << (folded % 64))
 }
 
-fn layout(capacity: u8, width_log2: u8, blocks: u8) -> Layout {
-    let bytes = keys_offset(capacity, width_log2)
-        + BLOCK_BYTES * usize::from(blocks)
-        + 8 * usize::from(capacity);
+fn layout(capacity: u8, blocks: u8) -> Layout {
+    let bytes =
+        keys_offset(capacity) + BLOCK_BYTES * usize::from(blocks) + 8 * usize::from(capacity);
     Layout::from_size_align(bytes, 16).expect("a few hundred bytes")
 }
 
@@ -147,8 +148,7 @@ impl Bucket<'_> {
     pub(crate) fn create(index: u64, width_log2: u32, entries: usize, gfp: Gfp) -> Result<Word> {
         let capacity = capacity_for(entries, width_log2);
         let blocks = key_blocks(capacity, width_log2);
-        let node =
-            memory::allocate(layout(capacity, width_log2 as u8, blocks), gfp)?.cast::<Header>();
+        let node = memory::allocate(layout(capacity, blocks), gfp)?.cast::<Header>();
         let base = index & !keys::key_mask(width_log2 as usize);
         let header = Header {
             limbo: AtomicPtr::default(),
@@ -162,15 +162,10 @@ impl Bucket<'_> {
         // SAFETY: fresh memory, large enough for a header.
         unsafe { node.write(header) };
         // SAFETY: within it.
-        let place = unsafe { node.byte_add(keys_offset(capacity, width_log2 as u8) - BASE_BYTES) };
+        let place = unsafe { node.byte_add(keys_offset(capacity) - BASE_BYTES) };
         // SAFETY: as above.
         unsafe { place.cast::<u64>().write(base) };
-        Ok(Word::from_bucket(
-            node.cast(),
-            blocks,
-            width_log2,
-            has_filter(capacity, width_log2 as u8),
-        ))
+        Ok(Word::from_bucket(node.cast(), blocks, width_log2, has_filter(capacity)))
     }
 
     /// # Safety
@@ -198,7 +193,7 @@ impl Bucket<'_> {
     }
 
     fn keys_offset(&self) -> usize {
-        keys_offset(self.header().capacity, self.header().width_log2)
+        keys_offset(self.header().capacity)
     }
 
     fn base(&self) -> u64 {
@@ -236,7 +231,7 @@ impl Bucket<'_> {
     }
 
     pub(super) fn layout(&self) -> Layout {
-        layout(self.header().capacity, self.header().width_log2, self.header().blocks)
+        layout(self.header().capacity, self.header().blocks)
     }
 
     /// Returns the bytes that the bucket takes.
