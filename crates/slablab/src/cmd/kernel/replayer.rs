@@ -17,13 +17,17 @@ const MODULE: &str = "slabreplay";
 const LEFT_KB_MAX: u64 = 256;
 
 /// What the job in the guest can use. The trace's caches are `rp_0`, `rp_1`, ... there; sysfs has their counters
-/// among other numbers. Caches are shrunk before slabs are counted: KASAN keeps what was freed until then. A first
-/// round with all CPUs at once has the guest's own slabs grow to what a round needs.
+/// among other numbers. Caches are shrunk before slabs are counted: KASAN keeps what was freed until then. What is
+/// dropped, and slabs of caches that readers look into, are freed after a grace period, so both steps are waited for:
+/// without, one count of two was 1 MB too large. A first round with all CPUs at once has the guest's own slabs grow to
+/// what a round needs.
 const HEAD: &str = "\
 shrink() { for cache in /sys/kernel/slab/*/shrink; do echo 1 2> /dev/null > $cache || true; done; }
 slab() {
     echo 2 > /proc/sys/vm/drop_caches
+    sleep 0.5
     shrink
+    sleep 0.5
     echo 1 2> /dev/null > /proc/sys/vm/stat_refresh || true
     meminfo Slab
 }
