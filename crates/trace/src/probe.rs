@@ -4,6 +4,7 @@ use std::fs::File;
 use std::path::Path;
 
 use State::{Fair, Good, Missing};
+use slablab_host::find_program;
 
 use crate::record::tracefs::Tracefs;
 
@@ -158,9 +159,7 @@ fn disk() -> Fact {
 }
 
 fn perf() -> Fact {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let perf = std::env::split_paths(&path).map(|at| at.join("perf")).find(|at| at.is_file());
-    let Some(perf) = perf.as_deref() else {
+    let Some(perf) = find_program("perf") else {
         let remedy = "Not needed; `apt-get install linux-perf` to compare with `perf kmem`.";
         return fact("perf", Fair, "not installed", remedy);
     };

@@ -1,9 +1,8 @@
 //! The programs and files of the machine that a step needs, and the Debian packages that bring them.
 
-use std::env;
 use std::path::{Path, PathBuf};
 
-use slablab_host::{Interrupt, bound};
+use slablab_host::{Interrupt, bound, find_program};
 
 use crate::error::{Error, Result};
 use crate::run::run_logged;
@@ -147,12 +146,6 @@ pub fn install(needs: &[Need], interrupt: &Interrupt) -> Result<()> {
         Error::Tool { why, .. } => missing(&format!("apt-get could not install them ({why}). ")),
         other => other,
     })
-}
-
-/// Returns where a program lies on the PATH.
-pub(crate) fn find_program(name: &str) -> Option<PathBuf> {
-    let path = env::var_os("PATH")?;
-    env::split_paths(&path).map(|dir| dir.join(name)).find(|file| file.is_file())
 }
 
 /// Returns where the program that `need` names lies.

@@ -14,7 +14,7 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
-use slablab_host::{Child, Signals};
+use slablab_host::{Child, Signals, find_program};
 use slablab_trace::EventCounter;
 
 use crate::error::{Error, Result};
@@ -80,8 +80,16 @@ impl Experiment for Commands {
     fn prepare(&self, setup: &mut Setup<'_>) -> Result<Box<dyn Fixture>> {
         let request = setup.request;
         let variants = variants(request)?;
+        // Before anything runs: whether all programs and settings are there, and the settings may be written.
+        for variant in &variants {
+            if find_program(&variant.words[0]).is_none() {
+                return Err(Error::Request(format!(
+                    "cannot run {}: no such program, or it may not be executed",
+                    variant.words[0]
+                )));
+            }
+        }
         for (path, _) in variants.iter().flat_map(|variant| &variant.settings) {
-            // Before anything runs: whether all of them are there and may be written.
             let writable = fs::OpenOptions::new().write(true).open(path);
             writable.map_err(Error::io(path, "write the setting (sysfs takes root)"))?;
         }
