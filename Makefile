@@ -33,7 +33,8 @@ install: build
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/slablab $(SHARE)/man/man1/slablab.1 $(SHARE)/man/man1/slablab-*.1 \
 		$(SHARE)/bash-completion/completions/slablab.bash $(SHARE)/zsh/site-functions/_slablab \
-		$(SHARE)/fish/vendor_completions.d/slablab.fish
+		$(SHARE)/fish/vendor_completions.d/slablab.fish $(SHARE)/slablab/schemas/slablab.*.json
+	rmdir $(SHARE)/slablab/schemas $(SHARE)/slablab 2>/dev/null || true
 
 # The static command as a tarball and a Debian package; test-release tries the package in a clean root (as root).
 release: rust

@@ -70,7 +70,7 @@ const VM: House = House {
 
 const SLABLAB: House = House {
     name: "slablab",
-    levels: &[&["cli", "say"], &["output", "progress"], &["cmd"], &["commands"]],
+    levels: &[&["cli", "say"], &["output", "progress"], &["schema"], &["cmd"], &["commands"]],
 };
 
 const REPLAY: House = House {

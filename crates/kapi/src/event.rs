@@ -2,10 +2,11 @@
 //!
 //! Addresses inside the module are offsets from its load address, so that the parent can name them.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Where in a module's life something happened.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stage {
     /// Before init: loading and parameters.
@@ -19,7 +20,7 @@ pub enum Stage {
 }
 
 /// A kind of misuse that a check found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Misuse {
     /// Memory is live after exit.

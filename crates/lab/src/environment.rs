@@ -6,11 +6,12 @@
 use std::fs;
 use std::process::Command;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use slablab_host::KeyHasher;
 
 /// What is known of a machine. Empty where the system does not say.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
 pub struct Environment {
     /// The host's name
     pub host: String,

@@ -11,6 +11,7 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::environment::Environment;
@@ -23,7 +24,7 @@ pub(crate) const SCHEMA: &str = "slablab.lab.row/1";
 pub(crate) const FILE: &str = "raw.jsonl";
 
 /// What a cell gave at one of several points that it went through.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema, Deserialize)]
 pub struct Part {
     /// The point
     pub point: String,
@@ -32,7 +33,7 @@ pub struct Part {
 }
 
 /// One observation.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema, Deserialize)]
 pub struct Row {
     /// The schema
     pub schema: String,

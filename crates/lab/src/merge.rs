@@ -12,6 +12,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_host::{Access, write_whole};
 
@@ -23,7 +24,7 @@ use crate::request::Nature;
 use crate::sweep::{Block, Sweep};
 
 /// What a merge found.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct Merged {
     /// Cells of the plan
     pub cells: usize,
@@ -40,7 +41,7 @@ pub struct Merged {
 }
 
 /// What one journal gave.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct ShardRows {
     /// Its folder
     pub folder: PathBuf,

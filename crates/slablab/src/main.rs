@@ -13,6 +13,7 @@ mod commands;
 mod output;
 mod progress;
 mod say;
+mod schema;
 
 use std::process::ExitCode;
 

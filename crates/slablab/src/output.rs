@@ -7,6 +7,7 @@ use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
 use anyhow::{Context, Result};
+use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_host::Access;
 
@@ -16,7 +17,7 @@ pub(crate) use slablab_report::{Cell, Column, Table, field, thousands};
 use crate::cli::{Format, OutputArgs, When};
 
 /// A result that can be printed in every format.
-pub(crate) trait Report: Serialize {
+pub(crate) trait Report: Serialize + JsonSchema {
     /// Names the JSON schema, `slablab.<what>/<version>`; the version goes up when a field changes its meaning.
     const SCHEMA: &'static str;
 

@@ -12,6 +12,7 @@
 //!
 //! Source: Hollander, Wolfe, Chicken: Nonparametric Statistical Methods, 3rd ed., chapters 3 and 4.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
@@ -23,7 +24,7 @@ use crate::summary::Summary;
 use crate::welch::{TTest, paired_t, welch};
 
 /// Whether less or more of a metric is what one wants.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Direction {
     /// Times, bytes
@@ -33,7 +34,7 @@ pub enum Direction {
 }
 
 /// How the runs of the two sides belong together.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Pairing {
     /// Not at all
@@ -59,7 +60,7 @@ impl Default for Question {
 }
 
 /// The answer in one word.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// The candidate is better than the baseline
@@ -95,7 +96,7 @@ impl Verdict {
 }
 
 /// Everything that is known about two samples of one metric.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema, Deserialize)]
 pub struct Comparison {
     /// How the runs belong together
     pub design: Pairing,

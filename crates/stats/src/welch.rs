@@ -6,6 +6,7 @@
 //! Sources: Welch: The Generalization of Student's Problem when Several Different Population Variances are Involved,
 //! Biometrika 34, 1947; Satterthwaite: An Approximate Distribution of Estimates of Variance Components, 1946.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
@@ -16,7 +17,7 @@ use crate::summary::PowerOfTwo;
 use crate::summary::{mean, variance};
 
 /// What a t test says of the difference of means, candidate - baseline.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema, Deserialize)]
 pub struct TTest {
     /// The difference over its standard error
     pub t: f64,

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::portion::Recorded;
@@ -89,7 +90,7 @@ pub struct Meta {
 }
 
 /// A call site.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, JsonSchema, Deserialize)]
 #[serde(default)]
 pub struct Site {
     /// `symbol+0x1c [module]`, `symbol+0x1c` in the kernel proper, `0xffff...` when no symbol was
@@ -102,7 +103,7 @@ pub struct Site {
 }
 
 /// A cache that an event of the trace names.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
 #[serde(default)]
 pub struct RecordedCache {
     /// Its name, as in `/proc/slabinfo`. Of a cache that several share, that of its aliases which the call
@@ -245,7 +246,7 @@ impl SlabSnapshot {
 }
 
 /// How far the rows can be trusted: every cause has its counter.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
 #[serde(default)]
 pub struct Quality {
     /// Events that happened and were lost before they could be stored, per CPU (entry 0 = CPU 0).
@@ -276,7 +277,7 @@ pub struct Quality {
 }
 
 /// Records or lines left out for one reason.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
 #[serde(default)]
 pub struct Skipped {
     /// Why, as in "line has no call_site".

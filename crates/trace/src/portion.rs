@@ -13,6 +13,7 @@
 use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::random::Random;
@@ -77,7 +78,7 @@ impl Portion {
 }
 
 /// What a trace says of the portion that it is.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema, Deserialize)]
 #[serde(default)]
 pub struct Recorded {
     /// One in so many objects was recorded.

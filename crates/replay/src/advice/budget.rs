@@ -7,6 +7,7 @@
 //! Differences from Linux: only the slab allocator and large blocks are there, no programs and no page cache; and no
 //! memory is reclaimed: a shrinker that frees dentries and inodes may save what fails here.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_kmem::BackendKind;
 use slablab_trace::{Meta, TraceReader};
@@ -31,7 +32,7 @@ const SPARE_BYTES: u64 = 16 << 20;
 const MEMORY_BYTES_MIN: u64 = 4 << 20;
 
 /// Whether a load fits into a memory.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Budget {
     /// What was replayed
     pub trace: TraceFacts,
@@ -46,7 +47,7 @@ pub struct Budget {
 }
 
 /// An allocator with settings on the machine asked about.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Contender {
     /// The allocator
     pub allocator: String,

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_kmem::Gfp;
 use slablab_trace::{Batch, Kind, NONE, TraceReader};
@@ -13,7 +14,7 @@ use crate::error::Error;
 use crate::slots::Slots;
 
 /// How a call site's objects are allocated and freed.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Calls {
     /// The gfp flags of its allocations, the most frequent first
     pub gfp: Vec<GfpCount>,
@@ -38,7 +39,7 @@ impl Calls {
 }
 
 /// How often a call site passed which flags.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct GfpCount {
     /// The flags
     pub gfp: u32,
@@ -47,7 +48,7 @@ pub struct GfpCount {
 }
 
 /// How often a function freed a call site's objects.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct FreeCount {
     /// The call site of `kfree()`
     pub site: String,

@@ -7,6 +7,7 @@
 //!
 //! Invariants: the recorded kernel's classes stay; a class is a multiple of 8 and is a size that was asked for, rounded up.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_kmem::BackendKind;
 use slablab_trace::{Kind, Meta, NONE, TraceReader};
@@ -24,7 +25,7 @@ use crate::slots::Slots;
 const STEP_BYTES: u32 = 8;
 
 /// The best further size classes of a trace.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ClassAdvice {
     /// What was replayed
     pub trace: TraceFacts,
@@ -37,7 +38,7 @@ pub struct ClassAdvice {
 }
 
 /// What a set of classes would make of a trace.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ClassSetFit {
     /// The further classes, in bytes
     pub added: Vec<u32>,

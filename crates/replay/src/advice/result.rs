@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_trace::Meta;
 
@@ -10,7 +11,7 @@ use crate::metrics::lifetimes::LifetimeSummary;
 use crate::metrics::result::{Site, TraceFacts, is_zero};
 
 /// What to change, and what that would do.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Advice {
     /// What to change
     pub change: Change,
@@ -57,7 +58,7 @@ pub struct Advice {
 }
 
 /// What is known of a call site's objects, beside how many and how large they are.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Profile {
     /// The sizes asked for, the one asked for most often first; at most 8
     pub sizes: Vec<SizeCount>,
@@ -74,7 +75,7 @@ pub struct Profile {
 }
 
 /// How often a size was asked for.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct SizeCount {
     /// Bytes
     pub bytes: u64,
@@ -83,7 +84,7 @@ pub struct SizeCount {
 }
 
 /// A call site of kmalloc that is worth reading, whatever a cache of its own would do.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct NotedSite {
     /// Its name
     pub site: String,
@@ -104,7 +105,7 @@ pub struct NotedSite {
 }
 
 /// A change that can be advised.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Change {
     /// A cache of its own for a call site
@@ -129,7 +130,7 @@ impl fmt::Display for Change {
 }
 
 /// Whether a change is worth making.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 pub enum Worth {
     /// It saves memory
     #[serde(rename = "saves")]
@@ -165,7 +166,7 @@ impl Worth {
 }
 
 /// How a site's objects lie; means over snapshots of the trace.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Layout {
     /// Cache lines that a walk over all live objects touches, at the most objects alive
     pub lines_per_walk: u64,
@@ -178,7 +179,7 @@ pub struct Layout {
 }
 
 /// The advice on a trace.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct AdviceList {
     /// What was replayed
     pub trace: TraceFacts,

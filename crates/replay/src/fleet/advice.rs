@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use slablab_stats::Interval;
 
@@ -68,7 +69,7 @@ impl TraceAdvice {
 }
 
 /// The advice on many traces.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct FleetAdvice {
     /// The traces
     #[serde(flatten)]
@@ -82,7 +83,7 @@ pub struct FleetAdvice {
 }
 
 /// A call site with a cache of its own on every host.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct FleetSite {
     /// Its name; of several kernels its function
     pub site: String,

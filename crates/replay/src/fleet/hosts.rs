@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_stats::{Bootstrap, Interval};
 
@@ -13,7 +14,7 @@ const HOSTS_NAMED: usize = 3;
 pub(crate) struct ByHost(BTreeMap<String, i64>);
 
 /// A number over hosts.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct OverHosts {
     /// All hosts together
     pub sum: i64,

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use slablab_trace::Meta;
 
@@ -45,7 +46,7 @@ pub fn build(meta: &Meta) -> String {
 }
 
 /// What was added up.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Fleet {
     /// Traces
     pub traces: u64,

@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::hosts::{ByHost, OverHosts};
@@ -26,7 +27,7 @@ pub struct TraceReplay {
 }
 
 /// What a call site did, in one trace or in all.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
 pub struct SiteSum {
     /// Its name: function, offset, module; of several kernels its function
     pub site: String,
@@ -79,7 +80,7 @@ impl TraceReplay {
 }
 
 /// The replays of many traces.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct FleetReplay {
     /// The traces
     #[serde(flatten)]

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::origin::{Fleet, FleetSum, Origin, SiteNames};
@@ -27,7 +28,7 @@ pub struct PerfCounts {
 }
 
 /// What a call site did, in one trace or in all.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
 pub struct SiteStat {
     /// Its name
     pub callsite: String,

@@ -1,5 +1,6 @@
 //! Many traces with and without a change: both sums, and what the change saves over hosts.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::hosts::{ByHost, OverHosts};
@@ -27,7 +28,7 @@ impl TraceWhatIf {
 }
 
 /// Many traces with and without a change.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct FleetWhatIf {
     /// Traces that lack what is to be changed, and count as they are
     pub traces_unchanged: u64,

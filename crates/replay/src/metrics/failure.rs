@@ -1,5 +1,6 @@
 //! An allocation that found no memory, and what was free then.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Orders of the page allocator's blocks: 0 to 10.
@@ -7,7 +8,7 @@ const ORDERS: usize = 11;
 const PAGE_BYTES: u64 = 4096;
 
 /// Free blocks of the page allocator by order, as in `/proc/buddyinfo`, all zones together.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
 pub struct FreeBlocks(pub [u64; ORDERS]);
 
 impl FreeBlocks {
@@ -26,7 +27,7 @@ impl FreeBlocks {
 }
 
 /// An allocation that found no memory.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
 pub struct Failure {
     /// The row of the trace, counted from 0
     pub event: u64,

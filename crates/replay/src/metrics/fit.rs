@@ -1,5 +1,6 @@
 //! How well a replay fits what the recorded kernel said of itself meanwhile.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use slablab_trace::Samples;
 
@@ -7,7 +8,7 @@ use slablab_trace::Samples;
 const SLABS_MIN: u64 = 8;
 
 /// Recorded slabs beside simulated ones, both at the moments when the recorded kernel was asked.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema, Deserialize)]
 pub struct Fit {
     /// The most bytes in slabs at a sample, simulated
     pub slab_bytes_peak: u64,
@@ -26,7 +27,7 @@ pub struct Fit {
 }
 
 /// The slabs of one cache.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema, Deserialize)]
 pub struct CacheFit {
     /// Its name in slabinfo
     pub cache: String,

@@ -4,6 +4,7 @@
 //! whole duration. The sum is kept in 128 bits: bytes (below 2^48) times nanoseconds (below 2^64) never overflow it,
 //! and integers give the same digits on every machine.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Follows one quantity.
@@ -16,7 +17,7 @@ pub(crate) struct Gauge {
 }
 
 /// What is left of a gauge at the end of the trace.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
 pub struct Level {
     /// The highest level
     pub peak: u64,

@@ -1,5 +1,6 @@
 //! How long objects live.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::metrics::powers::Powers;
@@ -12,7 +13,7 @@ pub(crate) struct Lifetimes {
 }
 
 /// What is left of the lifetimes at the end of the trace; quantiles are at most twice too large.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
 pub struct LifetimeSummary {
     /// Objects that were freed in the trace
     pub ended: u64,

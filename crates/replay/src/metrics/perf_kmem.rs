@@ -12,6 +12,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// An allocation as perf sees it.
@@ -62,7 +63,7 @@ pub struct PerfKmem {
 }
 
 /// The summary below perf's table.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
 pub struct PerfTotals {
     /// "Total bytes requested"
     pub bytes_requested: u64,

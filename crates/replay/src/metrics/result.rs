@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::metrics::failure::Failure;
@@ -14,7 +15,7 @@ use crate::metrics::lifetimes::LifetimeSummary;
 use crate::metrics::series::Sample;
 
 /// A replay of one trace under several allocators.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema, Deserialize)]
 pub struct Replay {
     /// What was replayed
     pub trace: TraceFacts,
@@ -25,7 +26,7 @@ pub struct Replay {
 }
 
 /// What was replayed, and how far it can be trusted.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema, Deserialize)]
 pub struct TraceFacts {
     /// Release of the recorded kernel
     pub kernel_release: String,
@@ -55,7 +56,7 @@ pub struct TraceFacts {
 }
 
 /// What one allocator made of the trace.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema, Deserialize)]
 pub struct Allocator {
     /// Its name
     pub allocator: String,
@@ -138,7 +139,7 @@ impl Allocator {
 }
 
 /// Memory that is held and not requested: internal and external fragmentation.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, JsonSchema, Deserialize)]
 pub struct Fragmentation {
     /// Bytes requested
     pub requested_bytes: u64,
@@ -171,7 +172,7 @@ impl Fragmentation {
 }
 
 /// What one cache held.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
 pub struct CacheUnder {
     /// Its name
     pub cache: String,
@@ -200,7 +201,7 @@ pub struct CacheUnder {
 }
 
 /// What one call site did, and what each allocator made of it.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema, Deserialize)]
 pub struct Site {
     /// `symbol+0x1c [module]`
     pub site: String,
@@ -226,7 +227,7 @@ pub struct Site {
 }
 
 /// What one allocator made of a call site's objects.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, JsonSchema, Deserialize)]
 pub struct SiteUnder {
     /// Bytes allocated, all allocations together
     pub allocated_bytes: u64,

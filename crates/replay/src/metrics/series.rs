@@ -3,13 +3,14 @@
 //! A plot that showed the level at sample times would lose the peaks between them, and the peak is what a
 //! machine must have.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// More than a plot of 1,000 pixels can show, less than a page wants to carry.
 const SAMPLES: u64 = 512;
 
 /// The bytes at the moment of a span when most were held.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
 pub struct Sample {
     /// Since the first event
     pub time_ns: u64,

@@ -5,6 +5,7 @@ use std::thread;
 use std::time::Instant;
 
 use hdrhistogram::Histogram;
+use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_kmem::{Backend, BackendKind, CacheId, CpuId, Machine, WithBackend};
 use slablab_trace::{Meta, TraceReader};
@@ -16,7 +17,7 @@ use crate::timed::perform::{Part, Stage, histogram, perform, record};
 use crate::timed::script::Script;
 
 /// What a timed replay measured.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Timed {
     /// The allocator
     pub allocator: String,
@@ -47,7 +48,7 @@ pub struct Timed {
 }
 
 /// Quantiles of a latency, within 1 % (HDR histogram of three digits).
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Latency {
     /// Half took at most this long
     pub p50_ns: u64,

@@ -3,6 +3,7 @@
 //! Both replays run in one pass over the trace; everything that is in a [`Replay`] is there twice, and
 //! [`WhatIf::differences`] lists what changed.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_trace::{Meta, TraceReader};
 
@@ -29,7 +30,7 @@ impl Changes {
 }
 
 /// A trace with and without changes.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct WhatIf {
     /// As recorded
     pub before: Replay,
@@ -38,7 +39,7 @@ pub struct WhatIf {
 }
 
 /// A number that is not what it was.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Difference {
     /// The allocator
     pub allocator: String,

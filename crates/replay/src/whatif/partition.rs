@@ -5,6 +5,7 @@
 //!
 //! Differences from Linux: what a cache has under `/sys` is not counted.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_kmem::BackendKind;
 use slablab_trace::{Meta, SlabSnapshot, TraceReader};
@@ -24,7 +25,7 @@ const SEEDS: u64 = 20;
 const AT_ONCE: usize = 8;
 
 /// By what objects are kept apart.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "by", rename_all = "snake_case")]
 pub enum PartitionBy {
     /// A hash of the call site, with a seed of each boot
@@ -39,7 +40,7 @@ pub enum PartitionBy {
 }
 
 /// What a partition costs on a trace.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct PartitionCost {
     /// What was replayed
     pub trace: TraceFacts,
@@ -57,7 +58,7 @@ pub struct PartitionCost {
 }
 
 /// What a machine with or without a partition held.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Partitioned {
     /// Bytes in slabs and large blocks
     pub held_bytes: Level,

@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use anyhow::Result;
+use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_trace::{Fact, State};
 
@@ -24,14 +25,14 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
 }
 
 /// What `slablab doctor` says.
-#[derive(Debug, Serialize)]
-struct Diagnosis {
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Diagnosis {
     can_record: bool,
     facts: Vec<Finding>,
 }
 
 /// One fact about this machine.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct Finding {
     name: &'static str,
     state: &'static str,

@@ -1,4 +1,5 @@
-//! `slablab generate`: man pages and shell completions, from the definitions that `--help` is made of.
+//! `slablab generate`: man pages and shell completions from the definitions that `--help` is made of, and the schemas of
+//! what `--format json` prints.
 
 use std::fs::create_dir_all;
 use std::path::PathBuf;
@@ -7,10 +8,18 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 use clap_complete::Shell;
 
+use super::{
+    advise, doctor, export, fleet, info, insmod, kernel, lab, replay, snapshot, stat, top, whatif,
+    whatif_partition, written,
+};
+use crate::output::write_whole;
+use crate::schema::Published;
+
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Example:\n  slablab generate /usr/local/share")]
 pub(crate) struct Args {
-    /// The folder to write into: man/man1, bash-completion/completions, zsh/site-functions, fish/vendor_completions.d
+    /// The folder to write into: man/man1, bash-completion/completions, zsh/site-functions, fish/vendor_completions.d,
+    /// slablab/schemas
     #[arg(value_name = "FOLDER")]
     folder: PathBuf,
 }
@@ -33,5 +42,39 @@ pub(crate) fn run(args: &Args, mut command: clap::Command) -> Result<ExitCode> {
         clap_complete::generate_to(shell, &mut command, "slablab", folder(name)?)
             .with_context(failed)?;
     }
+    let schemas_folder = folder("slablab/schemas")?;
+    for published in schemas() {
+        let file = schemas_folder.join(published.file_name());
+        let text = serde_json::to_string_pretty(&published.schema())? + "\n";
+        write_whole(&file, text.as_bytes())?;
+    }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Returns what all commands print as JSON.
+fn schemas() -> Vec<Published> {
+    let here = [
+        Published::of::<doctor::Diagnosis>(),
+        Published::of::<info::Info>(),
+        Published::of::<stat::Stat>(),
+        Published::of::<whatif::Answer>(),
+        Published::of::<whatif_partition::PartitionAnswer>(),
+        Published::of::<snapshot::Snapshot>(),
+        Published::of::<snapshot::Advice>(),
+        Published::of::<export::Answer>(),
+        Published::of::<top::Top>(),
+        Published::named::<stat::Stat>("slablab.stat.fleet/1"),
+        Published::of::<written::Written>(),
+        Published::named::<written::Written>("slablab.import/1"),
+    ];
+    let families = [
+        advise::SCHEMAS,
+        fleet::SCHEMAS,
+        insmod::SCHEMAS,
+        kernel::SCHEMAS,
+        kernel::PREDICT_SCHEMAS,
+        lab::SCHEMAS,
+        replay::SCHEMAS,
+    ];
+    here.into_iter().chain(families.into_iter().flatten().copied()).collect()
 }

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Result;
+use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_trace::{Kind, Meta, Quality, RecordedCache};
 
@@ -54,8 +55,8 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
 }
 
 /// What `slablab info` says.
-#[derive(Debug, Serialize)]
-struct Info {
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Info {
     trace: String,
     kernel_release: String,
     arch: String,

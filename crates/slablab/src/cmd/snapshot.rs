@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::path::Path;
 
 use anyhow::Result;
+use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_trace::{SnapshotEntry, SnapshotKind, Snapshots};
 
@@ -36,8 +37,8 @@ pub(crate) fn advise(
 }
 
 /// Snapshots as they are printed.
-#[derive(Debug, Serialize)]
-struct Snapshot {
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Snapshot {
     snapshot: String,
     of: &'static str,
     moments: usize,
@@ -54,7 +55,7 @@ struct Snapshot {
 }
 
 /// A cache, or a line of the source.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 struct Entry {
     name: String,
     place: String,
@@ -69,7 +70,7 @@ struct Entry {
 }
 
 /// A folder of the source.
-#[derive(Debug, Clone, Default, Serialize)]
+#[derive(Debug, Clone, Default, Serialize, JsonSchema)]
 struct Folder {
     folder: String,
     objects: u64,
@@ -254,9 +255,9 @@ impl Report for Snapshot {
 }
 
 /// What can be advised by snapshots.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(transparent)]
-struct Advice(Snapshot);
+pub(super) struct Advice(Snapshot);
 
 impl Advice {
     /// Returns the caches with slabs that could be given back, most memory first.

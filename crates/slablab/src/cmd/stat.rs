@@ -9,6 +9,7 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 use clap::ValueEnum;
+use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_replay::{
     Fleet, FleetStat, PerfAlloc, PerfCounts, PerfKmem, PerfSite, PerfTotals, SiteStat,
@@ -212,8 +213,8 @@ fn of_trace(reader: &TraceReader, raw_ip: bool, progress: &mut dyn FnMut(u64)) -
 }
 
 /// What `slablab stat` says.
-#[derive(Debug, Serialize)]
-struct Stat {
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Stat {
     /// Of many traces
     #[serde(flatten)]
     fleet: Option<Fleet>,
@@ -233,7 +234,7 @@ struct Stat {
 }
 
 /// A line of the table.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct Line {
     #[serde(flatten)]
     stat: SiteStat,

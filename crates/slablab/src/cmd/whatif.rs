@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
+use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_kmem::BackendKind;
 use slablab_replay::{
@@ -378,8 +379,8 @@ fn apart(args: &Args, changes: &Changes, meta: &Meta) -> Option<&'static str> {
 }
 
 /// What `slablab whatif` says.
-#[derive(Debug, Serialize)]
-struct Answer {
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Answer {
     file: String,
     changes: Vec<String>,
     differences: Vec<Difference>,

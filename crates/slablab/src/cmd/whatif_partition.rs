@@ -1,6 +1,7 @@
 //! `slablab whatif --partition`: what keeping kmalloc's objects apart costs.
 
 use anyhow::Result;
+use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_kmem::BackendKind;
 use slablab_replay::{PartitionBy, PartitionCost, Partitioned, Range, partition_cost};
@@ -50,7 +51,7 @@ pub(super) fn run(
 }
 
 /// What `slablab whatif --partition` says.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct PartitionAnswer {
     file: String,
     #[serde(flatten)]

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use anyhow::Result;
+use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_trace::{Meta, Quality, RecordSummary};
 
@@ -18,7 +19,7 @@ enum Writer {
 }
 
 /// A trace that was written.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Written {
     #[serde(skip)]
     writer: Writer,

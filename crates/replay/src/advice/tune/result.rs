@@ -1,5 +1,6 @@
 //! What the search for settings found: plain data with units in its names.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::advice::tune::setting::{Setting, Typed};
@@ -7,7 +8,7 @@ use crate::metrics::gauge::Level;
 use crate::metrics::result::{Allocator, TraceFacts};
 
 /// The settings that were tried on a trace, and those that are advised.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Tuning {
     /// What was replayed
     pub trace: TraceFacts,
@@ -46,7 +47,7 @@ impl Tuning {
 }
 
 /// Which memory is to be least.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum HeldAt {
     /// What is held at its peak
@@ -80,7 +81,7 @@ impl HeldAt {
 }
 
 /// What came of a setting.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Outcome {
     /// The setting
     pub setting: Setting,
@@ -119,7 +120,7 @@ impl Outcome {
 }
 
 /// A setting that is advised.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Answer {
     /// What it answers
     pub kind: AnswerKind,
@@ -130,7 +131,7 @@ pub struct Answer {
 }
 
 /// What a setting is the answer to: each holds the least of those that meet its condition.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum AnswerKind {
     /// No more locks and atomic operations than as recorded

@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_kmem::{BackendKind, Tunables};
 use slablab_trace::Meta;
@@ -18,7 +19,7 @@ use crate::plan::ReplayPlan;
 const SLAB_NAMES_SINCE: (u32, u32) = (6, 12);
 
 /// What is set otherwise than in the recorded kernel; nothing by default.
-#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 pub struct Setting {
     /// The allocator that the kernel is configured with
     pub configured: Configured,
@@ -38,7 +39,7 @@ pub struct Setting {
 }
 
 /// Which allocator the kernel is configured with.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Configured {
     /// The recorded one
@@ -49,7 +50,7 @@ pub enum Configured {
 }
 
 /// Whether merging is turned on.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Merge {
     /// As it was
@@ -60,7 +61,7 @@ pub enum Merge {
 }
 
 /// What is set of a cache under `/sys/kernel/slab`.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 pub struct CacheSetting {
     /// Objects kept in a CPU's partial slabs
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -83,7 +84,7 @@ impl CacheSetting {
 }
 
 /// What has to be typed for a setting.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Typed {
     /// Words for the kernel's command line
     pub command_line: Vec<String>,

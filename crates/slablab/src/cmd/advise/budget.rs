@@ -1,6 +1,7 @@
 //! `slablab advise --memory SIZE`: whether the load fits, and what makes it fit.
 
 use anyhow::Result;
+use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_kmem::BackendKind;
 use slablab_replay::{Budget, Contender, Failure, budget};
@@ -29,7 +30,7 @@ pub(super) fn try_it(
 }
 
 /// What `slablab advise --memory` says.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct BudgetAnswer {
     pub(super) file: String,
     #[serde(flatten)]

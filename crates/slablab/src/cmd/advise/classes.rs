@@ -1,6 +1,7 @@
 //! `slablab advise --classes K`: which further kmalloc size classes fit the trace best.
 
 use anyhow::Result;
+use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_kmem::BackendKind;
 use slablab_replay::{ClassAdvice, ClassSetFit, advise_classes};
@@ -24,7 +25,7 @@ pub(super) fn search(
 }
 
 /// What `slablab advise --classes` says.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct ClassesAnswer {
     pub(super) file: String,
     #[serde(flatten)]

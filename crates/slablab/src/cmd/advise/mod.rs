@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
+use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_kmem::BackendKind;
 use slablab_pages::{Sources, Together, tables};
@@ -25,6 +26,16 @@ use super::snapshot;
 use crate::cli::OutputArgs;
 use crate::output::{Page, Report, Table, bytes, field, print};
 use crate::progress::Progress;
+use crate::schema::Published;
+
+/// What these commands print as JSON.
+pub(super) const SCHEMAS: &[Published] = &[
+    Published::of::<Answer>(),
+    Published::of::<Patch>(),
+    Published::of::<tune::TuneAnswer>(),
+    Published::of::<budget::BudgetAnswer>(),
+    Published::of::<classes::ClassesAnswer>(),
+];
 
 #[derive(clap::Args, Debug)]
 #[command(
@@ -272,7 +283,7 @@ fn patch(
 }
 
 /// What `slablab advise --patch` says.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct Patch {
     site: String,
     patch: String,
@@ -297,7 +308,7 @@ impl Report for Patch {
 }
 
 /// What `slablab advise` says.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct Answer {
     file: String,
     #[serde(flatten)]

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use anyhow::Result;
+use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_kmem::BackendKind;
 use slablab_pages::tables;
@@ -115,7 +116,7 @@ fn scripted(line: &str) -> String {
 }
 
 /// What `slablab advise --tune` says.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct TuneAnswer {
     pub(super) file: String,
     #[serde(flatten)]

@@ -1,5 +1,6 @@
 //! The advice on many traces, in every format.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_replay::{FleetAdvice, FleetSite};
 
@@ -10,7 +11,7 @@ use crate::output::{Cell, Page, Report, Table, bytes, field};
 const WORTH_BYTES_MIN: i64 = 4096;
 
 /// What `slablab advise` says of many traces.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Answer {
     allocator: &'static str,
     #[serde(flatten)]

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use anyhow::Result;
+use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_report::counted;
 use slablab_trace::TraceReader;
@@ -11,7 +12,7 @@ use super::{inputs, lines};
 use crate::output::{Page, Report, Table, field};
 
 /// What `slablab info` says of many traces.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Answer {
     events: u64,
     hosts: u64,
@@ -23,7 +24,7 @@ pub(crate) struct Answer {
 }
 
 /// One trace.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 struct Row {
     trace: String,
     host: String,

@@ -10,3 +10,13 @@ pub(crate) mod lines;
 pub(crate) mod replay;
 pub(crate) mod stat;
 pub(crate) mod whatif;
+
+use crate::schema::Published;
+
+/// What these commands print as JSON.
+pub(super) const SCHEMAS: &[Published] = &[
+    Published::of::<info::Answer>(),
+    Published::of::<replay::Answer>(),
+    Published::of::<whatif::Answer>(),
+    Published::of::<answer::Answer>(),
+];

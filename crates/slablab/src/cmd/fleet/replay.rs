@@ -1,6 +1,7 @@
 //! `slablab replay` on many traces: what each allocator comes to on all of them.
 
 use anyhow::{Result, bail};
+use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_kmem::BackendKind;
 use slablab_pages::tables;
@@ -72,7 +73,7 @@ fn usual(traces: &[inputs::Input]) -> Vec<BackendKind> {
 }
 
 /// What `slablab replay` says of many traces.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Answer {
     #[serde(flatten)]
     replay: FleetReplay,

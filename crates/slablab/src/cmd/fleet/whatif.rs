@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use anyhow::{Context, Result};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use slablab_kmem::BackendKind;
 use slablab_pages::tables;
@@ -121,14 +122,14 @@ fn check(
 }
 
 /// A change, and in how many traces it was made.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct Made {
     change: String,
     traces: u64,
 }
 
 /// What `slablab whatif` says of many traces.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Answer {
     changes: Vec<Made>,
     differences: Vec<Difference>,

@@ -25,8 +25,16 @@ use super::size::parse_bytes;
 use crate::cli::{Format, OutputArgs};
 use crate::output::print;
 use crate::say::say;
+use crate::schema::Published;
 use names::Names;
 use session::{Live, Session};
+
+/// What these commands print as JSON.
+pub(super) const SCHEMAS: &[Published] = &[
+    Published::of::<symbols::Symbols>(),
+    Published::of::<symbols::Modinfo>(),
+    Published::of::<session::Session>(),
+];
 
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Example:\n  slablab insmod memmax.c mode=2 --memory 256M\n  \

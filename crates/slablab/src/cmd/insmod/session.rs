@@ -4,6 +4,7 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
+use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_kapi::host::End;
 use slablab_kapi::{Block, Event, FaultKind, Job, Misuse, Stage};
@@ -20,7 +21,7 @@ pub(super) enum Live {
 }
 
 /// A module's run.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(super) struct Session {
     module: String,
     kernel_version: String,
@@ -49,21 +50,21 @@ pub(super) struct Session {
     live: Live,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Line {
     time_ns: u64,
     level: u8,
     text: String,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct File {
     path: String,
     text: String,
     result: i64,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Finding {
     kind: Misuse,
     count: u64,

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_kapi::ModuleInfo;
 use slablab_kapi::toolchain::{Built, header_items};
@@ -9,12 +10,12 @@ use slablab_kapi::toolchain::{Built, header_items};
 use crate::output::{Page, Report, Table, field};
 
 /// What there is for modules.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(super) struct Symbols {
     symbols: Vec<Item>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Item {
     name: String,
     kind: &'static str,
@@ -52,7 +53,7 @@ impl Report for Symbols {
 }
 
 /// What a module says of itself.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(super) struct Modinfo {
     fields: Vec<(String, String)>,
 }

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 use slablab_lab::guest;
@@ -72,8 +73,8 @@ pub(crate) struct Args {
     install: InstallArgs,
 }
 
-#[derive(Serialize)]
-struct Booted {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Booted {
     kernel: String,
     release: String,
     accel: String,

@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use anyhow::Result;
+use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_vm::{Kernel, Spec};
 
@@ -18,12 +19,12 @@ pub(crate) struct Args {
     kernels: KernelsArgs,
 }
 
-#[derive(Serialize)]
-struct Built {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Built {
     kernels: Vec<Row>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Row {
     name: String,
     release: String,

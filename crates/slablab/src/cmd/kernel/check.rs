@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
+use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_vm::{Interrupt, Need, Spec, install, missing};
 
@@ -21,14 +22,14 @@ pub(crate) struct Args {
     builder: BuilderArgs,
 }
 
-#[derive(Serialize)]
-struct Checked {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Checked {
     needs: Vec<Row>,
     accel: Option<String>,
     accel_why: String,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Row {
     what: &'static str,
     package: &'static str,

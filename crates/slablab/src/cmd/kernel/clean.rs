@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use anyhow::Result;
+use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_host::{folder_of, remove_unpacked};
 use slablab_vm::{Data, Interrupt, Spec};
@@ -22,8 +23,8 @@ pub(crate) struct Args {
     builder: BuilderArgs,
 }
 
-#[derive(Serialize)]
-struct Cleaned {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Cleaned {
     removed: Vec<String>,
 }
 

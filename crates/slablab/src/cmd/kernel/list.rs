@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use anyhow::Result;
+use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_lab::{About, Engine, Experiment, experiments};
 use slablab_vm::{Arch, Data, Interrupt, Linux, Origin, Release, Series, Spec};
@@ -18,8 +19,8 @@ pub(crate) struct Args {
     builder: BuilderArgs,
 }
 
-#[derive(Serialize)]
-struct Listing {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Listing {
     kernels: Vec<KernelRow>,
     flavours: Vec<String>,
     experiments: Vec<ExperimentRow>,
@@ -27,7 +28,7 @@ struct Listing {
     patches: Vec<String>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct KernelRow {
     kernel: String,
     /// What SLUB it has; an allocator of its own otherwise
@@ -37,7 +38,7 @@ struct KernelRow {
     release: Option<String>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct ExperimentRow {
     name: &'static str,
     question: &'static str,

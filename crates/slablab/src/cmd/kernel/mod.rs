@@ -19,6 +19,18 @@ use anyhow::Result;
 use clap::Subcommand;
 
 use crate::cli::OutputArgs;
+use crate::schema::Published;
+
+/// What these commands print as JSON.
+pub(super) const SCHEMAS: &[Published] = &[
+    Published::of::<list::Listing>(),
+    Published::of::<build::Built>(),
+    Published::of::<boot::Booted>(),
+    Published::of::<profile::Profiled>(),
+    Published::of::<check::Checked>(),
+    Published::of::<clean::Cleaned>(),
+];
+pub(super) use predict::SCHEMAS as PREDICT_SCHEMAS;
 
 /// Build, boot and measure real kernels
 #[derive(clap::Args, Debug)]

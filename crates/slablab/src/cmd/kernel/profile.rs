@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
+use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_lab::guest::{ProfileLoad, profile};
 use slablab_report::Flame;
@@ -35,13 +36,13 @@ pub(crate) struct Args {
     kernels: KernelsArgs,
 }
 
-#[derive(Serialize)]
-struct Profiled {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Profiled {
     accel: &'static str,
     profiles: Vec<Row>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Row {
     kernel: String,
     samples: u64,

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use clap::ValueEnum;
+use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_lab::{ComparedResults, MetricComparisons, Nature, Outcome, Pair};
 use slablab_report::{Comparisons, field::Field, human};
@@ -25,7 +26,7 @@ pub(crate) enum Layout {
 }
 
 /// The result of a comparison.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(crate) struct Answer {
     /// What was compared, in a line
     subject: String,
@@ -39,7 +40,7 @@ pub(crate) struct Answer {
 }
 
 /// The comparisons of one metric.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Compared {
     metric: String,
     unit: String,
@@ -50,7 +51,7 @@ struct Compared {
 }
 
 /// One comparison.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct One {
     point: String,
     candidate: String,
@@ -60,7 +61,7 @@ struct One {
 }
 
 /// A metric that is the same in every run.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Count {
     metric: String,
     unit: String,

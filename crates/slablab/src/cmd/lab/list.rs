@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use anyhow::Result;
+use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_lab::guest::PARAMETERS;
 use slablab_lab::{About, Engine, Experiment, experiments};
@@ -16,12 +17,12 @@ pub(crate) fn run(output: &OutputArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-#[derive(Serialize)]
-struct List {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct List {
     experiments: Vec<Entry>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Entry {
     name: &'static str,
     question: &'static str,

@@ -16,6 +16,16 @@ use anyhow::Result;
 use clap::Subcommand;
 
 use crate::cli::OutputArgs;
+use crate::schema::Published;
+
+/// What these commands print as JSON.
+pub(super) const SCHEMAS: &[Published] = &[
+    Published::of::<list::List>(),
+    Published::of::<answer::Answer>(),
+    Published::of::<plan::Planned>(),
+    Published::of::<shard::Done>(),
+    Published::of::<merge::Answer>(),
+];
 
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Result;
+use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_lab::{Engine, Plan, Sweep, find, plan};
 
@@ -46,8 +47,8 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-#[derive(Serialize)]
-struct Planned {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Planned {
     folder: PathBuf,
     experiment: String,
     question: String,
@@ -62,7 +63,7 @@ struct Planned {
     points: Vec<PlannedPoint>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct PlannedPoint {
     point: String,
     cells: usize,

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
+use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_lab::{Shard, Sweep};
 
@@ -37,8 +38,8 @@ pub(crate) fn run(
     Ok(ExitCode::SUCCESS)
 }
 
-#[derive(Serialize)]
-struct Done {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Done {
     plan: PathBuf,
     shard: String,
     /// Where the rows of this machine are

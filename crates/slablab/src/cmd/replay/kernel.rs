@@ -4,6 +4,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
+use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_replay::{CompactTrace, MachineMoment};
 use slablab_report::counted;
@@ -20,8 +21,8 @@ use crate::progress::Progress;
 const MOMENTS: usize = 64;
 
 /// What kernels made of a trace.
-#[derive(Debug, Serialize)]
-struct Outcome {
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Outcome {
     file: String,
     events: usize,
     cpus: u32,
@@ -31,7 +32,7 @@ struct Outcome {
 }
 
 /// What one kernel made of it.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct InKernel {
     kernel: String,
     release: String,
@@ -44,7 +45,7 @@ struct InKernel {
 }
 
 /// A cache of the trace in a kernel.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct InCache {
     cache: String,
     slabs_end: u64,

@@ -10,6 +10,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::ValueEnum;
+use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_kmem::BackendKind;
 use slablab_pages::tables;
@@ -28,6 +29,14 @@ use super::size::parse_bytes;
 use crate::cli::{OutputArgs, ResultFile};
 use crate::output::{Page, Report, Table, duration, print, thousands};
 use crate::progress::Progress;
+use crate::schema::Published;
+
+/// What these commands print as JSON.
+pub(super) const SCHEMAS: &[Published] = &[
+    Published::of::<Outcome>(),
+    Published::of::<timed::TimedOutcome>(),
+    Published::of::<kernel::Outcome>(),
+];
 
 #[derive(clap::Args, Debug)]
 #[command(after_help = "The same trace gives the same numbers on any machine.\n\n\
@@ -222,7 +231,7 @@ pub(super) fn header(file: &str, trace: &TraceFacts, page: &mut Page) {
 }
 
 /// What `slablab replay` says.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct Outcome {
     file: String,
     #[serde(flatten)]

@@ -1,12 +1,13 @@
 //! `slablab replay --timed`: real threads, and how long each operation took.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_replay::{Latency, Timed};
 
 use crate::output::{Page, Report, Table, field};
 
 /// What `slablab replay --timed` says.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct TimedOutcome {
     pub(super) file: String,
     pub(super) allocators: Vec<Timed>,

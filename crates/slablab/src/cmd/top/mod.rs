@@ -10,6 +10,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::{Result, bail};
+use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_trace::{Live, LiveFrame, LiveOptions, LiveRow};
 
@@ -105,8 +106,8 @@ fn once(args: &Args, mut live: Live, view: &View, output: &OutputArgs) -> Result
 }
 
 /// What `slablab top --once` says.
-#[derive(Debug, Serialize)]
-struct Top {
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Top {
     by: By,
     sources: String,
     seconds: f64,
@@ -118,7 +119,7 @@ struct Top {
 }
 
 /// A line of the table.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct Row {
     name: String,
     place: String,

@@ -1,11 +1,12 @@
 //! What of a frame is shown: rows of call sites or of caches, those whose names fit, in the order asked for.
 
 use clap::ValueEnum;
+use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_trace::{LiveFrame, LiveRow};
 
 /// What a row is of.
-#[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum By {
     /// Call sites

@@ -16,7 +16,16 @@ use clap::Subcommand;
 use slablab_vm::{Data, Spec};
 
 use crate::cli::OutputArgs;
+use crate::schema::Published;
 use site::Common;
+
+/// What these commands print as JSON.
+pub(crate) const SCHEMAS: &[Published] = &[
+    Published::of::<trace::Comparison>(),
+    Published::of::<site::Answer>(),
+    Published::of::<slabs::Comparison>(),
+    Published::of::<modules::Lanes>(),
+];
 
 /// Compare predictions from a guest's trace with what guests then show
 #[derive(clap::Args, Debug)]

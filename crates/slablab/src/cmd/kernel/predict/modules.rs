@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
 use anyhow::{Context, Result, bail};
+use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_vm::{Kernel, Machine, Spec};
 
@@ -46,7 +47,7 @@ const CPUS: u32 = 2;
 const SHOWN_MOST: usize = 4;
 
 /// One run in both lanes.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct Row {
     module: &'static str,
     params: &'static str,
@@ -56,14 +57,14 @@ struct Row {
 }
 
 /// A fact that is not the same.
-#[derive(Debug, PartialEq, Eq, Serialize)]
+#[derive(Debug, PartialEq, Eq, Serialize, JsonSchema)]
 struct Different {
     guest: Option<String>,
     user: Option<String>,
 }
 
-#[derive(Debug, Serialize)]
-struct Lanes {
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Lanes {
     allocator: String,
     release: String,
     rows: Vec<Row>,

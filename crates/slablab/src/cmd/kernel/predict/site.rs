@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
+use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_lab::guest::{Recorder, Recording};
 use slablab_trace::{ImportOptions, SlabSnapshot, TraceReader};
@@ -127,7 +128,7 @@ pub(super) fn class_name(bytes: u64) -> String {
 }
 
 /// A prediction and what came of it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub(super) struct Line {
     pub(super) what: String,
     pub(super) predicted_bytes: i64,
@@ -163,7 +164,7 @@ impl Line {
 }
 
 /// What a case answers.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Answer {
     pub(super) question: &'static str,
     pub(super) facts: Vec<String>,

@@ -13,6 +13,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Result;
+use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_replay::{Allocator, ReplayPlan, replay};
 use slablab_trace::{Meta, TraceReader};
@@ -58,7 +59,7 @@ const LOAD: &str = "hackbench -g 2 -l 50 -s 100 > /tmp/hackbench\n\
     while [ $i -lt 50 ]; do sleep 1000 & i=$((i + 1)); done\n";
 
 /// A cache in the guest and in replay.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 struct Row {
     cache: String,
     guest_objects: u64,
@@ -76,7 +77,7 @@ struct Row {
 }
 
 /// A guest and its replay.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct Guest {
     kernel: String,
     release: String,
@@ -94,8 +95,8 @@ struct Guest {
     trace: PathBuf,
 }
 
-#[derive(Debug, Serialize)]
-struct Comparison {
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Comparison {
     guests: Vec<Guest>,
     #[serde(skip)]
     lines: usize,

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Result;
+use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_kmem::BackendKind;
 use slablab_replay::{CompactTrace, Fidelity, PathPair};
@@ -65,7 +66,7 @@ pub(super) struct Args {
 }
 
 /// One trace under one allocator.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct Pair {
     trace: String,
     allocator: String,
@@ -84,8 +85,8 @@ struct Pair {
     fidelity: Fidelity,
 }
 
-#[derive(Debug, Serialize)]
-struct Comparison {
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Comparison {
     pairs: Vec<Pair>,
     #[serde(skip)]
     lines: usize,
