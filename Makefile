@@ -3,10 +3,11 @@
 #   make test    everything CI runs
 #   make bench   the measurements under bench/, side by side with the peers
 #   make release the static command as a tarball and a Debian package
+#   make test-cargo-install  the command installed from packages alone, as `cargo install slablab` does
 #   make install the command, its man pages and completions under PREFIX (/usr/local); make uninstall removes them
 CARGO ?= cargo
 .DEFAULT_GOAL := help
-.PHONY: help demo build install uninstall release test-release rust test bench fmt-check clippy test-rust test-rcu test-xarray-kernel test-xarray-races test-patches test-kmem test-cluster bench-marathon
+.PHONY: help demo build install uninstall release test-release test-package test-cargo-install rust test bench fmt-check clippy test-rust test-rcu test-xarray-kernel test-xarray-races test-patches test-kmem test-cluster bench-marathon
 
 help:
 	@sed -n 's/^#   //p' $(firstword $(MAKEFILE_LIST))
@@ -43,10 +44,16 @@ release: rust
 test-release: release
 	tools/release-test target/release-files/slablab_*_$(shell dpkg --print-architecture).deb
 
+# What would be published on crates.io; test-cargo-install takes some minutes, as it builds all dependencies anew.
+test-package: rust
+	tools/package-test
+test-cargo-install: rust
+	tools/package-test --install
+
 rust:
 	@command -v $(CARGO) >/dev/null || { echo "Rust is missing: install it by https://rustup.rs" >&2; exit 2; }
 
-test: fmt-check clippy test-rust test-rcu test-kmem test-xarray-c test-xarray-kernel test-xarray-races test-patches test-cluster test-boot
+test: fmt-check clippy test-rust test-rcu test-kmem test-xarray-c test-xarray-kernel test-xarray-races test-patches test-cluster test-package test-boot
 
 # The backends are modules by a macro, which cargo fmt does not follow.
 fmt-check: rust

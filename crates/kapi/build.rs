@@ -10,9 +10,10 @@ fn main() {
     let here = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it"));
     let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets it"));
     let mut files = Vec::new();
-    for (name, dir) in [("include", here.join("../../include")), ("runtime", here.join("runtime"))]
-    {
-        collect(name, &dir.canonicalize().expect("the source tree has it"), &mut files);
+    // `include` is a link to the repository's folder; in a packaged crate, the folder.
+    for name in ["include", "runtime"] {
+        let folder = here.join(name).canonicalize().expect("the source tree has it");
+        collect(name, &folder, &mut files);
     }
     // Each file's name, and an expression for its text.
     let mut embedded = Vec::new();

@@ -1,8 +1,37 @@
-//! Embeds `kernel/`: configuration, patches, modules and the guest's scripts.
+//! Embeds `kernel/`: configuration, patches, modules and the guest's scripts, so that the command works wherever it
+//! is copied. Writes `embedded.rs`, a constant `FILES` of pairs (path, text); hidden files are left out.
 
-#[path = "../../tools/embed.rs"]
-mod embed;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
 
 fn main() {
-    embed::embed(&[("kernel", "../../kernel")]);
+    let here = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it"));
+    let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets it"));
+    let mut files = Vec::new();
+    // A link to the repository's folder; in a packaged crate, the folder.
+    let kernel = here.join("kernel").canonicalize().expect("the source tree has it");
+    collect("kernel", &kernel, &mut files);
+    files.sort();
+    let mut text = String::from("pub(crate) const FILES: &[(&str, &str)] = &[\n");
+    for (name, path) in &files {
+        writeln!(text, "    ({name:?}, include_str!({:?})),", path.display().to_string())
+            .expect("writing to a string cannot fail");
+    }
+    text.push_str("];\n");
+    fs::write(out.join("embedded.rs"), text).expect("OUT_DIR is writable");
+}
+
+fn collect(name: &str, folder: &Path, files: &mut Vec<(String, PathBuf)>) {
+    println!("cargo:rerun-if-changed={}", folder.display());
+    for entry in fs::read_dir(folder).expect("the source tree is readable") {
+        let path = entry.expect("the source tree is readable").path();
+        let file = path.file_name().expect("read_dir gives names").to_string_lossy();
+        let name = format!("{name}/{file}");
+        if path.is_dir() {
+            collect(&name, &path, files);
+        } else if !file.starts_with('.') {
+            files.push((name, path));
+        }
+    }
 }

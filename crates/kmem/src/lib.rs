@@ -77,3 +77,8 @@ pub use pool::{Cache, ConstructedCache, Object, OutOfMemory, Pool, PoolCpu};
 pub use raw::lock::lock_wait_ns;
 pub use stats::{CacheStats, Gauges};
 pub use vmalloc::{VmArea, VmPtr};
+
+/// The examples of the front page, which the tests run.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct FrontPage;

@@ -46,3 +46,8 @@ pub use raw::callbacks::{Head, barrier, call, drop_later};
 pub use raw::process::{Guard, enter, leave, pin, synchronize};
 #[cfg(feature = "std")]
 pub use raw::queue::{Chain, Queue, Reclaim};
+
+/// The examples of the front page, which the tests run.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct FrontPage;

@@ -40,3 +40,8 @@ pub use rng::Rng;
 pub use shift::{Estimate, hodges_lehmann, hodges_lehmann_paired};
 pub use summary::{Summary, mean, median, quantile, variance};
 pub use welch::{TTest, paired_t, welch};
+
+/// The examples of the front page, which the tests run.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct FrontPage;

@@ -53,3 +53,8 @@ pub use raw::memory::{AllocHook, set_alloc_hook};
 pub use raw::writer::Writer;
 pub use slablab_rcu::{Guard, drop_later, pin};
 pub use typed::{Iter, Locked, Rejected, Removed, Stored, Value, XArray};
+
+/// The examples of the front page, which the tests run.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct FrontPage;
