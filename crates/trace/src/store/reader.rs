@@ -1,8 +1,8 @@
 //! Reads a trace, a batch of rows at a time: out of a file, or out of memory.
 //!
 //! How it works: the rows of a file are decoded by a thread of their own, [`BATCHES_AHEAD`] batches ahead of who reads
-//! them, since to decode a trace takes a third of a replay. A batch that nobody holds any more lends its memory to a later
-//! one.
+//! them, since to decode a trace takes a third of a replay; on request by who reads them, or all at once. A batch that
+//! nobody holds any more lends its memory to a later one.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -11,6 +11,13 @@ use std::thread::{self, JoinHandle};
 
 use super::file_reader::{FileRows, ParquetFile, PidColumn};
 use crate::{Batch, Error, Input, Meta};
+
+/// Which thread decodes the rows of a file.
+#[derive(Debug, Clone, Copy)]
+enum Decoding {
+    Ahead,
+    Here,
+}
 
 /// An open trace.
 #[derive(Debug)]
@@ -22,7 +29,7 @@ pub struct TraceReader {
 
 #[derive(Debug)]
 enum Rows {
-    File(ParquetFile),
+    File(ParquetFile, Decoding),
     Memory(Arc<[Arc<Batch>]>),
 }
 
@@ -41,7 +48,7 @@ impl TraceReader {
     pub(crate) fn of_file(path: &Path, file: ParquetFile) -> Result<TraceReader, Error> {
         let file = file.whole()?;
         let meta = Arc::clone(file.meta());
-        Ok(TraceReader { path: path.into(), meta, rows: Rows::File(file) })
+        Ok(TraceReader { path: path.into(), meta, rows: Rows::File(file, Decoding::Ahead) })
     }
 
     pub(super) fn of_memory(path: &Path, meta: Meta, batches: Vec<Arc<Batch>>) -> TraceReader {
@@ -59,6 +66,33 @@ impl TraceReader {
         &self.path
     }
 
+    /// Decodes all rows now and keeps them, if there are at most `events_max`: who goes through a small trace several
+    /// times pays for decoding, a third of a replay, once. [`Batch::pid`] is all 0 then in all of its batches, as in
+    /// those of [`TraceReader::batches_without_pid`].
+    ///
+    /// # Errors
+    /// When the rows are damaged.
+    pub fn decoded_without_pid(self, events_max: u64) -> Result<TraceReader, Error> {
+        let Rows::File(file, _) = &self.rows else { return Ok(self) };
+        if self.meta.events > events_max {
+            return Ok(self);
+        }
+        let mut rows = file.rows(PidColumn::Skip);
+        let batches = std::iter::from_fn(|| read(&mut rows, &mut Vec::new()).transpose());
+        let batches = batches.collect::<Result<Vec<_>, _>>()?;
+        Ok(TraceReader { rows: Rows::Memory(batches.into()), ..self })
+    }
+
+    /// Has the rows decoded by the thread that reads them: where each processor has a trace of its own, a further thread
+    /// for each only moves batches from one processor to another.
+    #[must_use]
+    pub fn decoding_here(self) -> TraceReader {
+        match self.rows {
+            Rows::File(file, _) => TraceReader { rows: Rows::File(file, Decoding::Here), ..self },
+            Rows::Memory(_) => self,
+        }
+    }
+
     /// Returns the rows from the beginning, some thousand a [`Batch`]. May be called again.
     pub fn batches(&self) -> Batches {
         self.rows(PidColumn::Read)
@@ -72,7 +106,10 @@ impl TraceReader {
 
     fn rows(&self, pids: PidColumn) -> Batches {
         let rows = match &self.rows {
-            Rows::File(file) => RowsLeft::File(Decoder::start(file.rows(pids))),
+            Rows::File(file, Decoding::Ahead) => RowsLeft::Ahead(Decoder::start(file.rows(pids))),
+            Rows::File(file, Decoding::Here) => {
+                RowsLeft::Here { rows: Box::new(file.rows(pids)), given: Vec::new() }
+            }
             Rows::Memory(batches) => RowsLeft::Memory { batches: Arc::clone(batches), next: 0 },
         };
         Batches { rows }
@@ -87,7 +124,8 @@ pub struct Batches {
 
 #[derive(Debug)]
 enum RowsLeft {
-    File(Decoder),
+    Ahead(Decoder),
+    Here { rows: Box<FileRows>, given: Vec<Arc<Batch>> },
     Memory { batches: Arc<[Arc<Batch>]>, next: usize },
 }
 
@@ -101,7 +139,8 @@ impl Iterator for Batches {
                 *next += 1;
                 Some(Ok(Arc::clone(batch)))
             }
-            RowsLeft::File(decoder) => decoder.next(),
+            RowsLeft::Ahead(decoder) => decoder.next(),
+            RowsLeft::Here { rows, given } => read(rows, given).transpose(),
         }
     }
 }

@@ -342,10 +342,18 @@ mod tests {
             assert_eq!(memory.len(), 3 * ROW_GROUP_ROWS + 5);
             assert!(memory == file);
         }
-        let batches = file.batches_without_pid().map(Result::unwrap);
-        let without: Vec<_> = batches.flat_map(|b| b.events().collect::<Vec<_>>()).collect();
-        let all = memory.batches().map(Result::unwrap);
-        let all = all.flat_map(|b| b.events().map(|e| Event { pid: 0, ..e }).collect::<Vec<_>>());
-        assert!(without == all.collect::<Vec<_>>());
+        let events = |batches: crate::Batches| {
+            batches.flat_map(|b| b.unwrap().events().collect::<Vec<_>>()).collect::<Vec<_>>()
+        };
+        let all = events(memory.batches());
+        let without: Vec<_> = all.iter().map(|event| Event { pid: 0, ..*event }).collect();
+        assert!(events(file.batches_without_pid()) == without);
+        // By another thread, by this one, and all at once.
+        let here = file.decoding_here();
+        assert!(events(here.batches()) == all && events(here.batches_without_pid()) == without);
+        let large = here.decoded_without_pid(without.len() as u64 - 1).unwrap();
+        assert!(events(large.batches()) == all, "too many to keep");
+        let kept = large.decoded_without_pid(without.len() as u64).unwrap();
+        assert!(events(kept.batches()) == without);
     }
 }

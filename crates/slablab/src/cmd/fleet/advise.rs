@@ -3,12 +3,14 @@
 use anyhow::Result;
 use slablab_kmem::BackendKind;
 use slablab_replay::{TraceAdvice, advise, fleet_advice};
-use slablab_trace::TraceReader;
 
 use super::answer::Answer;
 use super::args::Many;
 use super::each::{Question, each};
 use super::inputs;
+
+/// Traces of at most so many events are decoded once for all passes: 50 MiB a processor.
+const EVENTS_DECODED: u64 = 1 << 20;
 
 /// What is asked of every trace.
 #[derive(Debug, Clone, Copy)]
@@ -30,7 +32,7 @@ pub(crate) fn of_many(many: &Many<'_>, asked: &Asked) -> Result<Answer> {
         passes: 2,
     };
     let of_one = |trace: &inputs::Input, progress: &mut dyn FnMut(u64)| {
-        let reader = TraceReader::open(&trace.path)?;
+        let reader = trace.open()?.decoded_without_pid(EVENTS_DECODED)?;
         let list = advise(&reader, allocator, memory_bytes, progress)?;
         Ok(TraceAdvice::new(trace.origin.clone(), &list))
     };

@@ -4,11 +4,9 @@
 //! trace is kept there, under the identity of the trace and of the question, and taken from there the next time.
 
 use std::fs;
-use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
-use std::thread;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use anyhow::{Context, Result};
 use serde::de::DeserializeOwned;
@@ -16,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use slablab_host::{Access, KeyHasher, write_whole};
 
 use super::inputs::Input;
+use super::parallel;
 use crate::progress::Progress;
 
 /// What is asked of every trace.
@@ -56,29 +55,13 @@ pub(super) fn each<T: Serialize + DeserializeOwned>(
     }
     let events: u64 = traces.iter().map(|trace| trace.origin.events).sum();
     let progress = Progress::new(question.doing, events * question.passes);
-    let (next, done) = (AtomicUsize::new(0), AtomicU64::new(0));
-    let (take, failed) = (Mutex::new(take), Mutex::new(None));
+    let (take, done) = (Mutex::new(take), AtomicU64::new(0));
     let advance = |events| progress.set(done.fetch_add(events, Relaxed) + events);
-    let work = || {
-        while let Some(trace) = traces.get(next.fetch_add(1, Relaxed)) {
-            match of_one(trace, question, &answer, advance) {
-                Ok(answer) => take.lock().expect("no thread panics while it holds it")(answer),
-                Err(error) => {
-                    // What is wrong with one trace is said at once, and not after hours.
-                    next.store(traces.len(), Relaxed);
-                    failed.lock().expect("no thread panics while it holds it").get_or_insert(error);
-                }
-            }
-        }
-    };
-    let threads = thread::available_parallelism().map_or(1, NonZero::get).min(traces.len());
-    thread::scope(|scope| {
-        for _ in 0..threads {
-            scope.spawn(work);
-        }
-    });
-    drop(progress);
-    failed.into_inner().expect("no thread panicked").map_or(Ok(()), Err)
+    parallel::for_each(traces, |trace| {
+        let answer = of_one(trace, question, &answer, advance)?;
+        take.lock().expect("no thread panics while it holds it")(answer);
+        Ok(())
+    })
 }
 
 /// Asks one trace, or takes what was kept of it; `advance` is told of further rows.

@@ -6,6 +6,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Component, Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use anyhow::{Context, Result, bail};
 use slablab_host::KeyHasher;
@@ -13,6 +15,7 @@ use slablab_replay::{Changes, Origin, SiteNames};
 use slablab_trace::{Meta, TraceReader};
 use wildmatch::WildMatch;
 
+use super::parallel;
 use crate::progress::Progress;
 
 /// One of many traces.
@@ -23,6 +26,13 @@ pub(crate) struct Input {
     /// The recorded kernel's
     pub(crate) release: String,
     pub(crate) page_bytes: u64,
+}
+
+impl Input {
+    /// Opens the trace, for a thread that has a processor for itself.
+    pub(super) fn open(&self) -> Result<TraceReader> {
+        Ok(TraceReader::open(&self.path)?.decoding_here())
+    }
 }
 
 /// Returns whether `paths` are more than one file.
@@ -64,13 +74,15 @@ pub(crate) fn find(paths: &[&Path]) -> Result<Vec<Input>> {
     files.sort();
     let size = |file: &PathBuf| file.metadata().map_or(0, |meta| meta.len());
     let progress = Progress::new("reading", files.iter().map(size).sum());
-    let mut done = 0;
-    let mut inputs = Vec::with_capacity(files.len());
-    for file in files {
-        done += size(&file);
-        inputs.push(look_into(file)?);
-        progress.set(done);
-    }
+    let (done, inputs) = (AtomicU64::new(0), Mutex::new(Vec::with_capacity(files.len())));
+    parallel::for_each(&files, |file| {
+        let input = look_into(file)?;
+        inputs.lock().expect("no thread panics while it holds it").push(input);
+        progress.set(done.fetch_add(size(file), Relaxed) + size(file));
+        Ok(())
+    })?;
+    let mut inputs = inputs.into_inner().expect("no thread panicked");
+    inputs.sort_by(|a, b| a.path.cmp(&b.path));
     Ok(inputs)
 }
 
@@ -153,16 +165,16 @@ fn folders_below(place: &Path, name: &Path, found: &mut Vec<PathBuf>) -> Result<
     Ok(())
 }
 
-fn look_into(path: PathBuf) -> Result<Input> {
-    let trace = TraceReader::open(&path)?;
+fn look_into(path: &Path) -> Result<Input> {
+    let trace = TraceReader::open(path)?;
     let mut hasher = KeyHasher::new("trace");
-    hasher.update_file(&path).with_context(|| format!("{}: cannot read", path.display()))?;
+    hasher.update_file(path).with_context(|| format!("{}: cannot read", path.display()))?;
     let meta = trace.meta();
     Ok(Input {
-        origin: Origin::new(hasher.finish().to_string(), host(&path, meta), meta),
+        origin: Origin::new(hasher.finish().to_string(), host(path, meta), meta),
         release: meta.kernel_release.clone(),
         page_bytes: Changes::default().machine_page_bytes(meta),
-        path,
+        path: path.to_owned(),
     })
 }
 

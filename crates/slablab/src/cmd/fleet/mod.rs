@@ -7,6 +7,7 @@ mod each;
 pub(crate) mod info;
 pub(crate) mod inputs;
 pub(crate) mod lines;
+mod parallel;
 pub(crate) mod replay;
 pub(crate) mod stat;
 pub(crate) mod whatif;

@@ -8,7 +8,6 @@ use slablab_pages::tables;
 use slablab_replay::{
     FleetReplay, FleetReplaySum, ReplayPlan, SiteSum, Start, TraceReplay, replay,
 };
-use slablab_trace::TraceReader;
 
 use super::args::Many;
 use super::each::{Question, each};
@@ -49,7 +48,7 @@ pub(crate) fn of_many(many: &Many<'_>, asked: &Asked<'_>) -> Result<Answer> {
     let plan = ReplayPlan { allocators, memory_bytes, start, ..ReplayPlan::default() };
     let mut sum = FleetReplaySum::new(inputs::site_names(&traces));
     let of_one = |trace: &inputs::Input, progress: &mut dyn FnMut(u64)| {
-        let reader = TraceReader::open(&trace.path)?;
+        let reader = trace.open()?;
         Ok(TraceReplay::new(trace.origin.clone(), replay(&reader, &plan, progress)?))
     };
     each(&traces, &question, of_one, |trace| sum.add(trace))?;

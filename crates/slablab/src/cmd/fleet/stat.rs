@@ -22,7 +22,7 @@ pub(crate) fn of_many(
         passes: 1,
     };
     let of_one = |trace: &inputs::Input, progress: &mut dyn FnMut(u64)| {
-        let counts = count(&TraceReader::open(&trace.path)?, progress)?;
+        let counts = count(&trace.open()?, progress)?;
         Ok(TraceStat { origin: trace.origin.clone(), counts })
     };
     let mut sum = FleetStatSum::new(inputs::site_names(&traces));

@@ -73,7 +73,7 @@ pub(crate) fn of_many(
     };
     let plan = ReplayPlan { allocators, memory_bytes, ..ReplayPlan::default() };
     let of_one = |trace: &inputs::Input, progress: &mut dyn FnMut(u64)| {
-        let reader = TraceReader::open(&trace.path)?;
+        let reader = trace.open()?;
         let origin = trace.origin.clone();
         let ChangesHere { changes, described } = here(reader.meta(), Absent::LeftOut)?;
         if changes.is_empty() {
@@ -106,7 +106,7 @@ fn check(
     here: &impl Fn(&Meta, Absent) -> Result<ChangesHere>,
 ) -> Result<()> {
     for trace in traces {
-        let reader = TraceReader::open(&trace.path)?;
+        let reader = trace.open()?;
         if !here(reader.meta(), Absent::LeftOut)?.changes.is_empty() {
             return Ok(());
         }
