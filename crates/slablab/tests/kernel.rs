@@ -375,6 +375,7 @@ fn a_package_is_installed_only_when_asked_for() {
     let said = String::from_utf8_lossy(&out.stderr);
     assert_eq!(out.status.code(), Some(2), "{said}");
     assert!(said.contains("flex") && said.contains("sudo apt-get install"), "{said}");
+    assert!(said.trim_end().ends_with("; or give --yes, as root"), "{said}");
     assert!(!called.exists(), "{said}");
     if is_root() {
         let out = build(&["--yes"]);

@@ -56,7 +56,10 @@ impl InstallArgs {
             let interrupt = Interrupt::on_signals().context("cannot handle signals")?;
             install(&lacking, &interrupt)?;
         }
-        let mut opened = KernelBuilder::open(&places, needs)?;
+        let mut opened = match KernelBuilder::open(&places, needs) {
+            Err(e) if !self.yes && !lacking.is_empty() => bail!("{e}; or give --yes, as root"),
+            opened => opened?,
+        };
         builder.set_jobs(&mut opened);
         Ok(opened)
     }
