@@ -2,8 +2,12 @@
 //!
 //! How it works: bulk frees and batches of `kfree_rcu` make no event, so objects seem to live on until their address
 //! is allocated again. At each sample of slabinfo a cache's live objects are compared with those that the kernel has
-//! in use: what is more has been freed, unseen. Of the objects of which no free will be seen ([`Unfreed`]), the
-//! oldest go first; then those that are older than the recording.
+//! in use: what is more at two samples in a row, or at the last, has been freed, unseen. (What is more at one is what a
+//! busy machine did while slabinfo was read.) Of the objects of which no free will be seen ([`Unfreed`]), those go
+//! first whose address is allocated again later, since these are freed in any case; then those of call sites of which that
+//! was seen before; then those of other call sites; then those that are older than the recording. Of several call sites
+//! each gives the same share of its objects, the oldest. (The oldest of all call sites would be what was allocated once,
+//! at boot, and lives on: of 38 `set_kthread_struct` that the kernel counted 5 were left.)
 //!
 //! kmalloc's caches are told by the bytes given and the gfp flags, as `kmalloc_type` chooses them @ 6.18, and by the
 //! call sites that have caches of their own (`kmem_buckets_create`).
@@ -11,9 +15,9 @@
 //! Invariants: no object of which a free is seen later is ended here. Live objects of a cache, those older than the
 //! recording counted in, are at most what the last sample said, if enough of them were freed unseen.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::source::raw;
 use crate::{Error, Event, Kind, NONE, RecordedCache, SampledCache, Samples, TraceReader};
@@ -27,8 +31,26 @@ const GFP_ACCOUNT: u32 = 0x40_0000;
 #[derive(Debug, Default)]
 pub(crate) struct Unfreed {
     allocs: u64,
-    freed: Vec<u64>,
+    freed: Bits,
+    /// Of the others: whose addresses are allocated again.
+    reused: Bits,
     live: FxHashMap<u64, u64>,
+}
+
+/// A set of numbers.
+#[derive(Debug, Default)]
+struct Bits(Vec<u64>);
+
+impl Bits {
+    fn insert(&mut self, number: u64) {
+        let word = (number / 64) as usize;
+        self.0.resize(self.0.len().max(word + 1), 0);
+        self.0[word] |= 1 << (number % 64);
+    }
+
+    fn contains(&self, number: u64) -> bool {
+        self.0.get((number / 64) as usize).is_some_and(|word| word >> (number % 64) & 1 != 0)
+    }
 }
 
 impl Unfreed {
@@ -48,18 +70,15 @@ impl Unfreed {
 
     /// Looks at an event, in the order of the recording.
     pub(crate) fn note(&mut self, kind: Kind, ptr: u64) {
-        if kind.is_alloc() {
-            self.live.insert(ptr, self.allocs);
+        let ended = if kind.is_alloc() {
             self.allocs += 1;
-        } else if let Some(number) = self.live.remove(&ptr) {
-            let word = (number / 64) as usize;
-            self.freed.resize(self.freed.len().max(word + 1), 0);
-            self.freed[word] |= 1 << (number % 64);
+            self.live.insert(ptr, self.allocs - 1)
+        } else {
+            self.live.remove(&ptr)
+        };
+        if let Some(number) = ended {
+            if kind.is_alloc() { &mut self.reused } else { &mut self.freed }.insert(number);
         }
-    }
-
-    fn is_unfreed(&self, number: u64) -> bool {
-        self.freed.get((number / 64) as usize).is_none_or(|word| word >> (number % 64) & 1 == 0)
     }
 }
 
@@ -71,10 +90,33 @@ struct Cache {
     /// Of objects older than the recording, frees that were seen.
     older_frees: u64,
     live: u64,
-    /// Objects of which no free is seen, by age: address and number. Some may have ended.
-    unfreed: VecDeque<(u64, u64)>,
+    /// Objects beyond those in use at the last sample that were left alive.
+    excess: u64,
+    /// Objects of which no free is seen and whose address is allocated again, by age: address and number. Some may have
+    /// ended.
+    reused: VecDeque<(u64, u64)>,
+    /// Those whose address is not allocated again, by call site and age.
+    unfreed: BTreeMap<u32, VecDeque<(u64, u64)>>,
     slab_objects: u64,
     is_kmalloc: bool,
+}
+
+impl Cache {
+    /// Takes objects whose end is not known until `taken` has `count`, if there are so many: the same share of those of
+    /// each `chosen` call site, the oldest.
+    fn take_unfreed(&mut self, count: u64, chosen: impl Fn(u32) -> bool, taken: &mut Vec<u64>) {
+        let sites = self.unfreed.iter().filter(|(site, _)| chosen(**site));
+        let mut left: u64 = sites.map(|(_, objects)| objects.len() as u64).sum();
+        let mut wanted = (count - taken.len() as u64).min(left);
+        for (_, objects) in self.unfreed.iter_mut().filter(|(site, _)| chosen(**site)) {
+            // Of what the call sites from here on have. What is rounded at one is made up for at the next.
+            let there = objects.len() as u64;
+            let share = (wanted * there + left / 2).checked_div(left).unwrap_or(0);
+            taken.extend(objects.drain(..share as usize).map(|(ptr, _)| ptr));
+            (wanted, left) = (wanted - share, left - there);
+        }
+        self.unfreed.retain(|_, objects| !objects.is_empty());
+    }
 }
 
 /// What is alive of each cache, and what the kernel says of it.
@@ -91,6 +133,8 @@ pub(super) struct Population {
     /// By slot: the place of its cache, and its number among the allocations.
     live: Vec<(u32, u64)>,
     unfreed: Unfreed,
+    /// Call sites with an object that was freed unseen, as its address was allocated again.
+    unseen: FxHashSet<u32>,
     allocs: u64,
     /// Frees of kmalloc's objects that are older than the recording: their caches are not known.
     older_kfrees: u64,
@@ -121,6 +165,7 @@ impl Population {
             by_class: FxHashMap::default(),
             live: Vec::new(),
             unfreed,
+            unseen: FxHashSet::default(),
             allocs: 0,
             older_kfrees: 0,
             samples: samples.clone(),
@@ -150,8 +195,11 @@ impl Population {
         self.live[slot] = (place, number);
         let Some(cache) = self.caches.get_mut(place as usize) else { return };
         cache.live += 1;
-        if self.unfreed.is_unfreed(number) {
-            cache.unfreed.push_back((ptr, number));
+        if self.unfreed.reused.contains(number) {
+            cache.reused.push_back((ptr, number));
+            self.unseen.insert(event.site);
+        } else if !self.unfreed.freed.contains(number) {
+            cache.unfreed.entry(event.site).or_default().push_back((ptr, number));
         }
     }
 
@@ -187,25 +235,35 @@ impl Population {
         let mut ended = Vec::new();
         let sample = self.next;
         self.next += 1;
+        let is_last = self.next == self.samples.times_ns.len();
         for (cache, (name, sampled)) in self.caches.iter_mut().zip(&self.samples.caches) {
             let in_use = u64::from(sampled.at(sample).0);
             let excess = (cache.live + cache.older).saturating_sub(in_use);
-            // Less than a slab may be what happened while the sample was taken.
-            if excess <= cache.slab_objects {
+            let lasting = if is_last { excess } else { excess.min(cache.excess) };
+            cache.excess = excess;
+            // Less than a slab is in use or not by what CPUs keep for themselves.
+            if lasting <= cache.slab_objects {
                 continue;
             }
             let known =
-                if cache.is_kmalloc { excess.min(self.older_kfrees).min(cache.older) } else { 0 };
+                if cache.is_kmalloc { lasting.min(self.older_kfrees).min(cache.older) } else { 0 };
             self.older_kfrees -= known;
             let mut objects = Vec::new();
-            while ((objects.len() as u64) < excess - known)
-                && let Some((ptr, number)) = cache.unfreed.pop_front()
+            while ((objects.len() as u64) < lasting - known)
+                && let Some((ptr, number)) = cache.reused.pop_front()
             {
                 let slot = slot_of(ptr).filter(|slot| self.live[*slot as usize].1 == number);
-                objects.extend(slot.map(|_| (name.clone(), Ended::Object(ptr))));
+                objects.extend(slot.map(|_| ptr));
             }
-            let older = (excess - objects.len() as u64).min(cache.older);
+            for is_unseen in [true, false] {
+                let chosen = |site| self.unseen.contains(&site) == is_unseen;
+                cache.take_unfreed(lasting - known, chosen, &mut objects);
+            }
+            let mut objects: Vec<_> =
+                objects.into_iter().map(|ptr| (name.clone(), Ended::Object(ptr))).collect();
+            let older = (lasting - objects.len() as u64).min(cache.older);
             cache.older -= older;
+            cache.excess -= objects.len() as u64 + older;
             ended.append(&mut objects);
             ended.extend((0..older).map(|_| (name.clone(), Ended::Older)));
         }
@@ -301,6 +359,50 @@ mod tests {
         let objects = (2..=20).map(Ended::Object);
         assert_eq!(ended, objects.chain([Ended::Older; 7]).collect::<Vec<_>>());
         assert_eq!(population.due_ns(u64::MAX), None);
+    }
+
+    #[test]
+    fn what_is_reused_goes_first_then_its_call_site_and_then_a_share_of_each() {
+        let mut unfreed = Unfreed::default();
+        (1..=40).chain([35]).for_each(|ptr| unfreed.note(Kind::KmemCacheAlloc, ptr));
+        let mut population = Population::new(&samples("c", &[0, 31]), unfreed);
+        population.name(&[RecordedCache { name: "c".into(), ..Default::default() }]);
+        for ptr in 1..=40 {
+            // The object of an address that is allocated again has a call site of its own.
+            let site = match ptr {
+                35..=37 => 2,
+                30.. => 1,
+                _ => 0,
+            };
+            population.count(Kind::KmemCacheAlloc);
+            let event = Event { site, ..event(Kind::KmemCacheAlloc, 0) };
+            population.alloc(ptr as u32, ptr, &event, "f+0x1");
+        }
+        let ended =
+            population.look(|ptr: u64| Some(ptr as u32)).into_iter().map(|(_, ended)| ended);
+        // 36 and 37 are of the call site of 35; then 29 objects of one site and 8 of another share six.
+        let objects = [35, 36, 37, 1, 2, 3, 4, 5, 30].map(Ended::Object);
+        assert_eq!(ended.collect::<Vec<_>>(), objects);
+    }
+
+    #[test]
+    fn what_one_sample_lacks_and_the_next_has_is_alive() {
+        let mut population =
+            Population::new(&samples("c", &[0, 5, 20, 5, 5, 5]), Unfreed::default());
+        population.name(&[RecordedCache { name: "c".into(), ..Default::default() }]);
+        for ptr in 1..=20 {
+            population.count(Kind::KmemCacheAlloc);
+            population.alloc(ptr as u32, ptr, &event(Kind::KmemCacheAlloc, 0), "f+0x1");
+        }
+        let ended = [0; 5].map(|_| {
+            let ended = population.look(|ptr: u64| Some(ptr as u32));
+            ended.iter().for_each(|(_, ended)| match ended {
+                Ended::Object(ptr) => population.free(*ptr as u32),
+                Ended::Older => unreachable!("nothing is older"),
+            });
+            ended.len()
+        });
+        assert_eq!(ended, [0, 0, 0, 15, 0]);
     }
 
     #[test]
