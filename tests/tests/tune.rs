@@ -160,3 +160,16 @@ fn what_would_be_without_effect_is_refused() {
         assert!(output.status.code() == Some(2) && said.contains(part), "{words:?}: {said}");
     }
 }
+
+#[test]
+fn the_least_memory_does_not_depend_on_the_memory_asked_about() {
+    let least = |memory| {
+        let json =
+            stdout(&["advise", "traces/boot.parquet", "--memory", memory, "--format", "json"]);
+        let answer: Value = serde_json::from_str(&json).unwrap();
+        answer["contenders"][0]["memory_bytes_min"].as_f64().unwrap()
+    };
+    let [close, far] = ["6M", "1G"].map(least);
+    // Both are found to a 64th.
+    assert!((close / far - 1.0).abs() < 2.0 / 64.0, "{close} and {far} bytes");
+}

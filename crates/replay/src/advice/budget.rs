@@ -24,8 +24,8 @@ use crate::plan::{ReplayPlan, Start};
 
 /// Moments at which free blocks are looked at.
 const MOMENTS: u64 = 256;
-/// Halvings: the least memory is found to a 64th of what lies between too little and enough.
-const HALVINGS: u32 = 6;
+/// The least memory is found to this share of it.
+const PRECISION: u64 = 64;
 /// Beyond twice what is held, this much is enough for watermarks and per-CPU lists.
 const SPARE_BYTES: u64 = 16 << 20;
 /// The least machine that boots.
@@ -203,9 +203,10 @@ impl Trying<'_> {
                 _ => (memory_bytes, enough),
             })
             .collect();
-        for _ in 0..HALVINGS {
-            let middles: Vec<u64> =
-                bounds.iter().map(|(less, more)| less.midpoint(*more)).collect();
+        // In ratios, since the answer is near what is held, and the memory asked about may be a hundred times as much.
+        while bounds.iter().any(|(less, more)| more - less > less / PRECISION) {
+            let middle = |(less, more): &(u64, u64)| (*less as f64 * *more as f64).sqrt() as u64;
+            let middles: Vec<u64> = bounds.iter().map(middle).collect();
             let found = self.on(&middles, progress)?;
             for ((bound, middle), measured) in bounds.iter_mut().zip(middles).zip(found) {
                 match measured.allocator.failed {

@@ -46,6 +46,12 @@ impl Report for BudgetAnswer {
         page.paragraph(&self.summary(), 0);
         page.heading("Allocators and settings on that memory");
         page.table(&self.csv());
+        page.line("");
+        page.paragraph(
+            "needs: the least memory in which no allocation fails. largest free: the largest block of free pages at the end; \
+             at worst: when it was smallest (4 MiB is the largest that Linux keeps).",
+            0,
+        );
         let failing =
             self.budget.contenders.iter().filter_map(|c| Some((c, c.first_failure.as_ref()?)));
         let failing: Vec<_> = failing.collect();
