@@ -119,7 +119,7 @@ fn a_traces_name_is_no_line_of_the_script() {
 }
 
 #[test]
-fn a_result_is_not_written_over_the_trace_or_another_result() {
+fn a_result_is_not_written_over_another_file_or_into_no_folder() {
     let folder = tempfile::tempdir().unwrap();
     let trace = folder.path().join("t.parquet");
     std::fs::copy(slablab_tests::root().join(BUILD), &trace).unwrap();
@@ -138,6 +138,12 @@ fn a_result_is_not_written_over_the_trace_or_another_result() {
             &["replay", trace, "-o", page, "--report", page],
             "--output and --report would write the same file",
         ),
+        // Before the search, not after it.
+        (
+            &["advise", trace, "--tune", "--apply-script", "/no/such/script"],
+            "--apply-script cannot be written: /no/such is no folder",
+        ),
+        (&["stat", trace, "-o", "/no/such/table"], "No such file or directory"),
     ] {
         let said = slablab_tests::refusal(words);
         assert!(said.contains(part), "{words:?}: {said}");

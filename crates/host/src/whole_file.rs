@@ -122,11 +122,14 @@ impl Target {
         let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
         match rustix::fs::open(folder_of(path), flags, Mode::from_raw_mode(access.mode())) {
             Ok(file) => Ok(Target::Nameless(file.into())),
-            // Only the kind of error is passed on: its text would name the hidden file, which no user knows.
-            Err(_) => hidden(access)
-                .tempfile_in(folder_of(path))
-                .map(Target::Hidden)
-                .map_err(|error| error.kind().into()),
+            Err(first) => {
+                let hidden = hidden(access).tempfile_in(folder_of(path));
+                hidden.map(Target::Hidden).map_err(|error| {
+                    // The text of this one would name the hidden file, which no user knows.
+                    let first = io::Error::from(first);
+                    if first.kind() == error.kind() { first } else { error.kind().into() }
+                })
+            }
         }
     }
 }

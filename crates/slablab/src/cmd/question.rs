@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
+use slablab_host::folder_of;
 use slablab_pages::Sources;
 use slablab_trace::{Btf, Meta, TraceReader, Vmlinux};
 
@@ -107,7 +108,8 @@ impl QuestionArgs {
     }
 }
 
-/// Refuses to write a result over the trace that it comes from, or one result over another.
+/// Refuses to write a result over the trace that it comes from, one result over another, or into a folder that is not
+/// there: before hours of work, and not after them.
 pub(crate) fn check_outputs<'a>(
     trace: &Path,
     outputs: impl Iterator<Item = (&'a str, Option<&'a PathBuf>)>,
@@ -116,6 +118,14 @@ pub(crate) fn check_outputs<'a>(
     let is_file = |path: &Path| path.is_file().then(|| path.canonicalize().ok()).flatten();
     let same = |a: &Path, b: &Path| a == b || is_file(a).is_some_and(|a| is_file(b) == Some(a));
     for (place, (name, path)) in outputs.iter().enumerate() {
+        let folder = folder_of(path);
+        if !folder.is_dir() {
+            bail!(
+                "{}: {name} cannot be written: {} is no folder; make it with mkdir -p",
+                path.display(),
+                folder.display()
+            );
+        }
         if is_file(path).is_some() && same(path, trace) {
             bail!("{}: {name} would replace the trace: name another file", path.display());
         }
