@@ -273,7 +273,9 @@ fn by_host_does_not_call_faster_what_is_slower_on_three_hosts_of_four() {
         fs::write(raw, rows).unwrap();
         result
     });
-    let words: Vec<&str> = ["lab", "compare", "--by-host", "--format", "json"]
+    let page = folder.path().join("hosts.html");
+    let page = page.to_str().unwrap();
+    let words: Vec<&str> = ["lab", "compare", "--by-host", "--format", "json", "--report", page]
         .into_iter()
         .chain(results.iter().map(String::as_str))
         .collect();
@@ -287,6 +289,10 @@ fn by_host_does_not_call_faster_what_is_slower_on_three_hosts_of_four() {
         answer["remarks"].to_string().contains("slow -3.0 %"),
         "the slow host is named: {answer}"
     );
+    let page = fs::read_to_string(page).unwrap();
+    for part in ["4 hosts: a, b, c, slow", "Change on each host: ", "The hosts disagree on "] {
+        assert!(page.contains(part), "the page lacks {part}");
+    }
 }
 
 #[test]

@@ -34,6 +34,21 @@ pub struct ComparedResults {
     pub sides: Vec<MetricComparisons>,
     /// What a reader should know before believing them
     pub remarks: Vec<String>,
+    /// The changes on each host, where hosts are compared
+    pub hosts: Vec<HostChanges>,
+}
+
+/// By how much a candidate differs from the baseline on each host.
+#[derive(Debug, Clone)]
+pub struct HostChanges {
+    /// The key of the metric
+    pub metric: String,
+    /// The candidate
+    pub candidate: String,
+    /// Where on the experiment's axis; "" without one
+    pub point: String,
+    /// By host: the change of each round in percent
+    pub changes_percent: BTreeMap<String, Vec<f64>>,
 }
 
 /// The runs of two variants at one point, pair by pair or not.
@@ -121,7 +136,7 @@ pub fn compare_runs(
             baseline.name, candidate.name
         )));
     }
-    Ok(ComparedResults { sides, remarks })
+    Ok(ComparedResults { sides, remarks, hosts: Vec::new() })
 }
 
 /// Compares the variants within each of `outcomes`, one or more for each host: a pair is a round on one host.
@@ -146,13 +161,15 @@ pub fn compare_hosts(
     }
     let design = &first.plan.design;
     let baseline = &design.variants[0];
-    let mut sides = Vec::new();
+    let (mut sides, mut hosts) = (Vec::new(), Vec::new());
     for metric in first.metrics(Nature::Sampled) {
         let mut samples: Vec<(String, String, Samples)> = Vec::new();
         for point in &design.points {
             for candidate in &design.variants[1..] {
                 let of = |outcome: &Outcome| rounds(outcome, metric, baseline, candidate, point);
-                remarks.extend(disagreement(metric, candidate, point, outcomes, of));
+                let changes = HostChanges::new(metric, candidate, point, outcomes, of);
+                remarks.extend(changes.disagreement(&metric.name));
+                hosts.push(changes);
                 let (a, b): (Vec<_>, Vec<_>) = outcomes.iter().map(of).unzip();
                 samples.push((point.clone(), candidate.clone(), (a.concat(), b.concat())));
             }
@@ -165,7 +182,7 @@ pub fn compare_hosts(
             "no host has two runs of two variants; each host must run both sides itself".to_owned(),
         ));
     }
-    Ok(ComparedResults { sides, remarks })
+    Ok(ComparedResults { sides, remarks, hosts })
 }
 
 /// Names the machines of an outcome.
@@ -188,30 +205,46 @@ fn rounds(
     base.iter().filter_map(|(round, a)| Some((*a, *values.get(round)?))).unzip()
 }
 
-/// Says so when the candidate gains on one host and loses on another.
-fn disagreement(
-    metric: &Metric,
-    candidate: &str,
-    point: &str,
-    outcomes: &[Outcome],
-    rounds: impl Fn(&Outcome) -> Samples,
-) -> Option<String> {
-    let mut ratios: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
-    for outcome in outcomes {
-        let (a, b) = rounds(outcome);
-        let ratios = ratios.entry(&outcome.plan.environment.host).or_default();
-        ratios.extend(a.iter().zip(b).filter(|(a, _)| **a > 0.0).map(|(a, b)| b / a));
+impl HostChanges {
+    fn new(
+        metric: &Metric,
+        candidate: &str,
+        point: &str,
+        outcomes: &[Outcome],
+        rounds: impl Fn(&Outcome) -> Samples,
+    ) -> Self {
+        let mut changes_percent: BTreeMap<String, Vec<f64>> = BTreeMap::new();
+        for outcome in outcomes {
+            let (a, b) = rounds(outcome);
+            let changes = a.iter().zip(b).filter(|(a, _)| **a > 0.0);
+            let changes: Vec<f64> = changes.map(|(a, b)| (b / a - 1.0) * 100.0).collect();
+            if !changes.is_empty() {
+                let host = outcome.plan.environment.host.clone();
+                changes_percent.entry(host).or_default().extend(changes);
+            }
+        }
+        let [metric, candidate, point] = [&metric.key, candidate, point].map(str::to_owned);
+        Self { metric, candidate, point, changes_percent }
     }
-    ratios.retain(|_, ratios| !ratios.is_empty());
-    let percent = ratios.into_iter().map(|(host, mut r)| (host, (median(&mut r) - 1.0) * 100.0));
-    let percent: Vec<(&str, f64)> = percent.collect();
-    let is = |test: fn(f64) -> bool| percent.iter().any(|(_, change)| test(*change));
-    (is(|change| change > 0.0) && is(|change| change < 0.0)).then(|| {
-        let hosts: Vec<String> =
-            percent.iter().map(|(host, change)| format!("{host} {change:+.1} %")).collect();
-        let at = if point.is_empty() { String::new() } else { format!(" at {point}") };
-        format!("The hosts disagree on {} of {candidate}{at}: {}.", metric.name, hosts.join(", "))
-    })
+
+    /// Returns the median change of each host, in percent.
+    pub fn medians_percent(&self) -> impl Iterator<Item = (&str, f64)> {
+        self.changes_percent.iter().map(|(host, all)| (host.as_str(), median(&mut all.clone())))
+    }
+
+    /// Says so when the candidate gains on one host and loses on another.
+    fn disagreement(&self, metric_name: &str) -> Option<String> {
+        let is = |test: fn(f64) -> bool| self.medians_percent().any(|(_, change)| test(change));
+        (is(|change| change > 0.0) && is(|change| change < 0.0)).then(|| {
+            let medians = self.medians_percent();
+            let hosts: Vec<String> =
+                medians.map(|(host, change)| format!("{host} {change:+.1} %")).collect();
+            let at =
+                if self.point.is_empty() { String::new() } else { format!(" at {}", self.point) };
+            let candidate = &self.candidate;
+            format!("The hosts disagree on {metric_name} of {candidate}{at}: {}.", hosts.join(", "))
+        })
+    }
 }
 
 /// Compares each of `samples` (point, candidate, runs), with p corrected over all of them; `None` when none can be

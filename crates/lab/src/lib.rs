@@ -35,7 +35,7 @@ mod samples;
 mod sweep;
 
 pub use compare::{
-    ComparedResults, MetricComparisons, compare_hosts, compare_runs, compare_variants,
+    ComparedResults, HostChanges, MetricComparisons, compare_hosts, compare_runs, compare_variants,
 };
 pub use environment::Environment;
 pub use error::{Error, Result};

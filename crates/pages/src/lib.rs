@@ -2,10 +2,9 @@
 //!
 //! # How it works
 //! A page takes a finished result and returns a [`slablab_report::Document`]; it computes nothing that the result does
-//! not say. [`replay`], [`what_if`], [`advise`] and [`fidelity`] are about a trace, [`run`] and [`pair`] about
-//! measurements. Stored
-//! results go through [`read`], which finds out what they are. What several pages say of a trace is in `trace`; tables
-//! that a terminal shows, too, are in [`tables`].
+//! not say. [`replay`], [`what_if`], [`advise`] and [`fidelity`] are about a trace, [`run`], [`hosts`] and [`pair`] about
+//! measurements. Stored results go through [`read`], which finds out what they are. What several pages say of a trace is
+//! in `trace`; tables that a terminal shows, too, are in [`tables`].
 //!
 //! # To add one
 //! One file with a function that returns a `Document`, one line here; where the result is stored, one variant of
@@ -14,6 +13,7 @@
 
 mod advise;
 mod fidelity;
+mod hosts;
 mod pair;
 mod replay;
 mod run;
@@ -26,6 +26,7 @@ mod whatif;
 
 pub use advise::{Together, advise};
 pub use fidelity::{KernelAndModel, caches as fidelity_caches, fidelity, paths as fidelity_paths};
+pub use hosts::hosts;
 pub use pair::pair;
 pub use replay::replay;
 pub use run::run;

@@ -32,7 +32,12 @@ pub(crate) fn strip(metric: &str, unit: &str, at: &str, groups: Vec<Group>) -> P
     Plot::new(
         format!("Every run: {metric}{at}"),
         "One mark a run. Box: quartiles; thick line: median; hollow: outliers by the median absolute deviation.",
-        Strip { quantity: metric.to_owned(), unit: unit.to_owned(), groups },
+        Strip {
+            label: "variant".to_owned(),
+            quantity: metric.to_owned(),
+            unit: unit.to_owned(),
+            groups,
+        },
     )
 }
 

@@ -10,18 +10,20 @@ use super::axis::Axis;
 use super::width::Width;
 use crate::color::Palette;
 
-/// Samples of several variants side by side.
+/// Samples of several groups side by side.
 #[derive(Debug, Clone, Default)]
 pub struct Strip {
+    /// What the groups are: variants, hosts
+    pub label: String,
     /// What the values are
     pub quantity: String,
     /// Their unit
     pub unit: String,
-    /// The variants
+    /// The groups
     pub groups: Vec<Group>,
 }
 
-/// The samples of one variant.
+/// The samples of one group.
 #[derive(Debug, Clone, Default)]
 pub struct Group {
     /// Its name
@@ -44,7 +46,7 @@ impl Draw for Strip {
 
     fn draw(&self, area: &Area<'_>, palette: &mut Palette) -> Drawn {
         let names = self.groups.iter().map(|g| g.name.clone()).collect();
-        let x = Axis::names("variant", names);
+        let x = Axis::names(&self.label, names);
         let all = self.groups.iter().flat_map(|g| g.values.iter().copied());
         let y = Axis::linear(&self.quantity, &self.unit, all, None);
         let axes = area.axes(&x, &y)?;

@@ -33,7 +33,12 @@ pub(crate) fn strip(groups: Vec<Group>) -> Plot {
     Plot::new(
         "hackbench, 4 groups: time of every run",
         "31 runs each, interleaved in random order. Box: quartiles; thick line: median; hollow: outliers.",
-        Strip { quantity: "time per run".into(), unit: "s".into(), groups },
+        Strip {
+            label: "variant".into(),
+            quantity: "time per run".into(),
+            unit: "s".into(),
+            groups,
+        },
     )
 }
 

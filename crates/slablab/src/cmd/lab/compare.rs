@@ -63,7 +63,7 @@ pub(crate) struct Args {
     #[arg(long)]
     fail_on_regression: bool,
     /// Also write a page about it to this file
-    #[arg(long, value_name = "FILE", conflicts_with = "by_host")]
+    #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
     #[command(flatten)]
     result: ResultFile,
@@ -103,6 +103,9 @@ fn of_results(args: &Args, question: &Question) -> Result<Answer> {
         .collect::<slablab_lab::Result<_>>()?;
     if args.by_host {
         let across = compare_hosts(&outcomes, &args.factors, question)?;
+        if let Some(file) = &args.report {
+            report::write(&slablab_pages::hosts(&outcomes, &across), file)?;
+        }
         return Ok(Answer::of_hosts(&outcomes, across, args.layout));
     }
     match &outcomes[..] {
