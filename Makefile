@@ -2,12 +2,13 @@
 #   make demo    replay a real kernel trace under the allocators and print the comparison
 #   make test    everything CI runs
 #   make bench   the measurements under bench/, side by side with the peers
-#   make release the static command as a tarball and a Debian package
+#   make release the static command as a tarball and a Debian package; make release-arm64 for arm64, as root
+#   make test-reproducible  the release, made twice in two places, has the same bytes
 #   make test-cargo-install  the command installed from packages alone, as `cargo install slablab` does
 #   make install the command, its man pages and completions under PREFIX (/usr/local); make uninstall removes them
 CARGO ?= cargo
 .DEFAULT_GOAL := help
-.PHONY: help demo build install uninstall release test-release test-package test-cargo-install rust test bench fmt-check clippy test-rust test-rcu test-xarray-kernel test-xarray-races test-patches test-kmem test-cluster bench-marathon
+.PHONY: help demo build install uninstall release test-release release-arm64 test-release-arm64 test-reproducible test-package test-cargo-install rust test bench fmt-check clippy test-rust test-rcu test-xarray-kernel test-xarray-races test-patches test-kmem test-cluster bench-marathon
 
 help:
 	@sed -n 's/^#   //p' $(firstword $(MAKEFILE_LIST))
@@ -43,6 +44,20 @@ release: rust
 	tools/release
 test-release: release
 	tools/release-test target/release-files/slablab_*_$(shell dpkg --print-architecture).deb
+
+# The demo trace on the arm64 command, emulated: the same JSON to the byte.
+release-arm64: rust
+	tools/release arm64
+test-release-arm64: build release-arm64
+	tools/need qemu-user-static
+	target/release/slablab replay traces/hackbench.parquet --format json > target/native.json
+	qemu-aarch64-static target/cross/aarch64-unknown-linux-gnu/dist/slablab replay traces/hackbench.parquet --format json | cmp - target/native.json
+	@echo "test-release-arm64: the command for arm64 gives the same JSON as this machine's, to the byte"
+
+# For an idle machine: two builds of everything, ten minutes on two cores.
+test-reproducible: rust
+	@command -v cc >/dev/null || tools/need gcc libc6-dev
+	tools/release-reproducible
 
 # What would be published on crates.io; test-cargo-install takes some minutes, as it builds all dependencies anew.
 test-package: rust

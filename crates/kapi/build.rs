@@ -12,8 +12,7 @@ fn main() {
     let mut files = Vec::new();
     // `include` is a link to the repository's folder; in a packaged crate, the folder.
     for name in ["include", "runtime"] {
-        let folder = here.join(name).canonicalize().expect("the source tree has it");
-        collect(name, &folder, &mut files);
+        collect(name, &here.join(name), &mut files);
     }
     // Each file's name, and an expression for its text.
     let mut embedded = Vec::new();
@@ -26,7 +25,9 @@ fn main() {
         if name == "include/asm/errno.h" {
             fs::write(out.join("errors.rs"), errors(&text())).expect("OUT_DIR is writable");
         }
-        embedded.push((name, format!("include_str!({:?})", path.display().to_string())));
+        // The same text wherever the sources lie: columns in it reach the program.
+        let text = format!("include_str!(concat!(env!(\"CARGO_MANIFEST_DIR\"), \"/{name}\"))");
+        embedded.push((name, text));
     }
     embedded.sort();
     let mut text = String::from("pub(crate) const FILES: &[(&str, &str)] = &[\n");

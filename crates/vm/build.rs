@@ -10,19 +10,22 @@ fn main() {
     let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets it"));
     let mut files = Vec::new();
     // A link to the repository's folder; in a packaged crate, the folder.
-    let kernel = here.join("kernel").canonicalize().expect("the source tree has it");
-    collect("kernel", &kernel, &mut files);
+    collect("kernel", &here.join("kernel"), &mut files);
     files.sort();
     let mut text = String::from("pub(crate) const FILES: &[(&str, &str)] = &[\n");
-    for (name, path) in &files {
-        writeln!(text, "    ({name:?}, include_str!({:?})),", path.display().to_string())
-            .expect("writing to a string cannot fail");
+    for name in &files {
+        // The same text wherever the sources lie: columns in it reach the program.
+        writeln!(
+            text,
+            "    ({name:?}, include_str!(concat!(env!(\"CARGO_MANIFEST_DIR\"), \"/{name}\"))),"
+        )
+        .expect("writing to a string cannot fail");
     }
     text.push_str("];\n");
     fs::write(out.join("embedded.rs"), text).expect("OUT_DIR is writable");
 }
 
-fn collect(name: &str, folder: &Path, files: &mut Vec<(String, PathBuf)>) {
+fn collect(name: &str, folder: &Path, files: &mut Vec<String>) {
     println!("cargo:rerun-if-changed={}", folder.display());
     for entry in fs::read_dir(folder).expect("the source tree is readable") {
         let path = entry.expect("the source tree is readable").path();
@@ -31,7 +34,7 @@ fn collect(name: &str, folder: &Path, files: &mut Vec<(String, PathBuf)>) {
         if path.is_dir() {
             collect(&name, &path, files);
         } else if !file.starts_with('.') {
-            files.push((name, path));
+            files.push(name);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The module in memory: loading it, finding what is in it, running it.
 
-use std::ffi::{CStr, CString, c_void};
+use std::ffi::{CStr, CString, c_char, c_void};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::OnceLock;
@@ -103,7 +103,7 @@ impl Module {
 
     /// Calls a function of the runtime that takes a path and a text.
     pub(crate) fn call_file(&self, name: &CStr, path: &str, text: &str) -> i64 {
-        type Function = unsafe extern "C" fn(*const i8, *const u8, u64) -> i64;
+        type Function = unsafe extern "C" fn(*const c_char, *const u8, u64) -> i64;
         let at = self.find(name).unwrap_or_else(|| panic!("the runtime has no {name:?}"));
         let path = CString::new(path).unwrap_or_default();
         let text = CString::new(text).unwrap_or_default();
@@ -162,7 +162,7 @@ impl Module {
 
     /// Lets the module's own function set a parameter; returns what it returns.
     pub(crate) fn set_param_by_callback(&self, index: usize, text: &str) -> i32 {
-        type Set = unsafe extern "C" fn(*const i8, *const Param) -> i32;
+        type Set = unsafe extern "C" fn(*const c_char, *const Param) -> i32;
         let param = &self.params()[index];
         let set = word(param.ops + 8);
         let text = CString::new(text).unwrap_or_default();

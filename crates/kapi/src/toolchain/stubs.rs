@@ -9,6 +9,7 @@ use std::fmt::Write;
 use crate::symbols::{SYMBOLS, Symbol};
 
 /// Registers that pass the first arguments.
+#[cfg(target_arch = "x86_64")]
 const ARGUMENTS_X86_64: [&str; 6] = ["rdi", "rsi", "rdx", "rcx", "r8", "r9"];
 
 /// Returns the assembly source.
