@@ -222,6 +222,42 @@ fn a_script_gets_one_table_as_json() {
     assert!(caches.contains("\nfilp,"), "{caches}");
 }
 
+/// Tracing slows hackbench to half its speed in the slices, so that their rates alone are half of perf's.
+#[test]
+fn rates_are_those_that_perf_counts_of_a_load_that_tracing_slows() {
+    let has_perf = Command::new("perf").arg("-v").output().is_ok_and(|o| o.status.success());
+    if !can_trace() || !has_perf {
+        return;
+    }
+    // The load begins after both have begun and ends before either ends, so that both see all of it.
+    let seconds = "12";
+    let mut perf = Command::new("perf");
+    perf.args(["stat", "-a", "-x,", "-e", "kmem:kmalloc,kmem:kmem_cache_alloc", "sleep", seconds]);
+    let perf = perf.stderr(Stdio::piped()).spawn().unwrap();
+    let mut top = Command::new(slablab_path());
+    top.args(["top", "--once", "--seconds", seconds, "--format", "json"]);
+    let top = top.stdout(Stdio::piped()).spawn().unwrap();
+    let until = Instant::now() + PATIENCE;
+    while !instance(&top.id().to_string()).exists() {
+        assert!(Instant::now() < until, "it does not begin to look");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    std::thread::sleep(Duration::from_secs(2));
+    let hackbench = "exec timeout -s KILL 4 perf bench sched messaging -g 2 -l 10000000";
+    let _ = Command::new("sh").args(["-c", hackbench]).output().unwrap();
+
+    let top: serde_json::Value =
+        serde_json::from_slice(&top.wait_with_output().unwrap().stdout).unwrap();
+    let rows = top["rows"].as_array().unwrap();
+    let by_site = rows.iter().filter_map(|row| row["allocs_per_second"].as_f64());
+    let by_top = by_site.sum::<f64>() * top["seconds"].as_f64().unwrap();
+    let counts = String::from_utf8(perf.wait_with_output().unwrap().stderr).unwrap();
+    let counts = counts.lines().filter(|line| line.contains("kmem:"));
+    let by_perf: f64 = counts.map(|l| l.split(',').next().unwrap().parse::<f64>().unwrap()).sum();
+    assert!(by_perf > 0.0, "perf counts");
+    assert!((by_top / by_perf - 1.0).abs() < 0.05, "top {by_top}, perf {by_perf}");
+}
+
 #[test]
 fn a_live_view_is_for_a_terminal() {
     if !can_trace() {

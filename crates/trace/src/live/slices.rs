@@ -43,6 +43,8 @@ pub(super) struct Slice {
     /// By call site's name; with the cache that it allocates from.
     pub(super) sites: FxHashMap<String, (Seen, String)>,
     pub(super) caches: FxHashMap<String, Seen>,
+    /// Allocations of all call sites.
+    pub(super) allocs: u64,
     /// Events that the buffers had no room for.
     pub(super) lost: u64,
 }
@@ -111,7 +113,10 @@ impl Slices {
         let (mut counts, mut events) = (Counts::default(), Vec::new());
         while pages.read(&mut events)? {
             let within = |event: &RawEvent| (start_ns..end_ns).contains(&event.time_ns);
-            events.drain(..).filter(within).for_each(|event| counts.event(&event));
+            for event in events.drain(..).filter(within) {
+                slice.allocs += u64::from(event.kind.is_alloc());
+                counts.event(&event);
+            }
         }
         counts.finish(pages.facts(), &self.symbols, &mut slice);
         let lost_now = self.lost()?;

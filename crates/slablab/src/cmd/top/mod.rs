@@ -16,13 +16,15 @@ use slablab_trace::{Live, LiveFrame, LiveOptions, LiveRow};
 
 use self::view::{By, SortBy, View};
 use crate::cli::{Format, OutputArgs, ResultFile};
-use crate::output::{Cell, Page, Report, Table, field, print};
+use crate::output::{Cell, Page, Report, Table, field, print, thousands};
 
 #[derive(clap::Args, Debug)]
 #[command(
     after_help = "Levels are those of /proc/slabinfo, and by line of the source of /proc/allocinfo where the kernel has it;\n\
-                  they cost next to nothing. Rates are those of slices of each interval in which the kmem events are on\n\
-                  (--trace sets how large a share); they need root, and cost in proportion. A * marks what grew at each of\n\
+                  they cost next to nothing. Rates need root: allocations are counted by perf counters all the time, and\n\
+                  divided among call sites as in slices of each interval in which the kmem events are on (--trace sets how\n\
+                  large a share, and so what it costs). Where perf counters are refused, rates are those of the slices,\n\
+                  which are too low for a load that the events slow. A * marks what grew at each of\n\
                   the last ten looks: a possible leak, or a cache that is still being filled.\n\n\
                   Keys: Tab changes between call sites and caches, < and > the column to sort by, r turns the order, / asks for\n\
                   a part of a name, p stops and goes on, arrows and page keys scroll, ? shows the keys, q ends.\n\n\
@@ -97,6 +99,7 @@ fn once(args: &Args, mut live: Live, view: &View, output: &OutputArgs) -> Result
         seconds: frame.elapsed.as_secs_f64(),
         traced_seconds: frame.traced.as_secs_f64(),
         events_lost: frame.lost,
+        allocs_counted: frame.is_counted,
         rows,
         lines: args.lines,
     };
@@ -113,6 +116,8 @@ pub(super) struct Top {
     seconds: f64,
     traced_seconds: f64,
     events_lost: u64,
+    /// Whether all allocations were counted, so that rates are right even where events were lost.
+    allocs_counted: bool,
     rows: Vec<Row>,
     #[serde(skip)]
     lines: usize,
@@ -192,7 +197,8 @@ impl Report for Top {
     fn text(&self, page: &mut Page) {
         page.line(format!("{:.1} s by {}", self.seconds, self.sources));
         if self.events_lost > 0 {
-            page.line(format!("{} events were lost: rates are too low", self.events_lost));
+            let so = view::events_lost_mean(self.allocs_counted);
+            page.line(format!("{} events were lost: {so}", thousands(self.events_lost)));
         }
         page.table_or(
             &self.table(&self.rows[..self.lines.min(self.rows.len())]),

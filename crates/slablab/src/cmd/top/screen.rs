@@ -20,7 +20,7 @@ use crossterm::{execute, queue};
 use slablab_host::{Interrupt, Terminal};
 use slablab_trace::{Live, LiveFrame, LiveRow};
 
-use super::view::{By, SortBy, View};
+use super::view::{By, SortBy, View, events_lost_mean};
 use crate::output::{bytes, thousands};
 
 /// What a terminal has to have to show a table.
@@ -287,7 +287,8 @@ impl Shown {
             return KEYS.to_owned();
         }
         if self.frame.lost > 0 {
-            return format!("{} events lost: rates are too low", thousands(self.frame.lost));
+            let so = events_lost_mean(self.frame.is_counted);
+            return format!("{} events lost: {so}", thousands(self.frame.lost));
         }
         if self.view.filter.is_empty() {
             "q quit  ? keys".to_owned()

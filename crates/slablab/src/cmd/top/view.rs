@@ -130,6 +130,11 @@ fn usual(by: By) -> SortBy {
     }
 }
 
+/// Says what it means that events were lost.
+pub(super) fn events_lost_mean(allocs_counted: bool) -> &'static str {
+    if allocs_counted { "shares are those of the others" } else { "rates are too low" }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
