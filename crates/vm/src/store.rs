@@ -9,14 +9,19 @@
 //! ROOT/sources/KEY    Debian's source       key: package and its version
 //! ROOT/userlands/KEY  programs of a guest   key: architecture
 //! ROOT/debian/ARCH    apt's lists (see `archive`)
-//! ROOT/.../KEY.partial   being made, or left by a run that was stopped: to be continued for a day
-//! ROOT/.../KEY.lock      held by the process that makes it
+//! ROOT/.../KEY.HOST.partial   being made on HOST, or left by a run that was stopped: to be continued for a day
+//! ROOT/.../KEY.HOST.log       what the programs printed that made it
+//! ROOT/.../KEY.lock           held by the process that makes it
 //! ```
 //!
 //! # Invariants
-//! - `KEY` appears by a rename of `KEY.partial`, made whole; whatever is called `KEY` can be used as it is.
-//! - `KEY.partial` is only touched by the holder of the lock on `KEY.lock`. A second process waits, and
+//! - `KEY` appears by a rename of `KEY.HOST.partial`, made whole; whatever is called `KEY` can be used as it is.
+//! - `KEY.HOST.partial` is only touched by the holder of the lock on `KEY.lock` on that host. A second process waits, and
 //!   then finds `KEY`.
+//! - Several hosts may share the folder by NFS. Where its locks reach other hosts (they do unless it is mounted with
+//!   `nolock` or `local_lock`), the second host waits, too; where they do not, both make it, each in a folder of its own,
+//!   and the first to rename wins. A host may not yet see what another one renamed, as it asks the server again only after
+//!   a while (`acdirmax`, `nfs(5)`): it looks again after it made its own folder there, which makes it ask.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -35,6 +40,8 @@ const LEFT_FOR: Duration = Duration::from_hours(24);
 #[derive(Debug, Clone)]
 pub struct Store {
     root: PathBuf,
+    /// This host, in letters that fit into a file's name.
+    host: String,
 }
 
 impl Store {
@@ -50,7 +57,8 @@ impl Store {
         };
         fs::create_dir_all(&root).map_err(Error::io("cannot make the cache folder", &root))?;
         let root = fs::canonicalize(&root).map_err(Error::io("cannot resolve", &root))?;
-        Ok(Self { root })
+        let name = rustix::system::uname().nodename().to_string_lossy().into_owned();
+        Ok(Self { root, host: name.replace(|c: char| !c.is_ascii_alphanumeric(), "-") })
     }
 
     /// Returns the folder.
@@ -92,11 +100,18 @@ impl Store {
             return Ok(whole);
         }
         self.remove_left(kind);
-        let partial = self.path(kind, key, ".partial");
+        let partial = self.path(kind, key, &format!(".{}.partial", self.host));
         fs::create_dir_all(&partial).map_err(Error::io("cannot make the folder", &partial))?;
+        if whole.is_dir() {
+            let _ = fs::remove_dir_all(&partial);
+            return Ok(whole);
+        }
         make(&partial)?;
         check(interrupt)?;
-        fs::rename(&partial, &whole).map_err(Error::io("cannot rename", &partial))?;
+        match fs::rename(&partial, &whole) {
+            Err(_) if whole.is_dir() => _ = fs::remove_dir_all(&partial),
+            renamed => renamed.map_err(Error::io("cannot rename", &partial))?,
+        }
         Ok(whole)
     }
 
@@ -120,7 +135,10 @@ impl Store {
         let entries = fs::read_dir(self.root.join(kind)).into_iter().flatten().flatten();
         let partial = entries.map(|entry| entry.path());
         for partial in partial.filter(|path| path.extension().is_some_and(|end| end == "partial")) {
-            let Ok(lock) = File::open(partial.with_extension("lock")) else { continue };
+            // NFS locks only what is open for writing.
+            let Ok(lock) = File::options().write(true).open(lock_of(&partial)) else {
+                continue;
+            };
             let begun = lock.metadata().and_then(|lock| lock.modified());
             let now = SystemTime::now();
             let age = begun.ok().and_then(|begun| now.duration_since(begun).ok());
@@ -168,14 +186,18 @@ impl Store {
                 entries.map(|entry| entry.path()).filter(|path| path.is_dir()).collect();
             folders.sort();
             for folder in folders.into_iter().filter(|folder| !keep.contains(folder)) {
-                let lock_path = folder.with_extension("lock");
+                let lock_path = lock_of(&folder);
                 let lock = File::create(&lock_path)
                     .map_err(Error::io("cannot make the lock", &lock_path))?;
                 if lock.try_lock().is_err() {
                     continue;
                 }
                 fs::remove_dir_all(&folder).map_err(Error::io("cannot remove", &folder))?;
-                let _ = fs::remove_file(folder.with_extension("log"));
+                let logs = fs::read_dir(self.root.join(kind)).into_iter().flatten().flatten();
+                let logs = logs.map(|entry| entry.path()).filter(|path| {
+                    lock_of(path) == lock_path && path.extension().is_some_and(|end| end == "log")
+                });
+                logs.for_each(|log| _ = fs::remove_file(log));
                 removed.push(folder.display().to_string());
             }
         }
@@ -185,6 +207,13 @@ impl Store {
     fn path(&self, kind: &str, key: &Key, suffix: &str) -> PathBuf {
         self.root.join(kind).join(format!("{key}{suffix}"))
     }
+}
+
+/// Returns the lock of what is called `KEY` or `KEY.anything`.
+fn lock_of(path: &Path) -> PathBuf {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let key = name.split('.').next().unwrap_or_default();
+    path.with_file_name(format!("{key}.lock"))
 }
 
 /// Takes the lock on `path`, waiting while another process holds it. It is released when the file is closed.
@@ -232,6 +261,30 @@ mod tests {
         assert_eq!(store.get("k", &key), Some(made));
     }
 
+    /// Two hosts on an NFS mounted with `nolock`: as if the other had no lock at all.
+    #[test]
+    fn of_two_hosts_that_make_the_same_the_first_wins_and_nothing_is_left() {
+        let (dir, store, key) = store();
+        let other = Store { host: "other".into(), ..store.clone() };
+        let made_by = |host: &'static str| {
+            move |path: &Path| {
+                fs::write(path.join(host), "").map_err(Error::io("cannot write", path))
+            }
+        };
+        let made = store.get_or_make("k", &key, &Interrupt::never(), |path| {
+            fs::remove_file(dir.path().join("k").join(format!("{key}.lock"))).unwrap();
+            other.get_or_make("k", &key, &Interrupt::never(), made_by("other"))?;
+            made_by("own")(path)
+        });
+        let files: Vec<_> = fs::read_dir(made.unwrap()).unwrap().flatten().collect();
+        assert_eq!(files.len(), 1);
+        assert_eq!(files[0].file_name(), "other");
+        let left = fs::read_dir(dir.path().join("k")).unwrap().flatten();
+        let left: Vec<_> =
+            left.filter(|e| e.path().extension() == Some("partial".as_ref())).collect();
+        assert!(left.is_empty(), "{left:?}");
+    }
+
     #[test]
     fn what_is_there_is_not_made_again() {
         let (_dir, store, key) = store();
@@ -251,9 +304,9 @@ mod tests {
     fn what_nobody_continues_for_a_day_is_removed_when_another_is_made() {
         let (dir, store, key) = store();
         let left = |name: &str, hours: u64| {
-            let partial = dir.path().join("k").join(name).with_extension("partial");
+            let partial = dir.path().join("k").join(format!("{name}.host.partial"));
             fs::create_dir_all(partial.join("half")).unwrap();
-            let lock = File::create(partial.with_extension("lock")).unwrap();
+            let lock = File::create(lock_of(&partial)).unwrap();
             lock.set_modified(SystemTime::now() - Duration::from_hours(hours)).unwrap();
             (partial, lock)
         };
@@ -270,7 +323,7 @@ mod tests {
         let (dir, store, key) = store();
         let kept = store.get_or_make("trees", &key, &Interrupt::never(), |_| Ok(())).unwrap();
         store.get_or_make("kernels", &key, &Interrupt::never(), |_| Ok(())).unwrap();
-        let partial = dir.path().join("kernels/x.partial");
+        let partial = dir.path().join("kernels/x.host.partial");
         fs::create_dir(&partial).unwrap();
         assert_eq!(store.clean(std::slice::from_ref(&kept)).unwrap().len(), 2);
         assert!(kept.is_dir() && !partial.exists() && store.get("kernels", &key).is_none());
