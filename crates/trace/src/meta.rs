@@ -32,6 +32,19 @@ pub struct Meta {
     pub kernel_release: String,
     /// Machine of the recorded kernel as `uname -m` gives it, "" when the source did not say.
     pub arch: String,
+    /// GNU build id of the recorded kernel in hexadecimal, "" when the source did not say. Offsets of call sites in two
+    /// traces mean the same place where it is the same.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub build_id: String,
+    /// Stands for the boot of the recorded kernel: a hash of its `boot_id`, "" when the source did not say.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub boot: String,
+    /// Name of the recorded machine's processors, "" when the source did not say.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub cpu: String,
+    /// Memory of the recorded machine, 0 when the source did not say.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub memory_bytes: u64,
     /// Host name of the recorded machine, "" when the source did not say.
     pub hostname: String,
     /// CPUs of the recorded machine; never below 1 + the largest `cpu` in the rows.

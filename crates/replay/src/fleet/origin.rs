@@ -15,7 +15,7 @@ pub struct Origin {
     pub key: String,
     /// The host that it was recorded on
     pub host: String,
-    /// The kernel that was recorded: release and machine
+    /// The kernel that was recorded: release, machine, and where it is known build id
     pub build: String,
     /// Rows
     pub events: u64,
@@ -40,9 +40,12 @@ impl Origin {
     }
 }
 
-/// Returns the name of the recorded kernel: release and machine.
+/// Returns the name of the recorded kernel: release and machine, and the first digits of its build id, where it is known.
 pub fn build(meta: &Meta) -> String {
-    format!("{} {}", meta.kernel_release, meta.arch).trim().to_owned()
+    const DIGITS: usize = 12;
+    let id = meta.build_id.get(..DIGITS).unwrap_or(&meta.build_id);
+    let words = [&meta.kernel_release, &meta.arch, id];
+    words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
 /// What was added up.
@@ -118,5 +121,21 @@ impl SiteNames {
             Self::Functions if site.starts_with('(') => site,
             Self::Functions => function(site),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kernels_of_one_release_are_two_builds_where_their_build_ids_differ() {
+        let of = |build_id: &str| {
+            let (kernel_release, arch) = ("6.12.1".into(), "x86_64".into());
+            build(&Meta { kernel_release, arch, build_id: build_id.into(), ..Meta::default() })
+        };
+        assert_eq!(of(""), "6.12.1 x86_64");
+        assert_eq!(of("0123456789abcdef"), "6.12.1 x86_64 0123456789ab");
+        assert_ne!(of("0123456789abcdef"), of("fedcba9876543210"));
     }
 }

@@ -14,7 +14,7 @@ use super::fleet::args::{FILTERS, refuse};
 use super::import::{self, Opened};
 use super::snapshot;
 use crate::cli::{OutputArgs, ResultFile};
-use crate::output::{Cell, Page, Report, Table, duration, field, print, thousands};
+use crate::output::{Cell, Page, Report, Table, bytes, duration, field, print, thousands};
 
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
@@ -60,6 +60,9 @@ pub(super) struct Info {
     trace: String,
     kernel_release: String,
     arch: String,
+    build_id: String,
+    cpu: String,
+    memory_bytes: u64,
     hostname: String,
     cpus: u32,
     nodes: u32,
@@ -95,6 +98,9 @@ impl Info {
             trace,
             kernel_release: meta.kernel_release.clone(),
             arch: meta.arch.clone(),
+            build_id: meta.build_id.clone(),
+            cpu: meta.cpu.clone(),
+            memory_bytes: meta.memory_bytes,
             hostname: meta.hostname.clone(),
             cpus: meta.cpus,
             nodes: meta.nodes,
@@ -118,6 +124,18 @@ impl Info {
         }
     }
 
+    /// Says how large the recorded machine is.
+    fn machine(&self) -> String {
+        let mut words = format!("{} CPUs on {} node(s)", self.cpus, self.nodes);
+        if self.memory_bytes > 0 {
+            words += &format!(", {}", bytes(self.memory_bytes));
+        }
+        if !self.cpu.is_empty() {
+            words += &format!(", {}", self.cpu);
+        }
+        words
+    }
+
     fn facts(&self) -> Vec<(&'static str, String)> {
         let or_unknown = |text: &str| {
             if text.is_empty() { "not recorded".to_owned() } else { text.to_owned() }
@@ -125,7 +143,7 @@ impl Info {
         let mut facts = vec![
             ("trace", self.trace.clone()),
             ("kernel", format!("{} {}", or_unknown(&self.kernel_release), self.arch)),
-            ("CPUs", format!("{} on {} node(s)", self.cpus, self.nodes)),
+            ("machine", self.machine()),
             ("recorder", format!("{} {}", or_unknown(&self.recorder), self.recorder_version)),
         ];
         if !self.command.is_empty() {
@@ -134,6 +152,9 @@ impl Info {
                 Some(status) => format!("  (exit status {status})"),
             };
             facts.push(("command", self.command.join(" ") + &status));
+        }
+        if !self.build_id.is_empty() {
+            facts.insert(2, ("build id", self.build_id.clone()));
         }
         facts.push(("duration", duration(self.duration_ns)));
         if let Some(one_in) = self.one_in {

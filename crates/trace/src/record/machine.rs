@@ -3,6 +3,9 @@
 use std::fs;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use slablab_host::KeyHasher;
+
+use crate::source::build_id;
 use crate::{Meta, cpu_list};
 
 /// Fills in kernel, machine, CPUs and nodes.
@@ -12,6 +15,10 @@ pub(super) fn describe(meta: &mut Meta) {
     meta.kernel_release = text(name.release());
     meta.arch = text(name.machine());
     meta.hostname = text(name.nodename());
+    meta.build_id = build_id::of_running_kernel().unwrap_or_default();
+    meta.boot = boot().unwrap_or_default();
+    meta.cpu = cpu_name();
+    meta.memory_bytes = memory_bytes();
     meta.page_bytes = rustix::param::page_size() as u32;
     let possible = cpu_list::read("/sys/devices/system/cpu/possible");
     meta.cpus = possible.last().map_or(1, |last| last + 1);
@@ -27,6 +34,21 @@ pub(super) fn describe(meta: &mut Meta) {
 /// Returns the CPUs that are online.
 pub(crate) fn cpus_online() -> Vec<u32> {
     cpu_list::read("/sys/devices/system/cpu/online")
+}
+
+/// Returns what stands for this boot. The `boot_id` itself is meant to stay on its machine (`machine-id(5)`).
+fn boot() -> Option<String> {
+    let mut hasher = KeyHasher::new("boot");
+    hasher.update(fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?.trim());
+    Some(hasher.finish().to_string())
+}
+
+/// Returns the name of the first processor, "" when it is not known.
+fn cpu_name() -> String {
+    let text = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let line = text.lines().find(|line| line.starts_with("model name"));
+    let name = line.and_then(|line| line.split_once(':'));
+    name.map_or_else(String::new, |(_, name)| name.trim().to_owned())
 }
 
 /// Returns the machine's memory in bytes, 0 when it is not known.

@@ -217,6 +217,7 @@ impl PerfData {
         self.layouts = tracing.layouts;
         self.facts.meta = std::mem::take(&mut self.header.meta);
         self.facts.meta.page_bytes = tracing.page_bytes;
+        self.facts.meta.build_id = self.header.build_id.clone().unwrap_or_default();
         let release = &self.facts.meta.kernel_release;
         self.facts.symbols = symbols::of(release, self.header.build_id.as_deref());
         if let Some((symbol, address)) = &self.reference {
