@@ -68,6 +68,21 @@ impl Arena {
     /// [`Error::Reserve`] when the operating system refuses.
     #[cfg(feature = "std")]
     pub(crate) fn reserve(len: u64) -> Result<Self, Error> {
+        // One huge page would commit 2 MiB for the first byte.
+        Self::reserve_private(len, libc::MADV_NOHUGEPAGE)
+    }
+
+    /// As [`Self::reserve`], committed in huge pages where the operating system has them.
+    ///
+    /// # Errors
+    /// [`Error::Reserve`] when the operating system refuses.
+    #[cfg(feature = "std")]
+    pub(crate) fn reserve_huge(len: u64) -> Result<Self, Error> {
+        Self::reserve_private(len, libc::MADV_HUGEPAGE)
+    }
+
+    #[cfg(feature = "std")]
+    fn reserve_private(len: u64, advice: i32) -> Result<Self, Error> {
         let failed = Error::Reserve { bytes: len };
         let Some(base) = usize::try_from(len).ok().and_then(reserve_addresses) else {
             return Err(failed);
@@ -76,8 +91,8 @@ impl Arena {
         let (protection, at) = (libc::PROT_READ | libc::PROT_WRITE, base.as_ptr().cast());
         // SAFETY: our own mapping, which nobody uses yet.
         let opened = unsafe { libc::mprotect(at, len as usize, protection) };
-        // SAFETY: as above. One huge page would commit 2 MiB for the first byte.
-        unsafe { libc::madvise(at, len as usize, libc::MADV_NOHUGEPAGE) };
+        // SAFETY: as above. A system that does not know the advice refuses it, and that is as good.
+        unsafe { libc::madvise(at, len as usize, advice) };
         if opened == 0 { Ok(arena) } else { Err(failed) }
     }
 
@@ -288,7 +303,8 @@ mod tests {
 
     #[test]
     fn fills_and_copies_what_is_asked_and_no_more() {
-        for arena in [Arena::reserve(1 << 20).unwrap(), Arena::reserve_file(1 << 20).unwrap()] {
+        for arena in [Arena::reserve_huge(1 << 20).unwrap(), Arena::reserve_file(1 << 20).unwrap()]
+        {
             assert_eq!(arena.align(), ALIGN);
             let bytes = |from: u64, to: u64| (from..to).map(|at| arena.byte(at)).collect();
             let wanted = |parts: &[(u64, u8)]| -> alloc::vec::Vec<u8> {
