@@ -68,6 +68,8 @@ test-cargo-install: rust
 rust:
 	@command -v $(CARGO) >/dev/null || { echo "Rust is missing: install it by https://rustup.rs" >&2; exit 2; }
 
+# Cargo is always asked for the whole workspace: features of dependencies depend on which packages are chosen, and other
+# features are built anew.
 test: fmt-check clippy test-rust test-rcu test-kmem test-xarray-c test-xarray-kernel test-xarray-races test-patches test-cluster test-package test-boot
 
 # The backends are modules by a macro, which cargo fmt does not follow.
@@ -154,7 +156,7 @@ test-cluster:
 # kept in ~/.cache/slablab.
 test-boot:
 	@if tools/need $(BOOT_PACKAGES); then \
-		$(CARGO) test -p slablab-lab --test boot -p slablab --test guest -p slablab-tests --test readme -- \
+		$(CARGO) test --workspace --test boot --test guest --test readme -- \
 			--ignored --test-threads=1 --nocapture; \
 	else \
 		echo "test-boot: NOT RUN, no kernel was booted: this machine lacks the packages named above" >&2; \

@@ -48,10 +48,11 @@ pub fn tracked_files() -> Vec<PathBuf> {
 pub fn slablab_path() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     BUILT.get_or_init(|| {
-        // Cargo makes the binary of another package only when asked to; asking is quick when it is there.
+        // Cargo makes the binary of another package only when asked to; asking is quick when it is there: for the whole
+        // workspace, since features of dependencies depend on what is chosen, and other ones are built anew.
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         let output = Command::new(cargo)
-            .args(["build", "--quiet", "--package", "slablab", "--message-format", "json"])
+            .args(["build", "--quiet", "--workspace", "--bins", "--message-format", "json"])
             .current_dir(root())
             .output()
             .expect("cargo runs these tests, so it can be run");
