@@ -62,6 +62,35 @@ fn instance_of(pid: u32) -> PathBuf {
     Path::new(INSTANCES).join(format!("slablab-{pid}"))
 }
 
+/// A shell that opens a pipe for each line, and reads the files of a folder.
+const PIPES: &str = "for i in 1 2 3 4 5 6 7 8 9 10; do ls / | cat > /dev/null; done";
+
+#[test]
+fn a_recording_of_call_sites_has_their_objects_and_no_others() {
+    if !can_record() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let trace = folder.path().join("t.parquet");
+    let trace = trace.to_str().unwrap();
+    recorded(&["-o", trace, "--sites", "alloc_pipe_info", "--", "sh", "-c", PIPES], 0);
+    let trace = TraceReader::open(trace).unwrap();
+    let meta = trace.meta();
+    assert_eq!(meta.only, ["call site alloc_pipe_info"]);
+    assert!(!meta.sites.is_empty());
+    let allocating = meta.sites.iter().filter(|site| site.name.starts_with("alloc_pipe_info+"));
+    assert!(allocating.count() >= 1, "{:?}", meta.sites);
+    let [kmallocs, kfrees, allocs, frees, _] = meta.events_by_kind;
+    assert!(kmallocs + allocs >= 20, "a pipe and its buffers, ten times: {kmallocs} {allocs}");
+    // Each of them was freed, and nothing else.
+    assert_eq!((kmallocs + allocs, meta.quality.older_frees), (kfrees + frees, 0));
+
+    let there = folder.path().join("u.parquet");
+    let refused = recorded(&["-o", there.to_str().unwrap(), "--sites", "no_such_function"], 2);
+    assert!(sentence(&refused).contains("no function called no_such_function"));
+    assert!(!there.exists());
+}
+
 /// Starts a recording of a minute and waits until it records; returns it.
 fn started(output: &Path) -> std::process::Child {
     let mut command = slablab();

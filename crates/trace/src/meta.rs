@@ -92,6 +92,9 @@ pub struct Meta {
     pub slabs_start: Option<SlabSnapshot>,
     /// The recorded kernel's slabs when the recording ended.
     pub slabs_end: Option<SlabSnapshot>,
+    /// Of a recording of some caches or call sites only: which, as in "cache dentry" and "call site do_epoll_create".
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub only: Vec<String>,
     /// Of a recording of a portion of the objects: which, and what it says of all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub portion: Option<Recorded>,

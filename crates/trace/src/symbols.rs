@@ -6,6 +6,7 @@
 //!
 //! Linux counterpart: `tools/perf/util/symbol.c` @ 6.1 (which symbol of several).
 
+use std::ops::Range;
 use std::path::Path;
 
 use crate::Error;
@@ -106,6 +107,26 @@ impl Symbols {
             module: name.module.as_deref(),
             offset: address - self.starts[at],
         })
+    }
+
+    /// Returns where the functions of that name are, or the one address of `name+0x1c` in each; without its module.
+    pub(crate) fn places(&self, name: &str) -> Vec<Range<u64>> {
+        let (name, offset) = match name.split_once('+') {
+            Some((name, offset)) => {
+                let digits = offset.trim_start_matches("0x");
+                let Ok(offset) = u64::from_str_radix(digits, 16) else { return Vec::new() };
+                (name, Some(offset))
+            }
+            None => (name, None),
+        };
+        let named = (0..self.names.len()).filter(|&at| self.names[at].symbol == name);
+        let whole =
+            |at: usize| self.starts[at]..self.starts.get(at + 1).copied().unwrap_or(self.end);
+        let part = |whole: Range<u64>| match offset {
+            Some(offset) => whole.start + offset..whole.start + offset + 1,
+            None => whole,
+        };
+        named.map(|at| part(whole(at))).collect()
     }
 
     /// Returns `symbol+0x1c [module]`, or the address in hexadecimal when no symbol is known.

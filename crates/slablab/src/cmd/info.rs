@@ -77,6 +77,8 @@ pub(super) struct Info {
     events_by_kind: Vec<(String, u64)>,
     sites: usize,
     addresses_stripped: bool,
+    /// What was recorded where not everything was
+    only: Vec<String>,
     /// One in so many objects was recorded, where not all were
     #[serde(skip_serializing_if = "Option::is_none")]
     one_in: Option<u32>,
@@ -115,6 +117,7 @@ impl Info {
             events_by_kind: events_by_kind(meta),
             sites: meta.sites.len(),
             addresses_stripped: meta.addresses_stripped,
+            only: meta.only.clone(),
             one_in: meta.portion.as_ref().map(|portion| portion.one_in),
             objects_live_peak: meta.object_slots,
             unplaced_share: meta.unplaced_share(),
@@ -157,6 +160,9 @@ impl Info {
             facts.insert(2, ("build id", self.build_id.clone()));
         }
         facts.push(("duration", duration(self.duration_ns)));
+        if !self.only.is_empty() {
+            facts.push(("only", self.only.join(", ")));
+        }
         if let Some(one_in) = self.one_in {
             facts.push(("portion", format!("the objects of 1 in {one_in} pages")));
         }

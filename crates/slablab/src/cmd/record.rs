@@ -45,6 +45,10 @@ pub(crate) struct Args {
     /// Linux 6.8 on)
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     caches: Vec<String>,
+    /// Record only what these functions allocate, or one place of a function (FUNCTION+0x1c, as `stat` lists them), by a
+    /// filter in the kernel that costs less than events do; an object that is freed without an event stays alive
+    #[arg(long, value_name = "SITE,...", value_delimiter = ',')]
+    sites: Vec<String>,
     /// Record the objects of one in N pages only (2, 4, 8 to 256), by a filter in the kernel that costs less than events do;
     /// `stat` gives the bytes of all, each with its 95 % interval
     #[arg(long, value_name = "N", value_parser = parse_one_in)]
@@ -69,6 +73,7 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
         keep: if args.last { Keep::Last } else { Keep::All },
         slab_bytes_max: args.until_slab,
         caches: args.caches.clone(),
+        sites: args.sites.clone(),
         one_in: args.sample,
         addresses: args.addresses.addresses(),
         ..RecordOptions::new(&args.output)

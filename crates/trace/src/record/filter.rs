@@ -1,31 +1,76 @@
-//! The kernel's own event filters: the events of some caches, and of a portion of the objects.
+//! The kernel's own event filters: the events of some caches, the allocations of some call sites, and a portion of the
+//! objects.
 //!
 //! How it works: an alias of a merged cache is a link in `/sys/kernel/slab` to the folder of the cache that its objects are
-//! in; events bear the name of that one, which `/proc/slabinfo` lists, and no alias.
+//! in; events bear the name of that one, which `/proc/slabinfo` lists, and no alias. Call sites are ranges of addresses; a
+//! free bears that of who frees, so that all frees come ([`super::paired`] leaves out those of other objects).
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::tracefs::Instance;
-use crate::{Error, Portion};
+use crate::{Error, Portion, Symbols};
 
-/// Turns the events down to those of `caches`, if any are named, and of a portion; returns which are left to be turned on.
+/// What is recorded; everything where nothing is named.
+pub(super) struct Chosen<'a> {
+    pub(super) caches: &'a [String],
+    pub(super) sites: &'a [String],
+    pub(super) portion: Option<Portion>,
+}
+
+/// The longest filter: what is written into tracefs at once is cut at a page of the least size.
+const FILTER_BYTES_MAX: usize = 4095;
+
+/// Turns the events down to what was chosen; returns which are left to be turned on.
 pub(super) fn set(
     instance: &Instance,
     events: Vec<&'static str>,
-    caches: &[String],
-    portion: Option<Portion>,
+    chosen: &Chosen<'_>,
 ) -> Result<Vec<&'static str>, Error> {
-    let tests: Vec<String> = caches.iter().map(|name| format!("name == \"{name}\"")).collect();
-    let of_caches = (!tests.is_empty()).then(|| format!("({})", tests.join(" || ")));
+    let &Chosen { caches, sites, portion } = chosen;
+    let any = |tests: Vec<String>| (!tests.is_empty()).then(|| format!("({})", tests.join(" || ")));
+    let of_caches = any(caches.iter().map(|name| format!("name == \"{name}\"")).collect());
+    let of_sites = match sites {
+        [] => None,
+        sites => any(places(&Symbols::running()?, sites)?),
+    };
     let events = if caches.is_empty() { events } else { naming(instance, events, caches)? };
-    let tests: Vec<String> = of_caches.into_iter().chain(portion.map(|p| p.filter())).collect();
-    if !tests.is_empty() {
-        for event in &events {
-            instance.write(&format!("events/kmem/{event}/filter"), &tests.join(" && "))?;
+    for event in &events {
+        let of_sites = of_sites.iter().filter(|_| event.contains("alloc")).cloned();
+        let tests = of_caches.iter().cloned().chain(of_sites).chain(portion.map(|p| p.filter()));
+        let tests = tests.collect::<Vec<_>>().join(" && ");
+        if tests.len() > FILTER_BYTES_MAX {
+            return Err(Error::CannotRecord {
+                what: format!("the kernel takes no filter of {} bytes for {event}", tests.len()),
+                remedy: "name fewer caches and call sites".into(),
+            });
+        }
+        if !tests.is_empty() {
+            instance.write(&format!("events/kmem/{event}/filter"), &tests)?;
         }
     }
     Ok(events)
+}
+
+/// Returns a test of an event for each place that one of `sites` means.
+fn places(symbols: &Symbols, sites: &[String]) -> Result<Vec<String>, Error> {
+    let mut tests = Vec::new();
+    for site in sites {
+        let places = symbols.places(site.trim_end_matches(']').split(" [").next().unwrap_or(site));
+        if places.is_empty() {
+            return Err(Error::CannotRecord {
+                what: format!("this kernel has no function called {site}, or does not tell where"),
+                remedy: "name functions of /proc/kallsyms, as root; `slablab stat` of a recording lists call sites"
+                    .into(),
+            });
+        }
+        tests.extend(places.iter().map(|place| match place.end - place.start {
+            1 => format!("call_site == {:#x}", place.start),
+            // The return address of a function's last call may be where the next begins.
+            _ => format!("(call_site > {:#x} && call_site <= {:#x})", place.start, place.end),
+        }));
+    }
+    Ok(tests)
 }
 
 /// Returns those of `events` that name a cache, when these caches can be chosen by name.
@@ -102,6 +147,22 @@ mod tests {
     use std::os::unix::fs::symlink;
 
     use super::*;
+
+    #[test]
+    fn call_sites_are_ranges_of_addresses() {
+        let symbols = Symbols::parse(
+            "1000 T first\n1100 t twice\n1200 T other\n2000 t twice\t[mod]\n2040 t end\t[mod]\n",
+        );
+        let tests = |site: &str| places(&symbols, &[site.to_owned()]).map(|tests| tests.join(" "));
+        assert_eq!(tests("first").unwrap(), "(call_site > 0x1000 && call_site <= 0x1100)");
+        let twice = "(call_site > 0x1100 && call_site <= 0x1200) (call_site > 0x2000 && call_site <= 0x2040)";
+        assert_eq!(tests("twice").unwrap(), twice);
+        assert_eq!(tests("other+0x1c").unwrap(), "call_site == 0x121c");
+        assert_eq!(tests("end+0x4 [mod]").unwrap(), "call_site == 0x2044");
+        for unknown in ["none", "first+zz", ""] {
+            assert!(tests(unknown).unwrap_err().to_string().contains("no function called"));
+        }
+    }
 
     #[test]
     fn an_alias_is_refused_by_the_name_of_its_cache() {

@@ -25,6 +25,7 @@ mod counter;
 mod drain;
 mod filter;
 pub(crate) mod machine;
+mod paired;
 mod sampler;
 pub(crate) mod tracefs;
 mod workload;
@@ -40,6 +41,8 @@ use slablab_host::Signals;
 
 pub use self::counter::EventCounter;
 use self::drain::Drain;
+use self::filter::Chosen;
+use self::paired::Paired;
 use self::sampler::Sampler;
 use self::tracefs::{Instance, Tracefs};
 use self::workload::Ended;
@@ -76,6 +79,8 @@ pub struct RecordOptions {
     pub slab_bytes_max: Option<u64>,
     /// Records these caches only, by a filter in the kernel; all and kmalloc when empty.
     pub caches: Vec<String>,
+    /// Records what these functions allocate only, or `function+0x1c`, by a filter in the kernel; all when empty.
+    pub sites: Vec<String>,
     /// Records one in so many objects only, of [`Portion::ONE_IN`], by a filter in the kernel.
     pub one_in: Option<u32>,
     /// What becomes of the addresses of call sites.
@@ -102,6 +107,7 @@ impl RecordOptions {
             keep: Keep::All,
             slab_bytes_max: None,
             caches: Vec::new(),
+            sites: Vec::new(),
             one_in: None,
             addresses: Addresses::Keep,
         }
@@ -136,9 +142,11 @@ pub fn record(
     let recorded = Recording::begin(options)?.run(options)?;
     let Recorded { pages, mut meta, lost, ended, slab_bytes, elapsed } = recorded;
     let mut importer = Importer::new(writer, &options.output);
-    // Of caches whose events are not recorded nothing can be concluded, nor of those of which a portion is.
+    // Of caches whose events are not recorded nothing can be concluded, nor of those of which a part is.
     let is_recorded = |name: &String| {
-        options.one_in.is_none() && (options.caches.is_empty() || options.caches.contains(name))
+        options.one_in.is_none()
+            && options.sites.is_empty()
+            && (options.caches.is_empty() || options.caches.contains(name))
     };
     meta.samples.caches.retain(|name, _| is_recorded(name));
     if !meta.samples.is_empty() {
@@ -148,8 +156,13 @@ pub fn record(
     if let Some(one_in) = options.one_in {
         importer = importer.portion(one_in);
     }
-    let mut source = pages.source(Symbols::running()?)?;
-    importer.read(&mut source, progress)?;
+    let mut source = Paired::new(pages.source(Symbols::running()?)?);
+    if options.sites.is_empty() {
+        importer.read(&mut source.source, progress)?;
+    } else {
+        importer.read(&mut source, progress)?;
+    }
+    let source = source.source;
     // What the pages themselves say was missed can only be more exact than the statistics.
     meta.quality.lost = lost;
     let missed = source.missed().filter(|_| options.keep == Keep::All);
@@ -198,6 +211,12 @@ struct Pages {
     files: Vec<(u32, File)>,
     bytes: u64,
     own_threads: Vec<u32>,
+}
+
+/// Says what was chosen.
+fn only(options: &RecordOptions) -> Vec<String> {
+    let caches = options.caches.iter().map(|cache| format!("cache {cache}"));
+    caches.chain(options.sites.iter().map(|site| format!("call site {site}"))).collect()
 }
 
 impl Pages {
@@ -261,7 +280,8 @@ impl Recording {
             let seed = machine::unix_ns().unwrap_or(0) ^ u64::from(std::process::id());
             Portion::draw(one_in, seed)
         });
-        let events = filter::set(&instance, events, &options.caches, portion)?;
+        let chosen = Chosen { caches: &options.caches, sites: &options.sites, portion };
+        let events = filter::set(&instance, events, &chosen)?;
         let pages = instance.page_format()?;
         let drains = cpus.iter().map(|&cpu| {
             let pipe = instance.path(&format!("per_cpu/cpu{cpu}/trace_pipe_raw"));
@@ -273,6 +293,7 @@ impl Recording {
             recorder_version: env!("CARGO_PKG_VERSION").into(),
             source: "tracefs".into(),
             command: options.command.clone(),
+            only: only(options),
             ..Meta::default()
         };
         machine::describe(&mut meta);
