@@ -2,9 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Args, ValueEnum};
-use slablab_host::folder_of;
 
 /// How a result is printed.
 #[derive(Args, Debug, Clone)]
@@ -46,16 +44,6 @@ pub(crate) enum When {
 #[derive(Args, Debug, Clone, Default)]
 pub(crate) struct ResultFile {
     /// Write the result here instead of to standard output
-    #[arg(short, long, value_name = "FILE", value_parser = PathBufValueParser::new().try_map(in_a_folder))]
+    #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-}
-
-/// Refuses a file in a folder that is not there: before the work whose result would be lost, and not after it.
-fn in_a_folder(file: PathBuf) -> Result<PathBuf, String> {
-    let folder = folder_of(&file);
-    if folder.is_dir() {
-        Ok(file)
-    } else {
-        Err(format!("{} is no folder; make it with mkdir -p", folder.display()))
-    }
 }
