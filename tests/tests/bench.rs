@@ -85,6 +85,7 @@ fn a_signal_ends_the_command_and_puts_the_setting_back() {
             Ok(pid) if pid.ends_with('\n') => break pid.trim().to_owned(),
             _ => std::thread::sleep(Duration::from_millis(10)),
         }
+        assert!(child.try_wait().unwrap().is_none(), "it ended before its command ran");
     };
     let signal = |what: &str, pid: &str| {
         Command::new("kill").args([what, pid]).stderr(Stdio::null()).status().unwrap().success()
