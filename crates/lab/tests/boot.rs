@@ -36,7 +36,7 @@ fn trouble_and_last_lines(
     interrupt: &Interrupt,
 ) -> (TroubleKind, String, Vec<String>) {
     let dir = tempfile::tempdir().unwrap();
-    match machine.boot(Accel::Tcg, dir.path(), interrupt, &mut |_| Ok(())) {
+    match machine.boot(Accel::Tcg, dir.path(), interrupt) {
         Err(Error::Guest { trouble, console, last, .. }) => {
             assert!(console.is_file(), "the console is kept");
             assert_no_qemu(dir.path());
@@ -137,6 +137,23 @@ fn a_guest_that_goes_away_in_silence_is_a_lost_console() {
     assert_eq!(trouble(&machine, &builder.interrupt).0, TroubleKind::LostConsole);
 }
 
+/// QEMU before 8.1 shows a CPU a breakpoint that another has taken back: a guest died of one while it booted.
+#[test]
+#[ignore = "boots a kernel; make test-boot"]
+fn a_guest_that_meets_an_unknown_breakpoint_is_booted_again() {
+    let builder = builder();
+    let machine = guest(&builder, "echo 'Oops: int3: 0000 [#1] SMP' > /dev/kmsg\nsleep 100\n");
+    let dir = tempfile::tempdir().unwrap();
+    let booted = machine.boot(Accel::Tcg, dir.path(), &builder.interrupt);
+    let Err(Error::Guest { trouble, .. }) = booted else { panic!("{booted:?}") };
+    assert_eq!(trouble.kind, TroubleKind::Breakpoint);
+    for console in ["console-1.log", "console-2.log", "console.log"] {
+        let text = fs::read_to_string(dir.path().join(console)).unwrap();
+        assert_eq!(text.matches("Oops: int3").count(), 1, "{console}");
+    }
+    assert!(!dir.path().join("console-3.log").exists());
+}
+
 #[test]
 #[ignore = "boots a kernel; make test-boot"]
 fn an_interrupt_ends_the_guest_at_once() {
@@ -149,7 +166,7 @@ fn an_interrupt_ends_the_guest_at_once() {
         remote.set();
     });
     let started = Instant::now();
-    let booted = machine.boot(Accel::Tcg, dir.path(), &interrupt, &mut |_| Ok(()));
+    let booted = machine.boot(Accel::Tcg, dir.path(), &interrupt);
     assert!(matches!(booted, Err(Error::Interrupted)), "{booted:?}");
     assert!(started.elapsed() < Duration::from_secs(30));
     assert_no_qemu(dir.path());
@@ -163,9 +180,8 @@ fn rows_and_files_come_back_whole() {
     let job = "load=0\nobserve '\"n\":1'\nseq 1 20000 > /tmp/n\nsend n.txt /tmp/n\nsend m /tmp/n\n";
     let machine = guest(&builder, job);
     let dir = tempfile::tempdir().unwrap();
-    let boot = machine
-        .boot(Accel::Tcg, dir.path(), &builder.interrupt, &mut |_| Ok(()))
-        .unwrap_or_else(|e| panic!("{e}"));
+    let boot =
+        machine.boot(Accel::Tcg, dir.path(), &builder.interrupt).unwrap_or_else(|e| panic!("{e}"));
     assert_eq!(boot.rows_of("observation").count(), 1);
     assert_eq!(boot.rows_of("boot").next().unwrap()["cpus"], 2);
     let expected: String = (1..=20_000).map(|n| format!("{n}\n")).collect();
@@ -210,7 +226,7 @@ fn hackbench_in(builder: &KernelBuilder, name: &str) -> serde_json::Value {
     let mut machine = Machine::new(kernel, 2, initramfs);
     machine.memory_mib = 512;
     let dir = tempfile::tempdir().unwrap();
-    let boot = machine.boot(Accel::Tcg, dir.path(), &builder.interrupt, &mut |_| Ok(()));
+    let boot = machine.boot(Accel::Tcg, dir.path(), &builder.interrupt);
     let boot = boot.unwrap_or_else(|e| panic!("{name}: {e}"));
     assert_eq!(boot.rows_of("boot").next().unwrap()["release"], release.as_str());
     let said = boot.rows_of("observation").next().unwrap().clone();

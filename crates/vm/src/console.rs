@@ -31,6 +31,8 @@ pub enum TroubleKind {
     Panic,
     /// An oops: a bad access, a general protection fault
     Oops,
+    /// An oops by a breakpoint that the kernel does not know: one of its own, taken back, that an emulator kept
+    Breakpoint,
     /// `BUG()`, and what says so of itself
     Bug,
     /// `WARN_ON()`
@@ -62,6 +64,7 @@ impl TroubleKind {
         match self {
             Self::Panic => "kernel panic",
             Self::Oops => "kernel oops",
+            Self::Breakpoint => "unknown breakpoint",
             Self::Bug => "kernel bug",
             Self::Warning => "kernel warning",
             Self::Lockdep => "lock report",
@@ -116,6 +119,9 @@ const SIGNS: &[(&str, TroubleKind)] = &[
     ("Out of memory: Killed process", TroubleKind::OutOfMemory),
     ("BUG: kernel NULL pointer", TroubleKind::Oops),
     ("BUG: unable to handle", TroubleKind::Oops),
+    ("Oops: int3", TroubleKind::Breakpoint),
+    // Linux 6.1 has it in lower case, and without a colon.
+    ("int3: 0000 [#", TroubleKind::Breakpoint),
     ("Oops: ", TroubleKind::Oops),
     ("general protection fault", TroubleKind::Oops),
     ("kernel BUG at", TroubleKind::Bug),
@@ -174,6 +180,8 @@ mod tests {
             ("[    1.000000] Kernel panic - not syncing: Attempted to kill init!", Panic),
             ("[    1.000000] BUG: kernel NULL pointer dereference, address: 0", Oops),
             ("[    1.000000] Oops: 0002 [#1] SMP", Oops),
+            ("[    1.272668] Oops: int3: 0000 [#1] SMP NOPTI", Breakpoint),
+            ("[    1.272668] int3: 0000 [#1] PREEMPT SMP NOPTI", Breakpoint),
             ("[    1.000000] kernel BUG at mm/slmb.c:123!", Bug),
             ("[    1.000000] WARNING: CPU: 0 PID: 1 at mm/slmb.c:1 f+0x1/0x2", Warning),
             ("[    1.000000] WARNING: possible recursive locking detected", Lockdep),

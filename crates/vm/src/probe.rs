@@ -86,7 +86,7 @@ fn probe(builder: &KernelBuilder, kernel: &Kernel) -> Result<Found> {
     let initramfs = Initramfs::new(&builder.data, "true\n", None)?;
     let mut machine = Machine::new(kernel.clone(), 2, initramfs);
     machine.limit = PROBE_LIMIT;
-    let booted = machine.boot(Accel::Kvm, folder.path(), &builder.interrupt, &mut |_| Ok(()));
+    let booted = machine.boot(Accel::Kvm, folder.path(), &builder.interrupt);
     let (accel, why) = match booted {
         Ok(_) => (Accel::Kvm, "a guest boots under KVM".to_owned()),
         Err(Error::Guest { trouble, .. }) => {

@@ -78,15 +78,9 @@ impl Fixture for Boots {
         if folder.exists() {
             fs::remove_dir_all(&folder).map_err(Error::io(&folder, "remove what a boot left"))?;
         }
-        let mut rows = Vec::new();
-        machine.boot(self.accels[place].0, &folder, &self.builder.interrupt, &mut |row| {
-            if row["kind"] == "observation" {
-                rows.push(row.clone());
-            }
-            Ok(())
-        })?;
-        let parts: Vec<Part> = rows
-            .iter()
+        let boot = machine.boot(self.accels[place].0, &folder, &self.builder.interrupt)?;
+        let parts: Vec<Part> = boot
+            .rows_of("observation")
             .map(|row| self.part(cpus, row).map_err(|why| failed(format!("{why}: {row}"))))
             .collect::<Result<_>>()?;
         if parts.is_empty() {

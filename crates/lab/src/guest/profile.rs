@@ -60,7 +60,7 @@ pub fn profile(
     initramfs.tool("hackbench")?;
     initramfs.tool("perf")?;
     let machine = Machine::new(kernel.clone(), cpus, initramfs);
-    let boot = machine.boot(accel, folder, &builder.interrupt, &mut |_| Ok(()))?;
+    let boot = machine.boot(accel, folder, &builder.interrupt)?;
     let stacks = boot.files.iter().find(|(name, _)| name == "stacks.txt");
     let empty = || Error::Request(format!("guest {}: perf took no sample", machine.name()));
     let (_, path) = stacks.ok_or_else(empty)?;

@@ -151,7 +151,7 @@ impl Recorder<'_> {
     }
 
     fn boot(&self, machine: &Machine, trace: &str, folder: &Path) -> Result<Recording> {
-        let boot = machine.boot(self.accel, folder, &self.builder.interrupt, &mut |_| Ok(()))?;
+        let boot = machine.boot(self.accel, folder, &self.builder.interrupt)?;
         let slabs = boot.rows_of("slabs").next();
         let kb = |key: &str| slabs.and_then(|row| row[key].as_u64());
         let missing = || Error::Request(format!("guest {}: no slabs came back", machine.name()));

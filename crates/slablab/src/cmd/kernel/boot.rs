@@ -142,7 +142,7 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
         None => tempfile::Builder::new().prefix("slablab-boot-").tempdir()?.keep(),
     };
     let progress = Progress::spinner(&format!("{} under {}", machine.name(), accel.name()));
-    let boot = machine.boot(accel, &kept, &builder.interrupt, &mut |_| Ok(()))?;
+    let boot = machine.boot(accel, &kept, &builder.interrupt)?;
     drop(progress);
     let files = match &args.record {
         Some(trace) => record(trace, boot.files, args.output.is_some(), &mut bar)?,

@@ -118,7 +118,7 @@ impl Replayer<'_> {
         machine.arguments.push("slab_nomerge".into());
         let progress =
             Progress::spinner(&format!("{} under {}", machine.name(), self.accel.name()));
-        let boot = machine.boot(self.accel, folder, &self.builder.interrupt, &mut |_| Ok(()))?;
+        let boot = machine.boot(self.accel, folder, &self.builder.interrupt)?;
         drop(progress);
         fs::remove_file(&file)?;
         let text = |name: &str| -> Result<String> {

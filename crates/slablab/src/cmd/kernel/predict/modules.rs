@@ -113,12 +113,7 @@ fn guest(site: &Site, kernel: &Kernel) -> Result<String> {
     let mut machine = Machine::new(kernel.clone(), CPUS, initramfs);
     machine.arguments.push("slab_nomerge".into());
     let _progress = Progress::spinner(&format!("modules under {}", site.accel.name()));
-    let boot = machine.boot(
-        site.accel,
-        &site.folder.join("guest"),
-        &builder.interrupt,
-        &mut |_| Ok(()),
-    )?;
+    let boot = machine.boot(site.accel, &site.folder.join("guest"), &builder.interrupt)?;
     let (_, path) = boot.files.first().context("the guest sent no log")?;
     Ok(std::fs::read_to_string(path)?)
 }
