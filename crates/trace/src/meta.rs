@@ -95,6 +95,9 @@ pub struct Meta {
     /// Of a recording of some caches or call sites only: which, as in "cache dentry" and "call site do_epoll_create".
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub only: Vec<String>,
+    /// The functions whose calls a probe recorded, beside the kernel's events: those that allocate or free many objects.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub probes: Vec<String>,
     /// Of a recording of a portion of the objects: which, and what it says of all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub portion: Option<Recorded>,

@@ -40,6 +40,7 @@ pub fn probe() -> Vec<Fact> {
     let tracefs = Tracefs::mounted();
     let mut facts = vec![kernel(), user(), mount(tracefs.as_ref())];
     facts.extend(tracefs.as_ref().map(events));
+    facts.extend(tracefs.as_ref().map(kprobes));
     facts.extend([cpus(), slabinfo(), sysfs_slab(), kallsyms(), disk(), perf()]);
     facts
 }
@@ -92,6 +93,15 @@ fn events(tracefs: &Tracefs) -> Fact {
     }
     let remedy = "Boot a kernel built with CONFIG_EVENT_TRACING=y, or run as root to see them.";
     fact("kmem events", Missing, format!("no {}", lacking.join(", ")), remedy)
+}
+
+fn kprobes(tracefs: &Tracefs) -> Fact {
+    const NAME: &str = "kprobe events";
+    if tracefs.root.join("kprobe_events").exists() {
+        return fact(NAME, Good, "there: what is freed in bulk is recorded", "");
+    }
+    let found = "not in this kernel: what is freed in bulk is estimated";
+    fact(NAME, Fair, found, "Boot a kernel built with CONFIG_KPROBE_EVENTS=y to record it.")
 }
 
 fn cpus() -> Fact {

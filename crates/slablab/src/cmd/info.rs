@@ -79,6 +79,8 @@ pub(super) struct Info {
     addresses_stripped: bool,
     /// What was recorded where not everything was
     only: Vec<String>,
+    /// The functions whose calls a probe recorded, beside the kernel's events
+    probes: Vec<String>,
     /// One in so many objects was recorded, where not all were
     #[serde(skip_serializing_if = "Option::is_none")]
     one_in: Option<u32>,
@@ -118,6 +120,7 @@ impl Info {
             sites: meta.sites.len(),
             addresses_stripped: meta.addresses_stripped,
             only: meta.only.clone(),
+            probes: meta.probes.clone(),
             one_in: meta.portion.as_ref().map(|portion| portion.one_in),
             objects_live_peak: meta.object_slots,
             unplaced_share: meta.unplaced_share(),
@@ -162,6 +165,9 @@ impl Info {
         facts.push(("duration", duration(self.duration_ns)));
         if !self.only.is_empty() {
             facts.push(("only", self.only.join(", ")));
+        }
+        if !self.probes.is_empty() {
+            facts.push(("probes", self.probes.join(", ")));
         }
         if let Some(one_in) = self.one_in {
             facts.push(("portion", format!("the objects of 1 in {one_in} pages")));

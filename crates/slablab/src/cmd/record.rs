@@ -53,6 +53,10 @@ pub(crate) struct Args {
     /// `stat` gives the bytes of all, each with its 95 % interval
     #[arg(long, value_name = "N", value_parser = parse_one_in)]
     sample: Option<u32>,
+    /// Leave out what is allocated and freed in bulk, for which the kernel has no event: probes (kprobe events) record it
+    /// where the kernel allows them, the frees on any version, the allocations from Linux 6.9 on
+    #[arg(long)]
+    no_probes: bool,
     #[command(flatten)]
     addresses: AddressArgs,
     /// The command to run meanwhile
@@ -74,6 +78,7 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
         slab_bytes_max: args.until_slab,
         caches: args.caches.clone(),
         sites: args.sites.clone(),
+        probes: !args.no_probes,
         one_in: args.sample,
         addresses: args.addresses.addresses(),
         ..RecordOptions::new(&args.output)

@@ -86,7 +86,7 @@ impl Slices {
             file.map(|file| (cpu, file)).map_err(|e| Error::io(&path, "cannot open", e))
         };
         let cpus = machine::cpus_online().into_iter().map(open).collect::<Result<_, _>>()?;
-        let formats = events.iter().map(|event| instance.event_format(event));
+        let formats = events.iter().map(|event| instance.event_format(&format!("kmem/{event}")));
         Ok(Slices {
             cpus,
             page: instance.page_format()?,

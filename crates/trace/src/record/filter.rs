@@ -6,6 +6,7 @@
 //! free bears that of who frees, so that all frees come ([`super::paired`] leaves out those of other objects).
 
 use std::fs;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use super::tracefs::Instance;
@@ -21,40 +22,84 @@ pub(super) struct Chosen<'a> {
 /// The longest filter: what is written into tracefs at once is cut at a page of the least size.
 const FILTER_BYTES_MAX: usize = 4095;
 
-/// Turns the events down to what was chosen; returns which are left to be turned on.
-pub(super) fn set(
-    instance: &Instance,
-    events: Vec<&'static str>,
-    chosen: &Chosen<'_>,
-) -> Result<Vec<&'static str>, Error> {
-    let &Chosen { caches, sites, portion } = chosen;
-    let any = |tests: Vec<String>| (!tests.is_empty()).then(|| format!("({})", tests.join(" || ")));
-    let of_caches = any(caches.iter().map(|name| format!("name == \"{name}\"")).collect());
-    let of_sites = match sites {
-        [] => None,
-        sites => any(places(&Symbols::running()?, sites)?),
-    };
-    let events = if caches.is_empty() { events } else { naming(instance, events, caches)? };
-    for event in &events {
-        let of_sites = of_sites.iter().filter(|_| event.contains("alloc")).cloned();
-        let tests = of_caches.iter().cloned().chain(of_sites).chain(portion.map(|p| p.filter()));
-        let tests = tests.collect::<Vec<_>>().join(" && ");
-        if tests.len() > FILTER_BYTES_MAX {
-            return Err(Error::CannotRecord {
-                what: format!("the kernel takes no filter of {} bytes for {event}", tests.len()),
-                remedy: "name fewer caches and call sites".into(),
-            });
-        }
-        if !tests.is_empty() {
-            instance.write(&format!("events/kmem/{event}/filter"), &tests)?;
-        }
-    }
-    Ok(events)
+/// What was chosen, as tests of events.
+pub(super) struct Filter<'a> {
+    caches: &'a [String],
+    of_caches: Option<String>,
+    places: Vec<Range<u64>>,
+    portion: Option<Portion>,
 }
 
-/// Returns a test of an event for each place that one of `sites` means.
-fn places(symbols: &Symbols, sites: &[String]) -> Result<Vec<String>, Error> {
-    let mut tests = Vec::new();
+impl<'a> Filter<'a> {
+    pub(super) fn new(chosen: &Chosen<'a>) -> Result<Filter<'a>, Error> {
+        let &Chosen { caches, sites, portion } = chosen;
+        let places = match sites {
+            [] => Vec::new(),
+            sites => places(&Symbols::running()?, sites)?,
+        };
+        let of_caches = any(caches.iter().map(|name| format!("name == \"{name}\"")));
+        Ok(Filter { caches, of_caches, places, portion })
+    }
+
+    pub(super) fn is_of_caches(&self) -> bool {
+        self.of_caches.is_some()
+    }
+
+    pub(super) fn is_of_a_portion(&self) -> bool {
+        self.portion.is_some()
+    }
+
+    /// Returns the tests of cache and call site; `site` is the field that holds that of an allocation.
+    pub(super) fn tests(&self, site: Option<&str>) -> Vec<String> {
+        let test = |field: &str, place: &Range<u64>| match place.end - place.start {
+            1 => format!("{field} == {:#x}", place.start),
+            // The return address of a function's last call may be where the next begins.
+            _ => format!("({field} > {:#x} && {field} <= {:#x})", place.start, place.end),
+        };
+        let of_sites = site.and_then(|field| any(self.places.iter().map(|at| test(field, at))));
+        self.of_caches.iter().cloned().chain(of_sites).collect()
+    }
+
+    /// Turns the events down to what was chosen; returns which are left to be turned on.
+    pub(super) fn set(
+        &self,
+        instance: &Instance,
+        events: Vec<&'static str>,
+    ) -> Result<Vec<&'static str>, Error> {
+        let events = match self.caches {
+            [] => events,
+            caches => naming(instance, events, caches)?,
+        };
+        for event in &events {
+            let mut tests = self.tests(event.contains("alloc").then_some("call_site"));
+            tests.extend(self.portion.map(|portion| portion.filter()));
+            let tests = tests.join(" && ");
+            if tests.len() > FILTER_BYTES_MAX {
+                return Err(Error::CannotRecord {
+                    what: format!(
+                        "the kernel takes no filter of {} bytes for {event}",
+                        tests.len()
+                    ),
+                    remedy: "name fewer caches and call sites".into(),
+                });
+            }
+            if !tests.is_empty() {
+                instance.write(&format!("events/kmem/{event}/filter"), &tests)?;
+            }
+        }
+        Ok(events)
+    }
+}
+
+/// Returns the test that one of `tests` is passed, if there are any.
+fn any(tests: impl Iterator<Item = String>) -> Option<String> {
+    let tests: Vec<String> = tests.collect();
+    (!tests.is_empty()).then(|| format!("({})", tests.join(" || ")))
+}
+
+/// Returns the places that `sites` mean.
+fn places(symbols: &Symbols, sites: &[String]) -> Result<Vec<Range<u64>>, Error> {
+    let mut all = Vec::new();
     for site in sites {
         let places = symbols.places(site.trim_end_matches(']').split(" [").next().unwrap_or(site));
         if places.is_empty() {
@@ -64,13 +109,9 @@ fn places(symbols: &Symbols, sites: &[String]) -> Result<Vec<String>, Error> {
                     .into(),
             });
         }
-        tests.extend(places.iter().map(|place| match place.end - place.start {
-            1 => format!("call_site == {:#x}", place.start),
-            // The return address of a function's last call may be where the next begins.
-            _ => format!("(call_site > {:#x} && call_site <= {:#x})", place.start, place.end),
-        }));
+        all.extend(places);
     }
-    Ok(tests)
+    Ok(all)
 }
 
 /// Returns those of `events` that name a cache, when these caches can be chosen by name.
@@ -85,7 +126,7 @@ fn naming(
     }
     let events: Vec<_> = events.into_iter().filter(|e| e.starts_with("kmem_cache_")).collect();
     for event in &events {
-        if instance.event_format(event)?.field("name").is_none() {
+        if instance.event_format(&format!("kmem/{event}"))?.field("name").is_none() {
             return Err(Error::CannotRecord {
                 what: format!("{event} of this kernel does not name the cache"),
                 remedy: "record all of them, and choose by --cache when you ask about the trace"
@@ -153,12 +194,17 @@ mod tests {
         let symbols = Symbols::parse(
             "1000 T first\n1100 t twice\n1200 T other\n2000 t twice\t[mod]\n2040 t end\t[mod]\n",
         );
-        let tests = |site: &str| places(&symbols, &[site.to_owned()]).map(|tests| tests.join(" "));
-        assert_eq!(tests("first").unwrap(), "(call_site > 0x1000 && call_site <= 0x1100)");
-        let twice = "(call_site > 0x1100 && call_site <= 0x1200) (call_site > 0x2000 && call_site <= 0x2040)";
+        let tests = |site: &str| {
+            let places = places(&symbols, &[site.to_owned()])?;
+            let filter = Filter { caches: &[], of_caches: None, places, portion: None };
+            assert!(filter.tests(None).is_empty(), "a free has no such test");
+            Ok::<_, Error>(filter.tests(Some("call_site")).join(" "))
+        };
+        assert_eq!(tests("first").unwrap(), "((call_site > 0x1000 && call_site <= 0x1100))");
+        let twice = "((call_site > 0x1100 && call_site <= 0x1200) || (call_site > 0x2000 && call_site <= 0x2040))";
         assert_eq!(tests("twice").unwrap(), twice);
-        assert_eq!(tests("other+0x1c").unwrap(), "call_site == 0x121c");
-        assert_eq!(tests("end+0x4 [mod]").unwrap(), "call_site == 0x2044");
+        assert_eq!(tests("other+0x1c").unwrap(), "(call_site == 0x121c)");
+        assert_eq!(tests("end+0x4 [mod]").unwrap(), "(call_site == 0x2044)");
         for unknown in ["none", "first+zz", ""] {
             assert!(tests(unknown).unwrap_err().to_string().contains("no function called"));
         }

@@ -26,6 +26,7 @@ mod drain;
 mod filter;
 pub(crate) mod machine;
 mod paired;
+mod probes;
 mod sampler;
 pub(crate) mod tracefs;
 mod workload;
@@ -41,8 +42,9 @@ use slablab_host::Signals;
 
 pub use self::counter::EventCounter;
 use self::drain::Drain;
-use self::filter::Chosen;
+use self::filter::{Chosen, Filter};
 use self::paired::Paired;
+use self::probes::Probes;
 use self::sampler::Sampler;
 use self::tracefs::{Instance, Tracefs};
 use self::workload::Ended;
@@ -81,6 +83,8 @@ pub struct RecordOptions {
     pub caches: Vec<String>,
     /// Records what these functions allocate only, or `function+0x1c`, by a filter in the kernel; all when empty.
     pub sites: Vec<String>,
+    /// Records what is allocated and freed in bulk too, by probes in the kernel, where it allows them.
+    pub probes: bool,
     /// Records one in so many objects only, of [`Portion::ONE_IN`], by a filter in the kernel.
     pub one_in: Option<u32>,
     /// What becomes of the addresses of call sites.
@@ -108,6 +112,7 @@ impl RecordOptions {
             slab_bytes_max: None,
             caches: Vec::new(),
             sites: Vec::new(),
+            probes: true,
             one_in: None,
             addresses: Addresses::Keep,
         }
@@ -182,13 +187,16 @@ struct Recording {
     drains: Vec<Drain>,
     sampler: Sampler,
     pages: PageFormat,
-    events: Vec<&'static str>,
+    /// The events to be turned on, as in `kmem/kfree`.
+    events: Vec<String>,
     meta: Meta,
     signals: Signals,
     /// The threads of this process, as the kernel numbers them.
     own_threads: Vec<u32>,
-    /// Declared last, so dropped last: it cannot be removed while `drains` hold files in it open.
+    /// Declared behind `drains`, so dropped later: it cannot be removed while they hold files in it open.
     instance: Instance,
+    /// Declared last: they cannot be removed while they are on in the instance.
+    probes: Probes,
 }
 
 /// A recording that has run.
@@ -281,7 +289,14 @@ impl Recording {
             Portion::draw(one_in, seed)
         });
         let chosen = Chosen { caches: &options.caches, sites: &options.sites, portion };
-        let events = filter::set(&instance, events, &chosen)?;
+        let filter = Filter::new(&chosen)?;
+        let events = filter.set(&instance, events)?;
+        let probes = match options.probes {
+            true => Probes::define(&tracefs, &instance, &filter),
+            false => Probes::default(),
+        };
+        let events = events.iter().map(|event| format!("kmem/{event}"));
+        let events = events.chain(probes.paths()).collect();
         let pages = instance.page_format()?;
         let drains = cpus.iter().map(|&cpu| {
             let pipe = instance.path(&format!("per_cpu/cpu{cpu}/trace_pipe_raw"));
@@ -294,11 +309,22 @@ impl Recording {
             source: "tracefs".into(),
             command: options.command.clone(),
             only: only(options),
+            probes: probes.functions.clone(),
             ..Meta::default()
         };
         machine::describe(&mut meta);
         let (sampler, own_threads) = (Sampler::open(meta.page_bytes), Vec::new());
-        Ok(Recording { drains, sampler, pages, events, meta, signals, own_threads, instance })
+        Ok(Recording {
+            drains,
+            sampler,
+            pages,
+            events,
+            meta,
+            signals,
+            own_threads,
+            instance,
+            probes,
+        })
     }
 
     /// Runs the command with the events on.
@@ -354,7 +380,7 @@ impl Recording {
                 *own_threads = machine::own_threads(); // a kernel without marks
             }
             for event in events.iter() {
-                instance.write(&format!("events/kmem/{event}/enable"), "1")?;
+                instance.write(&format!("events/{event}/enable"), "1")?;
             }
             instance.write("tracing_on", "1")?;
             let watch = |bytes_max| scope.spawn(move || watch_slab(bytes_max, stop_flag, failed));
@@ -381,9 +407,18 @@ impl Recording {
         elapsed: Duration,
         keep: Keep,
     ) -> Result<Recorded, Error> {
-        // The instance first: what is bound first is dropped last.
-        let Recording { instance, drains, sampler, pages, events, mut meta, own_threads, .. } =
-            self;
+        // What is bound first is dropped last: the probes, and before them the instance.
+        let Recording {
+            probes: _probes,
+            instance,
+            drains,
+            sampler,
+            pages,
+            events,
+            mut meta,
+            own_threads,
+            ..
+        } = self;
         meta.samples = sampler.samples;
         let mut lost_by_cpu = vec![0; meta.cpus as usize];
         for drain in &drains {

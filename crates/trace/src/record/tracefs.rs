@@ -78,6 +78,19 @@ impl Tracefs {
         lists.any(|list| list.map_or(true, |events| !events.is_empty()))
     }
 
+    /// Returns the probes of recorders of this PID namespace that were killed, as `GROUP/EVENT`.
+    pub(super) fn abandoned_probes(&self) -> Vec<String> {
+        let (prefix, suffix) = (probe_group(INSTANCE_PREFIX), probe_group(&namespace_suffix()));
+        let defined = read(&self.root.join("kprobe_events")).unwrap_or_default();
+        // A line is `r256:GROUP/EVENT FUNCTION ...`.
+        let names = defined.lines().filter_map(|line| line.split_once(':')?.1.split(' ').next());
+        let is_abandoned = |name: &&str| {
+            let owner = name.split('/').next().and_then(|group| owner_of(group, &prefix, &suffix));
+            owner.is_some_and(is_gone) && machine::proc_is_ours()
+        };
+        names.filter(is_abandoned).map(str::to_owned).collect()
+    }
+
     /// Makes an instance for this process.
     pub(crate) fn instance(&self) -> Result<Instance, Error> {
         let instances = self.root.join("instances");
@@ -87,6 +100,20 @@ impl Tracefs {
         std::fs::create_dir(&root).map_err(|e| refused(&root, "make the trace instance", &e))?;
         Ok(Instance { root })
     }
+}
+
+/// Returns what the group of an instance's probes is called: a name of C, which has no `-`.
+fn probe_group(instance: &str) -> String {
+    instance.replace('-', "_")
+}
+
+/// Returns the process that a name is of: the number between the prefix and the suffix of its namespace.
+fn owner_of(name: &str, prefix: &str, suffix: &str) -> Option<u32> {
+    name.strip_prefix(prefix)?.strip_suffix(suffix)?.parse().ok()
+}
+
+fn is_gone(pid: u32) -> bool {
+    !Path::new(&format!("/proc/{pid}")).exists()
 }
 
 /// Returns what the names of instances of this PID namespace end with.
@@ -109,9 +136,8 @@ fn remove_abandoned(instances: &Path) {
     let suffix = namespace_suffix();
     for entry in std::fs::read_dir(instances).into_iter().flatten().flatten() {
         let name = entry.file_name();
-        let owner = name.to_str().and_then(|name| name.strip_prefix(INSTANCE_PREFIX));
-        let owner = owner.and_then(|owner| owner.strip_suffix(&suffix)?.parse::<u32>().ok());
-        if owner.is_some_and(|pid| !Path::new(&format!("/proc/{pid}")).exists()) {
+        let owner = name.to_str().and_then(|name| owner_of(name, INSTANCE_PREFIX, &suffix));
+        if owner.is_some_and(is_gone) {
             // Losing a race against another recorder that does the same is as good as winning it.
             let _ = std::fs::remove_dir(entry.path());
         }
@@ -127,6 +153,11 @@ pub(crate) struct Instance {
 impl Instance {
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.root.join(name)
+    }
+
+    /// Returns what the group of this instance's probes is called.
+    pub(super) fn probe_group(&self) -> String {
+        probe_group(&self.root.file_name().unwrap_or_default().to_string_lossy())
     }
 
     /// Reads a control file.
@@ -164,9 +195,9 @@ impl Instance {
         Ok(text.lines().filter(|line| line.ends_with(MARK)).filter_map(thread_of).collect())
     }
 
-    /// Returns the format of a kmem event.
+    /// Returns the format of an event, as in `kmem/kfree`.
     pub(crate) fn event_format(&self, event: &str) -> Result<EventFormat, Error> {
-        let name = format!("events/kmem/{event}/format");
+        let name = format!("events/{event}/format");
         EventFormat::parse(&self.read(&name)?).map_err(|what| self.unknown(&name, &what))
     }
 

@@ -29,62 +29,99 @@ const TRACE_FLAG_HARDIRQ: u64 = 0x08;
 const TRACE_FLAG_SOFTIRQ: u64 = 0x10;
 const TRACE_FLAG_NMI: u64 = 0x40;
 
-/// Where one kmem event keeps its fields.
+/// Where a record says who made it.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Layout {
-    kind: Kind,
-    pub(crate) pid: Place,
-    call_site: Place,
-    ptr: Place,
+pub(crate) struct Maker {
+    pid: Place,
     /// `None` where a format is not one of tracefs.
     flags: Option<Place>,
-    /// `None` for frees.
-    sizes: Option<Sizes>,
-    name: Option<(Place, Form)>,
 }
 
+impl Maker {
+    /// Returns where an event says it; says which field is missing otherwise.
+    pub(crate) fn new(format: &EventFormat) -> Result<Maker, String> {
+        let flags = number(format, "common_flags").ok();
+        Ok(Maker { pid: number(format, "common_pid")?, flags })
+    }
+
+    /// Returns the thread that ran.
+    #[inline]
+    pub(crate) fn pid(self, record: &[u8]) -> Option<u32> {
+        self.pid.signed(record).map(|pid| pid as u32)
+    }
+
+    /// Tells whether an interrupt, hard or soft, made the record, so that the thread is only whom it interrupted.
+    #[inline]
+    pub(crate) fn in_interrupt(self, record: &[u8]) -> bool {
+        let flags = self.flags.and_then(|place| place.unsigned(record)).unwrap_or(0);
+        flags & (TRACE_FLAG_HARDIRQ | TRACE_FLAG_SOFTIRQ | TRACE_FLAG_NMI) != 0
+    }
+}
+
+/// Where an allocation says how much it is of.
 #[derive(Debug, Clone, Copy)]
-struct Sizes {
+pub(crate) struct Sizes {
     bytes_req: Place,
     bytes_alloc: Place,
     gfp: Place,
     node: Option<Place>,
 }
 
-impl Layout {
-    /// Returns where the fields of a kmem event are; says which is missing otherwise.
-    pub(crate) fn new(kind: Kind, format: &EventFormat) -> Result<Layout, String> {
-        let place = |name: &str| {
-            let field = format.field(name);
-            let number = field.filter(|f| matches!(f.place.bytes, 1 | 2 | 4 | 8));
-            let place = number.map(|f| f.place);
-            place.ok_or_else(|| format!("event {} has no usable field {name}", format.name))
-        };
-        let sizes = || -> Result<Sizes, String> {
-            Ok(Sizes {
-                bytes_req: place("bytes_req")?,
-                bytes_alloc: place("bytes_alloc")?,
-                gfp: place("gfp_flags")?,
-                node: place("node").ok(),
-            })
-        };
-        let located = |f: &&Field| matches!(f.form, Form::DataLoc | Form::RelLoc);
-        Ok(Layout {
-            kind,
-            pid: place("common_pid")?,
-            flags: place("common_flags").ok(),
-            call_site: place("call_site")?,
-            ptr: place("ptr")?,
-            sizes: if kind.is_alloc() { Some(sizes()?) } else { None },
-            name: format.field("name").filter(located).map(|f| (f.place, f.form)),
+impl Sizes {
+    /// Returns where an event says it; says which field is missing otherwise.
+    pub(crate) fn new(format: &EventFormat) -> Result<Sizes, String> {
+        Ok(Sizes {
+            bytes_req: number(format, "bytes_req")?,
+            bytes_alloc: number(format, "bytes_alloc")?,
+            gfp: number(format, "gfp_flags")?,
+            node: number(format, "node").ok(),
         })
     }
 
-    /// Tells whether an interrupt, hard or soft, made the record, so that `pid` is only whom it interrupted.
+    /// Puts into `event` what a record says; `None` when it is too short.
     #[inline]
-    pub(crate) fn in_interrupt(&self, record: &[u8]) -> bool {
-        let flags = self.flags.and_then(|place| place.unsigned(record)).unwrap_or(0);
-        flags & (TRACE_FLAG_HARDIRQ | TRACE_FLAG_SOFTIRQ | TRACE_FLAG_NMI) != 0
+    pub(crate) fn read(&self, record: &[u8], event: &mut RawEvent) -> Option<()> {
+        event.bytes_req = self.bytes_req.unsigned(record)?;
+        event.bytes_alloc = self.bytes_alloc.unsigned(record)?;
+        event.gfp = self.gfp.unsigned(record)? as u32;
+        if let Some(node) = self.node {
+            event.node = node.signed(record)? as i32;
+        }
+        Some(())
+    }
+}
+
+/// Returns where an event has this number; says that it has not otherwise.
+fn number(format: &EventFormat, name: &str) -> Result<Place, String> {
+    let field = format.field(name);
+    let number = field.filter(|f| matches!(f.place.bytes, 1 | 2 | 4 | 8)).map(|f| f.place);
+    number.ok_or_else(|| format!("event {} has no usable field {name}", format.name))
+}
+
+/// Where one kmem event keeps its fields.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Layout {
+    kind: Kind,
+    pub(crate) maker: Maker,
+    call_site: Place,
+    ptr: Place,
+    /// `None` for frees.
+    sizes: Option<Sizes>,
+    name: Option<(Place, Form)>,
+}
+
+impl Layout {
+    /// Returns where the fields of a kmem event are; says which is missing otherwise.
+    pub(crate) fn new(kind: Kind, format: &EventFormat) -> Result<Layout, String> {
+        let located = |f: &&Field| matches!(f.form, Form::DataLoc | Form::RelLoc);
+        Ok(Layout {
+            kind,
+            maker: Maker::new(format)?,
+            call_site: number(format, "call_site")?,
+            ptr: number(format, "ptr")?,
+            sizes: if kind.is_alloc() { Some(Sizes::new(format)?) } else { None },
+            name: format.field("name").filter(located).map(|f| (f.place, f.form)),
+        })
     }
 
     /// Reads a record of `cpu`; `None` when it is too short.
@@ -103,7 +140,7 @@ impl Layout {
         let mut event = RawEvent {
             time_ns,
             cpu,
-            pid: self.pid.signed(record)? as u32,
+            pid: self.maker.pid(record)?,
             kind: self.kind,
             ptr: self.ptr.unsigned(record)?,
             site: names.address(self.call_site.unsigned(record)?),
@@ -111,12 +148,7 @@ impl Layout {
             ..RawEvent::EMPTY
         };
         if let Some(sizes) = &self.sizes {
-            event.bytes_req = sizes.bytes_req.unsigned(record)?;
-            event.bytes_alloc = sizes.bytes_alloc.unsigned(record)?;
-            event.gfp = sizes.gfp.unsigned(record)? as u32;
-            if let Some(node) = sizes.node {
-                event.node = node.signed(record)? as i32;
-            }
+            sizes.read(record, &mut event)?;
         }
         Some(event)
     }

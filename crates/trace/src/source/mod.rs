@@ -2,6 +2,7 @@
 //! the same trait, and lives in a file of its own.
 
 pub(crate) mod build_id;
+pub(crate) mod bulk;
 mod bytes;
 mod detect;
 pub(crate) mod format;

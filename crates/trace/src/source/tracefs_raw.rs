@@ -13,6 +13,7 @@ use std::io::{ErrorKind, Read};
 
 use rustc_hash::FxHashMap;
 
+use super::bulk::Bulk;
 use super::format::{EventFormat, Place};
 use super::kmem::{Layout, kind_of};
 use super::recording::{Facts, Source};
@@ -101,13 +102,22 @@ pub(crate) struct TracefsRaw<R> {
 #[derive(Debug)]
 struct Decoder {
     page: PageFormat,
-    layouts: Vec<Layout>,
+    layouts: Vec<Known>,
     /// Index into `layouts` by the number in `common_type`.
     layout_of: FxHashMap<u16, u8>,
     /// The threads whose own events are left out.
     left_out: Vec<u32>,
     tsc: Option<Tsc>,
     facts: Facts,
+}
+
+/// An event that is decoded.
+#[derive(Debug)]
+enum Known {
+    /// One of an object
+    One(Layout),
+    /// One of many objects
+    Bulk(Bulk),
 }
 
 /// One CPU's pages.
@@ -134,7 +144,7 @@ const MISSED_EVENTS: u64 = 1 << 31;
 const MISSED_STORED: u64 = 1 << 30;
 
 impl<R: Read> TracefsRaw<R> {
-    /// Opens pages. `formats` are those of the kmem events.
+    /// Opens pages. `formats` are those of the kmem events, and of the probes beside them.
     pub(crate) fn new(
         page: PageFormat,
         formats: &[EventFormat],
@@ -144,9 +154,13 @@ impl<R: Read> TracefsRaw<R> {
         let mut layouts = Vec::new();
         let mut layout_of = FxHashMap::default();
         for format in formats {
-            let Some(kind) = kind_of(&format.name) else { continue };
+            let layout = match (kind_of(&format.name), Bulk::new(format)?) {
+                (Some(kind), _) => Known::One(Layout::new(kind, format)?),
+                (None, Some(bulk)) => Known::Bulk(bulk),
+                (None, None) => continue,
+            };
             layout_of.insert(format.id as u16, layouts.len() as u8);
-            layouts.push(Layout::new(kind, format)?);
+            layouts.push(layout);
         }
         let cpu_pages = |(cpu, pages)| CpuPages {
             cpu,
@@ -289,9 +303,8 @@ impl Decoder {
                     self.skip("damaged rest of a page", place(pages.pages_read));
                     break;
                 };
-                match self.event(record, time_ns, cpu) {
-                    Ok(event) => pages.events.extend(event),
-                    Err(reason) => self.skip(reason, place(pages.pages_read)),
+                if let Err(reason) = self.event(record, time_ns, cpu, &mut pages.events) {
+                    self.skip(reason, place(pages.pages_read));
                 }
             }
         }
@@ -302,24 +315,36 @@ impl Decoder {
         self.facts.meta.quality.skip(reason, place);
     }
 
-    /// Decodes a record; `None` for one that is to be left out.
+    /// Decodes a record into `to`, unless it is to be left out.
     #[inline]
     fn event(
         &mut self,
         record: &[u8],
         time_ns: u64,
         cpu: u32,
-    ) -> Result<Option<RawEvent>, &'static str> {
+        to: &mut Vec<RawEvent>,
+    ) -> Result<(), &'static str> {
         let short = "record that is too short";
         let id = u16::from_le_bytes(*record.first_chunk().ok_or(short)?);
-        let Some(layout) = self.layout_of.get(&id) else { return Ok(None) };
+        let Some(layout) = self.layout_of.get(&id) else { return Ok(()) };
         let layout = &self.layouts[usize::from(*layout)];
-        let pid = layout.pid.signed(record).ok_or(short)? as u32;
-        if self.left_out.contains(&pid) && !layout.in_interrupt(record) {
-            return Ok(None);
+        let maker = match layout {
+            Known::One(layout) => layout.maker,
+            Known::Bulk(bulk) => bulk.maker,
+        };
+        let pid = maker.pid(record).ok_or(short)?;
+        if self.left_out.contains(&pid) && !maker.in_interrupt(record) {
+            return Ok(());
         }
         let time_ns = self.tsc.map_or(time_ns, |tsc| tsc.ns(time_ns));
-        layout.decode(record, time_ns, cpu, &mut self.facts.names).map(Some).ok_or(short)
+        let names = &mut self.facts.names;
+        match layout {
+            Known::One(layout) => {
+                to.push(layout.decode(record, time_ns, cpu, names).ok_or(short)?);
+                Ok(())
+            }
+            Known::Bulk(bulk) => bulk.decode(record, time_ns, cpu, names, to).ok_or(short),
+        }
     }
 }
 

@@ -1,0 +1,174 @@
+//! Decodes the records of probes at functions that allocate or free many objects in one call, for which the kernel has no
+//! event of its own.
+//!
+//! How it works: a probe is a kprobe event that [`crate::record`] defined, known by its name. It records the array of
+//! pointers that the function was given: [`OBJECTS_MAX`] of them, since a kprobe event can have no more; the next event
+//! has the next ones, up to [`PARTS`] of them. Each pointer becomes an event as if the function had been called for it alone.
+//!
+//! Linux counterpart: `kmem_cache_free_bulk`, `kmem_cache_alloc_bulk_noprof`, `__kfree_rcu_sheaf` of `mm/slub.c` @ 7.3,
+//! `Documentation/trace/kprobetrace.rst` @ 6.12.
+
+use super::format::{EventFormat, Field, Form, Place};
+use super::kmem::{Maker, Sizes};
+use super::names::Names;
+use crate::{Kind, RawEvent};
+
+/// Pointers that one event has (`MAX_ARRAY_LEN` of `kernel/trace/trace_probe.h` @ 6.12).
+pub(crate) const OBJECTS_MAX: u64 = 64;
+
+/// Events that one call makes, at most: 512 objects are more than `kvfree_rcu_bulk` frees at once, a page of pointers.
+pub(crate) const PARTS: u64 = 8;
+
+/// What the names of these events begin with; behind it follows the number of the part.
+pub(crate) const ALLOC_BULK: &str = "slab_alloc_bulk_";
+pub(crate) const FREE_BULK: &str = "slab_free_bulk_";
+/// What a call is named that hands over one object.
+pub(crate) const FREE_RCU: &str = "slab_free_rcu";
+
+/// Where one of these events keeps its fields.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Bulk {
+    pub(crate) maker: Maker,
+    is_alloc: bool,
+    /// The position in the array of the first pointer that the event has.
+    first: u64,
+    site: Place,
+    /// Whether the call did what it is for, by what it returned.
+    done: Option<Place>,
+    /// How many objects the call was about; one if there is no such field.
+    count: Option<Place>,
+    ptrs: Place,
+    /// The address of the cache, 0 for `kfree_bulk`.
+    cache: Option<Place>,
+    name: Option<(Place, Form)>,
+    sizes: Option<Sizes>,
+}
+
+impl Bulk {
+    /// Returns where the fields of such an event are, `None` for other events; says which is missing otherwise.
+    pub(crate) fn new(format: &EventFormat) -> Result<Option<Bulk>, String> {
+        let part = |begin| format.name.strip_prefix(begin)?.parse::<u64>().ok();
+        let (is_alloc, part) = match (part(ALLOC_BULK), part(FREE_BULK)) {
+            (Some(part), _) => (true, part),
+            (_, Some(part)) => (false, part),
+            _ if format.name == FREE_RCU => (false, 0),
+            _ => return Ok(None),
+        };
+        let optional = |name: &str| format.field(name).map(|field| field.place);
+        let place = |name: &str| {
+            optional(name).ok_or_else(|| format!("event {} has no field {name}", format.name))
+        };
+        let located = |f: &&Field| matches!(f.form, Form::DataLoc | Form::RelLoc);
+        Ok(Some(Bulk {
+            maker: Maker::new(format)?,
+            is_alloc,
+            first: part.saturating_mul(OBJECTS_MAX),
+            site: place("site").or_else(|_| place("__probe_ret_ip"))?,
+            done: optional("done"),
+            count: optional("count"),
+            ptrs: place("ptr")?,
+            cache: optional("cache"),
+            name: format.field("name").filter(located).map(|f| (f.place, f.form)),
+            sizes: if is_alloc { Some(Sizes::new(format)?) } else { None },
+        }))
+    }
+
+    /// Reads a record of `cpu` and appends an event for each object; `None` when it is too short.
+    pub(crate) fn decode(
+        &self,
+        record: &[u8],
+        time_ns: u64,
+        cpu: u32,
+        names: &mut Names,
+        to: &mut Vec<RawEvent>,
+    ) -> Option<()> {
+        if let Some(done) = self.done
+            && done.unsigned(record)? == 0
+        {
+            return Some(());
+        }
+        let is_of_cache = match self.cache {
+            Some(cache) => cache.unsigned(record)? != 0,
+            None => true,
+        };
+        let name = match self.name.filter(|_| is_of_cache) {
+            Some((place, form)) => place.string(record, form)?,
+            None => b"",
+        };
+        let kind = match (self.is_alloc, is_of_cache) {
+            (true, _) => Kind::KmemCacheAlloc,
+            (false, true) => Kind::KmemCacheFree,
+            (false, false) => Kind::Kfree,
+        };
+        let mut event = RawEvent {
+            time_ns,
+            cpu,
+            pid: self.maker.pid(record)?,
+            kind,
+            site: names.address(self.site.unsigned(record)?),
+            cache: names.cache(name),
+            ..RawEvent::EMPTY
+        };
+        if let Some(sizes) = &self.sizes {
+            sizes.read(record, &mut event)?;
+        }
+        let count = self.count.map_or(Some(1), |count| count.unsigned(record))?;
+        let held = self.ptrs.bytes as u64 / 8;
+        for index in 0..count.saturating_sub(self.first).min(held) {
+            let place = Place { offset: self.ptrs.offset + index as usize * 8, bytes: 8 };
+            event.ptr = place.unsigned(record)?;
+            // kfree_bulk passes over pointers to nothing; what could not be read is 0 too.
+            if event.ptr != 0 {
+                to.push(event);
+            }
+        }
+        Some(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As 6.12 describes it, with an array of four.
+    const FREE: &str = "name: slab_free_bulk_1\nID: 9\n\
+        \tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n\
+        \tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\
+        \tfield:unsigned long __probe_ip;\toffset:8;\tsize:8;\tsigned:0;\n\
+        \tfield:u64 cache;\toffset:16;\tsize:8;\tsigned:0;\n\
+        \tfield:u64 count;\toffset:24;\tsize:8;\tsigned:0;\n\
+        \tfield:u64 site;\toffset:32;\tsize:8;\tsigned:0;\n\
+        \tfield:u64 ptr[];\toffset:40;\tsize:32;\tsigned:0;\n";
+
+    fn decoded(bulk: &Bulk, words: &[u64]) -> Option<Vec<(Kind, u64)>> {
+        let record: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        let mut events = Vec::new();
+        bulk.decode(&record, 5, 1, &mut Names::default(), &mut events)?;
+        Some(events.iter().map(|event| (event.kind, event.ptr)).collect())
+    }
+
+    #[test]
+    fn a_call_is_an_event_for_each_pointer_that_belongs_to_it() {
+        let bulk = Bulk::new(&EventFormat::parse(FREE).unwrap()).unwrap().unwrap();
+        let record = |cache, count| [0, 0, cache, count, 0x77, 11, 0, 13, 14];
+        // This part has the 64th pointer and those behind it.
+        assert_eq!(decoded(&bulk, &record(0, 64)).unwrap(), []);
+        assert_eq!(decoded(&bulk, &record(0, 67)).unwrap(), [(Kind::Kfree, 11), (Kind::Kfree, 13)]);
+        let all = decoded(&bulk, &record(1, u64::MAX)).unwrap();
+        assert_eq!(all, [11, 13, 14].map(|ptr| (Kind::KmemCacheFree, ptr)));
+        assert_eq!(decoded(&bulk, &record(1, 68)[..8]), None, "a record that is cut");
+    }
+
+    #[test]
+    fn a_call_that_did_nothing_makes_no_event() {
+        let rcu = FREE.replace("slab_free_bulk_1", FREE_RCU).replace("count", "done");
+        let bulk = Bulk::new(&EventFormat::parse(&rcu).unwrap()).unwrap().unwrap();
+        assert_eq!(decoded(&bulk, &[0, 0, 1, 0, 0, 11, 12, 0, 0]).unwrap(), []);
+        let one = decoded(&bulk, &[0, 0, 1, 1, 0, 11, 12, 0, 0]).unwrap();
+        assert_eq!(one, [(Kind::KmemCacheFree, 11)]);
+        let lacks = FREE.replace("ptr[]", "other[]");
+        assert!(Bulk::new(&EventFormat::parse(&lacks).unwrap()).unwrap_err().contains("ptr"));
+        let other = FREE.replace("slab_free_bulk_1", "kfree");
+        assert!(Bulk::new(&EventFormat::parse(&other).unwrap()).unwrap().is_none());
+    }
+}
