@@ -138,3 +138,65 @@ fn a_foreign_guest_records_itself_and_is_replayed_with_its_own_pages() {
     let same = geometry.iter().filter(|same| **same).count();
     assert!(same >= 40 && same * 100 >= geometry.len() * 98, "{same} of {}", geometry.len());
 }
+
+/// Forks of a process with many mappings allocate and free maple nodes in bulk, and Linux 7.3 frees them through sheaves:
+/// it has events for none of that.
+#[test]
+#[ignore = "downloads and boots a kernel; make test-boot"]
+fn a_kernel_with_kprobes_records_what_is_allocated_and_freed_in_bulk() {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = dir.path().join("guest");
+    let script = dir.path().join("script.sh");
+    let job = r#"
+        cat > /tmp/load <<'LOAD'
+        i=0; while [ $i -lt 60 ]; do bash -c 'ls / | cat > /dev/null'; i=$((i + 1)); done
+        hackbench -g 1 -l 50
+LOAD
+        probes() { grep -c slablab /sys/kernel/tracing/kprobe_events || true; }
+        for how in --no-probes --buffer=64M; do
+            slablab record $how -o /tmp/t.parquet -- sh /tmp/load > /dev/null
+            left=$(probes)
+            row "\"kind\":\"recorded\",\"left\":$left"
+            send with$how.parquet /tmp/t.parquet
+        done
+        slablab record -o /tmp/killed.parquet -- sleep 1000 &
+        while [ $(probes) -lt 17 ]; do sleep 0.1; done
+        kill -KILL $!; wait $! || true
+        killed=$(probes)
+        slablab record -o /tmp/t.parquet -- true
+        left=$(probes)
+        row "\"kind\":\"killed\",\"before\":$killed,\"left\":$left"
+    "#;
+    fs::write(&script, job).unwrap();
+    let mut command = kernel(&["boot", "debian:7.3", "--memory", "1536", "--format", "json"]);
+    for program in [env!("CARGO_BIN_EXE_slablab"), "bash", "hackbench"] {
+        command.args(["--with", program]);
+    }
+    let out = command.arg("--script").arg(&script).arg("-o").arg(&folder).output().unwrap();
+    assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
+    let booted: serde_json::Value = serde_json::from_slice(&out.stdout).unwrap();
+    let rows = booted["rows"].as_array().unwrap();
+    let of = |kind: &str| rows.iter().filter(|row| row["kind"] == kind).collect::<Vec<_>>();
+    assert!(of("recorded").iter().all(|row| row["left"] == 0), "{rows:?}");
+    assert_eq!((&of("killed")[0]["before"], &of("killed")[0]["left"]), (&17.into(), &0.into()));
+    let nodes = |name: &str| {
+        let path = folder.join("files").join(format!("with{name}.parquet"));
+        let meta = slablab_trace::TraceReader::open(&path).unwrap().meta().clone();
+        let nodes = meta.caches.iter().find(|cache| cache.name == "maple_node").unwrap().clone();
+        println!("{name}: {:.4} unplaced, {nodes:?}", meta.unplaced_share());
+        (meta, nodes)
+    };
+    let (without, _) = nodes("--no-probes");
+    assert_eq!(without.probes, [""; 0]);
+    let (with, nodes) = nodes("--buffer=64M");
+    let functions = ["kmem_cache_free_bulk", "kmem_cache_alloc_bulk_noprof", "__kfree_rcu_sheaf"];
+    assert_eq!(with.probes, functions);
+    assert!(
+        with.unplaced_share() < 0.003,
+        "{} of {}",
+        with.unplaced_share(),
+        without.unplaced_share()
+    );
+    assert!(nodes.frees * 100 >= nodes.allocs * 98 && nodes.allocs > 1000, "{nodes:?}");
+    assert!(nodes.implicit_frees * 1000 <= nodes.allocs, "{nodes:?}");
+}
