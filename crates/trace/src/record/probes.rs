@@ -1,10 +1,12 @@
 //! Probes at functions that allocate or free many objects in one call, for which the kernel has no event.
 //!
-//! How it works: a kprobe event is defined for the whole kernel, in a group of this process's own, and turned on in our
-//! instance like any event. It records the array of pointers that the function was given ([`bulk`]); as an array of an
-//! event has 64 pointers at most, further events have the next ones, filtered by how many there are. A definition that
-//! this kernel refuses is tried in simpler words, and left out at last: nothing is recorded there then, and the frees are
-//! estimated, as they are where a kernel has no kprobe events at all.
+//! How it works: kprobe events are defined for the whole kernel, in a group of this process's own, and turned on in our
+//! instance like any event. They record the array of pointers that the function was given, in parts ([`bulk::part`]): two
+//! kprobes with up to 40 pointers, which both read memory at every call, and for the long arrays of `kfree_rcu` others at
+//! what frees those, which is called seldom. (512 pointers by kprobes alone took a storm of processes from 1.25
+//! to 1.40 times its untraced instructions on 6.12.) A definition that this kernel refuses is tried in simpler words, and
+//! left out at last: nothing is recorded there then, and the frees are estimated, as they are where a kernel has no kprobe
+//! events at all.
 //!
 //! What the words need: pointers of a free, kprobe events; those of an allocation, which are known when the function
 //! returns, its arguments in a return probe (6.9 on) and the fields of `struct kmem_cache` (BTF). `kfree_bulk` and
@@ -30,7 +32,7 @@ const DEFINITIONS: [&str; 2] = ["dynamic_events", "kprobe_events"];
 /// callers that sleep exceed.
 const RETURNS_MAX: u32 = 256;
 
-/// What one probe may be called: a name, the field of its call site if it allocates, and the definitions to try.
+/// An event that is wanted.
 struct Wanted {
     event: String,
     function: &'static str,
@@ -38,8 +40,16 @@ struct Wanted {
     site: Option<&'static str>,
     /// A test that the record must pass.
     test: Option<String>,
+    /// Its definitions, the first of which the kernel takes is used.
     definitions: Vec<String>,
 }
+
+/// Parts that are recorded of all calls; those behind them only where `kfree_rcu` frees.
+const OF_ALL: u64 = 2;
+
+/// Where the pointers begin in `struct kvfree_rcu_bulk_data` of `kernel/rcu/tree.c` @ 6.6, `mm/slab_common.c` @ 7.3: behind a
+/// list head, two numbers of grace periods and the number of pointers.
+const RECORDS_OFFSET: u64 = 40;
 
 /// The probes of a recording. They are gone when this is dropped, after the instance that they are on in.
 #[derive(Debug, Default)]
@@ -140,27 +150,30 @@ impl Drop for Probes {
 /// Returns what is to be probed: of each job the functions that may do it, of each of those the events.
 fn wanted(group: &str) -> Vec<Vec<Vec<Wanted>>> {
     let allocs = ["kmem_cache_alloc_bulk_noprof", "kmem_cache_alloc_bulk"];
+    let of_all = 0..OF_ALL;
     vec![
-        vec![parts(|part| free_bulk(group, part))],
-        allocs.map(|function| parts(|part| alloc_bulk(group, function, part))).into(),
+        vec![of_all.clone().map(|part| free_bulk(group, part)).collect()],
+        allocs
+            .iter()
+            .map(|function| of_all.clone().map(|part| alloc_bulk(group, function, part)).collect())
+            .collect(),
+        [kvfree_rcu_bulk, rcu_event]
+            .iter()
+            .map(|wanted| (OF_ALL..bulk::PARTS).map(|part| wanted(group, part)).collect())
+            .collect(),
         vec![vec![free_rcu(group)]],
     ]
 }
 
-/// Returns the events that have all pointers together.
-fn parts(wanted: impl Fn(u64) -> Wanted) -> Vec<Wanted> {
-    (0..bulk::PARTS).map(wanted).collect()
-}
-
-/// Returns the words for the pointers of a part in the array at `argument`.
+/// Returns the words for the pointers of a part of the array at `argument`.
 fn pointers(argument: &str, part: u64) -> String {
-    let objects = bulk::OBJECTS_MAX;
-    format!("ptr=+{}({argument}):x64[{objects}]", part * objects * 8)
+    let (before, count) = bulk::part(part);
+    format!("ptr=+{}({argument}):x64[{count}]", before * 8)
 }
 
-/// Returns the test that an array has more pointers than the parts before `part`.
-fn longer(part: u64) -> Option<String> {
-    (part > 0).then(|| format!("count > {}", part * bulk::OBJECTS_MAX))
+/// Returns the test that an array has more pointers than are before this part.
+fn longer(part: u64, count: &str) -> Option<String> {
+    (part > 0).then(|| format!("{count} > {}", bulk::part(part).0))
 }
 
 /// Returns the words for the call site at the entry of a function: what it will return to.
@@ -176,12 +189,12 @@ fn return_address() -> &'static str {
 
 fn free_bulk(group: &str, part: u64) -> Wanted {
     let (event, function) = (format!("{}{part}", bulk::FREE_BULK), "kmem_cache_free_bulk");
-    let words =
-        format!("cache=$arg1:x64 count=$arg2:x64 {} {}", return_address(), pointers("$arg3", part));
+    let (site, ptr) = (return_address(), pointers("$arg3", part));
+    let words = format!("cache=$arg1:x64 count=$arg2:x64 {site} {ptr}");
     let begin = format!("p:{group}/{event} {function}");
     let definitions =
         vec![format!("{begin} name=s->name:string {words}"), format!("{begin} {words}")];
-    Wanted { event, function, site: None, test: longer(part), definitions }
+    Wanted { event, function, site: None, test: longer(part, "count"), definitions }
 }
 
 fn alloc_bulk(group: &str, function: &'static str, part: u64) -> Wanted {
@@ -191,7 +204,35 @@ fn alloc_bulk(group: &str, function: &'static str, part: u64) -> Wanted {
          gfp_flags=$arg2:x32 count=$arg3:x64 done=$retval {}",
         pointers("$arg4", part)
     )];
-    Wanted { event, function, site: Some("__probe_ret_ip"), test: longer(part), definitions }
+    let site = Some("__probe_ret_ip");
+    Wanted { event, function, site, test: longer(part, "count"), definitions }
+}
+
+/// What `kvfree_rcu_bulk` gives to `kfree_bulk`, which has no cache, beyond the pointers recorded there; it is given what
+/// vmalloc made, too. That this kernel has BTF says that it is 6.6 or later.
+fn kvfree_rcu_bulk(group: &str, part: u64) -> Wanted {
+    let (event, function) = (format!("{}{part}", bulk::FREE_BULK), "kvfree_rcu_bulk");
+    let (before, count) = bulk::part(part);
+    let offset = RECORDS_OFFSET + before * 8;
+    let definitions = vec![format!(
+        "p:{group}/{event} {function} cache=\\0:x64 count=bnode->nr_records:x64 of_vmalloc=$arg3:x32 site=\\0:x64 \
+         ptr=+{offset}($arg2):x64[{count}]"
+    )];
+    let test = longer(part, "count").map(|test| format!("of_vmalloc == 0 && {test}"));
+    Wanted { event, function, site: None, test, definitions }
+}
+
+/// The same by RCU's own event, where it is built in (CONFIG_RCU_TRACE).
+fn rcu_event(group: &str, part: u64) -> Wanted {
+    let (event, function) =
+        (format!("{}{part}", bulk::FREE_BULK), "rcu_invoke_kfree_bulk_callback");
+    let if_longer = longer(part, "nr_records").map(|test| format!(" if {test}"));
+    let definitions = vec![format!(
+        "e:{group}/{event} rcu.{function} cache=\\0:x64 count=$nr_records:x64 site=\\0:x64 {}{}",
+        pointers("$p", part),
+        if_longer.unwrap_or_default()
+    )];
+    Wanted { event, function, site: None, test: None, definitions }
 }
 
 fn free_rcu(group: &str) -> Wanted {
@@ -209,17 +250,18 @@ mod tests {
 
     #[test]
     fn every_part_has_the_pointers_behind_those_of_the_one_before() {
-        let last = free_bulk("slablab_7", 7);
-        assert_eq!(last.event, "slab_free_bulk_7");
-        assert_eq!(last.test.as_deref(), Some("count > 448"));
-        assert!(
-            last.definitions[0].starts_with("p:slablab_7/slab_free_bulk_7 kmem_cache_free_bulk ")
-        );
-        assert!(last.definitions[0].ends_with("ptr=+3584($arg3):x64[64]"));
-        assert_eq!(free_bulk("slablab_7", 0).test, None);
-        // The longest line that the kernel takes is of 4,096 bytes, and it takes 128 arguments of 64 letters.
         let all = wanted("slablab_4194304_4026531836");
-        let longest = all.iter().flatten().flatten().flat_map(|wanted| &wanted.definitions);
-        assert!(longest.map(String::len).max().unwrap() < 512);
+        let parts: Vec<_> = (0..bulk::PARTS).map(bulk::part).collect();
+        assert_eq!(parts.windows(2).find(|two| two[0].0 + two[0].1 != two[1].0), None);
+        assert!(all[0][0][0].definitions[0].ends_with(" ptr=+0($arg3):x64[8]"));
+        assert_eq!(all[0][0][1].test.as_deref(), Some("count > 8"));
+        let last = all[2][0].last().unwrap();
+        assert!(last.definitions[0].ends_with(" ptr=+3944($arg2):x64[64]"));
+        assert_eq!(last.test.as_deref(), Some("of_vmalloc == 0 && count > 488"));
+        let last = all[2][1].last().unwrap();
+        assert!(last.definitions[0].ends_with(" ptr=+3904($p):x64[64] if nr_records > 488"));
+        // The kernel takes lines of 4,096 bytes.
+        let all = all.iter().flatten().flatten().flat_map(|wanted| &wanted.definitions);
+        assert!(all.map(String::len).max().unwrap() < 512);
     }
 }

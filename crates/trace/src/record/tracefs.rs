@@ -81,7 +81,8 @@ impl Tracefs {
     /// Returns the probes of recorders of this PID namespace that were killed, as `GROUP/EVENT`.
     pub(super) fn abandoned_probes(&self) -> Vec<String> {
         let (prefix, suffix) = (probe_group(INSTANCE_PREFIX), probe_group(&namespace_suffix()));
-        let defined = read(&self.root.join("kprobe_events")).unwrap_or_default();
+        let read = |name| read(&self.root.join(name));
+        let defined = read("dynamic_events").or_else(|_| read("kprobe_events")).unwrap_or_default();
         // A line is `r256:GROUP/EVENT FUNCTION ...`.
         let names = defined.lines().filter_map(|line| line.split_once(':')?.1.split(' ').next());
         let is_abandoned = |name: &&str| {

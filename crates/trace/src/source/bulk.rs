@@ -1,9 +1,9 @@
 //! Decodes the records of probes at functions that allocate or free many objects in one call, for which the kernel has no
 //! event of its own.
 //!
-//! How it works: a probe is a kprobe event that [`crate::record`] defined, known by its name. It records the array of
-//! pointers that the function was given: [`OBJECTS_MAX`] of them, since a kprobe event can have no more; the next event
-//! has the next ones, up to [`PARTS`] of them. Each pointer becomes an event as if the function had been called for it alone.
+//! How it works: a probe is an event that [`crate::record`] defined, known by its name. It records the array of pointers
+//! that the function was given; the number in the name says which ([`part`]). Each pointer becomes an event as if the
+//! function had been called for it alone.
 //!
 //! Linux counterpart: `kmem_cache_free_bulk`, `kmem_cache_alloc_bulk_noprof`, `__kfree_rcu_sheaf` of `mm/slub.c` @ 7.3,
 //! `Documentation/trace/kprobetrace.rst` @ 6.12.
@@ -13,11 +13,21 @@ use super::kmem::{Maker, Sizes};
 use super::names::Names;
 use crate::{Kind, RawEvent};
 
-/// Pointers that one event has (`MAX_ARRAY_LEN` of `kernel/trace/trace_probe.h` @ 6.12).
-pub(crate) const OBJECTS_MAX: u64 = 64;
+/// Events that one call makes at most. The last have 552 pointers in all, and `kvfree_rcu_bulk` frees a page of them at once.
+pub(crate) const PARTS: u64 = 10;
 
-/// Events that one call makes, at most: 512 objects are more than `kvfree_rcu_bulk` frees at once, a page of pointers.
-pub(crate) const PARTS: u64 = 8;
+/// Returns which pointers of an array an event has: so many are before them, so many they are.
+///
+/// The first event is all that most calls need, the second what caches free and allocate at once (a maple node's slots,
+/// packets); the kernel reads one by one what it records, and reads it whether or not it belongs to the call. An event has
+/// 64 pointers at most (`MAX_ARRAY_LEN` of `kernel/trace/trace_probe.h` @ 6.12).
+pub(crate) const fn part(number: u64) -> (u64, u64) {
+    match number {
+        0 => (0, 8),
+        1 => (8, 32),
+        number => ((number - 2).saturating_mul(64).saturating_add(40), 64),
+    }
+}
 
 /// What the names of these events begin with; behind it follows the number of the part.
 pub(crate) const ALLOC_BULK: &str = "slab_alloc_bulk_";
@@ -47,10 +57,10 @@ pub(crate) struct Bulk {
 impl Bulk {
     /// Returns where the fields of such an event are, `None` for other events; says which is missing otherwise.
     pub(crate) fn new(format: &EventFormat) -> Result<Option<Bulk>, String> {
-        let part = |begin| format.name.strip_prefix(begin)?.parse::<u64>().ok();
-        let (is_alloc, part) = match (part(ALLOC_BULK), part(FREE_BULK)) {
-            (Some(part), _) => (true, part),
-            (_, Some(part)) => (false, part),
+        let number = |begin| format.name.strip_prefix(begin)?.parse::<u64>().ok();
+        let (is_alloc, number) = match (number(ALLOC_BULK), number(FREE_BULK)) {
+            (Some(number), _) => (true, number),
+            (_, Some(number)) => (false, number),
             _ if format.name == FREE_RCU => (false, 0),
             _ => return Ok(None),
         };
@@ -62,7 +72,7 @@ impl Bulk {
         Ok(Some(Bulk {
             maker: Maker::new(format)?,
             is_alloc,
-            first: part.saturating_mul(OBJECTS_MAX),
+            first: part(number).0,
             site: place("site").or_else(|_| place("__probe_ret_ip"))?,
             done: optional("done"),
             count: optional("count"),
@@ -151,12 +161,12 @@ mod tests {
     fn a_call_is_an_event_for_each_pointer_that_belongs_to_it() {
         let bulk = Bulk::new(&EventFormat::parse(FREE).unwrap()).unwrap().unwrap();
         let record = |cache, count| [0, 0, cache, count, 0x77, 11, 0, 13, 14];
-        // This part has the 64th pointer and those behind it.
-        assert_eq!(decoded(&bulk, &record(0, 64)).unwrap(), []);
-        assert_eq!(decoded(&bulk, &record(0, 67)).unwrap(), [(Kind::Kfree, 11), (Kind::Kfree, 13)]);
+        // This part has the ninth pointer and those behind it.
+        assert_eq!(decoded(&bulk, &record(0, 8)).unwrap(), []);
+        assert_eq!(decoded(&bulk, &record(0, 11)).unwrap(), [(Kind::Kfree, 11), (Kind::Kfree, 13)]);
         let all = decoded(&bulk, &record(1, u64::MAX)).unwrap();
         assert_eq!(all, [11, 13, 14].map(|ptr| (Kind::KmemCacheFree, ptr)));
-        assert_eq!(decoded(&bulk, &record(1, 68)[..8]), None, "a record that is cut");
+        assert_eq!(decoded(&bulk, &record(1, 12)[..8]), None, "a record that is cut");
     }
 
     #[test]
