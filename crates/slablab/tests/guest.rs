@@ -163,7 +163,7 @@ LOAD
         for i in $(seq 100); do [ $(probes) -lt 13 ] || break; sleep 0.1; done
         kill -KILL $!; wait $! || true
         killed=$(probes)
-        slablab record -o /tmp/t.parquet -- true
+        slablab record --no-probes -o /tmp/t.parquet -- true
         left=$(probes)
         row "\"kind\":\"killed\",\"before\":$killed,\"left\":$left"
     "#;

@@ -310,10 +310,15 @@ pub struct Skipped {
 impl Quality {
     /// Counts a record or line that is left out. `place` says where it is, for the first of its reason.
     pub(crate) fn skip(&mut self, reason: &str, place: impl FnOnce() -> String) {
+        self.skip_many(reason, 1, place);
+    }
+
+    /// Counts so many of them.
+    pub(crate) fn skip_many(&mut self, reason: &str, count: u64, place: impl FnOnce() -> String) {
         match self.skipped.iter_mut().find(|s| s.reason == reason) {
-            Some(known) => known.count += 1,
+            Some(known) => known.count += count,
             None => {
-                self.skipped.push(Skipped { reason: reason.to_owned(), count: 1, first: place() });
+                self.skipped.push(Skipped { reason: reason.to_owned(), count, first: place() });
             }
         }
     }

@@ -98,9 +98,9 @@ fn events(tracefs: &Tracefs) -> Fact {
 fn kprobes(tracefs: &Tracefs) -> Fact {
     const NAME: &str = "kprobe events";
     if tracefs.root.join("kprobe_events").exists() {
-        return fact(NAME, Good, "there: what is freed in bulk is recorded", "");
+        return fact(NAME, Good, "there: `record` probes what works in bulk", "");
     }
-    let found = "not in this kernel: what is freed in bulk is estimated";
+    let found = "not in this kernel: frees in bulk are estimated";
     fact(NAME, Fair, found, "Boot a kernel built with CONFIG_KPROBE_EVENTS=y to record it.")
 }
 

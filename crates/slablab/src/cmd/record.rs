@@ -42,7 +42,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
     until_slab: Option<u64>,
     /// Record these caches only, by a filter in the kernel that costs less than their events would (not kmalloc's;
-    /// Linux 6.8 on)
+    /// Linux 6.8 on); an object that kfree() frees, which names no cache, stays alive
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     caches: Vec<String>,
     /// Record only what these functions allocate, or one place of a function (FUNCTION+0x1c, as `stat` lists them), by a
@@ -53,8 +53,9 @@ pub(crate) struct Args {
     /// `stat` gives the bytes of all, each with its 95 % interval
     #[arg(long, value_name = "N", value_parser = parse_one_in)]
     sample: Option<u32>,
-    /// Leave out what is allocated and freed in bulk, for which the kernel has no event: probes (kprobe events) record it
-    /// where the kernel allows them, the frees on any version, the allocations from Linux 6.9 on
+    /// Do not probe the functions that allocate or free many objects in one call. They have no event: where the kernel allows
+    /// it, `record` sets kprobes there, at up to a twentieth of the untraced time; without them such frees are estimated.
+    /// (--sample never has them)
     #[arg(long)]
     no_probes: bool,
     #[command(flatten)]

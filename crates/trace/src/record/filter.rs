@@ -22,6 +22,9 @@ pub(super) struct Chosen<'a> {
 /// The longest filter: what is written into tracefs at once is cut at a page of the least size.
 const FILTER_BYTES_MAX: usize = 4095;
 
+/// The field of the kernel's own in which a return probe has the place that a function returns to.
+pub(super) const SITE_OF_PROBE: &str = "__probe_ret_ip";
+
 /// What was chosen, as tests of events.
 pub(super) struct Filter<'a> {
     caches: &'a [String],
@@ -71,10 +74,14 @@ impl<'a> Filter<'a> {
             caches => naming(instance, events, caches)?,
         };
         for event in &events {
-            let mut tests = self.tests(event.contains("alloc").then_some("call_site"));
+            let site = |field| event.contains("alloc").then_some(field);
+            let mut tests = self.tests(site("call_site"));
             tests.extend(self.portion.map(|portion| portion.filter()));
             let tests = tests.join(" && ");
-            if tests.len() > FILTER_BYTES_MAX {
+            // A probe beside the events has the longest name for the field, and a test of its own.
+            let longest =
+                self.tests(site(SITE_OF_PROBE)).join(" && ").len() + " && count > 488".len();
+            if longest.max(tests.len()) > FILTER_BYTES_MAX {
                 return Err(Error::CannotRecord {
                     what: format!(
                         "the kernel takes no filter of {} bytes for {event}",

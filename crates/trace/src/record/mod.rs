@@ -19,7 +19,8 @@
 //! A file that cannot be written any more (a full disk) ends the recording and the command at once, as in perf.
 //!
 //! Invariants: no instance is left behind, whatever ends the recording but SIGKILL, and that one is
-//! removed by the next; events in the trace + lost + our own threads' = events that happened.
+//! removed by the next; kmem events in the trace + lost + our own threads' = those that happened. (A lost record of a
+//! probe is one, too, however many objects it tells of.)
 
 mod counter;
 mod drain;
@@ -145,7 +146,7 @@ pub fn record(
 ) -> Result<RecordSummary, Error> {
     let writer = TraceWriter::create(&options.output)?.addresses(options.addresses);
     let recorded = Recording::begin(options)?.run(options)?;
-    let Recorded { pages, mut meta, lost, ended, slab_bytes, elapsed } = recorded;
+    let Recorded { pages, mut meta, lost, missed_calls, ended, slab_bytes, elapsed } = recorded;
     let mut importer = Importer::new(writer, &options.output);
     // Of caches whose events are not recorded nothing can be concluded, nor of those of which a part is.
     let is_recorded = |name: &String| {
@@ -175,7 +176,10 @@ pub fn record(
         let lost = &mut meta.quality.lost[cpu as usize];
         *lost = missed.max(*lost);
     }
-    let (writer, meta) = importer.finish(&source, meta)?;
+    let (writer, mut meta) = importer.finish(&source, meta)?;
+    if missed_calls > 0 {
+        meta.quality.skip_many("bulk calls that a probe missed", missed_calls, String::new);
+    }
     let meta = writer.finish(meta)?;
     let Ended { status, left_running } = ended;
     let exit_status = status.unwrap_or(0);
@@ -205,6 +209,8 @@ struct Recorded {
     meta: Meta,
     /// Events lost, by CPU.
     lost: Vec<u64>,
+    /// Calls that no probe could record.
+    missed_calls: u64,
     ended: Ended,
     /// What slabs held when that ended it.
     slab_bytes: Option<u64>,
@@ -293,7 +299,7 @@ impl Recording {
         let events = filter.set(&instance, events)?;
         let probes = match options.probes {
             true => Probes::define(&tracefs, &instance, &filter),
-            false => Probes::default(),
+            false => Probes::none(&tracefs, &instance),
         };
         let events = events.iter().map(|event| format!("kmem/{event}"));
         let events = events.chain(probes.paths()).collect();
@@ -409,7 +415,7 @@ impl Recording {
     ) -> Result<Recorded, Error> {
         // What is bound first is dropped last: the probes, and before them the instance.
         let Recording {
-            probes: _probes,
+            probes,
             instance,
             drains,
             sampler,
@@ -420,6 +426,7 @@ impl Recording {
             ..
         } = self;
         meta.samples = sampler.samples;
+        let missed_calls = probes.missed();
         let mut lost_by_cpu = vec![0; meta.cpus as usize];
         for drain in &drains {
             let stats = instance.read(&format!("per_cpu/cpu{}/stats", drain.cpu))?;
@@ -440,7 +447,7 @@ impl Recording {
             files.push((cpu, spool));
         }
         let pages = Pages { page: pages, formats, files, bytes, own_threads };
-        Ok(Recorded { pages, meta, lost: lost_by_cpu, ended, slab_bytes, elapsed })
+        Ok(Recorded { pages, meta, lost: lost_by_cpu, missed_calls, ended, slab_bytes, elapsed })
     }
 }
 

@@ -17,16 +17,10 @@
 //!
 //! Linux counterpart: `kernel/trace/trace_kprobe.c`, `kernel/trace/trace_probe.c` @ 6.12, `mm/slub.c` @ 6.1 to 7.3.
 
-use std::io::Write;
-use std::path::PathBuf;
-use std::time::Duration;
-
-use super::filter::Filter;
+use super::filter::{self, Filter};
+use super::machine;
 use super::tracefs::{Instance, Tracefs};
 use crate::source::bulk;
-
-/// Where probes are defined: all that are dynamic, or before 5.0 kprobes.
-const DEFINITIONS: [&str; 2] = ["dynamic_events", "kprobe_events"];
 
 /// Calls of one function that a return probe follows at the same time; the kernel's own figure is twice the CPUs, which
 /// callers that sleep exceed.
@@ -44,18 +38,14 @@ struct Wanted {
     definitions: Vec<String>,
 }
 
-/// Parts that are recorded of all calls; those behind them only where `kfree_rcu` frees.
-const OF_ALL: u64 = 2;
-
 /// Where the pointers begin in `struct kvfree_rcu_bulk_data` of `kernel/rcu/tree.c` @ 6.6, `mm/slab_common.c` @ 7.3: behind a
 /// list head, two numbers of grace periods and the number of pointers.
 const RECORDS_OFFSET: u64 = 40;
 
 /// The probes of a recording. They are gone when this is dropped, after the instance that they are on in.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Probes {
-    /// The file that definitions are written to.
-    file: PathBuf,
+    tracefs: Tracefs,
     group: String,
     /// The names of the events.
     events: Vec<String>,
@@ -64,15 +54,17 @@ pub(super) struct Probes {
 }
 
 impl Probes {
-    /// Defines what this kernel allows, with the filters of `filter` in `instance`. A portion of the objects is not
-    /// chosen by a filter of arrays: nothing is defined then.
-    pub(super) fn define(tracefs: &Tracefs, instance: &Instance, filter: &Filter) -> Probes {
-        let mut files = DEFINITIONS.iter().map(|name| tracefs.root.join(name));
-        let Some(file) = files.find(|file| file.exists()) else { return Probes::default() };
+    /// Returns no probes.
+    pub(super) fn none(tracefs: &Tracefs, instance: &Instance) -> Probes {
         let (events, functions) = (Vec::new(), Vec::new());
-        let mut probes = Probes { file, group: instance.probe_group(), events, functions };
-        tracefs.abandoned_probes().iter().for_each(|event| probes.remove(event));
-        if filter.is_of_a_portion() {
+        Probes { tracefs: tracefs.clone(), group: instance.probe_group(), events, functions }
+    }
+
+    /// Defines what this kernel allows, with the filters of `filter` in `instance`. A portion of the objects is not
+    /// chosen by a filter of arrays, and SLOB frees in bulk by functions that have events: nothing is defined then.
+    pub(super) fn define(tracefs: &Tracefs, instance: &Instance, filter: &Filter) -> Probes {
+        let mut probes = Probes::none(tracefs, instance);
+        if filter.is_of_a_portion() || machine::may_be_slob() {
             return probes;
         }
         // Of a function that has no first event the further ones would tell half.
@@ -86,6 +78,20 @@ impl Probes {
         probes
     }
 
+    /// Returns how many calls the kernel passed over: the probe was busy, or too many calls had not returned.
+    pub(super) fn missed(&self) -> u64 {
+        let profile = self.tracefs.read("kprobe_profile").unwrap_or_default();
+        let missed = |line: &str| {
+            let mut words = line.split_whitespace();
+            let event = words.next()?;
+            // All events of a function are missed together.
+            let is_ours = self.events.iter().any(|own| own == event);
+            let is_first = event.ends_with("_0") || event == bulk::FREE_RCU;
+            words.next_back()?.parse::<u64>().ok().filter(|_| is_ours && is_first)
+        };
+        profile.lines().filter_map(missed).sum()
+    }
+
     /// Returns the events, as they are found in `events`.
     pub(super) fn paths(&self) -> impl Iterator<Item = String> + '_ {
         self.events.iter().map(|event| format!("{}/{event}", self.group))
@@ -97,7 +103,7 @@ impl Probes {
         let is_there = wanted.iter().all(|wanted| self.add(instance, filter, wanted));
         if !is_there {
             for event in self.events.split_off(before) {
-                self.remove(&format!("{}/{event}", self.group));
+                self.tracefs.remove_probe(&format!("{}/{event}", self.group));
             }
         } else if let Some(first) = wanted.first() {
             self.functions.push(first.function.into());
@@ -106,7 +112,10 @@ impl Probes {
     }
 
     fn add(&mut self, instance: &Instance, filter: &Filter, wanted: &Wanted) -> bool {
-        let defined = wanted.definitions.iter().any(|definition| self.write(definition).is_ok());
+        let defined = wanted
+            .definitions
+            .iter()
+            .any(|definition| self.tracefs.define_probe(definition).is_ok());
         if !defined {
             return false;
         }
@@ -122,35 +131,18 @@ impl Probes {
         tests.is_empty()
             || instance.write(&format!("events/{path}/filter"), &tests.join(" && ")).is_ok()
     }
-
-    fn write(&self, definition: &str) -> std::io::Result<()> {
-        let mut file = std::fs::File::options().append(true).open(&self.file)?;
-        file.write_all(definition.as_bytes())
-    }
-
-    /// Removes an event, which may be in use for a moment longer.
-    fn remove(&self, path: &str) {
-        for _ in 0..20 {
-            match self.write(&format!("-:{path}")) {
-                Err(error) if error.kind() == std::io::ErrorKind::ResourceBusy => {
-                    std::thread::sleep(Duration::from_millis(10));
-                }
-                _ => return,
-            }
-        }
-    }
 }
 
 impl Drop for Probes {
     fn drop(&mut self) {
-        self.paths().for_each(|path| self.remove(&path));
+        self.paths().for_each(|path| self.tracefs.remove_probe(&path));
     }
 }
 
 /// Returns what is to be probed: of each job the functions that may do it, of each of those the events.
 fn wanted(group: &str) -> Vec<Vec<Vec<Wanted>>> {
     let allocs = ["kmem_cache_alloc_bulk_noprof", "kmem_cache_alloc_bulk"];
-    let of_all = 0..OF_ALL;
+    let of_all = 0..bulk::OF_ALL;
     vec![
         vec![of_all.clone().map(|part| free_bulk(group, part)).collect()],
         allocs
@@ -159,7 +151,7 @@ fn wanted(group: &str) -> Vec<Vec<Vec<Wanted>>> {
             .collect(),
         [kvfree_rcu_bulk, rcu_event]
             .iter()
-            .map(|wanted| (OF_ALL..bulk::PARTS).map(|part| wanted(group, part)).collect())
+            .map(|wanted| (bulk::OF_ALL..bulk::PARTS).map(|part| wanted(group, part)).collect())
             .collect(),
         vec![vec![free_rcu(group)]],
     ]
@@ -204,7 +196,7 @@ fn alloc_bulk(group: &str, function: &'static str, part: u64) -> Wanted {
          gfp_flags=$arg2:x32 count=$arg3:x64 done=$retval {}",
         pointers("$arg4", part)
     )];
-    let site = Some("__probe_ret_ip");
+    let site = Some(filter::SITE_OF_PROBE);
     Wanted { event, function, site, test: longer(part, "count"), definitions }
 }
 
@@ -215,7 +207,7 @@ fn kvfree_rcu_bulk(group: &str, part: u64) -> Wanted {
     let (before, count) = bulk::part(part);
     let offset = RECORDS_OFFSET + before * 8;
     let definitions = vec![format!(
-        "p:{group}/{event} {function} cache=\\0:x64 count=bnode->nr_records:x64 of_vmalloc=$arg3:x32 site=\\0:x64 \
+        "p:{group}/{event} {function} cache=\\0:x64 count=bnode->nr_records:x64 of_vmalloc=$arg3:x32 \
          ptr=+{offset}($arg2):x64[{count}]"
     )];
     let test = longer(part, "count").map(|test| format!("of_vmalloc == 0 && {test}"));
@@ -228,7 +220,7 @@ fn rcu_event(group: &str, part: u64) -> Wanted {
         (format!("{}{part}", bulk::FREE_BULK), "rcu_invoke_kfree_bulk_callback");
     let if_longer = longer(part, "nr_records").map(|test| format!(" if {test}"));
     let definitions = vec![format!(
-        "e:{group}/{event} rcu.{function} cache=\\0:x64 count=$nr_records:x64 site=\\0:x64 {}{}",
+        "e:{group}/{event} rcu.{function} cache=\\0:x64 count=$nr_records:x64 {}{}",
         pointers("$p", part),
         if_longer.unwrap_or_default()
     )];

@@ -2,13 +2,15 @@
 //!
 //! How it works: an instance is a directory under `instances/`; making it makes ring buffers and control files of its
 //! own, so that nobody else's tracing is disturbed. It is called `slablab-PID`, in a PID namespace of its own
-//! `slablab-PID-NAMESPACE`; one whose process is gone (it was killed) is removed by the next recording.
+//! `slablab-PID-NAMESPACE`; one whose process is gone (it was killed) is removed by the next that is made. Probes belong
+//! to the whole kernel, in a group with the instance's name, and are removed likewise.
 //!
 //! Linux counterpart: `kernel/trace/trace.c`, `Documentation/trace/ftrace.rst` @ 6.18.
 
 use std::fs::File;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use rustix::mount::MountFlags;
 
@@ -26,6 +28,9 @@ const INSTANCE_PREFIX: &str = "slablab-";
 
 /// The link of the initial PID namespace (`PROC_PID_INIT_INO` of `include/linux/proc_ns.h` @ 6.18).
 const INITIAL_NAMESPACE: &str = "pid:[4026531836]";
+
+/// How often we try to remove a probe, ten milliseconds apart.
+const PROBE_REMOVALS: u32 = 20;
 
 /// What a thread of ours writes to be known by.
 const MARK: &str = "slablab's own thread";
@@ -61,6 +66,11 @@ impl Tracefs {
         })
     }
 
+    /// Reads a control file that is not an instance's.
+    pub(super) fn read(&self, name: &str) -> Result<String, Error> {
+        read(&self.root.join(name))
+    }
+
     /// Returns the names of the kmem events that this kernel has.
     pub(crate) fn kmem_events(&self) -> Vec<&'static str> {
         let exists = |name: &&str| self.root.join("events/kmem").join(name).is_dir();
@@ -78,24 +88,57 @@ impl Tracefs {
         lists.any(|list| list.map_or(true, |events| !events.is_empty()))
     }
 
-    /// Returns the probes of recorders of this PID namespace that were killed, as `GROUP/EVENT`.
-    pub(super) fn abandoned_probes(&self) -> Vec<String> {
+    /// Removes the probes of recorders of this PID namespace that were killed, and what has the name of ours.
+    fn remove_abandoned_probes(&self) {
         let (prefix, suffix) = (probe_group(INSTANCE_PREFIX), probe_group(&namespace_suffix()));
-        let read = |name| read(&self.root.join(name));
-        let defined = read("dynamic_events").or_else(|_| read("kprobe_events")).unwrap_or_default();
+        let defined = self.read("dynamic_events").or_else(|_| self.read("kprobe_events"));
+        let defined = defined.unwrap_or_default();
         // A line is `r256:GROUP/EVENT FUNCTION ...`.
         let names = defined.lines().filter_map(|line| line.split_once(':')?.1.split(' ').next());
         let is_abandoned = |name: &&str| {
             let owner = name.split('/').next().and_then(|group| owner_of(group, &prefix, &suffix));
-            owner.is_some_and(is_gone) && machine::proc_is_ours()
+            owner.is_some_and(|pid| pid == std::process::id() || is_gone(pid))
         };
-        names.filter(is_abandoned).map(str::to_owned).collect()
+        if machine::proc_is_ours() {
+            names.filter(is_abandoned).for_each(|path| self.remove_probe(path));
+        }
+    }
+
+    /// Defines a probe.
+    pub(super) fn define_probe(&self, definition: &str) -> std::io::Result<()> {
+        // Before 5.0 there are kprobes alone.
+        let mut files = ["dynamic_events", "kprobe_events"].iter().map(|name| self.root.join(name));
+        let file = files.find(|file| file.exists()).ok_or(std::io::ErrorKind::NotFound)?;
+        File::options().append(true).open(file)?.write_all(definition.as_bytes())
+    }
+
+    /// Removes a probe, `GROUP/EVENT`, which may be in use for a moment longer; says so when somebody else goes on using it.
+    pub(super) fn remove_probe(&self, path: &str) {
+        let definition = format!("-:{path}");
+        let mut tries = 0;
+        while let Err(error) = self.define_probe(&definition) {
+            tries += 1;
+            if error.kind() != std::io::ErrorKind::ResourceBusy {
+                return;
+            }
+            if tries == PROBE_REMOVALS {
+                let place = self.root.display();
+                let _ = writeln!(
+                    std::io::stderr(),
+                    "slablab: cannot remove the probe {path}: {error}; \
+                     remove it with echo '{definition}' >> {place}/dynamic_events"
+                );
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
     }
 
     /// Makes an instance for this process.
     pub(crate) fn instance(&self) -> Result<Instance, Error> {
         let instances = self.root.join("instances");
         remove_abandoned(&instances);
+        self.remove_abandoned_probes();
         let own = format!("{INSTANCE_PREFIX}{}{}", std::process::id(), namespace_suffix());
         let root = instances.join(own);
         std::fs::create_dir(&root).map_err(|e| refused(&root, "make the trace instance", &e))?;

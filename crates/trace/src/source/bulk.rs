@@ -13,8 +13,12 @@ use super::kmem::{Maker, Sizes};
 use super::names::Names;
 use crate::{Kind, RawEvent};
 
-/// Events that one call makes at most. The last have 552 pointers in all, and `kvfree_rcu_bulk` frees a page of them at once.
+/// Events that one call makes at most: 552 pointers. `kvfree_rcu_bulk` frees a page of them at once, 507 on most machines;
+/// what pages of 16 and 64 KiB have beyond that is counted.
 pub(crate) const PARTS: u64 = 10;
+
+/// Events that record all calls; those behind them only what `kfree_rcu` frees.
+pub(crate) const OF_ALL: u64 = 2;
 
 /// Returns which pointers of an array an event has: so many are before them, so many they are.
 ///
@@ -42,7 +46,10 @@ pub(crate) struct Bulk {
     is_alloc: bool,
     /// The position in the array of the first pointer that the event has.
     first: u64,
-    site: Place,
+    /// `None` where it is not told.
+    site: Option<Place>,
+    /// How many pointers of a call the events have, of which this is the first: of one for a cache, and of `kfree_bulk`.
+    covered: Option<[u64; 2]>,
     /// Whether the call did what it is for, by what it returned.
     done: Option<Place>,
     /// How many objects the call was about; one if there is no such field.
@@ -73,7 +80,8 @@ impl Bulk {
             maker: Maker::new(format)?,
             is_alloc,
             first: part(number).0,
-            site: place("site").or_else(|_| place("__probe_ret_ip"))?,
+            site: ["site", "__probe_ret_ip", "__probe_ip"].into_iter().find_map(optional),
+            covered: None,
             done: optional("done"),
             count: optional("count"),
             ptrs: place("ptr")?,
@@ -83,7 +91,24 @@ impl Bulk {
         }))
     }
 
-    /// Reads a record of `cpu` and appends an event for each object; `None` when it is too short.
+    /// Tells the first event of each function how many pointers it and the others have.
+    pub(crate) fn cover(all: &mut [&mut Bulk]) {
+        for is_alloc in [false, true] {
+            let of_function = |bulk: &Bulk| bulk.is_alloc == is_alloc && bulk.count.is_some();
+            let parts = all.iter().filter(|bulk| of_function(bulk));
+            // Only arrays of kfree_rcu, which have no cache, are recorded further.
+            let ends = parts.map(|bulk| (bulk.first, bulk.first + bulk.ptrs.bytes as u64 / 8));
+            let (of_all, last) = (part(OF_ALL).0, ends.clone().map(|(_, end)| end).max());
+            let ends_of_all = ends.filter(|(first, _)| *first < of_all).map(|(_, end)| end);
+            let covered = [ends_of_all.max().unwrap_or(0), last.unwrap_or(0)];
+            for bulk in all.iter_mut().filter(|bulk| of_function(bulk) && bulk.first == 0) {
+                bulk.covered = Some(covered);
+            }
+        }
+    }
+
+    /// Reads a record of `cpu` and appends an event for each object; returns how many objects of the call no event has,
+    /// `None` when it is too short.
     pub(crate) fn decode(
         &self,
         record: &[u8],
@@ -91,11 +116,11 @@ impl Bulk {
         cpu: u32,
         names: &mut Names,
         to: &mut Vec<RawEvent>,
-    ) -> Option<()> {
+    ) -> Option<u64> {
         if let Some(done) = self.done
             && done.unsigned(record)? == 0
         {
-            return Some(());
+            return Some(0);
         }
         let is_of_cache = match self.cache {
             Some(cache) => cache.unsigned(record)? != 0,
@@ -115,7 +140,7 @@ impl Bulk {
             cpu,
             pid: self.maker.pid(record)?,
             kind,
-            site: names.address(self.site.unsigned(record)?),
+            site: names.address(self.site.map_or(Some(0), |site| site.unsigned(record))?),
             cache: names.cache(name),
             ..RawEvent::EMPTY
         };
@@ -127,12 +152,13 @@ impl Bulk {
         for index in 0..count.saturating_sub(self.first).min(held) {
             let place = Place { offset: self.ptrs.offset + index as usize * 8, bytes: 8 };
             event.ptr = place.unsigned(record)?;
-            // kfree_bulk passes over pointers to nothing; what could not be read is 0 too.
+            // kfree_bulk passes over pointers to nothing.
             if event.ptr != 0 {
                 to.push(event);
             }
         }
-        Some(())
+        let [of_cache, of_kfree] = self.covered.unwrap_or([u64::MAX; 2]);
+        Some(count.saturating_sub(if is_of_cache { of_cache } else { of_kfree }))
     }
 }
 
@@ -167,6 +193,26 @@ mod tests {
         let all = decoded(&bulk, &record(1, u64::MAX)).unwrap();
         assert_eq!(all, [11, 13, 14].map(|ptr| (Kind::KmemCacheFree, ptr)));
         assert_eq!(decoded(&bulk, &record(1, 12)[..8]), None, "a record that is cut");
+    }
+
+    #[test]
+    fn objects_beyond_what_is_recorded_are_counted() {
+        let event = |name: &str| {
+            let text = FREE.replace("slab_free_bulk_1", name);
+            Bulk::new(&EventFormat::parse(&text).unwrap()).unwrap().unwrap()
+        };
+        // Each has four of the pointers here.
+        let (mut first, mut second) = (event("slab_free_bulk_0"), event("slab_free_bulk_1"));
+        let mut third = event("slab_free_bulk_2");
+        Bulk::cover(&mut [&mut third, &mut first, &mut second]);
+        let missed = |bulk: &Bulk, cache, count| {
+            let words = [0, 0, cache, count, 0x77, 11, 12, 13, 14_u64];
+            let record: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+            bulk.decode(&record, 5, 1, &mut Names::default(), &mut Vec::new()).unwrap()
+        };
+        assert_eq!([12, 13].map(|count| missed(&first, 1, count)), [0, 1]);
+        assert_eq!([44, 50].map(|count| missed(&first, 0, count)), [0, 6]);
+        assert_eq!((missed(&second, 0, 50), missed(&third, 0, 50)), (0, 0), "counted once");
     }
 
     #[test]

@@ -162,6 +162,11 @@ impl<R: Read> TracefsRaw<R> {
             layout_of.insert(format.id as u16, layouts.len() as u8);
             layouts.push(layout);
         }
+        let bulk = layouts.iter_mut().filter_map(|layout| match layout {
+            Known::One(_) => None,
+            Known::Bulk(bulk) => Some(bulk),
+        });
+        Bulk::cover(&mut bulk.collect::<Vec<_>>());
         let cpu_pages = |(cpu, pages)| CpuPages {
             cpu,
             pages,
@@ -343,7 +348,15 @@ impl Decoder {
                 to.push(layout.decode(record, time_ns, cpu, names).ok_or(short)?);
                 Ok(())
             }
-            Known::Bulk(bulk) => bulk.decode(record, time_ns, cpu, names, to).ok_or(short),
+            Known::Bulk(bulk) => {
+                let unrecorded = bulk.decode(record, time_ns, cpu, names, to).ok_or(short)?;
+                if unrecorded > 0 {
+                    let quality = &mut self.facts.meta.quality;
+                    let place = || format!("{time_ns} ns on CPU {cpu}");
+                    quality.skip_many("objects of a long bulk call", unrecorded, place);
+                }
+                Ok(())
+            }
         }
     }
 }
