@@ -11,6 +11,7 @@
 
 mod merged;
 mod objects;
+mod pace;
 mod population;
 mod unnamed;
 
@@ -352,9 +353,7 @@ impl Importer {
                 cpus => cpus,
             };
             for event in events.drain(..) {
-                if let Some(population) = &mut self.population {
-                    population.count(event.kind);
-                }
+                self.population.iter_mut().for_each(|population| population.count(event.kind));
                 if let Some(reason) = event.beyond_linux(cpus) {
                     let row = self.rows;
                     self.quality.skip(reason, || format!("event {row}"));
@@ -438,33 +437,37 @@ impl Importer {
             }
             let objects = &self.objects;
             for (name, ended) in population.look(|ptr| objects.slot(ptr)) {
-                let empty = Event { time_ns: self.time_ns, cpu, ..RawEvent::EMPTY.to_row(NONE) };
-                let mut event = Event { kind: Kind::EstimatedFree, ..empty };
                 match ended {
-                    Ended::Older => event.cache = self.writer.cache(&name),
-                    Ended::Object(ptr) => {
-                        let Some((object, live)) = self.objects.remove(ptr) else { continue };
-                        self.forget(object);
-                        (event.object, event.cache) = (object, live.cache);
+                    Ended::Older => {
+                        let cache = self.writer.cache(&name);
+                        self.write(Event { cache, ..self.estimated_free(cpu) })?;
                     }
+                    Ended::Object(ptr) => self.end_object(ptr, cpu)?,
                 }
-                if event.object != NONE {
-                    self.quality.estimated_frees += 1;
-                    if let Some(cache) = self.cache(event.cache) {
-                        cache.estimated_frees += 1;
-                    }
-                }
-                self.write(event)?;
             }
         }
         Ok(())
     }
 
+    fn estimated_free(&self, cpu: u16) -> Event {
+        let kind = Kind::EstimatedFree;
+        Event { kind, time_ns: self.time_ns, cpu, ..RawEvent::EMPTY.to_row(NONE) }
+    }
+
+    /// Ends an object whose free no event tells of.
+    fn end_object(&mut self, ptr: u64, cpu: u16) -> Result<(), Error> {
+        let Some((object, live)) = self.objects.remove(ptr) else { return Ok(()) };
+        self.forget(object);
+        self.quality.estimated_frees += 1;
+        if let Some(cache) = self.cache(live.cache) {
+            cache.estimated_frees += 1;
+        }
+        self.write(Event { object, cache: live.cache, ..self.estimated_free(cpu) })
+    }
+
     /// Notes that the object in a slot has ended.
     fn forget(&mut self, slot: u32) {
-        if let Some(population) = &mut self.population {
-            population.free(slot);
-        }
+        self.population.iter_mut().for_each(|population| population.free(slot));
     }
 
     fn event(&mut self, raw: &RawEvent) -> Result<(), Error> {
@@ -516,7 +519,10 @@ impl Importer {
             }
             if let Some(population) = &mut self.population {
                 let site = self.writer.sites().get(event.site as usize);
-                population.alloc(event.object, raw.ptr, event, site.map_or("", |site| &site.name));
+                let (site, slot_of) = (site.map_or("", |s| &s.name), |ptr| self.objects.slot(ptr));
+                if let Some(gone) = population.alloc(event.object, raw.ptr, event, site, slot_of) {
+                    self.end_object(gone, event.cpu)?;
+                }
             }
         }
         if let Some(cache) = self.cache(event.cache) {
@@ -541,9 +547,9 @@ impl Importer {
         if let Some(cache) = self.cache(old.cache) {
             cache.implicit_frees += 1;
         }
-        let cache = old.cache;
-        let bytes = Event { bytes_req: 0, bytes_alloc: 0, gfp: 0, node: -1, ..*next };
-        self.write(Event { kind: Kind::ImplicitFree, object, site: NONE, cache, ..bytes })
+        let (kind, site, cache) = (Kind::ImplicitFree, NONE, old.cache);
+        let empty = Event { bytes_req: 0, bytes_alloc: 0, gfp: 0, node: -1, ..*next };
+        self.write(Event { kind, object, site, cache, ..empty })
     }
 
     fn free(&mut self, raw: &RawEvent, event: &mut Event) -> Result<(), Error> {

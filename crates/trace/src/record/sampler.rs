@@ -41,6 +41,7 @@ impl Sampler {
     /// Takes samples until `stop`.
     pub(super) fn run(&mut self, stop: &AtomicBool) {
         let mut next = Instant::now();
+        let mut at_most = INTERVAL_MIN;
         while !stop.load(Ordering::Acquire) {
             let now = Instant::now();
             if now < next {
@@ -51,7 +52,8 @@ impl Sampler {
             self.sample();
             let cost_ns = clock_ns(ClockId::ThreadCPUTime) - before_ns;
             let pause = Duration::from_nanos(cost_ns * COST_PARTS);
-            next = now + pause.clamp(INTERVAL_MIN, INTERVAL_MAX);
+            next = now + pause.clamp(INTERVAL_MIN, INTERVAL_MAX).min(at_most);
+            at_most = (at_most * 2).min(INTERVAL_MAX);
         }
     }
 
