@@ -180,8 +180,12 @@ pub fn partition_cost(
     })
 }
 
-/// Returns the bytes of a cache's own structures: `kmem_cache`, a `kmem_cache_node` for each node, and what it has for
-/// each CPU.
+/// What sysfs has for a cache of SLUB's: a folder and its files. 195 caches more of 6.12 (`CONFIG_RANDOM_KMALLOC_CACHES`)
+/// have 5,612 objects of `kernfs_node_cache` more.
+const SYSFS_NODES: u64 = 29;
+
+/// Returns the bytes of a cache's own structures: `kmem_cache`, a `kmem_cache_node` for each node, what it has for
+/// each CPU, and its folder in `/sys/kernel/slab`.
 fn structures_bytes(meta: &Meta, kind: BackendKind) -> u64 {
     let snapshots = || meta.slabs_start.iter().chain(&meta.slabs_end);
     let size = |name: &str| {
@@ -197,5 +201,11 @@ fn structures_bytes(meta: &Meta, kind: BackendKind) -> u64 {
         // `kmem_cache_cpu`.
         _ => 32,
     };
-    cache + node * u64::from(meta.nodes.max(1)) + cpu * u64::from(meta.cpus.max(1))
+    let sysfs = match kind {
+        BackendKind::Slub | BackendKind::SlubHybrid | BackendKind::SlubSheaves => {
+            SYSFS_NODES * size("kernfs_node_cache").unwrap_or(128)
+        }
+        _ => 0,
+    };
+    cache + node * u64::from(meta.nodes.max(1)) + cpu * u64::from(meta.cpus.max(1)) + sysfs
 }
