@@ -190,8 +190,8 @@ LOAD
     assert_eq!(without.probes, [""; 0]);
     let (with, nodes) = nodes("--buffer=64M");
     let functions = [
-        "kmem_cache_free_bulk",
         "kmem_cache_alloc_bulk_noprof",
+        "kmem_cache_free_bulk",
         "kvfree_rcu_bulk",
         "__kfree_rcu_sheaf",
     ];

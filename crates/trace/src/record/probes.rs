@@ -9,7 +9,8 @@
 //! events at all.
 //!
 //! What the words need: pointers of a free, kprobe events; those of an allocation, which are known when the function
-//! returns, its arguments in a return probe (6.9 on) and the fields of `struct kmem_cache` (BTF). `kfree_bulk` and
+//! returns, its arguments in a return probe (6.9 on) and the fields of `struct kmem_cache` (BTF). Without those of allocations
+//! the frees of caches are left out as well: on 6.1 they doubled what could not be placed. `kfree_bulk` and
 //! `kvfree_rcu_bulk` end in `kmem_cache_free_bulk`. Where objects are freed through sheaves (6.18 on),
 //! `__kfree_rcu_sheaf` takes what `kfree_rcu` is given, and no event tells of it later.
 //!
@@ -67,13 +68,10 @@ impl Probes {
         if filter.is_of_a_portion() || machine::may_be_slob() {
             return probes;
         }
-        // Of a function that has no first event the further ones would tell half.
-        for alternatives in wanted(&probes.group) {
-            for function in alternatives {
-                if probes.add_all(instance, filter, &function) {
-                    break;
-                }
-            }
+        let group = probes.group.clone();
+        let knows_allocs = probes.add_one_of(instance, filter, &allocs(&group));
+        for functions in frees(&group, knows_allocs) {
+            probes.add_one_of(instance, filter, &functions);
         }
         probes
     }
@@ -95,6 +93,16 @@ impl Probes {
     /// Returns the events, as they are found in `events`.
     pub(super) fn paths(&self) -> impl Iterator<Item = String> + '_ {
         self.events.iter().map(|event| format!("{}/{event}", self.group))
+    }
+
+    /// Defines the events of the first of some functions that has them all: without its first the others would tell half.
+    fn add_one_of(
+        &mut self,
+        instance: &Instance,
+        filter: &Filter,
+        functions: &[Vec<Wanted>],
+    ) -> bool {
+        functions.iter().any(|function| self.add_all(instance, filter, function))
     }
 
     /// Defines all events of one function; returns whether there are all.
@@ -139,20 +147,22 @@ impl Drop for Probes {
     }
 }
 
-/// Returns what is to be probed: of each job the functions that may do it, of each of those the events.
-fn wanted(group: &str) -> Vec<Vec<Vec<Wanted>>> {
-    let allocs = ["kmem_cache_alloc_bulk_noprof", "kmem_cache_alloc_bulk"];
-    let of_all = 0..bulk::OF_ALL;
+/// Returns the functions that may allocate in bulk, each with its events.
+fn allocs(group: &str) -> Vec<Vec<Wanted>> {
+    let functions = ["kmem_cache_alloc_bulk_noprof", "kmem_cache_alloc_bulk"];
+    let events =
+        |function| (0..bulk::OF_ALL).map(|part| alloc_bulk(group, function, part)).collect();
+    functions.map(events).into()
+}
+
+/// Returns of each job the functions that may free in bulk, each with its events.
+fn frees(group: &str, knows_allocs: bool) -> Vec<Vec<Vec<Wanted>>> {
+    let rest = |wanted: fn(&str, u64) -> Wanted| {
+        (bulk::OF_ALL..bulk::PARTS).map(|part| wanted(group, part)).collect()
+    };
     vec![
-        vec![of_all.clone().map(|part| free_bulk(group, part)).collect()],
-        allocs
-            .iter()
-            .map(|function| of_all.clone().map(|part| alloc_bulk(group, function, part)).collect())
-            .collect(),
-        [kvfree_rcu_bulk, rcu_event]
-            .iter()
-            .map(|wanted| (bulk::OF_ALL..bulk::PARTS).map(|part| wanted(group, part)).collect())
-            .collect(),
+        vec![(0..bulk::OF_ALL).map(|part| free_bulk(group, part, knows_allocs)).collect()],
+        vec![rest(kvfree_rcu_bulk), rest(rcu_event)],
         vec![vec![free_rcu(group)]],
     ]
 }
@@ -179,14 +189,20 @@ fn return_address() -> &'static str {
     }
 }
 
-fn free_bulk(group: &str, part: u64) -> Wanted {
-    let (event, function) = (format!("{}{part}", bulk::FREE_BULK), "kmem_cache_free_bulk");
+/// Where allocations in bulk are not known, what is freed of a cache in bulk is mostly what they made: of kmalloc's
+/// objects alone the frees say something then.
+fn free_bulk(group: &str, part: u64, knows_allocs: bool) -> Wanted {
+    let function = if knows_allocs { "kmem_cache_free_bulk" } else { "kfree_bulk" };
+    let event = format!("{}{part}", bulk::FREE_BULK);
     let (site, ptr) = (return_address(), pointers("$arg3", part));
     let words = format!("cache=$arg1:x64 count=$arg2:x64 {site} {ptr}");
-    let begin = format!("p:{group}/{event} {function}");
+    let begin = format!("p:{group}/{event} kmem_cache_free_bulk");
     let definitions =
         vec![format!("{begin} name=s->name:string {words}"), format!("{begin} {words}")];
-    Wanted { event, function, site: None, test: longer(part, "count"), definitions }
+    let of_kmalloc = (!knows_allocs).then(|| "cache == 0".to_owned());
+    let tests: Vec<_> = of_kmalloc.into_iter().chain(longer(part, "count")).collect();
+    let test = (!tests.is_empty()).then(|| tests.join(" && "));
+    Wanted { event, function, site: None, test, definitions }
 }
 
 fn alloc_bulk(group: &str, function: &'static str, part: u64) -> Wanted {
@@ -242,18 +258,23 @@ mod tests {
 
     #[test]
     fn every_part_has_the_pointers_behind_those_of_the_one_before() {
-        let all = wanted("slablab_4194304_4026531836");
+        let group = "slablab_4194304_4026531836";
+        let all = frees(group, true);
         let parts: Vec<_> = (0..bulk::PARTS).map(bulk::part).collect();
         assert_eq!(parts.windows(2).find(|two| two[0].0 + two[0].1 != two[1].0), None);
         assert!(all[0][0][0].definitions[0].ends_with(" ptr=+0($arg3):x64[8]"));
         assert_eq!(all[0][0][1].test.as_deref(), Some("count > 8"));
-        let last = all[2][0].last().unwrap();
+        let last = all[1][0].last().unwrap();
         assert!(last.definitions[0].ends_with(" ptr=+3944($arg2):x64[64]"));
         assert_eq!(last.test.as_deref(), Some("of_vmalloc == 0 && count > 488"));
-        let last = all[2][1].last().unwrap();
+        let last = all[1][1].last().unwrap();
         assert!(last.definitions[0].ends_with(" ptr=+3904($p):x64[64] if nr_records > 488"));
+        let of_kmalloc = &frees(group, false)[0][0][1].test;
+        assert_eq!(of_kmalloc.as_deref(), Some("cache == 0 && count > 8"));
         // The kernel takes lines of 4,096 bytes.
-        let all = all.iter().flatten().flatten().flat_map(|wanted| &wanted.definitions);
+        let allocs = allocs(group);
+        let all =
+            all.iter().chain([&allocs]).flatten().flatten().flat_map(|wanted| &wanted.definitions);
         assert!(all.map(String::len).max().unwrap() < 512);
     }
 }
