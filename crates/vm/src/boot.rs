@@ -38,8 +38,9 @@ const REPORT_REST: Duration = Duration::from_secs(1);
 /// Lines of a console that an error shows: a job's complaint, or the head of a call trace.
 const LAST_LINES: usize = 10;
 
-/// How many guests are booted at most, if each meets a breakpoint that QEMU should have forgotten: one of some
-/// hundred does when it boots, one of few that turns tracepoints on and off all the time.
+/// How many guests are booted at most, if each meets a breakpoint that QEMU should have forgotten. Of guests that only
+/// boot and run a load, fewer than one in a hundred meets one, so that three in a row mean that the load itself
+/// provokes it, as one does that turns tracepoints on and off all the time.
 const GUESTS: u32 = 3;
 
 /// What came of a boot.
@@ -92,7 +93,9 @@ impl Machine {
                 break booted;
             }
             let kept = folder.join(format!("console-{guest}.log"));
-            fs::rename(&*console, kept).map_err(Error::io("cannot rename", &*console))?;
+            if let Err(error) = fs::rename(&*console, kept) {
+                break Err(Error::io("cannot rename", &*console)(error));
+            }
             guest += 1;
         };
         // Ten megabytes, which are not needed any more.

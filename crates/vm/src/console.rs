@@ -120,7 +120,7 @@ const SIGNS: &[(&str, TroubleKind)] = &[
     ("BUG: kernel NULL pointer", TroubleKind::Oops),
     ("BUG: unable to handle", TroubleKind::Oops),
     ("Oops: int3", TroubleKind::Breakpoint),
-    // Linux 6.1 has it in lower case, and without a colon.
+    // Linux 6.1 does not put `Oops: ` before it.
     ("int3: 0000 [#", TroubleKind::Breakpoint),
     ("Oops: ", TroubleKind::Oops),
     ("general protection fault", TroubleKind::Oops),

@@ -8,8 +8,8 @@
 //! Linux counterpart: `kmem_cache_free_bulk`, `kmem_cache_alloc_bulk_noprof`, `__kfree_rcu_sheaf` of `mm/slub.c` @ 7.3,
 //! `Documentation/trace/kprobetrace.rst` @ 6.12.
 
-use super::format::{EventFormat, Field, Form, Place};
-use super::kmem::{Maker, Sizes};
+use super::format::{EventFormat, Place};
+use super::kmem::{CacheName, Maker, Sizes};
 use super::names::Names;
 use crate::{Kind, RawEvent};
 
@@ -57,7 +57,7 @@ pub(crate) struct Bulk {
     ptrs: Place,
     /// The address of the cache, 0 for `kfree_bulk`.
     cache: Option<Place>,
-    name: Option<(Place, Form)>,
+    cache_name: CacheName,
     sizes: Option<Sizes>,
 }
 
@@ -75,7 +75,6 @@ impl Bulk {
         let place = |name: &str| {
             optional(name).ok_or_else(|| format!("event {} has no field {name}", format.name))
         };
-        let located = |f: &&Field| matches!(f.form, Form::DataLoc | Form::RelLoc);
         Ok(Some(Bulk {
             maker: Maker::new(format)?,
             is_alloc,
@@ -86,8 +85,8 @@ impl Bulk {
             count: optional("count"),
             ptrs: place("ptr")?,
             cache: optional("cache"),
-            name: format.field("name").filter(located).map(|f| (f.place, f.form)),
-            sizes: if is_alloc { Some(Sizes::new(format)?) } else { None },
+            cache_name: CacheName::new(format),
+            sizes: is_alloc.then(|| Sizes::new(format)).transpose()?,
         }))
     }
 
@@ -126,10 +125,7 @@ impl Bulk {
             Some(cache) => cache.unsigned(record)? != 0,
             None => true,
         };
-        let name = match self.name.filter(|_| is_of_cache) {
-            Some((place, form)) => place.string(record, form)?,
-            None => b"",
-        };
+        let name = if is_of_cache { self.cache_name.read(record)? } else { b"" };
         let kind = match (self.is_alloc, is_of_cache) {
             (true, _) => Kind::KmemCacheAlloc,
             (false, true) => Kind::KmemCacheFree,

@@ -4,7 +4,7 @@
 //! Linux counterpart: `include/trace/events/kmem.h` @ 6.1 and 6.18. `kmalloc_node` and
 //! `kmem_cache_alloc_node`, gone since 6.1, count as the events without `_node`.
 
-use super::format::{EventFormat, Field, Form, Place};
+use super::format::{EventFormat, Form, Place};
 use super::names::Names;
 use crate::{Kind, RawEvent};
 
@@ -91,6 +91,28 @@ impl Sizes {
     }
 }
 
+/// Where an event names the cache, if it does.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct CacheName(Option<(Place, Form)>);
+
+impl CacheName {
+    /// Returns where an event names it; `kmalloc` and `kfree` do not.
+    pub(crate) fn new(format: &EventFormat) -> CacheName {
+        let field = format.field("name");
+        let located = field.filter(|field| matches!(field.form, Form::DataLoc | Form::RelLoc));
+        CacheName(located.map(|field| (field.place, field.form)))
+    }
+
+    /// Returns the name, empty where the event has none; `None` when the record is too short.
+    #[inline]
+    pub(crate) fn read(self, record: &[u8]) -> Option<&[u8]> {
+        match self.0 {
+            Some((place, form)) => place.string(record, form),
+            None => Some(b""),
+        }
+    }
+}
+
 /// Returns where an event has this number; says that it has not otherwise.
 fn number(format: &EventFormat, name: &str) -> Result<Place, String> {
     let field = format.field(name);
@@ -107,20 +129,19 @@ pub(crate) struct Layout {
     ptr: Place,
     /// `None` for frees.
     sizes: Option<Sizes>,
-    name: Option<(Place, Form)>,
+    cache: CacheName,
 }
 
 impl Layout {
     /// Returns where the fields of a kmem event are; says which is missing otherwise.
     pub(crate) fn new(kind: Kind, format: &EventFormat) -> Result<Layout, String> {
-        let located = |f: &&Field| matches!(f.form, Form::DataLoc | Form::RelLoc);
         Ok(Layout {
             kind,
             maker: Maker::new(format)?,
             call_site: number(format, "call_site")?,
             ptr: number(format, "ptr")?,
-            sizes: if kind.is_alloc() { Some(Sizes::new(format)?) } else { None },
-            name: format.field("name").filter(located).map(|f| (f.place, f.form)),
+            sizes: kind.is_alloc().then(|| Sizes::new(format)).transpose()?,
+            cache: CacheName::new(format),
         })
     }
 
@@ -133,10 +154,6 @@ impl Layout {
         cpu: u32,
         names: &mut Names,
     ) -> Option<RawEvent> {
-        let name = match self.name {
-            Some((place, form)) => place.string(record, form)?,
-            None => b"",
-        };
         let mut event = RawEvent {
             time_ns,
             cpu,
@@ -144,7 +161,7 @@ impl Layout {
             kind: self.kind,
             ptr: self.ptr.unsigned(record)?,
             site: names.address(self.call_site.unsigned(record)?),
-            cache: names.cache(name),
+            cache: names.cache(self.cache.read(record)?),
             ..RawEvent::EMPTY
         };
         if let Some(sizes) = &self.sizes {
