@@ -205,6 +205,9 @@ impl Event {
 }
 
 impl RawEvent {
+    /// Stands for the recorder's threads where their own events are not left out; no process has this number.
+    pub(crate) const RECORDER_PID: u32 = u32::MAX;
+
     /// An event without an object, to be filled in.
     pub(crate) const EMPTY: RawEvent = RawEvent {
         time_ns: 0,

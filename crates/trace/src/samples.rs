@@ -3,12 +3,16 @@
 //! How it works: a cache's numbers are kept where they changed. With more than [`SAMPLES_MAX`] samples every second
 //! one is given up, so that a long recording stores as much as a short one.
 //!
-//! Objects in per-CPU lists (CPU slabs, sheaves) count as in use in slabinfo: `objects` is an upper bound of the
-//! living.
+//! Free objects in per-CPU lists (CPU slabs, sheaves) count as in use in slabinfo: `objects` is an upper bound of the
+//! living. What the recorder itself allocated (the recording in the page cache has many `buffer_head`s) is taken off.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+
+/// Full sheaves in a barn at most (`MAX_FULL_SHEAVES` of `mm/slub.c` @ 6.18), and sheaves of each CPU: main and spare.
+const BARN_SHEAVES: u32 = 10;
+const CPU_SHEAVES: u32 = 2;
 
 /// As many as a replay keeps samples of its own.
 const SAMPLES_MAX: usize = 512;
@@ -35,6 +39,16 @@ pub struct SampledCache {
     pub partial_slabs: u32,
     /// See `partial_slabs`.
     pub partial_objects: u32,
+    /// Slabs that CPUs kept for themselves at the first sample: those they allocated from, and their partial lists.
+    pub cpu_slabs: u32,
+    /// Of these the ones in partial lists, by CPU.
+    pub cpu_partial_slabs: Vec<u32>,
+    /// Objects that a sheaf holds, 0 for a cache without.
+    pub sheaf_capacity: u32,
+    /// Frees of its objects that were seen, those of objects older than the recording not counted.
+    pub frees: u64,
+    /// Frees of its objects that were not.
+    pub unseen_frees: u64,
     /// The samples, as places in [`Samples::times_ns`].
     pub at: Vec<u32>,
     /// Objects in use.
@@ -111,6 +125,39 @@ impl Samples {
         cache
     }
 
+    /// Takes off objects that were not the recorded machine's: `own` are samples in rising order, and how many such objects
+    /// there were from each on. So many whole slabs are taken off, as they were allocated one behind the other, but no more than
+    /// came since the first sample: before there are new ones, objects fill holes in old ones.
+    pub(crate) fn take_off(&mut self, cache: &str, own: &[(u32, u64)]) {
+        let Some(cache) = self.caches.get_mut(cache) else { return };
+        let each = u64::from(cache.slab_objects.max(1));
+        let own_objects_max = own.iter().map(|(_, own)| *own).max().unwrap_or(0);
+        if own_objects_max < each {
+            return;
+        }
+        let before = std::mem::take(cache);
+        let slabs_start = before.at(0).1;
+        let mut places: Vec<u32> =
+            before.at.iter().copied().chain(own.iter().map(|(at, _)| *at)).collect();
+        places.sort_unstable();
+        places.dedup();
+        *cache = SampledCache {
+            at: Vec::new(),
+            objects: Vec::new(),
+            slabs: Vec::new(),
+            ..before.clone()
+        };
+        for at in places {
+            let changes = own.partition_point(|(from, _)| *from <= at);
+            let own = changes.checked_sub(1).map_or(0, |last| own[last].1);
+            let (objects, slabs) = before.at(at as usize);
+            let own_slabs = u32::try_from(own / each).unwrap_or(u32::MAX);
+            let own_objects = own_slabs.saturating_mul(each as u32);
+            let new_slabs = own_slabs.min(slabs.saturating_sub(slabs_start));
+            cache.note(at, objects.saturating_sub(own_objects), slabs - new_slabs);
+        }
+    }
+
     /// Gives up samples until there are few enough. The first and the last stay.
     pub(crate) fn thin(&mut self) {
         while self.times_ns.len() > SAMPLES_MAX {
@@ -127,7 +174,7 @@ impl Samples {
             self.times_ns = kept;
             for cache in self.caches.values_mut() {
                 let (at, objects, slabs) = (Vec::new(), Vec::new(), Vec::new());
-                let mut thinned = SampledCache { at, objects, slabs, ..*cache };
+                let mut thinned = SampledCache { at, objects, slabs, ..cache.clone() };
                 for (i, at) in cache.at.iter().enumerate() {
                     // Numbers of between two samples that stay are seen at the later.
                     let at = if at % 2 == 1 && *at != last { at + 1 } else { *at };
@@ -153,6 +200,19 @@ impl SampledCache {
             self.objects.push(objects);
             self.slabs.push(slabs);
         }
+    }
+
+    /// Returns how many free objects its sheaves are likely to hold, which count as in use: half of what they can, and not
+    /// more than were freed.
+    pub(crate) fn parked(&self, cpus: u32, frees: u64) -> u64 {
+        let sheaves = u64::from(BARN_SHEAVES) + u64::from(CPU_SHEAVES) * u64::from(cpus);
+        (u64::from(self.sheaf_capacity) * sheaves / 2).min(frees)
+    }
+
+    /// Returns the share of the frees of its objects that were seen; `None` where none was freed.
+    pub fn frees_seen_share(&self) -> Option<f64> {
+        let all = self.frees + self.unseen_frees;
+        (all > 0).then(|| self.frees as f64 / all as f64)
     }
 
     /// Returns objects and slabs at a sample; 0 where a damaged trace has no numbers.

@@ -217,7 +217,8 @@ impl<'a, B: Backend> Runner<'a, B> {
                 let objects = self.fill(sampled, id);
                 index.into_iter().for_each(|index| self.warm.keep(index, objects.clone()));
             }
-            let frees_seen_share = index.and_then(|index| meta.caches[index].frees_seen_share());
+            let of_rows = index.and_then(|index| meta.caches[index].frees_seen_share());
+            let frees_seen_share = of_rows.or_else(|| sampled.frees_seen_share());
             let fit = CacheFit { cache: name.clone(), frees_seen_share, ..CacheFit::default() };
             self.sampled.push(Sampled { id, index, fit });
         }

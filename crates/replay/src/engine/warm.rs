@@ -2,8 +2,10 @@
 //!
 //! How it works: a recording's first sample says how many objects and slabs each cache had, and how many of the slabs
 //! were in part empty. As many slabs are filled, on one CPU after the other, and then objects are freed out of as
-//! many of them, evenly spaced. A row that frees an object older than the trace frees one of these, drawn at random
-//! (the same in every run).
+//! many of them, evenly spaced. Slabs that CPUs kept for themselves are full as the kernel counts, so that nobody knows how
+//! many of their objects live: half of them here, which is what the kernel itself assumes of a CPU's partial slabs
+//! (`put_cpu_partial`). A row that frees an object older than the trace frees one of these, drawn at random (the same
+//! in every run).
 
 use slablab_kmem::ObjPtr;
 use slablab_trace::SampledCache;
@@ -54,19 +56,41 @@ pub(crate) fn fill(
     let cpu_of = |slab: u64| (slab % u64::from(cpus)) as u32;
     let fill = |slab| (0..each).filter_map(|_| alloc(cpu_of(slab))).collect::<Vec<_>>();
     let filled: Vec<_> = (0..slabs).map(fill).collect();
-    let (mut kept, mut emptied) = (Vec::new(), 0);
+    let owners = owners(sampled, cpus, slabs.saturating_sub(partial));
+    let (mut kept, mut emptied, mut owned) = (Vec::new(), 0, 0);
     for (slab, objects) in (0..).zip(filled) {
         let before = emptied;
         emptied = share(slab + 1, partial, slabs);
         let free_here = share(emptied, spare, partial) - share(before, spare, partial);
+        // The last ones, so that they are what the CPUs have when all is done.
+        let full_left = (slabs - slab) - (partial - before);
+        let is_owned = emptied == before && full_left <= owners.len() as u64;
+        let (cpu, free_here) = match is_owned {
+            true => {
+                owned += 1;
+                (owners[owned - 1], each / 2)
+            }
+            false => (cpu_of(slab), free_here),
+        };
         for (place, object) in (0..).zip(objects) {
             match share(place + 1, free_here, each) > share(place, free_here, each) {
-                true => free(cpu_of(slab), object),
+                true => free(cpu, object),
                 false => kept.push(object),
             }
         }
     }
     kept
+}
+
+/// Returns the CPUs that keep slabs for themselves, once for each slab, at most `slabs`: first those of their partial
+/// lists, then those that they allocate from.
+fn owners(sampled: &SampledCache, cpus: u32, slabs: u64) -> Vec<u32> {
+    let partial = (0..cpus).zip(&sampled.cpu_partial_slabs);
+    // What a damaged trace says may be impossible.
+    let partial = partial.flat_map(|(cpu, count)| std::iter::repeat_n(cpu, *count as usize));
+    let partial: Vec<u32> = partial.take(slabs as usize).collect();
+    let current = (sampled.cpu_slabs as usize).saturating_sub(partial.len()).min(cpus as usize);
+    partial.into_iter().chain((0..cpus).take(current)).take(slabs as usize).collect()
 }
 
 /// Returns how many of `of` fall to the first `part` of `whole`, evenly spread.
@@ -107,6 +131,36 @@ mod tests {
         // What was in use between two readings may not fit.
         assert_eq!(filled(30, 10, 1), (30, 10, 3));
         assert_eq!((filled(0, 0, 0), filled(5, 0, 2)), ((0, 0, 0), (0, 0, 0)));
+    }
+
+    #[test]
+    fn half_of_what_cpus_keep_for_themselves_is_free() {
+        let sampled = SampledCache {
+            slab_objects: 4,
+            cpu_slabs: 4,
+            cpu_partial_slabs: vec![0, 2],
+            at: vec![0],
+            objects: vec![40],
+            slabs: vec![10],
+            ..SampledCache::default()
+        };
+        let (mut next, mut freed) = (0, Vec::new());
+        let alloc = |_| {
+            next += 8;
+            ObjPtr::new(next)
+        };
+        let kept =
+            fill(&sampled, 2, alloc, |cpu, object| freed.push((cpu, (object.get() / 8 - 1) / 4)));
+        // The last four slabs: two of CPU 1's partial list, and one that each CPU allocates from.
+        let last = [(1, 6), (1, 7), (0, 8), (1, 9)].into_iter().flat_map(|of| [of, of]);
+        assert_eq!(kept.len(), 32);
+        assert_eq!(
+            freed.iter().map(|(cpu, place)| (*cpu, *place)).collect::<Vec<_>>(),
+            last.collect::<Vec<_>>()
+        );
+        // What a damaged trace says.
+        let damaged = SampledCache { cpu_partial_slabs: vec![u32::MAX], ..sampled };
+        assert_eq!(owners(&damaged, 2, 10).len(), 10);
     }
 
     #[test]

@@ -41,7 +41,7 @@ pub struct CacheFit {
     pub recorded_slabs_end: u64,
     /// The greater of both differences, as a share of what was recorded
     pub difference_share: f64,
-    /// Share of the frees of its objects that the trace saw; `None` for kmalloc's caches and where there was none
+    /// Share of the frees of its objects that the trace saw; `None` where there was none
     pub frees_seen_share: Option<f64>,
 }
 

@@ -9,18 +9,22 @@
 //! Invariants: rows = events read - skipped + implicit frees; each row's `object` is live exactly
 //! between its allocation and its free, explicit or implicit.
 
+mod flow;
+mod kmalloc;
 mod merged;
 mod objects;
 mod pace;
 mod population;
+mod unfreed;
 mod unnamed;
 
 use std::path::{Path, PathBuf};
 
+pub(crate) use self::kmalloc::kmalloc_cache;
 use self::merged::SiteCaches;
 use self::objects::{Live, Objects};
 use self::population::{Ended, Population};
-pub(crate) use self::population::{Unfreed, kmalloc_cache};
+pub(crate) use self::unfreed::Unfreed;
 use self::unnamed::Unnamed;
 use crate::error::At;
 use crate::meta::{CPUS_MAX, Quality, Skipped};
@@ -225,7 +229,7 @@ fn pass(
     let (writer, meta) = pass_events(source, first, slabinfo, progress)?;
     let trace = writer.into_reader(meta)?;
     let samples = trace.meta().samples.clone();
-    importer = importer.sampled(&samples, Unfreed::of(&trace)?);
+    importer = importer.sampled(&samples, Unfreed::of(&trace)?, trace.meta().cpus);
     let all = &mut |_: &Event| true;
     let mut rows = Kept::new(&trace, all);
     importer.read(&mut rows, progress)?;
@@ -326,8 +330,9 @@ impl Importer {
     }
 
     /// Ends objects whose frees are not among the events by what the kernel said of them.
-    pub(crate) fn sampled(mut self, samples: &Samples, unfreed: Unfreed) -> Importer {
-        self.population = Some(Population::new(samples, unfreed));
+    /// The machine has `cpus`.
+    pub(crate) fn sampled(mut self, samples: &Samples, unfreed: Unfreed, cpus: u32) -> Importer {
+        self.population = Some(Population::new(samples, unfreed, cpus));
         self
     }
 
@@ -376,6 +381,7 @@ impl Importer {
         mut meta: Meta,
     ) -> Result<(TraceWriter, Meta), Error> {
         self.end_unseen(u64::MAX, 0)?;
+        self.population.iter().for_each(|population| population.count_frees(&mut meta.samples));
         if let Some(population) = self.population.as_ref().filter(|_| meta.samples.is_from_boot()) {
             population.older_than_events(&mut meta.samples);
             meta.samples.thin();
@@ -457,17 +463,12 @@ impl Importer {
     /// Ends an object whose free no event tells of.
     fn end_object(&mut self, ptr: u64, cpu: u16) -> Result<(), Error> {
         let Some((object, live)) = self.objects.remove(ptr) else { return Ok(()) };
-        self.forget(object);
+        self.population.iter_mut().for_each(|population| population.end(object));
         self.quality.estimated_frees += 1;
         if let Some(cache) = self.cache(live.cache) {
             cache.estimated_frees += 1;
         }
         self.write(Event { object, cache: live.cache, ..self.estimated_free(cpu) })
-    }
-
-    /// Notes that the object in a slot has ended.
-    fn forget(&mut self, slot: u32) {
-        self.population.iter_mut().for_each(|population| population.free(slot));
     }
 
     fn event(&mut self, raw: &RawEvent) -> Result<(), Error> {
@@ -542,7 +543,7 @@ impl Importer {
 
     /// Ends the life of `old` in `object`, whose address `next` is about to get.
     fn implicit_free(&mut self, object: u32, old: &Live, next: &Event) -> Result<(), Error> {
-        self.forget(object);
+        self.population.iter_mut().for_each(|population| population.end(object));
         self.quality.implicit_frees += 1;
         if let Some(cache) = self.cache(old.cache) {
             cache.implicit_frees += 1;
@@ -567,7 +568,7 @@ impl Importer {
             }
             return Ok(());
         };
-        self.forget(object);
+        self.population.iter_mut().for_each(|population| population.free(object));
         event.object = object;
         if event.cache == NONE {
             event.cache = live.cache;

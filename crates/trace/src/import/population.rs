@@ -4,17 +4,19 @@
 //! is allocated again. At each sample of slabinfo a cache's live objects are compared with those that the kernel has
 //! in use: what is more at two samples in a row, or at the last, has been freed, unseen. (What is more at one is what a
 //! busy machine did while slabinfo was read.) Of the objects of which no free will be seen ([`Unfreed`]), those go
-//! first whose address is allocated again later, since these are freed in any case; then those of call sites of which that
-//! was seen before; then those of other call sites; then those that are older than the recording. Of several call sites
-//! each gives the same share of its objects, the oldest. (The oldest of all call sites would be what was allocated once,
-//! at boot, and lives on: of 38 `set_kthread_struct` that the kernel counted 5 were left.)
+//! first whose address, or whose slab, is allocated again later, since these are freed in any case; then those of call sites
+//! of which that was seen before; then those of other call sites; then those that are older than the recording. Of call
+//! sites of which it was seen those objects go first in whose slabs nothing happens any more, slab by slab, since a kernel
+//! that has fewer slabs than before has given up whole ones. Otherwise each call site gives the same share of its objects,
+//! the oldest. (The oldest of all call sites would be what was allocated once, at boot, and lives on: of 38
+//! `set_kthread_struct` that the kernel counted 5 were left.)
 //!
 //! Where objects come and go fast, what two samples tell is late: 80,000 connections in 2.6 s seemed to have 250 slabs of
-//! `eventpoll_epi` where there were 65. So where a share of a cache's allocations was outweighed by unseen frees in some
-//! intervals ([`Pace`]), the next allocations are each outweighed by as much at once; the next sample corrects the share.
+//! `eventpoll_epi` where there were 65. So it is counted beforehand how many objects of a cache come, and are seen to
+//! go, between two samples ([`Flow`]); what is more than the next sample has in use ends as evenly as others
+//! come ([`Pace`]).
 //!
-//! kmalloc's caches are told by the bytes given and the gfp flags, as `kmalloc_type` chooses them @ 6.18, and by the
-//! call sites that have caches of their own (`kmem_buckets_create`).
+//! Objects that were freed may lie in sheaves, which the kernel counts as in use: half of what they can hold is assumed.
 //!
 //! Invariants: no object of which a free is seen later is ended here, but where hardly any is: an event may tell of an object
 //! that another has become unseen, freed and allocated by functions without events. Live objects of a cache, those older than the
@@ -24,72 +26,14 @@ use std::collections::{BTreeMap, VecDeque};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::flow::Flow;
+use super::kmalloc::{class_name, kmalloc_kind};
 use super::pace::Pace;
-use crate::source::raw;
-use crate::{Error, Event, Kind, NONE, RecordedCache, SampledCache, Samples, TraceReader};
-
-/// gfp flags that choose a kmalloc cache.
-const GFP_DMA: u32 = 1;
-const GFP_RECLAIMABLE: u32 = 0x10;
-const GFP_ACCOUNT: u32 = 0x40_0000;
+use super::unfreed::Unfreed;
+use crate::{Event, Kind, NONE, RecordedCache, SampledCache, Samples};
 
 /// Where fewer than one in so many objects are freed by an event, such a free is not believed.
 const SEEN_PARTS: u64 = 10;
-
-/// Which allocations, by their number, are never freed by an event that is seen.
-#[derive(Debug, Default)]
-pub(crate) struct Unfreed {
-    allocs: u64,
-    freed: Bits,
-    /// Of the others: whose addresses are allocated again.
-    reused: Bits,
-    live: FxHashMap<u64, u64>,
-}
-
-/// A set of numbers.
-#[derive(Debug, Default)]
-struct Bits(Vec<u64>);
-
-impl Bits {
-    fn insert(&mut self, number: u64) {
-        let word = (number / 64) as usize;
-        self.0.resize(self.0.len().max(word + 1), 0);
-        self.0[word] |= 1 << (number % 64);
-    }
-
-    fn contains(&self, number: u64) -> bool {
-        self.0.get((number / 64) as usize).is_some_and(|word| word >> (number % 64) & 1 != 0)
-    }
-}
-
-impl Unfreed {
-    /// Looks at all rows of a trace.
-    pub(super) fn of(trace: &TraceReader) -> Result<Unfreed, Error> {
-        let mut unfreed = Unfreed::default();
-        for batch in trace.batches() {
-            for row in batch?.events() {
-                // What ends an object unseen is no event.
-                if !matches!(row.kind, Kind::ImplicitFree | Kind::EstimatedFree) {
-                    unfreed.note(row.kind, raw(row).ptr);
-                }
-            }
-        }
-        Ok(unfreed)
-    }
-
-    /// Looks at an event, in the order of the recording.
-    pub(crate) fn note(&mut self, kind: Kind, ptr: u64) {
-        let ended = if kind.is_alloc() {
-            self.allocs += 1;
-            self.live.insert(ptr, self.allocs - 1)
-        } else {
-            self.live.remove(&ptr)
-        };
-        if let Some(number) = ended {
-            if kind.is_alloc() { &mut self.reused } else { &mut self.freed }.insert(number);
-        }
-    }
-}
 
 /// A sampled cache.
 #[derive(Debug, Default)]
@@ -101,6 +45,11 @@ struct Cache {
     live: u64,
     /// Objects beyond those in use at the last sample that were left alive.
     excess: u64,
+    /// What will have come and gone until the next sample, the last one first.
+    flows: Vec<Flow>,
+    /// Of objects of the trace: frees that were seen, and others.
+    frees: u64,
+    unseen_frees: u64,
     /// Objects of which no free is seen and whose address is allocated again, by age: address and number. Some may have
     /// ended.
     reused: VecDeque<(u64, u64)>,
@@ -112,11 +61,28 @@ struct Cache {
     allocs: u64,
     freed: u64,
     slab_objects: u64,
+    slab_pages: u64,
     is_kmalloc: bool,
     pace: Pace,
 }
 
 impl Cache {
+    /// Sets the pace until the sample `next`, which has so many objects in use; `older_kfrees` are frees of older objects
+    /// of any of kmalloc's caches.
+    fn begin_interval(&mut self, next: usize, in_use: u64, older_kfrees: u64, parked: u64) {
+        while self.flows.last().is_some_and(|flow| flow.interval as usize + 1 < next) {
+            self.flows.pop();
+        }
+        let flow = self.flows.last().filter(|flow| flow.interval as usize + 1 == next);
+        let Flow { allocs, frees, .. } = flow.copied().unwrap_or_default();
+        let gone = if self.is_kmalloc { older_kfrees.min(self.older) } else { 0 };
+        let there = (self.live + self.older + u64::from(allocs) + parked)
+            .saturating_sub(u64::from(frees) + gone + in_use);
+        // Less than a slab is in use or not by what CPUs keep for themselves.
+        let there = if there > self.slab_objects { there } else { 0 };
+        self.pace.begin(there, u64::from(allocs));
+    }
+
     /// Takes the oldest objects of `queue` until `taken` has `count`, if so many are alive.
     fn take(
         queue: &mut VecDeque<(u64, u64)>,
@@ -131,6 +97,37 @@ impl Cache {
             let slot = slot_of(ptr).filter(|slot| live[*slot as usize].1 == number);
             taken.extend(slot.map(|_| ptr));
         }
+    }
+
+    /// Takes objects of `chosen` call sites in whose slabs nothing happens after the allocation `now` until `taken` has
+    /// `count`, if there are so many: slab by slab, those first that were quiet first.
+    fn take_quiet(
+        &mut self,
+        count: u64,
+        chosen: impl Fn(u32) -> bool,
+        unfreed: &Unfreed,
+        now: u64,
+        taken: &mut Vec<u64>,
+    ) {
+        let wanted = (count as usize).saturating_sub(taken.len());
+        if wanted == 0 {
+            return;
+        }
+        let sites = self.unfreed.iter().filter(|(site, _)| chosen(**site));
+        let objects = sites.flat_map(|(_, objects)| objects);
+        let quiet = objects.filter_map(|&(ptr, number)| {
+            let (last, _) = unfreed.slab_end(ptr, number, self.slab_pages)?;
+            (last <= now).then_some((last, ptr, number))
+        });
+        let mut quiet: Vec<_> = quiet.collect();
+        quiet.sort_unstable();
+        quiet.truncate(wanted);
+        taken.extend(quiet.iter().map(|(_, ptr, _)| ptr));
+        let numbers: FxHashSet<u64> = quiet.iter().map(|(_, _, number)| *number).collect();
+        self.unfreed.values_mut().for_each(|objects| {
+            objects.retain(|(_, number)| !numbers.contains(number));
+        });
+        self.unfreed.retain(|_, objects| !objects.is_empty());
     }
 
     /// Takes objects whose end is not known until `taken` has `count`, if there are so many: the same share of those of
@@ -167,6 +164,7 @@ pub(super) struct Population {
     /// Call sites with an object that was freed unseen, as its address was allocated again.
     unseen: FxHashSet<u32>,
     allocs: u64,
+    cpus: u32,
     /// Frees of kmalloc's objects that are older than the recording: their caches are not known.
     older_kfrees: u64,
 }
@@ -181,14 +179,18 @@ pub(super) enum Ended {
 }
 
 impl Population {
-    pub(super) fn new(samples: &Samples, unfreed: Unfreed) -> Population {
+    /// `cpus` are those of the machine.
+    pub(super) fn new(samples: &Samples, mut unfreed: Unfreed, cpus: u32) -> Population {
+        let mut flows = std::mem::take(&mut unfreed.by_cache);
         let cache = |(name, cache): (&String, &SampledCache)| Cache {
             older: u64::from(cache.at(0).0),
             slab_objects: u64::from(cache.slab_objects),
+            slab_pages: cache.slab_bytes.div_ceil(4096),
             is_kmalloc: name.contains("kmalloc-"),
+            flows: flows.remove(name).unwrap_or_default().into_iter().rev().collect(),
             ..Cache::default()
         };
-        Population {
+        let mut population = Population {
             next: 1,
             caches: samples.caches.iter().map(cache).collect(),
             by_name: samples.caches.keys().cloned().zip(0..).collect(),
@@ -198,8 +200,20 @@ impl Population {
             unfreed,
             unseen: FxHashSet::default(),
             allocs: 0,
+            cpus,
             older_kfrees: 0,
             samples: samples.clone(),
+        };
+        population.begin_interval();
+        population
+    }
+
+    /// Sets the pace of each cache until the next sample.
+    fn begin_interval(&mut self) {
+        let (next, older_kfrees) = (self.next, self.older_kfrees);
+        for (cache, sampled) in self.caches.iter_mut().zip(self.samples.caches.values()) {
+            let parked = sampled.parked(self.cpus, cache.frees + cache.unseen_frees);
+            cache.begin_interval(next, u64::from(sampled.at(next).0), older_kfrees, parked);
         }
     }
 
@@ -236,15 +250,17 @@ impl Population {
         cache.live += 1;
         cache.allocs += 1;
         let mut gone = Vec::new();
-        if cache.pace.alloc(self.unfreed.reused.contains(number)) {
+        if cache.pace.alloc() {
             Cache::take(&mut cache.reused, 1, &self.live, slot_of, &mut gone);
             cache.take_unfreed(1, |site| self.unseen.contains(&site), &mut gone);
-            gone.iter().for_each(|_| cache.pace.end());
         }
-        if self.unfreed.reused.contains(number) {
+        let is_reused = self.unfreed.reused.contains(number);
+        let is_freed = self.unfreed.freed.contains(number);
+        let slab_end = || self.unfreed.slab_end(ptr, number, cache.slab_pages);
+        if is_reused || !is_freed && slab_end().is_some_and(|(_, is_taken_over)| is_taken_over) {
             cache.reused.push_back((ptr, number));
             self.unseen.insert(event.site);
-        } else if !self.unfreed.freed.contains(number) {
+        } else if !is_freed {
             cache.unfreed.entry(event.site).or_default().push_back((ptr, number));
         } else {
             cache.freed += 1;
@@ -255,11 +271,22 @@ impl Population {
         gone.pop()
     }
 
-    /// Notes the end of an object.
+    /// Notes the end of an object, which an event tells of.
     pub(super) fn free(&mut self, slot: u32) {
         let (place, _) = self.live[slot as usize];
         if let Some(cache) = self.caches.get_mut(place as usize) {
             cache.live -= 1;
+            cache.frees += 1;
+        }
+    }
+
+    /// Notes the end of an object that no event tells of.
+    pub(super) fn end(&mut self, slot: u32) {
+        let (place, _) = self.live[slot as usize];
+        if let Some(cache) = self.caches.get_mut(place as usize) {
+            cache.live -= 1;
+            cache.unseen_frees += 1;
+            cache.pace.end();
         }
     }
 
@@ -290,13 +317,12 @@ impl Population {
         let is_last = self.next == self.samples.times_ns.len();
         for (cache, (name, sampled)) in self.caches.iter_mut().zip(&self.samples.caches) {
             let in_use = u64::from(sampled.at(sample).0);
-            let excess = (cache.live + cache.older).saturating_sub(in_use);
+            let parked = sampled.parked(self.cpus, cache.frees + cache.unseen_frees);
+            let excess = (cache.live + cache.older + parked).saturating_sub(in_use);
             let lasting = if is_last { excess } else { excess.min(cache.excess) };
             cache.excess = excess;
             // Less than a slab is in use or not by what CPUs keep for themselves.
             if lasting <= cache.slab_objects {
-                let too_many = in_use.saturating_sub(cache.live + cache.older + cache.slab_objects);
-                cache.pace.sample(0, too_many);
                 continue;
             }
             let known =
@@ -305,6 +331,8 @@ impl Population {
             let mut objects = Vec::new();
             let wanted = lasting - known;
             Cache::take(&mut cache.reused, wanted, &self.live, &slot_of, &mut objects);
+            let is_unseen = |site| self.unseen.contains(&site);
+            cache.take_quiet(wanted, is_unseen, &self.unfreed, self.allocs, &mut objects);
             for is_unseen in [true, false] {
                 let chosen = |site| self.unseen.contains(&site) == is_unseen;
                 cache.take_unfreed(wanted, chosen, &mut objects);
@@ -312,14 +340,25 @@ impl Population {
             Cache::take(&mut cache.doubtful, wanted, &self.live, &slot_of, &mut objects);
             let mut objects: Vec<_> =
                 objects.into_iter().map(|ptr| (name.clone(), Ended::Object(ptr))).collect();
-            let older = (lasting - objects.len() as u64).min(cache.older);
+            // Which of the older objects were parked when the recording began, nobody knows.
+            let older = lasting.saturating_sub(objects.len() as u64 + parked).min(cache.older);
             cache.older -= older;
             cache.excess -= objects.len() as u64 + older;
-            cache.pace.sample(objects.len() as u64, 0);
             ended.append(&mut objects);
             ended.extend((0..older).map(|_| (name.clone(), Ended::Older)));
         }
+        self.begin_interval();
         ended
+    }
+
+    /// Says of each cache how many frees were seen.
+    pub(super) fn count_frees(&self, samples: &mut Samples) {
+        for (name, place) in &self.by_name {
+            if let Some(sampled) = samples.caches.get_mut(name) {
+                let cache = &self.caches[*place as usize];
+                (sampled.frees, sampled.unseen_frees) = (cache.frees, cache.unseen_frees);
+            }
+        }
     }
 
     /// Says in the first sample, where nobody took it, which objects must have been there before the first event: those
@@ -344,33 +383,11 @@ impl Population {
     }
 }
 
-/// Returns the name of the kmalloc cache that gives `bytes` to the call site called `site`.
-pub(crate) fn kmalloc_cache(bytes: u64, gfp: u32, site: &str) -> String {
-    class_name(kmalloc_kind(gfp, site), bytes)
-}
-
-/// Returns which of kmalloc's caches of a size serves an allocation.
-fn kmalloc_kind(gfp: u32, site: &str) -> &'static str {
-    match (site.split('+').next().unwrap_or_default(), gfp) {
-        ("alloc_msg" | "load_msg", _) => "msg_msg",
-        ("memdup_user" | "vmemdup_user" | "strndup_user", _) => "memdup_user",
-        (_, gfp) if gfp & GFP_DMA != 0 => "dma-kmalloc",
-        (_, gfp) if gfp & GFP_RECLAIMABLE != 0 => "kmalloc-rcl",
-        (_, gfp) if gfp & GFP_ACCOUNT != 0 => "kmalloc-cg",
-        _ => "kmalloc",
-    }
-}
-
-fn class_name(kind: &str, bytes: u64) -> String {
-    match bytes {
-        1024..=8192 => format!("{kind}-{}k", bytes / 1024),
-        _ => format!("{kind}-{bytes}"),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::RawEvent;
+    use crate::source::Facts;
 
     fn event(kind: Kind, cache: u32) -> Event {
         Event {
@@ -392,12 +409,24 @@ mod tests {
         samples
     }
 
+    /// What events say, all from one cache.
+    fn unfreed(samples: &Samples, events: &[(u64, Kind, u64)]) -> Unfreed {
+        let mut unfreed = Unfreed::new(samples);
+        for &(time_ns, kind, ptr) in events {
+            unfreed.note(&RawEvent { time_ns, kind, ptr, cache: 0, ..RawEvent::EMPTY });
+        }
+        let mut facts = Facts::default();
+        facts.names.caches = vec!["c".into()];
+        unfreed.named(&facts)
+    }
+
     #[test]
     fn of_objects_without_a_free_the_oldest_go_and_then_those_of_before() {
-        let mut unfreed = Unfreed::default();
-        (1..=20).for_each(|ptr| unfreed.note(Kind::KmemCacheAlloc, ptr));
-        unfreed.note(Kind::KmemCacheFree, 1);
-        let mut population = Population::new(&samples("c", &[10, 27, 4]), unfreed);
+        let samples = samples("c", &[10, 27, 4]);
+        let allocs = (1..=20).map(|ptr| (5, Kind::KmemCacheAlloc, ptr));
+        let events: Vec<_> = allocs.chain([(25, Kind::KmemCacheFree, 1)]).collect();
+        let unfreed = unfreed(&samples, &events);
+        let mut population = Population::new(&samples, unfreed, 1);
         population.name(&[RecordedCache { name: "c".into(), ..Default::default() }]);
         for ptr in 1..=20 {
             population.count(Kind::KmemCacheAlloc);
@@ -416,9 +445,10 @@ mod tests {
 
     #[test]
     fn what_is_reused_goes_first_then_its_call_site_and_then_a_share_of_each() {
-        let mut unfreed = Unfreed::default();
-        (1..=40).chain([35]).for_each(|ptr| unfreed.note(Kind::KmemCacheAlloc, ptr));
-        let mut population = Population::new(&samples("c", &[0, 31]), unfreed);
+        let samples = samples("c", &[0, 31]);
+        let allocs = (1..=40).chain([35]).map(|ptr| (15, Kind::KmemCacheAlloc, ptr));
+        let unfreed = unfreed(&samples, &allocs.collect::<Vec<_>>());
+        let mut population = Population::new(&samples, unfreed, 1);
         population.name(&[RecordedCache { name: "c".into(), ..Default::default() }]);
         for ptr in 1..=40 {
             // The object of an address that is allocated again has a call site of its own.
@@ -441,7 +471,7 @@ mod tests {
     #[test]
     fn what_one_sample_lacks_and_the_next_has_is_alive() {
         let mut population =
-            Population::new(&samples("c", &[0, 5, 20, 5, 5, 5]), Unfreed::default());
+            Population::new(&samples("c", &[0, 5, 20, 5, 5, 5]), Unfreed::default(), 1);
         population.name(&[RecordedCache { name: "c".into(), ..Default::default() }]);
         for ptr in 1..=20 {
             population.count(Kind::KmemCacheAlloc);
@@ -451,7 +481,7 @@ mod tests {
         let ended = [0; 5].map(|_| {
             let ended = population.look(|ptr: u64| Some(ptr as u32));
             ended.iter().for_each(|(_, ended)| match ended {
-                Ended::Object(ptr) => population.free(*ptr as u32),
+                Ended::Object(ptr) => population.end(*ptr as u32),
                 Ended::Older => unreachable!("nothing is older"),
             });
             ended.len()
@@ -460,16 +490,20 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_and_goes_fast_is_not_late_by_two_samples() {
+    fn what_comes_and_goes_fast_ends_as_evenly_as_others_come() {
         // 100 objects an interval, of which no free is seen, and 20 in use at each sample; then 60 that stay.
-        let in_use = [0, 20, 20, 20, 20, 20, 20, 80];
-        let mut population = Population::new(&samples("c", &in_use), Unfreed::default());
+        let in_use = [0, 20, 20, 20, 80];
+        let samples = samples("c", &in_use);
+        let intervals = [100, 100, 100, 60];
+        let times =
+            (0..).zip(intervals).flat_map(|(interval, allocs)| vec![10 * interval + 5; allocs]);
+        let events = (1..).zip(times).map(|(ptr, time_ns)| (time_ns, Kind::KmemCacheAlloc, ptr));
+        let unfreed = unfreed(&samples, &events.collect::<Vec<_>>());
+        let mut population = Population::new(&samples, unfreed, 1);
         population.name(&[RecordedCache { name: "c".into(), ..Default::default() }]);
         population.unseen.insert(0);
         let (mut live, mut ptr) = (BTreeMap::new(), 0);
-        let mut most = Vec::new();
-        for interval in 1..in_use.len() {
-            let allocs = if interval == 7 { 60 } else { 100 };
+        let most = intervals.map(|allocs| {
             let mut peak = 0;
             for _ in 0..allocs {
                 ptr += 1;
@@ -479,26 +513,62 @@ mod tests {
                 let slot_of = |ptr: u64| live.contains_key(&ptr).then_some(ptr as u32);
                 let gone = population.alloc(ptr as u32, ptr, &event, "f+0x1", slot_of);
                 if let Some(gone) = gone {
-                    population.free(gone as u32);
+                    population.end(gone as u32);
                     live.remove(&gone);
                 }
                 peak = peak.max(live.len());
             }
             for (_, ended) in population.look(|ptr: u64| Some(ptr as u32)) {
                 let Ended::Object(ptr) = ended else { panic!("nothing is older") };
-                population.free(ptr as u32);
+                population.end(ptr as u32);
                 live.remove(&ptr);
             }
-            most.push(peak);
+            peak
+        });
+        assert!(most[..3].iter().all(|most| *most <= 21), "{most:?}");
+        assert_eq!(most[3], 80);
+    }
+
+    #[test]
+    fn objects_in_quiet_slabs_go_first_and_in_slabs_of_others_before() {
+        let samples = samples("c", &[0, 12]);
+        // Four slabs of four: in the third something happens at the end, the fourth becomes another cache's.
+        let page = |slab: u64| 0x1000 * slab;
+        let ptrs = (1..=4).flat_map(|slab| (0..4).map(move |place| page(slab) + 8 * place));
+        let ptrs: Vec<u64> = ptrs.collect();
+        let event = |cache, ptr| {
+            let kind = Kind::KmemCacheAlloc;
+            RawEvent { time_ns: 5, kind, ptr, cache, ..RawEvent::EMPTY }
+        };
+        let mut unfreed = Unfreed::new(&samples);
+        ptrs.iter().for_each(|ptr| unfreed.note(&event(0, *ptr)));
+        for (cache, ptr) in [(1, page(4) + 24), (0, page(3) + 64)] {
+            unfreed.note(&RawEvent { time_ns: 15, ..event(cache, ptr) });
         }
-        // Two intervals until the first excess is believed, one more until the share is.
-        assert_eq!(most[..3], [100, 200, 220], "{most:?}");
-        assert!(most[4..6].iter().all(|most| *most <= 130), "{most:?}");
+        assert_eq!(unfreed.slab_end(page(4), 12, 1), Some((16, true)));
+        assert_eq!(unfreed.slab_end(page(3), 8, 1), Some((18, false)));
+        // Of slabs of two pages the second says as much as the first.
+        assert_eq!(unfreed.slab_end(page(2), 4, 2), Some((18, false)));
+        let mut population = Population::new(&samples, unfreed, 1);
+        population.name(&[RecordedCache { name: "c".into(), ..Default::default() }]);
+        let slot = |ptr: u64| ptrs.iter().position(|known| *known == ptr).map(|slot| slot as u32);
+        for (slot_of_it, ptr) in (0..).zip(&ptrs) {
+            population.count(Kind::KmemCacheAlloc);
+            let row = Event { site: 0, ..event(0, *ptr).to_row(slot_of_it) };
+            population.alloc(slot_of_it, *ptr, &row, "f+0x1", slot);
+        }
+        population.caches[0].excess = 9;
+        population.caches[0].live += 2;
+        let ended = population.look(slot).into_iter().map(|(_, ended)| ended);
+        let gone: Vec<_> = ended.collect();
+        let expected = [12, 13, 14, 15, 0, 1].map(|place| Ended::Object(ptrs[place]));
+        assert_eq!(gone, expected);
     }
 
     #[test]
     fn kmalloc_caches_are_told_by_size_flags_and_site() {
-        let mut population = Population::new(&samples("kmalloc-cg-256", &[0]), Unfreed::default());
+        let mut population =
+            Population::new(&samples("kmalloc-cg-256", &[0]), Unfreed::default(), 1);
         let mut place =
             |gfp, site| population.kmalloc(&Event { gfp, ..event(Kind::Kmalloc, NONE) }, site);
         assert_eq!((place(0x40_0cc0, "f+0x1"), place(0xcc0, "f+0x1")), (0, NONE));

@@ -53,7 +53,7 @@ use crate::import::{Importer, Unfreed};
 use crate::source::format::EventFormat;
 use crate::source::tracefs_raw::{PageFormat, TracefsRaw, lost};
 use crate::source::{Facts, Source};
-use crate::{Addresses, Error, Meta, Portion, Progress, Symbols, TraceWriter};
+use crate::{Addresses, Error, Meta, Portion, Progress, Samples, Symbols, TraceWriter};
 
 /// Kibibytes of ring buffer for each CPU when [`RecordOptions::buffer_kib`] is not set: on the
 /// reference machine `perf bench sched messaging -g 5 -l 100` fills two fifths of it on each of two CPUs,
@@ -148,6 +148,7 @@ pub fn record(
     let recorded = Recording::begin(options)?.run(options)?;
     let Recorded { pages, mut meta, lost, missed_calls, ended, slab_bytes, elapsed } = recorded;
     let mut importer = Importer::new(writer, &options.output);
+    let symbols = Symbols::running()?;
     // Of caches whose events are not recorded nothing can be concluded, nor of those of which a part is.
     let is_recorded = |name: &String| {
         options.one_in.is_none()
@@ -156,13 +157,16 @@ pub fn record(
     };
     meta.samples.caches.retain(|name, _| is_recorded(name));
     if !meta.samples.is_empty() {
-        importer = importer.sampled(&meta.samples, pages.unfreed(progress)?);
+        let unfreed = pages.unfreed(&meta.samples, symbols.clone(), progress)?;
+        unfreed.take_off_own(&mut meta.samples);
+        importer = importer.sampled(&meta.samples, unfreed, meta.cpus);
         meta.samples.thin();
     }
     if let Some(one_in) = options.one_in {
         importer = importer.portion(one_in);
     }
-    let mut source = Paired::new(pages.source(Symbols::running()?)?);
+    let source = pages.source(symbols)?.leave_out(pages.own_threads.clone());
+    let mut source = Paired::new(source);
     if options.sites.is_empty() {
         importer.read(&mut source.source, progress)?;
     } else {
@@ -244,23 +248,28 @@ impl Pages {
         let streams = self.files.iter().map(open).collect::<std::io::Result<_>>();
         let streams = streams.map_err(|e| Error::io("recording".as_ref(), "cannot read", e))?;
         let facts = Facts { symbols, bytes: self.bytes, ..Facts::default() };
-        TracefsRaw::new(self.page, &self.formats, streams, facts)
-            .map(|source| source.leave_out(self.own_threads.clone()))
-            .map_err(|what| Error::CannotRecord {
+        TracefsRaw::new(self.page, &self.formats, streams, facts).map_err(|what| {
+            Error::CannotRecord {
                 what: format!("events/kmem: {what}"),
                 remedy: "record with `perf kmem record` and use `slablab import`".into(),
-            })
+            }
+        })
     }
 
-    /// Finds out which allocations are never freed by an event.
-    fn unfreed(&self, progress: &mut dyn FnMut(Progress)) -> Result<Unfreed, Error> {
-        let (mut unfreed, mut events) = (Unfreed::default(), Vec::new());
-        let mut source = self.source(Symbols::default())?;
+    /// Finds out which allocations are never freed by an event, and what comes and goes between two samples.
+    fn unfreed(
+        &self,
+        samples: &Samples,
+        symbols: Symbols,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<Unfreed, Error> {
+        let (mut unfreed, mut events) = (Unfreed::new(samples), Vec::new());
+        let mut source = self.source(symbols)?.mark(self.own_threads.clone());
         while source.read(&mut events)? {
-            events.drain(..).for_each(|event| unfreed.note(event.kind, event.ptr));
+            events.drain(..).for_each(|event| unfreed.note(&event));
             progress(Progress { phase: "matching", ..source.facts().progress() });
         }
-        Ok(unfreed)
+        Ok(unfreed.named(source.facts()))
     }
 }
 
@@ -336,6 +345,7 @@ impl Recording {
     /// Runs the command with the events on.
     fn run(mut self, options: &RecordOptions) -> Result<Recorded, Error> {
         self.meta.slabs_start = Some(crate::slabs::snapshot());
+        self.sampler.prepare();
         self.meta.start_unix_ns = machine::unix_ns();
         let started = Instant::now();
         let (ended, slab_bytes) = self.run_events(options)?;

@@ -9,15 +9,22 @@ use std::os::unix::fs::FileExt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use rustc_hash::FxHashMap;
 use rustix::time::{ClockId, clock_gettime};
 
-use crate::Samples;
 use crate::meta::SlabSnapshot;
+use crate::{SampledCache, Samples};
 
 /// A reading takes some 200 us on a machine of 230 caches.
 const COST_PARTS: u64 = 150;
 const INTERVAL_MIN: Duration = Duration::from_millis(10);
 const INTERVAL_MAX: Duration = Duration::from_millis(100);
+
+/// The machine has settled when so few objects came or went between two readings, so many times in a row (a grace period
+/// takes some 20 ms). It is given so many readings in all.
+const SETTLED_OBJECTS: u64 = 100;
+const SETTLED_READINGS: u32 = 5;
+const SETTLE_READINGS_MAX: u32 = 30;
 
 /// How long the thread sleeps at most before it looks whether the recording has ended.
 const NAP: Duration = Duration::from_millis(20);
@@ -28,6 +35,8 @@ pub(super) struct Sampler {
     slabinfo: Option<File>,
     buffer: Vec<u8>,
     page_bytes: u64,
+    /// By cache: how its objects were spread over slabs before the recording.
+    spread: FxHashMap<String, SampledCache>,
     pub(super) samples: Samples,
 }
 
@@ -35,7 +44,8 @@ impl Sampler {
     pub(super) fn open(page_bytes: u32) -> Sampler {
         let slabinfo = File::open("/proc/slabinfo").ok();
         let page_bytes = u64::from(page_bytes);
-        Sampler { slabinfo, buffer: vec![0; 256 << 10], page_bytes, samples: Samples::default() }
+        let (spread, samples) = (FxHashMap::default(), Samples::default());
+        Sampler { slabinfo, buffer: vec![0; 256 << 10], page_bytes, spread, samples }
     }
 
     /// Takes samples until `stop`.
@@ -57,11 +67,55 @@ impl Sampler {
         }
     }
 
+    /// Reads how objects are spread over slabs. Then waits until what the recorder's preparations left behind is freed:
+    /// each file of sysfs that is read leaves some objects for a grace period. A busy machine is not waited for.
+    pub(super) fn prepare(&mut self) {
+        let slabs = self.read().unwrap_or_default();
+        self.spread = slabs.slabinfo().map(|line| (line.name.into(), spread(line.name))).collect();
+        let (mut before, mut quiet) = (self.objects(), 0);
+        for _ in 0..SETTLE_READINGS_MAX {
+            std::thread::sleep(INTERVAL_MIN);
+            let now = self.objects();
+            quiet = if before.abs_diff(now) < SETTLED_OBJECTS { quiet + 1 } else { 0 };
+            if quiet == SETTLED_READINGS {
+                break;
+            }
+            before = now;
+        }
+    }
+
+    /// Returns how many objects are in use.
+    fn objects(&mut self) -> u64 {
+        let slabs = self.read().unwrap_or_default();
+        slabs.slabinfo().map(|line| line.active_objs).sum()
+    }
+
     /// Takes a sample.
     pub(super) fn sample(&mut self) {
-        let Some(slabinfo) = &self.slabinfo else { return };
         // The clock that the events have.
         let before_ns = clock_ns(ClockId::Monotonic);
+        let Some(slabs) = self.read() else { return };
+        let time_ns = before_ns.midpoint(clock_ns(ClockId::Monotonic));
+        let is_first = self.samples.is_empty();
+        let mut spread = std::mem::take(&mut self.spread);
+        self.samples.begin(time_ns);
+        for line in slabs.slabinfo() {
+            let cache = self.samples.note(line.name, line.active_objs, line.num_slabs);
+            cache.slab_objects = line.objperslab as u32;
+            cache.slab_bytes = line.pagesperslab * self.page_bytes;
+            if let Some(spread) = spread.remove(line.name).filter(|_| is_first) {
+                cache.partial_slabs = spread.partial_slabs;
+                cache.partial_objects = spread.partial_objects;
+                cache.cpu_slabs = spread.cpu_slabs;
+                cache.cpu_partial_slabs = spread.cpu_partial_slabs;
+                cache.sheaf_capacity = spread.sheaf_capacity;
+            }
+        }
+    }
+
+    /// Reads `/proc/slabinfo`.
+    fn read(&mut self) -> Option<SlabSnapshot> {
+        let slabinfo = self.slabinfo.as_ref()?;
         let mut filled = 0;
         loop {
             if filled == self.buffer.len() {
@@ -70,33 +124,71 @@ impl Sampler {
             match slabinfo.read_at(&mut self.buffer[filled..], filled as u64) {
                 Ok(0) => break,
                 Ok(bytes) => filled += bytes,
-                Err(_) => return,
+                Err(_) => return None,
             }
         }
-        let time_ns = before_ns.midpoint(clock_ns(ClockId::Monotonic));
         let slabinfo = String::from_utf8_lossy(&self.buffer[..filled]).into_owned();
-        let is_first = self.samples.is_empty();
-        self.samples.begin(time_ns);
-        for line in (SlabSnapshot { slabinfo, ..SlabSnapshot::default() }).slabinfo() {
-            let cache = self.samples.note(line.name, line.active_objs, line.num_slabs);
-            cache.slab_objects = line.objperslab as u32;
-            cache.slab_bytes = line.pagesperslab * self.page_bytes;
-            if is_first {
-                cache.partial_slabs = attribute(line.name, "partial");
-                cache.partial_objects = attribute(line.name, "objects_partial");
-            }
-        }
+        Some(SlabSnapshot { slabinfo, ..SlabSnapshot::default() })
     }
 }
 
-/// Returns a number that sysfs has of a cache, 0 where it has none.
-fn attribute(cache: &str, name: &str) -> u32 {
-    let text = std::fs::read_to_string(format!("/sys/kernel/slab/{cache}/{name}"));
-    let number = |text: String| text.split_ascii_whitespace().next()?.parse().ok();
-    text.ok().and_then(number).unwrap_or(0)
+/// Returns how the objects of a cache are spread over slabs.
+fn spread(cache: &str) -> SampledCache {
+    SampledCache {
+        partial_slabs: number(&attribute(cache, "partial")),
+        partial_objects: number(&attribute(cache, "objects_partial")),
+        cpu_slabs: number(&attribute(cache, "cpu_slabs")),
+        cpu_partial_slabs: slabs_by_cpu(&attribute(cache, "slabs_cpu_partial")),
+        sheaf_capacity: number(&attribute(cache, "sheaf_capacity")),
+        ..SampledCache::default()
+    }
+}
+
+/// Returns what sysfs says of a cache, nothing where it has no such file.
+fn attribute(cache: &str, name: &str) -> String {
+    std::fs::read_to_string(format!("/sys/kernel/slab/{cache}/{name}")).unwrap_or_default()
+}
+
+/// Returns the number that a text begins with, 0 where there is none.
+fn number(text: &str) -> u32 {
+    text.split_ascii_whitespace().next().and_then(|word| word.parse().ok()).unwrap_or(0)
+}
+
+/// Returns the slabs of each CPU of a text such as `136(13) C0=10(1) C1=126(12)`: objects, and in parentheses slabs.
+fn slabs_by_cpu(text: &str) -> Vec<u32> {
+    let mut by_cpu = Vec::new();
+    for word in text.split_ascii_whitespace() {
+        let of_cpu = word.strip_prefix('C').and_then(|word| word.split_once('='));
+        let Some((cpu, (_, slabs))) = of_cpu.and_then(|(c, of)| Some((c, of.split_once('(')?)))
+        else {
+            continue;
+        };
+        let cpu = cpu.parse::<u16>().map(usize::from);
+        if let (Ok(cpu), Ok(slabs)) = (cpu, slabs.trim_end_matches(')').parse()) {
+            by_cpu.resize(by_cpu.len().max(cpu + 1), 0);
+            by_cpu[cpu] = slabs;
+        }
+    }
+    by_cpu
 }
 
 fn clock_ns(clock: ClockId) -> u64 {
     let now = clock_gettime(clock);
     now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn partial_slabs_of_cpus_are_read_as_sysfs_writes_them() {
+        assert_eq!(slabs_by_cpu("136(13) C0=10(1) C1=126(12)\n"), [1, 12]);
+        // 6.1 and a CPU without any.
+        assert_eq!(slabs_by_cpu("48(6) C3=48(6)"), [0, 0, 0, 6]);
+        for nothing in ["", "0(0)\n", "C=1(2) Cx=1(2) C1=2"] {
+            assert!(slabs_by_cpu(nothing).is_empty(), "{nothing}");
+        }
+        assert_eq!((number("9 N0=9\n"), number("")), (9, 0));
+    }
 }

@@ -105,8 +105,9 @@ struct Decoder {
     layouts: Vec<Known>,
     /// Index into `layouts` by the number in `common_type`.
     layout_of: FxHashMap<u16, u8>,
-    /// The threads whose own events are left out.
-    left_out: Vec<u32>,
+    /// The threads of the recorder, and whether their own events are marked instead of left out.
+    recorder: Vec<u32>,
+    is_marking: bool,
     tsc: Option<Tsc>,
     facts: Facts,
 }
@@ -178,14 +179,29 @@ impl<R: Read> TracefsRaw<R> {
             missed: 0,
             ended: false,
         };
-        let decoder = Decoder { page, layouts, layout_of, left_out: Vec::new(), tsc: None, facts };
+        let decoder = Decoder {
+            page,
+            layouts,
+            layout_of,
+            recorder: Vec::new(),
+            is_marking: false,
+            tsc: None,
+            facts,
+        };
         Ok(TracefsRaw { decoder, cpus: streams.into_iter().map(cpu_pages).collect() })
     }
 
     /// Leaves out what these threads do. What an interrupt does while one of them runs is not theirs.
     pub(crate) fn leave_out(mut self, threads: Vec<u32>) -> TracefsRaw<R> {
-        self.decoder.left_out = threads;
+        self.decoder.recorder = threads;
         self
+    }
+
+    /// As [`TracefsRaw::leave_out`], but what they do gets [`RawEvent::RECORDER_PID`].
+    pub(crate) fn mark(self, threads: Vec<u32>) -> TracefsRaw<R> {
+        let mut source = self.leave_out(threads);
+        source.decoder.is_marking = true;
+        source
     }
 
     /// Makes nanoseconds of the counts of a processor's clock, where that is the recording's.
@@ -338,15 +354,16 @@ impl Decoder {
             Known::Bulk(bulk) => bulk.maker,
         };
         let pid = maker.pid(record).ok_or(short)?;
-        if self.left_out.contains(&pid) && !maker.in_interrupt(record) {
+        let is_recorder = self.recorder.contains(&pid) && !maker.in_interrupt(record);
+        if is_recorder && !self.is_marking {
             return Ok(());
         }
+        let first = to.len();
         let time_ns = self.tsc.map_or(time_ns, |tsc| tsc.ns(time_ns));
         let names = &mut self.facts.names;
         match layout {
             Known::One(layout) => {
                 to.push(layout.decode(record, time_ns, cpu, names).ok_or(short)?);
-                Ok(())
             }
             Known::Bulk(bulk) => {
                 let unrecorded = bulk.decode(record, time_ns, cpu, names, to).ok_or(short)?;
@@ -355,9 +372,12 @@ impl Decoder {
                     let place = || format!("{time_ns} ns on CPU {cpu}");
                     quality.skip_many("objects of a long bulk call", unrecorded, place);
                 }
-                Ok(())
             }
         }
+        if is_recorder {
+            to[first..].iter_mut().for_each(|event| event.pid = RawEvent::RECORDER_PID);
+        }
+        Ok(())
     }
 }
 

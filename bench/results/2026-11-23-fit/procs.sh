@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+i=0; while [ $i -lt 5000 ]; do /bin/true; i=$((i+1)); done

@@ -1,0 +1,211 @@
+//! Which objects no event frees, found out before the first event is imported.
+//!
+//! How it works: allocations are numbered in their order, and all events are looked at: an object is freed by an event, or
+//! its address is allocated again without one, or neither. Of its slab it is known when something last happened there: a
+//! slab that another cache takes over was empty before, and one where nothing happens any more may be.
+//!
+//! Invariants: the numbers are those that the import counts, as both see the same events in the same order. (What the
+//! recorder's own threads did is not imported, and has no number.)
+
+use rustc_hash::FxHashMap;
+
+use super::flow::{Flow, Flows};
+use super::kmalloc::KMALLOC_FLAGS;
+use crate::source::{Facts, raw};
+use crate::{Error, Kind, RawEvent, Samples, TraceReader};
+
+/// Which allocations, by their number, are never freed by an event that is seen.
+#[derive(Debug, Default)]
+pub(crate) struct Unfreed {
+    allocs: u64,
+    pub(super) freed: Bits,
+    /// Of the others: whose addresses are allocated again.
+    pub(super) reused: Bits,
+    /// By the number of a page of 4 KiB: the caches that it was a slab of, one after the other.
+    slabs: FxHashMap<u64, Vec<SlabLife>>,
+    /// By address: the number, and what its cache is known by.
+    live: FxHashMap<u64, (u64, u32)>,
+    flows: Flows,
+    pub(super) by_cache: FxHashMap<String, Vec<Flow>>,
+}
+
+/// The number of what the recorder's own threads allocated.
+const OWN: u64 = u64::MAX;
+
+/// A page in the slabs of one cache.
+#[derive(Debug, Clone, Copy)]
+struct SlabLife {
+    owner: u64,
+    /// How many allocations there were when an object in it was last allocated or freed.
+    last: u64,
+}
+
+/// Pages are told apart as the smallest that there are.
+const PAGE_SHIFT: u32 = 12;
+
+/// Returns what tells the caches of two allocations apart.
+fn owner(event: &RawEvent) -> u64 {
+    match event.kind {
+        Kind::Kmalloc => 1 << 63 | event.bytes_alloc << 32 | u64::from(event.gfp & KMALLOC_FLAGS),
+        _ => u64::from(event.cache),
+    }
+}
+
+/// A set of numbers.
+#[derive(Debug, Default)]
+pub(super) struct Bits(Vec<u64>);
+
+impl Bits {
+    fn insert(&mut self, number: u64) {
+        let word = (number / 64) as usize;
+        self.0.resize(self.0.len().max(word + 1), 0);
+        self.0[word] |= 1 << (number % 64);
+    }
+
+    pub(super) fn contains(&self, number: u64) -> bool {
+        self.0.get((number / 64) as usize).is_some_and(|word| word >> (number % 64) & 1 != 0)
+    }
+}
+
+impl Unfreed {
+    pub(crate) fn new(samples: &Samples) -> Unfreed {
+        Unfreed { flows: Flows::new(samples), ..Unfreed::default() }
+    }
+
+    /// Looks at all rows of a trace, which has no addresses.
+    pub(super) fn of(trace: &TraceReader) -> Result<Unfreed, Error> {
+        let meta = trace.meta();
+        let mut unfreed = Unfreed::new(&meta.samples);
+        for batch in trace.batches() {
+            for row in batch?.events() {
+                // What ends an object unseen is no event.
+                if !matches!(row.kind, Kind::ImplicitFree | Kind::EstimatedFree) {
+                    unfreed.note_object(&RawEvent { pid: 0, ..raw(row) });
+                }
+            }
+        }
+        let mut facts = Facts::default();
+        facts.names.sites.clone_from(&meta.sites);
+        facts.names.caches = meta.caches.iter().map(|c| c.recorded_name().to_owned()).collect();
+        Ok(unfreed.named(&facts))
+    }
+
+    /// Looks at an event, in the order of the recording; the recorder's own are marked
+    /// ([`RECORDER_PID`](RawEvent::RECORDER_PID)).
+    pub(crate) fn note(&mut self, event: &RawEvent) {
+        self.note_object(event);
+        self.note_slab(event);
+    }
+
+    fn note_slab(&mut self, event: &RawEvent) {
+        let (lives, last) = (self.slabs.entry(event.ptr >> PAGE_SHIFT).or_default(), self.allocs);
+        let owner = if event.kind.is_alloc() { Some(owner(event)) } else { None };
+        match lives.last_mut() {
+            Some(life) if owner.is_none_or(|owner| owner == life.owner) => life.last = last,
+            _ => lives.extend(owner.map(|owner| SlabLife { owner, last })),
+        }
+    }
+
+    /// Returns how many allocations there were when something last happened in the slab of an object of which no free is
+    /// seen, and whether another cache took the slab over then. A slab has so many pages. `None` where addresses are not
+    /// those of the machine.
+    pub(super) fn slab_end(&self, ptr: u64, number: u64, pages: u64) -> Option<(u64, bool)> {
+        let life = |page| {
+            let lives: &Vec<SlabLife> = self.slabs.get(&page)?;
+            let place = lives.partition_point(|life| life.last <= number);
+            Some((lives.get(place)?, place + 1 < lives.len()))
+        };
+        let page = ptr >> PAGE_SHIFT;
+        let (own, is_taken_over) = life(page)?;
+        let first = page - page % pages.max(1);
+        let of_slab = (first..first + pages).filter_map(life);
+        let last = of_slab.filter(|(life, _)| life.owner == own.owner).map(|(life, _)| life.last);
+        Some((last.max().unwrap_or(own.last), is_taken_over))
+    }
+
+    fn note_object(&mut self, event: &RawEvent) {
+        self.flows.reach(event.time_ns);
+        let is_own = event.pid == RawEvent::RECORDER_PID;
+        let ended = if event.kind.is_alloc() {
+            let origin = self.flows.origin(event);
+            let flow = self.flows.now(origin);
+            let number = if is_own {
+                flow.own += 1;
+                OWN
+            } else {
+                flow.allocs += 1;
+                self.allocs += 1;
+                self.allocs - 1
+            };
+            self.live.insert(event.ptr, (number, origin))
+        } else {
+            self.live.remove(&event.ptr)
+        };
+        match ended {
+            Some((OWN, origin)) => self.flows.now(origin).own -= 1,
+            Some((number, _)) if event.kind.is_alloc() => self.reused.insert(number),
+            Some((number, origin)) => {
+                self.flows.now(origin).frees += 1;
+                self.freed.insert(number);
+            }
+            // Older than the recording.
+            None if event.kind == Kind::KmemCacheFree => {
+                let origin = self.flows.origin(event);
+                self.flows.now(origin).frees += 1;
+            }
+            None => {}
+        }
+    }
+
+    /// Names the caches, when all events have been looked at.
+    pub(crate) fn named(mut self, facts: &Facts) -> Unfreed {
+        self.by_cache = std::mem::take(&mut self.flows).by_cache(facts);
+        self.live = FxHashMap::default();
+        self
+    }
+
+    /// Takes off what the recorder's own threads allocated.
+    pub(crate) fn take_off_own(&self, samples: &mut Samples) {
+        for (name, flows) in &self.by_cache {
+            let mut own = 0;
+            let own = flows.iter().filter(|flow| flow.own != 0).map(|flow| {
+                own += i64::from(flow.own);
+                // What comes in an interval is there at the sample at its end.
+                (flow.interval + 1, own.max(0) as u64)
+            });
+            samples.take_off(name, &own.collect::<Vec<_>>());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_recorder_allocates_is_not_the_machines() {
+        let mut samples = Samples::default();
+        for (time_ns, objects, slabs) in [(0, 10, 9), (10, 30, 10), (20, 20, 10)] {
+            samples.begin(time_ns);
+            samples.note("c", objects, slabs).slab_objects = 4;
+        }
+        let mut unfreed = Unfreed::new(&samples);
+        let own = RawEvent { pid: RawEvent::RECORDER_PID, cache: 0, ..RawEvent::EMPTY };
+        let alloc = |time_ns, ptr| RawEvent { time_ns, ptr, kind: Kind::KmemCacheAlloc, ..own };
+        (1..=9).for_each(|ptr| unfreed.note(&alloc(5, ptr)));
+        unfreed.note(&RawEvent { pid: 1, ..alloc(5, 20) });
+        // Somebody else frees most of them.
+        for ptr in 1..=7 {
+            let kind = Kind::KmemCacheFree;
+            unfreed.note(&RawEvent { pid: 1, kind, ..alloc(15, ptr) });
+        }
+        let mut facts = Facts::default();
+        facts.names.caches = vec!["c".into()];
+        let unfreed = unfreed.named(&facts);
+        unfreed.take_off_own(&mut samples);
+        // Nine are two slabs and one object, of which one can be the new one; two are none.
+        let cache = &samples.caches["c"];
+        assert_eq!([0, 1, 2].map(|sample| cache.at(sample)), [(10, 9), (22, 9), (20, 10)]);
+        assert_eq!(unfreed.by_cache["c"][0].allocs, 1);
+    }
+}
