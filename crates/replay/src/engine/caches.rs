@@ -6,7 +6,7 @@
 //! them come to the bytes given.
 //!
 //! Differences from Linux: names in a trace are those of caches after merging, so where the recorded kernel merged
-//! they are not merged again.
+//! they are not merged again; what it merged with a class of kmalloc's is allocated from that class.
 
 use slablab_kmem::{
     Backend, CacheArgs, Ctor, Geometry, KmallocConfig, KmallocType, Order, SlabFlags,
@@ -15,6 +15,7 @@ use slablab_trace::{Event, Meta, RecordedCache, SlabSnapshot, SlubCache};
 
 use crate::change::changes::{Changes, Sharing};
 use crate::change::merging::{self, KernelMerging};
+use crate::change::partition::Partition;
 use crate::plan::ReplayPlan;
 
 /// Cache lines of the machines that traces come from.
@@ -78,6 +79,37 @@ pub(crate) fn merged_size<B: Backend>(
     let asked = changes.dedicated(&cache.name)?;
     let merges = changes.sharing == Sharing::Merged && !merges_anew(meta, changes);
     if merges && B::KIND.merges() { merging::size(cache.bytes_req_max, asked.align) } else { None }
+}
+
+/// Returns the class of kmalloc's with which the recorded kernel merged a cache; `None` where it did not, or where the
+/// changes keep them apart: random copies are never merged (`new_kmalloc_cache` in `mm/slab_common.c` @ 6.12).
+pub(crate) fn merged_class<'a>(changes: &Changes, cache: &'a RecordedCache) -> Option<&'a str> {
+    let class = cache.recorded_name();
+    let (_, size) = class.split_once("kmalloc-")?;
+    let is_random = matches!(changes.partition, Some(Partition::Random { .. }));
+    let is_normal = size.starts_with(|first: char| first.is_ascii_digit());
+    (!is_random || !is_normal).then_some(class)
+}
+
+/// Returns how many caches random copies of the classes keep apart that the recorded kernel merged with them: those of
+/// one class stay merged with each other.
+pub(crate) fn kept_apart_by_random_copies(meta: &Meta) -> usize {
+    let mut classes: Vec<&str> = snapshots(meta)
+        .flat_map(|snapshot| &snapshot.caches)
+        .filter_map(|cache| {
+            let names = || cache.aliases.iter().chain([&cache.name]);
+            let is_class = |name: &&String| {
+                let size = name.strip_prefix("kmalloc-");
+                size.is_some_and(|size| size.starts_with(|first: char| first.is_ascii_digit()))
+            };
+            let is_other = |name: &&String| !is_class(name) && !name.starts_with(':');
+            let class = names().find(is_class)?;
+            names().any(|name| is_other(&name)).then_some(class.as_str())
+        })
+        .collect();
+    classes.sort_unstable();
+    classes.dedup();
+    classes.len()
 }
 
 /// Describes a cache of the recorded kernel from which the trace has no event.

@@ -425,7 +425,9 @@ impl<'a, B: Backend> Runner<'a, B> {
         let cache = &self.meta.caches[event.cache as usize];
         let made = match caches::merged_size::<B>(self.meta, &self.plan.changes, cache) {
             Some(size) => self.merge(&cache.name, size, event),
-            None => self.create(event),
+            None => caches::merged_class(&self.plan.changes, cache)
+                .and_then(|class| self.machine.cache_by_name(class))
+                .or_else(|| self.create(event)),
         };
         self.caches[event.cache as usize] = made.map_or(KnownCache::Refused, KnownCache::Made);
         made

@@ -200,3 +200,55 @@ fn a_trace_of_larger_pages_and_short_pointers_is_replayed_on_such_a_machine() {
     let same = Changes { page_bytes: Some(16 << 10), ..Changes::default() };
     assert_eq!(same.check(&meta), Err(ChangeError::SamePages { bytes: 16 << 10 }));
 }
+
+#[test]
+fn what_the_kernel_merged_with_a_class_shares_its_slabs_but_not_with_random_copies() {
+    let class = |name: &str, aliases: &[&str]| SlubCache {
+        name: name.into(),
+        aliases: aliases.iter().map(|alias| (*alias).to_owned()).collect(),
+        numbers: [("object_size", 64), ("align", 8), ("slab_size", 64)]
+            .map(|(key, value)| (key.to_owned(), value))
+            .into(),
+        ..SlubCache::default()
+    };
+    let mut slabs = SlabSnapshot::default();
+    slabs.caches = vec![
+        class(":0000064", &["kmalloc-64", "fs_cache", "anon_vma_chain"]),
+        class("kmalloc-rcl-64", &["kmalloc-rcl-64", "reclaimed"]),
+        class("kmalloc-96", &[]),
+    ];
+    let cache = |name: &str, recorded: &str| RecordedCache {
+        name: name.into(),
+        recorded: recorded.into(),
+        allocs: 1,
+        bytes_req_max: 64,
+        ..RecordedCache::default()
+    };
+    let caches = vec![cache("fs_cache", "kmalloc-64"), cache("kmalloc-rcl-64", "")];
+    let meta = Meta { slabs_start: Some(slabs), caches, ..meta() };
+    let event = |kind, cache, gfp| Event {
+        time_ns: 1_000,
+        cpu: 0,
+        site: 0,
+        gfp,
+        node: -1,
+        bytes_req: 64,
+        bytes_alloc: 64,
+        ..Event { kind, cache, ..Random(7).row() }
+    };
+    let mut batch = Batch::default();
+    batch.push(&Event { object: 0, ..event(Kind::KmemCacheAlloc, 0, 0xcc0) });
+    batch.push(&Event { object: 1, ..event(Kind::Kmalloc, NONE, 0xcc0) });
+    batch.push(&Event { object: 2, ..event(Kind::KmemCacheAlloc, 1, 0xcc0) });
+    batch.push(&Event { object: 3, ..event(Kind::Kmalloc, NONE, 0xcd0) });
+    let slabs = |partition| {
+        let changes = Changes { partition, ..Changes::default() };
+        let plan = ReplayPlan { changes, ..ReplayPlan::default() };
+        BackendKind::Slub.dispatch(Replay(&meta, &plan, &batch)).unwrap().allocator.slabs.peak
+    };
+    assert_eq!(slabs(None), 2);
+    let random = crate::change::partition::Partition::Random { copies: 4, seed: 1 };
+    assert_eq!(slabs(Some(random)), 3);
+    assert_eq!(slabs(Some(crate::change::partition::Partition::Buckets)), 2);
+    assert_eq!(crate::engine::caches::kept_apart_by_random_copies(&meta), 1);
+}

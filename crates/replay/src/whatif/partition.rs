@@ -1,7 +1,8 @@
 //! What keeping kmalloc's objects apart costs: bytes, slabs and caches, with the structures that each cache needs.
 //!
 //! How it works: the trace is replayed as recorded and with the partition; where that is drawn at boot, once for each
-//! of many seeds, a few in a pass.
+//! of many seeds, a few in a pass. Random copies also keep apart what the recorded kernel merged with a class, as they
+//! are never merged.
 //!
 //! Differences from Linux: what a cache has under `/sys` is not counted.
 
@@ -13,6 +14,7 @@ use slablab_trace::{Meta, SlabSnapshot, TraceReader};
 use crate::change::changes::Changes;
 use crate::change::partition::Partition;
 use crate::change::select::SelectError;
+use crate::engine::caches;
 use crate::engine::lanes::replay_all;
 use crate::error::Error;
 use crate::metrics::gauge::Level;
@@ -147,11 +149,12 @@ pub fn partition_cost(
     }
     let trace = replays[0].trace.clone();
     let structures_bytes_each = structures_bytes(meta, kind);
-    let classes = crate::engine::caches::kmalloc(meta, &Changes::default()).classes.len() as u64;
+    let classes = caches::kmalloc(meta, &Changes::default()).classes.len() as u64;
+    let kept_apart = caches::kept_apart_by_random_copies(meta) as u64;
     let own = |allocator: &Allocator, partitioned: bool| {
         let caches_added = match by {
             _ if !partitioned => 0,
-            PartitionBy::Random { copies } => u64::from(copies - 1) * classes,
+            PartitionBy::Random { copies } => u64::from(copies - 1) * classes + kept_apart,
             PartitionBy::Buckets => u64::from(Partition::Buckets.copies() - 1) * classes,
             PartitionBy::Site => {
                 let names = allocator.caches.iter().map(|cache| cache.cache.as_str());
