@@ -70,7 +70,13 @@ const VM: House = House {
 
 const SLABLAB: House = House {
     name: "slablab",
-    levels: &[&["cli", "say"], &["output", "progress"], &["schema"], &["cmd"], &["commands"]],
+    levels: &[
+        &["cli", "say", "shell"],
+        &["output", "progress"],
+        &["schema"],
+        &["cmd"],
+        &["commands"],
+    ],
 };
 
 const REPLAY: House = House {

@@ -14,6 +14,7 @@ mod output;
 mod progress;
 mod say;
 mod schema;
+mod shell;
 
 use std::process::ExitCode;
 

@@ -205,3 +205,24 @@ LOAD
     assert!(nodes.frees * 100 >= nodes.allocs * 98 && nodes.allocs > 1000, "{nodes:?}");
     assert!(nodes.implicit_frees * 1000 <= nodes.allocs, "{nodes:?}");
 }
+
+#[test]
+#[ignore = "boots a kernel; make test-boot"]
+fn slmb_uses_what_lies_free_before_it_kills_and_keeps_to_zones() {
+    let dir = tempfile::tempdir().unwrap();
+    for (module, memory_mib, fact) in
+        [("stranding", "128", "result=ok"), ("zones", "5120", "dma32_outside=0")]
+    {
+        let folder = dir.path().join(module);
+        let object = format!("/lib/modules/{module}.ko");
+        let options = ["boot", "slmb", "--cpus", "2", "--memory", memory_mib, "--module", module];
+        let mut command = kernel(&options);
+        let out = command.arg("-o").arg(&folder).args(["--", "insmod", &object]).output().unwrap();
+        let console = fs::read_to_string(folder.join("console.log")).unwrap();
+        assert!(out.status.success(), "{console}");
+        let mut said = console.lines().filter(|line| line.contains(&format!("{module}: ")));
+        assert!(said.any(|said| said.contains(fact)), "{console}");
+        // What an allocator says of gfp flags that it takes for the caller's.
+        assert!(!console.contains("Unexpected gfp"), "{console}");
+    }
+}

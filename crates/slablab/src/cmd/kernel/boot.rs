@@ -17,6 +17,7 @@ use super::options::{BuilderArgs, GuestArgs, InstallArgs, SpecArgs};
 use crate::cli::OutputArgs;
 use crate::output::{self, Cell, Column, Page, Report, Table};
 use crate::progress::Progress;
+use crate::shell;
 
 /// Boot a kernel and run a command in it
 #[derive(clap::Args, Debug)]
@@ -27,7 +28,8 @@ pub(crate) struct Args {
     /// The kernel: an allocator, debian:6.12, debian:7.3/arm64-16k, build:6.12/slub_tiny, or a path
     #[arg(value_name = "KERNEL")]
     kernel: String,
-    /// The command to run in the guest's shell [default: show memory and slabs]
+    /// The command to run in the guest, word by word, or a line for its shell as one word [default: show memory and
+    /// slabs]
     #[arg(last = true, value_name = "COMMAND")]
     command: Vec<String>,
     /// A script for the guest's shell (busybox) instead of a command
@@ -198,7 +200,7 @@ fn job(args: &Args) -> Result<String> {
     if args.command.is_empty() {
         return Ok("uname -a\ngrep -E '^(Mem|Slab|SRecl|SUnre)' /proc/meminfo\n".into());
     }
-    Ok(format!("{}\n", args.command.join(" ")))
+    Ok(format!("{}\n", shell::line(&args.command)))
 }
 
 fn initramfs(

@@ -10,6 +10,7 @@ use slablab_lab::Sweep;
 
 use crate::output::{write_result, write_whole};
 use crate::say::say;
+use crate::shell;
 
 /// The template of sites that have none of their own.
 const TEMPLATE: &str = include_str!("sweep.sbatch");
@@ -89,7 +90,8 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     }
     let place =
         folder.canonicalize().with_context(|| format!("{}: cannot find", folder.display()))?;
-    let [place_word, command] = [&place, &std::env::current_exe()?].map(|path| quoted(path));
+    let [place_word, command] =
+        [&place, &std::env::current_exe()?].map(|path| shell::word(&path.display().to_string()));
     let place_text = place.display().to_string();
     if place_text.contains(['%', '\n', '"']) {
         bail!(
@@ -119,9 +121,4 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     write_whole(&file, script.as_bytes())?;
     say(format_args!("slablab: {shards} tasks; submit them by: sbatch {}", file.display()));
     Ok(ExitCode::SUCCESS)
-}
-
-/// Returns a path as a word of the shell.
-fn quoted(path: &Path) -> String {
-    format!("'{}'", path.display().to_string().replace('\'', r"'\''"))
 }

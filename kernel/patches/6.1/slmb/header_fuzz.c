@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * header_fuzz: what SLMB makes of a free block whose header was overwritten
+ *
+ * Includes the part of mm/slmb.c that works on one page (slmb_part.h, which the
+ * test takes out of the patch) and carves blocks out of a page at random. Now and
+ * then a header is overwritten. Before that every block must be one of its own;
+ * after it each call must end, and stay within the page.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PAGE_SIZE 4096
+#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
+#define ALIGN(x, a) (((x) + (a) - 1) / (a) * (a))
+#define max_t(type, a, b) ((type)(a) > (type)(b) ? (type)(a) : (type)(b))
+#define likely(x) (x)
+#define unlikely(x) (x)
+#define DEFINE_PER_CPU(type, name) int unused_##name
+#define ____cacheline_aligned_in_smp
+#define TAINT_WARN 0
+#define LOCKDEP_STILL_OK 0
+#define printk_deferred(...) (warnings++)
+#define add_taint(flag, lockdep)
+
+typedef uint16_t u16;
+typedef int spinlock_t;
+typedef unsigned int gfp_t;
+enum zone_type { ZONE_NORMAL };
+struct list_head { int listed; };
+struct rcu_head { struct rcu_head *next; };
+struct slab {
+	struct list_head slab_list;
+	struct slmb_list *owner;
+	u16 first, free, longest;
+};
+
+static unsigned long warnings;
+static _Alignas(PAGE_SIZE) unsigned char page[PAGE_SIZE];
+
+static void *slab_address(const struct slab *slab) { (void)slab; return page; }
+static void list_add(struct list_head *entry, struct list_head *head) { (void)head; entry->listed = 1; }
+static void list_del_init(struct list_head *entry) { entry->listed = 0; }
+static bool list_empty(const struct list_head *entry) { return !entry->listed; }
+
+#include "slmb_part.h"
+
+#define LIVE_MAX 256
+
+static struct { unsigned char *at; unsigned int bytes; } live[LIVE_MAX];
+
+static void fail(const char *what, unsigned long round)
+{
+	fprintf(stderr, "header_fuzz: %s in round %lu\n", what, round);
+	exit(1);
+}
+
+static unsigned int below(unsigned int limit) { return (unsigned int)rand() % limit; }
+
+/* Overwrites the header of a free block; false when there is none. */
+static bool damage(const struct slab *slab)
+{
+	unsigned int at = slab->first, steps = below(8);
+	struct slmb_block *block;
+
+	if (at >= SLMB_PAGE_UNITS)
+		return false;
+	while (steps-- && slmb_block(page, at)->next < SLMB_PAGE_UNITS)
+		at = slmb_block(page, at)->next;
+	block = slmb_block(page, at);
+	switch (below(5)) {
+	case 0: block->units = 0; break;
+	case 1: block->units = (u16)below(0x10000); break;
+	case 2: block->next = (u16)below(0x10000); break;
+	/* A block without length that is its own successor. */
+	case 3: block->units = 0; block->next = (u16)at; break;
+	/* One that ends behind the page, and the next one behind that. */
+	default: block->units = (u16)(SLMB_PAGE_UNITS - at + below(64)); block->next = (u16)(at + block->units + below(64));
+	}
+	return true;
+}
+
+int main(int argc, char **argv)
+{
+	unsigned long rounds = strtoul(argv[argc - 1], NULL, 10), round, damaged = 0, found = 0;
+
+	alarm(120); /* A list without an end is one that is never left. */
+	srand(1);
+	for (round = 0; round < rounds; round++) {
+		struct slmb_list list = { .shortest = SLMB_GRAIN / SLMB_UNIT };
+		struct slab slab = { 0 };
+		unsigned int count = 0, step, steps = 50 + below(300), i;
+		bool is_damaged = false, is_found = false;
+
+		slmb_adopt(&list, &slab);
+		for (step = 0; step < steps && !is_found; step++) {
+			if (!is_damaged && !below(150))
+				is_damaged = damage(&slab);
+			if (count < LIVE_MAX && below(5) < 3) {
+				unsigned int bytes = ALIGN(1 + below(200), SLMB_GRAIN);
+				struct slmb_want want = { .units = bytes / SLMB_UNIT, .align = 4u << below(4) };
+				unsigned long before = warnings;
+				unsigned char *at = slmb_take(&slab, &want);
+
+				is_found = warnings != before;
+				if (is_found && at)
+					fail("a block of a damaged page", round);
+				if (!at)
+					continue;
+				if (at < page || at + bytes > page + PAGE_SIZE)
+					fail("a block beyond the page", round);
+				for (i = 0; i < count && !is_damaged; i++)
+					if (at < live[i].at + live[i].bytes && live[i].at < at + bytes)
+						fail("a block twice", round);
+				/* What a damaged page hands out may be in use; we keep off it. */
+				if (is_damaged)
+					continue;
+				live[count].at = at;
+				live[count++].bytes = bytes;
+			} else if (count) {
+				unsigned int which = below(count);
+				enum slmb_fate fate = slmb_give(&slab, live[which].at, live[which].bytes / SLMB_UNIT);
+
+				if (fate == SLMB_BAD && !is_damaged)
+					fail("a good block refused", round);
+				is_found = fate == SLMB_BAD;
+				live[which] = live[--count];
+				if (fate == SLMB_EMPTY && !is_damaged && count)
+					fail("an empty page with blocks in use", round);
+				if (fate == SLMB_EMPTY)
+					break;
+			}
+		}
+		damaged += is_damaged;
+		found += is_found;
+	}
+	printf("header_fuzz: rounds=%lu damaged=%lu found=%lu\n", rounds, damaged, found);
+	return 0;
+}
