@@ -42,13 +42,17 @@ pub struct Recorder<'a> {
 }
 
 /// Returns a guest's script that runs `load`, a snippet for its shell, and sends what the kernel has recorded since its
-/// boot as `recording.txt`.
+/// boot as `recording.txt`. The load has a shell of its own: its `wait` is not for those who record, and its `exit` not the
+/// end of the recording.
 #[must_use]
 pub fn from_boot_job(load: &str) -> String {
     format!(
         "before=$(meminfo Slab)\n\
          record_begin\n\
+         (\n\
+         :\n\
          {load}\n\
+         )\n\
          {ROW}\
          record_end\n"
     )
@@ -181,4 +185,22 @@ fn file(boot: &Boot, name: &str, machine: &Machine) -> Result<PathBuf> {
 
 fn read(path: &Path) -> Result<String> {
     fs::read_to_string(path).map_err(Error::io(path, "read"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_load_that_waits_for_its_own_or_exits_is_recorded_to_its_end() {
+        for load in ["true & wait", "exit 0", "# nothing"] {
+            let job = from_boot_job(load);
+            let stubs = "meminfo() { echo 1; }; row() { :; }\n\
+                record_begin() { sleep 1000 & sampler=$!; }\n\
+                record_end() { kill $sampler; echo ended; }\n";
+            let shell = ["-k", "5", "20", "sh", "-eu", "-c", &format!("{stubs}{job}")];
+            let out = std::process::Command::new("timeout").args(shell).output().unwrap();
+            assert_eq!(String::from_utf8_lossy(&out.stdout), "ended\n", "{load}");
+        }
+    }
 }
