@@ -39,6 +39,7 @@
 
 #include <linux/bitmap.h>
 #include <linux/completion.h>
+#include <linux/cpu.h>
 #include <linux/delay.h>
 #include <linux/kernel_read_file.h>
 #include <linux/kprobes.h>
@@ -47,6 +48,7 @@
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
+#include <linux/percpu.h>
 #include <linux/proc_fs.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
