@@ -1,17 +1,16 @@
 //! How many objects of each cache came and went between two samples, as far as events tell.
 //!
-//! How it works: all events are looked at before the first one is imported. What is alike in what tells its cache (its
-//! name; of kmalloc the call site, the bytes given and the gfp flags) is counted together, and gets the name of its cache
-//! when all names are known. What the recorder's own threads allocated is counted apart: no row tells of it, but slabinfo
+//! How it works: all events are looked at before the first one is imported. Those of a cache are counted together, whose
+//! name is known when all names are. What the recorder's own threads allocated is counted apart: no row tells of it, but slabinfo
 //! counts it.
 //!
-//! Invariants: events are counted in the interval in which the import has them, since both go by the order of the events.
+//! Invariants: memory grows with the caches that are used between two samples, not with the events. They are counted in the interval in which the import has them, since both go by the order of the events.
 
 use rustc_hash::FxHashMap;
 
-use super::kmalloc::{KMALLOC_FLAGS, kmalloc_cache};
+use super::kmalloc::{class_name, kmalloc_bucket, kmalloc_kind};
 use crate::source::Facts;
-use crate::{Kind, NONE, RawEvent, Samples};
+use crate::{Kind, RawEvent, Samples};
 
 /// What came and went of a cache in one interval.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -27,38 +26,11 @@ pub(super) struct Flow {
 
 /// What tells the cache of an allocation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-struct Origin {
-    cache: u32,
-    site: u32,
-    bytes: u64,
-    gfp: u32,
-}
-
-impl Origin {
-    fn of(event: &RawEvent) -> Origin {
-        match event.kind {
-            Kind::Kmalloc => Origin {
-                cache: NONE,
-                site: event.site,
-                bytes: event.bytes_alloc,
-                gfp: event.gfp & KMALLOC_FLAGS,
-            },
-            _ => Origin { cache: event.cache, site: NONE, bytes: 0, gfp: 0 },
-        }
-    }
-
-    /// Returns the name of the cache, if there is one.
-    fn cache_name(&self, facts: &Facts) -> Option<String> {
-        let Facts { names, symbols, .. } = facts;
-        if self.bytes == 0 {
-            return names.caches.get(self.cache as usize).cloned();
-        }
-        let site = names.sites.get(self.site as usize).map(|site| match site.name.as_str() {
-            "" => symbols.site_name(site.address),
-            name => name.to_owned(),
-        });
-        Some(kmalloc_cache(self.bytes, self.gfp, &site.unwrap_or_default()))
-    }
+enum Origin {
+    /// The number of its name
+    Named(u32),
+    /// A kind of kmalloc's caches, and the bytes that it gives
+    Kmalloc(&'static str, u64),
 }
 
 /// What came and went, while it is counted.
@@ -67,6 +39,8 @@ pub(super) struct Flows {
     /// When the samples were taken.
     times_ns: Vec<u64>,
     interval: u32,
+    /// By call site: the kind of kmalloc's caches that is its own.
+    buckets: Vec<Option<&'static str>>,
     origins: FxHashMap<Origin, u32>,
     /// By origin
     flows: Vec<Vec<Flow>>,
@@ -85,10 +59,26 @@ impl Flows {
         }
     }
 
-    /// Returns what an event of the same origin is counted under.
+    /// Notes the names of call sites that are new.
+    pub(super) fn name(&mut self, facts: &Facts) {
+        let Facts { names, symbols, .. } = facts;
+        self.buckets.extend(names.sites[self.buckets.len()..].iter().map(|site| {
+            match site.name.as_str() {
+                "" => kmalloc_bucket(&symbols.site_name(site.address)),
+                name => kmalloc_bucket(name),
+            }
+        }));
+    }
+
+    /// Returns what events of the same cache are counted under.
     pub(super) fn origin(&mut self, event: &RawEvent) -> u32 {
+        let bucket = || self.buckets.get(event.site as usize).copied().flatten();
+        let origin = match event.kind {
+            Kind::Kmalloc => Origin::Kmalloc(kmalloc_kind(event.gfp, bucket()), event.bytes_alloc),
+            _ => Origin::Named(event.cache),
+        };
         let flows = &mut self.flows;
-        *self.origins.entry(Origin::of(event)).or_insert_with(|| {
+        *self.origins.entry(origin).or_insert_with(|| {
             flows.push(Vec::new());
             flows.len() as u32 - 1
         })
@@ -106,12 +96,15 @@ impl Flows {
     /// Returns what came and went by the names of the caches, in the order of the intervals.
     pub(super) fn by_cache(self, facts: &Facts) -> FxHashMap<String, Vec<Flow>> {
         let mut by_cache: FxHashMap<String, Vec<Flow>> = FxHashMap::default();
-        for (origin, place) in &self.origins {
-            if let Some(name) = origin.cache_name(facts) {
-                by_cache.entry(name).or_default().extend(&self.flows[*place as usize]);
-            }
-        }
-        for flows in by_cache.values_mut() {
+        for (origin, place) in self.origins {
+            let name = match origin {
+                Origin::Named(cache) => facts.names.caches.get(cache as usize).cloned(),
+                Origin::Kmalloc(kind, bytes) => Some(class_name(kind, bytes)),
+            };
+            let Some(name) = name else { continue };
+            let flows = by_cache.entry(name).or_default();
+            flows.extend(&self.flows[place as usize]);
+            // A cache that the kernel merged with a class of kmalloc's has its name.
             flows.sort_unstable_by_key(|flow| flow.interval);
             flows.dedup_by(|flow, sum| {
                 let is_same = flow.interval == sum.interval;
@@ -124,5 +117,34 @@ impl Flows {
             });
         }
         by_cache
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_merged_cache_is_counted_with_its_class_and_a_bucket_apart() {
+        let mut facts = Facts::default();
+        facts.names.caches = vec!["kmalloc-64".into()];
+        for name in ["f+0x1", "alloc_msg+0x2"] {
+            facts.names.sites.push(crate::Site { name: name.into(), ..crate::Site::default() });
+        }
+        let mut flows = Flows::new(&Samples { times_ns: vec![0, 10, 20], ..Samples::default() });
+        flows.name(&facts);
+        let of_class =
+            |site| RawEvent { site, bytes_alloc: 64, kind: Kind::Kmalloc, ..RawEvent::EMPTY };
+        let named = RawEvent { cache: 0, kind: Kind::KmemCacheAlloc, ..RawEvent::EMPTY };
+        for (time_ns, event) in [(1, of_class(0)), (9, named), (10, of_class(1)), (20, named)] {
+            flows.reach(time_ns);
+            let origin = flows.origin(&event);
+            flows.now(origin).allocs += 1;
+        }
+        let by_cache = flows.by_cache(&facts);
+        let of = |name: &str| -> Vec<(u32, u32)> {
+            by_cache[name].iter().map(|flow| (flow.interval, flow.allocs)).collect()
+        };
+        assert_eq!((of("kmalloc-64"), of("msg_msg-64")), (vec![(0, 2), (2, 1)], vec![(1, 1)]));
     }
 }

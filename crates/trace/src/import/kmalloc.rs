@@ -13,19 +13,26 @@ pub(super) const KMALLOC_FLAGS: u32 = GFP_DMA | GFP_RECLAIMABLE | GFP_ACCOUNT;
 
 /// Returns the name of the kmalloc cache that gives `bytes` to the call site called `site`.
 pub(crate) fn kmalloc_cache(bytes: u64, gfp: u32, site: &str) -> String {
-    class_name(kmalloc_kind(gfp, site), bytes)
+    class_name(kmalloc_kind(gfp, kmalloc_bucket(site)), bytes)
 }
 
-/// Returns which of kmalloc's caches of a size serves an allocation.
-pub(super) fn kmalloc_kind(gfp: u32, site: &str) -> &'static str {
-    match (site.split('+').next().unwrap_or_default(), gfp) {
-        ("alloc_msg" | "load_msg", _) => "msg_msg",
-        ("memdup_user" | "vmemdup_user" | "strndup_user", _) => "memdup_user",
-        (_, gfp) if gfp & GFP_DMA != 0 => "dma-kmalloc",
-        (_, gfp) if gfp & GFP_RECLAIMABLE != 0 => "kmalloc-rcl",
-        (_, gfp) if gfp & GFP_ACCOUNT != 0 => "kmalloc-cg",
-        _ => "kmalloc",
+/// Returns the kind of caches that a call site has for its own.
+pub(super) fn kmalloc_bucket(site: &str) -> Option<&'static str> {
+    match site.split('+').next().unwrap_or_default() {
+        "alloc_msg" | "load_msg" => Some("msg_msg"),
+        "memdup_user" | "vmemdup_user" | "strndup_user" => Some("memdup_user"),
+        _ => None,
     }
+}
+
+/// Returns which of kmalloc's caches of a size serves an allocation; `bucket` is the call site's own kind.
+pub(super) fn kmalloc_kind(gfp: u32, bucket: Option<&'static str>) -> &'static str {
+    bucket.unwrap_or(match gfp {
+        gfp if gfp & GFP_DMA != 0 => "dma-kmalloc",
+        gfp if gfp & GFP_RECLAIMABLE != 0 => "kmalloc-rcl",
+        gfp if gfp & GFP_ACCOUNT != 0 => "kmalloc-cg",
+        _ => "kmalloc",
+    })
 }
 
 /// Returns the name of one of these caches.

@@ -27,7 +27,7 @@ use std::collections::{BTreeMap, VecDeque};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::flow::Flow;
-use super::kmalloc::{class_name, kmalloc_kind};
+use super::kmalloc::{class_name, kmalloc_bucket, kmalloc_kind};
 use super::pace::Pace;
 use super::unfreed::Unfreed;
 use crate::{Event, Kind, NONE, RecordedCache, SampledCache, Samples};
@@ -374,7 +374,7 @@ impl Population {
 
     /// Returns the place of the kmalloc cache that served an event.
     fn kmalloc(&mut self, event: &Event, site: &str) -> u32 {
-        let (kind, bytes) = (kmalloc_kind(event.gfp, site), event.bytes_alloc);
+        let (kind, bytes) = (kmalloc_kind(event.gfp, kmalloc_bucket(site)), event.bytes_alloc);
         let by_name = &self.by_name;
         *self
             .by_class

@@ -75,7 +75,11 @@ impl Unfreed {
     /// Looks at all rows of a trace, which has no addresses.
     pub(super) fn of(trace: &TraceReader) -> Result<Unfreed, Error> {
         let meta = trace.meta();
+        let mut facts = Facts::default();
+        facts.names.sites.clone_from(&meta.sites);
+        facts.names.caches = meta.caches.iter().map(|c| c.recorded_name().to_owned()).collect();
         let mut unfreed = Unfreed::new(&meta.samples);
+        unfreed.name(&facts);
         for batch in trace.batches() {
             for row in batch?.events() {
                 // What ends an object unseen is no event.
@@ -84,9 +88,6 @@ impl Unfreed {
                 }
             }
         }
-        let mut facts = Facts::default();
-        facts.names.sites.clone_from(&meta.sites);
-        facts.names.caches = meta.caches.iter().map(|c| c.recorded_name().to_owned()).collect();
         Ok(unfreed.named(&facts))
     }
 
@@ -155,6 +156,11 @@ impl Unfreed {
             }
             None => {}
         }
+    }
+
+    /// Notes the names of call sites that are new.
+    pub(crate) fn name(&mut self, facts: &Facts) {
+        self.flows.name(facts);
     }
 
     /// Names the caches, when all events have been looked at.

@@ -266,6 +266,7 @@ impl Pages {
         let (mut unfreed, mut events) = (Unfreed::new(samples), Vec::new());
         let mut source = self.source(symbols)?.mark(self.own_threads.clone());
         while source.read(&mut events)? {
+            unfreed.name(source.facts());
             events.drain(..).for_each(|event| unfreed.note(&event));
             progress(Progress { phase: "matching", ..source.facts().progress() });
         }
