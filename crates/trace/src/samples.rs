@@ -202,11 +202,13 @@ impl SampledCache {
         }
     }
 
-    /// Returns how many free objects its sheaves are likely to hold, which count as in use: half of what they can, and not
-    /// more than were freed.
-    pub(crate) fn parked(&self, cpus: u32, frees: u64) -> u64 {
+    /// Returns how many objects that were freed unseen its sheaves are likely to hold, which count as in use: half of what
+    /// they can hold is free objects, and of these as many are of unseen frees as of all.
+    pub(crate) fn parked_unseen(&self, cpus: u32, frees: u64, unseen_frees: u64) -> u64 {
         let sheaves = u64::from(BARN_SHEAVES) + u64::from(CPU_SHEAVES) * u64::from(cpus);
-        (u64::from(self.sheaf_capacity) * sheaves / 2).min(frees)
+        let all = frees + unseen_frees;
+        let parked = (u64::from(self.sheaf_capacity) * sheaves / 2).min(all);
+        (parked * unseen_frees).checked_div(all).unwrap_or(0)
     }
 
     /// Returns the share of the frees of its objects that were seen; `None` where none was freed.
@@ -240,6 +242,16 @@ mod tests {
             samples.note("idle", 7, 1);
         }
         samples
+    }
+
+    #[test]
+    fn objects_parked_in_sheaves_are_of_seen_and_unseen_frees_alike() {
+        let cache = SampledCache { sheaf_capacity: 32, ..SampledCache::default() };
+        // Ten sheaves of a barn and two for each of two CPUs, half of their 448 objects.
+        assert_eq!(cache.parked_unseen(2, 0, 10_000), 224);
+        assert_eq!(cache.parked_unseen(2, 5_000, 5_000), 112);
+        assert_eq!((cache.parked_unseen(2, 9_999, 1), cache.parked_unseen(2, 0, 0)), (0, 0));
+        assert_eq!(cache.parked_unseen(2, 0, 7), 7);
     }
 
     #[test]

@@ -16,7 +16,7 @@
 //! go, between two samples ([`Flow`]); what is more than the next sample has in use ends as evenly as others
 //! come ([`Pace`]).
 //!
-//! Objects that were freed may lie in sheaves, which the kernel counts as in use: half of what they can hold is assumed.
+//! Objects that were freed unseen may lie in sheaves, which the kernel counts as in use: a share of what they can hold is assumed.
 //!
 //! Invariants: no object of which a free is seen later is ended here, but where hardly any is: an event may tell of an object
 //! that another has become unseen, freed and allocated by functions without events. Live objects of a cache, those older than the
@@ -212,7 +212,7 @@ impl Population {
     fn begin_interval(&mut self) {
         let (next, older_kfrees) = (self.next, self.older_kfrees);
         for (cache, sampled) in self.caches.iter_mut().zip(self.samples.caches.values()) {
-            let parked = sampled.parked(self.cpus, cache.frees + cache.unseen_frees);
+            let parked = sampled.parked_unseen(self.cpus, cache.frees, cache.unseen_frees);
             cache.begin_interval(next, u64::from(sampled.at(next).0), older_kfrees, parked);
         }
     }
@@ -317,7 +317,7 @@ impl Population {
         let is_last = self.next == self.samples.times_ns.len();
         for (cache, (name, sampled)) in self.caches.iter_mut().zip(&self.samples.caches) {
             let in_use = u64::from(sampled.at(sample).0);
-            let parked = sampled.parked(self.cpus, cache.frees + cache.unseen_frees);
+            let parked = sampled.parked_unseen(self.cpus, cache.frees, cache.unseen_frees);
             let excess = (cache.live + cache.older + parked).saturating_sub(in_use);
             let lasting = if is_last { excess } else { excess.min(cache.excess) };
             cache.excess = excess;
