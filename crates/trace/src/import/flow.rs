@@ -4,7 +4,8 @@
 //! name is known when all names are. What the recorder's own threads allocated is counted apart: no row tells of it, but slabinfo
 //! counts it.
 //!
-//! Invariants: memory grows with the caches that are used between two samples, not with the events. They are counted in the interval in which the import has them, since both go by the order of the events.
+//! Invariants: memory grows with the caches that are used between two samples, not with the events. They are counted
+//! in the interval in which the import has them, since both go by the order of the events.
 
 use rustc_hash::FxHashMap;
 

@@ -353,10 +353,8 @@ impl Importer {
         while source.read(&mut events)? {
             self.name(source);
             self.check_machine(source)?;
-            let cpus = match source.facts().meta.cpus {
-                0 => CPUS_MAX,
-                cpus => cpus,
-            };
+            let cpus = source.facts().meta.cpus;
+            let cpus = if cpus == 0 { CPUS_MAX } else { cpus };
             for event in events.drain(..) {
                 self.population.iter_mut().for_each(|population| population.count(event.kind));
                 if let Some(reason) = event.beyond_linux(cpus) {
@@ -451,6 +449,7 @@ impl Importer {
                     Ended::Object(ptr) => self.end_object(ptr, cpu)?,
                 }
             }
+            self.population.iter_mut().for_each(Population::begin_interval);
         }
         Ok(())
     }

@@ -16,7 +16,8 @@
 //! go, between two samples ([`Flow`]); what is more than the next sample has in use ends as evenly as others
 //! come ([`Pace`]).
 //!
-//! Objects that were freed unseen may lie in sheaves, which the kernel counts as in use: a share of what they can hold is assumed.
+//! Objects that were freed unseen may lie in sheaves, which the kernel counts as in use: a share of what they can
+//! hold is assumed.
 //!
 //! Invariants: no object of which a free is seen later is ended here, but where hardly any is: an event may tell of an object
 //! that another has become unseen, freed and allocated by functions without events. Live objects of a cache, those older than the
@@ -208,8 +209,8 @@ impl Population {
         population
     }
 
-    /// Sets the pace of each cache until the next sample.
-    fn begin_interval(&mut self) {
+    /// Sets the pace of each cache until the next sample, when what the last one showed has ended.
+    pub(super) fn begin_interval(&mut self) {
         let (next, older_kfrees) = (self.next, self.older_kfrees);
         for (cache, sampled) in self.caches.iter_mut().zip(self.samples.caches.values()) {
             let parked = sampled.parked_unseen(self.cpus, cache.frees, cache.unseen_frees);
@@ -252,7 +253,9 @@ impl Population {
         let mut gone = Vec::new();
         if cache.pace.alloc() {
             Cache::take(&mut cache.reused, 1, &self.live, slot_of, &mut gone);
-            cache.take_unfreed(1, |site| self.unseen.contains(&site), &mut gone);
+            if gone.is_empty() {
+                cache.take_unfreed(1, |site| self.unseen.contains(&site), &mut gone);
+            }
         }
         let is_reused = self.unfreed.reused.contains(number);
         let is_freed = self.unfreed.freed.contains(number);
@@ -347,7 +350,6 @@ impl Population {
             ended.append(&mut objects);
             ended.extend((0..older).map(|_| (name.clone(), Ended::Older)));
         }
-        self.begin_interval();
         ended
     }
 
@@ -523,6 +525,7 @@ mod tests {
                 population.end(ptr as u32);
                 live.remove(&ptr);
             }
+            population.begin_interval();
             peak
         });
         assert!(most[..3].iter().all(|most| *most <= 21), "{most:?}");

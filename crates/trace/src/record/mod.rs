@@ -156,7 +156,9 @@ pub fn record(
             && (options.caches.is_empty() || options.caches.contains(name))
     };
     meta.samples.caches.retain(|name, _| is_recorded(name));
-    if !meta.samples.is_empty() {
+    if meta.samples.caches.is_empty() {
+        meta.samples.thin();
+    } else {
         let unfreed = pages.unfreed(&meta.samples, symbols.clone(), progress)?;
         unfreed.take_off_own(&mut meta.samples);
         importer = importer.sampled(&meta.samples, unfreed, meta.cpus);
