@@ -130,7 +130,8 @@ impl<B: Backend> Checks<'_, B> {
     }
 
     /// Forgets the free objects of the page that begin before `start` and reach beyond it; of a
-    /// kmalloc block nobody knows how far it reached.
+    /// kmalloc block nobody knows how far it reached. Another CPU may be given one of them meanwhile,
+    /// which then is no longer free and stays known.
     fn cover_reaching(&self, obj: ObjPtr, start: u64) {
         let core = &self.machine.core;
         for at in (obj.pfn().offset() / 8..start / 8).map(|at| at * 8) {
@@ -140,7 +141,8 @@ impl<B: Backend> Checks<'_, B> {
             let state = track.state.load(Ordering::Relaxed);
             let reach = |id| at + u64::from(self.machine.slot(id).size.get());
             if state & FREED != 0 && tracked_cache(state).is_none_or(|id| reach(id) > start) {
-                track.state.store(0, Ordering::Relaxed);
+                let (new, old) = (Ordering::AcqRel, Ordering::Relaxed);
+                let _given_out = track.state.compare_exchange(state, 0, new, old);
             }
         }
     }

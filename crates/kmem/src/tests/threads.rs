@@ -5,7 +5,7 @@ use std::sync::mpsc::channel;
 
 use crate::backend::for_each_backend;
 use crate::tests::conformance::{Random, assert_balanced};
-use crate::{Backend, CacheArgs, CpuId, Gfp, Machine, ObjPtr, Site};
+use crate::{Backend, CacheArgs, CheckLevel, CpuId, Gfp, Machine, ObjPtr, Site};
 
 const SITE: Site = Site(1);
 const THREADS: u32 = 8;
@@ -64,6 +64,40 @@ macro_rules! threads {
 mod each {
     use super::*;
     for_each_backend!(threads);
+}
+
+/// A check that forgot what a new block lies over forgot a neighbour too that another CPU was just given; freeing
+/// it was called the free of a foreign pointer.
+fn neighbours_stay_known<B: Backend>() {
+    let machine = Machine::<B>::builder().cpus(4).memory_bytes(16 << 20);
+    let machine = machine.check(CheckLevel::Cheap).build().unwrap();
+    let machine = &machine;
+    std::thread::scope(|scope| {
+        for id in 0..4 {
+            scope.spawn(move || {
+                let cpu = machine.cpu(CpuId(id)).unwrap();
+                let mut random = Random(0x99 + u64::from(id));
+                let mut held = [None; 16];
+                for _ in 0..60_000 {
+                    let at = random.below(16) as usize;
+                    match held[at].take() {
+                        Some(obj) => cpu.kfree(obj, SITE),
+                        None => held[at] = cpu.kmalloc(8 + random.below(64), Gfp::KERNEL, SITE),
+                    }
+                }
+                held.into_iter().flatten().for_each(|obj| cpu.kfree(obj, SITE));
+            });
+        }
+    });
+    assert_eq!(machine.findings_count(), 0);
+    assert_eq!(machine.gauges().live_bytes, 0);
+}
+
+#[test]
+fn objects_of_carved_pages_stay_known_while_a_neighbour_is_allocated() {
+    neighbours_stay_known::<crate::Slob>();
+    neighbours_stay_known::<crate::Slmb>();
+    neighbours_stay_known::<crate::Dense>();
 }
 
 /// Zeroing and copying used plain stores: a data race with whoever read a byte of the machine's memory.
