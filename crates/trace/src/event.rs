@@ -195,6 +195,9 @@ pub struct RawEvent {
     pub node: i32,
 }
 
+/// The kernel's `ZERO_SIZE_PTR`, what kmalloc(0) returns.
+pub(crate) const ZERO_SIZE_PTR: u64 = 16;
+
 impl Event {
     /// Returns it as a source that has its object at `ptr` gives it.
     pub(crate) fn to_raw(self, ptr: u64) -> RawEvent {
@@ -222,6 +225,13 @@ impl RawEvent {
         gfp: 0,
         node: -1,
     };
+
+    /// Tells whether it gave or took memory: not an allocation that failed or of no bytes, nor a free of what these give.
+    #[inline]
+    pub(crate) fn has_object(&self) -> bool {
+        let has_address = self.ptr != 0 && self.ptr != ZERO_SIZE_PTR;
+        has_address && (self.bytes_req > 0 || !self.kind.is_alloc())
+    }
 
     /// Says why it cannot have happened on a machine of so many CPUs.
     pub(crate) fn beyond_linux(&self, cpus: u32) -> Option<&'static str> {

@@ -1,8 +1,8 @@
 //! How many objects of each cache came and went between two samples, as far as events tell.
 //!
-//! How it works: all events are looked at before the first one is imported. Those of a cache are counted together, whose
-//! name is known when all names are. What the recorder's own threads allocated is counted apart: no row tells of it, but slabinfo
-//! counts it.
+//! How it works: all events are looked at before the first one is imported. Those of a cache are counted together: of a
+//! cache that the kernel merged with a class of kmalloc's both have the class's name. What the recorder's own threads
+//! allocated is counted apart: no row tells of it, but slabinfo counts it.
 //!
 //! Invariants: memory grows with the caches that are used between two samples, not with the events. They are counted
 //! in the interval in which the import has them, since both go by the order of the events.
@@ -42,7 +42,10 @@ pub(super) struct Flows {
     interval: u32,
     /// By call site: the kind of kmalloc's caches that is its own.
     buckets: Vec<Option<&'static str>>,
+    /// The names of caches by the numbers that events have
+    caches: Vec<String>,
     origins: FxHashMap<Origin, u32>,
+    by_name: FxHashMap<String, u32>,
     /// By origin
     flows: Vec<Vec<Flow>>,
 }
@@ -60,7 +63,7 @@ impl Flows {
         }
     }
 
-    /// Notes the names of call sites that are new.
+    /// Notes the names of call sites and caches that are new, before their first events.
     pub(super) fn name(&mut self, facts: &Facts) {
         let Facts { names, symbols, .. } = facts;
         self.buckets.extend(names.sites[self.buckets.len()..].iter().map(|site| {
@@ -69,20 +72,30 @@ impl Flows {
                 name => kmalloc_bucket(name),
             }
         }));
+        self.caches.extend_from_slice(&names.caches[self.caches.len()..]);
     }
 
-    /// Returns what events of the same cache are counted under.
+    /// Returns what events of the same cache are counted under. Those of caches without a name are one.
     pub(super) fn origin(&mut self, event: &RawEvent) -> u32 {
         let bucket = || self.buckets.get(event.site as usize).copied().flatten();
         let origin = match event.kind {
             Kind::Kmalloc => Origin::Kmalloc(kmalloc_kind(event.gfp, bucket()), event.bytes_alloc),
             _ => Origin::Named(event.cache),
         };
+        if let Some(known) = self.origins.get(&origin) {
+            return *known;
+        }
+        let name = match origin {
+            Origin::Named(cache) => self.caches.get(cache as usize).cloned().unwrap_or_default(),
+            Origin::Kmalloc(kind, bytes) => class_name(kind, bytes),
+        };
         let flows = &mut self.flows;
-        *self.origins.entry(origin).or_insert_with(|| {
+        let place = *self.by_name.entry(name).or_insert_with(|| {
             flows.push(Vec::new());
             flows.len() as u32 - 1
-        })
+        });
+        self.origins.insert(origin, place);
+        place
     }
 
     /// Returns what came and went of an origin in this interval.
@@ -95,29 +108,9 @@ impl Flows {
     }
 
     /// Returns what came and went by the names of the caches, in the order of the intervals.
-    pub(super) fn by_cache(self, facts: &Facts) -> FxHashMap<String, Vec<Flow>> {
-        let mut by_cache: FxHashMap<String, Vec<Flow>> = FxHashMap::default();
-        for (origin, place) in self.origins {
-            let name = match origin {
-                Origin::Named(cache) => facts.names.caches.get(cache as usize).cloned(),
-                Origin::Kmalloc(kind, bytes) => Some(class_name(kind, bytes)),
-            };
-            let Some(name) = name else { continue };
-            let flows = by_cache.entry(name).or_default();
-            flows.extend(&self.flows[place as usize]);
-            // A cache that the kernel merged with a class of kmalloc's has its name.
-            flows.sort_unstable_by_key(|flow| flow.interval);
-            flows.dedup_by(|flow, sum| {
-                let is_same = flow.interval == sum.interval;
-                if is_same {
-                    sum.allocs += flow.allocs;
-                    sum.frees += flow.frees;
-                    sum.own += flow.own;
-                }
-                is_same
-            });
-        }
-        by_cache
+    pub(super) fn by_cache(mut self) -> FxHashMap<String, Vec<Flow>> {
+        let flows = |(name, place)| (name, std::mem::take(&mut self.flows[place as usize]));
+        self.by_name.into_iter().map(flows).filter(|(name, _)| !name.is_empty()).collect()
     }
 }
 
@@ -142,7 +135,7 @@ mod tests {
             let origin = flows.origin(&event);
             flows.now(origin).allocs += 1;
         }
-        let by_cache = flows.by_cache(&facts);
+        let by_cache = flows.by_cache();
         let of = |name: &str| -> Vec<(u32, u32)> {
             by_cache[name].iter().map(|flow| (flow.interval, flow.allocs)).collect()
         };

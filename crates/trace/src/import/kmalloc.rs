@@ -9,7 +9,6 @@
 const GFP_DMA: u32 = 1;
 const GFP_RECLAIMABLE: u32 = 0x10;
 const GFP_ACCOUNT: u32 = 0x40_0000;
-pub(super) const KMALLOC_FLAGS: u32 = GFP_DMA | GFP_RECLAIMABLE | GFP_ACCOUNT;
 
 /// Returns the name of the kmalloc cache that gives `bytes` to the call site called `site`.
 pub(crate) fn kmalloc_cache(bytes: u64, gfp: u32, site: &str) -> String {

@@ -9,6 +9,7 @@
 //! Invariants: rows = events read - skipped + implicit frees; each row's `object` is live exactly
 //! between its allocation and its free, explicit or implicit.
 
+mod cache;
 mod flow;
 mod kmalloc;
 mod merged;
@@ -299,9 +300,6 @@ pub(crate) struct Importer {
     rows: u64,
 }
 
-/// The kernel's `ZERO_SIZE_PTR`, what kmalloc(0) returns.
-const ZERO_SIZE_PTR: u64 = 16;
-
 impl Importer {
     /// `path` is what errors name.
     pub(crate) fn new(writer: TraceWriter, path: &Path) -> Importer {
@@ -503,7 +501,7 @@ impl Importer {
     fn alloc(&mut self, raw: &RawEvent, event: &mut Event) -> Result<(), Error> {
         if raw.ptr == 0 {
             self.quality.failed_allocs += 1;
-        } else if raw.ptr == ZERO_SIZE_PTR || raw.bytes_req == 0 {
+        } else if !raw.has_object() {
             self.quality.zero_allocs += 1;
         } else {
             if let Some((slot, old)) = self.objects.remove(raw.ptr) {
@@ -553,7 +551,7 @@ impl Importer {
     }
 
     fn free(&mut self, raw: &RawEvent, event: &mut Event) -> Result<(), Error> {
-        if raw.ptr == 0 || raw.ptr == ZERO_SIZE_PTR {
+        if !raw.has_object() {
             self.quality.null_frees += 1;
             return Ok(());
         }

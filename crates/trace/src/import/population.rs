@@ -13,8 +13,8 @@
 //!
 //! Where objects come and go fast, what two samples tell is late: 80,000 connections in 2.6 s seemed to have 250 slabs of
 //! `eventpoll_epi` where there were 65. So it is counted beforehand how many objects of a cache come, and are seen to
-//! go, between two samples ([`Flow`]); what is more than the next sample has in use ends as evenly as others
-//! come ([`Pace`]).
+//! go, between two samples ([`Flow`](super::flow::Flow)); what is more than the next sample has in use ends as evenly as others
+//! come ([`Pace`](super::pace::Pace)).
 //!
 //! Objects that were freed unseen may lie in sheaves, which the kernel counts as in use: a share of what they can
 //! hold is assumed.
@@ -23,130 +23,12 @@
 //! that another has become unseen, freed and allocated by functions without events. Live objects of a cache, those older than the
 //! recording counted in, are at most what the last sample said, if enough of them were freed unseen.
 
-use std::collections::{BTreeMap, VecDeque};
-
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::flow::Flow;
+use super::cache::Cache;
 use super::kmalloc::{class_name, kmalloc_bucket, kmalloc_kind};
-use super::pace::Pace;
-use super::unfreed::Unfreed;
+use super::unfreed::{End, Unfreed};
 use crate::{Event, Kind, NONE, RecordedCache, SampledCache, Samples};
-
-/// Where fewer than one in so many objects are freed by an event, such a free is not believed.
-const SEEN_PARTS: u64 = 10;
-
-/// A sampled cache.
-#[derive(Debug, Default)]
-struct Cache {
-    /// Objects older than the recording.
-    older: u64,
-    /// Of objects older than the recording, frees that were seen.
-    older_frees: u64,
-    live: u64,
-    /// Objects beyond those in use at the last sample that were left alive.
-    excess: u64,
-    /// What will have come and gone until the next sample, the last one first.
-    flows: Vec<Flow>,
-    /// Of objects of the trace: frees that were seen, and others.
-    frees: u64,
-    unseen_frees: u64,
-    /// Objects of which no free is seen and whose address is allocated again, by age: address and number. Some may have
-    /// ended.
-    reused: VecDeque<(u64, u64)>,
-    /// Those whose address is not allocated again, by call site and age.
-    unfreed: BTreeMap<u32, VecDeque<(u64, u64)>>,
-    /// Objects of which a free is seen, where that is rare, by age: it may be of another, whose allocation is not seen.
-    doubtful: VecDeque<(u64, u64)>,
-    /// Allocations, and those of which a free is seen.
-    allocs: u64,
-    freed: u64,
-    slab_objects: u64,
-    slab_pages: u64,
-    is_kmalloc: bool,
-    pace: Pace,
-}
-
-impl Cache {
-    /// Sets the pace until the sample `next`, which has so many objects in use; `older_kfrees` are frees of older objects
-    /// of any of kmalloc's caches.
-    fn begin_interval(&mut self, next: usize, in_use: u64, older_kfrees: u64, parked: u64) {
-        while self.flows.last().is_some_and(|flow| flow.interval as usize + 1 < next) {
-            self.flows.pop();
-        }
-        let flow = self.flows.last().filter(|flow| flow.interval as usize + 1 == next);
-        let Flow { allocs, frees, .. } = flow.copied().unwrap_or_default();
-        let gone = if self.is_kmalloc { older_kfrees.min(self.older) } else { 0 };
-        let there = (self.live + self.older + u64::from(allocs) + parked)
-            .saturating_sub(u64::from(frees) + gone + in_use);
-        // Less than a slab is in use or not by what CPUs keep for themselves.
-        let there = if there > self.slab_objects { there } else { 0 };
-        self.pace.begin(there, u64::from(allocs));
-    }
-
-    /// Takes the oldest objects of `queue` until `taken` has `count`, if so many are alive.
-    fn take(
-        queue: &mut VecDeque<(u64, u64)>,
-        count: u64,
-        live: &[(u32, u64)],
-        slot_of: impl Fn(u64) -> Option<u32>,
-        taken: &mut Vec<u64>,
-    ) {
-        while (taken.len() as u64) < count
-            && let Some((ptr, number)) = queue.pop_front()
-        {
-            let slot = slot_of(ptr).filter(|slot| live[*slot as usize].1 == number);
-            taken.extend(slot.map(|_| ptr));
-        }
-    }
-
-    /// Takes objects of `chosen` call sites in whose slabs nothing happens after the allocation `now` until `taken` has
-    /// `count`, if there are so many: slab by slab, those first that were quiet first.
-    fn take_quiet(
-        &mut self,
-        count: u64,
-        chosen: impl Fn(u32) -> bool,
-        unfreed: &Unfreed,
-        now: u64,
-        taken: &mut Vec<u64>,
-    ) {
-        let wanted = (count as usize).saturating_sub(taken.len());
-        if wanted == 0 {
-            return;
-        }
-        let sites = self.unfreed.iter().filter(|(site, _)| chosen(**site));
-        let objects = sites.flat_map(|(_, objects)| objects);
-        let quiet = objects.filter_map(|&(ptr, number)| {
-            let (last, _) = unfreed.slab_end(ptr, number, self.slab_pages)?;
-            (last <= now).then_some((last, ptr, number))
-        });
-        let mut quiet: Vec<_> = quiet.collect();
-        quiet.sort_unstable();
-        quiet.truncate(wanted);
-        taken.extend(quiet.iter().map(|(_, ptr, _)| ptr));
-        let numbers: FxHashSet<u64> = quiet.iter().map(|(_, _, number)| *number).collect();
-        self.unfreed.values_mut().for_each(|objects| {
-            objects.retain(|(_, number)| !numbers.contains(number));
-        });
-        self.unfreed.retain(|_, objects| !objects.is_empty());
-    }
-
-    /// Takes objects whose end is not known until `taken` has `count`, if there are so many: the same share of those of
-    /// each `chosen` call site, the oldest.
-    fn take_unfreed(&mut self, count: u64, chosen: impl Fn(u32) -> bool, taken: &mut Vec<u64>) {
-        let sites = self.unfreed.iter().filter(|(site, _)| chosen(**site));
-        let mut left: u64 = sites.map(|(_, objects)| objects.len() as u64).sum();
-        let mut wanted = (count - taken.len() as u64).min(left);
-        for (_, objects) in self.unfreed.iter_mut().filter(|(site, _)| chosen(**site)) {
-            // Of what the call sites from here on have. What is rounded at one is made up for at the next.
-            let there = objects.len() as u64;
-            let share = (wanted * there + left / 2).checked_div(left).unwrap_or(0);
-            taken.extend(objects.drain(..share as usize).map(|(ptr, _)| ptr));
-            (wanted, left) = (wanted - share, left - there);
-        }
-        self.unfreed.retain(|_, objects| !objects.is_empty());
-    }
-}
 
 /// What is alive of each cache, and what the kernel says of it.
 #[derive(Debug)]
@@ -183,13 +65,8 @@ impl Population {
     /// `cpus` are those of the machine.
     pub(super) fn new(samples: &Samples, mut unfreed: Unfreed, cpus: u32) -> Population {
         let mut flows = std::mem::take(&mut unfreed.by_cache);
-        let cache = |(name, cache): (&String, &SampledCache)| Cache {
-            older: u64::from(cache.at(0).0),
-            slab_objects: u64::from(cache.slab_objects),
-            slab_pages: cache.slab_bytes.div_ceil(4096),
-            is_kmalloc: name.contains("kmalloc-"),
-            flows: flows.remove(name).unwrap_or_default().into_iter().rev().collect(),
-            ..Cache::default()
+        let cache = |(name, sampled): (&String, &SampledCache)| {
+            Cache::new(name, sampled, flows.remove(name).unwrap_or_default())
         };
         let mut population = Population {
             next: 1,
@@ -248,28 +125,17 @@ impl Population {
         self.live.resize(self.live.len().max(slot + 1), (NONE, 0));
         self.live[slot] = (place, number);
         let cache = self.caches.get_mut(place as usize)?;
-        cache.live += 1;
-        cache.allocs += 1;
         let mut gone = Vec::new();
-        if cache.pace.alloc() {
+        if cache.alloc() {
             Cache::take(&mut cache.reused, 1, &self.live, slot_of, &mut gone);
             if gone.is_empty() {
                 cache.take_unfreed(1, |site| self.unseen.contains(&site), &mut gone);
             }
         }
-        let is_reused = self.unfreed.reused.contains(number);
-        let is_freed = self.unfreed.freed.contains(number);
-        let slab_end = || self.unfreed.slab_end(ptr, number, cache.slab_pages);
-        if is_reused || !is_freed && slab_end().is_some_and(|(_, is_taken_over)| is_taken_over) {
-            cache.reused.push_back((ptr, number));
+        let end = self.unfreed.end(ptr, number, cache.slab_pages);
+        cache.add(ptr, number, event.site, end);
+        if end == End::Reused {
             self.unseen.insert(event.site);
-        } else if !is_freed {
-            cache.unfreed.entry(event.site).or_default().push_back((ptr, number));
-        } else {
-            cache.freed += 1;
-            if cache.freed * SEEN_PARTS < cache.allocs {
-                cache.doubtful.push_back((ptr, number));
-            }
         }
         gone.pop()
     }
@@ -287,9 +153,7 @@ impl Population {
     pub(super) fn end(&mut self, slot: u32) {
         let (place, _) = self.live[slot as usize];
         if let Some(cache) = self.caches.get_mut(place as usize) {
-            cache.live -= 1;
-            cache.unseen_frees += 1;
-            cache.pace.end();
+            cache.end();
         }
     }
 
@@ -335,7 +199,7 @@ impl Population {
             let wanted = lasting - known;
             Cache::take(&mut cache.reused, wanted, &self.live, &slot_of, &mut objects);
             let is_unseen = |site| self.unseen.contains(&site);
-            cache.take_quiet(wanted, is_unseen, &self.unfreed, self.allocs, &mut objects);
+            cache.take_quiet(wanted, is_unseen, self.allocs, &mut objects);
             for is_unseen in [true, false] {
                 let chosen = |site| self.unseen.contains(&site) == is_unseen;
                 cache.take_unfreed(wanted, chosen, &mut objects);
@@ -387,6 +251,8 @@ impl Population {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
     use crate::RawEvent;
     use crate::source::Facts;
@@ -411,15 +277,21 @@ mod tests {
         samples
     }
 
+    fn named(caches: &[&str]) -> Facts {
+        let mut facts = Facts::default();
+        facts.names.caches = caches.iter().map(|name| (*name).into()).collect();
+        facts
+    }
+
     /// What events say, all from one cache.
     fn unfreed(samples: &Samples, events: &[(u64, Kind, u64)]) -> Unfreed {
         let mut unfreed = Unfreed::new(samples);
+        unfreed.name(&named(&["c"]));
         for &(time_ns, kind, ptr) in events {
-            unfreed.note(&RawEvent { time_ns, kind, ptr, cache: 0, ..RawEvent::EMPTY });
+            let event = RawEvent { time_ns, kind, ptr, ..RawEvent::EMPTY };
+            unfreed.note(&RawEvent { cache: 0, bytes_req: 8, ..event });
         }
-        let mut facts = Facts::default();
-        facts.names.caches = vec!["c".into()];
-        unfreed.named(&facts)
+        unfreed.finish()
     }
 
     #[test]
@@ -499,12 +371,12 @@ mod tests {
         let intervals = [100, 100, 100, 60];
         let times =
             (0..).zip(intervals).flat_map(|(interval, allocs)| vec![10 * interval + 5; allocs]);
-        let events = (1..).zip(times).map(|(ptr, time_ns)| (time_ns, Kind::KmemCacheAlloc, ptr));
+        let events = (101..).zip(times).map(|(ptr, time_ns)| (time_ns, Kind::KmemCacheAlloc, ptr));
         let unfreed = unfreed(&samples, &events.collect::<Vec<_>>());
         let mut population = Population::new(&samples, unfreed, 1);
         population.name(&[RecordedCache { name: "c".into(), ..Default::default() }]);
         population.unseen.insert(0);
-        let (mut live, mut ptr) = (BTreeMap::new(), 0);
+        let (mut live, mut ptr) = (BTreeMap::new(), 100);
         let most = intervals.map(|allocs| {
             let mut peak = 0;
             for _ in 0..allocs {
@@ -541,17 +413,18 @@ mod tests {
         let ptrs: Vec<u64> = ptrs.collect();
         let event = |cache, ptr| {
             let kind = Kind::KmemCacheAlloc;
-            RawEvent { time_ns: 5, kind, ptr, cache, ..RawEvent::EMPTY }
+            RawEvent { time_ns: 5, kind, ptr, cache, bytes_req: 8, ..RawEvent::EMPTY }
         };
         let mut unfreed = Unfreed::new(&samples);
+        unfreed.name(&named(&["c", "d"]));
         ptrs.iter().for_each(|ptr| unfreed.note(&event(0, *ptr)));
         for (cache, ptr) in [(1, page(4) + 24), (0, page(3) + 64)] {
             unfreed.note(&RawEvent { time_ns: 15, ..event(cache, ptr) });
         }
-        assert_eq!(unfreed.slab_end(page(4), 12, 1), Some((16, true)));
-        assert_eq!(unfreed.slab_end(page(3), 8, 1), Some((18, false)));
+        assert_eq!(unfreed.end(page(4), 12, 1), End::Reused);
+        assert_eq!(unfreed.end(page(3), 8, 1), End::Unknown { quiet: 18 });
         // Of slabs of two pages the second says as much as the first.
-        assert_eq!(unfreed.slab_end(page(2), 4, 2), Some((18, false)));
+        assert_eq!(unfreed.end(page(2), 4, 2), End::Unknown { quiet: 18 });
         let mut population = Population::new(&samples, unfreed, 1);
         population.name(&[RecordedCache { name: "c".into(), ..Default::default() }]);
         let slot = |ptr: u64| ptrs.iter().position(|known| *known == ptr).map(|slot| slot as u32);

@@ -1,16 +1,15 @@
-//! Which objects no event frees, found out before the first event is imported.
+//! How each object ends as far as events tell, found out before the first event is imported.
 //!
 //! How it works: allocations are numbered in their order, and all events are looked at: an object is freed by an event, or
 //! its address is allocated again without one, or neither. Of its slab it is known when something last happened there: a
 //! slab that another cache takes over was empty before, and one where nothing happens any more may be.
 //!
 //! Invariants: the numbers are those that the import counts, as both see the same events in the same order. (What the
-//! recorder's own threads did is not imported, and has no number.)
+//! recorder's own threads allocated is not imported, and has no number.)
 
 use rustc_hash::FxHashMap;
 
 use super::flow::{Flow, Flows};
-use super::kmalloc::KMALLOC_FLAGS;
 use crate::source::{Facts, raw};
 use crate::{Error, Kind, RawEvent, Samples, TraceReader};
 
@@ -18,9 +17,9 @@ use crate::{Error, Kind, RawEvent, Samples, TraceReader};
 #[derive(Debug, Default)]
 pub(crate) struct Unfreed {
     allocs: u64,
-    pub(super) freed: Bits,
+    freed: Bits,
     /// Of the others: whose addresses are allocated again.
-    pub(super) reused: Bits,
+    reused: Bits,
     /// By the number of a page of 4 KiB: the caches that it was a slab of, one after the other.
     slabs: FxHashMap<u64, Vec<SlabLife>>,
     /// By address: the number, and what its cache is known by.
@@ -35,7 +34,8 @@ const OWN: u64 = u64::MAX;
 /// A page in the slabs of one cache.
 #[derive(Debug, Clone, Copy)]
 struct SlabLife {
-    owner: u64,
+    /// What its cache is known by.
+    owner: u32,
     /// How many allocations there were when an object in it was last allocated or freed.
     last: u64,
 }
@@ -43,17 +43,20 @@ struct SlabLife {
 /// Pages are told apart as the smallest that there are.
 const PAGE_SHIFT: u32 = 12;
 
-/// Returns what tells the caches of two allocations apart.
-fn owner(event: &RawEvent) -> u64 {
-    match event.kind {
-        Kind::Kmalloc => 1 << 63 | event.bytes_alloc << 32 | u64::from(event.gfp & KMALLOC_FLAGS),
-        _ => u64::from(event.cache),
-    }
+/// How an object ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum End {
+    /// An event frees it.
+    Freed,
+    /// No event does, and its address or its slab is allocated again.
+    Reused,
+    /// Nothing tells. Its slab becomes quiet when there have been so many allocations.
+    Unknown { quiet: u64 },
 }
 
 /// A set of numbers.
 #[derive(Debug, Default)]
-pub(super) struct Bits(Vec<u64>);
+struct Bits(Vec<u64>);
 
 impl Bits {
     fn insert(&mut self, number: u64) {
@@ -62,7 +65,7 @@ impl Bits {
         self.0[word] |= 1 << (number % 64);
     }
 
-    pub(super) fn contains(&self, number: u64) -> bool {
+    fn contains(&self, number: u64) -> bool {
         self.0.get((number / 64) as usize).is_some_and(|word| word >> (number % 64) & 1 != 0)
     }
 }
@@ -88,29 +91,46 @@ impl Unfreed {
                 }
             }
         }
-        Ok(unfreed.named(&facts))
+        Ok(unfreed.finish())
     }
 
     /// Looks at an event, in the order of the recording; the recorder's own are marked
     /// ([`RECORDER_PID`](RawEvent::RECORDER_PID)).
     pub(crate) fn note(&mut self, event: &RawEvent) {
         self.note_object(event);
-        self.note_slab(event);
+        if event.has_object() {
+            self.note_slab(event);
+        }
     }
 
     fn note_slab(&mut self, event: &RawEvent) {
+        let owner = event.kind.is_alloc().then(|| self.flows.origin(event));
         let (lives, last) = (self.slabs.entry(event.ptr >> PAGE_SHIFT).or_default(), self.allocs);
-        let owner = if event.kind.is_alloc() { Some(owner(event)) } else { None };
         match lives.last_mut() {
             Some(life) if owner.is_none_or(|owner| owner == life.owner) => life.last = last,
             _ => lives.extend(owner.map(|owner| SlabLife { owner, last })),
         }
     }
 
+    /// Returns how the object of an allocation ends, at `ptr` in a slab of so many pages.
+    pub(super) fn end(&self, ptr: u64, number: u64, pages: u64) -> End {
+        if self.reused.contains(number) {
+            return End::Reused;
+        }
+        if self.freed.contains(number) {
+            return End::Freed;
+        }
+        match self.slab_end(ptr, number, pages) {
+            Some((_, true)) => End::Reused,
+            Some((quiet, false)) => End::Unknown { quiet },
+            None => End::Unknown { quiet: u64::MAX },
+        }
+    }
+
     /// Returns how many allocations there were when something last happened in the slab of an object of which no free is
     /// seen, and whether another cache took the slab over then. A slab has so many pages. `None` where addresses are not
     /// those of the machine.
-    pub(super) fn slab_end(&self, ptr: u64, number: u64, pages: u64) -> Option<(u64, bool)> {
+    fn slab_end(&self, ptr: u64, number: u64, pages: u64) -> Option<(u64, bool)> {
         let life = |page| {
             let lives: &Vec<SlabLife> = self.slabs.get(&page)?;
             let place = lives.partition_point(|life| life.last <= number);
@@ -127,6 +147,10 @@ impl Unfreed {
     fn note_object(&mut self, event: &RawEvent) {
         self.flows.reach(event.time_ns);
         let is_own = event.pid == RawEvent::RECORDER_PID;
+        if !event.has_object() {
+            self.allocs += u64::from(event.kind.is_alloc() && !is_own);
+            return;
+        }
         let ended = if event.kind.is_alloc() {
             let origin = self.flows.origin(event);
             let flow = self.flows.now(origin);
@@ -158,14 +182,14 @@ impl Unfreed {
         }
     }
 
-    /// Notes the names of call sites that are new.
+    /// Notes the names of call sites and caches that are new, before their first events.
     pub(crate) fn name(&mut self, facts: &Facts) {
         self.flows.name(facts);
     }
 
-    /// Names the caches, when all events have been looked at.
-    pub(crate) fn named(mut self, facts: &Facts) -> Unfreed {
-        self.by_cache = std::mem::take(&mut self.flows).by_cache(facts);
+    /// Drops what was needed only while the events were looked at.
+    pub(crate) fn finish(mut self) -> Unfreed {
+        self.by_cache = std::mem::take(&mut self.flows).by_cache();
         self.live = FxHashMap::default();
         self
     }
@@ -196,7 +220,9 @@ mod tests {
             samples.note("c", objects, slabs).slab_objects = 4;
         }
         let mut unfreed = Unfreed::new(&samples);
+        unfreed.name(&facts(&["c"]));
         let own = RawEvent { pid: RawEvent::RECORDER_PID, cache: 0, ..RawEvent::EMPTY };
+        let own = RawEvent { bytes_req: 8, ..own };
         let alloc = |time_ns, ptr| RawEvent { time_ns, ptr, kind: Kind::KmemCacheAlloc, ..own };
         (1..=9).for_each(|ptr| unfreed.note(&alloc(5, ptr)));
         unfreed.note(&RawEvent { pid: 1, ..alloc(5, 20) });
@@ -205,13 +231,53 @@ mod tests {
             let kind = Kind::KmemCacheFree;
             unfreed.note(&RawEvent { pid: 1, kind, ..alloc(15, ptr) });
         }
-        let mut facts = Facts::default();
-        facts.names.caches = vec!["c".into()];
-        let unfreed = unfreed.named(&facts);
+        let unfreed = unfreed.finish();
         unfreed.take_off_own(&mut samples);
         // Nine are two slabs and one object, of which one can be the new one; two are none.
         let cache = &samples.caches["c"];
         assert_eq!([0, 1, 2].map(|sample| cache.at(sample)), [(10, 9), (22, 9), (20, 10)]);
+        assert_eq!(unfreed.by_cache["c"][0].allocs, 1);
+    }
+
+    fn facts(caches: &[&str]) -> Facts {
+        let mut facts = Facts::default();
+        facts.names.caches = caches.iter().map(|name| (*name).into()).collect();
+        facts
+    }
+
+    /// Each alternation was a page taken over: memory grew with the events, and objects in busy slabs ended.
+    #[test]
+    fn a_cache_merged_with_a_class_of_kmallocs_shares_its_pages() {
+        let mut unfreed = Unfreed::new(&Samples::default());
+        unfreed.name(&facts(&["kmalloc-64"]));
+        let object = |place: u64| RawEvent { ptr: 0x1000 + 64 * place, ..RawEvent::EMPTY };
+        for place in 0..50 {
+            let kind = if place % 2 == 0 { Kind::Kmalloc } else { Kind::KmemCacheAlloc };
+            let cache = if place % 2 == 0 { crate::NONE } else { 0 };
+            unfreed.note(&RawEvent {
+                kind,
+                cache,
+                bytes_req: 64,
+                bytes_alloc: 64,
+                ..object(place)
+            });
+        }
+        let unfreed = unfreed.finish();
+        assert_eq!(unfreed.slabs[&1].len(), 1);
+        assert_eq!(unfreed.end(0x1000, 0, 1), End::Unknown { quiet: 50 });
+        assert_eq!(unfreed.by_cache["kmalloc-64"][0].allocs, 50);
+    }
+
+    #[test]
+    fn an_allocation_that_failed_has_a_number_and_no_object() {
+        let mut unfreed = Unfreed::new(&Samples::default());
+        unfreed.name(&facts(&["c"]));
+        let alloc = RawEvent { kind: Kind::KmemCacheAlloc, cache: 0, ..RawEvent::EMPTY };
+        for ptr in [0, crate::event::ZERO_SIZE_PTR, 0x1000] {
+            unfreed.note(&RawEvent { ptr, bytes_req: 8, ..alloc });
+        }
+        let unfreed = unfreed.finish();
+        assert_eq!(unfreed.end(0x1000, 2, 1), End::Unknown { quiet: 3 });
         assert_eq!(unfreed.by_cache["c"][0].allocs, 1);
     }
 }

@@ -26,6 +26,7 @@ mod counter;
 mod drain;
 mod filter;
 pub(crate) mod machine;
+mod own;
 mod paired;
 mod probes;
 mod sampler;
@@ -44,6 +45,7 @@ use slablab_host::Signals;
 pub use self::counter::EventCounter;
 use self::drain::Drain;
 use self::filter::{Chosen, Filter};
+use self::own::WithoutOwn;
 use self::paired::Paired;
 use self::probes::Probes;
 use self::sampler::Sampler;
@@ -167,14 +169,14 @@ pub fn record(
     if let Some(one_in) = options.one_in {
         importer = importer.portion(one_in);
     }
-    let source = pages.source(symbols)?.leave_out(pages.own_threads.clone());
+    let source = WithoutOwn::new(pages.source(symbols)?.mark(pages.own_threads.clone()));
     let mut source = Paired::new(source);
     if options.sites.is_empty() {
         importer.read(&mut source.source, progress)?;
     } else {
         importer.read(&mut source, progress)?;
     }
-    let source = source.source;
+    let source = source.source.source;
     // What the pages themselves say was missed can only be more exact than the statistics.
     meta.quality.lost = lost;
     let missed = source.missed().filter(|_| options.keep == Keep::All);
@@ -272,7 +274,7 @@ impl Pages {
             events.drain(..).for_each(|event| unfreed.note(&event));
             progress(Progress { phase: "matching", ..source.facts().progress() });
         }
-        Ok(unfreed.named(source.facts()))
+        Ok(unfreed.finish())
     }
 }
 

@@ -11,12 +11,10 @@ use rustc_hash::FxHashMap;
 
 use super::recording::{Facts, Source};
 use super::sorter::Sorter;
+use crate::event::ZERO_SIZE_PTR;
 use crate::meta::{Quality, Site};
 use crate::store::{FileRows, ParquetFile, PidColumn};
 use crate::{Batch, Error, Event, Meta, NONE, RawEvent, Samples};
-
-/// The kernel's `ZERO_SIZE_PTR`, what kmalloc(0) returns.
-const ZERO_SIZE_PTR: u64 = 16;
 
 /// Stands for the address of an object whose allocation is not in the rows.
 const UNKNOWN_PTR: u64 = u64::MAX;

@@ -1,0 +1,203 @@
+//! What is alive of one cache, and which objects end first when slabinfo has fewer.
+//!
+//! How it works: objects of which no free is seen wait in three queues: those whose address or slab is used
+//! again later, those whose end nothing tells, and those whose free is not believed. Of the second each call site's stand
+//! in the order of their age, and in that in which their slabs become quiet; the first pass over the events knows both
+//! when an object comes.
+//!
+//! Invariants: an object of which no end is known stands in both orders, or in neither.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use super::flow::Flow;
+use super::pace::Pace;
+use super::unfreed::End;
+use crate::SampledCache;
+
+/// Where fewer than one in so many objects are freed by an event, such a free is not believed.
+const SEEN_PARTS: u64 = 10;
+
+/// A sampled cache.
+#[derive(Debug, Default)]
+pub(super) struct Cache {
+    /// Objects older than the recording.
+    pub(super) older: u64,
+    /// Of objects older than the recording, frees that were seen.
+    pub(super) older_frees: u64,
+    pub(super) live: u64,
+    /// Objects beyond those in use at the last sample that were left alive.
+    pub(super) excess: u64,
+    /// What will have come and gone until the next sample, the last one first.
+    flows: Vec<Flow>,
+    /// Of objects of the trace: frees that were seen, and others.
+    pub(super) frees: u64,
+    pub(super) unseen_frees: u64,
+    /// Objects of which no free is seen and whose address is allocated again, by age: address and number. Some may have
+    /// ended.
+    pub(super) reused: VecDeque<(u64, u64)>,
+    /// Those whose address is not allocated again, by call site.
+    pub(super) unfreed: BTreeMap<u32, OfSite>,
+    /// Objects of which a free is seen, where that is rare, by age: it may be of another, whose allocation is not seen.
+    pub(super) doubtful: VecDeque<(u64, u64)>,
+    /// Allocations, and those of which a free is seen.
+    pub(super) allocs: u64,
+    pub(super) freed: u64,
+    pub(super) slab_objects: u64,
+    pub(super) slab_pages: u64,
+    pub(super) is_kmalloc: bool,
+    pace: Pace,
+}
+
+/// Objects of a call site whose end nothing tells.
+#[derive(Debug, Default)]
+pub(super) struct OfSite {
+    /// By number: the address, and when the slab becomes quiet.
+    by_age: BTreeMap<u64, (u64, u64)>,
+    /// When the slab becomes quiet, address, number.
+    by_quiet: BTreeSet<(u64, u64, u64)>,
+}
+
+impl OfSite {
+    fn add(&mut self, ptr: u64, number: u64, quiet: u64) {
+        self.by_age.insert(number, (ptr, quiet));
+        self.by_quiet.insert((quiet, ptr, number));
+    }
+
+    /// Returns when the first slab becomes quiet.
+    fn first_quiet(&self) -> Option<(u64, u64, u64)> {
+        self.by_quiet.first().copied()
+    }
+
+    fn take_first_quiet(&mut self) -> Option<u64> {
+        let (_, ptr, number) = self.by_quiet.pop_first()?;
+        self.by_age.remove(&number);
+        Some(ptr)
+    }
+
+    fn take_oldest(&mut self) -> Option<u64> {
+        let (number, (ptr, quiet)) = self.by_age.pop_first()?;
+        self.by_quiet.remove(&(quiet, ptr, number));
+        Some(ptr)
+    }
+}
+
+impl Cache {
+    /// What is known of a cache before the first event.
+    pub(super) fn new(name: &str, sampled: &SampledCache, flows: Vec<Flow>) -> Cache {
+        Cache {
+            older: u64::from(sampled.at(0).0),
+            slab_objects: u64::from(sampled.slab_objects),
+            slab_pages: sampled.slab_bytes.div_ceil(4096),
+            is_kmalloc: name.contains("kmalloc-"),
+            flows: flows.into_iter().rev().collect(),
+            ..Cache::default()
+        }
+    }
+
+    /// Sets the pace until the sample `next`, which has so many objects in use; `older_kfrees` are frees of older objects
+    /// of any of kmalloc's caches.
+    pub(super) fn begin_interval(
+        &mut self,
+        next: usize,
+        in_use: u64,
+        older_kfrees: u64,
+        parked: u64,
+    ) {
+        while self.flows.last().is_some_and(|flow| flow.interval as usize + 1 < next) {
+            self.flows.pop();
+        }
+        let flow = self.flows.last().filter(|flow| flow.interval as usize + 1 == next);
+        let Flow { allocs, frees, .. } = flow.copied().unwrap_or_default();
+        let gone = if self.is_kmalloc { older_kfrees.min(self.older) } else { 0 };
+        let there = (self.live + self.older + u64::from(allocs) + parked)
+            .saturating_sub(u64::from(frees) + gone + in_use);
+        // Less than a slab is in use or not by what CPUs keep for themselves.
+        let there = if there > self.slab_objects { there } else { 0 };
+        self.pace.begin(there, u64::from(allocs));
+    }
+
+    /// Counts an object that comes; returns whether another is likely to have been freed unseen by now.
+    pub(super) fn alloc(&mut self) -> bool {
+        self.live += 1;
+        self.allocs += 1;
+        self.pace.alloc()
+    }
+
+    /// Counts an object that was freed unseen.
+    pub(super) fn end(&mut self) {
+        self.live -= 1;
+        self.unseen_frees += 1;
+        self.pace.end();
+    }
+
+    /// Notes how an object that came will end, as far as events tell.
+    pub(super) fn add(&mut self, ptr: u64, number: u64, site: u32, end: End) {
+        match end {
+            End::Reused => self.reused.push_back((ptr, number)),
+            End::Unknown { quiet } => {
+                self.unfreed.entry(site).or_default().add(ptr, number, quiet);
+            }
+            End::Freed => {
+                self.freed += 1;
+                if self.freed * SEEN_PARTS < self.allocs {
+                    self.doubtful.push_back((ptr, number));
+                }
+            }
+        }
+    }
+
+    /// Takes the oldest objects of `queue` until `taken` has `count`, if so many are alive.
+    pub(super) fn take(
+        queue: &mut VecDeque<(u64, u64)>,
+        count: u64,
+        live: &[(u32, u64)],
+        slot_of: impl Fn(u64) -> Option<u32>,
+        taken: &mut Vec<u64>,
+    ) {
+        while (taken.len() as u64) < count
+            && let Some((ptr, number)) = queue.pop_front()
+        {
+            let slot = slot_of(ptr).filter(|slot| live[*slot as usize].1 == number);
+            taken.extend(slot.map(|_| ptr));
+        }
+    }
+
+    /// Takes objects of `chosen` call sites in whose slabs nothing happens after the allocation `now` until `taken` has
+    /// `count`, if there are so many: slab by slab, those first that were quiet first.
+    pub(super) fn take_quiet(
+        &mut self,
+        count: u64,
+        chosen: impl Fn(u32) -> bool,
+        now: u64,
+        taken: &mut Vec<u64>,
+    ) {
+        while (taken.len() as u64) < count {
+            let sites = self.unfreed.iter_mut().filter(|(site, _)| chosen(**site));
+            let first = sites.filter_map(|(_, site)| Some((site.first_quiet()?, site)));
+            let first = first.min_by_key(|(quiet, _)| *quiet);
+            let Some((_, site)) = first.filter(|((quiet, ..), _)| *quiet <= now) else { break };
+            taken.extend(site.take_first_quiet());
+        }
+    }
+
+    /// Takes objects whose end is not known until `taken` has `count`, if there are so many: the same share of those of
+    /// each `chosen` call site, the oldest.
+    pub(super) fn take_unfreed(
+        &mut self,
+        count: u64,
+        chosen: impl Fn(u32) -> bool,
+        taken: &mut Vec<u64>,
+    ) {
+        let sites = self.unfreed.iter().filter(|(site, _)| chosen(**site));
+        let mut left: u64 = sites.map(|(_, site)| site.by_age.len() as u64).sum();
+        let mut wanted = (count - taken.len() as u64).min(left);
+        for (_, site) in self.unfreed.iter_mut().filter(|(site, _)| chosen(**site)) {
+            // Of what the call sites from here on have. What is rounded at one is made up for at the next.
+            let there = site.by_age.len() as u64;
+            let share = (wanted * there + left / 2).checked_div(left).unwrap_or(0);
+            taken.extend((0..share).map_while(|_| site.take_oldest()));
+            (wanted, left) = (wanted - share, left - there);
+        }
+        self.unfreed.retain(|_, site| !site.by_age.is_empty());
+    }
+}
