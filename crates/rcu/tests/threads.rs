@@ -61,7 +61,7 @@ fn a_barrier_waits_for_all_calls_of_all_threads() {
     // Somebody always reads, so that nothing is called at once.
     let (open, close) = (Barrier::new(2), AtomicBool::new(false));
     std::thread::scope(|scope| {
-        scope.spawn(|| {
+        let reader = scope.spawn(|| {
             open.wait();
             while !close.load(Ordering::Relaxed) {
                 drop(pin());
@@ -81,6 +81,7 @@ fn a_barrier_waits_for_all_calls_of_all_threads() {
         });
         threads.into_iter().for_each(|thread| thread.join().expect("no panic"));
         close.store(true, Ordering::Relaxed);
+        reader.join().expect("no panic");
     });
     barrier();
     assert_eq!(calls.into_inner(), 600);
@@ -90,7 +91,7 @@ fn a_barrier_waits_for_all_calls_of_all_threads() {
 fn beside_a_reader(f: impl FnOnce()) {
     let (entered, done) = (Barrier::new(2), Barrier::new(2));
     std::thread::scope(|scope| {
-        scope.spawn(|| {
+        let reader = scope.spawn(|| {
             let section = pin();
             entered.wait();
             done.wait();
@@ -99,6 +100,7 @@ fn beside_a_reader(f: impl FnOnce()) {
         entered.wait();
         f();
         done.wait();
+        reader.join().expect("no panic");
     });
 }
 

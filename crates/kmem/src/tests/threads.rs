@@ -73,7 +73,7 @@ fn neighbours_stay_known<B: Backend>() {
     let machine = machine.check(CheckLevel::Cheap).build().unwrap();
     let machine = &machine;
     std::thread::scope(|scope| {
-        for id in 0..4 {
+        let threads = [0, 1, 2, 3].map(|id| {
             scope.spawn(move || {
                 let cpu = machine.cpu(CpuId(id)).unwrap();
                 let mut random = Random(0x99 + u64::from(id));
@@ -86,8 +86,9 @@ fn neighbours_stay_known<B: Backend>() {
                     }
                 }
                 held.into_iter().flatten().for_each(|obj| cpu.kfree(obj, SITE));
-            });
-        }
+            })
+        });
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
     });
     assert_eq!(machine.findings_count(), 0);
     assert_eq!(machine.gauges().live_bytes, 0);
