@@ -9,7 +9,8 @@
 //! they are not merged again; what it merged with a class of kmalloc's is allocated from that class.
 
 use slablab_kmem::{
-    Backend, CacheArgs, Ctor, Geometry, KmallocConfig, KmallocType, Order, SlabFlags,
+    Backend, CacheArgs, CacheId, Ctor, Geometry, KmallocConfig, KmallocType, Machine, Order,
+    SlabFlags,
 };
 use slablab_trace::{Event, Meta, RecordedCache, SlabSnapshot, SlubCache};
 
@@ -89,6 +90,19 @@ pub(crate) fn merged_class<'a>(changes: &Changes, cache: &'a RecordedCache) -> O
     let is_random = matches!(changes.partition, Some(Partition::Random { .. }));
     let is_normal = size.starts_with(|first: char| first.is_ascii_digit());
     (!is_random || !is_normal).then_some(class)
+}
+
+/// Returns the machine's cache for the first allocation from a cache of the recorded kernel: the class of kmalloc's that it
+/// was merged with, or a new one; `None` if that is refused.
+pub(crate) fn serving<B: Backend>(
+    machine: &Machine<B>,
+    meta: &Meta,
+    plan: &ReplayPlan,
+    event: &Event,
+) -> Option<CacheId> {
+    let class = merged_class(&plan.changes, &meta.caches[event.cache as usize]);
+    let class = class.and_then(|class| machine.cache_by_name(class));
+    class.or_else(|| machine.cache_create(&of_first_event::<B>(meta, plan, event)).ok())
 }
 
 /// Returns how many caches random copies of the classes keep apart that the recorded kernel merged with them: those of

@@ -210,7 +210,13 @@ impl<'a, B: Backend> Runner<'a, B> {
                 None if possible && !name.contains("kmalloc-") => self.known_cache(name, index),
                 of_kmalloc => of_kmalloc,
             };
-            if let (Some(id), Some(index)) = (id, index) {
+            // Random copies keep a cache apart from the class that the recorded kernel merged it with.
+            let is_its_own = |index: &usize| {
+                let changes = &self.plan.changes;
+                of_kmalloc.is_none()
+                    || caches::merged_class(changes, &meta.caches[*index]).is_some()
+            };
+            if let (Some(id), Some(index)) = (id, index.filter(is_its_own)) {
                 self.caches[index] = KnownCache::Made(id);
             }
             if let Some(id) = id.filter(|_| possible) {
@@ -425,9 +431,7 @@ impl<'a, B: Backend> Runner<'a, B> {
         let cache = &self.meta.caches[event.cache as usize];
         let made = match caches::merged_size::<B>(self.meta, &self.plan.changes, cache) {
             Some(size) => self.merge(&cache.name, size, event),
-            None => caches::merged_class(&self.plan.changes, cache)
-                .and_then(|class| self.machine.cache_by_name(class))
-                .or_else(|| self.create(event)),
+            None => caches::serving(self.machine, self.meta, self.plan, event),
         };
         self.caches[event.cache as usize] = made.map_or(KnownCache::Refused, KnownCache::Made);
         made

@@ -115,11 +115,7 @@ impl WithBackend for Performance<'_> {
             .script
             .first
             .iter()
-            .map(|event| {
-                let event = event.as_ref()?;
-                let args = caches::of_first_event::<B>(self.meta, self.plan, event);
-                machine.cache_create(&args).ok()
-            })
+            .map(|event| caches::serving(&machine, self.meta, self.plan, event.as_ref()?))
             .collect();
         let stage = Stage::new(self.script.slots, caches);
         let start = Barrier::new(self.script.parts.len());
