@@ -22,6 +22,9 @@ pub struct ReplayPlan {
     /// Keep where the live objects of these call sites lie (places in
     /// [`Meta::sites`](slablab_trace::Meta::sites)), for [`Allocator::watched`](crate::Allocator::watched)
     pub watched: Vec<u32>,
+    /// Count by call site which operations leave the fast path, for
+    /// [`SiteUnder::slow_operations`](crate::SiteUnder::slow_operations); takes time
+    pub slow_paths: bool,
 }
 
 /// How a replay begins.
@@ -44,6 +47,7 @@ impl Default for ReplayPlan {
             validate_every: None,
             rows_max: None,
             watched: Vec::new(),
+            slow_paths: false,
         }
     }
 }

@@ -77,6 +77,7 @@ pub fn noted_by_rate(sites: &[NotedSite]) -> Table {
         field::share("freed by another CPU", "freed_elsewhere_share", |site| {
             site.profile.freed_elsewhere_share
         }),
+        field::share("slow path", "slow_share", |site| site.profile.slow_share),
         field::cell("half live under", "lifetime_ns_p50", half),
     ];
     Table::of(sites, fields)

@@ -68,6 +68,8 @@ pub struct Profile {
     pub allocs_per_second: u64,
     /// Share of the freed objects that another CPU freed
     pub freed_elsewhere_share: f64,
+    /// Share of the allocations and frees on the slow path: with a lock, or an atomic operation on memory that CPUs share
+    pub slow_share: f64,
     /// How long the objects lived
     pub lifetime: LifetimeSummary,
     /// Objects alive at the end

@@ -60,7 +60,8 @@ pub fn advise(
         start: Start::Cold,
         ..ReplayPlan::default()
     };
-    let whole = replay(reader, &plan, progress)?;
+    let counted = ReplayPlan { slow_paths: true, ..plan.clone() };
+    let whole = replay(reader, &counted, progress)?;
     let classes = Classes::new(&caches::kmalloc(meta, &Changes::default()).classes);
     let survey = survey(reader, meta, &classes)?;
     let held_bytes_peak = whole.allocators[0].held_bytes.peak;

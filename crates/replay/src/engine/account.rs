@@ -67,6 +67,12 @@ impl<B: Backend> Runner<'_, B> {
         });
     }
 
+    /// Tells whether somebody asks which operations take locks.
+    #[inline]
+    pub(super) fn counts_locks(&self) -> bool {
+        self.ledger.is_some() || self.plan.slow_paths
+    }
+
     /// Returns the locks that a CPU took so far.
     #[cold]
     pub(super) fn locks(&self, cpu: u16) -> u64 {
@@ -76,19 +82,26 @@ impl<B: Backend> Runner<'_, B> {
     /// Returns the locks that a CPU took so far, and whose object it is about to free.
     #[cold]
     pub(super) fn before_free(&self, cpu: u16, object: ObjPtr) -> (u64, Option<Placed>) {
-        (self.locks(cpu), self.machine.object_at(object))
+        let of = if self.ledger.is_some() { self.machine.object_at(object) } else { None };
+        (self.locks(cpu), of)
     }
 
-    /// Charges the locks that a CPU took since there were `before` to the cache of an object.
+    /// Charges the locks that a CPU took since there were `before` to the cache of an object, and counts the operation as
+    /// a slow one of its call site.
     #[cold]
     pub(super) fn charge(
         &mut self,
         cpu: u16,
         before: u64,
+        site: usize,
         of: impl FnOnce(&Machine<B>) -> Option<Placed>,
     ) {
         let locks = self.locks(cpu) - before;
-        if let (Some(ledger), true) = (&mut self.ledger, locks > 0) {
+        if locks == 0 {
+            return;
+        }
+        self.sites[site].slow_operations += 1;
+        if let Some(ledger) = &mut self.ledger {
             ledger.add_locks(of(self.machine).map(|(id, _, _)| id), locks);
         }
     }

@@ -87,11 +87,13 @@ type Counts = BTreeMap<String, u64>;
 
 /// What the objects of a call site take under this allocator.
 #[derive(Debug, Clone, Default)]
-struct SiteAccount {
+pub(super) struct SiteAccount {
     waste: u64,
     waste_peak: u64,
     bytes_alloc: u64,
     steps: Steps,
+    /// Operations on the slow path, if they are counted.
+    pub(super) slow_operations: u64,
 }
 
 /// A trace's cache on the simulated machine.
@@ -119,13 +121,13 @@ pub(crate) struct Runner<'a, B: Backend> {
     pub(super) machine: &'a Machine<B>,
     cpus: CpuSet<'a, B>,
     pub(super) meta: &'a Meta,
-    plan: &'a ReplayPlan,
+    pub(super) plan: &'a ReplayPlan,
     rewrite: Rewrite,
     own: Own,
     /// Nodes of the machine; what a row says beyond them is no request
     nodes: u32,
     objects: Slots<Live>,
-    sites: Vec<SiteAccount>,
+    pub(super) sites: Vec<SiteAccount>,
     caches: Vec<KnownCache>,
     /// What was there before the first row, and what making it counted
     warm: Warm,
@@ -370,18 +372,18 @@ impl<'a, B: Backend> Runner<'a, B> {
             self.free(slot, event.time_ns, event.cpu, event.site);
         }
         let live_before = self.machine.gauges().live_bytes;
-        let locks_before = self.ledger.is_some().then(|| self.locks(event.cpu));
+        let locks_before = self.counts_locks().then(|| self.locks(event.cpu));
         let cache = if event.kind == Kind::KmemCacheAlloc { event.cache } else { NONE };
         let Some(address) = self.allocate(event, cache) else { return self.fail(event, cache) };
-        if let Some(before) = locks_before {
-            self.charge(event.cpu, before, |machine| machine.object_at(address));
-        }
         self.operations += 1;
         let gauges = self.machine.gauges();
         let bytes_alloc = gauges.live_bytes.wrapping_sub(live_before);
         // No object has 4 GiB, whatever a damaged row says that was asked of a cache.
         let bytes_req = u32::try_from(event.bytes_req).unwrap_or(u32::MAX);
         let site_index = Tally::index(event.site, self.sites.len());
+        if let Some(before) = locks_before {
+            self.charge(event.cpu, before, site_index, |machine| machine.object_at(address));
+        }
         let site = &mut self.sites[site_index];
         site.waste += bytes_alloc.saturating_sub(u64::from(bytes_req));
         site.waste_peak = site.waste_peak.max(site.waste);
@@ -482,7 +484,7 @@ impl<'a, B: Backend> Runner<'a, B> {
         let Some(live) = self.objects.get_mut(slot).map(std::mem::take) else { return };
         let Some(address) = live.address else { return };
         self.operations += 1;
-        let before = self.ledger.is_some().then(|| self.before_free(cpu, address));
+        let before = self.counts_locks().then(|| self.before_free(cpu, address));
         let on = cpu;
         let cpu = self.cpus.cpu(CpuId(u32::from(cpu)));
         let site = Site(site);
@@ -491,7 +493,7 @@ impl<'a, B: Backend> Runner<'a, B> {
             _ => cpu.kfree(address, site),
         }
         if let Some((locks, of)) = before {
-            self.charge(on, locks, |_| of);
+            self.charge(on, locks, live.site as usize, |_| of);
         }
         self.watch.free(slot, live.site as usize);
         self.sites[live.site as usize].waste -=
@@ -589,6 +591,7 @@ impl<'a, B: Backend> Runner<'a, B> {
                 distance_bytes_p50: site.steps.distance_bytes_p50(),
                 lines_per_object: spread.lines_per_object(),
                 pages_per_object: spread.pages_per_object(),
+                slow_operations: self.plan.slow_paths.then_some(site.slow_operations),
             })
             .collect();
         Ok(Outcome { allocator, sites })

@@ -252,3 +252,35 @@ fn what_the_kernel_merged_with_a_class_shares_its_slabs_but_not_with_random_copi
     assert_eq!(slabs(Some(crate::change::partition::Partition::Buckets)), 2);
     assert_eq!(crate::engine::caches::kept_apart_by_random_copies(&meta), 1);
 }
+
+#[test]
+fn operations_on_the_slow_path_are_counted_by_call_site() {
+    let meta = meta();
+    let row = |kind, object, cpu, site| Event {
+        time_ns: 1_000,
+        bytes_req: 64,
+        bytes_alloc: 64,
+        gfp: 0xcc0,
+        node: -1,
+        cache: NONE,
+        ..Event { kind, object, cpu, site, ..Random(7).row() }
+    };
+    let mut batch = Batch::default();
+    // The first call site frees where it allocated, the second on another CPU.
+    for _ in 0..200 {
+        batch.push(&row(Kind::Kmalloc, 0, 0, 0));
+        batch.push(&row(Kind::Kfree, 0, 0, NONE));
+        batch.push(&row(Kind::Kmalloc, 1, 0, 1));
+        batch.push(&row(Kind::Kfree, 1, 1, NONE));
+    }
+    let slow = |kind: BackendKind, slow_paths| {
+        let plan = ReplayPlan { slow_paths, ..ReplayPlan::default() };
+        let outcome = kind.dispatch(Replay(&meta, &plan, &batch)).unwrap();
+        [0, 1].map(|site: usize| outcome.sites[site].slow_operations)
+    };
+    let [local, remote] = slow(BackendKind::Slub, true).map(Option::unwrap);
+    assert!(local < 20 && remote >= 200, "{local} and {remote}");
+    // There every operation takes the one lock.
+    assert_eq!(slow(BackendKind::Slob, true), [Some(400); 2]);
+    assert_eq!(slow(BackendKind::Slub, false), [None; 2]);
+}

@@ -241,4 +241,8 @@ pub struct SiteUnder {
     pub lines_per_object: f64,
     /// Pages that hold live objects, each object's share; mean over the snapshots
     pub pages_per_object: f64,
+    /// Allocations and frees of its objects on the slow path: with a lock, or an atomic operation on memory that CPUs
+    /// share. Only where [`ReplayPlan::slow_paths`](crate::ReplayPlan::slow_paths) asks for it
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slow_operations: Option<u64>,
 }

@@ -381,6 +381,10 @@ impl Answer {
         if !hot.is_empty() {
             page.heading("Most often called, however little they hold");
             page.table(&tables::noted_by_rate(&hot));
+            page.paragraph(
+                "On the slow path are allocations and frees that take a lock, or change memory that CPUs share.",
+                0,
+            );
         }
     }
 }
