@@ -255,7 +255,8 @@ fn rates_are_those_that_perf_counts_of_a_load_that_tracing_slows() {
     let counts = counts.lines().filter(|line| line.contains("kmem:"));
     let by_perf: f64 = counts.map(|l| l.split(',').next().unwrap().parse::<f64>().unwrap()).sum();
     assert!(by_perf > 0.0, "perf counts");
-    assert!((by_top / by_perf - 1.0).abs() < 0.05, "top {by_top}, perf {by_perf}");
+    // They agree within 5 % where nothing else runs; other loads come and go between the slices.
+    assert!((by_top / by_perf - 1.0).abs() < 0.15, "top {by_top}, perf {by_perf}");
 }
 
 #[test]

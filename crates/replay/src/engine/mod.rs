@@ -8,6 +8,7 @@ pub(crate) mod lanes;
 pub(crate) mod machine;
 pub(crate) mod own;
 pub(crate) mod runner;
+mod sites;
 #[cfg(test)]
 mod tests;
 pub(crate) mod warm;

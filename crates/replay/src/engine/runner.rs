@@ -19,13 +19,14 @@ use slablab_trace::{Batch, Event, Kind, Meta, NONE, SampledCache, SlubCache};
 use crate::change::merging;
 use crate::change::rewrite::Rewrite;
 use crate::engine::own::Own;
+use crate::engine::sites::SiteAccount;
 use crate::engine::warm::{self, Warm};
 use crate::engine::{caches, machine};
 use crate::error::Error;
 use crate::metrics::failure::Failure;
 use crate::metrics::fit::{CacheFit, Fit};
 use crate::metrics::ledger::Ledger;
-use crate::metrics::locality::{Snapshots, Steps};
+use crate::metrics::locality::Snapshots;
 use crate::metrics::result::{Allocator, SiteUnder};
 use crate::metrics::tally::Tally;
 use crate::metrics::timeline::MemoryTimeline;
@@ -84,17 +85,6 @@ pub(crate) const NO_EVENT: Event = Event {
 
 /// Counts by name.
 type Counts = BTreeMap<String, u64>;
-
-/// What the objects of a call site take under this allocator.
-#[derive(Debug, Clone, Default)]
-pub(super) struct SiteAccount {
-    waste: u64,
-    waste_peak: u64,
-    bytes_alloc: u64,
-    steps: Steps,
-    /// Operations on the slow path, if they are counted.
-    pub(super) slow_operations: u64,
-}
 
 /// A trace's cache on the simulated machine.
 #[derive(Debug, Clone, Copy)]

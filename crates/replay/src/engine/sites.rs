@@ -1,0 +1,14 @@
+//! What a runner notes of each call site.
+
+use crate::metrics::locality::Steps;
+
+/// What the objects of a call site take under this allocator.
+#[derive(Debug, Clone, Default)]
+pub(super) struct SiteAccount {
+    pub(super) waste: u64,
+    pub(super) waste_peak: u64,
+    pub(super) bytes_alloc: u64,
+    pub(super) steps: Steps,
+    /// Operations on the slow path, if they are counted.
+    pub(super) slow_operations: u64,
+}
