@@ -73,12 +73,19 @@ static bool damage(const struct slab *slab)
 	while (steps-- && slmb_block(page, at)->next < SLMB_PAGE_UNITS)
 		at = slmb_block(page, at)->next;
 	block = slmb_block(page, at);
-	switch (below(5)) {
+	switch (below(7)) {
 	case 0: block->units = 0; break;
 	case 1: block->units = (u16)below(0x10000); break;
 	case 2: block->next = (u16)below(0x10000); break;
 	/* A block without length that is its own successor. */
 	case 3: block->units = 0; block->next = (u16)at; break;
+	/* A successor at the last unit, of which only a half lies in the page. */
+	case 4:
+		block->next = SLMB_PAGE_UNITS - 1;
+		slmb_block(page, SLMB_PAGE_UNITS - 1)->units = 1;
+		break;
+	/* One that is not aligned, within the page. */
+	case 5: block->units += 1; block->next += 1; break;
 	/* One that ends behind the page, and the next one behind that. */
 	default: block->units = (u16)(SLMB_PAGE_UNITS - at + below(64)); block->next = (u16)(at + block->units + below(64));
 	}

@@ -64,12 +64,32 @@ impl<L: Lists> Heap<L> {
         tally.add(stat::PAGES_WALKED, u64::from(walked));
         let (obj, path) = match found {
             Some(obj) => (obj, stat::ALLOC_FROM_PARTIAL),
-            None => (self.alloc_page(cx, place, shape, request)?, stat::ALLOC_SLAB),
+            None => match self.alloc_page(cx, place, shape, request) {
+                Some(obj) => (obj, stat::ALLOC_SLAB),
+                None => (self.take_any(cx, place, shape)?, stat::ALLOC_FROM_PARTIAL),
+            },
         };
         self.ops[index].allocs.add(1);
         tally.count(stat::ALLOC_SLOWPATH);
         tally.count(path);
         Some(obj)
+    }
+
+    /// Takes a block from the pages of any CPU and of any sizes, the longer ones first, when there is no page to be had.
+    /// SLOB gives up instead.
+    #[cold]
+    fn take_any(&self, cx: &Cx<'_>, place: u32, shape: Shape) -> Option<ObjPtr> {
+        if !L::PER_CPU {
+            return None;
+        }
+        let (carved, list) = (self.carved(cx.core), place % Self::LISTS);
+        let lists = (0..Self::LISTS).map(|i| (list + i) % Self::LISTS);
+        let mut places =
+            lists.flat_map(|list| (0..cx.core.setup.cpus).map(move |cpu| cpu * Self::LISTS + list));
+        places.find_map(|place| {
+            let (group, ring) = Self::group(place);
+            self.lock(cx, group)[ring].take(carved, shape).0
+        })
     }
 
     /// Takes a block from a new page.

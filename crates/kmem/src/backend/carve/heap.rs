@@ -49,7 +49,7 @@ pub struct Heap<L: Lists> {
 }
 
 impl<L: Lists> Heap<L> {
-    const LISTS: u32 = L::BREAKS.len() as u32 + 1;
+    pub(super) const LISTS: u32 = L::BREAKS.len() as u32 + 1;
     /// The only kind of lock there is: place 0 of `Ops::LOCKS`.
     const LIST_LOCK: LockKind = LockKind::of_backend(0);
 

@@ -5,8 +5,8 @@
 //! rings of pages, for blocks up to 8, 16, 24, 32, 40, 48, 56, 64, 96, 128 and 256 bytes, and for
 //! 1024 bytes and beyond, each under a lock of its own. A page belongs to the CPU that took it from
 //! the page allocator until it goes back, so a free on another CPU takes one of the owner's locks:
-//! SLOB's single lock is spread over CPUs times lists. The code is that of [`Heap`]; this is its
-//! setting.
+//! SLOB's single lock is spread over CPUs times lists. When there is no page to be had, room in the
+//! pages of other CPUs and sizes serves. The code is that of [`Heap`]; this is its setting.
 //!
 //! # Lock order
 //! See [`super::carve::heap`].

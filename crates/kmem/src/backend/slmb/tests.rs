@@ -36,3 +36,22 @@ fn sizes_do_not_share_pages() {
     pages.dedup();
     assert_eq!(pages.len(), 12, "one list for each of the twelve ranges");
 }
+
+/// What lay free in the pages of other CPUs and sizes was lost when there were no more pages.
+#[test]
+fn without_pages_those_of_other_cpus_and_sizes_serve() {
+    let machine = Machine::<Slmb>::builder().cpus(2).memory_bytes(1 << 20).build().unwrap();
+    let args = CacheArgs::new("c", 256).flags(crate::SlabFlags::NO_MERGE);
+    let cache = machine.cache_create(&args).unwrap();
+    let cpus = machine.cpus().unwrap();
+    let (zero, one) = (cpus.cpu(CpuId(0)), cpus.cpu(CpuId(1)));
+    let all: alloc::vec::Vec<_> =
+        core::iter::from_fn(|| zero.alloc(cache, Gfp::KERNEL, SITE)).collect();
+    // One of 16 objects stays, so that no page goes back.
+    let (kept, freed): (alloc::vec::Vec<_>, alloc::vec::Vec<_>) =
+        all.iter().enumerate().partition(|(i, _)| i % 16 == 0);
+    freed.iter().for_each(|(_, obj)| zero.free(cache, **obj, SITE));
+    let again = freed.iter().map_while(|_| one.alloc(cache, Gfp::KERNEL, SITE)).count();
+    assert_eq!(again, freed.len(), "{} stay", kept.len());
+    assert_eq!(one.kmalloc(40, Gfp::KERNEL, SITE), None);
+}
