@@ -5,7 +5,7 @@ use std::os::unix::fs::symlink;
 use std::process::Command;
 
 use serde_json::Value;
-use slablab_tests::{refusal, stdout};
+use slablab_tests::{refusal, run, stdout};
 
 const BUILD: &str = "traces/build.parquet";
 const HACKBENCH: &str = "traces/hackbench.parquet";
@@ -178,4 +178,27 @@ fn the_least_memory_does_not_depend_on_the_memory_asked_about() {
     let [close, far] = ["6M", "1G"].map(least);
     // Both are found to a 64th.
     assert!((close / far - 1.0).abs() < 2.0 / 64.0, "{close} and {far} bytes");
+}
+
+#[test]
+fn other_questions_have_pages_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let (trace, page) = ("traces/boot.parquet", folder.path().join("page.html"));
+    let cases: [(&[&str], [&str; 3]); 3] = [
+        (&["advise", "--memory", "8M"], ["The load of", "What the load needs", "SLUB_TINY"]),
+        (&["advise", "--classes", "2"], ["Size classes for", "What each set takes", "as recorded"]),
+        (
+            &["whatif", "--partition", "site"],
+            ["kept apart", "structures of added caches", "median"],
+        ),
+    ];
+    for (words, said) in cases {
+        let words = [words, &[trace, "--report", page.to_str().unwrap()]].concat();
+        let output = run(&words);
+        assert!(output.status.code().is_some_and(|code| code < 2), "{words:?}: {output:?}");
+        let html = fs::read_to_string(&page).unwrap();
+        assert!(html.contains("<svg"), "{words:?}");
+        said.iter().for_each(|text| assert!(html.contains(text), "{words:?}: {text}"));
+        fs::remove_file(&page).unwrap();
+    }
 }

@@ -2,8 +2,8 @@
 //!
 //! # How it works
 //! A page takes a finished result and returns a [`slablab_report::Document`]; it computes nothing that the result does
-//! not say. [`replay`], [`what_if`], [`advise`] and [`fidelity`] are about a trace, [`run`], [`hosts`] and [`pair`] about
-//! measurements. Stored results go through [`read`], which finds out what they are. What several pages say of a trace is
+//! not say. [`replay`], [`what_if`], [`partition`], [`advise`], [`tune`], [`budget`], [`classes`] and [`fidelity`] are
+//! about a trace, [`run`], [`hosts`] and [`pair`] about measurements. Stored results go through [`read`], which finds out what they are. What several pages say of a trace is
 //! in `trace`; tables that a terminal shows, too, are in [`tables`].
 //!
 //! # To add one
@@ -12,9 +12,12 @@
 #![forbid(unsafe_code)]
 
 mod advise;
+mod budget;
+mod classes;
 mod fidelity;
 mod hosts;
 mod pair;
+mod partition;
 mod replay;
 mod run;
 mod sources;
@@ -25,9 +28,12 @@ mod tune;
 mod whatif;
 
 pub use advise::{Together, advise};
+pub use budget::{BUDGET_COLUMNS, budget, budget_sentence, contender_name, first_failures};
+pub use classes::{classes, classes_sentence};
 pub use fidelity::{KernelAndModel, caches as fidelity_caches, fidelity, paths as fidelity_paths};
 pub use hosts::hosts;
 pub use pair::pair;
+pub use partition::{partition, partition_sentence};
 pub use replay::replay;
 pub use run::run;
 pub use sources::Sources;

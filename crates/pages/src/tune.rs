@@ -2,7 +2,7 @@
 
 use slablab_replay::{Answer, Outcome, Tuning};
 use slablab_report::{
-    AxisScale, Document, Fact, Item, Lines, Plot, Point, Section, Series, Table, field, human,
+    AxisScale, Document, Fact, Item, Lines, Plot, Point, Section, Series, Table, human,
 };
 
 use crate::tables;
@@ -76,22 +76,11 @@ fn sentences(tuning: &Tuning) -> Vec<String> {
 
 fn typed(answers: &[Answer]) -> Table {
     let lines = |answer: &Answer| {
-        let name = tables::answer_name(answer.kind);
-        let typed = &answer.typed;
-        let boot = (!typed.command_line.is_empty()).then(|| typed.command_line.join(" "));
-        let row = |place: &'static str| move |line: String| (name, place, line);
-        let boot = boot.into_iter().map(row("kernel's command line"));
-        let kconfig = typed.kconfig.clone().into_iter().map(row("kernel's configuration"));
-        let shell = typed.shell.clone().into_iter().map(row("as root, after each boot"));
-        boot.chain(kconfig).chain(shell).collect::<Vec<_>>()
+        let name = tables::answer_name(answer.kind).to_owned();
+        let lines = tables::typed_lines(&answer.typed);
+        lines.map(|(place, line)| (name.clone(), place, line)).collect::<Vec<_>>()
     };
-    let rows: Vec<_> = answers.iter().flat_map(lines).collect();
-    let fields = [
-        field::name("answer", "answer", |(name, ..): &(&str, &str, String)| name),
-        field::name("where", "where", |(_, place, _)| place),
-        field::name("line", "line", |(.., line)| line),
-    ];
-    Table::of(&rows, fields)
+    tables::typed(&answers.iter().flat_map(lines).collect::<Vec<_>>())
 }
 
 fn plot(tuning: &Tuning, front: &[Outcome]) -> Plot {

@@ -60,7 +60,7 @@ zeroed_struct! {
         pub head: LocalU32,
         /// Kind in the low byte, order in the next; above, [`DIRTY`].
         kind_order: LocalU32,
-        /// Next page of the list it is on (0: none).
+        /// Next page of the list it is on (0: none); carved page: its chunk of the ring.
         pub next: LocalU32,
         /// Previous page of the list it is on (0: none).
         pub prev: LocalU32,

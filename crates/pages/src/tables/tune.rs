@@ -1,6 +1,6 @@
 //! Settings of a kernel: a row a setting.
 
-use slablab_replay::{AnswerKind, Outcome, Tuning};
+use slablab_replay::{AnswerKind, Outcome, Tuning, Typed};
 use slablab_report::{Cell, Table, field};
 
 /// Returns an answer's name.
@@ -68,4 +68,24 @@ pub fn outcomes(outcomes: &[Outcome]) -> Table {
         field::share("slow path", "slow_share", |o| o.slow_share),
     ];
     Table::of(outcomes, fields)
+}
+
+/// Returns what has to be typed for a setting: where, and the line.
+pub fn typed_lines(typed: &Typed) -> impl Iterator<Item = (&'static str, String)> {
+    let boot = (!typed.command_line.is_empty()).then(|| typed.command_line.join(" "));
+    let row = |place: &'static str| move |line: String| (place, line);
+    let boot = boot.into_iter().map(row("kernel's command line"));
+    let kconfig = typed.kconfig.clone().into_iter().map(row("kernel's configuration"));
+    let shell = typed.shell.clone().into_iter().map(row("as root, after each boot"));
+    boot.chain(kconfig).chain(shell)
+}
+
+/// Returns what has to be typed: for what, where, and the line.
+pub fn typed(rows: &[(String, &'static str, String)]) -> Table {
+    let fields = [
+        field::name("for", "answer", |(name, ..): &(String, &str, String)| name),
+        field::name("where", "where", |(_, place, _)| place),
+        field::name("line", "line", |(.., line)| line),
+    ];
+    Table::of(rows, fields)
 }

@@ -5,11 +5,13 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use slablab_host::folder_of;
 use slablab_pages::Sources;
+use slablab_report::Document;
 use slablab_trace::{Btf, Meta, TraceReader, Vmlinux};
 
 use super::filter::FilterArgs;
 use super::fleet::args::{FILTERS, refuse};
 use super::import::{self, Opened};
+use super::report;
 use super::size::parse_bytes;
 use crate::cli::ResultFile;
 
@@ -66,6 +68,14 @@ impl QuestionArgs {
             ("--vmlinux", self.vmlinux.is_some()),
             (FILTERS, !self.filter.is_empty()),
         ])
+    }
+
+    /// Writes the page, if one is asked for.
+    pub(crate) fn write_report(&self, document: impl FnOnce() -> Document) -> Result<()> {
+        match &self.report {
+            Some(file) => report::write(&document(), file),
+            None => Ok(()),
+        }
     }
 
     /// Returns where the trace is.

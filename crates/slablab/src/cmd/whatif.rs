@@ -65,7 +65,7 @@ pub(crate) struct Args {
     /// Keep kmalloc's objects apart: random:N copies of each class by call site, over 20 seeds, buckets, or by site
     #[arg(long, value_name = "BY", value_parser = parse_partition, help_heading = "Changes",
           conflicts_with_all = ["dedicate", "undedicate", "per_site", "classes", "buckets", "merge", "no_merge", "align",
-                                "report", "page_size", "max_order", "min_objects"])]
+                                "page_size", "max_order", "min_objects"])]
     partition: Option<PartitionBy>,
     /// Highest order of a slab of more than one object (slab_max_order)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(..=10), help_heading = "Changes")]
@@ -116,6 +116,7 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
         }
         let answer = whatif_partition::run(question, &trace, kind, by)?;
         print(&answer, output, question.result.output.as_deref())?;
+        question.write_report(|| slablab_pages::partition(&answer.file, &answer.cost))?;
         return Ok(ExitCode::SUCCESS);
     }
     let changes = question.with_trace_name(changes(args, &allocators, meta, Absent::Refused))?;

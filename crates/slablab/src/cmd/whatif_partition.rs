@@ -4,11 +4,12 @@ use anyhow::Result;
 use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_kmem::BackendKind;
-use slablab_replay::{PartitionBy, PartitionCost, Partitioned, Range, partition_cost};
+use slablab_pages::{partition_sentence, tables};
+use slablab_replay::{PartitionBy, PartitionCost, partition_cost};
 use slablab_trace::TraceReader;
 
 use super::question::QuestionArgs;
-use crate::output::{Cell, Page, Report, Table, bytes, field};
+use crate::output::{Page, Report, Table};
 use crate::progress::Progress;
 
 /// Reads `random:16`, `buckets` or `site`.
@@ -53,32 +54,9 @@ pub(super) fn run(
 /// What `slablab whatif --partition` says.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct PartitionAnswer {
-    file: String,
+    pub(super) file: String,
     #[serde(flatten)]
-    cost: PartitionCost,
-}
-
-/// A number that is shown: its name, and how it is read.
-type Row = (&'static str, &'static str, Unit, fn(&Partitioned) -> u64);
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Unit {
-    Bytes,
-    Count,
-}
-
-const ROWS: [Row; 7] = [
-    ("held, peak", "held_bytes_peak", Unit::Bytes, |p| p.held_bytes.peak),
-    ("held, mean", "held_bytes_mean", Unit::Bytes, |p| p.held_bytes.mean),
-    ("held, end", "held_bytes_end", Unit::Bytes, |p| p.held_bytes.end),
-    ("structures of added caches", "structures_bytes", Unit::Bytes, |p| p.structures_bytes),
-    ("held and structures, peak", "all_bytes_peak", Unit::Bytes, with_structures),
-    ("slabs, peak", "slabs_peak", Unit::Count, |p| p.slabs.peak),
-    ("caches used", "caches_used", Unit::Count, |p| p.caches_used),
-];
-
-fn with_structures(of: &Partitioned) -> u64 {
-    of.held_bytes.peak + of.structures_bytes
+    pub(super) cost: PartitionCost,
 }
 
 impl Report for PartitionAnswer {
@@ -87,61 +65,13 @@ impl Report for PartitionAnswer {
     fn text(&self, page: &mut Page) {
         super::replay::header(&self.file, &self.cost.trace, page);
         page.line("");
-        page.paragraph(&self.summary(), 0);
+        page.paragraph(&partition_sentence(&self.cost), 0);
         page.line("");
         page.table(&self.csv());
     }
 
     fn csv(&self) -> Table {
-        let cell = |unit: Unit, number: u64| match unit {
-            Unit::Bytes => Cell::Bytes(number),
-            Unit::Count => Cell::Count(number),
-        };
-        let over = |read: fn(&Partitioned) -> u64| -> Range { self.cost.range(read) };
-        let recorded = |(_, _, unit, read): &Row| cell(*unit, read(&self.cost.recorded));
-        let fields = [
-            field::name("", "metric", |row: &Row| row.0),
-            field::by("as recorded", "recorded", recorded),
-            field::by("median", "median", |row: &Row| cell(row.2, over(row.3).median)),
-            field::by("least", "least", |row: &Row| cell(row.2, over(row.3).least)),
-            field::by("most", "most", |row: &Row| cell(row.2, over(row.3).most)),
-        ];
-        Table::of(&ROWS, fields)
-    }
-}
-
-impl PartitionAnswer {
-    fn summary(&self) -> String {
-        let cost = &self.cost;
-        let how = match cost.by {
-            PartitionBy::Random { copies } => format!(
-                "{copies} copies of each kmalloc class, chosen by a hash of the call site as with \
-                 CONFIG_RANDOM_KMALLOC_CACHES, over {} seeds",
-                cost.partitioned.len()
-            ),
-            PartitionBy::Buckets => {
-                "Classes of their own for memdup_user and msg_msg, as with CONFIG_SLAB_BUCKETS"
-                    .to_owned()
-            }
-            PartitionBy::Site => "A cache for each call site of kmalloc".to_owned(),
-        };
-        let was = with_structures(&cost.recorded);
-        let range = cost.range(with_structures);
-        let more = |now: u64| (now as f64 / was.max(1) as f64 - 1.0) * 100.0;
-        let spread = match cost.partitioned.len() {
-            1 => String::new(),
-            _ => format!(" (from {:+.1} to {:+.1} %)", more(range.least), more(range.most)),
-        };
-        let added = cost.range(|p| p.caches_added).median;
-        format!(
-            "{how}: under {} {} at the peak instead of {}, {:+.1} %{spread}, for {added} caches more, whose own \
-             structures take {} each. The machine was empty before the first event.",
-            cost.allocator,
-            bytes(range.median),
-            bytes(was),
-            more(range.median),
-            bytes(cost.structures_bytes_each)
-        )
+        tables::partition(&self.cost)
     }
 }
 

@@ -49,7 +49,7 @@ impl<L: Lists> Heap<L> {
         carved.put(start, bytes);
         if carved.is_empty(pfn) {
             if !was_full {
-                rings[ring].remove(pfn);
+                rings[ring].remove(carved, pfn);
             }
             drop(rings);
             cx.slab_out(None, Order(0), 0);

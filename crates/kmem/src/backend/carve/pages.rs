@@ -7,7 +7,7 @@
 //!
 //! # Invariants
 //! Of a carved page's record: `cache` is its place ([`super::heap`]), `aux` its free units, `state`
-//! a [`Hint`] that never excludes what fits. Whoever changes a page
+//! a [`Hint`] that never excludes what fits, `next` its chunk on the [`super::ring`]. Whoever changes a page
 //! holds the lock of the list that the page belongs to.
 
 use super::freemap::FreeMap;
@@ -51,7 +51,13 @@ impl Hint {
     /// Tells whether `shape` may fit.
     #[inline]
     pub(super) fn allows(self, shape: Shape) -> bool {
-        self.longest() >= shape.granules && self.0 >> 16 & shape.class == 0
+        self.longest() >= shape.granules && self.allows_class(shape.class)
+    }
+
+    /// Tells whether blocks of a class of kmalloc may fit, where a run is long enough.
+    #[inline]
+    pub(super) fn allows_class(self, class: u64) -> bool {
+        self.0 >> 16 & class == 0
     }
 }
 

@@ -135,7 +135,7 @@ fn compare(seed: u64, pages_max: u32, largest: u64) {
             plain.put(start, bytes);
             if carved.is_empty(pfn) {
                 if !was_full {
-                    ring.remove(pfn);
+                    ring.remove(carved, pfn);
                 }
                 vacant.push(pfn.0);
             } else if was_full {

@@ -65,7 +65,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "SITE", conflicts_with_all = ["report", "tune"])]
     patch: Option<String>,
     /// Propose the 1 to K further kmalloc size classes by which least is allocated
-    #[arg(long, value_name = "K", conflicts_with_all = ["report", "tune", "patch"],
+    #[arg(long, value_name = "K", conflicts_with_all = ["tune", "patch"],
           value_parser = clap::value_parser!(u8).range(1..=16), help_heading = "Settings")]
     classes: Option<u8>,
     /// Search the settings that the recorded kernel has (boot parameters, files under /sys/kernel/slab, configuration) for
@@ -148,6 +148,7 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
         let budget = budget::try_it(question, &trace, args.allocator(meta))?;
         let answer = budget::BudgetAnswer { file: question.file(), budget };
         print(&answer, output, question.result.output.as_deref())?;
+        question.write_report(|| slablab_pages::budget(&answer.file, &answer.budget))?;
         let fits = answer.budget.contenders.first().is_some_and(slablab_replay::Contender::fits);
         return Ok(if fits { ExitCode::SUCCESS } else { ExitCode::from(1) });
     }
@@ -156,6 +157,7 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
         let advice = classes::search(question, &trace, kind, usize::from(further))?;
         let answer = classes::ClassesAnswer { file: question.file(), advice };
         print(&answer, output, question.result.output.as_deref())?;
+        question.write_report(|| slablab_pages::classes(&answer.file, &answer.advice))?;
         return Ok(ExitCode::SUCCESS);
     }
     // A site that is not there is worth saying before seconds of work, not after.
@@ -212,10 +214,7 @@ fn run_tune(args: &Args, trace: &TraceReader, output: &OutputArgs) -> Result<Exi
     if let Some(script) = &args.apply_script {
         tune::write_script(&answer.tuning, &meta.kernel_release, &answer.file, script)?;
     }
-    if let Some(file) = &question.report {
-        let document = slablab_pages::tune(&answer.file, &answer.tuning);
-        super::report::write(&document, file)?;
-    }
+    question.write_report(|| slablab_pages::tune(&answer.file, &answer.tuning))?;
     Ok(ExitCode::SUCCESS)
 }
 
