@@ -3,8 +3,8 @@
 //! # How it works
 //! A page takes a finished result and returns a [`slablab_report::Document`]; it computes nothing that the result does
 //! not say. [`replay`], [`what_if`], [`partition`], [`advise`], [`tune`], [`budget`], [`classes`] and [`fidelity`] are
-//! about a trace, [`run`], [`hosts`] and [`pair`] about measurements. Stored results go through [`read`], which finds out what they are. What several pages say of a trace is
-//! in `trace`; tables that a terminal shows, too, are in [`tables`].
+//! about a trace, [`run`], [`hosts`] and [`pair`] about measurements. Stored results go through [`read`], which finds out
+//! what they are. What several pages say of a trace is in `trace`; tables that a terminal shows, too, are in [`tables`].
 //!
 //! # To add one
 //! One file with a function that returns a `Document`, one line here; where the result is stored, one variant of
