@@ -10,19 +10,22 @@
 //! A CPU visits its warm magazines every [`VISIT_NS`] of `tick` and empties those that were idle for longer than
 //! their patience. That is nothing at first. A magazine that was emptied and needed again within [`SOON`] visits
 //! more than [`TOO_SOON`] times gets patience, twice as much each time: caches that work in bursts, as a
-//! database's do, keep their objects from one to the next. When the page allocator has nothing left, a CPU empties
-//! all.
+//! database's do, keep their objects from one to the next. With every other slab that a CPU adds, magazines that were
+//! idle since the last look give those objects back that keep a slab half empty. When the page allocator has nothing
+//! left, a CPU empties all.
 //!
 //! # What was measured
 //! Memory held at the peak of a replay against what was asked for, and locks and atomic operations for 1,000 operations
-//! (SLUB_TINY takes 1,016 to 1,394 locks); nine traces are in `bench/results/2026-11-22-dense`:
+//! (SLUB_TINY takes 1,016 to 1,394 locks); more traces are in `bench/results`, `2026-11-22-dense` and `2026-11-23-dense`:
 //!
 //! | trace | SLUB | SLUB_TINY | dense |
 //! |---|---|---|---|
-//! | boot | 1.102, 117 | 1.076 | 1.071, 23 |
-//! | build | 2.408, 107 | 1.253 | 1.274, 34 |
-//! | hackbench | 1.083, 762 | 1.090 | 1.076, 82 |
-//! | sqlite | 1.335, 173 | 1.082 | 1.078, 66 |
+//! | boot | 1.102, 117 | 1.076 | 1.068, 24 |
+//! | build | 2.408, 107 | 1.253 | 1.246, 43 |
+//! | hackbench | 1.083, 762 | 1.090 | 1.074, 86 |
+//! | git | 2.284, 31 | 1.231 | 1.268, 23 |
+//! | sqlite | 1.795, 65 | 1.116 | 1.171, 35 |
+//! | 80,000 connections | 1.521, 87 | 1.223 | 1.340, 11 |
 //!
 //! Before hot magazines grew on, hackbench took 210 and the time of `bench/kmem` was 1.32 times mimalloc's, not 0.82.
 //! Without patience sqlite takes 287 (and git 56, SLUB 73).
@@ -31,7 +34,9 @@
 //! visits every 20 ms (build 1.32, sqlite 145) or 100 ms (build 1.42), patience from the first time on (build 1.315),
 //! magazines of 4 KiB (build 1.29) and of 0.5 to 1 KiB (as much memory, a quarter to two thirds more locks), hot after
 //! 256 misses (hackbench 136 locks) or 32 (79), two large objects (build 1.308), emptying magazines whenever a slab is
-//! added (build 1.246 and 101 locks); where a capacity starts makes no difference.
+//! added (build 1.246 and 101 locks) or whole idle ones with every other (1.239 and 46, but sqlite 1.164 and 45); where a
+//! capacity starts makes no difference. What is left of the connections: objects freed in one burst, 64 of which wait in
+//! as many slabs; to give those back first that keep a sparse slab makes 1.338 of it.
 
 use super::magazine::{CAPACITY_MAX, Dense, OnCpu};
 use super::stat;
@@ -63,6 +68,8 @@ const SOON: u32 = 250;
 const TOO_SOON: u32 = 5;
 /// Between two visits of a CPU to its magazines: a jiffy of `CONFIG_HZ=250`.
 const VISIT_NS: u64 = 4_000_000;
+/// Slabs that a CPU adds between two looks at its idle magazines.
+const SLABS: u32 = 2;
 
 impl OnCpu<'_> {
     /// Enters that an operation finds no object, or no room, in the magazine; that may make it larger.
@@ -128,6 +135,17 @@ impl OnCpu<'_> {
         }
     }
 
+    /// Gives objects back that keep a sparse slab, if the magazine was idle since the CPU last looked. Its capacity stays:
+    /// it was not too large.
+    fn visit_at_slab(self) {
+        let magazine = self.magazine;
+        let ops = magazine.ops.allocs.get().wrapping_add(magazine.ops.frees.get());
+        if ops == magazine.ops_at_slab.get() {
+            self.flush_sparse();
+        }
+        magazine.ops_at_slab.set(ops);
+    }
+
     /// Empties the magazine if it was idle for longer than its patience.
     fn visit(self) {
         let magazine = self.magazine;
@@ -161,6 +179,16 @@ impl Dense {
             let visits = &self.warm[cx.cpu as usize].visits;
             visits.set(visits.get().wrapping_add(1).max(1));
             self.visit_all(cx, |of| of.visit());
+        }
+    }
+
+    /// With every other slab that a CPU adds, gives back what lies idle in its magazines and keeps a sparse slab.
+    #[cold]
+    pub(super) fn visit_at_slab(&self, cx: &Cx<'_>) {
+        let slabs = &self.warm[cx.cpu as usize].slabs;
+        slabs.add(1);
+        if slabs.get().is_multiple_of(SLABS) {
+            self.visit_all(cx, |of| of.visit_at_slab());
         }
     }
 

@@ -63,6 +63,7 @@ impl OnCpu<'_> {
 
     /// Takes an object of a new slab, and others as [`Self::take_partial`] does.
     fn take_new(self, request: Request) -> Option<ObjPtr> {
+        self.dense.visit_at_slab(self.cx);
         let order = self.dense.next_order(self.cx, self.cache);
         let (slab, first, objects) = nodes::new_slab_of(self.cx, self.cache, order, request)?;
         let state = State::full(objects).with_inuse(0).with_free(slab, Some(first));

@@ -7,6 +7,9 @@ use crate::backend::partial::{link, nodes};
 use crate::ids::{NodeId, ObjPtr, Pfn};
 use crate::page::PageList;
 
+/// A slab is sparse with one in so many of its objects in use, those in magazines among them.
+const SPARSE_PARTS: u32 = 2;
+
 impl OnCpu<'_> {
     /// Makes room in the magazine, or gives an object that cannot wait there to its slab.
     #[cold]
@@ -40,6 +43,33 @@ impl OnCpu<'_> {
         for place in 0..magazine.count.get() {
             magazine.entry(place).set(magazine.entry(place + count).get());
         }
+    }
+
+    /// Gives those objects back to their slabs that keep a sparse one.
+    pub(super) fn flush_sparse(self) {
+        let (magazine, all) = (self.magazine, self.magazine.count.get());
+        if !(0..all).filter_map(|place| magazine.object(place)).any(|obj| self.is_sparse(obj)) {
+            return;
+        }
+        let mut kept = 0;
+        let going = (0..all).filter_map(|place| {
+            let obj = magazine.object(place)?;
+            if self.is_sparse(obj) {
+                return Some(obj);
+            }
+            magazine.entry(kept).set(magazine.entry(place).get());
+            kept += 1;
+            None
+        });
+        self.free_to_slabs(self.cx.node(), going);
+        magazine.count.set(kept);
+    }
+
+    /// Tells whether an object's slab is sparse: a page or two that the object may be all that keeps.
+    fn is_sparse(self, obj: ObjPtr) -> bool {
+        let pages = &self.cx.core.pages;
+        let state = State::load(pages.get(pages.head(obj.pfn())));
+        state.inuse() <= (state.objects() / SPARSE_PARTS).max(1)
     }
 
     /// Gives objects of a node back to their slabs; slabs that are empty then, to the page allocator.

@@ -38,6 +38,8 @@ zeroed_struct! {
         pub(super) emptied_at: LocalU32,
         /// Operations of the CPU on the cache up to the last visit.
         pub(super) ops_seen: LocalU64,
+        /// The same when the CPU last needed a new slab.
+        pub(super) ops_at_slab: LocalU64,
         objects: [LocalU64; CAPACITY_MAX as usize],
     }
 }
@@ -72,6 +74,8 @@ zeroed_struct! {
         pub(super) bytes: LocalU64,
         /// Visits so far.
         pub(super) visits: LocalU32,
+        /// Slabs that the CPU added.
+        pub(super) slabs: LocalU32,
         /// Time of the next visit in ns.
         pub(super) next_visit: LocalU64,
     }
@@ -85,7 +89,7 @@ pub struct Dense {
     pub(super) magazines: ZeroedSlice<Magazine>,
     /// By CPU.
     pub(super) warm: ZeroedSlice<Warm>,
-    /// By cache: 1 if its slabs get larger with their number.
+    /// By cache: how many small slabs it has first.
     pub(super) grows: ZeroedSlice<LocalU32>,
 }
 

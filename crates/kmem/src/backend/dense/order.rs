@@ -4,10 +4,12 @@
 //! The order is SLUB_TINY's, the smallest that wastes a 16th at most, and 1 at most where an object allows it. Where
 //! that wastes more than a quarter (a `task_struct` of 5,888 bytes alone in two pages), the rule is SLUB's once the
 //! cache has [`SLABS_FEW`] slabs: five such objects in eight pages. Before that a larger slab costs more than it saves.
+//! Of a cache whose slabs are of two pages the first [`SLABS_FIRST`] are of one, where that wastes a quarter at most:
+//! most such caches never have more objects.
 //!
 //! # What was measured
 //! Held at the peak over asked for: hackbench 1.090 without, 1.074 with it; build 1.281 and 1.267 (1.294 if the first
-//! slabs are large, too; 1.281 from 16 slabs on).
+//! slabs are large, too; 1.281 from 16 slabs on). Small first slabs: build 1.274 without, 1.267 with one, four or eight.
 
 use crate::backend::ops::CacheLayout;
 use crate::backend::partial::{layout, tiny};
@@ -26,7 +28,9 @@ const OBJECTS_MIN: u32 = 1;
 /// The part of a slab that is wasted at most if it is to stay small.
 const WASTE_SHARE: u64 = 4;
 /// Slabs that a cache has before it gets large ones.
-const SLABS_FEW: u64 = 8;
+const SLABS_FEW: u32 = 8;
+/// Slabs of one page that a cache has before it gets those of two.
+const SLABS_FIRST: u32 = 4;
 
 /// Computes sizes and orders; the usual order is that of a cache with many objects.
 pub(super) fn plan(core: &Core, args: &CacheArgs) -> Result<CacheLayout, Error> {
@@ -38,16 +42,23 @@ pub(super) fn plan(core: &Core, args: &CacheArgs) -> Result<CacheLayout, Error> 
 }
 
 impl Dense {
-    /// Enters whether a cache's slabs grow with their number: not those whose order was asked for.
+    /// Enters how many small slabs a cache has first: none if an order was asked for.
     pub(super) fn set_growth(&self, core: &Core, cache: &CacheEntry, args: &CacheArgs) {
         let chosen = core.tunable(args, "order").is_none();
-        self.grows[cache.id().index()].set(u32::from(chosen && cache.order() > tiny::ORDER_MAX));
+        let min = cache.order_min();
+        let wasted = min.bytes() % u64::from(cache.size.get());
+        let few = match cache.order() {
+            order if order > tiny::ORDER_MAX => SLABS_FEW,
+            order if order > min && wasted <= min.bytes() / WASTE_SHARE => SLABS_FIRST,
+            _ => 0,
+        };
+        self.grows[cache.id().index()].set(if chosen { few } else { 0 });
     }
 
     /// Returns the order of a cache's next slab.
     pub(super) fn next_order(&self, cx: &Cx<'_>, cache: &CacheEntry) -> Order {
         let index = cache.id().index();
-        if self.grows[index].get() != 0 && cx.core.totals[index].slabs.load(Relaxed) < SLABS_FEW {
+        if cx.core.totals[index].slabs.load(Relaxed) < u64::from(self.grows[index].get()) {
             cache.order_min()
         } else {
             cache.order()
