@@ -3,6 +3,7 @@
 use slablab_replay::{Budget, Contender, Failure, FreeBlocks};
 use slablab_report::{BarGroup, Bars, Document, Fact, Item, Plot, Section, Table, field, short};
 
+use crate::size;
 use crate::tables;
 use crate::trace::facts;
 
@@ -44,10 +45,6 @@ pub fn budget(file: &str, budget: &Budget) -> Document {
 /// Says what the columns of [`tables::budget`] are.
 pub const BUDGET_COLUMNS: &str = "needs: the least memory in which no allocation fails. largest free: the largest block of free \
     pages at the end; at worst: when it was smallest (4 MiB is the largest that Linux keeps).";
-
-fn size(bytes: u64) -> String {
-    short(bytes as f64, "B")
-}
 
 /// Cuts a long name at its end, as settings differ in the first words.
 fn cut(name: String) -> String {

@@ -1,8 +1,9 @@
 //! The page of further kmalloc size classes: what each set would allocate and hold.
 
 use slablab_replay::{ClassAdvice, ClassSetFit};
-use slablab_report::{BarGroup, Bars, Document, Fact, Item, Plot, Section, short};
+use slablab_report::{BarGroup, Bars, Document, Fact, Item, Plot, Section};
 
+use crate::size;
 use crate::tables;
 use crate::trace::facts;
 
@@ -20,10 +21,6 @@ pub fn classes(file: &str, advice: &ClassAdvice) -> Document {
         sections: vec![Section::new("Further classes", how, items)],
         facts,
     }
-}
-
-fn size(bytes: u64) -> String {
-    short(bytes as f64, "B")
 }
 
 fn plot(advice: &ClassAdvice) -> Plot {

@@ -47,3 +47,8 @@ const VERDICTS: &str = "The change is the Hodges-Lehmann estimate of the ratio t
     that the rank test would not reject; rounds of one plan are compared as pairs. A difference is shown when p, corrected for \
     all comparisons of the metric by Holm's method, is below 0.05 and the interval excludes 0 %. Where no outcome of so few \
     runs could have shown one, the comparison is undecided. No run was left out; outliers are hollow marks.";
+
+/// Names so many bytes, as sentences on a terminal and on a page do.
+fn size(bytes: u64) -> String {
+    slablab_report::short(bytes as f64, "B")
+}

@@ -1,8 +1,9 @@
 //! The page of a partition of kmalloc's objects: what it holds more, boot by boot where that is drawn.
 
 use slablab_replay::{PartitionBy, PartitionCost, Partitioned};
-use slablab_report::{Document, Fact, Group, Item, Plot, Section, Strip, short};
+use slablab_report::{Document, Fact, Group, Item, Plot, Section, Strip};
 
+use crate::size;
 use crate::tables::{self, with_structures};
 use crate::trace::facts;
 
@@ -24,10 +25,6 @@ pub fn partition(file: &str, cost: &PartitionCost) -> Document {
         sections: vec![Section::new("Memory", how, items)],
         facts,
     }
-}
-
-fn size(bytes: u64) -> String {
-    short(bytes as f64, "B")
 }
 
 fn plot(cost: &PartitionCost) -> Plot {
