@@ -38,6 +38,17 @@ struct kunit_case {
 		return kapi_next; \
 	}
 
+/* With the name of each in a field of it. */
+#define KUNIT_ARRAY_PARAM_DESC(_name, array, field) \
+	static const void *_name##_gen_params(const void *prev, char *desc) \
+	{ \
+		typeof((array)[0]) *kapi_next = prev ? ((typeof(kapi_next))prev) + 1 : (array); \
+		if (kapi_next - (array) >= (long)ARRAY_SIZE(array)) \
+			return NULL; \
+		strscpy(desc, kapi_next->field, KUNIT_PARAM_DESC_SIZE); \
+		return kapi_next; \
+	}
+
 struct kunit_suite {
 	const char name[256];
 	int (*suite_init)(struct kunit_suite *suite);

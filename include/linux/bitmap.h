@@ -5,7 +5,6 @@
 
 #include <linux/bitops.h>
 #include <linux/string.h>
-#include <linux/slab.h>
 
 extern void bitmap_set(unsigned long *map, unsigned int start, unsigned int len);
 extern void bitmap_clear(unsigned long *map, unsigned int start, unsigned int len);
@@ -65,17 +64,9 @@ static inline void bitmap_or(unsigned long *dst, const unsigned long *a, const u
 		dst[i] = a[i] | b[i];
 }
 
-static inline unsigned long *bitmap_alloc(unsigned int bits, gfp_t flags)
-{
-	return kmalloc_array(BITS_TO_LONGS(bits), sizeof(unsigned long), flags);
-}
-
-static inline unsigned long *bitmap_zalloc(unsigned int bits, gfp_t flags)
-{
-	return bitmap_alloc(bits, flags | __GFP_ZERO);
-}
-
-static inline void bitmap_free(const unsigned long *map) { kfree(map); }
+extern unsigned long *bitmap_alloc(unsigned int bits, gfp_t flags);
+extern unsigned long *bitmap_zalloc(unsigned int bits, gfp_t flags);
+extern void bitmap_free(const unsigned long *map);
 
 static inline unsigned long find_next_and_bit(const unsigned long *a, const unsigned long *b,
 					      unsigned long size, unsigned long at)
@@ -95,5 +86,12 @@ static inline unsigned long find_nth_bit(const unsigned long *map, unsigned long
 		at = find_next_bit(map, size, at + 1);
 	return at;
 }
+
+/* Behind the functions that sets of CPUs need, which the allocator's header needs. */
+#include <linux/slab.h>
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 5, 0)
+#include <linux/cleanup.h>
+DEFINE_FREE(bitmap, unsigned long *, if (_T) bitmap_free(_T))
+#endif
 
 #endif

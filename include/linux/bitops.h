@@ -105,6 +105,14 @@ static inline unsigned long __fls(unsigned long word)
 {
 	return (unsigned long)(BITS_PER_LONG - 1 - __builtin_clzl(word));
 }
+static inline unsigned int __ffs64(u64 word) { return (unsigned int)__builtin_ctzll(word); }
+/* The place of the n-th bit that is set, from 0; BITS_PER_LONG if there are fewer. */
+static inline unsigned long fns(unsigned long word, unsigned int n)
+{
+	while (word && n--)
+		word &= word - 1;
+	return word ? __ffs(word) : BITS_PER_LONG;
+}
 #define ffz(x) __ffs(~(x))
 
 /* The same counted from 1, and 0 for 0. */

@@ -20,6 +20,9 @@
 #define ACCESS_ONCE(x) (*(volatile typeof(x) *)&(x))
 #define __READ_ONCE(x) READ_ONCE(x)
 
+/* A member that is __private. */
+#define ACCESS_PRIVATE(p, member) ((p)->member)
+
 #define __stringify_1(x...) #x
 #define __stringify(x...) __stringify_1(x)
 #define ___PASTE(a, b) a##b

@@ -18,6 +18,7 @@
 #define __cold __attribute__((__cold__))
 #define __malloc __attribute__((__malloc__))
 #define __used __attribute__((__used__))
+#define __always_used __used __maybe_unused
 #define __visible __attribute__((__externally_visible__))
 #undef __unused
 #define __maybe_unused __attribute__((__unused__))
@@ -65,6 +66,8 @@
 #define __cacheline_aligned_in_smp __aligned(64)
 #define ____cacheline_internodealigned_in_smp __aligned(64)
 #define __randomize_layout
+#define __no_randomize_layout
+#define __nonstring __attribute__((__nonstring__))
 #define __designated_init
 #define __no_sanitize_address
 #define __nostackprotector

@@ -109,6 +109,19 @@ int ida_alloc_range(struct ida *ida, unsigned int min, unsigned int max, gfp_t g
 void ida_destroy(struct ida *ida);
 bool slablab_ida_free(struct ida *ida, unsigned int id);
 
+/* Since 6.15: the lowest id from @min to @max that is taken. Return: it, -ENOENT, or -EINVAL for no range of ids. */
+int slablab_ida_first(struct ida *ida, unsigned int min, unsigned int max);
+static inline int ida_find_first_range(struct ida *ida, unsigned int min, unsigned int max)
+{
+	if ((int)min < 0)
+		return -EINVAL;
+	if ((int)max < 0)
+		max = INT_MAX;
+	return slablab_ida_first(ida, min, max);
+}
+static inline int ida_find_first(struct ida *ida) { return ida_find_first_range(ida, 0, ~0U); }
+static inline bool ida_exists(struct ida *ida, unsigned int id) { return ida_find_first_range(ida, id, id) == (int)id; }
+
 static inline int ida_alloc(struct ida *ida, gfp_t gfp) { return ida_alloc_range(ida, 0, ~0U, gfp); }
 
 static inline int ida_alloc_min(struct ida *ida, unsigned int min, gfp_t gfp)

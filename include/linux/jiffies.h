@@ -29,6 +29,7 @@ static inline unsigned int jiffies_to_msecs(unsigned long j) { return (unsigned 
 static inline unsigned int jiffies_to_usecs(unsigned long j) { return (unsigned int)(j * (1000000 / HZ)); }
 static inline u64 jiffies_to_nsecs(unsigned long j) { return (u64)j * (1000000000 / HZ); }
 static inline unsigned long msecs_to_jiffies(unsigned int ms) { return (ms + (1000 / HZ) - 1) / (1000 / HZ); }
+#define secs_to_jiffies(seconds) ((unsigned long)((seconds) * HZ))
 static inline unsigned long usecs_to_jiffies(unsigned int us) { return (us + (1000000 / HZ) - 1) / (1000000 / HZ); }
 static inline unsigned long nsecs_to_jiffies(u64 ns) { return ns / (1000000000 / HZ); }
 #define jiffies_64_to_clock_t(j) ((j) / (HZ / USER_HZ))

@@ -52,6 +52,7 @@ extern unsigned long long memparse(const char *ptr, char **retptr);
 extern int oops_in_progress;
 extern int panic_timeout;
 
+#include <asm/byteorder.h>
 #include <linux/hex.h>
 #include <asm/div64.h>
 

@@ -56,6 +56,8 @@ extern unsigned int __kfifo_avail(const struct __kfifo *fifo, size_t prefix);
 extern unsigned int __kfifo_peek_len(const struct __kfifo *fifo, size_t prefix);
 extern void __kfifo_skip(struct __kfifo *fifo, size_t prefix);
 
+/* Whether the buffer lies elsewhere. */
+#define __is_kfifo_ptr(fifo) (sizeof((fifo)->buf) == 0)
 #define kfifo_esize(fifo) ((fifo)->kfifo.esize)
 #define kfifo_recsize(fifo) (sizeof(*(fifo)->kapi_record))
 #define kfifo_size(fifo) ((fifo)->kfifo.mask + 1)

@@ -47,9 +47,21 @@ struct kset {
 
 struct kobj_attribute {
 	struct attribute attr;
-	ssize_t (*show)(struct kobject *kobj, struct kobj_attribute *attr, char *buf);
-	ssize_t (*store)(struct kobject *kobj, struct kobj_attribute *attr, const char *buf, size_t len);
+	/* The constant ones since 7.2; __KOBJ_ATTR() takes either. */
+	union {
+		ssize_t (*show)(struct kobject *kobj, struct kobj_attribute *attr, char *buf);
+		ssize_t (*show_const)(struct kobject *kobj, const struct kobj_attribute *attr, char *buf);
+	};
+	union {
+		ssize_t (*store)(struct kobject *kobj, struct kobj_attribute *attr, const char *buf, size_t len);
+		ssize_t (*store_const)(struct kobject *kobj, const struct kobj_attribute *attr, const char *buf,
+				       size_t len);
+	};
 };
+#define __KOBJ_ATTR(_name, _mode, _show, _store) \
+	{ .attr = { .name = __stringify(_name), .mode = (_mode) }, \
+	  .show = (typeof(((struct kobj_attribute *)0)->show))(_show), \
+	  .store = (typeof(((struct kobj_attribute *)0)->store))(_store) }
 
 enum kobject_action {
 	KOBJ_ADD,

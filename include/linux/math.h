@@ -40,5 +40,6 @@
 	__kapi_a > __kapi_b ? __kapi_a - __kapi_b : __kapi_b - __kapi_a; })
 
 extern unsigned long int_sqrt(unsigned long x);
+extern u64 int_pow(u64 base, unsigned int exp);
 
 #endif

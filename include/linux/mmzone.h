@@ -3,6 +3,7 @@
 #ifndef _LINUX_MMZONE_H
 #define _LINUX_MMZONE_H
 
+#include <linux/random.h>
 #include <linux/types.h>
 #include <linux/version.h>
 #include <asm/page.h>

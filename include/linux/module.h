@@ -11,6 +11,7 @@
 #include <linux/init.h>
 #include <linux/kernel.h>
 #include <linux/list.h>
+#include <linux/mutex.h>
 #include <linux/moduleparam.h>
 #include <linux/spinlock.h>
 #include <linux/stat.h>

@@ -7,6 +7,7 @@
 #include <linux/list.h>
 #include <linux/lockdep.h>
 #include <linux/spinlock_types.h>
+#include <linux/version.h>
 
 /* 0 free, 1 held, 2 held and somebody waits. */
 struct mutex {
@@ -26,5 +27,13 @@ extern int mutex_lock_killable(struct mutex *lock);
 extern int mutex_trylock(struct mutex *lock);
 extern void mutex_unlock(struct mutex *lock);
 #define mutex_lock_nested(lock, subclass) mutex_lock(lock)
+
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 5, 0)
+#include <linux/cleanup.h>
+DEFINE_GUARD(mutex, struct mutex *, mutex_lock(_T), mutex_unlock(_T))
+DEFINE_GUARD_COND(mutex, _try, mutex_trylock(_T))
+DEFINE_GUARD_COND(mutex, _intr, mutex_lock_interruptible(_T) == 0)
+DEFINE_GUARD_COND(mutex, _kill, mutex_lock_killable(_T) == 0)
+#endif
 
 #endif

@@ -44,7 +44,8 @@ extern void free_percpu(void *p);
 #define this_cpu_read(name) READ_ONCE(*this_cpu_ptr(&(name)))
 #define this_cpu_write(name, v) WRITE_ONCE(*this_cpu_ptr(&(name)), v)
 #define this_cpu_add(name, v) ((void)__atomic_fetch_add(this_cpu_ptr(&(name)), v, __ATOMIC_RELAXED))
-#define this_cpu_sub(name, v) this_cpu_add(name, -(v))
+/* Of the variable's type before the sign changes: an unsigned int is no small negative long. */
+#define this_cpu_sub(name, v) this_cpu_add(name, -(typeof(name))(v))
 #define this_cpu_inc(name) this_cpu_add(name, 1)
 #define this_cpu_dec(name) this_cpu_add(name, -1)
 #define this_cpu_inc_return(name) __atomic_add_fetch(this_cpu_ptr(&(name)), 1, __ATOMIC_RELAXED)
@@ -54,7 +55,7 @@ extern void free_percpu(void *p);
 #define __this_cpu_sub(name, v) this_cpu_sub(name, v)
 #define __this_cpu_add_return(name, v) this_cpu_add_return(name, v)
 #define __this_cpu_inc_return(name) this_cpu_inc_return(name)
-#define __this_cpu_sub_return(name, v) this_cpu_add_return(name, -(v))
+#define __this_cpu_sub_return(name, v) this_cpu_sub_return(name, v)
 #define __this_cpu_read(name) this_cpu_read(name)
 #define __this_cpu_write(name, v) this_cpu_write(name, v)
 #define __this_cpu_add(name, v) this_cpu_add(name, v)

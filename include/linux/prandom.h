@@ -1,23 +1,48 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* Pseudo-random numbers: splitmix64, whose state is the seed. */
+/* Pseudo-random numbers: L'Ecuyer's LFSR113 ("Tables of maximally equidistributed combined LFSR generators", 1999),
+ * which is what Linux has since 3.14, so that a seed gives the same numbers. */
 #ifndef _LINUX_PRANDOM_H
 #define _LINUX_PRANDOM_H
 
 #include <linux/types.h>
 
 struct rnd_state {
-	u64 state;
+	u32 s1, s2, s3, s4;
 };
 
-static inline void prandom_seed_state(struct rnd_state *rnd, u64 seed) { rnd->state = seed; }
+/* Each part has a least value that does not end in zeros. */
+static inline u32 __seed(u32 x, u32 m) { return x < m ? x + m : x; }
 
-static inline u32 prandom_u32_state(struct rnd_state *rnd)
+static inline void prandom_seed_state(struct rnd_state *state, u64 seed)
 {
-	u64 z = rnd->state += 0x9e3779b97f4a7c15ULL;
+	u32 i = (u32)((seed >> 32) ^ (seed << 10) ^ seed);
 
-	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
-	z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
-	return (u32)((z ^ (z >> 31)) >> 32);
+	state->s1 = __seed(i, 2);
+	state->s2 = __seed(i, 8);
+	state->s3 = __seed(i, 16);
+	state->s4 = __seed(i, 128);
+}
+
+static inline u32 prandom_u32_state(struct rnd_state *state)
+{
+	state->s1 = (state->s1 & ~1U) << 18 ^ (state->s1 << 6 ^ state->s1) >> 13;
+	state->s2 = (state->s2 & ~7U) << 2 ^ (state->s2 << 2 ^ state->s2) >> 27;
+	state->s3 = (state->s3 & ~15U) << 7 ^ (state->s3 << 13 ^ state->s3) >> 21;
+	state->s4 = (state->s4 & ~127U) << 13 ^ (state->s4 << 3 ^ state->s4) >> 12;
+	return state->s1 ^ state->s2 ^ state->s3 ^ state->s4;
+}
+
+static inline void prandom_bytes_state(struct rnd_state *state, void *buf, size_t n)
+{
+	u8 *to = buf;
+	size_t i;
+	u32 word = 0;
+
+	for (i = 0; i < n; i++, word >>= 8) {
+		if (i % 4 == 0)
+			word = prandom_u32_state(state);
+		to[i] = (u8)word;
+	}
 }
 
 extern u32 get_random_u32(void);

@@ -94,6 +94,29 @@ static __always_inline void *krealloc_array(void *p, size_t n, size_t size, gfp_
 		return NULL;
 	return krealloc(p, bytes, gfp);
 }
+/*
+ * Since 7.0, of a type or of the type of a variable: one, @n of them, or one that ends in an array @array of @n.
+ * GFP_KERNEL if nothing else is asked for.
+ */
+#define __kapi_gfp(...) __KAPI_GFP(__VA_ARGS__ __VA_OPT__(,) GFP_KERNEL)
+#define __KAPI_GFP(gfp, ...) (gfp)
+#define __KAPI_OBJS(alloc, what, n, ...) \
+	((typeof(what) *)alloc(size_mul(sizeof(typeof(what)), n), __kapi_gfp(__VA_ARGS__)))
+#define __KAPI_FLEX(alloc, what, array, n, ...) \
+	((typeof(what) *)alloc(size_add(sizeof(typeof(what)), \
+					size_mul(sizeof(((typeof(what) *)0)->array[0]), n)), __kapi_gfp(__VA_ARGS__)))
+#define kmalloc_obj(what, ...) __KAPI_OBJS(kmalloc, what, 1, ##__VA_ARGS__)
+#define kzalloc_obj(what, ...) __KAPI_OBJS(kzalloc, what, 1, ##__VA_ARGS__)
+#define kvmalloc_obj(what, ...) __KAPI_OBJS(kvmalloc, what, 1, ##__VA_ARGS__)
+#define kvzalloc_obj(what, ...) __KAPI_OBJS(kvzalloc, what, 1, ##__VA_ARGS__)
+#define kmalloc_objs(what, n, ...) __KAPI_OBJS(kmalloc, what, n, ##__VA_ARGS__)
+#define kzalloc_objs(what, n, ...) __KAPI_OBJS(kzalloc, what, n, ##__VA_ARGS__)
+#define kvmalloc_objs(what, n, ...) __KAPI_OBJS(kvmalloc, what, n, ##__VA_ARGS__)
+#define kvzalloc_objs(what, n, ...) __KAPI_OBJS(kvzalloc, what, n, ##__VA_ARGS__)
+#define kmalloc_flex(what, array, n, ...) __KAPI_FLEX(kmalloc, what, array, n, ##__VA_ARGS__)
+#define kzalloc_flex(what, array, n, ...) __KAPI_FLEX(kzalloc, what, array, n, ##__VA_ARGS__)
+#define kvmalloc_flex(what, array, n, ...) __KAPI_FLEX(kvmalloc, what, array, n, ##__VA_ARGS__)
+#define kvzalloc_flex(what, array, n, ...) __KAPI_FLEX(kvzalloc, what, array, n, ##__VA_ARGS__)
 #define kmalloc_array_node(n, size, gfp, node) kmalloc_node(size_mul(n, size), gfp, node)
 
 extern struct kmem_cache *kapi_cache_create(const char *name, size_t size, size_t align,
@@ -142,5 +165,12 @@ static __always_inline void *kvmalloc_array(size_t n, size_t size, gfp_t gfp)
 	return kvmalloc(bytes, gfp);
 }
 #define kvcalloc(n, size, gfp) kvmalloc_array(n, size, (gfp) | __GFP_ZERO)
+
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 5, 0)
+#include <linux/cleanup.h>
+DEFINE_FREE(kfree, void *, if (!IS_ERR_OR_NULL(_T)) kfree(_T))
+DEFINE_FREE(kfree_sensitive, void *, if (_T) kfree_sensitive(_T))
+DEFINE_FREE(kvfree, void *, if (!IS_ERR_OR_NULL(_T)) kvfree(_T))
+#endif
 
 #endif

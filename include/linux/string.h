@@ -76,6 +76,12 @@ extern char *kstrndup(const char *s, size_t n, gfp_t gfp);
 extern void *kmemdup(const void *p, size_t n, gfp_t gfp);
 extern char *kmemdup_nul(const char *s, size_t n, gfp_t gfp);
 
+/* Two arrays of pointers that end with NULL, as one that was allocated. */
+extern void **__memcat_p(void **a, void **b);
+#define memcat_p(a, b) ({ \
+	_Static_assert(__builtin_types_compatible_p(typeof(*(a)), typeof(*(b))), "arrays of one type"); \
+	(typeof(*(a)) *)__memcat_p((void **)(a), (void **)(b)); })
+
 #define strstrip(s) strim(s)
 #define strnicmp(a, b, n) strncasecmp(a, b, n)
 #define memzero(s, n) memset(s, 0, n)

@@ -24,8 +24,15 @@ struct attribute {
 
 struct attribute_group {
 	const char *name;
-	umode_t (*is_visible)(struct kobject *kobj, struct attribute *attr, int index);
-	struct attribute **attrs;
+	/* The constant ones since 7.0. */
+	union {
+		umode_t (*is_visible)(struct kobject *kobj, struct attribute *attr, int index);
+		umode_t (*is_visible_const)(struct kobject *kobj, const struct attribute *attr, int index);
+	};
+	union {
+		struct attribute **attrs;
+		const struct attribute *const *attrs_const;
+	};
 };
 
 struct sysfs_ops {

@@ -62,6 +62,7 @@ typedef void (*rcu_callback_t)(struct rcu_head *head);
 typedef void (*call_rcu_func_t)(struct rcu_head *head, rcu_callback_t func);
 
 #define BITS_PER_BYTE 8
+#define BITS_PER_TYPE(type) (sizeof(type) * BITS_PER_BYTE)
 #define __KAPI_BITS_TO(type, bits) (((bits) + 8 * sizeof(type) - 1) / (8 * sizeof(type)))
 #define BITS_TO_LONGS(bits) __KAPI_BITS_TO(long, bits)
 #define DECLARE_BITMAP(name, bits) unsigned long name[BITS_TO_LONGS(bits)]

@@ -8,6 +8,7 @@
 
 volatile unsigned long jiffies;
 unsigned int nr_cpu_ids = 1;
+struct cpumask kapi_all_cpus;
 unsigned int cpu_khz, tsc_khz;
 unsigned long kapi_page_offset, kapi_vmalloc_start, kapi_vmalloc_end;
 unsigned long max_mapnr, max_pfn, num_physpages, totalram_pages;

@@ -66,27 +66,29 @@ void kapi_kunit_skip(struct kunit *test, bool stop, const char *fmt, ...)
 		__builtin_longjmp(test->kapi_end, 1);
 }
 
-static noinline void run_guarded(struct kunit *test, void (*run)(struct kunit *test))
+/* Runs a case; a failed assertion, and a skip, ends it there, in the suite's init too. */
+static noinline void run_guarded(struct kunit *test, struct kunit_suite *suite, struct kunit_case *one)
 {
-	if (!__builtin_setjmp(test->kapi_end))
-		run(test);
+	int error;
+
+	if (__builtin_setjmp(test->kapi_end))
+		return;
+	error = suite->init ? suite->init(test) : 0;
+	if (error) {
+		kunit_err(test, "failed to initialize: %d", error);
+		test->status = KUNIT_FAILURE;
+	} else {
+		one->run_case(test);
+	}
 }
 
 static noinline enum kunit_status run_once(struct kunit_suite *suite, struct kunit_case *one,
 					   const void *param, int index)
 {
 	struct kunit test = { .name = one->name, .param_value = param, .param_index = index };
-	int error = 0;
 
 	INIT_LIST_HEAD(&test.kapi_blocks);
-	if (suite->init)
-		error = suite->init(&test);
-	if (error) {
-		kunit_err(&test, "failed to initialize: %d", error);
-		test.status = KUNIT_FAILURE;
-	} else {
-		run_guarded(&test, one->run_case);
-	}
+	run_guarded(&test, suite, one);
 	if (suite->exit)
 		suite->exit(&test);
 	while (!list_empty(&test.kapi_blocks)) {

@@ -75,6 +75,7 @@ static void percpu_start(void)
 
 	dynamic_begin = ALIGN(begin + bytes, 64);
 	kapi_percpu_unit = ALIGN(dynamic_begin - begin + PERCPU_DYNAMIC_BYTES, 4096);
+	cpumask_setall(&kapi_all_cpus);
 	copies = kapi_alloc(kapi_percpu_unit * nr_cpu_ids);
 	if (!copies)
 		panic("no memory for the per-CPU areas");

@@ -232,6 +232,14 @@ unsigned long find_last_bit(const unsigned long *addr, unsigned long size)
 	return size;
 }
 
+unsigned long *bitmap_alloc(unsigned int bits, gfp_t flags)
+{
+	return kmalloc_array(BITS_TO_LONGS(bits), sizeof(unsigned long), flags);
+}
+
+unsigned long *bitmap_zalloc(unsigned int bits, gfp_t flags) { return bitmap_alloc(bits, flags | __GFP_ZERO); }
+void bitmap_free(const unsigned long *map) { kfree(map); }
+
 void bitmap_set(unsigned long *map, unsigned int start, unsigned int len)
 {
 	for (; len; len--)

@@ -146,3 +146,20 @@ char *strsep(char **s, const char *delimiters)
 	*s = end;
 	return begin;
 }
+
+void **__memcat_p(void **a, void **b)
+{
+	size_t left, right;
+	void **both;
+
+	for (left = 0; a[left]; left++)
+		;
+	for (right = 0; b[right]; right++)
+		;
+	both = kmalloc_array(left + right + 1, sizeof(*both), GFP_KERNEL);
+	if (both) {
+		memcpy(both, a, left * sizeof(*both));
+		memcpy(both + left, b, (right + 1) * sizeof(*both));
+	}
+	return both;
+}

@@ -61,7 +61,7 @@ pub enum Error {
         what: String,
     },
     /// A kernel version that cannot be read.
-    #[error("kernel version `{text}`: expected A.B or A.B.C, from 2.6.0 to 6.99")]
+    #[error("kernel version `{text}`: expected A.B or A.B.C, from 2.6.0 to 7.99")]
     Version {
         /// What was given.
         text: String,

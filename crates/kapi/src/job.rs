@@ -50,7 +50,7 @@ impl FromStr for Version {
             [a, b, c] => Self::new(a, b, c),
             _ => return Err(wrong()),
         };
-        let known = parts[0] <= 6 && parts[1] <= 99 && version >= Self::new(2, 6, 0);
+        let known = parts[0] <= 7 && parts[1] <= 99 && version >= Self::new(2, 6, 0);
         if known { Ok(version) } else { Err(wrong()) }
     }
 }

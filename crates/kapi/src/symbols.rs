@@ -69,7 +69,7 @@ symbols! {
         __xa_alloc, __xa_alloc_cyclic, xa_find, xa_find_after, xa_extract, xa_get_mark,
         __xa_set_mark, __xa_clear_mark, xa_get_order, xa_destroy, idr_alloc, idr_alloc_cyclic,
         idr_alloc_u32, idr_remove, idr_find, idr_replace, idr_for_each, idr_get_next,
-        idr_get_next_ul, idr_destroy, ida_alloc_range, ida_destroy, slablab_ida_free,
+        idr_get_next_ul, idr_destroy, ida_alloc_range, ida_destroy, slablab_ida_first, slablab_ida_free,
         slablab_xa_slot, slablab_xa_fail_nonblocking, slablab_xa_bytes, xas_load, xas_reload,
         xas_find, xas_find_marked, xas_find_conflict, xas_next, xas_prev, xas_store,
         xas_create_range, xas_nomem, xas_pause, xas_get_mark, xas_set_mark, xas_clear_mark,

@@ -31,6 +31,8 @@ pub(super) fn put(
         b"m\0" => joined(out, spec, address, 6, b"", memory),
         b"I4" | b"i4" => ipv4(out, spec, address, extension[0], memory),
         b"U\0" | b"Ub" | b"UB" | b"Ul" | b"UL" => uuid(out, spec, extension[1], address, memory),
+        b"b\0" => bitmap(out, spec.width, address, memory),
+        b"bl" => ranges(out, spec.width, address, memory),
         b"a\0" | b"ap" | b"ad" => physical(out, spec, address, memory),
         _ => hex(out, spec, if special(address) { address } else { memory.hashed(address) }),
     }
@@ -81,6 +83,43 @@ fn bytes(out: &mut Vec<u8>, spec: &Spec, address: u64, between: Option<u8>, memo
         }
         out.extend_from_slice(format!("{byte:02x}").as_bytes());
     }
+}
+
+/// Returns whether each bit of a bitmap is set.
+fn bits(count: usize, address: u64, memory: &dyn Memory) -> Option<Vec<bool>> {
+    let bytes = memory.bytes(address, count.div_ceil(64) * 8)?;
+    Some((0..count).map(|bit| bytes[bit / 8] >> (bit % 8) & 1 != 0).collect())
+}
+
+/// `%*pb`: the field's width is the number of bits; words of 32 bits in hexadecimal, the highest first.
+fn bitmap(out: &mut Vec<u8>, count: usize, address: u64, memory: &dyn Memory) {
+    let Some(bits) = bits(count, address, memory) else {
+        return out.extend_from_slice(&string(address, 0, memory));
+    };
+    for (i, word) in bits.chunks(32).enumerate().rev() {
+        let value = word.iter().rev().fold(0_u32, |value, &bit| value << 1 | u32::from(bit));
+        let width = word.len().div_ceil(4);
+        let end = if i > 0 { "," } else { "" };
+        out.extend_from_slice(format!("{value:0width$x}{end}").as_bytes());
+    }
+}
+
+/// `%*pbl`: the bits that are set, as a list of ranges.
+fn ranges(out: &mut Vec<u8>, count: usize, address: u64, memory: &dyn Memory) {
+    let Some(bits) = bits(count, address, memory) else {
+        return out.extend_from_slice(&string(address, 0, memory));
+    };
+    let mut begin = 0;
+    let mut list = Vec::new();
+    for run in bits.chunk_by(|a, b| a == b) {
+        match run {
+            [true] => list.push(format!("{begin}")),
+            [true, ..] => list.push(format!("{begin}-{}", begin + run.len() - 1)),
+            _ => {}
+        }
+        begin += run.len();
+    }
+    out.extend_from_slice(list.join(",").as_bytes());
 }
 
 fn joined(

@@ -167,7 +167,8 @@ impl Cursor<'_> {
             b'U' if matches!(self.0.get(1), Some(b'b' | b'B' | b'l' | b'L')) => 2,
             b'I' | b'i' if self.0.get(1) == Some(&b'4') => 2,
             b'a' if matches!(self.0.get(1), Some(b'd' | b'p')) => 2,
-            b'a' => 1,
+            b'b' if self.0.get(1) == Some(&b'l') => 2,
+            b'a' | b'b' => 1,
             _ => 0,
         };
         letters[..len].copy_from_slice(&self.0[..len]);

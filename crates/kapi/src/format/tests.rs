@@ -89,6 +89,12 @@ fn bytes() {
 }
 
 #[test]
+fn bitmaps() {
+    check("%*pb %*pb", &[12, 0x1006, 36, 0x1006], "201 0,10ff0201");
+    check("%*pbl|%*pbl|", &[40, 0x1006, 1, 0x1007], "0,9,16-23,28,38-39||");
+}
+
+#[test]
 fn a_format_may_end_early() {
     check("100%", &[], "100%\0");
     check("%-", &[], "%\0");

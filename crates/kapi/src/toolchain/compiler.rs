@@ -47,6 +47,9 @@ const DIALECT: [&str; 21] = [
     "-Wno-format",
 ];
 
+/// Since then a plain `char` has no sign, on any machine.
+const UNSIGNED_CHAR_SINCE: Version = Version::new(6, 2, 0);
+
 /// The kernel has no floating point.
 #[cfg(target_arch = "x86_64")]
 const MACHINE: &[&str] = &["-mno-sse", "-mno-mmx", "-mno-sse2", "-mno-80387"];
@@ -116,6 +119,9 @@ impl Compiler {
             .args(["-include", "linux/kconfig.h", "-D__KERNEL__", "-DMODULE"])
             .arg(format!("-DLINUX_VERSION_CODE={code}"))
             .arg(format!("-DUTS_RELEASE=\"{version}-slablab\""));
+        if version >= UNSIGNED_CHAR_SINCE {
+            command.arg("-funsigned-char");
+        }
         if self.flavor == Flavor::Asan {
             command.arg("-fsanitize=address");
         }

@@ -6,8 +6,8 @@
 //! compiler, version and set of flags, and kept there. A module is compiled against them and linked
 //! with nothing else (`-nostdlib -z defs`), so that whatever is missing is an error that names it.
 //!
-//! Without a version the newest is tried first, then older ones: what a module was written for shows
-//! in what it compiles against.
+//! Without a version that of the headers (6.1) is tried first, then the newest, then older ones: what a module
+//! was written for shows in what it compiles against.
 
 mod compiler;
 mod files;
@@ -24,9 +24,10 @@ use crate::job::Version;
 use compiler::Compiler;
 use sources::Sources;
 
-/// Versions that are tried when none is asked for, newest first.
-pub const VERSIONS: [Version; 7] = [
+/// Versions that are tried when none is asked for: that of the headers, the newest, then older ones.
+pub const VERSIONS: [Version; 8] = [
     Version::new(6, 1, 0),
+    Version::new(7, 3, 0),
     Version::new(5, 4, 0),
     Version::new(4, 4, 0),
     Version::new(3, 10, 0),

@@ -268,8 +268,13 @@ impl Writer<'_> {
 
     /// Returns all entries.
     pub(crate) fn entries(&self) -> Entries<'_> {
+        self.entries_in(0, u64::MAX)
+    }
+
+    /// Visits the entries from `from` to `max`.
+    pub(crate) fn entries_in(&self, from: u64, max: u64) -> Entries<'_> {
         let search = Search::visible(self.array(), Filter::Present);
-        Entries::new(self.array(), 0, u64::MAX, search, self.pin())
+        Entries::new(self.array(), from, max, search, self.pin())
     }
 
     /// Removes everything.

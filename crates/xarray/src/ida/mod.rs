@@ -106,6 +106,19 @@ impl Ida {
         }
     }
 
+    /// Returns the lowest id of a range that is taken. Linux: `ida_find_first_range`.
+    pub fn first(&self, range: RangeInclusive<u32>) -> Option<u32> {
+        let (min, max) = (*range.start(), (*range.end()).min(Self::MAX));
+        let writer = self.chunks.lock();
+        let mut entries = writer.entries_in(u64::from(min / CHUNK), u64::from(max / CHUNK));
+        let id = entries.find_map(|(number, entry)| {
+            let begin = number as u32 * CHUNK;
+            let bit = chunk(&writer, entry).next_taken(min.saturating_sub(begin))?;
+            Some(begin + bit)
+        });
+        id.filter(|id| *id <= max)
+    }
+
     /// Returns whether no id is taken. Linux: `ida_is_empty`.
     pub fn is_empty(&self) -> bool {
         self.chunks.is_empty()

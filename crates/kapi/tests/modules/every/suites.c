@@ -106,6 +106,12 @@ static void describe(const int *value, char *text)
 }
 KUNIT_ARRAY_PARAM(every, values, describe);
 
+static const struct {
+	int value;
+	const char *name;
+} named[] = { { 1, "one" }, { 2, "two" } };
+KUNIT_ARRAY_PARAM_DESC(every_named, named, name);
+
 static void every_value(struct kunit *test)
 {
 	KUNIT_EXPECT_GT(test, *(const int *)test->param_value, 0);
@@ -116,6 +122,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE_SLOW(every_assertion),
 	KUNIT_CASE(every_call),
 	KUNIT_CASE_PARAM(every_value, every_gen_params),
+	KUNIT_CASE_PARAM(every_value, every_named_gen_params),
 	{}
 };
 static struct kunit_suite suite = { .name = "every", .test_cases = cases };

@@ -75,7 +75,7 @@ pub(crate) struct Args {
     /// Stop the module after this long
     #[arg(long, value_name = "SECONDS", default_value_t = 120.0, value_parser = parse_seconds)]
     timeout: f64,
-    /// The kernel version that the module is built for [default: the newest that it compiles for]
+    /// The kernel version that the module is built for [default: 6.1, or else the newest that it compiles for]
     #[arg(long, value_name = "A.B[.C]")]
     kernel_version: Option<Version>,
     /// Build the module with AddressSanitizer
@@ -149,15 +149,15 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     session.verdict()
 }
 
-/// Says what the compiler warned of, and the version where it is not the newest.
+/// Says what the compiler warned of, and the version where it is not that of the headers.
 fn say_how_it_was_built(args: &Args, built: &Built) {
     if !built.warnings.is_empty() {
         say(built.warnings.trim_end());
     }
     if args.kernel_version.is_none() && built.version != toolchain::VERSIONS[0] {
-        let (version, newest) = (built.version, toolchain::VERSIONS[0]);
+        let (version, first) = (built.version, toolchain::VERSIONS[0]);
         say(format_args!(
-            "insmod: built as for Linux {version}, for it does not compile as for {newest} \
+            "insmod: built as for Linux {version}, for it does not compile as for {first} \
              (--kernel-version chooses)"
         ));
     }

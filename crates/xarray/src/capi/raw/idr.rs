@@ -174,6 +174,10 @@ exported! {
     safe fn ida_alloc_range(ida: &Ida, min: u32, max: u32, gfp: u32) -> i32 {
         ida.alloc(min..=max, Gfp::from_bits(gfp)).map_or_else(id_errno, |id| id as i32)
     }
+    /// Returns the lowest id of a range that is taken, or `-ENOENT`.
+    safe fn slablab_ida_first(ida: &Ida, min: u32, max: u32) -> i32 {
+        ida.first(min..=max).map_or(-libc::ENOENT, |id| id as i32)
+    }
     /// Gives an id back. Returns whether it was taken.
     safe fn slablab_ida_free(ida: &Ida, id: u32) -> bool { ida.free(id) }
     /// Gives all ids back.

@@ -34,12 +34,12 @@ impl Bitmap {
         (&self.0[(bit / u64::BITS) as usize], 1 << (bit % u64::BITS))
     }
 
-    /// Returns the first bit at or after `from` that is not set.
-    fn next_free(&self, from: u32) -> Option<u32> {
+    /// Returns the first bit at or after `from` that is not set once all bits of `flipped` are turned over.
+    fn next_free(&self, from: u32, flipped: u64) -> Option<u32> {
         let first = from / u64::BITS;
         (first..WORDS as u32).find_map(|word| {
             let skipped = if word == first { (1 << (from % u64::BITS)) - 1 } else { 0 };
-            let free = !(self.0[word as usize].get() | skipped);
+            let free = !(self.0[word as usize].get() ^ flipped | skipped);
             (free != 0).then(|| word * u64::BITS + free.trailing_zeros())
         })
     }
@@ -56,7 +56,18 @@ impl Chunk<'_> {
         match self {
             Self::Small(bits) if from < SMALL => Some(from + (!(bits >> from)).trailing_zeros()),
             Self::Small(_) => Some(from),
-            Self::Large(bitmap) => bitmap.next_free(from),
+            Self::Large(bitmap) => bitmap.next_free(from, 0),
+        }
+    }
+
+    /// Returns the first taken id of the chunk at or after `from`.
+    pub(super) fn next_taken(self, from: u32) -> Option<u32> {
+        match self {
+            Self::Small(bits) => {
+                let taken = bits >> from.min(SMALL);
+                (taken != 0).then(|| from + taken.trailing_zeros())
+            }
+            Self::Large(bitmap) => bitmap.next_free(from, u64::MAX),
         }
     }
 }

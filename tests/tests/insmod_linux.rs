@@ -1,0 +1,104 @@
+//! `slablab insmod`: modules of Linux's own source, as they are: kunit suites and plain modules that test its
+//! library, and its samples.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+use slablab_tests::run;
+
+/// Finds Debian's package of a kernel's source: installed, or where `slablab kernel` keeps it.
+fn archive(version: &str) -> Option<PathBuf> {
+    let name = format!("linux-source-{version}.tar.xz");
+    // Two folders above the headers is the command's cache.
+    let include = slablab_kapi::toolchain::include_folder().expect("the headers can be unpacked");
+    let kept = include.ancestors().nth(2).map(|cache| fs::read_dir(cache.join("sources")));
+    let folders = kept.into_iter().flatten().flatten().flatten();
+    let folders = folders.map(|entry| entry.path().join("usr/src"));
+    let mut archives =
+        std::iter::once(PathBuf::from("/usr/src")).chain(folders).map(|folder| folder.join(&name));
+    let found = archives.find(|archive| archive.is_file());
+    if found.is_none() {
+        eprintln!("not run: there is no {name} (Debian: linux-source-{version})");
+    }
+    found
+}
+
+/// Runs modules of a source; each has to end well and to print its words.
+fn pass(version: &str, cases: &[(&str, &str)]) {
+    let Some(archive) = archive(version) else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let mut tar = Command::new("tar");
+    tar.arg("-xf").arg(archive).arg("-C").arg(folder.path()).arg("--strip-components=1");
+    let names = cases.iter().map(|(file, _)| format!("linux-source-{version}/{file}"));
+    assert!(tar.args(names).status().is_ok_and(|status| status.success()));
+    for (file, last) in cases {
+        let path = folder.path().join(file);
+        let output = run(&["insmod", "--kernel-version", version, path.to_str().unwrap()]);
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert_eq!(output.status.code(), Some(0), "{version} {file}: {stderr}{text}");
+        assert!(text.contains(last) && !text.contains("not ok"), "{version} {file}: {text}");
+    }
+}
+
+#[test]
+fn tests_and_samples_of_6_1_pass() {
+    let cases = [
+        ("lib/cmdline_kunit.c", "ok 1 cmdline"),
+        ("lib/is_signed_type_kunit.c", "ok 1 is_signed_type"),
+        ("lib/list-test.c", "ok 2 hlist"),
+        ("lib/math/test_div64.c", "Completed 64bit/32bit division and modulo test"),
+        ("lib/test_bitops.c", "Completed bitops test"),
+        ("lib/test_bits.c", "ok 1 bits-test"),
+        ("lib/test_hash.c", "ok 1 hash"),
+        ("lib/test_hexdump.c", "tests passed"),
+        ("lib/test_list_sort.c", "ok 1 list_sort"),
+        ("lib/test_sort.c", "ok 1 lib_sort"),
+        ("lib/test_string.c", "String selftests succeeded"),
+        ("samples/kfifo/bytestream-example.c", "test passed"),
+        ("samples/kfifo/inttype-example.c", "test passed"),
+        ("samples/kfifo/record-example.c", "test passed"),
+        ("samples/kobject/kobject-example.c", ""),
+        ("samples/kobject/kset-example.c", ""),
+    ];
+    pass("6.1", &cases);
+}
+
+#[test]
+fn tests_and_samples_of_6_12_pass() {
+    let cases = [
+        ("lib/bitfield_kunit.c", "ok 1 bitfields"),
+        ("lib/cpumask_kunit.c", "ok 1 cpumask"),
+        ("lib/globtest.c", "64 self-tests passed, 0 failed"),
+        ("lib/is_signed_type_kunit.c", "ok 1 is_signed_type"),
+        ("lib/math/rational-test.c", "ok 1 rational"),
+        ("lib/math/test_mul_u64_u64_div_u64.c", "Completed mul_u64_u64_div_u64() test"),
+        ("lib/test_bitops.c", "Completed bitops test"),
+        ("lib/test_linear_ranges.c", "ok 1 linear-ranges-test"),
+        ("lib/test_memcat_p.c", "test passed"),
+        ("lib/test_min_heap.c", "test passed"),
+        ("lib/test_uuid.c", "all 18 tests passed"),
+        ("samples/livepatch/livepatch-shadow-mod.c", ""),
+    ];
+    pass("6.12", &cases);
+}
+
+#[test]
+fn tests_and_samples_of_7_3_pass() {
+    let cases = [
+        ("lib/math/tests/polynomial_kunit.c", "ok 1 math-polynomial"),
+        ("lib/tests/base64_kunit.c", "ok 1 base64"),
+        ("lib/tests/bitops_kunit.c", "ok 1 bitops"),
+        ("lib/tests/ffs_kunit.c", "ok 1 ffs"),
+        ("lib/tests/kfifo_kunit.c", "ok 1 kfifo"),
+        ("lib/tests/list-private-test.c", "ok 1 list-private-kunit-test"),
+        ("lib/tests/min_heap_kunit.c", "ok 1 min_heap"),
+        ("lib/tests/seq_buf_kunit.c", "ok 1 seq_buf"),
+        ("lib/tests/test_bits.c", "ok 1 bits-test"),
+        ("lib/tests/util_macros_kunit.c", "ok 1 util_macros.h"),
+        ("samples/hung_task/hung_task_tests.c", ""),
+        ("samples/kobject/kset-example.c", ""),
+    ];
+    pass("7.3", &cases);
+}
