@@ -48,6 +48,7 @@ extern void kapi_might_sleep(const char *file, int line);
 extern void panic(const char *fmt, ...) __noreturn;
 extern int get_option(char **str, int *value);
 extern char *get_options(const char *str, int nints, int *ints);
+extern char *next_arg(char *args, char **param, char **val);
 extern unsigned long long memparse(const char *ptr, char **retptr);
 extern int oops_in_progress;
 extern int panic_timeout;

@@ -100,6 +100,51 @@ KSTRTO(kstrtos16, s16, long long, kstrtoll)
 KSTRTO(kstrtou8, u8, unsigned long long, kstrtoull)
 KSTRTO(kstrtos8, s8, long long, kstrtoll)
 
+/* A number with a point, times 10^scale; digits behind are left out. */
+int kstrtoudec64(const char *s, unsigned int scale, u64 *res)
+{
+	bool behind = false;
+	int digits = 0;
+	u64 value = 0;
+
+	for (s += *s == '+'; isdigit(*s) || (*s == '.' && !behind); s++) {
+		if (*s == '.') {
+			behind = true;
+			continue;
+		}
+		digits++;
+		if (behind && !scale)
+			continue;
+		if (__builtin_mul_overflow(value, 10, &value) || __builtin_add_overflow(value, digit(*s), &value))
+			return -ERANGE;
+		scale -= behind;
+	}
+	if (!digits || (*s && strcmp(s, "\n")))
+		return -EINVAL;
+	for (; scale && value; scale--)
+		if (__builtin_mul_overflow(value, 10, &value))
+			return -ERANGE;
+	*res = value;
+	return 0;
+}
+
+int kstrtodec64(const char *s, unsigned int scale, s64 *res)
+{
+	bool minus = *s == '-';
+	u64 value;
+	int error;
+
+	if (minus && s[1] == '+')
+		return -EINVAL;
+	error = kstrtoudec64(minus ? s + 1 : s, scale, &value);
+	if (error)
+		return error;
+	if (value > (u64)LLONG_MAX + minus)
+		return -ERANGE;
+	*res = (s64)(minus ? -value : value);
+	return 0;
+}
+
 int kstrtobool(const char *s, bool *res)
 {
 	switch (tolower(s[0])) {
@@ -135,20 +180,55 @@ int kstrtobool(const char *s, bool *res)
 FROM_USER(kstrtoul_from_user, unsigned long, kstrtoul)
 FROM_USER(kstrtoint_from_user, int, kstrtoint)
 
+/* What does not fit is the largest number, as in 7.3; older kernels let it wrap around. */
 unsigned long long memparse(const char *ptr, char **retptr)
 {
 	static const char units[] = "kmgtpe";
-	char *end;
-	unsigned long long value = simple_strtoull(ptr, &end, 0);
-	const char *unit = *end ? strchr(units, tolower(*end)) : NULL;
+	unsigned int base = 0, shift = 0;
+	unsigned long long value = 0;
+	const char *at = prefix(ptr, &base), *unit;
+	bool large = false;
 
+	for (; digit(*at) < base; at++)
+		large |= __builtin_mul_overflow(value, base, &value) || __builtin_add_overflow(value, digit(*at), &value);
+	unit = *at && at != ptr ? strchr(units, tolower(*at)) : NULL;
 	if (unit) {
-		value <<= 10 * (unit - units + 1);
-		end++;
+		shift = 10 * (unsigned int)(unit - units + 1);
+		at++;
 	}
 	if (retptr)
-		*retptr = end;
-	return value;
+		*retptr = (char *)at;
+	return large || value > ULLONG_MAX >> shift ? ULLONG_MAX : value << shift;
+}
+
+/* Words of a command line, name=value each; quotes hold words together, around a value or around all. */
+char *next_arg(char *args, char **param, char **val)
+{
+	bool quotes = *args == '"', inside = quotes;
+	char *end, *next, *equals = NULL;
+
+	args += quotes;
+	for (end = args; *end && (inside || !isspace(*end)); end++) {
+		if (*end == '=' && !equals && end > args)
+			equals = end;
+		if (*end == '"')
+			inside = !inside;
+	}
+	next = *end ? end + 1 : end;
+	*end = '\0';
+	*param = args;
+	*val = NULL;
+	if (equals) {
+		*equals = '\0';
+		*val = equals + 1;
+		if (**val == '"') {
+			quotes = true;
+			++*val;
+		}
+	}
+	if (quotes && end > args && end[-1] == '"')
+		end[-1] = '\0';
+	return skip_spaces(next);
 }
 
 int get_option(char **str, int *value)
@@ -175,21 +255,23 @@ char *get_options(const char *str, int nints, int *ints)
 	char *at = (char *)str;
 	int n = 1, kind = 2;
 
-	while ((count_only || n < nints) && kind != 1) {
+	while (n < (count_only ? INT_MAX : nints) && kind != 1) {
 		int *slot = count_only ? ints : ints + n;
 
 		kind = get_option(&at, slot);
 		if (!kind)
 			break;
 		if (kind == 3) {
-			int value = *slot, last = (int)simple_strtol(++at, NULL, 0);
+			int value = *slot;
+			long more = (int)simple_strtol(++at, NULL, 0) - (long)value;
 
-			if (last < value)
+			if (more < 0 || (count_only && more >= INT_MAX - n))
 				break;
 			/* All but the last, which is read as the number that follows. */
-			for (; value < last; value++, n++)
-				if (!count_only && n < nints)
-					ints[n] = value;
+			if (count_only)
+				n += (int)more;
+			for (; !count_only && more && n < nints; more--)
+				ints[n++] = value++;
 		} else {
 			n++;
 		}

@@ -177,11 +177,21 @@ int vsscanf(const char *buf, const char *fmt, va_list args)
 					    *fmt == 'o' ? 8 : *fmt == 'i' ? 0 : 10;
 			u64 value;
 
-			buf = skip_spaces(buf);
-			value = (u64)simple_strtoll(buf, &end, base);
-			if (end == buf)
+			char text[128];
+			const char *field = buf = skip_spaces(buf);
+
+			if (width) {
+				strscpy(text, buf, min((size_t)width + 1, sizeof(text)));
+				field = text;
+			}
+			value = (u64)simple_strtoll(field, &end, base);
+			/* What a field of two leaves of 0x1 is a zero, as in user space. */
+			if (base % 16 == 0 && width == 2 && !strcmp(field, "0x"))
+				end++;
+			/* A minus alone is no number. */
+			if (end == field + (*field == '-'))
 				return done;
-			buf = end;
+			buf += end - field;
 			if (!skip && size == 8)
 				*va_arg(args, u64 *) = value;
 			else if (!skip && size == 4)
