@@ -2,7 +2,7 @@
 /* Base64 as RFC 4648 has it, with the alphabets of its section 4, of URLs (section 5), and of IMAP's mailbox names
  * (RFC 3501, section 5.1.3).
  *
- * Linux counterpart: include/linux/base64.h @ 7.3. Without @padding and @variant, as up to 6.18: padded, standard. */
+ * Linux counterpart: include/linux/base64.h @ 7.3. Without @padding and @variant, as in 6.12: padded, standard. */
 #ifndef _LINUX_BASE64_H
 #define _LINUX_BASE64_H
 

@@ -9,7 +9,7 @@
 #define BITS_PER_LONG_LONG 64
 #define BIT(nr) (1UL << (nr))
 #define BIT_ULL(nr) (1ULL << (nr))
-/* Of a fixed width, since 6.16. */
+/* Of a fixed width, as in 7.3. */
 #define BIT_U8(nr) ((u8)(1U << (nr)))
 #define BIT_U16(nr) ((u16)(1U << (nr)))
 #define BIT_U32(nr) ((u32)(1U << (nr)))

@@ -109,7 +109,7 @@ int ida_alloc_range(struct ida *ida, unsigned int min, unsigned int max, gfp_t g
 void ida_destroy(struct ida *ida);
 bool slablab_ida_free(struct ida *ida, unsigned int id);
 
-/* Since 6.15: the lowest id from @min to @max that is taken. Return: it, -ENOENT, or -EINVAL for no range of ids. */
+/* Of 7.3: the lowest id from @min to @max that is taken. Return: it, -ENOENT, or -EINVAL for no range of ids. */
 int slablab_ida_first(struct ida *ida, unsigned int min, unsigned int max);
 static inline int ida_find_first_range(struct ida *ida, unsigned int min, unsigned int max)
 {

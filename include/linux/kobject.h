@@ -47,7 +47,7 @@ struct kset {
 
 struct kobj_attribute {
 	struct attribute attr;
-	/* The constant ones since 7.2; __KOBJ_ATTR() takes either. */
+	/* The constant ones are of 7.3; __KOBJ_ATTR() takes either. */
 	union {
 		ssize_t (*show)(struct kobject *kobj, struct kobj_attribute *attr, char *buf);
 		ssize_t (*show_const)(struct kobject *kobj, const struct kobj_attribute *attr, char *buf);

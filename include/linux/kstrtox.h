@@ -19,7 +19,7 @@ extern int kstrtos16(const char *s, unsigned int base, s16 *res);
 #define kstrtos32(s, base, res) kstrtoint(s, base, res)
 #define kstrtou64(s, base, res) kstrtoull(s, base, res)
 #define kstrtos64(s, base, res) kstrtoll(s, base, res)
-/* Since 7.2: numbers with a point, as integers of 10^-scale. */
+/* Of 7.3: numbers with a point, as integers of 10^-scale. */
 extern int kstrtoudec64(const char *s, unsigned int scale, u64 *res);
 extern int kstrtodec64(const char *s, unsigned int scale, s64 *res);
 extern int kstrtobool(const char *s, bool *res);

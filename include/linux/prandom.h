@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* Pseudo-random numbers: L'Ecuyer's LFSR113 ("Tables of maximally equidistributed combined LFSR generators", 1999),
- * which is what Linux has since 3.14, so that a seed gives the same numbers. */
+ * which is what Linux 6.1 has, so that a seed gives the same numbers. */
 #ifndef _LINUX_PRANDOM_H
 #define _LINUX_PRANDOM_H
 

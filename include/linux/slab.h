@@ -95,7 +95,7 @@ static __always_inline void *krealloc_array(void *p, size_t n, size_t size, gfp_
 	return krealloc(p, bytes, gfp);
 }
 /*
- * Since 7.0, of a type or of the type of a variable: one, @n of them, or one that ends in an array @array of @n.
+ * Of 7.3, by a type or of the type of a variable: one, @n of them, or one that ends in an array @array of @n.
  * GFP_KERNEL if nothing else is asked for.
  */
 #define __kapi_gfp(...) __KAPI_GFP(__VA_ARGS__ __VA_OPT__(,) GFP_KERNEL)

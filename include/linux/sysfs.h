@@ -24,7 +24,7 @@ struct attribute {
 
 struct attribute_group {
 	const char *name;
-	/* The constant ones since 7.0. */
+	/* The constant ones are of 7.3. */
 	union {
 		umode_t (*is_visible)(struct kobject *kobj, struct attribute *attr, int index);
 		umode_t (*is_visible_const)(struct kobject *kobj, const struct attribute *attr, int index);
