@@ -29,6 +29,8 @@ use crate::{Entry, Error, Flags, Gfp, Mark, RawXArray, Result, Writer};
 /// assert_eq!(ids.alloc(0..=Ida::MAX, Gfp::KERNEL), Ok(0));
 /// assert_eq!(ids.alloc(0..=Ida::MAX, Gfp::KERNEL), Ok(1));
 /// assert!(ids.free(0));
+/// assert_eq!(ids.first(0..=Ida::MAX), Some(1));
+/// assert_eq!(ids.first(2..=Ida::MAX), None);
 /// assert_eq!(ids.alloc(0..=Ida::MAX, Gfp::KERNEL), Ok(0));
 /// ```
 #[derive(Debug)]
