@@ -94,13 +94,15 @@ mod tests {
 
     #[test]
     fn versions_are_read_and_written() {
-        for (text, code) in [("2.6.32", 0x2_0620), ("3.10", 0x3_0a00), ("6.1.140", 0x6_018c)] {
+        let known =
+            [("2.6.32", 0x2_0620), ("3.10", 0x3_0a00), ("6.1.140", 0x6_018c), ("7.3", 0x7_0300)];
+        for (text, code) in known {
             let version: Version = text.parse().unwrap();
             assert_eq!(version.0, code);
             assert_eq!(version.to_string(), text);
         }
         assert_eq!("4.4.302".parse::<Version>().unwrap(), Version::new(4, 4, 255));
-        for text in ["", "6", "2.4.20", "7.0", "6.1.2.3", "6.x"] {
+        for text in ["", "6", "2.4.20", "8.0", "6.1.2.3", "6.x"] {
             assert!(text.parse::<Version>().is_err(), "{text}");
         }
     }
