@@ -10,6 +10,19 @@ use crate::ledger::block;
 use crate::raw::{bytes, shared};
 use crate::runtime::{self, lock};
 
+/// What `struct kmem_cache_args` says of a cache beyond the old arguments.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Shape {
+    /// Bytes that may be copied to user space.
+    pub(crate) usersize: u32,
+    /// Where the free pointer may lie in an object that keeps its contents.
+    pub(crate) freeptr_offset: Option<u32>,
+    /// Objects of a sheaf; 0 for the usual number.
+    pub(crate) sheaf_capacity: u32,
+    /// Whether it is the runtime's, which nobody destroys.
+    pub(crate) stays: bool,
+}
+
 /// Creates a cache; 0 if that is impossible, with a line in the log that says why.
 pub(crate) fn create<B: Backend>(
     engine: &Engine<B>,
@@ -18,17 +31,20 @@ pub(crate) fn create<B: Backend>(
     align: u64,
     flags: SlabFlags,
     ctor: u64,
+    shape: Shape,
 ) -> u64 {
     let text = String::from_utf8_lossy(name).into_owned();
     let name = CString::new(name).unwrap_or_default();
     let created = match (u32::try_from(size), u32::try_from(align)) {
-        (Ok(size), Ok(align)) => engine.cache_create(name, size, align, flags, ctor),
+        (Ok(size), Ok(align)) => engine.cache_create(name, size, align, flags, ctor, shape),
         _ => Err("the size or the alignment is beyond 4 GiB".into()),
     };
     match created {
         Ok(handle) => {
             let handle = shared::leak(handle);
-            lock(&engine.caches).push(handle);
+            if !shape.stays {
+                lock(&engine.caches).push(handle);
+            }
             handle
         }
         Err(error) => {

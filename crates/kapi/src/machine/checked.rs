@@ -63,6 +63,27 @@ impl<B: Backend> Engine<B> {
         address
     }
 
+    #[cold]
+    pub(super) fn bucket_alloc_checked(
+        &self,
+        cache: &CacheHandle,
+        size: u64,
+        gfp: Gfp,
+        site: u64,
+    ) -> u64 {
+        if gfp.has(Gfp::DIRECT_RECLAIM) {
+            context::may_sleep("kmem_buckets_alloc() with GFP_KERNEL", site);
+        }
+        let object = self.on_cpu(|cpu| cpu.alloc(cache.id, gfp, Site(site as u32)));
+        let address = self.address(object);
+        if address != 0 {
+            let guard = if self.ledger.is_some() { GUARD_BYTES } else { 0 };
+            let room = u64::from(cache.object_bytes) + guard;
+            self.entered(address, size, room, Source::Kmalloc, gfp, site);
+        }
+        address
+    }
+
     fn cache_source(&self, cache: &CacheHandle) -> Source {
         Source::Cache(std::ptr::from_ref(cache) as usize, cache.name.to_string_lossy().into())
     }
