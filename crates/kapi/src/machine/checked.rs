@@ -56,8 +56,8 @@ impl<B: Backend> Engine<B> {
             let size = u64::from(cache.object_bytes);
             let room = size + if self.ledger.is_some() { GUARD_BYTES } else { 0 };
             let source = self.cache_source(cache);
-            // What a constructor wrote has to stay.
-            let gfp = if cache.has_ctor { gfp | Gfp::ZERO } else { gfp };
+            // What a constructor wrote has to stay, and what a reader may still look at.
+            let gfp = if cache.keeps_contents { gfp | Gfp::ZERO } else { gfp };
             self.entered(address, size, room, source, gfp, site);
         }
         address
@@ -187,8 +187,8 @@ impl<B: Backend> Engine<B> {
             self.pages.clear(pfn);
         }
         let poison = match live.source {
-            // Constructed objects keep their state.
-            Source::Cache(handle, _) => !cache_handle(handle as u64).has_ctor,
+            // Constructed objects keep their state, and those that readers may still look at.
+            Source::Cache(handle, _) => !cache_handle(handle as u64).keeps_contents,
             _ => true,
         };
         if poison {

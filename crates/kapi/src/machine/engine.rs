@@ -55,7 +55,8 @@ pub(crate) struct CacheHandle {
     pub(crate) name: std::ffi::CString,
     /// Bytes the module asked for; the cache's objects may have a guard behind them.
     pub(crate) object_bytes: u32,
-    pub(crate) has_ctor: bool,
+    /// Whether what is free keeps its contents: constructed, or looked at by readers of read-copy-update.
+    pub(crate) keeps_contents: bool,
 }
 
 /// Waits for a CPU that another thread uses; a constructor that allocates would wait for its own.
@@ -248,7 +249,7 @@ impl<B: Backend> Engine<B> {
             ..CacheArgs::new(name.to_string_lossy(), with_guard).align(align).flags(flags)
         };
         let id = self.machine.cache_create(&args).map_err(|error| error.to_string())?;
-        Ok(CacheHandle { id, name, object_bytes: bytes, has_ctor: ctor != 0 })
+        Ok(CacheHandle { id, name, object_bytes: bytes, keeps_contents: ctor != 0 || flags.has(SlabFlags::TYPESAFE_BY_RCU) })
     }
 
     /// Destroys a cache; returns how many objects are live if it cannot be.
