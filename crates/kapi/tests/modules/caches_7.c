@@ -57,6 +57,10 @@ static void by_args(void)
 		thing = kmem_cache_alloc(typed, GFP_KERNEL);
 		kfree_rcu(thing, rcu);
 	}
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 12, 0)
+	/* Up to then that was the module's to see to. */
+	rcu_barrier();
+#endif
 	kmem_cache_destroy(typed);
 	kmem_cache_destroy(with);
 	kmem_cache_destroy(without);
