@@ -64,6 +64,8 @@ extern void kvfree_call_rcu(struct rcu_head *head, void *ptr);
 #define kvfree_rcu_mightsleep(ptr) kfree_rcu_mightsleep(ptr)
 /* Returns when all that was given to kfree_rcu() is freed. */
 extern void kvfree_rcu_barrier(void);
+/* Of 7.x, for one cache: all wait in one queue here. */
+#define kvfree_rcu_barrier_on_cache(cache) ((void)(cache), kvfree_rcu_barrier())
 
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 5, 0)
 #include <linux/cleanup.h>

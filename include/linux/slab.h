@@ -73,6 +73,9 @@ extern void kfree_sensitive(const void *p);
 extern size_t ksize(const void *p);
 extern size_t kmalloc_size_roundup(size_t size);
 #define __kmalloc(size, gfp) kmalloc(size, gfp)
+/* Of 7.x, for places where no lock may be waited for; here all may allocate. */
+#define kmalloc_nolock(size, gfp, node) kmalloc_node(size, ((gfp) & __GFP_ZERO) | __GFP_NOWARN, node)
+#define kfree_nolock(p) kfree(p)
 #define kzalloc_node(size, gfp, node) kmalloc_node(size, (gfp) | __GFP_ZERO, node)
 #define kzfree(p) kfree_sensitive(p)
 
@@ -181,7 +184,9 @@ extern struct kmem_cache *__kmem_cache_create_args(const char *name, unsigned in
  * Of 6.12: caches of its own for what one caller asks by size; kfree() frees. Where the machine's kfree() knows no
  * objects of caches (SLOB, SLMB, dense) they are kmalloc's.
  */
-typedef struct kmem_cache *kmem_buckets[KMALLOC_SHIFT_HIGH + 1];
+typedef struct kmem_buckets {
+	struct kmem_cache *kapi_caches[KMALLOC_SHIFT_HIGH + 1];
+} kmem_buckets;
 extern void *kapi_bucket_alloc(struct kmem_cache *cache, size_t size, gfp_t gfp);
 extern struct kmem_cache *kapi_bucket_of(kmem_buckets *buckets, size_t size);
 extern kmem_buckets *kmem_buckets_create(const char *name, slab_flags_t flags, unsigned int useroffset,

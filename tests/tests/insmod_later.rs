@@ -94,12 +94,8 @@ fn small_locks_and_counters_keep_threads_apart() {
         "small_locks: key 1",
         "small_locks: 2 entries",
     ];
-    let guards = [
-        "small_locks: guarded 1",
-        "small_locks: off 1",
-        "small_locks: held",
-        "small_locks: on 1",
-    ];
+    let guards =
+        ["small_locks: guarded 1", "small_locks: off 1", "small_locks: held", "small_locks: on 1"];
     prints("small_locks", &[], &printed);
     let words = ["--check", "2", "--kernel-version", "6.12"];
     prints("small_locks", &words, &[&printed[..], &guards[..]].concat());
@@ -120,7 +116,9 @@ fn packets_have_room_clones_and_queues() {
         "skbs: queued 4",
         "skbs: empty 1",
     ];
-    for words in [&["--check", "2"][..], &["--kernel-version", "6.12"], &["--kernel-version", "7.3"]] {
+    for words in
+        [&["--check", "2"][..], &["--kernel-version", "6.12"], &["--kernel-version", "7.3"]]
+    {
         prints("skbs", words, &printed);
     }
 }

@@ -137,7 +137,9 @@ fn printed(version: &str, file: &str, words: &[&str]) -> Option<(String, Option<
 fn tables_that_grow_pass_their_test() {
     for version in ["6.12", "7.3"] {
         let words = ["parm_entries=3000", "runs=2", "tcount=4"];
-        let Some((text, status)) = printed(version, "lib/test_rhashtable.c", &words) else { continue };
+        let Some((text, status)) = printed(version, "lib/test_rhashtable.c", &words) else {
+            continue;
+        };
         assert_eq!(status, Some(0), "{text}");
         assert!(text.contains("Started 4 threads, 0 failed"), "{text}");
         assert!(text.contains("counted=3000, nelems=3000, entries=3000"), "{text}");
@@ -171,10 +173,14 @@ fn a_function_of_the_modules_own_goes_before_ours() {
         let Some(folder) = sources(version, std::iter::once("lib/glob.c")) else { continue };
         let module = folder.path().join("lib");
         fs::write(module.join("main.c"), MAIN).unwrap();
-        fs::write(module.join("Kbuild"), "obj-m := globs.o\nglobs-objs := main.o glob.o\n").unwrap();
+        fs::write(module.join("Kbuild"), "obj-m := globs.o\nglobs-objs := main.o glob.o\n")
+            .unwrap();
         let output = run(&["insmod", "--kernel-version", version, module.to_str().unwrap()]);
         let text = String::from_utf8_lossy(&output.stdout);
         let stderr = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success() && text.contains("matched 1 0"), "{version}: {stderr}{text}");
+        assert!(
+            output.status.success() && text.contains("matched 1 0"),
+            "{version}: {stderr}{text}"
+        );
     }
 }

@@ -67,8 +67,8 @@ kmem_buckets *kmem_buckets_create(const char *name, slab_flags_t flags, unsigned
 
 		snprintf(text, sizeof(text), "%s-%u", name, size);
 		/* Without one of its own a size is kmalloc's. */
-		(*buckets)[shift] = kapi_cache_create(text, size, 0, flags | SLAB_NO_MERGE | KAPI_SLAB_STAYS,
-						      NULL, bytes, -1, 0);
+		buckets->kapi_caches[shift] = kapi_cache_create(text, size, 0, flags | SLAB_NO_MERGE | KAPI_SLAB_STAYS,
+								NULL, bytes, -1, 0);
 	}
 	return buckets;
 }
@@ -80,7 +80,7 @@ struct kmem_cache *kapi_bucket_of(kmem_buckets *buckets, size_t size)
 
 	if (!buckets || !size || shift > KMALLOC_SHIFT_HIGH)
 		return NULL;
-	return (*buckets)[max(shift, (unsigned int)BUCKET_SHIFT_LOW)];
+	return buckets->kapi_caches[max(shift, (unsigned int)BUCKET_SHIFT_LOW)];
 }
 
 static bool fill(struct kmem_cache *cache, gfp_t gfp, struct slab_sheaf *sheaf, unsigned int size)

@@ -249,7 +249,12 @@ impl<B: Backend> Engine<B> {
             ..CacheArgs::new(name.to_string_lossy(), with_guard).align(align).flags(flags)
         };
         let id = self.machine.cache_create(&args).map_err(|error| error.to_string())?;
-        Ok(CacheHandle { id, name, object_bytes: bytes, keeps_contents: ctor != 0 || flags.has(SlabFlags::TYPESAFE_BY_RCU) })
+        Ok(CacheHandle {
+            id,
+            name,
+            object_bytes: bytes,
+            keeps_contents: ctor != 0 || flags.has(SlabFlags::TYPESAFE_BY_RCU),
+        })
     }
 
     /// Destroys a cache; returns how many objects are live if it cannot be.

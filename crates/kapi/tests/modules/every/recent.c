@@ -1,5 +1,6 @@
 /* Every macro of what came with later kernels: keys, locks of CPUs, sets of intervals, tables, buffers, check sums. */
 #include <kunit/static_stub.h>
+#include <linux/bitmap.h>
 #include <linux/crc32.h>
 #include <linux/crc64.h>
 #include <linux/interval_tree.h>
@@ -155,6 +156,16 @@ static int by_value(const void *key, const struct rb_node *node)
 	return *(const int *)key - rb_entry(node, struct item, rb)->value;
 }
 
+static void bits(void)
+{
+	unsigned long map[2] = { 0xf00f, 0 };
+
+	IS(bitmap_find_next_zero_area_off(map, 128, 0, 8, 3, 0), 4UL);
+	IS(bitmap_find_next_zero_area_off(map, 128, 0, 9, 3, 0), 16UL);
+	IS(bitmap_find_next_zero_area_off(map, 128, 0, 9, 3, 1), 19UL);
+	IS(bitmap_find_next_zero_area_off(map, 128, 0, 200, 0, 0) > 128, true);
+}
+
 static void trees(void)
 {
 	struct rb_root_cached root = RB_ROOT_CACHED, tree = RB_ROOT_CACHED;
@@ -251,6 +262,8 @@ static void blocks(void)
 	kfree(kmem_buckets_alloc_node_track_caller(set, 10, GFP_KERNEL, 0));
 	kvfree_atomic(kmem_buckets_valloc(set, 100000, GFP_KERNEL));
 	kfree(set);
+	kfree_nolock(kmalloc_nolock(10, __GFP_ZERO, NUMA_NO_NODE));
+	kvfree_rcu_barrier_on_cache(NULL);
 	p = krealloc_node(NULL, 10, GFP_KERNEL, 0);
 	q = kvrealloc(p, 10, 20, GFP_KERNEL);
 	q = kvrealloc_node(q, 30, GFP_KERNEL, 0);
@@ -317,6 +330,7 @@ static int __init every_init(void)
 	keys();
 	locks();
 	chains();
+	bits();
 	trees();
 	tables();
 	buffers();
