@@ -69,7 +69,8 @@ impl<B: Backend> MachineBuilder<B> {
         self
     }
 
-    /// Sets the memory (default 1 GiB): address space, committed only where used.
+    /// Sets the memory (default 1 GiB): address space, committed only where used. Where the caller brings memory, this much
+    /// of it is used at most.
     pub fn memory_bytes(mut self, bytes: u64) -> Self {
         self.setup.memory_bytes = bytes;
         self
@@ -148,7 +149,8 @@ impl<B: Backend> MachineBuilder<B> {
         Machine::boot(setup, arena)
     }
 
-    /// Boots the machine on `memory`, for which another machine may have been built before: `memory_bytes` at most.
+    /// Boots the machine on `memory`, for which another machine may have been built before: [`Self::memory_bytes`] of it
+    /// at most.
     ///
     /// # Errors
     /// As [`Self::build`].

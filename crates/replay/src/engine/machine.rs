@@ -48,6 +48,7 @@ pub(crate) fn build<B: Backend>(meta: &Meta, plan: &ReplayPlan) -> Result<Machin
         .tunables(plan.changes.tunables.clone())
         .kmalloc(kmalloc)
         .caches_max(u32::try_from(caches_max).unwrap_or(u32::MAX))
+        .memory_bytes(plan.memory_bytes)
         .build_in(memory)?)
 }
 
