@@ -82,7 +82,7 @@ const SLABLAB: House = House {
 const REPLAY: House = House {
     name: "replay",
     levels: &[
-        &["slots"],
+        &["slots", "memories"],
         &["change"],
         &["plan", "error"],
         &["metrics"],

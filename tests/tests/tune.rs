@@ -126,7 +126,8 @@ fn a_result_is_not_written_over_another_file_or_into_no_folder() {
     let before = std::fs::read(&trace).unwrap();
     let (trace, page) = (trace.to_str().unwrap(), folder.path().join("page.html"));
     let page = page.to_str().unwrap();
-    let dot = format!("{}/./t.parquet", folder.path().display());
+    let parent = folder.path().to_str().unwrap();
+    let dot = format!("{parent}/./t.parquet");
     for (words, part) in [
         (&["replay", trace, "-o", &dot][..], "--output would replace the trace"),
         (&["advise", trace, "--report", trace], "--report would replace the trace"),
@@ -143,7 +144,18 @@ fn a_result_is_not_written_over_another_file_or_into_no_folder() {
             &["advise", trace, "--tune", "--apply-script", "/no/such/script"],
             "--apply-script cannot be written: /no/such is no folder",
         ),
-        (&["stat", trace, "-o", "/no/such/table"], "No such file or directory"),
+        (
+            &["stat", trace, "-o", "/no/such/table"],
+            "--output cannot be written: /no/such is no folder",
+        ),
+        (
+            &["info", trace, "-o", "/no/such/table"],
+            "--output cannot be written: /no/such is no folder",
+        ),
+        (&["info", trace, "-o", &dot], "--output would replace the trace"),
+        // One of several traces, in a folder.
+        (&["replay", BUILD, trace, "-o", &dot], "--output would replace the trace"),
+        (&["whatif", parent, "--merge", "-o", trace], "--output would replace the trace"),
     ] {
         let said = slablab_tests::refusal(words);
         assert!(said.contains(part), "{words:?}: {said}");

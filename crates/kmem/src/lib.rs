@@ -71,6 +71,8 @@ pub use ids::{
 };
 pub use machine::Machine;
 pub use machine::builder::{MachineBuilder, MemorySource};
+#[cfg(feature = "std")]
+pub use machine::memory::Memory;
 #[cfg(all(feature = "std", not(loom)))]
 pub use pool::{Cache, ConstructedCache, Object, OutOfMemory, Pool, PoolCpu};
 #[cfg(all(feature = "std", not(loom)))]

@@ -8,7 +8,7 @@
 //! What does not depend on the allocator (allocations, sizes and lifetimes by call site) is counted once, in the
 //! reader's thread. [`PerfKmem`] counts like `perf kmem stat` instead, for those who know its numbers.
 //!
-//! Rooms: from the bottom up, a room uses only those before it: `slots` and `change`, then `plan` and `error`,
+//! Rooms: from the bottom up, a room uses only those before it: `slots`, `memories` and `change`, then `plan` and `error`,
 //! `metrics`, `engine`, `whatif`, above these `advice`, `exact` and `timed`, and `fleet` above them.
 //!
 //! Invariants: the same trace and plan give the same [`Replay`], to the byte, on any machine: no address of the host,
@@ -21,6 +21,7 @@ mod engine;
 mod error;
 mod exact;
 mod fleet;
+mod memories;
 mod metrics;
 mod plan;
 mod slots;
@@ -55,6 +56,7 @@ pub use fleet::origin::{Fleet, Origin, SiteNames, build};
 pub use fleet::replay::{FleetReplay, FleetReplaySum, SiteSum, TraceReplay};
 pub use fleet::stat::{FleetStat, FleetStatSum, PerfCounts, SiteStat, TraceStat};
 pub use fleet::whatif::{FleetWhatIf, FleetWhatIfSum, TraceWhatIf};
+pub use memories::Memories;
 pub use metrics::failure::{Failure, FreeBlocks};
 pub use metrics::fit::{CacheFit, Fit};
 pub use metrics::gauge::Level;

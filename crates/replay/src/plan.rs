@@ -1,8 +1,11 @@
 //! What to replay with.
 
+use std::sync::Arc;
+
 use slablab_kmem::BackendKind;
 
 use crate::change::changes::Changes;
+use crate::memories::Memories;
 
 /// The allocators and the machine of a replay.
 #[derive(Debug, Clone)]
@@ -25,6 +28,11 @@ pub struct ReplayPlan {
     /// Count by call site which operations leave the fast path, for
     /// [`SiteUnder::slow_operations`](crate::SiteUnder::slow_operations); takes time
     pub slow_paths: bool,
+    /// Look now and then at the cache lines and pages that the objects of a call site lie in, for
+    /// [`SiteUnder::lines_per_object`](crate::SiteUnder::lines_per_object) and its sibling, else 0; takes time
+    pub locality: bool,
+    /// Where machines get their memory, and leave it; each has its own if `None`
+    pub memories: Option<Arc<Memories>>,
 }
 
 /// How a replay begins.
@@ -34,6 +42,14 @@ pub enum Start {
     Warm,
     /// With nothing
     Cold,
+}
+
+impl ReplayPlan {
+    /// Leaves away what a sum over many traces does not say, and has their machines use the same memory one after the other.
+    #[must_use]
+    pub fn of_many(self) -> Self {
+        Self { locality: false, memories: Some(Arc::default()), ..self }
+    }
 }
 
 impl Default for ReplayPlan {
@@ -48,6 +64,8 @@ impl Default for ReplayPlan {
             rows_max: None,
             watched: Vec::new(),
             slow_paths: false,
+            locality: true,
+            memories: None,
         }
     }
 }

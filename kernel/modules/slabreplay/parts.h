@@ -19,7 +19,7 @@ static __printf(1, 2) void tell(const char *format, ...)
 }
 
 /* Returns the live object that an event allocated, or NULL. */
-static void *live_object(unsigned int event)
+static __maybe_unused void *live_object(unsigned int event)
 {
 	void *object = is_alloc(&events[event]) ? slots[le32_to_cpu(events[event].object)] : NULL;
 
@@ -27,7 +27,7 @@ static void *live_object(unsigned int event)
 }
 
 /* Returns what the page of an object takes: of a cache without slabs, all of its own. */
-static u64 bytes_of(const struct page *head, const struct trace_event *event)
+static __maybe_unused u64 bytes_of(const struct page *head, const struct trace_event *event)
 {
 	unsigned int order = compound_order((struct page *)head);
 
@@ -42,12 +42,36 @@ static unsigned long nr_frames(void)
 	return PHYS_PFN(__pa(high_memory - 1)) + 1;
 }
 
-/* Tells what the live objects hold: each slab once. Allocates nothing, which could take a trace's page. */
-static void count_held(struct held *held, unsigned long *seen)
+#ifdef CONFIG_SLUB_DENSE
+/* Counts the slabs of the trace's caches, those that only magazines keep among them. */
+static void count_slabs(struct held *held, unsigned long *seen)
+{
+	unsigned long pfn, frames = nr_frames();
+	unsigned int i;
+
+	for (pfn = 0; pfn < frames; pfn++) {
+		struct page *page = pfn_to_online_page(pfn);
+		struct kmem_cache *cache;
+
+		if (!(pfn % 4096))
+			cond_resched();
+		if (!page || PageTail(page) || !PageSlab(page))
+			continue;
+		/* struct slab is mm's own; its second word is the cache. */
+		cache = ((struct kmem_cache **)page)[1];
+		for (i = 0; i < nr_caches; i++)
+			if (cache && caches[i] == cache) {
+				held[i].slabs++;
+				held[i].bytes += PAGE_SIZE << compound_order(page);
+			}
+	}
+}
+#else
+/* Counts the slabs of live objects, each once. */
+static void count_slabs(struct held *held, unsigned long *seen)
 {
 	unsigned int i;
 
-	memset(held, 0, array_size(nr_caches + 1, sizeof(*held)));
 	bitmap_zero(seen, nr_frames());
 	for (i = 0; i < next_event; i++) {
 		void *object = live_object(i);
@@ -61,6 +85,16 @@ static void count_held(struct held *held, unsigned long *seen)
 		if (!(i % 4096))
 			cond_resched();
 	}
+}
+#endif
+
+/* Tells what is held. Allocates nothing, which could take a trace's page. */
+static void count_held(struct held *held, unsigned long *seen)
+{
+	unsigned int i;
+
+	memset(held, 0, array_size(nr_caches + 1, sizeof(*held)));
+	count_slabs(held, seen);
 	tell("moment %u\n", next_event);
 	if (CACHES_SHARE_PAGES)
 		tell("pages %llu\n", held[0].bytes);

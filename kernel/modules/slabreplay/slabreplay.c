@@ -23,7 +23,8 @@
  * "pages BYTES" where caches share pages.
  *
  * That count is exact where no slab without a live object is kept: SLUB_TINY,
- * SLOB and SLMB, which are those without /proc/slabinfo. SLOB and SLMB put the
+ * SLOB and SLMB, which are those without /proc/slabinfo. SLUB_DENSE keeps some,
+ * so all pages are looked at there. SLOB and SLMB put the
  * trace's objects beside the kernel's own; so before the first event all room
  * in pages that are there is taken ("plug"), and the trace gets new pages.
  *
@@ -143,6 +144,9 @@ static void allocate(const struct trace_event *event)
 	smp_store_release(&slots[le32_to_cpu(event->object)], object);
 }
 
+#include "reaping.h"
+#include "visits.h"
+
 /* Replays one event. Its object is there: in the trace's order always, else after a wait. */
 static void perform(const struct trace_event *event)
 {
@@ -150,6 +154,10 @@ static void perform(const struct trace_event *event)
 	unsigned int spins = 0;
 	void *object;
 
+	if (is_visits(event)) {
+		visit(le32_to_cpu(event->bytes));
+		return;
+	}
 	if (is_alloc(event)) {
 		allocate(event);
 		return;
@@ -293,14 +301,7 @@ static int replay_free(void)
 	return error;
 }
 
-static void settle(void)
-{
-	synchronize_rcu();
-	rcu_barrier();
-}
-
 #include "plug.h"
-#include "reaping.h"
 #include "parts.h"
 
 static int obey(const char *text)
@@ -382,7 +383,7 @@ static int check_header(size_t size)
 		pr_err(NAME ": %s: has %zu bytes, and its header says %llu\n", trace, size, expected);
 		return -EINVAL;
 	}
-	if (!nr_cpus || nr_cpus > num_online_cpus() || nr_caches >= EVENT_ALLOC || nr_objects > nr_events) {
+	if (!nr_cpus || nr_cpus > num_online_cpus() || nr_caches >= EVENT_VISITS || nr_objects > nr_events) {
 		pr_err(NAME ": %s: %u CPUs, %u caches, %u objects and %u events cannot be replayed on %u CPUs\n",
 		       trace, nr_cpus, nr_caches, nr_objects, nr_events, num_online_cpus());
 		return -EINVAL;
@@ -405,6 +406,8 @@ static int check_events(void)
 		const struct trace_event *event = &events[i];
 		unsigned int object = le32_to_cpu(event->object);
 
+		if (is_visits(event) && !is_alloc(event) && cpu_of(i) < nr_cpus)
+			continue;
 		if (object >= nr_objects || cache_of(event) >= nr_caches || cpu_of(i) >= nr_cpus)
 			error = -EINVAL;
 		else if (cache[object] != (is_alloc(event) ? 0 : cache_of(event) + 1))
@@ -562,9 +565,9 @@ static int load(void)
 		return -ENOMEM;
 	error = make_caches() ?: start_threads();
 	if (!error)
-		error = hold_reaping();
+		error = hold_clocks();
 	if (!error && !proc_create(NAME, 0600, NULL, &control)) {
-		release_reaping();
+		release_clocks();
 		error = -ENOMEM;
 	}
 	return error;
@@ -586,7 +589,7 @@ static void __exit slabreplay_exit(void)
 	/* Ends a command that runs; removing the file waits for it. */
 	WRITE_ONCE(stop, true);
 	remove_proc_entry(NAME, NULL);
-	release_reaping();
+	release_clocks();
 	clean_up();
 }
 

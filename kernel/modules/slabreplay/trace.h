@@ -41,6 +41,12 @@ struct trace_cache {
 
 /* The bit of trace_event.cache that makes it an allocation. */
 #define EVENT_ALLOC 0x8000
+/*
+ * The cache of an event that is no object's: a CPU's visits to what it parks by
+ * the clock are due, as many as the event has bytes. Other kernels than
+ * SLUB_DENSE are given none.
+ */
+#define EVENT_VISITS 0x7fff
 
 struct trace_event {
 	__le32 object;

@@ -4,6 +4,8 @@ use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
 use super::Machine;
+#[cfg(feature = "std")]
+use super::memory::Memory;
 use crate::backend::Backend;
 use crate::cache::geometry::Arch;
 use crate::cache::setup::{CheckLevel, Merging, Setup};
@@ -23,9 +25,6 @@ pub enum MemorySource {
     /// Private memory; vmalloc areas are numbers.
     #[default]
     Anonymous,
-    /// The same in huge pages, where the operating system has them (`madvise(2)`, `MADV_HUGEPAGE`): who touches many pages
-    /// takes fewer faults, and the first byte of each 2 MiB commits all of it.
-    Huge,
     /// A file in memory (memfd): vmalloc areas are really mapped.
     Mapped,
 }
@@ -70,7 +69,8 @@ impl<B: Backend> MachineBuilder<B> {
         self
     }
 
-    /// Sets the memory (default 1 GiB): address space, committed only where used.
+    /// Sets the memory (default 1 GiB): address space, committed only where used. Where the caller brings memory, this much
+    /// of it is used at most.
     pub fn memory_bytes(mut self, bytes: u64) -> Self {
         self.setup.memory_bytes = bytes;
         self
@@ -144,10 +144,20 @@ impl<B: Backend> MachineBuilder<B> {
         let setup = self.checked()?;
         let arena = match source {
             MemorySource::Anonymous => Arena::reserve(setup.memory_bytes)?,
-            MemorySource::Huge => Arena::reserve_huge(setup.memory_bytes)?,
             MemorySource::Mapped => Arena::reserve_file(setup.memory_bytes)?,
         };
         Machine::boot(setup, arena)
+    }
+
+    /// Boots the machine on `memory`, for which another machine may have been built before: [`Self::memory_bytes`] of it
+    /// at most.
+    ///
+    /// # Errors
+    /// As [`Self::build`].
+    #[cfg(feature = "std")]
+    pub fn build_in(mut self, memory: Memory) -> Result<Machine<B>, Error> {
+        self.setup.memory_bytes = memory.bytes().min(self.setup.memory_bytes);
+        Machine::boot(self.checked()?, memory.0)
     }
 
     /// Boots the machine on memory that the caller brings, as a kernel without an operating system

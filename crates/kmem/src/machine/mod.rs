@@ -8,6 +8,8 @@
 //! registry -> node list -> pcp -> zone.
 
 pub(crate) mod builder;
+#[cfg(feature = "std")]
+pub(crate) mod memory;
 
 use alloc::string::ToString;
 use alloc::vec::Vec;

@@ -129,6 +129,12 @@ impl Arena {
         1 << (self.base.addr().get() as u64 | ALIGN).trailing_zeros()
     }
 
+    /// Returns whether the arena is private memory of its own.
+    #[cfg(feature = "std")]
+    pub(crate) fn is_private(&self) -> bool {
+        matches!(self.owner, Owner::Mapping)
+    }
+
     /// Returns the file behind the arena, if it is one.
     #[cfg(feature = "std")]
     pub(super) fn file(&self) -> Option<i32> {

@@ -5,7 +5,9 @@ use alloc::vec::Vec;
 use crate::backend::for_each_backend;
 use crate::error::Error;
 use crate::geometry::Arch;
-use crate::{Backend, CacheArgs, CpuId, Gfp, Machine, MemorySource, ObjPtr, Order, SlabFlags};
+use crate::{
+    Backend, CacheArgs, CpuId, Gfp, Machine, Memory, MemorySource, ObjPtr, Order, SlabFlags,
+};
 use crate::{CpuSet, Site};
 
 const SITE: Site = Site(7);
@@ -83,6 +85,23 @@ fn random_work_on_mapped_memory<B: Backend>() {
     let machine = builder.memory(MemorySource::Mapped).build().unwrap();
     let cpus = machine.cpus().unwrap();
     churn(&machine, &cpus, 30_000);
+}
+
+/// What a machine before wrote into the memory changes nothing.
+fn memory_used_before<B: Backend>() {
+    let mut memory = Memory::reserve(64 * MIB).unwrap();
+    let mut seen = Vec::new();
+    for _ in 0..2 {
+        let machine = Machine::<B>::builder().cpus(4).nodes(2).build_in(memory).unwrap();
+        let cpus = machine.cpus().unwrap();
+        churn(&machine, &cpus, 30_000);
+        let end = cpus.cpu(CpuId(0)).kmalloc(64, Gfp::KERNEL, SITE).unwrap();
+        drop(cpus);
+        seen.push((end, machine.lock_counts(), machine.path_counts(), machine.gauges()));
+        memory = machine.into_memory().unwrap();
+    }
+    assert_eq!(memory.bytes(), 64 * MIB);
+    assert_eq!(seen[0], seen[1]);
 }
 
 /// Larger pages and shorter pointers: all blocks are whole pages, and all of them come back.
@@ -268,7 +287,7 @@ macro_rules! conformance {
     ($($module:ident $variant:ident $name:literal $what:literal,)*) => {
         $(mod $variant {
             conformance!(@tests $variant objects_do_not_overlap alignment_is_kept random_work random_work_on_mapped_memory
-                random_work_on_larger_pages
+                memory_used_before random_work_on_larger_pages
                 memory_runs_out_gently injected_page_failure limits_of_kmalloc
                 same_addresses_in_each_run zeroed_on_request a_cpu_is_held_once memory_of_the_caller);
         })*

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::mpsc::Receiver;
 
-use slablab_kmem::{Backend, WithBackend};
+use slablab_kmem::{Backend, Machine, WithBackend};
 use slablab_trace::{Batch, Meta, TraceReader};
 
 use crate::change::rewrite::Rewrite;
@@ -70,9 +70,19 @@ impl WithBackend for Work<'_> {
 
     fn run<B: Backend>(self) -> Self::Output {
         let machine = machine::build::<B>(self.meta, self.plan)?;
-        let mut runner = Runner::new(&machine, self.meta, self.plan)?;
+        let outcome = self.run_on(&machine)?;
+        if let (Some(memories), Some(memory)) = (&self.plan.memories, machine.into_memory()) {
+            memories.give(memory);
+        }
+        Ok(outcome)
+    }
+}
+
+impl Work<'_> {
+    fn run_on<B: Backend>(&self, machine: &Machine<B>) -> Result<Outcome, Error> {
+        let mut runner = Runner::new(machine, self.meta, self.plan)?;
         runner.warm();
-        for batch in self.batches {
+        for batch in &self.batches {
             runner.batch(&batch)?;
             if runner.rows_left() == 0 {
                 break;

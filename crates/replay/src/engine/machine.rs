@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use slablab_kmem::geometry::Arch;
-use slablab_kmem::{Backend, BackendKind, CacheId, Machine, MemorySource, Merging, Order};
+use slablab_kmem::{Backend, BackendKind, CacheId, Machine, Memory, Merging, Order};
 use slablab_trace::{Batch, Meta};
 
 use crate::engine::caches;
@@ -25,9 +25,7 @@ pub(crate) fn build<B: Backend>(meta: &Meta, plan: &ReplayPlan) -> Result<Machin
     let classes =
         (kmalloc.types.len() + 1) * kmalloc.classes.len() * kmalloc.copies.max(1) as usize;
     let caches_max = meta.caches.len() + classes.max(CACHES_BESIDE);
-    // A replay touches most of what it allocates, each trace on a machine of its own: with small pages a seventh of the
-    // time for 200 short traces is page faults, with huge ones a twelfth.
-    let builder = Machine::<B>::builder().memory(MemorySource::Huge);
+    let builder = Machine::<B>::builder();
     let builder = match plan.changes.order_max {
         Some(order) => builder.order_max(Order(order)),
         None => builder,
@@ -36,16 +34,22 @@ pub(crate) fn build<B: Backend>(meta: &Meta, plan: &ReplayPlan) -> Result<Machin
         Some(objects) => builder.min_objects(objects),
         None => builder,
     };
+    // A replay touches most of what it allocates: of 200 short traces, each on a machine of its own, a seventh of the time
+    // was page faults with small pages, a twelfth with huge ones, and little is left when memory is used again.
+    let memory = match &plan.memories {
+        Some(memories) => memories.take(plan.memory_bytes)?,
+        None => Memory::reserve(plan.memory_bytes)?,
+    };
     Ok(builder
         .cpus(cpus(meta))
         .nodes(nodes(meta))
-        .memory_bytes(plan.memory_bytes)
         .arch(plan.changes.arch(meta))
         .merging(merging)
         .tunables(plan.changes.tunables.clone())
         .kmalloc(kmalloc)
         .caches_max(u32::try_from(caches_max).unwrap_or(u32::MAX))
-        .build()?)
+        .memory_bytes(plan.memory_bytes)
+        .build_in(memory)?)
 }
 
 /// Returns the CPUs of the machine: those of the recorded one, as far as it can have them.

@@ -175,7 +175,7 @@ impl<'a, B: Backend> Runner<'a, B> {
             watch: Watch::new(&plan.watched, sites),
             ledger: None,
             snapshot_every,
-            next_snapshot: snapshot_every,
+            next_snapshot: if plan.locality { snapshot_every } else { u64::MAX },
             next_tick_ns: meta.time_first_ns,
             events: 0,
             operations: 0,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use slablab_kmem::{Backend, BackendKind, WithBackend};
+use slablab_kmem::{Backend, BackendKind, CpuId, Gfp, Order, WithBackend};
 use slablab_trace::{Batch, Event, Kind, Meta, NONE, RecordedCache, Site, SlabSnapshot, SlubCache};
 
 use crate::advice::partition::Partition;
@@ -158,6 +158,17 @@ fn a_row_on_a_cpu_beyond_the_machine_is_named() {
         machine::build::<slablab_kmem::Slub>(&meta, &ReplayPlan::default()).unwrap().cpu_count(),
         4_096
     );
+}
+
+/// A machine on kept memory once had 1 GiB of it, whatever the plan said.
+#[test]
+fn a_machine_has_all_the_memory_of_its_plan() {
+    let plan = ReplayPlan { memory_bytes: 4 << 30, ..ReplayPlan::default() };
+    let machine = machine::build::<slablab_kmem::Slub>(&meta(), &plan).unwrap();
+    let cpu = machine.cpu(CpuId(0)).unwrap();
+    let most = std::iter::from_fn(|| cpu.alloc_pages(Order::MAX, Gfp::KERNEL));
+    let bytes = most.count() as u64 * Order::MAX.bytes();
+    assert!(bytes > plan.memory_bytes / 2, "{bytes} of {}", plan.memory_bytes);
 }
 
 #[test]

@@ -5,6 +5,9 @@
 //! that the trace has no event for are those of [`slablab_trace::Kind::ImplicitFree`]. Classes of kmalloc are caches
 //! like all others: the module makes caches of their sizes, which no other part of that kernel uses.
 //!
+//! What goes by the clock is left out, as a guest's is another than the trace's; but [`CompactTrace::with_visits`] has
+//! the times at which `dense` visits its magazines, which the module does when it comes to them.
+//!
 //! # Invariants
 //! What [`CompactTrace::bytes`] writes is what `kernel/modules/slabreplay/trace.h` describes.
 
@@ -22,6 +25,12 @@ use crate::slots::Slots;
 const MAGIC: &[u8; 8] = b"SLABRPL1";
 /// The bit of an event's cache that makes it an allocation.
 const ALLOC: u16 = 0x8000;
+/// The cache of an event that is visits of a CPU to what it parks by the clock; their number stands for bytes.
+pub(crate) const VISITS: u16 = 0x7fff;
+/// Between two visits of a CPU.
+const VISIT_NS: u64 = 4_000_000;
+/// Visits in a row that change anything, or more.
+const VISITS_MAX: u64 = 100;
 
 /// What a cache's flags say, as `trace.h` numbers them.
 const FLAGS: [(u32, SlabFlags); 3] = [
@@ -148,16 +157,39 @@ impl CompactTrace {
                 .filter(|event| event.object != NONE)
                 .for_each(|event| writer.event(&event));
         }
-        match writer.trace.caches.len() < usize::from(ALLOC) {
+        match writer.trace.caches.len() < usize::from(VISITS) {
             true => Ok(writer.trace),
             false => Err(Error::TooManyCaches { caches: writer.trace.caches.len() }),
         }
     }
 
-    /// Returns the number of events.
+    /// Returns it with the visits of each CPU to what it parks by the clock, every four milliseconds.
+    #[must_use]
+    pub fn with_visits(mut self) -> Self {
+        let mut next_ns = self.events.first().map_or(0, |event| event.time_ns);
+        for event in std::mem::take(&mut self.events) {
+            if event.time_ns >= next_ns {
+                let due = ((event.time_ns - next_ns) / VISIT_NS + 1).min(VISITS_MAX);
+                let visits = |cpu| CompactEvent {
+                    object: 0,
+                    bytes: due as u32,
+                    cache: VISITS,
+                    cpu,
+                    is_alloc: false,
+                    ..event
+                };
+                self.events.extend((0..self.cpus as u16).map(visits));
+                next_ns = event.time_ns + VISIT_NS;
+            }
+            self.events.push(event);
+        }
+        self
+    }
+
+    /// Returns the number of events, not counting visits.
     #[must_use]
     pub fn events(&self) -> usize {
-        self.events.len()
+        self.events.iter().filter(|event| event.cache != VISITS).count()
     }
 
     /// Returns so many moments, as numbers of events, the last of them the end.
@@ -284,5 +316,28 @@ mod tests {
         assert_eq!(bytes[48..60], [0, 0, 0, 0, 100, 0, 0, 0, 1, 0x80, 0, 0]);
         assert_eq!(bytes[60..], [0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 1, 0]);
         assert_eq!(trace.moments(5), [1, 2]);
+    }
+
+    #[test]
+    fn visits_are_due_every_four_milliseconds_on_each_cpu() {
+        let event = |time_ms: u64| CompactEvent {
+            time_ns: time_ms * 1_000_000,
+            object: 0,
+            bytes: 0,
+            cache: 0,
+            cpu: 0,
+            is_alloc: time_ms == 5,
+        };
+        let trace = CompactTrace {
+            cpus: 2,
+            objects: 1,
+            caches: vec![CompactCache::kmalloc(100)],
+            events: [5, 6, 9, 30, 10_000].map(event).into(),
+        };
+        let trace = trace.with_visits();
+        let seen = trace.events.iter().filter(|event| event.cpu == 0);
+        let seen: Vec<_> = seen.map(|e| if e.cache == VISITS { e.bytes } else { 0 }).collect();
+        assert_eq!(seen, [1, 0, 0, 1, 0, 5, 0, 100, 0]);
+        assert_eq!((trace.events.len(), trace.events()), (13, 5));
     }
 }

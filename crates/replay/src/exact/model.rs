@@ -6,7 +6,7 @@ use slablab_kmem::{
     Backend, BackendKind, CacheId, CpuId, Gfp, Machine, Merging, ObjPtr, Site, WithBackend,
 };
 
-use super::compact::CompactTrace;
+use super::compact::{CompactTrace, VISITS};
 use crate::error::Error;
 
 /// A cache at a moment.
@@ -98,6 +98,10 @@ impl WithBackend for Work<'_> {
         for &moment in self.moments {
             for event in &trace.events[done..moment] {
                 let cpu = cpus.cpu(CpuId(u32::from(event.cpu)));
+                if event.cache == VISITS {
+                    cpu.tick(event.time_ns);
+                    continue;
+                }
                 let object = &mut objects[event.object as usize];
                 match (event.is_alloc, caches[usize::from(event.cache)]) {
                     (true, Some(cache)) => *object = cpu.alloc(cache, Gfp::KERNEL, Site(0)),

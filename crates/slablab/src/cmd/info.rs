@@ -12,6 +12,7 @@ use super::filter::FilterArgs;
 use super::fleet;
 use super::fleet::args::{FILTERS, refuse};
 use super::import::{self, Opened};
+use super::question::check_outputs;
 use super::snapshot;
 use crate::cli::{OutputArgs, ResultFile};
 use crate::output::{Cell, Page, Report, Table, bytes, duration, field, print, thousands};
@@ -37,6 +38,7 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     let file = args.result.output.as_deref();
     let further = args.further.iter().map(PathBuf::as_path);
     let paths: Vec<&Path> = [args.trace.as_path()].into_iter().chain(further).collect();
+    check_outputs(&paths, [("--output", args.result.output.as_ref())])?;
     if fleet::inputs::are_several(&paths) {
         refuse(&[(FILTERS, !args.filter.is_empty())])?;
         print(&fleet::info::of_many(&paths, args.lines)?, output, file)?;

@@ -10,6 +10,7 @@ use slablab_trace::{Btf, Meta, TraceReader, Vmlinux};
 
 use super::filter::FilterArgs;
 use super::fleet::args::{FILTERS, refuse};
+use super::fleet::inputs;
 use super::import::{self, Opened};
 use super::report;
 use super::size::parse_bytes;
@@ -43,21 +44,23 @@ pub(crate) struct QuestionArgs {
 impl QuestionArgs {
     /// Opens the trace.
     pub(crate) fn open(&self) -> Result<TraceReader> {
-        self.check_outputs(&[])?;
         import::open(&self.trace, &self.filter)
     }
 
     /// Opens the trace, or snapshots instead of it.
     pub(crate) fn open_any(&self) -> Result<Opened> {
-        self.check_outputs(&[])?;
         import::open_any(&self.trace, &self.filter)
     }
 
-    /// Refuses to write a result over the trace, or one result over another: `more` are outputs beside those that every
-    /// question has.
-    pub(crate) fn check_outputs(&self, more: &[(&str, Option<&PathBuf>)]) -> Result<()> {
+    /// Refuses outputs that cannot be written, or that would replace one of `traces`: `more` are outputs beside those that
+    /// every question has.
+    pub(crate) fn check_outputs(
+        &self,
+        traces: &[&Path],
+        more: &[(&str, Option<&PathBuf>)],
+    ) -> Result<()> {
         let own = [("--output", self.result.output.as_ref()), ("--report", self.report.as_ref())];
-        check_outputs(&self.trace, own.iter().chain(more).copied())
+        check_outputs(traces, own.iter().chain(more).copied())
     }
 
     /// Refuses these options, if given, and those of one trace that every question has.
@@ -118,13 +121,19 @@ impl QuestionArgs {
     }
 }
 
-/// Refuses to write a result over the trace that it comes from, one result over another, or into a folder that is not
+/// Refuses to write a result over a trace that it comes from, one result over another, or into a folder that is not
 /// there: before hours of work, and not after them.
 pub(crate) fn check_outputs<'a>(
-    trace: &Path,
-    outputs: impl Iterator<Item = (&'a str, Option<&'a PathBuf>)>,
+    traces: &[&Path],
+    outputs: impl IntoIterator<Item = (&'a str, Option<&'a PathBuf>)>,
 ) -> Result<()> {
-    let outputs: Vec<_> = outputs.filter_map(|(name, path)| Some((name, path?))).collect();
+    let outputs = outputs.into_iter().filter_map(|(name, path)| Some((name, path?)));
+    let outputs: Vec<_> = outputs.collect();
+    // A file that is not there yet replaces none.
+    let files = match outputs.iter().any(|(_, path)| path.exists()) {
+        true => inputs::files(traces)?,
+        false => Vec::new(),
+    };
     let is_file = |path: &Path| path.is_file().then(|| path.canonicalize().ok()).flatten();
     let same = |a: &Path, b: &Path| a == b || is_file(a).is_some_and(|a| is_file(b) == Some(a));
     for (place, (name, path)) in outputs.iter().enumerate() {
@@ -136,7 +145,7 @@ pub(crate) fn check_outputs<'a>(
                 folder.display()
             );
         }
-        if is_file(path).is_some() && same(path, trace) {
+        if path.exists() && files.iter().any(|trace| same(path, trace)) {
             bail!("{}: {name} would replace the trace: name another file", path.display());
         }
         if let Some((other, _)) = outputs[..place].iter().find(|(_, other)| same(path, other)) {

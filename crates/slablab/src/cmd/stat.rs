@@ -21,6 +21,7 @@ use super::filter::FilterArgs;
 use super::fleet;
 use super::fleet::args::{FILTERS, Many, ManyArgs, refuse};
 use super::import;
+use super::question::check_outputs;
 use crate::cli::{OutputArgs, ResultFile};
 use crate::output::{Cell, Page, Report, Table, field, print};
 use crate::progress::Progress;
@@ -91,6 +92,7 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
             "--compat counts all of a perf.data: leave out --time, --cpu, --pid, --comm, --cache and --site"
         );
     }
+    check_outputs(&args.many.all(&args.trace), [("--output", args.result.output.as_ref())])?;
     let mut stat = match (args.many.with(&args.trace)?, args.compat) {
         (Some(many), _) => of_many(args, &many)?,
         (None, Some(Compat::Perf)) => of_perf_data(&args.trace, args.raw_ip)?,

@@ -101,6 +101,7 @@ impl Args {
 
 pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     let question = &args.question;
+    question.check_outputs(&args.many.all(question.path()), &[])?;
     if let Some(many) = args.many.with(question.path())? {
         return of_many(args, &many, output);
     }

@@ -7,8 +7,8 @@
 //! [`MAGAZINE_BYTES_HOT`]: a batch that is larger than a magazine would come to the lock twice each time. All
 //! magazines of a CPU together are bounded by their share of the memory.
 //!
-//! A CPU visits its warm magazines every [`VISIT_NS`] of `tick` and empties those that were idle for longer than
-//! their patience. That is nothing at first. A magazine that was emptied and needed again within [`SOON`] visits
+//! A CPU visits its warm magazines every [`VISIT_NS`] of `tick`, while it has any, and empties those that were idle for
+//! longer than their patience. That is nothing at first. A magazine that was emptied and needed again within [`SOON`] visits
 //! more than [`TOO_SOON`] times gets patience, twice as much each time: caches that work in bursts, as a
 //! database's do, keep their objects from one to the next. With every other slab that a CPU adds, magazines that were
 //! idle since the last look give those objects back that keep a slab half empty. When the page allocator has nothing
@@ -64,6 +64,8 @@ const MEMORY_SHARE: u64 = 128;
 const PATIENCE_MAX: u32 = 63;
 /// Visits after which a magazine that is needed again was not emptied too soon: a second.
 const SOON: u32 = 250;
+/// Visits after which nothing changes any more if nobody uses a magazine.
+const VISITS_MAX: u64 = PATIENCE_MAX as u64 + 3;
 /// Times that a magazine has to be emptied too soon before it gets patience.
 const TOO_SOON: u32 = 5;
 /// Between two visits of a CPU to its magazines: a jiffy of `CONFIG_HZ=250`.
@@ -174,10 +176,22 @@ impl Dense {
     #[inline]
     pub(super) fn visit_in_time(&self, cx: &Cx<'_>, now_ns: u64) {
         let next = &self.warm[cx.cpu as usize].next_visit;
-        if now_ns >= next.get() {
-            next.set(now_ns.saturating_add(VISIT_NS));
-            let visits = &self.warm[cx.cpu as usize].visits;
-            visits.set(visits.get().wrapping_add(1).max(1));
+        if now_ns < next.get() {
+            return;
+        }
+        // Nobody ticks while nothing happens; visits that were due meanwhile matter until they find nothing.
+        let due = (now_ns - next.get()) / VISIT_NS + 1;
+        next.set(now_ns.saturating_add(VISIT_NS));
+        for _ in 0..due.min(VISITS_MAX) {
+            self.visit_once(cx);
+        }
+    }
+
+    /// Visits the CPU's magazines, unless none is warm.
+    fn visit_once(&self, cx: &Cx<'_>) {
+        let warm = &self.warm[cx.cpu as usize];
+        if warm.first.get() != 0 {
+            warm.visits.set(warm.visits.get().wrapping_add(1).max(1));
             self.visit_all(cx, |of| of.visit());
         }
     }
@@ -187,8 +201,14 @@ impl Dense {
     pub(super) fn visit_at_slab(&self, cx: &Cx<'_>) {
         let slabs = &self.warm[cx.cpu as usize].slabs;
         slabs.add(1);
-        if slabs.get().is_multiple_of(SLABS) {
-            self.visit_all(cx, |of| of.visit_at_slab());
+        if !slabs.get().is_multiple_of(SLABS) {
+            return;
+        }
+        let mut next = self.warm[cx.cpu as usize].first.get();
+        while next != 0 {
+            let of = self.on(cx, &cx.core.caches.slots()[next as usize - 1]);
+            of.visit_at_slab();
+            next = of.magazine.next_warm.get();
         }
     }
 
@@ -198,7 +218,7 @@ impl Dense {
         self.visit_all(cx, |of| of.shrink_to(0));
     }
 
-    /// Does `visit` to the CPU's warm magazines; those without a capacity after that are warm no more.
+    /// Does `visit` to the CPU's warm magazines; those that had no capacity before that are warm no more.
     fn visit_all(&self, cx: &Cx<'_>, visit: impl Fn(OnCpu<'_>)) {
         let warm = &self.warm[cx.cpu as usize];
         let caches: &[CacheEntry] = cx.core.caches.slots();
@@ -208,14 +228,14 @@ impl Dense {
             let cache = &caches[next as usize - 1];
             let of = self.on(cx, cache);
             let index = core::mem::replace(&mut next, of.magazine.next_warm.get());
-            visit(of);
-            let capacity = of.magazine.capacity.get();
-            of.magazine.warm.set(u32::from(capacity > 0));
-            if capacity > 0 {
-                bytes += u64::from(capacity) * u64::from(cache.size.get());
-                of.magazine.next_warm.set(warm.first.get());
-                warm.first.set(index);
+            if of.magazine.capacity.get() == 0 {
+                of.magazine.warm.set(0);
+                continue;
             }
+            visit(of);
+            bytes += u64::from(of.magazine.capacity.get()) * u64::from(cache.size.get());
+            of.magazine.next_warm.set(warm.first.get());
+            warm.first.set(index);
         }
         warm.bytes.set(bytes);
     }

@@ -14,7 +14,10 @@ impl OnCpu<'_> {
     #[cold]
     #[inline(never)]
     pub(super) fn alloc_slow(self, request: Request) -> Option<ObjPtr> {
-        self.miss();
+        // A magazine is no help for what has to come from another node.
+        if request.node().is_none_or(|node| node == self.cx.node()) {
+            self.miss();
+        }
         let obj = self.take(request).or_else(|| {
             // Memory is short: objects of this and other caches that only wait may make a slab empty.
             self.dense.flush_all(self.cx);
@@ -76,7 +79,7 @@ impl OnCpu<'_> {
     }
 
     /// Takes up to `left` objects of a slab on the list: the first that anybody takes is `taken`, the others go to the
-    /// magazine. A slab without free objects leaves the list.
+    /// magazine, to be had in the order of the slab's free list. A slab without free objects leaves the list.
     fn take_from(
         self,
         list: &mut NodeList<'_>,
@@ -87,10 +90,8 @@ impl OnCpu<'_> {
     ) {
         let pages = &self.cx.core.pages;
         let page = pages.get(slab);
-        while let Some(obj) = State::load(page).free(slab) {
-            if *left == 0 {
-                return;
-            }
+        let first = self.magazine.count.get();
+        while let Some(obj) = State::load(page).free(slab).filter(|_| *left > 0) {
             *left -= 1;
             let next = ObjPtr::new(link::next(self.cx, self.cache, obj, 0, site));
             // A damaged link may just have lowered the counts.
@@ -101,6 +102,9 @@ impl OnCpu<'_> {
                 Some(_) => self.magazine.push(obj),
             }
         }
-        list.remove(pages, slab);
+        self.magazine.reverse(first);
+        if !State::load(page).has_free() {
+            list.remove(pages, slab);
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! Frees once the CPU's magazine is full.
 
-use super::magazine::OnCpu;
+use super::magazine::{CAPACITY_MAX, OnCpu};
 use super::stat;
 use crate::backend::partial::word::State;
 use crate::backend::partial::{link, nodes};
@@ -23,7 +23,7 @@ impl OnCpu<'_> {
         }
         self.miss();
         if magazine.count.get() >= magazine.capacity.get() {
-            self.flush_oldest(magazine.capacity.get() / 2);
+            self.flush_oldest(magazine.count.get() - magazine.capacity.get() / 2);
         }
         if magazine.count.get() < magazine.capacity.get() {
             magazine.push(obj);
@@ -32,13 +32,14 @@ impl OnCpu<'_> {
         }
     }
 
-    /// Gives the `count` objects that have waited longest back to their slabs.
+    /// Gives the `count` objects that have waited longest back to their slabs, the newest of them first.
     pub(super) fn flush_oldest(self, count: u32) {
         let magazine = self.magazine;
         if count == 0 {
             return;
         }
-        self.free_to_slabs(self.cx.node(), (0..count).filter_map(|place| magazine.object(place)));
+        let going = (0..count).rev().filter_map(|place| magazine.object(place));
+        self.free_to_slabs(self.cx.node(), going);
         magazine.count.sub(count);
         for place in 0..magazine.count.get() {
             magazine.entry(place).set(magazine.entry(place + count).get());
@@ -48,20 +49,23 @@ impl OnCpu<'_> {
     /// Gives those objects back to their slabs that keep a sparse one.
     pub(super) fn flush_sparse(self) {
         let (magazine, all) = (self.magazine, self.magazine.count.get());
-        if !(0..all).filter_map(|place| magazine.object(place)).any(|obj| self.is_sparse(obj)) {
+        // Which ones is decided before the first goes: each that goes makes its slab sparser.
+        let mut sparse = [false; CAPACITY_MAX as usize];
+        let mut kept = 0;
+        for place in 0..all {
+            let is_sparse = magazine.object(place).is_some_and(|obj| self.is_sparse(obj));
+            sparse[place as usize] = is_sparse;
+            kept += u32::from(!is_sparse);
+        }
+        if kept == all {
             return;
         }
-        let mut kept = 0;
-        let going = (0..all).filter_map(|place| {
-            let obj = magazine.object(place)?;
-            if self.is_sparse(obj) {
-                return Some(obj);
-            }
-            magazine.entry(kept).set(magazine.entry(place).get());
-            kept += 1;
-            None
-        });
+        let is_going = |place: &u32| sparse[*place as usize];
+        let going = (0..all).rev().filter(is_going).filter_map(|place| magazine.object(place));
         self.free_to_slabs(self.cx.node(), going);
+        for (to, from) in (0..all).filter(|place| !is_going(place)).enumerate() {
+            magazine.entry(to as u32).set(magazine.entry(from).get());
+        }
         magazine.count.set(kept);
     }
 

@@ -61,6 +61,19 @@ impl Magazine {
         self.entry(self.count.get()).set(obj.get());
         self.count.add(1);
     }
+
+    /// Turns the order of the objects from a place on.
+    pub(super) fn reverse(&self, first: u32) {
+        let (mut low, mut high) = (first, self.count.get());
+        while low + 1 < high {
+            high -= 1;
+            let (below, above) = (self.entry(low), self.entry(high));
+            let obj = below.get();
+            below.set(above.get());
+            above.set(obj);
+            low += 1;
+        }
+    }
 }
 
 zeroed_struct! {
@@ -72,7 +85,7 @@ zeroed_struct! {
         pub(super) first: LocalU32,
         /// Bytes that its magazines may hold, all together.
         pub(super) bytes: LocalU64,
-        /// Visits so far.
+        /// Visits so far, while there was anything warm.
         pub(super) visits: LocalU32,
         /// Slabs that the CPU added.
         pub(super) slabs: LocalU32,

@@ -124,10 +124,11 @@ impl Args {
 
 pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     let question = &args.question;
+    let script = ("--apply-script", args.apply_script.as_ref());
+    question.check_outputs(&args.many.all(question.path()), &[script])?;
     if let Some(many) = args.many.with(question.path())? {
         return of_many(args, &many, output);
     }
-    question.check_outputs(&[("--apply-script", args.apply_script.as_ref())])?;
     if question.memory < MEMORY_BYTES_USUAL && (args.patch.is_some() || args.classes.is_some()) {
         bail!("--memory below 16G asks whether the load fits: leave out --patch and --classes");
     }

@@ -26,10 +26,15 @@ pub(crate) struct Many<'a> {
 }
 
 impl ManyArgs {
+    /// Returns what was named, `first` and further ones.
+    pub(crate) fn all<'a>(&'a self, first: &'a Path) -> Vec<&'a Path> {
+        let further = self.further.iter().map(PathBuf::as_path);
+        [first].into_iter().chain(further).collect()
+    }
+
     /// Returns the traces, of which `first` is one; `None` where that is the only one.
     pub(crate) fn with<'a>(&'a self, first: &'a Path) -> Result<Option<Many<'a>>> {
-        let further = self.further.iter().map(PathBuf::as_path);
-        let paths: Vec<&Path> = [first].into_iter().chain(further).collect();
+        let paths = self.all(first);
         let resume = self.resume.as_deref();
         match inputs::are_several(&paths) {
             true => Ok(Some(Many { paths, resume })),

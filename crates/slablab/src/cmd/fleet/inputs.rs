@@ -40,8 +40,8 @@ pub(crate) fn are_several(paths: &[&Path]) -> bool {
     paths.len() > 1 || paths.iter().any(|path| path.is_dir() || is_pattern(path))
 }
 
-/// Finds the traces that `paths` mean, and looks into each: one that is none is an error before any work.
-pub(crate) fn find(paths: &[&Path]) -> Result<Vec<Input>> {
+/// Returns the files that `paths` mean, without looking into them.
+pub(crate) fn files(paths: &[&Path]) -> Result<Vec<PathBuf>> {
     let mut files: Vec<PathBuf> = Vec::new();
     for path in paths {
         let before = files.len();
@@ -57,6 +57,12 @@ pub(crate) fn find(paths: &[&Path]) -> Result<Vec<Input>> {
         }
     }
     files.sort();
+    Ok(files)
+}
+
+/// Finds the traces that `paths` mean, and looks into each: one that is none is an error before any work.
+pub(crate) fn find(paths: &[&Path]) -> Result<Vec<Input>> {
+    let files = files(paths)?;
     let mut real: BTreeMap<PathBuf, &PathBuf> = BTreeMap::new();
     for file in &files {
         let place =

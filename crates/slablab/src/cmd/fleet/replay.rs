@@ -45,7 +45,7 @@ pub(crate) fn of_many(many: &Many<'_>, asked: &Asked<'_>) -> Result<Answer> {
         doing: "replaying",
         passes: 1,
     };
-    let plan = ReplayPlan { allocators, memory_bytes, start, ..ReplayPlan::default() };
+    let plan = ReplayPlan { allocators, memory_bytes, start, ..ReplayPlan::default() }.of_many();
     let mut sum = FleetReplaySum::new(inputs::site_names(&traces));
     let of_one = |trace: &inputs::Input, progress: &mut dyn FnMut(u64)| {
         let reader = trace.open()?;

@@ -71,7 +71,7 @@ pub(crate) fn of_many(
         doing: "replaying",
         passes: 1,
     };
-    let plan = ReplayPlan { allocators, memory_bytes, ..ReplayPlan::default() };
+    let plan = ReplayPlan { allocators, memory_bytes, ..ReplayPlan::default() }.of_many();
     let of_one = |trace: &inputs::Input, progress: &mut dyn FnMut(u64)| {
         let reader = trace.open()?;
         let origin = trace.origin.clone();

@@ -1,12 +1,13 @@
 //! A compact trace in a guest: boots a kernel with the module `slabreplay`, and reads what the guest tells.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use slablab_replay::{CacheMoment, CompactTrace, MachineMoment, Replayed};
-use slablab_vm::{Accel, Kernel, KernelBuilder, Machine};
+use slablab_vm::{Accel, Kernel, KernelBuilder, Machine, Origin};
 
 use crate::progress::Progress;
 
@@ -68,6 +69,16 @@ after=$(slab)
 cat /proc/slabinfo > /tmp/after 2> /dev/null && send after.txt /tmp/after || true
 row \"\\\"kind\\\":\\\"left\\\",\\\"before\\\":$before,\\\"after\\\":$after\"
 ";
+
+/// Returns a trace as a kernel is to replay it: SLUB_DENSE visits its magazines by the clock, which is the trace's then.
+pub(crate) fn trace_for<'a>(kernel: &Kernel, trace: &'a CompactTrace) -> Cow<'a, CompactTrace> {
+    match &kernel.spec.origin {
+        Origin::Build(_, allocator) if allocator == "slub_dense" => {
+            Cow::Owned(trace.clone().with_visits())
+        }
+        _ => Cow::Borrowed(trace),
+    }
+}
 
 /// Replays compact traces in guests.
 pub(crate) struct Replayer<'a> {

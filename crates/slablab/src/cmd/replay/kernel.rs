@@ -13,7 +13,7 @@ use slablab_vm::{Data, KernelBuilder, Spec};
 
 use crate::cli::OutputArgs;
 use crate::cmd::kernel::options::{self, AccelArg, BuilderArgs};
-use crate::cmd::kernel::replayer::{Replayer, Told};
+use crate::cmd::kernel::replayer::{Replayer, Told, trace_for};
 use crate::output::{Cell, Column, Page, Report, Table, print, thousands};
 use crate::progress::Progress;
 
@@ -89,6 +89,7 @@ pub(super) fn run(
     };
     for kernel in &kernels {
         let folder = tempfile::tempdir().context("cannot make a folder for the guest")?;
+        let trace = trace_for(kernel, &trace);
         let told = replayer.run(kernel, &trace, MOMENTS, folder.path())?;
         told.check(folder.path())?;
         let release = kernel.release().to_owned();

@@ -97,11 +97,11 @@ enum Engine {
 }
 
 pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
+    let outputs = [("--output", args.result.output.as_ref()), ("--report", args.report.as_ref())];
+    check_outputs(&args.many.all(&args.trace), outputs)?;
     if let Some(many) = args.many.with(&args.trace)? {
         return of_many(args, &many, output);
     }
-    let outputs = [("--output", args.result.output.as_ref()), ("--report", args.report.as_ref())];
-    check_outputs(&args.trace, outputs.into_iter())?;
     let trace = import::open(&args.trace, &args.filter)?;
     if args.engine == Engine::Kernel {
         let asked = kernel::Asked {

@@ -13,12 +13,14 @@ use slablab_replay::{CompactTrace, Fidelity, PathPair};
 use slablab_trace::TraceReader;
 use slablab_vm::{Data, Kernel, Origin, Spec};
 
-use super::super::replayer::{Replayer, Told, folder_of};
+use super::super::replayer::{Replayer, Told, folder_of, trace_for};
 use super::site::{Common, Site};
 use crate::cli::OutputArgs;
 use crate::cmd::report;
 use crate::output::{self, Cell, Column, Page, Report, Table};
 
+/// Memory of the model, as the guests have: what magazines may hold depends on it.
+const GUEST_BYTES: u64 = 1 << 30;
 /// Moments at which kernel and model are compared.
 const MOMENTS: usize = 32;
 /// What is outside the limits, and why: `ALLOCATOR: WHAT: WHY`.
@@ -102,14 +104,15 @@ pub(super) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     let replayer = Replayer { builder: &site.builder, accel: site.accel };
     let mut pairs = Vec::new();
     for path in &args.traces {
-        let trace = CompactTrace::read(&TraceReader::open(path)?)?;
-        let moments = trace.moments(MOMENTS);
+        let whole = CompactTrace::read(&TraceReader::open(path)?)?;
         for kernel in &kernels {
             let kind = model_of(kernel)?;
+            let trace = trace_for(kernel, &whole);
+            let moments = trace.moments(MOMENTS);
             let folder = folder_of(&site.folder, path, kernel);
             let told = replayer.run(kernel, &trace, MOMENTS, &folder)?;
             told.check(&folder)?;
-            let model = trace.model(kind, 16 << 30, &moments)?;
+            let model = trace.model(kind, GUEST_BYTES, &moments)?;
             let fidelity = Fidelity::new(&trace, &moments, &told.replayed, &model);
             pairs.push(Pair::new(
                 path.display().to_string(),
