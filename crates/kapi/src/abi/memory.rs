@@ -6,8 +6,9 @@
 use slablab_kmem::{Backend, Gfp, PAGE_SIZE, SlabFlags};
 
 use crate::job::Version;
-use crate::machine::caches::{self, Shape};
-use crate::machine::engine::{CacheHandle, Engine, ZERO_SIZE_PTR, cache_handle};
+use crate::machine::caches;
+use crate::machine::engine::{Engine, ZERO_SIZE_PTR};
+use crate::machine::handle::{CacheHandle, Shape, cache_handle};
 use crate::raw::{bytes, shared};
 use crate::runtime::{report_foreign, runtime};
 

@@ -4,24 +4,12 @@ use std::ffi::CString;
 
 use slablab_kmem::{Backend, Gfp, SlabFlags};
 
-use super::engine::{Engine, cache_handle};
+use super::engine::Engine;
+use super::handle::{Shape, cache_handle};
 use crate::event::{Event, Misuse};
 use crate::ledger::block;
 use crate::raw::{bytes, shared};
 use crate::runtime::{self, lock};
-
-/// What `struct kmem_cache_args` says of a cache beyond the old arguments.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Shape {
-    /// Bytes that may be copied to user space.
-    pub(crate) usersize: u32,
-    /// Where the free pointer may lie in an object that keeps its contents.
-    pub(crate) freeptr_offset: Option<u32>,
-    /// Objects of a sheaf; 0 for the usual number.
-    pub(crate) sheaf_capacity: u32,
-    /// Whether it is the runtime's, which nobody destroys.
-    pub(crate) stays: bool,
-}
 
 /// Creates a cache; 0 if that is impossible, with a line in the log that says why.
 pub(crate) fn create<B: Backend>(

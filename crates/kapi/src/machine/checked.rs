@@ -4,7 +4,8 @@ use std::sync::Mutex;
 
 use slablab_kmem::{Backend, Gfp, Order, PAGE_SIZE, Site};
 
-use super::engine::{CacheHandle, Engine, ZERO_SIZE_PTR, cache_handle};
+use super::engine::{Engine, ZERO_SIZE_PTR};
+use super::handle::{CacheHandle, cache_handle};
 use crate::context;
 use crate::event::Event;
 use crate::ledger::{FREED, FRESH, Free, GUARD, GUARD_BYTES, Ledger, Live, Source, overflow};

@@ -13,17 +13,17 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
 use slablab_kmem::{
-    Backend, CacheArgs, CacheId, CheckLevel, Cpu, CpuId, Ctor, Gfp, Machine, MemorySource, ObjPtr,
-    Order, PAGE_SIZE, Pfn, Site, SlabFlags, Tunables,
+    Backend, CacheArgs, CheckLevel, Cpu, CpuId, Ctor, Gfp, Machine, MemorySource, ObjPtr, Order,
+    PAGE_SIZE, Pfn, Site, SlabFlags, Tunables,
 };
 
-use super::caches::Shape;
+use super::handle::{CacheHandle, Shape};
 use crate::context;
 use crate::job::Job;
 use crate::ledger::{Free, GUARD_BYTES, Ledger, Live, Source};
 use crate::raw::asan::Asan;
+use crate::raw::call;
 use crate::raw::page::PageArray;
-use crate::raw::{call, shared};
 use crate::runtime::{self, lock};
 
 /// What the machine calls the number of objects of a sheaf.
@@ -48,17 +48,6 @@ pub(crate) struct Engine<B: Backend> {
     pub(crate) pages_out: AtomicU64,
 }
 
-/// A `struct kmem_cache`, as the module holds it.
-#[derive(Debug)]
-pub(crate) struct CacheHandle {
-    pub(crate) id: CacheId,
-    pub(crate) name: std::ffi::CString,
-    /// Bytes the module asked for; the cache's objects may have a guard behind them.
-    pub(crate) object_bytes: u32,
-    /// Whether what is free keeps its contents: constructed, or looked at by readers of read-copy-update.
-    pub(crate) keeps_contents: bool,
-}
-
 /// Waits for a CPU that another thread uses; a constructor that allocates would wait for its own.
 #[cold]
 fn wait_for_cpu<T>(cpu: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -74,12 +63,6 @@ fn wait_for_cpu<T>(cpu: &Mutex<T>) -> MutexGuard<'_, T> {
 
 fn construct(object: NonNull<u8>, constructor: usize) {
     context::construct(|| call::constructor(object, constructor));
-}
-
-/// Returns the handle that a module holds.
-#[inline(always)]
-pub(crate) fn cache_handle(address: u64) -> &'static CacheHandle {
-    shared::leaked(address)
 }
 
 impl<B: Backend> Engine<B> {
