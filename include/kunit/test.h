@@ -73,6 +73,8 @@ struct kunit {
 	/* Where a failed assertion ends the case. */
 	void *kapi_end[5];
 	struct list_head kapi_blocks;
+	/* Functions that are replaced. */
+	struct list_head kapi_stubs;
 };
 
 extern int kapi_kunit_run(struct kunit_suite *const *suites);

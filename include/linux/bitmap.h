@@ -64,6 +64,25 @@ static inline void bitmap_or(unsigned long *dst, const unsigned long *a, const u
 		dst[i] = a[i] | b[i];
 }
 
+/* The first of @nr zero bits in a row, of which the place plus @offset is a multiple of the mask and 1. */
+static inline unsigned long bitmap_find_next_zero_area_off(unsigned long *map, unsigned long size, unsigned long start,
+							   unsigned int nr, unsigned long align_mask,
+							   unsigned long offset)
+{
+	for (;;) {
+		unsigned long at = find_next_zero_bit(map, size, start), end, used;
+
+		at = ((at + offset + align_mask) & ~align_mask) - offset;
+		end = at + nr;
+		if (end > size)
+			return end;
+		used = find_next_bit(map, end, at);
+		if (used >= end)
+			return at;
+		start = used + 1;
+	}
+}
+
 extern unsigned long *bitmap_alloc(unsigned int bits, gfp_t flags);
 extern unsigned long *bitmap_zalloc(unsigned int bits, gfp_t flags);
 extern void bitmap_free(const unsigned long *map);

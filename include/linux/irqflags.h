@@ -19,4 +19,9 @@
 #define cli() local_irq_disable()
 #define sti() local_irq_enable()
 
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 5, 0)
+DEFINE_LOCK_GUARD_0(irq, local_irq_disable(), local_irq_enable())
+DEFINE_LOCK_GUARD_0(irqsave, local_irq_save(_T->flags), local_irq_restore(_T->flags), unsigned long flags)
+#endif
+
 #endif

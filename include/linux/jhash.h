@@ -27,5 +27,6 @@ static inline u32 jhash_3words(u32 a, u32 b, u32 c, u32 initval)
 #define jhash_2words(a, b, initval) jhash_3words(a, b, 0, initval)
 #define jhash_1word(a, initval) jhash_3words(a, 0, 0, initval)
 extern u32 jhash(const void *key, u32 length, u32 initval);
+static inline u32 jhash2(const u32 *words, u32 length, u32 initval) { return jhash(words, length * 4, initval); }
 
 #endif

@@ -5,6 +5,7 @@
 
 #include <linux/compiler.h>
 #include <linux/types.h>
+#include <linux/version.h>
 
 extern void kapi_atomic_enter(void);
 extern void kapi_atomic_exit(void);
@@ -31,5 +32,12 @@ extern int kapi_in_softirq(void);
 #define in_nmi() 0
 #define migrate_disable() ((void)0)
 #define migrate_enable() ((void)0)
+
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 5, 0)
+#include <linux/cleanup.h>
+DEFINE_LOCK_GUARD_0(preempt, preempt_disable(), preempt_enable())
+DEFINE_LOCK_GUARD_0(preempt_notrace, preempt_disable_notrace(), preempt_enable_notrace())
+DEFINE_LOCK_GUARD_0(migrate, migrate_disable(), migrate_enable())
+#endif
 
 #endif

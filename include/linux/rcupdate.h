@@ -10,6 +10,7 @@
 #include <linux/types.h>
 #include <linux/kconfig.h>
 #include <linux/preempt.h>
+#include <linux/version.h>
 #include <asm/barrier.h>
 
 extern void kapi_rcu_read_lock(void);
@@ -61,5 +62,14 @@ extern void kvfree_call_rcu(struct rcu_head *head, void *ptr);
 #define kvfree_rcu(...) kfree_rcu(__VA_ARGS__)
 #define kfree_rcu_mightsleep(ptr) kvfree_call_rcu(NULL, (void *)(ptr))
 #define kvfree_rcu_mightsleep(ptr) kfree_rcu_mightsleep(ptr)
+/* Returns when all that was given to kfree_rcu() is freed. */
+extern void kvfree_rcu_barrier(void);
+/* Of 7.x, for one cache: all wait in one queue here. */
+#define kvfree_rcu_barrier_on_cache(cache) ((void)(cache), kvfree_rcu_barrier())
+
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 5, 0)
+#include <linux/cleanup.h>
+DEFINE_LOCK_GUARD_0(rcu, rcu_read_lock(), rcu_read_unlock())
+#endif
 
 #endif

@@ -3,7 +3,9 @@
 #ifndef _LINUX_RWSEM_H
 #define _LINUX_RWSEM_H
 
+#include <linux/compiler.h>
 #include <linux/types.h>
+#include <linux/version.h>
 
 /* Readers, or all bits set for a writer. */
 struct rw_semaphore {
@@ -22,5 +24,17 @@ extern void up_write(struct rw_semaphore *sem);
 extern void downgrade_write(struct rw_semaphore *sem);
 #define down_write_killable(sem) (down_write(sem), 0)
 #define down_read_killable(sem) (down_read(sem), 0)
+#define down_read_interruptible(sem) (down_read(sem), 0)
+#define rwsem_is_locked(sem) (READ_ONCE((sem)->word) != 0)
+
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 5, 0)
+#include <linux/cleanup.h>
+DEFINE_GUARD(rwsem_read, struct rw_semaphore *, down_read(_T), up_read(_T))
+DEFINE_GUARD_COND(rwsem_read, _try, down_read_trylock(_T))
+DEFINE_GUARD_COND(rwsem_read, _intr, down_read_interruptible(_T) == 0)
+DEFINE_GUARD(rwsem_write, struct rw_semaphore *, down_write(_T), up_write(_T))
+DEFINE_GUARD_COND(rwsem_write, _try, down_write_trylock(_T))
+DEFINE_GUARD_COND(rwsem_write, _kill, down_write_killable(_T) == 0)
+#endif
 
 #endif

@@ -38,6 +38,8 @@
 #define MAX_PRIO 140
 #define DEFAULT_PRIO 120
 
+#define MAX_NICE 19
+#define MIN_NICE -20
 #define SCHED_NORMAL 0
 #define SCHED_FIFO 1
 #define SCHED_RR 2
@@ -75,6 +77,7 @@ struct task_struct {
 	u64 start_time, utime, stime;
 	unsigned long nvcsw, nivcsw;
 	void *journal_info;
+	struct kunit *kunit_test;
 	/* The host's part: see kthread.h */
 	int (*kapi_thread)(void *data);
 	void *kapi_data;
@@ -90,6 +93,7 @@ extern long schedule_timeout(long timeout);
 extern long schedule_timeout_interruptible(long timeout);
 extern long schedule_timeout_uninterruptible(long timeout);
 extern long schedule_timeout_killable(long timeout);
+extern long schedule_timeout_idle(long timeout);
 extern long io_schedule_timeout(long timeout);
 extern void io_schedule(void);
 extern void yield(void);

@@ -11,6 +11,7 @@
 #include <linux/lockdep.h>
 #include <linux/preempt.h>
 #include <linux/spinlock_types.h>
+#include <linux/version.h>
 #include <asm/barrier.h>
 #include <asm/processor.h>
 
@@ -55,6 +56,12 @@ static __always_inline raw_spinlock_t *spinlock_check(spinlock_t *lock) { return
 #define raw_spin_is_locked(lock) ((lock)->val != 0)
 #define raw_spin_lock(lock) do { kapi_atomic_enter(); kapi_spin_acquire(&(lock)->val); } while (0)
 #define raw_spin_unlock(lock) do { kapi_spin_release(&(lock)->val); kapi_atomic_exit(); } while (0)
+#define raw_spin_trylock_irq(lock) ({ \
+	local_irq_disable(); \
+	raw_spin_trylock(lock) ? 1 : ({ local_irq_enable(); 0; }); })
+#define raw_spin_trylock_irqsave(lock, flags) ({ \
+	local_irq_save(flags); \
+	raw_spin_trylock(lock) ? 1 : ({ local_irq_restore(flags); 0; }); })
 #define raw_spin_lock_bh(lock) raw_spin_lock(lock)
 #define raw_spin_unlock_bh(lock) raw_spin_unlock(lock)
 #define raw_spin_lock_irq(lock) do { local_irq_disable(); raw_spin_lock(lock); } while (0)
@@ -88,9 +95,8 @@ static __always_inline raw_spinlock_t *spinlock_check(spinlock_t *lock) { return
 #define spin_lock_irqsave_nested(lock, flags, subclass) spin_lock_irqsave(lock, flags)
 #define spin_trylock(lock) raw_spin_trylock(spinlock_check(lock))
 #define spin_trylock_bh(lock) spin_trylock(lock)
-#define spin_trylock_irqsave(lock, flags) ({ \
-	local_irq_save(flags); \
-	spin_trylock(lock) ? 1 : ({ local_irq_restore(flags); 0; }); })
+#define spin_trylock_irq(lock) raw_spin_trylock_irq(spinlock_check(lock))
+#define spin_trylock_irqsave(lock, flags) raw_spin_trylock_irqsave(spinlock_check(lock), flags)
 
 #define rwlock_init(lock) ((lock)->val = 0)
 #define read_lock(lock) \
@@ -123,5 +129,36 @@ static __always_inline raw_spinlock_t *spinlock_check(spinlock_t *lock) { return
 #define write_unlock_irqrestore(lock, flags) __KAPI_THEN_RESTORE(write_unlock, lock, flags)
 #define write_lock_bh(lock) write_lock(lock)
 #define write_unlock_bh(lock) write_unlock(lock)
+
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 5, 0)
+DEFINE_LOCK_GUARD_1(raw_spinlock, raw_spinlock_t, raw_spin_lock(_T->lock), raw_spin_unlock(_T->lock))
+DEFINE_LOCK_GUARD_1_COND(raw_spinlock, _try, raw_spin_trylock(_T->lock))
+DEFINE_LOCK_GUARD_1(raw_spinlock_nested, raw_spinlock_t, raw_spin_lock(_T->lock), raw_spin_unlock(_T->lock))
+DEFINE_LOCK_GUARD_1(raw_spinlock_bh, raw_spinlock_t, raw_spin_lock_bh(_T->lock), raw_spin_unlock_bh(_T->lock))
+DEFINE_LOCK_GUARD_1_COND(raw_spinlock_bh, _try, raw_spin_trylock(_T->lock))
+DEFINE_LOCK_GUARD_1(raw_spinlock_irq, raw_spinlock_t, raw_spin_lock_irq(_T->lock), raw_spin_unlock_irq(_T->lock))
+DEFINE_LOCK_GUARD_1_COND(raw_spinlock_irq, _try, raw_spin_trylock_irq(_T->lock))
+DEFINE_LOCK_GUARD_1(raw_spinlock_irqsave, raw_spinlock_t, raw_spin_lock_irqsave(_T->lock, _T->flags),
+		    raw_spin_unlock_irqrestore(_T->lock, _T->flags), unsigned long flags)
+DEFINE_LOCK_GUARD_1_COND(raw_spinlock_irqsave, _try, raw_spin_trylock_irqsave(_T->lock, _T->flags))
+DEFINE_LOCK_GUARD_1(spinlock, spinlock_t, spin_lock(_T->lock), spin_unlock(_T->lock))
+DEFINE_LOCK_GUARD_1_COND(spinlock, _try, spin_trylock(_T->lock))
+DEFINE_LOCK_GUARD_1(spinlock_nested, spinlock_t, spin_lock(_T->lock), spin_unlock(_T->lock))
+DEFINE_LOCK_GUARD_1(spinlock_bh, spinlock_t, spin_lock_bh(_T->lock), spin_unlock_bh(_T->lock))
+DEFINE_LOCK_GUARD_1_COND(spinlock_bh, _try, spin_trylock(_T->lock))
+DEFINE_LOCK_GUARD_1(spinlock_irq, spinlock_t, spin_lock_irq(_T->lock), spin_unlock_irq(_T->lock))
+DEFINE_LOCK_GUARD_1_COND(spinlock_irq, _try, spin_trylock_irq(_T->lock))
+DEFINE_LOCK_GUARD_1(spinlock_irqsave, spinlock_t, spin_lock_irqsave(_T->lock, _T->flags),
+		    spin_unlock_irqrestore(_T->lock, _T->flags), unsigned long flags)
+DEFINE_LOCK_GUARD_1_COND(spinlock_irqsave, _try, spin_trylock_irqsave(_T->lock, _T->flags))
+DEFINE_LOCK_GUARD_1(read_lock, rwlock_t, read_lock(_T->lock), read_unlock(_T->lock))
+DEFINE_LOCK_GUARD_1(read_lock_irq, rwlock_t, read_lock_irq(_T->lock), read_unlock_irq(_T->lock))
+DEFINE_LOCK_GUARD_1(read_lock_irqsave, rwlock_t, read_lock_irqsave(_T->lock, _T->flags),
+		    read_unlock_irqrestore(_T->lock, _T->flags), unsigned long flags)
+DEFINE_LOCK_GUARD_1(write_lock, rwlock_t, write_lock(_T->lock), write_unlock(_T->lock))
+DEFINE_LOCK_GUARD_1(write_lock_irq, rwlock_t, write_lock_irq(_T->lock), write_unlock_irq(_T->lock))
+DEFINE_LOCK_GUARD_1(write_lock_irqsave, rwlock_t, write_lock_irqsave(_T->lock, _T->flags),
+		    write_unlock_irqrestore(_T->lock, _T->flags), unsigned long flags)
+#endif
 
 #endif

@@ -82,6 +82,30 @@ extern void **__memcat_p(void **a, void **b);
 	_Static_assert(__builtin_types_compatible_p(typeof(*(a)), typeof(*(b))), "arrays of one type"); \
 	(typeof(*(a)) *)__memcat_p((void **)(a), (void **)(b)); })
 
+/* Between strings and fields of fixed size, which need not end with a zero byte. */
+#define __kapi_len_of(s, most) \
+	strnlen(s, __builtin_object_size(s, 1) < (most) ? __builtin_object_size(s, 1) : (most))
+#define strtomem_pad(to, from, pad) \
+	do { \
+		const size_t __kapi_room = sizeof(to), __kapi_len = __kapi_len_of(from, sizeof(to)); \
+		memcpy(to, from, __kapi_len); \
+		memset((char *)(to) + __kapi_len, pad, __kapi_room - __kapi_len); \
+	} while (0)
+#define strtomem(to, from) memcpy(to, from, __kapi_len_of(from, sizeof(to)))
+#define memtostr(to, from) kapi_memtostr(to, sizeof(to), from, sizeof(from), false)
+#define memtostr_pad(to, from) kapi_memtostr(to, sizeof(to), from, sizeof(from), true)
+static inline void kapi_memtostr(char *to, size_t room, const char *from, size_t most, bool pad)
+{
+	size_t len = strnlen(from, most < room - 1 ? most : room - 1);
+
+	memcpy(to, from, len);
+	memset(to + len, 0, pad ? room - len : 1);
+}
+#define strends(s, end) ({ \
+	const char *__kapi_s = (s), *__kapi_end = (end); \
+	size_t __kapi_n = strlen(__kapi_s), __kapi_m = strlen(__kapi_end); \
+	__kapi_n >= __kapi_m && !memcmp(__kapi_s + __kapi_n - __kapi_m, __kapi_end, __kapi_m); })
+
 #define strstrip(s) strim(s)
 #define strnicmp(a, b, n) strncasecmp(a, b, n)
 #define memzero(s, n) memset(s, 0, n)

@@ -13,7 +13,7 @@ typedef long int64_t;
 typedef unsigned char __u8, u8, uint8_t, u_int8_t, u_char, unchar;
 typedef unsigned short __u16, u16, uint16_t, u_int16_t, u_short, ushort, __le16, __be16, __sum16;
 typedef unsigned int __u32, u32, uint32_t, u_int32_t, u_int, uint, __le32, __be32, __wsum;
-typedef unsigned long long __u64, u64, __le64, __be64;
+typedef unsigned long long __u64, u64, __le64, __be64, ullong;
 typedef unsigned long uint64_t, u_int64_t, u_long, ulong;
 
 typedef _Bool bool;

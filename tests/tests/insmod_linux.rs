@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use slablab_tests::run;
+use tempfile::TempDir;
 
 /// Finds Debian's package of a kernel's source: installed, or where `slablab kernel` keeps it.
 fn archive(version: &str) -> Option<PathBuf> {
@@ -24,14 +25,21 @@ fn archive(version: &str) -> Option<PathBuf> {
     found
 }
 
-/// Runs modules of a source; each has to end well and to print its words.
-fn pass(version: &str, cases: &[(&str, &str)]) {
-    let Some(archive) = archive(version) else { return };
+/// Takes files out of a source; nothing if the source is not there.
+fn sources<'f>(version: &str, files: impl Iterator<Item = &'f str>) -> Option<TempDir> {
+    let archive = archive(version)?;
     let folder = tempfile::tempdir().unwrap();
     let mut tar = Command::new("tar");
     tar.arg("-xf").arg(archive).arg("-C").arg(folder.path()).arg("--strip-components=1");
-    let names = cases.iter().map(|(file, _)| format!("linux-source-{version}/{file}"));
+    let names = files.map(|file| format!("linux-source-{version}/{file}"));
     assert!(tar.args(names).status().is_ok_and(|status| status.success()));
+    Some(folder)
+}
+
+/// Runs modules of a source; each has to end well and to print its words.
+fn pass(version: &str, cases: &[(&str, &str)]) {
+    let files = cases.iter().map(|(file, _)| *file);
+    let Some(folder) = sources(version, files) else { return };
     for (file, last) in cases {
         let path = folder.path().join(file);
         let output = run(&["insmod", "--kernel-version", version, path.to_str().unwrap()]);
@@ -72,12 +80,17 @@ fn tests_and_samples_of_6_12_pass() {
         ("lib/cpumask_kunit.c", "ok 1 cpumask"),
         ("lib/globtest.c", "64 self-tests passed, 0 failed"),
         ("lib/is_signed_type_kunit.c", "ok 1 is_signed_type"),
+        ("lib/list-test.c", "ok 3 klist"),
         ("lib/math/rational-test.c", "ok 1 rational"),
         ("lib/math/test_mul_u64_u64_div_u64.c", "Completed mul_u64_u64_div_u64() test"),
+        ("lib/siphash_kunit.c", "ok 1 siphash"),
+        ("lib/string_helpers_kunit.c", "ok 1 string_helpers"),
+        ("lib/string_kunit.c", "ok 1 string"),
         ("lib/test_bitops.c", "Completed bitops test"),
         ("lib/test_linear_ranges.c", "ok 1 linear-ranges-test"),
         ("lib/test_memcat_p.c", "test passed"),
         ("lib/test_min_heap.c", "test passed"),
+        ("lib/test_static_key_base.c", ""),
         ("lib/test_uuid.c", "all 18 tests passed"),
         ("samples/livepatch/livepatch-shadow-mod.c", ""),
     ];
@@ -87,6 +100,7 @@ fn tests_and_samples_of_6_12_pass() {
 #[test]
 fn tests_and_samples_of_7_3_pass() {
     let cases = [
+        ("lib/math/tests/int_log_kunit.c", "ok 1 math-int_log"),
         ("lib/math/tests/polynomial_kunit.c", "ok 1 math-polynomial"),
         ("lib/tests/base64_kunit.c", "ok 1 base64"),
         ("lib/tests/bitops_kunit.c", "ok 1 bitops"),
@@ -94,13 +108,79 @@ fn tests_and_samples_of_7_3_pass() {
         ("lib/tests/ffs_kunit.c", "ok 1 ffs"),
         ("lib/tests/kfifo_kunit.c", "ok 1 kfifo"),
         ("lib/tests/list-private-test.c", "ok 1 list-private-kunit-test"),
+        ("lib/tests/list-test.c", "ok 3 klist"),
         ("lib/tests/min_heap_kunit.c", "ok 1 min_heap"),
         ("lib/tests/scanf_kunit.c", "ok 1 scanf"),
         ("lib/tests/seq_buf_kunit.c", "ok 1 seq_buf"),
+        ("lib/tests/siphash_kunit.c", "ok 1 siphash"),
+        ("lib/tests/string_helpers_kunit.c", "ok 1 string_helpers"),
+        ("lib/tests/string_kunit.c", "ok 1 string"),
         ("lib/tests/test_bits.c", "ok 1 bits-test"),
         ("lib/tests/util_macros_kunit.c", "ok 1 util_macros.h"),
         ("samples/hung_task/hung_task_tests.c", ""),
         ("samples/kobject/kset-example.c", ""),
     ];
     pass("7.3", &cases);
+}
+
+/// What a module of a source prints, with words for it; and how its run ends.
+fn printed(version: &str, file: &str, words: &[&str]) -> Option<(String, Option<i32>)> {
+    let folder = sources(version, std::iter::once(file))?;
+    let path = folder.path().join(file);
+    let first = ["insmod", "--kernel-version", version, path.to_str().unwrap()];
+    let output = run(&[&first[..], words].concat());
+    Some((String::from_utf8_lossy(&output.stdout).into_owned(), output.status.code()))
+}
+
+/// Entries, removals, walks and lookups, alone and by threads, while the table grows.
+#[test]
+fn tables_that_grow_pass_their_test() {
+    for version in ["6.12", "7.3"] {
+        let words = ["parm_entries=3000", "runs=2", "tcount=4"];
+        let Some((text, status)) = printed(version, "lib/test_rhashtable.c", &words) else {
+            continue;
+        };
+        assert_eq!(status, Some(0), "{text}");
+        assert!(text.contains("Started 4 threads, 0 failed"), "{text}");
+        assert!(text.contains("counted=3000, nelems=3000, entries=3000"), "{text}");
+        let wrong = ["Test failed", "WARNING", "FAIL", "YES, failed"];
+        assert!(wrong.iter().all(|word| !text.contains(word)), "{text}");
+    }
+}
+
+/// These end with `-EAGAIN` when all is well, so that nothing has to be unloaded.
+#[test]
+fn trees_pass_their_tests() {
+    let cases = [
+        ("6.12", "lib/rbtree_test.c", "test 2 (latency of nnodes cached insert+delete)"),
+        ("7.3", "lib/rbtree_test.c", "test 2 (latency of nnodes cached insert+delete)"),
+        ("6.12", "lib/interval_tree_test.c", "(2692 results)"),
+    ];
+    for (version, file, last) in cases {
+        let Some((text, status)) = printed(version, file, &["perf_loops=100"]) else { continue };
+        assert_eq!(status, Some(1), "{version} {file}: {text}");
+        assert!(text.contains(last) && !text.contains("WARNING"), "{version} {file}: {text}");
+    }
+}
+
+/// A module may bring a function along that is here too: its own is taken.
+#[test]
+fn a_function_of_the_modules_own_goes_before_ours() {
+    const MAIN: &str = "#include <linux/glob.h>\n#include <linux/module.h>\n\
+        static int __init start(void)\n{\n\tpr_info(\"matched %d %d\\n\", glob_match(\"l*b\", \"lab\"),\n\
+        \t\tglob_match(\"l*c\", \"lab\"));\n\treturn 0;\n}\nmodule_init(start);\nMODULE_LICENSE(\"GPL\");\n";
+    for version in ["6.1", "6.12", "7.3"] {
+        let Some(folder) = sources(version, std::iter::once("lib/glob.c")) else { continue };
+        let module = folder.path().join("lib");
+        fs::write(module.join("main.c"), MAIN).unwrap();
+        fs::write(module.join("Kbuild"), "obj-m := globs.o\nglobs-objs := main.o glob.o\n")
+            .unwrap();
+        let output = run(&["insmod", "--kernel-version", version, module.to_str().unwrap()]);
+        let text = String::from_utf8_lossy(&output.stdout);
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(
+            output.status.success() && text.contains("matched 1 0"),
+            "{version}: {stderr}{text}"
+        );
+    }
 }

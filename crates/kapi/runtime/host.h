@@ -59,6 +59,9 @@ extern void kapi_futex_wake(const volatile unsigned int *word, int count);
 extern void kapi_softirq_enter(void);
 extern void kapi_softirq_exit(void);
 
+/* A cache of the runtime's own, or one that the kernel has no function to destroy. */
+#define KAPI_SLAB_STAYS ((slab_flags_t)0x80000000U)
+
 /* Runtime: called by the host. */
 extern void kapi_runtime_start(void);
 extern long kapi_read_file(const char *path);

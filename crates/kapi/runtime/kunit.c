@@ -1,7 +1,54 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // KUnit: runs the cases of suites one after the other and says how each went.
 #include "host.h"
+#include <kunit/static_stub.h>
 #include <kunit/test.h>
+
+/* A function that a case replaced. */
+struct stub {
+	struct list_head list;
+	void *real, *replacement;
+};
+
+static struct stub *stub_of(struct kunit *test, void *real)
+{
+	struct stub *stub;
+
+	list_for_each_entry(stub, &test->kapi_stubs, list)
+		if (stub->real == real)
+			return stub;
+	return NULL;
+}
+
+void *kapi_kunit_stub(struct kunit *test, void *real)
+{
+	struct stub *stub = test ? stub_of(test, real) : NULL;
+
+	return stub ? stub->replacement : NULL;
+}
+
+void __kunit_activate_static_stub(struct kunit *test, void *real, void *replacement)
+{
+	struct stub *stub = stub_of(test, real);
+
+	if (!stub) {
+		stub = kapi_alloc(sizeof(*stub));
+		BUG_ON(!stub);
+		stub->real = real;
+		list_add(&stub->list, &test->kapi_stubs);
+	}
+	stub->replacement = replacement;
+}
+
+void kunit_deactivate_static_stub(struct kunit *test, void *real)
+{
+	struct stub *stub = stub_of(test, real);
+
+	if (WARN_ON(!stub))
+		return;
+	list_del(&stub->list);
+	kapi_free(stub, sizeof(*stub));
+}
 
 /* In front of a block that a case allocated. */
 struct block {
@@ -88,9 +135,14 @@ static noinline enum kunit_status run_once(struct kunit_suite *suite, struct kun
 	struct kunit test = { .name = one->name, .param_value = param, .param_index = index };
 
 	INIT_LIST_HEAD(&test.kapi_blocks);
+	INIT_LIST_HEAD(&test.kapi_stubs);
+	current->kunit_test = &test;
 	run_guarded(&test, suite, one);
 	if (suite->exit)
 		suite->exit(&test);
+	current->kunit_test = NULL;
+	while (!list_empty(&test.kapi_stubs))
+		kunit_deactivate_static_stub(&test, list_first_entry(&test.kapi_stubs, struct stub, list)->real);
 	while (!list_empty(&test.kapi_blocks)) {
 		struct block *block = list_first_entry(&test.kapi_blocks, struct block, list);
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Powers, fractions and polynomials.
+// Powers, fractions, polynomials, logarithms and primes.
+#include <linux/int_log.h>
 #include <linux/kernel.h>
 #include <linux/math.h>
 #include <linux/polynomial.h>
+#include <linux/prime_numbers.h>
 #include <linux/rational.h>
 
 u64 int_pow(u64 base, unsigned int exp)
@@ -71,4 +73,57 @@ long polynomial_calc(const struct polynomial *poly, long data)
 		sum += value / term->divider_leftover;
 	} while ((term++)->deg);
 	return sum / (poly->total_divider ?: 1);
+}
+
+/* 2^16 times the logarithm of 1 + i/256: each square doubles it, and what passes 2 is the next binary digit. */
+static u32 log2_point(u32 i)
+{
+	u64 x = (u64)(256 + i) << 23;
+	u32 log = 0, digit;
+
+	if (i == 256)
+		return 1U << 16;
+	for (digit = 0; digit < 17; digit++) {
+		x = x * x >> 31;
+		log = log << 1 | (u32)(x >> 32);
+		x >>= x >> 32;
+	}
+	return (log + 1) >> 1;
+}
+
+unsigned int intlog2(u32 value)
+{
+	u32 digits, point, rest, low;
+
+	if (!value)
+		return 0;
+	digits = (u32)fls(value) - 1;
+	value <<= 31 - digits;
+	point = value >> 23 & 0xff;
+	rest = value & 0x7fffff;
+	low = log2_point(point);
+	return (digits << 24) + (low << 8) + (u32)((u64)rest * (log2_point(point + 1) - low) >> 15);
+}
+
+/* By the logarithm of 2 to 10, times 2^31. */
+unsigned int intlog10(u32 value) { return (unsigned int)((u64)intlog2(value) * 646456993U >> 31); }
+
+bool is_prime_number(unsigned long x)
+{
+	unsigned long d;
+
+	if (x < 4 || x % 2 == 0)
+		return x == 2 || x == 3;
+	for (d = 3; d <= x / d; d += 2)
+		if (x % d == 0)
+			return false;
+	return true;
+}
+
+/* None beyond the last prime of a word: then the largest number. */
+unsigned long next_prime_number(unsigned long x)
+{
+	while (x < ULONG_MAX && !is_prime_number(++x))
+		;
+	return x;
 }

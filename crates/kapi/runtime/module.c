@@ -73,7 +73,8 @@ static void percpu_start(void)
 	char *copies;
 	unsigned int cpu;
 
-	dynamic_begin = ALIGN(begin + bytes, 64);
+	/* Not 0 in a module without such variables: that is no address. */
+	dynamic_begin = ALIGN(begin + bytes + 1, 64);
 	kapi_percpu_unit = ALIGN(dynamic_begin - begin + PERCPU_DYNAMIC_BYTES, 4096);
 	cpumask_setall(&kapi_all_cpus);
 	copies = kapi_alloc(kapi_percpu_unit * nr_cpu_ids);

@@ -123,6 +123,7 @@ long schedule_timeout_uninterruptible(long timeout)
 }
 
 SAME_AS(schedule_timeout_killable, schedule_timeout_uninterruptible);
+SAME_AS(schedule_timeout_idle, schedule_timeout_uninterruptible);
 SAME_AS(io_schedule_timeout, schedule_timeout);
 SAME_AS(io_schedule, schedule);
 

@@ -317,3 +317,10 @@ void kvfree_call_rcu(struct rcu_head *head, void *ptr)
 	synchronize_rcu();
 	kvfree(ptr);
 }
+
+/* Blocks wait in the callbacks' queue. */
+void kvfree_rcu_barrier(void)
+{
+	if (rcu_queued != rcu_finished)
+		rcu_barrier();
+}

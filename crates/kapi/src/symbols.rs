@@ -46,7 +46,8 @@ macro_rules! symbols {
 symbols! {
     [B] {
         kmalloc@2, kmalloc_node@3, kmalloc_track_caller = kmalloc@2, kzalloc@2, krealloc@3, kfree@1,
-        kfree_sensitive@1, ksize, kfree_bulk@2, kapi_cache_create, kmem_cache_destroy@1,
+        kfree_sensitive@1, ksize, kfree_bulk@2, kapi_cache_create, kapi_bucket_alloc@3,
+        kapi_kvrealloc@3, kapi_cache_destroy,
         kmem_cache_shrink, kmem_cache_alloc@2, kmem_cache_alloc_node@3, kmem_cache_zalloc@2,
         kmem_cache_free@2, kmem_cache_alloc_bulk@4, kmem_cache_free_bulk@3, kvmalloc@2,
         kvmalloc_node@3, kvfree@1, kvfree_sensitive@2, __get_free_pages@2, get_zeroed_page@1,

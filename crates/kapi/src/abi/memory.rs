@@ -5,13 +5,18 @@
 
 use slablab_kmem::{Backend, Gfp, PAGE_SIZE, SlabFlags};
 
+use crate::job::Version;
 use crate::machine::caches;
-use crate::machine::engine::{CacheHandle, Engine, ZERO_SIZE_PTR, cache_handle};
+use crate::machine::engine::{Engine, ZERO_SIZE_PTR};
+use crate::machine::handle::{CacheHandle, Shape, cache_handle};
 use crate::raw::{bytes, shared};
-use crate::runtime::report_foreign;
+use crate::runtime::{report_foreign, runtime};
 
 /// Largest size for which `kvmalloc` tries physically contiguous memory without reclaim.
 const KVMALLOC_TRY_MAX: u64 = 4 << 20;
+
+/// Flag of a cache that no module destroys (`runtime/host.h`).
+const KAPI_SLAB_STAYS: u32 = 0x8000_0000;
 
 /// Makes functions with the C interface; `engine` is the one that was installed.
 macro_rules! exported {
@@ -52,6 +57,23 @@ exported! {
         }
         new
     }
+    /// As krealloc, also of an area and into one.
+    fn kapi_kvrealloc(engine, old: u64, size: u64, gfp: u32, site: u64) -> u64 {
+        if size == 0 {
+            kvfree::<B>(old, site);
+            return ZERO_SIZE_PTR;
+        }
+        let have = if engine.vmalloc_page(old).is_some() { engine.vmalloc_bytes(old) } else { engine.ksize(old) };
+        if have >= size {
+            return old;
+        }
+        let new = kvmalloc::<B>(size, gfp, site);
+        if new != 0 && old > ZERO_SIZE_PTR {
+            bytes::block_copy(old, new, have);
+            kvfree::<B>(old, site);
+        }
+        new
+    }
     fn kfree_bulk(engine, count: u64, objects: u64, site: u64) {
         bytes::pointers(objects, count).iter().for_each(|&object| engine.kfree(object, site));
     }
@@ -74,11 +96,27 @@ exported! {
         kvfree::<B>(address, site);
     }
 
-    fn kapi_cache_create(engine, name: u64, size: u64, align: u64, flags: u32, ctor: u64) -> u64 {
+    /// `freeptr`: offset of the free pointer, negative for none; `sheaf`: objects of a sheaf, 0 for the usual number.
+    fn kapi_cache_create(
+        engine, name: u64, size: u64, align: u64, flags: u32, ctor: u64, usersize: u32, freeptr: i64, sheaf: u32
+    ) -> u64 {
         let name = bytes::string(name, 128).unwrap_or_default();
-        caches::create(engine, &name, size, align, slab_flags(flags), ctor)
+        let shape = Shape {
+            usersize,
+            freeptr_offset: u32::try_from(freeptr).ok(),
+            sheaf_capacity: sheaf,
+            stays: flags & KAPI_SLAB_STAYS != 0,
+        };
+        caches::create(engine, &name, size, align, slab_flags(flags), ctor, shape)
     }
-    fn kmem_cache_destroy(engine, cache: u64, site: u64) { caches::destroy(engine, cache, site) }
+    /// Allocates for `kfree` from a cache of a set of buckets; from those of all where kfree knows no other.
+    fn kapi_bucket_alloc(engine, cache: u64, size: u64, gfp: u32, site: u64) -> u64 {
+        if cache == 0 || !B::KIND.has_kmalloc_caches() {
+            return engine.kmalloc(size, Gfp(gfp), site);
+        }
+        engine.bucket_alloc(cache_handle(cache), size, Gfp(gfp), site)
+    }
+    fn kapi_cache_destroy(engine, cache: u64, site: u64) { caches::destroy(engine, cache, site) }
     fn kmem_cache_shrink(engine, cache: u64) -> i32 {
         engine.cache_shrink(cache_handle(cache));
         0
@@ -103,11 +141,17 @@ exported! {
         }
     }
     fn kmem_cache_alloc_bulk(engine, cache: u64, gfp: u32, count: u64, objects: u64, site: u64) -> i32 {
-        caches::alloc_bulk(engine, cache, Gfp(gfp), count, objects, site)
+        let got = caches::alloc_bulk(engine, cache, Gfp(gfp), count, objects, site);
+        // Linux 7 says only whether they are there.
+        if runtime().job.version >= Version::new(7, 0, 0) { i32::from(got > 0) } else { got }
     }
     fn kmem_cache_free_bulk(engine, cache: u64, count: u64, objects: u64, site: u64) {
         let objects = bytes::pointers(objects, count);
-        objects.iter().for_each(|&object| engine.cache_free(cache_handle(cache), object, site));
+        match cache {
+            // Without a cache they are kmalloc's.
+            0 => objects.iter().for_each(|&object| engine.kfree(object, site)),
+            _ => objects.iter().for_each(|&object| engine.cache_free(cache_handle(cache), object, site)),
+        }
     }
 
     fn __get_free_pages(engine, gfp: u32, order: u32, site: u64) -> u64 {

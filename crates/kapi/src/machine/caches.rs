@@ -4,7 +4,8 @@ use std::ffi::CString;
 
 use slablab_kmem::{Backend, Gfp, SlabFlags};
 
-use super::engine::{Engine, cache_handle};
+use super::engine::Engine;
+use super::handle::{Shape, cache_handle};
 use crate::event::{Event, Misuse};
 use crate::ledger::block;
 use crate::raw::{bytes, shared};
@@ -18,17 +19,20 @@ pub(crate) fn create<B: Backend>(
     align: u64,
     flags: SlabFlags,
     ctor: u64,
+    shape: Shape,
 ) -> u64 {
     let text = String::from_utf8_lossy(name).into_owned();
     let name = CString::new(name).unwrap_or_default();
     let created = match (u32::try_from(size), u32::try_from(align)) {
-        (Ok(size), Ok(align)) => engine.cache_create(name, size, align, flags, ctor),
+        (Ok(size), Ok(align)) => engine.cache_create(name, size, align, flags, ctor, shape),
         _ => Err("the size or the alignment is beyond 4 GiB".into()),
     };
     match created {
         Ok(handle) => {
             let handle = shared::leak(handle);
-            lock(&engine.caches).push(handle);
+            if !shape.stays {
+                lock(&engine.caches).push(handle);
+            }
             handle
         }
         Err(error) => {

@@ -4,7 +4,8 @@ use std::sync::Mutex;
 
 use slablab_kmem::{Backend, Gfp, Order, PAGE_SIZE, Site};
 
-use super::engine::{CacheHandle, Engine, ZERO_SIZE_PTR, cache_handle};
+use super::engine::{Engine, ZERO_SIZE_PTR};
+use super::handle::{CacheHandle, cache_handle};
 use crate::context;
 use crate::event::Event;
 use crate::ledger::{FREED, FRESH, Free, GUARD, GUARD_BYTES, Ledger, Live, Source, overflow};
@@ -56,9 +57,30 @@ impl<B: Backend> Engine<B> {
             let size = u64::from(cache.object_bytes);
             let room = size + if self.ledger.is_some() { GUARD_BYTES } else { 0 };
             let source = self.cache_source(cache);
-            // What a constructor wrote has to stay.
-            let gfp = if cache.has_ctor { gfp | Gfp::ZERO } else { gfp };
+            // What a constructor wrote has to stay, and what a reader may still look at.
+            let gfp = if cache.keeps_contents { gfp | Gfp::ZERO } else { gfp };
             self.entered(address, size, room, source, gfp, site);
+        }
+        address
+    }
+
+    #[cold]
+    pub(super) fn bucket_alloc_checked(
+        &self,
+        cache: &CacheHandle,
+        size: u64,
+        gfp: Gfp,
+        site: u64,
+    ) -> u64 {
+        if gfp.has(Gfp::DIRECT_RECLAIM) {
+            context::may_sleep("kmem_buckets_alloc() with GFP_KERNEL", site);
+        }
+        let object = self.on_cpu(|cpu| cpu.alloc(cache.id, gfp, Site(site as u32)));
+        let address = self.address(object);
+        if address != 0 {
+            let guard = if self.ledger.is_some() { GUARD_BYTES } else { 0 };
+            let room = u64::from(cache.object_bytes) + guard;
+            self.entered(address, size, room, Source::Kmalloc, gfp, site);
         }
         address
     }
@@ -166,8 +188,8 @@ impl<B: Backend> Engine<B> {
             self.pages.clear(pfn);
         }
         let poison = match live.source {
-            // Constructed objects keep their state.
-            Source::Cache(handle, _) => !cache_handle(handle as u64).has_ctor,
+            // Constructed objects keep their state, and those that readers may still look at.
+            Source::Cache(handle, _) => !cache_handle(handle as u64).keeps_contents,
             _ => true,
         };
         if poison {

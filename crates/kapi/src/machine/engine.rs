@@ -13,17 +13,21 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
 use slablab_kmem::{
-    Backend, CacheArgs, CacheId, CheckLevel, Cpu, CpuId, Ctor, Gfp, Machine, MemorySource, ObjPtr,
-    Order, PAGE_SIZE, Pfn, Site, SlabFlags,
+    Backend, CacheArgs, CheckLevel, Cpu, CpuId, Ctor, Gfp, Machine, MemorySource, ObjPtr, Order,
+    PAGE_SIZE, Pfn, Site, SlabFlags, Tunables,
 };
 
+use super::handle::{CacheHandle, Shape};
 use crate::context;
 use crate::job::Job;
 use crate::ledger::{Free, GUARD_BYTES, Ledger, Live, Source};
 use crate::raw::asan::Asan;
+use crate::raw::call;
 use crate::raw::page::PageArray;
-use crate::raw::{call, shared};
 use crate::runtime::{self, lock};
+
+/// What the machine calls the number of objects of a sheaf.
+const SHEAF_CAPACITY: &str = "sheaf_capacity";
 
 /// What `kmalloc(0)` returns.
 pub(crate) const ZERO_SIZE_PTR: u64 = 16;
@@ -44,16 +48,6 @@ pub(crate) struct Engine<B: Backend> {
     pub(crate) pages_out: AtomicU64,
 }
 
-/// A `struct kmem_cache`, as the module holds it.
-#[derive(Debug)]
-pub(crate) struct CacheHandle {
-    pub(crate) id: CacheId,
-    pub(crate) name: std::ffi::CString,
-    /// Bytes the module asked for; the cache's objects may have a guard behind them.
-    pub(crate) object_bytes: u32,
-    pub(crate) has_ctor: bool,
-}
-
 /// Waits for a CPU that another thread uses; a constructor that allocates would wait for its own.
 #[cold]
 fn wait_for_cpu<T>(cpu: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -69,12 +63,6 @@ fn wait_for_cpu<T>(cpu: &Mutex<T>) -> MutexGuard<'_, T> {
 
 fn construct(object: NonNull<u8>, constructor: usize) {
     context::construct(|| call::constructor(object, constructor));
-}
-
-/// Returns the handle that a module holds.
-#[inline(always)]
-pub(crate) fn cache_handle(address: u64) -> &'static CacheHandle {
-    shared::leaked(address)
 }
 
 impl<B: Backend> Engine<B> {
@@ -200,6 +188,14 @@ impl<B: Backend> Engine<B> {
         self.address(object)
     }
 
+    /// Allocates what `kfree` frees from a cache that is not of kmalloc's own.
+    pub(crate) fn bucket_alloc(&self, cache: &CacheHandle, size: u64, gfp: Gfp, site: u64) -> u64 {
+        if self.checked {
+            return self.bucket_alloc_checked(cache, size, gfp, site);
+        }
+        self.cache_alloc(cache, gfp, site)
+    }
+
     #[inline(always)]
     pub(crate) fn cache_free(&self, cache: &CacheHandle, address: u64, site: u64) {
         if self.checked {
@@ -218,15 +214,30 @@ impl<B: Backend> Engine<B> {
         align: u32,
         flags: SlabFlags,
         ctor: u64,
+        shape: Shape,
     ) -> Result<CacheHandle, String> {
         let guard = if self.ledger.is_some() { GUARD_BYTES as u32 } else { 0 };
         let with_guard = bytes.saturating_add(guard);
+        // Only a machine with sheaves knows the number, and only as something to tune.
+        let known = B::KIND.tunables().iter().any(|tunable| tunable.name == SHEAF_CAPACITY);
+        let tunables = Tunables::default();
         let args = CacheArgs {
             ctor: (ctor != 0).then_some(Ctor { func: construct, context: ctor as usize }),
+            usersize: shape.usersize,
+            freeptr_offset: shape.freeptr_offset,
+            tunables: match shape.sheaf_capacity {
+                capacity if capacity > 0 && known => tunables.with(SHEAF_CAPACITY, capacity),
+                _ => tunables,
+            },
             ..CacheArgs::new(name.to_string_lossy(), with_guard).align(align).flags(flags)
         };
         let id = self.machine.cache_create(&args).map_err(|error| error.to_string())?;
-        Ok(CacheHandle { id, name, object_bytes: bytes, has_ctor: ctor != 0 })
+        Ok(CacheHandle {
+            id,
+            name,
+            object_bytes: bytes,
+            keeps_contents: ctor != 0 || flags.has(SlabFlags::TYPESAFE_BY_RCU),
+        })
     }
 
     /// Destroys a cache; returns how many objects are live if it cannot be.

@@ -3,4 +3,5 @@
 pub(crate) mod caches;
 mod checked;
 pub(crate) mod engine;
+pub(crate) mod handle;
 mod vmalloc;

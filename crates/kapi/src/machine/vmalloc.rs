@@ -65,6 +65,20 @@ impl<B: Backend> Engine<B> {
         }
     }
 
+    /// Returns the bytes from an address of an area to its end, as far as they are known.
+    pub(crate) fn vmalloc_bytes(&self, address: u64) -> u64 {
+        if let Some(ledger) = &self.ledger
+            && let Some(live) = lock(ledger).get(address)
+        {
+            return live.bytes;
+        }
+        let mapped = |page: &u64| {
+            let at = self.machine.vm_ptr((address + page * PAGE_SIZE) as *const u8);
+            at.is_some_and(|at| self.machine.vmalloc_to_page(at).is_some())
+        };
+        (0..).take_while(mapped).count() as u64 * PAGE_SIZE
+    }
+
     /// Returns the page behind an address of an area.
     pub(crate) fn vmalloc_page(&self, address: u64) -> Option<u32> {
         let at = self.machine.vm_ptr(address as *const u8)?;

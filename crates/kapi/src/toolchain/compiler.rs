@@ -96,6 +96,12 @@ impl Compiler {
         Ok(PathBuf::from(String::from_utf8_lossy(&output.stdout).trim()))
     }
 
+    /// Returns the program of the compiler's binutils that changes object files.
+    fn objcopy(&self) -> Result<PathBuf, Error> {
+        let output = self.run(Command::new(&self.program).arg("-print-prog-name=objcopy"))?;
+        Ok(PathBuf::from(String::from_utf8_lossy(&output.stdout).trim()))
+    }
+
     fn run(&self, command: &mut Command) -> Result<Output, Error> {
         let wrong = |error| Error::NoCompiler { compiler: self.program.clone(), error };
         command.env("LC_ALL", "C").output().map_err(wrong)
@@ -160,6 +166,7 @@ impl Compiler {
         hasher.update(self.run(Command::new(&self.program).arg("--version"))?.stdout);
         hasher.update(format!("{:?}", self.command(version)));
         hasher.update(&source);
+        hasher.update("weak");
         let object = self.dir.join(format!("runtime-{}.o", hasher.finish()));
         if object.is_file() {
             return Ok(object);
@@ -187,6 +194,8 @@ impl Compiler {
         let mut command = Command::new(&self.program);
         command.args(["-nostdlib", "-r", "-o"]).arg(&whole).args(&parts);
         self.succeed(&mut command, &whole)?;
+        // A module may bring a function of the library along: then its own is taken, by the runtime too.
+        self.succeed(Command::new(self.objcopy()?).arg("--weaken").arg(&whole), &whole)?;
         fs::rename(&whole, &object).map_err(Error::io(&object))?;
         Ok(object)
     }

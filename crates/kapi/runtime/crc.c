@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Cyclic check sums, bit by bit: the rest of a division of polynomials over two elements.
+#include <linux/crc32.h>
+#include <linux/crc64.h>
+
+/* From the lowest bit; @poly with its bits in that order. */
+static u64 from_low(u64 crc, const u8 *p, size_t len, u64 poly)
+{
+	int bit;
+
+	for (; len--; p++) {
+		crc ^= *p;
+		for (bit = 0; bit < 8; bit++)
+			crc = crc >> 1 ^ (crc & 1 ? poly : 0);
+	}
+	return crc;
+}
+
+/* From the highest of 64 bits. */
+static u64 from_high(u64 crc, const u8 *p, size_t len, u64 poly)
+{
+	int bit;
+
+	for (; len--; p++) {
+		crc ^= (u64)*p << 56;
+		for (bit = 0; bit < 8; bit++)
+			crc = crc << 1 ^ (crc >> 63 ? poly : 0);
+	}
+	return crc;
+}
+
+u32 crc32_le(u32 crc, const void *p, size_t len) { return (u32)from_low(crc, p, len, 0xedb88320); }
+u32 crc32c(u32 crc, const void *p, size_t len) { return (u32)from_low(crc, p, len, 0x82f63b78); }
+u32 crc32_be(u32 crc, const void *p, size_t len)
+{
+	return (u32)(from_high((u64)crc << 32, p, len, 0x04c11db7ULL << 32) >> 32);
+}
+u64 crc64_be(u64 crc, const void *p, size_t len) { return from_high(crc, p, len, 0x42f0e1eba9ea3693ULL); }
+u64 crc64_nvme(u64 crc, const void *p, size_t len) { return ~from_low(~crc, p, len, 0x9a6c9329ac4bc9b5ULL); }
