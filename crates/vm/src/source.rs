@@ -113,7 +113,15 @@ impl Source {
                 piped(r#"git -C "$1" archive "$3" | tar -xf - -C "$2""#, tree.as_ref())
             }
         };
-        run_logged("tar", &mut command, &into.with_extension("log"), interrupt, || ())?;
+        let unpacked =
+            run_logged("tar", &mut command, &into.with_extension("log"), interrupt, || ());
+        match (unpacked, self.path.is_file()) {
+            (Err(Error::Tool { why, .. }), true) => Err(Error::Source {
+                path: self.path.clone(),
+                why: format!("neither an image of a kernel nor a tarball of Linux's source ({why})"),
+            }),
+            (unpacked, _) => unpacked,
+        }?;
         self.release_of(into).map(|_| ())
     }
 
@@ -277,7 +285,10 @@ pub(crate) mod tests {
         let into = dir.path().join("into");
         fs::create_dir(&into).unwrap();
         let error = Source::at(&file).unwrap().copy_into(&into, &Interrupt::never()).unwrap_err();
-        assert!(error.to_string().contains("does not look like a tar archive"), "{error}");
+        let error = error.to_string();
+        for part in ["linux.tar: neither an image", "does not look like a tar archive"] {
+            assert!(error.contains(part), "{part} in {error}");
+        }
     }
 
     #[test]
