@@ -440,6 +440,25 @@ fn too_few_rounds_are_said_before_anything_runs_and_are_a_verdict_of_their_own()
     assert!(!text.contains("No difference"), "{text}");
 }
 
+#[test]
+fn what_a_guest_holds_that_booted_for_its_run_is_compared_without_pairs() {
+    let folder = tempfile::tempdir().unwrap();
+    let result = timed_result(folder.path(), "four", "alpha", 1.0);
+    let [plan, rows] = ["plan.json", "raw.jsonl"].map(|name| Path::new(&result).join(name));
+    let text = fs::read_to_string(&plan).unwrap().replace("\"rounds\":8", "\"rounds\":4");
+    let four: String =
+        fs::read_to_string(&rows).unwrap().lines().take(10).flat_map(|row| [row, "\n"]).collect();
+    fs::write(&rows, four).unwrap();
+    let page = folder.path().join("page.html");
+    let report = ["report", &result, "-o", page.to_str().unwrap()];
+    for (nature, verdict) in [("sampled", "undecided (6 runs needed)"), ("independent", "faster")] {
+        fs::write(&plan, text.replace("\"sampled\"", &format!("\"{nature}\""))).unwrap();
+        assert!(slablab().args(report).status().unwrap().success());
+        let page = fs::read_to_string(&page).unwrap();
+        assert!(page.contains(verdict), "{nature}: {verdict}");
+    }
+}
+
 /// Writes a result of two variants, `new` a tenth faster than `old`, as a host would leave it.
 fn timed_result(folder: &Path, name: &str, host: &str, seconds: f64) -> String {
     let result = folder.join(name);

@@ -1,6 +1,7 @@
 //! From rows to verdicts: variants within a run, one run against another, and several hosts.
 //!
-//! How it works: within a run the rounds are pairs, since each contains every variant once and near in time. On several
+//! How it works: within a run the rounds are pairs, since each contains every variant once and near in time; but not for what
+//! a guest holds that was booted for its run, which the machine's speed does not move. On several
 //! hosts a pair is a round on one host, so a slow and a fast host never meet. Two runs that were made one after the other are
 //! independent samples, and the answer says what that means. All comparisons of one metric are corrected together by
 //! Holm's method; how many runs they need follows from the plan alone, never from the values.
@@ -16,7 +17,7 @@ use crate::differences::{Hosts, check};
 use crate::error::{Error, Result};
 use crate::journal::Row;
 use crate::outcome::Outcome;
-use crate::request::{Metric, Nature};
+use crate::request::Metric;
 
 /// A metric with the comparisons that were made of it.
 #[derive(Debug, Clone)]
@@ -75,7 +76,8 @@ pub fn compare_variants(
             design.variants.join(", ")
         )));
     }
-    let sides = outcome.metrics(Nature::Sampled).map(|metric| {
+    let sides = outcome.samples().filter_map(|metric| Some((metric, metric.pairing()?)));
+    let sides = sides.map(|(metric, pairing)| {
         let others = || design.variants.iter().filter(|variant| *variant != baseline);
         let cells =
             design.points.iter().flat_map(|point| others().map(move |other| (point, other)));
@@ -84,7 +86,7 @@ pub fn compare_variants(
             (point.clone(), candidate.clone(), samples)
         });
         let names = (baseline, design.point_name.as_str());
-        judge(metric, names, Pairing::Paired, samples.collect(), question)
+        judge(metric, names, pairing, samples.collect(), question)
     });
     sides.filter_map(Result::transpose).collect()
 }
@@ -117,7 +119,7 @@ pub fn compare_runs(
     remarks.push(
         "The two were not interleaved: a drift of the machine between them looks like a difference.".to_owned(),
     );
-    let sides = baseline.metrics(Nature::Sampled).map(|metric| {
+    let sides = baseline.samples().map(|metric| {
         let values = |run: &Outcome, variant: &str, point: &str| -> Vec<f64> {
             run.values(&metric.key, variant, point).into_values().collect()
         };
@@ -162,7 +164,7 @@ pub fn compare_hosts(
     let design = &first.plan.design;
     let baseline = &design.variants[0];
     let (mut sides, mut hosts) = (Vec::new(), Vec::new());
-    for metric in first.metrics(Nature::Sampled) {
+    for metric in first.samples() {
         let mut samples: Vec<(String, String, Samples)> = Vec::new();
         for point in &design.points {
             for candidate in &design.variants[1..] {

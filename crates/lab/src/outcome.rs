@@ -153,11 +153,20 @@ impl Outcome {
         self.plan.design.variants.iter().map(group).filter(|g| !g.values.is_empty()).collect()
     }
 
-    /// Returns the metrics that were measured, those that answer the question first.
-    pub fn metrics(&self, nature: Nature) -> impl Iterator<Item = &Metric> {
+    /// Returns the metrics that were measured and differ from run to run, those that answer the question first.
+    pub fn samples(&self) -> impl Iterator<Item = &Metric> {
+        self.measured().filter(|metric| metric.nature != Nature::Exact)
+    }
+
+    /// Returns the metrics that were measured and are the same in every run.
+    pub fn counts(&self) -> impl Iterator<Item = &Metric> {
+        self.measured().filter(|metric| metric.nature == Nature::Exact)
+    }
+
+    fn measured(&self) -> impl Iterator<Item = &Metric> {
         let measured =
             |metric: &&Metric| self.rows.iter().any(|row| row.values.contains_key(&metric.key));
-        self.plan.metrics.iter().filter(move |metric| metric.nature == nature).filter(measured)
+        self.plan.metrics.iter().filter(measured)
     }
 }
 

@@ -12,11 +12,11 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use slablab_host::{Access, KeyHasher, write_whole};
 use slablab_report::counted;
-use slablab_stats::{Pairing, Rng, runs_needed};
+use slablab_stats::{Rng, runs_needed};
 
 use crate::environment::Environment;
 use crate::error::{Error, Result, with_schema};
-use crate::request::{Design, Engine, Metric, Nature, Request, Scale};
+use crate::request::{Design, Engine, Metric, Request, Scale};
 
 /// Parameters that select variants and points, or say how to work, and do not change what a cell measures.
 const NOT_WORK: [&str; 12] = [
@@ -159,15 +159,21 @@ impl Plan {
         points.len() * points_per_cell * (variants.len() - 1)
     }
 
-    /// Returns how many rounds can decide the comparisons of a metric.
+    /// Returns how many rounds can decide the comparisons of every metric.
     pub fn rounds_needed(&self) -> usize {
-        runs_needed(Pairing::Paired, self.comparisons(), ALPHA)
+        self.rounds_by_metric().map(|(_, rounds)| rounds).max().unwrap_or(1)
+    }
+
+    /// Returns the metrics that differ from run to run, each with how many rounds can decide its comparisons.
+    fn rounds_by_metric(&self) -> impl Iterator<Item = (&Metric, usize)> {
+        let needed = |pairing| runs_needed(pairing, self.comparisons(), ALPHA);
+        self.metrics.iter().filter_map(move |metric| Some((metric, needed(metric.pairing()?))))
     }
 
     /// Says what will be run, and whether so many rounds can decide anything; `None` where every run gives the same.
     pub fn summary(&self) -> Option<String> {
         let Design { variants, points, rounds, warmups, .. } = &self.design;
-        self.metrics.iter().find(|metric| metric.nature == Nature::Sampled)?;
+        self.rounds_by_metric().next()?;
         let runs = variants.len() * points.len() * (rounds + warmups);
         let scale = if self.scale == Scale::Full { "full" } else { "smoke run" };
         let (comparisons, needed) = (self.comparisons(), self.rounds_needed());
@@ -182,8 +188,12 @@ impl Plan {
         if *rounds >= needed || *rounds == 1 {
             return Some(plan);
         }
+        let (decided, undecided): (Vec<_>, Vec<_>) =
+            self.rounds_by_metric().partition(|(_, needed)| rounds >= needed);
+        let names: Vec<&str> = undecided.iter().map(|(metric, _)| metric.name.as_str()).collect();
+        let of = if decided.is_empty() { "a metric".to_owned() } else { names.join(" and ") };
         Some(format!(
-            "{plan}; {rounds} rounds cannot decide {comparisons} comparisons of a metric, {needed} can: --rounds {needed}"
+            "{plan}; {rounds} rounds cannot decide {comparisons} comparisons of {of}, {needed} can: --rounds {needed}"
         ))
     }
 

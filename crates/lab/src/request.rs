@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use slablab_stats::Direction;
+use slablab_stats::{Direction, Pairing};
 
 use crate::error::{Error, Result};
 
@@ -43,8 +43,10 @@ pub enum Scale {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Nature {
-    /// A time: each run is a sample
+    /// A time: each run is a sample, and those of a round are alike in what the machine did meanwhile
     Sampled,
+    /// What a machine that was started for the run holds, however fast it ran: each run is a sample by itself
+    Independent,
     /// A count: each run gives the same, and one is enough
     Exact,
 }
@@ -65,6 +67,15 @@ pub struct Metric {
 }
 
 impl Metric {
+    /// Returns how runs of two variants are compared; `None` where every run gives the same.
+    pub(crate) fn pairing(&self) -> Option<Pairing> {
+        match self.nature {
+            Nature::Sampled => Some(Pairing::Paired),
+            Nature::Independent => Some(Pairing::Independent),
+            Nature::Exact => None,
+        }
+    }
+
     /// Makes a metric of which less is better.
     pub(crate) fn less(key: &str, name: &str, unit: &str, nature: Nature) -> Self {
         Self {

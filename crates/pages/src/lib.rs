@@ -44,9 +44,10 @@ pub use whatif::what_if;
 
 /// How verdicts are found.
 const VERDICTS: &str = "The change is the Hodges-Lehmann estimate of the ratio to the baseline, with the interval of the ratios \
-    that the rank test would not reject; rounds of one plan are compared as pairs. A difference is shown when p, corrected for \
-    all comparisons of the metric by Holm's method, is below 0.05 and the interval excludes 0 %. Where no outcome of so few \
-    runs could have shown one, the comparison is undecided. No run was left out; outliers are hollow marks.";
+    that the rank test would not reject; rounds of one plan are compared as pairs, but for what a guest holds that was booted \
+    for its run. A difference is shown when p, corrected for all comparisons of the metric by Holm's method, is below 0.05 \
+    and the interval excludes 0 %. Where no outcome of so few runs could have shown one, the comparison is undecided. No run \
+    was left out; outliers are hollow marks.";
 
 /// Names so many bytes, as sentences on a terminal and on a page do.
 fn size(bytes: u64) -> String {

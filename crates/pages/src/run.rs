@@ -7,7 +7,7 @@ use slablab_report::{
 use slablab_stats::{Bootstrap, Question, Summary, median_interval};
 
 use slablab_lab::{
-    Environment, Metric, MetricComparisons, Nature, Outcome, Result, Row, compare_variants, find,
+    Environment, Metric, MetricComparisons, Outcome, Result, Row, compare_variants, find,
 };
 
 use crate::VERDICTS;
@@ -25,7 +25,7 @@ pub fn run(outcome: &Outcome, baseline: Option<&str>, question: &Question) -> Re
     let plan = &outcome.plan;
     let sides = compare_variants(outcome, baseline, question)?;
     let mut sections: Vec<Section> = Vec::new();
-    for metric in outcome.metrics(Nature::Sampled) {
+    for metric in outcome.samples() {
         let side = sides.iter().find(|side| side.metric == *metric);
         sections.push(sampled(outcome, metric, side));
     }
@@ -51,7 +51,7 @@ pub fn run(outcome: &Outcome, baseline: Option<&str>, question: &Question) -> Re
 fn answers(outcome: &Outcome, sides: &[MetricComparisons]) -> Vec<String> {
     let mut answers: Vec<String> =
         sides.first().map(|side| side.comparisons.answers()).unwrap_or_default();
-    let exact = outcome.metrics(Nature::Exact).next();
+    let exact = outcome.counts().next();
     if let (true, Some(metric)) = (answers.is_empty(), exact) {
         let point = &outcome.plan.design.points[0];
         answers.extend(outcome.groups(&metric.key, point).iter().map(|group| {
@@ -162,7 +162,7 @@ fn lines(
 /// Makes the section of the metrics that are the same in every run.
 fn exact(outcome: &Outcome) -> Option<Section> {
     let design = &outcome.plan.design;
-    let metrics: Vec<&Metric> = outcome.metrics(Nature::Exact).collect();
+    let metrics: Vec<&Metric> = outcome.counts().collect();
     if metrics.is_empty() {
         return None;
     }

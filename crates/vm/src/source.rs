@@ -118,7 +118,9 @@ impl Source {
         match (unpacked, self.path.is_file()) {
             (Err(Error::Tool { why, .. }), true) => Err(Error::Source {
                 path: self.path.clone(),
-                why: format!("neither an image of a kernel nor a tarball of Linux's source ({why})"),
+                why: format!(
+                    "neither an image of a kernel nor a tarball of Linux's source ({why})"
+                ),
             }),
             (unpacked, _) => unpacked,
         }?;

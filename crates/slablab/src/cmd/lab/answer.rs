@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use clap::ValueEnum;
 use schemars::JsonSchema;
 use serde::Serialize;
-use slablab_lab::{ComparedResults, MetricComparisons, Nature, Outcome, Pair};
+use slablab_lab::{ComparedResults, MetricComparisons, Outcome, Pair};
 use slablab_report::{Comparisons, field::Field, human};
 use slablab_stats::{Comparison, Estimate, Verdict};
 
@@ -117,7 +117,7 @@ impl Answer {
             layout,
         );
         answer.remarks.extend(outcome.remarks());
-        for metric in outcome.metrics(Nature::Exact) {
+        for metric in outcome.counts() {
             for point in &plan.design.points {
                 for group in outcome.groups(&metric.key, point) {
                     answer.counts.push(Count {
