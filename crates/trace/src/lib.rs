@@ -11,6 +11,7 @@
 
 #![forbid(unsafe_code)]
 
+mod assigned;
 mod btf;
 mod cpu_list;
 mod error;

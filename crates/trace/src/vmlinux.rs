@@ -20,6 +20,7 @@ use addr2line::Loader;
 use object::read::ReadCache;
 use object::{Architecture, Object, ObjectSection, ObjectSymbol, SectionKind, SymbolKind};
 
+use crate::assigned::{Assigned, Sections};
 use crate::{At, Error, Site};
 
 /// Every kernel has it, in `init/main.c`: where that file lies is where the source was built.
@@ -125,6 +126,35 @@ impl Vmlinux {
     ///
     /// When this is another kernel than the sites'.
     pub fn places(&self, sites: &[Site]) -> Result<Vec<Option<Place>>, Error> {
+        let calls = self.calls(sites)?;
+        Ok(calls.into_iter().map(|address| self.place(address?)).collect())
+    }
+
+    /// Returns the type that each site allocates, such as `struct file`: that of what its result is assigned to; `None`
+    /// where that is no pointer to a type, or not known.
+    ///
+    /// # Errors
+    ///
+    /// When this is another kernel than the sites', or has no debug information of variables.
+    pub fn types(&self, sites: &[Site]) -> Result<Vec<Option<String>>, Error> {
+        let calls = self.calls(sites)?;
+        let sections = Sections::read(&self.path).filter(|_| self.is_x86_64);
+        let Some(assigned) = sections.as_ref().and_then(Assigned::new) else {
+            return Err(Error::Bad {
+                path: self.path.clone(),
+                at: At::File,
+                what: "does not say of what type its variables are and where they lie".to_owned(),
+                remedy: "name one for x86-64 with the whole debug information: CONFIG_DEBUG_INFO_DWARF5=y without \
+                         CONFIG_DEBUG_INFO_REDUCED (slablab kernel build: the flavour types)"
+                    .to_owned(),
+            });
+        };
+        let type_at = |address: u64| assigned.type_at(address, self.code_at(address));
+        Ok(calls.into_iter().map(|address| type_at(address?)).collect())
+    }
+
+    /// Returns the address behind each site's call; `None` where there is none.
+    fn calls(&self, sites: &[Site]) -> Result<Vec<Option<u64>>, Error> {
         let shift = self.shift(sites);
         let behind_call = |site| self.address(site, shift).filter(|at| self.is_behind_call(*at));
         let calls: Vec<_> = sites.iter().map(behind_call).collect();
@@ -141,7 +171,17 @@ impl Vmlinux {
                 remedy: "name the vmlinux of the very build that was recorded".to_owned(),
             });
         }
-        Ok(calls.into_iter().map(|address| self.place(address?)).collect())
+        Ok(calls)
+    }
+
+    /// Returns the instructions from `address` on.
+    fn code_at(&self, address: u64) -> &[u8] {
+        let of = |(start, code): &'_ (u64, Vec<u8>)| {
+            let at = usize::try_from(address.checked_sub(*start)?).ok()?;
+            (at < code.len()).then_some(at)
+        };
+        let section = self.code.iter().find_map(|section| Some((of(section)?, &section.1)));
+        section.map_or(&[], |(at, code)| &code[at..])
     }
 
     /// Returns how far the recorded kernel was moved: what most sites with a unique symbol say.
@@ -257,7 +297,13 @@ mod tests {
             "#include \"../../include/linux/slab.h\"\n\
              static inline __attribute__((always_inline)) void *inner(void)\n\
              { return kmalloc(40); }\n\
-             __attribute__((noinline)) void *sock_alloc(void) { void *p = inner(); return p + 1; }\n",
+             __attribute__((noinline)) void *sock_alloc(void) { void *p = inner(); return p + 1; }\n\
+             struct page { long words[5]; };\n\
+             struct sock { int type; struct { long a; struct page *page; } in; };\n\
+             __attribute__((noinline)) struct sock *sock_open(int type)\n\
+             { struct sock *sk = inner(); if (sk) sk->type = type; return sk; }\n\
+             __attribute__((noinline)) int sock_fill(struct sock *sk)\n\
+             { sk->in.page = inner(); return sk->type; }\n",
         );
         let out = folder.join("vmlinux");
         let status = Command::new("cc")
@@ -278,12 +324,16 @@ mod tests {
         out
     }
 
-    /// Returns the site in `sock_alloc` as its symbol and offset: the first address behind a call.
     fn site(vmlinux: &Vmlinux) -> Site {
-        let [(start, size)] = vmlinux.symbols["sock_alloc"][..] else { panic!("one sock_alloc") };
+        site_in(vmlinux, "sock_alloc")
+    }
+
+    /// Returns the site in a function as its symbol and offset: the first address behind a call.
+    fn site_in(vmlinux: &Vmlinux, function: &str) -> Site {
+        let [(start, size)] = vmlinux.symbols[function][..] else { panic!("one {function}") };
         let mut addresses = start..start + size;
         let address = addresses.find(|address| vmlinux.is_behind_call(*address)).unwrap();
-        let name = format!("sock_alloc+{:#x}", address - start);
+        let name = format!("{function}+{:#x}", address - start);
         Site { name, address: address + 0x1e00_0000, ..Site::default() }
     }
 
@@ -298,6 +348,19 @@ mod tests {
             Some(Place { file: "net/core/sock.c".into(), function: "inner".into(), line: Some(3) });
         let places = vmlinux.places(&[symbol, raw, module]).unwrap();
         assert_eq!(places, [place.clone(), place, None]);
+    }
+
+    #[test]
+    fn the_type_of_a_site_is_that_of_what_its_result_is_assigned_to() {
+        let folder = tempfile::tempdir().unwrap();
+        let vmlinux = Vmlinux::open(&build(folder.path(), "-gdwarf-5")).unwrap();
+        let of = |name: &str| vmlinux.types(&[site_in(&vmlinux, name)]).unwrap().remove(0);
+        assert_eq!(of("sock_open").as_deref(), Some("struct sock"));
+        assert_eq!(of("sock_fill").as_deref(), Some("struct page"));
+        assert_eq!(of("sock_alloc"), None);
+        let vmlinux = Vmlinux::open(&build(folder.path(), "-g1")).unwrap();
+        let error = vmlinux.types(&[site_in(&vmlinux, "sock_open")]).unwrap_err().to_string();
+        assert!(error.contains("does not say of what type its variables are"), "{error}");
     }
 
     #[test]
