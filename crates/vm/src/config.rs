@@ -288,7 +288,7 @@ mod tests {
         assert_eq!(
             error,
             "../x: no such flavour; there are: allocinfo, debug, dwarf, events, kasan, numa, random_kmalloc, \
-             stats"
+             stats, types"
         );
     }
 
