@@ -57,6 +57,14 @@ pub fn partition_sentence(cost: &PartitionCost) -> String {
                 .to_owned()
         }
         PartitionBy::Site => "A cache for each call site of kmalloc".to_owned(),
+        PartitionBy::Type => {
+            let known = cost.typed.unwrap_or_default();
+            format!(
+                "A cache for each of the {} structures that {} of the {} call sites of kmalloc allocate, and for each \
+                 other site",
+                known.structures, known.sites, known.sites_all
+            )
+        }
     };
     let was = with_structures(&cost.recorded);
     let range = cost.range(with_structures);

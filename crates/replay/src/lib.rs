@@ -70,4 +70,6 @@ pub use plan::{ReplayPlan, Start};
 pub use timed::replay::{Latency, Timed, replay_timed};
 pub use whatif::compare::{Difference, WhatIf, what_if};
 pub use whatif::moment::{Moment, at_peak};
-pub use whatif::partition::{PartitionBy, PartitionCost, Partitioned, Range, partition_cost};
+pub use whatif::partition::{
+    PartitionBy, PartitionCost, Partitioned, Range, Typed as TypedSites, partition_cost,
+};

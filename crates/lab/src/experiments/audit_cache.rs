@@ -130,7 +130,7 @@ struct CacheReplay {
 impl Fixture for CacheReplay {
     fn observe(&mut self, cell: &Cell) -> Result<Observation> {
         let name = "audit_context".to_owned();
-        let dedicated = Dedicated { name, sites: self.sites.clone(), align: 0 };
+        let dedicated = Dedicated { name, sites: self.sites.clone(), align: 0, sizes: None };
         let dedicated = if cell.variant == VARIANTS[1] { vec![dedicated] } else { Vec::new() };
         let changes = Changes { dedicated, ..Changes::default() };
         let plan = ReplayPlan { allocators: vec![self.kind], changes, ..ReplayPlan::default() };

@@ -79,6 +79,9 @@ pub struct Dedicated {
     pub sites: Vec<u32>,
     /// Its alignment in bytes; 0 for the default
     pub align: u32,
+    /// The sizes that it serves, more than the first and up to the second; all if `None`. Other sizes of the same call
+    /// sites may have caches of their own, or come from kmalloc.
+    pub sizes: Option<(u64, u64)>,
 }
 
 impl Changes {
@@ -91,15 +94,19 @@ impl Changes {
     /// Adds a cache `name` for these call sites.
     #[must_use]
     pub fn dedicate(mut self, name: impl Into<String>, sites: Vec<u32>) -> Self {
-        self.dedicated.push(Dedicated { name: name.into(), sites, align: 0 });
+        self.dedicated.push(Dedicated { name: name.into(), sites, align: 0, sizes: None });
         self
     }
 
     /// Gives every kmalloc site of the trace a cache, called like it and aligned so; 0 for the default.
     #[must_use]
     pub fn dedicate_every(mut self, meta: &Meta, align: u32) -> Self {
-        let dedicated =
-            |(i, site): (u32, &Site)| Dedicated { name: site.name.clone(), sites: vec![i], align };
+        let dedicated = |(i, site): (u32, &Site)| Dedicated {
+            name: site.name.clone(),
+            sites: vec![i],
+            align,
+            sizes: None,
+        };
         self.dedicated = (0..).zip(&meta.sites).map(dedicated).collect();
         self.dedication = Dedication::Every;
         self
@@ -134,6 +141,8 @@ impl Changes {
         for dedicated in &self.dedicated {
             let sizes = dedicated.sites.iter().filter_map(|site| meta.sites.get(*site as usize));
             let bytes_req_max = sizes.map(|site: &Site| site.bytes_req_max).max().unwrap_or(0);
+            let bytes_req_max =
+                bytes_req_max.min(dedicated.sizes.map_or(u64::MAX, |(_, most)| most));
             match meta.caches.iter_mut().find(|cache| cache.name == dedicated.name) {
                 Some(cache) => cache.bytes_req_max = cache.bytes_req_max.max(bytes_req_max),
                 None => meta.caches.push(RecordedCache {

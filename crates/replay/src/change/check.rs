@@ -99,6 +99,9 @@ impl Changes {
                 return Err(ChangeError::NameTaken { name: dedicated.name.clone() });
             }
             for site in &dedicated.sites {
+                if dedicated.sizes.is_some() {
+                    continue;
+                }
                 let before = taken[*site as usize].replace(&dedicated.name);
                 if let Some(first) = before.filter(|first| *first != dedicated.name) {
                     return Err(ChangeError::DedicatedTwice {

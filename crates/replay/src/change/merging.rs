@@ -142,7 +142,7 @@ mod tests {
             |bytes, align| partner(&meta, size(bytes, align)?).map(|cache| cache.name.as_str());
         assert_eq!(name(36, 0), Some(":0000040"));
         assert_eq!((name(41, 0), name(36, 16), name(u64::MAX, 0)), (None, None, None));
-        let dedicated = Dedicated { name: "mine".into(), sites: vec![0], align: 0 };
+        let dedicated = Dedicated { name: "mine".into(), sites: vec![0], align: 0, sizes: None };
         assert_eq!(Changes::default().shares_with(&dedicated, &meta), Some(vec!["a".to_owned()]));
     }
 }

@@ -9,6 +9,8 @@ use crate::change::changes::Changes;
 pub(crate) struct Rewrite {
     /// The cache that a site's kmallocs go to, [`NONE`] to leave them
     by_site: Vec<u32>,
+    /// The same by size, for sites with caches for some sizes only: those above the first and up to the second
+    by_size: Vec<Vec<(u64, u64, u32)>>,
     /// Whether a cache's objects come from kmalloc
     to_kmalloc: Vec<bool>,
     /// Whether any event changes
@@ -20,10 +22,13 @@ impl Rewrite {
     pub(crate) fn new(changes: &Changes, meta: &Meta) -> Self {
         let cache = |name: &str| meta.caches.iter().position(|cache| cache.name == name);
         let mut by_site = vec![NONE; meta.sites.len()];
+        let mut by_size = vec![Vec::new(); meta.sites.len()];
         for dedicated in &changes.dedicated {
             let id = cache(&dedicated.name).expect("Changes::meta added it") as u32;
             for site in &dedicated.sites {
                 by_site[*site as usize] = id;
+                by_size[*site as usize]
+                    .extend(dedicated.sizes.map(|(above, most)| (above, most, id)));
             }
         }
         let mut to_kmalloc = vec![false; meta.caches.len()];
@@ -31,7 +36,7 @@ impl Rewrite {
             to_kmalloc[id] = true;
         }
         let active = !changes.dedicated.is_empty() || !changes.undedicated.is_empty();
-        Self { by_site, to_kmalloc, active }
+        Self { by_site, by_size, to_kmalloc, active }
     }
 
     /// Changes an allocation.
@@ -41,7 +46,16 @@ impl Rewrite {
             return;
         }
         let recorded = if event.kind == Kind::Kmalloc { NONE } else { event.cache };
-        let cache = self.cache_of(event.site as usize, recorded);
+        let site = event.site as usize;
+        let cache = match self.by_size.get(site) {
+            Some(sizes) if recorded == NONE && !sizes.is_empty() => {
+                let serves = |(above, most, _): &&(u64, u64, u32)| {
+                    *above < event.bytes_req && event.bytes_req <= *most
+                };
+                sizes.iter().find(serves).map_or(NONE, |(.., cache)| *cache)
+            }
+            _ => self.cache_of(site, recorded),
+        };
         if cache != recorded {
             event.kind = if cache == NONE { Kind::Kmalloc } else { Kind::KmemCacheAlloc };
             event.cache = cache;
@@ -65,6 +79,7 @@ impl Rewrite {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::change::changes::Dedicated;
     use slablab_trace::{RecordedCache, Site};
 
     fn meta() -> Meta {
@@ -102,6 +117,25 @@ mod tests {
         let mut event = kmalloc(0);
         rewrite.apply(&mut event);
         assert_eq!(event, kmalloc(0));
+    }
+
+    #[test]
+    fn a_site_of_several_sizes_has_a_cache_for_each_of_those_that_are_named() {
+        let of = |name: &str, sizes| {
+            let (name, sites, align) = (name.to_owned(), vec![1], 0);
+            Dedicated { name, sites, align, sizes: Some(sizes) }
+        };
+        let dedicated = vec![of("b in 32", (16, 32)), of("b in 64", (32, 64))];
+        let changes = Changes { dedicated, ..Changes::default() };
+        let meta = changes.meta(&meta());
+        assert_eq!((meta.caches[1].bytes_req_max, meta.caches[2].bytes_req_max), (32, 40));
+        let rewrite = Rewrite::new(&changes, &meta);
+        let cache = |bytes_req| {
+            let mut event = Event { bytes_req, ..kmalloc(1) };
+            rewrite.apply(&mut event);
+            event.cache
+        };
+        assert_eq!([16, 17, 32, 33, 64, 65].map(cache), [NONE, 1, 1, 2, 2, NONE]);
     }
 
     #[test]

@@ -2,16 +2,20 @@
 //!
 //! How it works: the trace is replayed as recorded and with the partition; where that is drawn at boot, once for each
 //! of many seeds, a few in a pass. Random copies also keep apart what the recorded kernel merged with a class, as they
-//! are never merged.
+//! are never merged. A call site, or a structure, that asks for sizes of several classes of kmalloc has a cache for each of
+//! these, as `kmem_buckets_create()` makes them; what is larger than the largest class has none.
 //!
 //! Differences from Linux: what a cache has under `/sys` is not counted.
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_kmem::BackendKind;
 use slablab_trace::{Meta, SlabSnapshot, TraceReader};
 
-use crate::change::changes::Changes;
+use crate::advice::survey::{Classes, Survey, survey};
+use crate::change::changes::{Changes, Dedicated, Dedication};
 use crate::change::partition::Partition;
 use crate::change::select::SelectError;
 use crate::engine::caches;
@@ -39,6 +43,8 @@ pub enum PartitionBy {
     Buckets,
     /// The call site itself
     Site,
+    /// The structure that is allocated; the call site where none is known
+    Type,
 }
 
 /// What a partition costs on a trace.
@@ -53,10 +59,71 @@ pub struct PartitionCost {
     pub by: PartitionBy,
     /// Bytes of the structures of one cache
     pub structures_bytes_each: u64,
+    /// What is known of types, where objects are kept apart by them
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub typed: Option<Typed>,
     /// As recorded
     pub recorded: Partitioned,
     /// With the partition, an entry for each seed
     pub partitioned: Vec<Partitioned>,
+}
+
+/// What is known of the types of a trace's objects.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Typed {
+    /// Structures that its call sites allocate
+    pub structures: u64,
+    /// Call sites that allocate one of these
+    pub sites: u64,
+    /// Call sites of kmalloc
+    pub sites_all: u64,
+}
+
+impl Typed {
+    fn of(types: &[Option<String>], survey: &Survey) -> Self {
+        let sites = types.iter().zip(&survey.classes).filter(|(_, classes)| !classes.is_empty());
+        let named = sites.clone().filter_map(|(name, _)| name.as_ref().filter(|n| is_structure(n)));
+        let structures: BTreeSet<&String> = named.clone().collect();
+        Self {
+            structures: structures.len() as u64,
+            sites: named.count() as u64,
+            sites_all: sites.count() as u64,
+        }
+    }
+}
+
+/// Returns whether a type's name is that of a structure or union, and no pointer to one: what has no such name (text,
+/// arrays of numbers) is as different as its call sites.
+fn is_structure(name: &str) -> bool {
+    ["struct ", "union "].iter().any(|keyword| name.starts_with(keyword)) && !name.ends_with('*')
+}
+
+/// Gives what `owner` calls each kmalloc site, or else the site itself, a cache for each class that it allocates from.
+fn apart<'a>(
+    meta: &Meta,
+    survey: &Survey,
+    classes: &Classes,
+    owner: impl Fn(usize) -> Option<&'a str>,
+) -> Changes {
+    let mut dedicated: BTreeMap<(String, u32), Dedicated> = BTreeMap::new();
+    for (i, site) in meta.sites.iter().enumerate() {
+        for class in survey.classes[i].iter() {
+            let name = owner(i).unwrap_or(&site.name).to_owned();
+            let bytes = |class: u32| u64::from(classes.bytes(class));
+            let make = || Dedicated {
+                name: format!("{name} in {}", classes.bytes(class)),
+                sites: Vec::new(),
+                align: 0,
+                sizes: Some((class.checked_sub(1).map_or(0, bytes), bytes(class))),
+            };
+            dedicated.entry((name.clone(), class)).or_insert_with(make).sites.push(i as u32);
+        }
+    }
+    Changes {
+        dedicated: dedicated.into_values().collect(),
+        dedication: Dedication::Every,
+        ..Changes::default()
+    }
 }
 
 /// What a machine with or without a partition held.
@@ -99,7 +166,8 @@ impl PartitionCost {
     }
 }
 
-/// Replays a trace with and without a partition under one allocator; `progress` is told rows times replays.
+/// Replays a trace with and without a partition under one allocator; `progress` is told rows times replays. `types` has the
+/// type that each call site of the trace allocates, for [`PartitionBy::Type`].
 ///
 /// # Errors
 ///
@@ -110,6 +178,7 @@ pub fn partition_cost(
     kind: BackendKind,
     memory_bytes: u64,
     by: PartitionBy,
+    types: &[Option<String>],
     progress: &mut dyn FnMut(u64),
 ) -> Result<PartitionCost, Error> {
     if !kind.has_kmalloc_caches() {
@@ -119,6 +188,8 @@ pub fn partition_cost(
     if meta.sites.is_empty() {
         return Err(Error::Select(SelectError::NoSites));
     }
+    let classes = Classes::new(&caches::kmalloc(meta, &Changes::default()).classes);
+    let survey = survey(reader, meta, &classes)?;
     let changes: Vec<Changes> = match by {
         PartitionBy::Random { copies } => (1..=SEEDS)
             // The kernel draws 64 bits; these are as good, and the same in every run.
@@ -128,8 +199,13 @@ pub fn partition_cost(
         PartitionBy::Buckets => {
             vec![Changes { partition: Some(Partition::Buckets), ..Changes::default() }]
         }
-        PartitionBy::Site => vec![Changes::default().dedicate_every(meta, 0)],
+        PartitionBy::Site => vec![apart(meta, &survey, &classes, |_| None)],
+        PartitionBy::Type => vec![apart(meta, &survey, &classes, |site| {
+            types.get(site)?.as_deref().filter(|name| is_structure(name))
+        })],
     };
+    let made: BTreeSet<String> =
+        changes[0].dedicated.iter().map(|dedicated| dedicated.name.clone()).collect();
     let plan = |changes: Changes| ReplayPlan {
         allocators: vec![kind],
         memory_bytes,
@@ -149,16 +225,16 @@ pub fn partition_cost(
     }
     let trace = replays[0].trace.clone();
     let structures_bytes_each = structures_bytes(meta, kind);
-    let classes = caches::kmalloc(meta, &Changes::default()).classes.len() as u64;
+    let classes = classes.len() as u64;
     let kept_apart = caches::kept_apart_by_random_copies(meta) as u64;
     let own = |allocator: &Allocator, partitioned: bool| {
         let caches_added = match by {
             _ if !partitioned => 0,
             PartitionBy::Random { copies } => u64::from(copies - 1) * classes + kept_apart,
             PartitionBy::Buckets => u64::from(Partition::Buckets.copies() - 1) * classes,
-            PartitionBy::Site => {
+            PartitionBy::Site | PartitionBy::Type => {
                 let names = allocator.caches.iter().map(|cache| cache.cache.as_str());
-                names.filter(|name| meta.sites.iter().any(|site| site.name == *name)).count() as u64
+                names.filter(|name| made.contains(*name)).count() as u64
             }
         };
         Partitioned {
@@ -178,6 +254,7 @@ pub fn partition_cost(
         allocator: kind.name().to_owned(),
         by,
         structures_bytes_each,
+        typed: (by == PartitionBy::Type).then(|| Typed::of(types, &survey)),
         recorded: recorded.expect("the first plan is the recorded one"),
         partitioned,
     })

@@ -115,6 +115,25 @@ impl QuestionArgs {
         Btf::find(named.map(PathBuf::as_path), &meta.kernel_release)
     }
 
+    /// Returns the type that each call site of the trace allocates, by the vmlinux that is named or the first usable one of
+    /// the usual places.
+    pub(crate) fn allocated_types(&self, meta: &Meta) -> Result<Vec<Option<String>>> {
+        let of = |path: &Path| Vmlinux::open(path)?.types(&meta.sites);
+        if let Some(path) = &self.vmlinux {
+            return Ok(of(path)?);
+        }
+        let usual = Vmlinux::usual_places(&self.trace, &meta.kernel_release);
+        let found = usual.iter().filter(|path| path.is_file());
+        found.map(|path| of(path)).find_map(Result::ok).with_context(|| {
+            format!(
+                "{}: --partition type needs the debug information of {}, and none was found: name a vmlinux built with \
+                 CONFIG_DEBUG_INFO_DWARF5=y by --vmlinux FILE, or ask for --partition site",
+                self.file(),
+                if meta.kernel_release.is_empty() { "the recorded kernel" } else { &meta.kernel_release }
+            )
+        })
+    }
+
     /// Returns the places to print beside call sites: those of a vmlinux that was named.
     pub(crate) fn named_places(&self, sources: Option<&Sources>) -> Option<Sources> {
         sources.filter(|_| self.vmlinux.is_some()).cloned()

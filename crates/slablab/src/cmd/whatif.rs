@@ -62,7 +62,8 @@ pub(crate) struct Args {
     /// Give the machine pages of this size: 4K, 16K or 64K
     #[arg(long, value_name = "SIZE", value_parser = parse_page_size, help_heading = "Changes")]
     page_size: Option<u32>,
-    /// Keep kmalloc's objects apart: random:N copies of each class by call site, over 20 seeds, buckets, or by site
+    /// Keep kmalloc's objects apart: random:N copies of each class by call site, over 20 seeds, buckets, by site, or by type
+    /// (the structure that a site allocates, by the recorded kernel's debug information)
     #[arg(long, value_name = "BY", value_parser = parse_partition, help_heading = "Changes",
           conflicts_with_all = ["dedicate", "undedicate", "per_site", "classes", "buckets", "merge", "no_merge", "align",
                                 "page_size", "max_order", "min_objects"])]
@@ -297,7 +298,7 @@ fn dedicated(spec: &str, align: u32, meta: &Meta, absent: Absent) -> Result<Opti
     sites.dedup();
     let first = patterns.split([',', '+']).next().unwrap_or(patterns);
     let name = name.map_or_else(|| first.replace(['*', '?'], ""), str::to_owned);
-    Ok(Some(Dedicated { name, sites, align }))
+    Ok(Some(Dedicated { name, sites, align, sizes: None }))
 }
 
 fn parse_page_size(text: &str) -> Result<u32, String> {

@@ -12,21 +12,19 @@ use super::question::QuestionArgs;
 use crate::output::{Page, Report, Table};
 use crate::progress::Progress;
 
-/// Reads `random:16`, `buckets` or `site`.
+/// Reads `random:16`, `buckets`, `site` or `type`.
 pub(super) fn parse_partition(text: &str) -> Result<PartitionBy, String> {
     match text {
         "buckets" => Ok(PartitionBy::Buckets),
         "site" => Ok(PartitionBy::Site),
-        "type" => Err("a trace does not say of what type its objects are, nor does the kernel's BTF say what a call site \
-                       allocates; --partition site gives the most that separation by type can cost"
-            .to_owned()),
+        "type" => Ok(PartitionBy::Type),
         _ => {
             let copies = text.strip_prefix("random:").and_then(|copies| copies.parse().ok());
             match copies {
                 Some(copies) if (2..=64).contains(&copies) && u32::is_power_of_two(copies) => {
                     Ok(PartitionBy::Random { copies })
                 }
-                _ => Err("a partition is random:N (N being 2, 4, 8, 16, 32 or 64), buckets or site".to_owned()),
+                _ => Err("a partition is random:N (N being 2, 4, 8, 16, 32 or 64), buckets, site or type".to_owned()),
             }
         }
     }
@@ -39,6 +37,11 @@ pub(super) fn run(
     kind: BackendKind,
     by: PartitionBy,
 ) -> Result<PartitionAnswer> {
+    // Said before seconds of work.
+    let types = match by {
+        PartitionBy::Type => question.allocated_types(trace.meta())?,
+        _ => Vec::new(),
+    };
     let replays = if matches!(by, PartitionBy::Random { .. }) { 21 } else { 2 };
     let progress = Progress::new("replaying", trace.meta().events * replays);
     let mut done = 0;
@@ -46,7 +49,7 @@ pub(super) fn run(
         done += rows;
         progress.set(done);
     };
-    let cost = partition_cost(trace, kind, question.memory, by, &mut note);
+    let cost = partition_cost(trace, kind, question.memory, by, &types, &mut note);
     let cost = question.with_trace_name(cost)?;
     Ok(PartitionAnswer { file: question.file(), cost })
 }
@@ -86,6 +89,6 @@ mod tests {
         for text in ["random", "random:1", "random:15", "random:x", "", "sites"] {
             assert!(parse_partition(text).unwrap_err().contains("random:N"), "{text}");
         }
-        assert!(parse_partition("type").unwrap_err().contains("--partition site"));
+        assert_eq!(parse_partition("type"), Ok(PartitionBy::Type));
     }
 }
