@@ -1,6 +1,6 @@
 //! Settings of a kernel: a row a setting.
 
-use slablab_replay::{AnswerKind, Outcome, Tuning, Typed};
+use slablab_replay::{AnswerKind, HeldAt, Outcome, Tuning, Typed};
 use slablab_report::{Cell, Table, field};
 
 /// Returns an answer's name.
@@ -28,7 +28,7 @@ pub fn answers(tuning: &Tuning) -> Table {
     let fields = [
         field::name("answer", "answer", |(name, _): &(&str, &Outcome)| name),
         field::bytes("held, peak", "held_bytes_peak", |(_, o)| o.held_bytes.peak),
-        field::by("change", "held_change", move |(_, o): &(&str, &Outcome)| {
+        field::by(change_name(held_at), "held_change", move |(_, o): &(&str, &Outcome)| {
             change(held_at.of(o) as f64, held as f64)
         }),
         field::bytes("mean", "held_bytes_mean", |(_, o)| o.held_bytes.mean),
@@ -43,10 +43,24 @@ pub fn answers(tuning: &Tuning) -> Table {
     Table::of(&rows, fields)
 }
 
-/// Returns settings as a terminal has room for them.
-pub fn front(outcomes: &[Outcome]) -> Table {
+/// Returns what a change of the memory that counts is called: beside the others it must say which of them it is of.
+fn change_name(held_at: HeldAt) -> &'static str {
+    match held_at {
+        HeldAt::Peak => "change",
+        HeldAt::Mean => "mean, change",
+        HeldAt::End => "end, change",
+    }
+}
+
+/// Returns settings as a terminal has room for them, with the memory that counts.
+pub fn front(outcomes: &[Outcome], held_at: HeldAt) -> Table {
+    let (title, name) = match held_at {
+        HeldAt::Peak => ("held, peak", "held_bytes_peak"),
+        HeldAt::Mean => ("held, mean", "held_bytes_mean"),
+        HeldAt::End => ("held, end", "held_bytes_end"),
+    };
     let fields = [
-        field::bytes("held, peak", "held_bytes_peak", |o: &Outcome| o.held_bytes.peak),
+        field::by(title, name, move |o: &Outcome| Cell::Bytes(held_at.of(o))),
         field::cell("locks/op", "locks_per_operation", |o| {
             Cell::Number(o.locks_per_operation(), 3)
         }),

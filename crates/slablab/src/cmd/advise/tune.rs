@@ -152,7 +152,7 @@ impl Report for TuneAnswer {
             "Settings that hold less the more locks they take (+2: two caches set otherwise)",
         );
         let front: Vec<_> = self.tuning.front().take(self.lines).cloned().collect();
-        page.table(&tables::front(&front));
+        page.table(&tables::front(&front, self.tuning.held_at));
     }
 
     fn csv(&self) -> Table {
