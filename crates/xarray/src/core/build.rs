@@ -8,7 +8,7 @@
 //! Runs are only ever divided, never joined: who walks along the slots meets each entry that stays, in the bucket of
 //! before or in that of after.
 
-use crate::raw::bucket::{CAPACITY_MAX, capacity_max, width_log2};
+use crate::raw::bucket::{CAPACITY_MAX, width_log2};
 use crate::raw::dense::{DIGIT_BITS, SLOTS, run_mask};
 use crate::raw::{Bucket, Child, Dense, Word, Writer};
 use crate::{Entry, Mark, Result};
@@ -79,7 +79,8 @@ fn suit_bucket(items: &[Item], bits: u64) -> bool {
     match items.len() {
         0..=RUN_MAX => true,
         _ if bits < SLOTS as u64 && is_run(items) => false,
-        len if len > capacity_max(width_log2(bits)) => false,
+        len if len > CAPACITY_MAX => false,
+        len if len > CAPACITY_MAX / 2 && (0x100..0x200).contains(&bits) => false,
         len => len <= LEAF_USED_MAX || !are_crowded(items),
     }
 }
@@ -137,7 +138,7 @@ impl Writer<'_> {
     }
 
     fn build_bucket(&self, items: &[Item], width_log2: u32, spare: usize) -> Result<Word> {
-        let room = (items.len() + spare).min(capacity_max(width_log2));
+        let room = (items.len() + spare).min(CAPACITY_MAX);
         let word = Bucket::create(items[0].index, width_log2, room, self.gfp)?;
         if let Child::Bucket(bucket) = word.child(self.pin()) {
             bucket.fill(items.len(), |i| (items[i].index, items[i].entry));

@@ -19,7 +19,7 @@ const BUCKET_SPARSITY: usize = 4;
 impl Writer<'_> {
     /// Removes the entry at this index with its marks; all of it if it has several indices.
     pub(crate) fn erase(&self, index: u64) -> Entry {
-        if let Some(old) = self.erase_in_leaf(index) {
+        if let Some(old) = self.erase_in_node(index) {
             return old;
         }
         let walk = self.walk(index);
@@ -43,21 +43,33 @@ impl Writer<'_> {
         }
     }
 
-    /// Empties the slot of a leaf that stays one, if the entry bears no mark: so nobody needs to remember the way.
-    fn erase_in_leaf(&self, index: u64) -> Option<Entry> {
+    /// Empties the slot of a leaf or bucket that stays one, if the entry bears no mark: so nobody needs to remember the way.
+    fn erase_in_node(&self, index: u64) -> Option<Entry> {
         if self.has(Flags::TRACK_FREE) {
             return None;
         }
-        let Child::Dense(leaf) = self.last_node(index)? else { return None };
-        let offset = index as usize % SLOTS;
-        let entry = leaf.slot(offset).entry();
-        let is_marked = Mark::ALL.iter().any(|&mark| leaf.marks(mark) >> offset & 1 != 0);
-        let stays = leaf.used().count_ones() > LEAF_USED_MIN + 1;
-        if !stays || is_marked || entry.sibling_of().is_some() || leaf.span(offset) != 1 {
-            return None;
+        match self.last_node(index)? {
+            Child::Dense(leaf) => {
+                let offset = index as usize % SLOTS;
+                let entry = leaf.slot(offset).entry();
+                let is_marked = Mark::ALL.iter().any(|&mark| leaf.marks(mark) >> offset & 1 != 0);
+                let stays = leaf.used().count_ones() > LEAF_USED_MIN + 1;
+                if !stays || is_marked || entry.sibling_of().is_some() || leaf.span(offset) != 1 {
+                    return None;
+                }
+                leaf.set(offset, Word::NULL);
+                Some(entry)
+            }
+            Child::Bucket(bucket) => {
+                let Some(number) = bucket.find(index) else { return Some(Entry::NULL) };
+                let is_marked = Mark::ALL.iter().any(|&mark| bucket.marks(mark) >> number & 1 != 0);
+                if is_marked || is_sparse(bucket, bucket.live() - 1) {
+                    return None;
+                }
+                Some(bucket.replace(number, Entry::NULL))
+            }
+            Child::Empty | Child::Entry(_) => None,
         }
-        leaf.set(offset, Word::NULL);
-        Some(entry)
     }
 
     /// Takes every mark from the entry at the end of the walk; in an array that hands out ids it becomes free.
@@ -86,7 +98,7 @@ impl Writer<'_> {
         if bucket.live() == 0 {
             self.relink(walk.path.place(), Word::NULL);
             self.prune(walk.path.steps());
-        } else if bucket.live() * BUCKET_SPARSITY <= bucket.capacity() && bucket.capacity() >= 8 {
+        } else if is_sparse(bucket, bucket.live()) {
             let mut items = Items::new();
             items.push_bucket(bucket);
             let (place, spare) = (walk.path.place(), items.as_slice().len() / 2);
@@ -189,4 +201,9 @@ impl Writer<'_> {
     fn without_waiting(&self) -> Writer<'_> {
         self.sharing(Gfp::NOWAIT)
     }
+}
+
+/// Returns whether a bucket with so many live entries should be made smaller, or go.
+fn is_sparse(bucket: Bucket<'_>, live: usize) -> bool {
+    live == 0 || live * BUCKET_SPARSITY <= bucket.capacity() && bucket.capacity() >= 8
 }

@@ -59,16 +59,7 @@ impl Writer<'_> {
                 leaf.set(offset, Word::from_entry(entry));
                 Some(old)
             }
-            Child::Bucket(bucket) if bucket.fits(index) => {
-                if let Some(number) = bucket.find(index) {
-                    return Some(bucket.replace(number, entry));
-                }
-                if bucket.is_full() {
-                    return None;
-                }
-                bucket.append(index, entry);
-                Some(Entry::NULL)
-            }
+            Child::Bucket(bucket) if bucket.fits(index) => bucket.store(index, entry),
             _ => None,
         }
     }
@@ -129,7 +120,7 @@ impl Writer<'_> {
     fn single(&self, index: u64, entry: Entry) -> Result<Word> {
         let word = Bucket::create(index, 0, 1, self.gfp)?;
         if let Child::Bucket(bucket) = word.child(self.pin()) {
-            bucket.append(index, entry);
+            bucket.fill(1, |_| (index, entry));
         }
         Ok(word)
     }
@@ -182,10 +173,17 @@ impl Writer<'_> {
         let mut items = Items::new();
         items.push_bucket(bucket);
         items.push(Item { index, entry, marks: 0 });
-        let spare = spare_for_run(&items);
+        let spare = spare_for_run(items.as_slice(), self.region_last(walk.path.place(), index));
         let old = self.replace_bucket(walk.path.place(), items.as_mut_slice(), spare)?;
         self.retire(old);
         Ok(())
+    }
+
+    /// Returns the last index that the slots of the bucket in this place lead to.
+    fn region_last(&self, place: Place<'_>, index: u64) -> u64 {
+        let bits =
+            place.map_or(64, |(node, slot)| node.shift() + node.slot(slot).load().run_log2());
+        index | u64::MAX >> 64_u32.saturating_sub(bits)
     }
 
     /// Puts items in the place of a bucket, in all of its slots, and returns its word.
@@ -218,16 +216,19 @@ fn empty_run_log2((node, offset): (&Dense, usize)) -> u32 {
 }
 
 /// Returns the room to leave in a bucket that overflowed: little, or much of it if entries come in order or lie close
-/// together, where most often more of them come. (Without this, filling a leaf in order rebuilt it 10 times.)
-fn spare_for_run(items: &Items) -> usize {
-    let (items, len) = (items.as_slice(), items.as_slice().len());
+/// together, where most often more of them come. (Without this, filling a leaf in order rebuilt it 10 times.) No more than
+/// fit up to the last index of its slots, if they come as they did.
+fn spare_for_run(items: &[Item], region_last: u64) -> usize {
+    let len = items.len();
     let (first, last) = items
         .iter()
         .fold((u64::MAX, 0), |(first, last), item| (first.min(item.index), last.max(item.index)));
     if len < LEAF_USED_MAX && last - first < RUN_SPARSITY * len as u64 {
         (RUN_GROWTH * len).min(LEAF_USED_MAX - len)
     } else if items[len - 1].index == last && last - first < NEAR {
-        len - 1
+        // Rather too few than too many: of what comes late, the next size has room for some.
+        let to_come = (region_last - last) / ((last - first) / len as u64).max(1) / 8 * 7;
+        (ORDER_GROWTH * len).min(to_come.try_into().unwrap_or(usize::MAX))
     } else {
         0
     }
@@ -237,5 +238,7 @@ fn spare_for_run(items: &Items) -> usize {
 const RUN_SPARSITY: u64 = 2;
 /// A run's bucket grows to four times its size.
 const RUN_GROWTH: usize = 3;
+/// So does that of entries that come in order.
+const ORDER_GROWTH: usize = 3;
 /// Keys of more than two bytes are too large to leave room for many.
 const NEAR: u64 = 1 << 16;

@@ -1,44 +1,49 @@
 //! The bucket: up to 64 entries with the low bytes of their indices, for regions where few indices are used.
 //!
 //! # How it works
-//! A header, a filter where there are many entries, the bits that all indices share, then the keys (1, 2, 4 or 8 bytes
-//! each, as few as tell the entries apart), then one slot per key, in the order of insertion. A reader compares
-//! 16 bytes of keys at once, takes the first that matches, and reads that slot. The width and the number of blocks of
-//! keys come with the pointer.
+//! A header, then a fingerprint of one byte for each key, then what fingerprints leave of the keys, then one slot per key,
+//! in the order of insertion. Keys have 1, 2, 4 or 8 bytes, as few as tell the entries apart:
+//!
+//! | key | fingerprint | beside it |
+//! |---|---|---|
+//! | 1 byte | the key | nothing |
+//! | 2 bytes | low byte xor high byte | high byte |
+//! | 4 bytes | a hash | the key |
+//! | 8 bytes | a hash | the key, right before its slot |
+//!
+//! A reader compares 16 fingerprints at once, and looks at the key and the slot of those that match: most often one if the
+//! index is there, none if it is not. So a hit takes the line or two of the fingerprints, and one or two more, which
+//! are fetched together; a miss takes the fingerprints. Width and capacity come with the pointer.
 //!
 //! A bucket serves a run of `2^n` slots of the dense node above, which all hold its word, so it is large where
 //! indices are far apart, too. What was learned: a bucket a slot took 73 bytes an entry with one index of 64 in use, most of
-//! it headers, and a line of the cache for each miss. With a bucket for many slots it is 11 bytes, and all keys
-//! of 64 entries fill two or three lines. An order of keys instead of an order of insertion would cost each store a copy;
-//! who walks looks for the next key instead, which takes as many comparisons as a lookup.
+//! it headers, and a line of the cache for each miss. An order of keys instead of an order of insertion would cost each
+//! store a copy; who walks looks for the next key instead, which takes as many comparisons as a lookup. Whole keys side
+//! by side, behind a filter of 256 bits, took two to five lines for each hit.
 //!
-//! The filter has a bit for each of 256 values that indices are folded to. Where it is clear the index is not there, and a
-//! reader knows after one line of the cache instead of three: misses take half the time, for half a byte an entry. With
-//! keys of one byte the filter is exact, with longer ones it lets one miss of five through. (The shared bits stand
-//! behind it, beside the keys: before it they were a line of their own for every hit.)
+//! The bits that all indices share are compared only where the pointer says so: where the slots of the bucket's
+//! run lead to other indices, too. Elsewhere a lookup does not touch the header.
 //!
-//! A key is never changed or reused while the bucket lives: erasing empties the slot (a tombstone), storing at
-//! the same index fills it again, and only a new bucket drops it. So a reader that found its key cannot be
-//! handed another index's entry, and neither erasing nor overwriting needs memory.
+//! A key never changes and is never reused while the bucket lives: erasing empties the slot (a tombstone), storing at
+//! the same index fills it again, and only a new bucket drops it. So neither erasing nor overwriting needs memory.
 //!
-//! Keys not used yet repeat key 0. Key 0 itself is found first at slot 0, so they match nothing, and adding
-//! an entry is: fill the slot, then publish its key.
+//! Adding an entry fills the key, then the slot, then counts both. A lookup reads the slot first: if there is an entry, the key
+//! beside it is whole and will stay, and it is compared then. Whoever walks looks at as many keys as were counted.
 //!
 //! # Invariants
-//! - `live <= len <= capacity`; slots at `len` and above are empty; `live` = slots that are not empty.
+//! - `live <= len <= capacity`; slots at `len` and above are empty, but for one that is being added;
+//!   `live` = slots that are not empty.
 //! - `marks[m]` bit i belongs to slot i (mark 0 inverted as in [`super::Dense`]), 0 when the slot is empty.
 //! - For each key: `index >> 8*width == base >> 8*width`, and `key == index & (2^(8*width) - 1)`.
-//! - The filter's bit of each key is set, and was before the key was there; erasing leaves it.
 //! - The slots of its run hold its word (while a writer is about to split it: some of them), and no other slot does.
 
 use std::alloc::Layout;
 use std::marker::PhantomData;
-use std::ptr::NonNull;
-use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicU64, Ordering};
 
-use super::keys::{self, BLOCK_BYTES, BLOCK_WORDS};
+use super::keys::{self, BLOCK, BLOCK_WORDS, key_mask};
 use super::memory;
 use super::slot::{Slot, Word};
+use super::sync::{AtomicPtr, AtomicU8, AtomicU64, Ordering};
 use crate::{Entry, Gfp, Mark, Result};
 
 /// No bucket holds more.
@@ -46,29 +51,44 @@ pub(crate) const CAPACITY_MAX: usize = 64;
 /// The sizes that buckets come in: each at most 1.5 times the one before, so at least 2/3 are used after growth
 /// (but with keys of one byte, see [`capacity_for`]).
 const CAPACITIES: [u8; 12] = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64];
-/// The most entries by key width (1, 2, 4, 8 bytes): wide keys fill more lines per comparison.
-const CAPACITY_MAX_BY_WIDTH: [usize; 4] = [64, 64, 32, 16];
 
 #[repr(C)]
 pub(super) struct Header {
     /// Links the node in a limbo list once it is unlinked.
     pub(super) limbo: AtomicPtr<()>,
     marks: [AtomicU64; 3],
+    /// The bits that all indices share, the others 0.
+    base: u64,
     capacity: u8,
     width_log2: u8,
     len: AtomicU8,
     live: AtomicU8,
-    blocks: u8,
 }
 
-pub(super) const HEADER_BYTES: usize = size_of::<Header>();
-const _: () = assert!(HEADER_BYTES == 40);
-/// Bytes of the indices' common bits, right before the keys, as lookups read them together.
-pub(super) const BASE_BYTES: usize = 8;
-/// Bytes of a filter.
-pub(super) const FILTER_BYTES: usize = 32;
-/// Buckets of fewer entries have no filter: their keys are a line or two.
-const FILTERED_MIN: u8 = 32;
+/// What keys of one width need beside their fingerprints.
+#[derive(Clone, Copy)]
+struct Beside {
+    /// Words for a block of keys, before all slots.
+    block_words: usize,
+    /// Log2 of the bytes of a key.
+    key_log2: usize,
+    /// Words before each slot.
+    slot_words: usize,
+}
+
+/// By the log2 of the key width.
+const BESIDE: [Beside; 4] = [
+    Beside { block_words: 0, key_log2: 0, slot_words: 0 },
+    Beside { block_words: BLOCK / 8, key_log2: 0, slot_words: 0 },
+    Beside { block_words: BLOCK / 2, key_log2: 2, slot_words: 0 },
+    Beside { block_words: 0, key_log2: 3, slot_words: 1 },
+];
+
+const HEADER_BYTES: usize = size_of::<Header>();
+const WORD_BYTES: usize = size_of::<AtomicU64>();
+const SLOT_BYTES: usize = size_of::<Slot>();
+#[cfg(not(loom))]
+const _: () = assert!(HEADER_BYTES == 48 && WORD_BYTES == 8 && SLOT_BYTES == 8);
 
 /// Returns the log2 of the key bytes that tell these index bits apart.
 pub(crate) const fn width_log2(differing_bits: u64) -> u32 {
@@ -80,11 +100,6 @@ pub(crate) const fn width_log2(differing_bits: u64) -> u32 {
     }
 }
 
-/// Returns the most entries that a bucket with keys of this width holds.
-pub(crate) const fn capacity_max(width_log2: u32) -> usize {
-    CAPACITY_MAX_BY_WIDTH[width_log2 as usize]
-}
-
 /// Returns the size for so many entries. More than 32 whose keys have one byte fill an eighth of their indices, and most
 /// of them are on the way to a leaf: without the 48 between, filling leaves in random order takes a sixth less time.
 fn capacity_for(entries: usize, width_log2: u32) -> u8 {
@@ -93,52 +108,58 @@ fn capacity_for(entries: usize, width_log2: u32) -> u8 {
     CAPACITIES.into_iter().find(|&capacity| suits(capacity)).expect("at most 64 entries")
 }
 
-fn key_blocks(capacity: u8, width_log2: u32) -> u8 {
-    (usize::from(capacity) << width_log2).div_ceil(BLOCK_BYTES) as u8
-}
-
-/// Returns the offset of the keys.
-fn keys_offset(capacity: u8) -> usize {
-    let filter = if has_filter(capacity) { FILTER_BYTES } else { 0 };
-    HEADER_BYTES + filter + BASE_BYTES
-}
-
-fn has_filter(capacity: u8) -> bool {
-    capacity >= FILTERED_MIN
-}
-
-/// Returns the word and the bit of a filter that stand for an index: a different one for each key of one byte.
+/// Returns the offset of what stands beside the fingerprints.
 #[inline]
-pub(super) fn filter_place(index: u64) -> (usize, u64) {
-    let folded = index ^ index >> 16;
-    let folded = folded ^ folded >> 8;
-    ((folded >> 6) as usize % 4, 1 << (folded % 64))
+const fn beside_offset(capacity: usize) -> usize {
+    HEADER_BYTES + WORD_BYTES * BLOCK_WORDS * capacity.div_ceil(BLOCK)
 }
 
-fn layout(capacity: u8, blocks: u8) -> Layout {
-    let bytes =
-        keys_offset(capacity) + BLOCK_BYTES * usize::from(blocks) + 8 * usize::from(capacity);
-    Layout::from_size_align(bytes, 16).expect("a few hundred bytes")
+/// Returns the offset of a slot.
+#[inline]
+const fn slot_offset(capacity: usize, width_log2: usize, number: usize) -> usize {
+    let beside = BESIDE[width_log2 % 4];
+    let before = WORD_BYTES * (beside.block_words * capacity.div_ceil(BLOCK) + beside.slot_words);
+    beside_offset(capacity) + before + (SLOT_BYTES + WORD_BYTES * beside.slot_words) * number
+}
+
+fn layout(capacity: u8, width_log2: u8) -> Layout {
+    let capacity = usize::from(capacity);
+    let bytes = slot_offset(capacity, usize::from(width_log2), capacity - 1) + SLOT_BYTES;
+    Layout::from_size_align(bytes, 16).expect("a thousand bytes")
 }
 
 /// A bucket, alive for `'a`.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Bucket<'a> {
-    node: NonNull<Header>,
+    word: Word,
     _alive: PhantomData<&'a Header>,
 }
 
 impl<'a> Bucket<'a> {
-    fn slots(&self) -> &'a [Slot] {
-        // SAFETY: the slots follow the keys.
-        let slots = unsafe { self.node.byte_add(self.keys_offset() + 8 * self.key_words()) };
-        // SAFETY: as above, so many; only ever accessed as slots.
-        unsafe { std::slice::from_raw_parts(slots.cast().as_ptr(), self.capacity()) }
+    /// Returns so many words from an offset on.
+    #[inline]
+    fn words(&self, offset: usize, len: usize) -> &'a [AtomicU64] {
+        debug_assert!(offset >= HEADER_BYTES && offset + WORD_BYTES * len <= self.bytes());
+        // SAFETY: inside the bucket.
+        let words = unsafe { self.word.node().byte_add(offset) }.cast::<AtomicU64>();
+        // SAFETY: as above, and it lives for 'a; what is read as words is only ever accessed as words.
+        unsafe { std::slice::from_raw_parts(words, len) }
     }
 
     /// Returns the slot of this number.
+    #[inline]
     pub(crate) fn slot(&self, number: usize) -> &'a Slot {
-        &self.slots()[number]
+        self.slot_as(self.width(), number)
+    }
+
+    #[inline]
+    fn slot_as(&self, width: usize, number: usize) -> &'a Slot {
+        debug_assert!(number < self.capacity());
+        let offset = slot_offset(self.capacity(), width, number);
+        // SAFETY: inside the bucket.
+        let slot = unsafe { self.word.node().byte_add(offset) }.cast::<Slot>();
+        // SAFETY: as above, and it lives for 'a; only ever accessed as a slot.
+        unsafe { &*slot }
     }
 }
 
@@ -147,25 +168,42 @@ impl Bucket<'_> {
     /// `index` only in the lowest `8 << width_log2`.
     pub(crate) fn create(index: u64, width_log2: u32, entries: usize, gfp: Gfp) -> Result<Word> {
         let capacity = capacity_for(entries, width_log2);
-        let blocks = key_blocks(capacity, width_log2);
-        let node = memory::allocate(layout(capacity, blocks), gfp)?.cast::<Header>();
-        let base = index & !keys::key_mask(width_log2 as usize);
+        let node = memory::allocate(layout(capacity, width_log2 as u8), gfp)?.cast::<Header>();
         let header = Header {
             limbo: AtomicPtr::default(),
             marks: Default::default(),
+            base: index & !key_mask(width_log2 as usize),
             capacity,
             width_log2: width_log2 as u8,
             len: AtomicU8::new(0),
             live: AtomicU8::new(0),
-            blocks,
         };
         // SAFETY: fresh memory, large enough for a header.
         unsafe { node.write(header) };
-        // SAFETY: within it.
-        let place = unsafe { node.byte_add(keys_offset(capacity) - BASE_BYTES) };
+        let word = Word::from_bucket(node.cast(), usize::from(capacity), width_log2);
+        #[cfg(loom)]
         // SAFETY: as above.
-        unsafe { place.cast::<u64>().write(base) };
-        Ok(Word::from_bucket(node.cast(), blocks, width_log2, has_filter(capacity)))
+        unsafe {
+            Bucket::from_word(word).init_for_loom();
+        }
+        Ok(word)
+    }
+
+    /// Makes what follows the header: zeroed memory is no atomic of loom's.
+    #[cfg(loom)]
+    unsafe fn init_for_loom(&self) {
+        let (end, node) = (self.bytes(), self.word.node());
+        let slots = (0..self.capacity()).map(|number| std::ptr::from_ref(self.slot(number)));
+        let slots: Vec<*const Slot> = slots.collect();
+        let first = slot_offset(self.capacity(), self.width(), 0);
+        for offset in (HEADER_BYTES..end).step_by(WORD_BYTES) {
+            if offset < first || self.width() == 3 {
+                // SAFETY: inside the bucket, which nobody else knows.
+                unsafe { node.byte_add(offset).cast::<AtomicU64>().write(AtomicU64::new(0)) };
+            }
+        }
+        // SAFETY: as above.
+        slots.into_iter().for_each(|slot| unsafe { slot.cast_mut().write(Slot::new()) });
     }
 
     /// # Safety
@@ -173,70 +211,43 @@ impl Bucket<'_> {
     /// The word is a bucket's, which lives for `'a`.
     #[inline]
     pub(super) unsafe fn from_word(word: Word) -> Self {
-        // SAFETY: a bucket's word is not null.
-        let node = unsafe { NonNull::new_unchecked(word.node().cast()) };
-        Self { node, _alive: PhantomData }
+        Self { word, _alive: PhantomData }
+    }
+
+    /// Returns the layout of a bucket of which only the address is known.
+    ///
+    /// # Safety
+    ///
+    /// The word is a bucket's, alive, perhaps [without its information](Word::bare).
+    pub(super) unsafe fn layout_of_bare(word: Word) -> Layout {
+        // SAFETY: as the caller promises.
+        let header = unsafe { &*word.node().cast::<Header>() };
+        layout(header.capacity, header.width_log2)
     }
 
     #[inline]
     fn header(&self) -> &Header {
         // SAFETY: the bucket lives for 'a.
-        unsafe { self.node.as_ref() }
+        unsafe { &*self.word.node().cast::<Header>() }
+    }
+
+    #[inline]
+    fn width(&self) -> usize {
+        self.word.width_log2()
     }
 
     pub(crate) fn width_log2(&self) -> u32 {
-        u32::from(self.header().width_log2)
+        self.width() as u32
     }
 
+    #[inline]
     pub(crate) fn capacity(&self) -> usize {
-        usize::from(self.header().capacity)
-    }
-
-    fn keys_offset(&self) -> usize {
-        keys_offset(self.header().capacity)
-    }
-
-    fn base(&self) -> u64 {
-        // SAFETY: it stands before the keys.
-        let base = unsafe { self.node.byte_add(self.keys_offset() - BASE_BYTES) }.cast::<u64>();
-        // SAFETY: as above; it never changes.
-        unsafe { *base.as_ptr() }
-    }
-
-    /// The words of the filter, none in a small bucket.
-    fn filter(&self) -> &[AtomicU64] {
-        let words = (self.keys_offset() - BASE_BYTES - HEADER_BYTES) / 8;
-        // SAFETY: the filter follows the header.
-        let filter = unsafe { self.node.byte_add(HEADER_BYTES) }.cast::<AtomicU64>();
-        // SAFETY: it has so many words.
-        unsafe { std::slice::from_raw_parts(filter.as_ptr(), words) }
-    }
-
-    /// Lets lookups look for this index. It comes before the key: what a walk along the keys has found, lookups find.
-    fn add_to_filter(&self, index: u64) {
-        let (word, bit) = filter_place(index);
-        if let Some(word) = self.filter().get(word) {
-            word.store(word.load(Ordering::Relaxed) | bit, Ordering::Release);
-        }
-    }
-
-    /// Returns whether the filter, if there is one, has this index, or another with the same bit.
-    fn may_hold(&self, index: u64) -> bool {
-        let (word, bit) = filter_place(index);
-        self.filter().get(word).is_none_or(|word| word.load(Ordering::Acquire) & bit != 0)
-    }
-
-    fn key_words(&self) -> usize {
-        BLOCK_WORDS * usize::from(self.header().blocks)
-    }
-
-    pub(super) fn layout(&self) -> Layout {
-        layout(self.header().capacity, self.header().blocks)
+        self.word.capacity()
     }
 
     /// Returns the bytes that the bucket takes.
     pub(crate) fn bytes(&self) -> usize {
-        self.layout().size()
+        slot_offset(self.capacity(), self.width(), self.capacity() - 1) + SLOT_BYTES
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -247,123 +258,242 @@ impl Bucket<'_> {
         usize::from(self.header().live.load(Ordering::Relaxed))
     }
 
-    fn key_word(&self, number: usize) -> &AtomicU64 {
-        &self.keys()[number]
+    #[inline]
+    fn fingerprints(&self) -> &[AtomicU64] {
+        self.words(HEADER_BYTES, BLOCK_WORDS * self.capacity().div_ceil(BLOCK))
+    }
+
+    /// Returns the word in which the key of this number stands, as far as its fingerprint leaves it, and how far up.
+    #[inline]
+    fn beside(&self, width: usize, number: usize) -> (&AtomicU64, usize) {
+        let beside = BESIDE[width % 4];
+        if beside.slot_words != 0 {
+            let offset = slot_offset(self.capacity(), width, number) - WORD_BYTES;
+            return (&self.words(offset, 1)[0], 0);
+        }
+        let at = number << beside.key_log2;
+        (&self.words(beside_offset(self.capacity()) + WORD_BYTES * (at / 8), 1)[0], at % 8 * 8)
+    }
+
+    /// Returns the key of this number.
+    #[inline]
+    fn key(&self, width: usize, number: usize) -> u64 {
+        let byte = |(word, at): (&AtomicU64, usize)| (word.load(Ordering::Relaxed) >> at) as u8;
+        let fingerprint =
+            || byte((&self.words(HEADER_BYTES + WORD_BYTES * (number / 8), 1)[0], number % 8 * 8));
+        match width {
+            0 => u64::from(fingerprint()),
+            1 => u64::from(keys::key_of_two(fingerprint(), byte(self.beside(width, number)))),
+            _ => {
+                let (word, at) = self.beside(width, number);
+                word.load(Ordering::Relaxed) >> at & key_mask(width)
+            }
+        }
+    }
+
+    /// Writes the key of this number, which nobody looks at yet.
+    #[inline]
+    fn set_key(&self, width: usize, number: usize, index: u64) {
+        let put = |(word, at): (&AtomicU64, usize), mask: u64, bits: u64| {
+            let others = word.load(Ordering::Relaxed) & !(mask << at);
+            word.store(others | (bits & mask) << at, Ordering::Release);
+        };
+        match width {
+            0 => {}
+            1 => put(self.beside(1, number), 0xff, index >> 8),
+            _ => put(self.beside(width, number), key_mask(width), index),
+        }
+        let word = &self.words(HEADER_BYTES + WORD_BYTES * (number / 8), 1)[0];
+        put((word, number % 8 * 8), 0xff, u64::from(keys::fingerprint(index, width)));
     }
 
     /// Returns the index whose entry slot `number` holds.
+    #[inline]
     pub(crate) fn index(&self, number: usize) -> u64 {
-        let width_log2 = self.width_log2();
-        let lanes_log2 = 3 - width_log2;
-        let word = self.key_word(number >> lanes_log2).load(Ordering::Relaxed);
-        let lane_bits = 8 << width_log2;
-        let lane = (number & ((1 << lanes_log2) - 1)) as u32;
-        let key = word >> (lane * lane_bits) & (u64::MAX >> (64 - lane_bits));
-        self.base() | key
+        self.header().base | self.key(self.width(), number)
     }
 
     /// Returns all slots' indices and entries, in order of insertion.
     pub(crate) fn entries(&self) -> impl Iterator<Item = (u64, Entry)> {
-        let (base, width_log2) = (self.base(), self.width_log2() as usize);
-        let (keys, slots) = (self.keys(), &self.slots()[..self.len()]);
-        slots.iter().enumerate().map(move |(number, slot)| {
-            let at = number << width_log2;
-            let word = keys[at / 8].load(Ordering::Relaxed);
-            (base | word >> (at % 8 * 8) & keys::key_mask(width_log2), slot.entry())
-        })
+        (0..self.len()).map(|number| (self.index(number), self.slot(number).entry()))
     }
 
     /// Returns whether this index fits the keys' width.
+    #[inline]
     pub(crate) fn fits(&self, index: u64) -> bool {
-        let width_log2 = self.width_log2();
-        width_log2 == 3 || (index ^ self.base()) >> (8 << width_log2) == 0
+        (index ^ self.header().base) & !key_mask(self.width()) == 0
     }
 
-    fn keys(&self) -> &[AtomicU64] {
-        // SAFETY: the keys follow the header.
-        let keys = unsafe { self.node.byte_add(self.keys_offset()) }.cast::<AtomicU64>();
-        // SAFETY: there are so many key words.
-        unsafe { std::slice::from_raw_parts(keys.as_ptr(), self.key_words()) }
+    /// Returns the entry at this index, which [`fits`](Self::fits).
+    #[inline]
+    pub(super) fn load(&self, index: u64) -> Entry {
+        match self.width() {
+            0 => self.load_as::<0>(index),
+            1 => self.load_as::<1>(index),
+            2 => self.load_as::<2>(index),
+            _ => self.load_as::<3>(index),
+        }
+    }
+
+    #[inline]
+    fn load_as<const WIDTH_LOG2: usize>(&self, index: u64) -> Entry {
+        let mut equal = self.equal(index, WIDTH_LOG2);
+        while equal != 0 {
+            let number = equal.trailing_zeros() as usize;
+            // The entry first: where there is one, its key is whole.
+            let entry = self.slot_as(WIDTH_LOG2, number).entry();
+            if self.key(WIDTH_LOG2, number) == index & key_mask(WIDTH_LOG2) && !entry.is_null() {
+                return entry;
+            }
+            equal &= equal - 1;
+        }
+        Entry::NULL
+    }
+
+    /// Returns a bit for each key, up to the capacity, that may be this index's.
+    #[inline]
+    fn equal(&self, index: u64, width: usize) -> u64 {
+        /// A bucket for more than a block reaches beyond the fourth.
+        const _: () = assert!(slot_offset(BLOCK + 1, 0, BLOCK) >= beside_offset(4 * BLOCK));
+        let fingerprint = keys::fingerprint(index, width);
+        // SAFETY: inside the bucket.
+        let first = unsafe { self.word.node().byte_add(HEADER_BYTES) }.cast::<AtomicU64>();
+        let equal = if self.capacity() <= BLOCK {
+            // SAFETY: there is one block at least.
+            unsafe { keys::equal::<1>(first, fingerprint) }
+        } else {
+            // SAFETY: what follows up to the end is words and slots, and long enough.
+            unsafe { keys::equal::<4>(first, fingerprint) }
+        };
+        equal & u64::MAX >> (64 - self.capacity())
     }
 
     /// Returns the slot whose key is this index, which may be a tombstone.
     pub(crate) fn find(&self, index: u64) -> Option<usize> {
-        if !self.fits(index) || !self.may_hold(index) {
+        if self.fits(index) { self.find_as(self.width(), self.len(), index) } else { None }
+    }
+
+    /// As above, of the first `len` slots, for an index that [`fits`](Self::fits).
+    #[inline]
+    fn find_as(&self, width: usize, len: usize, index: u64) -> Option<usize> {
+        let mut equal = self.equal(index, width) & ((1_u128 << len) - 1) as u64;
+        while equal != 0 {
+            let number = equal.trailing_zeros() as usize;
+            if self.key(width, number) == index & key_mask(width) {
+                return Some(number);
+            }
+            equal &= equal - 1;
+        }
+        None
+    }
+
+    /// Stores an entry that is not NULL at an index that [`fits`](Self::fits), and returns the old one; or nothing, if there
+    /// is no room.
+    #[inline]
+    pub(crate) fn store(&self, index: u64, entry: Entry) -> Option<Entry> {
+        match self.width() {
+            0 => self.store_as::<0>(index, entry),
+            1 => self.store_as::<1>(index, entry),
+            2 => self.store_as::<2>(index, entry),
+            _ => self.store_as::<3>(index, entry),
+        }
+    }
+
+    #[inline]
+    fn store_as<const WIDTH_LOG2: usize>(&self, index: u64, entry: Entry) -> Option<Entry> {
+        debug_assert!(self.fits(index) && !entry.is_null());
+        let len = self.len();
+        if let Some(number) = self.find_as(WIDTH_LOG2, len, index) {
+            return Some(self.replace(number, entry));
+        }
+        if len == self.capacity() {
             return None;
         }
-        keys::find_key(self.keys(), self.width_log2() as usize, index)
+        self.set_key(WIDTH_LOG2, len, index);
+        self.slot_as(WIDTH_LOG2, len).set_entry(entry);
+        self.header().len.store(len as u8 + 1, Ordering::Release);
+        self.header().live.store(self.live() as u8 + 1, Ordering::Relaxed);
+        Some(Entry::NULL)
     }
 
     /// Returns the numbers of the slots in order of their indices, and how many they are.
     pub(crate) fn in_order(&self) -> ([u8; CAPACITY_MAX], usize) {
         let mut order = std::array::from_fn(|number| number as u8);
         let len = self.len();
-        let index = |number: &u8| self.index(usize::from(*number));
-        if !order[..len].is_sorted_by_key(index) {
-            order[..len].sort_unstable_by_key(index);
+        let keys: [u64; CAPACITY_MAX] =
+            std::array::from_fn(
+                |number| if number < len { self.key(self.width(), number) } else { 0 },
+            );
+        if !keys[..len].is_sorted() {
+            order[..len].sort_unstable_by_key(|&number| keys[usize::from(number) % CAPACITY_MAX]);
         }
         (order, len)
     }
 
     /// Returns the first slot, in order of the index, whose index is `from` or above; it may be a tombstone.
     pub(crate) fn find_next(&self, from: u64) -> Option<(usize, u64)> {
-        let (base, width_log2) = (self.base(), self.width_log2() as usize);
+        let base = self.header().base;
         let from = if self.fits(from) {
-            from & keys::key_mask(width_log2)
+            from & key_mask(self.width())
         } else if from < base {
             0
         } else {
             return None;
         };
-        let key = keys::next_key(self.keys(), width_log2, from)?;
-        let number = keys::find_key(self.keys(), width_log2, key)?;
-        Some((number, base | key))
+        let key = self.next_key(from)?;
+        Some((self.find_as(self.width(), self.len(), key)?, base | key))
     }
 
-    pub(crate) fn is_full(&self) -> bool {
-        self.len() == self.capacity()
-    }
-
-    /// Adds an entry. The index fits and is not in the bucket, and the bucket is not full.
-    pub(crate) fn append(&self, index: u64, entry: Entry) {
-        debug_assert!(self.fits(index) && !self.is_full());
-        let number = self.len();
-        let width_log2 = self.width_log2();
-        self.slot(number).set_entry(entry);
-        self.add_to_filter(index);
-        if number == 0 {
-            let keys = keys::spread(index, width_log2 as usize);
-            for word in 0..self.key_words() {
-                self.key_word(word).store(keys, Ordering::Release);
-            }
-        } else {
-            let lanes_log2 = 3 - width_log2;
-            let lane_bits = 8 << width_log2;
-            let mask = u64::MAX >> (64 - lane_bits);
-            let lane = (number & ((1 << lanes_log2) - 1)) as u32 * lane_bits;
-            let word = self.key_word(number >> lanes_log2);
-            let keys = word.load(Ordering::Relaxed) & !(mask << lane) | (index & mask) << lane;
-            word.store(keys, Ordering::Release);
+    /// Returns the lowest key at or above a key.
+    fn next_key(&self, from: u64) -> Option<u64> {
+        let len = self.len();
+        let words = |words: &[AtomicU64]| {
+            let mut bytes = [[0; 8]; CAPACITY_MAX / 8];
+            let words = words.iter().map(|word| word.load(Ordering::Relaxed).to_le_bytes());
+            bytes.iter_mut().zip(words).for_each(|(bytes, word)| *bytes = word);
+            bytes
+        };
+        macro_rules! lowest {
+            ($key:ty, $keys:expr) => {{
+                let from = from as $key;
+                let distance = $keys.map(|key: $key| key.wrapping_sub(from)).min()?;
+                from.checked_add(distance).map(u64::from)
+            }};
         }
-        self.header().len.store(number as u8 + 1, Ordering::Release);
-        self.add_live(isize::from(!entry.is_null()));
+        let fingerprints = || words(self.fingerprints());
+        match self.width() {
+            0 => lowest!(u8, fingerprints().as_flattened()[..len].iter().copied()),
+            1 => {
+                let highs = self.words(beside_offset(self.capacity()), self.fingerprints().len());
+                let (fingerprints, highs) = (fingerprints(), words(highs));
+                let pairs = fingerprints.as_flattened()[..len].iter().zip(highs.as_flattened());
+                lowest!(u16, pairs.map(|(&low, &high)| keys::key_of_two(low, high)))
+            }
+            2 => lowest!(u32, (0..len).map(|number| self.key(self.width(), number) as u32)),
+            _ => lowest!(u64, (0..len).map(|number| self.key(self.width(), number))),
+        }
     }
 
-    /// Fills a fresh bucket, as many times [`Bucket::append`] would.
+    /// Fills a fresh bucket, as [`Bucket::store`] would so many times.
     pub(crate) fn fill(&self, len: usize, item: impl Fn(usize) -> (u64, Entry)) {
-        let (first, width_log2) = (item(0).0, self.width_log2());
-        let (lane_bits, lanes) = (8 << width_log2, 8 >> width_log2);
-        let mask = u64::MAX >> (64 - lane_bits);
-        for word in 0..self.key_words() {
-            let keys = (0..lanes).fold(0, |keys, lane| {
-                let number = word * lanes + lane;
-                let index = if number < len { item(number).0 } else { first };
-                keys | (index & mask) << (lane as u32 * lane_bits)
-            });
-            self.key_word(word).store(keys, Ordering::Relaxed);
+        let width = self.width();
+        let put = |offset: usize, byte: &dyn Fn(u64) -> u8| {
+            for (at, word) in self.words(offset, len.div_ceil(8)).iter().enumerate() {
+                let lanes = 8 * at..len.min(8 * at + 8);
+                let bytes =
+                    lanes.rev().fold(0, |bytes, at| bytes << 8 | u64::from(byte(item(at).0)));
+                word.store(bytes, Ordering::Relaxed);
+            }
+        };
+        match width {
+            0 => put(HEADER_BYTES, &|index| index as u8),
+            1 => {
+                put(HEADER_BYTES, &|index| keys::fingerprint(index, 1));
+                put(beside_offset(self.capacity()), &|index| (index >> 8) as u8);
+            }
+            _ => (0..len).for_each(|number| self.set_key(width, number, item(number).0)),
         }
         (0..len).for_each(|number| self.slot(number).set_entry(item(number).1));
-        (0..len).for_each(|number| self.add_to_filter(item(number).0));
         self.header().len.store(len as u8, Ordering::Relaxed);
         self.header().live.store(len as u8, Ordering::Relaxed);
     }

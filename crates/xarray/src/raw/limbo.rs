@@ -51,8 +51,8 @@ unsafe impl Reclaim for Node {
 
     unsafe fn reclaim(self) {
         let layout = if self.0.is_bucket() {
-            // SAFETY: the name says that it is a bucket.
-            unsafe { Bucket::from_word(self.0) }.layout()
+            // SAFETY: the name says that it is a bucket, and it is not freed yet.
+            unsafe { Bucket::layout_of_bare(self.0) }
         } else {
             Dense::LAYOUT
         };

@@ -5,11 +5,8 @@
 //! at. Levels with a single child are skipped; the bits skipped are compared once, at the end, and only if
 //! the way down met a word that says so.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-
-use super::bucket::{BASE_BYTES, FILTER_BYTES, HEADER_BYTES, filter_place};
+use super::bucket::Bucket;
 use super::dense::{DIGIT_BITS, Dense, SLOTS};
-use super::keys::{BLOCK_WORDS, find_key, key_mask};
 use super::slot::{Pin, Slot, Word};
 use crate::Entry;
 
@@ -59,7 +56,8 @@ fn lookup_word(
     }
     if word.is_bucket() {
         // SAFETY: a bucket's word, read from a live slot under the pin.
-        return unsafe { lookup_in_bucket(word, index) };
+        let bucket = unsafe { Bucket::from_word(word) };
+        return if skips && !bucket.fits(index) { Entry::NULL } else { bucket.load(index) };
     }
     // SAFETY: a dense node's word, read from a live slot under the pin.
     let leaf = unsafe { &*word.node().cast::<Dense>() };
@@ -88,42 +86,4 @@ fn lookup_sibling(node: &Dense, index: u64) -> Entry {
             return if node.shift() != 0 && found.is_node() { Entry::RETRY } else { found.entry() };
         }
     }
-}
-
-/// # Safety
-///
-/// The word is a bucket's, which stays alive during the call.
-#[inline]
-unsafe fn lookup_in_bucket(word: Word, index: u64) -> Entry {
-    let (words, width_log2) = (BLOCK_WORDS * word.blocks(), word.width_log2());
-    let bucket = word.node().cast::<u8>();
-    let mut keys_offset = HEADER_BYTES + BASE_BYTES;
-    if word.has_filter() {
-        let (word, bit) = filter_place(index);
-        // SAFETY: the filter follows the header.
-        let filter = unsafe { bucket.add(HEADER_BYTES + 8 * word) }.cast::<AtomicU64>();
-        // SAFETY: it has four words.
-        if unsafe { &*filter }.load(Ordering::Acquire) & bit == 0 {
-            return Entry::NULL;
-        }
-        keys_offset += FILTER_BYTES;
-    }
-    // SAFETY: the base stands before the keys.
-    let base = unsafe { bucket.add(keys_offset - BASE_BYTES) }.cast::<u64>();
-    // SAFETY: as above; it never changes.
-    let base = unsafe { *base };
-    // SAFETY: the keys follow.
-    let keys = unsafe { bucket.add(keys_offset) }.cast::<AtomicU64>();
-    // SAFETY: there are so many key words.
-    let keys = unsafe { std::slice::from_raw_parts(keys, words) };
-    if (index ^ base) & !key_mask(width_log2) != 0 {
-        return Entry::NULL;
-    }
-    let Some(number) = find_key(keys, width_log2, index) else {
-        return Entry::NULL;
-    };
-    // SAFETY: the slots follow the keys, and a key that matched first has one.
-    let slot = unsafe { bucket.add(keys_offset + 8 * (words + number)) }.cast::<Slot>();
-    // SAFETY: as above.
-    unsafe { &*slot }.entry()
 }

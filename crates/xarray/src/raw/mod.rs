@@ -21,6 +21,7 @@ pub(crate) mod lock;
 pub(crate) mod lookup;
 pub(crate) mod memory;
 pub(crate) mod slot;
+mod sync;
 pub(crate) mod writer;
 
 pub(crate) use bucket::Bucket;

@@ -11,11 +11,11 @@
 //! | 3 | 0 [dense node](super::dense), 1 [bucket](super::bucket) |
 //! | 4..=47 | address (nodes are aligned to 16 bytes) |
 //! | 48..=53 | dense: its shift |
-//! | 48..=50 | bucket: its blocks of keys, less 1 |
-//! | 51..=52 | bucket: log2 of its key width |
-//! | 53..=55 | bucket: log2 of the slots that hold its word |
-//! | 56 | bucket: has a filter before its keys |
-//! | 61 | of a dense node: levels were skipped above it, so its prefix must be checked at the end |
+//! | 48..=53 | bucket: its capacity, less 1 |
+//! | 54..=55 | bucket: log2 of its key width |
+//! | 56..=58 | bucket: log2 of the slots that hold its word |
+//! | 61 | dense: levels were skipped above it; bucket: its slots lead to more indices than its keys tell apart. So the \
+//! prefix must be checked at the end |
 //! | 62 | with `10` in bits 0..=1: a node (internal entries are below 4096) |
 //!
 //! # Invariants
@@ -24,10 +24,10 @@
 
 use std::marker::PhantomData;
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicPtr, Ordering};
 
 use slablab_rcu::Guard;
 
+use super::sync::{AtomicPtr, Ordering, const_fn};
 use crate::Entry;
 
 /// SAFETY: an entry is an inert word; who makes a pointer of it answers for that.
@@ -40,8 +40,8 @@ const LAST: usize = 4;
 const BUCKET: usize = 8;
 const ADDRESS: usize = 0x0000_ffff_ffff_fff0;
 const INFO_SHIFT: u32 = 48;
-const RUN_SHIFT: u32 = INFO_SHIFT + 5;
-const FILTER: usize = 1 << 56;
+const WIDTH_SHIFT: u32 = INFO_SHIFT + 6;
+const RUN_SHIFT: u32 = INFO_SHIFT + 8;
 const SKIPS: usize = 1 << 61;
 const NODE: usize = 1 << 62;
 
@@ -112,7 +112,7 @@ impl Word {
         self.addr() & LAST != 0
     }
 
-    /// Of a dense node's word: were levels skipped above it?
+    /// Of a node's word: must its prefix be checked, as the way here does not tell it?
     #[inline]
     pub(crate) fn skips(self) -> bool {
         self.addr() & SKIPS != 0
@@ -124,16 +124,16 @@ impl Word {
         (self.addr() >> INFO_SHIFT) as u32 % 64
     }
 
-    /// Of a bucket's word: its blocks of keys.
+    /// Of a bucket's word: its capacity.
     #[inline]
-    pub(super) fn blocks(self) -> usize {
-        (self.addr() >> INFO_SHIFT) % 8 + 1
+    pub(super) fn capacity(self) -> usize {
+        (self.addr() >> INFO_SHIFT) % 64 + 1
     }
 
     /// Of a bucket's word: the log2 of its key width.
     #[inline]
     pub(super) fn width_log2(self) -> usize {
-        (self.addr() >> (INFO_SHIFT + 3)) % 4
+        (self.addr() >> WIDTH_SHIFT) % 4
     }
 
     /// Returns the log2 of the slots that hold this word: more than one only if it is a bucket's.
@@ -155,9 +155,9 @@ impl Word {
         Self(self.0.map_addr(|addr| addr & !(7 << RUN_SHIFT) | (run_log2 as usize) << RUN_SHIFT))
     }
 
-    /// Returns the same word with "levels were skipped" as given. Buckets check themselves and carry no such bit.
+    /// Returns the same word with "the prefix must be checked" as given.
     pub(crate) fn with_skips(self, skips: bool) -> Self {
-        if !self.is_node() || self.is_bucket() {
+        if !self.is_node() {
             return self;
         }
         Self(self.0.map_addr(|addr| (addr & !SKIPS) | (usize::from(skips) * SKIPS)))
@@ -178,22 +178,10 @@ impl Word {
         Self::from_node(node.cast(), last | (shift as usize) << INFO_SHIFT)
     }
 
-    pub(crate) fn from_bucket(
-        node: NonNull<()>,
-        blocks: u8,
-        width_log2: u32,
-        has_filter: bool,
-    ) -> Self {
-        debug_assert!((1..=8).contains(&blocks));
-        let info = usize::from(blocks - 1) | (width_log2 as usize) << 3;
-        let filter = if has_filter { FILTER } else { 0 };
-        Self::from_node(node, LAST | BUCKET | info << INFO_SHIFT | filter)
-    }
-
-    /// Of a bucket's word: has it a filter?
-    #[inline]
-    pub(super) fn has_filter(self) -> bool {
-        self.addr() & FILTER != 0
+    pub(super) fn from_bucket(node: NonNull<()>, capacity: usize, width_log2: u32) -> Self {
+        debug_assert!((1..=64).contains(&capacity));
+        let info = (capacity - 1) << INFO_SHIFT | (width_log2 as usize) << WIDTH_SHIFT;
+        Self::from_node(node, LAST | BUCKET | info)
     }
 
     fn from_node(node: NonNull<()>, kind: usize) -> Self {
@@ -210,8 +198,10 @@ impl Word {
 pub(crate) struct Slot(AtomicPtr<()>);
 
 impl Slot {
-    pub(crate) const fn new() -> Self {
-        Self(AtomicPtr::new(std::ptr::null_mut()))
+    const_fn! {
+        pub(crate) fn new() -> Self {
+            Self(AtomicPtr::new(std::ptr::null_mut()))
+        }
     }
 
     #[inline]

@@ -72,20 +72,27 @@ impl<'a> Writer<'a> {
     /// caller's: moved on, or to be retired.
     pub(crate) fn link(&self, place: Place<'_>, word: Word) {
         let Some((node, offset)) = place else {
-            let skips = matches!(word.child(self.pin()), Child::Dense(node) if node.first() != 0);
+            let skips = match word.child(self.pin()) {
+                Child::Dense(node) => node.first() != 0,
+                _ => true,
+            };
             return self.head().store(word.with_skips(skips));
         };
         let run = if word == Word::NULL { node.slot(offset).load() } else { word };
+        let word = self.below(node, word);
         match run.run_log2() {
-            0 => node.set(offset, self.below(node, word)),
+            0 => node.set(offset, word),
             log2 => node.set_run(run.run_start(offset), 1 << log2, |_| word),
         }
     }
 
-    /// Returns the word as it hangs below this node: saying whether levels are skipped.
+    /// Returns the word as it hangs below this node: saying whether the way to it leaves a prefix to be checked.
     pub(crate) fn below(&self, node: &Dense, word: Word) -> Word {
-        let skips =
-            matches!(word.child(self.pin()), Child::Dense(child) if child.bits() < node.shift());
+        let skips = match word.child(self.pin()) {
+            Child::Dense(child) => child.bits() < node.shift(),
+            Child::Bucket(bucket) => 8 << bucket.width_log2() < node.shift() + word.run_log2(),
+            Child::Empty | Child::Entry(_) => false,
+        };
         word.with_skips(skips)
     }
 
