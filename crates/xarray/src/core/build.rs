@@ -8,7 +8,7 @@
 //! Runs are only ever divided, never joined: who walks along the slots meets each entry that stays, in the bucket of
 //! before or in that of after.
 
-use crate::raw::bucket::{CAPACITY_MAX, width_log2};
+use crate::raw::bucket::{CAPACITY_MAX, SHARED_MAX, width_log2};
 use crate::raw::dense::{DIGIT_BITS, SLOTS, run_mask};
 use crate::raw::{Bucket, Child, Dense, Word, Writer};
 use crate::{Entry, Mark, Result};
@@ -75,12 +75,12 @@ fn differing_bits(items: &[Item]) -> u64 {
 
 /// Returns whether a bucket should hold these items: they fit, and no leaf would be half full of them or is being
 /// filled in order.
-fn suit_bucket(items: &[Item], bits: u64) -> bool {
+fn suit_bucket(items: &[Item], bits: u64, max: usize) -> bool {
     match items.len() {
         0..=RUN_MAX => true,
         _ if bits < SLOTS as u64 && is_run(items) => false,
-        len if len > CAPACITY_MAX => false,
-        len if len > CAPACITY_MAX / 2 && (0x100..0x200).contains(&bits) => false,
+        len if len > max => false,
+        len if len > SHARED_MAX / 2 && (0x100..0x200).contains(&bits) => false,
         len => len <= LEAF_USED_MAX || !are_crowded(items),
     }
 }
@@ -131,21 +131,21 @@ impl Writer<'_> {
     /// The room is for `spare` more if it is a bucket.
     pub(crate) fn build(&self, items: &mut [Item], spare: usize) -> Result<Word> {
         let bits = differing_bits(items);
-        if suit_bucket(items, bits) {
+        if suit_bucket(items, bits, SHARED_MAX) {
             return self.build_bucket(items, width_log2(bits), spare);
         }
         self.build_dense(items, highest_digit(bits))
     }
 
     fn build_bucket(&self, items: &[Item], width_log2: u32, spare: usize) -> Result<Word> {
-        let room = (items.len() + spare).min(CAPACITY_MAX);
+        let room = (items.len() + spare).min(items.len().max(SHARED_MAX));
         let word = Bucket::create(items[0].index, width_log2, room, self.gfp)?;
         if let Child::Bucket(bucket) = word.child(self.pin()) {
             bucket.fill(items.len(), |i| (items[i].index, items[i].entry));
             if items.iter().any(|item| item.marks != 0) {
                 for mark in Mark::ALL {
                     let bits = items.iter().enumerate();
-                    let bits = bits.map(|(i, item)| u64::from(item.marks & mark.bit() != 0) << i);
+                    let bits = bits.map(|(i, item)| u128::from(item.marks & mark.bit() != 0) << i);
                     bucket.set_marks(mark, bits.sum());
                 }
             }
@@ -213,7 +213,9 @@ impl Writer<'_> {
             return Ok(());
         }
         let bits = differing_bits(items);
-        let word = if suit_bucket(items, bits) {
+        // Of a single slot, more entries would take one level more.
+        let max = if run_log2 == 0 { CAPACITY_MAX } else { SHARED_MAX };
+        let word = if suit_bucket(items, bits, max) {
             self.build_bucket(items, width_log2(bits), spare)?.with_run(run_log2)
         } else if let Some(half) = run_log2.checked_sub(1) {
             let middle = first + (1 << half);

@@ -60,7 +60,7 @@ impl<'g> Entries<'g> {
             }
             Rest::Dense(_) => None,
             Rest::Bucket(bucket, at, len) => {
-                let candidates = self.search.bucket_candidates(*bucket).unwrap_or(u64::MAX);
+                let candidates = self.search.bucket_candidates(*bucket).unwrap_or(u128::MAX);
                 while at < len {
                     let number = usize::from(self.order[*at]);
                     *at += 1;

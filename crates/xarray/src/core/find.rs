@@ -51,7 +51,7 @@ impl Search {
     }
 
     /// Returns the slots of a bucket that may hold what is looked for, or nothing if it is all of them.
-    pub(super) fn bucket_candidates(&self, bucket: Bucket<'_>) -> Option<u64> {
+    pub(super) fn bucket_candidates(&self, bucket: Bucket<'_>) -> Option<u128> {
         match self.filter {
             Filter::Present => None,
             Filter::Marked(mark) if self.is_inverted => Some(!bucket.marks(mark)),

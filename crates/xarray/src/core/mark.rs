@@ -36,7 +36,7 @@ impl Writer<'_> {
                 let number = bucket.find(index).filter(|&number| !bucket.slot(number).is_empty());
                 let Some(number) = number else { return };
                 let old = bucket.marks(mark);
-                let new = old & !(1 << number) | u64::from(bit) << number;
+                let new = old & !(1 << number) | u128::from(bit) << number;
                 if new != old {
                     bucket.set_marks(mark, new);
                     self.propagate(walk.path.steps(), mark, !self.is_inverted(mark) && new != 0);

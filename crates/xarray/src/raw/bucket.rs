@@ -1,4 +1,4 @@
-//! The bucket: up to 64 entries with the low bytes of their indices, for regions where few indices are used.
+//! The bucket: up to 128 entries with the low bytes of their indices, for regions where few indices are used.
 //!
 //! # How it works
 //! A header, then a fingerprint of one byte for each key, then what fingerprints leave of the keys, then one slot per key,
@@ -33,7 +33,7 @@
 //! # Invariants
 //! - `live <= len <= capacity`; slots at `len` and above are empty, but for one that is being added;
 //!   `live` = slots that are not empty.
-//! - `marks[m]` bit i belongs to slot i (mark 0 inverted as in [`super::Dense`]), 0 when the slot is empty.
+//! - Bit i of mark m belongs to slot i (mark 0 inverted as in [`super::Dense`]), 0 when the slot is empty.
 //! - For each key: `index >> 8*width == base >> 8*width`, and `key == index & (2^(8*width) - 1)`.
 //! - The slots of its run hold its word (while a writer is about to split it: some of them), and no other slot does.
 
@@ -47,10 +47,12 @@ use super::sync::{AtomicPtr, AtomicU8, AtomicU64, Ordering};
 use crate::{Entry, Gfp, Mark, Result};
 
 /// No bucket holds more.
-pub(crate) const CAPACITY_MAX: usize = 64;
+pub(crate) const CAPACITY_MAX: usize = 128;
+/// Nor more than this, if several can take its entries: they are found in one line of fingerprints.
+pub(crate) const SHARED_MAX: usize = 64;
 /// The sizes that buckets come in: each at most 1.5 times the one before, so at least 2/3 are used after growth
 /// (but with keys of one byte, see [`capacity_for`]).
-const CAPACITIES: [u8; 12] = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64];
+const CAPACITIES: [u8; 14] = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128];
 
 #[repr(C)]
 pub(super) struct Header {
@@ -105,7 +107,7 @@ pub(crate) const fn width_log2(differing_bits: u64) -> u32 {
 fn capacity_for(entries: usize, width_log2: u32) -> u8 {
     let suits =
         |capacity: u8| usize::from(capacity) >= entries && (capacity, width_log2) != (48, 0);
-    CAPACITIES.into_iter().find(|&capacity| suits(capacity)).expect("at most 64 entries")
+    CAPACITIES.into_iter().find(|&capacity| suits(capacity)).expect("at most 128 entries")
 }
 
 /// Returns the offset of what stands beside the fingerprints.
@@ -122,9 +124,15 @@ const fn slot_offset(capacity: usize, width_log2: usize, number: usize) -> usize
     beside_offset(capacity) + before + (SLOT_BYTES + WORD_BYTES * beside.slot_words) * number
 }
 
+/// Returns the offset of the marks of the slots from the 64th on, behind the last slot.
+const fn more_marks_offset(capacity: usize, width_log2: usize) -> usize {
+    slot_offset(capacity, width_log2, capacity - 1) + SLOT_BYTES
+}
+
 fn layout(capacity: u8, width_log2: u8) -> Layout {
     let capacity = usize::from(capacity);
-    let bytes = slot_offset(capacity, usize::from(width_log2), capacity - 1) + SLOT_BYTES;
+    let bytes = more_marks_offset(capacity, usize::from(width_log2));
+    let bytes = bytes + if capacity > 64 { 3 * WORD_BYTES } else { 0 };
     Layout::from_size_align(bytes, 16).expect("a thousand bytes")
 }
 
@@ -247,7 +255,7 @@ impl Bucket<'_> {
 
     /// Returns the bytes that the bucket takes.
     pub(crate) fn bytes(&self) -> usize {
-        slot_offset(self.capacity(), self.width(), self.capacity() - 1) + SLOT_BYTES
+        layout(self.header().capacity, self.header().width_log2).size()
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -338,11 +346,22 @@ impl Bucket<'_> {
     #[inline]
     fn load_as<const WIDTH_LOG2: usize>(&self, index: u64) -> Entry {
         let mut equal = self.equal(index, WIDTH_LOG2);
+        let mut entry = self.load_first::<WIDTH_LOG2>(index, 0, equal);
+        if entry.is_null() && self.capacity() > 64 {
+            equal = self.equal_beyond(index, WIDTH_LOG2);
+            entry = self.load_first::<WIDTH_LOG2>(index, 64, equal);
+        }
+        entry
+    }
+
+    /// Returns the entry at this index, if it is in one of the slots whose bits are set.
+    #[inline]
+    fn load_first<const W: usize>(&self, index: u64, first: usize, mut equal: u64) -> Entry {
         while equal != 0 {
-            let number = equal.trailing_zeros() as usize;
+            let number = first + equal.trailing_zeros() as usize;
             // The entry first: where there is one, its key is whole.
-            let entry = self.slot_as(WIDTH_LOG2, number).entry();
-            if self.key(WIDTH_LOG2, number) == index & key_mask(WIDTH_LOG2) && !entry.is_null() {
+            let entry = self.slot_as(W, number).entry();
+            if self.key(W, number) == index & key_mask(W) && !entry.is_null() {
                 return entry;
             }
             equal &= equal - 1;
@@ -350,22 +369,35 @@ impl Bucket<'_> {
         Entry::NULL
     }
 
-    /// Returns a bit for each key, up to the capacity, that may be this index's.
+    /// Returns a bit for each of the first 64 keys, up to the capacity, that may be this index's.
     #[inline]
     fn equal(&self, index: u64, width: usize) -> u64 {
         /// A bucket for more than a block reaches beyond the fourth.
         const _: () = assert!(slot_offset(BLOCK + 1, 0, BLOCK) >= beside_offset(4 * BLOCK));
         let fingerprint = keys::fingerprint(index, width);
-        // SAFETY: inside the bucket.
-        let first = unsafe { self.word.node().byte_add(HEADER_BYTES) }.cast::<AtomicU64>();
         let equal = if self.capacity() <= BLOCK {
             // SAFETY: there is one block at least.
-            unsafe { keys::equal::<1>(first, fingerprint) }
+            unsafe { keys::equal::<1>(self.block(0), fingerprint) }
         } else {
             // SAFETY: what follows up to the end is words and slots, and long enough.
-            unsafe { keys::equal::<4>(first, fingerprint) }
+            unsafe { keys::equal::<4>(self.block(0), fingerprint) }
         };
-        equal & u64::MAX >> (64 - self.capacity())
+        equal & u64::MAX >> 64_usize.saturating_sub(self.capacity())
+    }
+
+    /// As above, for the keys from the 64th on. The capacity is more than that.
+    #[inline]
+    fn equal_beyond(&self, index: u64, width: usize) -> u64 {
+        // SAFETY: as above.
+        let equal = unsafe { keys::equal::<4>(self.block(4), keys::fingerprint(index, width)) };
+        equal & u64::MAX >> (128 - self.capacity())
+    }
+
+    #[inline]
+    fn block(&self, number: usize) -> *const AtomicU64 {
+        let offset = HEADER_BYTES + WORD_BYTES * BLOCK_WORDS * number;
+        // SAFETY: inside the bucket.
+        unsafe { self.word.node().byte_add(offset) }.cast()
     }
 
     /// Returns the slot whose key is this index, which may be a tombstone.
@@ -376,7 +408,11 @@ impl Bucket<'_> {
     /// As above, of the first `len` slots, for an index that [`fits`](Self::fits).
     #[inline]
     fn find_as(&self, width: usize, len: usize, index: u64) -> Option<usize> {
-        let mut equal = self.equal(index, width) & ((1_u128 << len) - 1) as u64;
+        let mut equal = u128::from(self.equal(index, width));
+        if self.capacity() > 64 {
+            equal |= u128::from(self.equal_beyond(index, width)) << 64;
+        }
+        equal &= u128::MAX.checked_shr(128 - len as u32).unwrap_or(0);
         while equal != 0 {
             let number = equal.trailing_zeros() as usize;
             if self.key(width, number) == index & key_mask(width) {
@@ -511,11 +547,24 @@ impl Bucket<'_> {
         self.header().live.store(live as u8, Ordering::Relaxed);
     }
 
-    pub(crate) fn marks(&self, mark: Mark) -> u64 {
-        self.header().marks[mark.number()].load(Ordering::Acquire)
+    /// The words with a mark's bits: of the first 64 slots, and of those behind them, if there are any.
+    fn mark_words(&self, mark: Mark) -> (&AtomicU64, Option<&AtomicU64>) {
+        let offset = more_marks_offset(self.capacity(), self.width());
+        let beyond = || &self.words(offset + WORD_BYTES * mark.number(), 1)[0];
+        (&self.header().marks[mark.number()], (self.capacity() > 64).then(beyond))
     }
 
-    pub(crate) fn set_marks(&self, mark: Mark, bits: u64) {
-        self.header().marks[mark.number()].store(bits, Ordering::Release);
+    pub(crate) fn marks(&self, mark: Mark) -> u128 {
+        let (first, beyond) = self.mark_words(mark);
+        let beyond = beyond.map_or(0, |word| word.load(Ordering::Acquire));
+        u128::from(beyond) << 64 | u128::from(first.load(Ordering::Acquire))
+    }
+
+    pub(crate) fn set_marks(&self, mark: Mark, bits: u128) {
+        let (first, beyond) = self.mark_words(mark);
+        first.store(bits as u64, Ordering::Release);
+        if let Some(beyond) = beyond {
+            beyond.store((bits >> 64) as u64, Ordering::Release);
+        }
     }
 }

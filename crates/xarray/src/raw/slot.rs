@@ -11,9 +11,9 @@
 //! | 3 | 0 [dense node](super::dense), 1 [bucket](super::bucket) |
 //! | 4..=47 | address (nodes are aligned to 16 bytes) |
 //! | 48..=53 | dense: its shift |
-//! | 48..=53 | bucket: its capacity, less 1 |
-//! | 54..=55 | bucket: log2 of its key width |
-//! | 56..=58 | bucket: log2 of the slots that hold its word |
+//! | 48..=54 | bucket: its capacity, less 1 |
+//! | 55..=56 | bucket: log2 of its key width |
+//! | 57..=59 | bucket: log2 of the slots that hold its word |
 //! | 61 | dense: levels were skipped above it; bucket: its slots lead to more indices than its keys tell apart. So the \
 //! prefix must be checked at the end |
 //! | 62 | with `10` in bits 0..=1: a node (internal entries are below 4096) |
@@ -40,8 +40,8 @@ const LAST: usize = 4;
 const BUCKET: usize = 8;
 const ADDRESS: usize = 0x0000_ffff_ffff_fff0;
 const INFO_SHIFT: u32 = 48;
-const WIDTH_SHIFT: u32 = INFO_SHIFT + 6;
-const RUN_SHIFT: u32 = INFO_SHIFT + 8;
+const WIDTH_SHIFT: u32 = INFO_SHIFT + 7;
+const RUN_SHIFT: u32 = INFO_SHIFT + 9;
 const SKIPS: usize = 1 << 61;
 const NODE: usize = 1 << 62;
 
@@ -127,7 +127,7 @@ impl Word {
     /// Of a bucket's word: its capacity.
     #[inline]
     pub(super) fn capacity(self) -> usize {
-        (self.addr() >> INFO_SHIFT) % 64 + 1
+        (self.addr() >> INFO_SHIFT) % 128 + 1
     }
 
     /// Of a bucket's word: the log2 of its key width.
@@ -179,7 +179,7 @@ impl Word {
     }
 
     pub(super) fn from_bucket(node: NonNull<()>, capacity: usize, width_log2: u32) -> Self {
-        debug_assert!((1..=64).contains(&capacity));
+        debug_assert!((1..=128).contains(&capacity));
         let info = (capacity - 1) << INFO_SHIFT | (width_log2 as usize) << WIDTH_SHIFT;
         Self::from_node(node, LAST | BUCKET | info)
     }
