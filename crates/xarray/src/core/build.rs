@@ -51,7 +51,7 @@ impl Items {
     pub(crate) fn push_bucket(&mut self, bucket: Bucket<'_>) {
         let marks = Mark::ALL.map(|mark| bucket.marks(mark));
         let marked = marks.iter().fold(0, |marked, marks| marked | marks);
-        for (number, (index, entry)) in bucket.entries().enumerate() {
+        bucket.for_each(|number, index, entry| {
             if !entry.is_null() {
                 let marks = match marked >> number & 1 {
                     0 => 0,
@@ -59,7 +59,7 @@ impl Items {
                 };
                 self.push(Item { index, entry, marks });
             }
-        }
+        });
     }
 }
 

@@ -48,6 +48,7 @@ impl Writer<'_> {
         if self.has(Flags::TRACK_FREE) {
             return None;
         }
+        let is_in_use = |&&mark: &&Mark| self.array().is_marked(mark);
         match self.last_node(index)? {
             Child::Dense(leaf) => {
                 let offset = index as usize % SLOTS;
@@ -62,7 +63,8 @@ impl Writer<'_> {
             }
             Child::Bucket(bucket) => {
                 let Some(number) = bucket.find(index) else { return Some(Entry::NULL) };
-                let is_marked = Mark::ALL.iter().any(|&mark| bucket.marks(mark) >> number & 1 != 0);
+                let is_marked = |&mark: &Mark| bucket.marks(mark) >> number & 1 != 0;
+                let is_marked = Mark::ALL.iter().filter(is_in_use).any(is_marked);
                 if is_marked || is_sparse(bucket, bucket.live() - 1) {
                     return None;
                 }

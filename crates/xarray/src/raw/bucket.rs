@@ -321,9 +321,22 @@ impl Bucket<'_> {
         self.header().base | self.key(self.width(), number)
     }
 
-    /// Returns all slots' indices and entries, in order of insertion.
-    pub(crate) fn entries(&self) -> impl Iterator<Item = (u64, Entry)> {
-        (0..self.len()).map(|number| (self.index(number), self.slot(number).entry()))
+    /// Calls `each` with all slots' indices and entries, in order of insertion.
+    pub(crate) fn for_each(&self, each: impl FnMut(usize, u64, Entry)) {
+        match self.width() {
+            0 => self.for_each_as::<0>(each),
+            1 => self.for_each_as::<1>(each),
+            2 => self.for_each_as::<2>(each),
+            _ => self.for_each_as::<3>(each),
+        }
+    }
+
+    #[inline]
+    fn for_each_as<const W: usize>(&self, mut each: impl FnMut(usize, u64, Entry)) {
+        let base = self.header().base;
+        for number in 0..self.len() {
+            each(number, base | self.key(W, number), self.slot_as(W, number).entry());
+        }
     }
 
     /// Returns whether this index fits the keys' width.
@@ -408,19 +421,22 @@ impl Bucket<'_> {
     /// As above, of the first `len` slots, for an index that [`fits`](Self::fits).
     #[inline]
     fn find_as(&self, width: usize, len: usize, index: u64) -> Option<usize> {
-        let mut equal = u128::from(self.equal(index, width));
-        if self.capacity() > 64 {
-            equal |= u128::from(self.equal_beyond(index, width)) << 64;
-        }
-        equal &= u128::MAX.checked_shr(128 - len as u32).unwrap_or(0);
-        while equal != 0 {
-            let number = equal.trailing_zeros() as usize;
-            if self.key(width, number) == index & key_mask(width) {
-                return Some(number);
+        let counted = |len: usize| !u64::MAX.checked_shl(len as u32).unwrap_or(0);
+        let find = |first: usize, mut equal: u64| {
+            while equal != 0 {
+                let number = first + equal.trailing_zeros() as usize;
+                if self.key(width, number) == index & key_mask(width) {
+                    return Some(number);
+                }
+                equal &= equal - 1;
             }
-            equal &= equal - 1;
+            None
+        };
+        let number = find(0, self.equal(index, width) & counted(len));
+        if number.is_some() || len <= 64 {
+            return number;
         }
-        None
+        find(64, self.equal_beyond(index, width) & counted(len - 64))
     }
 
     /// Stores an entry that is not NULL at an index that [`fits`](Self::fits), and returns the old one; or nothing, if there
