@@ -6,10 +6,10 @@
 //!
 //! # How it works
 //! A radix tree over 6-bit digits of the index with two kinds of nodes: `raw::dense` has 64 slots, as the
-//! kernel's have; `raw::bucket` has up to 64 entries of a region where few indices are used, and hangs from as many
+//! kernel's have; `raw::bucket` has up to 128 entries of a region where few indices are used, and hangs from as many
 //! slots as that region takes. Levels with a single child are skipped. A bucket that overflows is divided, or becomes a
-//! dense node with buckets below it. So memory follows what is stored: 9 to 16 bytes an entry wherever indices are
-//! not random, up to 46 where they are random numbers of 62 bits.
+//! dense node with buckets below it. So memory follows what is stored: 9 to 15 bytes an entry wherever indices are
+//! not random, 20 to 30 where they are random numbers of 62 bits.
 //!
 //! # Invariants
 //! - A slot changes by one atomic store, so a reader sees the old entry or the new one.
