@@ -51,6 +51,18 @@ fn single_op() -> impl Strategy<Value = Op> {
     ]
 }
 
+/// One slot of a node, with too many entries for a bucket that several share; others beside it so that there is a node.
+fn op_in_one_slot() -> impl Strategy<Value = Op> {
+    let index = || prop_oneof![9 => (0..130_u64).prop_map(|i| i * 31), 1 => (1..64_u64).prop_map(|i| i << 12)];
+    prop_oneof![
+        16 => (index(), 0..9_usize).prop_map(|(i, v)| Op::Store(i, v)),
+        4 => index().prop_map(Op::Erase),
+        6 => (index(), 0..3_usize).prop_map(|(i, m)| Op::Mark(i, m)),
+        2 => (index(), 0..3_usize).prop_map(|(i, m)| Op::Unmark(i, m)),
+        1 => (0..12_u64).prop_map(Op::FailAfter),
+    ]
+}
+
 /// Ids near the edges of what an integer, a bitmap and a node hold, and near the largest.
 fn id() -> impl Strategy<Value = u32> {
     prop_oneof![
@@ -70,6 +82,13 @@ proptest! {
     #[test]
     fn behaves_like_a_map_when_it_grows_and_shrinks(
         ops in prop::collection::vec(single_op(), 300..600),
+    ) {
+        run(ops);
+    }
+
+    #[test]
+    fn behaves_like_a_map_where_buckets_are_largest(
+        ops in prop::collection::vec(op_in_one_slot(), 300..600),
     ) {
         run(ops);
     }
