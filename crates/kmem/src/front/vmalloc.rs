@@ -10,7 +10,7 @@ use crate::gfp::Gfp;
 use crate::ids::{ObjPtr, PAGE_SIZE, Pfn, Site};
 use crate::machine::Machine;
 use crate::page::{BlockRequest, Kind};
-use crate::vmalloc::{ALIGN_MAX, Area, VmArea, VmPtr};
+use crate::vmalloc::{ALIGN_MAX, Area, Owner, VmArea, VmPtr};
 
 impl<B: Backend> Cpu<'_, B> {
     /// Allocates `size` bytes, rounded up to pages (`vmalloc`); `None` for 0, for more than the
@@ -46,7 +46,7 @@ impl<B: Backend> Cpu<'_, B> {
             self.free_all(&pages);
             return None;
         }
-        space.insert(start, Area { pages, site });
+        space.insert(start, Area { pages, owner: Owner::Area, site });
         Some(VmPtr::new(start * PAGE_SIZE))
     }
 
@@ -83,7 +83,8 @@ impl<B: Backend> Cpu<'_, B> {
             .for_each(|page| self.cx().give_pages(page[0], order));
     }
 
-    /// Frees an area (`vfree`) and returns its bytes; what vmalloc did not give is a finding, and 0.
+    /// Frees an area (`vfree`) and returns the bytes of its own pages; what vmalloc did not give is a
+    /// finding, and 0.
     pub fn vfree(&self, at: VmPtr, site: Site) -> u64 {
         let core = &self.machine().core;
         self.cx().count_lock(LockKind::VMALLOC);
@@ -99,8 +100,31 @@ impl<B: Backend> Cpu<'_, B> {
         core.vmalloc.window.unmap(first, count);
         space.retire(first, count + 1);
         drop(space);
+        if area.owner == Owner::Caller {
+            return 0;
+        }
         self.free_all(&area.pages);
         count * PAGE_SIZE
+    }
+
+    /// Maps pages of the caller's into an area, in their order, which may name one more than once
+    /// (`vmap`); [`Self::vfree`] unmaps them and frees none. `None` for no page or more than the
+    /// machine has, and when addresses are out.
+    pub fn vmap(&self, pages: &[Pfn], site: Site) -> Option<VmPtr> {
+        let core = &self.machine().core;
+        let count = pages.len() as u64;
+        if count == 0 || count > u64::from(core.pages.count()) {
+            return None;
+        }
+        self.cx().count_lock(LockKind::VMALLOC);
+        let mut space = core.vmalloc.space.lock();
+        let start = space.reserve(count + 1, 1)?;
+        if !core.vmalloc.map(start, pages) {
+            space.release(start, count + 1);
+            return None;
+        }
+        space.insert(start, Area { pages: pages.to_vec(), owner: Owner::Caller, site });
+        Some(VmPtr::new(start * PAGE_SIZE))
     }
 
     fn no_area(&self, at: VmPtr, site: Site) {

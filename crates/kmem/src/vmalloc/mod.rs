@@ -10,7 +10,7 @@
 //!
 //! # Invariants
 //! - addresses = areas with guard pages + freed, not yet purged + free.
-//! - pages of kind `Vmalloc` = sum over areas of their pages.
+//! - pages of kind `Vmalloc` = sum over areas of their own pages; those of `vmap` are their caller's.
 //!
 //! # Lock order
 //! vmalloc lock -> (nothing): pages are allocated before and freed after it is held.
@@ -24,7 +24,7 @@
 
 mod space;
 
-pub(crate) use space::{Area, Space};
+pub(crate) use space::{Area, Owner, Space};
 
 use crate::ids::{PAGE_SIZE, Pfn, Site};
 use crate::raw::arena::Arena;
@@ -97,7 +97,9 @@ impl Vmalloc {
 
     /// Returns the pages that all areas hold.
     pub(crate) fn pages(&self) -> u64 {
-        self.space.lock().areas().map(|(_, area)| area.pages.len() as u64).sum()
+        let space = self.space.lock();
+        let own = space.areas().filter(|(_, area)| area.owner == Owner::Area);
+        own.map(|(_, area)| area.pages.len() as u64).sum()
     }
 }
 

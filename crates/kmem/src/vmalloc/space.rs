@@ -12,10 +12,20 @@ use crate::ids::{PAGE_SIZE, Pfn, Site};
 /// Address space that may wait for the purge, for every doubling of CPUs (`lazy_max_pages`).
 const LAZY_BYTES: u64 = 32 << 20;
 
+/// Whose the pages of an area are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Owner {
+    /// The area's own: they go with it.
+    Area,
+    /// The caller's, who had them mapped (`vmap`).
+    Caller,
+}
+
 /// An area's pages, in order.
 #[derive(Debug)]
 pub(crate) struct Area {
     pub(crate) pages: Vec<Pfn>,
+    pub(crate) owner: Owner,
     pub(crate) site: Site,
 }
 

@@ -100,3 +100,25 @@ fn vfree_of_what_is_none_is_reported_once() {
     assert_eq!(findings.len(), 2);
     assert!(findings.iter().all(|f| f.kind == FindingKind::ForeignPointer && f.site == SITE));
 }
+
+#[test]
+fn pages_of_the_caller_are_mapped_in_any_order_and_stay_his() {
+    let machine = machine(MemorySource::Mapped);
+    let cpu = machine.cpu(CpuId(0)).unwrap();
+    let pages = [0, 1].map(|_| cpu.alloc_pages(Order(0), Gfp::KERNEL).unwrap());
+    let mapped = [pages[1], pages[0], pages[1]];
+    let area = cpu.vmap(&mapped, SITE).unwrap();
+    let base = machine.vm_address(area).unwrap();
+    for (i, page) in mapped.into_iter().enumerate() {
+        machine.core.arena.store(page.offset() + 8, 7 + i as u64);
+        assert_eq!(crate::raw::vmap::peek(base, i as u64 * 4096 + 8, 3 * 4096), 7 + i as u64);
+        let at = crate::VmPtr::new(area.get() + i as u64 * 4096);
+        assert_eq!(machine.vmalloc_to_page(at), Some(page));
+    }
+    assert_eq!(crate::raw::vmap::peek(base, 8, 3 * 4096), 9, "the first and the last are one page");
+    assert!(machine.validate().is_ok());
+    assert_eq!(cpu.vfree(area, SITE), 0);
+    pages.iter().for_each(|&pfn| cpu.free_pages(pfn, Order(0), SITE));
+    assert!(machine.validate().is_ok());
+    assert_eq!((cpu.vmap(&[], SITE), machine.take_findings().len()), (None, 0));
+}
