@@ -73,6 +73,7 @@ struct kunit {
 	/* Where a failed assertion ends the case. */
 	void *kapi_end[5];
 	struct list_head kapi_blocks;
+	struct list_head kapi_actions;
 	/* Functions that are replaced. */
 	struct list_head kapi_stubs;
 };
@@ -82,6 +83,11 @@ extern int kapi_kunit_run(struct kunit_suite *const *suites);
 extern void kapi_kunit_fail(struct kunit *test, bool stop, const char *file, int line, const char *expected,
 			    const long long *found, const char *fmt, ...);
 extern void kapi_kunit_skip(struct kunit *test, bool stop, const char *fmt, ...);
+/* Called when the case is over, the last first. */
+extern int kunit_add_action(struct kunit *test, void (*action)(void *data), void *data);
+extern int kunit_add_action_or_reset(struct kunit *test, void (*action)(void *data), void *data);
+extern void kunit_remove_action(struct kunit *test, void (*action)(void *data), void *data);
+extern void kunit_release_action(struct kunit *test, void (*action)(void *data), void *data);
 extern void *kunit_kmalloc_array(struct kunit *test, size_t n, size_t size, gfp_t gfp);
 extern void kunit_kfree(struct kunit *test, const void *ptr);
 #define kunit_kmalloc(test, size, gfp) kunit_kmalloc_array(test, 1, size, gfp)

@@ -24,6 +24,7 @@ extern int kstrtoudec64(const char *s, unsigned int scale, u64 *res);
 extern int kstrtodec64(const char *s, unsigned int scale, s64 *res);
 extern int kstrtobool(const char *s, bool *res);
 extern int kstrtoul_from_user(const char *s, size_t count, unsigned int base, unsigned long *res);
+extern int kstrtouint_from_user(const char *s, size_t count, unsigned int base, unsigned int *res);
 extern int kstrtoint_from_user(const char *s, size_t count, unsigned int base, int *res);
 #define strict_strtoul(s, base, res) kstrtoul(s, base, res)
 #define strict_strtol(s, base, res) kstrtol(s, base, res)

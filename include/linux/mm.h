@@ -35,14 +35,36 @@ extern void *high_memory;
 #define nth_page(page, n) ((page) + (n))
 #define page_to_nid(page) ((void)(page), 0)
 
-static inline struct page *compound_head(struct page *page) { return page; }
+/* Of blocks that were allocated with __GFP_COMP. */
+#define PageHead(page) (((page)->kapi_place & KAPI_PAGE_HEAD) != 0)
+#define PageTail(page) (((page)->kapi_place & KAPI_PAGE_TAIL) != 0)
+#define PageCompound(page) (((page)->kapi_place & (KAPI_PAGE_HEAD | KAPI_PAGE_TAIL)) != 0)
+static inline struct page *compound_head(const struct page *page)
+{
+	return (struct page *)page - (PageTail(page) ? (unsigned int)page->kapi_place : 0);
+}
+static inline unsigned int compound_order(const struct page *page)
+{
+	return PageHead(page) ? (unsigned int)page->kapi_place : 0;
+}
+static inline unsigned long compound_nr(const struct page *page) { return 1UL << compound_order(page); }
+static inline unsigned long page_size(const struct page *page) { return PAGE_SIZE << compound_order(page); }
+static inline unsigned int page_shift(const struct page *page) { return PAGE_SHIFT + compound_order(page); }
 #define virt_to_head_page(addr) compound_head(virt_to_page(addr))
 
-static inline int page_count(const struct page *page) { return atomic_read(&page->_refcount); }
-#define page_ref_count(page) page_count(page)
+static inline int page_count(const struct page *page) { return atomic_read(&compound_head(page)->_refcount); }
+static inline int page_ref_count(const struct page *page) { return atomic_read(&page->_refcount); }
+#define page_ref_add(page, n) atomic_add(n, &(page)->_refcount)
+#define page_ref_sub(page, n) atomic_sub(n, &(page)->_refcount)
+#define page_ref_inc(page) atomic_inc(&(page)->_refcount)
+#define page_ref_dec(page) atomic_dec(&(page)->_refcount)
 #define set_page_count(page, n) atomic_set(&(page)->_refcount, n)
 
-static inline void get_page(struct page *page) { atomic_inc(&page->_refcount); }
+static inline void get_page(struct page *page) { atomic_inc(&compound_head(page)->_refcount); }
+static inline struct page *try_get_page(struct page *page)
+{
+	return atomic_inc_not_zero(&compound_head(page)->_refcount) ? page : NULL;
+}
 
 extern void put_page(struct page *page);
 /* Makes a block of pages blocks of one, each to be freed by itself. */
@@ -93,6 +115,8 @@ struct sysinfo {
 	unsigned int mem_unit;
 };
 extern void si_meminfo(struct sysinfo *info);
+/* Pages that an allocation could get. */
+extern long si_mem_available(void);
 extern unsigned long nr_free_pages(void);
 
 /* A function since 5.0; the variable of before has the same name. */

@@ -25,8 +25,11 @@ struct page {
 	unsigned long private;
 	atomic_t _mapcount;
 	atomic_t _refcount;
-	unsigned long spare;
+	unsigned long kapi_place;
 };
+/* Of kapi_place: the page heads a compound block, of the order below; or it is in one, at the index below. */
+#define KAPI_PAGE_HEAD (1UL << 62)
+#define KAPI_PAGE_TAIL (1UL << 63)
 
 struct vm_area_struct;
 struct mm_struct {

@@ -33,6 +33,9 @@
 #define TASK_NORMAL (TASK_INTERRUPTIBLE | TASK_UNINTERRUPTIBLE)
 
 #define TASK_COMM_LEN 16
+#define PF_MEMALLOC 0x00000800
+#define PF_MEMALLOC_NOFS 0x00040000
+#define PF_MEMALLOC_NOIO 0x00080000
 #define PF_KTHREAD 0x00200000
 #define MAX_SCHEDULE_TIMEOUT LONG_MAX
 #define MAX_PRIO 140
@@ -103,6 +106,25 @@ extern int send_sig(int sig, struct task_struct *task, int priv);
 extern struct task_struct *find_task_by_pid(pid_t pid);
 extern unsigned long long sched_clock(void);
 extern void kapi_cond_resched(const char *file, int line);
+
+/* What allocations of this task may not do until it is restored; shrinkers see it in their gfp_mask. */
+static inline unsigned int kapi_memalloc_save(unsigned int flag)
+{
+	unsigned int old = current->flags & flag;
+
+	current->flags |= flag;
+	return old;
+}
+static inline void kapi_memalloc_restore(unsigned int flag, unsigned int old)
+{
+	current->flags = (current->flags & ~flag) | old;
+}
+#define memalloc_noio_save() kapi_memalloc_save(PF_MEMALLOC_NOIO)
+#define memalloc_noio_restore(flags) kapi_memalloc_restore(PF_MEMALLOC_NOIO, flags)
+#define memalloc_nofs_save() kapi_memalloc_save(PF_MEMALLOC_NOFS)
+#define memalloc_nofs_restore(flags) kapi_memalloc_restore(PF_MEMALLOC_NOFS, flags)
+#define memalloc_noreclaim_save() kapi_memalloc_save(PF_MEMALLOC)
+#define memalloc_noreclaim_restore(flags) kapi_memalloc_restore(PF_MEMALLOC, flags)
 
 #define cond_resched() ({ \
 	kapi_cond_resched(__FILE__, __LINE__); \

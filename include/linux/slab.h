@@ -125,6 +125,7 @@ static __always_inline void *krealloc_array(void *p, size_t n, size_t size, gfp_
 #define kvmalloc_flex(what, array, n, ...) __KAPI_FLEX(kvmalloc, what, array, n, ##__VA_ARGS__)
 #define kvzalloc_flex(what, array, n, ...) __KAPI_FLEX(kvzalloc, what, array, n, ##__VA_ARGS__)
 #define kmalloc_array_node(n, size, gfp, node) kmalloc_node(size_mul(n, size), gfp, node)
+#define kcalloc_node(n, size, gfp, node) kmalloc_array_node(n, size, (gfp) | __GFP_ZERO, node)
 
 /* Host: of the last three, bytes for user space, the free pointer's offset or -1, and the objects of a sheaf or 0. */
 extern struct kmem_cache *kapi_cache_create(const char *name, size_t size, size_t align, slab_flags_t flags,

@@ -74,6 +74,12 @@ extern const char *kstrdup_const(const char *s, gfp_t gfp);
 extern void kfree_const(const void *p);
 extern char *kstrndup(const char *s, size_t n, gfp_t gfp);
 extern void *kmemdup(const void *p, size_t n, gfp_t gfp);
+/* Copies of what a user passes; errors are in the pointer. */
+extern void *memdup_user(const void __user *from, size_t n);
+extern void *vmemdup_user(const void __user *from, size_t n);
+extern void *memdup_user_nul(const void __user *from, size_t n);
+extern char *strndup_user(const char __user *s, long n);
+#define memdup_array_user(from, n, size) memdup_user(from, size_mul(n, size))
 extern char *kmemdup_nul(const char *s, size_t n, gfp_t gfp);
 
 /* Two arrays of pointers that end with NULL, as one that was allocated. */

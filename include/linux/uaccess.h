@@ -30,6 +30,19 @@ static inline unsigned long clear_user(void __user *to, unsigned long n)
 	memset(to, 0, n);
 	return 0;
 }
+/* Return: 1 if all bytes are zero, else 0. */
+static inline int check_zeroed_user(const void __user *from, size_t n) { return !n || !memchr_inv(from, 0, n); }
+/* A record of a user whose size differs from the kernel's: what is more has to be zeroes, what lacks becomes zeroes. */
+static inline int copy_struct_from_user(void *to, size_t ksize, const void __user *from, size_t usize)
+{
+	size_t both = ksize < usize ? ksize : usize;
+
+	if (usize > ksize && !check_zeroed_user((const char __user *)from + ksize, usize - ksize))
+		return -E2BIG;
+	memset((char *)to + both, 0, ksize - both);
+	memcpy(to, from, both);
+	return 0;
+}
 #define __copy_to_user(to, from, n) copy_to_user(to, from, n)
 #define __copy_from_user(to, from, n) copy_from_user(to, from, n)
 #define get_user(x, ptr) ({ \

@@ -3,7 +3,6 @@
 #include "host.h"
 #include <linux/cdev.h>
 #include <linux/debugfs.h>
-#include <linux/device.h>
 #include <linux/kernel.h>
 #include <linux/miscdevice.h>
 #include <linux/proc_fs.h>
@@ -90,6 +89,12 @@ struct proc_dir_entry *kapi_proc_ops(const char *name, umode_t mode, struct proc
 struct proc_dir_entry *proc_mkdir(const char *name, struct proc_dir_entry *parent)
 {
 	return kapi_proc_add(name, S_IFDIR | 0555, parent, NULL);
+}
+
+/* A folder, made if it is not there. */
+struct proc_dir_entry *kapi_proc_folder(const char *name, struct proc_dir_entry *parent)
+{
+	return kapi_proc_find(parent ?: &proc_root, name, strlen(name)) ?: proc_mkdir(name, parent);
 }
 
 static int show_open(struct inode *inode, struct file *file)
@@ -283,41 +288,17 @@ void unregister_chrdev(unsigned int major, const char *name)
 	unregister_chrdev_region(MKDEV(major, 0), 256);
 }
 
-int misc_register(struct miscdevice *misc)
+void kapi_misc_add(struct miscdevice *misc) { list_add_tail(&misc->list, &miscs); }
+
+/* The one of a number that a module chose. */
+bool kapi_misc_has(int minor)
 {
-	list_add_tail(&misc->list, &miscs);
-	return 0;
-}
+	struct miscdevice *misc;
 
-int misc_deregister(struct miscdevice *misc)
-{
-	list_del_init(&misc->list);
-	return 0;
-}
-
-struct class *kapi_class_create(const char *name)
-{
-	struct class *class = kapi_alloc(sizeof(*class));
-
-	if (!class)
-		return ERR_PTR(-ENOMEM);
-	class->name = name;
-	return class;
-}
-
-void class_destroy(struct class *class) { kapi_free(class, sizeof(*class)); }
-
-struct device *device_create(struct class *class, struct device *parent, dev_t dev, void *data, const char *fmt, ...)
-{
-	static struct device device;
-
-	device.devt = dev;
-	device.driver_data = data;
-	return &device;
-}
-
-void device_destroy(struct class *class, dev_t dev)
-{
+	list_for_each_entry(misc, &miscs, list)
+		if (misc->minor == minor && minor != MISC_DYNAMIC_MINOR)
+			return true;
+	return false;
 }
 
 loff_t no_llseek(struct file *file, loff_t offset, int whence) { return -ESPIPE; }

@@ -50,6 +50,29 @@ extern void kapi_output(const char *text, size_t len);
 extern void *kapi_alloc(size_t size);
 extern void kapi_free(void *p, size_t size);
 
+/* Host: as the functions without the ending, for the caller at @site. */
+extern void *kapi_kmalloc_for(size_t size, gfp_t gfp, unsigned long site);
+extern void kapi_kfree_for(const void *p, unsigned long site);
+extern struct page *kapi_alloc_pages_for(gfp_t gfp, unsigned int order, unsigned long site);
+extern void kapi_free_pages_for(struct page *page, unsigned int order, unsigned long site);
+extern void *kapi_vmap_for(struct page **pages, unsigned long count, unsigned long site);
+extern void kapi_vunmap_for(const void *addr, unsigned long site);
+extern void *kapi_alloc_percpu_for(size_t size, size_t align, unsigned long site);
+/* Host: pages that no check counts, for what the runtime divides further. */
+extern struct page *kapi_take_pages(gfp_t gfp, unsigned int order);
+extern void kapi_give_pages(struct page *page, unsigned int order);
+
+/* What the runtime makes of memory that is no module's: `MADE` in ledger.rs. */
+enum kapi_made {
+	KAPI_MADE_PERCPU,
+	KAPI_MADE_VMAP,
+	KAPI_MADE_DMA_POOL,
+	KAPI_MADE_GEN_POOL
+};
+/* Host: a module got it, and gives it back; false if it has no such thing, which is reported. */
+extern void kapi_made(const void *p, size_t size, unsigned int what, unsigned long site);
+extern bool kapi_unmade(const void *p, unsigned int what, unsigned long site);
+
 /* Host: threads and sleeping. A timeout is in nanoseconds, negative for none. */
 extern int kapi_thread_start(void (*fn)(void *), void *arg);
 extern void kapi_thread_exit(void) __attribute__((__noreturn__));
@@ -62,10 +85,27 @@ extern void kapi_softirq_exit(void);
 /* A cache of the runtime's own, or one that the kernel has no function to destroy. */
 #define KAPI_SLAB_STAYS ((slab_flags_t)0x80000000U)
 
+/* Runtime: folders under /sys that are no module's. */
+extern struct kobject *kapi_devices_kobj(void);
+extern struct kobject *kapi_class_kobj(void);
+extern struct kobject *kapi_folder_kobj(struct kobject *parent, const char *name);
+extern void kapi_folder_remove(struct kobject *kobj);
+
+/* Runtime: character devices by name, and devices for the caller at @site. */
+struct miscdevice;
+struct class;
+struct device;
+struct attribute_group;
+extern void kapi_misc_add(struct miscdevice *misc);
+extern bool kapi_misc_has(int minor);
+extern struct device *kapi_device_for(const struct class *class, struct device *parent, dev_t devt, void *data,
+				      const struct attribute_group **groups, const char *name, unsigned long site);
+
 /* Runtime: called by the host. */
 extern void kapi_runtime_start(void);
 extern long kapi_read_file(const char *path);
 extern long kapi_write_file(const char *path, const char *text, size_t len);
 extern void kapi_list_files(void);
+extern unsigned long kapi_reclaim(gfp_t gfp, unsigned int priority);
 
 #endif

@@ -8,7 +8,7 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
-static struct kobject kernel_object, mm_object, fs_object;
+static struct kobject kernel_object, mm_object, fs_object, devices_object, class_object;
 struct kobject *kernel_kobj = &kernel_object;
 struct kobject *mm_kobj = &mm_object;
 struct kobject *fs_kobj = &fs_object;
@@ -25,12 +25,39 @@ static struct proc_dir_entry *folder(struct kobject *parent)
 	static struct proc_dir_entry *root;
 
 	if (!root) {
-		root = proc_mkdir("sys", NULL);
+		root = kapi_proc_folder("sys", NULL);
 		fs_object.sd = proc_mkdir("fs", root);
 		kernel_object.sd = proc_mkdir("kernel", root);
 		mm_object.sd = proc_mkdir("mm", kernel_object.sd);
 	}
 	return parent ? parent->sd : root;
+}
+
+static struct kobject *fixed(struct kobject *kobj, const char *name)
+{
+	if (!kobj->sd)
+		kobj->sd = kapi_proc_folder(name, folder(NULL));
+	return kobj;
+}
+
+/* /sys/devices and /sys/class. */
+struct kobject *kapi_devices_kobj(void) { return fixed(&devices_object, "devices"); }
+struct kobject *kapi_class_kobj(void) { return fixed(&class_object, "class"); }
+
+/* A folder that is the runtime's: no check counts it. */
+struct kobject *kapi_folder_kobj(struct kobject *parent, const char *name)
+{
+	struct kobject *kobj = kapi_alloc(sizeof(*kobj));
+
+	if (kobj)
+		kobj->sd = kapi_proc_folder(name, folder(parent));
+	return kobj;
+}
+
+void kapi_folder_remove(struct kobject *kobj)
+{
+	proc_remove(kobj->sd);
+	kapi_free(kobj, sizeof(*kobj));
 }
 
 static ssize_t attr_show(struct kobject *kobj, struct attribute *attr, char *buf)

@@ -80,6 +80,55 @@ void kunit_kfree(struct kunit *test, const void *ptr)
 	}
 }
 
+/* What a case wants done when it is over. */
+struct action {
+	struct list_head list;
+	void (*call)(void *data);
+	void *data;
+};
+
+int kunit_add_action(struct kunit *test, void (*call)(void *data), void *data)
+{
+	struct action *action = kapi_alloc(sizeof(*action));
+
+	if (!action)
+		return -ENOMEM;
+	action->call = call;
+	action->data = data;
+	list_add(&action->list, &test->kapi_actions);
+	return 0;
+}
+
+int kunit_add_action_or_reset(struct kunit *test, void (*call)(void *data), void *data)
+{
+	int error = kunit_add_action(test, call, data);
+
+	if (error)
+		call(data);
+	return error;
+}
+
+static bool forget(struct kunit *test, void (*call)(void *data), void *data)
+{
+	struct action *action;
+
+	list_for_each_entry(action, &test->kapi_actions, list)
+		if (action->call == call && action->data == data) {
+			list_del(&action->list);
+			kapi_free(action, sizeof(*action));
+			return true;
+		}
+	return false;
+}
+
+void kunit_remove_action(struct kunit *test, void (*call)(void *data), void *data) { forget(test, call, data); }
+
+void kunit_release_action(struct kunit *test, void (*call)(void *data), void *data)
+{
+	if (forget(test, call, data))
+		call(data);
+}
+
 static int say(const char *level, struct kunit *test, const char *what, const char *fmt, va_list args)
 {
 	char text[256];
@@ -136,6 +185,7 @@ static noinline enum kunit_status run_once(struct kunit_suite *suite, struct kun
 
 	INIT_LIST_HEAD(&test.kapi_blocks);
 	INIT_LIST_HEAD(&test.kapi_stubs);
+	INIT_LIST_HEAD(&test.kapi_actions);
 	current->kunit_test = &test;
 	run_guarded(&test, suite, one);
 	if (suite->exit)
@@ -143,6 +193,11 @@ static noinline enum kunit_status run_once(struct kunit_suite *suite, struct kun
 	current->kunit_test = NULL;
 	while (!list_empty(&test.kapi_stubs))
 		kunit_deactivate_static_stub(&test, list_first_entry(&test.kapi_stubs, struct stub, list)->real);
+	while (!list_empty(&test.kapi_actions)) {
+		struct action *action = list_first_entry(&test.kapi_actions, struct action, list);
+
+		kunit_release_action(&test, action->call, action->data);
+	}
 	while (!list_empty(&test.kapi_blocks)) {
 		struct block *block = list_first_entry(&test.kapi_blocks, struct block, list);
 

@@ -179,6 +179,7 @@ int kstrtobool(const char *s, bool *res)
 	}
 FROM_USER(kstrtoul_from_user, unsigned long, kstrtoul)
 FROM_USER(kstrtoint_from_user, int, kstrtoint)
+FROM_USER(kstrtouint_from_user, unsigned int, kstrtouint)
 
 /* What does not fit is the largest number, as in 7.3; older kernels let it wrap around. */
 unsigned long long memparse(const char *ptr, char **retptr)

@@ -19,6 +19,7 @@ struct Context {
     softirq: Cell<bool>,
     readers: Cell<u32>,
     constructing: Cell<bool>,
+    reclaiming: Cell<bool>,
 }
 
 thread_local! {
@@ -32,6 +33,7 @@ thread_local! {
             softirq: Cell::new(false),
             readers: Cell::new(0),
             constructing: Cell::new(false),
+            reclaiming: Cell::new(false),
         }
     };
 }
@@ -61,6 +63,18 @@ pub(crate) fn construct(constructor: impl FnOnce()) {
         constructor();
         c.constructing.set(false);
     });
+}
+
+/// Reclaims, unless this thread does so already (`PF_MEMALLOC`), is in a constructor, or may not sleep.
+pub(crate) fn reclaim<R>(reclaim: impl FnOnce() -> R) -> Option<R> {
+    CONTEXT.with(|c| {
+        if c.constructing.get() || c.why_not_sleep().is_some() || c.reclaiming.replace(true) {
+            return None;
+        }
+        let result = reclaim();
+        c.reclaiming.set(false);
+        Some(result)
+    })
 }
 
 /// Whether a constructor of a cache runs in this thread.

@@ -34,15 +34,40 @@ pub(crate) enum Source {
     /// Pages, with their order.
     Pages(u32),
     Vmalloc,
+    /// What the C runtime makes of the others' memory, by its place in [`MADE`].
+    Made(usize),
 }
 
+/// What the C runtime makes, and who frees it: as `enum kapi_made` in `runtime/host.h`.
+const MADE: [(&str, &str); 4] = [
+    ("percpu", "free_percpu"),
+    ("vmap", "vunmap"),
+    ("dma_pool", "dma_pool_free"),
+    ("gen_pool", "gen_pool_free"),
+];
+
 impl Source {
+    /// What `vmap` makes.
+    pub(crate) const VMAP: Self = Self::Made(1);
+
+    /// Returns what the runtime calls by this number.
+    pub(crate) fn made(number: u32) -> Self {
+        assert!((number as usize) < MADE.len(), "a number of `enum kapi_made`");
+        Self::Made(number as usize)
+    }
+
+    /// Whether it is a part of memory that has an entry of its own, perhaps at the same address.
+    pub(crate) fn is_part(&self) -> bool {
+        *self == Self::Made(3)
+    }
+
     fn name(&self) -> &str {
         match self {
             Self::Kmalloc => "kmalloc",
             Self::Cache(_, name) => name,
             Self::Pages(_) => "pages",
             Self::Vmalloc => "vmalloc",
+            Self::Made(number) => MADE[*number].0,
         }
     }
 
@@ -52,6 +77,7 @@ impl Source {
             Self::Cache(_, name) => format!("kmem_cache_free of cache `{name}`"),
             Self::Pages(order) => format!("free_pages of order {order}"),
             Self::Vmalloc => "vfree".into(),
+            Self::Made(number) => MADE[*number].1.into(),
         }
     }
 }

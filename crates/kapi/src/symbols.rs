@@ -54,7 +54,10 @@ symbols! {
         free_pages@2, alloc_pages@2, alloc_pages_node@3, alloc_pages_exact@2, free_pages_exact@2,
         __free_pages@2, split_page@2, put_page@1, vmalloc@1, vzalloc@1, vmalloc_user = vzalloc@1,
         vmalloc_32 = vmalloc@1, vmalloc_node@2, vzalloc_node@2, kapi_vmalloc@2,
-        kapi_vmalloc_aligned@3, vfree@1, vfree_atomic = vfree@1, is_vmalloc_addr, vmalloc_to_page,
+        kapi_vmalloc_aligned@3, kapi_vmap_for = kapi_vmap, vunmap@1, kapi_vunmap_for = vunmap,
+        kapi_take_pages, kapi_give_pages, kapi_made, kapi_unmade, kapi_kmalloc_for = kmalloc,
+        kapi_kfree_for = kfree, kapi_alloc_pages_for = alloc_pages, kapi_free_pages_for = __free_pages,
+        vfree@1, vfree_atomic = vfree@1, is_vmalloc_addr, vmalloc_to_page,
         vmalloc_to_pfn, virt_addr_valid, nr_free_pages,
     }
     [] {

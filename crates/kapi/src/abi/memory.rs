@@ -6,6 +6,7 @@
 use slablab_kmem::{Backend, Gfp, PAGE_SIZE, SlabFlags};
 
 use crate::job::Version;
+use crate::ledger::Source;
 use crate::machine::caches;
 use crate::machine::engine::{Engine, ZERO_SIZE_PTR};
 use crate::machine::handle::{CacheHandle, Shape, cache_handle};
@@ -202,7 +203,7 @@ exported! {
         }
     }
     fn put_page(engine, page: u64, site: u64) {
-        if let Some(pfn) = engine.pages.pfn(page) {
+        if let Some(pfn) = engine.pages.pfn(page).map(|pfn| engine.pages.head(pfn)) {
             engine.free_pages(pfn, engine.pages.order(pfn), site);
         }
     }
@@ -216,6 +217,26 @@ exported! {
         engine.vmalloc_aligned(size, align, Gfp(gfp), site)
     }
     fn vfree(engine, address: u64, site: u64) { engine.vfree(address, site) }
+    /// `records`: an array of `count` pointers to `struct page`.
+    fn kapi_vmap(engine, records: u64, count: u64, site: u64) -> u64 {
+        engine.vmap(&bytes::pointers(records, count), site)
+    }
+    fn vunmap(engine, address: u64, site: u64) { engine.vunmap(address, site) }
+    /// Pages that no check counts.
+    fn kapi_take_pages(engine, gfp: u32, order: u32) -> u64 {
+        engine.take_pages(Gfp(gfp), order).map_or(0, |pfn| engine.pages.address(pfn))
+    }
+    fn kapi_give_pages(engine, page: u64, order: u32) {
+        let pfn = engine.pages.pfn(page).expect("the runtime gives back what it took");
+        engine.give_pages(pfn, order);
+    }
+    /// `what`: a number of `enum kapi_made` (`runtime/host.h`).
+    fn kapi_made(engine, address: u64, bytes: u64, what: u32, site: u64) {
+        engine.made(address, bytes, Source::made(what), site);
+    }
+    fn kapi_unmade(engine, address: u64, what: u32, site: u64) -> bool {
+        engine.unmade(address, &Source::made(what), site)
+    }
     fn is_vmalloc_addr(engine, address: u64) -> bool { engine.vmalloc_page(address).is_some() }
     fn vmalloc_to_page(engine, address: u64) -> u64 {
         engine.vmalloc_page(address).map_or(0, |pfn| engine.pages.address(pfn))

@@ -38,7 +38,7 @@ impl<B: Backend> Engine<B> {
             return ZERO_SIZE_PTR;
         }
         let asked = if self.ledger.is_some() { with_guard(size) } else { size };
-        let object = self.on_cpu(|cpu| cpu.kmalloc(asked, gfp, Site(site as u32)));
+        let object = self.reclaiming(gfp, asked, |cpu| cpu.kmalloc(asked, gfp, Site(site as u32)));
         let address = self.address(object);
         if address != 0 {
             self.entered(address, size, room(asked), Source::Kmalloc, gfp, site);
@@ -51,7 +51,7 @@ impl<B: Backend> Engine<B> {
         if gfp.has(Gfp::DIRECT_RECLAIM) {
             context::may_sleep("kmem_cache_alloc() with GFP_KERNEL", site);
         }
-        let object = self.on_cpu(|cpu| cpu.alloc(cache.id, gfp, Site(site as u32)));
+        let object = self.cache_object(cache, gfp, site);
         let address = self.address(object);
         if address != 0 {
             let size = u64::from(cache.object_bytes);
@@ -75,7 +75,7 @@ impl<B: Backend> Engine<B> {
         if gfp.has(Gfp::DIRECT_RECLAIM) {
             context::may_sleep("kmem_buckets_alloc() with GFP_KERNEL", site);
         }
-        let object = self.on_cpu(|cpu| cpu.alloc(cache.id, gfp, Site(site as u32)));
+        let object = self.cache_object(cache, gfp, site);
         let address = self.address(object);
         if address != 0 {
             let guard = if self.ledger.is_some() { GUARD_BYTES } else { 0 };
@@ -181,8 +181,11 @@ impl<B: Backend> Engine<B> {
 
     /// Frees a block as what it is.
     pub(super) fn free_as(&self, live: &Live, address: u64, site: u64) {
-        if live.source == Source::Vmalloc {
-            return self.vfree_unchecked(address, site);
+        match live.source {
+            Source::Vmalloc | Source::VMAP => return self.vfree_unchecked(address, site),
+            // Only the runtime knows how, which was not asked.
+            Source::Made(_) => return,
+            _ => {}
         }
         if let (Source::Pages(_), Some(pfn)) = (&live.source, self.page_of(address)) {
             self.pages.clear(pfn);
@@ -214,7 +217,9 @@ impl<B: Backend> Engine<B> {
             Source::Pages(order) => self.on_cpu(|cpu| {
                 cpu.free_pages(object.pfn(), Order(*order as u8), at);
             }),
-            Source::Kmalloc | Source::Vmalloc => self.on_cpu(|cpu| cpu.kfree(object, at)),
+            Source::Kmalloc | Source::Vmalloc | Source::Made(_) => {
+                self.on_cpu(|cpu| cpu.kfree(object, at))
+            }
         }
     }
 
@@ -247,12 +252,32 @@ impl<B: Backend> Engine<B> {
         true
     }
 
+    /// Enters what the runtime made for a module; each has an address of its own.
+    pub(crate) fn made(&self, address: u64, bytes: u64, source: Source, site: u64) {
+        if let Some(ledger) = self.ledger_of(&source) {
+            let live = Live { bytes, source, site: runtime::offset(site), guard: 0 };
+            lock(ledger).enter(address, live);
+        }
+    }
+
+    fn ledger_of(&self, source: &Source) -> Option<&Mutex<Ledger>> {
+        let ledger = if source.is_part() { &self.parts } else { &self.ledger };
+        ledger.as_ref()
+    }
+
+    /// Enters that the module gives it back; false if it is not there, which is reported.
+    pub(crate) fn unmade(&self, address: u64, source: &Source, site: u64) -> bool {
+        let Some(ledger) = self.ledger_of(source) else { return true };
+        self.settle(ledger, address, source, site).is_some()
+    }
+
     /// What is wrong at the end: damaged guards, leaks, caches that are left.
     pub(crate) fn final_findings(&self) -> Vec<Event> {
         let Some(ledger) = &self.ledger else { return Vec::new() };
         let ledger = lock(ledger);
         let damaged = ledger.iter().filter_map(|(address, live)| self.damage(address, live, None));
-        damaged.chain(ledger.leaks()).collect()
+        let parts = self.parts.as_ref().map_or(Vec::new(), |parts| lock(parts).leaks());
+        damaged.chain(ledger.leaks()).chain(parts).collect()
     }
 
     /// Returns the object of an address, if the ledger knows it as a cache's.

@@ -6,7 +6,7 @@
 //! level 2 on, or under AddressSanitizer, it takes the way through `checked.rs`.
 //!
 //! # Lock order
-//! ledger -> CPU handles, by number -> the machine's own.
+//! ledger -> parts -> CPU handles, by number -> the machine's own.
 
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -39,6 +39,8 @@ pub(crate) struct Engine<B: Backend> {
     cpus: Vec<Mutex<Option<Cpu<'static, B>>>>,
     pub(crate) pages: PageArray,
     pub(crate) ledger: Option<Mutex<Ledger>>,
+    /// Of parts of blocks that are in `ledger` (`Source::is_part`).
+    pub(crate) parts: Option<Mutex<Ledger>>,
     pub(crate) asan: Option<Asan>,
     /// Whether each operation is checked (`checked.rs`).
     pub(crate) checked: bool,
@@ -89,6 +91,7 @@ impl<B: Backend> Engine<B> {
             cpus,
             pages,
             ledger: (job.check >= 2).then(Mutex::default),
+            parts: (job.check >= 2).then(Mutex::default),
             checked: job.check >= 2 || asan.is_some(),
             asan,
             caches: Mutex::default(),
@@ -148,7 +151,7 @@ impl<B: Backend> Engine<B> {
         if self.checked {
             return self.kmalloc_checked(bytes, gfp, site);
         }
-        let object = self.on_cpu(|cpu| cpu.kmalloc(bytes, gfp, Site(site as u32)));
+        let object = self.reclaiming(gfp, bytes, |cpu| cpu.kmalloc(bytes, gfp, Site(site as u32)));
         self.address(object)
     }
 
@@ -184,8 +187,14 @@ impl<B: Backend> Engine<B> {
         if self.checked {
             return self.cache_alloc_checked(cache, gfp, site);
         }
-        let object = self.on_cpu(|cpu| cpu.alloc(cache.id, gfp, Site(site as u32)));
+        let object = self.cache_object(cache, gfp, site);
         self.address(object)
+    }
+
+    #[inline(always)]
+    pub(super) fn cache_object(&self, cache: &CacheHandle, gfp: Gfp, site: u64) -> Option<ObjPtr> {
+        let bytes = u64::from(cache.object_bytes);
+        self.reclaiming(gfp, bytes, |cpu| cpu.alloc(cache.id, gfp, Site(site as u32)))
     }
 
     /// Allocates what `kfree` frees from a cache that is not of kmalloc's own.
@@ -252,14 +261,32 @@ impl<B: Backend> Engine<B> {
 
     /// Allocates pages; returns the first one's number.
     pub(crate) fn alloc_pages(&self, gfp: Gfp, order: u32, site: u64) -> Option<u32> {
-        let order_of = u8::try_from(order).ok().filter(|&o| Order(o) <= Order::MAX)?;
-        let pfn = self.on_cpu(|cpu| cpu.alloc_pages(Order(order_of), gfp))?;
-        self.pages.take(pfn.0, order);
-        self.pages_out.fetch_add(1 << order, Ordering::Relaxed);
+        let pfn = self.take_pages(gfp, order)?;
         if self.checked {
-            self.pages_entered(pfn.0, order, gfp, site);
+            self.pages_entered(pfn, order, gfp, site);
         }
+        Some(pfn)
+    }
+
+    /// As [`Self::alloc_pages`], without an entry of who has them.
+    pub(crate) fn take_pages(&self, gfp: Gfp, order: u32) -> Option<u32> {
+        let order_of = u8::try_from(order).ok().filter(|&o| Order(o) <= Order::MAX)?;
+        let bytes = PAGE_SIZE << order;
+        let pfn = self.reclaiming(gfp, bytes, |cpu| cpu.alloc_pages(Order(order_of), gfp))?;
+        self.pages.take(pfn.0, order);
+        if order > 0 && gfp.has(Gfp::COMP) {
+            self.pages.compound(pfn.0, order);
+        }
+        self.pages_out.fetch_add(1 << order, Ordering::Relaxed);
         Some(pfn.0)
+    }
+
+    /// Frees what [`Self::take_pages`] gave.
+    pub(crate) fn give_pages(&self, pfn: u32, order: u32) {
+        self.pages.clear(pfn);
+        self.pages.separate(pfn);
+        self.pages_out.fetch_sub(1 << order, Ordering::Relaxed);
+        self.on_cpu(|cpu| cpu.free_pages(Pfn(pfn), Order(order as u8), Site(0)));
     }
 
     /// Gives a reference to pages up; the last one frees them.
@@ -269,6 +296,7 @@ impl<B: Backend> Engine<B> {
             return;
         }
         self.pages.clear(pfn);
+        self.pages.separate(pfn);
         if references < 1 {
             // Nobody holds them: only the machine, which says so, hears of it.
             return self.on_cpu(|cpu| cpu.free_pages(Pfn(pfn), Order(0), Site(site as u32)));

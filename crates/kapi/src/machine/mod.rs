@@ -4,4 +4,5 @@ pub(crate) mod caches;
 mod checked;
 pub(crate) mod engine;
 pub(crate) mod handle;
+mod reclaim;
 mod vmalloc;

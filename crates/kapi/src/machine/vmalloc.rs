@@ -12,7 +12,7 @@
 
 use std::sync::atomic::Ordering;
 
-use slablab_kmem::{Backend, Gfp, PAGE_SIZE, Site};
+use slablab_kmem::{Backend, Gfp, PAGE_SIZE, Pfn, Site};
 
 use super::engine::Engine;
 use crate::context;
@@ -30,7 +30,8 @@ impl<B: Backend> Engine<B> {
         if self.checked {
             context::may_sleep("vmalloc()", site);
         }
-        let area = self.on_cpu(|cpu| cpu.vmalloc_aligned(bytes, align, gfp, Site(site as u32)));
+        let at = Site(site as u32);
+        let area = self.reclaiming(gfp, bytes, |cpu| cpu.vmalloc_aligned(bytes, align, gfp, at));
         let Some(address) = area.and_then(|area| self.machine.vm_address(area)) else { return 0 };
         let address = address.as_ptr() as u64;
         let room = bytes.next_multiple_of(PAGE_SIZE);
@@ -41,6 +42,28 @@ impl<B: Backend> Engine<B> {
             lock(ledger).enter(address, self.guarded(address, live, room));
         }
         address
+    }
+
+    /// Maps pages of the module's, by the addresses of their records, in their order; 0 if one is no page of the
+    /// machine or there are no addresses.
+    pub(crate) fn vmap(&self, records: &[u64], site: u64) -> u64 {
+        if self.checked {
+            context::may_sleep("vmap()", site);
+        }
+        let pfn = |&record: &u64| self.pages.pfn(record).map(Pfn);
+        let Some(pages) = records.iter().map(pfn).collect::<Option<Vec<_>>>() else { return 0 };
+        let area = self.on_cpu(|cpu| cpu.vmap(&pages, Site(site as u32)));
+        let Some(address) = area.and_then(|area| self.machine.vm_address(area)) else { return 0 };
+        let address = address.as_ptr() as u64;
+        self.made(address, pages.len() as u64 * PAGE_SIZE, Source::VMAP, site);
+        address
+    }
+
+    /// Unmaps them.
+    pub(crate) fn vunmap(&self, address: u64, site: u64) {
+        if address != 0 && self.unmade(address, &Source::VMAP, site) {
+            self.vfree_unchecked(address, site);
+        }
     }
 
     /// Frees an area.

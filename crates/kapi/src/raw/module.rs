@@ -190,6 +190,16 @@ pub(crate) fn format_nested(buf: &mut [u8], va_format: u64) -> usize {
     len.max(0) as usize
 }
 
+/// Lets the module's shrinkers free memory; returns how many objects they freed.
+pub(crate) fn reclaim(gfp: u32, priority: u32) -> u64 {
+    type Function = unsafe extern "C" fn(u32, u32) -> u64;
+    let Some(at) = loaded().and_then(|module| module.find(c"kapi_reclaim")) else { return 0 };
+    // SAFETY: the runtime's function has this type.
+    let function = unsafe { std::mem::transmute::<u64, Function>(at) };
+    // SAFETY: takes numbers only.
+    unsafe { function(gfp, priority) }
+}
+
 /// Advances a counter of the module, as the timer interrupt does.
 pub(crate) fn store(address: u64, value: u64) {
     // SAFETY: `address` is the runtime's `jiffies`, an aligned 64-bit variable that C reads as

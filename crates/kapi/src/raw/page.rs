@@ -16,11 +16,16 @@ pub(crate) struct Page {
     private: u64,
     mapcount: AtomicI32,
     refcount: AtomicI32,
-    /// Order of the block that it heads.
-    order: AtomicU64,
+    /// Order of the block that it heads, and whether that is compound; or the index in a compound block.
+    place: AtomicU64,
 }
 
 const _: () = assert!(size_of::<Page>() == 64);
+
+/// The page heads a compound block (`KAPI_PAGE_HEAD` in `mm_types.h`).
+const HEAD: u64 = 1 << 62;
+/// The page is a compound block's, but not its first (`KAPI_PAGE_TAIL`).
+const TAIL: u64 = 1 << 63;
 
 /// All pages' records.
 #[derive(Debug)]
@@ -65,7 +70,7 @@ impl PageArray {
 
     /// Makes a page the head of a block with one reference.
     pub(crate) fn take(&self, pfn: u32, order: u32) {
-        self.page(pfn).order.store(u64::from(order), Ordering::Relaxed);
+        self.page(pfn).place.store(u64::from(order), Ordering::Relaxed);
         self.page(pfn).refcount.store(1, Ordering::Release);
     }
 
@@ -88,6 +93,30 @@ impl PageArray {
 
     /// Returns the order of the block that a page heads.
     pub(crate) fn order(&self, pfn: u32) -> u32 {
-        self.page(pfn).order.load(Ordering::Relaxed) as u32
+        self.page(pfn).place.load(Ordering::Relaxed) as u32
+    }
+
+    /// Makes a block one whole, whose pages know their head (`__GFP_COMP`).
+    pub(crate) fn compound(&self, pfn: u32, order: u32) {
+        self.page(pfn).place.store(HEAD | u64::from(order), Ordering::Relaxed);
+        for index in 1..1 << order {
+            self.page(pfn + index).place.store(TAIL | u64::from(index), Ordering::Relaxed);
+        }
+    }
+
+    /// Undoes that for the block that a page heads.
+    pub(crate) fn separate(&self, pfn: u32) {
+        let place = self.page(pfn).place.load(Ordering::Relaxed);
+        if place & HEAD != 0 {
+            self.page(pfn).place.store(place & !HEAD, Ordering::Relaxed);
+            (1..1 << place as u32)
+                .for_each(|index| self.page(pfn + index).place.store(0, Ordering::Relaxed));
+        }
+    }
+
+    /// Returns the head of the compound block that a page is in; else the page.
+    pub(crate) fn head(&self, pfn: u32) -> u32 {
+        let place = self.page(pfn).place.load(Ordering::Relaxed);
+        if place & TAIL != 0 { pfn - place as u32 } else { pfn }
     }
 }
