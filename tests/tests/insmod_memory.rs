@@ -1,0 +1,139 @@
+//! `slablab insmod`: memory beyond blocks of a slab: shrinkers, mapped pages, pieces of pages, pools and allocators over
+//! them, what goes with a device.
+
+use std::process::Output;
+
+use slablab_tests::run;
+
+const MODULES: &str = "crates/kapi/tests/modules";
+
+/// Versions on both sides of what changed: shrinkers in 6.7, lists by use in 6.8 and 6.13, drivers in 6.11.
+const VERSIONS: [&str; 3] = ["6.1", "6.12", "7.3"];
+
+fn insmod(module: &str, words: &[&str]) -> Output {
+    let path = format!("{MODULES}/{module}.c");
+    let words: Vec<_> = ["insmod", &path].into_iter().chain(words.iter().copied()).collect();
+    run(&words)
+}
+
+/// Splits what was printed into lines, the log's without their timestamps.
+fn lines(output: &Output) -> Vec<String> {
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let plain = |line: &str| match line.strip_prefix('[').and_then(|l| l.split_once("] ")) {
+        Some((time, rest)) if time.trim().parse::<f64>().is_ok() => rest.to_string(),
+        _ => line.to_string(),
+    };
+    text.lines().map(plain).collect()
+}
+
+#[track_caller]
+fn prints(module: &str, words: &[&str], expected: &[&str]) {
+    let output = insmod(module, words);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(lines(&output), expected, "{module} {words:?}: {stderr}");
+    assert_eq!(output.status.code(), Some(0), "{module} {words:?}: {stderr}");
+}
+
+/// Everything that was printed, in one text.
+fn told(output: &Output) -> String {
+    lines(output).join("\n") + &String::from_utf8_lossy(&output.stderr)
+}
+
+#[test]
+fn shrinkers_give_memory_back_when_it_is_out() {
+    for version in VERSIONS {
+        let printed = [
+            "filled 0, shrunk 1, nearly all memory 1",
+            "without FS -12, shrunk 0",
+            "atomic -12, shrunk 0",
+            "left 0",
+        ];
+        let words = ["--memory", "16M", "--kernel-version", version];
+        let words = [&words[..], &["--write", "/proc/sys/vm/drop_caches=6"]].concat();
+        prints("shrinker_demo", &words, &printed);
+    }
+}
+
+#[test]
+fn a_shrinker_that_keeps_all_is_out_of_memory() {
+    let printed = told(&insmod("shrinker_demo", &["keep=1", "--memory", "16M"]));
+    assert!(printed.contains("filled -12, shrunk 0, nearly all memory 1"), "{printed}");
+}
+
+#[test]
+fn lists_by_use_are_walked_by_their_shrinker() {
+    for version in VERSIONS {
+        let words = ["--check", "2", "--kernel-version", version];
+        // Those used lately are turned over, and go in the next rounds: the last round frees one at most.
+        let words = [&words[..], &["--write", "/proc/sys/vm/drop_caches=6"]].concat();
+        prints("list_lru_demo", &words, &["count 1000", "at exit 0"]);
+    }
+    let words = ["--write", "/proc/sys/vm/drop_caches=2"];
+    let printed = told(&insmod("list_lru_demo", &words));
+    assert!(printed.contains("drop_caches: 2"), "{printed}");
+    let printed = told(&insmod("list_lru_demo", &["--write", "/proc/sys/vm/drop_caches=9"]));
+    assert!(printed.contains("at exit 1000"), "{printed}");
+}
+
+#[test]
+fn mapped_pages_are_the_pages() {
+    let printed = ["page 0", "page 1", "page 2", "page 3", "1 1", "wrapped|pped"];
+    for version in VERSIONS {
+        prints("vmap_demo", &["--check", "2", "--kernel-version", version], &printed);
+    }
+    let leak = told(&insmod("vmap_demo", &["leak=1", "--check", "2"]));
+    assert!(leak.contains("vmap of 16384 bytes") && leak.contains("vm_init+"), "{leak}");
+    let wrong = told(&insmod("vmap_demo", &["leak=2", "--check", "2"]));
+    assert!(wrong.contains("freed by vfree, not by vunmap"), "{wrong}");
+}
+
+#[test]
+fn what_a_device_has_goes_with_it() {
+    for version in VERSIONS {
+        let words = ["--check", "2", "--kernel-version", version];
+        let write = ["--write", "/sys/devices/platform/unit.3/x=9"];
+        let read = ["--cat", "/sys/devices/platform/unit.3/x"];
+        let output = insmod("platform_demo", &[&words[..], &write, &read].concat());
+        let lines = lines(&output);
+        assert_eq!(output.status.code(), Some(0), "{lines:?}");
+        assert_eq!(lines[0], "unit unit.3: block 1 1", "{lines:?}");
+        assert_eq!(lines[1], "unit unit.3: sram 0 avail 8064 of 8192");
+        assert!(lines[2].starts_with("unit unit.3: probed unit-3 0x"), "{lines:?}");
+        assert_eq!(lines[3..], ["9", "unit unit.3: removed", "action unit-3"]);
+        let failed = told(&insmod("platform_demo", &[&words[..], &["fail=1"]].concat()));
+        let text = if version == "6.1" {
+            "unit: probe of unit.3 failed with error -5"
+        } else {
+            "unit unit.3: probe with driver unit failed with error -5"
+        };
+        assert!(failed.contains(text) && failed.contains("action unit-3"), "{failed}");
+        assert!(!failed.contains("live after exit"), "{failed}");
+    }
+}
+
+#[test]
+fn pieces_of_pages_hold_their_block() {
+    for version in VERSIONS {
+        let words = ["--check", "2", "--kernel-version", version];
+        prints("page_frags", &words, &["1 2 16384 1", "count 1", "0"]);
+    }
+    let leak = told(&insmod("page_frags", &["leak=1", "--check", "2"]));
+    assert!(leak.contains("32768 bytes in 1 blocks") && leak.contains("f_init+"), "{leak}");
+}
+
+#[test]
+fn a_device_by_name_has_sleepable_readers_counters_and_pools() {
+    for version in VERSIONS {
+        let words = ["--check", "2", "--kernel-version", version];
+        let files = ["--write", "/dev/scribble=hello", "--cat", "/dev/scribble"];
+        let number = ["--cat", "/sys/class/misc/scribble/dev"];
+        let printed = [
+            "reader saw 1",
+            "misc scribble: ready, hits 105 sum 106 cmp 0",
+            "hello",
+            "10:126",
+            "freed 1",
+        ];
+        prints("misc_demo", &[&words[..], &files, &number].concat(), &printed);
+    }
+}
