@@ -49,6 +49,8 @@ const MADE: [(&str, &str); 4] = [
 impl Source {
     /// What `vmap` makes.
     pub(crate) const VMAP: Self = Self::Made(1);
+    /// A part of what the module gave to a `gen_pool`.
+    const GEN_POOL: Self = Self::Made(3);
 
     /// Returns what the runtime calls by this number.
     pub(crate) fn made(number: u32) -> Self {
@@ -58,7 +60,7 @@ impl Source {
 
     /// Whether it is a part of memory that has an entry of its own, perhaps at the same address.
     pub(crate) fn is_part(&self) -> bool {
-        *self == Self::Made(3)
+        *self == Self::GEN_POOL
     }
 
     fn name(&self) -> &str {

@@ -80,7 +80,9 @@ exported! {
     }
 
     fn kvmalloc(engine, size: u64, gfp: u32, site: u64) -> u64 {
-        let contiguous = if size <= KVMALLOC_TRY_MAX { engine.kmalloc(size, Gfp(gfp), site) } else { 0 };
+        // An area is there instead: the attempt is not worth all that shrinkers have.
+        let try_gfp = Gfp(gfp) | Gfp::NORETRY;
+        let contiguous = if size <= KVMALLOC_TRY_MAX { engine.kmalloc(size, try_gfp, site) } else { 0 };
         if contiguous != 0 { contiguous } else { engine.vmalloc(size, Gfp(gfp), site) }
     }
     fn kvmalloc_node(_engine, size: u64, gfp: u32, _node: i32, site: u64) -> u64 { kvmalloc::<B>(size, gfp, site) }

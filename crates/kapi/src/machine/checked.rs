@@ -38,7 +38,7 @@ impl<B: Backend> Engine<B> {
             return ZERO_SIZE_PTR;
         }
         let asked = if self.ledger.is_some() { with_guard(size) } else { size };
-        let object = self.reclaiming(gfp, asked, |cpu| cpu.kmalloc(asked, gfp, Site(site as u32)));
+        let object = self.kmalloc_object(asked, gfp, site);
         let address = self.address(object);
         if address != 0 {
             self.entered(address, size, room(asked), Source::Kmalloc, gfp, site);

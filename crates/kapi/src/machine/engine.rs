@@ -151,7 +151,7 @@ impl<B: Backend> Engine<B> {
         if self.checked {
             return self.kmalloc_checked(bytes, gfp, site);
         }
-        let object = self.reclaiming(gfp, bytes, |cpu| cpu.kmalloc(bytes, gfp, Site(site as u32)));
+        let object = self.kmalloc_object(bytes, gfp, site);
         self.address(object)
     }
 
@@ -189,6 +189,13 @@ impl<B: Backend> Engine<B> {
         }
         let object = self.cache_object(cache, gfp, site);
         self.address(object)
+    }
+
+    #[inline(always)]
+    pub(super) fn kmalloc_object(&self, bytes: u64, gfp: Gfp, site: u64) -> Option<ObjPtr> {
+        // What is larger than any block is refused at once.
+        let reclaimed = if bytes <= Order::MAX.bytes() { bytes } else { 0 };
+        self.reclaiming(gfp, reclaimed, |cpu| cpu.kmalloc(bytes, gfp, Site(site as u32)))
     }
 
     #[inline(always)]

@@ -2,7 +2,7 @@
 //! again.
 //!
 //! # How it works
-//! An allocation that may sleep and found nothing calls the runtime's `kapi_reclaim` with a priority that rises
+//! An allocation that may sleep and found nothing calls the runtime's `kapi_reclaim` with a priority that falls
 //! from 12, a 4096th of what a shrinker could free, to 0, all of it, and tries again after each call that
 //! freed something. A round that freed nothing is the last.
 //!
