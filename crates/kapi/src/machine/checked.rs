@@ -218,7 +218,7 @@ impl<B: Backend> Engine<B> {
                 cpu.free_pages(object.pfn(), Order(*order as u8), at);
             }),
             Source::Kmalloc | Source::Vmalloc | Source::Made(_) => {
-                self.on_cpu(|cpu| cpu.kfree(object, at))
+                self.on_cpu(|cpu| cpu.kfree(object, at));
             }
         }
     }
