@@ -5,7 +5,8 @@
 //! smallest block that suffices; a freed block merges with its buddy (number xor 2^order) as long
 //! as that is free and whole. Last in, first out, as in Linux: the block freed last is warm. A free
 //! block is *dirty* until its memory was given to the operating system, so that this costs a call
-//! for each block freed meanwhile and none for the others.
+//! for each block freed meanwhile and none for the others. Only blocks of [`DISCARD_ORDER`] are worth that by
+//! themselves; how much memory they may hold is known at any time, so that memory which comes and goes stays.
 //!
 //! The largest blocks that were never given out are a range, not entries of a list: 16 GiB would be 4,096
 //! page records, each in a page of the host's that is then touched for nothing (10 ms). They are taken
@@ -13,7 +14,8 @@
 //!
 //! # Invariants
 //! `pages_free = sum over orders of list length * 2^order + untouched pages`; two free buddies never stand
-//! side by side; a block that is not dirty holds no memory; records of untouched pages are all zero.
+//! side by side; a block that is not dirty holds no memory; `pages_dirty` = pages of the dirty blocks of
+//! [`DISCARD_ORDER`] and above; records of untouched pages are all zero.
 //!
 //! Linux counterpart: `__rmqueue_smallest`, `__free_one_page` in `mm/page_alloc.c` @ 6.1.
 
@@ -23,6 +25,8 @@ use super::list::PageList;
 use super::meta::{Kind, PageTable};
 use crate::ids::{Order, Pfn};
 
+/// Smallest free block whose memory goes back to the operating system by itself: 128 KiB.
+pub(super) const DISCARD_ORDER: Order = Order(5);
 const ORDERS: usize = Order::MAX.0 as usize + 1;
 
 /// The free blocks of a zone.
@@ -34,7 +38,7 @@ pub(crate) struct Buddy {
     /// Pages of the largest blocks that were never given out.
     untouched: Range<u32>,
     pages_free: u64,
-    /// Freed pages since the last [`Buddy::discard`]: the most that can still hold memory.
+    /// Pages of the large free blocks that may hold memory.
     pages_dirty: u64,
 }
 
@@ -73,14 +77,16 @@ impl Buddy {
     /// Takes a block of `order`.
     pub(crate) fn alloc(&mut self, pages: &PageTable, order: Order) -> Option<Pfn> {
         let found = (order.0..Order::MAX.0).find(|&o| self.free[o as usize].len() > 0);
-        let found = found.unwrap_or(Order::MAX.0);
-        let pfn = self.free[found as usize].pop_front(pages).or_else(|| self.touch())?;
+        let found = Order(found.unwrap_or(Order::MAX.0));
+        let pfn = self.free[found.0 as usize].pop_front(pages).or_else(|| self.touch())?;
+        self.leaves(pages, pfn, found);
         let dirty = pages.get(pfn).is_dirty();
-        for half in (order.0..found).rev().map(Order) {
+        for half in (order.0..found.0).rev().map(Order) {
             let upper = Pfn(pfn.0 + half.pages());
             pages.get(upper).set(Kind::Buddy, half);
             pages.get(upper).set_dirty(dirty);
             self.free[half.0 as usize].push_front(pages, upper);
+            self.comes(pages, upper, half);
         }
         self.pages_free -= u64::from(order.pages());
         Some(pfn)
@@ -99,7 +105,6 @@ impl Buddy {
     /// Gives a block back.
     pub(crate) fn free(&mut self, pages: &PageTable, pfn: Pfn, order: Order) {
         self.pages_free += u64::from(order.pages());
-        self.pages_dirty += u64::from(order.pages());
         let (mut at, mut order) = (pfn.0, order);
         while order < Order::MAX {
             let buddy = Pfn(at ^ order.pages());
@@ -111,6 +116,7 @@ impl Buddy {
                 break;
             }
             self.free[order.0 as usize].remove(pages, buddy);
+            self.leaves(pages, buddy, order);
             // A block's inner pages must not look like free blocks of their own.
             page.set(Kind::Reserved, Order(0));
             pages.get(Pfn(at)).set(Kind::Reserved, Order(0));
@@ -120,9 +126,24 @@ impl Buddy {
         pages.get(Pfn(at)).set(Kind::Buddy, order);
         pages.get(Pfn(at)).set_dirty(true);
         self.free[order.0 as usize].push_front(pages, Pfn(at));
+        self.comes(pages, Pfn(at), order);
     }
 
-    /// Returns the pages freed since the last [`Self::discard`].
+    /// Enters a block that has come to a list.
+    fn comes(&mut self, pages: &PageTable, pfn: Pfn, order: Order) {
+        if order >= DISCARD_ORDER && pages.get(pfn).is_dirty() {
+            self.pages_dirty += u64::from(order.pages());
+        }
+    }
+
+    /// Enters a block that has left its list.
+    fn leaves(&mut self, pages: &PageTable, pfn: Pfn, order: Order) {
+        if order >= DISCARD_ORDER && pages.get(pfn).is_dirty() {
+            self.pages_dirty -= u64::from(order.pages());
+        }
+    }
+
+    /// Returns the pages of the free blocks of [`DISCARD_ORDER`] and above that may hold memory.
     pub(crate) fn pages_dirty(&self) -> u64 {
         self.pages_dirty
     }
@@ -138,10 +159,12 @@ impl Buddy {
             let blocks = self.free[order.0 as usize].iter(pages);
             for pfn in blocks.filter(|&pfn| pages.get(pfn).is_dirty()) {
                 pages.get(pfn).set_dirty(false);
+                if order >= DISCARD_ORDER {
+                    self.pages_dirty -= u64::from(order.pages());
+                }
                 discard(pfn, order);
             }
         }
-        self.pages_dirty = 0;
     }
 
     /// Visits every free block, with what its record says it is: nothing where it is untouched.
@@ -154,5 +177,60 @@ impl Buddy {
         for pfn in self.untouched.clone().step_by(Order::MAX.pages() as usize) {
             visit(Pfn(pfn), Order::MAX, Kind::Reserved);
         }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    const PAGES: u32 = 4 * (1 << Order::MAX.0);
+
+    /// Every page freed used to count as one more that may hold memory, so that a page in use time and again came to be
+    /// as good as 64 MiB, and all free memory went to the operating system.
+    #[test]
+    fn memory_that_comes_and_goes_counts_once() {
+        let pages = PageTable::new(PAGES);
+        let mut buddy = Buddy::new(&pages, 1, PAGES);
+        let mut free_one = |order: Order| {
+            let pfn = buddy.alloc(&pages, order).unwrap();
+            buddy.free(&pages, pfn, order);
+            buddy.pages_dirty()
+        };
+        let once = free_one(Order(6));
+        assert!(u64::from(Order(6).pages()) <= once && once <= u64::from(Order::MAX.pages()));
+        (0..100).for_each(|_| assert_eq!(free_one(Order(6)), once));
+    }
+
+    #[test]
+    fn dirty_pages_are_those_of_large_dirty_blocks() {
+        let pages = PageTable::new(PAGES);
+        let mut buddy = Buddy::new(&pages, 1, PAGES);
+        let (mut held, mut state) = (alloc::vec::Vec::new(), 7u32);
+        for step in 0..20_000 {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            let order = Order((state >> 16) as u8 % (Order::MAX.0 + 1));
+            if state >> 31 == 0
+                && let Some(pfn) = buddy.alloc(&pages, order)
+            {
+                // As whoever takes a block does, which makes its record clean.
+                pages.claim(pfn, Kind::Pages, order, 0);
+                held.push((pfn, order));
+            } else if !held.is_empty() {
+                let (pfn, order) = held.swap_remove(state as usize / 64 % held.len());
+                buddy.free(&pages, pfn, order);
+            }
+            if step % 1_000 == 999 {
+                buddy.discard(&pages, DISCARD_ORDER, |_, _| {});
+            }
+            let mut dirty = 0;
+            buddy.blocks(&pages, |pfn, order, _| {
+                if order >= DISCARD_ORDER && pages.get(pfn).is_dirty() {
+                    dirty += u64::from(order.pages());
+                }
+            });
+            assert_eq!(buddy.pages_dirty(), dirty, "step {step}");
+        }
+        assert!(buddy.pages_free() < u64::from(PAGES));
     }
 }

@@ -20,7 +20,7 @@
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use super::buddy::Buddy;
+use super::buddy::{Buddy, DISCARD_ORDER};
 use super::list::PageList;
 use super::meta::{Kind, PageTable};
 use crate::cpu::{CpuContext, LockKind};
@@ -34,10 +34,8 @@ use crate::raw::sync::{AtomicU64, Ordering::Relaxed};
 const PCP_ORDERS: u8 = 4;
 /// Divisor of what higher zones leave to lower ones (`sysctl_lowmem_reserve_ratio`).
 const LOWMEM_RESERVE_RATIO: u64 = 256;
-/// Freed pages of a zone that may keep their memory: 64 MiB.
+/// Pages of a zone's large free blocks that may keep their memory: 64 MiB.
 const DIRTY_PAGES_MAX: u64 = (64 << 20) / PAGE_SIZE;
-/// Smallest free block whose memory goes back by itself: 128 KiB.
-const DISCARD_ORDER: Order = Order(5);
 const ZONE_ENDS: [(&str, u64); 3] = [("DMA", 16 << 20), ("DMA32", 4 << 30), ("Normal", u64::MAX)];
 
 /// Free blocks by order.
@@ -130,7 +128,10 @@ impl Zones {
 
     /// Returns the node a page belongs to.
     pub(crate) fn node_of(&self, pfn: Pfn) -> NodeId {
-        NodeId((pfn.0 / self.pages_per_node).min(self.nodes - 1))
+        match self.nodes {
+            1 => NodeId(0),
+            nodes => NodeId((pfn.0 / self.pages_per_node).min(nodes - 1)),
+        }
     }
 
     /// Makes page allocations fail after the next `count` ones; `None`: never.
@@ -165,10 +166,15 @@ impl Zones {
             _ if gfp.has(Gfp::DMA32) => 1,
             _ => 2,
         };
-        (0..tries).map(|i| (first + i) % self.nodes).find_map(|node| {
-            let local = self.zones.iter().rev().filter(|z| z.node.0 == node && z.rank <= rank);
-            local.into_iter().find_map(|zone| zone.alloc(cpu, pages, request, rank))
-        })
+        for i in 0..tries {
+            let node = if self.nodes == 1 { 0 } else { (first + i) % self.nodes };
+            for zone in self.zones.iter().rev().filter(|z| z.node.0 == node && z.rank <= rank) {
+                if let Some(pfn) = zone.alloc(cpu, pages, request, rank) {
+                    return Some(pfn);
+                }
+            }
+        }
+        None
     }
 
     /// Gives a block back.
@@ -416,8 +422,8 @@ impl Zone {
         self.settle(memory, &mut buddy);
     }
 
-    /// Publishes the count of free pages; once much was freed, gives the memory of large free
-    /// blocks back to the operating system.
+    /// Publishes the count of free pages; once large free blocks hold much memory, gives it back to the operating
+    /// system.
     fn settle(&self, memory: Memory<'_>, buddy: &mut Buddy) {
         self.pages_free.store(buddy.pages_free(), Relaxed);
         if buddy.pages_dirty() > DIRTY_PAGES_MAX {
