@@ -114,6 +114,12 @@ impl ObjPtr {
         Pfn((self.get() >> PAGE_SHIFT) as u32)
     }
 
+    /// The same, as an index: without an instruction that cuts it to the width of a page number.
+    #[inline(always)]
+    pub(crate) fn page(self) -> usize {
+        (self.get() >> PAGE_SHIFT) as usize
+    }
+
     /// Returns the number of the cache line it starts in.
     #[inline(always)]
     pub fn cache_line(self) -> u64 {

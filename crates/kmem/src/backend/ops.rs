@@ -140,6 +140,31 @@ pub trait Ops: Debug + Send + Sync + Sized + 'static {
     /// Prepares a new cache; its numbers are in the table already.
     fn create(&self, core: &Core, cache: &CacheEntry, args: &CacheArgs);
 
+    /// What the fast paths of a CPU look at: its part of the backend's tables.
+    type Row<'m>: Debug + Copy + Send;
+
+    /// Returns what the fast paths of a CPU look at.
+    fn row<'m>(&'m self, core: &'m Core, cpu: u32) -> Self::Row<'m>;
+
+    /// Allocates an object of the cache with an index that the CPU has at hand, and enters it; `None` if that takes more
+    /// than a few instructions. Only where the CPU has no `Hooks`.
+    #[inline(always)]
+    fn alloc_fast(_row: &Self::Row<'_>, _cache: usize) -> Option<ObjPtr> {
+        None
+    }
+
+    /// Frees an object of the machine's memory, in the slab that `slab` tells, to what the CPU has at hand, and enters it;
+    /// `false` if nothing was done. Only where the CPU has no `Hooks`.
+    #[inline(always)]
+    fn free_fast(
+        _row: &Self::Row<'_>,
+        _cache: usize,
+        _obj: ObjPtr,
+        _slab: impl FnOnce() -> Pfn,
+    ) -> bool {
+        false
+    }
+
     /// Allocates an object.
     fn alloc(&self, cx: &Cx<'_>, cache: CacheId, request: Request) -> Option<ObjPtr>;
 

@@ -23,13 +23,55 @@ use crate::raw::zeroed::{ZeroedSlice, zeroed_struct};
 use crate::vmalloc::Vmalloc;
 
 zeroed_struct! {
+    /// A number of slabs and that of their pages, in one word: one atomic instruction enters both.
+    #[derive(Debug)]
+    pub(crate) struct SlabCount {
+        /// Low half the slabs, high half the pages.
+        word: AtomicU64,
+    }
+}
+
+impl SlabCount {
+    /// Returns what a slab adds to the word.
+    pub(crate) fn entry(order: Order) -> u64 {
+        u64::from(order.pages()) << 32 | 1
+    }
+
+    /// Returns the slabs and the pages that such a word tells.
+    pub(crate) fn parts(word: u64) -> (u64, u64) {
+        (word & u64::from(u32::MAX), word >> 32)
+    }
+
+    /// Enters a slab; returns the slabs there are then.
+    pub(crate) fn add(&self, order: Order) -> u64 {
+        u64::from(self.word.fetch_add(Self::entry(order), Relaxed) as u32) + 1
+    }
+
+    /// Enters that a slab is gone.
+    pub(crate) fn sub(&self, order: Order) {
+        self.word.fetch_sub(Self::entry(order), Relaxed);
+    }
+
+    /// Returns the slabs and their pages.
+    pub(crate) fn both(&self) -> (u64, u64) {
+        Self::parts(self.word.load(Relaxed))
+    }
+
+    pub(crate) fn slabs(&self) -> u64 {
+        self.both().0
+    }
+
+    pub(crate) fn pages(&self) -> u64 {
+        self.both().1
+    }
+}
+
+zeroed_struct! {
     /// A cache's slabs.
     #[derive(Debug)]
     pub(crate) struct Totals {
-        pub slabs: AtomicU64,
+        pub slabs: SlabCount,
         pub slabs_peak: AtomicU64,
-        pub pages: AtomicU64,
-        pub objects: AtomicU64,
         /// Free objects that no list leads to any more: the list was damaged.
         pub lost: AtomicU64,
         /// Live objects, kept while one thread drives all CPUs.
@@ -42,7 +84,7 @@ zeroed_struct! {
 impl Totals {
     /// Makes all of them 0, for a cache that nobody uses yet.
     pub(crate) fn reset(&self) {
-        for total in [&self.slabs, &self.slabs_peak, &self.pages, &self.objects, &self.lost] {
+        for total in [&self.slabs.word, &self.slabs_peak, &self.lost] {
             total.store(0, Relaxed);
         }
         self.live.set(0);
@@ -65,8 +107,8 @@ pub struct Core {
     pub(crate) counters: ZeroedSlice<CpuCounters>,
     pub(crate) tallies: ZeroedSlice<Tally>,
     pub(crate) totals: ZeroedSlice<Totals>,
-    pub(crate) slab_pages: AtomicU64,
-    pub(crate) slabs: AtomicU64,
+    /// Slabs of all caches and their pages in one word ([`SlabCount::parts`]), kept while `exact`.
+    pub(crate) exact_slabs: LocalU64,
     pub(crate) large_pages: AtomicU64,
     /// Whether one thread drives all CPUs and keeps exact totals.
     pub(crate) exact: AtomicBool,
@@ -92,6 +134,12 @@ impl Core {
         cpu as usize * (self.setup.caches_max as usize + 1) + id.index()
     }
 
+    /// Returns the part of such a table that is of a CPU.
+    pub(crate) fn row(&self, cpu: u32) -> core::ops::Range<usize> {
+        let len = self.setup.caches_max as usize + 1;
+        cpu as usize * len..(cpu as usize + 1) * len
+    }
+
     /// Returns a tunable's value for a cache: its own, else the machine's.
     pub(crate) fn tunable(&self, args: &CacheArgs, name: &str) -> Option<u32> {
         args.tunables.get(name).or_else(|| self.setup.tunables.get(name))
@@ -111,6 +159,18 @@ impl Core {
         } else {
             order.bytes() / u64::from(cache.size.get())
         }
+    }
+
+    /// Returns a cache's slabs and the objects in them. Slabs are of the usual order or of the least, so their pages tell
+    /// how many of each there are.
+    pub(crate) fn slabs_and_objects(&self, cache: &CacheEntry) -> (u64, u64) {
+        let (slabs, pages) = self.totals[cache.id().index()].slabs.both();
+        let (usual, least) = (cache.order(), cache.order_min());
+        let more = u64::from(usual.pages() - least.pages());
+        let large = (pages - slabs * u64::from(least.pages())).checked_div(more).unwrap_or(slabs);
+        let small = slabs - large;
+        let objects = large * self.slab_objects(cache, usual);
+        (slabs, objects + small * self.slab_objects(cache, least))
     }
 
     /// Returns the place of a CPU's blocks that no cache knows of: behind its caches.

@@ -2,7 +2,7 @@
 
 use core::ops::Deref;
 
-use super::core::Core;
+use super::core::{Core, SlabCount};
 use super::paths::{Tally, common};
 use super::table::CacheEntry;
 use crate::cpu::CpuContext;
@@ -134,8 +134,7 @@ impl<'m> Cx<'m> {
         }
         let pfn = pfn?;
         self.core.pages.get(pfn).aux.set(cache.left_pad.get());
-        let objects = self.core.slab_objects(cache, order) as u32;
-        self.slab_in(Some(cache.id()), order, objects);
+        self.slab_in(Some(cache.id()), order);
         self.tally(cache.id()).count(common::ALLOC_SLAB);
         Some((pfn, order))
     }
@@ -144,8 +143,7 @@ impl<'m> Cx<'m> {
     pub(crate) fn free_slab_pages(&self, cache: &CacheEntry, pfn: Pfn) {
         let order = self.core.pages.get(pfn).order();
         self.tally(cache.id()).count(common::FREE_SLAB);
-        let objects = self.core.slab_objects(cache, order) as u32;
-        self.slab_out(Some(cache.id()), order, objects);
+        self.slab_out(Some(cache.id()), order);
         if cache.flags().has(crate::SlabFlags::TYPESAFE_BY_RCU) {
             self.core.zones.set_kind(&self.core.pages, pfn, order, Kind::Deferred);
             self.core.grace.defer(&self.core.pages, pfn);
@@ -180,27 +178,28 @@ impl<'m> Cx<'m> {
     }
 
     /// Enters a slab into the gauges and the cache's totals.
-    pub(crate) fn slab_in(&self, id: Option<CacheId>, order: Order, objects: u32) {
+    pub(crate) fn slab_in(&self, id: Option<CacheId>, order: Order) {
         let core = self.core;
-        core.slab_pages.fetch_add(u64::from(order.pages()), Relaxed);
-        core.slabs.fetch_add(1, Relaxed);
+        self.counters().slabs.add(SlabCount::entry(order));
+        if self.hooks.exact() {
+            core.exact_slabs.add(SlabCount::entry(order));
+        }
         let Some(id) = id else { return };
         let totals = &core.totals[id.index()];
-        let slabs = totals.slabs.fetch_add(1, Relaxed) + 1;
-        totals.slabs_peak.fetch_max(slabs, Relaxed);
-        totals.pages.fetch_add(u64::from(order.pages()), Relaxed);
-        totals.objects.fetch_add(u64::from(objects), Relaxed);
+        let slabs = totals.slabs.add(order);
+        if slabs > totals.slabs_peak.load(Relaxed) {
+            totals.slabs_peak.fetch_max(slabs, Relaxed);
+        }
     }
 
     /// Takes a slab out of the gauges and the cache's totals.
-    pub(crate) fn slab_out(&self, id: Option<CacheId>, order: Order, objects: u32) {
+    pub(crate) fn slab_out(&self, id: Option<CacheId>, order: Order) {
         let core = self.core;
-        core.slab_pages.fetch_sub(u64::from(order.pages()), Relaxed);
-        core.slabs.fetch_sub(1, Relaxed);
+        self.counters().slabs.sub(SlabCount::entry(order));
+        if self.hooks.exact() {
+            core.exact_slabs.sub(SlabCount::entry(order));
+        }
         let Some(id) = id else { return };
-        let totals = &core.totals[id.index()];
-        totals.slabs.fetch_sub(1, Relaxed);
-        totals.pages.fetch_sub(u64::from(order.pages()), Relaxed);
-        totals.objects.fetch_sub(u64::from(objects), Relaxed);
+        core.totals[id.index()].slabs.sub(order);
     }
 }

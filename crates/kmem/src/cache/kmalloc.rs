@@ -204,11 +204,28 @@ impl Kmalloc {
     /// Returns the cache for `size` bytes; `None` for 0, and if the page allocator has to serve it.
     #[inline(always)]
     pub(crate) fn cache(&self, size: u64, gfp: Gfp, site: Site) -> Option<CacheId> {
-        let index = (size.wrapping_sub(1) / 8) as usize;
+        let index = Self::index(size);
         match self.normal.get(index) {
-            Some(&id) if gfp.0 & TYPED == 0 => Some(id),
+            Some(&id) if Self::is_plain(gfp) => Some(id),
             _ => self.typed(index, gfp, site),
         }
+    }
+
+    /// Returns the place of a size in tables by size; beyond all of them for 0.
+    #[inline(always)]
+    pub(crate) fn index(size: u64) -> usize {
+        (size.wrapping_sub(1) / 8) as usize
+    }
+
+    /// Tells whether gfp flags ask for the normal type.
+    #[inline(always)]
+    pub(crate) fn is_plain(gfp: Gfp) -> bool {
+        gfp.0 & TYPED == 0
+    }
+
+    /// Returns the caches of the normal type by [`Self::index`]; nothing if there are copies.
+    pub(crate) fn plain(&self) -> &[CacheId] {
+        &self.normal
     }
 
     /// Tells whether a cache is one of kmalloc's (`SLAB_KMALLOC`).

@@ -147,7 +147,7 @@ impl Audit {
     fn check_cache(&mut self, core: &Core, cache: &CacheEntry, live: u64) {
         let id = cache.id().index();
         let totals = &core.totals[id];
-        let (slabs, objects) = (totals.slabs.load(Relaxed), totals.objects.load(Relaxed));
+        let (slabs, objects) = core.slabs_and_objects(cache);
         // A full slab is on no list: what the lists lack is wholly in use.
         if self.slabs > slabs || self.objects > objects {
             self.error(format!("cache {id}: lists hold {}, totals {slabs}", self.slabs));

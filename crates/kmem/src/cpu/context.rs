@@ -11,6 +11,8 @@ zeroed_struct! {
     pub(crate) struct CpuCounters {
         /// Bytes of live blocks that no cache knows of: carved by size.
         pub carved_bytes: LocalU64,
+        /// Slabs that the CPU made less those that it gave back, and their pages: see `SlabCount::entry`.
+        pub slabs: LocalU64,
         /// Locks taken, by [`LockKind::index`].
         pub locks: [LocalU64; LockKind::MAX],
     }
@@ -27,6 +29,8 @@ impl Hooks {
     pub(crate) const EXACT: Self = Self(1);
     /// Operations are checked (level 1 and up).
     pub(crate) const CHECKS: Self = Self(2);
+    /// The machine has several nodes, so that a free has to look which one its object is of.
+    pub(crate) const NODES: Self = Self(4);
 
     #[inline(always)]
     pub(crate) fn any(self) -> bool {

@@ -1,8 +1,9 @@
 //! CPU handles: where allocation and free happen.
 //!
 //! # How it works
-//! The hot path is the backend's; what else an operation may need (exact totals, checks, zeroing)
-//! hangs on one byte of the handle that is 0 in plain library use.
+//! The hot paths are inlined and hold what the backend does without leaving the CPU. All else that an operation may
+//! need (slabs, exact totals, checks, zeroing, other nodes) is behind one call, the last thing that such a path does, so
+//! that it needs no stack. Whether there may be anything is one byte of the handle, which is 0 in plain library use.
 
 use core::cell::Cell;
 use core::marker::PhantomData;
@@ -11,6 +12,7 @@ use crate::backend::Backend;
 use crate::backend::ops::Request;
 use crate::cache::cx::Cx;
 use crate::cache::findings::FindingKind;
+use crate::cache::kmalloc::Kmalloc;
 use crate::check::Checks;
 use crate::cpu::Hooks;
 use crate::gfp::Gfp;
@@ -24,12 +26,24 @@ use crate::raw::sync::Ordering::Relaxed;
 pub struct Cpu<'m, B: Backend> {
     pub(super) machine: &'m Machine<B>,
     pub(super) cx: Cx<'m>,
+    /// What the fast paths look at: the backend's part, the caches of plain kmallocs by size, the pages.
+    row: B::Row<'m>,
+    kmalloc: &'m [CacheId],
+    pages: &'m [Page],
     _not_sync: PhantomData<Cell<()>>,
 }
 
 impl<'m, B: Backend> Cpu<'m, B> {
     pub(crate) fn new(machine: &'m Machine<B>, cpu: u32, exact: Hooks) -> Self {
-        Self { machine, cx: machine.cx(cpu, exact), _not_sync: PhantomData }
+        let core = &machine.core;
+        Self {
+            machine,
+            cx: machine.cx(cpu, exact),
+            row: machine.backend.row(core, cpu),
+            kmalloc: core.kmalloc.plain(),
+            pages: core.pages.as_slice(),
+            _not_sync: PhantomData,
+        }
     }
 
     /// Returns its number.
@@ -58,19 +72,19 @@ impl<'m, B: Backend> Cpu<'m, B> {
 
     #[inline(always)]
     pub(super) fn alloc_request(&self, id: CacheId, request: Request) -> Option<ObjPtr> {
-        let (machine, cx) = (self.machine, &self.cx);
-        if cx.hooks.any() {
-            return self.alloc_hooked(id, request);
+        if !self.cx.hooks.any()
+            && !request.gfp.has(Gfp::ZERO)
+            && request.node().is_none()
+            && let Some(obj) = B::alloc_fast(&self.row, id.index())
+        {
+            return Some(obj);
         }
-        let obj = machine.backend.alloc(cx, id, request)?;
-        if request.gfp.has(Gfp::ZERO) {
-            self.zero(id, obj);
-        }
-        Some(obj)
+        self.alloc_any(id, request)
     }
 
+    /// Allocates with all that may have to be done beside it.
     #[inline(never)]
-    fn alloc_hooked(&self, id: CacheId, request: Request) -> Option<ObjPtr> {
+    fn alloc_any(&self, id: CacheId, request: Request) -> Option<ObjPtr> {
         let (machine, cx) = (self.machine, &self.cx);
         if cx.hooks.checks() && !self.checks().cache(id, request.site()) {
             return None;
@@ -97,26 +111,37 @@ impl<'m, B: Backend> Cpu<'m, B> {
     /// Frees an object (`kmem_cache_free`).
     #[inline]
     pub fn free(&self, cache: CacheId, obj: ObjPtr, site: Site) {
+        let fast = match self.pages.get(obj.page()) {
+            Some(page) if !self.cx.hooks.any() => {
+                B::free_fast(&self.row, cache.index(), obj, || Pfn(page.head.get()))
+            }
+            _ => false,
+        };
+        if !fast {
+            self.free_any(cache, obj, site);
+        }
+    }
+
+    #[inline(never)]
+    fn free_any(&self, cache: CacheId, obj: ObjPtr, site: Site) {
+        self.free_known(Some(cache), obj, site);
+    }
+
+    #[inline(never)]
+    fn kfree_any(&self, obj: ObjPtr, site: Site) {
+        self.free_known(None, obj, site);
+    }
+
+    /// Frees an object of a slab, or of a cache if the caller named it, or whatever kfree frees; with all that may have
+    /// to be done beside it.
+    #[inline(always)]
+    fn free_known(&self, id: Option<CacheId>, obj: ObjPtr, site: Site) {
         let Some(page) = self.machine.core.pages.try_get(obj.pfn()) else {
             return self.finding(FindingKind::ForeignPointer, obj, site, "beyond the memory");
         };
-        if self.cx.hooks.any() {
-            return self.free_hooked(Some(cache), obj, page, site);
+        if self.cx.hooks.any() && !self.before_free(id, obj, page, site) {
+            return;
         }
-        self.free_known(Some(cache), obj, page, site);
-    }
-
-    /// Frees with all that may have to be done beside it.
-    #[inline(never)]
-    fn free_hooked(&self, id: Option<CacheId>, obj: ObjPtr, page: &Page, site: Site) {
-        if self.before_free(id, obj, page, site) {
-            self.free_known(id, obj, page, site);
-        }
-    }
-
-    /// Frees an object of a slab, or of a cache if the caller named it, or whatever kfree frees.
-    #[inline(always)]
-    fn free_known(&self, id: Option<CacheId>, obj: ObjPtr, page: &Page, site: Site) {
         let head = Pfn(page.head.get());
         match id {
             Some(id) => self.machine.backend.free(&self.cx, id, obj, head),
@@ -150,9 +175,18 @@ impl<'m, B: Backend> Cpu<'m, B> {
 
     #[inline(always)]
     pub(super) fn kmalloc_request(&self, size: u64, request: Request) -> Option<ObjPtr> {
+        match self.kmalloc.get(Kmalloc::index(size)) {
+            Some(&id) if Kmalloc::is_plain(request.gfp) => self.alloc_request(id, request),
+            _ => self.kmalloc_typed(size, request),
+        }
+    }
+
+    /// Serves what is not of the plain type, or of no cache.
+    #[inline(never)]
+    fn kmalloc_typed(&self, size: u64, request: Request) -> Option<ObjPtr> {
         match self.machine.core.kmalloc.cache(size, request.gfp, request.site()) {
             Some(id) => self.alloc_request(id, request),
-            _ => self.kmalloc_other(size, request),
+            None => self.kmalloc_other(size, request),
         }
     }
 
@@ -194,13 +228,16 @@ impl<'m, B: Backend> Cpu<'m, B> {
     /// Frees what [`Self::kmalloc`] (or, under SLAB and SLUB, [`Self::alloc`]) gave (`kfree`).
     #[inline]
     pub fn kfree(&self, obj: ObjPtr, site: Site) {
-        let Some(page) = self.machine.core.pages.try_get(obj.pfn()) else {
-            return self.finding(FindingKind::ForeignPointer, obj, site, "beyond the memory");
+        let fast = match self.pages.get(obj.page()) {
+            Some(page) if !self.cx.hooks.any() && page.is_slab() => {
+                let cache = CacheId(page.cache.get()).index();
+                B::free_fast(&self.row, cache, obj, || Pfn(page.head.get()))
+            }
+            _ => false,
         };
-        if self.cx.hooks.any() {
-            return self.free_hooked(None, obj, page, site);
+        if !fast {
+            self.kfree_any(obj, site);
         }
-        self.free_known(None, obj, page, site);
     }
 
     #[cold]

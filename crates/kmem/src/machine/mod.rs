@@ -64,8 +64,7 @@ impl<B: Backend> Machine<B> {
             counters: ZeroedSlice::new(setup.cpus as usize),
             tallies: ZeroedSlice::new(cpu_caches),
             totals: ZeroedSlice::new(setup.caches_max as usize),
-            slab_pages: AtomicU64::new(0),
-            slabs: AtomicU64::new(0),
+            exact_slabs: LocalU64::default(),
             large_pages: AtomicU64::new(0),
             own_bytes: AtomicU64::new(0),
             exact: AtomicBool::new(false),
@@ -291,6 +290,7 @@ impl<B: Backend> Machine<B> {
 
     pub(crate) fn cx(&self, cpu: u32, hooks: Hooks) -> Cx<'_> {
         let hooks = if self.core.checked() { hooks.and(Hooks::CHECKS) } else { hooks };
+        let hooks = if self.core.setup.nodes > 1 { hooks.and(Hooks::NODES) } else { hooks };
         let row = cpu as usize * (self.core.setup.caches_max as usize + 1);
         let (node, counters) = (self.core.setup.node_of(cpu), &self.core.counters[cpu as usize]);
         Cx { core: &self.core, on: CpuContext { cpu, node, hooks, counters }, row }

@@ -140,6 +140,11 @@ impl PageTable {
         &self.pages[pfn.0 as usize]
     }
 
+    /// Returns all records, by page number.
+    pub(crate) fn as_slice(&self) -> &[Page] {
+        self.pages.as_slice()
+    }
+
     /// Returns a page's record; `None` beyond the machine's memory.
     #[inline(always)]
     pub(crate) fn try_get(&self, pfn: Pfn) -> Option<&Page> {

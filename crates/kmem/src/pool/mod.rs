@@ -107,7 +107,7 @@ pub struct PoolCpu<'p, B: Backend = Slub> {
     not_send: PhantomData<*const ()>,
 }
 
-impl<B: Backend> PoolCpu<'_, B> {
+impl<'p, B: Backend> PoolCpu<'p, B> {
     /// Returns its number.
     pub fn id(&self) -> CpuId {
         self.cpu.id()
@@ -115,7 +115,7 @@ impl<B: Backend> PoolCpu<'_, B> {
 
     /// Returns the CPU once what waited for one is freed.
     #[inline]
-    fn ready(&self) -> &Cpu<'_, B> {
+    fn ready(&self) -> &Cpu<'p, B> {
         self.shared.settle_on(&self.cpu);
         &self.cpu
     }

@@ -186,6 +186,34 @@ impl Arena {
         self.word(off).store(value, Ordering::Relaxed);
     }
 
+    /// Returns all words: the number of one is its offset divided by 8.
+    #[cfg(loom)]
+    pub(crate) fn words(&self) -> &[AtomicU64] {
+        self.words.as_slice()
+    }
+
+    /// Returns all words: the number of one is its offset divided by 8.
+    #[cfg(not(loom))]
+    #[inline(always)]
+    pub(crate) fn words(&self) -> &[AtomicU64] {
+        let first = self.base.as_ptr().cast::<AtomicU64>();
+        // SAFETY: the arena is one mapping, page-aligned, of `len` bytes that are initialised (a mapping's are zeroes);
+        // each word is accessed atomically, else as in `word`.
+        unsafe { core::slice::from_raw_parts(first, (self.len / 8) as usize) }
+    }
+
+    /// Reads the word with a number.
+    #[inline(always)]
+    pub(crate) fn load_numbered(&self, number: u64) -> u64 {
+        self.words()[number as usize].load(Ordering::Relaxed)
+    }
+
+    /// Writes the word with a number.
+    #[inline(always)]
+    pub(crate) fn store_numbered(&self, number: u64, value: u64) {
+        self.words()[number as usize].store(value, Ordering::Relaxed);
+    }
+
     /// Returns the address of an object in this process.
     #[inline(always)]
     pub fn address(&self, obj: ObjPtr) -> NonNull<u8> {

@@ -130,6 +130,44 @@ impl<T: Zeroed> ZeroedSlice<T> {
     }
 }
 
+/// Parts of two tables that have an element for each of the same things.
+pub(crate) struct Pairs<'a, A, B> {
+    first: &'a [A],
+    /// As long as the first.
+    second: &'a [B],
+}
+
+impl<A, B> Clone for Pairs<'_, A, B> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<A, B> Copy for Pairs<'_, A, B> {}
+
+impl<'a, A, B> Pairs<'a, A, B> {
+    /// Of two slices of one length.
+    pub(crate) fn new(first: &'a [A], second: &'a [B]) -> Self {
+        assert_eq!(first.len(), second.len(), "pairs are of slices of one length");
+        Self { first, second }
+    }
+
+    /// Returns the elements at a place of both, for the price of one look at the length.
+    #[inline(always)]
+    pub(crate) fn get(&self, i: usize) -> Option<(&'a A, &'a B)> {
+        let first = self.first.get(i)?;
+        // SAFETY: in bounds of the first, which is as long (asserted when the pairs were made).
+        let second = unsafe { self.second.get_unchecked(i) };
+        Some((first, second))
+    }
+}
+
+impl<A, B> core::fmt::Debug for Pairs<'_, A, B> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Pairs").field("len", &self.first.len()).finish_non_exhaustive()
+    }
+}
+
 impl<T: Zeroed> Drop for ZeroedSlice<T> {
     fn drop(&mut self) {
         let layout = Self::layout(self.len);

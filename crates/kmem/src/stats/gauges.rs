@@ -6,6 +6,7 @@
 
 use super::{CacheStats, Gauges};
 use crate::backend::Backend;
+use crate::cache::core::SlabCount;
 use crate::cache::paths::{OpCounts, PathCounts, Tally};
 use crate::cache::registry::Entry;
 use crate::ids::{CacheId, PAGE_SIZE};
@@ -20,13 +21,16 @@ impl<B: Backend> Machine<B> {
     pub fn gauges(&self) -> Gauges {
         let core = &self.core;
         let large_bytes = core.large_pages.load(Relaxed) * PAGE_SIZE;
-        let small =
-            if core.exact.load(Relaxed) { core.exact_bytes.get() } else { self.sum_bytes() };
+        let (small, slabs) = match core.exact.load(Relaxed) {
+            true => (core.exact_bytes.get(), core.exact_slabs.get()),
+            false => (self.sum_bytes(), self.sum_slabs()),
+        };
+        let (slabs, slab_pages) = SlabCount::parts(slabs);
         // A block that the backend took meanwhile may be known as its own, and not yet be in the sum.
         let own = core.own_bytes.load(Relaxed);
         Gauges {
-            slab_bytes: core.slab_pages.load(Relaxed) * PAGE_SIZE,
-            slabs: core.slabs.load(Relaxed),
+            slab_bytes: slab_pages * PAGE_SIZE,
+            slabs,
             large_bytes,
             live_bytes: (small + large_bytes).saturating_sub(own),
         }
@@ -39,6 +43,14 @@ impl<B: Backend> Machine<B> {
         objects.fold(self.core.carved_bytes(), u64::wrapping_add)
     }
 
+    /// Returns the word of slabs and their pages, of all CPUs together.
+    fn sum_slabs(&self) -> u64 {
+        let sum = self.core.counters.as_slice().iter().map(|of| of.slabs.get());
+        let sum = sum.fold(0, u64::wrapping_add);
+        // A slab given back by another CPU than made it may be seen to go before it is seen to come.
+        if sum.cast_signed() < 0 { 0 } else { sum }
+    }
+
     /// Returns what there is to know of a cache; `None` once it is destroyed.
     pub fn cache_stats(&self, id: CacheId) -> Option<CacheStats> {
         let registry = self.core.registry.lock();
@@ -47,7 +59,7 @@ impl<B: Backend> Machine<B> {
 
     /// Returns the bytes of a cache's slabs.
     pub fn cache_slab_bytes(&self, id: CacheId) -> u64 {
-        self.core.totals[id.index()].pages.load(Relaxed) * PAGE_SIZE
+        self.core.totals[id.index()].slabs.pages() * PAGE_SIZE
     }
 
     /// Returns the locks and atomic operations of a CPU so far, of all kinds.
@@ -107,12 +119,12 @@ impl<B: Backend> Machine<B> {
             align: slot.align.get(),
             order: slot.order(),
             objs_per_slab: slot.objects.get(),
-            slabs: totals.slabs.load(Relaxed),
+            slabs: totals.slabs.slabs(),
             slabs_peak: totals.slabs_peak.load(Relaxed),
-            slab_bytes: totals.pages.load(Relaxed) * PAGE_SIZE,
+            slab_bytes: totals.slabs.pages() * PAGE_SIZE,
             objects_live: live,
             objects_live_peak: totals.live_peak.load(Relaxed),
-            objects_total: totals.objects.load(Relaxed),
+            objects_total: self.core.slabs_and_objects(slot).1,
             paths: PathCounts::sum(B::STATS, self.counts_of(entry.id)),
         }
     }
@@ -125,6 +137,7 @@ impl<B: Backend> Machine<B> {
             totals.live_peak.fetch_max(totals.live.get(), Relaxed);
         }
         self.core.exact_bytes.set(self.sum_bytes());
+        self.core.exact_slabs.set(self.sum_slabs());
         self.core.exact.store(true, Relaxed);
     }
 

@@ -103,7 +103,7 @@ impl<L: Lists> Heap<L> {
         let (order, gfp, node) = (Order(0), request.gfp, request.node());
         let block = BlockRequest { order, gfp, node, kind: Kind::Carved, cache: place };
         let pfn = cx.take_pages(&block)?;
-        cx.slab_in(None, order, 0);
+        cx.slab_in(None, order);
         let (carved, (group, ring)) = (self.carved(cx.core), Self::group(place));
         carved.open(pfn);
         let mut rings = self.lock(cx, group);

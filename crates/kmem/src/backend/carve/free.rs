@@ -52,7 +52,7 @@ impl<L: Lists> Heap<L> {
                 rings[ring].remove(carved, pfn);
             }
             drop(rings);
-            cx.slab_out(None, Order(0), 0);
+            cx.slab_out(None, Order(0));
             tally.count(stat::FREE_SLAB);
             return cx.give_pages(pfn, Order(0));
         }

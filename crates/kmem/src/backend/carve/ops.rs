@@ -30,6 +30,10 @@ impl<L: Lists> Ops for Heap<L> {
 
     fn create(&self, _core: &Core, _cache: &CacheEntry, _args: &CacheArgs) {}
 
+    type Row<'m> = ();
+
+    fn row<'m>(&'m self, _: &'m Core, _: u32) {}
+
     #[inline]
     fn alloc(&self, cx: &Cx<'_>, cache: CacheId, request: Request) -> Option<ObjPtr> {
         self.alloc_object(cx, cx.core.caches.get(cache), request)

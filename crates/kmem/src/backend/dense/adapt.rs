@@ -86,10 +86,13 @@ impl OnCpu<'_> {
         let least = u64::from(size <= LARGE_BYTES);
         let most =
             |bytes: u64, objects: u32| (bytes / size).clamp(least, u64::from(objects)) as u32;
-        let most = match most(MAGAZINE_BYTES, CAPACITY) {
-            usual if old < usual => usual,
-            _ if misses.is_multiple_of(MISSES_HOT) => most(MAGAZINE_BYTES_HOT, CAPACITY_MAX),
-            _ => return,
+        // Whether one more would be within the usual bounds; without a division, which most misses of a hot magazine
+        // would make for nothing.
+        let fits = u64::from(old + 1) * size <= MAGAZINE_BYTES || u64::from(old) < least;
+        let most = match misses.is_multiple_of(MISSES_HOT) {
+            _ if fits && old < CAPACITY => most(MAGAZINE_BYTES, CAPACITY),
+            true => most(MAGAZINE_BYTES_HOT, CAPACITY_MAX),
+            false => return,
         };
         let new = (old * 2).max(FIRST).min(most);
         let bytes = warm.bytes.get() + u64::from(new.saturating_sub(old)) * size;
@@ -141,7 +144,7 @@ impl OnCpu<'_> {
     /// it was not too large.
     fn visit_at_slab(self) {
         let magazine = self.magazine;
-        let ops = magazine.ops.allocs.get().wrapping_add(magazine.ops.frees.get());
+        let ops = magazine.ops_so_far();
         if ops == magazine.ops_at_slab.get() {
             self.flush_sparse();
         }
@@ -151,7 +154,7 @@ impl OnCpu<'_> {
     /// Empties the magazine if it was idle for longer than its patience.
     fn visit(self) {
         let magazine = self.magazine;
-        let ops = magazine.ops.allocs.get().wrapping_add(magazine.ops.frees.get());
+        let ops = magazine.ops_so_far();
         if ops != magazine.ops_seen.get() {
             magazine.idle.set(0);
         } else if magazine.idle.get() < magazine.patience.get() {

@@ -4,7 +4,7 @@ use super::magazine::OnCpu;
 use super::stat;
 use crate::backend::ops::Request;
 use crate::backend::partial::link;
-use crate::backend::partial::nodes::{self, Node, NodeList};
+use crate::backend::partial::nodes::{self, Node};
 use crate::backend::partial::word::State;
 use crate::gfp::Gfp;
 use crate::ids::{NodeId, ObjPtr, Pfn, Site};
@@ -29,6 +29,7 @@ impl OnCpu<'_> {
     }
 
     /// Takes objects from slabs of the node asked for, else of others that have some to spare, else from a new one.
+    #[inline]
     fn take(self, request: Request) -> Option<ObjPtr> {
         let (core, site) = (self.cx.core, request.site());
         let home = request.node().unwrap_or_else(|| self.cx.node());
@@ -52,11 +53,14 @@ impl OnCpu<'_> {
     }
 
     /// Takes an object from the slabs on a node's list, and `wanted` in all if there are so many.
+    #[inline]
     fn take_partial(self, node: &Node, wanted: u32, site: Site) -> Option<ObjPtr> {
         let mut list = node.lock_beyond(self.cx, 0)?;
         let (mut left, mut taken) = (wanted, None);
         while let Some(slab) = list.first().filter(|_| left > 0) {
-            self.take_from(&mut list, slab, &mut left, &mut taken, site);
+            if !self.take_from(slab, &mut left, &mut taken, site) {
+                list.remove(&self.cx.core.pages, slab);
+            }
         }
         if taken.is_some() {
             self.tally.count(stat::ALLOC_FROM_PARTIAL);
@@ -73,38 +77,46 @@ impl OnCpu<'_> {
         state.store(self.cx.core.pages.get(slab));
         let (mut left, mut taken) = (self.wanted(self.cx.core.zones.node_of(slab)), None);
         let mut list = self.dense.nodes.lock(self.cx, self.cache, slab);
-        list.push_front(&self.cx.core.pages, slab);
-        self.take_from(&mut list, slab, &mut left, &mut taken, request.site());
+        if self.take_from(slab, &mut left, &mut taken, request.site()) {
+            list.push_front(&self.cx.core.pages, slab);
+        }
         taken
     }
 
-    /// Takes up to `left` objects of a slab on the list: the first that anybody takes is `taken`, the others go to the
-    /// magazine, to be had in the order of the slab's free list. A slab without free objects leaves the list.
-    fn take_from(
-        self,
-        list: &mut NodeList<'_>,
-        slab: Pfn,
-        left: &mut u32,
-        taken: &mut Option<ObjPtr>,
-        site: Site,
-    ) {
-        let pages = &self.cx.core.pages;
-        let page = pages.get(slab);
-        let first = self.magazine.count.get();
-        while let Some(obj) = State::load(page).free(slab).filter(|_| *left > 0) {
-            *left -= 1;
-            let next = ObjPtr::new(link::next(self.cx, self.cache, obj, 0, site));
-            // A damaged link may just have lowered the counts.
+    /// Takes up to `left` objects of a slab whose node's list is locked: the first that anybody takes is `taken`, the
+    /// others go to the magazine, to be had in the order of the slab's free list. Tells whether the slab has free
+    /// objects still, and so belongs on the list.
+    fn take_from(self, slab: Pfn, left: &mut u32, taken: &mut Option<ObjPtr>, site: Site) -> bool {
+        let page = self.cx.core.pages.get(slab);
+        let enter = |objects: u32, next: Option<ObjPtr>| {
             let old = State::load(page);
-            old.with_inuse(old.inuse() + 1).with_free(slab, next).store(page);
+            old.with_inuse(old.inuse() + objects).with_free(slab, next).store(page);
+        };
+        let checks = self.cx.hooks.checks();
+        let first = self.magazine.count.get();
+        let (mut next, mut count, mut places) = (State::load(page).free(slab), 0, first);
+        while let Some(obj) = next.filter(|_| *left > 0) {
+            *left -= 1;
+            next = ObjPtr::new(link::next(self.cx, self.cache, obj, 0, site));
             match taken {
                 None => *taken = Some(obj),
-                Some(_) => self.magazine.push(obj),
+                Some(_) => {
+                    self.objects.entry(places).set(obj.get());
+                    places += 1;
+                }
+            }
+            if checks {
+                // What is lost behind a damaged link is counted from the slab's word.
+                enter(1, next);
+            } else {
+                count += 1;
             }
         }
-        self.magazine.reverse(first);
-        if !State::load(page).has_free() {
-            list.remove(pages, slab);
+        if count > 0 {
+            enter(count, next);
         }
+        self.magazine.count.set(places);
+        self.objects.reverse(first, places);
+        next.is_some()
     }
 }

@@ -26,7 +26,7 @@ impl OnCpu<'_> {
             self.flush_oldest(magazine.count.get() - magazine.capacity.get() / 2);
         }
         if magazine.count.get() < magazine.capacity.get() {
-            magazine.push(obj);
+            self.push(obj);
         } else {
             self.free_to_slabs(home, [obj].into_iter());
         }
@@ -38,11 +38,11 @@ impl OnCpu<'_> {
         if count == 0 {
             return;
         }
-        let going = (0..count).rev().filter_map(|place| magazine.object(place));
+        let going = (0..count).rev().filter_map(|place| self.objects.object(place));
         self.free_to_slabs(self.cx.node(), going);
         magazine.count.sub(count);
         for place in 0..magazine.count.get() {
-            magazine.entry(place).set(magazine.entry(place + count).get());
+            self.objects.entry(place).set(self.objects.entry(place + count).get());
         }
     }
 
@@ -53,7 +53,7 @@ impl OnCpu<'_> {
         let mut sparse = [false; CAPACITY_MAX as usize];
         let mut kept = 0;
         for place in 0..all {
-            let is_sparse = magazine.object(place).is_some_and(|obj| self.is_sparse(obj));
+            let is_sparse = self.objects.object(place).is_some_and(|obj| self.is_sparse(obj));
             sparse[place as usize] = is_sparse;
             kept += u32::from(!is_sparse);
         }
@@ -61,10 +61,10 @@ impl OnCpu<'_> {
             return;
         }
         let is_going = |place: &u32| sparse[*place as usize];
-        let going = (0..all).rev().filter(is_going).filter_map(|place| magazine.object(place));
+        let going = (0..all).rev().filter(is_going).filter_map(|place| self.objects.object(place));
         self.free_to_slabs(self.cx.node(), going);
         for (to, from) in (0..all).filter(|place| !is_going(place)).enumerate() {
-            magazine.entry(to as u32).set(magazine.entry(from).get());
+            self.objects.entry(to as u32).set(self.objects.entry(from).get());
         }
         magazine.count.set(kept);
     }
@@ -80,23 +80,38 @@ impl OnCpu<'_> {
     fn free_to_slabs(self, node: NodeId, objects: impl Iterator<Item = ObjPtr>) {
         let (cx, pages) = (self.cx, &self.cx.core.pages);
         let mut empty = PageList::default();
+        let link_offset = u64::from(self.cache.free_offset.get());
         let mut list = self.dense.nodes.get(cx.core, self.cache, node).lock(cx);
-        for obj in objects {
-            let slab = pages.head(obj.pfn());
+        let mut objects = objects.peekable();
+        while let Some(first) = objects.peek() {
+            // Neighbours are often of one slab: its word and the list are written once for all of them.
+            let slab = pages.head(first.pfn());
             let page = pages.get(slab);
-            let old = State::load(page);
-            let before = old.free(slab).map_or(0, ObjPtr::get);
-            link::set(cx, obj.get() + u64::from(self.cache.free_offset.get()), before);
-            old.with_inuse(old.inuse() - 1).with_free(slab, Some(obj)).store(page);
-            if old.inuse() == 1 && list.has_enough() {
-                if old.has_free() {
+            let (before, end) = (State::load(page), slab.0 + page.order().pages());
+            let (mut top, mut count) = (before.free(slab), 0);
+            while let Some(obj) = objects.next_if(|obj| (slab.0..end).contains(&obj.pfn().0)) {
+                link::set(cx, obj.get() + link_offset, top.map_or(0, ObjPtr::get));
+                (top, count) = (Some(obj), count + 1);
+            }
+            let state = before.with_inuse(before.inuse() - count).with_free(slab, top);
+            state.store(page);
+            let listed = before.has_free();
+            // One that is full comes to the list with its first object, and leaves it with its last, unless that is one.
+            let comes = !listed && before.inuse() > 1;
+            if state.inuse() == 0 && list.has_enough_with(u32::from(comes)) {
+                if listed {
                     list.remove(pages, slab);
+                }
+                if comes {
+                    self.tally.count(stat::FREE_ADD_PARTIAL);
+                }
+                if listed || comes {
                     self.tally.count(stat::FREE_REMOVE_PARTIAL);
                 }
                 empty.push_back(pages, slab);
-            } else if !old.has_free() {
-                list.push_back(pages, slab);
+            } else if !listed {
                 self.tally.count(stat::FREE_ADD_PARTIAL);
+                list.push_back(pages, slab);
             }
         }
         drop(list);

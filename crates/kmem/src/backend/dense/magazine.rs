@@ -13,7 +13,7 @@ use crate::raw::zeroed::{ZeroedSlice, zeroed_struct};
 pub(super) const CAPACITY_MAX: u32 = 256;
 
 zeroed_struct! {
-    /// A CPU's free objects of a cache.
+    /// What a CPU knows of its free objects of a cache: a cache line.
     #[derive(Debug)]
     #[repr(align(64))]
     pub(super) struct Magazine {
@@ -36,35 +36,40 @@ zeroed_struct! {
         pub(super) too_soon: LocalU32,
         /// The visit that emptied it as idle; 0: none did, or it was needed since.
         pub(super) emptied_at: LocalU32,
-        /// Operations of the CPU on the cache up to the last visit.
-        pub(super) ops_seen: LocalU64,
+        /// Operations of the CPU on the cache up to the last visit; the low half of their number.
+        pub(super) ops_seen: LocalU32,
         /// The same when the CPU last needed a new slab.
-        pub(super) ops_at_slab: LocalU64,
+        pub(super) ops_at_slab: LocalU32,
+    }
+}
+
+#[cfg(not(loom))]
+const _: () = assert!(size_of::<Magazine>() == 64);
+
+zeroed_struct! {
+    /// The objects of a magazine. They stand apart from [`Magazine`] so that the place of both in their tables is a
+    /// shift away: a free waits for it.
+    #[derive(Debug)]
+    pub(super) struct Objects {
         objects: [LocalU64; CAPACITY_MAX as usize],
     }
 }
 
-impl Magazine {
+impl Objects {
     /// Returns the entry at a place, which is below [`CAPACITY_MAX`].
     #[inline(always)]
     pub(super) fn entry(&self, place: u32) -> &LocalU64 {
         &self.objects[(place % CAPACITY_MAX) as usize]
     }
 
-    /// Returns the object at a place below `count`.
+    /// Returns the object at a place below the magazine's count.
+    #[inline(always)]
     pub(super) fn object(&self, place: u32) -> Option<ObjPtr> {
         ObjPtr::new(self.entry(place).get())
     }
 
-    /// Puts an object on top; there is room.
-    pub(super) fn push(&self, obj: ObjPtr) {
-        self.entry(self.count.get()).set(obj.get());
-        self.count.add(1);
-    }
-
-    /// Turns the order of the objects from a place on.
-    pub(super) fn reverse(&self, first: u32) {
-        let (mut low, mut high) = (first, self.count.get());
+    /// Turns the order of the objects at the places from `low` to before `high`.
+    pub(super) fn reverse(&self, mut low: u32, mut high: u32) {
         while low + 1 < high {
             high -= 1;
             let (below, above) = (self.entry(low), self.entry(high));
@@ -73,6 +78,35 @@ impl Magazine {
             above.set(obj);
             low += 1;
         }
+    }
+}
+
+impl Magazine {
+    /// Takes the object on top, if there is one, and enters that.
+    #[inline(always)]
+    pub(super) fn pop(&self, objects: &Objects) -> Option<ObjPtr> {
+        let last = self.count.get().checked_sub(1)?;
+        self.count.set(last);
+        self.ops.allocs.add(1);
+        objects.object(last)
+    }
+
+    /// Puts an object on top and enters that; `false` if there is no room.
+    #[inline(always)]
+    pub(super) fn push(&self, objects: &Objects, obj: ObjPtr) -> bool {
+        let count = self.count.get();
+        let room = count < self.capacity.get();
+        if room {
+            objects.entry(count).set(obj.get());
+            self.count.set(count + 1);
+            self.ops.frees.add(1);
+        }
+        room
+    }
+
+    /// Returns the low half of the number of operations so far.
+    pub(super) fn ops_so_far(&self) -> u32 {
+        self.ops.allocs.get().wrapping_add(self.ops.frees.get()) as u32
     }
 }
 
@@ -100,6 +134,8 @@ pub struct Dense {
     pub(super) nodes: Nodes,
     /// By CPU and cache.
     pub(super) magazines: ZeroedSlice<Magazine>,
+    /// As the magazines.
+    pub(super) objects: ZeroedSlice<Objects>,
     /// By CPU.
     pub(super) warm: ZeroedSlice<Warm>,
     /// By cache: how many small slabs it has first.
@@ -111,6 +147,7 @@ impl Dense {
         Self {
             nodes: Nodes::new(core),
             magazines: ZeroedSlice::new(core.tallies.as_slice().len()),
+            objects: ZeroedSlice::new(core.tallies.as_slice().len()),
             warm: ZeroedSlice::new(core.setup.cpus as usize),
             grows: ZeroedSlice::new(core.setup.caches_max as usize),
         }
@@ -118,9 +155,9 @@ impl Dense {
 
     /// Returns a cache as the slow paths of a CPU see it.
     pub(super) fn on<'a>(&'a self, cx: &'a Cx<'a>, cache: &'a CacheEntry) -> OnCpu<'a> {
-        let (magazine, tally) =
-            (&self.magazines[cx.cpu_cache_index(cache.id())], cx.tally(cache.id()));
-        OnCpu { dense: self, cx, cache, magazine, tally }
+        let index = cx.cpu_cache_index(cache.id());
+        let (magazine, objects) = (&self.magazines[index], &self.objects[index]);
+        OnCpu { dense: self, cx, cache, magazine, objects, tally: cx.tally(cache.id()) }
     }
 }
 
@@ -131,5 +168,14 @@ pub(super) struct OnCpu<'a> {
     pub(super) cx: &'a Cx<'a>,
     pub(super) cache: &'a CacheEntry,
     pub(super) magazine: &'a Magazine,
+    pub(super) objects: &'a Objects,
     pub(super) tally: &'a Tally,
+}
+
+impl OnCpu<'_> {
+    /// Puts an object on top of the magazine; there is room.
+    pub(super) fn push(self, obj: ObjPtr) {
+        self.objects.entry(self.magazine.count.get()).set(obj.get());
+        self.magazine.count.add(1);
+    }
 }

@@ -19,7 +19,6 @@ use crate::gfp::Gfp;
 use crate::ids::{CacheId, CpuId, ObjPtr, Order, PAGE_SIZE, Site};
 use crate::machine::Machine;
 use crate::raw::arena::Arena;
-use crate::raw::sync::Ordering::Relaxed;
 
 const CPUS: u32 = 2;
 const PAGES: u64 = 12;
@@ -76,7 +75,7 @@ impl Small {
         let cpus = [0, 1].map(|cpu| self.on(cpu));
         self.free(&cpus[0], live.iter().copied());
         cpus.iter().for_each(|cpu| cpu.flush(self.cache));
-        let slabs = self.machine.core.totals[self.cache.index()].slabs.load(Relaxed);
+        let slabs = self.machine.core.totals[self.cache.index()].slabs.slabs();
         assert_eq!(slabs, 0, "a slab is lost");
         let errors = self.machine.validate().errors;
         assert!(errors.is_empty(), "{errors:?}");

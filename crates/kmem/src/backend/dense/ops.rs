@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::magazine::Dense;
+use super::magazine::{Dense, Magazine, Objects};
 use super::{order, stat, validate};
 use crate::backend::ops::{CacheLayout, Mergeable, Names, Ops, Request, Visit};
 use crate::backend::partial::tiny;
@@ -14,6 +14,14 @@ use crate::cache::paths::OpCounts;
 use crate::cache::table::CacheEntry;
 use crate::error::Error;
 use crate::ids::{CacheId, ObjPtr, Pfn};
+use crate::raw::zeroed::Pairs;
+
+/// What the fast paths of a CPU look at.
+#[derive(Debug, Clone, Copy)]
+pub struct Row<'m> {
+    /// Its magazines, by cache.
+    magazines: Pairs<'m, Magazine, Objects>,
+}
 
 impl Ops for Dense {
     const LOCKS: &'static [&'static str] = &["list_lock"];
@@ -52,26 +60,43 @@ impl Ops for Dense {
         }
     }
 
+    type Row<'m> = Row<'m>;
+
+    fn row<'m>(&'m self, core: &'m Core, cpu: u32) -> Self::Row<'m> {
+        let row = core.row(cpu);
+        let magazines = &self.magazines.as_slice()[row.clone()];
+        Row { magazines: Pairs::new(magazines, &self.objects.as_slice()[row]) }
+    }
+
+    #[inline(always)]
+    fn alloc_fast(row: &Self::Row<'_>, cache: usize) -> Option<ObjPtr> {
+        let (magazine, objects) = row.magazines.get(cache)?;
+        magazine.pop(objects)
+    }
+
+    #[inline(always)]
+    fn free_fast(row: &Self::Row<'_>, cache: usize, obj: ObjPtr, _: impl FnOnce() -> Pfn) -> bool {
+        row.magazines.get(cache).is_some_and(|(magazine, objects)| magazine.push(objects, obj))
+    }
+
     #[inline(always)]
     fn alloc(&self, cx: &Cx<'_>, cache: CacheId, request: Request) -> Option<ObjPtr> {
-        let magazine = &self.magazines[cx.cpu_cache_index(cache)];
-        let count = magazine.count.get();
-        if count > 0 && request.node().is_none_or(|node| node == cx.node()) {
-            magazine.count.set(count - 1);
-            magazine.ops.allocs.add(1);
-            return magazine.object(count - 1);
+        let index = cx.cpu_cache_index(cache);
+        if request.node().is_none_or(|node| node == cx.node())
+            && let Some(obj) = self.magazines[index].pop(&self.objects[index])
+        {
+            return Some(obj);
         }
         self.on(cx, cx.core.caches.get(cache)).alloc_slow(request)
     }
 
     #[inline(always)]
     fn free(&self, cx: &Cx<'_>, cache: CacheId, obj: ObjPtr, head: Pfn) {
-        let magazine = &self.magazines[cx.cpu_cache_index(cache)];
-        magazine.ops.frees.add(1);
         let local = cx.core.setup.nodes == 1 || cx.core.zones.node_of(head) == cx.node();
-        if magazine.count.get() < magazine.capacity.get() && local {
-            magazine.push(obj);
-        } else {
+        let index = cx.cpu_cache_index(cache);
+        let magazine = &self.magazines[index];
+        if !local || !magazine.push(&self.objects[index], obj) {
+            magazine.ops.frees.add(1);
             self.on(cx, cx.core.caches.get(cache)).free_slow(obj, head);
         }
     }

@@ -19,7 +19,6 @@ use crate::cache::cx::Cx;
 use crate::cache::table::CacheEntry;
 use crate::error::Error;
 use crate::ids::Order;
-use crate::raw::sync::Ordering::Relaxed;
 
 use super::magazine::Dense;
 
@@ -58,7 +57,7 @@ impl Dense {
     /// Returns the order of a cache's next slab.
     pub(super) fn next_order(&self, cx: &Cx<'_>, cache: &CacheEntry) -> Order {
         let index = cache.id().index();
-        if cx.core.totals[index].slabs.load(Relaxed) < u64::from(self.grows[index].get()) {
+        if cx.core.totals[index].slabs.slabs() < u64::from(self.grows[index].get()) {
             cache.order_min()
         } else {
             cache.order()

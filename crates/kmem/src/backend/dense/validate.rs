@@ -10,13 +10,14 @@ use crate::cache::table::CacheEntry;
 
 pub(super) fn walk(dense: &Dense, core: &Core, cache: &CacheEntry, visit: Visit<'_>) {
     for cpu in 0..core.setup.cpus {
-        let magazine = &dense.magazines[core.cpu_cache_index(cpu, cache.id())];
+        let index = core.cpu_cache_index(cpu, cache.id());
+        let (magazine, objects) = (&dense.magazines[index], &dense.objects[index]);
         let (count, capacity) = (magazine.count.get(), magazine.capacity.get());
         if count > capacity || (capacity > 0 && magazine.warm.get() == 0) {
             visit(Held::Wrong(format!("CPU {cpu}'s magazine holds {count} of {capacity}")));
         }
         for place in 0..count {
-            let at = magazine.object(place).and_then(|obj| core.object_at(obj));
+            let at = objects.object(place).and_then(|obj| core.object_at(obj));
             if at.is_none_or(|(id, _, _)| id != cache.id()) {
                 visit(Held::Wrong(format!("CPU {cpu}'s magazine holds what is not of its cache")));
             }

@@ -52,7 +52,7 @@ pub(crate) fn next(cx: &Cx<'_>, cache: &CacheEntry, obj: ObjPtr, before: u64, si
 /// Returns the object behind `obj` in its slab's own list, 0 at the end. `None`: the link is damaged, which is a finding,
 /// and the list ends here; the `rest` objects that should follow are lost, and are for the caller to take out of the
 /// slab's word.
-#[inline]
+#[inline(always)]
 pub(crate) fn follow(
     cx: &Cx<'_>,
     cache: &CacheEntry,
@@ -60,10 +60,22 @@ pub(crate) fn follow(
     rest: u32,
     site: Site,
 ) -> Option<u64> {
-    let at = obj.get() + u64::from(cache.free_offset.get());
-    if !cx.hooks.checks() {
-        return Some(cx.core.arena.load(at));
+    match cx.hooks.checks() {
+        true => follow_checked(cx, cache, obj, rest, site),
+        false => Some(cx.core.arena.load(obj.get() + u64::from(cache.free_offset.get()))),
     }
+}
+
+#[cold]
+#[inline(never)]
+fn follow_checked(
+    cx: &Cx<'_>,
+    cache: &CacheEntry,
+    obj: ObjPtr,
+    rest: u32,
+    site: Site,
+) -> Option<u64> {
+    let at = obj.get() + u64::from(cache.free_offset.get());
     let next = read(cx.core, at);
     if is_link(cx.core, cache, cx.core.pages.head(obj.pfn()), next) {
         return Some(next);

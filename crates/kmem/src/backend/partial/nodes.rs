@@ -54,7 +54,12 @@ pub(crate) struct NodeList<'a> {
 impl NodeList<'_> {
     /// Tells whether the node has so many slabs that an empty one more is given back.
     pub(crate) fn has_enough(&self) -> bool {
-        self.list.len() >= self.node.min_partial.get()
+        self.has_enough_with(0)
+    }
+
+    /// The same, once so many more have come.
+    pub(crate) fn has_enough_with(&self, more: u32) -> bool {
+        self.list.len() + more >= self.node.min_partial.get()
     }
 }
 
@@ -166,7 +171,7 @@ pub(crate) fn new_slab_of(
 ) -> Option<(Pfn, ObjPtr, u32)> {
     let (slab, order) = cx.slab_pages_of(cache, order, request.gfp, request.node())?;
     let size = u64::from(cache.size.get());
-    let objects = order.bytes() / size;
+    let objects = cx.core.slab_objects(cache, order);
     let first = slab.offset() + u64::from(cache.left_pad.get());
     let last = first + (objects - 1) * size;
     let offset = u64::from(cache.free_offset.get());

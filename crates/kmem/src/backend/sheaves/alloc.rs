@@ -3,7 +3,7 @@
 use super::sheaf::Sheaf;
 use super::slabs::Slabs;
 use super::stat;
-use super::state::{CpuSheaves, Sheaves, count, count_one};
+use super::state::{Sheaves, count, count_one};
 use crate::backend::ops::Request;
 use crate::backend::own;
 use crate::cache::cx::Cx;
@@ -37,6 +37,7 @@ pub(in crate::backend) enum Missed {
 
 impl Sheaves {
     /// Takes an object from the CPU's sheaves, which are filled if they have to be (`alloc_from_pcs`).
+    #[inline]
     pub(in crate::backend) fn take<S: Slabs>(
         &self,
         slabs: &S,
@@ -49,16 +50,15 @@ impl Sheaves {
             return Err(Missed::Node);
         }
         let (cpu, arena) = (self.cpu(cx, cache), &cx.core.arena);
-        if cpu.size.get() == 0 && !self.replace_empty(slabs, cx, cache, request, new) {
+        if cpu.size() == 0 && !self.replace_empty(slabs, cx, cache, request, new) {
             return Err(Missed::Empty);
         }
-        let top = ObjPtr::new(arena.load(Sheaf::place(cpu.main.get(), cpu.size.get() - 1)));
-        let top = top.expect("sheaves hold objects");
-        if request.node().is_some_and(|node| node != cx.core.zones.node_of(top.pfn())) {
+        let last = cpu.last(arena).expect("sheaves hold objects");
+        if request.node().is_some_and(|node| node != cx.core.zones.node_of(last.pfn())) {
             return Err(Missed::Node);
         }
-        cpu.size.sub(1);
-        Ok(top)
+        cpu.drop_last(1);
+        Ok(last)
     }
 
     /// Replaces an empty `main` by a sheaf with objects (`__pcs_replace_empty_main`).
@@ -81,10 +81,25 @@ impl Sheaves {
         let barn = self.barn(cx.core, cache.id(), cx.node());
         if let Some(full) = barn.replace_empty(cx, cpu.main(arena)) {
             count_one::<S>(cx, cache, stat::BARN_GET);
-            cpu.set_main(arena, full);
+            cpu.set_main(arena, full, cpu.capacity());
             return true;
         }
         count_one::<S>(cx, cache, stat::BARN_GET_FAIL);
+        self.fill_new_main(slabs, cx, cache, request, new)
+    }
+
+    /// Fills a sheaf from slabs and makes it `main`, for neither the CPU nor the barn has objects.
+    #[inline(never)]
+    fn fill_new_main<S: Slabs>(
+        &self,
+        slabs: &S,
+        cx: &Cx<'_>,
+        cache: &CacheEntry,
+        request: Request,
+        new: NewSheaf,
+    ) -> bool {
+        let (cpu, arena) = (self.cpu(cx, cache), &cx.core.arena);
+        let barn = self.barn(cx.core, cache.id(), cx.node());
         if !S::may_fill(request.gfp) {
             return false;
         }
@@ -98,13 +113,13 @@ impl Sheaves {
             return false;
         }
         // The sheaf itself may have come from this very cache: all may have changed meanwhile.
-        if cpu.size.get() == 0 {
+        if cpu.size() == 0 {
             let main = cpu.main(arena);
             match cpu.spare() {
                 None => _ = cpu.set_spare(Some(main)),
                 Some(_) => barn.put_empty(cx, main),
             }
-            cpu.set_main(arena, sheaf);
+            cpu.set_main(arena, sheaf, cpu.capacity());
         } else if let Some(spare) = cpu.spare() {
             if spare.size(arena) == 0 {
                 barn.put_empty(cx, spare);
@@ -120,7 +135,20 @@ impl Sheaves {
 
     /// Gives the CPU a `main` sheaf if it has none; tells whether it has one then. The first CPU to use a cache makes
     /// those of all (`init_percpu_sheaves`).
+    #[inline(always)]
     pub(super) fn open<S: Slabs>(
+        &self,
+        slabs: &S,
+        cx: &Cx<'_>,
+        cache: &CacheEntry,
+        new: NewSheaf,
+    ) -> bool {
+        self.cpu(cx, cache).has_main() || self.open_first(slabs, cx, cache, new)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn open_first<S: Slabs>(
         &self,
         slabs: &S,
         cx: &Cx<'_>,
@@ -129,8 +157,8 @@ impl Sheaves {
     ) -> bool {
         let cpu = self.cpu(cx, cache);
         let capacity = self.capacity(cache.id());
-        if cpu.main.get() != 0 || capacity == 0 {
-            return capacity != 0;
+        if capacity == 0 {
+            return false;
         }
         let arena = &cx.core.arena;
         let mains = &self.cache(cache.id()).mains;
@@ -149,10 +177,8 @@ impl Sheaves {
             let Some(sheaf) = self.make(slabs, cx, cache, Gfp::KERNEL, new) else { break };
             mains.lock().list.push(arena, sheaf.block());
         }
-        if cpu.main.get() == 0 {
-            cpu.main.set(mine.offset());
-            cpu.size.set(0);
-            cpu.capacity.set(capacity);
+        if !cpu.has_main() {
+            cpu.set_main(arena, mine, capacity);
         } else {
             self.unmake(slabs, cx, cache, mine);
         }
@@ -219,12 +245,5 @@ impl Sheaves {
             self.flush_sheaf(slabs, cx, cache, sheaf);
             self.unmake(slabs, cx, cache, sheaf);
         }
-    }
-}
-
-impl CpuSheaves {
-    /// Tells whether `main` is full.
-    pub(super) fn is_full(&self) -> bool {
-        self.size.get() == self.capacity.get()
     }
 }

@@ -96,6 +96,7 @@ impl Barn {
     }
 
     /// Gives a full sheaf for an empty one.
+    #[inline]
     pub(super) fn replace_empty(&self, cx: &Cx<'_>, empty: Sheaf) -> Option<Sheaf> {
         if self.full.get() == 0 {
             return None;
@@ -107,6 +108,7 @@ impl Barn {
     }
 
     /// Gives an empty sheaf for a full one.
+    #[inline]
     pub(super) fn replace_full(&self, cx: &Cx<'_>, full: Sheaf) -> Result<Sheaf, Refusal> {
         let refuse = |full: u32, empty: u32| match (full, empty) {
             (FULL_MAX.., _) => Err(Refusal::TooManyFull),

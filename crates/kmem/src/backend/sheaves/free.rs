@@ -22,8 +22,7 @@ const LOOK_AHEAD: u32 = 3;
 
 impl Sheaves {
     /// Puts an object of the CPU's node into its sheaves; `false` if they have no room and get none (`free_to_pcs`).
-    #[cold]
-    #[inline(never)]
+    #[inline]
     pub(in crate::backend) fn put<S: Slabs>(
         &self,
         slabs: &S,
@@ -35,7 +34,7 @@ impl Sheaves {
         if cpu.is_full() && !self.replace_full(slabs, cx, cache) {
             return false;
         }
-        cpu.push(&cx.core.arena, obj.get())
+        cpu.push(cx.core.arena.words(), obj)
     }
 
     /// Replaces a full `main` by a sheaf with room (`__pcs_replace_full_main`).
@@ -56,14 +55,14 @@ impl Sheaves {
                 }
                 None => None,
             },
-            Some(spare) if spare.size(arena) < cpu.capacity.get() => {
+            Some(spare) if spare.size(arena) < cpu.capacity() => {
                 cpu.swap(arena, spare);
                 return true;
             }
             Some(spare) => match barn.replace_full(cx, cpu.main(arena)) {
                 Ok(empty) => {
                     count_one::<S>(cx, cache, stat::BARN_PUT);
-                    cpu.set_main(arena, empty);
+                    cpu.set_main(arena, empty, cpu.capacity());
                     return true;
                 }
                 Err(Refusal::TooManyFull) => {
@@ -95,17 +94,17 @@ impl Sheaves {
         match cpu.spare() {
             None => {
                 cpu.set_spare(Some(cpu.main(arena)));
-                cpu.set_main(arena, empty);
+                cpu.set_main(arena, empty, cpu.capacity());
             }
             // The sheaf itself may have come from this very cache: all may have changed meanwhile.
             Some(_) if !cpu.is_full() => barn.put_empty(cx, empty),
-            Some(spare) if spare.size(arena) < cpu.capacity.get() => {
+            Some(spare) if spare.size(arena) < cpu.capacity() => {
                 cpu.swap(arena, spare);
                 barn.put_empty(cx, empty);
             }
             Some(_) => {
                 let main = cpu.main(arena);
-                cpu.set_main(arena, empty);
+                cpu.set_main(arena, empty, cpu.capacity());
                 self.put_full_or_flush(slabs, cx, cache, main);
             }
         }
@@ -114,11 +113,11 @@ impl Sheaves {
     /// Gives all objects of `main` back to their slabs, a batch at a time (`sheaf_flush_main`).
     fn flush_main<S: Slabs>(&self, slabs: &S, cx: &Cx<'_>, cache: &CacheEntry) {
         let cpu = self.cpu(cx, cache);
-        let Some(main) = Sheaf::at(cpu.main.get()) else { return };
-        while cpu.size.get() > 0 {
-            let batch = cpu.size.get().min(FLUSH_BATCH);
-            cpu.size.sub(batch);
-            self.flush_range(slabs, cx, cache, main, cpu.size.get(), batch);
+        let Some(main) = cpu.main_if_any() else { return };
+        while cpu.size() > 0 {
+            let batch = cpu.size().min(FLUSH_BATCH);
+            cpu.drop_last(batch);
+            self.flush_range(slabs, cx, cache, main, cpu.size(), batch);
         }
     }
 
@@ -201,9 +200,7 @@ impl Sheaves {
         }
         self.flush_rcu(cx, cache);
         self.flush_main(slabs, cx, cache);
-        if let Some(main) = Sheaf::at(cpu.main.get()) {
-            cpu.main.set(0);
-            cpu.capacity.set(0);
+        if let Some(main) = cpu.take_main() {
             self.unmake(slabs, cx, cache, main);
         }
     }

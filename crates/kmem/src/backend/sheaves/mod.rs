@@ -36,4 +36,6 @@ mod validate;
 pub(super) use self::alloc::{Missed, NewSheaf};
 pub(super) use slabs::Slabs;
 pub use state::sheaf_capacity_of;
-pub(super) use state::{CAPACITY_MAX, Sheaves, adjust_cache, asked_capacity, usual_capacity};
+pub(super) use state::{
+    CAPACITY_MAX, CpuSheaves, Sheaves, adjust_cache, asked_capacity, usual_capacity,
+};

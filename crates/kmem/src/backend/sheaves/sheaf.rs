@@ -55,18 +55,23 @@ impl Sheaf {
         ((bytes - HEAD_BYTES) / 8) as u32
     }
 
-    /// Returns where an object stands in the sheaf at an offset.
-    #[inline(always)]
-    pub(super) fn place(offset: u64, index: u32) -> u64 {
-        offset + HEAD_BYTES + 8 * u64::from(index)
+    /// Returns the sheaf whose first object stands in the word with a number; 0: none.
+    pub(super) fn with_first(number: u64) -> Option<Self> {
+        Self::at((number * 8).checked_sub(HEAD_BYTES)?)
+    }
+
+    /// Returns the number of the word in which its first object stands.
+    pub(super) fn first(self) -> u64 {
+        (self.offset() + HEAD_BYTES) / 8
     }
 
     pub(super) fn object(self, arena: &Arena, index: u32) -> ObjPtr {
-        ObjPtr::new(arena.load(Self::place(self.offset(), index))).expect("sheaves hold objects")
+        let obj = arena.load_numbered(self.first() + u64::from(index));
+        ObjPtr::new(obj).expect("sheaves hold objects")
     }
 
     pub(super) fn set_object(self, arena: &Arena, index: u32, obj: ObjPtr) {
-        arena.store(Self::place(self.offset(), index), obj.get());
+        arena.store_numbered(self.first() + u64::from(index), obj.get());
     }
 
     pub(super) fn size(self, arena: &Arena) -> u32 {

@@ -11,10 +11,11 @@ use crate::cache::cx::Cx;
 use crate::cache::grace::Waiting;
 use crate::cache::paths::{OpCounts, Stat};
 use crate::cache::table::CacheEntry;
-use crate::ids::{CacheId, NodeId};
+use crate::ids::{CacheId, NodeId, ObjPtr};
 use crate::raw::arena::Arena;
 use crate::raw::local::{LocalU32, LocalU64};
 use crate::raw::lock::Lock;
+use crate::raw::sync::{AtomicU64, Ordering::Relaxed};
 use crate::raw::zeroed::{ZeroedSlice, zeroed_struct};
 
 zeroed_struct! {
@@ -22,12 +23,12 @@ zeroed_struct! {
     #[derive(Debug)]
     #[repr(align(64))]
     pub(in crate::backend) struct CpuSheaves {
-        /// Where `main` is; 0: the CPU has not used the cache yet.
-        pub(super) main: LocalU64,
-        /// Objects in `main`.
-        pub(super) size: LocalU32,
-        /// Objects that fit in `main`; 0: there is none.
-        pub(super) capacity: LocalU32,
+        /// Number of the word of `main` behind its last object: where the next one goes.
+        top: LocalU64,
+        /// That of its first object; 0: there is no `main`, for the CPU has not used the cache yet.
+        floor: LocalU64,
+        /// That of the word behind its place for the last object.
+        ceiling: LocalU64,
         /// Where `spare` is; 0: none.
         pub(super) spare: LocalU64,
         /// Where `rcu_free` is; 0: none.
@@ -37,40 +38,90 @@ zeroed_struct! {
 }
 
 impl CpuSheaves {
-    /// Pops an object off `main`, if it has one.
+    /// Pops an object off `main`, if it has one, and counts that.
     #[inline(always)]
-    pub(in crate::backend) fn pop(&self, arena: &Arena) -> u64 {
-        let size = self.size.get();
-        if size == 0 {
-            return 0;
+    pub(in crate::backend) fn pop(&self, words: &[AtomicU64]) -> Option<ObjPtr> {
+        let top = self.top.get();
+        if top == self.floor.get() {
+            return None;
         }
-        self.size.set(size - 1);
-        arena.load(Sheaf::place(self.main.get(), size - 1))
+        let obj = words.get(top as usize - 1)?.load(Relaxed);
+        self.top.set(top - 1);
+        self.ops.allocs.add(1);
+        ObjPtr::new(obj)
     }
 
     /// Pushes an object on `main`; `false` if there is no room.
     #[inline(always)]
-    pub(in crate::backend) fn push(&self, arena: &Arena, obj: u64) -> bool {
-        let size = self.size.get();
-        let room = size < self.capacity.get();
-        if room {
-            arena.store(Sheaf::place(self.main.get(), size), obj);
-            self.size.set(size + 1);
+    pub(in crate::backend) fn push(&self, words: &[AtomicU64], obj: ObjPtr) -> bool {
+        let top = self.top.get();
+        if top == self.ceiling.get() {
+            return false;
         }
-        room
+        let Some(place) = words.get(top as usize) else { return false };
+        place.store(obj.get(), Relaxed);
+        self.top.set(top + 1);
+        true
+    }
+
+    /// Returns the object that [`Self::pop`] would.
+    pub(super) fn last(&self, arena: &Arena) -> Option<ObjPtr> {
+        ObjPtr::new(arena.load_numbered(self.top.get().checked_sub(1)?))
+    }
+
+    /// Returns the objects in `main`.
+    pub(super) fn size(&self) -> u32 {
+        (self.top.get() - self.floor.get()) as u32
+    }
+
+    /// Returns the objects that fit in `main`; 0: there is none.
+    pub(super) fn capacity(&self) -> u32 {
+        (self.ceiling.get() - self.floor.get()) as u32
+    }
+
+    /// Tells whether `main` is full, or missing.
+    pub(super) fn is_full(&self) -> bool {
+        self.top.get() == self.ceiling.get()
+    }
+
+    /// Takes the last objects off `main`, which are read before.
+    pub(super) fn drop_last(&self, objects: u32) {
+        self.top.sub(u64::from(objects));
+    }
+
+    /// Tells whether the CPU has a `main`.
+    #[inline(always)]
+    pub(super) fn has_main(&self) -> bool {
+        self.floor.get() != 0
+    }
+
+    /// Returns `main`, if there is one; what its head says may be old.
+    pub(super) fn main_if_any(&self) -> Option<Sheaf> {
+        Sheaf::with_first(self.floor.get())
     }
 
     /// Returns `main`, its head up to date, for it to be handed over.
+    #[inline]
     pub(super) fn main(&self, arena: &Arena) -> Sheaf {
-        let main = Sheaf::at(self.main.get()).expect("a CPU that trades its main sheaf has one");
-        main.set_size(arena, self.size.get());
+        let main = self.main_if_any().expect("a CPU that trades its main sheaf has one");
+        main.set_size(arena, self.size());
         main
     }
 
-    /// Makes a sheaf the CPU's `main`. The one before may be somebody else's already.
-    pub(super) fn set_main(&self, arena: &Arena, sheaf: Sheaf) {
-        self.main.set(sheaf.offset());
-        self.size.set(sheaf.size(arena));
+    /// Makes a sheaf of `capacity` objects the CPU's `main`. The one before may be somebody else's already.
+    #[inline]
+    pub(super) fn set_main(&self, arena: &Arena, sheaf: Sheaf, capacity: u32) {
+        let first = sheaf.first();
+        self.floor.set(first);
+        self.top.set(first + u64::from(sheaf.size(arena)));
+        self.ceiling.set(first + u64::from(capacity));
+    }
+
+    /// Leaves the CPU without a `main`; returns the one before, which is empty.
+    pub(super) fn take_main(&self) -> Option<Sheaf> {
+        let main = self.main_if_any();
+        [&self.top, &self.floor, &self.ceiling].into_iter().for_each(|word| word.set(0));
+        main
     }
 
     pub(super) fn spare(&self) -> Option<Sheaf> {
@@ -84,13 +135,14 @@ impl CpuSheaves {
         before
     }
 
+    #[inline]
     pub(super) fn swap(&self, arena: &Arena, spare: Sheaf) {
         self.set_spare(Some(self.main(arena)));
-        self.set_main(arena, spare);
+        self.set_main(arena, spare, self.capacity());
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.main.get() == 0 && self.spare.get() == 0 && self.rcu_free.get() == 0
+        !self.has_main() && self.spare.get() == 0 && self.rcu_free.get() == 0
     }
 }
 
@@ -136,6 +188,11 @@ impl Sheaves {
             barns: ZeroedSlice::new(caches * core.setup.nodes as usize),
             waiting: Lock::new(Waiting::default()),
         }
+    }
+
+    /// Returns a CPU's part of all caches.
+    pub(in crate::backend) fn row(&self, core: &Core, cpu: u32) -> &[CpuSheaves] {
+        &self.cpus.as_slice()[core.row(cpu)]
     }
 
     #[inline(always)]

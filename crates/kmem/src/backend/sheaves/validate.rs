@@ -17,8 +17,8 @@ impl Sheaves {
             let cpus = || (0..core.setup.cpus).filter(|&cpu| core.setup.node_of(cpu) == node);
             let mut parked = 0;
             for cpu in cpus().map(|cpu| self.at(core.cpu_cache_index(cpu, id))) {
-                if let Some(main) = Sheaf::at(cpu.main.get()) {
-                    parked += check_sheaf(core, cache, main, cpu.size.get(), capacity, visit);
+                if let Some(main) = cpu.main_if_any() {
+                    parked += check_sheaf(core, cache, main, cpu.size(), capacity, visit);
                 }
                 if let Some(spare) = cpu.spare() {
                     parked += check_sheaf(core, cache, spare, spare.size(arena), capacity, visit);

@@ -1,7 +1,7 @@
 //! SLAB's operations: the fast paths, and where the others go.
 
 use super::layout::{self, KMALLOC_MIN, LIMIT_MAX, SHARED_MAX};
-use super::state::{ENTRIES, Slab};
+use super::state::{Array, ENTRIES, Slab};
 use super::{stat, validate};
 use crate::backend::ops::{CacheLayout, Mergeable, Names, Ops, Request, Visit};
 use crate::cache::KmallocConfig;
@@ -12,7 +12,17 @@ use crate::cache::paths::OpCounts;
 use crate::cache::table::CacheEntry;
 use crate::error::Error;
 use crate::ids::{CacheId, ObjPtr, Pfn};
+use crate::raw::local::LocalU64;
 use crate::raw::zeroed::ZeroedSlice;
+
+/// What the fast paths of a CPU look at.
+#[derive(Debug, Clone, Copy)]
+pub struct Row<'m> {
+    /// Its arrays, by cache.
+    arrays: &'m [Array],
+    /// The places of all arrays.
+    entries: &'m [LocalU64],
+}
 
 impl Ops for Slab {
     const LOCKS: &'static [&'static str] = &["list_lock"];
@@ -56,6 +66,38 @@ impl Ops for Slab {
         for cpu in 0..core.setup.cpus {
             self.arrays[core.cpu_cache_index(cpu, cache.id())].limit.set(0);
         }
+    }
+
+    type Row<'m> = Row<'m>;
+
+    fn row<'m>(&'m self, core: &'m Core, cpu: u32) -> Self::Row<'m> {
+        let entries = self.entries.as_slice();
+        let row = core.row(cpu);
+        let entries = &entries[row.start * ENTRIES..row.end * ENTRIES];
+        Row { arrays: &self.arrays.as_slice()[row], entries }
+    }
+
+    #[inline(always)]
+    fn alloc_fast(row: &Self::Row<'_>, cache: usize) -> Option<ObjPtr> {
+        let array = row.arrays.get(cache)?;
+        let last = array.avail.get().checked_sub(1)?;
+        let entry = row.entries.get(cache * ENTRIES + last as usize)?;
+        array.touched.set(1);
+        array.avail.set(last);
+        array.ops.allocs.add(1);
+        ObjPtr::new(entry.get())
+    }
+
+    #[inline(always)]
+    fn free_fast(row: &Self::Row<'_>, cache: usize, obj: ObjPtr, _: impl FnOnce() -> Pfn) -> bool {
+        let Some(array) = row.arrays.get(cache) else { return false };
+        let avail = array.avail.get();
+        let entry = row.entries.get(cache * ENTRIES + avail as usize);
+        let Some(entry) = entry.filter(|_| avail < array.limit.get()) else { return false };
+        entry.set(obj.get());
+        array.avail.set(avail + 1);
+        array.ops.frees.add(1);
+        true
     }
 
     #[inline(always)]

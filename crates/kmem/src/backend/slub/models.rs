@@ -23,7 +23,6 @@ use crate::gfp::Gfp;
 use crate::ids::{CacheId, CpuId, NodeId, ObjPtr, Order, PAGE_SIZE, Site};
 use crate::machine::Machine;
 use crate::raw::arena::Arena;
-use crate::raw::sync::Ordering::Relaxed;
 
 const CPUS: u32 = 3;
 const PAGES: u64 = 12;
@@ -129,7 +128,7 @@ impl Small {
         self.free(&cpus[0], live.iter().copied());
         cpus.iter().for_each(|cpu| cpu.flush(self.cache));
         cpus[0].shrink(self.cache);
-        let slabs = self.machine.core.totals[self.cache.index()].slabs.load(Relaxed);
+        let slabs = self.machine.core.totals[self.cache.index()].slabs.slabs();
         assert_eq!(slabs, 0, "a slab is lost");
         self.check(&[]);
     }

@@ -53,6 +53,10 @@ impl Ops for SlubHybrid {
         }
     }
 
+    type Row<'m> = ();
+
+    fn row<'m>(&'m self, _: &'m Core, _: u32) {}
+
     fn alloc(&self, cx: &Cx<'_>, id: CacheId, request: Request) -> Option<ObjPtr> {
         if self.sheaves.capacity(id) == 0 {
             return self.slub.alloc(cx, id, request);

@@ -18,7 +18,6 @@ use crate::gfp::Gfp;
 use crate::ids::{CacheId, CpuId, ObjPtr, Order, PAGE_SIZE, Site};
 use crate::machine::Machine;
 use crate::raw::arena::Arena;
-use crate::raw::sync::Ordering::Relaxed;
 
 const CPUS: u32 = 2;
 const SITE: Site = Site(1);
@@ -86,7 +85,7 @@ impl Small {
         self.free(&cpus[0], live.iter().copied());
         cpus.iter().for_each(|cpu| cpu.flush(self.cache));
         cpus[0].shrink(self.cache);
-        let slabs = self.machine.core.totals[self.cache.index()].slabs.load(Relaxed);
+        let slabs = self.machine.core.totals[self.cache.index()].slabs.slabs();
         assert_eq!(slabs, 0, "a slab is lost");
         self.check(&[]);
     }

@@ -8,7 +8,7 @@ use crate::backend::ops::{CacheLayout, Mergeable, Names, Ops, Request, Visit};
 use crate::backend::partial::layout;
 use crate::backend::partial::nodes::{self, Nodes};
 use crate::backend::partial::validate::check_slab;
-use crate::backend::sheaves::{self, Missed, NewSheaf, Sheaves, Slabs};
+use crate::backend::sheaves::{self, CpuSheaves, Missed, NewSheaf, Sheaves, Slabs};
 use crate::cache::args::{CacheArgs, Tunable};
 use crate::cache::core::Core;
 use crate::cache::cx::Cx;
@@ -16,12 +16,22 @@ use crate::cache::paths::OpCounts;
 use crate::cache::table::CacheEntry;
 use crate::error::Error;
 use crate::ids::{CacheId, ObjPtr, Pfn};
+use crate::raw::sync::AtomicU64;
 
 /// The SLUB allocator with sheaves.
 #[derive(Debug)]
 pub struct SlubSheaves {
     sheaves: Sheaves,
     slabs: NodeSlabs,
+}
+
+/// What the fast paths of a CPU look at.
+#[derive(Debug, Clone, Copy)]
+pub struct Row<'m> {
+    /// Its sheaves, by cache.
+    cpus: &'m [CpuSheaves],
+    /// What sheaves are in.
+    words: &'m [AtomicU64],
 }
 
 impl SlubSheaves {
@@ -84,13 +94,32 @@ impl Ops for SlubSheaves {
         self.sheaves.set_capacity(cache, asked.max(sheaves::usual_capacity(core, cache)));
     }
 
+    type Row<'m> = Row<'m>;
+
+    fn row<'m>(&'m self, core: &'m Core, cpu: u32) -> Self::Row<'m> {
+        Row { cpus: self.sheaves.row(core, cpu), words: core.arena.words() }
+    }
+
+    #[inline(always)]
+    fn alloc_fast(row: &Self::Row<'_>, cache: usize) -> Option<ObjPtr> {
+        row.cpus.get(cache)?.pop(row.words)
+    }
+
+    #[inline(always)]
+    fn free_fast(row: &Self::Row<'_>, cache: usize, obj: ObjPtr, _: impl FnOnce() -> Pfn) -> bool {
+        let Some(cpu) = row.cpus.get(cache) else { return false };
+        let room = cpu.push(row.words, obj);
+        if room {
+            cpu.ops.frees.add(1);
+        }
+        room
+    }
+
     #[inline(always)]
     fn alloc(&self, cx: &Cx<'_>, cache: CacheId, request: Request) -> Option<ObjPtr> {
-        let cpu = self.sheaves.at(cx.cpu_cache_index(cache));
         if request.node().is_none()
-            && let Some(obj) = ObjPtr::new(cpu.pop(&cx.core.arena))
+            && let Some(obj) = self.sheaves.at(cx.cpu_cache_index(cache)).pop(cx.core.arena.words())
         {
-            cpu.ops.allocs.add(1);
             return Some(obj);
         }
         self.alloc_slow(cx, cx.core.caches.get(cache), request)
@@ -101,7 +130,7 @@ impl Ops for SlubSheaves {
         let cpu = self.sheaves.at(cx.cpu_cache_index(cache));
         cpu.ops.frees.add(1);
         let local = cx.core.setup.nodes == 1 || cx.core.zones.node_of(head) == cx.node();
-        if !local || !cpu.push(&cx.core.arena, obj.get()) {
+        if !local || !cpu.push(cx.core.arena.words(), obj) {
             self.free_slow(cx, cx.core.caches.get(cache), obj, head);
         }
     }

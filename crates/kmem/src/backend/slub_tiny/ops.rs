@@ -95,6 +95,10 @@ impl Ops for SlubTiny {
         self.nodes.set_min_partial(core, cache, args, MIN_PARTIAL);
     }
 
+    type Row<'m> = ();
+
+    fn row<'m>(&'m self, _: &'m Core, _: u32) {}
+
     #[inline]
     fn alloc(&self, cx: &Cx<'_>, cache: CacheId, request: Request) -> Option<ObjPtr> {
         let (index, cache) = (cx.cpu_cache_index(cache), cx.core.caches.get(cache));
