@@ -127,8 +127,12 @@ pub(crate) fn by_waste<'a>(sites: impl Iterator<Item = &'a NotedSite>) -> Vec<No
     found
 }
 
-/// Returns the sites by allocations.
+/// Returns the sites by allocations, without those of which nobody could make a cache.
 pub(crate) fn hot(mut sites: Vec<NotedSite>) -> Vec<NotedSite> {
+    let is_fixed = |site: &NotedSite| {
+        matches!(unsuited(&site.site, &site.profile), Some(Unsuited::Own | Unsuited::Payload))
+    };
+    sites.retain(|site| !is_fixed(site));
     sites.sort_by(|a, b| b.allocs.cmp(&a.allocs).then_with(|| a.site.cmp(&b.site)));
     sites.truncate(NOTED_MAX);
     sites
@@ -156,6 +160,19 @@ mod tests {
             unsuited("kstrdup+0x38", &of_sizes(&[1, 2, 3, 4, 5])),
             Some(Unsuited::ManySizes)
         );
+    }
+
+    #[test]
+    fn what_the_allocator_or_packets_allocate_is_not_among_the_sites_called_most() {
+        let noted = |site: &str, allocs| {
+            let classes = Classes::new(&[64]);
+            let site = Site { site: site.into(), allocs, ..Site::default() };
+            note(&classes, &site, 40, of_sizes(&[40])).unwrap()
+        };
+        let sites = ["alloc_slab_obj_exts+0x58", "kstrdup+0x38", "__alloc_skb+0x8a", "f+0x1"];
+        let found = hot(sites.iter().zip(1..).map(|(site, allocs)| noted(site, allocs)).collect());
+        let names: Vec<_> = found.iter().map(|site| site.site.as_str()).collect();
+        assert_eq!(names, ["f+0x1", "kstrdup+0x38"]);
     }
 
     #[test]
