@@ -14,7 +14,7 @@ use slablab_trace::{Meta, TraceReader};
 
 use crate::advice::trial::Moments;
 use crate::advice::tune::setting::{CacheSetting, Configured, Setting, Typed};
-use crate::advice::tune::trials::{Measured, run_plans};
+use crate::advice::tune::trials::{Looks, Measured, run_plans};
 use crate::engine::lanes;
 use crate::error::Error;
 use crate::metrics::failure::{Failure, FreeBlocks};
@@ -181,7 +181,7 @@ impl Trying<'_> {
                 setting.plan(*kind, &base, self.meta)
             })
             .collect();
-        run_plans(self.reader, &plans, &self.moments, progress)
+        run_plans(self.reader, &plans, &self.moments, Looks::AtFreeBlocks, progress)
     }
 
     /// Returns the least memory in which each contender does not fail, given what came of `memory_bytes`.

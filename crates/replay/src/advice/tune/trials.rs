@@ -30,6 +30,15 @@ const MACHINE_BYTES: u64 = 4 << 20;
 /// Memory of a machine at the least: address space.
 const MEMORY_BYTES_MIN: u64 = 64 << 20;
 
+/// What is looked at, moment by moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Looks {
+    /// What each cache holds
+    AtCaches,
+    /// The page allocator's free blocks, too: to add these up takes as long as a dozen events
+    AtFreeBlocks,
+}
+
 /// What came of a plan.
 #[derive(Debug, Clone)]
 pub(crate) struct Measured {
@@ -38,7 +47,7 @@ pub(crate) struct Measured {
     pub(crate) costs: Vec<NamedCost>,
     /// Free blocks of the page allocator at the end
     pub(crate) free_end: FreeBlocks,
-    /// Those at the moment when the largest of them was smallest
+    /// Those at the moment when the largest of them was smallest; those at the begin if nobody looked
     pub(crate) free_worst: FreeBlocks,
 }
 
@@ -73,7 +82,8 @@ impl Trials<'_> {
         let mut tried = Vec::with_capacity(settings.len());
         for settings in settings.chunks(at_once) {
             let plans: Vec<_> = settings.iter().map(|setting| self.plan(setting)).collect();
-            let measured = run_plans(self.reader, &plans, &self.moments, progress)?;
+            let measured =
+                run_plans(self.reader, &plans, &self.moments, Looks::AtCaches, progress)?;
             tried.extend(settings.iter().zip(measured).map(|(setting, measured)| {
                 let Measured { allocator, costs, .. } = measured;
                 Tried { setting: setting.clone(), allocator, costs }
@@ -103,6 +113,7 @@ pub(crate) fn run_plans(
     reader: &TraceReader,
     plans: &[ReplayPlan],
     moments: &Moments,
+    looks: Looks,
     progress: &mut dyn FnMut(u64),
 ) -> Result<Vec<Measured>, Error> {
     let meta = reader.meta();
@@ -110,7 +121,9 @@ pub(crate) fn run_plans(
     // A thread has machines of one type.
     let same = |a: &ReplayPlan, b: &ReplayPlan| a.allocators == b.allocators;
     let jobs = plans.chunks(share).flat_map(|share| share.chunk_by(same)).map(|plans| {
-        move |batches| plans[0].allocators[0].dispatch(Work { meta, plans, moments, batches })
+        move |batches| {
+            plans[0].allocators[0].dispatch(Work { meta, plans, moments, looks, batches })
+        }
     });
     let sent = |batch: &Arc<Batch>, _| progress(batch.len() as u64 * plans.len() as u64);
     let measured = broadcast(reader, jobs, |batch| batch, sent)?;
@@ -122,6 +135,7 @@ struct Work<'a> {
     meta: &'a Meta,
     plans: &'a [ReplayPlan],
     moments: &'a Moments,
+    looks: Looks,
     batches: Receiver<Arc<Batch>>,
 }
 
@@ -149,12 +163,15 @@ impl WithBackend for Work<'_> {
                 for row in self.moments.within(seen, rows) {
                     runner.rows(&batch, first..row + 1, object)?;
                     runner.look();
+                    first = row + 1;
+                    if self.looks == Looks::AtCaches {
+                        continue;
+                    }
                     let now = free(&machines[i]);
                     let size = |free: &FreeBlocks| (free.largest_bytes(), free.bytes());
                     if size(&now) < size(&worst[i]) {
                         worst[i] = now;
                     }
-                    first = row + 1;
                 }
                 runner.rows(&batch, first..rows, object)?;
             }
