@@ -1,70 +1,124 @@
 /* Objects by how long ago they were used: those used lately get a second chance from the shrinker. */
-#include <linux/module.h>
 #include <linux/list_lru.h>
-#include <linux/slab.h>
+#include <linux/module.h>
 #include <linux/shrinker.h>
+#include <linux/slab.h>
 #include <linux/version.h>
-struct obj { int id; bool ref; struct list_head lru; };
+
+struct obj {
+	int id;
+	bool used;
+	struct list_head lru;
+};
+
 static struct list_lru lru;
 static struct kmem_cache *cache;
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6,13,0)
-static enum lru_status iso(struct list_head *item, struct list_lru_one *l, void *arg)
+
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 13, 0)
+static enum lru_status isolate(struct list_head *item, struct list_lru_one *list, void *dispose)
 #else
-static enum lru_status iso(struct list_head *item, struct list_lru_one *l, spinlock_t *lock, void *arg)
+static enum lru_status isolate(struct list_head *item, struct list_lru_one *list, spinlock_t *lock, void *dispose)
 #endif
 {
-	struct obj *o = container_of(item, struct obj, lru);
-	if (o->ref) { o->ref = false; return LRU_ROTATE; }
-	list_lru_isolate_move(l, item, arg);
+	struct obj *obj = container_of(item, struct obj, lru);
+
+	if (obj->used) {
+		obj->used = false;
+		return LRU_ROTATE;
+	}
+	list_lru_isolate_move(list, item, dispose);
 	return LRU_REMOVED;
 }
-static unsigned long cnt(struct shrinker *s, struct shrink_control *sc) { return list_lru_shrink_count(&lru, sc); }
-static unsigned long scn(struct shrinker *s, struct shrink_control *sc)
+
+static void free_all(struct list_head *dispose)
 {
-	LIST_HEAD(dispose); struct obj *o, *n; unsigned long f;
-	f = list_lru_shrink_walk(&lru, sc, iso, &dispose);
-	list_for_each_entry_safe(o, n, &dispose, lru) { list_del(&o->lru); kmem_cache_free(cache, o); }
-	return f;
-}
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6,7,0)
-static struct shrinker *sh;
-#else
-static struct shrinker sh = { .count_objects = cnt, .scan_objects = scn, .seeks = DEFAULT_SEEKS };
-#endif
-static int __init lru_init(void)
-{
-	int i;
-	cache = KMEM_CACHE(obj, 0);
-	if (list_lru_init(&lru)) return -ENOMEM;
-	for (i = 0; i < 1000; i++) {
-		struct obj *o = kmem_cache_zalloc(cache, GFP_KERNEL);
-		o->id = i; o->ref = i % 4 == 0; INIT_LIST_HEAD(&o->lru);
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6,8,0)
-		list_lru_add_obj(&lru, &o->lru);
-#else
-		list_lru_add(&lru, &o->lru);
-#endif
+	struct obj *obj, *next;
+
+	list_for_each_entry_safe(obj, next, dispose, lru) {
+		list_del(&obj->lru);
+		kmem_cache_free(cache, obj);
 	}
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6,7,0)
-	sh = shrinker_alloc(SHRINKER_NUMA_AWARE, "lru"); sh->count_objects = cnt; sh->scan_objects = scn; shrinker_register(sh);
-#else
-	if (register_shrinker(&sh, "lru")) return -ENOMEM;
-#endif
-	pr_info("count %lu\n", list_lru_count_node(&lru, 0));
+}
+
+static unsigned long lru_count(struct shrinker *shrinker, struct shrink_control *sc)
+{
+	return list_lru_shrink_count(&lru, sc);
+}
+
+static unsigned long lru_scan(struct shrinker *shrinker, struct shrink_control *sc)
+{
+	LIST_HEAD(dispose);
+	unsigned long freed = list_lru_shrink_walk(&lru, sc, isolate, &dispose);
+
+	free_all(&dispose);
+	return freed;
+}
+
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 7, 0)
+static struct shrinker *shrinker;
+
+static int shrinker_start(void)
+{
+	shrinker = shrinker_alloc(SHRINKER_NUMA_AWARE, "lru");
+	if (!shrinker)
+		return -ENOMEM;
+	shrinker->count_objects = lru_count;
+	shrinker->scan_objects = lru_scan;
+	shrinker_register(shrinker);
 	return 0;
 }
+
+static void shrinker_stop(void) { shrinker_free(shrinker); }
+#else
+static struct shrinker shrinker = { .count_objects = lru_count, .scan_objects = lru_scan, .seeks = DEFAULT_SEEKS };
+
+static int shrinker_start(void) { return register_shrinker(&shrinker, "lru"); }
+static void shrinker_stop(void) { unregister_shrinker(&shrinker); }
+#endif
+
+static int add(int id)
+{
+	struct obj *obj = kmem_cache_zalloc(cache, GFP_KERNEL);
+
+	if (!obj)
+		return -ENOMEM;
+	obj->id = id;
+	obj->used = id % 4 == 0;
+	INIT_LIST_HEAD(&obj->lru);
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 8, 0)
+	list_lru_add_obj(&lru, &obj->lru);
+#else
+	list_lru_add(&lru, &obj->lru);
+#endif
+	return 0;
+}
+
+static int __init lru_init(void)
+{
+	int i, error;
+
+	cache = KMEM_CACHE(obj, 0);
+	error = list_lru_init(&lru);
+	for (i = 0; i < 1000 && !error; i++)
+		error = add(i);
+	if (!error)
+		error = shrinker_start();
+	pr_info("count %lu\n", list_lru_count_node(&lru, 0));
+	return error;
+}
+
 static void __exit lru_exit(void)
 {
-	LIST_HEAD(dispose); struct obj *o, *n;
+	LIST_HEAD(dispose);
+
 	pr_info("at exit %lu\n", list_lru_count_node(&lru, 0));
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6,7,0)
-	shrinker_free(sh);
-#else
-	unregister_shrinker(&sh);
-#endif
-	while (list_lru_count_node(&lru, 0)) list_lru_walk(&lru, iso, &dispose, ULONG_MAX);
-	list_for_each_entry_safe(o, n, &dispose, lru) { list_del(&o->lru); kmem_cache_free(cache, o); }
+	shrinker_stop();
+	while (list_lru_count_node(&lru, 0))
+		list_lru_walk(&lru, isolate, &dispose, ULONG_MAX);
+	free_all(&dispose);
 	list_lru_destroy(&lru);
 	kmem_cache_destroy(cache);
 }
-module_init(lru_init); module_exit(lru_exit); MODULE_LICENSE("GPL");
+module_init(lru_init);
+module_exit(lru_exit);
+MODULE_LICENSE("GPL");
