@@ -13,8 +13,8 @@ use serde::Serialize;
 use slablab_kmem::BackendKind;
 use slablab_pages::{Sources, Together, tables};
 use slablab_replay::{
-    Advice, AdviceList, Calls, Change, HeldAt, NotedSite, PatchFacts, ReplayPlan, advise, at_peak,
-    calls, merges_with, nearest_name, patch_skeleton, select_sites, what_if,
+    Advice, AdviceList, Calls, Change, HeldAt, NotedSite, PatchFacts, ReplayPlan, Worth, advise,
+    at_peak, calls, merges_with, nearest_name, patch_skeleton, select_sites, what_if,
 };
 use slablab_trace::{Meta, TraceReader};
 
@@ -326,23 +326,14 @@ impl Report for Answer {
     fn text(&self, page: &mut Page) {
         super::replay::header(&self.file, &self.list.trace, page);
         let list = &self.list;
-        let shown: Vec<_> = list.useful().take(self.lines).collect();
         page.line("");
-        page.paragraph(&summary(list, shown.len()), 0);
-        if !shown.is_empty() {
-            page.heading("Worth making, by memory saved at the peak");
-            page.table(&tables::advice_in_short(&shown));
-            page.line("");
-            for (i, advice) in shown.iter().enumerate() {
-                let place = self.places.as_ref().and_then(|places| places.line(&advice.subject));
-                let place = place.map_or_else(String::new, |place| format!(" ({place})"));
-                let reason = format!("{:>2}. {}{place}: {}", i + 1, advice.subject, advice.reason);
-                page.paragraph(&reason, 4);
-                if let Some(caveat) = &advice.caveat {
-                    page.paragraph(&format!("    But {caveat}."), 4);
-                }
-            }
-        }
+        page.paragraph(&summary(list), 0);
+        let shown: Vec<_> = list.useful().take(self.lines).collect();
+        let (saving, gathering): (Vec<_>, Vec<_>) =
+            shown.into_iter().partition(|advice| advice.worth == Worth::SavesMemory);
+        self.reasons("Worth making, by memory saved at the peak", &saving, 1, page);
+        let first = saving.len() + 1;
+        self.reasons("Closer together, for little or no memory", &gathering, first, page);
         self.noted(page);
         let rest = list.advice.iter().filter(|advice| !advice.worth.is_useful());
         let rest: Vec<_> = rest.take(self.lines).collect();
@@ -358,6 +349,25 @@ impl Report for Answer {
 }
 
 impl Answer {
+    /// Appends changes with their reasons, numbered from `first` on, if there are any.
+    fn reasons(&self, heading: &str, shown: &[&Advice], first: usize, page: &mut Page) {
+        if shown.is_empty() {
+            return;
+        }
+        page.heading(heading);
+        page.table(&tables::advice_in_short(shown));
+        page.line("");
+        for (number, advice) in (first..).zip(shown) {
+            let place = self.places.as_ref().and_then(|places| places.line(&advice.subject));
+            let place = place.map_or_else(String::new, |place| format!(" ({place})"));
+            let reason = format!("{number:>2}. {}{place}: {}", advice.subject, advice.reason);
+            page.paragraph(&reason, 4);
+            if let Some(caveat) = &advice.caveat {
+                page.paragraph(&format!("    But {caveat}."), 4);
+            }
+        }
+    }
+
     /// Appends the call sites that are worth reading for another reason than a cache of their own.
     fn noted(&self, page: &mut Page) {
         let shown = |sites: &[NotedSite]| -> Vec<NotedSite> {
@@ -403,23 +413,28 @@ fn over_class_sentence(site: &NotedSite) -> String {
 }
 
 /// Says in a paragraph what was looked at, what came of it, and what was left out.
-fn summary(list: &AdviceList, shown: usize) -> String {
+fn summary(list: &AdviceList) -> String {
     let mut text = format!(
         "Under {}, on a machine that was empty before, the load held {} at its peak, for {} call sites of kmalloc. ",
         list.allocator,
         bytes(list.held_bytes_peak),
         list.sites
     );
-    text += &match shown {
-        0 => "No change is worth making:".to_owned(),
-        1 => "One change is worth making; the others are not:".to_owned(),
-        n => format!("{n} changes are worth making; the others are not:"),
+    let of = |worth: Worth| list.advice.iter().filter(|advice| advice.worth == worth).count();
+    text += &match of(Worth::SavesMemory) {
+        0 => "No change saves memory".to_owned(),
+        1 => "One change saves memory".to_owned(),
+        n => format!("{n} changes save memory"),
     };
     text += &format!(
-        " a change has to save more than {}, more than a slab and more than what it saves varies by, or to \
-         bring scattered objects together.",
+        " that is worth a patch: more than {}, more than a slab and more than what it saves varies by.",
         bytes(list.saving_bytes_min)
     );
+    text += &match of(Worth::ImprovesLocality) {
+        0 => String::new(),
+        1 => " One brings scattered objects closer together.".to_owned(),
+        n => format!(" {n} bring scattered objects closer together."),
+    };
     let left_out = [
         (list.sites_too_small, "of less than a page at any time"),
         (list.sites_own, "of the allocator itself"),
