@@ -140,6 +140,10 @@ pub trait Ops: Debug + Send + Sync + Sized + 'static {
     /// Prepares a new cache; its numbers are in the table already.
     fn create(&self, core: &Core, cache: &CacheEntry, args: &CacheArgs);
 
+    /// Whether it has fast paths apart from [`Self::alloc`] and [`Self::free`]; else those are inlined, for they leave the
+    /// CPU too often to be tried twice.
+    const FAST: bool = false;
+
     /// What the fast paths of a CPU look at: its part of the backend's tables.
     type Row<'m>: Debug + Copy + Send;
 
@@ -153,15 +157,10 @@ pub trait Ops: Debug + Send + Sync + Sized + 'static {
         None
     }
 
-    /// Frees an object of the machine's memory, in the slab that `slab` tells, to what the CPU has at hand, and enters it;
-    /// `false` if nothing was done. Only where the CPU has no `Hooks`.
+    /// Frees an object of the machine's memory to what the CPU has at hand, and enters it; `false` if nothing was done.
+    /// Only where the CPU has no `Hooks`.
     #[inline(always)]
-    fn free_fast(
-        _row: &Self::Row<'_>,
-        _cache: usize,
-        _obj: ObjPtr,
-        _slab: impl FnOnce() -> Pfn,
-    ) -> bool {
+    fn free_fast(_row: &Self::Row<'_>, _cache: usize, _obj: ObjPtr) -> bool {
         false
     }
 

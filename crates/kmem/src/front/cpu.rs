@@ -72,12 +72,13 @@ impl<'m, B: Backend> Cpu<'m, B> {
 
     #[inline(always)]
     pub(super) fn alloc_request(&self, id: CacheId, request: Request) -> Option<ObjPtr> {
-        if !self.cx.hooks.any()
-            && !request.gfp.has(Gfp::ZERO)
-            && request.node().is_none()
-            && let Some(obj) = B::alloc_fast(&self.row, id.index())
-        {
-            return Some(obj);
+        if !self.cx.hooks.any() && !request.gfp.has(Gfp::ZERO) && request.node().is_none() {
+            if !B::FAST {
+                return self.machine.backend.alloc(&self.cx, id, request);
+            }
+            if let Some(obj) = B::alloc_fast(&self.row, id.index()) {
+                return Some(obj);
+            }
         }
         self.alloc_any(id, request)
     }
@@ -112,14 +113,22 @@ impl<'m, B: Backend> Cpu<'m, B> {
     #[inline]
     pub fn free(&self, cache: CacheId, obj: ObjPtr, site: Site) {
         let fast = match self.pages.get(obj.page()) {
-            Some(page) if !self.cx.hooks.any() => {
-                B::free_fast(&self.row, cache.index(), obj, || Pfn(page.head.get()))
-            }
+            Some(page) if !self.cx.hooks.any() => self.free_inline(cache, obj, page),
             _ => false,
         };
         if !fast {
             self.free_any(cache, obj, site);
         }
+    }
+
+    /// Frees what needs nothing beside it, if the fast path does that.
+    #[inline(always)]
+    fn free_inline(&self, cache: CacheId, obj: ObjPtr, page: &Page) -> bool {
+        if !B::FAST {
+            self.machine.backend.free(&self.cx, cache, obj, Pfn(page.head.get()));
+            return true;
+        }
+        B::free_fast(&self.row, cache.index(), obj)
     }
 
     #[inline(never)]
@@ -230,8 +239,7 @@ impl<'m, B: Backend> Cpu<'m, B> {
     pub fn kfree(&self, obj: ObjPtr, site: Site) {
         let fast = match self.pages.get(obj.page()) {
             Some(page) if !self.cx.hooks.any() && page.is_slab() => {
-                let cache = CacheId(page.cache.get()).index();
-                B::free_fast(&self.row, cache, obj, || Pfn(page.head.get()))
+                self.free_inline(CacheId(page.cache.get()), obj, page)
             }
             _ => false,
         };

@@ -60,6 +60,7 @@ impl Ops for Dense {
         }
     }
 
+    const FAST: bool = true;
     type Row<'m> = Row<'m>;
 
     fn row<'m>(&'m self, core: &'m Core, cpu: u32) -> Self::Row<'m> {
@@ -75,7 +76,7 @@ impl Ops for Dense {
     }
 
     #[inline(always)]
-    fn free_fast(row: &Self::Row<'_>, cache: usize, obj: ObjPtr, _: impl FnOnce() -> Pfn) -> bool {
+    fn free_fast(row: &Self::Row<'_>, cache: usize, obj: ObjPtr) -> bool {
         row.magazines.get(cache).is_some_and(|(magazine, objects)| magazine.push(objects, obj))
     }
 

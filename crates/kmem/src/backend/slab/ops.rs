@@ -68,6 +68,7 @@ impl Ops for Slab {
         }
     }
 
+    const FAST: bool = true;
     type Row<'m> = Row<'m>;
 
     fn row<'m>(&'m self, core: &'m Core, cpu: u32) -> Self::Row<'m> {
@@ -89,7 +90,7 @@ impl Ops for Slab {
     }
 
     #[inline(always)]
-    fn free_fast(row: &Self::Row<'_>, cache: usize, obj: ObjPtr, _: impl FnOnce() -> Pfn) -> bool {
+    fn free_fast(row: &Self::Row<'_>, cache: usize, obj: ObjPtr) -> bool {
         let Some(array) = row.arrays.get(cache) else { return false };
         let avail = array.avail.get();
         let entry = row.entries.get(cache * ENTRIES + avail as usize);

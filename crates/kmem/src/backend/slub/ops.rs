@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::state::{CpuSlab, Slub};
+use super::state::Slub;
 use super::{stat, validate};
 use crate::backend::ops::{CacheLayout, Mergeable, Names, Ops, Request, Visit};
 use crate::backend::partial::nodes::{self, Nodes};
@@ -14,17 +14,7 @@ use crate::cache::paths::OpCounts;
 use crate::cache::table::CacheEntry;
 use crate::error::Error;
 use crate::ids::{CacheId, ObjPtr, Pfn};
-use crate::raw::arena::Arena;
 use crate::raw::zeroed::ZeroedSlice;
-
-/// What the fast paths of a CPU look at.
-#[derive(Debug, Clone, Copy)]
-pub struct Row<'m> {
-    /// Its slabs, by cache.
-    cpu_slabs: &'m [CpuSlab],
-    /// What objects are in.
-    arena: &'m Arena,
-}
 
 impl Ops for Slub {
     const LOCKS: &'static [&'static str] = &["list_lock", "slab_cmpxchg"];
@@ -58,39 +48,9 @@ impl Ops for Slub {
         self.nodes.set_min_partial(core, cache, args, nodes::usual_min_partial(cache));
     }
 
-    type Row<'m> = Row<'m>;
+    type Row<'m> = ();
 
-    fn row<'m>(&'m self, core: &'m Core, cpu: u32) -> Self::Row<'m> {
-        Row { cpu_slabs: &self.cpu_slabs.as_slice()[core.row(cpu)], arena: &core.arena }
-    }
-
-    #[inline(always)]
-    fn alloc_fast(row: &Self::Row<'_>, cache: usize) -> Option<ObjPtr> {
-        let cpu_slab = row.cpu_slabs.get(cache)?;
-        let obj = ObjPtr::new(cpu_slab.freelist.get())?;
-        let next = row.arena.load(obj.get() + u64::from(cpu_slab.link.get()));
-        cpu_slab.freelist.set(next);
-        cpu_slab.ops.allocs.add(1);
-        Some(obj)
-    }
-
-    #[inline(always)]
-    fn free_fast(
-        row: &Self::Row<'_>,
-        cache: usize,
-        obj: ObjPtr,
-        slab: impl FnOnce() -> Pfn,
-    ) -> bool {
-        let Some(cpu_slab) = row.cpu_slabs.get(cache) else { return false };
-        let local = cpu_slab.slab.get() == slab().0;
-        if local {
-            let link = obj.get() + u64::from(cpu_slab.link.get());
-            row.arena.store(link, cpu_slab.freelist.get());
-            cpu_slab.freelist.set(obj.get());
-            cpu_slab.ops.frees.add(1);
-        }
-        local
-    }
+    fn row<'m>(&'m self, _: &'m Core, _: u32) {}
 
     #[inline(always)]
     fn alloc(&self, cx: &Cx<'_>, cache: CacheId, request: Request) -> Option<ObjPtr> {

@@ -94,6 +94,7 @@ impl Ops for SlubSheaves {
         self.sheaves.set_capacity(cache, asked.max(sheaves::usual_capacity(core, cache)));
     }
 
+    const FAST: bool = true;
     type Row<'m> = Row<'m>;
 
     fn row<'m>(&'m self, core: &'m Core, cpu: u32) -> Self::Row<'m> {
@@ -106,7 +107,7 @@ impl Ops for SlubSheaves {
     }
 
     #[inline(always)]
-    fn free_fast(row: &Self::Row<'_>, cache: usize, obj: ObjPtr, _: impl FnOnce() -> Pfn) -> bool {
+    fn free_fast(row: &Self::Row<'_>, cache: usize, obj: ObjPtr) -> bool {
         let Some(cpu) = row.cpus.get(cache) else { return false };
         let room = cpu.push(row.words, obj);
         if room {
