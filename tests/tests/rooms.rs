@@ -39,7 +39,7 @@ const TRACE: House = House {
     name: "trace",
     levels: &[
         &["error", "progress", "gfp", "random"],
-        &["event", "cpu_list", "symbols", "samples", "portion"],
+        &["event", "cpu_list", "symbols", "samples", "portion", "assigned"],
         &["meta", "input", "spool", "vmlinux", "btf"],
         &["slabs", "store", "tables"],
         &["snapshot"],

@@ -33,9 +33,7 @@ pub use advice::calls::{Calls, FreeCount, GfpCount, calls};
 pub use advice::classes::{ClassAdvice, ClassSetFit, advise_classes};
 
 pub use advice::patch::{PatchFacts, patch_skeleton};
-pub use advice::result::{
-    Advice, AdviceList, Change, Layout, NotedSite, Profile, SizeCount, Worth,
-};
+pub use advice::result::{Advice, AdviceList, Change, Layout, NotedSite, Profile, Worth};
 pub use advice::search::advise;
 pub use advice::tune::result::{Answer, AnswerKind, HeldAt, Outcome, Tuning};
 pub use advice::tune::search::tune;
@@ -66,6 +64,7 @@ pub use metrics::result::{
     Allocator, CacheUnder, Fragmentation, Replay, Site, SiteUnder, TraceFacts,
 };
 pub use metrics::series::Sample;
+pub use metrics::survey::SizeCount;
 pub use plan::{ReplayPlan, Start};
 pub use timed::replay::{Latency, Timed, replay_timed};
 pub use whatif::compare::{Difference, WhatIf, what_if};

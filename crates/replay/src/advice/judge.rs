@@ -8,10 +8,10 @@
 use std::cmp::Ordering;
 
 use crate::advice::result::{Advice, Change, Layout, Profile, Worth};
-use crate::advice::survey::ClassSet;
 use crate::advice::trial::{Moments, TrialResult};
 use crate::change::changes::Changes;
 use crate::metrics::result::{Allocator, Site};
+use crate::metrics::survey::ClassSet;
 
 /// A page is the least that a cache can save.
 pub(crate) const WORTH_BYTES_MIN: u64 = 4096;

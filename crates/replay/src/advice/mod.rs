@@ -1,7 +1,7 @@
 //! Which call sites should have a cache of their own, and which size class is missing.
 //!
 //! `search` finds candidates (`noted` says which sites are none, and which are worth reading), `trial` tries each on the
-//! part of the trace that it can touch (`survey` and `partition` say which part that is), `judge` and `sentence` say
+//! part of the trace that it can touch (`metrics::survey` and `partition` say which part that is), `judge` and `sentence` say
 //! what came of it. `tune` searches settings, `classes` size classes; `budget` asks whether a load fits.
 
 pub(crate) mod budget;
@@ -14,6 +14,5 @@ pub(crate) mod patch;
 pub(crate) mod result;
 pub(crate) mod search;
 pub(crate) mod sentence;
-pub(crate) mod survey;
 pub(crate) mod trial;
 pub(crate) mod tune;

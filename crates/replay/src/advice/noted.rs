@@ -7,9 +7,9 @@
 use slablab_trace::Meta;
 
 use crate::advice::result::{NotedSite, Profile};
-use crate::advice::survey::{Classes, Survey};
 use crate::change::select::function;
 use crate::metrics::result::Site;
+use crate::metrics::survey::{Classes, Survey};
 
 /// So many sizes can be named, and one cache made that has room for the largest.
 const SIZES_MAX: usize = 4;
@@ -141,7 +141,7 @@ pub(crate) fn hot(mut sites: Vec<NotedSite>) -> Vec<NotedSite> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::advice::result::SizeCount;
+    use crate::metrics::survey::SizeCount;
 
     fn of_sizes(sizes: &[u64]) -> Profile {
         let sizes = sizes.iter().map(|bytes| SizeCount { bytes: *bytes, allocs: 1 }).collect();

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use slablab_trace::{Batch, Kind, NONE};
 
-use crate::advice::survey::{ClassSet, Classes};
+use crate::metrics::survey::{ClassSet, Classes};
 use crate::slots::Slots;
 
 /// The class of what is no object of kmalloc.

@@ -9,6 +9,7 @@ use slablab_trace::Meta;
 use crate::change::changes::Changes;
 use crate::metrics::lifetimes::LifetimeSummary;
 use crate::metrics::result::{Site, TraceFacts, is_zero};
+use crate::metrics::survey::SizeCount;
 
 /// What to change, and what that would do.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -74,15 +75,6 @@ pub struct Profile {
     pub lifetime: LifetimeSummary,
     /// Objects alive at the end
     pub live_end: u64,
-}
-
-/// How often a size was asked for.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct SizeCount {
-    /// Bytes
-    pub bytes: u64,
-    /// Allocations
-    pub allocs: u64,
 }
 
 /// A call site of kmalloc that is worth reading, whatever a cache of its own would do.

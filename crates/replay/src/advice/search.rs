@@ -14,7 +14,6 @@ use slablab_trace::{Meta, TraceReader};
 use crate::advice::judge::{Candidate, WORTH_BYTES_MIN, best_first, judge, saving_bytes_min};
 use crate::advice::noted::{self, Unsuited, unsuited};
 use crate::advice::result::{Advice, AdviceList, Change, NotedSite, Profile};
-use crate::advice::survey::{ClassSet, Classes, Survey, survey};
 use crate::advice::trial::{Moments, Trial, try_all};
 use crate::change::changes::Changes;
 use crate::change::select::{SelectError, function};
@@ -22,6 +21,7 @@ use crate::engine::caches;
 use crate::engine::lanes::replay;
 use crate::error::Error;
 use crate::metrics::result::{Replay, Site};
+use crate::metrics::survey::{ClassSet, Classes, Survey, survey};
 use crate::plan::{ReplayPlan, Start};
 
 /// Changes to try: what 1 GiB of memory and ten seconds carry.

@@ -1,6 +1,7 @@
 //! Advice in words: one sentence why, one what speaks against it.
 
-use crate::advice::result::{Advice, Change, Profile, SizeCount, Worth};
+use crate::advice::result::{Advice, Change, Profile, Worth};
+use crate::metrics::survey::SizeCount;
 
 /// Objects that live shorter than this are reused before anybody sees where they lie.
 const SHORT_NS: u64 = 100_000;

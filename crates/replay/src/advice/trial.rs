@@ -18,12 +18,12 @@ use slablab_kmem::{Backend, BackendKind, Machine, WithBackend};
 use slablab_trace::{Meta, TraceReader};
 
 use crate::advice::partition::{Partition, PartitionedBatch};
-use crate::advice::survey::{ClassSet, Classes};
 use crate::engine::broadcast::broadcast;
 use crate::engine::machine;
 use crate::engine::runner::{Outcome, Runner};
 use crate::error::Error;
 use crate::metrics::result::{Allocator, SiteUnder};
+use crate::metrics::survey::{ClassSet, Classes};
 use crate::plan::ReplayPlan;
 
 /// A change to try, and the kmalloc classes that it can touch.

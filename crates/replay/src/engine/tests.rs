@@ -6,12 +6,12 @@ use slablab_kmem::{Backend, BackendKind, CpuId, Gfp, Order, WithBackend};
 use slablab_trace::{Batch, Event, Kind, Meta, NONE, RecordedCache, Site, SlabSnapshot, SlubCache};
 
 use crate::advice::partition::Partition;
-use crate::advice::survey::Classes;
 use crate::change::changes::Changes;
 use crate::change::check::ChangeError;
 use crate::engine::machine;
 use crate::engine::runner::{Outcome, Runner};
 use crate::error::Error;
+use crate::metrics::survey::Classes;
 use crate::metrics::tally::Tally;
 use crate::plan::ReplayPlan;
 

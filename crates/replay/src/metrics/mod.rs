@@ -10,6 +10,7 @@ pub(crate) mod perf_kmem;
 pub(crate) mod powers;
 pub(crate) mod result;
 pub(crate) mod series;
+pub(crate) mod survey;
 pub(crate) mod tally;
 pub(crate) mod timeline;
 pub(crate) mod watch;

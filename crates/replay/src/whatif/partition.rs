@@ -14,7 +14,6 @@ use serde::Serialize;
 use slablab_kmem::BackendKind;
 use slablab_trace::{Meta, SlabSnapshot, TraceReader};
 
-use crate::advice::survey::{Classes, Survey, survey};
 use crate::change::changes::{Changes, Dedicated, Dedication};
 use crate::change::partition::Partition;
 use crate::change::select::SelectError;
@@ -23,6 +22,7 @@ use crate::engine::lanes::replay_all;
 use crate::error::Error;
 use crate::metrics::gauge::Level;
 use crate::metrics::result::{Allocator, TraceFacts};
+use crate::metrics::survey::{Classes, Survey, survey};
 use crate::plan::{ReplayPlan, Start};
 
 /// Seeds that are tried where a kernel draws one.

@@ -1,11 +1,21 @@
 //! Which kmalloc classes each call site allocates from, and of which sizes: what has to be known before anything can be
 //! tried.
 
+use schemars::JsonSchema;
+use serde::Serialize;
 use slablab_trace::{Kind, Meta, TraceReader};
 
-use crate::advice::result::SizeCount;
 use crate::error::Error;
 use crate::metrics::tally::Tally;
+
+/// How often a size was asked for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct SizeCount {
+    /// Bytes
+    pub bytes: u64,
+    /// Allocations
+    pub allocs: u64,
+}
 
 /// A set of kmalloc size classes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
