@@ -21,8 +21,11 @@ const SAMPLES_MAX: usize = 512;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Samples {
-    /// When each sample was taken, by the trace's clock; rising.
+    /// When each sample was taken, by the trace's clock; rising. It is the middle of a reading.
     pub times_ns: Vec<u64>,
+    /// By sample: the ends of the parts in which it was read, in nanoseconds from its beginning. Each reads the numbers of
+    /// some caches. Nothing in older recordings.
+    pub parts_ns: Vec<Vec<u32>>,
     /// By the cache's name.
     pub caches: BTreeMap<String, SampledCache>,
 }
@@ -31,6 +34,8 @@ pub struct Samples {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SampledCache {
+    /// The first and the last of the parts of readings ([`Samples::parts_ns`]) that had its numbers.
+    pub parts: (u16, u16),
     /// Objects in a slab.
     pub slab_objects: u32,
     /// Bytes of a slab.
@@ -43,6 +48,9 @@ pub struct SampledCache {
     pub cpu_slabs: u32,
     /// Of these the ones in partial lists, by CPU.
     pub cpu_partial_slabs: Vec<u32>,
+    /// Free objects of the slabs that CPUs kept, by CPU, in the order in which it took objects from them; as many of its
+    /// slabs as it took any from.
+    pub cpu_free_objects: Vec<Vec<u32>>,
     /// Objects that a sheaf holds, 0 for a cache without.
     pub sheaf_capacity: u32,
     /// Frees of its objects that were seen, those of objects older than the recording not counted.
@@ -100,6 +108,28 @@ impl Samples {
         let all =
             |sample| self.caches.values().fold(0, |sum: u64, c| sum.saturating_add(of(c, sample)));
         (0..self.times_ns.len()).map(all).collect()
+    }
+
+    /// Returns when a cache's numbers of a sample were read, from and to: between the two it is not known when.
+    pub fn reading_ns(&self, sample: usize, cache: &SampledCache) -> (u64, u64) {
+        let middle_ns = self.times_ns.get(sample).copied().unwrap_or(0);
+        let ends_ns = self.parts_ns.get(sample).map_or(&[][..], Vec::as_slice);
+        let Some(whole_ns) = ends_ns.last() else { return (middle_ns, middle_ns) };
+        let begin_ns = middle_ns.saturating_sub(u64::from(whole_ns / 2));
+        let end_of = |part: Option<u16>| {
+            part.map_or(0, |part| u64::from(*ends_ns.get(usize::from(part)).unwrap_or(whole_ns)))
+        };
+        let (first, last) = cache.parts;
+        let from_ns = begin_ns.saturating_add(end_of(first.checked_sub(1)));
+        (from_ns, begin_ns.saturating_add(end_of(Some(last))).max(from_ns))
+    }
+
+    /// Begins a sample that was read from `begin_ns` on, in parts that ended so much later.
+    pub(crate) fn begin_reading(&mut self, begin_ns: u64, ends_ns: Vec<u32>) {
+        self.parts_ns.resize(self.times_ns.len(), Vec::new());
+        let whole_ns = ends_ns.last().copied().unwrap_or(0);
+        self.begin(begin_ns + u64::from(whole_ns / 2));
+        self.parts_ns.push(ends_ns);
     }
 
     /// Begins a sample.
@@ -164,14 +194,21 @@ impl Samples {
             let last = self.times_ns.len() as u32 - 1;
             // Two become one, with the numbers of the later; so the last keeps its own.
             let place = |at: u32| if at == last { at.div_ceil(2) } else { at / 2 };
-            let mut kept = Vec::new();
+            let stays = |at: u32| at % 2 == 0 || at == last;
+            let (mut kept, mut parts) = (Vec::new(), Vec::new());
             for (at, time_ns) in (0..).zip(&self.times_ns) {
                 kept.resize(place(at) as usize + 1, 0);
-                if at % 2 == 0 || at == last {
+                if stays(at) {
                     kept[place(at) as usize] = *time_ns;
                 }
             }
-            self.times_ns = kept;
+            for (at, ends_ns) in (0..).zip(std::mem::take(&mut self.parts_ns)) {
+                parts.resize(place(at) as usize + 1, Vec::new());
+                if stays(at) {
+                    parts[place(at) as usize] = ends_ns;
+                }
+            }
+            (self.times_ns, self.parts_ns) = (kept, parts);
             for cache in self.caches.values_mut() {
                 let (at, objects, slabs) = (Vec::new(), Vec::new(), Vec::new());
                 let mut thinned = SampledCache { at, objects, slabs, ..cache.clone() };
@@ -209,6 +246,13 @@ impl SampledCache {
         let all = frees + unseen_frees;
         let parked = (u64::from(self.sheaf_capacity) * sheaves / 2).min(all);
         (parked * unseen_frees).checked_div(all).unwrap_or(0)
+    }
+
+    /// Returns how many of the slabs that CPUs kept were those that they allocate from.
+    pub fn cpu_slabs_current(&self) -> u32 {
+        let partial =
+            self.cpu_partial_slabs.iter().fold(0, |sum: u32, slabs| sum.saturating_add(*slabs));
+        self.cpu_slabs.saturating_sub(partial)
     }
 
     /// Returns the share of the frees of its objects that were seen; `None` where none was freed.
@@ -264,6 +308,37 @@ mod tests {
         let mut samples = samples;
         samples.caches.values_mut().for_each(|cache| cache.slab_bytes = 10);
         assert_eq!(samples.slab_bytes(), [10, 20, 30, 40, 50]);
+    }
+
+    #[test]
+    fn a_reading_of_a_cache_takes_as_long_as_its_part() {
+        let mut samples = sampled(1);
+        let cache = |parts| SampledCache { parts, ..SampledCache::default() };
+        // An older recording knows the middle only.
+        assert_eq!(samples.reading_ns(0, &cache((0, 0))), (0, 0));
+        samples.begin_reading(1_000, vec![10, 30, 100]);
+        assert_eq!(samples.times_ns, [0, 1_050]);
+        assert_eq!(samples.reading_ns(1, &cache((0, 0))), (1_000, 1_010));
+        assert_eq!(samples.reading_ns(1, &cache((1, 2))), (1_010, 1_100));
+        // A damaged trace.
+        assert_eq!(samples.reading_ns(1, &cache((7, 9))), (1_100, 1_100));
+        assert_eq!(samples.reading_ns(1, &cache((2, 0))), (1_030, 1_030));
+        assert_eq!(samples.reading_ns(9, &cache((0, 0))), (0, 0));
+    }
+
+    #[test]
+    fn thinned_samples_keep_the_parts_of_their_readings() {
+        let mut samples = Samples::default();
+        for number in 0..600u32 {
+            samples.begin_reading(1_000 * u64::from(number), vec![number]);
+        }
+        let all = samples.clone();
+        samples.thin();
+        assert_eq!(samples.parts_ns.len(), samples.times_ns.len());
+        for (time_ns, parts) in samples.times_ns.iter().zip(&samples.parts_ns) {
+            let before = all.times_ns.iter().position(|time| time == time_ns).unwrap();
+            assert_eq!(parts, &all.parts_ns[before]);
+        }
     }
 
     #[test]

@@ -7,6 +7,7 @@ pub(crate) mod caches;
 pub(crate) mod lanes;
 pub(crate) mod machine;
 pub(crate) mod own;
+pub(crate) mod reality;
 pub(crate) mod runner;
 mod sites;
 #[cfg(test)]

@@ -19,6 +19,7 @@ use slablab_trace::{Batch, Event, Kind, Meta, NONE, SampledCache, SlubCache};
 use crate::change::merging;
 use crate::change::rewrite::Rewrite;
 use crate::engine::own::Own;
+use crate::engine::reality::Reality;
 use crate::engine::sites::SiteAccount;
 use crate::engine::warm::{self, Warm};
 use crate::engine::{caches, machine};
@@ -57,15 +58,6 @@ struct Live {
     site: u32,
     /// The trace's cache, [`NONE`] for kmalloc
     cache: u32,
-}
-
-/// A cache that the recorded kernel was asked about.
-#[derive(Debug)]
-struct Sampled {
-    id: Option<CacheId>,
-    /// Its place in the trace
-    index: Option<usize>,
-    fit: CacheFit,
 }
 
 /// An allocation of nobody.
@@ -122,10 +114,8 @@ pub(crate) struct Runner<'a, B: Backend> {
     /// What was there before the first row, and what making it counted
     warm: Warm,
     before: (Counts, Counts),
-    /// The caches that the recorded kernel was asked about, and bytes in slabs when it was: the most, and the last
-    sampled: Vec<Sampled>,
-    sampled_bytes: (u64, u64),
-    next_sample: usize,
+    /// What there was when the recorded kernel was asked
+    reality: Reality<'a, CacheId>,
     /// Names of caches that share another's slabs
     aliases: Vec<(CacheId, String)>,
     /// New caches by size, where they are merged as the recorded kernel merges
@@ -165,9 +155,7 @@ impl<'a, B: Backend> Runner<'a, B> {
             caches: vec![KnownCache::Unseen; meta.caches.len()],
             warm: Warm::default(),
             before: Default::default(),
-            sampled: Vec::new(),
-            sampled_bytes: (0, 0),
-            next_sample: 0,
+            reality: Reality::new(&meta.samples),
             aliases: Vec::new(),
             merged: BTreeMap::new(),
             timeline: MemoryTimeline::new(meta.time_first_ns, meta.time_last_ns),
@@ -218,7 +206,7 @@ impl<'a, B: Backend> Runner<'a, B> {
             let of_rows = index.and_then(|index| meta.caches[index].frees_seen_share());
             let frees_seen_share = of_rows.or_else(|| sampled.frees_seen_share());
             let fit = CacheFit { cache: name.clone(), frees_seen_share, ..CacheFit::default() };
-            self.sampled.push(Sampled { id, index, fit });
+            self.reality.add(id, index, fit);
         }
         let gauges = self.machine.gauges();
         self.warm.bytes = gauges.live_bytes;
@@ -245,28 +233,20 @@ impl<'a, B: Backend> Runner<'a, B> {
         let cpu = |cpu| self.cpus.cpu(CpuId(cpu));
         let alloc = |on| cpu(on).alloc(id, Gfp(GFP_KERNEL), Site(NONE));
         let free = |on, object| cpu(on).free(id, object, Site(NONE));
-        warm::fill(sampled, self.machine.cpu_count(), alloc, free)
+        let flush = |on| cpu(on).flush(id);
+        warm::fill(sampled, self.machine.cpu_count(), alloc, free, flush)
     }
 
-    /// Notes the slabs of all sampled caches, if the next sample was taken before `now_ns`: behind its estimated
-    /// frees.
-    fn sample(&mut self, now_ns: u64) {
-        let times_ns = &self.meta.samples.times_ns;
-        while !self.sampled.is_empty()
-            && times_ns.get(self.next_sample).is_some_and(|at_ns| *at_ns < now_ns)
-        {
-            self.next_sample += 1;
-            for Sampled { id, index, fit } in &mut self.sampled {
-                if let Some(KnownCache::Made(made)) = index.map(|index| self.caches[index]) {
-                    *id = Some(made);
-                }
-                let Some(stats) = id.and_then(|id| self.machine.cache_stats(id)) else { continue };
-                fit.slabs_end = stats.slabs;
-                fit.slabs_peak = fit.slabs_peak.max(stats.slabs);
-            }
-            let slab_bytes = self.machine.gauges().slab_bytes;
-            self.sampled_bytes = (self.sampled_bytes.0.max(slab_bytes), slab_bytes);
-        }
+    /// Notes the slabs of the caches that the recorded kernel was asked about before `now_ns`.
+    #[cold]
+    fn ask(&mut self, now_ns: u64) {
+        let slab_bytes = self.machine.gauges().slab_bytes;
+        let made = |index: usize| match self.caches[index] {
+            KnownCache::Made(id) => Some(id),
+            KnownCache::Unseen | KnownCache::Refused => None,
+        };
+        let slabs = |id| Some(self.machine.cache_stats(id)?.slabs);
+        self.reality.reach(now_ns, slab_bytes, made, slabs);
     }
 
     /// Frees an object that is older than the trace.
@@ -287,13 +267,13 @@ impl<'a, B: Backend> Runner<'a, B> {
 
     /// Holds the caches against what the recorded kernel said of them, at the moments of the samples.
     fn fit(&mut self) -> Option<Fit> {
-        self.sample(u64::MAX);
-        if self.sampled.is_empty() || self.plan.rows_max.is_some() || !B::KIND.takes_geometry() {
+        self.ask(u64::MAX);
+        let caches = self.reality.finish();
+        if caches.is_empty() || self.plan.rows_max.is_some() || !B::KIND.takes_geometry() {
             return None;
         }
-        let caches = std::mem::take(&mut self.sampled).into_iter().map(|sampled| sampled.fit);
-        let (peak, end) = self.sampled_bytes;
-        Some(Fit::new(&self.meta.samples, caches.collect(), peak, end))
+        let (peak, end) = self.reality.slab_bytes;
+        Some(Fit::new(&self.meta.samples, caches, peak, end))
     }
 
     /// Replays a batch, as far as the plan goes.
@@ -323,6 +303,9 @@ impl<'a, B: Backend> Runner<'a, B> {
             let now_ns = columns.time_ns[row];
             if now_ns >= self.next_tick_ns {
                 self.tick(now_ns);
+            }
+            if now_ns >= self.reality.due_ns() {
+                self.ask(now_ns);
             }
             match object(row) {
                 None => {
@@ -503,7 +486,6 @@ impl<'a, B: Backend> Runner<'a, B> {
             time_ns += SECOND_NS;
         }
         self.tick_cpus(now_ns);
-        self.sample(now_ns);
         self.next_tick_ns = now_ns.saturating_add(TICK_NS);
     }
 

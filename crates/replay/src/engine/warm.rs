@@ -4,8 +4,9 @@
 //! were in part empty. As many slabs are filled, on one CPU after the other, and then objects are freed out of as
 //! many of them, evenly spaced. Slabs that CPUs kept for themselves are full as the kernel counts, so that nobody knows how
 //! many of their objects live: half of them here, which is what the kernel itself assumes of a CPU's partial slabs
-//! (`put_cpu_partial`). A row that frees an object older than the trace frees one of these, drawn at random (the same
-//! in every run).
+//! (`put_cpu_partial`), or, where the recording's events tell, as many as did. Then each CPU has its slabs in the order
+//! in which it took objects from them. A row that frees an object older than the trace frees one of these, drawn at
+//! random (the same in every run).
 
 use slablab_kmem::ObjPtr;
 use slablab_trace::SampledCache;
@@ -43,6 +44,7 @@ pub(crate) fn fill(
     cpus: u32,
     mut alloc: impl FnMut(u32) -> Option<ObjPtr>,
     mut free: impl FnMut(u32, ObjPtr),
+    flush: impl FnMut(u32),
 ) -> Vec<ObjPtr> {
     let (objects, slabs) = sampled.at(0);
     let each = u64::from(sampled.slab_objects.max(1));
@@ -55,7 +57,23 @@ pub(crate) fn fill(
     let partial = partial.clamp(spare.div_ceil(each), slabs.max(spare.div_ceil(each)));
     let cpu_of = |slab: u64| (slab % u64::from(cpus)) as u32;
     let fill = |slab| (0..each).filter_map(|_| alloc(cpu_of(slab))).collect::<Vec<_>>();
-    let filled: Vec<_> = (0..slabs).map(fill).collect();
+    let mut filled: Vec<_> = (0..slabs).map(fill).collect();
+    if !sampled.cpu_free_objects.is_empty() {
+        let mut kept = Vec::new();
+        let owned = owned(sampled, cpus, slabs.saturating_sub(partial));
+        let count = owned.iter().map(Vec::len).sum::<usize>();
+        let of_cpus = filled.split_off(filled.len() - count);
+        let others = filled.len() as u64;
+        for (slab, objects) in (0..).zip(filled) {
+            let (before, emptied) =
+                (share(slab, partial, others), share(slab + 1, partial, others));
+            let free_here = share(emptied, spare, partial) - share(before, spare, partial);
+            empty(objects, free_here, |object| free(cpu_of(slab), object), &mut kept);
+        }
+        (0..cpus).for_each(flush);
+        give(owned, of_cpus, alloc, free, &mut kept);
+        return kept;
+    }
     let owners = owners(sampled, cpus, slabs.saturating_sub(partial));
     let (mut kept, mut emptied, mut owned) = (Vec::new(), 0, 0);
     for (slab, objects) in (0..).zip(filled) {
@@ -72,14 +90,60 @@ pub(crate) fn fill(
             }
             false => (cpu_of(slab), free_here),
         };
-        for (place, object) in (0..).zip(objects) {
-            match share(place + 1, free_here, each) > share(place, free_here, each) {
-                true => free(cpu, object),
-                false => kept.push(object),
-            }
-        }
+        empty(objects, free_here, |object| free(cpu, object), &mut kept);
     }
     kept
+}
+
+/// Frees so many objects of a slab, evenly spaced, and keeps the others.
+fn empty(objects: Vec<ObjPtr>, count: u64, mut free: impl FnMut(ObjPtr), kept: &mut Vec<ObjPtr>) {
+    let each = objects.len() as u64;
+    for (place, object) in (0..).zip(objects) {
+        match share(place + 1, count, each) > share(place, count, each) {
+            true => free(object),
+            false => kept.push(object),
+        }
+    }
+}
+
+/// Gives CPUs, which keep nothing, full slabs, and frees objects of them: first of the one that each is to allocate
+/// from, then of those of its partial list, the last one first.
+fn give(
+    owned: Vec<Vec<u64>>,
+    slabs: Vec<Vec<ObjPtr>>,
+    mut alloc: impl FnMut(u32) -> Option<ObjPtr>,
+    mut free: impl FnMut(u32, ObjPtr),
+    kept: &mut Vec<ObjPtr>,
+) {
+    let mut slabs = slabs.into_iter();
+    for (cpu, counts) in (0..).zip(owned) {
+        let Some((current, partial)) = counts.split_first() else { continue };
+        let mut next = |count: u64, kept: &mut Vec<ObjPtr>| {
+            empty(slabs.next().unwrap_or_default(), count, |object| free(cpu, object), kept);
+        };
+        next(*current, kept);
+        // An allocation takes the only slab of the partial list to allocate from.
+        let taken = if *current > 0 { alloc(cpu) } else { None };
+        partial.iter().rev().for_each(|count| next(*count, kept));
+        taken.into_iter().for_each(|object| free(cpu, object));
+    }
+}
+
+/// Returns how many objects are free in the slabs that each CPU keeps, in the order in which it takes objects from them;
+/// no more than `slabs` in all.
+fn owned(sampled: &SampledCache, cpus: u32, slabs: u64) -> Vec<Vec<u64>> {
+    let each = u64::from(sampled.slab_objects);
+    let mut left = slabs as usize;
+    let of_cpu = |cpu: u32| {
+        let current = usize::from(cpu < sampled.cpu_slabs_current());
+        let partial = sampled.cpu_partial_slabs.get(cpu as usize).copied().unwrap_or(0) as usize;
+        let count = (partial + current).min(left);
+        left -= count;
+        let known = sampled.cpu_free_objects.get(cpu as usize).map_or(&[][..], Vec::as_slice);
+        let free = |place| known.get(place).map_or(each / 2, |free| u64::from(*free).min(each));
+        (0..count).map(free).collect()
+    };
+    (0..cpus).map(of_cpu).collect()
 }
 
 /// Returns the CPUs that keep slabs for themselves, once for each slab, at most `slabs`: first those of their partial
@@ -116,7 +180,8 @@ mod tests {
             next += 8;
             ObjPtr::new(next)
         };
-        let kept = fill(&sampled, 2, alloc, |_, object| freed.push(object.get() / 8 - 1));
+        let free = |_, object: ObjPtr| freed.push(object.get() / 8 - 1);
+        let kept = fill(&sampled, 2, alloc, free, |_| {});
         freed.iter_mut().for_each(|place| *place /= 4);
         let frees = freed.len();
         freed.dedup();
@@ -149,8 +214,13 @@ mod tests {
             next += 8;
             ObjPtr::new(next)
         };
-        let kept =
-            fill(&sampled, 2, alloc, |cpu, object| freed.push((cpu, (object.get() / 8 - 1) / 4)));
+        let kept = fill(
+            &sampled,
+            2,
+            alloc,
+            |cpu, object| freed.push((cpu, (object.get() / 8 - 1) / 4)),
+            |_| {},
+        );
         // The last four slabs: two of CPU 1's partial list, and one that each CPU allocates from.
         let last = [(1, 6), (1, 7), (0, 8), (1, 9)].into_iter().flat_map(|of| [of, of]);
         assert_eq!(kept.len(), 32);
@@ -161,6 +231,43 @@ mod tests {
         // What a damaged trace says.
         let damaged = SampledCache { cpu_partial_slabs: vec![u32::MAX], ..sampled };
         assert_eq!(owners(&damaged, 2, 10).len(), 10);
+    }
+
+    #[test]
+    fn slabs_that_cpus_kept_are_as_free_as_the_events_tell() {
+        let sampled = SampledCache {
+            slab_objects: 4,
+            cpu_slabs: 4,
+            cpu_partial_slabs: vec![0, 2],
+            cpu_free_objects: vec![vec![3], vec![1, 4]],
+            at: vec![0],
+            objects: vec![40],
+            slabs: vec![10],
+            ..SampledCache::default()
+        };
+        let (mut next, mut freed, mut flushed) = (0, Vec::new(), Vec::new());
+        let alloc = |_| {
+            next += 8;
+            ObjPtr::new(next)
+        };
+        let free = |cpu, object: ObjPtr| freed.push((cpu, (object.get() / 8 - 1) / 4));
+        let kept = fill(&sampled, 2, alloc, free, |cpu| flushed.push(cpu));
+        assert_eq!((kept.len(), flushed), (30, vec![0, 1]));
+        // Each CPU allocates one object from its slab and frees it (slab 10 here); of the third slab of CPU 1 nothing is
+        // known.
+        let of_slabs = [(0, 6, 3), (0, 10, 1), (1, 7, 1), (1, 8, 2), (1, 9, 4), (1, 10, 1)];
+        let expected: Vec<(u32, u64)> = of_slabs
+            .iter()
+            .flat_map(|(cpu, slab, count)| std::iter::repeat_n((*cpu, *slab), *count))
+            .collect();
+        assert_eq!(freed, expected);
+        // What a damaged trace says.
+        let damaged = SampledCache {
+            cpu_free_objects: vec![vec![u32::MAX], Vec::new(), vec![1]],
+            cpu_partial_slabs: vec![u32::MAX],
+            ..sampled
+        };
+        assert_eq!(owned(&damaged, 2, 3), [vec![4, 2, 2], vec![]]);
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! How well a replay fits what the recorded kernel said of itself meanwhile.
+//! How well a replay fits what the recorded kernel said of itself meanwhile. Simulated slabs are, of those that there were
+//! while the kernel's were read, the closest.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -98,6 +98,12 @@ impl Flows {
         place
     }
 
+    /// Returns the name of the cache of an origin.
+    pub(super) fn name_of(&self, origin: u32) -> &str {
+        let name = self.by_name.iter().find(|(_, place)| **place == origin);
+        name.map_or("", |(name, _)| name)
+    }
+
     /// Returns what came and went of an origin in this interval.
     pub(super) fn now(&mut self, origin: u32) -> &mut Flow {
         let (interval, flows) = (self.interval, &mut self.flows[origin as usize]);

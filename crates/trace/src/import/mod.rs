@@ -10,6 +10,7 @@
 //! between its allocation and its free, explicit or implicit.
 
 mod cache;
+mod cpu_slabs;
 mod flow;
 mod kmalloc;
 mod merged;

@@ -9,6 +9,7 @@
 
 use rustc_hash::FxHashMap;
 
+use super::cpu_slabs::CpuSlabs;
 use super::flow::{Flow, Flows};
 use crate::source::{Facts, raw};
 use crate::{Error, Kind, RawEvent, Samples, TraceReader};
@@ -25,6 +26,7 @@ pub(crate) struct Unfreed {
     /// By address: the number, and what its cache is known by.
     live: FxHashMap<u64, (u64, u32)>,
     flows: Flows,
+    cpu_slabs: CpuSlabs,
     pub(super) by_cache: FxHashMap<String, Vec<Flow>>,
 }
 
@@ -72,7 +74,8 @@ impl Bits {
 
 impl Unfreed {
     pub(crate) fn new(samples: &Samples) -> Unfreed {
-        Unfreed { flows: Flows::new(samples), ..Unfreed::default() }
+        let (flows, cpu_slabs) = (Flows::new(samples), CpuSlabs::new(samples));
+        Unfreed { flows, cpu_slabs, ..Unfreed::default() }
     }
 
     /// Looks at all rows of a trace, which has no addresses.
@@ -100,7 +103,20 @@ impl Unfreed {
         self.note_object(event);
         if event.has_object() {
             self.note_slab(event);
+            self.note_cpu_slab(event);
         }
+    }
+
+    fn note_cpu_slab(&mut self, event: &RawEvent) {
+        // The free of an object of kmalloc's does not name its cache.
+        if event.kind == Kind::Kfree {
+            return;
+        }
+        let origin = self.flows.origin(event);
+        if self.cpu_slabs.is_new(origin) {
+            self.cpu_slabs.name(origin, self.flows.name_of(origin));
+        }
+        self.cpu_slabs.note(origin, event);
     }
 
     fn note_slab(&mut self, event: &RawEvent) {
@@ -178,6 +194,7 @@ impl Unfreed {
                 let origin = self.flows.origin(event);
                 self.flows.now(origin).frees += 1;
             }
+            None if event.kind == Kind::Kfree => self.cpu_slabs.note_older_kfree(event.ptr),
             None => {}
         }
     }
@@ -192,6 +209,11 @@ impl Unfreed {
         self.by_cache = std::mem::take(&mut self.flows).by_cache();
         self.live = FxHashMap::default();
         self
+    }
+
+    /// Says how many objects were free in the slabs that CPUs kept when the recording began.
+    pub(crate) fn tell_cpu_slabs(&mut self, samples: &mut Samples) {
+        self.cpu_slabs.tell(samples);
     }
 
     /// Takes off what the recorder's own threads allocated.

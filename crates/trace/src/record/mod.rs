@@ -161,8 +161,9 @@ pub fn record(
     if meta.samples.caches.is_empty() {
         meta.samples.thin();
     } else {
-        let unfreed = pages.unfreed(&meta.samples, symbols.clone(), progress)?;
+        let mut unfreed = pages.unfreed(&meta.samples, symbols.clone(), progress)?;
         unfreed.take_off_own(&mut meta.samples);
+        unfreed.tell_cpu_slabs(&mut meta.samples);
         importer = importer.sampled(&meta.samples, unfreed, meta.cpus);
         meta.samples.thin();
     }

@@ -34,6 +34,8 @@ const NAP: Duration = Duration::from_millis(20);
 pub(super) struct Sampler {
     slabinfo: Option<File>,
     buffer: Vec<u8>,
+    /// When each part of the last reading ended, and how many bytes there were then: the kernel gives a page at a time.
+    parts: Vec<(u64, usize)>,
     page_bytes: u64,
     /// By cache: how its objects were spread over slabs before the recording.
     spread: FxHashMap<String, SampledCache>,
@@ -45,7 +47,8 @@ impl Sampler {
         let slabinfo = File::open("/proc/slabinfo").ok();
         let page_bytes = u64::from(page_bytes);
         let (spread, samples) = (FxHashMap::default(), Samples::default());
-        Sampler { slabinfo, buffer: vec![0; 256 << 10], page_bytes, spread, samples }
+        let (buffer, parts) = (vec![0; 256 << 10], Vec::new());
+        Sampler { slabinfo, buffer, parts, page_bytes, spread, samples }
     }
 
     /// Takes samples until `stop`.
@@ -93,14 +96,21 @@ impl Sampler {
     /// Takes a sample.
     pub(super) fn sample(&mut self) {
         // The clock that the events have.
-        let before_ns = clock_ns(ClockId::Monotonic);
+        let begin_ns = clock_ns(ClockId::Monotonic);
         let Some(slabs) = self.read() else { return };
-        let time_ns = before_ns.midpoint(clock_ns(ClockId::Monotonic));
         let is_first = self.samples.is_empty();
         let mut spread = std::mem::take(&mut self.spread);
-        self.samples.begin(time_ns);
+        let ends_ns = self.parts.iter().map(|(at_ns, _)| at_ns.saturating_sub(begin_ns) as u32);
+        self.samples.begin_reading(begin_ns, ends_ns.collect());
         for line in slabs.slabinfo() {
             let cache = self.samples.note(line.name, line.active_objs, line.num_slabs);
+            // A part has whole lines; the name is a piece of the text.
+            let place = line.name.as_ptr() as usize - slabs.slabinfo.as_ptr() as usize;
+            let part = self.parts.partition_point(|(_, bytes)| *bytes <= place) as u16;
+            cache.parts = match is_first || cache.slab_bytes == 0 {
+                true => (part, part),
+                false => (cache.parts.0.min(part), cache.parts.1.max(part)),
+            };
             cache.slab_objects = line.objperslab as u32;
             cache.slab_bytes = line.pagesperslab * self.page_bytes;
             if let Some(spread) = spread.remove(line.name).filter(|_| is_first) {
@@ -117,13 +127,17 @@ impl Sampler {
     fn read(&mut self) -> Option<SlabSnapshot> {
         let slabinfo = self.slabinfo.as_ref()?;
         let mut filled = 0;
+        self.parts.clear();
         loop {
             if filled == self.buffer.len() {
                 self.buffer.resize(2 * filled, 0);
             }
             match slabinfo.read_at(&mut self.buffer[filled..], filled as u64) {
                 Ok(0) => break,
-                Ok(bytes) => filled += bytes,
+                Ok(bytes) => {
+                    filled += bytes;
+                    self.parts.push((clock_ns(ClockId::Monotonic), filled));
+                }
                 Err(_) => return None,
             }
         }
