@@ -47,9 +47,12 @@ impl OnCpu<'_> {
             .or_else(|| self.take_new(request))
     }
 
-    /// Returns the objects to take from a node at once.
+    /// Returns the objects to take from a node at once: one, and for the CPU's own node what fills half of the magazine.
     fn wanted(self, node: NodeId) -> u32 {
-        if node == self.cx.node() { (self.magazine.capacity.get() / 2).max(1) } else { 1 }
+        let (capacity, count) = (self.magazine.capacity.get(), self.magazine.count.get());
+        // Where the CPU's own node stands in for another, which has no memory, the magazine may be full.
+        let room = if node == self.cx.node() { capacity.saturating_sub(count) } else { 0 };
+        (capacity / 2).clamp(1, room + 1)
     }
 
     /// Takes an object from the slabs on a node's list, and `wanted` in all if there are so many.

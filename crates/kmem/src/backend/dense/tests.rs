@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use crate::{CacheArgs, CacheId, Cpu, CpuId, Dense, Gfp, Machine, ObjPtr, Site, Tunables};
+use crate::{CacheArgs, CacheId, Cpu, CpuId, Dense, Gfp, Machine, NodeId, ObjPtr, Site, Tunables};
 
 const SITE: Site = Site(1);
 /// Longer than from one visit to a CPU's magazines to the next.
@@ -81,6 +81,32 @@ fn objects_that_wait_serve_other_caches_when_memory_is_out() {
     let got = core::iter::from_fn(|| cpu.alloc(other, Gfp::KERNEL, SITE)).count();
     assert_eq!(machine.cache_stats(cache).unwrap().slabs, 0);
     assert!(got > 400, "{got}");
+}
+
+#[test]
+fn a_full_magazine_takes_nothing_when_its_node_stands_in_for_another() {
+    let machine: Machine<Dense> =
+        Machine::builder().cpus(2).nodes(2).memory_bytes(64 << 20).build().unwrap();
+    let cpu = machine.cpu(CpuId(0)).unwrap();
+    let away = NodeId(1);
+    // Node 1 has nothing left.
+    for bytes in [1 << 20, 16384] {
+        let gfp = Gfp::KERNEL | Gfp::THISNODE;
+        while cpu.kmalloc_node(bytes, gfp, away, SITE).is_some() {}
+    }
+    let cache = machine.cache_create(&CacheArgs::new("hot", 16)).unwrap();
+    (0..200).for_each(|_| free(&cpu, cache, alloc(&cpu, cache, 2000)));
+    let magazine = &machine.backend.magazines[machine.core.cpu_cache_index(0, cache)];
+    assert_eq!(magazine.count.get(), magazine.capacity.get());
+    let from_away = || cpu.alloc_node(cache, Gfp::KERNEL, away, SITE);
+    let mut objects: Vec<ObjPtr> = (0..3000).filter_map(|_| from_away()).collect();
+    assert_eq!(objects.len(), 3000, "the CPU's own node has some");
+    assert!(magazine.count.get() <= magazine.capacity.get());
+    assert!(machine.validate().is_ok());
+    objects.extend(alloc(&cpu, cache, 500));
+    objects.sort_unstable();
+    objects.dedup();
+    assert_eq!(objects.len(), 3500, "each once");
 }
 
 #[test]
