@@ -194,7 +194,7 @@ impl Samples {
             let last = self.times_ns.len() as u32 - 1;
             // Two become one, with the numbers of the later; so the last keeps its own.
             let place = |at: u32| if at == last { at.div_ceil(2) } else { at / 2 };
-            let stays = |at: u32| at % 2 == 0 || at == last;
+            let stays = |at: u32| at.is_multiple_of(2) || at == last;
             let (mut kept, mut parts) = (Vec::new(), Vec::new());
             for (at, time_ns) in (0..).zip(&self.times_ns) {
                 kept.resize(place(at) as usize + 1, 0);
