@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # check.sh [TREE...]: does every patch apply, without fuzz and in the order of its release's series, and is it clean under
-# the tree's own checkpatch.pl? The optional and the broken ones each apply on top of the series.
+# the tree's own checkpatch.pl? The broken ones each apply on top of the series, and so do the optional ones of a folder,
+# one after the other.
 # A TREE is an unpacked Linux, for its release alone; without one the files that are needed come out of Debian's
 # linux-source-RELEASE, installed or in slablab's cache. A release without a source is said, and left out.
 set -eu
@@ -42,7 +43,9 @@ check() {
 	source=$2
 	mkdir "$tree"
 	series=$(sed 's/#.*//' "$here/series")
-	extra=$(cd "$here" && find . \( -path './optional/*' -o -path './broken/*' \) -name '*.patch' | sed 's,^\./,,' | sort)
+	optional=$(cd "$here" && find . -path './optional/*' -name '*.patch' | sed 's,^\./,,' | sort)
+	broken=$(cd "$here" && find . -path './broken/*' -name '*.patch' | sed 's,^\./,,' | sort)
+	extra="$optional $broken"
 	named=$(cd "$here" && find . -name '*.patch' ! -path './optional/*' ! -path './broken/*' | wc -l)
 	count=$(echo "$series $extra" | wc -w)
 	# shellcheck disable=SC2086 # lists of words on purpose, here and below
@@ -69,9 +72,18 @@ check() {
 		patch -s -N -t -p1 --fuzz=0 -d "$tree" -i "$here/$name" || complain "$name: does not apply"
 		checkpatch "$name"
 	done
-	for name in $extra; do
+	for name in $broken; do
 		patch -s -N -t -p1 --fuzz=0 --dry-run -d "$tree" -i "$here/$name" || complain "$name: does not apply"
 		checkpatch "$name"
+	done
+	# The patches of a folder come one after the other, by their names.
+	for folder in $(echo "$optional" | sed -n 's,/[^/]*$,,p' | sort -u); do
+		cp -al "$tree" "$tree.optional"
+		for name in $(echo "$optional" | grep "^$folder/"); do
+			patch -s -N -t -p1 --fuzz=0 -d "$tree.optional" -i "$here/$name" || complain "$name: does not apply"
+			checkpatch "$name"
+		done
+		rm -rf "$tree.optional"
 	done
 	checked="$checked, $count of ${here##*/}"
 }
