@@ -11,21 +11,21 @@
 //! longer than their patience. That is nothing at first. A magazine that was emptied and needed again within [`SOON`] visits
 //! more than [`TOO_SOON`] times gets patience, twice as much each time: caches that work in bursts, as a
 //! database's do, keep their objects from one to the next. With every other slab that a CPU adds, magazines that were
-//! idle since the last look give those objects back that keep a slab half empty. When the page allocator has nothing
-//! left, a CPU empties all.
+//! idle since the last look give those objects back that keep a slab half empty, once until they are used again. When the
+//! page allocator has nothing left, a CPU empties all.
 //!
 //! # What was measured
 //! Memory held at the peak of a replay against what was asked for, and locks and atomic operations for 1,000 operations
-//! (SLUB_TINY takes 1,016 to 1,394 locks); more traces are in `bench/results`, `2026-11-22-dense` and `2026-11-23-dense`:
+//! (SLUB_TINY takes 1,016 to 1,394 locks); more traces are in `bench/results`, `2026-11-22-dense` to `2026-11-24-dense`:
 //!
 //! | trace | SLUB | SLUB_TINY | dense |
 //! |---|---|---|---|
-//! | boot | 1.102, 117 | 1.076 | 1.068, 24 |
-//! | build | 2.408, 107 | 1.253 | 1.246, 43 |
-//! | hackbench | 1.083, 762 | 1.090 | 1.074, 86 |
-//! | git | 2.284, 31 | 1.231 | 1.268, 23 |
-//! | sqlite | 1.795, 65 | 1.116 | 1.171, 35 |
-//! | 80,000 connections | 1.521, 87 | 1.223 | 1.340, 11 |
+//! | boot | 1.102, 117 | 1.076 | 1.068, 14 |
+//! | build | 2.408, 107 | 1.253 | 1.246, 36 |
+//! | hackbench | 1.083, 762 | 1.090 | 1.075, 63 |
+//! | git | 1.267, 97 | 1.077 | 1.094, 46 |
+//! | sqlite | 1.167, 278 | 1.056 | 1.054, 63 |
+//! | 80,000 connections | 1.075, 92 | 1.033 | 1.035, 17 |
 //!
 //! Before hot magazines grew on, hackbench took 210 and the time of `bench/kmem` was 1.32 times mimalloc's, not 0.82.
 //! Without patience sqlite takes 287 (and git 56, SLUB 73).
@@ -33,10 +33,10 @@
 //! Kept: one object even where it is a page, for a build's hottest objects are (without: 851 locks). Tried and left:
 //! visits every 20 ms (build 1.32, sqlite 145) or 100 ms (build 1.42), patience from the first time on (build 1.315),
 //! magazines of 4 KiB (build 1.29) and of 0.5 to 1 KiB (as much memory, a quarter to two thirds more locks), hot after
-//! 256 misses (hackbench 136 locks) or 32 (79), two large objects (build 1.308), emptying magazines whenever a slab is
-//! added (build 1.246 and 101 locks) or whole idle ones with every other (1.239 and 46, but sqlite 1.164 and 45); where a
-//! capacity starts makes no difference. What is left of the connections: objects freed in one burst, 64 of which wait in
-//! as many slabs; to give those back first that keep a sparse slab makes 1.338 of it.
+//! 256 misses (hackbench 136 locks) or 64 (80; git 59, SLUB 97), two large objects (build 1.308), emptying magazines
+//! whenever a slab is added (build 1.246 and 101 locks) or whole idle ones with every other (1.239 and 46, but sqlite
+//! 1.164 and 45); where a capacity starts makes no difference. What is left of the connections: objects freed in one
+//! burst, 64 of which wait in as many slabs; to give those back first that keep a sparse slab makes 1.338 of it.
 
 use super::magazine::{CAPACITY_MAX, Dense, OnCpu};
 use super::stat;
@@ -52,7 +52,7 @@ const FIRST: u32 = 4;
 /// Objects that a magazine may hold.
 const CAPACITY: u32 = 64;
 /// Misses between two visits that double a capacity beyond [`MAGAZINE_BYTES`] and [`CAPACITY`].
-const MISSES_HOT: u32 = 64;
+const MISSES_HOT: u32 = 16;
 /// Bytes that a magazine may hold which misses so often, of [`CAPACITY_MAX`] objects at most.
 const MAGAZINE_BYTES_HOT: u64 = 1 << 20;
 /// Bytes that a magazine may hold; one object of [`LARGE_BYTES`] at most it may hold in any case.
@@ -145,10 +145,13 @@ impl OnCpu<'_> {
     fn visit_at_slab(self) {
         let magazine = self.magazine;
         let ops = magazine.ops_so_far();
-        if ops == magazine.ops_at_slab.get() {
+        if ops != magazine.ops_at_slab.get() {
+            magazine.ops_at_slab.set(ops);
+            magazine.looked.set(0);
+        } else if magazine.looked.get() == 0 {
+            magazine.looked.set(1);
             self.flush_sparse();
         }
-        magazine.ops_at_slab.set(ops);
     }
 
     /// Empties the magazine if it was idle for longer than its patience.

@@ -49,10 +49,14 @@ impl OnCpu<'_> {
 
     /// Returns the objects to take from a node at once: one, and for the CPU's own node what fills half of the magazine.
     fn wanted(self, node: NodeId) -> u32 {
+        (self.magazine.capacity.get() / 2).clamp(1, self.room(node) + 1)
+    }
+
+    /// Returns how many objects of a node the magazine has room for. It may be full where the CPU's own node stands in
+    /// for another, which has no memory.
+    fn room(self, node: NodeId) -> u32 {
         let (capacity, count) = (self.magazine.capacity.get(), self.magazine.count.get());
-        // Where the CPU's own node stands in for another, which has no memory, the magazine may be full.
-        let room = if node == self.cx.node() { capacity.saturating_sub(count) } else { 0 };
-        (capacity / 2).clamp(1, room + 1)
+        if node == self.cx.node() { capacity.saturating_sub(count) } else { 0 }
     }
 
     /// Takes an object from the slabs on a node's list, and `wanted` in all if there are so many.
@@ -71,14 +75,22 @@ impl OnCpu<'_> {
         taken
     }
 
-    /// Takes an object of a new slab, and others as [`Self::take_partial`] does.
+    /// Returns how many of a new slab: nobody else has a use for them yet, so the magazine may be full with them.
+    fn wanted_new(self, node: NodeId) -> u32 {
+        match self.wanted(node) {
+            1 => 1,
+            _ => self.room(node) + 1,
+        }
+    }
+
+    /// Takes an object of a new slab, and others into the magazine.
     fn take_new(self, request: Request) -> Option<ObjPtr> {
         self.dense.visit_at_slab(self.cx);
         let order = self.dense.next_order(self.cx, self.cache);
         let (slab, first, objects) = nodes::new_slab_of(self.cx, self.cache, order, request)?;
         let state = State::full(objects).with_inuse(0).with_free(slab, Some(first));
         state.store(self.cx.core.pages.get(slab));
-        let (mut left, mut taken) = (self.wanted(self.cx.core.zones.node_of(slab)), None);
+        let (mut left, mut taken) = (self.wanted_new(self.cx.core.zones.node_of(slab)), None);
         let mut list = self.dense.nodes.lock(self.cx, self.cache, slab);
         if self.take_from(slab, &mut left, &mut taken, request.site()) {
             list.push_front(&self.cx.core.pages, slab);

@@ -40,6 +40,8 @@ zeroed_struct! {
         pub(super) ops_seen: LocalU32,
         /// The same when the CPU last needed a new slab.
         pub(super) ops_at_slab: LocalU32,
+        /// 1 if it was looked through for sparse slabs since it was used.
+        pub(super) looked: LocalU32,
     }
 }
 

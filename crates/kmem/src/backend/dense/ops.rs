@@ -57,6 +57,7 @@ impl Ops for Dense {
             magazine.patience.set(0);
             magazine.too_soon.set(0);
             magazine.emptied_at.set(0);
+            magazine.looked.set(0);
         }
     }
 

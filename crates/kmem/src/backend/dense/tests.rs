@@ -119,7 +119,7 @@ fn a_magazine_of_a_destroyed_cache_starts_cold() {
     assert_eq!(next.index(), cache.index(), "the same place");
     let magazine = &machine.backend.magazines[machine.core.cpu_cache_index(0, next)];
     assert_eq!(magazine.capacity.get(), 0);
-    free(&cpu, next, alloc(&cpu, next, 20));
+    free(&cpu, next, alloc(&cpu, next, 6));
     assert_eq!(magazine.capacity.get(), 1, "of a page each");
     free(&cpu, next, alloc(&cpu, next, 500));
     assert!(magazine.capacity.get() > 1, "that it is hot counts more");
