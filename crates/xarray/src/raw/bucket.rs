@@ -13,7 +13,8 @@
 //!
 //! A reader compares 16 fingerprints at once, and looks at the key and the slot of those that match: most often one if the
 //! index is there, none if it is not. So a hit takes the line or two of the fingerprints, and one or two more, which
-//! are fetched together; a miss takes the fingerprints. Width and capacity come with the pointer.
+//! are fetched together; a miss takes the fingerprints. Width and capacity come with the pointer. High bytes are compared at
+//! once as well: of 64 keys of two bytes one had an equal fingerprint in 22 misses of 100, which no processor predicts.
 //!
 //! A bucket serves a run of `2^n` slots of the dense node above, which all hold its word, so it is large where
 //! indices are far apart, too. What was learned: a bucket a slot took 73 bytes an entry with one index of 64 in use, most of
@@ -27,8 +28,10 @@
 //! A key never changes and is never reused while the bucket lives: erasing empties the slot (a tombstone), storing at
 //! the same index fills it again, and only a new bucket drops it. So neither erasing nor overwriting needs memory.
 //!
-//! Adding an entry fills the key, then the slot, then counts both. A lookup reads the slot first: if there is an entry, the key
-//! beside it is whole and will stay, and it is compared then. Whoever walks looks at as many keys as were counted.
+//! Adding an entry fills what is beside the fingerprint, then that, then the slot, then counts them. A lookup reads the slot
+//! first: if there is an entry, the key is whole and will stay, and it is compared then. Keys of one and two bytes were
+//! compared whole before; of these only such with the fingerprint 0, that of memory not yet filled, may be another's.
+//! Whoever walks looks at as many keys as were counted.
 //!
 //! # Invariants
 //! - `live <= len <= capacity`; slots at `len` and above are empty, but for one that is being added;
@@ -358,23 +361,33 @@ impl Bucket<'_> {
 
     #[inline]
     fn load_as<const WIDTH_LOG2: usize>(&self, index: u64) -> Entry {
-        let mut equal = self.equal(index, WIDTH_LOG2);
-        let mut entry = self.load_first::<WIDTH_LOG2>(index, 0, equal);
-        if entry.is_null() && self.capacity() > 64 {
-            equal = self.equal_beyond(index, WIDTH_LOG2);
-            entry = self.load_first::<WIDTH_LOG2>(index, 64, equal);
+        if self.capacity() > 64 {
+            return self.load_beyond::<WIDTH_LOG2>(index);
         }
-        entry
+        self.load_first::<WIDTH_LOG2>(index, 0, self.equal(index, WIDTH_LOG2))
+    }
+
+    /// As above, of more than 64 keys. A function by itself: fewer need less registers.
+    #[inline(never)]
+    fn load_beyond<const WIDTH_LOG2: usize>(self, index: u64) -> Entry {
+        let entry = self.load_first::<WIDTH_LOG2>(index, 0, self.equal(index, WIDTH_LOG2));
+        if !entry.is_null() {
+            return entry;
+        }
+        self.load_first::<WIDTH_LOG2>(index, 64, self.equal_beyond(index, WIDTH_LOG2))
     }
 
     /// Returns the entry at this index, if it is in one of the slots whose bits are set.
     #[inline]
     fn load_first<const W: usize>(&self, index: u64, first: usize, mut equal: u64) -> Entry {
+        // All of such a key was compared. Its fingerprint is written last and read first: unless it is that of fresh memory,
+        // it was not another's that was being added.
+        let is_whole = W <= 1 && keys::fingerprint(index, W) != 0;
         while equal != 0 {
             let number = first + equal.trailing_zeros() as usize;
             // The entry first: where there is one, its key is whole.
             let entry = self.slot_as(W, number).entry();
-            if self.key(W, number) == index & key_mask(W) && !entry.is_null() {
+            if !entry.is_null() && (is_whole || self.key(W, number) == index & key_mask(W)) {
                 return entry;
             }
             equal &= equal - 1;
@@ -387,28 +400,54 @@ impl Bucket<'_> {
     fn equal(&self, index: u64, width: usize) -> u64 {
         /// A bucket for more than a block reaches beyond the fourth.
         const _: () = assert!(slot_offset(BLOCK + 1, 0, BLOCK) >= beside_offset(4 * BLOCK));
-        let fingerprint = keys::fingerprint(index, width);
         let equal = if self.capacity() <= BLOCK {
             // SAFETY: there is one block at least.
-            unsafe { keys::equal::<1>(self.block(0), fingerprint) }
+            unsafe { self.equal_blocks::<1>(0, index, width) }
         } else {
             // SAFETY: what follows up to the end is words and slots, and long enough.
-            unsafe { keys::equal::<4>(self.block(0), fingerprint) }
+            unsafe { self.equal_blocks::<4>(0, index, width) }
         };
-        equal & u64::MAX >> 64_usize.saturating_sub(self.capacity())
+        let last = self.capacity().min(64) - 1;
+        equal & !(u64::MAX << 1 << last)
     }
 
     /// As above, for the keys from the 64th on. The capacity is more than that.
     #[inline]
     fn equal_beyond(&self, index: u64, width: usize) -> u64 {
         // SAFETY: as above.
-        let equal = unsafe { keys::equal::<4>(self.block(4), keys::fingerprint(index, width)) };
+        let equal = unsafe { self.equal_blocks::<4>(4, index, width) };
         equal & u64::MAX >> (128 - self.capacity())
     }
 
+    /// Compares these blocks of fingerprints, and of high bytes where those are what is left of a key.
+    ///
+    /// # Safety
+    ///
+    /// As [`keys::equal`].
     #[inline]
-    fn block(&self, number: usize) -> *const AtomicU64 {
-        let offset = HEADER_BYTES + WORD_BYTES * BLOCK_WORDS * number;
+    unsafe fn equal_blocks<const BLOCKS: usize>(
+        &self,
+        first: usize,
+        index: u64,
+        width: usize,
+    ) -> u64 {
+        let fingerprints = self.block(HEADER_BYTES, first);
+        let fingerprint = keys::fingerprint(index, width);
+        if width == 1 {
+            let highs = self.block(beside_offset(self.capacity()), first);
+            // SAFETY: as the caller promises; beyond the high bytes are slots.
+            unsafe {
+                keys::equal_both::<BLOCKS>((fingerprints, fingerprint), (highs, (index >> 8) as u8))
+            }
+        } else {
+            // SAFETY: as the caller promises.
+            unsafe { keys::equal::<BLOCKS>(fingerprints, fingerprint) }
+        }
+    }
+
+    #[inline]
+    fn block(&self, offset: usize, number: usize) -> *const AtomicU64 {
+        let offset = offset + WORD_BYTES * BLOCK_WORDS * number;
         // SAFETY: inside the bucket.
         unsafe { self.word.node().byte_add(offset) }.cast()
     }

@@ -4,7 +4,7 @@
 //! takes memory for it. Nothing branches on which fingerprint is equal: at 20,000 kernel addresses such branches took
 //! half of a lookup's time, as the processor cannot predict them.
 
-use super::sync::{AtomicU64, Ordering};
+use super::sync::AtomicU64;
 
 /// Fingerprints that are compared at once.
 pub(super) const BLOCK: usize = 16;
@@ -36,58 +36,123 @@ pub(super) const fn key_of_two(fingerprint: u8, high: u8) -> u16 {
     (high as u16) << 8 | (fingerprint ^ high) as u16
 }
 
-/// Returns a bit for each of these fingerprints that is equal: of one block or of four.
+/// Returns a bit for each byte of so many blocks that is equal.
 ///
 /// # Safety
 ///
-/// Behind the first word are as many others, all of them atomic, of which the blocks beyond the caller's may be anything.
+/// At `first` are as many words, all of them atomic, of which the blocks beyond the caller's may be anything.
 #[inline]
 pub(super) unsafe fn equal<const BLOCKS: usize>(first: *const AtomicU64, wanted: u8) -> u64 {
-    #[cfg(all(target_arch = "x86_64", not(any(loom, miri))))]
-    // SAFETY: every processor of this architecture has SSE2, and the caller promises the rest.
-    unsafe {
-        equal_sse2::<BLOCKS>(first, wanted)
-    }
-    #[cfg(not(all(target_arch = "x86_64", not(any(loom, miri)))))]
+    let blocks = (0..BLOCKS).map(|block| first.wrapping_add(BLOCK_WORDS * block));
     // SAFETY: as the caller promises.
-    unsafe {
-        equal_in_words::<BLOCKS>(first, wanted)
-    }
+    blocks.rev().fold(0, |bits, at| bits << BLOCK | unsafe { lanes(at, wanted) }.bits())
+}
+
+/// As [`equal`], where a second list of bytes has to be equal, too, which is read after the first.
+///
+/// # Safety
+///
+/// As [`equal`], for both.
+#[inline]
+pub(super) unsafe fn equal_both<const BLOCKS: usize>(
+    first: (*const AtomicU64, u8),
+    second: (*const AtomicU64, u8),
+) -> u64 {
+    (0..BLOCKS).rev().fold(0, |bits, block| {
+        let [first, second] = [first, second].map(|(at, wanted)| {
+            // SAFETY: as the caller promises.
+            unsafe { lanes(at.wrapping_add(BLOCK_WORDS * block), wanted) }
+        });
+        bits << BLOCK | first.and(second).bits()
+    })
 }
 
 #[cfg(all(target_arch = "x86_64", not(any(loom, miri))))]
-#[target_feature(enable = "sse2")]
-#[inline]
-unsafe fn equal_sse2<const BLOCKS: usize>(first: *const AtomicU64, wanted: u8) -> u64 {
-    use std::arch::x86_64::{__m128i, _mm_cmpeq_epi8, _mm_movemask_epi8, _mm_set1_epi8};
-    let wanted = _mm_set1_epi8(wanted.cast_signed());
-    (0..BLOCKS).fold(0, |equal, block| {
-        let fingerprints: __m128i;
+use sse2::lanes;
+#[cfg(not(all(target_arch = "x86_64", not(any(loom, miri)))))]
+use words::lanes;
+
+/// Which bytes of a block are equal, as every processor of x86-64 finds out.
+#[cfg(all(target_arch = "x86_64", not(any(loom, miri))))]
+mod sse2 {
+    use std::arch::x86_64::{
+        __m128i, _mm_and_si128, _mm_cmpeq_epi8, _mm_movemask_epi8, _mm_set1_epi8,
+    };
+
+    use super::AtomicU64;
+
+    #[derive(Clone, Copy)]
+    pub(super) struct Lanes(__m128i);
+
+    /// # Safety
+    ///
+    /// A block of atomic words.
+    #[inline]
+    pub(super) unsafe fn lanes(first: *const AtomicU64, wanted: u8) -> Lanes {
+        let block: __m128i;
         // Two words at once are more than Rust's atomics can load. The processor loads each byte whole, and no more is
         // needed: a third fewer instructions than by words.
-        let words = first.wrapping_add(BLOCK_WORDS * block);
         // SAFETY: an aligned load of memory that the caller vouches for.
         unsafe {
-            std::arch::asm!("movdqa {}, [{}]", out(xmm_reg) fingerprints, in(reg) words,
+            std::arch::asm!("movdqa {}, [{}]", out(xmm_reg) block, in(reg) first,
                 options(readonly, nostack, preserves_flags));
         }
-        let bits = _mm_movemask_epi8(_mm_cmpeq_epi8(fingerprints, wanted));
-        equal | u64::from(bits.cast_unsigned()) << (BLOCK * block)
-    })
+        // SAFETY: every processor of this architecture has SSE2.
+        let wanted = unsafe { _mm_set1_epi8(wanted.cast_signed()) };
+        // SAFETY: as above.
+        Lanes(unsafe { _mm_cmpeq_epi8(block, wanted) })
+    }
+
+    impl Lanes {
+        #[inline]
+        pub(super) fn and(self, other: Self) -> Self {
+            // SAFETY: as above.
+            Self(unsafe { _mm_and_si128(self.0, other.0) })
+        }
+
+        #[inline]
+        pub(super) fn bits(self) -> u64 {
+            // SAFETY: as above.
+            u64::from(unsafe { _mm_movemask_epi8(self.0) }.cast_unsigned())
+        }
+    }
 }
 
 /// As above, for other processors.
-#[cfg_attr(all(target_arch = "x86_64", not(any(loom, miri, test))), expect(dead_code))]
-#[inline]
-unsafe fn equal_in_words<const BLOCKS: usize>(first: *const AtomicU64, wanted: u8) -> u64 {
-    (0..BLOCKS * BLOCK_WORDS).fold(0, |equal, number| {
-        // SAFETY: as the caller promises.
-        let word = unsafe { &*first.wrapping_add(number) };
-        let lanes = word.load(Ordering::Acquire).to_le_bytes();
-        let bits = lanes.map(|lane| u64::from(lane == wanted));
-        let bits = bits.iter().rev().fold(0, |bits, bit| bits << 1 | bit);
-        equal | bits << (8 * number)
-    })
+#[cfg(any(not(target_arch = "x86_64"), loom, miri, test))]
+mod words {
+    use super::super::sync::Ordering;
+    use super::{AtomicU64, BLOCK_WORDS};
+
+    #[derive(Clone, Copy)]
+    pub(super) struct Lanes(u64);
+
+    /// # Safety
+    ///
+    /// A block of atomic words.
+    #[inline]
+    pub(super) unsafe fn lanes(first: *const AtomicU64, wanted: u8) -> Lanes {
+        Lanes((0..BLOCK_WORDS).fold(0, |equal, number| {
+            // SAFETY: as the caller promises.
+            let word = unsafe { &*first.wrapping_add(number) };
+            let lanes = word.load(Ordering::Acquire).to_le_bytes();
+            let bits = lanes.map(|lane| u64::from(lane == wanted));
+            let bits = bits.iter().rev().fold(0, |bits, bit| bits << 1 | bit);
+            equal | bits << (8 * number)
+        }))
+    }
+
+    impl Lanes {
+        #[inline]
+        pub(super) fn and(self, other: Self) -> Self {
+            Self(self.0 & other.0)
+        }
+
+        #[inline]
+        pub(super) fn bits(self) -> u64 {
+            self.0
+        }
+    }
 }
 
 #[cfg(all(test, not(loom)))]
@@ -100,12 +165,20 @@ mod tests {
         struct Words([AtomicU64; 8]);
         let words = Words(std::array::from_fn(|i| AtomicU64::new(0x0302_0100_0706_0504 << i)));
         for wanted in 0..=u8::MAX {
-            // SAFETY: eight words.
-            let by_words = unsafe { equal_in_words::<4>(words.0.as_ptr(), wanted) };
+            let first = words.0.as_ptr();
+            let by_words = |block: usize| {
+                // SAFETY: eight words.
+                unsafe { super::words::lanes(first.wrapping_add(2 * block), wanted) }
+            };
+            let all = (0..4).fold(0, |bits, block| bits | by_words(block).bits() << (16 * block));
             // SAFETY: as above.
-            assert_eq!(unsafe { equal::<4>(words.0.as_ptr(), wanted) }, by_words);
+            assert_eq!(unsafe { equal::<4>(first, wanted) }, all);
             // SAFETY: as above.
-            assert_eq!(unsafe { equal::<1>(words.0.as_ptr(), wanted) }, by_words & 0xffff);
+            assert_eq!(unsafe { equal::<1>(first, wanted) }, all & 0xffff);
+            let other = (words.0[4..].as_ptr(), wanted);
+            // SAFETY: as above.
+            let both = unsafe { equal_both::<1>((first, wanted), other) };
+            assert_eq!(both, by_words(0).and(by_words(2)).bits());
         }
     }
 
