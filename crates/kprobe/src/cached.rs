@@ -16,6 +16,16 @@ impl CachedTree {
     /// A lookup whose guess was wrong. A function by itself: a hit needs the registers.
     #[inline(never)]
     fn find<'g>(&'g self, address: u64, guard: &'g Guard) -> Option<&'g Probe> {
+        if Generation::skips() {
+            self.tree.lookup(address, guard)
+        } else {
+            self.find_and_keep(address, guard)
+        }
+    }
+
+    /// A lookup in all ways of the cache. A function by itself: those that leave it out need the registers.
+    #[inline(never)]
+    fn find_and_keep<'g>(&'g self, address: u64, guard: &'g Guard) -> Option<&'g Probe> {
         self.generation.find(address, guard, || self.tree.lookup(address, guard))
     }
 }
