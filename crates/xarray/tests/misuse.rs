@@ -200,6 +200,33 @@ fn running_out_of_memory_changes_nothing() {
 }
 
 #[test]
+fn entries_in_order_take_one_node_for_each_that_stays() {
+    // Half of the indices fill buckets, which then divide; three of four fill leaves.
+    let dense = (0..4096).filter(|index| index % 4 != 3).collect::<Vec<u64>>();
+    for (indices, per_node) in [((0..4096).step_by(2).collect(), 128), (dense, 64)] {
+        let array = RawXArray::new(Flags::NONE);
+        let (mut stored, mut refused) = (Vec::new(), 0);
+        for index in indices {
+            let store = || array.lock().store(index, Entry::value(index as usize));
+            if with_allocations(0, store).is_err() {
+                let guard = pin();
+                let seen = array.entries(0, u64::MAX, Filter::Present, &guard);
+                assert!(seen.map(|(index, _)| index).eq(stored.iter().copied()), "at {index}");
+                let allocations = (1..).find(|&count| with_allocations(count, store).is_ok());
+                assert!(index < 1024 || allocations == Some(1), "{allocations:?} at {index}");
+                refused += usize::from(index >= 1024);
+            }
+            array.lock().mark(index, Mark::M1);
+            stored.push(index);
+        }
+        assert_eq!(refused, (4096 - 1024) / per_node);
+        let guard = pin();
+        let marked = array.entries(0, u64::MAX, Filter::Marked(Mark::M1), &guard);
+        assert!(marked.map(|(index, _)| index).eq(stored.iter().copied()));
+    }
+}
+
+#[test]
 fn an_id_without_memory_stays_free() {
     let array = RawXArray::new(Flags::ALLOC);
     let mut next = 5;

@@ -139,6 +139,36 @@ fn a_walk_misses_nothing_that_stays_while_buckets_divide() {
 }
 
 #[test]
+fn a_walk_misses_nothing_while_a_full_bucket_gives_up_slots() {
+    let kept: Vec<u64> = (0..128).step_by(2).chain([4000]).collect();
+    let start = Instant::now();
+    while start.elapsed() < duration() {
+        let (array, stop) = (RawXArray::new(Flags::NONE), AtomicBool::new(false));
+        let store = |index| {
+            array.lock().store(index, value(index, 0)).expect("memory");
+        };
+        // Other entries make the dense node, so that the kept ones fill a bucket for half of its slots.
+        (2048..2240).step_by(2).for_each(store);
+        kept.iter().copied().for_each(store);
+        std::thread::scope(|scope| {
+            let reader = scope.spawn(|| {
+                while !stop.load(Ordering::Relaxed) {
+                    let guard = pin();
+                    let seen = array.entries(0, u64::MAX, Filter::Present, &guard);
+                    let seen: Vec<u64> = seen.map(|(index, _)| index).collect();
+                    assert!(seen.is_sorted());
+                    assert!(kept.iter().all(|index| seen.binary_search(index).is_ok()), "{seen:?}");
+                    assert!(kept.iter().all(|&index| array.load(index, &guard) == value(index, 0)));
+                }
+            });
+            (128..1024).step_by(2).for_each(store);
+            stop.store(true, Ordering::Relaxed);
+            join(reader);
+        });
+    }
+}
+
+#[test]
 fn boxes_live_as_long_as_readers_look() {
     let array: XArray<Box<[u64; 4]>> = XArray::new();
     let stop = AtomicBool::new(false);

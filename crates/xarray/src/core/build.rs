@@ -5,7 +5,8 @@
 //! same, down to single slots, which get a subtree. Nothing is linked until all of it exists, so running out of
 //! memory leaves the array as it was.
 //!
-//! Runs are only ever divided, never joined: who walks along the slots meets each entry that stays, in the bucket of
+//! A full bucket that a new entry divides from all of its own stays as it is, for fewer slots. Runs are only ever divided,
+//! never joined: who walks along the slots meets each entry that stays, in the bucket of
 //! before or in that of after.
 
 use crate::raw::bucket::{CAPACITY_MAX, SHARED_MAX, width_log2};
@@ -92,6 +93,9 @@ pub(crate) const LEAF_USED_MAX: usize = 32;
 /// twice the time.
 const RUN_MAX: usize = 8;
 
+/// Entries in order, in an eighth of the indices or more, most often have one of so many at the beginning of a slot.
+const FIRST_OF_SLOT: u64 = 8;
+
 /// Returns whether there are few gaps between these items.
 fn is_run(items: &[Item]) -> bool {
     let (first, last) = items
@@ -121,6 +125,25 @@ fn partition(items: &mut [Item], node: &Dense, slot: usize) -> usize {
         }
     }
     len
+}
+
+/// A bucket that has no room for a new entry, by its word.
+#[derive(Clone, Copy)]
+pub(crate) struct Full<'w> {
+    pub(crate) bucket: Bucket<'w>,
+    pub(crate) word: Word,
+    pub(crate) new: u64,
+}
+
+impl Full<'_> {
+    /// Returns whether the bucket is as it would be built for these items, all of them its own.
+    fn suits(&self, items: &[Item], bits: u64) -> bool {
+        let (bucket, len) = (self.bucket, items.len());
+        bucket.live() == len
+            && bucket.capacity() == len
+            && bucket.width_log2() == width_log2(bits)
+            && items.iter().all(|item| item.index != self.new)
+    }
 }
 
 /// What the slots of a node will hold.
@@ -161,14 +184,15 @@ impl Writer<'_> {
             if node.shift() == 0 {
                 self.fill_leaf(node, items);
             } else {
-                self.spread(node, 0, DIGIT_BITS, items, 0).inspect_err(|_| self.retire(word))?;
+                self.spread(node, 0, DIGIT_BITS, items, 0, None)
+                    .inspect_err(|_| self.retire(word))?;
             }
         }
         Ok(word)
     }
 
     /// Puts items below a run of slots, instead of what hangs there, which is the caller's. The room is for `spare`
-    /// more if one bucket takes them.
+    /// more if one bucket takes them. Returns whether the full bucket stays, for fewer slots.
     pub(crate) fn spread(
         &self,
         node: &Dense,
@@ -176,12 +200,14 @@ impl Writer<'_> {
         run_log2: u32,
         items: &mut [Item],
         spare: usize,
-    ) -> Result<()> {
+        full: Option<Full<'_>>,
+    ) -> Result<bool> {
         let mut slots = [Word::NULL; SLOTS];
-        self.plan(node, first, run_log2, items, spare, &mut slots)
-            .inspect_err(|_| self.unplan(&slots))?;
+        let stays = self
+            .plan(node, (first, run_log2), items, spare, full, &mut slots)
+            .inspect_err(|_| self.unplan(&slots, full))?;
         self.publish(node, first, 1 << run_log2, &slots);
-        Ok(())
+        Ok(stays)
     }
 
     /// Puts the items of a bucket that several slots share below one slot each.
@@ -192,7 +218,8 @@ impl Writer<'_> {
         items.sort_unstable_by_key(|item| item.index);
         for items in items.chunk_by_mut(|a, b| node.digit(a.index) == node.digit(b.index)) {
             let slot = node.digit(items[0].index);
-            self.plan(node, slot, 0, items, 0, &mut slots).inspect_err(|_| self.unplan(&slots))?;
+            self.plan(node, (slot, 0), items, 0, None, &mut slots)
+                .inspect_err(|_| self.unplan(&slots, None))?;
         }
         let old = node.slot(first).load();
         self.publish(node, first, 1 << old.run_log2(), &slots);
@@ -203,38 +230,73 @@ impl Writer<'_> {
     fn plan(
         &self,
         node: &Dense,
-        first: usize,
-        run_log2: u32,
+        (first, run_log2): (usize, u32),
         items: &mut [Item],
         spare: usize,
+        full: Option<Full<'_>>,
         slots: &mut Slots,
-    ) -> Result<()> {
+    ) -> Result<bool> {
         if items.is_empty() {
-            return Ok(());
+            return Ok(false);
         }
         let bits = differing_bits(items);
         // Of a single slot, more entries would take one level more.
         let max = if run_log2 == 0 { CAPACITY_MAX } else { SHARED_MAX };
-        let word = if suit_bucket(items, bits, max) {
+        let suits = suit_bucket(items, bits, max);
+        let stays = full.filter(|full| suits && full.suits(items, bits));
+        let word = if let Some(full) = stays {
+            full.word.with_run(run_log2)
+        } else if suits {
+            let is_new = items.len() == 1 && full.is_some_and(|full| full.new == items[0].index);
+            let spare = if is_new { self.room_after(node, first, items[0].index) } else { spare };
             self.build_bucket(items, width_log2(bits), spare)?.with_run(run_log2)
         } else if let Some(half) = run_log2.checked_sub(1) {
             let middle = first + (1 << half);
             let len = partition(items, node, middle);
             let (low, high) = items.split_at_mut(len);
-            self.plan(node, first, half, low, 0, slots)?;
-            return self.plan(node, middle, half, high, 0, slots);
+            let stays = self.plan(node, (first, half), low, 0, full, slots)?;
+            return Ok(stays | self.plan(node, (middle, half), high, 0, full, slots)?);
         } else {
             self.build(items, 0)?
         };
         slots[first..first + (1 << run_log2)].fill(self.below(node, word));
-        Ok(())
+        Ok(stays.is_some())
     }
 
-    fn unplan(&self, slots: &Slots) {
+    /// Returns the room to leave beside the first entry below a slot: as much as the bucket before has, if that is full and
+    /// the entry begins the slot. Then entries seem to come in order, and growing would build such a bucket three times.
+    pub(crate) fn room_after(&self, node: &Dense, slot: usize, index: u64) -> usize {
+        match self.before(node, slot, index) {
+            Child::Bucket(bucket) if bucket.len() == bucket.capacity() => {
+                bucket.capacity().min(SHARED_MAX) - 1
+            }
+            _ => 0,
+        }
+    }
+
+    /// Returns whether the first entry below a slot begins a leaf: as above, if a leaf is before that no bucket could be.
+    pub(crate) fn follows_leaf(&self, node: &Dense, slot: usize, index: u64) -> bool {
+        matches!(self.before(node, slot, index),
+            Child::Dense(leaf) if node.shift() == DIGIT_BITS && leaf.used().count_ones() as usize > LEAF_USED_MAX)
+    }
+
+    /// Returns what is in the slot before, if the index is one of the first of its slot.
+    fn before<'w>(&'w self, node: &Dense, slot: usize, index: u64) -> Child<'w> {
+        match slot.checked_sub(1) {
+            Some(before) if index - node.index_of(slot) < FIRST_OF_SLOT => {
+                node.slot(before).child(self.pin())
+            }
+            _ => Child::Empty,
+        }
+    }
+
+    fn unplan(&self, slots: &Slots, full: Option<Full<'_>>) {
         let words = slots
             .iter()
             .enumerate()
             .filter(|&(offset, word)| word.is_node() && word.run_start(offset) == offset);
+        let stays = |word: Word| full.is_some_and(|full| full.word.node() == word.node());
+        let words = words.filter(|&(_, &word)| !stays(word));
         words.for_each(|(_, &word)| self.retire_tree(word));
     }
 

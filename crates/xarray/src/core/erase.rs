@@ -13,8 +13,8 @@ use crate::{Entry, Flags, Gfp, Mark};
 const LEAF_USED_MIN: u32 = 5;
 /// The children of an inner node become one bucket when they hold so few entries together.
 const MERGED_MAX: usize = 8;
-/// A bucket of 8 or more is made smaller when at most one in four of its slots is used.
-const BUCKET_SPARSITY: usize = 4;
+/// A bucket of 8 or more is made smaller when at most one in five of its slots is used: one of 64 twice until it is empty.
+const BUCKET_SPARSITY: usize = 5;
 
 impl Writer<'_> {
     /// Removes the entry at this index with its marks; all of it if it has several indices.
@@ -104,8 +104,9 @@ impl Writer<'_> {
             let mut items = Items::new();
             items.push_bucket(bucket);
             let (place, spare) = (walk.path.place(), items.as_slice().len() / 2);
-            let smaller = self.without_waiting().replace_bucket(place, items.as_mut_slice(), spare);
-            if let Ok(old) = smaller {
+            let smaller =
+                self.without_waiting().replace_bucket(place, items.as_mut_slice(), spare, None);
+            if let Ok(Some(old)) = smaller {
                 self.retire(old);
             }
         }

@@ -1,6 +1,6 @@
 //! Stores one entry at one index.
 
-use super::build::{Item, Items, LEAF_USED_MAX, highest_digit};
+use super::build::{Full, Item, Items, LEAF_USED_MAX, highest_digit};
 use super::walk::{End, Walk, walk};
 use crate::raw::dense::{DIGIT_BITS, SLOTS, run_mask};
 use crate::raw::{Bucket, Child, Dense, Place, Word, Writer};
@@ -109,16 +109,23 @@ impl Writer<'_> {
         match walk.path.place() {
             None if index == 0 && self.head_can_hold(entry) => self.head().set_entry(entry),
             Some((node, offset)) if node.shift() == 0 => node.set(offset, Word::from_entry(entry)),
-            place => {
-                let word = self.single(index, entry)?.with_run(place.map_or(0, empty_run_log2));
-                self.link(place, word);
+            Some((node, slot)) => {
+                let word = if self.follows_leaf(node, slot, index) {
+                    self.build_dense(&mut [Item { index, entry, marks: 0 }], 0)?
+                } else {
+                    let room = 1 + self.room_after(node, slot, index);
+                    let run_log2 = empty_run_log2(node, slot);
+                    self.single(index, entry, room)?.with_run(run_log2)
+                };
+                self.link(Some((node, slot)), word);
             }
+            None => self.link(None, self.single(index, entry, 1)?),
         }
         Ok(())
     }
 
-    fn single(&self, index: u64, entry: Entry) -> Result<Word> {
-        let word = Bucket::create(index, 0, 1, self.gfp)?;
+    fn single(&self, index: u64, entry: Entry, room: usize) -> Result<Word> {
+        let word = Bucket::create(index, 0, room, self.gfp)?;
         if let Child::Bucket(bucket) = word.child(self.pin()) {
             bucket.fill(1, |_| (index, entry));
         }
@@ -142,7 +149,7 @@ impl Writer<'_> {
     fn insert_beside(&self, walk: &Walk<'_>, node: &Dense, index: u64, entry: Entry) -> Result<()> {
         let shift = highest_digit(node.first() ^ index).max(node.shift());
         let word = Dense::create(index, shift, self.gfp)?;
-        let single = self.single(index, entry).inspect_err(|_| self.retire(word))?;
+        let single = self.single(index, entry, 1).inspect_err(|_| self.retire(word))?;
         if let Child::Dense(fork) = word.child(self.pin()) {
             self.adopt(fork, walk.path.place());
             self.link(Some((fork, fork.digit(index))), single);
@@ -174,8 +181,10 @@ impl Writer<'_> {
         items.push_bucket(bucket);
         items.push(Item { index, entry, marks: 0 });
         let spare = spare_for_run(items.as_slice(), self.region_last(walk.path.place(), index));
-        let old = self.replace_bucket(walk.path.place(), items.as_mut_slice(), spare)?;
-        self.retire(old);
+        let place = walk.path.place();
+        if let Some(old) = self.replace_bucket(place, items.as_mut_slice(), spare, Some(index))? {
+            self.retire(old);
+        }
         Ok(())
     }
 
@@ -186,19 +195,29 @@ impl Writer<'_> {
         index | u64::MAX >> 64_u32.saturating_sub(bits)
     }
 
-    /// Puts items in the place of a bucket, in all of its slots, and returns its word.
+    /// Puts items in the place of a bucket, in all of its slots. Returns its word, unless it stays in some of them, which it
+    /// may if one of the items is new.
     pub(crate) fn replace_bucket(
         &self,
         place: Place<'_>,
         items: &mut [Item],
         spare: usize,
-    ) -> Result<Word> {
+        new: Option<u64>,
+    ) -> Result<Option<Word>> {
         let old = place.map_or(self.head(), |(node, offset)| node.slot(offset)).load();
         match place {
             None => self.link(None, self.build(items, spare)?),
-            Some((node, first)) => self.spread(node, first, old.run_log2(), items, spare)?,
+            Some((node, first)) => {
+                let full = match (new, old.child(self.pin())) {
+                    (Some(new), Child::Bucket(bucket)) => Some(Full { bucket, word: old, new }),
+                    _ => None,
+                };
+                if self.spread(node, first, old.run_log2(), items, spare, full)? {
+                    return Ok(None);
+                }
+            }
         }
-        Ok(old)
+        Ok(Some(old))
     }
 
     /// Puts a word in the place of a node, which is retired.
@@ -210,7 +229,7 @@ impl Writer<'_> {
 }
 
 /// Returns the log2 of the slots around this empty one that are empty as well, and which a bucket may share.
-fn empty_run_log2((node, offset): (&Dense, usize)) -> u32 {
+fn empty_run_log2(node: &Dense, offset: usize) -> u32 {
     let is_empty = |log2: &u32| node.used() & run_mask(offset >> log2 << log2, 1 << log2) == 0;
     (0..=DIGIT_BITS).take_while(is_empty).last().unwrap_or(0)
 }

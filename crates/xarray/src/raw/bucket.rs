@@ -454,28 +454,38 @@ impl Bucket<'_> {
 
     /// Returns the slot whose key is this index, which may be a tombstone.
     pub(crate) fn find(&self, index: u64) -> Option<usize> {
-        if self.fits(index) { self.find_as(self.width(), self.len(), index) } else { None }
+        if self.fits(index) { self.find_key(self.len(), index) } else { None }
     }
 
     /// As above, of the first `len` slots, for an index that [`fits`](Self::fits).
+    fn find_key(&self, len: usize, index: u64) -> Option<usize> {
+        match self.width() {
+            0 => self.find_as::<0>(len, index),
+            1 => self.find_as::<1>(len, index),
+            2 => self.find_as::<2>(len, index),
+            _ => self.find_as::<3>(len, index),
+        }
+    }
+
+    /// As above, by a width that is known.
     #[inline]
-    fn find_as(&self, width: usize, len: usize, index: u64) -> Option<usize> {
+    fn find_as<const W: usize>(&self, len: usize, index: u64) -> Option<usize> {
         let counted = |len: usize| !u64::MAX.checked_shl(len as u32).unwrap_or(0);
         let find = |first: usize, mut equal: u64| {
             while equal != 0 {
                 let number = first + equal.trailing_zeros() as usize;
-                if self.key(width, number) == index & key_mask(width) {
+                if self.key(W, number) == index & key_mask(W) {
                     return Some(number);
                 }
                 equal &= equal - 1;
             }
             None
         };
-        let number = find(0, self.equal(index, width) & counted(len));
+        let number = find(0, self.equal(index, W) & counted(len));
         if number.is_some() || len <= 64 {
             return number;
         }
-        find(64, self.equal_beyond(index, width) & counted(len - 64))
+        find(64, self.equal_beyond(index, W) & counted(len - 64))
     }
 
     /// Stores an entry that is not NULL at an index that [`fits`](Self::fits), and returns the old one; or nothing, if there
@@ -494,7 +504,7 @@ impl Bucket<'_> {
     fn store_as<const WIDTH_LOG2: usize>(&self, index: u64, entry: Entry) -> Option<Entry> {
         debug_assert!(self.fits(index) && !entry.is_null());
         let len = self.len();
-        if let Some(number) = self.find_as(WIDTH_LOG2, len, index) {
+        if let Some(number) = self.find_as::<WIDTH_LOG2>(len, index) {
             return Some(self.replace(number, entry));
         }
         if len == self.capacity() {
@@ -532,7 +542,7 @@ impl Bucket<'_> {
             return None;
         };
         let key = self.next_key(from)?;
-        Some((self.find_as(self.width(), self.len(), key)?, base | key))
+        Some((self.find_key(self.len(), key)?, base | key))
     }
 
     /// Returns the lowest key at or above a key.
