@@ -47,7 +47,9 @@ fn options() -> Options {
 
 fn usage(problem: &str) -> ! {
     eprintln!("arrays: {problem}");
-    eprintln!("usage: arrays [--rounds N] [--entries N] [--set NAME] [--peer NAME] [--peers DIR] [--csv FILE]");
+    eprintln!(
+        "usage: arrays [--rounds N] [--entries N] [--set NAME] [--peer NAME] [--peers DIR] [--csv FILE]"
+    );
     std::process::exit(2)
 }
 

@@ -1,7 +1,9 @@
 //! Readers beside a writer: lookups a second of each array, alone and while another thread stores and erases.
 //!
-//! `parallel [--seconds S] [--peers DIR]`. One reader, and no writer or one; half of the keys are touched by it. Then how
-//! long writers wait for readers.
+//! `parallel [--rounds N] [--ms N] [--peers DIR]`. One reader: alone, beside a writer that touches half of its keys, and beside
+//! one of another array as large, which costs it what two CPUs share and nothing else. Not at real-time priority: two
+//! threads that spin would keep the CPUs from the one that stops them. Then how long writers wait for
+//! readers.
 
 use std::collections::BTreeMap;
 use std::ffi::c_void;
@@ -14,8 +16,9 @@ use bench_xarray::measure::thread_ns;
 use bench_xarray::peers::{Kernel, Library, Peer};
 use slablab_xarray::{Entry, Flags, RawXArray, pin};
 
-/// Times that each pair, alone and beside a writer, is run.
-const PAIRS: usize = 2;
+/// A round counts if the writer had a CPU for so much of it; up to so many tries are made.
+const WRITER_SHARE_MIN: f64 = 0.9;
+const TRIES: usize = 4;
 
 struct Keys {
     read: Vec<u64>,
@@ -190,34 +193,51 @@ impl Parallel for Theirs {
     }
 }
 
-fn run(array: &dyn Parallel, keys: &Keys, has_writer: bool, time: Duration) -> (f64, f64) {
+/// Nanoseconds of a read and of a change, and the share of the time that the writer had a CPU.
+struct Run {
+    read: f64,
+    change: f64,
+    writer_share: f64,
+}
+
+fn run(array: &dyn Parallel, written: Option<&dyn Parallel>, keys: &Keys, time: Duration) -> Run {
     let stop = AtomicBool::new(false);
     let timed = |work: &dyn Fn() -> u64| {
-        let start = thread_ns();
+        let (start, start_wall) = (thread_ns(), Instant::now());
         let count = work();
-        (thread_ns() - start) as f64 / count as f64
+        let ns = (thread_ns() - start) as f64;
+        (ns / count as f64, ns / start_wall.elapsed().as_nanos() as f64)
     };
     std::thread::scope(|scope| {
         let reader = scope.spawn(|| timed(&|| array.read(keys, &stop)));
-        let writer =
-            scope.spawn(|| if has_writer { timed(&|| array.write(keys, &stop)) } else { 0.0 });
+        let writer = written.map(|written| scope.spawn(|| timed(&|| written.write(keys, &stop))));
         std::thread::sleep(time);
         stop.store(true, Ordering::Relaxed);
-        (reader.join().expect("no panic"), writer.join().expect("no panic"))
+        let (read, _) = reader.join().expect("no panic");
+        let (change, writer_share) =
+            writer.map_or((0.0, 1.0), |writer| writer.join().expect("no panic"));
+        Run { read, change, writer_share }
     })
 }
 
+/// The quarters of a list.
+fn quartiles(mut values: Vec<f64>) -> [f64; 3] {
+    values.sort_unstable_by(f64::total_cmp);
+    [1, 2, 3].map(|quarter| values[(values.len() - 1) * quarter / 4])
+}
+
 fn main() {
-    let (mut time, mut folder) = (Duration::from_secs(1), String::from("target/peer"));
+    let (mut rounds, mut time) = (11, Duration::from_millis(30));
+    let mut folder = String::from("target/peer");
     let mut words = std::env::args().skip(1);
     while let Some(word) = words.next() {
-        match (word.as_str(), words.next()) {
-            ("--seconds", Some(s)) if s.parse::<u64>().is_ok() => {
-                time = Duration::from_secs(s.parse().expect("checked"))
-            }
-            ("--peers", Some(dir)) => folder = dir,
+        let value = words.next().unwrap_or_default();
+        match (word.as_str(), value.parse::<usize>()) {
+            ("--rounds", Ok(number @ 1..)) => rounds = number,
+            ("--ms", Ok(ms @ 1..)) => time = Duration::from_millis(ms as u64),
+            ("--peers", _) if !value.is_empty() => folder = value,
             _ => {
-                eprintln!("usage: parallel [--seconds S] [--peers DIR]");
+                eprintln!("usage: parallel [--rounds N] [--ms N] [--peers DIR]");
                 std::process::exit(2);
             }
         }
@@ -228,8 +248,12 @@ fn main() {
         std::process::exit(2);
     };
     println!(
-        "{:<16}{:<12}{:>14}{:>22}{:>8}{:>14}",
-        "keys", "array", "read alone", "read beside a writer", "ratio", "change"
+        "{rounds} rounds of {} ms; medians, and ratios of each round with their quarters",
+        time.as_millis()
+    );
+    println!(
+        "{:<16}{:<12}{:>11}{:>11}{:>24}{:>30}{:>12}",
+        "keys", "array", "alone", "beside", "beside / alone", "beside / beside another's", "change"
     );
     for set in keys::all(100_000) {
         let mut random = Random(3);
@@ -238,33 +262,57 @@ fn main() {
         let written: Vec<u64> = read.iter().copied().step_by(2).collect();
         let entries = written.iter().map(|key| key | 1).collect();
         let keys = Keys { read, written, entries };
-        let mut arrays: [(&str, Box<dyn Parallel>); 5] = [
-            ("slablab", Box::new(Ours(RawXArray::new(Flags::NONE)))),
-            ("kernel O3", Box::new(Theirs(Kernel::new(library), library))),
-            ("papaya", Box::<Papaya>::default()),
-            ("skip list", Box::<Skip>::default()),
-            ("64 B-trees", Box::<Sharded>::default()),
+        let pair =
+            |array: fn(&'static Library) -> Box<dyn Parallel>| [array(library), array(library)];
+        let arrays: [(&str, [Box<dyn Parallel>; 2]); 5] = [
+            ("slablab", pair(|_| Box::new(Ours(RawXArray::new(Flags::NONE))))),
+            ("kernel O3", pair(|library| Box::new(Theirs(Kernel::new(library), library)))),
+            ("papaya", pair(|_| Box::<Papaya>::default())),
+            ("skip list", pair(|_| Box::<Skip>::default())),
+            ("64 B-trees", pair(|_| Box::<Sharded>::default())),
         ];
-        for (name, array) in &mut arrays {
-            array.fill(&set);
-            // Pairs of both, and of each the shortest time: other programs disturb either.
-            let pairs: Vec<_> = (0..PAIRS)
-                .map(|_| {
-                    let (alone, _) = run(array.as_ref(), &keys, false, time);
-                    (alone, run(array.as_ref(), &keys, true, time))
-                })
-                .collect();
-            let least =
-                |of: fn(&(f64, (f64, f64))) -> f64| pairs.iter().map(of).fold(f64::MAX, f64::min);
-            let (alone, beside, change) = (least(|p| p.0), least(|p| p.1.0), least(|p| p.1.1));
+        for (name, mut pair) in arrays {
+            pair.iter_mut().for_each(|array| array.fill(&set));
+            let [array, other] = &pair;
+            let busy = |written: &dyn Parallel| {
+                let mut runs = (0..TRIES).map(|_| run(array.as_ref(), Some(written), &keys, time));
+                runs.find(|run| run.writer_share >= WRITER_SHARE_MIN)
+            };
+            let mut lists: [Vec<f64>; 5] = Default::default();
+            for _ in 0..rounds {
+                let alone = run(array.as_ref(), None, &keys, time).read;
+                let (Some(beside), Some(floor)) = (busy(array.as_ref()), busy(other.as_ref()))
+                else {
+                    continue;
+                };
+                let round = [
+                    alone,
+                    beside.read,
+                    beside.read / alone,
+                    beside.read / floor.read,
+                    beside.change,
+                ];
+                lists.iter_mut().zip(round).for_each(|(list, value)| list.push(value));
+            }
+            if lists[0].is_empty() {
+                println!("{:<16}{name:<12} no CPU for the writer", set.name);
+                continue;
+            }
+            let [alone, beside, ratio, floor, change] = lists.map(quartiles);
+            let quarters =
+                |[low, median, high]: [f64; 3]| format!("{median:.2} ({low:.2}-{high:.2})");
             println!(
-                "{:<16}{name:<12}{alone:>11.1} ns{beside:>19.1} ns{:>8.2}{change:>11.1} ns",
+                "{:<16}{name:<12}{:>8.1} ns{:>8.1} ns{:>24}{:>30}{:>9.1} ns",
                 set.name,
-                beside / alone
+                alone[1],
+                beside[1],
+                quarters(ratio),
+                quarters(floor),
+                change[1]
             );
         }
     }
-    grace_periods(time);
+    grace_periods(Duration::from_secs(1));
 }
 
 /// Prints how long a writer waits for a grace period while another thread reads.
