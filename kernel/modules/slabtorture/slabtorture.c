@@ -19,7 +19,7 @@
  * contents after krealloc(), and that the memory of an object freed to a
  * SLAB_TYPESAFE_BY_RCU cache stays one of that cache until the grace period is
  * over. Threads also use bulk calls and kfree_rcu(), and allocate with
- * interrupts off.
+ * interrupts off, which must be off still afterwards.
  *
  * The module runs in its init: insmod returns after "seconds", with an error
  * if anything was found. The last line is "slabtorture: result ok errors=0".
@@ -97,6 +97,11 @@ static void step(struct tally *tally, enum context context)
 	else
 		drain(slot, tally, context);
 	tally->steps++;
+	/* What an allocator holds a lock for, it must leave as it was. */
+	if ((context == IRQS_OFF || context == HARDIRQ) && !irqs_disabled()) {
+		complain("irqs", slot->object, 0, 0);
+		local_irq_disable();
+	}
 	atomic_set_release(&slot->claimed, 0);
 }
 
