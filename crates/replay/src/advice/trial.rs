@@ -9,16 +9,13 @@
 //! Differences from a whole replay: other caches are not there to take pages in between, so numbers of slabs and
 //! pages are exact and distances between slabs are not.
 
-use std::num::NonZero;
 use std::sync::Arc;
-use std::sync::mpsc::Receiver;
-use std::thread;
 
 use slablab_kmem::{Backend, BackendKind, Machine, WithBackend};
 use slablab_trace::{Meta, TraceReader};
 
 use crate::advice::partition::{Partition, PartitionedBatch};
-use crate::engine::broadcast::broadcast;
+use crate::engine::broadcast::{Feed, broadcast, job, jobs_at_once};
 use crate::engine::machine;
 use crate::engine::runner::{Outcome, Runner};
 use crate::error::Error;
@@ -95,26 +92,25 @@ pub(crate) fn try_all(
     moments: &Moments,
     progress: &mut dyn FnMut(u64),
 ) -> Result<Vec<TrialResult>, Error> {
-    let threads = thread::available_parallelism().map_or(1, NonZero::get);
-    let share = trials.len().div_ceil(threads).max(1);
+    let share = trials.len().div_ceil(jobs_at_once(reader)).max(1);
     let mut partition = Partition::new(classes, meta.events);
     let jobs = trials
         .chunks(share)
-        .map(|trials| move |batches| kind.dispatch(Work { meta, trials, moments, batches }));
+        .map(|trials| job(move |batches| kind.dispatch(Work { meta, trials, moments, batches })));
     let prepare = |batch| Arc::new(partition.batch(batch));
     let results = broadcast(reader, jobs, prepare, |_, done| progress(done))?;
     Ok(results.into_iter().flatten().collect())
 }
 
 /// One thread's trials.
-struct Work<'a> {
+struct Work<'a, 'f> {
     meta: &'a Meta,
     trials: &'a [Trial],
     moments: &'a Moments,
-    batches: Receiver<Arc<PartitionedBatch>>,
+    batches: Feed<'f, Arc<PartitionedBatch>>,
 }
 
-impl WithBackend for Work<'_> {
+impl WithBackend for Work<'_, '_> {
     type Output = Result<Vec<TrialResult>, Error>;
 
     fn run<B: Backend>(self) -> Self::Output {
@@ -127,7 +123,7 @@ impl WithBackend for Work<'_> {
         let mut runners = runners?;
         let mut looks = vec![(Vec::new(), Vec::new()); runners.len()];
         let mut seen = 0;
-        for part in &self.batches {
+        for part in self.batches {
             let (batch, rows) = (&part.batch, part.batch.len());
             for (i, runner) in runners.iter_mut().enumerate() {
                 let object = |row: usize| part.number(row, self.trials[i].classes);

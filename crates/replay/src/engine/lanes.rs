@@ -1,13 +1,12 @@
-//! Replays a trace on one thread for each allocator, and assembles their results.
+//! Replays a trace under each of several allocators, and assembles their results.
 
 use std::sync::Arc;
-use std::sync::mpsc::Receiver;
 
 use slablab_kmem::{Backend, Machine, WithBackend};
 use slablab_trace::{Batch, Meta, TraceReader};
 
 use crate::change::rewrite::Rewrite;
-use crate::engine::broadcast::broadcast;
+use crate::engine::broadcast::{Feed, broadcast, job};
 use crate::engine::machine;
 use crate::engine::runner::{Outcome, Runner};
 use crate::error::Error;
@@ -45,7 +44,7 @@ pub fn replay_all(
     let work = plans.iter().zip(&metas);
     let jobs = work
         .flat_map(|(plan, meta)| plan.allocators.iter().map(move |kind| (*kind, meta, plan)))
-        .map(|(kind, meta, plan)| move |batches| kind.dispatch(Work { meta, plan, batches }));
+        .map(|(kind, meta, plan)| job(move |batches| kind.dispatch(Work { meta, plan, batches })));
     let sent = |batch: &Arc<Batch>, done| {
         tally.batch(batch);
         progress(done);
@@ -59,16 +58,16 @@ pub fn replay_all(
 }
 
 /// What a thread does once it knows its backend's type.
-struct Work<'a> {
+struct Work<'a, 'f> {
     meta: &'a Meta,
     plan: &'a ReplayPlan,
-    batches: Receiver<Arc<Batch>>,
+    batches: Feed<'f, Arc<Batch>>,
 }
 
-impl WithBackend for Work<'_> {
+impl WithBackend for Work<'_, '_> {
     type Output = Result<Outcome, Error>;
 
-    fn run<B: Backend>(self) -> Self::Output {
+    fn run<B: Backend>(mut self) -> Self::Output {
         let machine = machine::build::<B>(self.meta, self.plan)?;
         let outcome = self.run_on(&machine)?;
         if let (Some(memories), Some(memory)) = (&self.plan.memories, machine.into_memory()) {
@@ -78,11 +77,11 @@ impl WithBackend for Work<'_> {
     }
 }
 
-impl Work<'_> {
-    fn run_on<B: Backend>(&self, machine: &Machine<B>) -> Result<Outcome, Error> {
+impl Work<'_, '_> {
+    fn run_on<B: Backend>(&mut self, machine: &Machine<B>) -> Result<Outcome, Error> {
         let mut runner = Runner::new(machine, self.meta, self.plan)?;
         runner.warm();
-        for batch in &self.batches {
+        for batch in &mut self.batches {
             runner.batch(&batch)?;
             if runner.rows_left() == 0 {
                 break;

@@ -265,7 +265,7 @@ impl<'a, B: Backend> Runner<'a, B> {
         self.timeline.note(now_ns, self.events, &gauges);
     }
 
-    /// Holds the caches against what the recorded kernel said of them, at the moments of the samples.
+    /// Compares the caches with what the recorded kernel said of them, at the moments of the samples.
     fn fit(&mut self) -> Option<Fit> {
         self.ask(u64::MAX);
         let caches = self.reality.finish();

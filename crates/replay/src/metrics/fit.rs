@@ -47,7 +47,7 @@ pub struct CacheFit {
 }
 
 impl Fit {
-    /// Holds simulated caches, each with the name that slabinfo has, against the samples; `peak` and `end` are the
+    /// Compares simulated caches, each with the name that slabinfo has, with the samples; `peak` and `end` are the
     /// simulated bytes in slabs.
     pub(crate) fn new(samples: &Samples, caches: Vec<CacheFit>, peak: u64, end: u64) -> Self {
         let last = samples.times_ns.len().saturating_sub(1);

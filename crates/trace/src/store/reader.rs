@@ -12,11 +12,12 @@ use std::thread::{self, JoinHandle};
 use super::file_reader::{FileRows, ParquetFile, PidColumn};
 use crate::{Batch, Error, Input, Meta};
 
-/// Which thread decodes the rows of a file.
-#[derive(Debug, Clone, Copy)]
-enum Decoding {
-    Ahead,
-    Here,
+/// How many threads work on a trace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Threads {
+    /// One decodes the rows of a file ahead.
+    Several,
+    One,
 }
 
 /// An open trace.
@@ -25,11 +26,12 @@ pub struct TraceReader {
     path: PathBuf,
     meta: Arc<Meta>,
     rows: Rows,
+    threads: Threads,
 }
 
 #[derive(Debug)]
 enum Rows {
-    File(ParquetFile, Decoding),
+    File(ParquetFile),
     Memory(Arc<[Arc<Batch>]>),
 }
 
@@ -48,12 +50,17 @@ impl TraceReader {
     pub(crate) fn of_file(path: &Path, file: ParquetFile) -> Result<TraceReader, Error> {
         let file = file.whole()?;
         let meta = Arc::clone(file.meta());
-        Ok(TraceReader { path: path.into(), meta, rows: Rows::File(file, Decoding::Ahead) })
+        Ok(TraceReader {
+            path: path.into(),
+            meta,
+            rows: Rows::File(file),
+            threads: Threads::Several,
+        })
     }
 
     pub(super) fn of_memory(path: &Path, meta: Meta, batches: Vec<Arc<Batch>>) -> TraceReader {
         let rows = Rows::Memory(batches.into());
-        TraceReader { path: path.into(), meta: Arc::new(meta), rows }
+        TraceReader { path: path.into(), meta: Arc::new(meta), rows, threads: Threads::Several }
     }
 
     /// Returns what the trace says about itself.
@@ -73,7 +80,7 @@ impl TraceReader {
     /// # Errors
     /// When the rows are damaged.
     pub fn decoded_without_pid(self, events_max: u64) -> Result<TraceReader, Error> {
-        let Rows::File(file, _) = &self.rows else { return Ok(self) };
+        let Rows::File(file) = &self.rows else { return Ok(self) };
         if self.meta.events > events_max {
             return Ok(self);
         }
@@ -83,14 +90,16 @@ impl TraceReader {
         Ok(TraceReader { rows: Rows::Memory(batches.into()), ..self })
     }
 
-    /// Has the rows decoded by the thread that reads them: where each processor has a trace of its own, a further thread
-    /// for each only moves batches from one processor to another.
+    /// Has one thread do all that is done with the trace, its decoding too: where each processor has a trace of its own,
+    /// further threads only move batches from one processor to another.
     #[must_use]
-    pub fn decoding_here(self) -> TraceReader {
-        match self.rows {
-            Rows::File(file, _) => TraceReader { rows: Rows::File(file, Decoding::Here), ..self },
-            Rows::Memory(_) => self,
-        }
+    pub fn on_one_thread(self) -> TraceReader {
+        TraceReader { threads: Threads::One, ..self }
+    }
+
+    /// Tells whether one thread is to do all that is done with the trace.
+    pub fn is_on_one_thread(&self) -> bool {
+        self.threads == Threads::One
     }
 
     /// Returns the rows from the beginning, some thousand a [`Batch`]. May be called again.
@@ -106,10 +115,10 @@ impl TraceReader {
 
     fn rows(&self, pids: PidColumn) -> Batches {
         let rows = match &self.rows {
-            Rows::File(file, Decoding::Ahead) => RowsLeft::Ahead(Decoder::start(file.rows(pids))),
-            Rows::File(file, Decoding::Here) => {
+            Rows::File(file) if self.is_on_one_thread() => {
                 RowsLeft::Here { rows: Box::new(file.rows(pids)), given: Vec::new() }
             }
+            Rows::File(file) => RowsLeft::Ahead(Decoder::start(file.rows(pids))),
             Rows::Memory(batches) => RowsLeft::Memory { batches: Arc::clone(batches), next: 0 },
         };
         Batches { rows }

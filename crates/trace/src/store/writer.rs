@@ -349,7 +349,7 @@ mod tests {
         let without: Vec<_> = all.iter().map(|event| Event { pid: 0, ..*event }).collect();
         assert!(events(file.batches_without_pid()) == without);
         // By another thread, by this one, and all at once.
-        let here = file.decoding_here();
+        let here = file.on_one_thread();
         assert!(events(here.batches()) == all && events(here.batches_without_pid()) == without);
         let large = here.decoded_without_pid(without.len() as u64 - 1).unwrap();
         assert!(events(large.batches()) == all, "too many to keep");

@@ -4,10 +4,7 @@
 //! each drives its share of the machines. Memory is bounded: as many machines as fit are replayed in a pass, and the
 //! trace is read again for the rest.
 
-use std::num::NonZero;
 use std::sync::Arc;
-use std::sync::mpsc::Receiver;
-use std::thread;
 
 use slablab_kmem::{Backend, BackendKind, Machine, WithBackend};
 use slablab_trace::{Batch, Meta, NONE, TraceReader};
@@ -15,7 +12,7 @@ use slablab_trace::{Batch, Meta, NONE, TraceReader};
 use crate::advice::trial::Moments;
 use crate::advice::tune::setting::Setting;
 use crate::engine::account::NamedCost;
-use crate::engine::broadcast::broadcast;
+use crate::engine::broadcast::{Feed, broadcast, job, jobs_at_once};
 use crate::engine::machine;
 use crate::engine::runner::{Outcome, Runner};
 use crate::error::Error;
@@ -78,7 +75,7 @@ impl Trials<'_> {
         progress: &mut dyn FnMut(u64),
     ) -> Result<Vec<Tried>, Error> {
         let each = self.held_bytes_peak + self.held_bytes_peak / 2 + MACHINE_BYTES;
-        let at_once = ((PASS_BYTES_MAX / each) as usize).max(threads());
+        let at_once = ((PASS_BYTES_MAX / each) as usize).max(jobs_at_once(self.reader));
         let mut tried = Vec::with_capacity(settings.len());
         for settings in settings.chunks(at_once) {
             let plans: Vec<_> = settings.iter().map(|setting| self.plan(setting)).collect();
@@ -103,10 +100,6 @@ impl Trials<'_> {
     }
 }
 
-fn threads() -> usize {
-    thread::available_parallelism().map_or(1, NonZero::get)
-}
-
 /// Replays plans of one allocator each in one pass, and looks at their machines at some moments; `progress` is told rows
 /// times plans.
 pub(crate) fn run_plans(
@@ -117,13 +110,13 @@ pub(crate) fn run_plans(
     progress: &mut dyn FnMut(u64),
 ) -> Result<Vec<Measured>, Error> {
     let meta = reader.meta();
-    let share = plans.len().div_ceil(threads()).max(1);
+    let share = plans.len().div_ceil(jobs_at_once(reader)).max(1);
     // A thread has machines of one type.
     let same = |a: &ReplayPlan, b: &ReplayPlan| a.allocators == b.allocators;
     let jobs = plans.chunks(share).flat_map(|share| share.chunk_by(same)).map(|plans| {
-        move |batches| {
+        job(move |batches| {
             plans[0].allocators[0].dispatch(Work { meta, plans, moments, looks, batches })
-        }
+        })
     });
     let sent = |batch: &Arc<Batch>, _| progress(batch.len() as u64 * plans.len() as u64);
     let measured = broadcast(reader, jobs, |batch| batch, sent)?;
@@ -131,15 +124,15 @@ pub(crate) fn run_plans(
 }
 
 /// One thread's plans.
-struct Work<'a> {
+struct Work<'a, 'f> {
     meta: &'a Meta,
     plans: &'a [ReplayPlan],
     moments: &'a Moments,
     looks: Looks,
-    batches: Receiver<Arc<Batch>>,
+    batches: Feed<'f, Arc<Batch>>,
 }
 
-impl WithBackend for Work<'_> {
+impl WithBackend for Work<'_, '_> {
     type Output = Result<Vec<Measured>, Error>;
 
     fn run<B: Backend>(self) -> Self::Output {
@@ -154,7 +147,7 @@ impl WithBackend for Work<'_> {
         let free = |machine: &Machine<B>| FreeBlocks(machine.free_blocks());
         let mut worst: Vec<FreeBlocks> = machines.iter().map(free).collect();
         let mut seen = 0;
-        for batch in &self.batches {
+        for batch in self.batches {
             let rows = batch.len();
             let object =
                 |row: usize| Some(batch.object[row] as usize).filter(|_| batch.object[row] != NONE);

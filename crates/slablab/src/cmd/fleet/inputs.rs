@@ -31,7 +31,7 @@ pub(crate) struct Input {
 impl Input {
     /// Opens the trace, for a thread that has a processor for itself.
     pub(super) fn open(&self) -> Result<TraceReader> {
-        Ok(TraceReader::open(&self.path)?.decoding_here())
+        Ok(TraceReader::open(&self.path)?.on_one_thread())
     }
 }
 
