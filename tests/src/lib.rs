@@ -2,6 +2,7 @@
 //!
 //! The tests stand in `tests/tests/`, one file a promise; this library holds what they share.
 
+pub mod module;
 pub mod shown;
 
 use std::path::{Path, PathBuf};

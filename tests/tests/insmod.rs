@@ -5,39 +5,13 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader};
-use std::process::{Output, Stdio};
+use std::process::Stdio;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
+use slablab_tests::module::{insmod, lines, prints, source};
 use slablab_tests::{refusal, run, slablab, stdout};
-
-const MODULES: &str = "crates/kapi/tests/modules";
-
-/// Runs a module of ours with these words.
-fn insmod(module: &str, words: &[&str]) -> Output {
-    let path = format!("{MODULES}/{module}.c");
-    let words: Vec<_> = ["insmod", &path].into_iter().chain(words.iter().copied()).collect();
-    run(&words)
-}
-
-/// Splits what was printed into lines, the log's without their timestamps.
-fn lines(output: &Output) -> Vec<String> {
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    let plain = |line: &str| match line.strip_prefix('[').and_then(|l| l.split_once("] ")) {
-        Some((time, rest)) if time.trim().parse::<f64>().is_ok() => rest.to_string(),
-        _ => line.to_string(),
-    };
-    text.lines().map(plain).collect()
-}
-
-#[track_caller]
-fn prints(module: &str, words: &[&str], expected: &[&str]) {
-    let output = insmod(module, words);
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(lines(&output), expected, "{module}: {stderr}");
-    assert_eq!(output.status.code(), Some(0), "{module}: {stderr}");
-}
 
 #[test]
 fn lists_are_walked_with_the_macros_of_their_day() {
@@ -247,7 +221,7 @@ fn parameters_are_set_or_refused_before_init() {
         &[&words[..], &list[..]].concat(),
         &["16 7 -3 4 5 1 a b xyz", "list[0] = 1", "list[1] = -2", "list[2] = 3"],
     );
-    let params = format!("{MODULES}/params.c");
+    let params = source("params");
     for (setting, expected) in [
         ("numer=1", "unknown parameter `numer`: the module has flag, list, name"),
         ("number=big", "parameter `number`: `big` is not a number from -2147483648 to 2147483647"),
@@ -313,7 +287,7 @@ fn pages_freed_twice_are_counted_once() {
 /// A module that never ends does not outlive the command that loaded it, even if that is killed.
 #[test]
 fn the_child_ends_with_the_command() {
-    let path = format!("{MODULES}/bad.c");
+    let path = source("bad");
     let mut command = slablab();
     command.args(["insmod", &path, "what=endless"]).stdout(Stdio::piped());
     let mut parent = command.spawn().unwrap();
@@ -361,7 +335,7 @@ fn an_endless_init_is_stopped() {
 
 #[test]
 fn a_module_does_not_outlive_a_command_that_is_killed() {
-    let module = format!("{MODULES}/bad.c");
+    let module = source("bad");
     let mut command = slablab();
     command.args(["insmod", &module, "what=endless", "--timeout", "600"]);
     let mut parent = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
@@ -412,7 +386,7 @@ fn what_does_not_build_is_refused_with_the_tools_own_words() {
 
 #[test]
 fn metadata_is_shown_on_request() {
-    let text = stdout(&["insmod", &format!("{MODULES}/params.c"), "--modinfo"]);
+    let text = stdout(&["insmod", &source("params"), "--modinfo"]);
     for line in [
         "version:        1.2",
         "description:    Parameters of each kind",

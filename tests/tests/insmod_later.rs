@@ -1,36 +1,7 @@
 //! `slablab insmod`: what came with later kernels, from per-CPU references to packets' buffers, and threads that
 //! share it.
 
-use std::process::Output;
-
-use slablab_tests::run;
-
-const MODULES: &str = "crates/kapi/tests/modules";
-
-/// Runs a module of ours with these words.
-fn insmod(module: &str, words: &[&str]) -> Output {
-    let path = format!("{MODULES}/{module}.c");
-    let words: Vec<_> = ["insmod", &path].into_iter().chain(words.iter().copied()).collect();
-    run(&words)
-}
-
-/// Splits what was printed into lines, the log's without their timestamps.
-fn lines(output: &Output) -> Vec<String> {
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    let plain = |line: &str| match line.strip_prefix('[').and_then(|l| l.split_once("] ")) {
-        Some((time, rest)) if time.trim().parse::<f64>().is_ok() => rest.to_string(),
-        _ => line.to_string(),
-    };
-    text.lines().map(plain).collect()
-}
-
-#[track_caller]
-fn prints(module: &str, words: &[&str], expected: &[&str]) {
-    let output = insmod(module, words);
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(lines(&output), expected, "{module}: {stderr}");
-    assert_eq!(output.status.code(), Some(0), "{module}: {stderr}");
-}
+use slablab_tests::module::{insmod, lines, prints};
 
 /// Allocators whose `kfree` takes objects of caches, too; those of SLOB and SLMB have no header.
 const ALLOCATORS: [&str; 4] = ["slab", "slub", "dense", "slub-sheaves"];

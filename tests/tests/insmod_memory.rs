@@ -1,43 +1,10 @@
 //! `slablab insmod`: memory beyond blocks of a slab: shrinkers, mapped pages, pieces of pages, pools and allocators over
 //! them, what goes with a device.
 
-use std::process::Output;
-
-use slablab_tests::run;
-
-const MODULES: &str = "crates/kapi/tests/modules";
+use slablab_tests::module::{insmod, lines, prints, told};
 
 /// Versions on both sides of what changed: shrinkers in 6.7, lists by use in 6.8 and 6.13, drivers in 6.11.
 const VERSIONS: [&str; 3] = ["6.1", "6.12", "7.3"];
-
-fn insmod(module: &str, words: &[&str]) -> Output {
-    let path = format!("{MODULES}/{module}.c");
-    let words: Vec<_> = ["insmod", &path].into_iter().chain(words.iter().copied()).collect();
-    run(&words)
-}
-
-/// Splits what was printed into lines, the log's without their timestamps.
-fn lines(output: &Output) -> Vec<String> {
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    let plain = |line: &str| match line.strip_prefix('[').and_then(|l| l.split_once("] ")) {
-        Some((time, rest)) if time.trim().parse::<f64>().is_ok() => rest.to_string(),
-        _ => line.to_string(),
-    };
-    text.lines().map(plain).collect()
-}
-
-#[track_caller]
-fn prints(module: &str, words: &[&str], expected: &[&str]) {
-    let output = insmod(module, words);
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(lines(&output), expected, "{module} {words:?}: {stderr}");
-    assert_eq!(output.status.code(), Some(0), "{module} {words:?}: {stderr}");
-}
-
-/// Everything that was printed, in one text.
-fn told(output: &Output) -> String {
-    lines(output).join("\n") + &String::from_utf8_lossy(&output.stderr)
-}
 
 #[test]
 fn shrinkers_give_memory_back_when_it_is_out() {

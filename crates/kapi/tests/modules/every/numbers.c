@@ -18,14 +18,7 @@
 #include <linux/string_helpers.h>
 #include <linux/stringhash.h>
 
-static int wrong, right;
-#define IS(expression, value) \
-	do { \
-		if ((expression) == (value)) \
-			right++; \
-		else if (++wrong) \
-			printk(KERN_ERR "every: %s is not %s\n", #expression, #value); \
-	} while (0)
+#include "check.h"
 
 struct pair {
 	u32 first;
@@ -254,8 +247,7 @@ static int __init every_init(void)
 	bits();
 	texts();
 	language();
-	printk(KERN_INFO "every: %d right, %d wrong\n", right, wrong);
-	return wrong ? -EINVAL : 0;
+	return result();
 }
 
 static void __exit every_exit(void)

@@ -22,14 +22,7 @@
 #include <linux/string.h>
 #include <linux/u64_stats_sync.h>
 
-static int wrong, right;
-#define IS(expression, value) \
-	do { \
-		if ((expression) == (value)) \
-			right++; \
-		else if (++wrong) \
-			printk(KERN_ERR "every: %s is not %s\n", #expression, #value); \
-	} while (0)
+#include "check.h"
 
 DEFINE_STATIC_KEY_TRUE(on);
 DEFINE_STATIC_KEY_FALSE(off);
@@ -336,8 +329,7 @@ static int __init every_init(void)
 	buffers();
 	blocks();
 	words();
-	printk("every: %d right, %d wrong\n", right, wrong);
-	return wrong ? -EINVAL : 0;
+	return result();
 }
 
 static void __exit every_exit(void)

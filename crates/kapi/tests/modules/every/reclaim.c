@@ -13,14 +13,7 @@
 #include <linux/uaccess.h>
 #include <linux/vmalloc.h>
 
-static int wrong, right;
-#define IS(expression, value) \
-	do { \
-		if ((expression) == (value)) \
-			right++; \
-		else if (++wrong) \
-			printk(KERN_ERR "every: %s is not %s\n", #expression, #value); \
-	} while (0)
+#include "check.h"
 
 static unsigned long count(struct shrinker *shrinker, struct shrink_control *sc) { return 0; }
 static unsigned long scan(struct shrinker *shrinker, struct shrink_control *sc) { return SHRINK_STOP; }
@@ -139,8 +132,7 @@ static int __init every_init(void)
 	pools();
 	blocks();
 	counts();
-	printk("every: %d right, %d wrong\n", right, wrong);
-	return wrong ? -EINVAL : 0;
+	return result();
 }
 
 static void __exit every_exit(void)

@@ -8,14 +8,7 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 
-static int wrong, right;
-#define IS(expression, value) \
-	do { \
-		if ((expression) == (value)) \
-			right++; \
-		else if (++wrong) \
-			printk(KERN_ERR "every: %s is not %s\n", #expression, #value); \
-	} while (0)
+#include "check.h"
 
 static DEFINE_MUTEX(lock);
 static int freed, held, flags_kept;
@@ -179,8 +172,7 @@ static int __init every_init(void)
 	locks();
 	objects();
 	others();
-	printk(KERN_INFO "every: %d right, %d wrong\n", right, wrong);
-	return wrong ? -EINVAL : 0;
+	return result();
 }
 
 static void __exit every_exit(void)

@@ -13,14 +13,7 @@
 #include <linux/util_macros.h>
 #include <linux/uuid.h>
 
-static int wrong, right;
-#define IS(expression, value) \
-	do { \
-		if ((expression) == (value)) \
-			right++; \
-		else if (++wrong) \
-			printk(KERN_ERR "every: %s is not %s\n", #expression, #value); \
-	} while (0)
+#include "check.h"
 
 static bool less(const void *lhs, const void *rhs, void *args) { return *(int *)lhs < *(int *)rhs; }
 static const struct min_heap_callbacks by_value = { .less = less };
@@ -240,8 +233,7 @@ static int __init every_init(void)
 	orders();
 	numbers();
 	texts();
-	printk(KERN_INFO "every: %d right, %d wrong\n", right, wrong);
-	return wrong ? -EINVAL : 0;
+	return result();
 }
 
 static void __exit every_exit(void)
