@@ -152,8 +152,8 @@ test-cluster:
 	fi
 
 # One real kernel for each allocator, built, booted in QEMU and used; a stock kernel of each generation of SLUB and of
-# a foreign machine; and guests that panic, hang or fail on request. From nothing it takes two idle cores about a quarter of an hour, afterwards two minutes: the kernels are
-# kept in ~/.cache/slablab.
+# a foreign machine; and guests that panic, hang or fail on request. From nothing it takes two idle cores about a quarter
+# of an hour, afterwards two minutes: the kernels are kept in ~/.cache/slablab.
 test-boot:
 	@if tools/need $(BOOT_PACKAGES); then \
 		$(CARGO) test --workspace --test boot --test guest --test readme -- \

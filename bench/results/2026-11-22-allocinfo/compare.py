@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Holds a replayed trace against /proc/allocinfo of the guest that recorded it: bytes alive at the end, by line.
+"""Compares a replayed trace with /proc/allocinfo of the guest that recorded it: bytes alive at the end, by line.
 
     slablab kernel boot build:6.12/slub+allocinfo+dwarf --append slab_nomerge --record t.parquet --script load.sh -o guest
     slablab replay t.parquet --allocators slub --format json > t.json
