@@ -7,8 +7,8 @@
 
 use std::collections::BTreeMap;
 use std::ffi::c_void;
-use std::sync::RwLock;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Barrier, RwLock};
 use std::time::{Duration, Instant};
 
 use bench_xarray::keys::{self, KeySet, Random};
@@ -202,7 +202,10 @@ struct Run {
 
 fn run(array: &dyn Parallel, written: Option<&dyn Parallel>, keys: &Keys, time: Duration) -> Run {
     let stop = AtomicBool::new(false);
+    // The time runs once all threads do.
+    let start = Barrier::new(2 + usize::from(written.is_some()));
     let timed = |work: &dyn Fn() -> u64| {
+        start.wait();
         let (start, start_wall) = (thread_ns(), Instant::now());
         let count = work();
         let ns = (thread_ns() - start) as f64;
@@ -211,6 +214,7 @@ fn run(array: &dyn Parallel, written: Option<&dyn Parallel>, keys: &Keys, time: 
     std::thread::scope(|scope| {
         let reader = scope.spawn(|| timed(&|| array.read(keys, &stop)));
         let writer = written.map(|written| scope.spawn(|| timed(&|| written.write(keys, &stop))));
+        start.wait();
         std::thread::sleep(time);
         stop.store(true, Ordering::Relaxed);
         let (read, _) = reader.join().expect("no panic");
@@ -276,7 +280,7 @@ fn main() {
             let [array, other] = &pair;
             let busy = |written: &dyn Parallel| {
                 let mut runs = (0..TRIES).map(|_| run(array.as_ref(), Some(written), &keys, time));
-                runs.find(|run| run.writer_share >= WRITER_SHARE_MIN)
+                runs.find(|run| run.writer_share >= WRITER_SHARE_MIN && run.read.is_finite())
             };
             let mut lists: [Vec<f64>; 5] = Default::default();
             for _ in 0..rounds {
