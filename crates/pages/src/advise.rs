@@ -1,6 +1,6 @@
 //! The page of an advice: what each change would save, how the objects would lie, and why.
 
-use slablab_replay::{Advice, AdviceList, Allocator, Change, Moment, WhatIf};
+use slablab_replay::{Advice, AdviceList, Allocator, Change, Moment, WhatIf, Worth};
 use slablab_report::{
     BarGroup, Bars, Cell, Document, Fact, Item, Plot, Section, Table, Waterfall, field, human,
 };
@@ -29,7 +29,11 @@ pub fn advise(
     together: Option<&Together>,
     sources: &Sources,
 ) -> Document {
-    let useful: Vec<_> = list.useful().collect();
+    let of = |worth: Worth| -> Vec<&Advice> {
+        list.advice.iter().filter(|advice| advice.worth == worth).collect()
+    };
+    let (saving, gathering) = (of(Worth::SavesMemory), of(Worth::ImprovesLocality));
+    let rest: Vec<_> = list.advice.iter().filter(|advice| !advice.worth.is_useful()).collect();
     let mut facts = facts(&list.trace, file);
     facts.extend([
         Fact::new("allocator", &list.allocator),
@@ -37,19 +41,23 @@ pub fn advise(
         Fact::new("kmalloc call sites", list.sites.to_string()),
         Fact::new("of these with less than a page at any time", list.sites_too_small.to_string()),
     ]);
-    // Caches that only gather have no step.
-    let saved = together.map(|together| saved(&useful, together));
-    let plots = saved.into_iter().chain([walks(&useful)]).filter(|plot| !plot.is_empty());
-    let all: Vec<&Advice> = list.advice.iter().collect();
-    let how = "Changes worth making come first; both parts are in the order of the bytes saved at the peak. Slot: what \
-               kmalloc allocates for an object. Lines/walk: cache lines that a walk over all objects alive at the peak touches.";
-    let table = Item::table("Every change that was tried", how, tables::advice(&all));
-    let items = plots.map(Item::Plot).chain([table, reasons(&list.advice)]).collect();
-    let changes = Section::new(
-        "What each change would do",
-        "Each was tried by replaying the part of the trace that it can touch.",
-        items,
-    );
+    let steps = together.map(|together| saved(&saving, together));
+    let changes = [
+        changes(
+            "Worth making, by memory saved at the peak",
+            "Each change was tried by replaying the part of the trace that it can touch.",
+            steps,
+            &saving,
+        ),
+        changes(
+            "Closer together, for little or no memory",
+            "These caches bring objects closer together that are scattered now. Whether code walks over them, only its \
+             author knows.",
+            Some(walks(&gathering)),
+            &gathering,
+        ),
+        changes("Tried, and not worth making", "", None, &rest),
+    ];
     let objects = together.map(|together| {
         let how = format!(
             "Those of {}, the best of the call sites, at that of eight snapshots with most of them.",
@@ -63,23 +71,46 @@ pub fn advise(
         "",
         flame.into_iter().chain(sources.missing()).collect(),
     );
-    let sections = [Some(changes), objects, Some(source)].into_iter().flatten();
+    let sections = changes.into_iter().chain(objects).chain([source]);
     Document {
         title: format!("Call sites of {file} worth a cache of their own, under {}", list.allocator),
         question: "Which call site should have its own cache, and what would it change?".to_owned(),
-        answers: answers(&useful),
+        answers: answers(&saving, &gathering),
         sections: sections.filter(|section| !section.items.is_empty()).collect(),
         facts,
     }
 }
 
-fn answers(useful: &[&Advice]) -> Vec<String> {
-    if useful.is_empty() {
-        let nothing = "No change is worth making: none saves a page of memory or improves the locality of objects.";
-        return vec![nothing.to_owned()];
+/// Returns the section of changes of one kind: a plot of what they do, the numbers and the reasons of each.
+fn changes(title: &str, method: &str, plot: Option<Plot>, advice: &[&Advice]) -> Section {
+    if advice.is_empty() {
+        return Section::new(title, method, Vec::new());
     }
+    let how = "Slot: what kmalloc allocates for an object. Lines/walk: cache lines that a walk over all objects alive \
+               at the peak touches.";
+    let table = Item::table("Numbers", how, tables::advice(advice));
+    let plot = plot.filter(|plot| !plot.is_empty()).map(Item::Plot);
+    Section::new(title, method, plot.into_iter().chain([table, reasons(advice)]).collect())
+}
+
+fn answers(saving: &[&Advice], gathering: &[&Advice]) -> Vec<String> {
     let sentence = |advice: &&Advice| format!("{}: {}", advice.subject, advice.reason);
-    useful.iter().take(5).map(sentence).collect()
+    let mut answers: Vec<String> = saving.iter().take(5).map(sentence).collect();
+    if answers.is_empty() {
+        answers.push("No change saves memory that is worth a patch.".to_owned());
+    }
+    let names: Vec<_> = gathering.iter().take(5).map(|advice| advice.subject.as_str()).collect();
+    answers.extend(match gathering.len() {
+        0 => None,
+        1 => {
+            Some(format!("A cache of its own brings the objects of {} closer together.", names[0]))
+        }
+        n => Some(format!(
+            "{n} bring scattered objects closer together, first {}.",
+            names.join(", ")
+        )),
+    });
+    answers
 }
 
 fn name(advice: &Advice) -> String {
@@ -90,8 +121,8 @@ fn name(advice: &Advice) -> String {
 }
 
 /// Returns what each advised cache would save, down to what all of them together leave.
-fn saved(useful: &[&Advice], together: &Together) -> Plot {
-    let sites = useful.iter().filter(|a| matches!(a.change, Change::Dedicate { .. }));
+fn saved(saving: &[&Advice], together: &Together) -> Plot {
+    let sites = saving.iter().filter(|a| matches!(a.change, Change::Dedicate { .. }));
     let steps = sites.map(|a| (a.subject.clone(), -a.saved_bytes_at_peak as f64)).collect();
     let held = |allocator: &Allocator| allocator.held_bytes.end as f64;
     let (before, after) = (&together.moment.before, &together.moment.after);
@@ -105,8 +136,8 @@ fn saved(useful: &[&Advice], together: &Together) -> Plot {
     Plot::new("Bytes held at the peak, by call site that gets a cache", how, waterfall)
 }
 
-fn walks(useful: &[&Advice]) -> Plot {
-    let sites = useful.iter().filter(|a| matches!(a.change, Change::Dedicate { .. }));
+fn walks(gathering: &[&Advice]) -> Plot {
+    let sites = gathering.iter().filter(|a| matches!(a.change, Change::Dedicate { .. }));
     let gathers = sites.filter(|a| a.before.lines_per_walk != a.after.lines_per_walk);
     let group = |advice: &&Advice| BarGroup {
         name: name(advice),
@@ -124,11 +155,13 @@ fn walks(useful: &[&Advice]) -> Plot {
     Plot::new("Cache lines that a walk over all objects touches", how, bars)
 }
 
-fn reasons(advice: &[Advice]) -> Item {
+fn reasons(advice: &[&Advice]) -> Item {
     let fields = [
-        field::text("call site or class", "subject", name),
-        field::name("reason", "reason", |a| &a.reason),
-        field::cell("caveat", "caveat", |a| a.caveat.as_ref().map_or(Cell::Missing, Cell::text)),
+        field::text("call site or class", "subject", |a: &&Advice| name(a)),
+        field::name("reason", "reason", |a: &&Advice| &a.reason),
+        field::cell("caveat", "caveat", |a: &&Advice| {
+            a.caveat.as_ref().map_or(Cell::Missing, Cell::text)
+        }),
     ];
     let title = "Reasons, and what speaks against each change";
     Item::table(title, "In the same order.", Table::of(advice, fields))
