@@ -36,7 +36,8 @@ pub enum Error {
     },
     /// A machine that is too small to be simulated.
     #[error(
-        "{memory_bytes} bytes are less than the smallest machine that can be simulated: ask for 4M or more"
+        "{} are less than the smallest machine that can be simulated: ask for 4M or more",
+        mib(*memory_bytes)
     )]
     MachineTooSmall {
         /// The memory asked about
@@ -44,8 +45,10 @@ pub enum Error {
     },
     /// Less memory than the load's own objects need.
     #[error(
-        "{memory_bytes} bytes are less than the {live_bytes} that live objects alone ask for at the peak: no allocator fits \
-         the load into them; ask for more"
+        "{} are less than the {} that live objects alone ask for at the peak: no allocator fits the load into them; ask for \
+         more",
+        mib(*memory_bytes),
+        mib(*live_bytes)
     )]
     Budget {
         /// The memory asked about
@@ -90,4 +93,25 @@ pub enum Error {
         /// What the check found
         finding: String,
     },
+}
+
+/// Says bytes in MiB, the next hundredth of one: who asks for what is said gets no less.
+fn mib(bytes: u64) -> String {
+    let hundredths = u128::from(bytes) * 100;
+    let hundredths = hundredths.div_ceil(1 << 20);
+    format!("{}.{:02} MiB", hundredths / 100, hundredths % 100)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_memory_that_an_error_asks_for_is_no_less_than_what_is_needed() {
+        assert_eq!(mib(4 << 20), "4.00 MiB");
+        assert_eq!(mib((4 << 20) + 1), "4.01 MiB");
+        assert_eq!(mib(u64::MAX), "17592186044416.00 MiB");
+        let error = Error::Budget { memory_bytes: 1 << 20, live_bytes: 4_449_741 }.to_string();
+        assert!(error.starts_with("1.00 MiB are less than the 4.25 MiB that live"), "{error}");
+    }
 }

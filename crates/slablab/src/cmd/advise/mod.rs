@@ -422,18 +422,18 @@ fn summary(list: &AdviceList) -> String {
     );
     let of = |worth: Worth| list.advice.iter().filter(|advice| advice.worth == worth).count();
     text += &match of(Worth::SavesMemory) {
-        0 => "No change saves memory".to_owned(),
-        1 => "One change saves memory".to_owned(),
-        n => format!("{n} changes save memory"),
+        0 => "No change saves enough memory to be worth a patch".to_owned(),
+        1 => "One change saves enough memory to be worth a patch".to_owned(),
+        n => format!("{n} changes save enough memory to be worth a patch"),
     };
     text += &format!(
-        " that is worth a patch: more than {}, more than a slab and more than what it saves varies by.",
+        ", which is more than {} at the peak, more than a slab, and more than what the saving itself varies by.",
         bytes(list.saving_bytes_min)
     );
     text += &match of(Worth::ImprovesLocality) {
         0 => String::new(),
-        1 => " One brings scattered objects closer together.".to_owned(),
-        n => format!(" {n} bring scattered objects closer together."),
+        1 => " One more brings scattered objects closer together.".to_owned(),
+        n => format!(" {n} more bring scattered objects closer together."),
     };
     let left_out = [
         (list.sites_too_small, "of less than a page at any time"),
@@ -448,7 +448,7 @@ fn summary(list: &AdviceList) -> String {
         .map(|(sites, why)| format!("{sites} {why}"))
         .collect();
     if !left_out.is_empty() {
-        text += &format!(" Not tried: {}.", left_out.join(", "));
+        text += &format!(" Call sites not tried: {}.", left_out.join(", "));
     }
     if list.untried > 0 {
         let (all, tried) = (list.untried, list.advice.len());

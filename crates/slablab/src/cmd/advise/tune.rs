@@ -196,6 +196,10 @@ impl TuneAnswer {
             recorded.locks_per_operation() * LOCK_NS,
             tuning.tried.len() - 1
         );
+        if tuning.trace.kernel_release.is_empty() {
+            text += " The trace does not say which release it was recorded on, which may lack some of the settings \
+                     (SLUB_TINY is there from 6.2 on).";
+        }
         text += &match tuning.answer(AnswerKind::WithinLocks) {
             Some(answer) => {
                 let at = tuning.held_at;
