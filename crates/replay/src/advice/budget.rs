@@ -143,13 +143,16 @@ fn contenders(recorded: BackendKind) -> Vec<(BackendKind, Setting)> {
         let every = CacheSetting { cpu_partial, min_partial: Some(0) };
         let order_max = Some(0);
         contenders.extend([
+            (recorded, Setting { order_max, ..plain() }),
             (recorded, Setting { every, ..plain() }),
             (recorded, Setting { order_max, every, ..plain() }),
         ]);
     }
     if recorded != BackendKind::SlubTiny {
         let configured = Configured::SlubTiny;
-        contenders.push((BackendKind::SlubTiny, Setting { configured, ..plain() }));
+        let tiny = Setting { configured, ..plain() };
+        let kind = BackendKind::SlubTiny;
+        contenders.extend([(kind, tiny.clone()), (kind, Setting { order_max: Some(0), ..tiny })]);
     }
     let others = [BackendKind::Dense, BackendKind::Slmb];
     contenders

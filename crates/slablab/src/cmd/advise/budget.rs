@@ -13,7 +13,7 @@ use crate::output::{Page, Report, Table};
 use crate::progress::Progress;
 
 /// Machines on which the trace is replayed, about.
-const REPLAYS: u64 = 42;
+const REPLAYS: u64 = 56;
 
 /// Replays the trace on machines of that memory.
 pub(super) fn try_it(
