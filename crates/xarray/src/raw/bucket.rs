@@ -43,7 +43,7 @@
 use std::alloc::Layout;
 use std::marker::PhantomData;
 
-use super::keys::{self, BLOCK, BLOCK_WORDS, key_mask};
+use super::keys::{self, BESIDE, BLOCK, BLOCK_WORDS, capacity_for, key_mask};
 use super::memory;
 use super::slot::{Slot, Word};
 use super::sync::{AtomicPtr, AtomicU8, AtomicU64, Ordering};
@@ -53,10 +53,6 @@ use crate::{Entry, Gfp, Mark, Result};
 pub(crate) const CAPACITY_MAX: usize = 128;
 /// Nor more than this, if several can take its entries: they are found in one line of fingerprints.
 pub(crate) const SHARED_MAX: usize = 64;
-/// The sizes that buckets come in: each at most 1.5 times the one before, so at least 2/3 are used after growth
-/// (but with keys of one byte, see [`capacity_for`]).
-const CAPACITIES: [u8; 14] = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128];
-
 #[repr(C)]
 pub(super) struct Header {
     /// Links the node in a limbo list once it is unlinked.
@@ -70,48 +66,13 @@ pub(super) struct Header {
     live: AtomicU8,
 }
 
-/// What keys of one width need beside their fingerprints.
-#[derive(Clone, Copy)]
-struct Beside {
-    /// Words for a block of keys, before all slots.
-    block_words: usize,
-    /// Log2 of the bytes of a key.
-    key_log2: usize,
-    /// Words before each slot.
-    slot_words: usize,
-}
-
-/// By the log2 of the key width.
-const BESIDE: [Beside; 4] = [
-    Beside { block_words: 0, key_log2: 0, slot_words: 0 },
-    Beside { block_words: BLOCK / 8, key_log2: 0, slot_words: 0 },
-    Beside { block_words: BLOCK / 2, key_log2: 2, slot_words: 0 },
-    Beside { block_words: 0, key_log2: 3, slot_words: 1 },
-];
-
 const HEADER_BYTES: usize = size_of::<Header>();
 const WORD_BYTES: usize = size_of::<AtomicU64>();
 const SLOT_BYTES: usize = size_of::<Slot>();
 #[cfg(not(loom))]
 const _: () = assert!(HEADER_BYTES == 48 && WORD_BYTES == 8 && SLOT_BYTES == 8);
 
-/// Returns the log2 of the key bytes that tell these index bits apart.
-pub(crate) const fn width_log2(differing_bits: u64) -> u32 {
-    match differing_bits {
-        0..=0xff => 0,
-        0x100..=0xffff => 1,
-        0x1_0000..=0xffff_ffff => 2,
-        _ => 3,
-    }
-}
-
-/// Returns the size for so many entries. More than 32 whose keys have one byte fill an eighth of their indices, and most
-/// of them are on the way to a leaf: without the 48 between, filling leaves in random order takes a sixth less time.
-fn capacity_for(entries: usize, width_log2: u32) -> u8 {
-    let suits =
-        |capacity: u8| usize::from(capacity) >= entries && (capacity, width_log2) != (48, 0);
-    CAPACITIES.into_iter().find(|&capacity| suits(capacity)).expect("at most 128 entries")
-}
+pub(crate) use super::keys::width_log2;
 
 /// Returns the offset of what stands beside the fingerprints.
 #[inline]

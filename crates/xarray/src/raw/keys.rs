@@ -11,6 +11,47 @@ pub(super) const BLOCK: usize = 16;
 /// Words of as many.
 pub(super) const BLOCK_WORDS: usize = BLOCK / 8;
 
+/// The sizes that buckets come in: each at most 1.5 times the one before, so at least 2/3 are used after growth
+/// (but with keys of one byte, see [`capacity_for`]).
+const CAPACITIES: [u8; 14] = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128];
+
+/// What keys of one width need beside their fingerprints.
+#[derive(Clone, Copy)]
+pub(super) struct Beside {
+    /// Words for a block of keys, before all slots.
+    pub(super) block_words: usize,
+    /// Log2 of the bytes of a key.
+    pub(super) key_log2: usize,
+    /// Words before each slot.
+    pub(super) slot_words: usize,
+}
+
+/// By the log2 of the key width.
+pub(super) const BESIDE: [Beside; 4] = [
+    Beside { block_words: 0, key_log2: 0, slot_words: 0 },
+    Beside { block_words: BLOCK / 8, key_log2: 0, slot_words: 0 },
+    Beside { block_words: BLOCK / 2, key_log2: 2, slot_words: 0 },
+    Beside { block_words: 0, key_log2: 3, slot_words: 1 },
+];
+
+/// Returns the size for so many entries. More than 32 whose keys have one byte fill an eighth of their indices, and most
+/// of them are on the way to a leaf: without the 48 between, filling leaves in random order takes a sixth less time.
+pub(super) fn capacity_for(entries: usize, width_log2: u32) -> u8 {
+    let suits =
+        |capacity: u8| usize::from(capacity) >= entries && (capacity, width_log2) != (48, 0);
+    CAPACITIES.into_iter().find(|&capacity| suits(capacity)).expect("at most 128 entries")
+}
+
+/// Returns the log2 of the key bytes that tell these index bits apart.
+pub(crate) const fn width_log2(differing_bits: u64) -> u32 {
+    match differing_bits {
+        0..=0xff => 0,
+        0x100..=0xffff => 1,
+        0x1_0000..=0xffff_ffff => 2,
+        _ => 3,
+    }
+}
+
 /// Returns the index bits of a key.
 #[inline]
 pub(super) const fn key_mask(width_log2: usize) -> u64 {
