@@ -1,14 +1,11 @@
 //! A runner's account of what each cache costs, kept if somebody asks for it, and of what failed.
 
-use slablab_kmem::{Backend, CacheId, Machine, ObjPtr, Pfn};
+use slablab_kmem::{Backend, CacheId, Machine, ObjPtr};
 use slablab_trace::Event;
 
 use crate::engine::runner::Runner;
 use crate::metrics::failure::{Failure, FreeBlocks};
 use crate::metrics::ledger::{CacheCost, Ledger};
-
-/// The cache, the slab and the index of an object.
-type Placed = (CacheId, Pfn, u32);
 
 /// What a cache cost.
 #[derive(Debug, Clone)]
@@ -79,10 +76,16 @@ impl<B: Backend> Runner<'_, B> {
         self.machine.locks_of_cpu(u32::from(cpu))
     }
 
-    /// Returns the locks that a CPU took so far, and whose object it is about to free.
+    /// Returns the locks that a CPU took so far, and the cache, known or not, of the object that it is about to free.
     #[cold]
-    pub(super) fn before_free(&self, cpu: u16, object: ObjPtr) -> (u64, Option<Placed>) {
-        let of = if self.ledger.is_some() { self.machine.object_at(object) } else { None };
+    pub(super) fn before_free(
+        &self,
+        cpu: u16,
+        object: ObjPtr,
+        known: Option<CacheId>,
+    ) -> (u64, Option<CacheId>) {
+        let find = || self.machine.object_at(object).map(|(id, _, _)| id);
+        let of = if self.ledger.is_some() { known.or_else(find) } else { None };
         (self.locks(cpu), of)
     }
 
@@ -94,7 +97,7 @@ impl<B: Backend> Runner<'_, B> {
         cpu: u16,
         before: u64,
         site: usize,
-        of: impl FnOnce(&Machine<B>) -> Option<Placed>,
+        of: impl FnOnce(&Machine<B>) -> Option<CacheId>,
     ) {
         let locks = self.locks(cpu) - before;
         if locks == 0 {
@@ -102,7 +105,7 @@ impl<B: Backend> Runner<'_, B> {
         }
         self.sites[site].slow_operations += 1;
         if let Some(ledger) = &mut self.ledger {
-            ledger.add_locks(of(self.machine).map(|(id, _, _)| id), locks);
+            ledger.add_locks(of(self.machine), locks);
         }
     }
 }

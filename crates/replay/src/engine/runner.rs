@@ -355,7 +355,8 @@ impl<'a, B: Backend> Runner<'a, B> {
         let bytes_req = u32::try_from(event.bytes_req).unwrap_or(u32::MAX);
         let site_index = Tally::index(event.site, self.sites.len());
         if let Some(before) = locks_before {
-            self.charge(event.cpu, before, site_index, |machine| machine.object_at(address));
+            let cache = |machine: &Machine<B>| machine.object_at(address).map(|(id, _, _)| id);
+            self.charge(event.cpu, before, site_index, cache);
         }
         let site = &mut self.sites[site_index];
         site.waste += bytes_alloc.saturating_sub(u64::from(bytes_req));
@@ -457,13 +458,17 @@ impl<'a, B: Backend> Runner<'a, B> {
         let Some(live) = self.objects.get_mut(slot).map(std::mem::take) else { return };
         let Some(address) = live.address else { return };
         self.operations += 1;
-        let before = self.counts_locks().then(|| self.before_free(cpu, address));
+        let cache = match self.caches.get(live.cache as usize) {
+            Some(KnownCache::Made(cache)) => Some(*cache),
+            _ => None,
+        };
+        let before = self.counts_locks().then(|| self.before_free(cpu, address, cache));
         let on = cpu;
         let cpu = self.cpus.cpu(CpuId(u32::from(cpu)));
         let site = Site(site);
-        match self.caches.get(live.cache as usize) {
-            Some(KnownCache::Made(cache)) => cpu.free(*cache, address, site),
-            _ => cpu.kfree(address, site),
+        match cache {
+            Some(cache) => cpu.free(cache, address, site),
+            None => cpu.kfree(address, site),
         }
         if let Some((locks, of)) = before {
             self.charge(on, locks, live.site as usize, |_| of);

@@ -7,6 +7,7 @@
 //! advised was measured as a whole.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use slablab_kmem::{BackendKind, geometry};
 use slablab_trace::{Meta, TraceReader};
@@ -94,6 +95,7 @@ pub(crate) fn search(
     }
     let moments = Moments::new(MOMENTS, meta.events, recorded.peak_event);
     let held_bytes_peak = recorded.held_bytes.peak;
+    let base = ReplayPlan { memories: Some(Arc::default()), ..base };
     let trials = Trials { reader, kind, base, moments, held_bytes_peak };
     let mut tried = trials.run(&space.boots, progress)?;
     let kept = kept(&tried, goal.held_at);

@@ -1,8 +1,8 @@
 //! Many plans replayed in one pass over the trace, each on a machine of its own, with the costs of every cache.
 //!
 //! How it works: the reader's thread decodes a batch once and hands it to as many threads as there are processors;
-//! each drives its share of the machines. Memory is bounded: as many machines as fit are replayed in a pass, and the
-//! trace is read again for the rest.
+//! each drives its share of the machines. Memory is bounded: a few machines are replayed in a pass, and the trace is read
+//! again for the rest, in the same memory: to have it anew from the operating system takes longer than to decode the trace.
 
 use std::sync::Arc;
 
@@ -20,6 +20,8 @@ use crate::metrics::failure::FreeBlocks;
 use crate::metrics::result::Allocator;
 use crate::plan::ReplayPlan;
 
+/// Machines of a thread in a pass. Fewer would decode the trace more often, more would have their memory anew.
+const MACHINES_OF_THREAD: usize = 4;
 /// All machines of a pass together hold about so much at most.
 const PASS_BYTES_MAX: u64 = 512 << 20;
 /// What a machine needs beside what it holds.
@@ -75,9 +77,11 @@ impl Trials<'_> {
         progress: &mut dyn FnMut(u64),
     ) -> Result<Vec<Tried>, Error> {
         let each = self.held_bytes_peak + self.held_bytes_peak / 2 + MACHINE_BYTES;
-        let at_once = ((PASS_BYTES_MAX / each) as usize).max(jobs_at_once(self.reader));
+        let jobs = jobs_at_once(self.reader);
+        let fitting = ((PASS_BYTES_MAX / each) as usize).max(jobs);
+        let passes = settings.len().div_ceil(fitting.min(MACHINES_OF_THREAD * jobs)).max(1);
         let mut tried = Vec::with_capacity(settings.len());
-        for settings in settings.chunks(at_once) {
+        for settings in settings.chunks(settings.len().div_ceil(passes).max(1)) {
             let plans: Vec<_> = settings.iter().map(|setting| self.plan(setting)).collect();
             let measured =
                 run_plans(self.reader, &plans, &self.moments, Looks::AtCaches, progress)?;
@@ -171,11 +175,18 @@ impl WithBackend for Work<'_, '_> {
             seen += rows as u64;
         }
         let ends = runners.into_iter().zip(machines.iter().zip(worst));
-        ends.map(|(mut runner, (machine, free_worst))| {
-            let (costs, free_end) = (runner.take_ledger(), free(machine));
-            let Outcome { allocator, .. } = runner.finish()?;
-            Ok(Measured { allocator, costs, free_end, free_worst })
-        })
-        .collect()
+        let measured = ends
+            .map(|(mut runner, (machine, free_worst))| {
+                let (costs, free_end) = (runner.take_ledger(), free(machine));
+                let Outcome { allocator, .. } = runner.finish()?;
+                Ok(Measured { allocator, costs, free_end, free_worst })
+            })
+            .collect();
+        for (machine, plan) in machines.into_iter().zip(self.plans) {
+            if let (Some(memories), Some(memory)) = (&plan.memories, machine.into_memory()) {
+                memories.give(memory);
+            }
+        }
+        measured
     }
 }
