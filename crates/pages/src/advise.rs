@@ -42,21 +42,22 @@ pub fn advise(
         Fact::new("of these with less than a page at any time", list.sites_too_small.to_string()),
     ]);
     let steps = together.map(|together| saved(&saving, together));
+    let saving_plots = steps.into_iter().chain([walks(&saving)]).collect();
     let changes = [
         changes(
             "Worth making, by memory saved at the peak",
             "Each change was tried by replaying the part of the trace that it can touch.",
-            steps,
+            saving_plots,
             &saving,
         ),
         changes(
             "Closer together, for little or no memory",
             "These caches bring objects closer together that are scattered now. Whether code walks over them, only its \
              author knows.",
-            Some(walks(&gathering)),
+            vec![walks(&gathering)],
             &gathering,
         ),
-        changes("Tried, and not worth making", "", None, &rest),
+        changes("Tried, and not worth making", "", Vec::new(), &rest),
     ];
     let objects = together.map(|together| {
         let how = format!(
@@ -81,16 +82,16 @@ pub fn advise(
     }
 }
 
-/// Returns the section of changes of one kind: a plot of what they do, the numbers and the reasons of each.
-fn changes(title: &str, method: &str, plot: Option<Plot>, advice: &[&Advice]) -> Section {
+/// Returns the section of changes of one kind: plots of what they do, the numbers and the reasons of each.
+fn changes(title: &str, method: &str, plots: Vec<Plot>, advice: &[&Advice]) -> Section {
     if advice.is_empty() {
         return Section::new(title, method, Vec::new());
     }
     let how = "Slot: what kmalloc allocates for an object. Lines/walk: cache lines that a walk over all objects alive \
                at the peak touches.";
     let table = Item::table("Numbers", how, tables::advice(advice));
-    let plot = plot.filter(|plot| !plot.is_empty()).map(Item::Plot);
-    Section::new(title, method, plot.into_iter().chain([table, reasons(advice)]).collect())
+    let plots = plots.into_iter().filter(|plot| !plot.is_empty()).map(Item::Plot);
+    Section::new(title, method, plots.chain([table, reasons(advice)]).collect())
 }
 
 fn answers(saving: &[&Advice], gathering: &[&Advice]) -> Vec<String> {
@@ -136,8 +137,8 @@ fn saved(saving: &[&Advice], together: &Together) -> Plot {
     Plot::new("Bytes held at the peak, by call site that gets a cache", how, waterfall)
 }
 
-fn walks(gathering: &[&Advice]) -> Plot {
-    let sites = gathering.iter().filter(|a| matches!(a.change, Change::Dedicate { .. }));
+fn walks(advice: &[&Advice]) -> Plot {
+    let sites = advice.iter().filter(|a| matches!(a.change, Change::Dedicate { .. }));
     let gathers = sites.filter(|a| a.before.lines_per_walk != a.after.lines_per_walk);
     let group = |advice: &&Advice| BarGroup {
         name: name(advice),

@@ -162,8 +162,8 @@ mod sse2 {
 /// As above, for other processors.
 #[cfg(any(not(target_arch = "x86_64"), loom, miri, test))]
 mod words {
-    use super::super::sync::Ordering;
     use super::{AtomicU64, BLOCK_WORDS};
+    use crate::raw::sync::Ordering;
 
     #[derive(Clone, Copy)]
     pub(super) struct Lanes(u64);
