@@ -7,7 +7,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use serde_json::Value;
-use slablab_tests::{refusal, root, slablab, stdout};
+use slablab_tests::{refusal, root, run, slablab, stdout};
 
 /// Puts a copy of a sample where the trace of a host on a day lies.
 fn put(fleet: &Path, host: &str, date: &str, sample: &str) -> PathBuf {
@@ -288,4 +288,49 @@ fn what_is_no_trace_among_many_is_named_before_any_work() {
     assert!(
         refusal(&["advise", own.to_str().unwrap(), "--resume", "x"]).contains("several traces")
     );
+}
+
+/// A table for a spreadsheet has no place for remarks, and the same recording counted twice unsaid.
+#[test]
+fn the_same_recording_is_named_beside_a_table_for_a_spreadsheet() {
+    let folder = tempfile::tempdir().unwrap();
+    put(folder.path(), "a", "1", "build.parquet");
+    put(folder.path(), "b", "1", "build.parquet");
+    let name = folder.path().to_str().unwrap();
+    for command in [&["advise"][..], &["replay", "-a", "slub"], &["stat"], &["info"]] {
+        let output = run(&[command, &[name, "--format", "csv"]].concat());
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success() && said.contains("are the same recording"), "{said}");
+        assert!(!String::from_utf8_lossy(&output.stdout).contains("same recording"));
+    }
+}
+
+/// The file was named twice in a row.
+#[test]
+fn a_trace_with_damaged_rows_is_named_once() {
+    let folder = tempfile::tempdir().unwrap();
+    put(folder.path(), "a", "1", "build.parquet");
+    let path = put(folder.path(), "b", "1", "boot.parquet");
+    let mut bytes = fs::read(&path).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle..middle + 4096].fill(0xff);
+    fs::write(&path, bytes).unwrap();
+    for command in [&["advise"][..], &["replay", "-a", "slub"]] {
+        let said = refusal(&[command, &[folder.path().to_str().unwrap()]].concat());
+        assert_eq!(said.matches("boot.parquet").count(), 1, "{said}");
+    }
+}
+
+/// Objects of a cache had the size that they have on the host where they are largest: 104.9 % were in use.
+#[test]
+fn what_is_used_of_a_cache_of_several_sizes_is_not_known() {
+    let folder = tempfile::tempdir().unwrap();
+    for (host, sample) in
+        [("a", "boot.parquet"), ("b", "build.parquet"), ("c", "hackbench.parquet")]
+    {
+        put(folder.path(), host, "1", sample);
+    }
+    let text = stdout(&["replay", folder.path().to_str().unwrap(), "-a", "slub"]);
+    let row = text.lines().find(|line| line.starts_with("slub ") && line.contains(" task_struct "));
+    assert!(row.is_some_and(|row| row.trim_end().ends_with('-')), "{text}");
 }

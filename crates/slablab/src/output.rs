@@ -15,6 +15,7 @@ use slablab_report::short;
 pub(crate) use slablab_report::{Cell, Column, Table, field, thousands};
 
 use crate::cli::{Format, OutputArgs, When};
+use crate::say;
 
 /// A result that can be printed in every format.
 pub(crate) trait Report: Serialize + JsonSchema {
@@ -33,6 +34,11 @@ pub(crate) trait Report: Serialize + JsonSchema {
 
     /// Returns the one table that a spreadsheet wants.
     fn csv(&self) -> Table;
+
+    /// Returns what a reader has to know beside the one table, which has no place for it.
+    fn remarks(&self) -> &[String] {
+        &[]
+    }
 }
 
 /// Characters in a line of a paragraph.
@@ -100,7 +106,10 @@ pub(crate) fn print<R: Report>(report: &R, args: &OutputArgs, file: Option<&Path
             page.text
         }
         Format::Json => json_text(report)?,
-        Format::Csv => report.csv().csv(),
+        Format::Csv => {
+            report.remarks().iter().for_each(|remark| say(format_args!("slablab: {remark}")));
+            report.csv().csv()
+        }
     };
     write_result(text.as_bytes(), file)
 }

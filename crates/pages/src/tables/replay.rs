@@ -154,12 +154,19 @@ pub fn caches(allocators: &[Allocator], lines: usize) -> Table {
         field::name("cache", "cache", |(_, c)| &c.cache),
         field::bytes("object", "object_bytes", |(_, c)| c.object_bytes),
         field::bytes("in slab", "slab_size_bytes", |(_, c)| c.slab_size_bytes),
-        field::count("objects/slab", "objects_per_slab", |(_, c)| c.objects_per_slab),
+        field::cell("objects/slab", "objects_per_slab", |(_, c)| match c.objects_per_slab {
+            0 => Cell::Missing,
+            objects => Cell::Count(objects.into()),
+        }),
         field::count("objects, peak", "objects_peak", |(_, c)| c.objects_peak),
         field::count("slabs, peak", "slabs_peak", |(_, c)| c.slabs_peak),
         field::bytes("held, peak", "held_bytes_peak", |(_, c)| c.held_bytes_peak),
         field::cell("used at end", "used_share_end", |(_, c)| {
-            Cell::share(c.objects_end * c.slab_size_bytes, c.held_bytes_end)
+            // Summed over kernels whose objects have other sizes: what is in use is not known.
+            match c.objects_per_slab {
+                0 => Cell::Missing,
+                _ => Cell::share(c.objects_end * c.slab_size_bytes, c.held_bytes_end),
+            }
         }),
     ];
     Table::of(&rows, fields)

@@ -313,6 +313,10 @@ impl Report for Stat {
     }
 
     /// Prints perf's table: the same columns, widths and words, so that eyes and scripts find their way.
+    fn remarks(&self) -> &[String] {
+        &self.remarks
+    }
+
     fn text(&self, page: &mut Page) {
         self.fleet.iter().for_each(|fleet| fleet::lines::head(fleet, page));
         if let Some(one_in) = self.one_in {

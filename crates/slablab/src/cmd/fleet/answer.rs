@@ -63,6 +63,10 @@ fn table(sites: &[FleetSite]) -> Table {
 impl Report for Answer {
     const SCHEMA: &'static str = "slablab.advise.fleet/1";
 
+    fn remarks(&self) -> &[String] {
+        &self.remarks
+    }
+
     fn text(&self, page: &mut Page) {
         let fleet = &self.fleet;
         lines::head(&fleet.fleet, page);

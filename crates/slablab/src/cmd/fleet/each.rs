@@ -83,12 +83,18 @@ fn of_one<T: Serialize + DeserializeOwned>(
         advance(rows.saturating_sub(before));
         before = rows;
     };
-    let answer = answer(trace, &mut note).with_context(|| trace.path.display().to_string())?;
+    let answer = answer(trace, &mut note).map_err(|error| naming(&trace.path, error))?;
     let Some(path) = kept else { return Ok(answer) };
     let kept = Kept { schema: question.schema.to_owned(), key: key.clone(), answer };
     write_whole(&path, &serde_json::to_vec(&kept)?, Access::Private)
         .with_context(|| format!("{}: cannot keep what came of a trace", path.display()))?;
     Ok(kept.answer)
+}
+
+/// Returns an error that names the trace, which what is wrong with a file does already.
+fn naming(path: &Path, error: anyhow::Error) -> anyhow::Error {
+    let path = path.display().to_string();
+    if error.to_string().starts_with(&path) { error } else { error.context(path) }
 }
 
 /// Returns the name under which the answer to this question about this trace is kept.

@@ -85,6 +85,10 @@ fn table(rows: &[Row]) -> Table {
 impl Report for Answer {
     const SCHEMA: &'static str = "slablab.info.fleet/1";
 
+    fn remarks(&self) -> &[String] {
+        &self.remarks
+    }
+
     fn text(&self, page: &mut Page) {
         page.line(format!(
             "{} of {}, {}",

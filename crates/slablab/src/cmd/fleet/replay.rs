@@ -105,6 +105,10 @@ fn sites(replay: &FleetReplay, lines: usize) -> Table {
 impl Report for Answer {
     const SCHEMA: &'static str = "slablab.replay.fleet/1";
 
+    fn remarks(&self) -> &[String] {
+        &self.remarks
+    }
+
     fn text(&self, page: &mut Page) {
         let allocators = &self.replay.allocators;
         lines::head(&self.replay.fleet, page);

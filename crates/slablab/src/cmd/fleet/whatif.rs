@@ -144,6 +144,10 @@ pub(crate) struct Answer {
 impl Report for Answer {
     const SCHEMA: &'static str = "slablab.whatif.fleet/1";
 
+    fn remarks(&self) -> &[String] {
+        &self.remarks
+    }
+
     fn text(&self, page: &mut Page) {
         let FleetWhatIf { before, after, .. } = &self.what_if;
         let traces = before.fleet.traces;
