@@ -156,7 +156,7 @@ pub fn caches(allocators: &[Allocator], lines: usize) -> Table {
         field::bytes("in slab", "slab_size_bytes", |(_, c)| c.slab_size_bytes),
         field::cell("objects/slab", "objects_per_slab", |(_, c)| match c.objects_per_slab {
             0 => Cell::Missing,
-            objects => Cell::Count(objects.into()),
+            objects => Cell::Count(objects),
         }),
         field::count("objects, peak", "objects_peak", |(_, c)| c.objects_peak),
         field::count("slabs, peak", "slabs_peak", |(_, c)| c.slabs_peak),
