@@ -25,6 +25,7 @@
 //! # Differences from Linux
 //! - Node internals are not shown: no `xa_node` with counts for an update callback.
 //! - A walker is never handed retry entries: a cursor walks down again instead.
+//! - An array takes 128 bytes in place of 16: readers share no line of the CPU's cache with the lock.
 //! - A lock drop inside `__xa_store` to wait for memory does not happen; user space does not reclaim.
 
 #![deny(unsafe_code)]

@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::c_void;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Barrier, RwLock};
 use std::time::{Duration, Instant};
 
@@ -24,6 +24,9 @@ struct Keys {
     read: Vec<u64>,
     written: Vec<u64>,
     entries: Vec<u64>,
+    /// The same keys as places in rising order
+    read_places: Vec<usize>,
+    written_places: Vec<usize>,
 }
 
 /// Returns CPU nanoseconds of a read and of a change.
@@ -34,30 +37,31 @@ trait Parallel: Sync {
 }
 
 /// Reads until told to stop and returns how often.
-fn read_with(keys: &Keys, stop: &AtomicBool, get: impl Fn(u64)) -> u64 {
+fn read_with<K: Copy>(keys: &[K], stop: &AtomicBool, get: impl Fn(K)) -> u64 {
     let mut count = 0;
     while !stop.load(Ordering::Relaxed) {
-        (0..1024).for_each(|i| get(keys.read[(count + i) % keys.read.len()]));
+        (0..1024).for_each(|i| get(keys[(count + i) % keys.len()]));
         count += 1024;
     }
     count as u64
 }
 
-/// Removes and stores each written key in turn until told to stop and returns how often.
-fn write_with(
-    keys: &Keys,
+/// Removes and stores each key in turn until told to stop and returns how often.
+fn write_with<K: Copy>(
+    keys: &[K],
+    entries: &[u64],
     stop: &AtomicBool,
-    mut remove: impl FnMut(u64),
-    mut store: impl FnMut(u64, u64),
+    mut remove: impl FnMut(K),
+    mut store: impl FnMut(K, u64),
 ) -> u64 {
     let mut count = 0;
     while !stop.load(Ordering::Relaxed) {
         for _ in 0..64 {
-            let at = count / 2 % keys.written.len();
+            let at = count / 2 % keys.len();
             if count % 2 == 1 {
-                store(keys.written[at], keys.entries[at])
+                store(keys[at], entries[at])
             } else {
-                remove(keys.written[at])
+                remove(keys[at])
             }
             count += 1;
         }
@@ -75,7 +79,7 @@ impl Parallel for Ours {
     }
 
     fn read(&self, keys: &Keys, stop: &AtomicBool) -> u64 {
-        read_with(keys, stop, |key| {
+        read_with(&keys.read, stop, |key| {
             std::hint::black_box(self.0.load(key, &pin()));
         })
     }
@@ -84,7 +88,7 @@ impl Parallel for Ours {
         let remove = |key| {
             self.0.lock().remove(key);
         };
-        write_with(keys, stop, remove, |key, entry| {
+        write_with(&keys.written, &keys.entries, stop, remove, |key, entry| {
             self.0.lock().store(key, Entry::value(entry as usize >> 1)).expect("memory");
         })
     }
@@ -107,7 +111,7 @@ macro_rules! map {
 
             fn read(&self, keys: &Keys, stop: &AtomicBool) -> u64 {
                 let $self = self;
-                read_with(keys, stop, |$key| {
+                read_with(&keys.read, stop, |$key| {
                     std::hint::black_box($get);
                 })
             }
@@ -117,7 +121,7 @@ macro_rules! map {
                 let remove = |$key: u64| {
                     let _ = $remove;
                 };
-                write_with(keys, stop, remove, |$key, $entry| {
+                write_with(&keys.written, &keys.entries, stop, remove, |$key, $entry| {
                     let _ = $insert;
                 })
             }
@@ -159,6 +163,41 @@ impl Default for Shards {
 impl Shards {
     fn of(&self, key: u64) -> &RwLock<BTreeMap<u64, u64>> {
         &self.0[(key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 58) as usize]
+    }
+}
+
+/// A word for each key and nothing else: what a reader pays for the lines that a writer changes, whatever the array.
+#[derive(Default)]
+struct Words(Vec<AtomicU64>);
+
+/// Words are changed as often as the XArray's entries are; a word alone could be changed thirty times as often.
+const WORD_CHANGE: Duration = Duration::from_nanos(60);
+
+/// Waits, and shares nothing with other threads meanwhile.
+fn wait(time: Duration) {
+    let start = Instant::now();
+    while start.elapsed() < time {
+        std::hint::spin_loop();
+    }
+}
+
+impl Parallel for Words {
+    fn fill(&mut self, keys: &KeySet) {
+        self.0 = keys.present.iter().map(|key| AtomicU64::new(key | 1)).collect();
+    }
+
+    fn read(&self, keys: &Keys, stop: &AtomicBool) -> u64 {
+        read_with(&keys.read_places, stop, |place| {
+            std::hint::black_box(self.0[place].load(Ordering::Acquire));
+        })
+    }
+
+    fn write(&self, keys: &Keys, stop: &AtomicBool) -> u64 {
+        let store = |place: usize, word| {
+            wait(WORD_CHANGE);
+            self.0[place].store(word, Ordering::Release);
+        };
+        write_with(&keys.written_places, &keys.entries, stop, |place| store(place, 0), store)
     }
 }
 
@@ -261,19 +300,22 @@ fn main() {
     );
     for set in keys::all(100_000) {
         let mut random = Random(3);
-        let mut read = set.present.clone();
-        random.shuffle(&mut read);
-        let written: Vec<u64> = read.iter().copied().step_by(2).collect();
+        let mut read_places: Vec<usize> = (0..set.present.len()).collect();
+        random.shuffle(&mut read_places);
+        let written_places: Vec<usize> = read_places.iter().copied().step_by(2).collect();
+        let of = |places: &[usize]| places.iter().map(|place| set.present[*place]).collect();
+        let (read, written): (Vec<u64>, Vec<u64>) = (of(&read_places), of(&written_places));
         let entries = written.iter().map(|key| key | 1).collect();
-        let keys = Keys { read, written, entries };
+        let keys = Keys { read, written, entries, read_places, written_places };
         let pair =
             |array: fn(&'static Library) -> Box<dyn Parallel>| [array(library), array(library)];
-        let arrays: [(&str, [Box<dyn Parallel>; 2]); 5] = [
+        let arrays: [(&str, [Box<dyn Parallel>; 2]); 6] = [
             ("slablab", pair(|_| Box::new(Ours(RawXArray::new(Flags::NONE))))),
             ("kernel O3", pair(|library| Box::new(Theirs(Kernel::new(library), library)))),
             ("papaya", pair(|_| Box::<Papaya>::default())),
             ("skip list", pair(|_| Box::<Skip>::default())),
             ("64 B-trees", pair(|_| Box::<Sharded>::default())),
+            ("plain words", pair(|_| Box::<Words>::default())),
         ];
         for (name, mut pair) in arrays {
             pair.iter_mut().for_each(|array| array.fill(&set));
