@@ -8,7 +8,7 @@
 #   make install the command, its man pages and completions under PREFIX (/usr/local); make uninstall removes them
 CARGO ?= cargo
 .DEFAULT_GOAL := help
-.PHONY: help demo build install uninstall release test-release release-arm64 test-release-arm64 test-reproducible test-package test-cargo-install rust test bench fmt-check clippy test-rust test-rcu test-xarray-kernel test-xarray-races test-patches test-kmem test-cluster bench-marathon
+.PHONY: help demo build install uninstall release test-release release-arm64 test-release-arm64 test-reproducible test-package test-cargo-install rust test bench fmt-check clippy test-rust test-rcu test-xarray-kernel test-xarray-races test-patches test-kmem test-cluster test-torture bench-marathon
 
 help:
 	@sed -n 's/^#   //p' $(firstword $(MAKEFILE_LIST))
@@ -142,6 +142,12 @@ test-patches:
 	else \
 		echo "test-patches: NOT RUN, no patch was checked: this machine lacks the packages named above" >&2; \
 	fi
+
+# The allocators of the patches under torture, memory pressure and CPU hotplug, and each planted bug, as root: an hour, kernels
+# not counted. JOBS and so on choose: see the script.
+test-torture: build
+	tools/need $(BOOT_PACKAGES)
+	kernel/patches/torture.sh
 
 # A sweep on a real Slurm: a controller and two nodes on this machine, in a temporary folder; half a minute.
 test-cluster:

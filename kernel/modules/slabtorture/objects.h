@@ -44,6 +44,11 @@ static struct cache caches[] = {
 	{ "torture-232", 232, 0, SLAB_HWCACHE_ALIGN },
 	{ "torture-320", 320, 0, SLAB_TYPESAFE_BY_RCU, false, true },
 	{ "torture-700", 700, 16, 0, true },
+	/*
+	 * Not a multiple of what it asks for, so that aligning shows; with a
+	 * constructor, or it is merged with kmalloc's of 1024.
+	 */
+	{ "torture-1000", 1000, 128, 0, true },
 	{ "torture-1024", 1024, 128 },
 	{ "torture-2000", 2000 },
 	{ "torture-4096", 4096 },
@@ -158,6 +163,7 @@ static void torture_ctor(void *object, size_t bytes)
 /* A constructor is not told its cache, so each size has its own. */
 static void ctor_56(void *object) { torture_ctor(object, 56); }
 static void ctor_700(void *object) { torture_ctor(object, 700); }
+static void ctor_1000(void *object) { torture_ctor(object, 1000); }
 static void ctor_5000(void *object) { torture_ctor(object, 5000); }
 
 static void (*ctor_of(const struct cache *cache))(void *)
@@ -165,7 +171,8 @@ static void (*ctor_of(const struct cache *cache))(void *)
 	if (!cache->ctor)
 		return NULL;
 	return cache->size == 56 ? ctor_56 :
-	       cache->size == 700 ? ctor_700 : ctor_5000;
+	       cache->size == 700 ? ctor_700 :
+	       cache->size == 1000 ? ctor_1000 : ctor_5000;
 }
 
 /*

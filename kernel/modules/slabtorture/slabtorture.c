@@ -18,8 +18,10 @@
  * Besides stamps it checks alignment, zeroing, constructed state, ksize(), the
  * contents after krealloc(), and that the memory of an object freed to a
  * SLAB_TYPESAFE_BY_RCU cache stays one of that cache until the grace period is
- * over. Threads also use bulk calls and kfree_rcu(), and allocate with
- * interrupts off, which must be off still afterwards.
+ * over: before the threads start, slabs of such a cache are emptied within a
+ * read section that then takes pages. Threads also use bulk calls and
+ * kfree_rcu(), and allocate with interrupts off, which must be off still
+ * afterwards.
  *
  * The module runs in its init: insmod returns after "seconds", with an error
  * if anything was found. The last line is "slabtorture: result ok errors=0".
@@ -62,6 +64,9 @@ module_param(seed, uint, 0444);
 MODULE_PARM_DESC(seed, "of the random choices");
 
 #define BULK_MAX	24
+/* Objects of a few dozen slabs, and more pages than those have */
+#define PAGES_OBJECTS	1024
+#define PAGES_NR	256
 
 /* The interrupts of one CPU */
 struct engine {
@@ -270,6 +275,51 @@ static void engines_stop(void)
 }
 
 /*
+ * Pages
+ */
+
+/*
+ * Empties slabs of a tagged cache within a read section and takes pages there: no
+ * page of the slabs may be among them. Nobody else uses the cache meanwhile.
+ */
+static void check_typesafe_pages(struct cache *cache)
+{
+	void **objects = kcalloc(PAGES_OBJECTS, sizeof(*objects), GFP_KERNEL);
+	struct page *page, *next;
+	LIST_HEAD(pages);
+	unsigned int i;
+
+	if (!objects)
+		return;
+	for (i = 0; i < PAGES_OBJECTS; i++) {
+		objects[i] = kmem_cache_alloc(cache->kmem, GFP_KERNEL);
+		if (objects[i])
+			*(u64 *)objects[i] = tag_of(cache);
+	}
+	/* On one CPU, which hands the pages out first that it freed last. */
+	preempt_disable();
+	rcu_read_lock();
+	for (i = 0; i < PAGES_OBJECTS; i++)
+		if (objects[i])
+			kmem_cache_free(cache->kmem, objects[i]);
+	for (i = 0; i < PAGES_NR; i++) {
+		page = alloc_page(GFP_NOWAIT | __GFP_NOWARN);
+		if (!page)
+			break;
+		memset(page_address(page), 0xff, PAGE_SIZE);
+		list_add(&page->lru, &pages);
+	}
+	for (i = 0; i < PAGES_OBJECTS; i++)
+		if (objects[i] && *(u64 *)objects[i] != tag_of(cache))
+			complain("typesafe", objects[i], cache->size, 0);
+	rcu_read_unlock();
+	preempt_enable();
+	list_for_each_entry_safe(page, next, &pages, lru)
+		__free_page(page);
+	kfree(objects);
+}
+
+/*
  * Start and end
  */
 
@@ -378,6 +428,9 @@ static int __init slabtorture_init(void)
 
 	pr_torture("cpus=%u threads=%u slots=%u seconds=%u irq_us=%u seed=%u\n",
 		   num_online_cpus(), nr_workers, slots, seconds, irq_us, seed);
+	for (i = 0; i < ARRAY_SIZE(caches); i++)
+		if (caches[i].tagged)
+			check_typesafe_pages(&caches[i]);
 	ret = workers_run();
 	prandom_seed_state(&last.random, seed);
 	for (i = 0; i < slots; i++)
