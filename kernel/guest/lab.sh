@@ -27,6 +27,21 @@ fail() {
 	exit 1
 }
 
+# parameters_taken: fails where a boot parameter of one of our patches is asked for in a kernel without it, which would be
+# measured under a name that is not its own.
+parameters_taken() {
+	for parameter in $(cat /proc/cmdline); do
+		case $parameter in
+		kprobe_table=*) taken=$(sed -n 's/^table //p' /sys/kernel/debug/kprobes/table 2> /dev/null || true) ;;
+		audit_cache=*) taken=$(sed 'y/NY/01/' /sys/module/kernel/parameters/audit_cache 2> /dev/null || true) ;;
+		*) continue ;;
+		esac
+		if [ "${parameter#*=}" != "$taken" ]; then
+			fail "this kernel did not take $parameter (it has '$taken'): build it with kernel/patches"
+		fi
+	done
+}
+
 # uptime_s: seconds since the boot, hundredths.
 uptime_s() {
 	read -r up _ < /proc/uptime

@@ -88,6 +88,24 @@ fn modules_say_the_same_in_a_guest_and_in_user_space() {
     }
 }
 
+/// A kernel without the patch ignores its parameter, and was measured under the name of what it does not have.
+#[test]
+#[ignore = "boots a kernel; make test-boot"]
+fn a_parameter_that_the_kernel_did_not_take_ends_the_guest() {
+    let boot = |parameter| {
+        let arguments = ["boot", "slub", "--accel", "tcg", "--append", parameter, "--", "true"];
+        let out = kernel(&arguments).output().unwrap();
+        (out.status.success(), String::from_utf8_lossy(&out.stderr).into_owned())
+    };
+    for taken in ["kprobe_table=xarray_cache", "audit_cache=1"] {
+        let (well, said) = boot(taken);
+        assert!(well, "{taken}: {said}");
+    }
+    let (well, said) = boot("kprobe_table=treap");
+    let why = "this kernel did not take kprobe_table=treap (it has 'hash64')";
+    assert!(!well && said.contains(why), "{said}");
+}
+
 #[test]
 #[ignore = "boots a kernel; make test-boot"]
 fn models_hold_what_real_kernels_hold_after_the_same_events() {
