@@ -34,7 +34,8 @@ record_machine() {
 	echo "# slablab arch $(uname -m)"
 	echo "# slablab page_bytes $(record_page_bytes)"
 	# Those that may come decide the sizes of slabs, as those that are there do not.
-	read -r record_possible < /sys/devices/system/cpu/possible
+	record_possible=$(($(nproc) - 1))
+	[ ! -e /sys/devices/system/cpu/possible ] || read -r record_possible < /sys/devices/system/cpu/possible
 	echo "# slablab cpus $((${record_possible##*[-,]} + 1))"
 	if [ -e /proc/slabcaches ]; then
 		sed 's/^/# slablab cache /' /proc/slabcaches

@@ -2,14 +2,16 @@
 //!
 //! # How it works
 //! A line may end in `# to 6.7` or `# from 6.8`: it stands for those releases only. A fragment of which nothing is left
-//! for a release is not for that release. All lines of all fragments are merged into one file, given to `make allnoconfig`
-//! (everything else is off), and each line is then looked up in the `.config` that came out.
+//! for a release is not for that release. One that ends in `# if SMP` stands where another line sets `CONFIG_SMP=y`. A
+//! flavour of which there is a `base-NAME.config` has that instead of `base.config`. All lines of all fragments are merged
+//! into one file, given to `make allnoconfig` (everything else is off), and each line is then looked up in the `.config`
+//! that came out.
 //!
 //! # Invariants
 //! - No symbol is set to two values: two fragments that disagree are an error, not a matter of order.
 //! - Every line asked for is in the final `.config`: a dependency that is not met is an error.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -35,6 +37,8 @@ struct Line {
     /// The releases that have it
     since: Option<Release>,
     until: Option<Release>,
+    /// The symbol that has to be set for it
+    needs: Option<String>,
 }
 
 impl Line {
@@ -60,6 +64,10 @@ impl Fragment {
             let number = i + 1;
             let (text, until) = bound_of(text, " # to ");
             let (text, since) = bound_of(text, " # from ");
+            let (text, needs) =
+                text.rsplit_once(" # if ").map_or((text, None), |(text, symbol)| {
+                    (text, Some(format!("CONFIG_{}", symbol.trim())))
+                });
             if let Some((symbol, value)) = setting(text) {
                 lines.push(Line {
                     number,
@@ -67,6 +75,7 @@ impl Fragment {
                     value: value.into(),
                     since,
                     until,
+                    needs,
                 });
             } else if !text.trim().is_empty() && !text.starts_with('#') {
                 return Err(Error::Config {
@@ -131,9 +140,20 @@ impl Config {
         for flavour in &spec.flavours {
             known("flavour", flavour, &data.flavours())?;
         }
+        let bases = data.bases();
+        let (based, others): (Vec<_>, Vec<_>) =
+            spec.flavours.iter().partition(|flavour| bases.contains(flavour));
+        let base = match based.as_slice() {
+            [] => "base".to_owned(),
+            [name] => format!("base-{name}"),
+            [name, other, ..] => {
+                let why = format!("{other} and it cannot be had together. Take one of them");
+                return Err(Error::Config { place: (*name).clone(), why });
+            }
+        };
         let mut paths =
-            vec![data.fragment("base"), data.fragment(&format!("allocator-{allocator}"))];
-        paths.extend(spec.flavours.iter().map(|flavour| data.fragment(flavour)));
+            vec![data.fragment(&base), data.fragment(&format!("allocator-{allocator}"))];
+        paths.extend(others.into_iter().map(|flavour| data.fragment(flavour)));
         paths.extend(spec.own.clone());
         let mut fragments: Vec<_> =
             paths.iter().map(|path| Fragment::read(path)).collect::<Result<_>>()?;
@@ -144,6 +164,12 @@ impl Config {
             let why = format!("Linux {release} has no such allocator");
             return Err(Error::Config { place: allocator.clone(), why });
         }
+        let lines = fragments.iter().flat_map(|fragment| &fragment.lines);
+        let is_set = lines.filter(|line| line.value == "y").map(|line| line.symbol.clone());
+        let is_set: BTreeSet<String> = is_set.collect();
+        fragments.iter_mut().for_each(|fragment| {
+            fragment.lines.retain(|line| line.needs.as_ref().is_none_or(|s| is_set.contains(s)));
+        });
         Self::merge(fragments)
     }
 
@@ -288,7 +314,7 @@ mod tests {
         assert_eq!(
             error,
             "../x: no such flavour; there are: allocinfo, debug, dwarf, events, kasan, numa, random_kmalloc, \
-             stats, types"
+             stats, tiny, types"
         );
     }
 
@@ -317,6 +343,23 @@ mod tests {
         {
             let error = Spec::named(&data, name).unwrap().check(&data).unwrap_err().to_string();
             assert!(error.contains("has no such allocator"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_flavour_with_a_base_of_its_own_has_no_other() {
+        let data = Data::of_the_sources();
+        let config = |name: &str| {
+            Config::new(&data, &Spec::named(&data, name).unwrap(), Some(Release(6, 12)))
+        };
+        let text = config("build:6.12/slub+tiny").unwrap().text();
+        assert!(text.contains("CONFIG_SLUB=y") && !text.contains("CONFIG_ACPI"), "{text}");
+        // What needs several CPUs or sysfs is left out with them, and is there where they are.
+        for line in
+            ["CONFIG_SMP=y", "CONFIG_SYSFS=y", "CONFIG_SLUB_CPU_PARTIAL=y", "CONFIG_SLUB_DEBUG=y"]
+        {
+            assert!(!text.contains(line), "{line}");
+            assert!(config("build:6.12/slub").unwrap().text().contains(line), "{line}");
         }
     }
 

@@ -73,12 +73,19 @@ impl Data {
         self.fragments("allocator-")
     }
 
-    /// Returns the flavours a kernel can have, sorted: all other fragments but the base.
+    /// Returns the flavours a kernel can have, sorted: all other fragments but the base, and those that take its place.
     #[must_use]
     pub fn flavours(&self) -> Vec<String> {
         let mut names = self.fragments("");
-        names.retain(|name| name != "base" && !name.starts_with("allocator-"));
+        names.retain(|name| !name.starts_with("base") && !name.starts_with("allocator-"));
+        names.extend(self.bases());
+        names.sort();
         names
+    }
+
+    /// Returns the flavours that take the base's place, sorted: fragments `base-NAME.config`.
+    pub(crate) fn bases(&self) -> Vec<String> {
+        self.fragments("base-")
     }
 
     /// Returns the names of the fragments that begin with `prefix`, without it, sorted.

@@ -158,7 +158,10 @@ impl Spec {
     /// Returns whether it tells too little of its caches, and can have the module `slabinfo`.
     #[must_use]
     pub fn needs_slabinfo(&self) -> bool {
-        matches!(&self.origin, Origin::Build(_, allocator) if ["slab", "slub_tiny"].contains(&&**allocator))
+        // The flavour `tiny` has no sysfs, and so no debugging of SLUB, of which both slabinfo and the attributes are.
+        let without_sysfs = self.flavours.iter().any(|flavour| flavour == "tiny");
+        matches!(&self.origin, Origin::Build(_, allocator)
+            if ["slab", "slub_tiny"].contains(&&**allocator) || without_sysfs)
     }
 
     /// Returns what the machine needs to make and to boot it.
