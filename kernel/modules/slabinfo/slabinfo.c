@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * slabinfo: what SLUB_TINY and SLAB do not tell of their caches
+ * slabinfo: what SLUB_TINY, SLAB and SLUB without sysfs do not tell of their caches
  *
  * /proc/slabinfo is that of SLUB_TINY, which has none. /proc/slabcaches has
  * what /sys/kernel/slab would have: a cache a line, with its attributes; who
@@ -138,6 +138,12 @@ static int show_caches(struct seq_file *file, void *unused)
 			   !!(cache->flags & SLAB_RECLAIM_ACCOUNT), cache->size);
 #ifndef CONFIG_SLAB
 		seq_printf(file, " min_partial=%lu", cache->min_partial);
+#endif
+#if defined(CONFIG_SLUB_CPU_PARTIAL)
+		seq_printf(file, " cpu_partial=%u", cache->cpu_partial);
+#elif !defined(CONFIG_SLAB) && !defined(CONFIG_SLUB_TINY) && LINUX_VERSION_CODE < KERNEL_VERSION(7, 0, 0)
+		/* As the file of sysfs says it, which a kernel with one CPU may lack. */
+		seq_puts(file, " cpu_partial=0");
 #endif
 		if (cache->ctor)
 			seq_printf(file, " ctor=%pS", cache->ctor);

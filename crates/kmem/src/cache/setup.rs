@@ -40,6 +40,8 @@ pub(crate) struct Setup {
     pub(crate) min_objects: u32,
     /// In pages.
     pub(crate) order_max: Order,
+    /// Whether somebody asked for that order, and no default of a backend stands instead.
+    pub(crate) order_max_is_asked: bool,
     pub(crate) tunables: Tunables,
     pub(crate) merging: Merging,
     pub(crate) check: CheckLevel,

@@ -49,6 +49,7 @@ impl<B: Backend> MachineBuilder<B> {
             caches_max: 4096,
             min_objects: 0,
             order_max: crate::cache::geometry::ORDER_MAX,
+            order_max_is_asked: false,
             tunables: Tunables::default(),
             merging: Merging::Linux,
             check: CheckLevel::Off,
@@ -103,9 +104,10 @@ impl<B: Backend> MachineBuilder<B> {
         self
     }
 
-    /// Sets the highest order chosen for little waste, in pages (default 3; `slab_max_order=`).
+    /// Sets the highest order chosen for little waste, in pages (default 3, of SLUB_TINY 1; `slab_max_order=`).
     pub fn order_max(mut self, order: Order) -> Self {
         self.setup.order_max = order;
+        self.setup.order_max_is_asked = true;
         self
     }
 

@@ -9,8 +9,8 @@
 //! they are not merged again; what it merged with a class of kmalloc's is allocated from that class.
 
 use slablab_kmem::{
-    Backend, CacheArgs, CacheId, Ctor, Geometry, KmallocConfig, KmallocType, Machine, Order,
-    SlabFlags,
+    Backend, BackendKind, CacheArgs, CacheId, Ctor, Geometry, KmallocConfig, KmallocType, Machine,
+    Order, SlabFlags, Tunables,
 };
 use slablab_trace::{Event, Meta, RecordedCache, SlabSnapshot, SlubCache};
 
@@ -138,6 +138,24 @@ pub(crate) fn of_snapshot<B: Backend>(
         args.geometry = recorded_geometry(meta, name, &plan.changes);
     }
     args
+}
+
+/// Returns whether CPUs have no partial slabs: each cache that says how many objects may be in them says 0. A kernel for one
+/// CPU is built so (`CONFIG_SLUB_CPU_PARTIAL` needs `CONFIG_SMP`).
+pub(crate) fn lacks_cpu_partial(meta: &Meta) -> bool {
+    let caches = snapshots(meta).flat_map(|snapshot| &snapshot.caches);
+    let mut objects = caches.filter_map(|cache| cache.number("cpu_partial")).peekable();
+    objects.peek().is_some() && objects.all(|objects| objects == 0)
+}
+
+/// Returns the tunables of all caches: those of the changes, and what the recorded kernel was built without.
+pub(crate) fn tunables(kind: BackendKind, meta: &Meta, changes: &Changes) -> Tunables {
+    let asked = changes.tunables.clone();
+    let is_like_it = matches!(kind, BackendKind::Slub | BackendKind::SlubHybrid);
+    if is_like_it && asked.get("cpu_partial").is_none() && lacks_cpu_partial(meta) {
+        return asked.with("cpu_partial", 0);
+    }
+    asked
 }
 
 /// Describes a cache that a change asks for: as `kmem_cache_create(name, size, align, 0, NULL)` makes it.

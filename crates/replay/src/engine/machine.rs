@@ -45,7 +45,7 @@ pub(crate) fn build<B: Backend>(meta: &Meta, plan: &ReplayPlan) -> Result<Machin
         .nodes(nodes(meta))
         .arch(plan.changes.arch(meta))
         .merging(merging)
-        .tunables(plan.changes.tunables.clone())
+        .tunables(caches::tunables(B::KIND, meta, &plan.changes))
         .kmalloc(kmalloc)
         .caches_max(u32::try_from(caches_max).unwrap_or(u32::MAX))
         .memory_bytes(plan.memory_bytes)

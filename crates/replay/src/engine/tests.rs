@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use slablab_kmem::{Backend, BackendKind, CpuId, Gfp, Order, WithBackend};
+use slablab_kmem::{Backend, BackendKind, CpuId, Gfp, Order, Tunables, WithBackend};
 use slablab_trace::{Batch, Event, Kind, Meta, NONE, RecordedCache, Site, SlabSnapshot, SlubCache};
 
 use crate::advice::partition::Partition;
 use crate::change::changes::Changes;
 use crate::change::check::ChangeError;
-use crate::engine::machine;
 use crate::engine::runner::{Outcome, Runner};
+use crate::engine::{caches, machine};
 use crate::error::Error;
 use crate::metrics::survey::Classes;
 use crate::metrics::tally::Tally;
@@ -294,4 +294,32 @@ fn operations_on_the_slow_path_are_counted_by_call_site() {
     // There every operation takes the one lock.
     assert_eq!(slow(BackendKind::Slob, true), [Some(400); 2]);
     assert_eq!(slow(BackendKind::Slub, false), [None; 2]);
+}
+
+#[test]
+fn a_kernel_without_partial_slabs_of_cpus_is_replayed_without() {
+    let with = |objects: &[u64]| {
+        let cache = |objects: &u64| SlubCache {
+            name: "c".into(),
+            numbers: [("cpu_partial".to_owned(), *objects)].into(),
+            ..SlubCache::default()
+        };
+        let mut slabs = SlabSnapshot::default();
+        slabs.caches = objects.iter().map(cache).collect();
+        Meta { slabs_start: Some(slabs), ..Meta::default() }
+    };
+    let of = |kind, meta: &Meta, changes: &Changes| {
+        caches::tunables(kind, meta, changes).get("cpu_partial")
+    };
+    let plain = Changes::default();
+    let slub = |meta: &Meta| of(BackendKind::Slub, meta, &plain);
+    assert_eq!(
+        (slub(&with(&[0, 0])), slub(&with(&[0, 30])), slub(&with(&[]))),
+        (Some(0), None, None)
+    );
+    // A backend that is no such kernel, and what somebody asks for, are left alone.
+    let tunables = Tunables::default().with("cpu_partial", 8);
+    let asked = Changes { tunables, ..Changes::default() };
+    assert_eq!(of(BackendKind::Slub, &with(&[0]), &asked), Some(8));
+    assert_eq!(of(BackendKind::SlubTiny, &with(&[0]), &plain), None);
 }

@@ -44,6 +44,7 @@ impl Small {
             caches_max: 1,
             min_objects: 1,
             order_max: Order(0),
+            order_max_is_asked: true,
             tunables: Tunables::default(),
             merging: Merging::Off,
             check: CheckLevel::Off,

@@ -88,7 +88,13 @@ impl Ops for SlubTiny {
     }
 
     fn plan(core: &Core, args: &CacheArgs) -> Result<CacheLayout, Error> {
-        layout::plan(core, args, core.setup.min_objects, core.setup.order_max.min(tiny::ORDER_MAX))
+        let setup = &core.setup;
+        let order_max = if setup.order_max_is_asked {
+            setup.order_max
+        } else {
+            setup.order_max.min(tiny::ORDER_MAX)
+        };
+        layout::plan(core, args, setup.min_objects, order_max)
     }
 
     fn create(&self, core: &Core, cache: &CacheEntry, args: &CacheArgs) {

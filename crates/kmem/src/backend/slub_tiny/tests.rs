@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use crate::{CacheArgs, CpuId, Gfp, KmallocType, Machine, Site, SlabFlags, SlubTiny};
+use crate::{CacheArgs, CpuId, Gfp, KmallocType, Machine, Order, Site, SlabFlags, SlubTiny};
 
 const SITE: Site = Site(1);
 
@@ -51,4 +51,17 @@ fn reclaimable_memory_has_no_caches_of_its_own_and_merges() {
     let plain = machine.cache_create(&CacheArgs::new("plain", 136)).unwrap();
     let args = CacheArgs::new("reclaimed", 136).flags(SlabFlags::RECLAIM_ACCOUNT);
     assert_eq!(machine.cache_create(&args).unwrap(), plain);
+}
+
+#[test]
+fn slab_max_order_takes_the_place_of_its_own() {
+    let order = |machine: Machine<SlubTiny>| {
+        let cache = machine.cache_create(&CacheArgs::new("tiny", 700)).unwrap();
+        machine.cache_stats(cache).unwrap().order.0
+    };
+    let asked = |order| {
+        let builder = Machine::builder().cpus(2).memory_bytes(16 << 20).min_objects(16);
+        builder.order_max(Order(order)).build().unwrap()
+    };
+    assert_eq!((order(machine()), order(asked(0)), order(asked(3))), (1, 0, 2));
 }

@@ -1,10 +1,11 @@
 //! What the recorded kernel lets one set.
 
 use slablab_kmem::BackendKind;
-use slablab_trace::{Meta, SlubCache};
+use slablab_trace::Meta;
 
 use crate::advice::tune::setting::{CacheSetting, Configured, Merge, Setting, version};
 use crate::change::merging::KernelMerging;
+use crate::engine::caches::lacks_cpu_partial;
 use crate::error::Error;
 
 /// The first release with `CONFIG_SLUB_TINY`.
@@ -58,7 +59,7 @@ impl Space {
         }
         let pair = |cpu_partial, min_partial| CacheSetting { cpu_partial, min_partial };
         let pairs = match kind {
-            Slub | SlubHybrid if has_cpu_partial(meta) => [None, Some(0), Some(8), Some(480)]
+            Slub | SlubHybrid if !lacks_cpu_partial(meta) => [None, Some(0), Some(8), Some(480)]
                 .into_iter()
                 .flat_map(|cpu| [pair(cpu, None), pair(cpu, Some(0))])
                 .collect(),
@@ -70,13 +71,6 @@ impl Space {
         };
         Ok(Self { boots, pairs })
     }
-}
-
-/// Returns whether CPUs have partial slabs: they have not where every cache says 0 (`CONFIG_SLUB_CPU_PARTIAL`).
-fn has_cpu_partial(meta: &Meta) -> bool {
-    let caches: Vec<&SlubCache> = meta.slabs_start.iter().flat_map(|slabs| &slabs.caches).collect();
-    let objects = |cache: &&SlubCache| cache.number("cpu_partial").unwrap_or(0);
-    caches.is_empty() || caches.iter().any(|cache| objects(cache) > 0)
 }
 
 #[cfg(test)]
