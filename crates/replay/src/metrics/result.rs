@@ -172,7 +172,7 @@ impl Fragmentation {
 }
 
 /// What one cache held.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
 pub struct CacheUnder {
     /// Its name
     pub cache: String,

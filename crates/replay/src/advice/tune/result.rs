@@ -1,11 +1,13 @@
 //! What the search for settings found: plain data with units in its names.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::advice::tune::setting::{Setting, Typed};
 use crate::metrics::gauge::Level;
-use crate::metrics::result::{Allocator, TraceFacts};
+use crate::metrics::result::{Allocator, CacheUnder, TraceFacts};
 
 /// The settings that were tried on a trace, and those that are advised.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -126,8 +128,29 @@ pub struct Answer {
     pub kind: AnswerKind,
     /// What came of it
     pub outcome: Outcome,
+    /// Standard deviation of what is saved from one boot to another that whole slabs alone make, in caches whose slabs have
+    /// another size with it
+    pub rounding_bytes: u64,
     /// What to type
     pub typed: Typed,
+}
+
+/// Returns [`Answer::rounding_bytes`] between two outcomes.
+///
+/// How much of its last slab a cache uses is as good as random: the variance of a number between 0 and n is n^2 / 12.
+pub(crate) fn rounding_bytes(recorded: &[CacheUnder], with: &[CacheUnder]) -> u64 {
+    let slab_bytes = |cache: &CacheUnder| match cache.slabs_peak {
+        0 => 0.0,
+        slabs => (cache.held_bytes_peak / slabs) as f64,
+    };
+    let after: BTreeMap<&str, f64> =
+        with.iter().map(|cache| (cache.cache.as_str(), slab_bytes(cache))).collect();
+    let pairs = recorded
+        .iter()
+        .filter_map(|cache| Some((slab_bytes(cache), *after.get(cache.cache.as_str())?)));
+    let variance: f64 =
+        pairs.filter(|(was, is)| was != is).map(|(was, is)| (was * was + is * is) / 12.0).sum();
+    variance.sqrt() as u64
 }
 
 /// What a setting is the answer to: each holds the least of those that meet its condition.
@@ -142,4 +165,29 @@ pub enum AnswerKind {
     WithoutBoot,
     /// Whatever it costs
     Extreme,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_caches_with_slabs_of_another_size_round_otherwise() {
+        let cache = |name: &str, slabs_peak, slab_bytes| CacheUnder {
+            cache: name.to_owned(),
+            slabs_peak,
+            held_bytes_peak: slabs_peak * slab_bytes,
+            ..CacheUnder::default()
+        };
+        let recorded = [cache("a", 9, 4096), cache("b", 3, 32_768), cache("c", 1, 32_768)];
+        assert_eq!(rounding_bytes(&recorded, &recorded), 0);
+        let with = [cache("a", 9, 4096), cache("b", 6, 16_384), cache("c", 2, 16_384)];
+        // The square root of 2 * (32^2 + 16^2) / 12 KiB^2.
+        assert_eq!(rounding_bytes(&recorded, &with), 14_956);
+        // What only one of them has cannot be compared.
+        assert_eq!(
+            rounding_bytes(&recorded[1..2], &with),
+            rounding_bytes(&recorded[1..2], &with[1..2])
+        );
+    }
 }

@@ -14,7 +14,7 @@ use slablab_trace::{Meta, TraceReader};
 
 use crate::advice::judge::saving_bytes_min;
 use crate::advice::trial::Moments;
-use crate::advice::tune::result::{Answer, AnswerKind, HeldAt, Outcome, Tuning};
+use crate::advice::tune::result::{Answer, AnswerKind, HeldAt, Outcome, Tuning, rounding_bytes};
 use crate::advice::tune::select::{Mixture, Table};
 use crate::advice::tune::setting::{CacheSetting, Configured, Merge, Setting};
 use crate::advice::tune::space::Space;
@@ -122,7 +122,14 @@ pub(crate) fn search(
     let held_bytes = goal.held_at.of(&recorded);
     let saving_bytes_min = saving_bytes_min(held_bytes, whole.trace.unplaced_share);
     let release = &meta.kernel_release;
-    let found = Found { recorded: &recorded, outcomes: &outcomes, saving_bytes_min, goal, release };
+    let found = Found {
+        recorded: &recorded,
+        tried: &tried,
+        outcomes: &outcomes,
+        saving_bytes_min,
+        goal,
+        release,
+    };
     let answers = found.answers();
     Ok(Tuning {
         trace: whole.trace,
@@ -295,6 +302,8 @@ impl Shortening<'_> {
 /// What the search found, before it is known what to advise.
 struct Found<'a> {
     recorded: &'a Outcome,
+    /// The recorded setting first
+    tried: &'a [Tried],
     /// In the order of [`key`]
     outcomes: &'a [Outcome],
     saving_bytes_min: u64,
@@ -333,9 +342,15 @@ impl Found<'_> {
         let best = near.min_by_key(|one| (lines(one), held(one)))?;
         let saved = held(self.recorded).saturating_sub(held(best));
         let enough = saved > self.saving_bytes_min;
+        let caches = |setting: &Setting| {
+            let tried = self.tried.iter().find(|one| one.setting == *setting);
+            tried.map_or(&[][..], |one| &one.allocator.caches)
+        };
+        let (was, is) = (caches(&self.recorded.setting), caches(&best.setting));
         enough.then(|| Answer {
             kind,
             outcome: best.clone(),
+            rounding_bytes: rounding_bytes(was, is),
             typed: best.setting.typed(self.release),
         })
     }

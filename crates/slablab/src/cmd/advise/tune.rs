@@ -205,13 +205,18 @@ impl TuneAnswer {
                 let at = tuning.held_at;
                 let (held, was) = (at.of(&answer.outcome), at.of(recorded));
                 format!(
-                    " With at most {:+.0} % of locks it can hold {:.1} % less{}.",
+                    " With at most {:+.0} % of locks it can hold {:.1} % less{}.{}",
                     (tuning.locks_share_max - 1.0) * 100.0,
                     (1.0 - held as f64 / was as f64) * 100.0,
                     match at {
                         HeldAt::Peak => "",
                         HeldAt::Mean => " on average",
                         HeldAt::End => " at the end",
+                    },
+                    if at == HeldAt::Mean {
+                        String::new()
+                    } else {
+                        rounding(answer, was.saturating_sub(held))
                     }
                 )
             }
@@ -223,6 +228,18 @@ impl TuneAnswer {
         };
         text
     }
+}
+
+/// Says how far a saving may be another in the next boot, where that is more than a quarter of it.
+fn rounding(answer: &Answer, saved: u64) -> String {
+    if answer.rounding_bytes <= saved / 4 {
+        return String::new();
+    }
+    format!(
+        " That is {}, of one boot: as caches hold whole slabs, another may save some {} more or less.",
+        bytes(saved),
+        bytes(answer.rounding_bytes)
+    )
 }
 
 #[cfg(test)]
