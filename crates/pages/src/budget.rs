@@ -43,8 +43,9 @@ pub fn budget(file: &str, budget: &Budget) -> Document {
 }
 
 /// Says what the columns of [`tables::budget`] are.
-pub const BUDGET_COLUMNS: &str = "needs: the least memory in which no allocation fails. largest free: the largest block of free \
-    pages at the end; at worst: when it was smallest (4 MiB is the largest that Linux keeps).";
+pub const BUDGET_COLUMNS: &str = "needs: the least memory in which no allocation fails, found to 2 %; machines of less than 4 MiB \
+    are not tried. largest free: the largest block of free pages at the end; at worst: when it was smallest (4 MiB is the \
+    largest that Linux keeps).";
 
 /// Cuts a long name at its end, as settings differ in the first words.
 fn cut(name: String) -> String {
@@ -154,8 +155,8 @@ pub fn budget_sentence(budget: &Budget) -> String {
     let before = match budget.slab_bytes_before {
         0 => String::new(),
         held => format!(
-            " The {} that the recorded machine held before the first event are left out: record from the boot on for a \
-             verdict on the whole machine.",
+            " The {} that the recorded machine held before the first event are left out, and are needed beside it; a \
+             recording from the boot on has least of them.",
             size(held)
         ),
     };
