@@ -1,0 +1,47 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR Apache-2.0
+# The known ladders, in tiny guests and in the replay of a tiny guest's boot. Run in a checkout of the sources:
+#   sh bench/results/2026-11-24-ladders/ladders.sh FOLDER [BOOTS]
+# Builds two kernels the first time (some 3 minutes each on two cores); FOLDER gets boot.parquet, recording.txt, plain.txt.
+set -eu
+folder=$1
+boots=${2:-3}
+here=$(dirname "$0")
+slablab=${SLABLAB:-slablab}
+patch=kernel/patches/6.12/optional/slab-min-partial/slab-min-partial.patch
+mkdir -p "$folder"
+
+# guest NAME KERNEL ARGUMENTS: boots once, and writes a line: name, kB free, kB of slabs, free blocks by order, a zone a field.
+guest() {
+	name=$1 kernel=$2
+	shift 2
+	for argument; do set -- "$@" --append "$argument"; shift; done
+	[ "$kernel" = tiny ] && kernel=build:6.12/slub_tiny+tiny || set -- "$@" --patch "$patch"
+	[ "$kernel" = slub ] && kernel=build:6.12/slub+tiny
+	[ "$how" = plain ] || set -- "$@" --record "$folder/guest.parquet"
+	"$slablab" kernel boot "$kernel" --cpus 1 --memory 32 --script "$here/guest.sh" "$@" |
+		awk -v name="$name" '/^RESULT/ { sub(/\r/, ""); sub(/RESULT (MemFree:|Slab:|buddy) */, ""); line = line "\t" $0 }
+			END { print name line }'
+}
+
+# Guests that record hold what the trace is of; guests that do not are what a user has.
+for how in recording plain; do
+	: > "$folder/$how.txt"
+	for boot in $(seq "$boots"); do
+		{
+			guest "SLUB, nothing merged" slub slab_nomerge
+			guest "min_partial=0" slub slab_nomerge slab_min_partial=0
+			guest "max_order=0, too" slub slab_nomerge slab_min_partial=0 slab_max_order=0
+			guest "merged, too" slub slab_min_partial=0 slab_max_order=0
+			guest "SLUB" slub
+			guest "SLUB max_order=0" slub slab_max_order=0
+			guest "SLUB_TINY max_order=3" tiny slab_max_order=3
+			guest "SLUB_TINY" tiny
+			guest "SLUB_TINY max_order=0" tiny slab_max_order=0
+		} >> "$folder/$how.txt"
+	done
+done
+
+"$slablab" kernel boot build:6.12/slub+tiny --patch "$patch" --cpus 1 --memory 32 --append slab_nomerge \
+	--record "$folder/boot.parquet" --script "$here/guest.sh" > "$folder/record.txt"
+python3 "$here/compare.py" "$slablab" "$folder"
