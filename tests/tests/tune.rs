@@ -201,7 +201,7 @@ fn other_questions_have_pages_too() {
         (&["advise", "--classes", "2"], ["Size classes for", "What each set takes", "as recorded"]),
         (
             &["whatif", "--partition", "site"],
-            ["kept apart", "structures of added caches", "median"],
+            ["kept apart", "structures of added caches", "caches used"],
         ),
     ];
     for (words, said) in cases {
