@@ -43,9 +43,9 @@ pub fn budget(file: &str, budget: &Budget) -> Document {
 }
 
 /// Says what the columns of [`tables::budget`] are.
-pub const BUDGET_COLUMNS: &str = "needs: the least memory in which no allocation fails, found to 2 %; machines of less than 4 MiB \
-    are not tried. largest free: the largest block of free pages at the end; at worst: when it was smallest (4 MiB is the \
-    largest that Linux keeps).";
+pub const BUDGET_COLUMNS: &str = "needs: the least memory in which no allocation fails, found to 2 %; machines of less than \
+    4 MiB are not tried. largest free: the largest block of free pages at the end; at worst: when it was smallest (4 MiB is \
+    the largest that Linux keeps).";
 
 /// Cuts a long name at its end, as settings differ in the first words.
 fn cut(name: String) -> String {

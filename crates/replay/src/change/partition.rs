@@ -8,8 +8,8 @@
 //!
 //! Differences from Linux: where the compiler knows the size, Linux hashes the address that the calling function
 //! returns to, which no event has; here it is the call site's own in every case. Over seeds both are as random, but Linux
-//! spreads one call site over as many copies as it has callers: 16 copies took 2 to 11 % more in guests of 6.12 than here. To take
-//! every place that could call the function for a caller was tried: that comes to 30 % more than in guests.
+//! spreads one call site over as many copies as it has callers: 16 copies took 2 to 11 % more in guests of 6.12 than
+//! here. To take every place that could call the function for a caller was tried: it comes to 30 % more than in guests.
 
 use slablab_kmem::{CopiesApply, CopyOfSite};
 use slablab_trace::Meta;
