@@ -239,13 +239,20 @@ impl SampledCache {
         }
     }
 
-    /// Returns how many objects that were freed unseen its sheaves are likely to hold, which count as in use: half of what
-    /// they can hold is free objects, and of these as many are of unseen frees as of all.
+    /// Returns how many objects that were freed unseen its sheaves and the slabs of CPUs are likely to hold, which count as in
+    /// use: half of what sheaves can hold is free objects, of the slabs as many as at the first sample, and of these as many are
+    /// of unseen frees as of all.
     pub(crate) fn parked_unseen(&self, cpus: u32, frees: u64, unseen_frees: u64) -> u64 {
         let sheaves = u64::from(BARN_SHEAVES) + u64::from(CPU_SHEAVES) * u64::from(cpus);
         let all = frees + unseen_frees;
-        let parked = (u64::from(self.sheaf_capacity) * sheaves / 2).min(all);
+        let in_sheaves = u64::from(self.sheaf_capacity) * sheaves / 2;
+        let parked = (in_sheaves + self.cpu_free()).min(all);
         (parked * unseen_frees).checked_div(all).unwrap_or(0)
+    }
+
+    /// Returns how many objects were free in the slabs that CPUs kept at the first sample, as far as that is known.
+    pub(crate) fn cpu_free(&self) -> u64 {
+        self.cpu_free_objects.iter().flatten().map(|free| u64::from(*free)).sum()
     }
 
     /// Returns how many of the slabs that CPUs kept were those that they allocate from.

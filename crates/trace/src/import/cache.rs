@@ -9,7 +9,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use super::flow::Flow;
+use super::excess::Excess;
+use super::flow::{Flow, Told};
 use super::pace::Pace;
 use super::unfreed::End;
 use crate::SampledCache;
@@ -25,8 +26,11 @@ pub(super) struct Cache {
     /// Of objects older than the recording, frees that were seen.
     pub(super) older_frees: u64,
     pub(super) live: u64,
-    /// Objects beyond those in use at the last sample that were left alive.
-    pub(super) excess: u64,
+    /// How many objects have been freed unseen, at most.
+    excess: Excess,
+    /// Objects older than the recording of which that is known: those that were ended, and those of kmalloc's whose free does
+    /// not tell the cache.
+    older_gone: u64,
     /// What will have come and gone until the next sample, the last one first.
     flows: Vec<Flow>,
     /// Of objects of the trace: frees that were seen, and others.
@@ -83,37 +87,45 @@ impl OfSite {
 
 impl Cache {
     /// What is known of a cache before the first event.
-    pub(super) fn new(name: &str, sampled: &SampledCache, flows: Vec<Flow>) -> Cache {
+    pub(super) fn new(name: &str, sampled: &SampledCache, told: Told) -> Cache {
+        let (in_use, _) = sampled.at(0);
+        let older = u64::from(in_use).saturating_sub(sampled.cpu_free());
         Cache {
-            older: u64::from(sampled.at(0).0),
+            older,
+            excess: Excess::new(sampled, older, &told.living),
             slab_objects: u64::from(sampled.slab_objects),
             slab_pages: sampled.slab_bytes.div_ceil(4096),
             is_kmalloc: name.contains("kmalloc-"),
-            flows: flows.into_iter().rev().collect(),
+            flows: told.flows.into_iter().rev().collect(),
             ..Cache::default()
         }
     }
 
-    /// Sets the pace until the sample `next`, which has so many objects in use; `older_kfrees` are frees of older objects
-    /// of any of kmalloc's caches.
-    pub(super) fn begin_interval(
-        &mut self,
-        next: usize,
-        in_use: u64,
-        older_kfrees: u64,
-        parked: u64,
-    ) {
-        while self.flows.last().is_some_and(|flow| flow.interval as usize + 1 < next) {
+    /// Sets the pace until the sample `next`; `older_kfrees` are frees of older objects of any of kmalloc's caches.
+    pub(super) fn begin_interval(&mut self, next: u32, older_kfrees: u64, parked: u64) {
+        while self.flows.last().is_some_and(|flow| flow.interval + 1 < next) {
             self.flows.pop();
         }
-        let flow = self.flows.last().filter(|flow| flow.interval as usize + 1 == next);
-        let Flow { allocs, frees, .. } = flow.copied().unwrap_or_default();
+        let flow = self.flows.last().filter(|flow| flow.interval + 1 == next);
+        let allocs = flow.map_or(0, |flow| flow.allocs);
         let gone = if self.is_kmalloc { older_kfrees.min(self.older) } else { 0 };
-        let there = (self.live + self.older + u64::from(allocs) + parked)
-            .saturating_sub(u64::from(frees) + gone + in_use);
-        // Less than a slab is in use or not by what CPUs keep for themselves.
-        let there = if there > self.slab_objects { there } else { 0 };
+        let there = self.excess_at(next, parked).saturating_sub(gone);
         self.pace.begin(there, u64::from(allocs));
+    }
+
+    /// Returns how many objects have been freed unseen by a sample and are still alive here; `parked` objects that were freed
+    /// unseen count as in use.
+    pub(super) fn excess_at(&mut self, sample: u32, parked: u64) -> u64 {
+        let ended = self.unseen_frees + self.older_gone;
+        let there = (self.excess.at(sample) + parked).saturating_sub(ended);
+        // Less than a slab is in use or not by what CPUs keep for themselves.
+        if there > self.slab_objects { there } else { 0 }
+    }
+
+    /// Counts objects older than the recording that have been freed, of which no event tells.
+    pub(super) fn end_older(&mut self, count: u64) {
+        self.older -= count;
+        self.older_gone += count;
     }
 
     /// Counts an object that comes; returns whether another is likely to have been freed unseen by now.

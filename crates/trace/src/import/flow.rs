@@ -4,12 +4,15 @@
 //! cache that the kernel merged with a class of kmalloc's both have the class's name. What the recorder's own threads
 //! allocated is counted apart: no row tells of it, but slabinfo counts it.
 //!
+//! How many of a cache's objects live while a sample is read is noted beside ([`Living`]).
+//!
 //! Invariants: memory grows with the caches that are used between two samples, not with the events. They are counted
 //! in the interval in which the import has them, since both go by the order of the events.
 
 use rustc_hash::FxHashMap;
 
 use super::kmalloc::{class_name, kmalloc_bucket, kmalloc_kind};
+use super::living::{Living, Reading};
 use crate::source::Facts;
 use crate::{Kind, RawEvent, Samples};
 
@@ -19,8 +22,6 @@ pub(super) struct Flow {
     /// The place of the sample at its beginning.
     pub(super) interval: u32,
     pub(super) allocs: u32,
-    /// Frees that were seen.
-    pub(super) frees: u32,
     /// Objects of the recorder's own threads: how many more, or fewer, there are.
     pub(super) own: i32,
 }
@@ -34,11 +35,27 @@ enum Origin {
     Kmalloc(&'static str, u64),
 }
 
+/// What events tell of one cache.
+#[derive(Debug, Default)]
+pub(super) struct Told {
+    /// In the order of the intervals.
+    pub(super) flows: Vec<Flow>,
+    /// Samples at which the fewest objects that lived were others than before, and how many these were.
+    pub(super) living: Vec<(u32, i64)>,
+}
+
+/// What came and went of a cache, while it is counted.
+#[derive(Debug)]
+struct OfCache {
+    name: String,
+    flows: Vec<Flow>,
+    living: Living,
+}
+
 /// What came and went, while it is counted.
 #[derive(Debug, Default)]
 pub(super) struct Flows {
-    /// When the samples were taken.
-    times_ns: Vec<u64>,
+    samples: Samples,
     interval: u32,
     /// By call site: the kind of kmalloc's caches that is its own.
     buckets: Vec<Option<&'static str>>,
@@ -47,18 +64,19 @@ pub(super) struct Flows {
     origins: FxHashMap<Origin, u32>,
     by_name: FxHashMap<String, u32>,
     /// By origin
-    flows: Vec<Vec<Flow>>,
+    of_caches: Vec<OfCache>,
 }
 
 impl Flows {
     pub(super) fn new(samples: &Samples) -> Flows {
-        Flows { times_ns: samples.times_ns.clone(), ..Flows::default() }
+        Flows { samples: samples.clone(), ..Flows::default() }
     }
 
     /// Begins a new interval if a sample was taken up to the time of the next event.
     #[inline]
     pub(super) fn reach(&mut self, time_ns: u64) {
-        while self.times_ns.get(self.interval as usize + 1).is_some_and(|at| *at <= time_ns) {
+        while self.samples.times_ns.get(self.interval as usize + 1).is_some_and(|at| *at <= time_ns)
+        {
             self.interval += 1;
         }
     }
@@ -89,10 +107,11 @@ impl Flows {
             Origin::Named(cache) => self.caches.get(cache as usize).cloned().unwrap_or_default(),
             Origin::Kmalloc(kind, bytes) => class_name(kind, bytes),
         };
-        let flows = &mut self.flows;
-        let place = *self.by_name.entry(name).or_insert_with(|| {
-            flows.push(Vec::new());
-            flows.len() as u32 - 1
+        let (of_caches, samples) = (&mut self.of_caches, &self.samples);
+        let place = *self.by_name.entry(name).or_insert_with_key(|name| {
+            let living = Living::new(reading(samples, name, 0));
+            of_caches.push(OfCache { name: name.clone(), flows: Vec::new(), living });
+            of_caches.len() as u32 - 1
         });
         self.origins.insert(origin, place);
         place
@@ -100,24 +119,42 @@ impl Flows {
 
     /// Returns the name of the cache of an origin.
     pub(super) fn name_of(&self, origin: u32) -> &str {
-        let name = self.by_name.iter().find(|(_, place)| **place == origin);
-        name.map_or("", |(name, _)| name)
+        &self.of_caches[origin as usize].name
     }
 
     /// Returns what came and went of an origin in this interval.
     pub(super) fn now(&mut self, origin: u32) -> &mut Flow {
-        let (interval, flows) = (self.interval, &mut self.flows[origin as usize]);
+        let (interval, flows) = (self.interval, &mut self.of_caches[origin as usize].flows);
         if flows.last().is_none_or(|flow| flow.interval != interval) {
             flows.push(Flow { interval, ..Flow::default() });
         }
         flows.last_mut().expect("it was pushed")
     }
 
-    /// Returns what came and went by the names of the caches, in the order of the intervals.
-    pub(super) fn by_cache(mut self) -> FxHashMap<String, Vec<Flow>> {
-        let flows = |(name, place)| (name, std::mem::take(&mut self.flows[place as usize]));
-        self.by_name.into_iter().map(flows).filter(|(name, _)| !name.is_empty()).collect()
+    /// Counts objects of an origin that come, or go where `by` is negative.
+    pub(super) fn change(&mut self, origin: u32, time_ns: u64, by: i64) {
+        let (of_cache, samples) = (&mut self.of_caches[origin as usize], &self.samples);
+        let name = &of_cache.name;
+        of_cache.living.change(time_ns, by, |sample| reading(samples, name, sample));
     }
+
+    /// Returns what events tell by the names of the caches.
+    pub(super) fn by_cache(self) -> FxHashMap<String, Told> {
+        let samples = &self.samples;
+        let told = self.of_caches.into_iter().map(|OfCache { name, flows, living }| {
+            let living = living.finish(|sample| reading(samples, &name, sample));
+            (name, Told { flows, living })
+        });
+        told.filter(|(name, _)| !name.is_empty()).collect()
+    }
+}
+
+/// Returns when the numbers of a cache were read for a sample.
+fn reading(samples: &Samples, cache: &str, sample: u32) -> Reading {
+    let sample = sample as usize;
+    let is_there = sample < samples.times_ns.len();
+    let sampled = samples.caches.get(cache).filter(|_| is_there)?;
+    Some(samples.reading_ns(sample, sampled))
 }
 
 #[cfg(test)]
@@ -143,7 +180,7 @@ mod tests {
         }
         let by_cache = flows.by_cache();
         let of = |name: &str| -> Vec<(u32, u32)> {
-            by_cache[name].iter().map(|flow| (flow.interval, flow.allocs)).collect()
+            by_cache[name].flows.iter().map(|flow| (flow.interval, flow.allocs)).collect()
         };
         assert_eq!((of("kmalloc-64"), of("msg_msg-64")), (vec![(0, 2), (2, 1)], vec![(1, 1)]));
     }

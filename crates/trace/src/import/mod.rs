@@ -11,8 +11,10 @@
 
 mod cache;
 mod cpu_slabs;
+mod excess;
 mod flow;
 mod kmalloc;
+mod living;
 mod merged;
 mod objects;
 mod pace;

@@ -2,8 +2,8 @@
 //!
 //! How it works: bulk frees and batches of `kfree_rcu` make no event, so objects seem to live on until their address
 //! is allocated again. At each sample of slabinfo a cache's live objects are compared with those that the kernel has
-//! in use: what is more at two samples in a row, or at the last, has been freed, unseen. (What is more at one is what a
-//! busy machine did while slabinfo was read.) Of the objects of which no free will be seen ([`Unfreed`]), those go
+//! in use: what is more there and at all later samples has been freed, unseen ([`Excess`](super::excess::Excess)). Of the
+//! objects of which no free will be seen ([`Unfreed`]), those go
 //! first whose address, or whose slab, is allocated again later, since these are freed in any case; then those of call sites
 //! of which that was seen before; then those of other call sites; then those that are older than the recording. Of call
 //! sites of which it was seen those objects go first in whose slabs nothing happens any more, slab by slab, since a kernel
@@ -12,12 +12,12 @@
 //! `set_kthread_struct` that the kernel counted 5 were left.)
 //!
 //! Where objects come and go fast, what two samples tell is late: 80,000 connections in 2.6 s seemed to have 250 slabs of
-//! `eventpoll_epi` where there were 65. So it is counted beforehand how many objects of a cache come, and are seen to
-//! go, between two samples ([`Flow`](super::flow::Flow)); what is more than the next sample has in use ends as evenly as others
+//! `eventpoll_epi` where there were 65. So it is counted beforehand how many objects of a cache come between two samples
+//! ([`Flow`](super::flow::Flow)); what will have been freed unseen by the next ends as evenly as others
 //! come ([`Pace`](super::pace::Pace)).
 //!
-//! Objects that were freed unseen may lie in sheaves, which the kernel counts as in use: a share of what they can
-//! hold is assumed.
+//! Objects that were freed unseen may lie in sheaves and in slabs of CPUs, which the kernel counts as in use: a share of what
+//! these hold is assumed.
 //!
 //! Invariants: no object of which a free is seen later is ended here, but where hardly any is: an event may tell of an object
 //! that another has become unseen, freed and allocated by functions without events. Live objects of a cache, those older than the
@@ -64,9 +64,9 @@ pub(super) enum Ended {
 impl Population {
     /// `cpus` are those of the machine.
     pub(super) fn new(samples: &Samples, mut unfreed: Unfreed, cpus: u32) -> Population {
-        let mut flows = std::mem::take(&mut unfreed.by_cache);
+        let mut told = std::mem::take(&mut unfreed.by_cache);
         let cache = |(name, sampled): (&String, &SampledCache)| {
-            Cache::new(name, sampled, flows.remove(name).unwrap_or_default())
+            Cache::new(name, sampled, told.remove(name).unwrap_or_default())
         };
         let mut population = Population {
             next: 1,
@@ -88,10 +88,10 @@ impl Population {
 
     /// Sets the pace of each cache until the next sample, when what the last one showed has ended.
     pub(super) fn begin_interval(&mut self) {
-        let (next, older_kfrees) = (self.next, self.older_kfrees);
+        let (next, older_kfrees) = (self.next as u32, self.older_kfrees);
         for (cache, sampled) in self.caches.iter_mut().zip(self.samples.caches.values()) {
             let parked = sampled.parked_unseen(self.cpus, cache.frees, cache.unseen_frees);
-            cache.begin_interval(next, u64::from(sampled.at(next).0), older_kfrees, parked);
+            cache.begin_interval(next, older_kfrees, parked);
         }
     }
 
@@ -179,24 +179,19 @@ impl Population {
     /// which slot an address has.
     pub(super) fn look(&mut self, slot_of: impl Fn(u64) -> Option<u32>) -> Vec<(String, Ended)> {
         let mut ended = Vec::new();
-        let sample = self.next;
+        let sample = self.next as u32;
         self.next += 1;
-        let is_last = self.next == self.samples.times_ns.len();
         for (cache, (name, sampled)) in self.caches.iter_mut().zip(&self.samples.caches) {
-            let in_use = u64::from(sampled.at(sample).0);
             let parked = sampled.parked_unseen(self.cpus, cache.frees, cache.unseen_frees);
-            let excess = (cache.live + cache.older + parked).saturating_sub(in_use);
-            let lasting = if is_last { excess } else { excess.min(cache.excess) };
-            cache.excess = excess;
-            // Less than a slab is in use or not by what CPUs keep for themselves.
-            if lasting <= cache.slab_objects {
+            let excess = cache.excess_at(sample, parked);
+            if excess == 0 {
                 continue;
             }
             let known =
-                if cache.is_kmalloc { lasting.min(self.older_kfrees).min(cache.older) } else { 0 };
+                if cache.is_kmalloc { excess.min(self.older_kfrees).min(cache.older) } else { 0 };
             self.older_kfrees -= known;
             let mut objects = Vec::new();
-            let wanted = lasting - known;
+            let wanted = excess - known;
             Cache::take(&mut cache.reused, wanted, &self.live, &slot_of, &mut objects);
             let is_unseen = |site| self.unseen.contains(&site);
             cache.take_quiet(wanted, is_unseen, self.allocs, &mut objects);
@@ -208,9 +203,8 @@ impl Population {
             let mut objects: Vec<_> =
                 objects.into_iter().map(|ptr| (name.clone(), Ended::Object(ptr))).collect();
             // Which of the older objects were parked when the recording began, nobody knows.
-            let older = lasting.saturating_sub(objects.len() as u64 + parked).min(cache.older);
-            cache.older -= older;
-            cache.excess -= objects.len() as u64 + older;
+            let older = excess.saturating_sub(objects.len() as u64 + parked).min(cache.older);
+            cache.end_older(older);
             ended.append(&mut objects);
             ended.extend((0..older).map(|_| (name.clone(), Ended::Older)));
         }
@@ -297,12 +291,12 @@ mod tests {
     #[test]
     fn of_objects_without_a_free_the_oldest_go_and_then_those_of_before() {
         let samples = samples("c", &[10, 27, 4]);
-        let allocs = (1..=20).map(|ptr| (5, Kind::KmemCacheAlloc, ptr));
-        let events: Vec<_> = allocs.chain([(25, Kind::KmemCacheFree, 1)]).collect();
+        let allocs = (101..=120).map(|ptr| (5, Kind::KmemCacheAlloc, ptr));
+        let events: Vec<_> = allocs.chain([(25, Kind::KmemCacheFree, 101)]).collect();
         let unfreed = unfreed(&samples, &events);
         let mut population = Population::new(&samples, unfreed, 1);
         population.name(&[RecordedCache { name: "c".into(), ..Default::default() }]);
-        for ptr in 1..=20 {
+        for ptr in 101..=120 {
             population.count(Kind::KmemCacheAlloc);
             let event = event(Kind::KmemCacheAlloc, 0);
             population.alloc(ptr as u32, ptr, &event, "f+0x1", |ptr| Some(ptr as u32));
@@ -312,7 +306,7 @@ mod tests {
         // 3 more than in use: less than a slab, so it may be what happened meanwhile.
         assert_eq!(population.look(slot_of), []);
         let ended: Vec<_> = population.look(slot_of).into_iter().map(|(_, ended)| ended).collect();
-        let objects = (2..=20).map(Ended::Object);
+        let objects = (102..=120).map(Ended::Object);
         assert_eq!(ended, objects.chain([Ended::Older; 7]).collect::<Vec<_>>());
         assert_eq!(population.due_ns(u64::MAX), None);
     }
@@ -320,34 +314,41 @@ mod tests {
     #[test]
     fn what_is_reused_goes_first_then_its_call_site_and_then_a_share_of_each() {
         let samples = samples("c", &[0, 31]);
-        let allocs = (1..=40).chain([35]).map(|ptr| (15, Kind::KmemCacheAlloc, ptr));
-        let unfreed = unfreed(&samples, &allocs.collect::<Vec<_>>());
+        let allocs = (101..=140).map(|ptr| (5, Kind::KmemCacheAlloc, ptr));
+        let events: Vec<_> = allocs.chain([(15, Kind::KmemCacheAlloc, 135)]).collect();
+        let unfreed = unfreed(&samples, &events);
         let mut population = Population::new(&samples, unfreed, 1);
         population.name(&[RecordedCache { name: "c".into(), ..Default::default() }]);
-        for ptr in 1..=40 {
+        let mut gone = Vec::new();
+        for ptr in 101..=140 {
             // The object of an address that is allocated again has a call site of its own.
             let site = match ptr {
-                35..=37 => 2,
-                30.. => 1,
+                135..=137 => 2,
+                130.. => 1,
                 _ => 0,
             };
             population.count(Kind::KmemCacheAlloc);
             let event = Event { site, ..event(Kind::KmemCacheAlloc, 0) };
-            population.alloc(ptr as u32, ptr, &event, "f+0x1", |ptr| Some(ptr as u32));
+            let slot_of = |ptr| Some(ptr as u32);
+            let early = population.alloc(ptr as u32, ptr, &event, "f+0x1", slot_of);
+            early.iter().for_each(|ptr| population.end(*ptr as u32));
+            gone.extend(early.map(Ended::Object));
         }
-        let ended =
-            population.look(|ptr: u64| Some(ptr as u32)).into_iter().map(|(_, ended)| ended);
+        let ended = population.look(|ptr: u64| Some(ptr as u32));
+        gone.extend(ended.into_iter().map(|(_, ended)| ended));
         // 36 and 37 are of the call site of 35; then 29 objects of one site and 8 of another share six.
-        let objects = [35, 36, 37, 1, 2, 3, 4, 5, 30].map(Ended::Object);
-        assert_eq!(ended.collect::<Vec<_>>(), objects);
+        let objects = [135, 136, 137, 101, 102, 103, 104, 105, 130].map(Ended::Object);
+        assert_eq!(gone, objects);
     }
 
     #[test]
     fn what_one_sample_lacks_and_the_next_has_is_alive() {
-        let mut population =
-            Population::new(&samples("c", &[0, 5, 20, 5, 5, 5]), Unfreed::default(), 1);
+        let samples = samples("c", &[0, 5, 20, 5, 5, 5]);
+        let allocs = (101..=120).map(|ptr| (5, Kind::KmemCacheAlloc, ptr));
+        let unfreed = unfreed(&samples, &allocs.collect::<Vec<_>>());
+        let mut population = Population::new(&samples, unfreed, 1);
         population.name(&[RecordedCache { name: "c".into(), ..Default::default() }]);
-        for ptr in 1..=20 {
+        for ptr in 101..=120 {
             population.count(Kind::KmemCacheAlloc);
             let event = event(Kind::KmemCacheAlloc, 0);
             population.alloc(ptr as u32, ptr, &event, "f+0x1", |ptr| Some(ptr as u32));
@@ -360,7 +361,7 @@ mod tests {
             });
             ended.len()
         });
-        assert_eq!(ended, [0, 0, 0, 15, 0]);
+        assert_eq!(ended, [0, 0, 15, 0, 0]);
     }
 
     #[test]
@@ -406,7 +407,7 @@ mod tests {
 
     #[test]
     fn objects_in_quiet_slabs_go_first_and_in_slabs_of_others_before() {
-        let samples = samples("c", &[0, 12]);
+        let samples = samples("c", &[0, 8]);
         // Four slabs of four: in the third something happens at the end, the fourth becomes another cache's.
         let page = |slab: u64| 0x1000 * slab;
         let ptrs = (1..=4).flat_map(|slab| (0..4).map(move |place| page(slab) + 8 * place));
@@ -425,19 +426,19 @@ mod tests {
         assert_eq!(unfreed.end(page(3), 8, 1), End::Unknown { quiet: 18 });
         // Of slabs of two pages the second says as much as the first.
         assert_eq!(unfreed.end(page(2), 4, 2), End::Unknown { quiet: 18 });
-        let mut population = Population::new(&samples, unfreed, 1);
+        let mut population = Population::new(&samples, unfreed.finish(), 1);
         population.name(&[RecordedCache { name: "c".into(), ..Default::default() }]);
         let slot = |ptr: u64| ptrs.iter().position(|known| *known == ptr).map(|slot| slot as u32);
+        let mut gone = Vec::new();
         for (slot_of_it, ptr) in (0..).zip(&ptrs) {
             population.count(Kind::KmemCacheAlloc);
             let row = Event { site: 0, ..event(0, *ptr).to_row(slot_of_it) };
-            population.alloc(slot_of_it, *ptr, &row, "f+0x1", slot);
+            let early = population.alloc(slot_of_it, *ptr, &row, "f+0x1", slot);
+            early.and_then(slot).into_iter().for_each(|slot| population.end(slot));
+            gone.extend(early.map(Ended::Object));
         }
-        population.caches[0].excess = 9;
-        population.caches[0].live += 2;
-        let ended = population.look(slot).into_iter().map(|(_, ended)| ended);
-        let gone: Vec<_> = ended.collect();
-        let expected = [12, 13, 14, 15, 0, 1].map(|place| Ended::Object(ptrs[place]));
+        gone.extend(population.look(slot).into_iter().map(|(_, ended)| ended));
+        let expected = [12, 13, 14, 15, 0, 1, 2, 3].map(|place| Ended::Object(ptrs[place]));
         assert_eq!(gone, expected);
     }
 

@@ -10,7 +10,7 @@
 use rustc_hash::FxHashMap;
 
 use super::cpu_slabs::CpuSlabs;
-use super::flow::{Flow, Flows};
+use super::flow::{Flows, Told};
 use crate::source::{Facts, raw};
 use crate::{Error, Kind, RawEvent, Samples, TraceReader};
 
@@ -27,7 +27,7 @@ pub(crate) struct Unfreed {
     live: FxHashMap<u64, (u64, u32)>,
     flows: Flows,
     cpu_slabs: CpuSlabs,
-    pub(super) by_cache: FxHashMap<String, Vec<Flow>>,
+    pub(super) by_cache: FxHashMap<String, Told>,
 }
 
 /// The number of what the recorder's own threads allocated.
@@ -175,6 +175,7 @@ impl Unfreed {
                 OWN
             } else {
                 flow.allocs += 1;
+                self.flows.change(origin, event.time_ns, 1);
                 self.allocs += 1;
                 self.allocs - 1
             };
@@ -186,13 +187,13 @@ impl Unfreed {
             Some((OWN, origin)) => self.flows.now(origin).own -= 1,
             Some((number, _)) if event.kind.is_alloc() => self.reused.insert(number),
             Some((number, origin)) => {
-                self.flows.now(origin).frees += 1;
+                self.flows.change(origin, event.time_ns, -1);
                 self.freed.insert(number);
             }
             // Older than the recording.
             None if event.kind == Kind::KmemCacheFree => {
                 let origin = self.flows.origin(event);
-                self.flows.now(origin).frees += 1;
+                self.flows.change(origin, event.time_ns, -1);
             }
             None if event.kind == Kind::Kfree => self.cpu_slabs.note_older_kfree(event.ptr),
             None => {}
@@ -218,9 +219,9 @@ impl Unfreed {
 
     /// Takes off what the recorder's own threads allocated.
     pub(crate) fn take_off_own(&self, samples: &mut Samples) {
-        for (name, flows) in &self.by_cache {
+        for (name, told) in &self.by_cache {
             let mut own = 0;
-            let own = flows.iter().filter(|flow| flow.own != 0).map(|flow| {
+            let own = told.flows.iter().filter(|flow| flow.own != 0).map(|flow| {
                 own += i64::from(flow.own);
                 // What comes in an interval is there at the sample at its end.
                 (flow.interval + 1, own.max(0) as u64)
@@ -258,7 +259,7 @@ mod tests {
         // Nine are two slabs and one object, of which one can be the new one; two are none.
         let cache = &samples.caches["c"];
         assert_eq!([0, 1, 2].map(|sample| cache.at(sample)), [(10, 9), (22, 9), (20, 10)]);
-        assert_eq!(unfreed.by_cache["c"][0].allocs, 1);
+        assert_eq!(unfreed.by_cache["c"].flows[0].allocs, 1);
     }
 
     fn facts(caches: &[&str]) -> Facts {
@@ -287,7 +288,7 @@ mod tests {
         let unfreed = unfreed.finish();
         assert_eq!(unfreed.slabs[&1].len(), 1);
         assert_eq!(unfreed.end(0x1000, 0, 1), End::Unknown { quiet: 50 });
-        assert_eq!(unfreed.by_cache["kmalloc-64"][0].allocs, 50);
+        assert_eq!(unfreed.by_cache["kmalloc-64"].flows[0].allocs, 50);
     }
 
     #[test]
@@ -300,6 +301,6 @@ mod tests {
         }
         let unfreed = unfreed.finish();
         assert_eq!(unfreed.end(0x1000, 2, 1), End::Unknown { quiet: 3 });
-        assert_eq!(unfreed.by_cache["c"][0].allocs, 1);
+        assert_eq!(unfreed.by_cache["c"].flows[0].allocs, 1);
     }
 }

@@ -36,8 +36,8 @@ mod workload;
 use std::fs::File;
 use std::io::{BufReader, Seek};
 use std::path::PathBuf;
-use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Barrier, mpsc};
 use std::time::{Duration, Instant};
 
 use slablab_host::Signals;
@@ -365,14 +365,15 @@ impl Recording {
     fn run_events(&mut self, options: &RecordOptions) -> Result<(Ended, Option<u64>), Error> {
         let Recording { drains, sampler, instance, events, signals, own_threads, .. } = self;
         let (stop, failed) = (AtomicBool::new(false), &AtomicBool::new(false));
+        let sampled = AtomicBool::new(false);
         let (keep, samples) = (options.keep, options.keep == Keep::All);
         let (marked, marks) = (&Barrier::new(drains.len() + 2), &*instance);
         if samples {
             sampler.sample();
         }
         std::thread::scope(|scope| {
-            let stop = StopOnDrop(&stop);
-            let stop_flag = stop.0;
+            let (stop, sampled) = (StopOnDrop(&stop), StopOnDrop(&sampled));
+            let (stop_flag, sampled_flag) = (stop.0, sampled.0);
             let run = |drain: &mut Drain| {
                 marks.mark_thread();
                 marked.wait();
@@ -386,13 +387,18 @@ impl Recording {
             instance.write("tracing_on", "1")?;
             let threads: Vec<_> =
                 drains.iter_mut().map(|drain| scope.spawn(move || run(drain))).collect();
-            let sampling = scope.spawn(|| {
+            let (is_sampled, wait_for_sample) = mpsc::channel::<()>();
+            let sampling = scope.spawn(move || {
                 marks.mark_thread();
                 marked.wait();
                 if samples {
-                    sampler.run(stop_flag);
+                    sampler.run(sampled_flag);
                 }
-                sampler
+                drop(is_sampled);
+                // Its end would be among the events.
+                while !stop_flag.load(Ordering::Acquire) {
+                    std::thread::park_timeout(sampler::NAP);
+                }
             });
             instance.mark_thread();
             marked.wait();
@@ -408,12 +414,14 @@ impl Recording {
             let watch = |bytes_max| scope.spawn(move || watch_slab(bytes_max, stop_flag, failed));
             let watching = options.slab_bytes_max.map(watch);
             let ended = workload::run(&options.command, options.duration, signals, failed);
+            drop(sampled);
+            sampling.thread().unpark();
+            // Events are recorded until the last sample is taken, so that it can be compared with them.
+            let _ = wait_for_sample.recv();
             instance.write("tracing_on", "0")?;
             drop(stop);
-            let sampler = sampling.join().expect("sampling does not panic");
-            if samples {
-                sampler.sample();
-            }
+            sampling.thread().unpark();
+            sampling.join().expect("sampling does not panic");
             for thread in threads {
                 thread.join().expect("draining does not panic")?;
             }

@@ -26,8 +26,8 @@ const SETTLED_OBJECTS: u64 = 100;
 const SETTLED_READINGS: u32 = 5;
 const SETTLE_READINGS_MAX: u32 = 30;
 
-/// How long the thread sleeps at most before it looks whether the recording has ended.
-const NAP: Duration = Duration::from_millis(20);
+/// How long the thread sleeps at most before it looks whether it is wanted no longer.
+pub(super) const NAP: Duration = Duration::from_millis(20);
 
 /// The readings so far.
 #[derive(Debug)]
@@ -51,14 +51,14 @@ impl Sampler {
         Sampler { slabinfo, buffer, parts, page_bytes, spread, samples }
     }
 
-    /// Takes samples until `stop`.
+    /// Takes samples until `stop`, and a last one then.
     pub(super) fn run(&mut self, stop: &AtomicBool) {
         let mut next = Instant::now();
         let mut at_most = INTERVAL_MIN;
         while !stop.load(Ordering::Acquire) {
             let now = Instant::now();
             if now < next {
-                std::thread::sleep(NAP.min(next - now));
+                std::thread::park_timeout(NAP.min(next - now));
                 continue;
             }
             let before_ns = clock_ns(ClockId::ThreadCPUTime);
@@ -68,6 +68,7 @@ impl Sampler {
             next = now + pause.clamp(INTERVAL_MIN, INTERVAL_MAX).min(at_most);
             at_most = (at_most * 2).min(INTERVAL_MAX);
         }
+        self.sample();
     }
 
     /// Reads how objects are spread over slabs. Then waits until what the recorder's preparations left behind is freed:
