@@ -54,8 +54,13 @@ fn a_recording_is_whole_and_leaves_nothing_behind() {
         let sized = row.bytes_alloc >= row.bytes_req && row.bytes_req > 0;
         assert!(!row.kind.is_alloc() || row.object == NONE || sized, "{row:?}");
     }
-    // What an interrupt does has the pid of whom it interrupts. To start a command alone takes more.
-    assert!(of_own.len() <= 10, "of {} events these are the recorder's own: {of_own:#?}", meta.events);
+    // What an interrupt does has the pid of whom it interrupts: up to 16 frees on a busy machine. To start a command alone takes
+    // more than a hundred.
+    assert!(
+        of_own.len() <= 40,
+        "of {} events these are the recorder's own: {of_own:#?}",
+        meta.events
+    );
     assert!(meta.events_by_kind[Kind::KmemCacheAlloc as usize] > 0);
 
     // Processes free maple nodes in bulk, which makes no event: what the kernel counted says that they are gone.
