@@ -48,6 +48,8 @@ pub(super) struct Told {
 #[derive(Debug)]
 struct OfCache {
     name: String,
+    /// Objects older than the recording that have not been freed.
+    older: u64,
     flows: Vec<Flow>,
     living: Living,
 }
@@ -109,8 +111,9 @@ impl Flows {
         };
         let (of_caches, samples) = (&mut self.of_caches, &self.samples);
         let place = *self.by_name.entry(name).or_insert_with_key(|name| {
-            let living = Living::new(reading(samples, name, 0));
-            of_caches.push(OfCache { name: name.clone(), flows: Vec::new(), living });
+            let older = samples.caches.get(name).map_or(0, |cache| u64::from(cache.at(0).0));
+            let (flows, living) = (Vec::new(), Living::new(reading(samples, name, 0)));
+            of_caches.push(OfCache { name: name.clone(), older, flows, living });
             of_caches.len() as u32 - 1
         });
         self.origins.insert(origin, place);
@@ -138,10 +141,20 @@ impl Flows {
         of_cache.living.change(time_ns, by, |sample| reading(samples, name, sample));
     }
 
+    /// Counts the free of an object of an origin whose allocation no event tells of. When there can be no older ones any more, it
+    /// was allocated unseen: nothing is known to be one less then.
+    pub(super) fn free_older(&mut self, origin: u32, time_ns: u64) {
+        let of_cache = &mut self.of_caches[origin as usize];
+        if of_cache.older > 0 {
+            of_cache.older -= 1;
+            self.change(origin, time_ns, -1);
+        }
+    }
+
     /// Returns what events tell by the names of the caches.
     pub(super) fn by_cache(self) -> FxHashMap<String, Told> {
         let samples = &self.samples;
-        let told = self.of_caches.into_iter().map(|OfCache { name, flows, living }| {
+        let told = self.of_caches.into_iter().map(|OfCache { name, flows, living, .. }| {
             let living = living.finish(|sample| reading(samples, &name, sample));
             (name, Told { flows, living })
         });

@@ -193,7 +193,7 @@ impl Unfreed {
             // Older than the recording.
             None if event.kind == Kind::KmemCacheFree => {
                 let origin = self.flows.origin(event);
-                self.flows.change(origin, event.time_ns, -1);
+                self.flows.free_older(origin, event.time_ns);
             }
             None if event.kind == Kind::Kfree => self.cpu_slabs.note_older_kfree(event.ptr),
             None => {}
@@ -289,6 +289,27 @@ mod tests {
         assert_eq!(unfreed.slabs[&1].len(), 1);
         assert_eq!(unfreed.end(0x1000, 0, 1), End::Unknown { quiet: 50 });
         assert_eq!(unfreed.by_cache["kmalloc-64"].flows[0].allocs, 50);
+    }
+
+    /// Of objects that are allocated in bulk only the frees are seen: they hid as many others that were freed unseen.
+    #[test]
+    fn frees_of_objects_that_came_unseen_are_no_fewer_objects() {
+        let mut samples = Samples::default();
+        for (time_ns, objects) in [(0, 2), (10, 2), (20, 2)] {
+            samples.begin(time_ns);
+            samples.note("c", objects, 9).slab_objects = 4;
+        }
+        let mut unfreed = Unfreed::new(&samples);
+        unfreed.name(&facts(&["c"]));
+        let event = RawEvent { cache: 0, bytes_req: 8, ..RawEvent::EMPTY };
+        for (time_ns, ptr) in (1..10).chain(11..20).zip(100..) {
+            let kind = Kind::KmemCacheAlloc;
+            unfreed.note(&RawEvent { time_ns, kind, ptr, ..event });
+            let kind = Kind::KmemCacheFree;
+            unfreed.note(&RawEvent { time_ns, kind, ptr: ptr + 1_000, ..event });
+        }
+        // Two older ones were freed, and then eighteen came that did not go.
+        assert_eq!(unfreed.finish().by_cache["c"].living, [(0, 0), (1, 7), (2, 16)]);
     }
 
     #[test]
