@@ -50,17 +50,14 @@ fn a_recording_is_whole_and_leaves_nothing_behind() {
     let own: Vec<u32> = threads.map(|t| t.file_name().to_str().unwrap().parse().unwrap()).collect();
     let mut of_own = Vec::new();
     for row in reader.batches().flat_map(|batch| batch.unwrap().events().collect::<Vec<_>>()) {
-        of_own.extend(own.contains(&row.pid).then_some(row));
+        of_own.extend((own.contains(&row.pid) && row.kind.is_alloc()).then_some(row));
         let sized = row.bytes_alloc >= row.bytes_req && row.bytes_req > 0;
         assert!(!row.kind.is_alloc() || row.object == NONE || sized, "{row:?}");
     }
-    // What an interrupt does has the pid of whom it interrupts: up to 16 frees on a busy machine. To start a command alone takes
-    // more than a hundred.
-    assert!(
-        of_own.len() <= 40,
-        "of {} events these are the recorder's own: {of_own:#?}",
-        meta.events
-    );
+    // What an interrupt allocates has the pid of whom it interrupts. To start a command alone takes more. (What it frees has that pid,
+    // too, and after a grace period that is dozens of others' objects.)
+    let events = meta.events;
+    assert!(of_own.len() <= 10, "of {events} events these are the recorder's own: {of_own:#?}");
     assert!(meta.events_by_kind[Kind::KmemCacheAlloc as usize] > 0);
 
     // Processes free maple nodes in bulk, which makes no event: what the kernel counted says that they are gone.
