@@ -54,8 +54,8 @@ fn a_recording_is_whole_and_leaves_nothing_behind() {
         let sized = row.bytes_alloc >= row.bytes_req && row.bytes_req > 0;
         assert!(!row.kind.is_alloc() || row.object == NONE || sized, "{row:?}");
     }
-    // What an interrupt allocates has the pid of whom it interrupts. To start a command alone takes more. (What it frees has that pid,
-    // too, and after a grace period that is dozens of others' objects.)
+    // What an interrupt allocates has the pid of whom it interrupts. To start a command alone takes more. (What it frees has
+    // that pid, too, and after a grace period that is dozens of others' objects.)
     let events = meta.events;
     assert!(of_own.len() <= 10, "of {events} events these are the recorder's own: {of_own:#?}");
     assert!(meta.events_by_kind[Kind::KmemCacheAlloc as usize] > 0);
