@@ -4,7 +4,7 @@
  * time and compiles it together with this file, once for each compiler setting.
  *
  * Everything around it is made as cheap as it can be: nodes come from a free list of zeroed objects carved
- * from large blocks (a kmem_cache without its locks), are freed without a grace period as long as one thread
+ * from large blocks (a kmem_cache without its locks), which are kept from one array to the next, are freed without a grace period as long as one thread
  * runs, and the read side is QSBR, which costs nothing.
  */
 #include <stdlib.h>
@@ -20,6 +20,19 @@
 struct kmem_cache *radix_tree_node_cachep;
 int kmalloc_verbose, test_verbose;
 
+#define BLOCK_BYTES 65536
+/* What an empty array keeps, 1 GiB: the next one does not ask for it again, as a kmem_cache would not. */
+#define KEPT_BLOCKS 16384
+
+/* Nodes that are asked for at once. */
+struct block {
+	struct xa_node nodes[BLOCK_BYTES / sizeof(struct xa_node)];
+	struct block *next;
+};
+_Static_assert(sizeof(struct block) <= BLOCK_BYTES, "the link fits behind the nodes");
+
+static struct block *blocks;
+static unsigned long blocks_count;
 static struct xa_node *free_nodes;
 static unsigned long nodes_in_use;
 /* While other threads read, nodes are not used again. */
@@ -30,12 +43,15 @@ void *kmem_cache_alloc_lru(struct kmem_cache *cachep, struct list_lru *lru, int 
 	struct xa_node *node = free_nodes;
 
 	if (!node) {
-		char *block = aligned_alloc(65536, 65536);
-		size_t at;
+		struct block *block = aligned_alloc(BLOCK_BYTES, BLOCK_BYTES);
+		size_t i;
 
-		memset(block, 0, 65536);
-		for (at = 0; at + sizeof(*node) <= 65536; at += sizeof(*node)) {
-			node = (struct xa_node *)(block + at);
+		memset(block, 0, BLOCK_BYTES);
+		block->next = blocks;
+		blocks = block;
+		blocks_count++;
+		for (i = 0; i < sizeof(block->nodes) / sizeof(*node); i++) {
+			node = &block->nodes[i];
 			INIT_LIST_HEAD(&node->private_list);
 			node->parent = free_nodes;
 			free_nodes = node;
@@ -88,10 +104,25 @@ void *kxa_new(void)
 	return xa;
 }
 
+/* The arrays of a million random numbers have 7 GB each: three builds of them do not fit beside one another. */
+static void free_blocks(void)
+{
+	while (blocks) {
+		struct block *next = blocks->next;
+
+		free(blocks);
+		blocks = next;
+	}
+	blocks_count = 0;
+	free_nodes = NULL;
+}
+
 void kxa_free(struct xarray *xa)
 {
 	xa_destroy(xa);
 	free(xa);
+	if (!nodes_in_use && !keep_nodes && blocks_count > KEPT_BLOCKS)
+		free_blocks();
 }
 
 unsigned long kxa_bytes(void)
