@@ -34,6 +34,8 @@ trait Parallel: Sync {
     fn fill(&mut self, keys: &KeySet);
     fn read(&self, keys: &Keys, stop: &AtomicBool) -> u64;
     fn write(&self, keys: &Keys, stop: &AtomicBool) -> u64;
+    /// Says how long a change of an XArray takes, to those whose changes are paced.
+    fn change_every(&self, _time_ns: f64) {}
 }
 
 /// Reads until told to stop and returns how often.
@@ -168,34 +170,53 @@ impl Shards {
 
 /// A word for each key and nothing else: what a reader pays for the lines that a writer changes, whatever the array.
 #[derive(Default)]
-struct Words(Vec<AtomicU64>);
+struct Words {
+    words: Vec<AtomicU64>,
+    /// Multiplications between two changes.
+    pause: AtomicU64,
+}
 
-/// Words are changed as often as the XArray's entries are; a word alone could be changed thirty times as often.
-const WORD_CHANGE: Duration = Duration::from_nanos(60);
+/// Changes that are timed to find out how long their pause must be.
+const PACED: usize = 10_000;
 
-/// Waits, and shares nothing with other threads meanwhile.
-fn wait(time: Duration) {
-    let start = Instant::now();
-    while start.elapsed() < time {
-        std::hint::spin_loop();
+impl Words {
+    /// Waits, and shares nothing with other threads meanwhile.
+    fn wait(pause: u64) {
+        let product = (0..pause).fold(1, |product: u64, i| std::hint::black_box(product) * (i | 1));
+        std::hint::black_box(product);
     }
 }
 
 impl Parallel for Words {
     fn fill(&mut self, keys: &KeySet) {
-        self.0 = keys.present.iter().map(|key| AtomicU64::new(key | 1)).collect();
+        self.words = keys.present.iter().map(|key| AtomicU64::new(key | 1)).collect();
+    }
+
+    /// Words alone could be changed ten times as often as the entries of an array.
+    fn change_every(&self, time_ns: f64) {
+        let takes_ns = |pause: u64| {
+            let start = thread_ns();
+            for place in 0..PACED {
+                Words::wait(pause);
+                self.words[place % self.words.len()].store(1, Ordering::Release);
+            }
+            (thread_ns() - start) as f64 / PACED as f64
+        };
+        let pause = (0..).find(|pause| takes_ns(*pause) >= time_ns).expect("a pause takes time");
+        self.pause.store(pause, Ordering::Relaxed);
     }
 
     fn read(&self, keys: &Keys, stop: &AtomicBool) -> u64 {
         read_with(&keys.read_places, stop, |place| {
-            std::hint::black_box(self.0[place].load(Ordering::Acquire));
+            std::hint::black_box(self.words[place].load(Ordering::Acquire));
         })
     }
 
     fn write(&self, keys: &Keys, stop: &AtomicBool) -> u64 {
+        let pause = self.pause.load(Ordering::Relaxed);
         let store = |place: usize, word| {
-            wait(WORD_CHANGE);
-            self.0[place].store(word, Ordering::Release);
+            Words::wait(pause);
+            self.words[place].store(word, Ordering::Release);
         };
         write_with(&keys.written_places, &keys.entries, stop, |place| store(place, 0), store)
     }
@@ -317,8 +338,10 @@ fn main() {
             ("64 B-trees", pair(|_| Box::<Sharded>::default())),
             ("plain words", pair(|_| Box::<Words>::default())),
         ];
+        let mut change_ns = 0.0;
         for (name, mut pair) in arrays {
             pair.iter_mut().for_each(|array| array.fill(&set));
+            pair.iter().for_each(|array| array.change_every(change_ns));
             let [array, other] = &pair;
             let busy = |written: &dyn Parallel| {
                 let mut runs = (0..TRIES).map(|_| run(array.as_ref(), Some(written), &keys, time));
@@ -345,6 +368,9 @@ fn main() {
                 continue;
             }
             let [alone, beside, ratio, floor, change] = lists.map(quartiles);
+            if name == "slablab" {
+                change_ns = change[1];
+            }
             let quarters =
                 |[low, median, high]: [f64; 3]| format!("{median:.2} ({low:.2}-{high:.2})");
             println!(
