@@ -4,7 +4,9 @@
  *
  * /proc/slabinfo is that of SLUB_TINY, which has none. /proc/slabcaches has
  * what /sys/kernel/slab would have: a cache a line, with its attributes; who
- * writes to it shrinks all of them.
+ * writes to it shrinks all of them, now and, of SLUB, before each reading of
+ * /proc/slabinfo from then on: to open and to read it takes objects of
+ * names_cache and kmalloc's, whose slabs a CPU keeps and SLUB counts as full.
  *
  * How it works: every page is looked at; one that is a slab's first says which
  * cache it is of and how many of its objects are in use. The text is that of
@@ -13,7 +15,8 @@
  *
  * Invariants: it allocates nothing while it counts, so that it counts what was
  * there before. A page may stop being a slab under its eyes: what it says of
- * its cache is believed if it is a slab still after that.
+ * its cache is believed if it is a slab still after that. From the first
+ * shrinking on a cache is named even without slabs, and none may be destroyed.
  */
 
 #include <linux/mm.h>
@@ -32,6 +35,8 @@ static struct counted {
 	unsigned int each, order;
 } counted[CACHES_MAX];
 static unsigned int nr_counted;
+/* Whether somebody had all caches shrunk. */
+static bool exact;
 static DEFINE_MUTEX(counting);
 
 /* Returns the slab that begins with a page, or NULL. */
@@ -85,17 +90,30 @@ static void count_page(struct page *page)
 	of->order = max_t(unsigned int, of->order, compound_order(page));
 }
 
+/* Counts all slabs; caches that were known when they were shrunk stay known. */
 static void count(void)
 {
 	unsigned long end = PHYS_PFN(__pa(high_memory - 1)) + 1, pfn;
+	unsigned int i;
 
-	nr_counted = 0;
+	if (!exact)
+		nr_counted = 0;
+	for (i = 0; i < nr_counted; i++)
+		counted[i].slabs = counted[i].inuse = counted[i].objects = 0;
 	for (pfn = 0; pfn < end; pfn++) {
 		if (pfn_valid(pfn))
 			count_page(pfn_to_page(pfn));
 		if (!(pfn % 4096))
 			cond_resched();
 	}
+}
+
+static void shrink_counted(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr_counted; i++)
+		kmem_cache_shrink(counted[i].cache);
 }
 
 #ifndef CONFIG_SLAB
@@ -105,6 +123,10 @@ static int show(struct seq_file *file, void *unused)
 
 	mutex_lock(&counting);
 	count();
+	if (exact) {
+		shrink_counted();
+		count();
+	}
 	seq_puts(file, "slabinfo - version: 2.1\n# name            <active_objs> <num_objs> <objsize> <objperslab> "
 		       "<pagesperslab> : tunables <limit> <batchcount> <sharedfactor> : slabdata <active_slabs> "
 		       "<num_slabs> <sharedavail>\n");
@@ -160,12 +182,10 @@ static int open_caches(struct inode *inode, struct file *file)
 
 static ssize_t shrink_caches(struct file *file, const char __user *text, size_t length, loff_t *at)
 {
-	unsigned int i;
-
 	mutex_lock(&counting);
 	count();
-	for (i = 0; i < nr_counted; i++)
-		kmem_cache_shrink(counted[i].cache);
+	shrink_counted();
+	exact = true;
 	mutex_unlock(&counting);
 	return length;
 }

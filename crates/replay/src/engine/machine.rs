@@ -6,7 +6,7 @@ use slablab_kmem::geometry::Arch;
 use slablab_kmem::{Backend, BackendKind, CacheId, Machine, Memory, Merging, Order};
 use slablab_trace::{Batch, Meta};
 
-use crate::engine::caches;
+use crate::engine::{caches, orders};
 use crate::error::Error;
 use crate::metrics::result::CacheUnder;
 use crate::plan::ReplayPlan;
@@ -26,11 +26,12 @@ pub(crate) fn build<B: Backend>(meta: &Meta, plan: &ReplayPlan) -> Result<Machin
         (kmalloc.types.len() + 1) * kmalloc.classes.len() * kmalloc.copies.max(1) as usize;
     let caches_max = meta.caches.len() + classes.max(CACHES_BESIDE);
     let builder = Machine::<B>::builder();
-    let builder = match plan.changes.order_max {
+    let rule = orders::recorded(B::KIND, meta, cpus(meta));
+    let builder = match plan.changes.order_max.or(rule.order_max) {
         Some(order) => builder.order_max(Order(order)),
         None => builder,
     };
-    let builder = match plan.changes.min_objects {
+    let builder = match plan.changes.min_objects.or(rule.min_objects) {
         Some(objects) => builder.min_objects(objects),
         None => builder,
     };

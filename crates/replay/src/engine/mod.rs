@@ -6,6 +6,7 @@ pub(crate) mod broadcast;
 pub(crate) mod caches;
 pub(crate) mod lanes;
 pub(crate) mod machine;
+pub(crate) mod orders;
 pub(crate) mod own;
 pub(crate) mod reality;
 pub(crate) mod runner;

@@ -1,0 +1,127 @@
+//! The rule by which the recorded kernel chose the orders of its slabs: `slab_max_order` and `slab_min_objects`.
+//!
+//! How it works: a trace has no kernel command line, but it has the orders of kmalloc's classes. Of the rules that give all
+//! of these the one that is least unlike the usual one is taken; a trace that knows no orders, or of which no rule gives
+//! all, has the usual one. (With the usual one a guest that had booted with `slab_max_order=0` was replayed with 37 slabs of
+//! 32 KiB for `kmalloc-4k`, where it had 289 pages.)
+//!
+//! Linux counterpart: `calculate_order` in `mm/slub.c` @ 6.12.
+
+use slablab_kmem::geometry::{Arch, ORDER_MAX, calculate_order, min_objects};
+use slablab_kmem::{BackendKind, Order};
+use slablab_trace::{Meta, SlubCache};
+
+use crate::change::changes::Changes;
+
+/// Values of `slab_min_objects` that are told apart: sizes of classes are powers of two, but for two of them.
+const MIN_OBJECTS: [u32; 5] = [1, 2, 4, 8, 16];
+
+/// What was set on the recorded kernel's command line, as far as it shows; `None` is the usual.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct OrderRule {
+    pub(crate) order_max: Option<u8>,
+    pub(crate) min_objects: Option<u32>,
+}
+
+/// Returns the rule that a machine of this kind and with so many CPUs has as the recorded one had it.
+pub(crate) fn recorded(kind: BackendKind, meta: &Meta, cpus: u32) -> OrderRule {
+    use BackendKind::{Slub, SlubHybrid, SlubSheaves, SlubTiny};
+    // The others choose orders in ways of their own.
+    if !matches!(kind, Slub | SlubHybrid | SlubSheaves | SlubTiny) {
+        return OrderRule::default();
+    }
+    let classes = classes(meta);
+    let arch = Changes::default().arch(meta);
+    let gives_all = |rule: &OrderRule| {
+        classes
+            .iter()
+            .all(|(size, order)| rule.order(arch, *size, cpus) == Some(arch.order(Order(*order))))
+    };
+    rules().find(gives_all).unwrap_or_default()
+}
+
+/// Returns all rules, the usual one first.
+fn rules() -> impl Iterator<Item = OrderRule> {
+    let orders = || [None].into_iter().chain((0..ORDER_MAX.0).rev().map(Some));
+    let objects = [None].into_iter().chain(MIN_OBJECTS.iter().copied().rev().map(Some));
+    objects.flat_map(move |min_objects| {
+        orders().map(move |order_max| OrderRule { order_max, min_objects })
+    })
+}
+
+impl OrderRule {
+    fn order(self, arch: Arch, size: u32, cpus: u32) -> Option<Order> {
+        let objects = self.min_objects.unwrap_or_else(|| min_objects(cpus));
+        calculate_order(arch, size, objects, self.order_max.map_or(ORDER_MAX, Order))
+    }
+}
+
+/// Returns the bytes of an object and the order, in pages, of kmalloc's classes as the recorded kernel had them.
+fn classes(meta: &Meta) -> Vec<(u32, u8)> {
+    let snapshots = meta.slabs_start.iter().chain(&meta.slabs_end);
+    let known = |cache: &SlubCache| {
+        let mut names = cache.aliases.iter().chain([&cache.name]);
+        if !names.any(|name| is_class(name)) {
+            return None;
+        }
+        // SLAB has no such number, and other rules.
+        cache.number("min_partial")?;
+        let size = u32::try_from(cache.number("slab_size")?).ok().filter(|size| *size >= 8)?;
+        Some((size, u8::try_from(cache.number("order")?).ok()?))
+    };
+    snapshots.flat_map(|snapshot| &snapshot.caches).filter_map(known).collect()
+}
+
+/// Tells whether a cache is a class of kmalloc's normal type: `kmalloc-96`, `kmalloc-8k`.
+fn is_class(name: &str) -> bool {
+    let size = name.strip_prefix("kmalloc-").map(|size| size.strip_suffix('k').unwrap_or(size));
+    size.is_some_and(|size| !size.is_empty() && size.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+#[cfg(test)]
+mod tests {
+    use slablab_trace::SlabSnapshot;
+
+    use super::*;
+
+    /// A kernel for one CPU with `kmalloc-1k` to `kmalloc-8k` in slabs of these orders.
+    fn meta(orders: [u64; 4], beside: &str) -> Meta {
+        let cache = |(size, order): (u64, u64)| {
+            let numbers = [("slab_size", size << 10), ("order", order), (beside, 0)];
+            SlubCache {
+                name: format!("kmalloc-{size}k"),
+                numbers: numbers.map(|(name, value)| (name.to_owned(), value)).into(),
+                ..SlubCache::default()
+            }
+        };
+        let mut snapshot = SlabSnapshot::default();
+        snapshot.caches = [1, 2, 4, 8].into_iter().zip(orders).map(cache).collect();
+        Meta { cpus: 1, slabs_start: Some(snapshot), ..Meta::default() }
+    }
+
+    fn rule(orders: [u64; 4]) -> (Option<u8>, Option<u32>) {
+        let rule = recorded(BackendKind::Slub, &meta(orders, "min_partial"), 1);
+        (rule.order_max, rule.min_objects)
+    }
+
+    #[test]
+    fn the_orders_of_classes_tell_what_was_set() {
+        assert_eq!(rule([1, 2, 3, 3]), (None, None));
+        assert_eq!(rule([0, 0, 0, 1]), (Some(0), None));
+        assert_eq!(rule([1, 1, 1, 1]), (Some(1), None));
+        assert_eq!(rule([0, 1, 2, 3]), (None, Some(4)));
+        assert_eq!(rule([0, 1, 2, 2]), (Some(2), Some(4)));
+        assert_eq!(rule([0, 0, 0, 1]), (Some(0), None));
+        // No rule gives these.
+        assert_eq!(rule([3, 0, 0, 1]), (None, None));
+    }
+
+    #[test]
+    fn where_nothing_is_known_the_rule_is_the_usual_one() {
+        let slab = meta([0, 0, 0, 1], "limit");
+        assert_eq!(recorded(BackendKind::Slub, &slab, 1), OrderRule::default());
+        assert_eq!(recorded(BackendKind::Slub, &Meta::default(), 1), OrderRule::default());
+        let dense = recorded(BackendKind::Dense, &meta([0, 0, 0, 1], "min_partial"), 1);
+        assert_eq!(dense, OrderRule::default());
+    }
+}
