@@ -170,13 +170,41 @@ fn what_would_be_without_effect_is_refused() {
         (&["whatif", BUILD, "--partition", "site", "--cpu-partial", "0"], "leave out the tunables"),
         (&["advise", BUILD, "--classes", "1", "--memory", "8M"], "leave out --patch and --classes"),
         (&["advise", BUILD, "--memory", "1M"], "smallest machine that can be simulated"),
-        (&["advise", HACKBENCH, "--tune", "--memory", "8M"], "find no memory as recorded"),
+        (&["advise", HACKBENCH, "--tune", "--memory", "8M"], "that live objects alone ask for"),
         (&["advise", HACKBENCH, BUILD, "--memory", "8M"], "--memory goes with one trace"),
     ] {
         let output = slablab_tests::run(words);
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.code() == Some(2) && said.contains(part), "{words:?}: {said}");
     }
+}
+
+#[test]
+fn settings_and_a_verdict_are_asked_for_together() {
+    let (page, json) = (tempfile::NamedTempFile::new().unwrap(), ["--format", "json"]);
+    let words = ["advise", BUILD, "--tune", "--memory", "64M"];
+    let report = ["--report", page.path().to_str().unwrap()];
+    let text = stdout(&[&words[..], &report].concat());
+    let typed = text.find("slab_max_order=0").expect("what to type");
+    let verdict = text.find("The load fits into 64.0 MiB under slub-hybrid.").expect("a verdict");
+    assert!(typed < verdict, "{text}");
+    assert!(fs::read_to_string(page.path()).unwrap().contains("The load fits into 64.0 MiB"));
+    // The settings are those that are found on a machine with room.
+    let asked = |words: &[&str]| -> Value {
+        serde_json::from_str(&stdout(&[words, &json].concat())).unwrap()
+    };
+    let (both, alone) = (asked(&words), asked(&words[..3]));
+    assert_eq!((&both["answers"], &both["tried"]), (&alone["answers"], &alone["tried"]));
+    assert_eq!(
+        (&both["budget"]["memory_bytes"], &alone["budget"]),
+        (&(64 << 20).into(), &Value::Null)
+    );
+    assert_eq!(
+        both["budget"]["contenders"],
+        asked(&["advise", BUILD, "--memory", "64M"])["contenders"]
+    );
+    let tight = run(&["advise", HACKBENCH, "--tune", "--memory", "19M"]);
+    assert_eq!(tight.status.code(), Some(1));
 }
 
 #[test]

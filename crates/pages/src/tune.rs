@@ -1,6 +1,6 @@
 //! The page of a search for settings: the front of bytes against locks, what to type, and everything that was tried.
 
-use slablab_replay::{Answer, Outcome, Tuning};
+use slablab_replay::{Answer, Budget, Outcome, Tuning};
 use slablab_report::{
     AxisScale, Document, Fact, Item, Lines, Plot, Point, Section, Series, Table, human,
 };
@@ -8,8 +8,8 @@ use slablab_report::{
 use crate::tables;
 use crate::trace::facts;
 
-/// Makes the page of the settings that were tried on the trace in `file`.
-pub fn tune(file: &str, tuning: &Tuning) -> Document {
+/// Makes the page of the settings that were tried on the trace in `file`, and of whether it fits into a memory.
+pub fn tune(file: &str, tuning: &Tuning, budget: Option<&Budget>) -> Document {
     let mut facts = facts(&tuning.trace, file);
     facts.extend([
         Fact::new("allocator", &tuning.allocator),
@@ -41,13 +41,19 @@ pub fn tune(file: &str, tuning: &Tuning) -> Document {
             ),
         ],
     );
-    Document {
+    let mut document = Document {
         title: format!("Settings for the load of {file}, under {}", tuning.allocator),
         question: "Which settings of this kernel hold less memory, and at what cost?".to_owned(),
         answers: sentences(tuning),
         sections: vec![answers, tried],
         facts,
+    };
+    if let Some(budget) = budget {
+        let on_memory = crate::budget::budget(file, budget);
+        document.answers.extend(on_memory.answers);
+        document.sections.extend(on_memory.sections);
     }
+    document
 }
 
 fn sentences(tuning: &Tuning) -> Vec<String> {

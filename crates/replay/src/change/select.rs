@@ -9,7 +9,10 @@ const LIKENESS_MIN: f64 = 0.75;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SelectError {
     /// Nothing is called that
-    #[error("no call site matches {pattern:?}{}", suggestion(nearest))]
+    #[error(
+        "no call site matches {pattern:?}{} (`slablab replay TRACE --format csv --csv sites` lists them all)",
+        suggestion(nearest)
+    )]
     NoMatch {
         /// The pattern
         pattern: String,
@@ -111,10 +114,14 @@ mod tests {
         let error = select_sites(&meta(), "kstrdub").unwrap_err();
         assert_eq!(
             error.to_string(),
-            "no call site matches \"kstrdub\"; did you mean \"kstrdup\"?"
+            "no call site matches \"kstrdub\"; did you mean \"kstrdup\"? \
+             (`slablab replay TRACE --format csv --csv sites` lists them all)"
         );
         let error = select_sites(&meta(), "zzz*").unwrap_err();
-        assert_eq!(error.to_string(), "no call site matches \"zzz*\"");
+        assert!(
+            error.to_string().starts_with("no call site matches \"zzz*\" (`slablab"),
+            "{error}"
+        );
     }
 
     #[test]

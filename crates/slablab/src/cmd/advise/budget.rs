@@ -1,14 +1,17 @@
 //! `slablab advise --memory SIZE`: whether the load fits, and what makes it fit.
 
+use std::process::ExitCode;
+
 use anyhow::Result;
 use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_kmem::BackendKind;
 use slablab_pages::{BUDGET_COLUMNS, budget_sentence, first_failures, tables};
-use slablab_replay::{Budget, budget};
+use slablab_replay::{Budget, Contender, budget};
 use slablab_trace::TraceReader;
 
 use super::super::question::QuestionArgs;
+use super::typed;
 use crate::output::{Page, Report, Table};
 use crate::progress::Progress;
 
@@ -44,25 +47,36 @@ impl Report for BudgetAnswer {
     fn text(&self, page: &mut Page) {
         super::super::replay::header(&self.file, &self.budget.trace, page);
         page.line("");
-        page.paragraph(&budget_sentence(&self.budget), 0);
-        page.heading("Allocators and settings on that memory");
-        page.table(&self.csv());
-        page.line("");
-        page.paragraph(BUDGET_COLUMNS, 0);
-        let failing: Vec<_> = first_failures(&self.budget).collect();
-        if !failing.is_empty() {
-            page.heading("First failures");
-            failing.iter().for_each(|(contender, failure)| {
-                page.paragraph(&format!("  {contender}: {failure}"), 4);
-            });
-        }
-        if let Some(fit) = self.budget.first_fit().filter(|fit| !fit.setting.is_recorded()) {
-            page.heading("To type for the first that fits");
-            super::tune::block(&fit.typed, page);
-        }
+        verdict(&self.budget, page);
     }
 
     fn csv(&self) -> Table {
         tables::budget(&self.budget)
     }
+}
+
+/// Says whether the load fits, what each allocator needs, and what fails first.
+pub(super) fn verdict(budget: &Budget, page: &mut Page) {
+    page.paragraph(&budget_sentence(budget), 0);
+    page.heading("Allocators and settings on that memory");
+    page.table(&tables::budget(budget));
+    page.line("");
+    page.paragraph(BUDGET_COLUMNS, 0);
+    let failing: Vec<_> = first_failures(budget).collect();
+    if !failing.is_empty() {
+        page.heading("First failures");
+        failing.iter().for_each(|(contender, failure)| {
+            page.paragraph(&format!("  {contender}: {failure}"), 4);
+        });
+    }
+    if let Some(fit) = budget.first_fit().filter(|fit| !fit.setting.is_recorded()) {
+        page.heading("To type for the first that fits");
+        typed::block(&fit.typed, page);
+    }
+}
+
+/// Returns the command's status: 1 where the load does not fit under the recorded allocator.
+pub(super) fn status(budget: &Budget) -> ExitCode {
+    let fits = budget.contenders.first().is_some_and(Contender::fits);
+    if fits { ExitCode::SUCCESS } else { ExitCode::from(1) }
 }

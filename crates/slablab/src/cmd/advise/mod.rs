@@ -3,6 +3,7 @@
 mod budget;
 mod classes;
 mod tune;
+mod typed;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -40,7 +41,8 @@ pub(super) const SCHEMAS: &[Published] = &[
 #[derive(clap::Args, Debug)]
 #[command(
     after_help = "With --memory below 16G the question is another: does the load fit into that memory, what fails first,\n\
-                        and which settings make it fit? Status 1: it does not under the recorded allocator.\n\n\
+                        and which settings make it fit? Status 1: it does not under the recorded allocator. With --tune,\n\
+                        too, both are answered.\n\n\
                         Otherwise each kmalloc call site that holds a page or more, and that a cache suits, is given\n\
                         one of its own, and the part of the trace that this can change is replayed with it. For each\n\
                         kmalloc size class, so is the one further class that fits its call sites best.\n\n\
@@ -50,7 +52,8 @@ pub(super) const SCHEMAS: &[Published] = &[
                         slablab advise t.parquet --patch alloc_pipe_info > pipe.txt\n  \
                         slablab advise fleet/ --resume advice/    # host=a/date=2026-11-22/t.parquet and so on\n  \
                         slablab advise t.parquet --tune --max-locks +10% --apply-script tune.sh\n  \
-                        slablab advise t.parquet --memory 64M"
+                        slablab advise t.parquet --memory 64M\n  \
+                        slablab advise t.parquet --tune --memory 64M"
 )]
 pub(crate) struct Args {
     #[command(flatten)]
@@ -150,8 +153,7 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
         let answer = budget::BudgetAnswer { file: question.file(), budget };
         print(&answer, output, question.result.output.as_deref())?;
         question.write_report(|| slablab_pages::budget(&answer.file, &answer.budget))?;
-        let fits = answer.budget.contenders.first().is_some_and(slablab_replay::Contender::fits);
-        return Ok(if fits { ExitCode::SUCCESS } else { ExitCode::from(1) });
+        return Ok(budget::status(&answer.budget));
     }
     if let Some(further) = args.classes {
         let kind = args.allocator(meta);
@@ -209,14 +211,21 @@ fn of_many(args: &Args, many: &Many<'_>, output: &OutputArgs) -> Result<ExitCode
 
 fn run_tune(args: &Args, trace: &TraceReader, output: &OutputArgs) -> Result<ExitCode> {
     let (question, meta) = (&args.question, trace.meta());
-    let tuning = tune::search(question, trace, args.allocator(meta), args.max_locks, args.least)?;
-    let answer = tune::TuneAnswer { file: question.file(), tuning, lines: question.lines };
+    let kind = args.allocator(meta);
+    let asks_for_memory = question.memory < MEMORY_BYTES_USUAL;
+    let budget = asks_for_memory.then(|| budget::try_it(question, trace, kind)).transpose()?;
+    // Settings are compared where all of them find memory.
+    let memory_bytes = question.memory.max(MEMORY_BYTES_USUAL);
+    let tuning = tune::search(question, trace, kind, memory_bytes, args.max_locks, args.least)?;
+    let answer = tune::TuneAnswer { file: question.file(), tuning, budget, lines: question.lines };
     print(&answer, output, question.result.output.as_deref())?;
     if let Some(script) = &args.apply_script {
         tune::write_script(&answer.tuning, &meta.kernel_release, &answer.file, script)?;
     }
-    question.write_report(|| slablab_pages::tune(&answer.file, &answer.tuning))?;
-    Ok(ExitCode::SUCCESS)
+    question.write_report(|| {
+        slablab_pages::tune(&answer.file, &answer.tuning, answer.budget.as_ref())
+    })?;
+    Ok(answer.budget.as_ref().map_or(ExitCode::SUCCESS, budget::status))
 }
 
 /// Replays the trace with every advised cache; `None` if none is advised.

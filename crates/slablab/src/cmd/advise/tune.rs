@@ -7,10 +7,11 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_kmem::BackendKind;
 use slablab_pages::tables;
-use slablab_replay::{Answer, AnswerKind, HeldAt, Tuning, Typed, tune};
+use slablab_replay::{Answer, AnswerKind, Budget, HeldAt, Tuning, tune};
 use slablab_trace::TraceReader;
 
 use super::super::question::QuestionArgs;
+use super::{budget, typed};
 use crate::output::{Page, Report, Table, bytes, write_whole};
 use crate::progress::Progress;
 
@@ -22,6 +23,7 @@ pub(super) fn search(
     question: &QuestionArgs,
     trace: &TraceReader,
     kind: BackendKind,
+    memory_bytes: u64,
     locks_share_max: f64,
     held_at: HeldAt,
 ) -> Result<Tuning> {
@@ -32,7 +34,7 @@ pub(super) fn search(
         done += rows;
         progress.set(done);
     };
-    let tuning = tune(trace, kind, question.memory, locks_share_max, held_at, &mut note);
+    let tuning = tune(trace, kind, memory_bytes, locks_share_max, held_at, &mut note);
     question.with_trace_name(tuning)
 }
 
@@ -121,6 +123,9 @@ pub(super) struct TuneAnswer {
     pub(super) file: String,
     #[serde(flatten)]
     pub(super) tuning: Tuning,
+    /// Whether the load fits into the memory asked about, if any was
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) budget: Option<Budget>,
     #[serde(skip)]
     pub(super) lines: usize,
 }
@@ -139,13 +144,13 @@ impl Report for TuneAnswer {
             let name = tables::answer_name(kind);
             page.line(format!("\"{name}\": nothing that saves enough to be worth it"));
         }
-        let mut typed = Vec::new();
+        let mut shown = Vec::new();
         for answer in &self.tuning.answers {
             // What two questions have in common is printed once.
-            if !typed.contains(&&answer.typed) {
+            if !shown.contains(&&answer.typed) {
                 page.heading(&format!("To type for {}", names(&self.tuning, answer)));
-                block(&answer.typed, page);
-                typed.push(&answer.typed);
+                typed::block(&answer.typed, page);
+                shown.push(&answer.typed);
             }
         }
         page.heading(
@@ -153,6 +158,10 @@ impl Report for TuneAnswer {
         );
         let front: Vec<_> = self.tuning.front().take(self.lines).cloned().collect();
         page.table(&tables::front(&front, self.tuning.held_at));
+        if let Some(on_memory) = &self.budget {
+            page.heading(&format!("On {}", bytes(on_memory.memory_bytes)));
+            budget::verdict(on_memory, page);
+        }
     }
 
     fn csv(&self) -> Table {
@@ -166,20 +175,6 @@ fn names(tuning: &Tuning, answer: &Answer) -> String {
     same.map(|answer| format!("\"{}\"", tables::answer_name(answer.kind)))
         .collect::<Vec<_>>()
         .join(" and ")
-}
-
-/// Appends what has to be typed.
-pub(super) fn block(typed: &Typed, page: &mut Page) {
-    if !typed.command_line.is_empty() {
-        page.line(format!("  on the kernel's command line:  {}", typed.command_line.join(" ")));
-    }
-    for line in &typed.kconfig {
-        page.line(format!("  in the kernel's configuration: {line}"));
-    }
-    if !typed.shell.is_empty() {
-        page.line("  as root, after each boot:");
-        typed.shell.iter().for_each(|line| page.line(format!("    {line}")));
-    }
 }
 
 impl TuneAnswer {
