@@ -17,6 +17,7 @@ use slablab_trace::{Event, Meta, RecordedCache, SlabSnapshot, SlubCache};
 use crate::change::changes::{Changes, Sharing};
 use crate::change::merging::{self, KernelMerging};
 use crate::change::partition::Partition;
+use crate::engine::tuned;
 use crate::plan::ReplayPlan;
 
 /// Cache lines of the machines that traces come from.
@@ -30,6 +31,7 @@ pub(crate) fn of_first_event<B: Backend>(
 ) -> CacheArgs {
     let cache = &meta.caches[event.cache as usize];
     let mut args = describe(meta, cache, &plan.changes, event.bytes_alloc);
+    args.tunables = tuned::of_cache(B::KIND, meta, &plan.changes, &cache.name);
     if B::KIND.takes_geometry() && plan.changes.tunables.get("order").is_none() {
         args.geometry = recorded_geometry(meta, &cache.name, &plan.changes);
     }
@@ -57,9 +59,6 @@ pub(crate) fn describe(
     };
     if changes.sharing == Sharing::Recorded {
         args = args.flags(SlabFlags::NO_MERGE);
-    }
-    if let Some(tunables) = changes.cache_tunables.get(name) {
-        args.tunables = tunables.clone();
     }
     args
 }
@@ -134,6 +133,7 @@ pub(crate) fn of_snapshot<B: Backend>(
 ) -> CacheArgs {
     let name = cache.aliases.first().unwrap_or(&cache.name);
     let mut args = from_sysfs(name, cache, 1);
+    args.tunables = tuned::of_cache(B::KIND, meta, &plan.changes, name);
     if B::KIND.takes_geometry() && plan.changes.tunables.get("order").is_none() {
         args.geometry = recorded_geometry(meta, name, &plan.changes);
     }

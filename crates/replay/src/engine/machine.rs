@@ -6,7 +6,7 @@ use slablab_kmem::geometry::Arch;
 use slablab_kmem::{Backend, BackendKind, CacheId, Machine, Memory, Merging, Order};
 use slablab_trace::{Batch, Meta};
 
-use crate::engine::{caches, orders};
+use crate::engine::{caches, orders, tuned};
 use crate::error::Error;
 use crate::metrics::result::CacheUnder;
 use crate::plan::ReplayPlan;
@@ -21,7 +21,8 @@ const CACHES_BESIDE: usize = 512;
 pub(crate) fn build<B: Backend>(meta: &Meta, plan: &ReplayPlan) -> Result<Machine<B>, Error> {
     let merging =
         if caches::merges_anew(meta, &plan.changes) { Merging::Linux } else { Merging::Off };
-    let kmalloc = caches::kmalloc(meta, &plan.changes);
+    let mut kmalloc = caches::kmalloc(meta, &plan.changes);
+    tuned::set_kmalloc(B::KIND, meta, &plan.changes, &mut kmalloc);
     let classes =
         (kmalloc.types.len() + 1) * kmalloc.classes.len() * kmalloc.copies.max(1) as usize;
     let caches_max = meta.caches.len() + classes.max(CACHES_BESIDE);

@@ -13,4 +13,5 @@ pub(crate) mod runner;
 mod sites;
 #[cfg(test)]
 mod tests;
+pub(crate) mod tuned;
 pub(crate) mod warm;

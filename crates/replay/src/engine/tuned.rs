@@ -1,0 +1,133 @@
+//! What was set of single caches of the recorded kernel: `cpu_partial` and `min_partial`, by files under
+//! `/sys/kernel/slab` or at boot.
+//!
+//! How it works: a number that the kernel would not have chosen itself was set, and a cache of a replay has it, too, unless
+//! changes say otherwise. (A guest that had booted with no empty slabs kept, `min_partial` 0, was replayed with 25 slabs of
+//! `task_struct` where it had 21.)
+//!
+//! Linux counterpart: `set_cpu_partial`, `set_min_partial` in `mm/slub.c` @ 6.12.
+
+use slablab_kmem::geometry::{cpu_partial_objects, min_partial};
+use slablab_kmem::{BackendKind, KmallocConfig, Tunables};
+use slablab_trace::{Meta, SlubCache};
+
+use crate::change::changes::Changes;
+
+/// Returns the tunables of a cache of the trace: those of the changes, and those that were set on the recorded kernel.
+pub(crate) fn of_cache(kind: BackendKind, meta: &Meta, changes: &Changes, name: &str) -> Tunables {
+    let own = changes.cache_tunables.get(name).cloned().unwrap_or_default();
+    let mut snapshots = meta.slabs_start.iter().chain(&meta.slabs_end);
+    match snapshots.find_map(|snapshot| snapshot.cache(name)) {
+        Some(cache) if changes.dedicated(name).is_none() => {
+            let recorded = set_in(kind, meta, cache);
+            let asked = |tunable| own.get(tunable).or(changes.tunables.get(tunable)).is_some();
+            let recorded: Vec<_> = recorded.filter(|(tunable, _)| !asked(tunable)).collect();
+            recorded.into_iter().fold(own, |all, (tunable, value)| all.with(tunable, value))
+        }
+        _ => own,
+    }
+}
+
+/// Sets what was set of the recorded kernel's kmalloc caches.
+pub(crate) fn set_kmalloc(
+    kind: BackendKind,
+    meta: &Meta,
+    changes: &Changes,
+    to: &mut KmallocConfig,
+) {
+    let snapshots = meta.slabs_start.iter().chain(&meta.slabs_end);
+    let caches = snapshots.flat_map(|snapshot| &snapshot.caches);
+    let names = caches.flat_map(|cache| cache.aliases.iter().chain([&cache.name]));
+    let mut names: Vec<&String> = names.filter(|name| name.contains("kmalloc-")).collect();
+    names.sort_unstable();
+    names.dedup();
+    for name in names {
+        let tunables = of_cache(kind, meta, changes, name);
+        if tunables != Tunables::default() {
+            to.tunables_by_name.retain(|(known, _)| known != name);
+            to.tunables_by_name.push((name.clone(), tunables));
+        }
+    }
+}
+
+/// Returns the numbers of a recorded cache that somebody has set.
+fn set_in(
+    kind: BackendKind,
+    meta: &Meta,
+    cache: &SlubCache,
+) -> impl Iterator<Item = (&'static str, u32)> + use<> {
+    use BackendKind::{Slub, SlubHybrid, SlubSheaves};
+    let number = |attribute| cache.number(attribute).and_then(|n| u32::try_from(n).ok());
+    let arch = Changes::default().arch(meta);
+    let size = number("slab_size").unwrap_or(0).max(8);
+    // SLUB_TINY keeps nothing, and has neither.
+    let is_slub = ["cpu_partial", "sheaf_capacity"].iter().any(|name| number(name).is_some());
+    let has_cpu_partial = matches!(kind, Slub | SlubHybrid);
+    let has_min_partial = is_slub && (has_cpu_partial || kind == SlubSheaves);
+    let recorded = [
+        (
+            "cpu_partial",
+            number("cpu_partial").filter(|_| has_cpu_partial),
+            cpu_partial_objects(arch, size),
+        ),
+        ("min_partial", number("min_partial").filter(|_| has_min_partial), min_partial(size)),
+    ];
+    recorded
+        .into_iter()
+        .filter_map(|(name, value, usual)| Some((name, value.filter(|value| *value != usual)?)))
+}
+
+#[cfg(test)]
+mod tests {
+    use slablab_trace::SlabSnapshot;
+
+    use super::*;
+
+    fn meta(numbers: &[(&str, u64)]) -> Meta {
+        let cache = |name: &str| SlubCache {
+            name: name.to_owned(),
+            numbers: numbers.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect(),
+            ..SlubCache::default()
+        };
+        let mut snapshot = SlabSnapshot::default();
+        snapshot.caches = vec![cache("filp"), cache("kmalloc-cg-256")];
+        Meta { slabs_start: Some(snapshot), ..Meta::default() }
+    }
+
+    fn set(
+        kind: BackendKind,
+        numbers: &[(&str, u64)],
+        changes: &Changes,
+    ) -> Vec<(&'static str, u32)> {
+        of_cache(kind, &meta(numbers), changes, "filp").iter().collect()
+    }
+
+    #[test]
+    fn what_was_set_is_set_and_what_is_usual_is_not() {
+        let (slub, none) = (BackendKind::Slub, Changes::default());
+        let usual = [("slab_size", 256), ("cpu_partial", 52), ("min_partial", 5)];
+        assert_eq!(set(slub, &usual, &none), []);
+        let both = [("slab_size", 256), ("cpu_partial", 8), ("min_partial", 0)];
+        assert_eq!(set(slub, &both, &none), [("cpu_partial", 8), ("min_partial", 0)]);
+        let sheaves = [("slab_size", 256), ("sheaf_capacity", 0), ("min_partial", 0)];
+        assert_eq!(set(BackendKind::SlubSheaves, &sheaves, &none), [("min_partial", 0)]);
+        assert_eq!(set(BackendKind::SlubTiny, &both, &none), []);
+        // A recording of SLUB_TINY says nothing of SLUB.
+        assert_eq!(set(slub, &[("slab_size", 256), ("min_partial", 0)], &none), []);
+    }
+
+    #[test]
+    fn changes_go_before_what_was_set() {
+        let both = [("slab_size", 256), ("cpu_partial", 8), ("min_partial", 0)];
+        let mut changes = Changes::default();
+        changes.tunables = changes.tunables.with("cpu_partial", 120);
+        assert_eq!(set(BackendKind::Slub, &both, &changes), [("min_partial", 0)]);
+        let own = Tunables::default().with("min_partial", 7);
+        changes.cache_tunables.insert("filp".to_owned(), own);
+        assert_eq!(set(BackendKind::Slub, &both, &changes), [("min_partial", 7)]);
+        let mut kmalloc = KmallocConfig::default();
+        set_kmalloc(BackendKind::Slub, &meta(&both), &changes, &mut kmalloc);
+        let expected = Tunables::default().with("min_partial", 0);
+        assert_eq!(kmalloc.tunables_by_name, [("kmalloc-cg-256".to_owned(), expected)]);
+    }
+}
