@@ -153,7 +153,7 @@ pub struct RecordedCache {
 
 /// Tells whether a field is left out, which traces without it never had.
 #[allow(clippy::trivially_copy_pass_by_ref)]
-fn is_zero(number: &u64) -> bool {
+pub(crate) fn is_zero(number: &u64) -> bool {
     *number == 0
 }
 

@@ -10,6 +10,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::meta::is_zero;
+
 /// Full sheaves in a barn at most (`MAX_FULL_SHEAVES` of `mm/slub.c` @ 6.18), and sheaves of each CPU: main and spare.
 const BARN_SHEAVES: u32 = 10;
 const CPU_SHEAVES: u32 = 2;
@@ -57,6 +59,10 @@ pub struct SampledCache {
     pub frees: u64,
     /// Frees of its objects that were not.
     pub unseen_frees: u64,
+    /// Objects that came after the first sample without an event and whose frees were seen, at least. Allocations in bulk make no
+    /// event, nor do those of a process that the kernel hides from tracers.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub came_unseen: u64,
     /// The samples, as places in [`Samples::times_ns`].
     pub at: Vec<u32>,
     /// Objects in use.
@@ -248,6 +254,14 @@ impl SampledCache {
         let in_sheaves = u64::from(self.sheaf_capacity) * sheaves / 2;
         let parked = (in_sheaves + self.cpu_free()).min(all);
         (parked * unseen_frees).checked_div(all).unwrap_or(0)
+    }
+
+    /// Returns the most free objects that CPUs, which count as in use, can keep: whole slabs, as many as at the first sample,
+    /// and full sheaves.
+    pub(crate) fn parked_max(&self, cpus: u32) -> u64 {
+        let sheaves = u64::from(BARN_SHEAVES) + u64::from(CPU_SHEAVES) * u64::from(cpus);
+        let slabs = u64::from(self.cpu_slabs.max(cpus));
+        u64::from(self.sheaf_capacity) * sheaves + u64::from(self.slab_objects) * slabs
     }
 
     /// Returns how many objects were free in the slabs that CPUs kept at the first sample, as far as that is known.

@@ -201,7 +201,10 @@ impl<'a, B: Backend> Runner<'a, B> {
             }
             if let Some(id) = id.filter(|_| possible) {
                 let objects = self.fill(sampled, id);
-                index.into_iter().for_each(|index| self.warm.keep(index, objects.clone()));
+                if let Some(index) = index {
+                    let frees = meta.caches[index].older_frees;
+                    self.warm.keep(index, objects, frees, sampled.came_unseen);
+                }
             }
             let of_rows = index.and_then(|index| meta.caches[index].frees_seen_share());
             let frees_seen_share = of_rows.or_else(|| sampled.frees_seen_share());
@@ -311,7 +314,7 @@ impl<'a, B: Backend> Runner<'a, B> {
                 None => {
                     let (kind, cache) = (columns.kind[row], columns.cache[row]);
                     if kind.is_free()
-                        && let Some(object) = self.warm.take(cache)
+                        && let Some(object) = self.warm.take(cache, kind != Kind::EstimatedFree)
                     {
                         self.free_older(object, cache, now_ns, columns.cpu[row]);
                     }

@@ -21,8 +21,9 @@ const SEEN_PARTS: u64 = 10;
 /// A sampled cache.
 #[derive(Debug, Default)]
 pub(super) struct Cache {
-    /// Objects older than the recording.
+    /// Objects older than the recording, now and at its beginning.
     pub(super) older: u64,
+    older_first: u64,
     /// Of objects older than the recording, frees that were seen.
     pub(super) older_frees: u64,
     pub(super) live: u64,
@@ -92,6 +93,7 @@ impl Cache {
         let older = u64::from(in_use).saturating_sub(sampled.cpu_free());
         Cache {
             older,
+            older_first: older,
             excess: Excess::new(sampled, older, &told.living),
             slab_objects: u64::from(sampled.slab_objects),
             slab_pages: sampled.slab_bytes.div_ceil(4096),
@@ -126,6 +128,14 @@ impl Cache {
     pub(super) fn end_older(&mut self, count: u64) {
         self.older -= count;
         self.older_gone += count;
+    }
+
+    /// Returns how many of the objects of which the free was seen and the allocation not came after the first sample, at least:
+    /// with so many in use and all freed ones older, fewer would be left. At most `parked_max` in use are free objects.
+    pub(super) fn came_unseen(&self, in_use: u64, parked_max: u64) -> u64 {
+        let gone = self.older_frees + self.older_gone;
+        let came = (in_use + gone).saturating_sub(self.older_first + self.live + parked_max);
+        came.min(self.older_frees)
     }
 
     /// Counts an object that comes; returns whether another is likely to have been freed unseen by now.

@@ -211,12 +211,19 @@ impl Population {
         ended
     }
 
-    /// Says of each cache how many frees were seen.
+    /// Says of each cache how many frees were seen, and how many of these were of objects that came unseen.
     pub(super) fn count_frees(&self, samples: &mut Samples) {
+        let last = samples.times_ns.len().saturating_sub(1);
+        let is_from_boot = samples.is_from_boot();
         for (name, place) in &self.by_name {
             if let Some(sampled) = samples.caches.get_mut(name) {
                 let cache = &self.caches[*place as usize];
                 (sampled.frees, sampled.unseen_frees) = (cache.frees, cache.unseen_frees);
+                // What was there before the first event of a boot is concluded from the frees.
+                if !is_from_boot {
+                    let in_use = u64::from(sampled.at(last).0);
+                    sampled.came_unseen = cache.came_unseen(in_use, sampled.parked_max(self.cpus));
+                }
             }
         }
     }
@@ -286,6 +293,23 @@ mod tests {
             unfreed.note(&RawEvent { cache: 0, bytes_req: 8, ..event });
         }
         unfreed.finish()
+    }
+
+    /// With 40 in use at the beginning and the end, 60 frees were not all of older objects.
+    #[test]
+    fn frees_that_cannot_be_of_older_objects_are_of_such_that_came_unseen() {
+        for (in_use_end, came_unseen) in [(40, 60 - 4), (0, 60 - 44), (20, 60 - 24), (44, 60)] {
+            let mut samples = samples("c", &[40, 40, in_use_end]);
+            samples.times_ns[0] = 1;
+            let events: Vec<_> =
+                (0..60).map(|ptr| (5 + ptr, Kind::KmemCacheFree, 0x1000 + ptr)).collect();
+            let mut population = Population::new(&samples, unfreed(&samples, &events), 1);
+            population.name(&[RecordedCache { name: "c".into(), ..Default::default() }]);
+            events.iter().for_each(|_| population.free_older(&event(Kind::KmemCacheFree, 0)));
+            population.count_frees(&mut samples);
+            // A CPU's slab of four may have four free objects.
+            assert_eq!(samples.caches["c"].came_unseen, came_unseen, "{in_use_end}");
+        }
     }
 
     #[test]
