@@ -31,7 +31,7 @@ pub(crate) fn of_first_event<B: Backend>(
 ) -> CacheArgs {
     let cache = &meta.caches[event.cache as usize];
     let mut args = describe(meta, cache, &plan.changes, event.bytes_alloc);
-    args.tunables = tuned::of_cache(B::KIND, meta, &plan.changes, &cache.name);
+    args.tunables = own_tunables(B::KIND, meta, &plan.changes, &cache.name);
     if B::KIND.takes_geometry() && plan.changes.tunables.get("order").is_none() {
         args.geometry = recorded_geometry(meta, &cache.name, &plan.changes);
     }
@@ -133,7 +133,7 @@ pub(crate) fn of_snapshot<B: Backend>(
 ) -> CacheArgs {
     let name = cache.aliases.first().unwrap_or(&cache.name);
     let mut args = from_sysfs(name, cache, 1);
-    args.tunables = tuned::of_cache(B::KIND, meta, &plan.changes, name);
+    args.tunables = own_tunables(B::KIND, meta, &plan.changes, name);
     if B::KIND.takes_geometry() && plan.changes.tunables.get("order").is_none() {
         args.geometry = recorded_geometry(meta, name, &plan.changes);
     }
@@ -148,14 +148,20 @@ pub(crate) fn lacks_cpu_partial(meta: &Meta) -> bool {
     objects.peek().is_some() && objects.all(|objects| objects == 0)
 }
 
-/// Returns the tunables of all caches: those of the changes, and what the recorded kernel was built without.
+/// Returns the tunables of all caches: those of the changes, and what all caches of the recorded kernel had.
 pub(crate) fn tunables(kind: BackendKind, meta: &Meta, changes: &Changes) -> Tunables {
-    let asked = changes.tunables.clone();
-    let is_like_it = matches!(kind, BackendKind::Slub | BackendKind::SlubHybrid);
-    if is_like_it && asked.get("cpu_partial").is_none() && lacks_cpu_partial(meta) {
-        return asked.with("cpu_partial", 0);
+    let asked = &changes.tunables;
+    let recorded = tuned::of_all(kind, meta);
+    let recorded = recorded.iter().filter(|(tunable, _)| asked.get(tunable).is_none());
+    recorded.fold(asked.clone(), |all, (tunable, value)| all.with(tunable, value))
+}
+
+/// Returns the tunables of one cache. Where caches are merged anew, those that would be are not known by their own.
+fn own_tunables(kind: BackendKind, meta: &Meta, changes: &Changes, name: &str) -> Tunables {
+    match merges_anew(meta, changes) {
+        true => changes.cache_tunables.get(name).cloned().unwrap_or_default(),
+        false => tuned::of_cache(kind, meta, changes, name),
     }
-    asked
 }
 
 /// Describes a cache that a change asks for: as `kmem_cache_create(name, size, align, 0, NULL)` makes it.

@@ -22,7 +22,9 @@ pub(crate) fn build<B: Backend>(meta: &Meta, plan: &ReplayPlan) -> Result<Machin
     let merging =
         if caches::merges_anew(meta, &plan.changes) { Merging::Linux } else { Merging::Off };
     let mut kmalloc = caches::kmalloc(meta, &plan.changes);
-    tuned::set_kmalloc(B::KIND, meta, &plan.changes, &mut kmalloc);
+    if merging == Merging::Off {
+        tuned::set_kmalloc(B::KIND, meta, &plan.changes, &mut kmalloc);
+    }
     let classes =
         (kmalloc.types.len() + 1) * kmalloc.classes.len() * kmalloc.copies.max(1) as usize;
     let caches_max = meta.caches.len() + classes.max(CACHES_BESIDE);

@@ -1,8 +1,9 @@
-//! What was set of single caches of the recorded kernel: `cpu_partial` and `min_partial`, by files under
-//! `/sys/kernel/slab` or at boot.
+//! What was set of the recorded kernel's caches: `cpu_partial` and `min_partial`, by files under `/sys/kernel/slab`, at boot
+//! or in the configuration.
 //!
 //! How it works: a number that the kernel would not have chosen itself was set, and a cache of a replay has it, too, unless
-//! changes say otherwise. (A guest that had booted with no empty slabs kept, `min_partial` 0, was replayed with 25 slabs of
+//! changes say otherwise. What all caches have alike is set of the machine, so that new caches have it, and caches with it
+//! may be merged. (A guest that had booted with no empty slabs kept, `min_partial` 0, was replayed with 25 slabs of
 //! `task_struct` where it had 21.)
 //!
 //! Linux counterpart: `set_cpu_partial`, `set_min_partial` in `mm/slub.c` @ 6.12.
@@ -50,31 +51,58 @@ pub(crate) fn set_kmalloc(
     }
 }
 
-/// Returns the numbers of a recorded cache that somebody has set.
+/// Returns what all caches of the recorded kernel have alike and would not have by themselves.
+pub(crate) fn of_all(kind: BackendKind, meta: &Meta) -> Tunables {
+    let snapshots = meta.slabs_start.iter().chain(&meta.slabs_end);
+    let caches: Vec<&SlubCache> = snapshots.flat_map(|snapshot| &snapshot.caches).collect();
+    ["cpu_partial", "min_partial"].into_iter().fold(Tunables::default(), |all, tunable| {
+        let mut numbers = caches.iter().filter_map(|cache| number(kind, meta, cache, tunable));
+        let Some((first, usual)) = numbers.next() else { return all };
+        let (mut is_alike, mut is_usual) = (true, first == usual);
+        for (value, usual) in numbers {
+            is_alike &= value == first;
+            is_usual &= value == usual;
+        }
+        if is_alike && !is_usual { all.with(tunable, first) } else { all }
+    })
+}
+
+/// Returns the numbers of a recorded cache that somebody has set, but for those that all have.
 fn set_in(
     kind: BackendKind,
     meta: &Meta,
     cache: &SlubCache,
-) -> impl Iterator<Item = (&'static str, u32)> + use<> {
+) -> impl Iterator<Item = (&'static str, u32)> {
+    let of_all = of_all(kind, meta);
+    ["cpu_partial", "min_partial"].into_iter().filter_map(move |tunable| {
+        let (value, usual) = number(kind, meta, cache, tunable)?;
+        (value != of_all.get(tunable).unwrap_or(usual)).then_some((tunable, value))
+    })
+}
+
+/// Returns a number of a recorded cache beside the one that the kernel would choose; `None` where an allocator of this kind
+/// has none.
+fn number(
+    kind: BackendKind,
+    meta: &Meta,
+    cache: &SlubCache,
+    tunable: &'static str,
+) -> Option<(u32, u32)> {
     use BackendKind::{Slub, SlubHybrid, SlubSheaves};
     let number = |attribute| cache.number(attribute).and_then(|n| u32::try_from(n).ok());
     let arch = Changes::default().arch(meta);
     let size = number("slab_size").unwrap_or(0).max(8);
-    // SLUB_TINY keeps nothing, and has neither.
-    let is_slub = ["cpu_partial", "sheaf_capacity"].iter().any(|name| number(name).is_some());
-    let has_cpu_partial = matches!(kind, Slub | SlubHybrid);
-    let has_min_partial = is_slub && (has_cpu_partial || kind == SlubSheaves);
-    let recorded = [
-        (
-            "cpu_partial",
-            number("cpu_partial").filter(|_| has_cpu_partial),
-            cpu_partial_objects(arch, size),
-        ),
-        ("min_partial", number("min_partial").filter(|_| has_min_partial), min_partial(size)),
-    ];
-    recorded
-        .into_iter()
-        .filter_map(|(name, value, usual)| Some((name, value.filter(|value| *value != usual)?)))
+    let usual = match (tunable, kind) {
+        ("cpu_partial", Slub | SlubHybrid) => cpu_partial_objects(arch, size),
+        // SLUB_TINY keeps nothing, and says neither of these of a cache.
+        ("min_partial", Slub | SlubHybrid | SlubSheaves)
+            if number("cpu_partial").or(number("sheaf_capacity")).is_some() =>
+        {
+            min_partial(size)
+        }
+        _ => return None,
+    };
+    Some((number(tunable)?, usual))
 }
 
 #[cfg(test)]
@@ -89,8 +117,12 @@ mod tests {
             numbers: numbers.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect(),
             ..SlubCache::default()
         };
+        let mut usual = cache("usual");
+        usual
+            .numbers
+            .extend([("cpu_partial", 52), ("min_partial", 5)].map(|(n, v)| (n.to_owned(), v)));
         let mut snapshot = SlabSnapshot::default();
-        snapshot.caches = vec![cache("filp"), cache("kmalloc-cg-256")];
+        snapshot.caches = vec![cache("filp"), cache("kmalloc-cg-256"), usual];
         Meta { slabs_start: Some(snapshot), ..Meta::default() }
     }
 
@@ -129,5 +161,22 @@ mod tests {
         set_kmalloc(BackendKind::Slub, &meta(&both), &changes, &mut kmalloc);
         let expected = Tunables::default().with("min_partial", 0);
         assert_eq!(kmalloc.tunables_by_name, [("kmalloc-cg-256".to_owned(), expected)]);
+    }
+
+    #[test]
+    fn what_all_caches_have_is_set_of_the_machine() {
+        let mut meta = meta(&[("slab_size", 256), ("cpu_partial", 0), ("min_partial", 0)]);
+        let slabs = meta.slabs_start.as_mut().unwrap();
+        slabs.caches.pop();
+        let all = Tunables::default().with("cpu_partial", 0).with("min_partial", 0);
+        assert_eq!(of_all(BackendKind::Slub, &meta), all);
+        assert_eq!(
+            of_cache(BackendKind::Slub, &meta, &Changes::default(), "filp"),
+            Tunables::default()
+        );
+        let none = Tunables::default();
+        assert_eq!(of_all(BackendKind::SlubTiny, &meta), none);
+        meta.slabs_start.as_mut().unwrap().caches[0].numbers.insert("min_partial".to_owned(), 5);
+        assert_eq!(of_all(BackendKind::Slub, &meta), none.with("cpu_partial", 0));
     }
 }
