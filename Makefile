@@ -8,7 +8,7 @@
 #   make install the command, its man pages and completions under PREFIX (/usr/local); make uninstall removes them
 CARGO ?= cargo
 .DEFAULT_GOAL := help
-.PHONY: help demo build install uninstall release test-release release-arm64 test-release-arm64 test-reproducible test-package test-cargo-install rust test bench fmt-check clippy test-rust test-rcu test-xarray-kernel test-xarray-races test-patches test-kmem test-cluster test-torture bench-marathon
+.PHONY: help demo build install uninstall release test-release release-arm64 test-release-arm64 test-reproducible test-package test-cargo-install rust test bench fmt-check clippy test-rust test-rcu test-xarray-kernel test-xarray-races test-patches test-kmem test-cluster test-torture test-torture-debug bench-marathon
 
 help:
 	@sed -n 's/^#   //p' $(firstword $(MAKEFILE_LIST))
@@ -148,6 +148,12 @@ test-patches:
 test-torture: build
 	tools/need $(BOOT_PACKAGES)
 	kernel/patches/torture.sh
+
+# The same on kernels that watch locks, RCU and pages while requests fail and memory is short, and Linux's own test of SLUB.
+test-torture-debug: build
+	tools/need $(BOOT_PACKAGES)
+	JOBS="meminit zones debug kunit" kernel/patches/torture.sh build:6.12/slub_dense+debug build:7.3/slub_dense+debug \
+		build:7.3/slub+debug+slab_dense
 
 # A sweep on a real Slurm: a controller and two nodes on this machine, in a temporary folder; half a minute.
 test-cluster:

@@ -5,7 +5,8 @@
 # Each kernel (build:6.12/slub_dense and build:7.3/slub_dense) goes through the jobs below in QEMU; whatever the kernel
 # complains about fails. Then each patch of its release's broken/ is applied to a copy of the kernel, of which make
 # compiles what that changes, and slabtorture, meminit or the kernel itself must show it. Takes root, and a quarter of
-# an hour for each kernel once that is built. Other kernels go through the jobs as well, but have no bugs planted.
+# an hour for each kernel once that is built. Other kernels go through the jobs as well, but have no bugs planted. One whose
+# name ends in +slab_dense is built with 7.3's optional patches and booted with slab_dense; one with +debug gets more memory.
 #
 #   JOBS          which of them, by name; all
 #     torture     slabtorture on 4 CPUs beside hackbench, all shrinkers run twice a second
@@ -14,7 +15,11 @@
 #     zones       objects of caches that name a zone
 #     hotplug     three CPUs of four off and on under hackbench
 #     boots       BOOTS boots (20) of 1 to 4 CPUs, of 64 to 256 MiB, with hackbench
+#     debug       of a kernel with +debug: slabtorture and hackbench while requests fail, shrinkers, hotplug and stranding
+#                 while memory is short, in rounds for DEBUG_SECONDS (900), with free pages unmapped and KFENCE
+#     kunit       of a kernel with +debug: slub_kunit, or what it has for a kernel without SLUB_DEBUG
 #     broken      the planted bugs
+#   APPEND        boot parameters of all guests
 #   SECONDS_EACH  how long slabtorture runs; 30
 #   OUTPUT        keep the consoles in this folder
 #   SLABLAB       the command; target/release/slablab
@@ -23,7 +28,8 @@ patches=$(cd "$(dirname "$0")" && pwd)
 slablab=${SLABLAB:-$patches/../../target/release/slablab}
 seconds=${SECONDS_EACH:-30}
 boots=${BOOTS:-20}
-jobs=${JOBS:-torture stranding meminit zones hotplug boots broken}
+debug_seconds=${DEBUG_SECONDS:-900}
+jobs=${JOBS:-torture stranding meminit zones hotplug boots debug kunit broken}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 output=${OUTPUT:-$work/output}
@@ -38,7 +44,8 @@ complaints="$complaints|result[= ]FAIL|Objects remaining|failures: [1-9]|not ok 
 boot() {
 	log=$output/$(echo "$kernel" | tr /: --).$1
 	shift
-	"$slablab" kernel boot --accel tcg --silence 600 --limit 7200 -o "$log" "$@" > "$log.said" 2>&1
+	# shellcheck disable=SC2086 # words on purpose
+	"$slablab" kernel boot $extra --accel tcg --silence 600 --limit 7200 -o "$log" "$@" > "$log.said" 2>&1
 	status=$?
 	grep -qE "$complaints" "$log/console.log" 2> /dev/null && status=1
 	return $status
@@ -56,7 +63,7 @@ verdict() {
 }
 
 summary() {
-	sed -n 's/.*\(slabtorture: result .*\|stranding: .*\|meminit: all .*passed!\|zones: .*\|rounds=.*\)/ (\1)/p' \
+	sed -n 's/.*\(slabtorture: result .*\|stranding: .*\|meminit: all .*passed!\|zones: .*\|rounds=.*\|kunit: .*\)/ (\1)/p' \
 		"$log/console.log" | tr -d '\r' | tail -n 1
 }
 
@@ -90,6 +97,99 @@ done
 echo "rounds=$rounds"
 JOB
 
+# Requests fail at random: where all may, the shell must not start a process, since none could be.
+cat > "$work/debug.sh" <<JOB
+fail=/sys/kernel/debug/failslab
+mkfifo /tmp/rests
+exec 8<> /tmp/rests
+rest() { read -r -t \$1 _ <&8 || true; }
+failing() { until echo \$1 > \$fail/probability; do :; done 2> /dev/null; }
+now() { read -r up _ < /proc/uptime; echo \${up%.*}; }
+count() { awk -v name=\$1 '\$1 == name { print \$2 }' /proc/vmstat; }
+for pair in probability=0 interval=1 times=-1 ignore-gfp-wait=0 verbose=0 task-filter=N; do
+	echo \${pair#*=} > \$fail/\${pair%=*}
+done
+mkdir -p /short
+rounds=0 switched=0 scanned=0
+end=\$((\$(now) + $debug_seconds))
+while [ \$(now) -lt \$end ]; do
+	rounds=\$((rounds + 1))
+	# Everybody's requests fail while slabtorture runs, not while it is loaded.
+	(
+		rest 4
+		failing 5
+		n=0
+		while [ \$n -lt $seconds ]; do
+			echo 2 > /proc/sys/vm/drop_caches || true
+			rest 1
+			n=\$((n + 1))
+		done 2> /dev/null
+		failing 0
+	) &
+	insmod /lib/modules/slabtorture.ko seconds=$((seconds + 8)) threads=2 seed=\$rounds
+	wait \$!
+	rmmod slabtorture
+	# Then hackbench's alone, which gives up in the middle.
+	echo Y > \$fail/task-filter
+	echo 1 > \$fail/probability
+	for i in 1 2 3 4 5; do
+		(echo 1 > /proc/self/make-it-fail; exec timeout -s KILL 8 hackbench -g 1 -l 100 -s 100) > /dev/null 2>&1 || true
+		killall -q -9 hackbench || true
+	done
+	echo 0 > \$fail/probability
+	echo N > \$fail/task-filter
+	# Memory is filled until kswapd runs: then it drops inodes and names, which find makes, and empties magazines.
+	mount -t tmpfs -o size=100% short /short
+	watermark=\$(cat /proc/sys/vm/min_free_kbytes)
+	before=\$(count slabs_scanned)
+	dd if=/dev/zero of=/short/fill bs=1M count=\$((\$(meminfo MemFree) / 1024 - 32)) 2> /dev/null
+	echo 8192 > /proc/sys/vm/min_free_kbytes
+	hackbench -g 1 -l 1000 -s 100 > /tmp/hackbench &
+	load=\$!
+	(while [ -d /proc/\$load ]; do find /proc /sys > /dev/null 2>&1 || true; done) &
+	(
+		while [ -d /proc/\$load ]; do
+			[ \$(meminfo MemFree) -lt 9600 ] || dd if=/dev/zero bs=512k count=2 2> /dev/null >> /short/fill
+			rest 0.1
+		done
+	) &
+	for i in 1 2 3 4 5; do
+		for cpu in 1 2 3; do echo 0 > /sys/devices/system/cpu/cpu\$cpu/online; done
+		for cpu in 1 2 3; do echo 1 > /sys/devices/system/cpu/cpu\$cpu/online; done
+		switched=\$((switched + 3))
+	done
+	wait \$load
+	grep -q Time /tmp/hackbench
+	wait
+	insmod /lib/modules/stranding.ko percent=50
+	rmmod stranding
+	echo \$watermark > /proc/sys/vm/min_free_kbytes
+	scanned=\$((scanned + \$(count slabs_scanned) - before))
+	umount /short
+	grep -q 'debug_locks: *1' /proc/lockdep_stats
+	failed=\$(dmesg | awk '/slabtorture: context/ { sub(".*failed=", ""); n += \$1 } END { print n }')
+	steps=\$(dmesg | awk '/slabtorture: context/ { sub(".*steps=", ""); n += \$1 } END { printf "%.0f", n }')
+	echo "rounds=\$rounds steps=\$steps failed=\$failed cpus_switched=\$switched scanned=\$scanned" \
+		"kfence=\$(sed -n 's/^total allocations: *//p' /sys/kernel/debug/kfence/stats)"
+done
+JOB
+# A kernel without SLUB_DEBUG has nothing that sees damage: what damages nothing.
+cat > "$work/kunit.sh" <<'JOB'
+filter=/sys/module/kunit/parameters/filter_glob
+if [ -e /sys/kernel/slab/kmalloc-64/validate ]; then
+	insmod /lib/modules/slubkunit.ko
+else
+	for tests in '*kfree_rcu*' '*nolock*'; do
+		# With a newline it would be part of the name.
+		printf %s "slub_test.$tests" > $filter
+		insmod /lib/modules/slubkunit.ko
+		rmmod slubkunit
+	done
+fi
+echo "kunit: $(dmesg | grep -c '  ok ') passed, of which $(dmesg | grep -c '  ok .*# SKIP') skipped"
+dmesg | grep -E '^.{15,}(ok|not ok) [0-9]'
+! dmesg | grep -q 'not ok'
+JOB
 cat > "$work/boots.sh" <<'JOB'
 hackbench -g 1 -l 100 -s 100
 JOB
@@ -166,7 +266,7 @@ whole_boots() {
 	whole=0
 	number=0
 	while [ $number -lt "$boots" ]; do
-		boot "boot$number" "$kernel" --cpus $((number % 4 + 1)) --memory $((64 << number % 3)) --with hackbench \
+		boot "boot$number" "$image" --cpus $((number % 4 + 1)) --memory $(((64 << number % 3) + more)) --with hackbench \
 			--script "$work/boots.sh" && whole=$((whole + 1))
 		number=$((number + 1))
 	done
@@ -187,13 +287,33 @@ has() {
 
 [ $# -gt 0 ] || set -- build:6.12/slub_dense build:7.3/slub_dense
 for kernel; do
-	has torture && job torture "$kernel" --cpus 4 --memory 256 --module slabtorture --with hackbench --script "$work/torture.sh"
-	has stranding && job stranding "$kernel" --cpus 2 --memory 128 --module stranding -- "$(insmod stranding)"
-	has meminit && job meminit "$kernel" --cpus 2 --memory 256 --append init_on_alloc=1 --append init_on_free=1 \
+	image=${kernel%+slab_dense}
+	extra=
+	for parameter in ${APPEND:-}; do extra="$extra --append $parameter"; done
+	if [ "$image" != "$kernel" ]; then
+		extra="$extra --append slab_dense"
+		for patch in "$patches"/7.3/optional/slab-dense/*.patch; do extra="$extra --patch $patch"; done
+	fi
+	more=0
+	debug=
+	case $kernel in *+debug*)
+		more=512
+		debug=yes
+		;;
+	esac
+	has torture && job torture "$image" --cpus 4 --memory $((256 + more)) --module slabtorture --with hackbench \
+		--script "$work/torture.sh"
+	has stranding && job stranding "$image" --cpus 2 --memory $((128 + more)) --module stranding -- "$(insmod stranding)"
+	has meminit && job meminit "$image" --cpus 2 --memory $((256 + more)) --append init_on_alloc=1 --append init_on_free=1 \
 		--module meminit -- "$(insmod meminit)"
-	has zones && job zones "$kernel" --cpus 2 --memory 5120 --module zones -- "$(insmod zones)"
-	has hotplug && job hotplug "$kernel" --cpus 4 --memory 256 --with hackbench --script "$work/hotplug.sh"
+	has zones && job zones "$image" --cpus 2 --memory $((5120 + more)) --module zones -- "$(insmod zones)"
+	has hotplug && job hotplug "$image" --cpus 4 --memory $((256 + more)) --with hackbench --script "$work/hotplug.sh"
 	has boots && whole_boots
+	if [ -n "$debug" ]; then
+		has debug && job debug "$image" --cpus 4 --memory 1024 --append debug_pagealloc=on --append kfence.sample_interval=10 \
+			--module slabtorture --module stranding --with hackbench --script "$work/debug.sh"
+		has kunit && job kunit "$image" --cpus 2 --memory 768 --append kunit.enable=1 --module slubkunit --script "$work/kunit.sh"
+	fi
 	if has broken; then
 		case $kernel in
 		build:*/slub_dense)

@@ -4,7 +4,7 @@
 //!
 //! # Linux counterpart
 //! `kernel/panic.c`, `lib/bug.c`, `kernel/locking/lockdep.c`, `mm/kasan/report.c`, `mm/page_poison.c`,
-//! `mm/slub.c`, `kernel/rcu/tree_stall.h`, `kernel/hung_task.c` @ 6.1, which print these messages.
+//! `mm/slub.c`, `kernel/rcu/tree_stall.h`, `kernel/hung_task.c` @ 6.1 and 7.3, which print these messages.
 
 use std::fmt;
 
@@ -93,6 +93,9 @@ const SIGNS: &[(&str, TroubleKind)] = &[
     ("WARNING: held lock freed", TroubleKind::Lockdep),
     ("WARNING: lock held when returning", TroubleKind::Lockdep),
     ("WARNING: suspicious RCU usage", TroubleKind::Lockdep),
+    ("WARNING: Nested lock was not taken", TroubleKind::Lockdep),
+    ("WARNING: bad contention", TroubleKind::Lockdep),
+    ("still has locks held!", TroubleKind::Lockdep),
     ("-safe -> ", TroubleKind::Lockdep),
     ("INFO: trying to register non-static key", TroubleKind::Lockdep),
     ("BUG: sleeping function called", TroubleKind::Lockdep),
@@ -134,8 +137,11 @@ const SIGNS: &[(&str, TroubleKind)] = &[
 /// Returns the trouble that a line of a console reports, if any.
 pub(crate) fn trouble_in(line: &str) -> Option<Trouble> {
     let message = kernel_message(line)?;
-    let (_, kind) = SIGNS.iter().find(|(sign, _)| message.contains(sign))?;
-    Some(Trouble { kind: *kind, line: message.to_owned() })
+    let known = SIGNS.iter().find(|(sign, _)| message.contains(sign)).map(|(_, kind)| *kind);
+    // Linux 7 says where before it says on which CPU; 6.1 and 6.12 the other way round.
+    let is_warning = || message.contains("WARNING: ") && message.contains(", CPU#");
+    let kind = known.or_else(|| is_warning().then_some(TroubleKind::Warning))?;
+    Some(Trouble { kind, line: message.to_owned() })
 }
 
 /// Returns the message of a line that the kernel printed, `[    1.234567] message`; what a job prints on
@@ -185,6 +191,7 @@ mod tests {
             ("[    1.000000] kernel BUG at mm/slmb.c:123!", Bug),
             ("[    1.000000] WARNING: CPU: 0 PID: 1 at mm/slmb.c:1 f+0x1/0x2", Warning),
             ("[    1.000000] WARNING: possible recursive locking detected", Lockdep),
+            ("[    1.000000] WARNING: kworker/0:1/9 still has locks held!", Lockdep),
             ("[    1.000000] BUG: sleeping function called from invalid context at a.c:1", Lockdep),
             ("[    1.000000] BUG: KASAN: slab-out-of-bounds in f+0x1/0x2", Sanitizer),
             ("[    1.000000] BUG kmalloc-64 (Not tainted): Right Redzone overwritten", Corruption),
@@ -195,6 +202,16 @@ mod tests {
         ];
         for (line, expected) in lines {
             assert_eq!(kind(line), Some(expected), "{line}");
+        }
+    }
+
+    #[test]
+    fn a_warning_of_linux_7_is_seen() {
+        for line in [
+            "[    1.000000] WARNING: mm/slub.c:1 at f+0x1/0x2, CPU#0: insmod/61",
+            "[    1.000000] WARNING: at f+0x1/0x2, CPU#0: insmod/61",
+        ] {
+            assert_eq!(kind(line), Some(TroubleKind::Warning), "{line}");
         }
     }
 

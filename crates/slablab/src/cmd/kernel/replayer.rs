@@ -84,6 +84,8 @@ pub(crate) fn trace_for<'a>(kernel: &Kernel, trace: &'a CompactTrace) -> Cow<'a,
 pub(crate) struct Replayer<'a> {
     pub(crate) builder: &'a KernelBuilder,
     pub(crate) accel: Accel,
+    /// Boot parameters besides the usual ones
+    pub(crate) arguments: &'a [String],
 }
 
 /// What a guest told.
@@ -127,6 +129,7 @@ impl Replayer<'_> {
         initramfs.file("lib/modules/slabreplay.ko", &module);
         let mut machine = Machine::new(kernel.clone(), trace.cpus, initramfs);
         machine.arguments.push("slab_nomerge".into());
+        machine.arguments.extend_from_slice(self.arguments);
         let progress =
             Progress::spinner(&format!("{} under {}", machine.name(), self.accel.name()));
         let boot = machine.boot(self.accel, folder, &self.builder.interrupt)?;

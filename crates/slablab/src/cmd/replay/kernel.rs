@@ -38,6 +38,7 @@ struct InKernel {
     release: String,
     failed: u64,
     replay_ns: u64,
+    left_kb: i64,
     slab_bytes_peak: u64,
     slab_bytes_end: u64,
     slab_bytes_mean: u64,
@@ -57,6 +58,8 @@ struct InCache {
 pub(super) struct Asked<'a> {
     pub(super) file: &'a Path,
     pub(super) kernels: &'a [String],
+    /// Boot parameters besides the usual ones
+    pub(super) arguments: &'a [String],
     pub(super) lines: usize,
     /// Where the result goes, if not to standard output
     pub(super) result: Option<&'a Path>,
@@ -79,7 +82,7 @@ pub(super) fn run(
     let kernels = options::build(&builder, &specs, &mut bar)?;
     let (accel, _) = AccelArg::Auto.resolve(&builder, &kernels[0], &mut bar)?;
     bar.clear();
-    let replayer = Replayer { builder: &builder, accel };
+    let replayer = Replayer { builder: &builder, accel, arguments: asked.arguments };
     let mut outcome = Outcome {
         file: asked.file.display().to_string(),
         events: trace.events(),
@@ -123,6 +126,7 @@ impl InKernel {
             release,
             failed: told.failed,
             replay_ns: told.replay_ns,
+            left_kb: told.left_kb,
             slab_bytes_peak: held.iter().copied().max().unwrap_or(0),
             slab_bytes_end: held.last().copied().unwrap_or(0),
             slab_bytes_mean: held.iter().sum::<u64>() / held.len().max(1) as u64,
@@ -157,6 +161,7 @@ impl Report for Outcome {
         row("slabs, end", &|k| Cell::Bytes(k.slab_bytes_end));
         row("slabs, mean", &|k| Cell::Bytes(k.slab_bytes_mean));
         row("replay took", &|k| Cell::Ns(k.replay_ns));
+        row("Slab after and before", &|k| Cell::text(format!("{:+} kB", k.left_kb)));
         page.table(&table);
         for kernel in self.kernels.iter().filter(|kernel| !kernel.caches.is_empty()) {
             page.heading(&format!("Caches that held most, {}", kernel.kernel));

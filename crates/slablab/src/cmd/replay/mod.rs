@@ -75,6 +75,9 @@ pub(crate) struct Args {
     /// The kernels of --engine kernel: slub, build:6.12/slub, ...
     #[arg(long = "kernel", value_name = "NAME,...", value_delimiter = ',', default_value = "slub")]
     kernels: Vec<String>,
+    /// A boot parameter of the kernels of --engine kernel; may be given several times
+    #[arg(long = "append", value_name = "ARGUMENT", allow_hyphen_values = true)]
+    arguments: Vec<String>,
     /// The table that --format csv prints
     #[arg(long, value_enum, value_name = "TABLE", default_value_t = Sheet::Totals)]
     csv: Sheet,
@@ -107,6 +110,7 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
         let asked = kernel::Asked {
             file: &args.trace,
             kernels: &args.kernels,
+            arguments: &args.arguments,
             lines: args.lines,
             result: args.result.output.as_deref(),
         };

@@ -101,7 +101,7 @@ pub(super) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     let specs: Vec<_> =
         args.kernels.iter().map(|name| Spec::named(&data, name)).collect::<Result<_, _>>()?;
     let (site, kernels) = Site::open(&args.common, "trace", &specs)?;
-    let replayer = Replayer { builder: &site.builder, accel: site.accel };
+    let replayer = Replayer { builder: &site.builder, accel: site.accel, arguments: &[] };
     let mut pairs = Vec::new();
     for path in &args.traces {
         let whole = CompactTrace::read(&TraceReader::open(path)?)?;
