@@ -132,21 +132,23 @@ fn failure_sentence(failure: &Failure) -> String {
 /// Says whether the load fits, and under what.
 pub fn budget_sentence(budget: &Budget) -> String {
     let Some(recorded) = budget.contenders.first() else { return String::new() };
+    // What was there before is needed beside it, and may be far more than the memory asked about.
+    let load = if budget.slab_bytes_before > 0 { "The load by itself" } else { "The load" };
     let verdict = match (recorded.fits(), budget.first_fit()) {
         (true, _) => format!(
-            "The load fits into {} under {}.",
+            "{load} fits into {} under {}.",
             size(budget.memory_bytes),
             contender_name(recorded)
         ),
         (false, Some(fit)) => format!(
-            "The load does not fit into {} under {}, which needs {}; under {} it fits.",
+            "{load} does not fit into {} under {}, which needs {}; under {} it fits.",
             size(budget.memory_bytes),
             contender_name(recorded),
             size(recorded.memory_bytes_min),
             contender_name(fit)
         ),
         (false, None) => format!(
-            "The load fits into {} under none of these; {} needs {}.",
+            "{load} fits into {} under none of these; {} needs {}.",
             size(budget.memory_bytes),
             contender_name(recorded),
             size(recorded.memory_bytes_min)

@@ -5,7 +5,7 @@
 //! in their order: its cache, written when the free comes. At the end the rows are read again and get their
 //! caches; an allocation that nothing was freed of gets the cache that most allocations of the same site and
 //! size turned out to be from, else one of its sizes in the kernel's sysfs of which most objects are in use that no
-//! event has told of, else the only cache of that object size in the kernel's slabinfo.
+//! event has told of, else the only cache of that object size in the kernel's slabinfo, else a class of kmalloc's.
 //!
 //! Invariants: memory holds a block of rows and the caches of the last [`RECENT`] nameless allocations, however
 //! long the recording is.
@@ -170,14 +170,18 @@ impl Rows {
     }
 }
 
-/// The caches that an allocation without a free may be from, by its sizes. kmalloc's own are left out, as
-/// kmem_cache_alloc never takes from them.
+/// The caches that an allocation without a free may be from, by its sizes. kmalloc's own come last: `kmem_cache_alloc` takes
+/// from them only where another cache was merged with one, which then has no line of its own.
 #[derive(Debug, Default)]
 struct Sizes<'a> {
     /// By the size asked for and the size given, as sysfs has them.
     exact: FxHashMap<(u64, u64), Vec<Candidate<'a>>>,
+    /// The same, of kmalloc's
+    exact_kmalloc: FxHashMap<(u64, u64), Vec<Candidate<'a>>>,
     /// By the size given, as slabinfo has it; `None` where several caches have it.
     given: FxHashMap<u64, Option<&'a str>>,
+    /// Bytes of an object, as sysfs has them
+    object_bytes: FxHashMap<&'a str, u64>,
 }
 
 /// A cache, and how many objects the kernel says are in use of which no event has told yet.
@@ -194,8 +198,8 @@ impl<'a> Sizes<'a> {
         let mut in_use = FxHashMap::default();
         let text = slabs.iter().find(|slabs| !slabs.slabinfo.is_empty());
         for cache in text.into_iter().flat_map(|slabs| slabs.slabinfo()) {
+            in_use.insert(cache.name, cache.active_objs);
             if !kmalloc(cache.name) {
-                in_use.insert(cache.name, cache.active_objs);
                 let known = sizes.given.entry(cache.objsize);
                 known.and_modify(|name| *name = None).or_insert(Some(cache.name));
             }
@@ -204,10 +208,14 @@ impl<'a> Sizes<'a> {
         for cache in sysfs.into_iter().flat_map(|slabs| &slabs.caches) {
             let of = cache.number("object_size").zip(cache.number("slab_size"));
             let untold = in_use.get(cache.name.as_str()).copied();
-            // Its allocations would have the name of its frees.
-            let is_told = caches.iter().any(|told| told.name == cache.name && told.frees > 0);
+            sizes.object_bytes.extend(of.map(|(bytes, _)| (cache.name.as_str(), bytes)));
+            let is_kmalloc = kmalloc(&cache.name);
+            // Its allocations would have the name of its frees; those of a class are of many caches.
+            let is_told =
+                !is_kmalloc && caches.iter().any(|told| told.name == cache.name && told.frees > 0);
             if let Some((of, untold)) = of.zip(untold).filter(|_| !is_told) {
-                let candidates: &mut Vec<_> = sizes.exact.entry(of).or_default();
+                let by_size = if is_kmalloc { &mut sizes.exact_kmalloc } else { &mut sizes.exact };
+                let candidates: &mut Vec<_> = by_size.entry(of).or_default();
                 candidates.push(Candidate { name: &cache.name, untold });
             }
         }
@@ -216,16 +224,27 @@ impl<'a> Sizes<'a> {
 
     /// Returns the likeliest cache of an allocation, which is told of now.
     fn cache(&mut self, event: &Event) -> Option<&'a str> {
-        let exact = self.exact.get_mut(&(event.bytes_req, event.bytes_alloc));
-        let likeliest = exact.and_then(|of| of.iter_mut().max_by_key(|cache| cache.untold));
-        match likeliest.filter(|cache| cache.untold > 0) {
-            Some(cache) => {
-                cache.untold -= 1;
-                Some(cache.name)
-            }
-            None => self.given.get(&event.bytes_alloc).copied().flatten(),
-        }
+        let of = (event.bytes_req, event.bytes_alloc);
+        likeliest(&mut self.exact, of)
+            .or_else(|| {
+                let only = self.given.get(&event.bytes_alloc).copied().flatten()?;
+                // What was merged may have had smaller objects before, but not larger ones.
+                let object_bytes = self.object_bytes.get(only).copied().unwrap_or(u64::MAX);
+                (event.bytes_req <= object_bytes).then_some(only)
+            })
+            .or_else(|| likeliest(&mut self.exact_kmalloc, of))
     }
+}
+
+/// Returns the cache of these sizes of which most objects are in use that no event has told of, if one has any.
+fn likeliest<'a>(
+    by_size: &mut FxHashMap<(u64, u64), Vec<Candidate<'a>>>,
+    of: (u64, u64),
+) -> Option<&'a str> {
+    let candidates = by_size.get_mut(&of)?;
+    let likeliest = candidates.iter_mut().max_by_key(|cache| cache.untold)?;
+    likeliest.untold = likeliest.untold.checked_sub(1)?;
+    Some(likeliest.name)
 }
 
 /// The cache of each nameless allocation, in a file but for the last.
@@ -304,6 +323,32 @@ impl CachesRead {
 mod tests {
     use super::*;
     use crate::SlubCache;
+
+    #[test]
+    fn what_was_merged_with_a_class_is_not_of_the_only_other_cache_of_that_size() {
+        let line =
+            |name, used| format!("{name} {used} 21 192 21 1 : tunables 0 0 0 : slabdata 1 1 0");
+        let cache = |name: &str, object_size| SlubCache {
+            name: name.to_owned(),
+            numbers: [("object_size", object_size), ("slab_size", 192)]
+                .map(|(name, number)| (name.to_owned(), number))
+                .into(),
+            ..SlubCache::default()
+        };
+        let slabs = SlabSnapshot {
+            slabinfo: format!("version\n#\n{}\n{}\n", line("filp", 9), line("kmalloc-192", 2)),
+            caches: vec![cache("filp", 160), cache("kmalloc-192", 192)],
+            ..SlabSnapshot::default()
+        };
+        let told = RecordedCache { name: "filp".into(), frees: 1, ..RecordedCache::default() };
+        let mut sizes = Sizes::of(&[&slabs], &[told]);
+        let mut of = |bytes_req| {
+            let event = Event { bytes_req, bytes_alloc: 192, ..RawEvent::EMPTY.to_row(NONE) };
+            sizes.cache(&event)
+        };
+        assert_eq!([of(192), of(192), of(192)], [Some("kmalloc-192"), Some("kmalloc-192"), None]);
+        assert_eq!(of(160), Some("filp"));
+    }
 
     #[test]
     fn allocations_without_a_free_are_from_the_cache_with_objects_in_use_that_nobody_told_of() {
