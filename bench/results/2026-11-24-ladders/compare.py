@@ -1,17 +1,19 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """The ladders in guests and in replay: python3 compare.py SLABLAB FOLDER
 
-FOLDER has recording.txt, plain.txt and boot.parquet (ladders.sh). What a rung holds less than the first is compared. The replay
-is looked at in the last second before its end, when the guest slept, and read its slabs: the median of the samples.
+FOLDER has plain.txt, ends.txt and boot1.parquet and so on (ladders.sh). What a rung holds less than the first is compared.
+The replay and the guests that record are looked at at the same moment, the last reading of slabs before a recording ends; `own` is
+the replay of each guest's own recording then. Slab: of plain guests is from a few tenths of a second earlier.
 """
 
+import glob
 import json
 import statistics
 import subprocess
 import sys
 
 slablab, folder = sys.argv[1:]
-trace = f"{folder}/boot.parquet"
+traces = sorted(glob.glob(f"{folder}/boot*.parquet"))
 
 
 def guests(how):
@@ -26,11 +28,13 @@ def guests(how):
 
 
 def replayed(which, *words):
+    return [ended(trace, which, *words) for trace in traces]
+
+
+def ended(trace, which, *words):
     command = [slablab, "whatif", trace, *words, "--format", "json"]
     answer = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
-    series = answer[which]["allocators"][0]["series"]
-    last = [s["held_bytes"] for s in series if s["time_ns"] > series[-1]["time_ns"] - 1e9]
-    return statistics.median(last) / 1024
+    return answer[which]["allocators"][0]["fit"]["slab_bytes_end"] // 1024
 
 
 tiny = ["--merge", "-a", "slub-tiny"]
@@ -45,7 +49,12 @@ rungs = [
     ("SLUB_TINY", replayed("after", *tiny)),
     ("SLUB_TINY max_order=0", replayed("after", *tiny, "--max-order", "0")),
 ]
-recording, plain = guests("recording"), guests("plain")
+plain = guests("plain")
+ends = {}
+with open(f"{folder}/ends.txt") as lines:
+    for line in lines:
+        name, recorded, own = line.rstrip("\n").split("\t")
+        ends.setdefault(name, []).append((int(recorded), int(own)))
 first = rungs[0][0]
 
 
@@ -57,11 +66,15 @@ def mean(boots, name, field=0):
     return statistics.mean(column(boots, name, field))
 
 
-print(f"{'kB':22} {'replay':>12} {'guests that record':>24} {'plain guests':>22} {'free':>7} largest free block")
+def less(boots, name, field=0):
+    kb, range_ = mean(boots, name, field), column(boots, name, field)
+    return f"{kb:6.0f} {kb - mean(boots, first, field):5.0f} ({min(range_)}-{max(range_)})"
+
+
+print(f"{'kB':22} {'replay':>24} {'guests that record':>24} {'own':>24} {'plain guests':>24} {'free':>7} largest free block")
 for name, held in rungs:
-    cells = [f"{held:6.0f} {held - rungs[0][1]:5.0f}"]
-    for boots in (recording, plain):
-        slabs = column(boots, name, 0)
-        cells.append(f"{mean(boots, name):6.0f} {mean(boots, name) - mean(boots, first):5.0f} ({min(slabs)}-{max(slabs)})")
+    kb = statistics.mean(held)
+    replay = f"{kb:6.0f} {kb - statistics.mean(rungs[0][1]):5.0f} ({min(held)}-{max(held)})"
+    cells = [less(ends, name), less(ends, name, 1), less(plain, name)]
     largest = ",".join(str(n) for n in sorted(set(column(plain, name, 2))))
-    print(f"{name:22} {cells[0]:>12} {cells[1]:>24} {cells[2]:>22} {mean(plain, name, 1):7.0f} {largest}")
+    print(f"{name:22} {replay:>24} " + " ".join(f"{cell:>24}" for cell in cells) + f" {mean(plain, name, 1):7.0f} {largest}")

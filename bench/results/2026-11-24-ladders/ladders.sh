@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # The known ladders, in tiny guests and in the replay of a tiny guest's boot. Run in a checkout of the sources:
 #   sh bench/results/2026-11-24-ladders/ladders.sh FOLDER [BOOTS]
-# Builds two kernels the first time (some 3 minutes each on two cores); FOLDER gets boot.parquet, recording.txt, plain.txt.
+# Builds two kernels the first time (some 3 minutes each on two cores); FOLDER gets boot1.parquet and so on, recording.txt, plain.txt, ends.txt.
 set -eu
 folder=$1
 boots=${2:-3}
@@ -22,7 +22,18 @@ guest() {
 	"$slablab" kernel boot "$kernel" --cpus 1 --memory 32 --script "$here/guest.sh" "$@" |
 		awk -v name="$name" '/^RESULT/ { sub(/\r/, ""); sub(/RESULT (MemFree:|Slab:|buddy) */, ""); line = line "\t" $0 }
 			END { print name line }'
+	[ "$how" = plain ] && return
+	# A recording does not say that its kernel has SLUB_TINY.
+	allocator=slub
+	[ "$kernel" = build:6.12/slub_tiny+tiny ] && allocator=slub-tiny
+	"$slablab" replay "$folder/guest.parquet" -a $allocator --format json | python3 -c "
+import json, sys
+fit = json.load(sys.stdin)['allocators'][0]['fit']
+print('$name', fit['recorded_slab_bytes_end'] // 1024, fit['slab_bytes_end'] // 1024, sep='\t')" >> "$folder/ends.txt"
 }
+
+# ends.txt: kB of slabs at the end of each recording, as the guest and as a replay of that recording say.
+: > "$folder/ends.txt"
 
 # Guests that record hold what the trace is of; guests that do not are what a user has.
 for how in recording plain; do
@@ -42,6 +53,10 @@ for how in recording plain; do
 	done
 done
 
-"$slablab" kernel boot build:6.12/slub+tiny --patch "$patch" --cpus 1 --memory 32 --append slab_nomerge \
-	--record "$folder/boot.parquet" --script "$here/guest.sh" > "$folder/record.txt"
+# What all rungs are compared with holds a slab of 32 KiB more in some boots than in others: it is booted and replayed more often.
+how=recording
+for boot in $(seq "$((2 * boots))"); do
+	guest "SLUB, nothing merged" slub slab_nomerge >> "$folder/recording.txt"
+	mv "$folder/guest.parquet" "$folder/boot$boot.parquet"
+done
 python3 "$here/compare.py" "$slablab" "$folder"

@@ -28,6 +28,8 @@
 #include "slab.h"
 
 #define CACHES_MAX 512
+/* More than the text, and too large for a slab: the reader's buffer is not counted. */
+#define TEXT_MAX (64 << 10)
 
 static struct counted {
 	struct kmem_cache *cache;
@@ -177,8 +179,22 @@ static int show_caches(struct seq_file *file, void *unused)
 
 static int open_caches(struct inode *inode, struct file *file)
 {
-	return single_open(file, show_caches, NULL);
+	return single_open_size(file, show_caches, NULL, TEXT_MAX);
 }
+
+#ifndef CONFIG_SLAB
+static int open_slabinfo(struct inode *inode, struct file *file)
+{
+	return single_open_size(file, show, NULL, TEXT_MAX);
+}
+
+static const struct proc_ops slabinfo_ops = {
+	.proc_open = open_slabinfo,
+	.proc_read = seq_read,
+	.proc_lseek = seq_lseek,
+	.proc_release = single_release,
+};
+#endif
 
 static ssize_t shrink_caches(struct file *file, const char __user *text, size_t length, loff_t *at)
 {
@@ -204,7 +220,7 @@ static int __init slabinfo_init(void)
 		return -ENOMEM;
 #ifndef CONFIG_SLAB
 	/* Refused, with a warning, where the kernel has it. */
-	if (!proc_create_single("slabinfo", 0400, NULL, show)) {
+	if (!proc_create("slabinfo", 0400, NULL, &slabinfo_ops)) {
 		remove_proc_entry("slabcaches", NULL);
 		return -EEXIST;
 	}
