@@ -152,8 +152,7 @@ test-torture: build
 # The same on kernels that watch locks, RCU and pages while requests fail and memory is short, and Linux's own test of SLUB.
 test-torture-debug: build
 	tools/need $(BOOT_PACKAGES)
-	JOBS="meminit zones debug kunit" kernel/patches/torture.sh build:6.12/slub_dense+debug build:7.3/slub_dense+debug \
-		build:7.3/slub+debug+slab_dense
+	JOBS="meminit zones debug kunit" kernel/patches/torture.sh build:6.12/slub_dense+debug build:7.3/slub_dense+debug
 
 # A sweep on a real Slurm: a controller and two nodes on this machine, in a temporary folder; half a minute.
 test-cluster:
