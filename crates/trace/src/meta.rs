@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::portion::Recorded;
-use crate::samples::Samples;
+use crate::samples::{Samples, is_zero};
 
 /// The key of the JSON text in the Parquet file's metadata.
 pub const META_KEY: &str = "slablab.trace";
@@ -149,12 +149,6 @@ pub struct RecordedCache {
     pub frees: u64,
     /// The most bytes asked for at once; filled in by [`TraceWriter`](crate::TraceWriter).
     pub bytes_req_max: u64,
-}
-
-/// Tells whether a field is left out, which traces without it never had.
-#[allow(clippy::trivially_copy_pass_by_ref)]
-pub(crate) fn is_zero(number: &u64) -> bool {
-    *number == 0
 }
 
 impl RecordedCache {

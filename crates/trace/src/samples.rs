@@ -10,8 +10,6 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::meta::is_zero;
-
 /// Full sheaves in a barn at most (`MAX_FULL_SHEAVES` of `mm/slub.c` @ 6.18), and sheaves of each CPU: main and spare.
 const BARN_SHEAVES: u32 = 10;
 const CPU_SHEAVES: u32 = 2;
@@ -55,12 +53,16 @@ pub struct SampledCache {
     pub cpu_free_objects: Vec<Vec<u32>>,
     /// Objects that a sheaf holds, 0 for a cache without.
     pub sheaf_capacity: u32,
+    /// Allocations that were seen.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub allocs: u64,
     /// Frees of its objects that were seen, those of objects older than the recording not counted.
     pub frees: u64,
     /// Frees of its objects that were not.
     pub unseen_frees: u64,
-    /// Objects that came after the first sample without an event and whose frees were seen, at least. Allocations in bulk make no
-    /// event, nor do those of a process that the kernel hides from tracers.
+    /// Objects that came after the first sample without an event, at least: what the kernel had in use at the end, and what was
+    /// freed, is so many more than events tell. Allocations in bulk make no event, nor do those of a process that the
+    /// kernel hides from tracers.
     #[serde(skip_serializing_if = "is_zero")]
     pub came_unseen: u64,
     /// The samples, as places in [`Samples::times_ns`].
@@ -69,6 +71,12 @@ pub struct SampledCache {
     pub objects: Vec<u32>,
     /// Slabs.
     pub slabs: Vec<u32>,
+}
+
+/// Tells whether a field is left out, which traces without it never had.
+#[allow(clippy::trivially_copy_pass_by_ref)]
+pub(crate) fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 impl Samples {
@@ -280,6 +288,13 @@ impl SampledCache {
     pub fn frees_seen_share(&self) -> Option<f64> {
         let all = self.frees + self.unseen_frees;
         (all > 0).then(|| self.frees as f64 / all as f64)
+    }
+
+    /// Returns the share of the allocations of its objects that were seen, at most; `None` where there was none, and of older
+    /// traces.
+    pub fn allocs_seen_share(&self) -> Option<f64> {
+        let all = self.allocs.saturating_add(self.came_unseen);
+        (all > 0).then(|| self.allocs as f64 / all as f64)
     }
 
     /// Returns objects and slabs at a sample; 0 where a damaged trace has no numbers.

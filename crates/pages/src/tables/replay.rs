@@ -94,14 +94,28 @@ pub fn fit_line(allocator: &Allocator, fit: &Fit) -> String {
         |simulated: u64, recorded: u64| (simulated as f64 / recorded.max(1) as f64 - 1.0) * 100.0;
     format!(
         "{} beside the recorded kernel: {:+.1} % of bytes in slabs at the peak, {:+.1} % at the end; of {} caches above \
-         8 slabs, half differ by at most {:.0} %, the worst by {:.0} %.",
+         8 slabs, half differ by at most {:.0} %, the worst by {:.0} %{}.",
         label(allocator),
         share(fit.slab_bytes_peak, fit.recorded_slab_bytes_peak),
         share(fit.slab_bytes_end, fit.recorded_slab_bytes_end),
         fit.caches.len(),
         fit.difference_share_p50 * 100.0,
-        fit.difference_share_max * 100.0
+        fit.difference_share_max * 100.0,
+        fit.caches.first().map_or_else(String::new, of_worst)
     )
+}
+
+/// Events of a cache of which fewer were seen say little of it.
+const SEEN_SHARE_MIN: f64 = 0.9;
+
+/// Says which cache differs most, and which of its events were not seen.
+fn of_worst(worst: &CacheFit) -> String {
+    let seen = [("frees", worst.frees_seen_share), ("allocations", worst.allocs_seen_share)];
+    let few = seen.into_iter().find_map(|(events, share)| {
+        let share = share.filter(|share| *share < SEEN_SHARE_MIN)?;
+        Some(format!(", of whose {events} {:.0} % were seen", share * 100.0))
+    });
+    format!(" ({}{})", worst.cache, few.unwrap_or_default())
 }
 
 /// Returns the table of the caches that differ most from what the recorded kernel said of them.
@@ -115,6 +129,9 @@ pub fn fit(fit: &Fit, lines: usize) -> Table {
         field::share("differ by", "difference_share", |cache| cache.difference_share),
         field::cell("frees seen", "frees_seen_share", |cache| {
             cache.frees_seen_share.map_or(Cell::Missing, Cell::Share)
+        }),
+        field::cell("allocs seen", "allocs_seen_share", |cache| {
+            cache.allocs_seen_share.map_or(Cell::Missing, Cell::Share)
         }),
     ];
     Table::of(&fit.caches[..lines.min(fit.caches.len())], fields)

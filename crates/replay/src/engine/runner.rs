@@ -21,7 +21,7 @@ use crate::change::rewrite::Rewrite;
 use crate::engine::own::Own;
 use crate::engine::reality::Reality;
 use crate::engine::sites::SiteAccount;
-use crate::engine::warm::{self, Warm};
+use crate::engine::warm::{self, Warm, WarmCache};
 use crate::engine::{caches, machine};
 use crate::error::Error;
 use crate::metrics::failure::Failure;
@@ -87,6 +87,12 @@ enum KnownCache {
     Made(CacheId),
     /// The engine refused it: what a damaged trace says of it is impossible
     Refused,
+}
+
+impl KnownCache {
+    fn made(self) -> Option<CacheId> {
+        if let KnownCache::Made(id) = self { Some(id) } else { None }
+    }
 }
 
 /// The result of a replay under one allocator.
@@ -203,12 +209,12 @@ impl<'a, B: Backend> Runner<'a, B> {
                 let objects = self.fill(sampled, id);
                 if let Some(index) = index {
                     let frees = meta.caches[index].older_frees;
-                    self.warm.keep(index, objects, frees, sampled.came_unseen);
+                    let cache = WarmCache::new(objects, sampled, &meta.samples.times_ns, frees);
+                    self.warm.keep(index, cache);
                 }
             }
             let of_rows = index.and_then(|index| meta.caches[index].frees_seen_share());
-            let frees_seen_share = of_rows.or_else(|| sampled.frees_seen_share());
-            let fit = CacheFit { cache: name.clone(), frees_seen_share, ..CacheFit::default() };
+            let fit = CacheFit::of_sampled(name, sampled, of_rows);
             self.reality.add(id, index, fit);
         }
         let gauges = self.machine.gauges();
@@ -244,21 +250,26 @@ impl<'a, B: Backend> Runner<'a, B> {
     #[cold]
     fn ask(&mut self, now_ns: u64) {
         let slab_bytes = self.machine.gauges().slab_bytes;
-        let made = |index: usize| match self.caches[index] {
-            KnownCache::Made(id) => Some(id),
-            KnownCache::Unseen | KnownCache::Refused => None,
-        };
+        let made = |index: usize| self.caches[index].made();
         let slabs = |id| Some(self.machine.cache_stats(id)?.slabs);
         self.reality.reach(now_ns, slab_bytes, made, slabs);
     }
 
-    /// Frees an object that is older than the trace.
-    fn free_older(&mut self, object: ObjPtr, cache: u32, now_ns: u64, cpu: u16) {
+    /// Frees one of the objects that are older than the trace, if there is one.
+    fn free_older(&mut self, kind: Kind, cache: u32, now_ns: u64, cpu: u16) {
+        let made = self.caches.get(cache as usize).and_then(|made| made.made());
+        let object = if kind == Kind::EstimatedFree {
+            let slabs = made.and_then(|id| Some(self.machine.cache_stats(id)?.slabs));
+            self.warm.take_unseen(cache, now_ns, slabs.unwrap_or(0))
+        } else {
+            self.warm.take(cache, now_ns)
+        };
+        let Some(object) = object else { return };
         let live_before = self.machine.gauges().live_bytes;
         let cpu = self.cpus.cpu(CpuId(u32::from(cpu)));
-        match self.caches.get(cache as usize) {
-            Some(KnownCache::Made(cache)) => cpu.free(*cache, object, Site(NONE)),
-            _ => cpu.kfree(object, Site(NONE)),
+        match made {
+            Some(id) => cpu.free(id, object, Site(NONE)),
+            None => cpu.kfree(object, Site(NONE)),
         }
         self.operations += 1;
         let gauges = self.machine.gauges();
@@ -311,14 +322,15 @@ impl<'a, B: Backend> Runner<'a, B> {
                 self.ask(now_ns);
             }
             match object(row) {
-                None => {
-                    let (kind, cache) = (columns.kind[row], columns.cache[row]);
-                    if kind.is_free()
-                        && let Some(object) = self.warm.take(cache, kind != Kind::EstimatedFree)
-                    {
-                        self.free_older(object, cache, now_ns, columns.cpu[row]);
-                    }
+                None if columns.kind[row].is_free() => {
+                    self.free_older(
+                        columns.kind[row],
+                        columns.cache[row],
+                        now_ns,
+                        columns.cpu[row],
+                    );
                 }
+                None => {}
                 Some(object) if columns.kind[row].is_alloc() => {
                     let mut event = columns.event(row);
                     self.rewrite.apply(&mut event);
@@ -461,10 +473,7 @@ impl<'a, B: Backend> Runner<'a, B> {
         let Some(live) = self.objects.get_mut(slot).map(std::mem::take) else { return };
         let Some(address) = live.address else { return };
         self.operations += 1;
-        let cache = match self.caches.get(live.cache as usize) {
-            Some(KnownCache::Made(cache)) => Some(*cache),
-            _ => None,
-        };
+        let cache = self.caches.get(live.cache as usize).and_then(|cache| cache.made());
         let before = self.counts_locks().then(|| self.before_free(cpu, address, cache));
         let on = cpu;
         let cpu = self.cpus.cpu(CpuId(u32::from(cpu)));

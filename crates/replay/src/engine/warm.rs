@@ -6,8 +6,15 @@
 //! many of their objects live: half of them here, which is what the kernel itself assumes of a CPU's partial slabs
 //! (`put_cpu_partial`), or, where the recording's events tell, as many as did. Then each CPU has its slabs in the order
 //! in which it took objects from them. A row that frees an object older than the trace frees one of these, drawn at
-//! random (the same in every run). Some rows free what came after the first sample without an event, which looks the same: as many
-//! as the kernel must have had, evenly spaced. These free nothing here, as nothing was allocated.
+//! random (the same in every run). Some rows free what came after the first sample without an event, which looks the
+//! same: as many as the kernel must have had, evenly spaced. These free nothing here, as nothing was allocated.
+//!
+//! A kernel that will have fewer slabs than now will have given up whole ones. So the objects of as many slabs are freed
+//! before all others: drawn at random, or slab by slab if frees are estimated and there are more slabs than the kernel
+//! had at the time. (Drawn from all objects, what was left of the connections of a storm before the recording lay in 360
+//! slabs of `eventpoll_epi`, of 720, where the kernel had 18.)
+
+use std::collections::HashSet;
 
 use slablab_kmem::ObjPtr;
 use slablab_trace::SampledCache;
@@ -24,44 +31,118 @@ pub(crate) struct Warm {
 
 /// Those of one cache.
 #[derive(Debug, Default, Clone)]
-struct WarmCache {
+pub(crate) struct WarmCache {
     objects: Vec<ObjPtr>,
-    /// Rows that free objects whose allocation the trace does not have: how many there are, how many of these are of objects that
-    /// came unseen after the first sample, and how many have passed.
+    /// Rows that free objects whose allocation the trace does not have: how many there are, how many of these, at most, are of
+    /// objects that came unseen after the first sample, and how many have passed.
     frees: u64,
     came_unseen: u64,
     passed: u64,
+    /// How many slabs the recorded kernel had, from when on, and the bytes of one.
+    slabs: Vec<(u64, u32)>,
+    slab_bytes: u64,
+    /// From the first free on: the objects of slabs that will be given up, and all that are taken.
+    doomed: Option<Doomed>,
+    taken: HashSet<ObjPtr>,
+}
+
+/// The objects of slabs that will be given up.
+#[derive(Debug, Default, Clone)]
+struct Doomed {
+    /// In the order of their addresses, so slab by slab.
+    by_slab: Vec<ObjPtr>,
+    objects: Vec<ObjPtr>,
+}
+
+impl WarmCache {
+    /// `frees` are the rows that free objects whose allocation the trace does not have.
+    pub(crate) fn new(
+        objects: Vec<ObjPtr>,
+        sampled: &SampledCache,
+        times_ns: &[u64],
+        frees: u64,
+    ) -> WarmCache {
+        let time_of = |at: &u32| times_ns.get(*at as usize).copied().unwrap_or(u64::MAX);
+        let slabs = sampled.at.iter().map(time_of).zip(sampled.slabs.iter().copied()).collect();
+        let came_unseen = sampled.came_unseen.min(frees);
+        let slab_bytes = sampled.slab_bytes.max(1);
+        WarmCache { objects, frees, came_unseen, slabs, slab_bytes, ..WarmCache::default() }
+    }
+
+    /// Returns the objects that are not in the first `slabs_kept` slabs.
+    fn doom(&self, slabs_kept: u32) -> Doomed {
+        let mut by_slab = self.objects.clone();
+        by_slab.sort_unstable();
+        let of_slabs =
+            by_slab.chunk_by(|a, b| a.get() / self.slab_bytes == b.get() / self.slab_bytes);
+        let kept: usize = of_slabs.take(slabs_kept as usize).map(<[ObjPtr]>::len).sum();
+        by_slab.drain(..kept);
+        Doomed { objects: by_slab.clone(), by_slab }
+    }
+
+    fn take(&mut self, now_ns: u64, slabs: u64, random: &mut u64) -> Option<ObjPtr> {
+        self.take_doomed(now_ns, slabs, random).or_else(|| self.take_any(random))
+    }
+
+    fn take_doomed(&mut self, now_ns: u64, slabs: u64, random: &mut u64) -> Option<ObjPtr> {
+        let now = self.slabs.partition_point(|(from_ns, _)| *from_ns <= now_ns).checked_sub(1)?;
+        if self.doomed.is_none() {
+            let fewest = self.slabs[now..].iter().map(|(_, slabs)| *slabs).min();
+            let fewest = fewest.filter(|fewest| *fewest < self.slabs[now].1);
+            self.doomed = Some(fewest.map_or_else(Doomed::default, |kept| self.doom(kept)));
+        }
+        let is_more = slabs > u64::from(self.slabs[now].1);
+        let doomed = self.doomed.as_mut()?;
+        loop {
+            let object =
+                if is_more { doomed.by_slab.pop() } else { draw(&mut doomed.objects, random) }?;
+            if self.taken.insert(object) {
+                return Some(object);
+            }
+        }
+    }
+
+    fn take_any(&mut self, random: &mut u64) -> Option<ObjPtr> {
+        loop {
+            let object = draw(&mut self.objects, random)?;
+            if self.doomed.is_none() || self.taken.insert(object) {
+                return Some(object);
+            }
+        }
+    }
+}
+
+/// Takes one at random.
+fn draw(objects: &mut Vec<ObjPtr>, random: &mut u64) -> Option<ObjPtr> {
+    if objects.is_empty() {
+        return None;
+    }
+    // Knuth's generator; its high bits are the random ones.
+    *random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+    Some(objects.swap_remove((*random >> 33) as usize % objects.len()))
 }
 
 impl Warm {
-    /// Keeps the objects of a cache of the trace, for `frees` rows to free. Of these `came_unseen` free others.
-    pub(crate) fn keep(
-        &mut self,
-        cache: usize,
-        objects: Vec<ObjPtr>,
-        frees: u64,
-        came_unseen: u64,
-    ) {
-        self.caches.resize(self.caches.len().max(cache + 1), WarmCache::default());
-        self.caches[cache] = WarmCache { objects, frees, came_unseen, passed: 0 };
+    /// Keeps the objects of a cache of the trace, for rows to free.
+    pub(crate) fn keep(&mut self, index: usize, cache: WarmCache) {
+        self.caches.resize(self.caches.len().max(index + 1), WarmCache::default());
+        self.caches[index] = cache;
     }
 
-    /// Returns one of the objects of a cache, which is to be freed by a row that an event told of, or one that was freed
-    /// unseen.
-    pub(crate) fn take(&mut self, cache: u32, is_seen: bool) -> Option<ObjPtr> {
+    /// Returns one of the objects of a cache, which a row frees, unless that row is of an object that came unseen.
+    pub(crate) fn take(&mut self, cache: u32, now_ns: u64) -> Option<ObjPtr> {
         let cache = self.caches.get_mut(cache as usize)?;
-        if is_seen {
-            let unseen = |passed| share(passed, cache.came_unseen, cache.frees);
-            cache.passed += 1;
-            if unseen(cache.passed) > unseen(cache.passed - 1) {
-                return None;
-            }
+        let unseen = |passed| share(passed, cache.came_unseen, cache.frees);
+        cache.passed += 1;
+        if unseen(cache.passed) > unseen(cache.passed - 1) {
+            return None;
         }
-        let objects = Some(&mut cache.objects).filter(|objects| !objects.is_empty())?;
-        // Knuth's generator; its high bits are the random ones.
-        self.random = self.random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-        let place = (self.random >> 33) as usize % objects.len();
-        Some(objects.swap_remove(place))
+        cache.take(now_ns, 0, &mut self.random)
+    }
+
+    /// Returns one of the objects of a cache, which was freed unseen, while the machine has so many `slabs` of it.
+    pub(crate) fn take_unseen(&mut self, cache: u32, now_ns: u64, slabs: u64) -> Option<ObjPtr> {
+        self.caches.get_mut(cache as usize)?.take(now_ns, slabs, &mut self.random)
     }
 }
 
@@ -301,28 +382,59 @@ mod tests {
     #[test]
     fn rows_free_each_object_once() {
         let mut warm = Warm::default();
-        let objects: Vec<_> = (1..=5).filter_map(|place| ObjPtr::new(8 * place)).collect();
-        warm.keep(1, objects, 5, 0);
-        let mut taken: Vec<_> =
-            std::iter::from_fn(|| warm.take(1, true)).map(ObjPtr::get).collect();
+        let cache = |count: u64, frees: u64, came_unseen: u64| {
+            let objects = (1..=count).filter_map(|place| ObjPtr::new(8 * place)).collect();
+            let sampled = SampledCache { came_unseen, ..SampledCache::default() };
+            WarmCache::new(objects, &sampled, &[], frees)
+        };
+        warm.keep(1, cache(5, 5, 0));
+        let mut taken: Vec<_> = std::iter::from_fn(|| warm.take(1, 0)).map(ObjPtr::get).collect();
         taken.sort_unstable();
         assert_eq!(taken, [8, 16, 24, 32, 40]);
-        assert_eq!((warm.take(0, true), warm.take(9, true)), (None, None));
+        assert_eq!(
+            (warm.take(0, 0), warm.take(9, 0), warm.take_unseen(9, 0, 0)),
+            (None, None, None)
+        );
+
+        // A process that the kernel hides from tracers opened files in /proc; 3,988 frees emptied a cache of 3,600 objects.
+        warm.keep(0, cache(4, 8, 6));
+        assert_eq!((0..8).filter_map(|_| warm.take(0, 0)).count(), 2);
+        // Of those that were freed unseen each is an older one, and a damaged trace has more rows than it says.
+        assert!(warm.take_unseen(0, 0, 0).is_some() && warm.take(0, 0).is_some());
+        for (frees, came_unseen) in [(0, 7), (3, u64::MAX)] {
+            warm.keep(0, cache(0, frees, came_unseen));
+            assert_eq!(warm.take(0, 0), None);
+        }
     }
 
-    /// A process that the kernel hides from tracers opened files in `/proc`; 3,988 frees emptied a cache of 3,600 objects.
+    /// Ten slabs of four objects, of which the kernel keeps two.
     #[test]
-    fn frees_of_objects_that_came_unseen_leave_older_ones() {
+    fn of_slabs_that_do_not_stay_all_objects_go_first() {
+        let sampled = SampledCache {
+            at: vec![0, 1, 2, 3],
+            slabs: vec![10, 7, 2, 5],
+            slab_bytes: 32,
+            ..SampledCache::default()
+        };
+        let slab_of = |object: ObjPtr| object.get() / 32;
+        let objects: Vec<_> = (4..44).filter_map(|place| ObjPtr::new(8 * place)).collect();
         let mut warm = Warm::default();
-        let objects: Vec<_> = (1..=4).filter_map(|place| ObjPtr::new(8 * place)).collect();
-        warm.keep(0, objects, 8, 6);
-        let taken: Vec<bool> = (0..8).map(|_| warm.take(0, true).is_some()).collect();
-        assert_eq!(taken.iter().filter(|is_taken| **is_taken).count(), 2);
-        // Of those that were freed unseen each is an older one, and a damaged trace has more rows than it says.
-        assert!(warm.take(0, false).is_some() && warm.take(0, true).is_some());
-        warm.keep(0, Vec::new(), 0, 7);
-        assert_eq!(warm.take(0, true), None);
-        warm.keep(0, Vec::new(), 3, u64::MAX);
-        assert_eq!(warm.take(0, true), None);
+        warm.keep(0, WarmCache::new(objects, &sampled, &[100, 200, 300, 400], 0));
+        // As many slabs as the kernel had: any of those that do not stay.
+        let at_random: Vec<_> =
+            (0..8).filter_map(|_| warm.take_unseen(0, 150, 10)).map(slab_of).collect();
+        assert!(at_random.iter().all(|slab| *slab >= 3) && !at_random.is_sorted_by(|a, b| a >= b));
+        // Too many slabs: one after the other.
+        let in_order: Vec<_> =
+            (0..24).filter_map(|_| warm.take_unseen(0, 200, 10)).map(slab_of).collect();
+        assert!(
+            in_order.is_sorted_by(|a, b| a >= b) && in_order.last() == Some(&3),
+            "{in_order:?}"
+        );
+        // Each goes once, however it is taken, and those that stay last.
+        let mut rest: Vec<_> = std::iter::from_fn(|| warm.take(0, 0)).map(slab_of).collect();
+        rest.sort_unstable();
+        assert_eq!(rest, [1, 1, 1, 1, 2, 2, 2, 2]);
+        assert_eq!(warm.take_unseen(0, 500, 9), None);
     }
 }

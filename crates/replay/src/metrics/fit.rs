@@ -3,7 +3,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use slablab_trace::Samples;
+use slablab_trace::{SampledCache, Samples};
 
 /// Caches of fewer slabs say more about chance than about the model.
 const SLABS_MIN: u64 = 8;
@@ -44,6 +44,24 @@ pub struct CacheFit {
     pub difference_share: f64,
     /// Share of the frees of its objects that the trace saw; `None` where there was none
     pub frees_seen_share: Option<f64>,
+    /// Share of the allocations of its objects that the trace saw, at most; `None` where there was none
+    pub allocs_seen_share: Option<f64>,
+}
+
+impl CacheFit {
+    /// Begins with what is known before the replay; `frees_seen_share` is that of the rows, where they tell.
+    pub(crate) fn of_sampled(
+        name: &str,
+        sampled: &SampledCache,
+        frees_seen_share: Option<f64>,
+    ) -> Self {
+        Self {
+            cache: name.to_owned(),
+            frees_seen_share: frees_seen_share.or_else(|| sampled.frees_seen_share()),
+            allocs_seen_share: sampled.allocs_seen_share(),
+            ..Self::default()
+        }
+    }
 }
 
 impl Fit {

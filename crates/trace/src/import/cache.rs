@@ -130,12 +130,12 @@ impl Cache {
         self.older_gone += count;
     }
 
-    /// Returns how many of the objects of which the free was seen and the allocation not came after the first sample, at least:
-    /// with so many in use and all freed ones older, fewer would be left. At most `parked_max` in use are free objects.
+    /// Returns how many objects came after the first sample without an event, at least: so many more are in use at the end than
+    /// are left of those that events tell of, if all others that were freed are older. At most `parked_max` in use are
+    /// free objects.
     pub(super) fn came_unseen(&self, in_use: u64, parked_max: u64) -> u64 {
         let gone = self.older_frees + self.older_gone;
-        let came = (in_use + gone).saturating_sub(self.older_first + self.live + parked_max);
-        came.min(self.older_frees)
+        (in_use + gone).saturating_sub(self.older_first + self.live + parked_max)
     }
 
     /// Counts an object that comes; returns whether another is likely to have been freed unseen by now.

@@ -211,7 +211,7 @@ impl Population {
         ended
     }
 
-    /// Says of each cache how many frees were seen, and how many of these were of objects that came unseen.
+    /// Says of each cache how many frees were seen, and how many objects came unseen.
     pub(super) fn count_frees(&self, samples: &mut Samples) {
         let last = samples.times_ns.len().saturating_sub(1);
         let is_from_boot = samples.is_from_boot();
@@ -219,6 +219,7 @@ impl Population {
             if let Some(sampled) = samples.caches.get_mut(name) {
                 let cache = &self.caches[*place as usize];
                 (sampled.frees, sampled.unseen_frees) = (cache.frees, cache.unseen_frees);
+                sampled.allocs = cache.allocs;
                 // What was there before the first event of a boot is concluded from the frees.
                 if !is_from_boot {
                     let in_use = u64::from(sampled.at(last).0);
@@ -298,7 +299,7 @@ mod tests {
     /// With 40 in use at the beginning and the end, 60 frees were not all of older objects.
     #[test]
     fn frees_that_cannot_be_of_older_objects_are_of_such_that_came_unseen() {
-        for (in_use_end, came_unseen) in [(40, 60 - 4), (0, 60 - 44), (20, 60 - 24), (44, 60)] {
+        for (in_use_end, came_unseen) in [(40, 60 - 4), (0, 60 - 44), (20, 60 - 24), (50, 66)] {
             let mut samples = samples("c", &[40, 40, in_use_end]);
             samples.times_ns[0] = 1;
             let events: Vec<_> =
