@@ -4,8 +4,8 @@
  * time and compiles it together with this file, once for each compiler setting.
  *
  * Everything around it is made as cheap as it can be: nodes come from a free list of zeroed objects carved
- * from large blocks (a kmem_cache without its locks), which are kept from one array to the next, are freed without a grace period as long as one thread
- * runs, and the read side is QSBR, which costs nothing.
+ * from large blocks (a kmem_cache without its locks), and are freed without a grace period as long as one
+ * thread runs. An empty array keeps up to 1 GiB of blocks. The read side is QSBR, which costs nothing.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@ struct kmem_cache *radix_tree_node_cachep;
 int kmalloc_verbose, test_verbose;
 
 #define BLOCK_BYTES 65536
-/* What an empty array keeps, 1 GiB: the next one does not ask for it again, as a kmem_cache would not. */
+/* An empty array keeps as many, 1 GiB, so that filling the next one does not include asking for memory. */
 #define KEPT_BLOCKS 16384
 
 /* Nodes that are asked for at once. */

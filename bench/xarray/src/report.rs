@@ -34,7 +34,7 @@ const OF_KERNEL: [(&str, f64, f64); 12] = [
     ("page-cache runs", 1.05, 0.9),
 ];
 
-/// Of what bytes may be more where JudyL has few.
+/// Where JudyL takes fewer bytes an entry than this, ours may be more of its bytes.
 const JUDYL_FEW_BYTES: f64 = 12.0;
 
 /// Returns how many times a peer's time ours may be.

@@ -56,7 +56,7 @@ pub use fleet::stat::{FleetStat, FleetStatSum, PerfCounts, SiteStat, TraceStat};
 pub use fleet::whatif::{FleetWhatIf, FleetWhatIfSum, TraceWhatIf};
 pub use memories::Memories;
 pub use metrics::failure::{Failure, FreeBlocks};
-pub use metrics::fit::{CacheFit, Fit};
+pub use metrics::fit::{CacheFit, Fit, SEEN_SHARE_MIN};
 pub use metrics::gauge::Level;
 pub use metrics::lifetimes::LifetimeSummary;
 pub use metrics::perf_kmem::{PerfAlloc, PerfKmem, PerfSite, PerfTotals, fragmentation_percent};

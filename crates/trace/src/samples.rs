@@ -264,8 +264,8 @@ impl SampledCache {
         (parked * unseen_frees).checked_div(all).unwrap_or(0)
     }
 
-    /// Returns the most free objects that CPUs, which count as in use, can keep: whole slabs, as many as at the first sample,
-    /// and full sheaves.
+    /// Returns the most objects that can be free and count as in use, since CPUs keep them: those of whole slabs, of as many
+    /// as at the first sample, and of full sheaves.
     pub(crate) fn parked_max(&self, cpus: u32) -> u64 {
         let sheaves = u64::from(BARN_SHEAVES) + u64::from(CPU_SHEAVES) * u64::from(cpus);
         let slabs = u64::from(self.cpu_slabs.max(cpus));

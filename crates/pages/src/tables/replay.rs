@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use slablab_replay::{Allocator, CacheFit, CacheUnder, Fit, Replay, Site};
+use slablab_replay::{Allocator, CacheFit, CacheUnder, Fit, Replay, SEEN_SHARE_MIN, Site};
 use slablab_report::{Cell, Table, field};
 
 use crate::trace::label;
@@ -104,9 +104,6 @@ pub fn fit_line(allocator: &Allocator, fit: &Fit) -> String {
         fit.caches.first().map_or_else(String::new, of_worst)
     )
 }
-
-/// Events of a cache of which fewer were seen say little of it.
-const SEEN_SHARE_MIN: f64 = 0.9;
 
 /// Says which cache differs most, and which of its events were not seen.
 fn of_worst(worst: &CacheFit) -> String {

@@ -20,14 +20,13 @@ use crate::change::select::{SelectError, function};
 use crate::engine::caches;
 use crate::engine::lanes::replay;
 use crate::error::Error;
+use crate::metrics::fit::SEEN_SHARE_MIN;
 use crate::metrics::result::{Replay, Site};
 use crate::metrics::survey::{ClassSet, Classes, Survey, survey};
 use crate::plan::{ReplayPlan, Start};
 
 /// Changes to try: what 1 GiB of memory and ten seconds carry.
 const TRIALS_MAX: usize = 256;
-/// Where fewer frees were seen, what a site's objects do is not known.
-const FREES_SEEN_SHARE_MIN: f64 = 0.9;
 /// Evenly spaced moments of a trace; enough to tell a lasting saving from one slab that comes and goes.
 const MOMENTS: u64 = 64;
 /// Memory of a trial's machine at the least.
@@ -159,7 +158,7 @@ impl<'a> Search<'a> {
             match unsuited(&site.site, &profile) {
                 Some(Unsuited::Own) => self.left_out.own += 1,
                 Some(Unsuited::Payload) => self.left_out.payload += 1,
-                None if site.frees_seen_share() < FREES_SEEN_SHARE_MIN => self.left_out.unseen += 1,
+                None if site.frees_seen_share() < SEEN_SHARE_MIN => self.left_out.unseen += 1,
                 Some(Unsuited::ManySizes) => {
                     let noted = noted::note(&self.classes, site, object_bytes, profile);
                     self.left_out.many_sizes.extend(noted);

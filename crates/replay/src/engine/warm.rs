@@ -42,13 +42,13 @@ pub(crate) struct WarmCache {
     slabs: Vec<(u64, u32)>,
     slab_bytes: u64,
     /// From the first free on: the objects of slabs that will be given up, and all that are taken.
-    doomed: Option<Doomed>,
+    given_up: Option<GivenUp>,
     taken: HashSet<ObjPtr>,
 }
 
 /// The objects of slabs that will be given up.
 #[derive(Debug, Default, Clone)]
-struct Doomed {
+struct GivenUp {
     /// In the order of their addresses, so slab by slab.
     by_slab: Vec<ObjPtr>,
     objects: Vec<ObjPtr>,
@@ -70,32 +70,32 @@ impl WarmCache {
     }
 
     /// Returns the objects that are not in the first `slabs_kept` slabs.
-    fn doom(&self, slabs_kept: u32) -> Doomed {
+    fn outside(&self, slabs_kept: u32) -> GivenUp {
         let mut by_slab = self.objects.clone();
         by_slab.sort_unstable();
         let of_slabs =
             by_slab.chunk_by(|a, b| a.get() / self.slab_bytes == b.get() / self.slab_bytes);
         let kept: usize = of_slabs.take(slabs_kept as usize).map(<[ObjPtr]>::len).sum();
         by_slab.drain(..kept);
-        Doomed { objects: by_slab.clone(), by_slab }
+        GivenUp { objects: by_slab.clone(), by_slab }
     }
 
     fn take(&mut self, now_ns: u64, slabs: u64, random: &mut u64) -> Option<ObjPtr> {
-        self.take_doomed(now_ns, slabs, random).or_else(|| self.take_any(random))
+        self.take_given_up(now_ns, slabs, random).or_else(|| self.take_any(random))
     }
 
-    fn take_doomed(&mut self, now_ns: u64, slabs: u64, random: &mut u64) -> Option<ObjPtr> {
+    fn take_given_up(&mut self, now_ns: u64, slabs: u64, random: &mut u64) -> Option<ObjPtr> {
         let now = self.slabs.partition_point(|(from_ns, _)| *from_ns <= now_ns).checked_sub(1)?;
-        if self.doomed.is_none() {
+        if self.given_up.is_none() {
             let fewest = self.slabs[now..].iter().map(|(_, slabs)| *slabs).min();
             let fewest = fewest.filter(|fewest| *fewest < self.slabs[now].1);
-            self.doomed = Some(fewest.map_or_else(Doomed::default, |kept| self.doom(kept)));
+            self.given_up = Some(fewest.map_or_else(GivenUp::default, |kept| self.outside(kept)));
         }
         let is_more = slabs > u64::from(self.slabs[now].1);
-        let doomed = self.doomed.as_mut()?;
+        let given_up = self.given_up.as_mut()?;
         loop {
             let object =
-                if is_more { doomed.by_slab.pop() } else { draw(&mut doomed.objects, random) }?;
+                if is_more { given_up.by_slab.pop() } else { draw(&mut given_up.objects, random) }?;
             if self.taken.insert(object) {
                 return Some(object);
             }
@@ -105,7 +105,7 @@ impl WarmCache {
     fn take_any(&mut self, random: &mut u64) -> Option<ObjPtr> {
         loop {
             let object = draw(&mut self.objects, random)?;
-            if self.doomed.is_none() || self.taken.insert(object) {
+            if self.given_up.is_none() || self.taken.insert(object) {
                 return Some(object);
             }
         }

@@ -5,6 +5,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use slablab_trace::{SampledCache, Samples};
 
+/// Of caches and call sites of which a smaller share of the events was seen, the trace says little.
+pub const SEEN_SHARE_MIN: f64 = 0.9;
+
 /// Caches of fewer slabs say more about chance than about the model.
 const SLABS_MIN: u64 = 8;
 

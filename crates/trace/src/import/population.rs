@@ -16,6 +16,9 @@
 //! ([`Flow`](super::flow::Flow)); what will have been freed unseen by the next ends as evenly as others
 //! come ([`Pace`](super::pace::Pace)).
 //!
+//! Objects can come unseen as well: allocated in bulk, or by a process that the kernel hides from tracers. Those that the
+//! kernel has more at the last sample than events leave are counted (`came_unseen`), not made.
+//!
 //! Objects that were freed unseen may lie in sheaves and in slabs of CPUs, which the kernel counts as in use: a share of what
 //! these hold is assumed.
 //!
