@@ -13,35 +13,45 @@ use crate::progress::Progress;
 
 /// The module.
 const MODULE: &str = "slabreplay";
-/// Slabs may grow by so much from before the module until after it: what the guest itself did meanwhile, which is 30 to
-/// 300 kB with two CPUs (slabs of 32 kB of `task_struct` and `sighand_cache`). A trace that is not given back is a
-/// thousand and more.
-const LEFT_KB_MAX: u64 = 512;
+/// The module that shrinks all caches of a kernel in which no file does.
+const SHRINKER: &str = "slabinfo";
+/// Slabs may grow by so much from before the module until after it, in kB: 32 pages, for what the guest itself did meanwhile.
+const LEFT_KB_MAX: u64 = 128;
 
 /// What the job in the guest can use. The trace's caches are `rp_0`, `rp_1`, ... there; sysfs has their counters
-/// among other numbers. Caches are shrunk before slabs are counted: KASAN keeps what was freed until then. What is
-/// dropped, and slabs of caches that readers look into, are freed after a grace period, so both steps are waited for:
-/// without, one count of two was 1 MB too large. Processes that ended a moment ago still hold slabs, so slabs are counted
-/// until the count no longer falls. A first round with all CPUs at once has the guest's own slabs grow to
-/// what a round needs.
+/// among other numbers. Caches are shrunk before slabs are counted: KASAN keeps what was freed until then, and SLUB and SLAB
+/// keep what each CPU freed last (100 to 200 kB of processes' objects with two CPUs). SLAB has no file for that, so
+/// that a module does it. What is dropped, and slabs of caches that readers look into, are freed after a grace period, so
+/// both steps are waited for: without, one count of two was 1 MB too large. No process starts between shrinking and counting,
+/// whose own slabs would be counted: the shell waits for a line that never comes instead of sleeping. Processes that ended a
+/// moment ago still hold slabs, so slabs are counted until the count no longer falls. A first round with all CPUs at
+/// once has the guest's own slabs grow to what a round needs.
 const HEAD: &str = "\
-shrink() { for cache in /sys/kernel/slab/*/shrink; do echo 1 2> /dev/null > $cache || true; done; }
+exec 9<> /tmp/never
+idle() { read -r -t \"$1\" _ <&9 || true; }
+shrink() {
+    for cache in /sys/kernel/slab/*/shrink /proc/slabcaches; do
+        { [ ! -e $cache ] || echo 1 > $cache; } 2> /dev/null || true
+    done
+}
 count_slabs() {
+    [ ! -e /lib/modules/slabinfo.ko ] || insmod /lib/modules/slabinfo.ko
     echo 2 > /proc/sys/vm/drop_caches
-    sleep 0.5
+    idle 0.5
     shrink
-    sleep 0.5
-    echo 1 2> /dev/null > /proc/sys/vm/stat_refresh || true
-    meminfo Slab
+    idle 0.5
+    { echo 1 > /proc/sys/vm/stat_refresh; } 2> /dev/null || true
+    read_slab
+    [ ! -e /lib/modules/slabinfo.ko ] || rmmod slabinfo
 }
 slab() {
-    least=$(count_slabs)
+    count_slabs
+    least=$slab_kb
     for i in 1 2 3 4 5; do
-        again=$(count_slabs)
-        [ $again -lt $least ] || break
-        least=$again
+        count_slabs
+        [ $slab_kb -lt $least ] || break
+        least=$slab_kb
     done
-    echo $least
 }
 load() { insmod /lib/modules/slabreplay.ko trace=/trace.rp || fail 'slabreplay refuses the trace'; }
 look() {
@@ -55,7 +65,8 @@ echo free > /proc/slabreplay
 for i in 1 2 3 4; do look warm; done
 paths
 rmmod slabreplay
-before=$(slab)
+slab
+before=$least
 cat /proc/slabinfo > /tmp/before 2> /dev/null && send before.txt /tmp/before || true
 load
 ";
@@ -65,7 +76,8 @@ send status.txt /tmp/status
 paths
 send paths.txt /tmp/paths
 rmmod slabreplay
-after=$(slab)
+slab
+after=$least
 cat /proc/slabinfo > /tmp/after 2> /dev/null && send after.txt /tmp/after || true
 row \"\\\"kind\\\":\\\"left\\\",\\\"before\\\":$before,\\\"after\\\":$after\"
 ";
@@ -77,6 +89,14 @@ pub(crate) fn trace_for<'a>(kernel: &Kernel, trace: &'a CompactTrace) -> Cow<'a,
             Cow::Owned(trace.clone().with_visits())
         }
         _ => Cow::Borrowed(trace),
+    }
+}
+
+/// Returns the modules that a guest of `kernel` needs.
+fn modules_for(kernel: &Kernel) -> &'static [&'static str] {
+    match &kernel.spec.origin {
+        Origin::Build(_, allocator) if allocator == "slab" => &[MODULE, SHRINKER],
+        _ => &[MODULE],
     }
 }
 
@@ -124,9 +144,11 @@ impl Replayer<'_> {
         job.push_str(TAIL);
         let mut initramfs = self.builder.initramfs(kernel, &job, &mut |_| ())?;
         initramfs.file("trace.rp", &file);
-        let module = self.builder.data.module(MODULE)?;
-        let module = self.builder.build_module(&module, kernel, &mut |_| ())?;
-        initramfs.file("lib/modules/slabreplay.ko", &module);
+        for name in modules_for(kernel) {
+            let module = self.builder.data.module(name)?;
+            let module = self.builder.build_module(&module, kernel, &mut |_| ())?;
+            initramfs.file(&format!("lib/modules/{name}.ko"), &module);
+        }
         let mut machine = Machine::new(kernel.clone(), trace.cpus, initramfs);
         machine.arguments.push("slab_nomerge".into());
         machine.arguments.extend_from_slice(self.arguments);
