@@ -72,6 +72,42 @@ read_slab() {
 	done < /proc/meminfo
 }
 
+# idle SECONDS: waits, without another process: for a line that never comes.
+idle() {
+	read -r -t "$1" _ <> /tmp/never || true
+}
+
+# shrink_caches: gives back the slabs of which nothing is in use. SLAB has no file for that; the module slabinfo, if it is
+# loaded, has one.
+shrink_caches() {
+	for cache in /sys/kernel/slab/*/shrink /proc/slabcaches; do
+		{ [ ! -e "$cache" ] || echo 1 > "$cache"; } 2> /dev/null || true
+	done
+}
+
+# read_settled_slab: sets slab_kb to what Slab falls to when all that can be given back was: KASAN keeps what was freed until
+# its cache is shrunk, and SLUB and SLAB what each CPU freed last (100 to 200 kB of processes' objects with two CPUs). What
+# is dropped is freed after a grace period, and so are slabs of caches that readers look into: both are waited for. From
+# shrinking on no process starts, whose own slabs would be counted. Processes that ended a moment ago still hold slabs,
+# so slabs are counted until the count no longer falls.
+read_settled_slab() {
+	settled_kb=
+	for try in 1 2 3 4 5 6; do
+		if [ -e /lib/modules/slabinfo.ko ]; then insmod /lib/modules/slabinfo.ko; fi
+		echo 2 > /proc/sys/vm/drop_caches
+		idle 0.5
+		shrink_caches
+		idle 0.5
+		{ echo 1 > /proc/sys/vm/stat_refresh; } 2> /dev/null || true
+		read_slab
+		# It knows the caches that were there, and has to go before one of them does.
+		if [ -e /lib/modules/slabinfo.ko ]; then rmmod slabinfo; fi
+		if [ "$slab_kb" -ge "${settled_kb:-$((slab_kb + 1))}" ]; then break; fi
+		settled_kb=$slab_kb
+	done
+	slab_kb=$settled_kb
+}
+
 # watch_slab: keeps the largest Slab in /tmp/slab_peak, by five looks a second, until /tmp/slab_stop is there.
 watch_slab() {
 	peak=0

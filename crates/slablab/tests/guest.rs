@@ -127,6 +127,21 @@ fn models_hold_what_real_kernels_hold_after_the_same_events() {
     }
 }
 
+/// Twelve files that are no trace, and a module that goes while it replays, on one CPU after the other and on both.
+#[test]
+#[ignore = "boots a kernel; make test-boot"]
+fn slabreplay_refuses_what_is_no_trace_and_gives_all_back_whenever_it_goes() {
+    let modules = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../kernel/modules");
+    let script = modules.join("slabreplay/torture.sh");
+    let mut command = kernel(&["boot", "slub", "--cpus", "2", "--module", "slabreplay"]);
+    let out = command.arg("--script").arg(script).output().unwrap();
+    let said = String::from_utf8_lossy(&out.stdout);
+    assert!(out.status.success(), "{said}{}", String::from_utf8_lossy(&out.stderr));
+    for wrong in ["missing", "folder", "cut", "magic", "twice"] {
+        assert!(said.contains(&format!("{wrong}: /")), "{wrong}: {said}");
+    }
+}
+
 #[test]
 #[ignore = "downloads and boots a kernel; make test-boot"]
 fn a_foreign_guest_records_itself_and_is_replayed_with_its_own_pages() {

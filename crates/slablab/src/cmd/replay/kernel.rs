@@ -39,6 +39,8 @@ struct InKernel {
     failed: u64,
     replay_ns: u64,
     left_kb: i64,
+    #[serde(skip)]
+    new_threads: i64,
     slab_bytes_peak: u64,
     slab_bytes_end: u64,
     slab_bytes_mean: u64,
@@ -127,10 +129,21 @@ impl InKernel {
             failed: told.failed,
             replay_ns: told.replay_ns,
             left_kb: told.left_kb,
+            new_threads: told.new_threads,
             slab_bytes_peak: held.iter().copied().max().unwrap_or(0),
             slab_bytes_end: held.last().copied().unwrap_or(0),
             slab_bytes_mean: held.iter().sum::<u64>() / held.len().max(1) as u64,
             caches,
+        }
+    }
+}
+
+impl InKernel {
+    /// Returns what slabs held more after the replay than before it, and the threads that the kernel started meanwhile.
+    fn left(&self) -> String {
+        match self.new_threads.max(0).cast_unsigned() {
+            0 => format!("{:+} kB", self.left_kb),
+            threads => format!("{:+} kB, {} more", self.left_kb, counted(threads, "thread")),
         }
     }
 }
@@ -161,7 +174,7 @@ impl Report for Outcome {
         row("slabs, end", &|k| Cell::Bytes(k.slab_bytes_end));
         row("slabs, mean", &|k| Cell::Bytes(k.slab_bytes_mean));
         row("replay took", &|k| Cell::Ns(k.replay_ns));
-        row("Slab after and before", &|k| Cell::text(format!("{:+} kB", k.left_kb)));
+        row("Slab after and before", &|k| Cell::text(k.left()));
         page.table(&table);
         for kernel in self.kernels.iter().filter(|kernel| !kernel.caches.is_empty()) {
             page.heading(&format!("Caches that held most, {}", kernel.kernel));
