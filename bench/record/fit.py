@@ -1,0 +1,77 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""How well replays of six live recordings agree with what /proc/slabinfo said meanwhile.
+
+Records six loads on this machine, replays each under the allocator that the kernel has, and prints for each: the sum of all
+slabs at the peak and at the end, the median of the caches, and the caches that are furthest off, those apart of which the
+events show less than 90 % of the frees or allocations (the table of `slablab replay` marks them). Recording needs root; nginx,
+sqlite3, a compiler and perf have to be there.
+
+    bench/record/fit.py SLABLAB LINUX-SOURCE FOLDER
+"""
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+LOADS = {
+    "hackbench": ["perf", "bench", "sched", "messaging", "-g", "10", "-l", "200"],
+    "connections": ["python3", str(HERE / "storm.py"), "80000"],
+} | {name: ["sh", str(HERE / "loads" / f"{name}.sh")] for name in ("build", "files", "daemons", "procs")}
+# Below it a cache is marked (SEEN_SHARE_MIN of slablab-replay).
+SEEN_SHARE_MIN = 0.9
+
+
+def record(slablab, linux, name, trace):
+    with tempfile.TemporaryDirectory() as place:
+        environment = os.environ | {"PLACE": place, "LINUX": linux}
+        command = [slablab, "record", "-o", str(trace), "--", *LOADS[name]]
+        subprocess.run(command, env=environment, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def is_marked(cache):
+    shares = (cache["frees_seen_share"], cache["allocs_seen_share"])
+    return any(share is not None and share < SEEN_SHARE_MIN for share in shares)
+
+
+def worst(caches):
+    """Returns the cache that is furthest off, as a cell."""
+    if not caches:
+        return "none above 10 %"
+    cache = max(caches, key=lambda cache: cache["difference_share"])
+    slabs = [f"{cache[f'slabs_{when}']} against {cache[f'recorded_slabs_{when}']}" for when in ("peak", "end")]
+    return f"`{cache['cache']}`, {cache['difference_share']:.0%}: {slabs[0]} at the peak, {slabs[1]} at the end"
+
+
+def row(slablab, name, trace):
+    command = [slablab, "replay", str(trace), "--format", "json"]
+    replayed = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+    fit, recorded = replayed["allocators"][0]["fit"], replayed["trace"]
+    lost = recorded["lost"] / (recorded["events"] + recorded["lost"])
+    sums = [fit[f"slab_bytes_{when}"] / fit[f"recorded_slab_bytes_{when}"] - 1 for when in ("peak", "end")]
+    off = [cache for cache in fit["caches"] if cache["difference_share"] > 0.1]
+    unmarked = worst([cache for cache in off if not is_marked(cache)])
+    marked = worst([cache for cache in off if is_marked(cache)])
+    return f"| {name} | {recorded['events']:,}, {lost:.1%} | {sums[0]:+.1%}, {sums[1]:+.1%} | {fit['difference_share_p50']:.1%} | {unmarked} | {marked} |"
+
+
+def main():
+    if len(sys.argv) != 4:
+        sys.exit("usage: fit.py SLABLAB LINUX-SOURCE FOLDER")
+    slablab, linux, folder = shutil.which(sys.argv[1]), sys.argv[2], pathlib.Path(sys.argv[3])
+    missing = [tool for tool in ("perf", "nginx", "sqlite3", "make", "cc") if not shutil.which(tool)]
+    if missing or not slablab:
+        sys.exit(f"fit.py: missing: {', '.join(missing) or sys.argv[1]}")
+    folder.mkdir(parents=True, exist_ok=True)
+    print("| load | events, lost | sum at the peak, end | median | worst unmarked cache | worst marked cache |\n|---|---|---|---|---|---|")
+    for name in LOADS:
+        trace = folder / f"{name}.parquet"
+        record(slablab, linux, name, trace)
+        print(row(slablab, name, trace), flush=True)
+
+
+main()
