@@ -48,23 +48,24 @@ impl Writer<'_> {
         if self.has(Flags::TRACK_FREE) {
             return None;
         }
-        let is_in_use = |&&mark: &&Mark| self.array().is_marked(mark);
+        let has_marks = self.array().has_marks();
         match self.last_node(index)? {
             Child::Dense(leaf) => {
                 let offset = index as usize % SLOTS;
                 let entry = leaf.slot(offset).entry();
-                let is_marked = Mark::ALL.iter().any(|&mark| leaf.marks(mark) >> offset & 1 != 0);
+                let bears = |mark| leaf.marks(mark) >> offset & 1 != 0;
+                let is_marked = has_marks && Mark::ALL.into_iter().any(bears);
                 let stays = leaf.used().count_ones() > LEAF_USED_MIN + 1;
                 if !stays || is_marked || entry.sibling_of().is_some() || leaf.span(offset) != 1 {
                     return None;
                 }
-                leaf.set(offset, Word::NULL);
+                leaf.empty(offset);
                 Some(entry)
             }
             Child::Bucket(bucket) => {
                 let Some(number) = bucket.find(index) else { return Some(Entry::NULL) };
-                let is_marked = |&mark: &Mark| bucket.marks(mark) >> number & 1 != 0;
-                let is_marked = Mark::ALL.iter().filter(is_in_use).any(is_marked);
+                let bears = |mark| bucket.marks(mark) >> number & 1 != 0;
+                let is_marked = has_marks && Mark::ALL.into_iter().any(bears);
                 if is_marked || is_sparse(bucket, bucket.live() - 1) {
                     return None;
                 }
@@ -91,7 +92,7 @@ impl Writer<'_> {
         // The canonical slot first: from then on a reader of any sibling finds nothing.
         let span = node.span(canonical);
         for offset in canonical..canonical + span {
-            node.set(offset, Word::NULL);
+            node.empty(offset);
         }
         self.prune(walk.path.steps());
     }

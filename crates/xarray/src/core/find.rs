@@ -42,10 +42,10 @@ impl Search {
     /// Returns the slots of a node that may lead to what is looked for.
     pub(super) fn candidates(&self, node: &Dense) -> u64 {
         match self.filter {
-            Filter::Present => node.used(),
+            Filter::Present => node.shown(),
             // An inverted bit sums up "nothing free below", which says nothing of single entries: look at all.
-            Filter::Marked(_) if self.is_inverted && node.shift() != 0 => node.used(),
-            Filter::Marked(mark) if self.is_inverted => node.used() & !node.marks(mark),
+            Filter::Marked(_) if self.is_inverted && node.shift() != 0 => node.shown(),
+            Filter::Marked(mark) if self.is_inverted => node.shown() & !node.marks(mark),
             Filter::Marked(mark) => node.marks(mark),
         }
     }

@@ -57,6 +57,12 @@ impl RawXArray {
         self.flags.load(Ordering::Acquire) & mark.root_flag() != 0
     }
 
+    /// Returns whether any entry bears any mark.
+    pub(crate) fn has_marks(&self) -> bool {
+        let flags = self.flags().0;
+        Mark::ALL.iter().any(|mark| flags & mark.root_flag() != 0)
+    }
+
     pub(crate) fn change_flags(&self, flags: Flags, on: bool) {
         let old = self.flags().0;
         let new = if on { old | flags.0 } else { old & !flags.0 };

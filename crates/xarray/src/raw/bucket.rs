@@ -33,6 +33,10 @@
 //! compared whole before; of these only such with the fingerprint 0, that of memory not yet filled, may be another's.
 //! Whoever walks looks at as many keys as were counted.
 //!
+//! An entry stored or erased where there is a key writes its slot and `live`, which stands first: before the fingerprints it lay
+//! in their line, which each lookup reads, in three of four buckets, and there it does in one. Without the count an erasure
+//! would have to look for other entries, which took it a sixth to a third more instructions.
+//!
 //! # Invariants
 //! - `live <= len <= capacity`; slots at `len` and above are empty, but for one that is being added;
 //!   `live` = slots that are not empty.
@@ -55,15 +59,16 @@ pub(crate) const CAPACITY_MAX: usize = 128;
 pub(crate) const SHARED_MAX: usize = 64;
 #[repr(C)]
 pub(super) struct Header {
+    /// First, since each change writes it.
+    live: AtomicU8,
+    len: AtomicU8,
+    capacity: u8,
+    width_log2: u8,
     /// Links the node in a limbo list once it is unlinked.
     pub(super) limbo: AtomicPtr<()>,
     marks: [AtomicU64; 3],
     /// The bits that all indices share, the others 0.
     base: u64,
-    capacity: u8,
-    width_log2: u8,
-    len: AtomicU8,
-    live: AtomicU8,
 }
 
 const HEADER_BYTES: usize = size_of::<Header>();

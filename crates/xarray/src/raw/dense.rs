@@ -5,12 +5,19 @@
 //! (the canonical slot); the others hold a sibling word that names it.
 //!
 //! # Invariants
-//! - `used` bit i = slot i is not empty, and the first of those that hold the same bucket. It is set before the slot
+//! - `used` bit i = slot i is not empty, and the first of those that hold the same bucket.
+//! - `shown` has all bits of `used`, and of eight slots that are not all empty perhaps some more. A bit is set before its slot
 //!   and cleared after it, so a reader that finds it clear may take the slot for empty.
 //! - `marks[m]` bit i, leaf or entry = the entry bears mark m; child = some entry below does. In an array that
 //!   hands out ids mark 0 is inverted: bit = no index below slot i is free (so fresh zeroed bits mean free).
 //! - `base & !63` = the indices that the node covers, with its digits zeroed; `base & 63` = its shift.
-//! - 560 bytes, against the kernel's 576: no parent pointer, no list head, no copy of the counts.
+//! - 568 bytes, against the kernel's 576: no parent pointer, no list head, no copy of the counts.
+//!
+//! What was learned: a lookup reads `shown`, so that an index that is not used is known by one line of the CPU's cache instead
+//! of eight, and then the slot. When it read `used`, which each change writes, a reader beside a writer waited for two lines;
+//! now a change writes the slot's line alone of those that lookups read. `used` stands first, and its line is that of
+//! one to seven slots: in a line of its own it would take 64 bytes. To count the slots in use at each erasure,
+//! without `used`, took erasures a fifth longer.
 
 use std::alloc::Layout;
 use std::ptr::NonNull;
@@ -26,17 +33,20 @@ pub(crate) const DIGIT_BITS: u32 = 6;
 pub(crate) const SLOTS: usize = 1 << DIGIT_BITS;
 
 #[derive(Debug)]
-#[repr(C, align(16))]
+#[repr(C)]
 pub(crate) struct Dense {
-    slots: [Slot; SLOTS],
-    marks: [AtomicU64; 3],
+    /// For whoever changes the node.
     used: AtomicU64,
+    slots: [Slot; SLOTS],
+    /// For those who read it, and far from what each change writes.
+    shown: AtomicU64,
     base: u64,
+    marks: [AtomicU64; 3],
     /// Links the node in a limbo list once it is unlinked.
     pub(super) limbo: AtomicPtr<()>,
 }
 
-const _: () = assert!(size_of::<Dense>() == 560);
+const _: () = assert!(size_of::<Dense>() == 568);
 
 /// Returns the index with all bits below `bits` zeroed.
 pub(crate) const fn align_down(index: u64, bits: u32) -> u64 {
@@ -50,7 +60,10 @@ pub(crate) fn run_mask(first: usize, slots: usize) -> u64 {
 }
 
 impl Dense {
-    pub(super) const LAYOUT: Layout = Layout::new::<Self>();
+    pub(super) const LAYOUT: Layout = match Layout::new::<Self>().align_to(16) {
+        Ok(layout) => layout,
+        Err(_) => panic!("a power of two"),
+    };
 
     /// Returns the word of a fresh, empty node at this shift that covers `index`.
     pub(crate) fn create(index: u64, shift: u32, gfp: Gfp) -> Result<Word> {
@@ -105,16 +118,25 @@ impl Dense {
         &self.slots[offset % SLOTS]
     }
 
-    /// Stores a word, and whether the slot is used.
+    /// Stores a word that is not NULL, and that the slot is used.
     #[inline]
     pub(crate) fn set(&self, offset: usize, word: Word) {
+        debug_assert_ne!(word, Word::NULL);
         let bit = 1 << (offset % SLOTS);
-        if word != Word::NULL {
-            self.set_used(self.used() | bit);
-        }
+        self.used.store(self.used() | bit, Ordering::Relaxed);
+        self.show(self.shown() | bit);
         self.slot(offset).store(word);
-        if word == Word::NULL {
-            self.set_used(self.used() & !bit);
+    }
+
+    /// Empties a slot.
+    #[inline]
+    pub(crate) fn empty(&self, offset: usize) {
+        self.slot(offset).store(Word::NULL);
+        let left = self.used() & !(1 << (offset % SLOTS));
+        self.used.store(left, Ordering::Relaxed);
+        let eight = run_mask(offset % SLOTS / 8 * 8, 8);
+        if left & eight == 0 {
+            self.show(self.shown() & !eight);
         }
     }
 
@@ -125,17 +147,34 @@ impl Dense {
             word(offset) != Word::NULL && word(offset).run_start(offset) == offset
         };
         let begins = run.clone().filter(begins).fold(0, |bits, offset| bits | 1 << offset);
-        self.set_used(self.used() | begins);
+        self.show(self.shown() | begins);
         run.for_each(|offset| self.slot(offset).store(word(offset)));
         self.set_used(self.used() & !run_mask(first, slots) | begins);
     }
 
+    /// Returns the slots in use. Only whoever changes the node asks.
     pub(crate) fn used(&self) -> u64 {
-        self.used.load(Ordering::Acquire)
+        self.used.load(Ordering::Relaxed)
     }
 
+    /// Returns all slots in use, and perhaps others, which are empty.
+    #[inline]
+    pub(crate) fn shown(&self) -> u64 {
+        self.shown.load(Ordering::Acquire)
+    }
+
+    /// Stores which slots are in use, of all of them.
     pub(crate) fn set_used(&self, used: u64) {
-        self.used.store(used, Ordering::Release);
+        self.used.store(used, Ordering::Relaxed);
+        self.show(used);
+    }
+
+    /// Lets readers see these bits, and leaves the line alone if they do already.
+    #[inline]
+    fn show(&self, bits: u64) {
+        if bits != self.shown() {
+            self.shown.store(bits, Ordering::Release);
+        }
     }
 
     pub(crate) fn marks(&self, mark: Mark) -> u64 {

@@ -62,7 +62,7 @@ fn lookup_word(
     // SAFETY: a dense node's word, read from a live slot under the pin.
     let leaf = unsafe { &*word.node().cast::<Dense>() };
     // Asked first: at indices that are not used most leaves are known by one line of the cache instead of eight.
-    if leaf.used() >> (index % SLOTS as u64) & 1 == 0 {
+    if leaf.shown() >> (index % SLOTS as u64) & 1 == 0 {
         return Entry::NULL;
     }
     let word = leaf.slot(index as usize % SLOTS).load();

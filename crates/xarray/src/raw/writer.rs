@@ -81,6 +81,7 @@ impl<'a> Writer<'a> {
         let run = if word == Word::NULL { node.slot(offset).load() } else { word };
         let word = self.below(node, word);
         match run.run_log2() {
+            0 if word == Word::NULL => node.empty(offset),
             0 => node.set(offset, word),
             log2 => node.set_run(run.run_start(offset), 1 << log2, |_| word),
         }
