@@ -3,10 +3,9 @@
 use slablab_rcu::Guard;
 
 use super::entries::Entries;
-use super::find::{Found, Search, next};
+use super::find::{Found, Search};
 use super::mark;
-use crate::raw::dense::{Dense, SLOTS};
-use crate::raw::{Child, Pin, Section, Slot, Word, Writer};
+use crate::raw::{Child, Dense, Pin, Section, Slot, Word, Writer, bits};
 use crate::{Entry, Error, Filter, Flags, Gfp, IdLimit, Mark, RawXArray, Result};
 
 impl RawXArray {
@@ -46,7 +45,7 @@ impl RawXArray {
     /// Returns the first entry at or after `from`, at `max` at most, with its first index (or `from`, if it is
     /// inside the entry's indices). Linux: `xa_find`.
     pub fn find(&self, from: u64, max: u64, filter: Filter, guard: &Guard) -> Option<(u64, Entry)> {
-        let found = next(self, from, max, Search::visible(self, filter), guard.pin())?;
+        let found = self.next(from, Search::visible(self, max, filter), guard.pin())?;
         Some((found.first.max(from), found.entry))
     }
 
@@ -58,11 +57,11 @@ impl RawXArray {
         filter: Filter,
         guard: &Guard,
     ) -> Option<(u64, Entry)> {
-        let search = Search::visible(self, filter);
+        let search = Search::visible(self, max, filter);
         let from = index.checked_add(1)?;
-        let mut found = next(self, from, max, search, guard.pin())?;
+        let mut found = self.next(from, search, guard.pin())?;
         if found.first < from {
-            found = next(self, found.last.checked_add(1)?, max, search, guard.pin())?;
+            found = self.next(found.last.checked_add(1)?, search, guard.pin())?;
         }
         Some((found.first, found.entry))
     }
@@ -76,19 +75,14 @@ impl RawXArray {
         filter: Filter,
         guard: &'g Guard,
     ) -> Entries<'g> {
-        Entries::new(self, from, max, Search::visible(self, filter), guard.pin())
+        Entries::new(self, from, Search::visible(self, max, filter), guard.pin())
     }
 
     /// Returns the order of the entry at `index`: it covers `2^order` indices. 0 if there is none. Linux:
     /// `xa_get_order`.
     pub fn order(&self, index: u64, guard: &Guard) -> u32 {
-        let search = Search::stored(self, Filter::Present);
-        let found = next(self, index, index, search, guard.pin());
+        let found = self.next(index, Search::all(index), guard.pin());
         found.map_or(0, |found| found.order())
-    }
-
-    pub(crate) fn next(&self, from: u64, max: u64, search: Search, pin: Pin<'_>) -> Option<Found> {
-        next(self, from, max, search, pin)
     }
 
     /// Returns the bytes that the array's nodes take, as they were requested from the allocator.
@@ -115,9 +109,8 @@ fn bytes_below(slot: &Slot, pin: Pin<'_>) -> usize {
         Child::Bucket(bucket) => bucket.bytes(),
         Child::Dense(node) if node.shift() == 0 => size_of::<Dense>(),
         Child::Dense(node) => {
-            let slots = (0..SLOTS).filter(|&offset| node.used() >> offset & 1 != 0);
-            size_of::<Dense>()
-                + slots.map(|offset| bytes_below(node.slot(offset), pin)).sum::<usize>()
+            let below = bits(node.used()).map(|offset| bytes_below(node.slot(offset), pin));
+            size_of::<Dense>() + below.sum::<usize>()
         }
     }
 }
@@ -273,8 +266,8 @@ impl Writer<'_> {
 
     /// Visits the entries from `from` to `max`.
     pub(crate) fn entries_in(&self, from: u64, max: u64) -> Entries<'_> {
-        let search = Search::visible(self.array(), Filter::Present);
-        Entries::new(self.array(), from, max, search, self.pin())
+        let search = Search::visible(self.array(), max, Filter::Present);
+        Entries::new(self.array(), from, search, self.pin())
     }
 
     /// Removes everything.

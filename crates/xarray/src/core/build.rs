@@ -98,10 +98,14 @@ const FIRST_OF_SLOT: u64 = 8;
 
 /// Returns whether there are few gaps between these items.
 fn is_run(items: &[Item]) -> bool {
-    let (first, last) = items
-        .iter()
-        .fold((u64::MAX, 0), |(first, last), item| (first.min(item.index), last.max(item.index)));
+    let (first, last) = ends(items);
     (last - first) * 3 < items.len() as u64 * 4
+}
+
+/// Returns the lowest and the highest index.
+pub(crate) fn ends(items: &[Item]) -> (u64, u64) {
+    let indices = items.iter().map(|item| item.index);
+    indices.fold((u64::MAX, 0), |(first, last), index| (first.min(index), last.max(index)))
 }
 
 /// Returns whether most of these items, and more than a bucket should hold of one leaf, belong to one.
@@ -176,17 +180,23 @@ impl Writer<'_> {
         Ok(word)
     }
 
+    /// Returns the word of a new bucket with one entry and room for `spare` more.
+    pub(crate) fn build_single(&self, index: u64, entry: Entry, spare: usize) -> Result<Word> {
+        let word = Bucket::create(index, 0, 1 + spare, self.gfp)?;
+        if let Child::Bucket(bucket) = word.child(self.pin()) {
+            bucket.fill(1, |_| (index, entry));
+        }
+        Ok(word)
+    }
+
     /// Returns a new dense node at this shift with the items below it.
     /// All items lie in the region of `items[0]` that such a node covers.
     pub(crate) fn build_dense(&self, items: &mut [Item], shift: u32) -> Result<Word> {
-        let word = Dense::create(items[0].index, shift, self.gfp)?;
-        if let Child::Dense(node) = word.child(self.pin()) {
-            if node.shift() == 0 {
-                self.fill_leaf(node, items);
-            } else {
-                self.spread(node, 0, DIGIT_BITS, items, 0, None)
-                    .inspect_err(|_| self.retire(word))?;
-            }
+        let (word, node) = self.dense(items[0].index, shift)?;
+        if node.shift() == 0 {
+            self.fill_leaf(node, items);
+        } else {
+            self.spread(node, 0, DIGIT_BITS, items, 0, None).inspect_err(|_| self.retire(word))?;
         }
         Ok(word)
     }

@@ -158,8 +158,7 @@ impl State {
             self.node = BOUNDS;
             return Entry::NULL;
         }
-        let search = Search::stored(array, Filter::Present);
-        let found = array.next(self.index, self.index, search, pin);
+        let found = array.next(self.index, Search::all(self.index), pin);
         self.stand_on(array, found)
     }
 
@@ -169,20 +168,14 @@ impl State {
         if self.index > max && self.error() == 0 {
             self.node = BOUNDS;
         }
-        self.find_matching(array, max, Search::stored(array, Filter::Present), pin)
+        self.find_matching(array, Filter::Present, max, pin)
     }
 
-    fn find_matching(
-        &mut self,
-        array: &RawXArray,
-        max: u64,
-        search: Search,
-        pin: Pin<'_>,
-    ) -> Entry {
+    fn find_matching(&mut self, array: &RawXArray, of: Filter, max: u64, pin: Pin<'_>) -> Entry {
         let Some(from) = self.next_index() else {
             return Entry::NULL;
         };
-        match array.next(from, max, search, pin) {
+        match array.next(from, Search::stored(array, max, of), pin) {
             Some(found) => {
                 self.index = from;
                 self.stand_on(array, Some(found))
@@ -227,12 +220,7 @@ impl State {
             return Entry::NULL;
         }
         if mark != Mark::FREE || !array.flags().has(Flags::TRACK_FREE) {
-            return self.find_matching(
-                array,
-                max,
-                Search::stored(array, Filter::Marked(mark)),
-                pin,
-            );
+            return self.find_matching(array, Filter::Marked(mark), max, pin);
         }
         let Some(from) = self.next_index() else {
             return Entry::NULL;
@@ -241,8 +229,7 @@ impl State {
         match next_free(&array.head, from, max, pin) {
             Some(free) => {
                 self.index = free;
-                let search = Search::stored(array, Filter::Present);
-                let found = array.next(free, free, search, pin);
+                let found = array.next(free, Search::all(free), pin);
                 self.stand_on(array, found)
             }
             None => self.run_out(max),
@@ -254,17 +241,14 @@ impl State {
     pub(crate) fn find_conflict(&mut self, array: &RawXArray, pin: Pin<'_>) -> Entry {
         let index = self.index;
         let end = self.range_end();
-        let found = self
-            .next_index()
-            .and_then(|from| array.next(from, end, Search::stored(array, Filter::Present), pin));
-        let entry = match found {
-            Some(_) => self.stand_on(array, found),
-            None if self.error() != 0 => Entry::NULL,
-            None => {
-                self.node = RESTART;
-                Entry::NULL
-            }
-        };
+        let from = self.next_index();
+        let found = from.and_then(|from| array.next(from, Search::all(end), pin));
+        let mut entry = Entry::NULL;
+        if found.is_some() {
+            entry = self.stand_on(array, found);
+        } else if self.error() == 0 {
+            self.node = RESTART;
+        }
         self.index = index;
         entry
     }

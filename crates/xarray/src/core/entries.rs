@@ -5,7 +5,7 @@
 //! it has no more. A bucket is put in order once: looking for each next key took six times as long. One that a writer
 //! replaces meanwhile lives as long as the section, and its entries count as those of before.
 
-use super::find::{Found, Leaf, Search, next_in_leaf, next_with_leaf};
+use super::find::{Found, Leaf, Search, next_in_leaf};
 use crate::raw::bucket::CAPACITY_MAX;
 use crate::raw::{Bucket, Dense, Pin};
 use crate::{Entry, RawXArray};
@@ -15,7 +15,6 @@ use crate::{Entry, RawXArray};
 pub struct Entries<'g> {
     array: &'g RawXArray,
     next: Option<u64>,
-    max: u64,
     search: Search,
     pin: Pin<'g>,
     rest: Rest<'g>,
@@ -33,22 +32,9 @@ enum Rest<'g> {
 }
 
 impl<'g> Entries<'g> {
-    pub(super) fn new(
-        array: &'g RawXArray,
-        from: u64,
-        max: u64,
-        search: Search,
-        pin: Pin<'g>,
-    ) -> Self {
-        Self {
-            array,
-            next: Some(from),
-            max,
-            search,
-            pin,
-            rest: Rest::None,
-            order: [0; CAPACITY_MAX],
-        }
+    pub(super) fn new(array: &'g RawXArray, from: u64, search: Search, pin: Pin<'g>) -> Self {
+        let (next, rest, order) = (Some(from), Rest::None, [0; CAPACITY_MAX]);
+        Self { array, next, search, pin, rest, order }
     }
 
     #[inline]
@@ -76,7 +62,7 @@ impl<'g> Entries<'g> {
     }
 
     fn descend(&mut self, from: u64) -> Option<Found> {
-        let (found, leaf) = next_with_leaf(self.array, from, self.max, self.search, self.pin)?;
+        let (found, leaf) = self.array.next_with_leaf(from, self.search, self.pin)?;
         self.rest = match leaf {
             Leaf::None => Rest::None,
             Leaf::Dense(node) => Rest::Dense(node),
@@ -97,7 +83,7 @@ impl Iterator for Entries<'_> {
     fn next(&mut self) -> Option<(u64, Entry)> {
         let from = self.next?;
         let found = match self.next_in_rest(from) {
-            Some(found) => Some(found).filter(|found| found.first <= self.max),
+            Some(found) => self.search.within(Some((found, ()))).map(|(found, ())| found),
             None => self.descend(from),
         };
         self.next = found.and_then(|found| found.last.checked_add(1));

@@ -6,7 +6,7 @@
 use super::build::Items;
 use super::walk::{End, Steps, Walk, place, split_last};
 use crate::raw::dense::SLOTS;
-use crate::raw::{Bucket, Child, Dense, Place, Word, Writer};
+use crate::raw::{Bucket, Child, Dense, Place, Word, Writer, bits};
 use crate::{Entry, Flags, Gfp, Mark};
 
 /// A leaf with so few entries becomes a bucket (which has room for half as many again).
@@ -31,10 +31,7 @@ impl Writer<'_> {
                 old
             }
             End::Bucket(bucket) => {
-                let number = bucket.find(index).filter(|&number| !bucket.slot(number).is_empty());
-                let Some(number) = number else {
-                    return Entry::NULL;
-                };
+                let Some(number) = bucket.find_live(index) else { return Entry::NULL };
                 self.reset_marks(&walk, index);
                 let old = bucket.replace(number, Entry::NULL);
                 self.prune_bucket(&walk, bucket);
@@ -113,17 +110,6 @@ impl Writer<'_> {
         }
     }
 
-    /// Tries to build a smaller node and to put it in place.
-    fn shrink(
-        &self,
-        build: impl FnOnce(&Writer<'_>) -> crate::Result<Word>,
-        replace: impl FnOnce(Word),
-    ) {
-        if let Ok(word) = build(&self.without_waiting()) {
-            replace(word);
-        }
-    }
-
     /// Removes the nodes at the end of the path that hold nothing, and makes the first that does smaller.
     pub(crate) fn prune(&self, mut path: Steps<'_, '_>) {
         while let Some((node, _, above)) = split_last(path) {
@@ -151,11 +137,9 @@ impl Writer<'_> {
                 items.push(super::build::Item { index: node.index_of(offset), entry, marks });
             }
         }
-        let spare = items.as_slice().len() / 2;
-        self.shrink(
-            |writer| writer.build(items.as_mut_slice(), spare),
-            |word| self.relink(place, word),
-        );
+        if let Some(word) = self.build_smaller(&mut items) {
+            self.relink(place, word);
+        }
     }
 
     /// Removes a level that has a single child.
@@ -169,25 +153,25 @@ impl Writer<'_> {
     /// Puts the entries of an inner node's few buckets into one.
     fn merge(&self, place: Place<'_>, node: &Dense) {
         let mut items = Items::new();
-        let mut used = node.used();
-        while used != 0 {
-            match node.slot(used.trailing_zeros() as usize).child(self.pin()) {
+        for offset in bits(node.used()) {
+            match node.slot(offset).child(self.pin()) {
                 Child::Bucket(bucket) if items.as_slice().len() + bucket.live() <= MERGED_MAX => {
                     items.push_bucket(bucket);
                 }
                 _ => return,
             }
-            used &= used - 1;
         }
-        let old = place.map_or(self.head(), |(node, offset)| node.slot(offset)).load();
+        if let Some(word) = self.build_smaller(&mut items) {
+            let old = self.slot(place).load();
+            self.link(place, word);
+            self.retire_tree(old);
+        }
+    }
+
+    /// Tries to build what holds these items and half as many more.
+    fn build_smaller(&self, items: &mut Items) -> Option<Word> {
         let spare = items.as_slice().len() / 2;
-        self.shrink(
-            |writer| writer.build(items.as_mut_slice(), spare),
-            |word| {
-                self.link(place, word);
-                self.retire_tree(old);
-            },
-        );
+        self.without_waiting().build(items.as_mut_slice(), spare).ok()
     }
 
     /// Removes everything from `first` to `last`, and entries that reach into that range from outside.

@@ -1,7 +1,7 @@
 //! Finds the next entry at or after an index, in order, without a lock.
 
 use crate::raw::dense::SLOTS;
-use crate::raw::{Bucket, Child, Dense, Pin, Writer};
+use crate::raw::{Bucket, Child, Dense, Pin, Writer, bits};
 use crate::{Entry, Filter, Flags, Mark, RawXArray};
 
 /// An entry and the indices that it covers.
@@ -12,9 +12,10 @@ pub(crate) struct Found {
     pub(crate) last: u64,
 }
 
-/// What a search looks for.
+/// What a search looks for, and up to which index.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Search {
+    max: u64,
     filter: Filter,
     /// The marks searched for are the inverted ones of free indices.
     is_inverted: bool,
@@ -24,15 +25,25 @@ pub(crate) struct Search {
 
 impl Search {
     /// Looks for what the normal interface shows.
-    pub(crate) fn visible(array: &RawXArray, filter: Filter) -> Self {
-        Self { skips_reserved: true, ..Self::stored(array, filter) }
+    pub(crate) fn visible(array: &RawXArray, max: u64, filter: Filter) -> Self {
+        Self { skips_reserved: true, ..Self::stored(array, max, filter) }
     }
 
-    /// Looks for everything that is stored, reserved indices too.
-    pub(crate) fn stored(array: &RawXArray, filter: Filter) -> Self {
-        let is_inverted =
-            filter == Filter::Marked(Mark::FREE) && array.flags().has(Flags::TRACK_FREE);
-        Self { filter, is_inverted, skips_reserved: false }
+    /// Looks for what is stored, reserved indices too.
+    pub(crate) fn stored(array: &RawXArray, max: u64, filter: Filter) -> Self {
+        let is_free = filter == Filter::Marked(Mark::FREE);
+        let is_inverted = is_free && array.flags().has(Flags::TRACK_FREE);
+        Self { max, filter, is_inverted, skips_reserved: false }
+    }
+
+    /// Looks for everything that is stored.
+    pub(crate) const fn all(max: u64) -> Self {
+        Self { max, filter: Filter::Present, is_inverted: false, skips_reserved: false }
+    }
+
+    /// Returns what was found, if it begins where the search may look.
+    pub(super) fn within<T>(self, found: Option<(Found, T)>) -> Option<(Found, T)> {
+        found.filter(|(found, _)| found.first <= self.max)
     }
 
     pub(super) fn accepts(&self, entry: Entry) -> bool {
@@ -69,45 +80,39 @@ pub(super) enum Leaf<'a> {
     None,
 }
 
-/// Returns the first entry that covers an index from `from` to `max`.
-pub(crate) fn next(
-    array: &RawXArray,
-    from: u64,
-    max: u64,
-    search: Search,
-    pin: Pin<'_>,
-) -> Option<Found> {
-    next_with_leaf(array, from, max, search, pin).map(|(found, _)| found)
-}
+impl RawXArray {
+    /// Returns the first entry that covers an index from `from` on.
+    pub(crate) fn next(&self, from: u64, search: Search, pin: Pin<'_>) -> Option<Found> {
+        self.next_with_leaf(from, search, pin).map(|(found, _)| found)
+    }
 
-/// As [`next`], with where it is.
-pub(super) fn next_with_leaf<'a>(
-    array: &RawXArray,
-    from: u64,
-    max: u64,
-    search: Search,
-    pin: Pin<'a>,
-) -> Option<(Found, Leaf<'a>)> {
-    if from > max {
-        return None;
-    }
-    if let Some(found) = next_near(array, from, search, pin) {
-        return Some(found).filter(|(found, _)| found.first <= max);
-    }
-    let found = match array.head.child(pin) {
-        Child::Empty => None,
-        Child::Entry(entry) => {
-            let matches = match search.filter {
-                Filter::Present => true,
-                Filter::Marked(mark) => array.is_marked(mark),
-            };
-            let found = Found { entry, first: 0, last: 0 };
-            (from == 0 && matches && search.accepts(entry)).then_some((found, Leaf::None))
+    /// As above, with where it is.
+    pub(super) fn next_with_leaf<'a>(
+        &self,
+        from: u64,
+        search: Search,
+        pin: Pin<'a>,
+    ) -> Option<(Found, Leaf<'a>)> {
+        if from > search.max {
+            return None;
         }
-        Child::Dense(node) => next_in_dense(node, from, max, search, pin),
-        Child::Bucket(bucket) => in_bucket(bucket, from, search),
-    };
-    found.filter(|(found, _)| found.first <= max)
+        if let Some(found) = next_near(self, from, search, pin) {
+            return search.within(Some(found));
+        }
+        search.within(match self.head.child(pin) {
+            Child::Empty => None,
+            Child::Entry(entry) => {
+                let matches = match search.filter {
+                    Filter::Present => true,
+                    Filter::Marked(mark) => self.is_marked(mark),
+                };
+                let found = Found { entry, first: 0, last: 0 };
+                (from == 0 && matches && search.accepts(entry)).then_some((found, Leaf::None))
+            }
+            Child::Dense(node) => next_in_dense(node, from, search, pin),
+            Child::Bucket(bucket) => next_in_bucket(bucket, from, search),
+        })
+    }
 }
 
 /// Looks only where an entry at `from` would be, which is where the next one most often is, too.
@@ -120,10 +125,10 @@ fn next_near<'a>(
     let mut child = array.head.child(pin);
     loop {
         child = match child {
-            Child::Bucket(bucket) => return in_bucket(bucket, from, search),
+            Child::Bucket(bucket) => return next_in_bucket(bucket, from, search),
             Child::Dense(node) if node.covers(from) && node.shift() == 0 => {
-                let found = next_in_leaf(node, node.canonical(node.digit(from)), search);
-                return found.map(|found| (found, Leaf::Dense(node)));
+                let found = next_in_leaf(node, node.canonical(node.digit(from)), search)?;
+                return Some((found, Leaf::Dense(node)));
             }
             Child::Dense(node) if node.covers(from) => node.slot(node.digit(from)).child(pin),
             Child::Dense(_) | Child::Empty | Child::Entry(_) => return None,
@@ -134,11 +139,10 @@ fn next_near<'a>(
 fn next_in_dense<'a>(
     node: &'a Dense,
     from: u64,
-    max: u64,
     search: Search,
     pin: Pin<'a>,
 ) -> Option<(Found, Leaf<'a>)> {
-    if node.last() < from || node.first() > max {
+    if node.last() < from || node.first() > search.max {
         return None;
     }
     let mut start = if from <= node.first() { 0 } else { node.canonical(node.digit(from)) };
@@ -150,13 +154,13 @@ fn next_in_dense<'a>(
         let is_shared = node.slot(start).load().run_log2() != 0;
         let candidates = search.candidates(node) >> start << start;
         let offset = if is_shared { start } else { candidates.trailing_zeros() as usize };
-        if offset >= SLOTS || node.index_of(offset) > max {
+        if offset >= SLOTS || node.index_of(offset) > search.max {
             return None;
         }
         let word = node.slot(offset).load();
         let found = match word.child(pin) {
-            Child::Dense(child) => next_in_dense(child, from, max, search, pin),
-            Child::Bucket(bucket) => in_bucket(bucket, from, search),
+            Child::Dense(child) => next_in_dense(child, from, search, pin),
+            Child::Bucket(bucket) => next_in_bucket(bucket, from, search),
             Child::Entry(entry) if entry.sibling_of().is_none() && search.accepts(entry) => {
                 Some((found_in(node, offset, entry), Leaf::None))
             }
@@ -173,45 +177,38 @@ fn next_in_dense<'a>(
 /// Returns the first entry in slot `start` of a leaf or after it.
 #[inline]
 pub(super) fn next_in_leaf(node: &Dense, start: usize, search: Search) -> Option<Found> {
-    let mut candidates = search.candidates(node) >> start << start;
-    while candidates != 0 {
-        let offset = candidates.trailing_zeros() as usize;
+    bits(search.candidates(node) >> start << start).find_map(|offset| {
         let entry = node.slot(offset).entry();
-        if entry.sibling_of().is_none() && search.accepts(entry) {
-            return Some(found_in(node, offset, entry));
-        }
-        candidates &= candidates - 1;
-    }
-    None
+        let is_first = entry.sibling_of().is_none() && search.accepts(entry);
+        is_first.then(|| found_in(node, offset, entry))
+    })
 }
 
-pub(super) fn found_in(node: &Dense, offset: usize, entry: Entry) -> Found {
+fn found_in(node: &Dense, offset: usize, entry: Entry) -> Found {
     let last = offset + node.span(offset) - 1;
     let low_bits = (1_u64 << node.shift()) - 1;
     Found { entry, first: node.index_of(offset), last: node.index_of(last % SLOTS) | low_bits }
 }
 
-fn in_bucket(bucket: Bucket<'_>, from: u64, search: Search) -> Option<(Found, Leaf<'_>)> {
-    next_in_bucket(bucket, from, search).map(|found| (found, Leaf::Bucket(bucket)))
-}
-
-fn next_in_bucket(bucket: Bucket<'_>, from: u64, search: Search) -> Option<Found> {
-    let Some(marks) = search.bucket_candidates(bucket) else {
-        return next_of_all(bucket, from, search);
+fn next_in_bucket(bucket: Bucket<'_>, from: u64, search: Search) -> Option<(Found, Leaf<'_>)> {
+    let (index, entry) = match search.bucket_candidates(bucket) {
+        None => next_of_all(bucket, from, search)?,
+        Some(marks) => {
+            let marked = (0..bucket.len()).filter(|&number| marks >> number & 1 != 0);
+            let found = marked.map(|number| (bucket.index(number), bucket.slot(number).entry()));
+            let found = found.filter(|&(index, entry)| index >= from && search.accepts(entry));
+            found.min_by_key(|&(index, _)| index)?
+        }
     };
-    let marked = (0..bucket.len()).filter(|&number| marks >> number & 1 != 0);
-    let found = marked.map(|number| (bucket.index(number), bucket.slot(number).entry()));
-    let found = found.filter(|&(index, entry)| index >= from && search.accepts(entry));
-    let (index, entry) = found.min_by_key(|&(index, _)| index)?;
-    Some(Found { entry, first: index, last: index })
+    Some((Found { entry, first: index, last: index }, Leaf::Bucket(bucket)))
 }
 
-fn next_of_all(bucket: Bucket<'_>, mut from: u64, search: Search) -> Option<Found> {
+fn next_of_all(bucket: Bucket<'_>, mut from: u64, search: Search) -> Option<(u64, Entry)> {
     loop {
         let (number, index) = bucket.find_next(from)?;
         let entry = bucket.slot(number).entry();
         if search.accepts(entry) {
-            return Some(Found { entry, first: index, last: index });
+            return Some((index, entry));
         }
         from = index.checked_add(1)?;
     }
@@ -220,7 +217,6 @@ fn next_of_all(bucket: Bucket<'_>, mut from: u64, search: Search) -> Option<Foun
 impl Writer<'_> {
     /// Returns the first entry that covers an index from `from` to `max`, reserved ones included.
     pub(crate) fn next_entry(&self, from: u64, max: u64) -> Option<Found> {
-        let search = Search::stored(self.array(), Filter::Present);
-        next(self.array(), from, max, search, self.pin())
+        self.array().next(from, Search::all(max), self.pin())
     }
 }

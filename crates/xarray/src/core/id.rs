@@ -41,21 +41,16 @@ fn first_free_near(walk: &Walk<'_>, from: u64) -> std::result::Result<u64, Optio
         };
     }
     match walk.end {
-        End::Empty | End::Single(_) | End::Other(_) => Ok(from),
-        End::Entry(_) => Ok(from),
+        End::Empty | End::Single(_) | End::Other(_) | End::Entry(_) => Ok(from),
         End::Bucket(bucket) => {
             // At most 32 of its indices are taken.
             let region = bits(walk.path.steps());
             let end = align_down(from, region) | (u64::MAX >> (64 - region.min(64)));
-            let is_free = |index: u64| {
-                bucket.find(index).is_none_or(|number| {
-                    bucket.slot(number).is_empty() || bucket.marks(Mark::FREE) >> number & 1 == 0
-                })
+            let is_free = |&index: &u64| {
+                let taken = |number| bucket.marks(Mark::FREE) >> number & 1 != 0;
+                !bucket.find_live(index).is_some_and(taken)
             };
-            match (from..=end).find(|&index| is_free(index)) {
-                Some(index) => Ok(index),
-                None => Err(end.checked_add(1)),
-            }
+            (from..=end).find(is_free).ok_or(end.checked_add(1))
         }
     }
 }

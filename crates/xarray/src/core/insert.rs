@@ -1,6 +1,6 @@
 //! Stores one entry at one index.
 
-use super::build::{Full, Item, Items, LEAF_USED_MAX, highest_digit};
+use super::build::{Full, Item, Items, LEAF_USED_MAX, ends, highest_digit};
 use super::walk::{End, Walk, walk};
 use crate::raw::dense::{DIGIT_BITS, SLOTS, run_mask};
 use crate::raw::{Bucket, Child, Dense, Place, Word, Writer};
@@ -34,16 +34,13 @@ impl Writer<'_> {
         }
         let walk = self.walk(index);
         match walk.end {
-            End::Entry(old) => self.overwrite(&walk, old, entry).map(|()| old),
-            End::Empty => self.insert_at_empty(&walk, index, entry).map(|()| Entry::NULL),
-            End::Single(first) => {
-                self.leave_head(first, Some((index, entry))).map(|()| Entry::NULL)
-            }
-            End::Other(node) => self.insert_beside(&walk, node, index, entry).map(|()| Entry::NULL),
-            End::Bucket(bucket) => {
-                self.rebuild_bucket(&walk, bucket, index, entry).map(|()| Entry::NULL)
-            }
-        }
+            End::Entry(old) => return self.overwrite(&walk, old, entry).map(|()| old),
+            End::Empty => self.insert_at_empty(&walk, index, entry),
+            End::Single(first) => self.leave_head(first, Some((index, entry))),
+            End::Other(node) => self.insert_beside(&walk, node, index, entry),
+            End::Bucket(bucket) => self.rebuild_bucket(&walk, bucket, index, entry),
+        }?;
+        Ok(Entry::NULL)
     }
 
     /// Stores in a leaf's slot or in a bucket that has room, where most entries go, and for which nobody needs to
@@ -88,21 +85,15 @@ impl Writer<'_> {
     fn overwrite(&self, walk: &Walk<'_>, old: Entry, entry: Entry) -> Result<()> {
         match walk.path.place() {
             Some((node, _)) if entry.is_odd_pointer() && node.shift() != 0 => {
-                Err(crate::Error::Invalid)
+                return Err(crate::Error::Invalid);
             }
-            Some((node, offset)) => {
-                node.slot(offset).set_entry(entry);
-                Ok(())
-            }
-            None if self.head_can_hold(entry) => {
-                self.head().set_entry(entry);
-                Ok(())
-            }
-            None => {
+            None if !self.head_can_hold(entry) => {
                 self.leave_head(old, None)?;
-                self.insert(0, entry).map(|_| ())
+                self.insert(0, entry)?;
             }
+            place => self.slot(place).set_entry(entry),
         }
+        Ok(())
     }
 
     fn insert_at_empty(&self, walk: &Walk<'_>, index: u64, entry: Entry) -> Result<()> {
@@ -113,23 +104,15 @@ impl Writer<'_> {
                 let word = if self.follows_leaf(node, slot, index) {
                     self.build_dense(&mut [Item { index, entry, marks: 0 }], 0)?
                 } else {
-                    let room = 1 + self.room_after(node, slot, index);
+                    let spare = self.room_after(node, slot, index);
                     let run_log2 = empty_run_log2(node, slot);
-                    self.single(index, entry, room)?.with_run(run_log2)
+                    self.build_single(index, entry, spare)?.with_run(run_log2)
                 };
                 self.link(Some((node, slot)), word);
             }
-            None => self.link(None, self.single(index, entry, 1)?),
+            None => self.link(None, self.build_single(index, entry, 0)?),
         }
         Ok(())
-    }
-
-    fn single(&self, index: u64, entry: Entry, room: usize) -> Result<Word> {
-        let word = Bucket::create(index, 0, room, self.gfp)?;
-        if let Child::Bucket(bucket) = word.child(self.pin()) {
-            bucket.fill(1, |_| (index, entry));
-        }
-        Ok(word)
     }
 
     /// Moves the entry of index 0 from the head into a bucket, and adds another one.
@@ -147,26 +130,26 @@ impl Writer<'_> {
 
     /// Adds a level above a node, in which it and the new index part.
     fn insert_beside(&self, walk: &Walk<'_>, node: &Dense, index: u64, entry: Entry) -> Result<()> {
-        let shift = highest_digit(node.first() ^ index).max(node.shift());
-        let word = Dense::create(index, shift, self.gfp)?;
-        let single = self.single(index, entry, 1).inspect_err(|_| self.retire(word))?;
-        if let Child::Dense(fork) = word.child(self.pin()) {
-            self.adopt(fork, walk.path.place());
-            self.link(Some((fork, fork.digit(index))), single);
-        }
+        let (word, fork) = self.fork(walk.path.place(), node, index, node.shift())?;
+        let single = self.build_single(index, entry, 0).inspect_err(|_| self.retire(word))?;
+        self.link(Some((fork, fork.digit(index))), single);
         self.link(walk.path.place(), word);
         Ok(())
     }
 
-    /// Hangs what is in the slot at the end of the walk below an unpublished node.
-    pub(crate) fn adopt(&self, fork: &Dense, place: Place<'_>) {
-        let slot = place.map_or(self.head(), |(node, offset)| node.slot(offset));
-        let word = slot.load();
-        if let Child::Dense(node) = word.child(self.pin()) {
-            let offset = fork.digit(node.first());
-            self.link(Some((fork, offset)), word);
-            self.summarize(fork, offset);
-        }
+    /// Makes a node, at this shift or above, in which an index and a node in this place part, and hangs that node below.
+    pub(crate) fn fork(
+        &self,
+        place: Place<'_>,
+        node: &Dense,
+        index: u64,
+        shift: u32,
+    ) -> Result<(Word, &Dense)> {
+        let (word, fork) = self.dense(index, parting_shift(node.first() ^ index, shift))?;
+        let offset = fork.digit(node.first());
+        self.link(Some((fork, offset)), self.slot(place).load());
+        self.summarize(fork, offset);
+        Ok((word, fork))
     }
 
     /// Makes a larger node of a bucket that is full or that the index does not fit, and of the entry.
@@ -180,9 +163,10 @@ impl Writer<'_> {
         let mut items = Items::new();
         items.push_bucket(bucket);
         items.push(Item { index, entry, marks: 0 });
-        let spare = spare_for_run(items.as_slice(), self.region_last(walk.path.place(), index));
         let place = walk.path.place();
-        if let Some(old) = self.replace_bucket(place, items.as_mut_slice(), spare, Some(index))? {
+        let spare = spare_for_run(items.as_slice(), self.region_last(place, index));
+        let full = Full { bucket, word: self.slot(place).load(), new: index };
+        if let Some(old) = self.replace_bucket(place, items.as_mut_slice(), spare, Some(full))? {
             self.retire(old);
         }
         Ok(())
@@ -196,36 +180,34 @@ impl Writer<'_> {
     }
 
     /// Puts items in the place of a bucket, in all of its slots. Returns its word, unless it stays in some of them, which it
-    /// may if one of the items is new.
+    /// may if it is full.
     pub(crate) fn replace_bucket(
         &self,
         place: Place<'_>,
         items: &mut [Item],
         spare: usize,
-        new: Option<u64>,
+        full: Option<Full<'_>>,
     ) -> Result<Option<Word>> {
-        let old = place.map_or(self.head(), |(node, offset)| node.slot(offset)).load();
-        match place {
-            None => self.link(None, self.build(items, spare)?),
-            Some((node, first)) => {
-                let full = match (new, old.child(self.pin())) {
-                    (Some(new), Child::Bucket(bucket)) => Some(Full { bucket, word: old, new }),
-                    _ => None,
-                };
-                if self.spread(node, first, old.run_log2(), items, spare, full)? {
-                    return Ok(None);
-                }
-            }
+        let old = self.slot(place).load();
+        if let Some((node, first)) = place {
+            let stays = self.spread(node, first, old.run_log2(), items, spare, full)?;
+            return Ok((!stays).then_some(old));
         }
+        self.link(None, self.build(items, spare)?);
         Ok(Some(old))
     }
 
     /// Puts a word in the place of a node, which is retired.
     pub(crate) fn relink(&self, place: Place<'_>, word: Word) {
-        let old = place.map_or(self.head(), |(node, offset)| node.slot(offset)).load();
+        let old = self.slot(place).load();
         self.link(place, word);
         self.retire(old);
     }
+}
+
+/// Returns the shift of a node that can hold both sides of a difference, at least `shift`.
+pub(crate) fn parting_shift(differing_bits: u64, shift: u32) -> u32 {
+    if differing_bits == 0 { shift } else { highest_digit(differing_bits).max(shift) }
 }
 
 /// Returns the log2 of the slots around this empty one that are empty as well, and which a bucket may share.
@@ -239,9 +221,7 @@ fn empty_run_log2(node: &Dense, offset: usize) -> u32 {
 /// fit up to the last index of its slots, if they come as they did.
 fn spare_for_run(items: &[Item], region_last: u64) -> usize {
     let len = items.len();
-    let (first, last) = items
-        .iter()
-        .fold((u64::MAX, 0), |(first, last), item| (first.min(item.index), last.max(item.index)));
+    let (first, last) = ends(items);
     if len < LEAF_USED_MAX && last - first < RUN_SPARSITY * len as u64 {
         (RUN_GROWTH * len).min(LEAF_USED_MAX - len)
     } else if items[len - 1].index == last && last - first < NEAR {

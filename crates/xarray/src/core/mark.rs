@@ -33,8 +33,7 @@ impl Writer<'_> {
         match walk.end {
             End::Empty | End::Single(_) | End::Other(_) => {}
             End::Bucket(bucket) => {
-                let number = bucket.find(index).filter(|&number| !bucket.slot(number).is_empty());
-                let Some(number) = number else { return };
+                let Some(number) = bucket.find_live(index) else { return };
                 let old = bucket.marks(mark);
                 let new = old & !(1 << number) | u128::from(bit) << number;
                 if new != old {
@@ -46,28 +45,16 @@ impl Writer<'_> {
                 let Some((node, canonical, above)) = split_last(walk.path.steps()) else {
                     return self.array().set_root_mark(mark, value);
                 };
-                self.change_node_mark(above, node, canonical, mark, bit);
+                // Free indices are looked for slot by slot, so there each slot of an entry has its bit.
+                let span = if self.is_inverted(mark) { node.span(canonical) } else { 1 };
+                let mask = run_mask(canonical, span);
+                let old = node.marks(mark);
+                let new = if bit { old | mask } else { old & !mask };
+                if new != old {
+                    node.set_marks(mark, new);
+                    self.propagate(above, mark, self.summary(node, above, mark));
+                }
             }
-        }
-    }
-
-    /// Changes the bit of one entry of a dense node that hangs at the end of the path.
-    pub(crate) fn change_node_mark(
-        &self,
-        path: Steps<'_, '_>,
-        node: &Dense,
-        canonical: usize,
-        mark: Mark,
-        bit: bool,
-    ) {
-        // Free indices are looked for slot by slot, so there each slot of an entry has its bit.
-        let span = if self.is_inverted(mark) { node.span(canonical) } else { 1 };
-        let mask = run_mask(canonical, span);
-        let old = node.marks(mark);
-        let new = if bit { old | mask } else { old & !mask };
-        if new != old {
-            node.set_marks(mark, new);
-            self.propagate(path, mark, self.summary(node, path, mark));
         }
     }
 
@@ -109,11 +96,9 @@ pub(crate) fn get_mark(array: &RawXArray, index: u64, mark: Mark, pin: Pin<'_>) 
             None => return array.is_marked(mark),
             Some((node, canonical)) => node.marks(mark) >> canonical & 1 != 0,
         },
-        End::Bucket(bucket) => match bucket.find(index) {
-            Some(number) if !bucket.slot(number).is_empty() => {
-                bucket.marks(mark) >> number & 1 != 0
-            }
-            _ => return false,
+        End::Bucket(bucket) => match bucket.find_live(index) {
+            Some(number) => bucket.marks(mark) >> number & 1 != 0,
+            None => return false,
         },
     };
     bit != is_inverted

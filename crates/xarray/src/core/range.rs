@@ -6,7 +6,8 @@
 //! shift is made first (buckets in between are spread out), which is where memory may run out, and then the
 //! slots are filled, which cannot fail.
 
-use super::build::{Items, highest_digit};
+use super::build::Items;
+use super::insert::parting_shift;
 use super::walk::{End, Path, Steps, split_last};
 use crate::raw::dense::{DIGIT_BITS, SLOTS, run_mask};
 use crate::raw::limbo::{Limbo, fill_private, free_private, pop_private, push_private};
@@ -106,8 +107,8 @@ impl Writer<'_> {
             let word = match child {
                 Child::Dense(node) if node.covers(index) && node.shift() == shift => {
                     let first = node.digit(index);
-                    (first..first + run.slots)
-                        .try_for_each(|slot| self.unshare_slot(node, slot))?;
+                    let mut slots = if shift == 0 { 0..0 } else { first..first + run.slots };
+                    slots.try_for_each(|slot| self.unshare_slot(node, slot))?;
                     return Ok(Reached::Node(path, node));
                 }
                 Child::Dense(node) if node.covers(index) && node.shift() > shift => {
@@ -129,11 +130,7 @@ impl Writer<'_> {
                     word
                 }
                 Child::Dense(node) => {
-                    let shift = parting_shift(node.first() ^ index, shift);
-                    let word = Dense::create(index, shift, self.gfp)?;
-                    if let Child::Dense(fork) = word.child(self.pin()) {
-                        self.adopt(fork, path.place());
-                    }
+                    let (word, _) = self.fork(path.place(), node, index, shift)?;
                     self.link(path.place(), word);
                     word
                 }
@@ -152,20 +149,23 @@ impl Writer<'_> {
         }
     }
 
-    /// Gives a slot that shares its bucket a child of its own, or none.
+    /// Gives an inner node's slot that shares its bucket a child of its own, or none.
     fn unshare_slot(&self, node: &Dense, slot: usize) -> Result<()> {
-        match node.slot(slot).load() {
-            word if node.shift() == 0 || word.run_log2() == 0 => Ok(()),
-            word => match word.child(self.pin()) {
-                Child::Bucket(bucket) => self.unshare(node, word.run_start(slot), bucket),
-                _ => Ok(()),
-            },
+        let word = node.slot(slot).load();
+        if word.run_log2() != 0
+            && let Child::Bucket(bucket) = word.child(self.pin())
+        {
+            self.unshare(node, word.run_start(slot), bucket)?;
         }
+        Ok(())
     }
 
     /// Makes one entry of a run of slots, and of entries that it touches.
     fn fill(&self, path: Steps<'_, '_>, node: &Dense, run: Run, entry: Entry) {
-        let (first, end) = self.widen(node, node.digit(run.first), run.slots);
+        let first = node.canonical(node.digit(run.first));
+        let end = node.digit(run.first) + run.slots;
+        let last = node.canonical(end - 1);
+        let end = end.max(last + node.span(last));
         let mask = run_mask(first, end - first);
         for mark in Mark::ALL {
             let old = node.marks(mark);
@@ -185,12 +185,6 @@ impl Writer<'_> {
             }
         }
         self.propagate_all(path, node);
-    }
-
-    /// Returns the ends of a run with all slots of the entries that lie partly outside.
-    fn widen(&self, node: &Dense, first: usize, slots: usize) -> (usize, usize) {
-        let last = node.canonical(first + slots - 1);
-        (node.canonical(first), (first + slots).max(last + node.span(last)))
     }
 
     fn propagate_all(&self, path: Steps<'_, '_>, node: &Dense) {
@@ -251,11 +245,6 @@ impl Writer<'_> {
     }
 }
 
-/// Returns the shift of a node that can hold both sides of a difference, at least `shift`.
-fn parting_shift(differing_bits: u64, shift: u32) -> u32 {
-    if differing_bits == 0 { shift } else { highest_digit(differing_bits).max(shift) }
-}
-
 /// The nodes that dividing an entry will need, made before the lock is taken.
 pub(crate) struct Split {
     nodes: Limbo,
@@ -301,7 +290,7 @@ impl Split {
 
     /// Returns the nodes.
     pub(crate) fn into_nodes(mut self) -> Limbo {
-        std::mem::replace(&mut self.nodes, Limbo::new())
+        std::mem::take(&mut self.nodes)
     }
 }
 
@@ -321,6 +310,12 @@ fn fill_pieces(node: &Dense, first: usize, slots: usize, order: u32, entry: Entr
     }
 }
 
+/// Returns the first slots of entries of this order.
+fn canonicals(node: &Dense, first: usize, slots: usize, order: u32) -> u64 {
+    let step = 1 << (order - node.shift());
+    (first..first + slots).step_by(step).fold(0, |bits, slot| bits | 1 << slot)
+}
+
 impl Writer<'_> {
     /// Divides the entry at `index`. Each part holds `entry` and the marks of the whole.
     pub(crate) fn split(&self, index: u64, entry: Entry, mut split: Split) {
@@ -335,9 +330,7 @@ impl Writer<'_> {
         let marked = Mark::ALL.map(|mark| node.marks(mark) >> canonical & 1 != 0);
         if split.order >= node.shift() {
             fill_pieces(node, canonical, slots, split.order, entry);
-            let piece = 1 << (split.order - node.shift());
-            let canonicals =
-                (canonical..canonical + slots).step_by(piece).fold(0, |bits, i| bits | 1 << i);
+            let canonicals = canonicals(node, canonical, slots, split.order);
             for mark in Mark::ALL.into_iter().filter(|&mark| !self.is_inverted(mark)) {
                 let bits = if marked[mark.number()] { canonicals } else { 0 };
                 node.set_marks(mark, node.marks(mark) & !mask | bits);
@@ -346,8 +339,7 @@ impl Writer<'_> {
             for offset in canonical..canonical + slots {
                 let Some(word) = pop_private(&mut split.nodes) else { return };
                 if let Child::Dense(child) = word.child(self.pin()) {
-                    let piece = 1 << (split.order - child.shift());
-                    let canonicals = (0..SLOTS).step_by(piece).fold(0, |bits, i| bits | 1 << i);
+                    let canonicals = canonicals(child, 0, SLOTS, split.order);
                     for mark in Mark::ALL.into_iter().filter(|mark| marked[mark.number()]) {
                         let bits = if self.is_inverted(mark) { u64::MAX } else { canonicals };
                         child.set_marks(mark, bits);

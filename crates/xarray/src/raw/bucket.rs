@@ -47,7 +47,7 @@
 use std::alloc::Layout;
 use std::marker::PhantomData;
 
-use super::keys::{self, BESIDE, BLOCK, BLOCK_WORDS, capacity_for, key_mask};
+use super::keys::{self, BESIDE, BLOCK, BLOCK_WORDS, bits, capacity_for, key_mask};
 use super::memory;
 use super::slot::{Slot, Word};
 use super::sync::{AtomicPtr, AtomicU8, AtomicU64, Ordering};
@@ -78,6 +78,18 @@ const SLOT_BYTES: usize = size_of::<Slot>();
 const _: () = assert!(HEADER_BYTES == 48 && WORD_BYTES == 8 && SLOT_BYTES == 8);
 
 pub(crate) use super::keys::width_log2;
+
+/// Calls the method for keys of this bucket's width, which it knows when it is compiled.
+macro_rules! by_width {
+    ($self:ident.$method:ident($($argument:expr),*)) => {
+        match $self.width() {
+            0 => $self.$method::<0>($($argument),*),
+            1 => $self.$method::<1>($($argument),*),
+            2 => $self.$method::<2>($($argument),*),
+            _ => $self.$method::<3>($($argument),*),
+        }
+    };
+}
 
 /// Returns the offset of what stands beside the fingerprints.
 #[inline]
@@ -292,12 +304,7 @@ impl Bucket<'_> {
 
     /// Calls `each` with all slots' indices and entries, in order of insertion.
     pub(crate) fn for_each(&self, each: impl FnMut(usize, u64, Entry)) {
-        match self.width() {
-            0 => self.for_each_as::<0>(each),
-            1 => self.for_each_as::<1>(each),
-            2 => self.for_each_as::<2>(each),
-            _ => self.for_each_as::<3>(each),
-        }
+        by_width!(self.for_each_as(each));
     }
 
     #[inline]
@@ -317,30 +324,25 @@ impl Bucket<'_> {
     /// Returns the entry at this index, which [`fits`](Self::fits).
     #[inline]
     pub(super) fn load(&self, index: u64) -> Entry {
-        match self.width() {
-            0 => self.load_as::<0>(index),
-            1 => self.load_as::<1>(index),
-            2 => self.load_as::<2>(index),
-            _ => self.load_as::<3>(index),
-        }
+        by_width!(self.load_as(index))
     }
 
     #[inline]
-    fn load_as<const WIDTH_LOG2: usize>(&self, index: u64) -> Entry {
+    fn load_as<const W: usize>(&self, index: u64) -> Entry {
         if self.capacity() > 64 {
-            return self.load_beyond::<WIDTH_LOG2>(index);
+            return self.load_beyond::<W>(index);
         }
-        self.load_first::<WIDTH_LOG2>(index, 0, self.equal(index, WIDTH_LOG2))
+        self.load_first::<W>(index, 0, self.equal(index, W))
     }
 
     /// As above, of more than 64 keys. A function by itself: fewer need less registers.
     #[inline(never)]
-    fn load_beyond<const WIDTH_LOG2: usize>(self, index: u64) -> Entry {
-        let entry = self.load_first::<WIDTH_LOG2>(index, 0, self.equal(index, WIDTH_LOG2));
+    fn load_beyond<const W: usize>(self, index: u64) -> Entry {
+        let entry = self.load_first::<W>(index, 0, self.equal(index, W));
         if !entry.is_null() {
             return entry;
         }
-        self.load_first::<WIDTH_LOG2>(index, 64, self.equal_beyond(index, WIDTH_LOG2))
+        self.load_first::<W>(index, 64, self.equal_beyond(index, W))
     }
 
     /// Returns the entry at this index, if it is in one of the slots whose bits are set.
@@ -425,27 +427,20 @@ impl Bucket<'_> {
 
     /// As above, of the first `len` slots, for an index that [`fits`](Self::fits).
     fn find_key(&self, len: usize, index: u64) -> Option<usize> {
-        match self.width() {
-            0 => self.find_as::<0>(len, index),
-            1 => self.find_as::<1>(len, index),
-            2 => self.find_as::<2>(len, index),
-            _ => self.find_as::<3>(len, index),
-        }
+        by_width!(self.find_as(len, index))
     }
 
-    /// As above, by a width that is known.
+    /// Returns the slot of the entry at this index.
+    pub(crate) fn find_live(&self, index: u64) -> Option<usize> {
+        self.find(index).filter(|&number| !self.slot(number).is_empty())
+    }
+
     #[inline]
     fn find_as<const W: usize>(&self, len: usize, index: u64) -> Option<usize> {
         let counted = |len: usize| !u64::MAX.checked_shl(len as u32).unwrap_or(0);
-        let find = |first: usize, mut equal: u64| {
-            while equal != 0 {
-                let number = first + equal.trailing_zeros() as usize;
-                if self.key(W, number) == index & key_mask(W) {
-                    return Some(number);
-                }
-                equal &= equal - 1;
-            }
-            None
+        let find = |first: usize, equal: u64| {
+            let mut numbers = bits(equal).map(|number| first + number);
+            numbers.find(|&number| self.key(W, number) == index & key_mask(W))
         };
         let number = find(0, self.equal(index, W) & counted(len));
         if number.is_some() || len <= 64 {
@@ -458,26 +453,21 @@ impl Bucket<'_> {
     /// is no room.
     #[inline]
     pub(crate) fn store(&self, index: u64, entry: Entry) -> Option<Entry> {
-        match self.width() {
-            0 => self.store_as::<0>(index, entry),
-            1 => self.store_as::<1>(index, entry),
-            2 => self.store_as::<2>(index, entry),
-            _ => self.store_as::<3>(index, entry),
-        }
+        by_width!(self.store_as(index, entry))
     }
 
     #[inline]
-    fn store_as<const WIDTH_LOG2: usize>(&self, index: u64, entry: Entry) -> Option<Entry> {
+    fn store_as<const W: usize>(&self, index: u64, entry: Entry) -> Option<Entry> {
         debug_assert!(self.fits(index) && !entry.is_null());
         let len = self.len();
-        if let Some(number) = self.find_as::<WIDTH_LOG2>(len, index) {
+        if let Some(number) = self.find_as::<W>(len, index) {
             return Some(self.replace(number, entry));
         }
         if len == self.capacity() {
             return None;
         }
-        self.set_key(WIDTH_LOG2, len, index);
-        self.slot_as(WIDTH_LOG2, len).set_entry(entry);
+        self.set_key(W, len, index);
+        self.slot_as(W, len).set_entry(entry);
         self.header().len.store(len as u8 + 1, Ordering::Release);
         self.header().live.store(self.live() as u8 + 1, Ordering::Relaxed);
         Some(Entry::NULL)

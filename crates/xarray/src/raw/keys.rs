@@ -42,6 +42,16 @@ pub(super) fn capacity_for(entries: usize, width_log2: u32) -> u8 {
     CAPACITIES.into_iter().find(|&capacity| suits(capacity)).expect("at most 128 entries")
 }
 
+/// Returns the numbers of the bits that are set.
+#[inline]
+pub(crate) fn bits(mut word: u64) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let lowest = word.trailing_zeros() as usize;
+        word &= word.wrapping_sub(1);
+        (lowest < 64).then_some(lowest)
+    })
+}
+
 /// Returns the log2 of the key bytes that tell these index bits apart.
 pub(crate) const fn width_log2(differing_bits: u64) -> u32 {
     match differing_bits {

@@ -22,9 +22,7 @@ pub(crate) fn lookup(head: &Slot, index: u64, pin: Pin<'_>) -> Entry {
 #[cold]
 #[inline(never)]
 fn lookup_internal(head: &Slot, index: u64, pin: Pin<'_>) -> Entry {
-    lookup_word(head, index, pin, |node, word| {
-        if word.entry().is_internal() { lookup_sibling(node, index) } else { word.entry() }
-    })
+    lookup_word(head, index, pin, |node, _| lookup_sibling(node, index))
 }
 
 /// Goes down to an index. `end` makes an entry of the word in a dense node's slot, which may be a sibling's.

@@ -27,5 +27,6 @@ pub(crate) mod writer;
 pub(crate) use bucket::Bucket;
 pub(crate) use child::Child;
 pub(crate) use dense::Dense;
+pub(crate) use keys::bits;
 pub(crate) use slot::{Pin, Section, Slot, Word};
 pub(crate) use writer::{Place, Writer};

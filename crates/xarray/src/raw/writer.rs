@@ -8,9 +8,10 @@ use std::cell::RefCell;
 use super::array::RawXArray;
 use super::child::Child;
 use super::dense::Dense;
+use super::keys::bits;
 use super::limbo::{Limbo, Node, UNLINKED};
 use super::slot::{Pin, Slot, Word};
-use crate::{Flags, Gfp};
+use crate::{Flags, Gfp, Result};
 
 /// Whether the writer took the lock itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,6 +60,11 @@ impl<'a> Writer<'a> {
         &self.array.head
     }
 
+    /// Returns the slot at this place.
+    pub(crate) fn slot<'p>(&'p self, place: Place<'p>) -> &'p Slot {
+        place.map_or(&self.array.head, |(node, offset)| node.slot(offset))
+    }
+
     pub(crate) fn has(&self, flags: Flags) -> bool {
         self.array.flags().has(flags)
     }
@@ -87,6 +93,15 @@ impl<'a> Writer<'a> {
         }
     }
 
+    /// Makes a dense node at this shift that covers an index, and that nobody else knows.
+    pub(crate) fn dense(&self, index: u64, shift: u32) -> Result<(Word, &Dense)> {
+        let word = Dense::create(index, shift, self.gfp)?;
+        match word.child(self.pin()) {
+            Child::Dense(node) => Ok((word, node)),
+            _ => unreachable!("the word of a dense node"),
+        }
+    }
+
     /// Returns the word as it hangs below this node: saying whether the way to it leaves a prefix to be checked.
     pub(crate) fn below(&self, node: &Dense, word: Word) -> Word {
         let skips = match word.child(self.pin()) {
@@ -112,11 +127,7 @@ impl<'a> Writer<'a> {
         if let Child::Dense(node) = word.child(self.pin())
             && node.shift() != 0
         {
-            let mut used = node.used();
-            while used != 0 {
-                self.retire_tree(node.slot(used.trailing_zeros() as usize).load());
-                used &= used - 1;
-            }
+            bits(node.used()).for_each(|offset| self.retire_tree(node.slot(offset).load()));
         }
         self.retire(word);
     }

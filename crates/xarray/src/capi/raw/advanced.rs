@@ -59,7 +59,7 @@ exported! {
     safe fn xas_find(xas: &mut XaState, max: u64) -> Ptr { xas.read(|state, array, pin| state.find(array, max, pin)) }
     /// Finds the next entry with a mark.
     safe fn xas_find_marked(xas: &mut XaState, max: u64, mark: u32) -> Ptr {
-        let mark = mark_from_c(mark).unwrap_or(Mark::M0);
+        let mark = Mark::from_number(mark).unwrap_or(Mark::M0);
         xas.read(|state, array, pin| state.find_marked(array, max, mark, pin))
     }
     /// Finds the next entry in the cursor's range.
@@ -89,20 +89,20 @@ exported! {
     safe fn xas_pause(xas: &mut XaState) { xas.state.pause(); }
     /// Returns whether the entry bears the mark.
     safe fn xas_get_mark(xas: &XaState, mark: u32) -> bool {
-        let (Some(array), Some(mark)) = (xas.array(), mark_from_c(mark)) else { return false };
+        let (Some(array), Some(mark)) = (xas.array(), Mark::from_number(mark)) else { return false };
         reading(|guard| xas.state.get_mark(array, mark, guard.pin()))
     }
     /// Sets a mark.
     unsafe fn xas_set_mark(xas: &XaState, mark: u32) {
         // SAFETY: as the caller promises.
-        if let (Some(writer), Some(mark)) = (unsafe { xas.writer() }, mark_from_c(mark)) {
+        if let (Some(writer), Some(mark)) = (unsafe { xas.writer() }, Mark::from_number(mark)) {
             xas.state.change_mark(&writer, mark, true);
         }
     }
     /// Clears a mark.
     unsafe fn xas_clear_mark(xas: &XaState, mark: u32) {
         // SAFETY: as the caller promises.
-        if let (Some(writer), Some(mark)) = (unsafe { xas.writer() }, mark_from_c(mark)) {
+        if let (Some(writer), Some(mark)) = (unsafe { xas.writer() }, Mark::from_number(mark)) {
             xas.state.change_mark(&writer, mark, false);
         }
     }

@@ -62,14 +62,9 @@ fn zero_or_error(result: Result<()>) -> i32 {
     result.map_or_else(|error| -error.errno(), |()| 0)
 }
 
-/// Returns the mark of this number. C can pass anything.
-fn mark_from_c(mark: u32) -> Option<Mark> {
-    Mark::from_number(mark)
-}
-
 /// Returns the filter of this number: a mark, or everything (`XA_PRESENT` is 8).
 fn filter_from_c(filter: u32) -> Filter {
-    mark_from_c(filter).map_or(Filter::Present, Filter::Marked)
+    Mark::from_number(filter).map_or(Filter::Present, Filter::Marked)
 }
 
 /// Runs a search in a read-side section.

@@ -114,19 +114,19 @@ exported! {
     }
     /// Returns whether the entry bears the mark.
     safe fn xa_get_mark(xa: &RawXArray, index: u64, mark: u32) -> bool {
-        mark_from_c(mark).is_some_and(|mark| reading(|guard| xa.get_mark(index, mark, guard)))
+        Mark::from_number(mark).is_some_and(|mark| reading(|guard| xa.get_mark(index, mark, guard)))
     }
     /// Sets a mark of an entry. Under the lock.
     unsafe fn __xa_set_mark(xa: &RawXArray, index: u64, mark: u32) {
         // SAFETY: as the caller promises.
         let writer = unsafe { locked(xa, 0) };
-        mark_from_c(mark).into_iter().for_each(|mark| writer.mark(index, mark));
+        Mark::from_number(mark).into_iter().for_each(|mark| writer.mark(index, mark));
     }
     /// Clears a mark of an entry. Under the lock.
     unsafe fn __xa_clear_mark(xa: &RawXArray, index: u64, mark: u32) {
         // SAFETY: as the caller promises.
         let writer = unsafe { locked(xa, 0) };
-        mark_from_c(mark).into_iter().for_each(|mark| writer.unmark(index, mark));
+        Mark::from_number(mark).into_iter().for_each(|mark| writer.unmark(index, mark));
     }
     /// Returns the order of an entry.
     safe fn xa_get_order(xa: &RawXArray, index: u64) -> i32 { reading(|guard| xa.order(index, guard) as i32) }
