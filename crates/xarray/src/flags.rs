@@ -75,6 +75,11 @@ impl Mark {
         1 << self as u8
     }
 
+    /// Returns the bits of those marks that the entry in question bears.
+    pub(crate) fn bits(bears: impl Fn(Self) -> bool) -> u8 {
+        Self::ALL.into_iter().filter(|&mark| bears(mark)).map(Self::bit).sum()
+    }
+
     /// The bit in an array's flags that says "some entry bears this mark": above all gfp bits (27 @ 6.1).
     pub(crate) const fn root_flag(self) -> u32 {
         1 << (27 + self as u32)

@@ -5,7 +5,7 @@ use slablab_rcu::Guard;
 use super::entries::Entries;
 use super::find::{Found, Search};
 use super::mark;
-use crate::raw::{Child, Dense, Pin, Section, Slot, Word, Writer, bits};
+use crate::raw::{Child, Dense, Section, Word, Writer};
 use crate::{Entry, Error, Filter, Flags, Gfp, IdLimit, Mark, RawXArray, Result};
 
 impl RawXArray {
@@ -87,8 +87,14 @@ impl RawXArray {
 
     /// Returns the bytes that the array's nodes take, as they were requested from the allocator.
     pub fn memory_bytes(&self) -> usize {
-        let writer = self.lock();
-        bytes_below(&self.head, writer.pin())
+        let (writer, mut bytes) = (self.lock(), 0);
+        writer.for_each_node(self.head.load(), &mut |word| {
+            bytes += match word.child(writer.pin()) {
+                Child::Bucket(bucket) => bucket.bytes(),
+                _ => size_of::<Dense>(),
+            }
+        });
+        bytes
     }
 
     /// Removes everything. What entries point to is not touched. Linux: `xa_destroy`.
@@ -100,18 +106,6 @@ impl RawXArray {
 impl Found {
     pub(crate) fn order(&self) -> u32 {
         64 - (self.last - self.first).leading_zeros()
-    }
-}
-
-fn bytes_below(slot: &Slot, pin: Pin<'_>) -> usize {
-    match slot.child(pin) {
-        Child::Empty | Child::Entry(_) => 0,
-        Child::Bucket(bucket) => bucket.bytes(),
-        Child::Dense(node) if node.shift() == 0 => size_of::<Dense>(),
-        Child::Dense(node) => {
-            let below = bits(node.used()).map(|offset| bytes_below(node.slot(offset), pin));
-            size_of::<Dense>() + below.sum::<usize>()
-        }
     }
 }
 

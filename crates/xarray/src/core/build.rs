@@ -56,7 +56,7 @@ impl Items {
             if !entry.is_null() {
                 let marks = match marked >> number & 1 {
                     0 => 0,
-                    _ => (0..3).map(|m| ((marks[m] >> number & 1) as u8) << m).sum(),
+                    _ => Mark::bits(|mark| marks[mark.number()] >> number & 1 != 0),
                 };
                 self.push(Item { index, entry, marks });
             }
@@ -64,10 +64,9 @@ impl Items {
     }
 }
 
-/// Returns the shift of the highest digit in which two indices differ.
+/// Returns the shift of the highest digit in which indices differ, 0 if they do not.
 pub(crate) fn highest_digit(differing_bits: u64) -> u32 {
-    debug_assert_ne!(differing_bits, 0);
-    (63 - differing_bits.leading_zeros()) / DIGIT_BITS * DIGIT_BITS
+    (63 - (differing_bits | 1).leading_zeros()) / DIGIT_BITS * DIGIT_BITS
 }
 
 fn differing_bits(items: &[Item]) -> u64 {
@@ -145,7 +144,7 @@ impl Full<'_> {
         let (bucket, len) = (self.bucket, items.len());
         bucket.live() == len
             && bucket.capacity() == len
-            && bucket.width_log2() == width_log2(bits)
+            && bucket.width() == width_log2(bits) as usize
             && items.iter().all(|item| item.index != self.new)
     }
 }
@@ -316,7 +315,7 @@ impl Writer<'_> {
         let children = children.filter(|&slot| slots[slot].run_start(slot) == slot);
         let marks = children.fold([0; 3], |mut marks, slot| {
             for mark in Mark::ALL {
-                let bit = self.child_bears(node, slots[slot].child(self.pin()), mark);
+                let bit = self.child_bears(node.shift(), slots[slot].child(self.pin()), mark);
                 marks[mark.number()] |= u64::from(bit) << slot;
             }
             marks
@@ -343,29 +342,5 @@ impl Writer<'_> {
         }
         node.set_used(used);
         Mark::ALL.iter().for_each(|&mark| node.set_marks(mark, marks[mark.number()]));
-    }
-
-    /// Recomputes the mark bits of an inner slot from the child in it.
-    pub(crate) fn summarize(&self, node: &Dense, offset: usize) {
-        let child = node.slot(offset).child(self.pin());
-        if matches!(child, Child::Entry(_)) {
-            return;
-        }
-        for mark in Mark::ALL {
-            let bit = u64::from(self.child_bears(node, child, mark)) << offset;
-            node.set_marks(mark, node.marks(mark) & !(1 << offset) | bit);
-        }
-    }
-
-    /// Returns the mark bit of a slot with this child.
-    fn child_bears(&self, node: &Dense, child: Child<'_>, mark: Mark) -> bool {
-        match child {
-            Child::Dense(child) if self.is_inverted(mark) => {
-                child.bits() == node.shift() && child.marks(mark) == u64::MAX
-            }
-            Child::Dense(child) => child.marks(mark) != 0,
-            Child::Bucket(bucket) => !self.is_inverted(mark) && bucket.marks(mark) != 0,
-            Child::Empty | Child::Entry(_) => false,
-        }
     }
 }

@@ -75,14 +75,9 @@ impl State {
 
     /// Makes the nodes to divide the entry of `order` around the cursor into ones of the cursor's order.
     pub(crate) fn prepare_split(&mut self, entry: Entry, order: u32, gfp: Gfp) -> Option<Split> {
-        match Split::prepare(self.index, order, u32::from(self.order), entry, gfp) {
-            Ok(split) => Some(split),
-            // Linux answers ENOMEM whatever the reason.
-            Err(_) => {
-                self.fail(Error::NoMemory);
-                None
-            }
-        }
+        let split = Split::prepare(self.index, order, u32::from(self.order), entry, gfp);
+        // Linux answers ENOMEM whatever the reason.
+        split.inspect_err(|_| self.set_error(Error::NoMemory.errno())).ok()
     }
 
     fn stands(&self) -> bool {

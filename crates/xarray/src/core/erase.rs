@@ -3,7 +3,7 @@
 //! Removing never needs memory. Making nodes smaller does, is tried without waiting, and is put off when it
 //! fails.
 
-use super::build::Items;
+use super::build::{Item, Items};
 use super::walk::{End, Steps, Walk, place, split_last};
 use crate::raw::dense::SLOTS;
 use crate::raw::{Bucket, Child, Dense, Place, Word, Writer, bits};
@@ -126,16 +126,13 @@ impl Writer<'_> {
 
     fn shrink_leaf(&self, place: Place<'_>, node: &Dense) {
         let mut items = Items::new();
-        for offset in 0..SLOTS {
+        for offset in bits(node.used()) {
             let entry = node.slot(offset).entry();
             if entry.sibling_of().is_some() {
                 return;
             }
-            if !entry.is_null() {
-                let marks = Mark::ALL.iter().filter(|&&mark| node.marks(mark) >> offset & 1 != 0);
-                let marks = marks.map(|mark| mark.bit()).sum();
-                items.push(super::build::Item { index: node.index_of(offset), entry, marks });
-            }
+            let marks = Mark::bits(|mark| node.marks(mark) >> offset & 1 != 0);
+            items.push(Item { index: node.index_of(offset), entry, marks });
         }
         if let Some(word) = self.build_smaller(&mut items) {
             self.relink(place, word);

@@ -63,18 +63,30 @@ impl Writer<'_> {
         limit: IdLimit,
         tell: impl FnOnce(u32),
     ) -> Result<u32> {
-        if !self.has(Flags::TRACK_FREE) || !entry.is_storable() {
+        if !self.has(Flags::TRACK_FREE) {
             return Err(Error::Invalid);
         }
-        let entry = if entry.is_null() { Entry::ZERO } else { entry };
         let min = if self.has(Flags::ZERO_BUSY) { limit.min.max(1) } else { limit.min };
-        let free = next_free(self.head(), u64::from(min), u64::from(limit.max), self.pin());
-        let free = free.ok_or(Error::Busy)?;
-        let id = u32::try_from(free).map_err(|_| Error::Busy)?;
-        tell(id);
-        self.insert(free, entry)?;
+        let tell = |id| tell(id as u32);
+        Ok(self.take_free(entry, u64::from(min), u64::from(limit.max), tell)? as u32)
+    }
+
+    /// Stores an entry at the lowest free index of a range, which it tells before the entry can be seen. NULL reserves.
+    pub(crate) fn take_free(
+        &self,
+        entry: Entry,
+        first: u64,
+        last: u64,
+        tell: impl FnOnce(u64),
+    ) -> Result<u64> {
+        if !entry.is_storable() {
+            return Err(Error::Invalid);
+        }
+        let free = next_free(self.head(), first, last, self.pin()).ok_or(Error::Busy)?;
+        tell(free);
+        self.insert(free, if entry.is_null() { Entry::ZERO } else { entry })?;
         self.unmark(free, Mark::FREE);
-        Ok(id)
+        Ok(free)
     }
 
     /// As [`Writer::allocate`], from `*next` on and around. Returns whether it came around.

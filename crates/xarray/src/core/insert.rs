@@ -118,8 +118,8 @@ impl Writer<'_> {
     /// Moves the entry of index 0 from the head into a bucket, and adds another one.
     pub(crate) fn leave_head(&self, first: Entry, second: Option<(u64, Entry)>) -> Result<()> {
         let mut items = Items::new();
-        let marks = Mark::ALL.iter().filter(|&&mark| self.array().is_marked(mark));
-        items.push(Item { index: 0, entry: first, marks: marks.map(|mark| mark.bit()).sum() });
+        let marks = Mark::bits(|mark| self.array().is_marked(mark));
+        items.push(Item { index: 0, entry: first, marks });
         if let Some((index, entry)) = second {
             items.push(Item { index, entry, marks: 0 });
         }
@@ -145,7 +145,7 @@ impl Writer<'_> {
         index: u64,
         shift: u32,
     ) -> Result<(Word, &Dense)> {
-        let (word, fork) = self.dense(index, parting_shift(node.first() ^ index, shift))?;
+        let (word, fork) = self.dense(index, highest_digit(node.first() ^ index).max(shift))?;
         let offset = fork.digit(node.first());
         self.link(Some((fork, offset)), self.slot(place).load());
         self.summarize(fork, offset);
@@ -203,11 +203,6 @@ impl Writer<'_> {
         self.link(place, word);
         self.retire(old);
     }
-}
-
-/// Returns the shift of a node that can hold both sides of a difference, at least `shift`.
-pub(crate) fn parting_shift(differing_bits: u64, shift: u32) -> u32 {
-    if differing_bits == 0 { shift } else { highest_digit(differing_bits).max(shift) }
 }
 
 /// Returns the log2 of the slots around this empty one that are empty as well, and which a bucket may share.

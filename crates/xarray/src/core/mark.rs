@@ -10,7 +10,7 @@
 
 use super::walk::{End, Steps, Walk, bits, split_last, walk};
 use crate::raw::dense::run_mask;
-use crate::raw::{Dense, Pin, Writer};
+use crate::raw::{Child, Dense, Pin, Writer};
 use crate::{Flags, Mark, RawXArray};
 
 impl Writer<'_> {
@@ -52,36 +52,58 @@ impl Writer<'_> {
                 let new = if bit { old | mask } else { old & !mask };
                 if new != old {
                     node.set_marks(mark, new);
-                    self.propagate(above, mark, self.summary(node, above, mark));
+                    self.propagate_node(above, node, mark);
                 }
             }
         }
     }
 
-    /// Returns what the slot at the end of the path has to say of the node in it.
-    pub(crate) fn summary(&self, node: &Dense, path: Steps<'_, '_>, mark: Mark) -> bool {
-        if self.is_inverted(mark) {
-            // A node that skips levels leaves indices beside it, and those are free.
-            node.marks(mark) == u64::MAX && node.bits() == bits(path)
-        } else {
-            node.marks(mark) != 0
+    /// Recomputes the mark bits of an inner slot from the child in it.
+    pub(crate) fn summarize(&self, node: &Dense, offset: usize) {
+        let child = node.slot(offset).child(self.pin());
+        if matches!(child, Child::Entry(_)) {
+            return;
+        }
+        for mark in Mark::ALL {
+            let bit = u64::from(self.child_bears(node.shift(), child, mark)) << offset;
+            node.set_marks(mark, node.marks(mark) & !(1 << offset) | bit);
         }
     }
 
-    /// Carries a new summary up from the end of the path, as far as it changes anything.
-    pub(crate) fn propagate(&self, mut path: Steps<'_, '_>, mark: Mark, mut summary: bool) {
+    /// Returns the mark bit of a slot for so many index bits with this child.
+    #[inline]
+    pub(crate) fn child_bears(&self, slot_bits: u32, child: Child<'_>, mark: Mark) -> bool {
+        match child {
+            // A node that skips levels leaves indices beside it, and those are free.
+            Child::Dense(node) if self.is_inverted(mark) => {
+                node.marks(mark) == u64::MAX && node.bits() == slot_bits
+            }
+            Child::Dense(node) => node.marks(mark) != 0,
+            Child::Bucket(bucket) => !self.is_inverted(mark) && bucket.marks(mark) != 0,
+            Child::Empty | Child::Entry(_) => false,
+        }
+    }
+
+    /// Carries up from a node at the end of the path whether anything in it bears a mark.
+    #[inline]
+    pub(crate) fn propagate_node(&self, path: Steps<'_, '_>, node: &Dense, mark: Mark) {
+        self.propagate(path, mark, self.child_bears(bits(path), Child::Dense(node), mark));
+    }
+
+    /// As above, as far as it changes anything.
+    fn propagate(&self, mut path: Steps<'_, '_>, mark: Mark, mut bears: bool) {
         while let Some((node, offset, above)) = split_last(path) {
             path = above;
             let old = node.marks(mark);
-            let new = old & !(1 << offset) | u64::from(summary) << offset;
+            let new = old & !(1 << offset) | u64::from(bears) << offset;
             if new == old {
                 return;
             }
             node.set_marks(mark, new);
-            summary = self.summary(node, path, mark);
+            bears = self.child_bears(bits(path), Child::Dense(node), mark);
         }
         if !self.is_inverted(mark) {
-            self.array().set_root_mark(mark, summary);
+            self.array().set_root_mark(mark, bears);
         }
     }
 }

@@ -6,11 +6,10 @@
 //! shift is made first (buckets in between are spread out), which is where memory may run out, and then the
 //! slots are filled, which cannot fail.
 
-use super::build::Items;
-use super::insert::parting_shift;
+use super::build::{Items, highest_digit};
 use super::walk::{End, Path, Steps, split_last};
 use crate::raw::dense::{DIGIT_BITS, SLOTS, run_mask};
-use crate::raw::limbo::{Limbo, fill_private, free_private, pop_private, push_private};
+use crate::raw::limbo::{Limbo, free_private, pop_private, push_private};
 use crate::raw::{Child, Dense, Word, Writer};
 use crate::{Entry, Error, Flags, Gfp, Mark, Result};
 
@@ -31,25 +30,13 @@ impl Run {
 
     /// Returns the longest run from `first` on that one node can hold and that ends at `last` or before.
     pub(crate) fn longest(first: u64, last: u64) -> Self {
-        let fits = |shift: u32| {
-            let low_bits = (1_u64 << shift) - 1;
-            first & low_bits == 0 && last - first >= low_bits
-        };
-        let shift = (0..64)
-            .step_by(DIGIT_BITS as usize)
-            .take_while(|&shift| fits(shift))
-            .last()
-            .unwrap_or(0);
-        let digit = (first >> shift) as usize % SLOTS;
-        // One more than the difference, without overflow at the whole range of indices.
-        let slots = ((last - first) >> shift).saturating_add(1);
-        let is_ragged = (last - first) & ((1 << shift) - 1) != (1 << shift) - 1;
-        let slots = slots.min((SLOTS - digit) as u64 + 1) as usize - usize::from(is_ragged);
-        Self {
-            first,
-            shift,
-            slots: slots.min(SLOTS - digit).min(1 << (64 - shift).min(DIGIT_BITS)),
-        }
+        let low_bits = |shift: u32| (1_u64 << shift) - 1;
+        let fits = |&shift: &u32| first & low_bits(shift) == 0 && last - first >= low_bits(shift);
+        let shifts = (0..64).step_by(DIGIT_BITS as usize);
+        let shift = shifts.take_while(fits).last().unwrap_or(0);
+        let left = SLOTS - 1 - (first >> shift) as usize % SLOTS;
+        let more = (last - first - low_bits(shift)) >> shift;
+        Self { first, shift, slots: 1 + more.min(left as u64) as usize }
     }
 
     pub(crate) fn last(self) -> u64 {
@@ -140,7 +127,7 @@ impl Writer<'_> {
                     let bits =
                         items.as_slice().iter().fold(0, |bits, item| bits | (item.index ^ index));
                     let word =
-                        self.build_dense(items.as_mut_slice(), parting_shift(bits, shift))?;
+                        self.build_dense(items.as_mut_slice(), highest_digit(bits).max(shift))?;
                     self.relink(path.place(), word);
                     word
                 }
@@ -184,13 +171,7 @@ impl Writer<'_> {
                 self.retire_tree(old);
             }
         }
-        self.propagate_all(path, node);
-    }
-
-    fn propagate_all(&self, path: Steps<'_, '_>, node: &Dense) {
-        for mark in Mark::ALL {
-            self.propagate(path, mark, self.summary(node, path, mark));
-        }
+        Mark::ALL.into_iter().for_each(|mark| self.propagate_node(path, node, mark));
     }
 
     /// Stores an entry at all indices from `first` to `last`, in as few entries as nodes allow, or erases them
@@ -207,19 +188,20 @@ impl Writer<'_> {
             self.erase_range(first, last);
             return Ok(());
         }
-        // The ways are made first: when memory runs out, nothing has changed.
-        if let Err(error) = Runs(Some(first), last).try_for_each(|run| self.reach(run).map(|_| ()))
-        {
-            Runs(Some(first), last).for_each(|run| self.prune_empty(run.first));
-            return Err(error);
+        let mut stored = Ok(());
+        // The ways are made first: when memory runs out, nothing has changed. One run is stored whole or not at all.
+        if Run::longest(first, last).last() != last {
+            stored = Runs(Some(first), last).try_for_each(|run| self.reach(run).map(|_| ()));
         }
         for run in Runs(Some(first), last) {
-            self.store_run(run, entry)?;
-            if self.has(Flags::TRACK_FREE) {
-                self.unmark(run.first, Mark::FREE);
+            stored = stored.and_then(|()| self.store_run(run, entry).map(|_| ()));
+            match stored {
+                Ok(()) if self.has(Flags::TRACK_FREE) => self.unmark(run.first, Mark::FREE),
+                Ok(()) => {}
+                Err(_) => self.prune_empty(run.first),
             }
         }
-        Ok(())
+        stored
     }
 
     /// Removes the nodes on the way to this index that hold nothing.
@@ -273,8 +255,9 @@ impl Split {
         if new_shift < old.shift {
             for slot in (0..old.slots as u64).rev() {
                 let node = Dense::create(old.first + (slot << old.shift), new_shift, gfp)?;
-                fill_private(node, |node| fill_pieces(node, 0, SLOTS, order, entry));
-                push_private(&mut split.nodes, node);
+                push_private(&mut split.nodes, node, |node| {
+                    fill_pieces(node, 0, SLOTS, order, entry);
+                });
             }
         }
         Ok(split)
@@ -349,6 +332,6 @@ impl Writer<'_> {
                 self.summarize(node, offset);
             }
         }
-        self.propagate_all(path, node);
+        Mark::ALL.into_iter().for_each(|mark| self.propagate_node(path, node, mark));
     }
 }

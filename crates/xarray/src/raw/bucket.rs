@@ -220,13 +220,10 @@ impl Bucket<'_> {
         unsafe { &*self.word.node().cast::<Header>() }
     }
 
+    /// Returns the log2 of the bytes of a key.
     #[inline]
-    fn width(&self) -> usize {
+    pub(crate) fn width(&self) -> usize {
         self.word.width_log2()
-    }
-
-    pub(crate) fn width_log2(&self) -> u32 {
-        self.width() as u32
     }
 
     #[inline]

@@ -20,7 +20,6 @@
 //! without `used`, took erasures a fifth longer.
 
 use std::alloc::Layout;
-use std::ptr::NonNull;
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
 use super::memory;
@@ -200,9 +199,5 @@ impl Dense {
         let siblings = (canonical + 1..SLOTS)
             .take_while(|&offset| self.slot(offset).entry().sibling_of() == Some(canonical));
         1 + siblings.count()
-    }
-
-    pub(super) fn as_memory(word: Word) -> NonNull<u8> {
-        NonNull::new(word.node().cast()).expect("a node word has an address")
     }
 }

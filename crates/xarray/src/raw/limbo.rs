@@ -3,6 +3,7 @@
 //! Each kind of node has room for one word, which names the next. A name is the node's address with the bits that tell
 //! its kind.
 
+use std::ptr::NonNull;
 use std::sync::atomic::AtomicPtr;
 
 use slablab_rcu::{Chain, Queue, Reclaim};
@@ -56,22 +57,26 @@ unsafe impl Reclaim for Node {
         } else {
             Dense::LAYOUT
         };
+        let memory = NonNull::new(self.0.node().cast()).expect("a node has an address");
         // SAFETY: nodes are allocated with this layout.
-        unsafe { memory::free(Dense::as_memory(self.0), layout) };
+        unsafe { memory::free(memory, layout) };
     }
 }
 
-/// Takes over a dense node that was never linked.
-pub(crate) fn push_private(nodes: &mut Limbo, word: Word) {
-    debug_assert!(word.is_node() && !word.is_bucket());
+/// Takes over a dense node that was never linked, once it is filled.
+pub(crate) fn push_private(nodes: &mut Limbo, word: Word, fill: impl FnOnce(&Dense)) {
     // SAFETY: nobody else knows it.
+    if let Child::Dense(node) = word.child(unsafe { Pin::new() }) {
+        fill(node);
+    }
+    // SAFETY: as above.
     unsafe { nodes.push(Node::of(word)) };
 }
 
 /// Hands out the dense node taken over last.
 pub(crate) fn pop_private(nodes: &mut Limbo) -> Option<Word> {
     let word = nodes.pop()?.0;
-    let node = std::ptr::NonNull::new(word.node().cast::<Dense>())?;
+    let node = NonNull::new(word.node().cast::<Dense>())?;
     // SAFETY: `push_private` takes dense nodes only.
     let shift = unsafe { node.as_ref() }.shift();
     Some(Word::from_dense(node, shift))
@@ -81,14 +86,6 @@ pub(crate) fn pop_private(nodes: &mut Limbo) -> Option<Word> {
 pub(crate) fn free_private(nodes: &mut Limbo) {
     // SAFETY: nobody but this list ever knew them.
     unsafe { nodes.reclaim_all() };
-}
-
-/// Calls `fill` with a dense node that nobody else knows.
-pub(crate) fn fill_private(word: Word, fill: impl FnOnce(&Dense)) {
-    // SAFETY: the node is the caller's alone.
-    if let Child::Dense(node) = word.child(unsafe { Pin::new() }) {
-        fill(node);
-    }
 }
 
 /// Waits until every section that is open now has been left, and frees what was unlinked before. Linux:

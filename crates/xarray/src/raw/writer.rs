@@ -106,7 +106,7 @@ impl<'a> Writer<'a> {
     pub(crate) fn below(&self, node: &Dense, word: Word) -> Word {
         let skips = match word.child(self.pin()) {
             Child::Dense(child) => child.bits() < node.shift(),
-            Child::Bucket(bucket) => 8 << bucket.width_log2() < node.shift() + word.run_log2(),
+            Child::Bucket(bucket) => 8 << bucket.width() < node.shift() + word.run_log2(),
             Child::Empty | Child::Entry(_) => false,
         };
         word.with_skips(skips)
@@ -121,15 +121,20 @@ impl<'a> Writer<'a> {
 
     /// Gives up a node and all nodes below it.
     pub(crate) fn retire_tree(&self, word: Word) {
+        self.for_each_node(word, &mut |word| self.retire(word));
+    }
+
+    /// Calls `each` with all nodes below a word, and then with it, if it is a node's.
+    pub(crate) fn for_each_node(&self, word: Word, each: &mut impl FnMut(Word)) {
         if !word.is_node() {
             return;
         }
         if let Child::Dense(node) = word.child(self.pin())
             && node.shift() != 0
         {
-            bits(node.used()).for_each(|offset| self.retire_tree(node.slot(offset).load()));
+            bits(node.used()).for_each(|slot| self.for_each_node(node.slot(slot).load(), each));
         }
-        self.retire(word);
+        each(word);
     }
 }
 

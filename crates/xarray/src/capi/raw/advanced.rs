@@ -43,6 +43,12 @@ impl XaState {
         self.array().map(|array| unsafe { Writer::assume_locked(array, Gfp::NOWAIT) })
     }
 
+    fn change_mark(&self, writer: Option<Writer<'_>>, mark: u32, on: bool) {
+        if let (Some(writer), Some(mark)) = (writer, Mark::from_number(mark)) {
+            self.state.change_mark(&writer, mark, on);
+        }
+    }
+
     fn take_split(&mut self) -> Limbo {
         Limbo::from_first(std::mem::replace(&mut self.split, std::ptr::null_mut()).cast())
     }
@@ -95,16 +101,12 @@ exported! {
     /// Sets a mark.
     unsafe fn xas_set_mark(xas: &XaState, mark: u32) {
         // SAFETY: as the caller promises.
-        if let (Some(writer), Some(mark)) = (unsafe { xas.writer() }, Mark::from_number(mark)) {
-            xas.state.change_mark(&writer, mark, true);
-        }
+        xas.change_mark(unsafe { xas.writer() }, mark, true);
     }
     /// Clears a mark.
     unsafe fn xas_clear_mark(xas: &XaState, mark: u32) {
         // SAFETY: as the caller promises.
-        if let (Some(writer), Some(mark)) = (unsafe { xas.writer() }, Mark::from_number(mark)) {
-            xas.state.change_mark(&writer, mark, false);
-        }
+        xas.change_mark(unsafe { xas.writer() }, mark, false);
     }
     /// Clears all marks.
     unsafe fn xas_init_marks(xas: &XaState) {

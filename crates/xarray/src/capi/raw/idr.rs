@@ -7,7 +7,6 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use super::normal::{locked, move_to};
 use super::*;
 use crate::Ida;
-use crate::core::id::next_free;
 use crate::raw::Section;
 
 /// `struct idr`.
@@ -56,20 +55,12 @@ impl Idr {
         gfp: u32,
         tell: &mut dyn FnMut(u32),
     ) -> Result<()> {
-        let entry = if entry.is_null() { Entry::ZERO } else { entry };
-        if !entry.is_storable() {
-            return Err(Error::Invalid);
-        }
         // SAFETY: users of an IDR keep writers apart.
         let writer = unsafe { locked(&self.entries, gfp) };
-        let last = self.index(max).ok_or(Error::Busy)?;
         let first = self.index(u64::from(min)).unwrap_or(0);
-        let free = next_free(writer.head(), first, last, writer.pin()).ok_or(Error::Busy)?;
-        let id = u32::try_from(free + u64::from(self.base)).map_err(|_| Error::Busy)?;
-        tell(id);
-        writer.insert(free, entry).inspect_err(|_| tell(min))?;
-        writer.unmark(free, Mark::M0);
-        Ok(())
+        let last = self.index(max.min(u64::from(u32::MAX))).ok_or(Error::Busy)?;
+        let stored = writer.take_free(entry, first, last, |free| tell(free as u32 + self.base));
+        stored.map(|_| ()).inspect_err(|_| tell(min))
     }
 }
 
