@@ -1,9 +1,8 @@
 //! Readers beside a writer: lookups a second of each array, alone and while another thread stores and erases.
 //!
 //! `parallel [--rounds N] [--ms N] [--peers DIR]`. One reader: alone, beside a writer that touches half of its keys, and beside
-//! one of another array as large, which costs it what two CPUs share and nothing else. Not at real-time priority: two
-//! threads that spin would keep the CPUs from the one that stops them. Then how long writers wait for
-//! readers.
+//! one of another array as large, which costs it what two CPUs share and nothing else. Where the process may, at real-time
+//! priority, and the thread that stops the others above them. Then how long writers wait for readers.
 
 use std::collections::BTreeMap;
 use std::ffi::c_void;
@@ -34,8 +33,8 @@ trait Parallel: Sync {
     fn fill(&mut self, keys: &KeySet);
     fn read(&self, keys: &Keys, stop: &AtomicBool) -> u64;
     fn write(&self, keys: &Keys, stop: &AtomicBool) -> u64;
-    /// Says how long a change of an XArray takes, to those whose changes are paced.
-    fn change_every(&self, _time_ns: f64) {}
+    /// Says how long a read and a change of an XArray take, to those that are paced.
+    fn pace(&self, _read_ns: f64, _change_ns: f64) {}
 }
 
 /// Reads until told to stop and returns how often.
@@ -172,11 +171,11 @@ impl Shards {
 #[derive(Default)]
 struct Words {
     words: Vec<AtomicU64>,
-    /// Multiplications between two changes.
-    pause: AtomicU64,
+    /// Multiplications between two reads, and between two changes.
+    pauses: [AtomicU64; 2],
 }
 
-/// Changes that are timed to find out how long their pause must be.
+/// Accesses that are timed to find out how long their pause must be.
 const PACED: usize = 10_000;
 
 impl Words {
@@ -185,6 +184,19 @@ impl Words {
         let product = (0..pause).fold(1, |product: u64, i| std::hint::black_box(product) * (i | 1));
         std::hint::black_box(product);
     }
+
+    /// Returns the shortest pause with which an access takes so long.
+    fn pause_for(&self, time_ns: f64, access: impl Fn(&AtomicU64)) -> u64 {
+        let takes_ns = |pause: u64| {
+            let start = thread_ns();
+            for place in 0..PACED {
+                Words::wait(pause);
+                access(&self.words[place * 7 % self.words.len()]);
+            }
+            (thread_ns() - start) as f64 / PACED as f64
+        };
+        (0..).find(|pause| takes_ns(*pause) >= time_ns).expect("a pause takes time")
+    }
 }
 
 impl Parallel for Words {
@@ -192,28 +204,26 @@ impl Parallel for Words {
         self.words = keys.present.iter().map(|key| AtomicU64::new(key | 1)).collect();
     }
 
-    /// Words alone could be changed ten times as often as the entries of an array.
-    fn change_every(&self, time_ns: f64) {
-        let takes_ns = |pause: u64| {
-            let start = thread_ns();
-            for place in 0..PACED {
-                Words::wait(pause);
-                self.words[place % self.words.len()].store(1, Ordering::Release);
-            }
-            (thread_ns() - start) as f64 / PACED as f64
-        };
-        let pause = (0..).find(|pause| takes_ns(*pause) >= time_ns).expect("a pause takes time");
-        self.pause.store(pause, Ordering::Relaxed);
+    /// Words alone could be read five times and changed ten times as often as the entries of an array.
+    fn pace(&self, read_ns: f64, change_ns: f64) {
+        let read = self.pause_for(read_ns, |word| {
+            std::hint::black_box(word.load(Ordering::Acquire));
+        });
+        let change = self.pause_for(change_ns, |word| word.store(1, Ordering::Release));
+        self.pauses[0].store(read, Ordering::Relaxed);
+        self.pauses[1].store(change, Ordering::Relaxed);
     }
 
     fn read(&self, keys: &Keys, stop: &AtomicBool) -> u64 {
+        let pause = self.pauses[0].load(Ordering::Relaxed);
         read_with(&keys.read_places, stop, |place| {
+            Words::wait(pause);
             std::hint::black_box(self.words[place].load(Ordering::Acquire));
         })
     }
 
     fn write(&self, keys: &Keys, stop: &AtomicBool) -> u64 {
-        let pause = self.pause.load(Ordering::Relaxed);
+        let pause = self.pauses[1].load(Ordering::Relaxed);
         let store = |place: usize, word| {
             Words::wait(pause);
             self.words[place].store(word, Ordering::Release);
@@ -253,6 +263,22 @@ impl Parallel for Theirs {
     }
 }
 
+/// Comes before all other programs, where the process may; with priority 0 it comes when they do.
+fn real_time(priority: i32, cpu: Option<usize>) {
+    let parameters = libc::sched_param { sched_priority: priority };
+    let policy = if priority == 0 { libc::SCHED_OTHER } else { libc::SCHED_FIFO };
+    // SAFETY: no more than a number that the system looks at.
+    unsafe { libc::sched_setscheduler(0, policy, &raw const parameters) };
+    if let Some(cpu) = cpu {
+        // SAFETY: a set of CPUs is valid when zero.
+        let mut cpus: libc::cpu_set_t = unsafe { std::mem::zeroed() };
+        // SAFETY: one of the first two CPUs.
+        unsafe { libc::CPU_SET(cpu, &mut cpus) };
+        // SAFETY: as above.
+        unsafe { libc::sched_setaffinity(0, size_of_val(&cpus), &raw const cpus) };
+    }
+}
+
 /// Nanoseconds of a read and of a change, and the share of the time that the writer had a CPU.
 struct Run {
     read: f64,
@@ -262,9 +288,12 @@ struct Run {
 
 fn run(array: &dyn Parallel, written: Option<&dyn Parallel>, keys: &Keys, time: Duration) -> Run {
     let stop = AtomicBool::new(false);
+    // Other programs have their turn, too.
+    std::thread::sleep(time / 4);
     // The time runs once all threads do.
     let start = Barrier::new(2 + usize::from(written.is_some()));
-    let timed = |work: &dyn Fn() -> u64| {
+    let timed = |cpu: usize, work: &dyn Fn() -> u64| {
+        real_time(1, Some(cpu));
         start.wait();
         let (start, start_wall) = (thread_ns(), Instant::now());
         let count = work();
@@ -272,8 +301,9 @@ fn run(array: &dyn Parallel, written: Option<&dyn Parallel>, keys: &Keys, time: 
         (ns / count as f64, ns / start_wall.elapsed().as_nanos() as f64)
     };
     std::thread::scope(|scope| {
-        let reader = scope.spawn(|| timed(&|| array.read(keys, &stop)));
-        let writer = written.map(|written| scope.spawn(|| timed(&|| written.write(keys, &stop))));
+        let reader = scope.spawn(|| timed(0, &|| array.read(keys, &stop)));
+        let writer =
+            written.map(|written| scope.spawn(|| timed(1, &|| written.write(keys, &stop))));
         start.wait();
         std::thread::sleep(time);
         stop.store(true, Ordering::Relaxed);
@@ -291,6 +321,7 @@ fn quartiles(mut values: Vec<f64>) -> [f64; 3] {
 }
 
 fn main() {
+    real_time(2, None);
     let (mut rounds, mut time) = (11, Duration::from_millis(30));
     let mut folder = String::from("target/peer");
     let mut words = std::env::args().skip(1);
@@ -338,10 +369,10 @@ fn main() {
             ("64 B-trees", pair(|_| Box::<Sharded>::default())),
             ("plain words", pair(|_| Box::<Words>::default())),
         ];
-        let mut change_ns = 0.0;
+        let (mut read_ns, mut change_ns) = (0.0, 0.0);
         for (name, mut pair) in arrays {
             pair.iter_mut().for_each(|array| array.fill(&set));
-            pair.iter().for_each(|array| array.change_every(change_ns));
+            pair.iter().for_each(|array| array.pace(read_ns, change_ns));
             let [array, other] = &pair;
             let busy = |written: &dyn Parallel| {
                 let mut runs = (0..TRIES).map(|_| run(array.as_ref(), Some(written), &keys, time));
@@ -369,7 +400,7 @@ fn main() {
             }
             let [alone, beside, ratio, floor, change] = lists.map(quartiles);
             if name == "slablab" {
-                change_ns = change[1];
+                (read_ns, change_ns) = (alone[1], change[1]);
             }
             let quarters =
                 |[low, median, high]: [f64; 3]| format!("{median:.2} ({low:.2}-{high:.2})");
@@ -384,6 +415,7 @@ fn main() {
             );
         }
     }
+    real_time(0, None);
     grace_periods(Duration::from_secs(1));
 }
 

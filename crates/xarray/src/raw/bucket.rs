@@ -35,7 +35,7 @@
 //!
 //! An entry stored or erased where there is a key writes its slot and `live`, which stands first: before the fingerprints it lay
 //! in their line, which each lookup reads, in three of four buckets, and there it does in one. Without the count an erasure
-//! would have to look for other entries, which took it a sixth to a third more instructions.
+//! would have to look for other entries, and took up to a third longer.
 //!
 //! # Invariants
 //! - `live <= len <= capacity`; slots at `len` and above are empty, but for one that is being added;
