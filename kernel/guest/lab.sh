@@ -108,6 +108,13 @@ read_settled_slab() {
 	slab_kb=$settled_kb
 }
 
+# read_threads: sets threads to how many there are, without another process. A worker that the kernel starts meanwhile takes
+# up to 104 kB: a slab each of task_struct and sighand_cache (32 kB), signal_cache and mm_struct (16 kB) and some of 4 kB.
+read_threads() {
+	read -r _ _ _ threads _ < /proc/loadavg
+	threads=${threads#*/}
+}
+
 # watch_slab: keeps the largest Slab in /tmp/slab_peak, by five looks a second, until /tmp/slab_stop is there.
 watch_slab() {
 	peak=0

@@ -17,8 +17,7 @@ const MODULE: &str = "slabreplay";
 const SHRINKER: &str = "slabinfo";
 /// Slabs may grow by so much from before the module until after it, in kB: 32 pages, for what the guest itself did meanwhile.
 const LEFT_KB_MAX: i64 = 128;
-/// What a thread that the kernel itself started meanwhile may take, in kB: measured where it was the first object of a slab of
-/// each of `task_struct` and `sighand_cache` (32 kB), `signal_cache` and `mm_struct` (16 kB) and some of 4 kB.
+/// What a thread that the kernel itself started meanwhile may take, in kB (see `read_threads` in `kernel/guest/lab.sh`).
 const THREAD_KB_MAX: i64 = 104;
 
 /// What the job in the guest can use. The trace's caches are `rp_0`, `rp_1`, ... there; sysfs has their counters
@@ -36,10 +35,9 @@ echo free > /proc/slabreplay
 for i in 1 2 3 4; do look warm; done
 paths
 rmmod slabreplay
-threads() { read -r _ _ _ threads _ < /proc/loadavg; threads=${threads#*/}; }
 read_settled_slab
 before=$slab_kb
-threads
+read_threads
 threads_before=$threads
 cat /proc/slabinfo > /tmp/before 2> /dev/null && send before.txt /tmp/before || true
 load
@@ -52,7 +50,7 @@ send paths.txt /tmp/paths
 rmmod slabreplay
 read_settled_slab
 after=$slab_kb
-threads
+read_threads
 cat /proc/slabinfo > /tmp/after 2> /dev/null && send after.txt /tmp/after || true
 row \"\\\"kind\\\":\\\"left\\\",\\\"before\\\":$before,\\\"after\\\":$after,\\\"threads\\\":$((threads - threads_before))\"
 ";
