@@ -3,7 +3,8 @@
 //! How it works: a trace has no kernel command line, but it has the orders of kmalloc's classes. Of the rules that give all
 //! of these the one that is least unlike the usual one is taken; a trace that knows no orders, or of which no rule gives
 //! all, has the usual one. (With the usual one a guest that had booted with `slab_max_order=0` was replayed with 37 slabs of
-//! 32 KiB for `kmalloc-4k`, where it had 289 pages.)
+//! 32 KiB for `kmalloc-4k`, where it had 289 pages.) SLUB_TINY has another usual rule; where it has the rule of SLUB,
+//! `slab_max_order=3` was set.
 //!
 //! Linux counterpart: `calculate_order` in `mm/slub.c` @ 6.12.
 
@@ -37,7 +38,29 @@ pub(crate) fn recorded(kind: BackendKind, meta: &Meta, cpus: u32) -> OrderRule {
             .iter()
             .all(|(size, order)| rule.order(arch, *size, cpus) == Some(arch.order(Order(*order))))
     };
-    rules().find(gives_all).unwrap_or_default()
+    let Some(rule) = rules().find(gives_all) else { return OrderRule::default() };
+    match kind {
+        // The usual rule of SLUB was set on this one, whose own has another order.
+        SlubTiny if has_slub_tiny(meta) => {
+            OrderRule { order_max: rule.order_max.or(Some(ORDER_MAX.0)), ..rule }
+        }
+        _ => rule,
+    }
+}
+
+/// Tells whether the recorded kernel has SLUB_TINY: it says what its caches keep for a node, and nothing of CPUs. Since 7.0
+/// SLUB without sysfs says as little.
+fn has_slub_tiny(meta: &Meta) -> bool {
+    if BackendKind::of_release(&meta.kernel_release) == Some(BackendKind::SlubSheaves) {
+        return false;
+    }
+    let snapshots = meta.slabs_start.iter().chain(&meta.slabs_end);
+    let mut caches = snapshots.flat_map(|snapshot| &snapshot.caches).peekable();
+    caches.peek().is_some()
+        && caches.all(|cache| {
+            cache.number("min_partial").is_some()
+                && cache.number("cpu_partial").or(cache.number("sheaf_capacity")).is_none()
+        })
 }
 
 /// Returns all rules, the usual one first.
@@ -114,6 +137,24 @@ mod tests {
         assert_eq!(rule([0, 0, 0, 1]), (Some(0), None));
         // No rule gives these.
         assert_eq!(rule([3, 0, 0, 1]), (None, None));
+    }
+
+    /// A recording of SLUB_TINY with `slab_max_order=3` was replayed with its usual order, 1.
+    #[test]
+    fn slub_tiny_is_replayed_with_the_larger_order_that_was_set() {
+        let rule = |kind, orders, beside| recorded(kind, &meta(orders, beside), 1).order_max;
+        let tiny = BackendKind::SlubTiny;
+        assert_eq!(rule(tiny, [1, 2, 3, 3], "min_partial"), Some(3));
+        assert_eq!(rule(tiny, [1, 1, 1, 1], "min_partial"), Some(1));
+        assert_eq!(rule(BackendKind::Slub, [1, 2, 3, 3], "min_partial"), None);
+        // SLUB says what is kept for a CPU, too: it is not known what SLUB_TINY would have had there.
+        let mut slub = meta([1, 2, 3, 3], "min_partial");
+        let caches = &mut slub.slabs_start.as_mut().unwrap().caches;
+        caches.iter_mut().for_each(|cache| _ = cache.numbers.insert("cpu_partial".to_owned(), 0));
+        assert_eq!(recorded(tiny, &slub, 1).order_max, None);
+        let mut later = meta([1, 2, 3, 3], "min_partial");
+        later.kernel_release = "7.3.4".to_owned();
+        assert_eq!(recorded(tiny, &later, 1).order_max, None);
     }
 
     #[test]
