@@ -71,14 +71,37 @@ record_slabs() {
 
 # record_living: says how many objects are alive, when no CPU keeps slabs for itself: these count as full before.
 record_living() {
+	if [ -e /proc/slabcaches ]; then
+		echo 1 > /proc/slabcaches
+		record_slabs living
+		return
+	fi
+	# To open a file takes objects, and a CPU keeps the rest of their slabs or sheaves. So /proc/slabinfo is opened before, with
+	# its first line, which makes its buffer; and where opening took objects from the caches are shrunk again, by open files.
+	exec 3< /proc/slabinfo
+	read -r record_line <&3
+	echo "# slablab living $record_line"
+	for record_file in 4 5 6 7; do
+		eval "exec $record_file> /dev/null"
+	done
+	record_file=4
+	for record_cache in names_cache filp seq_file kmalloc-4k; do
+		record_cache=/sys/kernel/slab/$record_cache/shrink
+		[ ! -w "$record_cache" ] || eval "exec $record_file<> $record_cache"
+		record_file=$((record_file + 1))
+	done
 	for record_cache in /sys/kernel/slab/*/shrink; do
 		if [ -w "$record_cache" ] && [ ! -L "${record_cache%/shrink}" ]; then
 			# Opened for both, as > would change the file's times, which are an object.
 			echo 1 2> /dev/null 1<> "$record_cache" || true
 		fi
 	done
-	[ ! -e /proc/slabcaches ] || echo 1 > /proc/slabcaches
-	record_slabs living
+	for record_file in 7 6 5 4; do
+		echo 1 >&$record_file || true
+	done 2> /dev/null
+	while IFS= read -r record_line; do
+		echo "# slablab living $record_line"
+	done <&3
 }
 
 # record_begin: begins to look at the slabs. What a kernel does not tell of them may come by a module.
