@@ -33,6 +33,24 @@ fn a_build_is_told_what_to_type_and_hackbench_gets_the_front() {
     );
 }
 
+/// What is advised stands before the table, and what to type for it right behind; where nothing is, the locks are named that
+/// would have to be allowed.
+#[test]
+fn the_answer_comes_first_and_is_found_with_the_locks_that_it_names() {
+    let text = stdout(&["advise", BUILD, "--tune"]);
+    let parts = ["With what is to be typed below", "Answers", "To type for", "Or, to type for"];
+    let places = parts.map(|part| text.find(part).unwrap_or_else(|| panic!("{part}: {text}")));
+    assert!(places.is_sorted(), "{text}");
+    // Lines end anywhere.
+    let asked = |locks| stdout(&["advise", BUILD, "--tune", "--max-locks", locks]);
+    let words = |locks| asked(locks).split_whitespace().collect::<Vec<_>>().join(" ");
+    let none = words("+0%");
+    let (_, named) = none.split_once(": --max-locks ").expect("what to allow");
+    assert!(none.contains("best leave them alone"), "{none}");
+    let allowed = words(named.split(' ').next().unwrap_or_default());
+    assert!(allowed.contains(parts[0]), "{allowed}");
+}
+
 #[test]
 fn the_script_sets_every_file_and_sets_it_back() {
     let folder = tempfile::tempdir().unwrap();

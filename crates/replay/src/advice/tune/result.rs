@@ -5,9 +5,12 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::advice::tune::setting::{Setting, Typed};
+use crate::advice::tune::setting::{Configured, Setting, Typed};
 use crate::metrics::gauge::Level;
 use crate::metrics::result::{Allocator, CacheUnder, TraceFacts};
+
+/// What a setting may hold more than another, as a share, and hold nearly as little.
+pub(crate) const NEAR_SHARE: f64 = 0.005;
 
 /// The settings that were tried on a trace, and those that are advised.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -39,6 +42,22 @@ impl Tuning {
             least = least.min(outcome.locks);
             faster
         })
+    }
+
+    /// Returns what holds least of the settings of the recorded allocator that save enough, whatever its locks.
+    #[must_use]
+    pub fn least_beyond(&self) -> Option<&Outcome> {
+        let was = self.held_at.of(&self.recorded);
+        let is_one = |outcome: &&Outcome| {
+            outcome.setting.configured == Configured::Recorded
+                && outcome.failed <= self.recorded.failed
+                && was.saturating_sub(self.held_at.of(outcome)) > self.saving_bytes_min
+        };
+        let held = |outcome: &&Outcome| self.held_at.of(outcome);
+        let least = self.tried.iter().filter(is_one).map(|outcome| held(&outcome)).min()?;
+        let near = (least as f64 * (1.0 + NEAR_SHARE)) as u64;
+        let near = self.tried.iter().filter(is_one).filter(|outcome| held(outcome) <= near);
+        near.min_by_key(|outcome| (outcome.setting.short().split(' ').count(), held(outcome)))
     }
 
     /// Returns the answer of a kind.
@@ -83,7 +102,7 @@ impl HeldAt {
 }
 
 /// What came of a setting.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Outcome {
     /// The setting
     pub setting: Setting,

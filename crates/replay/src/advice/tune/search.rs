@@ -14,7 +14,9 @@ use slablab_trace::{Meta, TraceReader};
 
 use crate::advice::judge::saving_bytes_min;
 use crate::advice::trial::Moments;
-use crate::advice::tune::result::{Answer, AnswerKind, HeldAt, Outcome, Tuning, rounding_bytes};
+use crate::advice::tune::result::{
+    Answer, AnswerKind, HeldAt, NEAR_SHARE, Outcome, Tuning, rounding_bytes,
+};
 use crate::advice::tune::select::{Mixture, Table};
 use crate::advice::tune::setting::{CacheSetting, Configured, Merge, Setting};
 use crate::advice::tune::space::Space;
@@ -45,7 +47,7 @@ pub(crate) struct Brevity {
 
 impl Default for Brevity {
     fn default() -> Self {
-        Self { held_share: 0.005, caches_max: 6 }
+        Self { held_share: NEAR_SHARE, caches_max: 6 }
     }
 }
 

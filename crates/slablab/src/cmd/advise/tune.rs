@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_kmem::BackendKind;
 use slablab_pages::tables;
-use slablab_replay::{Answer, AnswerKind, Budget, HeldAt, Tuning, tune};
+use slablab_replay::{Answer, AnswerKind, Budget, HeldAt, Outcome, Tuning, Typed, tune};
 use slablab_trace::TraceReader;
 
 use super::super::question::QuestionArgs;
@@ -61,9 +61,7 @@ pub(super) fn parse_share(text: &str) -> Result<f64, String> {
 
 /// Writes what is set at run time as a script that can undo it.
 pub(super) fn write_script(tuning: &Tuning, release: &str, file: &str, path: &Path) -> Result<()> {
-    let answer =
-        tuning.answer(AnswerKind::WithinLocks).or_else(|| tuning.answer(AnswerKind::NoMoreLocks));
-    write_whole(path, script(answer, release, file).as_bytes())
+    write_whole(path, script(advised(tuning), release, file).as_bytes())
 }
 
 fn script(answer: Option<&Answer>, release: &str, file: &str) -> String {
@@ -144,11 +142,13 @@ impl Report for TuneAnswer {
             let name = tables::answer_name(kind);
             page.line(format!("\"{name}\": nothing that saves enough to be worth it"));
         }
-        let mut shown = Vec::new();
-        for answer in &self.tuning.answers {
-            // What two questions have in common is printed once.
+        // What is advised comes first, and what two questions have in common once.
+        let advised = advised(&self.tuning);
+        let mut shown: Vec<&Typed> = Vec::new();
+        for answer in advised.into_iter().chain(&self.tuning.answers) {
             if !shown.contains(&&answer.typed) {
-                page.heading(&format!("To type for {}", names(&self.tuning, answer)));
+                let to = if shown.is_empty() { "To type" } else { "Or, to type" };
+                page.heading(&format!("{to} for {}", names(&self.tuning, answer)));
                 typed::block(&answer.typed, page);
                 shown.push(&answer.typed);
             }
@@ -177,61 +177,97 @@ fn names(tuning: &Tuning, answer: &Answer) -> String {
         .join(" and ")
 }
 
+/// Returns what is advised: what holds least within the locks that are allowed.
+fn advised(tuning: &Tuning) -> Option<&Answer> {
+    tuning.answer(AnswerKind::WithinLocks).or_else(|| tuning.answer(AnswerKind::NoMoreLocks))
+}
+
 impl TuneAnswer {
+    /// Says first what the load held, then what it would hold and for what, then how that was found.
     fn summary(&self) -> String {
         let tuning = &self.tuning;
-        let recorded = &tuning.recorded;
+        let (recorded, at) = (&tuning.recorded, tuning.held_at);
+        let was = at.of(recorded);
+        let when = match at {
+            HeldAt::Peak => "at its peak",
+            HeldAt::Mean => "on average",
+            HeldAt::End => "at its end",
+        };
         let mut text = format!(
-            "Under {} the load held {} at its peak and took {:.3} locks and atomic operations for each allocation or \
-             free (some {:.1} ns, an estimate at {LOCK_NS:.0} ns each). {} settings that this kernel has were replayed from \
-             the first event to the last, on a machine that was empty before.",
+            "Under {} the load held {} {when} and took {:.3} locks and atomic operations for each allocation or \
+             free (some {:.1} ns, an estimate at {LOCK_NS:.0} ns each).",
             tuning.allocator,
-            bytes(recorded.held_bytes.peak),
+            bytes(was),
             recorded.locks_per_operation(),
             recorded.locks_per_operation() * LOCK_NS,
+        );
+        let share = |least: u64| (1.0 - least as f64 / was as f64) * 100.0;
+        let allowed = match (tuning.locks_share_max - 1.0) * 100.0 {
+            none if none < 0.5 => "Without more locks".to_owned(),
+            percent => format!("For at most {percent:.0} % more locks"),
+        };
+        text += &match advised(tuning) {
+            Some(answer) => {
+                let held = at.of(&answer.outcome);
+                let rounding = match at {
+                    HeldAt::Mean => String::new(),
+                    HeldAt::Peak | HeldAt::End => rounding(answer, was.saturating_sub(held)),
+                };
+                format!(
+                    " With what is to be typed below it would hold {:.1} % less, for {} locks.{rounding}",
+                    share(held),
+                    more(&answer.outcome, recorded),
+                )
+            }
+            None => format!(
+                " {allowed} no setting saves more than {}: best leave them alone.{}",
+                bytes(tuning.saving_bytes_min),
+                tuning.least_beyond().map_or_else(String::new, |outcome| {
+                    format!(
+                        " With {} it would hold {:.1} % less, for {} locks: --max-locks +{:.0}% allows it.",
+                        outcome.setting.short(),
+                        share(at.of(outcome)),
+                        more(outcome, recorded),
+                        percent(outcome, recorded).ceil()
+                    )
+                })
+            ),
+        };
+        text += &format!(
+            " {} settings that this kernel has were replayed from the first event to the last, on a machine that was \
+             empty before.",
             tuning.tried.len() - 1
         );
         if tuning.trace.kernel_release.is_empty() {
             text += " The trace does not say which release it was recorded on, which may lack some of the settings \
                      (SLUB_TINY is there from 6.2 on).";
         }
-        text += &match tuning.answer(AnswerKind::WithinLocks) {
-            Some(answer) => {
-                let at = tuning.held_at;
-                let (held, was) = (at.of(&answer.outcome), at.of(recorded));
-                format!(
-                    " With at most {:+.0} % of locks it can hold {:.1} % less{}.{}",
-                    (tuning.locks_share_max - 1.0) * 100.0,
-                    (1.0 - held as f64 / was as f64) * 100.0,
-                    match at {
-                        HeldAt::Peak => "",
-                        HeldAt::Mean => " on average",
-                        HeldAt::End => " at the end",
-                    },
-                    if at == HeldAt::Mean {
-                        String::new()
-                    } else {
-                        rounding(answer, was.saturating_sub(held))
-                    }
-                )
-            }
-            None => format!(
-                " None saves more than {} with at most {:+.0} % of locks: the settings are best left alone.",
-                bytes(tuning.saving_bytes_min),
-                (tuning.locks_share_max - 1.0) * 100.0
-            ),
-        };
         text
     }
 }
 
-/// Says how far a saving may be another in the next boot, where that is more than a quarter of it.
+/// Returns how many locks an outcome takes more than the recorded kernel, in percent.
+fn percent(outcome: &Outcome, recorded: &Outcome) -> f64 {
+    (outcome.locks as f64 / recorded.locks.max(1) as f64 - 1.0) * 100.0
+}
+
+/// Says that: `8.2 % more`.
+fn more(outcome: &Outcome, recorded: &Outcome) -> String {
+    let percent = percent(outcome, recorded);
+    format!("{:.1} % {}", percent.abs(), if percent < 0.0 { "fewer" } else { "more" })
+}
+
+/// Says how far a saving may be another in the next boot, where that is more than a quarter of it, and how many boots would
+/// tell.
 fn rounding(answer: &Answer, saved: u64) -> String {
-    if answer.rounding_bytes <= saved / 4 {
+    let quarter = saved / 4;
+    if answer.rounding_bytes <= quarter {
         return String::new();
     }
+    let boots = (answer.rounding_bytes as f64 / quarter.max(1) as f64).powi(2).ceil();
     format!(
-        " That is {}, of one boot: as caches hold whole slabs, another may save some {} more or less.",
+        " That is {}, of one boot: as caches hold whole slabs, another may save some {} more or less. The mean of {boots:.0} \
+         recordings would be within a quarter of it.",
         bytes(saved),
         bytes(answer.rounding_bytes)
     )
@@ -247,6 +283,22 @@ mod tests {
         for text in ["", "10", "-5%", "x%", "nan%", "%"] {
             assert!(parse_share(text).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn what_one_boot_does_not_tell_several_would() {
+        let said = |rounding_bytes, saved| {
+            let answer = Answer {
+                kind: AnswerKind::WithinLocks,
+                outcome: Outcome::default(),
+                rounding_bytes,
+                typed: Typed::default(),
+            };
+            rounding(&answer, saved)
+        };
+        assert_eq!(said(20 << 10, 80 << 10), "");
+        let text = said(40 << 10, 80 << 10);
+        assert!(text.contains("some 40.0 KiB more or less. The mean of 4 recordings"), "{text}");
     }
 
     #[test]
