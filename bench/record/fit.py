@@ -56,7 +56,8 @@ def row(slablab, name, trace):
     off = [cache for cache in fit["caches"] if cache["difference_share"] > 0.1]
     unmarked = worst([cache for cache in off if not is_marked(cache)])
     marked = worst([cache for cache in off if is_marked(cache)])
-    return f"| {name} | {recorded['events']:,}, {lost:.1%} | {sums[0]:+.1%}, {sums[1]:+.1%} | {fit['difference_share_p50']:.1%} | {unmarked} | {marked} |"
+    found = [f"{recorded['events']:,}, {lost:.1%}", f"{sums[0]:+.1%}, {sums[1]:+.1%}", f"{fit['difference_share_p50']:.1%}"]
+    return f"| {' | '.join([name, *found, unmarked, marked])} |"
 
 
 def main():
@@ -67,7 +68,8 @@ def main():
     if missing or not slablab:
         sys.exit(f"fit.py: missing: {', '.join(missing) or sys.argv[1]}")
     folder.mkdir(parents=True, exist_ok=True)
-    print("| load | events, lost | sum at the peak, end | median | worst unmarked cache | worst marked cache |\n|---|---|---|---|---|---|")
+    print("| load | events, lost | sum at the peak, end | median | worst unmarked cache | worst marked cache |")
+    print("|---|---|---|---|---|---|")
     for name in LOADS:
         trace = folder / f"{name}.parquet"
         record(slablab, linux, name, trace)

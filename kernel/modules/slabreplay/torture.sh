@@ -48,7 +48,8 @@ head -c $((size - 1)) /tmp/good > /tmp/cut
 { printf 'X'; tail -c +2 /tmp/good; } > /tmp/magic
 trace 20000 99 > /tmp/cpus
 # The second event is the first once more.
-{ head -c 60 /tmp/good; head -c 72 /tmp/good | tail -c 12; head -c 72 /tmp/good | tail -c 12; tail -c +85 /tmp/good; } > /tmp/twice
+first() { head -c 72 /tmp/good | tail -c 12; }
+{ head -c 60 /tmp/good; first; first; tail -c +85 /tmp/good; } > /tmp/twice
 head -c 60 /tmp/good > /tmp/far && printf '\377\377\377\177' >> /tmp/far && tail -c +65 /tmp/good >> /tmp/far
 # The first module says that it is one from out of the tree.
 insmod /lib/modules/slabreplay.ko trace=/tmp/good
