@@ -176,10 +176,12 @@ pub trait Ops: Debug + Send + Sync + Sized + 'static {
     /// Whether it runs on pages of 4 KiB only.
     const SMALL_PAGES_ONLY: bool = false;
 
-    /// Sizes below this are carved by [`Self::carve`] when no kmalloc cache serves them.
-    const CARVE_MAX: u64 = 0;
+    /// Returns the size below which [`Self::carve`] serves what no kmalloc cache does.
+    fn carve_max(&self) -> u64 {
+        0
+    }
 
-    /// Allocates `size` bytes (below [`Self::CARVE_MAX`]) that know their own size: a word in front.
+    /// Allocates `size` bytes (below [`Self::carve_max`]) of which it knows the size: by a word in front, or a map.
     fn carve(&self, _cx: &Cx<'_>, _size: u64, _request: Request) -> Option<ObjPtr> {
         None
     }
@@ -192,8 +194,8 @@ pub trait Ops: Debug + Send + Sync + Sized + 'static {
         0
     }
 
-    /// Returns the size that [`Self::carve`] was asked for.
-    fn carved_size(&self, _arena: &Arena, _obj: ObjPtr) -> u64 {
+    /// Returns the size that [`Self::carve`] was asked for, or what can be used of the block.
+    fn carved_size(&self, _core: &Core, _obj: ObjPtr) -> u64 {
         0
     }
 

@@ -266,7 +266,7 @@ impl<B: Backend> Checks<'_, B> {
         if core.pages.get(obj.pfn()).kind() != Kind::Carved {
             return 0;
         }
-        let size = self.machine.backend.carved_size(&core.arena, obj);
+        let size = self.machine.backend.carved_size(core, obj);
         let red = self.carved_zone(obj, size);
         core.arena.fill(red.start, red.end - red.start, RED);
         size
@@ -275,7 +275,7 @@ impl<B: Backend> Checks<'_, B> {
     /// Checks what lies around a kmalloc block that was carved; its size in front is mended.
     fn check_carved(&self, obj: ObjPtr, size: u64, sites: (Site, Option<Site>)) {
         let arena = &self.machine.core.arena;
-        let found = self.machine.backend.carved_size(arena, obj);
+        let found = self.machine.backend.carved_size(&self.machine.core, obj);
         if found != size {
             let offset = i64::from((found ^ size).trailing_zeros() / 8) - 8;
             let detail = format!("expected the size of the block, {size}, found 0x{found:x}");

@@ -206,7 +206,7 @@ impl<'m, B: Backend> Cpu<'m, B> {
         if size == 0 {
             return Some(ObjPtr::ZERO_SIZE);
         }
-        let (obj, bytes) = if size < B::CARVE_MAX {
+        let (obj, bytes) = if size < self.machine.backend.carve_max() {
             (self.machine.backend.carve(cx, size, request)?, size)
         } else {
             let Some(order) = core.setup.arch.order_for_bytes(size) else {

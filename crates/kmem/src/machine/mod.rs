@@ -221,7 +221,7 @@ impl<B: Backend> Machine<B> {
                 u64::from(cache.object_size.get())
             }
             Kind::Large | Kind::Pages => page.order().bytes(),
-            Kind::Carved => self.backend.carved_size(&core.arena, obj),
+            Kind::Carved => self.backend.carved_size(core, obj),
             _ => 0,
         }
     }

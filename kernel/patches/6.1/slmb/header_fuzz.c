@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * header_fuzz: what SLMB makes of a free block whose header was overwritten
+ * header_fuzz: what SLMB makes of overwritten headers of free blocks and maps of pages
  *
  * Includes the part of mm/slmb.c that works on one page (slmb_part.h, which the
- * test takes out of the patch) and carves blocks out of a page at random. Now and
- * then a header is overwritten. Before that every block must be one of its own;
- * after it each call must end, and stay within the page.
+ * test takes out of the patch) and carves blocks out of a page at random, half of
+ * them marked as kmalloc()'s are. Now and then a header is overwritten, or the map.
+ * Before that every block must be one of its own, and a marked one known with its
+ * length; after it each call must end, and stay within the page.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,6 +17,7 @@
 #include <unistd.h>
 
 #define PAGE_SIZE 4096
+#define BITS_PER_BYTE 8
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 #define ALIGN(x, a) (((x) + (a) - 1) / (a) * (a))
 #define max_t(type, a, b) ((type)(a) > (type)(b) ? (type)(a) : (type)(b))
@@ -37,7 +39,7 @@ struct rcu_head { struct rcu_head *next; };
 struct slab {
 	struct list_head slab_list;
 	struct slmb_list *owner;
-	u16 first, free, longest;
+	u16 first, free, longest, map;
 };
 
 static unsigned long warnings;
@@ -48,11 +50,22 @@ static void list_add(struct list_head *entry, struct list_head *head) { (void)he
 static void list_del_init(struct list_head *entry) { entry->listed = 0; }
 static bool list_empty(const struct list_head *entry) { return !entry->listed; }
 
+static bool test_bit(unsigned long bit, const unsigned long *map) { return map[bit / 64] >> bit % 64 & 1; }
+static void __change_bit(unsigned long bit, unsigned long *map) { map[bit / 64] ^= 1ul << bit % 64; }
+static void bitmap_zero(unsigned long *map, unsigned int bits) { memset(map, 0, bits / 8); }
+
+static unsigned long find_next_bit(const unsigned long *map, unsigned long size, unsigned long bit)
+{
+	while (bit < size && !test_bit(bit, map))
+		bit++;
+	return bit;
+}
+
 #include "slmb_part.h"
 
 #define LIVE_MAX 256
 
-static struct { unsigned char *at; unsigned int bytes; } live[LIVE_MAX];
+static struct { unsigned char *at; unsigned int bytes; bool marked; } live[LIVE_MAX];
 
 static void fail(const char *what, unsigned long round)
 {
@@ -62,12 +75,16 @@ static void fail(const char *what, unsigned long round)
 
 static unsigned int below(unsigned int limit) { return (unsigned int)rand() % limit; }
 
-/* Overwrites the header of a free block; false when there is none. */
-static bool damage(const struct slab *slab)
+/* Overwrites the header of a free block, or the map; false when there is none. */
+static bool damage(struct slab *slab)
 {
 	unsigned int at = slab->first, steps = below(8);
 	struct slmb_block *block;
 
+	if (slab->map < SLMB_PAGE_UNITS && !below(5)) {
+		slmb_map(slab)[below(8)] = below(2) ? -1ul : (unsigned long)rand() << below(40);
+		return true;
+	}
 	if (at >= SLMB_PAGE_UNITS)
 		return false;
 	while (steps-- && slmb_block(page, at)->next < SLMB_PAGE_UNITS)
@@ -106,11 +123,12 @@ int main(int argc, char **argv)
 
 		slmb_adopt(&list, &slab);
 		for (step = 0; step < steps && !is_found; step++) {
-			if (!is_damaged && !below(150))
+			if (!is_damaged && !below(100))
 				is_damaged = damage(&slab);
 			if (count < LIVE_MAX && below(5) < 3) {
-				unsigned int bytes = ALIGN(1 + below(200), SLMB_GRAIN);
-				struct slmb_want want = { .units = bytes / SLMB_UNIT, .align = 4u << below(4) };
+				unsigned int bytes = ALIGN(SLMB_GRAIN + 1 + below(200), SLMB_GRAIN);
+				struct slmb_want want = { .units = bytes / SLMB_UNIT, .align = 4u << below(4),
+							  .marked = below(2) };
 				unsigned long before = warnings;
 				unsigned char *at = slmb_take(&slab, &want);
 
@@ -127,11 +145,26 @@ int main(int argc, char **argv)
 				/* What a damaged page hands out may be in use; we keep off it. */
 				if (is_damaged)
 					continue;
+				live[count].marked = want.marked;
 				live[count].at = at;
 				live[count++].bytes = bytes;
 			} else if (count) {
-				unsigned int which = below(count);
-				enum slmb_fate fate = slmb_give(&slab, live[which].at, live[which].bytes / SLMB_UNIT);
+				unsigned int which = below(count), units = live[which].bytes / SLMB_UNIT;
+				unsigned int known = slmb_marked(&slab, (live[which].at - page) / SLMB_UNIT);
+				enum slmb_fate fate;
+
+				if (!is_damaged && known != (live[which].marked ? units : 0))
+					fail("a block with another length than its own", round);
+				/* kfree() has no other length than that of the map, and refuses none. */
+				if (is_damaged && live[which].marked)
+					units = known;
+				if (!units) {
+					is_found = true;
+					continue;
+				}
+				if (live[which].at + units * SLMB_UNIT > page + PAGE_SIZE)
+					fail("a length beyond the page", round);
+				fate = slmb_give(&slab, live[which].at, units, live[which].marked);
 
 				if (fate == SLMB_BAD && !is_damaged)
 					fail("a good block refused", round);

@@ -43,6 +43,12 @@ impl<L: Lists> Heap<L> {
     /// Allocates a kmalloc block.
     pub(super) fn alloc_sized(&self, cx: &Cx<'_>, size: u64, request: Request) -> Option<ObjPtr> {
         let index = cx.core.carved_index(cx.cpu);
+        if self.has_maps {
+            let shape = Shape::marked(size);
+            let obj = self.alloc_block(cx, index, shape, request)?;
+            cx.block_out(shape.bytes);
+            return Some(obj);
+        }
         let shape = Shape::kmalloc(size, layout::red_bytes(cx.core, size));
         let obj = self.alloc_block(cx, index, shape, request)?;
         layout::set_header(&cx.core.arena, obj, size);

@@ -23,20 +23,27 @@ impl<L: Lists> Heap<L> {
             cx.free_slab_pages(cache, head);
         } else {
             let start = obj.get() - u64::from(cache.left_pad.get());
-            self.free_block(cx, index, start, u64::from(cache.inuse.get()));
+            self.free_block(cx, index, start, u64::from(cache.inuse.get()), false);
         }
     }
 
     /// Frees a kmalloc block.
     pub(super) fn free_sized(&self, cx: &Cx<'_>, obj: ObjPtr) {
         let index = cx.core.carved_index(cx.cpu);
+        if self.has_maps {
+            // What no block begins at is nobody's to give back.
+            let Some(granules) = self.carved(cx.core).marked(obj) else { return };
+            let bytes = u64::from(granules) * GRANULE;
+            self.free_block(cx, index, obj.get(), bytes, true);
+            return cx.block_in(bytes);
+        }
         let size = layout::header(&cx.core.arena, obj);
         let shape = Shape::kmalloc(size, layout::red_bytes(cx.core, size));
-        self.free_block(cx, index, obj.get() - HEADER, shape.bytes);
+        self.free_block(cx, index, obj.get() - HEADER, shape.bytes, false);
         cx.block_in(u64::from(shape.granules) * GRANULE - HEADER);
     }
 
-    fn free_block(&self, cx: &Cx<'_>, index: usize, start: u64, bytes: u64) {
+    fn free_block(&self, cx: &Cx<'_>, index: usize, start: u64, bytes: u64, is_marked: bool) {
         let (carved, tally) = (self.carved(cx.core), &cx.core.tallies[index]);
         self.ops[index].frees.add(1);
         tally.count(stat::FREE_SLOWPATH);
@@ -46,6 +53,9 @@ impl<L: Lists> Heap<L> {
         tally.add(stat::FREE_REMOTE, u64::from(owner != cx.cpu));
         let (group, ring) = Self::group(place);
         let was_full = carved.is_full(pfn);
+        if is_marked {
+            carved.unmark(start, bytes);
+        }
         carved.put(start, bytes);
         if carved.is_empty(pfn) {
             if !was_full {

@@ -21,6 +21,7 @@ use core::marker::PhantomData;
 use super::freemap::FreeMap;
 use super::pages::Carved;
 use super::ring::Ring;
+use crate::cache::args::Tunable;
 use crate::cache::core::Core;
 use crate::cache::cx::Cx;
 use crate::cache::paths::OpCounts;
@@ -36,6 +37,11 @@ pub trait Lists: Debug + Send + Sync + 'static {
     const BREAKS: &'static [u64];
     /// Whether every CPU has its own lists, each with a lock; otherwise one lock guards all.
     const PER_CPU: bool;
+    /// What may be tuned of it.
+    const TUNABLES: &'static [Tunable];
+
+    /// Tells whether pages have maps of where kmalloc's blocks begin and end; otherwise a size is in front of each.
+    fn has_maps(core: &Core) -> bool;
 }
 
 /// A heap of carved pages.
@@ -45,6 +51,8 @@ pub struct Heap<L: Lists> {
     /// Rings by what guards them.
     pub(super) groups: Vec<Lock<Vec<Ring>>>,
     pub(super) ops: ZeroedSlice<OpCounts>,
+    /// Whether pages have maps of kmalloc's blocks.
+    pub(super) has_maps: bool,
     lists: PhantomData<L>,
 }
 
@@ -61,13 +69,14 @@ impl<L: Lists> Heap<L> {
             maps: ZeroedSlice::new(core.pages.count() as usize),
             groups: (0..groups).map(|_| group()).collect(),
             ops: ZeroedSlice::new(core.tallies.as_slice().len()),
+            has_maps: L::has_maps(core),
             lists: PhantomData,
         }
     }
 
     /// Returns the machine's pages, as they are carved.
     pub(super) fn carved<'a>(&'a self, core: &'a Core) -> Carved<'a> {
-        Carved { pages: &core.pages, maps: &self.maps }
+        Carved { pages: &core.pages, maps: &self.maps, arena: &core.arena }
     }
 
     /// Returns the place for blocks of `bytes` of a CPU.

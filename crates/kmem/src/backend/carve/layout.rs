@@ -63,6 +63,8 @@ pub(super) struct Shape {
     pub(super) class: u64,
     /// Bytes as Linux counts them, to choose the list.
     pub(super) bytes: u64,
+    /// Whether the page's map is to have its first and last granule.
+    pub(super) marked: bool,
 }
 
 impl Shape {
@@ -87,8 +89,20 @@ impl Shape {
         Self { align: (size / GRANULE) as u32, class: 1 << (size.ilog2() - 4), ..block }
     }
 
+    /// Describes a kmalloc of `size` bytes without a header: first and last granule have a mark each in the page's map.
+    #[inline]
+    pub(super) fn marked(size: u64) -> Self {
+        let bytes = size.next_multiple_of(GRANULE).max(2 * GRANULE);
+        let block = Self { marked: true, ..Self::plain(bytes) };
+        if !is_natural(size) {
+            return block;
+        }
+        Self { align: (size / GRANULE) as u32, class: 1 << (size.ilog2() - 4), ..block }
+    }
+
     fn plain(bytes: u64) -> Self {
-        Self { granules: bytes.div_ceil(GRANULE) as u32, align: 1, offset: 0, class: 0, bytes }
+        let granules = bytes.div_ceil(GRANULE) as u32;
+        Self { granules, align: 1, offset: 0, class: 0, bytes, marked: false }
     }
 }
 

@@ -11,6 +11,8 @@
 //! starting at the page of the last success (next fit). A search looks at a page's bits only if the
 //! longest run that the page may have would do ([`pages`]).
 //!
+//! A kmalloc block has its size in front, or its page has a [`map`] of where such blocks begin and end.
+//!
 //! # Invariants
 //! - A page on a ring has `1..2048` free units of 2 bytes; a full page is on none; an empty one is
 //!   freed.
@@ -22,6 +24,7 @@ mod free;
 mod freemap;
 pub(crate) mod heap;
 mod layout;
+mod map;
 mod ops;
 mod pages;
 mod ring;

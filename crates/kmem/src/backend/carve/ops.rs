@@ -1,9 +1,10 @@
 //! The operations of a heap, as a machine calls them.
 
 use super::heap::{Heap, Lists};
-use super::{layout, stat, validate};
+use super::map::MAP_BYTES;
+use super::{GRANULE, HEADER, layout, stat, validate};
 use crate::backend::ops::{CacheLayout, Mergeable, Names, Ops, Request, Visit};
-use crate::cache::args::CacheArgs;
+use crate::cache::args::{CacheArgs, Tunable};
 use crate::cache::core::Core;
 use crate::cache::cx::Cx;
 use crate::cache::paths::OpCounts;
@@ -18,7 +19,7 @@ impl<L: Lists> Ops for Heap<L> {
     const KMALLOC_CACHES: bool = false;
     const MERGEABLE: Mergeable = Mergeable::Never;
     const SMALL_PAGES_ONLY: bool = true;
-    const CARVE_MAX: u64 = PAGE_SIZE - super::HEADER;
+    const TUNABLES: &'static [Tunable] = L::TUNABLES;
 
     fn new(core: &Core) -> Self {
         Self::with_rings(core)
@@ -48,6 +49,10 @@ impl<L: Lists> Ops for Heap<L> {
         &self.ops[index]
     }
 
+    fn carve_max(&self) -> u64 {
+        if self.has_maps { PAGE_SIZE - MAP_BYTES + 1 } else { PAGE_SIZE - HEADER }
+    }
+
     fn carve(&self, cx: &Cx<'_>, size: u64, request: Request) -> Option<ObjPtr> {
         self.alloc_sized(cx, size, request)
     }
@@ -60,8 +65,13 @@ impl<L: Lists> Ops for Heap<L> {
         layout::red_bytes(core, size)
     }
 
-    fn carved_size(&self, arena: &Arena, obj: ObjPtr) -> u64 {
-        layout::header(arena, obj)
+    fn carved_size(&self, core: &Core, obj: ObjPtr) -> u64 {
+        match self.has_maps {
+            true => {
+                self.carved(core).marked(obj).map_or(0, |granules| u64::from(granules) * GRANULE)
+            }
+            false => layout::header(&core.arena, obj),
+        }
     }
 
     fn set_carved_size(&self, arena: &Arena, obj: ObjPtr, size: u64) {

@@ -7,7 +7,8 @@
 //!
 //! # Invariants
 //! Of a carved page's record: `cache` is its place ([`super::heap`]), `aux` its free units, `state`
-//! a [`Hint`] that never excludes what fits, `next` its chunk on the [`super::ring`]. Whoever changes a page
+//! a [`Hint`] that never excludes what fits, `next` its chunk on the [`super::ring`], `prev` says where its
+//! [`super::map`] is. Whoever changes a page
 //! holds the lock of the list that the page belongs to.
 
 use super::freemap::FreeMap;
@@ -15,6 +16,7 @@ use super::layout::Shape;
 use super::{GRANULE, GRANULES};
 use crate::ids::{ObjPtr, PAGE_SIZE, Pfn};
 use crate::page::{Page, PageTable};
+use crate::raw::arena::Arena;
 use crate::raw::sync::Ordering::Relaxed;
 use crate::raw::zeroed::ZeroedSlice;
 
@@ -66,6 +68,8 @@ impl Hint {
 pub(super) struct Carved<'a> {
     pub(super) pages: &'a PageTable,
     pub(super) maps: &'a ZeroedSlice<FreeMap>,
+    /// Where the pages lie.
+    pub(super) arena: &'a Arena,
 }
 
 impl<'a> Carved<'a> {
@@ -84,12 +88,13 @@ impl<'a> Carved<'a> {
     pub(super) fn open(self, pfn: Pfn) {
         self.map(pfn).open();
         self.page(pfn).aux.set(UNITS);
+        self.page(pfn).prev.set(0);
         Hint::UNKNOWN.store(self.page(pfn));
     }
 
     /// Takes a block; returns where the object (behind a header, if any) starts. Where it does not
     /// fit, the page is known better from then on.
-    pub(super) fn take(self, pfn: Pfn, shape: Shape) -> Option<ObjPtr> {
+    pub(super) fn carve(self, pfn: Pfn, shape: Shape) -> Option<ObjPtr> {
         let (page, map) = (self.page(pfn), self.map(pfn));
         let Some(at) = map.take(shape.granules, shape.align, shape.offset) else {
             let missed = Hint::of(page).0 >> 16 | shape.class;
@@ -109,13 +114,20 @@ impl<'a> Carved<'a> {
         Hint(u64::from(run.max(Hint::of(page).longest()))).store(page);
     }
 
+    /// Gives a block back that was just taken: what was known of other classes holds as before.
+    pub(super) fn put_again(self, start: u64, bytes: u64, known: Hint) {
+        self.put(start, bytes);
+        let page = self.page(Pfn((start / PAGE_SIZE) as u32));
+        Hint(known.0 >> 16 << 16 | u64::from(Hint::of(page).longest())).store(page);
+    }
+
     /// Tells whether nothing of a page is free, not even a crumb.
     pub(super) fn is_full(self, pfn: Pfn) -> bool {
         self.page(pfn).aux.get() == 0
     }
 
-    /// Tells whether all of a page is free.
+    /// Tells whether all of a page is free, but for its map.
     pub(super) fn is_empty(self, pfn: Pfn) -> bool {
-        self.page(pfn).aux.get() == UNITS
+        self.page(pfn).aux.get() + self.map_units(pfn) == UNITS
     }
 }

@@ -29,10 +29,11 @@ pub(super) fn walk<L: Lists>(heap: &Heap<L>, core: &Core, visit: Visit<'_>) {
             }
         }
     }
-    let mut with_room = 0;
+    let (mut with_room, mut map_units) = (0, 0);
     let pages = (1..core.pages.count()).map(Pfn);
     for pfn in pages.filter(|&pfn| core.pages.get(pfn).kind() == Kind::Carved) {
         with_room += u32::from(!carved.is_full(pfn));
+        map_units += u64::from(carved.map_units(pfn));
         let free = u64::from(carved.map(pfn).count()) * GRANULE;
         visit(Held::Page(pfn));
         visit(Held::Bytes { held: PAGE_SIZE, live: 0, free, metadata: 0 });
@@ -43,5 +44,6 @@ pub(super) fn walk<L: Lists>(heap: &Heap<L>, core: &Core, visit: Visit<'_>) {
     let indexes = (0..core.setup.cpus).map(|cpu| heap.ops(core.carved_index(cpu)));
     let blocks = indexes
         .fold(0u64, |sum, ops| sum.wrapping_add(ops.allocs.get()).wrapping_sub(ops.frees.get()));
-    visit(Held::Bytes { held: 0, live: core.carved_bytes(), free: 0, metadata: blocks * HEADER });
+    let metadata = if heap.has_maps { map_units * 2 } else { blocks * HEADER };
+    visit(Held::Bytes { held: 0, live: core.carved_bytes(), free: 0, metadata });
 }

@@ -5,7 +5,8 @@
 //! rings of pages, for blocks up to 8, 16, 24, 32, 40, 48, 56, 64, 96, 128 and 256 bytes, and for
 //! 1024 bytes and beyond, each under a lock of its own. A page belongs to the CPU that took it from
 //! the page allocator until it goes back, so a free on another CPU takes one of the owner's locks:
-//! SLOB's single lock is spread over CPUs times lists. When there is no page to be had, room in the
+//! SLOB's single lock is spread over CPUs times lists. A page with kmalloc's blocks has a map of them
+//! ([`super::carve`]) where SLOB has a size in front of each. When there is no page to be had, room in the
 //! pages of other CPUs and sizes serves. The code is that of [`Heap`]; this is its setting.
 //!
 //! # Lock order
@@ -17,9 +18,15 @@
 //! As for SLOB. A faster successor brings its own `Ops` and can keep the carving.
 
 use super::carve::heap::{Heap, Lists};
+use crate::cache::args::Tunable;
+use crate::cache::core::Core;
+use crate::cache::setup::CheckLevel;
 
 /// The SLMB allocator.
 pub type Slmb = Heap<SetPerCpu>;
+
+/// The seed's form: a size in front of kmalloc's blocks.
+const KMALLOC_HEADER: &str = "kmalloc_header";
 
 /// SLMB's setting: twelve lists for every CPU, a lock for each.
 #[derive(Debug)]
@@ -29,6 +36,16 @@ impl Lists for SetPerCpu {
     const LOCK: &'static str = "slmb_lock";
     const BREAKS: &'static [u64] = &[8, 16, 24, 32, 40, 48, 56, 64, 96, 128, 256];
     const PER_CPU: bool = true;
+    const TUNABLES: &'static [Tunable] = &[Tunable::new(
+        (KMALLOC_HEADER, "kmalloc-header"),
+        1,
+        "1: kmalloc's sizes stand in front of objects, as SLOB's do, not in a map of each page",
+    )];
+
+    /// Checks compare the size that was asked for, which a map does not tell.
+    fn has_maps(core: &Core) -> bool {
+        core.setup.check == CheckLevel::Off && core.setup.tunables.get(KMALLOC_HEADER) != Some(1)
+    }
 }
 
 #[cfg(all(test, not(loom)))]

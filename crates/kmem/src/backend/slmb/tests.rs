@@ -1,6 +1,6 @@
 //! What SLMB is: SLOB's pages, per CPU and size.
 
-use crate::{CacheArgs, CpuId, Gfp, Machine, Site, Slmb};
+use crate::{CacheArgs, CpuId, Gfp, Machine, Site, Slmb, Tunables};
 
 const SITE: Site = Site(1);
 
@@ -54,4 +54,44 @@ fn without_pages_those_of_other_cpus_and_sizes_serve() {
     let again = freed.iter().map_while(|_| one.alloc(cache, Gfp::KERNEL, SITE)).count();
     assert_eq!(again, freed.len(), "{} stay", kept.len());
     assert_eq!(one.kmalloc(40, Gfp::KERNEL, SITE), None);
+}
+
+/// A size in front of blocks that are aligned to themselves left a gap before each: half as many fitted into a page.
+#[test]
+fn powers_of_two_lie_side_by_side_where_pages_have_maps() {
+    let pages_of = |size: u64, header: u32| {
+        let tunables = Tunables::default().with("kmalloc_header", header);
+        let builder = Machine::<Slmb>::builder().memory_bytes(16 << 20).tunables(tunables);
+        let machine = builder.build().unwrap();
+        let cpu = machine.cpu(CpuId(0)).unwrap();
+        let blocks: alloc::vec::Vec<_> =
+            (0..840).map(|_| cpu.kmalloc(size, Gfp::KERNEL, SITE).unwrap()).collect();
+        let pages: alloc::collections::BTreeSet<_> = blocks.iter().map(|block| block.pfn()).collect();
+        blocks.iter().for_each(|block| {
+            assert!(block.get().is_multiple_of(size));
+            cpu.kfree(*block, SITE);
+        });
+        drop(cpu);
+        let balance = machine.validate();
+        assert!(balance.is_ok(), "{:#?}", balance.errors);
+        assert_eq!(balance.held_bytes, 0);
+        pages.len()
+    };
+    for (size, maps, headers) in [(64, 14, 27), (128, 28, 53), (256, 56, 105), (512, 120, 210), (1024, 280, 420)] {
+        assert_eq!((pages_of(size, 0), pages_of(size, 1)), (maps, headers), "{size}");
+    }
+}
+
+/// A block that is freed twice has no marks the second time: nothing is given back.
+#[test]
+fn what_no_block_begins_at_is_not_given_back() {
+    let machine = Machine::<Slmb>::builder().memory_bytes(16 << 20).build().unwrap();
+    let cpu = machine.cpu(CpuId(0)).unwrap();
+    let blocks: alloc::vec::Vec<_> =
+        (0..3).map(|_| cpu.kmalloc(40, Gfp::KERNEL, SITE).unwrap()).collect();
+    cpu.kfree(blocks[1], SITE);
+    cpu.kfree(blocks[1], SITE);
+    assert_eq!(cpu.kmalloc(40, Gfp::KERNEL, SITE), Some(blocks[1]));
+    let other = cpu.kmalloc(40, Gfp::KERNEL, SITE).unwrap();
+    assert!(!blocks.contains(&other));
 }

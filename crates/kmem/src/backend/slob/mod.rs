@@ -18,6 +18,8 @@
 //! instead of units of 2; `carve` says why the decisions are the same.
 
 use super::carve::heap::{Heap, Lists};
+use crate::cache::args::Tunable;
+use crate::cache::core::Core;
 
 /// The SLOB allocator.
 pub type Slob = Heap<OneSet>;
@@ -31,6 +33,11 @@ impl Lists for OneSet {
     /// Below `SLOB_BREAK1` = 256, below `SLOB_BREAK2` = 1024.
     const BREAKS: &'static [u64] = &[255, 1023];
     const PER_CPU: bool = false;
+    const TUNABLES: &'static [Tunable] = &[];
+
+    fn has_maps(_core: &Core) -> bool {
+        false
+    }
 }
 
 #[cfg(all(test, not(loom)))]
