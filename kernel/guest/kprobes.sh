@@ -32,6 +32,13 @@ kprobes() {
 	echo 0 > $tracing/tracing_on
 	kprobe_functions > /tmp/functions
 	row "\"kind\":\"note\",\"functions\":$(wc -l < /tmp/functions)"
+	# When the functions are used up, their second instructions follow: most are behind one or four bytes.
+	for offset in 1 4; do
+		if [ "$(wc -l < /tmp/functions)" -lt $((2 * most)) ]; then
+			awk -v offset=$offset '!/\+/ { print $1 "+" offset }' /tmp/functions > /tmp/further
+			cat /tmp/further >> /tmp/functions
+		fi
+	done
 	probes=0
 	refused=0
 	begin=$(now_ns)
@@ -54,5 +61,8 @@ kprobes() {
 			begin=$(now_ns)
 		fi
 	done < /tmp/functions
+	if [ "$probes" -lt "$most" ]; then
+		fail "only $probes probes were taken, $refused refused"
+	fi
 	echo 0 > $tracing/events/lab/enable
 }

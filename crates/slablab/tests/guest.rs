@@ -259,3 +259,54 @@ fn slmb_uses_what_lies_free_before_it_kills_and_keeps_to_zones() {
         assert!(!console.contains("Unexpected gfp"), "{console}");
     }
 }
+
+/// Two modules that go and come to the same place again, each with a probe that outlives it. The cache of `xarray_cache`
+/// takes no memory before the first probe, and knows most of what registering asks for in vain.
+#[test]
+#[ignore = "boots a kernel; make test-boot"]
+fn probes_outlive_their_modules_and_are_hit_once_each_time() {
+    let dir = tempfile::tempdir().unwrap();
+    let script = dir.path().join("script.sh");
+    let job = r#"
+        tracing=/sys/kernel/tracing
+        value() { sed -n "s/^$1 //p" /sys/kernel/debug/kprobes/table; }
+        before=$(value cache_bytes)
+        for module in lifo xademo; do
+            echo "p:gone/$module $module:${module}_exit" >> $tracing/kprobe_events
+            echo 1 > $tracing/events/gone/$module/enable
+        done
+        echo 'p:gone/both vfs_write' >> $tracing/kprobe_events
+        for round in 1 2 3 4 5 6; do
+            for module in lifo xademo; do
+                insmod /lib/modules/$module.ko
+                grep "t ${module}_exit" /proc/kallsyms | cut -d' ' -f1 >> /tmp/addresses
+                rmmod $module
+            done
+        done
+        hits=$(awk '{ printf "%s=%s ", $1, $2 }' $tracing/kprobe_profile)
+        row "\"kind\":\"table\",\"hits\":\"$hits\",\"before\":$before,\"bytes\":$(value cache_bytes)\
+,\"absent\":$(value cache_absent),\"misses\":$(value cache_misses),\"places\":$(sort -u /tmp/addresses | wc -l)"
+    "#;
+    fs::write(&script, job).unwrap();
+    for table in ["hash64", "hash512", "xarray", "xarray_cache"] {
+        let parameter = format!("kprobe_table={table}");
+        let mut command = kernel(&["boot", "slub", "--cpus", "2", "--format", "json", "--append"]);
+        command.arg(&parameter).args(["--module", "lifo", "--module", "xademo", "--script"]);
+        let out = command.arg(&script).output().unwrap();
+        assert!(out.status.success(), "{table}: {}", String::from_utf8_lossy(&out.stderr));
+        let booted: serde_json::Value = serde_json::from_slice(&out.stdout).unwrap();
+        let rows = booted["rows"].as_array().unwrap();
+        let row = rows.iter().find(|row| row["kind"] == "table").unwrap();
+        assert_eq!(row["hits"], "lifo=6 xademo=6 both=0 ", "{table}: {row}");
+        assert!(row["places"].as_u64().unwrap() < 12, "{table}: {row}");
+        let number = |key: &str| row[key].as_u64().unwrap();
+        assert_eq!(number("before"), 0, "{table}: {row}");
+        match table {
+            "xarray_cache" => {
+                assert!(number("bytes") > 0, "{row}");
+                assert!(number("absent") > number("misses"), "{row}");
+            }
+            _ => assert_eq!(number("bytes") + number("absent") + number("misses"), 0, "{row}"),
+        }
+    }
+}
