@@ -3,8 +3,9 @@
 """How well replays of six live recordings agree with what /proc/slabinfo said meanwhile.
 
 Records six loads on this machine, replays each under the allocator that the kernel has, and prints for each: the sum of all
-slabs at the peak and at the end, the median of the caches, and the caches that are furthest off, those apart of which the
-events show less than 90 % of the frees or allocations (the table of `slablab replay` marks them). Recording needs root; nginx,
+slabs at the peak and at the end, the median of the caches, and the caches that are furthest off, those apart of which
+less than 90 % of the frees or allocations were seen, or of the objects at the end are known to live (the table of `slablab
+replay` says so). Recording needs root; nginx,
 sqlite3, a compiler and perf have to be there.
 
     bench/record/fit.py SLABLAB LINUX-SOURCE FOLDER
@@ -34,7 +35,7 @@ def record(slablab, linux, name, trace):
 
 
 def is_marked(cache):
-    shares = (cache["frees_seen_share"], cache["allocs_seen_share"])
+    shares = [cache[share] for share in ("frees_seen_share", "allocs_seen_share", "living_known_share")]
     return any(share is not None and share < SEEN_SHARE_MIN for share in shares)
 
 

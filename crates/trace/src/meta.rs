@@ -211,6 +211,12 @@ impl Meta {
         if happened == 0 { 0.0 } else { self.quality.unplaced() as f64 / happened as f64 }
     }
 
+    /// Returns the share of the recorded kernel's events that were not lost before they could be stored.
+    pub fn kept_share(&self) -> f64 {
+        let (kept, lost) = (self.events as f64, self.quality.lost_total() as f64);
+        if lost == 0.0 { 1.0 } else { kept / (kept + lost) }
+    }
+
     /// Says what no machine that runs Linux can be.
     pub(crate) fn beyond_linux(&self) -> Option<String> {
         let cpus = self.cpus;

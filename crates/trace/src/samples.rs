@@ -46,7 +46,10 @@ pub struct SampledCache {
     pub partial_objects: u32,
     /// Slabs that CPUs kept for themselves at the first sample: those they allocated from, and their partial lists.
     pub cpu_slabs: u32,
-    /// Of these the ones in partial lists, by CPU.
+    /// The same at the last sample; `None` where nobody asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cpu_slabs_end: Option<u32>,
+    /// Of those at the first sample the ones in partial lists, by CPU.
     pub cpu_partial_slabs: Vec<u32>,
     /// Free objects of the slabs that CPUs kept, by CPU, in the order in which it took objects from them; as many of its
     /// slabs as it took any from.
@@ -65,6 +68,13 @@ pub struct SampledCache {
     /// kernel hides from tracers.
     #[serde(skip_serializing_if = "is_zero")]
     pub came_unseen: u64,
+    /// Objects alive at the end as far as events and samples tell, and of these the ones of which that is a guess: nothing tells
+    /// how they end, and others of which nothing did were ended, as the kernel had fewer.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub living: u64,
+    /// See `living`.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub guessed: u64,
     /// The samples, as places in [`Samples::times_ns`].
     pub at: Vec<u32>,
     /// Objects in use.
@@ -295,6 +305,17 @@ impl SampledCache {
     pub fn allocs_seen_share(&self) -> Option<f64> {
         let all = self.allocs.saturating_add(self.came_unseen);
         (all > 0).then(|| self.allocs as f64 / all as f64)
+    }
+
+    /// Returns the share of the objects alive at the end that are known to be; `None` where none is, and of older traces.
+    pub fn living_known_share(&self) -> Option<f64> {
+        let guessed = self.guessed.min(self.living);
+        (self.living > 0).then(|| 1.0 - guessed as f64 / self.living as f64)
+    }
+
+    /// Returns how many slabs there were at a sample, at most: those of its reading, or of the next if others came meanwhile.
+    pub(crate) fn slabs_at_most(&self, sample: usize) -> u64 {
+        u64::from(self.at(sample).1.max(self.at(sample + 1).1))
     }
 
     /// Returns objects and slabs at a sample; 0 where a damaged trace has no numbers.

@@ -290,7 +290,31 @@ fn attributes_have_sysfs_names() {
     let get = |name| attributes.iter().find(|(n, _)| *n == name).unwrap().1.as_str();
     assert_eq!((get("object_size"), get("objs_per_slab"), get("order")), ("64", "64", "0"));
     assert_eq!((get("cpu_partial"), get("min_partial"), get("align")), ("120", "5", "64"));
-    assert_eq!(get("alloc_fastpath"), "0");
+    assert_eq!((get("alloc_fastpath"), get("cpu_slabs")), ("0", "0"));
+}
+
+#[test]
+fn cpu_slabs_are_those_that_cpus_allocate_from_and_their_partial_ones() {
+    let machine = machine::<Slub>();
+    let id = machine.cache_by_name("kmalloc-64").unwrap();
+    let cpu_slabs = || {
+        let attributes = machine.cache_attributes(id).unwrap();
+        attributes.into_iter().find(|(name, _)| *name == "cpu_slabs").unwrap().1
+    };
+    let cpu = machine.cpu(CpuId(0)).unwrap();
+    let objects: Vec<_> = (0..192).map(|_| cpu.alloc(id, Gfp::KERNEL, SITE).unwrap()).collect();
+    assert_eq!(cpu_slabs(), "1");
+    // One object of a full slab makes it a partial one of the CPU's.
+    cpu.free(id, objects[0], SITE);
+    cpu.free(id, objects[64], SITE);
+    assert_eq!(cpu_slabs(), "3");
+    cpu.flush(id);
+    assert_eq!(cpu_slabs(), "0");
+    objects.into_iter().enumerate().filter(|(place, _)| ![0, 64].contains(place)).for_each(
+        |(_, object)| {
+            cpu.free(id, object, SITE);
+        },
+    );
 }
 
 #[test]

@@ -107,10 +107,14 @@ pub fn fit_line(allocator: &Allocator, fit: &Fit) -> String {
 
 /// Says which cache differs most, and which of its events were not seen.
 fn of_worst(worst: &CacheFit) -> String {
-    let seen = [("frees", worst.frees_seen_share), ("allocations", worst.allocs_seen_share)];
-    let few = seen.into_iter().find_map(|(events, share)| {
+    let shares = [
+        ("frees", worst.frees_seen_share, "were seen"),
+        ("allocations", worst.allocs_seen_share, "were seen"),
+        ("objects at the end", worst.living_known_share, "are known to live"),
+    ];
+    let few = shares.into_iter().find_map(|(what, share, known)| {
         let share = share.filter(|share| *share < SEEN_SHARE_MIN)?;
-        Some(format!(", of whose {events} {:.0} % were seen", share * 100.0))
+        Some(format!(", of whose {what} {:.0} % {known}", share * 100.0))
     });
     format!(" ({}{})", worst.cache, few.unwrap_or_default())
 }
@@ -123,12 +127,21 @@ pub fn fit(fit: &Fit, lines: usize) -> Table {
         field::count("recorded, peak", "recorded_slabs_peak", |cache| cache.recorded_slabs_peak),
         field::count("simulated, end", "slabs_end", |cache| cache.slabs_end),
         field::count("recorded, end", "recorded_slabs_end", |cache| cache.recorded_slabs_end),
+        field::cell("kept by CPUs, simulated", "cpu_slabs_end", |cache| {
+            cache.cpu_slabs_end.map_or(Cell::Missing, Cell::Count)
+        }),
+        field::cell("recorded", "recorded_cpu_slabs_end", |cache| {
+            cache.recorded_cpu_slabs_end.map_or(Cell::Missing, Cell::Count)
+        }),
         field::share("differ by", "difference_share", |cache| cache.difference_share),
         field::cell("frees seen", "frees_seen_share", |cache| {
             cache.frees_seen_share.map_or(Cell::Missing, Cell::Share)
         }),
         field::cell("allocs seen", "allocs_seen_share", |cache| {
             cache.allocs_seen_share.map_or(Cell::Missing, Cell::Share)
+        }),
+        field::cell("living known", "living_known_share", |cache| {
+            cache.living_known_share.map_or(Cell::Missing, Cell::Share)
         }),
     ];
     Table::of(&fit.caches[..lines.min(fit.caches.len())], fields)

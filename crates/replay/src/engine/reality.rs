@@ -161,9 +161,15 @@ impl<'a, C: Copy> Reality<'a, C> {
         self.reading = self.reading();
     }
 
-    /// Returns the caches, when all readings were reached; none where the kernel was not asked.
-    pub(crate) fn finish(&mut self) -> Vec<CacheFit> {
-        std::mem::take(&mut self.caches).into_iter().map(|cache| cache.fit).collect()
+    /// Returns the caches, when all readings were reached; none where the kernel was not asked. `cpu_slabs` tells how many
+    /// slabs of one the CPUs keep for themselves.
+    pub(crate) fn finish(&mut self, cpu_slabs: impl Fn(C) -> Option<u64>) -> Vec<CacheFit> {
+        let caches = std::mem::take(&mut self.caches).into_iter();
+        let finished = caches.map(|Asked { id, fit, .. }| CacheFit {
+            cpu_slabs_end: id.and_then(&cpu_slabs),
+            ..fit
+        });
+        finished.collect()
     }
 }
 
@@ -194,7 +200,7 @@ mod tests {
             }
             now = next;
         }
-        let fit = reality.finish().remove(0);
+        let fit = reality.finish(|()| None).remove(0);
         (fit.slabs_peak, fit.slabs_end)
     }
 

@@ -214,7 +214,7 @@ impl<'a, B: Backend> Runner<'a, B> {
                 }
             }
             let of_rows = index.and_then(|index| meta.caches[index].frees_seen_share());
-            let fit = CacheFit::of_sampled(name, sampled, of_rows);
+            let fit = CacheFit::of_sampled(name, sampled, of_rows, meta.kept_share());
             self.reality.add(id, index, fit);
         }
         let gauges = self.machine.gauges();
@@ -282,7 +282,12 @@ impl<'a, B: Backend> Runner<'a, B> {
     /// Compares the caches with what the recorded kernel said of them, at the moments of the samples.
     fn fit(&mut self) -> Option<Fit> {
         self.ask(u64::MAX);
-        let caches = self.reality.finish();
+        let cpu_slabs = |id| {
+            let attributes = self.machine.cache_attributes(id)?;
+            let (_, slabs) = attributes.into_iter().find(|(name, _)| *name == "cpu_slabs")?;
+            slabs.parse().ok()
+        };
+        let caches = self.reality.finish(cpu_slabs);
         if caches.is_empty() || self.plan.rows_max.is_some() || !B::KIND.takes_geometry() {
             return None;
         }

@@ -8,10 +8,13 @@
 //! Invariants: an object of which no end is known stands in both orders, or in neither.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::ops::Range;
 
 use super::excess::Excess;
 use super::flow::{Flow, Told};
+use super::occupied::Occupied;
 use super::pace::Pace;
+use super::population::Live;
 use super::unfreed::End;
 use crate::SampledCache;
 
@@ -49,6 +52,10 @@ pub(super) struct Cache {
     pub(super) freed: u64,
     pub(super) slab_objects: u64,
     pub(super) slab_pages: u64,
+    pub(super) occupied: Occupied,
+    /// Objects whose end nothing tells that were chosen to end, and how many allocations there were when the last one was.
+    chosen: u64,
+    last_chosen: u64,
     pub(super) is_kmalloc: bool,
     pace: Pace,
 }
@@ -66,6 +73,22 @@ impl OfSite {
     fn add(&mut self, ptr: u64, number: u64, quiet: u64) {
         self.by_age.insert(number, (ptr, quiet));
         self.by_quiet.insert((quiet, ptr, number));
+    }
+
+    /// Returns the first object from `from` on, which is when a slab becomes quiet and an address: both of that object.
+    fn next_quiet(&self, from: (u64, u64)) -> Option<(u64, u64)> {
+        let (quiet, ptr, _) = self.by_quiet.range((from.0, from.1, 0)..).next()?;
+        Some((*quiet, *ptr))
+    }
+
+    /// Returns the objects at these addresses whose slab becomes quiet at `quiet`.
+    fn in_slab(&self, quiet: u64, slab: &Range<u64>) -> impl Iterator<Item = (u64, u64, u64)> {
+        self.by_quiet.range((quiet, slab.start, 0)..(quiet, slab.end, 0)).copied()
+    }
+
+    fn remove(&mut self, object: (u64, u64, u64)) {
+        self.by_quiet.remove(&object);
+        self.by_age.remove(&object.2);
     }
 
     /// Returns when the first slab becomes quiet.
@@ -97,6 +120,7 @@ impl Cache {
             excess: Excess::new(sampled, older, &told.living),
             slab_objects: u64::from(sampled.slab_objects),
             slab_pages: sampled.slab_bytes.div_ceil(4096),
+            occupied: Occupied::new(sampled.slab_bytes),
             is_kmalloc: name.contains("kmalloc-"),
             flows: told.flows.into_iter().rev().collect(),
             ..Cache::default()
@@ -172,14 +196,14 @@ impl Cache {
     pub(super) fn take(
         queue: &mut VecDeque<(u64, u64)>,
         count: u64,
-        live: &[(u32, u64)],
+        live: &[Live],
         slot_of: impl Fn(u64) -> Option<u32>,
         taken: &mut Vec<u64>,
     ) {
         while (taken.len() as u64) < count
             && let Some((ptr, number)) = queue.pop_front()
         {
-            let slot = slot_of(ptr).filter(|slot| live[*slot as usize].1 == number);
+            let slot = slot_of(ptr).filter(|slot| live[*slot as usize].number == number);
             taken.extend(slot.map(|_| ptr));
         }
     }
@@ -202,6 +226,50 @@ impl Cache {
         }
     }
 
+    /// Takes all objects of slabs in which nothing happens after the allocation `now`, and of which no end of any object is
+    /// known, until what is not `taken` lies in `slabs_max` slabs: those slabs first that were quiet first.
+    pub(super) fn take_surplus(&mut self, slabs_max: u64, now: u64, taken: &mut Vec<u64>) {
+        if self.occupied.slabs() <= slabs_max {
+            return;
+        }
+        let mut surplus = self.occupied.slabs_without(taken).saturating_sub(slabs_max);
+        let mut from = (0, 0);
+        while surplus > 0 {
+            let next = self.unfreed.values().filter_map(|site| site.next_quiet(from)).min();
+            let Some((quiet, ptr)) = next.filter(|(quiet, _)| *quiet <= now) else { break };
+            let slab = self.occupied.slab(ptr);
+            let addresses = self.occupied.addresses(slab);
+            from = (quiet, addresses.end);
+            let of_site = |(id, site): (&u32, &OfSite)| {
+                let id = *id;
+                site.in_slab(quiet, &addresses).map(move |object| (id, object)).collect::<Vec<_>>()
+            };
+            let objects: Vec<_> = self.unfreed.iter().flat_map(of_site).collect();
+            if objects.len() == self.occupied.live_in(slab) as usize {
+                for (site, object) in objects {
+                    self.unfreed.entry(site).or_default().remove(object);
+                    taken.push(object.1);
+                }
+                surplus -= 1;
+            }
+        }
+        self.unfreed.retain(|_, site| !site.by_age.is_empty());
+    }
+
+    /// Counts objects that were chosen to end when there had been `now` allocations, though nothing tells that they did.
+    pub(super) fn note_chosen(&mut self, count: u64, now: u64) {
+        if count > 0 {
+            self.chosen += count;
+            self.last_chosen = now;
+        }
+    }
+
+    /// Returns of how many live objects it is a guess that they live: others were chosen to end that were as likely to.
+    pub(super) fn guessed(&self) -> u64 {
+        let at_risk = |site: &OfSite| site.by_age.range(..self.last_chosen).count() as u64;
+        self.unfreed.values().map(at_risk).sum::<u64>().min(self.chosen)
+    }
+
     /// Takes objects whose end is not known until `taken` has `count`, if there are so many: the same share of those of
     /// each `chosen` call site, the oldest.
     pub(super) fn take_unfreed(
@@ -212,7 +280,7 @@ impl Cache {
     ) {
         let sites = self.unfreed.iter().filter(|(site, _)| chosen(**site));
         let mut left: u64 = sites.map(|(_, site)| site.by_age.len() as u64).sum();
-        let mut wanted = (count - taken.len() as u64).min(left);
+        let mut wanted = count.saturating_sub(taken.len() as u64).min(left);
         for (_, site) in self.unfreed.iter_mut().filter(|(site, _)| chosen(**site)) {
             // Of what the call sites from here on have. What is rounded at one is made up for at the next.
             let there = site.by_age.len() as u64;

@@ -17,6 +17,7 @@ mod kmalloc;
 mod living;
 mod merged;
 mod objects;
+mod occupied;
 mod pace;
 mod population;
 mod unfreed;

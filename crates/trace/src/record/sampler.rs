@@ -2,7 +2,8 @@
 //!
 //! How it works: a thread reads it as often as costs one part in [`COST_PARTS`] of one CPU's time, by what the last
 //! reading took, and not more often than every [`INTERVAL_MIN`]. The text is read at one go into the same memory. Who
-//! may not read it, or whose kernel has none, records without.
+//! may not read it, or whose kernel has none, records without. How many slabs CPUs keep for themselves is asked of sysfs
+//! before the first reading and after the last.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -69,6 +70,9 @@ impl Sampler {
             at_most = (at_most * 2).min(INTERVAL_MAX);
         }
         self.sample();
+        for (name, cache) in &mut self.samples.caches {
+            cache.cpu_slabs_end = attribute(name, "cpu_slabs").map(|text| number(&text));
+        }
     }
 
     /// Reads how objects are spread over slabs. Then waits until what the recorder's preparations left behind is freed:
@@ -149,19 +153,20 @@ impl Sampler {
 
 /// Returns how the objects of a cache are spread over slabs.
 fn spread(cache: &str) -> SampledCache {
+    let count = |name| attribute(cache, name).map_or(0, |text| number(&text));
     SampledCache {
-        partial_slabs: number(&attribute(cache, "partial")),
-        partial_objects: number(&attribute(cache, "objects_partial")),
-        cpu_slabs: number(&attribute(cache, "cpu_slabs")),
-        cpu_partial_slabs: slabs_by_cpu(&attribute(cache, "slabs_cpu_partial")),
-        sheaf_capacity: number(&attribute(cache, "sheaf_capacity")),
+        partial_slabs: count("partial"),
+        partial_objects: count("objects_partial"),
+        cpu_slabs: count("cpu_slabs"),
+        cpu_partial_slabs: slabs_by_cpu(&attribute(cache, "slabs_cpu_partial").unwrap_or_default()),
+        sheaf_capacity: count("sheaf_capacity"),
         ..SampledCache::default()
     }
 }
 
-/// Returns what sysfs says of a cache, nothing where it has no such file.
-fn attribute(cache: &str, name: &str) -> String {
-    std::fs::read_to_string(format!("/sys/kernel/slab/{cache}/{name}")).unwrap_or_default()
+/// Returns what sysfs says of a cache; `None` where it has no such file.
+fn attribute(cache: &str, name: &str) -> Option<String> {
+    std::fs::read_to_string(format!("/sys/kernel/slab/{cache}/{name}")).ok()
 }
 
 /// Returns the number that a text begins with, 0 where there is none.

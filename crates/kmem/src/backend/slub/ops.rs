@@ -104,8 +104,15 @@ impl Ops for Slub {
         cache: &CacheEntry,
         args: &CacheArgs,
     ) -> Vec<(&'static str, u32)> {
-        let min_partial = self.nodes.min_partial(core, cache);
-        [("cpu_partial", Self::cpu_partial(core, cache, args)), ("min_partial", min_partial)].into()
+        let cpus = 0..core.setup.cpus;
+        let of_cpus = cpus.map(|cpu| &self.cpu_slabs[core.cpu_cache_index(cpu, cache.id())]);
+        let kept = of_cpus.map(|kept| u32::from(kept.slab.get() != 0) + kept.partial_slabs.get());
+        [
+            ("cpu_partial", Self::cpu_partial(core, cache, args)),
+            ("cpu_slabs", kept.sum()),
+            ("min_partial", self.nodes.min_partial(core, cache)),
+        ]
+        .into()
     }
 
     fn walk(&self, core: &Core, cache: &CacheEntry, visit: Visit<'_>) {
