@@ -355,8 +355,7 @@ impl Importer {
         while source.read(&mut events)? {
             self.name(source);
             self.check_machine(source)?;
-            let cpus = source.facts().meta.cpus;
-            let cpus = if cpus == 0 { CPUS_MAX } else { cpus };
+            let cpus = Some(source.facts().meta.cpus).filter(|cpus| *cpus > 0).unwrap_or(CPUS_MAX);
             for event in events.drain(..) {
                 self.population.iter_mut().for_each(|population| population.count(event.kind));
                 if let Some(reason) = event.beyond_linux(cpus) {

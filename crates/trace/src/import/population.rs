@@ -14,8 +14,8 @@
 //! Slabs tell more where the kernel's count of objects does not: live objects lie in no more slabs than there are
 //! ([`Occupied`](super::occupied::Occupied)). Of what lies in others, all objects of those slabs go first that were quiet first.
 //!
-//! Where others of a cache were chosen to end, it is a guess that an object lives of which nothing tells how it ends. How many these
-//! are at the end is told.
+//! Where others of a cache were chosen to end, it is a guess that an object lives of which nothing tells how it ends. How many
+//! these are at the end is told.
 //!
 //! Where objects come and go fast, what two samples tell is late: 80,000 connections in 2.6 s seemed to have 250 slabs of
 //! `eventpoll_epi` where there were 65. So it is counted beforehand how many objects of a cache come between two samples
