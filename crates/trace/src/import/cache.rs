@@ -14,9 +14,8 @@ use super::excess::Excess;
 use super::flow::{Flow, Told};
 use super::occupied::Occupied;
 use super::pace::Pace;
-use super::population::Live;
 use super::unfreed::End;
-use crate::SampledCache;
+use crate::{NONE, SampledCache};
 
 /// Where fewer than one in so many objects are freed by an event, such a free is not believed.
 const SEEN_PARTS: u64 = 10;
@@ -58,6 +57,21 @@ pub(super) struct Cache {
     last_chosen: u64,
     pub(super) is_kmalloc: bool,
     pace: Pace,
+}
+
+/// An object.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Live {
+    /// The place of its cache
+    pub(super) place: u32,
+    /// Its number among the allocations
+    pub(super) number: u64,
+    /// The number of its slab
+    pub(super) slab: u64,
+}
+
+impl Live {
+    pub(super) const NONE: Live = Live { place: NONE, number: 0, slab: 0 };
 }
 
 /// Objects of a call site whose end nothing tells.

@@ -34,7 +34,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::cache::Cache;
+use super::cache::{Cache, Live};
 use super::kmalloc::{class_name, kmalloc_bucket, kmalloc_kind};
 use super::unfreed::{End, Unfreed};
 use crate::{Event, Kind, NONE, RecordedCache, SampledCache, Samples};
@@ -59,21 +59,6 @@ pub(super) struct Population {
     cpus: u32,
     /// Frees of kmalloc's objects that are older than the recording: their caches are not known.
     older_kfrees: u64,
-}
-
-/// An object.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Live {
-    /// The place of its cache
-    place: u32,
-    /// Its number among the allocations
-    pub(super) number: u64,
-    /// The number of its slab
-    slab: u64,
-}
-
-impl Live {
-    const NONE: Live = Live { place: NONE, number: 0, slab: 0 };
 }
 
 /// What has been freed unseen.
