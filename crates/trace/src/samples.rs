@@ -46,9 +46,10 @@ pub struct SampledCache {
     pub partial_objects: u32,
     /// Slabs that CPUs kept for themselves at the first sample: those they allocated from, and their partial lists.
     pub cpu_slabs: u32,
-    /// The same at the last sample; `None` where nobody asked.
+    /// Slabs that were kept at the last sample whether they were needed or not: CPUs' own, and of those in nodes' lists at least
+    /// as many as have no object. `None` where nobody asked.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub cpu_slabs_end: Option<u32>,
+    pub kept_slabs_end: Option<u32>,
     /// Of those at the first sample the ones in partial lists, by CPU.
     pub cpu_partial_slabs: Vec<u32>,
     /// Free objects of the slabs that CPUs kept, by CPU, in the order in which it took objects from them; as many of its

@@ -127,11 +127,11 @@ pub fn fit(fit: &Fit, lines: usize) -> Table {
         field::count("recorded, peak", "recorded_slabs_peak", |cache| cache.recorded_slabs_peak),
         field::count("simulated, end", "slabs_end", |cache| cache.slabs_end),
         field::count("recorded, end", "recorded_slabs_end", |cache| cache.recorded_slabs_end),
-        field::cell("kept by CPUs, simulated", "cpu_slabs_end", |cache| {
-            cache.cpu_slabs_end.map_or(Cell::Missing, Cell::Count)
+        field::cell("kept, simulated", "kept_slabs_end", |cache| {
+            cache.kept_slabs_end.map_or(Cell::Missing, Cell::Count)
         }),
-        field::cell("recorded", "recorded_cpu_slabs_end", |cache| {
-            cache.recorded_cpu_slabs_end.map_or(Cell::Missing, Cell::Count)
+        field::cell("recorded", "recorded_kept_slabs_end", |cache| {
+            cache.recorded_kept_slabs_end.map_or(Cell::Missing, Cell::Count)
         }),
         field::share("differ by", "difference_share", |cache| cache.difference_share),
         field::cell("frees seen", "frees_seen_share", |cache| {

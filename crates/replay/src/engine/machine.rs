@@ -86,6 +86,17 @@ pub(crate) fn counts<N: Iterator<Item = &'static str>>(
     others.chain(counts).map(|(name, count)| (name.to_owned(), count)).collect()
 }
 
+/// Returns how many slabs of a cache are kept whether they are needed or not: by CPUs, and on nodes' lists as many as have no
+/// object, at least. `None` where CPUs keep none.
+pub(crate) fn kept_slabs<B: Backend>(machine: &Machine<B>, id: CacheId) -> Option<u64> {
+    let attributes = machine.cache_attributes(id)?;
+    let number = |wanted| {
+        let (_, number) = attributes.iter().find(|(name, _)| *name == wanted)?;
+        number.parse::<u64>().ok()
+    };
+    Some(number("cpu_slabs")? + number("partial")?.saturating_sub(number("objects_partial")?))
+}
+
 /// Returns what the caches of a machine held, the one that held most first.
 pub(crate) fn used_caches<B: Backend>(
     machine: &Machine<B>,

@@ -161,12 +161,12 @@ impl<'a, C: Copy> Reality<'a, C> {
         self.reading = self.reading();
     }
 
-    /// Returns the caches, when all readings were reached; none where the kernel was not asked. `cpu_slabs` tells how many
-    /// slabs of one the CPUs keep for themselves.
-    pub(crate) fn finish(&mut self, cpu_slabs: impl Fn(C) -> Option<u64>) -> Vec<CacheFit> {
+    /// Returns the caches, when all readings were reached; none where the kernel was not asked. `kept_slabs` tells how
+    /// many slabs of one are kept whether they are needed or not.
+    pub(crate) fn finish(&mut self, kept_slabs: impl Fn(C) -> Option<u64>) -> Vec<CacheFit> {
         let caches = std::mem::take(&mut self.caches).into_iter();
         let finished = caches.map(|Asked { id, fit, .. }| CacheFit {
-            cpu_slabs_end: id.and_then(&cpu_slabs),
+            kept_slabs_end: id.and_then(&kept_slabs),
             ..fit
         });
         finished.collect()

@@ -282,12 +282,7 @@ impl<'a, B: Backend> Runner<'a, B> {
     /// Compares the caches with what the recorded kernel said of them, at the moments of the samples.
     fn fit(&mut self) -> Option<Fit> {
         self.ask(u64::MAX);
-        let cpu_slabs = |id| {
-            let attributes = self.machine.cache_attributes(id)?;
-            let (_, slabs) = attributes.into_iter().find(|(name, _)| *name == "cpu_slabs")?;
-            slabs.parse().ok()
-        };
-        let caches = self.reality.finish(cpu_slabs);
+        let caches = self.reality.finish(|id| machine::kept_slabs(self.machine, id));
         if caches.is_empty() || self.plan.rows_max.is_some() || !B::KIND.takes_geometry() {
             return None;
         }

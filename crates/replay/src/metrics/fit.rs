@@ -1,10 +1,11 @@
 //! How well a replay fits what the recorded kernel said of itself meanwhile. Simulated slabs are, of those that there were
 //! while the kernel's were read, the closest.
 //!
-//! Slabs that CPUs of SLUB keep for themselves are no difference of the model: a CPU's partial list grows slab by slab
-//! and gives all of them back at once when it is full, so that at the end of a storm it holds any number up to its limit.
-//! Two runs of the same hackbench ended with 9 and 17 slabs of `kmalloc-cg-512` on one machine, 8 and 12 of them kept by
-//! CPUs. Where recording and replay tell how many these are, what differs in them is left out.
+//! Slabs that SLUB keeps whether it needs them or not are no difference of the model: a CPU's partial list grows slab by slab
+//! and gives all of them back at once when it is full, up to `min_partial` empty ones to the node's list, so that at the end
+//! of a storm there is any number up to these limits. Two runs of the same hackbench ended with 9 and 17 slabs of
+//! `kmalloc-cg-512` on one machine, 8 and 12 of them CPUs' own. Where recording and replay tell how many these are, what
+//! differs in them is left out.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -48,11 +49,12 @@ pub struct CacheFit {
     pub slabs_end: u64,
     /// The same, recorded
     pub recorded_slabs_end: u64,
-    /// Of the slabs at the end those that CPUs kept for themselves, simulated; `None` where none does
-    pub cpu_slabs_end: Option<u64>,
+    /// Of the slabs at the end those that are kept whether they are needed or not, simulated: CPUs' own, and of those in nodes'
+    /// lists at least as many as have no object. `None` where CPUs keep none
+    pub kept_slabs_end: Option<u64>,
     /// The same, recorded; `None` where nobody asked
-    pub recorded_cpu_slabs_end: Option<u64>,
-    /// The greater of both differences, as a share of what was recorded; that at the end without what CPUs kept more, or less
+    pub recorded_kept_slabs_end: Option<u64>,
+    /// The greater of both differences, as a share of what was recorded; that at the end without what was kept more, or less
     pub difference_share: f64,
     /// Share of the frees of its objects that the trace saw; `None` where there was none
     pub frees_seen_share: Option<f64>,
@@ -79,19 +81,24 @@ impl CacheFit {
             frees_seen_share: frees_seen_share.map(at_most),
             allocs_seen_share: sampled.allocs_seen_share().map(at_most),
             living_known_share: sampled.living_known_share(),
-            recorded_cpu_slabs_end: sampled.cpu_slabs_end.map(u64::from),
+            recorded_kept_slabs_end: sampled.kept_slabs_end.map(u64::from),
             ..Self::default()
         }
     }
 
-    /// Returns the slabs at the end that a replay would have whose CPUs kept as many for themselves as the recorded ones, or as
-    /// near to it as chance alone can have made the difference.
+    /// Tells whether there were never more slabs than at the end, here and in the recorded kernel.
+    fn ends_at_peak(&self) -> bool {
+        self.slabs_peak == self.slabs_end && self.recorded_slabs_peak == self.recorded_slabs_end
+    }
+
+    /// Returns the slabs at the end that a replay would have which kept as many as the recorded kernel, or as near to it as
+    /// chance alone can have made the difference.
     fn slabs_end_alike(&self) -> u64 {
         let (recorded, simulated) = (self.recorded_slabs_end, self.slabs_end);
-        let Some((ours, theirs)) = self.cpu_slabs_end.zip(self.recorded_cpu_slabs_end) else {
+        let Some((ours, theirs)) = self.kept_slabs_end.zip(self.recorded_kept_slabs_end) else {
             return simulated;
         };
-        // No further than to what was recorded: the lists explain no more than there is to explain.
+        // No further than to what was recorded: what was kept explains no more than there is to explain.
         match simulated > recorded {
             true => recorded.max(simulated.saturating_sub(ours.saturating_sub(theirs))),
             false => recorded.min(simulated + theirs.saturating_sub(ours)),
@@ -112,8 +119,10 @@ impl Fit {
             let share = |simulated: u64, recorded: u64| {
                 simulated.abs_diff(recorded) as f64 / recorded.max(1) as f64
             };
-            cache.difference_share = share(cache.slabs_peak, cache.recorded_slabs_peak)
-                .max(share(cache.slabs_end_alike(), cache.recorded_slabs_end));
+            let end = cache.slabs_end_alike();
+            let peak = if cache.ends_at_peak() { end } else { cache.slabs_peak };
+            cache.difference_share =
+                share(peak, cache.recorded_slabs_peak).max(share(end, cache.recorded_slabs_end));
         }
         caches.retain(|cache| cache.recorded_slabs_peak.max(cache.slabs_peak) > SLABS_MIN);
         caches.sort_by(|a, b| {
@@ -152,16 +161,16 @@ mod tests {
     }
 
     #[test]
-    fn what_cpus_keep_more_or_less_is_no_difference() {
-        let alike = |slabs_end, recorded_slabs_end, cpu_slabs: Option<(u64, u64)>| {
-            let (cpu_slabs_end, recorded_cpu_slabs_end) = cpu_slabs.unzip();
+    fn what_is_kept_more_or_less_is_no_difference() {
+        let alike = |slabs_end, recorded_slabs_end, kept: Option<(u64, u64)>| {
+            let (kept_slabs_end, recorded_kept_slabs_end) = kept.unzip();
             let fit = CacheFit { slabs_end, recorded_slabs_end, ..CacheFit::default() };
-            CacheFit { cpu_slabs_end, recorded_cpu_slabs_end, ..fit }.slabs_end_alike()
+            CacheFit { kept_slabs_end, recorded_kept_slabs_end, ..fit }.slabs_end_alike()
         };
         // Twelve slabs, seven of them kept, beside nineteen with fourteen kept.
         assert_eq!(alike(12, 19, Some((7, 14))), 19);
         assert_eq!(alike(19, 12, Some((14, 7))), 12);
-        // CPUs explain no more than they kept, and nothing that is the other way round.
+        // It explains no more than was kept, and nothing that is the other way round.
         assert_eq!((alike(12, 19, Some((7, 10))), alike(19, 12, Some((9, 7)))), (15, 17));
         assert_eq!((alike(12, 19, Some((14, 7))), alike(19, 12, Some((7, 14)))), (12, 19));
         // More was kept than was there more.

@@ -2,7 +2,7 @@
 //!
 //! How it works: a thread reads it as often as costs one part in [`COST_PARTS`] of one CPU's time, by what the last
 //! reading took, and not more often than every [`INTERVAL_MIN`]. The text is read at one go into the same memory. Who
-//! may not read it, or whose kernel has none, records without. How many slabs CPUs keep for themselves is asked of sysfs
+//! may not read it, or whose kernel has none, records without. How objects are spread over slabs is asked of sysfs
 //! before the first reading and after the last.
 
 use std::fs::File;
@@ -71,7 +71,10 @@ impl Sampler {
         }
         self.sample();
         for (name, cache) in &mut self.samples.caches {
-            cache.cpu_slabs_end = attribute(name, "cpu_slabs").map(|text| number(&text));
+            cache.kept_slabs_end = attribute(name, "cpu_slabs").map(|_| {
+                let spread = spread(name);
+                spread.cpu_slabs + spread.partial_slabs.saturating_sub(spread.partial_objects)
+            });
         }
     }
 

@@ -113,6 +113,18 @@ impl Nodes {
         self.of(core, cache).for_each(|node| node.min_partial.set(slabs));
     }
 
+    /// Returns how many slabs are in the lists of all nodes, and the objects in use in them.
+    pub(crate) fn partial(&self, core: &Core, cache: &CacheEntry) -> (u32, u32) {
+        let (mut slabs, mut objects) = (0, 0);
+        for node in self.of(core, cache) {
+            for slab in node.list.lock().iter(&core.pages) {
+                slabs += 1;
+                objects += State::load(core.pages.get(slab)).inuse();
+            }
+        }
+        (slabs, objects)
+    }
+
     /// Returns how many slabs each node of a cache keeps.
     pub(crate) fn min_partial(&self, core: &Core, cache: &CacheEntry) -> u32 {
         self.get(core, cache, NodeId(0)).min_partial.get()

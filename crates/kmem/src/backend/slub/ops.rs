@@ -107,10 +107,13 @@ impl Ops for Slub {
         let cpus = 0..core.setup.cpus;
         let of_cpus = cpus.map(|cpu| &self.cpu_slabs[core.cpu_cache_index(cpu, cache.id())]);
         let kept = of_cpus.map(|kept| u32::from(kept.slab.get() != 0) + kept.partial_slabs.get());
+        let (partial, objects) = self.nodes.partial(core, cache);
         [
             ("cpu_partial", Self::cpu_partial(core, cache, args)),
             ("cpu_slabs", kept.sum()),
             ("min_partial", self.nodes.min_partial(core, cache)),
+            ("objects_partial", objects),
+            ("partial", partial),
         ]
         .into()
     }
