@@ -2,7 +2,8 @@
 //!
 //! `parallel [--rounds N] [--ms N] [--peers DIR]`. One reader: alone, beside a writer that touches half of its keys, and beside
 //! one of another array as large, which costs it what two CPUs share and nothing else. Where the process may, at real-time
-//! priority, and the thread that stops the others above them. Then how long writers wait for readers.
+//! priority, and the thread that stops the others above them. Then the array and plain words beside writers that change less
+//! often, and how long writers wait for readers.
 
 use std::collections::BTreeMap;
 use std::ffi::c_void;
@@ -19,6 +20,9 @@ use slablab_xarray::{Entry, Flags, RawXArray, pin};
 const WRITER_SHARE_MIN: f64 = 0.9;
 const TRIES: usize = 4;
 
+/// How long a writer waits between two changes, in the last table.
+const PAUSES_NS: [u32; 5] = [0, 100, 300, 1_000, 3_000];
+
 struct Keys {
     read: Vec<u64>,
     written: Vec<u64>,
@@ -26,6 +30,21 @@ struct Keys {
     /// The same keys as places in rising order
     read_places: Vec<usize>,
     written_places: Vec<usize>,
+    /// Multiplications between two changes
+    pause: u64,
+}
+
+impl Keys {
+    /// All keys are read in random order; every second of these is written.
+    fn of(set: &KeySet) -> Self {
+        let mut read_places: Vec<usize> = (0..set.present.len()).collect();
+        Random(3).shuffle(&mut read_places);
+        let written_places: Vec<usize> = read_places.iter().copied().step_by(2).collect();
+        let of = |places: &[usize]| places.iter().map(|place| set.present[*place]).collect();
+        let (read, written): (Vec<u64>, Vec<u64>) = (of(&read_places), of(&written_places));
+        let entries = written.iter().map(|key| key | 1).collect();
+        Self { read, written, entries, read_places, written_places, pause: 0 }
+    }
 }
 
 /// Returns CPU nanoseconds of a read and of a change.
@@ -47,10 +66,17 @@ fn read_with<K: Copy>(keys: &[K], stop: &AtomicBool, get: impl Fn(K)) -> u64 {
     count as u64
 }
 
+/// Waits for so many multiplications, and shares nothing with other threads meanwhile.
+fn wait(pause: u64) {
+    let product =
+        (0..pause).fold(1, |product: u64, i| std::hint::black_box(product).wrapping_mul(i | 1));
+    std::hint::black_box(product);
+}
+
 /// Removes and stores each key in turn until told to stop and returns how often.
 fn write_with<K: Copy>(
-    keys: &[K],
-    entries: &[u64],
+    written: &[K],
+    keys: &Keys,
     stop: &AtomicBool,
     mut remove: impl FnMut(K),
     mut store: impl FnMut(K, u64),
@@ -58,11 +84,12 @@ fn write_with<K: Copy>(
     let mut count = 0;
     while !stop.load(Ordering::Relaxed) {
         for _ in 0..64 {
-            let at = count / 2 % keys.len();
+            let at = count / 2 % written.len();
+            wait(keys.pause);
             if count % 2 == 1 {
-                store(keys[at], entries[at])
+                store(written[at], keys.entries[at])
             } else {
-                remove(keys[at])
+                remove(written[at])
             }
             count += 1;
         }
@@ -89,7 +116,7 @@ impl Parallel for Ours {
         let remove = |key| {
             self.0.lock().remove(key);
         };
-        write_with(&keys.written, &keys.entries, stop, remove, |key, entry| {
+        write_with(&keys.written, keys, stop, remove, |key, entry| {
             self.0.lock().store(key, Entry::value(entry as usize >> 1)).expect("memory");
         })
     }
@@ -122,7 +149,7 @@ macro_rules! map {
                 let remove = |$key: u64| {
                     let _ = $remove;
                 };
-                write_with(&keys.written, &keys.entries, stop, remove, |$key, $entry| {
+                write_with(&keys.written, keys, stop, remove, |$key, $entry| {
                     let _ = $insert;
                 })
             }
@@ -179,18 +206,12 @@ struct Words {
 const PACED: usize = 10_000;
 
 impl Words {
-    /// Waits, and shares nothing with other threads meanwhile.
-    fn wait(pause: u64) {
-        let product = (0..pause).fold(1, |product: u64, i| std::hint::black_box(product) * (i | 1));
-        std::hint::black_box(product);
-    }
-
     /// Returns the shortest pause with which an access takes so long.
     fn pause_for(&self, time_ns: f64, access: impl Fn(&AtomicU64)) -> u64 {
         let takes_ns = |pause: u64| {
             let start = thread_ns();
             for place in 0..PACED {
-                Words::wait(pause);
+                wait(pause);
                 access(&self.words[place * 7 % self.words.len()]);
             }
             (thread_ns() - start) as f64 / PACED as f64
@@ -217,7 +238,7 @@ impl Parallel for Words {
     fn read(&self, keys: &Keys, stop: &AtomicBool) -> u64 {
         let pause = self.pauses[0].load(Ordering::Relaxed);
         read_with(&keys.read_places, stop, |place| {
-            Words::wait(pause);
+            wait(pause);
             std::hint::black_box(self.words[place].load(Ordering::Acquire));
         })
     }
@@ -225,10 +246,10 @@ impl Parallel for Words {
     fn write(&self, keys: &Keys, stop: &AtomicBool) -> u64 {
         let pause = self.pauses[1].load(Ordering::Relaxed);
         let store = |place: usize, word| {
-            Words::wait(pause);
+            wait(pause);
             self.words[place].store(word, Ordering::Release);
         };
-        write_with(&keys.written_places, &keys.entries, stop, |place| store(place, 0), store)
+        write_with(&keys.written_places, keys, stop, |place| store(place, 0), store)
     }
 }
 
@@ -320,6 +341,51 @@ fn quartiles(mut values: Vec<f64>) -> [f64; 3] {
     [1, 2, 3].map(|quarter| values[(values.len() - 1) * quarter / 4])
 }
 
+/// Prints what a reader takes beside a writer over what it takes alone, by how long the writer waits between two changes.
+fn beside_slower_writers(rounds: usize, time: Duration) {
+    const MULTIPLICATIONS: u64 = 10_000_000;
+    let start = thread_ns();
+    wait(MULTIPLICATIONS);
+    let multiplication_ns = (thread_ns() - start) as f64 / MULTIPLICATIONS as f64;
+    println!("\nbeside / alone, by the pause between two changes");
+    print!("{:<16}{:<12}", "keys", "array");
+    PAUSES_NS.iter().for_each(|pause_ns| print!("{:>24}", format!("{pause_ns} ns")));
+    println!();
+    for set in keys::all(100_000) {
+        let mut keys = Keys::of(&set);
+        let arrays: [(&str, Box<dyn Parallel>); 2] = [
+            ("slablab", Box::new(Ours(RawXArray::new(Flags::NONE)))),
+            ("plain words", Box::<Words>::default()),
+        ];
+        let mut read_ns = 0.0;
+        for (name, mut array) in arrays {
+            array.fill(&set);
+            array.pace(read_ns, 0.0);
+            print!("{:<16}{name:<12}", set.name);
+            for pause_ns in PAUSES_NS {
+                keys.pause = (f64::from(pause_ns) / multiplication_ns) as u64;
+                let mut ratios = Vec::new();
+                for _ in 0..rounds {
+                    let alone = run(array.as_ref(), None, &keys, time).read;
+                    let beside = run(array.as_ref(), Some(array.as_ref()), &keys, time);
+                    if beside.writer_share >= WRITER_SHARE_MIN {
+                        ratios.push(beside.read / alone);
+                        read_ns = alone;
+                    }
+                }
+                match ratios.is_empty() {
+                    true => print!("{:>24}", "no CPU"),
+                    false => {
+                        let [low, median, high] = quartiles(ratios);
+                        print!("{:>24}", format!("{median:.2} ({low:.2}-{high:.2})"));
+                    }
+                }
+            }
+            println!();
+        }
+    }
+}
+
 fn main() {
     real_time(2, None);
     let (mut rounds, mut time) = (11, Duration::from_millis(30));
@@ -351,14 +417,7 @@ fn main() {
         "keys", "array", "alone", "beside", "beside / alone", "beside / beside another's", "change"
     );
     for set in keys::all(100_000) {
-        let mut random = Random(3);
-        let mut read_places: Vec<usize> = (0..set.present.len()).collect();
-        random.shuffle(&mut read_places);
-        let written_places: Vec<usize> = read_places.iter().copied().step_by(2).collect();
-        let of = |places: &[usize]| places.iter().map(|place| set.present[*place]).collect();
-        let (read, written): (Vec<u64>, Vec<u64>) = (of(&read_places), of(&written_places));
-        let entries = written.iter().map(|key| key | 1).collect();
-        let keys = Keys { read, written, entries, read_places, written_places };
+        let keys = Keys::of(&set);
         let pair =
             |array: fn(&'static Library) -> Box<dyn Parallel>| [array(library), array(library)];
         let arrays: [(&str, [Box<dyn Parallel>; 2]); 6] = [
@@ -415,6 +474,7 @@ fn main() {
             );
         }
     }
+    beside_slower_writers(rounds, time);
     real_time(0, None);
     grace_periods(Duration::from_secs(1));
 }
