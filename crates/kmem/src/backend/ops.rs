@@ -170,6 +170,18 @@ pub trait Ops: Debug + Send + Sync + Sized + 'static {
     /// Frees an object, `head` being the head of its slab or page.
     fn free(&self, cx: &Cx<'_>, cache: CacheId, obj: ObjPtr, head: Pfn);
 
+    /// As [`Self::alloc`], once [`Self::alloc_fast`] found nothing.
+    #[inline(always)]
+    fn alloc_turn(&self, cx: &Cx<'_>, cache: CacheId, request: Request) -> Option<ObjPtr> {
+        self.alloc(cx, cache, request)
+    }
+
+    /// As [`Self::free`], once [`Self::free_fast`] found no room.
+    #[inline(always)]
+    fn free_turn(&self, cx: &Cx<'_>, cache: CacheId, obj: ObjPtr, head: Pfn) {
+        self.free(cx, cache, obj, head);
+    }
+
     /// Returns the operations counted at an index of CPUs times caches ([`Core::cpu_cache_index`]).
     fn ops(&self, index: usize) -> &OpCounts;
 

@@ -76,11 +76,18 @@ impl<'m, B: Backend> Cpu<'m, B> {
             if !B::FAST {
                 return self.machine.backend.alloc(&self.cx, id, request);
             }
-            if let Some(obj) = B::alloc_fast(&self.row, id.index()) {
-                return Some(obj);
-            }
+            return match B::alloc_fast(&self.row, id.index()) {
+                Some(obj) => Some(obj),
+                None => self.alloc_turn(id, request),
+            };
         }
         self.alloc_any(id, request)
+    }
+
+    /// Allocates what the fast path cannot, with nothing to be done beside it.
+    #[inline(never)]
+    fn alloc_turn(&self, id: CacheId, request: Request) -> Option<ObjPtr> {
+        self.machine.backend.alloc_turn(&self.cx, id, request)
     }
 
     /// Allocates with all that may have to be done beside it.
@@ -112,23 +119,26 @@ impl<'m, B: Backend> Cpu<'m, B> {
     /// Frees an object (`kmem_cache_free`).
     #[inline]
     pub fn free(&self, cache: CacheId, obj: ObjPtr, site: Site) {
-        let fast = match self.pages.get(obj.page()) {
+        match self.pages.get(obj.page()) {
             Some(page) if !self.cx.hooks.any() => self.free_inline(cache, obj, page),
-            _ => false,
-        };
-        if !fast {
-            self.free_any(cache, obj, site);
+            _ => self.free_any(cache, obj, site),
         }
     }
 
-    /// Frees what needs nothing beside it, if the fast path does that.
+    /// Frees what needs nothing beside it.
     #[inline(always)]
-    fn free_inline(&self, cache: CacheId, obj: ObjPtr, page: &Page) -> bool {
+    fn free_inline(&self, cache: CacheId, obj: ObjPtr, page: &Page) {
         if !B::FAST {
             self.machine.backend.free(&self.cx, cache, obj, Pfn(page.head.get()));
-            return true;
+        } else if !B::free_fast(&self.row, cache.index(), obj) {
+            self.free_turn(cache, obj, page);
         }
-        B::free_fast(&self.row, cache.index(), obj)
+    }
+
+    /// Frees what the fast path has no room for, with nothing to be done beside it.
+    #[inline(never)]
+    fn free_turn(&self, cache: CacheId, obj: ObjPtr, page: &Page) {
+        self.machine.backend.free_turn(&self.cx, cache, obj, Pfn(page.head.get()));
     }
 
     #[inline(never)]
@@ -237,14 +247,11 @@ impl<'m, B: Backend> Cpu<'m, B> {
     /// Frees what [`Self::kmalloc`] (or, under SLAB and SLUB, [`Self::alloc`]) gave (`kfree`).
     #[inline]
     pub fn kfree(&self, obj: ObjPtr, site: Site) {
-        let fast = match self.pages.get(obj.page()) {
+        match self.pages.get(obj.page()) {
             Some(page) if !self.cx.hooks.any() && page.is_slab() => {
-                self.free_inline(CacheId(page.cache.get()), obj, page)
+                self.free_inline(CacheId(page.cache.get()), obj, page);
             }
-            _ => false,
-        };
-        if !fast {
-            self.kfree_any(obj, site);
+            _ => self.kfree_any(obj, site),
         }
     }
 

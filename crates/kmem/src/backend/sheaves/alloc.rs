@@ -3,13 +3,13 @@
 use super::sheaf::Sheaf;
 use super::slabs::Slabs;
 use super::stat;
-use super::state::{Sheaves, count, count_one};
+use super::state::{CpuSheaves, Sheaves, count, count_one};
 use crate::backend::ops::Request;
 use crate::backend::own;
 use crate::cache::cx::Cx;
 use crate::cache::table::CacheEntry;
 use crate::gfp::Gfp;
-use crate::ids::{ObjPtr, Site};
+use crate::ids::{CacheId, ObjPtr, Site};
 
 /// Flags that say how the object is to be, not how the memory may be got (`OBJCGS_CLEAR_MASK`, and the node).
 const NOT_FOR_SHEAVES: Gfp = Gfp(Gfp::DMA.0
@@ -70,22 +70,42 @@ impl Sheaves {
         request: Request,
         new: NewSheaf,
     ) -> bool {
-        let (cpu, arena) = (self.cpu(cx, cache), &cx.core.arena);
+        let cpu = self.cpu(cx, cache);
         if !self.open(slabs, cx, cache, new) {
             return false;
         }
-        if let Some(spare) = cpu.spare().filter(|spare| spare.size(arena) > 0) {
-            cpu.swap(arena, spare);
-            return true;
-        }
-        let barn = self.barn(cx.core, cache.id(), cx.node());
-        if let Some(full) = barn.replace_empty(cx, cpu.main(arena)) {
-            count_one::<S>(cx, cache, stat::BARN_GET);
-            cpu.set_main(arena, full, cpu.capacity());
+        if self.trade_empty::<S>(cx, cpu, cache.id()) {
             return true;
         }
         count_one::<S>(cx, cache, stat::BARN_GET_FAIL);
         self.fill_new_main(slabs, cx, cache, request, new)
+    }
+
+    /// Replaces an empty `main` by the spare sheaf or one of the barn; `false` if neither has objects. What a CPU does once
+    /// in as many allocations as a sheaf holds.
+    #[inline(always)]
+    pub(in crate::backend) fn trade_empty<S: Slabs>(
+        &self,
+        cx: &Cx<'_>,
+        cpu: &CpuSheaves,
+        id: CacheId,
+    ) -> bool {
+        let (arena, capacity) = (&cx.core.arena, cpu.capacity());
+        let Some(main) = cpu.main_if_any() else { return false };
+        main.set_size(arena, 0);
+        if let Some(spare) = cpu.spare() {
+            let size = spare.size(arena);
+            if size > 0 {
+                cpu.set_spare(Some(main));
+                cpu.set_main_of(spare, size, capacity);
+                return true;
+            }
+        }
+        let full = self.barn(cx.core, id, cx.node()).replace_empty(cx, main);
+        let Some(full) = full else { return false };
+        cx.tally(id).count(stat::BARN_GET.after(S::STATS_AT));
+        cpu.set_main(arena, full, capacity);
+        true
     }
 
     /// Fills a sheaf from slabs and makes it `main`, for neither the CPU nor the barn has objects.

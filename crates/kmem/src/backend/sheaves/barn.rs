@@ -70,7 +70,7 @@ impl Drop for Open<'_> {
 
 /// Why a barn takes no full sheaf in exchange.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Refusal {
+pub(in crate::backend) enum Refusal {
     /// It has enough full ones.
     TooManyFull,
     /// It has no empty one to give.
@@ -78,6 +78,7 @@ pub(super) enum Refusal {
 }
 
 impl Barn {
+    #[inline(always)]
     fn lock(&self, cx: &Cx<'_>) -> Open<'_> {
         cx.count_lock(BARN_LOCK);
         Open { lists: self.lists.lock(), barn: self }
@@ -96,7 +97,7 @@ impl Barn {
     }
 
     /// Gives a full sheaf for an empty one.
-    #[inline]
+    #[inline(always)]
     pub(super) fn replace_empty(&self, cx: &Cx<'_>, empty: Sheaf) -> Option<Sheaf> {
         if self.full.get() == 0 {
             return None;
@@ -108,7 +109,7 @@ impl Barn {
     }
 
     /// Gives an empty sheaf for a full one.
-    #[inline]
+    #[inline(always)]
     pub(super) fn replace_full(&self, cx: &Cx<'_>, full: Sheaf) -> Result<Sheaf, Refusal> {
         let refuse = |full: u32, empty: u32| match (full, empty) {
             (FULL_MAX.., _) => Err(Refusal::TooManyFull),

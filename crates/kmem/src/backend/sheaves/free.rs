@@ -7,13 +7,13 @@ use super::barn::Refusal;
 use super::sheaf::Sheaf;
 use super::slabs::Slabs;
 use super::stat;
-use super::state::{Sheaves, count, count_one};
+use super::state::{CpuSheaves, Sheaves, count, count_one};
 use crate::backend::own;
 use crate::backend::partial::{FreeList, link};
 use crate::cache::cx::Cx;
 use crate::cache::table::CacheEntry;
 use crate::gfp::Gfp;
-use crate::ids::{NodeId, ObjPtr};
+use crate::ids::{CacheId, NodeId, ObjPtr};
 
 /// Objects of `main` that are flushed at once (`PCS_BATCH_MAX`).
 const FLUSH_BATCH: u32 = 32;
@@ -39,41 +39,30 @@ impl Sheaves {
 
     /// Replaces a full `main` by a sheaf with room (`__pcs_replace_full_main`).
     fn replace_full<S: Slabs>(&self, slabs: &S, cx: &Cx<'_>, cache: &CacheEntry) -> bool {
-        let (cpu, arena) = (self.cpu(cx, cache), &cx.core.arena);
+        let cpu = self.cpu(cx, cache);
         if !self.open(slabs, cx, cache, NewSheaf::Allowed) {
             return false;
         }
         if !cpu.is_full() {
             return true;
         }
-        let barn = self.barn(cx.core, cache.id(), cx.node());
-        let refused = match cpu.spare() {
-            None => match barn.get_empty(cx) {
+        let refused = match (self.trade_full::<S>(cx, cpu, cache.id()), cpu.spare()) {
+            (Ok(()), _) => return true,
+            (Err(_), None) => match self.barn(cx.core, cache.id(), cx.node()).get_empty(cx) {
                 Some(empty) => {
                     self.install_empty(slabs, cx, cache, empty);
                     return true;
                 }
                 None => None,
             },
-            Some(spare) if spare.size(arena) < cpu.capacity() => {
-                cpu.swap(arena, spare);
+            (Err(Refusal::TooManyFull), Some(spare)) => {
+                count_one::<S>(cx, cache, stat::BARN_PUT_FAIL);
+                cpu.set_spare(None);
+                self.flush_sheaf(slabs, cx, cache, spare);
+                self.install_empty(slabs, cx, cache, spare);
                 return true;
             }
-            Some(spare) => match barn.replace_full(cx, cpu.main(arena)) {
-                Ok(empty) => {
-                    count_one::<S>(cx, cache, stat::BARN_PUT);
-                    cpu.set_main(arena, empty, cpu.capacity());
-                    return true;
-                }
-                Err(Refusal::TooManyFull) => {
-                    count_one::<S>(cx, cache, stat::BARN_PUT_FAIL);
-                    cpu.set_spare(None);
-                    self.flush_sheaf(slabs, cx, cache, spare);
-                    self.install_empty(slabs, cx, cache, spare);
-                    return true;
-                }
-                Err(refusal) => Some(refusal),
-            },
+            (Err(refusal), Some(_)) => Some(refusal),
         };
         if let Some(empty) = self.make(slabs, cx, cache, Gfp::NOWARN, NewSheaf::Allowed) {
             self.install_empty(slabs, cx, cache, empty);
@@ -84,6 +73,33 @@ impl Sheaves {
             self.flush_main(slabs, cx, cache);
         }
         !cpu.is_full()
+    }
+
+    /// Replaces a full `main` by the spare sheaf, or by an empty one of the barn where that is full too. What a CPU does
+    /// once in as many frees as a sheaf holds.
+    #[inline(always)]
+    pub(in crate::backend) fn trade_full<S: Slabs>(
+        &self,
+        cx: &Cx<'_>,
+        cpu: &CpuSheaves,
+        id: CacheId,
+    ) -> Result<(), Refusal> {
+        let (arena, capacity) = (&cx.core.arena, cpu.capacity());
+        let (Some(main), Some(spare)) = (cpu.main_if_any(), cpu.spare()) else {
+            return Err(Refusal::NoEmpty);
+        };
+        main.set_size(arena, capacity);
+        let size = spare.size(arena);
+        if size < capacity {
+            cpu.set_spare(Some(main));
+            cpu.set_main_of(spare, size, capacity);
+            return Ok(());
+        }
+        let empty = self.barn(cx.core, id, cx.node()).replace_full(cx, main)?;
+        debug_assert_eq!(empty.size(arena), 0, "a barn's empty sheaf has objects");
+        cx.tally(id).count(stat::BARN_PUT.after(S::STATS_AT));
+        cpu.set_main_of(empty, 0, capacity);
+        Ok(())
     }
 
     /// Makes an empty sheaf `main`, and the full one before spare; or finds another place for either

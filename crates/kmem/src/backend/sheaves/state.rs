@@ -70,7 +70,8 @@ impl CpuSheaves {
     }
 
     /// Returns the objects in `main`.
-    pub(super) fn size(&self) -> u32 {
+    #[inline(always)]
+    pub(in crate::backend) fn size(&self) -> u32 {
         (self.top.get() - self.floor.get()) as u32
     }
 
@@ -80,7 +81,8 @@ impl CpuSheaves {
     }
 
     /// Tells whether `main` is full, or missing.
-    pub(super) fn is_full(&self) -> bool {
+    #[inline(always)]
+    pub(in crate::backend) fn is_full(&self) -> bool {
         self.top.get() == self.ceiling.get()
     }
 
@@ -111,9 +113,15 @@ impl CpuSheaves {
     /// Makes a sheaf of `capacity` objects the CPU's `main`. The one before may be somebody else's already.
     #[inline]
     pub(super) fn set_main(&self, arena: &Arena, sheaf: Sheaf, capacity: u32) {
+        self.set_main_of(sheaf, sheaf.size(arena), capacity);
+    }
+
+    /// As [`Self::set_main`], of a sheaf whose size is known.
+    #[inline(always)]
+    pub(super) fn set_main_of(&self, sheaf: Sheaf, size: u32, capacity: u32) {
         let first = sheaf.first();
         self.floor.set(first);
-        self.top.set(first + u64::from(sheaf.size(arena)));
+        self.top.set(first + u64::from(size));
         self.ceiling.set(first + u64::from(capacity));
     }
 

@@ -123,15 +123,41 @@ impl Ops for SlubSheaves {
         {
             return Some(obj);
         }
+        self.alloc_turn(cx, cache, request)
+    }
+
+    #[inline(always)]
+    fn alloc_turn(&self, cx: &Cx<'_>, cache: CacheId, request: Request) -> Option<ObjPtr> {
+        let cpu = self.sheaves.at(cx.cpu_cache_index(cache));
+        if request.node().is_none()
+            && cpu.size() == 0
+            && self.sheaves.trade_empty::<NodeSlabs>(cx, cpu, cache)
+        {
+            return cpu.pop(cx.core.arena.words());
+        }
         self.alloc_slow(cx, cx.core.caches.get(cache), request)
     }
 
     #[inline(always)]
     fn free(&self, cx: &Cx<'_>, cache: CacheId, obj: ObjPtr, head: Pfn) {
         let cpu = self.sheaves.at(cx.cpu_cache_index(cache));
+        let local = cx.core.setup.nodes == 1 || cx.core.zones.node_of(head) == cx.node();
+        if local && cpu.push(cx.core.arena.words(), obj) {
+            cpu.ops.frees.add(1);
+        } else {
+            self.free_turn(cx, cache, obj, head);
+        }
+    }
+
+    #[inline(always)]
+    fn free_turn(&self, cx: &Cx<'_>, cache: CacheId, obj: ObjPtr, head: Pfn) {
+        let cpu = self.sheaves.at(cx.cpu_cache_index(cache));
         cpu.ops.frees.add(1);
         let local = cx.core.setup.nodes == 1 || cx.core.zones.node_of(head) == cx.node();
-        if !local || !cpu.push(cx.core.arena.words(), obj) {
+        let traded = local
+            && cpu.is_full()
+            && self.sheaves.trade_full::<NodeSlabs>(cx, cpu, cache).is_ok();
+        if !traded || !cpu.push(cx.core.arena.words(), obj) {
             self.free_slow(cx, cx.core.caches.get(cache), obj, head);
         }
     }
