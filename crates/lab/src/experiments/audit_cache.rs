@@ -94,6 +94,7 @@ fn recipe(request: &Request) -> Result<(Recipe, Options)> {
         name: name.to_owned(),
         spec: spec.clone(),
         arguments: vec!["audit=1".to_owned(), format!("audit_cache={value}")],
+        memory_mib: None,
     });
     let script = format!(
         "begin=$(now_ns)\n\

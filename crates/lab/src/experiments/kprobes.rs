@@ -108,6 +108,7 @@ fn recipe(request: &Request) -> Result<(Recipe, Options)> {
         name: table.to_owned(),
         spec: spec.clone(),
         arguments: vec![format!("kprobe_table={table}")],
+        memory_mib: None,
     });
     let script = format!("kprobes {most} {step}\n");
     let recipe = Recipe {

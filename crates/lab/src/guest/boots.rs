@@ -110,7 +110,7 @@ impl Boots {
         let mut initramfs = self.builder.initramfs(&self.kernels[place], &job, &mut |_| ())?;
         tools.iter().try_for_each(|tool| initramfs.tool_or_path(tool))?;
         let mut machine = Machine::new(self.kernels[place].clone(), cpus, initramfs);
-        machine.memory_mib = *memory_mib;
+        machine.memory_mib = variants[place].memory_mib.unwrap_or(*memory_mib);
         machine.arguments.clone_from(&variants[place].arguments);
         machine.limit = Duration::from_secs(*limit_seconds);
         machine.silence = self.silence;

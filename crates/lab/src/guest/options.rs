@@ -109,7 +109,8 @@ impl Options {
     /// As [`Options::spec`].
     pub(crate) fn variants(&self, names: &[String]) -> Result<Vec<Variant>> {
         let variant = |name: &String| {
-            Ok(Variant { name: name.clone(), spec: self.spec(name)?, arguments: Vec::new() })
+            let spec = self.spec(name)?;
+            Ok(Variant { name: name.clone(), spec, arguments: Vec::new(), memory_mib: None })
         };
         names.iter().map(variant).collect()
     }

@@ -33,6 +33,8 @@ pub(crate) struct Variant {
     pub(crate) spec: Spec,
     /// Boot parameters
     pub(crate) arguments: Vec<String>,
+    /// Its guests' memory in MiB, where it is not the recipe's
+    pub(crate) memory_mib: Option<u32>,
 }
 
 /// Something that a guest runs and that sends rows.

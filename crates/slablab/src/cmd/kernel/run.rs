@@ -70,7 +70,7 @@ struct Generations {
     after_help = "The script runs in busybox's shell, with loopback and a writable /tmp; what it prints goes to the console.\n\
                   `metric NAME VALUE` in it gives a value of its own.\n\n\
                   Example:\n  \
-                  slablab kernel run script load.sh --kernels debian:6.12,build:6.12/slub_tiny --memory 32"
+                  slablab kernel run script load.sh --kernels debian:6.12,build:6.12/slub_tiny --memory 80,32"
 )]
 struct Script {
     /// The script
@@ -89,9 +89,10 @@ struct Script {
     /// Put a program of this machine (a name or a path) into /bin, with its libraries; may be given several times
     #[arg(long = "with", value_name = "PROGRAM")]
     programs: Vec<String>,
-    /// Memory of each guest in MiB [default: 512]
-    #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u32).range(16..=1_048_576))]
-    memory: Option<u32>,
+    /// Memory of each guest in MiB, or that of each kernel's in the order of --kernels [default: 512]
+    #[arg(long, value_name = "MIB,..", value_delimiter = ',',
+          value_parser = clap::value_parser!(u32).range(16..=1_048_576))]
+    memory: Vec<u32>,
     #[command(flatten)]
     common: Common,
 }
@@ -228,7 +229,7 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
             params.set("append", (!args.arguments.is_empty()).then(|| args.arguments.join(";")));
             params.list("metrics", &args.metrics);
             params.list("with", &args.programs);
-            params.set("memory", args.memory);
+            params.list("memory", &args.memory);
             input = Some(args.file.clone());
             ("script", &args.common, args.kernels.clone())
         }
