@@ -66,7 +66,8 @@ fn powers_of_two_lie_side_by_side_where_pages_have_maps() {
         let cpu = machine.cpu(CpuId(0)).unwrap();
         let blocks: alloc::vec::Vec<_> =
             (0..840).map(|_| cpu.kmalloc(size, Gfp::KERNEL, SITE).unwrap()).collect();
-        let pages: alloc::collections::BTreeSet<_> = blocks.iter().map(|block| block.pfn()).collect();
+        let pages: alloc::collections::BTreeSet<_> =
+            blocks.iter().map(|block| block.pfn()).collect();
         blocks.iter().for_each(|block| {
             assert!(block.get().is_multiple_of(size));
             cpu.kfree(*block, SITE);
@@ -77,7 +78,9 @@ fn powers_of_two_lie_side_by_side_where_pages_have_maps() {
         assert_eq!(balance.held_bytes, 0);
         pages.len()
     };
-    for (size, maps, headers) in [(64, 14, 27), (128, 28, 53), (256, 56, 105), (512, 120, 210), (1024, 280, 420)] {
+    for (size, maps, headers) in
+        [(64, 14, 27), (128, 28, 53), (256, 56, 105), (512, 120, 210), (1024, 280, 420)]
+    {
         assert_eq!((pages_of(size, 0), pages_of(size, 1)), (maps, headers), "{size}");
     }
 }

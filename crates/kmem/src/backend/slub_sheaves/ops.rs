@@ -154,9 +154,8 @@ impl Ops for SlubSheaves {
         let cpu = self.sheaves.at(cx.cpu_cache_index(cache));
         cpu.ops.frees.add(1);
         let local = cx.core.setup.nodes == 1 || cx.core.zones.node_of(head) == cx.node();
-        let traded = local
-            && cpu.is_full()
-            && self.sheaves.trade_full::<NodeSlabs>(cx, cpu, cache).is_ok();
+        let traded =
+            local && cpu.is_full() && self.sheaves.trade_full::<NodeSlabs>(cx, cpu, cache).is_ok();
         if !traded || !cpu.push(cx.core.arena.words(), obj) {
             self.free_slow(cx, cx.core.caches.get(cache), obj, head);
         }
