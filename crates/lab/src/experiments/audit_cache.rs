@@ -1,12 +1,14 @@
 //! `audit-cache`: fork and clone allocate an audit context with kmalloc: would a kmem_cache of its own be faster?
 //!
 //! Kernel engine: one kernel image, whose boot parameter `audit_cache` picks the variant, so that both run the same code
-//! at the same addresses. The load is hackbench with many processes and hardly a message; what is timed is the whole
-//! of it, forks included, which hackbench's own figure leaves out. User engine: a trace of a machine with audit on,
-//! replayed as recorded and with a cache for the sites that allocate the context.
+//! at the same addresses. There are two loads: `forks`, hackbench with many processes and hardly a message, of which the
+//! whole is timed; and `pipes`, where 20 groups of 40 processes exchange messages through pipes and hackbench's own figure
+//! counts, which leaves the forks out: the load by which such a change is commonly judged. User engine: a trace of a machine
+//! with audit on, replayed as recorded and with a cache for the sites that allocate the context.
 
 use std::path::PathBuf;
 
+use serde_json::Value;
 use slablab_kmem::BackendKind;
 use slablab_replay::{Changes, Dedicated, ReplayPlan, select_sites};
 use slablab_trace::TraceReader;
@@ -24,6 +26,12 @@ const VARIANTS: [&str; 2] = ["kmalloc", "kmem_cache"];
 /// How often 10 groups (400 processes) are forked: 8 take 3 to 4 seconds in an emulated guest.
 const REPEATS: u32 = 8;
 
+/// The loads, by name.
+const LOADS: [&str; 2] = ["forks", "pipes"];
+
+/// Messages of each sender to each receiver through pipes; hackbench's own default.
+const LOOPS: u32 = 100;
+
 /// The function that allocates the context in Linux 6.1, `kernel/auditsc.c`: inlined into its caller or not.
 const SITES: &str = "audit_alloc*";
 
@@ -39,7 +47,7 @@ impl Experiment for AuditCache {
             question: "fork and clone allocate an audit context with kmalloc: would a kmem_cache of its own be faster?",
             engines: &[Engine::Kernel, Engine::User],
             metrics: vec![
-                sampled("seconds", "time to fork", "s"),
+                sampled("seconds", "time of the load", "s"),
                 sampled("slab_kb", "memory in slabs after the run", "KiB"),
                 exact("held_bytes_peak", "memory held at the peak", "B"),
                 exact("held_bytes_mean", "memory held on average", "B"),
@@ -47,7 +55,12 @@ impl Experiment for AuditCache {
             ],
             parameters: &[
                 ALLOCATOR,
+                ("loads", "forks, pipes or both, by comma; both by default; engine kernel only"),
                 ("repeats", "how often 400 processes are forked; 8 by default; engine kernel only"),
+                (
+                    "loops",
+                    "messages of each sender to each receiver of pipes; 100 by default; engine kernel only",
+                ),
                 guest::CPUS,
                 (
                     "sites",
@@ -63,9 +76,12 @@ impl Experiment for AuditCache {
             allocator(request)?;
             return Ok(Design::without_points(VARIANTS, 1, 0));
         }
-        recipe(request)?;
+        let (recipe, _) = recipe(request)?;
         let rounds = if request.scale == Scale::Full { 31 } else { 2 };
-        Ok(Design::at_points(VARIANTS, ("CPUs", guest::cpus(request)?), rounds, 0))
+        // A boot goes through all loads.
+        let points_per_cell = recipe.loads.len();
+        let points = ("load, CPUs", guest::cpus(request)?);
+        Ok(Design { points_per_cell, ..Design::at_points(VARIANTS, points, rounds, 0) })
     }
 
     fn prepare(&self, setup: &mut Setup<'_>) -> Result<Box<dyn Fixture>> {
@@ -96,7 +112,8 @@ fn recipe(request: &Request) -> Result<(Recipe, Options)> {
         arguments: vec!["audit=1".to_owned(), format!("audit_cache={value}")],
         memory_mib: None,
     });
-    let script = format!(
+    let loops = guest::count(request, "loops", if most > 1 { LOOPS } else { 2 }, 1_000_000)?;
+    let forks = format!(
         "begin=$(now_ns)\n\
          i=0\n\
          while [ $i -lt {repeats} ]; do\n\
@@ -106,11 +123,20 @@ fn recipe(request: &Request) -> Result<(Recipe, Options)> {
          end=$(now_ns)\n\
          observe \"\\\"seconds\\\":$(seconds $((end - begin))),\\\"slab_kb\\\":$(meminfo Slab)\"\n"
     );
+    let pipes = format!(
+        "hackbench -p -g 20 -l {loops} -s 100 > /tmp/hackbench\n\
+         observe \"\\\"seconds\\\":$(sed -n 's/^Time: //p' /tmp/hackbench),\\\"slab_kb\\\":$(meminfo Slab)\"\n"
+    );
+    let load = |name: &String| match name.as_str() {
+        "forks" => Ok(Load { name: name.clone(), script: forks.clone() }),
+        "pipes" => Ok(Load { name: name.clone(), script: pipes.clone() }),
+        other => Err(Error::Request(format!("loads={other}: there are {}", LOADS.join(", ")))),
+    };
     let recipe = Recipe {
         variants: variants.collect(),
-        loads: vec![Load { name: "forks".to_owned(), script }],
+        loads: request.list("loads", &LOADS).iter().map(load).collect::<Result<_>>()?,
         metrics: ["seconds", "slab_kb"].map(str::to_owned).to_vec(),
-        point: guest::by_cpus,
+        point: |load: &Load, cpus: u32, _: &Value| format!("{}, {cpus}", load.name),
         tools: vec!["hackbench".to_owned()],
         memory_mib: 1024,
         setup: "hackbench -g 10 -l 1 > /tmp/warm-up\n".to_owned(),

@@ -1,8 +1,8 @@
 //! `hackbench`: how do the allocators compare on message passing?
 //!
 //! Kernel engine: groups of 20 senders and 20 receivers pass messages of 100 bytes through unix sockets, by the numbers of
-//! groups and of CPUs; each message is an `sk_buff` and a data block, allocated by one task and freed by another, often
-//! on another CPU. User engine: a trace of that, replayed in real time by a number of threads, with the objects handed
+//! groups and of CPUs, in guests of so much memory; each message is an `sk_buff` and a data block, allocated by one task and
+//! freed by another, often on another CPU. User engine: a trace of that, replayed in real time by a number of threads, with the objects handed
 //! from thread to thread as recorded.
 
 use std::path::PathBuf;
@@ -14,7 +14,7 @@ use slablab_trace::TraceReader;
 use super::allocators::{input, kind};
 use crate::error::{Error, Result};
 use crate::experiment::{About, Experiment, Fixture, Observation, Setup};
-use crate::guest::{self, Load, Options, Recipe};
+use crate::guest::{self, Load, Options, Recipe, Variant};
 use crate::plan::Cell;
 use crate::request::{Design, Engine, Metric, Nature, Request, Scale, number};
 
@@ -24,6 +24,21 @@ const ALLOCATORS: [&str; 4] = ["slub", "slab", "slob", "slmb"];
 /// Messages of each sender to each receiver, divided by the groups: with 400, SLUB takes 2 to 3 seconds in an
 /// emulated guest with 2 CPUs and SLOB 5 to 15.
 const LOOPS_BY_GROUPS: u32 = 400;
+
+/// SLUB as one sets it for little memory: slabs of one page where objects fit, and none kept that is empty or a CPU's own
+/// beside the one that it allocates from.
+const TUNED: (&str, &str) = ("slub-tuned", "slub_max_order=0");
+
+/// Sets what SLUB has for each cache, in a guest that was booted with the rest of [`TUNED`].
+const TUNE: &str = "if grep -q slub_max_order=0 /proc/cmdline; then
+    for file in /sys/kernel/slab/*/cpu_partial /sys/kernel/slab/*/min_partial; do
+        { echo 0 > $file; } 2> /dev/null || true
+    done
+fi
+";
+
+/// Memory of a guest that ten groups have room in.
+const MEMORY_MIB: u32 = 1024;
 
 /// The experiment.
 pub(crate) struct Hackbench;
@@ -37,6 +52,7 @@ impl Experiment for Hackbench {
             engines: &[Engine::Kernel, Engine::User],
             metrics: vec![
                 less("seconds", "time per run", "s"),
+                less("slab_peak_kb", "memory in slabs at the peak", "KiB"),
                 less("slab_kb", "memory in slabs after the run", "KiB"),
                 less("operation_ns", "time per operation, all threads together", "ns"),
                 less("alloc_ns_p50", "latency of alloc, median", "ns"),
@@ -51,9 +67,14 @@ impl Experiment for Hackbench {
             parameters: &[
                 (
                     "allocators",
-                    "which ones, or which kernels, by comma; SLUB, SLAB, SLOB and SLMB by default",
+                    "which ones, or which kernels, by comma; SLUB, SLAB, SLOB and SLMB by default; in kernels also slub-tuned, \
+                     SLUB as one sets it for little memory",
                 ),
-                ("groups", "groups of 40 processes, by comma; 1,10 by default; engine kernel only"),
+                (
+                    "groups",
+                    "groups of 40 processes, by comma; 1 and 10, or as many as have room, by default; engine kernel only",
+                ),
+                ("memory", "memory of each guest in MiB; 1024 by default; engine kernel only"),
                 (
                     "loops",
                     "messages of each sender to each receiver, times groups; 400 by default; engine kernel only",
@@ -101,16 +122,26 @@ fn recipe(request: &Request, allocators: &[String]) -> Result<(Recipe, Options)>
     let options = Options::of(request)?;
     let most = if request.scale == Scale::Full { LOOPS_BY_GROUPS } else { LOOPS_BY_GROUPS / 20 };
     let loops = guest::count(request, "loops", most, 1_000_000)?;
-    let groups = request.list("groups", &["1", "10"]);
+    let memory_mib = guest::count(request, "memory", MEMORY_MIB, 1_048_576)?;
+    // 40 processes take 2 MB and more.
+    let room = (memory_mib / 32).clamp(1, 10).to_string();
+    let usual = if room == "1" { vec!["1"] } else { vec!["1", &room] };
+    let groups = request.list("groups", &usual);
+    let variant = |name: &String| {
+        let is_tuned = name == TUNED.0;
+        let spec = options.spec(if is_tuned { "slub" } else { name })?;
+        let arguments = is_tuned.then(|| TUNED.1.to_owned()).into_iter().collect();
+        Ok(Variant { name: name.clone(), spec, arguments })
+    };
     let recipe = Recipe {
-        variants: options.variants(allocators)?,
+        variants: allocators.iter().map(variant).collect::<Result<_>>()?,
         loads: groups.iter().map(|groups| load(groups, loops)).collect::<Result<_>>()?,
-        metrics: ["seconds", "slab_kb"].map(str::to_owned).to_vec(),
+        metrics: ["seconds", "slab_peak_kb", "slab_kb"].map(str::to_owned).to_vec(),
         point: |load: &Load, cpus: u32, _: &Value| format!("{}, {cpus}", load.name),
         tools: vec!["hackbench".to_owned()],
-        memory_mib: 1024,
+        memory_mib,
         // The first run after a boot pays for page faults and for caches that fill for the first time.
-        setup: "hackbench -g 1 -l 10 > /tmp/warm-up\n".into(),
+        setup: format!("{TUNE}hackbench -g 1 -l 10 > /tmp/warm-up\n"),
         limit_seconds: 1800,
     };
     Ok((recipe, options))
@@ -119,9 +150,14 @@ fn recipe(request: &Request, allocators: &[String]) -> Result<(Recipe, Options)>
 fn load(groups: &str, loops_by_groups: u32) -> Result<Load> {
     let loops = (u64::from(loops_by_groups) / number("groups", groups, &(1..=1000))?).max(1);
     let script = format!(
-        "hackbench -g {groups} -l {loops} -s 100 | tee /tmp/hackbench\n\
+        "rm -f /tmp/slab_stop /tmp/slab_peak\n\
+         watch_slab &\n\
+         watch=$!\n\
+         hackbench -g {groups} -l {loops} -s 100 | tee /tmp/hackbench\n\
+         : > /tmp/slab_stop\n\
+         wait $watch\n\
          seconds=$(sed -n 's/^Time: //p' /tmp/hackbench)\n\
-         observe \"\\\"seconds\\\":$seconds,\\\"slab_kb\\\":$(meminfo Slab)\"\n"
+         observe \"\\\"seconds\\\":$seconds,\\\"slab_peak_kb\\\":$(cat /tmp/slab_peak),\\\"slab_kb\\\":$(meminfo Slab)\"\n"
     );
     Ok(Load { name: groups.to_owned(), script })
 }

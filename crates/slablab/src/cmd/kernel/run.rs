@@ -100,13 +100,17 @@ struct Script {
 /// Options of `hackbench`.
 #[derive(clap::Args, Debug)]
 struct Hackbench {
-    /// The allocators to compare; the first is the baseline [default: all]
+    /// The allocators to compare, slub-tuned (SLUB as one sets it for little memory) among them; the first is the baseline
+    /// [default: slab, slmb, slob, slub]
     #[arg(long, value_name = "NAME,..", value_delimiter = ',')]
     allocators: Vec<String>,
-    /// Groups of 40 processes
-    #[arg(long, value_name = "N,..", value_delimiter = ',', default_value = "1,10",
+    /// Groups of 40 processes [default: 1 and 10, or as many as have room]
+    #[arg(long, value_name = "N,..", value_delimiter = ',',
           value_parser = clap::value_parser!(u32).range(1..=1000))]
     groups: Vec<u32>,
+    /// Memory of each guest in MiB [default: 1024]
+    #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u32).range(16..=1_048_576))]
+    memory: Option<u32>,
     /// Messages of each sender to each receiver, divided by the groups [default: 400]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     loops: Option<u32>,
@@ -120,9 +124,15 @@ struct AuditCache {
     /// The allocator of the kernel
     #[arg(long, value_name = "NAME", default_value = "slub")]
     allocator: String,
+    /// The loads: forks (400 processes, hardly a message), pipes (20 groups of 40 that exchange messages) [default: both]
+    #[arg(long, value_name = "LOAD,..", value_delimiter = ',')]
+    loads: Vec<String>,
     /// Repetitions of forking 400 processes in a run [default: 8]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     repeats: Option<u32>,
+    /// Messages of each sender to each receiver of pipes [default: 100]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    loops: Option<u32>,
     #[command(flatten)]
     common: Common,
 }
@@ -207,11 +217,17 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
             params.list("allocators", &args.allocators);
             params.list("groups", &args.groups);
             params.set("loops", args.loops);
-            ("hackbench", &args.common, or_allocators(&args.allocators))
+            params.set("memory", args.memory);
+            let kernels = or_allocators(&args.allocators);
+            let kernel_of =
+                |name: String| if name == "slub-tuned" { "slub".to_owned() } else { name };
+            ("hackbench", &args.common, kernels.into_iter().map(kernel_of).collect())
         }
         Which::AuditCache(args) => {
             params.set("allocator", Some(&args.allocator));
+            params.list("loads", &args.loads);
             params.set("repeats", args.repeats);
+            params.set("loops", args.loops);
             ("audit-cache", &args.common, vec![args.allocator.clone()])
         }
         Which::Kprobes(args) => {
