@@ -1,9 +1,9 @@
 //! `hackbench`: how do the allocators compare on message passing?
 //!
 //! Kernel engine: groups of 20 senders and 20 receivers pass messages of 100 bytes through unix sockets, by the numbers of
-//! groups and of CPUs, in guests of so much memory; each message is an `sk_buff` and a data block, allocated by one task and
-//! freed by another, often on another CPU. User engine: a trace of that, replayed in real time by a number of threads, with the objects handed
-//! from thread to thread as recorded.
+//! groups and of CPUs, in guests of so much memory; each message is an `sk_buff` and a data block, allocated by one task
+//! and freed by another, often on another CPU. User engine: a trace of that, replayed in real time by a number of
+//! threads, with the objects handed from thread to thread as recorded.
 
 use std::path::PathBuf;
 
