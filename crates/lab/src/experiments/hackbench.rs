@@ -131,7 +131,7 @@ fn recipe(request: &Request, allocators: &[String]) -> Result<(Recipe, Options)>
         let is_tuned = name == TUNED.0;
         let spec = options.spec(if is_tuned { "slub" } else { name })?;
         let arguments = is_tuned.then(|| TUNED.1.to_owned()).into_iter().collect();
-        Ok(Variant { name: name.clone(), spec, arguments })
+        Ok(Variant { name: name.clone(), spec, arguments, memory_mib: None })
     };
     let recipe = Recipe {
         variants: allocators.iter().map(variant).collect::<Result<_>>()?,
