@@ -57,6 +57,10 @@ pub struct SampledCache {
     pub cpu_free_objects: Vec<Vec<u32>>,
     /// Objects that a sheaf holds, 0 for a cache without.
     pub sheaf_capacity: u32,
+    /// Objects that were free in sheaves, and in the slabs from which CPUs fill these, at the first sample, as far as events
+    /// tell: at most half of what they can hold.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub sheaf_free_objects: u64,
     /// Allocations that were seen.
     #[serde(skip_serializing_if = "is_zero")]
     pub allocs: u64,
@@ -265,27 +269,38 @@ impl SampledCache {
     }
 
     /// Returns how many objects that were freed unseen its sheaves and the slabs of CPUs are likely to hold, which count as in
-    /// use: half of what sheaves can hold is free objects, of the slabs as many as at the first sample, and of these as many are
+    /// use: of the slabs as many are free as at the first sample, half of what sheaves can hold, and of these as many are
     /// of unseen frees as of all.
     pub(crate) fn parked_unseen(&self, cpus: u32, frees: u64, unseen_frees: u64) -> u64 {
-        let sheaves = u64::from(BARN_SHEAVES) + u64::from(CPU_SHEAVES) * u64::from(cpus);
         let all = frees + unseen_frees;
-        let in_sheaves = u64::from(self.sheaf_capacity) * sheaves / 2;
-        let parked = (in_sheaves + self.cpu_free()).min(all);
-        (parked * unseen_frees).checked_div(all).unwrap_or(0)
+        let parked = if self.sheaf_capacity > 0 { self.parked_mean(cpus) } else { self.cpu_free() };
+        (parked.min(all) * unseen_frees).checked_div(all).unwrap_or(0)
     }
 
     /// Returns the most objects that can be free and count as in use, since CPUs keep them: those of whole slabs, of as many
     /// as at the first sample, and of full sheaves.
     pub(crate) fn parked_max(&self, cpus: u32) -> u64 {
-        let sheaves = u64::from(BARN_SHEAVES) + u64::from(CPU_SHEAVES) * u64::from(cpus);
         let slabs = u64::from(self.cpu_slabs.max(cpus));
-        u64::from(self.sheaf_capacity) * sheaves + u64::from(self.slab_objects) * slabs
+        self.in_sheaves_max(cpus) + u64::from(self.slab_objects) * slabs
     }
 
-    /// Returns how many objects were free in the slabs that CPUs kept at the first sample, as far as that is known.
+    /// Returns how many objects are free and count as in use in the mean, as sheaves and the slabs from which CPUs fill these
+    /// are half full.
+    pub(crate) fn parked_mean(&self, cpus: u32) -> u64 {
+        (self.in_sheaves_max(cpus) + u64::from(self.slab_objects) * u64::from(self.cpu_slabs)) / 2
+    }
+
+    /// Returns how many objects its sheaves can hold.
+    fn in_sheaves_max(&self, cpus: u32) -> u64 {
+        let sheaves = u64::from(BARN_SHEAVES) + u64::from(CPU_SHEAVES) * u64::from(cpus);
+        u64::from(self.sheaf_capacity) * sheaves
+    }
+
+    /// Returns how many objects were free in the slabs and sheaves that CPUs kept at the first sample, as far as that is
+    /// known.
     pub(crate) fn cpu_free(&self) -> u64 {
-        self.cpu_free_objects.iter().flatten().map(|free| u64::from(*free)).sum()
+        let in_slabs = self.cpu_free_objects.iter().flatten().map(|free| u64::from(*free));
+        in_slabs.sum::<u64>() + self.sheaf_free_objects
     }
 
     /// Returns how many of the slabs that CPUs kept were those that they allocate from.

@@ -1,5 +1,5 @@
-//! How many objects were free in the slabs that CPUs kept for themselves when a recording began: slabinfo counts all of
-//! them as in use.
+//! How many objects were free in the slabs and sheaves that CPUs kept for themselves when a recording began: slabinfo counts
+//! all of them as in use.
 //!
 //! How it works: a CPU takes objects from its slab until that has no more, then from one slab of its partial list after the
 //! other, and only then from others. So those that it kept are the first ones from which it takes objects that
@@ -7,8 +7,12 @@
 //! of them are free kept 35 slabs of `bio-184` where the kernel had 20: all were, and slabs that look as if they had living
 //! objects are never given back.)
 //!
+//! Where a cache has sheaves its CPUs take objects from those first. So the first ones that are allocated and were free before
+//! the first event lay in sheaves, up to as many as these hold in the mean: no event tells when a CPU has used them up. (Of 1,171
+//! `vm_area_struct` in use at rest the processes had 806.)
+//!
 //! Invariants: memory is bounded for each cache by [`ADDRESSES_MAX`]; a cache is done with when every CPU has used up what
-//! it kept. Caches with sheaves are left out: their CPUs take objects from those.
+//! it kept.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -24,11 +28,26 @@ const SLABS_MAX: usize = 1 << 12;
 #[derive(Debug, Default)]
 pub(super) struct CpuSlabs {
     /// By name, until the first event
-    unseen: FxHashMap<String, OfCache>,
+    unseen: FxHashMap<String, Kept>,
     /// By what an event's cache is known by
-    caches: Vec<Option<(String, OfCache)>>,
+    caches: Vec<Option<(String, Kept)>>,
     /// Addresses of objects of kmalloc's that were there before: their frees do not tell their cache
     older_kmallocs: FxHashSet<u64>,
+}
+
+/// What CPUs kept of one cache.
+#[derive(Debug)]
+enum Kept {
+    Slabs(OfCache),
+    Sheaves(OfSheaves),
+}
+
+/// The sheaves of one cache, and the slabs that CPUs fill them from.
+#[derive(Debug, Default)]
+struct OfSheaves {
+    addresses: FxHashSet<u64>,
+    /// Addresses whose first event is an allocation
+    free: u64,
 }
 
 /// The slabs of one cache.
@@ -49,9 +68,8 @@ struct OfCache {
 
 impl CpuSlabs {
     pub(super) fn new(samples: &Samples) -> CpuSlabs {
-        let sampled = samples.caches.iter();
-        let keeping = sampled.filter(|(_, cache)| cache.cpu_slabs > 0 && cache.sheaf_capacity == 0);
-        let unseen = keeping.map(|(name, cache)| (name.clone(), OfCache::new(cache))).collect();
+        let kept = |(name, cache): (&String, _)| Some((name.clone(), Kept::of(cache)?));
+        let unseen = samples.caches.iter().filter_map(kept).collect();
         CpuSlabs { unseen, ..CpuSlabs::default() }
     }
 
@@ -73,17 +91,43 @@ impl CpuSlabs {
 
     /// Looks at an event that tells its cache, in the order of the recording.
     pub(super) fn note(&mut self, origin: u32, event: &RawEvent) {
-        if let Some(Some((_, cache))) = self.caches.get_mut(origin as usize) {
-            cache.note(event, &self.older_kmallocs);
+        match self.caches.get_mut(origin as usize) {
+            Some(Some((_, Kept::Slabs(slabs)))) => slabs.note(event, &self.older_kmallocs),
+            Some(Some((_, Kept::Sheaves(sheaves)))) => sheaves.note(event, &self.older_kmallocs),
+            _ => {}
         }
     }
 
-    /// Says in the samples what was found out.
-    pub(super) fn tell(&mut self, samples: &mut Samples) {
-        for (name, cache) in std::mem::take(&mut self.caches).into_iter().flatten() {
-            if let Some(sampled) = samples.caches.get_mut(&name) {
-                sampled.cpu_free_objects = cache.free();
+    /// Says in the samples what was found out; `cpus` are those of the machine.
+    pub(super) fn tell(&mut self, samples: &mut Samples, cpus: u32) {
+        for (name, kept) in std::mem::take(&mut self.caches).into_iter().flatten() {
+            let Some(sampled) = samples.caches.get_mut(&name) else { continue };
+            match kept {
+                Kept::Slabs(slabs) => sampled.cpu_free_objects = slabs.free(),
+                Kept::Sheaves(sheaves) => {
+                    sampled.sheaf_free_objects = sheaves.free.min(sampled.parked_mean(cpus));
+                }
             }
+        }
+    }
+}
+
+impl Kept {
+    /// Returns `None` for a cache of which CPUs kept nothing.
+    fn of(sampled: &SampledCache) -> Option<Kept> {
+        match (sampled.sheaf_capacity, sampled.cpu_slabs) {
+            (0, 0) => None,
+            (0, _) => Some(Kept::Slabs(OfCache::new(sampled))),
+            _ => Some(Kept::Sheaves(OfSheaves::default())),
+        }
+    }
+}
+
+impl OfSheaves {
+    fn note(&mut self, event: &RawEvent, older: &FxHashSet<u64>) {
+        if self.addresses.len() < ADDRESSES_MAX && self.addresses.insert(event.ptr) {
+            let was_free = event.kind.is_alloc() && !older.contains(&event.ptr);
+            self.free += u64::from(was_free);
         }
     }
 }
@@ -178,7 +222,7 @@ mod tests {
         events(&[(0, alloc, 0x3008), (1, alloc, 0x3010)]);
         // CPU 1 takes from its own only, and not all; there is no CPU 7.
         events(&[(1, alloc, 0x4000), (7, alloc, 0x5000)]);
-        slabs.tell(&mut samples);
+        slabs.tell(&mut samples, 2);
         assert_eq!(samples.caches["c"].cpu_free_objects, [vec![3, 1], vec![4]]);
     }
 
@@ -195,24 +239,35 @@ mod tests {
         for ptr in places {
             slabs.note(0, &RawEvent { ptr, kind: Kind::KmemCacheAlloc, ..RawEvent::EMPTY });
         }
-        slabs.tell(&mut samples);
+        slabs.tell(&mut samples, 2);
         assert_eq!(samples.caches["c"].cpu_free_objects, [[8; 4]]);
     }
 
     #[test]
-    fn nothing_is_told_of_caches_with_sheaves_or_without_slabs_of_cpus() {
+    fn of_caches_with_sheaves_the_first_that_are_allocated_were_free() {
         let mut samples = Samples::default();
         samples.begin(0);
-        samples.note("sheaves", 8, 1).sheaf_capacity = 32;
-        samples.caches.get_mut("sheaves").unwrap().cpu_slabs = 2;
+        let cache = samples.note("sheaves", 80, 10);
+        (cache.slab_objects, cache.sheaf_capacity, cache.cpu_slabs) = (8, 4, 2);
         samples.note("none", 8, 1);
-        let mut slabs = CpuSlabs::new(&samples);
-        for (origin, name) in [(0, "sheaves"), (3, "none")] {
-            slabs.name(origin, name);
-            slabs.note(origin, &RawEvent { ptr: 0x1000, ..RawEvent::EMPTY });
-        }
-        let before = samples.clone();
-        slabs.tell(&mut samples);
-        assert_eq!(samples, before);
+        let tell = |allocs: u64| {
+            let (mut slabs, mut samples) = (CpuSlabs::new(&samples), samples.clone());
+            for (origin, name) in [(0, "sheaves"), (3, "none")] {
+                slabs.name(origin, name);
+                slabs.note(origin, &RawEvent { ptr: 0x1000, ..RawEvent::EMPTY });
+                slabs.note(
+                    origin,
+                    &RawEvent { ptr: 0x1000, kind: Kind::KmemCacheAlloc, ..RawEvent::EMPTY },
+                );
+            }
+            for ptr in 0..allocs {
+                slabs.note(0, &RawEvent { ptr, kind: Kind::KmemCacheAlloc, ..RawEvent::EMPTY });
+            }
+            slabs.tell(&mut samples, 2);
+            samples.caches.values().map(|cache| cache.sheaf_free_objects).collect::<Vec<_>>()
+        };
+        assert_eq!((tell(0), tell(5)), (vec![0, 0], vec![0, 5]));
+        // Ten sheaves of a barn and two of each CPU, half full, and two slabs of CPUs.
+        assert_eq!(tell(100), [0, 14 * 4 / 2 + 8]);
     }
 }

@@ -212,9 +212,9 @@ impl Unfreed {
         self
     }
 
-    /// Says how many objects were free in the slabs that CPUs kept when the recording began.
-    pub(crate) fn tell_cpu_slabs(&mut self, samples: &mut Samples) {
-        self.cpu_slabs.tell(samples);
+    /// Says how many objects were free in what the CPUs, so many, kept when the recording began.
+    pub(crate) fn tell_cpu_slabs(&mut self, samples: &mut Samples, cpus: u32) {
+        self.cpu_slabs.tell(samples, cpus);
     }
 
     /// Takes off what the recorder's own threads allocated.

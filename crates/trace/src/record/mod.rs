@@ -163,7 +163,7 @@ pub fn record(
     } else {
         let mut unfreed = pages.unfreed(&meta.samples, symbols.clone(), progress)?;
         unfreed.take_off_own(&mut meta.samples);
-        unfreed.tell_cpu_slabs(&mut meta.samples);
+        unfreed.tell_cpu_slabs(&mut meta.samples, meta.cpus);
         importer = importer.sampled(&meta.samples, unfreed, meta.cpus);
         meta.samples.thin();
     }
