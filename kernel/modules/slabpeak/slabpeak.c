@@ -20,6 +20,7 @@
 #include <linux/moduleparam.h>
 #include <linux/ptrace.h>
 #include <linux/slab.h>
+#include <linux/spinlock.h>
 #include <linux/tracepoint.h>
 #include <linux/vmstat.h>
 
@@ -37,26 +38,25 @@ MODULE_PARM_DESC(peak, "bytes of slabs at the peak since then");
 module_param(in_use, ulong, 0444);
 MODULE_PARM_DESC(in_use, "bytes of objects allocated since then, at the peak");
 
-static atomic_long_t slabs, had;
+static DEFINE_RAW_SPINLOCK(lock);	/* Slabs, and the three above */
+static long slabs;
+static atomic_long_t had;
 
 static int slabpeak_changed(struct kprobe *probe, struct pt_regs *regs)
 {
 	int item = (int)regs_get_kernel_argument(regs, 1);
-	long now, highest;
+	unsigned long flags;
 
 	if (item != NR_SLAB_RECLAIMABLE_B && item != NR_SLAB_UNRECLAIMABLE_B)
 		return 0;
-	now = atomic_long_add_return((long)regs_get_kernel_argument(regs, 2), &slabs);
-	highest = READ_ONCE(peak);
-	while (now > highest) {
-		long before = cmpxchg(&peak, highest, now);
-
-		if (before == highest) {
-			WRITE_ONCE(in_use, max(atomic_long_read(&had), 0L));
-			break;
-		}
-		highest = before;
+	/* Whoever sees a peak says what was in use then, before another CPU goes on. */
+	raw_spin_lock_irqsave(&lock, flags);
+	slabs += (long)regs_get_kernel_argument(regs, 2);
+	if (slabs > (long)peak) {
+		peak = slabs;
+		in_use = max(atomic_long_read(&had), 0L);
 	}
+	raw_spin_unlock_irqrestore(&lock, flags);
 	return 0;
 }
 
@@ -161,7 +161,7 @@ static int __init slabpeak_init(void)
 		return err;
 	base = slab_pages() << PAGE_SHIFT;
 	peak = base;
-	atomic_long_set(&slabs, base);
+	slabs = base;
 	err = register_kprobe(&slabpeak_probe);
 	if (err && objects)
 		slabpeak_unregister();
