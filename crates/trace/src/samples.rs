@@ -300,7 +300,8 @@ impl SampledCache {
     /// known.
     pub(crate) fn cpu_free(&self) -> u64 {
         let in_slabs = self.cpu_free_objects.iter().flatten().map(|free| u64::from(*free));
-        in_slabs.sum::<u64>() + self.sheaf_free_objects
+        // What a damaged trace says may be impossible.
+        in_slabs.sum::<u64>().saturating_add(self.sheaf_free_objects)
     }
 
     /// Returns how many of the slabs that CPUs kept were those that they allocate from.

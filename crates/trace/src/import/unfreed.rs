@@ -212,7 +212,7 @@ impl Unfreed {
         self
     }
 
-    /// Says how many objects were free in what the CPUs, so many, kept when the recording began.
+    /// Says how many objects were free in what CPUs kept when the recording began; `cpus` are those of the machine.
     pub(crate) fn tell_cpu_slabs(&mut self, samples: &mut Samples, cpus: u32) {
         self.cpu_slabs.tell(samples, cpus);
     }
