@@ -47,9 +47,9 @@ impl SlabCount {
         u64::from(self.word.fetch_add(Self::entry(order), Relaxed) as u32) + 1
     }
 
-    /// Enters that a slab is gone.
-    pub(crate) fn sub(&self, order: Order) {
-        self.word.fetch_sub(Self::entry(order), Relaxed);
+    /// Enters that slabs are gone: the sum of what each had added.
+    pub(crate) fn sub(&self, entries: u64) {
+        self.word.fetch_sub(entries, Relaxed);
     }
 
     /// Returns the slabs and their pages.
@@ -67,8 +67,9 @@ impl SlabCount {
 }
 
 zeroed_struct! {
-    /// A cache's slabs.
+    /// A cache's slabs, in a cache line of their own: every CPU that adds a slab writes it.
     #[derive(Debug)]
+    #[repr(align(64))]
     pub(crate) struct Totals {
         pub slabs: SlabCount,
         pub slabs_peak: AtomicU64,

@@ -8,7 +8,7 @@ use super::table::CacheEntry;
 use crate::cpu::CpuContext;
 use crate::gfp::Gfp;
 use crate::ids::{CacheId, NodeId, ObjPtr, Order, Pfn};
-use crate::page::{BlockRequest, Kind};
+use crate::page::{BlockRequest, Kind, PageList};
 use crate::raw::sync::Ordering::Relaxed;
 
 /// A CPU at work: what the hot paths carry around.
@@ -143,7 +143,7 @@ impl<'m> Cx<'m> {
     pub(crate) fn free_slab_pages(&self, cache: &CacheEntry, pfn: Pfn) {
         let order = self.core.pages.get(pfn).order();
         self.tally(cache.id()).count(common::FREE_SLAB);
-        self.slab_out(Some(cache.id()), order);
+        self.slabs_out(Some(cache.id()), SlabCount::entry(order));
         if cache.flags().has(crate::SlabFlags::TYPESAFE_BY_RCU) {
             self.core.zones.set_kind(&self.core.pages, pfn, order, Kind::Deferred);
             self.core.grace.defer(&self.core.pages, pfn);
@@ -151,6 +151,21 @@ impl<'m> Cx<'m> {
         } else {
             self.give_pages(pfn, order);
         }
+    }
+
+    /// Gives the pages of several slabs back, with one turn of each lock for all that go to one CPU list.
+    pub(crate) fn free_pages_of_slabs(&self, cache: &CacheEntry, mut slabs: PageList) {
+        let pages = &self.core.pages;
+        if cache.flags().has(crate::SlabFlags::TYPESAFE_BY_RCU) {
+            while let Some(slab) = slabs.pop_front(pages) {
+                self.free_slab_pages(cache, slab);
+            }
+            return;
+        }
+        self.tally(cache.id()).add(common::FREE_SLAB, u64::from(slabs.len()));
+        let entries = slabs.iter(pages).map(|slab| SlabCount::entry(pages.get(slab).order()));
+        self.slabs_out(Some(cache.id()), entries.sum());
+        self.core.zones.free_all(self, self.core.memory(), slabs);
     }
 
     /// Frees the slabs of type-safe caches that no reader can see any more.
@@ -192,14 +207,14 @@ impl<'m> Cx<'m> {
         }
     }
 
-    /// Takes a slab out of the gauges and the cache's totals.
-    pub(crate) fn slab_out(&self, id: Option<CacheId>, order: Order) {
+    /// Takes slabs out of the gauges and the cache's totals: the sum of their [`SlabCount::entry`].
+    pub(crate) fn slabs_out(&self, id: Option<CacheId>, entries: u64) {
         let core = self.core;
-        self.counters().slabs.sub(SlabCount::entry(order));
+        self.counters().slabs.sub(entries);
         if self.hooks.exact() {
-            core.exact_slabs.sub(SlabCount::entry(order));
+            core.exact_slabs.sub(entries);
         }
         let Some(id) = id else { return };
-        core.totals[id.index()].slabs.sub(order);
+        core.totals[id.index()].slabs.sub(entries);
     }
 }

@@ -26,8 +26,9 @@ use super::meta::{Kind, PageTable};
 use crate::cpu::{CpuContext, LockKind};
 use crate::gfp::Gfp;
 use crate::ids::{NodeId, Order, PAGE_SIZE, Pfn};
+use crate::raw::aligned::CacheAligned;
 use crate::raw::arena::Arena;
-use crate::raw::lock::Lock;
+use crate::raw::lock::{Guard, Lock};
 use crate::raw::sync::{AtomicU64, Ordering::Relaxed};
 
 /// Orders of pages kept in per-CPU lists: up to `PAGE_ALLOC_COSTLY_ORDER`.
@@ -50,15 +51,14 @@ pub(crate) struct Zone {
     rank: u8,
     start: u32,
     end: u32,
-    buddy: Lock<Buddy>,
-    /// A copy of the buddy system's count, readable without the lock.
-    pages_free: AtomicU64,
+    buddy: CacheAligned<Lock<Buddy>>,
     watermark_min: u64,
     /// Pages kept from requests of each rank.
     reserve: [u64; 3],
     /// Order of a page: the least of any block.
     page_order: Order,
-    pcp: Vec<Lock<Pcp>>,
+    /// By CPU.
+    pcp: Vec<CacheAligned<Lock<Pcp>>>,
     pcp_batch: u32,
     pcp_high: u32,
 }
@@ -197,6 +197,13 @@ impl Zones {
         }
     }
 
+    /// Gives the blocks of a list back, from its first on.
+    pub(crate) fn free_all(&self, cpu: &CpuContext<'_>, memory: Memory<'_>, mut blocks: PageList) {
+        while let Some(first) = blocks.first() {
+            self.zone_of(first).free_all(cpu, memory, &mut blocks);
+        }
+    }
+
     fn zone_of(&self, pfn: Pfn) -> &Zone {
         self.zones.iter().find(|z| pfn.0 < z.end).expect("a page of the machine")
     }
@@ -297,12 +304,11 @@ impl Zone {
             rank,
             start,
             end,
-            buddy: Lock::new(Buddy::new(pages, start, end)),
-            pages_free: AtomicU64::new(managed),
+            buddy: CacheAligned(Lock::new(Buddy::new(pages, start, end))),
             watermark_min: 0,
             reserve: [0; 3],
             page_order,
-            pcp: (0..cpus).map(|_| Lock::new(Pcp::default())).collect(),
+            pcp: (0..cpus).map(|_| CacheAligned::default()).collect(),
             pcp_batch,
             pcp_high: pcp_batch * 4,
         }
@@ -335,8 +341,7 @@ impl Zone {
             });
             return got;
         };
-        cpu.count_lock(LockKind::PCP);
-        let mut pcp = self.pcp[cpu.cpu as usize].lock();
+        let mut pcp = self.lock_pcp(cpu);
         if pcp.lists[list].len() == 0 {
             // Refill: `batch` pages' worth of blocks, as many as the watermark allows.
             let want = (self.pcp_batch >> order.0).max(1);
@@ -379,28 +384,56 @@ impl Zone {
             let Some(pfn) = buddy.alloc(pages, order) else { break };
             take(pfn);
         }
-        self.pages_free.store(buddy.pages_free(), Relaxed);
     }
 
     fn free(&self, cpu: &CpuContext<'_>, memory: Memory<'_>, pfn: Pfn, order: Order) {
+        match self.pcp_list(order) {
+            Some(list) => self.put(cpu, memory, &mut self.lock_pcp(cpu), list, pfn),
+            None => self.free_buddy(cpu, memory, pfn, order),
+        }
+    }
+
+    /// Gives the blocks at the list's front that are of this zone back, with one turn of the lock of the CPU's lists.
+    fn free_all(&self, cpu: &CpuContext<'_>, memory: Memory<'_>, blocks: &mut PageList) {
         let pages = memory.pages;
-        let Some(list) = self.pcp_list(order) else {
-            cpu.count_lock(LockKind::ZONE);
-            let mut buddy = self.buddy.lock();
-            buddy.free(pages, pfn, order);
-            self.settle(memory, &mut buddy);
-            return;
-        };
+        let mut pcp = None;
+        while let Some(pfn) = blocks.first().filter(|pfn| (self.start..self.end).contains(&pfn.0)) {
+            blocks.remove(pages, pfn);
+            let order = pages.get(pfn).order();
+            match self.pcp_list(order) {
+                Some(list) => {
+                    let pcp = pcp.get_or_insert_with(|| self.lock_pcp(cpu));
+                    self.put(cpu, memory, pcp, list, pfn);
+                }
+                None => self.free_buddy(cpu, memory, pfn, order),
+            }
+        }
+    }
+
+    fn lock_pcp(&self, cpu: &CpuContext<'_>) -> Guard<'_, Pcp> {
         cpu.count_lock(LockKind::PCP);
-        let mut pcp = self.pcp[cpu.cpu as usize].lock();
+        self.pcp[cpu.cpu as usize].lock()
+    }
+
+    /// Puts a block on a CPU's list. Once that has too many pages, a batch of them goes to the buddy system.
+    fn put(&self, cpu: &CpuContext<'_>, memory: Memory<'_>, pcp: &mut Pcp, list: usize, pfn: Pfn) {
+        let pages = memory.pages;
+        let order = Order(self.page_order.0 + list as u8);
         pages.get(pfn).set(Kind::Pcp, order);
         pcp.lists[list].push_front(pages, pfn);
         pcp.pages += order.pages();
         if pcp.pages > self.pcp_high {
             cpu.count_lock(LockKind::ZONE);
             let keep = pcp.pages - pcp.pages.min(self.pcp_batch.max(order.pages()));
-            self.spill(memory, &mut pcp, keep);
+            self.spill(memory, pcp, keep);
         }
+    }
+
+    fn free_buddy(&self, cpu: &CpuContext<'_>, memory: Memory<'_>, pfn: Pfn, order: Order) {
+        cpu.count_lock(LockKind::ZONE);
+        let mut buddy = self.buddy.lock();
+        buddy.free(memory.pages, pfn, order);
+        self.settle(memory, &mut buddy);
     }
 
     /// Moves the coldest blocks of a CPU's lists to the buddy system until `keep` pages are left.
@@ -422,10 +455,8 @@ impl Zone {
         self.settle(memory, &mut buddy);
     }
 
-    /// Publishes the count of free pages; once large free blocks hold much memory, gives it back to the operating
-    /// system.
+    /// Once large free blocks hold much memory, gives it back to the operating system.
     fn settle(&self, memory: Memory<'_>, buddy: &mut Buddy) {
-        self.pages_free.store(buddy.pages_free(), Relaxed);
         if buddy.pages_dirty() > DIRTY_PAGES_MAX {
             buddy.discard(memory.pages, DISCARD_ORDER, |pfn, order| {
                 memory.arena.discard(pfn.offset(), order.bytes());

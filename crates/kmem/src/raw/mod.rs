@@ -9,6 +9,7 @@
 //! # Invariants
 //! No `unsafe` outside this folder and `pool/raw`, but for what `zeroed_struct!` writes, which checks its fields.
 
+pub(crate) mod aligned;
 pub(crate) mod arena;
 pub(crate) mod local;
 pub(crate) mod lock;

@@ -6,6 +6,7 @@ use super::heap::{Heap, Lists};
 use super::layout::{self, Shape};
 use super::ring::Ring;
 use super::{GRANULE, HEADER, stat};
+use crate::cache::core::SlabCount;
 use crate::cache::cx::Cx;
 use crate::cache::table::CacheEntry;
 use crate::ids::{ObjPtr, Order, PAGE_SIZE, Pfn};
@@ -62,7 +63,7 @@ impl<L: Lists> Heap<L> {
                 rings[ring].remove(carved, pfn);
             }
             drop(rings);
-            cx.slab_out(None, Order(0));
+            cx.slabs_out(None, SlabCount::entry(Order(0)));
             tally.count(stat::FREE_SLAB);
             return cx.give_pages(pfn, Order(0));
         }

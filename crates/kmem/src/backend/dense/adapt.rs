@@ -203,14 +203,18 @@ impl Dense {
     }
 
     /// With every other slab that a CPU adds, gives back what lies idle in its magazines and keeps a sparse slab.
-    #[cold]
+    #[inline]
     pub(super) fn visit_at_slab(&self, cx: &Cx<'_>) {
-        let slabs = &self.warm[cx.cpu as usize].slabs;
-        slabs.add(1);
-        if !slabs.get().is_multiple_of(SLABS) {
-            return;
+        let warm = &self.warm[cx.cpu as usize];
+        let slabs = warm.slabs.get().wrapping_add(1);
+        warm.slabs.set(slabs);
+        if slabs.is_multiple_of(SLABS) {
+            self.look_at_slab(cx, warm.first.get());
         }
-        let mut next = self.warm[cx.cpu as usize].first.get();
+    }
+
+    /// Looks at the warm magazines of a CPU from one on.
+    fn look_at_slab(&self, cx: &Cx<'_>, mut next: u32) {
         while next != 0 {
             let of = self.on(cx, &cx.core.caches.slots()[next as usize - 1]);
             of.visit_at_slab();

@@ -4,7 +4,7 @@ use super::magazine::OnCpu;
 use super::stat;
 use crate::backend::ops::Request;
 use crate::backend::partial::link;
-use crate::backend::partial::nodes::{self, Node};
+use crate::backend::partial::nodes::{NewSlab, Node};
 use crate::backend::partial::word::State;
 use crate::gfp::Gfp;
 use crate::ids::{NodeId, ObjPtr, Pfn, Site};
@@ -87,15 +87,17 @@ impl OnCpu<'_> {
     fn take_new(self, request: Request) -> Option<ObjPtr> {
         self.dense.visit_at_slab(self.cx);
         let order = self.dense.next_order(self.cx, self.cache);
-        let (slab, first, objects) = nodes::new_slab_of(self.cx, self.cache, order, request)?;
-        let state = State::full(objects).with_inuse(0).with_free(slab, Some(first));
-        state.store(self.cx.core.pages.get(slab));
-        let (mut left, mut taken) = (self.wanted_new(self.cx.core.zones.node_of(slab)), None);
-        let mut list = self.dense.nodes.lock(self.cx, self.cache, slab);
-        if self.take_from(slab, &mut left, &mut taken, request.site()) {
-            list.push_front(&self.cx.core.pages, slab);
+        let new = NewSlab::new(self.cx, self.cache, order, request)?;
+        let node = self.cx.core.zones.node_of(new.pfn);
+        let count = self.wanted_new(node).min(new.objects);
+        let is_left = new.take(self.cx, self.cache, count);
+        // The last of the stack is the first to be had.
+        new.objects(1..count).rev().for_each(|obj| self.push(obj));
+        if is_left {
+            let mut list = self.dense.nodes.get(self.cx.core, self.cache, node).lock(self.cx);
+            list.push_front(&self.cx.core.pages, new.pfn);
         }
-        taken
+        new.objects(0..1).next()
     }
 
     /// Takes up to `left` objects of a slab whose node's list is locked: the first that anybody takes is `taken`, the

@@ -77,7 +77,7 @@ impl OnCpu<'_> {
     }
 
     /// Gives objects of a node back to their slabs; slabs that are empty then, to the page allocator.
-    fn free_to_slabs(self, node: NodeId, objects: impl Iterator<Item = ObjPtr>) {
+    fn free_to_slabs(self, node: NodeId, objects: impl Iterator<Item = ObjPtr> + Clone) {
         let (cx, pages) = (self.cx, &self.cx.core.pages);
         let mut empty = PageList::default();
         let link_offset = u64::from(self.cache.free_offset.get());
@@ -88,17 +88,15 @@ impl OnCpu<'_> {
             let slab = pages.head(first.pfn());
             let page = pages.get(slab);
             let (before, end) = (State::load(page), slab.0 + page.order().pages());
-            let (mut top, mut count) = (before.free(slab), 0);
-            while let Some(obj) = objects.next_if(|obj| (slab.0..end).contains(&obj.pfn().0)) {
-                link::set(cx, obj.get() + link_offset, top.map_or(0, ObjPtr::get));
-                (top, count) = (Some(obj), count + 1);
-            }
-            let state = before.with_inuse(before.inuse() - count).with_free(slab, top);
-            state.store(page);
+            let is_of_slab = |obj: &ObjPtr| (slab.0..end).contains(&obj.pfn().0);
+            let count = objects.clone().take_while(is_of_slab).count() as u32;
+            let inuse = before.inuse() - count;
             let listed = before.has_free();
             // One that is full comes to the list with its first object, and leaves it with its last, unless that is one.
             let comes = !listed && before.inuse() > 1;
-            if state.inuse() == 0 && list.has_enough_with(u32::from(comes)) {
+            if inuse == 0 && list.has_enough_with(u32::from(comes)) {
+                // Nobody will follow its links. They are not written: its memory may be in another CPU's cache.
+                objects.by_ref().take(count as usize).for_each(drop);
                 if listed {
                     list.remove(pages, slab);
                 }
@@ -109,14 +107,20 @@ impl OnCpu<'_> {
                     self.tally.count(stat::FREE_REMOVE_PARTIAL);
                 }
                 empty.push_back(pages, slab);
-            } else if !listed {
+                continue;
+            }
+            let mut top = before.free(slab);
+            for obj in objects.by_ref().take(count as usize) {
+                link::set(cx, obj.get() + link_offset, top.map_or(0, ObjPtr::get));
+                top = Some(obj);
+            }
+            before.with_inuse(inuse).with_free(slab, top).store(page);
+            if !listed {
                 self.tally.count(stat::FREE_ADD_PARTIAL);
                 list.push_back(pages, slab);
             }
         }
         drop(list);
-        while let Some(slab) = empty.pop_front(pages) {
-            nodes::free_slab(cx, self.cache, slab);
-        }
+        nodes::free_slabs(cx, self.cache, empty);
     }
 }

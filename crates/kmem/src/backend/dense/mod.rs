@@ -11,7 +11,7 @@
 //!
 //! # Invariants
 //! - `inuse` of a slab = objects given out + objects in magazines. A slab is on its node's list exactly while it has
-//!   free objects of its own; its word changes under the node's lock only.
+//!   free objects of its own; its word changes under the node's lock only, once another CPU can know of it.
 //! - Objects in a CPU's magazine are of the CPU's node; there are no more than its capacity.
 //! - A magazine with a capacity is on its CPU's warm list.
 //!

@@ -3,7 +3,7 @@
 //! Linux counterpart: `struct kmem_cache_node`, `allocate_slab`, `free_slab`, `__kmem_cache_do_shrink` @ 6.1.
 
 use alloc::vec::Vec;
-use core::ops::{Deref, DerefMut};
+use core::ops::{Deref, DerefMut, Range};
 
 use super::word::State;
 use super::{LIST_LOCK, link};
@@ -152,9 +152,7 @@ impl Nodes {
             slabs.sort_by_key(|&(free, _)| free);
             slabs.into_iter().for_each(|(_, slab)| list.push_back(pages, slab));
             drop(list);
-            while let Some(slab) = empty.pop_front(pages) {
-                free_slab(cx, cache, slab);
-            }
+            free_slabs(cx, cache, empty);
         }
     }
 }
@@ -164,6 +162,67 @@ pub(crate) fn usual_min_partial(cache: &CacheEntry) -> u32 {
     geometry::min_partial(cache.size.get())
 }
 
+/// A slab of fresh pages that nobody knows of yet; what its objects are is for the caller to enter in its word.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct NewSlab {
+    pub(crate) pfn: Pfn,
+    pub(crate) objects: u32,
+    /// Offset of the first object, and from one to the next.
+    first: u64,
+    size: u64,
+}
+
+impl NewSlab {
+    /// Takes pages of an order for a slab of `cache`, and runs the constructor on its objects. They are not linked.
+    #[inline]
+    pub(crate) fn new(
+        cx: &Cx<'_>,
+        cache: &CacheEntry,
+        order: Order,
+        request: Request,
+    ) -> Option<Self> {
+        let (pfn, order) = cx.slab_pages_of(cache, order, request.gfp, request.node())?;
+        let (size, objects) = (u64::from(cache.size.get()), cx.core.slab_objects(cache, order));
+        let first = pfn.offset() + u64::from(cache.left_pad.get());
+        if cache.has_ctor.get() != 0 {
+            cx.construct(cache, first, objects, size);
+        }
+        Some(Self { pfn, objects: objects as u32, first, size })
+    }
+
+    /// Returns the objects from one place to before another, by rising address.
+    pub(crate) fn objects(
+        self,
+        places: Range<u32>,
+    ) -> impl DoubleEndedIterator<Item = ObjPtr> + Clone {
+        places.filter_map(move |i| ObjPtr::new(self.first + u64::from(i) * self.size))
+    }
+
+    /// Links the objects behind the first `taken` by rising address, and enters both in the slab's word. Tells whether
+    /// any are free. Those that are taken at once are not touched: their memory may be in another CPU's cache.
+    #[inline]
+    pub(crate) fn take(self, cx: &Cx<'_>, cache: &CacheEntry, taken: u32) -> bool {
+        let free = self.link(cx, cache, taken);
+        let state = State::full(self.objects).with_inuse(taken).with_free(self.pfn, free);
+        state.store(cx.core.pages.get(self.pfn));
+        free.is_some()
+    }
+
+    /// Links the objects from a place on; returns the first of them.
+    #[inline]
+    fn link(self, cx: &Cx<'_>, cache: &CacheEntry, from: u32) -> Option<ObjPtr> {
+        let offset = u64::from(cache.free_offset.get());
+        let mut rest = self.objects(from..self.objects);
+        let mut next = rest.next();
+        let free = next;
+        while let Some(obj) = next {
+            next = rest.next();
+            link::set(cx, obj.get() + offset, next.map_or(0, ObjPtr::get));
+        }
+        free
+    }
+}
+
 /// Makes a slab of fresh pages, its objects linked by rising address. Returns the first of them and their number, which
 /// are for the caller to enter in the slab's word.
 pub(crate) fn new_slab(
@@ -171,41 +230,30 @@ pub(crate) fn new_slab(
     cache: &CacheEntry,
     request: Request,
 ) -> Option<(Pfn, ObjPtr, u32)> {
-    new_slab_of(cx, cache, cache.order(), request)
-}
-
-/// As [`new_slab`] with another order than the usual one.
-pub(crate) fn new_slab_of(
-    cx: &Cx<'_>,
-    cache: &CacheEntry,
-    order: Order,
-    request: Request,
-) -> Option<(Pfn, ObjPtr, u32)> {
-    let (slab, order) = cx.slab_pages_of(cache, order, request.gfp, request.node())?;
-    let size = u64::from(cache.size.get());
-    let objects = cx.core.slab_objects(cache, order);
-    let first = slab.offset() + u64::from(cache.left_pad.get());
-    let last = first + (objects - 1) * size;
-    let offset = u64::from(cache.free_offset.get());
-    let mut at = first;
-    while at < last {
-        link::set(cx, at + offset, at + size);
-        at += size;
-    }
-    link::set(cx, last + offset, 0);
-    if cache.has_ctor.get() != 0 {
-        cx.construct(cache, first, objects, size);
-    }
-    ObjPtr::new(first).map(|first| (slab, first, objects as u32))
+    let new = NewSlab::new(cx, cache, cache.order(), request)?;
+    new.link(cx, cache, 0).map(|first| (new.pfn, first, new.objects))
 }
 
 /// Gives a slab's pages back.
 pub(crate) fn free_slab(cx: &Cx<'_>, cache: &CacheEntry, slab: Pfn) {
+    forget_lost(cx, cache, slab);
+    cx.free_slab_pages(cache, slab);
+}
+
+/// Gives the pages of several slabs back.
+pub(crate) fn free_slabs(cx: &Cx<'_>, cache: &CacheEntry, slabs: PageList) {
+    if slabs.len() > 0 {
+        slabs.iter(&cx.core.pages).for_each(|slab| forget_lost(cx, cache, slab));
+        cx.free_pages_of_slabs(cache, slabs);
+    }
+}
+
+/// Takes the objects of a slab that were lost behind damaged links out of their number.
+fn forget_lost(cx: &Cx<'_>, cache: &CacheEntry, slab: Pfn) {
     let page = cx.core.pages.get(slab);
     let objects = cx.core.slab_objects(cache, page.order());
     let lost = objects - u64::from(State::load(page).objects());
     if lost > 0 {
         cx.core.totals[cache.id().index()].lost.fetch_sub(lost, Relaxed);
     }
-    cx.free_slab_pages(cache, slab);
 }

@@ -7,7 +7,7 @@
 
 use super::stat;
 use crate::backend::ops::Request;
-use crate::backend::partial::nodes::{self, Node, NodeList, Nodes};
+use crate::backend::partial::nodes::{self, NewSlab, Node, NodeList, Nodes};
 use crate::backend::partial::word::State;
 use crate::backend::partial::{FreeList, SLAB_WORD, link};
 use crate::backend::sheaves::Slabs;
@@ -246,14 +246,12 @@ impl NodeSlabs {
         count: u32,
         put: &mut dyn FnMut(ObjPtr),
     ) -> Option<u32> {
-        let (slab, first, objects) = nodes::new_slab(cx, cache, request)?;
-        let count = count.min(objects);
-        let place = |i: u32| first.get() + u64::from(i) * u64::from(cache.size.get());
-        let rest = (count < objects).then(|| place(count)).and_then(ObjPtr::new);
-        State::full(objects).with_inuse(count).with_free(slab, rest).store(cx.core.pages.get(slab));
-        (0..count).filter_map(|i| ObjPtr::new(place(i))).for_each(put);
-        if rest.is_some() {
-            self.nodes.lock(cx, cache, slab).push_front(&cx.core.pages, slab);
+        let new = NewSlab::new(cx, cache, cache.order(), request)?;
+        let count = count.min(new.objects);
+        let is_left = new.take(cx, cache, count);
+        new.objects(0..count).for_each(put);
+        if is_left {
+            self.nodes.lock(cx, cache, new.pfn).push_front(&cx.core.pages, new.pfn);
         }
         Some(count)
     }
