@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # torture.sh [KERNEL...]: do the allocators of the patches stand torture, and is each planted bug caught?
 #
-# Each kernel (build:6.12/slub_dense and build:7.3/slub_dense) goes through the jobs below in QEMU; whatever the kernel
-# complains about fails. Then each patch of its release's broken/ is applied to a copy of the kernel, of which make
+# Each kernel (build:6.1/slmb, build:6.12/slub_dense and build:7.3/slub_dense) goes through the jobs below in QEMU; whatever the
+# kernel complains about fails. Then each patch of its release's broken/ is applied to a copy of the kernel, of which make
 # compiles what that changes, and slabtorture, meminit or the kernel itself must show it. Takes root, and a quarter of
 # an hour for each kernel once that is built. Other kernels go through the jobs as well, but have no bugs planted. One whose
 # name ends in +slab_dense is built with 7.3's optional patches and booted with slab_dense; one with +debug gets more memory.
@@ -285,7 +285,7 @@ has() {
 	return 1
 }
 
-[ $# -gt 0 ] || set -- build:6.12/slub_dense build:7.3/slub_dense
+[ $# -gt 0 ] || set -- build:6.1/slmb build:6.12/slub_dense build:7.3/slub_dense
 for kernel; do
 	image=${kernel%+slab_dense}
 	extra=
@@ -316,7 +316,7 @@ for kernel; do
 	fi
 	if has broken; then
 		case $kernel in
-		build:*/slub_dense)
+		build:6.1/slmb | build:*/slub_dense)
 			release=${kernel#build:}
 			planted "${release%/*}" || {
 				failed=1

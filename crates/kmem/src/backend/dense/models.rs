@@ -6,7 +6,7 @@
 use alloc::vec::Vec;
 use std::collections::BTreeSet;
 
-use loom::sync::Arc;
+use loom::sync::{Arc, Mutex};
 use loom::thread;
 
 use super::magazine::Dense;
@@ -34,6 +34,10 @@ struct Small {
 
 impl Small {
     fn new() -> Arc<Self> {
+        Self::with_objects_of(OBJECT_BYTES)
+    }
+
+    fn with_objects_of(object_bytes: u32) -> Arc<Self> {
         let kmalloc =
             KmallocConfig { classes: Vec::new(), types: Vec::new(), ..Default::default() };
         let setup = Setup {
@@ -51,7 +55,7 @@ impl Small {
             kmalloc,
         };
         let machine = Machine::boot(setup, Arena::reserve(PAGES * PAGE_SIZE).unwrap()).unwrap();
-        let cache = machine.cache_create(&CacheArgs::new("small", OBJECT_BYTES)).unwrap();
+        let cache = machine.cache_create(&CacheArgs::new("small", object_bytes)).unwrap();
         Arc::new(Self { machine, cache })
     }
 
@@ -133,6 +137,31 @@ fn a_magazine_is_filled_while_another_is_emptied() {
         other.join().unwrap();
         drop(cpu);
         small.close(&mine);
+    });
+}
+
+/// A new slab that is taken whole is entered without a lock; another CPU frees its object, and the page comes back.
+#[test]
+fn a_slab_taken_whole_is_freed_by_another_cpu() {
+    model(|| {
+        let small = Small::with_objects_of(PAGE_SIZE as u32);
+        let passed = Arc::new(Mutex::new(None));
+        let other = {
+            let passed = Arc::clone(&passed);
+            on_other(&small, move |small, cpu| {
+                let object: Option<ObjPtr> = passed.lock().unwrap().take();
+                small.free(cpu, object);
+                cpu.flush(small.cache);
+            })
+        };
+        let cpu = small.on(0);
+        let [object] = small.alloc::<1>(&cpu);
+        *passed.lock().unwrap() = Some(object);
+        let mine = small.alloc::<1>(&cpu);
+        other.join().unwrap();
+        drop(cpu);
+        let left = passed.lock().unwrap().take();
+        small.close(&mine.into_iter().chain(left).collect::<Vec<_>>());
     });
 }
 
