@@ -136,8 +136,10 @@ impl<R: Reclaim> Chain<R> {
     }
 }
 
-/// What waits for its grace period, and is reclaimed in batches.
+/// What waits for its grace period, and is reclaimed in batches. Whoever retires writes to it, so that it shares no cache
+/// line with anything that readers look at.
 #[derive(Debug)]
+#[repr(align(128))]
 pub struct Queue<R> {
     pending: AtomicPtr<()>,
     pending_count: AtomicUsize,
