@@ -55,6 +55,24 @@ fn write_6_1(to: &mut dyn Write, allocs: u64) {
     }
 }
 
+/// Without -o the trace is called as the recording is, and that was a trace in this folder: it was replaced by a part of itself.
+#[test]
+fn a_recording_is_not_replaced_by_what_is_made_of_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let own = folder.path().join("t.parquet");
+    fs::copy(root().join(SAMPLE), &own).unwrap();
+    let before = fs::read(&own).unwrap();
+    for words in
+        [&["import", "t.parquet", "--cpu", "0"][..], &["import", "t.parquet", "-o", "./t.parquet"]]
+    {
+        let output = slablab().current_dir(&folder).args(words).output().unwrap();
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{told}");
+        assert!(told.contains("would replace the recording"), "{told}");
+        assert!(fs::read(&own).unwrap() == before, "{words:?}");
+    }
+}
+
 /// It kept all rows that wait for a name, and all events of a text: 150 bytes an event and more.
 #[test]
 fn a_long_text_of_an_old_kernel_is_imported_in_little_memory() {

@@ -1,5 +1,6 @@
 //! `slablab replay`: the same bytes each time, the books balanced all the time, and the formats that it promises.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -230,4 +231,30 @@ fn bad_traces_are_refused_with_their_name() {
     }
     let sentence = refusal(&["replay", "/no/such/trace"]);
     assert!(sentence.contains("/no/such/trace"), "{sentence}");
+}
+
+/// What the recorded kernel had before the first event was cut to the memory there is, and the model shown as if it did not
+/// fit the kernel.
+#[test]
+fn what_was_there_before_and_has_no_room_counts_as_failed() {
+    let mut text =
+        "# slablab page_bytes 4096\n# slablab cpus 2\n# slablab release 6.12.1\n".to_owned();
+    for at in ["0.50", "3.50"] {
+        let objects = "2000 2000 1024 16 4 : tunables 0 0 0 : slabdata 125 125 0";
+        let _ = writeln!(text, "# slablab sample {at}\n# slablab slabs big {objects}");
+    }
+    text += "perf 7 [000] 1.0: kmem:kmem_cache_alloc: call_site=f+0x1/0x9 ptr=0xffff888100000000 name=big bytes_req=1024 \
+             bytes_alloc=1024 gfp_flags=GFP_KERNEL node=-1 accounted=false\n";
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("t.txt");
+    fs::write(&file, text).unwrap();
+    let replayed = |memory| {
+        let file = file.to_str().unwrap();
+        let text = stdout(&["replay", file, "-a", "slub", "--memory", memory, "--format", "json"]);
+        let json: Value = serde_json::from_str(&text).unwrap();
+        json["allocators"][0].clone()
+    };
+    let (whole, cut) = (replayed("64M"), replayed("1M"));
+    assert!(whole["failed"] == 0 && whole["fit"].is_object(), "{whole}");
+    assert!(cut["failed"].as_u64().unwrap() > 1_000 && cut["fit"].is_null(), "{}", cut["failed"]);
 }

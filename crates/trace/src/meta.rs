@@ -207,8 +207,11 @@ impl Meta {
 
     /// Returns the share of the recorded kernel's events that a reader of the rows cannot place.
     pub fn unplaced_share(&self) -> f64 {
-        let happened = self.events + self.quality.lost_total() + self.quality.skipped_total();
-        if happened == 0 { 0.0 } else { self.quality.unplaced() as f64 / happened as f64 }
+        let quality = &self.quality;
+        // Numbers of a damaged trace may be of any size.
+        let kept = self.events.saturating_add(quality.lost_total());
+        let happened = kept.saturating_add(quality.skipped_total());
+        if happened == 0 { 0.0 } else { (quality.unplaced() as f64 / happened as f64).min(1.0) }
     }
 
     /// Returns the share of the recorded kernel's events that were not lost before they could be stored.
@@ -325,19 +328,20 @@ impl Quality {
 
     /// Returns how many events were lost on all CPUs together.
     pub fn lost_total(&self) -> u64 {
-        self.lost.iter().sum()
+        self.lost.iter().fold(0, |sum, lost| sum.saturating_add(*lost))
     }
 
     /// Returns how many records or lines were left out.
     pub fn skipped_total(&self) -> u64 {
-        self.skipped.iter().map(|s| s.count).sum()
+        self.skipped.iter().fold(0, |sum, skipped| sum.saturating_add(skipped.count))
     }
 
     /// Returns how many of the recorded kernel's events a reader of the rows cannot place: lost,
     /// skipped, freed implicitly, or freed without an allocation in the trace.
     pub fn unplaced(&self) -> u64 {
-        let unseen = self.implicit_frees + self.estimated_frees;
-        self.lost_total() + self.skipped_total() + unseen + self.older_frees
+        let unseen = [self.implicit_frees, self.estimated_frees, self.older_frees];
+        let all = [self.lost_total(), self.skipped_total()].into_iter().chain(unseen);
+        all.fold(0, u64::saturating_add)
     }
 }
 

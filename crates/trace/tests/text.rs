@@ -124,6 +124,50 @@ fn losses_that_trace_cmd_reports_are_counted_by_cpu() {
     assert_eq!(import_text(text.as_bytes()).unwrap().meta.quality.lost, [0, 7]);
 }
 
+/// The number behind `cpus=` counts CPUs that are online; with every second thread of a core off half of the events were
+/// left out.
+#[test]
+fn cpus_have_numbers_beyond_how_many_are_online() {
+    let text = |cpu| format!("cpus=2\n{}", line(cpu, "1.0", ALLOC));
+    let Imported { meta, rows } = import_text(text(6).as_bytes()).unwrap();
+    assert_eq!((rows.len(), meta.cpus), (1, 7));
+    let refused = import_text(text(9000).as_bytes()).err().unwrap();
+    assert!(refused.contains("1 skipped as `CPU number beyond the machine`"), "{refused}");
+}
+
+/// The sum used to overflow, so that 6.6e17 of the events could not be placed.
+#[test]
+fn no_more_than_all_events_are_not_placed() {
+    let lost = format!("CPU:1 [{} EVENTS DROPPED]\n", u64::MAX);
+    let text = format!("cpus=2\n{}{lost}{lost}", line(0, "1.0", ALLOC));
+    assert_eq!(import_text(text.as_bytes()).unwrap().meta.unplaced_share(), 1.0);
+}
+
+/// Rows do not tell a free of NULL from one of an object older than the recording; the trace's own counts do.
+#[test]
+fn all_of_a_trace_as_a_part_of_it_is_as_good_as_the_trace() {
+    let null = "kfree: call_site=g+0x2 ptr=(nil)";
+    let older = FREE.replace("8100000000", "8100ffff00");
+    let mut text = String::new();
+    for at in 0..7 {
+        let free = if at % 3 == 1 { older.as_str() } else { null };
+        text += &line(0, &format!("1.{at:06}"), free);
+    }
+    text += &line(0, "2.0", ALLOC);
+    // The address is given out again.
+    text += &line(0, "3.0", ALLOC);
+    let directory = tempfile::tempdir().unwrap();
+    let input = directory.path().join("in.txt");
+    std::fs::write(&input, text).unwrap();
+    let whole = slablab_trace::open(&input, &mut |_| {}).unwrap();
+    let quality = &whole.meta().quality;
+    assert_eq!((quality.null_frees, quality.older_frees, quality.implicit_frees), (5, 2, 1));
+    let part = slablab_trace::keep(&whole, &mut |_| true, &mut |_| {}).unwrap();
+    assert_eq!(&part.meta().quality, quality);
+    let once_more = slablab_trace::keep(&part, &mut |_| true, &mut |_| {}).unwrap();
+    assert_eq!(&once_more.meta().quality, quality);
+}
+
 #[test]
 fn broken_lines_are_skipped_with_reason_and_place() {
     let mut text = line(0, "1.000001", ALLOC).into_bytes();

@@ -137,6 +137,8 @@ pub(crate) struct Runner<'a, B: Backend> {
     pub(super) events: u64,
     operations: u64,
     pub(super) failed: u64,
+    /// Whether there was no room for what the recorded kernel had before the first row.
+    warm_failed: bool,
     pub(super) first_failure: Option<Failure>,
 }
 
@@ -174,6 +176,7 @@ impl<'a, B: Backend> Runner<'a, B> {
             events: 0,
             operations: 0,
             failed: 0,
+            warm_failed: false,
             first_failure: None,
         })
     }
@@ -184,6 +187,7 @@ impl<'a, B: Backend> Runner<'a, B> {
         if self.plan.start == Start::Cold || meta.samples.is_empty() {
             return;
         }
+        let mut bytes_left = self.plan.memory_bytes;
         for (name, sampled) in &meta.samples.caches {
             let index = meta.caches.iter().position(|cache| cache.recorded_name() == name);
             let of_kmalloc = self.machine.cache_by_name(name).filter(|_| name.contains("kmalloc-"));
@@ -191,7 +195,12 @@ impl<'a, B: Backend> Runner<'a, B> {
             // What a damaged trace says may be impossible.
             let bytes = u64::from(slabs).saturating_mul(sampled.slab_bytes);
             let possible = sampled.slab_objects <= SLAB_OBJECTS_MAX && sampled.slab_bytes >= 4096;
-            let possible = possible && bytes <= self.plan.memory_bytes && objects > 0;
+            let fits = bytes <= bytes_left;
+            if possible && !fits {
+                self.failed += u64::from(objects);
+                self.warm_failed = true;
+            }
+            let possible = possible && fits && objects > 0;
             let id = match of_kmalloc {
                 None if possible && !name.contains("kmalloc-") => self.known_cache(name, index),
                 of_kmalloc => of_kmalloc,
@@ -206,6 +215,7 @@ impl<'a, B: Backend> Runner<'a, B> {
                 self.caches[index] = KnownCache::Made(id);
             }
             if let Some(id) = id.filter(|_| possible) {
+                bytes_left -= bytes;
                 let objects = self.fill(sampled, id);
                 if let Some(index) = index {
                     let frees = meta.caches[index].older_frees;
@@ -238,12 +248,20 @@ impl<'a, B: Backend> Runner<'a, B> {
         }
     }
 
-    fn fill(&self, sampled: &SampledCache, id: CacheId) -> Vec<ObjPtr> {
+    fn fill(&mut self, sampled: &SampledCache, id: CacheId) -> Vec<ObjPtr> {
         let cpu = |cpu| self.cpus.cpu(CpuId(cpu));
-        let alloc = |on| cpu(on).alloc(id, Gfp(GFP_KERNEL), Site(NONE));
+        let mut failed = 0;
+        let alloc = |on| {
+            let object = cpu(on).alloc(id, Gfp(GFP_KERNEL), Site(NONE));
+            failed += u64::from(object.is_none());
+            object
+        };
         let free = |on, object| cpu(on).free(id, object, Site(NONE));
         let flush = |on| cpu(on).flush(id);
-        warm::fill(sampled, self.machine.cpu_count(), alloc, free, flush)
+        let objects = warm::fill(sampled, self.machine.cpu_count(), alloc, free, flush);
+        self.failed += failed;
+        self.warm_failed |= failed > 0;
+        objects
     }
 
     /// Notes the slabs of the caches that the recorded kernel was asked about before `now_ns`.
@@ -283,7 +301,8 @@ impl<'a, B: Backend> Runner<'a, B> {
     fn fit(&mut self) -> Option<Fit> {
         self.ask(u64::MAX);
         let caches = self.reality.finish(|id| machine::kept_slabs(self.machine, id));
-        if caches.is_empty() || self.plan.rows_max.is_some() || !B::KIND.takes_geometry() {
+        let is_other = self.warm_failed || self.plan.rows_max.is_some();
+        if caches.is_empty() || is_other || !B::KIND.takes_geometry() {
             return None;
         }
         let (peak, end) = self.reality.slab_bytes;

@@ -172,12 +172,14 @@ pub(crate) fn fill(
     let holes = Holes { slabs: partial, count: spare, each };
     let cpu_of = |slab: u64| (slab % u64::from(cpus)) as u32;
     let fill = |slab| (0..each).filter_map(|_| alloc(cpu_of(slab))).collect::<Vec<_>>();
-    let mut filled: Vec<_> = (0..slabs).map(fill).collect();
+    // Once there is no room at all there will be none for the next.
+    let filled = (0..slabs).map(fill).take_while(|objects| !objects.is_empty());
+    let mut filled: Vec<_> = filled.collect();
     if !sampled.cpu_free_objects.is_empty() {
         let mut kept = Vec::new();
         let owned = owned(sampled, cpus, slabs.saturating_sub(partial));
         let count = owned.iter().map(Vec::len).sum::<usize>();
-        let of_cpus = filled.split_off(filled.len() - count);
+        let of_cpus = filled.split_off(filled.len().saturating_sub(count));
         let others = filled.len() as u64;
         for (slab, objects) in (0..).zip(filled) {
             let (before, emptied) =

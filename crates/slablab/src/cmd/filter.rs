@@ -12,6 +12,7 @@ use slablab_trace::{Event, Meta, TraceReader};
 use wildmatch::WildMatch;
 
 use crate::progress::Progress;
+use crate::say::say;
 
 /// The options of a part have a heading of their own; those that a command has beside them do not fall under it.
 const HEADING: &str = "Part of the trace";
@@ -73,7 +74,16 @@ impl FilterArgs {
         }
         let mut keep = self.of_trace(trace.meta()).with_context(|| path.display().to_string())?;
         let mut progress = Progress::default();
-        Ok(slablab_trace::keep(&trace, &mut keep, &mut |step| progress.step(step))?)
+        let part = slablab_trace::keep(&trace, &mut keep, &mut |step| progress.step(step))?;
+        drop(progress);
+        if !trace.meta().samples.is_empty() {
+            say(format_args!(
+                "slablab: {}: what the kernel's slabs held was recorded of the whole machine, and is left out of a part: \
+                 a replay of it begins with empty slabs",
+                path.display()
+            ));
+        }
+        Ok(part)
     }
 
     /// Returns what decides about an allocation, and about a free of an object that is older than the trace.

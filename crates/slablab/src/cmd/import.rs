@@ -67,6 +67,7 @@ impl AddressArgs {
 
 pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     let path = args.output.clone().unwrap_or_else(|| default_output(&args.input));
+    refuse_own_input(&args.input, &path)?;
     let options = ImportOptions {
         format: args.from,
         slabinfo: args.slabinfo.as_deref().map(read_slabinfo).transpose()?,
@@ -86,6 +87,18 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     drop(progress);
     Written::imported(&path, &meta).print(output)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Refuses to write a trace in the place of the recording that it is made of.
+fn refuse_own_input(input: &Path, output: &Path) -> Result<()> {
+    let file = |path: &Path| path.is_file().then(|| path.canonicalize().ok()).flatten();
+    if file(input).is_some_and(|input| file(output) == Some(input)) {
+        bail!(
+            "{}: the trace would replace the recording: name another file with -o",
+            output.display()
+        );
+    }
+    Ok(())
 }
 
 /// Opens a trace, or the part of it that is asked for; a recording of another tool is read as if it had been imported.

@@ -217,7 +217,8 @@ impl Info {
 
 /// Returns how many rows there are of each kind; estimated frees only where there are any.
 fn events_by_kind(meta: &Meta) -> Vec<(String, u64)> {
-    let rest = meta.events - meta.events_by_kind.iter().sum::<u64>();
+    let known = meta.events_by_kind.iter().fold(0, |sum: u64, events| sum.saturating_add(*events));
+    let rest = meta.events.saturating_sub(known);
     let estimated = Some(rest).filter(|frees| *frees > 0);
     let counts = meta.events_by_kind.into_iter().chain(estimated);
     Kind::ALL.iter().zip(counts).map(|(kind, rows)| (kind.name().to_owned(), rows)).collect()

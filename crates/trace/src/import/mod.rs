@@ -257,7 +257,9 @@ fn pass_events(
 ) -> Result<(TraceWriter, Meta), Error> {
     importer.read(source, progress)?;
     if importer.rows == 0 {
-        return Err(no_events(&importer.path, &source.facts().meta.quality.skipped));
+        let mut skipped = source.facts().meta.quality.skipped.clone();
+        skipped.append(&mut importer.quality.skipped);
+        return Err(no_events(&importer.path, &skipped));
     }
     let mut meta = source.facts().meta.clone();
     if let Some(text) = slabinfo {
@@ -491,12 +493,13 @@ impl Importer {
             Kind::Kmalloc | Kind::KmemCacheAlloc => self.alloc(raw, &mut event)?,
             Kind::Kfree | Kind::KmemCacheFree => self.free(raw, &mut event)?,
             // Only a trace that is imported again has them. Without its object it would say nothing.
-            Kind::ImplicitFree | Kind::EstimatedFree => {
+            Kind::ImplicitFree => {
                 return match self.objects.remove(raw.ptr) {
                     Some((slot, old)) => self.implicit_free(slot, &old, &event),
                     None => Ok(()),
                 };
             }
+            Kind::EstimatedFree => return self.end_object(raw.ptr, event.cpu),
         }
         self.write(event)
     }

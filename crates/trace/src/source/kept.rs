@@ -4,7 +4,7 @@
 //! of an object whose allocation is not in the trace is asked about itself. The rows are imported again, so that
 //! slots, sites, caches and [`Quality`] are those of what is kept.
 
-use super::parquet::raw;
+use super::parquet::Addresses;
 use super::recording::{Facts, Source};
 use crate::meta::Quality;
 use crate::store::Batches;
@@ -20,6 +20,7 @@ pub(crate) struct Kept<'a> {
     sites: Vec<u32>,
     caches: Vec<u32>,
     meta: Meta,
+    addresses: Addresses,
     facts: Facts,
 }
 
@@ -56,6 +57,7 @@ impl<'a> Kept<'a> {
             sites: vec![NONE; meta.sites.len()],
             caches: vec![NONE; meta.caches.len()],
             meta: meta.clone(),
+            addresses: Addresses::of(meta),
             facts,
         }
     }
@@ -63,7 +65,7 @@ impl<'a> Kept<'a> {
     /// Returns the row with the names of what is kept.
     fn renamed(&mut self, row: Event) -> RawEvent {
         let names = &mut self.facts.names;
-        let mut event = raw(row);
+        let mut event = self.addresses.raw(row);
         if let Some(site) = self.sites.get_mut(row.site as usize) {
             if *site == NONE {
                 *site = names.sites.len() as u32;

@@ -27,7 +27,8 @@ pub(super) struct Rows {
     unread: bool,
     sorter: Sorter,
     batch: Batch,
-    addresses: FxHashMap<String, u64>,
+    site_addresses: FxHashMap<String, u64>,
+    addresses: Addresses,
     facts: Facts,
 }
 
@@ -47,13 +48,15 @@ impl Rows {
             bytes: meta.events,
             ..Facts::default()
         };
-        let addresses = meta.sites.iter().map(|site| (site.name.clone(), site.address)).collect();
+        let site_addresses =
+            meta.sites.iter().map(|site| (site.name.clone(), site.address)).collect();
         Rows {
             rows: file.rows(PidColumn::Read),
             unread: true,
             sorter: Sorter::new(path),
             batch: Batch::default(),
-            addresses,
+            site_addresses,
+            addresses: Addresses::of(meta),
             facts,
         }
     }
@@ -62,7 +65,7 @@ impl Rows {
     fn name(&mut self) {
         let names = &mut self.facts.names;
         for name in &self.rows.sites().list()[names.sites.len()..] {
-            let address = self.addresses.get(name).copied().unwrap_or(0);
+            let address = self.site_addresses.get(name).copied().unwrap_or(0);
             names.sites.push(Site { name: name.clone(), address, ..Site::default() });
         }
         let caches = &self.rows.caches().list()[names.caches.len()..];
@@ -70,15 +73,48 @@ impl Rows {
     }
 }
 
-/// Returns the row as a source that has its object at an address of its own.
-pub(crate) fn raw(row: Event) -> RawEvent {
-    row.to_raw(match row.object {
-        // Slots begin at 0, which as an address is a failed allocation.
-        NONE if row.kind.is_free() => UNKNOWN_PTR,
-        NONE if row.bytes_req == 0 => ZERO_SIZE_PTR,
-        NONE => 0,
-        slot => (u64::from(slot) + 1) << 12,
-    })
+/// Gives rows the addresses that an import of them expects.
+///
+/// # How it works
+/// A free without object and cache was one of NULL or one of an object older than the recording: rows do not tell, the
+/// metadata say how many there are of each. They are dealt out in that proportion, so that all of them together are as
+/// many of each as before.
+#[derive(Debug, Default)]
+pub(crate) struct Addresses {
+    null: u64,
+    older: u64,
+    /// How many such rows there were.
+    dealt: u64,
+}
+
+impl Addresses {
+    pub(crate) fn of(meta: &Meta) -> Addresses {
+        let known =
+            meta.caches.iter().fold(0u64, |sum, cache| sum.saturating_add(cache.older_frees));
+        let older = meta.quality.older_frees.saturating_sub(known);
+        Addresses { null: meta.quality.null_frees, older, dealt: 0 }
+    }
+
+    /// Returns the row as a source that has its object at an address of its own.
+    pub(crate) fn raw(&mut self, row: Event) -> RawEvent {
+        let ptr = match row.object {
+            // Slots begin at 0, which as an address is a failed allocation.
+            NONE if row.kind.is_free() && row.cache == NONE && self.deal_null() => 0,
+            NONE if row.kind.is_free() => UNKNOWN_PTR,
+            NONE if row.bytes_req == 0 => ZERO_SIZE_PTR,
+            NONE => 0,
+            slot => (u64::from(slot) + 1) << 12,
+        };
+        row.to_raw(ptr)
+    }
+
+    /// Tells whether the next free without object and cache is one of NULL.
+    fn deal_null(&mut self) -> bool {
+        let (null, all) = (u128::from(self.null), u128::from(self.null) + u128::from(self.older));
+        let so_far = |rows: u64| (u128::from(rows) * null).checked_div(all).unwrap_or(0);
+        self.dealt += 1;
+        so_far(self.dealt) > so_far(self.dealt - 1)
+    }
 }
 
 impl Source for Rows {
@@ -90,7 +126,9 @@ impl Source for Rows {
         if self.unread {
             self.name();
             self.facts.bytes_read += self.batch.len() as u64;
-            self.batch.events().try_for_each(|row| self.sorter.push(raw(row)))?;
+            for row in self.batch.events() {
+                self.sorter.push(self.addresses.raw(row))?;
+            }
         } else {
             self.sorter.finish();
             self.facts.meta.quality.disordered += self.sorter.disordered;

@@ -22,6 +22,7 @@ use std::path::PathBuf;
 use self::line::{Line, Other};
 use super::recording::{Facts, Format, Source};
 use super::sorter::Sorter;
+use crate::meta::CPUS_MAX;
 use crate::{Error, Input, NONE, RawEvent};
 
 /// An open text.
@@ -107,7 +108,17 @@ impl Text {
         if line.comm != "<...>" && comms.get(&line.event.pid).is_none_or(|comm| comm != line.comm) {
             comms.insert(line.event.pid, line.comm.to_owned());
         }
+        self.note_cpu(line.event.cpu);
         RawEvent { site: self.site(line.call_site), cache, ..line.event }
+    }
+
+    /// Raises the number of CPUs to what an event shows: headers count those that are online, and with some of them off,
+    /// such as every second thread of a core, others have higher numbers.
+    fn note_cpu(&mut self, cpu: u32) {
+        let cpus = &mut self.facts.meta.cpus;
+        if *cpus > 0 && cpu < CPUS_MAX {
+            *cpus = (*cpus).max(cpu + 1);
+        }
     }
 
     /// Returns the number of a call site given as an address or as `symbol+0x10/0x20 [module]`, of
@@ -134,7 +145,7 @@ impl Text {
     fn other(&mut self, text: &str, other: Other, number: u64) {
         match other {
             Other::Irrelevant => self.header(text),
-            Other::Lost { cpu, events } if cpu < 8192 => {
+            Other::Lost { cpu, events } if cpu < CPUS_MAX => {
                 let lost = &mut self.facts.meta.quality.lost;
                 lost.resize(lost.len().max(cpu as usize + 1), 0);
                 lost[cpu as usize] = lost[cpu as usize].saturating_add(events);
