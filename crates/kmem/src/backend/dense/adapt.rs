@@ -140,20 +140,6 @@ impl OnCpu<'_> {
         }
     }
 
-    /// Gives objects back that keep a sparse slab, if the magazine was idle since the CPU last looked. Its capacity stays:
-    /// it was not too large.
-    fn visit_at_slab(self) {
-        let magazine = self.magazine;
-        let ops = magazine.ops_so_far();
-        if ops != magazine.ops_at_slab.get() {
-            magazine.ops_at_slab.set(ops);
-            magazine.looked.set(0);
-        } else if magazine.looked.get() == 0 {
-            magazine.looked.set(1);
-            self.flush_sparse();
-        }
-    }
-
     /// Empties the magazine if it was idle for longer than its patience.
     fn visit(self) {
         let magazine = self.magazine;
@@ -213,12 +199,22 @@ impl Dense {
         }
     }
 
-    /// Looks at the warm magazines of a CPU from one on.
+    /// Gives objects back that keep a sparse slab, from the CPU's warm magazines that were idle since it last looked. Their
+    /// capacity stays: it was not too large.
     fn look_at_slab(&self, cx: &Cx<'_>, mut next: u32) {
+        let magazines = &self.magazines.as_slice()[cx.core.row(cx.cpu)];
         while next != 0 {
-            let of = self.on(cx, &cx.core.caches.slots()[next as usize - 1]);
-            of.visit_at_slab();
-            next = of.magazine.next_warm.get();
+            let index = next as usize - 1;
+            let magazine = &magazines[index];
+            let ops = magazine.ops_so_far();
+            if ops != magazine.ops_at_slab.get() {
+                magazine.ops_at_slab.set(ops);
+                magazine.looked.set(0);
+            } else if magazine.looked.get() == 0 {
+                magazine.looked.set(1);
+                self.on(cx, &cx.core.caches.slots()[index]).flush_sparse();
+            }
+            next = magazine.next_warm.get();
         }
     }
 
