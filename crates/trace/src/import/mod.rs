@@ -257,9 +257,8 @@ fn pass_events(
 ) -> Result<(TraceWriter, Meta), Error> {
     importer.read(source, progress)?;
     if importer.rows == 0 {
-        let mut skipped = source.facts().meta.quality.skipped.clone();
-        skipped.append(&mut importer.quality.skipped);
-        return Err(no_events(&importer.path, &skipped));
+        let skipped = source.facts().meta.quality.skipped.iter();
+        return Err(no_events(&importer.path, skipped.chain(&importer.quality.skipped)));
     }
     let mut meta = source.facts().meta.clone();
     if let Some(text) = slabinfo {
@@ -268,8 +267,8 @@ fn pass_events(
     importer.finish(source, meta)
 }
 
-fn no_events(path: &Path, skipped: &[Skipped]) -> Error {
-    let what = match skipped.iter().max_by_key(|s| s.count) {
+fn no_events<'a>(path: &Path, skipped: impl Iterator<Item = &'a Skipped>) -> Error {
+    let what = match skipped.max_by_key(|s| s.count) {
         Some(most) => format!(
             "no event could be used: {} skipped as `{}`, the first at {}",
             most.count, most.reason, most.first
@@ -494,10 +493,8 @@ impl Importer {
             Kind::Kfree | Kind::KmemCacheFree => self.free(raw, &mut event)?,
             // Only a trace that is imported again has them. Without its object it would say nothing.
             Kind::ImplicitFree => {
-                return match self.objects.remove(raw.ptr) {
-                    Some((slot, old)) => self.implicit_free(slot, &old, &event),
-                    None => Ok(()),
-                };
+                let Some((slot, old)) = self.objects.remove(raw.ptr) else { return Ok(()) };
+                return self.implicit_free(slot, &old, &event);
             }
             Kind::EstimatedFree => return self.end_object(raw.ptr, event.cpu),
         }

@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 
 use super::cpu_slabs::CpuSlabs;
 use super::flow::{Flows, Told};
-use crate::source::{Addresses, Facts};
+use crate::source::{Facts, RowAddresses};
 use crate::{Error, Kind, RawEvent, Samples, TraceReader};
 
 /// Which allocations, by their number, are never freed by an event that is seen.
@@ -86,7 +86,7 @@ impl Unfreed {
         facts.names.caches = meta.caches.iter().map(|c| c.recorded_name().to_owned()).collect();
         let mut unfreed = Unfreed::new(&meta.samples);
         unfreed.name(&facts);
-        let mut addresses = Addresses::of(meta);
+        let mut addresses = RowAddresses::of(meta);
         for batch in trace.batches() {
             for row in batch?.events() {
                 // What ends an object unseen is no event.

@@ -4,7 +4,7 @@
 //! of an object whose allocation is not in the trace is asked about itself. The rows are imported again, so that
 //! slots, sites, caches and [`Quality`] are those of what is kept.
 
-use super::parquet::Addresses;
+use super::parquet::RowAddresses;
 use super::recording::{Facts, Source};
 use crate::meta::Quality;
 use crate::store::Batches;
@@ -20,7 +20,7 @@ pub(crate) struct Kept<'a> {
     sites: Vec<u32>,
     caches: Vec<u32>,
     meta: Meta,
-    addresses: Addresses,
+    addresses: RowAddresses,
     facts: Facts,
 }
 
@@ -57,7 +57,7 @@ impl<'a> Kept<'a> {
             sites: vec![NONE; meta.sites.len()],
             caches: vec![NONE; meta.caches.len()],
             meta: meta.clone(),
-            addresses: Addresses::of(meta),
+            addresses: RowAddresses::of(meta),
             facts,
         }
     }

@@ -23,5 +23,5 @@ mod tracing;
 pub use self::names::Names;
 pub(crate) use self::open::of_parquet;
 pub use self::open::{open_raw, read_raw};
-pub(crate) use self::parquet::Addresses;
+pub(crate) use self::parquet::RowAddresses;
 pub use self::recording::{Facts, Format, Source};

@@ -28,7 +28,7 @@ pub(super) struct Rows {
     sorter: Sorter,
     batch: Batch,
     site_addresses: FxHashMap<String, u64>,
-    addresses: Addresses,
+    addresses: RowAddresses,
     facts: Facts,
 }
 
@@ -56,7 +56,7 @@ impl Rows {
             sorter: Sorter::new(path),
             batch: Batch::default(),
             site_addresses,
-            addresses: Addresses::of(meta),
+            addresses: RowAddresses::of(meta),
             facts,
         }
     }
@@ -80,19 +80,19 @@ impl Rows {
 /// metadata say how many there are of each. They are dealt out in that proportion, so that all of them together are as
 /// many of each as before.
 #[derive(Debug, Default)]
-pub(crate) struct Addresses {
+pub(crate) struct RowAddresses {
     null: u64,
     older: u64,
     /// How many such rows there were.
     dealt: u64,
 }
 
-impl Addresses {
-    pub(crate) fn of(meta: &Meta) -> Addresses {
+impl RowAddresses {
+    pub(crate) fn of(meta: &Meta) -> RowAddresses {
         let known =
             meta.caches.iter().fold(0u64, |sum, cache| sum.saturating_add(cache.older_frees));
         let older = meta.quality.older_frees.saturating_sub(known);
-        Addresses { null: meta.quality.null_frees, older, dealt: 0 }
+        RowAddresses { null: meta.quality.null_frees, older, dealt: 0 }
     }
 
     /// Returns the row as a source that has its object at an address of its own.

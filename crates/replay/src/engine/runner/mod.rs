@@ -8,31 +8,33 @@
 //! * An entry of `objects` is live exactly between its allocation and its free: `address` is `None` outside.
 //! * `requested` is the sum of the live entries' `bytes_req`; the sum of `bytes_alloc` is the engine's gauge.
 
+mod older;
+
 use std::collections::BTreeMap;
 use std::ops::Range;
 
 use slablab_kmem::{
     Backend, BackendKind, CacheId, CpuId, CpuSet, Gfp, Machine, NodeId, ObjPtr, Site,
 };
-use slablab_trace::{Batch, Event, Kind, Meta, NONE, SampledCache, SlubCache};
+use slablab_trace::{Batch, Event, Kind, Meta, NONE, SlubCache};
 
 use crate::change::merging;
 use crate::change::rewrite::Rewrite;
 use crate::engine::own::Own;
 use crate::engine::reality::Reality;
 use crate::engine::sites::SiteAccount;
-use crate::engine::warm::{self, Warm, WarmCache};
+use crate::engine::warm::Warm;
 use crate::engine::{caches, machine};
 use crate::error::Error;
 use crate::metrics::failure::Failure;
-use crate::metrics::fit::{CacheFit, Fit};
+use crate::metrics::fit::Fit;
 use crate::metrics::ledger::Ledger;
 use crate::metrics::locality::Snapshots;
 use crate::metrics::result::{Allocator, SiteUnder};
 use crate::metrics::tally::Tally;
 use crate::metrics::timeline::MemoryTimeline;
 use crate::metrics::watch::Watch;
-use crate::plan::{ReplayPlan, Start};
+use crate::plan::ReplayPlan;
 use crate::slots::Slots;
 
 /// Snapshots of where objects lie: enough for a mean, few enough not to be noticed.
@@ -41,12 +43,6 @@ const SNAPSHOTS: u64 = 8;
 /// Between two ticks of the simulated CPUs: a jiffy of `CONFIG_HZ=250`.
 const TICK_NS: u64 = 4_000_000;
 const SECOND_NS: u64 = 1_000_000_000;
-
-/// `MAX_OBJS_PER_PAGE` of `mm/slub.c` @ 6.1.
-const SLAB_OBJECTS_MAX: u32 = 32_767;
-
-/// `GFP_KERNEL`, by which objects older than the trace are made.
-const GFP_KERNEL: u32 = 0xcc0;
 
 /// Where a live object lies.
 #[derive(Debug, Clone, Copy, Default)]
@@ -181,89 +177,6 @@ impl<'a, B: Backend> Runner<'a, B> {
         })
     }
 
-    /// Makes the objects that the recorded kernel had before the first row, unless the plan starts cold.
-    pub(crate) fn warm(&mut self) {
-        let meta = self.meta;
-        if self.plan.start == Start::Cold || meta.samples.is_empty() {
-            return;
-        }
-        let mut bytes_left = self.plan.memory_bytes;
-        for (name, sampled) in &meta.samples.caches {
-            let index = meta.caches.iter().position(|cache| cache.recorded_name() == name);
-            let of_kmalloc = self.machine.cache_by_name(name).filter(|_| name.contains("kmalloc-"));
-            let (objects, slabs) = sampled.at(0);
-            // What a damaged trace says may be impossible.
-            let bytes = u64::from(slabs).saturating_mul(sampled.slab_bytes);
-            let possible = sampled.slab_objects <= SLAB_OBJECTS_MAX && sampled.slab_bytes >= 4096;
-            let fits = bytes <= bytes_left;
-            if possible && !fits {
-                self.failed += u64::from(objects);
-                self.warm_failed = true;
-            }
-            let possible = possible && fits && objects > 0;
-            let id = match of_kmalloc {
-                None if possible && !name.contains("kmalloc-") => self.known_cache(name, index),
-                of_kmalloc => of_kmalloc,
-            };
-            // Random copies keep a cache apart from the class that the recorded kernel merged it with.
-            let is_its_own = |index: &usize| {
-                let changes = &self.plan.changes;
-                of_kmalloc.is_none()
-                    || caches::merged_class(changes, &meta.caches[*index]).is_some()
-            };
-            if let (Some(id), Some(index)) = (id, index.filter(is_its_own)) {
-                self.caches[index] = KnownCache::Made(id);
-            }
-            if let Some(id) = id.filter(|_| possible) {
-                bytes_left -= bytes;
-                let objects = self.fill(sampled, id);
-                if let Some(index) = index {
-                    let frees = meta.caches[index].older_frees;
-                    let cache = WarmCache::new(objects, sampled, &meta.samples.times_ns, frees);
-                    self.warm.keep(index, cache);
-                }
-            }
-            let of_rows = index.and_then(|index| meta.caches[index].frees_seen_share());
-            let fit = CacheFit::of_sampled(name, sampled, of_rows, meta.kept_share());
-            self.reality.add(id, index, fit);
-        }
-        let gauges = self.machine.gauges();
-        self.warm.bytes = gauges.live_bytes;
-        // What was asked for is not known any more.
-        self.timeline.requested += gauges.live_bytes;
-        self.timeline.note(meta.time_first_ns, 0, &gauges);
-        self.before = self.counts();
-    }
-
-    /// Returns the machine's cache that the recorded kernel calls `name`, made if need be.
-    fn known_cache(&mut self, name: &str, index: Option<usize>) -> Option<CacheId> {
-        let cache = index.map_or(NONE, |index| index as u32);
-        let nobody = Event { cache, kind: Kind::KmemCacheAlloc, ..NO_EVENT };
-        match index {
-            Some(_) => self.cache(&nobody),
-            None => {
-                let known = self.meta.slabs_start.iter().find_map(|slabs| slabs.cache(name));
-                self.recorded(known?, &nobody)
-            }
-        }
-    }
-
-    fn fill(&mut self, sampled: &SampledCache, id: CacheId) -> Vec<ObjPtr> {
-        let cpu = |cpu| self.cpus.cpu(CpuId(cpu));
-        let mut failed = 0;
-        let alloc = |on| {
-            let object = cpu(on).alloc(id, Gfp(GFP_KERNEL), Site(NONE));
-            failed += u64::from(object.is_none());
-            object
-        };
-        let free = |on, object| cpu(on).free(id, object, Site(NONE));
-        let flush = |on| cpu(on).flush(id);
-        let objects = warm::fill(sampled, self.machine.cpu_count(), alloc, free, flush);
-        self.failed += failed;
-        self.warm_failed |= failed > 0;
-        objects
-    }
-
     /// Notes the slabs of the caches that the recorded kernel was asked about before `now_ns`.
     #[cold]
     fn ask(&mut self, now_ns: u64) {
@@ -271,30 +184,6 @@ impl<'a, B: Backend> Runner<'a, B> {
         let made = |index: usize| self.caches[index].made();
         let slabs = |id| Some(self.machine.cache_stats(id)?.slabs);
         self.reality.reach(now_ns, slab_bytes, made, slabs);
-    }
-
-    /// Frees one of the objects that are older than the trace, if there is one.
-    fn free_older(&mut self, kind: Kind, cache: u32, now_ns: u64, cpu: u16) {
-        let made = self.caches.get(cache as usize).and_then(|made| made.made());
-        let object = if kind == Kind::EstimatedFree {
-            let slabs = made.and_then(|id| Some(self.machine.cache_stats(id)?.slabs));
-            self.warm.take_unseen(cache, now_ns, slabs.unwrap_or(0))
-        } else {
-            self.warm.take(cache, now_ns)
-        };
-        let Some(object) = object else { return };
-        let live_before = self.machine.gauges().live_bytes;
-        let cpu = self.cpus.cpu(CpuId(u32::from(cpu)));
-        match made {
-            Some(id) => cpu.free(id, object, Site(NONE)),
-            None => cpu.kfree(object, Site(NONE)),
-        }
-        self.operations += 1;
-        let gauges = self.machine.gauges();
-        let freed = live_before.saturating_sub(gauges.live_bytes);
-        self.timeline.requested -= freed;
-        self.warm.bytes -= freed;
-        self.timeline.note(now_ns, self.events, &gauges);
     }
 
     /// Compares the caches with what the recorded kernel said of them, at the moments of the samples.
