@@ -15,7 +15,8 @@
 //!
 //! `pages_total = pages given out + pages free in the zones + pages in per-CPU lists + reserved`.
 //!
-//! Linux counterpart: `get_page_from_freelist`, `__zone_watermark_ok`, `rmqueue_pcplist` @ 6.1.
+//! Linux counterpart: `get_page_from_freelist`, `__zone_watermark_ok`, `rmqueue_pcplist` @ 6.1; several blocks at once:
+//! `free_unref_folios` @ 6.12.
 
 use alloc::vec::Vec;
 use core::ops::Range;

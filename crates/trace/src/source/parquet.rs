@@ -3,7 +3,8 @@
 //!
 //! How it works: an object's slot stands for its address, so that the importer finds again which free belongs to
 //! which allocation, and counts what belongs to none because the other was filtered out. What the metadata says
-//! of the recorded machine is kept where there is any; what it counts is counted anew.
+//! of the recorded machine is kept where there is any; what it counts is counted anew, but for which frees were of NULL
+//! ([`RowAddresses`]).
 
 use std::path::Path;
 

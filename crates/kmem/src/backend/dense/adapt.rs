@@ -20,15 +20,16 @@
 //!
 //! | trace | SLUB | SLUB_TINY | dense |
 //! |---|---|---|---|
-//! | boot | 1.102, 117 | 1.076 | 1.068, 14 |
-//! | build | 2.408, 107 | 1.253 | 1.246, 36 |
-//! | hackbench | 1.083, 762 | 1.090 | 1.075, 63 |
+//! | boot | 1.102, 117 | 1.076 | 1.068, 11 |
+//! | build | 2.408, 107 | 1.253 | 1.246, 34 |
+//! | hackbench | 1.083, 762 | 1.090 | 1.075, 44 |
 //! | git | 1.267, 97 | 1.077 | 1.094, 46 |
 //! | sqlite | 1.167, 278 | 1.056 | 1.054, 63 |
 //! | 80,000 connections | 1.075, 92 | 1.033 | 1.035, 17 |
 //!
-//! Before hot magazines grew on, hackbench took 210 and the time of `bench/kmem` was 1.32 times mimalloc's, not 0.82.
-//! Without patience sqlite takes 287 (and git 56, SLUB 73).
+//! The first three are without a lock for new slabs that are taken whole; before that they were 14, 36 and 63, and the others
+//! and all below were measured then. Before hot magazines grew on, hackbench took 210 and the time of `bench/kmem` was 1.32
+//! times mimalloc's, not 0.82 (0.59 now). Without patience sqlite takes 287 (and git 56, SLUB 73).
 //!
 //! Kept: one object even where it is a page, for a build's hottest objects are (without: 851 locks). Tried and left:
 //! visits every 20 ms (build 1.32, sqlite 145) or 100 ms (build 1.42), patience from the first time on (build 1.315),

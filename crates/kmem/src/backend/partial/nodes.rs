@@ -162,13 +162,14 @@ pub(crate) fn usual_min_partial(cache: &CacheEntry) -> u32 {
     geometry::min_partial(cache.size.get())
 }
 
-/// A slab of fresh pages that nobody knows of yet; what its objects are is for the caller to enter in its word.
+/// A slab of fresh pages that nobody else knows of yet. Linux: `alloc_from_new_slab` @ 7.0.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct NewSlab {
     pub(crate) pfn: Pfn,
     pub(crate) objects: u32,
-    /// Offset of the first object, and from one to the next.
+    /// Offset of the first object in the machine's memory.
     first: u64,
+    /// Bytes from one object to the next.
     size: u64,
 }
 
