@@ -37,7 +37,9 @@
 
 /* A call that may sleep; at check level 2 it is a finding where sleeping is forbidden. */
 extern void kapi_might_sleep(const char *file, int line);
+#ifndef might_sleep
 #define might_sleep() kapi_might_sleep(__FILE__, __LINE__)
+#endif
 #define might_sleep_if(condition) \
 	do { \
 		if (condition) \

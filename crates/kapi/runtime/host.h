@@ -30,6 +30,31 @@ enum kapi_arg {
 	spin_unlock_irqrestore(lock, __flags); \
 	__result; })
 
+/* Where the runtime's own code begins and ends. */
+extern const char kapi_runtime_begin[], kapi_runtime_end[];
+
+/* Says that @name of the runtime may sleep, which is an error of the module at @site where nobody may. */
+extern void kapi_may_sleep(const char *name, unsigned long site);
+
+/* Frames of the runtime below the module's at most. */
+#define FRAMES_MAX 8
+
+/* The place in the module that called into the runtime, found by the frame pointers, which the runtime is compiled with. */
+static inline __attribute__((__always_inline__)) unsigned long kapi_module_site(void)
+{
+	unsigned long *frame = __builtin_frame_address(0), site = frame[1];
+	int i;
+
+	for (i = 0; i < FRAMES_MAX && site >= (unsigned long)kapi_runtime_begin && site < (unsigned long)kapi_runtime_end; i++) {
+		frame = (unsigned long *)frame[0];
+		site = frame[1];
+	}
+	return site;
+}
+
+/* Before <linux/kernel.h>: that of a module says where it stands, that of the runtime who called. */
+#define might_sleep() kapi_may_sleep(__func__, kapi_module_site())
+
 /* A second name of a function of the same file. */
 #define SAME_AS(name, other) extern typeof(other) name __attribute__((__alias__(#other)))
 

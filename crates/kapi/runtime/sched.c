@@ -73,7 +73,8 @@ static bool sleep_until_woken(s64 timeout_ns)
 	u64 end = ktime_get_ns() + (u64)timeout_ns;
 	unsigned int state;
 
-	kapi_cond_resched("schedule", 0);
+	kapi_may_sleep("schedule", kapi_module_site());
+	yield();
 	if (task->__state == TASK_RUNNING) {
 		yield();
 		return true;

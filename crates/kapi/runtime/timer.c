@@ -287,6 +287,8 @@ void rcu_barrier(void)
 
 /* Blocks that may wait for a grace period. */
 #define KFREE_RCU_MAX 4096
+/* How long the end waits for them. */
+#define SETTLE_MS_MAX 2000
 
 /* A head inside what is to be freed; the callback finds the start in a record beside. */
 struct free_later {
@@ -294,12 +296,16 @@ struct free_later {
 	void *ptr;
 };
 
+/* Blocks that wait. */
+static unsigned int frees_queued;
+
 static void free_now(struct rcu_head *head)
 {
 	struct free_later *later = container_of(head, struct free_later, head);
 
 	kvfree(later->ptr);
 	kapi_free(later, sizeof(*later));
+	__atomic_fetch_sub(&frees_queued, 1, __ATOMIC_SEQ_CST);
 }
 
 void kvfree_call_rcu(struct rcu_head *head, void *ptr)
@@ -308,6 +314,7 @@ void kvfree_call_rcu(struct rcu_head *head, void *ptr)
 
 	if (later) {
 		later->ptr = ptr;
+		__atomic_fetch_add(&frees_queued, 1, __ATOMIC_SEQ_CST);
 		call_rcu(&later->head, free_now);
 		/* Who frees faster than grace periods pass has to wait for them. */
 		if (rcu_queued - rcu_finished > KFREE_RCU_MAX && preemptible() && !kapi_rcu_read_held())
@@ -316,6 +323,15 @@ void kvfree_call_rcu(struct rcu_head *head, void *ptr)
 	}
 	synchronize_rcu();
 	kvfree(ptr);
+}
+
+/* After exit: what was given to kfree_rcu() goes without the module, unless a reader of its own is left. */
+void kapi_settle_frees(void)
+{
+	int turn;
+
+	for (turn = 0; turn < SETTLE_MS_MAX && READ_ONCE(frees_queued); turn++)
+		kapi_futex_wait(&frees_queued, READ_ONCE(frees_queued), NSEC_PER_MSEC);
 }
 
 /* Blocks wait in the callbacks' queue. */

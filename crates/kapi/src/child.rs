@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use slablab_kmem::{Backend, BackendKind, WithBackend};
 
+use crate::context;
 use crate::error::Error;
 use crate::event::{Event, Misuse, Stage};
 use crate::image::Image;
@@ -75,6 +76,7 @@ fn live<B: Backend>(engine: &Engine<B>, module: &Module, job: &Job) {
     emit(&Event::Stage(Stage::Init));
     let held = engine.live_bytes();
     let result = module.call(c"init_module");
+    context::returned("init");
     emit(&Event::Init { result: result.unwrap_or(0) });
     let stays = result.is_none_or(|result| result >= 0);
     if stays {
@@ -91,14 +93,15 @@ fn live<B: Backend>(engine: &Engine<B>, module: &Module, job: &Job) {
         }
         emit(&Event::Stage(Stage::Exit));
         module.call(c"cleanup_module");
+        context::returned("exit");
         emit(&Event::Exited);
     }
+    module.call(c"kapi_settle_frees");
     last_checks(engine, held);
 }
 
 fn file(module: &Module, operation: &std::ffi::CStr, path: &str, text: &str) {
     let short = path.strip_prefix("/proc/").unwrap_or(path);
-    let short = short.strip_prefix("/sys/kernel/debug/").unwrap_or(short);
     emit(&Event::File { path: path.into() });
     let result = module.call_file(operation, short, text);
     emit(&Event::FileEnd { result });
@@ -144,7 +147,12 @@ fn from_machine(found: &slablab_kmem::Finding) -> Event {
     // The machine keeps the low half of a call site.
     let base = module::loaded().map_or(0, Module::base);
     let site = u64::from(found.site.0.wrapping_sub(base as u32));
-    let detail = format!("cache {}: {}", found.cache, found.detail);
+    let place = match found.kind {
+        FindingKind::OverflowLeft => "a byte before an object was written: ",
+        FindingKind::OverflowRight => "a byte behind an object was written: ",
+        _ => "",
+    };
+    let detail = format!("cache {}: {place}{}", found.cache, found.detail);
     Event::Finding { kind, detail, count: 1, block: None, site: Some(site) }
 }
 

@@ -96,6 +96,22 @@ pub(crate) fn may_sleep(what: &str, site: u64) {
     }
 }
 
+/// Reports that a function of the module returned where sleeping is forbidden (check level 2), and ends that.
+pub(crate) fn returned(function: &str) {
+    let left = CONTEXT.with(|c| {
+        let left = c.why_not_sleep().map(|why| (why, c.atomic_site.replace(0)));
+        c.atomic.set(0);
+        c.irqs_off.set(false);
+        c.readers.set(0);
+        left
+    });
+    let runtime = runtime();
+    if let Some((why, began)) = left.filter(|_| runtime.job.check >= 2) {
+        let detail = format!("{function} returned {why}");
+        runtime.emit(&finding(Misuse::AtomicLeft, detail, None, runtime.offset(began)));
+    }
+}
+
 /// Makes functions with the C interface; `c` is the calling thread's state.
 macro_rules! exported {
     ($(fn $name:ident($c:ident $(, $arg:ident: $type:ty)*) $(-> $result:ty)? $body:block)*) => {
@@ -156,6 +172,14 @@ pub(crate) extern "C" fn kapi_might_sleep(file: u64, line: i32, site: u64) {
     if CONTEXT.with(|c| c.why_not_sleep().is_some()) {
         let file = bytes::string(file, 256).unwrap_or_default();
         may_sleep(&format!("the call at {}:{line}", String::from_utf8_lossy(&file)), site);
+    }
+}
+
+/// Of a function of the C runtime, whose caller in the module is at `site`.
+pub(crate) extern "C" fn kapi_may_sleep(name: u64, site: u64) {
+    if CONTEXT.with(|c| c.why_not_sleep().is_some()) {
+        let name = bytes::string(name, 256).unwrap_or_default();
+        may_sleep(&format!("{}()", String::from_utf8_lossy(&name)), site);
     }
 }
 

@@ -41,6 +41,8 @@ pub enum Misuse {
     WrongFree,
     /// A call that may sleep was made where sleeping is forbidden.
     SleepInAtomic,
+    /// Init or exit returned with a lock held, or with preemption or interrupts disabled.
+    AtomicLeft,
     /// The allocator's own data are inconsistent.
     Damage,
 }

@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use crate::event::{Block, Event, Misuse};
 
-/// Guard bytes behind a block.
+/// Guard bytes behind a block at least.
 pub(crate) const GUARD_BYTES: u64 = 16;
 /// What they hold (`SLUB_RED_ACTIVE`).
 pub(crate) const GUARD: u8 = 0xcc;

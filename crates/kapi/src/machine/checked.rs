@@ -15,9 +15,11 @@ use crate::runtime::{self, lock};
 /// The largest size that comes from a slab.
 const SLAB_BYTES_MAX: u64 = 8192;
 
-/// Bytes to ask for so that a guard fits behind `size`, where that makes no difference to success.
+/// Bytes to ask for so that a guard fits behind `size`, where that makes no difference to success: a power of two, whose
+/// blocks are aligned as a kernel aligns those without a guard.
 fn with_guard(size: u64) -> u64 {
-    if size <= SLAB_BYTES_MAX - GUARD_BYTES { size + GUARD_BYTES } else { size }
+    let with_guard = size + GUARD_BYTES;
+    if with_guard <= SLAB_BYTES_MAX { with_guard.next_power_of_two() } else { size }
 }
 
 /// Bytes that a block of `asked` bytes has at least.
@@ -37,7 +39,7 @@ impl<B: Backend> Engine<B> {
         if size == 0 {
             return ZERO_SIZE_PTR;
         }
-        let asked = if self.ledger.is_some() { with_guard(size) } else { size };
+        let asked = with_guard(size);
         let object = self.kmalloc_object(asked, gfp, site);
         let address = self.address(object);
         if address != 0 {
@@ -55,7 +57,7 @@ impl<B: Backend> Engine<B> {
         let address = self.address(object);
         if address != 0 {
             let size = u64::from(cache.object_bytes);
-            let room = size + if self.ledger.is_some() { GUARD_BYTES } else { 0 };
+            let room = size + self.guard_bytes();
             let source = self.cache_source(cache);
             // What a constructor wrote has to stay, and what a reader may still look at.
             let gfp = if cache.keeps_contents { gfp | Gfp::ZERO } else { gfp };
@@ -78,11 +80,15 @@ impl<B: Backend> Engine<B> {
         let object = self.cache_object(cache, gfp, site);
         let address = self.address(object);
         if address != 0 {
-            let guard = if self.ledger.is_some() { GUARD_BYTES } else { 0 };
-            let room = u64::from(cache.object_bytes) + guard;
+            let room = u64::from(cache.object_bytes) + self.guard_bytes();
             self.entered(address, size, room, Source::Kmalloc, gfp, site);
         }
         address
+    }
+
+    /// Bytes that every object of a cache has behind what was asked for.
+    pub(super) fn guard_bytes(&self) -> u64 {
+        if self.checked { GUARD_BYTES } else { 0 }
     }
 
     fn cache_source(&self, cache: &CacheHandle) -> Source {
@@ -109,7 +115,7 @@ impl<B: Backend> Engine<B> {
 
     /// Writes guard bytes into what a block has behind its bytes.
     pub(super) fn guarded(&self, address: u64, mut live: Live, room: u64) -> Live {
-        live.guard = (room - live.bytes).min(GUARD_BYTES);
+        live.guard = room - live.bytes;
         bytes::block_fill(address + live.bytes, live.guard, GUARD);
         live
     }

@@ -20,7 +20,7 @@ use slablab_kmem::{
 use super::handle::{CacheHandle, Shape};
 use crate::context;
 use crate::job::Job;
-use crate::ledger::{Free, GUARD_BYTES, Ledger, Live, Source};
+use crate::ledger::{Free, Ledger, Live, Source};
 use crate::raw::asan::Asan;
 use crate::raw::call;
 use crate::raw::page::PageArray;
@@ -70,7 +70,13 @@ fn construct(object: NonNull<u8>, constructor: usize) {
 impl<B: Backend> Engine<B> {
     /// Boots the machine that a job asks for.
     pub(crate) fn boot(job: &Job) -> Result<Self, String> {
-        let check = if job.check == 0 { CheckLevel::Off } else { CheckLevel::Cheap };
+        let asan = if job.asan { Asan::find() } else { None };
+        let check = match job.check {
+            0 => CheckLevel::Off,
+            // The machine's own red zones stand before an object, too. AddressSanitizer would see it write them.
+            2.. if asan.is_none() => CheckLevel::Full,
+            _ => CheckLevel::Cheap,
+        };
         let machine = Machine::<B>::builder()
             .cpus(job.cpus)
             .memory_bytes(job.memory_bytes)
@@ -85,7 +91,6 @@ impl<B: Backend> Engine<B> {
             .map_err(|error| error.to_string())?;
         let pages = PageArray::new(job.memory_bytes / PAGE_SIZE)
             .ok_or("no address space for the page array")?;
-        let asan = if job.asan { Asan::find() } else { None };
         Ok(Self {
             machine,
             cpus,
@@ -179,7 +184,12 @@ impl<B: Backend> Engine<B> {
         {
             return live.bytes;
         }
-        self.object(address).map_or(0, |object| self.on_cpu(|cpu| cpu.ksize(object)))
+        let bytes = self.object(address).map_or(0, |object| self.on_cpu(|cpu| cpu.ksize(object)));
+        if let Some(asan) = self.asan {
+            // Who asks may use them.
+            asan.allow(address, bytes, bytes);
+        }
+        bytes
     }
 
     #[inline(always)]
@@ -232,7 +242,7 @@ impl<B: Backend> Engine<B> {
         ctor: u64,
         shape: Shape,
     ) -> Result<CacheHandle, String> {
-        let guard = if self.ledger.is_some() { GUARD_BYTES as u32 } else { 0 };
+        let guard = self.guard_bytes() as u32;
         let with_guard = bytes.saturating_add(guard);
         // Only a machine with sheaves knows the number, and only as something to tune.
         let known = B::KIND.tunables().iter().any(|tunable| tunable.name == SHEAF_CAPACITY);

@@ -173,7 +173,16 @@ impl Compiler {
         }
         let work = tempfile::Builder::new().prefix("build-").tempdir_in(&self.dir);
         let work = work.map_err(Error::io(&self.dir))?;
-        let mut parts = Vec::new();
+        let assembled = |name: &str, source: &str| -> Result<PathBuf, Error> {
+            let file = work.path().join(format!("{name}.s"));
+            fs::write(&file, source).map_err(Error::io(&file))?;
+            let part = work.path().join(format!("{name}.o"));
+            let mut command = Command::new(&self.program);
+            self.succeed(command.arg("-c").arg("-o").arg(&part).arg(&file), &file)?;
+            Ok(part)
+        };
+        // Code stands in the order of the parts.
+        let mut parts = vec![assembled("begin", &mark("kapi_runtime_begin"))?];
         for file in files::runtime_sources(&self.dir) {
             let stem = file.file_stem().unwrap_or_default().to_string_lossy();
             let part = work.path().join(format!("{stem}.o"));
@@ -184,12 +193,8 @@ impl Compiler {
             self.succeed(&mut command, &file)?;
             parts.push(part);
         }
-        let assembly = work.path().join("jumps.s");
-        fs::write(&assembly, source).map_err(Error::io(&assembly))?;
-        let part = work.path().join("jumps.o");
-        let mut command = Command::new(&self.program);
-        self.succeed(command.arg("-c").arg("-o").arg(&part).arg(&assembly), &assembly)?;
-        parts.push(part);
+        parts.push(assembled("end", &mark("kapi_runtime_end"))?);
+        parts.push(assembled("jumps", &source)?);
         let whole = work.path().join("runtime.o");
         let mut command = Command::new(&self.program);
         command.args(["-nostdlib", "-r", "-o"]).arg(&whole).args(&parts);
@@ -230,6 +235,13 @@ impl Compiler {
             list.join("\n")
         )))
     }
+}
+
+/// Returns the assembly of a name for a place in the code.
+fn mark(name: &str) -> String {
+    format!(
+        ".text\n.globl {name}\n.hidden {name}\n{name}:\n.section .note.GNU-stack,\"\",@progbits\n"
+    )
 }
 
 /// Picks the names out of the linker's message, each once.

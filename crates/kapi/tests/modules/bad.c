@@ -5,11 +5,18 @@
 #include <linux/mm.h>
 #include <linux/vmalloc.h>
 #include <linux/string.h>
+#include <linux/mutex.h>
+#include <linux/rcupdate.h>
 
 static char *what = "";
 module_param(what, charp, 0);
 static DEFINE_SPINLOCK(bad_lock);
 static volatile int zero;
+static DEFINE_MUTEX(bad_mutex);
+
+struct later {
+	struct rcu_head rcu;
+};
 
 static noinline void *make(size_t size)
 {
@@ -90,6 +97,27 @@ static int __init bad_init(void)
 		pr_info("bad: before the loop\n");
 		while (!zero)
 			cpu_relax();
+	} else if (!strcmp(what, "before")) {
+		p = make(64);
+		p[-1] = 1;
+		kfree(p);
+	} else if (!strcmp(what, "farbehind")) {
+		p = make(64);
+		i = *(volatile char *)(p + 80);
+		kfree(p);
+	} else if (!strcmp(what, "mutex")) {
+		spin_lock(&bad_lock);
+		mutex_lock(&bad_mutex);
+		mutex_unlock(&bad_mutex);
+		spin_unlock(&bad_lock);
+	} else if (!strcmp(what, "lockleft")) {
+		spin_lock(&bad_lock);
+	} else if (!strcmp(what, "rcu")) {
+		struct later *later = kmalloc(sizeof(*later), GFP_KERNEL);
+
+		kfree_rcu(later, rcu);
+	} else if (!strcmp(what, "positive")) {
+		return 5;
 	}
 	return 0;
 }

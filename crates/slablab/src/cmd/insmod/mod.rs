@@ -131,6 +131,12 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     say_how_it_was_built(args, &built);
+    if image.info().get("license").is_none() {
+        let name = &built.name;
+        say(format_args!(
+            "insmod: {name}: MODULE_LICENSE() is missing, which no kernel since 5.8 builds"
+        ));
+    }
     let job = job(args, &built)?;
     let live = if output.format == Format::Table { Live::Print } else { Live::Keep };
     let mut session = Session::new(&job, Names::new(image, &built.image), live);

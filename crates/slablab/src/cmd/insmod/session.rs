@@ -168,8 +168,17 @@ impl Session {
     fn init(&mut self, result: i64) {
         self.end_line();
         self.init = Some(result);
-        if result < 0 && self.live == Live::Print {
-            let module = &self.module;
+        if self.live != Live::Print {
+            return;
+        }
+        let module = &self.module;
+        if result > 0 {
+            // As the kernel says it, which goes on as well.
+            say(format_args!(
+                "insmod: {module}: init suspiciously returned {result}, it should be 0 or an error such as -ENOMEM"
+            ));
+        }
+        if result < 0 {
             say(format_args!(
                 "insmod: ERROR: could not insert module {module}.ko: {}",
                 error_text(result)
@@ -327,6 +336,7 @@ fn kind_text(kind: Misuse) -> &'static str {
         Misuse::ForeignFree => "invalid free of what was not allocated",
         Misuse::WrongFree => "mismatched free",
         Misuse::SleepInAtomic => "sleep in atomic context",
+        Misuse::AtomicLeft => "atomic context left",
         Misuse::Damage => "corruption",
     }
 }
