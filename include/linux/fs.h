@@ -104,4 +104,21 @@ extern int simple_open(struct inode *inode, struct file *file);
 extern ssize_t simple_read_from_buffer(void __user *to, size_t count, loff_t *pos, const void *from, size_t available);
 extern ssize_t simple_write_to_buffer(void *to, size_t available, loff_t *pos, const void __user *from, size_t count);
 
+/* A file that is a number. */
+extern int simple_attr_open(struct inode *inode, struct file *file, int (*get)(void *, u64 *),
+			    int (*set)(void *, u64), const char *format);
+extern int simple_attr_release(struct inode *inode, struct file *file);
+extern ssize_t simple_attr_read(struct file *file, char __user *to, size_t count, loff_t *pos);
+extern ssize_t simple_attr_write(struct file *file, const char __user *from, size_t count, loff_t *pos);
+
+#define DEFINE_SIMPLE_ATTRIBUTE(fops_name, get, set, format) \
+	static int fops_name##_open(struct inode *inode, struct file *file) \
+	{ \
+		return simple_attr_open(inode, file, get, set, format); \
+	} \
+	static const struct file_operations fops_name = { \
+		.owner = THIS_MODULE, .open = fops_name##_open, .release = simple_attr_release, \
+		.read = simple_attr_read, .write = simple_attr_write, .llseek = no_llseek }
+#define DEFINE_SIMPLE_ATTRIBUTE_SIGNED(fops_name, get, set, format) DEFINE_SIMPLE_ATTRIBUTE(fops_name, get, set, format)
+
 #endif

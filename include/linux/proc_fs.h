@@ -55,6 +55,7 @@ struct proc_dir_entry {
 extern struct proc_dir_entry proc_root;
 extern struct proc_dir_entry *kapi_proc_find(struct proc_dir_entry *parent, const char *name, size_t len);
 extern struct proc_dir_entry *kapi_proc_folder(const char *name, struct proc_dir_entry *parent);
+extern struct proc_dir_entry *kapi_debugfs_root(void);
 extern struct proc_dir_entry *kapi_proc_add(const char *name, umode_t mode, struct proc_dir_entry *parent, void *data);
 extern struct proc_dir_entry *kapi_proc_fops(const char *name, umode_t mode, struct proc_dir_entry *parent,
 					     const struct file_operations *fops, void *data);

@@ -10,7 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
-use slablab_tests::module::{insmod, lines, prints, source};
+use slablab_tests::module::{insmod, lines, prints, source, told};
 use slablab_tests::{refusal, run, slablab, stdout};
 
 #[test]
@@ -92,7 +92,9 @@ fn an_area_is_its_pages_and_ends_in_a_guard() {
 
 #[test]
 fn address_sanitizer_stops_at_the_access() {
-    for (what, line) in [("overflow", "bad.c:39"), ("useafterfree", "bad.c:71")] {
+    for (what, line) in
+        [("overflow", "bad.c:46"), ("useafterfree", "bad.c:78"), ("farbehind", "bad.c:106")]
+    {
         let output = insmod("bad", &["--asan", &format!("what={what}")]);
         let stderr = String::from_utf8_lossy(&output.stderr);
         assert!(stderr.contains("AddressSanitizer: use-after-poison"), "{what}: {stderr}");
@@ -156,6 +158,58 @@ fn files_of_the_module_are_read_and_written() {
     assert_eq!(output.status.code(), Some(1));
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert!(stderr.contains("nothing: No such file or directory"), "{stderr}");
+}
+
+#[test]
+fn files_in_debugfs_are_apart_from_those_of_proc() {
+    for version in ["3.10", "6.1", "7.3"] {
+        let words = ["--kernel-version", version, "--check", "2"];
+        let writes =
+            ["--write", "demo/size=9", "--write", "demo/enabled=n", "--write", "demo/users=-5"];
+        let more = ["--write", "/sys/kernel/debug/demo/last=41"];
+        let names = ["demo", "size", "mask", "enabled", "users", "state", "last", "next", "shown"];
+        let paths = names.map(|name| match name {
+            "demo" => "demo".to_string(),
+            "last" => "/sys/kernel/debug/demo/last".to_string(),
+            name => format!("demo/{name}"),
+        });
+        let reads = paths.iter().flat_map(|path| ["--cat", path.as_str()]);
+        let words: Vec<_> = words.into_iter().chain(writes).chain(more).chain(reads).collect();
+        let expected = [
+            "debugfs: 'demo' already exists in 'debug'",
+            "twice -17",
+            "below an error -17",
+            "of /proc",
+            "9",
+            "0x0000000000000abc",
+            "N",
+            "-5",
+            "idle",
+            "42",
+            "next 42",
+            "of /proc",
+        ];
+        prints("debugfs_demo", &words, &expected);
+    }
+    let refused = insmod("debugfs_demo", &["--write", "demo/last=101"]);
+    assert_eq!(refused.status.code(), Some(1), "{}", told(&refused));
+    let read_only = told(&insmod("debugfs_demo", &["--write", "demo/next=1"]));
+    assert!(read_only.contains("Permission denied"), "{read_only}");
+}
+
+#[test]
+fn what_a_kernel_warns_of_is_said() {
+    let positive = told(&insmod("bad", &["what=positive"]));
+    assert!(positive.contains("init suspiciously returned 5"), "{positive}");
+    let folder = tempfile::tempdir().expect("a folder");
+    let source = folder.path().join("nolicense.c");
+    let text =
+        "#include <linux/module.h>\nstatic int __init i(void) { return 0; }\nmodule_init(i);\n";
+    fs::write(&source, text).expect("the source");
+    let output = run(&["insmod", source.to_str().expect("a name")]);
+    let told = told(&output);
+    assert!(told.contains("MODULE_LICENSE() is missing"), "{told}");
+    assert_eq!(output.status.code(), Some(0));
 }
 
 #[test]
@@ -256,6 +310,9 @@ fn memory_errors_are_named() {
             "invalid free of a pointer into a block: freed at byte 8 of the block; kmalloc of 64",
         ),
         ("wrongfree", "mismatched free: freed by kfree, not by vfree; vmalloc of 100 bytes"),
+        ("before", "out-of-bounds write: cache "),
+        ("mutex", "sleep in atomic context: mutex_lock() may sleep, under a"),
+        ("lockleft", "atomic context left: init returned under a spinlock"),
     ] {
         for allocator in ["slub", "slob"] {
             let setting = format!("what={what}");
@@ -267,8 +324,13 @@ fn memory_errors_are_named() {
             assert!(lines.contains(&"bad: exit".to_string()), "{what}: the module goes on");
         }
     }
-    let allowed = insmod("bad", &["what=atomic", "--check", "2"]);
-    assert_eq!(lines(&allowed), ["bad: atomic", "bad: exit"]);
+    for what in ["atomic", "rcu"] {
+        let allowed = insmod("bad", &[&format!("what={what}"), "--check", "2"]);
+        assert_eq!(lines(&allowed), [&format!("bad: {what}"), "bad: exit"]);
+    }
+    // The module's own line, not the runtime's.
+    let sleeps = told(&insmod("bad", &["what=mutex", "--check", "2"]));
+    assert!(sleeps.contains("in bad_init+") && sleeps.contains("(bad.c:110)"), "{sleeps}");
     let leak = lines(&insmod("bad", &["what=leak", "--check", "2"]));
     assert!(leak.iter().any(|l| l.starts_with("    allocated by make+0x")), "{leak:?}");
 }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Files of the module: /proc, debugfs and character devices, and how the host reads and writes them.
+// Files of the module: /proc and character devices, and how the host reads and writes them.
 #include "host.h"
 #include <linux/cdev.h>
-#include <linux/debugfs.h>
 #include <linux/kernel.h>
 #include <linux/miscdevice.h>
 #include <linux/proc_fs.h>
@@ -97,6 +96,16 @@ struct proc_dir_entry *kapi_proc_folder(const char *name, struct proc_dir_entry 
 	return kapi_proc_find(parent ?: &proc_root, name, strlen(name)) ?: proc_mkdir(name, parent);
 }
 
+/* debugfs is a part of the tree. */
+struct proc_dir_entry *kapi_debugfs_root(void)
+{
+	static struct proc_dir_entry *root;
+
+	if (!root)
+		root = kapi_proc_folder("debug", kapi_proc_folder("kernel", kapi_proc_folder("sys", NULL)));
+	return root;
+}
+
 static int show_open(struct inode *inode, struct file *file)
 {
 	struct proc_dir_entry *entry = inode->i_private;
@@ -175,22 +184,6 @@ int remove_proc_subtree(const char *name, struct proc_dir_entry *parent)
 
 void remove_proc_entry(const char *name, struct proc_dir_entry *parent) { remove_proc_subtree(name, parent); }
 void *pde_data(const struct inode *inode) { return inode->kapi_pde_data; }
-
-/* debugfs is a directory of the same tree; its dentries are entries of it. */
-struct dentry *debugfs_create_dir(const char *name, struct dentry *parent)
-{
-	return (struct dentry *)proc_mkdir(name, (struct proc_dir_entry *)parent);
-}
-
-struct dentry *debugfs_create_file(const char *name, umode_t mode, struct dentry *parent,
-				   void *data, const struct file_operations *fops)
-{
-	return (struct dentry *)kapi_proc_fops(name, mode, (struct proc_dir_entry *)parent, fops, data);
-}
-
-void debugfs_remove(struct dentry *entry) { proc_remove((struct proc_dir_entry *)entry); }
-
-SAME_AS(debugfs_remove_recursive, debugfs_remove);
 
 /* Character devices: numbers with names, and operations for numbers. */
 static struct device_region {
@@ -390,9 +383,9 @@ static bool find_device(const char *name, struct opened *o)
 	return false;
 }
 
-static bool find_entry(const char *path, struct opened *o)
+static bool find_entry(struct proc_dir_entry *root, const char *path, struct opened *o)
 {
-	struct proc_dir_entry *dir = walk(NULL, &path);
+	struct proc_dir_entry *dir = walk(root, &path);
 
 	o->entry = dir ? kapi_proc_find(dir, path, strlen(path)) : NULL;
 	if (!o->entry || S_ISDIR(o->entry->mode))
@@ -413,10 +406,12 @@ static long open_path(const char *path, struct opened *o, fmode_t mode)
 	o->file.f_path.dentry = &o->dentry;
 	o->file.f_mode = mode;
 	o->file.f_flags = mode & FMODE_WRITE ? O_WRONLY : O_RDONLY;
-	/* Attributes are a tree beside that of /proc. */
+	/* Attributes are a tree beside that of /proc, and debugfs is a part of it. */
 	if (!strncmp(path, "/sys/", 5))
 		path++;
-	if (!strncmp(path, "/dev/", 5) ? !find_device(path + 5, o) : !find_entry(path, o) && !find_device(path, o))
+	if (!strncmp(path, "/dev/", 5) ? !find_device(path + 5, o) :
+					 !find_entry(NULL, path, o) && !find_entry(kapi_debugfs_root(), path, o) &&
+						 !find_device(path, o))
 		return -ENOENT;
 	o->inode.i_fop = o->file.f_op;
 	if (o->file.f_op && o->file.f_op->open)

@@ -26,8 +26,8 @@ static struct proc_dir_entry *folder(struct kobject *parent)
 
 	if (!root) {
 		root = kapi_proc_folder("sys", NULL);
-		fs_object.sd = proc_mkdir("fs", root);
-		kernel_object.sd = proc_mkdir("kernel", root);
+		fs_object.sd = kapi_proc_folder("fs", root);
+		kernel_object.sd = kapi_proc_folder("kernel", root);
 		mm_object.sd = proc_mkdir("mm", kernel_object.sd);
 	}
 	return parent ? parent->sd : root;

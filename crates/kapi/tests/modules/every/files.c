@@ -1,6 +1,7 @@
 /* Every macro of files, devices, attributes, parameters, messages and the module itself. */
 #include <linux/cdev.h>
 #include <linux/compiler.h>
+#include <linux/debugfs.h>
 #include <linux/device.h>
 #include <linux/export.h>
 #include <linux/fs.h>
@@ -54,6 +55,18 @@ EXPORT_SYMBOL(exported);
 EXPORT_SYMBOL_GPL(exported);
 EXPORT_SYMBOL_NS(exported, EVERY);
 EXPORT_SYMBOL_NS_GPL(exported, EVERY);
+
+static int get(void *data, u64 *value)
+{
+	*value = sizeof(data);
+	return 0;
+}
+
+static int set(void *data, u64 value) { return data && value ? -EINVAL : 0; }
+DEFINE_SIMPLE_ATTRIBUTE(simple_fops, get, set, "%llu\n");
+DEFINE_SIMPLE_ATTRIBUTE_SIGNED(simple_signed_fops, get, NULL, "%lld\n");
+DEFINE_DEBUGFS_ATTRIBUTE(debugfs_fops, get, set, "%llu\n");
+DEFINE_DEBUGFS_ATTRIBUTE_SIGNED(debugfs_signed_fops, NULL, set, "%lld\n");
 
 typedef int byte __mode(QI);
 struct counted {
@@ -221,6 +234,7 @@ void the_module(void)
 	symbol_put(exported);
 	sum += kstrtou32("1", 0, &u32s) + kstrtos32("1", 0, &s32s) + kstrtou64("1", 0, &u64s);
 	sum += kstrtos64("1", 0, &s64s) + strict_strtoul("1", 0, &longs) + strict_strtol("1", 0, &signeds);
+	sum += !simple_fops.read + !simple_signed_fops.read + !debugfs_fops.write + !debugfs_signed_fops.write;
 	sum += strtobool("y", &truth) + sizeof(byte) + sizeof(struct counted) + aliased;
 }
 
