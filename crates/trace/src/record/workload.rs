@@ -45,7 +45,8 @@ pub(super) fn run(
     signals: &mut Signals,
     failed: &AtomicBool,
 ) -> Result<Ended, Error> {
-    let until = duration.map(|duration| Instant::now() + duration);
+    // A time that no clock reaches is no end.
+    let until = duration.and_then(|duration| Instant::now().checked_add(duration));
     let has_to_end = |signals: &mut Signals| {
         let nap = Instant::now() + NAP;
         signals.wait(Some(until.map_or(nap, |until| until.min(nap)))).is_some()

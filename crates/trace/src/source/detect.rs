@@ -54,6 +54,10 @@ fn text(head: &str) -> Option<Format> {
     if head.starts_with("cpus=") {
         return Some(Format::TraceCmdReport);
     }
+    // perf script may print what else is in a perf.data, hundreds of lines of it before the first event.
+    if head.contains(": PERF_RECORD_") {
+        return Some(Format::PerfScript);
+    }
     let event = head.lines().find(|line| line.contains("call_site=") || line.contains(": k"))?;
     let names = ["kmalloc", "kfree", "kmem_cache_alloc", "kmem_cache_free"];
     if event.contains("kmem:k") {

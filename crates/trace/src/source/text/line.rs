@@ -32,13 +32,15 @@ pub(super) enum Other {
 }
 
 const NO_TIME: &str = "line has no time stamp (perf script prints it with -F +time)";
+const NO_CLOCK: &str = "line has a number for a time stamp (write local, global or mono to trace_clock before tracing)";
 const NO_CPU: &str = "line has no CPU ([000]; perf script prints it with -F +cpu)";
 const NO_FIELDS: &str = "line has no fields (perf script prints them with -F +trace)";
 
 /// Reads a line.
 pub(super) fn parse(line: &str) -> Result<Line<'_>, Other> {
     let Some((kind, head, fields)) = split_at_event(line) else { return Err(not_kmem(line)) };
-    let (head, time_ns) = split_time(head).ok_or(Other::Broken(NO_TIME))?;
+    let (head, time_ns) = split_time(head)
+        .ok_or_else(|| Other::Broken(if ends_in_number(head) { NO_CLOCK } else { NO_TIME }))?;
     let (who, cpu) = split_cpu(head).ok_or(Other::Broken(NO_CPU))?;
     let (comm, pid) = thread(who).unwrap_or_default();
     let event = RawEvent { time_ns, cpu, pid, kind, ..RawEvent::EMPTY };
@@ -78,6 +80,12 @@ fn split_time(head: &str) -> Option<(&str, u64)> {
         end = start;
     }
     None
+}
+
+/// Tells whether the last word is `number:`, as where the clock counts cycles or events.
+fn ends_in_number(head: &str) -> bool {
+    let time = head.trim_end().strip_suffix(':').and_then(|head| head.split_whitespace().last());
+    time.is_some_and(|time| time.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 /// Reads `123us`, behind which a mark tells how long it took to the next event.
@@ -220,6 +228,23 @@ fn ptr(text: &str) -> Result<u64, &'static str> {
     u64::from_str_radix(digits, 16).map_err(|_| "ptr is no address")
 }
 
+/// Tells whether a line is of a call chain: perf begins it with a tab and an address, which for a program is an offset of few
+/// digits; the kernel writes `=> function`. A line of the source may follow.
+fn is_call(line: &str) -> bool {
+    let trimmed = line.trim();
+    let is_hex = |word: &str| word.bytes().all(|digit| digit.is_ascii_hexdigit());
+    let is_source = |word: &str| {
+        let number = word.rsplit_once(':').map(|(_, number)| number);
+        number.is_some_and(|n| !n.is_empty() && n.bytes().all(|digit| digit.is_ascii_digit()))
+    };
+    let mut words = trimmed.split_ascii_whitespace();
+    let first = words.next().unwrap_or("");
+    trimmed.starts_with("=> ")
+        || is_address(first)
+        || line.starts_with('\t') && is_hex(first)
+        || line.starts_with(char::is_whitespace) && words.next().is_none() && is_source(first)
+}
+
 /// Says what a line without a kmem event is.
 fn not_kmem(line: &str) -> Other {
     let trimmed = line.trim();
@@ -232,14 +257,15 @@ fn not_kmem(line: &str) -> Other {
         let (cpu, events) = (words.next().unwrap_or(0), words.next().unwrap_or(1));
         return Other::Lost { cpu: u32::try_from(cpu).unwrap_or(u32::MAX), events };
     }
-    let is_call = trimmed.split_ascii_whitespace().next().is_some_and(is_address);
     let of_cpu = trimmed.starts_with("CPU ") && trimmed.ends_with("empty");
-    if is_call || of_cpu {
-        return Other::Irrelevant; // a line of a call chain; a CPU without events
+    if of_cpu || is_call(line) || line.contains("PERF_RECORD_") {
+        return Other::Irrelevant; // what is in `perf.data` beside the events; a CPU without any
     }
-    let event = |word: &str| word.strip_suffix(':').is_some_and(|word| time_ns(word).is_some());
-    let mut words = trimmed.split_ascii_whitespace().skip_while(|word| !event(word)).skip(1);
-    match words.next() {
+    let time = |word: &str| time_ns(word).or_else(|| latency_ns(word)).is_some();
+    let is_time = |word: &&str| time(word.strip_suffix(':').unwrap_or(word));
+    let mut words = trimmed.split_ascii_whitespace().skip_while(|word| !is_time(word)).skip(1);
+    // In the latency format the colon may stand apart.
+    match words.find(|word| *word != ":") {
         Some(name)
             if kmem::kind_of(name.trim_end_matches(':')).is_none()
                 && !name.starts_with("kmem:k") =>
@@ -329,6 +355,19 @@ mod tests {
         assert_eq!(is(""), Other::Irrelevant);
         let call = "\tffffffff81345678 kmem_cache_alloc_noprof+0x228 ([kernel.kallsyms])";
         assert_eq!(is(call), Other::Irrelevant);
+        assert_eq!(is("\t          146f2c [unknown] (/usr/bin/perf)"), Other::Irrelevant);
+        assert_eq!(is("  slub.c:4290"), Other::Irrelevant);
+        assert_eq!(is(" => kmem_cache_alloc_noprof <ffffffff81345678>"), Other::Irrelevant);
+        assert_eq!(is(" => vfs_read"), Other::Irrelevant);
+        assert_eq!(is("x-1 [000] ..... 1.5: <stack trace>"), Other::Irrelevant);
+        let record =
+            "perf 1 [000] 0.000000: PERF_RECORD_MMAP2 1/1: [0x55(0x10) @ 0]: r-xp /bin/perf";
+        assert_eq!(is(record), Other::Irrelevant);
+        assert_eq!(is("x-1   0d..2. 1924420838us+: sched_switch: a"), Other::Irrelevant);
+        assert_eq!(is("x-1   0d..2. 1924420838us : rss_stat: a"), Other::Irrelevant);
+        assert!(matches!(is("x-1   0d..2. 1924420838us : kmalloc: call_"), Other::Broken(_)));
+        let counted = "x-1 [000] ..... 123456: kfree: call_site=f ptr=0x1";
+        assert_eq!(is(counted), Other::Broken(NO_CLOCK));
         assert_eq!(is("x 1 [000] 1.5:  kmem:kmalloc: "), Other::Broken(NO_FIELDS));
         assert_eq!(is("x 1 [000] kmem:kfree: call_site=f ptr=0x1"), Other::Broken(NO_TIME));
         assert_eq!(is("x-1 [000] d..2. 1.5: sched_switch: prev_comm=a"), Other::Irrelevant);

@@ -12,6 +12,7 @@
 //! What cannot be known from a text: addresses of call sites where it has symbols; pointers where the
 //! kernel hashed them (hashed ones still tell objects apart).
 
+mod clock;
 mod line;
 pub(super) mod machine;
 
@@ -19,9 +20,11 @@ use std::fmt;
 use std::io::{BufRead, BufReader, Read};
 use std::path::PathBuf;
 
+use self::clock::Clock;
 use self::line::{Line, Other};
 use super::recording::{Facts, Format, Source};
 use super::sorter::Sorter;
+use crate::error::At;
 use crate::meta::CPUS_MAX;
 use crate::{Error, Input, NONE, RawEvent};
 
@@ -34,6 +37,7 @@ pub(super) struct Text {
     sorter: Sorter,
     facts: Facts,
     is_sampled: bool,
+    clock: Clock,
 }
 
 /// A line longer than this is none of a trace's.
@@ -68,6 +72,7 @@ impl Text {
             lines_read: 0,
             facts,
             is_sampled,
+            clock: Clock::default(),
         }
     }
 
@@ -81,6 +86,12 @@ impl Text {
                 .read_until(b'\n', &mut bytes)
                 .map_err(|e| Error::io(&self.path, "cannot read", e))?;
             if read == 0 {
+                if self.clock.goes_back() {
+                    let what = "the events of a CPU go back in time again and again";
+                    let remedy =
+                        "print it again with times of a clock (perf script without --deltatime)";
+                    return Err(Error::bad(&self.path, At::File, what, remedy));
+                }
                 self.sorter.finish();
                 self.facts.meta.quality.disordered += self.sorter.disordered;
                 return Ok(());
@@ -109,6 +120,7 @@ impl Text {
             comms.insert(line.event.pid, line.comm.to_owned());
         }
         self.note_cpu(line.event.cpu);
+        self.clock.note(line.event.cpu, line.event.time_ns);
         RawEvent { site: self.site(line.call_site), cache, ..line.event }
     }
 
