@@ -43,7 +43,7 @@ const TRACE: House = House {
         &["meta", "input", "spool", "vmlinux", "btf"],
         &["slabs", "store", "tables"],
         &["snapshot"],
-        &["source", "synth"],
+        &["source", "synth", "saved"],
         &["import"],
         &["record"],
         &["probe", "live"],

@@ -117,6 +117,25 @@ impl Input {
         }
     }
 
+    /// Returns the whole text, of at most `bytes_max`; bytes that are no UTF-8 become U+FFFD.
+    ///
+    /// # Errors
+    /// When it cannot be read or is longer.
+    pub(crate) fn into_text(self, bytes_max: u64) -> Result<String, Error> {
+        let path = self.path.clone();
+        let mut bytes = Vec::new();
+        let read = self.into_reader().take(bytes_max + 1).read_to_end(&mut bytes);
+        read.map_err(|e| Error::io(&path, "cannot read", e))?;
+        if bytes.len() as u64 > bytes_max {
+            let what = format!("is longer than {} MiB", bytes_max >> 20);
+            return Err(Error::bad(&path, At::File, what, "name the right file"));
+        }
+        Ok(match String::from_utf8(bytes) {
+            Ok(text) => text,
+            Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
+        })
+    }
+
     /// Returns a file whose content is that of the input, and how long it is.
     pub(crate) fn into_file(self) -> Result<(File, u64), Error> {
         if let Rest::File(file, bytes) = self.rest {

@@ -27,6 +27,7 @@ mod progress;
 mod random;
 mod record;
 mod samples;
+mod saved;
 mod slabs;
 mod snapshot;
 mod source;
@@ -53,6 +54,7 @@ pub use probe::{Fact, State, probe};
 pub use progress::Progress;
 pub use record::{BUFFER_KIB_DEFAULT, EventCounter, Keep, RecordOptions, RecordSummary, record};
 pub use samples::{SampledCache, Samples};
+pub use saved::{saved_kallsyms, saved_slabinfo};
 pub use slabs::SlabInfo;
 pub use snapshot::{Level, SnapshotEntry, SnapshotKind, Snapshots};
 #[cfg(fuzzing)]

@@ -117,7 +117,7 @@ fn parse_slabinfo(line: &str) -> Option<SlabInfo<'_>> {
     let mut slabdata = slabdata.split_ascii_whitespace().map(|word| word.parse().ok());
     let name = head.next()?;
     let mut number = || head.next()?.parse().ok();
-    Some(SlabInfo {
+    let info = SlabInfo {
         name,
         active_objs: number()?,
         num_objs: number()?,
@@ -126,7 +126,10 @@ fn parse_slabinfo(line: &str) -> Option<SlabInfo<'_>> {
         pagesperslab: number()?,
         active_slabs: slabdata.next()??,
         num_slabs: slabdata.next()??,
-    })
+    };
+    // The last number says nothing with SLUB, but a line without it is cut, and so may be the number before it.
+    let _: u64 = slabdata.next()??;
+    Some(info)
 }
 
 #[cfg(test)]

@@ -143,8 +143,16 @@ impl Snapshots {
         let Some(kind) = input.snapshot() else {
             return Err(bad(&path, 1, "is no text of /proc/slabinfo or /proc/allocinfo".into()));
         };
+        Self::of_lines(path, kind, BufReader::new(input.into_reader()))
+    }
+
+    /// Reads all moments of such lines, which begin with the heading.
+    pub(crate) fn of_lines(
+        path: PathBuf,
+        kind: SnapshotKind,
+        mut lines: impl BufRead,
+    ) -> Result<Snapshots, Error> {
         let mut reading = Reading::new(path, kind);
-        let mut lines = BufReader::new(input.into_reader());
         let mut bytes = Vec::new();
         for number in 1.. {
             bytes.clear();
@@ -208,11 +216,10 @@ impl Reading {
 
     fn slabinfo(&mut self, line: &str) -> Option<()> {
         let info = SlabSnapshot::parse_line(line)?;
-        let level = Level {
-            objects: info.active_objs,
-            bytes: info.active_objs.saturating_mul(info.objsize),
-            slabs: info.num_slabs,
-        };
+        // Only a damaged line has more in use than there is room for.
+        let objects = info.active_objs.min(info.num_objs);
+        let level =
+            Level { objects, bytes: objects.saturating_mul(info.objsize), slabs: info.num_slabs };
         let pages = &mut self.snapshots.page_bytes;
         let fits = |page: &&u64| {
             info.objsize.saturating_mul(info.objperslab) <= info.pagesperslab.saturating_mul(**page)
@@ -344,6 +351,11 @@ mod tests {
         let text = slabinfo(1) + "dentry 1 x 3 4\nkmalloc-6\n";
         assert_eq!(read(&text).unwrap().unread, [4, 5, 6]);
         assert!(read(&slabinfo(1).replace("broken\n", "")).unwrap().unread.is_empty());
+    }
+
+    #[test]
+    fn more_objects_in_use_than_room_are_as_many_as_there_is_room_for() {
+        assert_eq!(read(&slabinfo(50)).unwrap().entries[0].last().objects, 42);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use slablab_trace::{
     Addresses, Format, ImportOptions, Input, Snapshots, Symbols, TraceReader, TraceWriter,
 };
@@ -133,22 +133,12 @@ pub(crate) fn open_any(path: &Path, filter: &FilterArgs) -> Result<Opened> {
 
 /// Reads a saved `/proc/kallsyms`.
 fn read_kallsyms(path: &Path) -> Result<Symbols> {
-    let text = std::fs::read(path).with_context(|| format!("{}: cannot read", path.display()))?;
-    let symbols = Symbols::parse(&String::from_utf8_lossy(&text));
-    if symbols.is_empty() {
-        bail!("{}: no text of /proc/kallsyms with addresses; save it as root", path.display());
-    }
-    Ok(symbols)
+    Ok(slablab_trace::saved_kallsyms(Input::open(path)?)?)
 }
 
 /// Reads a saved `/proc/slabinfo`.
 fn read_slabinfo(path: &Path) -> Result<String> {
-    let text = std::fs::read_to_string(path)
-        .with_context(|| format!("{}: cannot read", path.display()))?;
-    if !text.starts_with("slabinfo - version: 2.") {
-        bail!("{}: no text of /proc/slabinfo, version 2", path.display());
-    }
-    Ok(text)
+    Ok(slablab_trace::saved_slabinfo(Input::open(path)?)?)
 }
 
 fn default_output(input: &Path) -> PathBuf {
