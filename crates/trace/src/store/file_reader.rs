@@ -353,14 +353,20 @@ impl FileRows {
             return Err(self.damaged(&format!("column {name} holds {}", column.data_type())));
         };
         let strings = dictionary.values().as_string::<i32>();
-        // A column of nothing but nulls comes with a dictionary of one empty string that no row uses.
-        let unused = null.filter(|_| dictionary.null_count() == dictionary.len());
-        let mut map = Vec::with_capacity(strings.len());
-        for string in strings {
-            let value = string.map_or(null, &mut value_of).or(unused);
-            map.push(value.ok_or_else(|| {
-                self.damaged(&format!("`{}` is not in the metadata", string.unwrap_or("")))
-            })?);
+        // Other writers leave strings in a dictionary that no row uses, such as an empty one for the nulls.
+        let mut is_used = vec![false; strings.len()];
+        for key in dictionary.keys().iter().flatten() {
+            if let Some(used) = is_used.get_mut(key as usize) {
+                *used = true;
+            }
+        }
+        let mut map = vec![null; strings.len()];
+        for (place, string) in strings.iter().enumerate().filter(|(place, _)| is_used[*place]) {
+            map[place] = string.map_or(null, &mut value_of);
+            if map[place].is_none() {
+                let name = string.unwrap_or("");
+                return Err(self.damaged(&format!("`{name}` is not in the metadata")));
+            }
         }
         let null = match null {
             Some(null) => null,
@@ -368,13 +374,13 @@ impl FileRows {
                 return Err(self.damaged("a column that always has a value has none"));
             }
             // Nothing has to stand for what does not occur.
-            None => match map.first() {
+            None => match map.iter().flatten().next() {
                 Some(&any) => any,
                 None => return Ok(()),
             },
         };
         // A key under a null may be anything.
-        let value = |key: i32| map.get(key as usize).copied().unwrap_or(null);
+        let value = |key: i32| map.get(key as usize).copied().flatten().unwrap_or(null);
         append(dictionary.keys(), null, value, to);
         Ok(())
     }
