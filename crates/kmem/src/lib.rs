@@ -70,7 +70,7 @@ pub use ids::{
     CACHE_LINE, CacheId, CpuId, NodeId, ObjPtr, Order, PAGE_SHIFT, PAGE_SIZE, Pfn, Site,
 };
 pub use machine::Machine;
-pub use machine::builder::{MachineBuilder, MemorySource};
+pub use machine::builder::{MachineBuilder, MemorySource, NODE_BYTES_MIN};
 #[cfg(feature = "std")]
 pub use machine::memory::Memory;
 #[cfg(all(feature = "std", not(loom)))]

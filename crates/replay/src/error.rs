@@ -36,12 +36,25 @@ pub enum Error {
     },
     /// A machine that is too small to be simulated.
     #[error(
-        "{} are less than the smallest machine that can be simulated: ask for 4M or more",
-        mib(*memory_bytes)
+        "{} are less than the smallest machine that can be simulated: ask for {}M or more",
+        mib(*memory_bytes),
+        memory_bytes_min.div_ceil(1 << 20)
     )]
     MachineTooSmall {
         /// The memory asked about
         memory_bytes: u64,
+        /// The smallest machine
+        memory_bytes_min: u64,
+    },
+    /// The address space of this process is limited.
+    #[error(
+        "cannot reserve {} of address space for the memory of the simulated machine: give less --memory, or raise the \
+         limit (ulimit -v)",
+        mib(*bytes)
+    )]
+    Reserve {
+        /// The memory asked for
+        bytes: u64,
     },
     /// Less memory than the load's own objects need.
     #[error(

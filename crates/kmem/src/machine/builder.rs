@@ -14,8 +14,8 @@ use crate::error::Error;
 use crate::ids::{Order, PAGE_SIZE};
 use crate::raw::arena::Arena;
 
-/// Smallest machine: enough for the boot caches' first slabs.
-const MEMORY_MIN: u64 = 1 << 20;
+/// Smallest memory of a node: enough for the boot caches' first slabs.
+pub const NODE_BYTES_MIN: u64 = 1 << 20;
 /// Largest machine: page numbers are 32 bits, offsets fit SLUB's packed words.
 const MEMORY_MAX: u64 = 1 << 43;
 
@@ -189,7 +189,7 @@ impl<B: Backend> MachineBuilder<B> {
         let memory = setup.memory_bytes;
         check("cpus", cpus, (1..=4096).contains(&cpus), "1 to 4096")?;
         check("nodes", nodes, (1..=cpus).contains(&nodes), "1 to the number of CPUs")?;
-        let range = (MEMORY_MIN * nodes)..=MEMORY_MAX;
+        let range = (NODE_BYTES_MIN * nodes)..=MEMORY_MAX;
         check("memory_bytes", memory, range.contains(&memory), "1 MiB a node to 8 TiB")?;
         let caches = u64::from(setup.caches_max);
         let fits = (64..=u64::from(crate::CacheId::INDEX_MAX)).contains(&caches);
@@ -201,7 +201,12 @@ impl<B: Backend> MachineBuilder<B> {
         let word = u64::from(arch.word_bytes);
         check("word_bytes", word, matches!(word, 4 | 8), "4 or 8")?;
         let order = u64::from(setup.order_max.0);
-        check("order_max", order, arch.order(setup.order_max) <= Order::MAX, "0 to 10")?;
+        let expected = match arch.page_order.0 {
+            0 => "0 to 10",
+            2 => "0 to 8 with pages of 16 KiB",
+            _ => "0 to 6 with pages of 64 KiB",
+        };
+        check("order_max", order, arch.order(setup.order_max) <= Order::MAX, expected)?;
         let classes = &setup.kmalloc.classes;
         let rising = classes.windows(2).all(|w| w[0] < w[1]) && classes.len() < 256;
         let largest = u64::from(classes.last().copied().unwrap_or(0));

@@ -105,7 +105,8 @@ pub fn budget(
         return Err(Error::Budget { memory_bytes, live_bytes: requested_bytes_peak });
     }
     if memory_bytes < MEMORY_BYTES_MIN {
-        return Err(Error::MachineTooSmall { memory_bytes });
+        let memory_bytes_min = MEMORY_BYTES_MIN;
+        return Err(Error::MachineTooSmall { memory_bytes, memory_bytes_min });
     }
     let moments = Moments::new(MOMENTS, meta.events, recorded.peak_event);
     let contenders = contenders(kind);

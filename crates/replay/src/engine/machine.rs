@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use slablab_kmem::geometry::Arch;
-use slablab_kmem::{Backend, BackendKind, CacheId, Machine, Memory, Merging, Order};
+use slablab_kmem::{
+    Backend, BackendKind, CacheId, Machine, Memory, Merging, NODE_BYTES_MIN, Order,
+};
 use slablab_trace::{Batch, Meta};
 
 use crate::engine::{caches, orders, tuned};
@@ -38,12 +40,7 @@ pub(crate) fn build<B: Backend>(meta: &Meta, plan: &ReplayPlan) -> Result<Machin
         Some(objects) => builder.min_objects(objects),
         None => builder,
     };
-    // A replay touches most of what it allocates: of 200 short traces, each on a machine of its own, a seventh of the time
-    // was page faults with small pages, a twelfth with huge ones, and little is left when memory is used again.
-    let memory = match &plan.memories {
-        Some(memories) => memories.take(plan.memory_bytes)?,
-        None => Memory::reserve(plan.memory_bytes)?,
-    };
+    let memory = memory(meta, plan)?;
     Ok(builder
         .cpus(cpus(meta))
         .nodes(nodes(meta))
@@ -54,6 +51,26 @@ pub(crate) fn build<B: Backend>(meta: &Meta, plan: &ReplayPlan) -> Result<Machin
         .caches_max(u32::try_from(caches_max).unwrap_or(u32::MAX))
         .memory_bytes(plan.memory_bytes)
         .build_in(memory)?)
+}
+
+/// Takes memory for the machine.
+///
+/// A replay touches most of what it allocates: of 200 short traces, each on a machine of its own, a seventh of the time
+/// was page faults with small pages, a twelfth with huge ones, and little is left when memory is used again.
+fn memory(meta: &Meta, plan: &ReplayPlan) -> Result<Memory, Error> {
+    let memory_bytes = plan.memory_bytes;
+    let memory_bytes_min = NODE_BYTES_MIN * u64::from(nodes(meta));
+    if memory_bytes < memory_bytes_min {
+        return Err(Error::MachineTooSmall { memory_bytes, memory_bytes_min });
+    }
+    let taken = match &plan.memories {
+        Some(memories) => memories.take(memory_bytes),
+        None => Memory::reserve(memory_bytes),
+    };
+    taken.map_err(|error| match error {
+        slablab_kmem::Error::Reserve { bytes } => Error::Reserve { bytes },
+        other => other.into(),
+    })
 }
 
 /// Returns the CPUs of the machine: those of the recorded one, as far as it can have them.

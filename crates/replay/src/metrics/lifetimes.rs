@@ -8,11 +8,13 @@ use crate::metrics::powers::Powers;
 /// Counts lifetimes. 2^40 ns are 18 minutes; what lives longer is counted there.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Lifetimes {
-    counts: Powers<41>,
+    counts: Powers<41, 8>,
     sum_ns: u64,
+    longest_ns: u64,
 }
 
-/// What is left of the lifetimes at the end of the trace; quantiles are at most twice too large.
+/// What is left of the lifetimes at the end of the trace; quantiles are an eighth too long at most, and no longer than
+/// the longest lifetime.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
 pub struct LifetimeSummary {
     /// Objects that were freed in the trace
@@ -31,16 +33,33 @@ impl Lifetimes {
     pub(crate) fn add(&mut self, ns: u64) {
         self.counts.add(ns);
         self.sum_ns = self.sum_ns.saturating_add(ns);
+        self.longest_ns = self.longest_ns.max(ns);
     }
 
     /// Returns the figures of the whole.
     pub(crate) fn summary(&self) -> LifetimeSummary {
         let ended = self.counts.total();
+        let quantile = |objects| self.counts.quantile(objects).min(self.longest_ns);
         LifetimeSummary {
             ended,
             mean_ns: self.sum_ns.checked_div(ended).unwrap_or(0),
-            p50_ns: self.counts.quantile(ended.div_ceil(2)),
-            p99_ns: self.counts.quantile((ended * 99).div_ceil(100)),
+            p50_ns: quantile(ended.div_ceil(2)),
+            p99_ns: quantile((ended * 99).div_ceil(100)),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_quantile_is_longer_than_the_longest_lifetime() {
+        let mut lifetimes = Lifetimes::default();
+        for ns in [3, 1_000, 1_100] {
+            lifetimes.add(ns);
+        }
+        let summary = lifetimes.summary();
+        assert_eq!((summary.ended, summary.p50_ns, summary.p99_ns), (3, 1_023, 1_100));
     }
 }

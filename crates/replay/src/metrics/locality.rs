@@ -24,7 +24,7 @@ const LARGE_BYTES: u64 = 8 << 10;
 pub(crate) struct Steps {
     last: u64,
     adjacent: u32,
-    steps: Powers<37>,
+    steps: Powers<37, 1>,
 }
 
 impl Steps {

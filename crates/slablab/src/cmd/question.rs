@@ -91,12 +91,18 @@ impl QuestionArgs {
         self.trace.display().to_string()
     }
 
-    /// Puts the name of the trace before what went wrong with it.
+    /// Puts the name of the trace before what went wrong with it, unless that names a file.
     pub(crate) fn with_trace_name<T, E>(&self, result: Result<T, E>) -> Result<T>
     where
-        Result<T, E>: Context<T, E>,
+        E: Into<anyhow::Error>,
     {
-        result.with_context(|| self.file())
+        result.map_err(|error| {
+            let error = error.into();
+            match error.downcast_ref() {
+                Some(slablab_replay::Error::Trace(_)) => error,
+                _ => error.context(self.file()),
+            }
+        })
     }
 
     /// Looks up the call sites of the trace in the kernel's source, if a page or `is_needed` wants them or a vmlinux is
