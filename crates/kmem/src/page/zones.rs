@@ -367,7 +367,7 @@ impl Zone {
         request: &BlockRequest,
         rank: u8,
         count: u32,
-        mut take: impl FnMut(Pfn),
+        take: impl FnMut(Pfn),
     ) {
         let (order, gfp) = (request.order, request.gfp);
         let min = match gfp {
@@ -378,13 +378,8 @@ impl Zone {
         let keep = min + self.reserve[usize::from(rank)];
         cpu.count_lock(LockKind::ZONE);
         let mut buddy = self.buddy.lock();
-        for _ in 0..count {
-            if buddy.pages_free() < keep + u64::from(order.pages()) {
-                break;
-            }
-            let Some(pfn) = buddy.alloc(pages, order) else { break };
-            take(pfn);
-        }
+        let spare = buddy.pages_free().saturating_sub(keep) / u64::from(order.pages());
+        buddy.alloc_several(pages, order, u64::from(count).min(spare) as u32, take);
     }
 
     fn free(&self, cpu: &CpuContext<'_>, memory: Memory<'_>, pfn: Pfn, order: Order) {

@@ -10,6 +10,9 @@ use crate::page::PageList;
 /// A slab is sparse with one in so many of its objects in use, those in magazines among them.
 const SPARSE_PARTS: u32 = 2;
 
+/// Objects of so many bytes are of as many slabs as they are themselves, more or less.
+const READ_AHEAD_BYTES: u32 = 512;
+
 impl OnCpu<'_> {
     /// Makes room in the magazine, or gives an object that cannot wait there to its slab.
     #[cold]
@@ -81,6 +84,11 @@ impl OnCpu<'_> {
         let (cx, pages) = (self.cx, &self.cx.core.pages);
         let mut empty = PageList::default();
         let link_offset = u64::from(self.cache.free_offset.get());
+        if self.cache.size.get() >= READ_AHEAD_BYTES {
+            // All at once, or each would be waited for in turn: the CPU that filled the slabs has them.
+            let records = objects.clone().fold(0, |all, obj| all ^ pages.head(obj.pfn()).0);
+            core::hint::black_box(records);
+        }
         let mut list = self.dense.nodes.get(cx.core, self.cache, node).lock(cx);
         let mut objects = objects.peekable();
         while let Some(first) = objects.peek() {
