@@ -97,19 +97,23 @@ done
 echo "rounds=$rounds"
 JOB
 
-# Requests fail at random: where all may, the shell must not start a process, since none could be.
+# Requests fail at random: where all may, the shell must not start a process, since none could be, nor open what it cannot do
+# without.
 cat > "$work/debug.sh" <<JOB
+exec 7> /dev/null
 fail=/sys/kernel/debug/failslab
 mkfifo /tmp/rests
 exec 8<> /tmp/rests
 rest() { read -r -t \$1 _ <&8 || true; }
-failing() { until echo \$1 > \$fail/probability; do :; done 2> /dev/null; }
+failing() { until echo \$1 > \$fail/probability; do :; done 2>&7; }
 now() { read -r up _ < /proc/uptime; echo \${up%.*}; }
 count() { awk -v name=\$1 '\$1 == name { print \$2 }' /proc/vmstat; }
 for pair in probability=0 interval=1 times=-1 ignore-gfp-wait=0 verbose=0 task-filter=N; do
 	echo \${pair#*=} > \$fail/\${pair%=*}
 done
 mkdir -p /short
+# Else CPUs' lists of pages take tens of MiB on 7.3, which nobody has when memory is short.
+echo 2000 > /proc/sys/vm/percpu_pagelist_high_fraction
 rounds=0 switched=0 scanned=0
 end=\$((\$(now) + $debug_seconds))
 while [ \$(now) -lt \$end ]; do
@@ -123,7 +127,7 @@ while [ \$(now) -lt \$end ]; do
 			echo 2 > /proc/sys/vm/drop_caches || true
 			rest 1
 			n=\$((n + 1))
-		done 2> /dev/null
+		done 2>&7
 		failing 0
 	) &
 	insmod /lib/modules/slabtorture.ko seconds=$((seconds + 8)) threads=2 seed=\$rounds
@@ -138,18 +142,19 @@ while [ \$(now) -lt \$end ]; do
 	done
 	echo 0 > \$fail/probability
 	echo N > \$fail/task-filter
-	# Memory is filled until kswapd runs: then it drops inodes and names, which find makes, and empties magazines.
+	# Memory is filled until kswapd runs, 3 MiB above where processes are killed: then it drops inodes and names, which find
+	# makes, and empties magazines.
 	mount -t tmpfs -o size=100% short /short
 	watermark=\$(cat /proc/sys/vm/min_free_kbytes)
 	before=\$(count slabs_scanned)
 	dd if=/dev/zero of=/short/fill bs=1M count=\$((\$(meminfo MemFree) / 1024 - 32)) 2> /dev/null
-	echo 8192 > /proc/sys/vm/min_free_kbytes
+	echo 16384 > /proc/sys/vm/min_free_kbytes
 	hackbench -g 1 -l 1000 -s 100 > /tmp/hackbench &
 	load=\$!
 	(while [ -d /proc/\$load ]; do find /proc /sys > /dev/null 2>&1 || true; done) &
 	(
 		while [ -d /proc/\$load ]; do
-			[ \$(meminfo MemFree) -lt 9600 ] || dd if=/dev/zero bs=512k count=2 2> /dev/null >> /short/fill
+			[ \$(meminfo MemFree) -lt 19456 ] || dd if=/dev/zero bs=512k count=2 2> /dev/null >> /short/fill
 			rest 0.1
 		done
 	) &
@@ -161,9 +166,10 @@ while [ \$(now) -lt \$end ]; do
 	wait \$load
 	grep -q Time /tmp/hackbench
 	wait
-	insmod /lib/modules/stranding.ko percent=50
-	rmmod stranding
+	# What stranding fills has to stay above the watermark, whatever lies on CPUs' lists of pages: the raised one is not for it.
 	echo \$watermark > /proc/sys/vm/min_free_kbytes
+	insmod /lib/modules/stranding.ko percent=40
+	rmmod stranding
 	scanned=\$((scanned + \$(count slabs_scanned) - before))
 	umount /short
 	grep -q 'debug_locks: *1' /proc/lockdep_stats
