@@ -142,8 +142,8 @@ while [ \$(now) -lt \$end ]; do
 	done
 	echo 0 > \$fail/probability
 	echo N > \$fail/task-filter
-	# Memory is filled until kswapd runs, 3 MiB above where processes are killed: then it drops inodes and names, which find
-	# makes, and empties magazines.
+	# Memory is filled until kswapd runs, 6 MiB above where processes are killed, of which hackbench's unread messages may
+	# take 4 (20 sockets of 208 KiB): then it drops inodes and names, which find makes, and empties magazines.
 	mount -t tmpfs -o size=100% short /short
 	watermark=\$(cat /proc/sys/vm/min_free_kbytes)
 	before=\$(count slabs_scanned)
@@ -154,7 +154,7 @@ while [ \$(now) -lt \$end ]; do
 	(while [ -d /proc/\$load ]; do find /proc /sys > /dev/null 2>&1 || true; done) &
 	(
 		while [ -d /proc/\$load ]; do
-			[ \$(meminfo MemFree) -lt 19456 ] || dd if=/dev/zero bs=512k count=2 2> /dev/null >> /short/fill
+			[ \$(meminfo MemFree) -lt 22528 ] || dd if=/dev/zero bs=512k count=2 2> /dev/null >> /short/fill
 			rest 0.1
 		done
 	) &

@@ -5,7 +5,8 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader};
-use std::process::Stdio;
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -93,7 +94,7 @@ fn an_area_is_its_pages_and_ends_in_a_guard() {
 #[test]
 fn address_sanitizer_stops_at_the_access() {
     for (what, line) in
-        [("overflow", "bad.c:46"), ("useafterfree", "bad.c:78"), ("farbehind", "bad.c:106")]
+        [("overflow", "bad.c:47"), ("useafterfree", "bad.c:79"), ("farbehind", "bad.c:110")]
     {
         let output = insmod("bad", &["--asan", &format!("what={what}")]);
         let stderr = String::from_utf8_lossy(&output.stderr);
@@ -330,7 +331,7 @@ fn memory_errors_are_named() {
     }
     // The module's own line, not the runtime's.
     let sleeps = told(&insmod("bad", &["what=mutex", "--check", "2"]));
-    assert!(sleeps.contains("in bad_init+") && sleeps.contains("(bad.c:110)"), "{sleeps}");
+    assert!(sleeps.contains("in bad_init+") && sleeps.contains("(bad.c:114)"), "{sleeps}");
     let leak = lines(&insmod("bad", &["what=leak", "--check", "2"]));
     assert!(leak.iter().any(|l| l.starts_with("    allocated by make+0x")), "{leak:?}");
 }
@@ -393,6 +394,51 @@ fn an_endless_init_is_stopped() {
     assert_eq!(output.status.code(), Some(1));
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert!(stderr.contains("no end after 0.5 s in init"), "{stderr}");
+    assert!(stderr.contains("(bad.c:"), "the line is named: {stderr}");
+}
+
+#[test]
+fn a_module_that_waits_for_ever_is_found_where_it_waits() {
+    for flag in ["--check=2", "--asan"] {
+        let output = insmod("bad", &["what=waits", "--timeout", "0.5", flag]);
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{stderr}");
+        let line = stderr
+            .lines()
+            .find(|line| line.contains("(bad.c:"))
+            .unwrap_or_else(|| panic!("{stderr}"));
+        assert!(line.contains("bad_init+"), "{stderr}");
+    }
+}
+
+#[test]
+fn a_timeout_of_0_is_none() {
+    let output = insmod("bad", &["what=nothing", "--timeout", "0"]);
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn a_signal_leaves_no_temporary_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let module = source("bad");
+    for signal in ["INT", "TERM", "HUP"] {
+        let mut command = slablab();
+        command
+            .args(["insmod", &module, "what=endless", "--timeout", "600"])
+            .env("TMPDIR", folder.path());
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        // The module's first line: it runs.
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        assert!(line.contains("bad: endless"), "{line}");
+        let pid = child.id().to_string();
+        assert!(Command::new("kill").args(["-s", signal, &pid]).status().unwrap().success());
+        let status = child.wait().unwrap();
+        assert!(status.signal().is_some(), "{signal}: {status}");
+        let left: Vec<_> =
+            fs::read_dir(folder.path()).unwrap().map(|e| e.unwrap().path()).collect();
+        assert!(left.is_empty(), "{signal}: {left:?}");
+    }
 }
 
 #[test]

@@ -6,6 +6,7 @@ mod embedded;
 mod key;
 mod program;
 mod signals;
+mod temporary_folder;
 mod terminal;
 mod whole_file;
 
@@ -15,5 +16,6 @@ pub use embedded::{remove_unpacked, unpacked};
 pub use key::{Key, KeyHasher};
 pub use program::find_program;
 pub use signals::{Interrupt, Signals};
+pub use temporary_folder::TemporaryFolder;
 pub use terminal::Terminal;
 pub use whole_file::{Access, WholeFile, folder_of, write_whole};

@@ -53,10 +53,8 @@ impl WithBackend for Run {
         let engine = shared::install(Box::new(Engine::<B>::boot(job)?));
         let module = module::load(&job.image, &symbols::addresses::<B>())?;
         emit(&Event::Loaded { base: module.base() });
-        if !job.asan {
-            // AddressSanitizer has a handler of its own, which says more.
-            crash::watch(module.base(), runtime().image.text());
-        }
+        // AddressSanitizer has a handler of its own for crashes, which says more.
+        crash::watch(module.base(), runtime().image.text(), !job.asan);
         set_variables(engine, module);
         module.call(c"kapi_runtime_start");
         emit(&Event::Stage(Stage::Load));

@@ -157,6 +157,13 @@ pub enum Event {
         /// Return addresses inside the module, innermost first, as offsets.
         frames: Vec<u64>,
     },
+    /// Where the module was when its time was over. Written by the signal handler.
+    Hang {
+        /// As of a crash.
+        pc: Option<u64>,
+        /// As of a crash.
+        frames: Vec<u64>,
+    },
     /// What is allocated at the end.
     Totals {
         /// Bytes that the module's allocations hold.

@@ -9,6 +9,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use rustix::process::{Pid, Signal, kill_process};
 use slablab_host::bound;
 
 use crate::error::Error;
@@ -31,6 +32,9 @@ pub enum End {
     },
 }
 
+/// How long a child may take to say where it is when its time is over.
+const HANG_GRACE: Duration = Duration::from_secs(2);
+
 /// What is to be started, and for how long.
 #[derive(Debug)]
 pub struct Start<'a> {
@@ -42,8 +46,8 @@ pub struct Start<'a> {
     pub dir: &'a Path,
     /// A library to load first.
     pub preload: Option<&'a Path>,
-    /// How long it may take.
-    pub timeout: Duration,
+    /// How long it may take; `None` for as long as it likes.
+    pub timeout: Option<Duration>,
 }
 
 /// Runs a job in a child process and hands its events over as they come.
@@ -107,28 +111,34 @@ fn read_events(mut lines: impl BufRead, sender: &Sender<Event>) {
 fn follow(
     child: &mut Child,
     events: &Receiver<Event>,
-    timeout: Duration,
+    timeout: Option<Duration>,
     on_event: &mut dyn FnMut(Event),
 ) -> Result<End, Error> {
-    let deadline = Instant::now() + timeout;
-    let mut done = false;
-    loop {
-        match events.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+    let mut deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+    let (mut done, mut timed_out) = (false, false);
+    while !done {
+        let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+        let event = match left {
+            // A module that logs without end has no pause for a timeout to fall into.
+            Some(Duration::ZERO) => Err(RecvTimeoutError::Timeout),
+            Some(left) => events.recv_timeout(left),
+            None => events.recv().map_err(|_| RecvTimeoutError::Disconnected),
+        };
+        match event {
             Ok(Event::Done) => done = true,
-            Ok(event) => {
-                on_event(event);
-                if Instant::now() < deadline {
-                    continue;
+            Ok(event) => on_event(event),
+            Err(RecvTimeoutError::Timeout) if !timed_out => {
+                // It says where it is, and ends.
+                timed_out = true;
+                deadline = Some(Instant::now() + HANG_GRACE);
+                if let Some(pid) = Pid::from_raw(child.id().cast_signed()) {
+                    let _ = kill_process(pid, Signal::ALARM);
                 }
             }
-            Err(RecvTimeoutError::Disconnected) => break,
-            Err(RecvTimeoutError::Timeout) => {}
-        }
-        if done || Instant::now() >= deadline {
-            break;
+            Err(_) => break,
         }
     }
-    let timed_out = !done && Instant::now() >= deadline;
+    timed_out &= !done;
     if done || timed_out {
         // A module's threads may still run: they end with the process.
         let _ = child.kill();

@@ -4,7 +4,8 @@
 //! The handler writes the event's JSON with `write` alone: signal, address, where the module was,
 //! and the return addresses on the stack that lie in the module. The stack is read through the
 //! operating system, so that a broken one ends the walk and not the handler. The parent
-//! finds the names.
+//! finds the names, and sends [`HANG`] itself when the module's time is over: the kernel gives that to the main
+//! thread, which runs init, files and exit.
 
 use std::ffi::c_void;
 use std::fmt::Write;
@@ -16,6 +17,8 @@ static BASE: AtomicU64 = AtomicU64::new(0);
 static START: AtomicU64 = AtomicU64::new(0);
 static STOP: AtomicU64 = AtomicU64::new(0);
 
+/// The signal that asks where the module is.
+pub(crate) const HANG: i32 = libc::SIGALRM;
 /// The signals that a module can cause.
 const SIGNALS: [i32; 6] =
     [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL, libc::SIGTRAP, libc::SIGABRT];
@@ -24,12 +27,14 @@ const FRAMES_MAX: usize = 12;
 /// Words of the stack that are searched when the crash was outside of the module.
 const SEARCH_WORDS: u64 = 512;
 
-/// Installs the handler; `text` is where the module's functions are, from its load address on.
-pub(crate) fn watch(base: u64, text: (u64, u64)) {
+/// Installs the handler for [`HANG`], and for what a module can cause with `crashes`; `text` is where the module's
+/// functions are, from its load address on.
+pub(crate) fn watch(base: u64, text: (u64, u64), crashes: bool) {
     BASE.store(base, Ordering::Relaxed);
     START.store(base + text.0, Ordering::Relaxed);
     STOP.store(base + text.1, Ordering::Relaxed);
-    for signal in SIGNALS {
+    let crashes = if crashes { &SIGNALS[..] } else { &[] };
+    for &signal in crashes.iter().chain(&[HANG]) {
         // SAFETY: all zero is a valid sigaction.
         let mut action = unsafe { std::mem::zeroed::<libc::sigaction>() };
         action.sa_sigaction = handler as *const () as usize;
@@ -44,11 +49,16 @@ extern "C" fn handler(signal: i32, info: *mut libc::siginfo_t, context: *mut c_v
     let mut line = Line::default();
     // SAFETY: the kernel passes a valid record.
     let info = unsafe { &*info };
-    // SAFETY: each of these signals comes with an address.
-    let address = unsafe { info.si_addr() } as u64;
     let registers = Registers::of(context);
     // A full line cannot be written; what fits is not JSON then, and the parent names the signal.
-    let _ = write_event(&mut line, signal, address, registers);
+    let _ = if signal == HANG {
+        line.write_str("\n{\"hang\":{").and_then(|()| write_place(&mut line, registers))
+    } else {
+        // SAFETY: each of the other signals comes with an address.
+        let address = unsafe { info.si_addr() } as u64;
+        write!(line, "\n{{\"crash\":{{\"signal\":{signal},\"address\":{address},")
+            .and_then(|()| write_place(&mut line, registers))
+    };
     // SAFETY: the buffer is ours; standard output is the pipe to the parent.
     unsafe { libc::write(1, line.bytes.as_ptr().cast(), line.len) };
     // SAFETY: ends the process without running anything.
@@ -91,13 +101,9 @@ fn word(address: u64) -> Option<u64> {
     bytes::read(address, &mut word).then(|| u64::from_ne_bytes(word))
 }
 
-fn write_event(
-    line: &mut Line,
-    signal: i32,
-    address: u64,
-    registers: Registers,
-) -> std::fmt::Result {
-    write!(line, "\n{{\"crash\":{{\"signal\":{signal},\"address\":{address},\"pc\":")?;
+/// Writes the end of an event: where the module was.
+fn write_place(line: &mut Line, registers: Registers) -> std::fmt::Result {
+    write!(line, "\"pc\":")?;
     let pc = in_module(registers.pc);
     match pc {
         Some(pc) => write!(line, "{pc}")?,

@@ -6,6 +6,7 @@
 #include <linux/vmalloc.h>
 #include <linux/string.h>
 #include <linux/mutex.h>
+#include <linux/completion.h>
 #include <linux/rcupdate.h>
 
 static char *what = "";
@@ -97,6 +98,9 @@ static int __init bad_init(void)
 		pr_info("bad: before the loop\n");
 		while (!zero)
 			cpu_relax();
+	} else if (!strcmp(what, "waits")) {
+		DECLARE_COMPLETION_ONSTACK(never);
+		wait_for_completion(&never);
 	} else if (!strcmp(what, "before")) {
 		p = make(64);
 		p[-1] = 1;

@@ -101,7 +101,7 @@ impl Host {
             job: &job,
             dir: self.folder.path(),
             preload: self.built.preload.as_deref(),
-            timeout: TIMEOUT,
+            timeout: Some(TIMEOUT),
         };
         let (mut log, mut init) = (String::new(), None);
         let mut refused = None;

@@ -16,6 +16,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
+use slablab_host::TemporaryFolder;
 use slablab_kapi::toolchain::{self, Built, Flavor};
 use slablab_kapi::{Image, Job, Version, host};
 use slablab_kmem::BackendKind;
@@ -72,7 +73,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "WHEN", value_enum, num_args = 0..=1, require_equals = true,
           default_value_t = Rmmod::Yes, default_missing_value = "yes")]
     rmmod: Rmmod,
-    /// Stop the module after this long
+    /// Stop the module after this long and say where it was; 0 for never
     #[arg(long, value_name = "SECONDS", default_value_t = 120.0, value_parser = parse_seconds)]
     timeout: f64,
     /// The kernel version that the module is built for [default: 6.1, or else the newest that it compiles for]
@@ -122,7 +123,7 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     if let Some(odd) = args.params.iter().find(|p| p.starts_with('=') || p.is_empty()) {
         bail!("{odd:?} is no parameter; parameters look like name=value");
     }
-    let dir = tempfile::Builder::new().prefix("slablab-insmod-").tempdir()?;
+    let dir = TemporaryFolder::new("slablab-insmod-").context("cannot make a temporary folder")?;
     let flavor = if args.asan { Flavor::Asan } else { Flavor::Plain };
     let built = toolchain::build(source, args.kernel_version, flavor, dir.path())?;
     let image = Image::read(&built.image)?;
@@ -145,7 +146,7 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
         job: &job,
         dir: dir.path(),
         preload: built.preload.as_deref(),
-        timeout: Duration::from_secs_f64(args.timeout),
+        timeout: (args.timeout > 0.0).then(|| Duration::from_secs_f64(args.timeout)),
     };
     let (end, errors) = host::run(&start, |event| session.take(event))?;
     session.finish(&end, &errors, args.timeout);

@@ -36,6 +36,9 @@ pub(super) struct Session {
     findings: Vec<Finding>,
     /// How it ended early, in words.
     stopped: Option<String>,
+    /// Where it was when its time was over.
+    #[serde(skip)]
+    hang: Option<String>,
     /// Bytes that are still allocated after exit.
     live_bytes: Option<u64>,
     #[serde(skip)]
@@ -89,6 +92,7 @@ impl Session {
             files: Vec::new(),
             findings: Vec::new(),
             stopped: None,
+            hang: None,
             live_bytes: None,
             refused: None,
             stage: Stage::Load,
@@ -123,8 +127,12 @@ impl Session {
                 self.stopped = Some(format!("{what} in {}", self.where_it_was()));
             }
             Event::Crash { signal, address, pc, frames } => {
-                self.crash(signal, address, pc, &frames);
+                let place = self.place(pc, &frames);
+                self.end_line();
+                self.stopped =
+                    Some(format!("{} at address {address:#x} {place}", signal_text(signal)));
             }
+            Event::Hang { pc, frames } => self.hang = Some(self.place(pc, &frames)),
             Event::Totals { live_bytes, .. } => self.live_bytes = Some(live_bytes),
             _ => {}
         }
@@ -238,18 +246,19 @@ impl Session {
         self.findings.push(finding);
     }
 
-    fn crash(&mut self, signal: i32, address: u64, pc: Option<u64>, frames: &[u64]) {
-        self.end_line();
-        let place = match (pc, frames.first()) {
-            (Some(pc), _) => format!("in {}", self.names.name(Place::Instruction(pc))),
-            (None, Some(&at)) => format!("in a call by {}", self.names.name(Place::Return(at))),
-            (None, None) => "outside of the module".into(),
+    /// Says where the module was, and below it what called that.
+    fn place(&mut self, pc: Option<u64>, frames: &[u64]) -> String {
+        let (mut text, callers) = match (pc, frames) {
+            (Some(pc), _) => (format!("in {}", self.names.name(Place::Instruction(pc))), frames),
+            (None, [at, callers @ ..]) => {
+                (format!("in a call by {}", self.names.name(Place::Return(*at))), callers)
+            }
+            (None, []) => ("outside of the module".into(), frames),
         };
-        let mut text = format!("{} at address {address:#x} {place}", signal_text(signal));
-        for &frame in frames {
+        for &frame in callers {
             text += &format!("\n    called from {}", self.names.name(Place::Return(frame)));
         }
-        self.stopped = Some(text);
+        text
     }
 
     fn where_it_was(&self) -> &'static str {
@@ -268,8 +277,9 @@ impl Session {
             End::Done => {}
             End::TimedOut => {
                 let place = self.where_it_was();
+                let hang = self.hang.take().map_or(String::new(), |hang| format!(", {hang}"));
                 self.stopped = Some(format!(
-                    "no end after {timeout_seconds} s in {place} (--timeout sets the limit)"
+                    "no end after {timeout_seconds} s in {place} (--timeout sets the limit){hang}"
                 ));
             }
             End::Stopped { signal: Some(signal), .. } if self.stopped.is_none() => {

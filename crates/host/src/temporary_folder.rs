@@ -1,0 +1,60 @@
+//! A folder for temporary files that a signal does not leave behind.
+//!
+//! # How it works
+//! A thread sleeps until a signal asks for the end of the process, removes the folder and ends the process as the
+//! signal would have. It goes on when the folder is dropped, and ends the process then without anything to remove. For
+//! commands that do not catch signals themselves: who has an [`Interrupt`](crate::Interrupt) returns in order, and any
+//! temporary folder with it. SIGKILL leaves the folder, as it does with every program.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::thread;
+use std::time::Duration;
+
+use tempfile::TempDir;
+
+use crate::signals::Signals;
+
+/// How often a folder is removed into which a child still writes, and how long that has to end each time.
+const TRIES: u32 = 10;
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// A folder that is removed when this is dropped, and when a signal ends the process.
+#[derive(Debug)]
+pub struct TemporaryFolder(TempDir);
+
+impl TemporaryFolder {
+    /// Makes a folder in `$TMPDIR` whose name begins with `prefix`.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be made, or the system refuses the signal handlers.
+    pub fn new(prefix: &str) -> io::Result<Self> {
+        let mut signals = Signals::catch()?;
+        let folder = tempfile::Builder::new().prefix(prefix).tempdir()?;
+        let path = folder.path().to_owned();
+        thread::spawn(move || {
+            let signal = loop {
+                if let Some(signal) = signals.wait(None) {
+                    break signal;
+                }
+            };
+            for _ in 0..TRIES {
+                if fs::remove_dir_all(&path).is_ok() || !path.exists() {
+                    break;
+                }
+                thread::sleep(PAUSE);
+            }
+            // What can go wrong is a number that is no signal.
+            let _ = signal_hook::low_level::emulate_default_handler(signal);
+        });
+        Ok(Self(folder))
+    }
+
+    /// Returns where it is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        self.0.path()
+    }
+}
