@@ -76,13 +76,18 @@ const SLABS: u32 = 2;
 
 impl OnCpu<'_> {
     /// Enters that an operation finds no object, or no room, in the magazine; that may make it larger.
+    #[inline(always)]
     pub(super) fn miss(self) {
-        let (magazine, warm) = (self.magazine, &self.dense.warm[self.cx.cpu as usize]);
-        magazine.misses.add(1);
-        let misses = magazine.misses.get();
-        if !misses.is_multiple_of(MISSES) {
-            return;
+        self.magazine.misses.add(1);
+        if self.magazine.misses.get().is_multiple_of(MISSES) {
+            self.grow();
         }
+    }
+
+    /// Makes the magazine larger if that is within bounds, and enough operations missed.
+    fn grow(self) {
+        let (magazine, warm) = (self.magazine, &self.dense.warm[self.cx.cpu as usize]);
+        let misses = magazine.misses.get();
         let (old, size) = (magazine.capacity.get(), u64::from(self.cache.size.get()));
         let least = u64::from(size <= LARGE_BYTES);
         let most =

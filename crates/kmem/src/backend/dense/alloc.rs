@@ -11,40 +11,62 @@ use crate::ids::{NodeId, ObjPtr, Pfn, Site};
 
 impl OnCpu<'_> {
     /// Takes an object from a slab and, from the CPU's own node, as many as fill half of the magazine.
-    #[cold]
-    #[inline(never)]
+    #[inline(always)]
     pub(super) fn alloc_slow(self, request: Request) -> Option<ObjPtr> {
         // A magazine is no help for what has to come from another node.
         if request.node().is_none_or(|node| node == self.cx.node()) {
             self.miss();
         }
-        let obj = self.take(request).or_else(|| {
-            // Memory is short: objects of this and other caches that only wait may make a slab empty.
-            self.dense.flush_all(self.cx);
-            self.take(request)
-        })?;
+        let obj = match self.take(request) {
+            Some(obj) => obj,
+            None => self.take_when_short(request)?,
+        };
         self.tally.count(stat::ALLOC_SLOWPATH);
         self.magazine.ops.allocs.add(1);
         Some(obj)
     }
 
+    /// Takes objects once memory is short: those of this and other caches that only wait may make a slab empty.
+    #[cold]
+    #[inline(never)]
+    fn take_when_short(self, request: Request) -> Option<ObjPtr> {
+        self.dense.flush_all(self.cx);
+        self.take(request)
+    }
+
     /// Takes objects from slabs of the node asked for, else of others that have some to spare, else from a new one.
-    #[inline]
+    #[inline(always)]
     fn take(self, request: Request) -> Option<ObjPtr> {
-        let (core, site) = (self.cx.core, request.site());
+        let (setup, site) = (&self.cx.core.setup, request.site());
         let home = request.node().unwrap_or_else(|| self.cx.node());
-        let node = |node| self.dense.nodes.get(core, self.cache, node);
-        let anywhere = request.node().is_none() || !request.gfp.has(Gfp::THISNODE);
-        let nodes = core.setup.nodes * u32::from(anywhere);
-        let mut others = (1..nodes).map(|i| node(NodeId((home.0 + i) % nodes)));
-        self.take_partial(node(home), self.wanted(home), site)
-            .or_else(|| {
-                let spare = |node: &&Node| node.partial.get() > node.min_partial.get();
-                others.find_map(|node| {
-                    Some(node).filter(spare).and_then(|n| self.take_partial(n, 1, site))
-                })
-            })
-            .or_else(|| self.take_new(request))
+        let node = self.node(home);
+        if node.partial.get() > 0
+            && let Some(obj) = self.take_partial(node, self.wanted(home), site)
+        {
+            return Some(obj);
+        }
+        if setup.nodes > 1
+            && let Some(obj) = self.take_elsewhere(home, request)
+        {
+            return Some(obj);
+        }
+        self.take_new(request)
+    }
+
+    /// Takes an object of another node that has slabs to spare, unless none but that asked for will do.
+    #[cold]
+    fn take_elsewhere(self, home: NodeId, request: Request) -> Option<ObjPtr> {
+        if request.node().is_some() && request.gfp.has(Gfp::THISNODE) {
+            return None;
+        }
+        let nodes = self.cx.core.setup.nodes;
+        let others = (1..nodes).map(|i| self.node(NodeId((home.0 + i) % nodes)));
+        let mut spare = others.filter(|node| node.partial.get() > node.min_partial.get());
+        spare.find_map(|node| self.take_partial(node, 1, request.site()))
+    }
+
+    fn node(&self, node: NodeId) -> &Node {
+        self.dense.nodes.get(self.cx.core, self.cache, node)
     }
 
     /// Returns the objects to take from a node at once: one, and for the CPU's own node what fills half of the magazine.
@@ -59,8 +81,8 @@ impl OnCpu<'_> {
         if node == self.cx.node() { capacity.saturating_sub(count) } else { 0 }
     }
 
-    /// Takes an object from the slabs on a node's list, and `wanted` in all if there are so many.
-    #[inline]
+    /// Takes an object from the slabs on a node's list if there are any, and `wanted` in all if there are so many.
+    #[inline(never)]
     fn take_partial(self, node: &Node, wanted: u32, site: Site) -> Option<ObjPtr> {
         let mut list = node.lock_beyond(self.cx, 0)?;
         let (mut left, mut taken) = (wanted, None);
@@ -84,6 +106,7 @@ impl OnCpu<'_> {
     }
 
     /// Takes an object of a new slab, and others into the magazine.
+    #[inline(always)]
     fn take_new(self, request: Request) -> Option<ObjPtr> {
         self.dense.visit_at_slab(self.cx);
         let order = self.dense.next_order(self.cx, self.cache);

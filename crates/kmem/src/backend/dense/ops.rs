@@ -103,6 +103,18 @@ impl Ops for Dense {
         }
     }
 
+    #[inline(always)]
+    fn alloc_turn(&self, cx: &Cx<'_>, cache: CacheId, request: Request) -> Option<ObjPtr> {
+        self.on(cx, cx.core.caches.get(cache)).alloc_slow(request)
+    }
+
+    #[inline(always)]
+    fn free_turn(&self, cx: &Cx<'_>, cache: CacheId, obj: ObjPtr, head: Pfn) {
+        let of = self.on(cx, cx.core.caches.get(cache));
+        of.magazine.ops.frees.add(1);
+        of.free_slow(obj, head);
+    }
+
     fn ops(&self, index: usize) -> &OpCounts {
         &self.magazines[index].ops
     }
