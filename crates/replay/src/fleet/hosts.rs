@@ -52,20 +52,38 @@ impl ByHost {
         let lacking = std::iter::repeat_n(0, hosts.saturating_sub(self.0.len()));
         let mut each: Vec<i64> = self.0.values().copied().chain(lacking).collect();
         each.sort_unstable();
-        // The greatest value that so large a share of the hosts reaches.
-        let last = each.len().saturating_sub(1);
-        let reached = |share: f64| {
-            each.get(((1.0 - share) * last as f64).floor() as usize).copied().unwrap_or(0)
+        // The greatest number that so many of a hundred hosts reach.
+        let reached = |percent: usize| {
+            let reaching = (each.len() * percent).div_ceil(100);
+            each.get(each.len() - reaching).copied().unwrap_or(0)
         };
         let sample: Vec<f64> = each.iter().map(|number| *number as f64).collect();
         let bootstrap = Bootstrap { resamples: 2_000, ..Bootstrap::default() };
         OverHosts {
             sum: each.iter().sum(),
             interval: bootstrap.percentile(&sample, |drawn| drawn.iter().sum()).ok(),
-            median: reached(0.5),
-            p90: reached(0.1),
+            median: reached(50),
+            p90: reached(10),
             negative: each.iter().filter(|number| **number < 0).count() as u64,
             most_on,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantiles_are_what_that_share_of_the_hosts_has_at_least() {
+        let mut by_host = ByHost::default();
+        for host in 1..=10 {
+            by_host.add(&format!("h{host:02}"), 4 * host);
+        }
+        let over = by_host.finish(10);
+        assert_eq!((over.median, over.p90, over.sum), (24, 40, 220));
+        let over = by_host.finish(20);
+        assert_eq!((over.median, over.p90), (4, 36));
+        assert_eq!(ByHost::default().finish(0).median, 0);
     }
 }

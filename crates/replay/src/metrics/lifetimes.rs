@@ -5,10 +5,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::metrics::powers::Powers;
 
-/// Counts lifetimes. 2^40 ns are 18 minutes; what lives longer is counted there.
+/// Powers of two of nanoseconds: 2^52 are 52 days. What lives longer is counted there.
+const POWERS: usize = 52;
+
+/// Counts lifetimes.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Lifetimes {
-    counts: Powers<41, 8>,
+    counts: Powers<POWERS, 8>,
     sum_ns: u64,
     longest_ns: u64,
 }
@@ -61,5 +64,15 @@ mod tests {
         }
         let summary = lifetimes.summary();
         assert_eq!((summary.ended, summary.p50_ns, summary.p99_ns), (3, 1_023, 1_100));
+    }
+
+    #[test]
+    fn lifetimes_of_hours_are_told_apart() {
+        let mut lifetimes = Lifetimes::default();
+        let hours = 3_600_000_000_000;
+        [hours, 3 * hours, 48 * hours].into_iter().for_each(|ns| lifetimes.add(ns));
+        let summary = lifetimes.summary();
+        assert!((3 * hours..3 * hours * 9 / 8).contains(&summary.p50_ns), "{summary:?}");
+        assert_eq!(summary.p99_ns, 48 * hours);
     }
 }

@@ -7,8 +7,9 @@
 //!
 //! # Source
 //! tools/perf/builtin-kmem.c @ 6.1 (behaviour). Kept on purpose: sizes are C `int`s there, so that one of 2 GiB
-//! and more counts as negative; a free of an unknown address is ignored; "Cross CPU allocations" compares the
-//! node asked for with the node of the CPU on the machine that analyses.
+//! and more counts as negative, unless [`PerfKmem::with_whole_sizes`] asks for them as they are; a free of an unknown
+//! address is ignored; "Cross CPU allocations" compares the node asked for with the node of the CPU on the machine
+//! that analyses.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -36,7 +37,7 @@ pub struct PerfAlloc {
 #[derive(Debug, Clone, Copy)]
 struct Address {
     call_site: u64,
-    bytes_alloc_last: i32,
+    bytes_alloc_last: i64,
     cpu: Option<u32>,
 }
 
@@ -60,6 +61,7 @@ pub struct PerfKmem {
     sites: BTreeMap<u64, PerfSite>,
     totals: PerfTotals,
     node_of_cpu: Vec<i32>,
+    has_whole_sizes: bool,
 }
 
 /// The summary below perf's table.
@@ -108,22 +110,32 @@ impl PerfKmem {
     #[must_use]
     pub fn new(node_of_cpu: Vec<i32>) -> Self {
         let (addresses, sites) = (HashMap::new(), BTreeMap::new());
-        Self { addresses, sites, totals: PerfTotals::default(), node_of_cpu }
+        let totals = PerfTotals::default();
+        Self { addresses, sites, totals, node_of_cpu, has_whole_sizes: false }
+    }
+
+    /// Counts sizes as they are, not as perf's C `int`s.
+    #[must_use]
+    pub fn with_whole_sizes(self) -> Self {
+        Self { has_whole_sizes: true, ..self }
     }
 
     /// Counts an allocation.
     pub fn alloc(&mut self, event: &PerfAlloc) {
-        let bytes_req = event.bytes_req as i32;
-        let bytes_alloc = event.bytes_alloc as i32;
+        let size = |bytes: u64| match self.has_whole_sizes {
+            true => bytes.cast_signed(),
+            false => i64::from(bytes as i32),
+        };
+        let (bytes_req, bytes_alloc) = (size(event.bytes_req), size(event.bytes_alloc));
         let &PerfAlloc { call_site, cpu, .. } = event;
         let address = Address { call_site, bytes_alloc_last: bytes_alloc, cpu: Some(cpu) };
         self.addresses.insert(event.ptr, address);
         let site = self.sites.entry(event.call_site).or_default();
         site.hit = site.hit.wrapping_add(1);
-        add_int(&mut site.bytes_req, bytes_req);
-        add_int(&mut site.bytes_alloc, bytes_alloc);
-        add_int(&mut self.totals.bytes_requested, bytes_req);
-        add_int(&mut self.totals.bytes_allocated, bytes_alloc);
+        add(&mut site.bytes_req, bytes_req);
+        add(&mut site.bytes_alloc, bytes_alloc);
+        add(&mut self.totals.bytes_requested, bytes_req);
+        add(&mut self.totals.bytes_allocated, bytes_alloc);
         self.totals.allocs += 1;
         let own = self.node_of_cpu.get(event.cpu as usize).copied().unwrap_or(-1);
         if event.node != -1 && event.node != own {
@@ -135,7 +147,7 @@ impl PerfKmem {
     pub fn free(&mut self, ptr: u64, cpu: u32) {
         let Some(address) = self.addresses.get_mut(&ptr) else { return };
         // perf keeps 64 bits of the size it took as an int.
-        add_int(&mut self.totals.bytes_freed, address.bytes_alloc_last);
+        add(&mut self.totals.bytes_freed, address.bytes_alloc_last);
         if address.cpu != Some(cpu) {
             let site = self.sites.get_mut(&address.call_site).expect("each address has its site");
             site.pingpong = site.pingpong.wrapping_add(1);
@@ -163,9 +175,9 @@ impl PerfKmem {
     }
 }
 
-/// Adds a C `int` to an unsigned 64-bit sum the way C does.
-fn add_int(sum: &mut u64, int: i32) {
-    *sum = sum.wrapping_add_signed(i64::from(int));
+/// Adds a signed size to an unsigned 64-bit sum the way C does.
+fn add(sum: &mut u64, size: i64) {
+    *sum = sum.wrapping_add_signed(size);
 }
 
 /// Returns the share of the allocated bytes that was not requested, in percent.
@@ -209,6 +221,14 @@ mod tests {
         assert_eq!(perf.totals().bytes_requested, (-(1i64 << 31)) as u64);
         perf.alloc(&alloc(1, 100, 1 << 63, 0));
         assert_eq!(perf.sites().next().unwrap().1.hit, 2);
+    }
+
+    #[test]
+    fn whole_sizes_are_not_cut_to_ints() {
+        let mut perf = PerfKmem::new(vec![0]).with_whole_sizes();
+        perf.alloc(&alloc(1, 100, 1 << 33, 0));
+        perf.free(100, 0);
+        assert_eq!((perf.totals().bytes_requested, perf.totals().bytes_freed), (1 << 33, 1 << 33));
     }
 
     #[test]

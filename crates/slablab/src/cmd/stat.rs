@@ -1,7 +1,8 @@
 //! `slablab stat`: the totals and the per-call-site table of `perf kmem stat`, in the same words.
 //!
 //! With `--compat perf` a `perf.data` gives perf's own numbers, to the last digit; without, objects that were
-//! freed without an event (bulk frees) count as freed when their address is used again.
+//! freed without an event (bulk frees) count as freed when their address is used again, and allocations that failed,
+//! which perf counts as objects at address 0, do not count.
 
 use std::cmp::Ordering;
 use std::path::{Path, PathBuf};
@@ -176,14 +177,15 @@ fn of_perf_data(path: &Path, raw_ip: bool) -> Result<Stat> {
     Ok(Stat::of(&perf, |address| (name(address), address)))
 }
 
-/// Counts by object slot, so that an implicit free is a free; `progress` is told the rows done so far.
+/// Counts by object slot, so that an implicit free is a free, and what is no object (an allocation that failed, a free of
+/// NULL) is none; `progress` is told the rows done so far.
 fn of_trace(reader: &TraceReader, raw_ip: bool, progress: &mut dyn FnMut(u64)) -> Result<Stat> {
     let meta = reader.meta();
-    let mut perf = PerfKmem::default();
+    let mut perf = PerfKmem::default().with_whole_sizes();
     let mut done = 0;
     for batch in reader.batches() {
         let batch = batch?;
-        for event in batch.events() {
+        for event in batch.events().filter(|event| event.object != slablab_trace::NONE) {
             let ptr = u64::from(event.object);
             match event.kind {
                 Kind::Kmalloc | Kind::KmemCacheAlloc => perf.alloc(&PerfAlloc {

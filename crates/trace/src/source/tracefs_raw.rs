@@ -11,7 +11,7 @@
 
 use std::io::{ErrorKind, Read};
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::bulk::Bulk;
 use super::format::{EventFormat, Place};
@@ -101,7 +101,6 @@ pub(crate) struct TracefsRaw<R> {
 /// What turns pages into events.
 #[derive(Debug)]
 struct Decoder {
-    page: PageFormat,
     layouts: Vec<Known>,
     /// Index into `layouts` by the number in `common_type`.
     layout_of: FxHashMap<u16, u8>,
@@ -125,7 +124,10 @@ enum Known {
 #[derive(Debug)]
 struct CpuPages<R> {
     cpu: u32,
+    page: PageFormat,
     pages: R,
+    /// Numbers of events that another buffer of the recording has, and that do not count here.
+    left_out: Vec<u16>,
     buffer: Vec<u8>,
     /// The events of the current page, and the next of them.
     events: Vec<RawEvent>,
@@ -168,19 +170,7 @@ impl<R: Read> TracefsRaw<R> {
             Known::Bulk(bulk) => Some(bulk),
         });
         Bulk::cover(&mut bulk.collect::<Vec<_>>());
-        let cpu_pages = |(cpu, pages)| CpuPages {
-            cpu,
-            pages,
-            buffer: vec![0; page.bytes()],
-            events: Vec::new(),
-            next: 0,
-            pages_read: 0,
-            time_ns: 0,
-            missed: 0,
-            ended: false,
-        };
         let decoder = Decoder {
-            page,
             layouts,
             layout_of,
             recorder: Vec::new(),
@@ -188,7 +178,31 @@ impl<R: Read> TracefsRaw<R> {
             tsc: None,
             facts,
         };
-        Ok(TracefsRaw { decoder, cpus: streams.into_iter().map(cpu_pages).collect() })
+        let source = TracefsRaw { decoder, cpus: Vec::new() };
+        Ok(source.and(page, streams, &[]))
+    }
+
+    /// Reads pages of another buffer with them, without the events of these numbers.
+    pub(crate) fn and(
+        mut self,
+        page: PageFormat,
+        streams: Vec<(u32, R)>,
+        left_out: &[u16],
+    ) -> TracefsRaw<R> {
+        self.cpus.extend(streams.into_iter().map(|(cpu, pages)| CpuPages {
+            cpu,
+            page,
+            pages,
+            left_out: left_out.to_vec(),
+            buffer: vec![0; page.bytes()],
+            events: Vec::new(),
+            next: 0,
+            pages_read: 0,
+            time_ns: 0,
+            missed: 0,
+            ended: false,
+        }));
+        self
     }
 
     /// Leaves out what these threads do. What an interrupt does while one of them runs is not theirs.
@@ -290,6 +304,20 @@ impl<R: Read> CpuPages<R> {
     }
 }
 
+/// Returns the numbers of the events on a CPU's pages.
+pub(crate) fn events_on(page: PageFormat, mut pages: impl Read) -> FxHashSet<u16> {
+    let mut numbers = FxHashSet::default();
+    let mut buffer = vec![0; page.bytes()];
+    while fill(&mut pages, &mut buffer).is_ok_and(|bytes| bytes == buffer.len()) {
+        let committed = (page.commit.unsigned(&buffer).unwrap_or(0) & COMMIT_MASK) as usize;
+        let data = buffer[page.data.offset..].get(..committed).unwrap_or_default();
+        let records = Records { data, time_ns: 0 }.map_while(Result::ok);
+        let number = |(_, record): (u64, &[u8])| Some(u16::from_le_bytes(*record.first_chunk()?));
+        numbers.extend(records.filter_map(number));
+    }
+    numbers
+}
+
 /// Reads until `buffer` is full or the end has come; returns how much was read.
 fn fill(from: &mut impl Read, buffer: &mut [u8]) -> std::io::Result<usize> {
     let mut filled = 0;
@@ -308,11 +336,12 @@ impl Decoder {
     /// Decodes the page in `pages.buffer` into `pages.events`.
     fn page<R>(&mut self, pages: &mut CpuPages<R>) {
         let (page, cpu) = (std::mem::take(&mut pages.buffer), pages.cpu);
+        let format = pages.page;
         self.facts.bytes_read += page.len() as u64;
-        let commit = self.page.commit.unsigned(&page).unwrap_or(0);
+        let commit = format.commit.unsigned(&page).unwrap_or(0);
         let committed = (commit & COMMIT_MASK) as usize;
-        let data = &page[self.page.data.offset..];
-        pages.time_ns = self.page.timestamp.unsigned(&page).unwrap_or(0);
+        let data = &page[format.data.offset..];
+        pages.time_ns = format.timestamp.unsigned(&page).unwrap_or(0);
         pages.missed += missed(commit, data);
         let place = |number: u64| move || format!("page {number} of CPU {cpu}");
         if committed > data.len() {
@@ -324,6 +353,10 @@ impl Decoder {
                     self.skip("damaged rest of a page", place(pages.pages_read));
                     break;
                 };
+                let number = record.first_chunk().map(|number| u16::from_le_bytes(*number));
+                if number.is_some_and(|number| pages.left_out.contains(&number)) {
+                    continue;
+                }
                 if let Err(reason) = self.event(record, time_ns, cpu, &mut pages.events) {
                     self.skip(reason, place(pages.pages_read));
                 }

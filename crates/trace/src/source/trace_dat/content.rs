@@ -50,6 +50,13 @@ pub(super) struct Buffer {
     pub(super) cpus: Vec<(u32, Part)>,
 }
 
+impl Buffer {
+    /// Returns how many bytes its pages have in the file.
+    pub(super) fn bytes(&self) -> u64 {
+        self.cpus.iter().map(|(_, part)| part.left()).sum()
+    }
+}
+
 impl Content {
     /// Takes an option; one that is damaged or unknown tells nothing.
     pub(super) fn option(&mut self, number: u16, data: &[u8]) {
@@ -108,16 +115,18 @@ impl Content {
         lost[cpu] += crate::source::tracefs_raw::lost(text);
     }
 
-    /// Returns what was recorded: in the top instance, or where that is empty in the one with the most pages; and the
-    /// losses there.
-    pub(super) fn take_buffer(&mut self) -> (Buffer, Vec<u64>) {
-        let bytes = |buffer: &Buffer| buffer.cpus.iter().map(|(_, part)| part.left()).sum::<u64>();
-        let place = |buffer: &Buffer| (bytes(buffer) > 0 && buffer.name.is_empty(), bytes(buffer));
-        let buffer = std::mem::take(&mut self.buffers).into_iter().max_by_key(place);
-        let buffer = buffer.unwrap_or_default();
+    /// Returns what was recorded, instance by instance: the top one first, then those with more pages.
+    pub(super) fn take_buffers(&mut self) -> Vec<Buffer> {
+        let mut buffers = std::mem::take(&mut self.buffers);
+        buffers.retain(|buffer| buffer.bytes() > 0);
+        buffers.sort_by_key(|buffer| (!buffer.name.is_empty(), std::cmp::Reverse(buffer.bytes())));
+        buffers
+    }
+
+    /// Returns what an instance lost, by CPU.
+    pub(super) fn lost(&self, buffer: &Buffer) -> &[u64] {
         let lost = self.lost.iter().find(|(name, _)| *name == buffer.name);
-        let lost = lost.map(|(_, lost)| lost.clone()).unwrap_or_default();
-        (buffer, lost)
+        lost.map_or(&[], |(_, lost)| lost)
     }
 }
 

@@ -3,7 +3,9 @@
 //! How it works: what the file says of the kernel and of its events comes first ([`content`]), from where each version
 //! has it ([`v6`], [`v7`]); then the pages of all CPUs are read as those of tracefs are, whose they are.
 //!
-//! Of several instances of tracefs in one file one is read: the top one, if anything was recorded there.
+//! Several instances of tracefs in one file are read as one. What more than one of them recorded counts once: an event of
+//! the top instance is not taken from the others. So a file with several is read twice, the first time for the events
+//! that each has.
 //!
 //! Linux counterpart: `trace-cmd.dat.v6(5)`, `trace-cmd.dat.v7(5)`, the manual pages of trace-cmd 3.1.6.
 
@@ -17,7 +19,7 @@ use std::io::BufReader;
 use self::content::{Buffer, Content};
 use self::part::{Compression, Pages, Part};
 use super::recording::{Facts, Source};
-use super::tracefs_raw::{PageFormat, TracefsRaw};
+use super::tracefs_raw::{PageFormat, TracefsRaw, events_on};
 use super::tracing::{Fields, head};
 use crate::error::At;
 use crate::{Error, Input, RawEvent};
@@ -38,7 +40,7 @@ const CLOCKS: [&str; 7] = ["local", "global", "perf", "mono", "mono_raw", "boot"
 /// An open `trace.dat`.
 #[derive(Debug)]
 pub(super) struct TraceDat {
-    pages: TracefsRaw<BufReader<Pages>>,
+    pages: TracefsRaw<Stream>,
     /// Events lost by CPU, as the kernel counted them.
     lost: Vec<u64>,
 }
@@ -78,49 +80,87 @@ fn of_file(file: &Part) -> Result<TraceDat, String> {
     content.meta.source = "trace.dat".into();
     content.meta.recorder = "trace-cmd".into();
     content.meta.page_bytes = head.page_bytes;
-    let (buffer, lost) = content.take_buffer();
-    Ok(TraceDat { pages: pages(content, buffer, compression)?, lost })
+    let buffers = content.take_buffers();
+    let mut lost: Vec<u64> = Vec::new();
+    for buffer in &buffers {
+        let of_buffer = content.lost(buffer);
+        lost.resize(lost.len().max(of_buffer.len()), 0);
+        lost.iter_mut().zip(of_buffer).for_each(|(sum, lost)| *sum += lost);
+    }
+    Ok(TraceDat { pages: pages(content, &buffers, compression)?, lost })
 }
 
-/// Opens the pages of `buffer`.
+/// A CPU's pages, read piece by piece.
+type Stream = BufReader<Pages>;
+
+/// Opens the pages of all buffers. An event that several of them have counts in the first.
 fn pages(
     content: Content,
-    buffer: Buffer,
+    buffers: &[Buffer],
     compression: Option<Compression>,
-) -> Result<TracefsRaw<BufReader<Pages>>, String> {
-    let mut page = PageFormat::parse(&content.headers[0], &content.headers[1])?;
-    if buffer.page_bytes != 0 {
-        page = page.with_bytes(buffer.page_bytes as usize);
+) -> Result<TracefsRaw<Stream>, String> {
+    let usual = PageFormat::parse(&content.headers[0], &content.headers[1])?;
+    let bytes = buffers.iter().map(Buffer::bytes).sum();
+    let facts = Facts { meta: content.meta, symbols: content.symbols, bytes, ..Facts::default() };
+    let source = TracefsRaw::new(usual, &content.formats, Vec::new(), facts)?;
+    let mut source = source.clock(content.tsc);
+    let mut seen = Vec::new();
+    for buffer in buffers {
+        let page = page_of(buffer, usual)?;
+        source = source.and(page, streams(buffer, compression)?, &seen);
+        if buffers.len() > 1 {
+            for (_, pages) in streams(buffer, compression)? {
+                seen.extend(events_on(page, pages));
+            }
+            seen.sort_unstable();
+            seen.dedup();
+        }
     }
+    Ok(source)
+}
+
+/// Returns the shape of a buffer's pages.
+fn page_of(buffer: &Buffer, usual: PageFormat) -> Result<PageFormat, String> {
+    let page = match buffer.page_bytes {
+        0 => usual,
+        bytes => usual.with_bytes(bytes as usize),
+    };
     if page.bytes() > PAGE_BYTES_MAX {
         return Err(format!("has pages of {} bytes in its buffers", page.bytes()));
     }
-    let bytes = buffer.cpus.iter().map(|(_, part)| part.left()).sum();
+    Ok(page)
+}
+
+/// Opens the pages of each CPU in a buffer.
+fn streams(
+    buffer: &Buffer,
+    compression: Option<Compression>,
+) -> Result<Vec<(u32, Stream)>, String> {
     let compression = compression.filter(|_| buffer.is_packed);
-    let open = |(cpu, part): (u32, Part)| {
+    let open = |(cpu, part): &(u32, Part)| {
         let place = part.offset();
-        let pages = match compression.filter(|_| part.left() > 0) {
-            Some(compression) => compression.chunks(part).map(Pages::Packed),
-            None => Ok(Pages::Plain(part)),
+        let pages = match compression {
+            Some(compression) => compression.chunks(part.clone()).map(Pages::Packed),
+            None => Ok(Pages::Plain(part.clone())),
         };
         let pages = pages.map_err(|error| format!("at byte {place}: {error}"))?;
-        Ok((cpu, BufReader::with_capacity(READ_BYTES, pages)))
+        Ok((*cpu, BufReader::with_capacity(READ_BYTES, pages)))
     };
-    let cpus = buffer.cpus.into_iter().filter(|(_, part)| part.left() > 0);
-    let streams = cpus.map(open).collect::<Result<Vec<_>, String>>()?;
-    let facts = Facts { meta: content.meta, symbols: content.symbols, bytes, ..Facts::default() };
-    Ok(TracefsRaw::new(page, &content.formats, streams, facts)?.clock(content.tsc))
+    buffer.cpus.iter().filter(|(_, part)| part.left() > 0).map(open).collect()
 }
 
 impl Source for TraceDat {
     fn read(&mut self, to: &mut Vec<RawEvent>) -> Result<bool, Error> {
         let more = self.pages.read(to)?;
         if !more {
-            let mut lost = std::mem::take(&mut self.lost);
-            for (cpu, missed) in self.pages.missed().filter(|(_, missed)| *missed > 0) {
-                lost.resize(lost.len().max(cpu as usize + 1), 0);
-                lost[cpu as usize] = missed.max(lost[cpu as usize]);
+            let mut missed: Vec<u64> = Vec::new();
+            for (cpu, count) in self.pages.missed().filter(|(_, count)| *count > 0) {
+                missed.resize(missed.len().max(cpu as usize + 1), 0);
+                missed[cpu as usize] += count;
             }
+            let mut lost = std::mem::take(&mut self.lost);
+            lost.resize(lost.len().max(missed.len()), 0);
+            lost.iter_mut().zip(missed).for_each(|(lost, missed)| *lost = missed.max(*lost));
             if !lost.is_empty() {
                 self.pages.facts_mut().meta.quality.lost = lost;
             }
