@@ -125,4 +125,8 @@ static inline void kapi_memtostr(char *to, size_t room, const char *from, size_t
 	       sizeof(*(obj)) - offsetofend(typeof(*(obj)), member))
 #define unsafe_memcpy(to, from, n, why) memcpy(to, from, n)
 
+#ifdef __SANITIZE_ADDRESS__
+#include <kapi/asan.h>
+#endif
+
 #endif

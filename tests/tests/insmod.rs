@@ -313,7 +313,7 @@ fn memory_errors_are_named() {
         ("wrongfree", "mismatched free: freed by kfree, not by vfree; vmalloc of 100 bytes"),
         ("before", "out-of-bounds write: cache "),
         ("mutex", "sleep in atomic context: mutex_lock() may sleep, under a"),
-        ("lockleft", "atomic context left: init returned under a spinlock"),
+        ("lockleft", "lock or atomic context left: init returned under a spinlock"),
     ] {
         for allocator in ["slub", "slob"] {
             let setting = format!("what={what}");

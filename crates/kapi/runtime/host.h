@@ -55,6 +55,11 @@ static inline __attribute__((__always_inline__)) unsigned long kapi_module_site(
 /* Before <linux/kernel.h>: that of a module says where it stands, that of the runtime who called. */
 #define might_sleep() kapi_may_sleep(__func__, kapi_module_site())
 
+/* Host: locks that a thread holds and has to give up itself; one is given up that nobody holds. */
+extern void kapi_lock_taken(void);
+extern void kapi_lock_given(void);
+extern void kapi_not_locked(void);
+
 /* A second name of a function of the same file. */
 #define SAME_AS(name, other) extern typeof(other) name __attribute__((__alias__(#other)))
 

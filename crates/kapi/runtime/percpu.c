@@ -43,6 +43,8 @@ void *kapi_alloc_percpu_for(size_t size, size_t align, unsigned long site)
 	unsigned int cpu;
 	void *p = NULL;
 
+	if (size > ARRAY_SIZE(granules) * GRANULE)
+		return NULL;
 	align = max_t(size_t, DIV_ROUND_UP(align, GRANULE), 1);
 	spin_lock_irqsave(&percpu_lock, flags);
 	while (at < ARRAY_SIZE(granules) && run < need) {

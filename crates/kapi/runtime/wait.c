@@ -185,6 +185,7 @@ int mutex_trylock(struct mutex *lock)
 	if (!try_cmpxchg(&lock->word, &free, 1))
 		return 0;
 	lock->owner = current;
+	kapi_lock_taken();
 	return 1;
 }
 
@@ -193,10 +194,12 @@ void mutex_lock(struct mutex *lock)
 	might_sleep();
 	if (lock->owner == current)
 		WARN(1, "mutex: %s takes a lock that it holds already\n", current->comm);
-	if (!mutex_trylock(lock))
-		while (xchg(&lock->word, 2) != 0)
-			kapi_futex_wait(&lock->word, 2, -1);
+	if (mutex_trylock(lock))
+		return;
+	while (xchg(&lock->word, 2) != 0)
+		kapi_futex_wait(&lock->word, 2, -1);
 	lock->owner = current;
+	kapi_lock_taken();
 }
 
 int mutex_lock_interruptible(struct mutex *lock)
@@ -209,7 +212,10 @@ SAME_AS(mutex_lock_killable, mutex_lock_interruptible);
 
 void mutex_unlock(struct mutex *lock)
 {
-	WARN(!lock->word, "mutex: unlock of a lock that nobody holds\n");
+	if (WARN(!lock->word, "mutex: unlock of a lock that nobody holds\n"))
+		kapi_not_locked();
+	else
+		kapi_lock_given();
 	lock->owner = NULL;
 	if (xchg(&lock->word, 0) == 2)
 		kapi_futex_wake(&lock->word, 1);
@@ -269,7 +275,14 @@ static void rwsem_wait(struct rw_semaphore *sem, int (*attempt)(struct rw_semaph
 }
 
 int down_read_trylock(struct rw_semaphore *sem) { return kapi_read_try(&sem->word); }
-int down_write_trylock(struct rw_semaphore *sem) { return kapi_write_try(&sem->word); }
+int down_write_trylock(struct rw_semaphore *sem)
+{
+	bool taken = kapi_write_try(&sem->word);
+
+	if (taken)
+		kapi_lock_taken();
+	return taken;
+}
 void down_read(struct rw_semaphore *sem) { rwsem_wait(sem, down_read_trylock); }
 void down_write(struct rw_semaphore *sem) { rwsem_wait(sem, down_write_trylock); }
 
@@ -281,12 +294,14 @@ void up_read(struct rw_semaphore *sem)
 
 void up_write(struct rw_semaphore *sem)
 {
+	kapi_lock_given();
 	kapi_spin_release(&sem->word);
 	kapi_futex_wake(&sem->word, INT_MAX);
 }
 
 void downgrade_write(struct rw_semaphore *sem)
 {
+	kapi_lock_given();
 	__atomic_store_n(&sem->word, 1, __ATOMIC_RELEASE);
 	kapi_futex_wake(&sem->word, INT_MAX);
 }

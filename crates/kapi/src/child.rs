@@ -18,6 +18,7 @@ use crate::job::Job;
 use crate::machine::engine::Engine;
 use crate::machine::handle::cache_handle;
 use crate::params::{self, Write as ParamWrite};
+use crate::raw::asan;
 use crate::raw::module::{self, Module};
 use crate::raw::system::end_with_parent;
 use crate::raw::{crash, shared};
@@ -64,6 +65,10 @@ impl WithBackend for Run {
             return Ok(());
         }
         live(engine, module, job);
+        while job.asan && asan::is_reporting() {
+            // Another thread's fault: the report ends the process.
+            std::thread::park();
+        }
         emit(&Event::Done);
         Ok(())
     }
@@ -102,6 +107,7 @@ fn file(module: &Module, operation: &std::ffi::CStr, path: &str, text: &str) {
     let short = path.strip_prefix("/proc/").unwrap_or(path);
     emit(&Event::File { path: path.into() });
     let result = module.call_file(operation, short, text);
+    context::returned(path);
     emit(&Event::FileEnd { result });
 }
 

@@ -1,8 +1,8 @@
-//! What the kernel keeps per thread: task, CPU, and whether sleeping is allowed.
+//! What the kernel keeps per thread: task, CPU, locks held, and whether sleeping is allowed.
 
 use std::cell::Cell;
 
-use crate::event::Misuse;
+use crate::event::{Event, Misuse};
 use crate::ledger::finding;
 use crate::raw::bytes;
 use crate::runtime::{runtime, warn};
@@ -16,8 +16,14 @@ struct Context {
     /// Where the outermost of them began.
     atomic_site: Cell<u64>,
     irqs_off: Cell<bool>,
+    irqs_site: Cell<u64>,
     softirq: Cell<bool>,
     readers: Cell<u32>,
+    readers_site: Cell<u64>,
+    /// Mutexes and write sides of semaphores held.
+    locks: Cell<u32>,
+    /// Where the first of them was taken.
+    locks_site: Cell<u64>,
     constructing: Cell<bool>,
     reclaiming: Cell<bool>,
 }
@@ -30,8 +36,12 @@ thread_local! {
             atomic: Cell::new(0),
             atomic_site: Cell::new(0),
             irqs_off: Cell::new(false),
+            irqs_site: Cell::new(0),
             softirq: Cell::new(false),
             readers: Cell::new(0),
+            readers_site: Cell::new(0),
+            locks: Cell::new(0),
+            locks_site: Cell::new(0),
             constructing: Cell::new(false),
             reclaiming: Cell::new(false),
         }
@@ -39,14 +49,25 @@ thread_local! {
 }
 
 impl Context {
-    fn why_not_sleep(&self) -> Option<&'static str> {
+    /// Returns why sleeping is forbidden, and where that began: 0 if no call of the module began it.
+    fn why_not_sleep(&self) -> Option<(&'static str, u64)> {
         match () {
-            () if self.softirq.get() => Some("in a timer, tasklet or RCU callback"),
-            () if self.atomic.get() > 0 => Some("under a spinlock, or with preemption disabled"),
-            () if self.irqs_off.get() => Some("with interrupts disabled"),
-            () if self.readers.get() > 0 => Some("in an RCU read-side section"),
+            () if self.softirq.get() => Some(("in a timer, tasklet or RCU callback", 0)),
+            () if self.atomic.get() > 0 => {
+                Some(("under a spinlock, or with preemption disabled", self.atomic_site.get()))
+            }
+            () if self.irqs_off.get() => Some(("with interrupts disabled", self.irqs_site.get())),
+            () if self.readers.get() > 0 => {
+                Some(("in an RCU read-side section", self.readers_site.get()))
+            }
             () => None,
         }
+    }
+
+    /// Returns what is held that has to be given up before a function of the module returns, as [`Self::why_not_sleep`].
+    fn left(&self) -> Option<(&'static str, u64)> {
+        let locked = (self.locks.get() > 0).then(|| ("with a mutex held", self.locks_site.get()));
+        self.why_not_sleep().or(locked)
     }
 }
 
@@ -84,10 +105,7 @@ pub(crate) fn constructing() -> bool {
 
 /// Reports a call that may sleep where that is forbidden (check level 2).
 pub(crate) fn may_sleep(what: &str, site: u64) {
-    let Some((why, began)) = CONTEXT.with(|c| Some((c.why_not_sleep()?, c.atomic_site.get())))
-    else {
-        return;
-    };
+    let Some((why, began)) = CONTEXT.with(Context::why_not_sleep) else { return };
     let runtime = runtime();
     if runtime.job.check >= 2 {
         let since = if began == 0 { String::new() } else { runtime.since(began) };
@@ -96,19 +114,32 @@ pub(crate) fn may_sleep(what: &str, site: u64) {
     }
 }
 
-/// Reports that a function of the module returned where sleeping is forbidden (check level 2), and ends that.
+/// Reports that a function of the module returned with something held (check level 2), and gives that up.
 pub(crate) fn returned(function: &str) {
     let left = CONTEXT.with(|c| {
-        let left = c.why_not_sleep().map(|why| (why, c.atomic_site.replace(0)));
+        let left = c.left();
         c.atomic.set(0);
         c.irqs_off.set(false);
         c.readers.set(0);
+        c.locks.set(0);
         left
     });
+    if let Some((why, began)) = left {
+        report(Misuse::AtomicLeft, format!("{function} returned {why}"), began);
+    }
+}
+
+/// Reports that the module gives up what it has not taken.
+fn not_taken(what: &str, site: u64) {
+    report(Misuse::Unbalanced, what.to_string(), site);
+}
+
+/// Reports at check level 2; a site of 0 is no place in the module.
+fn report(kind: Misuse, detail: String, site: u64) {
     let runtime = runtime();
-    if let Some((why, began)) = left.filter(|_| runtime.job.check >= 2) {
-        let detail = format!("{function} returned {why}");
-        runtime.emit(&finding(Misuse::AtomicLeft, detail, None, runtime.offset(began)));
+    if runtime.job.check >= 2 {
+        let site = (site != 0).then(|| runtime.offset(site));
+        runtime.emit(&Event::Finding { kind, detail, count: 1, block: None, site });
     }
 }
 
@@ -133,28 +164,47 @@ exported! {
         }
         c.atomic.set(c.atomic.get() + 1);
     }
-    fn kapi_atomic_exit(c) {
-        c.atomic.set(c.atomic.get().saturating_sub(1));
-        if c.atomic.get() == 0 {
-            c.atomic_site.set(0);
+    fn kapi_atomic_exit(c, site: u64) {
+        match c.atomic.get().checked_sub(1) {
+            Some(left) => c.atomic.set(left),
+            None => not_taken("no spinlock is held, and preemption is not disabled", site),
         }
     }
     fn kapi_atomic_depth(c) -> u32 { c.atomic.get() }
-    fn kapi_irq_save(c) -> u64 { u64::from(c.irqs_off.replace(true)) }
+    fn kapi_irq_save(c, site: u64) -> u64 {
+        let were_off = c.irqs_off.replace(true);
+        if !were_off {
+            c.irqs_site.set(site);
+        }
+        u64::from(were_off)
+    }
     fn kapi_irq_restore(c, flags: u64) { c.irqs_off.set(flags & 1 != 0) }
     fn kapi_irqs_off(c) -> i32 { i32::from(c.irqs_off.get()) }
     fn kapi_softirq_enter(c) { c.softirq.set(true) }
     fn kapi_softirq_exit(c) { c.softirq.set(false) }
     fn kapi_in_softirq(c) -> i32 { i32::from(c.softirq.get()) }
 
-    fn kapi_rcu_read_lock(c) {
+    fn kapi_lock_taken(c, site: u64) {
+        if c.locks.get() == 0 {
+            c.locks_site.set(site);
+        }
+        c.locks.set(c.locks.get() + 1);
+    }
+    fn kapi_lock_given(c) { c.locks.set(c.locks.get().saturating_sub(1)) }
+    fn kapi_rcu_read_lock(c, site: u64) {
+        if c.readers.get() == 0 {
+            c.readers_site.set(site);
+        }
         c.readers.set(c.readers.get() + 1);
         slablab_rcu::enter();
     }
-    fn kapi_rcu_read_unlock(c) {
-        if let Some(readers) = c.readers.get().checked_sub(1) {
-            c.readers.set(readers);
-            slablab_rcu::leave();
+    fn kapi_rcu_read_unlock(c, site: u64) {
+        match c.readers.get().checked_sub(1) {
+            Some(readers) => {
+                c.readers.set(readers);
+                slablab_rcu::leave();
+            }
+            None => not_taken("the thread is in no RCU read-side section", site),
         }
     }
     fn kapi_rcu_read_held(c) -> i32 { i32::from(c.readers.get() > 0) }
@@ -166,6 +216,11 @@ exported! {
         }
         slablab_rcu::synchronize();
     }
+}
+
+/// Of the C runtime: a lock that nobody holds is given up.
+pub(crate) extern "C" fn kapi_not_locked(site: u64) {
+    not_taken("nobody holds the lock", site);
 }
 
 pub(crate) extern "C" fn kapi_might_sleep(file: u64, line: i32, site: u64) {

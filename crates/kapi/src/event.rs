@@ -41,8 +41,10 @@ pub enum Misuse {
     WrongFree,
     /// A call that may sleep was made where sleeping is forbidden.
     SleepInAtomic,
-    /// Init or exit returned with a lock held, or with preemption or interrupts disabled.
+    /// Init, exit or a function of a file returned with a lock held, or with preemption or interrupts disabled.
     AtomicLeft,
+    /// Something was given up that was not taken: a lock, disabled preemption, a read-side section.
+    Unbalanced,
     /// The allocator's own data are inconsistent.
     Damage,
 }

@@ -18,7 +18,7 @@ const SLAB_BYTES_MAX: u64 = 8192;
 /// Bytes to ask for so that a guard fits behind `size`, where that makes no difference to success: a power of two, whose
 /// blocks are aligned as a kernel aligns those without a guard.
 fn with_guard(size: u64) -> u64 {
-    let with_guard = size + GUARD_BYTES;
+    let with_guard = size.saturating_add(GUARD_BYTES);
     if with_guard <= SLAB_BYTES_MAX { with_guard.next_power_of_two() } else { size }
 }
 
@@ -28,6 +28,11 @@ fn room(asked: u64) -> u64 {
         0..=SLAB_BYTES_MAX => asked,
         _ => Order::for_bytes(asked).map_or(asked, Order::bytes),
     }
+}
+
+/// Whether readers of read-copy-update may look at such an object once it is free.
+fn is_read_when_free(source: &Source) -> bool {
+    matches!(source, Source::Cache(handle, _) if cache_handle(*handle as u64).is_read_when_free)
 }
 
 impl<B: Backend> Engine<B> {
@@ -180,7 +185,7 @@ impl<B: Backend> Engine<B> {
     fn free_marked(&self, address: u64, by: &Source, site: u64) {
         let room = self.object(address).map_or(0, |o| self.on_cpu(|cpu| cpu.ksize(o)));
         self.machine_free(address, by, site);
-        if let Some(asan) = self.asan {
+        if let Some(asan) = self.asan.filter(|_| !is_read_when_free(by)) {
             asan.forbid(address, room);
         }
     }
@@ -205,7 +210,7 @@ impl<B: Backend> Engine<B> {
             bytes::block_fill(address, live.bytes, FREED);
         }
         self.machine_free(address, &live.source, site);
-        if let Some(asan) = self.asan {
+        if let Some(asan) = self.asan.filter(|_| !is_read_when_free(&live.source)) {
             asan.forbid(address, live.bytes + live.guard);
         }
     }

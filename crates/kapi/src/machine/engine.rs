@@ -17,13 +17,14 @@ use slablab_kmem::{
     PAGE_SIZE, Pfn, Site, SlabFlags, Tunables,
 };
 
-use super::handle::{CacheHandle, Shape};
+use super::handle::{CacheHandle, Constructor, Shape};
 use crate::context;
 use crate::job::Job;
 use crate::ledger::{Free, Ledger, Live, Source};
 use crate::raw::asan::Asan;
 use crate::raw::call;
 use crate::raw::page::PageArray;
+use crate::raw::shared;
 use crate::runtime::{self, lock};
 
 /// What the machine calls the number of objects of a sheaf.
@@ -64,7 +65,11 @@ fn wait_for_cpu<T>(cpu: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 fn construct(object: NonNull<u8>, constructor: usize) {
-    context::construct(|| call::constructor(object, constructor));
+    let constructor: &Constructor = shared::leaked(constructor as u64);
+    if let Some(asan) = constructor.asan {
+        asan.allow(object.as_ptr() as u64, constructor.bytes, constructor.bytes);
+    }
+    context::construct(|| call::constructor(object, constructor.function));
 }
 
 impl<B: Backend> Engine<B> {
@@ -247,8 +252,11 @@ impl<B: Backend> Engine<B> {
         // Only a machine with sheaves knows the number, and only as something to tune.
         let known = B::KIND.tunables().iter().any(|tunable| tunable.name == SHEAF_CAPACITY);
         let tunables = Tunables::default();
+        let constructor =
+            || Constructor { function: ctor as usize, bytes: u64::from(bytes), asan: self.asan };
         let args = CacheArgs {
-            ctor: (ctor != 0).then_some(Ctor { func: construct, context: ctor as usize }),
+            ctor: (ctor != 0)
+                .then(|| Ctor { func: construct, context: shared::leak(constructor()) as usize }),
             usersize: shape.usersize,
             freeptr_offset: shape.freeptr_offset,
             tunables: match shape.sheaf_capacity {
@@ -263,6 +271,7 @@ impl<B: Backend> Engine<B> {
             name,
             object_bytes: bytes,
             keeps_contents: ctor != 0 || flags.has(SlabFlags::TYPESAFE_BY_RCU),
+            is_read_when_free: flags.has(SlabFlags::TYPESAFE_BY_RCU),
         })
     }
 
@@ -295,6 +304,9 @@ impl<B: Backend> Engine<B> {
             self.pages.compound(pfn.0, order);
         }
         self.pages_out.fetch_add(1 << order, Ordering::Relaxed);
+        if let Some(asan) = self.asan {
+            asan.allow(self.page_address(pfn.0), bytes, bytes);
+        }
         Some(pfn.0)
     }
 

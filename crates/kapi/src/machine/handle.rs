@@ -2,6 +2,7 @@
 
 use slablab_kmem::CacheId;
 
+use crate::raw::asan::Asan;
 use crate::raw::shared;
 
 /// A `struct kmem_cache`, as the module holds it.
@@ -13,6 +14,18 @@ pub(crate) struct CacheHandle {
     pub(crate) object_bytes: u32,
     /// Whether what is free keeps its contents: constructed, or looked at by readers of read-copy-update.
     pub(crate) keeps_contents: bool,
+    /// Whether readers of read-copy-update look at what is free (`SLAB_TYPESAFE_BY_RCU`).
+    pub(crate) is_read_when_free: bool,
+}
+
+/// What a new slab's objects are constructed by.
+#[derive(Debug)]
+pub(super) struct Constructor {
+    /// The module's function.
+    pub(super) function: usize,
+    /// Bytes that it may write, which are forbidden if they were another cache's.
+    pub(super) bytes: u64,
+    pub(super) asan: Option<Asan>,
 }
 
 /// What `struct kmem_cache_args` says of a cache beyond the old arguments.

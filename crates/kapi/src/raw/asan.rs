@@ -18,6 +18,20 @@ fn find(name: &CStr) -> Option<Mark> {
     (!at.is_null()).then(|| unsafe { std::mem::transmute::<*mut c_void, Mark>(at) })
 }
 
+/// Whether AddressSanitizer found something: it ends the process once it has said what.
+pub(crate) fn is_reporting() -> bool {
+    type Present = unsafe extern "C" fn() -> i32;
+    // SAFETY: a lookup by name.
+    let at = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"__asan_report_present".as_ptr()) };
+    if at.is_null() {
+        return false;
+    }
+    // SAFETY: AddressSanitizer's interface gives this function this type.
+    let present = unsafe { std::mem::transmute::<*mut c_void, Present>(at) };
+    // SAFETY: it takes nothing and returns a number.
+    unsafe { present() != 0 }
+}
+
 impl Asan {
     /// Looks the functions up.
     pub(crate) fn find() -> Option<Self> {

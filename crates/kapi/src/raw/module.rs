@@ -72,11 +72,13 @@ fn base_of(address: u64) -> Option<u64> {
 }
 
 impl Module {
-    /// Finds a symbol's address.
+    /// Finds a symbol's address. What the libraries beneath a module have is not the module's: with AddressSanitizer
+    /// the C library is among them, whose `init_module` is a system call.
     pub(crate) fn find(&self, name: &CStr) -> Option<u64> {
         // SAFETY: the handle is of a library that is never unloaded.
         let at = unsafe { libc::dlsym(self.handle as *mut c_void, name.as_ptr()) } as u64;
-        (at != 0).then_some(at)
+        let is_own = || self.base == 0 || base_of(at) == Some(self.base);
+        (at != 0 && is_own()).then_some(at)
     }
 
     /// Returns where it was loaded.

@@ -2,7 +2,8 @@
 //! table, which the host fills after loading.
 //!
 //! Compared with exporting the functions from the command's executable this needs no linker option,
-//! survives link-time optimisation and stripping, and adds the call site as an argument.
+//! survives link-time optimisation and stripping, and adds the call site as an argument: that of the module also where
+//! it called a function of the runtime (`kstrdup()`) that calls the host's (on arm64 it is the runtime's own).
 
 use std::fmt::Write;
 
@@ -14,7 +15,7 @@ const ARGUMENTS_X86_64: [&str; 6] = ["rdi", "rsi", "rdx", "rcx", "r8", "r9"];
 
 /// Returns the assembly source.
 pub(super) fn source() -> String {
-    let mut text = String::from("\t.text\n");
+    let mut text = String::from("\t.hidden __ehdr_start, _end\n\t.text\n");
     for (i, symbol) in SYMBOLS.iter().enumerate() {
         let name = symbol.name;
         let body = jump(*symbol, i);
@@ -35,13 +36,37 @@ pub(super) fn source() -> String {
     text
 }
 
+/// Frames of the runtime that are looked through for the module's call at most.
+#[cfg(target_arch = "x86_64")]
+const FRAMES_MAX: u32 = 8;
+
+/// A return address in the runtime is that of a function which the module called, or which that called: the frames, by
+/// which the runtime is compiled, lead to the module's call. What no module called keeps the runtime's address.
 #[cfg(target_arch = "x86_64")]
 fn jump(symbol: Symbol, index: usize) -> String {
-    let site = symbol.site.map_or(String::new(), |arguments| {
-        // At a function's first instruction the return address is on top of the stack.
-        format!("\tmovq (%rsp), %{}\n", ARGUMENTS_X86_64[usize::from(arguments)])
-    });
-    format!("{site}\tjmpq *.Ltable+{}(%rip)\n", index * 8)
+    let jump = format!("\tjmpq *.Ltable+{}(%rip)\n", index * 8);
+    let Some(site) = symbol.site.map(|arguments| ARGUMENTS_X86_64[usize::from(arguments)]) else {
+        return jump;
+    };
+    // Goes on at `label` if the register's address is not in the runtime.
+    let outside = |register: &str, label: &str| {
+        format!(
+            "\tleaq kapi_runtime_begin(%rip), %rax\n\tcmpq %rax, %{register}\n\tjb {label}\n\
+             \tleaq kapi_runtime_end(%rip), %rax\n\tcmpq %rax, %{register}\n\tjae {label}\n"
+        )
+    };
+    // At a function's first instruction the return address is on top of the stack. No function of those gets a variable
+    // number of arguments, so that %rax is free as well.
+    format!(
+        "\tmovq (%rsp), %{site}\n{}\tpushq %rbx\n\tmovq %rbp, %r10\n\tmovl ${FRAMES_MAX}, %ebx\n\
+         1:\tmovq 8(%r10), %r11\n\tmovq (%r10), %r10\n{}\tdecl %ebx\n\tjnz 1b\n\
+         2:\tpopq %rbx\n\
+         \tleaq __ehdr_start(%rip), %rax\n\tcmpq %rax, %r11\n\tjb 3f\n\
+         \tleaq _end(%rip), %rax\n\tcmpq %rax, %r11\n\tjae 3f\n\tmovq %r11, %{site}\n\
+         3:{jump}",
+        outside(site, "3f"),
+        outside("r11", "2f"),
+    )
 }
 
 #[cfg(target_arch = "aarch64")]

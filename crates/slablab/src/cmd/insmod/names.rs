@@ -4,12 +4,14 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use slablab_kapi::Image;
+use slablab_kapi::{Image, toolchain};
 
 /// Names places of one module.
 pub(super) struct Names {
     image: Image,
     path: PathBuf,
+    /// Where our headers are.
+    headers: Option<String>,
     lines: HashMap<u64, Option<String>>,
 }
 
@@ -24,7 +26,8 @@ pub(super) enum Place {
 
 impl Names {
     pub(super) fn new(image: Image, path: &Path) -> Self {
-        Self { image, path: path.into(), lines: HashMap::new() }
+        let headers = toolchain::include_folder().ok().map(|folder| folder.display().to_string());
+        Self { image, path: path.into(), headers, lines: HashMap::new() }
     }
 
     /// Names a place: `walk+0x1c (walk.c:17)`.
@@ -43,14 +46,18 @@ impl Names {
         }
     }
 
-    /// Returns file and line, if binutils is there to ask.
+    /// Returns file and line, if binutils is there to ask: of what a header's inline function was called by, where that
+    /// is one of ours.
     fn line(&mut self, offset: u64) -> Option<String> {
-        let path = &self.path;
+        let (path, headers) = (&self.path, &self.headers);
         let known = self.lines.entry(offset).or_insert_with(|| {
             let mut command = Command::new("addr2line");
-            let output = command.arg("-s").arg("-e").arg(path).arg(format!("{offset:#x}")).output();
+            let output = command.arg("-i").arg("-e").arg(path).arg(format!("{offset:#x}")).output();
             let text = String::from_utf8_lossy(&output.ok()?.stdout).into_owned();
-            let line = text.lines().next()?.split(" (").next()?.to_string();
+            let mut lines = text.lines().filter_map(|line| line.split(" (").next());
+            let is_modules = |line: &&str| !headers.as_ref().is_some_and(|h| line.starts_with(h));
+            let line = lines.clone().find(is_modules).or_else(|| lines.next())?;
+            let line = line.rsplit('/').next()?.to_string();
             (!line.contains('?')).then_some(line)
         });
         known.clone()

@@ -346,7 +346,8 @@ fn kind_text(kind: Misuse) -> &'static str {
         Misuse::ForeignFree => "invalid free of what was not allocated",
         Misuse::WrongFree => "mismatched free",
         Misuse::SleepInAtomic => "sleep in atomic context",
-        Misuse::AtomicLeft => "atomic context left",
+        Misuse::AtomicLeft => "lock or atomic context left",
+        Misuse::Unbalanced => "unlock without a lock",
         Misuse::Damage => "corruption",
     }
 }
