@@ -3,8 +3,10 @@
 #ifndef _LINUX_FS_H
 #define _LINUX_FS_H
 
+#include <linux/cred.h>
 #include <linux/err.h>
 #include <linux/export.h>
+#include <linux/ioctl.h>
 #include <linux/kdev_t.h>
 #include <linux/list.h>
 #include <linux/mutex.h>

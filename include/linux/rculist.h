@@ -52,6 +52,16 @@ static inline void hlist_del_rcu(struct hlist_node *node)
 	node->pprev = LIST_POISON2;
 }
 
+static inline void hlist_replace_rcu(struct hlist_node *old, struct hlist_node *node)
+{
+	node->next = old->next;
+	node->pprev = old->pprev;
+	rcu_assign_pointer(*node->pprev, node);
+	if (node->next)
+		node->next->pprev = &node->next;
+	old->pprev = LIST_POISON2;
+}
+
 static inline void hlist_del_init_rcu(struct hlist_node *node)
 {
 	if (!hlist_unhashed(node)) {

@@ -167,4 +167,10 @@ static inline void kapi_memalloc_restore(unsigned int flag, unsigned int old)
 #define THREAD_SIZE (PAGE_SIZE << THREAD_SIZE_ORDER)
 #define THREAD_ALIGN THREAD_SIZE
 
+/* Within a read-side section, which it leaves for a moment. */
+#define cond_resched_rcu() ({ \
+	rcu_read_unlock(); \
+	cond_resched(); \
+	rcu_read_lock(); })
+
 #endif

@@ -13,20 +13,26 @@
 #define VERIFY_WRITE 1
 #define access_ok(...) 1
 
+/* The user's page may have to be fetched: what copies sleeps. */
+extern void kapi_might_fault(const char *name);
+
 static inline unsigned long copy_to_user(void __user *to, const void *from, unsigned long n)
 {
+	kapi_might_fault(__func__);
 	memcpy(to, from, n);
 	return 0;
 }
 
 static inline unsigned long copy_from_user(void *to, const void __user *from, unsigned long n)
 {
+	kapi_might_fault(__func__);
 	memcpy(to, from, n);
 	return 0;
 }
 
 static inline unsigned long clear_user(void __user *to, unsigned long n)
 {
+	kapi_might_fault(__func__);
 	memset(to, 0, n);
 	return 0;
 }
@@ -46,9 +52,11 @@ static inline int copy_struct_from_user(void *to, size_t ksize, const void __use
 #define __copy_to_user(to, from, n) copy_to_user(to, from, n)
 #define __copy_from_user(to, from, n) copy_from_user(to, from, n)
 #define get_user(x, ptr) ({ \
+	kapi_might_fault("get_user"); \
 	(x) = *(ptr); \
 	0; })
 #define put_user(x, ptr) ({ \
+	kapi_might_fault("put_user"); \
 	*(ptr) = (x); \
 	0; })
 #define __get_user(x, ptr) get_user(x, ptr)

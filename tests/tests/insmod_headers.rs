@@ -197,7 +197,7 @@ fn the_runtime_has_no_circle_of_files() {
 /// The modules that use every macro.
 const EVERY: &str = "crates/kapi/tests/modules/every";
 /// Each makes a module's init of a function, so each takes a module of its own.
-const INIT_CALLS: [&str; 9] = [
+const INIT_CALLS: [&str; 11] = [
     "__initcall",
     "arch_initcall",
     "core_initcall",
@@ -205,7 +205,9 @@ const INIT_CALLS: [&str; 9] = [
     "early_initcall",
     "fs_initcall",
     "late_initcall",
+    "late_initcall_sync",
     "postcore_initcall",
+    "rootfs_initcall",
     "subsys_initcall",
 ];
 /// A build error on purpose, and a form of `kunit_test_suite` that makes a second init.

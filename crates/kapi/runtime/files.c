@@ -44,6 +44,7 @@ struct proc_dir_entry *kapi_proc_add(const char *name, umode_t mode, struct proc
 {
 	struct proc_dir_entry *dir = walk(parent, &name), *entry;
 
+	might_sleep();
 	if (!dir || !*name)
 		return NULL;
 	WARN(kapi_proc_find(dir, name, strlen(name)) != NULL, "proc_dir_entry '%s' already registered\n", name);

@@ -114,6 +114,7 @@ int mempool_resize(mempool_t *pool, int min_nr)
 void *mempool_alloc(mempool_t *pool, gfp_t gfp)
 {
 	VM_WARN_ON_ONCE(gfp & __GFP_ZERO);
+	might_sleep_if(gfpflags_allow_blocking(gfp));
 	for (;;) {
 		/* The reserve is for when nothing is left: the first attempt may not wait for more. */
 		void *element = pool->alloc((gfp | __GFP_NOWARN | __GFP_NORETRY) & ~(__GFP_DIRECT_RECLAIM | __GFP_IO),

@@ -90,6 +90,8 @@ int on_each_cpu(smp_call_func_t func, void *info, int wait)
 	return 0;
 }
 
+static bool is_leap(long year) { return (year % 4 == 0 && year % 100 != 0) || year % 400 == 0; }
+
 void time64_to_tm(time64_t seconds, int offset, struct tm *result)
 {
 	/* Days to a date of the proleptic Gregorian calendar, in eras of 400 years from March 0000. */
@@ -113,5 +115,6 @@ void time64_to_tm(time64_t seconds, int offset, struct tm *result)
 	result->tm_mday = (int)(doy - (153 * mp + 2) / 5 + 1);
 	result->tm_mon = (int)(mp < 10 ? mp + 2 : mp - 10);
 	result->tm_year = (long)(yoe + era * 400 + (result->tm_mon < 2) - 1900);
-	result->tm_yday = (int)(doy < 306 ? doy + 59 : doy - 306);
+	/* The day of a year that begins with March, and January's and February's after it. */
+	result->tm_yday = (int)(doy < 306 ? doy + 59 + is_leap(result->tm_year + 1900) : doy - 306);
 }

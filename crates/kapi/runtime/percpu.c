@@ -72,7 +72,11 @@ void *kapi_alloc_percpu_for(size_t size, size_t align, unsigned long site)
 	return p;
 }
 
-void *__alloc_percpu(size_t size, size_t align) { return kapi_alloc_percpu_for(size, align, _RET_IP_); }
+void *__alloc_percpu(size_t size, size_t align)
+{
+	might_sleep();
+	return kapi_alloc_percpu_for(size, align, _RET_IP_);
+}
 
 void free_percpu(void *p)
 {

@@ -223,6 +223,9 @@ struct task_struct *kthread_create_on_node(int (*threadfn)(void *data), void *da
 {
 	struct task_struct *task = kapi_alloc(sizeof(*task));
 
+	/* The runtime's own workers are made when they are first needed, as there are none before a module. */
+	if (kapi_module_site() == _RET_IP_)
+		might_sleep();
 	if (!task)
 		return ERR_PTR(-ENOMEM);
 	task->kapi_thread = threadfn;

@@ -174,6 +174,7 @@ bool flush_work(struct work_struct *work)
 	struct workqueue_struct *queue = work->kapi_queue;
 	bool was = queue && (work_pending(work) || is_running(work));
 
+	might_sleep();
 	if (was)
 		wait_event(queue->idle, !work_pending(work) && !is_running(work));
 	return was;
@@ -184,6 +185,7 @@ bool cancel_work_sync(struct work_struct *work)
 {
 	bool was = dequeue(work);
 
+	might_sleep();
 	while (is_running(work)) {
 		wait_event(work->kapi_queue->idle, !is_running(work));
 		dequeue(work);

@@ -65,7 +65,7 @@ symbols! {
         kapi_stop, kapi_current, kapi_task_set, smp_processor_id, kapi_atomic_enter@0,
         kapi_atomic_exit@0, kapi_atomic_depth, kapi_irq_save@0, kapi_irq_restore, kapi_irqs_off,
         kapi_softirq_enter, kapi_softirq_exit, kapi_in_softirq, kapi_might_sleep@2,
-        kapi_cond_resched@2, kapi_may_sleep, kapi_lock_taken@0, kapi_lock_given, kapi_not_locked@0,
+        kapi_cond_resched@2, kapi_may_sleep, kapi_might_fault = kapi_may_sleep@1, kapi_lock_taken@0, kapi_lock_given, kapi_not_locked@0,
         kapi_rcu_read_lock@0, kapi_rcu_read_unlock@0, kapi_rcu_read_held,
         synchronize_rcu@0, ktime_get_ns, ktime_get_real_ns, yield = kapi_yield, kapi_spin_wait,
         kapi_thread_start, kapi_thread_exit, kapi_futex_wait, kapi_futex_wake, get_random_bytes,

@@ -216,6 +216,11 @@ void messages(void)
 	unlock_it(&left);
 }
 
+static_assert(_IO('k', 1) == 0x6b01 && _IOR('k', 2, int) == 0x80046b02);
+static_assert(_IOW('k', 3, char) == 0x40016b03 && _IOWR('k', 4, long) == 0xc0086b04);
+static_assert(_IOC_DIR(_IOC(_IOC_READ, 'k', 5, 6)) == _IOC_READ && _IOC_TYPE(_IO('k', 5)) == 'k');
+static_assert(_IOC_NR(_IO('k', 5)) == 5 && _IOC_SIZE(_IOR('k', 5, long)) == 8);
+
 void the_module(void)
 {
 	u64 u64s;
