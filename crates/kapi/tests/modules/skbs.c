@@ -8,6 +8,7 @@
 static struct sk_buff_head queue;
 static atomic_t gone;
 static long sum;
+static atomic_t started;
 
 static void destructor(struct sk_buff *skb)
 {
@@ -60,6 +61,7 @@ static int producer(void *data)
 {
 	long i;
 
+	atomic_inc(&started);
 	for (i = 0; i < PACKETS; i++) {
 		struct sk_buff *skb = alloc_skb(i % 7 ? 64 : 3000, GFP_KERNEL), *clone;
 
@@ -77,6 +79,7 @@ static int consumer(void *data)
 {
 	struct sk_buff *skb;
 
+	atomic_inc(&started);
 	while ((skb = skb_dequeue(&queue)) || !kthread_should_stop()) {
 		if (!skb) {
 			cond_resched();
@@ -100,9 +103,8 @@ static int __init skbs_init(void)
 	from[1] = kthread_run(producer, NULL, "producer/1");
 	to = kthread_run(consumer, NULL, "consumer");
 	/* A thread that is stopped before its first step takes none. */
-	while (skb_queue_len_lockless(&queue) == 0 && READ_ONCE(sum) == 0)
+	while (atomic_read(&started) < 3)
 		msleep(1);
-	msleep(10);
 	kthread_stop(from[0]);
 	kthread_stop(from[1]);
 	kthread_stop(to);
