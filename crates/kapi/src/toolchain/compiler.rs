@@ -6,7 +6,7 @@ use std::process::{Command, Output};
 
 use slablab_host::KeyHasher;
 
-use super::sources::Sources;
+use super::sources::SourceFile;
 use super::{files, stubs};
 use crate::error::Error;
 use crate::job::Version;
@@ -134,29 +134,28 @@ impl Compiler {
         command
     }
 
-    /// Compiles one file of a module; returns the compiler's warnings.
+    /// Compiles one file of the module `name`; returns the compiler's warnings.
     pub(super) fn compile_module(
         &self,
-        file: &Path,
-        sources: &Sources,
+        file: &SourceFile,
+        name: &str,
         version: Version,
         object: &Path,
     ) -> Result<String, Error> {
         let mut command = self.command(version);
-        let name = &sources.name;
         command
-            .args(&sources.flags)
+            .args(&file.flags)
             .arg(format!("-DKBUILD_MODNAME=\"{name}\""))
             .arg(format!("-DKBUILD_BASENAME=\"{name}\""))
             .args(["-c", "-o"])
             .arg(object)
-            .arg(file);
+            .arg(&file.path);
         let output = self.run(&mut command)?;
         let message = String::from_utf8_lossy(&output.stderr).into_owned();
         if output.status.success() {
             return Ok(message);
         }
-        Err(Error::Compile { path: file.into(), message: message.trim_end().into() })
+        Err(Error::Compile { path: file.path.clone(), message: message.trim_end().into() })
     }
 
     /// Returns the compiled runtime and jumps, compiling them if that was not done before.

@@ -99,7 +99,7 @@ fn compile(
     let mut warnings = String::new();
     for (i, file) in sources.files.iter().enumerate() {
         let object = out.join(format!("{i}.o"));
-        warnings += &compiler.compile_module(file, sources, version, &object)?;
+        warnings += &compiler.compile_module(file, &sources.name, version, &object)?;
         objects.push(object);
     }
     Ok((objects, warnings))

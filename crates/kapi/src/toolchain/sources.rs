@@ -1,18 +1,34 @@
 //! Which files make a module: one file, or a folder with what its Kbuild or Makefile says.
+//!
+//! # How it works
+//! GNU make reads the file, as a kernel's build does: with `KERNELRELEASE`, `src` and `obj` set, so that conditions,
+//! variables and functions mean what they mean there. Then it prints the variables that make a module, and no rule of
+//! the file is run. (`$(shell ...)` is, as in a build.) Flags of the module are passed on, apart from those that choose a
+//! machine or make errors of warnings: headers and compiler are not a kernel's.
+//!
+//! Linux counterpart: `scripts/Makefile.build` and `scripts/Makefile.lib` @ 6.1.
 
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
 use crate::error::Error;
+
+/// A file of a module.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct SourceFile {
+    pub(super) path: PathBuf,
+    /// Of `ccflags-y`, `EXTRA_CFLAGS` and the file's own `CFLAGS_name.o`.
+    pub(super) flags: Vec<String>,
+}
 
 /// A module's sources.
 #[derive(Debug)]
 pub(super) struct Sources {
     /// The module's name: the file's, with underscores for dashes.
     pub(super) name: String,
-    pub(super) files: Vec<PathBuf>,
-    /// `ccflags-y` and `EXTRA_CFLAGS`, as far as they are options with a plain value.
-    pub(super) flags: Vec<String>,
+    pub(super) files: Vec<SourceFile>,
 }
 
 impl Sources {
@@ -28,20 +44,24 @@ impl Sources {
         }
         let path = path.canonicalize().map_err(Error::io(path))?;
         let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-        Ok(Self { name: stem.replace('-', "_"), files: vec![path.clone()], flags: Vec::new() })
+        let file = SourceFile { path: path.clone(), flags: Vec::new() };
+        Ok(Self { name: stem.replace('-', "_"), files: vec![file] })
     }
 
     fn of_folder(dir: &Path) -> Result<Self, Error> {
         let wrong = |what: String| Error::Source { path: dir.into(), what };
         let dir = dir.canonicalize().map_err(Error::io(dir))?;
         for name in ["Kbuild", "Makefile"] {
-            let Ok(text) = fs::read_to_string(dir.join(name)) else { continue };
-            let rules = Rules::read(&text);
-            match rules.modules.as_slice() {
+            if !dir.join(name).is_file() {
+                continue;
+            }
+            let modules = modules(&dir, name)?;
+            match modules.as_slice() {
                 [] => {}
-                [module] => return rules.sources(&dir, module),
+                [module] => return module.sources(&dir),
                 many => {
-                    let list = many.join(", ");
+                    let list: Vec<_> = many.iter().map(|module| module.name.as_str()).collect();
+                    let list = list.join(", ");
                     return Err(wrong(format!(
                         "its {name} makes several modules ({list}); give one as FILE.c"
                     )));
@@ -72,56 +92,110 @@ fn c_files(dir: &Path) -> Result<Vec<PathBuf>, Error> {
     Ok(files)
 }
 
-/// What a Kbuild file says, as far as a plain module needs it.
+/// What make is told: the variables of a kernel's build, the module's file, and what to print of it.
+const PRINT: &str = "\
+kapi-print:
+\t@:
+include $(KAPI_FILE)
+kapi-modules := $(sort $(filter %.o,$(obj-m)))
+$(foreach m,$(kapi-modules:.o=),$(info kapi module $(m))\\
+$(foreach o,$(or $(strip $($(m)-objs) $($(m)-y) $($(m)-m)),$(m).o),$(info kapi object $(o))\\
+$(info kapi flags $(ccflags-y) $(EXTRA_CFLAGS) $(CFLAGS_$(o)))))
+";
+
+/// A module as its Kbuild or Makefile says.
 #[derive(Debug, Default)]
-struct Rules {
-    modules: Vec<String>,
-    assignments: Vec<(String, String)>,
+struct ModuleRules {
+    name: String,
+    /// Its objects, each with the flags that it is compiled with, as a shell would read them.
+    objects: Vec<(String, String)>,
 }
 
-impl Rules {
-    fn read(text: &str) -> Self {
-        let mut rules = Self::default();
-        for line in text.replace("\\\n", " ").lines() {
-            let line = line.split('#').next().unwrap_or_default();
-            let Some((name, value)) = line.split_once('=') else { continue };
-            let name = name.trim_end_matches([':', '+', '?']).trim().to_string();
-            if name == "obj-m" {
-                let objects = value.split_whitespace().filter_map(|o| o.strip_suffix(".o"));
-                rules.modules.extend(objects.map(ToString::to_string));
+/// Asks make for the modules that a file of `dir` makes.
+fn modules(dir: &Path, file: &str) -> Result<Vec<ModuleRules>, Error> {
+    let wrong = |what: String| Error::Source { path: dir.join(file), what };
+    let mut child = Command::new("make")
+        .args(["--silent", "--no-print-directory", "--no-builtin-rules", "-f", "-", "kapi-print"])
+        .arg(format!("KAPI_FILE={file}"))
+        .current_dir(dir)
+        // The file may set these itself.
+        .envs(["src", "obj", "M", "KBUILD_EXTMOD", "PWD"].map(|name| (name, dir)))
+        .envs([("KERNELRELEASE", "6.1.0"), ("VERSION", "6"), ("PATCHLEVEL", "1")])
+        .envs([("CONFIG_MODULES", "y"), ("LC_ALL", "C")])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(|error| {
+            wrong(format!("cannot be read without make ({error}); install make, or give FILE.c"))
+        })?;
+    let mut input = child.stdin.take().expect("it was asked for");
+    // Make that ends before it has read all says why on standard error.
+    let _ = input.write_all(PRINT.as_bytes());
+    drop(input);
+    let output = child.wait_with_output().map_err(|error| wrong(error.to_string()))?;
+    if !output.status.success() {
+        let said = String::from_utf8_lossy(&output.stderr).trim().to_string();
+        return Err(wrong(format!("cannot be read: {said}")));
+    }
+    let mut modules: Vec<ModuleRules> = Vec::new();
+    for line in String::from_utf8_lossy(&output.stdout).lines() {
+        let Some((what, value)) = line.strip_prefix("kapi ").and_then(|line| line.split_once(' '))
+        else {
+            continue;
+        };
+        match (what, modules.last_mut()) {
+            ("module", _) => {
+                modules.push(ModuleRules { name: value.into(), ..ModuleRules::default() });
             }
-            rules.assignments.push((name, value.trim().into()));
+            ("object", Some(module)) => module.objects.push((value.into(), String::new())),
+            ("flags", Some(module)) => {
+                if let Some((_, flags)) = module.objects.last_mut() {
+                    *flags = value.into();
+                }
+            }
+            _ => {}
         }
-        rules
     }
+    Ok(modules)
+}
 
-    fn values<'r>(&'r self, name: &'r str) -> impl Iterator<Item = &'r str> {
-        let same = self.assignments.iter().filter(move |(n, _)| n == name);
-        same.flat_map(|(_, value)| value.split_whitespace())
-    }
-
-    fn sources(&self, dir: &Path, module: &str) -> Result<Sources, Error> {
-        let parts = [format!("{module}-objs"), format!("{module}-y")];
-        let mut objects: Vec<_> = parts.iter().flat_map(|name| self.values(name)).collect();
-        let own = format!("{module}.o");
-        if objects.is_empty() {
-            objects.push(&own);
-        }
+impl ModuleRules {
+    fn sources(&self, dir: &Path) -> Result<Sources, Error> {
         let mut files = Vec::new();
-        for object in objects {
+        for (object, flags) in &self.objects {
             let stem = object.strip_suffix(".o").unwrap_or(object);
-            let file = dir.join(format!("{stem}.c"));
-            if !file.is_file() {
+            let path = dir.join(format!("{stem}.c"));
+            if !path.is_file() {
                 let what = "is named by the module's Kbuild or Makefile, but is not there".into();
-                return Err(Error::Source { path: file, what });
+                return Err(Error::Source { path, what });
             }
-            files.push(file);
+            let flags = shlex::split(flags).ok_or_else(|| Error::Source {
+                path: path.clone(),
+                what: format!("gets flags that no shell can read: {flags}"),
+            })?;
+            files.push(SourceFile { path, flags: kept(flags) });
         }
-        let flags = ["ccflags-y", "EXTRA_CFLAGS"].iter().flat_map(|name| self.values(name));
-        let plain = |flag: &&str| flag.starts_with("-D") && !flag.contains('$');
-        let flags = flags.filter(plain).map(ToString::to_string).collect();
-        Ok(Sources { name: module.replace('-', "_"), files, flags })
+        Ok(Sources { name: self.name.replace('-', "_"), files })
     }
+}
+
+/// Returns the flags that hold for another compiler with other headers as well.
+fn kept(flags: Vec<String>) -> Vec<String> {
+    let mut kept = Vec::new();
+    let mut flags = flags.into_iter();
+    while let Some(flag) = flags.next() {
+        // These have their value behind them, or in the next word.
+        let with_value = ["-D", "-U", "-I", "-include", "-isystem", "-iquote", "-imacros"];
+        if with_value.contains(&flag.as_str()) {
+            kept.extend([Some(flag), flags.next()].into_iter().flatten());
+        } else if ["-D", "-U", "-I", "-W", "-f", "-O"].iter().any(|kind| flag.starts_with(kind))
+            && !flag.starts_with("-Werror")
+        {
+            kept.push(flag);
+        }
+    }
+    kept
 }
 
 #[cfg(test)]
@@ -139,9 +213,48 @@ mod tests {
         fs::write(dir.path().join("Makefile"), rules).unwrap();
         let sources = Sources::find(dir.path()).unwrap();
         assert_eq!(sources.name, "my_mod");
-        assert_eq!(sources.flags, ["-DDEBUG"]);
-        let names: Vec<_> = sources.files.iter().filter_map(|f| f.file_name()).collect();
+        let include = format!("-I{}/x", dir.path().canonicalize().unwrap().display());
+        assert_eq!(sources.files[0].flags, ["-DDEBUG", &include]);
+        let names: Vec<_> = sources.files.iter().filter_map(|f| f.path.file_name()).collect();
         assert_eq!(names, ["one.c", "two.c"]);
+    }
+
+    fn of_makefile(rules: &str) -> Result<Sources, Error> {
+        let dir = tempfile::tempdir().unwrap();
+        for name in ["one.c", "two.c"] {
+            fs::write(dir.path().join(name), "").unwrap();
+        }
+        fs::write(dir.path().join("Makefile"), rules).unwrap();
+        Sources::find(dir.path())
+    }
+
+    #[test]
+    fn variables_conditions_and_functions_mean_what_make_says() {
+        let rules = "NAME := my\nSRCS := one.c two.c\nobj-m := $(NAME).o\nobj-m += my.o\n\
+                     $(NAME)-objs = $(SRCS:.c=.o)\nifeq ($(NEVER),y)\nccflags-y += -DNEVER\nendif\n\
+                     all:\n\t$(MAKE) -C /lib/modules/none modules\n";
+        let sources = of_makefile(rules).unwrap();
+        assert_eq!((sources.name.as_str(), sources.files.len()), ("my", 2));
+        assert!(sources.files.iter().all(|file| file.flags.is_empty()));
+        let guarded =
+            "ifneq ($(KERNELRELEASE),)\nobj-m := one.o\nelse\n$(error no kernel)\nendif\n";
+        assert_eq!(of_makefile(guarded).unwrap().name, "one");
+    }
+
+    #[test]
+    fn flags_are_read_as_a_shell_reads_them_and_a_files_own_are_its_own() {
+        let rules = "obj-m := my.o\nmy-y := one.o two.o\n\
+                     ccflags-y := -DNAME=\\\"a\\ b\\\" -Werror -m32 -include $(src)/one.c\nCFLAGS_two.o := -DTWO\n";
+        let files = of_makefile(rules).unwrap().files;
+        assert_eq!(files[0].flags[..2], ["-DNAME=\"a b\"", "-include"]);
+        assert_eq!((files[0].flags.len(), files[1].flags.len()), (3, 4));
+        assert_eq!(files[1].flags[3], "-DTWO");
+    }
+
+    #[test]
+    fn a_makefile_that_make_refuses_is_refused_in_its_words() {
+        let error = of_makefile("obj-m := one.o\nifeq (a\n").unwrap_err().to_string();
+        assert!(error.contains("Makefile") && error.contains("cannot be read"), "{error}");
     }
 
     #[test]
