@@ -8,10 +8,12 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::metrics::crests::Crest;
 use crate::metrics::failure::Failure;
 use crate::metrics::fit::Fit;
 use crate::metrics::gauge::Level;
 use crate::metrics::lifetimes::LifetimeSummary;
+use crate::metrics::locality::Walk;
 use crate::metrics::series::Sample;
 
 /// A replay of one trace under several allocators.
@@ -98,6 +100,9 @@ pub struct Allocator {
     /// Memory over time, at most 512 samples; none for many traces together
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub series: Vec<Sample>,
+    /// When most was held, part by part of the trace; not part of the stored result
+    #[serde(skip)]
+    pub crests: Vec<Crest>,
     /// Addresses of the objects of [`ReplayPlan::watched`](crate::Plan::watched), in the order of allocation, when
     /// most of them were alive; not part of the stored result
     #[serde(skip)]
@@ -241,6 +246,9 @@ pub struct SiteUnder {
     pub lines_per_object: f64,
     /// Pages that hold live objects, each object's share; mean over the snapshots
     pub pages_per_object: f64,
+    /// All its objects in the snapshot with most of them; not part of the stored result
+    #[serde(skip)]
+    pub walk: Walk,
     /// Allocations and frees of its objects on the slow path: with a lock, or an atomic operation on memory that CPUs
     /// share. Only where [`ReplayPlan::slow_paths`](crate::ReplayPlan::slow_paths) asks for it
     #[serde(skip_serializing_if = "Option::is_none")]
