@@ -10,7 +10,8 @@
 //!
 //! To add a plot: one file in `plot/` with a struct that implements [`Draw`].
 //!
-//! Modules, lower ones first: `error`, `escape`, `printable`, `unit`, `color`; `flame`, `table`; `plot`; `document`; `html`, `png`.
+//! Modules, lower ones first: `error`, `escape`, `printable`, `unit`,
+//! `color`; `flame`, `table`; `plot`; `document`; `html`, `png`.
 //!
 //! Invariants: nothing here knows an experiment, an allocator's code or a file; names and numbers come in with
 //! their units. One name has one colour in every plot of a document ([`Palette`]). The same document gives the

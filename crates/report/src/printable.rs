@@ -2,11 +2,12 @@
 
 use std::borrow::Cow;
 
-/// Returns a line of text with a question mark for each control character, line ends among them.
+/// Returns a line of text with a question mark for each control character but tabs, line ends among them.
 #[must_use]
 pub fn printable(text: &str) -> Cow<'_, str> {
-    if text.chars().any(char::is_control) {
-        Cow::Owned(text.chars().map(|c| if c.is_control() { '?' } else { c }).collect())
+    let moves = |c: char| c.is_control() && c != '\t';
+    if text.chars().any(moves) {
+        Cow::Owned(text.chars().map(|c| if moves(c) { '?' } else { c }).collect())
     } else {
         Cow::Borrowed(text)
     }
@@ -19,6 +20,6 @@ mod tests {
     #[test]
     fn what_moves_the_cursor_becomes_a_question_mark() {
         assert_eq!(printable("a\u{1b}[31mb\nc\u{9b}d"), "a?[31mb?c?d");
-        assert_eq!(printable("kmalloc-64 \u{b5}"), "kmalloc-64 \u{b5}");
+        assert_eq!(printable("kmalloc-64\t\u{b5}"), "kmalloc-64\t\u{b5}");
     }
 }

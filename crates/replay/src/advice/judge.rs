@@ -1,7 +1,8 @@
 //! Whether a change that was tried is worth making.
 //!
-//! How it works: a change is judged by what the classes that it can touch hold with and without it: by how much the
-//! peak of the whole machine is lower, on average, and at the end. Slabs are whole, and not all events were placed: advised is only what
+//! How it works: a change is judged by what the classes that it can touch hold with and without it: by how
+//! much the peak of the whole machine is lower, on average, and at the end. Slabs are whole, and not all events were placed:
+//! advised is only what
 //! saves more than a slab, more than the share of the trace that is not known, and more than the saving varies over the
 //! trace while the objects are there.
 

@@ -20,6 +20,7 @@ mod objects;
 mod occupied;
 mod pace;
 mod population;
+mod sites;
 mod unfreed;
 mod unnamed;
 
@@ -427,24 +428,6 @@ impl Importer {
         if let Some(population) = &mut self.population {
             population.name(self.writer.caches_mut());
         }
-    }
-
-    /// Gives a call site its final name, if it has none.
-    #[inline]
-    fn name_site(&mut self, facts: &Facts, site: u32) {
-        if self.sites.get(site as usize) == Some(&NONE) {
-            self.add_site(facts, site as usize);
-        }
-    }
-
-    #[cold]
-    fn add_site(&mut self, facts: &Facts, index: usize) {
-        let site = &facts.names.sites[index];
-        let symbols = self.symbols.as_ref().unwrap_or(&facts.symbols);
-        self.sites[index] = match site.name.as_str() {
-            "" => self.writer.site(&symbols.site_name(site.address), site.address),
-            name => self.writer.site(name, site.address),
-        };
     }
 
     /// Ends the objects that the samples up to `time_ns` show to be freed; an event on `cpu` is next.

@@ -80,6 +80,11 @@ impl Attr {
         missing.map(|&(_, what)| what)
     }
 
+    /// Tells whether samples of another event are laid out alike.
+    pub(super) fn is_like(&self, other: &Attr) -> bool {
+        Attr { config: 0, ..*self } == Attr { config: 0, ..*other }
+    }
+
     /// Tells whether samples begin with the id of their event.
     pub(super) fn identified(&self) -> bool {
         self.sample_type & IDENTIFIER != 0

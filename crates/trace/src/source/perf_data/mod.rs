@@ -211,7 +211,7 @@ impl PerfData {
             return Err(Error::bad(&self.path, At::File, what, remedy));
         }
         let identified = self.header.attrs.iter().all(Attr::identified);
-        if !identified && tracepoints().any(|attr| Some(attr) != tracepoints().next()) {
+        if !identified && tracepoints().zip(tracepoints().skip(1)).any(|(a, b)| !a.is_like(b)) {
             return Err(bad("its samples do not say which event they are of"));
         }
         self.header.kmem = tracing.layouts.iter().map(|(number, _)| u64::from(*number)).collect();
