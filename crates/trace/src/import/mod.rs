@@ -36,7 +36,7 @@ use crate::error::At;
 use crate::meta::{CPUS_MAX, Quality, Skipped};
 use crate::portion::Blocks;
 use crate::source::kept::Kept;
-use crate::source::{Facts, Format, Source, read_raw};
+use crate::source::{Format, Source, read_raw};
 use crate::store::ParquetFile;
 use crate::{
     Addresses, Error, Event, Input, Kind, Meta, NONE, Progress, RawEvent, Samples, Symbols,

@@ -1,6 +1,7 @@
 //! Call sites get their names by their first event: a source may know more of them than it gives events of.
 
 use super::Importer;
+use crate::NONE;
 use crate::source::Facts;
 
 impl Importer {
