@@ -52,8 +52,11 @@ pub fn slablab_path() -> &'static Path {
         // Cargo makes the binary of another package only when asked to; asking is quick when it is there: for the whole
         // workspace, since features of dependencies depend on what is chosen, and other ones are built anew.
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+        // Of the profile that the tests have themselves, so that both share what is built.
+        let profile = if cfg!(debug_assertions) { "dev" } else { "release" };
         let output = Command::new(cargo)
             .args(["build", "--quiet", "--workspace", "--bins", "--message-format", "json"])
+            .args(["--profile", profile])
             .current_dir(root())
             .output()
             .expect("cargo runs these tests, so it can be run");

@@ -73,6 +73,78 @@ fn a_recording_is_not_replaced_by_what_is_made_of_it() {
     }
 }
 
+/// It made a file called `-`.
+#[test]
+fn a_trace_does_not_go_to_standard_output() {
+    let folder = tempfile::tempdir().unwrap();
+    let sample = root().join(SAMPLE);
+    let words = ["import", text(&sample), "-o", "-"];
+    let output = slablab().current_dir(&folder).args(words).output().unwrap();
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{told}");
+    assert!(told.contains("cannot go to standard output"), "{told}");
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 0);
+}
+
+/// Sites and caches that only other events have were counted and listed.
+#[test]
+fn a_part_knows_only_the_names_of_its_own_events() {
+    let info = |words: &[&str]| -> serde_json::Value {
+        let json = stdout(&[&["info", SAMPLE, "--format", "json"], words].concat());
+        serde_json::from_str(&json).unwrap()
+    };
+    let (whole, part) = (info(&[]), info(&["--cache", "skbuff_head_cache"]));
+    assert_eq!(part["caches"].as_array().unwrap().len(), 1, "{part}");
+    assert!(part["sites"].as_u64().unwrap() * 4 < whole["sites"].as_u64().unwrap(), "{part}");
+}
+
+#[test]
+fn a_byte_order_mark_is_no_damage_and_more_asked_for_than_given_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.txt");
+    let line = |ptr: &str, bytes_req: u64| {
+        format!(
+            "x-1 [000] ..... 1.5: kmalloc: call_site=f+0x1/0x9 ptr={ptr} bytes_req={bytes_req} bytes_alloc=64 \
+             gfp_flags=GFP_KERNEL node=-1 accounted=false\n"
+        )
+    };
+    let lines = ["\u{feff}", &line("0xffff888100000000", 50), &line("0xffff888100001000", 80)];
+    fs::write(&path, lines.concat()).unwrap();
+    let json = stdout(&["info", text(&path), "--format", "json"]);
+    let info: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(info["events"], 1, "{info}");
+    let skipped = info["quality"]["skipped"].as_array().unwrap();
+    assert_eq!(skipped.len(), 1, "{info}");
+    assert_eq!(skipped[0]["reason"], "more bytes requested than allocated");
+}
+
+/// They turned the terminal red, moved its cursor, and began lines of their own.
+#[test]
+fn escape_sequences_of_a_trace_reach_no_terminal() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.txt");
+    let line = "x-1 [000] ..... 1.5: kmalloc: call_site=f\u{1b}[31mred+0x1/0x9 ptr=0xffff888100000000 bytes_req=50 \
+                bytes_alloc=64 gfp_flags=GFP_KERNEL node=-1 accounted=false\n";
+    fs::write(&path, line).unwrap();
+    for words in [&["stat"][..], &["replay", "-a", "slub"], &["info"]] {
+        let told = stdout(&[words, &[text(&path)]].concat());
+        assert!(!told.contains('\u{1b}'), "{words:?}: {told}");
+    }
+    assert!(stdout(&["stat", text(&path)]).contains("f?[31mred"));
+}
+
+#[test]
+fn the_directory_of_a_threaded_perf_record_is_named_as_such() {
+    let folder = tempfile::tempdir().unwrap();
+    let recording = folder.path().join("perf.data");
+    fs::create_dir(&recording).unwrap();
+    fs::write(recording.join("data"), "PERFILE2").unwrap();
+    for command in ["info", "stat", "replay", "import"] {
+        let told = refusal(&[command, text(&recording)]);
+        assert!(told.contains("--threads") && told.contains("--kcore"), "{command}: {told}");
+    }
+}
+
 /// It kept all rows that wait for a name, and all events of a text: 150 bytes an event and more.
 #[test]
 fn a_long_text_of_an_old_kernel_is_imported_in_little_memory() {

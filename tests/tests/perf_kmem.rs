@@ -58,6 +58,34 @@ fn every_digit_is_perfs() {
     assert!(sentence.contains("holds no addresses"), "{sentence}");
 }
 
+/// As perf counts them they are objects at address 0, and a size of 4 GiB is 0.
+#[test]
+fn failed_allocations_and_frees_of_null_count_nothing_and_sizes_stay_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = folder.path().join("trace.txt");
+    let event = |time: u32, event: &str| format!("x-1 [000] ..... 1.{time:06}: {event}\n");
+    let sizes = |bytes: u64| {
+        format!(
+            "bytes_req={bytes} bytes_alloc={bytes} gfp_flags=GFP_KERNEL node=-1 accounted=false"
+        )
+    };
+    let whole = 5_u64 << 30;
+    let lines = [
+        event(1, &format!("kmalloc: call_site=f+0x1/0x9 ptr=(null) {}", sizes(64))),
+        event(2, "kfree: call_site=f+0x2/0x9 ptr=(null)"),
+        event(3, &format!("kmalloc: call_site=g+0x1/0x9 ptr=0xffff888100000000 {}", sizes(whole))),
+        event(4, "kfree: call_site=g+0x2/0x9 ptr=0xffff888100000000"),
+        event(5, &format!("kmalloc: call_site=f+0x1/0x9 ptr=(null) {}", sizes(64))),
+    ];
+    std::fs::write(&text, lines.concat()).unwrap();
+    let json = stdout(&["stat", "--format", "json", text.to_str().unwrap()]);
+    let stat: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let totals =
+        ["bytes_requested", "bytes_freed", "allocs"].map(|name| stat["totals"][name].as_u64());
+    assert_eq!(totals, [Some(whole), Some(whole), Some(1)], "{stat}");
+    assert_eq!(stat["sites"].as_array().unwrap().len(), 1, "{stat}");
+}
+
 /// perf pads some lines with blanks.
 fn lines(text: &str) -> Vec<&str> {
     text.lines().map(str::trim_end).collect()

@@ -196,6 +196,23 @@ fn json_has_a_schema_and_csv_a_line_of_names() {
 }
 
 #[test]
+fn an_allocator_named_twice_is_replayed_once() {
+    let words = ["replay", "traces/boot.parquet", "-a", "slub,slob,slub", "--format", "json"];
+    let json: Value = serde_json::from_str(&stdout(&words)).unwrap();
+    let names = json["allocators"].as_array().unwrap().iter().map(|a| a["allocator"].clone());
+    assert_eq!(names.collect::<Vec<_>>(), ["slub", "slob"]);
+}
+
+/// What sheaves served counted as neither fast nor slow: 2 % of the frees were on the fast path, where it is 23 %.
+#[test]
+fn sheaves_of_a_hybrid_are_a_fast_path() {
+    let text = stdout(&["replay", "traces/hackbench.parquet", "-a", "slub-hybrid"]);
+    let line = text.lines().find(|line| line.starts_with("frees on the fast path")).unwrap();
+    let share: f64 = line.split_whitespace().rev().nth(1).unwrap().parse().unwrap();
+    assert!((20.0..26.0).contains(&share), "{line}");
+}
+
+#[test]
 fn a_result_file_is_whole_or_not_there() {
     let folder = tempfile::tempdir().unwrap();
     let path = synthetic(folder.path(), 50_000, 9);

@@ -165,7 +165,7 @@ const STATS: House = House {
 const REPORT: House = House {
     name: "report",
     levels: &[
-        &["error", "escape", "unit"],
+        &["error", "escape", "printable", "unit"],
         &["color"],
         &["flame", "table"],
         &["plot"],

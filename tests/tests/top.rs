@@ -194,6 +194,29 @@ fn a_lost_terminal_ends_it_and_leaves_no_instance() {
 }
 
 #[test]
+fn a_signal_ends_one_table_early_and_leaves_no_instance() {
+    if !can_trace() {
+        return;
+    }
+    for signal in ["TERM", "INT", "HUP"] {
+        let mut top = Command::new(slablab_path());
+        top.args(["top", "--once", "--seconds", "600", "--format", "json"]);
+        let top = top.stdout(Stdio::piped()).spawn().unwrap();
+        let pid = top.id().to_string();
+        let until = Instant::now() + PATIENCE;
+        while !instance(&pid).exists() {
+            assert!(Instant::now() < until, "it does not begin to look");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        assert!(Command::new("kill").args(["-s", signal, &pid]).status().unwrap().success());
+        let output = top.wait_with_output().unwrap();
+        assert!(!instance(&pid).exists(), "{signal}: an instance is left");
+        let top: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert!(top["seconds"].as_f64().unwrap() < 600.0, "{signal}: {top}");
+    }
+}
+
+#[test]
 fn a_script_gets_one_table_as_json() {
     if !can_trace() {
         return;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use slablab_tests::{slablab, stdout};
-use slablab_trace::{RawEvent, Source, open_raw};
+use slablab_trace::{Kind, RawEvent, Source, open_raw};
 
 /// Runs trace-cmd. It writes files of the function tracer, which it does not need here, and which a container may not
 /// write: it sees others in their place.
@@ -107,6 +107,59 @@ fn recorded(folder: &Path) -> Option<(PathBuf, PathBuf)> {
     // Its input ends here, so `cat` does, and perf with it: not before trace-cmd, however slow the machine.
     let status = perf.wait().ok()?;
     (ran && status.success() && dat.exists()).then_some((dat, data))
+}
+
+/// Records some events in the top instance and others, or the same, in one beside it; `None` where trace-cmd cannot.
+fn recorded_in_two(folder: &Path, beside: &[&str]) -> Option<PathBuf> {
+    let top =
+        ["record", "-q", "-b", "20000", "-e", "kmem:kmalloc", "-e", "kmem:kfree", "-B", "foo"];
+    let work = ["-o", "trace.dat", "find", "/etc", "-maxdepth", "2"];
+    let buffer = ["-b", "20000"];
+    let dat = folder.join("trace.dat");
+    (trace_cmd(folder, &[&top[..], &buffer, beside, &work].concat()) && dat.exists()).then_some(dat)
+}
+
+/// Returns how many events of each kind there are, in the order of the kinds.
+fn by_kind(path: &Path) -> Vec<usize> {
+    let (events, _) = events(path);
+    let of = |kind| events.iter().filter(|event| event.kind == kind).count();
+    Kind::ALL.into_iter().map(of).collect()
+}
+
+/// Of two instances in one file only the one with more pages was read.
+#[test]
+fn the_events_of_all_instances_of_a_file_are_read_and_each_counts_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let others = ["-e", "kmem:kmem_cache_alloc", "-e", "kmem:kmem_cache_free"];
+    let Some(dat) = recorded_in_two(folder.path(), &others) else {
+        eprintln!("not run: trace-cmd does not record here (it needs root)");
+        return;
+    };
+    let all_four = |counts: &[usize]| counts[..4].iter().all(|count| *count > 0);
+    let counts = by_kind(&dat);
+    assert!(all_four(&counts), "{counts:?}");
+    let in_order = |path: &Path| events(path).0.windows(2).all(|w| w[0].time_ns <= w[1].time_ns);
+    assert!(in_order(&dat), "as if they had been recorded together");
+
+    // The same events in both, and further ones in the second: no event comes twice.
+    let both = ["-e", "kmem:kmalloc", "-e", "kmem:kfree"];
+    let dat = recorded_in_two(folder.path(), &[&both[..], &others].concat()).unwrap();
+    assert!(all_four(&by_kind(&dat)));
+    let (events, _) = events(&dat);
+    // An object that is allocated twice without a free between them came twice.
+    let mut live = std::collections::HashSet::new();
+    let (mut again, mut allocs) = (0, 0);
+    for event in events.iter().filter(|event| event.ptr > 16) {
+        match event.kind {
+            Kind::Kmalloc => {
+                allocs += 1;
+                again += usize::from(!live.insert(event.ptr));
+            }
+            Kind::Kfree => _ = live.remove(&event.ptr),
+            _ => {}
+        }
+    }
+    assert!(again * 10 < allocs, "{again} of {allocs} allocations come twice");
 }
 
 #[test]

@@ -216,6 +216,40 @@ fn scattered_items_are_found_and_a_cache_is_advised() {
     );
 }
 
+/// `advise` said what is held less where the recorded machine first held most, `whatif` the difference of the peaks.
+#[test]
+fn advise_and_whatif_say_the_same_of_the_peak() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.parquet");
+    let mut writer = TraceWriter::create(&path).unwrap();
+    let site = writer.site("item_add+0x10", 1);
+    // A second page of 64-byte slots begins long before the second one of 56-byte slots: both come to two.
+    for i in 0..100 {
+        writer.push(&event(u64::from(i), Kind::Kmalloc, i, site, 50, 64)).unwrap();
+    }
+    writer.finish(Meta { cpus: 1, nodes: 1, ..Meta::default() }).unwrap();
+    let reader = TraceReader::open(&path).unwrap();
+    let list = advise(&reader, BackendKind::Slub, 1 << 30, &mut |_| ()).unwrap();
+    let advice = list.advice.iter().find(|a| a.subject == "item_add+0x10").unwrap();
+    let plan = ReplayPlan {
+        allocators: vec![BackendKind::Slub],
+        changes: Changes::default().dedicate("item", vec![site]),
+        ..ReplayPlan::default()
+    };
+    let both = what_if(&reader, &plan, &mut |_| ()).unwrap();
+    let peak = |replay: &slablab_replay::Replay| replay.allocators[0].held_bytes.peak as i64;
+    assert_eq!(advice.saved_bytes_at_peak, peak(&both.before) - peak(&both.after), "{advice:#?}");
+    assert_eq!(advice.saved_bytes_at_peak, 0, "{advice:#?}");
+}
+
+#[test]
+fn what_is_not_tried_is_told_with_the_reason() {
+    let hackbench = "traces/hackbench.parquet";
+    let why = |site| refusal(&["advise", hackbench, "--patch", site]);
+    assert!(why("alloc_slab_obj_exts").contains("is the allocator's own"));
+    assert!(why("copy_process+0x10be").contains("allocates from the cache mm_struct"));
+}
+
 #[test]
 fn what_cannot_be_meant_is_refused_with_the_nearest_name() {
     let folder = tempfile::tempdir().unwrap();

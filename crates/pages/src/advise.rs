@@ -1,6 +1,6 @@
 //! The page of an advice: what each change would save, how the objects would lie, and why.
 
-use slablab_replay::{Advice, AdviceList, Allocator, Change, Moment, WhatIf, Worth};
+use slablab_replay::{Advice, AdviceList, Allocator, Change, WhatIf, Worth};
 use slablab_report::{
     BarGroup, Bars, Cell, Document, Fact, Item, Plot, Section, Table, Waterfall, field, human,
 };
@@ -16,8 +16,6 @@ const BARS_MAX: usize = 16;
 pub struct Together {
     /// The whole trace, as recorded and with the caches
     pub what_if: WhatIf,
-    /// The moment when the recorded machine held most
-    pub moment: Moment,
     /// The call site whose objects were watched
     pub best: String,
 }
@@ -87,8 +85,8 @@ fn changes(title: &str, method: &str, plots: Vec<Plot>, advice: &[&Advice]) -> S
     if advice.is_empty() {
         return Section::new(title, method, Vec::new());
     }
-    let how = "Slot: what kmalloc allocates for an object. Lines/walk: cache lines that a walk over all objects alive \
-               at the peak touches.";
+    let how = "Slot: what kmalloc allocates for an object. Lines/walk: cache lines that a walk over all objects \
+               touches, at that of eight snapshots with most of them.";
     let table = Item::table("Numbers", how, tables::advice(advice));
     let plots = plots.into_iter().filter(|plot| !plot.is_empty()).map(Item::Plot);
     Section::new(title, method, plots.chain([table, reasons(advice)]).collect())
@@ -125,12 +123,14 @@ fn name(advice: &Advice) -> String {
 fn saved(saving: &[&Advice], together: &Together) -> Plot {
     let sites = saving.iter().filter(|a| matches!(a.change, Change::Dedicate { .. }));
     let steps = sites.map(|a| (a.subject.clone(), -a.saved_bytes_at_peak as f64)).collect();
-    let held = |allocator: &Allocator| allocator.held_bytes.end as f64;
-    let (before, after) = (&together.moment.before, &together.moment.after);
+    let held =
+        |allocators: &[Allocator]| allocators.first().map_or(0.0, |a| a.held_bytes.peak as f64);
+    let (before, after) = (&together.what_if.before, &together.what_if.after);
+    let (before, after) = (held(&before.allocators), held(&after.allocators));
     let waterfall = Waterfall {
         label: "call site".to_owned(),
         quantity: ("held".to_owned(), "B".to_owned()),
-        ..Waterfall::new(("as recorded", held(before)), ("all of them", held(after)), steps)
+        ..Waterfall::new(("as recorded", before), ("all of them", after), steps)
     };
     let how = "Each step is what that cache saves alone. The last bar is a replay with all of them; the difference to the \
                sum of the steps is in the step of the others.";
@@ -152,7 +152,7 @@ fn walks(advice: &[&Advice]) -> Plot {
         quantity: ("cache lines".to_owned(), String::new()),
         groups: gathers.take(BARS_MAX).map(group).collect(),
     };
-    let how = "With as many objects alive as at the peak.";
+    let how = "At that of eight snapshots with most of them.";
     Plot::new("Cache lines that a walk over all objects touches", how, bars)
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use slablab_replay::{Allocator, CacheUnder, Replay, Site};
 use slablab_report::{
-    BarGroup, Bars, Cell, Document, Flame, Item, Plot, Section, Table, field, human,
+    BarGroup, Bars, Cell, Document, Flame, Item, Plot, Section, Table, counted, field, human,
 };
 
 use crate::tables;
@@ -145,9 +145,9 @@ fn fragmentation(replay: &Replay) -> Section {
     let mut items = Vec::new();
     if !groups.is_empty() {
         let how = format!(
-            "Bytes in slabs less objects times object size; the {} caches with most. SLOB and SLMB mix sizes in a \
-             page and have no slabs of one cache.",
-            groups.len()
+            "Bytes in slabs less objects times object size; the {} with most. SLOB and SLMB mix sizes in a page and have \
+             no slabs of one cache.",
+            counted(groups.len() as u64, "cache")
         );
         let quantity = ("unused".to_owned(), "B".to_owned());
         let bars = Bars { label: "cache".to_owned(), quantity, groups };
@@ -194,7 +194,10 @@ fn sites(replay: &Replay) -> Section {
         field::count("allocations", "allocs", |s| s.allocs),
         field::bytes("requested", "requested_bytes", |s| s.requested_bytes),
         field::count("live, peak", "live_peak", |s| s.live_peak),
-        field::ns("median lifetime", "lifetime_ns_p50", |s| s.lifetime.p50_ns),
+        field::cell("median lifetime", "lifetime_ns_p50", |s| match s.lifetime.ended {
+            0 => Cell::Missing,
+            _ => Cell::Ns(s.lifetime.p50_ns),
+        }),
         field::count("freed on another CPU", "frees_cross_cpu", |s| s.frees_cross_cpu),
     ];
     for (at, allocator) in replay.allocators.iter().enumerate() {

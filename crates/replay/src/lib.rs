@@ -55,10 +55,12 @@ pub use fleet::replay::{FleetReplay, FleetReplaySum, SiteSum, TraceReplay};
 pub use fleet::stat::{FleetStat, FleetStatSum, PerfCounts, SiteStat, TraceStat};
 pub use fleet::whatif::{FleetWhatIf, FleetWhatIfSum, TraceWhatIf};
 pub use memories::Memories;
+pub use metrics::crests::Crest;
 pub use metrics::failure::{Failure, FreeBlocks};
 pub use metrics::fit::{CacheFit, Fit, SEEN_SHARE_MIN};
 pub use metrics::gauge::Level;
 pub use metrics::lifetimes::LifetimeSummary;
+pub use metrics::locality::Walk;
 pub use metrics::perf_kmem::{PerfAlloc, PerfKmem, PerfSite, PerfTotals, fragmentation_percent};
 pub use metrics::result::{
     Allocator, CacheUnder, Fragmentation, Replay, Site, SiteUnder, TraceFacts,

@@ -23,7 +23,7 @@
         entry.row.hidden = !hit || hits > shown;
       }
       const visible = Math.min(hits, shown);
-      count.textContent = visible === rows.length ? rows.length + " rows" : visible + " of " + hits + " rows" +
+      count.textContent = visible === rows.length ? rows.length + (rows.length === 1 ? " row" : " rows") : visible + " of " + hits + " rows" +
         (hits === rows.length ? "" : " with a match, " + rows.length + " in all");
       more.hidden = hits <= shown;
       more.textContent = "Show all " + hits;

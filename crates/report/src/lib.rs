@@ -10,7 +10,8 @@
 //!
 //! To add a plot: one file in `plot/` with a struct that implements [`Draw`].
 //!
-//! Modules, lower ones first: `error`, `escape`, `unit`, `color`; `flame`, `table`; `plot`; `document`; `html`, `png`.
+//! Modules, lower ones first: `error`, `escape`, `printable`, `unit`,
+//! `color`; `flame`, `table`; `plot`; `document`; `html`, `png`.
 //!
 //! Invariants: nothing here knows an experiment, an allocator's code or a file; names and numbers come in with
 //! their units. One name has one colour in every plot of a document ([`Palette`]). The same document gives the
@@ -28,6 +29,7 @@ mod flame;
 mod html;
 mod plot;
 mod png;
+mod printable;
 mod table;
 mod unit;
 
@@ -41,5 +43,6 @@ pub use plot::{
     Strip, Waterfall, Width,
 };
 pub use png::png;
+pub use printable::printable;
 pub use table::{Cell, Column, ComparisonRow, Comparisons, Table, field};
 pub use unit::{UnitScale, counted, human, short, thousands};

@@ -11,8 +11,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_host::Access;
 
-use slablab_report::short;
 pub(crate) use slablab_report::{Cell, Column, Table, field, thousands};
+use slablab_report::{printable, short};
 
 use crate::cli::{Format, OutputArgs, When};
 use crate::say;
@@ -55,9 +55,18 @@ impl Page {
         Self { text: String::new(), style }
     }
 
-    /// Appends one line.
+    /// Appends one line; what a terminal would obey in it is made visible.
     pub(crate) fn line(&mut self, line: impl AsRef<str>) {
-        self.text.push_str(line.as_ref().trim_end());
+        self.raw_line(&printable(line.as_ref().trim_end()));
+    }
+
+    /// Appends the lines of a text.
+    pub(crate) fn lines(&mut self, text: &str) {
+        text.lines().for_each(|line| self.line(line));
+    }
+
+    fn raw_line(&mut self, line: &str) {
+        self.text.push_str(line.trim_end());
         self.text.push('\n');
     }
 
@@ -81,13 +90,13 @@ impl Page {
         if !self.text.is_empty() {
             self.text.push('\n');
         }
-        self.line(self.style.escape(1, heading));
+        self.raw_line(&self.style.escape(1, &printable(heading)));
     }
 
     /// Appends a table.
     pub(crate) fn table(&mut self, table: &Table) {
         for (i, line) in table.lines().into_iter().enumerate() {
-            self.line(if i == 0 { self.style.escape(2, &line) } else { line });
+            self.raw_line(&if i == 0 { self.style.escape(2, &line) } else { line });
         }
     }
 

@@ -241,6 +241,9 @@ impl RawEvent {
         if self.bytes_req > BYTES_MAX || self.bytes_alloc > BYTES_MAX {
             return Some("size of more than 1 TiB");
         }
+        if self.kind.is_alloc() && self.ptr != 0 && self.bytes_req > self.bytes_alloc {
+            return Some("more bytes requested than allocated");
+        }
         i16::try_from(self.node).is_err().then_some("NUMA node number beyond the machine")
     }
 

@@ -65,7 +65,8 @@ impl Input {
         let io = |e| Error::io(path, "cannot read", e);
         let at = file.metadata().map_err(io)?;
         if at.is_dir() {
-            let remedy = "name a trace, a perf.data file or a text (perf record without --threads writes a file)";
+            let remedy = "name a trace, a perf.data file or a text (perf record without --threads writes one; of --kcore \
+                          it is data)";
             return Err(Error::bad(path, At::File, "is a directory", remedy));
         }
         let from_start = at.is_file() && file.stream_position().is_ok_and(|position| position == 0);

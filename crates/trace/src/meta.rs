@@ -273,6 +273,9 @@ impl SlabSnapshot {
 pub struct Quality {
     /// Events that happened and were lost before they could be stored, per CPU (entry 0 = CPU 0).
     pub lost: Vec<u64>,
+    /// Gaps of which the recording does not say how many events they had; each counts one among those lost.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub gaps_uncounted: u64,
     /// Implicit frees inserted.
     pub implicit_frees: u64,
     /// Frees inserted because the kernel had fewer objects than the events tell; those of objects older than the

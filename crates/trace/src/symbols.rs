@@ -129,6 +129,22 @@ impl Symbols {
         named.map(|at| part(whole(at))).collect()
     }
 
+    /// Returns the parts that a compiler made of a function: `name.part.0`, `name.constprop.0`; without its module.
+    pub(crate) fn parts(&self, name: &str) -> Vec<String> {
+        let function = name.split('+').next().unwrap_or(name);
+        let is_part =
+            |symbol: &str| symbol.strip_prefix(function).is_some_and(|r| r.starts_with('.'));
+        let names = self.names.iter().map(|name| &name.symbol[..]);
+        // Of what runs once and late nobody wants to know.
+        let mut parts: Vec<String> = names
+            .filter(|name| is_part(name) && !name.contains(".cold"))
+            .map(str::to_owned)
+            .collect();
+        parts.sort();
+        parts.dedup();
+        parts
+    }
+
     /// Returns `symbol+0x1c [module]`, or the address in hexadecimal when no symbol is known.
     pub fn site_name(&self, address: u64) -> String {
         match self.find(address) {
@@ -184,6 +200,15 @@ mod tests {
     const TEXT: &str = "ffffffff81000000 T _stext\nffffffff81000000 T _text\n\
         ffffffff81000100 t local\nffffffff81000100 W __weak\nffffffff81000200 T __x\n\
         ffffffff81000200 T xx\nffffffff81000300 D data\nffffffffc0000000 t f\t[ext4]\nbroken\n";
+
+    #[test]
+    fn what_the_compiler_made_of_a_function_is_found_by_its_name() {
+        let symbols = Symbols::parse(
+            "1000 t getname_flags\n1100 t getname_flags.part.0\n1200 t getname_flags.cold\n1300 t getname\n",
+        );
+        assert_eq!(symbols.parts("getname_flags+0x24"), ["getname_flags.part.0"]);
+        assert!(symbols.parts("getname").is_empty());
+    }
 
     #[test]
     fn an_address_is_in_the_last_symbol_at_or_below_it() {

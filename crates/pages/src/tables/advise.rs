@@ -5,10 +5,12 @@ use slablab_report::{Cell, Table, field};
 
 /// Returns the table of changes.
 pub fn advice(advice: &[&Advice]) -> Table {
-    // The objects of a class are in no one list that code walks.
+    // The objects of a class are in no one list that code walks; those of a site may be there in no snapshot.
     let lines = |advice: &&Advice, layout: Layout| match advice.change {
-        Change::Dedicate { .. } => Cell::Count(layout.lines_per_walk),
-        Change::Class { .. } => Cell::Missing,
+        Change::Dedicate { .. } if layout.objects_per_walk > 0 => {
+            Cell::Count(layout.lines_per_walk)
+        }
+        Change::Dedicate { .. } | Change::Class { .. } => Cell::Missing,
     };
     let fields = [
         field::name("call site or class", "subject", |a: &&Advice| &a.subject),

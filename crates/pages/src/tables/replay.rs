@@ -48,13 +48,11 @@ pub fn memory(allocators: &[Allocator]) -> Table {
 
 /// Returns the table of paths taken.
 pub fn paths(allocators: &[Allocator]) -> Table {
-    let share = |a: &Allocator, fast: &str, slow: &str| {
-        let count = |name: &str| a.paths.get(name).copied().unwrap_or(0);
-        Cell::share(count(fast), count(fast) + count(slow))
-    };
-    let alloc = move |a: &Allocator| share(a, "alloc_fastpath", "alloc_slowpath");
-    let free = move |a: &Allocator| share(a, "free_fastpath", "free_slowpath");
-    let shares = [row("allocations on the fast path", alloc), row("frees on the fast path", free)];
+    let share = |(fast, all)| Cell::share(fast, all);
+    let shares = [
+        row("allocations on the fast path", move |a| share(a.alloc_paths())),
+        row("frees on the fast path", move |a| share(a.free_paths())),
+    ];
     let rows: Vec<_> = shares.into_iter().chain(counts(allocators, |a| &a.paths)).collect();
     by_allocator(allocators, &rows)
 }

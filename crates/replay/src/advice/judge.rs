@@ -1,7 +1,8 @@
 //! Whether a change that was tried is worth making.
 //!
-//! How it works: a change is judged by what the classes that it can touch hold with and without it: when the whole
-//! machine held most, on average, and at the end. Slabs are whole, and not all events were placed: advised is only what
+//! How it works: a change is judged by what the classes that it can touch hold with and without it: by how
+//! much the peak of the whole machine is lower, on average, and at the end. Slabs are whole, and not all events were placed:
+//! advised is only what
 //! saves more than a slab, more than the share of the trace that is not known, and more than the saving varies over the
 //! trace while the objects are there.
 
@@ -52,11 +53,12 @@ pub(crate) fn saving_bytes_min(held_bytes_peak: u64, unplaced_share: f64) -> u64
 }
 
 /// Returns the mean of what is saved while at least half of the objects are there, and its standard deviation.
-fn while_loaded(before: &TrialResult, after: &TrialResult) -> (i64, u64) {
+fn while_loaded(before: &TrialResult, after: &TrialResult, moments: &Moments) -> (i64, u64) {
     let most = after.live.iter().copied().max().unwrap_or(0);
-    let pairs = before.held_bytes.iter().zip(&after.held_bytes).zip(&after.live);
+    let held = moments.even(&before.held_bytes).zip(moments.even(&after.held_bytes));
+    let pairs = held.zip(&after.live);
     let loaded = pairs.filter(|(_, live)| most > 0 && *live * 2 >= most);
-    let saved: Vec<f64> = loaded.map(|((b, a), _)| *b as f64 - *a as f64).collect();
+    let saved: Vec<f64> = loaded.map(|((b, a), _)| b as f64 - a as f64).collect();
     let count = saved.len().max(1) as f64;
     let mean = saved.iter().sum::<f64>() / count;
     let variance = saved.iter().map(|one| (one - mean).powi(2)).sum::<f64>() / count;
@@ -71,16 +73,14 @@ pub(crate) fn judge(
     moments: &Moments,
     saving_bytes_min: u64,
 ) -> Advice {
-    let at_peak =
-        |result: &TrialResult| result.held_bytes.get(moments.peak).copied().unwrap_or(0) as i64;
-    let (loaded, spread) = while_loaded(before, after);
+    let (loaded, spread) = while_loaded(before, after, moments);
     let saved = |read: fn(&TrialResult) -> u64| read(before) as i64 - read(after) as i64;
     let layout = |result: &TrialResult| {
         let under = &result.sites[candidate.index];
-        let walk = |per_object: f64| (per_object * candidate.site.live_peak as f64).round() as u64;
         Layout {
-            lines_per_walk: walk(under.lines_per_object),
-            pages_per_walk: walk(under.pages_per_object).max(1),
+            objects_per_walk: under.walk.objects,
+            lines_per_walk: under.walk.lines,
+            pages_per_walk: under.walk.pages,
             lines_per_object: under.lines_per_object,
             pages_per_object: under.pages_per_object,
         }
@@ -99,7 +99,7 @@ pub(crate) fn judge(
         live_peak: candidate.live_peak,
         object_bytes: candidate.object_bytes,
         class_bytes: candidate.class_bytes,
-        saved_bytes_at_peak: at_peak(before) - at_peak(after),
+        saved_bytes_at_peak: moments.peak_less(&before.held_bytes, &after.held_bytes),
         saved_bytes_mean: saved(|v| v.allocator.held_bytes.mean),
         saved_bytes_end: saved(|v| v.allocator.held_bytes.end),
         saved_bytes_loaded: loaded,

@@ -1,5 +1,6 @@
 //! What advice is: changes that were tried, what each would do, and whether it is worth it.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use schemars::JsonSchema;
@@ -26,7 +27,7 @@ pub struct Advice {
     pub object_bytes: u64,
     /// Bytes that kmalloc allocates for it
     pub class_bytes: u64,
-    /// Bytes held less when the machine held most
+    /// Bytes by which the machine's peak is lower, whenever each of the two peaks is
     pub saved_bytes_at_peak: i64,
     /// Bytes held less on average
     pub saved_bytes_mean: i64,
@@ -162,7 +163,9 @@ impl Worth {
 /// How a site's objects lie; means over snapshots of the trace.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Layout {
-    /// Cache lines that a walk over all live objects touches, at the most objects alive
+    /// Live objects in the snapshot with most of them; 0 if no snapshot has any
+    pub objects_per_walk: u64,
+    /// Cache lines that a walk over them touches
     pub lines_per_walk: u64,
     /// Pages that it touches
     pub pages_per_walk: u64,
@@ -204,6 +207,9 @@ pub struct AdviceList {
     pub untried: u64,
     /// Best first: what is worth doing by bytes saved at the peak, then the rest likewise
     pub advice: Vec<Advice>,
+    /// Why kmalloc sites were not tried, by name; not part of the stored result
+    #[serde(skip)]
+    pub not_tried: BTreeMap<String, &'static str>,
     /// All call sites as recorded, under the allocator; not part of the stored result
     #[serde(skip)]
     pub recorded: Vec<Site>,
@@ -213,6 +219,20 @@ impl AdviceList {
     /// Returns what is worth doing, best first.
     pub fn useful(&self) -> impl Iterator<Item = &Advice> {
         self.advice.iter().filter(|advice| advice.worth.is_useful())
+    }
+
+    /// Says why a cache of its own was not tried for a call site.
+    #[must_use]
+    pub fn why_not_tried(&self, site: &str) -> String {
+        if let Some(why) = self.not_tried.get(site) {
+            return (*why).to_owned();
+        }
+        match self.recorded.iter().find(|known| known.site == site) {
+            Some(known) if !known.cache.is_empty() => {
+                format!("it allocates from the cache {}, not by kmalloc", known.cache)
+            }
+            _ => "it allocates nothing by kmalloc here".to_owned(),
+        }
     }
 
     /// Returns the changes that give every call site worth it a cache of its own, and those sites, best first, as

@@ -72,32 +72,40 @@ pub fn advise(
     search.size_classes();
     let advice = search.tried(reader, kind, saving_bytes_min, progress)?;
     let (noted, left_out) = (search.noted(), std::mem::take(&mut search.left_out));
+    let count = |why| left_out.why.values().filter(|known| **known == why).count() as u64;
     Ok(AdviceList {
         allocator: kind.name().to_owned(),
         held_bytes_peak,
         saving_bytes_min,
         sites: search.survey.classes.iter().filter(|classes| !classes.is_empty()).count() as u64,
-        sites_too_small: left_out.too_small,
-        sites_unseen: left_out.unseen,
-        sites_own: left_out.own,
-        sites_payload: left_out.payload,
+        sites_too_small: count(TOO_SMALL),
+        sites_unseen: count(UNSEEN),
+        sites_own: count(OWN),
+        sites_payload: count(PAYLOAD),
         many_sizes: noted::by_waste(left_out.many_sizes.iter()),
         over_class: noted::over_class(&noted),
         hot: noted::hot(noted),
         untried: search.untried,
         advice,
+        not_tried: left_out.why,
         recorded: whole.sites,
         trace: whole.trace,
     })
 }
 
+/// Why a call site is no candidate.
+const TOO_SMALL: &str = "it holds less than a page at any time";
+const UNSEEN: &str = "of fewer than 90 % of its objects the free was seen";
+const OWN: &str = "what it allocates is the allocator's own";
+const PAYLOAD: &str = "it allocates the data of network packets";
+const MANY_SIZES: &str = "it asks for many sizes, which no one cache serves";
+const UNTRIED: &str = "others promise more than it, and no more can be tried in one pass";
+
 /// Call sites that are no candidates.
 #[derive(Debug, Default)]
 struct LeftOut {
-    too_small: u64,
-    unseen: u64,
-    own: u64,
-    payload: u64,
+    /// Why, by name
+    why: BTreeMap<String, &'static str>,
     many_sizes: Vec<NotedSite>,
 }
 
@@ -150,22 +158,27 @@ impl<'a> Search<'a> {
                 classes.iter().map(|class| self.classes.bytes(class)).max().map_or(0, u64::from);
             let held = site.live_peak * class_bytes;
             if held < WORTH_BYTES_MIN {
-                self.left_out.too_small += 1;
+                self.leave_out(site, TOO_SMALL);
                 continue;
             }
             let object_bytes = self.meta.sites[index].bytes_req_max;
             let profile = self.profile(index, site);
             match unsuited(&site.site, &profile) {
-                Some(Unsuited::Own) => self.left_out.own += 1,
-                Some(Unsuited::Payload) => self.left_out.payload += 1,
-                None if site.frees_seen_share() < SEEN_SHARE_MIN => self.left_out.unseen += 1,
+                Some(Unsuited::Own) => self.leave_out(site, OWN),
+                Some(Unsuited::Payload) => self.leave_out(site, PAYLOAD),
+                None if site.frees_seen_share() < SEEN_SHARE_MIN => self.leave_out(site, UNSEEN),
                 Some(Unsuited::ManySizes) => {
+                    self.leave_out(site, MANY_SIZES);
                     let noted = noted::note(&self.classes, site, object_bytes, profile);
                     self.left_out.many_sizes.extend(noted);
                 }
                 None => self.candidate(index, site, classes, profile),
             }
         }
+    }
+
+    fn leave_out(&mut self, site: &Site, why: &'static str) {
+        self.left_out.why.insert(site.site.clone(), why);
     }
 
     fn candidate(&mut self, index: usize, site: &'a Site, classes: ClassSet, profile: Profile) {
@@ -245,11 +258,17 @@ impl<'a> Search<'a> {
         self.candidates
             .sort_by(|a, b| b.estimate.cmp(&a.estimate).then_with(|| a.subject.cmp(&b.subject)));
         self.untried = self.candidates.len().saturating_sub(TRIALS_MAX) as u64;
-        self.candidates.truncate(TRIALS_MAX);
+        for left in self.candidates.drain(TRIALS_MAX.min(self.candidates.len())..) {
+            if matches!(left.change, Change::Dedicate { .. }) {
+                self.left_out.why.insert(left.subject, UNTRIED);
+            }
+        }
         let dedicated = self.candidates.iter().flat_map(|candidate| &candidate.changes.dedicated);
         let all = Changes { dedicated: dedicated.cloned().collect(), ..Changes::default() };
         let meta = all.meta(self.meta);
-        let moments = Moments::new(MOMENTS, meta.events, self.whole.allocators[0].peak_event);
+        let recorded = &self.whole.allocators[0];
+        let moments = Moments::new(MOMENTS, meta.events, recorded.peak_event);
+        let moments = moments.with_crests(&recorded.crests);
         let tried = |trials: &[Trial], progress: &mut dyn FnMut(u64)| {
             try_all(reader, &meta, kind, &self.classes, trials, &moments, progress)
         };

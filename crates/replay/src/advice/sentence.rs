@@ -27,7 +27,8 @@ pub(crate) fn reason(advice: &Advice) -> String {
     let lines = (advice.before.lines_per_walk, advice.after.lines_per_walk);
     let walk = match advice.change {
         Change::Dedicate { .. } if advice.live_peak > 1 && lines.0 != lines.1 => format!(
-            "; a walk over them touches {} in {} instead of {} in {}",
+            "; a walk over {} touches {} in {} instead of {} in {}",
+            walked(advice),
             counted(lines.1, "cache line"),
             counted(advice.after.pages_per_walk, "page"),
             lines.0,
@@ -41,6 +42,14 @@ pub(crate) fn reason(advice: &Advice) -> String {
         Change::Class { .. } => String::new(),
     };
     format!("{what}{scattered}: {memory}{walk}.{objects}")
+}
+
+/// Says over which of the objects a walk was counted: where most of them were there in a snapshot.
+fn walked(advice: &Advice) -> String {
+    match advice.before.objects_per_walk {
+        all if all >= advice.live_peak => "them".to_owned(),
+        some => format!("{some} of them"),
+    }
 }
 
 /// Returns `1 page`, `2 pages`.

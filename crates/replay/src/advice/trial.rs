@@ -19,6 +19,7 @@ use crate::engine::broadcast::{Feed, broadcast, job, jobs_at_once};
 use crate::engine::machine;
 use crate::engine::runner::{Outcome, Runner};
 use crate::error::Error;
+use crate::metrics::crests::Crest;
 use crate::metrics::result::{Allocator, SiteUnder};
 use crate::metrics::survey::{ClassSet, Classes};
 use crate::plan::ReplayPlan;
@@ -50,7 +51,7 @@ pub(crate) struct TrialResult {
     pub(crate) sites: Vec<SiteUnder>,
     /// By moment: bytes held
     pub(crate) held_bytes: Vec<u64>,
-    /// By moment: live objects of the cache that the trial makes; bytes of live objects if it makes none
+    /// By moment that is spread evenly: live objects of the cache that the trial makes; bytes of live objects if it makes none
     pub(crate) live: Vec<u64>,
 }
 
@@ -59,8 +60,10 @@ pub(crate) struct TrialResult {
 pub(crate) struct Moments {
     /// Rising
     rows: Vec<u64>,
-    /// The place of the row in which the whole machine held most
-    pub(crate) peak: usize,
+    /// Whether a row is one of those spread evenly, or the one in which the whole machine held most
+    is_even: Vec<bool>,
+    /// What the whole machine held when a part of the trace was at its highest, with the places of those rows
+    crests: Vec<(usize, u64)>,
 }
 
 impl Moments {
@@ -70,8 +73,38 @@ impl Moments {
         let mut rows: Vec<_> = even.chain([peak_event]).collect();
         rows.sort_unstable();
         rows.dedup();
-        let peak = rows.partition_point(|row| *row < peak_event);
-        Self { rows, peak }
+        Self { is_even: vec![true; rows.len()], rows, crests: Vec::new() }
+    }
+
+    /// Adds the rows in which the whole machine held most, part by part of the trace.
+    pub(crate) fn with_crests(self, crests: &[Crest]) -> Self {
+        let even = self.rows;
+        let mut rows: Vec<_> = even.iter().copied().chain(crests.iter().map(|c| c.row)).collect();
+        rows.sort_unstable();
+        rows.dedup();
+        let place = |row: u64| rows.partition_point(|known| *known < row);
+        let crests = crests.iter().map(|crest| (place(crest.row), crest.held_bytes)).collect();
+        let is_even = rows.iter().map(|row| even.binary_search(row).is_ok()).collect();
+        Self { rows, is_even, crests }
+    }
+
+    /// Returns by how much the peak of the whole machine is lower where `after` takes the place of `before`: what each of
+    /// them holds by moment.
+    pub(crate) fn peak_less(&self, before: &[u64], after: &[u64]) -> i64 {
+        let at = |held: &[u64], place: usize| held.get(place).copied().unwrap_or(0) as i64;
+        let recorded = self.crests.iter().map(|(_, held)| *held as i64).max();
+        let changed = self
+            .crests
+            .iter()
+            .map(|(place, held)| *held as i64 - at(before, *place) + at(after, *place))
+            .max();
+        recorded.unwrap_or(0) - changed.unwrap_or(0)
+    }
+
+    /// Returns those of values by moment that belong to moments spread evenly.
+    pub(crate) fn even<'a>(&'a self, values: &'a [u64]) -> impl Iterator<Item = u64> + 'a {
+        let pairs = values.iter().zip(&self.is_even);
+        pairs.filter(|(_, is_even)| **is_even).map(|(value, _)| *value)
     }
 
     /// Returns the moments among `rows` rows of the trace that come after `before` others, as places among those rows.
@@ -132,8 +165,11 @@ impl WithBackend for Work<'_, '_> {
                     runner.rows(batch, first..row + 1, object)?;
                     first = row + 1;
                     let (held_bytes, live) = &mut looks[i];
+                    let is_even = self.moments.is_even[held_bytes.len()];
                     held_bytes.push(machines[i].gauges().held_bytes());
-                    live.push(self.trials[i].live(&machines[i]));
+                    if is_even {
+                        live.push(self.trials[i].live(&machines[i]));
+                    }
                 }
                 runner.rows(batch, first..rows, object)?;
             }
@@ -156,12 +192,24 @@ mod tests {
     fn moments_are_spread_over_the_trace_and_meet_its_peak() {
         let moments = Moments::new(64, 6_400, 250);
         assert_eq!(moments.rows[..5], [99, 199, 250, 299, 399]);
-        assert_eq!((moments.rows.len(), moments.peak), (65, 2));
+        assert_eq!(moments.rows.len(), 65);
         assert_eq!(moments.within(200, 200).collect::<Vec<_>>(), [50, 99, 199]);
         // One that is evenly spaced is no second one.
         assert_eq!(
             (Moments::new(64, 6_400, 299).rows.len(), Moments::new(64, 1, 0).rows.len()),
             (64, 1)
         );
+    }
+
+    /// `advise` compared what is held where the recorded machine first held most, `whatif` the two peaks.
+    #[test]
+    fn a_peak_that_only_comes_later_is_not_saved() {
+        let crest = |row, held_bytes| Crest { row, held_bytes };
+        let moments = Moments::new(2, 8, 2).with_crests(&[crest(2, 100), crest(5, 100)]);
+        assert_eq!(moments.rows, [2, 3, 5, 7]);
+        let before = [100, 100, 100, 50];
+        assert_eq!(moments.peak_less(&before, &[60, 60, 100, 20]), 0);
+        assert_eq!(moments.peak_less(&before, &[60, 60, 70, 20]), 30);
+        assert_eq!(moments.even(&before).collect::<Vec<_>>(), [100, 100, 50]);
     }
 }

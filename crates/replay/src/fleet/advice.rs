@@ -40,7 +40,7 @@ pub struct TriedSite {
     pub live_peak: u64,
     /// Allocations
     pub allocs: u64,
-    /// Bytes held less when the machine held most
+    /// Bytes by which the machine's peak is lower, whenever each of the two peaks is
     pub saved_bytes_at_peak: i64,
     /// Bytes held less on average
     pub saved_bytes_mean: i64,

@@ -53,20 +53,49 @@ impl Steps {
 /// Distinct lines and pages of one site's live objects, summed over the snapshots.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Spread {
-    objects: u64,
-    lines: u64,
-    pages: u64,
+    sum: Walk,
+    /// The snapshot with most objects
+    most: Walk,
+    /// The snapshot in the making
+    now: Walk,
+}
+
+/// What a walk over all live objects of a site touches at one moment.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Walk {
+    /// Objects
+    pub objects: u64,
+    /// Cache lines in which they lie
+    pub lines: u64,
+    /// Pages
+    pub pages: u64,
 }
 
 impl Spread {
     /// Returns the lines an object has to itself, on average.
     pub(crate) fn lines_per_object(&self) -> f64 {
-        per(self.lines, self.objects)
+        per(self.sum.lines, self.sum.objects)
     }
 
     /// Returns the pages an object has to itself, on average.
     pub(crate) fn pages_per_object(&self) -> f64 {
-        per(self.pages, self.objects)
+        per(self.sum.pages, self.sum.objects)
+    }
+
+    /// Returns what a walk touched when most objects were there.
+    pub(crate) fn walk(&self) -> Walk {
+        self.most
+    }
+
+    /// Ends a snapshot.
+    fn close(&mut self) {
+        let now = std::mem::take(&mut self.now);
+        self.sum.objects += now.objects;
+        self.sum.lines += now.lines;
+        self.sum.pages += now.pages;
+        if now.objects > self.most.objects {
+            self.most = now;
+        }
     }
 }
 
@@ -128,7 +157,7 @@ impl Snapshots {
     pub(crate) fn take(&mut self, objects: impl Iterator<Item = (u32, u64, u64)>) {
         let (mut lowest, mut highest) = (u32::MAX, 0);
         for (site, address, bytes) in objects {
-            let spread = &mut self.spreads[site as usize];
+            let spread = &mut self.spreads[site as usize].now;
             spread.objects += 1;
             if bytes > LARGE_BYTES {
                 spread.lines += bytes.div_ceil(1 << LINE_SHIFT);
@@ -150,14 +179,15 @@ impl Snapshots {
             for lines in objects.iter() {
                 lines.pages(|page, bits| {
                     let seen = &mut self.pages[page - first_page];
-                    spread.pages += u64::from(*seen == 0);
-                    spread.lines += u64::from((bits & !*seen).count_ones());
+                    spread.now.pages += u64::from(*seen == 0);
+                    spread.now.lines += u64::from((bits & !*seen).count_ones());
                     *seen |= bits;
                 });
             }
             for lines in objects.drain(..) {
                 lines.pages(|page, _| self.pages[page - first_page] = 0);
             }
+            spread.close();
         }
     }
 
@@ -186,7 +216,22 @@ mod tests {
     fn two_sites_in_one_line_count_it_each() {
         let mut snapshots = Snapshots::new(2);
         snapshots.take([(0, 4096, 8), (1, 4104, 8)].into_iter());
-        assert!(snapshots.spreads().iter().all(|spread| spread.lines == 1 && spread.pages == 1));
+        assert!(
+            snapshots
+                .spreads()
+                .iter()
+                .all(|spread| spread.walk().lines == 1 && spread.walk().pages == 1)
+        );
+    }
+
+    /// The mean of the snapshots times the most objects were more pages than there were.
+    #[test]
+    fn a_walk_is_that_of_the_snapshot_with_most_objects() {
+        let mut snapshots = Snapshots::new(1);
+        snapshots.take([(0, 4096, 32), (0, 8192, 32)].into_iter());
+        snapshots.take((0..64).map(|i| (0, 4096 + i * 32, 32)));
+        snapshots.take([(0, 4096, 32)].into_iter());
+        assert_eq!(snapshots.spreads()[0].walk(), Walk { objects: 64, lines: 32, pages: 1 });
     }
 
     #[test]

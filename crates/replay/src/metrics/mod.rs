@@ -1,5 +1,6 @@
 //! What is counted in a replay, and the plain data that is left of it. Nothing here runs an allocator.
 
+pub(crate) mod crests;
 pub(crate) mod failure;
 pub(crate) mod fit;
 pub(crate) mod gauge;

@@ -8,10 +8,12 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::metrics::crests::Crest;
 use crate::metrics::failure::Failure;
 use crate::metrics::fit::Fit;
 use crate::metrics::gauge::Level;
 use crate::metrics::lifetimes::LifetimeSummary;
+use crate::metrics::locality::Walk;
 use crate::metrics::series::Sample;
 
 /// A replay of one trace under several allocators.
@@ -98,6 +100,9 @@ pub struct Allocator {
     /// Memory over time, at most 512 samples; none for many traces together
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub series: Vec<Sample>,
+    /// When most was held, part by part of the trace; not part of the stored result
+    #[serde(skip)]
+    pub crests: Vec<Crest>,
     /// Addresses of the objects of [`ReplayPlan::watched`](crate::Plan::watched), in the order of allocation, when
     /// most of them were alive; not part of the stored result
     #[serde(skip)]
@@ -122,20 +127,39 @@ impl Allocator {
     /// Returns the share of allocations that took the fast path; 0 where there were none.
     #[must_use]
     pub fn alloc_fast_share(&self) -> f64 {
-        self.share_of_paths("alloc_fastpath", "alloc_slowpath")
+        share(self.alloc_paths())
     }
 
     /// Returns the share of frees that took the fast path; 0 where there were none.
     #[must_use]
     pub fn free_fast_share(&self) -> f64 {
-        self.share_of_paths("free_fastpath", "free_slowpath")
+        share(self.free_paths())
     }
 
-    fn share_of_paths(&self, path: &str, other: &str) -> f64 {
-        let count = |name| self.paths.get(name).copied().unwrap_or(0) as f64;
-        let all = count(path) + count(other);
-        if all == 0.0 { 0.0 } else { count(path) / all }
+    /// Returns the allocations that took the fast path, and all.
+    #[must_use]
+    pub fn alloc_paths(&self) -> (u64, u64) {
+        self.fast_and_all(["alloc_fastpath", "alloc_cpu_sheaf"], "alloc_slowpath")
     }
+
+    /// Returns the frees that took the fast path, and all.
+    #[must_use]
+    pub fn free_paths(&self) -> (u64, u64) {
+        self.fast_and_all(["free_fastpath", "free_cpu_sheaf"], "free_slowpath")
+    }
+
+    /// Adds up the fast ways, and the slow one to them: SLUB of 6.18 counts what a CPU's sheaves serve apart from what its
+    /// slab does. What fills and empties sheaves counts with the slab's.
+    fn fast_and_all(&self, fast: [&str; 2], slow: &str) -> (u64, u64) {
+        let count = |name| self.paths.get(name).copied().unwrap_or(0);
+        let fast = fast.into_iter().map(count).sum();
+        (fast, fast + count(slow))
+    }
+}
+
+/// Returns a part's share of the whole; 0 of nothing.
+fn share((part, whole): (u64, u64)) -> f64 {
+    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }
 
 /// Memory that is held and not requested: internal and external fragmentation.
@@ -241,8 +265,24 @@ pub struct SiteUnder {
     pub lines_per_object: f64,
     /// Pages that hold live objects, each object's share; mean over the snapshots
     pub pages_per_object: f64,
+    /// All its objects in the snapshot with most of them; not part of the stored result
+    #[serde(skip)]
+    pub walk: Walk,
     /// Allocations and frees of its objects on the slow path: with a lock, or an atomic operation on memory that CPUs
     /// share. Only where [`ReplayPlan::slow_paths`](crate::ReplayPlan::slow_paths) asks for it
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slow_operations: Option<u64>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_sheaves_serve_is_on_the_fast_path() {
+        let paths = [("free_fastpath", 1), ("free_cpu_sheaf", 3), ("free_slowpath", 4)];
+        let paths = paths.map(|(name, count)| (name.to_owned(), count)).into();
+        let allocator = Allocator { paths, ..Allocator::default() };
+        assert_eq!((allocator.free_fast_share(), allocator.alloc_fast_share()), (0.5, 0.0));
+    }
 }

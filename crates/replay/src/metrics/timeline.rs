@@ -3,6 +3,7 @@
 use slablab_kmem::Gauges;
 use slablab_trace::Meta;
 
+use crate::metrics::crests::Crests;
 use crate::metrics::gauge::{Gauge, Level};
 use crate::metrics::result::{Allocator, Fragmentation};
 use crate::metrics::series::Series;
@@ -21,11 +22,13 @@ pub(crate) struct MemoryTimeline {
     peak_event: u64,
     now: (u64, u64, u64),
     series: Series,
+    crests: Crests,
 }
 
 impl MemoryTimeline {
-    /// Starts at the beginning of a trace that lasts from `start_ns` to `end_ns`.
-    pub(crate) fn new(start_ns: u64, end_ns: u64) -> Self {
+    /// Starts at the beginning of a trace.
+    pub(crate) fn new(meta: &Meta) -> Self {
+        let (start_ns, end_ns) = (meta.time_first_ns, meta.time_last_ns);
         Self {
             requested_gauge: Gauge::new(start_ns),
             allocated: Gauge::new(start_ns),
@@ -33,6 +36,7 @@ impl MemoryTimeline {
             slab: Gauge::new(start_ns),
             slabs: Gauge::new(start_ns),
             series: Series::new(start_ns, end_ns),
+            crests: Crests::new(meta.events),
             ..Self::default()
         }
     }
@@ -52,6 +56,7 @@ impl MemoryTimeline {
         self.slab.set(now_ns, gauges.slab_bytes);
         self.slabs.set(now_ns, gauges.slabs);
         self.series.note(now_ns, self.requested, gauges.live_bytes, held);
+        self.crests.note(event, held);
     }
 
     /// Ends the timeline: an [`Allocator`] of which only memory is filled in.
@@ -72,6 +77,7 @@ impl MemoryTimeline {
             at_end: of(self.now),
             on_average: of((requested_bytes.mean, allocated_bytes.mean, held_bytes.mean)),
             series: self.series.finish(),
+            crests: self.crests.finish(),
             ..Allocator::default()
         }
     }

@@ -3,7 +3,7 @@
 use slablab_stats::{Comparison, Direction, Verdict};
 
 use super::text;
-use crate::unit::{figures, human};
+use crate::unit::{counted, figures, human};
 
 /// Up to so many comparisons are all said in sentences.
 const SENTENCES_MAX: usize = 6;
@@ -106,14 +106,16 @@ impl Comparisons {
         let none = self.rows.iter().filter(|row| verdict(row, Verdict::NoDifferenceShown)).count();
         if none > 0 && !few {
             answers.push(format!(
-                "No difference in {} shown in {none} of {all} comparisons.",
-                self.metric
+                "No difference in {} shown in {none} of {}.",
+                self.metric,
+                counted(all as u64, "comparison")
             ));
         }
         if let [row, _, ..] = undecided[..] {
             answers.push(format!(
-                "Undecided in {} of {all} comparisons of {}: {}.",
+                "Undecided in {} of {} of {}: {}.",
                 undecided.len(),
+                counted(all as u64, "comparison"),
                 self.metric,
                 row.needs()
             ));

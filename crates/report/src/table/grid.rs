@@ -5,6 +5,7 @@ use super::cell::Cell;
 use super::column::Column;
 use super::field::Field;
 use super::text;
+use crate::printable::printable;
 
 /// Rows under columns.
 #[derive(Debug, Clone, Default)]
@@ -51,7 +52,7 @@ impl Table {
     pub fn lines(&self) -> Vec<String> {
         let head: Vec<_> = self.columns.iter().map(|column| column.head.clone()).collect();
         let rows: Vec<Vec<_>> =
-            self.rows.iter().map(|row| row.iter().map(Cell::short).collect()).collect();
+            self.rows.iter().map(|row| row.iter().map(shown).collect()).collect();
         text::plain(&head, &rows, |at| self.columns[at].side)
     }
 
@@ -70,6 +71,11 @@ impl Table {
         }
         String::from_utf8(writer.into_inner().expect("memory takes it")).expect("UTF-8")
     }
+}
+
+/// Returns a cell for a terminal.
+fn shown(cell: &Cell) -> String {
+    printable(&cell.short()).into_owned()
 }
 
 #[cfg(test)]

@@ -29,7 +29,8 @@ pub(crate) struct FilterArgs {
     /// Only what these threads allocate
     #[arg(long, value_name = "LIST", value_parser = parse_list, help_heading = HEADING)]
     pid: Option<Numbers>,
-    /// Only what threads of these names allocate; * and ? stand for any characters (not in all recordings)
+    /// Only what threads of these names allocate, by the last name that each had (of before its exec, too); * and ? stand
+    /// for any characters (not in all recordings)
     #[arg(long, value_name = "NAME,...", value_delimiter = ',', value_parser = parse_name, help_heading = HEADING)]
     comm: Vec<String>,
     /// Only objects of these caches, kmalloc-64 and the like among them; * and ? stand for any characters
@@ -97,7 +98,10 @@ impl FilterArgs {
             let called = meta.comms.iter().filter(|(_, comm)| any_matches(&self.comm, comm));
             let called: Vec<_> = called.map(|(pid, _)| (*pid, *pid)).collect();
             if called.is_empty() {
-                bail!("no thread is called {}", self.comm.join(" or "));
+                bail!(
+                    "no thread is called {}; of each its last name is known, not one of before its exec",
+                    self.comm.join(" or ")
+                );
             }
             pids.get_or_insert_with(|| Numbers(Vec::new())).0.extend(called);
         }

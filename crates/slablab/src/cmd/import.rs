@@ -9,7 +9,7 @@ use slablab_trace::{
 };
 
 use super::filter::FilterArgs;
-use super::written::Written;
+use super::written::{Written, refuse_standard_output};
 use crate::cli::OutputArgs;
 use crate::progress::Progress;
 
@@ -66,6 +66,7 @@ impl AddressArgs {
 }
 
 pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
+    args.output.as_deref().map_or(Ok(()), refuse_standard_output)?;
     let path = args.output.clone().unwrap_or_else(|| default_output(&args.input));
     refuse_own_input(&args.input, &path)?;
     let options = ImportOptions {

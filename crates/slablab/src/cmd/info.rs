@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use schemars::JsonSchema;
 use serde::Serialize;
+use slablab_report::counted;
 use slablab_trace::{Kind, Meta, Quality, RecordedCache};
 
 use super::filter::FilterArgs;
@@ -97,6 +98,7 @@ pub(super) struct Info {
 impl Info {
     fn new(trace: String, meta: &Meta, lines: usize) -> Self {
         let mut caches = meta.caches.clone();
+        caches.retain(is_used);
         caches.sort_by(|a, b| {
             (b.allocs + b.frees).cmp(&(a.allocs + a.frees)).then(a.name.cmp(&b.name))
         });
@@ -224,16 +226,31 @@ fn events_by_kind(meta: &Meta) -> Vec<(String, u64)> {
     Kind::ALL.iter().zip(counts).map(|(kind, rows)| (kind.name().to_owned(), rows)).collect()
 }
 
+/// Tells whether any event is of a cache: a recording of one call site knows the names of others.
+fn is_used(cache: &RecordedCache) -> bool {
+    let RecordedCache { allocs, frees, implicit_frees, estimated_frees, older_frees, .. } = cache;
+    [allocs, frees, implicit_frees, estimated_frees, older_frees].iter().any(|count| **count > 0)
+}
+
 /// Returns the other names of a cache that several share.
 fn others(cache: &RecordedCache) -> String {
     let others = cache.aliases.iter().filter(|alias| **alias != cache.name);
     others.map(String::as_str).collect::<Vec<_>>().join(", ")
 }
 
+/// Says what it means that so many events were lost: at least those, where the recording says "some" of them.
+fn lost(quality: &Quality) -> String {
+    let words = "lost before they could be stored".to_owned();
+    match quality.gaps_uncounted {
+        0 => words,
+        gaps => format!("{words} (at least: nobody counted those of {})", counted(gaps, "gap")),
+    }
+}
+
 /// Returns every cause for which an event could not be placed or was doubted, with its count.
 fn causes(quality: &Quality) -> Vec<(String, u64)> {
     let mut causes = vec![
-        ("lost before they could be stored".to_owned(), quality.lost_total()),
+        (lost(quality), quality.lost_total()),
         ("implicit frees (address given again without a free)".to_owned(), quality.implicit_frees),
         (
             "estimated frees (the kernel had fewer objects in use)".to_owned(),

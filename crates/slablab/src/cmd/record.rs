@@ -4,12 +4,12 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 use slablab_trace::{Keep, Portion, RecordOptions};
 
 use super::import::AddressArgs;
 use super::size::{parse_bytes, parse_kib};
-use super::written::Written;
+use super::written::{Written, refuse_standard_output};
 use crate::cli::OutputArgs;
 use crate::progress::Progress;
 
@@ -66,11 +66,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
-    if args.output.as_os_str() == "-" {
-        bail!(
-            "-o -: a trace cannot go to standard output, as its index is written last; name a file (./- for that name)"
-        );
-    }
+    refuse_standard_output(&args.output)?;
     let options = RecordOptions {
         command: args.command.clone(),
         duration: args.duration,

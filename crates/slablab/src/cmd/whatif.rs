@@ -14,7 +14,7 @@ use slablab_trace::Meta;
 
 use slablab_pages::{Sources, tables};
 
-use super::allocators::allocator;
+use super::allocators::{allocator, distinct};
 use super::fleet;
 use super::fleet::args::{Many, ManyArgs};
 use super::fleet::whatif::Absent;
@@ -95,7 +95,7 @@ impl Args {
     fn allocators(&self, recorded: Option<BackendKind>) -> Vec<BackendKind> {
         match &self.allocators[..] {
             [] => vec![recorded.unwrap_or(BackendKind::Slub)],
-            asked => asked.to_vec(),
+            asked => distinct(asked),
         }
     }
 }

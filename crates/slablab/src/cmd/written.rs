@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_trace::{Meta, Quality, RecordSummary};
@@ -32,10 +32,23 @@ pub(crate) struct Written {
     addresses_stripped: bool,
     /// Processes that the recorded command left behind
     left_running: Vec<String>,
+    /// Functions that were to be recorded and allocated nothing, with the parts that the compiler made of each
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    silent: Vec<(String, Vec<String>)>,
     /// What slabs held when that ended the recording
     #[serde(skip_serializing_if = "Option::is_none")]
     ended_at_slab_bytes: Option<u64>,
     quality: Quality,
+}
+
+/// Refuses `-`, which would make a file of that name.
+pub(crate) fn refuse_standard_output(path: &Path) -> Result<()> {
+    if path.as_os_str() == "-" {
+        bail!(
+            "-o -: a trace cannot go to standard output, as its index is written last; name a file (./- for that name)"
+        );
+    }
+    Ok(())
 }
 
 impl Written {
@@ -45,6 +58,7 @@ impl Written {
             duration_seconds: Some(summary.elapsed.as_secs_f64()),
             left_running: summary.left_running,
             ended_at_slab_bytes: summary.slab_bytes,
+            silent: summary.silent,
             ..Self::imported(file, &summary.meta)
         }
     }
@@ -60,6 +74,7 @@ impl Written {
             duration_seconds: None,
             addresses_stripped: meta.addresses_stripped,
             left_running: Vec::new(),
+            silent: Vec::new(),
             ended_at_slab_bytes: None,
             quality: meta.quality.clone(),
         }
@@ -70,7 +85,11 @@ impl Written {
         if output.format != Format::Table {
             return print(self, output, None);
         }
-        let written = format!("{} written to {}", bytes(self.file_bytes), self.file);
+        let written = match self.file_bytes {
+            // A pipe has no length.
+            0 => format!("written to {}", self.file),
+            length => format!("{} written to {}", bytes(length), self.file),
+        };
         let events = thousands(self.events);
         let what = match self.duration_seconds {
             Some(seconds) => format!("{events} events in {seconds:.2} s, {}", self.losses()),
@@ -82,6 +101,13 @@ impl Written {
         say(format_args!("[ slablab {name}: {what}; {written} ]"));
         if let Some(slab) = self.ended_at_slab_bytes {
             say(format_args!("[ slablab {name}: ended as slabs took {} ]", bytes(slab)));
+        }
+        for (site, parts) in &self.silent {
+            let parts = match &parts[..] {
+                [] => String::new(),
+                parts => format!("; what it allocates may be in {}", parts.join(", ")),
+            };
+            say(format_args!("[ slablab {name}: no event came from {site}{parts} ]"));
         }
         if !self.left_running.is_empty() {
             let left = self.left_running.join(", ");

@@ -20,6 +20,7 @@ mod objects;
 mod occupied;
 mod pace;
 mod population;
+mod sites;
 mod unfreed;
 mod unnamed;
 
@@ -35,7 +36,7 @@ use crate::error::At;
 use crate::meta::{CPUS_MAX, Quality, Skipped};
 use crate::portion::Blocks;
 use crate::source::kept::Kept;
-use crate::source::{Facts, Format, Source, read_raw};
+use crate::source::{Format, Source, read_raw};
 use crate::store::ParquetFile;
 use crate::{
     Addresses, Error, Event, Input, Kind, Meta, NONE, Progress, RawEvent, Samples, Symbols,
@@ -295,7 +296,7 @@ pub(crate) struct Importer {
     /// The rows, from the first allocation on that names no cache.
     unnamed: Option<unnamed::Rows>,
     site_caches: SiteCaches,
-    /// The writer's ids by the source's.
+    /// The writer's ids by the source's; of call sites [`NONE`] until a row has them.
     sites: Vec<u32>,
     caches: Vec<u32>,
     quality: Quality,
@@ -364,6 +365,7 @@ impl Importer {
                     self.quality.skip(reason, || format!("event {row}"));
                     continue;
                 }
+                self.name_site(source.facts(), event.site);
                 self.event(&event)?;
             }
             if reads.is_multiple_of(16) {
@@ -395,6 +397,7 @@ impl Importer {
         }
         self.site_caches.name_merged(&meta, &mut self.writer);
         self.quality.lost.append(&mut meta.quality.lost);
+        self.quality.gaps_uncounted = meta.quality.gaps_uncounted;
         self.quality.disordered += meta.quality.disordered;
         let mut skipped = source.facts().meta.quality.skipped.clone();
         skipped.append(&mut self.quality.skipped);
@@ -414,17 +417,11 @@ impl Importer {
         beyond.map_or(Ok(()), |what| Err(Error::bad(&self.path, At::File, what, remedy)))
     }
 
-    /// Gives the source's new sites and caches their final names.
+    /// Gives the source's new caches their final names; call sites get them by their first event, for the source may know
+    /// more of them than it gives events of.
     fn name(&mut self, source: &dyn Source) {
-        let Facts { names, symbols, .. } = source.facts();
-        let symbols = self.symbols.as_ref().unwrap_or(symbols);
-        for site in &names.sites[self.sites.len()..] {
-            let id = match site.name.as_str() {
-                "" => self.writer.site(&symbols.site_name(site.address), site.address),
-                name => self.writer.site(name, site.address),
-            };
-            self.sites.push(id);
-        }
+        let names = &source.facts().names;
+        self.sites.resize(names.sites.len(), NONE);
         for cache in &names.caches[self.caches.len()..] {
             self.caches.push(self.writer.cache(cache));
         }

@@ -135,6 +135,8 @@ pub struct RecordSummary {
     pub left_running: Vec<String>,
     /// What slabs held when that ended the recording ([`RecordOptions::slab_bytes_max`]).
     pub slab_bytes: Option<u64>,
+    /// The functions of [`RecordOptions::sites`] that allocated nothing, with the parts that the compiler made of each.
+    pub silent: Vec<(String, Vec<String>)>,
 }
 
 /// Records system-wide while the command runs, and writes the trace.
@@ -190,9 +192,22 @@ pub fn record(
         meta.quality.skip_many("bulk calls that a probe missed", missed_calls, String::new);
     }
     let meta = writer.finish(meta)?;
+    let silent = silent(&options.sites, &meta, &Symbols::running()?);
     let Ended { status, left_running } = ended;
     let exit_status = status.unwrap_or(0);
-    Ok(RecordSummary { meta, exit_status, elapsed, left_running, slab_bytes })
+    Ok(RecordSummary { meta, exit_status, elapsed, left_running, slab_bytes, silent })
+}
+
+/// Returns those of `sites` of which the recording has no event, with the parts that the compiler made of each: what is
+/// called by the function's name may be in one of them.
+fn silent(sites: &[String], meta: &Meta, symbols: &Symbols) -> Vec<(String, Vec<String>)> {
+    let is_of = |recorded: &str, wanted: &str| {
+        let rest = recorded.strip_prefix(wanted);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['+', ' ']))
+    };
+    let is_silent = |wanted: &&String| !meta.sites.iter().any(|site| is_of(&site.name, wanted));
+    let silent = sites.iter().filter(is_silent);
+    silent.map(|site| (site.clone(), symbols.parts(site))).collect()
 }
 
 /// A recording about to run.
@@ -502,4 +517,19 @@ fn buffer_kib_default(cpus: usize) -> u32 {
     let share_bytes = machine::memory_bytes() / MEMORY_SHARE / cpus.max(1) as u64;
     let share = u32::try_from(share_bytes >> 10).unwrap_or(u32::MAX);
     if share == 0 { BUFFER_KIB_DEFAULT } else { BUFFER_KIB_DEFAULT.min(share) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is called by its name may be compiled into a part of another, and nothing was said of it.
+    #[test]
+    fn a_function_without_events_is_named_with_its_parts() {
+        let symbols = Symbols::parse("1000 t f\n1100 t f.part.0\n1200 t g\n1300 t ff\n");
+        let site = |name: &str| crate::Site { name: name.into(), ..crate::Site::default() };
+        let meta = Meta { sites: vec![site("g+0x4 [mod]"), site("ff+0x2")], ..Meta::default() };
+        let wanted = ["f", "g", "ff+0x2"].map(str::to_owned);
+        assert_eq!(silent(&wanted, &meta, &symbols), [("f".into(), vec!["f.part.0".into()])]);
+    }
 }

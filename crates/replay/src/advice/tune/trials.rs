@@ -26,8 +26,6 @@ const MACHINES_OF_THREAD: usize = 4;
 const PASS_BYTES_MAX: u64 = 512 << 20;
 /// What a machine needs beside what it holds.
 const MACHINE_BYTES: u64 = 4 << 20;
-/// Memory of a machine at the least: address space.
-const MEMORY_BYTES_MIN: u64 = 64 << 20;
 
 /// What is looked at, moment by moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -94,13 +92,8 @@ impl Trials<'_> {
     }
 
     fn plan(&self, setting: &Setting) -> ReplayPlan {
-        let plan = setting.plan(self.kind, &self.base, self.reader.meta());
-        let most = plan.memory_bytes;
-        let memory_bytes = match self.held_bytes_peak {
-            0 => most,
-            peak => peak.saturating_mul(4).max(MEMORY_BYTES_MIN).min(most),
-        };
-        ReplayPlan { memory_bytes, ..plan }
+        // With all of the memory: the page allocator's lists by CPU grow with it, and with them what its lock is taken.
+        setting.plan(self.kind, &self.base, self.reader.meta())
     }
 }
 

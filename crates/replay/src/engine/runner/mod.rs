@@ -162,7 +162,7 @@ impl<'a, B: Backend> Runner<'a, B> {
             reality: Reality::new(&meta.samples),
             aliases: Vec::new(),
             merged: BTreeMap::new(),
-            timeline: MemoryTimeline::new(meta.time_first_ns, meta.time_last_ns),
+            timeline: MemoryTimeline::new(meta),
             snapshots: Snapshots::new(sites),
             watch: Watch::new(&plan.watched, sites),
             ledger: None,
@@ -488,6 +488,7 @@ impl<'a, B: Backend> Runner<'a, B> {
                 distance_bytes_p50: site.steps.distance_bytes_p50(),
                 lines_per_object: spread.lines_per_object(),
                 pages_per_object: spread.pages_per_object(),
+                walk: spread.walk(),
                 slow_operations: self.plan.slow_paths.then_some(site.slow_operations),
             })
             .collect();

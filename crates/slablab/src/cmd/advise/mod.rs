@@ -15,7 +15,7 @@ use slablab_kmem::BackendKind;
 use slablab_pages::{Sources, Together, tables};
 use slablab_replay::{
     Advice, AdviceList, Calls, Change, HeldAt, NotedSite, PatchFacts, ReplayPlan, Worth, advise,
-    at_peak, calls, merges_with, nearest_name, patch_skeleton, select_sites, what_if,
+    calls, merges_with, nearest_name, patch_skeleton, select_sites, what_if,
 };
 use slablab_trace::{Meta, TraceReader};
 
@@ -241,9 +241,8 @@ fn together(args: &Args, trace: &TraceReader, list: &AdviceList) -> Result<Optio
     };
     let progress = Progress::new("together", trace.meta().events);
     let what_if = what_if(trace, &plan, &mut |done| progress.set(done))?;
-    let moment = at_peak(trace, &plan, &what_if, &mut |done| progress.set(done))?.pop();
     let best = trace.meta().sites[*best as usize].name.clone();
-    Ok(moment.map(|moment| Together { what_if, moment, best }))
+    Ok(Some(Together { what_if, best }))
 }
 
 /// Returns the patch for the best of the wanted sites.
@@ -265,8 +264,9 @@ fn patch(
         let near = nearest_name(name(&sites[0]), list.advice.iter().map(|a| a.subject.as_str()));
         let near = near.map_or_else(String::new, |near| format!(" (tried: {near}, ...)"));
         bail!(
-            "{} was not tried: it is no kmalloc site, or holds less than a page at any time{near}",
-            name(&sites[0])
+            "a cache for {} was not tried: {}{near}",
+            name(&sites[0]),
+            list.why_not_tried(name(&sites[0]))
         )
     };
     let place = sources.place(&advice.subject);
@@ -304,7 +304,7 @@ impl Report for Patch {
     const SCHEMA: &'static str = "slablab.patch/1";
 
     fn text(&self, page: &mut Page) {
-        self.patch.lines().for_each(|line| page.line(line));
+        page.lines(&self.patch);
     }
 
     fn csv(&self) -> Table {

@@ -52,6 +52,14 @@ pub(crate) fn files(paths: &[&Path]) -> Result<Vec<PathBuf>> {
         } else {
             files.push((*path).to_owned());
         }
+        if files.len() == before && path.join("data").is_file() {
+            bail!(
+                "{}: is the directory of a perf record with --threads or --kcore: record without --threads; of --kcore \
+                 name {}",
+                path.display(),
+                path.join("data").display()
+            );
+        }
         if files.len() == before {
             bail!("{}: no trace is there; traces end in .parquet", path.display());
         }

@@ -11,10 +11,20 @@ pub(crate) fn head(fleet: &Fleet, page: &mut Page) {
         "{} of {}, {}: {}, {:.1} % of what happened could not be placed",
         counted(fleet.traces, "trace"),
         counted(fleet.hosts.len() as u64, "host"),
-        counted(fleet.builds.len() as u64, "kernel"),
+        kernels(&fleet.builds),
         counted(fleet.events, "event"),
         100.0 * fleet.unplaced_share
     ));
+}
+
+/// Says how many kernels there were. One whose build no trace tells may be one of those of its release that are known, and
+/// counts only beside none.
+fn kernels(builds: &[String]) -> String {
+    let is_known =
+        |build: &String| builds.iter().any(|other| other.starts_with(&format!("{build} ")));
+    let told = builds.iter().filter(|build| !is_known(build)).count();
+    let words = counted(told as u64, "kernel");
+    if told == builds.len() { words } else { format!("{words}, or more builds of one") }
 }
 
 /// Says what a reader should know, so many lines of it.
@@ -48,4 +58,18 @@ pub(super) fn over_hosts(allocators: &[Allocator], over: &[OverHosts]) -> Table 
         }),
     ];
     Table::of(&rows, fields)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kernel_without_a_build_id_is_no_third_one() {
+        let of =
+            |builds: &[&str]| kernels(&builds.iter().map(ToString::to_string).collect::<Vec<_>>());
+        assert_eq!(of(&["6.1 x86_64"]), "1 kernel");
+        assert_eq!(of(&["6.1 x86_64 01", "6.1 x86_64 02"]), "2 kernels");
+        assert_eq!(of(&["6.1 x86_64", "6.1 x86_64 01"]), "1 kernel, or more builds of one");
+    }
 }

@@ -94,7 +94,7 @@ impl Report for Booted {
         let emulated = if self.emulated { ", times are emulated" } else { "" };
         page.line(format!("{} under {} ({}){emulated}", self.kernel, self.accel, self.accel_why));
         page.heading("Console");
-        page.line(&self.console);
+        page.lines(&self.console);
         if !self.rows.is_empty() {
             page.heading("Rows");
             self.rows.iter().for_each(|row| page.line(row.to_string()));

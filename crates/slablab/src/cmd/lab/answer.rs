@@ -184,7 +184,7 @@ impl Report for Answer {
                 Layout::Markdown => compared.table.markdown(),
                 Layout::Mmtests => compared.table.mmtests(),
             };
-            table.lines().for_each(|line| page.line(line));
+            page.lines(&table);
             // A long table says it better than as many sentences.
             if compared.rows.len() <= SENTENCES_MAX {
                 page.line("");

@@ -18,7 +18,7 @@ use slablab_replay::{Changes, Replay, ReplayPlan, Start, TraceFacts};
 use slablab_report::counted;
 use slablab_trace::{Meta, TraceReader};
 
-use super::allocators::allocator;
+use super::allocators::{allocator, distinct};
 use super::filter::FilterArgs;
 use super::fleet;
 use super::fleet::args::{FILTERS, Many, ManyArgs, refuse};
@@ -119,7 +119,7 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     let recorded = BackendKind::of_release(&trace.meta().kernel_release);
     let allocators = match args.allocators.as_slice() {
         [] => usual(recorded, trace.meta()),
-        asked => asked.to_vec(),
+        asked => distinct(asked),
     };
     let (memory_bytes, start) = (args.memory, args.start());
     let plan = ReplayPlan { allocators, memory_bytes, start, ..ReplayPlan::default() };
@@ -158,7 +158,7 @@ fn of_many(args: &Args, many: &Many<'_>, output: &OutputArgs) -> Result<ExitCode
         (FILTERS, !args.filter.is_empty()),
     ])?;
     let asked = fleet::replay::Asked {
-        allocators: &args.allocators,
+        allocators: &distinct(&args.allocators),
         memory_bytes: args.memory,
         start: args.start(),
         lines: args.lines,

@@ -9,9 +9,10 @@ mod view;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use schemars::JsonSchema;
 use serde::Serialize;
+use slablab_host::Interrupt;
 use slablab_trace::{Live, LiveFrame, LiveOptions, LiveRow};
 
 use self::view::{By, SortBy, View};
@@ -49,7 +50,7 @@ pub(crate) struct Args {
     /// Percent of the time in which the kmem events are on; 0 for never
     #[arg(long, value_name = "PERCENT", default_value_t = 15, value_parser = clap::value_parser!(u8).range(0..=50))]
     trace: u8,
-    /// Print one table of --seconds, and end
+    /// Print one table of --seconds, or of the time until Ctrl-C, and end
     #[arg(long)]
     once: bool,
     /// How long to look with --once
@@ -73,24 +74,35 @@ fn looks_once(seconds: f64) -> usize {
 
 pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     let looks = if args.once { looks_once(args.seconds) } else { LOOKS_LIVE };
+    // Before the instance of tracefs is made: a signal that kills would leave it behind.
+    let stop = Interrupt::on_signals().context("cannot catch signals")?;
     let live = Live::open(LiveOptions { traced_share: f64::from(args.trace) / 100.0, looks })?;
     let view = View::new(args.by, args.sort, &args.filter);
     if args.once {
-        return once(args, live, &view, output);
+        return once(args, live, &stop, &view, output);
     }
     if output.format != Format::Table || args.result.output.is_some() {
         bail!("a live view is for a terminal: add --once for JSON, CSV or a file");
     }
-    screen::run(live, view, Duration::from_secs_f64(args.interval))?;
+    screen::run(live, view, Duration::from_secs_f64(args.interval), &stop)?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// Looks for the time that was asked for; rates are those of all of it.
-fn once(args: &Args, mut live: Live, view: &View, output: &OutputArgs) -> Result<ExitCode> {
+/// Looks for the time that was asked for, or until a signal comes; rates are those of all of it.
+fn once(
+    args: &Args,
+    mut live: Live,
+    stop: &Interrupt,
+    view: &View,
+    output: &OutputArgs,
+) -> Result<ExitCode> {
     let mut frame = LiveFrame::default();
     let looks = looks_once(args.seconds) as u32;
     for _ in 0..looks {
-        frame = live.look(Duration::from_secs_f64(args.seconds) / looks, &|| false)?;
+        frame = live.look(Duration::from_secs_f64(args.seconds) / looks, &|| stop.is_set())?;
+        if stop.is_set() {
+            break;
+        }
     }
     let rows = view.rows(&frame).into_iter().map(Row::new).collect();
     let top = Top {

@@ -44,11 +44,10 @@ const KEYS: &str =
     "Tab sites/caches  < > sort  r reverse  / filter  p pause  arrows scroll  ? keys  q quit";
 
 /// Shows the view until somebody ends it.
-pub(super) fn run(live: Live, view: View, interval: Duration) -> Result<()> {
+pub(super) fn run(live: Live, view: View, interval: Duration, stop: &Interrupt) -> Result<()> {
     if !stdout().is_terminal() {
         bail!("standard output is no terminal: add --once for one table");
     }
-    let stop = Interrupt::on_signals().context("cannot catch signals")?;
     let (sender, frames) = sync_channel(1);
     let sources = live.sources();
     let mut live = live;
@@ -62,7 +61,7 @@ pub(super) fn run(live: Live, view: View, interval: Duration) -> Result<()> {
                 }
             }
         });
-        let shown = show(&mut Shown::new(view, sources), &frames, &stop);
+        let shown = show(&mut Shown::new(view, sources), &frames, stop);
         stop.set();
         // A thread that waits to send ends when nobody receives.
         drop(frames);

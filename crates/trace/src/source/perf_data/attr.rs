@@ -19,14 +19,21 @@ const STREAM_ID: u64 = 1 << 9;
 const RAW: u64 = 1 << 10;
 const IDENTIFIER: u64 = 1 << 16;
 
+/// PERF_TYPE_SOFTWARE and PERF_COUNT_SW_DUMMY.
+const SOFTWARE_DUMMY: (u32, u64) = (1, 9);
+
 /// What a sample of a tracepoint needs to have to be of use.
 const NEEDED: [(u64, &str); 4] =
     [(TID, "a thread id"), (TIME, "a time"), (CPU, "a CPU"), (RAW, "the event's fields")];
 
 /// An event's attributes, as far as samples depend on them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Attr {
     pub(super) tracepoint: bool,
+    /// Of a tracepoint its number.
+    pub(super) config: u64,
+    /// Whether it counts nothing, and only has the kernel make records.
+    pub(super) is_dummy: bool,
     /// Whether each event made a sample: the period is 1, and no frequency was asked for.
     pub(super) every_event: bool,
     sample_type: u64,
@@ -48,19 +55,34 @@ impl Attr {
     pub(super) fn parse(bytes: &[u8]) -> Option<Attr> {
         let mut bytes = Bytes(bytes);
         let kind = bytes.u32()?;
-        bytes.skip(4 + 8)?; // size, config
+        bytes.skip(4)?; // size
+        let config = bytes.u64()?;
         let period = bytes.u64()?;
         let (sample_type, read_format) = (bytes.u64()?, bytes.u64()?);
         let flags = bytes.u64()?;
         let (tracepoint, sample_id_all) = (kind == 2, flags & (1 << 18) != 0);
         let every_event = period == 1 && flags & (1 << 10) == 0;
-        Some(Attr { tracepoint, every_event, sample_type, read_format, sample_id_all })
+        let is_dummy = (kind, config) == SOFTWARE_DUMMY;
+        Some(Attr {
+            tracepoint,
+            config,
+            is_dummy,
+            every_event,
+            sample_type,
+            read_format,
+            sample_id_all,
+        })
     }
 
     /// Returns what its samples lack that is needed.
     pub(super) fn lacks(&self) -> Option<&'static str> {
         let missing = NEEDED.iter().find(|(bit, _)| self.sample_type & bit == 0);
         missing.map(|&(_, what)| what)
+    }
+
+    /// Tells whether samples of another event are laid out alike.
+    pub(super) fn is_like(&self, other: &Attr) -> bool {
+        Attr { config: 0, ..*self } == Attr { config: 0, ..*other }
     }
 
     /// Tells whether samples begin with the id of their event.

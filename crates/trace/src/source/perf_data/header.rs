@@ -29,6 +29,8 @@ pub(super) struct Header {
     /// Index into `attrs` by the id that samples begin with.
     pub(super) attr_of: FxHashMap<u64, u32>,
     pub(super) tracing: Option<Tracing>,
+    /// Numbers of kmem's tracepoints, once they are known.
+    pub(super) kmem: Vec<u64>,
     /// The kernel's build id, in hexadecimal.
     pub(super) build_id: Option<String>,
     pub(super) meta: Meta,
@@ -43,6 +45,18 @@ impl Header {
             let id = u64::from_le_bytes(id.try_into().expect("chunks of 8"));
             self.attr_of.insert(id, index);
         }
+    }
+
+    /// Tells whether the event of these attributes is none of kmem's, as far as that is known.
+    pub(super) fn is_other(&self, index: u32) -> bool {
+        let is_kmem = |attr: &Attr| attr.tracepoint && self.kmem.contains(&attr.config);
+        !self.kmem.is_empty() && self.attrs.get(index as usize).is_some_and(|attr| !is_kmem(attr))
+    }
+
+    /// Tells whether events were recorded that are none of kmem's.
+    pub(super) fn has_others(&self) -> bool {
+        let mut indices = (0..self.attrs.len()).filter(|index| !self.attrs[*index].is_dummy);
+        indices.any(|index| self.is_other(index as u32))
     }
 
     /// Reads a feature section. One that is damaged tells nothing, except for the tracing data,

@@ -3,6 +3,9 @@
 //! How it works: the kernel puts a LOST record into the ring buffer where it lost events, and perf at the end a
 //! LOST_SAMPLES record with the total of each event and CPU (since 6.1). Both count the same losses; the first misses
 //! those that nothing came after, older perfs do not have the second. So both are added up, and the greater is right.
+//!
+//! Where other events than kmem's were recorded beside, only the totals tell whose the losses are: a gap's id is that of the
+//! event that came after it. Then totals of kmem's events alone count, if there are totals.
 
 use rustc_hash::FxHashMap;
 
@@ -16,6 +19,8 @@ pub(super) struct Losses {
     totals: Vec<u64>,
     /// Totals of events that were recorded by thread and are of no one CPU.
     totals_anywhere: u64,
+    /// Whether there are totals, of any event.
+    is_totalled: bool,
     /// The CPU that an id of samples stands for.
     cpu_of: FxHashMap<u64, u32>,
 }
@@ -32,7 +37,12 @@ impl Losses {
     }
 
     /// Takes a LOST_SAMPLES record: a count, and whose it is behind it.
-    pub(super) fn total(&mut self, body: &[u8]) {
+    pub(super) fn total(&mut self, header: &Header, body: &[u8]) {
+        self.is_totalled = true;
+        let index = id(body).and_then(|id| header.attr_of.get(&id));
+        if index.is_some_and(|index| header.is_other(*index)) {
+            return;
+        }
         let count = Bytes(body).u64().unwrap_or(0);
         // The CPU that it names is that of no event: perf made the record when it ended.
         match self.indexed_cpu(body) {
@@ -52,11 +62,13 @@ impl Losses {
         Some(())
     }
 
-    pub(super) fn by_cpu(&self) -> Vec<u64> {
+    pub(super) fn by_cpu(&self, header: &Header) -> Vec<u64> {
         let of = |counts: &[u64], cpu: usize| counts.get(cpu).copied().unwrap_or(0);
-        let cpus = self.gaps.len().max(self.totals.len());
+        let tell = !(self.is_totalled && header.has_others());
+        let gaps = if tell { &self.gaps[..] } else { &[] };
+        let cpus = gaps.len().max(self.totals.len());
         let mut lost: Vec<u64> =
-            (0..cpus).map(|cpu| of(&self.gaps, cpu).max(of(&self.totals, cpu))).collect();
+            (0..cpus).map(|cpu| of(gaps, cpu).max(of(&self.totals, cpu))).collect();
         // What no CPU is known for may be in the gaps already.
         let sum = |counts: &[u64]| counts.iter().fold(0, |sum: u64, n| sum.saturating_add(*n));
         let total = sum(&self.totals).saturating_add(self.totals_anywhere);
@@ -94,6 +106,7 @@ fn add(counts: &mut Vec<u64>, cpu: u32, count: u64) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::attr::Attr;
     use super::*;
 
     fn words(words: &[u64]) -> Vec<u8> {
@@ -106,9 +119,9 @@ mod tests {
         losses.index(Bytes(&words(&[2, 33, 0, 0, 7, 34, 1, 1, 7]))).unwrap();
         losses.gap(&header, &words(&[1, 100, 33]));
         losses.gap(&header, &words(&[1, 50, 34]));
-        losses.total(&words(&[70, 33]));
-        losses.total(&words(&[90, 34]));
-        assert_eq!(losses.by_cpu(), [100, 90]);
+        losses.total(&header, &words(&[70, 33]));
+        losses.total(&header, &words(&[90, 34]));
+        assert_eq!(losses.by_cpu(&header), [100, 90]);
     }
 
     #[test]
@@ -116,8 +129,27 @@ mod tests {
         let (header, mut losses) = (Header::default(), Losses::default());
         losses.index(Bytes(&words(&[1, 33, 0, u64::MAX, 7]))).unwrap();
         losses.gap(&header, &words(&[1, 60, 33]));
-        losses.total(&words(&[40, 33]));
-        losses.total(&words(&[25, 33]));
-        assert_eq!(losses.by_cpu(), [65]);
+        losses.total(&header, &words(&[40, 33]));
+        losses.total(&header, &words(&[25, 33]));
+        assert_eq!(losses.by_cpu(&header), [65]);
+    }
+
+    /// What a busy event lost that was recorded beside counted as slab events.
+    #[test]
+    fn losses_of_other_events_are_not_those_of_kmem() {
+        let mut header = Header { kmem: vec![300], ..Header::default() };
+        let attr = |config| {
+            let mut attr = Attr::default();
+            (attr.tracepoint, attr.config) = (true, config);
+            attr
+        };
+        header.attr(attr(300), &words(&[33]));
+        header.attr(attr(77), &words(&[34]));
+        let mut losses = Losses::default();
+        losses.gap(&header, &words(&[1, 5_000, 33]));
+        assert_eq!(losses.by_cpu(&header), [5_000], "whose they are nobody says");
+        losses.total(&header, &words(&[4_990, 34]));
+        losses.total(&header, &words(&[10, 33]));
+        assert_eq!(losses.by_cpu(&header), [10]);
     }
 }

@@ -152,7 +152,7 @@ impl PerfData {
             kind::COMM => self.comm(Bytes(&body)).unwrap_or(()),
             kind::FINISHED_ROUND => self.queue.round(to),
             kind::LOST => self.losses.gap(&self.header, &body),
-            kind::LOST_SAMPLES => self.losses.total(&body),
+            kind::LOST_SAMPLES => self.losses.total(&self.header, &body),
             kind::ID_INDEX => self.losses.index(Bytes(&body)).unwrap_or(()),
             kind::MMAP | kind::MMAP2 => self.mmap(kind, misc, Bytes(&body)).unwrap_or(()),
             _ => return self.header_record(kind, &body, offset),
@@ -211,9 +211,10 @@ impl PerfData {
             return Err(Error::bad(&self.path, At::File, what, remedy));
         }
         let identified = self.header.attrs.iter().all(Attr::identified);
-        if !identified && tracepoints().any(|attr| Some(attr) != tracepoints().next()) {
+        if !identified && tracepoints().zip(tracepoints().skip(1)).any(|(a, b)| !a.is_like(b)) {
             return Err(bad("its samples do not say which event they are of"));
         }
+        self.header.kmem = tracing.layouts.iter().map(|(number, _)| u64::from(*number)).collect();
         self.layouts = tracing.layouts;
         self.facts.meta = std::mem::take(&mut self.header.meta);
         self.facts.meta.page_bytes = tracing.page_bytes;
@@ -247,7 +248,7 @@ impl PerfData {
             let reason = format!("{reason}; what is behind it was not read");
             self.facts.meta.quality.skip(&reason, || format!("byte {offset}"));
         }
-        self.facts.meta.quality.lost = self.losses.by_cpu();
+        self.facts.meta.quality.lost = self.losses.by_cpu(&self.header);
         self.state = State::Ended;
         Ok(())
     }

@@ -26,7 +26,9 @@ pub(super) enum Other {
     /// An event of another kind, or a line that is no event by intent.
     Irrelevant,
     /// A note that a CPU lost events; their number is not always given.
-    Lost { cpu: u32, events: u64 },
+    Lost { cpu: u32, events: Option<u64> },
+    /// How many events a CPU lost in all, which notes may have told before.
+    LostInAll { cpu: u32, events: u64 },
     /// A line that should be used and cannot be.
     Broken(&'static str),
 }
@@ -235,14 +237,39 @@ fn is_call(line: &str) -> bool {
     let is_hex = |word: &str| word.bytes().all(|digit| digit.is_ascii_hexdigit());
     let is_source = |word: &str| {
         let number = word.rsplit_once(':').map(|(_, number)| number);
-        number.is_some_and(|n| !n.is_empty() && n.bytes().all(|digit| digit.is_ascii_digit()))
+        let is_line =
+            number.is_some_and(|n| !n.is_empty() && n.bytes().all(|d| d.is_ascii_digit()));
+        // Where the line is not known, perf writes `program[address]`.
+        let address = word.strip_suffix(']').and_then(|word| word.rsplit_once('['));
+        is_line || address.is_some_and(|(_, address)| !address.is_empty() && is_hex(address))
     };
     let mut words = trimmed.split_ascii_whitespace();
     let first = words.next().unwrap_or("");
     trimmed.starts_with("=> ")
+        || trimmed.starts_with("[JIT] tid ")
         || is_address(first)
         || line.starts_with('\t') && is_hex(first)
         || line.starts_with(char::is_whitespace) && words.next().is_none() && is_source(first)
+}
+
+/// Tells whether a line is of what `perf script -D` prints around events: bytes behind a period, what a record holds, and
+/// its head.
+fn is_dump(line: &str) -> bool {
+    let is_head = || line.starts_with("0x") && line.contains("]: event: ");
+    line.starts_with('.') || line.starts_with(" ..") || line.starts_with(" : ") || is_head()
+}
+
+/// Returns what a record of perf says was lost: `perf 1 [000] 1.5: PERF_RECORD_LOST lost 7`.
+fn lost(line: &str) -> Option<Other> {
+    const LOST: &str = "PERF_RECORD_LOST";
+    let (head, rest) = line.split_once(LOST)?;
+    let count = rest.trim_end().rsplit(|c: char| !c.is_ascii_digit()).next()?;
+    let events = count.parse().ok()?;
+    let cpu = split_cpu(head).map_or(0, |(_, cpu)| cpu);
+    Some(match rest.starts_with("_SAMPLES") {
+        true => Other::LostInAll { cpu, events },
+        false => Other::Lost { cpu, events: Some(events) },
+    })
 }
 
 /// Says what a line without a kmem event is.
@@ -254,11 +281,14 @@ fn not_kmem(line: &str) -> Other {
     // "CPU:1 [LOST 123 EVENTS]" in trace_pipe, "CPU:1 [123 EVENTS DROPPED]" in trace-cmd report
     if let Some(rest) = trimmed.strip_prefix("CPU:") {
         let mut words = rest.split(|c: char| !c.is_ascii_digit()).filter_map(|w| w.parse().ok());
-        let (cpu, events) = (words.next().unwrap_or(0), words.next().unwrap_or(1));
-        return Other::Lost { cpu: u32::try_from(cpu).unwrap_or(u32::MAX), events };
+        let cpu = words.next().and_then(|cpu: u64| u32::try_from(cpu).ok()).unwrap_or(u32::MAX);
+        return Other::Lost { cpu, events: words.next() };
+    }
+    if let Some(lost) = lost(line) {
+        return lost;
     }
     let of_cpu = trimmed.starts_with("CPU ") && trimmed.ends_with("empty");
-    if of_cpu || is_call(line) || line.contains("PERF_RECORD_") {
+    if of_cpu || is_call(line) || is_dump(line) || line.contains("PERF_RECORD_") {
         return Other::Irrelevant; // what is in `perf.data` beside the events; a CPU without any
     }
     let time = |word: &str| time_ns(word).or_else(|| latency_ns(word)).is_some();
@@ -349,6 +379,42 @@ mod tests {
     }
 
     #[test]
+    fn what_perf_and_trace_cmd_say_was_lost_is_counted() {
+        let is = |line| parse(line).unwrap_err();
+        assert_eq!(is("CPU:1 [EVENTS DROPPED]"), Other::Lost { cpu: 1, events: None });
+        assert_eq!(
+            is(" perf-exec  5537 [001] 32722.339342: PERF_RECORD_LOST lost 77"),
+            Other::Lost { cpu: 1, events: Some(77) }
+        );
+        assert_eq!(
+            is("x 1 [001] 2.5: PERF_RECORD_LOST_SAMPLES lost 3"),
+            Other::LostInAll { cpu: 1, events: 3 }
+        );
+        let dumped = "0 0 0x1f8 [0x30]: PERF_RECORD_LOST: id:3600: lost:35";
+        assert_eq!(is(dumped), Other::Lost { cpu: 0, events: Some(35) });
+    }
+
+    /// They counted as damage: a third of a text with lines of the source, and nine tenths of a dump.
+    #[test]
+    fn what_perf_prints_around_events_is_no_damage() {
+        for line in [
+            "  [kernel.kallsyms][ffffffff81636e0d]",
+            "  perf[146f2c]",
+            "  [JIT] tid 3210[7fd0c4f61043]",
+            "0x9c8@a.data [0x3d0]: event: 69",
+            ".",
+            ". ... raw event: size 976 bytes",
+            ".  0000:  45 00 00 00 00 00 d0 03 1e 00 00 00 00 00 00 00  E...............",
+            " ... id: 3598  idx: 1  cpu: 1  tid: -1",
+            "... FP chain: nr:6",
+            ".....  0: ffffffffffffff80",
+            " ...... dso: /usr/bin/perf",
+        ] {
+            assert_eq!(parse(line).unwrap_err(), Other::Irrelevant, "{line}");
+        }
+    }
+
+    #[test]
     fn what_is_no_kmem_event_is_told_apart() {
         let is = |line| parse(line).unwrap_err();
         assert_eq!(is("# tracer: nop"), Other::Irrelevant);
@@ -371,8 +437,8 @@ mod tests {
         assert_eq!(is("x 1 [000] 1.5:  kmem:kmalloc: "), Other::Broken(NO_FIELDS));
         assert_eq!(is("x 1 [000] kmem:kfree: call_site=f ptr=0x1"), Other::Broken(NO_TIME));
         assert_eq!(is("x-1 [000] d..2. 1.5: sched_switch: prev_comm=a"), Other::Irrelevant);
-        assert_eq!(is("CPU:3 [LOST 17 EVENTS]"), Other::Lost { cpu: 3, events: 17 });
-        assert_eq!(is("CPU:3 [17 EVENTS DROPPED]"), Other::Lost { cpu: 3, events: 17 });
+        assert_eq!(is("CPU:3 [LOST 17 EVENTS]"), Other::Lost { cpu: 3, events: Some(17) });
+        assert_eq!(is("CPU:3 [17 EVENTS DROPPED]"), Other::Lost { cpu: 3, events: Some(17) });
         let broken = |line| matches!(is(line), Other::Broken(_));
         assert!(broken("x-1 [000] 1.5: kmalloc: call_si"));
         assert!(broken("x-1 [000] 1.5: kmalloc: call_site=f ptr=(____ptrval____) bytes_req=1"));

@@ -38,6 +38,8 @@ pub(super) struct Text {
     facts: Facts,
     is_sampled: bool,
     clock: Clock,
+    /// Events that were lost in all, where the text says so beside noting losses one by one.
+    lost_in_all: Vec<u64>,
 }
 
 /// A line longer than this is none of a trace's.
@@ -73,6 +75,7 @@ impl Text {
             facts,
             is_sampled,
             clock: Clock::default(),
+            lost_in_all: Vec::new(),
         }
     }
 
@@ -93,13 +96,20 @@ impl Text {
                     return Err(Error::bad(&self.path, At::File, what, remedy));
                 }
                 self.sorter.finish();
-                self.facts.meta.quality.disordered += self.sorter.disordered;
+                let quality = &mut self.facts.meta.quality;
+                quality.disordered += self.sorter.disordered;
+                // Notes of losses miss those that nothing came after.
+                if self.lost_in_all.iter().sum::<u64>() > quality.lost_total() {
+                    quality.lost = std::mem::take(&mut self.lost_in_all);
+                }
                 return Ok(());
             }
             self.lines_read += 1;
             self.facts.bytes_read += read as u64;
             let text = String::from_utf8_lossy(&bytes);
             let text = text.trim_end_matches(['\n', '\r']);
+            // What some editors put at the beginning of a file.
+            let text = text.trim_start_matches('\u{feff}');
             match line::parse(text) {
                 Ok(line) => {
                     let event = self.event(&line);
@@ -158,11 +168,14 @@ impl Text {
         match other {
             Other::Irrelevant => self.header(text),
             Other::Lost { cpu, events } if cpu < CPUS_MAX => {
-                let lost = &mut self.facts.meta.quality.lost;
-                lost.resize(lost.len().max(cpu as usize + 1), 0);
-                lost[cpu as usize] = lost[cpu as usize].saturating_add(events);
+                let quality = &mut self.facts.meta.quality;
+                quality.gaps_uncounted += u64::from(events.is_none());
+                add(&mut quality.lost, cpu, events.unwrap_or(1));
             }
-            Other::Lost { .. } => {
+            Other::LostInAll { cpu, events } if cpu < CPUS_MAX => {
+                add(&mut self.lost_in_all, cpu, events);
+            }
+            Other::Lost { .. } | Other::LostInAll { .. } => {
                 self.skip("CPU number beyond the machine", number);
             }
             Other::Broken(reason) => self.skip(reason, number),
@@ -197,6 +210,13 @@ impl Text {
             }
         }
     }
+}
+
+/// Adds to a CPU's count.
+fn add(counts: &mut Vec<u64>, cpu: u32, count: u64) {
+    let cpu = cpu as usize;
+    counts.resize(counts.len().max(cpu + 1), 0);
+    counts[cpu] = counts[cpu].saturating_add(count);
 }
 
 impl Source for Text {

@@ -1,0 +1,74 @@
+//! When most was held, part by part of a trace: the rows at which a change has to be looked at to know its peak.
+//!
+//! How it works: the trace is parted into 512 spans of rows; of each, the last row at which most was held is kept. What a
+//! change does to the peak of a machine shows at these rows, whatever row its peak then falls on. A trace of no more
+//! rows than spans has each of its rows.
+
+/// Enough that a change saves much the same over a span.
+const SPANS: u64 = 512;
+
+/// The most that was held in a span of rows.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Crest {
+    /// The last row at which it was held, counted from 0
+    pub row: u64,
+    /// Bytes
+    pub held_bytes: u64,
+}
+
+/// Collects the crests.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Crests {
+    rows_of_span: u64,
+    /// First row of the next span
+    next: u64,
+    highest: Crest,
+    list: Vec<Crest>,
+}
+
+impl Crests {
+    /// Starts for a trace of so many rows.
+    pub(crate) fn new(rows: u64) -> Self {
+        let rows_of_span = rows.div_ceil(SPANS).max(1);
+        Self { rows_of_span, next: rows_of_span, ..Self::default() }
+    }
+
+    /// Notes what is held after a row; rows rise.
+    #[inline]
+    pub(crate) fn note(&mut self, row: u64, held_bytes: u64) {
+        if row >= self.next {
+            self.close(row);
+        }
+        if held_bytes >= self.highest.held_bytes {
+            self.highest = Crest { row, held_bytes };
+        }
+    }
+
+    #[cold]
+    fn close(&mut self, row: u64) {
+        self.list.push(std::mem::take(&mut self.highest));
+        self.next = (row / self.rows_of_span + 1).saturating_mul(self.rows_of_span);
+    }
+
+    /// Returns the crests, rising by row.
+    pub(crate) fn finish(mut self) -> Vec<Crest> {
+        self.list.push(self.highest);
+        self.list.retain(|crest| crest.held_bytes > 0);
+        self.list
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_row_of_each_spans_highest_level_is_kept() {
+        let mut crests = Crests::new(1024);
+        let levels = [(0, 5), (1, 5), (2, 4), (3, 9), (9, 1)];
+        levels.into_iter().for_each(|(row, held)| crests.note(row, held));
+        let seen: Vec<_> =
+            crests.finish().iter().map(|crest| (crest.row, crest.held_bytes)).collect();
+        assert_eq!(seen, [(1, 5), (3, 9), (9, 1)]);
+    }
+}
