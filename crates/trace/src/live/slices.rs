@@ -19,7 +19,8 @@ use crate::import::kmalloc_cache;
 use crate::record::machine;
 use crate::record::tracefs::{Instance, Tracefs};
 use crate::source::format::EventFormat;
-use crate::source::tracefs_raw::{PageFormat, TracefsRaw, lost};
+use crate::source::page_format::PageFormat;
+use crate::source::tracefs_raw::{TracefsRaw, lost};
 use crate::source::{Facts, Source};
 use crate::{Error, Kind, RawEvent, Symbols};
 

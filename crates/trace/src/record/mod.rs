@@ -53,7 +53,8 @@ use self::tracefs::{Instance, Tracefs};
 use self::workload::Ended;
 use crate::import::{Importer, Unfreed};
 use crate::source::format::EventFormat;
-use crate::source::tracefs_raw::{PageFormat, TracefsRaw, lost};
+use crate::source::page_format::PageFormat;
+use crate::source::tracefs_raw::{TracefsRaw, lost};
 use crate::source::{Facts, Source};
 use crate::{Addresses, Error, Meta, Portion, Progress, Samples, Symbols, TraceWriter};
 

@@ -18,7 +18,7 @@ use super::machine;
 use crate::Error;
 use crate::source::format::EventFormat;
 use crate::source::kmem;
-use crate::source::tracefs_raw::PageFormat;
+use crate::source::page_format::PageFormat;
 
 /// Where tracefs belongs, and where older systems have it.
 const MOUNT_POINT: &str = "/sys/kernel/tracing";

@@ -10,6 +10,7 @@ pub(crate) mod kept;
 pub(crate) mod kmem;
 mod names;
 mod open;
+pub(crate) mod page_format;
 mod parquet;
 mod perf_data;
 mod perfetto;

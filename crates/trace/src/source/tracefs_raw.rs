@@ -16,57 +16,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::bulk::Bulk;
 use super::format::{EventFormat, Place};
 use super::kmem::{Layout, kind_of};
+use super::page_format::PageFormat;
 use super::recording::{Facts, Source};
 use crate::{Error, RawEvent};
-
-/// The shape of a ring buffer page, from `events/header_page`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct PageFormat {
-    timestamp: Place,
-    commit: Place,
-    data: Place,
-}
-
-impl PageFormat {
-    /// Reads the texts of `events/header_page` and `events/header_event`; says what is unexpected.
-    pub(crate) fn parse(page: &str, event: &str) -> Result<PageFormat, String> {
-        let fields = EventFormat::parse(&format!("name: header_page\nID: 0\n{page}"))?;
-        let place = |name: &str| {
-            let field = fields.field(name).map(|field| field.place);
-            field.ok_or_else(|| format!("events/header_page has no field {name}"))
-        };
-        let words: Vec<&str> = event.split_ascii_whitespace().collect();
-        let says = |what: &str| words.join(" ").contains(what);
-        if !["type_len : 5 bits", "time_delta : 27 bits", "padding : type == 29"]
-            .into_iter()
-            .chain(["time_extend : type == 30", "data max type_len == 28"])
-            .all(says)
-        {
-            return Err("events/header_event describes records of an unknown kind".into());
-        }
-        let format = PageFormat {
-            timestamp: place("timestamp")?,
-            commit: place("commit")?,
-            data: place("data")?,
-        };
-        let header = [format.timestamp, format.commit];
-        if header.iter().any(|p| p.offset + p.bytes > format.data.offset) || format.data.bytes < 8 {
-            return Err("events/header_page has its fields in an unknown order".into());
-        }
-        Ok(format)
-    }
-
-    /// Returns the shape of pages of `bytes` bytes: an instance may have others than the top one.
-    pub(crate) fn with_bytes(mut self, bytes: usize) -> PageFormat {
-        self.data.bytes = bytes.saturating_sub(self.data.offset);
-        self
-    }
-
-    /// Returns the bytes of a page, header and data.
-    pub(crate) fn bytes(&self) -> usize {
-        self.data.offset + self.data.bytes
-    }
-}
 
 /// How a processor's clock becomes nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -18,8 +18,9 @@ use std::io::BufReader;
 
 use self::content::{Buffer, Content};
 use self::part::{Compression, Pages, Part};
+use super::page_format::PageFormat;
 use super::recording::{Facts, Source};
-use super::tracefs_raw::{PageFormat, TracefsRaw, events_on};
+use super::tracefs_raw::{TracefsRaw, events_on};
 use super::tracing::{Fields, head};
 use crate::error::At;
 use crate::{Error, Input, RawEvent};
