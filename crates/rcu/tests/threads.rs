@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier};
 
 use objects::{Object, Shared, call_counted};
-use slablab_rcu::{Guard, barrier, drop_later, pin, synchronize};
+use slablab_rcu::{Guard, barrier, drop_later, enter, leave, pin, synchronize};
 
 /// Three readers, sections now and then nested, beside two writers that free what they replace in this way.
 fn readers_beside_writers(free: impl Fn(Box<Object>) + Sync) {
@@ -141,6 +141,29 @@ fn waiting_for_a_call_inside_that_call_is_refused() {
 #[should_panic(expected = "nested read-side sections")]
 fn sections_that_cannot_be_counted_are_refused() {
     let _sections: Vec<Guard> = (0..1 << 16).map(|_| pin()).collect();
+}
+
+/// `leave` ended the section under a guard, and what the guard's owner looked at was freed: without any unsafe code.
+#[test]
+fn leaving_a_section_of_c_ends_no_guards() {
+    std::thread::spawn(|| {
+        let is_reading = || std::panic::catch_unwind(synchronize).is_err();
+        let guard = pin();
+        assert!(std::panic::catch_unwind(leave).is_err(), "nobody called enter()");
+        assert!(is_reading());
+        enter();
+        enter();
+        drop(guard);
+        leave();
+        assert!(is_reading(), "the first section of C goes on");
+        let guard = pin();
+        leave();
+        assert!(std::panic::catch_unwind(leave).is_err() && is_reading());
+        drop(guard);
+        synchronize();
+    })
+    .join()
+    .expect("no panic");
 }
 
 /// A section may outlive the thread's own record keeping: it is kept in a thread-local that is dropped later.

@@ -15,10 +15,19 @@ struct Local {
     reader: Cell<Option<&'static Reader>>,
     /// The same record, if entering a section takes no more than a store to it.
     quick: Cell<Option<&'static Reader>>,
+    /// Sections of [`enter`] that are open. All of them together are one of the record's, so that no [`leave`] can end a
+    /// guard's.
+    sections: Cell<usize>,
 }
 
 thread_local! {
-    static LOCAL: Local = const { Local { reader: Cell::new(None), quick: Cell::new(None) } };
+    static LOCAL: Local = const {
+        Local {
+            reader: Cell::new(None),
+            quick: Cell::new(None),
+            sections: Cell::new(0),
+        }
+    };
     static EXIT: Exit = const { Exit };
 }
 
@@ -56,24 +65,60 @@ pub struct Guard {
 #[inline]
 #[must_use]
 pub fn pin() -> Guard {
-    enter();
+    LOCAL.with(enter_record);
     Guard { _thread: PhantomData }
 }
 
 impl Drop for Guard {
     #[inline]
     fn drop(&mut self) {
-        leave();
+        LOCAL.with(leave_record);
     }
 }
 
-/// Enters a section that [`leave`] ends: for C, which has no guards.
+/// Enters a section that [`leave`] ends: for C, which has no guards. Such sections nest, and are counted apart from
+/// guards: nothing that is done with them ends a guard's section.
 #[inline]
 pub fn enter() {
-    LOCAL.with(|local| match local.quick.get() {
+    LOCAL.with(|local| {
+        let open = local.sections.get();
+        if open == 0 {
+            enter_record(local);
+        }
+        local.sections.set(open + 1);
+    });
+}
+
+/// Leaves the section that [`enter`] entered last.
+///
+/// # Panics
+///
+/// If this thread is in no such section.
+#[inline]
+pub fn leave() {
+    LOCAL.with(|local| match local.sections.get() {
+        0 => left_too_often(),
+        open => {
+            local.sections.set(open - 1);
+            if open == 1 {
+                leave_record(local);
+            }
+        }
+    });
+}
+
+#[cold]
+#[inline(never)]
+fn left_too_often() -> ! {
+    panic!("a read-side section was left that was not entered");
+}
+
+#[inline(always)]
+fn enter_record(local: &Local) {
+    match local.quick.get() {
         Some(reader) => DOMAIN.enter(reader),
         None => enter_slowly(local),
-    });
+    }
     compiler_fence(Ordering::SeqCst);
 }
 
@@ -86,13 +131,12 @@ fn enter_slowly(local: &Local) {
     }
 }
 
-/// Leaves the section that [`enter`] entered last.
-#[inline]
-pub fn leave() {
-    LOCAL.with(|local| match local.quick.get() {
+#[inline(always)]
+fn leave_record(local: &Local) {
+    match local.quick.get() {
         Some(reader) => reader.leave(),
         None => leave_slowly(local),
-    });
+    }
 }
 
 #[cold]
