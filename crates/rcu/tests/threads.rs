@@ -137,6 +137,32 @@ fn waiting_for_a_call_inside_that_call_is_refused() {
     assert!(was_refused.load(Ordering::Relaxed));
 }
 
+/// Each node dropped the next one inside its own drop: a list of 100,000 took more than a stack.
+#[test]
+fn a_list_whose_nodes_drop_the_next_later_takes_no_stack() {
+    struct Node {
+        next: Option<Box<Node>>,
+        left: Arc<AtomicUsize>,
+    }
+    impl Drop for Node {
+        fn drop(&mut self) {
+            self.left.fetch_sub(1, Ordering::Relaxed);
+            if let Some(next) = self.next.take() {
+                drop_later(next);
+            }
+        }
+    }
+    const NODES: usize = 200_000;
+    let left = Arc::new(AtomicUsize::new(NODES));
+    let list = (0..NODES).fold(None, |next, _| Some(Box::new(Node { next, left: left.clone() })));
+    drop_later(list);
+    // Other tests' threads may read, and what takes long is left for the next call.
+    while left.load(Ordering::Relaxed) > 0 {
+        drop_later(0);
+        barrier();
+    }
+}
+
 #[test]
 #[should_panic(expected = "nested read-side sections")]
 fn sections_that_cannot_be_counted_are_refused() {

@@ -18,6 +18,8 @@ struct Local {
     /// Sections of [`enter`] that are open. All of them together are one of the record's, so that no [`leave`] can end a
     /// guard's.
     sections: Cell<usize>,
+    /// Whether functions that were deferred are being called.
+    calling: Cell<bool>,
 }
 
 thread_local! {
@@ -26,6 +28,7 @@ thread_local! {
             reader: Cell::new(None),
             quick: Cell::new(None),
             sections: Cell::new(0),
+            calling: Cell::new(false),
         }
     };
     static EXIT: Exit = const { Exit };
@@ -167,6 +170,25 @@ fn own() -> (Option<&'static Reader>, bool) {
     (reader, reader.is_some_and(Reader::is_active))
 }
 
+/// While it lives, this thread calls functions that were deferred.
+pub(super) struct Calling(());
+
+impl Calling {
+    /// Returns `None` inside such a function: what it defers waits in the queue, or a function that defers itself, or a list
+    /// each of whose nodes defers the next, would take a stack without end.
+    #[inline]
+    pub(super) fn begin() -> Option<Self> {
+        LOCAL.with(|local| (!local.calling.replace(true)).then(|| Self(())))
+    }
+}
+
+impl Drop for Calling {
+    #[inline]
+    fn drop(&mut self) {
+        LOCAL.with(|local| local.calling.set(false));
+    }
+}
+
 /// Returns whether what this thread unlinked before can be in nobody's hands.
 #[inline]
 pub(super) fn is_solitary() -> bool {
@@ -211,11 +233,36 @@ impl<R: Reclaim> Queue<R> {
     ///
     /// As [`Queue::retire`].
     unsafe fn retire_all(&self, chain: &mut Chain<R>) {
+        if !R::CALLS_BACK {
+            if is_solitary() {
+                // SAFETY: no other thread reads, and this one is in no section.
+                unsafe { chain.reclaim_all() };
+            } else if self.defer(chain) {
+                self.collect(&DOMAIN);
+            }
+            return;
+        }
+        let Some(calling) = Calling::begin() else {
+            self.defer(chain);
+            return;
+        };
         if is_solitary() {
-            // SAFETY: no other thread reads, and this one is in no section.
+            // SAFETY: as above.
             unsafe { chain.reclaim_all() };
+            self.work_off(&calling);
         } else if self.defer(chain) {
             self.collect(&DOMAIN);
+        }
+    }
+
+    /// Reclaims what was deferred by functions that this thread called, and what those defer in turn; not all of it if
+    /// that takes long, for a function may defer itself for ever. What is left is for the next call.
+    #[inline]
+    pub(super) fn work_off(&self, _calling: &Calling) {
+        // A function that was deferred takes two collections: it begins to wait, and it is called.
+        const COLLECTIONS_MAX: u32 = 2048;
+        if self.has_pending() {
+            let _rest = (0..COLLECTIONS_MAX).all(|_| self.collect(&DOMAIN));
         }
     }
 
@@ -226,7 +273,12 @@ impl<R: Reclaim> Queue<R> {
     /// In a section, or while this queue reclaims on this thread: it would wait for itself.
     pub fn synchronize(&self) {
         assert_outside_sections();
+        if !R::CALLS_BACK {
+            return self.drain(&DOMAIN);
+        }
+        let calling = Calling::begin().expect("waiting for a function inside that function");
         self.drain(&DOMAIN);
+        drop(calling);
     }
 }
 

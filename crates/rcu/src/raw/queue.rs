@@ -25,6 +25,9 @@ use crate::sync::{AtomicPtr, AtomicUsize, Ordering, UnsafeCell, const_fn, yield_
 /// `from_raw` gives back what `into_raw` made a pointer of, which is not null; `link` is valid until `reclaim`, and
 /// all of it may happen on any thread.
 pub unsafe trait Reclaim: Copy {
+    /// Whether reclaiming runs code that may retire something itself.
+    const CALLS_BACK: bool = true;
+
     /// Returns the name as a pointer.
     fn into_raw(self) -> *mut ();
 
@@ -214,19 +217,29 @@ impl<R: Reclaim> Queue<R> {
         unsafe { Chain::from_first(first) }
     }
 
-    /// Reclaims what can be, and lets what came since wait from now on.
-    pub(crate) fn collect(&self, domain: &Domain) {
-        let Ok(mut hold) = self.try_hold() else { return };
-        self.waiting.with_mut(|waiting| {
+    /// Returns whether something is pending.
+    #[inline]
+    pub(crate) fn has_pending(&self) -> bool {
+        !self.pending.load(Ordering::Relaxed).is_null()
+    }
+
+    /// Reclaims what can be, and lets what came since wait from now on. Returns whether another collection may reclaim
+    /// more.
+    pub(crate) fn collect(&self, domain: &Domain) -> bool {
+        let Ok(mut hold) = self.try_hold() else { return false };
+        let has_more = self.waiting.with_mut(|waiting| {
             // SAFETY: the hold is ours.
             let (batch, ticket) = unsafe { &mut *waiting };
-            if domain.is_past(*ticket) {
+            let is_past = domain.is_past(*ticket);
+            if is_past {
                 hold.due = std::mem::replace(batch, self.take_pending());
                 *ticket = domain.ticket();
             }
+            is_past && !batch.is_empty()
         });
         // SAFETY: it was unlinked before a ticket that every reader is past.
         unsafe { hold.reclaim() };
+        has_more || self.has_pending()
     }
 
     /// Waits until everything that was retired before has been reclaimed. The caller is in no section.
