@@ -44,7 +44,7 @@ pub use epoch::{Epoch, Record, Ticket};
 #[cfg(all(feature = "std", not(all(test, loom))))]
 pub use raw::callbacks::{Head, barrier, call, drop_later};
 #[cfg(all(feature = "std", not(all(test, loom))))]
-pub use raw::process::{Guard, enter, leave, pin, synchronize};
+pub use raw::process::{Guard, enter, is_past, is_reading, leave, pin, synchronize, ticket};
 #[cfg(feature = "std")]
 pub use raw::queue::{Chain, Queue, Reclaim};
 

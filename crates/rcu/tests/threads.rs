@@ -10,7 +10,9 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier};
 
 use objects::{Object, Shared, call_counted};
-use slablab_rcu::{Guard, barrier, drop_later, enter, leave, pin, synchronize};
+use slablab_rcu::{
+    Guard, barrier, drop_later, enter, is_past, is_reading, leave, pin, synchronize, ticket,
+};
 
 /// Three readers, sections now and then nested, beside two writers that free what they replace in this way.
 fn readers_beside_writers(free: impl Fn(Box<Object>) + Sync) {
@@ -173,10 +175,9 @@ fn sections_that_cannot_be_counted_are_refused() {
 #[test]
 fn leaving_a_section_of_c_ends_no_guards() {
     std::thread::spawn(|| {
-        let is_reading = || std::panic::catch_unwind(synchronize).is_err();
         let guard = pin();
         assert!(std::panic::catch_unwind(leave).is_err(), "nobody called enter()");
-        assert!(is_reading());
+        assert!(is_reading() && std::panic::catch_unwind(synchronize).is_err());
         enter();
         enter();
         drop(guard);
@@ -186,10 +187,26 @@ fn leaving_a_section_of_c_ends_no_guards() {
         leave();
         assert!(std::panic::catch_unwind(leave).is_err() && is_reading());
         drop(guard);
+        assert!(!is_reading());
         synchronize();
     })
     .join()
     .expect("no panic");
+}
+
+#[test]
+fn a_ticket_is_past_once_the_readers_of_its_time_have_left() {
+    let taken = Cell::new(None);
+    beside_a_reader(|| {
+        let ticket = ticket();
+        assert!(!is_past(ticket));
+        taken.set(Some(ticket));
+    });
+    let ticket = taken.take().expect("taken");
+    // Other tests' readers leave as well.
+    while !is_past(ticket) {
+        std::thread::yield_now();
+    }
 }
 
 /// A section may outlive the thread's own record keeping: it is kept in a thread-local that is dropped later.

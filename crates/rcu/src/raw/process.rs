@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU8, Ordering, compiler_fence, fence};
 
 use super::domain::{Domain, Reader};
 use super::queue::{Chain, Queue, Reclaim};
+use crate::Ticket;
 
 static DOMAIN: Domain = Domain::new(heavy_barrier);
 /// Whether readers must fence for themselves, because `membarrier` is not to be had.
@@ -208,6 +209,26 @@ pub(super) fn is_solitary() -> bool {
 pub fn synchronize() {
     assert_outside_sections();
     DOMAIN.synchronize();
+}
+
+/// Returns a ticket for everything that this thread has unlinked, which [`is_past`] asks about. Linux:
+/// `get_state_synchronize_rcu`.
+#[must_use]
+pub fn ticket() -> Ticket {
+    DOMAIN.ticket()
+}
+
+/// Returns whether every section that was open when the ticket was taken has been left. Linux:
+/// `poll_state_synchronize_rcu`.
+#[must_use]
+pub fn is_past(ticket: Ticket) -> bool {
+    DOMAIN.is_past(ticket)
+}
+
+/// Returns whether this thread is in a section. Linux: `rcu_read_lock_held`.
+#[must_use]
+pub fn is_reading() -> bool {
+    own().1
 }
 
 #[track_caller]
