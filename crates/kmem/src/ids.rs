@@ -119,12 +119,6 @@ impl ObjPtr {
     pub(crate) fn page(self) -> usize {
         (self.get() >> PAGE_SHIFT) as usize
     }
-
-    /// Returns the number of the cache line it starts in.
-    #[inline(always)]
-    pub fn cache_line(self) -> u64 {
-        self.get() / CACHE_LINE
-    }
 }
 
 impl fmt::Debug for ObjPtr {

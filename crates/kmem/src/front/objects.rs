@@ -16,10 +16,20 @@ use crate::page::{BlockRequest, Kind};
 use crate::raw::sync::relax;
 
 impl<B: Backend> Cpu<'_, B> {
-    /// Allocates an object on a node (`kmem_cache_alloc_node`).
+    /// Allocates an object on a node (`kmem_cache_alloc_node`). Where the machine has no such node, the CPU's own stands in
+    /// for it, as in Linux for one that is offline; with [`Gfp::THISNODE`] that is `None`.
     #[inline]
     pub fn alloc_node(&self, cache: CacheId, gfp: Gfp, node: NodeId, site: Site) -> Option<ObjPtr> {
-        self.alloc_request(cache, Request::on_node(gfp, site, node))
+        self.alloc_request(cache, self.on_node(gfp, node, site)?)
+    }
+
+    /// Describes an allocation on a node, if the machine has it or another one will do.
+    #[inline]
+    fn on_node(&self, gfp: Gfp, node: NodeId, site: Site) -> Option<Request> {
+        if node.0 < self.machine.core.setup.nodes {
+            return Some(Request::on_node(gfp, site, node));
+        }
+        (!gfp.has(Gfp::THISNODE)).then(|| Request::new(gfp, site))
     }
 
     /// Allocates an object full of zeroes (`kmem_cache_zalloc`).
@@ -52,10 +62,10 @@ impl<B: Backend> Cpu<'_, B> {
         objects.for_each(|obj| self.free(cache, obj, site));
     }
 
-    /// Allocates `size` bytes on a node (`kmalloc_node`).
+    /// Allocates `size` bytes on a node (`kmalloc_node`). Where the machine has no such node it does as [`Self::alloc_node`].
     #[inline]
     pub fn kmalloc_node(&self, size: u64, gfp: Gfp, node: NodeId, site: Site) -> Option<ObjPtr> {
-        self.kmalloc_request(size, Request::on_node(gfp, site, node))
+        self.kmalloc_request(size, self.on_node(gfp, node, site)?)
     }
 
     /// Allocates `size` bytes full of zeroes (`kzalloc`).
@@ -64,15 +74,9 @@ impl<B: Backend> Cpu<'_, B> {
         self.kmalloc(size, gfp | Gfp::ZERO, site)
     }
 
-    /// Allocates `count` elements of `size` bytes (`kmalloc_array`); `None` also when the product
-    /// overflows.
-    pub fn kmalloc_array(&self, count: u64, size: u64, gfp: Gfp, site: Site) -> Option<ObjPtr> {
-        self.kmalloc(count.checked_mul(size)?, gfp, site)
-    }
-
     /// Makes a kmalloc block hold `size` bytes (`krealloc`): the same block if it has the room,
     /// else a new one with the old contents. `None` leaves the old block as it is; a size of 0
-    /// frees it and gives [`ObjPtr::ZERO_SIZE`].
+    /// frees it and gives [`ObjPtr::ZERO_SIZE`]. What [`Self::kfree`] would report is a finding, and `None`.
     pub fn krealloc(&self, obj: Option<ObjPtr>, size: u64, gfp: Gfp, site: Site) -> Option<ObjPtr> {
         let Some(old) = obj.filter(|&obj| obj != ObjPtr::ZERO_SIZE) else {
             return self.kmalloc(size, gfp, site);
@@ -81,7 +85,7 @@ impl<B: Backend> Cpu<'_, B> {
             self.kfree(old, site);
             return Some(ObjPtr::ZERO_SIZE);
         }
-        let room = self.ksize(old);
+        let room = self.realloc_room(old, site)?;
         if size <= room {
             return Some(old);
         }
@@ -91,7 +95,32 @@ impl<B: Backend> Cpu<'_, B> {
         Some(new)
     }
 
-    /// Returns the usable bytes of an object from kmalloc or a cache (`ksize`); 0 of what is none.
+    /// Returns the room of a block that may be allocated anew; what is none is a finding.
+    fn realloc_room(&self, obj: ObjPtr, site: Site) -> Option<u64> {
+        let core = &self.machine.core;
+        let wrong = match core.pages.try_get(obj.pfn()) {
+            None => (FindingKind::ForeignPointer, "beyond the memory"),
+            Some(_) if !obj.get().is_multiple_of(8) => {
+                (FindingKind::Unaligned, "expected a multiple of 8")
+            }
+            Some(_) if self.cx.hooks.checks() && !self.checks().is_object(obj, site) => {
+                return None;
+            }
+            Some(page) => match (page.kind(), self.ksize(obj)) {
+                (Kind::Large, _) if obj.get() != Pfn(page.head.get()).offset() => {
+                    (FindingKind::InteriorPointer, "inside a large kmalloc")
+                }
+                (Kind::Slab | Kind::Large | Kind::Carved, room) if room > 0 => return Some(room),
+                _ => (FindingKind::ForeignPointer, "not from kmalloc"),
+            },
+        };
+        self.finding(wrong.0, obj, site, wrong.1);
+        None
+    }
+
+    /// Returns the usable bytes of an object from kmalloc or a cache (`ksize`); 0 of what is none. Under SLOB and SLMB
+    /// nothing but its cache knows the size of a cache's object: that is 0 as well, or whatever the word in front of it
+    /// is, unless operations are checked.
     pub fn ksize(&self, obj: ObjPtr) -> u64 {
         self.machine.usable_bytes(obj)
     }
@@ -212,6 +241,7 @@ impl<B: Backend> Cpu<'_, B> {
     ///
     /// # Errors
     /// [`Error::Busy`] if objects are live: the cache stays, and a finding is entered.
+    /// [`Error::Reading`] inside [`Self::rcu_read`]: it may have to wait for readers, and nothing changes.
     /// [`Error::CpuHolds`] if a CPU in another thread's hands still has a part of it.
     pub fn cache_destroy(&self, cache: CacheId, site: Site) -> Result<(), Error> {
         let machine = self.machine;
@@ -222,6 +252,9 @@ impl<B: Backend> Cpu<'_, B> {
             let mut registry = machine.core.registry.lock();
             let entry = registry.entry_mut(cache).filter(|entry| entry.users > 0);
             let Some(entry) = entry else { return Ok(()) };
+            if entry.users == 1 && self.would_wait_for_itself() {
+                return Err(Error::Reading { name: entry.args.name.to_string() });
+            }
             entry.users -= 1;
             if entry.users > 0 {
                 return Ok(());
@@ -257,16 +290,26 @@ impl<B: Backend> Cpu<'_, B> {
     /// type-safe caches (`rcu_barrier`).
     ///
     /// # Panics
-    /// If this CPU itself is inside [`Self::rcu_read`]: it would wait for itself.
+    /// If this CPU itself is inside [`Self::rcu_read`], or this thread in a section that [`crate::Readers`] names: it would
+    /// wait for itself.
     pub fn rcu_barrier(&self) {
         let grace = &self.machine.core.grace;
-        assert!(!grace.reads(self.cx.cpu), "rcu_barrier inside a read-side section");
+        assert!(!self.would_wait_for_itself(), "rcu_barrier inside a read-side section");
         let mut spins = 0;
         while !grace.is_empty() || self.machine.backend.waits() {
             self.end_grace_periods();
             relax(spins);
             spins += 1;
         }
+    }
+
+    /// Tells whether a grace period would not end before the caller leaves a section of its own.
+    fn would_wait_for_itself(&self) -> bool {
+        let core = &self.machine.core;
+        // One thread drives all CPUs while totals are exact.
+        let own =
+            if self.cx.hooks.exact() { 0..core.setup.cpus } else { self.cx.cpu..self.cx.cpu + 1 };
+        own.into_iter().any(|cpu| core.grace.reads(cpu))
     }
 
     /// Enters a read-side section: slabs of type-safe caches freed from now on stay until it ends

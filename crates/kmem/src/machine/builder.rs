@@ -8,7 +8,7 @@ use super::Machine;
 use super::memory::Memory;
 use crate::backend::Backend;
 use crate::cache::geometry::Arch;
-use crate::cache::setup::{CheckLevel, Merging, Setup};
+use crate::cache::setup::{CheckLevel, Merging, Readers, Setup};
 use crate::cache::{KmallocConfig, Tunables};
 use crate::error::Error;
 use crate::ids::{Order, PAGE_SIZE};
@@ -53,6 +53,7 @@ impl<B: Backend> MachineBuilder<B> {
             tunables: Tunables::default(),
             merging: Merging::Linux,
             check: CheckLevel::Off,
+            readers: Readers::default(),
             kmalloc: KmallocConfig::default(),
         };
         Self { setup, min_objects: None, source: MemorySource::default(), backend: PhantomData }
@@ -126,6 +127,13 @@ impl<B: Backend> MachineBuilder<B> {
     /// Sets how much is checked.
     pub fn check(mut self, level: CheckLevel) -> Self {
         self.setup.check = level;
+        self
+    }
+
+    /// Sets whom grace periods wait for before slabs of type-safe caches, and what [`Cpu::kfree_rcu`](crate::Cpu::kfree_rcu)
+    /// was given, are used again (default [`Readers::Cpus`]).
+    pub fn readers(mut self, readers: Readers) -> Self {
+        self.setup.readers = readers;
         self
     }
 
