@@ -39,6 +39,7 @@ pub(crate) struct GracePeriods {
 struct Moment {
     cpus: Ticket,
     /// To the threads of the process.
+    #[cfg(feature = "std")]
     threads: Ticket,
 }
 
@@ -85,12 +86,14 @@ impl GracePeriods {
 
     /// Returns this moment.
     fn now(&self) -> Moment {
-        let threads = match self.readers {
-            Readers::Cpus => Ticket::FIRST,
+        Moment {
+            cpus: self.epoch.ticket(),
             #[cfg(feature = "std")]
-            Readers::Threads => slablab_rcu::ticket(),
-        };
-        Moment { cpus: self.epoch.ticket(), threads }
+            threads: match self.readers {
+                Readers::Cpus => Ticket::FIRST,
+                Readers::Threads => slablab_rcu::ticket(),
+            },
+        }
     }
 
     /// Tells whether all readers from before a moment have left.

@@ -11,7 +11,7 @@ use crate::backend::ops::Request;
 use crate::cache::findings::{Finding, FindingKind};
 use crate::error::Error;
 use crate::gfp::Gfp;
-use crate::ids::{CacheId, NodeId, ObjPtr, Order, PAGE_SIZE, Pfn, Site};
+use crate::ids::{CacheId, NodeId, ObjPtr, Order, Pfn, Site};
 use crate::page::{BlockRequest, Kind};
 use crate::raw::sync::relax;
 
@@ -125,9 +125,12 @@ impl<B: Backend> Cpu<'_, B> {
         self.machine.usable_bytes(obj)
     }
 
-    /// Allocates 2^order pages (`alloc_pages`); `None` when memory is out or the order is above 10.
+    /// Allocates a block of an order (`alloc_pages`), of a page at least: orders count in [`PAGE_SIZE`](crate::PAGE_SIZE), and where
+    /// pages are larger a lower order than theirs is taken for it, here and in the other functions. `None` when memory is
+    /// out or the order is above 10.
     pub fn alloc_pages(&self, order: Order, gfp: Gfp) -> Option<Pfn> {
         let core = &self.machine.core;
+        let order = order.max(core.setup.arch.page_order);
         if order > Order::MAX {
             if self.cx.hooks.checks() && !gfp.has(Gfp::NOWARN) {
                 self.checks().bad_order(order);
@@ -149,6 +152,7 @@ impl<B: Backend> Cpu<'_, B> {
         let Some(page) = core.pages.try_get(pfn).filter(|page| page.kind() == Kind::Pages) else {
             return self.finding(FindingKind::ForeignPointer, obj, site, "not from alloc_pages");
         };
+        let order = order.max(core.setup.arch.page_order);
         if page.order() != order || page.head.get() != pfn.0 {
             return self.finding(FindingKind::BadOrder, obj, site, "not the block allocated");
         }
@@ -161,19 +165,27 @@ impl<B: Backend> Cpu<'_, B> {
         let order = self.machine.core.setup.arch.order_for_bytes(size)?;
         let pfn = self.alloc_pages(order, gfp)?;
         self.split_pages(pfn, order, Site(0));
-        let used = size.max(1).div_ceil(PAGE_SIZE) as u32;
-        for page in pfn.0 + used..pfn.0 + order.pages() {
-            self.cx.give_pages(Pfn(page), Order(0));
+        let (page_order, used) = self.whole_pages(size);
+        for page in (pfn.0 + used..pfn.0 + order.pages()).step_by(page_order.pages() as usize) {
+            self.cx.give_pages(Pfn(page), page_order);
         }
         Some(pfn)
     }
 
-    /// Makes a block of 2^order pages that many blocks of one page (`split_page`); what is no such
+    /// Returns a page's order, and how many blocks of 4 KiB the pages that hold `size` bytes are.
+    fn whole_pages(&self, size: u64) -> (Order, u32) {
+        let arch = self.machine.core.setup.arch;
+        let pages = size.max(1).div_ceil(arch.page_bytes()) as u32;
+        (arch.page_order, pages * arch.page_order.pages())
+    }
+
+    /// Makes a block of an order as many blocks of one page (`split_page`); what is no such
     /// block is a finding, and stays.
     pub fn split_pages(&self, pfn: Pfn, order: Order, site: Site) {
         let core = &self.machine.core;
         let Some(obj) = ObjPtr::new(pfn.offset()) else { return };
         let block = core.pages.try_get(pfn).filter(|page| page.kind() == Kind::Pages);
+        let order = order.max(core.setup.arch.page_order);
         if block.is_none_or(|page| page.order() != order || page.head.get() != pfn.0) {
             return self.finding(FindingKind::BadOrder, obj, site, "not a block of that order");
         }
@@ -182,8 +194,9 @@ impl<B: Backend> Cpu<'_, B> {
 
     /// Frees what [`Self::alloc_pages_exact`] gave.
     pub fn free_pages_exact(&self, pfn: Pfn, size: u64, site: Site) {
-        let pages = size.max(1).div_ceil(PAGE_SIZE) as u32;
-        (pfn.0..pfn.0 + pages).for_each(|page| self.free_pages(Pfn(page), Order(0), site));
+        let (order, used) = self.whole_pages(size);
+        let pages = (pfn.0..pfn.0 + used).step_by(order.pages() as usize);
+        pages.for_each(|page| self.free_pages(Pfn(page), order, site));
     }
 
     /// Frees a kmalloc block by its address in this process; an address of another machine, or of

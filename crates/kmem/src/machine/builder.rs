@@ -7,6 +7,7 @@ use super::Machine;
 #[cfg(feature = "std")]
 use super::memory::Memory;
 use crate::backend::Backend;
+use crate::cache::args::beyond_max;
 use crate::cache::geometry::Arch;
 use crate::cache::setup::{CheckLevel, Merging, Readers, Setup};
 use crate::cache::{KmallocConfig, Tunables};
@@ -222,6 +223,9 @@ impl<B: Backend> MachineBuilder<B> {
         let eights = classes.iter().all(|c| c.is_multiple_of(8));
         let expected = "a rising list of multiples of 8, from 8 bytes to two pages";
         check("kmalloc classes", largest, rising && bounds && eights, expected)?;
+        if let Some((tunable, value)) = beyond_max(B::TUNABLES, &setup.tunables) {
+            check(tunable, u64::from(value), false, "its largest value at most (`Tunable::max`)")?;
+        }
         // Whole pages, the same number on each node.
         setup.memory_bytes = memory / (page * nodes) * (page * nodes);
         setup.min_objects =

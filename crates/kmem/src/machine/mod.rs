@@ -16,6 +16,7 @@ use alloc::vec::Vec;
 
 use crate::backend::Backend;
 use crate::backend::ops::Mergeable;
+use crate::cache::args::beyond_max;
 use crate::cache::core::Core;
 use crate::cache::cx::Cx;
 use crate::cache::findings::{Finding, FindingLog};
@@ -123,6 +124,9 @@ impl<B: Backend> Machine<B> {
         let inside = |o: u32| o.checked_add(8).is_some_and(|end| end <= args.object_size);
         if args.freeptr_offset.is_some_and(|o| !o.is_multiple_of(8) || !inside(o)) {
             return Err(error("freeptr_offset has to be a multiple of 8 inside the object"));
+        }
+        if beyond_max(B::TUNABLES, &args.tunables).is_some() {
+            return Err(error("a tunable is beyond its largest value (`Tunable::max`)"));
         }
         let merging = match B::MERGEABLE {
             Mergeable::Never => None,
