@@ -56,8 +56,7 @@ impl Small {
     fn take(&self, cpu: u32, order: Order, owner: u32) -> Option<Pfn> {
         let (gfp, kind) = (Gfp::MEMALLOC, Kind::Pages);
         let request = BlockRequest { order, gfp, node: None, kind, cache: owner };
-        let memory = Memory { pages: &self.pages, arena: &self.arena };
-        self.zones.alloc(&self.on(cpu), memory, &request)
+        self.zones.alloc(&self.on(cpu), &self.pages, &request)
     }
 
     fn give(&self, cpu: u32, pfn: Pfn, order: Order) {

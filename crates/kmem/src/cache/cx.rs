@@ -80,7 +80,14 @@ impl<'m> Cx<'m> {
     /// Takes a block from the page allocator; what was tracked in its pages is forgotten.
     #[inline]
     pub(crate) fn take_pages(&self, request: &BlockRequest) -> Option<Pfn> {
-        let pfn = self.core.zones.alloc(self, self.core.memory(), request)?;
+        let core = self.core;
+        if core.zones.injected_failure() {
+            return None;
+        }
+        let pfn = match core.zones.alloc(self, &core.pages, request) {
+            Some(pfn) => pfn,
+            None => core.zones.alloc_drained(self, core.memory(), request)?,
+        };
         if self.core.checked() {
             self.core.tracks.clear_block(pfn, request.order);
         }

@@ -129,8 +129,22 @@ impl<B: Backend> Cpu<'_, B> {
     /// pages are larger a lower order than theirs is taken for it, here and in the other functions. `None` when memory is
     /// out or the order is above 10.
     pub fn alloc_pages(&self, order: Order, gfp: Gfp) -> Option<Pfn> {
+        let page_order = self.machine.core.setup.arch.page_order;
+        if order < page_order {
+            return self.alloc_page(page_order, gfp);
+        }
+        self.alloc_block(order, gfp)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn alloc_page(&self, page_order: Order, gfp: Gfp) -> Option<Pfn> {
+        self.alloc_block(page_order, gfp)
+    }
+
+    #[inline(always)]
+    fn alloc_block(&self, order: Order, gfp: Gfp) -> Option<Pfn> {
         let core = &self.machine.core;
-        let order = order.max(core.setup.arch.page_order);
         if order > Order::MAX {
             if self.cx.hooks.checks() && !gfp.has(Gfp::NOWARN) {
                 self.checks().bad_order(order);
@@ -152,11 +166,24 @@ impl<B: Backend> Cpu<'_, B> {
         let Some(page) = core.pages.try_get(pfn).filter(|page| page.kind() == Kind::Pages) else {
             return self.finding(FindingKind::ForeignPointer, obj, site, "not from alloc_pages");
         };
-        let order = order.max(core.setup.arch.page_order);
         if page.order() != order || page.head.get() != pfn.0 {
-            return self.finding(FindingKind::BadOrder, obj, site, "not the block allocated");
+            return self.free_other_order(pfn, order, site);
         }
         self.cx.give_pages(pfn, order);
+    }
+
+    /// Frees a page that a lower order stands for; else the order is a finding.
+    #[cold]
+    #[inline(never)]
+    fn free_other_order(&self, pfn: Pfn, order: Order, site: Site) {
+        let (core, page) = (&self.machine.core, self.machine.core.pages.get(pfn));
+        let page_order = core.setup.arch.page_order;
+        if order < page_order && page.order() == page_order && page.head.get() == pfn.0 {
+            return self.cx.give_pages(pfn, page_order);
+        }
+        if let Some(obj) = ObjPtr::new(pfn.offset()) {
+            self.finding(FindingKind::BadOrder, obj, site, "not the block allocated");
+        }
     }
 
     /// Allocates `size` bytes of whole pages and gives the rest of the block back

@@ -25,14 +25,19 @@ impl<B: Backend> Cpu<'_, B> {
             if cx.hooks.exact() {
                 cx.enter_free(id);
             }
-        } else if obj != ObjPtr::ZERO_SIZE && self.may_wait(obj, page, site) {
+        } else if in_sheaf && obj.get().is_multiple_of(8) || self.may_wait(obj, page, site) {
             machine.core.grace.objects.lock().defer(&machine.core.arena, obj);
         }
         self.end_grace_periods();
     }
 
-    /// Tells whether `kfree_rcu` takes an object, whose first bytes are then overwritten; else it is a finding.
+    /// Tells whether `kfree_rcu` takes an object, whose first bytes are then overwritten; else it is a finding, unless it
+    /// is nothing.
+    #[inline(never)]
     fn may_wait(&self, obj: ObjPtr, page: &Page, site: Site) -> bool {
+        if obj == ObjPtr::ZERO_SIZE {
+            return false;
+        }
         if !obj.get().is_multiple_of(8) {
             self.finding(FindingKind::Unaligned, obj, site, "expected a multiple of 8");
             return false;

@@ -141,7 +141,9 @@ impl Zones {
         self.fail_after.store(count.unwrap_or(u64::MAX), Relaxed);
     }
 
-    fn injected_failure(&self) -> bool {
+    /// Tells whether this allocation is to fail.
+    #[inline]
+    pub(crate) fn injected_failure(&self) -> bool {
         let left = self.fail_after.load(Relaxed);
         if left == u64::MAX {
             return false;
@@ -151,45 +153,15 @@ impl Zones {
     }
 
     /// Takes a block; when it leaves its lock, its pages say that they are given out.
-    #[inline]
     pub(crate) fn alloc(
-        &self,
-        cpu: &CpuContext<'_>,
-        memory: Memory<'_>,
-        request: &BlockRequest,
-    ) -> Option<Pfn> {
-        if request.order > Order::MAX || self.injected_failure() {
-            return None;
-        }
-        match self.search(cpu, memory.pages, request) {
-            Some(pfn) => Some(pfn),
-            None => self.search_again(cpu, memory, request),
-        }
-    }
-
-    /// Takes a block once more for whoever may reclaim: what CPUs keep on their lists is free memory, and may merge to a
-    /// larger block. Linux: `__alloc_pages_direct_reclaim`.
-    #[cold]
-    #[inline(never)]
-    fn search_again(
-        &self,
-        cpu: &CpuContext<'_>,
-        memory: Memory<'_>,
-        request: &BlockRequest,
-    ) -> Option<Pfn> {
-        if !request.gfp.has(Gfp::DIRECT_RECLAIM) || !self.drain_for(cpu, memory) {
-            return None;
-        }
-        self.search(cpu, memory.pages, request)
-    }
-
-    /// Looks for a block in all zones that may serve, the preferred first.
-    fn search(
         &self,
         cpu: &CpuContext<'_>,
         pages: &PageTable,
         request: &BlockRequest,
     ) -> Option<Pfn> {
+        if request.order > Order::MAX {
+            return None;
+        }
         let gfp = request.gfp;
         let first = request.node.unwrap_or_else(|| cpu.node()).0;
         let tries = if gfp.has(Gfp::THISNODE) { 1 } else { self.nodes };
@@ -207,6 +179,20 @@ impl Zones {
             }
         }
         None
+    }
+
+    /// Takes a block once more, where [`Self::alloc`] found none, for whoever may reclaim: what CPUs keep on their lists is
+    /// free memory, and may merge to a larger block. Linux: `__alloc_pages_direct_reclaim`.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn alloc_drained(
+        &self,
+        cpu: &CpuContext<'_>,
+        memory: Memory<'_>,
+        request: &BlockRequest,
+    ) -> Option<Pfn> {
+        let may_help = request.gfp.has(Gfp::DIRECT_RECLAIM) && self.drain_for(cpu, memory);
+        if may_help { self.alloc(cpu, memory.pages, request) } else { None }
     }
 
     /// Gives a block back.

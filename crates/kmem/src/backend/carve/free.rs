@@ -9,6 +9,7 @@ use super::{GRANULE, HEADER, stat};
 use crate::cache::SlabFlags;
 use crate::cache::core::{Core, SlabCount};
 use crate::cache::cx::Cx;
+use crate::cache::paths::Tally;
 use crate::cache::table::CacheEntry;
 use crate::ids::{CacheId, ObjPtr, Order, PAGE_SIZE, Pfn};
 use crate::page::Page;
@@ -22,21 +23,16 @@ impl<L: Lists> Heap<L> {
     #[inline]
     pub(super) fn free_object(&self, cx: &Cx<'_>, cache: &CacheEntry, obj: ObjPtr, head: Pfn) {
         let (size, index) = (u64::from(cache.size.get()), cx.cpu_cache_index(cache.id()));
-        self.count_free(cx, index);
         if size >= PAGE_SIZE {
-            return cx.free_slab_pages(cache, head);
+            self.count_free(cx, index);
+            cx.free_slab_pages(cache, head);
+        } else if cache.flags().has(SlabFlags::TYPESAFE_BY_RCU) {
+            self.count_free(cx, index);
+            self.free_later(cx, cache, obj);
+        } else {
+            let start = obj.get() - u64::from(cache.left_pad.get());
+            self.free_block(cx, index, start, u64::from(cache.inuse.get()), false);
         }
-        if cache.flags().has(SlabFlags::TYPESAFE_BY_RCU) {
-            return self.free_later(cx, cache, obj);
-        }
-        self.free_bytes(cx, cache, obj.get());
-    }
-
-    /// Gives the block of a cache's object back.
-    #[inline]
-    fn free_bytes(&self, cx: &Cx<'_>, cache: &CacheEntry, obj: u64) {
-        let (index, bytes) = (cx.cpu_cache_index(cache.id()), u64::from(cache.inuse.get()));
-        self.free_block(cx, index, obj - u64::from(cache.left_pad.get()), bytes, false);
     }
 
     /// Lets a type-safe cache's object wait for its readers: its page may hold other things at once, where a slab would
@@ -63,12 +59,15 @@ impl<L: Lists> Heap<L> {
     }
 
     /// Frees the type-safe objects that no reader can see any more.
+    #[inline(never)]
     pub(super) fn free_waiting(&self, cx: &Cx<'_>) {
         let arena = &cx.core.arena;
         let mut done = self.waiting.lock().passed(&cx.core.grace);
         while let Some(block) = done.pop(arena) {
             let cache = cx.core.caches.get(CacheId(arena.load(block.get() + GRANULE) as u32));
-            self.free_bytes(cx, cache, layout::waiting_object(cache, block));
+            let start = layout::waiting_object(cache, block) - u64::from(cache.left_pad.get());
+            let tally = &cx.core.tallies[cx.cpu_cache_index(cache.id())];
+            self.give_back(cx, tally, start, u64::from(cache.inuse.get()), false);
             self.waiting.lock().gone();
         }
     }
@@ -80,25 +79,32 @@ impl<L: Lists> Heap<L> {
             // What no block begins at is nobody's to give back.
             let Some(granules) = self.carved(cx.core).marked(obj) else { return };
             let bytes = u64::from(granules) * GRANULE;
-            self.count_free(cx, index);
             self.free_block(cx, index, obj.get(), bytes, true);
             return cx.block_in(bytes);
         }
         let size = layout::header(&cx.core.arena, obj);
         let shape = Shape::kmalloc(size, layout::red_bytes(cx.core, size));
-        self.count_free(cx, index);
         self.free_block(cx, index, obj.get() - HEADER, shape.bytes, false);
         cx.block_in(u64::from(shape.granules) * GRANULE - HEADER);
     }
 
-    #[inline]
     fn count_free(&self, cx: &Cx<'_>, index: usize) {
         self.ops[index].frees.add(1);
         cx.core.tallies[index].count(stat::FREE_SLOWPATH);
     }
 
+    /// Frees a block of so many bytes.
     fn free_block(&self, cx: &Cx<'_>, index: usize, start: u64, bytes: u64, is_marked: bool) {
-        let (carved, tally) = (self.carved(cx.core), &cx.core.tallies[index]);
+        let tally = &cx.core.tallies[index];
+        self.ops[index].frees.add(1);
+        tally.count(stat::FREE_SLOWPATH);
+        self.give_back(cx, tally, start, bytes, is_marked);
+    }
+
+    /// Gives a block whose free was counted back to its page.
+    #[inline(always)]
+    fn give_back(&self, cx: &Cx<'_>, tally: &Tally, start: u64, bytes: u64, is_marked: bool) {
+        let carved = self.carved(cx.core);
         let pfn = Pfn((start / PAGE_SIZE) as u32);
         let (place, mut rings) = self.lock_page(cx, carved.page(pfn));
         let owner = Self::owner(place).unwrap_or(cx.cpu);
