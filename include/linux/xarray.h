@@ -6,7 +6,7 @@
  *
  *   00  a pointer
  *   x1  an integer, or a pointer with tag 1 or 3
- *   10  internal: 0..62 sibling, 256 retry, 257 zero (reserved); errors are -1023..-1 shifted
+ *   10  internal: 0..62 sibling, 256 retry, 257 zero (reserved); errors are -4095..-1 shifted
  *
  * Linux counterpart: include/linux/xarray.h @ 6.1, with Documentation/core-api/xarray.rst. This header is
  * written from that documentation. The functions behind it are in the static library of crates/xarray.

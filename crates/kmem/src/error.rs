@@ -60,6 +60,12 @@ pub enum Error {
         /// Live objects.
         objects: u64,
     },
+    /// The CPU or its thread is in a read-side section, for the end of which it would wait.
+    #[error("cache `{name}`: to destroy it may wait for the read-side section that this CPU is in")]
+    Reading {
+        /// The cache.
+        name: alloc::string::String,
+    },
     /// A CPU in another thread's hands still has a part of the cache.
     #[error("cache `{name}`: CPU {cpu}, in another thread's hands, has to flush it first")]
     CpuHolds {

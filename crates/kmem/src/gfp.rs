@@ -25,17 +25,17 @@ impl Gfp {
     pub const FS: Self = Self(1 << 7);
     /// Return zeroed memory.
     pub const ZERO: Self = Self(1 << 8);
-    /// May reclaim memory directly, hence sleep.
+    /// May reclaim memory directly, hence sleep: where memory is short, the page lists of all CPUs are emptied for it.
     pub const DIRECT_RECLAIM: Self = Self(1 << 10);
     /// May wake kswapd.
     pub const KSWAPD_RECLAIM: Self = Self(1 << 11);
     /// No warning on failure.
     pub const NOWARN: Self = Self(1 << 13);
-    /// Must not fail.
+    /// Must not fail. Nothing here reads it: an allocation without memory is `None`, as it would wait for ever.
     pub const NOFAIL: Self = Self(1 << 15);
     /// Give up early.
     pub const NORETRY: Self = Self(1 << 16);
-    /// May use all of the reserves.
+    /// May use all of the reserves, those for requests of lower zones as well.
     pub const MEMALLOC: Self = Self(1 << 17);
     /// Compound page.
     pub const COMP: Self = Self(1 << 18);

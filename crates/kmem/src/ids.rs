@@ -27,6 +27,11 @@ impl Pfn {
 pub struct Order(pub u8);
 
 impl Order {
+    /// Returns the order of that number, or one that is above all there are.
+    pub(crate) fn saturating(order: u32) -> Self {
+        Self(u8::try_from(order).unwrap_or(u8::MAX))
+    }
+
     /// The largest block that the page allocator gives: 4 MiB (`MAX_ORDER` - 1 in Linux 6.1).
     pub const MAX: Self = Self(10);
 
@@ -118,12 +123,6 @@ impl ObjPtr {
     #[inline(always)]
     pub(crate) fn page(self) -> usize {
         (self.get() >> PAGE_SHIFT) as usize
-    }
-
-    /// Returns the number of the cache line it starts in.
-    #[inline(always)]
-    pub fn cache_line(self) -> u64 {
-        self.get() / CACHE_LINE
     }
 }
 

@@ -18,7 +18,8 @@
 //! readers pay for the fence.
 //!
 //! Nothing runs in the background. What was retired waits in a queue and is reclaimed in batches by whoever retires more.
-//! While no thread but the caller itself is registered, and it is outside any section, it is reclaimed at once.
+//! While no thread but the caller itself is registered, and it is outside any section, it is reclaimed at once. What a
+//! function defers that is being called waits until that one has returned, so that lists of any length take no stack.
 //!
 //! # Lock order
 //! A queue's hold (see [`Queue`]) is taken inside any lock of the caller, and functions run under it.
@@ -43,7 +44,7 @@ pub use epoch::{Epoch, Record, Ticket};
 #[cfg(all(feature = "std", not(all(test, loom))))]
 pub use raw::callbacks::{Head, barrier, call, drop_later};
 #[cfg(all(feature = "std", not(all(test, loom))))]
-pub use raw::process::{Guard, enter, leave, pin, synchronize};
+pub use raw::process::{Guard, enter, is_past, is_reading, leave, pin, synchronize, ticket};
 #[cfg(feature = "std")]
 pub use raw::queue::{Chain, Queue, Reclaim};
 

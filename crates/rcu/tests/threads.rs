@@ -10,7 +10,9 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier};
 
 use objects::{Object, Shared, call_counted};
-use slablab_rcu::{Guard, barrier, drop_later, pin, synchronize};
+use slablab_rcu::{
+    Guard, barrier, drop_later, enter, is_past, is_reading, leave, pin, synchronize, ticket,
+};
 
 /// Three readers, sections now and then nested, beside two writers that free what they replace in this way.
 fn readers_beside_writers(free: impl Fn(Box<Object>) + Sync) {
@@ -137,10 +139,74 @@ fn waiting_for_a_call_inside_that_call_is_refused() {
     assert!(was_refused.load(Ordering::Relaxed));
 }
 
+/// Each node dropped the next one inside its own drop: a list of 100,000 took more than a stack.
+#[test]
+fn a_list_whose_nodes_drop_the_next_later_takes_no_stack() {
+    struct Node {
+        next: Option<Box<Node>>,
+        left: Arc<AtomicUsize>,
+    }
+    impl Drop for Node {
+        fn drop(&mut self) {
+            self.left.fetch_sub(1, Ordering::Relaxed);
+            if let Some(next) = self.next.take() {
+                drop_later(next);
+            }
+        }
+    }
+    const NODES: usize = 200_000;
+    let left = Arc::new(AtomicUsize::new(NODES));
+    let list = (0..NODES).fold(None, |next, _| Some(Box::new(Node { next, left: left.clone() })));
+    drop_later(list);
+    // Other tests' threads may read, and what takes long is left for the next call.
+    while left.load(Ordering::Relaxed) > 0 {
+        drop_later(0);
+        barrier();
+    }
+}
+
 #[test]
 #[should_panic(expected = "nested read-side sections")]
 fn sections_that_cannot_be_counted_are_refused() {
     let _sections: Vec<Guard> = (0..1 << 16).map(|_| pin()).collect();
+}
+
+/// `leave` ended the section under a guard, and what the guard's owner looked at was freed: without any unsafe code.
+#[test]
+fn leaving_a_section_of_c_ends_no_guards() {
+    std::thread::spawn(|| {
+        let guard = pin();
+        assert!(std::panic::catch_unwind(leave).is_err(), "nobody called enter()");
+        assert!(is_reading() && std::panic::catch_unwind(synchronize).is_err());
+        enter();
+        enter();
+        drop(guard);
+        leave();
+        assert!(is_reading(), "the first section of C goes on");
+        let guard = pin();
+        leave();
+        assert!(std::panic::catch_unwind(leave).is_err() && is_reading());
+        drop(guard);
+        assert!(!is_reading());
+        synchronize();
+    })
+    .join()
+    .expect("no panic");
+}
+
+#[test]
+fn a_ticket_is_past_once_the_readers_of_its_time_have_left() {
+    let taken = Cell::new(None);
+    beside_a_reader(|| {
+        let ticket = ticket();
+        assert!(!is_past(ticket));
+        taken.set(Some(ticket));
+    });
+    let ticket = taken.take().expect("taken");
+    // Other tests' readers leave as well.
+    while !is_past(ticket) {
+        std::thread::yield_now();
+    }
 }
 
 /// A section may outlive the thread's own record keeping: it is kept in a thread-local that is dropped later.

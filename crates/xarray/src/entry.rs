@@ -17,7 +17,8 @@
 //! Differences from Linux: a pointer of any alignment may be stored at a single index. A multi-index
 //! entry of order 6 or more shares its slot with tagged node pointers, so there (`10`) is refused. Error
 //! words and error pointers are refused, where Linux only says that they must not be stored; those with an
-//! odd errno are the largest integers at the same time, and pass as such.
+//! odd errno are the largest integers at the same time, and pass as such. So are internal words above the zero
+//! entry, which Linux takes and then shows to nobody.
 
 use std::ptr;
 
@@ -153,7 +154,8 @@ impl Entry {
     #[must_use]
     pub fn is_storable(self) -> bool {
         let is_error_pointer = self.addr() & 1 == 0 && self.addr() > -4096_isize as usize;
-        !self.is_advanced() && !self.is_err() && !is_error_pointer
+        let is_own = self.is_internal() && !self.is_zero();
+        !is_own && !self.is_err() && !is_error_pointer
     }
 
     /// Returns whether this may be stored above leaves, where a slot's word may be a node's.

@@ -3,7 +3,8 @@
 use std::cell::Cell;
 
 use slablab_xarray::{
-    Entry, Error, Filter, Flags, Gfp, IdLimit, Mark, RawXArray, Result, Writer, pin, set_alloc_hook,
+    Entry, Error, Filter, Flags, Gfp, IdLimit, Ida, Mark, RawXArray, Result, Value, Writer, XArray,
+    pin, set_alloc_hook,
 };
 
 thread_local! {
@@ -73,7 +74,8 @@ fn sight(array: &RawXArray) -> Sight {
 
 /// What nobody may store: words of the array's own, error words, error pointers.
 fn unstorable() -> Vec<Entry> {
-    let own = (0..=256).map(Entry::internal);
+    // Those above the zero entry, 257, were stored, and then nobody found them.
+    let own = (0..1024).filter(|&n| n != 257).map(Entry::internal);
     let errors = (1..4095_isize).map(|errno| word((-errno as usize) << 2 | 2));
     // Of error pointers the odd ones are integers, too.
     let pointers =
@@ -337,4 +339,28 @@ fn erasing_a_range_needs_no_memory() {
         expected.sort_unstable();
         assert_eq!(left, expected);
     }
+}
+
+/// A range that was iterated to its end still has its ends, and was taken for full.
+#[test]
+fn an_empty_range_has_nothing() {
+    let guard = pin();
+    let array = XArray::new();
+    array.store(3, Value::new(1).expect("small")).expect("memory");
+    let ids = Ida::new();
+    assert_eq!(ids.alloc(3..=3, Gfp::KERNEL), Ok(3));
+    let mut iterated = 3..=3_u32;
+    iterated.next();
+    #[allow(clippy::reversed_empty_ranges, reason = "they are what is tried")]
+    for empty in [iterated, 9..=2] {
+        assert_eq!(ids.alloc(empty.clone(), Gfp::KERNEL), Err(Error::Busy));
+        assert_eq!(ids.first(empty), None);
+    }
+    let mut iterated = 3..=3_u64;
+    iterated.next();
+    #[allow(clippy::reversed_empty_ranges, reason = "they are what is tried")]
+    for empty in [iterated, 9..=2] {
+        assert_eq!(array.range(empty, &guard).count(), 0);
+    }
+    assert_eq!((ids.first(3..=3), array.range(3..=3, &guard).count()), (Some(3), 1));
 }

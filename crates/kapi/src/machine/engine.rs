@@ -14,7 +14,7 @@ use std::sync::{Mutex, MutexGuard};
 
 use slablab_kmem::{
     Backend, CacheArgs, CheckLevel, Cpu, CpuId, Ctor, Gfp, Machine, MemorySource, ObjPtr, Order,
-    PAGE_SIZE, Pfn, Site, SlabFlags, Tunables,
+    PAGE_SIZE, Pfn, Readers, Site, SlabFlags, Tunables,
 };
 
 use super::handle::{CacheHandle, Constructor, Shape};
@@ -87,6 +87,7 @@ impl<B: Backend> Engine<B> {
             .memory_bytes(job.memory_bytes)
             .memory(MemorySource::Mapped)
             .check(check)
+            .readers(Readers::Threads)
             .build()
             .map_err(|error| error.to_string())?;
         let machine: &'static Machine<B> = Box::leak(Box::new(machine));

@@ -206,6 +206,16 @@ pub trait Ops: Debug + Send + Sync + Sized + 'static {
         0
     }
 
+    /// Returns what can be used of a block that [`Self::carve`] gave; 0 if none can begin there.
+    fn carved_room(&self, _core: &Core, _obj: ObjPtr) -> u64 {
+        0
+    }
+
+    /// Returns what can be used of a block for which [`Self::carve`] is asked.
+    fn room_for(&self, size: u64) -> u64 {
+        size
+    }
+
     /// Returns the size that [`Self::carve`] was asked for, or what can be used of the block.
     fn carved_size(&self, _core: &Core, _obj: ObjPtr) -> u64 {
         0

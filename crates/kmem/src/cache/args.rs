@@ -72,6 +72,12 @@ impl Tunables {
     }
 }
 
+/// Returns one of the values that is larger than its tunable allows, with the tunable's name.
+pub(crate) fn beyond_max(known: &[Tunable], set: &Tunables) -> Option<(&'static str, u32)> {
+    let is_beyond = |&(name, value): &(_, _)| known.iter().any(|t| t.name == name && value > t.max);
+    set.iter().find(is_beyond)
+}
+
 /// Arguments of `kmem_cache_create`.
 #[derive(Debug, Clone)]
 pub struct CacheArgs {
@@ -90,7 +96,8 @@ pub struct CacheArgs {
     /// Offset of the free pointer inside the object, for a cache that must keep its contents when
     /// free (constructor or type-safe) and has room to spare (Linux 6.12: `freeptr_offset`).
     pub freeptr_offset: Option<u32>,
-    /// Sizes to take as they are instead of computing them (SLUB, SLAB).
+    /// Sizes to take as they are instead of computing them, where the allocator does
+    /// ([`BackendKind::takes_geometry`](crate::BackendKind::takes_geometry)).
     pub geometry: Option<Geometry>,
     /// Tunables of this cache.
     pub tunables: Tunables,
@@ -147,7 +154,7 @@ impl CacheArgs {
         self
     }
 
-    /// Sets the tunables.
+    /// Sets the tunables. Those that the allocator does not have are ignored; one beyond [`Tunable::max`] is an error.
     #[must_use]
     pub fn tunables(mut self, tunables: Tunables) -> Self {
         self.tunables = tunables;

@@ -80,7 +80,14 @@ impl<'m> Cx<'m> {
     /// Takes a block from the page allocator; what was tracked in its pages is forgotten.
     #[inline]
     pub(crate) fn take_pages(&self, request: &BlockRequest) -> Option<Pfn> {
-        let pfn = self.core.zones.alloc(self, &self.core.pages, request)?;
+        let core = self.core;
+        if core.zones.injected_failure() {
+            return None;
+        }
+        let pfn = match core.zones.alloc(self, &core.pages, request) {
+            Some(pfn) => pfn,
+            None => core.zones.alloc_drained(self, core.memory(), request)?,
+        };
         if self.core.checked() {
             self.core.tracks.clear_block(pfn, request.order);
         }
@@ -120,14 +127,16 @@ impl<'m> Cx<'m> {
             gfp |= Gfp::DMA32;
         }
         let min = cache.order_min();
-        let take = |order| {
+        let take = |order, gfp| {
             let (kind, cache) = (Kind::Slab, cache.id().0);
             self.take_pages(&BlockRequest { order, gfp, node, kind, cache })
         };
-        let mut pfn = take(order);
+        // As in Linux, nothing is reclaimed for an order that may as well be less.
+        let easy = if min < order { gfp.without(Gfp::DIRECT_RECLAIM) } else { gfp };
+        let mut pfn = take(order, easy);
         if pfn.is_none() && min < order {
             order = min;
-            pfn = take(order);
+            pfn = take(order, gfp);
             if pfn.is_some() {
                 self.tally(cache.id()).count(common::ORDER_FALLBACK);
             }

@@ -2,8 +2,9 @@
 //!
 //! # How it works
 //! Each CPU has a record of [`slablab_rcu::epoch`], where the memory order is argued. Slabs freed go to `next`;
-//! when the batch before has passed, `next` becomes `waiting` together with a ticket. A batch has passed
-//! once every CPU's record is past its ticket.
+//! when the batch before has passed, `next` becomes `waiting` together with the moment at which it did. A batch has
+//! passed once every CPU's record is past that moment, and, if the machine asks for it ([`Readers`]), every thread of the
+//! process that is in a section of [`slablab_rcu::pin`].
 //!
 //! # Lock order
 //! Below all others; the page allocator is called with it released.
@@ -15,6 +16,7 @@ use alloc::vec::Vec;
 use slablab_rcu::{Epoch, Record, Ticket};
 
 use super::blocks::BlockList;
+use super::setup::Readers;
 use crate::ids::{ObjPtr, Pfn};
 use crate::page::{PageList, PageTable};
 use crate::raw::arena::Arena;
@@ -25,40 +27,56 @@ use crate::raw::sync::{Ordering, fence};
 #[derive(Debug)]
 pub(crate) struct GracePeriods {
     epoch: Epoch,
-    readers: Vec<Record>,
+    cpus: Vec<Record>,
+    readers: Readers,
     batches: Lock<Batches>,
     /// Objects to be freed (`kfree_rcu`).
     pub(crate) objects: Lock<Waiting>,
+}
+
+/// A moment, to all whom a grace period waits for.
+#[derive(Debug, Clone, Copy, Default)]
+struct Moment {
+    cpus: Ticket,
+    /// To the threads of the process.
+    #[cfg(feature = "std")]
+    threads: Ticket,
 }
 
 #[derive(Debug, Default)]
 struct Batches {
     next: PageList,
     waiting: PageList,
-    ticket: Ticket,
+    since: Moment,
     /// Slabs that have waited long enough and whose pages are being given back.
     leaving: u32,
 }
 
 impl GracePeriods {
-    pub(crate) fn new(cpus: u32) -> Self {
-        let readers = (0..cpus).map(|_| Record::new()).collect();
-        Self { epoch: Epoch::new(), readers, batches: Lock::default(), objects: Lock::default() }
+    pub(crate) fn new(cpus: u32, readers: Readers) -> Self {
+        let cpus = (0..cpus).map(|_| Record::new()).collect();
+        let (batches, objects) = (Lock::default(), Lock::default());
+        Self { epoch: Epoch::new(), cpus, readers, batches, objects }
     }
 
     /// Enters a read-side section of a CPU, which ends with what is returned, also when its reader
     /// panics.
     pub(crate) fn enter(&self, cpu: u32) -> Section<'_> {
-        assert!(!self.reads(cpu), "read-side sections of one CPU do not nest");
-        let reader = &self.readers[cpu as usize];
+        let reader = &self.cpus[cpu as usize];
+        assert!(!reader.is_active(), "read-side sections of one CPU do not nest");
         reader.enter(&self.epoch);
         fence(Ordering::SeqCst);
         Section(reader)
     }
 
-    /// Tells whether a CPU is in a read-side section.
+    /// Tells whether a CPU, or the thread that it is in the hands of, is in a read-side section.
     pub(crate) fn reads(&self, cpu: u32) -> bool {
-        self.readers[cpu as usize].is_active()
+        let thread_reads = match self.readers {
+            Readers::Cpus => false,
+            #[cfg(feature = "std")]
+            Readers::Threads => slablab_rcu::is_reading(),
+        };
+        self.cpus[cpu as usize].is_active() || thread_reads
     }
 
     /// Lets a slab wait.
@@ -66,10 +84,29 @@ impl GracePeriods {
         self.batches.lock().next.push_back(pages, slab);
     }
 
-    /// Tells whether all readers from before a ticket have left.
-    fn has_passed(&self, ticket: Ticket) -> bool {
+    /// Returns this moment.
+    fn now(&self) -> Moment {
+        Moment {
+            cpus: self.epoch.ticket(),
+            #[cfg(feature = "std")]
+            threads: match self.readers {
+                Readers::Cpus => Ticket::FIRST,
+                Readers::Threads => slablab_rcu::ticket(),
+            },
+        }
+    }
+
+    /// Tells whether all readers from before a moment have left.
+    fn has_passed(&self, since: Moment) -> bool {
         fence(Ordering::SeqCst);
-        self.readers.iter().all(|reader| reader.is_past(ticket))
+        if !self.cpus.iter().all(|cpu| cpu.is_past(since.cpus)) {
+            return false;
+        }
+        match self.readers {
+            Readers::Cpus => true,
+            #[cfg(feature = "std")]
+            Readers::Threads => slablab_rcu::is_past(since.threads),
+        }
     }
 
     /// Returns the slabs that have waited long enough; [`Self::gone`] when their pages are given back.
@@ -79,12 +116,12 @@ impl GracePeriods {
         if batches.waiting.len() + batches.next.len() == 0 {
             return PageList::default();
         }
-        if !self.has_passed(batches.ticket) {
+        if !self.has_passed(batches.since) {
             return PageList::default();
         }
         let done = core::mem::take(&mut batches.waiting);
         batches.waiting = core::mem::take(&mut batches.next);
-        batches.ticket = self.epoch.ticket();
+        batches.since = self.now();
         batches.leaving += done.len();
         done
     }
@@ -107,7 +144,7 @@ impl GracePeriods {
 pub(crate) struct Waiting {
     next: BlockList,
     waiting: BlockList,
-    ticket: Ticket,
+    since: Moment,
     /// Blocks that have waited, and are not yet where they go.
     leaving: u32,
 }
@@ -118,13 +155,18 @@ impl Waiting {
         self.next.push(arena, block);
     }
 
+    /// Returns how many came since the last time that some had waited long enough.
+    pub(crate) fn came(&self) -> u32 {
+        self.next.len()
+    }
+
     /// Returns the blocks that have waited long enough; [`Self::gone`] when they are where they go.
     pub(crate) fn passed(&mut self, grace: &GracePeriods) -> BlockList {
-        if self.waiting.len() + self.next.len() == 0 || !grace.has_passed(self.ticket) {
+        if self.waiting.len() + self.next.len() == 0 || !grace.has_passed(self.since) {
             return BlockList::default();
         }
         let done = core::mem::replace(&mut self.waiting, core::mem::take(&mut self.next));
-        self.ticket = grace.epoch.ticket();
+        self.since = grace.now();
         self.leaving += done.len();
         done
     }

@@ -29,6 +29,17 @@ pub enum CheckLevel {
     Paranoid = 3,
 }
 
+/// Whom grace periods wait for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Readers {
+    /// CPUs inside [`Cpu::rcu_read`](crate::Cpu::rcu_read).
+    #[default]
+    Cpus,
+    /// Also all threads of the process that are in a section of `slablab_rcu`: `pin()`, `enter()`.
+    #[cfg(feature = "std")]
+    Threads,
+}
+
 /// A machine's parameters, as built.
 #[derive(Debug, Clone)]
 pub(crate) struct Setup {
@@ -45,6 +56,7 @@ pub(crate) struct Setup {
     pub(crate) tunables: Tunables,
     pub(crate) merging: Merging,
     pub(crate) check: CheckLevel,
+    pub(crate) readers: Readers,
     pub(crate) kmalloc: KmallocConfig,
 }
 

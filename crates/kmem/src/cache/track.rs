@@ -16,6 +16,8 @@ use crate::raw::zeroed::{ZeroedSlice, zeroed_struct};
 
 pub(crate) const LIVE: u64 = 1;
 pub(crate) const FREED: u64 = 2;
+/// Beside `LIVE`: to be freed when its readers have left. The site of the free is that of who asked for it.
+pub(crate) const WAITING: u64 = 1 << 18;
 const SIZE_SHIFT: u32 = 2;
 const SIZE_MASK: u64 = 0xffff;
 
@@ -23,8 +25,8 @@ zeroed_struct! {
     /// What is known of the object that starts at some 8 bytes.
     #[derive(Debug)]
     pub(crate) struct Track {
-        /// Bits 0 and 1 live or freed; bits 2 to 17 the bytes of a carved kmalloc; from bit 32
-        /// the cache's raw id, 0 for kmalloc.
+        /// Bits 0 and 1 live or freed; bits 2 to 17 the bytes of a carved kmalloc; bit 18 that it waits to be freed; from
+        /// bit 32 the cache's raw id, 0 for kmalloc.
         pub state: AtomicU64,
         /// Low half the site of the last allocation, high half that of the last free.
         pub sites: AtomicU64,
@@ -34,10 +36,10 @@ zeroed_struct! {
 impl Track {
     pub(crate) fn site_of(&self, state: u64) -> Option<Site> {
         let sites = self.sites.load(Ordering::Relaxed);
-        match state & (LIVE | FREED) {
+        match state & (LIVE | FREED | WAITING) {
             LIVE => Some(Site(sites as u32)),
-            FREED => Some(Site((sites >> 32) as u32)),
-            _ => None,
+            0 => None,
+            _ => Some(Site((sites >> 32) as u32)),
         }
     }
 }
@@ -98,6 +100,12 @@ impl Tracks {
         self.get(obj).is_some_and(|track| track.state.load(Ordering::Relaxed) & LIVE != 0)
     }
 
+    /// Returns what is known of an object given out: its cache, or none and, if it was carved, its bytes.
+    pub(crate) fn live(&self, obj: ObjPtr) -> Option<(Option<CacheId>, u64)> {
+        let state = self.get(obj)?.state.load(Ordering::Relaxed);
+        (state & LIVE != 0).then(|| (tracked_cache(state), carved_size(state)))
+    }
+
     /// Returns the call site of the last operation on an object.
     pub(crate) fn last_site(&self, obj: ObjPtr) -> Option<Site> {
         self.get(obj).and_then(|track| track.site_of(track.state.load(Ordering::Relaxed)))
@@ -107,7 +115,7 @@ impl Tracks {
     pub(crate) fn first_live(&self, id: CacheId) -> Option<(ObjPtr, Site)> {
         let wanted = u64::from(id.0) << 32 | LIVE;
         let tracks = self.tracks.as_slice().iter().enumerate();
-        let mut live = tracks.filter(|(_, t)| t.state.load(Ordering::Relaxed) == wanted);
+        let mut live = tracks.filter(|(_, t)| t.state.load(Ordering::Relaxed) & !WAITING == wanted);
         let (at, track) = live.next()?;
         Some((ObjPtr::new(at as u64 * 8)?, Site(track.sites.load(Ordering::Relaxed) as u32)))
     }

@@ -19,7 +19,7 @@ use crate::cache::SlabFlags;
 use crate::cache::findings::{Finding, FindingKind};
 use crate::cache::setup::CheckLevel;
 use crate::cache::table::CacheEntry;
-use crate::cache::track::{FREED, LIVE, Track, carved_size, carved_state, tracked_cache};
+use crate::cache::track::{FREED, LIVE, Track, WAITING, carved_size, carved_state, tracked_cache};
 use crate::ids::{CacheId, ObjPtr, Order, PAGE_SIZE, Pfn, Site};
 use crate::machine::Machine;
 use crate::page::Kind;
@@ -165,14 +165,11 @@ impl<B: Backend> Checks<'_, B> {
         let Some(track) = core.tracks.get(obj) else { return true };
         let state = track.state.load(Ordering::Acquire);
         let from = tracked_cache(state);
-        if state & LIVE != 0 && id.is_some() && from != id {
-            let detail = format!("expected an object of {}", core.cache_name(id));
-            let sites = (site, track.site_of(state));
-            self.report(FindingKind::WrongCache, from, obj, 0, sites, detail);
+        if !self.is_of(id, obj, site) {
             return false;
         }
-        let dead = state & !LIVE | FREED;
-        let taken = state & LIVE != 0
+        let dead = state & !(LIVE | WAITING) | FREED;
+        let taken = state & (LIVE | WAITING) == LIVE
             && track
                 .state
                 .compare_exchange(state, dead, Ordering::AcqRel, Ordering::Relaxed)
@@ -197,9 +194,64 @@ impl<B: Backend> Checks<'_, B> {
         true
     }
 
+    /// Checks that a live object is of the cache that the caller named; of kmalloc, if none. Where blocks are carved, nothing
+    /// but its cache knows an object's size.
+    fn is_of(&self, id: Option<CacheId>, obj: ObjPtr, site: Site) -> bool {
+        let core = &self.machine.core;
+        let Some(track) = core.tracks.get(obj) else { return true };
+        let state = track.state.load(Ordering::Acquire);
+        let from = tracked_cache(state);
+        let is_carved = core.pages.get(obj.pfn()).kind() == Kind::Carved;
+        if state & LIVE == 0 || from == id || id.is_none() && !is_carved {
+            return true;
+        }
+        let expected = id.map_or_else(|| "kmalloc".to_string(), |id| core.cache_name(Some(id)));
+        let detail = format!("expected an object of {expected}");
+        let sites = (site, track.site_of(state));
+        self.report(FindingKind::WrongCache, from, obj, 0, sites, detail);
+        false
+    }
+
+    /// Checks an object that is given to `kfree_rcu`, and enters that it waits; `false` if it must not.
+    #[cold]
+    pub(crate) fn free_later(&self, obj: ObjPtr, site: Site) -> bool {
+        if !self.is_of(None, obj, site) || !self.is_object(obj, site) {
+            return false;
+        }
+        let core = &self.machine.core;
+        let Some(track) = core.tracks.get(obj) else { return true };
+        let sites = track.sites.load(Ordering::Relaxed) & 0xffff_ffff;
+        track.sites.store(sites | u64::from(site.0) << 32, Ordering::Relaxed);
+        track.state.fetch_or(WAITING, Ordering::AcqRel);
+        true
+    }
+
+    /// Enters that an object waits no longer; returns who gave it to `kfree_rcu`.
+    pub(crate) fn has_waited(&self, obj: ObjPtr) -> Site {
+        let Some(track) = self.machine.core.tracks.get(obj) else { return Site(0) };
+        let site = track.site_of(track.state.fetch_and(!WAITING, Ordering::AcqRel));
+        site.unwrap_or(Site(0))
+    }
+
+    /// Checks that a pointer leads to the start of a live object that does not wait to be freed.
+    #[cold]
+    pub(crate) fn is_object(&self, obj: ObjPtr, site: Site) -> bool {
+        let Some(track) = self.machine.core.tracks.get(obj) else { return true };
+        let state = track.state.load(Ordering::Acquire);
+        let is_object = state & (LIVE | WAITING) == LIVE;
+        if !is_object {
+            self.refuse(tracked_cache(state), obj, state, (site, track.site_of(state)));
+        }
+        is_object
+    }
+
     /// Reports a free of what is not live: freed already, inside an object, or never ours.
     #[cold]
     fn refuse(&self, id: Option<CacheId>, obj: ObjPtr, state: u64, sites: (Site, Option<Site>)) {
+        if state & WAITING != 0 {
+            let detail = "expected a live object, this one waits to be freed".to_string();
+            return self.report(FindingKind::DoubleFree, id, obj, 0, sites, detail);
+        }
         if state & FREED != 0 {
             let detail = "expected a live object, it is free already".to_string();
             return self.report(FindingKind::DoubleFree, id, obj, 0, sites, detail);

@@ -217,7 +217,8 @@ impl<'m, B: Backend> Cpu<'m, B> {
             return Some(ObjPtr::ZERO_SIZE);
         }
         let (obj, bytes) = if size < self.machine.backend.carve_max() {
-            (self.machine.backend.carve(cx, size, request)?, size)
+            let backend = &self.machine.backend;
+            (backend.carve(cx, size, request)?, backend.room_for(size))
         } else {
             let Some(order) = core.setup.arch.order_for_bytes(size) else {
                 if cx.hooks.checks() && !request.gfp.has(Gfp::NOWARN) {
@@ -244,7 +245,8 @@ impl<'m, B: Backend> Cpu<'m, B> {
         Some(obj)
     }
 
-    /// Frees what [`Self::kmalloc`] (or, under SLAB and SLUB, [`Self::alloc`]) gave (`kfree`).
+    /// Frees what [`Self::kmalloc`] gave (`kfree`); where there are slabs, not under SLOB and SLMB, also what [`Self::alloc`]
+    /// gave.
     #[inline]
     pub fn kfree(&self, obj: ObjPtr, site: Site) {
         match self.pages.get(obj.page()) {

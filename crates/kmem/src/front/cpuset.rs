@@ -48,7 +48,8 @@ impl<'m, B: Backend> CpuSet<'m, B> {
     /// Destroys a cache, or takes one alias off it (`kmem_cache_destroy`).
     ///
     /// # Errors
-    /// [`Error::Busy`] if objects are live: the cache stays, and a finding is entered.
+    /// [`Error::Busy`] if objects are live: the cache stays, and a finding is entered. [`Error::Reading`] inside
+    /// [`Cpu::rcu_read`].
     pub fn cache_destroy(&self, cache: CacheId, site: Site) -> Result<(), Error> {
         self.cpus.iter().for_each(|cpu| cpu.flush(cache));
         self.cpus[0].cache_destroy(cache, site)

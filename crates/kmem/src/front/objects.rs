@@ -11,15 +11,25 @@ use crate::backend::ops::Request;
 use crate::cache::findings::{Finding, FindingKind};
 use crate::error::Error;
 use crate::gfp::Gfp;
-use crate::ids::{CacheId, NodeId, ObjPtr, Order, PAGE_SIZE, Pfn, Site};
+use crate::ids::{CacheId, NodeId, ObjPtr, Order, Pfn, Site};
 use crate::page::{BlockRequest, Kind};
 use crate::raw::sync::relax;
 
 impl<B: Backend> Cpu<'_, B> {
-    /// Allocates an object on a node (`kmem_cache_alloc_node`).
+    /// Allocates an object on a node (`kmem_cache_alloc_node`). Where the machine has no such node, the CPU's own stands in
+    /// for it, as in Linux for one that is offline; with [`Gfp::THISNODE`] that is `None`.
     #[inline]
     pub fn alloc_node(&self, cache: CacheId, gfp: Gfp, node: NodeId, site: Site) -> Option<ObjPtr> {
-        self.alloc_request(cache, Request::on_node(gfp, site, node))
+        self.alloc_request(cache, self.on_node(gfp, node, site)?)
+    }
+
+    /// Describes an allocation on a node, if the machine has it or another one will do.
+    #[inline]
+    fn on_node(&self, gfp: Gfp, node: NodeId, site: Site) -> Option<Request> {
+        if node.0 < self.machine.core.setup.nodes {
+            return Some(Request::on_node(gfp, site, node));
+        }
+        (!gfp.has(Gfp::THISNODE)).then(|| Request::new(gfp, site))
     }
 
     /// Allocates an object full of zeroes (`kmem_cache_zalloc`).
@@ -52,10 +62,10 @@ impl<B: Backend> Cpu<'_, B> {
         objects.for_each(|obj| self.free(cache, obj, site));
     }
 
-    /// Allocates `size` bytes on a node (`kmalloc_node`).
+    /// Allocates `size` bytes on a node (`kmalloc_node`). Where the machine has no such node it does as [`Self::alloc_node`].
     #[inline]
     pub fn kmalloc_node(&self, size: u64, gfp: Gfp, node: NodeId, site: Site) -> Option<ObjPtr> {
-        self.kmalloc_request(size, Request::on_node(gfp, site, node))
+        self.kmalloc_request(size, self.on_node(gfp, node, site)?)
     }
 
     /// Allocates `size` bytes full of zeroes (`kzalloc`).
@@ -64,15 +74,9 @@ impl<B: Backend> Cpu<'_, B> {
         self.kmalloc(size, gfp | Gfp::ZERO, site)
     }
 
-    /// Allocates `count` elements of `size` bytes (`kmalloc_array`); `None` also when the product
-    /// overflows.
-    pub fn kmalloc_array(&self, count: u64, size: u64, gfp: Gfp, site: Site) -> Option<ObjPtr> {
-        self.kmalloc(count.checked_mul(size)?, gfp, site)
-    }
-
     /// Makes a kmalloc block hold `size` bytes (`krealloc`): the same block if it has the room,
     /// else a new one with the old contents. `None` leaves the old block as it is; a size of 0
-    /// frees it and gives [`ObjPtr::ZERO_SIZE`].
+    /// frees it and gives [`ObjPtr::ZERO_SIZE`]. What [`Self::kfree`] would report is a finding, and `None`.
     pub fn krealloc(&self, obj: Option<ObjPtr>, size: u64, gfp: Gfp, site: Site) -> Option<ObjPtr> {
         let Some(old) = obj.filter(|&obj| obj != ObjPtr::ZERO_SIZE) else {
             return self.kmalloc(size, gfp, site);
@@ -81,7 +85,7 @@ impl<B: Backend> Cpu<'_, B> {
             self.kfree(old, site);
             return Some(ObjPtr::ZERO_SIZE);
         }
-        let room = self.ksize(old);
+        let room = self.realloc_room(old, site)?;
         if size <= room {
             return Some(old);
         }
@@ -91,13 +95,55 @@ impl<B: Backend> Cpu<'_, B> {
         Some(new)
     }
 
-    /// Returns the usable bytes of an object from kmalloc or a cache (`ksize`); 0 of what is none.
+    /// Returns the room of a block that may be allocated anew; what is none is a finding.
+    fn realloc_room(&self, obj: ObjPtr, site: Site) -> Option<u64> {
+        let core = &self.machine.core;
+        let wrong = match core.pages.try_get(obj.pfn()) {
+            None => (FindingKind::ForeignPointer, "beyond the memory"),
+            Some(_) if !obj.get().is_multiple_of(8) => {
+                (FindingKind::Unaligned, "expected a multiple of 8")
+            }
+            Some(_) if self.cx.hooks.checks() && !self.checks().is_object(obj, site) => {
+                return None;
+            }
+            Some(page) => match (page.kind(), self.ksize(obj)) {
+                (Kind::Large, _) if obj.get() != Pfn(page.head.get()).offset() => {
+                    (FindingKind::InteriorPointer, "inside a large kmalloc")
+                }
+                (Kind::Slab | Kind::Large | Kind::Carved, room) if room > 0 => return Some(room),
+                _ => (FindingKind::ForeignPointer, "not from kmalloc"),
+            },
+        };
+        self.finding(wrong.0, obj, site, wrong.1);
+        None
+    }
+
+    /// Returns the usable bytes of an object from kmalloc or a cache (`ksize`); 0 of what is none. Under SLOB and SLMB
+    /// nothing but its cache knows the size of a cache's object: that is 0 as well, or whatever the word in front of it
+    /// is, unless operations are checked.
     pub fn ksize(&self, obj: ObjPtr) -> u64 {
         self.machine.usable_bytes(obj)
     }
 
-    /// Allocates 2^order pages (`alloc_pages`); `None` when memory is out or the order is above 10.
+    /// Allocates a block of an order (`alloc_pages`), of a page at least: orders count in [`PAGE_SIZE`](crate::PAGE_SIZE), and where
+    /// pages are larger a lower order than theirs is taken for it, here and in the other functions. `None` when memory is
+    /// out or the order is above 10.
     pub fn alloc_pages(&self, order: Order, gfp: Gfp) -> Option<Pfn> {
+        let page_order = self.machine.core.setup.arch.page_order;
+        if order < page_order {
+            return self.alloc_page(page_order, gfp);
+        }
+        self.alloc_block(order, gfp)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn alloc_page(&self, page_order: Order, gfp: Gfp) -> Option<Pfn> {
+        self.alloc_block(page_order, gfp)
+    }
+
+    #[inline(always)]
+    fn alloc_block(&self, order: Order, gfp: Gfp) -> Option<Pfn> {
         let core = &self.machine.core;
         if order > Order::MAX {
             if self.cx.hooks.checks() && !gfp.has(Gfp::NOWARN) {
@@ -121,9 +167,23 @@ impl<B: Backend> Cpu<'_, B> {
             return self.finding(FindingKind::ForeignPointer, obj, site, "not from alloc_pages");
         };
         if page.order() != order || page.head.get() != pfn.0 {
-            return self.finding(FindingKind::BadOrder, obj, site, "not the block allocated");
+            return self.free_other_order(pfn, order, site);
         }
         self.cx.give_pages(pfn, order);
+    }
+
+    /// Frees a page that a lower order stands for; else the order is a finding.
+    #[cold]
+    #[inline(never)]
+    fn free_other_order(&self, pfn: Pfn, order: Order, site: Site) {
+        let (core, page) = (&self.machine.core, self.machine.core.pages.get(pfn));
+        let page_order = core.setup.arch.page_order;
+        if order < page_order && page.order() == page_order && page.head.get() == pfn.0 {
+            return self.cx.give_pages(pfn, page_order);
+        }
+        if let Some(obj) = ObjPtr::new(pfn.offset()) {
+            self.finding(FindingKind::BadOrder, obj, site, "not the block allocated");
+        }
     }
 
     /// Allocates `size` bytes of whole pages and gives the rest of the block back
@@ -132,19 +192,27 @@ impl<B: Backend> Cpu<'_, B> {
         let order = self.machine.core.setup.arch.order_for_bytes(size)?;
         let pfn = self.alloc_pages(order, gfp)?;
         self.split_pages(pfn, order, Site(0));
-        let used = size.max(1).div_ceil(PAGE_SIZE) as u32;
-        for page in pfn.0 + used..pfn.0 + order.pages() {
-            self.cx.give_pages(Pfn(page), Order(0));
+        let (page_order, used) = self.whole_pages(size);
+        for page in (pfn.0 + used..pfn.0 + order.pages()).step_by(page_order.pages() as usize) {
+            self.cx.give_pages(Pfn(page), page_order);
         }
         Some(pfn)
     }
 
-    /// Makes a block of 2^order pages that many blocks of one page (`split_page`); what is no such
+    /// Returns a page's order, and how many blocks of 4 KiB the pages that hold `size` bytes are.
+    fn whole_pages(&self, size: u64) -> (Order, u32) {
+        let arch = self.machine.core.setup.arch;
+        let pages = size.max(1).div_ceil(arch.page_bytes()) as u32;
+        (arch.page_order, pages * arch.page_order.pages())
+    }
+
+    /// Makes a block of an order as many blocks of one page (`split_page`); what is no such
     /// block is a finding, and stays.
     pub fn split_pages(&self, pfn: Pfn, order: Order, site: Site) {
         let core = &self.machine.core;
         let Some(obj) = ObjPtr::new(pfn.offset()) else { return };
         let block = core.pages.try_get(pfn).filter(|page| page.kind() == Kind::Pages);
+        let order = order.max(core.setup.arch.page_order);
         if block.is_none_or(|page| page.order() != order || page.head.get() != pfn.0) {
             return self.finding(FindingKind::BadOrder, obj, site, "not a block of that order");
         }
@@ -153,8 +221,9 @@ impl<B: Backend> Cpu<'_, B> {
 
     /// Frees what [`Self::alloc_pages_exact`] gave.
     pub fn free_pages_exact(&self, pfn: Pfn, size: u64, site: Site) {
-        let pages = size.max(1).div_ceil(PAGE_SIZE) as u32;
-        (pfn.0..pfn.0 + pages).for_each(|page| self.free_pages(Pfn(page), Order(0), site));
+        let (order, used) = self.whole_pages(size);
+        let pages = (pfn.0..pfn.0 + used).step_by(order.pages() as usize);
+        pages.for_each(|page| self.free_pages(Pfn(page), order, site));
     }
 
     /// Frees a kmalloc block by its address in this process; an address of another machine, or of
@@ -212,6 +281,7 @@ impl<B: Backend> Cpu<'_, B> {
     ///
     /// # Errors
     /// [`Error::Busy`] if objects are live: the cache stays, and a finding is entered.
+    /// [`Error::Reading`] inside [`Self::rcu_read`]: it may have to wait for readers, and nothing changes.
     /// [`Error::CpuHolds`] if a CPU in another thread's hands still has a part of it.
     pub fn cache_destroy(&self, cache: CacheId, site: Site) -> Result<(), Error> {
         let machine = self.machine;
@@ -222,6 +292,9 @@ impl<B: Backend> Cpu<'_, B> {
             let mut registry = machine.core.registry.lock();
             let entry = registry.entry_mut(cache).filter(|entry| entry.users > 0);
             let Some(entry) = entry else { return Ok(()) };
+            if entry.users == 1 && self.would_wait_for_itself() {
+                return Err(Error::Reading { name: entry.args.name.to_string() });
+            }
             entry.users -= 1;
             if entry.users > 0 {
                 return Ok(());
@@ -257,16 +330,26 @@ impl<B: Backend> Cpu<'_, B> {
     /// type-safe caches (`rcu_barrier`).
     ///
     /// # Panics
-    /// If this CPU itself is inside [`Self::rcu_read`]: it would wait for itself.
+    /// If this CPU itself is inside [`Self::rcu_read`], or this thread in a section that [`crate::Readers`] names: it would
+    /// wait for itself.
     pub fn rcu_barrier(&self) {
         let grace = &self.machine.core.grace;
-        assert!(!grace.reads(self.cx.cpu), "rcu_barrier inside a read-side section");
+        assert!(!self.would_wait_for_itself(), "rcu_barrier inside a read-side section");
         let mut spins = 0;
         while !grace.is_empty() || self.machine.backend.waits() {
             self.end_grace_periods();
             relax(spins);
             spins += 1;
         }
+    }
+
+    /// Tells whether a grace period would not end before the caller leaves a section of its own.
+    fn would_wait_for_itself(&self) -> bool {
+        let core = &self.machine.core;
+        // One thread drives all CPUs while totals are exact.
+        let own =
+            if self.cx.hooks.exact() { 0..core.setup.cpus } else { self.cx.cpu..self.cx.cpu + 1 };
+        own.into_iter().any(|cpu| core.grace.reads(cpu))
     }
 
     /// Enters a read-side section: slabs of type-safe caches freed from now on stay until it ends

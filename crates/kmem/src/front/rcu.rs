@@ -6,11 +6,14 @@ use super::cpu::Cpu;
 use crate::backend::Backend;
 use crate::cache::findings::FindingKind;
 use crate::ids::{CacheId, ObjPtr, Pfn, Site};
+use crate::page::{Kind, Page};
 
 impl<B: Backend> Cpu<'_, B> {
-    /// Frees an object of kmalloc or a cache, of 8 bytes at least, once all read-side sections of now have ended
+    /// Frees what [`Self::kfree`] frees, of 8 bytes at least, once all read-side sections of now have ended
     /// (`kfree_rcu`). Where the backend has sheaves it goes into one that waits; elsewhere, and where frees are checked,
-    /// the object itself waits, and its first 8 bytes are overwritten.
+    /// the object itself waits, and its first 8 bytes are overwritten. Under SLOB and SLMB an object of a cache is a
+    /// finding, and stays, where that can be told: not below [`CheckLevel::Cheap`](crate::CheckLevel) where sizes stand in
+    /// front of blocks.
     pub fn kfree_rcu(&self, obj: ObjPtr, site: Site) {
         let (machine, cx) = (self.machine, &self.cx);
         let Some(page) = machine.core.pages.try_get(obj.pfn()) else {
@@ -22,10 +25,36 @@ impl<B: Backend> Cpu<'_, B> {
             if cx.hooks.exact() {
                 cx.enter_free(id);
             }
-        } else if obj != ObjPtr::ZERO_SIZE {
+        } else if in_sheaf && obj.get().is_multiple_of(8) || self.may_wait(obj, page, site) {
             machine.core.grace.objects.lock().defer(&machine.core.arena, obj);
         }
         self.end_grace_periods();
+    }
+
+    /// Tells whether `kfree_rcu` takes an object, whose first bytes are then overwritten; else it is a finding, unless it
+    /// is nothing.
+    #[inline(never)]
+    fn may_wait(&self, obj: ObjPtr, page: &Page, site: Site) -> bool {
+        if obj == ObjPtr::ZERO_SIZE {
+            return false;
+        }
+        if !obj.get().is_multiple_of(8) {
+            self.finding(FindingKind::Unaligned, obj, site, "expected a multiple of 8");
+            return false;
+        }
+        if self.cx.hooks.checks() && !self.checks().free_later(obj, site) {
+            return false;
+        }
+        let is_ours = match page.kind() {
+            Kind::Slab => true,
+            Kind::Large => obj.get() == Pfn(page.head.get()).offset(),
+            Kind::Carved => self.machine.usable_bytes(obj) > 0,
+            _ => false,
+        };
+        if !is_ours {
+            self.finding(FindingKind::ForeignPointer, obj, site, "not from kmalloc");
+        }
+        is_ours
     }
 
     /// Frees what no reader can see any more.
@@ -34,8 +63,12 @@ impl<B: Backend> Cpu<'_, B> {
         self.cx.end_grace_periods();
         self.machine.backend.end_grace_periods(&self.cx);
         let mut objects = core.grace.objects.lock().passed(&core.grace);
-        while let Some(obj) = objects.pop(&core.arena) {
-            self.kfree(obj, Site(0));
+        // By their number: an object given twice, which only checks notice, leads back to itself.
+        for _ in 0..objects.len() {
+            let Some(obj) = objects.pop(&core.arena) else { break };
+            let checks = self.cx.hooks.checks().then(|| self.checks());
+            let site = checks.map_or(Site(0), |checks| checks.has_waited(obj));
+            self.kfree(obj, site);
             core.grace.objects.lock().gone();
         }
     }

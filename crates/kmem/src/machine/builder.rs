@@ -7,8 +7,9 @@ use super::Machine;
 #[cfg(feature = "std")]
 use super::memory::Memory;
 use crate::backend::Backend;
+use crate::cache::args::beyond_max;
 use crate::cache::geometry::Arch;
-use crate::cache::setup::{CheckLevel, Merging, Setup};
+use crate::cache::setup::{CheckLevel, Merging, Readers, Setup};
 use crate::cache::{KmallocConfig, Tunables};
 use crate::error::Error;
 use crate::ids::{Order, PAGE_SIZE};
@@ -53,6 +54,7 @@ impl<B: Backend> MachineBuilder<B> {
             tunables: Tunables::default(),
             merging: Merging::Linux,
             check: CheckLevel::Off,
+            readers: Readers::default(),
             kmalloc: KmallocConfig::default(),
         };
         Self { setup, min_objects: None, source: MemorySource::default(), backend: PhantomData }
@@ -126,6 +128,13 @@ impl<B: Backend> MachineBuilder<B> {
     /// Sets how much is checked.
     pub fn check(mut self, level: CheckLevel) -> Self {
         self.setup.check = level;
+        self
+    }
+
+    /// Sets whom grace periods wait for before slabs of type-safe caches, and what [`Cpu::kfree_rcu`](crate::Cpu::kfree_rcu)
+    /// was given, are used again (default [`Readers::Cpus`]).
+    pub fn readers(mut self, readers: Readers) -> Self {
+        self.setup.readers = readers;
         self
     }
 
@@ -214,6 +223,9 @@ impl<B: Backend> MachineBuilder<B> {
         let eights = classes.iter().all(|c| c.is_multiple_of(8));
         let expected = "a rising list of multiples of 8, from 8 bytes to two pages";
         check("kmalloc classes", largest, rising && bounds && eights, expected)?;
+        if let Some((tunable, value)) = beyond_max(B::TUNABLES, &setup.tunables) {
+            check(tunable, u64::from(value), false, "its largest value at most (`Tunable::max`)")?;
+        }
         // Whole pages, the same number on each node.
         setup.memory_bytes = memory / (page * nodes) * (page * nodes);
         setup.min_objects =

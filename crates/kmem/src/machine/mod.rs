@@ -16,6 +16,7 @@ use alloc::vec::Vec;
 
 use crate::backend::Backend;
 use crate::backend::ops::Mergeable;
+use crate::cache::args::beyond_max;
 use crate::cache::core::Core;
 use crate::cache::cx::Cx;
 use crate::cache::findings::{Finding, FindingLog};
@@ -70,7 +71,7 @@ impl<B: Backend> Machine<B> {
             exact: AtomicBool::new(false),
             exact_bytes: LocalU64::default(),
             tracks: Tracks::new(pages_tracked),
-            grace: GracePeriods::new(setup.cpus),
+            grace: GracePeriods::new(setup.cpus, setup.readers),
             setup,
         };
         let mut machine = Self { backend: B::new(&core), core };
@@ -120,8 +121,12 @@ impl<B: Backend> Machine<B> {
         if !(args.align == 0 || args.align.is_power_of_two()) {
             return Err(error("the alignment has to be a power of two"));
         }
-        if args.freeptr_offset.is_some_and(|o| !o.is_multiple_of(8) || o + 8 > args.object_size) {
+        let inside = |o: u32| o.checked_add(8).is_some_and(|end| end <= args.object_size);
+        if args.freeptr_offset.is_some_and(|o| !o.is_multiple_of(8) || !inside(o)) {
             return Err(error("freeptr_offset has to be a multiple of 8 inside the object"));
+        }
+        if beyond_max(B::TUNABLES, &args.tunables).is_some() {
+            return Err(error("a tunable is beyond its largest value (`Tunable::max`)"));
         }
         let merging = match B::MERGEABLE {
             Mergeable::Never => None,
@@ -211,17 +216,25 @@ impl<B: Backend> Machine<B> {
         B::KIND.lock_names().enumerate().map(|(i, name)| (name, sum(i))).collect()
     }
 
-    /// Returns the usable bytes of an object from kmalloc or a cache; 0 of what is none.
+    /// Returns the usable bytes of an object from kmalloc or a cache; 0 of what is none, and of a carved object of a cache
+    /// where nothing is tracked.
     pub(crate) fn usable_bytes(&self, obj: ObjPtr) -> u64 {
         let core = &self.core;
         let Some(page) = core.pages.try_get(obj.pfn()) else { return 0 };
+        if page.kind() == Kind::Carved && core.checked() {
+            return match core.tracks.live(obj) {
+                Some((Some(cache), _)) => u64::from(core.caches.get(cache).object_size.get()),
+                Some((None, bytes)) => bytes,
+                None => 0,
+            };
+        }
         match page.kind() {
             Kind::Slab => {
                 let cache = core.caches.get(CacheId(page.cache.get()));
                 u64::from(cache.object_size.get())
             }
             Kind::Large | Kind::Pages => page.order().bytes(),
-            Kind::Carved => self.backend.carved_size(core, obj),
+            Kind::Carved => self.backend.carved_room(core, obj),
             _ => 0,
         }
     }

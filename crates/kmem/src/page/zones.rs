@@ -6,7 +6,8 @@
 //! (or the asked) node, then tries lower zones, then other nodes. Each zone keeps `min` pages back
 //! (`sqrt(16 * KiB)` over all zones) and, from requests that could have been served above it, a
 //! 256th of what is above. All is counted in blocks of [`PAGE_SIZE`]; where pages are larger, no request and no block
-//! is smaller than a page.
+//! is smaller than a page. Where no zone has a block for a request that may reclaim, the lists of all CPUs are emptied,
+//! and it looks once more.
 //!
 //! # Invariants
 //! A block's kind and order change only here: those of a free buddy under the lock of its zone, those of a
@@ -16,7 +17,7 @@
 //! `pages_total = pages given out + pages free in the zones + pages in per-CPU lists + reserved`.
 //!
 //! Linux counterpart: `get_page_from_freelist`, `__zone_watermark_ok`, `rmqueue_pcplist` @ 6.1; several blocks at once:
-//! `free_unref_folios` @ 6.12.
+//! `rmqueue_bulk` @ 6.1, `free_unref_folios` @ 6.12.
 
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -140,7 +141,9 @@ impl Zones {
         self.fail_after.store(count.unwrap_or(u64::MAX), Relaxed);
     }
 
-    fn injected_failure(&self) -> bool {
+    /// Tells whether this allocation is to fail.
+    #[inline]
+    pub(crate) fn injected_failure(&self) -> bool {
         let left = self.fail_after.load(Relaxed);
         if left == u64::MAX {
             return false;
@@ -156,7 +159,7 @@ impl Zones {
         pages: &PageTable,
         request: &BlockRequest,
     ) -> Option<Pfn> {
-        if request.order > Order::MAX || self.injected_failure() {
+        if request.order > Order::MAX {
             return None;
         }
         let gfp = request.gfp;
@@ -178,6 +181,20 @@ impl Zones {
         None
     }
 
+    /// Takes a block once more, where [`Self::alloc`] found none, for whoever may reclaim: what CPUs keep on their lists is
+    /// free memory, and may merge to a larger block. Linux: `__alloc_pages_direct_reclaim`.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn alloc_drained(
+        &self,
+        cpu: &CpuContext<'_>,
+        memory: Memory<'_>,
+        request: &BlockRequest,
+    ) -> Option<Pfn> {
+        let may_help = request.gfp.has(Gfp::DIRECT_RECLAIM) && self.drain_for(cpu, memory);
+        if may_help { self.alloc(cpu, memory.pages, request) } else { None }
+    }
+
     /// Gives a block back.
     pub(crate) fn free(&self, cpu: &CpuContext<'_>, memory: Memory<'_>, pfn: Pfn, order: Order) {
         self.zone_of(pfn).free(cpu, memory, pfn, order);
@@ -189,12 +206,14 @@ impl Zones {
         pages.claim(pfn, kind, order, 0);
     }
 
-    /// Makes a block that is given out that many blocks of one page (Linux: `split_page`).
+    /// Makes a block that is given out as many blocks of one page (Linux: `split_page`).
     pub(crate) fn split(&self, pages: &PageTable, pfn: Pfn, order: Order) {
-        let _buddy = self.zone_of(pfn).buddy.lock();
+        let zone = self.zone_of(pfn);
+        let _buddy = zone.buddy.lock();
         let kind = pages.get(pfn).kind();
-        for page in (pfn.0..pfn.0 + order.pages()).map(Pfn) {
-            pages.claim(page, kind, Order(0), 0);
+        let (blocks, page) = (pfn.0..pfn.0 + order.pages(), zone.page_order);
+        for block in blocks.step_by(page.pages() as usize).map(Pfn) {
+            pages.claim(block, kind, page, 0);
         }
     }
 
@@ -221,6 +240,23 @@ impl Zones {
                 zone.spill(memory, &mut pcp.lock(), 0);
             }
         }
+    }
+
+    /// The same, as the work of a CPU. Tells whether any list held pages.
+    fn drain_for(&self, cpu: &CpuContext<'_>, memory: Memory<'_>) -> bool {
+        let mut any = false;
+        for zone in &self.zones {
+            for pcp in &zone.pcp {
+                cpu.count_lock(LockKind::PCP);
+                let mut pcp = pcp.lock();
+                if pcp.pages > 0 {
+                    cpu.count_lock(LockKind::ZONE);
+                    zone.spill(memory, &mut pcp, 0);
+                    any = true;
+                }
+            }
+        }
+        any
     }
 
     /// Gives the memory of free blocks of `order` and above to the operating system; returns bytes.
@@ -370,12 +406,12 @@ impl Zone {
         take: impl FnMut(Pfn),
     ) {
         let (order, gfp) = (request.order, request.gfp);
-        let min = match gfp {
+        let reserve = self.reserve[usize::from(rank)];
+        let keep = match gfp {
             _ if gfp.has(Gfp::MEMALLOC) => 0,
-            _ if gfp.has(Gfp::HIGH) => self.watermark_min / 2,
-            _ => self.watermark_min,
+            _ if gfp.has(Gfp::HIGH) => self.watermark_min / 2 + reserve,
+            _ => self.watermark_min + reserve,
         };
-        let keep = min + self.reserve[usize::from(rank)];
         cpu.count_lock(LockKind::ZONE);
         let mut buddy = self.buddy.lock();
         let spare = buddy.pages_free().saturating_sub(keep) / u64::from(order.pages());

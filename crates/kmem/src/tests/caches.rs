@@ -4,8 +4,8 @@ use alloc::vec::Vec;
 
 use crate::backend::for_each_backend;
 use crate::{
-    Backend, CacheArgs, CpuId, Error, Gfp, KmallocConfig, KmallocType, Machine, Site, Slab,
-    SlabFlags, Slob, Slub,
+    Backend, CacheArgs, CheckLevel, CpuId, Ctor, Error, Geometry, Gfp, KmallocConfig, KmallocType,
+    Machine, Order, Site, Slab, SlabFlags, Slob, Slub, Tunables,
 };
 
 const SITE: Site = Site(1);
@@ -60,6 +60,68 @@ fn merged_caches_keep_the_alignment_asked_for<B: Backend>() {
     }
 }
 
+/// Sizes of another kernel had no room for what this machine keeps beside objects: red zones lay over the next object, a
+/// free pointer over what the constructor had made.
+fn sizes_of_another_kernel_leave_the_contents_alone<B: Backend>() {
+    if !B::KIND.takes_geometry() {
+        return;
+    }
+    let geometry = Geometry { slab_size: 64, order: Some(Order(0)) };
+    let args = CacheArgs::new("recorded", 64).geometry(geometry);
+    for check in [CheckLevel::Off, CheckLevel::Cheap, CheckLevel::Full] {
+        let machine = Machine::<B>::builder().memory_bytes(16 << 20).check(check).build().unwrap();
+        let cpu = machine.cpu(CpuId(0)).unwrap();
+        let cache = machine.cache_create(&args).unwrap();
+        let objects: Vec<_> =
+            (0..50).map(|_| cpu.alloc(cache, Gfp::KERNEL, SITE).unwrap()).collect();
+        let bytes = |i: usize| objects[i].get()..objects[i].get() + 64;
+        (0..50).for_each(|i| machine.core.arena.fill(bytes(i).start, 64, i as u8));
+        let is_own = |i: usize| bytes(i).all(|at| machine.core.arena.byte(at) == i as u8);
+        assert!((0..50).all(is_own), "objects overlap");
+        cpu.free_bulk(cache, objects.into_iter(), SITE);
+        assert_eq!(machine.take_findings(), []);
+        let constructed = args.clone().ctor(Ctor { func: |_, _| (), context: 0 });
+        let inside = CacheArgs { freeptr_offset: Some(56), ..constructed.clone() };
+        assert!(machine.cache_create(&inside).is_ok());
+        // Checks make room of their own.
+        let refused = machine.cache_create(&constructed).is_err_and(
+            |error| matches!(error, Error::Cache { what, .. } if what.contains("freeptr")),
+        );
+        assert_eq!(refused, check < CheckLevel::Full);
+        let geometry = Geometry { slab_size: 72, ..geometry };
+        assert!(machine.cache_create(&constructed.geometry(geometry)).is_ok());
+    }
+}
+
+/// 256 was taken for 0, and so on.
+fn values_beyond_a_tunable_are_refused<B: Backend>() {
+    for tunable in B::TUNABLES.iter().filter(|tunable| tunable.max < u32::MAX) {
+        let largest = Tunables::default().with(tunable.name, tunable.max);
+        for value in [tunable.max + 1, 256.max(tunable.max + 1), u32::MAX] {
+            let tunables = Tunables::default().with(tunable.name, value);
+            let machine = machine::<B>();
+            let create = |tunables: &Tunables| {
+                machine.cache_create(&CacheArgs::new("tuned", 512).tunables(tunables.clone()))
+            };
+            assert!(matches!(create(&tunables), Err(Error::Cache { .. })), "{tunable:?} {value}");
+            create(&largest).unwrap();
+            let refused = Machine::<B>::builder().tunables(tunables).build();
+            let what = tunable.name;
+            assert!(matches!(refused, Err(Error::Machine { what: w, .. }) if w == what));
+        }
+    }
+}
+
+/// 4 billion and 8 wrapped to an offset inside.
+fn free_pointers_are_inside<B: Backend>() {
+    let machine = machine::<B>();
+    for offset in [u32::MAX - 7, 64, 60, 4] {
+        let freeptr_offset = Some(offset);
+        let args = CacheArgs { freeptr_offset, ..CacheArgs::new("inside", 64) };
+        assert!(matches!(machine.cache_create(&args), Err(Error::Cache { .. })), "{offset}");
+    }
+}
+
 macro_rules! caches {
     ($($module:ident $variant:ident $name:literal $what:literal,)*) => {
         $(mod $variant {
@@ -70,6 +132,18 @@ macro_rules! caches {
             #[test]
             fn merged_caches_keep_the_alignment_asked_for() {
                 super::merged_caches_keep_the_alignment_asked_for::<crate::$variant>();
+            }
+            #[test]
+            fn sizes_of_another_kernel_leave_the_contents_alone() {
+                super::sizes_of_another_kernel_leave_the_contents_alone::<crate::$variant>();
+            }
+            #[test]
+            fn values_beyond_a_tunable_are_refused() {
+                super::values_beyond_a_tunable_are_refused::<crate::$variant>();
+            }
+            #[test]
+            fn free_pointers_are_inside() {
+                super::free_pointers_are_inside::<crate::$variant>();
             }
         })*
     };

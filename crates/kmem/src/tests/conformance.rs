@@ -6,7 +6,7 @@ use crate::backend::for_each_backend;
 use crate::error::Error;
 use crate::geometry::Arch;
 use crate::{
-    Backend, CacheArgs, CpuId, Gfp, Machine, Memory, MemorySource, ObjPtr, Order, SlabFlags,
+    Backend, CacheArgs, CpuId, Gfp, Machine, Memory, MemorySource, NodeId, ObjPtr, Order, SlabFlags,
 };
 use crate::{CpuSet, Site};
 
@@ -261,6 +261,45 @@ fn zeroed_on_request<B: Backend>() {
     }
 }
 
+/// Room that a block has beside what was asked for held what was there before.
+fn zeroed_as_far_as_a_block_may_grow<B: Backend>() {
+    let machine = machine::<B>(1, 1);
+    let cpu = machine.cpu(CpuId(0)).unwrap();
+    let zeroed = Gfp::KERNEL | Gfp::ZERO;
+    for (size, larger) in [(1, 15), (20, 30), (20, 200), (200, 5000), (5000, 100_000)] {
+        for size in [size, larger] {
+            let obj = cpu.kmalloc(size, Gfp::KERNEL, SITE).unwrap();
+            machine.core.arena.fill(obj.get(), cpu.ksize(obj), 0xee);
+            cpu.kfree(obj, SITE);
+        }
+        let obj = cpu.kmalloc(size, zeroed, SITE).unwrap();
+        let obj = cpu.krealloc(Some(obj), larger, zeroed, SITE).unwrap();
+        assert!((0..larger).all(|i| machine.core.arena.byte(obj.get() + i) == 0), "{size} bytes");
+    }
+    assert_balanced(&machine);
+}
+
+/// An index out of a table, or an object of another cache.
+fn a_node_that_is_not_there<B: Backend>() {
+    let machine = machine::<B>(2, 2);
+    let cpu = machine.cpu(CpuId(1)).unwrap();
+    let caches = [512, 16].map(|size| machine.cache_create(&CacheArgs::new("node", size)).unwrap());
+    let _kept: Vec<_> = (0..100).map(|_| cpu.alloc(caches[1], Gfp::KERNEL, SITE)).collect();
+    for node in [2, 1000, u32::MAX].map(NodeId) {
+        for size in [8, 512, 4096, 20_000] {
+            let obj = cpu.kmalloc_node(size, Gfp::KERNEL, node, SITE).unwrap();
+            assert!(cpu.ksize(obj) >= size && machine.node_of(obj.pfn()) == NodeId(1));
+            let only = Gfp::KERNEL | Gfp::THISNODE;
+            assert_eq!(cpu.kmalloc_node(size, only, node, SITE), None);
+        }
+        let obj = cpu.alloc_node(caches[0], Gfp::KERNEL, node, SITE).unwrap();
+        let of = machine.object_at(obj).map(|(cache, ..)| cache);
+        assert_eq!(of, B::KIND.has_kmalloc_caches().then_some(caches[0]));
+        assert_eq!(cpu.alloc_node(caches[0], Gfp::KERNEL | Gfp::THISNODE, node, SITE), None);
+    }
+    assert_balanced(&machine);
+}
+
 fn a_cpu_is_held_once<B: Backend>() {
     let machine = machine::<B>(2, 1);
     let cpu = machine.cpu(CpuId(0)).unwrap();
@@ -289,7 +328,7 @@ macro_rules! conformance {
             conformance!(@tests $variant objects_do_not_overlap alignment_is_kept random_work random_work_on_mapped_memory
                 memory_used_before random_work_on_larger_pages
                 memory_runs_out_gently injected_page_failure limits_of_kmalloc
-                same_addresses_in_each_run zeroed_on_request a_cpu_is_held_once memory_of_the_caller);
+                same_addresses_in_each_run zeroed_on_request zeroed_as_far_as_a_block_may_grow a_node_that_is_not_there a_cpu_is_held_once memory_of_the_caller);
         })*
     };
     (@tests $variant:ident $($test:ident)*) => {

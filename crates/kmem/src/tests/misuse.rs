@@ -200,6 +200,71 @@ fn order_too_large<B: Backend>() {
     assert_eq!(finding.site, FREE);
 }
 
+/// Where blocks are carved nothing but its cache knows the size of an object: it was a panic, or a leak.
+fn a_carved_object_of_a_cache_is_not_for_kfree<B: Backend>() {
+    if B::KIND.has_kmalloc_caches() {
+        return;
+    }
+    let frees: [fn(&Cpu<'_, B>, ObjPtr); 2] =
+        [|cpu, obj| cpu.kfree(obj, FREE), |cpu, obj| cpu.kfree_rcu(obj, FREE)];
+    for free in frees {
+        for level in [CheckLevel::Cheap, CheckLevel::Full] {
+            let finding = expect_one::<B>(level, FindingKind::WrongCache, |machine, cpu| {
+                let cache = cache(machine, "victim");
+                let objects = [(); 20].map(|()| alloc(cpu, cache));
+                assert_eq!(cpu.ksize(objects[5]), 56);
+                free(cpu, objects[5]);
+                cpu.rcu_barrier();
+                assert_eq!(machine.cache_stats(cache).unwrap().objects_live, 20);
+                cpu.free_bulk(cache, objects.into_iter(), AGAIN);
+                assert_balanced(machine);
+            });
+            assert_eq!((finding.site, finding.site_before), (FREE, Some(ALLOC)));
+            assert_eq!(finding.cache, "victim");
+        }
+    }
+    // Without checks what can be told by a map, or a size that no block has, is refused.
+    expect_one::<B>(CheckLevel::Off, FindingKind::ForeignPointer, |machine, cpu| {
+        let cache = cache(machine, "victim");
+        let objects = [(); 2].map(|()| alloc(cpu, cache));
+        objects.iter().for_each(|obj| machine.core.arena.fill(obj.get(), 56, 0x41));
+        assert_eq!(cpu.ksize(objects[1]), 0);
+        cpu.kfree_rcu(objects[1], FREE);
+    });
+}
+
+/// These were panics where kfree had a finding.
+fn what_kfree_refuses_is_not_allocated_anew<B: Backend>() {
+    type Wrong<B> = fn(&Cpu<'_, B>) -> ObjPtr;
+    let cases: [(CheckLevel, FindingKind, Wrong<B>); 5] = [
+        (CheckLevel::Off, FindingKind::ForeignPointer, |_| ObjPtr::new(1 << 40).unwrap()),
+        (CheckLevel::Off, FindingKind::ForeignPointer, |cpu| {
+            let pfn = cpu.alloc_pages(Order(0), Gfp::KERNEL).unwrap();
+            ObjPtr::new(pfn.offset()).unwrap()
+        }),
+        (CheckLevel::Off, FindingKind::Unaligned, |cpu| {
+            ObjPtr::new(cpu.kmalloc(64, Gfp::KERNEL, ALLOC).unwrap().get() + 4).unwrap()
+        }),
+        (CheckLevel::Cheap, FindingKind::InteriorPointer, |cpu| {
+            ObjPtr::new(cpu.kmalloc(64, Gfp::KERNEL, ALLOC).unwrap().get() + 8).unwrap()
+        }),
+        (CheckLevel::Cheap, FindingKind::DoubleFree, |cpu| {
+            let obj = cpu.kmalloc(64, Gfp::KERNEL, ALLOC).unwrap();
+            cpu.kfree(obj, FREE);
+            obj
+        }),
+    ];
+    for (level, kind, wrong) in cases {
+        for size in [16, 9000] {
+            let finding = expect_one::<B>(level, kind, |machine, cpu| {
+                assert_eq!(cpu.krealloc(Some(wrong(cpu)), size, Gfp::KERNEL, AGAIN), None);
+                assert_balanced(machine);
+            });
+            assert_eq!(finding.site, AGAIN);
+        }
+    }
+}
+
 /// Nothing is reported, and nothing leaks, when nothing is wrong.
 fn correct_use_at_every_level<B: Backend>() {
     for level in [CheckLevel::Cheap, CheckLevel::Full, CheckLevel::Paranoid] {
@@ -268,6 +333,7 @@ macro_rules! misuse {
             misuse!(@tests $variant double_free wrong_cache interior_pointer unaligned
                 foreign_pointer other_machine overflow_right overflow_left overflow_of_kmalloc write_after_free
                 destroy_with_objects use_after_destroy huge_size order_too_large
+                a_carved_object_of_a_cache_is_not_for_kfree what_kfree_refuses_is_not_allocated_anew
                 correct_use_at_every_level);
         })*
     };

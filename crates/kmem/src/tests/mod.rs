@@ -6,5 +6,6 @@ mod linux;
 mod marathon;
 mod misuse;
 mod pages;
+mod readers;
 mod statistics;
 mod threads;

@@ -3,6 +3,7 @@
 use alloc::vec::Vec;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
+use crate::geometry::Arch;
 use crate::tests::conformance::{Random, assert_balanced};
 use crate::{Cache, CpuId, Gfp, Machine, Order, Pfn, Pool, Site, Slob, Slub};
 
@@ -75,4 +76,86 @@ fn large_values_of_a_pool_do_not_overlap() {
         threads.collect::<Vec<_>>().into_iter().for_each(|thread| thread.join().unwrap());
     });
     assert_eq!(pool.cache_stats(cache.id()).unwrap().objects_live, 0);
+}
+
+/// What a CPU had freed stayed on its lists, where no other CPU and no larger block found it.
+#[test]
+fn lists_of_all_cpus_serve_where_memory_is_short() {
+    let machine = Machine::<Slub>::builder().cpus(2).memory_bytes(16 << 20).build().unwrap();
+    let cpus = [0, 1].map(|cpu| machine.cpu(CpuId(cpu)).unwrap());
+    let take = |cpu: usize, order, gfp| -> Vec<Pfn> {
+        core::iter::from_fn(|| cpus[cpu].alloc_pages(Order(order), gfp)).collect()
+    };
+    let give = |cpu: usize, order, blocks: Vec<Pfn>| {
+        blocks.into_iter().for_each(|pfn| cpus[cpu].free_pages(pfn, Order(order), SITE));
+    };
+    let large = take(1, 10, Gfp::KERNEL);
+    let count = large.len();
+    give(1, 10, large);
+    let small = take(0, 0, Gfp::KERNEL);
+    give(0, 0, small);
+    // Who may not sleep takes what the zones have.
+    let (atomic, all) = (take(1, 10, Gfp::NOWAIT), take(1, 10, Gfp::KERNEL));
+    assert!(atomic.len() < count && atomic.len() + all.len() == count);
+    give(1, 10, atomic);
+    give(1, 10, all);
+    assert_balanced(&machine);
+}
+
+/// A failure that was asked for is one, whatever lists hold; and a search after draining is no allocation of its own.
+#[test]
+fn injected_failures_are_exact_where_memory_is_short() {
+    let machine = Machine::<Slub>::builder().cpus(2).memory_bytes(4 << 20).build().unwrap();
+    let cpu = machine.cpu(CpuId(0)).unwrap();
+    let mut blocks: Vec<_> =
+        core::iter::from_fn(|| cpu.alloc_pages(Order(0), Gfp::KERNEL)).collect();
+    machine.fail_pages_after(Some(2));
+    assert_eq!(cpu.alloc_pages(Order(0), Gfp::KERNEL), None, "memory is out");
+    blocks.drain(..9).for_each(|pfn| cpu.free_pages(pfn, Order(0), SITE));
+    assert!(cpu.alloc_pages(Order(0), Gfp::KERNEL).is_some());
+    assert_eq!(cpu.alloc_pages(Order(0), Gfp::KERNEL), None, "after two");
+    machine.fail_pages_after(None);
+    assert!(cpu.alloc_pages(Order(0), Gfp::KERNEL).is_some());
+}
+
+/// They were blocks of 4 KiB.
+#[test]
+fn no_block_is_smaller_than_a_page() {
+    for page_order in [0, 2, 4].map(Order) {
+        let arch = Arch { page_order, word_bytes: 8 };
+        let builder = Machine::<Slub>::builder().memory_bytes(64 << 20).arch(arch);
+        let machine = builder.build().unwrap();
+        let cpu = machine.cpu(CpuId(0)).unwrap();
+        machine.release_memory();
+        let before = machine.free_blocks();
+        let pages = [(); 3].map(|()| cpu.alloc_pages(Order(0), Gfp::KERNEL).unwrap());
+        let exact = [1, 4096, 20_480, 200_000]
+            .map(|bytes| (cpu.alloc_pages_exact(bytes, Gfp::KERNEL).unwrap(), bytes));
+        let split = cpu.alloc_pages(Order(5), Gfp::KERNEL).unwrap();
+        cpu.split_pages(split, Order(5), SITE);
+        let firsts = pages.iter().chain(exact.iter().map(|(pfn, _)| pfn));
+        assert!(firsts.copied().all(|pfn| pfn.0.is_multiple_of(page_order.pages())));
+        assert_balanced(&machine);
+        machine.release_memory();
+        let sizes = machine.free_blocks();
+        assert!(sizes[..usize::from(page_order.0)].iter().all(|&blocks| blocks == 0), "{sizes:?}");
+        pages.into_iter().for_each(|pfn| cpu.free_pages(pfn, Order(0), SITE));
+        exact.into_iter().for_each(|(pfn, bytes)| cpu.free_pages_exact(pfn, bytes, SITE));
+        let parts = (split.0..split.0 + 32).step_by(page_order.pages() as usize);
+        parts.for_each(|pfn| cpu.free_pages(Pfn(pfn), Order(0), SITE));
+        machine.release_memory();
+        assert_eq!((machine.free_blocks(), machine.findings_count()), (before, 0));
+        assert_balanced(&machine);
+    }
+}
+
+/// Linux looks at no watermark then, which the pages kept for lower zones are a part of.
+#[test]
+fn who_may_use_all_reserves_may_use_those_for_other_zones() {
+    let machine = Machine::<Slub>::builder().memory_bytes(64 << 20).build().unwrap();
+    let cpu = machine.cpu(CpuId(0)).unwrap();
+    let all = Gfp::KERNEL | Gfp::MEMALLOC;
+    let pages = core::iter::from_fn(|| cpu.alloc_pages(Order(0), all)).count();
+    assert_eq!(cpu.alloc_pages(Order(0), all | Gfp::DMA), None);
+    assert_eq!(machine.free_blocks().iter().sum::<u64>(), 0, "{pages} were to be had");
 }

@@ -6,7 +6,7 @@ use std::alloc::{Layout, alloc};
 use std::ptr::NonNull;
 use std::sync::atomic::AtomicPtr;
 
-use super::process::is_solitary;
+use super::process::{Calling, is_solitary};
 use super::queue::{Chain, Queue, Reclaim};
 
 /// What stands in an object that waits for its grace period. Linux: `struct rcu_head`.
@@ -51,7 +51,7 @@ unsafe impl Reclaim for Call {
 static CALLS: Queue<Call> = Queue::new(64);
 
 /// Calls the function with the head when all sections open now have been left; at once if no other thread reads and this
-/// one is in no section. Needs no memory. Linux: `call_rcu`.
+/// one is in no section, nor in such a function. Needs no memory. Linux: `call_rcu`.
 ///
 /// # Safety
 ///
@@ -83,13 +83,16 @@ struct Later<T> {
 }
 
 /// Drops the owner when all sections open now have been left; at once if no other thread reads and this one is in
-/// no section. Linux: `kfree_rcu`.
+/// no section, nor dropping another such owner. Linux: `kfree_rcu`.
 ///
 /// It takes memory to remember what is to be dropped: 16 bytes and the owner's own. An owner for which there is none
 /// is never dropped.
 pub fn drop_later<T: Send + 'static>(owner: T) {
-    if is_solitary() {
-        return drop(owner);
+    if let Some(calling) = Calling::begin()
+        && is_solitary()
+    {
+        drop(owner);
+        return CALLS.work_off(&calling);
     }
     // SAFETY: the size is not 0.
     let memory = unsafe { alloc(Layout::new::<Later<T>>()) };

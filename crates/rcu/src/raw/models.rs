@@ -295,7 +295,9 @@ fn a_reclaimed_object_may_retire_another() {
         world.1.defer(&mut Retires::chain());
         let other = thread::spawn({
             let world = Arc::clone(&world);
-            move || world.1.collect(&world.0)
+            move || {
+                world.1.collect(&world.0);
+            }
         });
         world.1.drain(&world.0);
         world.1.drain(&world.0);

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU8, Ordering, compiler_fence, fence};
 
 use super::domain::{Domain, Reader};
 use super::queue::{Chain, Queue, Reclaim};
+use crate::Ticket;
 
 static DOMAIN: Domain = Domain::new(heavy_barrier);
 /// Whether readers must fence for themselves, because `membarrier` is not to be had.
@@ -15,10 +16,22 @@ struct Local {
     reader: Cell<Option<&'static Reader>>,
     /// The same record, if entering a section takes no more than a store to it.
     quick: Cell<Option<&'static Reader>>,
+    /// Sections of [`enter`] that are open. All of them together are one of the record's, so that no [`leave`] can end a
+    /// guard's.
+    sections: Cell<usize>,
+    /// Whether functions that were deferred are being called.
+    calling: Cell<bool>,
 }
 
 thread_local! {
-    static LOCAL: Local = const { Local { reader: Cell::new(None), quick: Cell::new(None) } };
+    static LOCAL: Local = const {
+        Local {
+            reader: Cell::new(None),
+            quick: Cell::new(None),
+            sections: Cell::new(0),
+            calling: Cell::new(false),
+        }
+    };
     static EXIT: Exit = const { Exit };
 }
 
@@ -56,24 +69,60 @@ pub struct Guard {
 #[inline]
 #[must_use]
 pub fn pin() -> Guard {
-    enter();
+    LOCAL.with(enter_record);
     Guard { _thread: PhantomData }
 }
 
 impl Drop for Guard {
     #[inline]
     fn drop(&mut self) {
-        leave();
+        LOCAL.with(leave_record);
     }
 }
 
-/// Enters a section that [`leave`] ends: for C, which has no guards.
+/// Enters a section that [`leave`] ends: for C, which has no guards. Such sections nest, and are counted apart from
+/// guards: nothing that is done with them ends a guard's section.
 #[inline]
 pub fn enter() {
-    LOCAL.with(|local| match local.quick.get() {
+    LOCAL.with(|local| {
+        let open = local.sections.get();
+        if open == 0 {
+            enter_record(local);
+        }
+        local.sections.set(open + 1);
+    });
+}
+
+/// Leaves the section that [`enter`] entered last.
+///
+/// # Panics
+///
+/// If this thread is in no such section.
+#[inline]
+pub fn leave() {
+    LOCAL.with(|local| match local.sections.get() {
+        0 => left_too_often(),
+        open => {
+            local.sections.set(open - 1);
+            if open == 1 {
+                leave_record(local);
+            }
+        }
+    });
+}
+
+#[cold]
+#[inline(never)]
+fn left_too_often() -> ! {
+    panic!("a read-side section was left that was not entered");
+}
+
+#[inline(always)]
+fn enter_record(local: &Local) {
+    match local.quick.get() {
         Some(reader) => DOMAIN.enter(reader),
         None => enter_slowly(local),
-    });
+    }
     compiler_fence(Ordering::SeqCst);
 }
 
@@ -86,13 +135,12 @@ fn enter_slowly(local: &Local) {
     }
 }
 
-/// Leaves the section that [`enter`] entered last.
-#[inline]
-pub fn leave() {
-    LOCAL.with(|local| match local.quick.get() {
+#[inline(always)]
+fn leave_record(local: &Local) {
+    match local.quick.get() {
         Some(reader) => reader.leave(),
         None => leave_slowly(local),
-    });
+    }
 }
 
 #[cold]
@@ -123,6 +171,25 @@ fn own() -> (Option<&'static Reader>, bool) {
     (reader, reader.is_some_and(Reader::is_active))
 }
 
+/// While it lives, this thread calls functions that were deferred.
+pub(super) struct Calling(());
+
+impl Calling {
+    /// Returns `None` inside such a function: what it defers waits in the queue, or a function that defers itself, or a list
+    /// each of whose nodes defers the next, would take a stack without end.
+    #[inline]
+    pub(super) fn begin() -> Option<Self> {
+        LOCAL.with(|local| (!local.calling.replace(true)).then(|| Self(())))
+    }
+}
+
+impl Drop for Calling {
+    #[inline]
+    fn drop(&mut self) {
+        LOCAL.with(|local| local.calling.set(false));
+    }
+}
+
 /// Returns whether what this thread unlinked before can be in nobody's hands.
 #[inline]
 pub(super) fn is_solitary() -> bool {
@@ -142,6 +209,26 @@ pub(super) fn is_solitary() -> bool {
 pub fn synchronize() {
     assert_outside_sections();
     DOMAIN.synchronize();
+}
+
+/// Returns a ticket for everything that this thread has unlinked, which [`is_past`] asks about. Linux:
+/// `get_state_synchronize_rcu`.
+#[must_use]
+pub fn ticket() -> Ticket {
+    DOMAIN.ticket()
+}
+
+/// Returns whether every section that was open when the ticket was taken has been left. Linux:
+/// `poll_state_synchronize_rcu`.
+#[must_use]
+pub fn is_past(ticket: Ticket) -> bool {
+    DOMAIN.is_past(ticket)
+}
+
+/// Returns whether this thread is in a section. Linux: `rcu_read_lock_held`.
+#[must_use]
+pub fn is_reading() -> bool {
+    own().1
 }
 
 #[track_caller]
@@ -167,11 +254,36 @@ impl<R: Reclaim> Queue<R> {
     ///
     /// As [`Queue::retire`].
     unsafe fn retire_all(&self, chain: &mut Chain<R>) {
+        if !R::CALLS_BACK {
+            if is_solitary() {
+                // SAFETY: no other thread reads, and this one is in no section.
+                unsafe { chain.reclaim_all() };
+            } else if self.defer(chain) {
+                self.collect(&DOMAIN);
+            }
+            return;
+        }
+        let Some(calling) = Calling::begin() else {
+            self.defer(chain);
+            return;
+        };
         if is_solitary() {
-            // SAFETY: no other thread reads, and this one is in no section.
+            // SAFETY: as above.
             unsafe { chain.reclaim_all() };
+            self.work_off(&calling);
         } else if self.defer(chain) {
             self.collect(&DOMAIN);
+        }
+    }
+
+    /// Reclaims what was deferred by functions that this thread called, and what those defer in turn; not all of it if
+    /// that takes long, for a function may defer itself for ever. What is left is for the next call.
+    #[inline]
+    pub(super) fn work_off(&self, _calling: &Calling) {
+        // A function that was deferred takes two collections: it begins to wait, and it is called.
+        const COLLECTIONS_MAX: u32 = 2048;
+        if self.has_pending() {
+            let _rest = (0..COLLECTIONS_MAX).all(|_| self.collect(&DOMAIN));
         }
     }
 
@@ -182,7 +294,12 @@ impl<R: Reclaim> Queue<R> {
     /// In a section, or while this queue reclaims on this thread: it would wait for itself.
     pub fn synchronize(&self) {
         assert_outside_sections();
+        if !R::CALLS_BACK {
+            return self.drain(&DOMAIN);
+        }
+        let calling = Calling::begin().expect("waiting for a function inside that function");
         self.drain(&DOMAIN);
+        drop(calling);
     }
 }
 

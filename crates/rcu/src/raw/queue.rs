@@ -25,6 +25,9 @@ use crate::sync::{AtomicPtr, AtomicUsize, Ordering, UnsafeCell, const_fn, yield_
 /// `from_raw` gives back what `into_raw` made a pointer of, which is not null; `link` is valid until `reclaim`, and
 /// all of it may happen on any thread.
 pub unsafe trait Reclaim: Copy {
+    /// Whether reclaiming runs code that may retire something itself.
+    const CALLS_BACK: bool = true;
+
     /// Returns the name as a pointer.
     fn into_raw(self) -> *mut ();
 
@@ -63,13 +66,24 @@ impl<R> Chain<R> {
     /// Returns an empty list.
     #[must_use]
     pub const fn new() -> Self {
-        Self::from_first(std::ptr::null_mut())
+        Self {
+            first: std::ptr::null_mut(),
+            last: std::ptr::null_mut(),
+            count: 0,
+            _names: PhantomData,
+        }
     }
 
-    /// Returns the list that [`Chain::into_first`] took apart. It can be emptied, but not be retired.
+    /// Returns the list that [`Chain::into_first`] took apart. It can be emptied; retiring it panics, for nobody knows
+    /// its end.
+    ///
+    /// # Safety
+    ///
+    /// The pointer is null, or came from [`Chain::into_first`] of a list of such names and was given to this function
+    /// once; none of the names was reclaimed since.
     #[must_use]
-    pub const fn from_first(first: *mut ()) -> Self {
-        Self { first, last: std::ptr::null_mut(), count: 0, _names: PhantomData }
+    pub const unsafe fn from_first(first: *mut ()) -> Self {
+        Self { first, ..Self::new() }
     }
 
     /// Takes the list apart: its first name as a pointer, or null.
@@ -102,9 +116,11 @@ impl<R: Reclaim> Chain<R> {
     pub unsafe fn push(&mut self, name: R) {
         // SAFETY: the caller's, and not reclaimed.
         unsafe { name.link() }.store(self.first, Ordering::Relaxed);
+        let was_empty = self.first.is_null();
         self.first = name.into_raw();
-        if self.last.is_null() {
+        if was_empty {
             self.last = self.first;
+            self.count = 0;
         }
         self.count += 1;
     }
@@ -173,8 +189,9 @@ impl<R: Reclaim> Queue<R> {
         if chain.is_empty() {
             return false;
         }
+        assert!(!chain.last.is_null(), "a list that was taken apart cannot be retired");
         let chain = take(chain);
-        // SAFETY: the list holds what into_raw returned.
+        // SAFETY: the list holds what into_raw returned, also as its last.
         let last = unsafe { R::from_raw(chain.last) };
         let mut first = self.pending.load(Ordering::Relaxed);
         loop {
@@ -195,22 +212,34 @@ impl<R: Reclaim> Queue<R> {
 
     fn take_pending(&self) -> Chain<R> {
         self.pending_count.store(0, Ordering::Relaxed);
-        Chain::from_first(self.pending.swap(std::ptr::null_mut(), Ordering::AcqRel))
+        let first = self.pending.swap(std::ptr::null_mut(), Ordering::AcqRel);
+        // SAFETY: `defer` linked lists to one, which is nobody else's any more.
+        unsafe { Chain::from_first(first) }
     }
 
-    /// Reclaims what can be, and lets what came since wait from now on.
-    pub(crate) fn collect(&self, domain: &Domain) {
-        let Ok(mut hold) = self.try_hold() else { return };
-        self.waiting.with_mut(|waiting| {
+    /// Returns whether something is pending.
+    #[inline]
+    pub(crate) fn has_pending(&self) -> bool {
+        !self.pending.load(Ordering::Relaxed).is_null()
+    }
+
+    /// Reclaims what can be, and lets what came since wait from now on. Returns whether another collection may reclaim
+    /// more.
+    pub(crate) fn collect(&self, domain: &Domain) -> bool {
+        let Ok(mut hold) = self.try_hold() else { return false };
+        let has_more = self.waiting.with_mut(|waiting| {
             // SAFETY: the hold is ours.
             let (batch, ticket) = unsafe { &mut *waiting };
-            if domain.is_past(*ticket) {
+            let is_past = domain.is_past(*ticket);
+            if is_past {
                 hold.due = std::mem::replace(batch, self.take_pending());
                 *ticket = domain.ticket();
             }
+            is_past && !batch.is_empty()
         });
         // SAFETY: it was unlinked before a ticket that every reader is past.
         unsafe { hold.reclaim() };
+        has_more || self.has_pending()
     }
 
     /// Waits until everything that was retired before has been reclaimed. The caller is in no section.
@@ -292,4 +321,63 @@ fn own_id() -> usize {
         next.set(next.get() + 1);
         next.get()
     })
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[derive(Clone, Copy)]
+    struct Name(*mut std::sync::atomic::AtomicPtr<()>);
+
+    /// SAFETY: names are boxes that are leaked until they are reclaimed.
+    unsafe impl Reclaim for Name {
+        fn into_raw(self) -> *mut () {
+            self.0.cast()
+        }
+
+        unsafe fn from_raw(raw: *mut ()) -> Self {
+            Self(raw.cast())
+        }
+
+        unsafe fn link<'a>(self) -> &'a std::sync::atomic::AtomicPtr<()> {
+            // SAFETY: as the caller promises, it is not reclaimed.
+            unsafe { &*self.0 }
+        }
+
+        unsafe fn reclaim(self) {
+            // SAFETY: as the caller promises, nobody uses the box any more.
+            drop(unsafe { Box::from_raw(self.0) });
+        }
+    }
+
+    fn push(chain: &mut Chain<Name>) -> Name {
+        let name = Name(Box::into_raw(Box::default()));
+        // SAFETY: in no list.
+        unsafe { chain.push(name) };
+        name
+    }
+
+    /// It kept the last name of the time before it was emptied, and linked the queue to that one's memory.
+    #[test]
+    fn a_list_that_was_emptied_and_filled_again_ends_with_what_is_in_it() {
+        let mut chain = Chain::new();
+        push(&mut chain);
+        // SAFETY: popped, and nobody else's.
+        unsafe { chain.pop().expect("one name").reclaim() };
+        let name = push(&mut chain);
+        assert_eq!((chain.last, chain.count), (name.into_raw(), 1));
+        // SAFETY: nobody else's.
+        unsafe { chain.reclaim_all() };
+    }
+
+    #[test]
+    #[should_panic(expected = "taken apart")]
+    fn a_list_that_was_taken_apart_is_not_retired() {
+        let mut chain = Chain::new();
+        push(&mut chain);
+        // SAFETY: taken apart in this line.
+        let mut again = unsafe { Chain::<Name>::from_first(chain.into_first()) };
+        Queue::new(9).defer(&mut again);
+    }
 }

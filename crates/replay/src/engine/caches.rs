@@ -33,7 +33,7 @@ pub(crate) fn of_first_event<B: Backend>(
     let mut args = describe(meta, cache, &plan.changes, event.bytes_alloc);
     args.tunables = own_tunables(B::KIND, meta, &plan.changes, &cache.name);
     if B::KIND.takes_geometry() && plan.changes.tunables.get("order").is_none() {
-        args.geometry = recorded_geometry(meta, &cache.name, &plan.changes);
+        take_geometry(&mut args, recorded_geometry(meta, &cache.name, &plan.changes));
     }
     args
 }
@@ -135,7 +135,7 @@ pub(crate) fn of_snapshot<B: Backend>(
     let mut args = from_sysfs(name, cache, 1);
     args.tunables = own_tunables(B::KIND, meta, &plan.changes, name);
     if B::KIND.takes_geometry() && plan.changes.tunables.get("order").is_none() {
-        args.geometry = recorded_geometry(meta, name, &plan.changes);
+        take_geometry(&mut args, recorded_geometry(meta, name, &plan.changes));
     }
     args
 }
@@ -167,6 +167,15 @@ fn own_tunables(kind: BackendKind, meta: &Meta, changes: &Changes, name: &str) -
 /// Describes a cache that a change asks for: as `kmem_cache_create(name, size, align, 0, NULL)` makes it.
 fn dedicated(name: &str, bytes_req_max: u64, align: u32) -> CacheArgs {
     CacheArgs::new(name, to_u32(bytes_req_max.max(1))).align(align)
+}
+
+/// Takes recorded sizes. Without room behind what a constructor made the free pointer is inside, which sysfs does not show.
+fn take_geometry(args: &mut CacheArgs, geometry: Option<Geometry>) {
+    let needed = args.object_size.next_multiple_of(8).saturating_add(8);
+    if args.ctor.is_some() && geometry.is_some_and(|known| known.slab_size < needed) {
+        args.freeptr_offset = args.object_size.checked_sub(8).map(|offset| offset & !7);
+    }
+    args.geometry = geometry;
 }
 
 fn snapshots(meta: &Meta) -> impl Iterator<Item = &SlabSnapshot> {

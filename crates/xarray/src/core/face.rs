@@ -144,7 +144,8 @@ impl CursorMut<'_> {
         Ok(old)
     }
 
-    /// Makes sure that storing at any of the cursor's indices needs no memory.
+    /// Makes sure that storing at any of the cursor's indices needs no memory. The array is not
+    /// [empty](crate::RawXArray::is_empty) any more, though nothing is found in it.
     ///
     /// # Errors
     ///

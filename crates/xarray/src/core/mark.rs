@@ -1,12 +1,26 @@
 //! Marks of entries, and their summaries on the way to the head.
 //!
-//! Every node has its mark bits from the start, so setting and clearing never need memory.
+//! # How it works
+//! A node has three words of bits, one word for each mark and in it one bit for each slot. They are part of the node, so
+//! setting and clearing never need memory. A search for a marked entry goes down only where bits are set.
+//!
+//! An array that hands out ids ([`Flags::TRACK_FREE`]) uses mark 0 for "this id is free", and looks for free ids in the
+//! same way. Most ids of such an array have no entry, hence no slot whose bit could be set; they are free all the same.
+//! So the bits of that one mark are stored inverted (`is_inverted`): a set bit says "taken", and where there is no
+//! slot there is nothing to store.
 //!
 //! # Invariants
-//! - An inner slot's bit = some entry below it bears the mark; the array's flag = some entry does.
-//! - In an array that hands out ids mark 0 means free, and its bits say the opposite: an entry's bit = it is
-//!   not free, an inner slot's bit = none of the indices below are free. Indices without an entry have no
-//!   bit to keep, and are free.
+//! For a mark that is not inverted:
+//! - the bit of an entry's slot is set if the entry bears the mark;
+//! - the bit of a slot with a node in it is set if any entry below bears the mark;
+//! - the array's flag of the mark is set if any entry does.
+//!
+//! For the inverted one:
+//! - the bit of an entry's slot is set if its id is taken, that is, if the entry does not bear the mark;
+//! - the bit of a slot with a node in it is set if all ids below are taken. The slot of a bucket, and of a node that
+//!   skips levels, leads to indices without an entry too, so its bit is never set.
+//!
+//! Linux counterpart: `xas_set_mark`, `xas_clear_mark`, `xas_init_marks` @ 6.1, which sets the bits of all free ids instead.
 
 use super::walk::{End, Steps, Walk, bits, split_last, walk};
 use crate::raw::dense::run_mask;

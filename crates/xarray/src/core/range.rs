@@ -84,8 +84,17 @@ impl Writer<'_> {
         Ok(old)
     }
 
-    /// Makes a way down to a dense node of the run's shift, in which none of the run's slots shares its child.
-    /// Contents stay as they are.
+    /// Makes a way down from the head to a dense node of the run's shift. Contents stay as they are.
+    ///
+    /// One turn of the loop looks at the child that the way has reached so far:
+    /// - a dense node above the run's shift that covers the run: the way goes on in its slot;
+    /// - one at the run's shift: there we are;
+    /// - anything else (nothing, a node of other indices, a bucket): a dense node takes its place, and the next turn looks
+    ///   at that one;
+    /// - an entry: of many indices, so that the run lies inside it; or at index 0 in the head, which moves to a node first.
+    ///
+    /// A bucket may hang in several neighbouring slots at once. One that is about to change gets a child of its own before,
+    /// and so do all slots of the run, since the run's entry will be in them and in no others.
     fn reach(&self, run: Run) -> Result<Reached<'_>> {
         let (index, shift) = (run.first, run.shift);
         let mut path = Path::new();
@@ -94,6 +103,7 @@ impl Writer<'_> {
             let word = match child {
                 Child::Dense(node) if node.covers(index) && node.shift() == shift => {
                     let first = node.digit(index);
+                    // A leaf's slots hold entries only.
                     let mut slots = if shift == 0 { 0..0 } else { first..first + run.slots };
                     slots.try_for_each(|slot| self.unshare_slot(node, slot))?;
                     return Ok(Reached::Node(path, node));
@@ -116,18 +126,21 @@ impl Writer<'_> {
                     self.link(path.place(), word);
                     word
                 }
+                // It is of other indices, or below the run's shift: a node above it leads to both.
                 Child::Dense(node) => {
                     let (word, _) = self.fork(path.place(), node, index, shift)?;
                     self.link(path.place(), word);
                     word
                 }
+                // Its entries move to a dense node high enough to lead to all of them and to the run: its shift is that of the
+                // highest digit in which any of their indices differs from ours.
                 Child::Bucket(bucket) => {
                     let mut items = Items::new();
                     items.push_bucket(bucket);
-                    let bits =
+                    let differing =
                         items.as_slice().iter().fold(0, |bits, item| bits | (item.index ^ index));
-                    let word =
-                        self.build_dense(items.as_mut_slice(), highest_digit(bits).max(shift))?;
+                    let node_shift = highest_digit(differing).max(shift);
+                    let word = self.build_dense(items.as_mut_slice(), node_shift)?;
                     self.relink(path.place(), word);
                     word
                 }

@@ -59,8 +59,12 @@ impl Ida {
     ///
     /// # Errors
     ///
-    /// Busy if all are taken (or above [`Ida::MAX`]); no memory.
+    /// Busy if all are taken (or above [`Ida::MAX`]), or the range is empty; no memory.
     pub fn alloc(&self, range: RangeInclusive<u32>, gfp: Gfp) -> Result<u32> {
+        if range.is_empty() {
+            // It still has its ends, if it was iterated.
+            return Err(Error::Busy);
+        }
         let (min, max) = (*range.start(), (*range.end()).min(Self::MAX));
         let writer = self.chunks.lock_for(gfp);
         let mut from = min;
@@ -110,6 +114,9 @@ impl Ida {
 
     /// Returns the lowest id of a range that is taken. Linux: `ida_find_first_range`.
     pub fn first(&self, range: RangeInclusive<u32>) -> Option<u32> {
+        if range.is_empty() {
+            return None;
+        }
         let (min, max) = (*range.start(), (*range.end()).min(Self::MAX));
         let writer = self.chunks.lock();
         let mut entries = writer.entries_in(u64::from(min / CHUNK), u64::from(max / CHUNK));

@@ -47,7 +47,8 @@ impl RawXArray {
         Flags(self.flags.load(Ordering::Relaxed))
     }
 
-    /// Returns whether nothing is stored, not even a reservation. Linux: `xa_empty`.
+    /// Returns whether nothing is stored, not even a reservation. Linux: `xa_empty`. Room that
+    /// [`create_range`](crate::CursorMut::create_range) made counts as something, as in Linux.
     pub fn is_empty(&self) -> bool {
         self.head.is_empty()
     }

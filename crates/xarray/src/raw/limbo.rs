@@ -31,6 +31,8 @@ impl Node {
 
 /// SAFETY: both kinds of nodes have room for a link of their own, and may be freed on any thread.
 unsafe impl Reclaim for Node {
+    const CALLS_BACK: bool = false;
+
     fn into_raw(self) -> *mut () {
         self.0.entry().as_ptr()
     }

@@ -110,9 +110,11 @@ impl<P: Stored> XArray<P> {
         self.range(0..=u64::MAX, guard)
     }
 
-    /// Iterates over the indices of a range.
+    /// Iterates over the indices of a range. One that is empty, be it reversed or iterated to its end, has none.
     pub fn range<'g>(&'g self, range: RangeInclusive<u64>, guard: &'g Guard) -> Iter<'g, P> {
-        let entries = self.raw.entries(*range.start(), *range.end(), Filter::Present, guard);
+        // An iterated range still has its ends.
+        let (from, max) = if range.is_empty() { (1, 0) } else { range.into_inner() };
+        let entries = self.raw.entries(from, max, Filter::Present, guard);
         Iter { entries, _owns: PhantomData }
     }
 

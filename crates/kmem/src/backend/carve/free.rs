@@ -6,12 +6,17 @@ use super::heap::{Heap, Lists};
 use super::layout::{self, Shape};
 use super::ring::Ring;
 use super::{GRANULE, HEADER, stat};
-use crate::cache::core::SlabCount;
+use crate::cache::SlabFlags;
+use crate::cache::core::{Core, SlabCount};
 use crate::cache::cx::Cx;
+use crate::cache::paths::Tally;
 use crate::cache::table::CacheEntry;
-use crate::ids::{ObjPtr, Order, PAGE_SIZE, Pfn};
+use crate::ids::{CacheId, ObjPtr, Order, PAGE_SIZE, Pfn};
 use crate::page::Page;
 use crate::raw::lock::Guard;
+
+/// Type-safe objects that may have come before some are freed whose readers have left: as long as nobody lets time pass.
+const WAITING_BATCH: u32 = 32;
 
 impl<L: Lists> Heap<L> {
     /// Frees a cache's object.
@@ -19,12 +24,51 @@ impl<L: Lists> Heap<L> {
     pub(super) fn free_object(&self, cx: &Cx<'_>, cache: &CacheEntry, obj: ObjPtr, head: Pfn) {
         let (size, index) = (u64::from(cache.size.get()), cx.cpu_cache_index(cache.id()));
         if size >= PAGE_SIZE {
-            self.ops[index].frees.add(1);
-            cx.core.tallies[index].count(stat::FREE_SLOWPATH);
+            self.count_free(cx, index);
             cx.free_slab_pages(cache, head);
+        } else if cache.flags().has(SlabFlags::TYPESAFE_BY_RCU) {
+            self.count_free(cx, index);
+            self.free_later(cx, cache, obj);
         } else {
             let start = obj.get() - u64::from(cache.left_pad.get());
             self.free_block(cx, index, start, u64::from(cache.inuse.get()), false);
+        }
+    }
+
+    /// Lets a type-safe cache's object wait for its readers: its page may hold other things at once, where a slab would
+    /// wait as a whole. Linux: `call_rcu` with `kmem_rcu_free`.
+    #[cold]
+    fn free_later(&self, cx: &Cx<'_>, cache: &CacheEntry, obj: ObjPtr) {
+        let arena = &cx.core.arena;
+        let Some(block) = layout::waiting_block(cache, obj) else { return };
+        arena.store(block.get() + GRANULE, u64::from(cache.id().0));
+        let is_due = {
+            let mut waiting = self.waiting.lock();
+            waiting.defer(arena, block);
+            waiting.came() >= WAITING_BATCH
+        };
+        if is_due {
+            self.free_waiting(cx);
+        }
+    }
+
+    /// Returns the bytes of the object that waits at a block, as its cache counts them.
+    pub(super) fn bytes_at(&self, core: &Core, block: ObjPtr) -> u64 {
+        let cache = core.caches.get(CacheId(core.arena.load(block.get() + GRANULE) as u32));
+        u64::from(cache.size.get())
+    }
+
+    /// Frees the type-safe objects that no reader can see any more.
+    #[inline(never)]
+    pub(super) fn free_waiting(&self, cx: &Cx<'_>) {
+        let arena = &cx.core.arena;
+        let mut done = self.waiting.lock().passed(&cx.core.grace);
+        while let Some(block) = done.pop(arena) {
+            let cache = cx.core.caches.get(CacheId(arena.load(block.get() + GRANULE) as u32));
+            let start = layout::waiting_object(cache, block) - u64::from(cache.left_pad.get());
+            let tally = &cx.core.tallies[cx.cpu_cache_index(cache.id())];
+            self.give_back(cx, tally, start, u64::from(cache.inuse.get()), false);
+            self.waiting.lock().gone();
         }
     }
 
@@ -44,10 +88,23 @@ impl<L: Lists> Heap<L> {
         cx.block_in(u64::from(shape.granules) * GRANULE - HEADER);
     }
 
+    fn count_free(&self, cx: &Cx<'_>, index: usize) {
+        self.ops[index].frees.add(1);
+        cx.core.tallies[index].count(stat::FREE_SLOWPATH);
+    }
+
+    /// Frees a block of so many bytes.
     fn free_block(&self, cx: &Cx<'_>, index: usize, start: u64, bytes: u64, is_marked: bool) {
-        let (carved, tally) = (self.carved(cx.core), &cx.core.tallies[index]);
+        let tally = &cx.core.tallies[index];
         self.ops[index].frees.add(1);
         tally.count(stat::FREE_SLOWPATH);
+        self.give_back(cx, tally, start, bytes, is_marked);
+    }
+
+    /// Gives a block whose free was counted back to its page.
+    #[inline(always)]
+    fn give_back(&self, cx: &Cx<'_>, tally: &Tally, start: u64, bytes: u64, is_marked: bool) {
+        let carved = self.carved(cx.core);
         let pfn = Pfn((start / PAGE_SIZE) as u32);
         let (place, mut rings) = self.lock_page(cx, carved.page(pfn));
         let owner = Self::owner(place).unwrap_or(cx.cpu);

@@ -24,6 +24,7 @@ use super::ring::Ring;
 use crate::cache::args::Tunable;
 use crate::cache::core::Core;
 use crate::cache::cx::Cx;
+use crate::cache::grace::Waiting;
 use crate::cache::paths::OpCounts;
 use crate::cpu::LockKind;
 use crate::raw::lock::{Guard, Lock};
@@ -53,6 +54,8 @@ pub struct Heap<L: Lists> {
     pub(super) ops: ZeroedSlice<OpCounts>,
     /// Whether pages have maps of kmalloc's blocks.
     pub(super) has_maps: bool,
+    /// Objects of type-safe caches that readers may still see.
+    pub(super) waiting: Lock<Waiting>,
     lists: PhantomData<L>,
 }
 
@@ -70,6 +73,7 @@ impl<L: Lists> Heap<L> {
             groups: (0..groups).map(|_| group()).collect(),
             ops: ZeroedSlice::new(core.tallies.as_slice().len()),
             has_maps: L::has_maps(core),
+            waiting: Lock::default(),
             lists: PhantomData,
         }
     }

@@ -13,8 +13,19 @@ use crate::error::Error;
 use crate::ids::{ObjPtr, Order, PAGE_SIZE};
 use crate::raw::arena::Arena;
 
-/// Bytes behind an object of a type-safe cache for its deferred free (`struct slob_rcu`).
+/// Bytes behind an object of a type-safe cache for its deferred free (`struct slob_rcu`). Two aligned words of them are
+/// used: the link of [`Waiting`](crate::cache::grace::Waiting), and the cache.
 const RCU_BYTES: u32 = 24;
+
+/// Returns where a type-safe cache's object, which waits for its readers, is linked: behind what they may see.
+pub(super) fn waiting_block(cache: &CacheEntry, obj: ObjPtr) -> Option<ObjPtr> {
+    ObjPtr::new(obj.get() + u64::from(cache.object_size.get()).next_multiple_of(GRANULE))
+}
+
+/// Returns the object of a cache that is linked there.
+pub(super) fn waiting_object(cache: &CacheEntry, block: ObjPtr) -> u64 {
+    block.get() - u64::from(cache.object_size.get()).next_multiple_of(GRANULE)
+}
 
 /// Computes sizes; there are no slabs, so order and count only matter from a page on.
 pub(super) fn plan(args: &CacheArgs) -> Result<CacheLayout, Error> {

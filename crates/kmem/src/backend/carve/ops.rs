@@ -74,8 +74,33 @@ impl<L: Lists> Ops for Heap<L> {
         }
     }
 
+    fn carved_room(&self, core: &Core, obj: ObjPtr) -> u64 {
+        if self.has_maps {
+            return self.carved_size(core, obj);
+        }
+        // The word in front of what is no block may be anything.
+        let at = obj.get() % PAGE_SIZE;
+        if at < HEADER || !at.is_multiple_of(GRANULE) {
+            return 0;
+        }
+        let size = layout::header(&core.arena, obj);
+        if size <= PAGE_SIZE - at { size } else { 0 }
+    }
+
+    fn room_for(&self, size: u64) -> u64 {
+        if self.has_maps { layout::Shape::marked(size).bytes } else { size }
+    }
+
     fn set_carved_size(&self, arena: &Arena, obj: ObjPtr, size: u64) {
         layout::set_header(arena, obj, size);
+    }
+
+    fn end_grace_periods(&self, cx: &Cx<'_>) {
+        self.free_waiting(cx);
+    }
+
+    fn waits(&self) -> bool {
+        !self.waiting.lock().is_empty()
     }
 
     fn flush(&self, _cx: &Cx<'_>, _cache: &CacheEntry) {}

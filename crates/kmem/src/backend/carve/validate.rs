@@ -45,5 +45,8 @@ pub(super) fn walk<L: Lists>(heap: &Heap<L>, core: &Core, visit: Visit<'_>) {
     let blocks = indexes
         .fold(0u64, |sum, ops| sum.wrapping_add(ops.allocs.get()).wrapping_sub(ops.frees.get()));
     let metadata = if heap.has_maps { map_units * 2 } else { blocks * HEADER };
+    // Objects that wait are neither live nor free yet.
+    let waiting = heap.waiting.lock().iter(&core.arena).map(|block| heap.bytes_at(core, block));
+    let metadata = metadata + waiting.sum::<u64>();
     visit(Held::Bytes { held: 0, live: core.carved_bytes(), free: 0, metadata });
 }

@@ -79,31 +79,40 @@ impl OnCpu<'_> {
         state.inuse() <= (state.objects() / SPARSE_PARTS).max(1)
     }
 
-    /// Gives objects of a node back to their slabs; slabs that are empty then, to the page allocator.
+    /// Gives objects of a node back to their slabs, under one hold of the node's `list_lock`. Slabs that are empty then go
+    /// to the page allocator, if the node has enough of them.
+    ///
+    /// Objects that follow one another are often of one slab. Each such group is freed at once: the slab's word, which says
+    /// how many objects are in use and where its free list begins, and the node's list are written once a group.
     fn free_to_slabs(self, node: NodeId, objects: impl Iterator<Item = ObjPtr> + Clone) {
         let (cx, pages) = (self.cx, &self.cx.core.pages);
         let mut empty = PageList::default();
         let link_offset = u64::from(self.cache.free_offset.get());
         if self.cache.size.get() >= READ_AHEAD_BYTES {
-            // All at once, or each would be waited for in turn: the CPU that filled the slabs has them.
+            // Another CPU may have filled the slabs, so that reading each one's record waits for that CPU's cache. Here
+            // nothing depends on what is read, and the processor waits for all of them together. What is summed up is of no
+            // use; `black_box` keeps the compiler from leaving the reading out.
             let records = objects.clone().fold(0, |all, obj| all ^ pages.head(obj.pfn()).0);
             core::hint::black_box(records);
         }
         let mut list = self.dense.nodes.get(cx.core, self.cache, node).lock(cx);
         let mut objects = objects.peekable();
         while let Some(first) = objects.peek() {
-            // Neighbours are often of one slab: its word and the list are written once for all of them.
+            // The group: how many of the next objects lie in the slab of the first.
             let slab = pages.head(first.pfn());
             let page = pages.get(slab);
             let (before, end) = (State::load(page), slab.0 + page.order().pages());
             let is_of_slab = |obj: &ObjPtr| (slab.0..end).contains(&obj.pfn().0);
             let count = objects.clone().take_while(is_of_slab).count() as u32;
             let inuse = before.inuse() - count;
+            // The node lists the slabs that have free objects.
             let listed = before.has_free();
-            // One that is full comes to the list with its first object, and leaves it with its last, unless that is one.
+            // One by one, the first object would bring a full slab to the list, and the last take the empty slab off it:
+            // Linux counts both, and looks how many slabs the list has in between. A slab of one object never comes to it.
             let comes = !listed && before.inuse() > 1;
             if inuse == 0 && list.has_enough_with(u32::from(comes)) {
-                // Nobody will follow its links. They are not written: its memory may be in another CPU's cache.
+                // The slab goes, so nobody will follow links between its objects. They are not written: its memory may be
+                // in another CPU's cache.
                 objects.by_ref().take(count as usize).for_each(drop);
                 if listed {
                     list.remove(pages, slab);
@@ -117,6 +126,7 @@ impl OnCpu<'_> {
                 empty.push_back(pages, slab);
                 continue;
             }
+            // The slab stays: the group goes in front of its free list, the last object first.
             let mut top = before.free(slab);
             for obj in objects.by_ref().take(count as usize) {
                 link::set(cx, obj.get() + link_offset, top.map_or(0, ObjPtr::get));
@@ -128,6 +138,7 @@ impl OnCpu<'_> {
                 list.push_back(pages, slab);
             }
         }
+        // Without the lock: the page allocator has its own.
         drop(list);
         nodes::free_slabs(cx, self.cache, empty);
     }

@@ -13,7 +13,7 @@ use super::magazine::Dense;
 use crate::cache::args::{CacheArgs, Tunables};
 use crate::cache::geometry::Arch;
 use crate::cache::kmalloc::KmallocConfig;
-use crate::cache::setup::{CheckLevel, Merging, Setup};
+use crate::cache::setup::{CheckLevel, Merging, Readers, Setup};
 use crate::front::cpu::Cpu;
 use crate::gfp::Gfp;
 use crate::ids::{CacheId, CpuId, ObjPtr, Order, PAGE_SIZE, Site};
@@ -52,6 +52,7 @@ impl Small {
             tunables: Tunables::default(),
             merging: Merging::Off,
             check: CheckLevel::Off,
+            readers: Readers::default(),
             kmalloc,
         };
         let machine = Machine::boot(setup, Arena::reserve(PAGES * PAGE_SIZE).unwrap()).unwrap();

@@ -148,7 +148,7 @@ fn choose(core: &Core, args: &CacheArgs, layout: &ObjectLayout) -> Option<(Mode,
 fn order(core: &Core, args: &CacheArgs, size: u32, mode: Mode) -> Option<Choice> {
     let high = core.setup.memory_bytes > 32 << 20;
     let order_max = if high { ORDER_HI } else { Order(0) };
-    let asked = core.tunable(args, "order").map(|order| Order(order as u8));
+    let asked = core.tunable(args, "order").map(Order::saturating);
     let mut best = None;
     for order in (0..=Order::MAX.0).map(Order) {
         // An index takes a byte behind the objects, when it is there.

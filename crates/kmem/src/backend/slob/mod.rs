@@ -4,7 +4,8 @@
 //! There are no slabs: a block of any size is carved out of the first page that has room
 //! ([`super::carve`]), from one of three lists of pages, for blocks below 256 bytes, below 1024,
 //! and the rest. A list is a circle and the search starts at the page of the last success. A
-//! kmalloc block carries its size in front; a cache's object does not, since the cache knows. A
+//! kmalloc block carries its size in front; a cache's object does not, since the cache knows, so that it is not for `kfree`.
+//! An object of a type-safe cache is freed once its readers have left, linked behind its contents until then. A
 //! page that is all free goes back to the page allocator at once. From a page on, the page
 //! allocator serves. The code is that of [`Heap`]; this is its setting.
 //!

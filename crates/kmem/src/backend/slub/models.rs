@@ -17,7 +17,7 @@ use crate::backend::partial::word::State;
 use crate::cache::args::{CacheArgs, Tunables};
 use crate::cache::geometry::Arch;
 use crate::cache::kmalloc::KmallocConfig;
-use crate::cache::setup::{CheckLevel, Merging, Setup};
+use crate::cache::setup::{CheckLevel, Merging, Readers, Setup};
 use crate::front::cpu::Cpu;
 use crate::gfp::Gfp;
 use crate::ids::{CacheId, CpuId, NodeId, ObjPtr, Order, PAGE_SIZE, Site};
@@ -54,6 +54,7 @@ impl Small {
             tunables: Tunables::default(),
             merging: Merging::Off,
             check: CheckLevel::Off,
+            readers: Readers::default(),
             kmalloc,
         };
         let machine = Machine::boot(setup, Arena::reserve(PAGES * PAGE_SIZE).unwrap()).unwrap();

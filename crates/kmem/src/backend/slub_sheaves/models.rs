@@ -12,7 +12,7 @@ use super::SlubSheaves;
 use crate::cache::args::{CacheArgs, Tunables};
 use crate::cache::geometry::Arch;
 use crate::cache::kmalloc::KmallocConfig;
-use crate::cache::setup::{CheckLevel, Merging, Setup};
+use crate::cache::setup::{CheckLevel, Merging, Readers, Setup};
 use crate::front::cpu::Cpu;
 use crate::gfp::Gfp;
 use crate::ids::{CacheId, CpuId, ObjPtr, Order, PAGE_SIZE, Site};
@@ -50,6 +50,7 @@ impl Small {
             tunables: Tunables::default(),
             merging: Merging::Off,
             check: CheckLevel::Off,
+            readers: Readers::default(),
             kmalloc,
         };
         let machine = Machine::boot(setup, Arena::reserve(pages * PAGE_SIZE).unwrap()).unwrap();

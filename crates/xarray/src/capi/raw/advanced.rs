@@ -50,7 +50,9 @@ impl XaState {
     }
 
     fn take_split(&mut self) -> Limbo {
-        Limbo::from_first(std::mem::replace(&mut self.split, std::ptr::null_mut()).cast())
+        let first = std::mem::replace(&mut self.split, std::ptr::null_mut()).cast();
+        // SAFETY: null, or from `xas_split_alloc`, and taken once. C makes cursors, Rust cannot.
+        unsafe { Limbo::from_first(first) }
     }
 }
 
