@@ -1,6 +1,7 @@
 //! `slablab bench`: two commands, or one before and after a setting, compared in time and slab memory.
 
 use std::collections::BTreeMap;
+use std::io::ErrorKind;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -55,7 +56,14 @@ pub(crate) struct Args {
 fn setting(text: &str) -> Result<(PathBuf, String), String> {
     let (file, value) = text.split_once('=').ok_or("write FILE=VALUE")?;
     if file.starts_with('/') {
-        return Ok((file.into(), value.to_owned()));
+        return match std::fs::metadata(file) {
+            Ok(found) if !found.is_dir() => Ok((file.into(), value.to_owned())),
+            Ok(_) => Err(format!("{file} is a folder; name a file in it")),
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                Err(format!("there is no file {file} on this machine"))
+            }
+            Err(error) => Err(format!("{file}: {error}")),
+        };
     }
     let sysctl = PathBuf::from("/proc/sys").join(file.replace('.', "/"));
     if file.is_empty() || !sysctl.is_file() {
