@@ -194,8 +194,8 @@ pub(crate) fn check_replaced(inputs: &[(&str, &Path)], outputs: &[(&str, &Path)]
     Ok(())
 }
 
-/// Returns whether two paths are one file, through links of both kinds; those of files that are not there yet by their names.
-/// A device or a pipe takes all that is written to it.
+/// Returns whether two paths are one file, through links of both kinds; devices, and files that are not there yet, by
+/// their names.
 fn is_same(a: &Path, b: &Path) -> bool {
     let named = |path: &Path| absolute(path).ok();
     match (metadata(a), metadata(b)) {
