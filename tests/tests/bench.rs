@@ -153,7 +153,7 @@ fn what_cannot_be_compared_is_refused() {
     let fails = bench("a", &["--", "false", "--", "true"]);
     assert!(fails.contains("failed with exit status 1"), "{fails}");
     let nothing = bench("b", &["--set", "/no/such=1", "--", "true"]);
-    assert!(nothing.contains("there is no file /no/such"), "{nothing}");
+    assert!(nothing.contains("--set /no/such: there is no such file"), "{nothing}");
     let sysctl = bench("c", &["--set", "no.such=1", "--", "true"]);
     assert!(sysctl.contains("is neither a path from / nor a sysctl"), "{sysctl}");
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
@@ -56,14 +56,7 @@ pub(crate) struct Args {
 fn setting(text: &str) -> Result<(PathBuf, String), String> {
     let (file, value) = text.split_once('=').ok_or("write FILE=VALUE")?;
     if file.starts_with('/') {
-        return match std::fs::metadata(file) {
-            Ok(found) if !found.is_dir() => Ok((file.into(), value.to_owned())),
-            Ok(_) => Err(format!("{file} is a folder; name a file in it")),
-            Err(error) if error.kind() == ErrorKind::NotFound => {
-                Err(format!("there is no file {file} on this machine"))
-            }
-            Err(error) => Err(format!("{file}: {error}")),
-        };
+        return Ok((file.into(), value.to_owned()));
     }
     let sysctl = PathBuf::from("/proc/sys").join(file.replace('.', "/"));
     if file.is_empty() || !sysctl.is_file() {
@@ -72,8 +65,23 @@ fn setting(text: &str) -> Result<(PathBuf, String), String> {
     Ok((sysctl, value.to_owned()))
 }
 
+/// Refuses a setting that this machine does not have.
+fn check_is_there(file: &Path) -> Result<()> {
+    match std::fs::metadata(file) {
+        Ok(found) if found.is_dir() => {
+            bail!("--set {}: is a folder; name a file in it", file.display())
+        }
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            bail!("--set {}: there is no such file on this machine", file.display())
+        }
+        // What else may be wrong with it is said when it is opened.
+        _ => Ok(()),
+    }
+}
+
 pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     let variants = variants(args)?;
+    args.set.iter().try_for_each(|(file, _)| check_is_there(file))?;
     let yes = |key: &str, set: bool| set.then(|| (key.to_owned(), "yes".to_owned()));
     let commands = ("commands".to_owned(), serde_json::to_string(&variants)?);
     let params: BTreeMap<String, String> = [
