@@ -9,7 +9,7 @@ use slablab_trace::{
 };
 
 use super::filter::FilterArgs;
-use super::question::check_replaced;
+use super::outputs::check_replaced;
 use super::written::Written;
 use crate::cli::OutputArgs;
 use crate::progress::Progress;

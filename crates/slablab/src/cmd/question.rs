@@ -1,11 +1,8 @@
 //! What the commands that ask a trace a question share: which trace, on what machine, and where the answer goes.
 
-use std::fs::metadata;
-use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf, absolute};
+use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
-use slablab_host::folder_of;
+use anyhow::{Context, Result};
 use slablab_pages::Sources;
 use slablab_report::Document;
 use slablab_trace::{Btf, Meta, TraceReader, Vmlinux};
@@ -14,6 +11,7 @@ use super::filter::FilterArgs;
 use super::fleet::args::{FILTERS, refuse};
 use super::fleet::inputs;
 use super::import::{self, Opened};
+use super::outputs::{check_folder, check_replaced};
 use super::report;
 use super::size::parse_bytes;
 use crate::cli::ResultFile;
@@ -166,62 +164,4 @@ pub(crate) fn check_outputs<'a>(
     };
     let traces: Vec<_> = files.iter().map(|file| ("the trace", file.as_path())).collect();
     check_replaced(&traces, &outputs)
-}
-
-/// Refuses the output `path` called `name` if the folder that it belongs into is not there.
-pub(crate) fn check_folder(name: &str, path: &Path) -> Result<()> {
-    let folder = folder_of(path);
-    if !folder.is_dir() {
-        bail!(
-            "{}: {name} cannot be written: {} is no folder; make it with mkdir -p",
-            path.display(),
-            folder.display()
-        );
-    }
-    Ok(())
-}
-
-/// Refuses an output that would replace one of `inputs`, or another output; all have names that users know.
-pub(crate) fn check_replaced(inputs: &[(&str, &Path)], outputs: &[(&str, &Path)]) -> Result<()> {
-    for (place, (name, path)) in outputs.iter().enumerate() {
-        if let Some((input, _)) = inputs.iter().find(|(_, input)| is_same(path, input)) {
-            bail!("{}: {name} would replace {input}: name another file", path.display());
-        }
-        if let Some((other, _)) = outputs[..place].iter().find(|(_, other)| is_same(path, other)) {
-            bail!("{}: {other} and {name} would write the same file", path.display());
-        }
-    }
-    Ok(())
-}
-
-/// Returns whether two paths are one file, through links of both kinds; devices, and files that are not there yet, by
-/// their names.
-fn is_same(a: &Path, b: &Path) -> bool {
-    let named = |path: &Path| absolute(path).ok();
-    match (metadata(a), metadata(b)) {
-        (Ok(a), Ok(b)) if a.is_file() && b.is_file() => (a.dev(), a.ino()) == (b.dev(), b.ino()),
-        (Ok(_), Ok(_)) => a == b,
-        _ => named(a).is_some_and(|a| named(b) == Some(a)),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::fs;
-
-    use super::*;
-
-    #[test]
-    fn a_hard_link_of_the_input_is_the_input() {
-        let folder = tempfile::tempdir().unwrap();
-        let place = |name: &str| folder.path().join(name);
-        let (file, link) = (place("t"), place("link"));
-        fs::write(&file, "").unwrap();
-        fs::hard_link(&file, &link).unwrap();
-        let refused = |a: &Path, b: &Path| check_replaced(&[("the trace", a)], &[("-o", b)]);
-        let error = refused(&file, &link).unwrap_err().to_string();
-        assert!(error.ends_with("-o would replace the trace: name another file"), "{error}");
-        assert!(refused(&place("new"), &folder.path().join("./new")).is_err());
-        assert!(refused(&file, &place("new")).is_ok());
-    }
 }

@@ -8,7 +8,7 @@ use slablab_lab::result_files;
 use slablab_pages as pages;
 use slablab_report::{Document, Item, Palette, Width};
 
-use super::question::check_replaced;
+use super::outputs::check_replaced;
 use crate::output::write_whole;
 use crate::say::say;
 

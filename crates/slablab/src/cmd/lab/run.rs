@@ -18,7 +18,7 @@ use super::answer::{Answer, Layout};
 use super::bars::Bars;
 use super::shard;
 use crate::cli::OutputArgs;
-use crate::cmd::question::{check_folder, check_replaced};
+use crate::cmd::outputs::{check_folder, check_replaced};
 use crate::cmd::report;
 use crate::output::print;
 use crate::say::say;
