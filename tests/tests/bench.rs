@@ -97,6 +97,45 @@ fn a_signal_ends_the_command_and_puts_the_setting_back() {
 }
 
 #[test]
+fn a_setting_that_a_killed_bench_left_is_no_baseline() {
+    let folder = tempfile::tempdir().unwrap();
+    let (setting, seen) = (folder.path().join("setting"), folder.path().join("seen"));
+    fs::write(&setting, "30\n").unwrap();
+    // The command ends its bench while the setting is changed, once.
+    let script = format!(
+        "v=$(cat {0}); if [ \"$v\" = 7 ] && ! [ -e {1}.killed ]; then touch {1}.killed; kill -9 $PPID; fi; echo $v >> {1}",
+        setting.display(),
+        seen.display()
+    );
+    let run = || {
+        let mut command = slablab();
+        command.args(["bench", "--rounds", "2", "--seed", "3", "-o"]);
+        command.arg(folder.path().join("rows"));
+        command.args(["--set", &format!("{}=7", setting.display()), "--", "sh", "-c", &script]);
+        command.output().unwrap()
+    };
+    assert!(!run().status.success());
+    assert_eq!(fs::read_to_string(&setting).unwrap(), "7");
+    let again = run();
+    let said = String::from_utf8_lossy(&again.stderr);
+    assert!(again.status.success(), "{said}");
+    assert!(said.contains("was 7, and this run began with 30, which is put back"), "{said}");
+    assert_eq!(fs::read_to_string(&setting).unwrap(), "30");
+    let seen = fs::read_to_string(&seen).unwrap();
+    // The command that ended its bench went on, and its cell ran once more.
+    assert_eq!((seen.matches("30").count(), seen.matches('7').count()), (3, 4), "{seen}");
+}
+
+#[test]
+fn a_refused_bench_leaves_no_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = slablab();
+    command.args(["bench", "--", "/no/such", "--", "true"]).current_dir(folder.path());
+    assert_eq!(command.output().unwrap().status.code(), Some(2));
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+#[test]
 fn what_cannot_be_compared_is_refused() {
     let one = refusal(&["bench", "--", "true"]);
     assert!(one.contains("add -- and another, or --set FILE=VALUE"), "{one}");
@@ -114,7 +153,7 @@ fn what_cannot_be_compared_is_refused() {
     let fails = bench("a", &["--", "false", "--", "true"]);
     assert!(fails.contains("failed with exit status 1"), "{fails}");
     let nothing = bench("b", &["--set", "/no/such=1", "--", "true"]);
-    assert!(nothing.contains("/no/such: cannot write the setting"), "{nothing}");
+    assert!(nothing.contains("--set /no/such: there is no such file"), "{nothing}");
     let sysctl = bench("c", &["--set", "no.such=1", "--", "true"]);
     assert!(sysctl.contains("is neither a path from / nor a sysctl"), "{sysctl}");
 }

@@ -1,10 +1,11 @@
 //! Where `slablab insmod` keeps what it compiles: code that runs later must lie where only its user can put it.
 
-use std::fs::{self, Permissions};
+use std::fs::{self, File, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::time::{Duration, SystemTime};
 
 use slablab_tests::slablab;
 
@@ -54,4 +55,51 @@ fn a_cache_folder_that_another_user_prepared_is_refused() {
     assert!(message.contains(prepared.to_str().unwrap()), "{message}");
     assert_eq!(message.trim().lines().count(), 1, "{message}");
     assert_eq!(fs::read_dir(&prepared).unwrap().count(), 0);
+}
+
+/// The files of `folder`, with those of the folders in it.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    entries.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
+}
+
+/// A disk that is full or a machine that loses its power leaves files that are there and empty; they were trusted for ever, and
+/// what the linker said of them was said of the module.
+#[test]
+fn files_of_the_cache_that_were_emptied_are_made_anew() {
+    let cache = tempfile::tempdir().unwrap();
+    fs::set_permissions(cache.path(), Permissions::from_mode(0o700)).unwrap();
+    let run = || without_a_home("XDG_CACHE_HOME", cache.path());
+    let first = run();
+    let end_of = |name: &'static str| move |path: &&PathBuf| path.to_str().unwrap().ends_with(name);
+    for (name, left) in [(".o", 0), (".o", 1_000_000), ("/linux/slab.h", 0), (".c", 10)] {
+        let all = files(cache.path());
+        let damaged = all.iter().find(end_of(name)).unwrap();
+        let whole = fs::read(damaged).unwrap();
+        assert!(whole.len() > left, "{}", damaged.display());
+        File::options().write(true).open(damaged).unwrap().set_len(left as u64).unwrap();
+        let again = run();
+        let said = String::from_utf8_lossy(&again.stderr);
+        assert_eq!(again.status.code(), first.status.code(), "{}: {said}", damaged.display());
+        assert!(fs::read(damaged).unwrap().len() > left, "{}", damaged.display());
+    }
+}
+
+#[test]
+fn what_a_killed_command_left_in_the_cache_is_removed() {
+    let cache = tempfile::tempdir().unwrap();
+    fs::set_permissions(cache.path(), Permissions::from_mode(0o700)).unwrap();
+    let run = || without_a_home("XDG_CACHE_HOME", cache.path());
+    let _ = run();
+    let own = cache.path().join("slablab");
+    let kapi = fs::read_dir(&own).unwrap().next().unwrap().unwrap().path();
+    let left = [own.join("kapiAbCd12"), kapi.join("build-AbCd12")];
+    for folder in &left {
+        fs::create_dir(folder).unwrap();
+        fs::write(folder.join("part"), "").unwrap();
+        let then = SystemTime::now() - Duration::from_secs(3600);
+        File::open(folder).unwrap().set_modified(then).unwrap();
+    }
+    let _ = run();
+    assert_eq!(left.each_ref().map(|folder| folder.exists()), [false, false]);
 }

@@ -181,7 +181,7 @@ const LAB: House = House {
         &["error", "request"],
         &["environment"],
         &["plan"],
-        &["journal", "samples"],
+        &["journal", "samples", "settings"],
         &["outcome"],
         &["differences"],
         &["compare"],

@@ -28,7 +28,10 @@ pub enum CacheError {
     )]
     NoHome,
     /// The folder cannot be made or looked at.
-    #[error("{}: cannot use it as the cache folder: {source}", path.display())]
+    #[error(
+        "{}: cannot use it as the cache folder: {source}; set XDG_CACHE_HOME to a folder that this user can write to",
+        path.display()
+    )]
     Io {
         /// The folder.
         path: PathBuf,

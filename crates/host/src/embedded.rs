@@ -1,10 +1,17 @@
 //! Files that are embedded in the program, unpacked for those that want them by name: a compiler, `patch`, a guest.
+//!
+//! # How it works
+//! They are unpacked once, into a folder that is called by their hash. Each use compares them with what is embedded, which
+//! takes a millisecond, and writes those anew that differ: a disk that was full or a machine that lost its power leaves
+//! files that are there and empty.
 
 use std::fs;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use crate::{CacheError, KeyHasher, cache_folder};
+use crate::{
+    Access, CacheError, KeyHasher, Workplace, cache_folder, remove_abandoned, write_whole,
+};
 
 /// Returns a folder below the cache folder that holds `files` (path, text), unpacked when it is not there yet.
 ///
@@ -14,31 +21,53 @@ use crate::{CacheError, KeyHasher, cache_folder};
 ///
 /// When there is no cache folder, or it cannot be written.
 pub fn unpacked(kind: &str, files: &[(&str, &str)]) -> Result<PathBuf, CacheError> {
+    unpacked_in(&cache_folder()?, kind, files)
+}
+
+/// The same below `root`.
+///
+/// # Errors
+///
+/// When it cannot be written.
+pub fn unpacked_in(root: &Path, kind: &str, files: &[(&str, &str)]) -> Result<PathBuf, CacheError> {
     let mut hasher = KeyHasher::new("embedded files");
     for (name, text) in files {
         hasher.update(name);
         hasher.update(text);
     }
-    let root = cache_folder()?;
     let folder = root.join(format!("{kind}-{}", hasher.finish()));
-    if !folder.is_dir() {
-        let unpack = || -> io::Result<()> {
-            // Written beside and renamed: two commands may do it at once, and one may be stopped.
-            let beside = tempfile::Builder::new().prefix(kind).tempdir_in(&root)?;
-            for (name, text) in files {
-                let path = beside.path().join(name);
-                fs::create_dir_all(crate::folder_of(&path))?;
-                fs::write(&path, text)?;
-            }
-            match fs::rename(beside.path(), &folder) {
-                // Another command was faster.
-                Err(_) if folder.is_dir() => Ok(()),
-                renamed => renamed,
-            }
-        };
-        unpack().map_err(|source| CacheError::Io { path: folder.clone(), source })?;
-    }
+    remove_abandoned(root, kind);
+    let there =
+        if folder.is_dir() { mend(&folder, files) } else { unpack(root, kind, files, &folder) };
+    there.map_err(|source| CacheError::Io { path: folder.clone(), source })?;
     Ok(folder)
+}
+
+fn unpack(root: &Path, kind: &str, files: &[(&str, &str)], folder: &Path) -> io::Result<()> {
+    // Written beside and renamed: two commands may do it at once, and one may be stopped.
+    let beside = Workplace::new(root, kind)?;
+    for (name, text) in files {
+        let path = beside.path().join(name);
+        fs::create_dir_all(crate::folder_of(&path))?;
+        fs::write(&path, text)?;
+    }
+    match fs::rename(beside.path(), folder) {
+        // Another command was faster.
+        Err(_) if folder.is_dir() => Ok(()),
+        renamed => renamed,
+    }
+}
+
+/// Writes those of `files` anew that are not what they were.
+fn mend(folder: &Path, files: &[(&str, &str)]) -> io::Result<()> {
+    for (name, text) in files {
+        let path = folder.join(name);
+        if !fs::read(&path).is_ok_and(|found| found == text.as_bytes()) {
+            fs::create_dir_all(crate::folder_of(&path))?;
+            write_whole(&path, text.as_bytes(), Access::Umask)?;
+        }
+    }
+    Ok(())
 }
 
 /// Removes what other versions of the tool unpacked of `kinds`, all but the folders `keep`, and returns what it removed.
@@ -47,8 +76,10 @@ pub fn unpacked(kind: &str, files: &[(&str, &str)]) -> Result<PathBuf, CacheErro
 ///
 /// When there is no cache folder, or something in it cannot be removed.
 pub fn remove_unpacked(kinds: &[&str], keep: &[PathBuf]) -> Result<Vec<PathBuf>, CacheError> {
-    let mut removed = Vec::new();
-    for entry in fs::read_dir(cache_folder()?).into_iter().flatten().flatten() {
+    let root = cache_folder()?;
+    let mut removed: Vec<PathBuf> =
+        kinds.iter().flat_map(|kind| remove_abandoned(&root, kind)).collect();
+    for entry in fs::read_dir(&root).into_iter().flatten().flatten() {
         let (name, path) = (entry.file_name(), entry.path());
         let is_unpacked =
             name.to_str().and_then(|name| name.rsplit_once('-')).is_some_and(|(kind, key)| {
@@ -64,4 +95,28 @@ pub fn remove_unpacked(kinds: &[&str], keep: &[PathBuf]) -> Result<Vec<PathBuf>,
     }
     removed.sort();
     Ok(removed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_was_emptied_is_written_anew() {
+        let root = tempfile::tempdir().unwrap();
+        let files = [("include/a.h", "one"), ("b.c", "two")];
+        let unpacked = || unpacked_in(root.path(), "kapi", &files).unwrap();
+        let folder = unpacked();
+        fs::write(folder.join("object.o"), "made here").unwrap();
+        for damage in ["", "on", "owe"] {
+            fs::write(folder.join("include/a.h"), damage).unwrap();
+            fs::remove_file(folder.join("b.c")).unwrap();
+            assert_eq!(unpacked(), folder);
+            for (name, text) in files {
+                assert_eq!(fs::read_to_string(folder.join(name)).unwrap(), text);
+            }
+        }
+        assert_eq!(fs::read_to_string(folder.join("object.o")).unwrap(), "made here");
+        assert_eq!(fs::read_dir(root.path()).unwrap().count(), 1);
+    }
 }

@@ -9,13 +9,15 @@ mod signals;
 mod temporary_folder;
 mod terminal;
 mod whole_file;
+mod workplace;
 
 pub use cache::{CacheError, cache_folder, private_folder};
 pub use child::{Child, POLL_INTERVAL, bound, bound_family};
-pub use embedded::{remove_unpacked, unpacked};
+pub use embedded::{remove_unpacked, unpacked, unpacked_in};
 pub use key::{Key, KeyHasher};
 pub use program::find_program;
-pub use signals::{Interrupt, Signals};
+pub use signals::{Interrupt, Signals, survive_file_size_limit};
 pub use temporary_folder::TemporaryFolder;
 pub use terminal::Terminal;
 pub use whole_file::{Access, WholeFile, folder_of, write_whole};
+pub use workplace::{Workplace, remove_abandoned};

@@ -11,10 +11,22 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Instant;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 
 /// The signals that ask for an end.
 const ENDING: [i32; 3] = [SIGINT, SIGTERM, SIGHUP];
+
+/// Lets a write beyond the limit of file sizes (`ulimit -f`) fail with EFBIG, as one on a full disk does with ENOSPC: the
+/// signal that comes with it would end the process without a word, and without what it has to clean up.
+///
+/// The signal is caught and not ignored, so that a program that this one starts has the default.
+///
+/// # Errors
+///
+/// When the system refuses the handler.
+pub fn survive_file_size_limit() -> io::Result<()> {
+    signal_hook::flag::register(SIGXFSZ, Arc::default()).map(|_| ())
+}
 
 /// Whether somebody asked us to stop.
 #[derive(Debug, Clone, Default)]

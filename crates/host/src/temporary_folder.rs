@@ -32,7 +32,8 @@ impl TemporaryFolder {
     /// When it cannot be made, or the system refuses the signal handlers.
     pub fn new(prefix: &str) -> io::Result<Self> {
         let mut signals = Signals::catch()?;
-        let folder = tempfile::Builder::new().prefix(prefix).tempdir()?;
+        let folder =
+            tempfile::Builder::new().prefix(prefix).tempdir().map_err(|error| in_words(&error))?;
         let path = folder.path().to_owned();
         thread::spawn(move || {
             let signal = loop {
@@ -57,4 +58,20 @@ impl TemporaryFolder {
     pub fn path(&self) -> &Path {
         self.0.path()
     }
+}
+
+/// Names the folder that users can choose, and not what would have been in it.
+fn in_words(error: &io::Error) -> io::Error {
+    let place = std::env::temp_dir();
+    io::Error::new(
+        error.kind(),
+        format!(
+            "{}: {}; set TMPDIR to a folder that this user can write to",
+            place.display(),
+            match error.kind() {
+                io::ErrorKind::NotFound => "there is no such folder".to_owned(),
+                kind => kind.to_string(),
+            }
+        ),
+    )
 }

@@ -120,7 +120,8 @@ pub(crate) fn returned(function: &str) {
         let left = c.left();
         c.atomic.set(0);
         c.irqs_off.set(false);
-        c.readers.set(0);
+        // Or grace periods would wait for a section that nobody ends.
+        (0..c.readers.replace(0)).for_each(|_| slablab_rcu::leave());
         c.locks.set(0);
         left
     });

@@ -10,7 +10,7 @@
 //! [`experiments`].
 //!
 //! Modules, lower ones first: `error`, `request`, `environment`; `plan`, `journal`, `samples`; `outcome`, `differences`,
-//! `compare`; `experiment`, `guest`, `experiments`; `planning`, `run`, `sweep`, `merge`.
+//! `compare`; `experiment`, `guest`, `settings`, `experiments`; `planning`, `run`, `sweep`, `merge`.
 //!
 //! Invariants: a row is written once and never edited; a cell has one row or none, whenever the run was killed. The
 //! order of the cells follows from the seed in the plan. Rows of warm-up cells are kept and never counted. Rows of
@@ -32,6 +32,7 @@ mod planning;
 mod request;
 mod run;
 mod samples;
+mod settings;
 mod sweep;
 
 pub use compare::{
@@ -47,6 +48,6 @@ pub use outcome::Outcome;
 pub use plan::{Cell, Plan};
 pub use planning::plan;
 pub use request::{Design, Engine, Metric, Nature, Request, Scale};
-pub use run::{Stage, begin, run};
+pub use run::{Stage, begin, result_files, run};
 pub use samples::{Pair, read_csv};
 pub use sweep::{Shard, ShardRun, Sweep};

@@ -39,7 +39,7 @@ const ALPHA: f64 = 0.05;
 /// The schema of `plan.json`; the number goes up when a field changes its meaning.
 pub(crate) const SCHEMA: &str = "slablab.lab.plan/1";
 /// The name of the file in a result folder.
-const FILE: &str = "plan.json";
+pub(crate) const FILE: &str = "plan.json";
 
 /// What will be run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -245,6 +245,11 @@ impl Plan {
             Err(e) => return Err(Error::io(&path, "read the plan")(e)),
         };
         with_schema(&text, "plan", SCHEMA).map(Some).map_err(Error::unreadable(&path))
+    }
+
+    /// Removes the plan of a result folder.
+    pub(crate) fn remove(folder: &Path) -> std::io::Result<()> {
+        fs::remove_file(folder.join(FILE))
     }
 
     /// Writes the plan into a result folder, whole or not at all.

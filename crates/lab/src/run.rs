@@ -10,9 +10,10 @@ use crate::environment::{Environment, load};
 use crate::error::{Error, Result};
 use crate::experiment::{Experiment, Setup};
 use crate::journal::{self, Journal, Row, SCHEMA, accelerator};
-use crate::plan::{Cell, Plan};
-use crate::planning::plan;
+use crate::plan::{self, Cell, Plan};
+use crate::planning::plan as plan_of;
 use crate::request::Request;
+use crate::settings;
 
 /// How far a run is.
 #[derive(Debug)]
@@ -51,17 +52,23 @@ pub fn begin(
             _ => root.join(format!("{name}-{number}")),
         };
         if !folder.exists() {
-            return Ok((folder, plan(experiment, request)?));
+            return Ok((folder, plan_of(experiment, request)?));
         }
         let Ok(Some(there)) = Plan::read(&folder) else { continue };
         let request = Request { seed: seed.unwrap_or(there.seed), ..request.clone() };
-        let again = plan(experiment, &request)?;
+        let again = plan_of(experiment, &request)?;
         let is_begun = || Journal::read(&folder).is_ok_and(|rows| rows.len() < again.cells().len());
         if again.is_same_work(&there) && is_begun() {
             return Ok((folder, again));
         }
     }
     unreachable!("some number is free")
+}
+
+/// Returns the files that make `folder` a result, whether they are there or not.
+#[must_use]
+pub fn result_files(folder: &Path) -> [PathBuf; 3] {
+    [plan::FILE, journal::FILE, settings::FILE].map(|name| folder.join(name))
 }
 
 /// Runs `plan` in the result folder `folder` and returns how many rows it added.
@@ -89,6 +96,8 @@ pub(crate) fn carry_out(
     cells: &[Cell],
     progress: &mut dyn FnMut(Stage<'_>),
 ) -> Result<usize> {
+    let missing = folder.ancestors().take_while(|place| !place.exists());
+    let made: Vec<&Path> = missing.filter(|place| !place.as_os_str().is_empty()).collect();
     fs::create_dir_all(folder).map_err(Error::io(folder, "make the result folder"))?;
     if Plan::read(folder)?.is_none() && has_foreign_files(folder)? {
         return Err(Error::Request(format!(
@@ -109,12 +118,13 @@ pub(crate) fn carry_out(
     if done == total {
         return Ok(0);
     }
-    let mut fixture = experiment.prepare(&mut Setup {
+    let prepared = experiment.prepare(&mut Setup {
         request: &plan.request(),
         design: &plan.design,
         folder,
         watch: &mut |step| progress(Stage::Setup(step)),
-    })?;
+    });
+    let mut fixture = prepared.inspect_err(|_| unmake(&made))?;
     let environment = Environment::of_this_machine();
     let before = done;
     for cell in cells {
@@ -154,6 +164,17 @@ pub(crate) fn carry_out(
         done += 1;
     }
     Ok(done - before)
+}
+
+/// Removes the folders `made`, the innermost first, of a run that was refused; not one that has anything but a plan and no
+/// rows.
+fn unmake(made: &[&Path]) {
+    if let Some(folder) = made.first() {
+        // What remains is in nobody's way: the same command takes the folder again.
+        let _ = fs::remove_file(folder.join(journal::FILE));
+        let _ = Plan::remove(folder);
+    }
+    made.iter().take_while(|folder| fs::remove_dir(folder).is_ok()).for_each(drop);
 }
 
 /// Returns whether there is anything but the empty journal of a run that was stopped before it wrote its plan.

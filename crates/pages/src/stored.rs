@@ -15,6 +15,8 @@ use crate::{replay, run};
 
 /// The schema of `slablab replay --format json` that can be read.
 const REPLAY: &str = "slablab.replay/1";
+/// How a Parquet file begins, which a trace is.
+const PARQUET: &[u8] = b"PAR1";
 
 /// A result that was read.
 #[derive(Debug)]
@@ -36,12 +38,21 @@ pub fn read(place: &Path) -> Result<Stored> {
     if place.is_dir() {
         return Ok(Stored::Run(Box::new(Outcome::read(place)?)));
     }
-    let text = fs::read_to_string(place).map_err(|cause| Error::Io {
+    let bytes = fs::read(place).map_err(|cause| Error::Io {
         path: place.to_owned(),
         doing: "read the result",
         cause,
     })?;
     let unreadable = |reason: String| Error::Unreadable { path: place.to_owned(), reason };
+    if bytes.starts_with(PARQUET) {
+        return Err(unreadable(format!(
+            "is a trace and not a result; 'slablab replay {} --report FILE' makes a page of it",
+            place.display()
+        )));
+    }
+    let text = String::from_utf8(bytes).map_err(|_| {
+        unreadable("is no text; give the output of 'slablab replay --format json'".to_owned())
+    })?;
     if text.trim().is_empty() {
         return Err(unreadable("is empty".to_owned()));
     }

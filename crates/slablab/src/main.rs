@@ -21,6 +21,9 @@ use std::process::ExitCode;
 use say::say;
 
 fn main() -> ExitCode {
+    if let Err(error) = slablab_host::survive_file_size_limit() {
+        say(format_args!("slablab: cannot catch signals: {error}"));
+    }
     let cli = commands::parse();
     match commands::run(&cli) {
         Ok(status) => status,

@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use parquet::errors::ParquetError;
+
 /// An error of this crate. `Display` is one sentence with file, place and remedy, ready to be shown.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -67,6 +69,16 @@ impl std::fmt::Display for Place {
 impl Error {
     pub(crate) fn io(path: &Path, doing: &'static str, source: std::io::Error) -> Error {
         Error::Io { path: path.into(), doing, source }
+    }
+
+    /// Returns what the system said of a file that Parquet writes: it wraps that in "External: ".
+    pub(crate) fn cause_of(error: ParquetError) -> std::io::Error {
+        match error {
+            ParquetError::External(cause) => {
+                cause.downcast().map_or_else(std::io::Error::other, |cause| *cause)
+            }
+            other => std::io::Error::other(other),
+        }
     }
 
     pub(crate) fn bad(

@@ -41,6 +41,7 @@ pub fn probe() -> Vec<Fact> {
     let mut facts = vec![kernel(), user(), mount(tracefs.as_ref())];
     facts.extend(tracefs.as_ref().map(events));
     facts.extend(tracefs.as_ref().map(kprobes));
+    facts.extend(tracefs.as_ref().and_then(left_tracing));
     facts.extend([cpus(), slabinfo(), sysfs_slab(), kallsyms(), disk(), perf()]);
     facts
 }
@@ -102,6 +103,23 @@ fn kprobes(tracefs: &Tracefs) -> Fact {
     }
     let found = "not in this kernel: frees in bulk are estimated";
     fact(NAME, Fair, found, "Boot a kernel built with CONFIG_KPROBE_EVENTS=y to record it.")
+}
+
+/// What recorders left that were killed; nothing where there is nothing to say.
+fn left_tracing(tracefs: &Tracefs) -> Option<Fact> {
+    let left = tracefs.abandoned_instances();
+    let paths: Vec<_> = left.iter().map(|path| path.display().to_string()).collect();
+    let name = |path: &std::path::PathBuf| {
+        path.file_name().map(|name| name.to_string_lossy().into_owned())
+    };
+    let names: Vec<String> = left.iter().filter_map(name).collect();
+    (!left.is_empty()).then(|| {
+        let remedy = format!(
+            "The next `slablab record` or `slablab top` removes what a killed one left; by hand: rmdir {}.",
+            paths.join(" ")
+        );
+        fact("left tracing", Fair, format!("{}, whose process is gone", names.join(", ")), &remedy)
+    })
 }
 
 fn cpus() -> Fact {

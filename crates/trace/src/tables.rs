@@ -170,7 +170,7 @@ fn slabs_table(traces: &[Described<'_>]) -> Vec<Column> {
 fn write(folder: &Path, name: &str, columns: Vec<Column>) -> Result<(), Error> {
     let path = folder.join(name);
     let io = |e| Error::io(&path, "cannot write the table", e);
-    let failed = |e: parquet::errors::ParquetError| io(std::io::Error::other(e));
+    let failed = |e: parquet::errors::ParquetError| io(Error::cause_of(e));
     let rows = RecordBatch::try_from_iter(columns).map_err(|e| io(std::io::Error::other(e)))?;
     let by_file = SortingColumn { column_idx: 0, descending: false, nulls_first: false };
     let properties = WriterProperties::builder()

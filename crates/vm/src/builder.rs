@@ -17,7 +17,8 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Instant;
 
-use slablab_host::{Interrupt, Key, KeyHasher, bound};
+use slablab_host::{CacheError, Interrupt, Key, KeyHasher, bound};
+use tempfile::TempDir;
 
 use crate::config::Config;
 use crate::data::Data;
@@ -75,6 +76,8 @@ pub struct KernelBuilder {
     source: Option<Source>,
     /// Those that were used: their content is looked at once
     sources: RefCell<BTreeMap<Linux, Source>>,
+    /// In place of what the cache cannot take
+    _scratch: Option<TempDir>,
 }
 
 impl KernelBuilder {
@@ -84,15 +87,46 @@ impl KernelBuilder {
     ///
     /// When the source is none, or the cache cannot be written.
     pub fn new(places: &Places, interrupt: Interrupt) -> Result<Self> {
+        Self::with(places, interrupt, None)
+    }
+
+    /// Returns a builder to look at what is there, which needs no cache that can be written.
+    ///
+    /// # Errors
+    ///
+    /// When the source is none, or the cache is somebody else's.
+    pub fn reading(places: &Places, interrupt: Interrupt) -> Result<Self> {
+        let scratch = tempfile::tempdir()
+            .map_err(Error::io("cannot make a folder in", std::env::temp_dir()))?;
+        Self::with(places, interrupt, Some(scratch))
+    }
+
+    /// Returns a builder that has `scratch`, if any, for what the user's cache folder cannot take.
+    fn with(places: &Places, interrupt: Interrupt, scratch: Option<TempDir>) -> Result<Self> {
+        fn or<T>(
+            found: Result<T>,
+            scratch: Option<&TempDir>,
+            other: impl FnOnce(&Path) -> Result<T>,
+        ) -> Result<T> {
+            match (found, scratch) {
+                (Err(Error::Cache(CacheError::NoHome | CacheError::Io { .. })), Some(scratch)) => {
+                    other(scratch.path())
+                }
+                (found, _) => found,
+            }
+        }
         Ok(Self {
             // A wrong source is reported before anything else.
             source: places.source.as_deref().map(Source::at).transpose()?,
-            data: Data::find()?,
-            store: Store::open(places.cache.as_deref())?,
+            data: or(Data::find(), scratch.as_ref(), Data::find_in)?,
+            store: or(Store::open(places.cache.as_deref()), scratch.as_ref(), |scratch| {
+                Store::open(Some(scratch))
+            })?,
             interrupt,
             jobs: thread::available_parallelism().map_or(1, NonZero::get),
             mirror: places.mirror.clone(),
             sources: RefCell::default(),
+            _scratch: scratch,
         })
     }
 

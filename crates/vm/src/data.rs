@@ -8,7 +8,7 @@ use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use slablab_host::unpacked;
+use slablab_host::{unpacked, unpacked_in};
 
 use crate::error::{Error, Result};
 use crate::module::Module;
@@ -53,6 +53,14 @@ impl Data {
         match env::var_os(DATA_VARIABLE) {
             Some(root) => Self::at(Path::new(&root)),
             None => Ok(Self { root: unpacked("kernel", FILES)?.join("kernel") }),
+        }
+    }
+
+    /// Returns the same without a cache folder: unpacked below `place`.
+    pub(crate) fn find_in(place: &Path) -> Result<Self> {
+        match env::var_os(DATA_VARIABLE) {
+            Some(root) => Self::at(Path::new(&root)),
+            None => Ok(Self { root: unpacked_in(place, "kernel", FILES)?.join("kernel") }),
         }
     }
 

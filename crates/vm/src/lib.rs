@@ -70,5 +70,5 @@ pub use spec::{Linux, Origin, Spec};
 pub use step::Step;
 pub use stock::Stock;
 pub use store::Store;
-pub use tools::{Need, install, missing, packages, require};
+pub use tools::{Need, apt_get_install, install, missing, packages, require};
 pub use tree::{Series, patch_path};

@@ -107,9 +107,16 @@ pub fn packages(needs: &[Need]) -> Vec<&'static str> {
     packages
 }
 
+/// Returns the command that installs `packages`, as this user has to type it.
+#[must_use]
+pub fn apt_get_install(packages: &[&str]) -> String {
+    let sudo = if rustix::process::geteuid().is_root() { "" } else { "sudo " };
+    format!("{sudo}apt-get install {}", packages.join(" "))
+}
+
 fn missing_error(needs: &[Need], why: &str) -> Error {
     let programs: Vec<_> = needs.iter().map(|need| need.what).collect();
-    let remedy = format!("{why}Run: sudo apt-get install {}", packages(needs).join(" "));
+    let remedy = format!("{why}Run: {}", apt_get_install(&packages(needs)));
     Error::Missing { programs: programs.join(", "), remedy }
 }
 
@@ -161,7 +168,7 @@ pub(crate) fn program(name: &str) -> Result<PathBuf> {
         let package = package.unwrap_or(name);
         Error::Missing {
             programs: name.to_owned(),
-            remedy: format!("Run: sudo apt-get install {package}"),
+            remedy: format!("Run: {}", apt_get_install(&[package])),
         }
     })
 }
@@ -185,6 +192,8 @@ mod tests {
     #[test]
     fn a_missing_program_is_named_with_a_remedy() {
         let error = program("no-such-program").unwrap_err().to_string();
-        assert_eq!(error, "no-such-program not found. Run: sudo apt-get install no-such-program");
+        let sudo = if rustix::process::geteuid().is_root() { "" } else { "sudo " };
+        let line = format!("Run: {sudo}apt-get install no-such-program");
+        assert_eq!(error, format!("no-such-program not found. {line}"));
     }
 }

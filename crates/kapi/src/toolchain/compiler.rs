@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use slablab_host::KeyHasher;
+use slablab_host::{Access, KeyHasher, write_whole};
 
 use super::sources::SourceFile;
 use super::{files, stubs};
@@ -167,11 +167,13 @@ impl Compiler {
         hasher.update(&source);
         hasher.update("weak");
         let object = self.dir.join(format!("runtime-{}.o", hasher.finish()));
-        if object.is_file() {
+        files::remove_abandoned(&self.dir);
+        if checksum(&object).is_some_and(|sum| {
+            fs::read_to_string(beside(&object)).is_ok_and(|recorded| recorded == sum)
+        }) {
             return Ok(object);
         }
-        let work = tempfile::Builder::new().prefix("build-").tempdir_in(&self.dir);
-        let work = work.map_err(Error::io(&self.dir))?;
+        let work = files::workplace(&self.dir).map_err(Error::io(&self.dir))?;
         let assembled = |name: &str, source: &str| -> Result<PathBuf, Error> {
             let file = work.path().join(format!("{name}.s"));
             fs::write(&file, source).map_err(Error::io(&file))?;
@@ -200,7 +202,10 @@ impl Compiler {
         self.succeed(&mut command, &whole)?;
         // A module may bring a function of the library along: then its own is taken, by the runtime too.
         self.succeed(Command::new(self.objcopy()?).arg("--weaken").arg(&whole), &whole)?;
+        let sum = checksum(&whole).unwrap_or_default();
         fs::rename(&whole, &object).map_err(Error::io(&object))?;
+        let record = beside(&object);
+        write_whole(&record, sum.as_bytes(), Access::Umask).map_err(Error::io(&record))?;
         Ok(object)
     }
 
@@ -234,6 +239,19 @@ impl Compiler {
             list.join("\n")
         )))
     }
+}
+
+/// Returns where the checksum of an object is recorded that was made before: one that was cut or emptied since, by a full
+/// disk or a loss of power, would be a link error of the module.
+fn beside(object: &Path) -> PathBuf {
+    object.with_extension("sum")
+}
+
+/// Returns the checksum of a file, if there is one.
+fn checksum(file: &Path) -> Option<String> {
+    let mut hasher = KeyHasher::new("object");
+    hasher.update_file(file).ok()?;
+    Some(hasher.finish().to_string())
 }
 
 /// Returns the assembly of a name for a place in the code.

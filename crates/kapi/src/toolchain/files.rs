@@ -1,6 +1,9 @@
 //! The embedded headers and runtime: unpacking them, and what the headers offer.
 
+use std::io;
 use std::path::{Path, PathBuf};
+
+use slablab_host::Workplace;
 
 use crate::error::Error;
 
@@ -17,6 +20,27 @@ pub(super) fn unpacked() -> Result<PathBuf, Error> {
 /// [`Error::Cache`] if there is no cache folder that can be trusted, [`Error::Io`].
 pub fn include_folder() -> Result<PathBuf, Error> {
     Ok(unpacked()?.join("include"))
+}
+
+/// How the folders in which the runtime is compiled begin.
+const BUILD: &str = "build-";
+
+/// Returns a folder to compile the runtime in.
+pub(super) fn workplace(dir: &Path) -> io::Result<Workplace> {
+    Workplace::new(dir, BUILD)
+}
+
+/// Removes the folders in which the runtime was compiled by commands that were killed.
+pub(super) fn remove_abandoned(dir: &Path) -> Vec<PathBuf> {
+    slablab_host::remove_abandoned(dir, BUILD)
+}
+
+/// Removes what commands that were killed left among the unpacked files, and returns it.
+///
+/// # Errors
+/// [`Error::Cache`] if there is no cache folder that can be trusted, [`Error::Io`].
+pub fn clean() -> Result<Vec<PathBuf>, Error> {
+    Ok(remove_abandoned(&unpacked()?))
 }
 
 /// The runtime's source files in an unpacked folder.

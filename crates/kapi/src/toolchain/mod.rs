@@ -17,7 +17,7 @@ mod stubs;
 use std::path::{Path, PathBuf};
 
 pub use compiler::Flavor;
-pub use files::{HeaderItem, header_items, include_folder};
+pub use files::{HeaderItem, clean, header_items, include_folder};
 
 use crate::error::Error;
 use crate::job::Version;

@@ -6,7 +6,8 @@
 //! allocations and frees. Order, pairs and verdicts are the lab's. All numbers are the machine's: what else runs on it
 //! counts too, and interleaved rounds are what keeps that apart from the commands.
 //!
-//! A signal ends the command, puts the settings back, and then the run.
+//! A signal ends the command, puts the settings back, and then the run; after SIGKILL the next run in the folder does
+//! (`settings`).
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,11 +17,13 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 use slablab_host::{Child, Signals, find_program};
 use slablab_trace::EventCounter;
+use slablab_vm::Step;
 
 use crate::error::{Error, Result};
 use crate::experiment::{About, Experiment, Fixture, Observation, Setup};
 use crate::plan::Cell;
 use crate::request::{Design, Engine, Metric, Nature, Request, Scale};
+use crate::settings::{Before, Written, value};
 
 /// Rounds without `--rounds`: enough for a verdict on three metrics.
 const ROUNDS: usize = 10;
@@ -89,7 +92,8 @@ impl Experiment for Commands {
                 )));
             }
         }
-        for (path, _) in variants.iter().flat_map(|variant| &variant.settings) {
+        let settings = || variants.iter().flat_map(|variant| &variant.settings);
+        for (path, _) in settings() {
             let writable = fs::OpenOptions::new().write(true).open(path);
             writable.map_err(Error::io(path, "write the setting (sysfs takes root)"))?;
         }
@@ -100,10 +104,21 @@ impl Experiment for Commands {
             None
         };
         let signals = Signals::catch();
+        let signals = signals.map_err(Error::io(Path::new("/proc/self"), "catch signals"))?;
+        let before = Before::of_run(setup.folder, settings().map(|(path, _)| path.as_path()))?;
+        before.put_back()?.iter().for_each(|line| (setup.watch)(Step::Note(line)));
+        for (path, new) in settings() {
+            if value(path)? == *new {
+                (setup.watch)(Step::Note(&format!(
+                    "{} is {new} already, so that nothing will differ; has a bench that was killed left it so?",
+                    path.display()
+                )));
+            }
+        }
         Ok(Box::new(Bench {
             variants,
             counter,
-            signals: signals.map_err(Error::io(Path::new("/proc/self"), "catch signals"))?,
+            signals,
             ignore_failure: is_set(request, "ignore_failure"),
             show_output: is_set(request, "show_output"),
         }))
@@ -163,7 +178,10 @@ impl Fixture for Bench {
             }
             if let Some(signal) = self.signals.wait(Some(Instant::now() + LOOK)) {
                 child.end();
-                return Err(failed(format!("ended by signal {signal}; the same command goes on")));
+                return Err(Error::Request(format!(
+                    "ended by signal {signal} in {}; the same command, given again, continues from there",
+                    cell.words()
+                )));
             }
             peak = peak.max(slab_kib()?);
         };
@@ -205,65 +223,4 @@ fn slab_kib() -> Result<u64> {
         path: path.to_owned(),
         reason: "has no line 'Slab: N kB'".to_owned(),
     })
-}
-
-/// Files that were written, with what they held before; that is written back when this is dropped.
-struct Written(Vec<(PathBuf, String)>);
-
-impl Written {
-    fn write(settings: &[(PathBuf, String)]) -> Result<Self> {
-        let mut written = Self(Vec::new());
-        for (path, value) in settings {
-            let old = fs::read_to_string(path).map_err(Error::io(path, "read the old setting"))?;
-            written.0.push((path.clone(), old_value(&old)));
-            fs::write(path, value).map_err(Error::io(path, "write the setting"))?;
-        }
-        Ok(written)
-    }
-
-    /// Writes the old content back, the last file first.
-    fn restore(mut self) -> Result<()> {
-        while let Some((path, old)) = self.0.pop() {
-            fs::write(&path, old).map_err(Error::io(&path, "write the old setting back"))?;
-        }
-        Ok(())
-    }
-}
-
-impl Drop for Written {
-    fn drop(&mut self) {
-        for (path, old) in self.0.drain(..).rev() {
-            // The run ends with another error; it is told, and this one is not worth more.
-            let _ = fs::write(path, old);
-        }
-    }
-}
-
-/// Returns what to write back: of a choice such as `always [madvise] never` the one in brackets.
-fn old_value(text: &str) -> String {
-    let chosen = text.split_whitespace().find_map(|word| word.strip_prefix('[')?.strip_suffix(']'));
-    chosen.unwrap_or(text.trim_end()).to_owned()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_setting_is_written_back_as_it_was() {
-        let folder = tempfile::tempdir().unwrap();
-        let (number, choice) = (folder.path().join("number"), folder.path().join("choice"));
-        fs::write(&number, "30\n").unwrap();
-        fs::write(&choice, "always [madvise] never\n").unwrap();
-        let settings = vec![(number.clone(), "0".to_owned()), (choice.clone(), "never".to_owned())];
-        let written = Written::write(&settings).unwrap();
-        assert_eq!(fs::read_to_string(&number).unwrap(), "0");
-        drop(written);
-        assert_eq!(fs::read_to_string(&number).unwrap(), "30");
-        assert_eq!(fs::read_to_string(&choice).unwrap(), "madvise");
-        let missing =
-            vec![(number.clone(), "5".to_owned()), (folder.path().join("x/y"), "1".into())];
-        assert!(Written::write(&missing).is_err());
-        assert_eq!(fs::read_to_string(&number).unwrap(), "30", "written back after an error");
-    }
 }

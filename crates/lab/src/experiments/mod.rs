@@ -17,6 +17,8 @@ mod slabs;
 #[cfg(test)]
 mod sqrt;
 
+use slablab_replay::nearest_name;
+
 use crate::error::{Error, Result};
 use crate::experiment::Experiment;
 
@@ -45,10 +47,17 @@ pub fn experiments() -> &'static [&'static dyn Experiment] {
 ///
 /// If there is none; the message lists them all.
 pub fn find(name: &str) -> Result<&'static dyn Experiment> {
-    let known = || experiments().iter().map(|e| e.about().name).collect::<Vec<_>>().join(", ");
-    experiments().iter().copied().find(|experiment| experiment.about().name == name).ok_or_else(
-        || Error::Request(format!("there is no experiment '{name}'; there are: {}", known())),
-    )
+    let names = || experiments().iter().map(|experiment| experiment.about().name);
+    let found = experiments().iter().copied().find(|experiment| experiment.about().name == name);
+    found.ok_or_else(|| {
+        let known = names().collect::<Vec<_>>().join(", ");
+        Error::Request(match nearest_name(name, names()) {
+            Some(meant) => format!(
+                "there is no experiment '{name}'; did you mean '{meant}'? There are: {known}"
+            ),
+            None => format!("there is no experiment '{name}'; there are: {known}"),
+        })
+    })
 }
 
 #[cfg(test)]

@@ -117,10 +117,11 @@ impl Host {
             return Err(failed(&message));
         }
         if end != host::End::Done || init != Some(0) {
-            let last = log.lines().last().unwrap_or_default();
-            return Err(failed(&format!(
-                "the module ended with {end:?}, init {init:?}: {last} {errors}"
-            )));
+            let last = errors.lines().chain(log.lines()).rfind(|line| !line.is_empty());
+            let said = last.map_or_else(String::new, |line| {
+                format!(": {}", line.trim_start_matches("slablab: "))
+            });
+            return Err(failed(&format!("{}{said}", ending(&end, init))));
         }
         let prefix = format!("{}: ", self.built.name);
         let facts: Vec<LogLine> =
@@ -129,6 +130,21 @@ impl Host {
             return Err(failed("the module logged nothing"));
         }
         Ok(facts)
+    }
+}
+
+/// Returns how a module failed, in words.
+fn ending(end: &host::End, init: Option<i64>) -> String {
+    match (end, init) {
+        (host::End::TimedOut, _) => {
+            format!("the module was not done after {} seconds", TIMEOUT.as_secs())
+        }
+        (host::End::Stopped { signal: Some(signal), .. }, _) => {
+            format!("the module was ended by signal {signal}")
+        }
+        (host::End::Done, Some(errno)) => format!("the module's init returned {errno}"),
+        (host::End::Stopped { .. }, None) => "the module could not be started".to_owned(),
+        _ => "the module ended before it was done".to_owned(),
     }
 }
 

@@ -33,15 +33,15 @@ pub fn memory(allocators: &[Allocator]) -> Table {
         row("slabs, peak", |a| Cell::Bytes(a.slab_bytes.peak)),
         row("slabs, end", |a| Cell::Bytes(a.slab_bytes.end)),
         row("slabs, mean", |a| Cell::Bytes(a.slab_bytes.mean)),
-        row("slabs and large blocks, peak", |a| Cell::Bytes(a.held_bytes.peak)),
-        row("slabs and large blocks, end", |a| Cell::Bytes(a.held_bytes.end)),
+        row("with large blocks, peak", |a| Cell::Bytes(a.held_bytes.peak)),
+        row("with large blocks, end", |a| Cell::Bytes(a.held_bytes.end)),
         row("requested at peak", |a| Cell::Bytes(a.at_peak.requested_bytes)),
         row("requested at end", |a| Cell::Bytes(a.at_end.requested_bytes)),
-        row("internal fragmentation, peak", |a| Cell::Share(a.at_peak.internal_share)),
-        row("internal fragmentation, mean", |a| Cell::Share(a.on_average.internal_share)),
-        row("external fragmentation, peak", |a| Cell::Share(a.at_peak.external_share)),
-        row("external fragmentation, mean", |a| Cell::Share(a.on_average.external_share)),
-        row("external fragmentation, end", |a| Cell::Share(a.at_end.external_share)),
+        row("int. fragmentation, peak", |a| Cell::Share(a.at_peak.internal_share)),
+        row("int. fragmentation, mean", |a| Cell::Share(a.on_average.internal_share)),
+        row("ext. fragmentation, peak", |a| Cell::Share(a.at_peak.external_share)),
+        row("ext. fragmentation, mean", |a| Cell::Share(a.on_average.external_share)),
+        row("ext. fragmentation, end", |a| Cell::Share(a.at_end.external_share)),
     ];
     by_allocator(allocators, &failed.into_iter().chain(rows).collect::<Vec<_>>())
 }
@@ -50,7 +50,7 @@ pub fn memory(allocators: &[Allocator]) -> Table {
 pub fn paths(allocators: &[Allocator]) -> Table {
     let share = |(fast, all)| Cell::share(fast, all);
     let shares = [
-        row("allocations on the fast path", move |a| share(a.alloc_paths())),
+        row("allocs on the fast path", move |a| share(a.alloc_paths())),
         row("frees on the fast path", move |a| share(a.free_paths())),
     ];
     let rows: Vec<_> = shares.into_iter().chain(counts(allocators, |a| &a.paths)).collect();

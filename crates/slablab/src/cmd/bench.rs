@@ -1,7 +1,8 @@
 //! `slablab bench`: two commands, or one before and after a setting, compared in time and slab memory.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
@@ -64,8 +65,23 @@ fn setting(text: &str) -> Result<(PathBuf, String), String> {
     Ok((sysctl, value.to_owned()))
 }
 
+/// Refuses a setting that this machine does not have.
+fn check_is_there(file: &Path) -> Result<()> {
+    match std::fs::metadata(file) {
+        Ok(found) if found.is_dir() => {
+            bail!("--set {}: is a folder; name a file in it", file.display())
+        }
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            bail!("--set {}: there is no such file on this machine", file.display())
+        }
+        // What else may be wrong with it is said when it is opened.
+        _ => Ok(()),
+    }
+}
+
 pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     let variants = variants(args)?;
+    args.set.iter().try_for_each(|(file, _)| check_is_there(file))?;
     let yes = |key: &str, set: bool| set.then(|| (key.to_owned(), "yes".to_owned()));
     let commands = ("commands".to_owned(), serde_json::to_string(&variants)?);
     let params: BTreeMap<String, String> = [

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, bail};
 use schemars::JsonSchema;
 use serde::Serialize;
+use slablab_host::folder_of;
 use slablab_trace::{Described, Meta, TraceReader, write_tables};
 
 use super::fleet::inputs;
@@ -34,21 +35,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     let paths: Vec<&Path> = args.traces.iter().map(PathBuf::as_path).collect();
     let inputs = inputs::find(&paths)?;
-    let real = |path: &Path| path.canonicalize().ok();
-    let folders = paths.iter().filter(|path| path.is_dir()).filter_map(|path| real(path));
-    // The folder may not be there yet; what it will lie in is.
-    let target = args
-        .tables
-        .ancestors()
-        .find_map(|place| real(if place == Path::new("") { Path::new(".") } else { place }));
-    if let Some(target) = target
-        && folders.into_iter().any(|folder| target.starts_with(folder))
-    {
-        bail!(
-            "{}: is in a folder of traces, where the tables would be taken for traces: name a folder elsewhere",
-            args.tables.display()
-        );
-    }
+    check_apart(&args.tables, &paths, &inputs)?;
     let metas = inputs.iter().map(|input| Ok(TraceReader::open(&input.path)?.meta().clone()));
     let metas: Vec<Meta> = metas.collect::<Result<_>>()?;
     let describe = |(input, meta): (&inputs::Input, &'_ Meta)| -> (String, String, String) {
@@ -71,6 +58,32 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     let tables = names.iter().map(table).collect();
     print(&Answer { traces: inputs.len(), tables }, output, None)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Refuses tables in a folder of traces, where the next question would take them for traces, or in the place of one.
+fn check_apart(tables: &Path, paths: &[&Path], inputs: &[inputs::Input]) -> Result<()> {
+    let real = |path: &Path| path.canonicalize().ok();
+    let folders = paths.iter().filter(|path| path.is_dir()).filter_map(|path| real(path));
+    // The folder may not be there yet; what it will lie in is.
+    let target = tables
+        .ancestors()
+        .find_map(|place| real(if place == Path::new("") { Path::new(".") } else { place }));
+    let is_below =
+        target.is_some_and(|target| folders.into_iter().any(|folder| target.starts_with(folder)));
+    // Of traces named one by one, or by a pattern, the folder itself; a folder beside them is apart from them.
+    let beside = |path: &Path| {
+        [real(folder_of(path)), real(path).as_deref().map(folder_of).map(PathBuf::from)]
+    };
+    let is_beside = real(tables).is_some_and(|tables| {
+        inputs.iter().any(|input| beside(&input.path).contains(&Some(tables.clone())))
+    });
+    if is_below || is_beside {
+        bail!(
+            "{}: is in a folder of traces, where the tables would be taken for traces: name a folder elsewhere",
+            tables.display()
+        );
+    }
+    Ok(())
 }
 
 #[derive(Serialize, JsonSchema)]

@@ -9,6 +9,7 @@ use slablab_trace::{
 };
 
 use super::filter::FilterArgs;
+use super::outputs::check_replaced;
 use super::written::{Written, refuse_standard_output};
 use crate::cli::OutputArgs;
 use crate::progress::Progress;
@@ -68,7 +69,11 @@ impl AddressArgs {
 pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     args.output.as_deref().map_or(Ok(()), refuse_standard_output)?;
     let path = args.output.clone().unwrap_or_else(|| default_output(&args.input));
-    refuse_own_input(&args.input, &path)?;
+    let beside = [("--slabinfo", &args.slabinfo), ("--kallsyms", &args.kallsyms)];
+    let beside = beside.iter().filter_map(|(name, path)| Some((*name, path.as_deref()?)));
+    let inputs: Vec<_> =
+        [("the recording", args.input.as_path())].into_iter().chain(beside).collect();
+    check_replaced(&inputs, &[("the trace", &path)])?;
     let options = ImportOptions {
         format: args.from,
         slabinfo: args.slabinfo.as_deref().map(read_slabinfo).transpose()?,
@@ -88,18 +93,6 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     drop(progress);
     Written::imported(&path, &meta).print(output)?;
     Ok(ExitCode::SUCCESS)
-}
-
-/// Refuses to write a trace in the place of the recording that it is made of.
-fn refuse_own_input(input: &Path, output: &Path) -> Result<()> {
-    let file = |path: &Path| path.is_file().then(|| path.canonicalize().ok()).flatten();
-    if file(input).is_some_and(|input| file(output) == Some(input)) {
-        bail!(
-            "{}: the trace would replace the recording: name another file with -o",
-            output.display()
-        );
-    }
-    Ok(())
 }
 
 /// Opens a trace, or the part of it that is asked for; a recording of another tool is read as if it had been imported.

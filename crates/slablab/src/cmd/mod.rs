@@ -13,6 +13,7 @@ pub(crate) mod info;
 pub(crate) mod insmod;
 pub(crate) mod kernel;
 pub(crate) mod lab;
+mod outputs;
 mod question;
 pub(crate) mod record;
 pub(crate) mod replay;

@@ -2,8 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
-use slablab_host::folder_of;
+use anyhow::{Context, Result};
 use slablab_pages::Sources;
 use slablab_report::Document;
 use slablab_trace::{Btf, Meta, TraceReader, Vmlinux};
@@ -12,6 +11,7 @@ use super::filter::FilterArgs;
 use super::fleet::args::{FILTERS, refuse};
 use super::fleet::inputs;
 use super::import::{self, Opened};
+use super::outputs::{check_folder, check_replaced};
 use super::report;
 use super::size::parse_bytes;
 use crate::cli::ResultFile;
@@ -152,30 +152,16 @@ pub(crate) fn check_outputs<'a>(
     traces: &[&Path],
     outputs: impl IntoIterator<Item = (&'a str, Option<&'a PathBuf>)>,
 ) -> Result<()> {
-    let outputs = outputs.into_iter().filter_map(|(name, path)| Some((name, path?)));
+    let outputs = outputs.into_iter().filter_map(|(name, path)| Some((name, path?.as_path())));
     let outputs: Vec<_> = outputs.collect();
+    for (name, path) in &outputs {
+        check_folder(name, path)?;
+    }
     // A file that is not there yet replaces none.
     let files = match outputs.iter().any(|(_, path)| path.exists()) {
         true => inputs::files(traces)?,
         false => Vec::new(),
     };
-    let is_file = |path: &Path| path.is_file().then(|| path.canonicalize().ok()).flatten();
-    let same = |a: &Path, b: &Path| a == b || is_file(a).is_some_and(|a| is_file(b) == Some(a));
-    for (place, (name, path)) in outputs.iter().enumerate() {
-        let folder = folder_of(path);
-        if !folder.is_dir() {
-            bail!(
-                "{}: {name} cannot be written: {} is no folder; make it with mkdir -p",
-                path.display(),
-                folder.display()
-            );
-        }
-        if path.exists() && files.iter().any(|trace| same(path, trace)) {
-            bail!("{}: {name} would replace the trace: name another file", path.display());
-        }
-        if let Some((other, _)) = outputs[..place].iter().find(|(_, other)| same(path, other)) {
-            bail!("{}: {other} and {name} would write the same file", path.display());
-        }
-    }
-    Ok(())
+    let traces: Vec<_> = files.iter().map(|file| ("the trace", file.as_path())).collect();
+    check_replaced(&traces, &outputs)
 }

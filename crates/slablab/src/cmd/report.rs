@@ -4,9 +4,11 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Result;
+use slablab_lab::result_files;
 use slablab_pages as pages;
 use slablab_report::{Document, Item, Palette, Width};
 
+use super::outputs::check_replaced;
 use crate::output::write_whole;
 use crate::say::say;
 
@@ -34,6 +36,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
+    check_replaces_no_result(&args.results, &[("-o", &args.output)])?;
     let documents: Vec<Document> = args
         .results
         .iter()
@@ -48,6 +51,17 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         plots(&document, folder, "png", |svg| Ok(slablab_report::png(&svg)?))?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Refuses an output that would replace a stored result, or what makes a folder one.
+pub(crate) fn check_replaces_no_result(
+    results: &[PathBuf],
+    outputs: &[(&str, &Path)],
+) -> Result<()> {
+    let folders = results.iter().flat_map(|place| result_files(place));
+    let files: Vec<PathBuf> = folders.chain(results.iter().cloned()).collect();
+    let inputs: Vec<_> = files.iter().map(|file| ("a result", file.as_path())).collect();
+    check_replaced(&inputs, outputs)
 }
 
 /// Writes `document` as a page and says where.

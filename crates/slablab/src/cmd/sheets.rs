@@ -84,8 +84,10 @@ pub(crate) fn sites(replay: &Replay) -> Table {
         field::count("live, peak", "live_peak", |(s, ..)| s.live_peak),
         field::count("live, end", "live_end", |(s, ..)| s.live_end),
         field::count("freed on another CPU", "frees_cross_cpu", |(s, ..)| s.frees_cross_cpu),
-        field::ns("lifetime, median", "lifetime_ns_p50", |(s, ..)| s.lifetime.p50_ns),
-        field::ns("lifetime, p99", "lifetime_ns_p99", |(s, ..)| s.lifetime.p99_ns),
+        field::cell("lifetime, median", "lifetime_ns_p50", |(s, ..)| {
+            lifetime(s, s.lifetime.p50_ns)
+        }),
+        field::cell("lifetime, p99", "lifetime_ns_p99", |(s, ..)| lifetime(s, s.lifetime.p99_ns)),
         field::bytes("waste, peak", "waste_bytes_peak", |(.., u)| u.waste_bytes_peak),
         field::share("adjacent", "adjacent_share", |(.., u)| u.adjacent_share),
         field::bytes("distance, median", "distance_bytes_p50", |(.., u)| u.distance_bytes_p50),
@@ -97,6 +99,11 @@ pub(crate) fn sites(replay: &Replay) -> Table {
         }),
     ];
     Table::of(&rows, fields)
+}
+
+/// Returns a time of the lifetimes of a site's objects; objects that all live on have none.
+fn lifetime(site: &Site, ns: u64) -> Cell {
+    if site.lifetime.ended == 0 { Cell::Missing } else { Cell::Ns(ns) }
 }
 
 /// Returns a line for each cache and allocator.

@@ -134,6 +134,11 @@ impl Tracefs {
         }
     }
 
+    /// Returns the instances of recorders that were killed.
+    pub(crate) fn abandoned_instances(&self) -> Vec<PathBuf> {
+        abandoned(&self.root.join("instances"))
+    }
+
     /// Makes an instance for this process.
     pub(crate) fn instance(&self) -> Result<Instance, Error> {
         let instances = self.root.join("instances");
@@ -174,18 +179,24 @@ fn namespace_suffix() -> String {
 
 /// Removes the instances of recorders of this PID namespace that were killed.
 fn remove_abandoned(instances: &Path) {
+    for path in abandoned(instances) {
+        // Losing a race against another recorder that does the same is as good as winning it.
+        let _ = std::fs::remove_dir(path);
+    }
+}
+
+/// Returns the instances of recorders of this PID namespace that were killed: they trace on, into their buffers.
+fn abandoned(instances: &Path) -> Vec<PathBuf> {
     if !machine::proc_is_ours() {
-        return;
+        return Vec::new();
     }
     let suffix = namespace_suffix();
-    for entry in std::fs::read_dir(instances).into_iter().flatten().flatten() {
-        let name = entry.file_name();
-        let owner = name.to_str().and_then(|name| owner_of(name, INSTANCE_PREFIX, &suffix));
-        if owner.is_some_and(is_gone) {
-            // Losing a race against another recorder that does the same is as good as winning it.
-            let _ = std::fs::remove_dir(entry.path());
-        }
-    }
+    let entries = std::fs::read_dir(instances).into_iter().flatten().flatten();
+    let is_abandoned = |path: &PathBuf| {
+        let name = path.file_name().and_then(|name| name.to_str());
+        name.and_then(|name| owner_of(name, INSTANCE_PREFIX, &suffix)).is_some_and(is_gone)
+    };
+    entries.map(|entry| entry.path()).filter(is_abandoned).collect()
 }
 
 /// An instance of our own. Its events are off and it is gone when this is dropped.

@@ -9,6 +9,7 @@
 //! so that a number that was given to another process meanwhile hits nobody.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, ExitStatus};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -37,6 +38,17 @@ pub(super) struct Ended {
     pub(super) left_running: Vec<String>,
 }
 
+/// Returns what to do about a program that cannot be run.
+fn remedy(program: &str, kind: ErrorKind) -> &'static str {
+    match (program, kind) {
+        // The command of the manual, which few machines have.
+        ("perf", ErrorKind::NotFound) => {
+            "install it (Debian: apt-get install linux-perf) or record another command"
+        }
+        _ => "check the command behind --",
+    }
+}
+
 /// Runs `command`, or waits when it is empty, until it ends, a signal comes, `duration` is over or the
 /// recording has `failed`.
 pub(super) fn run(
@@ -61,7 +73,7 @@ pub(super) fn run(
     let mut child =
         Command::new(program).args(arguments).spawn().map_err(|error| Error::CannotRecord {
             what: format!("cannot run `{program}`: {error}"),
-            remedy: "check the command behind --".into(),
+            remedy: remedy(program, error.kind()).into(),
         })?;
     let mut wait = || loop {
         if let Some(status) = child.try_wait()? {

@@ -95,5 +95,5 @@ fn dictionary(keys: Int32Array, values: StringArray) -> ArrayRef {
 }
 
 fn write_error(path: &Path, error: parquet::errors::ParquetError) -> Error {
-    Error::io(path, "cannot write", std::io::Error::other(error))
+    Error::io(path, "cannot write", Error::cause_of(error))
 }

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 use schemars::JsonSchema;
 use serde::Serialize;
-use slablab_vm::{Interrupt, Need, Spec, install, missing};
+use slablab_vm::{Error, Interrupt, Need, Spec, apt_get_install, install, missing};
 
 use super::options::{ALLOCATORS, AccelArg, BuilderArgs};
 use crate::cli::OutputArgs;
@@ -50,7 +50,7 @@ impl Report for Checked {
             let mut packages: Vec<_> = lacking.iter().map(|row| row.package).collect();
             packages.dedup();
             page.heading("Missing");
-            page.line(format!("sudo apt-get install {}", packages.join(" ")));
+            page.line(apt_get_install(&packages));
         }
     }
 
@@ -101,12 +101,18 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
 
 /// Returns which accelerator guests get, and why; a probe needs a kernel, which is not built for it.
 fn accel(args: &Args, interrupt: Interrupt) -> Result<(Option<String>, String)> {
-    let builder = args.builder.builder(interrupt)?;
+    let builder = args.builder.reader(interrupt)?;
     for allocator in ALLOCATORS {
         if let Some(kernel) = builder.find(&Spec::plain(allocator))? {
             let mut bar = Progress::default();
-            let (accel, why) = AccelArg::Auto.resolve(&builder, &kernel, &mut bar)?;
-            return Ok((Some(accel.name().into()), why));
+            return match AccelArg::Auto.resolve(&builder, &kernel, &mut bar) {
+                Ok((accel, why)) => Ok((Some(accel.name().into()), why)),
+                // What a probe finds is kept in the cache.
+                Err(error) if matches!(error.downcast_ref(), Some(Error::Io { .. })) => {
+                    Ok((None, format!("KVM cannot be probed: {error}")))
+                }
+                Err(error) => Err(error),
+            };
         }
     }
     Ok((None, "no kernel is built yet to probe KVM with; see `slablab kernel build`".into()))

@@ -61,7 +61,8 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     // Data named by the environment is not unpacked, and is none of the folders looked at.
     let ours = [Data::find()?.root().to_owned(), slablab_kapi::toolchain::include_folder()?];
     let ours = ours.map(|folder| folder_of(&folder).to_owned());
-    let unpacked = remove_unpacked(&["kernel", "kapi"], &ours)?;
+    let mut unpacked = remove_unpacked(&["kernel", "kapi"], &ours)?;
+    unpacked.extend(slablab_kapi::toolchain::clean()?);
     removed.extend(unpacked.iter().map(|path| path.display().to_string()));
     output::print(&Cleaned { removed }, output, None)?;
     Ok(ExitCode::SUCCESS)

@@ -6,7 +6,7 @@ use anyhow::Result;
 use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_lab::{About, Engine, Experiment, experiments};
-use slablab_vm::{Arch, Data, Interrupt, Linux, Origin, Release, Series, Spec};
+use slablab_vm::{Arch, Data, Interrupt, KernelBuilder, Linux, Origin, Release, Series, Spec};
 
 use super::options::{ALLOCATORS, BuilderArgs, MODERN};
 use crate::cli::OutputArgs;
@@ -87,8 +87,9 @@ impl Report for Listing {
 
 /// Runs `slablab kernel list`.
 pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
-    let data = Data::find()?;
-    let series = Series::read(&data, Release(6, 1))?;
+    let builder = args.builder.reader(Interrupt::never())?;
+    let data = &builder.data;
+    let series = Series::read(data, Release(6, 1))?;
     let patches = series.patches().iter().filter_map(|path| path.file_stem());
     let in_kernels = experiments().iter().filter(|e| e.about().engines.contains(&Engine::Kernel));
     let row = |e: &&dyn Experiment| {
@@ -96,7 +97,7 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
         ExperimentRow { name, question }
     };
     let listing = Listing {
-        kernels: kernels(args, &data)?,
+        kernels: kernels(&builder, data)?,
         flavours: data.flavours(),
         experiments: in_kernels.map(row).collect(),
         modules: data.modules().iter().map(|module| module.name().to_owned()).collect(),
@@ -107,8 +108,7 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
 }
 
 /// Returns the kernels that are built, and the stock ones as far as Debian's lists were read.
-fn kernels(args: &Args, data: &Data) -> Result<Vec<KernelRow>> {
-    let builder = args.builder.builder(Interrupt::never())?;
+fn kernels(builder: &KernelBuilder, data: &Data) -> Result<Vec<KernelRow>> {
     let plain = ALLOCATORS.iter().chain(&MODERN).map(|name| Spec::named(data, name));
     let mut specs: Vec<_> = plain.collect::<Result<_, _>>()?;
     // With flavours there are many; those that are built are listed.

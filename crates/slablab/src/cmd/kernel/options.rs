@@ -219,6 +219,11 @@ impl BuilderArgs {
         Ok(builder)
     }
 
+    /// Returns one to look at what is there: no cache needs to be written.
+    pub(crate) fn reader(&self, interrupt: Interrupt) -> Result<KernelBuilder> {
+        Ok(KernelBuilder::reading(&self.places(), interrupt)?)
+    }
+
     fn set_jobs(&self, builder: &mut KernelBuilder) {
         builder.jobs = self.jobs.map_or(builder.jobs, usize::from);
     }

@@ -70,6 +70,10 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
+    let outputs = [("--output", &args.result.output), ("--report", &args.report)];
+    let outputs = outputs.iter().filter_map(|(name, path)| Some((*name, path.as_deref()?)));
+    let inputs: Vec<PathBuf> = args.results.iter().chain(&args.csv).cloned().collect();
+    report::check_replaces_no_result(&inputs, &outputs.collect::<Vec<_>>())?;
     let question = Question {
         direction: if args.more_is_better {
             Direction::MoreIsBetter

@@ -1,15 +1,16 @@
 //! `slablab lab run`: runs an experiment, row by row, and prints its comparisons; or a shard of a plan.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::{Path, PathBuf, absolute};
 use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Result, bail};
 use clap::ValueEnum;
+use slablab_host::folder_of;
 use slablab_lab::{
     Engine, Experiment, Outcome, Plan, Request, Scale, Shard, begin, compare_variants, find, plan,
-    run as carry_out,
+    result_files, run as carry_out,
 };
 use slablab_stats::Question;
 
@@ -17,6 +18,7 @@ use super::answer::{Answer, Layout};
 use super::bars::Bars;
 use super::shard;
 use crate::cli::OutputArgs;
+use crate::cmd::outputs::{check_folder, check_replaced};
 use crate::cmd::report;
 use crate::output::print;
 use crate::say::say;
@@ -227,6 +229,7 @@ pub(crate) fn measure(job: &Job<'_>, output: &OutputArgs) -> Result<ExitCode> {
         seed: job.seed.unwrap_or_else(seed_of_the_clock),
     };
     let (folder, plan) = place(job, experiment, &request)?;
+    check_report(job, &folder)?;
     if let Some(name) = job.baseline
         && !plan.design.variants.iter().any(|variant| variant == name)
     {
@@ -245,6 +248,19 @@ pub(crate) fn measure(job: &Job<'_>, output: &OutputArgs) -> Result<ExitCode> {
         report::write(&slablab_pages::run(&outcome, job.baseline, &question)?, file)?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Refuses a page that cannot be written, or that would replace the input or what belongs to the result.
+fn check_report(job: &Job<'_>, folder: &Path) -> Result<()> {
+    let Some(file) = job.report else { return Ok(()) };
+    // The result folder is made by the run.
+    if absolute(folder_of(file))? != absolute(folder)? {
+        check_folder("--report", file)?;
+    }
+    let own = result_files(folder);
+    let own = own.iter().map(|file| ("a file of the result", file.as_path()));
+    let input = job.input.iter().map(|file| ("--input", file.as_path()));
+    check_replaced(&own.chain(input).collect::<Vec<_>>(), &[("--report", file)])
 }
 
 /// Returns where the rows go, and the plan: that of a run that was interrupted, where there is one.

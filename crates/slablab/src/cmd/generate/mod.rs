@@ -1,6 +1,8 @@
 //! `slablab generate`: man pages and shell completions from the definitions that `--help` is made of, and the schemas of
 //! what `--format json` prints.
 
+mod man;
+
 use std::fs::create_dir_all;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -32,7 +34,7 @@ pub(crate) fn run(args: &Args, mut command: clap::Command) -> Result<ExitCode> {
         Ok::<_, anyhow::Error>(folder)
     };
     let failed = || format!("{}: cannot write", args.folder.display());
-    clap_mangen::generate_to(command.clone(), folder("man/man1")?).with_context(failed)?;
+    man::pages(command.clone(), &folder("man/man1")?)?;
     let shells = [
         (Shell::Bash, "bash-completion/completions"),
         (Shell::Zsh, "zsh/site-functions"),
