@@ -155,11 +155,6 @@ impl Waiting {
         self.next.push(arena, block);
     }
 
-    /// Returns how many came since the last time that some had waited long enough.
-    pub(crate) fn came(&self) -> u32 {
-        self.next.len()
-    }
-
     /// Returns the blocks that have waited long enough; [`Self::gone`] when they are where they go.
     pub(crate) fn passed(&mut self, grace: &GracePeriods) -> BlockList {
         if self.waiting.len() + self.next.len() == 0 || !grace.has_passed(self.since) {

@@ -15,9 +15,6 @@ use crate::ids::{CacheId, ObjPtr, Order, PAGE_SIZE, Pfn};
 use crate::page::Page;
 use crate::raw::lock::Guard;
 
-/// Type-safe objects that may have come before some are freed whose readers have left: as long as nobody lets time pass.
-const WAITING_BATCH: u32 = 32;
-
 impl<L: Lists> Heap<L> {
     /// Frees a cache's object.
     #[inline]
@@ -42,14 +39,10 @@ impl<L: Lists> Heap<L> {
         let arena = &cx.core.arena;
         let Some(block) = layout::waiting_block(cache, obj) else { return };
         arena.store(block.get() + GRANULE, u64::from(cache.id().0));
-        let is_due = {
-            let mut waiting = self.waiting.lock();
-            waiting.defer(arena, block);
-            waiting.came() >= WAITING_BATCH
-        };
-        if is_due {
-            self.free_waiting(cx);
-        }
+        self.waiting.lock().defer(arena, block);
+        // One batch waits and one collects: where nobody reads, both pass at once.
+        self.free_waiting(cx);
+        self.free_waiting(cx);
     }
 
     /// Returns the bytes of the object that waits at a block, as its cache counts them.
