@@ -125,9 +125,9 @@ impl<B: Backend> Cpu<'_, B> {
         self.machine.usable_bytes(obj)
     }
 
-    /// Allocates a block of an order (`alloc_pages`), of a page at least: orders count in [`PAGE_SIZE`](crate::PAGE_SIZE), and where
-    /// pages are larger a lower order than theirs is taken for it, here and in the other functions. `None` when memory is
-    /// out or the order is above 10.
+    /// Allocates a block of an order (`alloc_pages`), of a page at least: orders count in
+    /// [`PAGE_SIZE`](crate::PAGE_SIZE), and where pages are larger a lower order than theirs is taken for it, here and in
+    /// the other functions. `None` when memory is out or the order is above 10.
     pub fn alloc_pages(&self, order: Order, gfp: Gfp) -> Option<Pfn> {
         let page_order = self.machine.core.setup.arch.page_order;
         if order < page_order {

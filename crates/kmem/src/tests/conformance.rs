@@ -328,7 +328,8 @@ macro_rules! conformance {
             conformance!(@tests $variant objects_do_not_overlap alignment_is_kept random_work random_work_on_mapped_memory
                 memory_used_before random_work_on_larger_pages
                 memory_runs_out_gently injected_page_failure limits_of_kmalloc
-                same_addresses_in_each_run zeroed_on_request zeroed_as_far_as_a_block_may_grow a_node_that_is_not_there a_cpu_is_held_once memory_of_the_caller);
+                same_addresses_in_each_run zeroed_on_request zeroed_as_far_as_a_block_may_grow
+                a_node_that_is_not_there a_cpu_is_held_once memory_of_the_caller);
         })*
     };
     (@tests $variant:ident $($test:ident)*) => {
