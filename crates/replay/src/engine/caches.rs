@@ -171,7 +171,7 @@ fn dedicated(name: &str, bytes_req_max: u64, align: u32) -> CacheArgs {
 
 /// Takes recorded sizes. Without room behind what a constructor made the free pointer is inside, which sysfs does not show.
 fn take_geometry(args: &mut CacheArgs, geometry: Option<Geometry>) {
-    let needed = args.object_size.saturating_add(7) / 8 * 8 + 8;
+    let needed = (args.object_size.saturating_add(7) & !7).saturating_add(8);
     if args.ctor.is_some() && geometry.is_some_and(|known| known.slab_size < needed) {
         args.freeptr_offset = args.object_size.checked_sub(8).map(|offset| offset & !7);
     }
