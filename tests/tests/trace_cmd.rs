@@ -109,14 +109,20 @@ fn recorded(folder: &Path) -> Option<(PathBuf, PathBuf)> {
     (ran && status.success() && dat.exists()).then_some((dat, data))
 }
 
+/// The second instance.
+const BESIDE: &str = "slablab-test-beside";
+
 /// Records some events in the top instance and others, or the same, in one beside it; `None` where trace-cmd cannot.
 fn recorded_in_two(folder: &Path, beside: &[&str]) -> Option<PathBuf> {
     let top =
-        ["record", "-q", "-b", "20000", "-e", "kmem:kmalloc", "-e", "kmem:kfree", "-B", "foo"];
+        ["record", "-q", "-b", "20000", "-e", "kmem:kmalloc", "-e", "kmem:kfree", "-B", BESIDE];
     let work = ["-o", "trace.dat", "find", "/etc", "-maxdepth", "2"];
     let buffer = ["-b", "20000"];
     let dat = folder.join("trace.dat");
-    (trace_cmd(folder, &[&top[..], &buffer, beside, &work].concat()) && dat.exists()).then_some(dat)
+    let ran = trace_cmd(folder, &[&top[..], &buffer, beside, &work].concat());
+    // trace-cmd leaves it, and its name alone says that it is ours.
+    let _ = std::fs::remove_dir(Path::new("/sys/kernel/tracing/instances").join(BESIDE));
+    (ran && dat.exists()).then_some(dat)
 }
 
 /// Returns how many events of each kind there are, in the order of the kinds.
