@@ -122,6 +122,10 @@ fn modules(dir: &Path, file: &str) -> Result<Vec<ModuleRules>, Error> {
         .envs(["src", "obj", "M", "KBUILD_EXTMOD", "PWD"].map(|name| (name, dir)))
         .envs([("KERNELRELEASE", "6.1.0"), ("VERSION", "6"), ("PATCHLEVEL", "1")])
         .envs([("CONFIG_MODULES", "y"), ("LC_ALL", "C")])
+        // What a make that started this command was told is not for this one: `make -n`, `make M=elsewhere`.
+        .env_remove("MAKEFLAGS")
+        .env_remove("MAKEOVERRIDES")
+        .env_remove("MAKEFILES")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -249,6 +253,26 @@ mod tests {
         assert_eq!(files[0].flags[..2], ["-DNAME=\"a b\"", "-include"]);
         assert_eq!((files[0].flags.len(), files[1].flags.len()), (3, 4));
         assert_eq!(files[1].flags[3], "-DTWO");
+    }
+
+    /// Under `make src=elsewhere test` the folder of another build was the module's.
+    #[test]
+    fn a_make_around_the_command_changes_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join("one.c"), "").unwrap();
+        fs::write(dir.path().join("Kbuild"), "obj-m := one.o\nccflags-y := -I$(src)\n").unwrap();
+        let own = std::env::current_exe().unwrap();
+        let name = "toolchain::sources::tests::a_make_around_the_command_changes_nothing";
+        if std::env::var_os("MAKELEVEL").is_none() {
+            let rule = format!("all:\n\t@{} --exact {name}\n", own.display());
+            fs::write(dir.path().join("Outer"), rule).unwrap();
+            let mut outer = Command::new("make");
+            let outer = outer.args(["-f", "Outer", "src=elsewhere", "obj-m=other.o"]);
+            assert!(outer.current_dir(dir.path()).output().unwrap().status.success());
+        }
+        let files = Sources::find(dir.path()).unwrap().files;
+        let own = format!("-I{}", dir.path().canonicalize().unwrap().display());
+        assert_eq!((files.len(), &files[0].flags[..]), (1, &[own][..]));
     }
 
     #[test]

@@ -56,8 +56,8 @@ pub(crate) struct Args {
     /// Memory of the simulated machine
     #[arg(long, value_name = "SIZE", default_value = "1G", value_parser = parse_bytes)]
     memory: u64,
-    /// What is checked: 0 nothing, 1 invalid frees, 2 also leaks, out-of-bounds writes and sleeping in atomic
-    /// context, with call sites
+    /// What is checked: 0 nothing, 1 invalid frees, 2 also leaks, out-of-bounds writes, locks that are left or were not
+    /// taken, and sleeping in atomic context, with call sites
     #[arg(long, value_name = "LEVEL", default_value_t = 1, value_parser = clap::value_parser!(u8).range(0..=2))]
     check: u8,
     /// Read a file of the module after init: NAME under /proc, or /dev/NAME
