@@ -59,7 +59,7 @@ pub fn advise(
     ];
     let objects = together.map(|together| {
         let how = format!(
-            "Those of {}, the best of the call sites, at that of eight snapshots with most of them.",
+            "Those of {}, the best of the call sites, in the one of eight snapshots that has most of them.",
             together.best
         );
         whatif::objects(&together.what_if, &how)
@@ -86,7 +86,7 @@ fn changes(title: &str, method: &str, plots: Vec<Plot>, advice: &[&Advice]) -> S
         return Section::new(title, method, Vec::new());
     }
     let how = "Slot: what kmalloc allocates for an object. Lines/walk: cache lines that a walk over all objects \
-               touches, at that of eight snapshots with most of them.";
+               touches, in the one of eight snapshots that has most of them.";
     let table = Item::table("Numbers", how, tables::advice(advice));
     let plots = plots.into_iter().filter(|plot| !plot.is_empty()).map(Item::Plot);
     Section::new(title, method, plots.chain([table, reasons(advice)]).collect())
@@ -152,7 +152,7 @@ fn walks(advice: &[&Advice]) -> Plot {
         quantity: ("cache lines".to_owned(), String::new()),
         groups: gathers.take(BARS_MAX).map(group).collect(),
     };
-    let how = "At that of eight snapshots with most of them.";
+    let how = "In the one of eight snapshots that has most of them.";
     Plot::new("Cache lines that a walk over all objects touches", how, bars)
 }
 

@@ -145,8 +145,8 @@ fn fragmentation(replay: &Replay) -> Section {
     let mut items = Vec::new();
     if !groups.is_empty() {
         let how = format!(
-            "Bytes in slabs less objects times object size; the {} with most. SLOB and SLMB mix sizes in a page and have \
-             no slabs of one cache.",
+            "Bytes in slabs less objects times object size; the {} with most. SLOB and SLMB mix caches in a page: only \
+             those whose objects are a page and more have slabs of their own.",
             counted(groups.len() as u64, "cache")
         );
         let quantity = ("unused".to_owned(), "B".to_owned());

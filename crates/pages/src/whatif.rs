@@ -23,8 +23,7 @@ pub fn what_if(
     moments: &[Moment],
     sources: &Sources,
 ) -> Document {
-    let how =
-        "The objects of the dedicated call sites at that of eight snapshots with most of them.";
+    let how = "The objects of the dedicated call sites in the one of eight snapshots that has most of them.";
     let sections = [memory(what_if), objects(what_if, how), bytes(what_if, moments, sources)];
     Document {
         title: format!("What if: {}", changes.join("; ")),

@@ -110,6 +110,9 @@ pub enum Error {
 
 /// Says bytes in MiB, the next hundredth of one: who asks for what is said gets no less.
 fn mib(bytes: u64) -> String {
+    if bytes < (1 << 20) / 100 {
+        return format!("{bytes} B");
+    }
     let hundredths = u128::from(bytes) * 100;
     let hundredths = hundredths.div_ceil(1 << 20);
     format!("{}.{:02} MiB", hundredths / 100, hundredths % 100)
@@ -126,5 +129,6 @@ mod tests {
         assert_eq!(mib(u64::MAX), "17592186044416.00 MiB");
         let error = Error::Budget { memory_bytes: 1 << 20, live_bytes: 4_449_741 }.to_string();
         assert!(error.starts_with("1.00 MiB are less than the 4.25 MiB that live"), "{error}");
+        assert_eq!((mib(1), mib(10_486)), ("1 B".into(), "0.02 MiB".into()));
     }
 }
