@@ -374,8 +374,11 @@ mod tests {
     #[test]
     #[should_panic(expected = "taken apart")]
     fn a_list_that_was_taken_apart_is_not_retired() {
+        // On the stack, as the panic leaves it behind.
+        let mut link = std::sync::atomic::AtomicPtr::default();
         let mut chain = Chain::new();
-        push(&mut chain);
+        // SAFETY: in no list, and it outlives them all.
+        unsafe { chain.push(Name(&raw mut link)) };
         // SAFETY: taken apart in this line.
         let mut again = unsafe { Chain::<Name>::from_first(chain.into_first()) };
         Queue::new(9).defer(&mut again);
