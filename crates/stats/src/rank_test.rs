@@ -65,14 +65,17 @@ pub fn mann_whitney(a: &[f64], b: &[f64]) -> Result<RankTest, Error> {
 /// If there is no pair, the two sides are not of one length, or a value is not a finite number.
 pub fn wilcoxon(baseline: &[f64], candidate: &[f64]) -> Result<RankTest, Error> {
     let differences = sample::differences(baseline, candidate)?;
-    let differences: Vec<f64> = differences.into_iter().filter(|d| *d != 0.0).collect();
-    let n = differences.len() as f64;
-    let sizes: Vec<f64> = differences.iter().map(|d| d.abs()).collect();
+    let mut sizes: Vec<f64> = differences.iter().map(|d| d.abs()).collect();
+    let largest = baseline.iter().chain(candidate).fold(0.0f64, |most, x| most.max(x.abs()));
+    sample::level(&mut sizes, largest);
+    let pairs = sizes.into_iter().zip(differences).filter(|(size, _)| *size > 0.0);
+    let (sizes, differences): (Vec<f64>, Vec<f64>) = pairs.unzip();
+    let n = sizes.len() as f64;
     let (ranks, ties) = sample::ranks(&sizes);
     let gains: f64 =
         ranks.iter().zip(&differences).filter(|(_, d)| **d > 0.0).map(|(r, _)| r).sum();
     let mean = n * (n + 1.0) / 4.0;
-    let exact = differences.len() <= EXACT_MAX;
+    let exact = sizes.len() <= EXACT_MAX;
     let p = if exact {
         let (ranks, scale) = integers(&ranks, ties);
         tails(&signed_rank_distribution(&ranks), scale * gains, scale * mean)
@@ -179,5 +182,20 @@ mod tests {
         let pairs = wilcoxon(&[1.0; 5], &[2.0; 5]).unwrap();
         assert!((pairs.p - 0.0625).abs() < 1e-15 && pairs.exact);
         assert_eq!(wilcoxon(&[1.0; 5], &[1.0; 5]).unwrap().p, 1.0);
+    }
+
+    /// Differences that are equal were told apart by how doubles round them, so p depended on the unit of the values.
+    #[test]
+    fn differences_that_only_rounding_tells_apart_are_ties() {
+        // +3/2, +2, +3, -3, +6/5: W- has one of the two middle ranks that are tied, 3.5 and 3.5 of 1..5.
+        let a = [2.0, 1.0, 2.0, 3.0, 5.0].map(f64::ln);
+        let b = [3.0, 2.0, 6.0, 1.0, 6.0].map(f64::ln);
+        let ratios = wilcoxon(&a, &b).unwrap();
+        assert_eq!(ratios.statistic, 1.0 + 2.0 + 3.0 + 4.5);
+        let p = |a: &[f64], b: &[f64]| wilcoxon(a, b).unwrap().p;
+        let (a, b) = ([0.1, 0.2, 0.7, 0.3], [0.2, 0.3, 0.6, 0.3]);
+        let tenths = |x: [f64; 4]| x.map(|x| (x * 10.0).round());
+        assert_eq!(p(&a, &b), p(&tenths(a), &tenths(b)));
+        assert_eq!(p(&[0.1 + 0.2], &[0.3]), 1.0);
     }
 }
