@@ -68,7 +68,9 @@ impl<'a> Partition<'a> {
         if let Some((class, number)) = before {
             self.numbers[usize::from(class)].0.push(number);
         }
-        if kind != Kind::Kmalloc {
+        // What names no cache is kmalloc's for a whole replay.
+        let unnamed = kind == Kind::KmemCacheAlloc && batch.cache[row] == NONE;
+        if kind != Kind::Kmalloc && !unnamed {
             return before.filter(|_| !kind.is_alloc());
         }
         let class = self.classes.of(batch.bytes_req[row])?;
@@ -88,9 +90,25 @@ mod tests {
     use slablab_trace::Event;
 
     fn row(kind: Kind, object: u32, bytes_req: u64) -> Event {
-        let (time_ns, cpu, pid, site, cache) = (0, 0, 0, NONE, NONE);
+        let (time_ns, cpu, pid, site) = (0, 0, 0, NONE);
+        let cache = if kind == Kind::KmemCacheAlloc { 0 } else { NONE };
         let (bytes_alloc, gfp, node) = (bytes_req, 0, -1);
         Event { time_ns, cpu, pid, kind, object, site, cache, bytes_req, bytes_alloc, gfp, node }
+    }
+
+    /// A whole replay takes them from kmalloc, so that `advise` and `whatif` saved differently.
+    #[test]
+    fn what_names_no_cache_is_one_of_kmallocs() {
+        let classes = Classes::new(&[8, 16, 32, 64]);
+        let named = row(Kind::KmemCacheAlloc, 1, 60);
+        let rows =
+            [named, Event { object: 2, cache: NONE, ..named }, row(Kind::KmemCacheFree, 2, 0)];
+        let mut batch = Batch::default();
+        rows.iter().for_each(|row| batch.push(row));
+        let part = Partition::new(&classes, 3).batch(Arc::new(batch));
+        let mut set = ClassSet::default();
+        set.add(3);
+        assert_eq!([0, 1, 2].map(|row| part.number(row, set)), [None, Some(0), Some(0)]);
     }
 
     #[test]
