@@ -25,8 +25,11 @@ pub(crate) struct Axis {
 #[derive(Debug, Clone)]
 enum Kind {
     Linear,
-    Log { base: f64 },
-    Names(Vec<String>),
+    Log {
+        base: f64,
+    },
+    /// With the middle of each
+    Names(Vec<(String, f64)>),
 }
 
 impl Axis {
@@ -81,8 +84,18 @@ impl Axis {
 
     /// Makes an axis with a place of width 1 for each name.
     pub(crate) fn names(label: &str, names: Vec<String>) -> Self {
-        let range = 0.0..names.len() as f64;
-        Self { label: label.to_owned(), range, kind: Kind::Names(names), divisor: 1.0 }
+        Self::sized_names(label, names.into_iter().map(|name| (name, 1.0)))
+    }
+
+    /// Makes an axis of names, each with as much room as it is given.
+    pub(crate) fn sized_names(label: &str, names: impl IntoIterator<Item = (String, f64)>) -> Self {
+        let mut end = 0.0;
+        let place = |(name, size): (String, f64)| {
+            end += size;
+            (name, end - size / 2.0)
+        };
+        let names = names.into_iter().map(place).collect();
+        Self { label: label.to_owned(), range: 0.0..end, kind: Kind::Names(names), divisor: 1.0 }
     }
 
     /// Turns it round, so that the first name of a vertical axis stands on top.
@@ -118,7 +131,7 @@ impl Axis {
         let low = self.range.start.min(self.range.end);
         let high = self.range.start.max(self.range.end);
         match &self.kind {
-            Kind::Names(names) => (0..names.len()).map(|i| i as f64 + 0.5).collect(),
+            Kind::Names(names) => names.iter().map(|(_, middle)| *middle).collect(),
             Kind::Linear => steps(low, high, nice_step(self.span(), most)),
             Kind::Log { .. } => {
                 let step = (self.span() / most as f64).ceil().max(1.0);
@@ -166,7 +179,10 @@ impl Ranged for Axis {
 impl ValueFormatter<f64> for Axis {
     fn format_ext(&self, value: &f64) -> String {
         match &self.kind {
-            Kind::Names(names) => names.get(*value as usize).cloned().unwrap_or_default(),
+            Kind::Names(names) => {
+                let here = names.iter().find(|(_, middle)| middle == value);
+                here.map(|(name, _)| name.clone()).unwrap_or_default()
+            }
             Kind::Log { base } => figures((base.powf(*value) * 1e6).round() / 1e6),
             Kind::Linear => tick(*value, self.span()),
         }
@@ -191,6 +207,14 @@ mod tests {
         let axis = Axis::log("probes", "", [1024.0, 32768.0].into_iter(), 2.0);
         let shown: Vec<String> = axis.ticks(7).iter().map(|t| axis.format_ext(t)).collect();
         assert_eq!(shown, ["1,024", "2,048", "4,096", "8,192", "16,384", "32,768"]);
+    }
+
+    #[test]
+    fn names_stand_in_the_middle_of_their_room() {
+        let names = [("a".to_owned(), 3.0), ("b".to_owned(), 1.0)];
+        let axis = Axis::sized_names("cache", names).top_down();
+        assert_eq!(axis.ticks(7), [1.5, 3.5]);
+        assert_eq!([1.5, 3.5, 2.0].map(|at| axis.format_ext(&at)), ["a", "b", ""]);
     }
 
     #[test]

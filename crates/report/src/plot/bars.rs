@@ -26,6 +26,17 @@ pub struct BarGroup {
     pub bars: Vec<(String, f64)>,
 }
 
+/// Between two groups are so many pixels, and each bar has so many.
+const GAP_PIXELS: u32 = 12;
+const BAR_PIXELS: u32 = 15;
+
+impl BarGroup {
+    /// Returns the pixels from this group to the next: bars are as high in a group of five as in one of three.
+    fn pixels(&self) -> u32 {
+        GAP_PIXELS + BAR_PIXELS * self.bars.len().max(1) as u32
+    }
+}
+
 /// Longer names than this are cut at the left: their ends tell them apart.
 const NAME_CHARS_MAX: usize = 24;
 
@@ -45,8 +56,7 @@ impl Draw for Bars {
     }
 
     fn height(&self, _width: Width) -> u32 {
-        let bars = self.groups.iter().map(|group| group.bars.len().max(1) as u32).sum::<u32>();
-        130 + 12 * self.groups.len() as u32 + 15 * bars
+        130 + self.groups.iter().map(BarGroup::pixels).sum::<u32>()
     }
 
     fn draw(&self, area: &Area<'_>, palette: &mut Palette) -> Drawn {
@@ -55,16 +65,18 @@ impl Draw for Bars {
         let longest = values.clone().fold(0.0f64, f64::max) * 1.3;
         let (quantity, unit) = &self.quantity;
         let x = Axis::linear(quantity, unit, values.chain([longest]), Some(0.0));
-        let names = self.groups.iter().map(|group| shorten(&group.name)).collect();
-        let y = Axis::names(&self.label, names).top_down();
+        let room = |group: &BarGroup| (shorten(&group.name), f64::from(group.pixels()));
+        let y = Axis::sized_names(&self.label, self.groups.iter().map(room)).top_down();
         let axes = area.axes(&x, &y)?;
-        for (at, group) in self.groups.iter().enumerate() {
-            let high = 0.8 / group.bars.len().max(1) as f64;
+        let (gap, high) = (f64::from(GAP_PIXELS), f64::from(BAR_PIXELS));
+        let mut start = 0.0;
+        for group in &self.groups {
             for (i, (name, value)) in group.bars.iter().enumerate() {
-                let top = at as f64 + 0.1 + high * i as f64;
+                let top = start + gap / 2.0 + high * i as f64;
                 axes.area((0.0, top), (*value, top + high * 0.9), palette.color(name), 0.85)?;
                 axes.note(&human(*value, unit), (*value, top + high * 0.45))?;
             }
+            start += f64::from(group.pixels());
         }
         Ok(())
     }
