@@ -49,7 +49,7 @@ pub use exact::compact::{CompactCache, CompactTrace};
 pub use exact::fidelity::{BytesAt, CachePair, Fidelity, PathPair};
 pub use exact::model::{CacheMoment, MachineMoment, Replayed};
 pub use fleet::advice::{FleetAdvice, FleetSite, TraceAdvice, TriedSite, fleet_advice};
-pub use fleet::hosts::OverHosts;
+pub use fleet::hosts::{HOSTS_FOR_INTERVAL, OverHosts};
 pub use fleet::origin::{Fleet, Origin, SiteNames, build};
 pub use fleet::replay::{FleetReplay, FleetReplaySum, SiteSum, TraceReplay};
 pub use fleet::stat::{FleetStat, FleetStatSum, PerfCounts, SiteStat, TraceStat};

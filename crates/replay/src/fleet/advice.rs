@@ -99,7 +99,7 @@ pub struct FleetSite {
     pub allocs: u64,
     /// Bytes held less at the peak of each trace, together
     pub saved_bytes_at_peak: i64,
-    /// The same if the hosts were drawn anew; `None` with one host
+    /// The same if the hosts were drawn anew; `None` with fewer than six, which cannot say with 95 %
     pub saved_bytes_at_peak_interval: Option<Interval>,
     /// Bytes held less on average, together
     pub saved_bytes_mean: i64,

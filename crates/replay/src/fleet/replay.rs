@@ -225,7 +225,8 @@ fn add_cache(sum: &mut CacheUnder, other: &CacheUnder) {
             sum.aliases.sort_unstable();
         }
     }
-    if sum.objects_per_slab != other.objects_per_slab {
+    let cut = |cache: &CacheUnder| (cache.objects_per_slab, cache.slab_size_bytes, cache.order);
+    if cut(sum) != cut(other) {
         sum.objects_per_slab = 0;
     }
     for (sum, most) in [
@@ -244,5 +245,29 @@ fn add_cache(sum: &mut CacheUnder, other: &CacheUnder) {
         (&mut sum.held_bytes_peak, other.held_bytes_peak),
     ] {
         *sum += more;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// SLOB's `task_struct`, part of a page on one host and two pages on the other, was "261.4 % used".
+    #[test]
+    fn objects_of_two_sizes_are_in_no_common_slab() {
+        let cache = |slab_size_bytes| CacheUnder {
+            cache: "task_struct".into(),
+            objects_per_slab: 1,
+            slab_size_bytes,
+            objects_end: 20,
+            ..CacheUnder::default()
+        };
+        let mut sum = cache(2_944);
+        add_cache(&mut sum, &cache(2_944));
+        assert_eq!((sum.objects_per_slab, sum.objects_end), (1, 40));
+        add_cache(&mut sum, &cache(5_840));
+        assert_eq!((sum.objects_per_slab, sum.objects_end), (0, 60));
+        add_cache(&mut sum, &cache(5_840));
+        assert_eq!(sum.objects_per_slab, 0);
     }
 }

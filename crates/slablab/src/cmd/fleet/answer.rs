@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use slablab_replay::{FleetAdvice, FleetSite};
+use slablab_replay::{FleetAdvice, FleetSite, HOSTS_FOR_INTERVAL};
 
 use super::lines::{self, signed};
 use crate::output::{Cell, Page, Report, Table, bytes, field};
@@ -49,7 +49,7 @@ fn table(sites: &[FleetSite]) -> Table {
                 Some(i) => {
                     Cell::text(format!("{} .. {}", signed(i.low as i64), signed(i.high as i64)))
                 }
-                None => Cell::text("one host"),
+                None => Cell::text(format!("under {HOSTS_FOR_INTERVAL} hosts")),
             }
         }),
         field::by("median host", "host_median", move |site: &FleetSite| {

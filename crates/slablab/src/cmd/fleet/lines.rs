@@ -1,6 +1,6 @@
 //! The lines and tables that the answers on many traces share.
 
-use slablab_replay::{Allocator, Fleet, OverHosts};
+use slablab_replay::{Allocator, Fleet, HOSTS_FOR_INTERVAL, OverHosts};
 use slablab_report::counted;
 
 use crate::output::{Cell, Page, Table, bytes, field};
@@ -48,7 +48,7 @@ pub(super) fn over_hosts(allocators: &[Allocator], over: &[OverHosts]) -> Table 
         field::cell("all", "all", |(_, over)| Cell::text(signed(over.sum))),
         field::cell("95 % interval", "interval", |(_, over)| match &over.interval {
             Some(i) => Cell::text(format!("{} .. {}", signed(i.low as i64), signed(i.high as i64))),
-            None => Cell::text("one host"),
+            None => Cell::text(format!("under {HOSTS_FOR_INTERVAL} hosts")),
         }),
         field::cell("median host", "median", |(_, over)| Cell::text(signed(over.median))),
         field::cell("p90", "p90", |(_, over)| Cell::text(signed(over.p90))),
