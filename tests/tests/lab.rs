@@ -127,6 +127,34 @@ fn any_two_columns_will_do_and_nonsense_is_refused() {
     assert!(text.contains("pairs need as many on both sides"), "{text}");
 }
 
+/// A decimal comma made two cells of a number, and the first of them was compared without a word.
+#[test]
+fn what_a_spreadsheet_writes_otherwise_is_refused_with_what_to_do() {
+    let folder = tempfile::tempdir().unwrap();
+    let csv = |name: &str, text: &str| {
+        refusal(&["lab", "compare", "--csv", &file(folder.path(), name, text)])
+    };
+    let commas = csv("commas.csv", "a,b\n1,0,2,0\n1,1,2,1\n");
+    assert!(commas.contains("line 2 has 4 cells, but line 1 names 2 columns"), "{commas}");
+    let semicolons = csv("semicolons.csv", "a;b\n1,0;2,0\n1,1;2,1\n");
+    assert!(semicolons.contains("has its columns between semicolons; save it with commas"));
+    assert!(csv("tabs.csv", "a\tb\n1\t2\n").contains("has its columns between tabs"));
+    // What spreadsheets leave behind the last column is no cell.
+    let trailing = file(folder.path(), "trailing.csv", "a,b\n1,2,,\n2,3,,\n");
+    let _ = json(&["lab", "compare", "--csv", &trailing, "--format", "json"]);
+}
+
+/// Two replays of one trace had "no variant with two runs each in common".
+#[test]
+fn results_without_anything_that_varies_say_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let trace = small_trace(folder.path());
+    let names = ["first", "second"].map(|name| folder.path().join(name).display().to_string());
+    names.iter().for_each(|name| _ = json(&run_words(&trace, name, "2")));
+    let said = refusal(&["lab", "compare", &names[0], &names[1]]);
+    assert!(said.contains("only count what is the same in every run"), "{said}");
+}
+
 #[test]
 fn a_run_that_is_killed_again_and_again_has_each_row_once() {
     let folder = tempfile::tempdir().unwrap();

@@ -132,6 +132,13 @@ pub fn compare_runs(
     });
     let sides: Vec<MetricComparisons> =
         sides.filter_map(Result::transpose).collect::<Result<_>>()?;
+    if sides.is_empty() && baseline.samples().next().is_none() {
+        return Err(Error::Incomparable(format!(
+            "{0} and {1} only count what is the same in every run, so that there is nothing to test: 'slablab lab \
+             compare {0}' and 'slablab lab compare {1}' print their numbers",
+            baseline.name, candidate.name
+        )));
+    }
     if sides.is_empty() {
         return Err(Error::Incomparable(format!(
             "{} and {} have no variant with two runs each in common",

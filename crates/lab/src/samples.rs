@@ -47,6 +47,8 @@ pub fn read_csv(path: &Path, columns: Option<(&str, &str)>) -> Result<Pair> {
         .records()
         .collect::<std::result::Result<_, _>>()
         .map_err(|e| unreadable(e.to_string()))?;
+    check_separator(&head).map_err(&unreadable)?;
+    check_cells(&head, &records).map_err(&unreadable)?;
     let find = |name: &str| find_column(&head, name).map_err(&unreadable);
     let (first, second) = match columns {
         Some((first, second)) => (find(first)?, find(second)?),
@@ -110,6 +112,33 @@ fn two_columns(
             head.iter().collect::<Vec<_>>().join(", ")
         )),
     }
+}
+
+/// Refuses a file in which a spreadsheet has put another character than a comma between the columns.
+fn check_separator(head: &csv::StringRecord) -> std::result::Result<(), String> {
+    let used = [(';', "semicolons"), ('\t', "tabs")];
+    match used.iter().find(|(separator, _)| head.len() == 1 && head[0].contains(*separator)) {
+        Some((_, name)) => Err(format!(
+            "has its columns between {name}; save it with commas between columns, and points in numbers"
+        )),
+        None => Ok(()),
+    }
+}
+
+/// Refuses a row that has more cells than there are names: 1,5 is two cells and not a number.
+fn check_cells(
+    head: &csv::StringRecord,
+    records: &[csv::StringRecord],
+) -> std::result::Result<(), String> {
+    let longer =
+        |record: &&csv::StringRecord| record.iter().skip(head.len()).any(|c| !c.is_empty());
+    let Some(record) = records.iter().find(longer) else { return Ok(()) };
+    Err(format!(
+        "line {} has {} cells, but line 1 names {}; numbers are written with a point (1.5)",
+        record.position().map_or(0, csv::Position::line),
+        record.len(),
+        slablab_report::counted(head.len() as u64, "column")
+    ))
 }
 
 fn column(
