@@ -268,3 +268,15 @@ fn other_questions_have_pages_too() {
         fs::remove_file(&page).unwrap();
     }
 }
+
+/// A load that the smallest machine has room for "needs 4.04 MiB", as halving only came near it.
+#[test]
+fn what_fits_the_smallest_machine_needs_no_more_than_it() {
+    let words = ["advise", BUILD, "--memory", "8M", "--format", "json"];
+    let answer: Value = serde_json::from_str(&stdout(&words)).unwrap();
+    let contenders = answer["contenders"].as_array().unwrap();
+    assert!(contenders.len() > 5, "{answer}");
+    for contender in contenders {
+        assert_eq!(contender["memory_bytes_min"], 4 << 20, "{contender}");
+    }
+}

@@ -74,7 +74,11 @@ pub fn noted_by_rate(sites: &[NotedSite]) -> Table {
     };
     let fields = [
         field::name("call site", "site", |site: &NotedSite| &site.site),
-        field::count("a second", "allocs_per_second", |site| site.profile.allocs_per_second),
+        field::cell("a second", "allocs_per_second", |site| match site.profile.allocs_per_second {
+            // Of a trace of one instant, or less than one in a second.
+            0 => Cell::Missing,
+            rate => Cell::Count(rate),
+        }),
         field::bytes("object", "object_bytes", |site| site.object_bytes),
         field::share("freed by another CPU", "freed_elsewhere_share", |site| {
             site.profile.freed_elsewhere_share

@@ -207,6 +207,17 @@ impl Trying<'_> {
                 _ => (memory_bytes, enough),
             })
             .collect();
+        // Where the smallest machine may do, halving would only come near it.
+        let smallest = |(less, more): &(u64, u64)| *less == MEMORY_BYTES_MIN && more > less;
+        if bounds.iter().any(smallest) {
+            let least: Vec<u64> = bounds.iter().map(|(less, _)| *less).collect();
+            let found = self.on(&least, progress)?;
+            for (bound, measured) in bounds.iter_mut().zip(found) {
+                if smallest(bound) && measured.allocator.failed == 0 {
+                    bound.1 = bound.0;
+                }
+            }
+        }
         // In ratios, since the answer is near what is held, and the memory asked about may be a hundred times as much.
         while bounds.iter().any(|(less, more)| more - less > less / PRECISION) {
             let middle = |(less, more): &(u64, u64)| (*less as f64 * *more as f64).sqrt() as u64;

@@ -133,7 +133,10 @@ impl Demand {
                 }
             }
         }
-        live.values().for_each(|&left| demand.add(left, meta.time_last_ns));
+        // A trace of one instant has no mean but what is alive at its end.
+        let is_instant = meta.time_last_ns <= meta.time_first_ns;
+        let end_ns = if is_instant { meta.time_last_ns + 1 } else { meta.time_last_ns };
+        live.values().for_each(|&left| demand.add(left, end_ns));
         Ok(demand)
     }
 

@@ -14,8 +14,8 @@ use crate::change::changes::Changes;
 use crate::metrics::result::{Allocator, Site};
 use crate::metrics::survey::ClassSet;
 
-/// A page is the least that a cache can save.
-pub(crate) const WORTH_BYTES_MIN: u64 = 4096;
+/// What a cache has to cost on average before it is said to cost memory.
+const COSTS_BYTES_MIN: i64 = 4096;
 /// Less than this share of what the machine holds is not worth a patch.
 const WORTH_SHARE_MIN: f64 = 0.001;
 
@@ -44,12 +44,14 @@ pub(crate) struct Candidate<'a> {
 const SCATTERED_TIMES: f64 = 1.5;
 /// Fewer objects than this are no list that anybody walks.
 const WALK_OBJECTS_MIN: u64 = 16;
+/// In pages of this size it is counted where objects lie.
 const PAGE_BYTES: u64 = 4096;
 
-/// Returns what has to be saved where so much was held and this share of the events could not be placed.
-pub(crate) fn saving_bytes_min(held_bytes_peak: u64, unplaced_share: f64) -> u64 {
+/// Returns what has to be saved where so much was held in pages of this size, and this share of the events could not be
+/// placed: a page at least.
+pub(crate) fn saving_bytes_min(held_bytes_peak: u64, page_bytes: u64, unplaced_share: f64) -> u64 {
     let share = unplaced_share.clamp(WORTH_SHARE_MIN, 1.0);
-    ((held_bytes_peak as f64 * share) as u64).max(WORTH_BYTES_MIN)
+    ((held_bytes_peak as f64 * share) as u64).max(page_bytes)
 }
 
 /// Returns the mean of what is saved while at least half of the objects are there, and its standard deviation.
@@ -65,12 +67,14 @@ fn while_loaded(before: &TrialResult, after: &TrialResult, moments: &Moments) ->
     (mean as i64, variance.sqrt() as u64)
 }
 
-/// Compares the classes as recorded with the classes changed; `saving_bytes_min` is the least that is advised.
+/// Compares the classes as recorded with the classes changed, in pages of this size; `saving_bytes_min` is the least that
+/// is advised.
 pub(crate) fn judge(
     candidate: &Candidate<'_>,
     before: &TrialResult,
     after: &TrialResult,
     moments: &Moments,
+    page_bytes: u64,
     saving_bytes_min: u64,
 ) -> Advice {
     let (loaded, spread) = while_loaded(before, after, moments);
@@ -104,7 +108,7 @@ pub(crate) fn judge(
         saved_bytes_end: saved(|v| v.allocator.held_bytes.end),
         saved_bytes_loaded: loaded,
         saved_bytes_spread: spread,
-        slab_bytes: slab_bytes_max(&before.allocator).max(slab_bytes_max(&after.allocator)),
+        slab_bytes: page_bytes << order_max(&before.allocator).max(order_max(&after.allocator)),
         before: lies,
         after: would_lie,
         fast_share_before: before.allocator.alloc_fast_share(),
@@ -122,7 +126,6 @@ pub(crate) fn judge(
 }
 
 fn worth(advice: &Advice, saving_bytes_min: u64) -> Worth {
-    let least = WORTH_BYTES_MIN as i64;
     let enough = saving_bytes_min.max(advice.slab_bytes) as i64;
     let gathers =
         advice.scattered && advice.after.lines_per_walk * 10 <= advice.before.lines_per_walk * 9;
@@ -131,7 +134,7 @@ fn worth(advice: &Advice, saving_bytes_min: u64) -> Worth {
     let steady = advice.saved_bytes_loaded > advice.saved_bytes_spread as i64;
     match advice.saved_bytes_mean {
         mean if mean > 0 && steady && lasting > enough => Worth::SavesMemory,
-        mean if mean <= -least => Worth::CostsMemory,
+        mean if mean <= -COSTS_BYTES_MIN => Worth::CostsMemory,
         _ if gathers => Worth::ImprovesLocality,
         _ => Worth::Negligible,
     }
@@ -146,8 +149,9 @@ pub(crate) fn best_first(a: &Advice, b: &Advice) -> Ordering {
     key(a).cmp(&key(b)).then_with(|| a.subject.cmp(&b.subject))
 }
 
-fn slab_bytes_max(allocator: &Allocator) -> u64 {
-    allocator.caches.iter().map(|cache| PAGE_BYTES << cache.order).max().unwrap_or(0)
+/// Returns the order of the largest slabs.
+fn order_max(allocator: &Allocator) -> u64 {
+    allocator.caches.iter().map(|cache| cache.order).max().unwrap_or(0)
 }
 
 #[cfg(test)]
@@ -195,9 +199,15 @@ mod tests {
         assert_eq!(advice(8_001, 8_001, 8_001, 0).worth, Worth::SavesMemory);
         assert_eq!(advice(8_000, 8_000, 8_000, 0).worth, Worth::Negligible);
         assert_eq!(
-            (saving_bytes_min(1 << 20, 0.25), saving_bytes_min(1 << 20, 0.0)),
+            (saving_bytes_min(1 << 20, 4096, 0.25), saving_bytes_min(1 << 20, 4096, 0.0)),
             (1 << 18, 4096)
         );
+    }
+
+    /// 5 KiB were "more than a slab" on a machine whose pages have 64 KiB.
+    #[test]
+    fn a_large_page_is_the_least_that_is_saved_on_a_machine_of_such() {
+        assert_eq!(saving_bytes_min(1 << 20, 64 << 10, 0.0), 64 << 10);
     }
 
     #[test]

@@ -79,7 +79,7 @@ impl Patch<'_> {
         line(
             "Size",
             format!(
-                "{object_bytes} bytes{most}, today from kmalloc-{class_bytes}; {live_peak} of them lived at once"
+                "{object_bytes} bytes{most}, today from kmalloc's class of {class_bytes} bytes; {live_peak} of them lived at once"
             ),
         );
         line("Type", self.type_line());

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use slablab_kmem::BackendKind;
 use slablab_trace::{Meta, TraceReader};
 
-use crate::advice::judge::{Candidate, WORTH_BYTES_MIN, best_first, judge, saving_bytes_min};
+use crate::advice::judge::{Candidate, best_first, judge, saving_bytes_min};
 use crate::advice::noted::{self, Unsuited, unsuited};
 use crate::advice::result::{Advice, AdviceList, Change, NotedSite, Profile};
 use crate::advice::trial::{Moments, Trial, try_all};
@@ -64,10 +64,21 @@ pub fn advise(
     let classes = Classes::new(&caches::kmalloc(meta, &Changes::default()).classes);
     let survey = survey(reader, meta, &classes)?;
     let held_bytes_peak = whole.allocators[0].held_bytes.peak;
-    let saving_bytes_min = saving_bytes_min(held_bytes_peak, whole.trace.unplaced_share);
+    let page_bytes = Changes::default().machine_page_bytes(meta);
+    let saving_bytes_min =
+        saving_bytes_min(held_bytes_peak, page_bytes, whole.trace.unplaced_share);
     let (candidates, left_out) = (Vec::new(), LeftOut::default());
-    let mut search =
-        Search { meta, plan, whole: &whole, classes, survey, candidates, left_out, untried: 0 };
+    let mut search = Search {
+        meta,
+        plan,
+        whole: &whole,
+        page_bytes,
+        classes,
+        survey,
+        candidates,
+        left_out,
+        untried: 0,
+    };
     search.sites();
     search.size_classes();
     let advice = search.tried(reader, kind, saving_bytes_min, progress)?;
@@ -113,6 +124,8 @@ struct LeftOut {
 struct Search<'a> {
     meta: &'a Meta,
     plan: ReplayPlan,
+    /// Bytes of a page of the recorded machine: what holds less cannot save a slab
+    page_bytes: u64,
     whole: &'a Replay,
     classes: Classes,
     survey: Survey,
@@ -157,7 +170,7 @@ impl<'a> Search<'a> {
             let class_bytes =
                 classes.iter().map(|class| self.classes.bytes(class)).max().map_or(0, u64::from);
             let held = site.live_peak * class_bytes;
-            if held < WORTH_BYTES_MIN {
+            if held < self.page_bytes {
                 self.leave_out(site, TOO_SMALL);
                 continue;
             }
@@ -221,7 +234,7 @@ impl<'a> Search<'a> {
             let estimates = sizes.map(|size| (saves(size).sum::<u64>(), size));
             let Some((estimate, bytes)) = estimates.max() else { continue };
             let most = saves(bytes).max().unwrap_or(0);
-            if estimate < WORTH_BYTES_MIN || most as f64 > estimate as f64 * ONE_SITE_SHARE {
+            if estimate < self.page_bytes || most as f64 > estimate as f64 * ONE_SITE_SHARE {
                 continue;
             }
             let fitting = || sites.iter().filter(|(_, _, fits)| *fits <= bytes);
@@ -237,7 +250,7 @@ impl<'a> Search<'a> {
                 classes: set,
                 site,
                 index,
-                subject: format!("kmalloc-{class_bytes}"),
+                subject: Classes::name(class_bytes),
                 class_bytes,
                 object_bytes: u64::from(bytes),
                 live_peak,
@@ -283,7 +296,7 @@ impl<'a> Search<'a> {
         let mut advice: Vec<_> = pairs
             .map(|(candidate, after)| {
                 let before = &results[recorded[&candidate.classes]];
-                judge(candidate, before, after, &moments, saving_bytes_min)
+                judge(candidate, before, after, &moments, self.page_bytes, saving_bytes_min)
             })
             .collect();
         advice.sort_by(best_first);

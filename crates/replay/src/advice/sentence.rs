@@ -9,16 +9,25 @@ const SHORT_NS: u64 = 100_000;
 /// Says what the change does and why.
 pub(crate) fn reason(advice: &Advice) -> String {
     let what = match &advice.change {
-        Change::Dedicate { .. } => format!(
-            "{} of {} B {} in kmalloc-{}",
+        // The cache may be kmalloc-cg-96 or kmalloc-rcl-96 as well as kmalloc-96, and kmalloc-2k is of 2048 B.
+        Change::Dedicate { .. } if has_one_size(&advice.profile) => format!(
+            "{} of {} B {} in kmalloc's class of {} B",
             counted(advice.live_peak, "object"),
             advice.object_bytes,
             if advice.live_peak == 1 { "lies" } else { "lie" },
             advice.class_bytes
         ),
-        Change::Class { bytes } => {
-            format!("objects of {bytes} B and less lie in kmalloc-{}", advice.class_bytes)
-        }
+        Change::Dedicate { .. } => format!(
+            "{} of up to {} B {} in kmalloc's classes of up to {} B",
+            counted(advice.live_peak, "object"),
+            advice.object_bytes,
+            if advice.live_peak == 1 { "lies" } else { "lie" },
+            advice.class_bytes
+        ),
+        Change::Class { bytes } => format!(
+            "objects of {bytes} B and less lie in kmalloc's class of {} B",
+            advice.class_bytes
+        ),
     };
     let memory = match (advice.saved_bytes_at_peak, advice.saved_bytes_mean) {
         (0, 0) => "no page less would be held".to_owned(),
@@ -42,6 +51,11 @@ pub(crate) fn reason(advice: &Advice) -> String {
         Change::Class { .. } => String::new(),
     };
     format!("{what}{scattered}: {memory}{walk}.{objects}")
+}
+
+/// Returns whether a site asks for one size only, as far as is known.
+fn has_one_size(profile: &Profile) -> bool {
+    profile.sizes.len() <= 1 && profile.allocs_of_other_sizes == 0
 }
 
 /// Says over which of the objects a walk was counted: where most of them were there in a snapshot.
@@ -103,11 +117,17 @@ pub(crate) fn caveat(advice: &Advice) -> Option<String> {
     let waste = advice.class_bytes.saturating_sub(advice.object_bytes) * advice.live_peak;
     let slower = advice.fast_share_before - advice.fast_share_after;
     if advice.worth == Worth::CostsMemory {
-        return Some(format!(
-            "would pin slabs of its own on each CPU and node: costs {} to save {}",
-            bytes(advice.saved_bytes_mean.unsigned_abs()),
-            bytes(waste)
-        ));
+        let costs = bytes(advice.saved_bytes_mean.unsigned_abs());
+        return Some(match has_one_size(&advice.profile) {
+            true => format!(
+                "would pin slabs of its own on each CPU and node: costs {costs} to save {}",
+                bytes(waste)
+            ),
+            false => format!(
+                "would pin slabs of its own on each CPU and node, and give each object the room of the largest: costs \
+                 {costs}"
+            ),
+        });
     }
     if dedicated && short {
         return Some(
@@ -220,11 +240,36 @@ pub(crate) mod tests {
         assert!(said.ends_with("costs 64 KiB to save 1.6 KiB"), "{said}");
     }
 
+    /// 130 objects, 96 % of them of 40 B, were "130 objects of 1032 B in kmalloc-2048", and a cache "costs 57 KiB to save
+    /// 129 KiB".
+    #[test]
+    fn objects_of_several_sizes_are_not_all_as_large_as_the_largest() {
+        let size = |bytes, allocs| SizeCount { bytes, allocs };
+        let profile = Profile { sizes: vec![size(40, 96), size(1032, 1)], ..Profile::default() };
+        let worth = Worth::CostsMemory;
+        let mixed = Advice {
+            worth,
+            profile,
+            object_bytes: 1032,
+            class_bytes: 2048,
+            ..advice(130, -58_368)
+        };
+        let said = reason(&mixed);
+        assert!(
+            said.starts_with(
+                "130 objects of up to 1032 B lie in kmalloc's classes of up to 2048 B: "
+            ),
+            "{said}"
+        );
+        let caveat = caveat(&mixed).unwrap();
+        assert!(caveat.ends_with("the room of the largest: costs 57 KiB"), "{caveat}");
+    }
+
     #[test]
     fn a_reason_names_objects_and_bytes() {
         assert_eq!(
             reason(&advice(600, 8192)),
-            "600 objects of 48 B lie in kmalloc-64: 8.0 KiB saved at peak, 8.0 KiB saved on average. They are of \
+            "600 objects of 48 B lie in kmalloc's class of 64 B: 8.0 KiB saved at peak, 8.0 KiB saved on average. They are of \
              unknown size; none was freed in the trace."
         );
     }

@@ -122,7 +122,8 @@ pub(crate) fn search(
     let recorded = outcomes[0].clone();
     outcomes.sort_by_key(|outcome| key(outcome, goal.held_at));
     let held_bytes = goal.held_at.of(&recorded);
-    let saving_bytes_min = saving_bytes_min(held_bytes, whole.trace.unplaced_share);
+    let page_bytes = Changes::default().machine_page_bytes(meta);
+    let saving_bytes_min = saving_bytes_min(held_bytes, page_bytes, whole.trace.unplaced_share);
     let release = &meta.kernel_release;
     let found = Found {
         recorded: &recorded,

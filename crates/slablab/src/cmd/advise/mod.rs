@@ -410,7 +410,7 @@ impl Answer {
 
 fn over_class_sentence(site: &NotedSite) -> String {
     format!(
-        "  {}: {} B, {} over kmalloc-{}; {} wasted by each of {} objects, {} in all.",
+        "  {}: {} B, {} over the class of {} B; {} wasted by each of {} objects, {} in all.",
         site.site,
         site.object_bytes,
         site.object_bytes - site.class_bytes_below,
@@ -424,10 +424,10 @@ fn over_class_sentence(site: &NotedSite) -> String {
 /// Says in a paragraph what was looked at, what came of it, and what was left out.
 fn summary(list: &AdviceList) -> String {
     let mut text = format!(
-        "Under {}, on a machine that was empty before, the load held {} at its peak, for {} call sites of kmalloc. ",
+        "Under {}, on a machine that was empty before, the load held {} at its peak, for {} of kmalloc. ",
         list.allocator,
         bytes(list.held_bytes_peak),
-        list.sites
+        slablab_report::counted(list.sites, "call site")
     );
     let of = |worth: Worth| list.advice.iter().filter(|advice| advice.worth == worth).count();
     text += &match of(Worth::SavesMemory) {
