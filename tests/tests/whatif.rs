@@ -537,3 +537,39 @@ fn pages_show_before_and_after() {
     let sentence = refusal(&["advise", trace, "--report", page, "--vmlinux", trace]);
     assert!(sentence.contains("is no kernel"), "{sentence}");
 }
+
+/// "slabs of order 0 at most" stood there and slabs were of order 3.
+#[test]
+fn an_order_and_a_highest_order_are_not_asked_for_at_once() {
+    for also in [["--max-order", "0"], ["--min-objects", "8"]] {
+        let words = [&["whatif", "traces/boot.parquet", "--order", "3"][..], &also].concat();
+        let said = refusal(&words);
+        assert!(said.contains("--order gives every slab its order"), "{said}");
+    }
+}
+
+/// Objects whose cache the trace does not name are kmalloc's in a whole replay, and were left out of `advise`'s trials.
+#[test]
+fn advice_saves_what_whatif_saves_also_where_caches_are_unnamed() {
+    let trace = "traces/boot.parquet";
+    let json = |words: &[&str]| -> Value {
+        serde_json::from_str(&stdout(&[words, &["--format", "json"]].concat())).unwrap()
+    };
+    let advised = json(&["advise", trace]);
+    let sites = ["acpi_ut_copy_iobject_to_iobject+0x9a", "kprobe_add_ksym_blacklist+0x4c"];
+    for site in sites {
+        let all = advised["advice"].as_array().unwrap();
+        let advice = all.iter().find(|advice| advice["subject"] == site).unwrap();
+        let replayed = json(&["whatif", trace, "--dedicate", site]);
+        let saved = |metric: &str| {
+            let all = replayed["differences"].as_array().unwrap();
+            let found = all.iter().find(|difference| difference["metric"] == metric).unwrap();
+            found["before"].as_i64().unwrap() - found["after"].as_i64().unwrap()
+        };
+        assert_eq!(advice["saved_bytes_at_peak"], saved("held_bytes_peak"), "{site}");
+        assert_eq!(advice["saved_bytes_end"], saved("held_bytes_end"), "{site}");
+        // Both are rounded.
+        let mean = advice["saved_bytes_mean"].as_i64().unwrap();
+        assert!((mean - saved("held_bytes_mean")).abs() <= 1, "{site}: {mean}");
+    }
+}

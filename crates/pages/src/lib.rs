@@ -38,7 +38,7 @@ pub use replay::replay;
 pub use run::run;
 pub use sources::Sources;
 pub use stored::{Stored, join, read};
-pub use trace::{failures, label};
+pub use trace::{failures, failures_of_change, label};
 pub use tune::tune;
 pub use whatif::what_if;
 

@@ -55,26 +55,32 @@ fn answers(replay: &Replay) -> Vec<String> {
     // Who failed allocations holds little for that reason.
     let complete = || replay.allocators.iter().filter(|a| a.failed == 0);
     if let Some(least) = complete().min_by_key(|a| held(a)) {
-        let others = complete().filter(|a| a.allocator != least.allocator);
-        let others: Vec<String> = others
-            .map(|a| match held(least) {
-                0 => a.allocator.clone(),
-                bytes => format!(
-                    "{} {:+.1} %",
-                    a.allocator,
-                    (held(a) as f64 / bytes as f64 - 1.0) * 100.0
-                ),
-            })
-            .collect();
-        let rest =
-            if others.is_empty() { String::new() } else { format!("; {}", others.join(", ")) };
+        let (alike, others): (Vec<&Allocator>, Vec<&Allocator>) =
+            complete().partition(|a| held(a) == held(least));
+        let alike: Vec<&str> = alike.iter().map(|a| a.allocator.as_str()).collect();
+        let more = |a: &&Allocator| {
+            let times = held(a) as f64 / held(least) as f64;
+            format!("{} {:+.1} %", a.allocator, (times - 1.0) * 100.0)
+        };
         let bytes = human(held(least) as f64, "B");
-        answers.push(format!("{} held least memory at its peak: {bytes}{rest}.", least.allocator));
+        answers.push(match (&alike[..], &others[..]) {
+            ([one], []) => format!("{one} held {bytes} at its peak."),
+            (alike, []) => format!("{} held the same at their peaks: {bytes}.", alike.join(", ")),
+            ([one], others) => {
+                let others: Vec<String> = others.iter().map(more).collect();
+                format!("{one} held least memory at its peak: {bytes}; {}.", others.join(", "))
+            }
+            (alike, others) => {
+                let others: Vec<String> = others.iter().map(more).collect();
+                let alike = alike.join(", ");
+                format!("{alike} held least memory at their peaks: {bytes}; {}.", others.join(", "))
+            }
+        });
     }
     let rate =
         |a: &Allocator| 1e3 * a.locks.values().sum::<u64>() as f64 / a.operations.max(1) as f64;
-    let rates: Vec<String> =
-        replay.allocators.iter().map(|a| format!("{} {:.1}", label(a), rate(a))).collect();
+    let working = replay.allocators.iter().filter(|a| a.operations > 0);
+    let rates: Vec<String> = working.map(|a| format!("{} {:.1}", label(a), rate(a))).collect();
     if !rates.is_empty() {
         answers.push(format!(
             "Locks and atomic operations per 1,000 operations: {}.",

@@ -61,6 +61,19 @@ pub fn failures<'a>(allocators: impl IntoIterator<Item = &'a Allocator>) -> Vec<
     failing.map(sentence).collect()
 }
 
+/// Says it of an allocator with and without a change: once, where both failed alike.
+pub fn failures_of_change(before: &Allocator, after: &Allocator) -> Vec<String> {
+    if before.failed == after.failed {
+        return failures([before]);
+    }
+    let called = |allocator: &Allocator, when: &str| Allocator {
+        allocator: format!("{} {when}", allocator.allocator),
+        failed: allocator.failed,
+        ..Allocator::default()
+    };
+    failures([&called(before, "as recorded"), &called(after, "with the change")])
+}
+
 /// Returns the waste by cache, module and call site; none where nothing is wasted.
 pub(crate) fn waste_flame(name: &str, replay: &Replay) -> Option<Item> {
     let allocator = replay.allocators.first().map_or("", |a| a.allocator.as_str());
@@ -112,4 +125,23 @@ pub(crate) fn memory_over_time<'a>(
         series: series.collect(),
     };
     Plot::new("Memory held over time", how, lines)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// "slub failed 2 allocations" stood there twice, and of what was changed nobody knew which was which.
+    #[test]
+    fn a_change_says_once_what_failed_alike_and_else_which_failed() {
+        let failed =
+            |failed| Allocator { allocator: "slub".into(), failed, ..Allocator::default() };
+        let said = |before, after| failures_of_change(&failed(before), &failed(after));
+        assert!(said(0, 0).is_empty());
+        assert_eq!(said(2, 2), failures([&failed(2)]));
+        let [before, after] = &said(2, 5)[..] else { panic!("two that differ") };
+        assert!(before.starts_with("* slub as recorded failed 2 allocations:"), "{before}");
+        assert!(after.starts_with("* slub with the change failed 5 allocations:"), "{after}");
+        assert_eq!(said(0, 5).len(), 1);
+    }
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use slablab_replay::{Allocator, Moment, WhatIf};
 use slablab_report::{AddressPanel, Addresses, Document, Item, Plot, Section, Waterfall, human};
 
-use crate::trace::{SampleKind, facts, failures, memory_over_time, waste_flame};
+use crate::trace::{SampleKind, facts, failures_of_change, memory_over_time, waste_flame};
 use crate::{Sources, tables};
 
 /// So many call sites are in the table; those that moved most come first.
@@ -39,7 +39,7 @@ fn pairs(what_if: &WhatIf) -> impl Iterator<Item = (&Allocator, &Allocator)> {
 }
 
 fn answers(what_if: &WhatIf) -> Vec<String> {
-    let failing = pairs(what_if).flat_map(|(before, after)| failures([before, after]));
+    let failing = pairs(what_if).flat_map(|(before, after)| failures_of_change(before, after));
     failing.chain(pairs(what_if).map(|(before, after)| answer(before, after))).collect()
 }
 

@@ -152,7 +152,7 @@ pub fn sites(replay: &Replay, lines: usize) -> Table {
         field::name("cache", "cache", |s| if s.cache.is_empty() { "kmalloc" } else { &s.cache }),
         field::count("allocs", "allocs", |s| s.allocs),
         field::count("live, peak", "live_peak", |s| s.live_peak),
-        field::cell("lifetime", "lifetime_ns_p50", |s| match s.lifetime.ended {
+        field::cell("half live under", "lifetime_ns_p50", |s| match s.lifetime.ended {
             0 => Cell::Missing,
             _ => Cell::Ns(s.lifetime.p50_ns),
         }),

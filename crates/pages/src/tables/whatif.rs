@@ -21,6 +21,16 @@ pub fn totals(before: &Allocator, after: &Allocator) -> Table {
         let (a, b) = (read(before), read(after));
         (name, Cell::Share(a), Cell::Share(b), Cell::Points((b - a) * 100.0))
     };
+    // What never happened has no share on any path.
+    let path = |name, read: fn(&Allocator) -> (u64, u64)| {
+        let ((fast, all), (fast_after, all_after)) = (read(before), read(after));
+        let (a, b) = (Cell::share(fast, all), Cell::share(fast_after, all_after));
+        let change = match (&a, &b) {
+            (Cell::Share(a), Cell::Share(b)) => Cell::Points((b - a) * 100.0),
+            _ => Cell::Missing,
+        };
+        (name, a, b, change)
+    };
     let failed =
         (before.failed + after.failed > 0).then(|| count("allocations that failed", |a| a.failed));
     let rows = [
@@ -35,8 +45,8 @@ pub fn totals(before: &Allocator, after: &Allocator) -> Table {
         count("locks and atomics", |a| a.locks.values().sum()),
         share("internal fragmentation at peak", |a| a.at_peak.internal_share),
         share("external fragmentation at peak", |a| a.at_peak.external_share),
-        share("allocations on the fast path", Allocator::alloc_fast_share),
-        share("frees on the fast path", Allocator::free_fast_share),
+        path("allocations on the fast path", Allocator::alloc_paths),
+        path("frees on the fast path", Allocator::free_paths),
     ];
     let fields = [
         field::name("", "what", |(name, ..): &(&str, Cell, Cell, Cell)| name),

@@ -268,6 +268,14 @@ fn reject_unused_options(args: &Args, allocators: &[BackendKind]) -> Result<()> 
         let given = args.tunables.0.get(tunable.name).is_some();
         options.push((format!("--{}", tunable.option), given, kinds));
     }
+    if args.tunables.0.get("order").is_some()
+        && (args.max_order.is_some() || args.min_objects.is_some())
+    {
+        bail!(
+            "--order gives every slab its order, so that --max-order and --min-objects, which choose one, change \
+             nothing: leave out either"
+        );
+    }
     for (option, given, using) in options {
         if given && !allocators.iter().any(|allocator| using.contains(allocator)) {
             let names: Vec<_> = using.iter().map(|kind| kind.name()).collect();
@@ -413,7 +421,8 @@ impl Report for Answer {
             self.what_if.before.allocators.iter().zip(&self.what_if.after.allocators)
         {
             page.heading(&format!("{}: memory and paths", before.allocator));
-            slablab_pages::failures([before, after]).iter().for_each(|line| page.line(line));
+            let failures = slablab_pages::failures_of_change(before, after);
+            failures.iter().for_each(|line| page.line(line));
             page.table(&tables::totals(before, after));
             page.heading(&format!("{}: caches that changed", before.allocator));
             page.table_or(&tables::changed_caches(before, after, self.lines), "none");

@@ -201,8 +201,8 @@ pub(super) fn header(file: &str, trace: &TraceFacts, page: &mut Page) {
         release => format!("Linux {release}"),
     };
     page.line(format!(
-        "{file}: {} events in {} on {release}, {}{}",
-        thousands(trace.events),
+        "{file}: {} in {} on {release}, {}{}",
+        counted(trace.events, "event"),
         duration(trace.duration_ns),
         counted(trace.cpus.into(), "CPU"),
         if trace.command.is_empty() {
