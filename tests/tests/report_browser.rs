@@ -286,6 +286,21 @@ fn a_page_works_on_a_telephone() {
     browser.is_quiet();
 }
 
+/// The title names the trace, whose path has no place for a line break of its own.
+#[test]
+fn a_long_path_in_the_title_is_no_wider_than_a_telephone() {
+    let folder = tempfile::tempdir().unwrap();
+    let trace = folder.path().join(format!("{}.parquet", "recorded_on_the_board".repeat(3)));
+    fs::copy("../traces/boot.parquet", &trace).unwrap();
+    let page = folder.path().join("page.html");
+    let [from, to] = [&trace, &page].map(|path| path.to_str().unwrap());
+    let _ = stdout(&["advise", from, "--report", to]);
+    let Some(browser) = Browser::start(390) else { return };
+    browser.open(&page);
+    let wide = browser.ask("return [document.documentElement.scrollWidth, window.innerWidth]");
+    assert!(wide[0].as_u64() <= wide[1].as_u64(), "the page is wider than the screen: {wide}");
+}
+
 #[test]
 fn the_report_of_a_real_trace_opens() {
     let folder = tempfile::tempdir().unwrap();
