@@ -144,6 +144,16 @@ fn what_a_spreadsheet_writes_otherwise_is_refused_with_what_to_do() {
     let _ = json(&["lab", "compare", "--csv", &trailing, "--format", "json"]);
 }
 
+/// `-` was a file that is not there, though it is standard input wherever else a file is read.
+#[test]
+fn columns_come_from_a_pipe() {
+    let csv = fs::File::open(root().join(CLASSIC)).unwrap();
+    let words = ["lab", "compare", "--csv", "-"];
+    let output = slablab().args(words).stdin(csv).output().unwrap();
+    let piped = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(piped, stdout(&["lab", "compare", "--csv", CLASSIC]));
+}
+
 /// Two replays of one trace had "no variant with two runs each in common".
 #[test]
 fn results_without_anything_that_varies_say_so() {

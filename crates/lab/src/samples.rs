@@ -18,14 +18,17 @@ pub struct Pair {
     pub candidate: Group,
 }
 
-/// Reads two columns of `path`: those named, or else the first two with numbers.
+/// Reads two columns of `path` (`-` is standard input): those named, or else the first two with numbers.
 ///
 /// # Errors
 ///
 /// If the file cannot be read, has no such columns, or a cell in them is not a number.
 pub fn read_csv(path: &Path, columns: Option<(&str, &str)>) -> Result<Pair> {
     let unreadable = Error::unreadable(path);
-    let file = std::fs::File::open(path).map_err(Error::io(path, "read the columns"))?;
+    let file: Box<dyn std::io::Read> = match path == Path::new("-") {
+        true => Box::new(std::io::stdin()),
+        false => Box::new(std::fs::File::open(path).map_err(Error::io(path, "read the columns"))?),
+    };
     let mut reader = csv::ReaderBuilder::new()
         .comment(Some(b'#'))
         .trim(csv::Trim::All)

@@ -80,7 +80,7 @@ impl Verdict {
         let (better, worse) = match unit {
             "s" | "ms" | "us" | "µs" | "ns" | "cycles" => ("faster", "slower"),
             _ if unit.contains("/s") => ("faster", "slower"),
-            "B" | "KiB" | "MiB" | "GiB" | "bytes" => match direction {
+            "B" | "kB" | "KB" | "MB" | "GB" | "KiB" | "MiB" | "GiB" | "bytes" => match direction {
                 Direction::LessIsBetter => ("smaller", "larger"),
                 Direction::MoreIsBetter => ("larger", "smaller"),
             },
@@ -254,6 +254,8 @@ mod tests {
         assert_eq!(verdict(&SLOW, &FAST, &more), Verdict::Worse);
         assert_eq!(Verdict::Better.words("s", less.direction), "faster");
         assert_eq!(Verdict::Worse.words("MiB", less.direction), "larger");
+        // As /proc/meminfo has it.
+        assert_eq!(Verdict::Better.words("kB", less.direction), "smaller");
     }
 
     #[test]

@@ -26,7 +26,7 @@ pub(crate) struct Args {
     /// Result folders of 'slablab lab run'
     #[arg(value_name = "RESULT", required_unless_present = "csv", conflicts_with = "csv")]
     results: Vec<PathBuf>,
-    /// Compare two columns of this file; its first row names them
+    /// Compare two columns of this file; its first row names them; - is standard input
     #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,
     /// The columns: baseline, candidate; by default the first two with numbers
