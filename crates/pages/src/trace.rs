@@ -52,10 +52,10 @@ pub fn failures<'a>(allocators: impl IntoIterator<Item = &'a Allocator>) -> Vec<
     let failing = allocators.into_iter().filter(|allocator| allocator.failed > 0);
     let sentence = |allocator: &Allocator| {
         format!(
-            "* {} failed {} allocations: it served less than the recorded load, so its figures cannot be compared with \
+            "* {} failed {}: it served less than the recorded load, so its figures cannot be compared with \
              the others'. If memory ran out, replay with more (--memory).",
             allocator.allocator,
-            human(allocator.failed as f64, "")
+            counted(allocator.failed, "allocation")
         )
     };
     failing.map(sentence).collect()
@@ -143,5 +143,6 @@ mod tests {
         assert!(before.starts_with("* slub as recorded failed 2 allocations:"), "{before}");
         assert!(after.starts_with("* slub with the change failed 5 allocations:"), "{after}");
         assert_eq!(said(0, 5).len(), 1);
+        assert!(said(0, 1)[0].contains(" failed 1 allocation: "));
     }
 }

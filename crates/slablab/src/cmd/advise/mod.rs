@@ -410,13 +410,16 @@ impl Answer {
 
 fn over_class_sentence(site: &NotedSite) -> String {
     format!(
-        "  {}: {} B, {} over the class of {} B; {} wasted by each of {} objects, {} in all.",
+        "  {}: {} B, {} over the class of {} B; {} wasted by {}, {} in all.",
         site.site,
         site.object_bytes,
         site.object_bytes - site.class_bytes_below,
         site.class_bytes_below,
         bytes(site.class_bytes - site.object_bytes),
-        site.live_peak,
+        match site.live_peak {
+            1 => "one object".to_owned(),
+            objects => format!("each of {objects} objects"),
+        },
         bytes(site.waste_bytes)
     )
 }
