@@ -120,7 +120,7 @@ pub(crate) fn judge(
         caveat: None,
     };
     advice.worth = worth(&advice, saving_bytes_min);
-    advice.reason = crate::advice::sentence::reason(&advice);
+    advice.reason = crate::advice::sentence::reason(&advice, page_bytes);
     advice.caveat = crate::advice::sentence::caveat(&advice);
     advice
 }

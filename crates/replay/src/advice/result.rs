@@ -167,7 +167,7 @@ pub struct Layout {
     pub objects_per_walk: u64,
     /// Cache lines that a walk over them touches
     pub lines_per_walk: u64,
-    /// Pages that it touches
+    /// Pages of 4 KiB that it touches
     pub pages_per_walk: u64,
     /// Lines an object
     pub lines_per_object: f64,

@@ -6,8 +6,8 @@ use crate::metrics::survey::SizeCount;
 /// Objects that live shorter than this are reused before anybody sees where they lie.
 const SHORT_NS: u64 = 100_000;
 
-/// Says what the change does and why.
-pub(crate) fn reason(advice: &Advice) -> String {
+/// Says what the change does and why, on a machine with pages of so many bytes.
+pub(crate) fn reason(advice: &Advice, page_bytes: u64) -> String {
     let what = match &advice.change {
         // The cache may be kmalloc-cg-96 or kmalloc-rcl-96 as well as kmalloc-96, and kmalloc-2k is of 2048 B.
         Change::Dedicate { .. } if has_one_size(&advice.profile) => format!(
@@ -36,10 +36,12 @@ pub(crate) fn reason(advice: &Advice) -> String {
     let lines = (advice.before.lines_per_walk, advice.after.lines_per_walk);
     let walk = match advice.change {
         Change::Dedicate { .. } if advice.live_peak > 1 && lines.0 != lines.1 => format!(
-            "; a walk over {} touches {} in {} instead of {} in {}",
+            "; a walk over {} touches {} in {}{} instead of {} in {}",
             walked(advice),
             counted(lines.1, "cache line"),
             counted(advice.after.pages_per_walk, "page"),
+            // It is counted in such pages, whatever the machine has.
+            if page_bytes == 4096 { "" } else { " of 4 KiB" },
             lines.0,
             advice.before.pages_per_walk
         ),
@@ -254,7 +256,7 @@ pub(crate) mod tests {
             class_bytes: 2048,
             ..advice(130, -58_368)
         };
-        let said = reason(&mixed);
+        let said = reason(&mixed, 4096);
         assert!(
             said.starts_with(
                 "130 objects of up to 1032 B lie in kmalloc's classes of up to 2048 B: "
@@ -268,9 +270,23 @@ pub(crate) mod tests {
     #[test]
     fn a_reason_names_objects_and_bytes() {
         assert_eq!(
-            reason(&advice(600, 8192)),
+            reason(&advice(600, 8192), 4096),
             "600 objects of 48 B lie in kmalloc's class of 64 B: 8.0 KiB saved at peak, 8.0 KiB saved on average. They are of \
              unknown size; none was freed in the trace."
         );
+    }
+
+    /// 326 cache lines lay "in 6 pages" of a machine whose pages have 16 KiB.
+    #[test]
+    fn pages_of_another_size_than_the_machines_are_said_to_be() {
+        let layout = |lines_per_walk, pages_per_walk| Layout {
+            lines_per_walk,
+            pages_per_walk,
+            objects_per_walk: 600,
+            ..Layout::default()
+        };
+        let walked = Advice { before: layout(900, 12), after: layout(500, 8), ..advice(600, 8192) };
+        assert!(reason(&walked, 4096).contains("in 8 pages instead of 900 in 12."));
+        assert!(reason(&walked, 16 << 10).contains("in 8 pages of 4 KiB instead of 900 in 12."));
     }
 }
