@@ -135,7 +135,7 @@ fn what_a_spreadsheet_writes_otherwise_is_refused_with_what_to_do() {
         refusal(&["lab", "compare", "--csv", &file(folder.path(), name, text)])
     };
     let commas = csv("commas.csv", "a,b\n1,0,2,0\n1,1,2,1\n");
-    assert!(commas.contains("line 2 has 4 cells, but line 1 names 2 columns"), "{commas}");
+    assert!(commas.contains("line 2 has 4 cells, but the first row names 2 columns"), "{commas}");
     let semicolons = csv("semicolons.csv", "a;b\n1,0;2,0\n1,1;2,1\n");
     assert!(semicolons.contains("has its columns between semicolons; save it with commas"));
     assert!(csv("tabs.csv", "a\tb\n1\t2\n").contains("has its columns between tabs"));

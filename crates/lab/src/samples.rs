@@ -137,7 +137,7 @@ fn check_cells(
         |record: &&csv::StringRecord| record.iter().skip(head.len()).any(|c| !c.is_empty());
     let Some(record) = records.iter().find(longer) else { return Ok(()) };
     Err(format!(
-        "line {} has {} cells, but line 1 names {}; numbers are written with a point (1.5)",
+        "line {} has {} cells, but the first row names {}; numbers are written with a point (1.5)",
         record.position().map_or(0, csv::Position::line),
         record.len(),
         slablab_report::counted(head.len() as u64, "column")

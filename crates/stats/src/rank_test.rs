@@ -187,7 +187,7 @@ mod tests {
     /// Differences that are equal were told apart by how doubles round them, so p depended on the unit of the values.
     #[test]
     fn differences_that_only_rounding_tells_apart_are_ties() {
-        // +3/2, +2, +3, -3, +6/5: W- has one of the two middle ranks that are tied, 3.5 and 3.5 of 1..5.
+        // In ratios: x 3/2, x 2, x 3, x 1/3, x 6/5. Those by 3, up and down, share the ranks 4 and 5.
         let a = [2.0, 1.0, 2.0, 3.0, 5.0].map(f64::ln);
         let b = [3.0, 2.0, 6.0, 1.0, 6.0].map(f64::ln);
         let ratios = wilcoxon(&a, &b).unwrap();

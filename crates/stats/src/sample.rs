@@ -37,11 +37,11 @@ pub(crate) fn differences(baseline: &[f64], candidate: &[f64]) -> Result<Vec<f64
 /// Differences less far apart than this share of the largest value are one: what rounding alone makes of equal ones.
 const ROUNDING: f64 = 1e-12;
 
-/// Makes one of the `sizes` of differences that only rounding tells apart, and 0 of what is no difference; `largest` is
-/// the largest value that the differences are of.
+/// Makes those `sizes` of differences equal that only rounding tells apart, and 0 what rounding alone has made; `largest`
+/// is the largest of the values that were subtracted, without its sign.
 ///
-/// 0.3 - 0.2 is not 0.2 - 0.1 in doubles, and neither is ln 6 - ln 2 ln 3 - ln 1. With other units they would be: a p must
-/// not depend on these.
+/// In doubles 0.3 - 0.2 is not 0.2 - 0.1, and ln 6 - ln 2 is not ln 3 - ln 1. In tenths the first two are equal, and p must
+/// not depend on the unit.
 pub(crate) fn level(sizes: &mut [f64], largest: f64) {
     let apart = largest * ROUNDING;
     let mut order: Vec<usize> = (0..sizes.len()).collect();
