@@ -77,6 +77,7 @@ pub fn advise(
         answers: answers(&saving, &gathering),
         sections: sections.filter(|section| !section.items.is_empty()).collect(),
         facts,
+        ..Document::default()
     }
 }
 

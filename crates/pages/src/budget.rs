@@ -39,6 +39,7 @@ pub fn budget(file: &str, budget: &Budget) -> Document {
         answers: vec![budget_sentence(budget)],
         sections: vec![Section::new("Allocators and settings", how, items)],
         facts,
+        ..Document::default()
     }
 }
 

@@ -20,6 +20,7 @@ pub fn classes(file: &str, advice: &ClassAdvice) -> Document {
         answers: vec![classes_sentence(advice)],
         sections: vec![Section::new("Further classes", how, items)],
         facts,
+        ..Document::default()
     }
 }
 

@@ -25,6 +25,7 @@ pub fn fidelity(pairs: &[KernelAndModel<'_>]) -> Document {
         answers: pairs.iter().map(answer).collect(),
         sections: pairs.iter().map(section).collect(),
         facts: Vec::new(),
+        ..Document::default()
     }
 }
 

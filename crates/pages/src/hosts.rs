@@ -15,7 +15,7 @@ pub fn hosts(outcomes: &[Outcome], across: &ComparedResults) -> Document {
         let mut items = vec![Item::Comparisons(side.comparisons.clone())];
         items.extend(side.comparisons.effects().map(Item::Plot));
         items.extend(changes.map(|changes| Item::Plot(points(&side.metric.name, changes))));
-        Section { title: upper_first(&side.metric.name), method: VERDICTS.to_owned(), items }
+        Section::new(upper_first(&side.metric.name), VERDICTS, items)
     };
     let names: BTreeSet<&str> = outcomes.iter().flat_map(Outcome::hosts).collect();
     let names = names.into_iter().collect::<Vec<_>>();
@@ -27,6 +27,7 @@ pub fn hosts(outcomes: &[Outcome], across: &ComparedResults) -> Document {
         answers: answers.chain(across.remarks.iter().cloned()).collect(),
         sections: across.sides.iter().map(of_metric).collect(),
         facts: results.collect(),
+        ..Document::default()
     }
 }
 

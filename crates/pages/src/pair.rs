@@ -22,8 +22,10 @@ pub fn pair(pair: &Pair, table: &Comparisons, file: &str) -> Document {
             title: "Comparison".to_owned(),
             method: VERDICTS.to_owned(),
             items,
+            ..Section::default()
         }],
         facts: vec![Fact::new("file", file)],
+        ..Document::default()
     }
 }
 

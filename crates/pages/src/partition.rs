@@ -24,6 +24,7 @@ pub fn partition(file: &str, cost: &PartitionCost) -> Document {
         answers: vec![partition_sentence(cost)],
         sections: vec![Section::new("Memory", how, items)],
         facts,
+        ..Document::default()
     }
 }
 

@@ -41,6 +41,7 @@ pub fn replay(replay: &Replay, file: &str) -> Document {
         answers: answers(replay),
         sections: sections.into_iter().filter(|section| !section.items.is_empty()).collect(),
         facts: facts(&replay.trace, file),
+        ..Document::default()
     }
 }
 

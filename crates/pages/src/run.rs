@@ -45,6 +45,7 @@ pub fn run(outcome: &Outcome, baseline: Option<&str>, question: &Question) -> Re
         answers: answers(outcome, &sides),
         sections,
         facts: facts(outcome),
+        ..Document::default()
     })
 }
 
@@ -91,7 +92,7 @@ fn sampled(outcome: &Outcome, metric: &Metric, side: Option<&MetricComparisons>)
             items.extend([strip].into_iter().chain(in_order).map(Item::Plot));
         }
     }
-    Section { title: upper_first(&metric.name), method: VERDICTS.to_owned(), items }
+    Section::new(upper_first(&metric.name), VERDICTS, items)
 }
 
 /// Makes the lines of medians over the points: over the last component of points that have several, as `groups, CPUs`

@@ -107,7 +107,7 @@ impl Stored {
                         "{bad} lines were not stacks and are not shown."
                     )));
                 }
-                let section = Section { title: file.clone(), method: String::new(), items };
+                let section = Section::new(file.clone(), "", items);
                 Ok(Document { title: file.clone(), sections: vec![section], ..Document::default() })
             }
         }

@@ -47,6 +47,7 @@ pub fn tune(file: &str, tuning: &Tuning, budget: Option<&Budget>) -> Document {
         answers: sentences(tuning),
         sections: vec![answers, tried],
         facts,
+        ..Document::default()
     };
     if let Some(budget) = budget {
         let on_memory = crate::budget::budget(file, budget);

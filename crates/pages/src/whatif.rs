@@ -31,6 +31,7 @@ pub fn what_if(
         answers: answers(what_if),
         sections: sections.into_iter().filter(|section| !section.items.is_empty()).collect(),
         facts: facts(&what_if.before.trace, file),
+        ..Document::default()
     }
 }
 

@@ -1,6 +1,6 @@
-//! What can go wrong between a document and its bytes.
+//! What can go wrong between a document and its rendering.
 
-/// Why a picture or a page was not made.
+/// Why a document, a picture or a page was not rendered.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -17,6 +17,20 @@ pub enum Error {
     Empty {
         /// Its title
         plot: String,
+    },
+    /// A section that the document does not have.
+    #[error("--show {name}: this answer has no such table; it has {known}")]
+    Section {
+        /// What was asked for
+        name: String,
+        /// What there is
+        known: String,
+    },
+    /// Several tables where one has room.
+    #[error("--show {names}: a CSV has one table; name one of them")]
+    SeveralTables {
+        /// What was asked for
+        names: String,
     },
     /// The page cannot be put together.
     #[error("the page cannot be put together: {0}")]

@@ -1,17 +1,15 @@
-//! Pictures and pages: tables, plots and HTML reports.
+//! Answers as documents, and how terminals, pages and programs show them.
 //!
-//! How it works: a caller describes what it has to show as a [`Document`] of [`Section`]s, each with [`Item`]s:
-//! comparisons, plots, tables, flame graphs. [`html()`] turns it into one file that needs no network; the same
-//! comparisons print as text ([`Comparisons::plain`], [`Comparisons::markdown`], [`Comparisons::mmtests`]) and
-//! the same plots are SVG ([`Plot::svg`]) and PNG ([`png()`]).
+//! # How it works
+//! A command describes its answer as a [`Document`]: sentences, then [`Section`]s with [`Item`]s (tables, comparisons,
+//! plots, flame graphs, lines to type). Each renderer shows it to one kind of reader: [`terminal()`], [`markdown()`],
+//! [`csv()`], and [`html()`], which makes one file that needs no network. Plots are SVG ([`Plot::svg`]) and PNG
+//! ([`png()`]).
 //!
-//! To give a command `--report FILE`: build a `Document` from its result and write
-//! `slablab_report::html(&document)?` with the command's `output::write_whole`.
+//! To add a plot: one file in `plot/` with a struct that implements [`Draw`]. To add a renderer: one file in `render/`.
 //!
-//! To add a plot: one file in `plot/` with a struct that implements [`Draw`].
-//!
-//! Modules, lower ones first: `error`, `escape`, `printable`, `unit`,
-//! `color`; `flame`, `table`; `plot`; `document`; `html`, `png`.
+//! Modules, lower ones first: `error`, `escape`, `printable`, `unit`, `color`; `flame`, `table`; `plot`; `document`;
+//! `render`.
 //!
 //! Invariants: nothing here knows an experiment, an allocator's code or a file; names and numbers come in with
 //! their units. One name has one colour in every plot of a document ([`Palette`]). The same document gives the
@@ -26,23 +24,21 @@ mod document;
 mod error;
 mod escape;
 mod flame;
-mod html;
 mod plot;
-mod png;
 mod printable;
+mod render;
 mod table;
 mod unit;
 
 pub use color::{Color, Palette};
-pub use document::{Document, Fact, Item, Section};
+pub use document::{Document, Fact, Item, Place, Section, Shown};
 pub use error::Error;
 pub use flame::Flame;
-pub use html::html;
 pub use plot::{
     AddressPanel, Addresses, AxisScale, BarGroup, Bars, Draw, Group, Lines, Plot, Point, Series,
     Strip, Waterfall, Width,
 };
-pub use png::png;
 pub use printable::printable;
-pub use table::{Cell, Column, ComparisonRow, Comparisons, Table, field};
+pub use render::{Style, Terminal, csv, html, markdown, png, terminal};
+pub use table::{Cell, Column, ComparisonRow, Comparisons, Seen, Table, field};
 pub use unit::{UnitScale, counted, human, short, thousands};

@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 #[derive(Args, Debug, Clone)]
 #[command(next_help_heading = "Common options")]
 pub(crate) struct OutputArgs {
-    /// Print the result as a table, as json (with a schema version) or as csv (one table)
+    /// Print the answer as a table, as markdown, as json (with a schema version) or as csv (one table)
     #[arg(long, global = true, value_enum, default_value_t = Format::Table, value_name = "FORMAT",
           hide_possible_values = true, display_order = 1000)]
     pub(crate) format: Format,
@@ -18,11 +18,41 @@ pub(crate) struct OutputArgs {
     pub(crate) color: When,
 }
 
+/// Where an answer goes, and how much of it is shown: shared by the sub-commands that answer.
+#[derive(Args, Debug, Clone, Default)]
+#[command(next_help_heading = "Output")]
+pub(crate) struct AnswerArgs {
+    /// Write the answer here instead of to standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Also write a page that opens in a browser
+    #[arg(long, value_name = "FILE")]
+    pub(crate) report: Option<PathBuf>,
+    /// Show every table, whole
+    #[arg(long, conflicts_with = "show")]
+    pub(crate) all: bool,
+    /// Show these tables, whole; the last line of the answer has their names
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
+    pub(crate) show: Vec<String>,
+    /// Show this many rows of each table
+    #[arg(short = 'n', long = "lines", value_name = "N")]
+    pub(crate) lines: Option<usize>,
+}
+
+impl AnswerArgs {
+    /// Returns the files that are written, each with the option that names it.
+    pub(crate) fn outputs(&self) -> [(&'static str, Option<&PathBuf>); 2] {
+        [("--output", self.output.as_ref()), ("--report", self.report.as_ref())]
+    }
+}
+
 /// The formats a result can take.
 #[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Format {
     /// For people
     Table,
+    /// For mails and issues
+    Markdown,
     /// For programs; has a schema version
     Json,
     /// For spreadsheets; one table

@@ -1,12 +1,12 @@
 //! The command `slablab`: what would my kernel do with another slab allocator?
 //!
-//! `commands` lists the sub-commands, `cli` holds the options they share, `cmd` has one file for each, `output` the three
-//! formats (table, JSON, CSV) that each result can take. A sub-command parses, calls a library crate, and
-//! hands a value to `output`; it computes nothing itself.
+//! `commands` lists the sub-commands, `cli` has the options they share, and `cmd` one file for each, which parses and calls
+//! a library crate. `answers` makes the document of a result, and `output` prints it in each format.
 //!
 //! Exit status: 0 done, 1 the answer is no (a mismatch, a regression), 2 wrong use or a tool that failed.
 #![forbid(unsafe_code)]
 
+mod answers;
 mod cli;
 mod cmd;
 mod commands;

@@ -12,9 +12,9 @@ use serde::Serialize;
 use slablab_host::Access;
 
 pub(crate) use slablab_report::{Cell, Column, Table, field, thousands};
-use slablab_report::{printable, short};
+use slablab_report::{Document, Shown, Style, Terminal, printable, short};
 
-use crate::cli::{Format, OutputArgs, When};
+use crate::cli::{AnswerArgs, Format, OutputArgs, When};
 use crate::say;
 
 /// A result that can be printed in every format.
@@ -39,6 +39,69 @@ pub(crate) trait Report: Serialize + JsonSchema {
     fn remarks(&self) -> &[String] {
         &[]
     }
+}
+
+/// What a command answers: the value that programs read as JSON, and the document that all other formats show.
+pub(crate) trait Answer: Serialize + JsonSchema {
+    /// Names the JSON schema, `slablab.<what>/<version>`; the version goes up when a field changes its meaning.
+    const SCHEMA: &'static str;
+
+    /// Returns the name of the schema; that of the kind unless results of a kind differ in it.
+    fn schema(&self) -> &'static str {
+        Self::SCHEMA
+    }
+
+    /// Returns the document.
+    fn document(&self) -> Document;
+}
+
+/// Prints `answer` as `output` and `args` say, and writes its page if one is asked for.
+pub(crate) fn give<A: Answer>(answer: &A, output: &OutputArgs, args: &AnswerArgs) -> Result<()> {
+    let file = args.output.as_deref();
+    if output.format == Format::Json && args.report.is_none() {
+        return write_result(json_text(answer.schema(), answer)?.as_bytes(), file);
+    }
+    let document = answer.document();
+    let shown = match &args.show[..] {
+        [] if args.all => Shown::All,
+        [] => Shown::First,
+        names => Shown::Named(names.to_vec()),
+    };
+    let text = match output.format {
+        Format::Json => json_text(answer.schema(), answer)?,
+        Format::Markdown => slablab_report::markdown(&document, &shown, args.lines)?,
+        Format::Csv => {
+            document.notes.iter().for_each(|note| say(format_args!("slablab: {note}")));
+            slablab_report::csv(&document, &shown)?
+        }
+        Format::Table => {
+            let view = Terminal {
+                columns: columns(&shown, file),
+                style: style(output.color, file),
+                shown,
+                rows: args.lines,
+            };
+            slablab_report::terminal(&document, &view)?
+        }
+    };
+    write_result(text.as_bytes(), file)?;
+    match &args.report {
+        Some(page) => crate::cmd::report::write(&document, page),
+        None => Ok(()),
+    }
+}
+
+/// Columns of a screen whose width nothing tells.
+const SCREEN_COLUMNS: usize = 80;
+
+/// Returns how long lines may be: as the terminal is wide, 80 columns elsewhere, and any length for tables that were
+/// asked for and go to a file or a program.
+fn columns(shown: &Shown, file: Option<&Path>) -> Option<usize> {
+    if file.is_none() && io::stdout().is_terminal() {
+        let size = crossterm::terminal::size().ok().filter(|(columns, _)| *columns > 0);
+        return Some(size.map_or(SCREEN_COLUMNS, |(columns, _)| columns.into()));
+    }
+    (*shown == Shown::First).then_some(SCREEN_COLUMNS)
 }
 
 /// Characters in a line of a paragraph.
@@ -114,7 +177,8 @@ pub(crate) fn print<R: Report>(report: &R, args: &OutputArgs, file: Option<&Path
             report.text(&mut page);
             page.text
         }
-        Format::Json => json_text(report)?,
+        Format::Json => json_text(report.schema(), report)?,
+        Format::Markdown => anyhow::bail!("--format markdown: this command cannot print it yet"),
         Format::Csv => {
             report.remarks().iter().for_each(|remark| say(format_args!("slablab: {remark}")));
             report.csv().csv()
@@ -133,15 +197,15 @@ pub(crate) fn write_result(bytes: &[u8], file: Option<&Path>) -> Result<()> {
     written.context("standard output: cannot write the result")
 }
 
-/// Renders `report` with the schema as first field.
-fn json_text<R: Report>(report: &R) -> Result<String> {
+/// Renders `value` with the schema as first field.
+fn json_text<T: Serialize>(schema: &'static str, value: &T) -> Result<String> {
     #[derive(Serialize)]
-    struct Envelope<'a, R> {
+    struct Envelope<'a, T> {
         schema: &'static str,
         #[serde(flatten)]
-        report: &'a R,
+        value: &'a T,
     }
-    let mut text = serde_json::to_string_pretty(&Envelope { schema: report.schema(), report })?;
+    let mut text = serde_json::to_string_pretty(&Envelope { schema, value })?;
     text.push('\n');
     Ok(text)
 }
@@ -160,25 +224,6 @@ pub(crate) fn bytes(n: u64) -> String {
 /// Formats a duration with the unit that leaves a number between 1 and 1000.
 pub(crate) fn duration(ns: u64) -> String {
     short(ns as f64, "ns")
-}
-
-/// Whether headings are set off by terminal colours.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Style {
-    /// Escape sequences for bold and dim
-    Colored,
-    /// Nothing but characters
-    Plain,
-}
-
-impl Style {
-    /// Returns text in bold (1) or dim (2).
-    fn escape(self, code: u8, text: &str) -> String {
-        match self {
-            Self::Colored => format!("\u{1b}[{code}m{text}\u{1b}[0m"),
-            Self::Plain => text.to_owned(),
-        }
-    }
 }
 
 fn style(color: When, file: Option<&Path>) -> Style {

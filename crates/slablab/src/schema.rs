@@ -7,7 +7,7 @@ use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
 use serde_json::{Value, json};
 
-use crate::output::Report;
+use crate::output::{Answer, Report};
 
 /// A kind of output and how its schema is made.
 #[derive(Clone, Copy)]
@@ -18,6 +18,11 @@ pub(crate) struct Published {
 }
 
 impl Published {
+    /// Returns that of an answer.
+    pub(crate) const fn answer<A: Answer>() -> Self {
+        Self { name: A::SCHEMA, schema_of_report: schema_of::<A> }
+    }
+
     pub(crate) const fn of<R: Report>() -> Self {
         Self::named::<R>(R::SCHEMA)
     }

@@ -1,11 +1,12 @@
-//! What a column is called, and to which side it leans.
+//! What a column is called, to which side it leans, and who sees it.
 
 /// A column: what people read above it and what programs call it.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Column {
     pub(crate) head: String,
     pub(crate) key: String,
     pub(crate) side: Side,
+    pub(crate) seen: Seen,
 }
 
 /// To which side a column's cells lean.
@@ -15,15 +16,29 @@ pub(crate) enum Side {
     Right,
 }
 
+/// Who sees a column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub enum Seen {
+    /// Everybody
+    #[default]
+    Always,
+    /// Everybody whose lines have room for it
+    WhereRoom,
+    /// Readers of a page, programs, and a terminal that is asked for all of the table
+    OnPage,
+    /// Programs only
+    AsData,
+}
+
 impl Column {
     /// Makes a column of names, leaning left.
     pub fn name(head: impl Into<String>, key: impl Into<String>) -> Self {
-        Self { head: head.into(), key: key.into(), side: Side::Left }
+        Self { head: head.into(), key: key.into(), side: Side::Left, seen: Seen::Always }
     }
 
     /// Makes a column of numbers, leaning right; `key` ends in the unit.
     pub fn number(head: impl Into<String>, key: impl Into<String>) -> Self {
-        Self { head: head.into(), key: key.into(), side: Side::Right }
+        Self { side: Side::Right, ..Self::name(head, key) }
     }
 
     /// Returns whether it has numbers, which lean right.

@@ -2,6 +2,9 @@
 
 use slablab_stats::{Comparison, Direction, Verdict};
 
+use super::cell::Cell;
+use super::column::{Column, Seen};
+use super::grid::Table;
 use super::text;
 use crate::unit::{counted, figures, human};
 
@@ -177,6 +180,24 @@ impl Comparisons {
     pub fn markdown(&self) -> String {
         let cells = self.cells();
         text::markdown(&self.head(), &cells, |at| text::side_of(&cells, at))
+    }
+
+    /// Returns the table of data: a terminal leaves out what a page has room for.
+    pub(crate) fn table(&self) -> Table {
+        let (head, cells) = (self.head(), self.cells());
+        // What a sentence says, or the title.
+        const SPARE: [&str; 4] = ["baseline", "median of baseline", "p", "runs"];
+        let column = |(at, head): (usize, String)| {
+            let key = head.replace([' ', '%'], "_");
+            let seen = if SPARE.contains(&head.as_str()) { Seen::WhereRoom } else { Seen::Always };
+            Column { side: text::side_of(&cells, at), seen, head, key }
+        };
+        let columns: Vec<Column> = head.into_iter().enumerate().map(column).collect();
+        let mut table = Table::new(columns);
+        for row in cells {
+            table.row(row.into_iter().map(Cell::Text).collect::<Vec<_>>());
+        }
+        table
     }
 
     /// Returns the headings of the table's columns.

@@ -1,12 +1,36 @@
 //! Columns that know how their cell is made of a row: a table of things is one line a column.
 
 use super::cell::Cell;
-use super::column::Column;
+use super::column::{Column, Seen};
 
 /// A column together with how its cell is made of a `T`.
 pub struct Field<'a, T> {
     pub(crate) column: Column,
     pub(crate) cell: Box<dyn Fn(&T) -> Cell + 'a>,
+}
+
+impl<T> Field<'_, T> {
+    /// Leaves the column out on a terminal whose lines have no room for it.
+    #[must_use]
+    pub fn where_room(self) -> Self {
+        self.seen(Seen::WhereRoom)
+    }
+
+    /// Leaves the column out of the first screen.
+    #[must_use]
+    pub fn on_page(self) -> Self {
+        self.seen(Seen::OnPage)
+    }
+
+    /// Shows the column to programs only.
+    #[must_use]
+    pub fn as_data(self) -> Self {
+        self.seen(Seen::AsData)
+    }
+
+    fn seen(self, seen: Seen) -> Self {
+        Self { column: Column { seen, ..self.column }, ..self }
+    }
 }
 
 impl<T> std::fmt::Debug for Field<'_, T> {

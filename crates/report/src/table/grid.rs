@@ -2,7 +2,7 @@
 //! rows that it sorts and filters.
 
 use super::cell::Cell;
-use super::column::Column;
+use super::column::{Column, Seen};
 use super::field::Field;
 use super::text;
 use crate::printable::printable;
@@ -46,6 +46,38 @@ impl Table {
     /// Returns whether there is nothing to show.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
+    }
+
+    /// Returns the places of the columns that are seen by who sees `seen`.
+    pub(crate) fn columns_seen(&self, seen: Seen) -> Vec<usize> {
+        (0..self.columns.len()).filter(|&at| self.columns[at].seen <= seen).collect()
+    }
+
+    /// Returns the cells of `columns` in the first `rows` rows, as text.
+    pub(crate) fn cells_of(&self, columns: &[usize], rows: usize) -> Vec<Vec<String>> {
+        let row = |row: &Vec<Cell>| columns.iter().map(|&at| shown(&row[at])).collect();
+        self.rows.iter().take(rows).map(row).collect()
+    }
+
+    /// Returns the headings and the first `rows` rows as lines of at most `width` characters: columns that are there
+    /// only where they have room are left out, the last first, then the longest names are cut in their middle.
+    pub(crate) fn fitted(&self, seen: Seen, rows: usize, width: Option<usize>) -> Vec<String> {
+        let mut columns = self.columns_seen(seen);
+        let width = width.unwrap_or(usize::MAX);
+        loop {
+            let mut cells = self.cells_of(&columns, rows);
+            cells.insert(0, columns.iter().map(|&at| self.columns[at].head.clone()).collect());
+            let beyond = text::width(&cells).saturating_sub(width);
+            let spare = columns.iter().rposition(|&at| self.columns[at].seen != Seen::Always);
+            match spare {
+                Some(place) if beyond > 0 => _ = columns.remove(place),
+                _ => {
+                    let side = |at: usize| self.columns[columns[at]].side;
+                    text::cut(&mut cells, beyond, side);
+                    return text::plain(&cells[0], &cells[1..], side);
+                }
+            }
+        }
     }
 
     /// Returns the lines that people read, the first with the headings.

@@ -9,6 +9,7 @@ mod mmtests;
 mod text;
 
 pub use cell::Cell;
-pub use column::Column;
+pub use column::{Column, Seen};
 pub use comparisons::{ComparisonRow, Comparisons};
 pub use grid::Table;
+pub(crate) use text::markdown;

@@ -42,6 +42,49 @@ pub(crate) fn side_of(rows: &[Vec<String>], at: usize) -> Side {
     if right { Side::Right } else { Side::Left }
 }
 
+/// A name that is cut keeps this many characters.
+const CUT_CHARS_MIN: usize = 12;
+
+/// Returns how many characters a line of such a table has.
+pub(crate) fn width(rows: &[Vec<String>]) -> usize {
+    let Some((head, rows)) = rows.split_first() else { return 0 };
+    let widths = widths(head, rows, 0);
+    widths.iter().sum::<usize>() + 2 * widths.len().saturating_sub(1)
+}
+
+/// Cuts the names of `rows`, those of the widest columns first, so that a line has `beyond` characters less, if that
+/// leaves enough of each.
+pub(crate) fn cut(rows: &mut [Vec<String>], mut beyond: usize, side: impl Fn(usize) -> Side) {
+    while beyond > 0 {
+        let Some((head, others)) = rows.split_first() else { return };
+        let widths = widths(head, others, 0);
+        let names = (0..widths.len()).filter(|&at| side(at) == Side::Left);
+        let Some(widest) = names.max_by_key(|&at| widths[at]) else { return };
+        let second = (0..widths.len()).filter(|&at| side(at) == Side::Left && at != widest);
+        let second = second.map(|at| widths[at]).max().unwrap_or(0);
+        let least = CUT_CHARS_MIN.max(second.min(widths[widest] - 1)).max(CUT_CHARS_MIN);
+        if widths[widest] <= CUT_CHARS_MIN {
+            return;
+        }
+        let to = widths[widest].saturating_sub(beyond).max(least);
+        beyond -= widths[widest] - to;
+        rows.iter_mut().for_each(|row| row[widest] = shortened(&row[widest], to));
+    }
+}
+
+/// Returns `text` in at most `chars` characters, an ellipsis in place of its middle: names differ at both ends.
+fn shortened(text: &str, chars: usize) -> String {
+    let count = text.chars().count();
+    if count <= chars {
+        return text.to_owned();
+    }
+    let head = chars / 2;
+    let tail = chars - head - 1;
+    let start: String = text.chars().take(head).collect();
+    let end: String = text.chars().skip(count - tail).collect();
+    format!("{start}\u{2026}{end}")
+}
+
 fn widths(head: &[String], rows: &[Vec<String>], least: usize) -> Vec<usize> {
     let widest = |at: usize| {
         let cells = rows.iter().map(|row| &row[at]).chain([&head[at]]);

@@ -209,6 +209,7 @@ pub(crate) fn document(rows: usize) -> Document {
         title: title.into(),
         method: "Made-up numbers, to look at.".into(),
         items,
+        ..Section::default()
     };
     Document {
         title: "hackbench under SLAB, SLUB, SLOB & SLMB".into(),
@@ -228,5 +229,6 @@ pub(crate) fn document(rows: usize) -> Document {
             Fact::new("kernel", "6.1.0-test"),
             Fact::new("command", "slablab lab run hackbench <all>"),
         ],
+        ..Document::default()
     }
 }

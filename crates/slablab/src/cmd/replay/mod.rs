@@ -10,11 +10,8 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::ValueEnum;
-use schemars::JsonSchema;
-use serde::Serialize;
 use slablab_kmem::BackendKind;
-use slablab_pages::tables;
-use slablab_replay::{Changes, Replay, ReplayPlan, Start, TraceFacts};
+use slablab_replay::{Changes, ReplayPlan, Start, TraceFacts};
 use slablab_report::counted;
 use slablab_trace::{Meta, TraceReader};
 
@@ -24,16 +21,17 @@ use super::fleet;
 use super::fleet::args::{FILTERS, Many, ManyArgs, refuse};
 use super::import;
 use super::question::check_outputs;
-use super::sheets::{self, Sheet};
+use super::sheets::Sheet;
 use super::size::parse_bytes;
-use crate::cli::{OutputArgs, ResultFile};
-use crate::output::{Page, Report, Table, duration, print, thousands};
+use crate::answers::replay::ReplayAnswer;
+use crate::cli::{AnswerArgs, OutputArgs};
+use crate::output::{Page, duration, give, print, thousands};
 use crate::progress::Progress;
 use crate::schema::Published;
 
 /// What these commands print as JSON.
 pub(super) const SCHEMAS: &[Published] = &[
-    Published::of::<Outcome>(),
+    Published::answer::<ReplayAnswer>(),
     Published::of::<timed::TimedOutcome>(),
     Published::of::<kernel::Outcome>(),
 ];
@@ -60,9 +58,6 @@ pub(crate) struct Args {
     /// Begin with no objects, also where the trace says which the recorded kernel had
     #[arg(long)]
     cold: bool,
-    /// Show this many call sites, and as many caches of each allocator
-    #[arg(short = 'n', long, value_name = "N", default_value_t = 10)]
-    lines: usize,
     /// Replay on real threads and time each operation, instead of counting what one thread does
     #[arg(long)]
     timed: bool,
@@ -81,13 +76,10 @@ pub(crate) struct Args {
     /// The table that --format csv prints
     #[arg(long, value_enum, value_name = "TABLE", default_value_t = Sheet::Totals)]
     csv: Sheet,
-    /// Also write a page that opens in a browser
-    #[arg(long, value_name = "FILE", conflicts_with = "timed")]
-    report: Option<PathBuf>,
     #[command(flatten)]
     filter: FilterArgs,
     #[command(flatten)]
-    result: ResultFile,
+    answer: AnswerArgs,
 }
 
 /// Where a trace is replayed.
@@ -100,8 +92,7 @@ enum Engine {
 }
 
 pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
-    let outputs = [("--output", args.result.output.as_ref()), ("--report", args.report.as_ref())];
-    check_outputs(&args.many.all(&args.trace), outputs)?;
+    check_outputs(&args.many.all(&args.trace), args.answer.outputs())?;
     if let Some(many) = args.many.with(&args.trace)? {
         return of_many(args, &many, output);
     }
@@ -111,8 +102,8 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
             file: &args.trace,
             kernels: &args.kernels,
             arguments: &args.arguments,
-            lines: args.lines,
-            result: args.result.output.as_deref(),
+            lines: args.answer.lines.unwrap_or(10),
+            result: args.answer.output.as_deref(),
         };
         return kernel::run(&asked, output, &trace);
     }
@@ -129,17 +120,12 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     let progress = Progress::new("replaying", trace.meta().events);
     let replay = slablab_replay::replay(&trace, &plan, &mut |done| progress.set(done))?;
     drop(progress);
-    let result = Outcome {
+    let answer = ReplayAnswer {
         file: args.trace.display().to_string(),
         replay,
         recorded: recorded.filter(|_| args.allocators.is_empty()),
-        lines: args.lines,
-        sheet: args.csv,
     };
-    print(&result, output, args.result.output.as_deref())?;
-    if let Some(page) = &args.report {
-        super::report::write(&slablab_pages::replay(&result.replay, &result.file), page)?;
-    }
+    give(&answer, output, &args.answer)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -154,18 +140,18 @@ fn of_many(args: &Args, many: &Many<'_>, output: &OutputArgs) -> Result<ExitCode
     refuse(&[
         ("--timed", args.timed),
         ("--engine kernel", args.engine == Engine::Kernel),
-        ("--report", args.report.is_some()),
+        ("--report", args.answer.report.is_some()),
         (FILTERS, !args.filter.is_empty()),
     ])?;
     let asked = fleet::replay::Asked {
         allocators: &distinct(&args.allocators),
         memory_bytes: args.memory,
         start: args.start(),
-        lines: args.lines,
+        lines: args.answer.lines.unwrap_or(10),
         sheet: args.csv,
     };
     let answer = fleet::replay::of_many(many, &asked)?;
-    print(&answer, output, args.result.output.as_deref())?;
+    print(&answer, output, args.answer.output.as_deref())?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -190,7 +176,7 @@ fn run_timed(
         file: args.trace.display().to_string(),
         allocators: slablab_replay::replay_timed(reader, plan, threads)?,
     };
-    print(&outcome, output, args.result.output.as_deref())?;
+    print(&outcome, output, args.answer.output.as_deref())?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -232,62 +218,4 @@ pub(super) fn header(file: &str, trace: &TraceFacts, page: &mut Page) {
         true => "Every event could be placed.".to_owned(),
         false => format!("{share:.2} % of the events could not be placed: {}.", causes.join(", ")),
     });
-}
-
-/// What `slablab replay` says.
-#[derive(Debug, Serialize, JsonSchema)]
-struct Outcome {
-    file: String,
-    #[serde(flatten)]
-    replay: Replay,
-    /// What the recorded kernel had, where that chose the allocators
-    #[serde(skip)]
-    recorded: Option<BackendKind>,
-    #[serde(skip)]
-    lines: usize,
-    #[serde(skip)]
-    sheet: Sheet,
-}
-
-impl Report for Outcome {
-    const SCHEMA: &'static str = "slablab.replay/1";
-
-    fn text(&self, page: &mut Page) {
-        header(&self.file, &self.replay.trace, page);
-        if let Some(kind) = self.recorded {
-            page.line(format!("The recorded kernel had {}, which stands first.", kind.name()));
-        }
-        slablab_pages::failures(&self.replay.allocators).iter().for_each(|line| page.line(line));
-        let fit = self.replay.allocators.iter().find_map(|a| a.fit.as_ref().map(|fit| (a, fit)));
-        if let Some((allocator, fit)) = fit {
-            page.line(tables::fit_line(allocator, fit));
-        }
-        page.heading("Memory");
-        page.table(&tables::memory(&self.replay.allocators));
-        page.heading("Paths");
-        page.table(&tables::paths(&self.replay.allocators));
-        page.heading("Locks taken, and atomic operations in place of one");
-        page.table(&tables::locks(&self.replay.allocators));
-        page.heading(&format!(
-            "Call sites with most waste (allocated less requested, the most at once), {} of {}",
-            self.lines.min(self.replay.sites.len()),
-            self.replay.sites.len()
-        ));
-        page.table(&tables::sites(&self.replay, self.lines));
-        if let Some((_, fit)) = fit {
-            page.heading("Slabs recorded and simulated, the caches that differ most");
-            page.table(&tables::fit(fit, self.lines));
-        }
-        page.heading("Caches that held most");
-        page.table(&tables::caches(&self.replay.allocators, self.lines));
-    }
-
-    fn csv(&self) -> Table {
-        match self.sheet {
-            Sheet::Totals => sheets::totals(&self.replay.allocators),
-            Sheet::Sites => sheets::sites(&self.replay),
-            Sheet::Caches => sheets::caches(&self.replay.allocators),
-            Sheet::Series => sheets::series(&self.replay),
-        }
-    }
 }

@@ -9,12 +9,12 @@
 use askama::Template;
 
 use crate::color::Palette;
-use crate::document::{Document, Item};
+use crate::document::{Document, Item, Place};
 use crate::error::Error;
 use crate::escape::escape;
 use crate::flame::{Flame, Frame};
 use crate::plot::Width;
-use crate::table::{Cell, Column, Comparisons, Table};
+use crate::table::{Cell, Column, Comparisons, Seen, Table};
 
 /// A cell with more characters than this is text that wraps, not a name.
 const TEXT_CHARS: usize = 36;
@@ -27,7 +27,8 @@ const TEXT_CHARS: usize = 36;
 pub fn html(document: &Document) -> Result<String, Error> {
     let mut palette = Palette::default();
     let mut sections = Vec::with_capacity(document.sections.len());
-    for (at, section) in document.sections.iter().enumerate() {
+    let on_page = document.sections.iter().filter(|s| s.place != Place::Data && !s.is_empty());
+    for (at, section) in on_page.enumerate() {
         let items = section.items.iter().map(|item| view(item, &mut palette));
         sections.push(SectionView {
             id: format!("s{}", at + 1),
@@ -39,8 +40,8 @@ pub fn html(document: &Document) -> Result<String, Error> {
     let page = Page {
         document,
         sections,
-        style: include_str!("../assets/report.css"),
-        script: include_str!("../assets/report.js"),
+        style: include_str!("../../assets/report.css"),
+        script: include_str!("../../assets/report.js"),
     };
     Ok(page.render()?)
 }
@@ -63,9 +64,10 @@ struct SectionView<'a> {
 
 enum ItemView<'a> {
     Text(&'a str),
+    Lines(&'a [String]),
     Comparisons(ComparisonView<'a>),
     Plot { title: &'a str, how: &'a str, wide: String, narrow: String },
-    Table { title: &'a str, how: &'a str, columns: &'a [Column], rows: Vec<String> },
+    Table { title: &'a str, how: &'a str, columns: Vec<&'a Column>, rows: Vec<String> },
     Flame { flame: &'a Flame, rows: usize, frames: Vec<Frame> },
 }
 
@@ -79,6 +81,7 @@ struct ComparisonView<'a> {
 fn view<'a>(item: &'a Item, palette: &mut Palette) -> Result<ItemView<'a>, Error> {
     Ok(match item {
         Item::Text(text) => ItemView::Text(text),
+        Item::Lines(lines) => ItemView::Lines(lines),
         Item::Comparisons(table) => ItemView::Comparisons(comparisons(table)),
         Item::Plot(plot) => ItemView::Plot {
             title: &plot.title,
@@ -87,7 +90,9 @@ fn view<'a>(item: &'a Item, palette: &mut Palette) -> Result<ItemView<'a>, Error
             narrow: plot.svg(Width::Narrow, palette)?,
         },
         Item::Table(title, how, table) => {
-            ItemView::Table { title, how, columns: &table.columns, rows: rows(table) }
+            let seen = table.columns_seen(Seen::OnPage);
+            let columns = seen.iter().map(|&at| &table.columns[at]).collect();
+            ItemView::Table { title, how, columns, rows: rows(table, &seen) }
         }
         Item::Flame(flame) => {
             let frames = flame.frames();
@@ -114,7 +119,7 @@ fn comparisons(table: &Comparisons) -> ComparisonView<'_> {
 }
 
 /// Returns the rows of a table as HTML. By hand: 3,000 rows through a template take ten times the bytes in blanks.
-fn rows(table: &Table) -> Vec<String> {
+fn rows(table: &Table, columns: &[usize]) -> Vec<String> {
     let cell = |cell: &Cell| {
         let shown = escape(&cell.human());
         match (cell.key(), cell) {
@@ -124,7 +129,10 @@ fn rows(table: &Table) -> Vec<String> {
             (None, _) => format!("<td>{shown}"),
         }
     };
-    let row = |cells: &Vec<Cell>| format!("<tr>{}", cells.iter().map(cell).collect::<String>());
+    let row = |cells: &Vec<Cell>| {
+        let cells = columns.iter().map(|&at| cell(&cells[at]));
+        format!("<tr>{}", cells.collect::<String>())
+    };
     table.rows.iter().map(row).collect()
 }
 

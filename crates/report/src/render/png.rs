@@ -9,7 +9,7 @@ use resvg::usvg::{Options, Tree, fontdb};
 use crate::error::Error;
 
 /// DejaVu Sans, cut down to Latin, Greek mu and the punctuation that plots use: `assets/README.md`.
-const FONT: &[u8] = include_bytes!("../assets/DejaVuSans-subset.ttf");
+const FONT: &[u8] = include_bytes!("../../assets/DejaVuSans-subset.ttf");
 
 /// Returns `svg` as the bytes of a PNG on white.
 ///

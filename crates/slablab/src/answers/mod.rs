@@ -1,0 +1,13 @@
+//! Answers: one file a noun makes the document of a result.
+//!
+//! # How it works
+//! A command in `cmd` parses its options, calls a library crate, and hands the result to [`give`](crate::output::give) as
+//! an [`Answer`](crate::output::Answer). Its document says first, in at most five sentences, what was found. The first
+//! section has the table that proves it and fits a screen of 40 lines and 80 columns; further sections have a name by which
+//! `--show` prints them. A column has one heading and one unit in all of them.
+//!
+//! # To add one
+//! One file here with a type that implements `Answer`, and a line in the list of schemas of `cmd/generate`.
+
+pub(crate) mod replay;
+pub(crate) mod trace;
