@@ -10,6 +10,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use slablab_host::shell;
 use slablab_report::{ComparisonRow, Comparisons};
 use slablab_stats::{Comparison, Pairing, Question, compare, median};
 
@@ -135,8 +136,11 @@ pub fn compare_runs(
     if sides.is_empty() && baseline.samples().next().is_none() {
         return Err(Error::Incomparable(format!(
             "{0} and {1} only count what is the same in every run, so that there is nothing to test: 'slablab lab \
-             compare {0}' and 'slablab lab compare {1}' print their numbers",
-            baseline.name, candidate.name
+             compare {2}' and 'slablab lab compare {3}' print their numbers",
+            baseline.name,
+            candidate.name,
+            shell::word(&baseline.name),
+            shell::word(&candidate.name)
         )));
     }
     if sides.is_empty() {

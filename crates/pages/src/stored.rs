@@ -6,6 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use serde::Deserialize;
+use slablab_host::shell;
 use slablab_lab::{Error, Outcome, Result};
 use slablab_replay::Replay;
 use slablab_report::{Document, Flame, Item, Section};
@@ -47,7 +48,7 @@ pub fn read(place: &Path) -> Result<Stored> {
     if bytes.starts_with(PARQUET) {
         return Err(unreadable(format!(
             "is a trace and not a result; 'slablab replay {} --report FILE' makes a page of it",
-            place.display()
+            shell::path(place)
         )));
     }
     let text = String::from_utf8(bytes).map_err(|_| {

@@ -77,6 +77,15 @@ pub enum Error {
         /// The allocator
         allocator: String,
     },
+    /// A cache whose settings would be files outside of `/sys/kernel/slab`.
+    #[error(
+        "a cache of the trace is called {name:?}, which no directory of /sys/kernel/slab can be called, so that no setting \
+         is advised: record the trace again, or leave out --tune"
+    )]
+    CacheName {
+        /// The name
+        name: String,
+    },
     /// An event on a CPU that no simulated machine has
     #[error(
         "row {row}, counted from 0: the event is from CPU {cpu}, and the simulated machine has {cpus}; the trace is damaged: \

@@ -8,7 +8,7 @@
 //!
 //! To add a plot: one file in `plot/` with a struct that implements [`Draw`]. To add a renderer: one file in `render/`.
 //!
-//! Modules, lower ones first: `error`, `escape`, `printable`, `unit`, `color`; `flame`, `table`; `plot`; `document`;
+//! Modules, lower ones first: `error`, `escape`, `unit`, `color`; `flame`, `table`; `plot`; `document`;
 //! `render`.
 //!
 //! Invariants: nothing here knows an experiment, an allocator's code or a file; names and numbers come in with
@@ -25,7 +25,6 @@ mod error;
 mod escape;
 mod flame;
 mod plot;
-mod printable;
 mod render;
 mod table;
 mod unit;
@@ -38,7 +37,7 @@ pub use plot::{
     AddressPanel, Addresses, AxisScale, BarGroup, Bars, Draw, Group, Lines, Plot, Point, Series,
     Strip, Waterfall, Width,
 };
-pub use printable::printable;
 pub use render::{Style, Terminal, csv, html, markdown, png, terminal};
+pub use slablab_host::printable;
 pub use table::{Cell, Column, ComparisonRow, Comparisons, Seen, Table, field};
 pub use unit::{UnitScale, counted, human, short, thousands};

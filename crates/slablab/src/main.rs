@@ -14,7 +14,6 @@ mod output;
 mod progress;
 mod say;
 mod schema;
-mod shell;
 
 use std::process::ExitCode;
 

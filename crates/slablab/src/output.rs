@@ -9,7 +9,7 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use schemars::JsonSchema;
 use serde::Serialize;
-use slablab_host::Access;
+use slablab_host::{Access, is_obeyed};
 
 pub(crate) use slablab_report::{Cell, Column, Table, field, thousands};
 use slablab_report::{Document, Shown, Style, Terminal, printable, short};
@@ -205,9 +205,18 @@ fn json_text<T: Serialize>(schema: &'static str, value: &T) -> Result<String> {
         #[serde(flatten)]
         value: &'a T,
     }
-    let mut text = serde_json::to_string_pretty(&Envelope { schema, value })?;
-    text.push('\n');
-    Ok(text)
+    let text = serde_json::to_string_pretty(&Envelope { schema, value })?;
+    // JSON escapes what is below a blank; a terminal obeys some characters beyond, too.
+    let mut shown = String::with_capacity(text.len() + 1);
+    for c in text.chars() {
+        match c {
+            '\n' => shown.push(c),
+            c if is_obeyed(c) => shown.push_str(&format!("\\u{:04x}", u32::from(c))),
+            c => shown.push(c),
+        }
+    }
+    shown.push('\n');
+    Ok(shown)
 }
 
 /// Writes `bytes` as the complete content of `path`: a reader sees the old file or the whole new one.

@@ -6,9 +6,34 @@ use std::io::{self, Write};
 use slablab_report::printable;
 
 /// Says `text` in lines of its own. Whoever was listening may be gone (`2>&1 | head`): `eprintln!` would panic then, and
-/// the work is done all the same. Names of a trace in it reach no terminal as they are.
+/// the work is done all the same. Names of a trace in it reach no terminal as they are, and what follows a line end of
+/// one is set in, so that it is not taken for a sentence of the tool.
 pub(crate) fn say(text: impl Display) {
-    let text = text.to_string();
-    let lines: Vec<_> = text.split('\n').map(printable).collect();
-    let _ = writeln!(io::stderr(), "{}", lines.join("\n"));
+    let _ = writeln!(io::stderr(), "{}", in_lines(&text.to_string()));
+}
+
+fn in_lines(text: &str) -> String {
+    let mut lines = text.split('\n').map(printable);
+    let mut shown = lines.next().unwrap_or_default().into_owned();
+    for line in lines {
+        shown.push_str(if line.is_empty() || line.starts_with([' ', '\t']) {
+            "\n"
+        } else {
+            "\n  "
+        });
+        shown.push_str(&line);
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_forges_no_line_of_the_log() {
+        let said = in_lines("slablab: left running: a\nslablab: all is well\x1b[2J");
+        assert_eq!(said, "slablab: left running: a\n  slablab: all is well?[2J");
+        assert_eq!(in_lines("a:\n  b\n\n c"), "a:\n  b\n\n c");
+    }
 }

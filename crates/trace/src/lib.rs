@@ -13,6 +13,7 @@
 
 mod assigned;
 mod btf;
+mod cache_name;
 mod cpu_list;
 mod error;
 mod event;
@@ -39,6 +40,7 @@ mod tables;
 mod vmlinux;
 
 pub use btf::{Btf, Candidate, Link};
+pub use cache_name::is_cache_name;
 pub use cpu_list::cpu_nodes;
 pub use error::{At, Error};
 pub use event::{Batch, Columns, Event, Kind, NONE, RawEvent};

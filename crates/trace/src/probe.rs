@@ -4,7 +4,7 @@ use std::fs::File;
 use std::path::Path;
 
 use State::{Fair, Good, Missing};
-use slablab_host::find_program;
+use slablab_host::{find_program, shell};
 
 use crate::record::tracefs::Tracefs;
 
@@ -108,7 +108,7 @@ fn kprobes(tracefs: &Tracefs) -> Fact {
 /// What recorders left that were killed; nothing where there is nothing to say.
 fn left_tracing(tracefs: &Tracefs) -> Option<Fact> {
     let left = tracefs.abandoned_instances();
-    let paths: Vec<_> = left.iter().map(|path| path.display().to_string()).collect();
+    let paths: Vec<_> = left.iter().map(|path| shell::path(path)).collect();
     let name = |path: &std::path::PathBuf| {
         path.file_name().map(|name| name.to_string_lossy().into_owned())
     };

@@ -9,6 +9,7 @@
 use std::path::PathBuf;
 
 use serde_json::Value;
+use slablab_host::shell;
 use slablab_kmem::BackendKind;
 use slablab_replay::{Changes, Dedicated, ReplayPlan, select_sites};
 use slablab_trace::TraceReader;
@@ -162,11 +163,14 @@ impl Fixture for CacheReplay {
         let changes = Changes { dedicated, ..Changes::default() };
         let plan = ReplayPlan { allocators: vec![self.kind], changes, ..ReplayPlan::default() };
         let replay = slablab_replay::replay(&self.reader, &plan, &mut |_| ())?;
-        let path = self.path.display();
         let allocator = &replay.allocators[0];
         Ok(Observation {
             detail: serde_json::json!({ "unplaced_share": replay.trace.unplaced_share }),
-            command: format!("slablab whatif {path} --dedicate '{}=audit_context'", self.pattern),
+            command: format!(
+                "slablab whatif {} --dedicate {}",
+                shell::path(&self.path),
+                shell::word(&format!("{}=audit_context", self.pattern))
+            ),
             ..Observation::of([
                 ("held_bytes_peak", allocator.held_bytes.peak as f64),
                 ("held_bytes_mean", allocator.held_bytes.mean as f64),

@@ -8,6 +8,7 @@
 use std::path::PathBuf;
 
 use serde_json::{Value, json};
+use slablab_host::shell;
 use slablab_replay::{ReplayPlan, replay_timed};
 use slablab_trace::TraceReader;
 
@@ -194,9 +195,9 @@ impl Fixture for TimedReplay {
             }),
             command: format!(
                 "slablab replay {} --timed --allocators {} --threads {}",
-                self.path.display(),
-                cell.variant,
-                cell.point
+                shell::path(&self.path),
+                shell::word(&cell.variant),
+                shell::word(&cell.point)
             ),
             ..values
         })

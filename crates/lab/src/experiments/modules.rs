@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::time::Duration;
 
+use slablab_host::shell;
 use slablab_kapi::toolchain::{self, Built, Flavor};
 use slablab_kapi::{Event, Job, host};
 use slablab_vm::Data;
@@ -68,8 +69,9 @@ impl Host {
 
     /// Returns what a person types to run the module as [`Host::run`] does.
     pub(super) fn command(&self, params: &[String]) -> String {
-        let (name, allocator, params) = (&self.built.name, &self.allocator, params.join(" "));
-        format!("slablab insmod kernel/modules/{name} {params} --allocator {allocator} --memory 1G")
+        let module = shell::word(&format!("kernel/modules/{}", self.built.name));
+        let params: String = params.iter().map(|param| shell::word(param) + " ").collect();
+        format!("slablab insmod {module} {params}--allocator {} --memory 1G", self.allocator)
     }
 
     /// Runs the module and returns the facts it logged.

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use slablab_host::shell;
 use slablab_replay::ReplayPlan;
 use slablab_trace::TraceReader;
 
@@ -62,8 +63,8 @@ impl Fixture for TraceReplay {
             }),
             command: format!(
                 "slablab replay {} --allocators {}",
-                self.path.display(),
-                cell.variant
+                shell::path(&self.path),
+                shell::word(&cell.variant)
             ),
             ..Observation::of([
                 ("held_bytes_peak", allocator.held_bytes.peak as f64),

@@ -5,7 +5,9 @@
 //! file's init function is) the text leaves in plain words to whoever knows the file.
 
 use std::fmt::Write;
+use std::path::Path;
 
+use slablab_host::{printable, shell};
 use slablab_kmem::Gfp;
 use slablab_trace::{Candidate, Link, Place, gfp_text};
 
@@ -28,18 +30,48 @@ pub struct PatchFacts<'a> {
     pub shares_with: Option<Vec<String>>,
 }
 
+impl PatchFacts<'_> {
+    /// Returns them with names that end no line: what others recorded must not become lines of a patch.
+    fn in_lines(&self) -> Self {
+        let mut facts = self.clone();
+        facts.calls.freed_by.iter_mut().for_each(|count| clean(&mut count.site));
+        for Candidate { name, link } in facts.types.iter_mut().flatten() {
+            clean(name);
+            if let Link::Member(member) = link {
+                clean(member);
+            }
+        }
+        facts.shares_with.iter_mut().flatten().for_each(clean);
+        facts
+    }
+}
+
+fn in_lines(advice: &Advice) -> Advice {
+    let mut advice = advice.clone();
+    clean(&mut advice.subject);
+    advice
+}
+
+fn clean(name: &mut String) {
+    *name = printable(name).into_owned();
+}
+
 /// So many structures, or functions that free, are named.
 const NAMED_MAX: usize = 5;
 
 /// Returns the text of a patch for advice on a call site; `None` for advice on a size class.
 #[must_use]
 pub fn patch_skeleton(advice: &Advice, facts: &PatchFacts<'_>) -> Option<String> {
-    let Change::Dedicate { cache } = &advice.change else { return None };
+    let (Change::Dedicate { cache }, subject) = (&advice.change, &advice.subject) else {
+        return None;
+    };
+    let (advice, facts) = (&in_lines(advice), &facts.in_lines());
     let patch = Patch { advice, facts, cachep: format!("{}_cachep", c_name(cache)), cache };
     let mut text = patch.head();
     text += &patch.diff();
     text += &patch.notes();
-    _ = write!(text, "\nTry it: slablab whatif {} --dedicate '{}'\n", facts.file, advice.subject);
+    let (file, site) = (shell::path(Path::new(&facts.file)), shell::word(subject));
+    _ = write!(text, "\nTry it: slablab whatif {file} --dedicate {site}\n");
     Some(text)
 }
 
@@ -72,7 +104,8 @@ impl Patch<'_> {
         let mut line = |name: &str, what: String| _ = writeln!(text, "{name:<10}{what}");
         if let Some(place) = self.facts.place {
             let at = place.line.map_or_else(String::new, |line| format!(":{line}"));
-            line("Where", format!("{}{at}, in {}()", place.file, place.function));
+            let [file, function] = [&place.file, &place.function].map(|name| printable(name));
+            line("Where", format!("{file}{at}, in {function}()"));
         }
         let sizes = profile.sizes.len() as u64 + profile.allocs_of_other_sizes.min(1);
         let most = if sizes > 1 { " at most" } else { "" };
@@ -176,7 +209,8 @@ impl Patch<'_> {
         let Self { advice, facts, cache, cachep } = self;
         let function =
             facts.place.map_or_else(|| function(&advice.subject), |place| &place.function);
-        let file = facts.place.map_or("FILE.c", |place| &place.file);
+        let function = printable(function);
+        let file = printable(facts.place.map_or("FILE.c", |place| &place.file));
         let (once, init) = match self.is_module() {
             true => ("", "the module's init function (return -ENOMEM if it is NULL)"),
             false => (" __ro_after_init", "an init function of the file that runs before"),
@@ -316,7 +350,8 @@ fn wrapped(text: &str) -> String {
 fn c_name(text: &str) -> String {
     let name: String =
         text.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
-    name.trim_start_matches(|c: char| c == '_' || c.is_ascii_digit()).to_owned()
+    let name = name.trim_start_matches(|c: char| c == '_' || c.is_ascii_digit());
+    if name.is_empty() { "item".to_owned() } else { name.to_owned() }
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@
 //! Size: a row of nine cells takes about 250 bytes, a plot 10 to 60 kB, both widths together.
 
 use askama::Template;
+use slablab_host::printable;
 
 use crate::color::Palette;
 use crate::document::{Document, Item, Place};
@@ -43,7 +44,8 @@ pub fn html(document: &Document) -> Result<String, Error> {
         style: include_str!("../../assets/report.css"),
         script: include_str!("../../assets/report.js"),
     };
-    Ok(page.render()?)
+    // A page is shown by `cat`, too.
+    Ok(page.render()?.split('\n').map(printable).collect::<Vec<_>>().join("\n"))
 }
 
 #[derive(Template)]

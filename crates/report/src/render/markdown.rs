@@ -2,9 +2,11 @@
 
 use std::fmt::Write;
 
+use slablab_host::printable;
+
 use crate::document::{Document, Item, Shown};
 use crate::error::Error;
-use crate::printable::printable;
+use crate::escape::markdown_words as words;
 use crate::table::{self, Seen, Table};
 
 /// Writes the sections that are `shown` as Markdown, with at most `rows` rows of each table.
@@ -38,7 +40,8 @@ fn write_item(text: &mut String, item: &Item, shown: &Shown, rows: Option<usize>
             let _ = write!(text, "\n{}\n", words(paragraph));
         }
         Item::Lines(lines) => {
-            let fence = if lines.iter().any(|line| line.contains("```")) { "~~~~" } else { "```" };
+            let ticks = lines.iter().flat_map(|line| line.split(|c| c != '`').map(str::len));
+            let fence = "`".repeat(ticks.max().map_or(3, |longest| longest + 1).max(3));
             let lines: String = lines.iter().map(|line| format!("{}\n", printable(line))).collect();
             let _ = write!(text, "\n{fence}\n{lines}{fence}\n");
         }
@@ -58,18 +61,4 @@ fn write_table(text: &mut String, whole: &Table, shown: &Shown, rows: Option<usi
     let side = |at: usize| whole.columns[columns[at]].side;
     text.push('\n');
     text.push_str(&table::markdown(&head, &cells, side));
-}
-
-/// Returns text whose characters mean nothing to Markdown or HTML.
-fn words(text: &str) -> String {
-    let text = printable(text);
-    let mut plain = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '<' => plain.push_str("&lt;"),
-            '*' | '_' | '`' | '[' | ']' | '\\' => plain.extend(['\\', c]),
-            c => plain.push(c),
-        }
-    }
-    plain
 }

@@ -7,7 +7,7 @@
 
 use crate::document::{Document, Item, Section, Shown};
 use crate::error::Error;
-use crate::printable::printable;
+use slablab_host::printable;
 use crate::table::{Seen, Table};
 
 /// Lines of the first screen.

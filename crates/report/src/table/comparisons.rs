@@ -6,6 +6,7 @@ use super::cell::Cell;
 use super::column::{Column, Seen};
 use super::grid::Table;
 use super::text;
+use crate::escape::markdown_words;
 use crate::unit::{counted, figures, human};
 
 /// Up to so many comparisons are all said in sentences.
@@ -179,7 +180,9 @@ impl Comparisons {
     /// Returns the table as Markdown.
     pub fn markdown(&self) -> String {
         let cells = self.cells();
-        text::markdown(&self.head(), &cells, |at| text::side_of(&cells, at))
+        let words = |row: &Vec<String>| row.iter().map(|cell| markdown_words(cell)).collect();
+        let escaped: Vec<Vec<String>> = cells.iter().map(words).collect();
+        text::markdown(&words(&self.head()), &escaped, |at| text::side_of(&cells, at))
     }
 
     /// Returns the table of data: a terminal leaves out what a page has room for.

@@ -5,7 +5,7 @@ use super::cell::Cell;
 use super::column::{Column, Seen};
 use super::field::Field;
 use super::text;
-use crate::printable::printable;
+use slablab_host::printable;
 
 /// Rows under columns.
 #[derive(Debug, Clone, Default)]
@@ -88,21 +88,31 @@ impl Table {
         text::plain(&head, &rows, |at| self.columns[at].side)
     }
 
-    /// Returns the table as RFC 4180 has it.
+    /// Returns the table as RFC 4180 has it. A text that a spreadsheet would take for a formula has an apostrophe before it,
+    /// which spreadsheets hide; numbers have none, and are whole.
     ///
     /// # Panics
     ///
     /// Never: memory takes what is written, and cells are UTF-8.
     pub fn csv(&self) -> String {
         let mut writer = csv::Writer::from_writer(Vec::new());
-        let rows = self.rows.iter().map(|row| row.iter().map(Cell::machine).collect());
-        let head = self.columns.iter().map(|column| column.key.clone()).collect();
+        let rows = self.rows.iter().map(|row| row.iter().map(inert).collect());
+        let head = self.columns.iter().map(|column| inert(&Cell::text(&column.key))).collect();
         for row in std::iter::once(head).chain(rows) {
             let row: Vec<String> = row;
             writer.write_record(row).expect("memory takes it");
         }
         String::from_utf8(writer.into_inner().expect("memory takes it")).expect("UTF-8")
     }
+}
+
+/// Returns a cell for a spreadsheet, which reads text that begins so as a formula, and for a terminal that shows the file.
+fn inert(cell: &Cell) -> String {
+    let Cell::Text(text) = cell else { return cell.machine() };
+    let text = printable(text).into_owned();
+    let is_formula =
+        text.starts_with(['=', '+', '-', '@', '\t', '?', '\'']) && text.parse::<f64>().is_err();
+    if is_formula { format!("'{text}") } else { text }
 }
 
 /// Returns a cell for a terminal.
@@ -139,5 +149,19 @@ mod tests {
     #[test]
     fn csv_quotes_what_needs_quoting() {
         assert_eq!(two_rows().csv(), "site,held_bytes\n\"kmalloc, of course\",2048\nb,\n");
+    }
+
+    #[test]
+    fn no_text_of_a_csv_is_a_formula_and_numbers_are_whole() {
+        let mut table = Table::new([Column::name("", "=key"), Column::number("", "n")]);
+        for text in ["=1+1", "+f", "-f", "@f", "\tf", "\r=f", "\x1b[2Jf", "-1.5", "+3", "f-1"] {
+            table.row([Cell::text(text), Cell::SignedBytes(-7)]);
+        }
+        let csv = table.csv();
+        let cells: Vec<_> = csv.lines().map(|line| line.split(',').next().unwrap()).collect();
+        let want =
+            ["'=key", "'=1+1", "'+f", "'-f", "'@f", "'\tf", "'?=f", "'?[2Jf", "-1.5", "+3", "f-1"];
+        assert_eq!(cells, want);
+        assert!(csv.lines().skip(1).all(|line| line.ends_with(",-7")), "{csv}");
     }
 }

@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rustix::mount::MountFlags;
+use slablab_host::shell;
 
 use super::machine;
 use crate::Error;
@@ -122,11 +123,12 @@ impl Tracefs {
                 return;
             }
             if tries == PROBE_REMOVALS {
-                let place = self.root.display();
                 let _ = writeln!(
                     std::io::stderr(),
                     "slablab: cannot remove the probe {path}: {error}; \
-                     remove it with echo '{definition}' >> {place}/dynamic_events"
+                     remove it with echo {} >> {}",
+                    shell::word(&definition),
+                    shell::path(&self.root.join("dynamic_events"))
                 );
                 return;
             }
@@ -290,7 +292,8 @@ impl Drop for Instance {
             let place = self.root.display();
             let _ = writeln!(
                 std::io::stderr(),
-                "slablab: {place}: cannot remove: {error}; remove it with rmdir"
+                "slablab: {place}: cannot remove: {error}; remove it with rmdir {}",
+                shell::path(&self.root)
             );
         }
     }

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use slablab_kmem::{BackendKind, geometry};
-use slablab_trace::{Meta, TraceReader};
+use slablab_trace::{Meta, TraceReader, is_cache_name};
 
 use crate::advice::judge::saving_bytes_min;
 use crate::advice::trial::Moments;
@@ -65,9 +65,28 @@ pub fn tune(
     held_at: HeldAt,
     progress: &mut dyn FnMut(u64),
 ) -> Result<Tuning, Error> {
+    check_names(reader.meta())?;
     let space = Space::of(reader.meta(), kind)?;
     let goal = Goal { locks_share_max, held_at, brevity: Brevity::default() };
     search(reader, kind, memory_bytes, &space, goal, progress)
+}
+
+/// Refuses a trace that names a cache as none can be called: its settings would be files elsewhere.
+fn check_names(meta: &Meta) -> Result<(), Error> {
+    let recorded = meta.caches.iter().flat_map(|cache| {
+        [&cache.name, &cache.recorded]
+            .into_iter()
+            .chain(&cache.aliases)
+            .filter(|name| !name.is_empty())
+    });
+    let snapshots = meta.slabs_start.iter().chain(&meta.slabs_end);
+    let listed = snapshots
+        .flat_map(|slabs| &slabs.caches)
+        .flat_map(|cache| std::iter::once(&cache.name).chain(&cache.aliases));
+    match recorded.chain(listed).find(|name| !is_cache_name(name)) {
+        Some(name) => Err(Error::CacheName { name: name.clone() }),
+        None => Ok(()),
+    }
 }
 
 /// What is searched for.

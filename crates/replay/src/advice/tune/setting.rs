@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::Serialize;
+use slablab_host::shell;
 use slablab_kmem::{BackendKind, Tunables};
 use slablab_trace::Meta;
 
@@ -181,13 +182,9 @@ impl Setting {
     }
 }
 
-/// Returns the path of a cache's file, quoted where the shell needs it.
+/// Returns the path of a cache's file as a word of the shell; sysfs, too, has `!` where a name has a slash.
 fn file(cache: &str, name: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_.:".contains(c);
-    match cache.chars().all(plain) {
-        true => format!("/sys/kernel/slab/{cache}/{name}"),
-        false => format!("'/sys/kernel/slab/{}/{name}'", cache.replace('\'', r"'\''")),
-    }
+    shell::word(&format!("/sys/kernel/slab/{}/{name}", cache.replace('/', "!")))
 }
 
 /// Returns the two first numbers of a release.

@@ -1,8 +1,11 @@
 //! `slablab advise --classes K`: which further kmalloc size classes fit the trace best.
 
+use std::path::Path;
+
 use anyhow::Result;
 use schemars::JsonSchema;
 use serde::Serialize;
+use slablab_host::shell;
 use slablab_kmem::BackendKind;
 use slablab_pages::{classes_sentence, tables};
 use slablab_replay::{ClassAdvice, advise_classes};
@@ -45,7 +48,8 @@ impl Report for ClassesAnswer {
         if let Some(best) = self.advice.proposals.last() {
             page.heading("To try the last one");
             let classes: Vec<_> = best.classes.iter().map(u32::to_string).collect();
-            page.line(format!("  slablab whatif {} --classes {}", self.file, classes.join(",")));
+            let file = shell::path(Path::new(&self.file));
+            page.line(format!("  slablab whatif {file} --classes {}", classes.join(",")));
         }
     }
 

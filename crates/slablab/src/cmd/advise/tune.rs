@@ -5,6 +5,7 @@ use std::path::Path;
 use anyhow::Result;
 use schemars::JsonSchema;
 use serde::Serialize;
+use slablab_host::{printable, shell};
 use slablab_kmem::BackendKind;
 use slablab_pages::tables;
 use slablab_replay::{Answer, AnswerKind, Budget, HeldAt, Outcome, Tuning, Typed, tune};
@@ -66,10 +67,8 @@ pub(super) fn write_script(tuning: &Tuning, release: &str, file: &str, path: &Pa
 
 fn script(answer: Option<&Answer>, release: &str, file: &str) -> String {
     // What ends a line would end the comment, too, and root will run the rest.
-    let in_comment =
-        |text: &str| text.chars().map(|c| if c.is_control() { '?' } else { c }).collect::<String>();
-    let kernel = if release.is_empty() { "an unnamed kernel" } else { &in_comment(release) };
-    let file = in_comment(file);
+    let kernel = if release.is_empty() { "an unnamed kernel".into() } else { printable(release) };
+    let file = printable(file);
     let mut text = format!(
         "#!/bin/sh\n# Slab settings for the load of {file}, recorded on {kernel}.\n\
          # sh SCRIPT        sets them, and keeps in $UNDO how to set them back\n\
@@ -85,20 +84,28 @@ fn script(answer: Option<&Answer>, release: &str, file: &str) -> String {
         text.push_str(&format!("# The kernel's configuration needs {line}\n"));
     }
     text.push_str(
-        "UNDO=${UNDO:-/run/slablab-undo.sh}\n\
-         # Several names may be one cache: the first number noted is the old one, so the last line goes first.\n\
-         if [ \"$1\" = undo ]; then sed -n '1!G;h;$p' \"$UNDO\" | sh && rm \"$UNDO\"; exit; fi\n\
-         [ ! -e \"$UNDO\" ] || { echo \"$UNDO exists: undo first\" >&2; exit 1; }\n\
+        "UNDO=${UNDO:-/run/slablab-undo}\n\
          status=0\n\
+         put() { echo \"$1\" > \"$2\" || { echo \"$2 does not take $1\" >&2; status=1; return 1; }; }\n\
+         # Lines of a number and a file, which no shell reads. Several names may be one cache: the first number noted is\n\
+         # the old one, so the last line goes first.\n\
+         if [ \"$1\" = undo ]; then\n\
+         \x20   [ -e \"$UNDO\" ] || { echo \"$UNDO is not there: nothing was set\" >&2; exit 1; }\n\
+         \x20   while read -r old file; do put \"$old\" \"$file\"; done <<UNDO\n\
+         $(sed -n '1!G;h;$p' \"$UNDO\")\n\
+         UNDO\n\
+         \x20   [ $status -ne 0 ] || rm \"$UNDO\"\n\
+         \x20   exit $status\n\
+         fi\n\
+         [ ! -e \"$UNDO\" ] || { echo \"$UNDO exists: undo first\" >&2; exit 1; }\n\
          set_file() {\n\
-         \x20   old=$(cut -d' ' -f1 \"$2\") && echo \"$1\" > \"$2\" || { echo \"$2 does not take $1\" >&2; status=1; return; }\n\
-         \x20   echo \"echo $old > '$2'\" >> \"$UNDO\"\n\
+         \x20   old=$(cut -d' ' -f1 \"$2\") && put \"$1\" \"$2\" && echo \"$old $2\" >> \"$UNDO\" || status=1\n\
          }\n",
     );
     for word in &answer.typed.command_line {
-        text.push_str(&format!(
-            "grep -qw -- '{word}' /proc/cmdline || echo 'add to the kernel command line: {word}'\n"
-        ));
+        let (word, said) =
+            (shell::word(word), shell::word(&format!("add to the kernel command line: {word}")));
+        text.push_str(&format!("grep -qw -- {word} /proc/cmdline || echo {said}\n"));
     }
     for line in &answer.typed.shell {
         text.push_str(&scripted(line));

@@ -9,6 +9,7 @@ use anyhow::{Context, Result};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
+use slablab_host::shell;
 use slablab_lab::guest;
 use slablab_trace::ImportOptions;
 use slablab_vm::{Data, Initramfs, Kernel, KernelBuilder, Machine, job_output};
@@ -17,7 +18,6 @@ use super::options::{BuilderArgs, GuestArgs, InstallArgs, SpecArgs};
 use crate::cli::OutputArgs;
 use crate::output::{self, Cell, Column, Page, Report, Table};
 use crate::progress::Progress;
-use crate::shell;
 
 /// Boot a kernel and run a command in it
 #[derive(clap::Args, Debug)]

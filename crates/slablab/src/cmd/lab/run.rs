@@ -7,7 +7,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Result, bail};
 use clap::ValueEnum;
-use slablab_host::folder_of;
+use slablab_host::{folder_of, shell};
 use slablab_lab::{
     Engine, Experiment, Outcome, Plan, Request, Scale, Shard, begin, compare_variants, find, plan,
     result_files, run as carry_out,
@@ -176,7 +176,7 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
         bail!(
             "--shard goes with the folder of a plan, and {} is none; 'slablab lab plan {} -o FOLDER' makes one",
             args.name,
-            args.name
+            shell::word(&args.name)
         );
     }
     let request = &args.request;

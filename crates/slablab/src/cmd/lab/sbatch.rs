@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
+use slablab_host::{is_obeyed, printable, shell};
 use slablab_lab::Sweep;
 
 use crate::output::{write_result, write_whole};
 use crate::say::say;
-use crate::shell;
 
 /// The template of sites that have none of their own.
 const TEMPLATE: &str = include_str!("sweep.sbatch");
@@ -90,13 +90,18 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     }
     let place =
         folder.canonicalize().with_context(|| format!("{}: cannot find", folder.display()))?;
-    let [place_word, command] =
-        [&place, &std::env::current_exe()?].map(|path| shell::word(&path.display().to_string()));
+    let [place_word, command] = [&place, &std::env::current_exe()?].map(|path| shell::path(path));
     let place_text = place.display().to_string();
-    if place_text.contains(['%', '\n', '"']) {
+    if place_text.contains(|c| is_obeyed(c) || "%\"\\$`".contains(c)) {
         bail!(
-            "{place_text}: sbatch cannot write logs into a folder with %, \" or a line break in its name"
+            "{}: sbatch cannot write logs into a folder with %, \", \\, $, ` or a line break in its name: plan into another \
+             folder",
+            printable(&place_text)
         );
+    }
+    let experiment = &sweep.plan.experiment;
+    if !experiment.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_') {
+        bail!("{}: its plan names an experiment that is none: {experiment:?}", folder.display());
     }
     let run = format!("{command} lab run {place_word} --shard \"$SLURM_ARRAY_TASK_ID/{shards}\"");
     let cpus = match args.cpus {
@@ -104,7 +109,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         None => "exclusive".to_owned(),
     };
     let directives = [
-        format!("job-name=slablab-{}", sweep.plan.experiment),
+        format!("job-name=slablab-{}", experiment),
         format!("array=1-{shards}"),
         format!("time={}", args.time),
         cpus,
@@ -119,6 +124,6 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         .replace("@RUN@", &run);
     let file = args.output.clone().unwrap_or_else(|| folder.join("sweep.sbatch"));
     write_whole(&file, script.as_bytes())?;
-    say(format_args!("slablab: {shards} tasks; submit them by: sbatch {}", file.display()));
+    say(format_args!("slablab: {shards} tasks; submit them by: sbatch {}", shell::path(&file)));
     Ok(ExitCode::SUCCESS)
 }

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use anyhow::{Result, bail};
 use schemars::JsonSchema;
 use serde::Serialize;
+use slablab_host::shell;
 use slablab_lab::{Shard, Sweep};
 
 use super::bars::Bars;
@@ -60,7 +61,7 @@ impl Report for Done {
         ));
         page.line(format!(
             "When all shards are done: slablab lab merge {} -o RESULT",
-            self.plan.display()
+            shell::path(&self.plan)
         ));
     }
 
