@@ -20,7 +20,7 @@ struct House {
 const KMEM: House = House {
     name: "kmem",
     levels: &[
-        &["ids", "gfp", "error"],
+        &["ids", "error"],
         &["raw"],
         &["cpu"],
         &["page"],
@@ -38,7 +38,7 @@ const KMEM: House = House {
 const TRACE: House = House {
     name: "trace",
     levels: &[
-        &["error", "progress", "gfp", "random"],
+        &["error", "progress", "random"],
         &["event", "cpu_list", "symbols", "samples", "portion", "assigned"],
         &["meta", "input", "spool", "vmlinux", "btf"],
         &["slabs", "store", "tables"],
@@ -53,7 +53,7 @@ const TRACE: House = House {
 const VM: House = House {
     name: "vm",
     levels: &[
-        &["accel", "console", "cpio", "release", "step"],
+        &["accel", "console", "cpio", "step"],
         &["error"],
         &["run"],
         &["tools", "module"],

@@ -39,7 +39,6 @@ mod check;
 mod cpu;
 mod error;
 mod front;
-mod gfp;
 mod ids;
 mod machine;
 mod page;
@@ -58,14 +57,13 @@ pub use cache::findings::{Finding, FindingKind};
 pub use cache::paths::PathCounts;
 pub use cache::setup::{CheckLevel, Merging, Readers};
 pub use cache::{
-    CacheArgs, CopiesApply, CopyOfSite, Ctor, Geometry, KmallocConfig, KmallocType, SlabFlags,
-    Tunable, Tunables, geometry,
+    CacheArgs, CopiesApply, CopyOfSite, Ctor, Geometry, KmallocConfig, SlabFlags, Tunable,
+    Tunables, geometry,
 };
 pub use check::Balance;
 pub use error::Error;
 pub use front::cpu::Cpu;
 pub use front::cpuset::CpuSet;
-pub use gfp::Gfp;
 pub use ids::{
     CACHE_LINE, CacheId, CpuId, NodeId, ObjPtr, Order, PAGE_SHIFT, PAGE_SIZE, Pfn, Site,
 };
@@ -77,6 +75,7 @@ pub use machine::memory::Memory;
 pub use pool::{Cache, ConstructedCache, Object, OutOfMemory, Pool, PoolCpu};
 #[cfg(all(feature = "std", not(loom)))]
 pub use raw::lock::lock_wait_ns;
+pub use slablab_linux::{Gfp, KmallocType};
 pub use stats::{CacheStats, Gauges};
 pub use vmalloc::{VmArea, VmPtr};
 

@@ -13,8 +13,6 @@ extern crate std;
 mod cpu;
 #[path = "../src/error.rs"]
 mod error;
-#[path = "../src/gfp.rs"]
-mod gfp;
 #[path = "../src/ids.rs"]
 mod ids;
 #[path = "../src/page/mod.rs"]
@@ -23,13 +21,13 @@ mod page;
 mod raw;
 
 use cpu::{CpuContext, CpuCounters, Hooks};
-use gfp::Gfp;
 use ids::{CacheId, CpuId, NodeId, ObjPtr, Order, PAGE_SIZE, Pfn, Site};
 use loom::sync::Arc;
 use loom::thread;
 use page::{BlockRequest, Kind, Memory, PageTable, Zones};
 use raw::arena::Arena;
 use raw::zeroed::ZeroedSlice;
+use slablab_linux::Gfp;
 
 /// A machine of one small zone and two CPUs.
 struct Small {

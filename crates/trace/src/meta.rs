@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use slablab_linux::CPUS_MAX;
 
 use crate::portion::Recorded;
 use crate::samples::{Samples, is_zero};
@@ -15,9 +16,6 @@ pub const META_KEY: &str = "slablab.trace";
 /// The version of [`Meta`] and of the columns. Version 2 has estimated frees
 /// ([`Kind::EstimatedFree`](crate::Kind::EstimatedFree)); a trace without any is of version 1.
 pub const SCHEMA_VERSION: u32 = 2;
-
-/// The most CPUs that Linux can be built for (`NR_CPUS` on x86).
-pub(crate) const CPUS_MAX: u32 = 8192;
 
 /// Everything a trace says about itself.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

@@ -5,6 +5,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use slablab_linux::SlabInfo;
+
 use crate::meta::{SlabSnapshot, SlubCache};
 
 /// The attributes that are kept: what decides geometry and behaviour. Counters of slabs and objects
@@ -76,60 +78,11 @@ fn sysfs_cache(name: String, directory: &Path) -> SlubCache {
     SlubCache { name, aliases: Vec::new(), numbers, ctor }
 }
 
-/// A line of `/proc/slabinfo`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SlabInfo<'a> {
-    /// The cache's name.
-    pub name: &'a str,
-    /// Objects in use.
-    pub active_objs: u64,
-    /// Objects there is room for.
-    pub num_objs: u64,
-    /// Bytes between objects.
-    pub objsize: u64,
-    /// Objects in a slab.
-    pub objperslab: u64,
-    /// Pages in a slab.
-    pub pagesperslab: u64,
-    /// Slabs in use.
-    pub active_slabs: u64,
-    /// Slabs.
-    pub num_slabs: u64,
-}
-
 impl SlabSnapshot {
     /// Returns the lines of the slabinfo text that can be read, in its order.
     pub fn slabinfo(&self) -> impl Iterator<Item = SlabInfo<'_>> {
-        self.slabinfo.lines().skip(2).filter_map(Self::parse_line)
+        self.slabinfo.lines().skip(2).filter_map(SlabInfo::parse)
     }
-
-    /// Reads a line of slabinfo; `None` for another.
-    pub(crate) fn parse_line(line: &str) -> Option<SlabInfo<'_>> {
-        parse_slabinfo(line)
-    }
-}
-
-fn parse_slabinfo(line: &str) -> Option<SlabInfo<'_>> {
-    // name 5 numbers : tunables 3 numbers : slabdata 3 numbers
-    let (head, tail) = line.split_once(" : tunables")?;
-    let (_, slabdata) = tail.split_once(": slabdata")?;
-    let mut head = head.split_ascii_whitespace();
-    let mut slabdata = slabdata.split_ascii_whitespace().map(|word| word.parse().ok());
-    let name = head.next()?;
-    let mut number = || head.next()?.parse().ok();
-    let info = SlabInfo {
-        name,
-        active_objs: number()?,
-        num_objs: number()?,
-        objsize: number()?,
-        objperslab: number()?,
-        pagesperslab: number()?,
-        active_slabs: slabdata.next()??,
-        num_slabs: slabdata.next()??,
-    };
-    // The last number says nothing with SLUB, but a line without it is cut, and so may be the number before it.
-    let _: u64 = slabdata.next()??;
-    Some(info)
 }
 
 #[cfg(test)]

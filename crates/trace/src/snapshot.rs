@@ -10,9 +10,9 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
 use rustc_hash::FxHashMap;
+use slablab_linux::SlabInfo;
 
 use crate::error::At;
-use crate::meta::SlabSnapshot;
 use crate::{Error, Input};
 
 /// What a snapshot is of.
@@ -215,7 +215,7 @@ impl Reading {
     }
 
     fn slabinfo(&mut self, line: &str) -> Option<()> {
-        let info = SlabSnapshot::parse_line(line)?;
+        let info = SlabInfo::parse(line)?;
         // Only a damaged line has more in use than there is room for.
         let objects = info.active_objs.min(info.num_objs);
         let level =

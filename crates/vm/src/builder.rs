@@ -26,7 +26,6 @@ use crate::error::{Error, Result};
 use crate::kernel::{Built, Kernel};
 use crate::make::{Folders, User};
 use crate::module::Module;
-use crate::release::Release;
 use crate::run::{output, run_logged};
 use crate::source::Source;
 use crate::spec::{Linux, Origin, Spec};
@@ -34,6 +33,7 @@ use crate::step::Step;
 use crate::store::Store;
 use crate::tools::{self, Need};
 use crate::tree::{Tree, TreeCache};
+use slablab_linux::Release;
 
 /// Megabytes that a build takes (the base configuration: 190 MB; debugging doubles it).
 const BUILD_MIB: u64 = 600;

@@ -18,8 +18,8 @@ use std::path::{Path, PathBuf};
 
 use crate::data::Data;
 use crate::error::{Error, Result};
-use crate::release::Release;
 use crate::spec::{Linux, Origin, Spec};
+use slablab_linux::Release;
 
 /// A file of configuration lines.
 #[derive(Debug, Clone, PartialEq, Eq)]

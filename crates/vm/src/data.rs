@@ -12,7 +12,7 @@ use slablab_host::{unpacked, unpacked_in};
 
 use crate::error::{Error, Result};
 use crate::module::Module;
-use crate::release::Release;
+use slablab_linux::Release;
 
 include!(concat!(env!("OUT_DIR"), "/embedded.rs"));
 

@@ -10,8 +10,8 @@ use std::sync::OnceLock;
 use slablab_host::{Interrupt, Key, KeyHasher, bound, bound_family};
 
 use crate::error::{Error, Result};
-use crate::release::Release;
 use crate::run::{output, run_logged};
+use slablab_linux::Release;
 
 /// A kernel's source before slablab's patches.
 #[derive(Debug, Clone, PartialEq, Eq)]

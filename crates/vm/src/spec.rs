@@ -15,9 +15,9 @@ use std::path::{Path, PathBuf};
 use crate::arch::Arch;
 use crate::data::Data;
 use crate::error::{Error, Result};
-use crate::release::Release;
 use crate::source::Source;
 use crate::tools::Need;
+use slablab_linux::Release;
 
 /// Which kernel.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -14,10 +14,10 @@ use crate::builder::KernelBuilder;
 use crate::error::{Error, Result};
 use crate::initramfs::Initramfs;
 use crate::kernel::{Built, Kernel};
-use crate::release::Release;
 use crate::source::Source;
 use crate::spec::{Origin, Spec};
 use crate::step::Step;
+use slablab_linux::Release;
 
 /// The packages with the image, best first: from 6.19 on `linux-image` only depends on `linux-binary`.
 const IMAGE_PACKAGES: [(&str, &str); 3] =

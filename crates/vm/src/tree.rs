@@ -15,11 +15,11 @@ use slablab_host::{Interrupt, Key, KeyHasher, bound};
 
 use crate::data::Data;
 use crate::error::{Error, Result};
-use crate::release::Release;
 use crate::run::run_logged;
 use crate::source::Source;
 use crate::step::Step;
 use crate::store::Store;
+use slablab_linux::Release;
 
 /// Megabytes that a patched tree takes (6.1.192: 1.5 GB).
 const TREE_MIB: u64 = 1800;

@@ -14,6 +14,8 @@ mod sheaves;
 
 pub use sheaves::sheaf_capacity_of;
 
+use slablab_linux::{Release, Slub as SlubForm};
+
 use crate::cache::Tunable;
 use crate::cache::paths::common;
 use crate::cpu::LockKind;
@@ -143,16 +145,15 @@ impl BackendKind {
     /// Those that are compared unless others are asked for: the allocators of Linux 6.1, and SLMB.
     pub const USUAL: &'static [Self] = &[Self::Slab, Self::Slub, Self::Slob, Self::Slmb];
 
-    /// Returns the generation of SLUB that Linux has in a release, `7.3.4-amd64` say; `None` before 6.2, where SLUB is one
-    /// of several allocators, and for what names no release.
+    /// Returns the allocator that Linux has in a release, `7.3.4-amd64` say; `None` where the release does not tell, as SLUB
+    /// is one of several there ([`Release::allocator_is_slub`]), and for what names no release.
     pub fn of_release(release: &str) -> Option<Self> {
-        let mut numbers = release.split(|c: char| !c.is_ascii_digit()).map(str::parse::<u32>);
-        match (numbers.next()?.ok()?, numbers.next()?.ok()?) {
-            (..6, _) | (6, ..2) => None,
-            (6, ..18) => Some(Self::Slub),
-            (6, _) => Some(Self::SlubHybrid),
-            _ => Some(Self::SlubSheaves),
-        }
+        let release = Release::of(release).filter(|release| release.allocator_is_slub())?;
+        Some(match release.slub() {
+            SlubForm::Classic => Self::Slub,
+            SlubForm::Hybrid => Self::SlubHybrid,
+            SlubForm::Sheaves => Self::SlubSheaves,
+        })
     }
 }
 

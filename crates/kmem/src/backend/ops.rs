@@ -4,6 +4,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::Debug;
 
+use crate::Gfp;
 use crate::cache::KmallocConfig;
 use crate::cache::args::{CacheArgs, Tunable};
 use crate::cache::core::Core;
@@ -12,7 +13,6 @@ use crate::cache::geometry::ObjectLayout;
 use crate::cache::paths::OpCounts;
 use crate::cache::table::CacheEntry;
 use crate::error::Error;
-use crate::gfp::Gfp;
 use crate::ids::{CacheId, NodeId, ObjPtr, Order, Pfn, Site};
 use crate::raw::arena::Arena;
 

@@ -13,44 +13,21 @@ use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 
+use slablab_linux::{KmallocType, size_name};
+
 use super::args::{CacheArgs, Tunables};
 use super::flags::SlabFlags;
-use crate::gfp::Gfp;
+use crate::Gfp;
 use crate::ids::{CacheId, Site};
 
-/// Kind of memory a kmalloc cache holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum KmallocType {
-    /// `kmalloc-*`.
-    Normal,
-    /// `kmalloc-rcl-*`, for `__GFP_RECLAIMABLE`.
-    Reclaim,
-    /// `dma-kmalloc-*`, for `__GFP_DMA`.
-    Dma,
-    /// `kmalloc-cg-*`, for `__GFP_ACCOUNT`.
-    Cgroup,
-}
-
-impl KmallocType {
-    /// All types, in the order of their index.
-    pub const ALL: [Self; 4] = [Self::Normal, Self::Reclaim, Self::Dma, Self::Cgroup];
-
-    fn prefix(self) -> &'static str {
-        match self {
-            Self::Normal => "kmalloc-",
-            Self::Reclaim => "kmalloc-rcl-",
-            Self::Dma => "dma-kmalloc-",
-            Self::Cgroup => "kmalloc-cg-",
-        }
-    }
-
-    fn flags(self) -> SlabFlags {
-        match self {
-            Self::Normal => SlabFlags::NONE,
-            Self::Reclaim => SlabFlags::RECLAIM_ACCOUNT,
-            Self::Dma => SlabFlags::CACHE_DMA,
-            Self::Cgroup => SlabFlags::ACCOUNT | SlabFlags::NO_MERGE,
-        }
+/// Returns the flags of the caches of a type.
+fn flags(kind: KmallocType) -> SlabFlags {
+    match kind {
+        KmallocType::Normal => SlabFlags::NONE,
+        KmallocType::Reclaim => SlabFlags::RECLAIM_ACCOUNT,
+        KmallocType::Dma => SlabFlags::CACHE_DMA,
+        KmallocType::Cgroup => SlabFlags::ACCOUNT | SlabFlags::NO_MERGE,
+        KmallocType::NoObjExt => SlabFlags::NO_MERGE,
     }
 }
 
@@ -121,7 +98,7 @@ impl Default for KmallocConfig {
     fn default() -> Self {
         Self {
             classes: Self::LINUX.to_vec(),
-            types: KmallocType::ALL[1..].to_vec(),
+            types: vec![KmallocType::Reclaim, KmallocType::Dma, KmallocType::Cgroup],
             copies: 1,
             copy_of_site: None,
             merge: false,
@@ -172,12 +149,15 @@ impl Kmalloc {
                         .as_ref()
                         .and_then(|by_site| by_site.prefixes.get(copy.checked_sub(1)?));
                     let name = match prefix {
-                        Some(prefix) => format!("{prefix}{}", size_name(size)),
-                        None => class_name(kind, copy, size),
+                        Some(prefix) => format!("{prefix}{}", size_name(size.into())),
+                        None if copy > 0 => {
+                            format!("kmalloc-rnd-{copy:02}-{}", size_name(size.into()))
+                        }
+                        None => kind.name(size.into()),
                     };
                     let own = config.tunables_by_name.iter().find(|(cache, _)| *cache == name);
                     let tunables = own.map_or(&config.tunables, |(_, tunables)| tunables).clone();
-                    let mut args = CacheArgs::new(name, size).flags(kind.flags());
+                    let mut args = CacheArgs::new(name, size).flags(flags(kind));
                     // Powers of two are aligned to themselves.
                     args.align = if size.is_power_of_two() { size } else { 0 };
                     args.tunables = tunables;
@@ -237,13 +217,13 @@ impl Kmalloc {
     #[inline(never)]
     fn typed(&self, index: usize, gfp: Gfp, site: Site) -> Option<CacheId> {
         let class = usize::from(*self.class.get(index)?);
-        let row = match kind(gfp) {
-            0 => self.copy(site),
+        let row = match KmallocType::of(gfp) {
+            KmallocType::Normal => self.copy(site),
             other => match &self.copy_of_site {
                 Some(CopyOfSite { applies: CopiesApply::ToAll, .. }) if self.copy(site) > 0 => {
                     self.copy(site)
                 }
-                _ => self.copies + other - 1,
+                _ => self.copies + other as usize - 1,
             },
         };
         Some(self.caches[row * self.classes + class])
@@ -264,26 +244,3 @@ impl Kmalloc {
 
 /// Flags that ask for another type than the normal one.
 const TYPED: u32 = Gfp::DMA.0 | Gfp::RECLAIMABLE.0 | Gfp::ACCOUNT.0;
-
-/// Index of the type that gfp flags ask for.
-fn kind(gfp: Gfp) -> usize {
-    match gfp {
-        _ if gfp.0 & TYPED == 0 => 0,
-        _ if gfp.has(Gfp::DMA) => 2,
-        _ if gfp.has(Gfp::RECLAIMABLE) => 1,
-        _ => 3,
-    }
-}
-
-fn class_name(kind: KmallocType, copy: usize, size: u32) -> String {
-    let prefix = kind.prefix();
-    let copy = if copy == 0 { String::new() } else { format!("rnd-{copy:02}-") };
-    format!("{prefix}{copy}{}", size_name(size))
-}
-
-fn size_name(size: u32) -> String {
-    match size {
-        1024.. if size.is_multiple_of(1024) => format!("{}k", size / 1024),
-        _ => format!("{size}"),
-    }
-}

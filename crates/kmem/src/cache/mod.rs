@@ -24,4 +24,4 @@ pub(crate) mod track;
 
 pub use args::{CacheArgs, Ctor, Geometry, Tunable, Tunables};
 pub use flags::SlabFlags;
-pub use kmalloc::{CopiesApply, CopyOfSite, KmallocConfig, KmallocType};
+pub use kmalloc::{CopiesApply, CopyOfSite, KmallocConfig};

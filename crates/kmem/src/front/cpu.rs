@@ -8,6 +8,7 @@
 use core::cell::Cell;
 use core::marker::PhantomData;
 
+use crate::Gfp;
 use crate::backend::Backend;
 use crate::backend::ops::Request;
 use crate::cache::cx::Cx;
@@ -15,7 +16,6 @@ use crate::cache::findings::FindingKind;
 use crate::cache::kmalloc::Kmalloc;
 use crate::check::Checks;
 use crate::cpu::Hooks;
-use crate::gfp::Gfp;
 use crate::ids::{CacheId, CpuId, ObjPtr, Pfn, Site};
 use crate::machine::Machine;
 use crate::page::{BlockRequest, Kind, Page};

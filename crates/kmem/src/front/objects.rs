@@ -6,11 +6,11 @@ use alloc::string::ToString;
 use alloc::vec::Vec;
 
 use super::cpu::Cpu;
+use crate::Gfp;
 use crate::backend::Backend;
 use crate::backend::ops::Request;
 use crate::cache::findings::{Finding, FindingKind};
 use crate::error::Error;
-use crate::gfp::Gfp;
 use crate::ids::{CacheId, NodeId, ObjPtr, Order, Pfn, Site};
 use crate::page::{BlockRequest, Kind};
 use crate::raw::sync::relax;

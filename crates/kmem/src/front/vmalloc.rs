@@ -3,10 +3,10 @@
 use alloc::vec::Vec;
 
 use super::cpu::Cpu;
+use crate::Gfp;
 use crate::backend::Backend;
 use crate::cache::findings::{Finding, FindingKind};
 use crate::cpu::LockKind;
-use crate::gfp::Gfp;
 use crate::ids::{ObjPtr, PAGE_SIZE, Pfn, Site};
 use crate::machine::Machine;
 use crate::page::{BlockRequest, Kind};

@@ -3,6 +3,8 @@
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
+use slablab_linux::CPUS_MAX;
+
 use super::Machine;
 #[cfg(feature = "std")]
 use super::memory::Memory;
@@ -196,7 +198,7 @@ impl<B: Backend> MachineBuilder<B> {
         };
         let (cpus, nodes) = (u64::from(setup.cpus), u64::from(setup.nodes));
         let memory = setup.memory_bytes;
-        check("cpus", cpus, (1..=4096).contains(&cpus), "1 to 4096")?;
+        check("cpus", cpus, (1..=u64::from(CPUS_MAX)).contains(&cpus), "1 to 8192")?;
         check("nodes", nodes, (1..=cpus).contains(&nodes), "1 to the number of CPUs")?;
         let range = (NODE_BYTES_MIN * nodes)..=MEMORY_MAX;
         check("memory_bytes", memory, range.contains(&memory), "1 MiB a node to 8 TiB")?;

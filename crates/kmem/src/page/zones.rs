@@ -22,11 +22,12 @@
 use alloc::vec::Vec;
 use core::ops::Range;
 
+use slablab_linux::Gfp;
+
 use super::buddy::{Buddy, DISCARD_ORDER};
 use super::list::PageList;
 use super::meta::{Kind, PageTable};
 use crate::cpu::{CpuContext, LockKind};
-use crate::gfp::Gfp;
 use crate::ids::{NodeId, Order, PAGE_SIZE, Pfn};
 use crate::raw::aligned::CacheAligned;
 use crate::raw::arena::Arena;

@@ -9,7 +9,8 @@ use std::path::Path;
 
 use slablab_host::{printable, shell};
 use slablab_kmem::Gfp;
-use slablab_trace::{Candidate, Link, Place, gfp_text};
+use slablab_linux::Release;
+use slablab_trace::{Candidate, Link, Place};
 
 use crate::advice::calls::Calls;
 use crate::advice::result::{Advice, Change};
@@ -20,6 +21,8 @@ use crate::change::select::function;
 pub struct PatchFacts<'a> {
     /// The trace's file
     pub file: String,
+    /// Release of the recorded kernel, where it is known
+    pub release: Option<Release>,
     /// Where the call site is in the source
     pub place: Option<&'a Place>,
     /// How it allocates, and who frees
@@ -84,6 +87,11 @@ struct Patch<'a> {
 }
 
 impl Patch<'_> {
+    /// Returns flags as the source of the recorded kernel has them.
+    fn gfp_text(&self, gfp: u32) -> String {
+        Gfp(gfp).text(self.facts.release)
+    }
+
     fn is_module(&self) -> bool {
         self.advice.subject.ends_with(']')
     }
@@ -163,10 +171,10 @@ impl Patch<'_> {
         let counts = &self.facts.calls.gfp;
         let all: u64 = counts.iter().map(|count| count.allocs).sum();
         let Some(first) = counts.first() else { return "not known".to_owned() };
-        let mut text = gfp_text(first.gfp);
+        let mut text = self.gfp_text(first.gfp);
         if counts.len() > 1 {
             _ = write!(text, " in {} of the calls", percent(first.allocs, all));
-            let others = counts[1..].iter().map(|count| gfp_text(count.gfp));
+            let others = counts[1..].iter().map(|count| self.gfp_text(count.gfp));
             let others: Vec<_> = others.collect();
             _ = write!(text, "; else {}", some(others.iter().map(String::as_str)));
         }
@@ -232,8 +240,8 @@ impl Patch<'_> {
         let size =
             size.map_or_else(|| bytes.to_string(), |one| format!("sizeof(struct {})", one.name));
         let usual = facts.calls.usual_gfp().0;
-        let kmalloc_gfp = gfp_text(usual & !Gfp::ZERO.0);
-        let gfp = gfp_text(usual & !Gfp::ZERO.0 & !Gfp::ACCOUNT.0);
+        let kmalloc_gfp = self.gfp_text(usual & !Gfp::ZERO.0);
+        let gfp = self.gfp_text(usual & !Gfp::ZERO.0 & !Gfp::ACCOUNT.0);
         let (before, after) = match usual & Gfp::ZERO.0 != 0 {
             true => ("kzalloc", "kmem_cache_zalloc"),
             false => ("kmalloc", "kmem_cache_alloc"),

@@ -9,6 +9,7 @@
 use std::collections::BTreeMap;
 
 use slablab_kmem::BackendKind;
+use slablab_linux::KmallocType;
 use slablab_trace::{Meta, TraceReader};
 
 use crate::advice::judge::{Candidate, best_first, judge, saving_bytes_min};
@@ -250,7 +251,7 @@ impl<'a> Search<'a> {
                 classes: set,
                 site,
                 index,
-                subject: Classes::name(class_bytes),
+                subject: KmallocType::Normal.name(class_bytes),
                 class_bytes,
                 object_bytes: u64::from(bytes),
                 live_peak,

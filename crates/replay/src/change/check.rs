@@ -1,5 +1,6 @@
 //! Checks that changes can be made to a trace and have an effect, and says why not.
 
+use slablab_linux::is_kmalloc_name;
 use slablab_trace::Meta;
 
 use crate::change::changes::{Changes, Sharing};
@@ -113,7 +114,7 @@ impl Changes {
             }
         }
         for name in self.undedicated.iter().chain(self.cache_tunables.keys()) {
-            if name.contains("kmalloc-") && self.cache_tunables.contains_key(name) {
+            if is_kmalloc_name(name) && self.cache_tunables.contains_key(name) {
                 continue;
             }
             let known = || {

@@ -12,6 +12,7 @@ use slablab_kmem::{
     Backend, BackendKind, CacheArgs, CacheId, Ctor, Geometry, KmallocConfig, KmallocType, Machine,
     Order, SlabFlags, Tunables,
 };
+use slablab_linux::{KmallocCache, is_kmalloc_name};
 use slablab_trace::{Event, Meta, RecordedCache, SlabSnapshot, SlubCache};
 
 use crate::change::changes::{Changes, Sharing};
@@ -85,9 +86,10 @@ pub(crate) fn merged_size<B: Backend>(
 /// changes keep them apart: random copies are never merged (`new_kmalloc_cache` in `mm/slab_common.c` @ 6.12).
 pub(crate) fn merged_class<'a>(changes: &Changes, cache: &'a RecordedCache) -> Option<&'a str> {
     let class = cache.recorded_name();
-    let (_, size) = class.split_once("kmalloc-")?;
+    let known = KmallocCache::parse(class);
+    is_kmalloc_name(class).then_some(())?;
     let is_random = matches!(changes.partition, Some(Partition::Random { .. }));
-    let is_normal = size.starts_with(|first: char| first.is_ascii_digit());
+    let is_normal = known.is_some_and(|known| known.is_plain());
     (!is_random || !is_normal).then_some(class)
 }
 
@@ -111,10 +113,8 @@ pub(crate) fn kept_apart_by_random_copies(meta: &Meta) -> usize {
         .flat_map(|snapshot| &snapshot.caches)
         .filter_map(|cache| {
             let names = || cache.aliases.iter().chain([&cache.name]);
-            let is_class = |name: &&String| {
-                let size = name.strip_prefix("kmalloc-");
-                size.is_some_and(|size| size.starts_with(|first: char| first.is_ascii_digit()))
-            };
+            let is_class =
+                |name: &&String| KmallocCache::parse(name).is_some_and(|known| known.is_plain());
             let is_other = |name: &&String| !is_class(name) && !name.starts_with(':');
             let class = names().find(is_class)?;
             names().any(|name| is_other(&name)).then_some(class.as_str())
@@ -242,7 +242,7 @@ pub(crate) fn kmalloc(meta: &Meta, changes: &Changes) -> KmallocConfig {
         config.copy_of_site = Some(partition.copy_of_site(meta));
     }
     config.merge = merges_anew(meta, changes) && !has_hardened_usercopy(meta);
-    let own = changes.cache_tunables.iter().filter(|(name, _)| name.contains("kmalloc-"));
+    let own = changes.cache_tunables.iter().filter(|(name, _)| is_kmalloc_name(name));
     config.tunables_by_name = own.map(|(name, own)| (name.clone(), own.clone())).collect();
     config
 }
@@ -250,7 +250,10 @@ pub(crate) fn kmalloc(meta: &Meta, changes: &Changes) -> KmallocConfig {
 /// Returns the bytes of the recorded kernel's smallest class (`KMALLOC_MIN_SIZE`, which follows
 /// `ARCH_KMALLOC_MINALIGN`); 8 where the trace does not tell.
 fn recorded_class_min(meta: &Meta) -> u32 {
-    let class = |name: &str| name.strip_prefix("kmalloc-")?.parse::<u32>().ok();
+    let class = |name: &str| {
+        let known = KmallocCache::parse(name).filter(KmallocCache::is_plain)?;
+        u32::try_from(known.bytes).ok()
+    };
     let caches = snapshots(meta).flat_map(|snapshot| &snapshot.caches);
     let names = caches.flat_map(|cache| cache.aliases.iter().chain([&cache.name]));
     let least = names.filter_map(|name| class(name)).min();

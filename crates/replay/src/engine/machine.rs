@@ -6,15 +6,13 @@ use slablab_kmem::geometry::Arch;
 use slablab_kmem::{
     Backend, BackendKind, CacheId, Machine, Memory, Merging, NODE_BYTES_MIN, Order,
 };
+use slablab_linux::CPUS_MAX;
 use slablab_trace::{Batch, Meta};
 
 use crate::engine::{caches, orders, tuned};
 use crate::error::Error;
 use crate::metrics::result::CacheUnder;
 use crate::plan::ReplayPlan;
-
-/// CPUs of a machine at most, as `slablab_kmem::MachineBuilder` has it.
-const CPUS_MAX: u32 = 4096;
 
 /// Room for so many caches beside the trace's: those of kmalloc, unless a plan has more.
 const CACHES_BESIDE: usize = 512;

@@ -10,6 +10,7 @@
 
 use slablab_kmem::geometry::{Arch, ORDER_MAX, calculate_order, min_objects};
 use slablab_kmem::{BackendKind, Order};
+use slablab_linux::KmallocCache;
 use slablab_trace::{Meta, SlubCache};
 
 use crate::change::changes::Changes;
@@ -84,7 +85,7 @@ fn classes(meta: &Meta) -> Vec<(u32, u8)> {
     let snapshots = meta.slabs_start.iter().chain(&meta.slabs_end);
     let known = |cache: &SlubCache| {
         let mut names = cache.aliases.iter().chain([&cache.name]);
-        if !names.any(|name| is_class(name)) {
+        if !names.any(|name| KmallocCache::parse(name).is_some_and(|cache| cache.is_plain())) {
             return None;
         }
         // SLAB has no such number, and other rules.
@@ -93,12 +94,6 @@ fn classes(meta: &Meta) -> Vec<(u32, u8)> {
         Some((size, u8::try_from(cache.number("order")?).ok()?))
     };
     snapshots.flat_map(|snapshot| &snapshot.caches).filter_map(known).collect()
-}
-
-/// Tells whether a cache is a class of kmalloc's normal type: `kmalloc-96`, `kmalloc-8k`.
-fn is_class(name: &str) -> bool {
-    let size = name.strip_prefix("kmalloc-").map(|size| size.strip_suffix('k').unwrap_or(size));
-    size.is_some_and(|size| !size.is_empty() && size.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@
 
 use slablab_kmem::geometry::{cpu_partial_objects, min_partial};
 use slablab_kmem::{BackendKind, KmallocConfig, Tunables};
+use slablab_linux::is_kmalloc_name;
 use slablab_trace::{Meta, SlubCache};
 
 use crate::change::changes::Changes;
@@ -39,7 +40,7 @@ pub(crate) fn set_kmalloc(
     let snapshots = meta.slabs_start.iter().chain(&meta.slabs_end);
     let caches = snapshots.flat_map(|snapshot| &snapshot.caches);
     let names = caches.flat_map(|cache| cache.aliases.iter().chain([&cache.name]));
-    let mut names: Vec<&String> = names.filter(|name| name.contains("kmalloc-")).collect();
+    let mut names: Vec<&String> = names.filter(|name| is_kmalloc_name(name)).collect();
     names.sort_unstable();
     names.dedup();
     for name in names {

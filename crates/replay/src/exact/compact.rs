@@ -14,6 +14,7 @@
 use std::collections::HashMap;
 
 use slablab_kmem::{CacheArgs, Ctor, KmallocConfig, SlabFlags, sheaf_capacity_of};
+use slablab_linux::KmallocType;
 use slablab_trace::{Event, Kind, Meta, NONE, TraceReader};
 
 use crate::change::changes::Changes;
@@ -87,11 +88,7 @@ impl CompactCache {
         };
         // A power of two is aligned to itself (`create_kmalloc_cache` in mm/slab_common.c).
         let align = if size.is_power_of_two() { size } else { 0 };
-        let name = if size < 1024 {
-            format!("kmalloc-{size}")
-        } else {
-            format!("kmalloc-{}k", size / 1024)
-        };
+        let name = KmallocType::Normal.name(size.into());
         Self { name, size, align, flags: FLAG_KMALLOC }
     }
 

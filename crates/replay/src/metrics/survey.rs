@@ -90,14 +90,6 @@ impl Classes {
         self.sizes[class as usize]
     }
 
-    /// Returns what slabinfo calls the cache of a class of so many bytes, whose kind (cg, rcl, dma) is left out.
-    pub(crate) fn name(bytes: u64) -> String {
-        match bytes {
-            1024.. if bytes.is_multiple_of(1024) => format!("kmalloc-{}k", bytes / 1024),
-            _ => format!("kmalloc-{bytes}"),
-        }
-    }
-
     /// Returns the sizes with one more.
     pub(crate) fn with(&self, bytes: u32) -> Vec<u32> {
         let mut sizes = self.sizes.clone();
@@ -189,6 +181,5 @@ mod tests {
         assert_eq!(bytes(97), None);
         assert_eq!(bytes(u64::MAX), None);
         assert_eq!(classes.with(40), [8, 16, 32, 40, 64, 96]);
-        assert_eq!([96, 1024, 8192].map(Classes::name), ["kmalloc-96", "kmalloc-1k", "kmalloc-8k"]);
     }
 }

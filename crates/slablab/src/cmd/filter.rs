@@ -7,6 +7,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use rustc_hash::FxHashSet;
+use slablab_linux::KmallocType;
 use slablab_replay::select_sites;
 use slablab_trace::{Event, Meta, TraceReader};
 use wildmatch::WildMatch;
@@ -172,8 +173,7 @@ fn any_matches(patterns: &[String], name: &str) -> bool {
 fn class_name(bytes: u64) -> String {
     match bytes {
         0 => String::new(),
-        1024.. if bytes.is_multiple_of(1024) => format!("kmalloc-{}k", bytes / 1024),
-        _ => format!("kmalloc-{bytes}"),
+        _ => KmallocType::Normal.name(bytes),
     }
 }
 

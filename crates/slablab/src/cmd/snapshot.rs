@@ -6,6 +6,7 @@ use std::path::Path;
 use anyhow::Result;
 use schemars::JsonSchema;
 use serde::Serialize;
+use slablab_linux::is_kmalloc_name;
 use slablab_trace::{SnapshotEntry, SnapshotKind, Snapshots};
 
 use crate::cli::OutputArgs;
@@ -300,7 +301,7 @@ impl Report for Advice {
             let kmalloc: Vec<_> = snapshot
                 .entries
                 .iter()
-                .filter(|entry| entry.name.contains("kmalloc-"))
+                .filter(|entry| is_kmalloc_name(&entry.name))
                 .cloned()
                 .collect();
             page.heading("kmalloc's caches, whose callers slabinfo does not tell");

@@ -10,6 +10,8 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::Range;
 
+use slablab_linux::is_kmalloc_name;
+
 use super::excess::Excess;
 use super::flow::{Flow, Told};
 use super::occupied::Occupied;
@@ -135,7 +137,7 @@ impl Cache {
             slab_objects: u64::from(sampled.slab_objects),
             slab_pages: sampled.slab_bytes.div_ceil(4096),
             occupied: Occupied::new(sampled.slab_bytes),
-            is_kmalloc: name.contains("kmalloc-"),
+            is_kmalloc: is_kmalloc_name(name),
             flows: told.flows.into_iter().rev().collect(),
             ..Cache::default()
         }

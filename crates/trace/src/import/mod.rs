@@ -26,6 +26,8 @@ mod unnamed;
 
 use std::path::{Path, PathBuf};
 
+use slablab_linux::CPUS_MAX;
+
 pub(crate) use self::kmalloc::kmalloc_cache;
 use self::merged::SiteCaches;
 use self::objects::{Live, Objects};
@@ -33,7 +35,7 @@ use self::population::{Ended, Population};
 pub(crate) use self::unfreed::Unfreed;
 use self::unnamed::Unnamed;
 use crate::error::At;
-use crate::meta::{CPUS_MAX, Quality, Skipped};
+use crate::meta::{Quality, Skipped};
 use crate::portion::Blocks;
 use crate::source::kept::Kept;
 use crate::source::{Format, Source, read_raw};

@@ -17,6 +17,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use rustc_hash::FxHashMap;
+use slablab_linux::is_kmalloc_name;
 
 use crate::meta::SlabSnapshot;
 use crate::spool::{Block, Spool};
@@ -217,13 +218,12 @@ impl<'a> Sizes<'a> {
         caches: &[RecordedCache],
         voted: &FxHashMap<u32, u64>,
     ) -> Sizes<'a> {
-        let kmalloc = |name: &str| name.starts_with("kmalloc-") || name.starts_with("dma-kmalloc-");
         let mut sizes = Sizes::default();
         let mut in_use = FxHashMap::default();
         let text = slabs.iter().find(|slabs| !slabs.slabinfo.is_empty());
         for cache in text.into_iter().flat_map(|slabs| slabs.slabinfo()) {
             in_use.insert(cache.name, cache.active_objs);
-            if !kmalloc(cache.name) {
+            if !is_kmalloc_name(cache.name) {
                 let known = sizes.given.entry(cache.objsize);
                 known.and_modify(|name| *name = None).or_insert(Some(cache.name));
             }
@@ -235,7 +235,7 @@ impl<'a> Sizes<'a> {
             let voted = place.and_then(|place| voted.get(&(place as u32))).copied().unwrap_or(0);
             let untold = in_use.get(cache.name.as_str()).map(|used| used.saturating_sub(voted));
             sizes.object_bytes.extend(of.map(|(bytes, _)| (cache.name.as_str(), bytes)));
-            let is_kmalloc = kmalloc(&cache.name);
+            let is_kmalloc = is_kmalloc_name(&cache.name);
             // Its allocations would have the name of its frees; those of a class are of many caches.
             let is_told = !is_kmalloc && place.is_some_and(|place| caches[place].frees > 0);
             if let Some((of, untold)) = of.zip(untold).filter(|_| !is_told) {

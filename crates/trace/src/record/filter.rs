@@ -9,6 +9,8 @@ use std::fs;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use slablab_linux::is_kmalloc_name;
+
 use super::tracefs::Instance;
 use crate::{Error, Portion, Symbols};
 
@@ -160,21 +162,21 @@ impl Slabs {
     /// Says why events of the cache cannot be chosen by this name, if they cannot.
     fn refuse(&self, name: &str) -> Option<Error> {
         let plain = |c: char| c.is_ascii_alphanumeric() || "_-:.".contains(c);
-        let (what, remedy) =
-            if name.is_empty() || name.contains("kmalloc-") || !name.chars().all(plain) {
-                let remedy =
-                    "name caches of /proc/slabinfo but kmalloc's, whose frees do not name them";
-                (format!("`{name}` is no cache whose events the kernel can choose"), remedy.into())
-            } else if self.folder.is_dir() && !self.folder.join(name).exists() {
-                let remedy = format!("name one of {}", self.folder.display());
-                (format!("this kernel has no cache called {name}"), remedy)
-            } else {
-                let merged = self.merged_into(name)?;
-                let what = format!(
-                    "{name} is merged: its objects are in {merged}, and no event tells them apart"
-                );
-                (what, format!("name {merged}, and choose by --site when you ask about the trace"))
-            };
+        let (what, remedy) = if name.is_empty() || is_kmalloc_name(name) || !name.chars().all(plain)
+        {
+            let remedy =
+                "name caches of /proc/slabinfo but kmalloc's, whose frees do not name them";
+            (format!("`{name}` is no cache whose events the kernel can choose"), remedy.into())
+        } else if self.folder.is_dir() && !self.folder.join(name).exists() {
+            let remedy = format!("name one of {}", self.folder.display());
+            (format!("this kernel has no cache called {name}"), remedy)
+        } else {
+            let merged = self.merged_into(name)?;
+            let what = format!(
+                "{name} is merged: its objects are in {merged}, and no event tells them apart"
+            );
+            (what, format!("name {merged}, and choose by --site when you ask about the trace"))
+        };
         Some(Error::CannotRecord { what, remedy })
     }
 

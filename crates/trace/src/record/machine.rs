@@ -4,6 +4,7 @@ use std::fs;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use slablab_host::KeyHasher;
+use slablab_linux::Release;
 
 use crate::source::build_id;
 use crate::{Meta, cpu_list};
@@ -71,13 +72,12 @@ pub(crate) fn proc_is_ours() -> bool {
     own.is_some_and(|own| own.to_str() == Some(&std::process::id().to_string()))
 }
 
-/// Tells whether the allocator may be SLOB, which Linux had until 6.3 and which has no `/proc/slabinfo`.
+/// Tells whether the allocator may be SLOB, which has no `/proc/slabinfo`.
 pub(super) fn may_be_slob() -> bool {
     let name = rustix::system::uname();
     let release = name.release().to_string_lossy();
-    let mut numbers = release.split(|c: char| !c.is_ascii_digit()).map_while(|n| n.parse().ok());
-    let version: (u32, u32) = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
-    version < (6, 4) && !fs::exists("/proc/slabinfo").unwrap_or(false)
+    let has_slob = Release::of(&release).is_none_or(Release::has_slob);
+    has_slob && !fs::exists("/proc/slabinfo").unwrap_or(false)
 }
 
 /// Returns the ids of this process's threads, as `/proc` has them.

@@ -2,11 +2,11 @@
 
 use super::magazine::OnCpu;
 use super::stat;
+use crate::Gfp;
 use crate::backend::ops::Request;
 use crate::backend::partial::link;
 use crate::backend::partial::nodes::{NewSlab, Node};
 use crate::backend::partial::word::State;
-use crate::gfp::Gfp;
 use crate::ids::{NodeId, ObjPtr, Pfn, Site};
 
 impl OnCpu<'_> {

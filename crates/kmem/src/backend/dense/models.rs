@@ -10,12 +10,12 @@ use loom::sync::{Arc, Mutex};
 use loom::thread;
 
 use super::magazine::Dense;
+use crate::Gfp;
 use crate::cache::args::{CacheArgs, Tunables};
 use crate::cache::geometry::Arch;
 use crate::cache::kmalloc::KmallocConfig;
 use crate::cache::setup::{CheckLevel, Merging, Readers, Setup};
 use crate::front::cpu::Cpu;
-use crate::gfp::Gfp;
 use crate::ids::{CacheId, CpuId, ObjPtr, Order, PAGE_SIZE, Site};
 use crate::machine::Machine;
 use crate::raw::arena::Arena;

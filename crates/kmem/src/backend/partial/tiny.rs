@@ -2,8 +2,9 @@
 //!
 //! Linux counterpart: `CONFIG_SLUB_TINY` in `mm/slub.c`, `include/linux/slab.h` and `mm/slab_common.c` @ 6.12.
 
+use crate::KmallocType;
 use crate::cache::args::{CacheArgs, Tunable};
-use crate::cache::{KmallocConfig, KmallocType, SlabFlags};
+use crate::cache::{KmallocConfig, SlabFlags};
 use crate::ids::Order;
 
 /// Highest order chosen for little waste (`slub_max_order`).

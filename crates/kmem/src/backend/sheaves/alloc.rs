@@ -4,11 +4,11 @@ use super::sheaf::Sheaf;
 use super::slabs::Slabs;
 use super::stat;
 use super::state::{CpuSheaves, Sheaves, count, count_one};
+use crate::Gfp;
 use crate::backend::ops::Request;
 use crate::backend::own;
 use crate::cache::cx::Cx;
 use crate::cache::table::CacheEntry;
-use crate::gfp::Gfp;
 use crate::ids::{CacheId, ObjPtr, Site};
 
 /// Flags that say how the object is to be, not how the memory may be got (`OBJCGS_CLEAR_MASK`, and the node).

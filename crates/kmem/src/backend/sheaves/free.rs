@@ -8,11 +8,11 @@ use super::sheaf::Sheaf;
 use super::slabs::Slabs;
 use super::stat;
 use super::state::{CpuSheaves, Sheaves, count, count_one};
+use crate::Gfp;
 use crate::backend::own;
 use crate::backend::partial::{FreeList, link};
 use crate::cache::cx::Cx;
 use crate::cache::table::CacheEntry;
-use crate::gfp::Gfp;
 use crate::ids::{CacheId, NodeId, ObjPtr};
 
 /// Objects of `main` that are flushed at once (`PCS_BATCH_MAX`).

@@ -7,9 +7,9 @@ use super::sheaf::{NO_BARN, Sheaf};
 use super::slabs::Slabs;
 use super::stat;
 use super::state::{Sheaves, count_one};
+use crate::Gfp;
 use crate::cache::cx::Cx;
 use crate::cache::table::CacheEntry;
-use crate::gfp::Gfp;
 use crate::ids::{NodeId, ObjPtr};
 
 impl Sheaves {

@@ -1,10 +1,10 @@
 //! What stands below sheaves.
 
+use crate::Gfp;
 use crate::backend::ops::Request;
 use crate::backend::partial::FreeList;
 use crate::cache::cx::Cx;
 use crate::cache::table::CacheEntry;
-use crate::gfp::Gfp;
 use crate::ids::{ObjPtr, Pfn};
 
 /// What sheaves are filled from and emptied into. It counts its own paths, the slow ones among them.

@@ -4,10 +4,10 @@ use super::layout::Mode;
 use super::node::{self, LockedNode};
 use super::stat;
 use super::state::{self, OnCpu};
+use crate::Gfp;
 use crate::backend::ops::{Ops, Request};
 use crate::backend::own;
 use crate::cache::cx::Cx;
-use crate::gfp::Gfp;
 use crate::ids::{NodeId, ObjPtr, Pfn, Site};
 
 /// Objects in the first batch of an array that was not used lately (`BATCHREFILL_LIMIT`).

@@ -5,6 +5,7 @@
 
 use alloc::string::ToString;
 
+use crate::Gfp;
 use crate::backend::ops::CacheLayout;
 use crate::cache::args::CacheArgs;
 use crate::cache::core::Core;
@@ -12,7 +13,6 @@ use crate::cache::flags::SlabFlags;
 use crate::cache::geometry::{self, ObjectLayout};
 use crate::cache::table::CacheEntry;
 use crate::error::Error;
-use crate::gfp::Gfp;
 use crate::ids::{CACHE_LINE, Order, PAGE_SIZE, Site};
 use crate::raw::local::LocalU32;
 use crate::raw::zeroed::zeroed_struct;

@@ -11,6 +11,7 @@ use loom::sync::Arc;
 use loom::thread;
 
 use super::state::Slub;
+use crate::Gfp;
 use crate::backend::ops::{Held, Ops};
 use crate::backend::partial::nodes::Node;
 use crate::backend::partial::word::State;
@@ -19,7 +20,6 @@ use crate::cache::geometry::Arch;
 use crate::cache::kmalloc::KmallocConfig;
 use crate::cache::setup::{CheckLevel, Merging, Readers, Setup};
 use crate::front::cpu::Cpu;
-use crate::gfp::Gfp;
 use crate::ids::{CacheId, CpuId, NodeId, ObjPtr, Order, PAGE_SIZE, Site};
 use crate::machine::Machine;
 use crate::raw::arena::Arena;

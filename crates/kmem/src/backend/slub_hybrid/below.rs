@@ -3,6 +3,7 @@
 //! Linux counterpart: `__kmem_cache_alloc_bulk`, `do_slab_free` in `mm/slub.c` @ 6.18.
 
 use super::stat;
+use crate::Gfp;
 use crate::backend::ops::{Ops, Request};
 use crate::backend::partial::FreeList;
 use crate::backend::sheaves::Slabs;
@@ -10,7 +11,6 @@ use crate::backend::slub::Slub;
 use crate::cache::cx::Cx;
 use crate::cache::paths::common;
 use crate::cache::table::CacheEntry;
-use crate::gfp::Gfp;
 use crate::ids::{ObjPtr, Pfn};
 
 impl Slabs for Slub {

@@ -9,12 +9,12 @@ use loom::sync::Arc;
 use loom::thread;
 
 use super::SlubSheaves;
+use crate::Gfp;
 use crate::cache::args::{CacheArgs, Tunables};
 use crate::cache::geometry::Arch;
 use crate::cache::kmalloc::KmallocConfig;
 use crate::cache::setup::{CheckLevel, Merging, Readers, Setup};
 use crate::front::cpu::Cpu;
-use crate::gfp::Gfp;
 use crate::ids::{CacheId, CpuId, ObjPtr, Order, PAGE_SIZE, Site};
 use crate::machine::Machine;
 use crate::raw::arena::Arena;

@@ -6,6 +6,7 @@
 //! Linux counterpart: `__refill_objects_node`, `___slab_alloc`, `__slab_free` in `mm/slub.c` @ 7.3.
 
 use super::stat;
+use crate::Gfp;
 use crate::backend::ops::Request;
 use crate::backend::partial::nodes::{self, NewSlab, Node, NodeList, Nodes};
 use crate::backend::partial::word::State;
@@ -13,7 +14,6 @@ use crate::backend::partial::{FreeList, SLAB_WORD, link};
 use crate::backend::sheaves::Slabs;
 use crate::cache::cx::Cx;
 use crate::cache::table::CacheEntry;
-use crate::gfp::Gfp;
 use crate::ids::{NodeId, ObjPtr, Pfn, Site};
 
 /// In place of the page before: the slab is on no list.

@@ -3,6 +3,7 @@
 use alloc::vec::Vec;
 
 use super::stat;
+use crate::Gfp;
 use crate::backend::ops::{CacheLayout, Mergeable, Names, Ops, Request, Visit};
 use crate::backend::partial::nodes::{self, Node, Nodes};
 use crate::backend::partial::validate::check_slab;
@@ -15,7 +16,6 @@ use crate::cache::cx::Cx;
 use crate::cache::paths::OpCounts;
 use crate::cache::table::CacheEntry;
 use crate::error::Error;
-use crate::gfp::Gfp;
 use crate::ids::{CacheId, NodeId, ObjPtr, Pfn, Site};
 use crate::raw::zeroed::ZeroedSlice;
 

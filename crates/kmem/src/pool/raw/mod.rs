@@ -19,11 +19,11 @@ use alloc::sync::Arc;
 
 use super::out_of_memory::OutOfMemory;
 use super::shared::Shared;
+use crate::Gfp;
 use crate::backend::{Backend, Slub};
 use crate::cache::{CacheArgs, Ctor, SlabFlags};
 use crate::error::Error;
 use crate::front::cpu::Cpu;
-use crate::gfp::Gfp;
 use crate::ids::{CacheId, ObjPtr, Site};
 
 /// A kmem_cache for `T`s, destroyed with its last handle and object.

@@ -10,14 +10,12 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_host::shell;
 use slablab_kmem::{BackendKind, Tunables};
+use slablab_linux::Release;
 use slablab_trace::Meta;
 
 use crate::change::changes::{Changes, Sharing};
 use crate::change::merging::KernelMerging;
 use crate::plan::ReplayPlan;
-
-/// The first release of which the parameters are known to be called `slab_`.
-const SLAB_NAMES_SINCE: (u32, u32) = (6, 12);
 
 /// What is set otherwise than in the recorded kernel; nothing by default.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
@@ -139,7 +137,11 @@ impl Setting {
     /// Returns what has to be typed for it in a kernel of this release.
     #[must_use]
     pub fn typed(&self, release: &str) -> Typed {
-        let prefix = if has_slab_names(release) { "slab" } else { "slub" };
+        let prefix = if Release::of(release).is_some_and(Release::has_slab_parameters) {
+            "slab"
+        } else {
+            "slub"
+        };
         let orders =
             [("max_order", self.order_max.map(u32::from)), ("min_objects", self.min_objects)];
         let orders = orders.into_iter().filter_map(|(name, value)| Some((name, value?)));
@@ -185,16 +187,6 @@ impl Setting {
 /// Returns the path of a cache's file as a word of the shell; sysfs, too, has `!` where a name has a slash.
 fn file(cache: &str, name: &str) -> String {
     shell::word(&format!("/sys/kernel/slab/{}/{name}", cache.replace('/', "!")))
-}
-
-/// Returns the two first numbers of a release.
-pub(crate) fn version(release: &str) -> Option<(u32, u32)> {
-    let mut numbers = release.split(|c: char| !c.is_ascii_digit()).map(str::parse::<u32>);
-    Some((numbers.next()?.ok()?, numbers.next()?.ok()?))
-}
-
-fn has_slab_names(release: &str) -> bool {
-    version(release).is_some_and(|version| version >= SLAB_NAMES_SINCE)
 }
 
 #[cfg(test)]

@@ -1,15 +1,13 @@
 //! What the recorded kernel lets one set.
 
 use slablab_kmem::BackendKind;
+use slablab_linux::Release;
 use slablab_trace::Meta;
 
-use crate::advice::tune::setting::{CacheSetting, Configured, Merge, Setting, version};
+use crate::advice::tune::setting::{CacheSetting, Configured, Merge, Setting};
 use crate::change::merging::KernelMerging;
 use crate::engine::caches::lacks_cpu_partial;
 use crate::error::Error;
-
-/// The first release with `CONFIG_SLUB_TINY`.
-const SLUB_TINY_SINCE: (u32, u32) = (6, 2);
 
 /// What is tried: settings made at boot or in the configuration, and settings of caches.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,7 +50,7 @@ impl Space {
             })
         };
         let mut boots: Vec<Setting> = merging.iter().flat_map(|merging| boot(*merging)).collect();
-        let has_tiny = version(&meta.kernel_release).is_none_or(|known| known >= SLUB_TINY_SINCE);
+        let has_tiny = Release::of(&meta.kernel_release).is_none_or(Release::has_slub_tiny);
         if kind != SlubTiny && has_tiny {
             let tiny = Setting { configured: Configured::SlubTiny, ..Setting::default() };
             boots.extend([tiny.clone(), Setting { order_max: Some(0), ..tiny }]);

@@ -7,6 +7,7 @@
 //! Invariants: `warm.bytes` is what the engine gave to those that are alive.
 
 use slablab_kmem::{Backend, CacheId, CpuId, Gfp, ObjPtr, Site};
+use slablab_linux::is_kmalloc_name;
 use slablab_trace::{Event, Kind, NONE, SampledCache};
 
 use super::{KnownCache, NO_EVENT, Runner};
@@ -17,8 +18,6 @@ use crate::plan::Start;
 
 /// `MAX_OBJS_PER_PAGE` of `mm/slub.c` @ 6.1.
 const SLAB_OBJECTS_MAX: u32 = 32_767;
-/// `GFP_KERNEL`, by which objects older than the trace are made.
-const GFP_KERNEL: u32 = 0xcc0;
 
 impl<B: Backend> Runner<'_, B> {
     /// Makes the objects that the recorded kernel had before the first row, unless the plan starts cold.
@@ -30,7 +29,7 @@ impl<B: Backend> Runner<'_, B> {
         let mut bytes_left = self.plan.memory_bytes;
         for (name, sampled) in &meta.samples.caches {
             let index = meta.caches.iter().position(|cache| cache.recorded_name() == name);
-            let of_kmalloc = self.machine.cache_by_name(name).filter(|_| name.contains("kmalloc-"));
+            let of_kmalloc = self.machine.cache_by_name(name).filter(|_| is_kmalloc_name(name));
             let (objects, slabs) = sampled.at(0);
             // What a damaged trace says may be impossible.
             let bytes = u64::from(slabs).saturating_mul(sampled.slab_bytes);
@@ -42,7 +41,7 @@ impl<B: Backend> Runner<'_, B> {
             }
             let possible = possible && fits && objects > 0;
             let id = match of_kmalloc {
-                None if possible && !name.contains("kmalloc-") => self.known_cache(name, index),
+                None if possible && !is_kmalloc_name(name) => self.known_cache(name, index),
                 of_kmalloc => of_kmalloc,
             };
             // Random copies keep a cache apart from the class that the recorded kernel merged it with.
@@ -92,7 +91,7 @@ impl<B: Backend> Runner<'_, B> {
         let cpu = |cpu| self.cpus.cpu(CpuId(cpu));
         let mut failed = 0;
         let alloc = |on| {
-            let object = cpu(on).alloc(id, Gfp(GFP_KERNEL), Site(NONE));
+            let object = cpu(on).alloc(id, Gfp::KERNEL, Site(NONE));
             failed += u64::from(object.is_none());
             object
         };

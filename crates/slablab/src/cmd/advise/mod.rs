@@ -12,6 +12,7 @@ use anyhow::{Result, bail};
 use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_kmem::BackendKind;
+use slablab_linux::Release;
 use slablab_pages::{Sources, Together, tables};
 use slablab_replay::{
     Advice, AdviceList, Calls, Change, HeldAt, NotedSite, PatchFacts, ReplayPlan, Worth, advise,
@@ -274,6 +275,7 @@ fn patch(
     let functions = [symbol, place.map_or("", |place| &place.function)];
     let calls = calls(trace, site)?;
     let facts = PatchFacts {
+        release: Release::of(&meta.kernel_release),
         file: question.file(),
         place,
         types: question.types(meta).map(|btf| btf.candidates(&functions, advice.object_bytes)),

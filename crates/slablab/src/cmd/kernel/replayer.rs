@@ -6,6 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
+use slablab_linux::SlabInfo;
 use slablab_replay::{CacheMoment, CompactTrace, MachineMoment, Replayed};
 use slablab_vm::{Accel, Kernel, KernelBuilder, Machine, Origin};
 
@@ -183,10 +184,10 @@ impl Told {
 fn slabinfo(text: &str, caches: usize) -> Result<MachineMoment> {
     let mut moment = MachineMoment::default();
     for line in text.lines() {
-        let words: Vec<_> = line.split_whitespace().collect();
-        let slabs = number(&words, 14).zip(number(&words, 5));
-        let (slabs, pages) = slabs.with_context(|| wrong(line))?;
-        set(&mut moment, words[0], caches, CacheMoment { slabs, bytes: slabs * pages * 4096 })?;
+        let row = SlabInfo::parse(line).with_context(|| wrong(line))?;
+        let slabs = row.num_slabs;
+        let bytes = slabs * row.pagesperslab * 4096;
+        set(&mut moment, row.name, caches, CacheMoment { slabs, bytes })?;
     }
     Ok(moment)
 }

@@ -8,6 +8,7 @@
 //! event that came after it. Then totals of kmem's events alone count, if there are totals.
 
 use rustc_hash::FxHashMap;
+use slablab_linux::CPUS_MAX;
 
 use super::header::Header;
 use crate::source::bytes::Bytes;
@@ -24,9 +25,6 @@ pub(super) struct Losses {
     /// The CPU that an id of samples stands for.
     cpu_of: FxHashMap<u64, u32>,
 }
-
-/// The most CPUs that Linux can be built for; a greater number is a damaged record.
-const CPUS_MAX: u32 = 8192;
 
 impl Losses {
     /// Takes a LOST record: an id and a count, and the CPU behind them.

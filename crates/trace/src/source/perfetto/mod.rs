@@ -18,8 +18,8 @@ use rustc_hash::FxHashMap;
 use self::wire::{Damaged, Fields, Value, varint};
 use super::recording::{Facts, Source};
 use super::sorter::Sorter;
-use crate::meta::CPUS_MAX;
 use crate::{Error, Input, Kind, RawEvent};
+use slablab_linux::CPUS_MAX;
 
 /// `Trace.packet`: what every file begins with.
 const PACKET: u32 = 1;

@@ -4,7 +4,7 @@
 //! prints how long each event is after the one above it instead, and there every second event is earlier than the one before
 //! it on its CPU. A few such events are damage, which the sorter puts in order and counts.
 
-use crate::meta::CPUS_MAX;
+use slablab_linux::CPUS_MAX;
 
 /// How often the times went back so far.
 #[derive(Debug, Default)]

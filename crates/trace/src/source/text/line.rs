@@ -4,8 +4,9 @@
 //! for on the left stands the thread's name, which may hold anything. What the dialects differ in is
 //! left over: `comm-pid`, `comm pid`, `comm pid/tid`; `(tgid)`; the column of irq flags; a period.
 
+use slablab_linux::Gfp;
+
 use super::super::kmem;
-use crate::gfp;
 use crate::{Kind, RawEvent};
 
 /// A kmem event as a line has it.
@@ -152,7 +153,7 @@ fn read_fields<'a>(text: &'a str, line: &mut Line<'a>) -> Result<(), Other> {
             "ptr" => address = Some(ptr(value).map_err(broken)?),
             "bytes_req" => req = Some(number(value).ok_or(broken("bytes_req is no size"))?),
             "bytes_alloc" => alloc = Some(number(value).ok_or(broken("bytes_alloc is no size"))?),
-            "gfp_flags" => line.event.gfp = gfp::parse(first_word(value)),
+            "gfp_flags" => line.event.gfp = Gfp::parse(first_word(value)).0,
             "node" => line.event.node = node(value).ok_or(broken("node is no number"))?,
             "name" => line.cache = before_address(value),
             _ => {}

@@ -7,6 +7,8 @@
 //! objects of the last sample are exact. A text without a sample at its begin has one of time 0, which the import
 //! fills in.
 
+use slablab_linux::SlabInfo;
+
 use crate::Meta;
 use crate::meta::{SlabSnapshot, SlubCache};
 
@@ -70,7 +72,7 @@ fn slabs(line: &str, meta: &mut Meta) {
     let Some(end) = &mut meta.slabs_end else { return };
     end.slabinfo.push_str(line);
     end.slabinfo.push('\n');
-    if let Some(line) = SlabSnapshot::parse_line(line) {
+    if let Some(line) = SlabInfo::parse(line) {
         let cache = meta.samples.note(line.name, line.active_objs, line.num_slabs);
         cache.slab_objects = line.objperslab as u32;
         cache.slab_bytes = line.pagesperslab.saturating_mul(u64::from(meta.page_bytes));
@@ -78,7 +80,7 @@ fn slabs(line: &str, meta: &mut Meta) {
 }
 
 fn living(line: &str, meta: &mut Meta) {
-    if let Some(line) = SlabSnapshot::parse_line(line) {
+    if let Some(line) = SlabInfo::parse(line) {
         meta.samples.correct(line.name, line.active_objs);
     }
 }

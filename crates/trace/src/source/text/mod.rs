@@ -25,8 +25,8 @@ use self::line::{Line, Other};
 use super::recording::{Facts, Format, Source};
 use super::sorter::Sorter;
 use crate::error::At;
-use crate::meta::CPUS_MAX;
 use crate::{Error, Input, NONE, RawEvent};
+use slablab_linux::CPUS_MAX;
 
 /// An open text.
 pub(super) struct Text {

@@ -106,7 +106,7 @@ impl Content {
             self.lost.push((name.to_owned(), Vec::new()));
         }
         let cpu = value("CPU: ").and_then(|cpu| cpu.trim().parse::<usize>().ok());
-        let Some(cpu) = cpu.filter(|cpu| *cpu < crate::meta::CPUS_MAX as usize) else { return };
+        let Some(cpu) = cpu.filter(|cpu| *cpu < slablab_linux::CPUS_MAX as usize) else { return };
         if self.lost.is_empty() {
             self.lost.push((String::new(), Vec::new()));
         }

@@ -14,10 +14,11 @@ use std::process::ExitCode;
 use anyhow::{Result, bail};
 use slablab_kmem::BackendKind;
 use slablab_lab::guest::Recording;
+use slablab_linux::KmallocType;
 use slablab_replay::{Advice, AdviceList, Change, advise};
 use slablab_vm::{Data, Spec};
 
-use super::site::{Answer, Boot, Common, Line, Site, class_name, describe, held_bytes, open_trace};
+use super::site::{Answer, Boot, Common, Line, Site, describe, held_bytes, open_trace};
 use crate::cli::OutputArgs;
 
 const PATCHES: &str = "6.1/optional/ftrace-event-kmalloc";
@@ -87,7 +88,7 @@ pub(super) fn run(args: &Common, output: &OutputArgs) -> Result<ExitCode> {
     };
     for (function, cache) in SITES {
         let (rank, advice) = find(&list, function)?;
-        let class = class_name(advice.class_bytes);
+        let class = KmallocType::Normal.name(advice.class_bytes);
         let saved = |(undone, upstream): (&Recording, &Recording)| {
             held_bytes(undone, &[&class]) - held_bytes(upstream, &[&class, cache])
         };

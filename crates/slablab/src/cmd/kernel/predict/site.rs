@@ -122,11 +122,6 @@ pub(super) fn held_bytes(recording: &Recording, caches: &[&str]) -> i64 {
     of_caches.map(|line| (line.num_slabs * line.pagesperslab * 4096).cast_signed()).sum()
 }
 
-/// Returns the name of a kmalloc class: `kmalloc-64`, `kmalloc-1k`.
-pub(super) fn class_name(bytes: u64) -> String {
-    if bytes >= 1024 { format!("kmalloc-{}k", bytes / 1024) } else { format!("kmalloc-{bytes}") }
-}
-
 /// A prediction and what came of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub(super) struct Line {
@@ -257,6 +252,6 @@ mod tests {
             slab_kb: 0,
             slab_kb_before: 0,
         };
-        assert_eq!(held_bytes(&recording, &["kmalloc-64", &class_name(1024)]), 3 * 4096 + 4 * 4096);
+        assert_eq!(held_bytes(&recording, &["kmalloc-64", "kmalloc-1k"]), 3 * 4096 + 4 * 4096);
     }
 }

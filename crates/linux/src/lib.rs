@@ -1,0 +1,23 @@
+//! What Linux kernels are: releases, gfp flags, the names of kmalloc's caches, lines of slabinfo, limits.
+//!
+//! # How it works
+//! Each fact stands in one file, with the releases for which it holds. The crate reads no file and no machine: callers bring
+//! the texts. It is `no_std`, so that the core of `slablab-kmem` can stand on it.
+
+#![no_std]
+#![forbid(unsafe_code)]
+
+extern crate alloc;
+
+mod gfp;
+mod kmalloc;
+mod release;
+mod slabinfo;
+
+pub use gfp::Gfp;
+pub use kmalloc::{KmallocCache, KmallocType, is_kmalloc_name, size_name};
+pub use release::{Release, Slub};
+pub use slabinfo::SlabInfo;
+
+/// The most CPUs that Linux can be built for (`NR_CPUS` on x86).
+pub const CPUS_MAX: u32 = 8192;
