@@ -446,7 +446,7 @@ fn the_stored_results_of_older_versions_can_still_be_read() {
             read += 1;
         }
     }
-    assert!(read >= 7, "{read} results");
+    assert!(read >= 5, "{read} results");
 }
 
 #[test]

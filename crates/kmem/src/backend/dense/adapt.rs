@@ -16,7 +16,7 @@
 //!
 //! # What was measured
 //! Memory held at the peak of a replay against what was asked for, and locks and atomic operations for 1,000 operations
-//! (SLUB_TINY takes 1,016 to 1,394 locks); more traces are in `bench/results`, `2026-11-22-dense` to `2026-11-24-dense`:
+//! (SLUB_TINY takes 1,016 to 1,394 locks); more traces are in `bench/results/2026-11-24-dense`:
 //!
 //! | trace | SLUB | SLUB_TINY | dense |
 //! |---|---|---|---|

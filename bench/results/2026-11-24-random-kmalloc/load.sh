@@ -1,6 +1,0 @@
-# SPDX-License-Identifier: MIT OR Apache-2.0
-hackbench -g 10 -l 100 > /dev/null
-i=0
-while [ $i -lt 50 ]; do sleep 1000 & i=$((i + 1)); done
-sleep 1
-awk '/^Slab:/{print "RESULT", $0}' /proc/meminfo
