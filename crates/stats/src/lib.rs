@@ -2,13 +2,13 @@
 //!
 //! How it works: [`compare`] takes the runs of a baseline and of a candidate and answers with a [`Comparison`]: the
 //! effect (the Hodges-Lehmann estimate of the ratio) with its interval, p of the rank test that the estimate and the
-//! interval belong to, Welch's t for information, and a [`Verdict`]. The [`Pairing`] says how the runs belong together:
+//! interval belong to, and a [`Verdict`]. The [`Pairing`] says how the runs belong together:
 //! independent, or in pairs (the rounds of an interleaved plan, on one host or on several).
 //!
 //! Everything that is random takes a seed and uses [`Rng`], so the same input gives the same answer on
 //! every machine, today and after an update of the dependencies.
 //!
-//! Modules, lower ones first: `error`, `sample`, `rng`; `summary`, `holm`; `bootstrap`, `outlier`, `welch`,
+//! Modules, lower ones first: `error`, `sample`, `rng`; `summary`, `holm`; `bootstrap`, `outlier`,
 //! `rank_test`; `shift`; `compare`.
 //!
 //! Invariants: no function drops a value; outliers are flagged ([`outliers`]) and stay in. A value that is
@@ -28,7 +28,6 @@ mod rng;
 mod sample;
 mod shift;
 mod summary;
-mod welch;
 
 pub use bootstrap::{Bootstrap, Interval, median_interval};
 pub use compare::{Comparison, Direction, Pairing, Question, Verdict, compare, runs_needed};
@@ -39,7 +38,6 @@ pub use rank_test::{RankTest, mann_whitney, wilcoxon};
 pub use rng::Rng;
 pub use shift::{Estimate, hodges_lehmann, hodges_lehmann_paired};
 pub use summary::{Summary, mean, median, quantile, variance};
-pub use welch::{TTest, paired_t, welch};
 
 /// The examples of the front page, which the tests run.
 #[cfg(doctest)]

@@ -4,7 +4,7 @@
 use proptest::prelude::*;
 use slablab_stats::{
     Comparison, Direction, Pairing, Question, Summary, Verdict, compare, hodges_lehmann,
-    mann_whitney, outliers, welch, wilcoxon,
+    mann_whitney, outliers, wilcoxon,
 };
 
 /// One value of a kind that breaks formulas.
@@ -67,7 +67,7 @@ proptest! {
             check(&comparison);
         }
         let _ = (mann_whitney(&a, &b), wilcoxon(&a[..pairs], &b[..pairs]), hodges_lehmann(&a, &b, 0.95));
-        let _ = (welch(&a, &b, 0.95), outliers(&a));
+        let _ = outliers(&a);
         let summary = Summary::of(&a).unwrap();
         prop_assert!(summary.min <= summary.median && summary.median <= summary.max, "{summary:?}");
         prop_assert!(summary.mean.is_finite() && !summary.q1.is_nan(), "{summary:?}");
@@ -85,18 +85,13 @@ proptest! {
 }
 
 #[test]
-fn columns_near_1e200_and_1e_minus_100_have_the_t_of_the_same_columns_near_1() {
-    let (a, b) = ([1.0, 2.0, 3.0, 4.0], [2.5, 3.5, 4.5, 9.0]);
-    let plain = welch(&a, &b, 0.95).unwrap().unwrap();
+fn columns_near_1e200_and_1e_minus_100_have_the_spread_of_the_same_columns_near_1() {
+    let a = [1.0, 2.0, 3.0, 4.0];
+    let plain = Summary::of(&a).unwrap().stddev;
     for factor in [1e200, 1e-100, 1e300, 1e-310] {
-        let times = |values: &[f64]| -> Vec<f64> { values.iter().map(|x| x * factor).collect() };
-        let scaled = welch(&times(&a), &times(&b), 0.95).unwrap().unwrap();
+        let times: Vec<f64> = a.iter().map(|x| x * factor).collect();
+        let stddev = Summary::of(&times).unwrap().stddev;
         // Denormal numbers have few digits.
-        let near = |got: f64, want: f64| (got - want).abs() <= 1e-9 * want.abs();
-        assert!(near(scaled.t, plain.t) && near(scaled.df, plain.df), "{factor}: {scaled:?}");
-        assert!(near(scaled.p, plain.p), "{factor}: {scaled:?}");
-        assert!(near(scaled.interval.high / factor, plain.interval.high), "{factor}: {scaled:?}");
-        let stddev = Summary::of(&times(&a)).unwrap().stddev;
-        assert!(near(stddev / factor, Summary::of(&a).unwrap().stddev), "{factor}: {stddev}");
+        assert!((stddev / factor - plain).abs() <= 1e-9 * plain, "{factor}: {stddev}");
     }
 }

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 use slablab_stats::{
-    Bootstrap, Estimate, Interval, Summary, TTest, hodges_lehmann, hodges_lehmann_paired, holm,
-    mann_whitney, median_interval, paired_t, quantile, welch, wilcoxon,
+    Bootstrap, Estimate, Interval, Summary, hodges_lehmann, hodges_lehmann_paired, holm,
+    mann_whitney, median_interval, quantile, wilcoxon,
 };
 
 const TOLERANCE: f64 = 1e-9;
@@ -71,17 +71,6 @@ fn bootstrap_intervals() {
     });
 }
 
-/// Compares a t test with scipy's; none where no value differs.
-#[track_caller]
-fn agree_t(what: &str, got: Option<TTest>, want: &Value) {
-    assert_eq!(got.is_none(), want.is_null(), "{what}: {got:?}");
-    let Some(got) = got else { return };
-    agree(&format!("{what}: t"), got.t, &want["t"]);
-    agree(&format!("{what}: p of t"), got.p, &want["p"]);
-    agree(&format!("{what}: t interval low"), got.interval.low, &want["low"]);
-    agree(&format!("{what}: t interval high"), got.interval.high, &want["high"]);
-}
-
 #[test]
 fn independent_tests() {
     each_case(|name, a, b, case| {
@@ -90,9 +79,6 @@ fn independent_tests() {
         assert_eq!(got.exact, want["exact"].as_bool().unwrap(), "{name}");
         agree(&format!("{name}: U"), got.statistic, &want["u"]);
         agree(&format!("{name}: p of U"), got.p, &want["p"]);
-        let (want, got) = (&case["two"]["welch"], welch(a, b, 0.95).unwrap());
-        agree_t(name, got, want);
-        got.inspect(|t| agree(&format!("{name}: df"), t.df, &want["df"]));
         let got = hodges_lehmann(a, b, 0.95).unwrap();
         agree_estimate(&format!("{name}: shift"), got, &case["two"]["shift"]);
     });
@@ -109,7 +95,6 @@ fn paired_tests() {
         let got = wilcoxon(a, b).unwrap();
         assert_eq!(got.exact, want["exact"].as_bool().unwrap(), "{name}");
         agree(&format!("{name}: p of W"), got.p, &want["wilcoxon_p"]);
-        agree_t(&format!("{name}, pairs"), paired_t(a, b, 0.95).unwrap(), &want["t"]);
         let got = hodges_lehmann_paired(a, b, 0.95).unwrap();
         agree_estimate(&format!("{name}: paired shift"), got, &want["shift"]);
         seen += 1;
