@@ -11,203 +11,27 @@ use std::path::Path;
 
 use slablab_tests::{root, tracked_files};
 
-/// A crate and its rooms, bottom up; the rooms of one level may use each other, without a circle of files.
-struct House {
-    name: &'static str,
-    levels: &'static [&'static [&'static str]],
-}
+#[path = "rooms/houses.rs"]
+mod houses;
 
-const KMEM: House = House {
-    name: "kmem",
-    levels: &[
-        &["ids", "error"],
-        &["raw"],
-        &["cpu"],
-        &["page"],
-        &["vmalloc"],
-        &["cache"],
-        &["backend"],
-        &["machine"],
-        &["stats"],
-        &["check"],
-        &["front"],
-        &["pool"],
-    ],
-};
-
-const TRACE: House = House {
-    name: "trace",
-    levels: &[
-        &["error", "progress", "random"],
-        &["event", "cpu_list", "symbols", "samples", "portion", "assigned"],
-        &["meta", "input", "spool", "vmlinux", "btf"],
-        &["slabs", "store", "tables"],
-        &["snapshot"],
-        &["source", "synth", "saved"],
-        &["import"],
-        &["record"],
-        &["probe", "live"],
-    ],
-};
-
-const VM: House = House {
-    name: "vm",
-    levels: &[
-        &["accel", "console", "cpio", "step"],
-        &["error"],
-        &["run"],
-        &["tools", "module"],
-        &["arch", "data", "source", "store"],
-        &["archive", "initramfs", "spec", "tree"],
-        &["config"],
-        &["kernel", "make"],
-        &["builder", "machine"],
-        &["qemu", "stock"],
-        &["boot"],
-        &["probe"],
-    ],
-};
-
-const SLABLAB: House = House {
-    name: "slablab",
-    levels: &[
-        &["cli", "say", "shell"],
-        &["output", "progress"],
-        &["schema"],
-        &["cmd"],
-        &["commands"],
-    ],
-};
-
-const REPLAY: House = House {
-    name: "replay",
-    levels: &[
-        &["slots", "memories"],
-        &["change"],
-        &["plan", "error"],
-        &["metrics"],
-        &["engine"],
-        &["whatif"],
-        &["advice", "exact", "timed"],
-        &["fleet"],
-    ],
-};
+use houses::{HOUSES, House};
 
 #[test]
-fn replay_stands_on_lower_rooms_only() {
-    check(&REPLAY);
+fn files_stand_on_lower_rooms_only() {
+    let wrong: Vec<String> = HOUSES.iter().flat_map(|house| check(house)).collect();
+    assert!(wrong.is_empty(), "{} findings\n  {}", wrong.len(), wrong.join("\n  "));
 }
 
 #[test]
-fn kmem_stands_on_lower_rooms_only() {
-    check(&KMEM);
-}
-
-const XARRAY: House = House {
-    name: "xarray",
-    levels: &[&["entry", "error", "flags"], &["raw"], &["core"], &["ida", "typed"], &["capi"]],
-};
-
-#[test]
-fn xarray_stands_on_lower_rooms_only() {
-    check(&XARRAY);
-}
-
-#[test]
-fn trace_stands_on_lower_rooms_only() {
-    check(&TRACE);
-}
-
-#[test]
-fn vm_stands_on_lower_rooms_only() {
-    check(&VM);
-}
-
-#[test]
-fn the_command_stands_on_lower_rooms_only() {
-    check(&SLABLAB);
-}
-
-const KAPI: House = House {
-    name: "kapi",
-    levels: &[
-        &["error", "event", "params", "format"],
-        &["image", "job", "ledger", "log"],
-        &["raw"],
-        &["runtime"],
-        &["context"],
-        &["machine"],
-        &["abi"],
-        &["symbols"],
-        &["child", "host", "toolchain"],
-    ],
-};
-
-#[test]
-fn kapi_stands_on_lower_rooms_only() {
-    check(&KAPI);
-}
-
-/// stats: the sample and its errors, summaries, tests, verdicts.
-const STATS: House = House {
-    name: "stats",
-    levels: &[
-        &["error"],
-        &["sample", "rng"],
-        &["summary", "holm"],
-        &["bootstrap", "outlier", "rank_test"],
-        &["welch", "shift"],
-        &["compare"],
-    ],
-};
-
-/// report: text and colours, what is shown, the whole page.
-const REPORT: House = House {
-    name: "report",
-    levels: &[
-        &["error", "escape", "printable", "unit"],
-        &["color"],
-        &["flame", "table"],
-        &["plot"],
-        &["document"],
-        &["html", "png"],
-    ],
-};
-
-/// lab: words, what is stored, comparisons, experiments, runs.
-const LAB: House = House {
-    name: "lab",
-    levels: &[
-        &["error", "request"],
-        &["environment"],
-        &["plan"],
-        &["journal", "samples", "settings"],
-        &["outcome"],
-        &["differences"],
-        &["compare"],
-        &["experiment"],
-        &["guest"],
-        &["experiments"],
-        &["planning"],
-        &["run"],
-        &["sweep"],
-        &["merge"],
-    ],
-};
-
-#[test]
-fn stats_stands_on_lower_rooms_only() {
-    check(&STATS);
-}
-
-#[test]
-fn report_stands_on_lower_rooms_only() {
-    check(&REPORT);
-}
-
-#[test]
-fn lab_stands_on_lower_rooms_only() {
-    check(&LAB);
+fn every_crate_has_its_rooms() {
+    let crates: BTreeSet<String> = tracked_files()
+        .iter()
+        .filter_map(|path| {
+            path.strip_prefix("crates").ok()?.iter().next()?.to_str().map(str::to_owned)
+        })
+        .collect();
+    let known: BTreeSet<String> = HOUSES.iter().map(|house| house.name.to_owned()).collect();
+    assert_eq!(crates, known, "tests/tests/rooms/houses.rs has the rooms of each crate");
 }
 
 /// A module path, without the crate: `["cache", "table"]`.
@@ -230,8 +54,12 @@ struct Files {
     by_module: BTreeMap<Module, String>,
 }
 
-fn check(house: &House) {
-    let files = Files::read(house.name);
+/// Returns what is wrong with the rooms of a crate.
+fn check(house: &House) -> Vec<String> {
+    judge(house, &Files::read(house.name))
+}
+
+fn judge(house: &House, files: &Files) -> Vec<String> {
     let level = |file: &str| {
         let room = file.split('/').next().unwrap_or(file).trim_end_matches(".rs");
         house.levels.iter().position(|names| names.contains(&room))
@@ -256,14 +84,19 @@ fn check(house: &House) {
     for circle in circles(&arrows) {
         wrong.push(format!("circle: {}", circle.join(" -> ")));
     }
+    // Readers of source that find nothing would find no fault, either.
+    if files.sources.len() > 20 && arrows.values().map(BTreeSet::len).sum::<usize>() <= 20 {
+        wrong.push("too few arrows were found".to_owned());
+    }
     wrong.sort();
     wrong.dedup();
-    assert!(wrong.is_empty(), "{}: {} findings\n  {}", house.name, wrong.len(), wrong.join("\n  "));
-    assert!(
-        arrows.values().map(BTreeSet::len).sum::<usize>() > 20,
-        "{}: too few arrows were found",
-        house.name
-    );
+    for known in house.left {
+        match wrong.iter().position(|finding| finding == known) {
+            Some(at) => _ = wrong.remove(at),
+            None => wrong.push(format!("is mended, take it off the list: {known}")),
+        }
+    }
+    wrong.iter().map(|finding| format!("{}: {finding}", house.name)).collect()
 }
 
 fn is_root(file: &str) -> bool {
@@ -315,6 +148,11 @@ impl Files {
                 texts.insert(file, fs::read_to_string(root().join(&path)).expect("readable"));
             }
         }
+        Self::of(texts)
+    }
+
+    /// Returns what these files, by their paths below `src`, say of modules.
+    fn of(texts: BTreeMap<String, String>) -> Self {
         let by_module: BTreeMap<Module, String> =
             texts.keys().map(|file| (module_of(file), file.clone())).collect();
         let sources = texts
@@ -393,12 +231,19 @@ fn read_source(module: Module, children: &BTreeSet<&str>, text: &str) -> Source 
                 at += 2;
             }
             if path.len() > 1 {
-                source.uses.extend(full_path(&source.module, children, &path));
+                let full = full_path(&source.module, children, &path);
+                source.uses.extend(full.or_else(|| through_alias(&source.aliases, &path)));
             }
         }
         at += 1;
     }
     source
+}
+
+/// Returns the full path of one that starts with a name that the file took over, such as a module.
+fn through_alias(aliases: &[(String, Vec<String>)], path: &[String]) -> Option<Vec<String>> {
+    let (_, full) = aliases.iter().find(|(name, _)| *name == path[0])?;
+    Some([&full[..], &path[1..]].concat())
 }
 
 /// Returns the full path of one that starts in this crate.
@@ -573,4 +418,24 @@ fn string_end(chars: &[char], mut at: usize, raw: usize) -> usize {
         at += 1;
     }
     at
+}
+
+#[test]
+fn an_upward_arrow_and_a_circle_are_found() {
+    let house = |left| House { name: "planted", levels: &[&["low"], &["high"]], left };
+    let texts = [
+        ("lib.rs", "mod low; mod high;"),
+        ("low/mod.rs", "mod one; mod two; use crate::high::High;"),
+        ("low/one.rs", "use super::two; pub fn one() { two::two(); }"),
+        ("low/two.rs", "use super::one::one; pub fn two() {}"),
+        ("high.rs", "pub struct High;"),
+    ];
+    let files = || Files::of(texts.map(|(file, text)| (file.to_owned(), text.to_owned())).into());
+    let found = judge(&house(&[]), &files()).join("\n");
+    assert!(found.contains("planted: low/mod.rs -> high.rs: upward"), "{found}");
+    assert!(found.contains("planted: circle: low/one.rs -> low/two.rs -> low/one.rs"), "{found}");
+    let left = &["circle: low/one.rs -> low/two.rs -> low/one.rs", "circle: gone.rs -> gone.rs"];
+    let found = judge(&house(left), &files()).join("\n");
+    assert!(!found.contains("planted: circle"), "{found}");
+    assert!(found.contains("is mended, take it off the list: circle: gone.rs"), "{found}");
 }
