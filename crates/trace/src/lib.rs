@@ -60,7 +60,7 @@ pub use snapshot::{Level, SnapshotEntry, SnapshotKind, Snapshots};
 #[cfg(fuzzing)]
 pub use source::tracefs_raw::fuzz_pages;
 pub use source::{Facts, Format, Names, Source, open_raw, read_raw};
-pub use store::{Addresses, Batches, ROW_GROUP_ROWS, TraceReader, TraceWriter};
+pub use store::{Addresses, Batches, Checked, ROW_GROUP_ROWS, TraceReader, TraceWriter};
 pub use symbols::{Symbol, Symbols};
 pub use tables::{Described, write_tables};
 pub use vmlinux::{Place, Vmlinux};

@@ -28,12 +28,15 @@ use parquet::arrow::arrow_reader::{
     ParquetRecordBatchReaderBuilder,
 };
 use parquet::file::metadata::RowGroupMetaData;
+use parquet::file::reader::ChunkReader;
 use parquet::file::statistics::Statistics;
 use rustc_hash::FxHashMap;
 
 use super::guard::caught;
-use super::positioned::Positioned;
+use super::positioned::{Group, Positioned};
+use super::reader::Checked;
 use super::schema;
+use super::sums::Sums;
 use crate::error::At;
 use crate::meta::{META_KEY, Meta, SCHEMA_VERSION};
 use crate::{Batch, Error, Kind, NONE};
@@ -47,6 +50,8 @@ const BATCH_ROWS: usize = 8 << 10;
 pub(crate) struct ParquetFile {
     path: PathBuf,
     file: Positioned,
+    /// What its bytes were when they were written, where the writer kept that
+    sums: Option<Arc<Sums>>,
     parquet: ArrowReaderMetadata,
     meta: Arc<Meta>,
     /// What keeps it from being a trace as it is, "" for nothing.
@@ -93,6 +98,8 @@ impl ParquetFile {
         if file.read_exact_at(&mut magic, 0).is_err() || &magic != b"PAR1" {
             return Err(bad("does not begin as a Parquet file does".to_owned()));
         }
+        let sums = Sums::read(&file, bytes)
+            .map_err(|e| bad(not_parquet(&format!("its footer is {e}"))))?;
         // What another program says of Arrow's types in it does not matter: its strings may be of any kind.
         let options = || ArrowReaderOptions::new().with_skip_arrow_metadata(true);
         let parquet = caught(|| ArrowReaderMetadata::load(&file, options()));
@@ -104,6 +111,10 @@ impl ParquetFile {
             .map_err(|why| bad(not_parquet(&why)))?;
         if let Some(name) = schema::missing(parquet.parquet_schema()) {
             return Err(bad(format!("is Parquet, but not a slablab trace (no column {name})")));
+        }
+        let groups = parquet.metadata().num_row_groups();
+        if sums.as_ref().is_some_and(|sums| sums.len() != groups) {
+            return Err(bad("has other row groups than checksums, and is damaged".to_owned()));
         }
         let options = options().with_schema(schema::with_dictionaries(parquet.schema()));
         let parquet = ArrowReaderMetadata::try_new(Arc::clone(parquet.metadata()), options)
@@ -122,7 +133,8 @@ impl ParquetFile {
             caches = Names::new(meta.caches.iter().map(|cache| cache.recorded_name()));
         }
         let (path, file) = (path.into(), Positioned::new(file, bytes));
-        Ok(ParquetFile { path, file, parquet, meta: Arc::new(meta), lacks, sites, caches })
+        let (meta, sums) = (Arc::new(meta), sums.map(Arc::new));
+        Ok(ParquetFile { path, file, sums, parquet, meta, lacks, sites, caches })
     }
 
     /// Returns it when it is a trace as it is.
@@ -142,6 +154,16 @@ impl ParquetFile {
     /// Returns what the file says about itself.
     pub(crate) fn meta(&self) -> &Arc<Meta> {
         &self.meta
+    }
+
+    /// Checks the bytes of all rows.
+    pub(super) fn check_sums(&self) -> Result<Checked, Error> {
+        let Some(sums) = &self.sums else { return Ok(Checked::HasNone) };
+        let bad = |e: std::io::Error| Error::bad(&self.path, At::File, e.to_string(), RECORD_ONE);
+        (0..sums.len())
+            .try_for_each(|group| sums.group(self.file.file(), group).map(|_| ()))
+            .map_err(bad)?;
+        Ok(Checked::Sound)
     }
 
     /// Returns the rows from the beginning.
@@ -221,9 +243,21 @@ impl FileRows {
     }
 
     fn open_group(&self) -> Result<ParquetRecordBatchReader, Error> {
-        let ParquetFile { file, parquet, .. } = &self.file;
+        let ParquetFile { file, sums, .. } = &self.file;
+        let Some(sums) = sums else { return self.pages_of(file.clone()) };
+        let (begin, bytes) =
+            sums.group(file.file(), self.group).map_err(|e| self.damaged(&e.to_string()))?;
+        self.pages_of(Group::new(begin, bytes))
+    }
+
+    /// Reads the next row group out of what has its pages.
+    fn pages_of(
+        &self,
+        pages: impl ChunkReader + 'static,
+    ) -> Result<ParquetRecordBatchReader, Error> {
+        let parquet = &self.file.parquet;
         let group = parquet.metadata().row_group(self.group);
-        ParquetRecordBatchReaderBuilder::new_with_metadata(file.clone(), parquet.clone())
+        ParquetRecordBatchReaderBuilder::new_with_metadata(pages, parquet.clone())
             .with_row_groups(vec![self.group])
             .with_projection(projection(parquet, group, self.pids))
             .with_batch_size(BATCH_ROWS)

@@ -1,6 +1,5 @@
 //! Batches of rows on their way into a Parquet file.
 
-use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -14,6 +13,7 @@ use parquet::file::metadata::KeyValue;
 use slablab_host::WholeFile;
 
 use super::schema;
+use super::sums::Summing;
 use crate::meta::{META_KEY, Meta, RecordedCache, Site};
 use crate::{Batch, Error, Kind, NONE};
 
@@ -21,7 +21,7 @@ use crate::{Batch, Error, Kind, NONE};
 #[derive(Debug)]
 pub(super) struct FileWriter {
     path: PathBuf,
-    rows: ArrowWriter<File>,
+    rows: ArrowWriter<Summing>,
     output: WholeFile,
 }
 
@@ -29,8 +29,9 @@ impl FileWriter {
     /// Begins a file; `path` is what errors name.
     pub(super) fn create(path: &Path, output: WholeFile) -> Result<FileWriter, Error> {
         let file = output.file().map_err(|e| Error::io(path, "cannot write", e))?;
-        let rows = ArrowWriter::try_new(file, schema::schema(), Some(schema::properties()))
-            .map_err(|e| write_error(path, e))?;
+        let rows =
+            ArrowWriter::try_new(Summing::new(file), schema::schema(), Some(schema::properties()))
+                .map_err(|e| write_error(path, e))?;
         Ok(FileWriter { path: path.into(), rows, output })
     }
 
@@ -42,7 +43,9 @@ impl FileWriter {
         caches: &[RecordedCache],
     ) -> Result<(), Error> {
         let written = self.rows.write(&record_batch(rows, sites, caches));
-        written.and_then(|()| self.rows.flush()).map_err(|e| write_error(&self.path, e))
+        written.and_then(|()| self.rows.flush()).map_err(|e| write_error(&self.path, e))?;
+        let ended = self.rows.sync().and_then(|()| self.rows.inner_mut().end_group());
+        ended.map_err(|e| Error::io(&self.path, "cannot write", e))
     }
 
     /// Appends the metadata and closes the file.
@@ -50,7 +53,8 @@ impl FileWriter {
         let json =
             serde_json::to_string(&meta.clone().packed()).expect("metadata has only string keys");
         self.rows.append_key_value_metadata(KeyValue::new(META_KEY.to_owned(), json));
-        self.rows.close().map_err(|e| write_error(&self.path, e))?;
+        let rows = self.rows.into_inner().map_err(|e| write_error(&self.path, e))?;
+        rows.finish().map_err(|e| Error::io(&self.path, "cannot write", e))?;
         Ok(self.output)
     }
 }

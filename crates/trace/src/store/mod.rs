@@ -4,7 +4,7 @@
 //! How it works: one row an event, in time order, in row groups of [`ROW_GROUP_ROWS`], zstd, with
 //! `kind`, `site` and `cache` as dictionary-encoded strings. Everything that is not a row is the
 //! [`Meta`](crate::Meta) JSON in the file's key-value metadata, written last, so that a trace of any
-//! length is written and read with the memory of one row group.
+//! length is written and read with the memory of one row group. Checksums of both stand between them (`sums`).
 //!
 //! Invariants: `object`, where not null, is below `meta.object_slots`; `time_ns` never decreases;
 //! every site and cache string of the rows is in `meta.sites` and `meta.caches`.
@@ -15,9 +15,10 @@ mod guard;
 mod positioned;
 mod reader;
 mod schema;
+mod sums;
 mod writer;
 
 pub(crate) use file_reader::{FileRows, ParquetFile, PidColumn};
-pub use reader::{Batches, TraceReader};
+pub use reader::{Batches, Checked, TraceReader};
 pub use schema::ROW_GROUP_ROWS;
 pub use writer::{Addresses, TraceWriter};

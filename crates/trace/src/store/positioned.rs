@@ -8,7 +8,7 @@ use std::io::{BufReader, Read};
 use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 
-use bytes::Bytes;
+use bytes::{Buf, Bytes};
 use parquet::errors::{ParquetError, Result};
 use parquet::file::reader::{ChunkReader, Length};
 
@@ -26,6 +26,11 @@ impl Positioned {
     /// Takes a file of `bytes` bytes.
     pub(super) fn new(file: File, bytes: u64) -> Self {
         Self { file: Arc::new(file), bytes }
+    }
+
+    /// Returns the file.
+    pub(super) fn file(&self) -> &File {
+        &self.file
     }
 }
 
@@ -66,5 +71,49 @@ impl ChunkReader for Positioned {
         let mut bytes = vec![0; length];
         self.file.read_exact_at(&mut bytes, start)?;
         Ok(bytes.into())
+    }
+}
+
+/// The bytes of a row group, taken at once: pages are parts of them.
+#[derive(Debug)]
+pub(super) struct Group {
+    /// Where they begin in the file
+    begin: u64,
+    bytes: Bytes,
+}
+
+impl Group {
+    /// Takes the bytes from `begin` on.
+    pub(super) fn new(begin: u64, bytes: Vec<u8>) -> Self {
+        Self { begin, bytes: bytes.into() }
+    }
+
+    fn from(&self, start: u64) -> Result<Bytes> {
+        let at = start.checked_sub(self.begin).and_then(|at| usize::try_from(at).ok());
+        let at = at.filter(|at| *at <= self.bytes.len());
+        let at = at.ok_or_else(|| ParquetError::EOF(format!("no page at offset {start}")))?;
+        Ok(self.bytes.slice(at..))
+    }
+}
+
+impl Length for Group {
+    fn len(&self) -> u64 {
+        self.begin + self.bytes.len() as u64
+    }
+}
+
+impl ChunkReader for Group {
+    type T = bytes::buf::Reader<Bytes>;
+
+    fn get_read(&self, start: u64) -> Result<Self::T> {
+        self.from(start).map(Buf::reader)
+    }
+
+    fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes> {
+        let rest = self.from(start)?;
+        if length > rest.len() {
+            return Err(ParquetError::EOF(format!("no {length} bytes at offset {start}")));
+        }
+        Ok(rest.slice(..length))
     }
 }

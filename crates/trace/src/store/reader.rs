@@ -35,6 +35,15 @@ enum Rows {
     Memory(Arc<[Arc<Batch>]>),
 }
 
+/// What the checksums of a trace say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Checked {
+    /// Its bytes are those that were written.
+    Sound,
+    /// It has none: an older slablab or another program wrote it.
+    HasNone,
+}
+
 impl TraceReader {
     /// Opens the trace file at `path` and reads its metadata; `-` is standard input.
     ///
@@ -88,6 +97,17 @@ impl TraceReader {
         let batches = std::iter::from_fn(|| read(&mut rows, &mut Vec::new()).transpose());
         let batches = batches.collect::<Result<Vec<_>, _>>()?;
         Ok(TraceReader { rows: Rows::Memory(batches.into()), ..self })
+    }
+
+    /// Checks the checksums of all rows, without decoding them.
+    ///
+    /// # Errors
+    /// When the file cannot be read, or its bytes are not those that were written.
+    pub fn check_sums(&self) -> Result<Checked, Error> {
+        match &self.rows {
+            Rows::File(file) => file.check_sums(),
+            Rows::Memory(_) => Ok(Checked::Sound),
+        }
     }
 
     /// Has one thread do all that is done with the trace, its decoding too: where each processor has a trace of its own,
