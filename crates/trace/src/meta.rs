@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use rustc_hash::FxHashMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use slablab_linux::CPUS_MAX;
@@ -16,6 +17,9 @@ pub const META_KEY: &str = "slablab.trace";
 /// The version of [`Meta`] and of the columns. Version 2 has estimated frees
 /// ([`Kind::EstimatedFree`](crate::Kind::EstimatedFree)); a trace without any is of version 1.
 pub const SCHEMA_VERSION: u32 = 2;
+
+/// Far more names of caches than a kernel has, few enough that each may be looked for among all.
+const CACHE_NAMES_MAX: usize = 32 << 10;
 
 /// Everything a trace says about itself.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -197,6 +201,17 @@ impl SlubCache {
     }
 }
 
+/// Says so of more names of caches than a kernel has.
+pub(crate) fn too_many_caches(names: usize) -> Option<String> {
+    (names > CACHE_NAMES_MAX)
+        .then(|| format!("names {names} caches, and no kernel has more than {CACHE_NAMES_MAX}"))
+}
+
+/// Returns caches by their names, the first of several of one name.
+fn by_name(caches: &[SlubCache]) -> FxHashMap<&str, &SlubCache> {
+    caches.iter().rev().map(|cache| (cache.name.as_str(), cache)).collect()
+}
+
 impl Meta {
     /// Returns the version that a reader has to understand.
     pub(crate) fn reader_version_needed(&self) -> u32 {
@@ -218,10 +233,18 @@ impl Meta {
         if lost == 0.0 { 1.0 } else { kept / (kept + lost) }
     }
 
-    /// Says what no machine that runs Linux can be.
+    /// Says what no machine that runs Linux can be, or what no reader has to bear.
     pub(crate) fn beyond_linux(&self) -> Option<String> {
         let cpus = self.cpus;
-        (cpus > CPUS_MAX).then(|| format!("names {cpus} CPUs, and Linux has at most {CPUS_MAX}"))
+        if cpus > CPUS_MAX {
+            return Some(format!("names {cpus} CPUs, and Linux has at most {CPUS_MAX}"));
+        }
+        let of_snapshot = |slabs: &SlabSnapshot| {
+            let names = slabs.caches.iter().map(|cache| 1 + cache.aliases.len());
+            names.sum::<usize>() + slabs.as_at_start.len()
+        };
+        let snapshots = self.slabs_start.iter().chain(&self.slabs_end).map(of_snapshot);
+        too_many_caches(snapshots.chain([self.caches.len()]).max().unwrap_or(0))
     }
 
     /// Leaves out the addresses that are not in [`Meta::sites`].
@@ -238,8 +261,9 @@ impl Meta {
     /// Returns it as it is stored: nothing twice.
     pub(crate) fn packed(mut self) -> Meta {
         if let (Some(start), Some(end)) = (&self.slabs_start, &mut self.slabs_end) {
-            let (same, changed) =
-                std::mem::take(&mut end.caches).into_iter().partition(|c| start.caches.contains(c));
+            let known = by_name(&start.caches);
+            let is_same = |cache: &SlubCache| known.get(cache.name.as_str()) == Some(&cache);
+            let (same, changed) = std::mem::take(&mut end.caches).into_iter().partition(is_same);
             end.caches = changed;
             end.as_at_start = Vec::into_iter(same).map(|cache: SlubCache| cache.name).collect();
         }
@@ -249,9 +273,11 @@ impl Meta {
     /// Undoes [`Meta::packed`].
     pub(crate) fn unpacked(mut self) -> Meta {
         if let (Some(start), Some(end)) = (&self.slabs_start, &mut self.slabs_end) {
-            let same = |name: String| start.caches.iter().find(|c| c.name == name).cloned();
+            // Each once, however often it is named: what is said once is no copy of something large.
+            let mut known = by_name(&start.caches);
             let as_at_start = std::mem::take(&mut end.as_at_start);
-            end.caches.extend(as_at_start.into_iter().filter_map(same));
+            let same = as_at_start.iter().filter_map(|name| known.remove(name.as_str()).cloned());
+            end.caches.extend(same);
             end.caches.sort_by(|a, b| a.name.cmp(&b.name));
         }
         self
@@ -349,6 +375,33 @@ impl Quality {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_name_said_twenty_thousand_times_is_one_cache() {
+        let large =
+            SlubCache { name: "a".into(), ctor: "x".repeat(1 << 20), ..SlubCache::default() };
+        let meta = Meta {
+            slabs_start: Some(SlabSnapshot { caches: vec![large], ..SlabSnapshot::default() }),
+            slabs_end: Some(SlabSnapshot {
+                as_at_start: vec!["a".into(); 20_000],
+                ..SlabSnapshot::default()
+            }),
+            ..Meta::default()
+        };
+        assert_eq!(meta.unpacked().slabs_end.unwrap().caches.len(), 1);
+    }
+
+    #[test]
+    fn more_caches_than_a_kernel_has_are_refused() {
+        let named = |aliases: usize| {
+            let cache = SlubCache { aliases: vec!["a".into(); aliases], ..SlubCache::default() };
+            let slabs = SlabSnapshot { caches: vec![cache], ..SlabSnapshot::default() };
+            Meta { slabs_end: Some(slabs), ..Meta::default() }.beyond_linux()
+        };
+        assert_eq!(named(CACHE_NAMES_MAX - 1), None);
+        let sentence = named(60_000).unwrap();
+        assert!(sentence.starts_with("names 60001 caches, and no kernel"), "{sentence}");
+    }
 
     #[test]
     fn packing_loses_nothing() {

@@ -35,10 +35,10 @@ use self::population::{Ended, Population};
 pub(crate) use self::unfreed::Unfreed;
 use self::unnamed::Unnamed;
 use crate::error::At;
-use crate::meta::{Quality, Skipped};
+use crate::meta::{Quality, Skipped, too_many_caches};
 use crate::portion::Blocks;
 use crate::source::kept::Kept;
-use crate::source::{Format, Source, read_raw};
+use crate::source::{Facts, Format, Source, read_raw};
 use crate::store::ParquetFile;
 use crate::{
     Addresses, Error, Event, Input, Kind, Meta, NONE, Progress, RawEvent, Samples, Symbols,
@@ -415,7 +415,8 @@ impl Importer {
     /// Refuses what only a damaged or made up recording says of its machine.
     fn check_machine(&self, source: &dyn Source) -> Result<(), Error> {
         let remedy = "correct the number of CPUs there, or record again";
-        let beyond = source.facts().meta.beyond_linux();
+        let Facts { meta, names, .. } = source.facts();
+        let beyond = meta.beyond_linux().or_else(|| too_many_caches(names.caches.len()));
         beyond.map_or(Ok(()), |what| Err(Error::bad(&self.path, At::File, what, remedy)))
     }
 

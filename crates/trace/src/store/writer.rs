@@ -8,7 +8,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use slablab_host::{Access, WholeFile};
 
 use super::file_reader::ParquetFile;
@@ -29,7 +29,8 @@ pub struct TraceWriter {
     rows: Rows,
     pending: Batch,
     sites: Vec<Site>,
-    site_names: FxHashSet<String>,
+    /// How many call sites came with a name
+    site_names: FxHashMap<String, u64>,
     caches: Vec<RecordedCache>,
     cache_ids: FxHashMap<String, u32>,
     addresses: Addresses,
@@ -99,7 +100,7 @@ impl TraceWriter {
             rows,
             pending: Batch::default(),
             sites: Vec::new(),
-            site_names: FxHashSet::default(),
+            site_names: FxHashMap::default(),
             caches: Vec::new(),
             cache_ids: FxHashMap::default(),
             addresses: Addresses::Keep,
@@ -116,18 +117,21 @@ impl TraceWriter {
     /// Adds a call site and returns its id, for [`Event::site`]. A name that another site already
     /// has gets the address behind it, or where addresses are stripped a number, so that names stay unique.
     pub fn site(&mut self, name: &str, address: u64) -> u32 {
-        let (mut unique, address) = match self.addresses {
-            Addresses::Keep => (name.to_owned(), address),
-            Addresses::Strip => (without_address(name).to_owned(), 0),
+        let (name, address) = match self.addresses {
+            Addresses::Keep => (name, address),
+            Addresses::Strip => (without_address(name), 0),
         };
-        let mut number = 1;
-        while !self.site_names.insert(unique.clone()) {
-            number += 1;
-            unique = match self.addresses {
-                Addresses::Keep => format!("{unique} @{address:#x}"),
-                Addresses::Strip => format!("{} #{number}", without_address(name)),
+        let mut unique = name.to_owned();
+        while self.site_names.contains_key(&unique) {
+            let number = self.site_names.entry(name.to_owned()).or_default();
+            *number += 1;
+            unique = match (self.addresses, *number) {
+                (Addresses::Keep, 2) => format!("{name} @{address:#x}"),
+                (Addresses::Keep, number) => format!("{name} @{address:#x} #{number}"),
+                (Addresses::Strip, number) => format!("{name} #{number}"),
             };
         }
+        self.site_names.insert(unique.clone(), 1);
         self.sites.push(Site { name: unique, address, ..Site::default() });
         id_of(self.sites.len())
     }
