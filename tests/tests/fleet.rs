@@ -334,3 +334,52 @@ fn what_is_used_of_a_cache_of_several_sizes_is_not_known() {
     let row = text.lines().find(|line| line.starts_with("slub ") && line.contains(" task_struct "));
     assert!(row.is_some_and(|row| row.trim_end().ends_with('-')), "{text}");
 }
+
+#[test]
+fn all_damaged_traces_are_named_and_the_others_answer() {
+    let folder = tempfile::tempdir().unwrap();
+    let fleet = folder.path().join("fleet");
+    let sound = put(&fleet, "a", "1", "boot.parquet");
+    let [cut, changed] = ["b", "c"].map(|host| {
+        let path = put(&fleet, host, "1", "boot.parquet");
+        // With checksums, which the sample has not.
+        let words = ["import", sound.to_str().unwrap(), "-o", path.to_str().unwrap()];
+        assert!(run(&words).status.success());
+        path
+    });
+    let bytes = fs::read(&cut).unwrap();
+    fs::write(&cut, &bytes[..bytes.len() / 2]).unwrap();
+    let mut bytes = fs::read(&changed).unwrap();
+    bytes[1000] ^= 1;
+    fs::write(&changed, bytes).unwrap();
+    let fleet = fleet.to_str().unwrap();
+    let tables = folder.path().join("tables");
+    let tables = tables.to_str().unwrap();
+    for words in [
+        &["info", fleet][..],
+        &["stat", fleet],
+        &["replay", fleet],
+        &["advise", fleet],
+        &["export", fleet, "--tables", tables],
+    ] {
+        let output = run(words);
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{words:?}: {said}");
+        assert!(said.contains("2 of 3 traces cannot be read; --skip-damaged"), "{said}");
+        assert!(said.contains("host=b/") && said.contains("host=c/"), "{said}");
+        for format in ["table", "json", "csv"] {
+            let words = [words, &["--skip-damaged", "--format", format]].concat();
+            let output = run(&words);
+            let [out, log] =
+                [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap());
+            assert!(output.status.success(), "{words:?}: {log}");
+            let said = if format == "csv" { &log } else { &out };
+            for part in ["2 damaged traces are left out", "host=b/", "host=c/"] {
+                assert!(said.contains(part), "{words:?}: no {part} in {said}");
+            }
+        }
+    }
+    let all = run(&["info", cut.to_str().unwrap(), changed.to_str().unwrap(), "--skip-damaged"]);
+    assert_eq!(all.status.code(), Some(2), "nothing is left");
+    assert!(refusal(&["stat", sound.to_str().unwrap(), "--skip-damaged"]).contains("this is one"));
+}

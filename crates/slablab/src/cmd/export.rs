@@ -9,9 +9,10 @@ use serde::Serialize;
 use slablab_host::folder_of;
 use slablab_trace::{Described, Meta, TraceReader, write_tables};
 
+use super::fleet::args::DamagedArgs;
 use super::fleet::inputs;
 use crate::cli::OutputArgs;
-use crate::output::{Report, Table, field, print};
+use crate::output::{Page, Report, Table, field, print};
 
 #[derive(clap::Args, Debug)]
 #[command(
@@ -30,11 +31,13 @@ pub(crate) struct Args {
     /// The folder for the tables, apart from that of the traces; made if it is not there
     #[arg(long, value_name = "FOLDER")]
     tables: PathBuf,
+    #[command(flatten)]
+    damaged: DamagedArgs,
 }
 
 pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     let paths: Vec<&Path> = args.traces.iter().map(PathBuf::as_path).collect();
-    let inputs = inputs::find(&paths)?;
+    let inputs = inputs::find(&paths, args.damaged.policy())?;
     check_apart(&args.tables, &paths, &inputs)?;
     let metas = inputs.iter().map(|input| Ok(TraceReader::open(&input.path)?.meta().clone()));
     let metas: Vec<Meta> = metas.collect::<Result<_>>()?;
@@ -56,7 +59,8 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     let names = write_tables(&args.tables, &described)?;
     let table = |name: &&str| Exported { table: args.tables.join(name).display().to_string() };
     let tables = names.iter().map(table).collect();
-    print(&Answer { traces: inputs.len(), tables }, output, None)?;
+    let left_out = inputs.left_out.clone();
+    print(&Answer { traces: inputs.len(), tables, left_out }, output, None)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -90,6 +94,9 @@ fn check_apart(tables: &Path, paths: &[&Path], inputs: &[inputs::Input]) -> Resu
 pub(super) struct Answer {
     traces: usize,
     tables: Vec<Exported>,
+    /// Traces that are damaged, with what is wrong
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    left_out: Vec<String>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -99,6 +106,15 @@ struct Exported {
 
 impl Report for Answer {
     const SCHEMA: &'static str = "slablab.export/1";
+
+    fn remarks(&self) -> &[String] {
+        &self.left_out
+    }
+
+    fn text(&self, page: &mut Page) {
+        page.table(&self.csv());
+        self.left_out.iter().for_each(|trace| page.line(trace));
+    }
 
     fn csv(&self) -> Table {
         let fields = [field::name("table", "table", |exported: &Exported| &exported.table)];

@@ -11,7 +11,7 @@ use slablab_trace::{Kind, Meta, Quality, RecordedCache};
 
 use super::filter::FilterArgs;
 use super::fleet;
-use super::fleet::args::{FILTERS, refuse};
+use super::fleet::args::{DamagedArgs, FILTERS, refuse};
 use super::import::{self, Opened};
 use super::question::check_outputs;
 use super::snapshot;
@@ -30,6 +30,8 @@ pub(crate) struct Args {
     #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
     lines: usize,
     #[command(flatten)]
+    damaged: DamagedArgs,
+    #[command(flatten)]
     filter: FilterArgs,
     #[command(flatten)]
     result: ResultFile,
@@ -42,7 +44,7 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     check_outputs(&paths, [("--output", args.result.output.as_ref())])?;
     if fleet::inputs::are_several(&paths) {
         refuse(&[(FILTERS, !args.filter.is_empty())])?;
-        print(&fleet::info::of_many(&paths, args.lines)?, output, file)?;
+        print(&fleet::info::of_many(&paths, args.damaged.policy(), args.lines)?, output, file)?;
         return Ok(ExitCode::SUCCESS);
     }
     let trace = match import::open_any(&args.trace, &args.filter)? {

@@ -22,7 +22,7 @@ pub(crate) struct Asked {
 
 /// Advises over all traces that were named.
 pub(crate) fn of_many(many: &Many<'_>, asked: &Asked) -> Result<Answer> {
-    let traces = inputs::find(&many.paths)?;
+    let traces = inputs::find(&many.paths, many.damaged)?;
     let &Asked { allocator, memory_bytes, lines } = asked;
     let question = Question {
         schema: "slablab.advise.trace/2",
@@ -38,5 +38,5 @@ pub(crate) fn of_many(many: &Many<'_>, asked: &Asked) -> Result<Answer> {
     };
     let mut advice: Vec<TraceAdvice> = Vec::new();
     each(&traces, &question, of_one, |trace| advice.push(trace))?;
-    Ok(Answer::new(allocator.name(), fleet_advice(&advice), inputs::same(&traces), lines))
+    Ok(Answer::new(allocator.name(), fleet_advice(&advice), inputs::remarks(&traces), lines))
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 
-use super::inputs;
+use super::inputs::{self, Damaged};
 
 /// Further traces, and what is kept of each.
 #[derive(clap::Args, Debug)]
@@ -15,6 +15,23 @@ pub(crate) struct ManyArgs {
     /// Of many traces: keep in this folder what came of each, and go on from there when a run was cut
     #[arg(long, value_name = "FOLDER")]
     resume: Option<PathBuf>,
+    #[command(flatten)]
+    damaged: DamagedArgs,
+}
+
+/// What becomes of traces that cannot be read.
+#[derive(clap::Args, Debug)]
+pub(crate) struct DamagedArgs {
+    /// Of many traces: go on without those that are damaged, and name them in the answer
+    #[arg(long)]
+    skip_damaged: bool,
+}
+
+impl DamagedArgs {
+    /// Returns it.
+    pub(crate) fn policy(&self) -> Damaged {
+        if self.skip_damaged { Damaged::Skipped } else { Damaged::Refused }
+    }
 }
 
 /// Several traces, as they were named.
@@ -23,6 +40,7 @@ pub(crate) struct Many<'a> {
     pub(crate) paths: Vec<&'a Path>,
     /// Where what came of each is kept
     pub(crate) resume: Option<&'a Path>,
+    pub(crate) damaged: Damaged,
 }
 
 impl ManyArgs {
@@ -37,8 +55,11 @@ impl ManyArgs {
         let paths = self.all(first);
         let resume = self.resume.as_deref();
         match inputs::are_several(&paths) {
-            true => Ok(Some(Many { paths, resume })),
+            true => Ok(Some(Many { paths, resume, damaged: self.damaged.policy() })),
             false if resume.is_some() => bail!("--resume goes with several traces: this is one"),
+            false if self.damaged.skip_damaged => {
+                bail!("--skip-damaged goes with several traces: this is one")
+            }
             false => Ok(None),
         }
     }

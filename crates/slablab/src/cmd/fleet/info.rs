@@ -40,8 +40,8 @@ struct Row {
 }
 
 /// Describes all traces that `paths` mean, and shows `lines` of them, the least trustworthy first.
-pub(crate) fn of_many(paths: &[&Path], lines: usize) -> Result<Answer> {
-    let inputs = inputs::find(paths)?;
+pub(crate) fn of_many(paths: &[&Path], damaged: inputs::Damaged, lines: usize) -> Result<Answer> {
+    let inputs = inputs::find(paths, damaged)?;
     let row = |input: &inputs::Input| -> Result<Row> {
         let trace = TraceReader::open(&input.path)?;
         let meta = trace.meta();
@@ -64,7 +64,7 @@ pub(crate) fn of_many(paths: &[&Path], lines: usize) -> Result<Answer> {
     Ok(Answer {
         events: traces.iter().map(|row| row.events).sum(),
         hosts: hosts.len() as u64,
-        remarks: inputs::same(&inputs),
+        remarks: inputs::remarks(&inputs),
         traces,
         lines,
     })

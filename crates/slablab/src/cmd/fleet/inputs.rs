@@ -5,14 +5,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::ops::Deref;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use anyhow::{Context, Result, bail};
-use slablab_host::KeyHasher;
+use slablab_host::{KeyHasher, printable};
 use slablab_replay::{Changes, Origin, SiteNames};
-use slablab_trace::{Meta, TraceReader};
+use slablab_trace::{Checked, Meta, TraceReader};
 use wildmatch::WildMatch;
 
 use super::parallel;
@@ -32,6 +33,31 @@ impl Input {
     /// Opens the trace, for a thread that has a processor for itself.
     pub(super) fn open(&self) -> Result<TraceReader> {
         Ok(TraceReader::open(&self.path)?.on_one_thread())
+    }
+}
+
+/// What becomes of traces that cannot be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Damaged {
+    /// Nothing is answered, and all of them are named.
+    Refused,
+    /// They are left out, and the answer names them.
+    Skipped,
+}
+
+/// Traces that were found and can be read.
+#[derive(Debug)]
+pub(crate) struct Found {
+    inputs: Vec<Input>,
+    /// Those that cannot, a sentence each
+    pub(crate) left_out: Vec<String>,
+}
+
+impl Deref for Found {
+    type Target = [Input];
+
+    fn deref(&self) -> &[Input] {
+        &self.inputs
     }
 }
 
@@ -68,8 +94,8 @@ pub(crate) fn files(paths: &[&Path]) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// Finds the traces that `paths` mean, and looks into each: one that is none is an error before any work.
-pub(crate) fn find(paths: &[&Path]) -> Result<Vec<Input>> {
+/// Finds the traces that `paths` mean, and looks into each: those that are none are named before any work.
+pub(crate) fn find(paths: &[&Path], damaged: Damaged) -> Result<Found> {
     let files = files(paths)?;
     let mut real: BTreeMap<PathBuf, &PathBuf> = BTreeMap::new();
     for file in &files {
@@ -88,16 +114,38 @@ pub(crate) fn find(paths: &[&Path]) -> Result<Vec<Input>> {
     files.sort();
     let size = |file: &PathBuf| file.metadata().map_or(0, |meta| meta.len());
     let progress = Progress::new("reading", files.iter().map(size).sum());
-    let (done, inputs) = (AtomicU64::new(0), Mutex::new(Vec::with_capacity(files.len())));
+    let (done, looked) = (AtomicU64::new(0), Mutex::new(Vec::with_capacity(files.len())));
     parallel::for_each(&files, |file| {
-        let input = look_into(file)?;
-        inputs.lock().expect("no thread panics while it holds it").push(input);
+        let input = look_into(file, damaged);
+        looked.lock().expect("no thread panics while it holds it").push((file.clone(), input));
         progress.set(done.fetch_add(size(file), Relaxed) + size(file));
         Ok(())
     })?;
-    let mut inputs = inputs.into_inner().expect("no thread panicked");
-    inputs.sort_by(|a, b| a.path.cmp(&b.path));
-    Ok(inputs)
+    drop(progress);
+    let mut looked = looked.into_inner().expect("no thread panicked");
+    looked.sort_by(|(a, _), (b, _)| a.cmp(b));
+    let (mut inputs, mut errors) = (Vec::new(), Vec::new());
+    for (_, input) in looked {
+        match input {
+            Ok(input) => inputs.push(input),
+            Err(error) => errors.push(printable(&error.to_string()).into_owned()),
+        }
+    }
+    match (&errors[..], damaged) {
+        ([], _) => {}
+        (_, Damaged::Skipped) if !inputs.is_empty() => {}
+        ([error], _) => bail!("{error}; --skip-damaged goes on without it where there are others"),
+        _ => bail!(
+            "{} of {} traces cannot be read; --skip-damaged goes on with the others:\n  {}",
+            errors.len(),
+            files.len(),
+            errors.join("\n  ")
+        ),
+    }
+    let many = (errors.len() > 1).then(|| format!("{} damaged traces are left out.", errors.len()));
+    let each = errors.into_iter().map(|error| format!("Left out: {error}."));
+    let left_out = many.into_iter().chain(each).collect();
+    Ok(Found { inputs, left_out })
 }
 
 fn is_pattern(path: &Path) -> bool {
@@ -179,8 +227,16 @@ fn folders_below(place: &Path, name: &Path, found: &mut Vec<PathBuf>) -> Result<
     Ok(())
 }
 
-fn look_into(path: &Path) -> Result<Input> {
+fn look_into(path: &Path, damaged: Damaged) -> Result<Input> {
     let trace = TraceReader::open(path)?;
+    match trace.check_sums()? {
+        // Nothing but its rows tells whether an old trace is damaged: a replay stops there, unless it has to go on.
+        Checked::HasNone if damaged == Damaged::Skipped => {
+            let mut rows = TraceReader::open(path)?.on_one_thread().batches();
+            rows.try_for_each(|batch| batch.map(|_| ()))?;
+        }
+        Checked::HasNone | Checked::Sound => {}
+    }
     let mut hasher = KeyHasher::new("trace");
     hasher.update_file(path).with_context(|| format!("{}: cannot read", path.display()))?;
     let meta = trace.meta();
@@ -236,8 +292,9 @@ fn host(path: &Path, meta: &Meta) -> String {
     }
 }
 
-/// Says which of `inputs` are the same recording.
-pub(crate) fn same(inputs: &[Input]) -> Vec<String> {
+/// Says which of the traces were left out, and which are the same recording.
+pub(crate) fn remarks(found: &Found) -> Vec<String> {
+    let inputs = &found.inputs;
     let mut by_key: BTreeMap<&str, Vec<&Input>> = BTreeMap::new();
     for input in inputs {
         by_key.entry(&input.origin.key).or_default().push(input);
@@ -255,7 +312,7 @@ pub(crate) fn same(inputs: &[Input]) -> Vec<String> {
             second.path.display()
         )
     };
-    groups.iter().map(words).collect()
+    found.left_out.iter().cloned().chain(groups.iter().map(words)).collect()
 }
 
 #[cfg(test)]

@@ -31,7 +31,7 @@ pub(crate) fn of_many(many: &Many<'_>, asked: &Asked<'_>) -> Result<Answer> {
     if asked.sheet == Sheet::Series {
         bail!("--csv series goes with one trace: the moments of several do not add up");
     }
-    let traces = inputs::find(&many.paths)?;
+    let traces = inputs::find(&many.paths, many.damaged)?;
     let allocators = match asked.allocators {
         [] => usual(&traces),
         named => named.to_vec(),
@@ -54,7 +54,7 @@ pub(crate) fn of_many(many: &Many<'_>, asked: &Asked<'_>) -> Result<Answer> {
     each(&traces, &question, of_one, |trace| sum.add(trace))?;
     Ok(Answer {
         replay: sum.finish(),
-        remarks: inputs::same(&traces),
+        remarks: inputs::remarks(&traces),
         lines: asked.lines,
         sheet: asked.sheet,
     })

@@ -13,7 +13,7 @@ pub(crate) fn of_many(
     many: &Many<'_>,
     count: impl Fn(&TraceReader, &mut dyn FnMut(u64)) -> Result<PerfCounts> + Sync,
 ) -> Result<(FleetStat, Vec<String>)> {
-    let traces = inputs::find(&many.paths)?;
+    let traces = inputs::find(&many.paths, many.damaged)?;
     let question = Question {
         schema: "slablab.stat.trace/1",
         asked: Vec::new(),
@@ -27,5 +27,5 @@ pub(crate) fn of_many(
     };
     let mut sum = FleetStatSum::new(inputs::site_names(&traces));
     each(&traces, &question, of_one, |trace| sum.add(trace))?;
-    Ok((sum.finish(), inputs::same(&traces)))
+    Ok((sum.finish(), inputs::remarks(&traces)))
 }

@@ -59,7 +59,7 @@ pub(crate) fn of_many(
     asked: &Asked<'_>,
     here: impl Fn(&Meta, Absent) -> Result<ChangesHere> + Sync,
 ) -> Result<Answer> {
-    let traces = inputs::find(&many.paths)?;
+    let traces = inputs::find(&many.paths, many.damaged)?;
     check(&traces, &here)?;
     let &Asked { memory_bytes, .. } = asked;
     let allocators = asked.allocators.to_vec();
@@ -95,7 +95,7 @@ pub(crate) fn of_many(
         changes: changes.into_iter().map(|(change, traces)| Made { change, traces }).collect(),
         differences: what_if.differences(),
         what_if,
-        remarks: inputs::same(&traces),
+        remarks: inputs::remarks(&traces),
         lines: asked.lines,
     })
 }
