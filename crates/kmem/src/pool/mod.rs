@@ -62,7 +62,9 @@ impl<B: Backend> Pool<B> {
         Ok(Self { shared: Arc::new(Shared::new(builder.build()?)) })
     }
 
-    /// Takes a CPU for this thread, for hot loops; dropping it gives it back.
+    /// Takes a CPU for this thread, for hot loops; dropping it gives it back. One that is forgotten
+    /// ([`core::mem::forget`]) keeps its CPU: where that was the last one, other threads wait for ever, and after five
+    /// seconds say so on standard error.
     ///
     /// # Errors
     /// [`Error::CpuBusy`] if it is in use or does not exist.

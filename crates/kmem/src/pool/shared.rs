@@ -12,6 +12,8 @@
 use alloc::vec::Vec;
 use core::mem::{ManuallyDrop, take};
 use core::ops::Deref;
+use std::io::Write;
+use std::time::{Duration, Instant};
 
 use crate::backend::Backend;
 use crate::cpu::Hooks;
@@ -25,6 +27,25 @@ use crate::raw::sync::{AtomicBool, AtomicU32, Ordering, fence, relax};
 const ATTEMPTS: u32 = 64;
 /// Failed allocations from one reclaim to the next, while nothing is freed.
 const FAILURES: u32 = 64;
+
+/// Spins from one look at the clock to the next, while a thread waits for a CPU.
+const SPINS_TO_LOOK: u32 = 1 << 10;
+/// A wait that is told of: no operation takes as long.
+const LONG_WAIT: Duration = Duration::from_secs(5);
+
+/// Says, once a process, that other threads hold all CPUs for long.
+#[cold]
+fn say_that_it_waits() {
+    static SAID: std::sync::Once = std::sync::Once::new();
+    SAID.call_once(|| {
+        let _ = writeln!(
+            std::io::stderr(),
+            "slablab-kmem: an operation has waited for {} s: other threads hold all CPUs of the pool. Drop a PoolCpu, or take \
+             more CPUs: one that is forgotten keeps its CPU",
+            LONG_WAIT.as_secs()
+        );
+    });
+}
 
 std::thread_local! {
     static THREAD: u32 = {
@@ -102,15 +123,23 @@ impl<B: Backend> Shared<B> {
         self.freed();
     }
 
-    /// Returns a CPU, waiting until another thread gives one back.
+    /// Returns a CPU, waiting until another thread gives one back. Says so when that takes long: a [`super::PoolCpu`] that
+    /// was forgotten keeps its CPU.
     pub(super) fn wait_for_cpu(&self) -> AnyCpu<'_, B> {
-        let mut spins = 0;
+        let (mut spins, mut since) = (0u32, None);
         loop {
             if let Some(cpu) = self.any_cpu() {
                 return cpu;
             }
             relax(spins);
-            spins += 1;
+            spins = spins.wrapping_add(1);
+            if spins.is_multiple_of(SPINS_TO_LOOK) {
+                let begin: &mut Option<Instant> = since.get_or_insert_with(|| Some(Instant::now()));
+                if begin.is_some_and(|begin| begin.elapsed() > LONG_WAIT) {
+                    *begin = None;
+                    say_that_it_waits();
+                }
+            }
         }
     }
 

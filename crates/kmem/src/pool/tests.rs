@@ -52,6 +52,26 @@ fn freeing_on_a_held_cpu_takes_the_fast_path() {
     assert_eq!((paths.get("free_fastpath"), paths.get("free_slowpath")), (1000, 0));
 }
 
+/// It used to keep the object for ever.
+#[test]
+fn an_object_whose_value_panics_as_it_is_dropped_is_freed() {
+    struct Panics;
+    impl Drop for Panics {
+        fn drop(&mut self) {
+            panic!("as it is dropped");
+        }
+    }
+    let pool = pool(1, 16 << 20);
+    let cache = Cache::new(&pool, "panics").unwrap();
+    let catch = |f: &mut dyn FnMut()| std::panic::catch_unwind(std::panic::AssertUnwindSafe(f));
+    let mut object = cache.alloc(Panics).ok();
+    assert!(catch(&mut || drop(object.take())).is_err());
+    let cpu = pool.cpu(CpuId(0)).unwrap();
+    let mut object = cache.alloc_on(&cpu, Panics).ok();
+    assert!(catch(&mut || cache.free_on(&cpu, object.take().unwrap())).is_err());
+    assert_eq!(pool.cache_stats(cache.id()).unwrap().objects_live, 0);
+}
+
 struct Link {
     _next: Option<Object<Link>>,
     _body: [u8; 1000],

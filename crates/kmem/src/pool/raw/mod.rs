@@ -183,10 +183,9 @@ impl<T, B: Backend> Object<T, B> {
     pub(super) fn free_on(self, cpu: &Cpu<'_, B>) {
         let (place, home) = self.into_parts();
         assert!(core::ptr::eq(cpu.machine(), &home.shared.machine), "a CPU of another pool");
+        let _freeing = Freeing { place, home: &home, cpu: Some(cpu) };
         // SAFETY: the place holds a valid `T`, which nobody uses after this.
         unsafe { place.drop_in_place() };
-        cpu.free(home.id, home.object(place), Site(0));
-        home.shared.freed();
     }
 
     fn into_parts(self) -> (NonNull<T>, Arc<Home<T, B>>) {
@@ -220,8 +219,29 @@ impl<T: fmt::Debug, B: Backend> fmt::Debug for Object<T, B> {
 
 impl<T, B: Backend> Drop for Object<T, B> {
     fn drop(&mut self) {
+        let _freeing = Freeing { place: self.place, home: &self.home, cpu: None };
         // SAFETY: the place holds a valid `T` that nobody uses after this.
         unsafe { self.place.drop_in_place() };
-        self.home.shared.free(self.home.id, self.home.object(self.place));
+    }
+}
+
+/// Frees an object when the value in it is gone, also if dropping that panics: as a box does.
+struct Freeing<'a, 'p, T, B: Backend> {
+    place: NonNull<T>,
+    home: &'a Home<T, B>,
+    /// The CPU that it is freed on, where the caller has one
+    cpu: Option<&'a Cpu<'p, B>>,
+}
+
+impl<T, B: Backend> Drop for Freeing<'_, '_, T, B> {
+    fn drop(&mut self) {
+        let (shared, object) = (&self.home.shared, self.home.object(self.place));
+        match self.cpu {
+            Some(cpu) => {
+                cpu.free(self.home.id, object, Site(0));
+                shared.freed();
+            }
+            None => shared.free(self.home.id, object),
+        }
     }
 }
