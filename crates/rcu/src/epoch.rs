@@ -130,6 +130,12 @@ impl Record {
         self.0.store(active.saturating_sub(1), Ordering::Release);
     }
 
+    /// Leaves all sections of a reader that is gone.
+    #[cfg(feature = "std")]
+    pub(crate) fn leave_all(&self) {
+        self.0.store(0, Ordering::Release);
+    }
+
     /// Returns whether its reader is in a section; for the reader itself.
     #[inline]
     #[must_use]

@@ -30,6 +30,7 @@
 //! - Functions run in the thread that defers another one, so they may run inside its section and under its locks; in
 //!   no order. They must not wait for a grace period.
 //! - A thread's first section needs memory for its record (384 bytes at most).
+//! - A thread that ends in a section, because it forgot a [`Guard`], says so on standard error, and the section is ended.
 
 #![cfg_attr(not(feature = "std"), no_std)]
 #![deny(unsafe_code)]

@@ -227,3 +227,38 @@ fn a_section_kept_in_a_thread_local_outlives_the_exit() {
     assert!(WAS_READING.load(Ordering::Relaxed));
     synchronize();
 }
+
+/// Nothing was reclaimed any more, and nobody said so.
+#[test]
+fn a_thread_that_forgets_a_guard_and_ends_holds_nobody_back() {
+    std::thread::spawn(|| std::mem::forget(slablab_rcu::pin())).join().unwrap();
+    slablab_rcu::synchronize();
+    let ticket = slablab_rcu::ticket();
+    assert!(slablab_rcu::is_past(ticket));
+}
+
+/// A guard in a thread-local holds until the local's destructor has ended it.
+#[test]
+fn a_guard_of_a_thread_local_is_ended_by_its_destructor() {
+    thread_local! {
+        static KEPT: std::cell::RefCell<Option<Reading>> = const { std::cell::RefCell::new(None) };
+    }
+    struct Reading {
+        _guard: slablab_rcu::Guard,
+        ticket: slablab_rcu::Ticket,
+    }
+    impl Drop for Reading {
+        fn drop(&mut self) {
+            assert!(!slablab_rcu::is_past(self.ticket), "the section goes on");
+        }
+    }
+    let keep = || {
+        // Before the first section, so that the destructor comes behind that of the section's thread-local.
+        KEPT.with(|kept| {
+            let guard = slablab_rcu::pin();
+            *kept.borrow_mut() = Some(Reading { _guard: guard, ticket: slablab_rcu::ticket() });
+        });
+    };
+    std::thread::spawn(keep).join().unwrap();
+    slablab_rcu::synchronize();
+}

@@ -38,6 +38,12 @@ impl Reader {
         self.record.leave();
     }
 
+    /// Leaves all sections of a thread that is gone.
+    #[cfg(not(all(test, loom)))]
+    pub(crate) fn leave_all(&self) {
+        self.record.leave_all();
+    }
+
     #[inline]
     pub(crate) fn is_active(&self) -> bool {
         self.record.is_active()

@@ -1,7 +1,9 @@
 //! The domain of this process, entered through thread-local state.
 
 use std::cell::Cell;
+use std::io::Write;
 use std::marker::PhantomData;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering, compiler_fence, fence};
 
 use super::domain::{Domain, Reader};
@@ -33,6 +35,8 @@ thread_local! {
         }
     };
     static EXIT: Exit = const { Exit };
+    /// The key of [`at_end`], and the pass in which it is called next.
+    static END: Cell<Option<(libc::pthread_key_t, usize)>> = const { Cell::new(None) };
 }
 
 /// Gives the record back when the thread ends.
@@ -42,7 +46,7 @@ impl Drop for Exit {
     fn drop(&mut self) {
         LOCAL.with(|local| {
             local.quick.set(None);
-            // A thread that keeps a section in another of its thread-locals keeps its record for good.
+            // A section may be in another thread-local, whose destructor comes later: see `at_end`.
             if let Some(reader) = local.reader.get()
                 && !reader.is_active()
             {
@@ -51,6 +55,50 @@ impl Drop for Exit {
             }
         });
     }
+}
+
+/// Has [`at_end`] called when this thread ends.
+fn watch_end() {
+    static KEY: OnceLock<Option<libc::pthread_key_t>> = OnceLock::new();
+    let key = *KEY.get_or_init(|| {
+        let mut key = 0;
+        // SAFETY: the place is written before it is read, and the function is sound on any thread.
+        let error = unsafe { libc::pthread_key_create(&mut key, Some(at_end)) };
+        (error == 0).then_some(key)
+    });
+    END.set(key.map(|key| (key, 1)));
+    set_again();
+}
+
+/// Has [`at_end`] called in the next pass over the destructors of this thread.
+fn set_again() {
+    if let Some((key, pass)) = END.get() {
+        // SAFETY: the key is never deleted, and the value is no pointer that anybody follows.
+        let _ = unsafe { libc::pthread_setspecific(key, std::ptr::without_provenance(pass)) };
+    }
+}
+
+/// Ends the sections of a thread that forgot a guard, when nothing of it can run any more: in the third of the four passes
+/// (`PTHREAD_DESTRUCTOR_ITERATIONS`) over what threads keep, behind the destructors of thread-locals, whose guards are valid.
+extern "C" fn at_end(_: *mut libc::c_void) {
+    const LAST_PASS: usize = 3;
+    if let Some((key, pass)) = END.get()
+        && pass < LAST_PASS
+    {
+        END.set(Some((key, pass + 1)));
+        return set_again();
+    }
+    LOCAL.with(|local| {
+        let Some(reader) = local.reader.take() else { return };
+        if reader.is_active() {
+            reader.leave_all();
+            let _ = writeln!(
+                std::io::stderr(),
+                "slablab-rcu: a thread ended in a read-side section, whose guard it forgot; the section is ended"
+            );
+        }
+        DOMAIN.unregister(reader);
+    });
 }
 
 /// A read-side section: while it lives, nothing that this thread finds is reclaimed. Linux: `rcu_read_lock`. Sections
@@ -157,7 +205,8 @@ fn register(local: &Local) -> &'static Reader {
     READERS_FENCE.store(readers_fence, Ordering::SeqCst);
     let reader = DOMAIN.register();
     local.reader.set(Some(reader));
-    // A thread that reads from its own last destructors keeps its record for good.
+    watch_end();
+    // A thread that reads from its own last destructors keeps its record until these are done.
     if EXIT.try_with(|_| ()).is_ok() && !readers_fence {
         local.quick.set(Some(reader));
     }
