@@ -11,7 +11,7 @@ use slablab_trace::{
 mod made_up;
 
 use made_up::perfetto::perfetto;
-use made_up::{perf_data, trace_dat};
+use made_up::{perf_data, trace_dat, unclosed_perf_data};
 
 /// A folder to try damaged files in.
 struct Fixture {
@@ -78,6 +78,27 @@ fn a_made_up_perf_data_is_read_in_order_of_time() {
     assert_eq!((meta.quality.unplaced(), meta.object_slots), (0, 2));
     assert_eq!((meta.time_first_ns, meta.time_last_ns), (1000, 1191));
     assert_eq!(meta.kernel_release, "0.0-made");
+}
+
+/// It used to be refused whole.
+#[test]
+fn a_perf_data_that_was_not_closed_is_read_to_its_end_or_told_what_it_lacks() {
+    let mut file = perf_data(1);
+    file[48..56].fill(0); // bytes of records
+    let lacking = Fixture::new(None).import(&file).unwrap_err();
+    assert!(
+        lacking.contains("was not closed") && lacking.contains("before that boots"),
+        "{lacking}"
+    );
+    // With the formats among its records it has all that is needed.
+    let file = unclosed_perf_data();
+    let meta = Fixture::new(None).import(&file).unwrap();
+    assert_eq!(meta.events, 40);
+    assert!(meta.quality.skipped[0].reason.contains("was not closed"), "{:?}", meta.quality);
+    // What was on its way to the disk is in part there.
+    let meta = Fixture::new(None).import(&file[..file.len() - 5]).unwrap();
+    assert!((30..=40).contains(&meta.events), "{}", meta.events);
+    assert_eq!(meta.quality.skipped.len(), 2, "{:?}", meta.quality);
 }
 
 #[test]

@@ -116,6 +116,27 @@ pub(crate) fn perf_data(period: u64) -> Vec<u8> {
     file
 }
 
+/// Returns the file of a recorder that was killed: nothing behind the records, and no word of where they end. The formats come
+/// as a record, as `perf inject` writes them.
+pub(crate) fn unclosed_perf_data() -> Vec<u8> {
+    let mut tracing = tracing_data();
+    let length = (tracing.len() as u32).to_le_bytes();
+    tracing.resize(tracing.len().next_multiple_of(8), 0);
+    let (ids_at, attrs_at) = (104u64, 120u64);
+    let mut file = b"PERFILE2".to_vec();
+    let head = [104, 80, attrs_at, 160, attrs_at + 2 * 80, 0, 0, 0];
+    let words = head.into_iter().chain([1 << 1 | 1 << 4, 0, 0, 0]).chain(ID);
+    file.extend(words.flat_map(u64::to_le_bytes));
+    for event in 0..2 {
+        file.extend(attr(1));
+        file.extend([ids_at + event * 8, 8].into_iter().flat_map(u64::to_le_bytes));
+    }
+    file.extend(record(66, &[length, [0; 4]].concat()));
+    file.extend(tracing);
+    file.extend(samples());
+    file
+}
+
 /// Returns what `perf record -o -` writes: the header comes as records.
 pub(crate) fn piped_perf_data() -> Vec<u8> {
     let mut stream = b"PERFILE2".to_vec();

@@ -34,6 +34,8 @@ pub(super) struct Header {
     /// The kernel's build id, in hexadecimal.
     pub(super) build_id: Option<String>,
     pub(super) meta: Meta,
+    /// Whether the recorder ended before it wrote what stands behind the records: features, and where these end.
+    pub(super) is_unclosed: bool,
 }
 
 impl Header {

@@ -30,6 +30,7 @@ use super::recording::{Facts, Source};
 use crate::error::At;
 use crate::source::bytes::{Bytes, text};
 use crate::source::kmem::Layout;
+use crate::symbols::Symbols;
 use crate::{Error, Input, RawEvent};
 
 /// How files begin, in the byte order of little-endian machines.
@@ -195,9 +196,17 @@ impl PerfData {
     /// Checks, at the first sample, that all is there to read samples with.
     fn begin(&mut self) -> Result<(), Error> {
         let bad = |what: &str| Error::bad(&self.path, At::File, what, REMEDY);
-        let Some(tracing) = self.header.tracing.take() else {
-            return Err(no_kmem(&self.path, "it has no tracepoint formats"));
+        let tracing = match self.header.tracing.take() {
+            None if self.header.is_unclosed => self.tracing_of_running_kernel()?,
+            tracing => {
+                tracing.ok_or_else(|| no_kmem(&self.path, "it has no tracepoint formats"))?
+            }
         };
+        if self.header.is_unclosed {
+            let reason =
+                "end of a recording that was not closed, behind which events may be missing";
+            self.header.meta.quality.skip(reason, || "the end of the file".to_owned());
+        }
         if tracing.layouts.is_empty() {
             return Err(no_kmem(&self.path, "its tracepoints are others"));
         }
@@ -228,12 +237,30 @@ impl PerfData {
         Ok(())
     }
 
+    /// Returns the formats of the running kernel, where a recording that was not closed is of it: of the same boot, as its
+    /// code is at the same address.
+    fn tracing_of_running_kernel(&self) -> Result<Tracing, Error> {
+        let running = Symbols::running().unwrap_or_default();
+        let is_ours = self.reference.as_ref().is_some_and(|(symbol, address)| {
+            running.places(symbol).iter().any(|place| place.start == *address)
+        });
+        is_ours.then(Tracing::of_running_kernel).flatten().ok_or_else(|| {
+            let what = "was not closed: perf record did not end as it should, and the formats of its events, which it writes \
+                        last, are missing";
+            let remedy = "import it as root on the machine that recorded it, before that boots again, or record again";
+            Error::bad(&self.path, At::File, what, remedy)
+        })
+    }
+
     /// Handles the end of the records. A cut is counted when something came before it.
     fn end(&mut self, end: End, offset: u64) -> Result<(), Error> {
         if let End::Io(error) = end {
             return Err(Error::io(&self.path, "cannot read", error));
         }
         if self.state == State::Header {
+            if self.header.is_unclosed {
+                return Err(no_kmem(&self.path, "it was not closed, and no samples"));
+            }
             let Some(tracing) = &self.header.tracing else {
                 return Err(no_kmem(&self.path, "it has no tracepoint formats"));
             };
@@ -307,9 +334,9 @@ fn sections(
     let (attrs, data) = (section().ok_or_else(cut)?, section().ok_or_else(cut)?);
     section().ok_or_else(cut)?; // event types
     let features = bytes.take(32).ok_or_else(cut)?;
-    if data.1 == 0 {
-        return Err(bad("was not closed: perf record did not end as it should"));
-    }
+    header.is_unclosed = data.1 == 0;
+    // Records up to the end of the file then, and nothing behind them.
+    let data = if header.is_unclosed { (data.0, file_bytes.saturating_sub(data.0)) } else { data };
     let data_end =
         data.0.checked_add(data.1).filter(|&end| end <= file_bytes).ok_or_else(|| {
             let whole = data.0.saturating_add(data.1);
@@ -332,6 +359,9 @@ fn sections(
         let ids = ids.u64().zip(ids.u64()).map(&mut read).transpose()?;
         let attr = Attr::parse(attr).ok_or_else(|| bad("has damaged attributes"))?;
         header.attr(attr, &ids.unwrap_or_default());
+    }
+    if header.is_unclosed {
+        return Ok(data);
     }
     let numbers = (0..256).filter(|bit| features[bit / 8] & (1 << (bit % 8)) != 0);
     let numbers: Vec<u64> = numbers.map(|bit| bit as u64).collect();

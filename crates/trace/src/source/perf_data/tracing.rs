@@ -1,6 +1,9 @@
 //! The tracing data of a `perf.data`: the formats of its events.
 
-use crate::source::kmem::{Layout, kind_of};
+use crate::Kind;
+use crate::record::tracefs::Tracefs;
+use crate::source::format::EventFormat;
+use crate::source::kmem::{EVENTS, Layout, kind_of};
 use crate::source::tracing::{Fields, events, ftrace_events, head, headers};
 
 /// What is needed of the tracing data.
@@ -12,6 +15,18 @@ pub(super) struct Tracing {
 }
 
 impl Tracing {
+    /// Reads the formats of the running kernel, as far as this user may see them.
+    pub(super) fn of_running_kernel() -> Option<Tracing> {
+        let folder = Tracefs::mounted()?.root.join("events/kmem");
+        let layout = |(name, kind): (&str, Kind)| {
+            let text = std::fs::read_to_string(folder.join(name).join("format")).ok()?;
+            let format = EventFormat::parse(&text).ok()?;
+            Some((format.id as u16, Layout::new(kind, &format).ok()?))
+        };
+        let layouts = EVENTS.into_iter().filter_map(layout).collect();
+        Some(Tracing { layouts, page_bytes: rustix::param::page_size() as u32 })
+    }
+
     /// Reads tracing data; says what is wrong with it otherwise.
     pub(super) fn parse(data: &[u8]) -> Result<Tracing, String> {
         let cut = || "the formats of the events are cut short".to_owned();
