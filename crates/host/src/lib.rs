@@ -1,11 +1,14 @@
 //! What slablab takes from the operating system, each thing once for the whole tool.
 
+mod address_space;
 mod cache;
 mod child;
 mod embedded;
 mod key;
 mod printable;
 mod program;
+#[allow(unsafe_code, reason = "the unsafe floor, see its header")]
+mod raw;
 pub mod shell;
 mod signals;
 mod temporary_folder;
@@ -13,12 +16,14 @@ mod terminal;
 mod whole_file;
 mod workplace;
 
+pub use address_space::address_space_bytes;
 pub use cache::{CacheError, cache_folder, private_folder};
 pub use child::{Child, POLL_INTERVAL, bound, bound_family};
 pub use embedded::{remove_unpacked, unpacked, unpacked_in};
 pub use key::{Key, KeyHasher};
 pub use printable::{is_obeyed, printable};
 pub use program::find_program;
+pub use raw::standard_output_was_closed;
 pub use signals::{Interrupt, Signals, survive_file_size_limit};
 pub use temporary_folder::TemporaryFolder;
 pub use terminal::Terminal;

@@ -24,13 +24,29 @@ fn main() -> ExitCode {
         say(format_args!("slablab: cannot catch signals: {error}"));
     }
     let cli = commands::parse();
-    match commands::run(&cli) {
+    match check_address_space().and_then(|()| commands::run(&cli)) {
         Ok(status) => status,
         Err(error) if output::is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             say(format_args!("slablab: {}", in_words(&error)));
             ExitCode::from(2)
         }
+    }
+}
+
+/// The address space below which memory runs out in the middle of anything, where no message can be made.
+const ADDRESS_SPACE_BYTES_MIN: u64 = 128 << 20;
+
+/// Refuses to begin in less address space than any command needs.
+fn check_address_space() -> anyhow::Result<()> {
+    match slablab_host::address_space_bytes() {
+        Some(bytes) if bytes < ADDRESS_SPACE_BYTES_MIN => anyhow::bail!(
+            "the address space of this process is limited to {} MiB, and no command does with less than {}: raise the limit \
+             (ulimit -v)",
+            bytes >> 20,
+            ADDRESS_SPACE_BYTES_MIN >> 20
+        ),
+        _ => Ok(()),
     }
 }
 

@@ -6,10 +6,10 @@
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use schemars::JsonSchema;
 use serde::Serialize;
-use slablab_host::{Access, is_obeyed};
+use slablab_host::{Access, is_obeyed, standard_output_was_closed};
 
 pub(crate) use slablab_report::{Cell, Column, Table, field, thousands};
 use slablab_report::{Document, Shown, Style, Terminal, printable, short};
@@ -178,7 +178,7 @@ pub(crate) fn print<R: Report>(report: &R, args: &OutputArgs, file: Option<&Path
             page.text
         }
         Format::Json => json_text(report.schema(), report)?,
-        Format::Markdown => anyhow::bail!("--format markdown: this command cannot print it yet"),
+        Format::Markdown => bail!("--format markdown: this command cannot print it yet"),
         Format::Csv => {
             report.remarks().iter().for_each(|remark| say(format_args!("slablab: {remark}")));
             report.csv().csv()
@@ -191,6 +191,9 @@ pub(crate) fn print<R: Report>(report: &R, args: &OutputArgs, file: Option<&Path
 pub(crate) fn write_result(bytes: &[u8], file: Option<&Path>) -> Result<()> {
     if let Some(path) = file {
         return write_whole(path, bytes);
+    }
+    if standard_output_was_closed() {
+        bail!("standard output is closed, and no result can be written there: name a file with -o");
     }
     let mut out = io::stdout().lock();
     let written = out.write_all(bytes).and_then(|()| out.flush());
