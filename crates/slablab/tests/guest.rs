@@ -172,6 +172,66 @@ fn a_foreign_guest_records_itself_and_is_replayed_with_its_own_pages() {
     assert!(same >= 40 && same * 100 >= geometry.len() * 98, "{same} of {}", geometry.len());
 }
 
+/// Makes pipes of 1 to 256 MiB, whose rings are blocks of 16 KiB to 4 MiB.
+const LARGE: &str = r#"
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <unistd.h>
+
+int main(void)
+{
+	for (int i = 0; i < 3; i++) {
+		int ends[2];
+
+		if (pipe(ends))
+			return 1;
+		for (int bytes = 1 << 20; bytes <= 1 << 28; bytes *= 2)
+			if (fcntl(ends[1], F_SETPIPE_SZ, bytes) < 0)
+				return 1;
+		close(ends[0]);
+		close(ends[1]);
+	}
+	return 0;
+}
+"#;
+
+/// From 6.12 on a block from the page allocator makes two events: a pipe of 1 MiB had a call site inside the allocator, and an
+/// implicit free.
+#[test]
+#[ignore = "downloads and boots kernels; make test-boot"]
+fn no_call_site_of_a_large_block_is_inside_the_allocator() {
+    let dir = tempfile::tempdir().unwrap();
+    let (source, program) = (dir.path().join("large.c"), dir.path().join("large"));
+    fs::write(&source, LARGE).unwrap();
+    let cc = Command::new("cc").args(["-O1", "-static", "-o"]).arg(&program).arg(&source).status();
+    assert!(cc.unwrap().success());
+    for release in ["6.1", "6.12", "6.18", "7.3"] {
+        let trace = dir.path().join(format!("{release}.parquet"));
+        let mut command = kernel(&["boot", &format!("debian:{release}"), "--record"]);
+        let command = command.arg(&trace).arg("--with").arg(&program).args(["--", "large"]);
+        let out = command.output().unwrap();
+        assert!(out.status.success(), "{release}: {}", String::from_utf8_lossy(&out.stderr));
+        let reader = slablab_trace::TraceReader::open(&trace).unwrap();
+        let sites = &reader.meta().sites;
+        let (mut rings, mut phantoms) = (0, Vec::new());
+        for batch in reader.batches() {
+            let batch = batch.unwrap();
+            let large = batch.events().filter(|event| event.bytes_alloc >= 16 << 10);
+            for event in large.filter(|event| event.kind == slablab_trace::Kind::Kmalloc) {
+                let name = sites[event.site as usize].name.as_str();
+                rings += u64::from(name.starts_with("pipe_resize_ring"));
+                // Up to 6.12 kvmalloc() calls kmalloc(), as any other function does.
+                let is_inside = release == "7.3" && name.starts_with("__kvmalloc");
+                let inside = ["__kmalloc", "__do_kmalloc", "kmalloc_large"];
+                if is_inside || inside.iter().any(|function| name.starts_with(function)) {
+                    phantoms.push(name.to_owned());
+                }
+            }
+        }
+        assert_eq!((rings, phantoms), (27, Vec::new()), "{release}");
+    }
+}
+
 /// Forks of a process with many mappings allocate and free maple nodes in bulk, and Linux 7.3 frees them through sheaves:
 /// it has events for none of that.
 #[test]

@@ -42,6 +42,26 @@ const ALLOC: &str = "kmalloc: call_site=f+0x1 ptr=0xffff888100000000 bytes_req=3
     gfp_flags=GFP_KERNEL node=-1 accounted=false";
 const FREE: &str = "kfree: call_site=g+0x2 ptr=0xffff888100000000";
 
+/// Linux 6.12 tells of a large block twice: a pipe of 1 MiB had a call site that nobody wrote, and an implicit free.
+#[test]
+fn a_large_block_counts_once_under_the_site_that_asked() {
+    let block = |site: &str| {
+        format!(
+            "kmalloc: call_site={site} ptr=0xffff888100000000 bytes_req=10240 bytes_alloc=16384 gfp_flags=GFP_KERNEL_ACCOUNT \
+             node=-1 accounted=true"
+        )
+    };
+    let mut text = line(0, "1.000001", &block("__kmalloc_noprof+0x2e2"));
+    text += &line(1, "1.000002", ALLOC);
+    text += &line(0, "1.000003", &block("pipe_resize_ring+0x31"));
+    text += &line(0, "1.000009", FREE);
+    let Imported { meta, rows } =
+        import_text(text.replace(ALLOC, &ALLOC.replace("8881", "8882")).as_bytes()).unwrap();
+    let sites: Vec<_> = meta.sites.iter().map(|site| site.name.as_str()).collect();
+    assert_eq!(sites, ["f+0x1", "pipe_resize_ring+0x31", "g+0x2"]);
+    assert_eq!((rows.len(), meta.quality.implicit_frees), (3, 0));
+}
+
 #[test]
 fn a_slabinfo_names_caches_whose_objects_were_never_freed() {
     let Imported { rows, .. } = import_file(fixture("trace-6.1.txt"), None).unwrap();

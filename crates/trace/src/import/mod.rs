@@ -38,6 +38,7 @@ use crate::error::At;
 use crate::meta::{Quality, Skipped, too_many_caches};
 use crate::portion::Blocks;
 use crate::source::kept::Kept;
+use crate::source::large::LargeOnce;
 use crate::source::{Facts, Format, Source, read_raw};
 use crate::store::ParquetFile;
 use crate::{
@@ -142,7 +143,8 @@ enum Opened {
 
 fn opened(input: Input, format: Option<Format>) -> Result<Opened, Error> {
     if !input.is_parquet() || format.is_some_and(|format| format != Format::Parquet) {
-        return read_raw(input, format).map(Opened::Source);
+        let source = LargeOnce::new(read_raw(input, format)?);
+        return Ok(Opened::Source(Box::new(source)));
     }
     let path = input.path().to_owned();
     let (file, bytes) = input.into_file()?;
@@ -159,12 +161,13 @@ fn opened(input: Input, format: Option<Format>) -> Result<Opened, Error> {
 /// # Errors
 /// When the recording cannot be read, holds no kmem events, or there is no room for it.
 pub fn load(
-    mut source: Box<dyn Source>,
+    source: Box<dyn Source>,
     path: &Path,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<TraceReader, Error> {
+    let mut source = LargeOnce::new(source);
     let importer = Importer::new(TraceWriter::in_memory(path), path);
-    let (writer, meta) = pass(source.as_mut(), importer, None, progress)?;
+    let (writer, meta) = pass(&mut source, importer, None, progress)?;
     writer.into_reader(meta)
 }
 

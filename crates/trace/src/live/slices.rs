@@ -19,6 +19,7 @@ use crate::import::kmalloc_cache;
 use crate::record::machine;
 use crate::record::tracefs::{Instance, Tracefs};
 use crate::source::format::EventFormat;
+use crate::source::large::LargeOnce;
 use crate::source::page_format::PageFormat;
 use crate::source::tracefs_raw::{TracefsRaw, lost};
 use crate::source::{Facts, Source};
@@ -109,7 +110,7 @@ impl Slices {
         let streams = self.pages()?;
         let pages = TracefsRaw::new(self.page, &self.formats, streams, Facts::default());
         let pages = pages.map_err(|what| self.instance.unknown("events/kmem", &what))?;
-        let mut pages = pages.leave_out(machine::own_threads());
+        let mut pages = LargeOnce::new(pages.leave_out(machine::own_threads()));
         let mut slice = Slice { seconds: (end_ns - start_ns) as f64 / 1e9, ..Slice::default() };
         let (mut counts, mut events) = (Counts::default(), Vec::new());
         while pages.read(&mut events)? {

@@ -53,6 +53,7 @@ use self::tracefs::{Instance, Tracefs};
 use self::workload::Ended;
 use crate::import::{Importer, Unfreed};
 use crate::source::format::EventFormat;
+use crate::source::large::LargeOnce;
 use crate::source::page_format::PageFormat;
 use crate::source::tracefs_raw::{TracefsRaw, lost};
 use crate::source::{Facts, Source};
@@ -173,7 +174,7 @@ pub fn record(
     if let Some(one_in) = options.one_in {
         importer = importer.portion(one_in);
     }
-    let source = WithoutOwn::new(pages.source(symbols)?.mark(pages.own_threads.clone()));
+    let source = WithoutOwn::new(pages.source(symbols)?);
     let mut source = Paired::new(source);
     if options.sites.is_empty() {
         importer.read(&mut source.source, progress)?;
@@ -181,6 +182,7 @@ pub fn record(
         importer.read(&mut source, progress)?;
     }
     let source = source.source.source;
+    let source = &source.source;
     // What the pages themselves say was missed can only be more exact than the statistics.
     meta.quality.lost = lost;
     let missed = source.missed().filter(|_| options.keep == Keep::All);
@@ -188,7 +190,7 @@ pub fn record(
         let lost = &mut meta.quality.lost[cpu as usize];
         *lost = missed.max(*lost);
     }
-    let (writer, mut meta) = importer.finish(&source, meta)?;
+    let (writer, mut meta) = importer.finish(source, meta)?;
     if missed_calls > 0 {
         meta.quality.skip_many("bulk calls that a probe missed", missed_calls, String::new);
     }
@@ -259,8 +261,8 @@ fn only(options: &RecordOptions) -> Vec<String> {
 }
 
 impl Pages {
-    /// Returns the events from the first on.
-    fn source(&self, symbols: Symbols) -> Result<TracefsRaw<BufReader<File>>, Error> {
+    /// Returns the events from the first on; those of the recorder are marked.
+    fn source(&self, symbols: Symbols) -> Result<LargeOnce<TracefsRaw<BufReader<File>>>, Error> {
         let open = |(cpu, file): &(u32, File)| {
             let mut file = file.try_clone()?;
             file.rewind()?;
@@ -269,12 +271,12 @@ impl Pages {
         let streams = self.files.iter().map(open).collect::<std::io::Result<_>>();
         let streams = streams.map_err(|e| Error::io("recording".as_ref(), "cannot read", e))?;
         let facts = Facts { symbols, bytes: self.bytes, ..Facts::default() };
-        TracefsRaw::new(self.page, &self.formats, streams, facts).map_err(|what| {
-            Error::CannotRecord {
-                what: format!("events/kmem: {what}"),
-                remedy: "record with `perf kmem record` and use `slablab import`".into(),
-            }
-        })
+        let source = TracefsRaw::new(self.page, &self.formats, streams, facts);
+        let source = source.map_err(|what| Error::CannotRecord {
+            what: format!("events/kmem: {what}"),
+            remedy: "record with `perf kmem record` and use `slablab import`".into(),
+        })?;
+        Ok(LargeOnce::new(source.mark(self.own_threads.clone())))
     }
 
     /// Finds out which allocations are never freed by an event, and what comes and goes between two samples.
@@ -285,7 +287,7 @@ impl Pages {
         progress: &mut dyn FnMut(Progress),
     ) -> Result<Unfreed, Error> {
         let (mut unfreed, mut events) = (Unfreed::new(samples), Vec::new());
-        let mut source = self.source(symbols)?.mark(self.own_threads.clone());
+        let mut source = self.source(symbols)?;
         while source.read(&mut events)? {
             unfreed.name(source.facts());
             events.drain(..).for_each(|event| unfreed.note(&event));

@@ -8,6 +8,7 @@ mod detect;
 pub(crate) mod format;
 pub(crate) mod kept;
 pub(crate) mod kmem;
+pub(crate) mod large;
 mod names;
 mod open;
 pub(crate) mod page_format;

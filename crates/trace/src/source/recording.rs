@@ -22,6 +22,20 @@ pub trait Source: std::fmt::Debug {
     }
 }
 
+impl<S: Source + ?Sized> Source for Box<S> {
+    fn read(&mut self, to: &mut Vec<RawEvent>) -> Result<bool, Error> {
+        (**self).read(to)
+    }
+
+    fn facts(&self) -> &Facts {
+        (**self).facts()
+    }
+
+    fn is_sampled(&self) -> bool {
+        (**self).is_sampled()
+    }
+}
+
 /// What a recording says of itself: complete when [`Source::read`] has returned false.
 #[derive(Debug, Clone, Default)]
 pub struct Facts {
