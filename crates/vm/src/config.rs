@@ -346,6 +346,23 @@ mod tests {
         }
     }
 
+    /// Linux 7.2 renamed the symbol, and `--flavour random_kmalloc` could not build 7.3.
+    #[test]
+    fn random_kmalloc_asks_each_series_for_what_it_calls_so() {
+        let data = Data::of_the_sources();
+        let text = |release: Release| {
+            let name = format!("build:{release}/slub+random_kmalloc");
+            Config::new(&data, &Spec::named(&data, &name).unwrap(), Some(release)).unwrap().text()
+        };
+        let (old, new) = ("CONFIG_RANDOM_KMALLOC_CACHES=y", "CONFIG_KMALLOC_PARTITION_RANDOM=y");
+        for release in [Release(6, 6), Release(6, 18), Release(7, 1)] {
+            assert!(text(release).contains(old) && !text(release).contains(new), "{release}");
+        }
+        for release in [Release(7, 2), Release(7, 3)] {
+            assert!(text(release).contains(new) && !text(release).contains(old), "{release}");
+        }
+    }
+
     #[test]
     fn a_flavour_with_a_base_of_its_own_has_no_other() {
         let data = Data::of_the_sources();
