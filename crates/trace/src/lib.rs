@@ -19,6 +19,7 @@ mod error;
 mod event;
 mod import;
 mod input;
+mod kmalloc;
 mod live;
 mod meta;
 mod portion;
@@ -45,6 +46,7 @@ pub use error::{At, Error};
 pub use event::{Batch, Columns, Event, Kind, NONE, RawEvent};
 pub use import::{ImportOptions, copy, import, keep, load, open, read, read_input};
 pub use input::Input;
+pub use kmalloc::RecordedKmalloc;
 pub use live::{LIVE_HISTORY, Live, LiveFrame, LiveOptions, LiveRow};
 pub use meta::{
     META_KEY, Meta, Quality, RecordedCache, SCHEMA_VERSION, Site, Skipped, SlabSnapshot, SlubCache,

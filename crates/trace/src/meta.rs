@@ -121,6 +121,10 @@ pub struct Site {
     pub address: u64,
     /// The most bytes asked for at once; filled in by [`TraceWriter`](crate::TraceWriter).
     pub bytes_req_max: u64,
+    /// Where the recorded kernel has copies of kmalloc's caches: the one that its objects are likely to be in, as slabinfo lets
+    /// conclude
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub copy: Option<u16>,
 }
 
 /// A cache that an event of the trace names.

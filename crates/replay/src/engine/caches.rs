@@ -9,11 +9,11 @@
 //! they are not merged again; what it merged with a class of kmalloc's is allocated from that class.
 
 use slablab_kmem::{
-    Backend, BackendKind, CacheArgs, CacheId, Ctor, Geometry, KmallocConfig, KmallocType, Machine,
-    Order, SlabFlags, Tunables,
+    Backend, BackendKind, CacheArgs, CacheId, CopiesApply, CopyOfSite, Ctor, Geometry,
+    KmallocConfig, KmallocType, Machine, Order, SlabFlags, Tunables,
 };
 use slablab_linux::{KmallocCache, is_kmalloc_name};
-use slablab_trace::{Event, Meta, RecordedCache, SlabSnapshot, SlubCache};
+use slablab_trace::{Event, Meta, RecordedCache, RecordedKmalloc, SlabSnapshot, SlubCache};
 
 use crate::change::changes::{Changes, Sharing};
 use crate::change::merging::{self, KernelMerging};
@@ -236,6 +236,7 @@ pub(crate) fn kmalloc(meta: &Meta, changes: &Changes) -> KmallocConfig {
     }
     if let Some(buckets) = changes.buckets {
         config.copies = buckets;
+        config.copy_of_site = None;
     }
     if let Some(partition) = changes.partition {
         config.copies = partition.copies();
@@ -269,28 +270,27 @@ fn has_hardened_usercopy(meta: &Meta) -> bool {
 
 fn recorded_kmalloc(meta: &Meta) -> KmallocConfig {
     let mut config = KmallocConfig::default();
-    let names: Vec<&str> = snapshots(meta)
-        .flat_map(|snapshot| snapshot.slabinfo.lines())
-        .filter_map(|line| line.split_whitespace().next())
-        .collect();
-    if !names.iter().any(|name| name.starts_with("kmalloc-")) {
-        return config;
+    let recorded = RecordedKmalloc::of(meta);
+    if recorded.types.contains(&KmallocType::Normal) {
+        let others = recorded.types.into_iter().filter(|kind| *kind != KmallocType::Normal);
+        config.types = others.collect();
+        config.copies = recorded.copies.into();
+        config.copy_of_site = copy_of_site(meta, &recorded);
     }
-    let has = |prefix: &str| names.iter().any(|name| name.starts_with(prefix));
-    config.types = [
-        (KmallocType::Reclaim, "kmalloc-rcl-"),
-        (KmallocType::Dma, "dma-kmalloc-"),
-        (KmallocType::Cgroup, "kmalloc-cg-"),
-    ]
-    .into_iter()
-    .filter(|(_, prefix)| has(prefix))
-    .map(|(kind, _)| kind)
-    .collect();
-    // kmalloc-rnd-01-64 .. kmalloc-rnd-15-64 stand beside kmalloc-64.
-    let copies =
-        names.iter().filter(|n| n.starts_with("kmalloc-rnd-") && n.ends_with("-64")).count();
-    config.copies = copies as u32 + 1;
     config
+}
+
+/// Returns in which copy of kmalloc's caches the recorded kernel had the objects of each call site, as the import concluded
+/// it; any for those of which nothing is known. `None` where there are no copies.
+fn copy_of_site(meta: &Meta, recorded: &RecordedKmalloc) -> Option<CopyOfSite> {
+    let copies = recorded.copies;
+    let any = |number: u32| (number.wrapping_mul(0x9e37_79b9) >> 16) as u16 % copies;
+    let of_sites = (0..).zip(&meta.sites).map(|(number, site)| site.copy.unwrap_or(any(number)));
+    (copies > 1).then(|| CopyOfSite {
+        copies: of_sites.collect(),
+        prefixes: (1..copies).map(|copy| format!("{}{copy:02}-", recorded.copies_prefix)).collect(),
+        applies: CopiesApply::ToNormal,
+    })
 }
 
 /// Returns the recorded kernel's own sizes of a cache, if it is one of its own, for a backend that is its own, too;

@@ -5,7 +5,8 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 use slablab_trace::{
-    Addresses, Format, ImportOptions, Input, Snapshots, Symbols, TraceReader, TraceWriter,
+    Addresses, Format, ImportOptions, Input, RecordedKmalloc, Snapshots, Symbols, TraceReader,
+    TraceWriter,
 };
 
 use super::filter::FilterArgs;
@@ -13,6 +14,7 @@ use super::outputs::check_replaced;
 use super::written::{Written, refuse_standard_output};
 use crate::cli::OutputArgs;
 use crate::progress::Progress;
+use crate::say::say;
 
 #[derive(clap::Args, Debug)]
 #[command(
@@ -100,7 +102,15 @@ pub(crate) fn open(path: &Path, filter: &FilterArgs) -> Result<TraceReader> {
     let mut progress = Progress::default();
     let trace = slablab_trace::open(path, &mut |step| progress.step(step))?;
     drop(progress);
+    tell_guesses(path, &trace);
     filter.apply(trace, path)
+}
+
+/// Says what of the recorded kernel a model has to guess.
+fn tell_guesses(path: &Path, trace: &TraceReader) {
+    for guess in RecordedKmalloc::of(trace.meta()).guesses() {
+        say(format_args!("slablab: {}: {guess}", path.display()));
+    }
 }
 
 /// What `info` and `advise` can be asked about.
@@ -122,6 +132,7 @@ pub(crate) fn open_any(path: &Path, filter: &FilterArgs) -> Result<Opened> {
     let options = ImportOptions::new(path, "");
     let trace = slablab_trace::read_input(input, &options, &mut |step| progress.step(step))?;
     drop(progress);
+    tell_guesses(path, &trace);
     filter.apply(trace, path).map(Opened::Trace)
 }
 

@@ -13,6 +13,7 @@ use rustc_hash::FxHashMap;
 
 use super::kmalloc::{class_name, kmalloc_bucket, kmalloc_kind};
 use super::living::{Living, Reading};
+use crate::kmalloc::joined;
 use crate::source::Facts;
 use crate::{Kind, RawEvent, Samples};
 
@@ -71,7 +72,7 @@ pub(super) struct Flows {
 
 impl Flows {
     pub(super) fn new(samples: &Samples) -> Flows {
-        Flows { samples: samples.clone(), ..Flows::default() }
+        Flows { samples: joined(samples), ..Flows::default() }
     }
 
     /// Begins a new interval if a sample was taken up to the time of the next event.

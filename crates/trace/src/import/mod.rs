@@ -10,6 +10,7 @@
 //! between its allocation and its free, explicit or implicit.
 
 mod cache;
+mod copies;
 mod cpu_slabs;
 mod excess;
 mod flow;
@@ -28,6 +29,7 @@ use std::path::{Path, PathBuf};
 
 use slablab_linux::CPUS_MAX;
 
+use self::copies::Copies;
 pub(crate) use self::kmalloc::kmalloc_cache;
 use self::merged::SiteCaches;
 use self::objects::{Live, Objects};
@@ -204,7 +206,8 @@ pub fn copy(
 ) -> Result<Meta, Error> {
     let meta = trace.meta();
     for site in &meta.sites {
-        writer.site(&site.name, site.address);
+        let id = writer.site(&site.name, site.address) as usize;
+        writer.sites_mut()[id].copy = site.copy;
     }
     for (id, cache) in (0..).zip(&meta.caches) {
         if writer.cache(cache.recorded_name()) != id {
@@ -296,6 +299,8 @@ pub(crate) struct Importer {
     symbols: Option<Symbols>,
     /// What the recorded kernel said of its objects, where it was asked.
     population: Option<Population>,
+    /// In which copies of kmalloc's caches objects are, where the kernel has copies.
+    copies: Option<Copies>,
     /// What was allocated where, of a portion of one in so many objects.
     blocks: Option<Blocks>,
     /// The rows, from the first allocation on that names no cache.
@@ -320,6 +325,7 @@ impl Importer {
             objects: Objects::default(),
             symbols: None,
             population: None,
+            copies: None,
             blocks: None,
             unnamed: None,
             site_caches: SiteCaches::default(),
@@ -342,6 +348,7 @@ impl Importer {
     /// The machine has `cpus`.
     pub(crate) fn sampled(mut self, samples: &Samples, unfreed: Unfreed, cpus: u32) -> Importer {
         self.population = Some(Population::new(samples, unfreed, cpus));
+        self.copies = Copies::of(samples);
         self
     }
 
@@ -399,6 +406,9 @@ impl Importer {
             rows.finish(&slabs, &mut self.writer)?;
             self.quality.caches_inferred = rows.inferred;
             self.quality.caches_unknown = rows.unknown;
+        }
+        if let Some(copies) = self.copies.take() {
+            copies.finish(self.writer.sites_mut());
         }
         self.site_caches.name_merged(&meta, &mut self.writer);
         self.quality.lost.append(&mut meta.quality.lost);
@@ -592,6 +602,9 @@ impl Importer {
     }
 
     fn write(&mut self, event: Event) -> Result<(), Error> {
+        if let Some(copies) = &mut self.copies {
+            copies.note(&event, self.writer.sites());
+        }
         if unnamed::is_unnamed(&event) {
             self.unnamed_rows()?;
         }

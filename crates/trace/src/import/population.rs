@@ -37,6 +37,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::cache::{Cache, Live};
 use super::kmalloc::{class_name, kmalloc_bucket, kmalloc_kind};
 use super::unfreed::{End, Unfreed};
+use crate::kmalloc::joined;
 use crate::{Event, Kind, NONE, RecordedCache, SampledCache, Samples};
 
 /// What is alive of each cache, and what the kernel says of it.
@@ -73,6 +74,8 @@ pub(super) enum Ended {
 impl Population {
     /// `cpus` are those of the machine.
     pub(super) fn new(samples: &Samples, mut unfreed: Unfreed, cpus: u32) -> Population {
+        // No event tells of which copy of a kmalloc cache an object is.
+        let samples = joined(samples);
         let mut told = std::mem::take(&mut unfreed.by_cache);
         let cache = |(name, sampled): (&String, &SampledCache)| {
             Cache::new(name, sampled, told.remove(name).unwrap_or_default())
@@ -89,7 +92,7 @@ impl Population {
             allocs: 0,
             cpus,
             older_kfrees: 0,
-            samples: samples.clone(),
+            samples,
         };
         population.begin_interval();
         population
@@ -232,7 +235,7 @@ impl Population {
 
     /// Says of each cache how many frees were seen, and how many objects came unseen.
     pub(super) fn count_frees(&self, samples: &mut Samples) {
-        let last = samples.times_ns.len().saturating_sub(1);
+        let last = self.samples.times_ns.len().saturating_sub(1);
         let is_from_boot = samples.is_from_boot();
         for (name, place) in &self.by_name {
             if let Some(sampled) = samples.caches.get_mut(name) {
@@ -243,8 +246,9 @@ impl Population {
                 sampled.living = cache.live + cache.older;
                 // What was there before the first event of a boot is concluded from the frees.
                 if !is_from_boot {
-                    let in_use = u64::from(sampled.at(last).0);
-                    sampled.came_unseen = cache.came_unseen(in_use, sampled.parked_max(self.cpus));
+                    let own = &self.samples.caches[name];
+                    let in_use = u64::from(own.at(last).0);
+                    sampled.came_unseen = cache.came_unseen(in_use, own.parked_max(self.cpus));
                 }
             }
         }

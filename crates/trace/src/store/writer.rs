@@ -152,6 +152,11 @@ impl TraceWriter {
         &self.sites
     }
 
+    /// Returns the call sites, for what is found out of them at the end.
+    pub(crate) fn sites_mut(&mut self) -> &mut [Site] {
+        &mut self.sites
+    }
+
     /// Returns the caches' entries of the metadata, to be counted in.
     pub fn caches_mut(&mut self) -> &mut [RecordedCache] {
         &mut self.caches
