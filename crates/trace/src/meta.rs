@@ -41,6 +41,10 @@ pub struct Meta {
     /// Stands for the boot of the recorded kernel: a hash of its `boot_id`, "" when the source did not say.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub boot: String,
+    /// Lines of the recorded kernel's configuration that concern its slab allocator, by symbol (`CONFIG_MEMCG`: `y`; `n` where it
+    /// is not set), and `vm.mem_profiling`; empty where the source did not say.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub config: BTreeMap<String, String>,
     /// Name of the recorded machine's processors, "" when the source did not say.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub cpu: String,

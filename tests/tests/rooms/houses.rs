@@ -111,7 +111,7 @@ const TRACE: House = House {
         &["error", "progress", "random"],
         &["event", "cpu_list", "symbols", "samples", "portion", "assigned"],
         &["meta", "input", "spool", "vmlinux", "btf"],
-        &["slabs", "store", "tables"],
+        &["slabs", "store", "tables", "kmalloc"],
         &["snapshot"],
         &["source", "synth", "saved"],
         &["import"],

@@ -272,7 +272,7 @@ fn recorded_kmalloc(meta: &Meta) -> KmallocConfig {
     let mut config = KmallocConfig::default();
     let recorded = RecordedKmalloc::of(meta);
     if recorded.types.contains(&KmallocType::Normal) {
-        let others = recorded.types.into_iter().filter(|kind| *kind != KmallocType::Normal);
+        let others = recorded.types.iter().copied().filter(|kind| *kind != KmallocType::Normal);
         config.types = others.collect();
         config.copies = recorded.copies.into();
         config.copy_of_site = copy_of_site(meta, &recorded);

@@ -6,8 +6,9 @@ use std::process::ExitCode;
 use anyhow::Result;
 use schemars::JsonSchema;
 use serde::Serialize;
+use slablab_linux::KmallocType;
 use slablab_report::counted;
-use slablab_trace::{Kind, Meta, Quality, RecordedCache};
+use slablab_trace::{Kind, Meta, Quality, RecordedCache, RecordedKmalloc};
 
 use super::filter::FilterArgs;
 use super::fleet;
@@ -59,6 +60,36 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// The state of what a trace does not tell.
+const NOT_KNOWN: &str = "not known";
+
+/// Says which features that change slabs the recorded kernel has, by the names of its caches and its configuration.
+fn kernel_has(meta: &Meta) -> Vec<(String, String)> {
+    let kmalloc = RecordedKmalloc::of(meta);
+    let by_names = |state: String| {
+        if kmalloc.types.is_empty() { NOT_KNOWN.to_owned() } else { state }
+    };
+    let has = |kind| by_names(if kmalloc.types.contains(&kind) { "on" } else { "off" }.to_owned());
+    let copies = match kmalloc.copies {
+        0 | 1 => "off".to_owned(),
+        copies => format!("{copies} copies of each cache ({}NN)", kmalloc.copies_prefix),
+    };
+    let set = |symbol: &str| meta.config.get(symbol).map(String::as_str);
+    let profiling = match (set("vm.mem_profiling"), set("CONFIG_MEM_ALLOC_PROFILING")) {
+        (Some("0"), _) | (None, Some("n")) => "off",
+        (Some(_), _) => "on",
+        (None, _) => NOT_KNOWN,
+    };
+    [
+        ("kmalloc partitions", by_names(copies)),
+        ("no-objext caches", has(KmallocType::NoObjExt)),
+        ("accounting by control group", has(KmallocType::Cgroup)),
+        ("allocation profiling", profiling.to_owned()),
+    ]
+    .map(|(what, state)| (what.to_owned(), state))
+    .into()
+}
+
 /// What `slablab info` says.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Info {
@@ -82,6 +113,8 @@ pub(super) struct Info {
     events_by_kind: Vec<(String, u64)>,
     sites: usize,
     addresses_stripped: bool,
+    /// What the recorded kernel has of what changes its slabs, and its state; "not known" where the trace does not tell
+    kernel_has: Vec<(String, String)>,
     /// What was recorded where not everything was
     only: Vec<String>,
     /// The functions whose calls a probe recorded, beside the kernel's events
@@ -125,6 +158,7 @@ impl Info {
             events_by_kind: events_by_kind(meta),
             sites: meta.sites.len(),
             addresses_stripped: meta.addresses_stripped,
+            kernel_has: kernel_has(meta),
             only: meta.only.clone(),
             probes: meta.probes.clone(),
             one_in: meta.portion.as_ref().map(|portion| portion.one_in),
@@ -167,6 +201,11 @@ impl Info {
         }
         if !self.build_id.is_empty() {
             facts.insert(2, ("build id", self.build_id.clone()));
+        }
+        let known = self.kernel_has.iter().filter(|(_, state)| state != NOT_KNOWN);
+        let known: Vec<_> = known.map(|(what, state)| format!("{what} {state}")).collect();
+        if !known.is_empty() {
+            facts.push(("slabs", known.join("; ")));
         }
         facts.push(("duration", duration(self.duration_ns)));
         if !self.only.is_empty() {

@@ -6,6 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use slablab_host::KeyHasher;
 use slablab_linux::Release;
 
+use super::config;
 use crate::source::build_id;
 use crate::{Meta, cpu_list};
 
@@ -17,6 +18,7 @@ pub(super) fn describe(meta: &mut Meta) {
     meta.arch = text(name.machine());
     meta.hostname = text(name.nodename());
     meta.build_id = build_id::of_running_kernel().unwrap_or_default();
+    meta.config = config::of_running(&meta.kernel_release);
     meta.boot = boot().unwrap_or_default();
     meta.cpu = cpu_name();
     meta.memory_bytes = memory_bytes();

@@ -22,6 +22,7 @@
 //! removed by the next; kmem events in the trace + lost + our own threads' = those that happened. (A lost record of a
 //! probe is one, too, however many objects it tells of.)
 
+mod config;
 mod counter;
 mod drain;
 mod filter;
