@@ -65,6 +65,13 @@ impl<'a> Archive<'a> {
     ) -> Result<Self> {
         let folder = store.root().join("debian").join(debian);
         let mirrors = match mirror {
+            // A line end or a blank in it would be another line, or an option, of the list of sources.
+            Some(mirror) if mirror.contains(|c: char| c.is_whitespace() || c.is_control()) => {
+                return Err(Error::Missing {
+                    programs: format!("a mirror, as {mirror:?} is no address"),
+                    remedy: "Write --mirror URL without blanks".into(),
+                });
+            }
             Some(mirror) => vec![mirror.trim_end_matches('/').to_owned()],
             None => machines_mirrors(Path::new("/etc/apt"))?,
         };

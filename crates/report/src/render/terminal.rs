@@ -7,8 +7,8 @@
 
 use crate::document::{Document, Item, Section, Shown};
 use crate::error::Error;
-use slablab_host::printable;
 use crate::table::{Seen, Table};
+use slablab_host::printable;
 
 /// Lines of the first screen.
 const SCREEN_LINES: usize = 40;

@@ -86,7 +86,10 @@ fn script(answer: Option<&Answer>, release: &str, file: &str) -> String {
     text.push_str(
         "UNDO=${UNDO:-/run/slablab-undo}\n\
          status=0\n\
-         put() { echo \"$1\" > \"$2\" || { echo \"$2 does not take $1\" >&2; status=1; return 1; }; }\n\
+         # Not echo, which would obey a backslash.\n\
+         put() {\n\
+         \x20   printf '%s\\n' \"$1\" > \"$2\" || { printf '%s does not take %s\\n' \"$2\" \"$1\" >&2; status=1; return 1; }\n\
+         }\n\
          # Lines of a number and a file, which no shell reads. Several names may be one cache: the first number noted is\n\
          # the old one, so the last line goes first.\n\
          if [ \"$1\" = undo ]; then\n\
@@ -99,7 +102,7 @@ fn script(answer: Option<&Answer>, release: &str, file: &str) -> String {
          fi\n\
          [ ! -e \"$UNDO\" ] || { echo \"$UNDO exists: undo first\" >&2; exit 1; }\n\
          set_file() {\n\
-         \x20   old=$(cut -d' ' -f1 \"$2\") && put \"$1\" \"$2\" && echo \"$old $2\" >> \"$UNDO\" || status=1\n\
+         \x20   old=$(cut -d' ' -f1 \"$2\") && put \"$1\" \"$2\" && printf '%s %s\\n' \"$old\" \"$2\" >> \"$UNDO\" || status=1\n\
          }\n",
     );
     for word in &answer.typed.command_line {

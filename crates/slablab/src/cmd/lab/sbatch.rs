@@ -109,7 +109,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         None => "exclusive".to_owned(),
     };
     let directives = [
-        format!("job-name=slablab-{}", experiment),
+        format!("job-name=slablab-{experiment}"),
         format!("array=1-{shards}"),
         format!("time={}", args.time),
         cpus,
