@@ -20,9 +20,9 @@ use crate::{Error, Kind, NONE, RawEvent};
 
 /// The least that a block from the page allocator has: smaller ones lie in slabs on every machine.
 const LARGE_BYTES_MIN: u64 = 16 << 10;
-/// Nothing but an interrupt or another thread's turn comes between the two events.
-const WAIT_NS: u64 = 10_000_000;
-const EVENTS_MAX: usize = 4096;
+/// Only an interrupt, or another thread's turn, comes between the two events.
+const WAIT_NS: u64 = 100_000_000;
+const EVENTS_MAX: usize = 1 << 16;
 
 /// The events of a source, with one for each large block.
 #[derive(Debug)]
@@ -128,6 +128,7 @@ fn is_same(first: &RawEvent, second: &RawEvent) -> bool {
     let of = |event: &RawEvent| (event.kind, event.cpu, event.pid, event.node, event.gfp);
     of(first) == of(second)
         && (first.bytes_req, first.bytes_alloc) == (second.bytes_req, second.bytes_alloc)
+        && second.time_ns.saturating_sub(first.time_ns) <= WAIT_NS
         && (first.site != second.site || first.site == NONE)
 }
 
@@ -195,7 +196,7 @@ mod tests {
         assert!(stay(RawEvent { cpu: 1, ..second }) && stay(RawEvent { pid: 1, ..second }));
         assert!(stay(RawEvent { site: 7, ..second }) && stay(RawEvent { bytes_req: 1, ..second }));
         assert!(stay(RawEvent { ptr: 0x20000, ..second }));
-        assert!(stay(RawEvent { time_ns: 2 + WAIT_NS, ..second }), "seconds may lie between");
+        assert!(stay(RawEvent { time_ns: 2 + WAIT_NS, ..second }), "so late it is another block");
         let freed = [first, event(2, Kfree, 0x10000, 9, 1), RawEvent { time_ns: 3, ..second }];
         assert_eq!(left(&freed).len(), 3);
         let in_slabs = [event(1, Kmalloc, 8, 7, 8), event(2, Kmalloc, 8, 8, 8)];
@@ -204,10 +205,10 @@ mod tests {
 
     #[test]
     fn memory_is_bounded_while_a_block_waits() {
-        let small = (0..10_000).map(|i| event(2, Kind::Kmalloc, 64 * i + 64, 5, 1));
+        let small = (0..100_000).map(|i| event(2, Kind::Kmalloc, 64 * i + 64, 5, 1));
         let events: Vec<_> =
             [event(1, Kind::Kmalloc, 0xf0_0000, 7, 64)].into_iter().chain(small).collect();
         let all = left(&events);
-        assert_eq!((all.len(), all[0]), (10_001, (1, 7)));
+        assert_eq!((all.len(), all[0]), (100_001, (1, 7)));
     }
 }
