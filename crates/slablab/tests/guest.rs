@@ -205,9 +205,10 @@ fn no_call_site_of_a_large_block_is_inside_the_allocator() {
     fs::write(&source, LARGE).unwrap();
     let cc = Command::new("cc").args(["-O1", "-static", "-o"]).arg(&program).arg(&source).status();
     assert!(cc.unwrap().success());
-    for release in ["6.1", "6.12", "6.18", "7.3"] {
-        let trace = dir.path().join(format!("{release}.parquet"));
-        let mut command = kernel(&["boot", &format!("debian:{release}"), "--record"]);
+    // Debian's image of 6.1 has no console for what comes back: `slub` is 6.1 as we build it.
+    for release in ["slub", "debian:6.12", "debian:6.18", "debian:7.3"] {
+        let trace = dir.path().join("t.parquet");
+        let mut command = kernel(&["boot", release, "--record"]);
         let command = command.arg(&trace).arg("--with").arg(&program).args(["--", "large"]);
         let out = command.output().unwrap();
         assert!(out.status.success(), "{release}: {}", String::from_utf8_lossy(&out.stderr));
@@ -221,7 +222,7 @@ fn no_call_site_of_a_large_block_is_inside_the_allocator() {
                 let name = sites[event.site as usize].name.as_str();
                 rings += u64::from(name.starts_with("pipe_resize_ring"));
                 // Up to 6.12 kvmalloc() calls kmalloc(), as any other function does.
-                let is_inside = release == "7.3" && name.starts_with("__kvmalloc");
+                let is_inside = release == "debian:7.3" && name.starts_with("__kvmalloc");
                 let inside = ["__kmalloc", "__do_kmalloc", "kmalloc_large"];
                 if is_inside || inside.iter().any(|function| name.starts_with(function)) {
                     phantoms.push(name.to_owned());
