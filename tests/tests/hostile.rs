@@ -84,7 +84,7 @@ impl Scene {
                 if name.starts_with("kmalloc") {
                     name.into()
                 } else {
-                    format!("{}{at}", HOSTILE[at % 3])
+                    format!("{}{at}", HOSTILE[at % 2])
                 }
             },
             |at, name| format!("{}{name}", HOSTILE[at % 8]),

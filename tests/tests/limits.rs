@@ -16,7 +16,7 @@ fn sh(before: &str, words: &str) -> (Option<i32>, String) {
 #[test]
 fn a_result_without_standard_output_is_an_error() {
     for words in
-        ["info traces/build.parquet", "info traces/build.parquet --format json", "allocators"]
+        ["info traces/build.parquet", "info traces/build.parquet --format json", "lab list"]
     {
         let (status, said) = sh("", &format!("{words} >&-"));
         assert!(status == Some(2) && said.contains("standard output is closed"), "{words}: {said}");

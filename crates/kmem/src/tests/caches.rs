@@ -4,8 +4,8 @@ use alloc::vec::Vec;
 
 use crate::backend::for_each_backend;
 use crate::{
-    Backend, CacheArgs, CheckLevel, CpuId, Ctor, Error, Geometry, Gfp, KmallocConfig,
-    Machine, Order, Site, Slab, SlabFlags, Slob, Slub, Tunables,
+    Backend, CacheArgs, CheckLevel, CpuId, Ctor, Error, Geometry, Gfp, KmallocConfig, Machine,
+    Order, Site, Slab, SlabFlags, Slob, Slub, Tunables,
 };
 
 const SITE: Site = Site(1);
