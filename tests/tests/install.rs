@@ -33,6 +33,7 @@ fn every_command_has_a_man_page_with_all_its_options() {
         &["record"][..],
         &["replay"],
         &["whatif"],
+        &["partition"],
         &["lab", "compare"],
         &["kernel", "run"],
         &["insmod"],

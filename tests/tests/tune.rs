@@ -118,17 +118,17 @@ fn classes_and_partitions_are_answered_in_bytes() {
     let proposals = classes["proposals"].as_array().unwrap();
     assert!(mean(&proposals[0]) < mean(&classes["recorded"]), "{classes}");
     assert!(mean(&proposals[1]) < mean(&proposals[0]), "{classes}");
-    let random = json(&["whatif", BUILD, "--partition", "random:4"]);
+    let random = json(&["partition", BUILD, "--by", "random:4"]);
     assert_eq!(random["schema"], "slablab.partition/1");
     assert_eq!(random["partitioned"].as_array().unwrap().len(), 20);
     let peak = |of: &Value| of["held_bytes"]["peak"].as_u64().unwrap();
     let all = random["partitioned"].as_array().unwrap();
     assert!(all.iter().all(|one| peak(one) >= peak(&random["recorded"])), "{random}");
-    let sites = json(&["whatif", BUILD, "--partition", "site"]);
+    let sites = json(&["partition", BUILD, "--by", "site"]);
     assert!(sites["partitioned"][0]["caches_added"].as_u64().unwrap() > 10, "{sites}");
-    let output = slablab_tests::run(&["whatif", BUILD, "--partition", "type"]);
+    let output = slablab_tests::run(&["partition", BUILD, "--by", "type"]);
     let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.code() == Some(2) && said.contains("--partition site"), "{said}");
+    assert!(output.status.code() == Some(2) && said.contains("--by site"), "{said}");
 }
 
 #[test]
@@ -192,9 +192,10 @@ fn a_result_is_not_written_over_another_file_or_into_no_folder() {
 #[test]
 fn what_would_be_without_effect_is_refused() {
     for (words, part) in [
-        (&["whatif", BUILD, "--partition", "site", "--page-size", "16K"][..], "--page-size"),
-        (&["whatif", BUILD, "--partition", "site", "--cpu-partial", "0"], "leave out the tunables"),
-        (&["advise", BUILD, "--classes", "1", "--memory", "8M"], "leave out --patch and --classes"),
+        (
+            &["advise", BUILD, "--classes", "1", "--memory", "8M"][..],
+            "leave out --patch and --classes",
+        ),
         (&["advise", BUILD, "--memory", "1M"], "smallest machine that can be simulated"),
         (&["advise", HACKBENCH, "--tune", "--memory", "8M"], "that live objects alone ask for"),
         (&["advise", HACKBENCH, BUILD, "--memory", "8M"], "--memory goes with one trace"),
@@ -254,7 +255,7 @@ fn other_questions_have_pages_too() {
         (&["advise", "--memory", "8M"], ["The load of", "What the load needs", "SLUB_TINY"]),
         (&["advise", "--classes", "2"], ["Size classes for", "What each set takes", "as recorded"]),
         (
-            &["whatif", "--partition", "site"],
+            &["partition", "--by", "site"],
             ["kept apart", "structures of added caches", "caches used"],
         ),
     ];

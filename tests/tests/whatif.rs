@@ -308,8 +308,8 @@ fn a_trace_without_call_sites_is_refused_where_they_are_needed() {
         assert!(sentence.contains("the trace has no call sites"), "{words:?}: {sentence}");
         assert!(sentence.contains("slablab record"), "{words:?}: {sentence}");
     }
-    let text = stdout(&["whatif", path, "--classes", "8,16,32,40,64,8192"]);
-    assert!(text.contains("kmalloc-40"), "{text}");
+    let classes = ["whatif", path, "--classes", "8,16,32,40,64,8192", "--show", "caches"];
+    assert!(stdout(&classes).contains("kmalloc-40"));
 }
 
 #[test]
@@ -371,7 +371,7 @@ fn merging_is_what_the_recorded_kernel_does() {
     let apart = stdout(&new);
     assert!(apart.contains("The recorded kernel merges caches that are alike."), "{apart}");
     let merged = [&new[..], &["--merge"]].concat();
-    let text = stdout(&merged);
+    let text = stdout(&[&merged[..], &["--show", "changes"]].concat());
     assert!(text.contains("mine shares the slabs of a, b"), "{text}");
     assert!(text.contains("own shares slabs with no cache"), "{text}");
     let json: Value =
@@ -471,7 +471,7 @@ fn a_page_shows_waste_by_source_directory() {
     let named = kernel.to_str().unwrap();
     for words in [
         &["advise", trace, "-k", named][..],
-        &["whatif", trace, "--dedicate", "nft_rule_add", "-k", named],
+        &["whatif", trace, "--dedicate", "nft_rule_add", "-k", named, "--show", "sites"],
     ] {
         let text = stdout(words);
         assert!(text.contains("net/netfilter/nf_tables_api.c:"), "{words:?}: {text}");

@@ -2,7 +2,7 @@
 //!
 //! # How it works
 //! A page takes a finished result and returns a [`slablab_report::Document`]; it computes nothing that the result does
-//! not say. [`replay`], [`what_if`], [`partition`], [`advise`], [`tune`], [`budget`], [`classes`] and [`fidelity`] are
+//! not say. [`advise`], [`tune`], [`budget`], [`classes`] and [`fidelity`] are
 //! about a trace, [`run`], [`hosts`] and [`pair`] about measurements. Stored results go through [`read`], which finds out
 //! what they are. What several pages say of a trace is in `trace`; tables that a terminal shows, too, are in [`tables`].
 //!
@@ -17,8 +17,6 @@ mod classes;
 mod fidelity;
 mod hosts;
 mod pair;
-mod partition;
-mod replay;
 mod run;
 mod sources;
 mod stored;
@@ -33,14 +31,10 @@ pub use classes::{classes, classes_sentence};
 pub use fidelity::{KernelAndModel, caches as fidelity_caches, fidelity, paths as fidelity_paths};
 pub use hosts::hosts;
 pub use pair::pair;
-pub use partition::{partition, partition_sentence};
-pub use replay::replay;
 pub use run::run;
 pub use sources::Sources;
 pub use stored::{Stored, join, read};
-pub use trace::{failures, failures_of_change, label};
 pub use tune::tune;
-pub use whatif::what_if;
 
 /// How verdicts are found.
 const VERDICTS: &str = "The change is the Hodges-Lehmann estimate of the ratio to the baseline, with the interval of the ratios \

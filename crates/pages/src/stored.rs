@@ -12,7 +12,7 @@ use slablab_replay::Replay;
 use slablab_report::{Document, Flame, Item, Section};
 use slablab_stats::Question;
 
-use crate::{replay, run};
+use crate::run;
 
 /// The schema of `slablab replay --format json` that can be read.
 const REPLAY: &str = "slablab.replay/1";
@@ -83,15 +83,15 @@ pub fn read(place: &Path) -> Result<Stored> {
 }
 
 impl Stored {
-    /// Makes the report of it alone.
+    /// Makes the report of it alone; `of_replay` makes that of a replay of the named trace.
     ///
     /// # Errors
     ///
     /// If its numbers allow none.
-    pub fn document(&self) -> Result<Document> {
+    pub fn document(&self, of_replay: impl Fn(&Replay, &str) -> Document) -> Result<Document> {
         match self {
             Self::Run(outcome) => run(outcome, None, &Question::default()),
-            Self::Replay(result, file) => Ok(replay(result, file)),
+            Self::Replay(result, file) => Ok(of_replay(result, file)),
             Self::Folded(text, file) => {
                 let mut flame =
                     Flame::new("Where the weight is", "", "Folded stacks as they were given.");

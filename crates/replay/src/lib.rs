@@ -8,7 +8,7 @@
 //! What does not depend on the allocator (allocations, sizes and lifetimes by call site) is counted once, in the
 //! reader's thread. [`PerfKmem`] counts like `perf kmem stat` instead, for those who know its numbers.
 //!
-//! Rooms: from the bottom up, a room uses only those before it: `slots`, `memories` and `change`, then `plan` and `error`,
+//! Rooms: from the bottom up, a room uses only those before it: `slots`, `memories` and `change`, then `plan`, `error` and `many`,
 //! `metrics`, `engine`, `whatif`, above these `advice`, `exact` and `timed`, and `fleet` above them.
 //!
 //! Invariants: the same trace and plan give the same [`Replay`], to the byte, on any machine: no address of the host,
@@ -21,6 +21,7 @@ mod engine;
 mod error;
 mod exact;
 mod fleet;
+mod many;
 mod memories;
 mod metrics;
 mod plan;
@@ -49,11 +50,8 @@ pub use exact::compact::{CompactCache, CompactTrace};
 pub use exact::fidelity::{BytesAt, CachePair, Fidelity, PathPair};
 pub use exact::model::{CacheMoment, MachineMoment, Replayed};
 pub use fleet::advice::{FleetAdvice, FleetSite, TraceAdvice, TriedSite, fleet_advice};
-pub use fleet::hosts::{HOSTS_FOR_INTERVAL, OverHosts};
-pub use fleet::origin::{Fleet, Origin, SiteNames, build};
-pub use fleet::replay::{FleetReplay, FleetReplaySum, SiteSum, TraceReplay};
-pub use fleet::stat::{FleetStat, FleetStatSum, PerfCounts, SiteStat, TraceStat};
-pub use fleet::whatif::{FleetWhatIf, FleetWhatIfSum, TraceWhatIf};
+pub use many::hosts::{HOSTS_FOR_INTERVAL, OverHosts};
+pub use many::origin::{Fleet, Origin, SiteNames, build};
 pub use memories::Memories;
 pub use metrics::crests::Crest;
 pub use metrics::failure::{Failure, FreeBlocks};
@@ -62,10 +60,12 @@ pub use metrics::gauge::Level;
 pub use metrics::lifetimes::LifetimeSummary;
 pub use metrics::locality::Walk;
 pub use metrics::perf_kmem::{PerfAlloc, PerfKmem, PerfSite, PerfTotals, fragmentation_percent};
+pub use metrics::perf_sum::{PerfCounts, PerfSum, SiteStat};
 pub use metrics::result::{
-    Allocator, CacheUnder, Fragmentation, Replay, Site, SiteUnder, TraceFacts,
+    Allocator, CacheUnder, Fragmentation, Placement, Replay, Site, SiteUnder, TraceFacts,
 };
 pub use metrics::series::Sample;
+pub use metrics::sum::ReplaySum;
 pub use metrics::survey::SizeCount;
 pub use plan::{ReplayPlan, Start};
 pub use timed::replay::{Latency, Timed, replay_timed};
@@ -74,3 +74,4 @@ pub use whatif::moment::{Moment, at_peak};
 pub use whatif::partition::{
     PartitionBy, PartitionCost, Partitioned, Range, Typed as TypedSites, partition_cost,
 };
+pub use whatif::sum::{TraceWhatIf, WhatIfSum};

@@ -29,7 +29,7 @@ pub struct ReplayPlan {
     /// [`SiteUnder::slow_operations`](crate::SiteUnder::slow_operations); takes time
     pub slow_paths: bool,
     /// Look now and then at the cache lines and pages that the objects of a call site lie in, for
-    /// [`SiteUnder::lines_per_object`](crate::SiteUnder::lines_per_object) and its sibling, else 0; takes time
+    /// [`Placement::lines_per_object`](crate::Placement::lines_per_object) and its sibling, else 0; takes time
     pub locality: bool,
     /// Where machines get their memory, and leave it; each has its own if `None`
     pub memories: Option<Arc<Memories>>,

@@ -48,6 +48,8 @@ pub(crate) enum Command {
     Replay(cmd::replay::Args),
     /// Replay a trace with and without a change, and compare
     Whatif(cmd::whatif::Args),
+    /// Say what keeping kmalloc's objects apart costs
+    Partition(cmd::partition::Args),
     /// Rank the call sites that should have a kmem_cache of their own
     Advise(cmd::advise::Args),
     /// Compare commands, or one command before and after a setting, in time and slab memory
@@ -75,6 +77,11 @@ pub(crate) fn parse() -> Cli {
 
 /// Prints help, the version or what is wrong with the words, and ends; clap's own end takes no notice of a full disk.
 fn leave(error: &clap::Error) -> ! {
+    let words: Vec<String> = std::env::args().collect();
+    if let Some(instead) = crate::moved::instead(error, &words) {
+        say(format_args!("slablab: {instead}"));
+        exit(2);
+    }
     let printed = error.print().and_then(|()| stdout().flush());
     let status = match printed {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
@@ -126,6 +133,7 @@ pub(crate) fn run(cli: &Cli) -> Result<ExitCode> {
         Command::Top(args) => cmd::top::run(args, output),
         Command::Replay(args) => cmd::replay::run(args, output),
         Command::Whatif(args) => cmd::whatif::run(args, output),
+        Command::Partition(args) => cmd::partition::run(args, output),
         Command::Advise(args) => cmd::advise::run(args, output),
         Command::Bench(args) => cmd::bench::run(args, output),
         Command::Lab(args) => cmd::lab::run(args, output),

@@ -10,6 +10,7 @@ mod answers;
 mod cli;
 mod cmd;
 mod commands;
+mod moved;
 mod output;
 mod progress;
 mod say;

@@ -71,8 +71,9 @@ pub(crate) fn give<A: Answer>(answer: &A, output: &OutputArgs, args: &AnswerArgs
         Format::Json => json_text(answer.schema(), answer)?,
         Format::Markdown => slablab_report::markdown(&document, &shown, args.lines)?,
         Format::Csv => {
+            let text = slablab_report::csv(&document, &shown)?;
             document.notes.iter().for_each(|note| say(format_args!("slablab: {note}")));
-            slablab_report::csv(&document, &shown)?
+            text
         }
         Format::Table => {
             let view = Terminal {
@@ -86,9 +87,16 @@ pub(crate) fn give<A: Answer>(answer: &A, output: &OutputArgs, args: &AnswerArgs
     };
     write_result(text.as_bytes(), file)?;
     match &args.report {
-        Some(page) => crate::cmd::report::write(&document, page),
+        Some(page) => write_page(&document, page),
         None => Ok(()),
     }
+}
+
+/// Writes `document` as a page and says where.
+pub(crate) fn write_page(document: &Document, file: &Path) -> Result<()> {
+    write_whole(file, slablab_report::html(document)?.as_bytes())?;
+    say(format_args!("slablab: the report is in {}", file.display()));
+    Ok(())
 }
 
 /// Columns of a screen whose width nothing tells.

@@ -130,7 +130,7 @@ const REPORT: House = House {
         &["flame", "table"],
         &["plot"],
         &["document"],
-        &["html", "png"],
+        &["render"],
     ],
     left: &[],
 };
@@ -175,7 +175,7 @@ const REPLAY: House = House {
     levels: &[
         &["slots", "memories"],
         &["change"],
-        &["plan", "error"],
+        &["plan", "error", "many"],
         &["metrics"],
         &["engine"],
         &["whatif"],
@@ -212,7 +212,8 @@ const SLABLAB: House = House {
     levels: &[
         &["cli", "say", "shell"],
         &["output", "progress"],
-        &["schema"],
+        &["schema", "moved"],
+        &["answers"],
         &["cmd"],
         &["commands"],
     ],

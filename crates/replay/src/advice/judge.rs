@@ -81,12 +81,13 @@ pub(crate) fn judge(
     let saved = |read: fn(&TrialResult) -> u64| read(before) as i64 - read(after) as i64;
     let layout = |result: &TrialResult| {
         let under = &result.sites[candidate.index];
+        let placement = under.placement.unwrap_or_default();
         Layout {
             objects_per_walk: under.walk.objects,
             lines_per_walk: under.walk.lines,
             pages_per_walk: under.walk.pages,
-            lines_per_object: under.lines_per_object,
-            pages_per_object: under.pages_per_object,
+            lines_per_object: placement.lines_per_object,
+            pages_per_object: placement.pages_per_object,
         }
     };
     let (lies, would_lie) = (layout(before), layout(after));

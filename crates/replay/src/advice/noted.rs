@@ -72,16 +72,16 @@ pub(crate) fn profile(meta: &Meta, survey: &Survey, index: usize, site: &Site) -
     let sizes = &survey.sizes[index];
     let duration_ns = meta.time_last_ns.saturating_sub(meta.time_first_ns);
     let slow = site.under.first().and_then(|under| under.slow_operations).unwrap_or(0);
-    let operations = site.allocs + site.lifetime.ended;
+    let operations = site.allocs + site.ended();
     // A trace of one instant has no rate.
     let per_second = (u128::from(site.allocs) * 1_000_000_000).checked_div(u128::from(duration_ns));
     Profile {
         sizes: sizes.by_count(),
         allocs_of_other_sizes: sizes.others,
         allocs_per_second: u64::try_from(per_second.unwrap_or(0)).unwrap_or(u64::MAX),
-        freed_elsewhere_share: site.frees_cross_cpu as f64 / site.lifetime.ended.max(1) as f64,
+        freed_elsewhere_share: site.frees_cross_cpu as f64 / site.ended().max(1) as f64,
         slow_share: slow as f64 / operations.max(1) as f64,
-        lifetime: site.lifetime,
+        lifetime: site.lifetime.unwrap_or_default(),
         live_end: site.live_end,
     }
 }

@@ -10,7 +10,7 @@ const LIKENESS_MIN: f64 = 0.75;
 pub enum SelectError {
     /// Nothing is called that
     #[error(
-        "no call site matches {pattern:?}{} (`slablab replay TRACE --format csv --csv sites` lists them all)",
+        "no call site matches {pattern:?}{} (`slablab replay TRACE --show sites` lists them all)",
         suggestion(nearest)
     )]
     NoMatch {
@@ -115,7 +115,7 @@ mod tests {
         assert_eq!(
             error.to_string(),
             "no call site matches \"kstrdub\"; did you mean \"kstrdup\"? \
-             (`slablab replay TRACE --format csv --csv sites` lists them all)"
+             (`slablab replay TRACE --show sites` lists them all)"
         );
         let error = select_sites(&meta(), "zzz*").unwrap_err();
         assert!(

@@ -10,7 +10,7 @@ use crate::engine::broadcast::{Feed, broadcast, job};
 use crate::engine::machine;
 use crate::engine::runner::{Outcome, Runner};
 use crate::error::Error;
-use crate::metrics::result::{Replay, Site, SiteUnder, TraceFacts};
+use crate::metrics::result::{Replay, Site, TraceFacts, sort_by_waste};
 use crate::metrics::tally::Tally;
 use crate::plan::ReplayPlan;
 
@@ -110,16 +110,14 @@ fn assemble(meta: &Meta, rewrite: &Rewrite, tally: &Tally, outcomes: Vec<Outcome
             live_end: site.live_end(),
             frees_cross_cpu: site.frees_cross_cpu,
             frees_unseen: if meta.samples.is_empty() { 0 } else { site.frees_unseen },
-            lifetime: site.lifetimes(),
+            sites: None,
+            lifetime: Some(site.lifetimes()),
             under: outcomes.iter().map(|outcome| outcome.sites[index]).collect(),
         })
         .collect();
-    let waste =
-        |site: &Site| site.under.iter().map(|under: &SiteUnder| under.waste_bytes_peak).max();
-    sites.sort_by(|a, b| {
-        waste(b).cmp(&waste(a)).then(b.allocs.cmp(&a.allocs)).then(a.site.cmp(&b.site))
-    });
+    sort_by_waste(&mut sites);
     Replay {
+        fleet: None,
         trace: facts(meta, tally),
         allocators: outcomes.into_iter().map(|outcome| outcome.allocator).collect(),
         sites,
@@ -134,30 +132,12 @@ fn cache_name(meta: &Meta, cache: u32) -> String {
 /// Says what was replayed. What the rows show goes before what the file says of them, as rows may have been taken
 /// out.
 fn facts(meta: &Meta, tally: &Tally) -> TraceFacts {
-    let quality = &meta.quality;
-    let (lost, skipped) = (quality.lost_total(), quality.skipped_total());
-    let (implicit_frees, older_frees) = match tally.rows == meta.events {
-        true => {
-            let older = quality.older_frees.min(tally.frees_without_slot);
-            (tally.implicit_frees, older + tally.frees_of_empty_slots)
-        }
+    let facts = TraceFacts::new(meta);
+    if tally.rows != meta.events {
         // Not replayed to its end.
-        false => (quality.implicit_frees, quality.older_frees),
-    };
-    let happened = meta.events + lost + skipped;
-    let unplaced = lost + skipped + implicit_frees + older_frees;
-    TraceFacts {
-        kernel_release: meta.kernel_release.clone(),
-        cpus: meta.cpus,
-        nodes: meta.nodes,
-        command: meta.command.clone(),
-        duration_ns: meta.time_last_ns.saturating_sub(meta.time_first_ns),
-        one_in: meta.portion.as_ref().map(|portion| portion.one_in),
-        events: meta.events,
-        lost,
-        implicit_frees,
-        older_frees,
-        skipped,
-        unplaced_share: if happened == 0 { 0.0 } else { unplaced as f64 / happened as f64 },
+        return facts;
     }
+    let older = meta.quality.older_frees.min(tally.frees_without_slot);
+    let (implicit_frees, older_frees) = (tally.implicit_frees, older + tally.frees_of_empty_slots);
+    TraceFacts { implicit_frees, older_frees, ..facts }.with_share()
 }

@@ -9,9 +9,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use slablab_stats::Interval;
 
-use super::hosts::ByHost;
-use super::origin::{Fleet, FleetSum, Origin, SiteNames};
 use crate::advice::result::{AdviceList, Change};
+use crate::many::hosts::ByHost;
+use crate::many::origin::{Fleet, FleetSum, Origin, SiteNames};
 
 /// What is kept of the advice on one trace.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -52,6 +52,10 @@ pub struct PerfSite {
     pub hit: u32,
     /// Objects from here that were freed on another CPU than they were allocated on
     pub pingpong: u32,
+    /// Objects from here that are alive; perf does not say
+    pub live_end: u64,
+    /// Bytes allocated to these
+    pub live_bytes_end: u64,
 }
 
 /// Counts like `perf kmem stat`.
@@ -129,11 +133,14 @@ impl PerfKmem {
         let (bytes_req, bytes_alloc) = (size(event.bytes_req), size(event.bytes_alloc));
         let &PerfAlloc { call_site, cpu, .. } = event;
         let address = Address { call_site, bytes_alloc_last: bytes_alloc, cpu: Some(cpu) };
-        self.addresses.insert(event.ptr, address);
+        let before = self.addresses.insert(event.ptr, address);
+        before.iter().for_each(|before| self.end(before));
         let site = self.sites.entry(event.call_site).or_default();
         site.hit = site.hit.wrapping_add(1);
         add(&mut site.bytes_req, bytes_req);
         add(&mut site.bytes_alloc, bytes_alloc);
+        site.live_end += 1;
+        add(&mut site.live_bytes_end, bytes_alloc);
         add(&mut self.totals.bytes_requested, bytes_req);
         add(&mut self.totals.bytes_allocated, bytes_alloc);
         self.totals.allocs += 1;
@@ -152,7 +159,18 @@ impl PerfKmem {
             let site = self.sites.get_mut(&address.call_site).expect("each address has its site");
             site.pingpong = site.pingpong.wrapping_add(1);
         }
+        let before = *address;
         address.cpu = None;
+        self.end(&before);
+    }
+
+    /// Takes an object that ends off those that are alive; one that was freed before is not among them.
+    fn end(&mut self, object: &Address) {
+        if object.cpu.is_some() {
+            let site = self.sites.get_mut(&object.call_site).expect("each address has its site");
+            site.live_end -= 1;
+            add(&mut site.live_bytes_end, -object.bytes_alloc_last);
+        }
     }
 
     /// Returns the summary.
@@ -212,6 +230,22 @@ mod tests {
         perf.free(999, 0);
         assert_eq!(perf.totals().bytes_freed, 128);
         assert_eq!(perf.sites().next().unwrap().1.pingpong, 1);
+    }
+
+    #[test]
+    fn what_was_not_freed_is_alive_at_the_end() {
+        let mut perf = PerfKmem::new(vec![0]);
+        perf.alloc(&alloc(1, 100, 64, 0));
+        perf.alloc(&alloc(1, 200, 32, 0));
+        perf.free(100, 0);
+        perf.free(100, 0);
+        let live = |perf: &PerfKmem| -> Vec<_> {
+            perf.sites().map(|(_, site)| (site.live_end, site.live_bytes_end)).collect()
+        };
+        assert_eq!(live(&perf), [(1, 32)]);
+        // Its free was lost: the address has another object now.
+        perf.alloc(&alloc(2, 200, 8, 0));
+        assert_eq!(live(&perf), [(0, 0), (1, 8)]);
     }
 
     #[test]

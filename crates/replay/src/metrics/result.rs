@@ -7,7 +7,10 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use slablab_trace::Meta;
 
+use crate::many::hosts::OverHosts;
+use crate::many::origin::Fleet;
 use crate::metrics::crests::Crest;
 use crate::metrics::failure::Failure;
 use crate::metrics::fit::Fit;
@@ -16,9 +19,12 @@ use crate::metrics::lifetimes::LifetimeSummary;
 use crate::metrics::locality::Walk;
 use crate::metrics::series::Sample;
 
-/// A replay of one trace under several allocators.
+/// A replay of one trace under several allocators, or the sum of the replays of several traces.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema, Deserialize)]
 pub struct Replay {
+    /// Whose traces were added up; `None` for one trace
+    #[serde(flatten, default)]
+    pub fleet: Option<Fleet>,
     /// What was replayed
     pub trace: TraceFacts,
     /// One entry for each allocator, in the order of the plan
@@ -27,14 +33,14 @@ pub struct Replay {
     pub sites: Vec<Site>,
 }
 
-/// What was replayed, and how far it can be trusted.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema, Deserialize)]
+/// What was replayed, and how far it can be trusted; of several traces what adds up, and what all have alike.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema, Deserialize)]
 pub struct TraceFacts {
     /// Release of the recorded kernel
     pub kernel_release: String,
-    /// CPUs of the recorded machine
+    /// CPUs of the recorded machine; of several traces the most
     pub cpus: u32,
-    /// NUMA nodes of the recorded machine
+    /// NUMA nodes of the recorded machine; of several traces the most
     pub nodes: u32,
     /// The command recorded
     pub command: Vec<String>,
@@ -55,6 +61,37 @@ pub struct TraceFacts {
     pub skipped: u64,
     /// Share of what happened that the trace could not place
     pub unplaced_share: f64,
+}
+
+impl TraceFacts {
+    /// Returns what a trace says of itself.
+    #[must_use]
+    pub fn new(meta: &Meta) -> Self {
+        let quality = &meta.quality;
+        let facts = Self {
+            kernel_release: meta.kernel_release.clone(),
+            cpus: meta.cpus,
+            nodes: meta.nodes,
+            command: meta.command.clone(),
+            duration_ns: meta.time_last_ns.saturating_sub(meta.time_first_ns),
+            one_in: meta.portion.as_ref().map(|portion| portion.one_in),
+            events: meta.events,
+            lost: quality.lost_total(),
+            implicit_frees: quality.implicit_frees,
+            older_frees: quality.older_frees,
+            skipped: quality.skipped_total(),
+            unplaced_share: 0.0,
+        };
+        facts.with_share()
+    }
+
+    /// Computes the share of what could not be placed.
+    pub(crate) fn with_share(self) -> Self {
+        let happened = self.events + self.lost + self.skipped;
+        let unplaced = self.lost + self.skipped + self.implicit_frees + self.older_frees;
+        let unplaced_share = if happened == 0 { 0.0 } else { unplaced as f64 / happened as f64 };
+        Self { unplaced_share, ..self }
+    }
 }
 
 /// What one allocator made of the trace.
@@ -79,6 +116,9 @@ pub struct Allocator {
     pub slab_bytes: Level,
     /// Slabs
     pub slabs: Level,
+    /// Bytes held at the peaks of each host's traces; `None` for one trace
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub held_bytes_peak_over_hosts: Option<OverHosts>,
     /// The row of the trace, counted from 0, in which most memory was held for the first time; 0 for many traces together
     #[serde(skip_serializing_if = "is_zero", default)]
     pub peak_event: u64,
@@ -116,11 +156,30 @@ pub(crate) fn is_zero(number: &u64) -> bool {
 }
 
 impl Site {
+    /// Returns the most bytes that it wasted at once under any allocator.
+    pub(crate) fn waste_bytes_peak(&self) -> u64 {
+        self.under.iter().map(|under| under.waste_bytes_peak).max().unwrap_or(0)
+    }
+
+    /// Returns its objects that were freed in the trace.
+    #[must_use]
+    pub fn ended(&self) -> u64 {
+        self.lifetime.map_or(0, |lifetime| lifetime.ended)
+    }
+
     /// Returns the share of its frees that were seen; 1 where there were none.
     #[must_use]
     pub fn frees_seen_share(&self) -> f64 {
-        1.0 - self.frees_unseen as f64 / self.lifetime.ended.max(1) as f64
+        1.0 - self.frees_unseen as f64 / self.ended().max(1) as f64
     }
+}
+
+/// Sorts call sites: those with most waste first.
+pub(crate) fn sort_by_waste(sites: &mut [Site]) {
+    sites.sort_by(|a, b| {
+        let waste = b.waste_bytes_peak().cmp(&a.waste_bytes_peak());
+        waste.then(b.allocs.cmp(&a.allocs)).then_with(|| a.site.cmp(&b.site))
+    });
 }
 
 impl Allocator {
@@ -241,11 +300,15 @@ pub struct Site {
     pub live_end: u64,
     /// Objects that another CPU freed
     pub frees_cross_cpu: u64,
+    /// Sites that are added up here, of several traces or several places in a function; `None` for one trace
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub sites: Option<u64>,
     /// Objects that were freed unseen, in a trace that has samples of the kernel's own counts
     #[serde(skip_serializing_if = "is_zero", default)]
     pub frees_unseen: u64,
-    /// How long objects lived
-    pub lifetime: LifetimeSummary,
+    /// How long objects lived; `None` for several traces, whose quantiles do not add up
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub lifetime: Option<LifetimeSummary>,
     /// One entry an allocator, in the order of [`Replay::allocators`]
     pub under: Vec<SiteUnder>,
 }
@@ -257,6 +320,21 @@ pub struct SiteUnder {
     pub allocated_bytes: u64,
     /// Internal fragmentation, the most bytes at once
     pub waste_bytes_peak: u64,
+    /// Where they lay; `None` for several traces
+    #[serde(flatten, default)]
+    pub placement: Option<Placement>,
+    /// All its objects in the snapshot with most of them; not part of the stored result
+    #[serde(skip)]
+    pub walk: Walk,
+    /// Allocations and frees of its objects on the slow path: with a lock, or an atomic operation on memory that CPUs
+    /// share. Only where [`ReplayPlan::slow_paths`](crate::ReplayPlan::slow_paths) asks for it
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slow_operations: Option<u64>,
+}
+
+/// Where a call site's objects lay.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, JsonSchema, Deserialize)]
+pub struct Placement {
     /// Allocations that lie right behind the one before: no gap, no overlap
     pub adjacent_share: f64,
     /// Half of the allocations lie at most this far from the one before (upper edge of a power of two)
@@ -265,13 +343,6 @@ pub struct SiteUnder {
     pub lines_per_object: f64,
     /// Pages that hold live objects, each object's share; mean over the snapshots
     pub pages_per_object: f64,
-    /// All its objects in the snapshot with most of them; not part of the stored result
-    #[serde(skip)]
-    pub walk: Walk,
-    /// Allocations and frees of its objects on the slow path: with a lock, or an atomic operation on memory that CPUs
-    /// share. Only where [`ReplayPlan::slow_paths`](crate::ReplayPlan::slow_paths) asks for it
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub slow_operations: Option<u64>,
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ use crate::change::changes::{Changes, Dedication};
 use crate::change::check::ChangeError;
 use crate::engine::lanes::replay_all;
 use crate::error::Error;
+use crate::many::hosts::OverHosts;
 use crate::metrics::result::{Allocator, Replay};
 use crate::plan::ReplayPlan;
 
@@ -36,6 +37,12 @@ pub struct WhatIf {
     pub before: Replay,
     /// With the changes
     pub after: Replay,
+    /// Traces that lack what is to be changed, and count as they are; `None` for one trace
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub traces_unchanged: Option<u64>,
+    /// Bytes held less at the peaks of each host's traces; an entry an allocator, none for one trace
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub saved_bytes_at_peak_over_hosts: Vec<OverHosts>,
 }
 
 /// A number that is not what it was.
@@ -73,7 +80,8 @@ pub fn what_if(
         unreachable!("two plans give two replays");
     };
     check_sites(&plan.changes, reader.meta(), &before)?;
-    Ok(WhatIf { before, after })
+    let saved_bytes_at_peak_over_hosts = Vec::new();
+    Ok(WhatIf { before, after, traces_unchanged: None, saved_bytes_at_peak_over_hosts })
 }
 
 /// Refuses a dedicated site that does not allocate by kmalloc: the change would have no effect.
@@ -103,13 +111,9 @@ impl WhatIf {
     /// whether they changed or not.
     #[must_use]
     pub fn differences(&self) -> Vec<Difference> {
-        differences(&self.before.allocators, &self.after.allocators)
+        let pairs = self.before.allocators.iter().zip(&self.after.allocators);
+        pairs.flat_map(|(before, after)| compare(before, after)).collect()
     }
-}
-
-/// Returns what differs between allocators before and after.
-pub(crate) fn differences(before: &[Allocator], after: &[Allocator]) -> Vec<Difference> {
-    before.iter().zip(after).flat_map(|(before, after)| compare(before, after)).collect()
 }
 
 fn compare(before: &Allocator, after: &Allocator) -> Vec<Difference> {

@@ -9,5 +9,9 @@
 //! # To add one
 //! One file here with a type that implements `Answer`, and a line in the list of schemas of `cmd/generate`.
 
+pub(crate) mod export;
+pub(crate) mod partition;
 pub(crate) mod replay;
+pub(crate) mod stat;
 pub(crate) mod trace;
+pub(crate) mod whatif;

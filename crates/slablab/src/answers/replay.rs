@@ -6,15 +6,21 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_kmem::BackendKind;
 use slablab_replay::{
-    Allocator, CacheFit, CacheUnder, Fit, Fragmentation, Level, Replay, SEEN_SHARE_MIN, Sample,
-    Site,
+    Allocator, CacheFit, CacheUnder, Fit, Fragmentation, Level, LifetimeSummary, Placement, Replay,
+    SEEN_SHARE_MIN, Sample, Site, SiteUnder,
 };
 use slablab_report::{
-    AxisScale, Cell, Document, Item, Lines, Plot, Point, Section, Series, Table, field, human,
+    BarGroup, Bars, Cell, Document, Flame, Item, Plot, Section, Table, counted, field, human,
 };
 
-use super::trace::{facts, failures, label, sampled, source};
+use super::trace::{
+    added_up, cache_name, facts, failures, label, memory_over_time, over_hosts, sampled,
+    site_frames, source, waste_flame,
+};
 use crate::output::Answer;
+
+/// Caches that have bars; the table has all.
+const BAR_GROUPS_MAX: usize = 12;
 
 /// What `slablab replay` answers.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -22,6 +28,9 @@ pub(crate) struct ReplayAnswer {
     pub(crate) file: String,
     #[serde(flatten)]
     pub(crate) replay: Replay,
+    /// What to know of the traces
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub(crate) remarks: Vec<String>,
     /// What the recorded kernel had, where that chose the allocators
     #[serde(skip)]
     pub(crate) recorded: Option<BackendKind>,
@@ -31,7 +40,7 @@ impl Answer for ReplayAnswer {
     const SCHEMA: &'static str = "slablab.replay/1";
 
     fn document(&self) -> Document {
-        let Replay { trace, allocators, .. } = &self.replay;
+        let Replay { fleet, trace, allocators, .. } = &self.replay;
         let names: Vec<_> = allocators.iter().map(|a| a.allocator.as_str()).collect();
         let base_name = self.file.rsplit('/').next().unwrap_or(&self.file);
         Document {
@@ -49,17 +58,30 @@ impl Answer for ReplayAnswer {
                 Section::named("sites", "Call sites with most waste", vec![sites(&self.replay)]),
                 Section::named("caches", "Caches that held most", vec![caches(allocators)]),
                 self.fit_section(),
+                self.hosts_section(),
+                Section::page("fragmentation", "Fragmentation by cache", unused(allocators)),
+                Section::page("flames", "Where the bytes go", flames(&self.replay)),
                 Section::data("totals", "Totals", totals(allocators)),
                 Section::data("series", "Memory over time", series(allocators)),
             ],
-            source: source(&self.file, trace),
-            notes: sampled(trace).into_iter().collect(),
-            facts: facts(&self.file, trace),
+            source: source(&self.file, trace, fleet.as_ref()),
+            notes: sampled(trace)
+                .into_iter()
+                .chain(added_up(fleet.as_ref()))
+                .chain(self.remarks.iter().cloned())
+                .collect(),
+            facts: facts(&self.file, trace, fleet.as_ref()),
         }
     }
 }
 
 impl ReplayAnswer {
+    /// Makes the document of a stored replay of the trace in `file`.
+    pub(crate) fn stored(replay: &Replay, file: &str) -> Document {
+        let (file, replay) = (file.to_owned(), replay.clone());
+        Self { file, replay, remarks: Vec::new(), recorded: None }.document()
+    }
+
     /// Says who held least and who took fewest locks, and how true the model is of the recorded kernel.
     fn sentences(&self) -> Vec<String> {
         let allocators = &self.replay.allocators;
@@ -76,6 +98,13 @@ impl ReplayAnswer {
     /// Returns the allocator that the recorded kernel had, beside what that kernel said.
     fn fit(&self) -> Option<(&Allocator, &Fit)> {
         self.replay.allocators.iter().find_map(|a| a.fit.as_ref().map(|fit| (a, fit)))
+    }
+
+    fn hosts_section(&self) -> Section {
+        let allocators = &self.replay.allocators;
+        let over: Vec<_> =
+            allocators.iter().filter_map(|a| a.held_bytes_peak_over_hosts.as_ref()).collect();
+        over_hosts("Held at the peaks, over hosts", allocators, &over)
     }
 
     fn fit_section(&self) -> Section {
@@ -157,28 +186,14 @@ fn of_worst(worst: &CacheFit) -> String {
 
 /// Draws what each allocator held over time, and what callers asked for.
 fn plot(allocators: &[Allocator]) -> Item {
-    let line = |name: String, allocator: &Allocator, bytes: fn(&Sample) -> u64| {
-        let point = |sample: &Sample| Point {
-            x: sample.time_ns as f64,
-            y: bytes(sample) as f64,
-            spread: None,
-        };
-        Series { name, points: allocator.series.iter().map(point).collect() }
-    };
-    let held = allocators.iter().map(|a| line(label(a), a, |sample| sample.held_bytes));
+    type Line<'a> = (String, &'a Allocator, fn(&Sample) -> u64);
+    let held = allocators.iter().map(|a| -> Line<'_> { (label(a), a, |s| s.held_bytes) });
     let requested = allocators
         .first()
-        .map(|a| line("requested".to_owned(), a, |sample| sample.requested_bytes));
-    let lines = Lines {
-        x: ("time in the trace".to_owned(), "ns".to_owned()),
-        y: ("memory".to_owned(), "B".to_owned()),
-        x_scale: AxisScale::Linear,
-        y_scale: AxisScale::FromZero,
-        series: held.chain(requested).collect(),
-    };
+        .map(|a| -> Line<'_> { ("requested".to_owned(), a, |s| s.requested_bytes) });
     let how = "Bytes in the pages of slabs and large blocks; each sample is the highest of its part of the trace. \
                'requested' is what callers asked for.";
-    Plot::new("Memory held over time", how, lines).into()
+    memory_over_time(how, held.chain(requested))
 }
 
 /// Returns the table of bytes, fragmentation and locks: a row an allocator.
@@ -306,48 +321,101 @@ fn caches_beside(fit: &Fit) -> Table {
 }
 
 fn sites(replay: &Replay) -> Item {
-    let lifetime = |site: &Site, ns: u64| match site.lifetime.ended {
-        0 => Cell::Missing,
-        _ => Cell::Ns(ns),
-    };
     let mut fields = vec![
         field::name("call site", "site", |s: &Site| &s.site),
-        field::name("cache", "cache", |s| if s.cache.is_empty() { "kmalloc" } else { &s.cache }),
+        field::name("cache", "cache", cache_name),
         field::count("allocs", "allocs", |s| s.allocs),
         field::bytes("requested", "requested_bytes", |s| s.requested_bytes),
         field::count("live, peak", "live_peak", |s| s.live_peak),
         field::count("live, end", "live_end", |s: &Site| s.live_end).on_page(),
-        field::by("half live under", "lifetime_ns_p50", move |s: &Site| {
-            lifetime(s, s.lifetime.p50_ns)
-        }),
-        field::by("99 % live under", "lifetime_ns_p99", move |s: &Site| {
-            lifetime(s, s.lifetime.p99_ns)
-        })
-        .as_data(),
         field::count("freed on another CPU", "frees_cross_cpu", |s: &Site| s.frees_cross_cpu)
             .on_page(),
     ];
+    fields.extend(match replay.fleet {
+        Some(_) => vec![field::count("sites", "sites", |s: &Site| s.sites.unwrap_or(1))],
+        None => vec![
+            field::cell("half live under", "lifetime_ns_p50", |s| lifetime(s, |l| l.p50_ns)),
+            field::cell("99 % live under", "lifetime_ns_p99", |s: &Site| lifetime(s, |l| l.p99_ns))
+                .as_data(),
+        ],
+    });
     for (at, allocator) in replay.allocators.iter().enumerate() {
         let name = &allocator.allocator;
-        let column = |head: &str, key: &str, cell: fn(&slablab_replay::SiteUnder) -> Cell| {
+        let column = |head: &str, key: &str, cell: fn(&SiteUnder) -> Cell| {
             field::by(&format!("{head}, {name}"), &format!("{name}_{key}"), move |site: &Site| {
                 cell(&site.under[at])
             })
         };
-        fields.extend([
-            column("waste", "waste_bytes_peak", |u| Cell::Bytes(u.waste_bytes_peak)),
-            column("allocated", "allocated_bytes", |u| Cell::Bytes(u.allocated_bytes)).as_data(),
-            column("adjacent", "adjacent_share", |u| Cell::Share(u.adjacent_share)).as_data(),
-            column("distance", "distance_bytes_p50", |u| Cell::Bytes(u.distance_bytes_p50))
-                .as_data(),
-            column("lines/object", "lines_per_object", |u| Cell::Number(u.lines_per_object, 4))
-                .as_data(),
-            column("pages/object", "pages_per_object", |u| Cell::Number(u.pages_per_object, 4))
-                .as_data(),
-        ]);
+        fields.push(column("waste", "waste_bytes_peak", |u| Cell::Bytes(u.waste_bytes_peak)));
+        let data: [(&str, &str, fn(&SiteUnder) -> Cell); 5] = [
+            ("allocated", "allocated_bytes", |u| Cell::Bytes(u.allocated_bytes)),
+            ("adjacent", "adjacent_share", |u| placed(u, |p| Cell::Share(p.adjacent_share))),
+            ("distance", "distance_bytes_p50", |u| {
+                placed(u, |p| Cell::Bytes(p.distance_bytes_p50))
+            }),
+            ("lines/object", "lines_per_object", |u| placed(u, |p| decimal(p.lines_per_object))),
+            ("pages/object", "pages_per_object", |u| placed(u, |p| decimal(p.pages_per_object))),
+        ];
+        fields.extend(data.map(|(head, key, cell)| column(head, key, cell).as_data()));
     }
     let how = "Waste: the most bytes at once that were allocated and not requested.";
     Item::table("Call sites", how, Table::of_fields(&replay.sites, fields))
+}
+
+/// Returns a time of the lifetimes of a site's objects; objects that all live on have none.
+fn lifetime(site: &Site, ns: fn(&LifetimeSummary) -> u64) -> Cell {
+    let ended = site.lifetime.as_ref().filter(|lifetime| lifetime.ended > 0);
+    ended.map_or(Cell::Missing, |lifetime| Cell::Ns(ns(lifetime)))
+}
+
+fn placed(under: &SiteUnder, cell: fn(&Placement) -> Cell) -> Cell {
+    under.placement.as_ref().map_or(Cell::Missing, cell)
+}
+
+fn decimal(number: f64) -> Cell {
+    Cell::Number(number, 4)
+}
+
+/// Draws the bytes that no object uses, by cache and allocator, at the end.
+fn unused(allocators: &[Allocator]) -> Vec<Item> {
+    let mut by_name: BTreeMap<&str, Vec<(String, f64)>> = BTreeMap::new();
+    for allocator in allocators {
+        for cache in allocator.caches.iter().filter(|cache| cache.held_bytes_peak > 0) {
+            let unused =
+                cache.held_bytes_end.saturating_sub(cache.objects_end * cache.object_bytes);
+            by_name.entry(&cache.cache).or_default().push((label(allocator), unused as f64));
+        }
+    }
+    let most = |group: &BarGroup| group.bars.iter().map(|(_, v)| *v).fold(0.0f64, f64::max);
+    let groups = by_name.into_iter().map(|(name, bars)| BarGroup { name: name.to_owned(), bars });
+    let mut groups: Vec<BarGroup> = groups.filter(|group| most(group) > 0.0).collect();
+    groups.sort_by(|a, b| most(b).total_cmp(&most(a)));
+    groups.truncate(BAR_GROUPS_MAX);
+    if groups.is_empty() {
+        return Vec::new();
+    }
+    let how = format!(
+        "Bytes in slabs less objects times object size; the {} with most. SLOB and SLMB mix caches in a page: only those \
+         whose objects are a page and more have slabs of their own.",
+        counted(groups.len() as u64, "cache")
+    );
+    let quantity = ("unused".to_owned(), "B".to_owned());
+    let bars = Bars { label: "cache".to_owned(), quantity, groups };
+    vec![Plot::new("Memory that no object uses, by cache, at the end", how, bars).into()]
+}
+
+/// Draws the bytes that call sites requested, and those that they wasted.
+fn flames(replay: &Replay) -> Vec<Item> {
+    let mut requested = Flame::new(
+        "Bytes requested, by call site",
+        "B",
+        "All allocations of the trace: interface or cache, module, then call site.",
+    );
+    for site in &replay.sites {
+        requested.add(site_frames(site), site.requested_bytes);
+    }
+    let requested = (requested.weight() > 0).then_some(Item::Flame(requested));
+    requested.into_iter().chain(waste_flame("as recorded", replay)).collect()
 }
 
 /// Returns the table of the caches that held most, over all allocators.

@@ -1,12 +1,11 @@
-//! Values of `--allocator` and `--allocators`: the names, with what each is.
+//! Values of `--allocator` and `--allocators`.
 
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use slablab_kmem::BackendKind;
 
 /// Returns the parser of an allocator's name.
 pub(super) fn allocator() -> impl TypedValueParser<Value = BackendKind> {
-    let names = BackendKind::ALL.iter();
-    let names = names.map(|kind| PossibleValue::new(kind.name()).help(kind.about()));
+    let names = BackendKind::ALL.iter().map(|kind| kind.name());
     PossibleValuesParser::new(names).try_map(|name| name.parse::<BackendKind>())
 }
 

@@ -4,15 +4,14 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
-use schemars::JsonSchema;
-use serde::Serialize;
 use slablab_host::folder_of;
 use slablab_trace::{Described, Meta, TraceReader, write_tables};
 
-use super::fleet::args::DamagedArgs;
-use super::fleet::inputs;
-use crate::cli::OutputArgs;
-use crate::output::{Page, Report, Table, field, print};
+use super::traces::args::DamagedArgs;
+use super::traces::inputs;
+use crate::answers::export::{ExportAnswer, ExportedTable};
+use crate::cli::{AnswerArgs, OutputArgs};
+use crate::output::give;
 
 #[derive(clap::Args, Debug)]
 #[command(
@@ -33,6 +32,8 @@ pub(crate) struct Args {
     tables: PathBuf,
     #[command(flatten)]
     damaged: DamagedArgs,
+    #[command(flatten)]
+    answer: AnswerArgs,
 }
 
 pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
@@ -57,10 +58,10 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     std::fs::create_dir_all(&args.tables)
         .with_context(|| format!("{}: cannot make the folder", args.tables.display()))?;
     let names = write_tables(&args.tables, &described)?;
-    let table = |name: &&str| Exported { table: args.tables.join(name).display().to_string() };
+    let table = |name: &&str| ExportedTable { table: args.tables.join(name).display().to_string() };
     let tables = names.iter().map(table).collect();
     let left_out = inputs.left_out.clone();
-    print(&Answer { traces: inputs.len(), tables, left_out }, output, None)?;
+    give(&ExportAnswer { traces: inputs.len(), tables, left_out }, output, &args.answer)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -88,36 +89,4 @@ fn check_apart(tables: &Path, paths: &[&Path], inputs: &[inputs::Input]) -> Resu
         );
     }
     Ok(())
-}
-
-#[derive(Serialize, JsonSchema)]
-pub(super) struct Answer {
-    traces: usize,
-    tables: Vec<Exported>,
-    /// Traces that are damaged, with what is wrong
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    left_out: Vec<String>,
-}
-
-#[derive(Serialize, JsonSchema)]
-struct Exported {
-    table: String,
-}
-
-impl Report for Answer {
-    const SCHEMA: &'static str = "slablab.export/1";
-
-    fn remarks(&self) -> &[String] {
-        &self.left_out
-    }
-
-    fn text(&self, page: &mut Page) {
-        page.table(&self.csv());
-        self.left_out.iter().for_each(|trace| page.line(trace));
-    }
-
-    fn csv(&self) -> Table {
-        let fields = [field::name("table", "table", |exported: &Exported| &exported.table)];
-        Table::of(&self.tables, fields)
-    }
 }

@@ -8,13 +8,13 @@ use slablab_report::Document;
 use slablab_trace::{Btf, Meta, TraceReader, Vmlinux};
 
 use super::filter::FilterArgs;
-use super::fleet::args::{FILTERS, refuse};
-use super::fleet::inputs;
 use super::import::{self, Opened};
 use super::outputs::{check_folder, check_replaced};
 use super::report;
 use super::size::parse_bytes;
-use crate::cli::ResultFile;
+use super::traces::args::{FILTERS, ManyArgs, refuse};
+use super::traces::{Traces, inputs};
+use crate::cli::AnswerArgs;
 
 /// The options of a question.
 #[derive(clap::Args, Debug)]
@@ -25,26 +25,24 @@ pub(crate) struct QuestionArgs {
     /// Memory of the simulated machine
     #[arg(long, value_name = "SIZE", value_parser = parse_bytes, default_value = "16G")]
     pub(crate) memory: u64,
-    /// Show this many rows of each table
-    #[arg(short = 'n', long, value_name = "N", default_value_t = 10)]
-    pub(crate) lines: usize,
-    /// Also write a page that opens in a browser
-    #[arg(long, value_name = "FILE")]
-    pub(crate) report: Option<PathBuf>,
-    /// The recorded kernel with debug information, to say where in the source a call site is
-    /// [default: beside the trace, or where distributions have it]
+    /// The recorded kernel with debug information, for places in its source [default: where it usually is]
     #[arg(short = 'k', long, value_name = "FILE")]
     vmlinux: Option<PathBuf>,
     #[command(flatten)]
     filter: FilterArgs,
     #[command(flatten)]
-    pub(crate) result: ResultFile,
+    pub(crate) answer: AnswerArgs,
 }
 
 impl QuestionArgs {
     /// Opens the trace.
     pub(crate) fn open(&self) -> Result<TraceReader> {
         import::open(&self.trace, &self.filter)
+    }
+
+    /// Opens the trace, and those that `many` names.
+    pub(crate) fn open_with<'a>(&'a self, many: &'a ManyArgs) -> Result<Traces<'a>> {
+        Traces::open(&self.trace, many, &self.filter)
     }
 
     /// Opens the trace, or snapshots instead of it.
@@ -59,15 +57,14 @@ impl QuestionArgs {
         traces: &[&Path],
         more: &[(&str, Option<&PathBuf>)],
     ) -> Result<()> {
-        let own = [("--output", self.result.output.as_ref()), ("--report", self.report.as_ref())];
-        check_outputs(traces, own.iter().chain(more).copied())
+        check_outputs(traces, self.answer.outputs().iter().chain(more).copied())
     }
 
     /// Refuses these options, if given, and those of one trace that every question has.
     pub(crate) fn refuse_of_many(&self, options: &[(&str, bool)]) -> Result<()> {
         refuse(options)?;
         refuse(&[
-            ("--report", self.report.is_some()),
+            ("--report", self.answer.report.is_some()),
             ("--vmlinux", self.vmlinux.is_some()),
             (FILTERS, !self.filter.is_empty()),
         ])
@@ -75,10 +72,15 @@ impl QuestionArgs {
 
     /// Writes the page, if one is asked for.
     pub(crate) fn write_report(&self, document: impl FnOnce() -> Document) -> Result<()> {
-        match &self.report {
+        match &self.answer.report {
             Some(file) => report::write(&document(), file),
             None => Ok(()),
         }
+    }
+
+    /// Returns how many rows of each table are shown.
+    pub(crate) fn lines(&self) -> usize {
+        self.answer.lines.unwrap_or(10)
     }
 
     /// Returns where the trace is.
@@ -108,7 +110,7 @@ impl QuestionArgs {
     /// Looks up the call sites of the trace in the kernel's source, if a page or `is_needed` wants them or a vmlinux is
     /// named. What is wrong with it is worth saying before seconds of work, not after.
     pub(crate) fn sources(&self, trace: &TraceReader, is_needed: bool) -> Result<Option<Sources>> {
-        if !is_needed && self.report.is_none() && self.vmlinux.is_none() {
+        if !is_needed && self.answer.report.is_none() && self.vmlinux.is_none() {
             return Ok(None);
         }
         Ok(Some(Sources::look_up(self.vmlinux.as_deref(), &self.trace, trace.meta())?))
@@ -132,8 +134,8 @@ impl QuestionArgs {
         let found = usual.iter().filter(|path| path.is_file());
         found.map(|path| of(path)).find_map(Result::ok).with_context(|| {
             format!(
-                "{}: --partition type needs the debug information of {}, and none was found: name a vmlinux built with \
-                 CONFIG_DEBUG_INFO_DWARF5=y by --vmlinux FILE, or ask for --partition site",
+                "{}: --by type needs the debug information of {}, and none was found: name a vmlinux built with \
+                 CONFIG_DEBUG_INFO_DWARF5=y by --vmlinux FILE, or ask for --by site",
                 self.file(),
                 if meta.kernel_release.is_empty() { "the recorded kernel" } else { &meta.kernel_release }
             )

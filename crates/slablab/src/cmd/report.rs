@@ -9,8 +9,9 @@ use slablab_pages as pages;
 use slablab_report::{Document, Item, Palette, Width};
 
 use super::outputs::check_replaced;
+use crate::answers::replay::ReplayAnswer;
+pub(crate) use crate::output::write_page as write;
 use crate::output::write_whole;
-use crate::say::say;
 
 #[derive(clap::Args, Debug)]
 #[command(
@@ -40,7 +41,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let documents: Vec<Document> = args
         .results
         .iter()
-        .map(|place| pages::read(place)?.document())
+        .map(|place| pages::read(place)?.document(ReplayAnswer::stored))
         .collect::<slablab_lab::Result<_>>()?;
     let document = pages::join(documents);
     write(&document, &args.output)?;
@@ -62,13 +63,6 @@ pub(crate) fn check_replaces_no_result(
     let files: Vec<PathBuf> = folders.chain(results.iter().cloned()).collect();
     let inputs: Vec<_> = files.iter().map(|file| ("a result", file.as_path())).collect();
     check_replaced(&inputs, outputs)
-}
-
-/// Writes `document` as a page and says where.
-pub(crate) fn write(document: &Document, file: &Path) -> Result<()> {
-    write_whole(file, slablab_report::html(document)?.as_bytes())?;
-    say(format_args!("slablab: the report is in {}", file.display()));
-    Ok(())
 }
 
 /// Writes every plot of `document` into `folder`, numbered in order, with its title as its name.

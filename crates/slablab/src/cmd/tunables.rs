@@ -1,4 +1,4 @@
-//! Options for what may be tuned of an allocator, made from what the allocators declare.
+//! Options for what may be tuned of an allocator, made from what the allocators declare. A help names them in one line.
 
 use clap::{Arg, ArgMatches, Command, value_parser};
 use slablab_kmem::{BackendKind, Tunable, Tunables};
@@ -31,7 +31,7 @@ impl clap::Args for TunableArgs {
                     .value_name("N")
                     .value_parser(value_parser!(u32).range(..=i64::from(tunable.max)))
                     .help(format!("{}: {}", kinds.join(", "), tunable.about))
-                    .help_heading("Tunables"),
+                    .hide(true),
             )
         })
     }
@@ -55,5 +55,22 @@ impl clap::FromArgMatches for TunableArgs {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Args;
+
+    use super::*;
+    use crate::cmd::whatif;
+
+    #[test]
+    fn the_help_names_every_tunable() {
+        let command = whatif::Args::augment_args(Command::new("whatif"));
+        let help = command.get_after_help().unwrap().to_string();
+        for (tunable, _) in tunables() {
+            assert!(help.contains(&format!("--{}", tunable.option)), "{}: {help}", tunable.option);
+        }
     }
 }

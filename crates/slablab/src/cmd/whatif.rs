@@ -1,51 +1,49 @@
 //! `slablab whatif`: the same trace with a change, side by side with what was recorded.
 
+use std::collections::BTreeMap;
 use std::process::ExitCode;
 
-use anyhow::{Result, bail};
-use schemars::JsonSchema;
-use serde::Serialize;
+use anyhow::{Context, Result, bail};
+use serde::{Deserialize, Serialize};
 use slablab_kmem::BackendKind;
 use slablab_replay::{
-    Changes, Dedicated, Dedication, Difference, KernelMerging, PartitionBy, ReplayPlan,
-    SelectError, Sharing, WhatIf, at_peak, select_sites, what_if,
+    Changes, Dedicated, Dedication, KernelMerging, ReplayPlan, SelectError, Sharing, TraceWhatIf,
+    WhatIfSum, at_peak, replay, select_sites, what_if,
 };
-use slablab_trace::Meta;
-
-use slablab_pages::{Sources, tables};
+use slablab_report::counted;
+use slablab_trace::{Meta, TraceReader};
 
 use super::allocators::{allocator, distinct};
-use super::fleet;
-use super::fleet::args::{Many, ManyArgs};
-use super::fleet::whatif::Absent;
 use super::question::QuestionArgs;
 use super::size::parse_bytes;
+use super::traces::args::ManyArgs;
+use super::traces::{Question, Traces};
 use super::tunables::{TunableArgs, tunables};
-use super::whatif_partition::{self, parse_partition};
+use crate::answers::whatif::WhatIfAnswer;
 use crate::cli::OutputArgs;
-use crate::output::{Page, Report, Table, bytes as format_bytes, print};
+use crate::output::{bytes as format_bytes, give};
 use crate::progress::Progress;
 
-/// So many new caches are described one by one.
+/// New caches that are described one by one.
 const SHOWN_MAX: usize = 20;
 
 #[derive(clap::Args, Debug)]
 #[command(
     after_help = "A SITE is a function (kstrdup), a place in it (kstrdup+0x38) or a pattern (nft_*).\n\
-                        Changes add up.\n\n\
+                        Changes add up. 'slablab partition' keeps objects apart. Tunables of allocators, with a number\n\
+                        each: --order, --limit, --batch, --shared, --cpu-partial, --min-partial, --sheaf-capacity,\n\
+                        --kmalloc-header.\n\n\
                         Examples:\n  \
                         slablab whatif t.parquet --dedicate audit_alloc=audit_context\n  \
-                        slablab whatif t.parquet --classes 8,16,32,64,128,256,512,1024,2048,4096,8192\n  \
-                        slablab whatif t.parquet --buckets 16 --allocators slub\n  \
-                        slablab whatif t.parquet --partition random:16"
+                        slablab whatif t.parquet --buckets 16 --allocators slub"
 )]
 pub(crate) struct Args {
     #[command(flatten)]
     question: QuestionArgs,
     #[command(flatten)]
     many: ManyArgs,
-    /// Give these kmalloc sites a cache of their own, called NAME
-    #[arg(long, value_name = "SITE[,SITE...][=NAME]", help_heading = "Changes")]
+    /// Give kmalloc sites (SITE,...[=NAME]) a cache of their own
+    #[arg(long, value_name = "SITES", help_heading = "Changes")]
     dedicate: Vec<String>,
     /// Let the objects of this cache come from kmalloc
     #[arg(long, value_name = "CACHE", help_heading = "Changes")]
@@ -56,36 +54,30 @@ pub(crate) struct Args {
     /// Replace the kmalloc size classes by these
     #[arg(long, value_name = "BYTES,...", value_delimiter = ',', help_heading = "Changes")]
     classes: Option<Vec<u32>>,
-    /// Split each kmalloc class into N caches, chosen by call site
+    /// Split each kmalloc class into N caches, by call site
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64), help_heading = "Changes")]
     buckets: Option<u32>,
-    /// Give the machine pages of this size: 4K, 16K or 64K
+    /// Give the machine pages of 4K, 16K or 64K
     #[arg(long, value_name = "SIZE", value_parser = parse_page_size, help_heading = "Changes")]
     page_size: Option<u32>,
-    /// Keep kmalloc's objects apart: random:N copies of each class by call site, over 20 seeds, buckets, by site, or by type
-    /// (the structure that a site allocates, by the recorded kernel's debug information)
-    #[arg(long, value_name = "BY", value_parser = parse_partition, help_heading = "Changes",
-          conflicts_with_all = ["dedicate", "undedicate", "per_site", "classes", "buckets", "merge", "no_merge", "align",
-                                "page_size", "max_order", "min_objects"])]
-    partition: Option<PartitionBy>,
-    /// Highest order of a slab of more than one object (slab_max_order)
+    /// Highest order of a slab (slab_max_order)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(..=10), help_heading = "Changes")]
     max_order: Option<u8>,
-    /// Objects that a slab should hold at least (slab_min_objects)
+    /// Objects of a slab at least (slab_min_objects)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = "Changes")]
     min_objects: Option<u32>,
-    /// Merge caches that are alike (slab merging): where the recorded kernel did, the new ones; else all
+    /// Merge caches that are alike; if the kernel did, new ones
     #[arg(long, conflicts_with = "no_merge", help_heading = "Changes")]
     merge: bool,
-    /// Keep the caches that changes make apart, as SLAB_NO_MERGE does; the default
+    /// Keep new caches apart, as SLAB_NO_MERGE does; the default
     #[arg(long, help_heading = "Changes")]
     no_merge: bool,
-    /// Alignment of the caches that --dedicate and --per-site make
+    /// Align the caches that --dedicate and --per-site make
     #[arg(long, value_name = "BYTES", value_parser = parse_align, help_heading = "Changes")]
     align: Option<u32>,
     #[command(flatten)]
     tunables: TunableArgs,
-    /// Replay under these allocators [default: the recorded kernel's, or slub; of many traces slub]
+    /// Replay under these allocators [default: the recorded kernel's, or slub]
     #[arg(short, long, value_delimiter = ',', value_name = "NAME,...", value_parser = allocator())]
     allocators: Vec<BackendKind>,
 }
@@ -103,75 +95,140 @@ impl Args {
 pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     let question = &args.question;
     question.check_outputs(&args.many.all(question.path()), &[])?;
-    if let Some(many) = args.many.with(question.path())? {
-        return of_many(args, &many, output);
-    }
-    let trace = question.open()?;
-    let meta = trace.meta();
+    let traces = question.open_with(&args.many)?;
+    let answer = match traces.one() {
+        Some(trace) => of_one(args, &traces, trace)?,
+        None => of_several(args, &traces)?,
+    };
+    give(&answer, output, &question.answer)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Replays one trace with and without the changes.
+fn of_one(args: &Args, traces: &Traces<'_>, trace: &TraceReader) -> Result<WhatIfAnswer> {
+    let (question, meta) = (&args.question, trace.meta());
     let allocators = args.allocators(BackendKind::of_release(&meta.kernel_release));
-    if let Some(by) = args.partition {
-        let [kind] = allocators[..] else {
-            bail!("--partition is answered for one allocator at a time")
-        };
-        if args.tunables.0 != slablab_kmem::Tunables::default() {
-            bail!("--partition is answered as recorded: leave out the tunables");
-        }
-        let answer = whatif_partition::run(question, &trace, kind, by)?;
-        print(&answer, output, question.result.output.as_deref())?;
-        question.write_report(|| slablab_pages::partition(&answer.file, &answer.cost))?;
-        return Ok(ExitCode::SUCCESS);
-    }
     let changes = question.with_trace_name(changes(args, &allocators, meta, Absent::Refused))?;
-    let sources = question.sources(&trace, false)?;
-    let described = describe(&changes, meta);
-    let note = apart(args, &changes, meta);
+    let sources = question.sources(trace, false)?;
+    let (described, apart) = (describe(&changes, meta), apart(args, &changes, meta));
     let plan =
         ReplayPlan { allocators, memory_bytes: question.memory, changes, ..ReplayPlan::default() };
     let progress = Progress::new("replaying", meta.events);
     let what_if =
-        question.with_trace_name(what_if(&trace, &plan, &mut |done| progress.set(done)))?;
+        question.with_trace_name(what_if(trace, &plan, &mut |done| progress.set(done)))?;
     drop(progress);
-    let answer = Answer {
-        file: question.file(),
+    let moments = match question.answer.report {
+        Some(_) => at_peak(trace, &plan, &what_if, &mut |_| ())?,
+        None => Vec::new(),
+    };
+    Ok(WhatIfAnswer {
+        file: traces.name(),
         changes: described,
+        traces_changed: Vec::new(),
         differences: what_if.differences(),
         what_if,
-        note,
-        places: question.named_places(sources.as_ref()),
-        lines: question.lines,
-    };
-    print(&answer, output, question.result.output.as_deref())?;
-    if let (Some(file), Some(sources)) = (&question.report, sources) {
-        let moments = at_peak(&trace, &plan, &answer.what_if, &mut |_| ())?;
-        let document = slablab_pages::what_if(
-            &answer.file,
-            &answer.changes,
-            &answer.what_if,
-            &moments,
-            &sources,
-        );
-        super::report::write(&document, file)?;
-    }
-    Ok(ExitCode::SUCCESS)
+        remarks: traces.remarks(),
+        notes: [Some(begins(meta)), apart].into_iter().flatten().collect(),
+        sources,
+        moments,
+    })
 }
 
-/// Replays many traces with and without the changes, and adds up.
-fn of_many(args: &Args, many: &Many<'_>, output: &OutputArgs) -> Result<ExitCode> {
-    let question = &args.question;
-    question.refuse_of_many(&[("--partition", args.partition.is_some())])?;
+/// What is kept of one of several traces.
+#[derive(Serialize, Deserialize)]
+struct Kept {
+    described: Vec<String>,
+    #[serde(flatten)]
+    what_if: TraceWhatIf,
+}
+
+/// Replays several traces with and without the changes, and adds up: each is made in the traces that have what it changes.
+fn of_several(args: &Args, traces: &Traces<'_>) -> Result<WhatIfAnswer> {
+    args.question.refuse_of_many(&[])?;
     let allocators = args.allocators(None);
-    let asked = fleet::whatif::Asked {
-        allocators: &allocators,
-        memory_bytes: question.memory,
-        changes: as_asked(args),
-        lines: question.lines,
+    let here = |meta: &Meta, absent: Absent| changes(args, &allocators, meta, absent);
+    check(traces, here)?;
+    let memory_bytes = args.question.memory;
+    let names: Vec<_> = allocators.iter().map(|kind| kind.name()).collect();
+    let question = Question {
+        schema: "slablab.whatif.trace/2",
+        asked: vec![names.join(","), memory_bytes.to_string(), as_asked(args)],
+        doing: "replaying",
+        passes: 1,
+        ..Question::default()
     };
-    let answer = fleet::whatif::of_many(many, &asked, |meta, absent| {
-        let changes = changes(args, &allocators, meta, absent)?;
-        Ok(fleet::whatif::ChangesHere { described: describe(&changes, meta), changes })
-    })?;
-    print(&answer, output, question.result.output.as_deref())?;
-    Ok(ExitCode::SUCCESS)
+    let plan = ReplayPlan { allocators: allocators.clone(), memory_bytes, ..ReplayPlan::default() };
+    let plan = plan.of_many();
+    let mut sum = WhatIfSum::new(traces.site_names());
+    let mut made: BTreeMap<String, u64> = BTreeMap::new();
+    traces.each(
+        &question,
+        |trace, progress| {
+            let changes = here(trace.meta(), Absent::LeftOut)?;
+            let described = describe(&changes, trace.meta());
+            let what_if = match changes.is_empty() {
+                true => TraceWhatIf { before: replay(trace, &plan, progress)?, after: None },
+                false => {
+                    let plan = ReplayPlan { changes, ..plan.clone() };
+                    let both = what_if(trace, &plan, progress)?;
+                    TraceWhatIf { before: both.before, after: Some(both.after) }
+                }
+            };
+            Ok(Kept { described, what_if: what_if.summable() })
+        },
+        |origin, kept| {
+            kept.described.into_iter().for_each(|words| *made.entry(words).or_default() += 1);
+            sum.add(origin, kept.what_if);
+        },
+    )?;
+    let what_if = sum.finish().expect("several traces were replayed");
+    let (changes, traces_changed) = made.into_iter().unzip();
+    Ok(WhatIfAnswer {
+        file: traces.name(),
+        changes,
+        traces_changed,
+        differences: what_if.differences(),
+        what_if,
+        remarks: traces.remarks(),
+        notes: Vec::new(),
+        sources: None,
+        moments: Vec::new(),
+    })
+}
+
+/// What becomes of a call site or cache that is named and that a trace lacks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Absent {
+    /// It is an error.
+    Refused,
+    /// It is left out: of several traces some may lack it.
+    LeftOut,
+}
+
+/// Refuses changes that can be made in none of the traces, in the words for the first of them.
+fn check(traces: &Traces<'_>, here: impl Fn(&Meta, Absent) -> Result<Changes>) -> Result<()> {
+    for trace in traces.several() {
+        if !here(trace.open()?.meta(), Absent::LeftOut)?.is_empty() {
+            return Ok(());
+        }
+    }
+    let [first, others @ ..] = traces.several() else { return Ok(()) };
+    let reader = first.open()?;
+    let refused = |meta: &Meta| -> Result<()> { Ok(here(meta, Absent::Refused)?.check(meta)?) };
+    refused(reader.meta()).with_context(|| {
+        format!("{}, and the {} others likewise", first.path.display(), others.len())
+    })
+}
+
+/// Says what both replays begin with.
+fn begins(meta: &Meta) -> &'static str {
+    match meta.samples.is_empty() {
+        true => "Both replays begin with an empty machine.",
+        false => {
+            "Both replays begin with the objects and slabs that the recorded kernel had; advise begins with an empty \
+             machine."
+        }
+    }
 }
 
 /// Returns the changes as they were asked for, to tell one question from another.
@@ -333,10 +390,10 @@ fn describe(changes: &Changes, meta: &Meta) -> Vec<String> {
     for dedicated in named.iter().take(SHOWN_MAX) {
         let sizes = dedicated.sites.iter().map(|site| meta.sites[*site as usize].bytes_req_max);
         words.push(format!(
-            "cache {} of {} B for {} call site(s)",
+            "cache {} of {} B for {}",
             dedicated.name,
             sizes.max().unwrap_or(0),
-            dedicated.sites.len()
+            counted(dedicated.sites.len() as u64, "call site")
         ));
     }
     if named.len() > SHOWN_MAX {
@@ -387,56 +444,4 @@ fn apart(args: &Args, changes: &Changes, meta: &Meta) -> Option<&'static str> {
         "The recorded kernel merges caches that are alike. New ones stay apart here, as with SLAB_NO_MERGE; --merge \
          shows what becomes of them without.",
     )
-}
-
-/// What `slablab whatif` says.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct Answer {
-    file: String,
-    changes: Vec<String>,
-    differences: Vec<Difference>,
-    #[serde(flatten)]
-    what_if: WhatIf,
-    /// What to know about the changes
-    #[serde(skip)]
-    note: Option<&'static str>,
-    /// Where call sites are in the source, if a vmlinux was named
-    #[serde(skip)]
-    places: Option<Sources>,
-    #[serde(skip)]
-    lines: usize,
-}
-
-impl Report for Answer {
-    const SCHEMA: &'static str = "slablab.whatif/1";
-
-    fn text(&self, page: &mut Page) {
-        super::replay::header(&self.file, &self.what_if.before.trace, page);
-        page.heading("What if");
-        for change in &self.changes {
-            page.line(format!("  {change}"));
-        }
-        self.note.iter().for_each(|note| page.line(note));
-        for (before, after) in
-            self.what_if.before.allocators.iter().zip(&self.what_if.after.allocators)
-        {
-            page.heading(&format!("{}: memory and paths", before.allocator));
-            let failures = slablab_pages::failures_of_change(before, after);
-            failures.iter().for_each(|line| page.line(line));
-            page.table(&tables::totals(before, after));
-            page.heading(&format!("{}: caches that changed", before.allocator));
-            page.table_or(&tables::changed_caches(before, after, self.lines), "none");
-        }
-        page.heading(
-            "Call sites whose objects lie elsewhere (cache lines and pages for each object, mean over the trace)",
-        );
-        page.table_or(
-            &tables::moved_sites(&self.what_if, self.places.as_ref(), self.lines),
-            "none",
-        );
-    }
-
-    fn csv(&self) -> Table {
-        tables::differences(&self.differences)
-    }
 }

@@ -30,7 +30,7 @@ use crate::metrics::failure::Failure;
 use crate::metrics::fit::Fit;
 use crate::metrics::ledger::Ledger;
 use crate::metrics::locality::Snapshots;
-use crate::metrics::result::{Allocator, SiteUnder};
+use crate::metrics::result::{Allocator, Placement, SiteUnder};
 use crate::metrics::tally::Tally;
 use crate::metrics::timeline::MemoryTimeline;
 use crate::metrics::watch::Watch;
@@ -484,10 +484,12 @@ impl<'a, B: Backend> Runner<'a, B> {
             .map(|(site, spread)| SiteUnder {
                 allocated_bytes: site.bytes_alloc,
                 waste_bytes_peak: site.waste_peak,
-                adjacent_share: site.steps.adjacent_share(),
-                distance_bytes_p50: site.steps.distance_bytes_p50(),
-                lines_per_object: spread.lines_per_object(),
-                pages_per_object: spread.pages_per_object(),
+                placement: Some(Placement {
+                    adjacent_share: site.steps.adjacent_share(),
+                    distance_bytes_p50: site.steps.distance_bytes_p50(),
+                    lines_per_object: spread.lines_per_object(),
+                    pages_per_object: spread.pages_per_object(),
+                }),
                 walk: spread.walk(),
                 slow_operations: self.plan.slow_paths.then_some(site.slow_operations),
             })

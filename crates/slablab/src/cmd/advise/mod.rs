@@ -140,8 +140,8 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
         Opened::Trace(trace) => trace,
         Opened::Snapshots(snapshots) => {
             args.refuse_of_snapshots()?;
-            let (path, file) = (question.file(), question.result.output.as_deref());
-            snapshot::advise(path.as_ref(), &snapshots, question.lines, output, file)?;
+            let (path, file) = (question.file(), question.answer.output.as_deref());
+            snapshot::advise(path.as_ref(), &snapshots, question.lines(), output, file)?;
             return Ok(ExitCode::SUCCESS);
         }
     };
@@ -152,7 +152,7 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     if question.memory < MEMORY_BYTES_USUAL {
         let budget = budget::try_it(question, &trace, args.allocator(meta))?;
         let answer = budget::BudgetAnswer { file: question.file(), budget };
-        print(&answer, output, question.result.output.as_deref())?;
+        print(&answer, output, question.answer.output.as_deref())?;
         question.write_report(|| slablab_pages::budget(&answer.file, &answer.budget))?;
         return Ok(budget::status(&answer.budget));
     }
@@ -160,7 +160,7 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
         let kind = args.allocator(meta);
         let advice = classes::search(question, &trace, kind, usize::from(further))?;
         let answer = classes::ClassesAnswer { file: question.file(), advice };
-        print(&answer, output, question.result.output.as_deref())?;
+        print(&answer, output, question.answer.output.as_deref())?;
         question.write_report(|| slablab_pages::classes(&answer.file, &answer.advice))?;
         return Ok(ExitCode::SUCCESS);
     }
@@ -173,16 +173,16 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
         advise(&trace, args.allocator(meta), question.memory, &mut |done| progress.set(done));
     let list = question.with_trace_name(list)?;
     drop(progress);
-    let file = question.result.output.as_deref();
+    let file = question.answer.output.as_deref();
     if let (Some(sites), Some(sources)) = (wanted, &sources) {
         let patch = question.with_trace_name(patch(&list, &sites, &trace, question, sources))?;
         print(&patch, output, file)?;
         return Ok(ExitCode::SUCCESS);
     }
     let places = question.named_places(sources.as_ref());
-    let answer = Answer { file: question.file(), list, places, lines: question.lines };
+    let answer = Answer { file: question.file(), list, places, lines: question.lines() };
     print(&answer, output, file)?;
-    if let (Some(file), Some(sources)) = (&question.report, sources) {
+    if let (Some(file), Some(sources)) = (&question.answer.report, sources) {
         let together = together(args, &trace, &answer.list)?;
         let document =
             slablab_pages::advise(&answer.file, &answer.list, together.as_ref(), &sources);
@@ -203,10 +203,10 @@ fn of_many(args: &Args, many: &Many<'_>, output: &OutputArgs) -> Result<ExitCode
     let asked = fleet::advise::Asked {
         allocator: args.allocator.unwrap_or(BackendKind::Slub),
         memory_bytes: question.memory,
-        lines: question.lines,
+        lines: question.lines(),
     };
     let answer = fleet::advise::of_many(many, &asked)?;
-    print(&answer, output, question.result.output.as_deref())?;
+    print(&answer, output, question.answer.output.as_deref())?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -218,8 +218,9 @@ fn run_tune(args: &Args, trace: &TraceReader, output: &OutputArgs) -> Result<Exi
     // Settings are compared where all of them find memory.
     let memory_bytes = question.memory.max(MEMORY_BYTES_USUAL);
     let tuning = tune::search(question, trace, kind, memory_bytes, args.max_locks, args.least)?;
-    let answer = tune::TuneAnswer { file: question.file(), tuning, budget, lines: question.lines };
-    print(&answer, output, question.result.output.as_deref())?;
+    let answer =
+        tune::TuneAnswer { file: question.file(), tuning, budget, lines: question.lines() };
+    print(&answer, output, question.answer.output.as_deref())?;
     if let Some(script) = &args.apply_script {
         tune::write_script(&answer.tuning, &meta.kernel_release, &answer.file, script)?;
     }

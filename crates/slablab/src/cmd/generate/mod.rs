@@ -10,10 +10,11 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 use clap_complete::Shell;
 
-use super::{
-    advise, doctor, export, fleet, info, insmod, kernel, lab, replay, snapshot, stat, top, whatif,
-    whatif_partition, written,
-};
+use super::{advise, doctor, info, insmod, kernel, lab, replay, snapshot, top, traces, written};
+use crate::answers::export::ExportAnswer;
+use crate::answers::partition::PartitionAnswer;
+use crate::answers::stat::StatAnswer;
+use crate::answers::whatif::WhatIfAnswer;
 use crate::output::write_whole;
 use crate::schema::Published;
 
@@ -58,25 +59,24 @@ fn schemas() -> Vec<Published> {
     let here = [
         Published::of::<doctor::Diagnosis>(),
         Published::of::<info::Info>(),
-        Published::of::<stat::Stat>(),
-        Published::of::<whatif::Answer>(),
-        Published::of::<whatif_partition::PartitionAnswer>(),
+        Published::answer::<StatAnswer>(),
+        Published::answer::<WhatIfAnswer>(),
+        Published::answer::<PartitionAnswer>(),
         Published::of::<snapshot::Snapshot>(),
         Published::of::<snapshot::Advice>(),
-        Published::of::<export::Answer>(),
+        Published::answer::<ExportAnswer>(),
         Published::of::<top::Top>(),
-        Published::named::<stat::Stat>("slablab.stat.fleet/1"),
         Published::of::<written::Written>(),
         Published::named::<written::Written>("slablab.import/1"),
     ];
     let families = [
         advise::SCHEMAS,
-        fleet::SCHEMAS,
         insmod::SCHEMAS,
         kernel::SCHEMAS,
         kernel::PREDICT_SCHEMAS,
         lab::SCHEMAS,
         replay::SCHEMAS,
+        traces::SCHEMAS,
     ];
     here.into_iter().chain(families.into_iter().flatten().copied()).collect()
 }

@@ -1,47 +1,38 @@
-//! `slablab replay`: what each allocator makes of a trace.
-//!
-//! `sheets` is what spreadsheets read; what people read is in `slablab_pages::tables`.
+//! `slablab replay`: what each allocator makes of a trace, or of several together.
 
 mod kernel;
-mod timed;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use clap::ValueEnum;
 use slablab_kmem::BackendKind;
-use slablab_replay::{Changes, ReplayPlan, Start, TraceFacts};
-use slablab_report::counted;
-use slablab_trace::{Meta, TraceReader};
+use slablab_replay::{ReplayPlan, ReplaySum, Start};
 
 use super::allocators::{allocator, distinct};
 use super::filter::FilterArgs;
-use super::fleet;
-use super::fleet::args::{FILTERS, Many, ManyArgs, refuse};
-use super::import;
 use super::question::check_outputs;
-use super::sheets::Sheet;
 use super::size::parse_bytes;
+use super::traces::args::ManyArgs;
+// The commands that do not make documents yet take it from here.
+pub(super) use super::traces::lines::header;
+use super::traces::{Question, Traces};
 use crate::answers::replay::ReplayAnswer;
 use crate::cli::{AnswerArgs, OutputArgs};
-use crate::output::{Page, duration, give, print, thousands};
-use crate::progress::Progress;
+use crate::output::give;
 use crate::schema::Published;
 
 /// What these commands print as JSON.
-pub(super) const SCHEMAS: &[Published] = &[
-    Published::answer::<ReplayAnswer>(),
-    Published::of::<timed::TimedOutcome>(),
-    Published::of::<kernel::Outcome>(),
-];
+pub(super) const SCHEMAS: &[Published] =
+    &[Published::answer::<ReplayAnswer>(), Published::of::<kernel::Outcome>()];
 
 #[derive(clap::Args, Debug)]
 #[command(after_help = "The same trace gives the same numbers on any machine.\n\n\
                         Examples:\n  \
                         slablab replay traces/hackbench.parquet --allocators slub,slob\n  \
-                        slablab replay traces/hackbench.parquet --engine kernel --kernel slub,slab\n  \
                         slablab replay perf.data --format json -o result.json\n  \
+                        slablab replay t.parquet --show sites --format csv\n  \
                         slablab replay fleet/ -a slub,slub-sheaves --resume kept/")]
 pub(crate) struct Args {
     /// The trace, or a recording that can be imported; - is standard input
@@ -58,12 +49,6 @@ pub(crate) struct Args {
     /// Begin with no objects, also where the trace says which the recorded kernel had
     #[arg(long)]
     cold: bool,
-    /// Replay on real threads and time each operation, instead of counting what one thread does
-    #[arg(long)]
-    timed: bool,
-    /// Threads of a timed replay, at most one for each CPU of the trace [default: the CPUs of this machine]
-    #[arg(long, value_name = "N", requires = "timed", value_parser = clap::value_parser!(u32).range(1..=4096))]
-    threads: Option<u32>,
     /// Replay in the simulated machine, or in guests with real kernels
     #[arg(long, value_enum, value_name = "ENGINE", default_value_t = Engine::User, hide_possible_values = true)]
     engine: Engine,
@@ -73,9 +58,6 @@ pub(crate) struct Args {
     /// A boot parameter of the kernels of --engine kernel; may be given several times
     #[arg(long = "append", value_name = "ARGUMENT", allow_hyphen_values = true)]
     arguments: Vec<String>,
-    /// The table that --format csv prints
-    #[arg(long, value_enum, value_name = "TABLE", default_value_t = Sheet::Totals)]
-    csv: Sheet,
     #[command(flatten)]
     filter: FilterArgs,
     #[command(flatten)]
@@ -93,36 +75,39 @@ enum Engine {
 
 pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     check_outputs(&args.many.all(&args.trace), args.answer.outputs())?;
-    if let Some(many) = args.many.with(&args.trace)? {
-        return of_many(args, &many, output);
-    }
-    let trace = import::open(&args.trace, &args.filter)?;
+    let traces = Traces::open(&args.trace, &args.many, &args.filter)?;
     if args.engine == Engine::Kernel {
-        let asked = kernel::Asked {
-            file: &args.trace,
-            kernels: &args.kernels,
-            arguments: &args.arguments,
-            lines: args.answer.lines.unwrap_or(10),
-            result: args.answer.output.as_deref(),
-        };
-        return kernel::run(&asked, output, &trace);
+        return in_kernels(args, &traces, output);
     }
-    let recorded = BackendKind::of_release(&trace.meta().kernel_release);
-    let allocators = match args.allocators.as_slice() {
-        [] => usual(recorded, trace.meta()),
+    let (usual, recorded) = usual(&traces.kernels());
+    let allocators = match &args.allocators[..] {
+        [] => usual,
         asked => distinct(asked),
     };
     let (memory_bytes, start) = (args.memory, args.start());
+    let names: Vec<_> = allocators.iter().map(|kind| kind.name()).collect();
+    let question = Question {
+        schema: "slablab.replay.trace/2",
+        asked: vec![names.join(","), memory_bytes.to_string(), format!("{start:?}")],
+        doing: "replaying",
+        passes: 1,
+        ..Question::default()
+    };
     let plan = ReplayPlan { allocators, memory_bytes, start, ..ReplayPlan::default() };
-    if args.timed {
-        return run_timed(args, output, &trace, &plan);
-    }
-    let progress = Progress::new("replaying", trace.meta().events);
-    let replay = slablab_replay::replay(&trace, &plan, &mut |done| progress.set(done))?;
-    drop(progress);
+    let plan = if traces.one().is_some() { plan } else { plan.of_many() };
+    let mut sum = ReplaySum::new(traces.site_names());
+    traces.each(
+        &question,
+        |trace, progress| {
+            let replay = slablab_replay::replay(trace, &plan, progress)?;
+            Ok(if traces.one().is_some() { replay } else { replay.summable() })
+        },
+        |origin, replay| sum.add(origin, replay),
+    )?;
     let answer = ReplayAnswer {
-        file: args.trace.display().to_string(),
-        replay,
+        file: traces.name(),
+        replay: sum.finish().expect("one trace at least was replayed"),
+        remarks: traces.remarks(),
         recorded: recorded.filter(|_| args.allocators.is_empty()),
     };
     give(&answer, output, &args.answer)?;
@@ -135,87 +120,31 @@ impl Args {
     }
 }
 
-/// Replays many traces, and adds up.
-fn of_many(args: &Args, many: &Many<'_>, output: &OutputArgs) -> Result<ExitCode> {
-    refuse(&[
-        ("--timed", args.timed),
-        ("--engine kernel", args.engine == Engine::Kernel),
-        ("--report", args.answer.report.is_some()),
-        (FILTERS, !args.filter.is_empty()),
-    ])?;
-    let asked = fleet::replay::Asked {
-        allocators: &distinct(&args.allocators),
-        memory_bytes: args.memory,
-        start: args.start(),
+/// Replays one trace in real kernels.
+fn in_kernels(args: &Args, traces: &Traces<'_>, output: &OutputArgs) -> Result<ExitCode> {
+    let Some(trace) = traces.one() else {
+        bail!("--engine kernel goes with one trace, and these are several")
+    };
+    let asked = kernel::Asked {
+        file: &args.trace,
+        kernels: &args.kernels,
+        arguments: &args.arguments,
         lines: args.answer.lines.unwrap_or(10),
-        sheet: args.csv,
+        result: args.answer.output.as_deref(),
     };
-    let answer = fleet::replay::of_many(many, &asked)?;
-    print(&answer, output, args.answer.output.as_deref())?;
-    Ok(ExitCode::SUCCESS)
+    kernel::run(&asked, output, trace)
 }
 
-/// Returns the usual allocators, as far as they know pages of the recorded size; what the recorded kernel had comes first.
-fn usual(recorded: Option<BackendKind>, meta: &Meta) -> Vec<BackendKind> {
-    let page_bytes = Changes::default().machine_page_bytes(meta);
-    let others = BackendKind::USUAL.iter().copied().filter(|&kind| Some(kind) != recorded);
-    let all = recorded.into_iter().chain(others);
-    all.filter(|kind| kind.has_pages_of(page_bytes)).collect()
-}
-
-/// Runs `slablab replay --timed`.
-fn run_timed(
-    args: &Args,
-    output: &OutputArgs,
-    reader: &TraceReader,
-    plan: &ReplayPlan,
-) -> Result<ExitCode> {
-    let here = std::thread::available_parallelism().map_or(1, |n| n.get() as u32);
-    let threads = args.threads.unwrap_or(here);
-    let outcome = timed::TimedOutcome {
-        file: args.trace.display().to_string(),
-        allocators: slablab_replay::replay_timed(reader, plan, threads)?,
+/// Returns the usual allocators, as far as they know pages of the size of each of `kernels`, given by release and page size;
+/// what these had comes first, and is returned beside them where it is one.
+fn usual(kernels: &[(&str, u64)]) -> (Vec<BackendKind>, Option<BackendKind>) {
+    let is_recorded = |kind: &BackendKind| {
+        kernels.iter().any(|(release, _)| BackendKind::of_release(release) == Some(*kind))
     };
-    print(&outcome, output, args.answer.output.as_deref())?;
-    Ok(ExitCode::SUCCESS)
-}
-
-/// Says what was replayed, and how far it can be trusted.
-pub(super) fn header(file: &str, trace: &TraceFacts, page: &mut Page) {
-    let release = match trace.kernel_release.as_str() {
-        "" => "an unnamed kernel".to_owned(),
-        release => format!("Linux {release}"),
-    };
-    page.line(format!(
-        "{file}: {} in {} on {release}, {}{}",
-        counted(trace.events, "event"),
-        duration(trace.duration_ns),
-        counted(trace.cpus.into(), "CPU"),
-        if trace.command.is_empty() {
-            String::new()
-        } else {
-            format!(": {}", trace.command.join(" "))
-        }
-    ));
-    if let Some(one_in) = trace.one_in {
-        page.line(format!(
-            "The objects of 1 in {one_in} pages were recorded: all here is of these, and slabs are emptier than they were."
-        ));
-    }
-    let causes = [
-        ("lost", trace.lost),
-        ("freed without an event", trace.implicit_frees),
-        ("frees of older objects", trace.older_frees),
-        ("skipped", trace.skipped),
-    ];
-    let causes: Vec<_> = causes
-        .iter()
-        .filter(|(_, events)| *events > 0)
-        .map(|(cause, events)| format!("{} {cause}", thousands(*events)))
-        .collect();
-    let share = trace.unplaced_share * 100.0;
-    page.line(match causes.is_empty() {
-        true => "Every event could be placed.".to_owned(),
-        false => format!("{share:.2} % of the events could not be placed: {}.", causes.join(", ")),
-    });
+    let (recorded, others): (Vec<_>, Vec<_>) =
+        BackendKind::ALL.iter().copied().partition(is_recorded);
+    let usual = BackendKind::USUAL.iter().copied().filter(|kind| others.contains(kind));
+    let fits = |kind: &BackendKind| kernels.iter().all(|(_, bytes)| kind.has_pages_of(*bytes));
+    let only = if let [only] = recorded[..] { Some(only) } else { None };
+    (recorded.into_iter().chain(usual).filter(fits).collect(), only)
 }

@@ -1,9 +1,9 @@
 //! The lines and tables that the answers on many traces share.
 
-use slablab_replay::{Allocator, Fleet, HOSTS_FOR_INTERVAL, OverHosts};
+use slablab_replay::{Fleet, TraceFacts};
 use slablab_report::counted;
 
-use crate::output::{Cell, Page, Table, bytes, field};
+use crate::output::{Page, bytes, duration, thousands};
 
 /// Says what was added up.
 pub(crate) fn head(fleet: &Fleet, page: &mut Page) {
@@ -35,29 +35,49 @@ pub(crate) fn remarks(remarks: &[String], lines: usize, page: &mut Page) {
     }
 }
 
+/// Says what was replayed, and how far it can be trusted.
+pub(crate) fn header(file: &str, trace: &TraceFacts, page: &mut Page) {
+    let release = match trace.kernel_release.as_str() {
+        "" => "an unnamed kernel".to_owned(),
+        release => format!("Linux {release}"),
+    };
+    page.line(format!(
+        "{file}: {} in {} on {release}, {}{}",
+        counted(trace.events, "event"),
+        duration(trace.duration_ns),
+        counted(trace.cpus.into(), "CPU"),
+        if trace.command.is_empty() {
+            String::new()
+        } else {
+            format!(": {}", trace.command.join(" "))
+        }
+    ));
+    if let Some(one_in) = trace.one_in {
+        page.line(format!(
+            "The objects of 1 in {one_in} pages were recorded: all here is of these, and slabs are emptier than they were."
+        ));
+    }
+    let causes = [
+        ("lost", trace.lost),
+        ("freed without an event", trace.implicit_frees),
+        ("frees of older objects", trace.older_frees),
+        ("skipped", trace.skipped),
+    ];
+    let causes: Vec<_> = causes
+        .iter()
+        .filter(|(_, events)| *events > 0)
+        .map(|(cause, events)| format!("{} {cause}", thousands(*events)))
+        .collect();
+    let share = trace.unplaced_share * 100.0;
+    page.line(match causes.is_empty() {
+        true => "Every event could be placed.".to_owned(),
+        false => format!("{share:.2} % of the events could not be placed: {}.", causes.join(", ")),
+    });
+}
+
 /// Formats bytes that may be fewer than none.
 pub(super) fn signed(n: i64) -> String {
     format!("{}{}", if n < 0 { "-" } else { "" }, bytes(n.unsigned_abs()))
-}
-
-/// Returns a table of bytes over hosts, a line an allocator, and where they are most.
-pub(super) fn over_hosts(allocators: &[Allocator], over: &[OverHosts]) -> Table {
-    let rows: Vec<(&Allocator, &OverHosts)> = allocators.iter().zip(over).collect();
-    let fields = [
-        field::name("allocator", "allocator", |(a, _): &(&Allocator, &OverHosts)| &a.allocator),
-        field::cell("all", "all", |(_, over)| Cell::text(signed(over.sum))),
-        field::cell("95 % interval", "interval", |(_, over)| match &over.interval {
-            Some(i) => Cell::text(format!("{} .. {}", signed(i.low as i64), signed(i.high as i64))),
-            None => Cell::text(format!("under {HOSTS_FOR_INTERVAL} hosts")),
-        }),
-        field::cell("median host", "median", |(_, over)| Cell::text(signed(over.median))),
-        field::cell("p90", "p90", |(_, over)| Cell::text(signed(over.p90))),
-        field::cell("most on", "most_on", |(_, over)| match over.most_on.first() {
-            Some((host, most)) => Cell::text(format!("{host} {}", signed(*most))),
-            None => Cell::Missing,
-        }),
-    ];
-    Table::of(&rows, fields)
 }
 
 #[cfg(test)]

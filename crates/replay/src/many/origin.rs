@@ -49,7 +49,7 @@ pub fn build(meta: &Meta) -> String {
 }
 
 /// What was added up.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema, Deserialize)]
 pub struct Fleet {
     /// Traces
     pub traces: u64,
@@ -75,6 +75,11 @@ pub(crate) struct FleetSum {
 }
 
 impl FleetSum {
+    /// Returns whether nothing was added.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.traces == 0
+    }
+
     pub(crate) fn add(&mut self, origin: &Origin) {
         self.traces += 1;
         for (names, name) in [(&mut self.hosts, &origin.host), (&mut self.builds, &origin.build)] {

@@ -9,10 +9,10 @@ use super::inputs::{self, Damaged};
 /// Further traces, and what is kept of each.
 #[derive(clap::Args, Debug)]
 pub(crate) struct ManyArgs {
-    /// Further traces, or folders and patterns of them: the answer is added up over all
+    /// Further traces, folders and patterns: the answer is added up over all
     #[arg(value_name = "TRACES")]
     further: Vec<PathBuf>,
-    /// Of many traces: keep in this folder what came of each, and go on from there when a run was cut
+    /// Keep here what came of each of several traces, and go on from there after a cut
     #[arg(long, value_name = "FOLDER")]
     resume: Option<PathBuf>,
     #[command(flatten)]

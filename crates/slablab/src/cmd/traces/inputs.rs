@@ -27,11 +27,13 @@ pub(crate) struct Input {
     /// The recorded kernel's
     pub(crate) release: String,
     pub(crate) page_bytes: u64,
+    /// One in so many pages was recorded, where not all were
+    pub(crate) one_in: Option<u32>,
 }
 
 impl Input {
     /// Opens the trace, for a thread that has a processor for itself.
-    pub(super) fn open(&self) -> Result<TraceReader> {
+    pub(crate) fn open(&self) -> Result<TraceReader> {
         Ok(TraceReader::open(&self.path)?.on_one_thread())
     }
 }
@@ -243,9 +245,15 @@ fn look_into(path: &Path, damaged: Damaged) -> Result<Input> {
     Ok(Input {
         origin: Origin::new(hasher.finish().to_string(), host(path, meta), meta),
         release: meta.kernel_release.clone(),
-        page_bytes: Changes::default().machine_page_bytes(meta),
+        page_bytes: page_bytes(meta),
+        one_in: meta.portion.as_ref().map(|portion| portion.one_in),
         path: path.to_owned(),
     })
+}
+
+/// Returns the bytes of a page of the recorded machine.
+pub(super) fn page_bytes(meta: &Meta) -> u64 {
+    Changes::default().machine_page_bytes(meta)
 }
 
 /// Returns by what the call sites of `inputs` are joined.

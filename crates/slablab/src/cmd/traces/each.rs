@@ -1,5 +1,6 @@
-//! The same question to each of many traces: as many at once as there are processors.
+//! The same question to each of several traces: as many at once as there are processors.
 //!
+//! # How it works
 //! Memory is needed for as many traces as are being replayed, and for the sum. With `--resume FOLDER` what came of each
 //! trace is kept there, under the identity of the trace and of the question, and taken from there the next time.
 
@@ -18,18 +19,18 @@ use super::parallel;
 use crate::progress::Progress;
 
 /// What is asked of every trace.
-#[derive(Debug)]
-pub(super) struct Question<'a> {
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Question<'a> {
     /// The schema of what is kept of a trace
-    pub(super) schema: &'static str,
+    pub(crate) schema: &'static str,
     /// All that the answer depends on, but the trace
-    pub(super) asked: Vec<String>,
+    pub(crate) asked: Vec<String>,
     /// Where what came of each trace is kept
-    pub(super) resume: Option<&'a Path>,
+    pub(crate) resume: Option<&'a Path>,
     /// What is being done, in a word
-    pub(super) doing: &'static str,
+    pub(crate) doing: &'static str,
     /// How often the rows of a trace are gone through
-    pub(super) passes: u64,
+    pub(crate) passes: u64,
 }
 
 /// What is kept of a trace.
@@ -92,7 +93,7 @@ fn of_one<T: Serialize + DeserializeOwned>(
 }
 
 /// Returns an error that names the trace, which what is wrong with a file does already.
-fn naming(path: &Path, error: anyhow::Error) -> anyhow::Error {
+pub(super) fn naming(path: &Path, error: anyhow::Error) -> anyhow::Error {
     let path = path.display().to_string();
     if error.to_string().starts_with(&path) { error } else { error.context(path) }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use slablab_stats::{Bootstrap, Interval};
 
 /// How many hosts are named of those where a number is greatest.
@@ -17,7 +17,7 @@ pub const HOSTS_FOR_INTERVAL: usize = 6;
 pub(crate) struct ByHost(BTreeMap<String, i64>);
 
 /// A number over hosts.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema, Deserialize)]
 pub struct OverHosts {
     /// All hosts together
     pub sum: i64,
