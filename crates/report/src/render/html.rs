@@ -10,7 +10,7 @@ use askama::Template;
 use slablab_host::printable;
 
 use crate::color::Palette;
-use crate::document::{Document, Item, Place};
+use crate::document::{Document, Item, Place, Section};
 use crate::error::Error;
 use crate::escape::escape;
 use crate::flame::{Flame, Frame};
@@ -30,12 +30,13 @@ pub fn html(document: &Document) -> Result<String, Error> {
     let mut sections = Vec::with_capacity(document.sections.len());
     let on_page = document.sections.iter().filter(|s| s.place != Place::Data && !s.is_empty());
     for (at, section) in on_page.enumerate() {
-        let items = section.items.iter().map(|item| view(item, &mut palette));
+        let title = title(section);
+        let items = section.items.iter().map(|item| view(item, &title, &mut palette));
         sections.push(SectionView {
             id: format!("s{}", at + 1),
-            title: &section.title,
             method: &section.method,
             items: items.collect::<Result<_, _>>()?,
+            title,
         });
     }
     let page = Page {
@@ -59,7 +60,7 @@ struct Page<'a> {
 
 struct SectionView<'a> {
     id: String,
-    title: &'a str,
+    title: String,
     method: &'a str,
     items: Vec<ItemView<'a>>,
 }
@@ -68,9 +69,24 @@ enum ItemView<'a> {
     Text(&'a str),
     Lines(&'a [String]),
     Comparisons(ComparisonView<'a>),
-    Plot { title: &'a str, how: &'a str, wide: String, narrow: String },
-    Table { title: &'a str, how: &'a str, columns: Vec<&'a Column>, rows: Vec<String> },
-    Flame { flame: &'a Flame, rows: usize, frames: Vec<Frame> },
+    Plot {
+        title: &'a str,
+        how: &'a str,
+        wide: String,
+        narrow: String,
+    },
+    Table {
+        label: String,
+        heading: &'a str,
+        how: &'a str,
+        columns: Vec<&'a Column>,
+        rows: Vec<String>,
+    },
+    Flame {
+        flame: &'a Flame,
+        rows: usize,
+        frames: Vec<Frame>,
+    },
 }
 
 struct ComparisonView<'a> {
@@ -80,7 +96,17 @@ struct ComparisonView<'a> {
     rows: Vec<(Vec<String>, &'static str)>,
 }
 
-fn view<'a>(item: &'a Item, palette: &mut Palette) -> Result<ItemView<'a>, Error> {
+/// Returns a section's heading: its title, or else its name.
+fn title(section: &Section) -> String {
+    if !section.title.is_empty() {
+        return section.title.clone();
+    }
+    let mut letters = section.name.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// Returns an item of the section with the title `section`, which a table need not repeat.
+fn view<'a>(item: &'a Item, section: &str, palette: &mut Palette) -> Result<ItemView<'a>, Error> {
     Ok(match item {
         Item::Text(text) => ItemView::Text(text),
         Item::Lines(lines) => ItemView::Lines(lines),
@@ -94,7 +120,9 @@ fn view<'a>(item: &'a Item, palette: &mut Palette) -> Result<ItemView<'a>, Error
         Item::Table(title, how, table) => {
             let seen = table.columns_seen(Seen::OnPage);
             let columns = seen.iter().map(|&at| &table.columns[at]).collect();
-            ItemView::Table { title, how, columns, rows: rows(table, &seen) }
+            let heading = if title == section { "" } else { title };
+            let label = if title.is_empty() { section } else { title }.to_owned();
+            ItemView::Table { label, heading, how, columns, rows: rows(table, &seen) }
         }
         Item::Flame(flame) => {
             let frames = flame.frames();

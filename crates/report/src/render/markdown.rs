@@ -46,7 +46,12 @@ fn write_item(text: &mut String, item: &Item, shown: &Shown, rows: Option<usize>
             let _ = write!(text, "\n{fence}\n{lines}{fence}\n");
         }
         Item::Comparisons(comparisons) => write_table(text, &comparisons.table(), shown, rows),
-        Item::Table(_, _, table) => write_table(text, table, shown, rows),
+        Item::Table(title, _, table) => {
+            if !title.is_empty() {
+                let _ = write!(text, "\n### {}\n", words(title));
+            }
+            write_table(text, table, shown, rows);
+        }
         Item::Plot(_) | Item::Flame(_) => {}
     }
 }

@@ -1,14 +1,16 @@
 //! Text for a terminal: the sentences, the table that proves them, and how to see the rest.
 //!
 //! # How it works
-//! The first screen has [`SCREEN_LINES`] lines of [`SCREEN_COLUMNS`] columns. Tables get the lines that sentences leave,
-//! and columns that have no room are left out, then names are cut. Whoever asks for sections by name, or for all of them,
-//! gets them whole.
+//! The first screen has at most [`SCREEN_LINES`] lines of [`SCREEN_COLUMNS`] columns, whatever the document. Sentences come
+//! first, then the sections that have room; their tables share the lines that are left. Columns without room are left out,
+//! then names are cut. [`Item::Lines`] is the exception: what is to be typed or read as it is stays whole. Whoever asks
+//! for sections by name, or for all of them, gets them whole.
+
+use slablab_host::printable;
 
 use crate::document::{Document, Item, Section, Shown};
 use crate::error::Error;
-use crate::table::{Seen, Table};
-use slablab_host::printable;
+use crate::table::{Seen, Table, shortened};
 
 /// Lines of the first screen.
 const SCREEN_LINES: usize = 40;
@@ -16,6 +18,14 @@ const SCREEN_LINES: usize = 40;
 const SCREEN_COLUMNS: usize = 80;
 /// Sentences before the first table.
 const ANSWERS_MAX: usize = 5;
+/// Lines of these sentences on the first screen.
+const ANSWER_LINES_MAX: usize = 14;
+/// Lines of the source and the notes on the first screen.
+const NOTE_LINES_MAX: usize = 6;
+/// Lines of the names of further sections on the first screen.
+const NAME_LINES_MAX: usize = 3;
+/// Lines of a paragraph on the first screen.
+const TEXT_LINES_MAX: usize = 4;
 /// Rows of a table on the first screen, also where there is room for more.
 const ROWS_MAX: usize = 15;
 
@@ -58,20 +68,84 @@ impl Style {
 /// If a name is that of no section.
 pub fn terminal(document: &Document, view: &Terminal) -> Result<String, Error> {
     let sections = document.shown(&view.shown)?;
-    let answers_max = if view.shown == Shown::First { ANSWERS_MAX } else { usize::MAX };
-    let answers = document.answers.iter().take(answers_max);
-    let answers: Vec<String> = answers.flat_map(|answer| wrapped(answer)).collect();
-    let below = below(document, view);
-    let mut room = Room::new(view, &sections, answers.len() + below.len());
-    let mut lines = answers;
-    for section in sections {
-        write_section(&mut lines, section, view, &mut room);
+    let lines = match view.shown {
+        Shown::First => first_screen(document, sections, view),
+        _ => whole(document, &sections, view),
+    };
+    Ok(lines.iter().map(|line| format!("{}\n", line.trim_end())).collect())
+}
+
+/// Returns the lines of the first screen.
+fn first_screen(document: &Document, sections: Vec<&Section>, view: &Terminal) -> Vec<String> {
+    let answers = document.answers.iter().take(ANSWERS_MAX);
+    let mut lines = at_most(paragraphs(answers, view), ANSWER_LINES_MAX);
+    let notes = at_most(notes(document, view), NOTE_LINES_MAX);
+    let room = SCREEN_LINES.saturating_sub(lines.len() + notes.len() + NAME_LINES_MAX + 1);
+    let (parts, mut room) = Room::choose(sections, room, view);
+    let mut names = Vec::new();
+    for part in parts {
+        if part.items.len() < part.section.items.len() {
+            names.push(part.section.name.as_str());
+        }
+        if !part.items.is_empty() {
+            write_part(&mut lines, &part, view, &mut room);
+        }
     }
+    let mut below = notes;
+    names.extend(document.hidden());
+    if !names.is_empty() {
+        let names = format!("More: --show {}; or --all", names.join(","));
+        below.extend(at_most(wrapped(&names, view), NAME_LINES_MAX));
+    }
+    append_below(&mut lines, below);
+    lines
+}
+
+/// Returns the lines of sections that were asked for.
+fn whole(document: &Document, sections: &[&Section], view: &Terminal) -> Vec<String> {
+    let mut lines = paragraphs(&document.answers, view);
+    let mut room = Room { rows_left: usize::MAX, tables_left: 1 };
+    for section in sections {
+        write_part(&mut lines, &Part { section, items: &section.items }, view, &mut room);
+    }
+    let mut below = notes(document, view);
+    if view.shown == Shown::All {
+        let facts = document.facts.iter().map(|fact| format!("{}: {}", fact.name, fact.value));
+        below.extend(facts.map(|fact| printable(&fact).into_owned()));
+    }
+    append_below(&mut lines, below);
+    lines
+}
+
+/// Appends what stands below the tables, behind a blank line.
+fn append_below(lines: &mut Vec<String>, below: Vec<String>) {
     if !below.is_empty() && !lines.is_empty() {
         lines.push(String::new());
     }
     lines.extend(below);
-    Ok(lines.iter().map(|line| format!("{}\n", line.trim_end())).collect())
+}
+
+/// Returns where the numbers come from and what else to know.
+fn notes(document: &Document, view: &Terminal) -> Vec<String> {
+    paragraphs(std::iter::once(&document.source).chain(&document.notes), view)
+}
+
+/// Returns at most `max` of `lines`, with an ellipsis at the end of the last where there are more.
+fn at_most(mut lines: Vec<String>, max: usize) -> Vec<String> {
+    if lines.len() > max {
+        lines.truncate(max);
+        if let Some(last) = lines.last_mut() {
+            let kept = last.chars().take(SCREEN_COLUMNS - 4).collect::<String>();
+            *last = format!("{} ...", kept.trim_end());
+        }
+    }
+    lines
+}
+
+/// The first items of a section.
+struct Part<'a> {
+    section: &'a Section,
+    items: &'a [Item],
 }
 
 /// How many rows the tables of the first screen may have.
@@ -81,16 +155,32 @@ struct Room {
 }
 
 impl Room {
-    /// Shares out what other lines leave.
-    fn new(view: &Terminal, sections: &[&Section], other_lines: usize) -> Self {
-        let tables: Vec<Table> = sections.iter().flat_map(|section| section.tables()).collect();
-        let fixed: usize = sections.iter().map(|section| fixed_lines(section)).sum();
-        let rows_left = match view.shown {
-            // The blank line before what stands below.
-            Shown::First => SCREEN_LINES.saturating_sub(other_lines + fixed + 1),
-            _ => usize::MAX,
-        };
-        Self { rows_left, tables_left: tables.len() }
+    /// Returns of each section the items that have room in so many `lines`, with one row a table, and what rows further
+    /// lines leave.
+    fn choose<'a>(
+        sections: Vec<&'a Section>,
+        mut lines: usize,
+        view: &Terminal,
+    ) -> (Vec<Part<'a>>, Self) {
+        let (mut parts, mut tables, mut is_full) = (Vec::new(), 0, false);
+        for section in sections {
+            // A blank line, and the heading.
+            let mut needed = 1 + usize::from(!section.title.is_empty());
+            let mut count = 0;
+            for item in &section.items {
+                needed += lines_least(item, view);
+                let is_verbatim = matches!(item, Item::Lines(_));
+                is_full |= needed > lines && !is_verbatim;
+                if is_full {
+                    break;
+                }
+                lines = lines.saturating_sub(std::mem::take(&mut needed));
+                tables += usize::from(matches!(item, Item::Table(..) | Item::Comparisons(_)));
+                count += 1;
+            }
+            parts.push(Part { section, items: &section.items[..count] });
+        }
+        (parts, Self { rows_left: lines + tables, tables_left: tables })
     }
 
     /// Returns how many rows of a table with `rows` are shown.
@@ -107,43 +197,52 @@ impl Room {
     }
 }
 
-/// Returns how many lines a section takes beside the rows of its tables: each may have a line for its title, has one
-/// for its columns, and one for how many rows are left out.
-fn fixed_lines(section: &Section) -> usize {
-    let of_item = |item: &Item| match item {
-        Item::Text(text) => wrapped(text).len(),
+/// Returns how many lines an item takes at least: a table may have a line for its title, has one for its columns, one row,
+/// and one for how many rows are left out.
+fn lines_least(item: &Item, view: &Terminal) -> usize {
+    match item {
+        Item::Text(text) => wrapped(text, view).len().min(TEXT_LINES_MAX),
         Item::Lines(lines) => lines.len(),
-        Item::Table(title, ..) => 2 + usize::from(!title.is_empty()),
-        Item::Comparisons(_) => 2,
+        Item::Table(title, ..) => 3 + usize::from(!title.is_empty()),
+        Item::Comparisons(_) => 3,
         Item::Plot(_) | Item::Flame(_) => 0,
-    };
-    let heading = 1 + usize::from(!section.title.is_empty());
-    heading + section.items.iter().map(of_item).sum::<usize>()
+    }
 }
 
-fn write_section(lines: &mut Vec<String>, section: &Section, view: &Terminal, room: &mut Room) {
+fn write_part(lines: &mut Vec<String>, part: &Part<'_>, view: &Terminal, room: &mut Room) {
+    let Part { section, items } = part;
     if !lines.is_empty() {
         lines.push(String::new());
     }
     if !section.title.is_empty() {
-        lines.push(view.style.escape(1, &printable(&section.title)));
+        lines.push(heading(&section.title, view));
     }
-    for item in &section.items {
+    for item in *items {
         match item {
-            Item::Text(text) => lines.extend(wrapped(text)),
+            Item::Text(text) => {
+                let lines_max =
+                    if view.shown == Shown::First { TEXT_LINES_MAX } else { usize::MAX };
+                lines.extend(at_most(wrapped(text, view), lines_max));
+            }
             Item::Lines(verbatim) => lines.extend(verbatim.iter().map(|l| printable(l).into())),
             Item::Comparisons(comparisons) => {
                 write_table(lines, &section.name, &comparisons.table(), view, room);
             }
             Item::Table(title, _, table) => {
                 if !title.is_empty() && *title != section.title {
-                    lines.push(view.style.escape(1, &printable(title)));
+                    lines.push(heading(title, view));
                 }
                 write_table(lines, &section.name, table, view, room);
             }
             Item::Plot(_) | Item::Flame(_) => {}
         }
     }
+}
+
+/// Returns a heading in one line.
+fn heading(title: &str, view: &Terminal) -> String {
+    let title = printable(title);
+    view.style.escape(1, &shortened(&title, width(view)))
 }
 
 fn write_table(
@@ -165,43 +264,38 @@ fn write_table(
     }
 }
 
-/// Returns what stands below the tables: where the numbers come from, what else to know, and how to see the rest.
-fn below(document: &Document, view: &Terminal) -> Vec<String> {
-    let sentences = std::iter::once(&document.source).chain(&document.notes);
-    let mut lines: Vec<String> = sentences.flat_map(|sentence| wrapped(sentence)).collect();
-    match view.shown {
-        Shown::First => {
-            let hidden = document.hidden();
-            if !hidden.is_empty() {
-                lines.extend(wrapped(&format!("More: --show {}; or --all", hidden.join(","))));
-            }
-        }
-        Shown::All => {
-            let fact = |fact: &crate::Fact| format!("{}: {}", fact.name, printable(&fact.value));
-            lines.extend(document.facts.iter().map(fact));
-        }
-        Shown::Named(_) => {}
-    }
-    lines
+/// Returns how long a line of a paragraph may be.
+fn width(view: &Terminal) -> usize {
+    view.columns.map_or(SCREEN_COLUMNS, |columns| columns.clamp(1, SCREEN_COLUMNS))
 }
 
-/// Returns a paragraph in lines of [`SCREEN_COLUMNS`] characters; lines after the first of an item are set in like it.
-fn wrapped(text: &str) -> Vec<String> {
-    let text = printable(text);
+/// Returns the lines of paragraphs.
+fn paragraphs<'a>(texts: impl IntoIterator<Item = &'a String>, view: &Terminal) -> Vec<String> {
+    texts.into_iter().flat_map(|text| wrapped(text, view)).collect()
+}
+
+/// Returns a paragraph in lines; a word that is longer than a line goes on in the next.
+fn wrapped(text: &str, view: &Terminal) -> Vec<String> {
+    let (text, width) = (printable(text), width(view));
     if text.is_empty() {
         return Vec::new();
     }
-    let mut lines = vec![String::new()];
+    let (mut lines, mut line) = (Vec::new(), String::new());
     for word in text.split(' ') {
-        let line = lines.last_mut().expect("one line at least");
-        if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > SCREEN_COLUMNS {
-            lines.push(word.to_owned());
-        } else {
-            if !line.is_empty() {
-                line.push(' ');
+        let chars: Vec<char> = word.chars().collect();
+        if !line.is_empty() && line.chars().count() + 1 + chars.len() > width {
+            lines.push(std::mem::take(&mut line));
+        } else if !line.is_empty() {
+            line.push(' ');
+        }
+        let mut parts = chars.chunks(width).map(|part| part.iter().collect::<String>()).peekable();
+        while let Some(part) = parts.next() {
+            line.push_str(&part);
+            if parts.peek().is_some() {
+                lines.push(std::mem::take(&mut line));
             }
-            line.push_str(word);
         }
     }
+    lines.push(line);
     lines
 }

@@ -59,24 +59,32 @@ impl Table {
         self.rows.iter().take(rows).map(row).collect()
     }
 
-    /// Returns the headings and the first `rows` rows as lines of at most `width` characters: columns that are there
-    /// only where they have room are left out, the last first, then the longest names are cut in their middle.
+    /// Returns the headings and the first `rows` rows as lines of at most `width` characters. Columns that are there only
+    /// where they have room are left out, the last first; then the longest names are cut in their middle; then further
+    /// columns are left out.
     pub(crate) fn fitted(&self, seen: Seen, rows: usize, width: Option<usize>) -> Vec<String> {
         let mut columns = self.columns_seen(seen);
         let width = width.unwrap_or(usize::MAX);
         loop {
             let mut cells = self.cells_of(&columns, rows);
-            cells.insert(0, columns.iter().map(|&at| self.columns[at].head.clone()).collect());
+            cells.insert(
+                0,
+                columns.iter().map(|&at| printable(&self.columns[at].head).into()).collect(),
+            );
+            let side = |at: usize| self.columns[columns[at]].side;
             let beyond = text::width(&cells).saturating_sub(width);
             let spare = columns.iter().rposition(|&at| self.columns[at].seen != Seen::Always);
-            match spare {
-                Some(place) if beyond > 0 => _ = columns.remove(place),
-                _ => {
-                    let side = |at: usize| self.columns[columns[at]].side;
-                    text::cut(&mut cells, beyond, side);
-                    return text::plain(&cells[0], &cells[1..], side);
-                }
+            if let Some(place) = spare.filter(|_| beyond > 0) {
+                columns.remove(place);
+                continue;
             }
+            text::cut(&mut cells, beyond, side);
+            if columns.len() > 1 && text::width(&cells) > width {
+                columns.pop();
+                continue;
+            }
+            cells.iter_mut().flatten().for_each(|cell| *cell = text::shortened(cell, width));
+            return text::plain(&cells[0], &cells[1..], side);
         }
     }
 

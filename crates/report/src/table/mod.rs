@@ -12,4 +12,4 @@ pub use cell::Cell;
 pub use column::{Column, Seen};
 pub use comparisons::{ComparisonRow, Comparisons};
 pub use grid::Table;
-pub(crate) use text::markdown;
+pub(crate) use text::{markdown, shortened};

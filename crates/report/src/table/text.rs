@@ -19,17 +19,18 @@ pub(crate) fn markdown(
     rows: &[Vec<String>],
     side: impl Fn(usize) -> Side,
 ) -> String {
-    let escaped: Vec<Vec<String>> =
-        rows.iter().map(|row| row.iter().map(|c| c.replace('|', "\\|")).collect()).collect();
+    let escape = |row: &[String]| row.iter().map(|cell| cell.replace('|', "\\|")).collect();
+    let escaped: Vec<Vec<String>> = rows.iter().map(|row| escape(row)).collect();
+    let head: Vec<String> = escape(head);
     // A rule has three dashes at least.
-    let widths = widths(head, &escaped, 3);
+    let widths = widths(&head, &escaped, 3);
     let line = |cells: &[String]| format!("| {} |\n", padded(cells, &widths, &side).join(" | "));
     let rule = |(at, width): (usize, &usize)| match side(at) {
         Side::Right => format!("{}:", "-".repeat(width - 1)),
         Side::Left => "-".repeat(*width),
     };
     let rule: Vec<String> = widths.iter().enumerate().map(rule).collect();
-    let mut text = line(head) + &line(&rule);
+    let mut text = line(&head) + &line(&rule);
     text.extend(escaped.iter().map(|row| line(row)));
     text
 }
@@ -73,13 +74,13 @@ pub(crate) fn cut(rows: &mut [Vec<String>], mut beyond: usize, side: impl Fn(usi
 }
 
 /// Returns `text` in at most `chars` characters, an ellipsis in place of its middle: names differ at both ends.
-fn shortened(text: &str, chars: usize) -> String {
+pub(crate) fn shortened(text: &str, chars: usize) -> String {
     let count = text.chars().count();
     if count <= chars {
         return text.to_owned();
     }
     let head = chars / 2;
-    let tail = chars - head - 1;
+    let tail = (chars - head).saturating_sub(1);
     let start: String = text.chars().take(head).collect();
     let end: String = text.chars().skip(count - tail).collect();
     format!("{start}\u{2026}{end}")
