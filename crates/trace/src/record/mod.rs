@@ -58,7 +58,9 @@ use crate::source::large::LargeOnce;
 use crate::source::page_format::PageFormat;
 use crate::source::tracefs_raw::{TracefsRaw, lost};
 use crate::source::{Facts, Source};
-use crate::{Addresses, Error, Meta, Portion, Progress, Samples, Symbols, TraceWriter};
+use crate::{
+    Addresses, Error, Meta, Portion, Progress, RecordedCache, Samples, Symbols, TraceWriter,
+};
 
 /// Kibibytes of ring buffer for each CPU when [`RecordOptions::buffer_kib`] is not set: on the
 /// reference machine `perf bench sched messaging -g 5 -l 100` fills two fifths of it on each of two CPUs,
@@ -140,6 +142,8 @@ pub struct RecordSummary {
     pub slab_bytes: Option<u64>,
     /// The functions of [`RecordOptions::sites`] that allocated nothing, with the parts that the compiler made of each.
     pub silent: Vec<(String, Vec<String>)>,
+    /// The caches of [`RecordOptions::caches`] that no event names.
+    pub silent_caches: Vec<String>,
 }
 
 /// Records system-wide while the command runs, and writes the trace.
@@ -197,9 +201,18 @@ pub fn record(
     }
     let meta = writer.finish(meta)?;
     let silent = silent(&options.sites, &meta, &Symbols::running()?);
+    let silent_caches = silent_caches(&options.caches, &meta);
     let Ended { status, left_running } = ended;
     let exit_status = status.unwrap_or(0);
-    Ok(RecordSummary { meta, exit_status, elapsed, left_running, slab_bytes, silent })
+    Ok(RecordSummary {
+        meta,
+        exit_status,
+        elapsed,
+        left_running,
+        slab_bytes,
+        silent,
+        silent_caches,
+    })
 }
 
 /// Returns those of `sites` of which the recording has no event, with the parts that the compiler made of each: what is
@@ -212,6 +225,16 @@ fn silent(sites: &[String], meta: &Meta, symbols: &Symbols) -> Vec<(String, Vec<
     let is_silent = |wanted: &&String| !meta.sites.iter().any(|site| is_of(&site.name, wanted));
     let silent = sites.iter().filter(is_silent);
     silent.map(|site| (site.clone(), symbols.parts(site))).collect()
+}
+
+/// Returns those of `caches` that no event names: they were idle, or their objects are allocated as kmalloc's are.
+fn silent_caches(caches: &[String], meta: &Meta) -> Vec<String> {
+    let is_of = |cache: &RecordedCache, name: &String| {
+        (cache.name == *name || cache.aliases.contains(name))
+            && cache.allocs + cache.frees + cache.older_frees > 0
+    };
+    let is_silent = |name: &&String| !meta.caches.iter().any(|cache| is_of(cache, name));
+    caches.iter().filter(is_silent).cloned().collect()
 }
 
 /// A recording about to run.
@@ -535,5 +558,15 @@ mod tests {
         let meta = Meta { sites: vec![site("g+0x4 [mod]"), site("ff+0x2")], ..Meta::default() };
         let wanted = ["f", "g", "ff+0x2"].map(str::to_owned);
         assert_eq!(silent(&wanted, &meta, &symbols), [("f".into(), vec!["f.part.0".into()])]);
+    }
+
+    /// Objects of msg_msg-1k, a bucket of kmem_buckets_create(), have events of kmalloc: the recording was empty, in silence.
+    #[test]
+    fn a_cache_that_no_event_names_is_told() {
+        let cache =
+            |name: &str, allocs| RecordedCache { name: name.into(), allocs, ..Default::default() };
+        let meta = Meta { caches: vec![cache("filp", 1), cache("pid", 0)], ..Meta::default() };
+        let wanted = ["filp", "pid", "msg_msg-1k"].map(str::to_owned);
+        assert_eq!(silent_caches(&wanted, &meta), ["pid", "msg_msg-1k"]);
     }
 }
