@@ -172,7 +172,8 @@ fn a_trace_dat_that_is_not_of_use_is_told_why() {
     assert!(
         error(&changed(b"local global [mono]", b"[x86-tsc] loc mono ")).contains("add -C mono")
     );
-    assert!(error(&changed(b"kmem\0", b"sock\0")).contains("its tracepoints are others"));
+    let others = "its events are sched:sched_switch, sock:kmalloc and sock:kfree";
+    assert!(error(&changed(b"kmem\0", b"sock\0")).contains(others));
     assert!(error(&changed(b"flyrecord\0", b"latency  \0")).contains("latency tracer"));
 }
 

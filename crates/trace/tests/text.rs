@@ -249,6 +249,16 @@ fn without_a_usable_event_the_most_common_reason_is_the_error() {
     assert!(error.contains("holds no kmem events"), "{error}");
 }
 
+/// It was said to hold no kmem events, which those of the page allocator are, too.
+#[test]
+fn a_recording_of_the_page_allocator_is_told_by_what_it_holds() {
+    let page = |name: &str| line(0, "1.0", &format!("{name}: page=0x1 pfn=0x1 order=0"));
+    let text = ["mm_page_alloc", "mm_page_free"].map(page).concat();
+    let error = import_text(text.as_bytes()).err().unwrap();
+    let said = "holds no event of kmalloc, kfree or a kmem_cache: its events are kmem:mm_page_alloc and kmem:mm_page_free";
+    assert!(error.contains(said), "{error}");
+}
+
 #[test]
 fn more_cpus_than_linux_can_have_are_refused_at_import() {
     let text = format!("cpus=4000000000\n{}", line(0, "1.0", ALLOC));

@@ -25,6 +25,7 @@ mod sites;
 mod unfreed;
 mod unnamed;
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use slablab_linux::CPUS_MAX;
@@ -41,7 +42,7 @@ use crate::meta::{Quality, Skipped, too_many_caches};
 use crate::portion::Blocks;
 use crate::source::kept::Kept;
 use crate::source::large::LargeOnce;
-use crate::source::{Facts, Format, Source, read_raw};
+use crate::source::{Facts, Format, Source, no_kmem_events, read_raw};
 use crate::store::ParquetFile;
 use crate::{
     Addresses, Error, Event, Input, Kind, Meta, NONE, Progress, RawEvent, Samples, Symbols,
@@ -267,7 +268,8 @@ fn pass_events(
     importer.read(source, progress)?;
     if importer.rows == 0 {
         let skipped = source.facts().meta.quality.skipped.iter();
-        return Err(no_events(&importer.path, skipped.chain(&importer.quality.skipped)));
+        let skipped = skipped.chain(&importer.quality.skipped);
+        return Err(no_events(&importer.path, skipped, &source.facts().other_events));
     }
     let mut meta = source.facts().meta.clone();
     if let Some(text) = slabinfo {
@@ -276,13 +278,17 @@ fn pass_events(
     importer.finish(source, meta)
 }
 
-fn no_events<'a>(path: &Path, skipped: impl Iterator<Item = &'a Skipped>) -> Error {
+fn no_events<'a>(
+    path: &Path,
+    skipped: impl Iterator<Item = &'a Skipped>,
+    others: &BTreeSet<String>,
+) -> Error {
     let what = match skipped.max_by_key(|s| s.count) {
         Some(most) => format!(
             "no event could be used: {} skipped as `{}`, the first at {}",
             most.count, most.reason, most.first
         ),
-        None => "holds no kmem events".into(),
+        None => no_kmem_events(others),
     };
     let remedy = "record some with `slablab record` or `perf kmem record`";
     Error::bad(path, At::File, what, remedy)

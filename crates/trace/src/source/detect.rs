@@ -60,7 +60,8 @@ fn text(head: &str) -> Option<Format> {
     }
     let event = head.lines().find(|line| line.contains("call_site=") || line.contains(": k"))?;
     let names = ["kmalloc", "kfree", "kmem_cache_alloc", "kmem_cache_free"];
-    if event.contains("kmem:k") {
+    // Those of the page allocator (kmem:mm_page_alloc) make no trace, and the error says so.
+    if event.contains("kmem:") {
         Some(Format::PerfScript)
     } else {
         names.iter().any(|name| event.contains(name)).then_some(Format::Trace)

@@ -26,4 +26,5 @@ pub use self::names::Names;
 pub(crate) use self::open::of_parquet;
 pub use self::open::{open_raw, read_raw};
 pub(crate) use self::parquet::RowAddresses;
+pub(crate) use self::recording::no_kmem_events;
 pub use self::recording::{Facts, Format, Source};

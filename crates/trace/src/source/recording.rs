@@ -1,8 +1,31 @@
 //! A recording that is being read: its events, the names that they use, and what it says of itself.
 
+use std::collections::BTreeSet;
+
 use super::names::Names;
 use crate::symbols::Symbols;
 use crate::{Error, Meta, Progress, RawEvent};
+
+/// Events of other kinds that an error names.
+pub(crate) const OTHER_EVENTS_MAX: usize = 6;
+
+/// Says that a recording has no event of an allocation or a free, and which events of other kinds it has.
+pub(crate) fn no_kmem_events<'a>(others: impl IntoIterator<Item = &'a String>) -> String {
+    let others: Vec<_> = others.into_iter().map(String::as_str).collect();
+    match &others[..] {
+        [] => "holds no kmem events".to_owned(),
+        [first @ .., last] if others.len() <= OTHER_EVENTS_MAX => {
+            let and = if first.is_empty() { "" } else { " and " };
+            format!("{NO_EVENT}: its events are {}{and}{last}", first.join(", "))
+        }
+        _ => format!(
+            "{NO_EVENT}: its events are {} and others",
+            others[..OTHER_EVENTS_MAX].join(", ")
+        ),
+    }
+}
+
+const NO_EVENT: &str = "holds no event of kmalloc, kfree or a kmem_cache";
 
 /// A reader of one recording.
 pub trait Source: std::fmt::Debug {
@@ -45,6 +68,8 @@ pub struct Facts {
     pub names: Names,
     /// The symbols of the recorded kernel, as far as they could be had.
     pub symbols: Symbols,
+    /// Events of other kinds that the recording has, the first ones of them.
+    pub other_events: BTreeSet<String>,
     /// Bytes read so far.
     pub bytes_read: u64,
     /// Bytes that there are, 0 when that is not known.

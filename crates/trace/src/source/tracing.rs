@@ -116,25 +116,37 @@ pub(super) fn ftrace_events<R: Read>(fields: &mut Fields<R>) -> Option<()> {
     Some(())
 }
 
-/// Reads the formats of the events of all systems, of which kmem's are returned. The outer error is an unusable format,
-/// `None` a cut.
-pub(super) fn events<R: Read>(fields: &mut Fields<R>) -> Result<Option<Vec<EventFormat>>, String> {
+/// The events that a recording describes.
+#[derive(Debug, Default)]
+pub(super) struct Events {
+    /// The formats of those that make a trace
+    pub(super) formats: Vec<EventFormat>,
+    /// The names of the others
+    pub(super) others: Vec<String>,
+}
+
+/// Reads the formats of the events of all systems. The outer error is an unusable format, `None` a cut.
+pub(super) fn events<R: Read>(fields: &mut Fields<R>) -> Result<Option<Events>, String> {
     let mut texts = || {
         let mut texts = Vec::new();
         for _ in 0..fields.u32()? {
-            let kmem = fields.c_string()? == "kmem";
+            let system = fields.c_string()?;
             for _ in 0..fields.u32()? {
-                let text = fields.sized()?;
-                texts.extend(kmem.then_some(text));
+                texts.push((system.clone(), fields.sized()?));
             }
         }
         Some(texts)
     };
     let Some(texts) = texts() else { return Ok(None) };
-    let mut formats = Vec::new();
-    for text in texts {
-        let format = EventFormat::parse(&String::from_utf8_lossy(&text))?;
-        formats.extend(kind_of(&format.name).map(|_| format));
+    let mut events = Events::default();
+    for (system, text) in texts {
+        let text = String::from_utf8_lossy(&text);
+        let name = text.lines().find_map(|line| line.strip_prefix("name: ")).unwrap_or_default();
+        if system == "kmem" && kind_of(name.trim()).is_some() {
+            events.formats.push(EventFormat::parse(&text)?);
+        } else {
+            events.others.push(format!("{system}:{}", name.trim()));
+        }
     }
-    Ok(Some(formats))
+    Ok(Some(events))
 }

@@ -26,7 +26,7 @@ use self::queue::Queue;
 use self::stream::{End, Stream, kind};
 use self::tracing::Tracing;
 use super::names::Names;
-use super::recording::{Facts, Source};
+use super::recording::{Facts, Source, no_kmem_events};
 use crate::error::At;
 use crate::source::bytes::{Bytes, text};
 use crate::source::kmem::Layout;
@@ -39,6 +39,7 @@ pub(super) const MAGIC: &[u8; 8] = b"PERFILE2";
 /// The same, written by a big-endian machine.
 pub(super) const MAGIC_SWAPPED: &[u8; 8] = b"2ELIFREP";
 
+const NO_FORMATS: &str = "holds no kmem events (it has no tracepoint formats)";
 const REMEDY: &str = "record again with `slablab record` or `perf kmem record`";
 
 /// The header of one that was made for a pipe.
@@ -198,9 +199,7 @@ impl PerfData {
         let bad = |what: &str| Error::bad(&self.path, At::File, what, REMEDY);
         let tracing = match self.header.tracing.take() {
             None if self.header.is_unclosed => self.tracing_of_running_kernel()?,
-            tracing => {
-                tracing.ok_or_else(|| no_kmem(&self.path, "it has no tracepoint formats"))?
-            }
+            tracing => tracing.ok_or_else(|| bad(NO_FORMATS))?,
         };
         if self.header.is_unclosed {
             let reason =
@@ -208,7 +207,7 @@ impl PerfData {
             self.header.meta.quality.skip(reason, || "the end of the file".to_owned());
         }
         if tracing.layouts.is_empty() {
-            return Err(no_kmem(&self.path, "its tracepoints are others"));
+            return Err(bad(&no_kmem_events(&tracing.others)));
         }
         let tracepoints = || self.header.attrs.iter().filter(|attr| attr.tracepoint);
         if let Some(what) = tracepoints().find_map(Attr::lacks) {
@@ -258,18 +257,17 @@ impl PerfData {
             return Err(Error::io(&self.path, "cannot read", error));
         }
         if self.state == State::Header {
+            let bad = |what: &str| Error::bad(&self.path, At::File, what, REMEDY);
             if self.header.is_unclosed {
-                return Err(no_kmem(&self.path, "it was not closed, and no samples"));
+                return Err(bad("holds no kmem events (it was not closed, and no samples)"));
             }
             let Some(tracing) = &self.header.tracing else {
-                return Err(no_kmem(&self.path, "it has no tracepoint formats"));
+                return Err(bad(NO_FORMATS));
             };
-            let found = if tracing.layouts.is_empty() {
-                "its tracepoints are others"
-            } else {
-                "no samples"
-            };
-            return Err(no_kmem(&self.path, found));
+            return Err(match tracing.layouts.is_empty() {
+                true => bad(&no_kmem_events(&tracing.others)),
+                false => bad("holds no kmem events (no samples)"),
+            });
         }
         if let End::Damaged(reason) = end {
             let reason = format!("{reason}; what is behind it was not read");
@@ -313,10 +311,6 @@ impl PerfData {
         }
         Some(())
     }
-}
-
-fn no_kmem(path: &Path, found: &str) -> Error {
-    Error::bad(path, At::File, format!("holds no kmem events ({found})"), REMEDY)
 }
 
 /// Reads attributes and features of a file that is no pipe; returns where its records are.

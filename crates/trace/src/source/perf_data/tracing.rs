@@ -11,6 +11,8 @@ use crate::source::tracing::{Fields, events, ftrace_events, head, headers};
 pub(super) struct Tracing {
     /// The number of each kmem event and where its fields are.
     pub(super) layouts: Vec<(u16, Layout)>,
+    /// The names of the other events
+    pub(super) others: Vec<String>,
     pub(super) page_bytes: u32,
 }
 
@@ -24,7 +26,8 @@ impl Tracing {
             Some((format.id as u16, Layout::new(kind, &format).ok()?))
         };
         let layouts = EVENTS.into_iter().filter_map(layout).collect();
-        Some(Tracing { layouts, page_bytes: rustix::param::page_size() as u32 })
+        let page_bytes = rustix::param::page_size() as u32;
+        Some(Tracing { layouts, page_bytes, ..Tracing::default() })
     }
 
     /// Reads tracing data; says what is wrong with it otherwise.
@@ -37,7 +40,9 @@ impl Tracing {
         }
         headers(&mut fields).and_then(|_| ftrace_events(&mut fields)).ok_or_else(cut)?;
         let mut tracing = Tracing { page_bytes: head.page_bytes, ..Tracing::default() };
-        for format in events(&mut fields)?.ok_or_else(cut)? {
+        let events = events(&mut fields)?.ok_or_else(cut)?;
+        tracing.others = events.others;
+        for format in events.formats {
             let kind = kind_of(&format.name).expect("only kmem's are returned");
             tracing.layouts.push((format.id as u16, Layout::new(kind, &format)?));
         }

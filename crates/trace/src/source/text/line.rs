@@ -309,6 +309,19 @@ fn not_kmem(line: &str) -> Other {
     }
 }
 
+/// Returns the name of the event that a line is of, whatever its kind.
+pub(super) fn event_name(line: &str) -> Option<&str> {
+    let is_time = |word: &&str| {
+        word.strip_suffix(':')
+            .is_some_and(|word| time_ns(word).or_else(|| latency_ns(word)).is_some())
+    };
+    let mut words = line.split_ascii_whitespace().skip_while(|word| !is_time(word)).skip(1);
+    // perf script may print a period between the time and the name.
+    let name = words.find_map(|word| word.strip_suffix(':').filter(|name| !name.is_empty()))?;
+    let is_name = |c: char| c.is_ascii_alphanumeric() || "_:.-".contains(c);
+    name.chars().all(is_name).then_some(name)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -22,7 +22,7 @@ use std::path::PathBuf;
 
 use self::clock::Clock;
 use self::line::{Line, Other};
-use super::recording::{Facts, Format, Source};
+use super::recording::{Facts, Format, OTHER_EVENTS_MAX, Source};
 use super::sorter::Sorter;
 use crate::error::At;
 use crate::{Error, Input, NONE, RawEvent};
@@ -166,7 +166,12 @@ impl Text {
     /// Takes what a line that is no kmem event tells.
     fn other(&mut self, text: &str, other: Other, number: u64) {
         match other {
-            Other::Irrelevant => self.header(text),
+            Other::Irrelevant => {
+                self.header(text);
+                if self.facts.other_events.len() < OTHER_EVENTS_MAX {
+                    self.facts.other_events.extend(line::event_name(text).map(str::to_owned));
+                }
+            }
             Other::Lost { cpu, events } if cpu < CPUS_MAX => {
                 let quality = &mut self.facts.meta.quality;
                 quality.gaps_uncounted += u64::from(events.is_none());

@@ -2,8 +2,8 @@
 
 use super::part::Part;
 use crate::Meta;
-use crate::source::format::EventFormat;
 use crate::source::tracefs_raw::Tsc;
+use crate::source::tracing::Events;
 use crate::symbols::Symbols;
 
 /// Numbers of the options that are read, in both versions.
@@ -25,8 +25,8 @@ pub(super) struct Content {
     pub(super) meta: Meta,
     /// The texts of `events/header_page` and `events/header_event`.
     pub(super) headers: [String; 2],
-    /// The formats of kmem's events.
-    pub(super) formats: Vec<EventFormat>,
+    /// The recorded events.
+    pub(super) events: Events,
     pub(super) symbols: Symbols,
     pub(super) clock: String,
     /// How the processor's own counter becomes nanoseconds, where that is the clock.

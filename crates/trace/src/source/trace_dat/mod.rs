@@ -19,7 +19,7 @@ use std::io::BufReader;
 use self::content::{Buffer, Content};
 use self::part::{Compression, Pages, Part};
 use super::page_format::PageFormat;
-use super::recording::{Facts, Source};
+use super::recording::{Facts, Source, no_kmem_events};
 use super::tracefs_raw::{TracefsRaw, events_on};
 use super::tracing::{Fields, head};
 use crate::error::At;
@@ -75,8 +75,8 @@ fn of_file(file: &Part) -> Result<TraceDat, String> {
         let clock = &content.clock;
         return Err(format!("its clock ({clock}) does not count nanoseconds: add -C mono"));
     }
-    if content.formats.is_empty() {
-        return Err("holds no kmem events (its tracepoints are others)".into());
+    if content.events.formats.is_empty() {
+        return Err(no_kmem_events(&content.events.others));
     }
     content.meta.source = "trace.dat".into();
     content.meta.recorder = "trace-cmd".into();
@@ -103,7 +103,7 @@ fn pages(
     let usual = PageFormat::parse(&content.headers[0], &content.headers[1])?;
     let bytes = buffers.iter().map(Buffer::bytes).sum();
     let facts = Facts { meta: content.meta, symbols: content.symbols, bytes, ..Facts::default() };
-    let source = TracefsRaw::new(usual, &content.formats, Vec::new(), facts)?;
+    let source = TracefsRaw::new(usual, &content.events.formats, Vec::new(), facts)?;
     let mut source = source.clock(content.tsc);
     let mut seen = Vec::new();
     for buffer in buffers {

@@ -18,8 +18,8 @@ pub(super) fn read<R: Read>(
     let Some(texts) = headers(fields) else { return Ok(None) };
     content.headers = texts;
     let Some(()) = ftrace_events(fields) else { return Ok(None) };
-    let Some(formats) = events(fields)? else { return Ok(None) };
-    content.formats = formats;
+    let Some(events) = events(fields)? else { return Ok(None) };
+    content.events = events;
     let mut texts = || {
         let kallsyms_bytes = fields.u32()?;
         let kallsyms = fields.take(u64::from(kallsyms_bytes))?;

@@ -104,7 +104,7 @@ fn take(number: u16, data: &[u8], content: &mut Content) -> Result<Option<()>, S
     let mut fields = Fields::new(data, data.len() as u64);
     Ok(match number {
         section::HEADERS => headers(&mut fields).map(|texts| content.headers = texts),
-        section::EVENT_FORMATS => events(&mut fields)?.map(|formats| content.formats = formats),
+        section::EVENT_FORMATS => events(&mut fields)?.map(|events| content.events = events),
         section::COMMS => fields.sized().map(|text| content.comms(&text)),
         _ => fields.u32().and_then(|bytes| fields.take(u64::from(bytes))).map(|text| {
             content.symbols = Symbols::parse(&String::from_utf8_lossy(&text));
