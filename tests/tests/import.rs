@@ -208,8 +208,10 @@ fn a_trace_without_addresses_answers_alike_and_is_private() {
     );
     let json = serde_json::to_string(reader.meta()).unwrap();
     assert!(!json.contains("ffffffff8"), "an address is left");
-    assert!(stdout(&["info", text(&stripped)]).contains("addresses stripped"));
-    assert!(stdout(&["info", SAMPLE]).contains("addresses of call sites are in the trace"));
+    assert!(stdout(&["info", text(&stripped), "--all"]).contains("addresses: stripped"));
+    assert!(
+        stdout(&["info", SAMPLE, "--all"]).contains("addresses: of call sites are in the trace")
+    );
 }
 
 #[test]

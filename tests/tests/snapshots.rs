@@ -45,8 +45,7 @@ fn a_series_is_told_by_cache_with_growth_and_slabs_beyond_need() {
         (&163_840.into(), &(38 * 4096).into())
     );
     let advice = stdout(&["advise", file]);
-    for line in ["kmalloc-192", "shrink", "possible leak", "filp", "What a snapshot does not tell"]
-    {
+    for line in ["kmalloc-192", "shrink", "possible leak", "filp", "A snapshot does not tell"] {
         assert!(advice.contains(line), "{line}: {advice}");
     }
     assert!(advice.lines().all(|line| line.chars().count() <= 80), "{advice}");

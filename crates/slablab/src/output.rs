@@ -170,11 +170,6 @@ impl Page {
             self.raw_line(&if i == 0 { self.style.escape(2, &line) } else { line });
         }
     }
-
-    /// Appends a table, or `nothing` in place of one without rows.
-    pub(crate) fn table_or(&mut self, table: &Table, nothing: &str) {
-        if table.is_empty() { self.line(nothing) } else { self.table(table) }
-    }
 }
 
 /// Prints `report` as `args` say, to `file` or else to standard output.

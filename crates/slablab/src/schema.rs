@@ -20,7 +20,12 @@ pub(crate) struct Published {
 impl Published {
     /// Returns that of an answer.
     pub(crate) const fn answer<A: Answer>() -> Self {
-        Self { name: A::SCHEMA, schema_of_report: schema_of::<A> }
+        Self::answer_named::<A>(A::SCHEMA)
+    }
+
+    /// Returns that of answers of one type that are printed under another name.
+    pub(crate) const fn answer_named<A: Answer>(name: &'static str) -> Self {
+        Self { name, schema_of_report: schema_of::<A> }
     }
 
     pub(crate) const fn of<R: Report>() -> Self {

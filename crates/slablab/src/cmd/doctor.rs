@@ -5,28 +5,29 @@ use std::process::ExitCode;
 use anyhow::Result;
 use schemars::JsonSchema;
 use serde::Serialize;
+use slablab_report::{Document, Item, Section};
 use slablab_trace::{Fact, State};
 
-use crate::cli::{OutputArgs, ResultFile};
-use crate::output::{Page, Report, Table, field, print};
+use crate::cli::{AnswerArgs, OutputArgs};
+use crate::output::{Answer, Table, field, give};
 
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Exit status: 0 when recording would work here, 1 when it would not.")]
 pub(crate) struct Args {
     #[command(flatten)]
-    result: ResultFile,
+    answer: AnswerArgs,
 }
 
 pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     let facts: Vec<_> = slablab_trace::probe().iter().map(Finding::new).collect();
     let can_record = !facts.iter().any(|fact| fact.state == "missing");
-    print(&Diagnosis { can_record, facts }, output, args.result.output.as_deref())?;
+    give(&DoctorAnswer { can_record, facts }, output, &args.answer)?;
     Ok(if can_record { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
 
 /// What `slablab doctor` says.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct Diagnosis {
+pub(super) struct DoctorAnswer {
     can_record: bool,
     facts: Vec<Finding>,
 }
@@ -51,37 +52,32 @@ impl Finding {
     }
 }
 
-impl Report for Diagnosis {
+impl Answer for DoctorAnswer {
     const SCHEMA: &'static str = "slablab.doctor/1";
 
-    fn text(&self, page: &mut Page) {
+    fn document(&self) -> Document {
+        let answer = match self.can_record {
+            true => "slablab record works here.",
+            false => "slablab record does not work here yet; replay, stat, info and import do.",
+        };
         let fields = [
             field::name("what", "name", |fact: &Finding| fact.name),
             field::name("state", "state", |fact| fact.state),
             field::name("found", "found", |fact| &fact.found),
+            field::name("remedy", "remedy", |fact: &Finding| &fact.remedy).as_data(),
         ];
-        page.table(&Table::of(&self.facts, fields));
-        let remedies: Vec<_> = self.facts.iter().filter(|fact| !fact.remedy.is_empty()).collect();
-        if !remedies.is_empty() {
-            page.heading("Fixes");
-            for fact in remedies {
-                page.line(format!("  {}: {}", fact.name, fact.remedy));
-            }
+        let table = Table::of(&self.facts, fields);
+        let remedies = self.facts.iter().filter(|fact| !fact.remedy.is_empty());
+        let remedies = remedies.map(|fact| Item::Text(format!("{}: {}", fact.name, fact.remedy)));
+        Document {
+            title: "What slablab needs of this machine".to_owned(),
+            question: "Does slablab record work here?".to_owned(),
+            answers: vec![answer.to_owned()],
+            sections: vec![
+                Section::first("requirements", "", vec![Item::table("Requirements", "", table)]),
+                Section::first("fixes", "Fixes", remedies.collect()),
+            ],
+            ..Document::default()
         }
-        page.heading(if self.can_record {
-            "slablab record works here."
-        } else {
-            "slablab record does not work here yet; replay, stat, info and import do."
-        });
-    }
-
-    fn csv(&self) -> Table {
-        let fields = [
-            field::name("name", "name", |fact: &Finding| fact.name),
-            field::name("state", "state", |fact| fact.state),
-            field::name("found", "found", |fact| &fact.found),
-            field::name("remedy", "remedy", |fact| &fact.remedy),
-        ];
-        Table::of(&self.facts, fields)
     }
 }

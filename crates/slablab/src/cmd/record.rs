@@ -19,7 +19,8 @@ use crate::progress::Progress;
                         When --duration is over, on Ctrl-C, or when the disk is full, the command and all that it\n\
                         started get SIGTERM, and after two seconds SIGKILL. What a command leaves running when it\n\
                         ends by itself goes on, and is named.\n\
-                        Exit status: the command's, or 2 when nothing could be recorded.\n\n\
+                        Exit status: the command's; 1 when nothing of --caches and --sites had an event; 2 when\n\
+                        nothing could be recorded.\n\n\
                         Examples:\n  \
                         slablab record -o t.parquet -- perf bench sched messaging -g 5 -l 100\n  \
                         slablab record --duration 10\n  \
@@ -83,7 +84,12 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     let mut progress = Progress::default();
     let summary = slablab_trace::record(&options, &mut |step| progress.step(step))?;
     drop(progress);
-    let status = u8::try_from(summary.exit_status).unwrap_or(1);
+    let asked = args.caches.len() + args.sites.len();
+    let is_empty = asked > 0 && summary.silent.len() + summary.silent_caches.len() == asked;
+    let status = match u8::try_from(summary.exit_status).unwrap_or(1) {
+        0 if is_empty => 1,
+        status => status,
+    };
     Written::recorded(&args.output, summary).print(output)?;
     Ok(ExitCode::from(status))
 }

@@ -5,10 +5,11 @@ use std::path::Path;
 use anyhow::{Result, bail};
 use schemars::JsonSchema;
 use serde::Serialize;
+use slablab_report::{Document, Item, Section, counted};
 use slablab_trace::{Meta, Quality, RecordSummary};
 
-use crate::cli::{Format, OutputArgs};
-use crate::output::{Report, Table, bytes, field, print, thousands};
+use crate::cli::{AnswerArgs, Format, OutputArgs};
+use crate::output::{Answer, Table, bytes, field, give, thousands};
 use crate::say::say;
 
 /// Which command wrote it.
@@ -35,6 +36,9 @@ pub(crate) struct Written {
     /// Functions that were to be recorded and allocated nothing, with the parts that the compiler made of each
     #[serde(skip_serializing_if = "Vec::is_empty")]
     silent: Vec<(String, Vec<String>)>,
+    /// Caches that were to be recorded and that no event names
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    silent_caches: Vec<String>,
     /// What slabs held when that ended the recording
     #[serde(skip_serializing_if = "Option::is_none")]
     ended_at_slab_bytes: Option<u64>,
@@ -59,6 +63,7 @@ impl Written {
             left_running: summary.left_running,
             ended_at_slab_bytes: summary.slab_bytes,
             silent: summary.silent,
+            silent_caches: summary.silent_caches,
             ..Self::imported(file, &summary.meta)
         }
     }
@@ -75,45 +80,55 @@ impl Written {
             addresses_stripped: meta.addresses_stripped,
             left_running: Vec::new(),
             silent: Vec::new(),
+            silent_caches: Vec::new(),
             ended_at_slab_bytes: None,
             quality: meta.quality.clone(),
         }
     }
 
-    /// Says so: as a line on standard error, beside what the recorded command prints, or as asked for.
+    /// Says so: as lines on standard error, beside what the recorded command prints, or in the format asked for.
     pub(crate) fn print(&self, output: &OutputArgs) -> Result<()> {
         if output.format != Format::Table {
-            return print(self, output, None);
+            return give(self, output, &AnswerArgs::default());
         }
+        let name = if self.writer == Writer::Record { "record" } else { "import" };
+        let say = |sentence: String| say(format_args!("[ slablab {name}: {sentence} ]"));
+        self.sentences().into_iter().for_each(say);
+        Ok(())
+    }
+
+    /// Says what was written, and what is missing in it.
+    fn sentences(&self) -> Vec<String> {
         let written = match self.file_bytes {
             // A pipe has no length.
             0 => format!("written to {}", self.file),
             length => format!("{} written to {}", bytes(length), self.file),
         };
-        let events = thousands(self.events);
+        let events = counted(self.events, "event");
         let what = match self.duration_seconds {
-            Some(seconds) => format!("{events} events in {seconds:.2} s, {}", self.losses()),
-            None => {
-                format!("{events} events, {:.1} % of them not placed", self.unplaced_share * 100.0)
-            }
+            Some(seconds) => format!("{events} in {seconds:.2} s, {}", self.losses()),
+            None => format!("{events}, {:.1} % of them not placed", self.unplaced_share * 100.0),
         };
-        let name = if self.writer == Writer::Record { "record" } else { "import" };
-        say(format_args!("[ slablab {name}: {what}; {written} ]"));
+        let mut sentences = vec![format!("{what}; {written}")];
         if let Some(slab) = self.ended_at_slab_bytes {
-            say(format_args!("[ slablab {name}: ended as slabs took {} ]", bytes(slab)));
+            sentences.push(format!("ended as slabs took {}", bytes(slab)));
         }
         for (site, parts) in &self.silent {
             let parts = match &parts[..] {
                 [] => String::new(),
                 parts => format!("; what it allocates may be in {}", parts.join(", ")),
             };
-            say(format_args!("[ slablab {name}: no event came from {site}{parts} ]"));
+            sentences.push(format!("no event came from {site}{parts}"));
+        }
+        for cache in &self.silent_caches {
+            sentences.push(format!(
+                "no event names the cache {cache}; those of kmalloc and of kmem_buckets name none"
+            ));
         }
         if !self.left_running.is_empty() {
-            let left = self.left_running.join(", ");
-            say(format_args!("[ slablab {name}: the command left running: {left} ]"));
+            sentences.push(format!("the command left running: {}", self.left_running.join(", ")));
         }
-        Ok(())
+        sentences
     }
 
     fn losses(&self) -> String {
@@ -128,21 +143,26 @@ impl Written {
     }
 }
 
-impl Report for Written {
+impl Answer for Written {
     const SCHEMA: &'static str = "slablab.record/1";
 
     fn schema(&self) -> &'static str {
         if self.writer == Writer::Record { Self::SCHEMA } else { "slablab.import/1" }
     }
 
-    fn csv(&self) -> Table {
+    fn document(&self) -> Document {
         let fields = [
             field::name("file", "file", |written: &&Self| &written.file),
             field::bytes("file bytes", "file_bytes", |written| written.file_bytes),
             field::count("events", "events", |written| written.events),
             field::count("lost", "lost", |written| written.lost),
-            field::share("unplaced share", "unplaced_share", |written| written.unplaced_share),
+            field::share("unplaced", "unplaced_share", |written| written.unplaced_share),
         ];
-        Table::of(&[self], fields)
+        let table = Item::table("", "", Table::of(&[self], fields));
+        Document {
+            answers: self.sentences(),
+            sections: vec![Section::first("trace", "", vec![table])],
+            ..Document::default()
+        }
     }
 }

@@ -19,6 +19,8 @@ use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
 use rustc_hash::FxHashMap;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use self::counters::AllocCounters;
 use self::slices::{Seen, Slice, Slices};
@@ -48,11 +50,11 @@ pub struct LiveOptions {
 }
 
 /// What is known of one cache or call site.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct LiveRow {
     /// The cache's or call site's name.
     pub name: String,
-    /// Of a call site its cache, or its line of the source.
+    /// Of a call site its cache or its line of the source; of a cache that grows on the call site that keeps most of it.
     pub place: String,
     /// Objects that are alive.
     pub objects: Option<u64>,
@@ -73,6 +75,7 @@ pub struct LiveRow {
     /// Whether it grew at every look of the last ten: a possible leak.
     pub grows_on: bool,
     /// Live bytes, or where those are not known allocations a second, at the last looks.
+    #[serde(skip)]
     pub history: Vec<f64>,
 }
 

@@ -24,9 +24,9 @@ use super::fleet;
 use super::fleet::args::{Many, ManyArgs};
 use super::import::Opened;
 use super::question::QuestionArgs;
-use super::snapshot;
+use crate::answers::snapshot::{SnapshotAdvice, SnapshotAnswer};
 use crate::cli::OutputArgs;
-use crate::output::{Page, Report, Table, bytes, field, print};
+use crate::output::{Page, Report, Table, bytes, field, give, print};
 use crate::progress::Progress;
 use crate::schema::Published;
 
@@ -140,8 +140,8 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
         Opened::Trace(trace) => trace,
         Opened::Snapshots(snapshots) => {
             args.refuse_of_snapshots()?;
-            let (path, file) = (question.file(), question.answer.output.as_deref());
-            snapshot::advise(path.as_ref(), &snapshots, question.lines(), output, file)?;
+            let advice = SnapshotAdvice(SnapshotAnswer::new(question.path(), &snapshots));
+            give(&advice, output, &question.answer)?;
             return Ok(ExitCode::SUCCESS);
         }
     };

@@ -10,10 +10,13 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 use clap_complete::Shell;
 
-use super::{advise, doctor, info, insmod, kernel, lab, replay, snapshot, top, traces, written};
+use super::{advise, doctor, insmod, kernel, lab, replay, traces, written};
 use crate::answers::export::ExportAnswer;
+use crate::answers::info::InfoAnswer;
 use crate::answers::partition::PartitionAnswer;
+use crate::answers::snapshot::{SnapshotAdvice, SnapshotAnswer};
 use crate::answers::stat::StatAnswer;
+use crate::answers::top::TopAnswer;
 use crate::answers::whatif::WhatIfAnswer;
 use crate::output::write_whole;
 use crate::schema::Published;
@@ -57,17 +60,17 @@ pub(crate) fn run(args: &Args, mut command: clap::Command) -> Result<ExitCode> {
 /// Returns what all commands print as JSON.
 fn schemas() -> Vec<Published> {
     let here = [
-        Published::of::<doctor::Diagnosis>(),
-        Published::of::<info::Info>(),
+        Published::answer::<doctor::DoctorAnswer>(),
+        Published::answer::<InfoAnswer>(),
         Published::answer::<StatAnswer>(),
         Published::answer::<WhatIfAnswer>(),
         Published::answer::<PartitionAnswer>(),
-        Published::of::<snapshot::Snapshot>(),
-        Published::of::<snapshot::Advice>(),
+        Published::answer::<SnapshotAnswer>(),
+        Published::answer::<SnapshotAdvice>(),
         Published::answer::<ExportAnswer>(),
-        Published::of::<top::Top>(),
-        Published::of::<written::Written>(),
-        Published::named::<written::Written>("slablab.import/1"),
+        Published::answer::<TopAnswer>(),
+        Published::answer::<written::Written>(),
+        Published::answer_named::<written::Written>("slablab.import/1"),
     ];
     let families = [
         advise::SCHEMAS,

@@ -23,8 +23,8 @@ use slablab_kmem::BackendKind;
 
 use super::allocators::allocator;
 use super::size::parse_bytes;
-use crate::cli::{Format, OutputArgs};
-use crate::output::print;
+use crate::cli::{AnswerArgs, Format, OutputArgs};
+use crate::output::give;
 use crate::say::say;
 use crate::schema::Published;
 use names::Names;
@@ -32,9 +32,9 @@ use session::{Live, Session};
 
 /// What these commands print as JSON.
 pub(super) const SCHEMAS: &[Published] = &[
-    Published::of::<symbols::Symbols>(),
-    Published::of::<symbols::Modinfo>(),
-    Published::of::<session::Session>(),
+    Published::answer::<symbols::Symbols>(),
+    Published::answer::<symbols::Modinfo>(),
+    Published::answer::<session::Session>(),
 ];
 
 #[derive(clap::Args, Debug)]
@@ -115,8 +115,9 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
         slablab_kapi::child_main(job)?;
         return Ok(ExitCode::SUCCESS);
     }
+    let whole = AnswerArgs { all: true, ..AnswerArgs::default() };
     if args.list_symbols {
-        print(&symbols::Symbols::new(), output, None)?;
+        give(&symbols::Symbols::new(), output, &whole)?;
         return Ok(ExitCode::SUCCESS);
     }
     let source = args.source.as_deref().expect("clap requires it");
@@ -128,7 +129,7 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     let built = toolchain::build(source, args.kernel_version, flavor, dir.path())?;
     let image = Image::read(&built.image)?;
     if args.modinfo {
-        print(&symbols::Modinfo::new(source, &built, image.info()), output, None)?;
+        give(&symbols::Modinfo::new(source, &built, image.info()), output, &whole)?;
         return Ok(ExitCode::SUCCESS);
     }
     say_how_it_was_built(args, &built);
@@ -151,7 +152,7 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     let (end, errors) = host::run(&start, |event| session.take(event))?;
     session.finish(&end, &errors, args.timeout);
     if output.format != Format::Table {
-        print(&session, output, None)?;
+        give(&session, output, &whole)?;
     }
     session.verdict()
 }

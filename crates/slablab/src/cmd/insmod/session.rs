@@ -8,9 +8,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_kapi::host::End;
 use slablab_kapi::{Block, Event, FaultKind, Job, Misuse, Stage};
+use slablab_report::{Document, Item, Section};
 
 use super::names::{Names, Place};
-use crate::output::{Page, Report, Table, bytes, field};
+use crate::output::{Answer, Table, bytes, field};
 use crate::say::say;
 
 /// Whether events are printed as they come.
@@ -373,18 +374,20 @@ fn signal_text(signal: i32) -> String {
     name.into()
 }
 
-impl Report for Session {
+impl Answer for Session {
     const SCHEMA: &'static str = "slablab.insmod/1";
 
-    /// The text was printed as it came.
-    fn text(&self, _page: &mut Page) {}
-
-    fn csv(&self) -> Table {
+    fn document(&self) -> Document {
         let fields = [
             field::count("time", "time_ns", |line: &Line| line.time_ns),
             field::count("level", "level", |line| line.level.into()),
             field::name("text", "text", |line| &line.text),
         ];
-        Table::of(&self.log, fields)
+        let log = Item::table("", "", Table::of(&self.log, fields));
+        Document {
+            title: format!("The log of {}", self.module),
+            sections: vec![Section::first("log", "", vec![log])],
+            ..Document::default()
+        }
     }
 }

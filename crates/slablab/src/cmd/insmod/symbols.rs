@@ -6,17 +6,18 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_kapi::ModuleInfo;
 use slablab_kapi::toolchain::{Built, header_items};
+use slablab_report::{Document, Item, Section};
 
-use crate::output::{Page, Report, Table, field};
+use crate::output::{Answer, Table, field};
 
 /// What there is for modules.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Symbols {
-    symbols: Vec<Item>,
+    symbols: Vec<Symbol>,
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Item {
+struct Symbol {
     name: String,
     kind: &'static str,
     header: &'static str,
@@ -24,7 +25,7 @@ struct Item {
 
 impl Symbols {
     pub(super) fn new() -> Self {
-        let item = |i: slablab_kapi::toolchain::HeaderItem| Item {
+        let item = |i: slablab_kapi::toolchain::HeaderItem| Symbol {
             name: i.name,
             kind: i.kind,
             header: i.header,
@@ -33,22 +34,21 @@ impl Symbols {
     }
 }
 
-impl Report for Symbols {
+impl Answer for Symbols {
     const SCHEMA: &'static str = "slablab.symbols/1";
 
-    fn text(&self, page: &mut Page) {
-        for item in &self.symbols {
-            page.line(format!("{:<40} {:<8} {}", item.name, item.kind, item.header));
-        }
-    }
-
-    fn csv(&self) -> Table {
+    fn document(&self) -> Document {
         let fields = [
-            field::name("name", "name", |item: &Item| &item.name),
+            field::name("name", "name", |item: &Symbol| &item.name),
             field::name("kind", "kind", |item| item.kind),
             field::name("header", "header", |item| item.header),
         ];
-        Table::of(&self.symbols, fields)
+        let symbols = Item::table("", "", Table::of(&self.symbols, fields));
+        Document {
+            title: "What modules can use".to_owned(),
+            sections: vec![Section::first("symbols", "", vec![symbols])],
+            ..Document::default()
+        }
     }
 }
 
@@ -88,20 +88,19 @@ fn params(info: &ModuleInfo) -> Vec<(String, String)> {
         .collect()
 }
 
-impl Report for Modinfo {
+impl Answer for Modinfo {
     const SCHEMA: &'static str = "slablab.modinfo/1";
 
-    fn text(&self, page: &mut Page) {
-        for (tag, value) in &self.fields {
-            page.line(format!("{:<15} {value}", format!("{tag}:")));
-        }
-    }
-
-    fn csv(&self) -> Table {
+    fn document(&self) -> Document {
         let fields = [
             field::name("tag", "tag", |(tag, _): &(String, String)| tag),
             field::name("value", "value", |(_, value)| value),
         ];
-        Table::of(&self.fields, fields)
+        let fields = Item::table("", "", Table::of(&self.fields, fields));
+        Document {
+            title: "What a module says of itself".to_owned(),
+            sections: vec![Section::first("fields", "", vec![fields])],
+            ..Document::default()
+        }
     }
 }

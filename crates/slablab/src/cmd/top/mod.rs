@@ -4,20 +4,19 @@
 //! waits for keys and draws ([`screen`]). [`view`] is what is shown: which rows, in which order.
 
 mod screen;
-mod view;
+pub(crate) mod view;
 
 use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use schemars::JsonSchema;
-use serde::Serialize;
 use slablab_host::Interrupt;
-use slablab_trace::{Live, LiveFrame, LiveOptions, LiveRow};
+use slablab_trace::{Live, LiveFrame, LiveOptions};
 
 use self::view::{By, SortBy, View};
-use crate::cli::{Format, OutputArgs, ResultFile};
-use crate::output::{Cell, Page, Report, Table, field, print, thousands};
+use crate::answers::top::TopAnswer;
+use crate::cli::{AnswerArgs, Format, OutputArgs};
+use crate::output::give;
 
 #[derive(clap::Args, Debug)]
 #[command(
@@ -56,11 +55,8 @@ pub(crate) struct Args {
     /// How long to look with --once
     #[arg(long, value_name = "SECONDS", default_value_t = 2.0, requires = "once", value_parser = parse_interval)]
     seconds: f64,
-    /// Show this many rows with --once
-    #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
-    lines: usize,
     #[command(flatten)]
-    result: ResultFile,
+    answer: AnswerArgs,
 }
 
 /// Looks whose rates are shown together.
@@ -81,7 +77,9 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     if args.once {
         return once(args, live, &stop, &view, output);
     }
-    if output.format != Format::Table || args.result.output.is_some() {
+    if output.format != Format::Table
+        || args.answer.outputs().iter().any(|(_, file)| file.is_some())
+    {
         bail!("a live view is for a terminal: add --once for JSON, CSV or a file");
     }
     screen::run(live, view, Duration::from_secs_f64(args.interval), &stop)?;
@@ -104,123 +102,10 @@ fn once(
             break;
         }
     }
-    let rows = view.rows(&frame).into_iter().map(Row::new).collect();
-    let top = Top {
-        by: view.by,
-        sources: live.sources(),
-        seconds: frame.elapsed.as_secs_f64(),
-        traced_seconds: frame.traced.as_secs_f64(),
-        events_lost: frame.lost,
-        allocs_counted: frame.is_counted,
-        rows,
-        lines: args.lines,
-    };
+    let answer = TopAnswer::new(view, &frame, live.sources());
     drop(live);
-    print(&top, output, args.result.output.as_deref())?;
+    give(&answer, output, &args.answer)?;
     Ok(ExitCode::SUCCESS)
-}
-
-/// What `slablab top --once` says.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct Top {
-    by: By,
-    sources: String,
-    seconds: f64,
-    traced_seconds: f64,
-    events_lost: u64,
-    /// Whether all allocations were counted, so that rates are right even where events were lost.
-    allocs_counted: bool,
-    rows: Vec<Row>,
-    #[serde(skip)]
-    lines: usize,
-}
-
-/// A line of the table.
-#[derive(Debug, Serialize, JsonSchema)]
-struct Row {
-    name: String,
-    place: String,
-    objects: Option<u64>,
-    live_bytes: Option<u64>,
-    slab_bytes: Option<u64>,
-    growth_bytes: Option<i64>,
-    allocs_per_second: Option<f64>,
-    frees_per_second: Option<f64>,
-    bytes_per_second: Option<f64>,
-    waste_share: Option<f64>,
-}
-
-impl Row {
-    fn new(row: &LiveRow) -> Self {
-        let LiveRow { name, place, objects, live_bytes, slab_bytes, growth_bytes, .. } =
-            row.clone();
-        let LiveRow { allocs_per_second, frees_per_second, bytes_per_second, waste_share, .. } =
-            *row;
-        Self {
-            name,
-            place,
-            objects,
-            live_bytes,
-            slab_bytes,
-            growth_bytes,
-            allocs_per_second,
-            frees_per_second,
-            bytes_per_second,
-            waste_share,
-        }
-    }
-}
-
-impl Top {
-    fn table(&self, rows: &[Row]) -> Table {
-        let rate =
-            |rate: Option<f64>| rate.map_or(Cell::Missing, |rate| Cell::Count(rate.round() as u64));
-        let (head, place) = match self.by {
-            By::Site => ("call site", "cache or place"),
-            By::Cache => ("cache", "grows by"),
-        };
-        let fields = [
-            field::name(head, "name", |row: &Row| &row.name),
-            field::by("allocs/s", "allocs_per_second", move |row: &Row| {
-                rate(row.allocs_per_second)
-            }),
-            field::by("frees/s", "frees_per_second", move |row: &Row| rate(row.frees_per_second)),
-            field::cell("given/s", "bytes_per_second", |row| {
-                row.bytes_per_second.map_or(Cell::Missing, |bytes| Cell::Bytes(bytes as u64))
-            }),
-            field::cell("waste", "waste_share", |row| {
-                row.waste_share.map_or(Cell::Missing, Cell::Share)
-            }),
-            field::cell("live", "live_bytes", |row| {
-                row.live_bytes.map_or(Cell::Missing, Cell::Bytes)
-            }),
-            field::cell("slabs", "slab_bytes", |row| {
-                row.slab_bytes.map_or(Cell::Missing, Cell::Bytes)
-            }),
-            field::name(place, "place", |row| &row.place),
-        ];
-        Table::of(rows, fields)
-    }
-}
-
-impl Report for Top {
-    const SCHEMA: &'static str = "slablab.top/1";
-
-    fn text(&self, page: &mut Page) {
-        page.line(format!("{:.1} s by {}", self.seconds, self.sources));
-        if self.events_lost > 0 {
-            let so = view::events_lost_mean(self.allocs_counted);
-            page.line(format!("{} events were lost: {so}", thousands(self.events_lost)));
-        }
-        page.table_or(
-            &self.table(&self.rows[..self.lines.min(self.rows.len())]),
-            "nothing to show: nothing was allocated or measured, or --filter and -n leave no row",
-        );
-    }
-
-    fn csv(&self) -> Table {
-        self.table(&self.rows)
-    }
 }
 
 fn parse_interval(text: &str) -> Result<f64, String> {

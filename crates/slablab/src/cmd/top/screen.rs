@@ -18,10 +18,11 @@ use crossterm::terminal::{
 };
 use crossterm::{execute, queue};
 use slablab_host::{Interrupt, Terminal};
+use slablab_report::counted;
 use slablab_trace::{Live, LiveFrame, LiveRow};
 
 use super::view::{By, SortBy, View, events_lost_mean};
-use crate::output::{bytes, thousands};
+use crate::output::thousands;
 
 /// What a terminal has to have to show a table.
 const WIDTH_MIN: usize = 40;
@@ -250,30 +251,23 @@ impl Shown {
     }
 
     fn title(&self, rows: usize) -> String {
-        let what = match self.view.by {
-            By::Site => "call sites",
-            By::Cache => "caches",
-        };
+        let what = self.view.by.noun();
         let seconds = self.frame.elapsed.as_secs();
         let state = if self.is_paused { "paused" } else { "" };
         let (minutes, seconds) = (seconds / 60, seconds % 60);
         format!(
-            "slablab top  {minutes}:{seconds:02}  {} {what}  {}  {state}",
-            thousands(rows as u64),
+            "slablab top  {minutes}:{seconds:02}  {}  {}  {state}",
+            counted(rows as u64, what),
             self.sources
         )
     }
 
     fn heading(&self, columns: &[Column], width: usize) -> String {
-        let head = match self.view.by {
-            By::Site => "CALL SITE",
-            By::Cache => "CACHE",
-        };
         let name_width = name_width(columns, width);
-        let mut text = fitted(head, name_width);
+        let mut text = fitted(&self.view.by.noun().to_uppercase(), name_width);
         for column in columns {
             let mark = if column.sort() == Some(self.view.sort) { "*" } else { "" };
-            text.push_str(&column.padded(&format!("{mark}{}", column.head())));
+            text.push_str(&column.padded(&format!("{mark}{}", column.head(self.view.by))));
         }
         fitted(&text, width)
     }
@@ -321,18 +315,11 @@ impl Column {
         }
     }
 
-    fn head(self) -> &'static str {
+    fn head(self, by: By) -> String {
         match self {
-            Column::Sorted(SortBy::Allocs) => "ALLOCS/S",
-            Column::Sorted(SortBy::Frees) => "FREES/S",
-            Column::Sorted(SortBy::Given) => "GIVEN/S",
-            Column::Sorted(SortBy::Waste) => "WASTE",
-            Column::Sorted(SortBy::Live) => "LIVE",
-            Column::Sorted(SortBy::Growth) => "GROWTH",
-            Column::Sorted(SortBy::Slabs) => "SLABS",
-            Column::Sorted(SortBy::Name) => "",
-            Column::History => "HISTORY",
-            Column::Place => "FROM",
+            Column::Sorted(sort) => sort.head().to_uppercase(),
+            Column::History => "HISTORY".to_owned(),
+            Column::Place => by.place().to_uppercase(),
         }
     }
 
@@ -346,31 +333,15 @@ impl Column {
     }
 
     fn cell(self, row: &LiveRow) -> String {
-        let rate =
-            |rate: Option<f64>| rate.map_or("-".into(), |rate| thousands(rate.round() as u64));
-        let level = |level: Option<u64>| level.map_or("-".into(), bytes);
         match self {
-            Column::Sorted(SortBy::Allocs) => rate(row.allocs_per_second),
-            Column::Sorted(SortBy::Frees) => rate(row.frees_per_second),
-            Column::Sorted(SortBy::Given) => level(row.bytes_per_second.map(|bytes| bytes as u64)),
-            Column::Sorted(SortBy::Waste) => {
-                row.waste_share.map_or("-".into(), |share| format!("{:.1} %", share * 100.0))
+            Column::Sorted(SortBy::Growth) if row.grows_on => {
+                format!("*{}", SortBy::Growth.cell(row).short())
             }
-            Column::Sorted(SortBy::Live) => level(row.live_bytes),
-            Column::Sorted(SortBy::Growth) => growth(row),
-            Column::Sorted(SortBy::Slabs) => level(row.slab_bytes),
-            Column::Sorted(SortBy::Name) => String::new(),
+            Column::Sorted(sort) => sort.cell(row).short(),
             Column::History => history(&row.history, HISTORY_WIDTH - 1),
             Column::Place => row.place.clone(),
         }
     }
-}
-
-fn growth(row: &LiveRow) -> String {
-    let Some(growth) = row.growth_bytes else { return "-".into() };
-    let sign = if growth < 0 { "-" } else { "" };
-    let mark = if row.grows_on { "*" } else { "" };
-    format!("{mark}{sign}{}", bytes(growth.unsigned_abs()))
 }
 
 /// Returns the last values as bars, the greatest of them a full one.
@@ -387,30 +358,11 @@ fn history(values: &[f64], width: usize) -> String {
 
 /// Returns the columns that have room: the one sorted by, and then the most telling.
 fn columns(view: &View, width: usize) -> Vec<Column> {
-    use SortBy::{Allocs, Frees, Given, Growth, Live, Slabs, Waste};
     let number = Column::Sorted;
-    let telling = match view.by {
-        By::Site => [
-            number(Allocs),
-            number(Given),
-            number(Waste),
-            Column::History,
-            number(Frees),
-            Column::Place,
-            number(Live),
-            number(Growth),
-        ],
-        By::Cache => [
-            number(Slabs),
-            number(Live),
-            number(Growth),
-            Column::History,
-            number(Allocs),
-            number(Frees),
-            number(Waste),
-            Column::Place,
-        ],
-    };
+    let [first, second, third, fourth, rest @ ..] = view.by.numbers();
+    let mut telling = [first, second, third].map(number).to_vec();
+    telling.extend([Column::History, number(fourth), Column::Place]);
+    telling.extend(rest.map(number));
     let sorted = number(view.sort);
     let mut chosen = Vec::new();
     let mut left = width - (width / 3).clamp(NAME_WIDTH_MIN, NAME_WIDTH_WANTED);
@@ -418,7 +370,7 @@ fn columns(view: &View, width: usize) -> Vec<Column> {
         chosen.push(sorted);
         left -= sorted.width();
     }
-    for column in telling {
+    for &column in &telling {
         if column != sorted && column.width() <= left {
             left -= column.width();
             chosen.push(column);

@@ -5,19 +5,63 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_trace::{LiveFrame, LiveRow};
 
+use crate::output::Cell;
+
 /// What a row is of.
 #[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum By {
+pub(crate) enum By {
     /// Call sites
     Site,
     /// Caches
     Cache,
 }
 
+impl By {
+    /// Names what a row is of.
+    pub(crate) fn noun(self) -> &'static str {
+        match self {
+            By::Site => "call site",
+            By::Cache => "cache",
+        }
+    }
+
+    /// Names the rows, as `--show` does.
+    pub(crate) fn plural(self) -> &'static str {
+        match self {
+            By::Site => "sites",
+            By::Cache => "caches",
+        }
+    }
+
+    /// Names what stands beside a row: of a call site its cache or its line of the source, of a cache that grows the call
+    /// site that keeps most of it.
+    pub(crate) fn place(self) -> &'static str {
+        match self {
+            By::Site => "cache or line",
+            By::Cache => "call site",
+        }
+    }
+
+    /// Returns the numbers of a row, the most telling first.
+    pub(crate) fn numbers(self) -> [SortBy; 7] {
+        use SortBy::{Allocs, Frees, Given, Growth, Live, Slabs, Waste};
+        match self {
+            By::Site => [Allocs, Given, Waste, Frees, Live, Growth, Slabs],
+            By::Cache => [Slabs, Live, Growth, Allocs, Frees, Waste, Given],
+        }
+    }
+
+    /// Returns by what rows are sorted unless somebody asks for another column.
+    pub(crate) fn usual_sort(self) -> SortBy {
+        self.numbers()[0]
+    }
+}
+
 /// The columns that rows are sorted by.
-#[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum SortBy {
+#[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum SortBy {
     /// Allocations a second
     Allocs,
     /// Frees a second
@@ -36,46 +80,92 @@ pub(super) enum SortBy {
     Name,
 }
 
+impl SortBy {
+    /// Returns what stands above the column.
+    pub(crate) fn head(self) -> &'static str {
+        match self {
+            SortBy::Allocs => "allocs/s",
+            SortBy::Frees => "frees/s",
+            SortBy::Given => "given/s",
+            SortBy::Waste => "waste",
+            SortBy::Live => "live",
+            SortBy::Growth => "growth",
+            SortBy::Slabs => "slabs",
+            SortBy::Name => "name",
+        }
+    }
+
+    /// Returns what programs call the column.
+    pub(crate) fn key(self) -> &'static str {
+        match self {
+            SortBy::Allocs => "allocs_per_second",
+            SortBy::Frees => "frees_per_second",
+            SortBy::Given => "bytes_per_second",
+            SortBy::Waste => "waste_share",
+            SortBy::Live => "live_bytes",
+            SortBy::Growth => "growth_bytes",
+            SortBy::Slabs => "slab_bytes",
+            SortBy::Name => "name",
+        }
+    }
+
+    /// Returns the column's value in `row`.
+    pub(crate) fn cell(self, row: &LiveRow) -> Cell {
+        let rate = |rate: Option<f64>| rate.map(|rate| Cell::Count(rate.round() as u64));
+        let cell = match self {
+            SortBy::Allocs => rate(row.allocs_per_second),
+            SortBy::Frees => rate(row.frees_per_second),
+            SortBy::Given => row.bytes_per_second.map(|bytes| Cell::Bytes(bytes as u64)),
+            SortBy::Waste => row.waste_share.map(Cell::Share),
+            SortBy::Live => row.live_bytes.map(Cell::Bytes),
+            SortBy::Growth => row.growth_bytes.map(Cell::SignedBytes),
+            SortBy::Slabs => row.slab_bytes.map(Cell::Bytes),
+            SortBy::Name => Some(Cell::text(&row.name)),
+        };
+        cell.unwrap_or(Cell::Missing)
+    }
+}
+
 /// Which way a column is sorted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Order {
+pub(crate) enum Order {
     GreatestFirst,
     LeastFirst,
 }
 
 /// What is shown.
 #[derive(Debug, Clone)]
-pub(super) struct View {
-    pub(super) by: By,
-    pub(super) sort: SortBy,
-    pub(super) order: Order,
-    pub(super) filter: String,
+pub(crate) struct View {
+    pub(crate) by: By,
+    pub(crate) sort: SortBy,
+    pub(crate) order: Order,
+    pub(crate) filter: String,
 }
 
 impl View {
-    pub(super) fn new(by: By, sort: Option<SortBy>, filter: &str) -> Self {
-        let sort = sort.unwrap_or_else(|| usual(by));
+    pub(crate) fn new(by: By, sort: Option<SortBy>, filter: &str) -> Self {
+        let sort = sort.unwrap_or_else(|| by.usual_sort());
         Self { by, sort, order: Order::GreatestFirst, filter: filter.to_owned() }
     }
 
     /// Changes between call sites and caches.
-    pub(super) fn turn(&mut self) {
+    pub(crate) fn turn(&mut self) {
         self.by = match self.by {
             By::Site => By::Cache,
             By::Cache => By::Site,
         };
-        self.sort = usual(self.by);
+        self.sort = self.by.usual_sort();
     }
 
     /// Sorts by the column `step` columns further.
-    pub(super) fn sort_by_next(&mut self, step: isize) {
+    pub(crate) fn sort_by_next(&mut self, step: isize) {
         let columns = SortBy::value_variants();
         let at = columns.iter().position(|column| *column == self.sort).unwrap_or(0) as isize;
         self.sort = columns[(at + step).rem_euclid(columns.len() as isize) as usize];
     }
 
     /// Turns the order round.
-    pub(super) fn reverse(&mut self) {
+    pub(crate) fn reverse(&mut self) {
         self.order = match self.order {
             Order::GreatestFirst => Order::LeastFirst,
             Order::LeastFirst => Order::GreatestFirst,
@@ -83,7 +173,7 @@ impl View {
     }
 
     /// Returns the rows to be shown.
-    pub(super) fn rows<'a>(&self, frame: &'a LiveFrame) -> Vec<&'a LiveRow> {
+    pub(crate) fn rows<'a>(&self, frame: &'a LiveFrame) -> Vec<&'a LiveRow> {
         let all = match self.by {
             By::Site => &frame.sites,
             By::Cache => &frame.caches,
@@ -91,47 +181,42 @@ impl View {
         let fits =
             |row: &&LiveRow| row.name.contains(&self.filter) || row.place.contains(&self.filter);
         let mut rows: Vec<_> = all.iter().filter(fits).collect();
+        let by = |sort: SortBy, a: &LiveRow, b: &LiveRow| match self.order {
+            Order::GreatestFirst => value(sort, b).total_cmp(&value(sort, a)),
+            Order::LeastFirst => value(sort, a).total_cmp(&value(sort, b)),
+        };
         rows.sort_by(|a, b| {
-            let order = self.key(a).total_cmp(&self.key(b));
-            let order = match self.order {
-                Order::GreatestFirst => order.reverse(),
-                Order::LeastFirst => order,
-            };
             // Names ascend where all else is equal, and when they are asked for.
             let names = a.name.cmp(&b.name);
-            order.then(if self.sort == SortBy::Name && self.order == Order::LeastFirst {
-                names.reverse()
-            } else {
-                names
-            })
+            match (self.sort, self.order) {
+                (SortBy::Name, Order::GreatestFirst) => names,
+                (SortBy::Name, Order::LeastFirst) => names.reverse(),
+                // A column without values, as growth of call sites has where no allocinfo is, tells nothing apart.
+                (sort, _) => by(sort, a, b).then(by(self.by.usual_sort(), a, b)).then(names),
+            }
         });
         rows
     }
-
-    fn key(&self, row: &LiveRow) -> f64 {
-        let level = |bytes: Option<u64>| bytes.map_or(-1.0, |bytes| bytes as f64);
-        match self.sort {
-            SortBy::Allocs => row.allocs_per_second.unwrap_or(-1.0),
-            SortBy::Frees => row.frees_per_second.unwrap_or(-1.0),
-            SortBy::Given => row.bytes_per_second.unwrap_or(-1.0),
-            SortBy::Waste => row.waste_share.unwrap_or(-1.0),
-            SortBy::Live => level(row.live_bytes),
-            SortBy::Growth => row.growth_bytes.map_or(f64::NEG_INFINITY, |bytes| bytes as f64),
-            SortBy::Slabs => level(row.slab_bytes),
-            SortBy::Name => 0.0,
-        }
-    }
 }
 
-fn usual(by: By) -> SortBy {
-    match by {
-        By::Site => SortBy::Allocs,
-        By::Cache => SortBy::Slabs,
-    }
+/// Returns by what a row is sorted: what is not known is less than any number.
+fn value(sort: SortBy, row: &LiveRow) -> f64 {
+    let level = |bytes: Option<u64>| bytes.map(|bytes| bytes as f64);
+    let value = match sort {
+        SortBy::Allocs => row.allocs_per_second,
+        SortBy::Frees => row.frees_per_second,
+        SortBy::Given => row.bytes_per_second,
+        SortBy::Waste => row.waste_share,
+        SortBy::Live => level(row.live_bytes),
+        SortBy::Growth => row.growth_bytes.map(|bytes| bytes as f64),
+        SortBy::Slabs => level(row.slab_bytes),
+        SortBy::Name => None,
+    };
+    value.unwrap_or(f64::NEG_INFINITY)
 }
 
 /// Says what it means that events were lost.
-pub(super) fn events_lost_mean(allocs_counted: bool) -> &'static str {
+pub(crate) fn events_lost_mean(allocs_counted: bool) -> &'static str {
     if allocs_counted { "shares are those of the others" } else { "rates are too low" }
 }
 
@@ -150,6 +235,12 @@ mod tests {
             vec![row("a", Some(1.0), None), row("b", Some(2.0), Some(5)), row("ab", None, Some(9))];
         let frame = LiveFrame { sites, ..LiveFrame::default() };
         view.rows(&frame).iter().map(|row| row.name.clone()).collect()
+    }
+
+    /// Nothing knows by how much a call site grows where no allocinfo is: the order was that of the alphabet.
+    #[test]
+    fn a_column_without_values_falls_back_to_the_usual_one() {
+        assert_eq!(names(&View::new(By::Site, Some(SortBy::Growth), "")), ["b", "a", "ab"]);
     }
 
     #[test]

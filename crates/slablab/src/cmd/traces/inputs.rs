@@ -292,7 +292,7 @@ fn day(days: u64) -> String {
 }
 
 /// Returns whose trace it is: what its folder says goes before what the recorder wrote.
-fn host(path: &Path, meta: &Meta) -> String {
+pub(crate) fn host(path: &Path, meta: &Meta) -> String {
     match partition(path, "host") {
         Some(host) => host,
         None if meta.hostname.is_empty() => "(host not recorded)".to_owned(),

@@ -9,7 +9,6 @@ pub(crate) mod advise;
 pub(crate) mod answer;
 pub(crate) mod args;
 mod each;
-pub(crate) mod info;
 pub(crate) mod inputs;
 pub(crate) mod lines;
 mod parallel;
@@ -31,8 +30,7 @@ pub(crate) use each::Question;
 use inputs::{Found, Input};
 
 /// What these commands print as JSON.
-pub(super) const SCHEMAS: &[Published] =
-    &[Published::of::<info::Answer>(), Published::of::<answer::Answer>()];
+pub(super) const SCHEMAS: &[Published] = &[Published::of::<answer::Answer>()];
 
 /// The traces that a question is about.
 pub(crate) struct Traces<'a> {
