@@ -28,6 +28,7 @@ mod rng;
 mod sample;
 mod shift;
 mod summary;
+mod trend;
 
 pub use bootstrap::{Bootstrap, Interval, median_interval};
 pub use compare::{Comparison, Direction, Pairing, Question, Verdict, compare, runs_needed};
@@ -38,6 +39,7 @@ pub use rank_test::{RankTest, mann_whitney, wilcoxon};
 pub use rng::Rng;
 pub use shift::{Estimate, hodges_lehmann, hodges_lehmann_paired};
 pub use summary::{Summary, mean, median, quantile, variance};
+pub use trend::{Trend, TrendKind, trend};
 
 /// The examples of the front page, which the tests run.
 #[cfg(doctest)]

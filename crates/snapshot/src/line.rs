@@ -1,0 +1,165 @@
+//! A line without what mailers, web pages and terminals put around it.
+//!
+//! # How it works
+//! Escape sequences, quote marks, table bars, emphasis and HTML's escapes go; what precedes a row (a prompt, a time, the
+//! name of a logging program) stays, since a row is found by what it is made of and not by where it begins.
+
+use std::borrow::Cow;
+
+/// A line longer than this is no row.
+pub(crate) const LINE_BYTES_MAX: usize = 8 << 10;
+
+/// Returns `line` with single blanks between its words, and without decoration.
+pub(crate) fn cleaned(line: &str) -> String {
+    let line = without_escapes(line);
+    let line = without_entities(&line);
+    let mut clean = String::with_capacity(line.len());
+    for word in line.split_whitespace() {
+        let word = undecorated(word);
+        if word.is_empty() {
+            continue;
+        }
+        if !clean.is_empty() {
+            clean.push(' ');
+        }
+        clean.push_str(&word);
+    }
+    clean
+}
+
+/// Returns a word without quote marks, bars, backticks and stars at its ends, and without Markdown's backslashes.
+fn undecorated(word: &str) -> Cow<'_, str> {
+    const MARKS: [char; 4] = ['>', '|', '`', '*'];
+    // A kernel's own words: `<active_objs>` of a heading keeps its bracket.
+    let start = if word.contains('<') { word } else { word.trim_start_matches(MARKS) };
+    let end = start.trim_end_matches(['|', '`', '*']);
+    match end.contains('\\') {
+        true => Cow::Owned(end.replace('\\', "")),
+        false => Cow::Borrowed(end),
+    }
+}
+
+/// Returns `line` without the sequences that colour a terminal.
+fn without_escapes(line: &str) -> Cow<'_, str> {
+    if !line.contains('\u{1b}') {
+        return Cow::Borrowed(line);
+    }
+    let mut kept = String::with_capacity(line.len());
+    let mut chars = line.chars().peekable();
+    while let Some(c) = chars.next() {
+        if c != '\u{1b}' {
+            kept.push(c);
+            continue;
+        }
+        if chars.next_if_eq(&'[').is_some() {
+            // Parameters, and the letter that ends them.
+            for c in chars.by_ref() {
+                if c.is_ascii_alphabetic() {
+                    break;
+                }
+            }
+        }
+    }
+    Cow::Owned(kept)
+}
+
+/// Returns `line` with the characters that HTML writes by name.
+fn without_entities(line: &str) -> Cow<'_, str> {
+    const NAMED: [(&str, &str); 7] = [
+        ("&lt;", "<"),
+        ("&gt;", ">"),
+        ("&quot;", "\""),
+        ("&#39;", "'"),
+        ("&nbsp;", " "),
+        ("&#160;", " "),
+        ("&amp;", "&"),
+    ];
+    // Tags: what people paste out of a page's source.
+    const TAGS: [&str; 8] =
+        ["<br>", "<br/>", "<pre>", "</pre>", "<code>", "</code>", "<b>", "</b>"];
+    let is_plain = !line.contains('&') && !line.contains('<');
+    if is_plain {
+        return Cow::Borrowed(line);
+    }
+    let mut line = line.to_owned();
+    NAMED.iter().for_each(|(name, sign)| line = line.replace(name, sign));
+    TAGS.iter().for_each(|tag| line = line.replace(tag, " "));
+    Cow::Owned(line)
+}
+
+/// Reads a count in decimal digits.
+pub(crate) fn count(word: &str) -> Option<u64> {
+    let is_number = !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit());
+    is_number.then(|| word.parse().ok()).flatten()
+}
+
+/// Reads a size: digits, or what `numfmt`, slabtop and the OOM killer make of them (`1.1M`, `680184K`, `512KB`, `4KiB`);
+/// a unit counts 1024 of the next smaller one.
+pub(crate) fn size(word: &str) -> Option<u64> {
+    scaled(word, 1024)
+}
+
+/// As [`size`], with units of 1000, which `tools/mm/slabinfo` prints.
+pub(crate) fn decimal_size(word: &str) -> Option<u64> {
+    scaled(word, 1000)
+}
+
+fn scaled(word: &str, thousand: u64) -> Option<u64> {
+    let word = word.strip_suffix('B').unwrap_or(word);
+    let word = word.strip_suffix('i').unwrap_or(word);
+    let (digits, power) = match word.bytes().last()? {
+        b'K' | b'k' => (&word[..word.len() - 1], 1),
+        b'M' | b'm' => (&word[..word.len() - 1], 2),
+        b'G' | b'g' => (&word[..word.len() - 1], 3),
+        b'T' | b't' => (&word[..word.len() - 1], 4),
+        _ => (word, 0),
+    };
+    let unit = thousand.pow(power);
+    match digits.split_once('.') {
+        None => count(digits)?.checked_mul(unit),
+        Some((whole, part)) => {
+            count(whole)?;
+            count(part)?;
+            let number: f64 = digits.parse().ok()?;
+            let bytes = (number * unit as f64).round();
+            (bytes < u64::MAX as f64).then_some(bytes as u64)
+        }
+    }
+}
+
+/// Returns whether a word can be the name of a cache: it has a letter, and nothing that names never have.
+pub(crate) fn is_cache_name(word: &str) -> bool {
+    const STRANGE: [char; 7] = ['"', '<', '>', ';', '=', '{', '}'];
+    word.len() <= 128
+        && word.chars().any(char::is_alphanumeric)
+        && !word.contains(STRANGE)
+        && count(word).is_none()
+        && word.chars().all(|c| c.is_ascii_graphic())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn decoration_goes_and_words_stay() {
+        assert_eq!(cleaned("> > dentry   1 2\r"), "dentry 1 2");
+        assert_eq!(cleaned("**session_ctx 39 39**"), "session_ctx 39 39");
+        assert_eq!(cleaned("| dentry | 1 | 2 |"), "dentry 1 2");
+        assert_eq!(cleaned("# name &lt;active_objs&gt;"), "# name <active_objs>");
+        assert_eq!(cleaned("\u{1b}[1mdentry\u{1b}[0m\t7"), "dentry 7");
+        assert_eq!(cleaned("`inode\\_cache` 3"), "inode_cache 3");
+        assert_eq!(cleaned(">dentry 1"), "dentry 1");
+    }
+
+    #[test]
+    fn sizes_are_read_as_they_are_written() {
+        assert_eq!(size("512KB"), Some(512 << 10));
+        assert_eq!(size("1.1M"), Some(1_153_434));
+        assert_eq!(size("680184K"), Some(680_184 << 10));
+        assert_eq!((size("4KiB"), size("17")), (Some(4096), Some(17)));
+        for none in ["", "K", ".5M", "1.M", "-1", "x", "99999999999999999999", "1e3", "1.2.3M"] {
+            assert_eq!(size(none), None, "{none}");
+        }
+    }
+}

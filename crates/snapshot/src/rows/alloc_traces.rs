@@ -1,0 +1,29 @@
+//! `alloc_traces` of debugfs: `N function+0x1/0x2 [module] waste=all/each age=... pid=... cpus=...`, and the stack below.
+//!
+//! Linux counterpart: `mm/slub.c` (`slab_debugfs_show`), with `slub_debug=U`.
+
+use super::{Below, Found};
+use crate::entry::Entry;
+use crate::line::count;
+
+pub(super) fn read(words: &[&str], _: Below) -> Found {
+    let has = |key: &str| words.iter().any(|word| word.starts_with(key));
+    if !has("age=") || !has("pid=") {
+        return Found::No;
+    }
+    let row = words.windows(2).find_map(|w| {
+        let objects = count(w[0])?;
+        let is_place = w[1].contains("+0x") || w[1].starts_with('<');
+        is_place.then_some((objects, w[1]))
+    });
+    let Some((objects, place)) = row else { return Found::Damaged };
+    let waste = words.iter().find_map(|word| word.strip_prefix("waste="));
+    let waste = waste.and_then(|waste| count(waste.split('/').next()?));
+    Found::Open(Entry {
+        name: place.split('+').next().unwrap_or(place).to_owned(),
+        place: words.iter().find(|word| word.starts_with('[')).map_or("", |word| word).to_owned(),
+        objects: Some(objects),
+        waste_bytes: waste,
+        ..Entry::default()
+    })
+}

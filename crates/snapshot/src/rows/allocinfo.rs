@@ -1,0 +1,37 @@
+//! `/proc/allocinfo`: `bytes calls file:line [module] func:name`, sizes also as `numfmt` writes them.
+//!
+//! Linux counterpart: `mm/alloc_tag.c` (`lib/alloc_tag.c` to 7.0), `CONFIG_MEM_ALLOC_PROFILING`.
+
+use super::{Below, Found};
+use crate::entry::Entry;
+use crate::line::{count, size};
+
+pub(super) fn is_heading(words: &[&str]) -> bool {
+    words.windows(3).any(|w| w == ["allocinfo", "-", "version:"])
+}
+
+pub(super) fn read(words: &[&str], _: Below) -> Found {
+    let Some(func) = words.iter().position(|word| word.starts_with("func:")) else {
+        return Found::No;
+    };
+    let row = entry(&words[..func], &words[func]["func:".len()..]);
+    row.map_or(Found::Damaged, Found::Row)
+}
+
+fn entry(before: &[&str], function: &str) -> Option<Entry> {
+    let (module, before) = match before.split_last()? {
+        (module, rest) if module.starts_with('[') => (Some(*module), rest),
+        _ => (None, before),
+    };
+    let [.., bytes, calls, place] = before else { return None };
+    let (_, line) = place.rsplit_once(':')?;
+    count(line)?;
+    (!function.is_empty()).then_some(())?;
+    Some(Entry {
+        name: function.to_owned(),
+        place: module.map_or_else(|| (*place).to_owned(), |module| format!("{place} {module}")),
+        objects: Some(count(calls)?),
+        live_bytes: Some(size(bytes)?),
+        ..Entry::default()
+    })
+}

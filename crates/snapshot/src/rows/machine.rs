@@ -1,0 +1,65 @@
+//! What the machine says of its memory in all: `/proc/meminfo`, `/proc/vmstat`, the OOM killer's "Mem-Info", node_exporter.
+
+use crate::entry::Machine;
+use crate::line::count;
+
+/// Bytes of a page, in which vmstat and the OOM killer count.
+const PAGE_BYTES: u64 = 4 << 10;
+
+/// Returns what the words say, if they say anything of it.
+pub(crate) fn read(words: &[&str]) -> Option<Machine> {
+    let mut machine = Machine::default();
+    for (at, word) in words.iter().enumerate() {
+        let next = || words.get(at + 1).copied();
+        // A node's lines have no place here: their sum is that of the machine.
+        if *word == "Node" {
+            break;
+        }
+        if let Some((name, value)) = word.split_once(':') {
+            match value {
+                "" => kibibytes(&mut machine, name, next(), words.get(at + 2).copied()),
+                pages => in_pages(&mut machine, name, pages),
+            }
+        } else if let Some(value) = next() {
+            in_pages(&mut machine, word.strip_prefix("nr_").unwrap_or(""), value);
+            exported(&mut machine, word, value);
+        }
+    }
+    (!machine.is_empty()).then_some(machine)
+}
+
+/// Takes `Slab: 752028 kB`.
+fn kibibytes(machine: &mut Machine, name: &str, value: Option<&str>, unit: Option<&str>) {
+    let Some(field) = field(machine, name) else { return };
+    if unit == Some("kB") {
+        *field = value.and_then(count).and_then(|value| value.checked_mul(1024));
+    }
+}
+
+/// Takes `slab_unreclaimable:195718`.
+fn in_pages(machine: &mut Machine, name: &str, pages: &str) {
+    let field = match name {
+        "slab_reclaimable" => &mut machine.reclaimable_bytes,
+        "slab_unreclaimable" => &mut machine.unreclaimable_bytes,
+        _ => return,
+    };
+    *field = count(pages).and_then(|pages| pages.checked_mul(PAGE_BYTES));
+}
+
+/// Takes `node_memory_Slab_bytes 7.7e+08`.
+fn exported(machine: &mut Machine, word: &str, value: &str) {
+    let name = word.strip_prefix("node_memory_").and_then(|name| name.strip_suffix("_bytes"));
+    let Some(field) = name.and_then(|name| field(machine, name)) else { return };
+    let value = value.parse::<f64>().ok().filter(|value| (0.0..1e18).contains(value));
+    *field = value.map(|value| value as u64);
+}
+
+fn field<'a>(machine: &'a mut Machine, name: &str) -> Option<&'a mut Option<u64>> {
+    Some(match name {
+        "MemTotal" => &mut machine.memory_bytes,
+        "Slab" => &mut machine.slab_bytes,
+        "SReclaimable" => &mut machine.reclaimable_bytes,
+        "SUnreclaim" => &mut machine.unreclaimable_bytes,
+        _ => return None,
+    })
+}

@@ -1,0 +1,26 @@
+//! bcc's `memleak`: `N bytes in M allocations from stack`, and the stack below.
+
+use super::{Below, Found};
+use crate::entry::Entry;
+use crate::line::count;
+
+pub(super) fn is_heading(words: &[&str]) -> bool {
+    words.windows(3).any(|w| w == ["stacks", "with", "outstanding"])
+}
+
+pub(super) fn read(words: &[&str], _: Below) -> Found {
+    let Some(at) = words.windows(3).position(|w| w[0] == "bytes" && w[1] == "in") else {
+        return Found::No;
+    };
+    let is_row = words.get(at + 3).is_some_and(|word| word.starts_with("allocation"));
+    let bytes = at.checked_sub(1).and_then(|at| count(words[at]));
+    match (is_row, bytes, count(words[at + 2])) {
+        (true, Some(bytes), Some(objects)) => Found::Open(Entry {
+            objects: Some(objects),
+            live_bytes: Some(bytes),
+            ..Entry::default()
+        }),
+        (true, ..) => Found::Damaged,
+        (false, ..) => Found::No,
+    }
+}

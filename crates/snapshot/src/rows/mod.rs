@@ -1,0 +1,228 @@
+//! The kinds of rows that tools print of slab memory, one file a kind.
+//!
+//! # How it works
+//! A row is known by what it is made of, wherever in its line it begins: each file has `read`, which takes the words of a
+//! cleaned line. Kinds whose rows could be anything (a name and two numbers) are read only below their own heading. Some
+//! kinds have the stack of a row in the lines below it.
+//!
+//! # To add one
+//! One file with `read`, a line in [`Kind::ALL`], [`Kind::name`] and [`Kind::tells`], one in [`READERS`], and a fuzz target.
+
+mod alloc_traces;
+mod allocinfo;
+mod crash;
+mod kmemleak;
+pub(crate) mod machine;
+mod memleak;
+mod mm_slabinfo;
+mod oom;
+mod page_owner;
+mod perf_kmem;
+mod prometheus;
+mod slabinfo1;
+mod slabinfo2;
+mod slabratetop;
+mod slabtop;
+pub(crate) mod stack;
+mod vmstat;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::entry::Entry;
+
+/// What a table is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// `/proc/slabinfo` from Linux 2.6 on
+    Slabinfo,
+    /// `/proc/slabinfo` of Linux 2.4
+    Slabinfo1,
+    /// `slabtop -o`
+    Slabtop,
+    /// `vmstat -m`
+    Vmstat,
+    /// crash's `kmem -s`
+    Crash,
+    /// "Unreclaimable slab info" of the OOM killer
+    Oom,
+    /// `/proc/allocinfo`
+    Allocinfo,
+    /// `slabinfo` of `tools/mm`
+    MmSlabinfo,
+    /// node_exporter's `node_slabinfo_*`
+    Prometheus,
+    /// `alloc_traces` of debugfs
+    AllocTraces,
+    /// `/sys/kernel/debug/kmemleak`
+    Kmemleak,
+    /// bcc's `memleak`
+    Memleak,
+    /// bcc's `slabratetop`
+    Slabratetop,
+    /// `perf kmem stat`
+    PerfKmem,
+    /// `/sys/kernel/debug/page_owner`
+    PageOwner,
+}
+
+/// What the numbers of a table are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tells {
+    /// What each cache's slabs hold
+    Caches,
+    /// What is alive, by who allocated it
+    Live,
+    /// What was allocated over some time, whatever became of it
+    Flow,
+}
+
+impl Kind {
+    /// All kinds.
+    pub const ALL: [Kind; 15] = [
+        Kind::Slabinfo,
+        Kind::Slabinfo1,
+        Kind::Slabtop,
+        Kind::Vmstat,
+        Kind::Crash,
+        Kind::Oom,
+        Kind::Allocinfo,
+        Kind::MmSlabinfo,
+        Kind::Prometheus,
+        Kind::AllocTraces,
+        Kind::Kmemleak,
+        Kind::Memleak,
+        Kind::Slabratetop,
+        Kind::PerfKmem,
+        Kind::PageOwner,
+    ];
+
+    /// Returns what it is called.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Slabinfo => "slabinfo",
+            Self::Slabinfo1 => "slabinfo of Linux 2.4",
+            Self::Slabtop => "slabtop",
+            Self::Vmstat => "vmstat -m",
+            Self::Crash => "crash's kmem -s",
+            Self::Oom => "the OOM killer's list of unreclaimable slabs",
+            Self::Allocinfo => "allocinfo",
+            Self::MmSlabinfo => "slabinfo of tools/mm",
+            Self::Prometheus => "node_exporter's slabinfo",
+            Self::AllocTraces => "alloc_traces",
+            Self::Kmemleak => "kmemleak",
+            Self::Memleak => "memleak",
+            Self::Slabratetop => "slabratetop",
+            Self::PerfKmem => "perf kmem",
+            Self::PageOwner => "page_owner",
+        }
+    }
+
+    /// Returns what its numbers are.
+    #[must_use]
+    pub const fn tells(self) -> Tells {
+        match self {
+            Self::Slabinfo
+            | Self::Slabinfo1
+            | Self::Slabtop
+            | Self::Vmstat
+            | Self::Crash
+            | Self::Oom
+            | Self::MmSlabinfo
+            | Self::Prometheus => Tells::Caches,
+            Self::Allocinfo
+            | Self::AllocTraces
+            | Self::Kmemleak
+            | Self::Memleak
+            | Self::PageOwner => Tells::Live,
+            Self::Slabratetop | Self::PerfKmem => Tells::Flow,
+        }
+    }
+
+    /// Returns whether the file in /proc or /sys that it comes from has all entries, so that a text which lacks its
+    /// heading may have been cut.
+    #[must_use]
+    pub const fn has_heading(self) -> bool {
+        matches!(
+            self,
+            Self::Slabinfo | Self::Slabinfo1 | Self::Slabtop | Self::Vmstat | Self::Allocinfo
+        )
+    }
+}
+
+/// What a line is to a kind of row.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Found {
+    /// A row
+    Row(Entry),
+    /// A row whose rest is in the lines below, as stack or as numbers that belong to the same entry
+    Open(Entry),
+    /// The begin of a row that goes on in the next line, and what it is if it does not
+    Part(Option<Entry>),
+    /// What looks like a row and cannot be read
+    Damaged,
+    /// Nothing
+    No,
+}
+
+/// How a kind is read.
+pub(crate) struct RowReader {
+    pub(crate) kind: Kind,
+    /// Returns whether the words are the heading of such a table
+    pub(crate) is_heading: fn(&[&str]) -> bool,
+    /// Returns what the words are, below the heading or without it
+    pub(crate) read: fn(&[&str], Below) -> Found,
+}
+
+/// Whether the heading of a kind was seen, and its rows follow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Below {
+    /// It was
+    Heading,
+    /// It was not
+    Nothing,
+}
+
+/// The readers; those whose rows nothing else looks like come first.
+pub(crate) const READERS: [RowReader; 15] = [
+    RowReader { kind: Kind::Prometheus, is_heading: never, read: prometheus::read },
+    RowReader { kind: Kind::Allocinfo, is_heading: allocinfo::is_heading, read: allocinfo::read },
+    RowReader { kind: Kind::Slabinfo, is_heading: slabinfo2::is_heading, read: slabinfo2::read },
+    RowReader { kind: Kind::Slabtop, is_heading: slabtop::is_heading, read: slabtop::read },
+    RowReader { kind: Kind::MmSlabinfo, is_heading: never, read: mm_slabinfo::read },
+    RowReader { kind: Kind::Crash, is_heading: never, read: crash::read },
+    RowReader { kind: Kind::Oom, is_heading: oom::is_heading, read: oom::read },
+    RowReader { kind: Kind::Memleak, is_heading: memleak::is_heading, read: memleak::read },
+    RowReader { kind: Kind::Kmemleak, is_heading: never, read: kmemleak::read },
+    RowReader { kind: Kind::AllocTraces, is_heading: never, read: alloc_traces::read },
+    RowReader { kind: Kind::PageOwner, is_heading: never, read: page_owner::read },
+    RowReader { kind: Kind::PerfKmem, is_heading: perf_kmem::is_heading, read: perf_kmem::read },
+    RowReader { kind: Kind::Vmstat, is_heading: vmstat::is_heading, read: vmstat::read },
+    RowReader {
+        kind: Kind::Slabratetop,
+        is_heading: slabratetop::is_heading,
+        read: slabratetop::read,
+    },
+    RowReader { kind: Kind::Slabinfo1, is_heading: slabinfo1::is_heading, read: slabinfo1::read },
+];
+
+/// The heading of a kind that has none, or whose rows need none.
+fn never(_: &[&str]) -> bool {
+    false
+}
+
+/// Returns the counts at the begin of `words`, as many as there are up to `N`; `None` if one of them is no count.
+fn counts<const N: usize>(words: &[&str]) -> Option<[u64; N]> {
+    let mut counts = [0; N];
+    for (count, word) in counts.iter_mut().zip(words.get(..N)?) {
+        *count = crate::line::count(word)?;
+    }
+    Some(counts)
+}
+
+/// Returns the places where a row may begin: those of words that can be the name of a cache.
+fn names<'a>(words: &'a [&str]) -> impl Iterator<Item = usize> + 'a {
+    (0..words.len()).filter(|&at| crate::line::is_cache_name(words[at]))
+}

@@ -1,0 +1,95 @@
+//! `/proc/slabinfo` of version 2: `name active num size perslab pages : tunables 3 : slabdata 3`, with statistics behind.
+//!
+//! Linux counterpart: `mm/slab_common.c` (`cache_show`).
+
+use super::{Below, Found, counts, names};
+use crate::entry::Entry;
+
+/// Bytes of the largest page that Linux has.
+const PAGE_BYTES_MAX: u64 = 64 << 10;
+/// Bytes of a page, unless objects need larger ones.
+const PAGE_BYTES: u64 = 4 << 10;
+
+pub(super) fn is_heading(words: &[&str]) -> bool {
+    words.windows(4).any(|w| w[..3] == ["slabinfo", "-", "version:"] && w[3].starts_with('2'))
+        || words.contains(&"<active_objs>")
+}
+
+pub(super) fn read(words: &[&str], _: Below) -> Found {
+    if words.iter().any(|word| word.starts_with('<')) {
+        return Found::No;
+    }
+    let tunables = words.iter().position(|word| matches!(*word, "tunables" | ":tunables"));
+    let Some(at) = tunables else {
+        return begin(words);
+    };
+    let end = if at > 0 && words[at - 1] == ":" { at - 1 } else { at };
+    let Some(start) = end.checked_sub(6) else {
+        // The rest of a row that a mailer cut.
+        return if end == 0 { Found::No } else { Found::Damaged };
+    };
+    let Some(entry) = entry(&words[start..end]) else { return Found::Damaged };
+    let behind: Vec<&str> = words[at + 1..].iter().copied().filter(|word| *word != ":").collect();
+    match &behind[..] {
+        limits if limits.len() < 7 && is_begin_of_rest(limits) => Found::Part(Some(entry)),
+        [a, b, c, "slabdata", rest @ ..] if counts::<3>(&[a, b, c]).is_some() => {
+            match counts::<3>(rest) {
+                Some([_, slabs, _]) => Found::Row(with_slabs(entry, slabs)),
+                None => Found::Damaged,
+            }
+        }
+        _ => Found::Damaged,
+    }
+}
+
+/// Returns whether words can be the begin of `limit batch shared slabdata active slabs shared`.
+fn is_begin_of_rest(words: &[&str]) -> bool {
+    words.iter().enumerate().all(|(at, word)| match at {
+        3 => *word == "slabdata",
+        _ => crate::line::count(word).is_some(),
+    })
+}
+
+/// Reads a line that has the numbers of the objects alone: the begin of a row, or a row whose rest was cut off.
+fn begin(words: &[&str]) -> Found {
+    let words = words.strip_suffix(&[":"]).unwrap_or(words);
+    let row = names(words).find_map(|at| {
+        let row = words.get(at..at + 6).filter(|_| words.len() == at + 6)?;
+        entry(row)
+    });
+    row.map_or(Found::No, |entry| Found::Part(Some(entry)))
+}
+
+/// Reads `name active num size perslab pages`, if slabs can be so.
+fn entry(row: &[&str]) -> Option<Entry> {
+    let [active, num, size, per_slab, pages] = counts::<5>(&row[1..])?;
+    let name = row[0];
+    let is_possible = crate::line::is_cache_name(name)
+        && (1..=1 << 22).contains(&pages)
+        && size.checked_mul(per_slab)? <= pages.checked_mul(PAGE_BYTES_MAX)?;
+    is_possible.then(|| {
+        let slabs = if per_slab > 0 { num.div_ceil(per_slab) } else { 0 };
+        let entry = Entry {
+            name: name.to_owned(),
+            // A damaged row alone has more in use than there is room for.
+            objects: Some(active.min(num)),
+            slots: Some(num),
+            object_bytes: Some(size),
+            pages_per_slab: Some(pages),
+            ..Entry::default()
+        };
+        with_slabs(entry, slabs)
+    })
+}
+
+fn with_slabs(mut entry: Entry, slabs: u64) -> Entry {
+    let pages = entry.pages_per_slab.unwrap_or(1);
+    let per_slab = entry.slots.unwrap_or(0) / slabs.max(1);
+    let needed = entry.object_bytes.unwrap_or(0).saturating_mul(per_slab);
+    let fits = |page: &u64| needed <= pages.saturating_mul(*page);
+    let page = [PAGE_BYTES, 16 << 10, PAGE_BYTES_MAX].into_iter().find(fits);
+    entry.slabs = Some(slabs);
+    let bytes = slabs.saturating_mul(pages).saturating_mul(page.unwrap_or(PAGE_BYTES));
+    entry.slab_bytes = Some(bytes);
+    entry
+}

@@ -1,0 +1,204 @@
+//! Times: what `date`, loggers, the kernel's log and recorders of series write before or between rows.
+//!
+//! # How it works
+//! A time has a [`Clock`]: seconds since 1970, or since the machine booted. Only times of one clock are compared. A time
+//! zone is not looked at: what counts is the time between two moments, and a series is written in one zone.
+
+/// A time, with what it counts from.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Stamp {
+    /// What it counts from
+    pub(crate) clock: Clock,
+    /// Seconds
+    pub(crate) seconds: f64,
+}
+
+/// What a time counts from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Clock {
+    /// A date with a year
+    Date,
+    /// A date without a year, or a time of day alone
+    Calendar,
+    /// The start of the machine
+    Boot,
+}
+
+const MONTHS: [&str; 12] =
+    ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+
+/// Returns the time that a cleaned line tells, which is all of it or stands at its begin.
+pub(crate) fn of_line(line: &str) -> Option<Stamp> {
+    let words: Vec<&str> = line.split(' ').take(8).collect();
+    // OSWatcher's `zzz ***Tue Mar 3 04:00:01 UTC 2026`, and `date` after a prompt's echo.
+    let words: Vec<&str> = match words.first() {
+        Some(&("zzz" | "***" | "date:" | "Date:" | "Time:" | "==" | "===" | "#" | "--")) => {
+            words[1..].iter().map(|word| word.trim_matches('*')).collect()
+        }
+        _ => words,
+    };
+    let first = *words.first()?;
+    if let Some(seconds) = boot_seconds(&words) {
+        return Some(Stamp { clock: Clock::Boot, seconds });
+    }
+    if let Some(stamp) = iso(first, words.get(1).copied()) {
+        return Some(stamp);
+    }
+    // `date +%s` alone in its line.
+    if words.len() == 1 && first.len() == 10 {
+        let seconds: u64 = first.parse().ok()?;
+        return Some(Stamp { clock: Clock::Date, seconds: seconds as f64 });
+    }
+    let at = usize::from(is_weekday(first));
+    calendar(&words[at..])
+}
+
+/// Reads `[ 4411.107000]`, whose bracket and digits may be two words.
+fn boot_seconds(words: &[&str]) -> Option<f64> {
+    let first = words.first()?.strip_prefix('[')?;
+    let digits = if first.is_empty() { *words.get(1)? } else { first };
+    let digits = digits.split(']').next()?;
+    let (whole, part) = digits.split_once('.')?;
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    (is_number(whole) && is_number(part)).then(|| digits.parse().ok()).flatten()
+}
+
+/// Reads `2026-03-03T04:00:01Z`, or date and time as two words.
+fn iso(first: &str, second: Option<&str>) -> Option<Stamp> {
+    let first = first.trim_start_matches('[');
+    let (date, time) = match first.split_once('T') {
+        Some((date, time)) => (date, time),
+        None => (first, second?),
+    };
+    let mut parts = date.split(['-', '/']);
+    let mut number = || parts.next()?.parse::<i64>().ok();
+    let (year, month, day) = (number()?, number()?, number()?);
+    if !(1970..=9999).contains(&year) {
+        return None;
+    }
+    let seconds = days(year, month, day)? * 86_400.0 + time_of_day(time)?;
+    Some(Stamp { clock: Clock::Date, seconds })
+}
+
+/// Reads `Mar 3 04:15:10`, with a year anywhere behind, or none.
+fn calendar(words: &[&str]) -> Option<Stamp> {
+    let (month, day, time) = match words {
+        [day, month, year, time, ..] if is_month(month) && year.len() == 4 => {
+            let seconds = days(year.parse().ok()?, place(month)?, day.parse().ok()?)?;
+            let seconds = seconds * 86_400.0 + time_of_day(time)?;
+            return Some(Stamp { clock: Clock::Date, seconds });
+        }
+        [month, day, time, ..] => (month, day, time),
+        _ => return None,
+    };
+    let (month, day) = (place(month)?, day.trim_end_matches(',').parse().ok()?);
+    let time = time_of_day(time)?;
+    let is_year = |word: &&&str| word.len() == 4 && word.parse::<i64>().is_ok();
+    let year = words.iter().skip(3).take(3).find(is_year);
+    let (clock, year) = match year.and_then(|year| year.parse().ok()) {
+        Some(year) => (Clock::Date, year),
+        // A leap year has every day.
+        None => (Clock::Calendar, 1972),
+    };
+    Some(Stamp { clock, seconds: days(year, month, day)? * 86_400.0 + time })
+}
+
+fn is_weekday(word: &str) -> bool {
+    ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"].iter().any(|day| word.starts_with(day))
+}
+
+fn is_month(word: &str) -> bool {
+    place(word).is_some()
+}
+
+fn place(month: &str) -> Option<i64> {
+    MONTHS.iter().position(|name| month.starts_with(name)).map(|at| at as i64 + 1)
+}
+
+/// Reads `04:00:01`, with a fraction or a zone behind.
+fn time_of_day(text: &str) -> Option<f64> {
+    let text = text.trim_end_matches([']', ',', 'Z']);
+    let text = text.split(['+', '-']).next()?;
+    let mut parts = text.split(':');
+    let mut number = || parts.next()?.replace(',', ".").parse::<f64>().ok();
+    let (hours, minutes) = (number()?, number()?);
+    let seconds = number().unwrap_or(0.0);
+    let is_time = (0.0..24.0).contains(&hours)
+        && (0.0..60.0).contains(&minutes)
+        && (0.0..=60.0).contains(&seconds);
+    is_time.then_some(hours * 3600.0 + minutes * 60.0 + seconds)
+}
+
+/// Returns the days from 1970 to a date of the Gregorian calendar.
+fn days(year: i64, month: i64, day: i64) -> Option<f64> {
+    if !(1..=12).contains(&month) || !(1..=31).contains(&day) {
+        return None;
+    }
+    // Years that begin in March have the leap day at their end.
+    let (y, m) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+    let leap_days = y.div_euclid(4) - y.div_euclid(100) + y.div_euclid(400);
+    Some((365 * y + leap_days + (153 * m + 2) / 5 + day - 1 - 719_468) as f64)
+}
+
+/// Reads a time between moments: `60`, `60s`, `5m`, `1h`, `1d`.
+///
+/// # Errors
+///
+/// If it is no such time, or is 0.
+pub fn parse_seconds(text: &str) -> Result<f64, String> {
+    let wrong = || "give a time such as 60s, 5m, 1h or 1d".to_owned();
+    let (number, unit) = match text.chars().last().ok_or_else(wrong)? {
+        's' => (&text[..text.len() - 1], 1.0),
+        'm' => (&text[..text.len() - 1], 60.0),
+        'h' => (&text[..text.len() - 1], 3600.0),
+        'd' => (&text[..text.len() - 1], 86_400.0),
+        _ => (text, 1.0),
+    };
+    let seconds = number.parse::<f64>().map_err(|_| wrong())? * unit;
+    if seconds.is_finite() && seconds > 0.0 { Ok(seconds) } else { Err(wrong()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seconds(line: &str) -> Option<(Clock, f64)> {
+        of_line(line).map(|stamp| (stamp.clock, stamp.seconds))
+    }
+
+    #[test]
+    fn times_are_read_in_the_forms_that_programs_write() {
+        let four = 1_772_510_401.0;
+        for date in [
+            "Tue Mar 3 04:00:01 UTC 2026",
+            "Tue Mar 3 04:00:01 2026",
+            "zzz ***Tue Mar 3 04:00:01 UTC 2026",
+            "Tue 03 Mar 2026 04:00:01 UTC",
+            "2026-03-03 04:00:01",
+            "2026-03-03T04:00:01Z",
+            "2026-03-03T04:00:01+00:00 box kernel: dentry 1",
+            "1772510401",
+        ] {
+            assert_eq!(seconds(date), Some((Clock::Date, four)), "{date}");
+        }
+        assert_eq!(seconds("[ 4411.107000] agent").unwrap(), (Clock::Boot, 4411.107));
+        assert_eq!(seconds("[4411.5] agent").unwrap(), (Clock::Boot, 4411.5));
+        let (clock, later) = seconds("Mar 3 04:15:11 box monitor[411]: x").unwrap();
+        let (_, earlier) = seconds("Mar 3 04:15:10 box monitor[411]: x").unwrap();
+        assert_eq!((clock, later - earlier), (Clock::Calendar, 1.0));
+        for none in
+            ["dentry 1 2", "", "May the 4th", "2026-13-01 00:00:00", "1", "10:00", "[abc] x"]
+        {
+            assert_eq!(seconds(none), None, "{none}");
+        }
+    }
+
+    #[test]
+    fn times_between_moments_have_a_unit() {
+        assert_eq!(parse_seconds("5m"), Ok(300.0));
+        assert_eq!(parse_seconds("60"), Ok(60.0));
+        for wrong in ["", "s", "0", "-1s", "1y", "inf", "nan"] {
+            assert!(parse_seconds(wrong).is_err(), "{wrong}");
+        }
+    }
+}

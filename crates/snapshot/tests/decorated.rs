@@ -1,0 +1,260 @@
+//! Every kind of table in everything that people put around one.
+
+use slablab_snapshot::{Kind, Paste, holders};
+
+fn read(text: &str) -> Paste {
+    Paste::read(text.as_bytes()).expect("memory can be read")
+}
+
+/// A table with the entry that holds most, its bytes, and what is its line.
+struct Sample {
+    kind: Kind,
+    /// How many entries it has
+    entries: usize,
+    most: &'static str,
+    held_bytes: u64,
+    heading: &'static str,
+    rows: &'static str,
+}
+
+const SAMPLES: [Sample; 11] = [
+    Sample {
+        kind: Kind::Slabinfo,
+        entries: 3,
+        most: "flow_entry",
+        held_bytes: 30_000 * 2 * 4096,
+        heading: "slabinfo - version: 2.1\n# name            <active_objs> <num_objs> <objsize> <objperslab> <pagesperslab> : tunables <limit> <batchcount> <sharedfactor> : slabdata <active_slabs> <num_slabs> <sharedavail>\n",
+        rows: "ext4_groupinfo_4k     66     84    144   28    1 : tunables    0    0    0 : slabdata      3      3      0\n\
+               flow_entry        959000 960000    256   32    2 : tunables    0    0    0 : slabdata  30000  30000      0\n\
+               :A-0000128          900    928    128   32    1 : tunables    0    0    0 : slabdata     29     29      0\n",
+    },
+    Sample {
+        kind: Kind::Slabinfo,
+        entries: 2,
+        most: "size-64",
+        held_bytes: 2000 * 4096,
+        heading: "slabinfo - version: 2.1 (statistics)\n",
+        rows: "size-64           110000 118000     64   59    1 : tunables  120   60    8 : slabdata   2000   2000      0 : globalstat  119000 118000  2000    0    0    0   67    0    0 : cpustat 300000   2200 190000    200\n\
+               kmem_cache           150    160    232   17    1 : tunables  120   60    8 : slabdata     10     10      0 : globalstat     160    160    10    0    0    0   25    0    0 : cpustat    140     11      1      0\n",
+    },
+    Sample {
+        kind: Kind::Slabinfo1,
+        entries: 2,
+        most: "dentry_cache",
+        held_bytes: 900 * 4096,
+        heading: "slabinfo - version: 1.1\n",
+        rows: "tcp_tw_bucket         10     40     96    1    1    1\ndentry_cache       26000  27000    128  890  900    1\n",
+    },
+    Sample {
+        kind: Kind::Slabtop,
+        entries: 2,
+        most: "flow_entry",
+        held_bytes: 240_000 << 10,
+        heading: "  OBJS ACTIVE  USE OBJ SIZE  SLABS OBJ/SLAB CACHE SIZE NAME                   \n",
+        rows: "960000 959000  99%    0.25K  30000       32    240000K flow_entry\n   928    900  96%    0.12K     29       32       116K kmalloc-128\n",
+    },
+    Sample {
+        kind: Kind::Vmstat,
+        entries: 2,
+        most: "flow_entry",
+        held_bytes: 960_000 * 256,
+        heading: "Cache                       Num  Total   Size  Pages\n",
+        rows: "flow_entry               959000 960000    256     32\nkmalloc-128                 900    928    128     32\n",
+    },
+    Sample {
+        kind: Kind::Crash,
+        entries: 2,
+        most: "flow_entry",
+        held_bytes: 30_000 * (8 << 10),
+        heading: "CACHE             OBJSIZE  ALLOCATED     TOTAL  SLABS  SSIZE  NAME\n",
+        rows: "ffff9d1a40042a00      256     959000    960000  30000     8k  flow_entry\nffff9d1a40042b00      128        900       928     29     4k  kmalloc-128\n",
+    },
+    Sample {
+        kind: Kind::Oom,
+        entries: 2,
+        most: "flow_entry",
+        held_bytes: 240_000 << 10,
+        heading: "Unreclaimable slab info:\nName                      Used          Total\n",
+        rows: "flow_entry           239750KB     240000KB\nkmalloc-128             112KB        116KB\n",
+    },
+    Sample {
+        kind: Kind::Allocinfo,
+        entries: 2,
+        most: "flow_add",
+        held_bytes: 245_760_000,
+        heading: "allocinfo - version: 2.0\n#     <size>  <calls> <tag info>\n",
+        rows: "   245760000   960000 net/flow/table.c:77 [flow] func:flow_add\n        8192        2 kernel/fork.c:311 func:alloc_thread_stack_node accurate:no\n",
+    },
+    Sample {
+        kind: Kind::MmSlabinfo,
+        entries: 2,
+        most: "flow_entry",
+        held_bytes: 245_700_000,
+        heading: "Name                   Objects Objsize           Space Slabs/Part/Cpu  O/S O %Fr %Ef Flg\n",
+        rows: "flow_entry              959000     256          245.7M    29990/8/10   32 1   0  99\nkmalloc-128                900     128          118.7K        20/1/9   32 0   3  97 a\n",
+    },
+    Sample {
+        kind: Kind::Prometheus,
+        entries: 1,
+        most: "flow_entry",
+        held_bytes: 30_000 * 8192,
+        heading: "# TYPE node_slabinfo_active_objects gauge\n",
+        rows: "node_slabinfo_active_objects{slab=\"flow_entry\"} 959000\nnode_slabinfo_objects{slab=\"flow_entry\"} 960000\nnode_slabinfo_object_size_bytes{slab=\"flow_entry\"} 256\nnode_slabinfo_objects_per_slab{slab=\"flow_entry\"} 32\nnode_slabinfo_pages_per_slab{slab=\"flow_entry\"} 2\n",
+    },
+    Sample {
+        kind: Kind::Memleak,
+        entries: 2,
+        most: "flow_add",
+        held_bytes: 4_194_304,
+        heading: "[04:15:13] Top 10 stacks with outstanding allocations:\n",
+        rows: "\t4194304 bytes in 1024 allocations from stack\n\t\tkmem_cache_alloc_noprof+0x15c [kernel]\n\t\tflow_add+0x3c [flow]\n\t98304 bytes in 512 allocations from stack\n\t\t__kmalloc_noprof+0x1be [kernel]\n\t\tkstrdup+0x40 [kernel]\n\t\trename_worker+0x88 [flow]\n",
+    },
+];
+
+/// What is put around a table.
+type Decoration = fn(&str) -> String;
+
+fn each(text: &str, line: impl Fn(usize, &str) -> String) -> String {
+    text.lines().enumerate().map(|(at, text)| line(at, text) + "\n").collect()
+}
+
+const DECORATIONS: [(&str, Decoration); 14] = [
+    ("plain", |text| text.to_owned()),
+    ("quoted", |text| each(text, |_, line| format!("> {line}"))),
+    ("quoted twice", |text| each(text, |_, line| format!(">> > {line}"))),
+    ("CRLF", |text| text.replace('\n', "\r\n")),
+    ("tabs", |text| each(text, |_, line| line.split_whitespace().collect::<Vec<_>>().join("\t"))),
+    ("indented", |text| each(text, |_, line| format!("      {line}"))),
+    ("cat -n", |text| each(text, |at, line| format!("{:6}\t{line}", at + 1))),
+    ("syslog", |text| {
+        each(text, |at, line| format!("Mar  3 04:15:{:02} box logger[77]: {line}", at % 60))
+    }),
+    ("kernel log", |text| each(text, |at, line| format!("[ 4411.{at:06}] {line}"))),
+    ("journal", |text| {
+        each(text, |at, line| format!("2026-03-03T04:15:{:02}+0000 box kernel: {line}", at % 60))
+    }),
+    ("code block", |text| format!("Hello,\n\n```\n{text}```\n\nThanks, A.\n")),
+    ("HTML", |text| {
+        format!(
+            "<pre>\n{}</pre>\n",
+            text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+        )
+    }),
+    ("prompt and more", |text| {
+        format!(
+            "root@box:~# cat it\n{text}root@box:~# ps aux\nUSER PID %CPU %MEM\nroot 1 0.0 0.0 2500 560 ? S Jan01 0:02 init\n"
+        )
+    }),
+    ("mail with meminfo", |text| {
+        format!(
+            "From: a\nSubject: slabs\n\nMemTotal:      1034816 kB\nSlab:           752028 kB\n\n{text}\n-- \nA. Admin\n"
+        )
+    }),
+];
+
+#[test]
+fn every_table_is_read_in_every_decoration() {
+    let mut read_ones = 0;
+    for sample in &SAMPLES {
+        for (name, decorate) in DECORATIONS {
+            let text = decorate(&format!("{}{}", sample.heading, sample.rows));
+            let paste = read(&text);
+            let context = format!("{:?} {name}:\n{text}\n{paste:#?}", sample.kind);
+            let table = paste.tables.iter().find(|table| table.kind == sample.kind);
+            let table = table.unwrap_or_else(|| panic!("no table: {context}"));
+            assert_eq!(table.moments.len(), 1, "{context}");
+            assert_eq!(paste.tables.len(), 1, "{context}");
+            assert_eq!(table.last().entries.len(), sample.entries, "{context}");
+            let holders = holders(table.last());
+            assert_eq!(holders.families[0].name, sample.most, "{context}");
+            assert_eq!(holders.families[0].held_bytes, sample.held_bytes, "{context}");
+            assert_eq!(paste.unread_lines, 0, "{context}");
+            read_ones += 1;
+        }
+    }
+    assert!(read_ones >= 120, "{read_ones}");
+}
+
+#[test]
+fn rows_that_a_mailer_wrapped_are_whole() {
+    for width in [60, 66, 72, 76, 80] {
+        for sample in SAMPLES.iter().filter(|sample| sample.kind == Kind::Slabinfo) {
+            let text = format!("{}{}", sample.heading, sample.rows);
+            let wrapped = each(&text, |_, line| wrap(line, width));
+            let paste = read(&wrapped);
+            let table = &paste.tables[0];
+            assert_eq!(table.last().entries.len(), sample.entries, "{wrapped}\n{paste:#?}");
+            assert_eq!(
+                holders(table.last()).families[0].held_bytes,
+                sample.held_bytes,
+                "{wrapped}"
+            );
+        }
+    }
+}
+
+/// Cuts a line at blanks, as mailers do.
+fn wrap(line: &str, width: usize) -> String {
+    let mut lines = vec![String::new()];
+    for word in line.split_inclusive(' ') {
+        let last = lines.last_mut().expect("one line");
+        if last.len() + word.len() > width && !last.trim().is_empty() {
+            lines.push(word.to_owned());
+        } else {
+            last.push_str(word);
+        }
+    }
+    lines.iter().map(|line| line.trim_end()).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn rows_without_heading_sorted_or_emphasized_are_rows() {
+    let slabinfo = &SAMPLES[0];
+    let sorted = format!("{}{}", slabinfo.rows, slabinfo.heading);
+    let paste = read(&sorted);
+    assert_eq!(
+        (paste.tables[0].moments.len(), paste.tables[0].may_be_cut),
+        (1, false),
+        "{paste:?}"
+    );
+    let paste = read(slabinfo.rows);
+    assert_eq!((paste.tables[0].rows, paste.tables[0].may_be_cut), (3, true), "{paste:?}");
+    let bold = slabinfo.rows.replacen("flow_entry", "**flow_entry", 1).replacen(
+        "30000      0",
+        "30000      0**",
+        1,
+    );
+    assert_eq!(holders(read(&bold).tables[0].last()).families[0].name, "flow_entry");
+    let awk =
+        "dentry 41210 52311 192 21 1\nfilp 2210 2688 256 32 2\nkmalloc-64 25408 25408 64 64 1\n";
+    let paste = read(awk);
+    assert_eq!(paste.tables[0].rows, 3, "{paste:?}");
+    assert_eq!(paste.tables[0].last().entries[0].slab_bytes, Some(2491 * 4096));
+}
+
+#[test]
+fn a_damaged_row_is_counted_and_the_others_are_read() {
+    let slabinfo = &SAMPLES[0];
+    let damaged = slabinfo.rows.replacen("959000 960000", "9590x0 960000", 1);
+    let paste = read(&format!("{}{damaged}", slabinfo.heading));
+    assert_eq!((paste.unread_lines, paste.tables[0].rows), (1, 2), "{paste:?}");
+    assert_eq!(paste.unread[0].line, 4, "{paste:?}");
+    // Half a row at the end of a text that was cut.
+    let cut = &slabinfo.rows[..slabinfo.rows.len() - 40];
+    let paste = read(&format!("{}{cut}", slabinfo.heading));
+    assert_eq!(paste.tables[0].last().entries.len(), 3, "{paste:?}");
+}
+
+#[test]
+fn a_text_without_a_table_has_none() {
+    for text in [
+        "",
+        "hello\nworld\n",
+        "USER PID %CPU\nroot 1 0.0 0.0 2500 560 ? S Jan01 0:02 init\n",
+        "total 12\ndrwxr-xr-x 2 root root 4096 Nov 26 16:18 a\n-rw-r--r-- 1 root root 1 2 3\n",
+        "fn main() { let x = 1; }\n",
+        "a 1 2 3 4 5 6 7 8 9\n1 2 3 4 5 6\n",
+    ] {
+        assert!(read(text).tables.is_empty(), "{text}: {:?}", read(text));
+    }
+}
