@@ -4,8 +4,9 @@ use std::collections::HashMap;
 
 use schemars::JsonSchema;
 use serde::Serialize;
+use slablab_linux::KmallocCache;
 
-use crate::entry::Moment;
+use crate::entry::{Entry, Moment};
 use crate::known::{Reclaim, reclaim};
 
 /// Entries that are one to those who ask: a cache with its copies, or a call site.
@@ -18,10 +19,12 @@ pub struct Family {
     pub place: String,
     /// Its copies
     pub members: u64,
-    /// Bytes that it holds
-    pub held_bytes: u64,
+    /// Bytes that it holds, if they are known
+    pub held_bytes: Option<u64>,
     /// Bytes of them that no object uses, if that is known
     pub unused_bytes: Option<u64>,
+    /// Bytes that were allocated and not asked for, if that is known
+    pub waste_bytes: Option<u64>,
     /// Objects, if they are known
     pub objects: Option<u64>,
     /// Bytes of an object, if they are known and the same in all copies
@@ -33,8 +36,10 @@ pub struct Family {
 /// What holds the memory of a moment.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Holders {
-    /// Bytes held by all entries whose bytes are known
+    /// Bytes held by all entries whose bytes are known, but for pages of slabs
     pub held_bytes: u64,
+    /// Bytes of the pages of slabs, whose objects other entries have
+    pub slab_page_bytes: u64,
     /// Bytes of them that the kernel gives back under pressure
     pub given_back_bytes: u64,
     /// Bytes of them that it keeps
@@ -55,16 +60,18 @@ pub fn holders(moment: &Moment) -> Holders {
     let mut holders = Holders::default();
     let mut places: HashMap<(String, &str), usize> = HashMap::new();
     for entry in &moment.entries {
-        let Some(held_bytes) = entry.held_bytes() else {
-            holders.unknown_entries += 1;
+        if is_slab_pages(entry) {
+            let bytes = entry.held_bytes().unwrap_or(0);
+            holders.slab_page_bytes = holders.slab_page_bytes.saturating_add(bytes);
             continue;
-        };
+        }
         let family = Family {
             name: family_name(&entry.name),
             place: entry.place.clone(),
             members: 1,
-            held_bytes,
+            held_bytes: entry.held_bytes(),
             unused_bytes: entry.unused_bytes(),
+            waste_bytes: entry.waste_bytes,
             objects: entry.objects,
             object_bytes: entry.object_bytes,
             reclaim: match entry.reclaimable {
@@ -90,14 +97,18 @@ pub fn holders(moment: &Moment) -> Holders {
 
 impl Holders {
     fn add(&mut self, family: &Family) {
-        self.held_bytes = self.held_bytes.saturating_add(family.held_bytes);
+        let Some(held_bytes) = family.held_bytes else {
+            self.unknown_entries += 1;
+            return;
+        };
+        self.held_bytes = self.held_bytes.saturating_add(held_bytes);
         self.unused_bytes = self.unused_bytes.saturating_add(family.unused_bytes.unwrap_or(0));
         let part = match family.reclaim {
             Reclaim::GivenBack => &mut self.given_back_bytes,
             Reclaim::Kept => &mut self.kept_bytes,
             Reclaim::Unknown => return,
         };
-        *part = part.saturating_add(family.held_bytes);
+        *part = part.saturating_add(held_bytes);
     }
 
     fn sort(&mut self) {
@@ -107,7 +118,7 @@ impl Holders {
         let mut sum = 0;
         let reaches = |family: &&Family| {
             let is_short = sum < wanted;
-            sum += u128::from(family.held_bytes);
+            sum += u128::from(family.held_bytes.unwrap_or(0));
             is_short
         };
         self.most = self.families.iter().take_while(reaches).count();
@@ -118,7 +129,8 @@ impl Family {
     fn join(&mut self, other: &Family) {
         let sum = |a: Option<u64>, b: Option<u64>| Some(a?.saturating_add(b?));
         self.members += other.members;
-        self.held_bytes = self.held_bytes.saturating_add(other.held_bytes);
+        self.held_bytes = sum(self.held_bytes, other.held_bytes);
+        self.waste_bytes = sum(self.waste_bytes, other.waste_bytes);
         self.unused_bytes = sum(self.unused_bytes, other.unused_bytes);
         self.objects = sum(self.objects, other.objects);
         if self.object_bytes != other.object_bytes {
@@ -130,16 +142,22 @@ impl Family {
     }
 }
 
+/// Returns whether an entry of allocinfo is that of the pages of slabs, whose objects have entries of their own.
+fn is_slab_pages(entry: &Entry) -> bool {
+    let of_allocator =
+        ["mm/slub.c:", "mm/slab.c:"].iter().any(|file| entry.place.starts_with(file));
+    of_allocator
+        && matches!(entry.name.as_str(), "alloc_slab_page" | "allocate_slab" | "kmem_getpages")
+}
+
 /// Returns the name of a cache with a star for what tells its copies apart: the partition of `kmalloc-rnd-03-64` and
 /// `kmalloc-part-03-64`, and the cgroup of `dentry(412:app.service)`.
 #[must_use]
 pub fn family_name(name: &str) -> String {
-    for copies in ["kmalloc-rnd-", "kmalloc-part-"] {
-        if let Some((number, size)) = name.strip_prefix(copies).and_then(|n| n.split_once('-'))
-            && number.bytes().all(|byte| byte.is_ascii_digit())
-        {
-            return format!("{copies}*-{size}");
-        }
+    let copy = KmallocCache::parse(name).filter(|cache| cache.copy > 0);
+    let number = copy.and_then(|_| name.splitn(4, '-').nth(2));
+    if let Some(number) = number {
+        return name.replacen(number, "*", 1);
     }
     match name.split_once('(') {
         Some((cache, cgroup)) if cgroup.starts_with(|c: char| c.is_ascii_digit()) => {

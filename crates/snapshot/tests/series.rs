@@ -65,19 +65,19 @@ fn times_come_from_the_text_or_from_the_files() {
 #[test]
 fn copies_of_a_cache_are_added_up() {
     let text =
-        (0..16).map(|at| row(&format!("kmalloc-part-{at:02}-128"), 3200)).collect::<String>()
+        (1..=15).map(|at| row(&format!("kmalloc-part-{at:02}-128"), 3200)).collect::<String>()
             + &row("kmalloc-128", 32)
             + &row("dentry(412:app.service)", 64)
             + &row("dentry(77:db.service)", 64);
     let holders = holders(read(&text).tables[0].last());
     assert_eq!(
         (holders.families[0].name.as_str(), holders.families[0].members),
-        ("kmalloc-part-*-128", 16)
+        ("kmalloc-part-*-128", 15)
     );
-    assert_eq!(holders.families[0].held_bytes, 16 * 100 * 4096);
+    assert_eq!(holders.families[0].held_bytes, Some(15 * 100 * 4096));
     assert_eq!(holders.most, 1);
     let dentry = holders.families.iter().find(|family| family.name == "dentry(*)").unwrap();
-    assert_eq!((dentry.members, dentry.held_bytes), (2, 4 * 4096));
+    assert_eq!((dentry.members, dentry.held_bytes), (2, Some(4 * 4096)));
 }
 
 #[test]
