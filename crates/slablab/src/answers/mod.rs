@@ -9,6 +9,7 @@
 //! # To add one
 //! One file here with a type that implements `Answer`, and a line in the list of schemas of `cmd/generate`.
 
+pub(crate) mod holding;
 pub(crate) mod export;
 pub(crate) mod info;
 pub(crate) mod partition;

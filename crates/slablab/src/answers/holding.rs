@@ -1,0 +1,503 @@
+//! What holds slab memory, and whether it grows: the answer about tables that somebody pasted, saved or logged.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use slablab_host::shell;
+use slablab_linux::KmallocCache;
+use slablab_report::{Cell, Document, Fact, Item, Section, Table, counted, field};
+use slablab_snapshot::{
+    Family, Growth, Holders, Kind, Machine, Pace, Paste, Reclaim, Rise, Tells, Unread, growth,
+    holders, known,
+};
+
+use crate::output::{Answer, bytes, duration};
+
+/// Names in a sentence.
+const NAMES_MAX: usize = 3;
+/// A difference of this share between a table and `Slab:` is worth a sentence.
+const DIFFERENCE_SHARE_MIN: f64 = 0.02;
+
+/// What `slablab info` says of tables.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct HoldingAnswer {
+    /// The files, in the order of their moments
+    files: Vec<String>,
+    /// The tables; the first is that which the sentences are about
+    tables: Vec<HeldTable>,
+    /// What the machine says of its memory at the last moment
+    machine: Option<Machine>,
+    /// Lines that look like a row and could not be read
+    unread_lines: u64,
+    /// The first of them
+    unread: Vec<Unread>,
+}
+
+/// A table, and what it says.
+#[derive(Debug, Serialize, JsonSchema)]
+struct HeldTable {
+    kind: Kind,
+    /// Rows that were read
+    rows: u64,
+    /// Whether the heading is missing, so that rows may be missing, too
+    may_be_cut: bool,
+    moments: usize,
+    /// From the first moment to the last, where times are known
+    seconds: Option<f64>,
+    /// Who holds the memory at the last moment
+    #[serde(flatten)]
+    holders: Holders,
+    /// What becomes of each from moment to moment
+    growth: Vec<Growth>,
+}
+
+impl HoldingAnswer {
+    /// Judges the tables of `paste`, which come from `files`; moments that tell no time are `every_seconds` apart.
+    pub(crate) fn new(files: Vec<String>, paste: Paste, every_seconds: Option<f64>) -> Self {
+        let mut tables: Vec<HeldTable> = paste
+            .tables
+            .iter()
+            .map(|table| {
+                let time = |at: Option<&slablab_snapshot::Moment>| at?.time_seconds;
+                let moments = table.moments.len();
+                let told = time(table.moments.first()).zip(time(table.moments.last()));
+                let apart = every_seconds.map(|every| every * (moments - 1) as f64);
+                HeldTable {
+                    kind: table.kind,
+                    rows: table.rows,
+                    may_be_cut: table.may_be_cut,
+                    moments,
+                    seconds: told.map(|(first, last)| last - first).or(apart),
+                    holders: holders(table.last()),
+                    growth: growth(&table.moments, every_seconds),
+                }
+            })
+            .collect();
+        // Caches first, as the question is what holds memory; then what is alive by who allocated it.
+        tables.sort_by_key(|table| match table.kind.tells() {
+            Tells::Caches => 0,
+            Tells::Live => 1,
+            Tells::Flow => 2,
+        });
+        let machine = paste.machine.last().copied();
+        let (unread_lines, unread) = (paste.unread_lines, paste.unread);
+        Self { files, tables, machine, unread_lines, unread }
+    }
+}
+
+impl Answer for HoldingAnswer {
+    const SCHEMA: &'static str = "slablab.holding/1";
+
+    fn document(&self) -> Document {
+        let first = &self.tables[0];
+        let mut sections = Vec::new();
+        if first.moments > 1 {
+            let table = Item::table("What grows", GROWTH_HOW, growth_table(first));
+            sections.push(Section::first("growth", "", vec![table]));
+        }
+        let held = Item::table("What holds it", first.how(), first.table());
+        sections.push(Section::first("holders", "", vec![held]));
+        sections.push(Section::named("about", "What is known of them", self.about()));
+        for (at, table) in self.tables.iter().enumerate().skip(1) {
+            let item = Item::table(table.kind.name(), table.how(), table.table());
+            sections.push(Section::named(&format!("table{}", at + 1), table.kind.name(), vec![item]));
+        }
+        Document {
+            title: format!("{}: what holds memory", self.files.join(", ")),
+            question: "What holds the memory, does the kernel give it back, and does it grow?"
+                .to_owned(),
+            answers: self.sentences(),
+            sections,
+            source: self.source(),
+            notes: self.notes(),
+            facts: self.facts(),
+        }
+    }
+}
+
+const GROWTH_HOW: &str = "Bytes of the objects. The rate is the median slope of all pairs of moments (Theil and Sen), with \
+    an interval of 95 %. A rise is told from chance, steps and dips, and over two days from a daily wave. Fewer than five \
+    moments have no interval and no verdict.";
+
+impl HoldingAnswer {
+    fn sentences(&self) -> Vec<String> {
+        let first = &self.tables[0];
+        let mut sentences = vec![first.who(self.machine.as_ref())];
+        sentences.extend(first.growing());
+        sentences.extend(first.given_back());
+        sentences.extend(first.beside(self.machine.as_ref()));
+        sentences.push(first.next());
+        sentences
+    }
+
+    /// Says what was read, and of how many files.
+    fn source(&self) -> String {
+        let table = |table: &HeldTable| {
+            let moments = match table.moments {
+                1 => String::new(),
+                moments => format!(" at {moments} moments"),
+            };
+            format!("{}, {}{moments}", table.kind.name(), counted(table.rows, "row"))
+        };
+        let tables: Vec<_> = self.tables.iter().map(table).collect();
+        format!("From {}: {}.", self.files.join(", "), tables.join("; "))
+    }
+
+    /// Says what was not read, and which lists may lack rows.
+    fn notes(&self) -> Vec<String> {
+        let mut notes = Vec::new();
+        let cut = self.tables.iter().filter(|table| table.may_be_cut);
+        let cut: Vec<_> = cut.map(|table| table.kind.name()).collect();
+        if !cut.is_empty() {
+            notes.push(format!(
+                "The heading of {} is missing, so the list may be cut: sums are of the rows that are there.",
+                cut.join(", ")
+            ));
+        }
+        if let Some(first) = self.unread.first() {
+            notes.push(format!(
+                "{} like a row and could not be read, so sums lack them; the first is line {}: {}",
+                match self.unread_lines {
+                    1 => "1 line looks".to_owned(),
+                    lines => format!("{lines} lines look"),
+                },
+                first.line,
+                first.text
+            ));
+        }
+        notes
+    }
+
+    fn facts(&self) -> Vec<Fact> {
+        let mut facts = vec![Fact::new("files", self.files.join(", "))];
+        let machine = self.machine.unwrap_or_default();
+        let said = [
+            ("memory", machine.memory_bytes),
+            ("slabs, as the machine says", machine.slab_bytes()),
+            ("of them reclaimable", machine.reclaimable_bytes),
+            ("of them unreclaimable", machine.unreclaimable_bytes),
+        ];
+        let said = said.into_iter().filter_map(|(name, n)| Some(Fact::new(name, bytes(n?))));
+        facts.extend(said);
+        facts
+    }
+
+    /// Says what is known of the caches that hold most.
+    fn about(&self) -> Vec<Item> {
+        let caches = self.tables.iter().filter(|table| table.kind.tells() == Tells::Caches);
+        let families = caches.flat_map(|table| table.holders.families.iter().take(20));
+        let about = families.filter_map(|family| {
+            let cache = known(&family.name)?;
+            Some(Item::Text(format!("{}: {} ({}).", family.name, cache.about, cache.source)))
+        });
+        about.collect()
+    }
+}
+
+/// Returns names as a sentence lists them: the first few, and how many more there are.
+fn listed(names: &[&str], all: usize) -> String {
+    let more = all - names.len();
+    match (names, more) {
+        ([one], 0) => (*one).to_owned(),
+        ([rest @ .., last], 0) => format!("{} and {last}", rest.join(", ")),
+        (names, more) => format!("{} and {more} more", names.join(", ")),
+    }
+}
+
+impl HeldTable {
+    /// Says who holds most of it.
+    fn who(&self, machine: Option<&Machine>) -> String {
+        let Holders { held_bytes, families, most, .. } = &self.holders;
+        let Some(first) = families.first() else { return "The table has no entry.".to_owned() };
+        let most = &families[..(*most).max(1)];
+        let names: Vec<_> = most.iter().take(NAMES_MAX).map(|family| family.name.as_str()).collect();
+        let of_most: u64 = most.iter().filter_map(|family| family.held_bytes).sum();
+        let share = 100.0 * of_most as f64 / (*held_bytes).max(1) as f64;
+        let names = listed(&names, most.len());
+        let (hold, allocated) = match most.len() {
+            1 => ("holds", "has"),
+            _ => ("hold", "have"),
+        };
+        let memory = match machine.and_then(|machine| machine.memory_bytes) {
+            Some(memory) => format!(", on a machine of {}", bytes(memory)),
+            None => String::new(),
+        };
+        match self.kind.tells() {
+            _ if *held_bytes == 0 => format!(
+                "{} {}; how many bytes an object has is not in the table.",
+                first.name,
+                of_objects(first)
+            ),
+            Tells::Caches => format!(
+                "{names} {hold} {} of the {} in the slabs that are listed ({share:.0} %){memory}.",
+                bytes(of_most),
+                bytes(*held_bytes)
+            ),
+            Tells::Live => format!(
+                "{names} {hold} {} of the {} that are listed ({share:.0} %){memory}.",
+                bytes(of_most),
+                bytes(*held_bytes)
+            ),
+            Tells::Flow => format!(
+                "{names} {allocated} {} of the {} that were allocated ({share:.0} %); how much of it is still there, the \
+                 table does not tell.",
+                bytes(of_most),
+                bytes(*held_bytes)
+            ),
+        }
+    }
+
+    /// Says which part the kernel gives back under pressure.
+    fn given_back(&self) -> Option<String> {
+        let Holders { held_bytes, given_back_bytes, kept_bytes, unused_bytes, .. } = self.holders;
+        if self.kind.tells() != Tells::Caches || held_bytes == 0 {
+            return None;
+        }
+        let unknown = held_bytes.saturating_sub(given_back_bytes).saturating_sub(kept_bytes);
+        let parts = [
+            (given_back_bytes, "it can give back when memory is short (files' names, inodes, buffers)"),
+            (kept_bytes, "it keeps until their users free them"),
+            (unknown, "no name tells"),
+        ];
+        let parts = parts.iter().filter(|(part, _)| *part > 0);
+        let parts: Vec<_> = parts.map(|(part, what)| format!("{} {what}", bytes(*part))).collect();
+        let room = match unused_bytes {
+            0 => String::new(),
+            unused => format!(" {} of all is room between objects.", bytes(unused)),
+        };
+        Some(format!("What the kernel does with it: {}.{room}", parts.join("; ")))
+    }
+
+    /// Compares the sum of the table with what the machine says.
+    fn beside(&self, machine: Option<&Machine>) -> Option<String> {
+        let machine = machine?;
+        let slabs = match self.kind {
+            Kind::Oom => machine.unreclaimable_bytes?,
+            _ if self.kind.tells() == Tells::Caches => machine.slab_bytes()?,
+            _ => return None,
+        };
+        let held = self.holders.held_bytes;
+        let difference = slabs as f64 - held as f64;
+        if difference.abs() < DIFFERENCE_SHARE_MIN * slabs as f64 {
+            return None;
+        }
+        Some(match difference > 0.0 {
+            true => format!(
+                "The machine counts {} in slabs, {} more than the list: rows that are missing, or blocks of more than two \
+                 pages, which kmalloc takes from the page allocator.",
+                bytes(slabs),
+                bytes(difference as u64)
+            ),
+            false => format!(
+                "The machine counts {} in slabs, {} less than the list: they were read at different times, or pages have \
+                 another size.",
+                bytes(slabs),
+                bytes(-difference as u64)
+            ),
+        })
+    }
+
+    /// Says what grows, or what the moments cannot tell.
+    fn growing(&self) -> Option<String> {
+        if self.moments < 2 {
+            return None;
+        }
+        let over = match self.seconds {
+            Some(seconds) => format!(" in {}", duration((seconds * 1e9) as u64)),
+            None => format!(" over {} moments", self.moments),
+        };
+        let grows: Vec<_> = self.growth.iter().filter(|g| g.pace == Pace::Grows).collect();
+        if let [first, others @ ..] = &grows[..] {
+            let others = match others.len() {
+                0 => String::new(),
+                n => format!("; so do {n} more"),
+            };
+            return Some(format!(
+                "{} grows by {}{over}{others}. Whether that ends, as a cache that fills does, more moments tell.",
+                first.name,
+                rate(&first.rise)
+            ));
+        }
+        let rose: Vec<_> = self.growth.iter().filter(|g| g.pace == Pace::Rose).collect();
+        if let [first, ..] = &rose[..] {
+            return Some(format!(
+                "{} is {} larger than at the first moment{over} ({}). {} cannot tell a leak from a cache that fills: take \
+                 five or more.",
+                first.name,
+                bytes(u64::try_from(first.change_bytes()).unwrap_or(0)),
+                rate(&first.rise),
+                counted(self.moments as u64, "moment")
+            ));
+        }
+        Some(match self.growth.iter().map(|growth| growth.moments).max() {
+            Some(moments) if moments >= 5 => format!("Nothing is shown to grow{over}."),
+            _ => format!(
+                "Nothing is larger than at the first moment{over}; {} cannot tell more.",
+                counted(self.moments as u64, "moment")
+            ),
+        })
+    }
+
+    /// Names what to do next, as far as the table allows it.
+    fn next(&self) -> String {
+        let grows = self.growth.iter().find(|g| matches!(g.pace, Pace::Grows | Pace::Rose));
+        let Some(first) = self.holders.families.first() else {
+            return String::new();
+        };
+        let name = grows.map_or(first.name.as_str(), |growth| growth.name.as_str());
+        let plain = name.split('(').next().unwrap_or(name);
+        match self.kind {
+            Kind::Slabinfo1 => "Next: Linux 2.4 has no events to record; save the table again and give both, and what \
+                                grows shows."
+                .to_owned(),
+            Kind::Allocinfo => {
+                let place = self.holders.families.iter().find(|family| family.name == name);
+                format!(
+                    "Next: the line that allocates is known, {}; its callers are told by `slablab record --sites {}`.",
+                    place.map_or(name, |family| &family.place),
+                    shell::word(plain)
+                )
+            }
+            Kind::AllocTraces | Kind::Kmemleak | Kind::Memleak | Kind::PageOwner => format!(
+                "Next: the stacks name who allocates; `--all` shows those of each. Take the table again later: what grows \
+                 is a leak, or a cache that fills."
+            ),
+            Kind::Slabratetop | Kind::PerfKmem => {
+                "Next: `slablab info /proc/slabinfo` on that machine tells what is held.".to_owned()
+            }
+            _ if grows.is_none() && first.reclaim == Reclaim::GivenBack => format!(
+                "Next: {} is a cache and no leak as long as the kernel can give it back; on that machine `echo 2 > \
+                 /proc/sys/vm/drop_caches`, as root, shows how much that is.",
+                first.name
+            ),
+            _ if KmallocCache::parse(plain).is_some() || plain.contains('*') => format!(
+                "Next, to name who allocates it, as root on that machine: slablab record --duration 10, then slablab stat \
+                 slablab.parquet --cache {}",
+                shell::word(plain)
+            ),
+            _ => format!(
+                "Next, to name who allocates it, as root on that machine: slablab record --caches {} --duration 10, then \
+                 slablab stat slablab.parquet",
+                shell::word(plain)
+            ),
+        }
+    }
+
+    fn how(&self) -> &'static str {
+        match self.kind.tells() {
+            Tells::Caches => {
+                "Held: bytes of the slabs. Unused: bytes of slabs that no object has. Given back: whether the kernel frees \
+                 unused objects when memory is short, by the table's flags or the cache's name."
+            }
+            Tells::Live => "Held: bytes of the objects that are alive. Pages of slabs are not added to their objects.",
+            Tells::Flow => "Bytes that were allocated, whatever became of them.",
+        }
+    }
+
+    fn table(&self) -> Table {
+        let all = self.holders.held_bytes;
+        let maybe = |n: Option<u64>, cell: fn(u64) -> Cell| n.map_or(Cell::Missing, cell);
+        let name = if self.kind.tells() == Tells::Caches { "cache" } else { "call site" };
+        let mut fields = vec![
+            field::name(name, "name", |family: &Family| &family.name),
+            field::by("held", "held_bytes", move |f: &Family| maybe(f.held_bytes, Cell::Bytes)),
+            field::by("share", "held_share", move |f: &Family| match f.held_bytes {
+                Some(held) => Cell::share(held, all),
+                None => Cell::Missing,
+            }),
+            field::by("objects", "objects", move |f: &Family| maybe(f.objects, Cell::Count)),
+        ];
+        if self.kind.tells() == Tells::Caches {
+            fields.extend([
+                field::by("object", "object_bytes", move |f: &Family| {
+                    maybe(f.object_bytes, Cell::Bytes)
+                })
+                .where_room(),
+                field::by("unused", "unused_bytes", move |f: &Family| {
+                    maybe(f.unused_bytes, Cell::Bytes)
+                }),
+                field::text("given back", "reclaim", |f: &Family| {
+                    match f.reclaim {
+                        Reclaim::GivenBack => "yes",
+                        Reclaim::Kept => "no",
+                        Reclaim::Unknown => "not known",
+                    }
+                    .to_owned()
+                }),
+            ]);
+        } else {
+            fields.extend([
+                field::by("wasted", "waste_bytes", move |f: &Family| {
+                    maybe(f.waste_bytes, Cell::Bytes)
+                })
+                .where_room(),
+                field::name("place", "place", |f: &Family| &f.place),
+            ]);
+        }
+        Table::of_fields(&self.holders.families, fields)
+    }
+}
+
+/// Says how many objects a family has, and what they waste.
+fn of_objects(family: &Family) -> String {
+    let objects = match family.objects {
+        Some(objects) => format!("has {}", counted(objects, "object")),
+        None => "is named first".to_owned(),
+    };
+    match family.waste_bytes {
+        Some(waste) => format!("{objects} and wastes {}", bytes(waste)),
+        None => objects,
+    }
+}
+
+/// Says a rate: by the hour, or by the moment where times are not known.
+fn rate(rise: &Rise) -> String {
+    let (scale, unit) = if rise.is_timed { (3600.0, "an hour") } else { (1.0, "a moment") };
+    let amount = |per_step: f64| {
+        let bytes_of = bytes((per_step.abs() * scale) as u64);
+        if per_step < 0.0 { format!("-{bytes_of}") } else { bytes_of }
+    };
+    match rise.interval {
+        Some((low, high)) => format!(
+            "{} {unit} (95 % interval {} to {})",
+            amount(rise.bytes_per_step),
+            amount(low),
+            amount(high)
+        ),
+        None => format!("{} {unit}", amount(rise.bytes_per_step)),
+    }
+}
+
+fn growth_table(table: &HeldTable) -> Table {
+    let (scale, head) = match table.growth.first().is_some_and(|growth| growth.rise.is_timed) {
+        true => (3600.0, "an hour"),
+        false => (1.0, "a moment"),
+    };
+    let key = if scale > 1.0 { "rise_bytes_per_hour" } else { "rise_bytes_per_moment" };
+    let name = if table.kind.tells() == Tells::Caches { "cache" } else { "call site" };
+    let fields = vec![
+        field::name(name, "name", |growth: &Growth| &growth.name),
+        field::bytes("first", "first_bytes", |g| g.first_bytes),
+        field::bytes("last", "last_bytes", |g| g.last_bytes),
+        field::by(head, key, move |g: &Growth| {
+            Cell::SignedBytes((g.rise.bytes_per_step * scale) as i64)
+        }),
+        field::by("95 % interval", "interval", move |g: &Growth| match g.rise.interval {
+            Some((low, high)) => {
+                let end = |end: f64| Cell::SignedBytes((end * scale) as i64).short();
+                Cell::Text(format!("{} .. {}", end(low), end(high)))
+            }
+            None => Cell::Missing,
+        })
+        .where_room(),
+        field::text("verdict", "pace", |g| {
+            match g.pace {
+                Pace::Grows => "grows",
+                Pace::Rose => "rose: cannot tell",
+                Pace::Flat => "no growth shown",
+                Pace::Shrinks => "shrinks",
+            }
+            .to_owned()
+        }),
+    ];
+    Table::of_fields(&table.growth, fields)
+}
