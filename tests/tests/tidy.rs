@@ -28,23 +28,24 @@ const LINE_CHARS_MAX: usize = 130;
 const FILE_BYTES_MAX: u64 = 2 << 20;
 
 /// The layers of ARCHITECTURE.md. A crate depends on lower ones only.
-const LAYERS: [(&str, u8); 16] = [
+const LAYERS: [(&str, u8); 17] = [
     ("slablab-host", 0),
     ("slablab-linux", 0),
     ("slablab-rcu", 0),
     ("slablab-stats", 0),
     ("slablab-kmem", 1),
     ("slablab-xarray", 1),
-    ("slablab-trace", 1),
+    ("slablab-snapshot", 1),
+    ("slablab-trace", 2),
     ("slablab-report", 1),
     ("slablab-vm", 1),
     ("slablab-kapi", 2),
     ("slablab-kprobe", 2),
-    ("slablab-replay", 2),
-    ("slablab-lab", 3),
-    ("slablab-pages", 4),
-    ("slablab", 5),
-    ("slablab-tests", 6),
+    ("slablab-replay", 3),
+    ("slablab-lab", 4),
+    ("slablab-pages", 5),
+    ("slablab", 6),
+    ("slablab-tests", 7),
 ];
 
 /// Returns the tracked text files with one of these endings.

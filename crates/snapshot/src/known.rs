@@ -6,6 +6,7 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
+use slablab_linux::{KmallocCache, KmallocType};
 
 /// Whether the kernel frees objects of a cache when memory is short.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
@@ -48,6 +49,10 @@ pub fn known(name: &str) -> Option<&'static KnownCache> {
 pub(crate) fn reclaim(name: &str) -> Reclaim {
     if let Some(cache) = known(name) {
         return cache.reclaim;
+    }
+    if let Some(cache) = KmallocCache::parse(name) {
+        let is_given_back = cache.kind == KmallocType::Reclaim;
+        return if is_given_back { Reclaim::GivenBack } else { Reclaim::Kept };
     }
     // Every filesystem's inodes are freed by the superblock's shrinker.
     let name = name.split('(').next().unwrap_or(name);

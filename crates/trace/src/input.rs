@@ -96,6 +96,16 @@ impl Input {
         self.head.starts_with(PARQUET_MAGIC)
     }
 
+    /// Returns the first bytes as text; `None` if they are none.
+    pub fn head_text(&self) -> Option<std::borrow::Cow<'_, str>> {
+        (!self.head.contains(&0)).then(|| String::from_utf8_lossy(&self.head))
+    }
+
+    /// Returns whether it is a text, and in no format of recordings that is known by its begin.
+    pub fn is_text_of_no_recording(&self) -> bool {
+        self.head_text().is_some() && crate::source::detect::format(self).is_err()
+    }
+
     /// Returns the first bytes.
     pub(crate) fn head(&self) -> &[u8] {
         &self.head
@@ -110,7 +120,7 @@ impl Input {
     }
 
     /// Returns all bytes from the first on.
-    pub(crate) fn into_reader(self) -> Box<dyn Read> {
+    pub fn into_reader(self) -> Box<dyn Read> {
         let head = Cursor::new(self.head);
         match self.rest {
             Rest::File(file, _) => Box::new(head.chain(file)),

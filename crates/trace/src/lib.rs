@@ -30,7 +30,6 @@ mod record;
 mod samples;
 mod saved;
 mod slabs;
-mod snapshot;
 mod source;
 mod spool;
 mod store;
@@ -58,7 +57,6 @@ pub use record::{BUFFER_KIB_DEFAULT, EventCounter, Keep, RecordOptions, RecordSu
 pub use samples::{SampledCache, Samples};
 pub use saved::{saved_kallsyms, saved_slabinfo};
 pub use slablab_linux::SlabInfo;
-pub use snapshot::{Level, SnapshotEntry, SnapshotKind, Snapshots};
 #[cfg(fuzzing)]
 pub use source::tracefs_raw::fuzz_pages;
 pub use source::{Facts, Format, Names, Source, open_raw, read_raw};

@@ -5,8 +5,10 @@
 //!
 //! Linux counterpart: `mm/slab_common.c` (slabinfo 2.1), `kernel/kallsyms.c` @ 6.1.
 
+use slablab_linux::SlabInfo;
+
 use crate::error::At;
-use crate::{Error, Input, SnapshotKind, Snapshots, Symbols};
+use crate::{Error, Input, Symbols};
 
 /// A slabinfo is no longer: 100,000 caches, of which a kernel with many memory control groups had some.
 const SLABINFO_BYTES_MAX: u64 = 16 << 20;
@@ -23,16 +25,25 @@ const SAVE_SLABINFO: &str = "save it with `cat`, as root, and name that file";
 pub fn saved_slabinfo(input: Input) -> Result<String, Error> {
     let path = input.path().to_owned();
     let bad = |at, what: &str| Error::bad(&path, at, what, SAVE_SLABINFO);
-    if input.snapshot() != Some(SnapshotKind::Slabinfo) {
+    const HEADING: &str = "slabinfo - version: ";
+    if !input.head().starts_with(format!("{HEADING}2").as_bytes()) {
         return Err(bad(At::File, "is no text of /proc/slabinfo, version 2"));
     }
     let text = input.into_text(SLABINFO_BYTES_MAX)?;
-    let snapshots = Snapshots::of_lines(path.clone(), SnapshotKind::Slabinfo, text.as_bytes())?;
-    if let [line, ..] = snapshots.unread[..] {
+    let is_heading = |line: &str| line.starts_with(HEADING);
+    let rows = || {
+        let lines = text.lines().zip(1..);
+        lines.filter(|(line, _)| !line.starts_with('#') && !line.is_empty() && !is_heading(line))
+    };
+    if let Some((_, line)) = rows().find(|(line, _)| SlabInfo::parse(line).is_none()) {
         return Err(bad(At::Line(line), "is damaged or cut"));
     }
-    if snapshots.moments > 1 {
-        let what = format!("has {} moments, of which one is needed", snapshots.moments);
+    if rows().next().is_none() {
+        return Err(bad(At::File, "has a heading and no line below it"));
+    }
+    let moments = text.lines().filter(|line| is_heading(line)).count();
+    if moments > 1 {
+        let what = format!("has {moments} moments, and one is needed");
         let remedy = "keep the last of them, which begins with the last \"slabinfo - version\"";
         return Err(Error::bad(&path, At::File, what, remedy));
     }

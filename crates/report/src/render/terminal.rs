@@ -281,8 +281,9 @@ fn wrapped(text: &str, view: &Terminal) -> Vec<String> {
         return Vec::new();
     }
     let (mut lines, mut line) = (Vec::new(), String::new());
-    for word in text.split(' ') {
-        let chars: Vec<char> = word.chars().collect();
+    // A number and its per cent sign stay together.
+    for word in text.replace(" %", "\u{a0}%").split(' ') {
+        let chars: Vec<char> = word.replace('\u{a0}', " ").chars().collect();
         if !line.is_empty() && line.chars().count() + 1 + chars.len() > width {
             lines.push(std::mem::take(&mut line));
         } else if !line.is_empty() {

@@ -1,5 +1,8 @@
 //! What holds slab memory, and whether it grows: the answer about tables that somebody pasted, saved or logged.
 
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_host::shell;
@@ -30,6 +33,8 @@ pub(crate) struct HoldingAnswer {
     unread_lines: u64,
     /// The first of them
     unread: Vec<Unread>,
+    /// What else to know
+    notes: Vec<String>,
 }
 
 /// A table, and what it says.
@@ -52,7 +57,12 @@ struct HeldTable {
 
 impl HoldingAnswer {
     /// Judges the tables of `paste`, which come from `files`; moments that tell no time are `every_seconds` apart.
-    pub(crate) fn new(files: Vec<String>, paste: Paste, every_seconds: Option<f64>) -> Self {
+    pub(crate) fn new(
+        files: Vec<String>,
+        paste: Paste,
+        every_seconds: Option<f64>,
+        notes: Vec<String>,
+    ) -> Self {
         let mut tables: Vec<HeldTable> = paste
             .tables
             .iter()
@@ -80,7 +90,7 @@ impl HoldingAnswer {
         });
         let machine = paste.machine.last().copied();
         let (unread_lines, unread) = (paste.unread_lines, paste.unread);
-        Self { files, tables, machine, unread_lines, unread }
+        Self { files, tables, machine, unread_lines, unread, notes }
     }
 }
 
@@ -97,9 +107,15 @@ impl Answer for HoldingAnswer {
         let held = Item::table("What holds it", first.how(), first.table());
         sections.push(Section::first("holders", "", vec![held]));
         sections.push(Section::named("about", "What is known of them", self.about()));
+        let folders = folders(&first.holders.families);
+        sections.push(Section::named("folders", "Folders of the source", vec![folders]));
         for (at, table) in self.tables.iter().enumerate().skip(1) {
             let item = Item::table(table.kind.name(), table.how(), table.table());
-            sections.push(Section::named(&format!("table{}", at + 1), table.kind.name(), vec![item]));
+            sections.push(Section::named(
+                &format!("table{}", at + 1),
+                table.kind.name(),
+                vec![item],
+            ));
         }
         Document {
             title: format!("{}: what holds memory", self.files.join(", ")),
@@ -144,7 +160,7 @@ impl HoldingAnswer {
 
     /// Says what was not read, and which lists may lack rows.
     fn notes(&self) -> Vec<String> {
-        let mut notes = Vec::new();
+        let mut notes = self.notes.clone();
         let cut = self.tables.iter().filter(|table| table.may_be_cut);
         let cut: Vec<_> = cut.map(|table| table.kind.name()).collect();
         if !cut.is_empty() {
@@ -209,7 +225,8 @@ impl HeldTable {
         let Holders { held_bytes, families, most, .. } = &self.holders;
         let Some(first) = families.first() else { return "The table has no entry.".to_owned() };
         let most = &families[..(*most).max(1)];
-        let names: Vec<_> = most.iter().take(NAMES_MAX).map(|family| family.name.as_str()).collect();
+        let names: Vec<_> =
+            most.iter().take(NAMES_MAX).map(|family| family.name.as_str()).collect();
         let of_most: u64 = most.iter().filter_map(|family| family.held_bytes).sum();
         let share = 100.0 * of_most as f64 / (*held_bytes).max(1) as f64;
         let names = listed(&names, most.len());
@@ -254,17 +271,20 @@ impl HeldTable {
         }
         let unknown = held_bytes.saturating_sub(given_back_bytes).saturating_sub(kept_bytes);
         let parts = [
-            (given_back_bytes, "it can give back when memory is short (files' names, inodes, buffers)"),
-            (kept_bytes, "it keeps until their users free them"),
-            (unknown, "no name tells"),
+            (
+                given_back_bytes,
+                "can be given back when memory is short (names of files, inodes, buffers)",
+            ),
+            (kept_bytes, "stay until their users free them"),
+            (unknown, "belong to caches whose names do not tell"),
         ];
         let parts = parts.iter().filter(|(part, _)| *part > 0);
         let parts: Vec<_> = parts.map(|(part, what)| format!("{} {what}", bytes(*part))).collect();
         let room = match unused_bytes {
             0 => String::new(),
-            unused => format!(" {} of all is room between objects.", bytes(unused)),
+            unused => format!(" {} of all is room that no object has.", bytes(unused)),
         };
-        Some(format!("What the kernel does with it: {}.{room}", parts.join("; ")))
+        Some(format!("{}.{room}", parts.join("; ")))
     }
 
     /// Compares the sum of the table with what the machine says.
@@ -388,7 +408,9 @@ impl HeldTable {
                 "Held: bytes of the slabs. Unused: bytes of slabs that no object has. Given back: whether the kernel frees \
                  unused objects when memory is short, by the table's flags or the cache's name."
             }
-            Tells::Live => "Held: bytes of the objects that are alive. Pages of slabs are not added to their objects.",
+            Tells::Live => {
+                "Held: bytes of the objects that are alive. Pages of slabs are not added to their objects."
+            }
             Tells::Flow => "Bytes that were allocated, whatever became of them.",
         }
     }
@@ -435,6 +457,25 @@ impl HeldTable {
         }
         Table::of_fields(&self.holders.families, fields)
     }
+}
+
+/// Returns the table of the folders of the source in which entries allocate.
+fn folders(families: &[Family]) -> Item {
+    let mut sums: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
+    for family in families {
+        let Some((folder, _)) = family.place.rsplit_once('/') else { continue };
+        let sum = sums.entry(folder.trim_start_matches("./")).or_default();
+        sum.0 = sum.0.saturating_add(family.held_bytes.unwrap_or(0));
+        sum.1 = sum.1.saturating_add(family.objects.unwrap_or(0));
+    }
+    let mut rows: Vec<(&str, (u64, u64))> = sums.into_iter().collect();
+    rows.sort_by_key(|(_, (held, _))| Reverse(*held));
+    let fields = [
+        field::name("folder", "folder", |(folder, _): &(&str, (u64, u64))| folder),
+        field::bytes("held", "held_bytes", |(_, (held, _))| *held),
+        field::count("objects", "objects", |(_, (_, objects))| *objects),
+    ];
+    Item::table("", "", Table::of(&rows, fields))
 }
 
 /// Says how many objects a family has, and what they waste.

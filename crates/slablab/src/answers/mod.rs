@@ -9,12 +9,11 @@
 //! # To add one
 //! One file here with a type that implements `Answer`, and a line in the list of schemas of `cmd/generate`.
 
-pub(crate) mod holding;
 pub(crate) mod export;
+pub(crate) mod holding;
 pub(crate) mod info;
 pub(crate) mod partition;
 pub(crate) mod replay;
-pub(crate) mod snapshot;
 pub(crate) mod stat;
 pub(crate) mod top;
 pub(crate) mod trace;

@@ -5,12 +5,12 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 use slablab_trace::{
-    Addresses, Format, ImportOptions, Input, RecordedKmalloc, Snapshots, Symbols, TraceReader,
-    TraceWriter,
+    Addresses, Format, ImportOptions, Input, RecordedKmalloc, Symbols, TraceReader, TraceWriter,
 };
 
 use super::filter::FilterArgs;
 use super::outputs::check_replaced;
+use super::tables;
 use super::written::{Written, refuse_standard_output};
 use crate::cli::OutputArgs;
 use crate::progress::Progress;
@@ -116,17 +116,18 @@ fn tell_guesses(path: &Path, trace: &TraceReader) {
 /// What `info` and `advise` can be asked about.
 pub(crate) enum Opened {
     Trace(TraceReader),
-    Snapshots(Snapshots),
+    /// A text with tables, or what is in no format of recordings and may have some
+    Tables(Input),
 }
 
-/// As [`open`], or reads snapshots of `/proc/slabinfo` or `/proc/allocinfo`.
+/// As [`open`], or leaves a text of tables to who reads them.
 pub(crate) fn open_any(path: &Path, filter: &FilterArgs) -> Result<Opened> {
     let input = Input::open(path)?;
-    if input.snapshot().is_some() {
+    if tables::is_tables(&input) || input.is_text_of_no_recording() {
         if !filter.is_empty() {
-            bail!("{}: a snapshot has no events, of which a part could be taken", path.display());
+            bail!("{}: a table has no events, a part of which could be taken", path.display());
         }
-        return Ok(Opened::Snapshots(Snapshots::read(input)?));
+        return Ok(Opened::Tables(input));
     }
     let mut progress = Progress::default();
     let options = ImportOptions::new(path, "");

@@ -1,4 +1,4 @@
-//! `slablab info`: what a trace holds, and how far it can be trusted.
+//! `slablab info`: what a trace holds and how far it can be trusted, or what holds slab memory by the tables of a text.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -8,21 +8,23 @@ use anyhow::Result;
 use super::filter::FilterArgs;
 use super::import::{self, Opened};
 use super::question::check_outputs;
+use super::tables::{self, TableArgs};
 use super::traces;
 use super::traces::args::{DamagedArgs, FILTERS, refuse};
 use crate::answers::info::InfoAnswer;
-use crate::answers::snapshot::SnapshotAnswer;
 use crate::cli::{AnswerArgs, OutputArgs};
 use crate::output::give;
 
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
-    /// The trace, a recording that can be imported, or snapshots of /proc/slabinfo or allocinfo; - is standard input
-    #[arg(value_name = "TRACE")]
-    trace: PathBuf,
-    /// Further traces, or folders and patterns of them: a row for each
-    #[arg(value_name = "TRACES")]
+    /// A trace, a recording that can be imported, or a text with tables of slab memory; - is standard input
+    #[arg(value_name = "FILE", required_unless_present = "paste")]
+    trace: Option<PathBuf>,
+    /// Further traces, or folders and patterns of them: a row for each; or further moments of a table
+    #[arg(value_name = "FILES")]
     further: Vec<PathBuf>,
+    #[command(flatten)]
+    tables: TableArgs,
     #[command(flatten)]
     damaged: DamagedArgs,
     #[command(flatten)]
@@ -32,18 +34,24 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
-    let further = args.further.iter().map(PathBuf::as_path);
-    let paths: Vec<&Path> = [args.trace.as_path()].into_iter().chain(further).collect();
+    let paths: Vec<&Path> = args.trace.iter().chain(&args.further).map(PathBuf::as_path).collect();
     check_outputs(&paths, args.answer.outputs())?;
+    let [first, ..] = paths[..] else {
+        give(&tables::of_paste(&args.tables)?, output, &args.answer)?;
+        return Ok(ExitCode::SUCCESS);
+    };
+    if tables::are_tables(&paths) {
+        give(&tables::of_files(&paths, &args.tables)?, output, &args.answer)?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let answer = if traces::inputs::are_several(&paths) {
         refuse(&[(FILTERS, !args.filter.is_empty())])?;
         InfoAnswer::of_many(&paths, args.damaged.policy())?
     } else {
-        match import::open_any(&args.trace, &args.filter)? {
+        match import::open_any(first, &args.filter)? {
             Opened::Trace(trace) => InfoAnswer::of_one(&trace),
-            Opened::Snapshots(snapshots) => {
-                let answer = SnapshotAnswer::new(&args.trace, &snapshots);
-                give(&answer, output, &args.answer)?;
+            Opened::Tables(input) => {
+                give(&tables::of_input(input, &args.tables)?, output, &args.answer)?;
                 return Ok(ExitCode::SUCCESS);
             }
         }

@@ -20,6 +20,7 @@ pub(crate) mod replay;
 pub(crate) mod report;
 mod size;
 pub(crate) mod stat;
+mod tables;
 pub(crate) mod top;
 pub(crate) mod traces;
 mod tunables;

@@ -8,7 +8,7 @@ use slablab_report::Document;
 use slablab_trace::{Btf, Meta, TraceReader, Vmlinux};
 
 use super::filter::FilterArgs;
-use super::import::{self, Opened};
+use super::import;
 use super::outputs::{check_folder, check_replaced};
 use super::report;
 use super::size::parse_bytes;
@@ -43,11 +43,6 @@ impl QuestionArgs {
     /// Opens the trace, and those that `many` names.
     pub(crate) fn open_with<'a>(&'a self, many: &'a ManyArgs) -> Result<Traces<'a>> {
         Traces::open(&self.trace, many, &self.filter)
-    }
-
-    /// Opens the trace, or snapshots instead of it.
-    pub(crate) fn open_any(&self) -> Result<Opened> {
-        import::open_any(&self.trace, &self.filter)
     }
 
     /// Refuses outputs that cannot be written, or that would replace one of `traces`: `more` are outputs beside those that

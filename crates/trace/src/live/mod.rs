@@ -16,16 +16,20 @@ mod counters;
 mod slices;
 
 use std::collections::VecDeque;
+use std::fs::File;
+use std::io::BufReader;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use rustc_hash::FxHashMap;
 use schemars::JsonSchema;
 use serde::Serialize;
+use slablab_snapshot::{Entry, Kind as TableKind, Paste};
 
 use self::counters::AllocCounters;
 use self::slices::{Seen, Slice, Slices};
+use crate::Error;
 use crate::record::tracefs::Tracefs;
-use crate::{Error, Input, SnapshotKind, Snapshots};
 
 /// Looks that a history goes back.
 pub const LIVE_HISTORY: usize = 60;
@@ -221,17 +225,14 @@ impl Live {
 
     fn caches(&mut self) -> Result<Vec<LiveRow>, Error> {
         let mut rows = FxHashMap::default();
-        if let Some(snapshot) = read("/proc/slabinfo", SnapshotKind::Slabinfo)? {
-            for entry in &snapshot.entries {
-                let (level, name) = (entry.last(), entry.name.clone());
-                let row = LiveRow {
-                    objects: Some(level.objects),
-                    live_bytes: Some(level.bytes),
-                    slab_bytes: Some(entry.slab_bytes(snapshot.page_bytes)),
-                    ..LiveRow::default()
-                };
-                rows.insert(name.clone(), LiveRow { name, ..row });
-            }
+        for entry in read("/proc/slabinfo", TableKind::Slabinfo)? {
+            let row = LiveRow {
+                objects: entry.objects,
+                live_bytes: entry.live_bytes(),
+                slab_bytes: entry.slab_bytes,
+                ..LiveRow::default()
+            };
+            rows.insert(entry.name.clone(), LiveRow { name: entry.name, ..row });
         }
         let (scale, last) = (scale(&self.last), std::mem::take(&mut self.last));
         let mut seen = FxHashMap::<&str, Seen>::default();
@@ -251,18 +252,15 @@ impl Live {
 
     fn sites(&mut self) -> Result<Vec<LiveRow>, Error> {
         let mut rows = Vec::new();
-        if self.has_allocinfo
-            && let Some(snapshot) = read("/proc/allocinfo", SnapshotKind::Allocinfo)?
-        {
-            rows.extend(snapshot.entries.iter().filter(|entry| entry.last().objects > 0).map(
-                |entry| LiveRow {
-                    name: entry.name.clone(),
-                    place: entry.place.clone(),
-                    objects: Some(entry.last().objects),
-                    live_bytes: Some(entry.last().bytes),
-                    ..LiveRow::default()
-                },
-            ));
+        if self.has_allocinfo {
+            let lines = read("/proc/allocinfo", TableKind::Allocinfo)?.into_iter();
+            rows.extend(lines.filter(|line| line.objects != Some(0)).map(|line| LiveRow {
+                objects: line.objects,
+                live_bytes: line.live_bytes,
+                name: line.name,
+                place: line.place,
+                ..LiveRow::default()
+            }));
         }
         let scale = scale(&self.last);
         let mut seen = FxHashMap::<&str, (Seen, &str)>::default();
@@ -342,13 +340,13 @@ fn scale(looks: &VecDeque<Look>) -> Option<f64> {
     }
 }
 
-/// Reads a file of `/proc`; `None` where this user may not, or the kernel has none.
-fn read(path: &str, kind: SnapshotKind) -> Result<Option<Snapshots>, Error> {
-    let Ok(input) = Input::open(path) else { return Ok(None) };
-    if input.snapshot() != Some(kind) {
-        return Ok(None);
-    }
-    Snapshots::read(input).map(Some)
+/// Reads a table of `/proc`; nothing where this user may not, or the kernel has none.
+fn read(path: &str, kind: TableKind) -> Result<Vec<Entry>, Error> {
+    let Ok(file) = File::open(path) else { return Ok(Vec::new()) };
+    let paste = Paste::read(BufReader::new(file));
+    let paste = paste.map_err(|error| Error::io(Path::new(path), "cannot read", error))?;
+    let mut tables = paste.tables.into_iter().filter(|table| table.kind == kind);
+    Ok(tables.next().and_then(|mut table| table.moments.pop()).map_or(Vec::new(), |m| m.entries))
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ const FOREIGN: [(&[u8], &str, &str); 2] = [
 ];
 
 /// Finds out the format of `input`.
-pub(super) fn format(input: &Input) -> Result<Format, Error> {
+pub(crate) fn format(input: &Input) -> Result<Format, Error> {
     let bad = |what: &str, remedy: &str| Error::bad(input.path(), At::File, what, remedy);
     let head = input.head();
     if input.is_parquet() {
@@ -27,10 +27,6 @@ pub(super) fn format(input: &Input) -> Result<Format, Error> {
     if let Some((_, what, remedy)) = FOREIGN.iter().find(|(magic, _, _)| head.starts_with(magic)) {
         return Err(bad(what, remedy));
     }
-    if let Some(kind) = input.snapshot() {
-        let what = format!("is a snapshot of /proc/{}, which has no events", kind.name());
-        return Err(bad(&what, "`slablab info` and `slablab advise` read it"));
-    }
     if perfetto::is_perfetto(head) {
         return Ok(Format::Perfetto);
     }
@@ -38,7 +34,8 @@ pub(super) fn format(input: &Input) -> Result<Format, Error> {
         bad(
             "is in no format that can be read",
             "what can: a trace of slablab, perf.data, trace.dat, a trace of Perfetto, and the text \
-             of perf script, trace-cmd report and tracefs trace",
+             of perf script, trace-cmd report and tracefs trace; tables such as /proc/slabinfo are \
+             for `slablab info`",
         )
     })
 }

@@ -4,7 +4,7 @@
 pub(crate) mod build_id;
 pub(crate) mod bulk;
 mod bytes;
-mod detect;
+pub(crate) mod detect;
 pub(crate) mod format;
 pub(crate) mod kept;
 pub(crate) mod kmem;

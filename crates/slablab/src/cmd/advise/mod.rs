@@ -22,11 +22,9 @@ use slablab_trace::{Meta, TraceReader};
 
 use super::fleet;
 use super::fleet::args::{Many, ManyArgs};
-use super::import::Opened;
 use super::question::QuestionArgs;
-use crate::answers::snapshot::{SnapshotAdvice, SnapshotAnswer};
 use crate::cli::OutputArgs;
-use crate::output::{Page, Report, Table, bytes, field, give, print};
+use crate::output::{Page, Report, Table, bytes, field, print};
 use crate::progress::Progress;
 use crate::schema::Published;
 
@@ -49,7 +47,6 @@ pub(super) const SCHEMAS: &[Published] = &[
                         kmalloc size class, so is the one further class that fits its call sites best.\n\n\
                         Examples:\n  \
                         slablab advise t.parquet\n  \
-                        slablab advise /proc/slabinfo\n  \
                         slablab advise t.parquet --patch alloc_pipe_info > pipe.txt\n  \
                         slablab advise fleet/ --resume advice/    # host=a/date=2026-11-22/t.parquet and so on\n  \
                         slablab advise t.parquet --tune --max-locks +10% --apply-script tune.sh\n  \
@@ -101,24 +98,6 @@ fn one_allocator(text: &str) -> Result<BackendKind, String> {
 }
 
 impl Args {
-    /// Refuses what only events can answer.
-    fn refuse_of_snapshots(&self) -> Result<()> {
-        let asked = [
-            ("--tune", self.tune),
-            ("--patch", self.patch.is_some()),
-            ("--classes", self.classes.is_some()),
-            ("--memory", self.question.memory < MEMORY_BYTES_USUAL),
-        ];
-        match asked.iter().find(|(_, given)| *given) {
-            Some((option, _)) => {
-                bail!(
-                    "{option} needs the events of a trace, and this is a snapshot: record one with slablab record"
-                )
-            }
-            None => Ok(()),
-        }
-    }
-
     /// Returns the allocator to advise for.
     fn allocator(&self, meta: &Meta) -> BackendKind {
         let recorded = || BackendKind::of_release(&meta.kernel_release);
@@ -136,15 +115,7 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     if question.memory < MEMORY_BYTES_USUAL && (args.patch.is_some() || args.classes.is_some()) {
         bail!("--memory below 16G asks whether the load fits: leave out --patch and --classes");
     }
-    let trace = match question.open_any()? {
-        Opened::Trace(trace) => trace,
-        Opened::Snapshots(snapshots) => {
-            args.refuse_of_snapshots()?;
-            let advice = SnapshotAdvice(SnapshotAnswer::new(question.path(), &snapshots));
-            give(&advice, output, &question.answer)?;
-            return Ok(ExitCode::SUCCESS);
-        }
-    };
+    let trace = question.open()?;
     let meta = trace.meta();
     if args.tune {
         return run_tune(args, &trace, output);

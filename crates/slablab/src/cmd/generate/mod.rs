@@ -12,9 +12,9 @@ use clap_complete::Shell;
 
 use super::{advise, doctor, insmod, kernel, lab, replay, traces, written};
 use crate::answers::export::ExportAnswer;
+use crate::answers::holding::HoldingAnswer;
 use crate::answers::info::InfoAnswer;
 use crate::answers::partition::PartitionAnswer;
-use crate::answers::snapshot::{SnapshotAdvice, SnapshotAnswer};
 use crate::answers::stat::StatAnswer;
 use crate::answers::top::TopAnswer;
 use crate::answers::whatif::WhatIfAnswer;
@@ -65,8 +65,7 @@ fn schemas() -> Vec<Published> {
         Published::answer::<StatAnswer>(),
         Published::answer::<WhatIfAnswer>(),
         Published::answer::<PartitionAnswer>(),
-        Published::answer::<SnapshotAnswer>(),
-        Published::answer::<SnapshotAdvice>(),
+        Published::answer::<HoldingAnswer>(),
         Published::answer::<ExportAnswer>(),
         Published::answer::<TopAnswer>(),
         Published::answer::<written::Written>(),

@@ -1,0 +1,133 @@
+//! Tables of slab memory in text: which inputs are such, and what they say.
+//!
+//! # How it works
+//! A text is one of tables where its begin has rows of a table and no event. Whatever is in no format of recordings is read
+//! to its end for tables, too, since a table may stand behind a long log.
+
+use std::io::{BufRead, BufReader, IsTerminal, stdin};
+use std::path::Path;
+use std::time::UNIX_EPOCH;
+
+use anyhow::{Context, Result, bail};
+use slablab_snapshot::Paste;
+use slablab_trace::{Input, is_cache_name};
+
+use crate::answers::holding::HoldingAnswer;
+use crate::say::say;
+
+/// How events name their call site: a text with it is a recording.
+const EVENT: &str = "call_site=";
+
+/// What `info` knows of times that a text does not tell.
+#[derive(clap::Args, Debug, Default, Clone)]
+pub(crate) struct TableArgs {
+    /// Read tables that are pasted into the terminal, up to Ctrl-D
+    #[arg(long, conflicts_with = "trace")]
+    pub(crate) paste: bool,
+    /// Time between the moments of tables that tell none (60s, 5m, 1h)
+    #[arg(long, value_name = "TIME", value_parser = slablab_snapshot::parse_seconds)]
+    pub(crate) every: Option<f64>,
+}
+
+/// Returns whether an input is a text of tables, by its begin.
+pub(crate) fn is_tables(input: &Input) -> bool {
+    let Some(head) = input.head_text().filter(|head| !head.contains(EVENT)) else { return false };
+    Paste::read(head.as_bytes()).is_ok_and(|paste| !paste.tables.is_empty())
+}
+
+/// Returns whether `paths` are files of tables, which the first of them tells.
+pub(crate) fn are_tables(paths: &[&Path]) -> bool {
+    let is_file = |path: &&Path| path.is_file();
+    paths.len() > 1
+        && paths.iter().all(is_file)
+        && Input::open(paths[0]).is_ok_and(|input| is_tables(&input))
+}
+
+/// Answers about the tables of an input.
+pub(crate) fn of_input(input: Input, args: &TableArgs) -> Result<HoldingAnswer> {
+    let path = input.path().to_owned();
+    let name = path.display().to_string();
+    let mut paste = read(BufReader::new(input.into_reader()), &name)?;
+    if path == Path::new(SLABINFO) {
+        complete(&mut paste);
+    }
+    Ok(HoldingAnswer::new(vec![name], paste, args.every, Vec::new()))
+}
+
+/// The caches of the running kernel.
+const SLABINFO: &str = "/proc/slabinfo";
+
+/// Adds what the running machine says beside its slabinfo: its memory, and which caches it counts as reclaimable.
+fn complete(paste: &mut Paste) {
+    if let Ok(meminfo) = std::fs::read("/proc/meminfo")
+        && let Ok(said) = Paste::read(&meminfo[..])
+    {
+        paste.machine.extend(said.machine);
+    }
+    let moments = paste.tables.iter_mut().flat_map(|table| &mut table.moments);
+    let entries = moments.flat_map(|moment| &mut moment.entries);
+    for entry in entries.filter(|entry| is_cache_name(&entry.name)) {
+        let file = Path::new("/sys/kernel/slab").join(&entry.name).join("reclaim_account");
+        entry.reclaimable = std::fs::read_to_string(file).ok().map(|flag| flag.trim() == "1");
+    }
+}
+
+/// Times of files that are nearer than this were not written one after the other, but copied.
+const APART_SECONDS_MIN: f64 = 10.0;
+
+/// Answers about the tables of several files, whose times follow each other.
+pub(crate) fn of_files(paths: &[&Path], args: &TableArgs) -> Result<HoldingAnswer> {
+    let seconds = |path: &&Path| {
+        let written = path.metadata().ok()?.modified().ok()?;
+        Some(written.duration_since(UNIX_EPOCH).ok()?.as_secs_f64())
+    };
+    let times: Vec<Option<f64>> = paths.iter().map(seconds).collect();
+    let are_apart = times.windows(2).all(|pair| {
+        pair[0].zip(pair[1]).is_some_and(|(before, after)| after - before >= APART_SECONDS_MIN)
+    });
+    let use_times = are_apart && args.every.is_none();
+    let mut texts = Vec::with_capacity(paths.len());
+    let mut notes = Vec::new();
+    for (path, seconds) in paths.iter().zip(times) {
+        let name = path.display().to_string();
+        let paste = read(BufReader::new(Input::open(path)?.into_reader()), &name)?;
+        let tells_none = paste.tables.iter().any(|table| table.last().time_seconds.is_none());
+        if use_times && tells_none && notes.is_empty() {
+            notes.push("The times are those at which the files were written.".to_owned());
+        }
+        texts.push((paste, seconds.filter(|_| use_times)));
+    }
+    let names = paths.iter().map(|path| path.display().to_string()).collect();
+    Ok(HoldingAnswer::new(names, Paste::joined(texts), args.every, notes))
+}
+
+/// Answers about what is pasted.
+pub(crate) fn of_paste(args: &TableArgs) -> Result<HoldingAnswer> {
+    if stdin().is_terminal() {
+        say("slablab: paste the table, then press Ctrl-D");
+    }
+    let name = "the paste";
+    Ok(HoldingAnswer::new(
+        vec![name.to_owned()],
+        read(stdin().lock(), name)?,
+        args.every,
+        Vec::new(),
+    ))
+}
+
+fn read(text: impl BufRead, name: &str) -> Result<Paste> {
+    let paste = Paste::read(text).with_context(|| format!("{name}: cannot read"))?;
+    if paste.tables.is_empty() {
+        bail!("{name}: {} have no row of a table that can be read; {READABLE}", lines(&paste));
+    }
+    Ok(paste)
+}
+
+fn lines(paste: &Paste) -> String {
+    slablab_report::counted(paste.lines, "line")
+}
+
+/// What can be read, as refusals say it.
+pub(crate) const READABLE: &str = "slablab info reads rows of slabinfo, slabtop, vmstat -m, crash's kmem -s, the OOM killer's \
+    list, allocinfo, slabinfo of tools/mm, node_exporter, alloc_traces, kmemleak, memleak, slabratetop, perf kmem and \
+    page_owner";
