@@ -11,12 +11,16 @@ pub(crate) fn escape(text: &str) -> String {
         .replace('"', "&quot;")
 }
 
-/// Returns text whose characters mean nothing to Markdown, nor to the HTML in it.
+/// Returns text whose characters mean nothing to Markdown, nor to the HTML in it. A `<` before a blank or a digit is none
+/// of a tag, and stays: p is `< 0.0001`.
 pub(crate) fn markdown_words(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
-    for c in printable(text).chars() {
+    let text = printable(text);
+    let mut rest = text.chars();
+    while let Some(c) = rest.next() {
+        let is_tag = !rest.as_str().starts_with(|next: char| next == ' ' || next.is_ascii_digit());
         match c {
-            '<' => plain.push_str("&lt;"),
+            '<' if is_tag => plain.push_str("&lt;"),
             '*' | '_' | '`' | '[' | ']' | '\\' => plain.extend(['\\', c]),
             c => plain.push(c),
         }
@@ -35,6 +39,7 @@ mod tests {
             ("![x](http://y)", "!\\[x\\](http://y)"),
             ("`a\\", "\\`a\\\\"),
             ("a_b*", "a\\_b\\*"),
+            ("< 0.0001", "< 0.0001"),
         ] {
             assert_eq!(markdown_words(text), want);
         }
