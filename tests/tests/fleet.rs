@@ -413,7 +413,7 @@ fn a_folder_of_one_trace_is_that_trace() {
     let folder = tempfile::tempdir().unwrap();
     let path = put(folder.path(), "a", "1", "boot.parquet");
     let (path, folder) = (path.to_str().unwrap(), folder.path().to_str().unwrap());
-    for command in [&["replay", "-a", "slub"][..], &["whatif", "--per-site"], &["stat"]] {
+    for command in [&["replay", "-a", "slub"][..], &["whatif", "--page-size", "16K"], &["stat"]] {
         let of = |place: &str| {
             let mut answer = ask(&[command, &[place]].concat());
             answer["file"] = Value::Null;

@@ -8,34 +8,36 @@ use clap::{Args, ValueEnum};
 #[derive(Args, Debug, Clone)]
 #[command(next_help_heading = "Common options")]
 pub(crate) struct OutputArgs {
-    /// Print the answer as a table, as markdown, as json (with a schema version) or as csv (one table)
+    /// Print as table, markdown, json or csv (one table)
     #[arg(long, global = true, value_enum, default_value_t = Format::Table, value_name = "FORMAT",
           hide_possible_values = true, display_order = 1000)]
     pub(crate) format: Format,
-    /// Colour tables: auto (on a terminal, unless NO_COLOR is set), always or never
+    /// Colour: auto (on a terminal), always, never
     #[arg(long, global = true, value_enum, default_value_t = When::Auto, value_name = "WHEN",
           hide_possible_values = true, display_order = 1001)]
     pub(crate) color: When,
 }
 
+/// The heading of what becomes of an answer; options of a command that follow do not fall under it.
+const OUTPUT: &str = "Output";
+
 /// Where an answer goes, and how much of it is shown: shared by the sub-commands that answer.
 #[derive(Args, Debug, Clone, Default)]
-#[command(next_help_heading = "Output")]
 pub(crate) struct AnswerArgs {
     /// Write the answer here instead of to standard output
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE", help_heading = OUTPUT)]
     pub(crate) output: Option<PathBuf>,
     /// Also write a page that opens in a browser
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     pub(crate) report: Option<PathBuf>,
     /// Show every table, whole
-    #[arg(long, conflicts_with = "show")]
+    #[arg(long, conflicts_with = "show", help_heading = OUTPUT)]
     pub(crate) all: bool,
-    /// Show these tables, whole; the last line of the answer has their names
-    #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
+    /// Show these tables, whole (their names end the answer)
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',', help_heading = OUTPUT)]
     pub(crate) show: Vec<String>,
     /// Show this many rows of each table
-    #[arg(short = 'n', long = "lines", value_name = "N")]
+    #[arg(short = 'n', long = "lines", value_name = "N", help_heading = OUTPUT)]
     pub(crate) lines: Option<usize>,
 }
 

@@ -68,7 +68,6 @@ const PAGES: House = House {
         "classes.rs -> lib.rs: upward (size)",
         "hosts.rs -> lib.rs: upward (VERDICTS)",
         "pair.rs -> lib.rs: upward (VERDICTS)",
-        "partition.rs -> lib.rs: upward (size)",
         "run.rs -> lib.rs: upward (VERDICTS)",
     ],
 };

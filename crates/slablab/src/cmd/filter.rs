@@ -21,7 +21,7 @@ const HEADING: &str = "Part of the trace";
 /// What is kept; everything when nothing is named.
 #[derive(clap::Args, Debug, Default, Clone)]
 pub(crate) struct FilterArgs {
-    /// Only from one moment to another: seconds since the first event, or percent; either may be left out
+    /// Only this time, in seconds or percent (1.5,3 or 10%,)
     #[arg(long, value_name = "FROM,TO", value_parser = parse_time, help_heading = HEADING)]
     time: Option<Time>,
     /// Only what is allocated on these CPUs (0,2-3)
@@ -30,13 +30,13 @@ pub(crate) struct FilterArgs {
     /// Only what these threads allocate
     #[arg(long, value_name = "LIST", value_parser = parse_list, help_heading = HEADING)]
     pid: Option<Numbers>,
-    /// Only what threads of these names allocate, by the last name of each; * and ? stand for any characters
+    /// Only what threads of these names allocate (kworker*)
     #[arg(long, value_name = "NAME,...", value_delimiter = ',', value_parser = parse_name, help_heading = HEADING)]
     comm: Vec<String>,
-    /// Only objects of these caches (kmalloc-64, dentry, ext4_*)
+    /// Only objects of these caches (kmalloc-64, ext4_*)
     #[arg(long, value_name = "NAME,...", value_delimiter = ',', value_parser = parse_name, help_heading = HEADING)]
     cache: Vec<String>,
-    /// Only objects of these call sites (kstrdup, kstrdup+0x38, ext4_*)
+    /// Only objects of these call sites (kstrdup, ext4_*)
     #[arg(long, value_name = "SITE,...", value_delimiter = ',', value_parser = parse_name, help_heading = HEADING)]
     site: Vec<String>,
 }

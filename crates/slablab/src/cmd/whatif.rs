@@ -42,7 +42,7 @@ pub(crate) struct Args {
     question: QuestionArgs,
     #[command(flatten)]
     many: ManyArgs,
-    /// Give kmalloc sites (SITE,...[=NAME]) a cache of their own
+    /// Give sites (SITE,...[=NAME]) a cache of their own
     #[arg(long, value_name = "SITES", help_heading = "Changes")]
     dedicate: Vec<String>,
     /// Let the objects of this cache come from kmalloc
@@ -54,7 +54,7 @@ pub(crate) struct Args {
     /// Replace the kmalloc size classes by these
     #[arg(long, value_name = "BYTES,...", value_delimiter = ',', help_heading = "Changes")]
     classes: Option<Vec<u32>>,
-    /// Split each kmalloc class into N caches, by call site
+    /// Split each kmalloc class into N, by call site
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64), help_heading = "Changes")]
     buckets: Option<u32>,
     /// Give the machine pages of 4K, 16K or 64K
@@ -66,19 +66,20 @@ pub(crate) struct Args {
     /// Objects of a slab at least (slab_min_objects)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = "Changes")]
     min_objects: Option<u32>,
-    /// Merge caches that are alike; if the kernel did, new ones
+    /// Merge like caches; if the kernel did, new ones
     #[arg(long, conflicts_with = "no_merge", help_heading = "Changes")]
     merge: bool,
-    /// Keep new caches apart, as SLAB_NO_MERGE does; the default
+    /// Keep new caches apart (SLAB_NO_MERGE), the default
     #[arg(long, help_heading = "Changes")]
     no_merge: bool,
-    /// Align the caches that --dedicate and --per-site make
+    /// Align new caches to this
     #[arg(long, value_name = "BYTES", value_parser = parse_align, help_heading = "Changes")]
     align: Option<u32>,
     #[command(flatten)]
     tunables: TunableArgs,
-    /// Replay under these allocators [default: the recorded kernel's, or slub]
-    #[arg(short, long, value_delimiter = ',', value_name = "NAME,...", value_parser = allocator())]
+    /// Replay under these allocators [default: the recorded one, or slub]
+    #[arg(short, long, value_delimiter = ',', value_name = "NAME,...", value_parser = allocator(),
+          hide_possible_values = true)]
     allocators: Vec<BackendKind>,
 }
 

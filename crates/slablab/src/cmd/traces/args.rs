@@ -12,7 +12,7 @@ pub(crate) struct ManyArgs {
     /// Further traces, folders and patterns: the answer is added up over all
     #[arg(value_name = "TRACES")]
     further: Vec<PathBuf>,
-    /// Keep here what came of each of several traces, and go on from there after a cut
+    /// Keep here what comes of each trace, to go on after a cut
     #[arg(long, value_name = "FOLDER")]
     resume: Option<PathBuf>,
     #[command(flatten)]
@@ -22,7 +22,7 @@ pub(crate) struct ManyArgs {
 /// What becomes of traces that cannot be read.
 #[derive(clap::Args, Debug)]
 pub(crate) struct DamagedArgs {
-    /// Of many traces: go on without those that are damaged, and name them in the answer
+    /// Go on without traces that are damaged, and name them
     #[arg(long)]
     skip_damaged: bool,
 }
