@@ -1,5 +1,6 @@
 //! Embeds `kernel/`: configuration, patches, modules and the guest's scripts, so that the command works wherever it
-//! is copied. Writes `embedded.rs`, a constant `FILES` of pairs (path, text); hidden files are left out.
+//! is copied. Writes `embedded.rs`, a constant `FILES` of pairs (path, text). Hidden files are left out, and what only
+//! developers of the patches run: planted bugs, and the scripts that torture and check.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -25,12 +26,18 @@ fn main() {
     fs::write(out.join("embedded.rs"), text).expect("OUT_DIR is writable");
 }
 
+/// Folders and scripts for developers of `kernel/`, who have the sources.
+const LEFT_OUT: [&str; 3] = ["broken", "torture.sh", "check.sh"];
+
 fn collect(name: &str, folder: &Path, files: &mut Vec<String>) {
     println!("cargo:rerun-if-changed={}", folder.display());
     for entry in fs::read_dir(folder).expect("the source tree is readable") {
         let path = entry.expect("the source tree is readable").path();
         let file = path.file_name().expect("read_dir gives names").to_string_lossy();
         let name = format!("{name}/{file}");
+        if LEFT_OUT.contains(&&*file) {
+            continue;
+        }
         if path.is_dir() {
             collect(&name, &path, files);
         } else if !file.starts_with('.') {

@@ -200,6 +200,19 @@ mod tests {
     }
 
     #[test]
+    fn planted_bugs_and_scripts_that_torture_are_not_embedded() {
+        let root = Data::of_the_sources().root;
+        assert!(
+            root.join("patches/6.12/broken").is_dir() && root.join("patches/torture.sh").is_file()
+        );
+        let is_for_developers = |path: &str| {
+            path.contains("/broken/") || path.ends_with("torture.sh") || path.ends_with("check.sh")
+        };
+        let shipped: Vec<_> = FILES.iter().filter(|(path, _)| is_for_developers(path)).collect();
+        assert!(shipped.is_empty(), "{shipped:?}");
+    }
+
+    #[test]
     fn a_wrong_folder_is_said_with_the_variable_that_mends_it() {
         let error = Data::at(Path::new("/")).unwrap_err().to_string();
         assert!(error.contains("SLABLAB_KERNEL_DATA"), "{error}");

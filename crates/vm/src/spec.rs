@@ -128,7 +128,7 @@ impl Spec {
             Origin::Build(Linux::Debian(release), allocator) => {
                 format!("build:{release}/{allocator}")
             }
-            Origin::Build(Linux::At(path), _) => stem(path).unwrap_or_default(),
+            Origin::Build(Linux::At(path), _) => source_name(path),
         };
         let mut parts = vec![first];
         parts.extend(self.flavours.iter().cloned());
@@ -202,6 +202,17 @@ pub(crate) fn image_memory_bytes(path: &Path) -> Option<u64> {
     is_image.then(|| address.saturating_add(size))
 }
 
+/// Returns the name of a source: a folder's whole name, a tarball's without its endings. Folders have dots, too, as
+/// `linux-source-6.12`.
+fn source_name(path: &Path) -> String {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let endings = [".gz", ".xz", ".bz2", ".zst", ".tar", ".tgz"];
+    let cut =
+        |name: &str| endings.iter().find_map(|ending| Some(name.strip_suffix(ending)?.to_owned()));
+    let whole = name.into_owned();
+    std::iter::successors(Some(whole.clone()), |name| cut(name)).last().unwrap_or(whole)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -227,6 +238,18 @@ mod tests {
         ] {
             let error = Spec::named(&data, wrong).unwrap_err().to_string();
             assert!(error.contains(part), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_source_with_a_dot_in_its_name_is_shown_whole() {
+        for (path, name) in [
+            ("/usr/src/linux-source-6.12", "linux-source-6.12"),
+            ("/usr/src/linux-source-6.12.tar.xz", "linux-source-6.12"),
+            ("linux-7.3.4.tgz", "linux-7.3.4"),
+            ("linux", "linux"),
+        ] {
+            assert_eq!(source_name(Path::new(path)), name);
         }
     }
 
