@@ -8,8 +8,10 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use slablab_tests::{root, slablab_path};
+
 fn kernel(arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_slablab"));
+    let mut command = Command::new(slablab_path());
     command.arg("kernel").args(arguments).stdin(Stdio::null());
     command
 }
@@ -109,7 +111,7 @@ fn a_parameter_that_the_kernel_did_not_take_ends_the_guest() {
 #[test]
 #[ignore = "boots a kernel; make test-boot"]
 fn models_hold_what_real_kernels_hold_after_the_same_events() {
-    let traces = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../traces");
+    let traces = root().join("traces");
     let traces = ["boot", "build"].map(|name| traces.join(format!("{name}.parquet")));
     let dir = tempfile::tempdir().unwrap();
     let folder = dir.path().join("trace");
@@ -131,7 +133,7 @@ fn models_hold_what_real_kernels_hold_after_the_same_events() {
 #[test]
 #[ignore = "boots a kernel; make test-boot"]
 fn slabreplay_refuses_what_is_no_trace_and_gives_all_back_whenever_it_goes() {
-    let modules = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../kernel/modules");
+    let modules = root().join("kernel/modules");
     let script = modules.join("slabreplay/torture.sh");
     let mut command = kernel(&["boot", "slub", "--cpus", "2", "--module", "slabreplay"]);
     let out = command.arg("--script").arg(script).output().unwrap();
@@ -155,7 +157,7 @@ fn a_foreign_guest_records_itself_and_is_replayed_with_its_own_pages() {
     let meta = reader.meta();
     assert_eq!((meta.arch.as_str(), meta.page_bytes), ("aarch64", 16384));
     assert!(meta.events > 100_000 && meta.unplaced_share() < 0.05, "{} events", meta.events);
-    let mut replay = Command::new(env!("CARGO_BIN_EXE_slablab"));
+    let mut replay = Command::new(slablab_path());
     let out = replay.arg("replay").arg(&trace).args(["--format", "json"]).output().unwrap();
     let replay: serde_json::Value = serde_json::from_slice(&out.stdout).unwrap();
     // The generation that the kernel has comes first.
@@ -263,7 +265,7 @@ LOAD
     "#;
     fs::write(&script, job).unwrap();
     let mut command = kernel(&["boot", "debian:7.3", "--memory", "1536", "--format", "json"]);
-    for program in [env!("CARGO_BIN_EXE_slablab"), "bash", "hackbench"] {
+    for program in [slablab_path().to_str().unwrap(), "bash", "hackbench"] {
         command.args(["--with", program]);
     }
     let out = command.arg("--script").arg(&script).arg("-o").arg(&folder).output().unwrap();

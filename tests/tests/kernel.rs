@@ -6,9 +6,11 @@ use std::process::{Child, Command, Output, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use slablab_tests::{root, slablab_path};
+
 /// Runs `slablab kernel` in `dir`, with a cache of its own.
 fn kernel(dir: &Path, arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_slablab"))
+    Command::new(slablab_path())
         .arg("kernel")
         .args(arguments)
         .current_dir(dir)
@@ -126,7 +128,7 @@ fn a_plan_that_cannot_be_is_refused_before_anything_is_built() {
 fn missing_programs_are_named_with_their_packages() {
     let dir = tempfile::tempdir().unwrap();
     // With nothing on the PATH there is no apt-get either.
-    let out = Command::new(env!("CARGO_BIN_EXE_slablab"))
+    let out = Command::new(slablab_path())
         .args(["kernel", "build", "--allocators", "slub"])
         .env("PATH", dir.path())
         .env("XDG_CACHE_HOME", dir.path())
@@ -201,7 +203,7 @@ impl LittleLinux {
     }
 
     fn build(&self, script: &str, further: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_slablab"));
+        let mut command = Command::new(slablab_path());
         command
             .args(["kernel", "build", "--allocators", "slub", "--source", "linux"])
             .args(further)
@@ -410,8 +412,8 @@ fn a_copied_program_works_without_its_sources() {
     let makefile = fs::read_to_string(here.join("linux/Makefile")).unwrap();
     fs::write(here.join("linux/Makefile"), makefile.replace("PATCHLEVEL = 1", "PATCHLEVEL = 0"))
         .unwrap();
-    fs::copy(env!("CARGO_BIN_EXE_slablab"), here.join("slablab")).unwrap();
-    let sources = fs::canonicalize(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).unwrap();
+    fs::copy(slablab_path(), here.join("slablab")).unwrap();
+    let sources = root();
     let is_hidden =
         Command::new("unshare").args(["-rm", "true"]).status().is_ok_and(|s| s.success());
     let run = |arguments: &[&str]| -> Output {
