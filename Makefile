@@ -1,14 +1,14 @@
 # Thin: each target installs what a fresh Debian machine with Rust lacks (tools/need), then does its job.
 #   make demo    replay a real kernel trace under the allocators and print the comparison
 #   make test    everything CI runs
-#   make bench   the measurements under bench/, side by side with the peers
+#   make bench   the measurements under bench/, side by side with the peers; make bench-smoke runs each of them once, briefly
 #   make release the static command as a tarball and a Debian package; make release-arm64 for arm64, as root
 #   make test-reproducible  the release, made twice in two places, has the same bytes
 #   make test-cargo-install  the command installed from packages alone, as `cargo install slablab` does
 #   make install the command, its man pages and completions under PREFIX (/usr/local); make uninstall removes them
 CARGO ?= cargo
 .DEFAULT_GOAL := help
-.PHONY: help demo build install uninstall release test-release release-arm64 test-release-arm64 test-reproducible test-package test-cargo-install rust test bench fmt-check clippy test-rust test-rcu test-xarray-kernel test-xarray-races test-patches test-kmem test-cluster test-torture test-torture-debug bench-marathon
+.PHONY: help demo build install uninstall release test-release release-arm64 test-release-arm64 test-reproducible test-package test-cargo-install rust test bench bench-smoke fmt-check clippy test-rust test-rcu test-xarray-kernel test-xarray-races test-patches test-kmem test-cluster test-torture test-torture-debug bench-marathon
 
 help:
 	@sed -n 's/^#   //p' $(firstword $(MAKEFILE_LIST))
@@ -70,7 +70,7 @@ rust:
 
 # Cargo is always asked for the whole workspace: features of dependencies depend on which packages are chosen, and other
 # features are built anew.
-test: fmt-check clippy test-rust test-rcu test-kmem test-xarray-c test-xarray-kernel test-xarray-races test-patches test-cluster test-package test-boot
+test: fmt-check clippy test-rust test-rcu test-kmem test-xarray-c test-xarray-kernel test-xarray-races test-patches test-cluster test-package test-boot bench-smoke
 
 # The backends are modules by a macro, which cargo fmt does not follow.
 fmt-check: rust
@@ -99,16 +99,24 @@ test-kmem:
 	crates/kmem/tests/tsan.sh
 	SLABLAB_FUZZ_SECONDS=60 $(CARGO) test --quiet --release -p slablab-kmem --test model
 
-# Each measurement together with its peer's, an hour in all; for a quiet machine. Recording needs root.
+# Each measurement together with its peer's, an hour in all; for a quiet machine. Recording needs root, and is left out with a line where
+# tracefs cannot be had.
 RESULTS = bench/results/$(shell date +%F)
+BENCH = $(CARGO) run --release --manifest-path bench/Cargo.toml --bin
 bench: build
-	tools/need linux-perf python3 gcc make xz-utils linux-source-6.1 liburcu-dev libjudy-dev
+	tools/need linux-perf util-linux python3 gcc make xz-utils linux-source-6.1 liburcu-dev libjudy-dev
 	bench/record/run.py -o $(RESULTS)-record
-	$(CARGO) run --release --manifest-path bench/replay/Cargo.toml -- -o $(RESULTS)-replay
-	mkdir -p $(RESULTS)-kmem $(RESULTS)-kapi-modules
-	$(CARGO) run --release --manifest-path bench/kmem/Cargo.toml -- --rounds 5 > $(RESULTS)-kmem/results.csv
-	bench/kapi/locality.py target/release/slablab > $(RESULTS)-kapi-modules/locality.txt
+	$(BENCH) bench-replay -- -o $(RESULTS)-replay
+	mkdir -p $(RESULTS)-kmem $(RESULTS)-kapi
+	$(BENCH) bench-kmem -- --rounds 5 > $(RESULTS)-kmem/results.csv
+	bench/kapi/locality.py target/release/slablab > $(RESULTS)-kapi/locality.txt
 	bench/xarray/run.sh $(RESULTS)-xarray
+
+# Every measurement once with the smallest parameters, so that none rots: minutes, with the command of the tests' profile.
+bench-smoke: rust
+	-@tools/need linux-perf util-linux python3 gcc libc6-dev
+	$(CARGO) build --quiet --workspace --bins
+	bench/smoke.sh target/debug/slablab
 
 # Eight threads and a billion operations on each backend; ten minutes of model fuzzing on each.
 bench-marathon:

@@ -3,12 +3,13 @@
 """How well replays of six live recordings agree with what /proc/slabinfo said meanwhile.
 
 Records six loads on this machine, replays each under the allocator that the kernel has, and prints for each: the sum of all
-slabs at the peak and at the end, the median of the caches, and the caches that are furthest off, those apart of which
+slabs at the peak and at the end, the median of the caches, and the caches that are furthest off. Caches are listed apart where
 less than 90 % of the frees or allocations were seen, or of the objects at the end are known to live (the table of `slablab
-replay` says so). Recording needs root; nginx,
-sqlite3, a compiler and perf have to be there.
+replay` says so). Recording needs root; what the loads need (perf, nginx, sqlite3, make and cc) has to be there.
 
-    bench/record/fit.py SLABLAB LINUX-SOURCE FOLDER
+    bench/record/fit.py SLABLAB LINUX-SOURCE FOLDER [LOAD...]
+
+Without a LOAD all six are recorded. PROCESSES and FILES in the environment make those loads smaller.
 """
 import json
 import os
@@ -18,11 +19,14 @@ import subprocess
 import sys
 import tempfile
 
+import tracefs
+
 HERE = pathlib.Path(__file__).resolve().parent
 LOADS = {
     "hackbench": ["perf", "bench", "sched", "messaging", "-g", "10", "-l", "200"],
     "connections": ["python3", str(HERE / "storm.py"), "80000"],
 } | {name: ["sh", str(HERE / "loads" / f"{name}.sh")] for name in ("build", "files", "daemons", "procs")}
+NEEDS = {"hackbench": ["perf"], "daemons": ["nginx", "sqlite3"], "build": ["make", "cc"]}
 # Below it a cache is marked (SEEN_SHARE_MIN of slablab-replay).
 SEEN_SHARE_MIN = 0.9
 
@@ -62,16 +66,15 @@ def row(slablab, name, trace):
 
 
 def main():
-    if len(sys.argv) != 4:
-        sys.exit("usage: fit.py SLABLAB LINUX-SOURCE FOLDER")
+    loads = sys.argv[4:] or list(LOADS)
+    if len(sys.argv) < 4 or not set(loads) <= set(LOADS):
+        sys.exit(f"usage: fit.py SLABLAB LINUX-SOURCE FOLDER [{'|'.join(LOADS)}]...")
     slablab, linux, folder = shutil.which(sys.argv[1]), sys.argv[2], pathlib.Path(sys.argv[3])
-    missing = [tool for tool in ("perf", "nginx", "sqlite3", "make", "cc") if not shutil.which(tool)]
-    if missing or not slablab:
-        sys.exit(f"fit.py: missing: {', '.join(missing) or sys.argv[1]}")
+    tracefs.need("bench/record/fit.py", sys.argv[1], *(tool for load in loads for tool in NEEDS.get(load, [])))
     folder.mkdir(parents=True, exist_ok=True)
     print("| load | events, lost | sum at the peak, end | median | worst unmarked cache | worst marked cache |")
     print("|---|---|---|---|---|---|")
-    for name in LOADS:
+    for name in loads:
         trace = folder / f"{name}.parquet"
         record(slablab, linux, name, trace)
         print(row(slablab, name, trace), flush=True)

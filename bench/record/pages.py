@@ -13,8 +13,12 @@ import subprocess
 import sys
 import tempfile
 
+import tracefs
+
 EVENT = re.compile(r"call_site=(\S+) ptr=0x([0-9a-f]+) .*?bytes_alloc=(\d+)")
 HITS_MIN = 300
+
+tracefs.need("bench/record/pages.py", "perf")
 
 with tempfile.NamedTemporaryFile() as data:
     events = "kmem:kmalloc,kmem:kmem_cache_alloc"

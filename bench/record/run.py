@@ -4,9 +4,9 @@ its `--sample 16`, `slablab top` and `perf kmem record`, interleaved.
 
 usage: bench/record/run.py [--rounds 5] [--loops 100] [--recorders untraced,top] [--slablab target/release/slablab] [-o DIR]
 
-Needs root, and perf (Debian: linux-perf). `top` looks once a second, so that it takes --loops 1000 and more to say what it
+Needs root, and perf (Debian: linux-perf); where one is missing, or tracefs cannot be had, it says so and ends with status 0. `top` looks once a second, so that it takes --loops 1000 and more to say what it
 costs. Each round runs all in an order drawn anew, so that a
-machine that becomes slower hits all alike and nobody always follows the same other. Time is the one that the
+machine that becomes slower hits all alike and no recorder always follows the same other. Time is the one that the
 workload itself reports, so neither starting the recorder nor writing the trace counts. Writes raw.jsonl (a
 row a run) and summary.txt to DIR.
 """
@@ -26,6 +26,8 @@ import tempfile
 import termios
 import threading
 import time
+
+import tracefs as mount
 
 WORKLOAD = ["perf", "bench", "sched", "messaging", "-g", "5", "-l", "100"]
 EVENTS = ["kmalloc", "kfree", "kmem_cache_alloc", "kmem_cache_free"]
@@ -137,6 +139,7 @@ def main():
     parser.add_argument("--slablab", default="target/release/slablab")
     parser.add_argument("-o", "--output", default="bench/results/record")
     options = parser.parse_args()
+    mount.need("bench/record/run.py", "perf")
     results = pathlib.Path(options.output)
     results.mkdir(parents=True, exist_ok=True)
     WORKLOAD[-1] = options.loops
@@ -145,7 +148,7 @@ def main():
     with tempfile.TemporaryDirectory() as directory, open(results / "raw.jsonl", "w") as raw:
         for turn in range(options.rounds):
             for recorder in order.sample(recorders, len(recorders)):
-                # Nobody pays for what another left to be written.
+                # No run pays for what another left to be written.
                 os.sync()
                 row = {"round": turn, "recorder": recorder.__name__}
                 row |= recorder(options.slablab, pathlib.Path(directory))

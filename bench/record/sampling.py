@@ -5,13 +5,15 @@
 Runs `slablab record` of the same load with /proc/slabinfo and with an empty file in its place, in turn, and prints the
 ratio of the load's own times: median, and its 95 % interval by 1,000 medians drawn again from the pairs.
 
-    python3 bench/record/sampling.py SLABLAB [ROUNDS]
+    bench/record/sampling.py SLABLAB [ROUNDS] [LOOPS]
 """
 import random
 import re
 import statistics
 import subprocess
 import sys
+
+import tracefs
 
 LOAD = ["perf", "bench", "sched", "messaging", "-g", "10", "-l", "400"]
 HIDE = "mount --bind /dev/null /proc/slabinfo && exec \"$@\""
@@ -27,6 +29,8 @@ def seconds(slablab, is_sampled):
 
 def main():
     slablab, rounds = sys.argv[1], int((sys.argv[2:] or ["40"])[0])
+    LOAD[-1] = (sys.argv[3:] or LOAD[-1:])[0]
+    tracefs.need("bench/record/sampling.py", "perf", "unshare")
     pairs = []
     for number in range(rounds):
         order = (True, False) if number % 2 else (False, True)

@@ -6,6 +6,9 @@ use std::time::Instant;
 
 use crate::heap::Heap;
 
+/// A build without optimization (`make bench-smoke`) does a hundredth of the work: it shows that a pattern runs, not how fast.
+const PART: u64 = if cfg!(debug_assertions) { 100 } else { 1 };
+
 /// A way to use an allocator.
 #[derive(Debug, Clone, Copy)]
 pub enum Pattern {
@@ -81,7 +84,7 @@ fn timed(pairs: u64, mut run: impl FnMut()) -> f64 {
 }
 
 fn hot_pair<H: Heap>(shared: &H::Shared, size: usize) -> f64 {
-    const PAIRS: u64 = 1_000_000;
+    const PAIRS: u64 = 1_000_000 / PART;
     let local = H::local(shared, 0);
     timed(PAIRS, || {
         for _ in 0..PAIRS {
@@ -93,7 +96,7 @@ fn hot_pair<H: Heap>(shared: &H::Shared, size: usize) -> f64 {
 }
 
 fn batch<H: Heap>(shared: &H::Shared, size: usize) -> f64 {
-    const ROUNDS: u64 = 10_000;
+    const ROUNDS: u64 = 10_000 / PART;
     let local = H::local(shared, 0);
     let mut objects = [0; 64];
     timed(ROUNDS * 64, || {
@@ -110,7 +113,7 @@ fn batch<H: Heap>(shared: &H::Shared, size: usize) -> f64 {
 }
 
 fn random_lifetime<H: Heap>(shared: &H::Shared, size: usize) -> f64 {
-    const PAIRS: u64 = 500_000;
+    const PAIRS: u64 = 500_000 / PART;
     let local = H::local(shared, 0);
     let mut objects: Vec<u64> = (0..10_000).map(|_| H::alloc(&local, size)).collect();
     let mut random = 0x9e37_79b9_7f4a_7c15_u64;
@@ -130,7 +133,7 @@ fn random_lifetime<H: Heap>(shared: &H::Shared, size: usize) -> f64 {
 }
 
 fn producer_consumer<H: Heap>(shared: &H::Shared, size: usize) -> f64 {
-    const BATCHES: u64 = 1_000;
+    const BATCHES: u64 = 1_000 / PART;
     const BATCH: u64 = 256;
     timed(BATCHES * BATCH, || {
         std::thread::scope(|scope| {

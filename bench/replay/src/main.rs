@@ -3,7 +3,8 @@
 //! Run from the root of the tree after `cargo build --release -p slablab`:
 //!
 //! ```text
-//! cargo run --release --manifest-path bench/replay/Cargo.toml -- [--rounds 7] [--long] [-o FOLDER]
+//! cargo run --release --manifest-path bench/Cargo.toml --bin bench-replay -- [--rounds 7] [--events 2000000] [--long]
+//!     [--slablab target/release/slablab] [-o FOLDER]
 //! ```
 //!
 //! Every command runs as a whole, pinned to one core by taskset; commands to be compared take turns within a
@@ -45,14 +46,16 @@ fn main() -> Result<(), Failure> {
         options.iter().position(|word| word == name).and_then(|i| options.get(i + 1)).cloned()
     };
     let rounds: usize = value("--rounds").map_or(Ok(7), |n| n.parse())?;
+    let events: u64 = value("--events").map_or(Ok(EVENTS), |n| n.parse())?;
     let folder = tempfile::tempdir()?;
     let mut out = Output::new(value("-o").map(PathBuf::from))?;
-    let slablab = fs::canonicalize("target/release/slablab")
-        .map_err(|e| format!("target/release/slablab: {e}; run make build first"))?;
+    let slablab = value("--slablab").unwrap_or_else(|| "target/release/slablab".to_owned());
+    let slablab = fs::canonicalize(&slablab)
+        .map_err(|e| format!("{slablab}: {e}; run make build first"))?;
     let slablab = slablab.display().to_string();
 
     let trace = folder.path().join("synthetic.parquet");
-    synth(&trace, &SynthOptions { events: EVENTS, ..SynthOptions::default() }, &mut |_| ())?;
+    synth(&trace, &SynthOptions { events, ..SynthOptions::default() }, &mut |_| ())?;
     let trace = trace.display().to_string();
     let words = |words: &[&str]| -> Vec<String> {
         let pinned = ["taskset", "-c", "1"];
@@ -60,19 +63,19 @@ fn main() -> Result<(), Failure> {
     };
     let replay = |allocator| words(&[&slablab, "replay", &trace, "-a", allocator, "--format", "csv"]);
     let mut cases = vec![
-        Case { name: "replay slub", words: replay("slub"), events: EVENTS },
-        Case { name: "replay slab", words: replay("slab"), events: EVENTS },
-        Case { name: "replay slob", words: replay("slob"), events: EVENTS },
-        Case { name: "replay slmb", words: replay("slmb"), events: EVENTS },
+        Case { name: "replay slub", words: replay("slub"), events },
+        Case { name: "replay slab", words: replay("slab"), events },
+        Case { name: "replay slob", words: replay("slob"), events },
+        Case { name: "replay slmb", words: replay("slmb"), events },
         Case {
             name: "whatif slub",
             words: words(&[&slablab, "whatif", &trace, "--dedicate", "kstrdup", "--format", "csv"]),
-            events: EVENTS,
+            events,
         },
         Case {
             name: "advise slub",
             words: words(&[&slablab, "advise", &trace, "--format", "csv"]),
-            events: EVENTS,
+            events,
         },
     ];
     if let Some(perf_data) = perf_data(folder.path()) {
