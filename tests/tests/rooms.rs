@@ -44,6 +44,8 @@ struct Source {
     module: Module,
     /// Names that it takes over from elsewhere: name (`*` for all) and full path.
     aliases: Vec<(String, Vec<String>)>,
+    /// Names that it hands on from other crates.
+    foreign: BTreeSet<String>,
     /// Paths that it uses, full.
     uses: Vec<Vec<String>>,
 }
@@ -170,11 +172,14 @@ impl Files {
         Self { sources, by_module }
     }
 
-    /// Returns the file that defines what a full path names.
+    /// Returns the file that defines what a full path names, and none where another crate does.
     fn resolve(&self, path: &[String], depth: u32) -> Option<&str> {
         let known = (0..=path.len()).rev().find(|&n| self.by_module.contains_key(&path[..n]))?;
         let file = &self.by_module[&path[..known]];
         let Some(name) = path.get(known).filter(|_| depth < 8) else { return Some(file) };
+        if self.sources[file].foreign.contains(name) {
+            return None;
+        }
         let aliases = &self.sources[file].aliases;
         let mut exact = aliases.iter().filter(|(alias, _)| alias == name);
         if let Some((_, target)) = exact.find(|(_, target)| target[..] != path[..=known]) {
@@ -214,7 +219,10 @@ fn read_source(module: Module, children: &BTreeSet<&str>, text: &str) -> Source 
             let mut leaves = Vec::new();
             use_tree(&tokens[at + 1..end], &mut Vec::new(), &mut leaves);
             for (name, path) in leaves {
-                let Some(full) = full_path(&source.module, children, &path) else { continue };
+                let Some(full) = full_path(&source.module, children, &path) else {
+                    source.foreign.insert(name);
+                    continue;
+                };
                 source.aliases.push((name, full.clone()));
                 // A re-export is no use.
                 if !public {
@@ -424,16 +432,17 @@ fn string_end(chars: &[char], mut at: usize, raw: usize) -> usize {
 fn an_upward_arrow_and_a_circle_are_found() {
     let house = |left| House { name: "planted", levels: &[&["low"], &["high"]], left };
     let texts = [
-        ("lib.rs", "mod low; mod high;"),
+        ("lib.rs", "mod low; mod high; pub use other::Foreign;"),
         ("low/mod.rs", "mod one; mod two; use crate::high::High;"),
         ("low/one.rs", "use super::two; pub fn one() { two::two(); }"),
-        ("low/two.rs", "use super::one::one; pub fn two() {}"),
+        ("low/two.rs", "use super::one::one; use crate::Foreign; pub fn two() {}"),
         ("high.rs", "pub struct High;"),
     ];
     let files = || Files::of(texts.map(|(file, text)| (file.to_owned(), text.to_owned())).into());
     let found = judge(&house(&[]), &files()).join("\n");
     assert!(found.contains("planted: low/mod.rs -> high.rs: upward"), "{found}");
     assert!(found.contains("planted: circle: low/one.rs -> low/two.rs -> low/one.rs"), "{found}");
+    assert!(!found.contains("Foreign"), "what another crate defines is no arrow: {found}");
     let left = &["circle: low/one.rs -> low/two.rs -> low/one.rs", "circle: gone.rs -> gone.rs"];
     let found = judge(&house(left), &files()).join("\n");
     assert!(!found.contains("planted: circle"), "{found}");

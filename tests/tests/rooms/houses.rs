@@ -18,7 +18,8 @@ pub(super) const HOUSES: [&House; 16] = [
 const HOST: House = House {
     name: "host",
     levels: &[
-        &["key", "signals", "terminal", "whole_file", "workplace", "program"],
+        &["raw", "key", "printable", "signals", "terminal", "whole_file", "workplace", "program"],
+        &["address_space", "shell"],
         &["child", "temporary_folder", "cache"],
         &["embedded"],
     ],
@@ -114,7 +115,7 @@ const XARRAY: House = House {
 const TRACE: House = House {
     name: "trace",
     levels: &[
-        &["error", "progress", "random"],
+        &["error", "progress", "cache_name", "random"],
         &["event", "cpu_list", "symbols", "samples", "portion", "assigned"],
         &["meta", "input", "spool", "vmlinux", "btf"],
         &["slabs", "store", "tables", "kmalloc"],
