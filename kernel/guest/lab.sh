@@ -21,9 +21,14 @@ send() {
 	{ echo "FILE $(stat -c %s "$@" | awk '{ n += $1 } END { printf "%.0f", n }') $send_name"; cat "$@"; } > /dev/vport0p2
 }
 
+# json TEXT: the text as a JSON string holds it: a quotation mark or a backslash in it does not end the row.
+json() {
+	printf '%s' "$1" | tr '\n\r\t' '   ' | tr -d '\000-\037' | sed 's/[\\"]/\\&/g'
+}
+
 # fail MESSAGE: ends the job; the host reports the message.
 fail() {
-	row "\"kind\":\"error\",\"message\":\"$1\""
+	row "\"kind\":\"error\",\"message\":\"$(json "$1")\""
 	exit 1
 }
 
@@ -128,12 +133,13 @@ watch_slab() {
 	done
 }
 
-# slabs_around COMMAND...: runs a command, with an observation of Slab after the boot, at the peak and after it, of its
-# time, and of what $metrics names. Slab is read when the guest has been idle for a second.
+# slabs_around COMMAND...: runs a command, with an observation of Slab before the first, at the peak and after it, of its time
+# (its own if it gives a metric `seconds`), and of what $metrics names. Slab is read when the guest has been idle for a second.
 slabs_around() {
+	rm -f /tmp/slab_stop /tmp/slab_peak /tmp/metrics
 	sleep 1
 	read_slab
-	slab_boot_kb=$slab_kb
+	slab_boot_kb=${slab_boot_kb:-$slab_kb}
 	watch_slab &
 	around_watch=$!
 	around_begin=$(uptime_s | tr -d .)
@@ -149,14 +155,17 @@ slabs_around() {
 	fi
 	# A failure in the middle of a word would go unnoticed.
 	around_chosen=$(chosen_metrics)
-	around_seconds=$((around_took / 100)).$(printf %02d $((around_took % 100)))
+	around_seconds=$(given_metric seconds)
+	if [ -z "$around_seconds" ]; then
+		around_seconds=$((around_took / 100)).$(printf %02d $((around_took % 100)))
+	fi
 	observe "\"slab_boot_kb\":$slab_boot_kb,\"slab_peak_kb\":$slab_peak_kb,\"slab_kb\":$slab_kb,\"seconds\":$around_seconds$around_chosen"
 }
 
 # chosen_metrics: the values of $metrics, as further fields of a row.
 chosen_metrics() {
 	for name in ${metrics:-}; do
-		value=$(sed -n "s/^$name \\(.*\\)/\\1/p" /tmp/metrics 2> /dev/null | tail -n 1)
+		value=$(given_metric "$name")
 		if [ -z "$value" ]; then
 			value=$(sed -n "s/^$name:\\{0,1\\}  *\\([0-9]*\\).*/\\1/p" /proc/meminfo /proc/vmstat | head -n 1)
 		fi
@@ -167,9 +176,23 @@ chosen_metrics() {
 	done
 }
 
-# metric NAME VALUE: gives a value of the script's own.
+# given_metric NAME: the value that the script gave last; nothing where it gave none.
+given_metric() {
+	sed -n "s/^$1 \\(.*\\)/\\1/p" /tmp/metrics 2> /dev/null | tail -n 1
+}
+
+# metric NAME VALUE: gives a value of the script's own, which is a number.
 metric() {
+	if ! echo "${2-}" | grep -Eq '^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$'; then
+		fail "metric $1: '${2-}' is not a number"
+	fi
 	echo "$1 $2" >> /tmp/metrics
+}
+
+# pass_messages GROUPS LOOPS: hackbench, whose own figure is the load's time: it leaves the forks out.
+pass_messages() {
+	hackbench -g "$1" -l "$2" -s 100 > /tmp/hackbench
+	metric seconds "$(sed -n 's/^Time: //p' /tmp/hackbench)"
 }
 
 # run_script FILE: runs a user's script, which may use these functions; it must not fail.

@@ -38,6 +38,11 @@ const REPORT_REST: Duration = Duration::from_secs(1);
 /// Lines of a console that an error shows: a job's complaint, or the head of a call trace.
 const LAST_LINES: usize = 10;
 
+/// The most that a guest may send in rows, as files, or to its console: it is read into memory, and kept on the disk.
+const SENT_BYTES_MAX: u64 = 4 << 30;
+/// The longest line of a guest: a console without a line break would fill memory.
+const LINE_BYTES_MAX: usize = 16 << 20;
+
 /// How many guests are booted at most, if each meets a breakpoint that QEMU should have forgotten. Of guests that only
 /// boot and run a load, fewer than one in a hundred meets one, so that three in a row mean that the load itself
 /// provokes it, as one does that turns tracepoints on and off all the time.
@@ -185,6 +190,14 @@ impl<'a> Session<'a> {
             if self.read()? {
                 last_sign = Instant::now();
             }
+            if let Some(channel) = self.overfull() {
+                let line = format!(
+                    "it sent more than {} GiB ({channel}); last: {}",
+                    SENT_BYTES_MAX >> 30,
+                    self.last()
+                );
+                return Err(self.fail(Trouble { kind: TroubleKind::Job, line }));
+            }
             let patience = self.machine.silence;
             if ended.is_some() {
                 return self.verdict();
@@ -232,6 +245,14 @@ impl<'a> Session<'a> {
         Ok(any)
     }
 
+    /// Returns the channel that has more than a guest may send.
+    fn overfull(&self) -> Option<&'static str> {
+        let bytes = |name: &&str| fs::metadata(self.folder.join(name)).map_or(0, |file| file.len());
+        [files::CONSOLE, files::ROWS, files::FILES]
+            .into_iter()
+            .find(|name| bytes(name) > SENT_BYTES_MAX)
+    }
+
     /// Judges a guest whose QEMU has ended.
     fn verdict(&self) -> Result<()> {
         if let Some((trouble, _)) = &self.trouble {
@@ -247,7 +268,8 @@ impl<'a> Session<'a> {
             return Err(self.fail(Trouble { kind, line }));
         };
         if end["status"] != 0 {
-            let said = self.seen.iter().rev().find(|row| row["kind"] == "error");
+            // The first: a script that failed is said by what it called, too.
+            let said = self.seen.iter().find(|row| row["kind"] == "error");
             let said = said.and_then(|row| row["message"].as_str()).map(str::to_owned);
             let line = said.unwrap_or_else(|| format!("status {}", end["status"]));
             return Err(self.fail(Trouble { kind: TroubleKind::Job, line }));
@@ -317,9 +339,11 @@ fn split_files(mut bytes: &[u8]) -> std::result::Result<Vec<(String, &[u8])>, St
         if name.contains('/') || name.starts_with('.') {
             return Err(format!("`{name}` is not a plain file name"));
         }
-        let content = bytes.get(end + 1..end + 1 + size).ok_or(format!("{name} is cut off"))?;
+        let rest = &bytes[end + 1..];
+        let (content, others) =
+            rest.split_at_checked(size).ok_or_else(|| format!("{name} is cut off"))?;
         files.push((name.to_owned(), content));
-        bytes = &bytes[end + 1 + size..];
+        bytes = others;
     }
     Ok(files)
 }
@@ -352,6 +376,10 @@ impl Tail {
         while let Some(end) = self.rest.iter().position(|byte| *byte == b'\n') {
             let line: Vec<u8> = self.rest.drain(..=end).collect();
             lines.push(String::from_utf8_lossy(&line).trim_end().to_owned());
+        }
+        if self.rest.len() > LINE_BYTES_MAX {
+            lines.push(String::from_utf8_lossy(&self.rest).into_owned());
+            self.rest.clear();
         }
         Ok(lines)
     }
@@ -404,6 +432,7 @@ mod tests {
             (b"x\n", "`x` is not the header of a file"),
             (b"FILE 0 ../a\n", "`../a` is not a plain file name"),
             (b"FILE x a\n", "`FILE x a` has no size"),
+            (b"FILE 18446744073709551615 a\nx", "a is cut off"),
         ] {
             assert_eq!(split_files(bad).unwrap_err(), why);
         }

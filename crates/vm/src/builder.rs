@@ -160,6 +160,10 @@ impl KernelBuilder {
         let config = Config::new(&self.data, spec, Some(source.release_of(&tree.path)?))?;
         let compiler = compiler()?;
         let key = kernel_key(&tree, &config, &compiler);
+        let name = spec.name();
+        watch(Step::Begin(&format!(
+            "looking for {name}, or waiting for another run that builds it"
+        )));
         let folder = self.store.get_or_make("kernels", &key, &self.interrupt, |partial| {
             self.store.need_space(BUILD_MIB)?;
             self.make(spec, &tree, &config, &compiler, partial, watch)

@@ -68,7 +68,7 @@ pub(crate) fn run_logged(
 pub(crate) fn output(program: &str, command: &mut Command) -> Result<String> {
     let missing = |why: String| Error::Missing {
         programs: format!("{program} ({why})"),
-        remedy: "Run `slablab kernel check`".into(),
+        remedy: "Run `slablab doctor`".into(),
     };
     let out = command.output().map_err(|e| missing(e.to_string()))?;
     if !out.status.success() {
