@@ -1,17 +1,80 @@
-//! Progress on a terminal, for whatever takes longer than a moment; nothing in a pipe.
+//! Progress, for whatever takes longer than a moment.
+//!
+//! # How it works
+//! A terminal has a bar or a spinner. Elsewhere (a file, a pipe, a job's log) a step that takes longer than
+//! [`SILENT_MAX`] is said in a line, then once a minute, and at its end.
 
-use std::time::Duration;
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use slablab_vm::Step;
 
 use crate::say::say;
 
+/// How long a step may take before a log hears of it.
+const SILENT_MAX: Duration = Duration::from_secs(10);
+/// How often a log hears of it then.
+const SAID_EVERY: Duration = Duration::from_secs(60);
+
 /// Shows what is being done and how far it is; clears the line when dropped.
 #[derive(Debug, Default)]
 pub(crate) struct Progress {
     what: String,
     bar: Option<ProgressBar>,
+    log: Option<StepLog>,
+}
+
+/// A thread that says in lines how far a step is.
+#[derive(Debug)]
+struct StepLog {
+    /// What ends it when it is dropped
+    ended: Option<Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl StepLog {
+    /// Says of `bar`, which nobody sees, how far it is.
+    fn start(bar: &ProgressBar) -> Self {
+        let (ended, end) = mpsc::channel();
+        let bar = bar.clone();
+        let thread = thread::spawn(move || {
+            let began = Instant::now();
+            if end.recv_timeout(SILENT_MAX) != Err(RecvTimeoutError::Timeout) {
+                return;
+            }
+            say(format_args!("slablab: {}", bar.message()));
+            while end.recv_timeout(SAID_EVERY) == Err(RecvTimeoutError::Timeout) {
+                say(format_args!("slablab: {}{}, {}", bar.message(), share(&bar), took(began)));
+            }
+            say(format_args!("slablab: {}: ended after {}", bar.message(), took(began)));
+        });
+        Self { ended: Some(ended), thread: Some(thread) }
+    }
+}
+
+impl Drop for StepLog {
+    fn drop(&mut self) {
+        drop(self.ended.take());
+        let _ = self.thread.take().map(JoinHandle::join);
+    }
+}
+
+/// Returns how far a bar is, where its length is known.
+fn share(bar: &ProgressBar) -> String {
+    match bar.length() {
+        Some(length) if length > 0 => format!(", {} %", 100 * bar.position() / length),
+        _ => String::new(),
+    }
+}
+
+/// Returns for how long something has gone on.
+fn took(began: Instant) -> String {
+    match began.elapsed().as_secs() {
+        seconds @ 0..60 => format!("{seconds} s"),
+        seconds => format!("{} min {} s", seconds / 60, seconds % 60),
+    }
 }
 
 impl Progress {
@@ -30,7 +93,7 @@ impl Progress {
     }
 
     /// Shows a bar over `total` units, or a spinner, in place of what is shown; indicatif hides both when standard
-    /// error is no terminal.
+    /// error is no terminal, which a log is for.
     fn begin(&mut self, what: &str, total: Option<u64>) {
         self.clear();
         let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::stderr_with_hz(10));
@@ -41,7 +104,11 @@ impl Progress {
         let style = ProgressStyle::with_template(template).expect("the template is a constant");
         bar.set_style(style.progress_chars("=> "));
         bar.set_message(what.to_owned());
-        bar.enable_steady_tick(Duration::from_millis(100));
+        if bar.is_hidden() {
+            self.log = Some(StepLog::start(&bar));
+        } else {
+            bar.enable_steady_tick(Duration::from_millis(100));
+        }
         (self.what, self.bar) = (what.to_owned(), Some(bar));
     }
 
@@ -86,6 +153,7 @@ impl Progress {
 
     /// Takes it off the screen.
     pub(crate) fn clear(&mut self) {
+        self.log = None;
         self.bar.take().iter().for_each(ProgressBar::finish_and_clear);
     }
 }
