@@ -151,8 +151,7 @@ fn a_cache_that_none_can_be_called_is_refused_by_its_name() {
     let scene = Scene::new("build.parquet", 5_000, first, |_, name| name.into());
     let script = scene.path().join("tune.sh");
     let trace = scene.trace.to_str().unwrap();
-    let sentence =
-        refusal(&["advise", trace, "--tune", "--apply-script", script.to_str().unwrap()]);
+    let sentence = refusal(&["tune", trace, "--apply-script", script.to_str().unwrap()]);
     let shown = r#""../../../tmp/x'; touch /tmp/owned; '\u{1b}[2J""#;
     assert!(sentence.contains(shown) && sentence.contains("/sys/kernel/slab"), "{sentence}");
     assert!(!script.exists());
@@ -162,7 +161,7 @@ fn a_cache_that_none_can_be_called_is_refused_by_its_name() {
 fn a_script_of_settings_and_its_undoing_run_nothing_of_a_name() {
     let scene = Scene::of_hostile_names(usize::MAX);
     let trace = format!("./{}", scene.name());
-    let text = scene.output(&["advise", &trace, "--tune", "--apply-script", "tune.sh"]);
+    let text = scene.output(&["tune", &trace, "--apply-script", "tune.sh"]);
     let script = fs::read_to_string(scene.path().join("tune.sh")).unwrap();
     let set: Vec<&str> = script.lines().filter(|line| line.contains("set_file ")).collect();
     assert!(
@@ -219,14 +218,14 @@ fn lines_to_be_typed_are_single_commands_in_any_shell() {
     for subject in subjects.take(4) {
         let pattern =
             format!("*{}*", subject.rsplit(['\'', ' ', ';', '`', '>', '\n']).next().unwrap());
-        let output = scene.run(&["advise", &trace, "--patch", &pattern]);
+        let output = scene.run(&["patch", &trace, &pattern]);
         let patch = String::from_utf8(output.stdout).unwrap();
         assert!(!patch.lines().any(|line| line.starts_with("+++ b/owned")), "{patch}");
         typed.extend(
             patch.lines().filter_map(|line| line.strip_prefix("Try it: ")).map(str::to_owned),
         );
     }
-    let classes = scene.output(&["advise", &trace, "--classes", "1"]);
+    let classes = scene.output(&["classes", &trace, "--further", "1"]);
     typed
         .extend(classes.lines().filter(|line| line.contains("slablab whatif ")).map(str::to_owned));
     assert!(typed.len() >= 3, "{typed:?}");

@@ -1,4 +1,4 @@
-//! `slablab advise --tune`: what it prints can be typed, and its script undoes what it does.
+//! `slablab tune`, `fit` and `classes`: what is printed can be typed, and the script undoes what it does.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -12,11 +12,9 @@ const HACKBENCH: &str = "traces/hackbench.parquet";
 
 #[test]
 fn a_build_is_told_what_to_type_and_hackbench_gets_the_front() {
-    let text = stdout(&["advise", BUILD, "--tune"]);
+    let text = stdout(&["tune", BUILD]);
     assert!(text.contains("on the kernel's command line:  slab_max_order=0"), "{text}");
-    assert!(text.lines().skip(2).all(|line| line.chars().count() <= 80), "{text}");
-    let json: Value =
-        serde_json::from_str(&stdout(&["advise", BUILD, "--tune", "--format", "json"])).unwrap();
+    let json: Value = serde_json::from_str(&stdout(&["tune", BUILD, "--format", "json"])).unwrap();
     assert_eq!(json["schema"], "slablab.tune/1");
     let recorded = &json["recorded"];
     let answers = json["answers"].as_array().unwrap();
@@ -33,9 +31,9 @@ fn a_build_is_told_what_to_type_and_hackbench_gets_the_front() {
     let replayed = replay["allocators"].as_array().unwrap().iter().find(of).unwrap();
     let locks = replayed["locks"].as_object().unwrap().values();
     assert_eq!(recorded["locks"], locks.map(|count| count.as_u64().unwrap()).sum::<u64>());
-    let front = stdout(&["advise", "traces/hackbench.parquet", "--tune"]);
+    let front = stdout(&["tune", HACKBENCH]);
     assert!(
-        front.contains("nothing that saves enough") && front.contains("as recorded"),
+        front.contains("Nothing saves enough to be worth it") && front.contains("as recorded"),
         "{front}"
     );
 }
@@ -44,18 +42,18 @@ fn a_build_is_told_what_to_type_and_hackbench_gets_the_front() {
 /// would have to be allowed.
 #[test]
 fn the_answer_comes_first_and_is_found_with_the_locks_that_it_names() {
-    let text = stdout(&["advise", BUILD, "--tune"]);
-    let parts = ["With what is to be typed below", "Answers", "To type for", "Or, to type for"];
+    let text = stdout(&["tune", BUILD]);
+    let parts = ["With max_order=0 and 5 caches set one by one", "as recorded", "To type for"];
     let places = parts.map(|part| text.find(part).unwrap_or_else(|| panic!("{part}: {text}")));
-    assert!(places.is_sorted(), "{text}");
+    assert!(places.is_sorted() && places[0] == 0, "{text}");
     // Lines end anywhere.
-    let asked = |locks| stdout(&["advise", BUILD, "--tune", "--max-locks", locks]);
+    let asked = |locks| stdout(&["tune", BUILD, "--max-locks", locks]);
     let words = |locks| asked(locks).split_whitespace().collect::<Vec<_>>().join(" ");
     let none = words("+0%");
     let (_, named) = none.split_once(": --max-locks ").expect("what to allow");
-    assert!(none.contains("best leave them alone"), "{none}");
+    assert!(none.contains("leave them as they are"), "{none}");
     let allowed = words(named.split(' ').next().unwrap_or_default());
-    assert!(allowed.contains(parts[0]), "{allowed}");
+    assert!(allowed.starts_with("With "), "{allowed}");
 }
 
 #[test]
@@ -63,7 +61,7 @@ fn the_script_sets_every_file_and_sets_it_back() {
     let folder = tempfile::tempdir().unwrap();
     let (slab, undo) = (folder.path().join("slab"), folder.path().join("undo.sh"));
     let script = folder.path().join("tune.sh");
-    let _ = stdout(&["advise", BUILD, "--tune", "--apply-script", script.to_str().unwrap()]);
+    let _ = stdout(&["tune", BUILD, "--apply-script", script.to_str().unwrap()]);
     let text = fs::read_to_string(&script).unwrap();
     let text = text.replace("/sys/kernel/slab", slab.to_str().unwrap());
     fs::write(&script, text).unwrap();
@@ -97,14 +95,10 @@ fn the_script_sets_every_file_and_sets_it_back() {
 
 #[test]
 fn what_cannot_be_searched_is_refused() {
-    let sentence = refusal(&["advise", BUILD, "--tune", "--allocator", "slab"]);
+    let sentence = refusal(&["tune", BUILD, "--allocator", "slab"]);
     assert!(sentence.contains("no settings"), "{sentence}");
-    for words in
-        [&["--max-locks", "5"][..], &["--tune", "--max-locks", "ten"], &["--apply-script", "x.sh"]]
-    {
-        let output = slablab_tests::run(&[&["advise", BUILD], words].concat());
-        assert_eq!(output.status.code(), Some(2), "{words:?}");
-    }
+    let output = run(&["tune", BUILD, "--max-locks", "ten"]);
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
 }
 
 #[test]
@@ -112,7 +106,7 @@ fn classes_and_partitions_are_answered_in_bytes() {
     let json = |words: &[&str]| -> Value {
         serde_json::from_str(&stdout(&[words, &["--format", "json"]].concat())).unwrap()
     };
-    let classes = json(&["advise", "traces/hackbench.parquet", "--classes", "2"]);
+    let classes = json(&["classes", HACKBENCH, "--further", "2"]);
     assert_eq!(classes["schema"], "slablab.classes/1");
     let mean = |fit: &Value| fit["allocated_bytes_mean"].as_u64().unwrap();
     let proposals = classes["proposals"].as_array().unwrap();
@@ -137,8 +131,7 @@ fn a_traces_name_is_no_line_of_the_script() {
     let trace = folder.path().join("bad\ntouch injected # .parquet");
     std::fs::copy(slablab_tests::root().join(BUILD), &trace).unwrap();
     let script = folder.path().join("tune.sh");
-    let words =
-        ["advise", trace.to_str().unwrap(), "--tune", "--apply-script", script.to_str().unwrap()];
+    let words = ["tune", trace.to_str().unwrap(), "--apply-script", script.to_str().unwrap()];
     assert!(slablab_tests::run(&words).status.success());
     let text = std::fs::read_to_string(script).unwrap();
     assert!(text.contains("touch injected") && !text.contains("\ntouch injected"), "{text}");
@@ -157,17 +150,14 @@ fn a_result_is_not_written_over_another_file_or_into_no_folder() {
     for (words, part) in [
         (&["replay", trace, "-o", &dot][..], "--output would replace the trace"),
         (&["advise", trace, "--report", trace], "--report would replace the trace"),
-        (
-            &["advise", trace, "--tune", "--apply-script", trace],
-            "--apply-script would replace the trace",
-        ),
+        (&["tune", trace, "--apply-script", trace], "--apply-script would replace the trace"),
         (
             &["replay", trace, "-o", page, "--report", page],
             "--output and --report would write the same file",
         ),
         // Before the search, not after it.
         (
-            &["advise", trace, "--tune", "--apply-script", "/no/such/script"],
+            &["tune", trace, "--apply-script", "/no/such/script"],
             "--apply-script cannot be written: /no/such is no folder",
         ),
         (
@@ -192,13 +182,12 @@ fn a_result_is_not_written_over_another_file_or_into_no_folder() {
 #[test]
 fn what_would_be_without_effect_is_refused() {
     for (words, part) in [
-        (
-            &["advise", BUILD, "--classes", "1", "--memory", "8M"][..],
-            "leave out --patch and --classes",
-        ),
-        (&["advise", BUILD, "--memory", "1M"], "smallest machine that can be simulated"),
-        (&["advise", HACKBENCH, "--tune", "--memory", "8M"], "that live objects alone ask for"),
-        (&["advise", HACKBENCH, BUILD, "--memory", "8M"], "--memory goes with one trace"),
+        (&["fit", BUILD, "--memory", "1M"][..], "smallest machine that can be simulated"),
+        (&["fit", HACKBENCH, "--memory", "8M"], "that live objects alone ask for"),
+        (&["advise", BUILD, "--tune"], "advise --tune is now: slablab tune TRACE"),
+        (&["advise", BUILD, "--memory=8M"], "is now: slablab fit TRACE --memory SIZE"),
+        (&["advise", BUILD, "--classes", "2"], "is now: slablab classes TRACE --further K"),
+        (&["advise", BUILD, "--patch", "kstrdup"], "is now: slablab patch TRACE SITE"),
     ] {
         let output = slablab_tests::run(words);
         let said = String::from_utf8_lossy(&output.stderr);
@@ -207,38 +196,25 @@ fn what_would_be_without_effect_is_refused() {
 }
 
 #[test]
-fn settings_and_a_verdict_are_asked_for_together() {
-    let (page, json) = (tempfile::NamedTempFile::new().unwrap(), ["--format", "json"]);
-    let words = ["advise", BUILD, "--tune", "--memory", "64M"];
-    let report = ["--report", page.path().to_str().unwrap()];
-    let text = stdout(&[&words[..], &report].concat());
-    let typed = text.find("slab_max_order=0").expect("what to type");
-    let verdict = text.find("The load fits into 64.0 MiB under slub-hybrid.").expect("a verdict");
-    assert!(typed < verdict, "{text}");
-    assert!(fs::read_to_string(page.path()).unwrap().contains("The load fits into 64.0 MiB"));
-    // The settings are those that are found on a machine with room.
-    let asked = |words: &[&str]| -> Value {
-        serde_json::from_str(&stdout(&[words, &json].concat())).unwrap()
-    };
-    let (both, alone) = (asked(&words), asked(&words[..3]));
-    assert_eq!((&both["answers"], &both["tried"]), (&alone["answers"], &alone["tried"]));
-    assert_eq!(
-        (&both["budget"]["memory_bytes"], &alone["budget"]),
-        (&(64 << 20).into(), &Value::Null)
+fn a_load_that_does_not_fit_is_a_no() {
+    let fits = run(&["fit", BUILD, "--memory", "64M"]);
+    let said = String::from_utf8_lossy(&fits.stdout);
+    assert!(fits.status.success(), "{said}");
+    assert!(said.starts_with("The load fits into 64.0 MiB under slub-hybrid"), "{said}");
+    let tight = run(&["fit", HACKBENCH, "--memory", "19M"]);
+    let said = String::from_utf8_lossy(&tight.stdout);
+    assert_eq!(tight.status.code(), Some(1), "{said}");
+    assert!(
+        said.starts_with("The load fits into 19.0 MiB under none of these")
+            && said.contains("the first failure"),
+        "{said}"
     );
-    assert_eq!(
-        both["budget"]["contenders"],
-        asked(&["advise", BUILD, "--memory", "64M"])["contenders"]
-    );
-    let tight = run(&["advise", HACKBENCH, "--tune", "--memory", "19M"]);
-    assert_eq!(tight.status.code(), Some(1));
 }
 
 #[test]
 fn the_least_memory_does_not_depend_on_the_memory_asked_about() {
     let least = |memory| {
-        let json =
-            stdout(&["advise", "traces/boot.parquet", "--memory", memory, "--format", "json"]);
+        let json = stdout(&["fit", "traces/boot.parquet", "--memory", memory, "--format", "json"]);
         let answer: Value = serde_json::from_str(&json).unwrap();
         answer["contenders"][0]["memory_bytes_min"].as_f64().unwrap()
     };
@@ -252,8 +228,11 @@ fn other_questions_have_pages_too() {
     let folder = tempfile::tempdir().unwrap();
     let (trace, page) = ("traces/boot.parquet", folder.path().join("page.html"));
     let cases: [(&[&str], [&str; 3]); 3] = [
-        (&["advise", "--memory", "8M"], ["The load of", "What the load needs", "SLUB_TINY"]),
-        (&["advise", "--classes", "2"], ["Size classes for", "What each set takes", "as recorded"]),
+        (&["fit", "--memory", "8M"], ["The load of", "What the load needs", "SLUB_TINY"]),
+        (
+            &["classes", "--further", "2"],
+            ["Size classes for", "What each set takes", "as recorded"],
+        ),
         (
             &["partition", "--by", "site"],
             ["kept apart", "structures of added caches", "caches used"],
@@ -273,7 +252,7 @@ fn other_questions_have_pages_too() {
 /// A load that the smallest machine has room for "needs 4.04 MiB", as halving only came near it.
 #[test]
 fn what_fits_the_smallest_machine_needs_no_more_than_it() {
-    let words = ["advise", BUILD, "--memory", "8M", "--format", "json"];
+    let words = ["fit", BUILD, "--memory", "8M", "--format", "json"];
     let answer: Value = serde_json::from_str(&stdout(&words)).unwrap();
     let contenders = answer["contenders"].as_array().unwrap();
     assert!(contenders.len() > 5, "{answer}");

@@ -80,7 +80,7 @@ pub enum Error {
     /// A cache whose settings would be files outside of `/sys/kernel/slab`.
     #[error(
         "a cache of the trace is called {name:?}, which no directory of /sys/kernel/slab can be called, so that no setting \
-         is advised: record the trace again, or leave out --tune"
+         is advised: record the trace again"
     )]
     CacheName {
         /// The name

@@ -9,7 +9,7 @@
 //! reader's thread. [`PerfKmem`] counts like `perf kmem stat` instead, for those who know its numbers.
 //!
 //! Rooms: from the bottom up, a room uses only those before it: `slots`, `memories` and `change`, then `plan`, `error` and `many`,
-//! `metrics`, `engine`, `whatif`, above these `advice`, `exact` and `timed`, and `fleet` above them.
+//! `metrics`, `engine`, `whatif`, and above these `advice`, `exact` and `timed`.
 //!
 //! Invariants: the same trace and plan give the same [`Replay`], to the byte, on any machine: no address of the host,
 //! no clock, no hash order and no thread timing gets into it.
@@ -20,7 +20,6 @@ mod change;
 mod engine;
 mod error;
 mod exact;
-mod fleet;
 mod many;
 mod memories;
 mod metrics;
@@ -32,9 +31,8 @@ mod whatif;
 pub use advice::budget::{Budget, Contender, budget};
 pub use advice::calls::{Calls, FreeCount, GfpCount, calls};
 pub use advice::classes::{ClassAdvice, ClassSetFit, advise_classes};
-
-pub use advice::patch::{PatchFacts, patch_skeleton};
-pub use advice::result::{Advice, AdviceList, Change, Layout, NotedSite, Profile, Worth};
+pub use advice::fleet::{FleetAdvice, FleetSite, TraceAdvice, TriedSite, fleet_advice};
+pub use advice::result::{Advice, AdviceList, Change, Layout, NotTried, NotedSite, Profile, Worth};
 pub use advice::search::advise;
 pub use advice::tune::result::{Answer, AnswerKind, HeldAt, Outcome, Tuning};
 pub use advice::tune::search::tune;
@@ -43,13 +41,12 @@ pub use change::changes::{Changes, Dedicated, Dedication, PAGE_BYTES, Sharing};
 pub use change::check::ChangeError;
 pub use change::merging::{KernelMerging, merges_with};
 pub use change::partition::Partition;
-pub use change::select::{SelectError, nearest_name, select_sites};
+pub use change::select::{SelectError, function, nearest_name, select_sites};
 pub use engine::lanes::{replay, replay_all};
 pub use error::Error;
 pub use exact::compact::{CompactCache, CompactTrace};
 pub use exact::fidelity::{BytesAt, CachePair, Fidelity, PathPair};
 pub use exact::model::{CacheMoment, MachineMoment, Replayed};
-pub use fleet::advice::{FleetAdvice, FleetSite, TraceAdvice, TriedSite, fleet_advice};
 pub use many::hosts::{HOSTS_FOR_INTERVAL, OverHosts};
 pub use many::origin::{Fleet, Origin, SiteNames, build};
 pub use memories::Memories;

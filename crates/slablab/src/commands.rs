@@ -52,6 +52,14 @@ pub(crate) enum Command {
     Partition(cmd::partition::Args),
     /// Rank the call sites that should have a kmem_cache of their own
     Advise(cmd::advise::Args),
+    /// Search the recorded kernel's settings for those that hold less memory
+    Tune(cmd::tune::Args),
+    /// Say whether the load fits into a memory, and what makes it fit
+    Fit(cmd::fit::Args),
+    /// Propose further kmalloc size classes
+    Classes(cmd::classes::Args),
+    /// Print a patch to adapt that gives a call site a cache of its own
+    Patch(cmd::patch::Args),
     /// Compare commands, or one command before and after a setting, in time and slab memory
     Bench(cmd::bench::Args),
     /// Run experiments and compare their results
@@ -135,6 +143,10 @@ pub(crate) fn run(cli: &Cli) -> Result<ExitCode> {
         Command::Whatif(args) => cmd::whatif::run(args, output),
         Command::Partition(args) => cmd::partition::run(args, output),
         Command::Advise(args) => cmd::advise::run(args, output),
+        Command::Tune(args) => cmd::tune::run(args, output),
+        Command::Fit(args) => cmd::fit::run(args, output),
+        Command::Classes(args) => cmd::classes::run(args, output),
+        Command::Patch(args) => cmd::patch::run(args, output),
         Command::Bench(args) => cmd::bench::run(args, output),
         Command::Lab(args) => cmd::lab::run(args, output),
         Command::Report(args) => cmd::report::run(args),

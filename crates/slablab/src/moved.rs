@@ -4,6 +4,13 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 /// Commands and options that were renamed: the words of the command, the word that is unknown, and what to type.
 const MOVED: &[(&str, &str, &str)] = &[
+    ("advise", "--tune", "slablab tune TRACE"),
+    ("advise", "--max-locks", "slablab tune TRACE --max-locks +N%"),
+    ("advise", "--least", "slablab tune TRACE --least WHEN"),
+    ("advise", "--apply-script", "slablab tune TRACE --apply-script FILE"),
+    ("advise", "--memory", "slablab fit TRACE --memory SIZE"),
+    ("advise", "--classes", "slablab classes TRACE --further K"),
+    ("advise", "--patch", "slablab patch TRACE SITE"),
     ("whatif", "--partition", "slablab partition TRACE --by BY"),
     ("replay", "--csv", "slablab replay TRACE --show totals|sites|caches|series --format csv"),
     ("replay", "--timed", "slablab lab run hackbench --engine user --input TRACE"),

@@ -112,9 +112,6 @@ fn columns(shown: &Shown, file: Option<&Path>) -> Option<usize> {
     (*shown == Shown::First).then_some(SCREEN_COLUMNS)
 }
 
-/// Characters in a line of a paragraph.
-const WIDTH: usize = 80;
-
 /// Text in the making: paragraphs and tables, in order.
 pub(crate) struct Page {
     text: String,
@@ -139,21 +136,6 @@ impl Page {
     fn raw_line(&mut self, line: &str) {
         self.text.push_str(line.trim_end());
         self.text.push('\n');
-    }
-
-    /// Appends a paragraph in lines of 80 characters, those after the first set in by `indent`.
-    pub(crate) fn paragraph(&mut self, text: &str, indent: usize) {
-        let mut line = String::new();
-        for word in text.split(' ') {
-            if !line.trim().is_empty() && line.chars().count() + 1 + word.chars().count() > WIDTH {
-                self.line(&line);
-                line = " ".repeat(indent);
-            } else if !line.is_empty() {
-                line.push(' ');
-            }
-            line.push_str(word);
-        }
-        self.line(line);
     }
 
     /// Appends a heading, set off by an empty line.

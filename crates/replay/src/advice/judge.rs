@@ -117,12 +117,8 @@ pub(crate) fn judge(
         scattered,
         profile: candidate.profile.clone(),
         worth: Worth::Negligible,
-        reason: String::new(),
-        caveat: None,
     };
     advice.worth = worth(&advice, saving_bytes_min);
-    advice.reason = crate::advice::sentence::reason(&advice, page_bytes);
-    advice.caveat = crate::advice::sentence::caveat(&advice);
     advice
 }
 
@@ -134,6 +130,7 @@ fn worth(advice: &Advice, saving_bytes_min: u64) -> Worth {
     let lasting = advice.saved_bytes_at_peak.min(advice.saved_bytes_loaded);
     let steady = advice.saved_bytes_loaded > advice.saved_bytes_spread as i64;
     match advice.saved_bytes_mean {
+        _ if advice.is_own_cache() && advice.profile.may_leak => Worth::MayLeak,
         mean if mean > 0 && steady && lasting > enough => Worth::SavesMemory,
         mean if mean <= -COSTS_BYTES_MIN => Worth::CostsMemory,
         _ if gathers => Worth::ImprovesLocality,
@@ -180,8 +177,6 @@ mod tests {
             scattered: false,
             profile: Profile::default(),
             worth: Worth::Negligible,
-            reason: String::new(),
-            caveat: None,
         };
         advice.worth = worth(&advice, 8_000);
         advice
@@ -193,6 +188,16 @@ mod tests {
         assert_eq!(advice(32_768, -64, 30_000, 9_000).worth, Worth::Negligible);
         assert_eq!(advice(32_768, 64, 30_000, 30_000).worth, Worth::Negligible);
         assert_eq!(advice(32_768, -28_000, 32_768, 0).worth, Worth::CostsMemory);
+    }
+
+    /// A cache "saves memory" on objects that nothing frees, until there is no memory left.
+    #[test]
+    fn no_cache_is_advised_for_a_leak() {
+        let profile = Profile { may_leak: true, ..Profile::default() };
+        let saving = Advice { profile, ..advice(32_768, 32_768, 32_768, 0) };
+        assert_eq!(worth(&saving, 8_000), Worth::SavesMemory, "a class serves other sites, too");
+        let own = Advice { change: Change::Dedicate { cache: "mine".into() }, ..saving };
+        assert_eq!(worth(&own, 8_000), Worth::MayLeak);
     }
 
     #[test]

@@ -6,7 +6,7 @@
 
 use slablab_trace::Meta;
 
-use crate::advice::result::{NotedSite, Profile};
+use crate::advice::result::{NotTried, NotedSite, Profile};
 use crate::change::select::function;
 use crate::metrics::result::Site;
 use crate::metrics::survey::{Classes, Survey};
@@ -19,6 +19,8 @@ const OVER_SHARE_MAX: u64 = 16;
 const WASTE_BYTES_MIN: u64 = 4096;
 /// So many sites of a kind are noted.
 const NOTED_MAX: usize = 32;
+/// A site of which at most one object in so many is freed over the recording may leak.
+const LEAK_FREES: u64 = 50;
 
 /// What the slab allocator allocates for itself (`mm/slub.c`, `mm/slab_common.c` @ 6.1 to 7.3).
 const OWN: [&str; 8] = [
@@ -41,30 +43,19 @@ const PAYLOAD: [&str; 6] = [
     "__netdev_alloc_skb",
 ];
 
-/// Why a call site is not ranked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Unsuited {
-    /// The allocator's own
-    Own,
-    /// Data of packets
-    Payload,
-    /// Too many sizes
-    ManySizes,
-}
-
 /// Returns why no cache can be advised for a call site, if so.
-pub(crate) fn unsuited(site: &str, profile: &Profile) -> Option<Unsuited> {
+pub(crate) fn unsuited(site: &str, profile: &Profile) -> Option<NotTried> {
     let name = function(site);
     // A compiler's copy of a function is that function.
     let name = name.split('.').next().unwrap_or(name);
     if OWN.contains(&name) {
-        return Some(Unsuited::Own);
+        return Some(NotTried::Own);
     }
     if PAYLOAD.contains(&name) {
-        return Some(Unsuited::Payload);
+        return Some(NotTried::Payload);
     }
     let many = profile.sizes.len() > SIZES_MAX || profile.allocs_of_other_sizes > 0;
-    many.then_some(Unsuited::ManySizes)
+    many.then_some(NotTried::ManySizes)
 }
 
 /// Returns what is known of the objects of a site, which is at place `index` of the trace's table.
@@ -83,6 +74,8 @@ pub(crate) fn profile(meta: &Meta, survey: &Survey, index: usize, site: &Site) -
         slow_share: slow as f64 / operations.max(1) as f64,
         lifetime: site.lifetime.unwrap_or_default(),
         live_end: site.live_end,
+        may_leak: survey.allocs_in_parts[index].iter().all(|allocs| *allocs > 0)
+            && site.ended() * LEAK_FREES <= site.allocs,
     }
 }
 
@@ -131,7 +124,7 @@ pub(crate) fn by_waste<'a>(sites: impl Iterator<Item = &'a NotedSite>) -> Vec<No
 /// Returns the sites by allocations, without those of which nobody could make a cache.
 pub(crate) fn hot(mut sites: Vec<NotedSite>) -> Vec<NotedSite> {
     let is_fixed = |site: &NotedSite| {
-        matches!(unsuited(&site.site, &site.profile), Some(Unsuited::Own | Unsuited::Payload))
+        matches!(unsuited(&site.site, &site.profile), Some(NotTried::Own | NotTried::Payload))
     };
     sites.retain(|site| !is_fixed(site));
     sites.sort_by(|a, b| b.allocs.cmp(&a.allocs).then_with(|| a.site.cmp(&b.site)));
@@ -153,13 +146,13 @@ mod tests {
     fn what_cannot_be_followed_is_not_ranked() {
         let one = of_sizes(&[40]);
         assert_eq!(unsuited("kstrdup+0x38", &one), None);
-        assert_eq!(unsuited("alloc_slab_obj_exts+0x58", &one), Some(Unsuited::Own));
-        assert_eq!(unsuited("__alloc_skb+0x80", &one), Some(Unsuited::Payload));
-        assert_eq!(unsuited("pskb_expand_head.part.0+0x1", &one), Some(Unsuited::Payload));
+        assert_eq!(unsuited("alloc_slab_obj_exts+0x58", &one), Some(NotTried::Own));
+        assert_eq!(unsuited("__alloc_skb+0x80", &one), Some(NotTried::Payload));
+        assert_eq!(unsuited("pskb_expand_head.part.0+0x1", &one), Some(NotTried::Payload));
         assert_eq!(unsuited("kstrdup+0x38", &of_sizes(&[1, 2, 3, 4])), None);
         assert_eq!(
             unsuited("kstrdup+0x38", &of_sizes(&[1, 2, 3, 4, 5])),
-            Some(Unsuited::ManySizes)
+            Some(NotTried::ManySizes)
         );
     }
 

@@ -1,7 +1,6 @@
 //! What advice is: changes that were tried, what each would do, and whether it is worth it.
 
 use std::collections::BTreeMap;
-use std::fmt;
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -53,10 +52,14 @@ pub struct Advice {
     pub profile: Profile,
     /// Whether it is worth doing
     pub worth: Worth,
-    /// Why, in a sentence
-    pub reason: String,
-    /// What speaks against it, if anything does
-    pub caveat: Option<String>,
+}
+
+impl Advice {
+    /// Returns whether it is a cache of its own for a call site.
+    #[must_use]
+    pub fn is_own_cache(&self) -> bool {
+        matches!(self.change, Change::Dedicate { .. })
+    }
 }
 
 /// What is known of a call site's objects, beside how many and how large they are.
@@ -76,6 +79,15 @@ pub struct Profile {
     pub lifetime: LifetimeSummary,
     /// Objects alive at the end
     pub live_end: u64,
+    /// Whether the site may leak: it allocated in every part of the recording, and hardly an object was freed
+    #[serde(skip_serializing_if = "is_false")]
+    pub may_leak: bool,
+}
+
+/// Tells whether a field is left out that few call sites have.
+#[allow(clippy::trivially_copy_pass_by_ref)]
+fn is_false(flag: &bool) -> bool {
+    !*flag
 }
 
 /// A call site of kmalloc that is worth reading, whatever a cache of its own would do.
@@ -115,15 +127,6 @@ pub enum Change {
     },
 }
 
-impl fmt::Display for Change {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Dedicate { .. } => f.write_str("own cache"),
-            Self::Class { bytes } => write!(f, "class {bytes}"),
-        }
-    }
-}
-
 /// Whether a change is worth making.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 pub enum Worth {
@@ -139,17 +142,26 @@ pub enum Worth {
     /// It costs memory
     #[serde(rename = "costs")]
     CostsMemory,
+    /// What it saves is saved on objects that may leak, which a cache does not help
+    #[serde(rename = "leak")]
+    MayLeak,
 }
 
-impl fmt::Display for Worth {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::SavesMemory => "saves memory",
-            Self::ImprovesLocality => "improves locality",
-            Self::Negligible => "negligible",
-            Self::CostsMemory => "costs memory",
-        })
-    }
+/// Why no cache of its own was tried for a call site of kmalloc.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NotTried {
+    /// It holds less than a page at any time
+    TooSmall,
+    /// Too few of its objects were seen to be freed
+    FreesUnseen,
+    /// What it allocates is the allocator's own
+    Own,
+    /// It allocates the data of network packets
+    Payload,
+    /// It asks for many sizes, which no one cache serves
+    ManySizes,
+    /// Others promise more than it, and no more can be tried in one pass
+    Untried,
 }
 
 impl Worth {
@@ -180,10 +192,11 @@ pub struct Layout {
 pub struct AdviceList {
     /// What was replayed
     pub trace: TraceFacts,
-    /// The allocator it holds for
-    pub allocator: String,
-    /// Bytes held at peak as recorded
+    /// Bytes held at peak as recorded, on a machine that begins with empty slabs
     pub held_bytes_peak: u64,
+    /// Bytes in slabs that the recorded kernel had before the first event, and this machine has not
+    #[serde(skip_serializing_if = "is_zero")]
+    pub slab_bytes_before: u64,
     /// kmalloc sites in the trace
     pub sites: u64,
     /// Sites not tried: they hold too little at any time to fill a page
@@ -205,11 +218,12 @@ pub struct AdviceList {
     pub hot: Vec<NotedSite>,
     /// Changes not tried: more than can be tried in one pass, and these promised least
     pub untried: u64,
-    /// Best first: what is worth doing by bytes saved at the peak, then the rest likewise
+    /// Best first: what is worth doing by bytes saved at the peak, then the rest likewise; stored with words beside it
+    #[serde(skip)]
     pub advice: Vec<Advice>,
     /// Why kmalloc sites were not tried, by name; not part of the stored result
     #[serde(skip)]
-    pub not_tried: BTreeMap<String, &'static str>,
+    pub not_tried: BTreeMap<String, NotTried>,
     /// All call sites as recorded, under the allocator; not part of the stored result
     #[serde(skip)]
     pub recorded: Vec<Site>,
@@ -221,26 +235,12 @@ impl AdviceList {
         self.advice.iter().filter(|advice| advice.worth.is_useful())
     }
 
-    /// Says why a cache of its own was not tried for a call site.
-    #[must_use]
-    pub fn why_not_tried(&self, site: &str) -> String {
-        if let Some(why) = self.not_tried.get(site) {
-            return (*why).to_owned();
-        }
-        match self.recorded.iter().find(|known| known.site == site) {
-            Some(known) if !known.cache.is_empty() => {
-                format!("it allocates from the cache {}, not by kmalloc", known.cache)
-            }
-            _ => "it allocates nothing by kmalloc here".to_owned(),
-        }
-    }
-
     /// Returns the changes that give every call site worth it a cache of its own, and those sites, best first, as
     /// places in [`Meta::sites`]; `meta` is that of the trace.
     #[must_use]
     pub fn together(&self, meta: &Meta) -> (Changes, Vec<u32>) {
         let place = |subject: &str| meta.sites.iter().position(|site| site.name == subject);
-        let dedicated = self.useful().filter(|a| matches!(a.change, Change::Dedicate { .. }));
+        let dedicated = self.useful().filter(|advice| advice.is_own_cache());
         let sites: Vec<u32> = dedicated.filter_map(|a| Some(place(&a.subject)? as u32)).collect();
         // Two sites of a function would have caches of one name: a site's whole name tells them apart.
         let name = |site: u32| meta.sites[site as usize].name.clone();

@@ -13,8 +13,8 @@ use slablab_linux::KmallocType;
 use slablab_trace::{Meta, TraceReader};
 
 use crate::advice::judge::{Candidate, best_first, judge, saving_bytes_min};
-use crate::advice::noted::{self, Unsuited, unsuited};
-use crate::advice::result::{Advice, AdviceList, Change, NotedSite, Profile};
+use crate::advice::noted::{self, unsuited};
+use crate::advice::result::{Advice, AdviceList, Change, NotTried, NotedSite, Profile};
 use crate::advice::trial::{Moments, Trial, try_all};
 use crate::change::changes::Changes;
 use crate::change::select::{SelectError, function};
@@ -86,14 +86,14 @@ pub fn advise(
     let (noted, left_out) = (search.noted(), std::mem::take(&mut search.left_out));
     let count = |why| left_out.why.values().filter(|known| **known == why).count() as u64;
     Ok(AdviceList {
-        allocator: kind.name().to_owned(),
         held_bytes_peak,
+        slab_bytes_before: meta.samples.slab_bytes().first().copied().unwrap_or(0),
         saving_bytes_min,
         sites: search.survey.classes.iter().filter(|classes| !classes.is_empty()).count() as u64,
-        sites_too_small: count(TOO_SMALL),
-        sites_unseen: count(UNSEEN),
-        sites_own: count(OWN),
-        sites_payload: count(PAYLOAD),
+        sites_too_small: count(NotTried::TooSmall),
+        sites_unseen: count(NotTried::FreesUnseen),
+        sites_own: count(NotTried::Own),
+        sites_payload: count(NotTried::Payload),
         many_sizes: noted::by_waste(left_out.many_sizes.iter()),
         over_class: noted::over_class(&noted),
         hot: noted::hot(noted),
@@ -105,19 +105,11 @@ pub fn advise(
     })
 }
 
-/// Why a call site is no candidate.
-const TOO_SMALL: &str = "it holds less than a page at any time";
-const UNSEEN: &str = "of fewer than 90 % of its objects the free was seen";
-const OWN: &str = "what it allocates is the allocator's own";
-const PAYLOAD: &str = "it allocates the data of network packets";
-const MANY_SIZES: &str = "it asks for many sizes, which no one cache serves";
-const UNTRIED: &str = "others promise more than it, and no more can be tried in one pass";
-
 /// Call sites that are no candidates.
 #[derive(Debug, Default)]
 struct LeftOut {
     /// Why, by name
-    why: BTreeMap<String, &'static str>,
+    why: BTreeMap<String, NotTried>,
     many_sizes: Vec<NotedSite>,
 }
 
@@ -161,7 +153,10 @@ impl<'a> Search<'a> {
     }
 
     fn profile(&self, index: usize, site: &Site) -> Profile {
-        noted::profile(self.meta, &self.survey, index, site)
+        let profile = noted::profile(self.meta, &self.survey, index, site);
+        // A recording without any free says nothing about leaks.
+        let has_frees = self.whole.sites.iter().any(|site| site.ended() > 0);
+        Profile { may_leak: profile.may_leak && has_frees, ..profile }
     }
 
     /// Adds a cache of its own for every site that holds enough, of whose objects enough is known, and that a cache
@@ -172,26 +167,29 @@ impl<'a> Search<'a> {
                 classes.iter().map(|class| self.classes.bytes(class)).max().map_or(0, u64::from);
             let held = site.live_peak * class_bytes;
             if held < self.page_bytes {
-                self.leave_out(site, TOO_SMALL);
+                self.leave_out(site, NotTried::TooSmall);
                 continue;
             }
             let object_bytes = self.meta.sites[index].bytes_req_max;
             let profile = self.profile(index, site);
-            match unsuited(&site.site, &profile) {
-                Some(Unsuited::Own) => self.leave_out(site, OWN),
-                Some(Unsuited::Payload) => self.leave_out(site, PAYLOAD),
-                None if site.frees_seen_share() < SEEN_SHARE_MIN => self.leave_out(site, UNSEEN),
-                Some(Unsuited::ManySizes) => {
-                    self.leave_out(site, MANY_SIZES);
-                    let noted = noted::note(&self.classes, site, object_bytes, profile);
-                    self.left_out.many_sizes.extend(noted);
+            let why = match unsuited(&site.site, &profile) {
+                None if site.frees_seen_share() < SEEN_SHARE_MIN => Some(NotTried::FreesUnseen),
+                why => why,
+            };
+            match why {
+                Some(why) => {
+                    self.leave_out(site, why);
+                    if why == NotTried::ManySizes {
+                        let noted = noted::note(&self.classes, site, object_bytes, profile);
+                        self.left_out.many_sizes.extend(noted);
+                    }
                 }
                 None => self.candidate(index, site, classes, profile),
             }
         }
     }
 
-    fn leave_out(&mut self, site: &Site, why: &'static str) {
+    fn leave_out(&mut self, site: &Site, why: NotTried) {
         self.left_out.why.insert(site.site.clone(), why);
     }
 
@@ -274,7 +272,7 @@ impl<'a> Search<'a> {
         self.untried = self.candidates.len().saturating_sub(TRIALS_MAX) as u64;
         for left in self.candidates.drain(TRIALS_MAX.min(self.candidates.len())..) {
             if matches!(left.change, Change::Dedicate { .. }) {
-                self.left_out.why.insert(left.subject, UNTRIED);
+                self.left_out.why.insert(left.subject, NotTried::Untried);
             }
         }
         let dedicated = self.candidates.iter().flat_map(|candidate| &candidate.changes.dedicated);

@@ -84,7 +84,8 @@ fn without_module(name: &str) -> &str {
 }
 
 /// Returns `symbol` of `symbol+0x1c`.
-pub(crate) fn function(name: &str) -> &str {
+#[must_use]
+pub fn function(name: &str) -> &str {
     name.split(['+', ' ']).next().unwrap_or(name)
 }
 

@@ -137,7 +137,12 @@ pub(crate) struct Survey {
     pub(crate) classes: Vec<ClassSet>,
     /// By place in [`Meta::sites`]: the sizes it asks for
     pub(crate) sizes: Vec<Sizes>,
+    /// By place in [`Meta::sites`]: allocations in each part of the time of the recording
+    pub(crate) allocs_in_parts: Vec<[u64; PARTS]>,
 }
+
+/// Parts of a recording; what allocates in each of them goes on allocating.
+const PARTS: usize = 8;
 
 /// Looks at every allocation of a trace once.
 pub(crate) fn survey(
@@ -148,6 +153,8 @@ pub(crate) fn survey(
     let sites = meta.sites.len() + 1;
     let mut sets = vec![ClassSet::default(); sites];
     let mut sizes = vec![Sizes::default(); sites];
+    let mut allocs_in_parts = vec![[0; PARTS]; sites];
+    let part_ns = meta.time_last_ns.saturating_sub(meta.time_first_ns) / PARTS as u64 + 1;
     for batch in reader.batches_without_pid() {
         let batch = batch?;
         for row in 0..batch.len() {
@@ -157,13 +164,16 @@ pub(crate) fn survey(
                 let site = Tally::index(batch.site[row], sites);
                 sets[site].add(class);
                 sizes[site].add(batch.bytes_req[row]);
+                let part = batch.time_ns[row].saturating_sub(meta.time_first_ns) / part_ns;
+                allocs_in_parts[site][(part as usize).min(PARTS - 1)] += 1;
             }
         }
     }
     // What has no call site cannot be given a cache.
     sets.truncate(meta.sites.len());
     sizes.truncate(meta.sites.len());
-    Ok(Survey { classes: sets, sizes })
+    allocs_in_parts.truncate(meta.sites.len());
+    Ok(Survey { classes: sets, sizes, allocs_in_parts })
 }
 
 #[cfg(test)]

@@ -9,12 +9,20 @@
 //! # To add one
 //! One file here with a type that implements `Answer`, and a line in the list of schemas of `cmd/generate`.
 
+pub(crate) mod advise;
+pub(crate) mod classes;
 pub(crate) mod export;
+pub(crate) mod fit;
 pub(crate) mod holding;
 pub(crate) mod info;
 pub(crate) mod partition;
+pub(crate) mod patch;
+pub(crate) mod reason;
 pub(crate) mod replay;
+pub(crate) mod script;
+pub(crate) mod sources;
 pub(crate) mod stat;
 pub(crate) mod top;
 pub(crate) mod trace;
+pub(crate) mod tune;
 pub(crate) mod whatif;

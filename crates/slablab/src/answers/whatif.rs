@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use slablab_pages::Sources;
 use slablab_replay::{
     Allocator, CacheUnder, Difference, Moment, Placement, Site, SiteUnder, WhatIf,
 };
@@ -13,6 +12,7 @@ use slablab_report::{
     human,
 };
 
+use super::sources::Sources;
 use super::trace::{
     added_up, cache_name, facts, failures_of_change, memory_over_time, over_hosts, sampled, source,
     waste_flame,

@@ -3,9 +3,11 @@
 pub(crate) mod advise;
 mod allocators;
 pub(crate) mod bench;
+pub(crate) mod classes;
 pub(crate) mod doctor;
 pub(crate) mod export;
 mod filter;
+pub(crate) mod fit;
 pub(crate) mod generate;
 pub(crate) mod import;
 pub(crate) mod info;
@@ -14,6 +16,7 @@ pub(crate) mod kernel;
 pub(crate) mod lab;
 mod outputs;
 pub(crate) mod partition;
+pub(crate) mod patch;
 mod question;
 pub(crate) mod record;
 pub(crate) mod replay;
@@ -24,8 +27,6 @@ mod tables;
 pub(crate) mod top;
 pub(crate) mod traces;
 mod tunables;
+pub(crate) mod tune;
 pub(crate) mod whatif;
 mod written;
-
-// The commands that are not moved yet name it so.
-use traces as fleet;

@@ -8,6 +8,7 @@ use slablab_replay::{PartitionBy, partition_cost};
 
 use super::allocators::allocator;
 use super::question::QuestionArgs;
+use super::size::parse_bytes;
 use crate::answers::partition::PartitionAnswer;
 use crate::cli::OutputArgs;
 use crate::output::give;
@@ -25,6 +26,9 @@ use crate::progress::Progress;
 pub(crate) struct Args {
     #[command(flatten)]
     question: QuestionArgs,
+    /// Memory of the simulated machine
+    #[arg(long, value_name = "SIZE", value_parser = parse_bytes, default_value = "16G")]
+    memory: u64,
     /// By what objects are kept apart
     #[arg(long, value_name = "BY", value_parser = parse_partition, default_value = "random:16")]
     by: PartitionBy,
@@ -51,7 +55,7 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
         done += rows;
         progress.set(done);
     };
-    let cost = partition_cost(&trace, kind, question.memory, args.by, &types, &mut note);
+    let cost = partition_cost(&trace, kind, args.memory, args.by, &types, &mut note);
     let cost = question.with_trace_name(cost)?;
     drop(progress);
     give(&PartitionAnswer { file: question.file(), cost }, output, &question.answer)?;

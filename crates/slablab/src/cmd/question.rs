@@ -3,17 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use slablab_pages::Sources;
-use slablab_report::Document;
 use slablab_trace::{Btf, Meta, TraceReader, Vmlinux};
 
 use super::filter::FilterArgs;
 use super::import;
 use super::outputs::{check_folder, check_replaced};
-use super::report;
-use super::size::parse_bytes;
 use super::traces::args::{FILTERS, ManyArgs, refuse};
 use super::traces::{Traces, inputs};
+use crate::answers::sources::Sources;
 use crate::cli::AnswerArgs;
 
 /// The options of a question.
@@ -22,9 +19,6 @@ pub(crate) struct QuestionArgs {
     /// The trace, or a recording that can be imported; - is standard input
     #[arg(value_name = "TRACE")]
     trace: PathBuf,
-    /// Memory of the simulated machine
-    #[arg(long, value_name = "SIZE", value_parser = parse_bytes, default_value = "16G")]
-    pub(crate) memory: u64,
     /// The recorded kernel with debug information, for places in its source [default: where it usually is]
     #[arg(short = 'k', long, value_name = "FILE")]
     vmlinux: Option<PathBuf>,
@@ -63,14 +57,6 @@ impl QuestionArgs {
             ("--vmlinux", self.vmlinux.is_some()),
             (FILTERS, !self.filter.is_empty()),
         ])
-    }
-
-    /// Writes the page, if one is asked for.
-    pub(crate) fn write_report(&self, document: impl FnOnce() -> Document) -> Result<()> {
-        match &self.answer.report {
-            Some(file) => report::write(&document(), file),
-            None => Ok(()),
-        }
     }
 
     /// Returns how many rows of each table are shown.
@@ -135,11 +121,6 @@ impl QuestionArgs {
                 if meta.kernel_release.is_empty() { "the recorded kernel" } else { &meta.kernel_release }
             )
         })
-    }
-
-    /// Returns the places to print beside call sites: those of a vmlinux that was named.
-    pub(crate) fn named_places(&self, sources: Option<&Sources>) -> Option<Sources> {
-        sources.filter(|_| self.vmlinux.is_some()).cloned()
     }
 }
 

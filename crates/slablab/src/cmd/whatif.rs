@@ -42,6 +42,9 @@ pub(crate) struct Args {
     question: QuestionArgs,
     #[command(flatten)]
     many: ManyArgs,
+    /// Memory of the simulated machine
+    #[arg(long, value_name = "SIZE", value_parser = parse_bytes, default_value = "16G")]
+    memory: u64,
     /// Give sites (SITE,...[=NAME]) a cache of their own
     #[arg(long, value_name = "SITES", help_heading = "Changes")]
     dedicate: Vec<String>,
@@ -113,7 +116,7 @@ fn of_one(args: &Args, traces: &Traces<'_>, trace: &TraceReader) -> Result<WhatI
     let sources = question.sources(trace, false)?;
     let (described, apart) = (describe(&changes, meta), apart(args, &changes, meta));
     let plan =
-        ReplayPlan { allocators, memory_bytes: question.memory, changes, ..ReplayPlan::default() };
+        ReplayPlan { allocators, memory_bytes: args.memory, changes, ..ReplayPlan::default() };
     let progress = Progress::new("replaying", meta.events);
     let what_if =
         question.with_trace_name(what_if(trace, &plan, &mut |done| progress.set(done)))?;
@@ -149,7 +152,7 @@ fn of_several(args: &Args, traces: &Traces<'_>) -> Result<WhatIfAnswer> {
     let allocators = args.allocators(None);
     let here = |meta: &Meta, absent: Absent| changes(args, &allocators, meta, absent);
     check(traces, here)?;
-    let memory_bytes = args.question.memory;
+    let memory_bytes = args.memory;
     let names: Vec<_> = allocators.iter().map(|kind| kind.name()).collect();
     let question = Question {
         schema: "slablab.whatif.trace/2",

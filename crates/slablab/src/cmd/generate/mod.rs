@@ -10,13 +10,18 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 use clap_complete::Shell;
 
-use super::{advise, doctor, insmod, kernel, lab, replay, traces, written};
+use super::{doctor, insmod, kernel, lab, replay, written};
+use crate::answers::advise::AdviseAnswer;
+use crate::answers::classes::ClassesAnswer;
 use crate::answers::export::ExportAnswer;
+use crate::answers::fit::FitAnswer;
 use crate::answers::holding::HoldingAnswer;
 use crate::answers::info::InfoAnswer;
 use crate::answers::partition::PartitionAnswer;
+use crate::answers::patch::PatchAnswer;
 use crate::answers::stat::StatAnswer;
 use crate::answers::top::TopAnswer;
+use crate::answers::tune::TuneAnswer;
 use crate::answers::whatif::WhatIfAnswer;
 use crate::output::write_whole;
 use crate::schema::Published;
@@ -63,6 +68,11 @@ fn schemas() -> Vec<Published> {
         Published::answer::<doctor::DoctorAnswer>(),
         Published::answer::<InfoAnswer>(),
         Published::answer::<StatAnswer>(),
+        Published::answer::<AdviseAnswer>(),
+        Published::answer::<TuneAnswer>(),
+        Published::answer::<FitAnswer>(),
+        Published::answer::<ClassesAnswer>(),
+        Published::answer::<PatchAnswer>(),
         Published::answer::<WhatIfAnswer>(),
         Published::answer::<PartitionAnswer>(),
         Published::answer::<HoldingAnswer>(),
@@ -71,14 +81,7 @@ fn schemas() -> Vec<Published> {
         Published::answer::<written::Written>(),
         Published::answer_named::<written::Written>("slablab.import/1"),
     ];
-    let families = [
-        advise::SCHEMAS,
-        insmod::SCHEMAS,
-        kernel::SCHEMAS,
-        kernel::PREDICT_SCHEMAS,
-        lab::SCHEMAS,
-        replay::SCHEMAS,
-        traces::SCHEMAS,
-    ];
+    let families =
+        [insmod::SCHEMAS, kernel::SCHEMAS, kernel::PREDICT_SCHEMAS, lab::SCHEMAS, replay::SCHEMAS];
     here.into_iter().chain(families.into_iter().flatten().copied()).collect()
 }

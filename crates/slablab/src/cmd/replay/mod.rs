@@ -16,7 +16,6 @@ use super::question::check_outputs;
 use super::size::parse_bytes;
 use super::traces::args::ManyArgs;
 // The commands that do not make documents yet take it from here.
-pub(super) use super::traces::lines::header;
 use super::traces::{Question, Traces};
 use crate::answers::replay::ReplayAnswer;
 use crate::cli::{AnswerArgs, OutputArgs};

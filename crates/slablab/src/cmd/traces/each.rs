@@ -31,6 +31,8 @@ pub(crate) struct Question<'a> {
     pub(crate) doing: &'static str,
     /// How often the rows of a trace are gone through
     pub(crate) passes: u64,
+    /// A trace of at most so many events is decoded once for all passes
+    pub(crate) events_decoded: u64,
 }
 
 /// What is kept of a trace.

@@ -5,12 +5,9 @@
 //! is asked as it is, or the part of it that is selected. Of several as many are asked at once as there are processors,
 //! and what came of each is kept where `--resume` says.
 
-pub(crate) mod advise;
-pub(crate) mod answer;
 pub(crate) mod args;
 mod each;
 pub(crate) mod inputs;
-pub(crate) mod lines;
 mod parallel;
 
 use std::path::Path;
@@ -24,13 +21,9 @@ use slablab_trace::TraceReader;
 use super::filter::FilterArgs;
 use super::import;
 use crate::progress::Progress;
-use crate::schema::Published;
 use args::ManyArgs;
 pub(crate) use each::Question;
 use inputs::{Found, Input};
-
-/// What these commands print as JSON.
-pub(super) const SCHEMAS: &[Published] = &[Published::of::<answer::Answer>()];
 
 /// The traces that a question is about.
 pub(crate) struct Traces<'a> {
@@ -138,7 +131,8 @@ impl<'a> Traces<'a> {
             Source::Several(found) => {
                 let question = Question { resume: self.resume, ..question.clone() };
                 let of_one = |input: &Input, progress: &mut dyn FnMut(u64)| {
-                    Ok((input.origin.clone(), answer(&input.open()?, progress)?))
+                    let trace = input.open()?.decoded_without_pid(question.events_decoded)?;
+                    Ok((input.origin.clone(), answer(&trace, progress)?))
                 };
                 each::each(found, &question, of_one, |(origin, one)| take(&origin, one))
             }

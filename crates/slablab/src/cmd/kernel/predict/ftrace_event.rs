@@ -19,6 +19,7 @@ use slablab_replay::{Advice, AdviceList, Change, advise};
 use slablab_vm::{Data, Spec};
 
 use super::site::{Answer, Boot, Common, Line, Site, describe, held_bytes, open_trace};
+use crate::answers::reason::reason;
 use crate::cli::OutputArgs;
 
 const PATCHES: &str = "6.1/optional/ftrace-event-kmalloc";
@@ -100,7 +101,7 @@ pub(super) fn run(args: &Common, output: &OutputArgs) -> Result<ExitCode> {
             "{}: line {rank} of {} by bytes saved, {among} the first {RANK_MOST}; {}",
             advice.subject,
             list.advice.len(),
-            advice.reason
+            reason(advice)
         ));
     }
     answer.print(output)

@@ -10,11 +10,9 @@ use slablab_replay::Site;
 use slablab_report::{Flame, Item};
 use slablab_trace::{Meta, Place, Vmlinux};
 
-use crate::trace::waste;
-
 /// The places of a trace's call sites in the source.
 #[derive(Debug, Clone)]
-pub struct Sources {
+pub(crate) struct Sources {
     places: BTreeMap<String, Place>,
     /// What the places come from, or why there are none
     note: String,
@@ -26,7 +24,7 @@ impl Sources {
     /// # Errors
     ///
     /// When the vmlinux that was named cannot be used; of one that was not named, the page says so.
-    pub fn look_up(
+    pub(crate) fn look_up(
         named: Option<&Path>,
         trace: &Path,
         meta: &Meta,
@@ -76,13 +74,13 @@ impl Sources {
     }
 
     /// Returns where in the source a call site is, if that is known.
-    pub fn place(&self, site: &str) -> Option<&Place> {
+    pub(crate) fn place(&self, site: &str) -> Option<&Place> {
         self.places.get(site)
     }
 
     /// Returns the flame graph of the bytes that `sites` waste, called `name`; none where nothing is wasted or no place
     /// is known.
-    pub fn flame(&self, name: &str, sites: &[Site]) -> Option<Item> {
+    pub(crate) fn flame(&self, name: &str, sites: &[Site]) -> Option<Item> {
         if self.places.is_empty() {
             return None;
         }
@@ -93,7 +91,7 @@ impl Sources {
         );
         let mut flame = Flame::new(title, "B", how);
         for site in sites {
-            let waste = waste(site);
+            let waste = site.under.first().map_or(0, |under| under.waste_bytes_peak);
             match self.places.get(&site.site) {
                 Some(place) => {
                     let leaf = [place.function.as_str(), site.site.as_str()];
@@ -106,13 +104,13 @@ impl Sources {
     }
 
     /// Returns `file:line` of a call site, if the debug information has it.
-    pub fn line(&self, site: &str) -> Option<String> {
+    pub(crate) fn line(&self, site: &str) -> Option<String> {
         let place = self.places.get(site)?;
         Some(place.line.map_or_else(|| place.file.clone(), |line| format!("{}:{line}", place.file)))
     }
 
     /// Returns what the page says where there is no such graph.
-    pub fn missing(&self) -> Option<Item> {
+    pub(crate) fn missing(&self) -> Option<Item> {
         self.places.is_empty().then(|| Item::Text(self.note.clone()))
     }
 }

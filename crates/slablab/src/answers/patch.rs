@@ -1,36 +1,78 @@
 //! A patch that nearly applies: what giving a call site a cache of its own looks like in C.
 //!
-//! How it works: the trace knows the function, the sizes, the gfp flags and the functions that free the objects; debug
-//! information knows the file and the line, BTF the type. What none of them knows (the names of variables, where the
-//! file's init function is) the text leaves in plain words to whoever knows the file.
+//! # How it works
+//! The trace knows the function, the sizes, the gfp flags and the functions that free the objects; debug information knows
+//! the file and the line, BTF the type. What none of them knows (the names of variables, where the file's init function
+//! is) the text leaves in plain words to whoever knows the file.
 
 use std::fmt::Write;
 use std::path::Path;
 
+use schemars::JsonSchema;
+use serde::Serialize;
 use slablab_host::{printable, shell};
 use slablab_kmem::Gfp;
 use slablab_linux::Release;
+use slablab_replay::{Advice, Calls, Change, Worth, function};
+use slablab_report::{Document, Item, Section, Table, counted, field};
 use slablab_trace::{Candidate, Link, Place};
 
-use crate::advice::calls::Calls;
-use crate::advice::result::{Advice, Change};
-use crate::change::select::function;
+use super::reason::{caveat, reason};
+use crate::output::Answer;
+
+/// What `slablab patch` answers.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct PatchAnswer {
+    pub(crate) site: String,
+    pub(crate) patch: String,
+    #[serde(flatten)]
+    pub(crate) calls: Calls,
+    /// Other call sites that were asked for, too
+    #[serde(skip)]
+    pub(crate) others: Vec<String>,
+}
+
+impl Answer for PatchAnswer {
+    const SCHEMA: &'static str = "slablab.patch/1";
+
+    fn document(&self) -> Document {
+        let fields = [
+            field::name("call site", "site", |patch: &&Self| &patch.site),
+            field::name("patch", "patch", |patch| &patch.patch),
+        ];
+        let others = self.others.first().map(|first| {
+            let sites = counted(self.others.len() as u64, "more call site");
+            format!("{sites} may be meant, such as {first}: name one to see its patch.")
+        });
+        let lines = self.patch.lines().map(str::to_owned).collect();
+        Document {
+            title: format!("A cache of its own for {}", self.site),
+            question: "What does the change look like in the source?".to_owned(),
+            sections: vec![
+                Section::first("patch", "", vec![Item::Lines(lines)]),
+                Section::data("text", "Patch", Table::of(&[self], fields)),
+            ],
+            notes: others.into_iter().collect(),
+            ..Document::default()
+        }
+    }
+}
 
 /// What is known of the code that a patch changes.
 #[derive(Debug, Clone, Default)]
-pub struct PatchFacts<'a> {
+pub(crate) struct PatchFacts<'a> {
     /// The trace's file
-    pub file: String,
+    pub(crate) file: String,
     /// Release of the recorded kernel, where it is known
-    pub release: Option<Release>,
+    pub(crate) release: Option<Release>,
     /// Where the call site is in the source
-    pub place: Option<&'a Place>,
+    pub(crate) place: Option<&'a Place>,
     /// How it allocates, and who frees
-    pub calls: Calls,
+    pub(crate) calls: Calls,
     /// The structures of the size, the likeliest first; `None` without BTF of the recorded kernel
-    pub types: Option<Vec<Candidate>>,
+    pub(crate) types: Option<Vec<Candidate>>,
     /// Names of the cache with which the recorded kernel would merge the new one
-    pub shares_with: Option<Vec<String>>,
+    pub(crate) shares_with: Option<Vec<String>>,
 }
 
 impl PatchFacts<'_> {
@@ -63,13 +105,12 @@ fn clean(name: &mut String) {
 const NAMED_MAX: usize = 5;
 
 /// Returns the text of a patch for advice on a call site; `None` for advice on a size class.
-#[must_use]
-pub fn patch_skeleton(advice: &Advice, facts: &PatchFacts<'_>) -> Option<String> {
+pub(crate) fn skeleton(advice: &Advice, facts: &PatchFacts<'_>) -> Option<String> {
     let (Change::Dedicate { cache }, subject) = (&advice.change, &advice.subject) else {
         return None;
     };
     let (advice, facts) = (&in_lines(advice), &facts.in_lines());
-    let patch = Patch { advice, facts, cachep: format!("{}_cachep", c_name(cache)), cache };
+    let patch = Skeleton { advice, facts, cachep: format!("{}_cachep", c_name(cache)), cache };
     let mut text = patch.head();
     text += &patch.diff();
     text += &patch.notes();
@@ -78,7 +119,7 @@ pub fn patch_skeleton(advice: &Advice, facts: &PatchFacts<'_>) -> Option<String>
     Some(text)
 }
 
-struct Patch<'a> {
+struct Skeleton<'a> {
     advice: &'a Advice,
     facts: &'a PatchFacts<'a>,
     cache: &'a str,
@@ -86,7 +127,7 @@ struct Patch<'a> {
     cachep: String,
 }
 
-impl Patch<'_> {
+impl Skeleton<'_> {
     /// Returns flags as the source of the recorded kernel has them.
     fn gfp_text(&self, gfp: u32) -> String {
         Gfp(gfp).text(self.facts.release)
@@ -103,11 +144,12 @@ impl Patch<'_> {
 
     /// Says why, and what is known of the code.
     fn head(&self) -> String {
-        let Advice { subject, object_bytes, class_bytes, live_peak, reason, profile, .. } =
-            self.advice;
+        let Advice { subject, object_bytes, class_bytes, live_peak, profile, .. } = self.advice;
+        let leak = caveat(self.advice).filter(|_| self.advice.worth == Worth::MayLeak);
+        let why = [Some(reason(self.advice)), leak].into_iter().flatten();
         let mut text = format!(
             "Give the objects that {subject} allocates a cache of their own\n\n{}\n\n",
-            wrapped(reason)
+            wrapped(&why.collect::<Vec<_>>().join(" "))
         );
         let mut line = |name: &str, what: String| _ = writeln!(text, "{name:<10}{what}");
         if let Some(place) = self.facts.place {
@@ -200,7 +242,7 @@ impl Patch<'_> {
             freed_by.iter().map(|count| format!("{} ({})", count.site, percent(count.frees, all)));
         let by: Vec<_> = by.collect();
         let mut text = match by.is_empty() {
-            true => "by nobody who was seen".to_owned(),
+            true => "by no function that was seen".to_owned(),
             false => format!("by {}", some(by.iter().map(String::as_str))),
         };
         if *freed_unseen > 0 {
@@ -365,13 +407,13 @@ fn c_name(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::advice::calls::{FreeCount, GfpCount};
-    use crate::advice::sentence::tests::advice;
+    use crate::answers::reason::tests::advice;
+    use slablab_replay::{FreeCount, GfpCount};
 
     fn text(subject: &str, facts: &PatchFacts<'_>) -> String {
         let change = Change::Dedicate { cache: function(subject).to_owned() };
         let advice = Advice { change, subject: subject.to_owned(), ..advice(100, 8192) };
-        patch_skeleton(&advice, facts).unwrap()
+        skeleton(&advice, facts).unwrap()
     }
 
     fn frees(sites: &[(&str, u64)]) -> Vec<FreeCount> {

@@ -1,3 +1,0 @@
-//! The advice on many traces, added up.
-
-pub(crate) mod advice;
