@@ -320,6 +320,9 @@ fn caches_beside(fit: &Fit) -> Table {
     Table::of(&fit.caches, fields)
 }
 
+/// A column of what an allocator made of a call site: heading, key, cell.
+type Column = (&'static str, &'static str, fn(&SiteUnder) -> Cell);
+
 fn sites(replay: &Replay) -> Item {
     let mut fields = vec![
         field::name("call site", "site", |s: &Site| &s.site),
@@ -347,7 +350,7 @@ fn sites(replay: &Replay) -> Item {
             })
         };
         fields.push(column("waste", "waste_bytes_peak", |u| Cell::Bytes(u.waste_bytes_peak)));
-        let data: [(&str, &str, fn(&SiteUnder) -> Cell); 5] = [
+        let data: [Column; 5] = [
             ("allocated", "allocated_bytes", |u| Cell::Bytes(u.allocated_bytes)),
             ("adjacent", "adjacent_share", |u| placed(u, |p| Cell::Share(p.adjacent_share))),
             ("distance", "distance_bytes_p50", |u| {

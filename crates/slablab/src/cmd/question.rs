@@ -59,11 +59,6 @@ impl QuestionArgs {
         ])
     }
 
-    /// Returns how many rows of each table are shown.
-    pub(crate) fn lines(&self) -> usize {
-        self.answer.lines.unwrap_or(10)
-    }
-
     /// Returns where the trace is.
     pub(crate) fn path(&self) -> &Path {
         &self.trace
