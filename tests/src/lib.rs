@@ -126,7 +126,7 @@ pub fn refusal(words: &[&str]) -> String {
 
 /// The Rust blocks of the README.
 #[cfg(doctest)]
-#[doc = include_str!("../../README.md")]
+#[doc = include_str!("../../book/libraries.md")]
 struct Readme;
 
 /// Returns a Python that can import DuckDB, or `None` where it cannot be installed from PyPI.

@@ -10,7 +10,7 @@ use crate::cli::OutputArgs;
 use crate::cmd;
 use crate::say::say;
 
-/// What would my kernel do with another slab allocator?
+/// What holds my slab memory, and what would my kernel do with another slab allocator?
 #[derive(Parser, Debug)]
 #[command(
     name = "slablab",
@@ -38,9 +38,9 @@ pub(crate) enum Command {
     Import(cmd::import::Args),
     /// Write what traces say about themselves as tables for SQL engines
     Export(cmd::export::Args),
-    /// Show what a trace contains and how complete it is
+    /// Say what holds slab memory, by any table that is pasted; or what a trace contains
     Info(cmd::info::Args),
-    /// Print totals and call sites in the format of `perf kmem stat`
+    /// List the call sites of a trace: what they allocate, waste and do not free
     Stat(cmd::stat::Args),
     /// Show what the kernel's slabs do now, by call site or cache
     Top(cmd::top::Args),

@@ -140,7 +140,7 @@ impl HoldingAnswer {
         let mut sentences = vec![first.who(self.machine.as_ref())];
         sentences.extend(first.growing());
         sentences.extend(first.given_back());
-        sentences.extend(first.beside(self.machine.as_ref()));
+        sentences.extend(first.what_it_is());
         sentences.push(first.next());
         sentences
     }
@@ -161,6 +161,7 @@ impl HoldingAnswer {
     /// Says what was not read, and which lists may lack rows.
     fn notes(&self) -> Vec<String> {
         let mut notes = self.notes.clone();
+        notes.extend(self.tables[0].beside(self.machine.as_ref()));
         let cut = self.tables.iter().filter(|table| table.may_be_cut);
         let cut: Vec<_> = cut.map(|table| table.kind.name()).collect();
         if !cut.is_empty() {
@@ -285,6 +286,13 @@ impl HeldTable {
             unused => format!(" {} of all is room that no object has.", bytes(unused)),
         };
         Some(format!("{}.{room}", parts.join("; ")))
+    }
+
+    /// Says what is known of the cache that holds most.
+    fn what_it_is(&self) -> Option<String> {
+        let first = self.holders.families.first()?;
+        let cache = known(&first.name).filter(|_| self.kind.tells() == Tells::Caches)?;
+        Some(format!("{}: {}.", first.name, cache.about))
     }
 
     /// Compares the sum of the table with what the machine says.
