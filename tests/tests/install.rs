@@ -35,7 +35,7 @@ fn every_command_has_a_man_page_with_all_its_options() {
         &["whatif"],
         &["partition"],
         &["lab", "compare"],
-        &["kernel", "run"],
+        &["kernel", "boot"],
         &["insmod"],
     ] {
         let help = stdout(&[words, &["--help"]].concat());

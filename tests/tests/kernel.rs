@@ -8,10 +8,11 @@ use std::time::{Duration, Instant};
 
 use slablab_tests::{root, slablab_path};
 
-/// Runs `slablab kernel` in `dir`, with a cache of its own.
+/// Runs `slablab kernel`, or the words themselves where they begin with another command, in `dir` with a cache of its own.
 fn kernel(dir: &Path, arguments: &[&str]) -> Output {
+    let family = if ["lab", "doctor"].contains(&arguments[0]) { None } else { Some("kernel") };
     Command::new(slablab_path())
-        .arg("kernel")
+        .args(family)
         .args(arguments)
         .current_dir(dir)
         .env("XDG_CACHE_HOME", dir.join("cache"))
@@ -38,14 +39,15 @@ fn unknown_names_are_answered_with_those_there_are() {
     let known = ["slabb: no such kernel", "slab, slmb, slob, slub, slub_dense, slub_tiny, debian:"];
     fails(dir.path(), &["build", "--allocators", "slub,slabb"], &known);
     fails(dir.path(), &["boot", "slabb"], &known);
-    fails(dir.path(), &["run", "hackbench", "--allocators", "slabb"], &known);
-    fails(dir.path(), &["run", "audit-cache", "--allocator", "slabb"], &known);
+    fails(dir.path(), &["lab", "run", "hackbench", "--kernels", "slabb"], &known);
+    fails(dir.path(), &["lab", "run", "audit-cache", "--kernels", "slabb"], &known);
+    fails(dir.path(), &["lab", "run", "fidelity", "--kernels", "slabb"], &known);
     fails(dir.path(), &["boot", "slub", "--module", "nothing"], &["no module nothing", "memmax"]);
     fails(dir.path(), &["build", "--flavour", "mint"], &["mint: no such flavour", "debug"]);
     fails(dir.path(), &["boot", "debian:6.12/vax"], &["vax: no such machine", "riscv64"]);
     fails(dir.path(), &["boot", "build:6.12/slob"], &["slob: Linux 6.12 has no such allocator"]);
     fails(dir.path(), &["boot", "debian:6.12", "--flavour", "debug"], &["it is not built"]);
-    let unpatched = ["run", "kprobes", "--allocator", "debian:6.12"];
+    let unpatched = ["lab", "run", "kprobes", "--engine", "kernel", "--kernels", "debian:6.12"];
     fails(
         dir.path(),
         &unpatched,
@@ -107,20 +109,30 @@ fn a_source_that_is_none_is_named() {
     let dir = tempfile::tempdir().unwrap();
     fails(dir.path(), &["build", "--source", "nowhere"], &["nowhere: no such source"]);
     fails(dir.path(), &["build", "--source", "."], &["not Linux's source", "--source"]);
-    fails(dir.path(), &["run", "kprobes", "--source", "."], &["not Linux's source"]);
+    let kprobes = ["lab", "run", "kprobes", "--engine", "kernel", "--set", "source=."];
+    fails(dir.path(), &kprobes, &["not Linux's source"]);
 }
 
 #[test]
 fn a_plan_that_cannot_be_is_refused_before_anything_is_built() {
     let dir = tempfile::tempdir().unwrap();
-    let twice = ["run", "hackbench", "--allocators", "slub,slub"];
+    let twice = ["lab", "run", "hackbench", "--kernels", "slub,slub"];
     fails(dir.path(), &twice, &["slub is named twice"]);
-    let twice = ["run", "hackbench", "--allocators", "slub", "--cpus", "2,2"];
+    let twice = ["lab", "run", "hackbench", "--kernels", "slub", "--cpus", "2,2"];
     fails(dir.path(), &twice, &["2 is named twice"]);
-    let baseline = ["run", "hackbench", "--allocators", "slub", "--baseline", "slob"];
+    let baseline = ["lab", "run", "hackbench", "--kernels", "slub", "--baseline", "slob"];
     fails(dir.path(), &baseline, &["--baseline slob: no such variant; there are: slub"]);
-    assert_eq!(kernel(dir.path(), &["run", "hackbench", "--cpus", "0"]).status.code(), Some(2));
-    assert_eq!(kernel(dir.path(), &["run", "hackbench", "--rounds", "0"]).status.code(), Some(2));
+    let cpus = ["lab", "run", "hackbench", "--cpus", "0"];
+    fails(dir.path(), &cpus, &["cpus=0: numbers from 1 to 16 are needed"]);
+    fails(dir.path(), &["lab", "run", "hackbench", "--rounds", "0"], &["nothing to run"]);
+    let both = ["lab", "run", "load", "--set", "load=boot", "--input", "script.sh"];
+    fails(dir.path(), &both, &["a guest runs one of the loads, or the script"]);
+    let unknown = ["lab", "run", "load", "--set", "speed=9"];
+    fails(
+        dir.path(),
+        &unknown,
+        &["load in the engine kernel has no parameter 'speed'; it has: kernels"],
+    );
     assert!(!dir.path().join("slablab-results").exists());
 }
 
@@ -142,20 +154,33 @@ fn missing_programs_are_named_with_their_packages() {
 }
 
 #[test]
-fn the_list_has_every_allocator_and_experiment() {
+fn the_list_has_every_allocator() {
     let dir = tempfile::tempdir().unwrap();
     let out = kernel(dir.path(), &["list", "--format", "json"]);
     assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
     let listing: serde_json::Value = serde_json::from_slice(&out.stdout).unwrap();
-    assert_eq!(listing["schema"], "slablab.kernel-list/2");
+    assert_eq!(listing["schema"], "slablab.kernel-list/3");
     assert_eq!(listing["kernels"].as_array().unwrap().len(), 10);
     assert!(listing["kernels"].as_array().unwrap().iter().all(|kernel| kernel["cached"] == false));
-    let names = |key: &str, field: &str| -> Vec<String> {
-        let rows = listing[key].as_array().unwrap().iter();
-        rows.map(|row| row[field].as_str().unwrap().to_owned()).collect()
-    };
-    let experiments = ["hackbench", "audit-cache", "kprobes", "generations", "script"];
-    assert_eq!(names("experiments", "name"), experiments);
+    assert_eq!(listing["built"].as_array().unwrap().len(), 0);
+}
+
+/// The graph was written after a boot of minutes, into a folder that was not there.
+#[test]
+fn a_flame_graph_that_cannot_be_written_is_refused_before_the_boot() {
+    let dir = tempfile::tempdir().unwrap();
+    let boot = ["boot", "slub", "--flame", "nowhere/flame.svg", "--", "true"];
+    fails(dir.path(), &boot, &["nowhere/flame.svg: --flame cannot be written"]);
+}
+
+#[test]
+fn what_was_a_command_says_what_to_type_now() {
+    let dir = tempfile::tempdir().unwrap();
+    let run = ["run", "script", "load.sh", "--kernels", "slub"];
+    fails(dir.path(), &run, &["kernel run script is now: slablab lab run load --input SCRIPT"]);
+    fails(dir.path(), &["check"], &["kernel check is now: slablab doctor"]);
+    fails(dir.path(), &["profile", "slub"], &["--flame FILE"]);
+    fails(dir.path(), &["lab", "run", "script"], &["script is now: slablab lab run load"]);
 }
 
 /// So that a test that fails leaves nothing behind.
@@ -290,11 +315,11 @@ fn kernels_are_listed_without_a_cache_that_can_be_written() {
     let dir = tempfile::tempdir().unwrap();
     // In place of a folder that may not be written, which root may.
     fs::write(dir.path().join("cache"), "").unwrap();
-    let out = kernel(dir.path(), &["list"]);
+    let out = kernel(dir.path(), &["list", "--all"]);
     let said = String::from_utf8_lossy(&out.stderr);
     assert!(out.status.success(), "{said}");
     assert!(String::from_utf8_lossy(&out.stdout).contains("slub_dense"), "{said}");
-    let out = kernel(dir.path(), &["check"]);
+    let out = kernel(dir.path(), &["doctor"]);
     assert!(matches!(out.status.code(), Some(0 | 1)), "{}", String::from_utf8_lossy(&out.stderr));
     fails(dir.path(), &["clean"], &["set XDG_CACHE_HOME to a folder that this user can write to"]);
 }
@@ -434,7 +459,7 @@ fn a_copied_program_works_without_its_sources() {
         command.args(arguments).current_dir(here).env("XDG_CACHE_HOME", here.join("cache"));
         command.env_remove("SLABLAB_KERNEL_DATA").env("BUILD", "true").output().unwrap()
     };
-    let listed = run(&["list"]);
+    let listed = run(&["list", "--all"]);
     assert!(listed.status.success(), "{}", String::from_utf8_lossy(&listed.stderr));
     let listed = String::from_utf8(listed.stdout).unwrap();
     assert!(listed.contains("slmb") && listed.contains("memmax"), "{listed}");

@@ -7,11 +7,12 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use slablab_report::Section;
-use slablab_vm::Step;
+use slablab_vm::{Spec, Step};
 
 use crate::error::Result;
 use crate::journal::Part;
 use crate::outcome::Outcome;
+use crate::parameter::Parameter;
 use crate::plan::Cell;
 use crate::request::{Design, Engine, Metric, Request};
 
@@ -43,10 +44,33 @@ pub trait Experiment: Sync {
     /// If that fails.
     fn prepare(&self, setup: &mut Setup<'_>) -> Result<Box<dyn Fixture>>;
 
-    /// Returns what a report shows beside comparisons and samples: address maps, say.
+    /// Returns the kernels that `request` boots: what a machine lacks for them can be installed before anything is built.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such kernel.
+    fn kernels(&self, _request: &Request) -> Result<Vec<Spec>> {
+        Ok(Vec::new())
+    }
+
+    /// Returns what the rows say by themselves, a sentence each, and whether it is as it should be.
+    fn findings(&self, _outcome: &Outcome) -> Vec<Finding> {
+        Vec::new()
+    }
+
+    /// Returns what an answer shows beside comparisons and samples: address maps, say.
     fn sections(&self, _outcome: &Outcome) -> Vec<Section> {
         Vec::new()
     }
+}
+
+/// What the rows of an experiment say by themselves.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// The sentence
+    pub sentence: String,
+    /// Whether it is as it should be
+    pub holds: bool,
 }
 
 /// What an experiment says of itself.
@@ -60,8 +84,8 @@ pub struct About {
     pub engines: &'static [Engine],
     /// What it measures; the first answers the question
     pub metrics: Vec<Metric>,
-    /// The parameters that a request may set, each with what it means
-    pub parameters: &'static [(&'static str, &'static str)],
+    /// The parameters that a request may set
+    pub parameters: &'static [Parameter],
 }
 
 /// What an experiment is set up with.

@@ -4,12 +4,12 @@
 //! variants, at which points, how often, in which random order. [`run()`] carries the plan out cell by cell and appends one row
 //! each to `raw.jsonl` ([`Journal`]). [`Outcome`] reads rows; [`compare_variants`], [`compare_runs`] and
 //! [`compare_hosts`] compare them. A [`Sweep`] is a plan that several machines run in [`Shard`]s, and [`merge()`] makes one
-//! result of their rows. Pages of them are made by `slablab-pages`.
+//! result of their rows.
 //!
 //! To add an experiment: one file in `experiments/` with a struct that implements [`Experiment`], one line in
 //! [`experiments`].
 //!
-//! Modules, lower ones first: `error`, `request`, `environment`; `plan`, `journal`, `samples`; `outcome`, `differences`,
+//! Modules, lower ones first: `error`, `request`, `parameter`, `environment`; `plan`, `journal`, `samples`; `outcome`, `differences`,
 //! `compare`; `experiment`, `guest`, `settings`, `experiments`; `planning`, `run`, `sweep`, `merge`.
 //!
 //! Invariants: a row is written once and never edited; a cell has one row or none, whenever the run was killed. The
@@ -27,6 +27,7 @@ pub mod guest;
 mod journal;
 mod merge;
 mod outcome;
+mod parameter;
 mod plan;
 mod planning;
 mod request;
@@ -40,13 +41,14 @@ pub use compare::{
 };
 pub use environment::Environment;
 pub use error::{Error, Result};
-pub use experiment::{About, Experiment, Fixture, Observation, Setup};
-pub use experiments::{CommandVariant, experiments, find};
+pub use experiment::{About, Experiment, Finding, Fixture, Observation, Setup};
+pub use experiments::{CommandVariant, Preset, experiments, find, preset, presets};
 pub use journal::{Journal, Part, Row};
 pub use merge::{Holes, Merged, ShardRows, merge};
 pub use outcome::Outcome;
+pub use parameter::{Kind, Parameter};
 pub use plan::{Cell, Plan};
-pub use planning::plan;
+pub use planning::{parameters_of, plan};
 pub use request::{Design, Engine, Metric, Nature, Request, Scale};
 pub use run::{Stage, begin, result_files, run};
 pub use samples::{Pair, read_csv};

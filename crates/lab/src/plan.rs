@@ -19,10 +19,11 @@ use crate::error::{Error, Result, with_schema};
 use crate::request::{Design, Engine, Metric, Request, Scale};
 
 /// Parameters that select variants and points, or say how to work, and do not change what a cell measures.
-const NOT_WORK: [&str; 12] = [
+const NOT_WORK: [&str; 13] = [
     "allocators",
     "append",
     "cpus",
+    "first",
     "kernels",
     "mirror",
     "groups",

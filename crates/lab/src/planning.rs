@@ -8,6 +8,7 @@ use crate::environment::Environment;
 use crate::error::{Error, Result};
 use crate::experiment::{About, Experiment};
 use crate::guest::PARAMETERS;
+use crate::parameter::Parameter;
 use crate::plan::{Plan, SCHEMA};
 use crate::request::{Engine, Request, Scale};
 
@@ -29,15 +30,7 @@ pub fn plan(experiment: &dyn Experiment, request: &Request) -> Result<Plan> {
             engines.join(", ")
         )));
     }
-    let guest = if request.engine == Engine::Kernel { PARAMETERS } else { &[] };
-    let known = parameters.iter().chain(guest).map(|(name, _)| *name);
-    let known: Vec<&str> = known.collect();
-    if let Some(unknown) = request.params.keys().find(|key| !known.contains(&key.as_str())) {
-        return Err(Error::Request(format!(
-            "{name} has no parameter '{unknown}'; it has: {}",
-            if known.is_empty() { "none".to_owned() } else { known.join(", ") }
-        )));
-    }
+    check_parameters(name, &parameters_of(parameters, request.engine), request)?;
     let mut design = experiment.design(request)?;
     if let Some(rounds) = request.rounds {
         design.rounds = rounds;
@@ -84,6 +77,29 @@ pub fn plan(experiment: &dyn Experiment, request: &Request) -> Result<Plan> {
         plan.design.rounds = plan.design.rounds.max(plan.rounds_needed());
     }
     Ok(plan)
+}
+
+/// Returns the parameters that an experiment with `own` ones has in `engine`.
+pub fn parameters_of(own: &[Parameter], engine: Engine) -> Vec<Parameter> {
+    let guest = if engine == Engine::Kernel { PARAMETERS } else { &[] };
+    let is_of = |parameter: &&Parameter| parameter.engine.is_none_or(|of| of == engine);
+    own.iter().chain(guest).filter(is_of).copied().collect()
+}
+
+/// Refuses a parameter that is none of `known`, and a value that does not fit.
+fn check_parameters(experiment: &str, known: &[Parameter], request: &Request) -> Result<()> {
+    for (key, value) in &request.params {
+        let Some(parameter) = known.iter().find(|parameter| parameter.name == key) else {
+            let names: Vec<&str> = known.iter().map(|parameter| parameter.name).collect();
+            return Err(Error::Request(format!(
+                "{experiment} in the engine {} has no parameter '{key}'; it has: {}",
+                request.engine,
+                if names.is_empty() { "none".to_owned() } else { names.join(", ") }
+            )));
+        };
+        parameter.check(value)?;
+    }
+    Ok(())
 }
 
 /// Returns a hash of what is in a file.

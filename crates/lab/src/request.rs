@@ -1,14 +1,11 @@
 //! The words of the lab: what a user asks for, and what an experiment makes of it.
 
 use std::collections::BTreeMap;
-use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use slablab_stats::{Direction, Pairing};
-
-use crate::error::{Error, Result};
 
 /// Where something runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
@@ -108,44 +105,6 @@ pub struct Request {
     pub rounds: Option<usize>,
     /// The RNG seed of the random order
     pub seed: u64,
-}
-
-impl Request {
-    /// Returns the comma-separated values of parameter `key`, or else `default`.
-    pub(crate) fn list(&self, key: &str, default: &[&str]) -> Vec<String> {
-        match self.params.get(key) {
-            Some(text) => {
-                text.split(',').map(|v| v.trim().to_owned()).filter(|v| !v.is_empty()).collect()
-            }
-            None => default.iter().map(|v| (*v).to_owned()).collect(),
-        }
-    }
-
-    /// Returns the comma-separated numbers of parameter `key`, each within `range`, or else `default`.
-    pub(crate) fn numbers(
-        &self,
-        key: &str,
-        default: &[&str],
-        range: RangeInclusive<u64>,
-    ) -> Result<Vec<String>> {
-        let list = self.list(key, default);
-        list.iter().try_for_each(|text| number(key, text, &range).map(|_| ()))?;
-        Ok(list)
-    }
-
-    /// Returns parameter `key`, or else `default`.
-    pub(crate) fn param<'a>(&'a self, key: &str, default: &'a str) -> &'a str {
-        self.params.get(key).map_or(default, String::as_str)
-    }
-}
-
-/// Reads the number `text` of parameter `key`.
-pub(crate) fn number(key: &str, text: &str, range: &RangeInclusive<u64>) -> Result<u64> {
-    let number = text.parse().ok().filter(|number| range.contains(number));
-    number.ok_or_else(|| {
-        let (least, most) = (range.start(), range.end());
-        Error::Request(format!("{key}={text}: numbers from {least} to {most} are needed"))
-    })
 }
 
 /// What to run: every variant at every point, in every round.

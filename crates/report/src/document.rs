@@ -121,7 +121,7 @@ impl Section {
     pub(crate) fn tables(&self) -> impl Iterator<Item = Table> {
         self.items.iter().filter_map(|item| match item {
             Item::Table(.., table) => Some(table.clone()),
-            Item::Comparisons(comparisons) => Some(comparisons.table()),
+            Item::Comparisons(all) => Some(Comparisons::table(all)),
             _ => None,
         })
     }
@@ -135,7 +135,7 @@ pub enum Item {
     /// Lines to be read, or typed, as they are: commands, a patch, a log
     Lines(Vec<String>),
     /// Effects, intervals and verdicts
-    Comparisons(Comparisons),
+    Comparisons(Vec<Comparisons>),
     /// A plot, which pages have
     Plot(Plot),
     /// A table that sorts and filters: its title, how its numbers were got, and the table
@@ -154,7 +154,7 @@ impl Item {
         match self {
             Self::Text(text) => text.is_empty(),
             Self::Lines(lines) => lines.is_empty(),
-            Self::Comparisons(comparisons) => comparisons.rows.is_empty(),
+            Self::Comparisons(all) => all.iter().all(|of| of.rows.is_empty()),
             Self::Table(.., table) => table.is_empty(),
             Self::Plot(plot) => plot.is_empty(),
             Self::Flame(_) => false,

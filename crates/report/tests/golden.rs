@@ -7,7 +7,10 @@ mod common;
 use std::fs;
 use std::path::Path;
 
-use slablab_report::{Palette, Plot, Width, png};
+use slablab_report::{
+    Document, Item, Palette, Plot, Section, Shown, Style, Terminal, Width, csv, markdown, png,
+    terminal,
+};
 
 fn golden(name: &str, got: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
@@ -35,8 +38,13 @@ fn both_widths(name: &str, plot: &Plot) {
 #[test]
 fn tables() {
     let table = common::comparisons();
-    golden("comparisons.txt", &table.plain());
-    golden("comparisons.md", &table.markdown());
+    let items = vec![Item::Comparisons(vec![table.clone()])];
+    let sections = vec![Section::first("comparisons", "", items)];
+    let document = Document { sections, ..Document::default() };
+    let view = Terminal { columns: None, style: Style::Plain, shown: Shown::First, rows: None };
+    golden("comparisons.txt", &terminal(&document, &view).unwrap());
+    golden("comparisons.md", &markdown(&document, &Shown::First, None).unwrap());
+    golden("comparisons.csv", &csv(&document, &Shown::First).unwrap());
     golden("comparisons-mmtests.txt", &table.mmtests());
     golden("sentences.txt", &(table.sentences().join("\n") + "\n"));
 }

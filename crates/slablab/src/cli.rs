@@ -48,6 +48,29 @@ impl AnswerArgs {
     }
 }
 
+/// How much of an answer is shown, by commands whose -o is what they make.
+#[derive(Args, Debug, Clone, Default)]
+#[command(next_help_heading = "Output")]
+pub(crate) struct ShownArgs {
+    /// Show every table, whole
+    #[arg(long, conflicts_with = "show")]
+    pub(crate) all: bool,
+    /// Show these tables, whole; the last line of the answer has their names
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
+    pub(crate) show: Vec<String>,
+    /// Show this many rows of each table
+    #[arg(short = 'n', long = "lines", value_name = "N")]
+    pub(crate) lines: Option<usize>,
+}
+
+impl ShownArgs {
+    /// Returns it as that of an answer on standard output.
+    pub(crate) fn answer(&self) -> AnswerArgs {
+        let Self { all, show, lines } = self.clone();
+        AnswerArgs { output: None, report: None, all, show, lines }
+    }
+}
+
 /// The formats a result can take.
 #[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Format {

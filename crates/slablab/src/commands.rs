@@ -1,5 +1,6 @@
 //! The list of sub-commands.
 
+use std::env::args_os;
 use std::io::{ErrorKind, Write, stdout};
 use std::process::{ExitCode, exit};
 
@@ -9,6 +10,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use crate::cli::OutputArgs;
 use crate::cmd;
 use crate::say::say;
+use crate::spellings;
 
 /// What holds my slab memory, and what would my kernel do with another slab allocator?
 #[derive(Parser, Debug)]
@@ -68,7 +70,7 @@ pub(crate) enum Command {
     Report(cmd::report::Args),
     /// Compile a kernel module and run it as a process, under a chosen allocator
     Insmod(cmd::insmod::Args),
-    /// Build, boot and measure real kernels in QEMU
+    /// List, build and boot real kernels in QEMU
     Kernel(Box<cmd::kernel::Args>),
     /// Check this machine's requirements, and print the fixes
     Doctor(cmd::doctor::Args),
@@ -85,9 +87,9 @@ pub(crate) fn parse() -> Cli {
 
 /// Prints help, the version or what is wrong with the words, and ends; clap's own end takes no notice of a full disk.
 fn leave(error: &clap::Error) -> ! {
-    let words: Vec<String> = std::env::args().collect();
-    if let Some(instead) = crate::moved::instead(error, &words) {
-        say(format_args!("slablab: {instead}"));
+    let words: Vec<String> = args_os().map(|word| word.to_string_lossy().into_owned()).collect();
+    if let Some(now) = spellings::now(&words).filter(|_| error.use_stderr()) {
+        say(format_args!("slablab: {now}"));
         exit(2);
     }
     let printed = error.print().and_then(|()| stdout().flush());

@@ -10,11 +10,11 @@ mod answers;
 mod cli;
 mod cmd;
 mod commands;
-mod moved;
 mod output;
 mod progress;
 mod say;
 mod schema;
+mod spellings;
 
 use std::process::ExitCode;
 

@@ -1,7 +1,7 @@
-//! How a result leaves the command: as a table for people, as JSON for programs, as CSV for spreadsheets.
+//! How an answer leaves the command: as text, Markdown or a page for people, as JSON for programs, as CSV for spreadsheets.
 //!
-//! A sub-command builds one value that implements [`Report`]; [`print()`] picks the format and the place.
-//! A file gets its name when it is complete.
+//! A sub-command builds one value that implements [`Answer`]; [`give`] picks the format and the place. A file gets its name
+//! when it is complete.
 
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
@@ -11,35 +11,11 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_host::{Access, is_obeyed, standard_output_was_closed};
 
-pub(crate) use slablab_report::{Cell, Column, Table, field, thousands};
-use slablab_report::{Document, Shown, Style, Terminal, printable, short};
+pub(crate) use slablab_report::{Cell, Table, field, thousands};
+use slablab_report::{Document, Shown, Style, Terminal, short};
 
 use crate::cli::{AnswerArgs, Format, OutputArgs, When};
 use crate::say;
-
-/// A result that can be printed in every format.
-pub(crate) trait Report: Serialize + JsonSchema {
-    /// Names the JSON schema, `slablab.<what>/<version>`; the version goes up when a field changes its meaning.
-    const SCHEMA: &'static str;
-
-    /// Returns the name of the schema; that of the kind unless results of a kind differ in it.
-    fn schema(&self) -> &'static str {
-        Self::SCHEMA
-    }
-
-    /// Appends the lines and tables that a person reads; the table alone unless there is more to say.
-    fn text(&self, page: &mut Page) {
-        page.table(&self.csv());
-    }
-
-    /// Returns the one table that a spreadsheet wants.
-    fn csv(&self) -> Table;
-
-    /// Returns what a reader has to know beside the one table, which has no place for it.
-    fn remarks(&self) -> &[String] {
-        &[]
-    }
-}
 
 /// What a command answers: the value that programs read as JSON, and the document that all other formats show.
 pub(crate) trait Answer: Serialize + JsonSchema {
@@ -85,11 +61,11 @@ pub(crate) fn give<A: Answer>(answer: &A, output: &OutputArgs, args: &AnswerArgs
             slablab_report::terminal(&document, &view)?
         }
     };
-    write_result(text.as_bytes(), file)?;
-    match &args.report {
-        Some(page) => write_page(&document, page),
-        None => Ok(()),
+    // First, so that a page that cannot be written leaves no answer behind.
+    if let Some(page) = &args.report {
+        write_page(&document, page)?;
     }
+    write_result(text.as_bytes(), file)
 }
 
 /// Writes `document` as a page and says where.
@@ -110,66 +86,6 @@ fn columns(shown: &Shown, file: Option<&Path>) -> Option<usize> {
         return Some(size.map_or(SCREEN_COLUMNS, |(columns, _)| columns.into()));
     }
     (*shown == Shown::First).then_some(SCREEN_COLUMNS)
-}
-
-/// Text in the making: paragraphs and tables, in order.
-pub(crate) struct Page {
-    text: String,
-    style: Style,
-}
-
-impl Page {
-    fn new(style: Style) -> Self {
-        Self { text: String::new(), style }
-    }
-
-    /// Appends one line; what a terminal would obey in it is made visible.
-    pub(crate) fn line(&mut self, line: impl AsRef<str>) {
-        self.raw_line(&printable(line.as_ref().trim_end()));
-    }
-
-    /// Appends the lines of a text.
-    pub(crate) fn lines(&mut self, text: &str) {
-        text.lines().for_each(|line| self.line(line));
-    }
-
-    fn raw_line(&mut self, line: &str) {
-        self.text.push_str(line.trim_end());
-        self.text.push('\n');
-    }
-
-    /// Appends a heading, set off by an empty line.
-    pub(crate) fn heading(&mut self, heading: &str) {
-        if !self.text.is_empty() {
-            self.text.push('\n');
-        }
-        self.raw_line(&self.style.escape(1, &printable(heading)));
-    }
-
-    /// Appends a table.
-    pub(crate) fn table(&mut self, table: &Table) {
-        for (i, line) in table.lines().into_iter().enumerate() {
-            self.raw_line(&if i == 0 { self.style.escape(2, &line) } else { line });
-        }
-    }
-}
-
-/// Prints `report` as `args` say, to `file` or else to standard output.
-pub(crate) fn print<R: Report>(report: &R, args: &OutputArgs, file: Option<&Path>) -> Result<()> {
-    let text = match args.format {
-        Format::Table => {
-            let mut page = Page::new(style(args.color, file));
-            report.text(&mut page);
-            page.text
-        }
-        Format::Json => json_text(report.schema(), report)?,
-        Format::Markdown => bail!("--format markdown: this command cannot print it yet"),
-        Format::Csv => {
-            report.remarks().iter().for_each(|remark| say(format_args!("slablab: {remark}")));
-            report.csv().csv()
-        }
-    };
-    write_result(text.as_bytes(), file)
 }
 
 /// Writes `bytes` to `file` or else to standard output.

@@ -1,13 +1,13 @@
 //! The JSON Schemas of what `--format json` prints (draft 2020-12), from the types that are printed.
 //!
 //! How it works: `schemars` makes a schema of a type as `serde` writes it, with the comments of its fields as descriptions.
-//! Each family of commands lists its reports beside them; `slablab generate` writes one file for each.
+//! Each family of commands lists its answers beside them; `slablab generate` writes one file for each.
 
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
 use serde_json::{Value, json};
 
-use crate::output::{Answer, Report};
+use crate::output::Answer;
 
 /// A kind of output and how its schema is made.
 #[derive(Clone, Copy)]
@@ -26,15 +26,6 @@ impl Published {
     /// Returns that of answers of one type that are printed under another name.
     pub(crate) const fn answer_named<A: Answer>(name: &'static str) -> Self {
         Self { name, schema_of_report: schema_of::<A> }
-    }
-
-    pub(crate) const fn of<R: Report>() -> Self {
-        Self::named::<R>(R::SCHEMA)
-    }
-
-    /// Returns that of results of one type that are printed under another name.
-    pub(crate) const fn named<R: Report>(name: &'static str) -> Self {
-        Self { name, schema_of_report: schema_of::<R> }
     }
 
     /// Returns the file of this schema.

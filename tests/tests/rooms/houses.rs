@@ -9,9 +9,9 @@ pub(super) struct House {
 }
 
 /// A crate that is not here fails a test.
-pub(super) const HOUSES: [&House; 16] = [
+pub(super) const HOUSES: [&House; 15] = [
     &HOST, &LINUX, &SNAPSHOT, &RCU, &STATS, &KMEM, &XARRAY, &TRACE, &REPORT, &VM, &KAPI, &KPROBE,
-    &REPLAY, &LAB, &PAGES, &SLABLAB,
+    &REPLAY, &LAB, &SLABLAB,
 ];
 
 /// host: signals and what ends by them, then files and folders.
@@ -42,35 +42,6 @@ const KPROBE: House = House {
     name: "kprobe",
     levels: &[&["probe"], &["table"], &["raw"], &["cached", "chained", "resizing", "tree"]],
     left: &[],
-};
-
-/// pages: tables, what several pages say, a page for each kind of result, stored results.
-const PAGES: House = House {
-    name: "pages",
-    levels: &[
-        &["tables", "trace", "sources", "budget"],
-        &[
-            "advise",
-            "classes",
-            "fidelity",
-            "hosts",
-            "pair",
-            "partition",
-            "replay",
-            "run",
-            "tune",
-            "whatif",
-        ],
-        &["stored"],
-    ],
-    left: &[
-        "budget.rs -> lib.rs: upward (size)",
-        "circle: budget.rs -> tables/budget.rs -> budget.rs",
-        "classes.rs -> lib.rs: upward (size)",
-        "hosts.rs -> lib.rs: upward (VERDICTS)",
-        "pair.rs -> lib.rs: upward (VERDICTS)",
-        "run.rs -> lib.rs: upward (VERDICTS)",
-    ],
 };
 
 /// stats: the sample and its errors, summaries, tests, verdicts.

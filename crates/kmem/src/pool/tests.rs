@@ -55,7 +55,7 @@ fn freeing_on_a_held_cpu_takes_the_fast_path() {
 /// It used to keep the object for ever.
 #[test]
 fn an_object_whose_value_panics_as_it_is_dropped_is_freed() {
-    struct Panics;
+    struct Panics(#[allow(dead_code)] u64);
     impl Drop for Panics {
         fn drop(&mut self) {
             panic!("as it is dropped");
@@ -64,10 +64,10 @@ fn an_object_whose_value_panics_as_it_is_dropped_is_freed() {
     let pool = pool(1, 16 << 20);
     let cache = Cache::new(&pool, "panics").unwrap();
     let catch = |f: &mut dyn FnMut()| std::panic::catch_unwind(std::panic::AssertUnwindSafe(f));
-    let mut object = cache.alloc(Panics).ok();
+    let mut object = cache.alloc(Panics(1)).ok();
     assert!(catch(&mut || drop(object.take())).is_err());
     let cpu = pool.cpu(CpuId(0)).unwrap();
-    let mut object = cache.alloc_on(&cpu, Panics).ok();
+    let mut object = cache.alloc_on(&cpu, Panics(2)).ok();
     assert!(catch(&mut || cache.free_on(&cpu, object.take().unwrap())).is_err());
     assert_eq!(pool.cache_stats(cache.id()).unwrap().objects_live, 0);
 }

@@ -5,15 +5,22 @@ use std::path::Path;
 use slablab_kmem::BackendKind;
 
 use crate::error::{Error, Result};
-use crate::request::Request;
+use crate::parameter::{Kind, Parameter};
+use crate::request::{Engine, Request};
 
 /// The parameter that picks the allocator where it is not what is compared.
-pub(super) const ALLOCATOR: (&str, &str) =
-    ("allocator", "slab, slub, slob or slmb; slub by default");
+pub(super) const ALLOCATOR: Parameter =
+    Parameter::new("allocator", Kind::Text, "slab, slub, slob or slmb")
+        .or("slub")
+        .of_engine(Engine::User);
+
+/// The parameter that picks the allocators where they are what is compared.
+pub(super) const ALLOCATORS: Parameter =
+    Parameter::new("allocators", Kind::Names, "which are compared").or("slab,slub,slob,slmb");
 
 /// Returns the allocator that the request asks for.
 pub(super) fn allocator(request: &Request) -> Result<BackendKind> {
-    kind(request.param(ALLOCATOR.0, "slub"))
+    kind(ALLOCATOR.text(request))
 }
 
 /// Returns the allocator of this name.
@@ -21,9 +28,15 @@ pub(super) fn kind(name: &str) -> Result<BackendKind> {
     name.parse().map_err(|error: slablab_kmem::Error| Error::Request(error.to_string()))
 }
 
-/// Returns the names of the allocators that are compared unless others are asked for.
-pub(super) fn usual_names() -> Vec<&'static str> {
-    BackendKind::USUAL.iter().map(|kind| kind.name()).collect()
+/// Returns the names of the allocators that are compared.
+///
+/// # Errors
+///
+/// If there is none of a name.
+pub(super) fn kinds(request: &Request) -> Result<Vec<String>> {
+    let names = ALLOCATORS.list(request);
+    names.iter().try_for_each(|name| kind(name).map(|_| ()))?;
+    Ok(names)
 }
 
 /// Returns the trace that the request names.

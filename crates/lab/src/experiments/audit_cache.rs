@@ -13,28 +13,45 @@ use slablab_host::shell;
 use slablab_kmem::BackendKind;
 use slablab_replay::{Changes, Dedicated, ReplayPlan, select_sites};
 use slablab_trace::TraceReader;
+use slablab_vm::Spec;
 
 use super::allocators::{ALLOCATOR, allocator, input};
 use crate::error::{Error, Result};
 use crate::experiment::{About, Experiment, Fixture, Observation, Setup};
-use crate::guest::{self, Load, Options, Recipe, Variant};
+use crate::guest::{self, CPUS, KERNEL, Load, Options, Recipe, Variant};
+use crate::parameter::{Kind, Parameter};
 use crate::plan::Cell;
 use crate::request::{Design, Engine, Metric, Nature, Request, Scale};
 
 /// Today's, and the one with a cache.
 const VARIANTS: [&str; 2] = ["kmalloc", "kmem_cache"];
 
-/// How often 10 groups (400 processes) are forked: 8 take 3 to 4 seconds in an emulated guest.
-const REPEATS: u32 = 8;
-
-/// The loads, by name.
-const LOADS: [&str; 2] = ["forks", "pipes"];
-
-/// Messages of each sender to each receiver through pipes; hackbench's own default.
-const LOOPS: u32 = 100;
-
-/// The function that allocates the context in Linux 6.1, `kernel/auditsc.c`: inlined into its caller or not.
-const SITES: &str = "audit_alloc*";
+const LOADS: Parameter = Parameter::new(
+    "loads",
+    Kind::Words(&["forks", "pipes"]),
+    "forks (400 processes, hardly a message), pipes (20 groups of 40 that exchange messages)",
+)
+.or("forks,pipes")
+.of_engine(Engine::Kernel);
+// 8 take 3 to 4 seconds in an emulated guest.
+const REPEATS: Parameter =
+    Parameter::new("repeats", Kind::Number(1, 10_000), "how often 400 processes are forked")
+        .or("8")
+        .in_smoke("1")
+        .of_engine(Engine::Kernel);
+// hackbench's own default.
+const LOOPS: Parameter = Parameter::new(
+    "loops",
+    Kind::Number(1, 1_000_000),
+    "messages of each sender to each receiver of pipes",
+)
+.or("100")
+.in_smoke("2")
+.of_engine(Engine::Kernel);
+// The function that allocates the context in Linux 6.1, `kernel/auditsc.c`: inlined into its caller or not.
+const SITES: Parameter = Parameter::new("sites", Kind::Text, "the call sites that get the cache")
+    .or("audit_alloc*")
+    .of_engine(Engine::User);
 
 /// The experiment.
 pub(crate) struct AuditCache;
@@ -54,20 +71,16 @@ impl Experiment for AuditCache {
                 exact("held_bytes_mean", "memory held on average", "B"),
                 exact("locks", "locks and atomic operations", ""),
             ],
-            parameters: &[
-                ALLOCATOR,
-                ("loads", "forks, pipes or both, by comma; both by default; engine kernel only"),
-                ("repeats", "how often 400 processes are forked; 8 by default; engine kernel only"),
-                (
-                    "loops",
-                    "messages of each sender to each receiver of pipes; 100 by default; engine kernel only",
-                ),
-                guest::CPUS,
-                (
-                    "sites",
-                    "the call sites that get the cache; audit_alloc* by default; engine user only",
-                ),
-            ],
+            parameters: &[ALLOCATOR, KERNEL, LOADS, REPEATS, LOOPS, CPUS, SITES],
+        }
+    }
+
+    fn kernels(&self, request: &Request) -> Result<Vec<Spec>> {
+        match request.engine {
+            Engine::User => Ok(Vec::new()),
+            Engine::Kernel => {
+                Options::of(request)?.patched(KERNEL.text(request)).map(|spec| vec![spec])
+            }
         }
     }
 
@@ -93,7 +106,7 @@ impl Experiment for AuditCache {
         }
         let path = input(request, self.about().name)?.to_owned();
         let reader = TraceReader::open(&path)?;
-        let pattern = request.param("sites", SITES).to_owned();
+        let pattern = SITES.text(request).to_owned();
         let sites = select_sites(reader.meta(), &pattern)
             .map_err(|e| Error::Request(format!("{}: {e}", path.display())))?;
         Ok(Box::new(CacheReplay { reader, path, kind: allocator(request)?, pattern, sites }))
@@ -102,18 +115,16 @@ impl Experiment for AuditCache {
 
 /// Returns what to boot and to run.
 fn recipe(request: &Request) -> Result<(Recipe, Options)> {
-    let allocator = request.param(ALLOCATOR.0, "slub");
     let options = Options::of(request)?;
-    let spec = options.patched(allocator)?;
-    let most = if request.scale == Scale::Full { REPEATS } else { 1 };
-    let repeats = guest::count(request, "repeats", most, 10_000)?;
+    let spec = options.patched(KERNEL.text(request))?;
+    let repeats = REPEATS.number(request)?;
     let variants = VARIANTS.into_iter().zip(0..).map(|(name, value)| Variant {
         name: name.to_owned(),
         spec: spec.clone(),
         arguments: vec!["audit=1".to_owned(), format!("audit_cache={value}")],
         memory_mib: None,
     });
-    let loops = guest::count(request, "loops", if most > 1 { LOOPS } else { 2 }, 1_000_000)?;
+    let loops = LOOPS.number(request)?;
     let forks = format!(
         "begin=$(now_ns)\n\
          i=0\n\
@@ -128,14 +139,13 @@ fn recipe(request: &Request) -> Result<(Recipe, Options)> {
         "hackbench -p -g 20 -l {loops} -s 100 > /tmp/hackbench\n\
          observe \"\\\"seconds\\\":$(sed -n 's/^Time: //p' /tmp/hackbench),\\\"slab_kb\\\":$(meminfo Slab)\"\n"
     );
-    let load = |name: &String| match name.as_str() {
-        "forks" => Ok(Load { name: name.clone(), script: forks.clone() }),
-        "pipes" => Ok(Load { name: name.clone(), script: pipes.clone() }),
-        other => Err(Error::Request(format!("loads={other}: there are {}", LOADS.join(", ")))),
+    let load = |name: String| {
+        let script = if name == "forks" { forks.clone() } else { pipes.clone() };
+        Load { name, script }
     };
     let recipe = Recipe {
         variants: variants.collect(),
-        loads: request.list("loads", &LOADS).iter().map(load).collect::<Result<_>>()?,
+        loads: LOADS.list(request).into_iter().map(load).collect(),
         metrics: ["seconds", "slab_kb"].map(str::to_owned).to_vec(),
         point: |load: &Load, cpus: u32, _: &Value| format!("{}, {cpus}", load.name),
         tools: vec!["hackbench".to_owned()],

@@ -21,6 +21,7 @@ use slablab_vm::Step;
 
 use crate::error::{Error, Result};
 use crate::experiment::{About, Experiment, Fixture, Observation, Setup};
+use crate::parameter::{Kind, Parameter};
 use crate::plan::Cell;
 use crate::request::{Design, Engine, Metric, Nature, Request, Scale};
 use crate::settings::{Before, Written, value};
@@ -29,6 +30,17 @@ use crate::settings::{Before, Written, value};
 const ROUNDS: usize = 10;
 /// How often `Slab` is looked at.
 const LOOK: Duration = Duration::from_millis(5);
+
+const COMMANDS: Parameter =
+    Parameter::new("commands", Kind::Text, "the variants as JSON; 'slablab bench' writes it");
+const EVENTS: Parameter =
+    Parameter::new("events", YES_OR_NO, "also count allocations and frees (root)").or("no");
+const IGNORE_FAILURE: Parameter =
+    Parameter::new("ignore_failure", YES_OR_NO, "a command may fail").or("no");
+const SHOW_OUTPUT: Parameter =
+    Parameter::new("show_output", YES_OR_NO, "show what the commands print").or("no");
+/// A switch.
+const YES_OR_NO: Kind = Kind::Word(&["yes", "no"]);
 
 /// A variant: a command, and files that are written before it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -56,18 +68,13 @@ impl Experiment for Commands {
                 less("slab_peak_kb", "memory in slabs at the peak", "KiB"),
                 less("slab_kb", "memory in slabs at the end", "KiB"),
             ],
-            parameters: &[
-                ("commands", "the variants as JSON; 'slablab bench' writes it"),
-                ("events", "yes: also count allocations and frees (root)"),
-                ("ignore_failure", "yes: a command may fail"),
-                ("show_output", "yes: what the commands print is shown"),
-            ],
+            parameters: &[COMMANDS, EVENTS, IGNORE_FAILURE, SHOW_OUTPUT],
         }
     }
 
     fn metrics_of(&self, request: &Request) -> Result<Vec<Metric>> {
         let mut metrics = self.about().metrics;
-        if is_set(request, "events") {
+        if is_set(EVENTS, request) {
             metrics.push(Metric::less("events", "allocations and frees", "", Nature::Sampled));
         }
         Ok(metrics)
@@ -97,7 +104,7 @@ impl Experiment for Commands {
             let writable = fs::OpenOptions::new().write(true).open(path);
             writable.map_err(Error::io(path, "write the setting (sysfs takes root)"))?;
         }
-        let counter = if is_set(request, "events") {
+        let counter = if is_set(EVENTS, request) {
             let started = EventCounter::start();
             Some(started.map_err(|error| Error::Request(format!("--events: {error}")))?)
         } else {
@@ -119,14 +126,14 @@ impl Experiment for Commands {
             variants,
             counter,
             signals,
-            ignore_failure: is_set(request, "ignore_failure"),
-            show_output: is_set(request, "show_output"),
+            ignore_failure: is_set(IGNORE_FAILURE, request),
+            show_output: is_set(SHOW_OUTPUT, request),
         }))
     }
 }
 
-fn is_set(request: &Request, key: &str) -> bool {
-    request.param(key, "no") == "yes"
+fn is_set(switch: Parameter, request: &Request) -> bool {
+    switch.text(request) == "yes"
 }
 
 /// Reads the variants of a request.
@@ -134,7 +141,7 @@ fn variants(request: &Request) -> Result<Vec<CommandVariant>> {
     let unreadable = |why: String| {
         Error::Request(format!("commands: {why}; 'slablab bench' asks for this experiment"))
     };
-    let text = request.params.get("commands").ok_or_else(|| unreadable("none are given".into()))?;
+    let text = COMMANDS.given(request).ok_or_else(|| unreadable("none are given".into()))?;
     let variants: Vec<CommandVariant> =
         serde_json::from_str(text).map_err(|error| unreadable(error.to_string()))?;
     if variants.len() < 2 || variants.iter().any(|variant| variant.words.is_empty()) {

@@ -14,12 +14,14 @@ use slablab_kprobe::{CachedTree, Hash64, Hash512, HashResizing, Probe, ProbeTabl
 use slablab_stats::Rng;
 
 use serde_json::Value;
+use slablab_vm::Spec;
 
 use crate::error::{Error, Result};
 use crate::experiment::{About, Experiment, Fixture, Observation, Setup};
-use crate::guest::{self, Load, Options, Recipe, Variant};
+use crate::guest::{self, CPUS, KERNEL, Load, Options, Recipe, Variant};
+use crate::parameter::{Kind, Parameter};
 use crate::plan::Cell;
-use crate::request::{Design, Engine, Metric, Nature, Request, Scale, number};
+use crate::request::{Design, Engine, Metric, Nature, Request, Scale};
 
 /// The values of the boot parameter `kprobe_table`, today's first.
 const TABLES: [&str; 4] = ["hash64", "hash512", "xarray", "xarray_cache"];
@@ -30,6 +32,21 @@ const TEXT: u64 = 0xffff_ffff_8100_0000;
 const FUNCTIONS: usize = (16 << 20) / 16;
 /// How many lookups are timed.
 const LOOKUPS: usize = 100_000;
+
+const PROBES: Parameter =
+    Parameter::new("probes", Kind::Numbers(1, FUNCTIONS as u64), "how many probes")
+        .or("1000,2000,4000,8000,16000,32000")
+        .in_smoke("1000,4000")
+        .of_engine(Engine::User);
+// kprobe events can be at so many functions of the small kernel that is built.
+const PROBES_MOST: Parameter = Parameter::new(
+    "probes",
+    Kind::Number(1, 100_000),
+    "how many probes at most; a boot goes through 1,000, 2,000, ...",
+)
+.or("6000")
+.in_smoke("200")
+.of_engine(Engine::Kernel);
 
 /// The experiment.
 pub(crate) struct Kprobes;
@@ -50,14 +67,16 @@ impl Experiment for Kprobes {
                 less("hit_seconds", "time of system calls that hit probes", "s"),
                 Metric::more("mem_free_kb", "free memory", "KiB", Nature::Sampled),
             ],
-            parameters: &[
-                (
-                    "probes",
-                    "how many, by comma; the kernel goes through 1,000, 2,000, ... up to the most, 6,000 by default",
-                ),
-                ("allocator", "in whose kernel; slub by default; engine kernel only"),
-                ("cpus", "virtual CPUs of the guests; 2 by default; engine kernel only"),
-            ],
+            parameters: &[PROBES, PROBES_MOST, KERNEL, CPUS],
+        }
+    }
+
+    fn kernels(&self, request: &Request) -> Result<Vec<Spec>> {
+        match request.engine {
+            Engine::User => Ok(Vec::new()),
+            Engine::Kernel => {
+                Options::of(request)?.patched(KERNEL.text(request)).map(|spec| vec![spec])
+            }
         }
     }
 
@@ -78,10 +97,7 @@ impl Experiment for Kprobes {
             let design = Design::at_points(TABLES, ("probes", points), rounds, 0);
             return Ok(Design { points_per_cell, ..design });
         }
-        let smoke = ["1000", "4000"];
-        let all = ["1000", "2000", "4000", "8000", "16000", "32000"];
-        let points = if full { &all[..] } else { &smoke };
-        let points = request.numbers("probes", points, 1..=FUNCTIONS as u64)?;
+        let points = PROBES.numbers(request)?.iter().map(u64::to_string).collect();
         let variants =
             [Hash64::NAME, Hash512::NAME, HashResizing::NAME, Tree::NAME, CachedTree::NAME];
         Ok(Design::at_points(variants, ("probes", points), if full { 31 } else { 7 }, 1))
@@ -100,9 +116,8 @@ impl Experiment for Kprobes {
 
 /// Returns what to boot and to run.
 fn recipe(request: &Request) -> Result<(Recipe, Options)> {
-    let allocator = request.param("allocator", "slub");
     let options = Options::of(request)?;
-    let spec = options.patched(allocator)?;
+    let spec = options.patched(KERNEL.text(request))?;
     let (most, step) = range(request)?;
     let variants = TABLES.map(|table| Variant {
         name: table.to_owned(),
@@ -126,11 +141,8 @@ fn recipe(request: &Request) -> Result<(Recipe, Options)> {
 
 /// Returns the most probes of a boot, and how many it adds between two rows.
 fn range(request: &Request) -> Result<(usize, usize)> {
-    let (most, step) = if request.scale == Scale::Full { (6_000, 1_000) } else { (200, 100) };
-    // kprobe events can be at so many functions of the small kernel that is built.
-    let asked = request.list("probes", &[]);
-    let asked = asked.iter().map(|text| count(text)).collect::<Result<Vec<_>>>()?;
-    let most = asked.into_iter().max().unwrap_or(most);
+    let step = if request.scale == Scale::Full { 1_000 } else { 100 };
+    let most = PROBES_MOST.number(request)? as usize;
     Ok((most, step.min(most)))
 }
 
@@ -138,7 +150,7 @@ struct Tables;
 
 impl Fixture for Tables {
     fn observe(&mut self, cell: &Cell) -> Result<Observation> {
-        let probes = count(&cell.point)?;
+        let probes = PROBES.read(&cell.point)? as usize;
         match cell.variant.as_str() {
             Hash64::NAME => measure::<Hash64>(probes, cell),
             Hash512::NAME => measure::<Hash512>(probes, cell),
@@ -189,8 +201,4 @@ fn addresses(probes: usize) -> Vec<u64> {
         all.swap(i, other);
     }
     all[..probes].iter().map(|at| TEXT + 16 * *at as u64).collect()
-}
-
-fn count(text: &str) -> Result<usize> {
-    number("probes", text, &(1..=FUNCTIONS as u64)).map(|probes| probes as usize)
 }

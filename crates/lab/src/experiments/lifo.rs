@@ -1,11 +1,15 @@
 //! `lifo`: does an allocator give back the object that was freed last?
 
-use super::allocators::{kind, usual_names};
+use super::allocators::{ALLOCATORS, kinds};
 use super::modules::{self, Host};
 use crate::error::Result;
 use crate::experiment::{About, Experiment, Fixture, Observation, Setup};
+use crate::parameter::{Kind, Parameter};
 use crate::plan::Cell;
 use crate::request::{Design, Engine, Metric, Nature, Request};
+
+const SIZES: Parameter =
+    Parameter::new("sizes", Kind::Numbers(1, 4096), "bytes of an object").or("32,64,200,1024");
 
 /// The experiment.
 pub(crate) struct Lifo;
@@ -25,18 +29,13 @@ impl Experiment for Lifo {
                 ),
                 Metric::more("reused", "freed objects that were reused", "", Nature::Exact),
             ],
-            parameters: &[
-                ("allocators", "which ones, by comma; all by default"),
-                ("sizes", "bytes of an object, by comma; 32,64,200,1024 by default"),
-            ],
+            parameters: &[ALLOCATORS, SIZES],
         }
     }
 
     fn design(&self, request: &Request) -> Result<Design> {
-        let variants = request.list("allocators", &usual_names());
-        variants.iter().try_for_each(|name| kind(name).map(|_| ()))?;
-        let points = request.numbers("sizes", &["32", "64", "200", "1024"], 1..=4096)?;
-        Ok(Design::at_points(variants, ("bytes", points), 1, 0))
+        let points = SIZES.numbers(request)?.iter().map(u64::to_string).collect();
+        Ok(Design::at_points(kinds(request)?, ("bytes", points), 1, 0))
     }
 
     fn prepare(&self, setup: &mut Setup<'_>) -> Result<Box<dyn Fixture>> {

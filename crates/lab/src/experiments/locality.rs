@@ -10,8 +10,9 @@ use super::modules::{self, Host, LogLine};
 use crate::error::Result;
 use crate::experiment::{About, Experiment, Fixture, Observation, Setup};
 use crate::outcome::Outcome;
+use crate::parameter::{Kind, Parameter};
 use crate::plan::Cell;
-use crate::request::{Design, Engine, Metric, Nature, Request, Scale, number};
+use crate::request::{Design, Engine, Metric, Nature, Request, Scale};
 
 /// The sources: what the rows call them, and how the module does.
 const SOURCES: [(&str, &str, &str); 4] = [
@@ -22,6 +23,13 @@ const SOURCES: [(&str, &str, &str); 4] = [
 ];
 /// Objects of each kind.
 const OBJECTS: u32 = 200;
+
+const CHURN: Parameter = Parameter::new(
+    "churn",
+    Kind::Number(0, 10_000_000),
+    "objects to allocate before, half of them freed",
+)
+.or("2000");
 
 /// The experiment.
 pub(crate) struct Locality;
@@ -45,16 +53,13 @@ impl Experiment for Locality {
                 Metric::more("near", "objects right behind the one before", "", Nature::Exact),
                 Metric::less("span", "from the first object to the last", "B", Nature::Exact),
             ],
-            parameters: &[
-                ALLOCATOR,
-                ("churn", "objects to allocate before, half of them freed; 2000 by default"),
-            ],
+            parameters: &[ALLOCATOR, CHURN],
         }
     }
 
     fn design(&self, request: &Request) -> Result<Design> {
         allocator(request)?;
-        churn(request)?;
+        CHURN.number(request)?;
         let rounds = if request.scale == Scale::Full { 31 } else { 7 };
         Ok(Design::without_points(SOURCES.map(|(name, _, _)| name), rounds, 1))
     }
@@ -62,7 +67,7 @@ impl Experiment for Locality {
     fn prepare(&self, setup: &mut Setup<'_>) -> Result<Box<dyn Fixture>> {
         Ok(Box::new(ListWalk {
             host: Host::build("locality", setup.request)?,
-            churn: churn(setup.request)?,
+            churn: CHURN.number(setup.request)?,
         }))
     }
 
@@ -132,8 +137,4 @@ fn offsets(facts: &[&LogLine]) -> Vec<i64> {
     }
     let least = offsets.iter().copied().min().unwrap_or(0);
     offsets.iter().map(|offset| offset - least).collect()
-}
-
-fn churn(request: &Request) -> Result<u64> {
-    number("churn", request.param("churn", "2000"), &(0..=10_000_000))
 }

@@ -6,8 +6,13 @@ use super::allocators::{ALLOCATOR, allocator};
 use super::modules::{self, Host, INTERFACES};
 use crate::error::Result;
 use crate::experiment::{About, Experiment, Fixture, Observation, Setup};
+use crate::parameter::{Kind, Parameter};
 use crate::plan::Cell;
 use crate::request::{Design, Engine, Metric, Nature, Request, Scale};
+
+const SIZES: Parameter = Parameter::new("sizes", Kind::Numbers(1, 1 << 40), "bytes of a block")
+    .or("8,64,512,4096,16384,65536,262144,1048576,4194304,16777216")
+    .in_smoke("64,4096,65536");
 
 /// The experiment.
 pub(crate) struct Memtim;
@@ -23,19 +28,15 @@ impl Experiment for Memtim {
                 cycles("cycles_median", "cycles per allocation, median"),
                 cycles("cycles_p99", "cycles per allocation, p99"),
             ],
-            parameters: &[ALLOCATOR, ("sizes", "bytes, by comma")],
+            parameters: &[ALLOCATOR, SIZES],
         }
     }
 
     fn design(&self, request: &Request) -> Result<Design> {
         allocator(request)?;
-        let smoke = ["64", "4096", "65536"];
-        let all = [
-            "8", "64", "512", "4096", "16384", "65536", "262144", "1048576", "4194304", "16777216",
-        ];
-        let full = request.scale == Scale::Full;
-        let points = request.numbers("sizes", if full { &all } else { &smoke }, 1..=1 << 40)?;
-        Ok(Design::at_points(INTERFACES, ("bytes", points), if full { 31 } else { 7 }, 1))
+        let points = SIZES.numbers(request)?.iter().map(u64::to_string).collect();
+        let rounds = if request.scale == Scale::Full { 31 } else { 7 };
+        Ok(Design::at_points(INTERFACES, ("bytes", points), rounds, 1))
     }
 
     fn prepare(&self, setup: &mut Setup<'_>) -> Result<Box<dyn Fixture>> {

@@ -3,31 +3,32 @@
 mod allocators;
 mod audit_cache;
 mod commands;
-mod generations;
-mod hackbench;
+mod fidelity;
 mod kprobes;
 mod lifo;
+mod load;
 mod locality;
 mod memmax;
 mod memtim;
 mod modules;
 mod replay;
-mod script;
-mod slabs;
 #[cfg(test)]
 mod sqrt;
+mod timed;
 
 use slablab_replay::nearest_name;
 
 use crate::error::{Error, Result};
 use crate::experiment::Experiment;
+use crate::request::Engine;
 
 pub use commands::CommandVariant;
 
 /// Returns all experiments.
 pub fn experiments() -> &'static [&'static dyn Experiment] {
     &[
-        &hackbench::Hackbench,
+        &load::Load,
+        &timed::Timed,
         &audit_cache::AuditCache,
         &memmax::Memmax,
         &memtim::Memtim,
@@ -35,9 +36,55 @@ pub fn experiments() -> &'static [&'static dyn Experiment] {
         &lifo::Lifo,
         &kprobes::Kprobes,
         &replay::Replay,
-        &generations::Generations,
-        &script::Script,
+        &fidelity::Fidelity,
         &commands::Commands,
+    ]
+}
+
+/// A name for an experiment with some of its parameters set.
+#[derive(Debug, Clone, Copy)]
+pub struct Preset {
+    /// The name
+    pub name: &'static str,
+    /// The question, which is narrower than the experiment's
+    pub question: &'static str,
+    /// The experiment
+    pub experiment: &'static str,
+    /// The engine that it means the experiment in
+    pub engine: Engine,
+    /// Parameters that it sets
+    pub params: &'static [(&'static str, &'static str)],
+}
+
+/// Returns all presets.
+pub fn presets() -> &'static [Preset] {
+    &[
+        Preset {
+            name: "hackbench",
+            question: "How do SLAB, SLUB, SLOB and SLMB compare on message passing, by CPU count and group count?",
+            experiment: "load",
+            engine: Engine::Kernel,
+            params: &[("load", "hackbench")],
+        },
+        Preset {
+            name: "hackbench",
+            question: "How long do operations of a recorded hackbench take under SLAB, SLUB, SLOB and SLMB?",
+            experiment: "timed",
+            engine: Engine::User,
+            params: &[],
+        },
+        Preset {
+            name: "generations",
+            question: "What did the generations of SLUB do to slab memory, by kernel and CPU count?",
+            experiment: "load",
+            engine: Engine::Kernel,
+            params: &[
+                ("kernels", "debian:6.12,debian:6.18,debian:7.3"),
+                ("groups", "4"),
+                ("memory", "512"),
+                ("first", "slab_kb"),
+            ],
+        },
     ]
 }
 
@@ -47,17 +94,31 @@ pub fn experiments() -> &'static [&'static dyn Experiment] {
 ///
 /// If there is none; the message lists them all.
 pub fn find(name: &str) -> Result<&'static dyn Experiment> {
+    let presets = presets().iter().map(|preset| preset.name);
     let names = || experiments().iter().map(|experiment| experiment.about().name);
     let found = experiments().iter().copied().find(|experiment| experiment.about().name == name);
     found.ok_or_else(|| {
-        let known = names().collect::<Vec<_>>().join(", ");
-        Error::Request(match nearest_name(name, names()) {
-            Some(meant) => format!(
-                "there is no experiment '{name}'; did you mean '{meant}'? There are: {known}"
+        let mut known: Vec<&str> = names().chain(presets).collect();
+        known.dedup();
+        Error::Request(match (name, nearest_name(name, known.iter().copied())) {
+            ("script", _) => {
+                "script is now: slablab lab run load --input SCRIPT --kernels KERNEL,...".to_owned()
+            }
+            (_, Some(meant)) => format!(
+                "there is no experiment '{name}'; did you mean '{meant}'? There are: {}",
+                known.join(", ")
             ),
-            None => format!("there is no experiment '{name}'; there are: {known}"),
+            (_, None) => {
+                format!("there is no experiment '{name}'; there are: {}", known.join(", "))
+            }
         })
     })
+}
+
+/// Returns the preset of this name in `engine`, or in the first that it has.
+pub fn preset(name: &str, engine: Option<Engine>) -> Option<&'static Preset> {
+    let mut named = presets().iter().filter(|preset| preset.name == name);
+    named.find(|preset| engine.is_none_or(|engine| preset.engine == engine))
 }
 
 #[cfg(test)]
@@ -65,7 +126,32 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
-    use crate::request::{Engine, Request, Scale};
+    use crate::request::{Request, Scale};
+
+    #[test]
+    fn a_preset_sets_parameters_that_its_experiment_has() {
+        for preset in presets() {
+            let about = find(preset.experiment).unwrap().about();
+            assert!(about.engines.contains(&preset.engine), "{}", preset.name);
+            let known = crate::parameters_of(about.parameters, preset.engine);
+            for (key, value) in preset.params {
+                let parameter = known.iter().find(|parameter| parameter.name == *key).unwrap();
+                parameter.check(value).unwrap();
+            }
+        }
+    }
+
+    #[test]
+    fn every_default_is_a_value_that_its_parameter_may_have() {
+        for experiment in experiments() {
+            let about = experiment.about();
+            for parameter in about.parameters.iter().chain(crate::guest::PARAMETERS) {
+                for value in [parameter.default, parameter.smoke].iter().filter(|v| !v.is_empty()) {
+                    parameter.check(value).unwrap_or_else(|e| panic!("{}: {e}", about.name));
+                }
+            }
+        }
+    }
 
     #[test]
     fn the_example_of_contributing_is_as_printed_and_runs() {

@@ -6,7 +6,7 @@ use slablab_host::shell;
 use slablab_replay::ReplayPlan;
 use slablab_trace::TraceReader;
 
-use super::allocators::{input, kind, usual_names};
+use super::allocators::{ALLOCATORS, input, kind, kinds};
 use crate::error::Result;
 use crate::experiment::{About, Experiment, Fixture, Observation, Setup};
 use crate::plan::Cell;
@@ -29,15 +29,13 @@ impl Experiment for Replay {
                 exact("locks", "locks and atomic operations", ""),
                 exact("slabs_peak", "slabs at the peak", ""),
             ],
-            parameters: &[("allocators", "which ones, by comma; slab,slub,slob,slmb by default")],
+            parameters: &[ALLOCATORS],
         }
     }
 
     fn design(&self, request: &Request) -> Result<Design> {
         input(request, self.about().name)?;
-        let variants = request.list("allocators", &usual_names());
-        variants.iter().try_for_each(|name| kind(name).map(|_| ()))?;
-        Ok(Design::without_points(variants, 1, 0))
+        Ok(Design::without_points(kinds(request)?, 1, 0))
     }
 
     fn prepare(&self, setup: &mut Setup<'_>) -> Result<Box<dyn Fixture>> {

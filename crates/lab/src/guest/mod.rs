@@ -14,12 +14,13 @@ mod options;
 mod profile;
 mod recipe;
 mod recording;
+mod replayer;
 
 pub(crate) use boots::prepare;
-pub use options::PARAMETERS;
-pub(crate) use options::{CPUS, Options, count, cpus};
-pub use profile::{Profile, ProfileLoad, profile};
+pub(crate) use options::{CPUS, KERNEL, Options, cpus};
+pub use options::{PARAMETERS, places};
+pub use profile::{STACKS, fold, profiled_job};
 pub(crate) use recipe::{Load, Recipe, Variant, by_cpus};
-pub use recording::{
-    Recorder, Recording, add_slabinfo, from_boot_arguments, from_boot_job, from_boot_memory_mib,
-};
+pub(crate) use recording::{Recorder, Recording};
+pub use recording::{add_slabinfo, from_boot_arguments, from_boot_job, from_boot_memory_mib};
+pub(crate) use replayer::{Replayer, trace_for};

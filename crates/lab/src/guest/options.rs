@@ -5,26 +5,77 @@ use std::time::Duration;
 
 use slablab_vm::{Accel, AccelChoice, Data, KernelBuilder, Linux, Need, Origin, Places, Spec};
 
-use super::recipe::Variant;
 use crate::error::{Error, Result};
-use crate::request::Request;
+use crate::parameter::{Kind, Parameter};
+use crate::request::{Engine, Request};
 
-/// Each parameter with what it means.
-pub const PARAMETERS: &[(&str, &str)] = &[
-    ("flavour", "further fragments of kernel/config, by comma, such as debug"),
-    ("config", "a fragment of your own"),
-    ("patch", "patches on top of kernel/patches, by comma"),
-    ("source", "Linux to build, a folder or a tarball; Debian's linux-source-6.1 by default"),
-    ("cache", "where builds are kept; $XDG_CACHE_HOME/slablab or ~/.cache/slablab by default"),
-    ("jobs", "compilers at a time; one for each processor by default"),
-    ("mirror", "Debian's archive; the mirror of the machine's own sources by default"),
-    ("accel", "how guests run: auto, kvm, tcg or icount (instructions as time); auto by default"),
-    ("silence", "give up when a guest sends nothing for so many seconds; 120 by default"),
-];
+/// Fragments of kernel/config.
+const FLAVOUR: Parameter =
+    Parameter::new("flavour", Kind::Names, "further fragments of kernel/config, such as debug");
+/// A fragment of the user's.
+const CONFIG: Parameter =
+    Parameter::new("config", Kind::File, "a configuration fragment of your own");
+/// Patches.
+const PATCH: Parameter =
+    Parameter::new("patch", Kind::Names, "patches on top of kernel/patches, files in order");
+/// The source.
+const SOURCE: Parameter = Parameter::new(
+    "source",
+    Kind::File,
+    "Linux to build, a folder or a tarball, in place of Debian's linux-source-6.1",
+);
+/// The cache folder.
+const CACHE: Parameter = Parameter::new(
+    "cache",
+    Kind::File,
+    "where builds are kept, in place of $XDG_CACHE_HOME/slablab or ~/.cache/slablab",
+);
+/// Compilers.
+const JOBS: Parameter = Parameter::new(
+    "jobs",
+    Kind::Number(1, 1024),
+    "compilers at a time, in place of one for each processor",
+);
+/// The archive.
+const MIRROR: Parameter = Parameter::new(
+    "mirror",
+    Kind::Text,
+    "Debian's archive, in place of the mirror of the machine's own sources",
+);
+/// The accelerator.
+const ACCEL: Parameter = Parameter::new(
+    "accel",
+    Kind::Word(&["auto", "kvm", "tcg", "icount"]),
+    "how guests run: kvm, tcg (emulated), icount (emulated, instructions as time); auto: kvm where it works",
+)
+.or("auto");
+/// Patience.
+const SILENCE: Parameter = Parameter::new(
+    "silence",
+    Kind::Number(1, 86_400),
+    "seconds without a sign of a guest after which it is given up",
+)
+.or("120");
 
-/// Virtual CPUs of the guests: the parameter that is a point of most experiments.
-pub(crate) const CPUS: (&str, &str) =
-    ("cpus", "virtual CPUs of the guests, by comma; 2 by default; engine kernel only");
+/// What every experiment has in the engine kernel.
+pub const PARAMETERS: &[Parameter] =
+    &[FLAVOUR, CONFIG, PATCH, SOURCE, CACHE, JOBS, MIRROR, ACCEL, SILENCE];
+
+/// Virtual CPUs of the guests: the parameter that is a point of most experiments. `CONFIG_NR_CPUS` of
+/// `kernel/config/base.config` is the most.
+pub(crate) const CPUS: Parameter =
+    Parameter::new("cpus", Kind::Numbers(1, 16), "virtual CPUs of the guests")
+        .or("2")
+        .of_engine(Engine::Kernel);
+
+/// The kernel of experiments that compare what one kernel does.
+pub(crate) const KERNEL: Parameter = Parameter::new(
+    "kernel",
+    Kind::Text,
+    "the kernel, one with slablab's patches: slub, build:6.1/slob",
+)
+.or("slub")
+.of_engine(Engine::Kernel);
 
 /// What a request says of them.
 #[derive(Debug, Clone)]
@@ -47,41 +98,28 @@ impl Options {
     ///
     /// If a value makes no sense, or there is no such patch.
     pub(crate) fn of(request: &Request) -> Result<Self> {
-        let path = |key: &str| request.params.get(key).map(PathBuf::from);
-        let number =
-            |key: &str, most: u64| match request.params.get(key).map(|text| (text, text.parse())) {
-                None => Ok(None),
-                Some((_, Ok(number))) if (1..=most).contains(&number) => Ok(Some(number)),
-                Some((text, _)) => Err(Error::Request(format!(
-                    "{key}={text}: a number from 1 to {most} is needed"
-                ))),
-            };
-        let accel = match request.params.get("accel").map_or("auto", String::as_str) {
-            "auto" => AccelChoice::Auto,
+        let path = |parameter: &Parameter| parameter.given(request).map(PathBuf::from);
+        let accel = match ACCEL.text(request) {
             "kvm" => AccelChoice::Only(Accel::Kvm),
             "tcg" => AccelChoice::Only(Accel::Tcg),
             "icount" => AccelChoice::Only(Accel::Icount),
-            other => {
-                let known = "there are auto, kvm, tcg, icount";
-                return Err(Error::Request(format!("accel={other}: {known}")));
-            }
+            _ => AccelChoice::Auto,
         };
+        let patches = PATCH.list(request);
+        let patches = patches.iter().map(|name| slablab_vm::patch_path(name));
+        let jobs = JOBS.given(request).map(|text| JOBS.read(text)).transpose()?;
         Ok(Self {
-            flavours: request.list("flavour", &[]),
-            config: path("config"),
-            patches: request
-                .list("patch", &[])
-                .iter()
-                .map(|name| slablab_vm::patch_path(name))
-                .collect::<slablab_vm::Result<_>>()?,
+            flavours: FLAVOUR.list(request),
+            config: path(&CONFIG),
+            patches: patches.collect::<slablab_vm::Result<_>>()?,
             places: Places {
-                source: path("source"),
-                cache: path("cache"),
-                mirror: request.params.get("mirror").cloned(),
+                source: path(&SOURCE),
+                cache: path(&CACHE),
+                mirror: MIRROR.given(request).map(str::to_owned),
             },
-            jobs: number("jobs", 1024)?.map(|jobs| jobs as usize),
+            jobs: jobs.map(|jobs| jobs as usize),
             accel,
-            silence: Duration::from_secs(number("silence", 86_400)?.unwrap_or(120)),
+            silence: Duration::from_secs(SILENCE.number(request)?),
         })
     }
 
@@ -100,19 +138,6 @@ impl Options {
         spec.flavours.extend(self.flavours.iter().cloned());
         spec.check(&data)?;
         Ok(spec)
-    }
-
-    /// Returns the kernels called `names`, each a variant of its own.
-    ///
-    /// # Errors
-    ///
-    /// As [`Options::spec`].
-    pub(crate) fn variants(&self, names: &[String]) -> Result<Vec<Variant>> {
-        let variant = |name: &String| {
-            let spec = self.spec(name)?;
-            Ok(Variant { name: name.clone(), spec, arguments: Vec::new(), memory_mib: None })
-        };
-        names.iter().map(variant).collect()
     }
 
     /// Returns the kernel called `name`, which must have slablab's own patches.
@@ -154,32 +179,16 @@ impl Options {
     }
 }
 
-/// Returns the numbers of virtual CPUs that the request asks for, as points.
+/// Returns where the kernels of `request` come from and go to.
 ///
 /// # Errors
 ///
-/// If one is not a number, or more than the kernels are built for.
-pub(crate) fn cpus(request: &Request) -> Result<Vec<String>> {
-    let list = request.list("cpus", &["2"]);
-    // CONFIG_NR_CPUS of kernel/config/base.config.
-    let wrong = list.iter().find(|text| !text.parse().is_ok_and(|cpus| (1..=16).contains(&cpus)));
-    match wrong {
-        Some(text) => {
-            Err(Error::Request(format!("cpus={text}: the kernels are built for 1 to 16 CPUs")))
-        }
-        None => Ok(list),
-    }
+/// If a parameter makes no sense.
+pub fn places(request: &Request) -> Result<Places> {
+    Options::of(request).map(|options| options.places)
 }
 
-/// Returns the number that parameter `key` asks for, or else `default`.
-///
-/// # Errors
-///
-/// If it is not a number from 1 to `most`.
-pub(crate) fn count(request: &Request, key: &str, default: u32, most: u32) -> Result<u32> {
-    let Some(text) = request.params.get(key) else { return Ok(default) };
-    match text.parse() {
-        Ok(count) if (1..=most).contains(&count) => Ok(count),
-        _ => Err(Error::Request(format!("{key}={text}: a number from 1 to {most} is needed"))),
-    }
+/// Returns the numbers of virtual CPUs that the request asks for, as points.
+pub(crate) fn cpus(request: &Request) -> Result<Vec<String>> {
+    Ok(CPUS.numbers(request)?.iter().map(u64::to_string).collect())
 }

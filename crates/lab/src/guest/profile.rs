@@ -1,80 +1,37 @@
-//! Where a guest's kernel spends its time under hackbench: samples of `perf`, as folded stacks.
+//! Where a guest's kernel spends its time: samples of `perf`, as folded stacks.
 //!
 //! The event is `cpu-clock`, a timer of the guest's own, since an emulated processor has no counters; the
 //! stacks are the kernel's (`UNWINDER_ORC`), the symbols those of the guest that ran.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::fs;
-use std::path::{Path, PathBuf};
-
-use slablab_vm::{Accel, Kernel, KernelBuilder, Machine};
-
-use crate::error::{Error, Result};
 
 /// Samples a second and CPU; a prime, so that it does not beat with the kernel's 250 ticks.
 const SAMPLES_PER_SECOND: u32 = 499;
 
-/// A load to take a profile of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ProfileLoad {
-    /// Groups of hackbench
-    pub groups: u32,
-    /// Messages of each sender to each receiver
-    pub loops: u32,
-}
+/// The file that a guest sends its samples in.
+pub const STACKS: &str = "stacks.txt";
 
-/// What a profile found.
-#[derive(Debug, Clone)]
-pub struct Profile {
-    /// `comm;outermost;..;innermost count`, a line each, sorted
-    pub folded: String,
-    /// Samples in all
-    pub samples: u64,
-    /// The console
-    pub console: PathBuf,
-}
-
-/// Boots `kernel` with `cpus`, with its files in `folder`, and samples it while `load` runs.
-///
-/// # Errors
-///
-/// When perf is missing, the guest gets into trouble, or no sample came.
-pub fn profile(
-    builder: &KernelBuilder,
-    kernel: &Kernel,
-    cpus: u32,
-    load: ProfileLoad,
-    accel: Accel,
-    folder: &Path,
-) -> Result<Profile> {
-    let ProfileLoad { groups, loops } = load;
-    let job = format!(
-        "hackbench -g 1 -l 10 > /tmp/warm-up\n\
-         perf record -q -F {SAMPLES_PER_SECOND} -e cpu-clock:k -a -g -o /tmp/perf.data -- \
-         hackbench -g {groups} -l {loops} -s 100\n\
+/// Returns a guest's script that samples the kernel while `load`, a snippet for its shell, runs, and sends the stacks. The
+/// guest needs the program `perf`.
+#[must_use]
+pub fn profiled_job(load: &str) -> String {
+    // What stands between the quotation marks of a here-document is not touched by the shell.
+    format!(
+        "cat > /tmp/load <<'END OF LOAD'\n\
+         for lib in /lib/*.sh; do . \"$lib\"; done\n\
+         {load}\nEND OF LOAD\n\
+         perf record -q -F {SAMPLES_PER_SECOND} -e cpu-clock:k -a -g -o /tmp/perf.data -- sh -eu /tmp/load\n\
          perf script -i /tmp/perf.data -F comm,ip,sym > /tmp/stacks\n\
-         send stacks.txt /tmp/stacks\n"
-    );
-    let mut initramfs = builder.initramfs(kernel, &job, &mut |_| ())?;
-    initramfs.tool("hackbench")?;
-    initramfs.tool("perf")?;
-    let machine = Machine::new(kernel.clone(), cpus, initramfs);
-    let boot = machine.boot(accel, folder, &builder.interrupt)?;
-    let stacks = boot.files.iter().find(|(name, _)| name == "stacks.txt");
-    let empty = || Error::Request(format!("guest {}: perf took no sample", machine.name()));
-    let (_, path) = stacks.ok_or_else(empty)?;
-    let text = fs::read_to_string(path).map_err(Error::io(path, "read the stacks"))?;
-    let (folded, samples) = fold(&text);
-    if samples == 0 {
-        return Err(empty());
-    }
-    Ok(Profile { folded, samples, console: boot.console })
+         send {STACKS} /tmp/stacks\n"
+    )
 }
 
 /// Folds what `perf script -F comm,ip,sym` prints: a line with the task's name, a line for each frame,
-/// innermost first, indented, and an empty line.
-fn fold(text: &str) -> (String, u64) {
+/// innermost first, indented, and an empty line. Returns `comm;outermost;..;innermost count`, a line each, sorted, and how
+/// many samples there are.
+#[must_use]
+pub fn fold(text: &str) -> (String, u64) {
     let mut stacks: BTreeMap<String, u64> = BTreeMap::new();
     let mut samples = 0;
     let (mut task, mut frames): (&str, Vec<&str>) = ("", Vec::new());

@@ -26,19 +26,19 @@ const BUFFER_MIB: (u32, u32) = (48, 24);
 
 /// A guest that is to record itself.
 #[derive(Debug, Clone)]
-pub struct Recorder<'a> {
+pub(crate) struct Recorder<'a> {
     /// What makes guests
-    pub builder: &'a KernelBuilder,
+    pub(crate) builder: &'a KernelBuilder,
     /// The kernel
-    pub kernel: Kernel,
+    pub(crate) kernel: Kernel,
     /// Virtual CPUs
-    pub cpus: u32,
+    pub(crate) cpus: u32,
     /// Boot parameters
-    pub arguments: Vec<String>,
+    pub(crate) arguments: Vec<String>,
     /// A snippet for busybox's shell
-    pub load: String,
+    pub(crate) load: String,
     /// The accelerator
-    pub accel: Accel,
+    pub(crate) accel: Accel,
 }
 
 /// Returns a guest's script that runs `load`, a snippet for its shell, and sends what the kernel has recorded since its
@@ -98,15 +98,15 @@ pub fn from_boot_memory_mib(cpus: u32) -> u32 {
 
 /// What a guest recorded.
 #[derive(Debug, Clone)]
-pub struct Recording {
+pub(crate) struct Recording {
     /// The trace: text of the kernel's own, or the Parquet file of `slablab record`
-    pub trace: PathBuf,
+    pub(crate) trace: PathBuf,
     /// `/proc/slabinfo` at its end; empty for an allocator without slabs for each cache
-    pub slabinfo: String,
+    pub(crate) slabinfo: String,
     /// `Slab` of `/proc/meminfo` at its end, in kB
-    pub slab_kb: u64,
+    pub(crate) slab_kb: u64,
     /// The same before the load
-    pub slab_kb_before: u64,
+    pub(crate) slab_kb_before: u64,
 }
 
 impl Recorder<'_> {
@@ -115,7 +115,7 @@ impl Recorder<'_> {
     /// # Errors
     ///
     /// When the guest gets into trouble, or the buffer lost events.
-    pub fn from_boot(&self, folder: &Path) -> Result<Recording> {
+    pub(crate) fn from_boot(&self, folder: &Path) -> Result<Recording> {
         let job = from_boot_job(&self.load);
         let mut initramfs = self.builder.initramfs(&self.kernel, &job, &mut |_| ())?;
         add_slabinfo(self.builder, &self.kernel, &mut initramfs)?;
@@ -129,7 +129,7 @@ impl Recorder<'_> {
     /// # Errors
     ///
     /// When the guest gets into trouble.
-    pub fn of_load(&self, slablab: &Path, folder: &Path) -> Result<Recording> {
+    pub(crate) fn of_load(&self, slablab: &Path, folder: &Path) -> Result<Recording> {
         let script = format!(
             "for lib in /lib/*.sh; do . \"$lib\"; done\nbefore=$(meminfo Slab)\n{}\n{ROW}{SLABS}",
             self.load
@@ -177,13 +177,15 @@ const SLABS: &str = "\
     cat /proc/slabinfo > /tmp/slabinfo 2> /dev/null || true\n\
     send slabinfo.txt /tmp/slabinfo\n";
 
-fn file(boot: &Boot, name: &str, machine: &Machine) -> Result<PathBuf> {
+/// Returns the file that a guest sent as `name`.
+pub(super) fn file(boot: &Boot, name: &str, machine: &Machine) -> Result<PathBuf> {
     let found = boot.files.iter().find(|(sent, _)| sent == name);
     let missing = || Error::Request(format!("guest {}: no {name} came back", machine.name()));
     found.map(|(_, path)| path.clone()).ok_or_else(missing)
 }
 
-fn read(path: &Path) -> Result<String> {
+/// Returns what is in a file.
+pub(super) fn read(path: &Path) -> Result<String> {
     fs::read_to_string(path).map_err(Error::io(path, "read"))
 }
 

@@ -148,15 +148,15 @@ fn a_row_on_a_cpu_beyond_the_machine_is_named() {
     let mut batch = Batch::default();
     let mut random = Random(7);
     (0..10).for_each(|_| batch.push(&Event { cpu: 2, ..random.row() }));
-    batch.push(&Event { cpu: 5_000, ..random.row() });
+    batch.push(&Event { cpu: 9_000, ..random.row() });
     let meta = Meta { cpus: 4_000_000_000, ..meta() };
     let error = machine::check_cpus(&meta, &batch, 100).unwrap_err().to_string();
-    assert!(error.starts_with("row 110,") && error.contains("CPU 5000"), "{error}");
-    batch.cpu[10] = 4_095;
+    assert!(error.starts_with("row 110,") && error.contains("CPU 9000"), "{error}");
+    batch.cpu[10] = 8_191;
     assert!(machine::check_cpus(&meta, &batch, 100).is_ok());
     assert_eq!(
         machine::build::<slablab_kmem::Slub>(&meta, &ReplayPlan::default()).unwrap().cpu_count(),
-        4_096
+        8_192
     );
 }
 

@@ -68,7 +68,7 @@ struct SectionView<'a> {
 enum ItemView<'a> {
     Text(&'a str),
     Lines(&'a [String]),
-    Comparisons(ComparisonView<'a>),
+    Comparisons(ComparisonView),
     Plot {
         title: &'a str,
         how: &'a str,
@@ -89,11 +89,11 @@ enum ItemView<'a> {
     },
 }
 
-struct ComparisonView<'a> {
-    table: &'a Comparisons,
-    head: Vec<String>,
-    /// The cells, and the class that colours the verdict.
-    rows: Vec<(Vec<String>, &'static str)>,
+struct ComparisonView {
+    caption: String,
+    heads: Vec<String>,
+    /// As HTML, each with the class that colours its verdict
+    rows: Vec<String>,
 }
 
 /// Returns a section's heading: its title, or else its name.
@@ -110,7 +110,7 @@ fn view<'a>(item: &'a Item, section: &str, palette: &mut Palette) -> Result<Item
     Ok(match item {
         Item::Text(text) => ItemView::Text(text),
         Item::Lines(lines) => ItemView::Lines(lines),
-        Item::Comparisons(table) => ItemView::Comparisons(comparisons(table)),
+        Item::Comparisons(all) => ItemView::Comparisons(comparisons(all)),
         Item::Plot(plot) => ItemView::Plot {
             title: &plot.title,
             how: &plot.how,
@@ -132,7 +132,7 @@ fn view<'a>(item: &'a Item, section: &str, palette: &mut Palette) -> Result<Item
     })
 }
 
-fn comparisons(table: &Comparisons) -> ComparisonView<'_> {
+fn comparisons(all: &[Comparisons]) -> ComparisonView {
     use slablab_stats::Verdict;
     let class = |verdict| match verdict {
         Verdict::Better => "better",
@@ -140,11 +140,21 @@ fn comparisons(table: &Comparisons) -> ComparisonView<'_> {
         Verdict::NoDifferenceShown => "same",
         Verdict::Undecided => "undecided",
     };
-    let classes = table.rows.iter().map(|row| class(row.comparison.verdict));
+    let table = Comparisons::table(all);
+    let seen = table.columns_seen(Seen::OnPage);
+    let rows = rows(&table, &seen).into_iter().zip(Comparisons::verdicts(all));
+    let of = |of: &Comparisons| format!("{}, each against {}", of.metric, of.baseline);
     ComparisonView {
-        table,
-        head: table.head(),
-        rows: table.cells().into_iter().zip(classes).collect(),
+        caption: match all {
+            [one] => of(one),
+            _ => "Every metric".to_owned(),
+        },
+        heads: seen.iter().map(|&at| table.columns[at].head.clone()).collect(),
+        rows: rows
+            .map(|(row, verdict)| {
+                row.replacen("<tr>", &format!("<tr class={}>", class(verdict)), 1)
+            })
+            .collect(),
     }
 }
 

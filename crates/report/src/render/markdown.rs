@@ -7,7 +7,7 @@ use slablab_host::printable;
 use crate::document::{Document, Item, Shown};
 use crate::error::Error;
 use crate::escape::markdown_words as words;
-use crate::table::{self, Seen, Table};
+use crate::table::{self, Comparisons, Seen, Table};
 
 /// Writes the sections that are `shown` as Markdown, with at most `rows` rows of each table.
 ///
@@ -45,7 +45,7 @@ fn write_item(text: &mut String, item: &Item, shown: &Shown, rows: Option<usize>
             let lines: String = lines.iter().map(|line| format!("{}\n", printable(line))).collect();
             let _ = write!(text, "\n{fence}\n{lines}{fence}\n");
         }
-        Item::Comparisons(comparisons) => write_table(text, &comparisons.table(), shown, rows),
+        Item::Comparisons(all) => write_table(text, &Comparisons::table(all), shown, rows),
         Item::Table(title, _, table) => {
             if !title.is_empty() {
                 let _ = write!(text, "\n### {}\n", words(title));

@@ -10,7 +10,7 @@ use slablab_host::printable;
 
 use crate::document::{Document, Item, Section, Shown};
 use crate::error::Error;
-use crate::table::{Seen, Table, shortened};
+use crate::table::{Comparisons, Seen, Table, shortened};
 
 /// Lines of the first screen.
 const SCREEN_LINES: usize = 40;
@@ -225,8 +225,8 @@ fn write_part(lines: &mut Vec<String>, part: &Part<'_>, view: &Terminal, room: &
                 lines.extend(at_most(wrapped(text, view), lines_max));
             }
             Item::Lines(verbatim) => lines.extend(verbatim.iter().map(|l| printable(l).into())),
-            Item::Comparisons(comparisons) => {
-                write_table(lines, &section.name, &comparisons.table(), view, room);
+            Item::Comparisons(all) => {
+                write_table(lines, &section.name, &Comparisons::table(all), view, room);
             }
             Item::Table(title, _, table) => {
                 if !title.is_empty() && *title != section.title {

@@ -1,6 +1,6 @@
 //! What a column is called, to which side it leans, and who sees it.
 
-/// A column: what people read above it and what programs call it.
+/// A column: what people read above it and what programs call it. One without a key is for people alone.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Column {
     pub(crate) head: String,

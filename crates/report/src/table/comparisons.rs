@@ -1,18 +1,18 @@
 //! Candidates against one baseline, for one metric, at one or several points: effects and verdicts.
 
-use slablab_stats::{Comparison, Direction, Verdict};
+use slablab_stats::{Comparison, Direction, Estimate, Verdict};
 
 use super::cell::Cell;
-use super::column::{Column, Seen};
+use super::field::{self, Field};
 use super::grid::Table;
-use super::text;
-use crate::escape::markdown_words;
 use crate::unit::{counted, figures, human};
 
 /// Up to so many comparisons are all said in sentences.
-const SENTENCES_MAX: usize = 6;
+const SENTENCES_MAX: usize = 4;
 /// No more sentences than this stand before a table.
-const ANSWERS_MAX: usize = 12;
+const ANSWERS_MAX: usize = 4;
+/// Below this change of a size, the difference in bytes says more than the percentage.
+const CHANGE_SHARE_MIN: f64 = 0.01;
 
 /// Comparisons of one metric with one baseline.
 #[derive(Debug, Clone)]
@@ -42,13 +42,8 @@ pub struct ComparisonRow {
 
 impl ComparisonRow {
     /// Returns the verdict in words.
-    pub(crate) fn verdict(&self, unit: &str) -> String {
-        let comparison = &self.comparison;
-        let words = comparison.verdict.words(unit, comparison.direction);
-        match comparison.verdict {
-            Verdict::Undecided => format!("{words} ({} runs needed)", comparison.runs_needed),
-            _ => words.to_owned(),
-        }
+    pub(crate) fn verdict(&self, unit: &str) -> &'static str {
+        self.comparison.verdict.words(unit, self.comparison.direction)
     }
 
     /// Says how many runs were too few, and how many are not.
@@ -57,15 +52,31 @@ impl ComparisonRow {
         format!("{} runs cannot decide, {runs_needed} can", baseline.n.min(candidate.n))
     }
 
-    /// Returns the effect: the change in per cent, or the difference where there is no ratio.
+    /// Returns the effect: the change in per cent, or the difference where there is no ratio, or only a small one of a size.
     pub(crate) fn effect(&self, unit: &str) -> String {
-        self.change(self.comparison.effect().0.value, unit)
+        let (estimate, words) = self.shown(unit);
+        words(estimate.value, unit)
     }
 
-    /// Returns the interval of the effect.
+    /// Returns the interval of the effect, with its unit once: `-1.52 .. +0.28 %`.
     pub(crate) fn interval(&self, unit: &str) -> String {
-        let interval = self.comparison.effect().0.interval;
-        format!("{} .. {}", self.change(interval.low, unit), self.change(interval.high, unit))
+        let (estimate, words) = self.shown(unit);
+        let (low, high) = (words(estimate.interval.low, unit), words(estimate.interval.high, unit));
+        match (low.rsplit_once(' '), high.rsplit_once(' ')) {
+            (Some((number, of)), Some((_, other))) if of == other => format!("{number} .. {high}"),
+            _ => format!("{low} .. {high}"),
+        }
+    }
+
+    /// Returns the estimate that is shown, and how it is written.
+    fn shown(&self, unit: &str) -> (&Estimate, fn(f64, &str) -> String) {
+        let is_size = ["B", "kB", "KB", "MB", "GB", "KiB", "MiB", "GiB", "bytes"].contains(&unit);
+        match &self.comparison.ratio {
+            Some(ratio) if !(is_size && (ratio.value - 1.0).abs() < CHANGE_SHARE_MIN) => {
+                (ratio, |ratio, _| percent(ratio))
+            }
+            _ => (&self.comparison.difference, signed),
+        }
     }
 
     /// Returns the confidence of the interval: `95 %`.
@@ -73,8 +84,11 @@ impl ComparisonRow {
         format!("{} %", (self.comparison.effect().0.interval.confidence * 1e3).round() / 10.0)
     }
 
-    fn change(&self, value: f64, unit: &str) -> String {
-        if self.comparison.ratio.is_some() { percent(value) } else { signed(value, unit) }
+    /// Returns whether the change has another sign than the difference of the medians.
+    pub(crate) fn crosses_medians(&self) -> bool {
+        let Comparison { baseline, candidate, difference, ratio, .. } = &self.comparison;
+        let change = ratio.as_ref().map_or(difference.value, |ratio| ratio.value - 1.0);
+        change * (candidate.median - baseline.median) < 0.0
     }
 
     /// Returns p as reviewers write it.
@@ -171,82 +185,124 @@ impl Comparisons {
         row.point.splitn(many, ", ").chain(std::iter::repeat("")).take(many)
     }
 
-    /// Returns the table as plain text.
-    pub fn plain(&self) -> String {
-        let cells = self.cells();
-        text::plain(&self.head(), &cells, |at| text::side_of(&cells, at)).join("\n") + "\n"
+    /// Says how a change can have another sign than the difference of the medians, where one has.
+    pub fn note(all: &[Self]) -> Option<String> {
+        let crosses = all.iter().flat_map(|of| &of.rows).any(ComparisonRow::crosses_medians);
+        crosses.then(|| {
+            "A change is the middle of the ratios between runs (Hodges-Lehmann), of the same round where rounds are \
+             pairs: the medians of the two can differ the other way."
+                .to_owned()
+        })
     }
 
-    /// Returns the table as Markdown.
-    pub fn markdown(&self) -> String {
-        let cells = self.cells();
-        let words = |row: &Vec<String>| row.iter().map(|cell| markdown_words(cell)).collect();
-        let escaped: Vec<Vec<String>> = cells.iter().map(words).collect();
-        text::markdown(&words(&self.head()), &escaped, |at| text::side_of(&cells, at))
-    }
-
-    /// Returns the table of data: a terminal leaves out what a page has room for.
-    pub(crate) fn table(&self) -> Table {
-        let (head, cells) = (self.head(), self.cells());
-        // What a sentence says, or the title.
-        const SPARE: [&str; 4] = ["baseline", "median of baseline", "p", "runs"];
-        let column = |(at, head): (usize, String)| {
-            let key = head.replace([' ', '%'], "_");
-            let seen = if SPARE.contains(&head.as_str()) { Seen::WhereRoom } else { Seen::Always };
-            Column { side: text::side_of(&cells, at), seen, head, key }
-        };
-        let columns: Vec<Column> = head.into_iter().enumerate().map(column).collect();
-        let mut table = Table::new(columns);
-        for row in cells {
-            table.row(row.into_iter().map(Cell::Text).collect::<Vec<_>>());
+    /// Returns the table of all comparisons: people read effects in words, programs numbers.
+    pub fn table(all: &[Self]) -> Table {
+        let rows: Vec<CompareRow<'_>> =
+            all.iter().flat_map(|of| of.rows.iter().map(move |row| (of, row))).collect();
+        let mut fields = vec![
+            field::name("metric", "metric", |(of, _): &CompareRow<'_>| &of.metric),
+            field::name("unit", "unit", |(of, _): &CompareRow<'_>| &of.unit).as_data(),
+            field::name("point", "point", |(_, row): &CompareRow<'_>| &row.point).as_data(),
+        ];
+        if all.len() == 1 {
+            let metric = fields.remove(0);
+            fields.insert(0, metric.as_data());
         }
-        table
+        fields.extend(places(all).into_iter().enumerate().map(|(at, place)| {
+            field::text_by(&place, "", move |(of, row): &CompareRow<'_>| {
+                of.parts(row).nth(at).unwrap_or_default().to_owned()
+            })
+        }));
+        fields.extend(words(all));
+        fields.extend(numbers());
+        // The last column is what a page colours.
+        fields.push(field::name("verdict", "verdict", |(of, row)| row.verdict(&of.unit)));
+        Table::of_fields(&rows, fields)
     }
 
-    /// Returns the headings of the table's columns.
-    pub(crate) fn head(&self) -> Vec<String> {
-        let confidence =
-            self.rows.first().map_or_else(|| "95 %".to_owned(), ComparisonRow::confidence);
-        let interval = format!("{confidence} interval");
-        let columns = [
-            "candidate",
-            "median",
-            "baseline",
-            "median",
-            "change",
-            &interval,
-            "p",
-            "runs",
-            "verdict",
-        ];
-        self.places().chain(columns).map(str::to_owned).collect()
-    }
-
-    /// Returns the cells of the table, row by row.
-    pub(crate) fn cells(&self) -> Vec<Vec<String>> {
-        self.rows.iter().map(|row| self.row_cells(row)).collect()
-    }
-
-    fn row_cells(&self, row: &ComparisonRow) -> Vec<String> {
-        let comparison = &row.comparison;
-        let cells = [
-            row.candidate.clone(),
-            human(comparison.candidate.median, &self.unit),
-            self.baseline.clone(),
-            human(comparison.baseline.median, &self.unit),
-            row.effect(&self.unit),
-            row.interval(&self.unit),
-            row.p(),
-            format!("{} + {}", comparison.baseline.n, comparison.candidate.n),
-            row.verdict(&self.unit),
-        ];
-        self.parts(row).map(str::to_owned).chain(cells).collect()
+    /// Returns the verdict of each row of the table.
+    pub(crate) fn verdicts(all: &[Self]) -> impl Iterator<Item = Verdict> {
+        all.iter().flat_map(|of| of.rows.iter().map(|row| row.comparison.verdict))
     }
 
     /// Returns whether less of the metric is better.
     pub(crate) fn less_is_better(&self) -> bool {
         self.rows.first().is_none_or(|r| r.comparison.direction == Direction::LessIsBetter)
     }
+}
+
+/// A row of the table: a comparison, and those that it is one of.
+type CompareRow<'a> = (&'a Comparisons, &'a ComparisonRow);
+
+/// Returns the names of a point's components, if all comparisons have the same.
+fn places(all: &[Comparisons]) -> Vec<String> {
+    let Some(first) = all.first() else { return Vec::new() };
+    match all.iter().all(|of| of.point == first.point) {
+        true => first.places().map(str::to_owned).collect(),
+        false => vec!["point".to_owned()],
+    }
+}
+
+/// Returns the columns that people read.
+fn words(all: &[Comparisons]) -> Vec<Field<'_, CompareRow<'_>>> {
+    let confidence = all.iter().flat_map(|of| &of.rows).next();
+    let confidence = confidence.map_or_else(|| "95 %".to_owned(), ComparisonRow::confidence);
+    let interval = format!("{confidence} interval");
+    vec![
+        field::name("candidate", "candidate", |(_, row)| &row.candidate),
+        field::name("against", "baseline", |(of, _): &CompareRow<'_>| &of.baseline).where_room(),
+        field::cell("change", "", |(of, row)| Cell::Text(row.effect(&of.unit))),
+        field::cell(&interval, "", |(of, row)| Cell::Text(row.interval(&of.unit))),
+        field::cell("median run", "candidate_median", |(of, row): &CompareRow<'_>| {
+            Cell::Quantity(row.comparison.candidate.median, of.unit.clone())
+        })
+        .where_room(),
+        field::cell("of baseline", "baseline_median", |(of, row): &CompareRow<'_>| {
+            Cell::Quantity(row.comparison.baseline.median, of.unit.clone())
+        })
+        .where_room(),
+        field::cell("p", "", |(_, row): &CompareRow<'_>| Cell::Text(row.p())).where_room(),
+        field::cell("runs", "", |(_, row): &CompareRow<'_>| {
+            let Comparison { baseline, candidate, .. } = &row.comparison;
+            Cell::Text(format!("{} + {}", baseline.n, candidate.n))
+        })
+        .where_room(),
+    ]
+}
+
+/// Returns the columns that programs read.
+fn numbers<'a>() -> Vec<Field<'a, CompareRow<'a>>> {
+    fn number<'a>(key: &str, read: fn(&Comparison) -> f64) -> Field<'a, CompareRow<'a>> {
+        field::by(key, key, move |(_, row): &CompareRow<'a>| Cell::Number(read(&row.comparison), 9))
+            .as_data()
+    }
+    fn ratio<'a>(key: &str, read: fn(&Estimate) -> f64) -> Field<'a, CompareRow<'a>> {
+        field::by(key, key, move |(_, row): &CompareRow<'a>| {
+            let ratio = row.comparison.ratio.as_ref();
+            ratio.map_or(Cell::Missing, |ratio| Cell::Number(read(ratio), 9))
+        })
+        .as_data()
+    }
+    fn count<'a>(key: &str, read: fn(&Comparison) -> usize) -> Field<'a, CompareRow<'a>> {
+        field::by(key, key, move |(_, row): &CompareRow<'a>| {
+            Cell::Count(read(&row.comparison) as u64)
+        })
+        .as_data()
+    }
+    vec![
+        count("baseline_n", |c| c.baseline.n),
+        count("candidate_n", |c| c.candidate.n),
+        number("baseline_mean", |c| c.baseline.mean),
+        number("candidate_mean", |c| c.candidate.mean),
+        ratio("ratio", |ratio| ratio.value),
+        ratio("ratio_low", |ratio| ratio.interval.low),
+        ratio("ratio_high", |ratio| ratio.interval.high),
+        number("difference", |c| c.difference.value),
+        number("difference_low", |c| c.difference.interval.low),
+        number("difference_high", |c| c.difference.interval.high),
+        number("p", |c| c.p),
+        count("runs_needed", |c| c.runs_needed),
+    ]
 }
 
 /// Writes a ratio as a change: 1.02 is `+2.00 %`.
@@ -296,12 +352,14 @@ mod tests {
     #[test]
     fn a_point_of_two_components_has_two_columns_and_is_said_in_words() {
         let two = table("groups, CPUs", &[("10, 4", 2.0), ("10", 2.0)]);
-        assert_eq!(two.head()[..3], ["groups", "CPUs", "candidate"]);
-        assert_eq!((two.cells()[0][1].as_str(), two.cells()[1][1].as_str()), ("4", ""));
+        let lines = Comparisons::table(std::slice::from_ref(&two)).lines();
+        let columns =
+            |line: &str| line.split_whitespace().take(3).map(str::to_owned).collect::<Vec<_>>();
+        assert!(lines[0].contains("groups  CPUs  candidate"), "{}", lines[0]);
+        assert_eq!(columns(&lines[1])[..2], ["10", "4"]);
         assert!(two.sentences()[0].contains("at groups 10, CPUs 4:"), "{}", two.sentences()[0]);
         // A comma in the point of a single component is nothing but a comma.
         let one = table("variant", &[("slub 10, 4", 2.0)]);
-        assert_eq!(one.cells()[0].len(), one.head().len());
         assert!(one.sentences()[0].contains("at variant slub 10, 4:"), "{}", one.sentences()[0]);
         assert!(table("", &[("", 2.0)]).sentences()[0].starts_with("b is slower than a: +100"));
     }
@@ -315,7 +373,8 @@ mod tests {
         }
         let said = "Undecided in 2 of 2 comparisons of time: 8 runs cannot decide, 12 can.";
         assert_eq!(few.answers(), [said]);
-        assert!(few.plain().contains("undecided (12 runs needed)"));
+        let table = Comparisons::table(std::slice::from_ref(&few));
+        assert!(table.lines()[1].ends_with("undecided"));
         few.rows.pop();
         let said = "Undecided whether b and a differ in time at groups 1: 8 runs cannot decide, 12 can; +100.0 % (";
         assert!(few.answers()[0].starts_with(said), "{:?}", few.answers());
@@ -323,12 +382,54 @@ mod tests {
 
     #[test]
     fn many_comparisons_are_answered_by_those_that_show_something() {
-        let mut rows = vec![("1", 1.0); 6];
-        assert_eq!(table("n", &rows).answers().len(), 6);
+        let mut rows = vec![("1", 1.0); 4];
+        assert_eq!(table("n", &rows).answers().len(), 4);
         rows.push(("2", 2.0));
         let answers = table("n", &rows).answers();
         assert_eq!(answers.len(), 2, "{answers:?}");
         assert!(answers[0].starts_with("b is slower than a at n 2"), "{answers:?}");
-        assert_eq!(answers[1], "No difference in time shown in 6 of 7 comparisons.");
+        assert_eq!(answers[1], "No difference in time shown in 4 of 5 comparisons.");
+    }
+
+    #[test]
+    fn a_program_reads_numbers_and_no_words_but_names() {
+        let csv = Comparisons::table(&[table("groups, CPUs", &[("10, 4", 2.0)])]).csv();
+        let (head, row) = csv.trim_end().split_once('\n').unwrap();
+        let of = |key: &str| {
+            let row = row.replace("\"10, 4\"", "10;4");
+            let row: Vec<&str> = row.split(',').collect();
+            row[head.split(',').position(|name| name == key).expect(key)].to_owned()
+        };
+        assert_eq!(of("ratio").parse::<f64>().unwrap(), 2.0);
+        assert_eq!(
+            (of("point"), of("verdict"), of("baseline_n")),
+            ("10;4".into(), "slower".into(), "8".into())
+        );
+        assert!(!head.split(',').any(str::is_empty) && !head.contains("interval"), "{head}");
+    }
+
+    #[test]
+    fn a_small_change_of_a_size_is_said_in_bytes() {
+        let mut sizes = table("", &[("", 1.001)]);
+        sizes.unit = "KiB".into();
+        let sentence = &sizes.sentences()[0];
+        assert!(
+            sentence.contains("KiB (95 % interval ") && !sentence.contains("+0.10 %"),
+            "{sentence}"
+        );
+        sizes.rows = table("", &[("", 1.5)]).rows;
+        assert!(sizes.sentences()[0].contains("+50.0 %"), "{}", sizes.sentences()[0]);
+    }
+
+    #[test]
+    fn a_change_against_the_medians_is_explained() {
+        // In every pair but one the candidate is faster; the medians say the opposite.
+        let base = [10.0, 11.0, 12.0, 20.0, 21.0];
+        let other = [9.0, 10.0, 19.0, 19.5, 20.5];
+        let comparison = compare(&base, &other, Pairing::Paired, &Question::default()).unwrap();
+        let mut of = table("", &[("", 1.0)]);
+        assert!(Comparisons::note(std::slice::from_ref(&of)).is_none());
+        of.rows[0].comparison = comparison;
+        assert!(Comparisons::note(&[of]).is_some_and(|note| note.contains("Hodges-Lehmann")));
     }
 }

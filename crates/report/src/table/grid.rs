@@ -90,10 +90,7 @@ impl Table {
 
     /// Returns the lines that people read, the first with the headings.
     pub fn lines(&self) -> Vec<String> {
-        let head: Vec<_> = self.columns.iter().map(|column| column.head.clone()).collect();
-        let rows: Vec<Vec<_>> =
-            self.rows.iter().map(|row| row.iter().map(shown).collect()).collect();
-        text::plain(&head, &rows, |at| self.columns[at].side)
+        self.fitted(Seen::OnPage, usize::MAX, None)
     }
 
     /// Returns the table as RFC 4180 has it. A text that a spreadsheet would take for a formula has an apostrophe before it,
@@ -104,8 +101,11 @@ impl Table {
     /// Never: memory takes what is written, and cells are UTF-8.
     pub fn csv(&self) -> String {
         let mut writer = csv::Writer::from_writer(Vec::new());
-        let rows = self.rows.iter().map(|row| row.iter().map(inert).collect());
-        let head = self.columns.iter().map(|column| inert(&Cell::text(&column.key))).collect();
+        let keyed: Vec<usize> =
+            (0..self.columns.len()).filter(|&at| !self.columns[at].key.is_empty()).collect();
+        let rows = self.rows.iter().map(|row| keyed.iter().map(|&at| inert(&row[at])).collect());
+        let key = |&at: &usize| inert(&Cell::text(&self.columns[at].key));
+        let head = keyed.iter().map(key).collect();
         for row in std::iter::once(head).chain(rows) {
             let row: Vec<String> = row;
             writer.write_record(row).expect("memory takes it");

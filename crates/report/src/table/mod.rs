@@ -1,4 +1,4 @@
-//! Tables: of comparisons, in three layouts for text, and of data, for text, CSV and a page that sorts and filters.
+//! Tables of data, for text, CSV and a page that sorts and filters; those of comparisons among them.
 
 mod cell;
 mod column;

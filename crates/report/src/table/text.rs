@@ -35,14 +35,6 @@ pub(crate) fn markdown(
     text
 }
 
-/// Returns to which side column `at` of such rows leans: right if all of its cells start like a number.
-pub(crate) fn side_of(rows: &[Vec<String>], at: usize) -> Side {
-    let is_number =
-        |cell: &str| cell.starts_with(|c: char| c.is_ascii_digit() || "+-<".contains(c));
-    let right = !rows.is_empty() && rows.iter().all(|row| is_number(&row[at]));
-    if right { Side::Right } else { Side::Left }
-}
-
 /// A name that is cut keeps this many characters.
 const CUT_CHARS_MIN: usize = 12;
 

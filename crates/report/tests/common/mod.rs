@@ -218,7 +218,7 @@ pub(crate) fn document(rows: usize) -> Document {
         sections: vec![
             section(
                 "Comparison",
-                vec![Item::Comparisons(table), effects.into(), strip(groups()).into()],
+                vec![Item::Comparisons(vec![table]), effects.into(), strip(groups()).into()],
             ),
             section("Memory", vec![memory().into(), fragmentation().into(), waterfall().into()]),
             section("Scaling", vec![scaling().into()]),

@@ -11,17 +11,22 @@
 
 pub(crate) mod advise;
 pub(crate) mod classes;
+pub(crate) mod comparison;
 pub(crate) mod export;
 pub(crate) mod fit;
 pub(crate) mod holding;
 pub(crate) mod info;
+pub(crate) mod kernel;
+pub(crate) mod lab;
 pub(crate) mod partition;
 pub(crate) mod patch;
+mod plots;
 pub(crate) mod reason;
 pub(crate) mod replay;
 pub(crate) mod script;
 pub(crate) mod sources;
 pub(crate) mod stat;
+pub(crate) mod stored;
 pub(crate) mod top;
 pub(crate) mod trace;
 pub(crate) mod tune;

@@ -6,9 +6,11 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
-use slablab_lab::{CommandVariant, Scale};
+use slablab_lab::{CommandVariant, Engine, Request, Scale, find};
 
-use super::lab::run::{Job, measure};
+use super::kernel::options::InstallArgs;
+use super::lab::request::seed_of_the_clock;
+use super::lab::run::{Job, ResultArgs, measure};
 use crate::cli::OutputArgs;
 
 #[derive(clap::Args, Debug)]
@@ -41,12 +43,8 @@ pub(crate) struct Args {
     /// RNG seed of the random order [default: from the clock, and recorded]
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
-    /// The result folder [default: slablab-results/commands-user, or the next that is free]
-    #[arg(short, long, value_name = "FOLDER")]
-    output: Option<PathBuf>,
-    /// Also write a page about it to this file
-    #[arg(long, value_name = "FILE")]
-    report: Option<PathBuf>,
+    #[command(flatten)]
+    result: ResultArgs,
     /// The commands, each behind its own --; the first is the baseline
     #[arg(last = true, required = true, value_name = "COMMAND [ARG]... [-- COMMAND [ARG]...]")]
     commands: Vec<String>,
@@ -93,17 +91,22 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     .into_iter()
     .flatten()
     .collect();
-    let job = Job {
-        name: "commands",
-        engine: None,
+    let experiment = find("commands")?;
+    let request = Request {
+        engine: Engine::User,
         scale: Scale::Full,
         params,
         input: None,
         rounds: Some(args.rounds),
+        seed: args.seed.unwrap_or_else(seed_of_the_clock),
+    };
+    let job = Job {
+        experiment,
+        request,
         seed: args.seed,
         baseline: None,
-        folder: args.output.as_deref(),
-        report: args.report.as_deref(),
+        install: InstallArgs::default(),
+        result: &args.result,
     };
     measure(&job, output)
 }

@@ -19,7 +19,8 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
-    let facts: Vec<_> = slablab_trace::probe().iter().map(Finding::new).collect();
+    let probed = slablab_trace::probe().into_iter().chain(super::kernel::check::facts());
+    let facts: Vec<_> = probed.map(|fact| Finding::new(&fact)).collect();
     let can_record = !facts.iter().any(|fact| fact.state == "missing");
     give(&DoctorAnswer { can_record, facts }, output, &args.answer)?;
     Ok(if can_record { ExitCode::SUCCESS } else { ExitCode::from(1) })

@@ -5,11 +5,10 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use slablab_lab::result_files;
-use slablab_pages as pages;
 use slablab_report::{Document, Item, Palette, Width};
 
 use super::outputs::check_replaced;
-use crate::answers::replay::ReplayAnswer;
+use crate::answers::stored;
 pub(crate) use crate::output::write_page as write;
 use crate::output::write_whole;
 
@@ -41,9 +40,9 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let documents: Vec<Document> = args
         .results
         .iter()
-        .map(|place| pages::read(place)?.document(ReplayAnswer::stored))
+        .map(|place| stored::document(place))
         .collect::<slablab_lab::Result<_>>()?;
-    let document = pages::join(documents);
+    let document = stored::join(documents);
     write(&document, &args.output)?;
     if let Some(folder) = &args.svg {
         plots(&document, folder, "svg", |svg| Ok(svg.into_bytes()))?;

@@ -81,7 +81,6 @@ fn schemas() -> Vec<Published> {
         Published::answer::<written::Written>(),
         Published::answer_named::<written::Written>("slablab.import/1"),
     ];
-    let families =
-        [insmod::SCHEMAS, kernel::SCHEMAS, kernel::PREDICT_SCHEMAS, lab::SCHEMAS, replay::SCHEMAS];
+    let families = [insmod::SCHEMAS, kernel::SCHEMAS, lab::SCHEMAS, replay::SCHEMAS];
     here.into_iter().chain(families.into_iter().flatten().copied()).collect()
 }

@@ -5,31 +5,31 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use anyhow::{Context, Result};
-use schemars::JsonSchema;
-use serde::Serialize;
-use serde_json::Value;
+use anyhow::{Context, Result, bail};
 use slablab_host::shell;
 use slablab_lab::guest;
+use slablab_report::Flame;
 use slablab_trace::ImportOptions;
-use slablab_vm::{Data, Initramfs, Kernel, KernelBuilder, Machine, job_output};
+use slablab_vm::{Accel, Data, Initramfs, Kernel, KernelBuilder, Machine, Need, job_output};
 
 use super::options::{BuilderArgs, GuestArgs, InstallArgs, SpecArgs};
-use crate::cli::OutputArgs;
-use crate::output::{self, Cell, Column, Page, Report, Table};
+use crate::answers::kernel::BootAnswer;
+use crate::cli::{AnswerArgs, OutputArgs};
+use crate::cmd::outputs::check_folder;
+use crate::output::{give, write_whole};
 use crate::progress::Progress;
 
 /// Boot a kernel and run a command in it
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
                         slablab kernel boot slob --cpus 4 -- hackbench -g 4 -l 100\n  \
-                        slablab kernel boot debian:7.3/arm64-16k --record t.parquet -- hackbench -g 2 -l 50")]
+                        slablab kernel boot debian:7.3/arm64-16k --record t.parquet -- hackbench -g 2 -l 50\n  \
+                        slablab kernel boot build:6.12/slub --flame flame.svg -- hackbench -g 10 -l 40")]
 pub(crate) struct Args {
     /// The kernel: an allocator, debian:6.12, debian:7.3/arm64-16k, build:6.12/slub_tiny, or a path
     #[arg(value_name = "KERNEL")]
     kernel: String,
-    /// The command to run in the guest, word by word, or a line for its shell as one word [default: show memory and
-    /// slabs]
+    /// The command in the guest, word by word, or a line for its shell as one word [default: show memory and slabs]
     #[arg(last = true, value_name = "COMMAND")]
     command: Vec<String>,
     /// A script for the guest's shell (busybox) instead of a command
@@ -42,26 +42,26 @@ pub(crate) struct Args {
     /// A boot parameter; may be given several times
     #[arg(long = "append", value_name = "ARGUMENT", allow_hyphen_values = true)]
     arguments: Vec<String>,
-    /// Build a module of kernel/modules and put it into /lib/modules; may be given several times
+    /// Put a module of kernel/modules into /lib/modules; may be given several times
     #[arg(long = "module", value_name = "NAME")]
     modules: Vec<String>,
-    /// Put a program of this machine (a name or a path) into /bin, with its libraries; may be
-    /// given several times
+    /// Put a program of this machine into /bin, with its libraries; may be given several times
     #[arg(long = "with", value_name = "PROGRAM")]
     programs: Vec<String>,
-    /// Give up when the guest sends nothing for this many seconds
+    /// Give up when the guest is silent for this many seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 120,
           value_parser = clap::value_parser!(u64).range(1..=86_400))]
     silence: u64,
-    /// Give up when the command still runs after this many seconds
+    /// Give up when the command takes longer than this
     #[arg(long, value_name = "SECONDS", default_value_t = 600,
           value_parser = clap::value_parser!(u64).range(1..=604_800))]
     limit: u64,
-    /// Record the kernel's allocations from its boot to the command's end into this trace, by tracefs alone: any machine can
-    /// do it; takes 192 MiB more memory for each CPU (--append trace_buf_size=64M takes
-    /// another buffer than 48 MiB, 24 for other machines)
+    /// Record the kernel's allocations from its boot on into this trace; takes 192 MiB more memory for each CPU
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
+    /// Draw where the kernel spends its time meanwhile into this file (SVG), with its stacks in FILE.folded
+    #[arg(long, value_name = "FILE", conflicts_with = "record")]
+    flame: Option<PathBuf>,
     /// Keep console, rows and files in this folder
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
@@ -75,43 +75,6 @@ pub(crate) struct Args {
     install: InstallArgs,
 }
 
-#[derive(Serialize, JsonSchema)]
-pub(super) struct Booted {
-    kernel: String,
-    release: String,
-    accel: String,
-    emulated: bool,
-    accel_why: String,
-    rows: Vec<Value>,
-    files: Vec<PathBuf>,
-    console: String,
-}
-
-impl Report for Booted {
-    const SCHEMA: &'static str = "slablab.kernel-boot/1";
-
-    fn text(&self, page: &mut Page) {
-        let emulated = if self.emulated { ", times are emulated" } else { "" };
-        page.line(format!("{} under {} ({}){emulated}", self.kernel, self.accel, self.accel_why));
-        page.heading("Console");
-        page.lines(&self.console);
-        if !self.rows.is_empty() {
-            page.heading("Rows");
-            self.rows.iter().for_each(|row| page.line(row.to_string()));
-        }
-        if !self.files.is_empty() {
-            page.heading("Files");
-            self.files.iter().for_each(|path| page.line(path.display().to_string()));
-        }
-    }
-
-    fn csv(&self) -> Table {
-        let mut table = Table::new([Column::name("row", "row")]);
-        self.rows.iter().for_each(|row| table.row([Cell::text(row.to_string())]));
-        table
-    }
-}
-
 /// Runs `slablab kernel boot`.
 pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     let data = Data::find()?;
@@ -121,8 +84,18 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     if args.record.is_some() {
         job = guest::from_boot_job(&job);
     }
+    let mut needs = spec.needs();
+    if args.flame.is_some() {
+        job = guest::profiled_job(&job);
+        needs.push(Need::PROFILE);
+    }
+    // Said before a boot that takes minutes.
+    for (name, file) in [("--record", &args.record), ("--flame", &args.flame)] {
+        file.iter().try_for_each(|file| check_folder(name, file))?;
+    }
     let mut bar = Progress::default();
-    let builder = args.install.open(&args.builder, &spec.needs(), &mut bar)?;
+    let mut builder = args.install.open(&args.builder.places(), &needs, &mut bar)?;
+    args.builder.set_jobs(&mut builder);
     let kernel = builder.build(&spec, &mut |step| bar.show(&step))?;
     let initramfs = initramfs(args, &builder, &kernel, &job, &mut bar)?;
     let (accel, accel_why) = args.guest.accel.resolve(&builder, &kernel, &mut bar)?;
@@ -146,11 +119,12 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     let progress = Progress::spinner(&format!("{} under {}", machine.name(), accel.name()));
     let boot = machine.boot(accel, &kept, &builder.interrupt)?;
     drop(progress);
-    let files = match &args.record {
-        Some(trace) => record(trace, boot.files, args.output.is_some(), &mut bar)?,
-        None => boot.files,
+    let files = match (&args.record, &args.flame) {
+        (Some(trace), _) => record(trace, boot.files, args.output.is_some(), &mut bar)?,
+        (None, Some(graph)) => flame(graph, &machine, accel, boot.files)?,
+        (None, None) => boot.files,
     };
-    let booted = Booted {
+    let booted = BootAnswer {
         kernel: machine.name(),
         release: machine.kernel.release().to_owned(),
         accel: accel.name().into(),
@@ -160,7 +134,7 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
         files: files.into_iter().map(|(_, path)| path).collect(),
         console: job_output(&fs::read(&boot.console)?),
     };
-    output::print(&booted, output, None)?;
+    give(&booted, output, &AnswerArgs::default())?;
     let is_needed =
         args.output.is_some() || booted.files.iter().any(|path| path.starts_with(&kept));
     if !is_needed {
@@ -191,6 +165,33 @@ fn record(
     Ok(others)
 }
 
+/// Draws the flame graph of a guest's samples; returns the files that are left, the graph and its stacks among them.
+fn flame(
+    graph: &Path,
+    machine: &Machine,
+    accel: Accel,
+    files: Vec<(String, PathBuf)>,
+) -> Result<Vec<(String, PathBuf)>> {
+    let (stacks, mut others): (Vec<_>, Vec<_>) =
+        files.into_iter().partition(|(name, _)| name == guest::STACKS);
+    let (_, path) = stacks.first().context("the guest sent no samples")?;
+    let text =
+        fs::read_to_string(path).with_context(|| format!("{}: cannot read", path.display()))?;
+    let (folded, samples) = guest::fold(&text);
+    if samples == 0 {
+        bail!("{}: perf took no sample; give the command more to do", machine.name());
+    }
+    let title = format!("{} {}, {}", machine.name(), machine.kernel.release(), accel.name());
+    let mut flame = Flame::new(title, "samples", "perf record -e cpu-clock:k -a -g");
+    flame.add_folded(&folded);
+    let stacks = graph.with_extension("folded");
+    write_whole(graph, flame.svg().as_bytes())?;
+    write_whole(&stacks, folded.as_bytes())?;
+    others.push(("flame graph".to_owned(), graph.to_owned()));
+    others.push(("folded stacks".to_owned(), stacks));
+    Ok(others)
+}
+
 /// Returns the guest's script.
 fn job(args: &Args) -> Result<String> {
     if let Some(path) = &args.script {
@@ -214,6 +215,9 @@ fn initramfs(
     initramfs.tool("hackbench")?;
     if args.record.is_some() {
         guest::add_slabinfo(builder, kernel, &mut initramfs)?;
+    }
+    if args.flame.is_some() {
+        initramfs.tool("perf")?;
     }
     args.programs.iter().try_for_each(|program| initramfs.tool_or_path(program))?;
     for path in kernel.own_modules()? {

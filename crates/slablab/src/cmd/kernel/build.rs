@@ -3,13 +3,12 @@
 use std::process::ExitCode;
 
 use anyhow::Result;
-use schemars::JsonSchema;
-use serde::Serialize;
 use slablab_vm::{Kernel, Spec};
 
 use super::options::KernelsArgs;
-use crate::cli::OutputArgs;
-use crate::output::{self, Cell, Column, Report, Table};
+use crate::answers::kernel::{BuildAnswer, BuildEntry};
+use crate::cli::{AnswerArgs, OutputArgs};
+use crate::output::give;
 use crate::progress::Progress;
 
 /// Build kernels, or find them in the cache
@@ -17,63 +16,27 @@ use crate::progress::Progress;
 pub(crate) struct Args {
     #[command(flatten)]
     kernels: KernelsArgs,
+    #[command(flatten)]
+    answer: AnswerArgs,
 }
 
-#[derive(Serialize, JsonSchema)]
-pub(super) struct Built {
-    kernels: Vec<Row>,
-}
-
-#[derive(Serialize, JsonSchema)]
-struct Row {
-    name: String,
-    release: String,
-    key: String,
-    build_seconds: f64,
-    image: String,
-}
-
-impl Row {
-    fn of(kernel: &Kernel) -> Self {
-        Self {
-            name: kernel.spec.name(),
-            release: kernel.release().to_owned(),
-            key: kernel.key.to_string(),
-            build_seconds: kernel.build_seconds(),
-            image: kernel.image().display().to_string(),
-        }
-    }
-}
-
-impl Report for Built {
-    const SCHEMA: &'static str = "slablab.kernel-build/1";
-
-    fn csv(&self) -> Table {
-        let mut table = Table::new([
-            Column::name("kernel", "kernel"),
-            Column::name("release", "release"),
-            Column::number("built in", "build_seconds"),
-            Column::name("image", "image"),
-        ]);
-        for row in &self.kernels {
-            let seconds = Cell::Number(row.build_seconds, 0);
-            table.row([
-                Cell::text(&row.name),
-                Cell::text(&row.release),
-                seconds,
-                Cell::text(&row.image),
-            ]);
-        }
-        table
+/// Returns what is said of a build.
+pub(super) fn entry(kernel: &Kernel) -> BuildEntry {
+    BuildEntry {
+        name: kernel.spec.name(),
+        release: kernel.release().to_owned(),
+        key: kernel.key.to_string(),
+        build_seconds: kernel.build_seconds(),
+        image: kernel.image().display().to_string(),
     }
 }
 
 /// Runs `slablab kernel build`.
 pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     let mut bar = Progress::default();
-    let (_, kernels) = args.kernels.build(Spec::needs_to_make, &mut bar)?;
+    let kernels = args.kernels.build(Spec::needs_to_make, &mut bar)?;
     bar.clear();
-    let built = Built { kernels: kernels.iter().map(Row::of).collect() };
-    output::print(&built, output, None)?;
+    let built = BuildAnswer { kernels: kernels.iter().map(entry).collect() };
+    give(&built, output, &args.answer)?;
     Ok(ExitCode::SUCCESS)
 }

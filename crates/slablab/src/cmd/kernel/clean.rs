@@ -3,15 +3,13 @@
 use std::process::ExitCode;
 
 use anyhow::Result;
-use schemars::JsonSchema;
-use serde::Serialize;
 use slablab_host::{folder_of, remove_unpacked};
 use slablab_vm::{Data, Interrupt, Spec};
 
 use super::options::{ALLOCATORS, BuilderArgs, MODERN};
-use super::predict;
-use crate::cli::OutputArgs;
-use crate::output::{self, Cell, Column, Page, Report, Table};
+use crate::answers::kernel::CleanAnswer;
+use crate::cli::{AnswerArgs, OutputArgs};
+use crate::output::give;
 
 /// Remove builds that no command needs any more from the cache
 #[derive(clap::Args, Debug)]
@@ -21,28 +19,6 @@ pub(crate) struct Args {
     all: bool,
     #[command(flatten)]
     builder: BuilderArgs,
-}
-
-#[derive(Serialize, JsonSchema)]
-pub(super) struct Cleaned {
-    removed: Vec<String>,
-}
-
-impl Report for Cleaned {
-    const SCHEMA: &'static str = "slablab.kernel-clean/1";
-
-    fn text(&self, page: &mut Page) {
-        self.removed.iter().for_each(|name| page.line(format!("removed {name}")));
-        if self.removed.is_empty() {
-            page.line("nothing to remove");
-        }
-    }
-
-    fn csv(&self) -> Table {
-        let mut table = Table::new([Column::name("removed", "removed")]);
-        self.removed.iter().for_each(|name| table.row([Cell::text(name)]));
-        table
-    }
 }
 
 /// Runs `slablab kernel clean`.
@@ -64,13 +40,13 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     let mut unpacked = remove_unpacked(&["kernel", "kapi"], &ours)?;
     unpacked.extend(slablab_kapi::toolchain::clean()?);
     removed.extend(unpacked.iter().map(|path| path.display().to_string()));
-    output::print(&Cleaned { removed }, output, None)?;
+    give(&CleanAnswer { removed }, output, &AnswerArgs::default())?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// Returns the kernels that some command builds with the present source, patches and configuration.
 fn needed(data: &Data) -> Result<Vec<Spec>> {
-    let mut specs = predict::specs(data);
+    let mut specs = Vec::new();
     let modern = MODERN.iter().map(|name| Spec::named(data, name));
     for plain in ALLOCATORS.iter().map(|name| Ok(Spec::plain(name))).chain(modern) {
         let plain = plain?;

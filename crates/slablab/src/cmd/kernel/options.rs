@@ -1,6 +1,6 @@
 //! The options that the sub-commands of `slablab kernel` share, and what is made of them.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
@@ -29,7 +29,7 @@ pub(crate) struct BuilderArgs {
 }
 
 /// Whether packages may be installed.
-#[derive(Args, Debug, Clone)]
+#[derive(Args, Debug, Clone, Default)]
 pub(crate) struct InstallArgs {
     /// First install the packages that are missing with apt-get (as root)
     #[arg(short, long)]
@@ -41,13 +41,12 @@ impl InstallArgs {
     /// that was asked for.
     pub(crate) fn open(
         &self,
-        builder: &BuilderArgs,
+        places: &Places,
         needs: &[&'static [Need]],
         bar: &mut Progress,
     ) -> Result<KernelBuilder> {
         // A source that is none is said before anything is installed.
-        let places = builder.places();
-        KernelBuilder::new(&places, Interrupt::never())?;
+        KernelBuilder::new(places, Interrupt::never())?;
         let lacking = missing(needs);
         if self.yes && !lacking.is_empty() {
             let what = format!("installing {} with apt-get", packages(&lacking).join(", "));
@@ -56,12 +55,10 @@ impl InstallArgs {
             let interrupt = Interrupt::on_signals().context("cannot handle signals")?;
             install(&lacking, &interrupt)?;
         }
-        let mut opened = match KernelBuilder::open(&places, needs) {
+        match KernelBuilder::open(places, needs) {
             Err(e) if !self.yes && !lacking.is_empty() => bail!("{e}; or give --yes, as root"),
-            opened => opened?,
-        };
-        builder.set_jobs(&mut opened);
-        Ok(opened)
+            opened => Ok(opened?),
+        }
     }
 }
 
@@ -99,8 +96,8 @@ pub(crate) struct KernelsArgs {
     /// The kernels: allocators, debian:6.12, build:6.12/slub_tiny, paths [default: slab, slmb, slob, slub]
     #[arg(value_name = "KERNEL")]
     kernels: Vec<String>,
-    /// The same, by comma
-    #[arg(long, value_name = "NAME,..", value_delimiter = ',')]
+    /// Kernels in one word, between commas
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     allocators: Vec<String>,
     #[command(flatten)]
     spec: SpecArgs,
@@ -116,16 +113,16 @@ impl KernelsArgs {
         &self,
         needs: fn(&Spec) -> Vec<&'static [Need]>,
         bar: &mut Progress,
-    ) -> Result<(KernelBuilder, Vec<Kernel>)> {
+    ) -> Result<Vec<Kernel>> {
         let data = Data::find()?;
         let names: Vec<_> = self.kernels.iter().chain(&self.allocators).cloned().collect();
         let names = or_allocators(&names);
         let specs = names.iter().map(|name| self.spec.named(&data, name));
         let specs: Vec<_> = specs.collect::<Result<_>>()?;
         let needs: Vec<_> = specs.iter().flat_map(needs).collect();
-        let builder = self.install.open(&self.builder, &needs, bar)?;
-        let kernels = build(&builder, &specs, bar)?;
-        Ok((builder, kernels))
+        let mut builder = self.install.open(&self.builder.places(), &needs, bar)?;
+        self.builder.set_jobs(&mut builder);
+        specs.iter().map(|spec| Ok(builder.build(spec, &mut |step| bar.show(&step))?)).collect()
     }
 }
 
@@ -142,19 +139,6 @@ pub(crate) const MODERN: [&str; 6] = [
     "build:7.3/slub_tiny",
 ];
 
-/// Builds kernels, or finds them in the cache.
-pub(crate) fn build(
-    builder: &KernelBuilder,
-    specs: &[Spec],
-    bar: &mut Progress,
-) -> Result<Vec<Kernel>> {
-    let mut kernels = Vec::new();
-    for spec in specs {
-        kernels.push(builder.build(spec, &mut |step| bar.show(&step))?);
-    }
-    Ok(kernels)
-}
-
 /// How a guest runs.
 #[derive(Args, Debug, Clone)]
 pub(crate) struct GuestArgs {
@@ -162,8 +146,7 @@ pub(crate) struct GuestArgs {
     #[arg(long, value_name = "N", default_value_t = 2,
           value_parser = clap::value_parser!(u32).range(1..=16))]
     pub(crate) cpus: u32,
-    /// Accelerator: kvm, tcg (emulation, with emulated times), icount (instructions as time), or
-    /// auto: kvm if a test boot works
+    /// How it runs: kvm, tcg (emulated), icount (emulated, instructions as time), auto: kvm if it works
     #[arg(long, value_enum, default_value_t = AccelArg::Auto, hide_possible_values = true)]
     pub(crate) accel: AccelArg,
 }
@@ -224,36 +207,12 @@ impl BuilderArgs {
         Ok(KernelBuilder::reading(&self.places(), interrupt)?)
     }
 
-    fn set_jobs(&self, builder: &mut KernelBuilder) {
+    pub(crate) fn set_jobs(&self, builder: &mut KernelBuilder) {
         builder.jobs = self.jobs.map_or(builder.jobs, usize::from);
     }
 }
 
 /// Returns `names`, or all allocators.
-pub(crate) fn or_allocators(names: &[String]) -> Vec<String> {
+fn or_allocators(names: &[String]) -> Vec<String> {
     if names.is_empty() { ALLOCATORS.map(str::to_owned).to_vec() } else { names.to_vec() }
-}
-
-/// Returns the folder for results that was asked for, else `slablab-results/WHAT` or the next that is free.
-///
-/// # Errors
-///
-/// When the folder that was asked for is there already: no result is ever overwritten.
-pub(crate) fn results_folder(asked: Option<&Path>, what: &str) -> Result<PathBuf> {
-    match asked {
-        Some(folder) if folder.exists() => {
-            bail!("{}: is there already. Name another folder with -o", folder.display())
-        }
-        Some(folder) => Ok(folder.to_owned()),
-        None => {
-            let base = Path::new("slablab-results");
-            let mut names = (2..).map(|n| base.join(format!("{what}-{n}")));
-            let first = base.join(what);
-            Ok(if first.exists() {
-                names.find(|path| !path.exists()).unwrap_or(first)
-            } else {
-                first
-            })
-        }
-    }
 }

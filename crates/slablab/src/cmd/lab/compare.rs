@@ -8,10 +8,10 @@ use slablab_lab::{Outcome, compare_hosts, compare_runs, compare_variants, read_c
 use slablab_report::{ComparisonRow, Comparisons};
 use slablab_stats::{Direction, Pairing, Question, Verdict, compare};
 
-use super::answer::{Answer, Layout};
-use crate::cli::{OutputArgs, ResultFile};
+use crate::answers::comparison::CompareAnswer;
+use crate::cli::{AnswerArgs, OutputArgs};
 use crate::cmd::report;
-use crate::output::print;
+use crate::output::give;
 
 #[derive(clap::Args, Debug)]
 #[command(
@@ -53,25 +53,20 @@ pub(crate) struct Args {
     /// Compare results although they differ in this: input, kernel, cpu, scale, a parameter ...; may be given several times
     #[arg(long = "factor", value_name = "NAME", conflicts_with_all = ["csv", "baseline"])]
     factors: Vec<String>,
-    /// The layout of tables
-    #[arg(long, value_enum, value_name = "LAYOUT", default_value_t = Layout::Plain)]
-    layout: Layout,
     /// Show a difference when p is below this; intervals have the confidence 1 - P
     #[arg(long, value_name = "P", default_value_t = 0.05)]
     alpha: f64,
     /// Exit with 1 when a candidate is shown to be worse, and with 2 when too few runs leave that undecided
     #[arg(long)]
     fail_on_regression: bool,
-    /// Also write a page about it to this file
-    #[arg(long, value_name = "FILE")]
-    report: Option<PathBuf>,
     #[command(flatten)]
-    result: ResultFile,
+    answer: AnswerArgs,
 }
 
 pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
-    let outputs = [("--output", &args.result.output), ("--report", &args.report)];
-    let outputs = outputs.iter().filter_map(|(name, path)| Some((*name, path.as_deref()?)));
+    let outputs = args.answer.outputs();
+    let outputs =
+        outputs.iter().filter_map(|(name, path)| Some((*name, path.map(PathBuf::as_path)?)));
     let inputs: Vec<PathBuf> = args.results.iter().chain(&args.csv).cloned().collect();
     report::check_replaces_no_result(&inputs, &outputs.collect::<Vec<_>>())?;
     let question = Question {
@@ -86,7 +81,7 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
         Some(file) => of_csv(args, file, &question)?,
         None => of_results(args, &question)?,
     };
-    print(&answer, output, args.result.output.as_deref())?;
+    give(&answer, output, &args.answer)?;
     if !args.fail_on_regression {
         return Ok(ExitCode::SUCCESS);
     }
@@ -99,7 +94,7 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn of_results(args: &Args, question: &Question) -> Result<Answer> {
+fn of_results(args: &Args, question: &Question) -> Result<CompareAnswer> {
     let outcomes: Vec<Outcome> = args
         .results
         .iter()
@@ -107,33 +102,20 @@ fn of_results(args: &Args, question: &Question) -> Result<Answer> {
         .collect::<slablab_lab::Result<_>>()?;
     if args.by_host {
         let across = compare_hosts(&outcomes, &args.factors, question)?;
-        if let Some(file) = &args.report {
-            report::write(&slablab_pages::hosts(&outcomes, &across), file)?;
-        }
-        return Ok(Answer::of_hosts(&outcomes, across, args.layout));
+        return Ok(CompareAnswer::of_hosts(&outcomes, across));
     }
     match &outcomes[..] {
         [one] => {
             let sides = compare_variants(one, args.baseline.as_deref(), question)?;
-            let answer = Answer::of_run(one, sides, args.layout);
-            if let Some(file) = &args.report {
-                report::write(&slablab_pages::run(one, args.baseline.as_deref(), question)?, file)?;
-            }
-            Ok(answer)
+            Ok(CompareAnswer::of_run(one, &sides))
         }
-        [a, b] => {
-            if args.baseline.is_some() || args.report.is_some() {
-                bail!(
-                    "--baseline and --report go with one result; for several pages use 'slablab report'"
-                );
-            }
-            Ok(Answer::of_runs(a, b, compare_runs(a, b, &args.factors, question)?, args.layout))
-        }
+        [_, _] if args.baseline.is_some() => bail!("--baseline goes with one result"),
+        [a, b] => Ok(CompareAnswer::of_runs(a, b, compare_runs(a, b, &args.factors, question)?)),
         more => bail!("{} results: compare one or two, or any number with --by-host", more.len()),
     }
 }
 
-fn of_csv(args: &Args, file: &Path, question: &Question) -> Result<Answer> {
+fn of_csv(args: &Args, file: &Path, question: &Question) -> Result<CompareAnswer> {
     let columns = match &args.columns[..] {
         [] => None,
         [baseline, candidate] => Some((baseline.as_str(), candidate.as_str())),
@@ -156,8 +138,5 @@ fn of_csv(args: &Args, file: &Path, question: &Question) -> Result<Answer> {
         point: String::new(),
         rows: vec![row],
     };
-    if let Some(page) = &args.report {
-        report::write(&slablab_pages::pair(&pair, &table, &file.display().to_string()), page)?;
-    }
-    Ok(Answer::of_pair(&pair, table, args.layout))
+    Ok(CompareAnswer::of_pair(&pair, table, &file.display().to_string()))
 }

@@ -3,70 +3,24 @@
 use std::process::ExitCode;
 
 use anyhow::Result;
-use schemars::JsonSchema;
-use serde::Serialize;
-use slablab_lab::guest::PARAMETERS;
-use slablab_lab::{About, Engine, Experiment, experiments};
+use slablab_lab::{find, preset};
 
-use crate::cli::OutputArgs;
-use crate::output::{Page, Report, Table, field, print};
+use crate::answers::lab::ExperimentsAnswer;
+use crate::cli::{AnswerArgs, OutputArgs};
+use crate::output::give;
 
-pub(crate) fn run(output: &OutputArgs) -> Result<ExitCode> {
-    let experiments = experiments().iter().map(|experiment| Entry::of(*experiment)).collect();
-    print(&List { experiments }, output, None)?;
+#[derive(clap::Args, Debug)]
+pub(crate) struct Args {
+    /// Show the parameters of this experiment [default: list all]
+    #[arg(value_name = "NAME")]
+    name: Option<String>,
+    #[command(flatten)]
+    answer: AnswerArgs,
+}
+
+pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
+    let name = args.name.as_deref().map(|name| preset(name, None).map_or(name, |of| of.experiment));
+    let answer = ExperimentsAnswer::new(name.map(find).transpose()?);
+    give(&answer, output, &args.answer)?;
     Ok(ExitCode::SUCCESS)
-}
-
-#[derive(Serialize, JsonSchema)]
-pub(super) struct List {
-    experiments: Vec<Entry>,
-}
-
-#[derive(Serialize, JsonSchema)]
-struct Entry {
-    name: &'static str,
-    question: &'static str,
-    engines: &'static [Engine],
-    metric: String,
-    parameters: &'static [(&'static str, &'static str)],
-}
-
-impl Entry {
-    fn of(experiment: &dyn Experiment) -> Self {
-        let About { name, question, engines, metrics, parameters } = experiment.about();
-        let metric = metrics.into_iter().next().map(|metric| metric.name).unwrap_or_default();
-        Self { name, question, engines, metric, parameters }
-    }
-
-    fn engine_names(&self) -> String {
-        self.engines.iter().map(Engine::to_string).collect::<Vec<_>>().join(", ")
-    }
-}
-
-impl Report for List {
-    const SCHEMA: &'static str = "slablab.lab.list/1";
-
-    fn text(&self, page: &mut Page) {
-        for entry in &self.experiments {
-            page.heading(&format!("{}  ({})", entry.name, entry.engine_names()));
-            page.line(entry.question);
-            for (name, about) in entry.parameters {
-                page.line(format!("  --set {name}=...  {about}"));
-            }
-        }
-        page.heading("Every experiment in the engine kernel");
-        for (name, about) in PARAMETERS {
-            page.line(format!("  --set {name}=...  {about}"));
-        }
-    }
-
-    fn csv(&self) -> Table {
-        let fields = [
-            field::name("name", "name", |entry: &Entry| entry.name),
-            field::text("engines", "engines", Entry::engine_names),
-            field::name("answered by", "metric", |entry| &entry.metric),
-            field::name("question", "question", |entry| entry.question),
-        ];
-        Table::of(&self.experiments, fields)
-    }
 }

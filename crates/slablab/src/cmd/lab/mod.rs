@@ -1,11 +1,11 @@
 //! `slablab lab`: experiments, run on one machine or in shards on many, and compared.
 
-mod answer;
 mod bars;
 mod compare;
 mod list;
 mod merge;
 mod plan;
+pub(crate) mod request;
 pub(crate) mod run;
 mod sbatch;
 mod shard;
@@ -15,16 +15,18 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::Subcommand;
 
+use crate::answers::comparison::CompareAnswer;
+use crate::answers::lab::{ExperimentsAnswer, MergeAnswer, PlanAnswer, ShardAnswer};
 use crate::cli::OutputArgs;
 use crate::schema::Published;
 
 /// What these commands print as JSON.
 pub(super) const SCHEMAS: &[Published] = &[
-    Published::of::<list::List>(),
-    Published::of::<answer::Answer>(),
-    Published::of::<plan::Planned>(),
-    Published::of::<shard::Done>(),
-    Published::of::<merge::Answer>(),
+    Published::answer::<ExperimentsAnswer>(),
+    Published::answer::<CompareAnswer>(),
+    Published::answer::<PlanAnswer>(),
+    Published::answer::<ShardAnswer>(),
+    Published::answer::<MergeAnswer>(),
 ];
 
 #[derive(clap::Args, Debug)]
@@ -37,7 +39,7 @@ pub(crate) struct Args {
 #[derive(Subcommand, Debug)]
 enum What {
     /// List the experiments, with their questions and parameters
-    List,
+    List(list::Args),
     /// Run an experiment, or continue one that was interrupted
     Run(run::Args),
     /// Plan an experiment, to be run in shards by several machines
@@ -52,7 +54,7 @@ enum What {
 
 pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     match &args.what {
-        What::List => list::run(output),
+        What::List(args) => list::run(args, output),
         What::Run(args) => run::run(args, output),
         What::Plan(args) => plan::run(args, output),
         What::Sbatch(args) => sbatch::run(args),

@@ -4,13 +4,12 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use schemars::JsonSchema;
-use serde::Serialize;
-use slablab_lab::{Engine, Plan, Sweep, find, plan};
+use slablab_lab::{Plan, Sweep, plan};
 
-use super::run::RequestArgs;
-use crate::cli::OutputArgs;
-use crate::output::{Page, Report, Table, field, print};
+use super::request::RequestArgs;
+use crate::answers::lab::PlanAnswer;
+use crate::cli::{OutputArgs, ShownArgs};
+use crate::output::give;
 use crate::say::say;
 
 #[derive(clap::Args, Debug)]
@@ -32,89 +31,18 @@ pub(crate) struct Args {
     /// The folder to make; the same plan may be there already
     #[arg(short, long, value_name = "FOLDER")]
     output: PathBuf,
+    #[command(flatten)]
+    answer: ShownArgs,
 }
 
 pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
-    let experiment = find(&args.name)?;
-    let mut request = args.request.request(experiment)?;
+    let (experiment, mut request) = args.request.of(&args.name)?;
     // Without --seed the plan that is there keeps its own.
     if let (None, Some(there)) = (args.request.seed, Plan::read(&args.output)?) {
         request.seed = there.seed;
     }
     let sweep = Sweep::create(&args.output, plan(experiment, &request)?)?;
     sweep.plan.summary().inspect(|summary| say(format_args!("slablab: {summary}")));
-    print(&Planned::of(&sweep), output, None)?;
+    give(&PlanAnswer::of(&sweep), output, &args.answer.answer())?;
     Ok(ExitCode::SUCCESS)
-}
-
-#[derive(Serialize, JsonSchema)]
-pub(super) struct Planned {
-    folder: PathBuf,
-    experiment: String,
-    question: String,
-    engine: Engine,
-    seed: u64,
-    rounds: usize,
-    variants: Vec<String>,
-    point_name: String,
-    /// The most shards
-    shards_max: usize,
-    cells: usize,
-    points: Vec<PlannedPoint>,
-}
-
-#[derive(Serialize, JsonSchema)]
-struct PlannedPoint {
-    point: String,
-    cells: usize,
-}
-
-impl Planned {
-    fn of(sweep: &Sweep) -> Self {
-        let Plan { experiment, question, engine, seed, design, .. } = sweep.plan.clone();
-        let cells = sweep.plan.cells();
-        let point = |point: &String| PlannedPoint {
-            point: point.clone(),
-            cells: cells.iter().filter(|cell| cell.point == *point).count(),
-        };
-        Self {
-            folder: sweep.folder.clone(),
-            experiment,
-            question,
-            engine,
-            seed,
-            rounds: design.rounds,
-            variants: design.variants,
-            point_name: design.point_name,
-            shards_max: sweep.shards_max(),
-            cells: cells.len(),
-            points: design.points.iter().map(point).collect(),
-        }
-    }
-}
-
-impl Report for Planned {
-    const SCHEMA: &'static str = "slablab.lab.planned/1";
-
-    fn text(&self, page: &mut Page) {
-        page.line(format!("{} ({} engine): {}", self.experiment, self.engine, self.question));
-        page.line(format!(
-            "{} cells: {} in {} rounds; seed {}",
-            self.cells,
-            self.variants.join(", "),
-            self.rounds,
-            self.seed
-        ));
-        page.heading(&format!("Points, up to {} shards", self.shards_max));
-        page.table(&self.csv());
-    }
-
-    fn csv(&self) -> Table {
-        let name = if self.point_name.is_empty() { "point" } else { &self.point_name };
-        let fields = [
-            field::name(name, "point", |point: &PlannedPoint| &point.point),
-            field::count("cells", "cells", |point| point.cells as u64),
-        ];
-        Table::of(&self.points, fields)
-    }
 }

@@ -1,12 +1,9 @@
 //! `slablab replay`: what each allocator makes of a trace, or of several together.
 
-mod kernel;
-
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::{Result, bail};
-use clap::ValueEnum;
+use anyhow::Result;
 use slablab_kmem::BackendKind;
 use slablab_replay::{ReplayPlan, ReplaySum, Start};
 
@@ -23,8 +20,7 @@ use crate::output::give;
 use crate::schema::Published;
 
 /// What these commands print as JSON.
-pub(super) const SCHEMAS: &[Published] =
-    &[Published::answer::<ReplayAnswer>(), Published::of::<kernel::Outcome>()];
+pub(super) const SCHEMAS: &[Published] = &[Published::answer::<ReplayAnswer>()];
 
 #[derive(clap::Args, Debug)]
 #[command(after_help = "The same trace gives the same numbers on any machine.\n\n\
@@ -48,36 +44,15 @@ pub(crate) struct Args {
     /// Begin with no objects, also where the trace says which the recorded kernel had
     #[arg(long)]
     cold: bool,
-    /// Replay in the simulated machine, or in guests with real kernels
-    #[arg(long, value_enum, value_name = "ENGINE", default_value_t = Engine::User, hide_possible_values = true)]
-    engine: Engine,
-    /// The kernels of --engine kernel: slub, build:6.12/slub, ...
-    #[arg(long = "kernel", value_name = "NAME,...", value_delimiter = ',', default_value = "slub")]
-    kernels: Vec<String>,
-    /// A boot parameter of the kernels of --engine kernel; may be given several times
-    #[arg(long = "append", value_name = "ARGUMENT", allow_hyphen_values = true)]
-    arguments: Vec<String>,
     #[command(flatten)]
     filter: FilterArgs,
     #[command(flatten)]
     answer: AnswerArgs,
 }
 
-/// Where a trace is replayed.
-#[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
-enum Engine {
-    /// In the simulated machine
-    User,
-    /// In a real kernel
-    Kernel,
-}
-
 pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     check_outputs(&args.many.all(&args.trace), args.answer.outputs())?;
     let traces = Traces::open(&args.trace, &args.many, &args.filter)?;
-    if args.engine == Engine::Kernel {
-        return in_kernels(args, &traces, output);
-    }
     let (usual, recorded) = usual(&traces.kernels());
     let allocators = match &args.allocators[..] {
         [] => usual,
@@ -117,21 +92,6 @@ impl Args {
     fn start(&self) -> Start {
         if self.cold { Start::Cold } else { Start::Warm }
     }
-}
-
-/// Replays one trace in real kernels.
-fn in_kernels(args: &Args, traces: &Traces<'_>, output: &OutputArgs) -> Result<ExitCode> {
-    let Some(trace) = traces.one() else {
-        bail!("--engine kernel goes with one trace, and these are several")
-    };
-    let asked = kernel::Asked {
-        file: &args.trace,
-        kernels: &args.kernels,
-        arguments: &args.arguments,
-        lines: args.answer.lines.unwrap_or(10),
-        result: args.answer.output.as_deref(),
-    };
-    kernel::run(&asked, output, trace)
 }
 
 /// Returns the usual allocators, as far as they know pages of the size of each of `kernels`, given by release and page size;

@@ -3,14 +3,14 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use anyhow::{Context, Result, bail};
 use slablab_linux::SlabInfo;
 use slablab_replay::{CacheMoment, CompactTrace, MachineMoment, Replayed};
 use slablab_vm::{Accel, Kernel, KernelBuilder, Machine, Origin};
 
-use crate::progress::Progress;
+use super::recording::{file as file_of, read};
+use crate::error::{Error, Result};
 
 /// The module.
 const MODULE: &str = "slabreplay";
@@ -78,8 +78,6 @@ fn modules_for(kernel: &Kernel) -> &'static [&'static str] {
 pub(crate) struct Replayer<'a> {
     pub(crate) builder: &'a KernelBuilder,
     pub(crate) accel: Accel,
-    /// Boot parameters besides the usual ones
-    pub(crate) arguments: &'a [String],
 }
 
 /// What a guest told.
@@ -107,10 +105,9 @@ impl Replayer<'_> {
         parts: usize,
         folder: &Path,
     ) -> Result<Told> {
-        fs::create_dir_all(folder)?;
+        fs::create_dir_all(folder).map_err(Error::io(folder, "make the folder of a guest"))?;
         let file = folder.join("trace.rp");
-        fs::write(&file, trace.bytes())
-            .with_context(|| format!("cannot write {}", file.display()))?;
+        fs::write(&file, trace.bytes()).map_err(Error::io(&file, "write the trace"))?;
         let moments = trace.moments(parts);
         let mut job = format!("{HEAD}if [ -e /proc/slabinfo ]; then\n");
         for moment in &moments {
@@ -127,17 +124,9 @@ impl Replayer<'_> {
         }
         let mut machine = Machine::new(kernel.clone(), trace.cpus, initramfs);
         machine.arguments.push("slab_nomerge".into());
-        machine.arguments.extend_from_slice(self.arguments);
-        let progress =
-            Progress::spinner(&format!("{} under {}", machine.name(), self.accel.name()));
         let boot = machine.boot(self.accel, folder, &self.builder.interrupt)?;
-        drop(progress);
-        fs::remove_file(&file)?;
-        let text = |name: &str| -> Result<String> {
-            let found = boot.files.iter().find(|(file, _)| file == name);
-            let (_, path) = found.with_context(|| format!("the guest sent no {name}"))?;
-            Ok(fs::read_to_string(path)?)
-        };
+        fs::remove_file(&file).map_err(Error::io(&file, "remove the trace"))?;
+        let text = |name: &str| read(&file_of(&boot, name, &machine)?);
         let status = text("status.txt")?;
         let told = match boot.files.iter().any(|(name, _)| name.starts_with("moment-")) {
             true => moments
@@ -150,7 +139,8 @@ impl Replayer<'_> {
             let mut words = status.split_whitespace().filter_map(|word| word.split_once('='));
             words.find(|(k, _)| *k == key).and_then(|(_, n)| n.parse().ok()).unwrap_or(0)
         };
-        let left = boot.rows_of("left").next().context("the guest did not say what is left")?;
+        let left = boot.rows_of("left").next();
+        let left = left.ok_or_else(|| said_nothing("what is left"))?;
         let count = |key: &str| left[key].as_i64().unwrap_or(0);
         Ok(Told {
             replayed: Replayed { moments: told, paths: paths(&text("paths.txt")?)? },
@@ -166,15 +156,19 @@ impl Told {
     /// Fails unless the guest could allocate everything, and got everything back.
     pub(crate) fn check(&self, folder: &Path) -> Result<()> {
         if self.failed > 0 {
-            bail!("{} allocations failed in the guest; see {}", self.failed, folder.display());
+            return Err(Error::Request(format!(
+                "{} allocations failed in the guest; see {}",
+                self.failed,
+                folder.display()
+            )));
         }
         let allowed = LEFT_KB_MAX + THREAD_KB_MAX * self.new_threads.max(0);
         if self.left_kb > allowed {
-            bail!(
+            return Err(Error::Request(format!(
                 "the guest lost {} kB of slabs, {allowed} kB are allowed; see {}",
                 self.left_kb,
                 folder.display()
-            );
+            )));
         }
         Ok(())
     }
@@ -184,7 +178,7 @@ impl Told {
 fn slabinfo(text: &str, caches: usize) -> Result<MachineMoment> {
     let mut moment = MachineMoment::default();
     for line in text.lines() {
-        let row = SlabInfo::parse(line).with_context(|| wrong(line))?;
+        let row = SlabInfo::parse(line).ok_or_else(|| wrong(line))?;
         let slabs = row.num_slabs;
         let bytes = slabs * row.pagesperslab * 4096;
         set(&mut moment, row.name, caches, CacheMoment { slabs, bytes })?;
@@ -197,16 +191,16 @@ fn counted(status: &str, caches: usize) -> Result<Vec<MachineMoment>> {
     let mut moments: Vec<MachineMoment> = Vec::new();
     for line in status.lines().skip(1) {
         let words: Vec<_> = line.split_whitespace().collect();
-        let first = number(&words, 1).with_context(|| wrong(line))?;
+        let first = number(&words, 1).ok_or_else(|| wrong(line))?;
         if words[0] == "moment" {
             moments.push(MachineMoment::default());
             continue;
         }
-        let moment = moments.last_mut().with_context(|| wrong(line))?;
+        let moment = moments.last_mut().ok_or_else(|| wrong(line))?;
         match words[0] {
             "pages" => moment.held_bytes = first,
             cache => {
-                let bytes = number(&words, 2).with_context(|| wrong(line))?;
+                let bytes = number(&words, 2).ok_or_else(|| wrong(line))?;
                 set(moment, cache, caches, CacheMoment { slabs: first, bytes })?;
             }
         }
@@ -218,17 +212,17 @@ fn counted(status: &str, caches: usize) -> Result<Vec<MachineMoment>> {
 fn paths(text: &str) -> Result<BTreeMap<String, u64>> {
     let mut paths = BTreeMap::new();
     for line in text.lines() {
-        let (name, counts) = line.split_once(':').with_context(|| wrong(line))?;
+        let (name, counts) = line.split_once(':').ok_or_else(|| wrong(line))?;
         let name = name.rsplit('/').next().unwrap_or(name).to_owned();
         let count = number(&counts.split_whitespace().collect::<Vec<_>>(), 0);
-        *paths.entry(name).or_default() += count.with_context(|| wrong(line))?;
+        *paths.entry(name).or_default() += count.ok_or_else(|| wrong(line))?;
     }
     Ok(paths)
 }
 
 fn set(moment: &mut MachineMoment, name: &str, caches: usize, held: CacheMoment) -> Result<()> {
     let index = name.strip_prefix("rp_").and_then(|n| n.parse::<usize>().ok());
-    let index = index.filter(|index| *index < caches).with_context(|| wrong(name))?;
+    let index = index.filter(|index| *index < caches).ok_or_else(|| wrong(name))?;
     moment.caches.resize(caches, CacheMoment::default());
     moment.caches[index] = held;
     Ok(())
@@ -238,14 +232,12 @@ fn number(words: &[&str], at: usize) -> Option<u64> {
     words.get(at).and_then(|word| word.parse().ok())
 }
 
-fn wrong(line: &str) -> String {
-    format!("`{line}` is not what a guest says of a moment")
+fn wrong(line: &str) -> Error {
+    Error::Request(format!("`{line}` is not what a guest says of a moment"))
 }
 
-/// Returns the folder of a trace and a kernel among the results.
-pub(crate) fn folder_of(results: &Path, trace: &Path, kernel: &Kernel) -> PathBuf {
-    let stem = trace.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    results.join(format!("{stem}-{}", kernel.spec.name().replace([':', '/'], "-")))
+fn said_nothing(of: &str) -> Error {
+    Error::Request(format!("the guest did not say {of}"))
 }
 
 #[cfg(test)]

@@ -7,37 +7,30 @@ use std::path::Path;
 
 use serde::Deserialize;
 use slablab_host::shell;
-use slablab_lab::{Error, Outcome, Result};
+use slablab_lab::{Error, Outcome, Result, compare_variants};
 use slablab_replay::Replay;
 use slablab_report::{Document, Flame, Item, Section};
 use slablab_stats::Question;
 
-use crate::run;
+use super::comparison::CompareAnswer;
+use super::replay::ReplayAnswer;
+use crate::output::Answer;
 
 /// The schema of `slablab replay --format json` that can be read.
 const REPLAY: &str = "slablab.replay/1";
 /// How a Parquet file begins, which a trace is.
 const PARQUET: &[u8] = b"PAR1";
 
-/// A result that was read.
-#[derive(Debug)]
-pub enum Stored {
-    /// A run of the lab
-    Run(Box<Outcome>),
-    /// A replay of the named trace
-    Replay(Box<Replay>, String),
-    /// Folded stacks, with the name of their file
-    Folded(String, String),
-}
-
-/// Reads a result folder, a JSON result, or a file of folded stacks (`*.folded`).
+/// Makes the document of a result folder, a JSON result, or a file of folded stacks (`*.folded`).
 ///
 /// # Errors
 ///
-/// If there is no such file, it is empty, or it is of another kind or version.
-pub fn read(place: &Path) -> Result<Stored> {
+/// If there is no such file, it is empty, it is of another kind or version, or its numbers allow no comparison.
+pub(crate) fn document(place: &Path) -> Result<Document> {
     if place.is_dir() {
-        return Ok(Stored::Run(Box::new(Outcome::read(place)?)));
+        let outcome = Outcome::read(place)?;
+        let sides = compare_variants(&outcome, None, &Question::default())?;
+        return Ok(CompareAnswer::of_run(&outcome, &sides).document());
     }
     let bytes = fs::read(place).map_err(|cause| Error::Io {
         path: place.to_owned(),
@@ -58,7 +51,7 @@ pub fn read(place: &Path) -> Result<Stored> {
         return Err(unreadable("is empty".to_owned()));
     }
     if place.extension().is_some_and(|e| e == "folded") {
-        return Ok(Stored::Folded(text, place.display().to_string()));
+        return folded(&text, &place.display().to_string()).map_err(&unreadable);
     }
     let value: serde_json::Value = serde_json::from_str(&text).map_err(|e| {
         unreadable(format!(
@@ -73,7 +66,7 @@ pub fn read(place: &Path) -> Result<Stored> {
             let file = value["file"].as_str().unwrap_or("a trace").to_owned();
             let replay =
                 Replay::deserialize(&value).map_err(|e| unreadable(format!("is damaged: {e}")))?;
-            Ok(Stored::Replay(Box::new(replay), file))
+            Ok(ReplayAnswer::stored(&replay, &file))
         }
         Some(other) => Err(unreadable(format!(
             "its schema is {other}; this slablab makes reports of {REPLAY} and of runs of the lab"
@@ -82,41 +75,23 @@ pub fn read(place: &Path) -> Result<Stored> {
     }
 }
 
-impl Stored {
-    /// Makes the report of it alone; `of_replay` makes that of a replay of the named trace.
-    ///
-    /// # Errors
-    ///
-    /// If its numbers allow none.
-    pub fn document(&self, of_replay: impl Fn(&Replay, &str) -> Document) -> Result<Document> {
-        match self {
-            Self::Run(outcome) => run(outcome, None, &Question::default()),
-            Self::Replay(result, file) => Ok(of_replay(result, file)),
-            Self::Folded(text, file) => {
-                let mut flame =
-                    Flame::new("Where the weight is", "", "Folded stacks as they were given.");
-                let bad = flame.add_folded(text);
-                if flame.weight() == 0 {
-                    return Err(Error::Unreadable {
-                        path: file.into(),
-                        reason: "has no stacks; each line is 'outer;inner 12'".to_owned(),
-                    });
-                }
-                let mut items = vec![Item::Flame(flame)];
-                if bad > 0 {
-                    items.push(Item::Text(format!(
-                        "{bad} lines were not stacks and are not shown."
-                    )));
-                }
-                let section = Section::new(file.clone(), "", items);
-                Ok(Document { title: file.clone(), sections: vec![section], ..Document::default() })
-            }
-        }
+/// Makes the document of folded stacks in `file`.
+fn folded(text: &str, file: &str) -> std::result::Result<Document, String> {
+    let mut flame = Flame::new("Where the weight is", "", "Folded stacks as they were given.");
+    let bad = flame.add_folded(text);
+    if flame.weight() == 0 {
+        return Err("has no stacks; each line is 'outer;inner 12'".to_owned());
     }
+    let mut items = vec![Item::Flame(flame)];
+    if bad > 0 {
+        items.push(Item::Text(format!("{bad} lines were not stacks and are not shown.")));
+    }
+    let sections = vec![Section::page("stacks", file, items)];
+    Ok(Document { title: file.to_owned(), sections, ..Document::default() })
 }
 
 /// Puts several reports into one; the parts of each keep the name of their report.
-pub fn join(documents: Vec<Document>) -> Document {
+pub(crate) fn join(documents: Vec<Document>) -> Document {
     let mut documents = documents;
     if documents.len() == 1 {
         return documents.remove(0);
