@@ -19,7 +19,7 @@ const OF_TRACES: [&str; 9] = [
     "tune TRACE",
     "fit TRACE --memory 64M",
     "classes TRACE",
-    "whatif TRACE --no-merge",
+    "whatif TRACE --page-size 16K",
     "partition TRACE --by random:4",
     "stat TRACE",
 ];

@@ -265,6 +265,7 @@ fn cells() -> Vec<Cell> {
         Cell::CountChange(10, 15),
         Cell::Points(-1.5),
         Cell::Share(0.125),
+        Cell::Change(-0.25),
         Cell::Ns(1_234_567),
         Cell::Number(3.25, 2),
         Cell::Quantity(31.5, "cycles".into()),
@@ -313,7 +314,8 @@ fn every_renderer_shows_the_same_cells() {
             _ => {
                 let (shown, on_page) = (value(shown), value(on_page));
                 let machine: f64 = machine.parse().unwrap();
-                let scale = if matches!(cell, Cell::Share(_)) { 100.0 } else { 1.0 };
+                let scale =
+                    if matches!(cell, Cell::Share(_) | Cell::Change(_)) { 100.0 } else { 1.0 };
                 assert!(near(shown, machine * scale), "{cell:?}: {shown} {machine}");
                 assert!(near(on_page, machine * scale), "{cell:?}: {on_page} {machine}");
             }

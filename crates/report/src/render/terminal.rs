@@ -21,10 +21,10 @@ const ANSWERS_MAX: usize = 5;
 /// Lines of these sentences on the first screen.
 const ANSWER_LINES_MAX: usize = 14;
 /// Lines of the source and the notes on the first screen.
-const NOTE_LINES_MAX: usize = 6;
+const NOTE_LINES_MAX: usize = 10;
 /// Lines of the names of further sections on the first screen.
 const NAME_LINES_MAX: usize = 3;
-/// Lines of a paragraph on the first screen.
+/// Lines of a paragraph or a note on the first screen.
 const TEXT_LINES_MAX: usize = 4;
 /// Rows of a table on the first screen, also where there is room for more.
 const ROWS_MAX: usize = 15;
@@ -79,7 +79,8 @@ pub fn terminal(document: &Document, view: &Terminal) -> Result<String, Error> {
 fn first_screen(document: &Document, sections: Vec<&Section>, view: &Terminal) -> Vec<String> {
     let answers = document.answers.iter().take(ANSWERS_MAX);
     let mut lines = at_most(paragraphs(answers, view), ANSWER_LINES_MAX);
-    let notes = at_most(notes(document, view), NOTE_LINES_MAX);
+    let notes = notes(document, view).flat_map(|note| at_most(note, TEXT_LINES_MAX));
+    let notes = at_most(notes.collect(), NOTE_LINES_MAX);
     let room = SCREEN_LINES.saturating_sub(lines.len() + notes.len() + NAME_LINES_MAX + 1);
     let (parts, mut room) = Room::choose(sections, room, view);
     let mut names = Vec::new();
@@ -108,7 +109,7 @@ fn whole(document: &Document, sections: &[&Section], view: &Terminal) -> Vec<Str
     for section in sections {
         write_part(&mut lines, &Part { section, items: &section.items }, view, &mut room);
     }
-    let mut below = notes(document, view);
+    let mut below: Vec<String> = notes(document, view).flatten().collect();
     if view.shown == Shown::All {
         let facts = document.facts.iter().map(|fact| format!("{}: {}", fact.name, fact.value));
         below.extend(facts.map(|fact| printable(&fact).into_owned()));
@@ -125,9 +126,9 @@ fn append_below(lines: &mut Vec<String>, below: Vec<String>) {
     lines.extend(below);
 }
 
-/// Returns where the numbers come from and what else to know.
-fn notes(document: &Document, view: &Terminal) -> Vec<String> {
-    paragraphs(std::iter::once(&document.source).chain(&document.notes), view)
+/// Returns the lines of where the numbers come from, and of each note.
+fn notes<'a>(document: &'a Document, view: &'a Terminal) -> impl Iterator<Item = Vec<String>> + 'a {
+    std::iter::once(&document.source).chain(&document.notes).map(|note| wrapped(note, view))
 }
 
 /// Returns at most `max` of `lines`, with an ellipsis at the end of the last where there are more.

@@ -23,6 +23,8 @@ pub enum Cell {
     Points(f64),
     /// A share, 1.0 being all
     Share(f64),
+    /// How much more or less something is, as a share of what it is compared with
+    Change(f64),
     /// A time in nanoseconds
     Ns(u64),
     /// A plain number, shown with this many decimals
@@ -64,6 +66,7 @@ impl Cell {
             Self::CountChange(from, to) => change(*from, *to, thousands),
             Self::Points(points) => format!("{points:+.1} pt"),
             Self::Share(share) => format!("{:.1} %", share * 100.0),
+            Self::Change(share) => format!("{:+.1} %", share * 100.0),
             Self::Ns(ns) => scaled(*ns as f64, "ns"),
             Self::Number(number, decimals) => format!("{number:.decimals$}"),
             Self::Quantity(number, unit) => human(*number, unit),
@@ -81,7 +84,7 @@ impl Cell {
                 (i128::from(*to) - i128::from(*from)).to_string()
             }
             Self::Points(points) => format!("{points:.4}"),
-            Self::Share(share) => format!("{share:.6}"),
+            Self::Share(share) | Self::Change(share) => format!("{share:.6}"),
             Self::Number(number, decimals) => format!("{number:.decimals$}"),
             Self::Quantity(number, _) => number.to_string(),
             Self::Missing => String::new(),
@@ -92,7 +95,9 @@ impl Cell {
     pub(crate) fn key(&self) -> Option<f64> {
         match self {
             Self::Text(_) | Self::Missing => None,
-            Self::Share(x) | Self::Quantity(x, _) | Self::Number(x, _) => Some(*x),
+            Self::Share(x) | Self::Change(x) | Self::Quantity(x, _) | Self::Number(x, _) => {
+                Some(*x)
+            }
             number => number.machine().parse().ok(),
         }
     }

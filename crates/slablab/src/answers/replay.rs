@@ -207,7 +207,7 @@ fn memory(allocators: &[Allocator]) -> Item {
         field::by("beside the first", "held_change", move |a: &Allocator| {
             match a.held_bytes.peak as f64 / first as f64 {
                 _ if first == 0 => Cell::Missing,
-                times => Cell::Text(format!("{:+.1} %", (times - 1.0) * 100.0)),
+                times => Cell::Change(times - 1.0),
             }
         })
         .where_room(),
