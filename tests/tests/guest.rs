@@ -119,9 +119,8 @@ fn modules_say_the_same_in_a_guest_and_in_user_space() {
     for (i, (module, params)) in RUNS.into_iter().enumerate() {
         let rest = log.split_once(&format!("RUN {i} ")).expect("it was run").1;
         let of_guest = facts(rest.split("RUN ").next().unwrap(), module);
-        let source =
-            Path::new(env!("CARGO_MANIFEST_DIR")).join("../../kernel/modules").join(module);
-        let mut insmod = Command::new(env!("CARGO_BIN_EXE_slablab"));
+        let source = root().join("kernel/modules").join(module);
+        let mut insmod = Command::new(slablab_path());
         insmod.arg("insmod").arg(source).args(params.split(' '));
         let out =
             insmod.args(["--allocator", "slub", "--cpus", "2", "--memory", "1G"]).output().unwrap();
@@ -156,10 +155,10 @@ fn a_parameter_that_the_kernel_did_not_take_ends_the_guest() {
 #[ignore = "boots a kernel; make test-boot"]
 fn models_hold_what_real_kernels_hold_after_the_same_events() {
     for trace in ["boot", "build"] {
-        let traces = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../traces");
+        let traces = root().join("traces");
         let dir = tempfile::tempdir().unwrap();
         let folder = dir.path().join("result");
-        let mut command = Command::new(env!("CARGO_BIN_EXE_slablab"));
+        let mut command = Command::new(slablab_path());
         command.args(["lab", "run", "fidelity", "--kernels", "slub,slob", "--format", "json"]);
         command.arg("--input").arg(traces.join(format!("{trace}.parquet"))).arg("-o").arg(&folder);
         let out = command.output().unwrap();
@@ -182,8 +181,7 @@ fn models_hold_what_real_kernels_hold_after_the_same_events() {
 #[test]
 #[ignore = "builds and boots a kernel; make test-boot"]
 fn advice_finds_the_caches_that_upstream_found() {
-    let patches = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../../kernel/patches/6.1/optional/ftrace-event-kmalloc");
+    let patches = root().join("kernel/patches/6.1/optional/ftrace-event-kmalloc");
     let dir = tempfile::tempdir().unwrap();
     let (script, trace) = (dir.path().join("load.sh"), dir.path().join("t.parquet"));
     let job = r#"
@@ -204,7 +202,7 @@ fn advice_finds_the_caches_that_upstream_found() {
     }
     let out = command.output().unwrap();
     assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
-    let mut advise = Command::new(env!("CARGO_BIN_EXE_slablab"));
+    let mut advise = Command::new(slablab_path());
     let out = advise.arg("advise").arg(&trace).args(["--format", "json"]).output().unwrap();
     let advice: serde_json::Value = serde_json::from_slice(&out.stdout).unwrap();
     let lines = advice["advice"].as_array().unwrap();

@@ -126,11 +126,11 @@ impl Parameter {
     /// If it is none, or none of those that the parameter may be.
     pub(crate) fn read(&self, text: &str) -> Result<u64> {
         let (Kind::Number(least, most) | Kind::Numbers(least, most)) = self.kind else {
-            return Err(self.refuse(text, "it is no number".to_owned()));
+            return Err(self.refuse(text, "it is no number"));
         };
         let number = text.parse().ok().filter(|number| (least..=most).contains(number));
         number
-            .ok_or_else(|| self.refuse(text, format!("numbers from {least} to {most} are needed")))
+            .ok_or_else(|| self.refuse(text, &format!("numbers from {least} to {most} are needed")))
     }
 
     /// Checks a value that was set.
@@ -141,7 +141,7 @@ impl Parameter {
     pub(crate) fn check(&self, text: &str) -> Result<()> {
         let one_of = |word: &str, words: &[&str]| match words.contains(&word) {
             true => Ok(()),
-            false => Err(self.refuse(word, format!("there are {}", words.join(", ")))),
+            false => Err(self.refuse(word, &format!("there are {}", words.join(", ")))),
         };
         match self.kind {
             Kind::Text | Kind::Names | Kind::File => Ok(()),
@@ -152,7 +152,7 @@ impl Parameter {
         }
     }
 
-    fn refuse(&self, text: &str, why: String) -> Error {
+    fn refuse(&self, text: &str, why: &str) -> Error {
         Error::Request(format!("{}={text}: {why}", self.name))
     }
 }

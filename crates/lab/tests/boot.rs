@@ -8,7 +8,7 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use slablab_lab::guest::{ProfileLoad, profile};
+use slablab_lab::guest::{STACKS, fold, profiled_job};
 use slablab_lab::{Engine, Outcome, Request, Scale, find, plan, run};
 use slablab_vm::{Accel, Error, Interrupt, KernelBuilder, Machine, Places, Spec, TroubleKind};
 
@@ -58,12 +58,12 @@ fn assert_no_qemu(folder: &Path) {
 #[test]
 #[ignore = "builds and boots kernels; make test-boot"]
 fn every_allocator_boots_and_passes_messages() {
-    let experiment = find("hackbench").unwrap();
+    let experiment = find("load").unwrap();
     let set = |key: &str, value: &str| (key.to_owned(), value.to_owned());
     let request = Request {
         engine: Engine::Kernel,
         scale: Scale::Smoke,
-        params: [set("groups", "1")].into(),
+        params: [set("load", "hackbench"), set("groups", "1")].into(),
         input: None,
         rounds: Some(2),
         seed: 1,
@@ -196,15 +196,19 @@ fn rows_and_files_come_back_whole() {
 fn a_profile_has_the_kernels_own_stacks() {
     let builder = builder();
     let kernel = builder.build(&Spec::plain("slub"), &mut |_| ()).unwrap_or_else(|e| panic!("{e}"));
+    let job = profiled_job("hackbench -g 2 -l 50");
+    let mut initramfs = builder.initramfs(&kernel, &job, &mut |_| ()).unwrap();
+    ["hackbench", "perf"].iter().for_each(|program| initramfs.tool(program).unwrap());
+    let machine = Machine::new(kernel, 2, initramfs);
     let dir = tempfile::tempdir().unwrap();
-    let load = ProfileLoad { groups: 2, loops: 50 };
-    let profile = profile(&builder, &kernel, 2, load, Accel::Tcg, dir.path())
-        .unwrap_or_else(|e| panic!("{e}"));
-    println!("{} samples", profile.samples);
+    let boot =
+        machine.boot(Accel::Tcg, dir.path(), &builder.interrupt).unwrap_or_else(|e| panic!("{e}"));
+    let (_, stacks) = boot.files.iter().find(|(name, _)| name == STACKS).expect("the stacks");
+    let (folded, samples) = fold(&fs::read_to_string(stacks).unwrap());
+    println!("{samples} samples");
     let stack =
         |line: &&str| line.starts_with("hackbench;") && line.contains("unix_stream_sendmsg;");
-    let sends = profile.folded.lines().filter(stack).count();
-    assert!(sends > 0, "{}", profile.folded);
+    assert!(folded.lines().filter(stack).count() > 0, "{folded}");
 }
 
 /// Boots the kernel called `name` and returns what its guest says of itself after hackbench.
@@ -271,7 +275,7 @@ fn a_script_is_compared_by_boot_parameters_and_one_that_fails_is_shown() {
         rounds: Some(1),
         seed: 1,
     };
-    let experiment = find("script").unwrap();
+    let experiment = find("load").unwrap();
     let run = |text: &str, folder: &str| {
         fs::write(&script, text).unwrap();
         let plan = plan(experiment, &request).unwrap_or_else(|e| panic!("{e}"));

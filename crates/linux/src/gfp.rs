@@ -136,7 +136,7 @@ const SETS: [(&str, u32); 12] = [
 const OLD_SETS: [(&str, u32); 1] = [("GFP_ATOMIC", 0xa20)];
 
 /// Returns what a release calls a flag, where it has it.
-fn name_in<'a>(bit: usize, name: &'a str, release: Option<Release>) -> Option<&'a str> {
+fn name_in(bit: usize, name: &str, release: Option<Release>) -> Option<&str> {
     match (bit, release) {
         (9, Some(release)) if release < Release(6, 4) => Some("ATOMIC"),
         (24, Some(release)) => (Release(6, 10)..Release(7, 0)).contains(&release).then_some(name),

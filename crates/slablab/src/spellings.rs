@@ -37,12 +37,12 @@ const SPELLINGS: &[(&[&str], &str)] = &[
 
 /// Returns what is said of a command line that is refused, if it has words that once were right.
 pub(crate) fn now(words: &[String]) -> Option<String> {
-    let is_in = |old: &&str, word: &String| {
-        word == *old || word.strip_prefix(*old).is_some_and(|rest| rest.starts_with('='))
+    let is_in = |old: &str, word: &String| {
+        word == old || word.strip_prefix(old).is_some_and(|rest| rest.starts_with('='))
     };
     let has = |old: &[&str]| {
         let mut words = words.iter();
-        old.iter().all(|old| words.any(|word| is_in(&old, word)))
+        old.iter().all(|old| words.any(|word| is_in(old, word)))
     };
     let (old, new) = SPELLINGS.iter().find(|(old, _)| has(old))?;
     Some(format!("{} is now: {new}", old.join(" ")))

@@ -155,7 +155,7 @@ fn is_slab_pages(entry: &Entry) -> bool {
 #[must_use]
 pub fn family_name(name: &str) -> String {
     let copy = KmallocCache::parse(name).filter(|cache| cache.copy > 0);
-    let number = copy.and_then(|_| name.splitn(4, '-').nth(2));
+    let number = copy.and_then(|_| name.split('-').nth(2));
     if let Some(number) = number {
         return name.replacen(number, "*", 1);
     }

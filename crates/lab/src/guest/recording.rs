@@ -115,7 +115,7 @@ impl Recorder<'_> {
     /// # Errors
     ///
     /// When the guest gets into trouble, or the buffer lost events.
-    pub(crate) fn from_boot(&self, folder: &Path) -> Result<Recording> {
+    pub(crate) fn since_boot(&self, folder: &Path) -> Result<Recording> {
         let job = from_boot_job(&self.load);
         let mut initramfs = self.builder.initramfs(&self.kernel, &job, &mut |_| ())?;
         add_slabinfo(self.builder, &self.kernel, &mut initramfs)?;

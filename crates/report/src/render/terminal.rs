@@ -190,7 +190,7 @@ impl Room {
         self.tables_left = self.tables_left.saturating_sub(1);
         let shown = match (view.rows, &view.shown) {
             (Some(asked), _) => rows.min(asked),
-            (None, Shown::First) => rows.min(share.min(ROWS_MAX).max(1)),
+            (None, Shown::First) => rows.min(share.clamp(1, ROWS_MAX)),
             (None, _) => rows,
         };
         self.rows_left = self.rows_left.saturating_sub(shown);

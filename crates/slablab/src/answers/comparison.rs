@@ -118,7 +118,7 @@ impl CompareAnswer {
             facts: vec![Fact::new("file", file)],
             ..Document::default()
         };
-        Self::new(subject, vec![comparisons], Vec::new(), document)
+        Self::new(subject, &[comparisons], &[], document)
     }
 
     /// Makes the answer about the variants of one run.
@@ -148,7 +148,7 @@ impl CompareAnswer {
         };
         let subject = format!("{} ({} engine): {}", outcome.name, plan.engine, plan.question);
         let findings = experiment.map(|e| e.findings(outcome)).unwrap_or_default();
-        let mut answer = Self::new(subject, comparisons(sides), findings, document);
+        let mut answer = Self::new(subject, &comparisons(sides), &findings, document);
         answer.counts = counts(outcome);
         answer.document.answers.extend(counted(outcome, &answer));
         answer.remark(outcome.remarks());
@@ -181,7 +181,7 @@ impl CompareAnswer {
             facts: outcomes.iter().map(|outcome| Fact::new("result", &outcome.name)).collect(),
             ..Document::default()
         };
-        let mut answer = Self::new(subject, comparisons(&across.sides), Vec::new(), document);
+        let mut answer = Self::new(subject, &comparisons(&across.sides), &[], document);
         answer.remark(across.remarks);
         answer
     }
@@ -189,16 +189,16 @@ impl CompareAnswer {
     /// Puts what all comparisons have in common before the sections of `document`.
     fn new(
         subject: String,
-        all: Vec<Comparisons>,
-        findings: Vec<Finding>,
+        all: &[Comparisons],
+        findings: &[Finding],
         mut document: Document,
     ) -> Self {
         let said = findings.iter().map(|finding| finding.sentence.clone());
-        document.answers = said.clone().chain(sentences(&all)).collect();
+        document.answers = said.clone().chain(sentences(all)).collect();
         document.source.clone_from(&subject);
-        document.notes.extend(Comparisons::note(&all));
+        document.notes.extend(Comparisons::note(all));
         let mut first =
-            vec![Section::first("comparisons", "", vec![Item::Comparisons(all.clone())])];
+            vec![Section::first("comparisons", "", vec![Item::Comparisons(all.to_vec())])];
         first.append(&mut document.sections);
         let mmtests =
             all.iter().flat_map(|of| of.mmtests().lines().map(str::to_owned).collect::<Vec<_>>());

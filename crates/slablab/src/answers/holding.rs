@@ -385,10 +385,9 @@ impl HeldTable {
                     shell::word(plain)
                 )
             }
-            Kind::AllocTraces | Kind::Kmemleak | Kind::Memleak | Kind::PageOwner => format!(
-                "Next: the stacks name who allocates; `--all` shows those of each. Take the table again later: what grows \
-                 is a leak, or a cache that fills."
-            ),
+            Kind::AllocTraces | Kind::Kmemleak | Kind::Memleak | Kind::PageOwner => "Next: the stacks name who allocates. Take the table again later: what grows is a leak, or a cache that \
+                 fills."
+                .to_owned(),
             Kind::Slabratetop | Kind::PerfKmem => {
                 "Next: `slablab info /proc/slabinfo` on that machine tells what is held.".to_owned()
             }

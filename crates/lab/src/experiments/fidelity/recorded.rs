@@ -51,7 +51,7 @@ pub(super) fn told(
         accel: guest.accel,
     };
     let recording = match by_cache {
-        true => recorder.from_boot(folder)?,
+        true => recorder.since_boot(folder)?,
         false => {
             let exe = std::env::current_exe();
             let exe = exe.map_err(Error::io(Path::new("/proc/self/exe"), "find slablab"))?;
