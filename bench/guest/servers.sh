@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # A small server: busybox httpd and syslogd, dropbear, sqlite; each is used once it is up.
 #
-#   slablab kernel run script servers.sh --with sqlite3 --with dropbear --with dropbearkey --with dbclient --memory 32 ...
+#   slablab lab run load --input servers.sh --with sqlite3 --with dropbear --with dropbearkey --with dbclient --memory 32 ...
 
 # The first file system may be full: half of the memory, and it has all programs.
 mkdir -p /tmp/www /tmp/root/.ssh /etc /dev/pts

@@ -1,4 +1,4 @@
-//! What others recorded is no command: names of caches, call sites, programs, hosts and files that a shell, a browser, a
+//! What others recorded must never run: names of caches, call sites, programs, hosts and files that a shell, a browser, a
 //! spreadsheet, Markdown or a terminal would obey.
 //!
 //! How it works: a sample is written anew with such names. Whoever obeys one of them makes a file called `owned`, or shows
@@ -248,15 +248,12 @@ fn no_output_of_a_hostile_trace_is_obeyed() {
         &["info"][..],
         &["stat"],
         &["replay", "--allocators", "slub"],
-        &["replay", "--allocators", "slub", "--csv", "sites"],
+        &["replay", "--allocators", "slub", "--show", "sites"],
         &["whatif", "--per-site", "--allocators", "slub"],
         &["advise"],
     ] {
         let words = [&command[..1], &[trace.as_str()], &command[1..]].concat();
         for format in ["table", "json", "csv"] {
-            if command.contains(&"--csv") && format != "csv" {
-                continue;
-            }
             let text = scene.output(&[&words[..], &["--format", format]].concat());
             match format {
                 "json" => _ = serde_json::from_str::<serde_json::Value>(&text).unwrap(),
@@ -366,11 +363,9 @@ fn a_snapshot_and_a_text_of_hostile_names_are_text() {
         $(touch\u{1b}[2J 9 42 192 21 1 : tunables 0 0 0 : slabdata 2 2 0\n";
     fs::write(scene.path().join("s"), slabinfo).unwrap();
     for format in ["table", "json", "csv"] {
-        for command in ["info", "advise"] {
-            let text = scene.output(&[command, "s", "--format", format]);
-            if format == "csv" {
-                check_cells(&text);
-            }
+        let text = scene.output(&["info", "s", "--format", format]);
+        if format == "csv" {
+            check_cells(&text);
         }
     }
     let refused = scene.run(&["info", "no\u{1b}[2J\nslablab: owned"]);

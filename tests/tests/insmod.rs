@@ -409,13 +409,14 @@ fn what_does_not_build_is_refused_with_the_tools_own_words() {
 fn metadata_is_shown_on_request() {
     let text = stdout(&["insmod", &source("params"), "--modinfo"]);
     for line in [
-        "version:        1.2",
-        "description:    Parameters of each kind",
-        "license:        GPL",
-        "parm:           number:An integer (int)",
-        "parm:           list:Up to four integers (array of int)",
+        "version 1.2",
+        "description Parameters of each kind",
+        "license GPL",
+        "parm number:An integer (int)",
+        "parm list:Up to four integers (array of int)",
     ] {
-        assert!(text.lines().any(|l| l == line), "{line}\n{text}");
+        let is_it = |l: &str| l.split_whitespace().collect::<Vec<_>>().join(" ") == line;
+        assert!(text.lines().any(is_it), "{line}\n{text}");
     }
 }
 

@@ -442,7 +442,7 @@ fn an_upward_arrow_and_a_circle_are_found() {
     let found = judge(&house(&[]), &files()).join("\n");
     assert!(found.contains("planted: low/mod.rs -> high.rs: upward"), "{found}");
     assert!(found.contains("planted: circle: low/one.rs -> low/two.rs -> low/one.rs"), "{found}");
-    assert!(!found.contains("Foreign"), "what another crate defines is no arrow: {found}");
+    assert!(!found.contains("Foreign"), "what another crate defines is not an arrow: {found}");
     let left = &["circle: low/one.rs -> low/two.rs -> low/one.rs", "circle: gone.rs -> gone.rs"];
     let found = judge(&house(left), &files()).join("\n");
     assert!(!found.contains("planted: circle"), "{found}");

@@ -33,7 +33,6 @@ const COMMANDS: &[&str] = &[
     "fit traces/boot.parquet --memory 64M",
     "tune traces/boot.parquet",
     "patch traces/hackbench.parquet alloc_fdtable+0xd0",
-    "advise TMP/slabinfo",
     "import traces/boot.parquet --time 50%,90% -o TMP/part.parquet",
     "export traces/boot.parquet --tables TMP/tables",
     "lab list",

@@ -15,7 +15,7 @@ pub fn word(text: &str) -> String {
     of_bytes(text.as_bytes())
 }
 
-/// Returns a path as one word of the shell that no command takes for an option, and all bytes of which come back.
+/// Returns a path as one word of the shell that no command takes for an option, and that comes back with all its bytes.
 #[must_use]
 pub fn path(path: &Path) -> String {
     let bytes = path.as_os_str().as_bytes();

@@ -9,8 +9,8 @@
 //! To add an experiment: one file in `experiments/` with a struct that implements [`Experiment`], one line in
 //! [`experiments`].
 //!
-//! Modules, lower ones first: `error`, `request`, `parameter`, `environment`; `plan`, `journal`, `samples`; `outcome`, `differences`,
-//! `compare`; `experiment`, `guest`, `settings`, `experiments`; `planning`, `run`, `sweep`, `merge`.
+//! Modules, lower ones first: `error`, `request`, `parameter`, `environment`; `plan`, `journal`, `samples`; `outcome`,
+//! `differences`, `compare`; `experiment`, `guest`, `settings`, `experiments`; `planning`, `run`, `sweep`, `merge`.
 //!
 //! Invariants: a row is written once and never edited; a cell has one row or none, whenever the run was killed. The
 //! order of the cells follows from the seed in the plan. Rows of warm-up cells are kept and never counted. Rows of

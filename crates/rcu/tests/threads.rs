@@ -228,7 +228,7 @@ fn a_section_kept_in_a_thread_local_outlives_the_exit() {
     synchronize();
 }
 
-/// Nothing was reclaimed any more, and nobody said so.
+/// Reclaim stopped without a message.
 #[test]
 fn a_thread_that_forgets_a_guard_and_ends_holds_nobody_back() {
     std::thread::spawn(|| std::mem::forget(slablab_rcu::pin())).join().unwrap();

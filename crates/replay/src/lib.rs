@@ -8,8 +8,8 @@
 //! What does not depend on the allocator (allocations, sizes and lifetimes by call site) is counted once, in the
 //! reader's thread. [`PerfKmem`] counts like `perf kmem stat` instead, for those who know its numbers.
 //!
-//! Rooms: from the bottom up, a room uses only those before it: `slots`, `memories` and `change`, then `plan`, `error` and `many`,
-//! `metrics`, `engine`, `whatif`, and above these `advice`, `exact` and `timed`.
+//! Rooms: from the bottom up, a room uses only those before it: `slots`, `memories` and `change`, then `plan`, `error`
+//! and `many`, `metrics`, `engine`, `whatif`, and above these `advice`, `exact` and `timed`.
 //!
 //! Invariants: the same trace and plan give the same [`Replay`], to the byte, on any machine: no address of the host,
 //! no clock, no hash order and no thread timing gets into it.

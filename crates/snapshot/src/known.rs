@@ -12,7 +12,7 @@ use slablab_linux::{KmallocCache, KmallocType};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reclaim {
-    /// A shrinker frees those that nobody uses
+    /// A shrinker frees those that are unused
     GivenBack,
     /// They stay until their users free them
     Kept,
@@ -74,12 +74,14 @@ const KNOWN: [KnownCache; 62] = [
     back(
         "dentry",
         "fs/dcache.c",
-        "names of files that were looked up, also of files that do not exist; `echo 2 > /proc/sys/vm/drop_caches` frees the unused ones",
+        "names of files that were looked up, also of files that do not exist; `echo 2 > \
+         /proc/sys/vm/drop_caches` frees the unused ones",
     ),
     back(
         "dentry_cache",
         "fs/dcache.c",
-        "names of files that were looked up, also of files that do not exist; `echo 2 > /proc/sys/vm/drop_caches` frees the unused ones",
+        "names of files that were looked up, also of files that do not exist; `echo 2 > \
+         /proc/sys/vm/drop_caches` frees the unused ones",
     ),
     back(
         "inode_cache",

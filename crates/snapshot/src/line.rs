@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 
-/// A line longer than this is no row.
+/// A row has at most this length.
 pub(crate) const LINE_BYTES_MAX: usize = 8 << 10;
 
 /// Returns `line` with single blanks between its words, and without decoration.

@@ -22,7 +22,7 @@ use crate::stamp::{self, Clock, Stamp};
 
 /// Bytes of a page, in which node_exporter's numbers count.
 const PAGE_BYTES: u64 = 4 << 10;
-/// A heading is forgotten after as many lines that are no rows.
+/// A heading ends after this many lines without a row.
 const STRANGE_LINES_MAX: u32 = 3;
 /// A row that was cut goes on for as many lines at most.
 const PARTS_MAX: u32 = 4;

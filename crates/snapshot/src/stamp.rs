@@ -144,7 +144,7 @@ fn days(year: i64, month: i64, day: i64) -> Option<f64> {
 ///
 /// # Errors
 ///
-/// If it is no such time, or is 0.
+/// If it is not such a time, or is 0.
 pub fn parse_seconds(text: &str) -> Result<f64, String> {
     let wrong = || "give a time such as 60s, 5m, 1h or 1d".to_owned();
     let (number, unit) = match text.chars().last().ok_or_else(wrong)? {

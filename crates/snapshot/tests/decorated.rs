@@ -23,7 +23,9 @@ const SAMPLES: [Sample; 11] = [
         entries: 3,
         most: "flow_entry",
         held_bytes: 30_000 * 2 * 4096,
-        heading: "slabinfo - version: 2.1\n# name            <active_objs> <num_objs> <objsize> <objperslab> <pagesperslab> : tunables <limit> <batchcount> <sharedfactor> : slabdata <active_slabs> <num_slabs> <sharedavail>\n",
+        heading: "slabinfo - version: 2.1\n# name            <active_objs> <num_objs> <objsize> <objperslab> \
+             <pagesperslab> : tunables <limit> <batchcount> <sharedfactor> : slabdata <active_slabs> <num_slabs> \
+             <sharedavail>\n",
         rows: "ext4_groupinfo_4k     66     84    144   28    1 : tunables    0    0    0 : slabdata      3      3      0\n\
                flow_entry        959000 960000    256   32    2 : tunables    0    0    0 : slabdata  30000  30000      0\n\
                :A-0000128          900    928    128   32    1 : tunables    0    0    0 : slabdata     29     29      0\n",
@@ -43,7 +45,8 @@ const SAMPLES: [Sample; 11] = [
         most: "dentry_cache",
         held_bytes: 900 * 4096,
         heading: "slabinfo - version: 1.1\n",
-        rows: "tcp_tw_bucket         10     40     96    1    1    1\ndentry_cache       26000  27000    128  890  900    1\n",
+        rows: "tcp_tw_bucket         10     40     96    1    1    1\ndentry_cache       26000  27000    128  890  \
+             900    1\n",
     },
     Sample {
         kind: Kind::Slabtop,
@@ -51,7 +54,8 @@ const SAMPLES: [Sample; 11] = [
         most: "flow_entry",
         held_bytes: 240_000 << 10,
         heading: "  OBJS ACTIVE  USE OBJ SIZE  SLABS OBJ/SLAB CACHE SIZE NAME                   \n",
-        rows: "960000 959000  99%    0.25K  30000       32    240000K flow_entry\n   928    900  96%    0.12K     29       32       116K kmalloc-128\n",
+        rows: "960000 959000  99%    0.25K  30000       32    240000K flow_entry\n   928    900  96%    0.12K     \
+             29       32       116K kmalloc-128\n",
     },
     Sample {
         kind: Kind::Vmstat,
@@ -59,7 +63,8 @@ const SAMPLES: [Sample; 11] = [
         most: "flow_entry",
         held_bytes: 960_000 * 256,
         heading: "Cache                       Num  Total   Size  Pages\n",
-        rows: "flow_entry               959000 960000    256     32\nkmalloc-128                 900    928    128     32\n",
+        rows: "flow_entry               959000 960000    256     32\nkmalloc-128                 900    928    128     \
+             32\n",
     },
     Sample {
         kind: Kind::Crash,
@@ -67,7 +72,8 @@ const SAMPLES: [Sample; 11] = [
         most: "flow_entry",
         held_bytes: 30_000 * (8 << 10),
         heading: "CACHE             OBJSIZE  ALLOCATED     TOTAL  SLABS  SSIZE  NAME\n",
-        rows: "ffff9d1a40042a00      256     959000    960000  30000     8k  flow_entry\nffff9d1a40042b00      128        900       928     29     4k  kmalloc-128\n",
+        rows: "ffff9d1a40042a00      256     959000    960000  30000     8k  flow_entry\nffff9d1a40042b00      128        \
+             900       928     29     4k  kmalloc-128\n",
     },
     Sample {
         kind: Kind::Oom,
@@ -83,7 +89,8 @@ const SAMPLES: [Sample; 11] = [
         most: "flow_add",
         held_bytes: 245_760_000,
         heading: "allocinfo - version: 2.0\n#     <size>  <calls> <tag info>\n",
-        rows: "   245760000   960000 net/flow/table.c:77 [flow] func:flow_add\n        8192        2 kernel/fork.c:311 func:alloc_thread_stack_node accurate:no\n",
+        rows: "   245760000   960000 net/flow/table.c:77 [flow] func:flow_add\n        8192        2 \
+             kernel/fork.c:311 func:alloc_thread_stack_node accurate:no\n",
     },
     Sample {
         kind: Kind::MmSlabinfo,
@@ -91,7 +98,8 @@ const SAMPLES: [Sample; 11] = [
         most: "flow_entry",
         held_bytes: 245_700_000,
         heading: "Name                   Objects Objsize           Space Slabs/Part/Cpu  O/S O %Fr %Ef Flg\n",
-        rows: "flow_entry              959000     256          245.7M    29990/8/10   32 1   0  99\nkmalloc-128                900     128          118.7K        20/1/9   32 0   3  97 a\n",
+        rows: "flow_entry              959000     256          245.7M    29990/8/10   32 1   0  99\nkmalloc-128                \
+             900     128          118.7K        20/1/9   32 0   3  97 a\n",
     },
     Sample {
         kind: Kind::Prometheus,
@@ -99,7 +107,10 @@ const SAMPLES: [Sample; 11] = [
         most: "flow_entry",
         held_bytes: 30_000 * 8192,
         heading: "# TYPE node_slabinfo_active_objects gauge\n",
-        rows: "node_slabinfo_active_objects{slab=\"flow_entry\"} 959000\nnode_slabinfo_objects{slab=\"flow_entry\"} 960000\nnode_slabinfo_object_size_bytes{slab=\"flow_entry\"} 256\nnode_slabinfo_objects_per_slab{slab=\"flow_entry\"} 32\nnode_slabinfo_pages_per_slab{slab=\"flow_entry\"} 2\n",
+        rows: "node_slabinfo_active_objects{slab=\"flow_entry\"} 959000\nnode_slabinfo_objects{slab=\"flow_entry\"} \
+             960000\nnode_slabinfo_object_size_bytes{slab=\"flow_entry\"} \
+             256\nnode_slabinfo_objects_per_slab{slab=\"flow_entry\"} \
+             32\nnode_slabinfo_pages_per_slab{slab=\"flow_entry\"} 2\n",
     },
     Sample {
         kind: Kind::Memleak,
@@ -107,7 +118,9 @@ const SAMPLES: [Sample; 11] = [
         most: "flow_add",
         held_bytes: 4_194_304,
         heading: "[04:15:13] Top 10 stacks with outstanding allocations:\n",
-        rows: "\t4194304 bytes in 1024 allocations from stack\n\t\tkmem_cache_alloc_noprof+0x15c [kernel]\n\t\tflow_add+0x3c [flow]\n\t98304 bytes in 512 allocations from stack\n\t\t__kmalloc_noprof+0x1be [kernel]\n\t\tkstrdup+0x40 [kernel]\n\t\trename_worker+0x88 [flow]\n",
+        rows: "\t4194304 bytes in 1024 allocations from stack\n\t\tkmem_cache_alloc_noprof+0x15c \
+             [kernel]\n\t\tflow_add+0x3c [flow]\n\t98304 bytes in 512 allocations from \
+             stack\n\t\t__kmalloc_noprof+0x1be [kernel]\n\t\tkstrdup+0x40 [kernel]\n\t\trename_worker+0x88 [flow]\n",
     },
 ];
 
@@ -142,12 +155,14 @@ const DECORATIONS: [(&str, Decoration); 14] = [
     }),
     ("prompt and more", |text| {
         format!(
-            "root@box:~# cat it\n{text}root@box:~# ps aux\nUSER PID %CPU %MEM\nroot 1 0.0 0.0 2500 560 ? S Jan01 0:02 init\n"
+            "root@box:~# cat it\n{text}root@box:~# ps aux\nUSER PID %CPU %MEM\nroot 1 0.0 0.0 2500 560 ? S Jan01 \
+                 0:02 init\n"
         )
     }),
     ("mail with meminfo", |text| {
         format!(
-            "From: a\nSubject: slabs\n\nMemTotal:      1034816 kB\nSlab:           752028 kB\n\n{text}\n-- \nA. Admin\n"
+            "From: a\nSubject: slabs\n\nMemTotal:      1034816 kB\nSlab:           752028 kB\n\n{text}\n-- \nA. \
+                 Admin\n"
         )
     }),
 ];

@@ -9,7 +9,7 @@
 //! standard error of the line's slope is widened by the correlation of neighbouring residuals.
 //!
 //! # What it cannot tell
-//! A rise that is part of a wave of which less than two periods were seen, and a rise that will end.
+//! A rise that is part of a wave with less than two periods in the series, and a rise that will end.
 
 use statrs::distribution::{ContinuousCDF, Normal};
 
@@ -19,9 +19,9 @@ use crate::summary::median;
 const BLOCKS_MAX: usize = 48;
 /// A trend is shown below this p of a test on both sides.
 const P_MAX: f64 = 0.02;
-/// Models are compared from so many blocks on.
+/// Models are compared from this many blocks on.
 const BLOCKS_FOR_MODELS: usize = 12;
-/// A slope counts from as many of its standard errors on.
+/// A slope counts from this many standard errors on.
 const ERRORS_MIN: f64 = 4.0;
 /// Waves of the period and of half of it.
 const HARMONICS: usize = 2;
@@ -155,7 +155,7 @@ struct Line {
     error: f64,
 }
 
-/// Returns the line if it explains the points better than shifts and than nothing do, and its slope is no chance.
+/// Returns the line if it explains the points better than shifts do, and its slope is more than chance.
 fn explained_by_line(points: &[(f64, f64)], period: Option<f64>) -> Option<Line> {
     let n = points.len();
     let ys: Vec<f64> = points.iter().map(|point| point.1).collect();
@@ -202,7 +202,7 @@ struct Model {
     rest: Vec<f64>,
     /// Spans in which the level is another: a step lasts to the end, a dip does not
     shifts: Vec<Vec<f64>>,
-    /// The rest is no less than what rounding leaves
+    /// The least that rounding leaves of the rest
     squares_min: f64,
 }
 

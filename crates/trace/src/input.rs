@@ -101,11 +101,6 @@ impl Input {
         (!self.head.contains(&0)).then(|| String::from_utf8_lossy(&self.head))
     }
 
-    /// Returns whether it is a text, and in no format of recordings that is known by its begin.
-    pub fn is_text_of_no_recording(&self) -> bool {
-        self.head_text().is_some() && crate::source::detect::format(self).is_err()
-    }
-
     /// Returns the first bytes.
     pub(crate) fn head(&self) -> &[u8] {
         &self.head

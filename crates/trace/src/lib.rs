@@ -59,7 +59,7 @@ pub use saved::{saved_kallsyms, saved_slabinfo};
 pub use slablab_linux::SlabInfo;
 #[cfg(fuzzing)]
 pub use source::tracefs_raw::fuzz_pages;
-pub use source::{Facts, Format, Names, Source, open_raw, read_raw};
+pub use source::{Facts, Format, Names, Source, is_text_of_no_recording, open_raw, read_raw};
 pub use store::{Addresses, Batches, Checked, ROW_GROUP_ROWS, TraceReader, TraceWriter};
 pub use symbols::{Symbol, Symbols};
 pub use tables::{Described, write_tables};

@@ -281,7 +281,7 @@ impl Meta {
     /// Undoes [`Meta::packed`].
     pub(crate) fn unpacked(mut self) -> Meta {
         if let (Some(start), Some(end)) = (&self.slabs_start, &mut self.slabs_end) {
-            // Each once, however often it is named: what is said once is no copy of something large.
+            // Each once, however often it is named: what is said once is not a copy of something large.
             let mut known = by_name(&start.caches);
             let as_at_start = std::mem::take(&mut end.as_at_start);
             let same = as_at_start.iter().filter_map(|name| known.remove(name.as_str()).cloned());

@@ -42,7 +42,7 @@ const ALLOC: &str = "kmalloc: call_site=f+0x1 ptr=0xffff888100000000 bytes_req=3
     gfp_flags=GFP_KERNEL node=-1 accounted=false";
 const FREE: &str = "kfree: call_site=g+0x2 ptr=0xffff888100000000";
 
-/// Linux 6.12 tells of a large block twice: a pipe of 1 MiB had a call site that nobody wrote, and an implicit free.
+/// Linux 6.12 tells of a large block twice: a pipe of 1 MiB had a call site inside the allocator, and an implicit free.
 #[test]
 fn a_large_block_counts_once_under_the_site_that_asked() {
     let block = |site: &str| {

@@ -68,7 +68,7 @@ impl<'a> Archive<'a> {
             // A line end or a blank in it would be another line, or an option, of the list of sources.
             Some(mirror) if mirror.contains(|c: char| c.is_whitespace() || c.is_control()) => {
                 return Err(Error::Missing {
-                    programs: format!("a mirror, as {mirror:?} is no address"),
+                    programs: format!("a mirror, as {mirror:?} is not an address"),
                     remedy: "Write --mirror URL without blanks".into(),
                 });
             }

@@ -51,7 +51,7 @@ const STATS: House = House {
         &["error"],
         &["sample", "rng"],
         &["summary", "holm"],
-        &["bootstrap", "outlier", "rank_test"],
+        &["bootstrap", "outlier", "rank_test", "trend"],
         &["shift"],
         &["compare"],
     ],

@@ -38,7 +38,7 @@ const PROBES: Parameter =
         .or("1000,2000,4000,8000,16000,32000")
         .in_smoke("1000,4000")
         .of_engine(Engine::User);
-// kprobe events can be at so many functions of the small kernel that is built.
+// kprobe events can be at this many functions of the small kernel that is built.
 const PROBES_MOST: Parameter = Parameter::new(
     "probes",
     Kind::Number(1, 100_000),

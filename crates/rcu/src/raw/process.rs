@@ -73,7 +73,7 @@ fn watch_end() {
 /// Has [`at_end`] called in the next pass over the destructors of this thread.
 fn set_again() {
     if let Some((key, pass)) = END.get() {
-        // SAFETY: the key is never deleted, and the value is no pointer that anybody follows.
+        // SAFETY: the key is never deleted, and a reader never follows the value.
         let _ = unsafe { libc::pthread_setspecific(key, std::ptr::without_provenance(pass)) };
     }
 }

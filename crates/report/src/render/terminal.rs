@@ -156,7 +156,7 @@ struct Room {
 }
 
 impl Room {
-    /// Returns of each section the items that have room in so many `lines`, with one row a table, and what rows further
+    /// Returns of each section the items that have room in this many `lines`, with one row a table, and what rows further
     /// lines leave.
     fn choose<'a>(
         sections: Vec<&'a Section>,

@@ -5,12 +5,13 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_replay::{
     Advice, AdviceList, Allocator, Change, FleetAdvice, FleetSite, HOSTS_FOR_INTERVAL, Layout,
-    NotedSite, WhatIf, Worth,
+    WhatIf, Worth,
 };
 use slablab_report::{
     BarGroup, Bars, Cell, Document, Fact, Item, Plot, Section, Table, Waterfall, counted, field,
 };
 
+use super::noted::noted;
 use super::reason::{caveat, reason};
 use super::sources::Sources;
 use super::trace::{facts, sampled, source};
@@ -320,11 +321,12 @@ impl AdviseAnswer {
         ];
         let left_out = left_out.iter().filter(|(sites, _)| *sites > 0);
         let left_out: Vec<_> = left_out.map(|(sites, why)| format!("{sites} {why}")).collect();
-        let mut notes = vec![format!(
+        let mut notes = self.remarks.clone();
+        notes.push(format!(
             "A change is worth a patch if it saves more than {} at the peak, more than a slab, and more than its saving \
              varies by.",
             bytes(list.saving_bytes_min)
-        )];
+        ));
         if !left_out.is_empty() {
             notes.push(format!(
                 "Not tried of {} of kmalloc: {}.",
@@ -340,7 +342,6 @@ impl AdviseAnswer {
                 bytes(before)
             ),
         });
-        notes.extend(self.remarks.iter().cloned());
         notes
     }
 
@@ -538,68 +539,5 @@ fn columns_of_many() -> Vec<field::Field<'static, AdviceRow>> {
         })
         .on_page(),
         column("traces", "traces", |site| Cell::Count(site.traces)).on_page(),
-    ]
-}
-
-/// Returns the sections of call sites that are worth reading for another reason than a cache of their own.
-fn noted(list: &AdviceList) -> [Section; 3] {
-    let table =
-        |fields, sites: &[NotedSite]| vec![Item::table("", "", Table::of_fields(sites, fields))];
-    let sizes = |site: &NotedSite| match site.profile.allocs_of_other_sizes {
-        0 => site.profile.sizes.len().to_string(),
-        _ => format!("more than {}", site.profile.sizes.len()),
-    };
-    let site = || field::name("call site", "site", |site: &NotedSite| &site.site);
-    let object = || field::bytes("object", "object_bytes", |site: &NotedSite| site.object_bytes);
-    let waste = || field::bytes("waste", "waste_bytes", |site: &NotedSite| site.waste_bytes);
-    let live = || field::count("live, peak", "live_peak", |site: &NotedSite| site.live_peak);
-    let over_class = vec![
-        site(),
-        object(),
-        field::bytes("over by", "over_bytes", |site| site.object_bytes - site.class_bytes_below),
-        field::bytes("class below", "class_bytes_below", |site| site.class_bytes_below),
-        field::bytes("slot", "class_bytes", |site| site.class_bytes),
-        live(),
-        waste(),
-    ];
-    let many_sizes = vec![site(), waste(), live(), field::text("sizes", "sizes", sizes), object()];
-    let hot = vec![
-        site(),
-        field::cell("allocs/s", "allocs_per_second", |site| match site.profile.allocs_per_second {
-            // Of a trace of one instant, or less than one in a second.
-            0 => Cell::Missing,
-            rate => Cell::Count(rate),
-        }),
-        object(),
-        field::share("freed on another CPU", "freed_elsewhere_share", |site| {
-            site.profile.freed_elsewhere_share
-        }),
-        field::share("slow path", "slow_share", |site| site.profile.slow_share),
-        field::cell("half live under", "lifetime_ns_p50", |site| {
-            match site.profile.lifetime.ended {
-                0 => Cell::Missing,
-                _ => Cell::Ns(site.profile.lifetime.p50_ns),
-            }
-        }),
-    ];
-    [
-        Section::named(
-            "over-class",
-            "A few bytes too large for the class below",
-            table(over_class, &list.over_class),
-        ),
-        Section::named(
-            "sizes",
-            "Many sizes: further classes (slablab classes) may help, one cache does not",
-            table(many_sizes, &list.many_sizes),
-        ),
-        Section::named(
-            "hot",
-            "Most often called, however little they hold",
-            table(hot, &list.hot),
-        )
-        .with_method(
-            "On the slow path are allocations and frees that take a lock, or change memory that CPUs share.",
-        ),
     ]
 }

@@ -106,6 +106,10 @@ impl Answer for HoldingAnswer {
         }
         let held = Item::table("What holds it", first.how(), first.table());
         sections.push(Section::first("holders", "", vec![held]));
+        if let Ok(commands) = first.next() {
+            let title = "To name who allocates it, as root on that machine";
+            sections.push(Section::first("next", title, vec![Item::Lines(commands)]));
+        }
         sections.push(Section::named("about", "What is known of them", self.about()));
         let folders = folders(&first.holders.families);
         sections.push(Section::named("folders", "Folders of the source", vec![folders]));
@@ -141,7 +145,7 @@ impl HoldingAnswer {
         sentences.extend(first.growing());
         sentences.extend(first.given_back());
         sentences.extend(first.what_it_is());
-        sentences.push(first.next());
+        sentences.extend(first.next().err());
         sentences
     }
 
@@ -365,47 +369,48 @@ impl HeldTable {
         })
     }
 
-    /// Names what to do next, as far as the table allows it.
-    fn next(&self) -> String {
+    /// Returns what to type next, or in a sentence what else there is to do.
+    fn next(&self) -> Result<Vec<String>, String> {
         let grows = self.growth.iter().find(|g| matches!(g.pace, Pace::Grows | Pace::Rose));
         let Some(first) = self.holders.families.first() else {
-            return String::new();
+            return Err("Nothing is known that would help on.".to_owned());
         };
         let name = grows.map_or(first.name.as_str(), |growth| growth.name.as_str());
         let plain = name.split('(').next().unwrap_or(name);
         match self.kind {
-            Kind::Slabinfo1 => "Next: Linux 2.4 has no events to record; save the table again and give both, and what \
-                                grows shows."
-                .to_owned(),
+            Kind::Slabinfo1 => Err(
+                "Linux 2.4 has no events to record: save the table again later and give both, and \
+                                    what grows is shown."
+                    .to_owned(),
+            ),
             Kind::Allocinfo => {
                 let place = self.holders.families.iter().find(|family| family.name == name);
-                format!(
-                    "Next: the line that allocates is known, {}; its callers are told by `slablab record --sites {}`.",
-                    place.map_or(name, |family| &family.place),
-                    shell::word(plain)
-                )
+                Err(format!(
+                    "The line that allocates is known: {}.",
+                    place.map_or(name, |family| &family.place)
+                ))
             }
-            Kind::AllocTraces | Kind::Kmemleak | Kind::Memleak | Kind::PageOwner => "Next: the stacks name who allocates. Take the table again later: what grows is a leak, or a cache that \
-                 fills."
-                .to_owned(),
+            Kind::AllocTraces | Kind::Kmemleak | Kind::Memleak | Kind::PageOwner => {
+                Err("The stacks name who allocates. \
+                 Take the table again later: what grows is a leak, or a cache that fills."
+                    .to_owned())
+            }
             Kind::Slabratetop | Kind::PerfKmem => {
-                "Next: `slablab info /proc/slabinfo` on that machine tells what is held.".to_owned()
+                Ok(vec!["slablab info /proc/slabinfo".to_owned()])
             }
-            _ if grows.is_none() && first.reclaim == Reclaim::GivenBack => format!(
-                "Next: {} is a cache and no leak as long as the kernel can give it back; on that machine `echo 2 > \
-                 /proc/sys/vm/drop_caches`, as root, shows how much that is.",
+            _ if grows.is_none() && first.reclaim == Reclaim::GivenBack => Err(format!(
+                "{} is a cache and no leak as long as the kernel can give it back: `echo 2 > /proc/sys/vm/drop_caches`, \
+                 as root on that machine, shows how much that is.",
                 first.name
-            ),
-            _ if KmallocCache::parse(plain).is_some() || plain.contains('*') => format!(
-                "Next, to name who allocates it, as root on that machine: slablab record --duration 10, then slablab stat \
-                 slablab.parquet --cache {}",
-                shell::word(plain)
-            ),
-            _ => format!(
-                "Next, to name who allocates it, as root on that machine: slablab record --caches {} --duration 10, then \
-                 slablab stat slablab.parquet",
-                shell::word(plain)
-            ),
+            )),
+            _ if KmallocCache::parse(plain).is_some() || plain.contains('*') => Ok(vec![
+                "slablab record --duration 10".to_owned(),
+                format!("slablab stat slablab.parquet --cache {}", shell::word(plain)),
+            ]),
+            _ => Ok(vec![
+                format!("slablab record --caches {} --duration 10", shell::word(plain)),
+                "slablab stat slablab.parquet".to_owned(),
+            ]),
         }
     }
 
@@ -418,7 +423,7 @@ impl HeldTable {
             Tells::Live => {
                 "Held: bytes of the objects that are alive. Pages of slabs are not added to their objects."
             }
-            Tells::Flow => "Bytes that were allocated, whatever became of them.",
+            Tells::Flow => "Bytes that were allocated, freed or not.",
         }
     }
 

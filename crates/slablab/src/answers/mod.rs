@@ -18,6 +18,7 @@ pub(crate) mod holding;
 pub(crate) mod info;
 pub(crate) mod kernel;
 pub(crate) mod lab;
+mod noted;
 pub(crate) mod partition;
 pub(crate) mod patch;
 mod plots;

@@ -123,7 +123,7 @@ pub(crate) enum Opened {
 /// As [`open`], or leaves a text of tables to who reads them.
 pub(crate) fn open_any(path: &Path, filter: &FilterArgs) -> Result<Opened> {
     let input = Input::open(path)?;
-    if tables::is_tables(&input) || input.is_text_of_no_recording() {
+    if tables::is_tables(&input) || slablab_trace::is_text_of_no_recording(&input) {
         if !filter.is_empty() {
             bail!("{}: a table has no events, a part of which could be taken", path.display());
         }

@@ -2,7 +2,7 @@
 //!
 //! Linux counterpart: `mm/slub.c` (`slab_debugfs_show`), with `slub_debug=U`.
 
-use super::{Below, Found};
+use super::found::{Below, Found};
 use crate::entry::Entry;
 use crate::line::count;
 

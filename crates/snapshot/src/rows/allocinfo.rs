@@ -2,7 +2,7 @@
 //!
 //! Linux counterpart: `mm/alloc_tag.c` (`lib/alloc_tag.c` to 7.0), `CONFIG_MEM_ALLOC_PROFILING`.
 
-use super::{Below, Found};
+use super::found::{Below, Found};
 use crate::entry::Entry;
 use crate::line::{count, size};
 

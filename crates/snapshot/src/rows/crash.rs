@@ -1,6 +1,6 @@
 //! crash's `kmem -s`: `address size allocated total slabs slab-size name`, or with the name behind the address.
 
-use super::{Below, Found, counts};
+use super::found::{Below, Found, counts};
 use crate::entry::Entry;
 use crate::line::{is_cache_name, size};
 

@@ -1,6 +1,6 @@
 //! `/sys/kernel/debug/kmemleak`: `unreferenced object 0x... (size N):`, and the stack below.
 
-use super::{Below, Found};
+use super::found::{Below, Found};
 use crate::entry::Entry;
 use crate::line::count;
 

@@ -1,6 +1,6 @@
 //! bcc's `memleak`: `N bytes in M allocations from stack`, and the stack below.
 
-use super::{Below, Found};
+use super::found::{Below, Found};
 use crate::entry::Entry;
 use crate::line::count;
 

@@ -2,7 +2,7 @@
 //!
 //! The space has a unit of 1000. The flag `a` says that the kernel gives the objects back (`SLAB_RECLAIM_ACCOUNT`).
 
-use super::{Below, Found, counts, names};
+use super::found::{Below, Found, counts, names};
 use crate::entry::Entry;
 use crate::line::{count, decimal_size};
 

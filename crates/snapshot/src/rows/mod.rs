@@ -11,6 +11,7 @@
 mod alloc_traces;
 mod allocinfo;
 mod crash;
+mod found;
 mod kmemleak;
 pub(crate) mod machine;
 mod memleak;
@@ -29,7 +30,7 @@ mod vmstat;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::entry::Entry;
+pub(crate) use self::found::{Below, Found};
 
 /// What a table is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
@@ -74,7 +75,7 @@ pub enum Tells {
     Caches,
     /// What is alive, by who allocated it
     Live,
-    /// What was allocated over some time, whatever became of it
+    /// What was allocated over some time, freed or not
     Flow,
 }
 
@@ -152,21 +153,6 @@ impl Kind {
     }
 }
 
-/// What a line is to a kind of row.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Found {
-    /// A row
-    Row(Entry),
-    /// A row whose rest is in the lines below, as stack or as numbers that belong to the same entry
-    Open(Entry),
-    /// The begin of a row that goes on in the next line, and what it is if it does not
-    Part(Option<Entry>),
-    /// What looks like a row and cannot be read
-    Damaged,
-    /// Nothing
-    No,
-}
-
 /// How a kind is read.
 pub(crate) struct RowReader {
     pub(crate) kind: Kind,
@@ -174,15 +160,6 @@ pub(crate) struct RowReader {
     pub(crate) is_heading: fn(&[&str]) -> bool,
     /// Returns what the words are, below the heading or without it
     pub(crate) read: fn(&[&str], Below) -> Found,
-}
-
-/// Whether the heading of a kind was seen, and its rows follow.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Below {
-    /// It was
-    Heading,
-    /// It was not
-    Nothing,
 }
 
 /// The readers; those whose rows nothing else looks like come first.
@@ -211,18 +188,4 @@ pub(crate) const READERS: [RowReader; 15] = [
 /// The heading of a kind that has none, or whose rows need none.
 fn never(_: &[&str]) -> bool {
     false
-}
-
-/// Returns the counts at the begin of `words`, as many as there are up to `N`; `None` if one of them is no count.
-fn counts<const N: usize>(words: &[&str]) -> Option<[u64; N]> {
-    let mut counts = [0; N];
-    for (count, word) in counts.iter_mut().zip(words.get(..N)?) {
-        *count = crate::line::count(word)?;
-    }
-    Some(counts)
-}
-
-/// Returns the places where a row may begin: those of words that can be the name of a cache.
-fn names<'a>(words: &'a [&str]) -> impl Iterator<Item = usize> + 'a {
-    (0..words.len()).filter(|&at| crate::line::is_cache_name(words[at]))
 }

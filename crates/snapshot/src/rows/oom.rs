@@ -2,7 +2,7 @@
 //!
 //! Linux counterpart: `mm/slab_common.c` (`dump_unreclaimable_slab`), from 4.15 on.
 
-use super::{Below, Found, names};
+use super::found::{Below, Found, names};
 use crate::entry::Entry;
 use crate::line::count;
 

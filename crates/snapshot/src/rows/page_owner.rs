@@ -1,7 +1,7 @@
 //! `/sys/kernel/debug/page_owner`: `Page allocated via order N, mask ...`, or `N times, M pages` of its sorter, and the
 //! stack below.
 
-use super::{Below, Found};
+use super::found::{Below, Found};
 use crate::entry::Entry;
 use crate::line::count;
 

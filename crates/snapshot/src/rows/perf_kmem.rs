@@ -1,6 +1,6 @@
 //! `perf kmem stat`: `site total/each requested/each hits ping-pong frag%`.
 
-use super::{Below, Found, counts};
+use super::found::{Below, Found, counts};
 use crate::entry::Entry;
 use crate::line::count;
 

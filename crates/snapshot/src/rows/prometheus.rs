@@ -1,6 +1,6 @@
 //! Prometheus' node_exporter: `node_slabinfo_active_objects{slab="dentry"} 41210`, one number a line.
 
-use super::{Below, Found};
+use super::found::{Below, Found};
 use crate::entry::Entry;
 
 pub(super) fn read(words: &[&str], _: Below) -> Found {

@@ -1,6 +1,6 @@
 //! `/proc/slabinfo` of Linux 2.4: `name active total size active_slabs slabs pages`, with limits and statistics behind.
 
-use super::{Below, Found, counts, names};
+use super::found::{Below, Found, counts, names};
 use crate::entry::Entry;
 
 /// Bytes of a page of the machines that ran it; where slabs would not hold their objects, twice and four times as many.

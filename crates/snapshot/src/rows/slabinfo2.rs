@@ -2,7 +2,7 @@
 //!
 //! Linux counterpart: `mm/slab_common.c` (`cache_show`).
 
-use super::{Below, Found, counts, names};
+use super::found::{Below, Found, counts, names};
 use crate::entry::Entry;
 
 /// Bytes of the largest page that Linux has.

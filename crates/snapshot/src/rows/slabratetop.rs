@@ -1,6 +1,6 @@
 //! bcc's `slabratetop`: `cache allocations bytes` of an interval.
 
-use super::{Below, Found, counts, names};
+use super::found::{Below, Found, counts, names};
 use crate::entry::Entry;
 
 pub(super) fn is_heading(words: &[&str]) -> bool {

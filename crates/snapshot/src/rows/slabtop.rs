@@ -1,6 +1,6 @@
 //! `slabtop`: `objs active use% size slabs perslab cache-size name`, sizes in KiB with two decimals.
 
-use super::{Below, Found, counts};
+use super::found::{Below, Found, counts};
 use crate::entry::Entry;
 use crate::line::{is_cache_name, size};
 

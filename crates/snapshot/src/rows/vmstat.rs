@@ -1,6 +1,6 @@
 //! `vmstat -m`: `name active total size pages`, where the last number is that of objects in a slab.
 
-use super::{Below, Found, counts, names};
+use super::found::{Below, Found, counts, names};
 use crate::entry::Entry;
 
 pub(super) fn is_heading(words: &[&str]) -> bool {

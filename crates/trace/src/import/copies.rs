@@ -3,8 +3,8 @@
 //! # How it works
 //! No event tells the copy, but slabinfo has the objects of each copy at every sample. A call site's copy has the same number in
 //! every size, as the kernel hashes the place of the call alone. So the live objects of each call site at the samples are
-//! counted by size, and call sites are given to copies so that the sums are as near as they can be to what slabinfo has more
-//! than at the first sample: the largest call site first, to the copy that lacks it most; then each is moved while that
+//! counted by size. Call sites are given to copies so that the sums come near to what slabinfo has more than at the first
+//! sample: the largest call site first, to the copy that lacks it most; then each is moved while that
 //! brings the sums nearer.
 //!
 //! # Invariants
@@ -146,7 +146,7 @@ struct Counted {
 }
 
 impl Counted {
-    /// Returns the copy of each call site; `None` for one that has no object at any sample, of which nothing tells.
+    /// Returns the copy of each call site; `None` for one that has no object at any sample, which nothing tells about.
     fn copies(&self) -> Vec<Option<u16>> {
         let mut left: Vec<Vec<i64>> = self
             .of_copies

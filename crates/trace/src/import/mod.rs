@@ -19,6 +19,7 @@ mod living;
 mod merged;
 mod objects;
 mod occupied;
+mod options;
 mod pace;
 mod population;
 mod sites;
@@ -34,6 +35,7 @@ use self::copies::Copies;
 pub(crate) use self::kmalloc::kmalloc_cache;
 use self::merged::SiteCaches;
 use self::objects::{Live, Objects};
+pub use self::options::ImportOptions;
 use self::population::{Ended, Population};
 pub(crate) use self::unfreed::Unfreed;
 use self::unnamed::Unnamed;
@@ -45,36 +47,9 @@ use crate::source::large::LargeOnce;
 use crate::source::{Facts, Format, Source, no_kmem_events, read_raw};
 use crate::store::ParquetFile;
 use crate::{
-    Addresses, Error, Event, Input, Kind, Meta, NONE, Progress, RawEvent, Samples, Symbols,
-    TraceReader, TraceWriter,
+    Error, Event, Input, Kind, Meta, NONE, Progress, RawEvent, Samples, Symbols, TraceReader,
+    TraceWriter,
 };
-
-/// What to import, and where to.
-#[derive(Debug, Clone)]
-pub struct ImportOptions {
-    /// The recording; `-` is standard input.
-    pub input: PathBuf,
-    /// Its format; found out when `None`.
-    pub format: Option<Format>,
-    /// The trace file to write.
-    pub output: PathBuf,
-    /// `/proc/slabinfo` of the recorded machine when the recording ended: names caches and classes that
-    /// the events do not.
-    pub slabinfo: Option<String>,
-    /// Symbols of the recorded kernel, instead of those that the recording or this machine has.
-    pub symbols: Option<Symbols>,
-    /// What becomes of the addresses of call sites.
-    pub addresses: Addresses,
-}
-
-impl ImportOptions {
-    /// Returns the options for `input`, whose format is to be found out, to `output`.
-    pub fn new(input: impl Into<PathBuf>, output: impl Into<PathBuf>) -> ImportOptions {
-        let (input, output) = (input.into(), output.into());
-        let (slabinfo, symbols) = (None, None);
-        ImportOptions { input, format: None, output, slabinfo, symbols, addresses: Addresses::Keep }
-    }
-}
 
 /// Imports a recording, or copies a trace, and returns the new trace's metadata.
 ///

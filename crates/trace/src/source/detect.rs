@@ -12,7 +12,7 @@ const FOREIGN: [(&[u8], &str, &str); 2] = [
 ];
 
 /// Finds out the format of `input`.
-pub(crate) fn format(input: &Input) -> Result<Format, Error> {
+pub(super) fn format(input: &Input) -> Result<Format, Error> {
     let bad = |what: &str, remedy: &str| Error::bad(input.path(), At::File, what, remedy);
     let head = input.head();
     if input.is_parquet() {
@@ -38,6 +38,11 @@ pub(crate) fn format(input: &Input) -> Result<Format, Error> {
              for `slablab info`",
         )
     })
+}
+
+/// Returns whether an input is a text, and in no format of recordings that is known by its begin.
+pub fn is_text_of_no_recording(input: &Input) -> bool {
+    input.head_text().is_some() && format(input).is_err()
 }
 
 /// Finds out the dialect of a text: by its heading, else by how it writes the events' names.

@@ -1,4 +1,4 @@
-//! One event for each large block of `kmalloc`, of which kernels emit two.
+//! One event for each large block of `kmalloc`, where kernels emit two.
 //!
 //! # How it works
 //! A block that is too large for slabs comes from the page allocator. Between 6.2 and 7.3 the function that takes it there emits
@@ -169,7 +169,7 @@ mod tests {
         all
     }
 
-    /// A pipe of 1 MiB had a call site that nobody wrote, as much waste again beside the real one, and implicit frees.
+    /// A pipe of 1 MiB had a call site inside the allocator, as much waste again beside the real one, and implicit frees.
     #[test]
     fn a_large_block_has_the_call_site_that_asked() {
         use Kind::{Kfree, Kmalloc, KmemCacheAlloc};

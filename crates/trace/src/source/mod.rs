@@ -4,7 +4,7 @@
 pub(crate) mod build_id;
 pub(crate) mod bulk;
 mod bytes;
-pub(crate) mod detect;
+mod detect;
 pub(crate) mod format;
 pub(crate) mod kept;
 pub(crate) mod kmem;
@@ -22,6 +22,7 @@ mod trace_dat;
 pub(crate) mod tracefs_raw;
 mod tracing;
 
+pub use self::detect::is_text_of_no_recording;
 pub use self::names::Names;
 pub(crate) use self::open::of_parquet;
 pub use self::open::{open_raw, read_raw};

@@ -1,8 +1,8 @@
 //! `fidelity`: how far is replay from a real kernel that does the same?
 //!
 //! With a trace (`--input`), the module `slabreplay` does its events in a real kernel, in their order and each on its CPU, in
-//! caches that merge with none, and the model of the kernel's allocator does the same; nothing gets lost on the way and
-//! nothing is older than the trace, so that whatever differs is the model's. Without one, each guest records its own boot
+//! caches that merge with none. The model of the kernel's allocator does the same. Nothing gets lost on the way and nothing is
+//! older than the trace, so that each difference is the model's. Without one, each guest records its own boot
 //! and a load, and the replay of that is compared with the guest's `/proc/slabinfo` (`recorded`).
 //!
 //! What a model may be off by is a limit; what is outside one, and why, is in `differs.txt`. A difference without a reason
