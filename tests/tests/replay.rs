@@ -282,7 +282,7 @@ fn an_old_spelling_says_the_new_one() {
     let trace = "traces/boot.parquet";
     for (words, now) in [
         (&["replay", trace, "--csv", "sites"][..], "slablab replay TRACE --show"),
-        (&["replay", trace, "--timed"], "slablab lab run hackbench"),
+        (&["replay", trace, "--timed"], "slablab lab run timed"),
         (&["whatif", trace, "--partition", "site"], "slablab partition TRACE --by"),
     ] {
         let said = refusal(words);

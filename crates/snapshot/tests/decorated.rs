@@ -36,8 +36,10 @@ const SAMPLES: [Sample; 11] = [
         most: "size-64",
         held_bytes: 2000 * 4096,
         heading: "slabinfo - version: 2.1 (statistics)\n",
-        rows: "size-64           110000 118000     64   59    1 : tunables  120   60    8 : slabdata   2000   2000      0 : globalstat  119000 118000  2000    0    0    0   67    0    0 : cpustat 300000   2200 190000    200\n\
-               kmem_cache           150    160    232   17    1 : tunables  120   60    8 : slabdata     10     10      0 : globalstat     160    160    10    0    0    0   25    0    0 : cpustat    140     11      1      0\n",
+        rows: "size-64           110000 118000     64   59    1 : tunables  120   60    8 : slabdata   2000   2000      0 \
+               : globalstat  119000 118000  2000    0    0    0   67    0    0 : cpustat 300000   2200 190000    200\n\
+               kmem_cache           150    160    232   17    1 : tunables  120   60    8 : slabdata     10     10      0 \
+               : globalstat     160    160    10    0    0    0   25    0    0 : cpustat    140     11      1      0\n",
     },
     Sample {
         kind: Kind::Slabinfo1,

@@ -4,9 +4,9 @@
 //! The series is cut into at most [`BLOCKS_MAX`] blocks of equal time; the median of each stands for it, so that spikes
 //! and short dips do not count. The slope is the median of the slopes of all pairs (Theil 1950, Sen 1968), its interval
 //! the order statistics that Kendall's test gives (Sen 1968). A rise is shown where that test has p below
-//! [`P_MAX`]. With enough blocks a straight line has to explain the series better than shifts of the level alone do (steps, dips),
-//! by the Bayesian information criterion; where a period is known and was passed twice, all models have a wave of it. The
-//! standard error of the line's slope is widened by the correlation of neighbouring residuals.
+//! [`P_MAX`]. With enough blocks a straight line has to explain the series better than shifts of the level alone do (steps,
+//! dips), by the Bayesian information criterion. Where a period is known and was passed twice, all models have a wave of
+//! it. The standard error of the line's slope is widened by the correlation of neighbouring residuals.
 //!
 //! # What it cannot tell
 //! A rise that is part of a wave with less than two periods in the series, and a rise that will end.

@@ -95,7 +95,11 @@ const TRACE: House = House {
         &["record"],
         &["probe", "live"],
     ],
-    left: &[],
+    left: &[
+        "circle: store/file_reader.rs -> store/reader.rs -> store/file_reader.rs",
+        "source/perf_data/tracing.rs -> record/tracefs.rs: upward (record::tracefs::Tracefs)",
+        "source/perf_data/tracing.rs -> record/tracefs.rs: upward (record::tracefs::Tracefs::mounted)",
+    ],
 };
 
 /// report: text and colours, what is shown, the whole page.
@@ -167,7 +171,7 @@ const LAB: House = House {
     name: "lab",
     levels: &[
         &["error", "request"],
-        &["environment"],
+        &["parameter", "environment"],
         &["plan"],
         &["journal", "samples", "settings"],
         &["outcome"],
@@ -181,7 +185,9 @@ const LAB: House = House {
         &["sweep"],
         &["merge"],
     ],
-    left: &[],
+    left: &[
+        "circle: experiments/fidelity/mod.rs -> experiments/fidelity/recorded.rs -> experiments/fidelity/mod.rs",
+    ],
 };
 
 const SLABLAB: House = House {
@@ -189,10 +195,24 @@ const SLABLAB: House = House {
     levels: &[
         &["cli", "say", "shell"],
         &["output", "progress"],
-        &["schema", "moved"],
+        &["schema", "spellings"],
         &["answers"],
         &["cmd"],
         &["commands"],
     ],
-    left: &[],
+    left: &[
+        "answers/info.rs -> cmd/traces/inputs.rs: upward (cmd::traces::inputs)",
+        "answers/info.rs -> cmd/traces/inputs.rs: upward (cmd::traces::inputs::Damaged)",
+        "answers/info.rs -> cmd/traces/inputs.rs: upward (cmd::traces::inputs::Input)",
+        "answers/info.rs -> cmd/traces/inputs.rs: upward (cmd::traces::inputs::date)",
+        "answers/info.rs -> cmd/traces/inputs.rs: upward (cmd::traces::inputs::find)",
+        "answers/info.rs -> cmd/traces/inputs.rs: upward (cmd::traces::inputs::host)",
+        "answers/info.rs -> cmd/traces/inputs.rs: upward (cmd::traces::inputs::remarks)",
+        "answers/top.rs -> cmd/top/view.rs: upward (cmd::top::view::By)",
+        "answers/top.rs -> cmd/top/view.rs: upward (cmd::top::view::SortBy)",
+        "answers/top.rs -> cmd/top/view.rs: upward (cmd::top::view::SortBy::Name)",
+        "answers/top.rs -> cmd/top/view.rs: upward (cmd::top::view::View)",
+        "answers/top.rs -> cmd/top/view.rs: upward (cmd::top::view::events_lost_mean)",
+        "circle: cmd/lab/run.rs -> cmd/lab/shard.rs -> cmd/lab/run.rs",
+    ],
 };

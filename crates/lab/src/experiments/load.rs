@@ -3,8 +3,8 @@
 //! Each guest boots and runs hackbench, or a script of the user's (`--input`), or nothing. `slabs_around` of
 //! `kernel/guest/lab.sh` says what `Slab` of `/proc/meminfo` was after the boot, at its peak (the largest of five looks a
 //! second) and after the load, and how long that took. hackbench passes messages of 100 bytes through unix sockets, in
-//! groups of 20 senders and 20 receivers: each message is an `sk_buff` and a data block, allocated by one task and freed by another, often on
-//! another CPU. Its time is its own figure, which leaves the forks out.
+//! groups of 20 senders and 20 receivers. Each message is an `sk_buff` and a data block, allocated by one task and freed by
+//! another, often on another CPU. Its time is its own figure, which leaves the forks out.
 //!
 //! A script runs in busybox's shell, and gives values of its own by `metric NAME VALUE`. One that fails stops the run with
 //! the last lines of its console. Kernels need memory of their own where they are of different sizes.

@@ -134,9 +134,9 @@ impl Answer for HoldingAnswer {
     }
 }
 
-const GROWTH_HOW: &str = "Bytes of the objects. The rate is the median slope of all pairs of moments (Theil and Sen), with \
-    an interval of 95 %. A rise is told from chance, steps and dips, and over two days from a daily wave. Fewer than five \
-    moments have no interval and no verdict.";
+const GROWTH_HOW: &str = "Bytes of the objects. The rate is the median slope of all pairs of moments (Theil and Sen), with its \
+    95 % interval. A rise is told from chance, steps and dips, and over two days from a daily wave. Fewer than five moments \
+    have no interval and no verdict.";
 
 impl HoldingAnswer {
     fn sentences(&self) -> Vec<String> {

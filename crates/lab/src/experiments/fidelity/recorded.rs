@@ -125,8 +125,8 @@ struct Cache {
 }
 
 impl Cache {
-    const GROWTH: &'static str = "The allocator has no slabs for each cache: the growth of all memory in slabs is shown, of which much is not the \
-         trace's.";
+    const GROWTH: &'static str = "The allocator has no slabs for each cache: the growth of all memory in slabs \
+         is shown, and much of it is not the trace's.";
 
     fn pair(&self, cache: &str) -> CachePair {
         let off = self.guest.0.abs_diff(self.replay.0);

@@ -25,7 +25,8 @@ use crate::say::say;
 
 #[derive(clap::Args, Debug)]
 #[command(
-    after_help = "Each run is a row in FOLDER/raw.jsonl. A run that was interrupted continues when the same command is given again.\n\n\
+    after_help = "Each run is a row in FOLDER/raw.jsonl. A run that was interrupted continues when the same command is\n\
+                        given again.\n\n\
                         Examples:\n  \
                         slablab lab run hackbench --kernels slub,slob --cpus 1,2 --yes\n  \
                         slablab lab run load --input load.sh --kernels debian:6.12,debian:7.3\n  \
