@@ -22,11 +22,11 @@ use crate::output::Answer;
 const SENTENCES_MAX: usize = 4;
 
 /// How verdicts are found.
-const VERDICTS: &str = "The change is the Hodges-Lehmann estimate of the ratio to the baseline, with the interval of the ratios \
-    that the rank test would not reject. Rounds of one plan are compared as pairs, but for what a guest holds that was booted \
-    for its run. A difference is shown when p, corrected for all comparisons of the metric by Holm's method, is below 0.05 \
-    and 0 % lies outside of the interval. Where no outcome of so few runs could have shown one, the comparison is undecided. No run \
-    was left out; outliers are hollow marks.";
+const VERDICTS: &str = "The change is the Hodges-Lehmann estimate of the ratio to the baseline, with the interval of the \
+    ratios that the rank test would not reject. Rounds of one plan are compared as pairs, but for what a guest holds that was \
+    booted for its run. A difference is shown when p, corrected for all comparisons of the metric by Holm's method, is below \
+    0.05 and 0 % lies outside of the interval. Where no outcome of so few runs could have shown one, the comparison is \
+    undecided. No run was left out; outliers are hollow marks.";
 
 /// The result of a comparison.
 #[derive(Debug, Serialize, JsonSchema)]
