@@ -50,8 +50,8 @@ fn main() -> Result<(), Failure> {
     let folder = tempfile::tempdir()?;
     let mut out = Output::new(value("-o").map(PathBuf::from))?;
     let slablab = value("--slablab").unwrap_or_else(|| "target/release/slablab".to_owned());
-    let slablab = fs::canonicalize(&slablab)
-        .map_err(|e| format!("{slablab}: {e}; run make build first"))?;
+    let slablab =
+        fs::canonicalize(&slablab).map_err(|e| format!("{slablab}: {e}; run make build first"))?;
     let slablab = slablab.display().to_string();
 
     let trace = folder.path().join("synthetic.parquet");
@@ -61,7 +61,8 @@ fn main() -> Result<(), Failure> {
         let pinned = ["taskset", "-c", "1"];
         pinned.iter().chain(words).map(|word| (*word).to_owned()).collect()
     };
-    let replay = |allocator| words(&[&slablab, "replay", &trace, "-a", allocator, "--format", "csv"]);
+    let replay =
+        |allocator| words(&[&slablab, "replay", &trace, "-a", allocator, "--format", "csv"]);
     let mut cases = vec![
         Case { name: "replay slub", words: replay("slub"), events },
         Case { name: "replay slab", words: replay("slab"), events },

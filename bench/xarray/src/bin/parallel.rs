@@ -20,6 +20,9 @@ use slablab_xarray::{Entry, Flags, RawXArray, pin};
 const WRITER_SHARE_MIN: f64 = 0.9;
 const TRIES: usize = 4;
 
+/// Entries of each array; fewer in a build without optimization (`make bench-smoke`).
+const ENTRIES: u64 = if cfg!(debug_assertions) { 2_000 } else { 100_000 };
+
 /// How long a writer waits between two changes, in the last table.
 const PAUSES_NS: [u32; 5] = [0, 100, 300, 1_000, 3_000];
 
@@ -351,7 +354,7 @@ fn beside_slower_writers(rounds: usize, time: Duration) {
     print!("{:<16}{:<12}", "keys", "array");
     PAUSES_NS.iter().for_each(|pause_ns| print!("{:>24}", format!("{pause_ns} ns")));
     println!();
-    for set in keys::all(100_000) {
+    for set in keys::all(ENTRIES) {
         let mut keys = Keys::of(&set);
         let arrays: [(&str, Box<dyn Parallel>); 2] = [
             ("slablab", Box::new(Ours(RawXArray::new(Flags::NONE)))),
@@ -416,7 +419,7 @@ fn main() {
         "{:<16}{:<12}{:>11}{:>11}{:>24}{:>30}{:>12}",
         "keys", "array", "alone", "beside", "beside / alone", "beside / beside another's", "change"
     );
-    for set in keys::all(100_000) {
+    for set in keys::all(ENTRIES) {
         let keys = Keys::of(&set);
         let pair =
             |array: fn(&'static Library) -> Box<dyn Parallel>| [array(library), array(library)];
