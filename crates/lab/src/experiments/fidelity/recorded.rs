@@ -15,7 +15,7 @@ use slablab_replay::{Allocator, BytesAt, CachePair, Fidelity, ReplayPlan, replay
 use slablab_trace::{ImportOptions, Meta, SlabSnapshot, TraceReader};
 use slablab_vm::KernelBuilder;
 
-use super::{Guest, Limits, Told};
+use super::told::{Guest, Limits, Told};
 use crate::error::{Error, Result};
 use crate::guest::{Recorder, Recording};
 
