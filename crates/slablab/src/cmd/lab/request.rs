@@ -6,7 +6,11 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Result, bail};
 use clap::ValueEnum;
-use slablab_lab::{Engine, Experiment, Request, Scale, find, parameters_of, preset};
+use slablab_lab::{Engine, Experiment, Plan, Request, Scale, find, guest, parameters_of, preset};
+use slablab_vm::Spec;
+
+use crate::cmd::kernel::options::InstallArgs;
+use crate::progress::Progress;
 
 /// What to measure, of an experiment.
 #[derive(clap::Args, Debug, PartialEq, Default)]
@@ -140,4 +144,21 @@ fn parameter(text: &str) -> Result<(String, String), String> {
 /// Returns a seed that differs from run to run; it is recorded, so that the order can be had again.
 pub(crate) fn seed_of_the_clock() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(1, |t| t.as_nanos() as u64 % 1_000_000_007)
+}
+
+/// Installs what the kernels of `plan` need, if that was asked for; refuses a machine that lacks it, before anything is
+/// built.
+pub(super) fn install(
+    install: &InstallArgs,
+    experiment: &dyn Experiment,
+    plan: &Plan,
+) -> Result<()> {
+    let request = plan.request();
+    if request.engine == Engine::User {
+        return Ok(());
+    }
+    let kernels = experiment.kernels(&request)?;
+    let needs: Vec<_> = kernels.iter().flat_map(Spec::needs).collect();
+    install.open(&guest::places(&request)?, &needs, &mut Progress::default())?;
+    Ok(())
 }

@@ -6,21 +6,19 @@ use std::process::ExitCode;
 use anyhow::{Result, bail};
 use slablab_host::{folder_of, shell};
 use slablab_lab::{
-    Engine, Experiment, Outcome, Plan, Request, Shard, begin, compare_variants, find, guest, plan,
-    preset, result_files, run as carry_out,
+    Experiment, Outcome, Plan, Request, Shard, begin, compare_variants, find, plan, preset,
+    result_files, run as carry_out,
 };
 use slablab_stats::Question;
-use slablab_vm::Spec;
 
 use super::bars::Bars;
-use super::request::RequestArgs;
+use super::request::{RequestArgs, install};
 use super::shard;
 use crate::answers::comparison::CompareAnswer;
 use crate::cli::{AnswerArgs, OutputArgs, ShownArgs};
 use crate::cmd::kernel::options::InstallArgs;
 use crate::cmd::outputs::{check_folder, check_replaced};
 use crate::output::give;
-use crate::progress::Progress;
 use crate::say::say;
 
 #[derive(clap::Args, Debug)]
@@ -158,23 +156,6 @@ pub(crate) fn measure(job: &Job<'_>, output: &OutputArgs) -> Result<ExitCode> {
     give(&answer, output, &job.result.answer())?;
     say(format_args!("slablab: the rows are in {}", folder.display()));
     Ok(if answer.holds { ExitCode::SUCCESS } else { ExitCode::from(1) })
-}
-
-/// Installs what the kernels of `plan` need, if that was asked for; refuses a machine that lacks it, before anything is
-/// built.
-pub(super) fn install(
-    install: &InstallArgs,
-    experiment: &dyn Experiment,
-    plan: &Plan,
-) -> Result<()> {
-    let request = plan.request();
-    if request.engine == Engine::User {
-        return Ok(());
-    }
-    let kernels = experiment.kernels(&request)?;
-    let needs: Vec<_> = kernels.iter().flat_map(Spec::needs).collect();
-    install.open(&guest::places(&request)?, &needs, &mut Progress::default())?;
-    Ok(())
 }
 
 /// Refuses a page that cannot be written, or that would replace the input or what belongs to the result.

@@ -7,7 +7,7 @@ use anyhow::{Result, bail};
 use slablab_lab::{Shard, Sweep, find};
 
 use super::bars::Bars;
-use super::run::install;
+use super::request::install;
 use crate::answers::lab::ShardAnswer;
 use crate::cli::{AnswerArgs, OutputArgs};
 use crate::cmd::kernel::options::InstallArgs;
