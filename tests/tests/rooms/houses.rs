@@ -185,9 +185,7 @@ const LAB: House = House {
         &["sweep"],
         &["merge"],
     ],
-    left: &[
-        "circle: experiments/fidelity/mod.rs -> experiments/fidelity/recorded.rs -> experiments/fidelity/mod.rs",
-    ],
+    left: &[],
 };
 
 const SLABLAB: House = House {
@@ -213,6 +211,5 @@ const SLABLAB: House = House {
         "answers/top.rs -> cmd/top/view.rs: upward (cmd::top::view::SortBy::Name)",
         "answers/top.rs -> cmd/top/view.rs: upward (cmd::top::view::View)",
         "answers/top.rs -> cmd/top/view.rs: upward (cmd::top::view::events_lost_mean)",
-        "circle: cmd/lab/run.rs -> cmd/lab/shard.rs -> cmd/lab/run.rs",
     ],
 };

@@ -1,4 +1,4 @@
-//! What came of a kernel and its model: how far they are apart, what that may be, and how it is shown.
+//! The result of a kernel and its model: how far they are apart, what the limits are, and how it is shown.
 
 use serde::{Deserialize, Serialize};
 use slablab_kmem::BackendKind;
@@ -49,7 +49,7 @@ impl Limits {
     }
 }
 
-/// What came of a kernel and its model; a row keeps it.
+/// The result of a kernel and its model; a row keeps it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Told {
     pub(super) model: String,
