@@ -22,7 +22,7 @@ use crate::progress::Progress;
 pub(crate) struct Args {
     #[command(flatten)]
     question: QuestionArgs,
-    /// Propose up to so many further classes
+    /// Propose at most this number of further classes
     #[arg(long, value_name = "K", default_value_t = 4, value_parser = clap::value_parser!(u8).range(1..=16))]
     further: u8,
     #[command(flatten)]
