@@ -29,6 +29,21 @@ fn json(words: &[&str]) -> serde_json::Value {
 }
 
 #[test]
+fn of_two_lists_of_caches_the_longer_one_answers() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("mail");
+    let one = "dentry 2369308 2369325 192 21 1 : tunables 0 0 0 : slabdata 112825 112825 0\n";
+    let all = "  OBJS ACTIVE  USE OBJ SIZE  SLABS OBJ/SLAB CACHE SIZE NAME\n\
+               2369325 2369308  99%    0.19K 112825       21    451300K dentry\n\
+               1015644 1015620  99%    0.09K  24182       42     96728K kmalloc-rcl-96\n";
+    fs::write(&path, format!("{one}\nslabtop\n{all}")).unwrap();
+    let info = json(&["info", path.to_str().unwrap()]);
+    let tables: Vec<_> =
+        (0..2).map(|at| (&info["tables"][at]["kind"], &info["tables"][at]["rows"])).collect();
+    assert_eq!(tables, [(&"slabtop".into(), &2.into()), (&"slabinfo".into(), &1.into())]);
+}
+
+#[test]
 fn a_series_says_what_holds_memory_and_what_grows() {
     let folder = tempfile::tempdir().unwrap();
     let path = series(folder.path());

@@ -70,7 +70,7 @@ const fn kept(name: &'static str, source: &'static str, about: &'static str) -> 
 }
 
 /// The caches that reports name most.
-const KNOWN: [KnownCache; 62] = [
+const KNOWN: [KnownCache; 64] = [
     back(
         "dentry",
         "fs/dcache.c",
@@ -246,6 +246,13 @@ const KNOWN: [KnownCache; 62] = [
         "anonymous memory of processes; forks without exec make chains of them",
     ),
     kept("anon_vma_chain", "mm/rmap.c", "links of anon_vma; forks without exec make many of them"),
+    kept(
+        "kmem_cache",
+        "mm/slub.c",
+        "caches themselves; before Linux 5.9 each memory cgroup had copies of its own, which a removed cgroup keeps while \
+         an object lives",
+    ),
+    kept("kmem_cache_node", "mm/slub.c", "one for each cache and NUMA node"),
     kept(
         "task_struct",
         "kernel/fork.c",

@@ -288,7 +288,11 @@ impl Reader {
                 self.add(part.kind, entry);
                 true
             }
-            Found::Part(row) if part.lines < PARTS_MAX && text.contains("tunables") => {
+            // Numbers below a name may be a row of their own; behind `tunables` they are none.
+            Found::Part(row)
+                if part.lines < PARTS_MAX
+                    && (part.kind != Kind::Slabinfo || text.contains("tunables")) =>
+            {
                 part = Part { text, lines: part.lines + 1, row: row.or(part.row), ..part };
                 self.part = Some(part);
                 true

@@ -194,8 +194,9 @@ fn every_table_is_read_in_every_decoration() {
 
 #[test]
 fn rows_that_a_mailer_wrapped_are_whole() {
-    for width in [60, 66, 72, 76, 80] {
-        for sample in SAMPLES.iter().filter(|sample| sample.kind == Kind::Slabinfo) {
+    for width in [50, 60, 66, 72, 76, 80] {
+        let wraps = [Kind::Slabinfo, Kind::Slabtop];
+        for sample in SAMPLES.iter().filter(|sample| wraps.contains(&sample.kind)) {
             let text = format!("{}{}", sample.heading, sample.rows);
             let wrapped = each(&text, |_, line| wrap(line, width));
             let paste = read(&wrapped);
@@ -260,6 +261,17 @@ fn a_damaged_row_is_counted_and_the_others_are_read() {
     let cut = &slabinfo.rows[..slabinfo.rows.len() - 40];
     let paste = read(&format!("{}{cut}", slabinfo.heading));
     assert_eq!(paste.tables[0].last().entries.len(), 3, "{paste:?}");
+}
+
+#[test]
+fn a_row_of_slabtop_without_its_name_is_counted() {
+    let nameless = "3646503 3646503 100%    0.38K 173643       21   1389144K";
+    let whole = "328160  80830  24%    0.50K  10255       32    164080K kmalloc-512";
+    for text in [format!("{nameless}\n{whole}\n"), format!("{whole}\n{nameless}\n")] {
+        let paste = read(&text);
+        assert_eq!((paste.unread_lines, paste.tables[0].rows), (1, 1), "{paste:?}");
+        assert_eq!(paste.tables[0].last().entries[0].name, "kmalloc-512");
+    }
 }
 
 #[test]

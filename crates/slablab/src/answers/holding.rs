@@ -82,11 +82,15 @@ impl HoldingAnswer {
                 }
             })
             .collect();
-        // Caches first, as the question is what holds memory; then what is alive by who allocated it.
-        tables.sort_by_key(|table| match table.kind.tells() {
-            Tells::Caches => 0,
-            Tells::Live => 1,
-            Tells::Flow => 2,
+        // Caches first, as the question is what holds memory; then what is alive by who allocated it. Of several lists
+        // of caches a series, as it tells what grows, and then the one that holds most: others are parts of it.
+        tables.sort_by_key(|table| {
+            let tells = match table.kind.tells() {
+                Tells::Caches => 0,
+                Tells::Live => 1,
+                Tells::Flow => 2,
+            };
+            (tells, table.moments == 1, Reverse(table.holders.held_bytes))
         });
         let machine = paste.machine.last().copied();
         let (unread_lines, unread) = (paste.unread_lines, paste.unread);

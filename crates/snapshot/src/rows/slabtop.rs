@@ -2,25 +2,56 @@
 
 use super::found::{Below, Found, counts};
 use crate::entry::Entry;
-use crate::line::{is_cache_name, size};
+use crate::line::{count, is_cache_name, size};
+
+/// Words of a row.
+const COLUMNS: usize = 8;
 
 pub(super) fn is_heading(words: &[&str]) -> bool {
     words.windows(3).any(|w| w == ["OBJS", "ACTIVE", "USE"])
 }
 
-pub(super) fn read(words: &[&str], _: Below) -> Found {
-    let row = words.windows(8).find_map(entry);
-    row.map_or(Found::No, Found::Row)
+/// A row begins at its first `objs active use%` and nowhere else, so that a row without its end takes nothing of the next.
+pub(super) fn read(words: &[&str], below: Below) -> Found {
+    let begins = |w: &[&str]| is_row(w, 3);
+    let Some(at) = words.windows(3).position(begins) else { return Found::No };
+    let row = &words[at..];
+    let is_cut = row.len() < COLUMNS && is_row(row, row.len());
+    match row.get(..COLUMNS).and_then(entry) {
+        Some(entry) => Found::Row(entry),
+        // The three words alone may be prose.
+        None if is_cut && (row.len() > 3 || below == Below::Heading) => Found::Part(None),
+        None if row.len() > 3 && is_row(row, 4) => Found::Damaged,
+        None => Found::No,
+    }
+}
+
+/// Returns whether the first words, as many as `columns`, can be those of a row.
+fn is_row(row: &[&str], columns: usize) -> bool {
+    let is_column = |(at, word): (usize, &&str)| match at {
+        2 => word.strip_suffix('%').and_then(count).is_some(),
+        3 => kibibytes(word).is_some(),
+        6 => word.ends_with('K') && size(word).is_some(),
+        7 => is_cache_name(word),
+        _ => count(word).is_some(),
+    };
+    row.iter().take(columns).enumerate().all(is_column)
+}
+
+/// Reads a size like `0.38K`.
+fn kibibytes(word: &str) -> Option<f64> {
+    word.strip_suffix('K').filter(|number| number.contains('.'))?.parse().ok()
 }
 
 fn entry(row: &[&str]) -> Option<Entry> {
+    if !is_row(row, COLUMNS) {
+        return None;
+    }
     let [objects, active] = counts::<2>(row)?;
-    row[2].strip_suffix('%').and_then(crate::line::count)?;
-    let object = row[3].strip_suffix('K').filter(|number| number.contains('.'))?;
+    let kibibytes = kibibytes(row[3])?;
     let [slabs, per_slab] = counts::<2>(&row[4..])?;
-    let slab_bytes = row[6].ends_with('K').then(|| size(row[6]))??;
-    let kibibytes: f64 = object.parse().ok()?;
-    is_cache_name(row[7]).then(|| Entry {
+    let slab_bytes = size(row[6])?;
+    Some(Entry {
         name: row[7].to_owned(),
         objects: Some(active.min(objects)),
         slots: Some(objects),
