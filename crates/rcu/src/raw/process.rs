@@ -3,8 +3,7 @@
 use std::cell::Cell;
 use std::io::Write;
 use std::marker::PhantomData;
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering, compiler_fence, fence};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering, compiler_fence, fence};
 
 use super::domain::{Domain, Reader};
 use super::queue::{Chain, Queue, Reclaim};
@@ -59,15 +58,32 @@ impl Drop for Exit {
 
 /// Has [`at_end`] called when this thread ends.
 fn watch_end() {
-    static KEY: OnceLock<Option<libc::pthread_key_t>> = OnceLock::new();
-    let key = *KEY.get_or_init(|| {
-        let mut key = 0;
-        // SAFETY: the place is written before it is read, and the function is sound on any thread.
-        let error = unsafe { libc::pthread_key_create(&mut key, Some(at_end)) };
-        (error == 0).then_some(key)
-    });
-    END.set(key.map(|key| (key, 1)));
+    END.set(key_of_end().map(|key| (key, 1)));
     set_again();
+}
+
+/// Returns the key whose destructor is [`at_end`], or `None` if this process has no keys left.
+fn key_of_end() -> Option<libc::pthread_key_t> {
+    /// One more than the key. An atomic, not a `OnceLock`: ThreadSanitizer does not see what the standard library orders.
+    static KEY: AtomicU64 = AtomicU64::new(0);
+    let known = |key: u64| libc::pthread_key_t::try_from(key - 1).ok();
+    match KEY.load(Ordering::Acquire) {
+        0 => {}
+        key => return known(key),
+    }
+    let mut key = 0;
+    // SAFETY: the place is written before it is read, and the function is sound on any thread.
+    if unsafe { libc::pthread_key_create(&mut key, Some(at_end)) } != 0 {
+        return None;
+    }
+    match KEY.compare_exchange(0, u64::from(key) + 1, Ordering::AcqRel, Ordering::Acquire) {
+        Ok(_) => Some(key),
+        Err(others) => {
+            // SAFETY: this thread made the key, and no thread has a value under it.
+            let _ = unsafe { libc::pthread_key_delete(key) };
+            known(others)
+        }
+    }
 }
 
 /// Has [`at_end`] called in the next pass over the destructors of this thread.
