@@ -8,13 +8,13 @@ use clap::{Args, ValueEnum};
 #[derive(Args, Debug, Clone)]
 #[command(next_help_heading = "Common options")]
 pub(crate) struct OutputArgs {
-    /// Print as table, markdown, json or csv (one table)
+    /// Print as table (the default), markdown, json or csv (one table)
     #[arg(long, global = true, value_enum, default_value_t = Format::Table, value_name = "FORMAT",
-          hide_possible_values = true, display_order = 1000)]
+          hide_possible_values = true, hide_default_value = true, display_order = 1000)]
     pub(crate) format: Format,
-    /// Colour: auto (on a terminal), always, never
+    /// Colour: auto (the default: on a terminal), always, never
     #[arg(long, global = true, value_enum, default_value_t = When::Auto, value_name = "WHEN",
-          hide_possible_values = true, display_order = 1001)]
+          hide_possible_values = true, hide_default_value = true, display_order = 1001)]
     pub(crate) color: When,
 }
 
@@ -93,12 +93,4 @@ pub(crate) enum When {
     Always,
     /// Not at all
     Never,
-}
-
-/// Where a result goes: shared by the sub-commands whose result is text.
-#[derive(Args, Debug, Clone, Default)]
-pub(crate) struct ResultFile {
-    /// Write the result here instead of to standard output
-    #[arg(short, long, value_name = "FILE")]
-    pub(crate) output: Option<PathBuf>,
 }

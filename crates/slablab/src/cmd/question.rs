@@ -19,7 +19,7 @@ pub(crate) struct QuestionArgs {
     /// The trace, or a recording that can be imported; - is standard input
     #[arg(value_name = "TRACE")]
     trace: PathBuf,
-    /// The recorded kernel with debug information, for places in its source [default: where it usually is]
+    /// The recorded kernel with debug information [default: where it usually is]
     #[arg(short = 'k', long, value_name = "FILE")]
     vmlinux: Option<PathBuf>,
     #[command(flatten)]

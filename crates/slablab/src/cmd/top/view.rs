@@ -10,10 +10,9 @@ use crate::output::Cell;
 /// What a row is of.
 #[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
+// Comments of its variants would stand in `--help`, which lists them in one line.
 pub(crate) enum By {
-    /// Call sites
     Site,
-    /// Caches
     Cache,
 }
 
@@ -62,21 +61,18 @@ impl By {
 #[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum SortBy {
-    /// Allocations a second
     Allocs,
-    /// Frees a second
     Frees,
-    /// Bytes given a second
+    // Bytes given a second.
     Given,
-    /// Share of the bytes that nobody asked for
+    // Share of the bytes given that were not asked for.
     Waste,
-    /// Live bytes
+    // Live bytes.
     Live,
-    /// Growth since the start
+    // Growth since the start.
     Growth,
-    /// Bytes of slabs
+    // Bytes of slabs.
     Slabs,
-    /// Name
     Name,
 }
 
