@@ -8,11 +8,11 @@ use clap::{Args, ValueEnum};
 #[derive(Args, Debug, Clone)]
 #[command(next_help_heading = "Common options")]
 pub(crate) struct OutputArgs {
-    /// Print as table (the default), markdown, json or csv (one table)
+    /// Print as table (default), markdown, json or csv
     #[arg(long, global = true, value_enum, default_value_t = Format::Table, value_name = "FORMAT",
           hide_possible_values = true, hide_default_value = true, display_order = 1000)]
     pub(crate) format: Format,
-    /// Colour: auto (the default: on a terminal), always, never
+    /// Colour: auto (default), always or never
     #[arg(long, global = true, value_enum, default_value_t = When::Auto, value_name = "WHEN",
           hide_possible_values = true, hide_default_value = true, display_order = 1001)]
     pub(crate) color: When,

@@ -16,10 +16,10 @@ use crate::cli::AnswerArgs;
 /// The options of a question.
 #[derive(clap::Args, Debug)]
 pub(crate) struct QuestionArgs {
-    /// The trace, or a recording that can be imported; - is standard input
+    /// A trace, or what import reads; - is standard input
     #[arg(value_name = "TRACE")]
     trace: PathBuf,
-    /// The recorded kernel with debug information [default: where it usually is]
+    /// The recorded kernel with debug information
     #[arg(short = 'k', long, value_name = "FILE")]
     vmlinux: Option<PathBuf>,
     #[command(flatten)]

@@ -42,21 +42,19 @@ pub(crate) struct Args {
     /// Stop when the machine has more than this in slabs (Slab: of /proc/meminfo), as at the end of --duration
     #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
     until_slab: Option<u64>,
-    /// Record these caches only, by a filter in the kernel that costs less than their events would (not kmalloc's;
-    /// Linux 6.8 on); an object that kfree() frees, which names no cache, stays alive
+    /// Record these caches only, by a filter in the kernel (not kmalloc's; Linux 6.8 on); what kfree() frees stays alive
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     caches: Vec<String>,
     /// Record only what these functions allocate, or one place of a function (FUNCTION+0x1c, as `stat` lists them), by a
-    /// filter in the kernel that costs less than events do; an object that is freed without an event stays alive
+    /// filter in the kernel; what is freed without an event stays alive
     #[arg(long, value_name = "SITE,...", value_delimiter = ',')]
     sites: Vec<String>,
-    /// Record the objects of one in N pages only (2, 4, 8 to 256), by a filter in the kernel that costs less than events do;
-    /// `stat` gives the bytes of all, each with its 95 % interval
+    /// Record the objects of one in N pages only (2, 4, 8 to 256), by a filter in the kernel; `stat` gives the bytes of all,
+    /// each with its 95 % interval
     #[arg(long, value_name = "N", value_parser = parse_one_in)]
     sample: Option<u32>,
-    /// Do not probe the functions that allocate or free many objects in one call. They have no event: where the kernel allows
-    /// it, `record` sets kprobes there, at up to a twentieth of the untraced time; without them such frees are estimated.
-    /// (--sample never has them)
+    /// Do not set kprobes at the functions that allocate or free many objects in one call, which have no event: estimate
+    /// such frees, as --sample does
     #[arg(long)]
     no_probes: bool,
     #[command(flatten)]

@@ -25,7 +25,7 @@ use crate::progress::Progress;
 #[derive(clap::Args, Debug)]
 #[command(mut_arg("lines", |lines| lines.short_alias('l').alias("line")))]
 pub(crate) struct Args {
-    /// The trace, or a recording that can be imported; - is standard input
+    /// A trace, or what import reads; - is standard input
     #[arg(value_name = "TRACE")]
     trace: PathBuf,
     #[command(flatten)]

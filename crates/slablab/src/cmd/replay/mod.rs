@@ -30,7 +30,7 @@ pub(super) const SCHEMAS: &[Published] = &[Published::answer::<ReplayAnswer>()];
                         slablab replay t.parquet --show sites --format csv\n  \
                         slablab replay fleet/ -a slub,slub-sheaves --resume kept/")]
 pub(crate) struct Args {
-    /// The trace, or a recording that can be imported; - is standard input
+    /// A trace, or what import reads; - is standard input
     #[arg(value_name = "TRACE")]
     trace: PathBuf,
     #[command(flatten)]

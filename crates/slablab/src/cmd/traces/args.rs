@@ -9,10 +9,10 @@ use super::inputs::{self, Damaged};
 /// Further traces, and what is kept of each.
 #[derive(clap::Args, Debug)]
 pub(crate) struct ManyArgs {
-    /// Further traces, folders and patterns: the answer is added up over all
+    /// Further traces, folders and patterns, to be added up
     #[arg(value_name = "TRACES")]
     further: Vec<PathBuf>,
-    /// Keep here what comes of each trace, to go on after a cut
+    /// Save results here; resume an interrupted run
     #[arg(long, value_name = "FOLDER")]
     resume: Option<PathBuf>,
     #[command(flatten)]
