@@ -8,7 +8,7 @@
 #   make install the command, its man pages and completions under PREFIX (/usr/local); make uninstall removes them
 CARGO ?= cargo
 .DEFAULT_GOAL := help
-.PHONY: help demo build install uninstall release test-release release-arm64 test-release-arm64 test-reproducible test-package test-cargo-install rust test bench bench-smoke fmt-check clippy test-rust test-rcu test-xarray-kernel test-xarray-races test-patches test-kmem test-cluster test-torture test-torture-debug bench-marathon
+.PHONY: help demo build install uninstall release test-release release-arm64 test-release-arm64 test-reproducible test-package test-cargo-install rust test bench bench-smoke fmt-check clippy test-rust test-rcu test-xarray-kernel test-xarray-races test-patches test-kmem test-cluster test-killed test-torture test-torture-debug bench-marathon
 
 help:
 	@sed -n 's/^#   //p' $(firstword $(MAKEFILE_LIST))
@@ -150,6 +150,10 @@ test-patches:
 	else \
 		echo "test-patches: NOT RUN, no patch was checked: this machine lacks the packages named above" >&2; \
 	fi
+
+# A recorder killed at 200 random moments, as root: what it had is recovered; a quarter of an hour.
+test-killed: rust
+	SLABLAB_KILLS=200 $(CARGO) test --workspace --test record_killed -- --nocapture
 
 # The allocators of the patches under torture, memory pressure and CPU hotplug, and each planted bug, as root: an hour, kernels
 # not counted. JOBS and so on choose: see the script.

@@ -190,10 +190,79 @@ fn interrupted_it_keeps_what_it_has_and_leaves_nothing_behind() {
     let mut child = started(&output);
     signal(&child, "KILL");
     assert_eq!(child.wait().unwrap().code(), None);
-    assert_eq!(names(folder.path()), [""; 0]);
-    let next = slablab().args(["record", "-o"]).arg(&output).args(["--", "true"]).output();
+    assert_eq!(names(folder.path()), ["t.parquet.recording"]);
+    let other = folder.path().join("other.parquet");
+    let next = slablab().args(["record", "-o"]).arg(&other).args(["--", "true"]).output();
     assert!(next.unwrap().status.success());
     assert!(!instance_of(child.id()).exists(), "the next recording removes it");
+}
+
+/// Starts a program that leaves a hundred files of an own name open, and says so; returns it.
+fn holder(name: &str, folder: &Path) -> std::process::Child {
+    let script = format!("for n in $(seq 100); do : > {name}.$n; done; echo done; sleep 60");
+    let mut command = Command::new("sh");
+    let child = command.args(["-c", &script]).current_dir(folder).stdout(Stdio::piped());
+    let mut child = child.spawn().unwrap();
+    let mut said = String::new();
+    let stdout = child.stdout.as_mut().unwrap();
+    std::io::BufRead::read_line(&mut std::io::BufReader::new(stdout), &mut said).unwrap();
+    assert_eq!(said, "done\n");
+    child
+}
+
+#[test]
+fn a_recording_whose_recorder_was_killed_is_recovered_up_to_its_last_moment() {
+    if !can_record() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let output = folder.path().join("t.parquet");
+    let mut child = started(&output);
+    let mut program = holder("held", folder.path());
+    // A reading of slabinfo behind it tells that the recorder still lived.
+    sleep(Duration::from_millis(400));
+    signal(&child, "KILL");
+    child.wait().unwrap();
+    let info = slablab().arg("info").arg(&output).output().unwrap();
+    let said = sentence(&info);
+    assert!(said.contains("was interrupted") && said.contains("record --recover"), "{said}");
+    let second = slablab().args(["record", "-o"]).arg(&output).args(["--", "true"]).output();
+    assert!(sentence(&second.unwrap()).contains("was interrupted"));
+
+    let recovered = slablab().args(["record", "--recover", "-o"]).arg(&output).output().unwrap();
+    let said = String::from_utf8_lossy(&recovered.stderr).into_owned();
+    assert!(recovered.status.success(), "{said}");
+    assert!(said.contains("its recorder did not end in order"), "{said}");
+    let trace = TraceReader::open(&output).unwrap();
+    let pid = program.id();
+    let mut of_program = 0;
+    for batch in trace.batches() {
+        of_program += batch.unwrap().events().filter(|event| event.pid == pid).count();
+    }
+    assert!(of_program > 100, "{of_program} events of {} are of the program", trace.meta().events);
+    assert!(!instance_of(child.id()).exists());
+    assert!(!names(folder.path()).iter().any(|name| name.ends_with(".recording")));
+    program.kill().unwrap();
+    program.wait().unwrap();
+    let none = slablab().args(["record", "--recover", "-o"]).arg(&output).output().unwrap();
+    assert!(sentence(&none).contains("no interrupted recording is there"));
+}
+
+#[test]
+fn two_recordings_with_one_output_are_not_mixed() {
+    if !can_record() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let output = folder.path().join("t.parquet");
+    let mut child = started(&output);
+    for words in [&["record", "-o"][..], &["record", "--recover", "-o"]] {
+        let second = slablab().args(words).arg(&output).output().unwrap();
+        assert!(sentence(&second).contains("another recording is being written there"));
+    }
+    signal(&child, "INT");
+    child.wait().unwrap();
+    assert!(TraceReader::open(&output).unwrap().meta().events > 0);
 }
 
 /// An instance with events on, as another user of tracefs has it; gone when dropped.
@@ -319,20 +388,54 @@ fn what_a_command_leaves_running_is_named_and_left_alone() {
     assert!(said.contains(head) && said.contains(&number), "{said}");
 }
 
-/// Before, a full disk was told when the workload ended, which here is never.
+/// A tmpfs of 6 MiB at "$2/full", and a command that has more recorded than it holds.
+const SMALL_DISK: &str = "mkdir \"$2/full\"; mount -t tmpfs -o size=6M none \"$2/full\"; \
+    load='for n in $(seq 500); do /bin/true; done; echo whole';";
+
+/// Before, a full disk ended the command, and what had been recorded was lost.
 #[test]
-fn a_full_disk_ends_the_recording_and_its_command_at_once() {
+fn a_full_disk_ends_the_recording_and_not_its_command() {
     if !can_record() {
         return;
     }
     let (folder, copy) = public_copy();
-    let script = "mkdir \"$2/full\"; mount -t tmpfs -o size=64k none \"$2/full\"; \
-        \"$1\" record -m 64K -o \"$2/full/t\" -- sh -c 'while :; do find /usr -xdev -maxdepth 3; done' \
-        >/dev/null";
-    let refused = unshared(script, &copy, folder.path());
-    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
-    assert!(said.contains("No space left on device"), "{said}");
-    assert_eq!(refused.status.code(), Some(2), "{said}");
+    let script = format!(
+        "{SMALL_DISK} \"$1\" record -m 64K -o \"$2/full/t\" -- sh -c \"$load\"; \
+        \"$1\" info \"$2/full/t\"; ls -A \"$2/full\""
+    );
+    let ran = unshared(&script, &copy, folder.path());
+    let said = String::from_utf8_lossy(&ran.stderr).into_owned();
+    let printed = String::from_utf8_lossy(&ran.stdout).into_owned();
+    assert!(said.contains("No space left on device") && said.contains("goes on"), "{said}");
+    assert!(printed.starts_with("whole\n"), "the command has its result: {printed}");
+    assert!(said.contains("the recording ended early"), "{said}");
+    assert!(printed.contains("The recording ended early"), "{printed}{said}");
+    assert!(printed.ends_with("\nt\n"), "{printed}");
+}
+
+/// Somebody else takes the room that the trace needs.
+#[test]
+fn a_trace_that_finds_no_room_is_made_when_there_is_some() {
+    if !can_record() {
+        return;
+    }
+    let (folder, copy) = public_copy();
+    let script = format!(
+        "{SMALL_DISK} (while :; do cat /dev/zero >>\"$2/full/filler\" 2>/dev/null || :; sleep 0.01; done) & \
+        filling=$!; sleep 0.1; : > \"$2/full/filler\"; \
+        \"$1\" record -m 64K -o \"$2/full/t\" -- sh -c \"$load\" || echo status $?; \
+        kill $filling; ls -A \"$2/full\"; mount -o remount,size=64M \"$2/full\"; \
+        \"$1\" record --recover -o \"$2/full/t\"; rm \"$2/full/filler\"; ls -A \"$2/full\""
+    );
+    let ran = unshared(&script, &copy, folder.path());
+    let said = String::from_utf8_lossy(&ran.stderr).into_owned();
+    let printed = String::from_utf8_lossy(&ran.stdout).into_owned();
+    // Where the disk is full before the first event, nothing is recorded, and nothing is left.
+    let began = printed.contains("t.recording");
+    assert!(printed.contains("status 2"), "{printed}{said}");
+    assert_eq!(began, printed.contains("whole\n"), "{printed}{said}");
+    assert_eq!(began, said.contains("record --recover"), "{said}");
+    assert_eq!(began, printed.ends_with("\nt\n"), "{printed}{said}");
 }
 
 /// There `/proc` has other numbers than the kernel writes into events.

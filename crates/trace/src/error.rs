@@ -30,6 +30,17 @@ pub enum Error {
         /// What to do about it.
         remedy: String,
     },
+    /// Somebody asked to end.
+    #[error("interrupted")]
+    Interrupted,
+    /// A recording could not be made a trace, and is kept.
+    #[error("{what}; {remedy}")]
+    Kept {
+        /// What went wrong.
+        what: String,
+        /// Where it is, and how to make the trace.
+        remedy: String,
+    },
     /// Recording cannot be done here, or not by this user.
     #[error("{what}; {remedy}")]
     CannotRecord {

@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 
 use slablab_host::WholeFile;
 
-use crate::Error;
 use crate::error::At;
+use crate::{Error, recording_folder};
 
 /// Bytes that are read to find out the format.
 const HEAD_BYTES: u64 = 64 << 10;
@@ -61,7 +61,13 @@ impl Input {
         } else {
             (path, File::open(path))
         };
-        let mut file = file.map_err(|e| Error::io(path, "cannot open", e))?;
+        let mut file = file.map_err(|error| match recording_folder::how_to_recover(path) {
+            Some(command) if error.kind() == ErrorKind::NotFound => {
+                let what = "is not there: its recording was interrupted";
+                Error::bad(path, At::File, what, format!("make it with {command}"))
+            }
+            _ => Error::io(path, "cannot open", error),
+        })?;
         let io = |e| Error::io(path, "cannot read", e);
         let at = file.metadata().map_err(io)?;
         if at.is_dir() {

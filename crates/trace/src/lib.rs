@@ -27,6 +27,7 @@ mod probe;
 mod progress;
 mod random;
 mod record;
+mod recording_folder;
 mod samples;
 mod saved;
 mod slabs;
@@ -53,7 +54,9 @@ pub use meta::{
 pub use portion::{Portion, Recorded};
 pub use probe::{Fact, State, probe};
 pub use progress::Progress;
-pub use record::{BUFFER_KIB_DEFAULT, EventCounter, Keep, RecordOptions, RecordSummary, record};
+pub use record::{
+    BUFFER_KIB_DEFAULT, EventCounter, Keep, RecordOptions, RecordSummary, record, recover,
+};
 pub use samples::{SampledCache, Samples};
 pub use saved::{saved_kallsyms, saved_slabinfo};
 pub use slablab_linux::SlabInfo;

@@ -98,6 +98,9 @@ pub struct Meta {
     pub slabs_start: Option<SlabSnapshot>,
     /// The recorded kernel's slabs when the recording ended.
     pub slabs_end: Option<SlabSnapshot>,
+    /// Why the recording ended before what was recorded did, as in "its recorder did not end in order".
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ended_early: Option<String>,
     /// Of a recording of some caches or call sites only: which, as in "cache dentry" and "call site do_epoll_create".
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub only: Vec<String>,

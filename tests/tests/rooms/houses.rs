@@ -86,7 +86,7 @@ const XARRAY: House = House {
 const TRACE: House = House {
     name: "trace",
     levels: &[
-        &["error", "progress", "cache_name", "random"],
+        &["error", "progress", "cache_name", "random", "recording_folder"],
         &["event", "cpu_list", "symbols", "samples", "portion", "assigned"],
         &["meta", "input", "spool", "vmlinux", "btf"],
         &["slabs", "store", "tables", "kmalloc"],

@@ -6,6 +6,7 @@ use std::path::Path;
 use anyhow::Result;
 use schemars::JsonSchema;
 use serde::Serialize;
+use slablab_host::printable;
 use slablab_linux::KmallocType;
 use slablab_report::{Cell, Document, Fact, Item, Section, Table, counted, field};
 use slablab_trace::{Kind, Meta, Quality, RecordedCache, RecordedKmalloc, TraceReader};
@@ -69,6 +70,9 @@ struct TraceInfo {
     kernel_has: Vec<(String, String)>,
     /// What was recorded where not everything was
     only: Vec<String>,
+    /// Why the recording ended before what was recorded did
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ended_early: Option<String>,
     /// The functions whose calls a probe recorded, beside the kernel's events
     probes: Vec<String>,
     /// One in so many objects was recorded, where not all were
@@ -216,6 +220,7 @@ impl TraceInfo {
             sites: meta.sites.len(),
             addresses_stripped: meta.addresses_stripped,
             kernel_has: kernel_has(meta),
+            ended_early: meta.ended_early.clone(),
             only: meta.only.clone(),
             probes: meta.probes.clone(),
             one_in: meta.portion.as_ref().map(|portion| portion.one_in),
@@ -248,6 +253,9 @@ impl TraceInfo {
         ));
         sentences.push(self.origin());
         sentences.extend(self.part());
+        let early = self.ended_early.iter();
+        sentences
+            .extend(early.map(|why| format!("The recording ended early: {}.", printable(why))));
         sentences
     }
 

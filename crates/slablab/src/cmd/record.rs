@@ -16,9 +16,9 @@ use crate::progress::Progress;
 #[derive(clap::Args, Debug)]
 #[command(
     after_help = "Records the whole system, as `perf kmem record` does, and leaves its own events out.\n\
-                        When --duration is over, on Ctrl-C, or when the disk is full, the command and all that it\n\
-                        started get SIGTERM, and after two seconds SIGKILL. What a command leaves running when it\n\
-                        ends by itself goes on, and is named.\n\
+                        When --duration is over, or on Ctrl-C, the command and all that it started get SIGTERM, and\n\
+                        after two seconds SIGKILL. What a command leaves running when it ends by itself goes on,\n\
+                        and is named. When the disk is full the recording ends, and the command goes on.\n\
                         Exit status: the command's; 1 when nothing of --caches and --sites had an event; 2 when\n\
                         nothing could be recorded.\n\n\
                         Examples:\n  \
@@ -59,6 +59,10 @@ pub(crate) struct Args {
     no_probes: bool,
     #[command(flatten)]
     addresses: AddressArgs,
+    /// Make the trace of an interrupted recording that was to be written to --output
+    #[arg(long, conflicts_with_all = ["buffer", "duration", "last", "until_slab", "caches", "sites", "sample", "no_probes",
+                                      "strip_addresses", "command"])]
+    recover: bool,
     /// The command to run meanwhile
     #[arg(trailing_var_arg = true, value_name = "COMMAND")]
     command: Vec<String>,
@@ -66,6 +70,13 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     refuse_standard_output(&args.output)?;
+    let mut progress = Progress::default();
+    if args.recover {
+        let summary = slablab_trace::recover(&args.output, &mut |step| progress.step(step))?;
+        drop(progress);
+        Written::recorded(&args.output, summary).print(output)?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let options = RecordOptions {
         command: args.command.clone(),
         duration: args.duration,
@@ -79,7 +90,6 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
         addresses: args.addresses.addresses(),
         ..RecordOptions::new(&args.output)
     };
-    let mut progress = Progress::default();
     let summary = slablab_trace::record(&options, &mut |step| progress.step(step))?;
     drop(progress);
     let asked = args.caches.len() + args.sites.len();

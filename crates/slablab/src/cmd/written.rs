@@ -5,6 +5,7 @@ use std::path::Path;
 use anyhow::{Result, bail};
 use schemars::JsonSchema;
 use serde::Serialize;
+use slablab_host::printable;
 use slablab_report::{Document, Item, Section, counted};
 use slablab_trace::{Meta, Quality, RecordSummary};
 
@@ -42,6 +43,9 @@ pub(crate) struct Written {
     /// What slabs held when that ended the recording
     #[serde(skip_serializing_if = "Option::is_none")]
     ended_at_slab_bytes: Option<u64>,
+    /// Why the recording ended before what was recorded did
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ended_early: Option<String>,
     quality: Quality,
 }
 
@@ -82,6 +86,7 @@ impl Written {
             silent: Vec::new(),
             silent_caches: Vec::new(),
             ended_at_slab_bytes: None,
+            ended_early: meta.ended_early.clone(),
             quality: meta.quality.clone(),
         }
     }
@@ -110,6 +115,8 @@ impl Written {
             None => format!("{events}, {:.1} % of them not placed", self.unplaced_share * 100.0),
         };
         let mut sentences = vec![format!("{what}; {written}")];
+        let early = self.ended_early.iter();
+        sentences.extend(early.map(|why| format!("the recording ended early: {}", printable(why))));
         if let Some(slab) = self.ended_at_slab_bytes {
             sentences.push(format!("ended as slabs took {}", bytes(slab)));
         }

@@ -1,21 +1,24 @@
 //! Empties the ring buffers into files while the recording runs, one thread per CPU.
 //!
-//! How it works: a thread sleeps until its CPU's buffer is half full (`buffer_percent`), so that a short recording is
-//! not disturbed at all: woken at a quarter, it cost a tenth of the workload's time. Then it moves all whole pages to
-//! a file without a name beside the output. The page being written is left alone: a page costs the same whole or half
-//! full. The threads run at the highest priority that is not real-time, for a workload with hundreds of runnable
+//! # How it works
+//! A thread sleeps until its CPU's buffer is half full (`buffer_percent`), so that a short recording is not disturbed at
+//! all: woken at a quarter, it cost a tenth of the workload's time. Then it moves all whole pages to a file of the
+//! recording's folder. The page being written is left alone: a page costs the same whole or half full. A recording that
+//! is longer than [`UNDISTURBED`] is emptied once a second, however little there is, so that a recorder that is killed
+//! loses little. The threads run at the highest priority that is not real-time, for a workload with hundreds of runnable
 //! tasks leaves an ordinary thread too small a share to keep up.
 
 use std::fs::File;
-use std::io::{ErrorKind, Read, Seek, Write};
+use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::OFlags;
 
+use super::unfinished::Unfinished;
 use crate::Error;
 
 /// Percent of a buffer that wakes the thread that empties it.
@@ -24,13 +27,16 @@ pub(super) const WAKE_PERCENT: u32 = 50;
 /// How long a thread sleeps at most before it looks whether the recording has ended.
 const NAP: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
 
+/// For how long only a buffer that is half full is emptied, and how often each is afterwards.
+const UNDISTURBED: Duration = Duration::from_secs(3);
+const EMPTIED_EVERY: Duration = Duration::from_secs(1);
+
 /// Pages moved by one write.
 const PAGES: usize = 64;
 
 /// One CPU's buffer and the file it is emptied into.
 #[derive(Debug)]
 pub(super) struct Drain {
-    pub(super) cpu: u32,
     spool: File,
     pipe: File,
     pipe_path: PathBuf,
@@ -39,22 +45,17 @@ pub(super) struct Drain {
 }
 
 impl Drain {
-    /// Opens `trace_pipe_raw` of `cpu` and a file in the directory of `output`.
+    /// Opens `trace_pipe_raw` of `cpu` and makes its file in the folder of the recording.
     pub(super) fn open(
         cpu: u32,
         pipe_path: PathBuf,
-        output: &Path,
+        unfinished: &Unfinished,
         page_bytes: usize,
     ) -> Result<Drain, Error> {
-        let pipe = File::options()
-            .read(true)
-            .custom_flags(OFlags::NONBLOCK.bits() as i32)
-            .open(&pipe_path)
-            .map_err(|e| Error::io(&pipe_path, "cannot open", e))?;
-        let spool_path = slablab_host::folder_of(output).to_owned();
-        let spool = tempfile::tempfile_in(&spool_path)
-            .map_err(|e| Error::io(&spool_path, "cannot make a temporary file", e))?;
-        Ok(Drain { cpu, spool, pipe, pipe_path, spool_path, page_bytes })
+        let pipe = open_pipe(&pipe_path).map_err(|e| Error::io(&pipe_path, "cannot open", e))?;
+        let spool_path = unfinished.pages_path(cpu);
+        let spool = unfinished.create_pages(cpu)?;
+        Ok(Drain { spool, pipe, pipe_path, spool_path, page_bytes })
     }
 
     /// Empties the buffer until `stop`, and then to the end. A file that cannot be written ends it at once.
@@ -62,12 +63,18 @@ impl Drain {
         // Without the right to it we record all the same, only with less priority.
         let _ = rustix::process::setpriority_process(Some(rustix::thread::gettid()), -20);
         let mut buffer = vec![0; self.page_bytes * PAGES];
+        let mut emptied = Instant::now() + UNDISTURBED;
         loop {
             let ending = stop.load(Ordering::Acquire);
             if !ending {
                 let mut full = [PollFd::new(&self.pipe, PollFlags::IN)];
-                if matches!(poll(&mut full, Some(&NAP)), Ok(0) | Err(_)) {
+                let is_full = !matches!(poll(&mut full, Some(&NAP)), Ok(0) | Err(_));
+                let is_due = emptied.elapsed() >= EMPTIED_EVERY;
+                if !is_full && !is_due {
                     continue;
+                }
+                if is_due {
+                    emptied = Instant::now();
                 }
             }
             while self.move_pages(&mut buffer, ending)? {}
@@ -85,16 +92,6 @@ impl Drain {
         let mut buffer = vec![0; self.page_bytes * PAGES];
         while self.move_pages(&mut buffer, true)? {}
         Ok(())
-    }
-
-    /// Returns the file from its beginning, and its length.
-    pub(super) fn into_spool(mut self) -> Result<(File, u64), Error> {
-        let length = self.spool.stream_position().and_then(|length| {
-            self.spool.rewind()?;
-            Ok(length)
-        });
-        let length = length.map_err(|e| Error::io(&self.spool_path, "cannot read", e))?;
-        Ok((self.spool, length))
     }
 
     /// Moves up to [`PAGES`] pages; returns whether there may be more worth moving.
@@ -116,11 +113,40 @@ impl Drain {
                 break;
             }
         }
-        self.spool
-            .write_all(&buffer[..filled])
-            .map_err(|e| Error::io(&self.spool_path, "cannot write the recording", e))?;
+        self.spool.write_all(&buffer[..filled]).map_err(|error| {
+            keep_whole_pages(&self.spool, self.page_bytes);
+            Error::io(&self.spool_path, "cannot write the recording", error)
+        })?;
         Ok(more)
     }
+}
+
+/// Moves what an abandoned buffer holds behind the pages of a file: up to its last event.
+pub(super) fn move_rest(pipe: &Path, spool: &File, page_bytes: usize) -> std::io::Result<()> {
+    let mut pipe = open_pipe(pipe)?;
+    let mut page = vec![0; page_bytes];
+    let mut spool = spool;
+    spool.seek(SeekFrom::End(0))?;
+    loop {
+        match pipe.read(&mut page) {
+            Ok(0) => return Ok(()),
+            Ok(bytes) => page[bytes..].fill(0),
+            Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
+            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error),
+        }
+        spool.write_all(&page)?;
+    }
+}
+
+/// Cuts off a page that was not written whole.
+pub(super) fn keep_whole_pages(spool: &File, page_bytes: usize) {
+    let length = spool.metadata().map_or(0, |at| at.len());
+    let _ = spool.set_len(length - length % page_bytes as u64);
+}
+
+fn open_pipe(path: &Path) -> std::io::Result<File> {
+    File::options().read(true).custom_flags(OFlags::NONBLOCK.bits() as i32).open(path)
 }
 
 /// Tells whether a page is one that the kernel has finished: it was full, so its end is used.

@@ -46,6 +46,11 @@ fn boot() -> Option<String> {
     Some(hasher.finish().to_string())
 }
 
+/// Returns whether the kernel that metadata describe still runs.
+pub(super) fn is_of_this_boot(meta: &Meta) -> bool {
+    boot().is_some_and(|boot| boot == meta.boot)
+}
+
 /// Returns the name of the first processor, "" when it is not known.
 fn cpu_name() -> String {
     let text = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();

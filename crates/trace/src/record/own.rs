@@ -15,12 +15,14 @@ use crate::{Error, RawEvent};
 #[derive(Debug)]
 pub(super) struct WithoutOwn<S> {
     pub(super) source: S,
+    /// What the recorder's process is numbered as in the trace
+    pid: u32,
     own: FxHashSet<u64>,
 }
 
 impl<S: Source> WithoutOwn<S> {
-    pub(super) fn new(source: S) -> Self {
-        Self { source, own: FxHashSet::default() }
+    pub(super) fn new(source: S, pid: u32) -> Self {
+        Self { source, pid, own: FxHashSet::default() }
     }
 }
 
@@ -44,7 +46,7 @@ impl<S: Source> Source for WithoutOwn<S> {
         let dropped = to.extract_if(read.., |event| !keeps(&mut self.own, event));
         dropped.for_each(drop);
         for event in to[read..].iter_mut().filter(|event| event.pid == RawEvent::RECORDER_PID) {
-            event.pid = std::process::id();
+            event.pid = self.pid;
         }
         Ok(goes_on)
     }

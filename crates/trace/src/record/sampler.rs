@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use rustc_hash::FxHashMap;
 use rustix::time::{ClockId, clock_gettime};
 
+use super::readings::Journal;
 use crate::meta::SlabSnapshot;
 use crate::{SampledCache, Samples};
 
@@ -40,16 +41,19 @@ pub(super) struct Sampler {
     page_bytes: u64,
     /// By cache: how its objects were spread over slabs before the recording.
     spread: FxHashMap<String, SampledCache>,
+    journal: Journal,
     pub(super) samples: Samples,
 }
 
 impl Sampler {
-    pub(super) fn open(page_bytes: u32) -> Sampler {
+    /// `readings` is the file that has what was read if the recorder is killed.
+    pub(super) fn open(page_bytes: u32, readings: File) -> Sampler {
         let slabinfo = File::open("/proc/slabinfo").ok();
         let page_bytes = u64::from(page_bytes);
         let (spread, samples) = (FxHashMap::default(), Samples::default());
         let (buffer, parts) = (vec![0; 256 << 10], Vec::new());
-        Sampler { slabinfo, buffer, parts, page_bytes, spread, samples }
+        let journal = Journal::new(readings);
+        Sampler { slabinfo, buffer, parts, page_bytes, spread, journal, samples }
     }
 
     /// Takes samples until `stop`, and a last one then.
@@ -129,6 +133,7 @@ impl Sampler {
                 cache.sheaf_capacity = spread.sheaf_capacity;
             }
         }
+        self.journal.note(&self.samples, begin_ns);
     }
 
     /// Reads `/proc/slabinfo`.

@@ -141,6 +141,12 @@ impl Tracefs {
         abandoned(&self.root.join("instances"))
     }
 
+    /// Takes over the instance of a recorder that was killed, which is gone when this is dropped.
+    pub(super) fn adopt(&self, root: &Path) -> Option<Instance> {
+        let is_abandoned = self.abandoned_instances().iter().any(|path| path == root);
+        is_abandoned.then(|| Instance { root: root.to_owned() })
+    }
+
     /// Makes an instance for this process.
     pub(crate) fn instance(&self) -> Result<Instance, Error> {
         let instances = self.root.join("instances");
@@ -254,20 +260,30 @@ impl Instance {
 
     /// Returns the format of an event, as in `kmem/kfree`.
     pub(crate) fn event_format(&self, event: &str) -> Result<EventFormat, Error> {
-        let name = format!("events/{event}/format");
-        EventFormat::parse(&self.read(&name)?).map_err(|what| self.unknown(&name, &what))
+        let text = self.event_format_text(event)?;
+        EventFormat::parse(&text).map_err(|what| self.unknown(&format_of(event), &what))
+    }
+
+    /// Returns the text of an event's format.
+    pub(super) fn event_format_text(&self, event: &str) -> Result<String, Error> {
+        self.read(&format_of(event))
     }
 
     /// Returns the shape of the ring buffer's pages.
     pub(crate) fn page_format(&self) -> Result<PageFormat, Error> {
+        let (page, event) = self.page_texts()?;
+        PageFormat::parse(&page, &event).map_err(|what| self.unknown("events/header_page", &what))
+    }
+
+    /// Returns the texts that describe the ring buffer's pages, and the records in them.
+    pub(super) fn page_texts(&self) -> Result<(String, String), Error> {
         // The page description is the instance's own (its sub-buffers may have another size).
         let top = self.root.ancestors().nth(2).unwrap_or(&self.root);
         let text = |name: &str| match self.path(name) {
             own if own.exists() => read(&own),
             _ => read(&top.join(name)),
         };
-        PageFormat::parse(&text("events/header_page")?, &text("events/header_event")?)
-            .map_err(|what| self.unknown("events/header_page", &what))
+        Ok((text("events/header_page")?, text("events/header_event")?))
     }
 
     pub(crate) fn unknown(&self, name: &str, what: &str) -> Error {
@@ -276,6 +292,11 @@ impl Instance {
             remedy: "record with `perf kmem record` and use `slablab import`".into(),
         }
     }
+}
+
+/// Returns where the format of an event is.
+fn format_of(event: &str) -> String {
+    format!("events/{event}/format")
 }
 
 /// Returns the thread of a line of `trace`: `COMM-TID [CPU] ...`, maybe with `(TGID)` before the CPU.

@@ -1,0 +1,88 @@
+//! What the folder of a recording says beside its pages: before the first event, and behind the last.
+
+use serde::{Deserialize, Serialize};
+
+use super::options::{Keep, RecordOptions};
+use crate::meta::SlabSnapshot;
+use crate::{Meta, Samples};
+
+/// What is known before the first event.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(super) struct Head {
+    /// [`Head::VERSION`] of the recorder.
+    pub(super) version: u32,
+    /// The recorder's process, as it numbers itself.
+    pub(super) pid: u32,
+    /// Its instance of tracefs, whose buffers outlive a recorder that is killed.
+    pub(super) instance: String,
+    /// The CPUs whose buffers are emptied.
+    pub(super) cpus: Vec<u32>,
+    /// The texts of `events/header_page` and `events/header_event`.
+    pub(super) page: (String, String),
+    /// Bytes of a page of the ring buffer.
+    pub(super) page_bytes: usize,
+    /// The texts of the events' `format`.
+    pub(super) formats: Vec<String>,
+    pub(super) chosen: ChosenParts,
+    pub(super) meta: Meta,
+}
+
+/// What was chosen to be recorded, as far as the making of the trace depends on it.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(super) struct ChosenParts {
+    pub(super) caches: Vec<String>,
+    pub(super) sites: Vec<String>,
+    pub(super) one_in: Option<u32>,
+    /// Whether only the last events are kept.
+    pub(super) is_last: bool,
+    /// Whether addresses are left out of the trace.
+    pub(super) is_stripped: bool,
+}
+
+/// What is known when the events are off.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(super) struct Tail {
+    /// Events lost, by CPU.
+    pub(super) lost: Vec<u64>,
+    /// Calls that no probe could record.
+    pub(super) missed_calls: u64,
+    /// The exit status to pass on; `None` without a command, and where the recorder was killed.
+    pub(super) status: Option<i32>,
+    /// What the command left running.
+    pub(super) left_running: Vec<String>,
+    /// What slabs held when that ended the recording.
+    pub(super) slab_bytes: Option<u64>,
+    pub(super) elapsed_ns: u64,
+    pub(super) end_unix_ns: Option<u64>,
+    pub(super) slabs_end: Option<SlabSnapshot>,
+    pub(super) samples: Samples,
+    /// Why the recording ended before what it recorded did.
+    pub(super) ended_early: Option<String>,
+    /// No event behind this time is of the recording: the kernel went on without its recorder.
+    pub(super) until_ns: Option<u64>,
+}
+
+impl Head {
+    /// Changes when an older recorder's folder cannot be read any more.
+    pub(super) const VERSION: u32 = 1;
+}
+
+impl ChosenParts {
+    pub(super) fn of(options: &RecordOptions) -> ChosenParts {
+        ChosenParts {
+            caches: options.caches.clone(),
+            sites: options.sites.clone(),
+            one_in: options.one_in,
+            is_last: options.keep == Keep::Last,
+            is_stripped: options.addresses == crate::Addresses::Strip,
+        }
+    }
+
+    /// Returns whether something is concluded of a cache from what slabinfo said of it: of caches whose events are not all
+    /// recorded nothing can be.
+    pub(super) fn is_whole(&self, cache: &String) -> bool {
+        self.one_in.is_none()
+            && self.sites.is_empty()
+            && (self.caches.is_empty() || self.caches.contains(cache))
+    }
+}

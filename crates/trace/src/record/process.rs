@@ -1,0 +1,247 @@
+//! Makes the trace of a recording whose events are in its folder.
+//!
+//! # How it works
+//! The pages are read twice: once to find out which allocations are never freed by an event, where slabinfo was sampled, and
+//! once to write the trace. Events of the recorder's own threads are left out. When the trace is at its path, the folder
+//! is removed; whatever goes wrong before leaves it as it is, so that the same can be tried again.
+
+use std::fmt::Display;
+use std::fs::File;
+use std::io::BufReader;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use slablab_host::Signals;
+
+use super::head::{ChosenParts, Head, Tail};
+use super::machine;
+use super::options::RecordSummary;
+use super::own::WithoutOwn;
+use super::paired::Paired;
+use super::unfinished::Unfinished;
+use super::until::Until;
+use crate::import::{Importer, Unfreed};
+use crate::source::format::EventFormat;
+use crate::source::large::LargeOnce;
+use crate::source::page_format::PageFormat;
+use crate::source::tracefs_raw::TracefsRaw;
+use crate::source::{Facts, Source};
+use crate::{Addresses, Error, Meta, Progress, RecordedCache, Samples, Symbols, TraceWriter};
+
+/// Makes the trace and removes the folder.
+pub(super) fn process(
+    unfinished: Unfinished,
+    writer: TraceWriter,
+    signals: &mut Signals,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<RecordSummary, Error> {
+    let written = write(&unfinished, writer, signals, progress);
+    let summary = written.map_err(|error| unfinished.kept(&error))?;
+    unfinished.remove();
+    Ok(summary)
+}
+
+fn write(
+    unfinished: &Unfinished,
+    writer: TraceWriter,
+    signals: &mut Signals,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<RecordSummary, Error> {
+    let head = unfinished.head()?;
+    let tail = unfinished.tail().unwrap_or_default();
+    // Modules that came while it was recorded are known to the kernel that still runs.
+    let symbols = match machine::is_of_this_boot(&head.meta) {
+        true => Symbols::running()?,
+        false => unfinished.symbols()?,
+    };
+    let pages = Pages::open(unfinished, &head)?;
+    let mut meta = begin_meta(&head, &tail);
+    let addresses = if head.chosen.is_stripped { Addresses::Strip } else { Addresses::Keep };
+    let importer = Importer::new(writer.addresses(addresses), unfinished.output());
+    let importer = Part { pages: &pages, tail: &tail, chosen: &head.chosen }
+        .samples(importer, &mut meta, &symbols, signals, progress)?;
+    let source = Until::new(pages.source(symbols.clone())?, tail.until_ns, signals);
+    let mut source = Paired::new(WithoutOwn::new(source, head.pid));
+    let mut importer = importer;
+    match head.chosen.sites.is_empty() {
+        true => importer.read(&mut source.source, progress)?,
+        false => importer.read(&mut source, progress)?,
+    }
+    let raw = &source.source.source.source.source;
+    // What the pages themselves say was missed can only be more exact than the statistics.
+    meta.quality.lost = tail.lost;
+    meta.quality.lost.resize(meta.cpus as usize, 0);
+    for (cpu, missed) in raw.missed().filter(|_| !head.chosen.is_last) {
+        let lost = &mut meta.quality.lost[cpu as usize];
+        *lost = missed.max(*lost);
+    }
+    let (writer, mut meta) = importer.finish(raw, meta)?;
+    if tail.missed_calls > 0 {
+        meta.quality.skip_many("bulk calls that a probe missed", tail.missed_calls, String::new);
+    }
+    let meta = writer.finish(meta)?;
+    Ok(RecordSummary {
+        exit_status: tail.status.unwrap_or(0),
+        elapsed: Duration::from_nanos(tail.elapsed_ns),
+        left_running: tail.left_running,
+        slab_bytes: tail.slab_bytes,
+        silent: silent(&head.chosen.sites, &meta, &symbols),
+        silent_caches: silent_caches(&head.chosen.caches, &meta),
+        meta,
+    })
+}
+
+/// Returns what the trace says of itself, as far as it is known before the events are read.
+fn begin_meta(head: &Head, tail: &Tail) -> Meta {
+    Meta {
+        command_status: tail.status,
+        end_unix_ns: tail.end_unix_ns,
+        slabs_end: tail.slabs_end.clone(),
+        samples: tail.samples.clone(),
+        ended_early: tail.ended_early.clone(),
+        ..head.meta.clone()
+    }
+}
+
+/// What was recorded of what.
+struct Part<'a> {
+    pages: &'a Pages,
+    tail: &'a Tail,
+    chosen: &'a ChosenParts,
+}
+
+impl Part<'_> {
+    /// Has an importer conclude what slabinfo tells of objects that were freed without an event.
+    fn samples(
+        &self,
+        importer: Importer,
+        meta: &mut Meta,
+        symbols: &Symbols,
+        signals: &mut Signals,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<Importer, Error> {
+        meta.samples.caches.retain(|name, _| self.chosen.is_whole(name));
+        let mut importer = importer;
+        if !meta.samples.caches.is_empty() {
+            let source = self.pages.source(symbols.clone())?;
+            let source = Until::new(source, self.tail.until_ns, signals);
+            let mut unfreed = unfreed(source, &meta.samples, progress)?;
+            unfreed.take_off_own(&mut meta.samples);
+            unfreed.tell_cpu_slabs(&mut meta.samples, meta.cpus);
+            importer = importer.sampled(&meta.samples, unfreed, meta.cpus);
+        }
+        meta.samples.thin();
+        Ok(match self.chosen.one_in {
+            Some(one_in) => importer.portion(one_in),
+            None => importer,
+        })
+    }
+}
+
+/// Finds out which allocations are never freed by an event, and what comes and goes between two samples.
+fn unfreed(
+    mut source: impl Source,
+    samples: &Samples,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Unfreed, Error> {
+    let (mut unfreed, mut events) = (Unfreed::new(samples), Vec::new());
+    while source.read(&mut events)? {
+        unfreed.name(source.facts());
+        events.drain(..).for_each(|event| unfreed.note(&event));
+        progress(Progress { phase: "matching", ..source.facts().progress() });
+    }
+    Ok(unfreed.finish())
+}
+
+/// What the ring buffers held.
+struct Pages {
+    page: PageFormat,
+    formats: Vec<EventFormat>,
+    /// The pages of each CPU
+    files: Vec<(u32, PathBuf)>,
+    own_threads: Vec<u32>,
+}
+
+impl Pages {
+    fn open(unfinished: &Unfinished, head: &Head) -> Result<Pages, Error> {
+        let page = PageFormat::parse(&head.page.0, &head.page.1).map_err(unknown)?;
+        let page = page.with_bytes(head.page_bytes);
+        let formats = head.formats.iter().map(|text| EventFormat::parse(text).map_err(unknown));
+        let files = head.cpus.iter().map(|&cpu| (cpu, unfinished.pages_path(cpu)));
+        Ok(Pages {
+            page,
+            formats: formats.collect::<Result<_, _>>()?,
+            files: files.collect(),
+            own_threads: unfinished.own_threads()?,
+        })
+    }
+
+    /// Returns the events from the first on; those of the recorder are marked.
+    fn source(&self, symbols: Symbols) -> Result<LargeOnce<TracefsRaw<BufReader<File>>>, Error> {
+        let mut bytes = 0;
+        let streams = self.files.iter().map(|(cpu, path)| {
+            let file = File::open(path).map_err(|e| Error::io(path, "cannot open", e))?;
+            bytes += file.metadata().map_or(0, |at| at.len());
+            Ok((*cpu, BufReader::with_capacity(self.page.bytes() * 64, file)))
+        });
+        let streams = streams.collect::<Result<_, Error>>()?;
+        let facts = Facts { symbols, bytes, ..Facts::default() };
+        let source = TracefsRaw::new(self.page, &self.formats, streams, facts).map_err(unknown)?;
+        Ok(LargeOnce::new(source.mark(self.own_threads.clone())))
+    }
+}
+
+fn unknown(what: impl Display) -> Error {
+    Error::CannotRecord {
+        what: format!("events/kmem: {what}"),
+        remedy: "record with `perf kmem record` and use `slablab import`".into(),
+    }
+}
+
+/// Returns those of `sites` that no event names, with the parts that the compiler made of each: what is called by the
+/// function's name may be in one of them.
+fn silent(sites: &[String], meta: &Meta, symbols: &Symbols) -> Vec<(String, Vec<String>)> {
+    let is_of = |recorded: &str, wanted: &str| {
+        let rest = recorded.strip_prefix(wanted);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['+', ' ']))
+    };
+    let is_silent = |wanted: &&String| !meta.sites.iter().any(|site| is_of(&site.name, wanted));
+    let silent = sites.iter().filter(is_silent);
+    silent.map(|site| (site.clone(), symbols.parts(site))).collect()
+}
+
+/// Returns those of `caches` that no event names: they were idle, or their objects are allocated as kmalloc's are.
+fn silent_caches(caches: &[String], meta: &Meta) -> Vec<String> {
+    let is_of = |cache: &RecordedCache, name: &String| {
+        (cache.name == *name || cache.aliases.contains(name))
+            && cache.allocs + cache.frees + cache.older_frees > 0
+    };
+    let is_silent = |name: &&String| !meta.caches.iter().any(|cache| is_of(cache, name));
+    caches.iter().filter(is_silent).cloned().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Site;
+
+    /// What is called by its name may be compiled into a part of another, and nothing was said of it.
+    #[test]
+    fn a_function_without_events_is_named_with_its_parts() {
+        let symbols = Symbols::parse("1000 t f\n1100 t f.part.0\n1200 t g\n1300 t ff\n");
+        let site = |name: &str| Site { name: name.into(), ..Site::default() };
+        let meta = Meta { sites: vec![site("g+0x4 [mod]"), site("ff+0x2")], ..Meta::default() };
+        let wanted = ["f", "g", "ff+0x2"].map(str::to_owned);
+        assert_eq!(silent(&wanted, &meta, &symbols), [("f".into(), vec!["f.part.0".into()])]);
+    }
+
+    /// Objects of msg_msg-1k, a bucket of kmem_buckets_create(), have events of kmalloc: the recording was empty, in silence.
+    #[test]
+    fn a_cache_that_no_event_names_is_told() {
+        let cache =
+            |name: &str, allocs| RecordedCache { name: name.into(), allocs, ..Default::default() };
+        let meta = Meta { caches: vec![cache("filp", 1), cache("pid", 0)], ..Meta::default() };
+        let wanted = ["filp", "pid", "msg_msg-1k"].map(str::to_owned);
+        assert_eq!(silent_caches(&wanted, &meta), ["pid", "msg_msg-1k"]);
+    }
+}

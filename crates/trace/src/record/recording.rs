@@ -1,0 +1,319 @@
+//! A recording while it runs: the instance of tracefs, the threads that empty its buffers, the command.
+//!
+//! # How it works
+//! Everything but the events is set up before the command starts; what is known then is written to the folder, and what is
+//! known at the end when the events are off.
+//!
+//! # Invariants
+//! A recording that ends early (a file that cannot be written) turns the events off at once, takes its last sample, and
+//! waits for the command.
+
+use std::io::Write;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Barrier, OnceLock, mpsc};
+use std::time::{Duration, Instant};
+
+use slablab_host::{Signals, printable};
+
+use super::drain::{self, Drain};
+use super::filter::{Chosen, Filter};
+use super::head::{ChosenParts, Head, Tail};
+use super::machine;
+use super::options::{BUFFER_KIB_DEFAULT, Keep, RecordOptions};
+use super::probes::Probes;
+use super::sampler::{self, Sampler};
+use super::tracefs::{Instance, Tracefs};
+use super::unfinished::Unfinished;
+use super::workload::{self, Ended};
+use crate::source::tracefs_raw::lost;
+use crate::{Error, Meta, Portion};
+
+/// Part of the machine's memory that all buffers together may take by default.
+const MEMORY_SHARE: u64 = 8;
+
+/// A recording about to run.
+pub(super) struct Recording {
+    drains: Vec<Drain>,
+    sampler: Sampler,
+    /// The events to be turned on, as in `kmem/kfree`.
+    events: Vec<String>,
+    head: Head,
+    signals: Signals,
+    /// Declared behind `drains`, so dropped later: it cannot be removed while they hold files in it open.
+    instance: Instance,
+    /// Declared last: they cannot be removed while they are on in the instance.
+    probes: Probes,
+}
+
+/// How the events ended.
+struct Events {
+    ended: Ended,
+    /// What slabs held when that ended them
+    slab_bytes: Option<u64>,
+    early: Option<Early>,
+}
+
+/// Why and after how long the events ended before the command.
+#[derive(Debug)]
+struct Early {
+    why: String,
+    elapsed: Duration,
+}
+
+/// Says what was chosen.
+fn only(options: &RecordOptions) -> Vec<String> {
+    let caches = options.caches.iter().map(|cache| format!("cache {cache}"));
+    caches.chain(options.sites.iter().map(|site| format!("call site {site}"))).collect()
+}
+
+impl Recording {
+    /// Makes the instance with everything but the events set up.
+    pub(super) fn begin(
+        options: &RecordOptions,
+        unfinished: &Unfinished,
+    ) -> Result<Recording, Error> {
+        let tracefs = Tracefs::find_or_mount()?;
+        let events = tracefs.kmem_events();
+        if events.is_empty() {
+            return Err(Error::CannotRecord {
+                what: format!("{}/events/kmem has no events", tracefs.root.display()),
+                remedy: "boot a kernel built with CONFIG_EVENT_TRACING=y".into(),
+            });
+        }
+        let signals =
+            Signals::catch().map_err(|e| Error::io("signals".as_ref(), "cannot catch", e))?;
+        let instance = tracefs.instance()?;
+        let cpus = machine::cpus_online();
+        let buffer_kib = options.buffer_kib.unwrap_or_else(|| buffer_kib_default(cpus.len()));
+        instance.write("tracing_on", "0")?;
+        let overwrite = if options.keep == Keep::Last { "1" } else { "0" };
+        instance.write("options/overwrite", overwrite)?;
+        if !tracefs.in_use() {
+            // A kernel that does not know the option records all the same.
+            let _ = instance.write("trace_options", "norecord-cmd");
+        }
+        instance.write_if_there("buffer_percent", &drain::WAKE_PERCENT.to_string())?;
+        instance.write("trace_clock", "mono")?;
+        instance.write("buffer_size_kb", &buffer_kib.to_string())?;
+        let portion = options.one_in.map(|one_in| {
+            let seed = machine::unix_ns().unwrap_or(0) ^ u64::from(std::process::id());
+            Portion::draw(one_in, seed)
+        });
+        let chosen = Chosen { caches: &options.caches, sites: &options.sites, portion };
+        let filter = Filter::new(&chosen)?;
+        let events = filter.set(&instance, events)?;
+        let probes = match options.probes {
+            true => Probes::define(&tracefs, &instance, &filter),
+            false => Probes::none(&tracefs, &instance),
+        };
+        let events = events.iter().map(|event| format!("kmem/{event}"));
+        let events: Vec<_> = events.chain(probes.paths()).collect();
+        let page_bytes = instance.page_format()?.bytes();
+        let drains = cpus.iter().map(|&cpu| {
+            let pipe = instance.path(&format!("per_cpu/cpu{cpu}/trace_pipe_raw"));
+            Drain::open(cpu, pipe, unfinished, page_bytes)
+        });
+        let drains = drains.collect::<Result<_, _>>()?;
+        let mut meta = Meta {
+            recorder: "slablab record".into(),
+            recorder_version: env!("CARGO_PKG_VERSION").into(),
+            source: "tracefs".into(),
+            command: options.command.clone(),
+            only: only(options),
+            probes: probes.functions.clone(),
+            ..Meta::default()
+        };
+        machine::describe(&mut meta);
+        let sampler = Sampler::open(meta.page_bytes, unfinished.create_readings()?);
+        let formats = events.iter().map(|event| instance.event_format_text(event));
+        let head = Head {
+            version: Head::VERSION,
+            pid: std::process::id(),
+            instance: instance.path("").to_string_lossy().into_owned(),
+            cpus,
+            page: instance.page_texts()?,
+            page_bytes,
+            formats: formats.collect::<Result<_, _>>()?,
+            chosen: ChosenParts::of(options),
+            meta,
+        };
+        Ok(Recording { drains, sampler, events, head, signals, instance, probes })
+    }
+
+    /// Runs the command with the events on, and says in the folder how it ended. Returns the signals, which stay caught.
+    pub(super) fn run(
+        mut self,
+        options: &RecordOptions,
+        unfinished: &mut Unfinished,
+    ) -> Result<Signals, Error> {
+        self.head.meta.slabs_start = Some(crate::slabs::snapshot());
+        unfinished.write_symbols()?;
+        self.sampler.prepare();
+        self.head.meta.start_unix_ns = machine::unix_ns();
+        unfinished.begin(&self.head)?;
+        let started = Instant::now();
+        let events = self.run_events(options, unfinished)?;
+        let elapsed = started.elapsed();
+        let tail = self.tail(events, elapsed)?;
+        unfinished.end(&tail)?;
+        Ok(self.signals)
+    }
+
+    fn run_events(
+        &mut self,
+        options: &RecordOptions,
+        unfinished: &mut Unfinished,
+    ) -> Result<Events, Error> {
+        let Recording { drains, sampler, instance, events, signals, .. } = self;
+        let (stop, end) = (AtomicBool::new(false), &AtomicBool::new(false));
+        let (sampled, mut early_place) = (AtomicBool::new(false), OnceLock::new());
+        let early = &early_place;
+        let samples = options.keep == Keep::All;
+        let (marked, marks) = (&Barrier::new(drains.len() + 2), &*instance);
+        let started = Instant::now();
+        if samples {
+            sampler.sample();
+        }
+        std::thread::scope(|scope| {
+            let (stop, sampled) = (StopOnDrop(&stop), StopOnDrop(&sampled));
+            let (stop_flag, sampled_flag) = (stop.0, sampled.0);
+            let run = |drain: &mut Drain| {
+                marks.mark_thread();
+                marked.wait();
+                let done = match options.keep {
+                    Keep::All => drain.run(stop_flag),
+                    Keep::Last => drain.run_last(stop_flag),
+                };
+                if let Err(error) = done {
+                    let _ = marks.write("tracing_on", "0");
+                    sampled_flag.store(true, Ordering::Release);
+                    // Without a command there is nothing to wait for.
+                    end.fetch_or(options.command.is_empty(), Ordering::Release);
+                    let why = error.to_string();
+                    if early.set(Early { why, elapsed: started.elapsed() }).is_ok() {
+                        say_early(&error, options);
+                    }
+                }
+            };
+            instance.write("tracing_on", "1")?;
+            let threads: Vec<_> =
+                drains.iter_mut().map(|drain| scope.spawn(move || run(drain))).collect();
+            let (is_sampled, wait_for_sample) = mpsc::channel::<()>();
+            let sampling = scope.spawn(move || {
+                marks.mark_thread();
+                marked.wait();
+                if samples {
+                    sampler.run(sampled_flag);
+                }
+                drop(is_sampled);
+                // Its end would be among the events.
+                while !stop_flag.load(Ordering::Acquire) {
+                    std::thread::park_timeout(sampler::NAP);
+                }
+            });
+            instance.mark_thread();
+            marked.wait();
+            instance.write("tracing_on", "0")?;
+            let mut own_threads = instance.take_marks()?;
+            if own_threads.len() <= threads.len() + 1 {
+                own_threads = machine::own_threads(); // a kernel without marks
+            }
+            unfinished.write_own_threads(&own_threads)?;
+            for event in events.iter() {
+                instance.write(&format!("events/{event}/enable"), "1")?;
+            }
+            instance.write("tracing_on", "1")?;
+            let watch = |bytes_max| scope.spawn(move || watch_slab(bytes_max, stop_flag, end));
+            let watching = options.slab_bytes_max.map(watch);
+            let ended = workload::run(&options.command, options.duration, signals, end);
+            drop(sampled);
+            sampling.thread().unpark();
+            // Events are recorded until the last sample is taken, so that it can be compared with them.
+            let _ = wait_for_sample.recv();
+            instance.write("tracing_on", "0")?;
+            drop(stop);
+            sampling.thread().unpark();
+            sampling.join().expect("sampling does not panic");
+            threads.into_iter().for_each(|thread| thread.join().expect("draining does not panic"));
+            let watched = watching.map(|thread| thread.join().expect("watching does not panic"));
+            let ended = ended.inspect_err(|_| unfinished.forget())?;
+            Ok((ended, watched.flatten()))
+        })
+        .map(|(ended, slab_bytes)| Events {
+            ended,
+            slab_bytes,
+            early: early_place.take(),
+        })
+    }
+
+    /// Returns what is known when the events are off.
+    fn tail(&mut self, events: Events, elapsed: Duration) -> Result<Tail, Error> {
+        let Events { ended, slab_bytes, early } = events;
+        let is_last = self.head.chosen.is_last;
+        let mut lost_by_cpu = vec![0; self.head.meta.cpus as usize];
+        for &cpu in &self.head.cpus {
+            lost_by_cpu[cpu as usize] = lost_of(&self.instance, cpu, is_last)?;
+        }
+        let elapsed = early.as_ref().map_or(elapsed, |early| early.elapsed);
+        let elapsed_ns = u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX);
+        Ok(Tail {
+            lost: lost_by_cpu,
+            missed_calls: self.probes.missed(),
+            status: ended.status,
+            left_running: ended.left_running,
+            slab_bytes,
+            elapsed_ns,
+            end_unix_ns: self.head.meta.start_unix_ns.map(|start_ns| start_ns + elapsed_ns),
+            // Of a recording that ended early it would not be that of its end.
+            slabs_end: early.is_none().then(crate::slabs::snapshot),
+            samples: std::mem::take(&mut self.sampler.samples),
+            ended_early: early.map(|early| early.why),
+            until_ns: None,
+        })
+    }
+}
+
+/// Returns how many events of a CPU an instance says it lost.
+pub(super) fn lost_of(instance: &Instance, cpu: u32, is_last: bool) -> Result<u64, Error> {
+    let stats = instance.read(&format!("per_cpu/cpu{cpu}/stats"))?;
+    // What was overwritten lies before the trace.
+    Ok(lost(&if is_last { stats.replace("\noverrun:", "\noverwritten:") } else { stats }))
+}
+
+/// Says at once that the recording has ended, as the command may go on for long.
+fn say_early(error: &Error, options: &RecordOptions) {
+    let goes_on = match options.command.first() {
+        Some(program) => format!("; {} goes on", printable(program)),
+        None => String::new(),
+    };
+    let _ = writeln!(std::io::stderr(), "slablab: the recording has ended: {error}{goes_on}");
+}
+
+/// Ends the recording when more is in slabs than `bytes_max`; returns how much, if it came to that.
+fn watch_slab(bytes_max: u64, stop: &AtomicBool, end: &AtomicBool) -> Option<u64> {
+    const NAP: Duration = Duration::from_millis(50);
+    while !stop.load(Ordering::Acquire) {
+        let bytes = machine::meminfo_bytes("Slab:");
+        if bytes > bytes_max {
+            end.store(true, Ordering::Release);
+            return Some(bytes);
+        }
+        std::thread::sleep(NAP);
+    }
+    None
+}
+
+/// Tells the draining threads to stop, also when the scope is left by an error or a panic.
+struct StopOnDrop<'a>(&'a AtomicBool);
+
+impl Drop for StopOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Release);
+    }
+}
+
+fn buffer_kib_default(cpus: usize) -> u32 {
+    let share_bytes = machine::memory_bytes() / MEMORY_SHARE / cpus.max(1) as u64;
+    let share = u32::try_from(share_bytes >> 10).unwrap_or(u32::MAX);
+    if share == 0 { BUFFER_KIB_DEFAULT } else { BUFFER_KIB_DEFAULT.min(share) }
+}
