@@ -1,4 +1,4 @@
-//! What can go wrong at set-up. Running out of memory later is a `None`, not an error.
+//! Errors of set-up. An allocation that runs out of memory later returns `None`, not an error.
 
 use thiserror::Error;
 
@@ -22,7 +22,7 @@ pub enum Error {
         /// What would be right.
         expected: &'static str,
     },
-    /// Out of simulated memory at boot or at cache creation.
+    /// Simulated memory ran out at boot or at cache creation.
     #[error("out of memory: the machine's {bytes} bytes do not suffice")]
     NoMemory {
         /// The machine's memory in bytes.
@@ -36,7 +36,7 @@ pub enum Error {
         /// What is wrong with it.
         what: &'static str,
     },
-    /// More caches than the machine was built for.
+    /// The machine has no place for another cache.
     #[error("cache `{name}`: the machine holds {caches_max} caches at most; build it with more")]
     TooManyCaches {
         /// The cache that found no place.
@@ -44,7 +44,7 @@ pub enum Error {
         /// The limit.
         caches_max: u32,
     },
-    /// Somebody else holds the CPU.
+    /// Another thread holds the CPU, or it does not exist.
     #[error("CPU {cpu} is in use or does not exist (the machine has {cpus})")]
     CpuBusy {
         /// The CPU asked for.
@@ -52,7 +52,7 @@ pub enum Error {
         /// CPUs of the machine.
         cpus: u32,
     },
-    /// The cache is still used.
+    /// The cache is still in use.
     #[error("cache `{name}`: {objects} objects are still live")]
     Busy {
         /// The cache.
@@ -60,7 +60,8 @@ pub enum Error {
         /// Live objects.
         objects: u64,
     },
-    /// The CPU or its thread is in a read-side section, for the end of which it would wait.
+    /// The CPU or its thread is in a read-side section, and the operation would wait for that
+    /// section to end.
     #[error("cache `{name}`: to destroy it may wait for the read-side section that this CPU is in")]
     Reading {
         /// The cache.
@@ -74,12 +75,12 @@ pub enum Error {
         /// The CPU.
         cpu: u32,
     },
-    /// No allocator of this name.
+    /// No allocator has this name.
     #[error("no allocator is called `{name}`; there are {known}")]
     NoBackend {
-        /// The name given.
+        /// The name that was given.
         name: alloc::string::String,
-        /// The names there are.
+        /// The names that exist.
         known: &'static str,
     },
 }

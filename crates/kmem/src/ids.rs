@@ -27,7 +27,7 @@ impl Pfn {
 pub struct Order(pub u8);
 
 impl Order {
-    /// Returns the order of that number, or one that is above all there are.
+    /// Returns the order of that number, or one above all that exist.
     pub(crate) fn saturating(order: u32) -> Self {
         Self(u8::try_from(order).unwrap_or(u8::MAX))
     }
@@ -91,17 +91,17 @@ impl CacheId {
     }
 }
 
-/// Address of an object: its offset in the machine's memory, the same in every run. Never 0, since
-/// the first page belongs to nobody.
+/// Address of an object: its offset in the machine's memory, the same in every run. It is never 0,
+/// since the first page is never given out.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(transparent)]
 pub struct ObjPtr(NonZeroU64);
 
 impl ObjPtr {
-    /// What an allocation of 0 bytes gives (Linux: `ZERO_SIZE_PTR`); freeing it does nothing.
+    /// The result of an allocation of 0 bytes (Linux: `ZERO_SIZE_PTR`); freeing it does nothing.
     pub const ZERO_SIZE: Self = Self(NonZeroU64::new(16).unwrap());
 
-    /// Makes a pointer of an offset; `None` for 0.
+    /// Makes a pointer from an offset; `None` for 0.
     #[inline(always)]
     pub fn new(offset: u64) -> Option<Self> {
         NonZeroU64::new(offset).map(Self)
@@ -119,7 +119,8 @@ impl ObjPtr {
         Pfn((self.get() >> PAGE_SHIFT) as u32)
     }
 
-    /// The same, as an index: without an instruction that cuts it to the width of a page number.
+    /// Returns that page as an index, without an instruction that cuts it to the width of a page
+    /// number.
     #[inline(always)]
     pub(crate) fn page(self) -> usize {
         (self.get() >> PAGE_SHIFT) as usize

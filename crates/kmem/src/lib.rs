@@ -20,11 +20,12 @@
 //! thread.
 //!
 //! # Invariants
-//! Everything is sized by the machine; running out of memory is a `None`, never an abort.
+//! The machine's parameters bound everything; an allocation that runs out of memory returns `None`,
+//! and never aborts.
 //!
 //! Linux counterpart: `mm/` @ 6.1.
 
-// Under `--cfg loom` the crate stands on loom's atomics, for the models in it; only what needs statics or
+// Under `--cfg loom` the crate uses loom's atomics, for the models in it; only code that needs statics or
 // clocks is left out.
 #![no_std]
 #![deny(unsafe_code)]

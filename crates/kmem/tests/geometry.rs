@@ -1,8 +1,8 @@
 //! Geometry is the kernel's own: for every cache under `/sys/kernel/slab`, object size, alignment
 //! and flags give the kernel's `slab_size`, `order` and `objs_per_slab`.
 //!
-//! Runs over the recorded tables always, and over the running kernel where it may be read. To
-//! record another machine: print the attributes named in the table's second line, tab separated.
+//! It always runs over the recorded tables, and over the running kernel where that may be read. To
+//! record another machine, print the attributes named in the table's second line, tab separated.
 
 use std::fs;
 
@@ -152,7 +152,7 @@ fn recorded_6_12_on_riscv64() {
 
 #[test]
 fn running_kernel() {
-    // Debug options on the command line change every size: then sysfs shows the flags. SLAB and
+    // Debug options on the command line change every size, which the flags in sysfs show. SLAB and
     // SLOB kernels have no such folder.
     let Some(rows) = live() else {
         println!("not run: /sys/kernel/slab cannot be read here (needs root and SLUB)");

@@ -1,4 +1,4 @@
-//! Every interleaving of two threads at the lock.
+//! Models every interleaving of two threads at the lock.
 //!
 //! Run with `RUSTFLAGS="--cfg loom" cargo test -p slablab-kmem --test loom --release`. The modules
 //! under test are compiled into this file, on loom's atomics: the lock is not public.

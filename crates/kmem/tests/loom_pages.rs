@@ -1,4 +1,4 @@
-//! Every interleaving of taking and giving back pages, in the page allocator itself.
+//! Models every interleaving of taking and giving back pages, in the page allocator itself.
 //!
 //! Run with `RUSTFLAGS="--cfg loom" cargo test -p slablab-kmem --test loom_pages --release`. The page allocator and what
 //! it stands on are compiled into this file, on loom's atomics: it is not public.
@@ -62,7 +62,7 @@ impl Small {
         self.zones.free(&self.on(cpu), memory, pfn, order);
     }
 
-    /// Checks that a block is its owner's as a whole.
+    /// Checks that a block belongs to its owner as a whole.
     fn check_owner(&self, pfn: Pfn, order: Order, owner: u32) {
         for at in (pfn.0..pfn.0 + order.pages()).map(Pfn) {
             let page = self.pages.get(at);
@@ -71,7 +71,7 @@ impl Small {
         }
     }
 
-    /// Checks that, and that nothing of the block is on a list of free ones.
+    /// Checks that, and that no part of the block is on a list of free ones.
     fn check_taken(&self, pfn: Pfn, order: Order, owner: u32) {
         self.check_owner(pfn, order, owner);
         self.zones.free_blocks(&self.pages, |free, free_order, _| {
@@ -80,7 +80,7 @@ impl Small {
         });
     }
 
-    /// Checks that every page is free once.
+    /// Checks that every page is free exactly once.
     fn check_all_free(&self) {
         let mut free = std::collections::BTreeSet::new();
         self.zones.free_blocks(&self.pages, |pfn, order, kind| {
@@ -103,7 +103,7 @@ fn model(test: impl Fn() + Sync + Send + 'static) {
 const LARGE: Order = Order(4);
 
 /// A block above the orders of the CPUs' lists is taken while its buddy is given back. It used to look free
-/// until its taker claimed it, after the lock: the buddy merged with it.
+/// until its taker claimed it, after the lock, and so the buddy merged with it.
 #[test]
 fn a_block_is_claimed_before_its_buddy_can_merge_with_it() {
     model(|| {

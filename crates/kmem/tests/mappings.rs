@@ -1,15 +1,16 @@
-//! What happens when the operating system has no more mappings. A process of its own: nothing else in it could
-//! start a thread or get memory meanwhile, and AddressSanitizer gives up (`asan.sh` leaves it out).
+//! What happens when the operating system has no more mappings. The test is a process of its own, because
+//! nothing else in it could start a thread or get memory meanwhile, and AddressSanitizer gives up (`asan.sh`
+//! leaves it out).
 
-// Under `--cfg loom` there is no machine.
+// There is no machine under `--cfg loom`.
 #![cfg(not(loom))]
 
 use slablab_kmem::{CpuId, Gfp, Machine, MemorySource, Site, Slub};
 
 const SITE: Site = Site(9);
 
-/// A process may have some 65,000 mappings: areas beyond that are refused, and freed they are again
-/// to be had.
+/// A process may have some 65,000 mappings: areas beyond that are refused, and freed mappings can
+/// be had again.
 #[test]
 fn more_areas_than_the_system_has_mappings() {
     let builder = Machine::<Slub>::builder().memory_bytes(512 << 20);

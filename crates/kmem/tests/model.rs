@@ -1,9 +1,9 @@
 //! Model fuzzing: an engine against a plain map, driven by bytes.
 //!
-//! Every object is stamped over its whole length with a token of its own, checked when it is freed
-//! and when its neighbour is; page allocations fail after the n-th time now and then. The same
-//! driver is the fuzz target `kmem_model`. Here it runs on pseudo-random bytes for
-//! `SLABLAB_FUZZ_SECONDS` (default 2; CI 60) and backend.
+//! Every object is stamped over its whole length with a token of its own, which is checked when it
+//! is freed and when its neighbour is. Page allocations fail after the n-th time now and then. The
+//! fuzz target `kmem_model` uses the same driver. Here it runs on pseudo-random bytes for
+//! `SLABLAB_FUZZ_SECONDS` (default 2; CI 60) per backend.
 
 use std::time::{Duration, Instant};
 

@@ -44,7 +44,7 @@ pub(crate) use for_each_backend;
 ///
 /// Sealed: backends live in this crate, since they stand on its inner parts.
 pub trait Backend: Ops {
-    /// Which one it is.
+    /// The kind of this backend.
     const KIND: BackendKind;
 }
 
@@ -52,7 +52,7 @@ pub trait Backend: Ops {
 pub trait WithBackend {
     /// The result.
     type Output;
-    /// Does it.
+    /// Runs it with the backend `B`.
     fn run<B: Backend>(self) -> Self::Output;
 }
 
@@ -87,29 +87,29 @@ macro_rules! define_kind {
                 common::NAMES.iter().chain(own.iter().copied().flatten()).copied()
             }
 
-            /// Returns what may be tuned of it.
+            /// Returns what may be tuned in it.
             pub fn tunables(self) -> &'static [Tunable] {
                 match self { $(Self::$variant => <$variant as Ops>::TUNABLES,)* }
             }
 
-            /// Tells whether its kmalloc has caches of fixed classes.
+            /// Returns whether its kmalloc has caches of fixed classes.
             pub fn has_kmalloc_caches(self) -> bool {
                 match self { $(Self::$variant => <$variant as Ops>::KMALLOC_CACHES,)* }
             }
 
-            /// Tells whether it runs on pages of that many bytes.
+            /// Returns whether it runs on pages of that many bytes.
             pub fn has_pages_of(self, bytes: u64) -> bool {
                 bytes == crate::PAGE_SIZE
                     || !match self { $(Self::$variant => <$variant as Ops>::SMALL_PAGES_ONLY,)* }
             }
 
-            /// Tells whether its caches may share slabs.
+            /// Returns whether its caches may share slabs.
             pub fn merges(self) -> bool {
                 let of = match self { $(Self::$variant => <$variant as Ops>::MERGEABLE,)* };
                 of != ops::Mergeable::Never
             }
 
-            /// Tells whether it takes sizes that another kernel reported ([`crate::Geometry`]).
+            /// Returns whether it takes sizes that another kernel reported ([`crate::Geometry`]).
             pub fn takes_geometry(self) -> bool {
                 match self { $(Self::$variant => <$variant as Ops>::TAKES_GEOMETRY,)* }
             }
@@ -142,11 +142,11 @@ macro_rules! define_kind {
 for_each_backend!(define_kind);
 
 impl BackendKind {
-    /// Those that are compared unless others are asked for: the allocators of Linux 6.1, and SLMB.
+    /// Those that are compared by default: the allocators of Linux 6.1, and SLMB.
     pub const USUAL: &'static [Self] = &[Self::Slab, Self::Slub, Self::Slob, Self::Slmb];
 
-    /// Returns the allocator that Linux has in a release, `7.3.4-amd64` say; `None` where the release does not tell, as SLUB
-    /// is one of several there ([`Release::allocator_is_slub`]), and for what names no release.
+    /// Returns the allocator that Linux has in a release, for example `7.3.4-amd64`. Returns `None` where the release does
+    /// not tell, as SLUB has several forms there ([`Release::allocator_is_slub`]), and for text that names no release.
     pub fn of_release(release: &str) -> Option<Self> {
         let release = Release::of(release).filter(|release| release.allocator_is_slub())?;
         Some(match release.slub() {

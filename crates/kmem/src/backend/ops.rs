@@ -1,4 +1,4 @@
-//! What a backend does: the seam between the slab front and the allocators.
+//! What a backend does: the interface between the slab front and the allocators.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -18,30 +18,31 @@ use crate::raw::arena::Arena;
 
 /// Where an allocation should come from: flags, node, call site.
 ///
-/// Two words, so that it travels in registers: in memory, it was written in parts and read whole
-/// on every allocation, which stalls a processor for longer than the rest of the fast path takes.
+/// It has two words, so that it travels in registers. In memory it was written in parts and read
+/// whole on every allocation, which stalls a processor for longer than the rest of the fast path
+/// takes.
 #[derive(Debug, Clone, Copy)]
 pub struct Request {
     /// Flags.
     pub gfp: Gfp,
-    /// Low half the call site; high half the node asked for plus 1, 0 for the CPU's own.
+    /// Low half the call site; high half the requested node plus 1, or 0 for the CPU's own.
     place: u64,
 }
 
 impl Request {
-    /// From the CPU's own node.
+    /// Describes an allocation from the CPU's own node.
     #[inline(always)]
     pub fn new(gfp: Gfp, site: Site) -> Self {
         Self { gfp, place: u64::from(site.0) }
     }
 
-    /// From `node`.
+    /// Describes an allocation from `node`.
     #[inline(always)]
     pub fn on_node(gfp: Gfp, site: Site, node: NodeId) -> Self {
         Self { gfp, place: (u64::from(node.0) + 1) << 32 | u64::from(site.0) }
     }
 
-    /// Returns the node asked for; `None`: the CPU's.
+    /// Returns the requested node; `None` stands for the CPU's own.
     #[inline(always)]
     pub fn node(self) -> Option<NodeId> {
         ((self.place >> 32) as u32).checked_sub(1).map(NodeId)
@@ -57,11 +58,11 @@ impl Request {
 /// Which caches a backend lets share slabs (Linux: `find_mergeable`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mergeable {
-    /// None: it has no slabs of a cache.
+    /// None, because it has no slabs of a cache.
     Never,
-    /// Those of one size that is a multiple of the alignment asked for.
+    /// Those whose size is a multiple of the requested alignment.
     BySize,
-    /// Those that are also aligned as strictly as asked for.
+    /// Those that are also aligned at least as strictly as requested.
     ByAlignment,
 }
 
@@ -92,14 +93,14 @@ pub enum Held {
     /// Bytes that are held outside any cache.
     #[allow(missing_docs, reason = "as in the balance")]
     Bytes { held: u64, live: u64, free: u64, metadata: u64 },
-    /// Something wrong, in words.
+    /// A fault that the walk found, in words.
     Wrong(String),
 }
 
 /// Names of counters, in groups.
 pub(crate) type Names = &'static [&'static [&'static str]];
 
-/// Gets what a walk comes upon.
+/// Receives what a walk comes upon.
 pub(crate) type Visit<'a> = &'a mut dyn FnMut(Held);
 
 /// The operations of a backend. Callers hold the CPU that `cx` names.
@@ -122,7 +123,7 @@ pub trait Ops: Debug + Send + Sync + Sized + 'static {
     /// Which of its caches may share slabs.
     const MERGEABLE: Mergeable;
 
-    /// Takes out of a kernel's kmalloc caches what it does without.
+    /// Removes from a kernel's kmalloc caches those that it does without.
     fn adjust_kmalloc(_config: &mut KmallocConfig) {}
 
     /// Changes the flags of a new cache as its kernel does.
@@ -134,14 +135,14 @@ pub trait Ops: Debug + Send + Sync + Sized + 'static {
     /// Computes the sizes of a cache.
     ///
     /// # Errors
-    /// [`Error::Cache`] if no slab can hold one object.
+    /// Returns [`Error::Cache`] if no slab can hold one object.
     fn plan(core: &Core, args: &CacheArgs) -> Result<CacheLayout, Error>;
 
-    /// Prepares a new cache; its numbers are in the table already.
+    /// Prepares a new cache, whose numbers are in the table already.
     fn create(&self, core: &Core, cache: &CacheEntry, args: &CacheArgs);
 
-    /// Whether it has fast paths apart from [`Self::alloc`] and [`Self::free`]; else those are inlined, for they leave the
-    /// CPU too often to be tried twice.
+    /// Whether it has fast paths apart from [`Self::alloc`] and [`Self::free`]. Otherwise those two are inlined, for they
+    /// leave the CPU too often to be tried twice.
     const FAST: bool = false;
 
     /// What the fast paths of a CPU look at: its part of the backend's tables.
@@ -150,15 +151,15 @@ pub trait Ops: Debug + Send + Sync + Sized + 'static {
     /// Returns what the fast paths of a CPU look at.
     fn row<'m>(&'m self, core: &'m Core, cpu: u32) -> Self::Row<'m>;
 
-    /// Allocates an object of the cache with an index that the CPU has at hand, and enters it; `None` if that takes more
-    /// than a few instructions. Only where the CPU has no `Hooks`.
+    /// Allocates an object that the CPU has at hand, of the cache with an index, and enters it; `None` if that takes
+    /// more than a few instructions. It is called only where the CPU has no `Hooks`.
     #[inline(always)]
     fn alloc_fast(_row: &Self::Row<'_>, _cache: usize) -> Option<ObjPtr> {
         None
     }
 
     /// Frees an object of the machine's memory to what the CPU has at hand, and enters it; `false` if nothing was done.
-    /// Only where the CPU has no `Hooks`.
+    /// It is called only where the CPU has no `Hooks`.
     #[inline(always)]
     fn free_fast(_row: &Self::Row<'_>, _cache: usize, _obj: ObjPtr) -> bool {
         false
@@ -170,13 +171,13 @@ pub trait Ops: Debug + Send + Sync + Sized + 'static {
     /// Frees an object, `head` being the head of its slab or page.
     fn free(&self, cx: &Cx<'_>, cache: CacheId, obj: ObjPtr, head: Pfn);
 
-    /// As [`Self::alloc`], once [`Self::alloc_fast`] found nothing.
+    /// Like [`Self::alloc`], once [`Self::alloc_fast`] found nothing.
     #[inline(always)]
     fn alloc_turn(&self, cx: &Cx<'_>, cache: CacheId, request: Request) -> Option<ObjPtr> {
         self.alloc(cx, cache, request)
     }
 
-    /// As [`Self::free`], once [`Self::free_fast`] found no room.
+    /// Like [`Self::free`], once [`Self::free_fast`] found no room.
     #[inline(always)]
     fn free_turn(&self, cx: &Cx<'_>, cache: CacheId, obj: ObjPtr, head: Pfn) {
         self.free(cx, cache, obj, head);
@@ -188,12 +189,12 @@ pub trait Ops: Debug + Send + Sync + Sized + 'static {
     /// Whether it runs on pages of 4 KiB only.
     const SMALL_PAGES_ONLY: bool = false;
 
-    /// Returns the size below which [`Self::carve`] serves what no kmalloc cache does.
+    /// Returns the size below which [`Self::carve`] serves the sizes that have no kmalloc cache.
     fn carve_max(&self) -> u64 {
         0
     }
 
-    /// Allocates `size` bytes (below [`Self::carve_max`]) of which it knows the size: by a word in front, or a map.
+    /// Allocates `size` bytes (below [`Self::carve_max`]) and remembers the size, in a word in front or in a map.
     fn carve(&self, _cx: &Cx<'_>, _size: u64, _request: Request) -> Option<ObjPtr> {
         None
     }
@@ -201,7 +202,8 @@ pub trait Ops: Debug + Send + Sync + Sized + 'static {
     /// Frees what [`Self::carve`] gave.
     fn uncarve(&self, _cx: &Cx<'_>, _obj: ObjPtr) {}
 
-    /// Returns the bytes behind such a block that tell an overflow, apart from what rounds it up.
+    /// Returns the bytes behind such a block that reveal an overflow, without the padding that
+    /// rounds it up.
     fn carved_red_bytes(&self, _core: &Core, _size: u64) -> u64 {
         0
     }
@@ -221,13 +223,13 @@ pub trait Ops: Debug + Send + Sync + Sized + 'static {
         0
     }
 
-    /// Mends the size in front of what [`Self::carve`] gave.
+    /// Restores the size in front of a block that [`Self::carve`] gave.
     fn set_carved_size(&self, _arena: &Arena, _obj: ObjPtr, _size: u64) {}
 
     /// Walks what the backend holds outside any cache.
     fn walk_shared(&self, _core: &Core, _visit: Visit<'_>) {}
 
-    /// Tells whether a CPU holds a part of a cache, by its index of CPUs times caches.
+    /// Returns whether a CPU holds a part of a cache, by its index of CPUs times caches.
     fn holds(&self, _cell: usize) -> bool {
         false
     }
@@ -238,15 +240,16 @@ pub trait Ops: Debug + Send + Sync + Sized + 'static {
     /// Gives empty slabs of a cache back to the page allocator.
     fn shrink(&self, cx: &Cx<'_>, cache: &CacheEntry);
 
-    /// Frees an object that readers may still see; `false` if the backend has no place for such ones.
+    /// Frees an object that readers may still see; `false` if the backend has no place for such
+    /// objects.
     fn free_rcu(&self, _cx: &Cx<'_>, _cache: CacheId, _obj: ObjPtr, _head: Pfn) -> bool {
         false
     }
 
-    /// Makes what readers cannot see any more fit for use.
+    /// Makes objects that no reader can see any more fit for use.
     fn end_grace_periods(&self, _cx: &Cx<'_>) {}
 
-    /// Tells whether objects wait for readers.
+    /// Returns whether objects wait for readers.
     fn waits(&self) -> bool {
         false
     }

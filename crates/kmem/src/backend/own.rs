@@ -1,4 +1,5 @@
-//! Kmalloc blocks that a backend takes for itself: objects as any other of their cache, but not live bytes.
+//! Kmalloc blocks that a backend takes for itself: objects of their cache like any other, but not counted
+//! as live bytes.
 
 use crate::cache::cx::Cx;
 use crate::ids::{CacheId, ObjPtr, Pfn};
@@ -6,7 +7,7 @@ use crate::raw::sync::Ordering::Relaxed;
 
 /// Enters a block of a cache that the backend has taken.
 pub(super) fn take(cx: &Cx<'_>, cache: CacheId, block: ObjPtr) {
-    // What is written there is nobody's write after free.
+    // The backend's writes to it are not writes after free.
     cx.core.tracks.clear(block);
     if cx.hooks.exact() {
         cx.enter_alloc(cache);

@@ -21,11 +21,12 @@ pub struct Ctor {
 pub struct Geometry {
     /// Bytes from one object to the next (`slab_size`).
     pub slab_size: u32,
-    /// Order of a slab in pages (`order`); `None`: chosen here, as for pages of another size.
+    /// Order of a slab in pages (`order`). With `None` the order is chosen here, as for pages of
+    /// another size.
     pub order: Option<Order>,
 }
 
-/// Something that a backend lets one tune, for a machine or for one cache.
+/// A value of a backend that can be tuned, for a machine or for one cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Tunable {
     /// Name that the kernel has for it.
@@ -66,13 +67,13 @@ impl Tunables {
         self.iter().find(|(known, _)| *known == name).map(|(_, value)| value)
     }
 
-    /// Returns the values set, in the order in which they were.
+    /// Returns the values set, in the order in which they were set.
     pub fn iter(&self) -> impl Iterator<Item = (&'static str, u32)> + '_ {
         self.0.iter().copied()
     }
 }
 
-/// Returns one of the values that is larger than its tunable allows, with the tunable's name.
+/// Returns one of the values that exceeds its tunable's maximum, with the tunable's name.
 pub(crate) fn beyond_max(known: &[Tunable], set: &Tunables) -> Option<(&'static str, u32)> {
     let is_beyond = |&(name, value): &(_, _)| known.iter().any(|t| t.name == name && value > t.max);
     set.iter().find(is_beyond)
@@ -85,7 +86,7 @@ pub struct CacheArgs {
     pub name: String,
     /// Bytes of an object.
     pub object_size: u32,
-    /// Alignment asked for, in bytes; 0 for the default.
+    /// Requested alignment in bytes; 0 for the default.
     pub align: u32,
     /// Flags.
     pub flags: SlabFlags,
@@ -96,7 +97,7 @@ pub struct CacheArgs {
     /// Offset of the free pointer inside the object, for a cache that must keep its contents when
     /// free (constructor or type-safe) and has room to spare (Linux 6.12: `freeptr_offset`).
     pub freeptr_offset: Option<u32>,
-    /// Sizes to take as they are instead of computing them, where the allocator does
+    /// Sizes to take as they are instead of computing them, where the allocator supports that
     /// ([`BackendKind::takes_geometry`](crate::BackendKind::takes_geometry)).
     pub geometry: Option<Geometry>,
     /// Tunables of this cache.

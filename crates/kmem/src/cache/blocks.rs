@@ -5,7 +5,8 @@ use crate::raw::arena::Arena;
 use crate::raw::zeroed::zeroed_struct;
 
 zeroed_struct! {
-    /// Blocks one behind the other, the last that came first. Whoever owns it owns the first words of its blocks.
+    /// Blocks linked one behind the other, the newest last. The owner of the list owns the first words of its
+    /// blocks.
     #[derive(Debug, Clone, Copy, Default)]
     pub(crate) struct BlockList {
         first: u64,

@@ -23,7 +23,8 @@ use crate::raw::zeroed::{ZeroedSlice, zeroed_struct};
 use crate::vmalloc::Vmalloc;
 
 zeroed_struct! {
-    /// A number of slabs and that of their pages, in one word: one atomic instruction enters both.
+    /// A number of slabs and the number of their pages, in one word, so that one atomic instruction
+    /// enters both.
     #[derive(Debug)]
     pub(crate) struct SlabCount {
         /// Low half the slabs, high half the pages.
@@ -42,12 +43,12 @@ impl SlabCount {
         (word & u64::from(u32::MAX), word >> 32)
     }
 
-    /// Enters a slab; returns the slabs there are then.
+    /// Enters a slab; returns the number of slabs after it.
     pub(crate) fn add(&self, order: Order) -> u64 {
         u64::from(self.word.fetch_add(Self::entry(order), Relaxed) as u32) + 1
     }
 
-    /// Enters that slabs are gone: the sum of what each had added.
+    /// Enters that slabs are gone; `entries` is the sum of what each had added.
     pub(crate) fn sub(&self, entries: u64) {
         self.word.fetch_sub(entries, Relaxed);
     }
@@ -73,7 +74,7 @@ zeroed_struct! {
     pub(crate) struct Totals {
         pub slabs: SlabCount,
         pub slabs_peak: AtomicU64,
-        /// Free objects that no list leads to any more: the list was damaged.
+        /// Free objects that no list leads to any more, because a link was damaged.
         pub lost: AtomicU64,
         /// Live objects, kept while one thread drives all CPUs.
         pub live: LocalU64,
@@ -83,7 +84,7 @@ zeroed_struct! {
 }
 
 impl Totals {
-    /// Makes all of them 0, for a cache that nobody uses yet.
+    /// Makes all of them 0, for a cache that is not in use yet.
     pub(crate) fn reset(&self) {
         for total in [&self.slabs.word, &self.slabs_peak, &self.lost] {
             total.store(0, Relaxed);
@@ -115,7 +116,7 @@ pub struct Core {
     pub(crate) exact: AtomicBool,
     /// Bytes of kmalloc blocks that the backend has taken for itself.
     pub(crate) own_bytes: AtomicU64,
-    /// Live bytes but for large kmallocs, kept while `exact`.
+    /// Live bytes without large kmallocs, kept while `exact`.
     pub(crate) exact_bytes: LocalU64,
     pub(crate) tracks: Tracks,
     pub(crate) grace: GracePeriods,
@@ -123,7 +124,7 @@ pub struct Core {
 }
 
 impl Core {
-    /// Returns what blocks of pages are made of.
+    /// Returns the page records and the memory that blocks consist of.
     #[inline(always)]
     pub(crate) fn memory(&self) -> Memory<'_> {
         Memory { pages: &self.pages, arena: &self.arena }
@@ -135,7 +136,7 @@ impl Core {
         cpu as usize * (self.setup.caches_max as usize + 1) + id.index()
     }
 
-    /// Returns the part of such a table that is of a CPU.
+    /// Returns the part of such a table that belongs to a CPU.
     pub(crate) fn row(&self, cpu: u32) -> core::ops::Range<usize> {
         let len = self.setup.caches_max as usize + 1;
         cpu as usize * len..(cpu as usize + 1) * len
@@ -146,13 +147,13 @@ impl Core {
         args.tunables.get(name).or_else(|| self.setup.tunables.get(name))
     }
 
-    /// Tells whether operations are checked.
+    /// Returns whether operations are checked.
     #[inline]
     pub(crate) fn checked(&self) -> bool {
         self.setup.check != CheckLevel::Off
     }
 
-    /// Returns the objects of a slab: the usual number, or what fits if memory was short.
+    /// Returns the number of objects in a slab: the usual one, or what fits if memory was short.
     #[inline]
     pub(crate) fn slab_objects(&self, cache: &CacheEntry, order: Order) -> u64 {
         if order == cache.order() {
@@ -174,13 +175,13 @@ impl Core {
         (slabs, objects + small * self.slab_objects(cache, least))
     }
 
-    /// Returns the place of a CPU's blocks that no cache knows of: behind its caches.
+    /// Returns the place of a CPU's blocks that no cache knows: behind its caches.
     #[inline(always)]
     pub(crate) fn carved_index(&self, cpu: u32) -> usize {
         (cpu as usize + 1) * (self.setup.caches_max as usize + 1) - 1
     }
 
-    /// Returns the bytes of live blocks that no cache knows of.
+    /// Returns the bytes of live blocks that no cache knows.
     pub(crate) fn carved_bytes(&self) -> u64 {
         let counters = self.counters.as_slice().iter();
         let sum = counters.fold(0, |sum: u64, c| sum.wrapping_add(c.carved_bytes.get()));
@@ -219,7 +220,7 @@ impl Core {
         objects.filter_map(ObjPtr::new).filter(|&obj| self.tracks.is_live(obj)).count() as u64
     }
 
-    /// Reports a free object whose link to the next was written over.
+    /// Reports a free object whose link to the next was overwritten.
     #[cold]
     pub(crate) fn report_link(&self, cache: &CacheEntry, obj: ObjPtr, site: Site) {
         let detail = "expected the link to a free object of the slab: it was written over";

@@ -52,7 +52,7 @@ impl<'m> Cx<'m> {
         self.core.exact_bytes.add(u64::from(self.core.caches.get(id).size.get()));
     }
 
-    /// Enters an object come back in the exact totals.
+    /// Enters in the exact totals an object that came back.
     #[inline]
     pub(crate) fn enter_free(&self, id: CacheId) {
         self.core.totals[id.index()].live.sub(1);
@@ -68,7 +68,7 @@ impl<'m> Cx<'m> {
         }
     }
 
-    /// Enters a block carved by size come back.
+    /// Enters that a block carved by size came back.
     #[inline]
     pub(crate) fn block_in(&self, bytes: u64) {
         self.counters().carved_bytes.sub(bytes);
@@ -77,7 +77,7 @@ impl<'m> Cx<'m> {
         }
     }
 
-    /// Takes a block from the page allocator; what was tracked in its pages is forgotten.
+    /// Takes a block from the page allocator, and forgets what was tracked in its pages.
     #[inline]
     pub(crate) fn take_pages(&self, request: &BlockRequest) -> Option<Pfn> {
         let core = self.core;
@@ -100,7 +100,8 @@ impl<'m> Cx<'m> {
         self.core.zones.free(self, self.core.memory(), pfn, order);
     }
 
-    /// Takes pages for a slab of `cache` and enters them; the usual order, or the least that does.
+    /// Takes pages for a slab of `cache` and enters them: those of the usual order, or of the least
+    /// order that suffices.
     pub(crate) fn slab_pages(
         &self,
         cache: &CacheEntry,
@@ -110,7 +111,7 @@ impl<'m> Cx<'m> {
         self.slab_pages_of(cache, cache.order(), gfp, node)
     }
 
-    /// As [`Self::slab_pages`] with another order than the usual one.
+    /// Does as [`Self::slab_pages`] with another order than the usual one.
     pub(crate) fn slab_pages_of(
         &self,
         cache: &CacheEntry,
@@ -131,7 +132,7 @@ impl<'m> Cx<'m> {
             let (kind, cache) = (Kind::Slab, cache.id().0);
             self.take_pages(&BlockRequest { order, gfp, node, kind, cache })
         };
-        // As in Linux, nothing is reclaimed for an order that may as well be less.
+        // As in Linux, nothing is reclaimed for an order that may also be lower.
         let easy = if min < order { gfp.without(Gfp::DIRECT_RECLAIM) } else { gfp };
         let mut pfn = take(order, easy);
         if pfn.is_none() && min < order {
@@ -162,7 +163,8 @@ impl<'m> Cx<'m> {
         }
     }
 
-    /// Gives the pages of several slabs back, with one turn of each lock for all that go to one CPU list.
+    /// Gives the pages of several slabs back, with one turn of each lock for all pages that go to one CPU
+    /// list.
     pub(crate) fn free_pages_of_slabs(&self, cache: &CacheEntry, mut slabs: PageList) {
         let pages = &self.core.pages;
         if cache.flags().has(crate::SlabFlags::TYPESAFE_BY_RCU) {

@@ -1,4 +1,4 @@
-//! Findings: what the checks noticed.
+//! Findings: the faults that checks noticed.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -14,7 +14,7 @@ const KEPT_MAX: usize = 1000;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum FindingKind {
-    /// An object was freed that is free.
+    /// An object was freed that was already free.
     DoubleFree,
     /// An object was freed to a cache that it is not from.
     WrongCache,
@@ -44,10 +44,10 @@ pub enum FindingKind {
     Imbalance,
 }
 
-/// One thing that a check noticed.
+/// A fault that a check noticed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    /// What.
+    /// The kind of fault.
     pub kind: FindingKind,
     /// The cache, where there is one.
     pub cache: String,
@@ -57,14 +57,14 @@ pub struct Finding {
     pub offset: i64,
     /// Call site of this operation.
     pub site: Site,
-    /// Call site of the operation before on the object (its allocation or free), where known.
+    /// Call site of the previous operation on the object (its allocation or free), where known.
     pub site_before: Option<Site>,
     /// What was expected and what was found.
     pub detail: String,
 }
 
 impl Finding {
-    /// Describes a finding that is about no cache and no object yet.
+    /// Describes a finding that names no cache and no object yet.
     pub(crate) fn new(kind: FindingKind, site: Site, detail: impl Into<String>) -> Self {
         let (cache, detail) = (String::from("-"), detail.into());
         Self { kind, cache, object: None, offset: 0, site, site_before: None, detail }
@@ -82,7 +82,7 @@ impl Finding {
         self
     }
 
-    /// Names the call site of the operation before on the object.
+    /// Names the call site of the previous operation on the object.
     pub(crate) fn before(mut self, site: Option<Site>) -> Self {
         self.site_before = site;
         self

@@ -49,13 +49,13 @@ impl SlabFlags {
     pub const MERGE_SAME: Self =
         Self(Self::RECLAIM_ACCOUNT.0 | Self::CACHE_DMA.0 | Self::CACHE_DMA32.0 | Self::ACCOUNT.0);
 
-    /// Tells whether all of `flags` are set.
+    /// Returns whether all of `flags` are set.
     #[inline(always)]
     pub const fn has(self, flags: Self) -> bool {
         self.0 & flags.0 == flags.0
     }
 
-    /// Tells whether any of `flags` is set.
+    /// Returns whether any of `flags` is set.
     #[inline(always)]
     pub const fn any(self, flags: Self) -> bool {
         self.0 & flags.0 != 0

@@ -24,7 +24,7 @@ pub const ORDER_MAX: Order = Order(3);
 /// Bytes kept for one call site of `SLAB_STORE_USER`: site and CPU.
 pub const TRACK_BYTES: u32 = 8;
 
-/// What geometry depends on beside the cache: sizes that differ from one architecture to another.
+/// What geometry depends on beside the cache: sizes that differ between architectures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Arch {
     /// Bytes of a pointer: 4 or 8.
@@ -85,7 +85,7 @@ pub struct ObjectLayout {
 pub fn alignment(flags: SlabFlags, align: u32, object_size: u32) -> u32 {
     let mut result = align.max(ALIGN_MIN);
     if flags.has(SlabFlags::HWCACHE_ALIGN) {
-        // Small objects share a line, as many as fit whole.
+        // Small objects share a line: as many as fit whole.
         let mut line = CACHE_LINE as u32;
         while object_size <= line / 2 {
             line /= 2;
@@ -167,8 +167,8 @@ pub fn min_objects(cpus: u32) -> u32 {
     4 * (u32::BITS - cpus.leading_zeros() + 1)
 }
 
-/// Returns the order of a cache's slabs, up to `order_max` pages' where an object allows it, or `None` if no block
-/// holds one object (Linux 6.18: `calculate_order`).
+/// Returns the order of a cache's slabs, or `None` if no block holds one object (Linux 6.18: `calculate_order`).
+/// The order is that of `order_max` pages at most, where an object allows it.
 pub fn calculate_order(arch: Arch, size: u32, min_objects: u32, order_max: Order) -> Option<Order> {
     let order_max = arch.order(order_max);
     let most = objects_in(order_max, size).max(1);

@@ -1,10 +1,7 @@
 //! Grace periods: slabs of type-safe caches wait for readers before their pages are reused.
 //!
 //! # How it works
-//! Each CPU has a record of [`slablab_rcu::epoch`], where the memory order is argued. Slabs freed go to `next`;
-//! when the batch before has passed, `next` becomes `waiting` together with the moment at which it did. A batch has
-//! passed once every CPU's record is past that moment, and, if the machine asks for it ([`Readers`]), every thread of the
-//! process that is in a section of [`slablab_rcu::pin`].
+//! This lock is below all others; the page allocator is called with it released.
 //!
 //! # Lock order
 //! Below all others; the page allocator is called with it released.
@@ -23,7 +20,7 @@ use crate::raw::arena::Arena;
 use crate::raw::lock::Lock;
 use crate::raw::sync::{Ordering, fence};
 
-/// Slabs between an end of use and the next.
+/// Slabs that wait between their last use and the next.
 #[derive(Debug)]
 pub(crate) struct GracePeriods {
     epoch: Epoch,
@@ -34,11 +31,11 @@ pub(crate) struct GracePeriods {
     pub(crate) objects: Lock<Waiting>,
 }
 
-/// A moment, to all whom a grace period waits for.
+/// A moment, for all whom a grace period waits for.
 #[derive(Debug, Clone, Copy, Default)]
 struct Moment {
     cpus: Ticket,
-    /// To the threads of the process.
+    /// The moment for the threads of the process.
     #[cfg(feature = "std")]
     threads: Ticket,
 }
@@ -59,8 +56,8 @@ impl GracePeriods {
         Self { epoch: Epoch::new(), cpus, readers, batches, objects }
     }
 
-    /// Enters a read-side section of a CPU, which ends with what is returned, also when its reader
-    /// panics.
+    /// Enters a read-side section of a CPU. It ends when the returned value is dropped, also if its
+    /// reader panics.
     pub(crate) fn enter(&self, cpu: u32) -> Section<'_> {
         let reader = &self.cpus[cpu as usize];
         assert!(!reader.is_active(), "read-side sections of one CPU do not nest");
@@ -69,7 +66,7 @@ impl GracePeriods {
         Section(reader)
     }
 
-    /// Tells whether a CPU, or the thread that it is in the hands of, is in a read-side section.
+    /// Returns whether a CPU, or the thread that holds it, is in a read-side section.
     pub(crate) fn reads(&self, cpu: u32) -> bool {
         let thread_reads = match self.readers {
             Readers::Cpus => false,
@@ -96,7 +93,7 @@ impl GracePeriods {
         }
     }
 
-    /// Tells whether all readers from before a moment have left.
+    /// Returns whether all readers from before a moment have left.
     fn has_passed(&self, since: Moment) -> bool {
         fence(Ordering::SeqCst);
         if !self.cpus.iter().all(|cpu| cpu.is_past(since.cpus)) {
@@ -109,7 +106,8 @@ impl GracePeriods {
         }
     }
 
-    /// Returns the slabs that have waited long enough; [`Self::gone`] when their pages are given back.
+    /// Returns the slabs that have waited long enough; the caller calls [`Self::gone`] when their
+    /// pages are given back.
     #[inline]
     pub(crate) fn passed(&self) -> PageList {
         let mut batches = self.batches.lock();
@@ -126,12 +124,12 @@ impl GracePeriods {
         done
     }
 
-    /// Enters that the pages of so many slabs are given back.
+    /// Enters that the pages of `slabs` slabs are given back.
     pub(crate) fn gone(&self, slabs: u32) {
         self.batches.lock().leaving -= slabs;
     }
 
-    /// Tells whether no slab and no object waits, nor is on its way to where it goes.
+    /// Returns whether no slab and no object waits or is being given back.
     pub(crate) fn is_empty(&self) -> bool {
         let batches = self.batches.lock();
         let slabs = batches.waiting.len() + batches.next.len() + batches.leaving;
@@ -139,13 +137,13 @@ impl GracePeriods {
     }
 }
 
-/// Blocks of memory between an end of use and the next, linked through themselves.
+/// Blocks of memory that wait between their last use and the next, linked through themselves.
 #[derive(Debug, Default)]
 pub(crate) struct Waiting {
     next: BlockList,
     waiting: BlockList,
     since: Moment,
-    /// Blocks that have waited, and are not yet where they go.
+    /// Blocks that have waited and are not given back yet.
     leaving: u32,
 }
 
@@ -155,7 +153,8 @@ impl Waiting {
         self.next.push(arena, block);
     }
 
-    /// Returns the blocks that have waited long enough; [`Self::gone`] when they are where they go.
+    /// Returns the blocks that have waited long enough; the caller calls [`Self::gone`] when each
+    /// is given back.
     pub(crate) fn passed(&mut self, grace: &GracePeriods) -> BlockList {
         if self.waiting.len() + self.next.len() == 0 || !grace.has_passed(self.since) {
             return BlockList::default();
@@ -166,7 +165,7 @@ impl Waiting {
         done
     }
 
-    /// Enters that a block is where it goes.
+    /// Enters that a block is given back.
     pub(crate) fn gone(&mut self) {
         self.leaving -= 1;
     }

@@ -2,8 +2,8 @@
 //!
 //! # How it works
 //! A table indexed by `(size - 1) / 8` gives the class; gfp flags give the type, as the kernel's
-//! configuration has them; with several copies of each class the call site picks one. What almost
-//! all calls ask for, plain memory of one copy, has a table that leads straight to the cache.
+//! configuration has them; with several copies of each class the call site picks one. Almost all
+//! calls want plain memory of one copy, and a table leads them straight to the cache.
 //!
 //! Linux counterpart: `kmalloc_slab`, `kmalloc_type`, `create_kmalloc_caches` in
 //! `mm/slab_common.c` @ 6.1 (copies: `CONFIG_RANDOM_KMALLOC_CACHES` @ 6.6).
@@ -54,9 +54,9 @@ pub struct KmallocConfig {
 /// A choice of copies by call site.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CopyOfSite {
-    /// By number of the site; 0 for the usual caches, and for sites beyond its end.
+    /// Copies by number of the site; 0 for the usual caches, and for sites beyond its end.
     pub copies: Vec<u16>,
-    /// What the caches of each copy but the first are called before their size.
+    /// Prefixes of the caches' names, before their size, for each copy but the first.
     pub prefixes: Vec<String>,
     /// Which allocations the copies are for.
     pub applies: CopiesApply,
@@ -158,7 +158,7 @@ impl Kmalloc {
                     let own = config.tunables_by_name.iter().find(|(cache, _)| *cache == name);
                     let tunables = own.map_or(&config.tunables, |(_, tunables)| tunables).clone();
                     let mut args = CacheArgs::new(name, size).flags(flags(kind));
-                    // Powers of two are aligned to themselves.
+                    // Powers of two are aligned to their own size.
                     args.align = if size.is_power_of_two() { size } else { 0 };
                     args.tunables = tunables;
                     args.usersize = if config.merge { 0 } else { size };
@@ -175,13 +175,14 @@ impl Kmalloc {
         Ok(Self { normal, class, caches, classes, copies, copy_of_site })
     }
 
-    /// Returns a kmalloc without caches: every size goes elsewhere.
+    /// Returns a kmalloc without caches, which serves no size itself.
     pub(crate) fn none() -> Self {
         let (normal, class, caches) = (Vec::new(), Vec::new(), Vec::new());
         Self { normal, class, caches, classes: 0, copies: 1, copy_of_site: None }
     }
 
-    /// Returns the cache for `size` bytes; `None` for 0, and if the page allocator has to serve it.
+    /// Returns the cache for `size` bytes; `None` for 0, and for sizes that the page allocator has
+    /// to serve.
     #[inline(always)]
     pub(crate) fn cache(&self, size: u64, gfp: Gfp, site: Site) -> Option<CacheId> {
         let index = Self::index(size);
@@ -197,18 +198,19 @@ impl Kmalloc {
         (size.wrapping_sub(1) / 8) as usize
     }
 
-    /// Tells whether gfp flags ask for the normal type.
+    /// Returns whether gfp flags select the normal type.
     #[inline(always)]
     pub(crate) fn is_plain(gfp: Gfp) -> bool {
         gfp.0 & TYPED == 0
     }
 
-    /// Returns the caches of the normal type by [`Self::index`]; nothing if there are copies.
+    /// Returns the caches of the normal type by [`Self::index`]; an empty slice if there are
+    /// copies.
     pub(crate) fn plain(&self) -> &[CacheId] {
         &self.normal
     }
 
-    /// Tells whether a cache is one of kmalloc's (`SLAB_KMALLOC`).
+    /// Returns whether a cache is one of kmalloc's (`SLAB_KMALLOC`).
     pub(crate) fn has(&self, id: CacheId) -> bool {
         self.caches.contains(&id)
     }
@@ -242,5 +244,5 @@ impl Kmalloc {
     }
 }
 
-/// Flags that ask for another type than the normal one.
+/// Flags that select another type than the normal one.
 const TYPED: u32 = Gfp::DMA.0 | Gfp::RECLAIMABLE.0 | Gfp::ACCOUNT.0;

@@ -5,13 +5,13 @@
 //! Names are those of `CONFIG_SLUB_STATS` where Linux has one.
 //!
 //! The hot paths count one thing: [`OpCounts`], beside whatever else of the CPU's they touch. Slow
-//! paths count in a [`Tally`]; the fast ones are what is left (`alloc_fastpath` = allocations less
-//! `alloc_slowpath`). All is written by its CPU alone. Objects live = allocations - frees, summed
-//! over the CPUs, for an object may be freed elsewhere than it was allocated.
+//! paths count in a [`Tally`]; the rest are fast ones (`alloc_fastpath` = allocations less
+//! `alloc_slowpath`). Each CPU alone writes its counters. Objects live = allocations - frees,
+//! summed over the CPUs, for an object may be freed elsewhere than it was allocated.
 //!
-//! A thread that drives every CPU ([`crate::CpuSet`]) keeps exact totals beside that: live objects
-//! and their peak of each cache, and the machine's live bytes, readable at every instant without a
-//! sum. With one thread a CPU the peak is the largest sum seen when it was read.
+//! A thread that drives every CPU ([`crate::CpuSet`]) also keeps exact totals: live objects and
+//! their peak of each cache, and the machine's live bytes, readable at every instant without a sum.
+//! With one thread for each CPU the peak is the largest sum that a reader saw.
 //!
 //! Linux counterpart: `enum stat_item` (`CONFIG_SLUB_STATS`) in `include/linux/slub_def.h` @ 6.1.
 
@@ -32,7 +32,7 @@ impl Stat {
         Self(place as u8)
     }
 
-    /// Returns the counter so many places further on.
+    /// Returns the counter that stands `places` further on.
     pub(crate) const fn after(self, places: usize) -> Self {
         Self::at(self.0 as usize + places)
     }
@@ -58,7 +58,7 @@ macro_rules! backend_stats {
 }
 pub(crate) use {backend_stats, stats};
 
-/// What code counts that all backends share.
+/// Paths that all backends count.
 pub(crate) mod common {
     use super::Stat;
     stats! { 0;
@@ -92,7 +92,7 @@ zeroed_struct! {
 }
 
 impl OpCounts {
-    /// Makes both 0, for a cache that nobody uses yet.
+    /// Makes both 0, for a cache that is not in use yet.
     pub(crate) fn reset(&self) {
         self.allocs.set(0);
         self.frees.set(0);
@@ -100,7 +100,7 @@ impl OpCounts {
 }
 
 impl Tally {
-    /// Makes all counters 0, for a cache that nobody uses yet.
+    /// Makes all counters 0, for a cache that is not in use yet.
     pub(crate) fn reset(&self) {
         self.counts.iter().for_each(|count| count.set(0));
     }
@@ -137,8 +137,8 @@ impl Default for PathCounts {
 }
 
 impl PathCounts {
-    /// Sums what the CPUs counted; the fast paths are what is left of all operations, and what a backend counts there
-    /// itself: more, or less, that is a number that wraps.
+    /// Sums what the CPUs counted. The fast paths are all operations less the slow ones, plus what a backend counts
+    /// as fast itself; that number may be negative, and wraps then.
     pub(crate) fn sum<'a>(
         own: &'static [&'static [&'static str]],
         cpus: impl Iterator<Item = (&'a OpCounts, &'a Tally)>,
@@ -152,7 +152,8 @@ impl PathCounts {
                 *sum = sum.wrapping_add(count.get());
             }
         }
-        // A CPU at work counts a slow path before the operation: for a moment there may be more.
+        // A CPU at work counts a slow path before the operation, so for a moment there may be more
+        // slow paths than operations.
         let mut fast = |all: u64, fast: Stat, slow: Stat| {
             let left = all.saturating_sub(counts[usize::from(slow.0)]);
             let sum = left.wrapping_add(counts[usize::from(fast.0)]);

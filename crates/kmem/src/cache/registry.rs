@@ -2,7 +2,7 @@
 //!
 //! # How it works
 //! Entries stand in creation order, which is the order in which a new cache looks for one to merge
-//! with. Everything here is slow path, under one lock.
+//! with. All code here is on slow paths, under one lock.
 //!
 //! Linux counterpart: `__kmem_cache_alias`, `find_mergeable`, `slab_mutex` @ 6.1.
 
@@ -22,7 +22,7 @@ use crate::ids::CacheId;
 pub(crate) enum Aligned {
     /// The distance between its objects: slabs start at a page.
     BySize,
-    /// Its own alignment.
+    /// The alignment of the cache itself.
     Itself,
 }
 
@@ -33,7 +33,7 @@ pub(crate) struct Entry {
     pub(crate) args: CacheArgs,
     /// Names of the caches that merged into this one.
     pub(crate) aliases: Vec<String>,
-    /// Creations minus destructions; 0 while a destroyer is at work on it.
+    /// Creations minus destructions; 0 while a thread is destroying it.
     pub(crate) users: u32,
 }
 
@@ -41,7 +41,7 @@ pub(crate) struct Entry {
 #[derive(Debug, Default)]
 pub(crate) struct Registry {
     entries: Vec<Entry>,
-    /// What caches counted whose index another has now.
+    /// Counts of destroyed caches whose index another cache has now.
     pub(crate) retired: PathCounts,
     /// Places of destroyed caches, reusable.
     vacant: Vec<u32>,
@@ -86,7 +86,7 @@ impl Registry {
         self.entries.push(Entry { id, args, aliases: Vec::new(), users: 1 });
     }
 
-    /// Strikes a cache out and frees its place.
+    /// Removes a cache and frees its place.
     pub(crate) fn remove(&mut self, table: &CacheTable, id: CacheId) {
         self.entries.retain(|e| e.id != id);
         table.get(id).generation.add(1);

@@ -8,7 +8,7 @@ use crate::ids::{NodeId, Order};
 /// Whether like caches share slabs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Merging {
-    /// As Linux's default (`CONFIG_SLAB_MERGE_DEFAULT`).
+    /// As Linux does by default (`CONFIG_SLAB_MERGE_DEFAULT`).
     #[default]
     Linux,
     /// Every cache has slabs of its own (`slab_nomerge`).
@@ -23,7 +23,7 @@ pub enum CheckLevel {
     Off = 0,
     /// Double frees, wrong caches, foreign pointers, damaged free lists.
     Cheap = 1,
-    /// Red zones, poison, the last call sites of each object.
+    /// Also red zones, poison, and the last call sites of each object.
     Full = 2,
     /// As `Full`, and `validate()` after each operation.
     Paranoid = 3,
@@ -51,7 +51,7 @@ pub(crate) struct Setup {
     pub(crate) min_objects: u32,
     /// In pages.
     pub(crate) order_max: Order,
-    /// Whether somebody asked for that order, and no default of a backend stands instead.
+    /// Whether the caller set that order; otherwise a backend's default may stand instead.
     pub(crate) order_max_is_asked: bool,
     pub(crate) tunables: Tunables,
     pub(crate) merging: Merging,

@@ -10,7 +10,7 @@ use crate::raw::local::LocalU32;
 use crate::raw::zeroed::{ZeroedSlice, zeroed_struct};
 
 zeroed_struct! {
-    /// One cache's numbers, a cache line.
+    /// One cache's numbers, in one cache line.
     #[derive(Debug)]
     #[repr(align(64))]
     pub struct CacheEntry {
@@ -53,7 +53,7 @@ impl CacheEntry {
         CacheId(self.id.get())
     }
 
-    /// Tells whether a cache lives in this slot.
+    /// Returns whether a cache lives in this slot.
     #[inline(always)]
     pub fn alive(&self) -> bool {
         self.generation.get() & 1 == 1

@@ -1,8 +1,9 @@
-//! What is known of every object: a record for every 8 bytes of memory.
+//! What is known about every object: a record for every 8 bytes of memory.
 //!
 //! # How it works
-//! A [`Track`] says whether an object starts at its place, of which cache, how long it is if only
-//! its own header knows, and the call sites of its last allocation and free.
+//! A [`Track`] says whether an object starts at its place and which cache it belongs to. It also
+//! holds the object's length if only its own header knows that, and the call sites of its last
+//! allocation and free.
 //!
 //! # Invariants
 //! A track is live exactly while its object is given out; tracks of a block are cleared when its
@@ -16,17 +17,18 @@ use crate::raw::zeroed::{ZeroedSlice, zeroed_struct};
 
 pub(crate) const LIVE: u64 = 1;
 pub(crate) const FREED: u64 = 2;
-/// Beside `LIVE`: to be freed when its readers have left. The site of the free is that of who asked for it.
+/// Set beside `LIVE`: the object is to be freed when its readers have left. The site of the free is that of
+/// the caller of `kfree_rcu`.
 pub(crate) const WAITING: u64 = 1 << 18;
 const SIZE_SHIFT: u32 = 2;
 const SIZE_MASK: u64 = 0xffff;
 
 zeroed_struct! {
-    /// What is known of the object that starts at some 8 bytes.
+    /// What is known about the object that starts at some 8 bytes.
     #[derive(Debug)]
     pub(crate) struct Track {
-        /// Bits 0 and 1 live or freed; bits 2 to 17 the bytes of a carved kmalloc; bit 18 that it waits to be freed; from
-        /// bit 32 the cache's raw id, 0 for kmalloc.
+        /// Bits 0 and 1 say live or freed; bits 2 to 17 hold the bytes of a carved kmalloc; bit 18 says that it waits to
+        /// be freed; from bit 32 on is the cache's raw id, 0 for kmalloc.
         pub state: AtomicU64,
         /// Low half the site of the last allocation, high half that of the last free.
         pub sites: AtomicU64,
@@ -44,7 +46,7 @@ impl Track {
     }
 }
 
-/// The records of a machine: none unless operations are checked.
+/// The records of a machine; there are none unless operations are checked.
 #[derive(Debug)]
 pub(crate) struct Tracks {
     /// Pages in which an object was tracked since they were last cleared.
@@ -64,14 +66,14 @@ impl Tracks {
         self.tracks.as_slice().get((obj.get() / 8) as usize)
     }
 
-    /// Forgets what was known of one object: the allocator itself is about to use it.
+    /// Forgets what was known about one object, because the allocator itself is about to use it.
     pub(crate) fn clear(&self, obj: ObjPtr) {
         if let Some(track) = self.get(obj) {
             track.state.store(0, Ordering::Relaxed);
         }
     }
 
-    /// Forgets what was known of a block's objects: 512 records a page, where there are any.
+    /// Forgets what was known about a block's objects: 512 records for each page that has any.
     pub(crate) fn clear_block(&self, pfn: Pfn, order: Order) {
         for page in (pfn.0..pfn.0 + order.pages()).map(Pfn) {
             let Some(tracked) = self.pages.as_slice().get(page.0 as usize) else { return };
@@ -86,7 +88,7 @@ impl Tracks {
         }
     }
 
-    /// Returns the record of an object given out, in a page that is to be cleared from now on.
+    /// Returns the record of an object given out, and marks its page as one to be cleared later.
     pub(crate) fn of_new(&self, obj: ObjPtr) -> Option<&Track> {
         let tracked = self.pages.as_slice().get(obj.pfn().0 as usize)?;
         if tracked.load(Ordering::Relaxed) == 0 {
@@ -95,12 +97,13 @@ impl Tracks {
         self.get(obj)
     }
 
-    /// Tells whether an object is given out.
+    /// Returns whether an object is given out.
     pub(crate) fn is_live(&self, obj: ObjPtr) -> bool {
         self.get(obj).is_some_and(|track| track.state.load(Ordering::Relaxed) & LIVE != 0)
     }
 
-    /// Returns what is known of an object given out: its cache, or none and, if it was carved, its bytes.
+    /// Returns what is known about an object given out: its cache, or none and, if it was carved, its
+    /// bytes.
     pub(crate) fn live(&self, obj: ObjPtr) -> Option<(Option<CacheId>, u64)> {
         let state = self.get(obj)?.state.load(Ordering::Relaxed);
         (state & LIVE != 0).then(|| (tracked_cache(state), carved_size(state)))
@@ -131,7 +134,7 @@ pub(crate) fn carved_size(state: u64) -> u64 {
     state >> SIZE_SHIFT & SIZE_MASK
 }
 
-/// A raw id of 0 would be cache 0 of generation 0, which never lives.
+/// Returns the cache in a state. A raw id of 0 would be cache 0 of generation 0, which never lives.
 pub(crate) fn tracked_cache(state: u64) -> Option<CacheId> {
     let raw = (state >> 32) as u32;
     (raw != 0).then_some(CacheId(raw))

@@ -1,13 +1,13 @@
 //! The checks of levels 1 to 3.
 //!
 //! # How it works
-//! Beside the memory stands a [`Track`] for every 8 bytes, so that a double free, a wrong cache, an
-//! interior or a foreign pointer are told apart under every backend alike, and both sites are
-//! known. From level 2 on, caches get the room that `slub_debug=FPZU` gives them and the checks
-//! fill it: red zones around the object, poison in free objects. A carved kmalloc block has the
-//! word of its size in front and, from level 2 on, a red zone behind. Level 3 validates the whole
-//! machine after every operation. What is refused (a free that cannot be right) is left undone;
-//! what is damaged is reported once and mended.
+//! Beside the memory stands a [`Track`] for every 8 bytes. It tells a double free, a wrong cache,
+//! an interior and a foreign pointer apart under every backend alike, and knows both call sites.
+//! From level 2 on, caches get the room that `slub_debug=FPZU` gives them and the checks fill it:
+//! red zones around the object, poison in free objects. A carved kmalloc block has the word of its
+//! size in front and, from level 2 on, a red zone behind. Level 3 validates the whole machine after
+//! every operation. An operation that is refused (a free that cannot be right) is left undone;
+//! damage is reported once and mended.
 //!
 //! Linux counterpart: `alloc_debug_processing`, `free_debug_processing` in `mm/slub.c` @ 6.1.
 
@@ -51,7 +51,7 @@ impl<B: Backend> Checks<'_, B> {
         core.findings.report(finding.object(obj, offset).before(sites.1));
     }
 
-    /// Tells whether a cache lives; else it is a finding.
+    /// Returns whether a cache lives; else it is a finding.
     #[inline]
     pub(crate) fn cache(&self, id: CacheId, site: Site) -> bool {
         let slot = self.machine.slot(id);
@@ -78,7 +78,7 @@ impl<B: Backend> Checks<'_, B> {
         findings.report(Finding::new(FindingKind::BadOrder, Site(0), detail));
     }
 
-    /// Checks and enters an object just allocated; `id` is none for a kmalloc without cache.
+    /// Checks and enters an object just allocated; `id` is `None` for a kmalloc without a cache.
     #[cold]
     pub(crate) fn alloc(&self, id: Option<CacheId>, obj: ObjPtr, site: Site) {
         let core = &self.machine.core;
@@ -107,7 +107,7 @@ impl<B: Backend> Checks<'_, B> {
         self.paranoid(site);
     }
 
-    /// Forgets the free objects that a carved block lies over: their poison is gone.
+    /// Forgets the free objects that a carved block lies over, because their poison is gone.
     fn cover(&self, id: Option<CacheId>, obj: ObjPtr) {
         let core = &self.machine.core;
         let (before, size) = match id.map(|id| self.machine.slot(id)) {
@@ -129,9 +129,9 @@ impl<B: Backend> Checks<'_, B> {
         self.cover_reaching(obj, obj.get() - before);
     }
 
-    /// Forgets the free objects of the page that begin before `start` and reach beyond it; of a
-    /// kmalloc block nobody knows how far it reached. Another CPU may be given one of them meanwhile,
-    /// which then is no longer free and stays known.
+    /// Forgets the free objects of the page that begin before `start` and reach beyond it; the reach
+    /// of a kmalloc block is not known. Another CPU may be given one of them meanwhile; it then is no
+    /// longer free and stays known.
     fn cover_reaching(&self, obj: ObjPtr, start: u64) {
         let core = &self.machine.core;
         for at in (obj.pfn().offset() / 8..start / 8).map(|at| at * 8) {
@@ -148,7 +148,7 @@ impl<B: Backend> Checks<'_, B> {
     }
 
     /// Checks an object about to be freed; `false` if it must not be. `id` is the cache that the
-    /// caller named, none for kfree.
+    /// caller named, `None` for kfree.
     #[cold]
     pub(crate) fn free(&self, id: Option<CacheId>, obj: ObjPtr, site: Site) -> bool {
         if id.is_some_and(|id| !self.cache(id, site)) {
@@ -194,8 +194,8 @@ impl<B: Backend> Checks<'_, B> {
         true
     }
 
-    /// Checks that a live object is of the cache that the caller named; of kmalloc, if none. Where blocks are carved, nothing
-    /// but its cache knows an object's size.
+    /// Checks that a live object is of the cache that the caller named, or of kmalloc if none was named. Where blocks are
+    /// carved, only its cache knows an object's size.
     fn is_of(&self, id: Option<CacheId>, obj: ObjPtr, site: Site) -> bool {
         let core = &self.machine.core;
         let Some(track) = core.tracks.get(obj) else { return true };
@@ -226,7 +226,7 @@ impl<B: Backend> Checks<'_, B> {
         true
     }
 
-    /// Enters that an object waits no longer; returns who gave it to `kfree_rcu`.
+    /// Enters that an object waits no longer; returns the call site that gave it to `kfree_rcu`.
     pub(crate) fn has_waited(&self, obj: ObjPtr) -> Site {
         let Some(track) = self.machine.core.tracks.get(obj) else { return Site(0) };
         let site = track.site_of(track.state.fetch_and(!WAITING, Ordering::AcqRel));
@@ -245,7 +245,8 @@ impl<B: Backend> Checks<'_, B> {
         is_object
     }
 
-    /// Reports a free of what is not live: freed already, inside an object, or never ours.
+    /// Reports a free of an address that is not live: one freed already, one inside an object, or
+    /// one that was never ours.
     #[cold]
     fn refuse(&self, id: Option<CacheId>, obj: ObjPtr, state: u64, sites: (Site, Option<Site>)) {
         if state & WAITING != 0 {
@@ -312,7 +313,8 @@ impl<B: Backend> Checks<'_, B> {
         }
     }
 
-    /// Fills the red zone behind a kmalloc block that was carved; returns its size, 0 of others.
+    /// Fills the red zone behind a carved kmalloc block; returns the block's size, or 0 for other
+    /// objects.
     fn paint_carved(&self, obj: ObjPtr) -> u64 {
         let core = &self.machine.core;
         if core.pages.get(obj.pfn()).kind() != Kind::Carved {
@@ -324,7 +326,7 @@ impl<B: Backend> Checks<'_, B> {
         size
     }
 
-    /// Checks what lies around a kmalloc block that was carved; its size in front is mended.
+    /// Checks the surroundings of a carved kmalloc block, and mends the size in front of it.
     fn check_carved(&self, obj: ObjPtr, size: u64, sites: (Site, Option<Site>)) {
         let arena = &self.machine.core.arena;
         let found = self.machine.backend.carved_size(&self.machine.core, obj);
@@ -338,7 +340,7 @@ impl<B: Backend> Checks<'_, B> {
         self.check_bytes(FindingKind::OverflowRight, None, obj, red, RED, sites);
     }
 
-    /// Returns the red zone behind a kmalloc block that was carved; empty below level 2.
+    /// Returns the red zone behind a carved kmalloc block; it is empty below level 2.
     fn carved_zone(&self, obj: ObjPtr, size: u64) -> core::ops::Range<u64> {
         let red = self.machine.backend.carved_red_bytes(&self.machine.core, size);
         let start = obj.get() + size;
@@ -354,7 +356,7 @@ impl<B: Backend> Checks<'_, B> {
         }
     }
 
-    /// Checks that all bytes of a range are `expected`; the first that is not is a finding.
+    /// Checks that all bytes of a range are `expected`; the first one that differs is a finding.
     fn check_bytes(
         &self,
         kind: FindingKind,
@@ -382,7 +384,7 @@ impl<B: Backend> Checks<'_, B> {
 
     #[cold]
     fn validate_all(&self, site: Site) {
-        // In the middle of a free the object counts as live still, in all totals alike.
+        // In the middle of a free the object still counts as live, in all totals alike.
         for error in self.machine.validate().errors {
             let findings = &self.machine.core.findings;
             findings.report(Finding::new(FindingKind::Imbalance, site, error));
@@ -390,13 +392,13 @@ impl<B: Backend> Checks<'_, B> {
     }
 }
 
-/// Returns the left red zone's size, and where the right one starts and ends; 0 for none.
+/// Returns the left red zone's size, and where the right one starts and ends; 0 stands for none.
 fn zones(cache: &CacheEntry) -> (u64, u64, u64) {
     let end = u64::from(cache.red_end.get());
     (u64::from(cache.left_pad.get()), u64::from(cache.object_size.get()), end)
 }
 
-/// Tells whether free objects hold poison: not where they must keep their contents.
+/// Returns whether free objects hold poison; those that must keep their contents do not.
 fn poisoned(cache: &CacheEntry) -> bool {
     let flags = cache.flags();
     flags.has(SlabFlags::POISON)

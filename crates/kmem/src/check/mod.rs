@@ -1,4 +1,4 @@
-//! Checks of single operations, and of everything a machine holds.
+//! Checks single operations, and everything that a machine holds.
 
 mod checks;
 mod validate;

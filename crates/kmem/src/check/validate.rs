@@ -1,4 +1,4 @@
-//! Validation: walk everything, and see that the sums agree.
+//! Validation: walks everything, and checks that the sums agree.
 //!
 //! # Invariants
 //! - bytes held = live + free objects + slack + metadata, where *held* is counted in pages,
@@ -27,7 +27,7 @@ pub struct Balance {
     pub held_bytes: u64,
     /// Objects given out, at their slab size.
     pub live_bytes: u64,
-    /// Objects free, wherever they wait.
+    /// Objects that are free, wherever they wait.
     pub free_bytes: u64,
     /// Remainders of slabs that hold no object, paddings, and objects lost to a damaged list.
     pub slack_bytes: u64,
@@ -38,7 +38,7 @@ pub struct Balance {
 }
 
 impl Balance {
-    /// Tells whether nothing is wrong.
+    /// Returns whether nothing is wrong.
     pub fn is_ok(&self) -> bool {
         self.errors.is_empty()
     }
@@ -96,7 +96,7 @@ impl Audit {
         }
     }
 
-    /// Enters what a walk over what no cache holds came upon.
+    /// Enters what a walk over memory outside all caches came upon.
     fn enter_shared(&mut self, held: Held) {
         match held {
             Held::Page(page) => self.see(page, Order(0), "carved page"),
@@ -111,7 +111,7 @@ impl Audit {
         }
     }
 
-    /// Enters something wrong.
+    /// Enters a fault.
     fn error(&mut self, error: String) {
         if self.balance.errors.len() < 100 {
             self.balance.errors.push(error);
@@ -143,12 +143,12 @@ impl Audit {
         self.balance.slack_bytes += order.bytes() - objects * u64::from(cache.size.get());
     }
 
-    /// Checks that what the lists hold and the totals agree with the count of live objects.
+    /// Checks that the contents of lists and the totals agree with the count of live objects.
     fn check_cache(&mut self, core: &Core, cache: &CacheEntry, live: u64) {
         let id = cache.id().index();
         let totals = &core.totals[id];
         let (slabs, objects) = core.slabs_and_objects(cache);
-        // A full slab is on no list: what the lists lack is wholly in use.
+        // A full slab is on no list, so every slab that the lists lack is wholly in use.
         if self.slabs > slabs || self.objects > objects {
             self.error(format!("cache {id}: lists hold {}, totals {slabs}", self.slabs));
         } else if live.wrapping_add(self.free + totals.lost.load(Relaxed)) != objects {
@@ -181,7 +181,7 @@ impl Audit {
             free += u64::from(order.pages());
             self.see(pfn, order, "free block");
         }
-        // The first page belongs to nobody.
+        // The first page is never given out.
         let first = core.setup.arch.page_order.pages();
         let (mut at, mut used) =
             (first, self.seen.iter().filter(|seen| **seen).count() as u64 - free);

@@ -9,7 +9,7 @@ zeroed_struct! {
     /// A CPU's machine-wide counters.
     #[derive(Debug)]
     pub(crate) struct CpuCounters {
-        /// Bytes of live blocks that no cache knows of: carved by size.
+        /// Bytes of live blocks that no cache knows, because they are carved by size.
         pub carved_bytes: LocalU64,
         /// Slabs that the CPU made less those that it gave back, and their pages: see `SlabCount::entry`.
         pub slabs: LocalU64,
@@ -29,7 +29,7 @@ impl Hooks {
     pub(crate) const EXACT: Self = Self(1);
     /// Operations are checked (level 1 and up).
     pub(crate) const CHECKS: Self = Self(2);
-    /// The machine has several nodes, so that a free has to look which one its object is of.
+    /// The machine has several nodes, so that a free has to check its object's node.
     pub(crate) const NODES: Self = Self(4);
 
     #[inline(always)]
@@ -52,7 +52,7 @@ impl Hooks {
     }
 }
 
-/// The CPU that an operation runs on. Whoever has it holds the CPU's claim.
+/// The CPU that an operation runs on. The holder of this value holds the CPU's claim.
 #[derive(Debug)]
 pub struct CpuContext<'m> {
     /// Number of the CPU.

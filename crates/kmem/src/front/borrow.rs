@@ -1,8 +1,8 @@
-//! Borrowing any CPU for one operation: for threads that hold none.
+//! Borrows any CPU for one operation, for threads that hold none.
 //!
 //! # How it works
-//! A claim is one compare-and-swap, a release one store. A thread tries the CPU it had last time
-//! first, so that as long as there are enough CPUs each thread stays on its own.
+//! A claim is one compare-and-swap, a release one store. A thread first tries the CPU that it had
+//! last time, so that each thread stays on its own CPU as long as there are enough.
 
 use core::sync::atomic::{AtomicU32, Ordering};
 
@@ -12,7 +12,7 @@ use crate::cpu::Hooks;
 use crate::machine::Machine;
 use crate::raw::sync::relax;
 
-/// Spreads threads over CPUs where they cannot remember.
+/// Spreads threads over CPUs where they cannot remember one.
 static NEXT: AtomicU32 = AtomicU32::new(0);
 
 #[cfg(feature = "std")]
@@ -35,7 +35,7 @@ fn remember(cpu: u32) {
 }
 
 impl<B: Backend> Machine<B> {
-    /// Takes a CPU that nobody holds; `None` if every CPU is held.
+    /// Takes a CPU that no thread holds; `None` if every CPU is held.
     pub(crate) fn free_cpu(&self) -> Option<Cpu<'_, B>> {
         let (cpus, first) = (self.cpu_count(), preferred());
         let cpu = (0..cpus).map(|i| (first % cpus + i) % cpus).find(|&cpu| self.claim(cpu))?;
@@ -43,9 +43,9 @@ impl<B: Backend> Machine<B> {
         Some(Cpu::new(self, cpu, Hooks::NONE))
     }
 
-    /// Runs `work` on a CPU that nobody holds; `None` if every CPU is held.
+    /// Runs `work` on a CPU that no thread holds; `None` if every CPU is held.
     pub fn with_cpu<R>(&self, work: impl FnOnce(&Cpu<'_, B>) -> R) -> Option<R> {
-        // The handle gives the CPU back also if `work` panics.
+        // The handle gives the CPU back even if `work` panics.
         self.free_cpu().map(|cpu| work(&cpu))
     }
 

@@ -1,4 +1,4 @@
-//! Taking a CPU, or all of them.
+//! Takes a CPU, or all of them, into a thread's hands.
 
 use super::cpu::Cpu;
 use super::cpuset::CpuSet;
@@ -12,7 +12,7 @@ impl<B: Backend> Machine<B> {
     /// Takes a CPU into the caller's hands; dropping the handle gives it back.
     ///
     /// # Errors
-    /// [`Error::CpuBusy`] if somebody else holds it or it does not exist.
+    /// Returns [`Error::CpuBusy`] if another thread holds it or it does not exist.
     pub fn cpu(&self, id: CpuId) -> Result<Cpu<'_, B>, Error> {
         if !self.claim(id.0) {
             return Err(Error::CpuBusy { cpu: id.0, cpus: self.core.setup.cpus });
@@ -23,7 +23,7 @@ impl<B: Backend> Machine<B> {
     /// Takes all CPUs into the caller's hands.
     ///
     /// # Errors
-    /// [`Error::CpuBusy`] if somebody else holds one.
+    /// Returns [`Error::CpuBusy`] if another thread holds one.
     pub fn cpus(&self) -> Result<CpuSet<'_, B>, Error> {
         let cpus = self.core.setup.cpus;
         for cpu in 0..cpus {

@@ -1,9 +1,10 @@
 //! CPU handles: where allocation and free happen.
 //!
 //! # How it works
-//! The hot paths are inlined and hold what the backend does without leaving the CPU. All else that an operation may
-//! need (slabs, exact totals, checks, zeroing, other nodes) is behind one call, the last thing that such a path does, so
-//! that it needs no stack. Whether there may be anything is one byte of the handle, which is 0 in plain library use.
+//! The hot paths are inlined and contain what the backend does without leaving the CPU. Everything else that an
+//! operation may need (slabs, exact totals, checks, zeroing, other nodes) is behind one call. That call is the last
+//! thing that such a path does, so it needs no stack. One byte of the handle says whether any of it may be needed; it is
+//! 0 in plain library use.
 
 use core::cell::Cell;
 use core::marker::PhantomData;
@@ -84,13 +85,13 @@ impl<'m, B: Backend> Cpu<'m, B> {
         self.alloc_any(id, request)
     }
 
-    /// Allocates what the fast path cannot, with nothing to be done beside it.
+    /// Allocates what the fast path cannot, with no other job to do.
     #[inline(never)]
     fn alloc_turn(&self, id: CacheId, request: Request) -> Option<ObjPtr> {
         self.machine.backend.alloc_turn(&self.cx, id, request)
     }
 
-    /// Allocates with all that may have to be done beside it.
+    /// Allocates, with all jobs that may have to be done beside it.
     #[inline(never)]
     fn alloc_any(&self, id: CacheId, request: Request) -> Option<ObjPtr> {
         let (machine, cx) = (self.machine, &self.cx);
@@ -125,7 +126,7 @@ impl<'m, B: Backend> Cpu<'m, B> {
         }
     }
 
-    /// Frees what needs nothing beside it.
+    /// Frees an object whose free needs no other job.
     #[inline(always)]
     fn free_inline(&self, cache: CacheId, obj: ObjPtr, page: &Page) {
         if !B::FAST {
@@ -135,7 +136,7 @@ impl<'m, B: Backend> Cpu<'m, B> {
         }
     }
 
-    /// Frees what the fast path has no room for, with nothing to be done beside it.
+    /// Frees what the fast path has no room for, with no other job to do.
     #[inline(never)]
     fn free_turn(&self, cache: CacheId, obj: ObjPtr, page: &Page) {
         self.machine.backend.free_turn(&self.cx, cache, obj, Pfn(page.head.get()));
@@ -151,8 +152,8 @@ impl<'m, B: Backend> Cpu<'m, B> {
         self.free_known(None, obj, site);
     }
 
-    /// Frees an object of a slab, or of a cache if the caller named it, or whatever kfree frees; with all that may have
-    /// to be done beside it.
+    /// Frees an object of a slab, or of a cache if the caller named it, or whatever kfree frees; does all jobs that may
+    /// have to be done beside it.
     #[inline(always)]
     fn free_known(&self, id: Option<CacheId>, obj: ObjPtr, site: Site) {
         let Some(page) = self.machine.core.pages.try_get(obj.pfn()) else {
@@ -185,8 +186,8 @@ impl<'m, B: Backend> Cpu<'m, B> {
         true
     }
 
-    /// Allocates `size` bytes (`kmalloc`). 0 bytes give [`ObjPtr::ZERO_SIZE`]; more than 4 MiB,
-    /// or memory being out, give `None`.
+    /// Allocates `size` bytes (`kmalloc`). 0 bytes give [`ObjPtr::ZERO_SIZE`]; more than 4 MiB, or
+    /// a lack of memory, gives `None`.
     #[inline]
     pub fn kmalloc(&self, size: u64, gfp: Gfp, site: Site) -> Option<ObjPtr> {
         self.kmalloc_request(size, Request::new(gfp, site))
@@ -200,7 +201,7 @@ impl<'m, B: Backend> Cpu<'m, B> {
         }
     }
 
-    /// Serves what is not of the plain type, or of no cache.
+    /// Serves requests that are not of the plain type, or that no cache serves.
     #[inline(never)]
     fn kmalloc_typed(&self, size: u64, request: Request) -> Option<ObjPtr> {
         match self.machine.core.kmalloc.cache(size, request.gfp, request.site()) {
@@ -209,7 +210,7 @@ impl<'m, B: Backend> Cpu<'m, B> {
         }
     }
 
-    /// Serves what no kmalloc cache does: nothing, carved blocks, whole pages.
+    /// Serves requests that no kmalloc cache serves: nothing, carved blocks, whole pages.
     #[cold]
     fn kmalloc_other(&self, size: u64, request: Request) -> Option<ObjPtr> {
         let (core, cx) = (&self.machine.core, &self.cx);
@@ -245,8 +246,8 @@ impl<'m, B: Backend> Cpu<'m, B> {
         Some(obj)
     }
 
-    /// Frees what [`Self::kmalloc`] gave (`kfree`); where there are slabs, not under SLOB and SLMB, also what [`Self::alloc`]
-    /// gave.
+    /// Frees what [`Self::kmalloc`] gave (`kfree`). Where there are slabs, not under SLOB and SLMB, it also frees what
+    /// [`Self::alloc`] gave.
     #[inline]
     pub fn kfree(&self, obj: ObjPtr, site: Site) {
         match self.pages.get(obj.page()) {

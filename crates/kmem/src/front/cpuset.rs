@@ -1,4 +1,4 @@
-//! All CPUs of a machine in one thread's hands, for a thread that plays every CPU in turn.
+//! All CPUs of a machine in the hands of one thread, which plays every CPU in turn.
 
 use alloc::vec::Vec;
 
@@ -38,7 +38,7 @@ impl<'m, B: Backend> CpuSet<'m, B> {
         self.cpus.iter()
     }
 
-    /// Gives everything that can be given of a cache back to the page allocator
+    /// Gives everything of a cache that can be given back to the page allocator
     /// (`kmem_cache_shrink`).
     pub fn shrink(&self, cache: CacheId) {
         self.cpus.iter().for_each(|cpu| cpu.flush(cache));
@@ -48,7 +48,7 @@ impl<'m, B: Backend> CpuSet<'m, B> {
     /// Destroys a cache, or takes one alias off it (`kmem_cache_destroy`).
     ///
     /// # Errors
-    /// [`Error::Busy`] if objects are live: the cache stays, and a finding is entered. [`Error::Reading`] inside
+    /// Returns [`Error::Busy`] if objects are live: the cache stays, and a finding is entered. [`Error::Reading`] inside
     /// [`Cpu::rcu_read`].
     pub fn cache_destroy(&self, cache: CacheId, site: Site) -> Result<(), Error> {
         self.cpus.iter().for_each(|cpu| cpu.flush(cache));

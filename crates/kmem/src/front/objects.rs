@@ -1,4 +1,4 @@
-//! The rest of the slab front: what callers have beside the hot four.
+//! The rest of the slab front: what callers have beside the four hot operations.
 //!
 //! Linux counterpart: `mm/slab_common.c`, `mm/slab.h`, `include/linux/gfp.h` @ 6.1.
 
@@ -16,14 +16,14 @@ use crate::page::{BlockRequest, Kind};
 use crate::raw::sync::relax;
 
 impl<B: Backend> Cpu<'_, B> {
-    /// Allocates an object on a node (`kmem_cache_alloc_node`). Where the machine has no such node, the CPU's own stands in
-    /// for it, as in Linux for one that is offline; with [`Gfp::THISNODE`] that is `None`.
+    /// Allocates an object on a node (`kmem_cache_alloc_node`). Where the machine has no such node, the CPU's own replaces
+    /// it, as in Linux for a node that is offline; with [`Gfp::THISNODE`] the result is `None`.
     #[inline]
     pub fn alloc_node(&self, cache: CacheId, gfp: Gfp, node: NodeId, site: Site) -> Option<ObjPtr> {
         self.alloc_request(cache, self.on_node(gfp, node, site)?)
     }
 
-    /// Describes an allocation on a node, if the machine has it or another one will do.
+    /// Describes an allocation on a node, if the machine has it or another node will do.
     #[inline]
     fn on_node(&self, gfp: Gfp, node: NodeId, site: Site) -> Option<Request> {
         if node.0 < self.machine.core.setup.nodes {
@@ -38,7 +38,7 @@ impl<B: Backend> Cpu<'_, B> {
         self.alloc(cache, gfp | Gfp::ZERO, site)
     }
 
-    /// Fills `objects` from a cache; all or none (`kmem_cache_alloc_bulk`). Tells whether it did.
+    /// Fills `objects` from a cache; all or none (`kmem_cache_alloc_bulk`). Returns whether it did.
     pub fn alloc_bulk(
         &self,
         cache: CacheId,
@@ -62,7 +62,8 @@ impl<B: Backend> Cpu<'_, B> {
         objects.for_each(|obj| self.free(cache, obj, site));
     }
 
-    /// Allocates `size` bytes on a node (`kmalloc_node`). Where the machine has no such node it does as [`Self::alloc_node`].
+    /// Allocates `size` bytes on a node (`kmalloc_node`). Where the machine has no such node it behaves as
+    /// [`Self::alloc_node`] does.
     #[inline]
     pub fn kmalloc_node(&self, size: u64, gfp: Gfp, node: NodeId, site: Site) -> Option<ObjPtr> {
         self.kmalloc_request(size, self.on_node(gfp, node, site)?)
@@ -74,9 +75,9 @@ impl<B: Backend> Cpu<'_, B> {
         self.kmalloc(size, gfp | Gfp::ZERO, site)
     }
 
-    /// Makes a kmalloc block hold `size` bytes (`krealloc`): the same block if it has the room,
-    /// else a new one with the old contents. `None` leaves the old block as it is; a size of 0
-    /// frees it and gives [`ObjPtr::ZERO_SIZE`]. What [`Self::kfree`] would report is a finding, and `None`.
+    /// Makes a kmalloc block hold `size` bytes (`krealloc`): the same block if it has the room, else a new
+    /// one with the old contents. `None` leaves the old block as it is; a size of 0 frees it and gives
+    /// [`ObjPtr::ZERO_SIZE`]. A block that [`Self::kfree`] would report is a finding, and gives `None`.
     pub fn krealloc(&self, obj: Option<ObjPtr>, size: u64, gfp: Gfp, site: Site) -> Option<ObjPtr> {
         let Some(old) = obj.filter(|&obj| obj != ObjPtr::ZERO_SIZE) else {
             return self.kmalloc(size, gfp, site);
@@ -95,7 +96,7 @@ impl<B: Backend> Cpu<'_, B> {
         Some(new)
     }
 
-    /// Returns the room of a block that may be allocated anew; what is none is a finding.
+    /// Returns the room of a block that may be reallocated; any other address is a finding.
     fn realloc_room(&self, obj: ObjPtr, site: Site) -> Option<u64> {
         let core = &self.machine.core;
         let wrong = match core.pages.try_get(obj.pfn()) {
@@ -118,16 +119,16 @@ impl<B: Backend> Cpu<'_, B> {
         None
     }
 
-    /// Returns the usable bytes of an object from kmalloc or a cache (`ksize`); 0 of what is none. Under SLOB and SLMB
-    /// nothing but its cache knows the size of a cache's object: that is 0 as well, or whatever the word in front of it
-    /// is, unless operations are checked.
+    /// Returns the usable bytes of an object from kmalloc or a cache (`ksize`); 0 for any other address. Under SLOB and
+    /// SLMB only its cache knows the size of a cache's object. There the result is also 0, or whatever the word in
+    /// front of it says, unless operations are checked.
     pub fn ksize(&self, obj: ObjPtr) -> u64 {
         self.machine.usable_bytes(obj)
     }
 
-    /// Allocates a block of an order (`alloc_pages`), of a page at least: orders count in
-    /// [`PAGE_SIZE`](crate::PAGE_SIZE), and where pages are larger a lower order than theirs is taken for it, here and in
-    /// the other functions. `None` when memory is out or the order is above 10.
+    /// Allocates a block of an order (`alloc_pages`), of a page at least. Orders count in
+    /// [`PAGE_SIZE`](crate::PAGE_SIZE); where pages are larger, a lower order is taken as that of a page, here and in the
+    /// other functions. Returns `None` when memory is out or the order is above 10.
     pub fn alloc_pages(&self, order: Order, gfp: Gfp) -> Option<Pfn> {
         let page_order = self.machine.core.setup.arch.page_order;
         if order < page_order {
@@ -172,7 +173,7 @@ impl<B: Backend> Cpu<'_, B> {
         self.cx.give_pages(pfn, order);
     }
 
-    /// Frees a page that a lower order stands for; else the order is a finding.
+    /// Frees a page that a lower order stands for; any other order is a finding.
     #[cold]
     #[inline(never)]
     fn free_other_order(&self, pfn: Pfn, order: Order, site: Site) {
@@ -199,15 +200,15 @@ impl<B: Backend> Cpu<'_, B> {
         Some(pfn)
     }
 
-    /// Returns a page's order, and how many blocks of 4 KiB the pages that hold `size` bytes are.
+    /// Returns a page's order, and how many blocks of 4 KiB hold the pages of `size` bytes.
     fn whole_pages(&self, size: u64) -> (Order, u32) {
         let arch = self.machine.core.setup.arch;
         let pages = size.max(1).div_ceil(arch.page_bytes()) as u32;
         (arch.page_order, pages * arch.page_order.pages())
     }
 
-    /// Makes a block of an order as many blocks of one page (`split_page`); what is no such
-    /// block is a finding, and stays.
+    /// Splits a block of an order into blocks of one page (`split_page`); any other address is a
+    /// finding, and nothing is split.
     pub fn split_pages(&self, pfn: Pfn, order: Order, site: Site) {
         let core = &self.machine.core;
         let Some(obj) = ObjPtr::new(pfn.offset()) else { return };
@@ -235,7 +236,7 @@ impl<B: Backend> Cpu<'_, B> {
         }
     }
 
-    /// Frees an object by its address in this process, as [`Self::kfree_address`].
+    /// Frees an object by its address in this process, as [`Self::kfree_address`] does.
     pub fn free_address(&self, cache: CacheId, address: *const u8, site: Site) {
         match self.machine.object(address) {
             Some(obj) => self.free(cache, obj, site),
@@ -256,15 +257,15 @@ impl<B: Backend> Cpu<'_, B> {
         self.machine.backend.flush(&self.cx, self.machine.slot(cache));
     }
 
-    /// Gives everything that can be given of a cache back to the page allocator
+    /// Gives everything of a cache that can be given back to the page allocator
     /// (`kmem_cache_shrink`), and from there to the operating system; returns the bytes that went
-    /// there. What CPUs in other threads' hands hold stays; they may flush it.
+    /// there. What CPUs in other threads' hands hold stays; those may flush it.
     pub fn shrink(&self, cache: CacheId) -> u64 {
         self.shrink_slabs(cache);
         self.machine.release_memory()
     }
 
-    /// As [`Self::shrink`], up to the page allocator.
+    /// Shrinks a cache as [`Self::shrink`] does, up to the page allocator.
     fn shrink_slabs(&self, cache: CacheId) {
         self.flush(cache);
         self.machine.flush_idle(cache);
@@ -280,7 +281,7 @@ impl<B: Backend> Cpu<'_, B> {
     /// Destroys a cache, or takes one alias off it (`kmem_cache_destroy`).
     ///
     /// # Errors
-    /// [`Error::Busy`] if objects are live: the cache stays, and a finding is entered.
+    /// Returns [`Error::Busy`] if objects are live: the cache stays, and a finding is entered.
     /// [`Error::Reading`] inside [`Self::rcu_read`]: it may have to wait for readers, and nothing changes.
     /// [`Error::CpuHolds`] if a CPU in another thread's hands still has a part of it.
     pub fn cache_destroy(&self, cache: CacheId, site: Site) -> Result<(), Error> {
@@ -299,7 +300,7 @@ impl<B: Backend> Cpu<'_, B> {
             if entry.users > 0 {
                 return Ok(());
             }
-            // Nobody else destroys it or merges with it from now on.
+            // No other thread destroys it or merges with it from now on.
             entry.args.name.to_string()
         };
         self.shrink_slabs(cache);
@@ -326,7 +327,7 @@ impl<B: Backend> Cpu<'_, B> {
         Ok(())
     }
 
-    /// Waits until no reader from before is left, and frees what waited for it: objects, and slabs of
+    /// Waits until no earlier reader is left, and frees what waited for them: objects, and slabs of
     /// type-safe caches (`rcu_barrier`).
     ///
     /// # Panics
@@ -343,7 +344,7 @@ impl<B: Backend> Cpu<'_, B> {
         }
     }
 
-    /// Tells whether a grace period would not end before the caller leaves a section of its own.
+    /// Returns whether a grace period would not end before the caller leaves a section of its own.
     fn would_wait_for_itself(&self) -> bool {
         let core = &self.machine.core;
         // One thread drives all CPUs while totals are exact.
@@ -382,7 +383,7 @@ impl<B: Backend> Cpu<'_, B> {
 }
 
 impl<B: Backend> crate::machine::Machine<B> {
-    /// Flushes a cache on the CPUs that are in nobody's hands.
+    /// Flushes a cache on the CPUs that no thread holds.
     pub(super) fn flush_idle(&self, cache: CacheId) {
         for cpu in 0..self.core.setup.cpus {
             if self.claim(cpu) {
@@ -399,7 +400,7 @@ impl<B: Backend> crate::machine::Machine<B> {
     }
 
     /// Empties the per-CPU page lists and gives the memory of all free pages back to the operating
-    /// system. Returns the bytes, some of which it may have had already.
+    /// system. Returns the bytes; the system may have had some of them already.
     pub fn release_memory(&self) -> u64 {
         self.core.zones.drain(self.core.memory());
         self.core.zones.discard(self.core.memory(), Order(0))

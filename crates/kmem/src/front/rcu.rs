@@ -9,11 +9,11 @@ use crate::ids::{CacheId, ObjPtr, Pfn, Site};
 use crate::page::{Kind, Page};
 
 impl<B: Backend> Cpu<'_, B> {
-    /// Frees what [`Self::kfree`] frees, of 8 bytes at least, once all read-side sections of now have ended
-    /// (`kfree_rcu`). Where the backend has sheaves it goes into one that waits; elsewhere, and where frees are checked,
-    /// the object itself waits, and its first 8 bytes are overwritten. Under SLOB and SLMB an object of a cache is a
-    /// finding, and stays, where that can be told: not below [`CheckLevel::Cheap`](crate::CheckLevel) where sizes stand in
-    /// front of blocks.
+    /// Frees what [`Self::kfree`] frees, of 8 bytes at least, once all current read-side sections have ended
+    /// (`kfree_rcu`). Where the backend has sheaves, the object goes into one that waits. Elsewhere, and where frees are
+    /// checked, the object itself waits, and its first 8 bytes are overwritten. Under SLOB and SLMB an object of a cache
+    /// is a finding, and stays, where it can be recognised: not below [`CheckLevel::Cheap`](crate::CheckLevel) where sizes
+    /// stand in front of blocks.
     pub fn kfree_rcu(&self, obj: ObjPtr, site: Site) {
         let (machine, cx) = (self.machine, &self.cx);
         let Some(page) = machine.core.pages.try_get(obj.pfn()) else {
@@ -31,8 +31,8 @@ impl<B: Backend> Cpu<'_, B> {
         self.end_grace_periods();
     }
 
-    /// Tells whether `kfree_rcu` takes an object, whose first bytes are then overwritten; else it is a finding, unless it
-    /// is nothing.
+    /// Returns whether `kfree_rcu` takes an object, whose first bytes are then overwritten. If not, that is a finding,
+    /// unless the pointer is to nothing.
     #[inline(never)]
     fn may_wait(&self, obj: ObjPtr, page: &Page, site: Site) -> bool {
         if obj == ObjPtr::ZERO_SIZE {
@@ -63,7 +63,8 @@ impl<B: Backend> Cpu<'_, B> {
         self.cx.end_grace_periods();
         self.machine.backend.end_grace_periods(&self.cx);
         let mut objects = core.grace.objects.lock().passed(&core.grace);
-        // By their number: an object given twice, which only checks notice, leads back to itself.
+        // The loop runs by their number: an object given twice, which only checks notice, leads
+        // back to itself.
         for _ in 0..objects.len() {
             let Some(obj) = objects.pop(&core.arena) else { break };
             let checks = self.cx.hooks.checks().then(|| self.checks());

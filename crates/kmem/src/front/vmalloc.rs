@@ -1,4 +1,4 @@
-//! Allocating and freeing vmalloc areas.
+//! Allocates and frees vmalloc areas.
 
 use alloc::vec::Vec;
 
@@ -19,8 +19,9 @@ impl<B: Backend> Cpu<'_, B> {
         self.vmalloc_aligned(size, self.machine().core.setup.arch.page_bytes(), gfp, site)
     }
 
-    /// As [`Self::vmalloc`], at a multiple of `align` bytes, a power of two (`__vmalloc_node`);
-    /// `None` also for more than 4 MiB of it, which addresses of this process do not keep.
+    /// Allocates as [`Self::vmalloc`] does, at a multiple of `align` bytes, a power of two
+    /// (`__vmalloc_node`). An alignment above 4 MiB gives `None`, because addresses of this process
+    /// do not keep it.
     pub fn vmalloc_aligned(&self, size: u64, align: u64, gfp: Gfp, site: Site) -> Option<VmPtr> {
         let core = &self.machine().core;
         let page = core.setup.arch.page_order;
@@ -28,7 +29,7 @@ impl<B: Backend> Cpu<'_, B> {
         if count == 0 || count > u64::from(core.pages.count()) || align > ALIGN_MAX {
             return None;
         }
-        // Addresses first, as Linux does: a guard page goes with them.
+        // Addresses come first, as in Linux; a guard page goes with them.
         let start = {
             self.cx().count_lock(LockKind::VMALLOC);
             core.vmalloc.space.lock().reserve(count + 1, align.div_ceil(PAGE_SIZE).max(1))?
@@ -83,8 +84,8 @@ impl<B: Backend> Cpu<'_, B> {
             .for_each(|page| self.cx().give_pages(page[0], order));
     }
 
-    /// Frees an area (`vfree`) and returns the bytes of its own pages; what vmalloc did not give is a
-    /// finding, and 0.
+    /// Frees an area (`vfree`) and returns the bytes of its own pages; an address that vmalloc did
+    /// not give is a finding, and returns 0.
     pub fn vfree(&self, at: VmPtr, site: Site) -> u64 {
         let core = &self.machine().core;
         self.cx().count_lock(LockKind::VMALLOC);

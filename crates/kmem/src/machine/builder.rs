@@ -108,7 +108,8 @@ impl<B: Backend> MachineBuilder<B> {
         self
     }
 
-    /// Sets the highest order chosen for little waste, in pages (default 3, of SLUB_TINY 1; `slab_max_order=`).
+    /// Sets the highest order chosen for little waste, in pages (default 3, under SLUB_TINY 1;
+    /// `slab_max_order=`).
     pub fn order_max(mut self, order: Order) -> Self {
         self.setup.order_max = order;
         self.setup.order_max_is_asked = true;
@@ -149,7 +150,7 @@ impl<B: Backend> MachineBuilder<B> {
     /// Boots the machine on address space of its own.
     ///
     /// # Errors
-    /// [`Error::Machine`] for an impossible shape, [`Error::Reserve`] if the operating system gives
+    /// Returns [`Error::Machine`] for an impossible shape, [`Error::Reserve`] if the operating system gives
     /// no address space, [`Error::NoMemory`] if the boot caches do not fit.
     #[cfg(feature = "std")]
     pub fn build(self) -> Result<Machine<B>, Error> {
@@ -166,7 +167,7 @@ impl<B: Backend> MachineBuilder<B> {
     /// at most.
     ///
     /// # Errors
-    /// As [`Self::build`].
+    /// Fails as [`Self::build`] does.
     #[cfg(feature = "std")]
     pub fn build_in(mut self, memory: Memory) -> Result<Machine<B>, Error> {
         self.setup.memory_bytes = memory.bytes().min(self.setup.memory_bytes);
@@ -178,7 +179,8 @@ impl<B: Backend> MachineBuilder<B> {
     /// `memory`: where that is not a multiple of 8192, a `kmalloc` of 8192 bytes is not either.
     ///
     /// # Errors
-    /// As [`Self::build`]; [`Error::Machine`] also if the memory is not page aligned.
+    /// Fails as [`Self::build`] does; returns [`Error::Machine`] also if the memory is not page
+    /// aligned.
     pub fn build_on(mut self, memory: &'static mut [MaybeUninit<u8>]) -> Result<Machine<B>, Error> {
         let base = memory.as_ptr().addr() as u64;
         if !base.is_multiple_of(PAGE_SIZE) {
@@ -228,7 +230,7 @@ impl<B: Backend> MachineBuilder<B> {
         if let Some((tunable, value)) = beyond_max(B::TUNABLES, &setup.tunables) {
             check(tunable, u64::from(value), false, "its largest value at most (`Tunable::max`)")?;
         }
-        // Whole pages, the same number on each node.
+        // Only whole pages count, the same number on each node.
         setup.memory_bytes = memory / (page * nodes) * (page * nodes);
         setup.min_objects =
             self.min_objects.unwrap_or_else(|| crate::cache::geometry::min_objects(setup.cpus));

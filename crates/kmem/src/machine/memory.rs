@@ -1,7 +1,7 @@
-//! Memory that outlives a machine, for those that are built one after the other.
+//! Memory that outlives a machine, for machines that are built one after the other.
 //!
 //! The operating system hands out memory zeroed, page by page as it is touched. A machine that is built on the memory of
-//! the one before pays neither, and finds it in the processor's caches.
+//! the previous one pays for neither, and finds it in the processor's caches.
 
 use super::Machine;
 use crate::backend::Backend;
@@ -10,7 +10,7 @@ use crate::raw::arena::Arena;
 
 /// Memory for one machine at a time: [`crate::MachineBuilder::build_in`], [`Machine::into_memory`].
 ///
-/// It comes in huge pages where the operating system has them (`madvise(2)`, `MADV_HUGEPAGE`): who touches many pages takes
+/// It comes in huge pages where the operating system has them (`madvise(2)`, `MADV_HUGEPAGE`): a user of many pages takes
 /// fewer faults, and the first byte of each 2 MiB commits all of it.
 #[derive(Debug)]
 pub struct Memory(pub(super) Arena);
@@ -19,7 +19,7 @@ impl Memory {
     /// Reserves `bytes` (rounded down to whole pages) of address space, committed as it is touched.
     ///
     /// # Errors
-    /// [`Error::Reserve`] when the operating system refuses.
+    /// Returns [`Error::Reserve`] if the operating system refuses.
     pub fn reserve(bytes: u64) -> Result<Self, Error> {
         Arena::reserve_huge(bytes & !(crate::PAGE_SIZE - 1)).map(Self)
     }
@@ -32,10 +32,11 @@ impl Memory {
 }
 
 impl<B: Backend> Machine<B> {
-    /// Takes the machine apart and returns its memory, for another machine. What was written stays in it, so that an object
-    /// of the next machine has old bytes unless zeroes are asked for, as in a kernel that has run for a while.
+    /// Takes the machine apart and returns its memory, for another machine. Written bytes stay in it, so an object of the
+    /// next machine has old bytes unless zeroes are requested, as in a kernel that has run for a while.
     ///
-    /// `None` where the memory is not the machine's own to give: a file ([`crate::MemorySource::Mapped`]), or the caller's.
+    /// Returns `None` where the memory is not the machine's own to give: a file ([`crate::MemorySource::Mapped`]), or the
+    /// caller's.
     #[must_use]
     pub fn into_memory(self) -> Option<Memory> {
         self.core.arena.is_private().then(|| Memory(self.core.arena))

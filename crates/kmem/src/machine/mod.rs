@@ -83,18 +83,18 @@ impl<B: Backend> Machine<B> {
         Ok(machine)
     }
 
-    /// Creates a cache, or adds an alias to one that serves as well ([`Merging`]).
+    /// Creates a cache, or adds an alias to one that serves equally well ([`Merging`]).
     ///
     /// # Errors
-    /// [`Error::Cache`] for impossible sizes or alignment, [`Error::TooManyCaches`].
+    /// Returns [`Error::Cache`] for impossible sizes or alignment, [`Error::TooManyCaches`].
     ///
     /// # Panics
-    /// Instead of the error, if the arguments have [`SlabFlags::PANIC`].
+    /// If the arguments have [`SlabFlags::PANIC`], instead of an error.
     pub fn cache_create(&self, args: &CacheArgs) -> Result<CacheId, Error> {
         let created = if u64::from(args.align) <= self.core.arena.align() {
             self.try_create(args)
         } else {
-            let what = "the machine's memory is not aligned to so many bytes";
+            let what = "the alignment is larger than that of the machine's memory";
             Err(Error::Cache { name: args.name.to_string(), what })
         };
         if let (Err(error), true) = (&created, args.flags.has(SlabFlags::PANIC)) {
@@ -106,7 +106,7 @@ impl<B: Backend> Machine<B> {
     fn try_create(&self, args: &CacheArgs) -> Result<CacheId, Error> {
         let mut args = args.clone();
         if self.core.setup.check >= CheckLevel::Full {
-            // What `slub_debug=FPZU` on the kernel's command line does to every cache.
+            // `slub_debug=FPZU` on the kernel's command line does this to every cache.
             args.flags |= SlabFlags::RED_ZONE | SlabFlags::POISON | SlabFlags::STORE_USER;
         }
         B::adjust_cache(&mut args);
@@ -159,11 +159,11 @@ impl<B: Backend> Machine<B> {
         Ok(id)
     }
 
-    /// Makes the counters of a new cache start at 0; what the last cache of that index counted stays
-    /// in the machine's sums.
+    /// Makes the counters of a new cache start at 0; the counts of the previous cache of that index
+    /// stay in the machine's sums.
     fn retire_counts(&self, id: CacheId, registry: &mut Registry) {
-        // The first cache of an index finds counters that nobody touched. To read them and then to write 0 would cost two
-        // faults a page: a twentieth of the replay of 200,000 events.
+        // The first cache of an index finds counters that are still untouched. Reading them and then writing 0 would cost
+        // two faults for each page: a twentieth of the replay of 200,000 events.
         if self.core.caches.get(id).generation.get() == 1 {
             return;
         }
@@ -216,8 +216,8 @@ impl<B: Backend> Machine<B> {
         B::KIND.lock_names().enumerate().map(|(i, name)| (name, sum(i))).collect()
     }
 
-    /// Returns the usable bytes of an object from kmalloc or a cache; 0 of what is none, and of a carved object of a cache
-    /// where nothing is tracked.
+    /// Returns the usable bytes of an object from kmalloc or a cache. It is 0 for any other address, and for a carved
+    /// object of a cache where nothing is tracked.
     pub(crate) fn usable_bytes(&self, obj: ObjPtr) -> u64 {
         let core = &self.core;
         let Some(page) = core.pages.try_get(obj.pfn()) else { return 0 };
@@ -239,12 +239,12 @@ impl<B: Backend> Machine<B> {
         }
     }
 
-    /// Returns how many findings there were.
+    /// Returns the number of findings.
     pub fn findings_count(&self) -> u64 {
         self.core.findings.count()
     }
 
-    /// Takes the findings kept (the first 1000).
+    /// Takes the findings that were kept (the first 1000).
     pub fn take_findings(&self) -> Vec<Finding> {
         self.core.findings.take()
     }
@@ -266,9 +266,10 @@ impl<B: Backend> Machine<B> {
 
     /// Returns the address of an object in this process. It stays valid as long as the machine.
     ///
-    /// Whoever works through it promises to touch only an object that is allocated, and that nobody reads
-    /// or writes those bytes by the machine's own means at that time ([`Self::read_byte`],
-    /// [`Self::write_byte`], or `krealloc` of the object): those are atomic, plain accesses are not.
+    /// A caller that works through it promises to touch only an object that is allocated. It also
+    /// promises that no thread reads or writes those bytes at that time by the machine's own means
+    /// ([`Self::read_byte`], [`Self::write_byte`], or `krealloc` of the object): those are atomic, plain
+    /// accesses are not.
     #[inline]
     pub fn address(&self, obj: ObjPtr) -> ::core::ptr::NonNull<u8> {
         self.core.arena.address(obj)
@@ -283,16 +284,16 @@ impl<B: Backend> Machine<B> {
     /// Reads a byte of the machine's memory, for tools that look at memory as data.
     ///
     /// # Panics
-    /// Beyond the machine's memory.
+    /// If `at` lies beyond the machine's memory.
     pub fn read_byte(&self, at: ObjPtr) -> u8 {
         self.core.arena.byte(at.get())
     }
 
-    /// Writes a byte of the machine's memory. It should be the caller's: a free object's byte may be a free
-    /// list's.
+    /// Writes a byte of the machine's memory. It should be the caller's: a free object's byte may belong to
+    /// a free list.
     ///
     /// # Panics
-    /// Beyond the machine's memory.
+    /// If `at` lies beyond the machine's memory.
     pub fn write_byte(&self, at: ObjPtr, value: u8) {
         self.core.arena.set_byte(at.get(), value);
     }

@@ -1,12 +1,12 @@
 //! The buddy system of one zone.
 //!
 //! # How it works
-//! Free blocks of 2^order pages, aligned to their size, on one list an order. A request splits the
-//! smallest block that suffices; a freed block merges with its buddy (number xor 2^order) as long
-//! as that is free and whole. Last in, first out, as in Linux: the block freed last is warm. A free
-//! block is *dirty* until its memory was given to the operating system, so that this costs a call
-//! for each block freed meanwhile and none for the others. Only blocks of [`DISCARD_ORDER`] are worth that by
-//! themselves; how much memory they may hold is known at any time, so that memory which comes and goes stays.
+//! Free blocks of 2^order pages, aligned to their size, are on one list for each order. A request splits the
+//! smallest block that suffices; a freed block merges with its buddy (number xor 2^order) as long as that is
+//! free and whole. The lists are last in, first out, as in Linux, since the block freed last is warm. A free
+//! block is *dirty* until its memory was given to the operating system, so that this costs a call for each
+//! block freed meanwhile and none for the others. Only blocks of [`DISCARD_ORDER`] are worth such a call by
+//! themselves. The amount of memory that they may hold is always known, so memory that comes and goes stays.
 //!
 //! The largest blocks that were never given out are a range, not entries of a list: 16 GiB would be 4,096
 //! page records, each in a page of the host's that is then touched for nothing (10 ms). They are taken
@@ -74,11 +74,12 @@ impl Buddy {
         self.pages_free
     }
 
-    /// Takes `count` blocks of `order`, or as many as there are: the same, and in the same order, as one after the other
-    /// would be. `take` has to make each something else than a free block.
+    /// Takes `count` blocks of `order`, or as many as there are: the same blocks in the same order as taking one after
+    /// the other. `take` has to make each something else than a free block.
     ///
-    /// One after the other they would be split off the same larger block, whose rest would come to a list and leave it
-    /// each time: two records read and four written for a page, in lines that another CPU freed the pages with.
+    /// Taken one after the other, they would be split off the same larger block, whose rest would come to a list and
+    /// leave it each time. That reads two records and writes four for each page, in cache lines of another CPU that
+    /// freed the pages.
     pub(crate) fn alloc_several(
         &mut self,
         pages: &PageTable,
@@ -96,7 +97,8 @@ impl Buddy {
             let dirty = pages.get(Pfn(first)).is_dirty();
             let blocks = left.min(1 << (found.0 - order.0));
             left -= blocks;
-            // No list below has a block: the smallest that suffices was taken. So each gets one of the rest at most.
+            // No list below has a block, because the smallest that suffices was taken. So each list gets one block
+            // of the rest at most.
             let (mut rest, end) = (blocks << order.0, found.pages());
             while rest < end {
                 let (upper, half) = (Pfn(first + rest), Order(rest.trailing_zeros() as u8));
@@ -186,7 +188,8 @@ impl Buddy {
         }
     }
 
-    /// Visits every free block, with what its record says it is: nothing where it is untouched.
+    /// Visits every free block with the kind in its record; that of an untouched block says
+    /// nothing.
     pub(crate) fn blocks(&self, pages: &PageTable, mut visit: impl FnMut(Pfn, Order, Kind)) {
         for order in (0..=Order::MAX.0).map(Order) {
             for pfn in self.free[order.0 as usize].iter(pages) {
@@ -213,8 +216,8 @@ mod tests {
         }
     }
 
-    /// Every page freed used to count as one more that may hold memory, so that a page in use time and again came to be
-    /// as good as 64 MiB, and all free memory went to the operating system.
+    /// Every page freed used to count as one more that may hold memory. A page in use time and again came to count as
+    /// 64 MiB, and all free memory went to the operating system.
     #[test]
     fn memory_that_comes_and_goes_counts_once() {
         let pages = PageTable::new(PAGES);
@@ -229,7 +232,7 @@ mod tests {
         (0..100).for_each(|_| assert_eq!(free_one(Order(6)), once));
     }
 
-    /// Takes the blocks of one machine at once, those of another one after the other: both have the same and are left alike.
+    /// Takes the blocks of one machine at once, and those of another one by one; both get the same blocks and end up alike.
     #[test]
     fn several_blocks_are_those_that_one_after_the_other_would_be() {
         let tables = [PageTable::new(PAGES), PageTable::new(PAGES)];
@@ -279,7 +282,7 @@ mod tests {
             if state >> 31 == 0
                 && let Some(pfn) = buddy.alloc(&pages, order)
             {
-                // As whoever takes a block does, which makes its record clean.
+                // A taker of a block does the same, which makes its record clean.
                 pages.claim(pfn, Kind::Pages, order, 0);
                 held.push((pfn, order));
             } else if !held.is_empty() {

@@ -8,7 +8,7 @@ use crate::ids::Pfn;
 use crate::raw::zeroed::zeroed_struct;
 
 zeroed_struct! {
-    /// A list of pages. Whoever owns it (a lock, a CPU) owns the links of its pages.
+    /// A list of pages. The owner of it (a lock, a CPU) owns the links of its pages.
     #[derive(Debug, Clone, Copy, Default)]
     pub(crate) struct PageList {
         head: u32,

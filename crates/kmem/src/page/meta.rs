@@ -1,8 +1,9 @@
-//! What is known of each page: `struct page` in 32 bytes.
+//! What is known about each page: `struct page` in 32 bytes.
 //!
 //! # Invariants
-//! In a block of 2^order pages that is given out every page tells kind, order, cache and head, so
-//! that a pointer into any page leads to its slab by one look; the rest is valid in the head only.
+//! In a block of 2^order pages that is given out, every page has kind, order, cache and head, so
+//! that one look leads from a pointer into any page to its slab. The other fields are valid in the
+//! head only.
 //!
 //! Linux counterpart: `include/linux/mm_types.h`, `mm/slab.h` (`struct slab`) @ 6.1.
 
@@ -15,7 +16,7 @@ use crate::raw::zeroed::{ZeroedSlice, zeroed_struct};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Kind {
-    /// Not given to anybody, ever (page 0, holes).
+    /// Never given out (page 0, holes).
     Reserved = 0,
     /// Free, in the buddy system.
     Buddy = 1,
@@ -64,11 +65,12 @@ zeroed_struct! {
         pub next: LocalU32,
         /// Previous page of the list it is on (0: none).
         pub prev: LocalU32,
-        /// Cache of a slab (raw [`crate::CacheId`]); bytes asked for of a large kmalloc; place of a carved page.
+        /// Slab: its cache (raw [`crate::CacheId`]). Large kmalloc: the requested bytes. Carved page: its place.
         pub cache: LocalU32,
         /// Slab: offset of the first object. Carved page: its free units.
         pub aux: LocalU32,
-        /// The backend's own; SLUB: free list, objects in use, frozen; carved page: what its runs may serve.
+        /// The backend's own word. SLUB: free list, objects in use, frozen. Carved page: what its runs may
+        /// serve.
         pub state: AtomicU64,
     }
 }
@@ -86,7 +88,7 @@ impl Page {
         Kind::ALL.get(self.kind_order.get() as usize & 0xff).copied().unwrap_or(Kind::Reserved)
     }
 
-    /// Tells whether the block is a slab, in one comparison.
+    /// Returns whether the block is a slab, in one comparison.
     #[inline(always)]
     pub(crate) fn is_slab(&self) -> bool {
         self.kind_order.get() as u8 == Kind::Slab as u8
@@ -98,20 +100,20 @@ impl Page {
         Order((self.kind_order.get() >> 8) as u8)
     }
 
-    /// Tells whether a free block may hold memory of the operating system.
+    /// Returns whether a free block may hold memory of the operating system.
     #[inline]
     pub(crate) fn is_dirty(&self) -> bool {
         self.kind_order.get() & DIRTY != 0
     }
 
-    /// Says whether a free block may hold memory of the operating system.
+    /// Sets whether a free block may hold memory of the operating system.
     #[inline]
     pub(super) fn set_dirty(&self, dirty: bool) {
         let clean = self.kind_order.get() & !DIRTY;
         self.kind_order.set(if dirty { clean | DIRTY } else { clean });
     }
 
-    /// Sets kind and order; clean.
+    /// Sets kind and order, and makes the record clean.
     #[inline(always)]
     pub(super) fn set(&self, kind: Kind, order: Order) {
         self.kind_order.set(kind as u32 | u32::from(order.0) << 8);
@@ -157,7 +159,7 @@ impl PageTable {
         Pfn(self.get(pfn).head.get())
     }
 
-    /// Makes `pfn` the head of a block; every page of it tells kind, order, cache and head.
+    /// Makes `pfn` the head of a block; every page of it gets kind, order, cache and head.
     #[inline]
     pub(super) fn claim(&self, pfn: Pfn, kind: Kind, order: Order, cache: u32) {
         for i in 0..order.pages() {

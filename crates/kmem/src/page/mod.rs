@@ -12,7 +12,7 @@
 //! Linux counterpart: `mm/page_alloc.c` @ 6.1.
 //!
 //! # Differences from Linux
-//! No migrate types, no reclaim: an allocation beyond the watermark fails at once.
+//! It has no migrate types and no reclaim: an allocation beyond the watermark fails at once.
 
 pub(crate) mod buddy;
 pub(crate) mod list;

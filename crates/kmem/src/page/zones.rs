@@ -1,13 +1,12 @@
-//! Zones and nodes: which buddy system a request may take from, and how deep.
+//! Zones and nodes: which buddy system a request may take from, and how many pages it must leave.
 //!
 //! # How it works
-//! Memory is cut evenly into nodes; a node's part below 16 MiB is ZONE_DMA, below 4 GiB ZONE_DMA32,
-//! the rest ZONE_NORMAL. A request starts in the highest zone that its gfp flags allow on the CPU's
-//! (or the asked) node, then tries lower zones, then other nodes. Each zone keeps `min` pages back
-//! (`sqrt(16 * KiB)` over all zones) and, from requests that could have been served above it, a
-//! 256th of what is above. All is counted in blocks of [`PAGE_SIZE`]; where pages are larger, no request and no block
-//! is smaller than a page. Where no zone has a block for a request that may reclaim, the lists of all CPUs are emptied,
-//! and it looks once more.
+//! Memory is cut evenly into nodes; a node's part below 16 MiB is ZONE_DMA, below 4 GiB ZONE_DMA32, the rest
+//! ZONE_NORMAL. A request starts in the highest zone that its gfp flags allow on the CPU's (or the requested) node,
+//! then tries lower zones, then other nodes. Each zone keeps `min` pages back (`sqrt(16 * KiB)` over all zones) and,
+//! from requests that could have been served above it, a 256th of what is above. Everything is counted in blocks of
+//! [`PAGE_SIZE`]; where pages are larger, no request and no block is smaller than a page. Where no zone has a block for
+//! a request that may reclaim, the lists of all CPUs are emptied, and the request tries once more.
 //!
 //! # Invariants
 //! A block's kind and order change only here: those of a free buddy under the lock of its zone, those of a
@@ -60,20 +59,20 @@ pub(crate) struct Zone {
     reserve: [u64; 3],
     /// Order of a page: the least of any block.
     page_order: Order,
-    /// By CPU.
+    /// Lists of free blocks by CPU.
     pcp: Vec<CacheAligned<Lock<Pcp>>>,
     pcp_batch: u32,
     pcp_high: u32,
 }
 
-/// A CPU's lists of free blocks, one an order.
+/// A CPU's lists of free blocks, one for each order.
 #[derive(Debug, Default)]
 struct Pcp {
     lists: [PageList; PCP_ORDERS as usize],
     pages: u32,
 }
 
-/// A block as its taker wants it: how large and from where, and what it is from then on.
+/// A block as its taker wants it: its size and node, and its kind from then on.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct BlockRequest {
     pub(crate) order: Order,
@@ -85,7 +84,7 @@ pub(crate) struct BlockRequest {
     pub(crate) cache: u32,
 }
 
-/// What blocks are made of: the records of all pages, and their memory.
+/// What blocks consist of: the records of all pages, and their memory.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Memory<'m> {
     pub(crate) pages: &'m PageTable,
@@ -111,7 +110,7 @@ impl Zones {
             let (mut at, end) = (node * pages_per_node, (node + 1) * pages_per_node);
             for (rank, (name, limit)) in ZONE_ENDS.iter().enumerate() {
                 let to = u32::try_from(limit / PAGE_SIZE).unwrap_or(u32::MAX).min(end);
-                // Page 0 belongs to nobody: an object's offset is never 0.
+                // Page 0 is never given out, so that an object's offset is never 0.
                 let from = at.max(page_order.pages());
                 if to > from {
                     zones.push(Zone::new(
@@ -142,7 +141,7 @@ impl Zones {
         self.fail_after.store(count.unwrap_or(u64::MAX), Relaxed);
     }
 
-    /// Tells whether this allocation is to fail.
+    /// Returns whether this allocation is to fail.
     #[inline]
     pub(crate) fn injected_failure(&self) -> bool {
         let left = self.fail_after.load(Relaxed);
@@ -182,8 +181,8 @@ impl Zones {
         None
     }
 
-    /// Takes a block once more, where [`Self::alloc`] found none, for whoever may reclaim: what CPUs keep on their lists is
-    /// free memory, and may merge to a larger block. Linux: `__alloc_pages_direct_reclaim`.
+    /// Takes a block for a request that may reclaim, after [`Self::alloc`] found none: pages on the CPUs' lists are free
+    /// memory, and may merge to a larger block. Linux: `__alloc_pages_direct_reclaim`.
     #[cold]
     #[inline(never)]
     pub(crate) fn alloc_drained(
@@ -201,13 +200,13 @@ impl Zones {
         self.zone_of(pfn).free(cpu, memory, pfn, order);
     }
 
-    /// Makes a block that is given out one of another kind, of no cache.
+    /// Gives a block that is in use another kind, and no cache.
     pub(crate) fn set_kind(&self, pages: &PageTable, pfn: Pfn, order: Order, kind: Kind) {
         let _buddy = self.zone_of(pfn).buddy.lock();
         pages.claim(pfn, kind, order, 0);
     }
 
-    /// Makes a block that is given out as many blocks of one page (Linux: `split_page`).
+    /// Splits a block that is in use into blocks of one page (Linux: `split_page`).
     pub(crate) fn split(&self, pages: &PageTable, pfn: Pfn, order: Order) {
         let zone = self.zone_of(pfn);
         let _buddy = zone.buddy.lock();
@@ -243,7 +242,7 @@ impl Zones {
         }
     }
 
-    /// The same, as the work of a CPU. Tells whether any list held pages.
+    /// Empties them as the work of a CPU. Returns whether any list held pages.
     fn drain_for(&self, cpu: &CpuContext<'_>, memory: Memory<'_>) -> bool {
         let mut any = false;
         for zone in &self.zones {
@@ -282,7 +281,8 @@ impl Zones {
         self.zones.iter().map(count).collect()
     }
 
-    /// Visits every free block with its order and kind (see [`Buddy::blocks`]); those of per-CPU lists as well.
+    /// Visits every free block with its order and kind (see [`Buddy::blocks`]); blocks on per-CPU lists are
+    /// visited as well.
     pub(crate) fn free_blocks(&self, pages: &PageTable, mut visit: impl FnMut(Pfn, Order, Kind)) {
         for zone in &self.zones {
             zone.buddy.lock().blocks(pages, &mut visit);
@@ -395,8 +395,8 @@ impl Zone {
         Some(pfn)
     }
 
-    /// Takes up to `count` blocks from the buddy system, one turn of the zone lock; `take` has to make
-    /// each something else than a free buddy before that ends.
+    /// Takes up to `count` blocks from the buddy system, in one turn of the zone lock; `take` has to
+    /// make each something else than a free buddy before that turn ends.
     fn alloc_buddy(
         &self,
         cpu: &CpuContext<'_>,
@@ -426,7 +426,8 @@ impl Zone {
         }
     }
 
-    /// Gives the blocks at the list's front that are of this zone back, with one turn of the lock of the CPU's lists.
+    /// Gives back the blocks at the list's front that belong to this zone, in one turn of the lock of the CPU's
+    /// lists.
     fn free_all(&self, cpu: &CpuContext<'_>, memory: Memory<'_>, blocks: &mut PageList) {
         let pages = memory.pages;
         let mut pcp = None;
@@ -475,7 +476,7 @@ impl Zone {
         let mut buddy = self.buddy.lock();
         let mut at = 0;
         while pcp.pages > keep {
-            // Round robin over the orders, from each the block freed longest ago.
+            // The orders take turns; each gives up the block that was freed longest ago.
             let list = &mut pcp.lists[at];
             if let Some(pfn) = list.last() {
                 let order = Order(self.page_order.0 + at as u8);
@@ -488,7 +489,7 @@ impl Zone {
         self.settle(memory, &mut buddy);
     }
 
-    /// Once large free blocks hold much memory, gives it back to the operating system.
+    /// Gives memory back to the operating system once large free blocks hold much of it.
     fn settle(&self, memory: Memory<'_>, buddy: &mut Buddy) {
         if buddy.pages_dirty() > DIRTY_PAGES_MAX {
             buddy.discard(memory.pages, DISCARD_ORDER, |pfn, order| {

@@ -48,7 +48,7 @@ impl<T, B: Backend> Cache<T, B> {
     /// Creates a cache of its own for `T` (it does not merge).
     ///
     /// # Errors
-    /// Those of creating any cache, and [`Error::Cache`] if `T` has no size.
+    /// Fails as creating any cache does; returns [`Error::Cache`] if `T` has no size.
     pub fn new(pool: &Pool<B>, name: impl Into<String>) -> Result<Self, Error> {
         Ok(Self { home: Home::new(&pool.shared, args::<T>(name)?)? })
     }
@@ -99,8 +99,8 @@ impl<T, B: Backend> fmt::Debug for Cache<T, B> {
     }
 }
 
-/// A cache whose objects are constructed once and keep their contents from use to use, as constructors of a
-/// kmem_cache mean it.
+/// A cache whose objects are constructed once and keep their contents from use to use, as a kmem_cache with
+/// a constructor does.
 ///
 /// ```
 /// use slablab_kmem::{ConstructedCache, Machine, Pool, Slub};
@@ -114,7 +114,7 @@ impl<T, B: Backend> fmt::Debug for Cache<T, B> {
 /// # Ok::<(), slablab_kmem::Error>(())
 /// ```
 ///
-/// What one thread leaves in an object another may find there, so the contents have to be [`Send`]:
+/// One thread may find what another left in an object, so the contents have to be [`Send`]:
 ///
 /// ```compile_fail,E0277
 /// # use slablab_kmem::{ConstructedCache, Machine, Pool, Slub};
@@ -125,7 +125,7 @@ impl<T, B: Backend> fmt::Debug for Cache<T, B> {
 /// let cells = ConstructedCache::new(&pool, "cells", cell); // error: `&Cell<u32>` is not `Send`
 /// ```
 ///
-/// And nothing may be left there that does not live as long as the cache's type says:
+/// Contents left there must also live as long as the cache's type says:
 ///
 /// ```compile_fail,E0597
 /// # use slablab_kmem::{ConstructedCache, Machine, Object, Pool, Slub};
@@ -147,7 +147,7 @@ impl<T: Copy + Send, B: Backend> ConstructedCache<T, B> {
     /// not dropped, when their slab goes.
     ///
     /// # Errors
-    /// As [`Cache::new`].
+    /// Fails as [`Cache::new`] does.
     pub fn new(pool: &Pool<B>, name: impl Into<String>, initial: T) -> Result<Self, Error> {
         Ok(Self { home: Home::constructed(&pool.shared, args::<T>(name)?, initial)? })
     }
@@ -163,7 +163,7 @@ impl<T: Copy + Send, B: Backend> ConstructedCache<T, B> {
         self.home.get_on(&self.home.shared.wait_for_cpu())
     }
 
-    /// Takes an object, as [`Self::get`], on a CPU that this thread holds.
+    /// Takes an object, as [`Self::get`] does, on a CPU that this thread holds.
     ///
     /// # Panics
     /// If the CPU is of another pool.

@@ -11,12 +11,13 @@
 //! left to the next operation of the pool ([`shared`]). A thread that holds a CPU itself never waits.
 //!
 //! # Invariants
-//! - The memory of an `Object<T>` holds a valid `T`, is aligned for it, and is nobody else's.
-//! - No code of the user's runs while an operation is under way on a CPU: not a constructor, not a destructor.
-//!   So a thread may use a CPU of its own for any operation.
+//! - The memory of an `Object<T>` holds a valid `T`, is aligned for it, and belongs to that
+//!   object alone.
+//! - No code of the user's runs while an operation is under way on a CPU: neither a constructor nor a
+//!   destructor. So a thread may use a CPU of its own for any operation.
 //!
 //! # Lock order
-//! The lock of what waits to be freed is a leaf; no CPU is asked for while it is held.
+//! The lock of the objects that wait to be freed is a leaf; no CPU is claimed while it is held.
 
 mod cache;
 mod out_of_memory;
@@ -57,7 +58,7 @@ impl<B: Backend> Pool<B> {
     /// Boots a machine for values.
     ///
     /// # Errors
-    /// Those of [`MachineBuilder::build`].
+    /// Fails as [`MachineBuilder::build`] does.
     pub fn new(builder: MachineBuilder<B>) -> Result<Self, Error> {
         Ok(Self { shared: Arc::new(Shared::new(builder.build()?)) })
     }
@@ -67,7 +68,7 @@ impl<B: Backend> Pool<B> {
     /// seconds say so on standard error.
     ///
     /// # Errors
-    /// [`Error::CpuBusy`] if it is in use or does not exist.
+    /// Returns [`Error::CpuBusy`] if it is in use or does not exist.
     pub fn cpu(&self, id: CpuId) -> Result<PoolCpu<'_, B>, Error> {
         let cpu = self.shared.machine.cpu(id)?;
         self.shared.hold(id.0);
@@ -75,7 +76,7 @@ impl<B: Backend> Pool<B> {
         Ok(PoolCpu { cpu, _settle: Settle(shared), shared, not_send: PhantomData })
     }
 
-    /// Returns what there is to know of a cache.
+    /// Returns the statistics of a cache.
     pub fn cache_stats(&self, id: CacheId) -> Option<CacheStats> {
         self.shared.settle();
         self.shared.machine.cache_stats(id)
@@ -102,7 +103,8 @@ impl<B: Backend> Pool<B> {
 
 /// A CPU of a pool, held by the thread that took it ([`Pool::cpu`]); it cannot be sent to another.
 pub struct PoolCpu<'p, B: Backend = Slub> {
-    // Dropped in this order: when the CPU is free again, what waited for one is done.
+    // Fields are dropped in this order: when the CPU is free again, everything that waited for one
+    // is done.
     cpu: Cpu<'p, B>,
     _settle: Settle<'p, B>,
     shared: &'p Shared<B>,
@@ -115,7 +117,7 @@ impl<'p, B: Backend> PoolCpu<'p, B> {
         self.cpu.id()
     }
 
-    /// Returns the CPU once what waited for one is freed.
+    /// Returns the CPU once the objects that waited for one are freed.
     #[inline]
     fn ready(&self) -> &Cpu<'p, B> {
         self.shared.settle_on(&self.cpu);

@@ -1,4 +1,4 @@
-//! What an allocation that fails gives back.
+//! What a failed allocation gives back.
 
 use core::fmt;
 

@@ -1,10 +1,11 @@
-//! What the caches and objects of a pool share: its machine, who holds its CPUs, what waits for a CPU.
+//! What the caches and objects of a pool share: its machine, the holders of its CPUs, and the work
+//! that waits for a CPU.
 //!
 //! # How it works
 //! A CPU is borrowed for one operation by a compare-and-swap ([`Machine::free_cpu`]). If none is free, a thread
-//! that holds a CPU uses that; `holders` tells, for threads have numbers. Another thread waits if it wants
-//! memory. If it wants to free, it leaves the object in `waiting`: who holds the CPUs may keep them for long,
-//! or wait for this very thread. Whoever has a CPU next frees what waits.
+//! that holds a CPU uses that one; `holders` tells, since threads have numbers. Another thread waits if it
+//! wants memory. If it wants to free, it leaves the object in `waiting`: the holders of the CPUs may keep them
+//! for long, or wait for this very thread. The next thread that has a CPU frees what waits.
 //!
 //! A cache is destroyed when its last handle and object are gone. A CPU that another thread holds may keep a
 //! part of it; then it waits, too, until that CPU is given back or the next cache is created.
@@ -30,10 +31,10 @@ const FAILURES: u32 = 64;
 
 /// Spins from one look at the clock to the next, while a thread waits for a CPU.
 const SPINS_TO_LOOK: u32 = 1 << 10;
-/// A wait that is told of: no operation takes as long.
+/// A wait that is reported: no operation takes as long.
 const LONG_WAIT: Duration = Duration::from_secs(5);
 
-/// Says, once a process, that other threads hold all CPUs for long.
+/// Says, once for each process, that other threads have held all CPUs for long.
 #[cold]
 fn say_that_it_waits() {
     static SAID: std::sync::Once = std::sync::Once::new();
@@ -54,7 +55,7 @@ std::thread_local! {
     };
 }
 
-/// Returns this thread's number; 0 while it ends, which holds no CPU.
+/// Returns this thread's number; 0 while it ends, when it holds no CPU.
 fn thread() -> u32 {
     THREAD.try_with(|number| *number).unwrap_or(0)
 }
@@ -71,18 +72,18 @@ pub(super) struct Shared<B: Backend> {
     failures: AtomicU32,
 }
 
-/// What waits for a CPU.
+/// Work that waits for a CPU.
 #[derive(Debug, Default)]
 struct Waiting {
-    /// To be freed; their values are gone.
+    /// Objects to be freed; their values are gone.
     objects: Vec<(CacheId, ObjPtr)>,
-    /// To be destroyed; none of their objects is in use.
+    /// Caches to be destroyed; none of their objects is in use.
     caches: Vec<CacheId>,
 }
 
 /// A CPU for an operation.
 pub(super) enum AnyCpu<'p, B: Backend> {
-    /// Nobody's, given back after it.
+    /// One that no thread held; it is given back afterwards.
     Borrowed(Cpu<'p, B>),
     /// One that this thread holds.
     Held(ManuallyDrop<Cpu<'p, B>>),
@@ -143,7 +144,7 @@ impl<B: Backend> Shared<B> {
         }
     }
 
-    /// Frees an object whose value is gone, now or, if no CPU is to be had, soon.
+    /// Frees an object whose value is gone: now or, if no CPU can be had, soon.
     pub(super) fn free(&self, cache: CacheId, obj: ObjPtr) {
         for spins in 0..ATTEMPTS {
             if let Some(cpu) = self.any_cpu() {
@@ -159,23 +160,23 @@ impl<B: Backend> Shared<B> {
         self.settle();
     }
 
-    /// Destroys a cache of which nobody has a handle or an object any more, now or soon.
+    /// Destroys a cache that no longer has a handle or an object, now or soon.
     pub(super) fn destroy(&self, cache: CacheId) {
         self.waiting.lock().caches.push(cache);
         self.settle_caches();
     }
 
-    /// Does what waits for a CPU, if one is to be had.
+    /// Does the work that waits for a CPU, if one can be had.
     pub(super) fn settle(&self) {
-        // Between what a thread has left or given back and its look at what another has: each sees the
-        // other's, or a free would be left for ever.
+        // The fence stands between a thread's own change (what it left or gave back) and its look at
+        // another's. Each sees the other's, or a free would be left for ever.
         fence(Ordering::SeqCst);
         if self.objects_wait.load(Ordering::Relaxed) {
             self.any_cpu();
         }
     }
 
-    /// Destroys the caches that wait, if a CPU is to be had.
+    /// Destroys the caches that wait, if a CPU can be had.
     pub(super) fn settle_caches(&self) {
         let Some(cpu) = self.any_cpu() else { return };
         let caches = take(&mut self.waiting.lock().caches);
@@ -189,7 +190,7 @@ impl<B: Backend> Shared<B> {
         }
     }
 
-    /// Returns a CPU that nobody holds, or one that this thread holds; frees on it what waits.
+    /// Returns a CPU that no thread holds, or one that this thread holds; frees on it what waits.
     fn any_cpu(&self) -> Option<AnyCpu<'_, B>> {
         let free = self.machine.free_cpu().map(AnyCpu::Borrowed);
         let cpu = free.or_else(|| self.own_cpus().next().map(AnyCpu::Held))?;
@@ -205,7 +206,7 @@ impl<B: Backend> Shared<B> {
         }
     }
 
-    /// Enters that memory was freed: it may be worth to reclaim again.
+    /// Enters that memory was freed, so that reclaiming may be worthwhile again.
     #[inline]
     pub(super) fn freed(&self) {
         if self.failures.load(Ordering::Relaxed) != 0 {
@@ -213,9 +214,9 @@ impl<B: Backend> Shared<B> {
         }
     }
 
-    /// Makes memory that is free but kept somewhere the page allocator's again. That looks at every cache: of
-    /// allocations that fail one after the other, the first does it, and then one of [`FAILURES`], for a free on
-    /// another thread may come between.
+    /// Gives memory that is free but kept somewhere back to the page allocator. That looks at every cache: of
+    /// allocations that fail one after the other, the first does it, and then one of [`FAILURES`], since a free
+    /// on another thread may come between.
     #[cold]
     pub(super) fn reclaim(&self, cpu: &Cpu<'_, B>) {
         if self.failures.fetch_add(1, Ordering::Relaxed).is_multiple_of(FAILURES) {
@@ -236,18 +237,18 @@ impl<B: Backend> Shared<B> {
         }
     }
 
-    /// Returns the CPUs that this thread holds: no operation is under way on them.
+    /// Returns the CPUs that this thread holds; no operation is under way on them.
     fn own_cpus(&self) -> impl Iterator<Item = ManuallyDrop<Cpu<'_, B>>> {
         let own = thread();
         let held =
             move |cpu: &u32| own != 0 && self.holders[*cpu as usize].load(Ordering::Relaxed) == own;
         let cpus = (0..self.machine.cpu_count()).filter(held);
-        // Not to be dropped: the CPU stays its holder's.
+        // It must not be dropped: the CPU stays with its holder.
         cpus.map(|cpu| ManuallyDrop::new(Cpu::new(&self.machine, cpu, Hooks::NONE)))
     }
 }
 
-/// Does what waited for a CPU when it is dropped.
+/// Does the work that waited for a CPU when it is dropped.
 #[derive(Debug)]
 pub(super) struct Settle<'p, B: Backend>(pub(super) &'p Shared<B>);
 

@@ -11,7 +11,7 @@ fn pool(cpus: u32, memory_bytes: u64) -> Pool {
     Pool::new(Machine::<Slub>::builder().cpus(cpus).memory_bytes(memory_bytes)).unwrap()
 }
 
-/// It used to wait for the CPU that this thread held.
+/// A free used to wait for the CPU that this thread held.
 #[test]
 fn dropping_an_object_with_the_only_cpu_in_hand_returns() {
     let pool = pool(1, 16 << 20);
@@ -24,7 +24,7 @@ fn dropping_an_object_with_the_only_cpu_in_hand_returns() {
     assert_eq!(*cache.alloc(7u64).unwrap(), 7, "this thread's own CPU serves");
 }
 
-/// It used to wait for ever if the holder waited for the dropping thread.
+/// A free used to wait for ever if the holder waited for the dropping thread.
 #[test]
 fn dropping_an_object_while_another_thread_holds_the_only_cpu_returns() {
     let pool = pool(1, 16 << 20);
@@ -52,7 +52,7 @@ fn freeing_on_a_held_cpu_takes_the_fast_path() {
     assert_eq!((paths.get("free_fastpath"), paths.get("free_slowpath")), (1000, 0));
 }
 
-/// It used to keep the object for ever.
+/// The cache used to keep the object for ever.
 #[test]
 fn an_object_whose_value_panics_as_it_is_dropped_is_freed() {
     struct Panics(#[allow(dead_code)] u64);
@@ -77,7 +77,7 @@ struct Link {
     _body: [u8; 1000],
 }
 
-/// The value used to be dropped while the CPU was held: what it owned waited for that CPU.
+/// The value used to be dropped while the CPU was held, so what it owned waited for that CPU.
 #[test]
 fn a_list_that_finds_no_memory_comes_back_whole() {
     let pool = pool(1, 1 << 20);
@@ -95,7 +95,7 @@ fn a_list_that_finds_no_memory_comes_back_whole() {
     assert_eq!(pool.cache_stats(links.id()).unwrap().objects_live, 0);
 }
 
-/// It used to fail whenever the other thread was at work: 94,759 times of 400,000.
+/// An allocation used to fail whenever the other thread was at work: 94,759 times of 400,000.
 #[test]
 fn an_allocation_does_not_fail_because_another_thread_holds_the_cpu() {
     let one = pool(1, 16 << 20);
@@ -103,7 +103,7 @@ fn an_allocation_does_not_fail_because_another_thread_holds_the_cpu() {
     let held = one.cpu(CpuId(0)).unwrap();
     std::thread::scope(|scope| {
         let waits = scope.spawn(|| numbers.alloc(1u64).is_ok());
-        // Time enough to fail in; a thread that waits does not need it.
+        // The loop gives time enough to fail in; a thread that waits does not need it.
         for _ in 0..100 {
             std::thread::sleep(std::time::Duration::from_millis(1));
         }

@@ -1,7 +1,7 @@
 //! A value in cache lines of its own: what one CPU writes does not slow down another that reads or writes its neighbour.
 //!
 //! # How it works
-//! Two lines, since processors fetch the neighbour of a line with it.
+//! It takes two lines, since processors fetch the neighbour of a line with it.
 //!
 //! Linux counterpart: `____cacheline_internodealigned_in_smp` in `include/linux/cache.h` @ 6.1.
 

@@ -1,11 +1,11 @@
 //! The memory of a machine: a reserved address range, addressed by offset.
 //!
 //! # How it works
-//! Linux overcommits a private, unreserved mapping: a machine of many GiB costs address space, and
-//! memory only where an object was written. Every access of this library goes through an offset that is
-//! checked against the length and through an atomic word, filling and copying included: whatever races and
-//! however a free list is damaged, the answer may be wrong but the behaviour is defined. What users do
-//! through [`Arena::address`] is theirs to keep apart from that: see [`crate::Machine::address`].
+//! Linux overcommits a private, unreserved mapping: a machine of many GiB costs address space, and memory
+//! only where an object was written. Every access of this library, filling and copying included, goes
+//! through an atomic word and an offset that is checked against the length. So whatever races and however
+//! a free list is damaged, the answer may be wrong but the behaviour is defined. Users keep their own
+//! accesses through [`Arena::address`] apart from that: see [`crate::Machine::address`].
 //!
 //! # Invariants
 //! `base` is a multiple of [`ALIGN`] (of a page, where the memory is the caller's); `len` is a multiple of the
@@ -65,17 +65,18 @@ impl Arena {
     /// Reserves `len` bytes (a multiple of the page size) of address space.
     ///
     /// # Errors
-    /// [`Error::Reserve`] when the operating system refuses.
+    /// Returns [`Error::Reserve`] if the operating system refuses.
     #[cfg(feature = "std")]
     pub(crate) fn reserve(len: u64) -> Result<Self, Error> {
         // One huge page would commit 2 MiB for the first byte.
         Self::reserve_private(len, libc::MADV_NOHUGEPAGE)
     }
 
-    /// As [`Self::reserve`], committed in huge pages where the operating system has them.
+    /// Reserves as [`Self::reserve`] does, committed in huge pages where the operating system has
+    /// them.
     ///
     /// # Errors
-    /// [`Error::Reserve`] when the operating system refuses.
+    /// Returns [`Error::Reserve`] if the operating system refuses.
     #[cfg(feature = "std")]
     pub(crate) fn reserve_huge(len: u64) -> Result<Self, Error> {
         Self::reserve_private(len, libc::MADV_HUGEPAGE)
@@ -89,17 +90,18 @@ impl Arena {
         };
         let arena = Self::new(base, len, Owner::Mapping);
         let (protection, at) = (libc::PROT_READ | libc::PROT_WRITE, base.as_ptr().cast());
-        // SAFETY: our own mapping, which nobody uses yet.
+        // SAFETY: our own mapping, which is not used yet.
         let opened = unsafe { libc::mprotect(at, len as usize, protection) };
         // SAFETY: as above. A system that does not know the advice refuses it, and that is as good.
         unsafe { libc::madvise(at, len as usize, advice) };
         if opened == 0 { Ok(arena) } else { Err(failed) }
     }
 
-    /// As [`Self::reserve`], on a file in memory, so that pages can be mapped elsewhere too.
+    /// Reserves as [`Self::reserve`] does, on a file in memory, so that pages can be mapped
+    /// elsewhere too.
     ///
     /// # Errors
-    /// [`Error::Reserve`] when the operating system refuses.
+    /// Returns [`Error::Reserve`] if the operating system refuses.
     #[cfg(feature = "std")]
     pub(crate) fn reserve_file(len: u64) -> Result<Self, Error> {
         let failed = Error::Reserve { bytes: len };
@@ -111,7 +113,7 @@ impl Arena {
         // SAFETY: our own file, sparse until it is touched.
         let sized = unsafe { libc::ftruncate(file, len as i64) };
         let Some(base) = usize::try_from(len).ok().and_then(reserve_addresses) else {
-            // SAFETY: opened above, used by nobody.
+            // SAFETY: opened above, and not used by other code.
             unsafe { libc::close(file) };
             return Err(failed);
         };
@@ -119,7 +121,7 @@ impl Arena {
         let protection = libc::PROT_READ | libc::PROT_WRITE;
         let flags = libc::MAP_SHARED | libc::MAP_NORESERVE | libc::MAP_FIXED;
         let at = base.as_ptr().cast();
-        // SAFETY: our own file in place of our own addresses, which nobody uses yet.
+        // SAFETY: our own file in place of our own addresses, which are not used yet.
         let mapped = unsafe { libc::mmap(at, len as usize, protection, flags, file, 0) };
         if sized == 0 && mapped == at { Ok(arena) } else { Err(failed) }
     }
@@ -147,7 +149,7 @@ impl Arena {
     /// Uses memory that the caller brings, whole pages of it.
     pub(crate) fn of_caller(memory: &'static mut [core::mem::MaybeUninit<u8>]) -> Self {
         let len = memory.len() as u64 & !(PAGE_SIZE - 1);
-        // Never to be read as uninitialised, whoever had it before.
+        // The bytes are never read as uninitialised, whoever had them before.
         memory.fill(core::mem::MaybeUninit::new(0));
         Self::new(NonNull::from(memory).cast(), len, Owner::Caller)
     }
@@ -244,7 +246,8 @@ impl Arena {
         self.fill(off, 1, value);
     }
 
-    /// Writes one byte of a word that nobody else writes at the same time: a lock of the caller's guards it.
+    /// Writes one byte of a word that no other thread writes at the same time: a lock of the caller's guards
+    /// it.
     #[inline]
     pub(crate) fn set_guarded_byte(&self, off: u64, value: u8) {
         let place = if cfg!(target_endian = "little") { off & 7 } else { 7 - (off & 7) };
@@ -260,8 +263,8 @@ impl Arena {
         self.write(to, len, |at| self.load(from + (at - to)));
     }
 
-    /// Writes `len` bytes from `off` on, word by word; `word` says what is to be in that at an offset. Of
-    /// the words at the ends only the bytes in the range change, whoever writes the others.
+    /// Writes `len` bytes from `off` on, word by word; `word` says what the word at an offset is to hold.
+    /// In the words at the ends only the bytes in the range change, whoever writes the others.
     #[inline]
     fn write(&self, off: u64, len: u64, word: impl Fn(u64) -> u64) {
         assert!(off <= self.len && len <= self.len - off, "range beyond the machine's memory");

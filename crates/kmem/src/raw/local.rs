@@ -1,8 +1,8 @@
-//! Words that one CPU writes and anybody may read.
+//! Words that one CPU writes and any thread may read.
 //!
 //! # How it works
 //! A relaxed load and a relaxed store are plain moves on every machine we know, and LLVM folds
-//! `set(get() + n)` into one `add [mem], n`. So per-CPU state costs what a `Cell` costs, and yet
+//! `set(get() + n)` into one `add [mem], n`. So per-CPU state costs as much as a `Cell`, and yet
 //! statistics and `validate()` may read it from another thread without undefined behaviour.
 //!
 //! # Invariants

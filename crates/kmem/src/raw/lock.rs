@@ -1,11 +1,11 @@
 //! A spin lock around a value.
 //!
 //! # How it works
-//! One word, taken by compare-and-swap, freed by a plain release store: the cost of an uncontended
-//! turn is one locked instruction. Who holds it does a bounded amount of work, as under the
-//! kernel's spin locks; a waiter yields to the scheduler after a short spin, for there may be fewer
-//! processors than threads. How long each thread has waited is known where there is a clock (feature
-//! `std`); a turn that needs no waiting costs nothing for that.
+//! The lock is one word, taken by compare-and-swap and freed by a plain release store: an
+//! uncontended turn costs one locked instruction. The holder does a bounded amount of work, as under
+//! the kernel's spin locks. A waiter yields to the scheduler after a short spin, since there may be
+//! fewer processors than threads. Where there is a clock (feature `std`), the time that each thread
+//! has waited is known; a turn that needs no waiting costs nothing for that.
 
 use core::cell::UnsafeCell;
 use core::ops::{Deref, DerefMut};
@@ -67,7 +67,7 @@ impl<T> Lock<T> {
         #[cfg(all(feature = "std", not(loom)))]
         {
             let ns = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
-            // A thread that is ending may have no cell any more; nobody will ask it either.
+            // A thread that is ending may have no cell any more; its time is not read again either.
             let _ = WAITED_NS.try_with(|waited| waited.set(waited.get().saturating_add(ns)));
         }
     }
@@ -95,7 +95,7 @@ impl<T> Deref for Guard<'_, T> {
 
     #[inline(always)]
     fn deref(&self) -> &T {
-        // SAFETY: the guard proves that the lock is held, so nobody else has a reference.
+        // SAFETY: the guard proves that the lock is held, so there is no other reference.
         unsafe { &*self.lock.value.get() }
     }
 }
@@ -103,7 +103,7 @@ impl<T> Deref for Guard<'_, T> {
 impl<T> DerefMut for Guard<'_, T> {
     #[inline(always)]
     fn deref_mut(&mut self) -> &mut T {
-        // SAFETY: the guard proves that the lock is held, so nobody else has a reference.
+        // SAFETY: the guard proves that the lock is held, so there is no other reference.
         unsafe { &mut *self.lock.value.get() }
     }
 }

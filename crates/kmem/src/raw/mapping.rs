@@ -41,7 +41,7 @@ pub(super) fn reserve_addresses(size: usize) -> Option<NonNull<u8>> {
     let end = unsafe { start.add(size) };
     for (at, bytes) in [(base, skip), (end, slack - skip)] {
         if bytes > 0 {
-            // SAFETY: a part of our own mapping that nobody uses.
+            // SAFETY: a part of our own mapping that is not used.
             unsafe { unmap(at, bytes) };
         }
     }
@@ -51,7 +51,7 @@ pub(super) fn reserve_addresses(size: usize) -> Option<NonNull<u8>> {
 /// Unmaps what [`map`] mapped.
 ///
 /// # Safety
-/// `base` and `size` must be those of a mapping that nobody uses any more.
+/// `base` and `size` must be those of a mapping that is not used any more.
 #[cfg(feature = "std")]
 pub(crate) unsafe fn unmap(base: NonNull<u8>, size: usize) {
     // SAFETY: promised by the caller.

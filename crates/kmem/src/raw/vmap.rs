@@ -3,7 +3,7 @@
 //! # How it works
 //! The arena is a file in memory; a page of it appears a second time in the window by mapping the
 //! file there at the page's offset, one call for a run of neighbours. Without a file behind the
-//! arena the window is empty: addresses are numbers then.
+//! arena the window is empty, and addresses are mere numbers.
 
 use core::ptr::NonNull;
 
@@ -35,8 +35,8 @@ unsafe impl Send for Mapped {}
 unsafe impl Sync for Mapped {}
 
 impl Window {
-    /// Reserves `bytes` of addresses for pages of an arena; without them, or if no file is behind the arena, a
-    /// window without addresses.
+    /// Reserves `bytes` of addresses for pages of an arena. The window has no addresses if they cannot be had,
+    /// or if there is no file behind the arena.
     pub(crate) fn reserve(arena: &Arena, bytes: u64) -> Self {
         let _ = (arena, bytes);
         Self {
@@ -66,7 +66,8 @@ impl Window {
         #[cfg(feature = "std")]
         if let (Some(window), 1..) = (&self.mapped, count) {
             // At its limit of mappings the operating system refuses new ones even in place of old
-            // ones; closing whole mappings needs none. They go when the range is mapped again.
+            // ones; closing whole mappings needs none. The closed ones go when the range is mapped
+            // again.
             let closed = window.replace(at, count, None) || window.close(at, count);
             assert!(closed, "closing whole mappings needs no memory");
         }

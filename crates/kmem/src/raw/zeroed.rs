@@ -11,12 +11,12 @@ use super::sync::{AtomicU16, AtomicU32, AtomicU64};
 /// # Safety
 /// All-zero bytes must be a valid value, and dropping must be a no-op.
 pub(crate) unsafe trait Zeroed {
-    /// Makes such a value: loom's atomics are not their bytes.
+    /// Makes such a value; those of loom's atomics are not their bytes.
     #[cfg(loom)]
     fn zero() -> Self;
 }
 
-/// Says of types that all-zero bytes are the value that the expression makes.
+/// States for types that all-zero bytes are the value that the expression makes.
 macro_rules! zeroed {
     ($($ty:ty = $zero:expr;)*) => {$(
         // SAFETY: an integer, or an atomic, which has the layout of its integer.
@@ -133,7 +133,7 @@ impl<T: Zeroed> ZeroedSlice<T> {
 /// Parts of two tables that have an element for each of the same things.
 pub(crate) struct Pairs<'a, A, B> {
     first: &'a [A],
-    /// As long as the first.
+    /// A table as long as the first.
     second: &'a [B],
 }
 
@@ -146,13 +146,13 @@ impl<A, B> Clone for Pairs<'_, A, B> {
 impl<A, B> Copy for Pairs<'_, A, B> {}
 
 impl<'a, A, B> Pairs<'a, A, B> {
-    /// Of two slices of one length.
+    /// Pairs two slices of one length.
     pub(crate) fn new(first: &'a [A], second: &'a [B]) -> Self {
         assert_eq!(first.len(), second.len(), "pairs are of slices of one length");
         Self { first, second }
     }
 
-    /// Returns the elements at a place of both, for the price of one look at the length.
+    /// Returns the elements at a place of both, for the price of one check against the length.
     #[inline(always)]
     pub(crate) fn get(&self, i: usize) -> Option<(&'a A, &'a B)> {
         let first = self.first.get(i)?;

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use crate::cache::paths::PathCounts;
 use crate::ids::Order;
 
-/// What there is to know of one cache.
+/// The statistics of one cache.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CacheStats {
     /// Name.

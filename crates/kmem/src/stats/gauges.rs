@@ -26,7 +26,7 @@ impl<B: Backend> Machine<B> {
             false => (self.sum_bytes(), self.sum_slabs()),
         };
         let (slabs, slab_pages) = SlabCount::parts(slabs);
-        // A block that the backend took meanwhile may be known as its own, and not yet be in the sum.
+        // A block that the backend took meanwhile may be known as its own, and not be in the sum yet.
         let own = core.own_bytes.load(Relaxed);
         Gauges {
             slab_bytes: slab_pages * PAGE_SIZE,
@@ -47,11 +47,12 @@ impl<B: Backend> Machine<B> {
     fn sum_slabs(&self) -> u64 {
         let sum = self.core.counters.as_slice().iter().map(|of| of.slabs.get());
         let sum = sum.fold(0, u64::wrapping_add);
-        // A slab given back by another CPU than made it may be seen to go before it is seen to come.
+        // A slab that another CPU gave back than made it may be seen to go before it is seen to
+        // come.
         if sum.cast_signed() < 0 { 0 } else { sum }
     }
 
-    /// Returns what there is to know of a cache; `None` once it is destroyed.
+    /// Returns the statistics of a cache; `None` once it is destroyed.
     pub fn cache_stats(&self, id: CacheId) -> Option<CacheStats> {
         let registry = self.core.registry.lock();
         registry.entry(id).map(|entry| self.stats_of(entry))
@@ -77,16 +78,17 @@ impl<B: Backend> Machine<B> {
         sum
     }
 
-    /// Returns the objects of a cache that are given out: exact while no CPU is at work on it, else never
-    /// too few.
+    /// Returns the objects of a cache that are given out: exactly while no CPU is at work on it, else
+    /// never too few.
     pub(crate) fn live(&self, id: CacheId) -> u64 {
-        // Frees first: what is freed by then was allocated before, and is seen to be.
+        // Frees are read first: an object freed by then was allocated before, and its allocation is
+        // seen.
         let frees = self.frees(id);
         fence(Acquire);
         self.allocs(id).saturating_sub(frees)
     }
 
-    /// The same, but never too many: what a peak may be made of.
+    /// Returns the same number, but never too many, so that a peak may be computed from it.
     fn live_at_least(&self, id: CacheId) -> u64 {
         let allocs = self.allocs(id);
         fence(Acquire);
@@ -129,7 +131,7 @@ impl<B: Backend> Machine<B> {
         }
     }
 
-    /// Starts exact totals: the sums of the moment.
+    /// Starts exact totals from the current sums.
     pub(crate) fn start_exact_totals(&self) {
         for cache in self.core.caches.slots().iter().filter(|c| c.alive()) {
             let totals = &self.core.totals[cache.id().index()];

@@ -1,4 +1,5 @@
-//! What a machine tells of itself: amounts of memory, statistics of caches, the texts of `/proc`.
+//! What a machine reports about itself: amounts of memory, statistics of caches, the texts of
+//! `/proc`.
 //!
 //! Linux counterpart: `mm/slab_common.c`, `mm/slub.c` (`CONFIG_SLUB_STATS`) @ 6.1.
 

@@ -26,7 +26,7 @@ impl<B: Backend> Machine<B> {
             let Some(stats) = self.cache_stats(id) else { continue };
             let slot = self.slot(id);
             let (limit, batch, shared) = self.backend.array_limits(slot);
-            // Carved objects have no slabs of their own: what is live is all there is.
+            // Carved objects have no slabs of their own, so the live ones are all there are.
             let objects = stats.objects_total.max(stats.objects_live);
             // Writing to a string cannot fail.
             let _ = writeln!(
@@ -50,7 +50,7 @@ impl<B: Backend> Machine<B> {
         text
     }
 
-    /// Returns the number of free blocks of each order, of all zones together; those of per-CPU lists are not among them.
+    /// Returns the number of free blocks of each order, of all zones together, without those of per-CPU lists.
     pub fn free_blocks(&self) -> [u64; Order::MAX.0 as usize + 1] {
         let mut sums = [0; Order::MAX.0 as usize + 1];
         for (_, _, counts) in self.core.zones.free_counts(&self.core.pages) {

@@ -10,13 +10,14 @@ use crate::{
 
 const SITE: Site = Site(1);
 
-/// A cache that a creator merged with while its destroyer was at work was dead on arrival, and two destroyers
-/// could vacate one index twice.
+/// A creator used to get a dead cache if it merged while a destroyer was at work, and two destroyers could
+/// vacate one index twice.
 fn caches_merge_and_are_destroyed_at_once<B: Backend>() {
     const THREADS: u32 = 4;
     let machine = Machine::<B>::builder().cpus(THREADS).memory_bytes(64 << 20).build().unwrap();
     let caches = machine.caches().len();
-    // All taken before the first is at work: destroying borrows, for a moment, CPUs that are in nobody's hands.
+    // All CPUs are taken before the first is at work: destroying borrows, for a moment, CPUs that no thread
+    // holds.
     let cpus: Vec<_> = (0..THREADS).map(|cpu| machine.cpu(CpuId(cpu)).unwrap()).collect();
     std::thread::scope(|scope| {
         for cpu in cpus {
@@ -60,7 +61,7 @@ fn merged_caches_keep_the_alignment_asked_for<B: Backend>() {
     }
 }
 
-/// Sizes of another kernel had no room for what this machine keeps beside objects: red zones lay over the next object, a
+/// Sizes of another kernel had no room for what this machine keeps beside objects. Red zones lay over the next object, a
 /// free pointer over what the constructor had made.
 fn sizes_of_another_kernel_leave_the_contents_alone<B: Backend>() {
     if !B::KIND.takes_geometry() {
@@ -93,7 +94,7 @@ fn sizes_of_another_kernel_leave_the_contents_alone<B: Backend>() {
     }
 }
 
-/// 256 was taken for 0, and so on.
+/// 256 used to be taken for 0, and so on.
 fn values_beyond_a_tunable_are_refused<B: Backend>() {
     for tunable in B::TUNABLES.iter().filter(|tunable| tunable.max < u32::MAX) {
         let largest = Tunables::default().with(tunable.name, tunable.max);
@@ -112,7 +113,7 @@ fn values_beyond_a_tunable_are_refused<B: Backend>() {
     }
 }
 
-/// 4 billion and 8 wrapped to an offset inside.
+/// An offset of 4 billion and 8 used to wrap to one inside.
 fn free_pointers_are_inside<B: Backend>() {
     let machine = machine::<B>();
     for offset in [u32::MAX - 7, 64, 60, 4] {
@@ -215,7 +216,7 @@ fn slab_fills_a_cold_array_with_16_objects_of_a_new_slab() {
     let args = CacheArgs::new("cold", 64).flags(SlabFlags::NO_MERGE);
     let cache = machine.cache_create(&args).unwrap();
     let cpu = machine.cpu(CpuId(0)).unwrap();
-    // A batch is 60; the first is 16 of a fresh slab, the second what a batch may take.
+    // A batch is 60 objects; the first is 16 of a fresh slab, the second what a batch may take.
     let slow = || machine.cache_stats(cache).unwrap().paths.get("alloc_slowpath");
     (0..16).for_each(|_| _ = cpu.alloc(cache, Gfp::KERNEL, SITE).unwrap());
     assert_eq!(slow(), 1);

@@ -87,7 +87,7 @@ fn random_work_on_mapped_memory<B: Backend>() {
     churn(&machine, &cpus, 30_000);
 }
 
-/// What a machine before wrote into the memory changes nothing.
+/// Bytes that a previous machine wrote into the memory change nothing.
 fn memory_used_before<B: Backend>() {
     let mut memory = Memory::reserve(64 * MIB).unwrap();
     let mut seen = Vec::new();
@@ -104,7 +104,8 @@ fn memory_used_before<B: Backend>() {
     assert_eq!(seen[0], seen[1]);
 }
 
-/// Larger pages and shorter pointers: all blocks are whole pages, and all of them come back.
+/// On larger pages and with shorter pointers, all blocks are whole pages, and all of them come
+/// back.
 fn random_work_on_larger_pages<B: Backend>() {
     for (page_order, word_bytes) in [(2, 8), (4, 8), (0, 4)] {
         let arch = Arch { page_order: Order(page_order), word_bytes };
@@ -134,7 +135,8 @@ fn random_work_on_larger_pages<B: Backend>() {
     }
 }
 
-/// Random allocations and frees on random CPUs, against a plain list of what is live.
+/// Runs random allocations and frees on random CPUs, and compares with a plain list of live
+/// objects.
 fn churn<B: Backend>(machine: &Machine<B>, cpus: &CpuSet<'_, B>, operations: u64) {
     let mut random = Random(0x5eed);
     let caches: Vec<_> = [24u32, 72, 192, 700, 3000]
@@ -174,7 +176,8 @@ fn churn<B: Backend>(machine: &Machine<B>, cpus: &CpuSet<'_, B>, operations: u64
         }
     }
     assert_balanced(machine);
-    // Twice: blocks that a backend has for itself come back to caches that were shrunk already.
+    // The loop runs twice: blocks that a backend has for itself come back to caches that were
+    // shrunk already.
     machine.caches().repeat(2).into_iter().for_each(|cache| cpus.shrink(cache));
     assert_balanced(machine);
     assert_eq!(machine.gauges().slab_bytes, 0, "shrinking leaves no slab");
@@ -261,7 +264,7 @@ fn zeroed_on_request<B: Backend>() {
     }
 }
 
-/// Room that a block has beside what was asked for held what was there before.
+/// A block's room beyond the requested size held what was there before.
 fn zeroed_as_far_as_a_block_may_grow<B: Backend>() {
     let machine = machine::<B>(1, 1);
     let cpu = machine.cpu(CpuId(0)).unwrap();
@@ -279,7 +282,7 @@ fn zeroed_as_far_as_a_block_may_grow<B: Backend>() {
     assert_balanced(&machine);
 }
 
-/// An index out of a table, or an object of another cache.
+/// Such a request used to give an index out of a table, or an object of another cache.
 fn a_node_that_is_not_there<B: Backend>() {
     let machine = machine::<B>(2, 2);
     let cpu = machine.cpu(CpuId(1)).unwrap();
@@ -310,7 +313,7 @@ fn a_cpu_is_held_once<B: Backend>() {
     assert!(machine.cpus().is_ok());
 }
 
-/// A machine on memory of the caller, as where there is no operating system below.
+/// A machine runs on memory of the caller, as where there is no operating system below.
 fn memory_of_the_caller<B: Backend>() {
     let memory = alloc::vec![core::mem::MaybeUninit::uninit(); (8 << 20) + 4096].leak();
     let skip = memory.as_ptr().align_offset(4096);

@@ -13,7 +13,8 @@ fn machine<B: Backend>() -> Machine<B> {
     Machine::builder().memory_bytes(64 << 20).build().unwrap()
 }
 
-/// Free a, alloc gives a; free b and c, alloc gives c and b; a batch comes back reversed.
+/// After a free of a, an allocation gives a; after frees of b and c, allocations give c and b; a
+/// batch comes back reversed.
 fn last_in_first_out<B: Backend>() {
     let machine = machine::<B>();
     let cache = machine.cache_create(&CacheArgs::new("lifo", 200)).unwrap();
@@ -54,7 +55,7 @@ fn kmalloc_40_scatters_where_a_cache_stays_dense() {
     let machine = machine::<Slub>();
     let cpu = machine.cpu(CpuId(0)).unwrap();
     let own = machine.cache_create(&CacheArgs::new("forty", 40)).unwrap();
-    // Others use kmalloc-64 and free every third of theirs, in no order.
+    // Other code uses kmalloc-64 and frees every third of its objects, in no order.
     let churn: Vec<ObjPtr> =
         (0..3000).map(|_| cpu.kmalloc(64, Gfp::KERNEL, SITE).unwrap()).collect();
     for step in [7, 3, 5, 11] {
@@ -249,7 +250,7 @@ fn slabinfo_reads_like_the_kernels() {
     let mut lines = text.lines();
     assert_eq!(lines.next(), Some("slabinfo - version: 2.1"));
     assert!(lines.next().unwrap().starts_with("# name            <active_objs> <num_objs>"));
-    // As slabtop's parser (libproc2, slabinfo.c) reads a line.
+    // slabtop's parser (libproc2, slabinfo.c) reads a line like this.
     let mut seen = 0;
     for line in lines {
         let fields: Vec<&str> = line.split_whitespace().collect();

@@ -1,10 +1,11 @@
-//! Eight threads on eight CPUs, a billion operations: too long for every day (`make bench-marathon`).
+//! Eight threads on eight CPUs run a billion operations: too long for every day (`make
+//! bench-marathon`).
 //!
 //! # How it works
 //! Objects lie in slots that all threads share. A step allocates one, writes its token into each of
-//! its words, swaps it into a random slot, and frees whatever lay there, be it its own or another
-//! thread's, after it has read the token from every word. `SLABLAB_OPERATIONS` says how many
-//! operations each backend does in all.
+//! its words, and swaps it into a random slot. Then it reads the token from every word of the
+//! object that lay there, its own or another thread's, and frees it. `SLABLAB_OPERATIONS` says how
+//! many operations each backend does in all.
 
 use alloc::vec::Vec;
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -18,7 +19,7 @@ const THREADS: u64 = 8;
 const SLOTS: usize = 4096;
 /// Words of an object of the cache; kmalloc blocks have any other length.
 const CACHE_WORDS: u64 = 9;
-/// Most words: their number travels in the low bits of a slot's word, which is a multiple of 8.
+/// Most words; their number travels in the low bits of a slot's word, which is a multiple of 8.
 const WORDS_MAX: u64 = 32;
 
 struct Shared<B: Backend> {

@@ -1,4 +1,4 @@
-//! Twelve kinds of misuse under every backend: each reported exactly once, with both sites.
+//! Twelve kinds of misuse under every backend: each is reported exactly once, with both sites.
 
 use crate::backend::for_each_backend;
 use crate::tests::conformance::assert_balanced;
@@ -200,7 +200,8 @@ fn order_too_large<B: Backend>() {
     assert_eq!(finding.site, FREE);
 }
 
-/// Where blocks are carved nothing but its cache knows the size of an object: it was a panic, or a leak.
+/// Where blocks are carved only its cache knows the size of an object; such a kfree used to panic, or to
+/// leak.
 fn a_carved_object_of_a_cache_is_not_for_kfree<B: Backend>() {
     if B::KIND.has_kmalloc_caches() {
         return;
@@ -223,7 +224,7 @@ fn a_carved_object_of_a_cache_is_not_for_kfree<B: Backend>() {
             assert_eq!(finding.cache, "victim");
         }
     }
-    // Without checks what can be told by a map, or a size that no block has, is refused.
+    // A map, or a size that no block has, gives such a free away even without checks.
     expect_one::<B>(CheckLevel::Off, FindingKind::ForeignPointer, |machine, cpu| {
         let cache = cache(machine, "victim");
         let objects = [(); 2].map(|()| alloc(cpu, cache));
@@ -233,7 +234,7 @@ fn a_carved_object_of_a_cache_is_not_for_kfree<B: Backend>() {
     });
 }
 
-/// These were panics where kfree had a finding.
+/// These used to panic where kfree had a finding.
 fn what_kfree_refuses_is_not_allocated_anew<B: Backend>() {
     type Wrong<B> = fn(&Cpu<'_, B>) -> ObjPtr;
     let cases: [(CheckLevel, FindingKind, Wrong<B>); 5] = [
@@ -286,7 +287,7 @@ fn correct_use_at_every_level<B: Backend>() {
     }
 }
 
-/// SLUB links free objects through their memory: a link written over ends its list.
+/// SLUB links free objects through their memory: an overwritten link ends its list.
 #[test]
 fn damaged_free_list() {
     let finding = expect_one::<crate::Slub>(
@@ -313,7 +314,7 @@ fn damaged_free_list() {
     assert_eq!(finding.cache, "victim");
 }
 
-/// Without checks the links are plain, so that the fast path is.
+/// Without checks the links are plain, because the fast path is.
 #[test]
 fn links_are_encoded_when_checked() {
     for (level, plain) in [(CheckLevel::Off, true), (CheckLevel::Cheap, false)] {

@@ -12,7 +12,7 @@ const THREADS: u32 = 4;
 const OPERATIONS: u32 = 400_000;
 
 /// A block above order 3 used to keep the mark of a free buddy until its taker claimed it, after the zone
-/// lock was released: the buddy freed in between merged with it, and its pages were given out twice.
+/// lock was released. The buddy freed in between merged with it, and its pages were given out twice.
 #[test]
 fn large_blocks_are_not_given_out_twice() {
     let memory = 2u64 << 20;
@@ -55,7 +55,7 @@ fn large_blocks_are_not_given_out_twice() {
     assert_balanced(&machine);
 }
 
-/// The same from safe code: values of 64 KiB, which SLOB takes from the page allocator.
+/// The same fault shows from safe code: SLOB takes values of 64 KiB from the page allocator.
 #[test]
 fn large_values_of_a_pool_do_not_overlap() {
     let builder = Machine::<Slob>::builder().cpus(THREADS).memory_bytes(8 << 20);
@@ -78,7 +78,8 @@ fn large_values_of_a_pool_do_not_overlap() {
     assert_eq!(pool.cache_stats(cache.id()).unwrap().objects_live, 0);
 }
 
-/// What a CPU had freed stayed on its lists, where no other CPU and no larger block found it.
+/// Pages that a CPU had freed used to stay on its lists, where no other CPU and no larger block
+/// found them.
 #[test]
 fn lists_of_all_cpus_serve_where_memory_is_short() {
     let machine = Machine::<Slub>::builder().cpus(2).memory_bytes(16 << 20).build().unwrap();
@@ -94,7 +95,7 @@ fn lists_of_all_cpus_serve_where_memory_is_short() {
     give(1, 10, large);
     let small = take(0, 0, Gfp::KERNEL);
     give(0, 0, small);
-    // Who may not sleep takes what the zones have.
+    // A caller that may not sleep takes what the zones have.
     let (atomic, all) = (take(1, 10, Gfp::NOWAIT), take(1, 10, Gfp::KERNEL));
     assert!(atomic.len() < count && atomic.len() + all.len() == count);
     give(1, 10, atomic);
@@ -102,7 +103,8 @@ fn lists_of_all_cpus_serve_where_memory_is_short() {
     assert_balanced(&machine);
 }
 
-/// A failure that was asked for is one, whatever lists hold; and a search after draining is no allocation of its own.
+/// An injected failure is a failure, whatever the lists hold; and a search after draining is not an allocation of its
+/// own.
 #[test]
 fn injected_failures_are_exact_where_memory_is_short() {
     let machine = Machine::<Slub>::builder().cpus(2).memory_bytes(4 << 20).build().unwrap();
@@ -118,7 +120,7 @@ fn injected_failures_are_exact_where_memory_is_short() {
     assert!(cpu.alloc_pages(Order(0), Gfp::KERNEL).is_some());
 }
 
-/// They were blocks of 4 KiB.
+/// They used to be blocks of 4 KiB.
 #[test]
 fn no_block_is_smaller_than_a_page() {
     for page_order in [0, 2, 4].map(Order) {
@@ -149,7 +151,7 @@ fn no_block_is_smaller_than_a_page() {
     }
 }
 
-/// Linux looks at no watermark then, which the pages kept for lower zones are a part of.
+/// Linux looks at no watermark then; the pages kept for lower zones are part of one.
 #[test]
 fn who_may_use_all_reserves_may_use_those_for_other_zones() {
     let machine = Machine::<Slub>::builder().memory_bytes(64 << 20).build().unwrap();

@@ -1,4 +1,4 @@
-//! Readers and what waits for them, under every backend.
+//! Readers, and objects that wait for them, under every backend.
 
 use alloc::vec::Vec;
 use core::sync::atomic::{AtomicBool, Ordering};
@@ -26,7 +26,8 @@ fn type_safe<B: Backend>(cpu: &Cpu<'_, B>) -> (crate::CacheId, Vec<ObjPtr>) {
     (cache, objects)
 }
 
-/// Takes all the memory there is and returns how many of the objects are still what they were: byte 40 is no link.
+/// Takes all the memory there is and returns how many of the objects are unchanged; byte 40 lies outside the
+/// links.
 fn seen<B: Backend>(cpu: &Cpu<'_, B>, objects: &[ObjPtr]) -> usize {
     let arena = &cpu.machine().core.arena;
     let others: Vec<_> = core::iter::from_fn(|| cpu.kmalloc(90, Gfp::KERNEL, SITE)).collect();
@@ -37,7 +38,7 @@ fn seen<B: Backend>(cpu: &Cpu<'_, B>, objects: &[ObjPtr]) -> usize {
     count
 }
 
-/// SLOB and SLMB gave the memory to others at once.
+/// SLOB and SLMB used to give the memory to other objects at once.
 fn type_safe_objects_stay_while_a_reader_looks<B: Backend>() {
     for check in [CheckLevel::Off, CheckLevel::Cheap] {
         let machine = machine::<B>(check, Readers::Cpus);
@@ -89,7 +90,8 @@ fn threads_are_readers_where_they_are_asked_for<B: Backend>() {
     assert_balanced(&machine);
 }
 
-/// It panicked with the cache's user struck off, so that the cache could never be destroyed afterwards.
+/// It used to panic with the cache's user removed, so that the cache could never be destroyed
+/// afterwards.
 fn a_cache_is_not_destroyed_inside_a_section<B: Backend>() {
     let machine = machine::<B>(CheckLevel::Off, Readers::Threads);
     let cpu = machine.cpu(CpuId(0)).unwrap();
@@ -109,7 +111,7 @@ fn a_cache_is_not_destroyed_inside_a_section<B: Backend>() {
     assert!(!machine.caches().contains(&cache));
 }
 
-/// The second was a panic, or a finding that named nobody.
+/// The second free used to panic, or to give a finding that named no call site.
 fn an_object_given_to_kfree_rcu_twice_is_a_double_free<B: Backend>() {
     for check in [CheckLevel::Cheap, CheckLevel::Full, CheckLevel::Paranoid] {
         let machine = machine::<B>(check, Readers::Cpus);

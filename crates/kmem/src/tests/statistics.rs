@@ -9,8 +9,8 @@ const SITE: Site = Site(1);
 const CPUS: u32 = 64;
 const OBJECTS: usize = 4;
 
-/// The first CPU allocates, the last one frees, and a third thread reads all statistics meanwhile: a free that was seen
-/// and its allocation that was not made live objects wrap below 0, for ever as the peak, and fast paths overflow.
+/// The first CPU allocates, the last one frees, and a third thread reads all statistics meanwhile. A reader that saw a
+/// free but not its allocation used to make live objects wrap below 0, for ever as the peak, and fast paths overflow.
 fn statistics_read_while_cpus_run_never_wrap<B: Backend>() {
     let machine = Machine::<B>::builder().cpus(CPUS).memory_bytes(64 << 20).build().unwrap();
     let args = CacheArgs::new("moving", 200).flags(SlabFlags::NO_MERGE);
@@ -31,7 +31,8 @@ fn statistics_read_while_cpus_run_never_wrap<B: Backend>() {
                 let live = machine.cache_stats(cache).unwrap().objects_live;
                 assert!(live <= OBJECTS as u64, "{live} live");
             }
-            // Sums over caches are of no one instant: what was allocated and freed meanwhile may count as live.
+            // Sums over caches belong to no single instant: objects allocated and freed meanwhile may count as
+            // live.
             assert!(machine.gauges().live_bytes < 1 << 40);
             assert!(machine.path_counts().get("alloc_fastpath") < 1 << 32);
         }
@@ -41,7 +42,8 @@ fn statistics_read_while_cpus_run_never_wrap<B: Backend>() {
     assert_eq!(stats.objects_live, 0);
 }
 
-/// Seen once in some fifty runs of the test above: a sheaf taken between the sum and the look at what is the backend's own.
+/// This was seen once in some fifty runs of the test above: a sheaf taken between the sum and the look at the backend's own
+/// blocks.
 fn what_the_backend_takes_meanwhile_does_not_wrap_live_bytes<B: Backend>() {
     let machine = Machine::<B>::builder().memory_bytes(16 << 20).build().unwrap();
     machine.core.own_bytes.fetch_add(512, Ordering::Relaxed);

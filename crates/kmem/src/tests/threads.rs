@@ -66,8 +66,8 @@ mod each {
     for_each_backend!(threads);
 }
 
-/// A check that forgot what a new block lies over forgot a neighbour too that another CPU was just given; freeing
-/// it was called the free of a foreign pointer.
+/// A check that forgot what a new block lies over also forgot a neighbour that another CPU was just given;
+/// freeing that was reported as the free of a foreign pointer.
 fn neighbours_stay_known<B: Backend>() {
     let machine = Machine::<B>::builder().cpus(4).memory_bytes(16 << 20);
     let machine = machine.check(CheckLevel::Cheap).build().unwrap();
@@ -101,7 +101,8 @@ fn objects_of_carved_pages_stay_known_while_a_neighbour_is_allocated() {
     neighbours_stay_known::<crate::Dense>();
 }
 
-/// Zeroing and copying used plain stores: a data race with whoever read a byte of the machine's memory.
+/// Zeroing and copying used plain stores: a data race with any thread that read a byte of the machine's
+/// memory.
 #[test]
 fn bytes_may_be_read_while_a_block_is_zeroed_or_copied() {
     let machine = Machine::<crate::Slub>::builder().cpus(2).memory_bytes(16 << 20).build().unwrap();

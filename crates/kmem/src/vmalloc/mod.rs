@@ -18,9 +18,9 @@
 //! Linux counterpart: `mm/vmalloc.c` @ 6.1.
 //!
 //! # Differences from Linux
-//! No huge pages, no per-CPU blocks for `vm_map_ram`, no lazy population. An area's pages lie in it
-//! by rising number and are freed from the last to the first: a run of neighbours is mapped by one
-//! system call, and a process has some 65,000 mappings.
+//! It has no huge pages, no per-CPU blocks for `vm_map_ram` and no lazy population. An area's pages
+//! lie in it by rising number and are freed from the last to the first: one system call maps a run
+//! of neighbours, and a process has some 65,000 mappings.
 
 mod space;
 
@@ -81,8 +81,8 @@ impl Vmalloc {
         }
     }
 
-    /// Maps pages in their order from page `start` of the range on, run by run; undone and `false`
-    /// if the operating system is out of mappings.
+    /// Maps pages in their order from page `start` of the range on, run by run. If the operating
+    /// system is out of mappings it undoes them and returns `false`.
     pub(crate) fn map(&self, start: u64, pages: &[Pfn]) -> bool {
         let mut at = start;
         for run in pages.chunk_by(|a, b| a.0 + 1 == b.0) {

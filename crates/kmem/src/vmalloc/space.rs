@@ -1,7 +1,7 @@
-//! The vmalloc range: areas in use, areas waiting for the purge, free ranges. In pages.
+//! The vmalloc range: areas in use, areas waiting for the purge, and free ranges, counted in pages.
 //!
 //! # Invariants
-//! Free ranges do not touch each other; every page is in one of the three exactly once, but that
+//! Free ranges do not touch each other. Every page is in one of the three exactly once, except that
 //! a reserved range without an area belongs to the vmalloc that is filling it.
 
 use alloc::collections::BTreeMap;
@@ -12,12 +12,12 @@ use crate::ids::{PAGE_SIZE, Pfn, Site};
 /// Address space that may wait for the purge, for every doubling of CPUs (`lazy_max_pages`).
 const LAZY_BYTES: u64 = 32 << 20;
 
-/// Whose the pages of an area are.
+/// Who owns the pages of an area.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Owner {
-    /// The area's own: they go with it.
+    /// The area itself: they are freed with it.
     Area,
-    /// The caller's, who had them mapped (`vmap`).
+    /// The caller, who had them mapped (`vmap`).
     Caller,
 }
 
@@ -104,7 +104,7 @@ impl Space {
         self.areas.remove(&start)
     }
 
-    /// Lets the range of a removed area wait for the purge, which comes when enough wait.
+    /// Lets the range of a removed area wait for the purge, which runs when enough of them wait.
     pub(crate) fn retire(&mut self, start: u64, count: u64) {
         self.lazy.push((start, count));
         self.lazy_pages += count;

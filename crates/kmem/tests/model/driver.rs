@@ -9,7 +9,7 @@ use slablab_kmem::{
 
 const SITE: Site = Site(1);
 
-/// What is live: where it starts, how long it is, whose it is, its token.
+/// A live object: its start, its length, its owner, its token.
 #[derive(Clone, Copy)]
 struct Live {
     size: u64,
@@ -134,7 +134,7 @@ impl<B: Backend> Model<'_, B> {
             Owner::Kmalloc => cpu.kfree(obj, SITE),
             Owner::Pages(order) => cpu.free_pages(Pfn((start >> 12) as u32), order, SITE),
         }
-        // The neighbour above must have come to no harm.
+        // The neighbour above must be undamaged.
         if let Some((&next, &live)) = self.live.range(start..).next() {
             self.check(next, live);
         }
@@ -169,7 +169,8 @@ impl<B: Backend> Model<'_, B> {
         for area in areas {
             self.cpus.cpu(CpuId(0)).vfree(area, SITE);
         }
-        // Newest first, and again: what SLAB and sheaves have for themselves are kmalloc blocks.
+        // The newest goes first, and all again: the blocks that SLAB and sheaves have for
+        // themselves are kmalloc blocks.
         let caches = self.machine.caches().repeat(2);
         caches.into_iter().rev().for_each(|cache| self.cpus.shrink(cache));
         self.cpus.cpu(CpuId(0)).rcu_barrier();

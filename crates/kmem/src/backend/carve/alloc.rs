@@ -1,4 +1,4 @@
-//! Taking blocks.
+//! Takes blocks from pages: the allocation side of a heap.
 
 use super::heap::{Heap, Lists};
 use super::layout::{self, Shape};
@@ -10,7 +10,7 @@ use crate::ids::{ObjPtr, Order, PAGE_SIZE};
 use crate::page::{BlockRequest, Kind};
 
 impl<L: Lists> Heap<L> {
-    /// Allocates a cache's object: from a page, or pages of its own.
+    /// Allocates a cache's object from a page, or gives it pages of its own.
     #[inline]
     pub(super) fn alloc_object(
         &self,
@@ -32,7 +32,7 @@ impl<L: Lists> Heap<L> {
         Some(obj)
     }
 
-    /// Runs the constructor, at each allocation: nothing keeps a free object whole.
+    /// Runs the constructor at each allocation, since nothing keeps the contents of a free object.
     #[inline]
     fn construct(&self, cx: &Cx<'_>, cache: &CacheEntry, obj: ObjPtr) {
         if cache.has_ctor.get() != 0 {
@@ -81,8 +81,8 @@ impl<L: Lists> Heap<L> {
         Some(obj)
     }
 
-    /// Takes a block from the pages of any CPU and of any sizes, the longer ones first, when there is no page to be had.
-    /// SLOB gives up instead.
+    /// Takes a block from the pages of any CPU and of any sizes, the longer ones first, when no page can be had. SLOB
+    /// gives up instead.
     #[cold]
     fn take_any(&self, cx: &Cx<'_>, place: u32, shape: Shape) -> Option<ObjPtr> {
         if !L::PER_CPU {

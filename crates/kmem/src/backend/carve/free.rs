@@ -1,4 +1,4 @@
-//! Giving blocks back.
+//! Gives blocks back to pages: the free side of a heap.
 
 use alloc::vec::Vec;
 
@@ -40,7 +40,7 @@ impl<L: Lists> Heap<L> {
         let Some(block) = layout::waiting_block(cache, obj) else { return };
         arena.store(block.get() + GRANULE, u64::from(cache.id().0));
         self.waiting.lock().defer(arena, block);
-        // One batch waits and one collects: where nobody reads, both pass at once.
+        // One batch waits and one collects: where no reader is inside a section, both pass at once.
         self.free_waiting(cx);
         self.free_waiting(cx);
     }
@@ -69,7 +69,7 @@ impl<L: Lists> Heap<L> {
     pub(super) fn free_sized(&self, cx: &Cx<'_>, obj: ObjPtr) {
         let index = cx.core.carved_index(cx.cpu);
         if self.has_maps {
-            // What no block begins at is nobody's to give back.
+            // An address at which no block begins cannot be given back.
             let Some(granules) = self.carved(cx.core).marked(obj) else { return };
             let bytes = u64::from(granules) * GRANULE;
             self.free_block(cx, index, obj.get(), bytes, true);
@@ -86,7 +86,7 @@ impl<L: Lists> Heap<L> {
         cx.core.tallies[index].count(stat::FREE_SLOWPATH);
     }
 
-    /// Frees a block of so many bytes.
+    /// Frees a block of the given number of bytes.
     fn free_block(&self, cx: &Cx<'_>, index: usize, start: u64, bytes: u64, is_marked: bool) {
         let tally = &cx.core.tallies[index];
         self.ops[index].frees.add(1);

@@ -1,4 +1,4 @@
-//! Which granules of a page are free: 512 bits, set where free.
+//! Which granules of a page are free: 512 bits, each set where its granule is free.
 
 use super::GRANULES;
 use crate::raw::local::LocalU64;
@@ -75,7 +75,7 @@ impl FreeMap {
         })
     }
 
-    /// Returns the first granule from `from` on whose bit, exclusive or that of `flip`, is set.
+    /// Returns the first granule from `from` on whose bit, xored with that of `flip`, is set.
     #[inline]
     fn next(&self, from: u32, flip: u64) -> Option<u32> {
         let (mut word, mut above) = (from / WORD, !0 << (from % WORD));
@@ -88,7 +88,7 @@ impl FreeMap {
         }
     }
 
-    /// Visits the words of `count` granules from `at` on, with the bits that are theirs.
+    /// Visits the words that hold `count` granules from `at` on, with the bits of those granules.
     #[inline]
     fn each_word(&self, mut at: u32, count: u32, visit: impl Fn(&LocalU64, u64)) {
         let end = at + count;
@@ -104,7 +104,7 @@ impl FreeMap {
 mod tests {
     use super::*;
 
-    /// The same, the slow and plain way.
+    /// Does the same in the slow and plain way.
     struct Plain([bool; GRANULES as usize]);
 
     impl Plain {

@@ -11,8 +11,8 @@
 //!   page that was full gets room: the size freed chooses the list, as it chose where to look.
 //!
 //! # Lock order
-//! List locks by rising place, but for one that is only tried; none is held while the page
-//! allocator is asked.
+//! Locks of lists are taken by rising place, except for one that is only tried; none is held while
+//! the page allocator is called.
 
 use alloc::vec::Vec;
 use core::fmt::Debug;
@@ -32,16 +32,16 @@ use crate::raw::zeroed::ZeroedSlice;
 
 /// How a heap's lists are arranged.
 pub trait Lists: Debug + Send + Sync + 'static {
-    /// Name that its locks are counted by.
+    /// Name under which its locks are counted.
     const LOCK: &'static str;
     /// Largest block, in bytes, of each list but the last, which takes the rest.
     const BREAKS: &'static [u64];
     /// Whether every CPU has its own lists, each with a lock; otherwise one lock guards all.
     const PER_CPU: bool;
-    /// What may be tuned of it.
+    /// What may be tuned in it.
     const TUNABLES: &'static [Tunable];
 
-    /// Tells whether pages have maps of where kmalloc's blocks begin and end; otherwise a size is in front of each.
+    /// Returns whether pages have maps of where kmalloc's blocks begin and end; otherwise a size is in front of each.
     fn has_maps(core: &Core) -> bool;
 }
 
@@ -49,7 +49,7 @@ pub trait Lists: Debug + Send + Sync + 'static {
 #[derive(Debug)]
 pub struct Heap<L: Lists> {
     pub(super) maps: ZeroedSlice<FreeMap>,
-    /// Rings by what guards them.
+    /// Rings, grouped by the lock that guards them.
     pub(super) groups: Vec<Lock<Vec<Ring>>>,
     pub(super) ops: ZeroedSlice<OpCounts>,
     /// Whether pages have maps of kmalloc's blocks.
@@ -61,7 +61,7 @@ pub struct Heap<L: Lists> {
 
 impl<L: Lists> Heap<L> {
     pub(super) const LISTS: u32 = L::BREAKS.len() as u32 + 1;
-    /// The only kind of lock there is: place 0 of `Ops::LOCKS`.
+    /// The only kind of lock that a heap has: place 0 of `Ops::LOCKS`.
     const LIST_LOCK: LockKind = LockKind::of_backend(0);
 
     pub(super) fn with_rings(core: &Core) -> Self {
@@ -90,7 +90,7 @@ impl<L: Lists> Heap<L> {
         if L::PER_CPU { cpu * Self::LISTS + list } else { list }
     }
 
-    /// Returns the CPU whose lists a place is of; `None` if they are everybody's.
+    /// Returns the CPU whose lists a place is in; `None` if all CPUs share them.
     pub(super) fn owner(place: u32) -> Option<u32> {
         L::PER_CPU.then_some(place / Self::LISTS)
     }
@@ -108,8 +108,8 @@ impl<L: Lists> Heap<L> {
         self.groups[group].lock()
     }
 
-    /// Takes the lock of group `other` while that of `held` is held: waiting would be against the
-    /// lock order when `other` is the lower, so then it is only tried.
+    /// Takes the lock of group `other` while that of `held` is held. Waiting for a lower one would
+    /// break the lock order, so that one is only tried.
     pub(super) fn lock_second(
         &self,
         cx: &Cx<'_>,

@@ -42,7 +42,7 @@ pub(super) fn plan(args: &CacheArgs) -> Result<CacheLayout, Error> {
         inuse = left_pad + red_end;
     }
     let mut size = inuse.next_multiple_of(GRANULE as u32);
-    // An alignment of more than a page is the page allocator's to give.
+    // The page allocator provides every alignment above a page.
     if u64::from(align) > PAGE_SIZE {
         size = size.next_multiple_of(align);
     }
@@ -79,7 +79,7 @@ pub(super) struct Shape {
 }
 
 impl Shape {
-    /// Describes an object of `cache`.
+    /// Describes the block of an object of `cache`.
     #[inline]
     pub(super) fn object(cache: &CacheEntry) -> Self {
         let (bytes, pad) = (u64::from(cache.inuse.get()), cache.left_pad.get());
@@ -87,8 +87,8 @@ impl Shape {
         Self { align, offset: pad / GRANULE as u32, ..Self::plain(bytes) }
     }
 
-    /// Describes a kmalloc of `size` bytes: its size in front, powers of two naturally aligned, `red` bytes
-    /// behind it that tell an overflow.
+    /// Describes a kmalloc of `size` bytes. Its size stands in front, powers of two are naturally aligned,
+    /// and `red` bytes behind it reveal an overflow.
     #[inline]
     pub(super) fn kmalloc(size: u64, red: u64) -> Self {
         let room = if red == 0 { size } else { size.next_multiple_of(GRANULE) + red };
@@ -96,11 +96,13 @@ impl Shape {
         if !is_natural(size) {
             return block;
         }
-        // 16 to 2048 bytes: bits 0 to 7. With a red zone a class is of more granules, but they are its own.
+        // Sizes from 16 to 2048 bytes have bits 0 to 7. With a red zone a class has more granules, but they
+        // are its own.
         Self { align: (size / GRANULE) as u32, class: 1 << (size.ilog2() - 4), ..block }
     }
 
-    /// Describes a kmalloc of `size` bytes without a header: first and last granule have a mark each in the page's map.
+    /// Describes a kmalloc of `size` bytes without a header: its first and last granules each have a mark in the page's
+    /// map.
     #[inline]
     pub(super) fn marked(size: u64) -> Self {
         let bytes = size.next_multiple_of(GRANULE).max(2 * GRANULE);
@@ -117,13 +119,13 @@ impl Shape {
     }
 }
 
-/// Tells whether a kmalloc of `size` bytes is aligned to its size.
+/// Returns whether a kmalloc of `size` bytes is aligned to its size.
 fn is_natural(size: u64) -> bool {
     size.is_power_of_two() && size > GRANULE
 }
 
-/// Returns the bytes of red zone behind a kmalloc block, apart from what rounds it up: none where
-/// they would not fit into a page.
+/// Returns the bytes of red zone behind a kmalloc block, without the padding that rounds it up. It
+/// is 0 where a red zone would not fit into a page.
 #[inline]
 pub(super) fn red_bytes(core: &Core, size: u64) -> u64 {
     // An aligned block can start at its size at the earliest, for its header comes before.

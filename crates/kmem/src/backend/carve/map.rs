@@ -1,14 +1,15 @@
 //! The map of a page: where kmalloc's blocks begin and end, in place of a size in front of each.
 //!
 //! # How it works
-//! A power of two is aligned to itself, so that a header in front of it leaves a gap nearly as large as the block. A map
-//! has a bit for each granule, set for the first and the last one of each block; a block has two granules at least. It is
-//! a block of its page, carved behind the first one that needs it, and goes with the page. Caches' objects, whose size
-//! their cache knows, have no bits, and pages of nothing else no map.
+//! A power of two is aligned to its own size, so a header in front of it leaves a gap nearly as large as the block. A map
+//! has a bit for each granule, set for the first and the last one of each block; a block has two granules at least. The
+//! map itself is a block of its page, carved behind the first block that needs it, and is freed with the page. Objects of
+//! caches have no bits, since their cache knows their size; a page that holds nothing else has no map.
 //!
 //! # Invariants
 //! - `Page::prev` of a carved page is the granule of its map plus one, 0 if it has none.
-//! - Bits change under the lock of the page's list. Who holds a block reads its own without one: they stay while it lives.
+//! - Bits change under the lock of the page's list. The holder of a block reads the block's own bits without the lock,
+//!   since they stay while the block lives.
 //!
 //! Linux counterpart: `slmb_mark` and `slmb_marked` in `kernel/patches/6.1/slmb`.
 
@@ -54,7 +55,7 @@ impl Carved<'_> {
     fn take_marked(self, pfn: Pfn, shape: Shape) -> Option<ObjPtr> {
         let page = self.page(pfn);
         let has_map = page.prev.get() != 0;
-        // In Linux's units, of which a granule has four.
+        // The count is in Linux's units; a granule has four.
         if !has_map && page.aux.get() < (shape.granules + Shape::MAP.granules) * 4 {
             return None;
         }
@@ -107,7 +108,7 @@ impl Carved<'_> {
         None
     }
 
-    /// Returns the units of Linux's that a page's map takes.
+    /// Returns how many of Linux's units a page's map takes.
     pub(super) fn map_units(self, pfn: Pfn) -> u32 {
         if self.page(pfn).prev.get() == 0 { 0 } else { Shape::MAP.granules * 4 }
     }

@@ -2,10 +2,10 @@
 //!
 //! # How it works
 //! Linux's SLOB threads a list of free runs through each page, in address order, and takes the
-//! first run that fits. What is free in a page is fully told by which bytes are free, since runs
-//! always merge; and as every block starts on a multiple of 8 bytes and a run ends where a block
-//! starts, counting in granules of 8 bytes decides the same fits as SLOB's units of 2. So the state
-//! of a page is a [`freemap`] of 512 bits.
+//! first run that fits. Since runs always merge, the set of free bytes tells everything about a
+//! page. Every block starts on a multiple of 8 bytes, and a run ends where a block starts. So
+//! counting in granules of 8 bytes decides the same fits as SLOB's units of 2, and the state of a
+//! page is a [`freemap`] of 512 bits.
 //!
 //! Pages with free bytes stand in a [`ring`] in Linux's order: new ones in front, and the search
 //! starting at the page of the last success (next fit). A search looks at a page's bits only if the

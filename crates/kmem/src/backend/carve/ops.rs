@@ -78,7 +78,7 @@ impl<L: Lists> Ops for Heap<L> {
         if self.has_maps {
             return self.carved_size(core, obj);
         }
-        // The word in front of what is no block may be anything.
+        // The word in front of an address that is not a block may hold anything.
         let at = obj.get() % PAGE_SIZE;
         if at < HEADER || !at.is_multiple_of(GRANULE) {
             return 0;

@@ -1,9 +1,10 @@
-//! Carved pages: what is known of each, and blocks taken from and given back to one.
+//! Carved pages: what is known about each, and how blocks are taken from and given back to one.
 //!
 //! # How it works
-//! Bits decide fits; whether a page is full or empty is counted in Linux's units of 2 bytes, for a
-//! page in which only the crumbs behind odd-sized blocks are free stays on its list. A free raises
-//! the hint to the run that it made; a search that fails in a page lowers it to what is there.
+//! Bits decide which blocks fit. Whether a page is full or empty is counted in Linux's units of 2
+//! bytes, because a page in which only the crumbs behind odd-sized blocks are free stays on its
+//! list. A free raises the hint to the run that it made; a search that fails in a page lowers it to
+//! what is there.
 //!
 //! # Invariants
 //! Of a carved page's record: `cache` is its place ([`super::heap`]), `aux` its free units, `state`
@@ -27,8 +28,9 @@ fn units(bytes: u64) -> u32 {
     bytes.div_ceil(2) as u32
 }
 
-/// What a page's runs may serve: in the low 16 bits the granules of the longest, at most; above, a
-/// bit for each class of kmalloc that does not fit though a run is long enough, being badly aligned.
+/// What a page's runs may serve. The low 16 bits hold the granules of the longest run, at most.
+/// Above them is a bit for each class of kmalloc that does not fit, though a run is long enough,
+/// because the run is badly aligned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Hint(u64);
 
@@ -50,20 +52,20 @@ impl Hint {
         self.0 as u16 as u32
     }
 
-    /// Tells whether `shape` may fit.
+    /// Returns whether `shape` may fit.
     #[inline]
     pub(super) fn allows(self, shape: Shape) -> bool {
         self.longest() >= shape.granules && self.allows_class(shape.class)
     }
 
-    /// Tells whether blocks of a class of kmalloc may fit, where a run is long enough.
+    /// Returns whether blocks of a class of kmalloc may fit, where a run is long enough.
     #[inline]
     pub(super) fn allows_class(self, class: u64) -> bool {
         self.0 >> 16 & class == 0
     }
 }
 
-/// The pages of a machine, as those who carve them see them.
+/// The pages of a machine, as the code that carves them sees them.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Carved<'a> {
     pub(super) pages: &'a PageTable,
@@ -93,7 +95,7 @@ impl<'a> Carved<'a> {
     }
 
     /// Takes a block; returns where the object (behind a header, if any) starts. Where it does not
-    /// fit, the page is known better from then on.
+    /// fit, the page's hint becomes more exact.
     pub(super) fn carve(self, pfn: Pfn, shape: Shape) -> Option<ObjPtr> {
         let (page, map) = (self.page(pfn), self.map(pfn));
         let Some(at) = map.take(shape.granules, shape.align, shape.offset) else {
@@ -114,19 +116,19 @@ impl<'a> Carved<'a> {
         Hint(u64::from(run.max(Hint::of(page).longest()))).store(page);
     }
 
-    /// Gives a block back that was just taken: what was known of other classes holds as before.
+    /// Gives back a block that was just taken; what was known about other classes still holds.
     pub(super) fn put_again(self, start: u64, bytes: u64, known: Hint) {
         self.put(start, bytes);
         let page = self.page(Pfn((start / PAGE_SIZE) as u32));
         Hint(known.0 >> 16 << 16 | u64::from(Hint::of(page).longest())).store(page);
     }
 
-    /// Tells whether nothing of a page is free, not even a crumb.
+    /// Returns whether nothing of a page is free, not even a crumb.
     pub(super) fn is_full(self, pfn: Pfn) -> bool {
         self.page(pfn).aux.get() == 0
     }
 
-    /// Tells whether all of a page is free, but for its map.
+    /// Returns whether all of a page is free except for its map.
     pub(super) fn is_empty(self, pfn: Pfn) -> bool {
         self.page(pfn).aux.get() + self.map_units(pfn) == UNITS
     }

@@ -1,13 +1,13 @@
-//! Pages with free space, in a circle: order is Linux's list order, the head where the next search
-//! starts.
+//! Pages with free space, in a circle. Their order is Linux's list order; the next search starts at
+//! the head.
 //!
 //! # How it works
-//! Arrays of page numbers instead of links from record to record, so that a search waits for no record
-//! to know the next. They are cut into chunks, and of each chunk it is known what fits into its pages at
-//! most: a search passes over chunks without looking at their pages. How many pages Linux would have
-//! walked is counted all the same. (A recording of a machine with 1.9 GB in slabs, replayed under SLOB
-//! from a warm start: 6 s, of which most is the operating system's memory; more than 150 s when each
-//! page was looked at.)
+//! The ring holds arrays of page numbers instead of links from record to record, so that a search waits
+//! for no record to know the next. The arrays are cut into chunks, and each chunk has a bound on what
+//! fits into its pages, so a search passes over chunks without looking at their pages. The number of
+//! pages that Linux would have walked is counted all the same. A recording of a machine with 1.9 GB in
+//! slabs, replayed under SLOB from a warm start, takes 6 s; most of that is the operating system's
+//! memory. It took more than 150 s when each page was looked at.
 //!
 //! # Invariants
 //! - No chunk is empty, nor has more than [`CHUNK_MAX`] pages; the head is a page, unless there is none.
@@ -33,7 +33,7 @@ struct Chunk {
     place: usize,
 }
 
-/// A page of the ring: the place of its chunk, and its place in that.
+/// A page of the ring: the place of its chunk, and the page's place in that chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Spot {
     chunk: usize,
@@ -43,12 +43,13 @@ struct Spot {
 /// A circle of pages.
 #[derive(Debug)]
 pub(super) struct Ring {
-    /// By number; those that `unused` names are empty.
+    /// The chunks by number; those that `unused` names are empty.
     chunks: Vec<Chunk>,
     unused: Vec<u32>,
     /// The numbers of the chunks, in order.
     order: Vec<u32>,
-    /// By kind of block and place of the chunk: granules of the longest run that may serve it, at most.
+    /// The granules of the longest run that may serve a kind of block, at most, by kind and place of
+    /// the chunk.
     most: [Vec<u16>; KINDS],
     /// Where the next search starts; the start of an empty ring.
     head: Spot,
@@ -80,8 +81,8 @@ impl Ring {
         &self.chunks[self.order[place] as usize].pages
     }
 
-    /// Visits the runs of pages from the head on: the place of the chunk, and from where to where in
-    /// that. The head's chunk comes twice, unless the head is its first page.
+    /// Visits the runs of pages from the head on: the place of the chunk, and the range of places in
+    /// it. The head's chunk comes twice, unless the head is its first page.
     fn runs(&self) -> impl Iterator<Item = (usize, usize, usize)> + use<> {
         let Spot { chunk, at } = self.head;
         let first = (self.pages > 0).then_some((chunk, at, usize::MAX));
@@ -179,7 +180,7 @@ impl Ring {
         }
     }
 
-    /// Tells the chunks from a place on their places.
+    /// Updates the place of each chunk from a place on.
     fn number_from(&mut self, place: usize) {
         for place in place..self.order.len() {
             self.chunks[self.order[place] as usize].place = place;
@@ -230,7 +231,7 @@ impl Ring {
         }
     }
 
-    /// Returns a page of which the ring does not know what is so; `None` if all is well.
+    /// Returns a page about which the ring is wrong; `None` if all is well.
     pub(super) fn check(&self, carved: Carved<'_>) -> Option<Pfn> {
         let is_well = |place: usize, pfn: Pfn| {
             let hint = Hint::of(carved.page(pfn));

@@ -1,4 +1,4 @@
-//! The ring against Linux's way: a plain list of pages, each looked at in turn.
+//! Compares the ring with Linux's way: a plain list of pages, each looked at in turn.
 
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::vec::Vec;
@@ -118,7 +118,7 @@ impl Plain {
     }
 }
 
-/// Random blocks through both; every address and every count of pages walked has to agree.
+/// Runs random blocks through both; every address and every count of pages walked has to agree.
 fn compare(seed: u64, pages_max: u32, largest: u64, has_maps: bool) {
     let mut random = Random(seed);
     let table = PageTable::new(pages_max + 1);
@@ -230,7 +230,7 @@ fn decides_as_the_plain_list_large_blocks() {
     compare(3, 2_000, 2_040, false);
 }
 
-/// With a map of each page that has marked blocks, beside blocks that have no marks.
+/// Gives each page that has marked blocks a map, beside blocks that have no marks.
 #[test]
 fn decides_as_the_plain_list_with_maps() {
     compare(4, 300, 240, true);

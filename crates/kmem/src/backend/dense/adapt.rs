@@ -1,4 +1,4 @@
-//! How large magazines are: nothing for a cold cache, more with every few turns of the lock.
+//! How large magazines are: a cold cache has none, and every few turns of the lock give more.
 //!
 //! # How it works
 //! An operation that finds no object, or no room, takes the node's lock and is a *miss*. Every [`MISSES`] of them
@@ -8,15 +8,16 @@
 //! magazines of a CPU together are bounded by their share of the memory.
 //!
 //! A CPU visits its warm magazines every [`VISIT_NS`] of `tick`, while it has any, and empties those that were idle for
-//! longer than their patience. That is nothing at first. A magazine that was emptied and needed again within [`SOON`] visits
-//! more than [`TOO_SOON`] times gets patience, twice as much each time: caches that work in bursts, as a
-//! database's do, keep their objects from one to the next. With every other slab that a CPU adds, magazines that were
-//! idle since the last look give those objects back that keep a slab half empty, once until they are used again. When the
+//! longer than their patience. A magazine has no patience at first. A magazine that was emptied and needed again within
+//! [`SOON`] visits more than [`TOO_SOON`] times gets patience, twice as much each time: caches that work in bursts, as a
+//! database's do, keep their objects from one to the next. With every other slab that a CPU adds, magazines that were idle
+//! since the last look give back the objects that keep a slab half empty. Each does so once until it is used again. When the
 //! page allocator has nothing left, a CPU empties all.
 //!
 //! # What was measured
-//! Memory held at the peak of a replay against what was asked for, and locks and atomic operations for 1,000 operations
-//! (SLUB_TINY takes 1,016 to 1,394 locks); more traces are in `bench/results/2026-11-24-dense`:
+//! The table shows the memory held at the peak of a replay, divided by what was requested, and the locks and atomic
+//! operations for 1,000 operations (SLUB_TINY takes 1,016 to 1,394 locks); more traces are in
+//! `bench/results/2026-11-24-dense`:
 //!
 //! | trace | SLUB | SLUB_TINY | dense |
 //! |---|---|---|---|
@@ -27,17 +28,24 @@
 //! | sqlite | 1.167, 278 | 1.056 | 1.054, 63 |
 //! | 80,000 connections | 1.075, 92 | 1.033 | 1.035, 17 |
 //!
-//! The first three are without a lock for new slabs that are taken whole; before that they were 14, 36 and 63, and the others
-//! and all below were measured then. Before hot magazines grew on, hackbench took 210 and the time of `bench/kmem` was 1.32
-//! times mimalloc's, not 0.82 (0.59 now). Without patience sqlite takes 287 (and git 56, SLUB 73).
+//! In the first three rows, new slabs that are taken whole need no lock. Before that change these rows had 14, 36 and 63
+//! locks, and the other rows and all figures below were measured then. Before hot magazines grew further, hackbench took 210
+//! and the time of `bench/kmem` was 1.32 times mimalloc's, not 0.82 (0.59 now). Without patience sqlite takes 287 (and git
+//! 56, SLUB 73).
 //!
-//! Kept: one object even where it is a page, for a build's hottest objects are (without: 851 locks). Tried and left:
-//! visits every 20 ms (build 1.32, sqlite 145) or 100 ms (build 1.42), patience from the first time on (build 1.315),
-//! magazines of 4 KiB (build 1.29) and of 0.5 to 1 KiB (as much memory, a quarter to two thirds more locks), hot after
-//! 256 misses (hackbench 136 locks) or 64 (80; git 59, SLUB 97), two large objects (build 1.308), emptying magazines
-//! whenever a slab is added (build 1.246 and 101 locks) or whole idle ones with every other (1.239 and 46, but sqlite
-//! 1.164 and 45); where a capacity starts makes no difference. What is left of the connections: objects freed in one
-//! burst, 64 of which wait in as many slabs; to give those back first that keep a sparse slab makes 1.338 of it.
+//! A magazine may hold one object even where that is a page, because a build's hottest objects are pages (without
+//! this: 851 locks). These were tried and rejected:
+//!
+//! * visits every 20 ms (build 1.32, sqlite 145) or 100 ms (build 1.42);
+//! * patience from the first time on (build 1.315);
+//! * magazines of 4 KiB (build 1.29), and of 0.5 to 1 KiB (as much memory, a quarter to two thirds more locks);
+//! * hot after 256 misses (hackbench 136 locks) or after 64 (80 locks, but git 59, SLUB 97);
+//! * two large objects (build 1.308);
+//! * emptying magazines whenever a slab is added (build 1.246 and 101 locks), or whole idle ones with every other slab
+//!   (1.239 and 46, but sqlite 1.164 and 45).
+//!
+//! The capacity at which a magazine starts makes no difference. The connections still hold objects freed in one burst,
+//! 64 of them waiting in as many slabs; giving back those first that keep a sparse slab makes it 1.338.
 
 use super::magazine::{CAPACITY_MAX, Dense, OnCpu};
 use super::stat;
@@ -54,9 +62,9 @@ const FIRST: u32 = 4;
 const CAPACITY: u32 = 64;
 /// Misses between two visits that double a capacity beyond [`MAGAZINE_BYTES`] and [`CAPACITY`].
 const MISSES_HOT: u32 = 16;
-/// Bytes that a magazine may hold which misses so often, of [`CAPACITY_MAX`] objects at most.
+/// Bytes that a magazine may hold if it misses that often, with [`CAPACITY_MAX`] objects at most.
 const MAGAZINE_BYTES_HOT: u64 = 1 << 20;
-/// Bytes that a magazine may hold; one object of [`LARGE_BYTES`] at most it may hold in any case.
+/// Bytes that a magazine may hold; it may hold one object of up to [`LARGE_BYTES`] in any case.
 const MAGAZINE_BYTES: u64 = 3072;
 const LARGE_BYTES: u64 = 2 * PAGE_SIZE;
 /// Share of the memory that the magazines of all CPUs together may hold: a 128th.
@@ -65,11 +73,11 @@ const MEMORY_SHARE: u64 = 128;
 const PATIENCE_MAX: u32 = 63;
 /// Visits after which a magazine that is needed again was not emptied too soon: a second.
 const SOON: u32 = 250;
-/// Visits after which nothing changes any more if nobody uses a magazine.
+/// Visits after which nothing changes any more if a magazine is not used.
 const VISITS_MAX: u64 = PATIENCE_MAX as u64 + 3;
 /// Times that a magazine has to be emptied too soon before it gets patience.
 const TOO_SOON: u32 = 5;
-/// Between two visits of a CPU to its magazines: a jiffy of `CONFIG_HZ=250`.
+/// Time between two visits of a CPU to its magazines: a jiffy of `CONFIG_HZ=250`.
 const VISIT_NS: u64 = 4_000_000;
 /// Slabs that a CPU adds between two looks at its idle magazines.
 const SLABS: u32 = 2;
@@ -92,7 +100,7 @@ impl OnCpu<'_> {
         let least = u64::from(size <= LARGE_BYTES);
         let most =
             |bytes: u64, objects: u32| (bytes / size).clamp(least, u64::from(objects)) as u32;
-        // Whether one more would be within the usual bounds; without a division, which most misses of a hot magazine
+        // One more may be within the usual bounds. The test has no division, which most misses of a hot magazine
         // would make for nothing.
         let fits = u64::from(old + 1) * size <= MAGAZINE_BYTES || u64::from(old) < least;
         let most = match misses.is_multiple_of(MISSES_HOT) {
@@ -127,7 +135,8 @@ impl OnCpu<'_> {
         self.flush_oldest(self.magazine.count.get().saturating_sub(capacity));
     }
 
-    /// Judges by when the magazine gets a capacity again whether emptying it was worth the locks.
+    /// Judges from the moment at which the magazine gets a capacity again whether emptying it was
+    /// worth the locks.
     fn return_to(self) {
         let (magazine, warm) = (self.magazine, &self.dense.warm[self.cx.cpu as usize]);
         let emptied_at = magazine.emptied_at.get();
@@ -177,7 +186,8 @@ impl Dense {
         if now_ns < next.get() {
             return;
         }
-        // Nobody ticks while nothing happens; visits that were due meanwhile matter until they find nothing.
+        // No tick arrives while nothing happens; visits that were due meanwhile matter until one finds
+        // nothing to do.
         let due = (now_ns - next.get()) / VISIT_NS + 1;
         next.set(now_ns.saturating_add(VISIT_NS));
         for _ in 0..due.min(VISITS_MAX) {
@@ -194,7 +204,8 @@ impl Dense {
         }
     }
 
-    /// With every other slab that a CPU adds, gives back what lies idle in its magazines and keeps a sparse slab.
+    /// Gives back what lies idle in a CPU's magazines and keeps a slab sparse, with every other slab that the CPU
+    /// adds.
     #[inline]
     pub(super) fn visit_at_slab(&self, cx: &Cx<'_>) {
         let warm = &self.warm[cx.cpu as usize];
@@ -205,8 +216,8 @@ impl Dense {
         }
     }
 
-    /// Gives objects back that keep a sparse slab, from the CPU's warm magazines that were idle since it last looked. Their
-    /// capacity stays: it was not too large.
+    /// Gives back the objects that keep a slab sparse, from the CPU's warm magazines that were idle since it last looked.
+    /// Their capacity stays: it was not too large.
     fn look_at_slab(&self, cx: &Cx<'_>, mut next: u32) {
         let magazines = &self.magazines.as_slice()[cx.core.row(cx.cpu)];
         while next != 0 {
@@ -224,13 +235,13 @@ impl Dense {
         }
     }
 
-    /// Empties all magazines of a CPU, for memory is short.
+    /// Empties all magazines of a CPU, because memory is short.
     #[cold]
     pub(super) fn flush_all(&self, cx: &Cx<'_>) {
         self.visit_all(cx, |of| of.shrink_to(0));
     }
 
-    /// Does `visit` to the CPU's warm magazines; those that had no capacity before that are warm no more.
+    /// Does `visit` to the CPU's warm magazines; those without a capacity before are then no longer warm.
     fn visit_all(&self, cx: &Cx<'_>, visit: impl Fn(OnCpu<'_>)) {
         let warm = &self.warm[cx.cpu as usize];
         let caches: &[CacheEntry] = cx.core.caches.slots();

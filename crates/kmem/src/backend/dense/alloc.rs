@@ -13,7 +13,7 @@ impl OnCpu<'_> {
     /// Takes an object from a slab and, from the CPU's own node, as many as fill half of the magazine.
     #[inline(always)]
     pub(super) fn alloc_slow(self, request: Request) -> Option<ObjPtr> {
-        // A magazine is no help for what has to come from another node.
+        // A magazine does not help an allocation that has to come from another node.
         if request.node().is_none_or(|node| node == self.cx.node()) {
             self.miss();
         }
@@ -26,7 +26,8 @@ impl OnCpu<'_> {
         Some(obj)
     }
 
-    /// Takes objects once memory is short: those of this and other caches that only wait may make a slab empty.
+    /// Takes objects when memory is short: giving back the objects of this and other caches that only wait may
+    /// make a slab empty.
     #[cold]
     #[inline(never)]
     fn take_when_short(self, request: Request) -> Option<ObjPtr> {
@@ -34,7 +35,8 @@ impl OnCpu<'_> {
         self.take(request)
     }
 
-    /// Takes objects from slabs of the node asked for, else of others that have some to spare, else from a new one.
+    /// Takes objects from slabs of the requested node, else from other nodes with slabs to spare, else from a new
+    /// slab.
     #[inline(always)]
     fn take(self, request: Request) -> Option<ObjPtr> {
         let (setup, site) = (&self.cx.core.setup, request.site());
@@ -53,7 +55,7 @@ impl OnCpu<'_> {
         self.take_new(request)
     }
 
-    /// Takes an object of another node that has slabs to spare, unless none but that asked for will do.
+    /// Takes an object of another node that has slabs to spare, unless only the requested node will do.
     #[cold]
     fn take_elsewhere(self, home: NodeId, request: Request) -> Option<ObjPtr> {
         if request.node().is_some() && request.gfp.has(Gfp::THISNODE) {
@@ -69,7 +71,8 @@ impl OnCpu<'_> {
         self.dense.nodes.get(self.cx.core, self.cache, node)
     }
 
-    /// Returns the objects to take from a node at once: one, and for the CPU's own node what fills half of the magazine.
+    /// Returns how many objects to take from a node at once: one, or for the CPU's own node as many as fill half of the
+    /// magazine.
     fn wanted(self, node: NodeId) -> u32 {
         (self.magazine.capacity.get() / 2).clamp(1, self.room(node) + 1)
     }
@@ -81,7 +84,7 @@ impl OnCpu<'_> {
         if node == self.cx.node() { capacity.saturating_sub(count) } else { 0 }
     }
 
-    /// Takes an object from the slabs on a node's list if there are any, and `wanted` in all if there are so many.
+    /// Takes an object from the slabs on a node's list if there are any, and up to `wanted` in all.
     #[inline(never)]
     fn take_partial(self, node: &Node, wanted: u32, site: Site) -> Option<ObjPtr> {
         let mut list = node.lock_beyond(self.cx, 0)?;
@@ -97,7 +100,8 @@ impl OnCpu<'_> {
         taken
     }
 
-    /// Returns how many of a new slab: nobody else has a use for them yet, so the magazine may be full with them.
+    /// Returns how many objects to take of a new slab. No other CPU can use them yet, so they may fill the
+    /// magazine.
     fn wanted_new(self, node: NodeId) -> u32 {
         match self.wanted(node) {
             1 => 1,
@@ -114,7 +118,7 @@ impl OnCpu<'_> {
         let node = self.cx.core.zones.node_of(new.pfn);
         let count = self.wanted_new(node).min(new.objects);
         let is_left = new.take(self.cx, self.cache, count);
-        // The last of the stack is the first to be had.
+        // The object pushed last is allocated first.
         new.objects(1..count).rev().for_each(|obj| self.push(obj));
         if is_left {
             let mut list = self.dense.nodes.get(self.cx.core, self.cache, node).lock(self.cx);
@@ -123,9 +127,9 @@ impl OnCpu<'_> {
         new.objects(0..1).next()
     }
 
-    /// Takes up to `left` objects of a slab whose node's list is locked: the first that anybody takes is `taken`, the
-    /// others go to the magazine, to be had in the order of the slab's free list. Tells whether the slab has free
-    /// objects still, and so belongs on the list.
+    /// Takes up to `left` objects of a slab whose node's list is locked. The first one that is taken at all becomes
+    /// `taken`; the others go to the magazine, from which they come in the order of the slab's free list. Returns
+    /// whether the slab still has free objects, and so belongs on the list.
     fn take_from(self, slab: Pfn, left: &mut u32, taken: &mut Option<ObjPtr>, site: Site) -> bool {
         let page = self.cx.core.pages.get(slab);
         let enter = |objects: u32, next: Option<ObjPtr>| {
@@ -146,7 +150,7 @@ impl OnCpu<'_> {
                 }
             }
             if checks {
-                // What is lost behind a damaged link is counted from the slab's word.
+                // Objects lost behind a damaged link are counted from the slab's word.
                 enter(1, next);
             } else {
                 count += 1;

@@ -7,10 +7,11 @@ use crate::backend::partial::{link, nodes};
 use crate::ids::{NodeId, ObjPtr, Pfn};
 use crate::page::PageList;
 
-/// A slab is sparse with one in so many of its objects in use, those in magazines among them.
+/// A slab is sparse if at most one in this many of its objects is in use; those in magazines count
+/// as used.
 const SPARSE_PARTS: u32 = 2;
 
-/// Objects of so many bytes are of as many slabs as they are themselves, more or less.
+/// Objects of this many bytes and more lie in about as many slabs as there are objects.
 const READ_AHEAD_BYTES: u32 = 512;
 
 impl OnCpu<'_> {
@@ -35,7 +36,7 @@ impl OnCpu<'_> {
         }
     }
 
-    /// Gives the `count` objects that have waited longest back to their slabs, the newest of them first.
+    /// Gives back to their slabs the `count` objects that have waited longest, the newest of them first.
     pub(super) fn flush_oldest(self, count: u32) {
         let magazine = self.magazine;
         if count == 0 {
@@ -49,10 +50,11 @@ impl OnCpu<'_> {
         }
     }
 
-    /// Gives those objects back to their slabs that keep a sparse one.
+    /// Gives back to their slabs the objects that keep a sparse one.
     pub(super) fn flush_sparse(self) {
         let (magazine, all) = (self.magazine, self.magazine.count.get());
-        // Which ones is decided before the first goes: each that goes makes its slab sparser.
+        // All of them are chosen before the first goes, because each that goes makes its slab
+        // sparser.
         let mut sparse = [false; CAPACITY_MAX as usize];
         let mut kept = 0;
         for place in 0..all {
@@ -72,7 +74,7 @@ impl OnCpu<'_> {
         magazine.count.set(kept);
     }
 
-    /// Tells whether an object's slab is sparse: a page or two that the object may be all that keeps.
+    /// Returns whether an object's slab is sparse: a page or two that this object alone may keep.
     fn is_sparse(self, obj: ObjPtr) -> bool {
         let pages = &self.cx.core.pages;
         let state = State::load(pages.get(pages.head(obj.pfn())));
@@ -82,16 +84,16 @@ impl OnCpu<'_> {
     /// Gives objects of a node back to their slabs, under one hold of the node's `list_lock`. Slabs that are empty then go
     /// to the page allocator, if the node has enough of them.
     ///
-    /// Objects that follow one another are often of one slab. Each such group is freed at once: the slab's word, which says
-    /// how many objects are in use and where its free list begins, and the node's list are written once a group.
+    /// Consecutive objects often belong to one slab. Each such group is freed at once: the slab's word, which says how many
+    /// objects are in use and where its free list begins, and the node's list are written once for each group.
     fn free_to_slabs(self, node: NodeId, objects: impl Iterator<Item = ObjPtr> + Clone) {
         let (cx, pages) = (self.cx, &self.cx.core.pages);
         let mut empty = PageList::default();
         let link_offset = u64::from(self.cache.free_offset.get());
         if self.cache.size.get() >= READ_AHEAD_BYTES {
             // Another CPU may have filled the slabs, so that reading each one's record waits for that CPU's cache. Here
-            // nothing depends on what is read, and the processor waits for all of them together. What is summed up is of no
-            // use; `black_box` keeps the compiler from leaving the reading out.
+            // nothing depends on what is read, so the processor waits for all of them together. The sum itself is not used;
+            // `black_box` keeps the compiler from removing the reads.
             let records = objects.clone().fold(0, |all, obj| all ^ pages.head(obj.pfn()).0);
             core::hint::black_box(records);
         }
@@ -108,11 +110,12 @@ impl OnCpu<'_> {
             // The node lists the slabs that have free objects.
             let listed = before.has_free();
             // One by one, the first object would bring a full slab to the list, and the last take the empty slab off it:
-            // Linux counts both, and looks how many slabs the list has in between. A slab of one object never comes to it.
+            // Linux counts both, and looks at the length of the list in between. A slab of one object never comes to the
+            // list.
             let comes = !listed && before.inuse() > 1;
             if inuse == 0 && list.has_enough_with(u32::from(comes)) {
-                // The slab goes, so nobody will follow links between its objects. They are not written: its memory may be
-                // in another CPU's cache.
+                // The slab is given back, so no CPU will follow links between its objects. They are not written, because
+                // its memory may be in another CPU's cache.
                 objects.by_ref().take(count as usize).for_each(drop);
                 if listed {
                     list.remove(pages, slab);
@@ -138,7 +141,7 @@ impl OnCpu<'_> {
                 list.push_back(pages, slab);
             }
         }
-        // Without the lock: the page allocator has its own.
+        // The list's lock is released first: the page allocator has its own.
         drop(list);
         nodes::free_slabs(cx, self.cache, empty);
     }

@@ -13,7 +13,7 @@ use crate::raw::zeroed::{ZeroedSlice, zeroed_struct};
 pub(super) const CAPACITY_MAX: u32 = 256;
 
 zeroed_struct! {
-    /// What a CPU knows of its free objects of a cache: a cache line.
+    /// What a CPU knows about its free objects of a cache, in one cache line.
     #[derive(Debug)]
     #[repr(align(64))]
     pub(super) struct Magazine {
@@ -38,7 +38,7 @@ zeroed_struct! {
         pub(super) emptied_at: LocalU32,
         /// Operations of the CPU on the cache up to the last visit; the low half of their number.
         pub(super) ops_seen: LocalU32,
-        /// The same when the CPU last needed a new slab.
+        /// The same number when the CPU last needed a new slab.
         pub(super) ops_at_slab: LocalU32,
         /// 1 if it was looked through for sparse slabs since it was used.
         pub(super) looked: LocalU32,
@@ -70,7 +70,7 @@ impl Objects {
         ObjPtr::new(self.entry(place).get())
     }
 
-    /// Turns the order of the objects at the places from `low` to before `high`.
+    /// Reverses the order of the objects at the places from `low` to before `high`.
     pub(super) fn reverse(&self, mut low: u32, mut high: u32) {
         while low + 1 < high {
             high -= 1;
@@ -134,13 +134,13 @@ zeroed_struct! {
 #[derive(Debug)]
 pub struct Dense {
     pub(super) nodes: Nodes,
-    /// By CPU and cache.
+    /// Magazines by CPU and cache.
     pub(super) magazines: ZeroedSlice<Magazine>,
-    /// As the magazines.
+    /// Their objects, also by CPU and cache.
     pub(super) objects: ZeroedSlice<Objects>,
-    /// By CPU.
+    /// Each CPU's list of warm magazines.
     pub(super) warm: ZeroedSlice<Warm>,
-    /// By cache: how many small slabs it has first.
+    /// How many small slabs each cache has first.
     pub(super) grows: ZeroedSlice<LocalU32>,
 }
 
@@ -155,7 +155,7 @@ impl Dense {
         }
     }
 
-    /// Returns a cache as the slow paths of a CPU see it.
+    /// Returns a cache as a CPU's slow paths see it.
     pub(super) fn on<'a>(&'a self, cx: &'a Cx<'a>, cache: &'a CacheEntry) -> OnCpu<'a> {
         let index = cx.cpu_cache_index(cache.id());
         let (magazine, objects) = (&self.magazines[index], &self.objects[index]);
@@ -163,7 +163,7 @@ impl Dense {
     }
 }
 
-/// A cache on a CPU at work: what the slow paths are about.
+/// A cache on a CPU at work, which the slow paths work on.
 #[derive(Clone, Copy)]
 pub(super) struct OnCpu<'a> {
     pub(super) dense: &'a Dense,
@@ -175,7 +175,7 @@ pub(super) struct OnCpu<'a> {
 }
 
 impl OnCpu<'_> {
-    /// Puts an object on top of the magazine; there is room.
+    /// Puts an object on top of the magazine, which has room.
     pub(super) fn push(self, obj: ObjPtr) {
         self.objects.entry(self.magazine.count.get()).set(obj.get());
         self.magazine.count.add(1);

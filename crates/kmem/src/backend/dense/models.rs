@@ -1,7 +1,8 @@
-//! Every interleaving of dense's hand-overs between CPUs, in the allocator itself on a small machine.
+//! Models every interleaving of dense's hand-overs between CPUs, in the allocator itself on a small
+//! machine.
 //!
-//! Run by `make test-kmem`, as SLUB's models are. All that CPUs share is loom's: locks, slab words, page records, the
-//! links in free objects, magazines. Threads are interrupted twice at most.
+//! `make test-kmem` runs them, as SLUB's models. Everything that CPUs share belongs to loom: locks, slab words, page
+//! records, the links in free objects, magazines. Threads are interrupted twice at most.
 
 use alloc::vec::Vec;
 use std::collections::BTreeSet;
@@ -72,7 +73,7 @@ impl Small {
         objects.into_iter().for_each(|object| cpu.free(self.cache, object, SITE));
     }
 
-    /// Checks that `live` are the objects given out, each once, then that nothing is lost of what was given back.
+    /// Checks that `live` are the objects given out, each once, then that no object given back is lost.
     fn close(&self, live: &[ObjPtr]) {
         let distinct: BTreeSet<_> = live.iter().collect();
         assert_eq!(distinct.len(), live.len(), "an object is given twice: {live:?}");
@@ -104,7 +105,7 @@ fn on_other<R: 'static>(
     thread::spawn(move || work(&small, &small.on(1)))
 }
 
-/// Cold magazines: objects of one slab are freed and allocated by both CPUs, the last of them too.
+/// With cold magazines, both CPUs free and allocate objects of one slab, the last of them too.
 #[test]
 fn both_cpus_use_one_slab() {
     for frees in [1, 3] {

@@ -1,4 +1,4 @@
-//! Dense's operations: the fast paths, and where the others go.
+//! Dense's operations: the fast paths, and the calls of the slow ones.
 
 use alloc::vec::Vec;
 
@@ -49,7 +49,7 @@ impl Ops for Dense {
     fn create(&self, core: &Core, cache: &CacheEntry, args: &CacheArgs) {
         self.nodes.set_min_partial(core, cache, args, 0);
         self.set_growth(core, cache, args);
-        // What was there held objects of another size.
+        // The index held objects of another size before.
         for cpu in 0..core.setup.cpus {
             let magazine = &self.magazines[core.cpu_cache_index(cpu, cache.id())];
             magazine.capacity.set(0);

@@ -1,15 +1,16 @@
 //! How many pages a slab has: few, unless many objects would waste a quarter of them.
 //!
 //! # How it works
-//! The order is SLUB_TINY's, the smallest that wastes a 16th at most, and 1 at most where an object allows it. Where
+//! The order is SLUB_TINY's, the smallest that wastes a 16th at most, and at most 1 where an object allows it. Where
 //! that wastes more than a quarter (a `task_struct` of 5,888 bytes alone in two pages), the rule is SLUB's once the
 //! cache has [`SLABS_FEW`] slabs: five such objects in eight pages. Before that a larger slab costs more than it saves.
-//! Of a cache whose slabs are of two pages the first [`SLABS_FIRST`] are of one, where that wastes a quarter at most:
-//! most such caches never have more objects.
+//! In a cache whose slabs have two pages, the first [`SLABS_FIRST`] have one page where that wastes a quarter at most,
+//! since most such caches never have more objects.
 //!
 //! # What was measured
-//! Held at the peak over asked for: hackbench 1.090 without, 1.074 with it; build 1.281 and 1.267 (1.294 if the first
-//! slabs are large, too; 1.281 from 16 slabs on). Small first slabs: build 1.274 without, 1.267 with one, four or eight.
+//! The memory held at the peak, divided by what was requested, was for hackbench 1.090 without the rule and 1.074 with
+//! it; for a build 1.281 and 1.267 (1.294 if the first slabs are large, too; 1.281 from 16 slabs on). Small first slabs
+//! make 1.267 of a build's 1.274, whether one, four or eight.
 
 use crate::backend::ops::CacheLayout;
 use crate::backend::partial::{layout, tiny};
@@ -22,7 +23,7 @@ use crate::ids::Order;
 
 use super::magazine::Dense;
 
-/// Objects that a slab should hold: the smaller it is, the sooner it is empty.
+/// Objects that a slab should hold: a smaller slab is empty sooner.
 const OBJECTS_MIN: u32 = 1;
 /// The part of a slab that is wasted at most if it is to stay small.
 const WASTE_SHARE: u64 = 4;
@@ -41,7 +42,7 @@ pub(super) fn plan(core: &Core, args: &CacheArgs) -> Result<CacheLayout, Error> 
 }
 
 impl Dense {
-    /// Enters how many small slabs a cache has first: none if an order was asked for.
+    /// Enters how many small slabs a cache has first: none if the caller chose an order.
     pub(super) fn set_growth(&self, core: &Core, cache: &CacheEntry, args: &CacheArgs) {
         let chosen = core.tunable(args, "order").is_none();
         let min = cache.order_min();

@@ -1,11 +1,11 @@
-//! What dense does otherwise than SLUB_TINY.
+//! Where dense behaves otherwise than SLUB_TINY.
 
 use alloc::vec::Vec;
 
 use crate::{CacheArgs, CacheId, Cpu, CpuId, Dense, Gfp, Machine, NodeId, ObjPtr, Site, Tunables};
 
 const SITE: Site = Site(1);
-/// Longer than from one visit to a CPU's magazines to the next.
+/// A time longer than that between two visits to a CPU's magazines.
 const LONG_NS: u64 = 1_000_000_000;
 
 fn machine(memory_bytes: u64) -> (Machine<Dense>, CacheId) {
@@ -149,7 +149,7 @@ fn a_cache_needed_again_soon_after_each_pause_comes_to_keep_its_magazine() {
     bursts(40, LONG_NS / 50);
     assert_eq!(bursts(10, LONG_NS / 50), 0, "it waits for the next burst");
     free(&cpu, cache, kept);
-    // What is not needed for long is emptied all the same.
+    // A magazine that is not needed for long is emptied all the same.
     (0..100).for_each(|visit| cpu.tick(100 * LONG_NS + visit * LONG_NS));
     assert_eq!(machine.cache_stats(cache).unwrap().slabs, 0);
     assert!(machine.validate().is_ok());

@@ -13,9 +13,9 @@ use crate::ids::Order;
 /// Bytes of a free pointer.
 const LINK_BYTES: u32 = 8;
 
-/// Computes sizes and orders, for `min_objects` and up to `order_max` where an object allows it; or takes those that
-/// another kernel reported, whose order only counts if `order_max` is that of this machine. What checks need beside an
-/// object is room in addition to those.
+/// Computes sizes and orders, for `min_objects` and up to `order_max` where an object allows it. It can also take
+/// those that another kernel reported, whose order only counts if `order_max` is that of this machine. Checks need
+/// room beside an object in addition to those.
 pub(crate) fn plan(
     core: &Core,
     args: &CacheArgs,

@@ -1,10 +1,11 @@
 //! The links between free objects: plain words, or encoded and checked when operations are checked.
 //!
 //! # How it works
-//! A free object holds the offset of the next one, 0 at the end. From checking level 1 on the word
-//! is that xor a key xor its own place with the bytes reversed, so that whatever a user writes there
-//! decodes to nonsense. A link that leads out of its slab, or between two objects, is a finding;
-//! the list ends there, and the objects behind it are *lost*: nobody's until the slab is freed.
+//! A free object holds the offset of the next one, 0 at the end. From checking level 1 on, the word
+//! is that offset xor a key xor its own place with the bytes reversed, so that whatever a user
+//! writes there decodes to nonsense. A link that leads out of its slab, or between two objects, is a
+//! finding. The list ends there, and the objects behind it are *lost*: no list has them until the
+//! slab is freed.
 //!
 //! # Invariants
 //! objects of a slab = [`State::objects`] + lost.
@@ -19,7 +20,7 @@ use crate::cache::table::CacheEntry;
 use crate::ids::{ObjPtr, Pfn, Site};
 use crate::raw::sync::Ordering::Relaxed;
 
-/// Any odd number will do: addresses are the same in every run, and so is this.
+/// Any odd number will do: addresses are the same in every run, and so is this key.
 const KEY: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// What the word at `at` is combined with.
@@ -49,8 +50,8 @@ pub(crate) fn next(cx: &Cx<'_>, cache: &CacheEntry, obj: ObjPtr, before: u64, si
     }
 }
 
-/// Returns the object behind `obj` in its slab's own list, 0 at the end. `None`: the link is damaged, which is a finding,
-/// and the list ends here; the `rest` objects that should follow are lost, and are for the caller to take out of the
+/// Returns the object behind `obj` in its slab's own list, 0 at the end. `None` means that the link is damaged, which is
+/// a finding, and the list ends here. The `rest` objects that should follow are lost; the caller takes them out of the
 /// slab's word.
 #[inline(always)]
 pub(crate) fn follow(
@@ -86,7 +87,7 @@ fn follow_checked(
     None
 }
 
-/// Tells whether `next` is the end of a list or an object of the slab.
+/// Returns whether `next` is the end of a list or an object of the slab.
 fn is_link(core: &Core, cache: &CacheEntry, slab: Pfn, next: u64) -> bool {
     let page = core.pages.get(slab);
     let (base, size) = (slab.offset() + u64::from(page.aux.get()), u64::from(cache.size.get()));
@@ -118,7 +119,7 @@ pub(crate) fn next_checked(
     let lost = u64::from(State::load(page).objects()).saturating_sub(known);
     State::update(cx, page, |old| old.without(lost as u32));
     cx.core.totals[cache.id().index()].lost.fetch_add(lost, Relaxed);
-    // As good as the end of the list from now on.
+    // From now on this is the end of the list.
     set(cx, obj.get() + offset, 0);
     cx.core.report_link(cache, obj, site);
     0

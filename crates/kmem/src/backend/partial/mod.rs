@@ -1,9 +1,9 @@
-//! Slabs of linked objects, and the slabs of each node that have free ones: what SLUB's generations share.
+//! Slabs of linked objects, and each node's slabs that have free ones: what the generations of SLUB share.
 //!
 //! # How it works
 //! Every free object holds the offset of the next one ([`link`]); a slab's [`word`] has the first of them and the
-//! counts, and changes by one compare-and-swap, or under the lock of the slab's node. Slabs with free objects that no
-//! CPU has are on a list of their node ([`nodes`]), which keeps `min_partial` empty ones.
+//! counts, and changes by one compare-and-swap, or under the lock of the slab's node. Slabs with free objects that
+//! belong to no CPU are on a list of their node ([`nodes`]), which keeps `min_partial` empty ones.
 //!
 //! # Invariants
 //! - `objects = inuse + length of the slab's own free list`; [`link`] may lower both.

@@ -38,8 +38,8 @@ impl Node {
         NodeList { list: self.list.lock(), node: self }
     }
 
-    /// Locks the list if it has more than `spare` slabs. As in Linux that is a look without the lock: a slab that comes
-    /// just now is for the next who looks.
+    /// Locks the list if it has more than `spare` slabs. As in Linux the length is read without the lock, so a slab
+    /// that arrives just now is left to the next caller.
     pub(crate) fn lock_beyond(&self, cx: &Cx<'_>, spare: u32) -> Option<NodeList<'_>> {
         (self.partial.get() > spare).then(|| self.lock(cx))
     }
@@ -52,12 +52,12 @@ pub(crate) struct NodeList<'a> {
 }
 
 impl NodeList<'_> {
-    /// Tells whether the node has so many slabs that an empty one more is given back.
+    /// Returns whether the node has enough slabs that one more empty slab is given back.
     pub(crate) fn has_enough(&self) -> bool {
         self.has_enough_with(0)
     }
 
-    /// The same, once so many more have come.
+    /// Returns whether that holds once `more` slabs have come.
     pub(crate) fn has_enough_with(&self, more: u32) -> bool {
         self.list.len() + more >= self.node.min_partial.get()
     }
@@ -101,7 +101,8 @@ impl Nodes {
         (0..core.setup.nodes).map(move |node| self.get(core, cache, NodeId(node)))
     }
 
-    /// Sets how many slabs each node of a new cache keeps: as asked for, else `usual`.
+    /// Sets how many slabs each node of a new cache keeps: the number that the caller set, else
+    /// `usual`.
     pub(crate) fn set_min_partial(
         &self,
         core: &Core,
@@ -162,7 +163,7 @@ pub(crate) fn usual_min_partial(cache: &CacheEntry) -> u32 {
     geometry::min_partial(cache.size.get())
 }
 
-/// A slab of fresh pages that nobody else knows of yet. Linux: `alloc_from_new_slab` @ 7.0.
+/// A slab of fresh pages that no other CPU knows yet. Linux: `alloc_from_new_slab` @ 7.0.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct NewSlab {
     pub(crate) pfn: Pfn,
@@ -199,8 +200,8 @@ impl NewSlab {
         places.filter_map(move |i| ObjPtr::new(self.first + u64::from(i) * self.size))
     }
 
-    /// Links the objects behind the first `taken` by rising address, and enters both in the slab's word. Tells whether
-    /// any are free. Those that are taken at once are not touched: their memory may be in another CPU's cache.
+    /// Links the objects behind the first `taken` by rising address, and enters both in the slab's word. Returns whether
+    /// any are free. Objects that are taken at once are not touched: their memory may be in another CPU's cache.
     #[inline]
     pub(crate) fn take(self, cx: &Cx<'_>, cache: &CacheEntry, taken: u32) -> bool {
         let free = self.link(cx, cache, taken);
@@ -224,8 +225,8 @@ impl NewSlab {
     }
 }
 
-/// Makes a slab of fresh pages, its objects linked by rising address. Returns the first of them and their number, which
-/// are for the caller to enter in the slab's word.
+/// Makes a slab of fresh pages, with its objects linked by rising address. Returns the first of them and their number;
+/// the caller enters both in the slab's word.
 pub(crate) fn new_slab(
     cx: &Cx<'_>,
     cache: &CacheEntry,

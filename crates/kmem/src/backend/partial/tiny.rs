@@ -1,4 +1,4 @@
-//! What an allocator does without to take little memory: settings of SLUB_TINY, which `dense` shares.
+//! How an allocator takes little memory: settings of SLUB_TINY, which `dense` shares.
 //!
 //! Linux counterpart: `CONFIG_SLUB_TINY` in `mm/slub.c`, `include/linux/slab.h` and `mm/slab_common.c` @ 6.12.
 
@@ -10,13 +10,13 @@ use crate::ids::Order;
 /// Highest order chosen for little waste (`slub_max_order`).
 pub(in crate::backend) const ORDER_MAX: Order = Order(1);
 
-/// What can be set.
+/// What can be tuned.
 pub(in crate::backend) const TUNABLES: &[Tunable] = &[
     Tunable::new(("order", "order"), 10, "order of every slab"),
     Tunable::new(("min_partial", "min-partial"), u32::MAX, "empty slabs that a node keeps"),
 ];
 
-/// Leaves out kmalloc's caches of reclaimable objects and its random copies.
+/// Leaves out the kmalloc caches of reclaimable objects and the random copies.
 pub(in crate::backend) fn adjust_kmalloc(config: &mut KmallocConfig) {
     config.types.retain(|&kind| kind != KmallocType::Reclaim);
     config.copies = 1;

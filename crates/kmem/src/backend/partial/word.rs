@@ -35,7 +35,7 @@ impl State {
         Self(page.state.load(Ordering::Acquire))
     }
 
-    /// Writes the word of a slab that nobody else can reach.
+    /// Writes the word of a slab that no other CPU can reach.
     pub(crate) fn store(self, page: &Page) {
         page.state.store(self.0, Ordering::Release);
     }
@@ -46,7 +46,7 @@ impl State {
         page.state.compare_exchange(self.0, new.0, Ordering::AcqRel, Ordering::Acquire).is_ok()
     }
 
-    /// Changes a slab's word, however often that has to be tried; returns what it was and what it is.
+    /// Changes a slab's word, trying as often as needed; returns the old and the new value.
     pub(crate) fn update(cx: &Cx<'_>, page: &Page, change: impl Fn(Self) -> Self) -> (Self, Self) {
         loop {
             let old = Self::load(page);
@@ -100,13 +100,13 @@ impl State {
         Self(self.0 & !(COUNT_MASK << INUSE_SHIFT) | u64::from(inuse) << INUSE_SHIFT)
     }
 
-    /// Without so many of the objects, which were free.
+    /// Returns the word with `count` objects fewer, which were free.
     #[must_use]
     pub(crate) fn without_free(self, objects: u32) -> Self {
         Self(self.0 - (u64::from(objects) << OBJECTS_SHIFT))
     }
 
-    /// Without so many of the objects, which were in use.
+    /// Returns the word with `count` objects fewer, which were in use.
     #[must_use]
     pub(crate) fn without(self, objects: u32) -> Self {
         let less = u64::from(objects);

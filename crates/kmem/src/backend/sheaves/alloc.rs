@@ -11,7 +11,8 @@ use crate::cache::cx::Cx;
 use crate::cache::table::CacheEntry;
 use crate::ids::{CacheId, ObjPtr, Site};
 
-/// Flags that say how the object is to be, not how the memory may be got (`OBJCGS_CLEAR_MASK`, and the node).
+/// Flags that say what the object has to be like, not how the memory may be obtained (`OBJCGS_CLEAR_MASK`,
+/// and the node).
 const NOT_FOR_SHEAVES: Gfp = Gfp(Gfp::DMA.0
     | Gfp::RECLAIMABLE.0
     | Gfp::ACCOUNT.0
@@ -19,7 +20,8 @@ const NOT_FOR_SHEAVES: Gfp = Gfp(Gfp::DMA.0
     | Gfp::THISNODE.0
     | Gfp::ZERO.0);
 
-/// Whether an operation may allocate a sheaf: what allocates one for a kmalloc cache may not (`SLAB_ALLOC_NO_RECURSE`).
+/// Whether an operation may allocate a sheaf. Code that allocates one for a kmalloc cache may not
+/// (`SLAB_ALLOC_NO_RECURSE`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::backend) enum NewSheaf {
     Allowed,
@@ -29,9 +31,9 @@ pub(in crate::backend) enum NewSheaf {
 /// What stands in the way of an object from a CPU's sheaves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::backend) enum Missed {
-    /// They are empty, and so it stays.
+    /// They are empty and stay so.
     Empty,
-    /// It would be of another node than asked for.
+    /// It would be of another node than the requested one.
     Node,
 }
 
@@ -81,7 +83,7 @@ impl Sheaves {
         self.fill_new_main(slabs, cx, cache, request, new)
     }
 
-    /// Replaces an empty `main` by the spare sheaf or one of the barn; `false` if neither has objects. What a CPU does once
+    /// Replaces an empty `main` by the spare sheaf or one of the barn; `false` if neither has objects. A CPU does this once
     /// in as many allocations as a sheaf holds.
     #[inline(always)]
     pub(in crate::backend) fn trade_empty<S: Slabs>(
@@ -108,7 +110,8 @@ impl Sheaves {
         true
     }
 
-    /// Fills a sheaf from slabs and makes it `main`, for neither the CPU nor the barn has objects.
+    /// Fills a sheaf from slabs and makes it `main`, because neither the CPU nor the barn has
+    /// objects.
     #[inline(never)]
     fn fill_new_main<S: Slabs>(
         &self,
@@ -132,7 +135,8 @@ impl Sheaves {
             self.unmake(slabs, cx, cache, sheaf);
             return false;
         }
-        // The sheaf itself may have come from this very cache: all may have changed meanwhile.
+        // The sheaf itself may have come from this very cache, so everything may have changed
+        // meanwhile.
         if cpu.size() == 0 {
             let main = cpu.main(arena);
             match cpu.spare() {
@@ -153,8 +157,8 @@ impl Sheaves {
         true
     }
 
-    /// Gives the CPU a `main` sheaf if it has none; tells whether it has one then. The first CPU to use a cache makes
-    /// those of all (`init_percpu_sheaves`).
+    /// Gives the CPU a `main` sheaf if it has none; returns whether it has one then. The first CPU to use a cache
+    /// makes the sheaves of all CPUs (`init_percpu_sheaves`).
     #[inline(always)]
     pub(super) fn open<S: Slabs>(
         &self,

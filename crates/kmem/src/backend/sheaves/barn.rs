@@ -1,7 +1,8 @@
 //! A barn: the full and the empty sheaves that the CPUs of a node share.
 //!
 //! # Invariants
-//! At most [`FULL_MAX`] sheaves are full. The empty ones are limited only where sheaves come from a grace period.
+//! At most [`FULL_MAX`] sheaves are full. The number of empty ones is limited only where sheaves come from a
+//! grace period.
 
 use core::ops::{Deref, DerefMut};
 

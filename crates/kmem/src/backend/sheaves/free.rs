@@ -75,8 +75,8 @@ impl Sheaves {
         !cpu.is_full()
     }
 
-    /// Replaces a full `main` by the spare sheaf, or by an empty one of the barn where that is full too. What a CPU does
-    /// once in as many frees as a sheaf holds.
+    /// Replaces a full `main` by the spare sheaf, or by an empty one of the barn where the spare is full too. A CPU does
+    /// this once in as many frees as a sheaf holds.
     #[inline(always)]
     pub(in crate::backend) fn trade_full<S: Slabs>(
         &self,
@@ -102,8 +102,8 @@ impl Sheaves {
         Ok(())
     }
 
-    /// Makes an empty sheaf `main`, and the full one before spare; or finds another place for either
-    /// (`__pcs_install_empty_sheaf`).
+    /// Makes an empty sheaf `main`, and the full one that was there the spare; or finds another
+    /// place for either (`__pcs_install_empty_sheaf`).
     fn install_empty<S: Slabs>(&self, slabs: &S, cx: &Cx<'_>, cache: &CacheEntry, empty: Sheaf) {
         let (cpu, arena) = (self.cpu(cx, cache), &cx.core.arena);
         let barn = self.barn(cx.core, cache.id(), cx.node());
@@ -112,7 +112,8 @@ impl Sheaves {
                 cpu.set_spare(Some(cpu.main(arena)));
                 cpu.set_main(arena, empty, cpu.capacity());
             }
-            // The sheaf itself may have come from this very cache: all may have changed meanwhile.
+            // The sheaf itself may have come from this very cache, so everything may have changed
+            // meanwhile.
             Some(_) if !cpu.is_full() => barn.put_empty(cx, empty),
             Some(spare) if spare.size(arena) < cpu.capacity() => {
                 cpu.swap(arena, spare);
@@ -150,8 +151,8 @@ impl Sheaves {
         sheaf.set_size(&cx.core.arena, 0);
     }
 
-    /// Gives `count` objects of a sheaf back, those of a slab that stand near each other at once
-    /// (`build_detached_freelist`).
+    /// Gives `count` objects of a sheaf back; objects of a slab that stand near each other go at
+    /// once (`build_detached_freelist`).
     fn flush_range<S: Slabs>(
         &self,
         slabs: &S,
@@ -181,7 +182,8 @@ impl Sheaves {
                 link::set(cx, link_at(obj), list.first.get());
                 (list.first, list.count) = (obj, list.count + 1);
                 end -= 1;
-                // What stands at the end now is of another slab, and comes where the object was.
+                // The object that stands at the end now is of another slab, and moves to this
+                // place.
                 sheaf.set_object(arena, at, sheaf.object(arena, end));
             }
             slabs.give(cx, cache, list);
@@ -189,8 +191,8 @@ impl Sheaves {
         count::<S>(cx, cache, stat::SHEAF_FLUSH, objects);
     }
 
-    /// Frees an empty sheaf (`free_empty_sheaf`), straight to its slab: what the CPU holds of kmalloc's caches is not
-    /// touched, which may be about to be flushed.
+    /// Frees an empty sheaf (`free_empty_sheaf`), straight to its slab. The CPU's sheaves of kmalloc's caches are not
+    /// touched, since they may be about to be flushed.
     pub(super) fn unmake<S: Slabs>(
         &self,
         slabs: &S,
@@ -207,7 +209,8 @@ impl Sheaves {
         count_one::<S>(cx, cache, stat::SHEAF_FREE);
     }
 
-    /// Gives all that the CPU holds of a cache back to slabs, the sheaves too (`pcs_flush_all`).
+    /// Gives everything that the CPU holds of a cache back to slabs, the sheaves too
+    /// (`pcs_flush_all`).
     pub(in crate::backend) fn flush<S: Slabs>(&self, slabs: &S, cx: &Cx<'_>, cache: &CacheEntry) {
         let cpu = self.cpu(cx, cache);
         if let Some(spare) = cpu.set_spare(None) {
@@ -221,7 +224,7 @@ impl Sheaves {
         }
     }
 
-    /// Gives all that is in the barns of a cache back to slabs, the sheaves too (`barn_shrink`).
+    /// Gives everything in the barns of a cache back to slabs, the sheaves too (`barn_shrink`).
     pub(in crate::backend) fn shrink<S: Slabs>(&self, slabs: &S, cx: &Cx<'_>, cache: &CacheEntry) {
         let arena = &cx.core.arena;
         let unused = core::mem::take(&mut *self.cache(cache.id()).mains.lock()).list;

@@ -2,16 +2,17 @@
 //!
 //! # How it works
 //! A CPU has two [`sheaf::Sheaf`]s of a cache, `main` and `spare`: allocation pops `main`, a free of an object of the CPU's
-//! node pushes it, without an atomic instruction. When `main` runs empty or full the two are swapped; when both are,
-//! `main` is traded for another sheaf of the node's [`barn`], which keeps ten full and ten empty ones. Only when the
-//! barn cannot help are objects taken from slabs, a sheaf at once, or given back to them. A third sheaf, `rcu_free`,
-//! collects what readers may still see; when it is full it waits for a grace period and goes to the barn.
-//! Sheaves are kmalloc blocks themselves. What stands below them is a [`Slabs`].
+//! node pushes it, without an atomic instruction. When `main` runs empty or full the two are swapped; when both are, `main`
+//! is traded for another sheaf of the node's [`barn`], which keeps ten full and ten empty ones. Only when the barn cannot
+//! help are objects taken from slabs, a sheaf at once, or given back to them. A third sheaf, `rcu_free`, collects what
+//! readers may still see; when it is full it waits for a grace period and goes to the barn. Sheaves are kmalloc blocks
+//! themselves. The layer below them implements [`Slabs`].
 //!
 //! # Invariants
-//! - `main` of a CPU is the CPU's alone; a sheaf is in one place: with a CPU, in a barn, in wait, or free memory.
-//! - Objects in a CPU's sheaves are of its node, but for those that the node could not serve.
-//! - Parked objects of a cache on a node: at most capacity x (2 x its CPUs + 10), and what is in `rcu_free` or waits.
+//! - A CPU's `main` belongs to that CPU alone. Every sheaf is in one place: with a CPU, in a barn, waiting for
+//!   readers, or in free memory.
+//! - Objects in a CPU's sheaves belong to its node, except those that the node could not serve.
+//! - A node parks at most capacity x (2 x its CPUs + 10) objects of a cache, and those in `rcu_free` or waiting.
 //!
 //! # Lock order
 //! barn -> nothing; the list of waiting sheaves -> nothing.
@@ -20,7 +21,7 @@
 //!
 //! # Differences from Linux
 //! - The `main` sheaves of all CPUs are allocated when a cache is first used, not when it is created.
-//! - The limits of a barn hold always; Linux looks at them without the lock and may go a few sheaves over.
+//! - The limits of a barn always hold; Linux reads them without the lock and may go a few sheaves over.
 //! - Flushing and shrinking free the sheaves too, `main` among them, straight to their slabs.
 
 mod alloc;

@@ -1,4 +1,5 @@
-//! Objects that readers may still see: collected in `rcu_free`, and of use again after a grace period.
+//! Objects that readers may still see: `rcu_free` collects them, and they are used again after a grace
+//! period.
 //!
 //! Linux counterpart: `__kfree_rcu_sheaf`, `rcu_free_sheaf` in `mm/slub.c` @ 7.3.
 
@@ -13,7 +14,7 @@ use crate::cache::table::CacheEntry;
 use crate::ids::{NodeId, ObjPtr};
 
 impl Sheaves {
-    /// Puts an object into the CPU's `rcu_free`; `false` if there is none to be had.
+    /// Puts an object into the CPU's `rcu_free`; `false` if no such sheaf can be had.
     pub(in crate::backend) fn put_rcu<S: Slabs>(
         &self,
         slabs: &S,
@@ -65,7 +66,7 @@ impl Sheaves {
         self.waiting.lock().defer(&cx.core.arena, sheaf.block());
     }
 
-    /// Lets what a CPU has in `rcu_free` wait; then it goes back to slabs.
+    /// Lets the objects in a CPU's `rcu_free` wait; then they go back to slabs.
     pub(super) fn flush_rcu(&self, cx: &Cx<'_>, cache: &CacheEntry) {
         let cpu = self.cpu(cx, cache);
         if let Some(sheaf) = Sheaf::at(cpu.rcu_free.get()) {
@@ -74,7 +75,7 @@ impl Sheaves {
         }
     }
 
-    /// Brings the sheaves that readers cannot look into any more to the barns, or what they hold to slabs.
+    /// Brings the sheaves that no reader can look into any more to the barns, or their objects to slabs.
     pub(in crate::backend) fn end_grace_periods<S: Slabs>(&self, slabs: &S, cx: &Cx<'_>) {
         let arena = &cx.core.arena;
         let mut done = self.waiting.lock().passed(&cx.core.grace);
@@ -84,7 +85,7 @@ impl Sheaves {
         }
     }
 
-    /// Brings a sheaf that has waited to its barn, or what it holds to slabs (`rcu_free_sheaf`).
+    /// Brings a sheaf that has waited to its barn, or its objects to slabs (`rcu_free_sheaf`).
     fn take_back<S: Slabs>(&self, slabs: &S, cx: &Cx<'_>, sheaf: Sheaf) {
         let arena = &cx.core.arena;
         let cache = cx.core.caches.get(sheaf.cache(arena));
@@ -101,7 +102,7 @@ impl Sheaves {
         }
     }
 
-    /// Tells whether any sheaf waits for readers.
+    /// Returns whether any sheaf waits for readers.
     pub(in crate::backend) fn wait(&self) -> bool {
         !self.waiting.lock().is_empty()
     }

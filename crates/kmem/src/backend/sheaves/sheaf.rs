@@ -1,8 +1,9 @@
 //! One sheaf: a kmalloc block with a head and the objects behind it.
 //!
 //! # Invariants
-//! Words of the head: the next sheaf of a list; nothing; the cache; objects in it (stale in a CPU's `main`), and in the
-//! upper half the node of a sheaf that waits. That is `struct slab_sheaf` @ 7.3: 32 bytes on 64 bits.
+//! The head has four words: the next sheaf of a list; nothing; the cache; the number of objects (stale in a CPU's
+//! `main`), with the node of a sheaf that waits in the upper half. That is `struct slab_sheaf` @ 7.3: 32 bytes on 64
+//! bits.
 
 use crate::ids::{CacheId, NodeId, ObjPtr};
 use crate::raw::arena::Arena;
@@ -11,7 +12,7 @@ const HEAD_BYTES: u64 = 32;
 const CACHE: u64 = 16;
 const SIZE: u64 = 24;
 
-/// In place of the node: the sheaf goes to no barn.
+/// Stands in place of the node for a sheaf that goes to no barn.
 pub(super) const NO_BARN: NodeId = NodeId(u32::MAX);
 
 /// A sheaf, by its place in memory.
@@ -32,7 +33,7 @@ impl Sheaf {
         Self(block)
     }
 
-    /// Returns the sheaf at an offset; 0: none.
+    /// Returns the sheaf at an offset; 0 stands for none.
     pub(super) fn at(offset: u64) -> Option<Self> {
         ObjPtr::new(offset).map(Self)
     }
@@ -45,17 +46,17 @@ impl Sheaf {
         self.0.get()
     }
 
-    /// Returns the bytes of a sheaf for so many objects.
+    /// Returns the bytes of a sheaf for `capacity` objects.
     pub(super) fn bytes(capacity: u32) -> u64 {
         HEAD_BYTES + 8 * u64::from(capacity)
     }
 
-    /// Returns how many objects fit in a sheaf of so many bytes.
+    /// Returns how many objects fit in a sheaf of `bytes`.
     pub(super) fn capacity(bytes: u64) -> u32 {
         ((bytes - HEAD_BYTES) / 8) as u32
     }
 
-    /// Returns the sheaf whose first object stands in the word with a number; 0: none.
+    /// Returns the sheaf whose first object stands in the word with a number; 0 stands for none.
     pub(super) fn with_first(number: u64) -> Option<Self> {
         Self::at((number * 8).checked_sub(HEAD_BYTES)?)
     }

@@ -1,4 +1,4 @@
-//! What stands below sheaves.
+//! The layer below sheaves.
 
 use crate::Gfp;
 use crate::backend::ops::Request;
@@ -7,18 +7,19 @@ use crate::cache::cx::Cx;
 use crate::cache::table::CacheEntry;
 use crate::ids::{ObjPtr, Pfn};
 
-/// What sheaves are filled from and emptied into. It counts its own paths, the slow ones among them.
+/// Where sheaves get objects from and give them back to. It counts its own paths, the slow ones
+/// among them.
 pub(in crate::backend) trait Slabs {
     /// Place in `Ops::STATS`, behind the common ones, at which the sheaves' counters start.
     const STATS_AT: usize;
 
-    /// Tells whether an allocation with these flags may fill a sheaf.
+    /// Returns whether an allocation with these flags may fill a sheaf.
     fn may_fill(gfp: Gfp) -> bool;
 
     /// Takes one object.
     fn take_one(&self, cx: &Cx<'_>, cache: &CacheEntry, request: Request) -> Option<ObjPtr>;
 
-    /// Takes `count` objects, or what there is; returns how many.
+    /// Takes `count` objects, or as many as there are; returns how many.
     fn take_many(
         &self,
         cx: &Cx<'_>,

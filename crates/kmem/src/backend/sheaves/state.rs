@@ -1,4 +1,5 @@
-//! What there is of sheaves: with each CPU, in each node's barn, in wait; and the capacity of each cache.
+//! The state of sheaves: those of each CPU, of each node's barn, those that wait, and the capacity of
+//! each cache.
 
 use super::barn::Barn;
 use super::sheaf::Sheaf;
@@ -25,9 +26,10 @@ zeroed_struct! {
     pub(in crate::backend) struct CpuSheaves {
         /// Number of the word of `main` behind its last object: where the next one goes.
         top: LocalU64,
-        /// That of its first object; 0: there is no `main`, for the CPU has not used the cache yet.
+        /// Number of the word of its first object; 0 means that there is no `main`, because the CPU
+        /// has not used the cache yet.
         floor: LocalU64,
-        /// That of the word behind its place for the last object.
+        /// Number of the word behind its place for the last object.
         ceiling: LocalU64,
         /// Where `spare` is; 0: none.
         pub(super) spare: LocalU64,
@@ -38,7 +40,7 @@ zeroed_struct! {
 }
 
 impl CpuSheaves {
-    /// Pops an object off `main`, if it has one, and counts that.
+    /// Takes an object off `main`, if it has one, and counts that.
     #[inline(always)]
     pub(in crate::backend) fn pop(&self, words: &[AtomicU64]) -> Option<ObjPtr> {
         let top = self.top.get();
@@ -51,7 +53,7 @@ impl CpuSheaves {
         ObjPtr::new(obj)
     }
 
-    /// Pushes an object on `main`; `false` if there is no room.
+    /// Puts an object on `main`; `false` if there is no room.
     #[inline(always)]
     pub(in crate::backend) fn push(&self, words: &[AtomicU64], obj: ObjPtr) -> bool {
         let top = self.top.get();
@@ -64,7 +66,7 @@ impl CpuSheaves {
         true
     }
 
-    /// Returns the object that [`Self::pop`] would.
+    /// Returns the object that [`Self::pop`] would take.
     pub(super) fn last(&self, arena: &Arena) -> Option<ObjPtr> {
         ObjPtr::new(arena.load_numbered(self.top.get().checked_sub(1)?))
     }
@@ -75,23 +77,23 @@ impl CpuSheaves {
         (self.top.get() - self.floor.get()) as u32
     }
 
-    /// Returns the objects that fit in `main`; 0: there is none.
+    /// Returns the number of objects that fit in `main`; 0 if there is no `main`.
     pub(super) fn capacity(&self) -> u32 {
         (self.ceiling.get() - self.floor.get()) as u32
     }
 
-    /// Tells whether `main` is full, or missing.
+    /// Returns whether `main` is full, or missing.
     #[inline(always)]
     pub(in crate::backend) fn is_full(&self) -> bool {
         self.top.get() == self.ceiling.get()
     }
 
-    /// Takes the last objects off `main`, which are read before.
+    /// Takes the last objects off `main`; the caller has read them.
     pub(super) fn drop_last(&self, objects: u32) {
         self.top.sub(u64::from(objects));
     }
 
-    /// Tells whether the CPU has a `main`.
+    /// Returns whether the CPU has a `main`.
     #[inline(always)]
     pub(super) fn has_main(&self) -> bool {
         self.floor.get() != 0
@@ -102,7 +104,7 @@ impl CpuSheaves {
         Sheaf::with_first(self.floor.get())
     }
 
-    /// Returns `main`, its head up to date, for it to be handed over.
+    /// Returns `main` with its head brought up to date, so that it can be handed over.
     #[inline]
     pub(super) fn main(&self, arena: &Arena) -> Sheaf {
         let main = self.main_if_any().expect("a CPU that trades its main sheaf has one");
@@ -110,13 +112,14 @@ impl CpuSheaves {
         main
     }
 
-    /// Makes a sheaf of `capacity` objects the CPU's `main`. The one before may be somebody else's already.
+    /// Makes a sheaf of `capacity` objects the CPU's `main`. The previous one may belong to another owner
+    /// already.
     #[inline]
     pub(super) fn set_main(&self, arena: &Arena, sheaf: Sheaf, capacity: u32) {
         self.set_main_of(sheaf, sheaf.size(arena), capacity);
     }
 
-    /// As [`Self::set_main`], of a sheaf whose size is known.
+    /// Does as [`Self::set_main`] for a sheaf whose size is known.
     #[inline(always)]
     pub(super) fn set_main_of(&self, sheaf: Sheaf, size: u32, capacity: u32) {
         let first = sheaf.first();
@@ -125,7 +128,7 @@ impl CpuSheaves {
         self.ceiling.set(first + u64::from(capacity));
     }
 
-    /// Leaves the CPU without a `main`; returns the one before, which is empty.
+    /// Leaves the CPU without a `main`; returns the previous one, which is empty.
     pub(super) fn take_main(&self) -> Option<Sheaf> {
         let main = self.main_if_any();
         [&self.top, &self.floor, &self.ceiling].into_iter().for_each(|word| word.set(0));
@@ -136,7 +139,7 @@ impl CpuSheaves {
         Sheaf::at(self.spare.get())
     }
 
-    /// Makes a sheaf the spare one, or takes it away; returns the one before.
+    /// Makes a sheaf the spare one, or removes the spare; returns the previous one.
     pub(super) fn set_spare(&self, sheaf: Option<Sheaf>) -> Option<Sheaf> {
         let before = self.spare();
         self.spare.set(sheaf.map_or(0, Sheaf::offset));
@@ -155,7 +158,7 @@ impl CpuSheaves {
 }
 
 zeroed_struct! {
-    /// What is known of a cache.
+    /// What is known about a cache.
     #[derive(Debug)]
     pub(super) struct CacheSheaves {
         /// Objects in a sheaf; 0: the cache has none.
@@ -165,7 +168,7 @@ zeroed_struct! {
 }
 
 zeroed_struct! {
-    /// The `main` sheaves of CPUs that have not come for them yet.
+    /// The `main` sheaves for CPUs that have not fetched them yet.
     #[derive(Debug, Clone, Copy, Default)]
     pub(super) struct Mains {
         pub(super) list: BlockList,
@@ -177,11 +180,11 @@ zeroed_struct! {
 /// The sheaves of a machine.
 #[derive(Debug)]
 pub(in crate::backend) struct Sheaves {
-    /// By CPU and cache.
+    /// Each CPU's part, by CPU and cache.
     cpus: ZeroedSlice<CpuSheaves>,
-    /// By cache.
+    /// Numbers of each cache.
     caches: ZeroedSlice<CacheSheaves>,
-    /// By cache and node.
+    /// Barns by cache and node.
     barns: ZeroedSlice<Barn>,
     /// Full `rcu_free` sheaves that readers may still look into.
     pub(super) waiting: Lock<Waiting>,
@@ -227,7 +230,7 @@ impl Sheaves {
         self.cache(id).capacity.get()
     }
 
-    /// As [`Self::capacity`], by the index of the cache; 0 beyond the last.
+    /// Does as [`Self::capacity`], by the index of the cache; returns 0 beyond the last.
     pub(in crate::backend) fn capacity_at(&self, index: usize) -> u32 {
         self.caches.as_slice().get(index).map_or(0, |cache| cache.capacity.get())
     }
@@ -236,14 +239,14 @@ impl Sheaves {
         self.cache(cache.id()).capacity.set(capacity);
     }
 
-    /// Tells whether a CPU has sheaves of a cache, by its index of CPUs times caches.
+    /// Returns whether a CPU has sheaves of a cache, by its index of CPUs times caches.
     pub(in crate::backend) fn holds(&self, index: usize) -> bool {
         !self.cpus[index].is_empty()
     }
 }
 
-/// Returns the objects in a sheaf of a cache that asks for none in particular: by size, and rounded up to what fills a
-/// kmalloc block (Linux: `calculate_sheaf_capacity` @ 7.3). 0 for a cache that must have none.
+/// Returns the default number of objects in a sheaf: it depends on the size, and is rounded up to what fills a kmalloc
+/// block (Linux: `calculate_sheaf_capacity` @ 7.3). It is 0 for a cache that must have none.
 pub(in crate::backend) fn usual_capacity(core: &Core, cache: &CacheEntry) -> u32 {
     if !may_have_sheaves(cache) {
         return 0;
@@ -259,32 +262,33 @@ pub(in crate::backend) fn usual_capacity(core: &Core, cache: &CacheEntry) -> u32
     Sheaf::capacity(classes.into_iter().find(|&class| class >= bytes).unwrap_or(bytes))
 }
 
-/// Returns the objects that a cache or the machine asks for in a sheaf.
+/// Returns the number of objects in a sheaf that a cache or the machine sets.
 pub(in crate::backend) fn asked_capacity(core: &Core, cache: &CacheEntry, args: &CacheArgs) -> u32 {
     let asked = core.tunable(args, "sheaf_capacity").or(sheaf_capacity_of(&args.name));
     if may_have_sheaves(cache) { asked.unwrap_or(0) } else { 0 }
 }
 
-/// Keeps a cache that asks for a capacity from sharing slabs.
+/// Keeps a cache that sets a capacity from sharing slabs.
 pub(in crate::backend) fn adjust_cache(args: &mut CacheArgs) {
     if sheaf_capacity_of(&args.name).is_some() {
         args.flags |= SlabFlags::NO_MERGE;
     }
 }
 
-/// Returns the objects in a sheaf that the kernel's cache called `name` asks for.
+/// Returns the number of objects in a sheaf that the kernel's cache called `name` sets.
 #[must_use]
 pub fn sheaf_capacity_of(name: &str) -> Option<u32> {
     ASKED.iter().find(|(known, _)| *known == name).map(|&(_, capacity)| capacity)
 }
 
-/// Caches that ask for a capacity themselves (`mm/vma_init.c`, `lib/maple_tree.c`).
+/// Caches that set a capacity themselves (`mm/vma_init.c`, `lib/maple_tree.c`).
 const ASKED: [(&str, u32); 2] = [("maple_node", 32), ("vm_area_struct", 32)];
 
 /// Objects in a sheaf at most: that of the largest kmalloc class.
 pub(in crate::backend) const CAPACITY_MAX: u32 = (8192 - 32) / 8;
 
-/// Tells whether a cache may have sheaves: none that is debugged or that kmemleak does not trace.
+/// Returns whether a cache may have sheaves: not if it is debugged, nor if kmemleak does not trace
+/// it.
 fn may_have_sheaves(cache: &CacheEntry) -> bool {
     let debug = SlabFlags::RED_ZONE | SlabFlags::POISON | SlabFlags::STORE_USER;
     !cache.flags().any(debug | SlabFlags::NOLEAKTRACE)
@@ -295,7 +299,7 @@ pub(super) fn count<S: Slabs>(cx: &Cx<'_>, cache: &CacheEntry, stat: Stat, times
     cx.tally(cache.id()).add(stat.after(S::STATS_AT), u64::from(times));
 }
 
-/// As [`count`], once.
+/// Counts a path once, as [`count`] does.
 pub(super) fn count_one<S: Slabs>(cx: &Cx<'_>, cache: &CacheEntry, stat: Stat) {
     count::<S>(cx, cache, stat, 1);
 }

@@ -1,4 +1,4 @@
-//! What sheaves hold of a cache, and that it is not more than they may.
+//! Walks what sheaves hold of a cache, and checks it against their limits.
 
 use alloc::format;
 

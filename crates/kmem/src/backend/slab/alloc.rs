@@ -10,7 +10,7 @@ use crate::backend::own;
 use crate::cache::cx::Cx;
 use crate::ids::{NodeId, ObjPtr, Pfn, Site};
 
-/// Objects in the first batch of an array that was not used lately (`BATCHREFILL_LIMIT`).
+/// Objects in the first batch of an array that was idle lately (`BATCHREFILL_LIMIT`).
 const COLD_BATCH_MAX: u32 = 16;
 
 impl OnCpu<'_> {
@@ -84,7 +84,7 @@ impl OnCpu<'_> {
     }
 
     /// Moves up to `wanted` objects of a slab that is on no list to the array, then puts the slab
-    /// on the list where it belongs. Returns what is still wanted.
+    /// on the list where it belongs. Returns how many are still wanted.
     fn take_batch(self, node: &mut LockedNode<'_>, slab: Pfn, mut wanted: u32) -> u32 {
         let (page, objects) = (self.cx.core.pages.get(slab), self.cache.objects.get());
         while node::active(page) < objects && wanted > 0 {
@@ -95,7 +95,7 @@ impl OnCpu<'_> {
         wanted
     }
 
-    /// Takes the next free object of a slab, of which there is one.
+    /// Takes the next free object of a slab, which has one.
     fn take_object(self, node: &mut LockedNode<'_>, slab: Pfn) -> ObjPtr {
         let core = self.cx.core;
         let page = core.pages.get(slab);
@@ -142,7 +142,8 @@ impl OnCpu<'_> {
     fn new_slab(self, request: Request, home: NodeId) -> Option<Pfn> {
         let (core, cx, cache) = (self.cx.core, self.cx, self.cache);
         let objects = cache.objects.get();
-        // From this node or not at all: an array holds objects of its CPU's node only.
+        // The slab comes from this node or not at all: an array holds only objects of its CPU's
+        // node.
         let (gfp, node) = match core.setup.nodes {
             1 => (request.gfp, None),
             _ => (request.gfp | Gfp::THISNODE, Some(home)),
@@ -172,7 +173,7 @@ impl OnCpu<'_> {
         Some(slab)
     }
 
-    /// Returns the offset at which the next slab starts: each time one step further.
+    /// Returns the offset at which the next slab starts: one step further each time.
     fn next_colour(self, node: NodeId) -> u32 {
         let last = &self.node(node).colour;
         let next = last.get() + 1;
@@ -180,7 +181,7 @@ impl OnCpu<'_> {
         last.get() * self.colours.step.get()
     }
 
-    /// Takes a kmalloc block for the indexes of a slab; it counts as any other object.
+    /// Takes a kmalloc block for the indexes of a slab; it counts like any other object.
     fn alloc_list(self, cx: &Cx<'_>, gfp: Gfp) -> Option<ObjPtr> {
         let objects = u64::from(self.cache.objects.get());
         let id = cx.core.kmalloc.cache(objects, Gfp::NONE, Site(0))?;

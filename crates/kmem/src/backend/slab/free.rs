@@ -1,4 +1,4 @@
-//! Frees once the CPU's array is full, and what gives slabs back.
+//! Frees once the CPU's array is full, and everything that gives slabs back.
 
 use super::layout::Mode;
 use super::node::{self, LockedNode};
@@ -32,7 +32,7 @@ impl OnCpu<'_> {
         self.push(obj);
     }
 
-    /// Frees under a node's lock; then, without it, the slabs that `free` found empty.
+    /// Frees under a node's lock; then frees, without it, the slabs that `free` found empty.
     fn free_locked(self, home: NodeId, free: impl FnOnce(&mut LockedNode<'_>, &mut PageList)) {
         let mut empty = PageList::default();
         free(&mut self.lock_node(home), &mut empty);
@@ -64,7 +64,8 @@ impl OnCpu<'_> {
         self.free_to_slabs(node, state::objects(&self.entries[..count as usize]), empty);
     }
 
-    /// Takes the first `count` objects out of the array, once the node's lock is given up: others wait for it.
+    /// Takes the first `count` objects out of the array after the node's lock is given up, because other CPUs
+    /// wait for it.
     fn drop_oldest(self, count: u32) {
         drop_oldest(self.entries, &self.array.avail, count);
     }
@@ -87,7 +88,8 @@ impl OnCpu<'_> {
             if node::active(page) == 0 {
                 node.free.push_front(pages, slab);
             } else {
-                // At the end: so that others of the slab come back before it is used again.
+                // The slab goes to the end, so that its other objects come back before it is used
+                // again.
                 node.partial.push_back(pages, slab);
             }
         }

@@ -85,7 +85,8 @@ pub(super) fn plan(core: &Core, args: &CacheArgs) -> Result<CacheLayout, Error> 
     Ok(CacheLayout { layout, order, order_min: order, objects })
 }
 
-/// Lays an object out: a page of less than 16 bytes each would have more than a byte can number.
+/// Lays an object out; a page of objects below 16 bytes would have more of them than a byte can
+/// number.
 fn layout(core: &Core, args: &CacheArgs) -> ObjectLayout {
     let mut layout = geometry::object_layout_unlinked(core.setup.arch, args);
     if layout.size < OBJECT_BYTES_MIN {
@@ -94,7 +95,7 @@ fn layout(core: &Core, args: &CacheArgs) -> ObjectLayout {
     layout
 }
 
-/// Sets colours and mode: the choice of [`plan`] once more.
+/// Sets colours and mode, repeating the choice of [`plan`].
 pub(super) fn set_colours(core: &Core, colours: &Colours, cache: &CacheEntry, args: &CacheArgs) {
     let layout = layout(core, args);
     let Some((mode, choice)) = choose(core, args, &layout) else { return };
@@ -151,7 +152,7 @@ fn order(core: &Core, args: &CacheArgs, size: u32, mode: Mode) -> Option<Choice>
     let asked = core.tunable(args, "order").map(Order::saturating);
     let mut best = None;
     for order in (0..=Order::MAX.0).map(Order) {
-        // An index takes a byte behind the objects, when it is there.
+        // An index behind the objects takes a byte for each.
         let each = if mode == Mode::OnSlab { size + 1 } else { size };
         let objects = (order.bytes() / u64::from(each)) as u32;
         if objects == 0 {
@@ -161,7 +162,7 @@ fn order(core: &Core, args: &CacheArgs, size: u32, mode: Mode) -> Option<Choice>
             break;
         }
         if mode == Mode::OffSlab {
-            // Worth it only if the indexes take much less than an object.
+            // This pays only if the indexes take much less than an object.
             let list = core.kmalloc.cache(u64::from(objects), Gfp::NONE, Site(0));
             let list_size = list.map(|id| core.caches.get(id).size.get());
             if list_size.is_none_or(|bytes| bytes > size / 2) {

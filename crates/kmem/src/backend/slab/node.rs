@@ -22,7 +22,7 @@ zeroed_struct! {
     #[derive(Debug)]
     pub(super) struct Node {
         lists: Lock<Lists>,
-        /// What CPUs look at before they take the lock.
+        /// What CPUs read before they take the lock.
         counts: Counts,
         /// Colour of the last slab. CPUs race for it, as in Linux.
         pub(super) colour: LocalU32,
@@ -30,8 +30,9 @@ zeroed_struct! {
 }
 
 zeroed_struct! {
-    /// Free objects of a node: written under its lock, read without it too. A CPU that finds none
-    /// makes a slab rather than waits, so each change shows at once, not when the lock is given up.
+    /// Free objects of a node: written under its lock, but read without it too. A CPU that finds
+    /// none makes a slab instead of waiting, so each change must show at once, not when the lock is
+    /// given up.
     #[derive(Debug)]
     pub(super) struct Counts {
         /// Free objects in all slabs.
@@ -62,7 +63,7 @@ impl Node {
         LockedNode { lists: self.lists.lock(), counts: &self.counts }
     }
 
-    /// Tells whether a CPU would find no free object: then it does not take the lock.
+    /// Returns whether a CPU would find no free object; then it does not take the lock.
     pub(super) fn is_exhausted(&self) -> bool {
         self.counts.free_objects.get() == 0 && self.counts.shared_avail.get() == 0
     }
@@ -89,7 +90,7 @@ impl DerefMut for LockedNode<'_> {
 }
 
 impl Lists {
-    /// Returns the list that a slab with so many objects in use is on.
+    /// Returns the list for a slab with `active` objects in use.
     pub(super) fn list(&mut self, active: u32, objects: u32) -> &mut PageList {
         match active {
             0 => &mut self.free,

@@ -1,4 +1,4 @@
-//! SLAB's operations: the fast paths, and where the others go.
+//! SLAB's operations: the fast paths, and the calls of the slow ones.
 
 use super::layout::{self, KMALLOC_MIN, LIMIT_MAX, SHARED_MAX};
 use super::state::{Array, ENTRIES, Slab};
@@ -27,7 +27,7 @@ pub struct Row<'m> {
 impl Ops for Slab {
     const LOCKS: &'static [&'static str] = &["list_lock"];
     const STATS: Names = &[stat::NAMES];
-    // Indexes of a slab's objects are bytes; Linux has two bytes where pages are larger.
+    // Indexes of a slab's objects are bytes; Linux uses two bytes where pages are larger.
     const SMALL_PAGES_ONLY: bool = true;
     const MERGEABLE: Mergeable = Mergeable::ByAlignment;
     const TUNABLES: &'static [Tunable] = &[

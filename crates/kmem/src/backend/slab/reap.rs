@@ -1,4 +1,4 @@
-//! Reaping: what was not used for a while goes back, little by little.
+//! Reaping: objects and slabs that were idle for a while go back, little by little.
 //!
 //! Linux counterpart: `cache_reap`, `drain_array`, `drain_freelist` in `mm/slab.c` @ 6.1.
 
@@ -6,13 +6,13 @@ use super::state::{OnCpu, Slab};
 use crate::cache::cx::Cx;
 
 const SECOND_NS: u64 = 1_000_000_000;
-/// Between two reapings of a CPU's arrays (`REAPTIMEOUT_AC`).
+/// Time between two reapings of a CPU's arrays (`REAPTIMEOUT_AC`).
 const REAP_ARRAYS_NS: u64 = 2 * SECOND_NS;
-/// Between two reapings of what a node's CPUs share (`REAPTIMEOUT_NODE`).
+/// Time between two reapings of what a node's CPUs share (`REAPTIMEOUT_NODE`).
 const REAP_NODE_NS: u64 = 4 * SECOND_NS;
 
 impl Slab {
-    /// Reaps if it is time; the first time is a second after the clock was first seen.
+    /// Reaps if it is time; the first reaping is a second after the clock was first seen.
     #[inline]
     pub(super) fn reap(&self, cx: &Cx<'_>, now_ns: u64) {
         let next = &self.next_reap[cx.cpu as usize];
@@ -50,14 +50,14 @@ impl OnCpu<'_> {
         drop(node);
         self.drain_shared(home, shared);
         if !used {
-            // A fifth of what the node may keep, in slabs.
+            // A fifth of the objects that the node may keep, in slabs.
             self.drain_free(home, self.free_limit().div_ceil(5 * self.cache.objects.get()));
         }
     }
 }
 
 /// Returns how many objects to take from an array: none if it was used since the last time, else a
-/// fifth of its limit, or half of what is there.
+/// fifth of its limit, or half of its objects.
 fn spare(avail: u32, limit: u32, touched: &mut u32) -> u32 {
     if core::mem::take(touched) == 1 {
         return 0;

@@ -1,4 +1,5 @@
-//! Paths that SLAB counts: named as SLUB's where they are alike, since Linux's SLAB has no such counters.
+//! Paths that SLAB counts. They have the names of SLUB's where they are alike, since Linux's SLAB has no
+//! such counters.
 
 crate::cache::paths::backend_stats! {
     ALLOC_FROM_PARTIAL "alloc_from_partial", // array filled from a slab

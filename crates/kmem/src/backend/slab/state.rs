@@ -30,14 +30,14 @@ zeroed_struct! {
 #[derive(Debug)]
 pub struct Slab {
     pub(super) arrays: ZeroedSlice<Array>,
-    /// [`LIMIT_MAX`] entries (rounded up to 256) an array.
+    /// The arrays' entries: [`LIMIT_MAX`] for each, rounded up to 256.
     pub(super) entries: ZeroedSlice<LocalU64>,
-    /// By cache and node.
+    /// Nodes by cache and node.
     pub(super) nodes: ZeroedSlice<Node>,
-    /// [`SHARED_MAX`] entries a node of a cache.
+    /// The shared arrays' entries: [`SHARED_MAX`] for each node of a cache.
     pub(super) shared: ZeroedSlice<LocalU64>,
     pub(super) colours: ZeroedSlice<Colours>,
-    /// Time of each CPU's next reaping in ns; 0: the clock has not started.
+    /// Time of each CPU's next reaping in ns; 0 before the clock has started.
     pub(super) next_reap: ZeroedSlice<LocalU64>,
 }
 
@@ -76,14 +76,14 @@ impl Slab {
     }
 }
 
-/// A cache on a CPU at work: what the slow paths are about.
+/// A cache on a CPU at work, which the slow paths work on.
 #[derive(Clone, Copy)]
 pub(super) struct OnCpu<'a> {
     pub(super) slab: &'a Slab,
     pub(super) cx: &'a Cx<'a>,
     pub(super) cache: &'a CacheEntry,
     pub(super) array: &'a Array,
-    /// The array's, all [`ENTRIES`].
+    /// The array's entries, all [`ENTRIES`] of them.
     pub(super) entries: &'a [LocalU64],
     pub(super) colours: &'a Colours,
     pub(super) tally: &'a Tally,
@@ -104,7 +104,7 @@ impl<'a> OnCpu<'a> {
     }
 }
 
-/// Copies entries, as many as both slices have.
+/// Copies as many entries as both slices have.
 pub(super) fn copy(from: &[LocalU64], to: &[LocalU64]) {
     from.iter().zip(to).for_each(|(from, to)| to.set(from.get()));
 }

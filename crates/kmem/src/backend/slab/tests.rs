@@ -1,4 +1,4 @@
-//! What users know of SLAB.
+//! What users know from SLAB.
 
 use alloc::vec::Vec;
 

@@ -16,7 +16,7 @@ fn pages_belong_to_the_cpu_that_took_them() {
     let keep = zero.alloc(cache, Gfp::KERNEL, SITE).unwrap();
     one.free(cache, mine, SITE);
     assert_eq!(machine.path_counts().get("free_remote"), 1);
-    // Room that CPU 1 made in CPU 0's page is CPU 0's to use.
+    // CPU 0 can use the room that CPU 1 made in CPU 0's page.
     assert_eq!(zero.alloc(cache, Gfp::KERNEL, SITE), Some(mine));
     assert_eq!(keep.pfn(), mine.pfn());
 }
@@ -37,7 +37,7 @@ fn sizes_do_not_share_pages() {
     assert_eq!(pages.len(), 12, "one list for each of the twelve ranges");
 }
 
-/// What lay free in the pages of other CPUs and sizes was lost when there were no more pages.
+/// Room in the pages of other CPUs and sizes used to be lost when there were no more pages.
 #[test]
 fn without_pages_those_of_other_cpus_and_sizes_serve() {
     let machine = Machine::<Slmb>::builder().cpus(2).memory_bytes(1 << 20).build().unwrap();
@@ -56,7 +56,8 @@ fn without_pages_those_of_other_cpus_and_sizes_serve() {
     assert_eq!(one.kmalloc(40, Gfp::KERNEL, SITE), None);
 }
 
-/// A size in front of blocks that are aligned to themselves left a gap before each: half as many fitted into a page.
+/// A size in front of blocks that are aligned to their own size left a gap before each, so only half as many fitted
+/// into a page.
 #[test]
 fn powers_of_two_lie_side_by_side_where_pages_have_maps() {
     let pages_of = |size: u64, header: u32| {
@@ -85,7 +86,7 @@ fn powers_of_two_lie_side_by_side_where_pages_have_maps() {
     }
 }
 
-/// A block that is freed twice has no marks the second time: nothing is given back.
+/// A block has no marks when it is freed a second time, and nothing is given back.
 #[test]
 fn what_no_block_begins_at_is_not_given_back() {
     let machine = Machine::<Slmb>::builder().memory_bytes(16 << 20).build().unwrap();

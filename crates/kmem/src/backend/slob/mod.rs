@@ -1,16 +1,15 @@
-//! SLOB: simple list of blocks; everything from one heap, under one lock.
+//! SLOB: a simple list of blocks; one heap under one lock serves everything.
 //!
 //! # How it works
-//! There are no slabs: a block of any size is carved out of the first page that has room
-//! ([`super::carve`]), from one of three lists of pages, for blocks below 256 bytes, below 1024,
-//! and the rest. A list is a circle and the search starts at the page of the last success. A
-//! kmalloc block carries its size in front; a cache's object does not, since the cache knows, so that it is not for `kfree`.
-//! An object of a type-safe cache is freed once its readers have left, linked behind its contents until then. A
-//! page that is all free goes back to the page allocator at once. From a page on, the page
-//! allocator serves. The code is that of [`Heap`]; this is its setting.
+//! There are no slabs: a block of any size is carved out of the first page that has room ([`super::carve`]), from one of
+//! three lists of pages, for blocks below 256 bytes, below 1024, and the rest. A list is a circle and the search starts at
+//! the page of the last success. A kmalloc block carries its size in front; a cache's object does not, since the cache knows
+//! it, and so `kfree` must not be given one. An object of a type-safe cache is freed once its readers have left, linked
+//! behind its contents until then. A page that is all free goes back to the page allocator at once. Sizes of a page and more
+//! come from the page allocator. The code is that of [`Heap`]; this is its setting.
 //!
 //! # Lock order
-//! `slob_lock` for everything, given up while the page allocator is asked for a page.
+//! `slob_lock` guards everything; it is given up while the page allocator is called.
 //!
 //! Linux counterpart: `mm/slob.c` @ 6.1.
 //!
@@ -25,7 +24,7 @@ use crate::cache::core::Core;
 /// The SLOB allocator.
 pub type Slob = Heap<OneSet>;
 
-/// SLOB's setting: three lists for all, one lock.
+/// SLOB's setting: three lists for all CPUs, with one lock.
 #[derive(Debug)]
 pub struct OneSet;
 

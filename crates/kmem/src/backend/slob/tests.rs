@@ -1,4 +1,4 @@
-//! What users know of SLOB.
+//! What users know from SLOB.
 
 use alloc::vec::Vec;
 

@@ -59,7 +59,8 @@ impl Slub {
             return Some(self.pop(cx, cache, cpu_slab, obj, request.site()));
         }
         let Some((slab, obj, objects)) = nodes::new_slab(cx, cache, request) else {
-            // The fast path's count is what the slow one leaves of the objects given out.
+            // The fast path's count is that of objects given out less this one, and no object is
+            // given out here.
             tally.uncount(stat::ALLOC_SLOWPATH);
             return None;
         };
@@ -68,7 +69,7 @@ impl Slub {
         Some(self.pop(cx, cache, cpu_slab, obj, request.site()))
     }
 
-    /// Takes `first` off the CPU's list, which starts with it.
+    /// Takes `first` off the CPU's list, which begins with it.
     #[inline(always)]
     fn pop(
         &self,
@@ -108,7 +109,8 @@ impl Slub {
     }
 
     /// Takes a slab from the node's partial list, and up to half a CPU partial list more
-    /// (`get_partial`); from other nodes that can spare one when the own has none.
+    /// (`get_partial`). If its own node has none, it takes them from other nodes that can spare
+    /// one.
     fn take_partial(
         &self,
         cx: &Cx<'_>,
@@ -156,7 +158,7 @@ impl Slub {
         Some((first, obj))
     }
 
-    /// Freezes a slab of the node's list; with `take_all` its free list is the caller's.
+    /// Freezes a slab of the node's list; with `take_all` the caller also gets its free list.
     fn freeze(&self, cx: &Cx<'_>, slab: Pfn, take_all: bool) -> Option<ObjPtr> {
         let (old, _) = State::update(cx, cx.core.pages.get(slab), |old| match take_all {
             true => old.freeze().with_inuse(old.objects()).with_free(slab, None),

@@ -1,4 +1,4 @@
-//! Frees to slabs that are not the CPU's, and what gives slabs back.
+//! Frees to slabs that are not the CPU's, and everything that gives slabs back.
 
 use super::stat;
 use super::state::{CpuSlab, Slub};
@@ -11,8 +11,8 @@ use crate::ids::{ObjPtr, Pfn, Site};
 use crate::page::PageList;
 
 impl Slub {
-    /// Puts a list of objects on the CPU's, if they are of its slab, which it tells, else on their slab's own
-    /// (`do_slab_free`).
+    /// Puts a list of objects on the CPU's if they are of its slab, else on their slab's own
+    /// (`do_slab_free`); returns which.
     pub(in crate::backend) fn free_list(
         &self,
         cx: &Cx<'_>,
@@ -94,8 +94,8 @@ impl Slub {
         self.push_partial(cx, cpu_slab, slab);
     }
 
-    /// Thaws the CPU's partial slabs: to the node's list, or back to the page allocator when empty
-    /// and the node has enough (`__unfreeze_partials`).
+    /// Thaws the CPU's partial slabs. They go to the node's list, or back to the page allocator
+    /// when they are empty and the node has enough (`__unfreeze_partials`).
     pub(super) fn drain_partial(&self, cx: &Cx<'_>, cache: &CacheEntry, cpu_slab: &CpuSlab) {
         let pages = &cx.core.pages;
         let tally = cx.tally(cache.id());
@@ -171,7 +171,7 @@ impl Slub {
         }
     }
 
-    /// Gives up all that a CPU holds of a cache.
+    /// Gives up everything that a CPU holds of a cache.
     pub(super) fn flush_cpu(&self, cx: &Cx<'_>, cache: &CacheEntry) {
         let cpu_slab = self.cpu_slab(cx, cache.id());
         if cpu_slab.slab.get() != 0 {

@@ -13,7 +13,7 @@ impl Slub {
         asked.unwrap_or_else(|| geometry::cpu_partial_objects(core.setup.arch, cache.size.get()))
     }
 
-    /// Sets how many slabs that is.
+    /// Sets how many slabs correspond to that.
     pub(super) fn set_limits(&self, core: &Core, cache: &CacheEntry, args: &CacheArgs) {
         // Slabs on the list are half full on average: `slub_set_cpu_partial`.
         let objects = Self::cpu_partial(core, cache, args).saturating_mul(2);

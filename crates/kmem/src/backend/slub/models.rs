@@ -1,8 +1,9 @@
-//! Every interleaving of SLUB's hand-overs between CPUs, in the allocator itself on a small machine.
+//! Models every interleaving of SLUB's hand-overs between CPUs, in the allocator itself on a small
+//! machine.
 //!
-//! Run by `make test-kmem`, as `RUSTFLAGS="--cfg loom" cargo test -p slablab-kmem --lib --release`. All that
-//! CPUs share is loom's: slab words, locks, page records, the links in free objects. Threads are interrupted twice
-//! at most (`LOOM_MAX_PREEMPTIONS` sets another bound).
+//! `make test-kmem` runs them, as `RUSTFLAGS="--cfg loom" cargo test -p slablab-kmem --lib --release`. Everything
+//! that CPUs share belongs to loom: slab words, locks, page records, the links in free objects. Threads are
+//! interrupted twice at most (`LOOM_MAX_PREEMPTIONS` sets another bound).
 
 use alloc::vec::Vec;
 use std::collections::{BTreeMap, BTreeSet};
@@ -97,8 +98,8 @@ impl Small {
         self.machine.cache_stats(self.cache).unwrap().paths.get(name)
     }
 
-    /// Checks that `live` are all of the objects given out, each once; that every other one is on one list, and
-    /// every slab on one at most; that a slab is frozen where a CPU has it and only there.
+    /// Checks that `live` are all of the objects given out, each once; that every other object is on one list,
+    /// and every slab on one at most; and that a slab is frozen exactly where a CPU has it.
     fn check(&self, live: &[ObjPtr]) {
         let distinct: BTreeSet<_> = live.iter().collect();
         assert_eq!(distinct.len(), live.len(), "an object is given twice: {live:?}");
@@ -172,7 +173,7 @@ fn a_cpu_refills_its_list_while_objects_are_freed_remotely() {
     }
 }
 
-/// The same with two CPUs that free an object each.
+/// Does the same with two CPUs that free an object each.
 #[test]
 fn a_cpu_refills_its_list_while_two_others_free() {
     model(|| {
@@ -188,7 +189,8 @@ fn a_cpu_refills_its_list_while_two_others_free() {
     });
 }
 
-/// Two threads want the same CPU: who gets it finds what the one before left, and none else has it.
+/// Two threads want the same CPU: whoever gets it finds what the previous holder left, and no other
+/// thread has it.
 #[test]
 fn a_claim_hands_over_what_the_cpu_holds() {
     model(|| {
@@ -235,7 +237,7 @@ fn a_slab_is_deactivated_while_its_last_objects_are_freed_remotely() {
     deactivates_against_frees(0, 1, 2);
 }
 
-/// The slab has no free object: its first remote free finds it frozen, or puts it on a list.
+/// The slab has no free object; its first remote free finds it frozen, or puts it on a list.
 #[test]
 fn a_full_slab_is_deactivated_while_an_object_is_freed_remotely() {
     for cpu_partial in [0, 3] {
@@ -282,7 +284,8 @@ fn on_the_node(small: &Small, slabs: usize) -> Vec<[ObjPtr; 2]> {
         small.deactivate(&cpu);
         live
     });
-    // A slab given up with a free object is the first that the next allocation takes: free none before all are made.
+    // A slab given up with a free object is the first that the next allocation takes, so none is freed before all
+    // are made.
     let mut made: Vec<[ObjPtr; IN_SLAB]> = pairs.collect();
     made.iter_mut().for_each(|[first, ..]| small.free(&cpu, [*first]));
     cpu.flush(small.cache);
@@ -311,7 +314,7 @@ fn a_partial_slab_is_taken_while_objects_are_freed_remotely() {
     }
 }
 
-/// Both CPUs take a slab off the node's list, which has one for each of them or only one.
+/// Both CPUs take a slab off the node's list, which has either one for each of them or only one.
 #[test]
 fn partial_slabs_are_taken_by_two_cpus() {
     for (cpu_partial, slabs) in [(0, 1), (0, 2), (3, 2)] {

@@ -1,4 +1,4 @@
-//! SLUB's operations: the fast paths, and where the others go.
+//! SLUB's operations: the fast paths, and the calls of the slow ones.
 
 use alloc::vec::Vec;
 

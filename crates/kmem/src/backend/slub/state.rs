@@ -9,7 +9,7 @@ use crate::raw::local::{LocalU32, LocalU64};
 use crate::raw::zeroed::{ZeroedSlice, zeroed_struct};
 
 zeroed_struct! {
-    /// A CPU's part of a cache (`struct kmem_cache_cpu`), a cache line.
+    /// A CPU's part of a cache (`struct kmem_cache_cpu`), in one cache line.
     #[derive(Debug)]
     #[repr(align(64))]
     pub(super) struct CpuSlab {
@@ -19,7 +19,7 @@ zeroed_struct! {
         pub(super) slab: LocalU32,
         /// First slab of the partial list, linked by `Page::next`; 0: none.
         pub(super) partial: LocalU32,
-        /// Slabs on it.
+        /// Slabs on the partial list.
         pub(super) partial_slabs: LocalU32,
         /// Where the free pointer is in a free object: a copy, so that the fast paths look at no
         /// other line than this one, the page record and the object.
@@ -31,9 +31,9 @@ zeroed_struct! {
 /// The SLUB allocator.
 #[derive(Debug)]
 pub struct Slub {
-    /// By cache.
+    /// Limit of slabs on a CPU's partial list, by cache.
     pub(super) cpu_partial_slabs: ZeroedSlice<LocalU32>,
-    /// By CPU and cache.
+    /// Each CPU's part of each cache, by CPU and cache.
     pub(super) cpu_slabs: ZeroedSlice<CpuSlab>,
     pub(super) nodes: Nodes,
 }

@@ -1,4 +1,5 @@
-//! The classic allocator as what sheaves are filled from and emptied into.
+//! The classic allocator, as the layer from which sheaves are filled and into which they are
+//! emptied.
 //!
 //! Linux counterpart: `__kmem_cache_alloc_bulk`, `do_slab_free` in `mm/slub.c` @ 6.18.
 
@@ -35,7 +36,7 @@ impl Slabs for Slub {
         let anywhere = Request::new(request.gfp, request.site());
         let objects = (0..count).map_while(|_| self.alloc(cx, cache.id(), anywhere));
         let taken = objects.map(put).count();
-        // The fast path's count is of the objects given out, and these are not yet.
+        // The fast path's count is that of objects given out, and these are not given out yet.
         cx.tally(cache.id()).add(common::ALLOC_FASTPATH, taken as u64);
         taken as u32
     }
@@ -45,7 +46,7 @@ impl Slabs for Slub {
     }
 
     fn give(&self, cx: &Cx<'_>, cache: &CacheEntry, list: FreeList) {
-        // Likewise for frees: the slow path counts one for a list.
+        // The same holds for frees: the slow path counts one for a list.
         let count = if self.free_list(cx, cache, list) { list.count } else { 1 };
         cx.tally(cache.id()).add(common::FREE_FASTPATH, u64::from(count));
     }

@@ -2,18 +2,19 @@
 //!
 //! # How it works
 //! `maple_node` and `vm_area_struct` have [`super::sheaves`]s for 32 objects, which are filled from the CPU's slab of
-//! [`super::slub`] as by a bulk allocation, and emptied as by a bulk free. All other caches are that allocator's alone.
+//! [`super::slub`] as by a bulk allocation, and emptied as by a bulk free. All other caches use that allocator alone.
 //!
 //! # Invariants
-//! Those of both; what a CPU's slab counts as allocated of a cache with sheaves is also in sheaves.
+//! The invariants of both hold. Objects that a CPU's slab counts as allocated, of a cache with
+//! sheaves, may also be in sheaves.
 //!
 //! # Lock order
-//! Those of both; neither calls the other with a lock held.
+//! It is that of both; neither calls the other with a lock held.
 //!
 //! Linux counterpart: `mm/slub.c` @ 6.18.
 //!
 //! # Differences from Linux
-//! Those of both.
+//! They are those of both.
 
 mod below;
 mod ops;

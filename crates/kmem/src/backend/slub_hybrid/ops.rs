@@ -19,7 +19,7 @@ use crate::ids::{CacheId, ObjPtr, Pfn};
 pub struct SlubHybrid {
     sheaves: Sheaves,
     slub: Slub,
-    /// Cells of a CPU.
+    /// Range of a CPU's cells.
     row: usize,
 }
 
@@ -47,7 +47,7 @@ impl Ops for SlubHybrid {
         self.slub.create(core, cache, args);
         self.sheaves.set_capacity(cache, sheaves::asked_capacity(core, cache, args));
         for index in (0..core.setup.cpus).map(|cpu| core.cpu_cache_index(cpu, cache.id())) {
-            // Only one of them is read, and which one may change with the cache.
+            // Only one of them is read, and the cache decides which one.
             self.slub.ops(index).reset();
             self.sheaves.at(index).ops.reset();
         }

@@ -11,7 +11,8 @@ fn only_caches_that_ask_have_sheaves() {
     let machine = Machine::<SlubHybrid>::builder().memory_bytes(16 << 20).build().unwrap();
     let cpu = machine.cpu(CpuId(0)).unwrap();
     for (name, paths) in [
-        // 32 objects of 256 bytes are two slabs of 16: a sheaf is filled by fast paths, and a slow one for each slab.
+        // 32 objects of 256 bytes take two slabs of 16, so a fill takes the fast path, and the slow one for each
+        // slab.
         ("maple_node", [("alloc_cpu_sheaf", 40), ("alloc_fastpath", 60), ("alloc_slowpath", 4)]),
         ("dentry", [("alloc_cpu_sheaf", 0), ("alloc_fastpath", 37), ("alloc_slowpath", 3)]),
     ] {

@@ -1,6 +1,7 @@
-//! Every interleaving of hand-overs between CPUs: full and empty sheaves through the barn, objects to and from slabs.
+//! Models every interleaving of hand-overs between CPUs: full and empty sheaves through the barn, objects to and from
+//! slabs.
 //!
-//! Run as those of SLUB (`slub/models.rs`).
+//! They run as those of SLUB do (`slub/models.rs`).
 
 use alloc::vec::Vec;
 use std::collections::BTreeSet;
@@ -29,7 +30,8 @@ struct Small {
 }
 
 impl Small {
-    /// Objects of `bytes`: 4096 for one in a slab and four in a sheaf, 1360 for three and twelve.
+    /// Makes a machine with objects of `bytes`: 4096 for one in a slab and four in a sheaf, 1360
+    /// for three and twelve.
     fn new(bytes: u32) -> Arc<Self> {
         let sheaf_bytes = if bytes == 4096 { 64 } else { 128 };
         let kmalloc = KmallocConfig {
@@ -114,8 +116,8 @@ fn on_both<R: 'static, Q>(
     (mine, other.join().unwrap())
 }
 
-/// CPU 0 fills main and spare, and its next free puts a full sheaf into the barn for an empty one, while CPU 1, whose main
-/// sheaf is empty, trades it for a full one of the barn or takes objects from slabs.
+/// CPU 0 fills main and spare, and its next free puts a full sheaf into the barn for an empty one. Meanwhile CPU 1, whose
+/// main sheaf is empty, trades it for a full one of the barn or takes objects from slabs.
 #[test]
 fn a_full_sheaf_goes_through_the_barn_while_another_cpu_wants_one() {
     model(|| {
@@ -140,7 +142,7 @@ fn one_full_sheaf_is_wanted_by_two_cpus() {
         let small = Small::new(4096);
         let all = small.alloc(&small.on(0), 12);
         small.free(&small.on(0), all);
-        // Main and spare of CPU 0 are full, and one sheaf is in the barn: CPU 0 uses its own up first.
+        // Main and spare of CPU 0 are full, and one sheaf is in the barn; CPU 0 uses its own up first.
         let mut live = small.alloc(&small.on(0), 8);
         let take = |small: &Small, cpu: &Cpu<'_, SlubSheaves>| small.alloc(cpu, 1);
         let (mine, theirs) = on_both(&small, take, take);

@@ -1,4 +1,4 @@
-//! The operations of SLUB with sheaves: the fast paths, and where the others go.
+//! The operations of SLUB with sheaves: the fast paths, and the calls of the slow ones.
 
 use alloc::vec::Vec;
 
@@ -30,7 +30,7 @@ pub struct SlubSheaves {
 pub struct Row<'m> {
     /// Its sheaves, by cache.
     cpus: &'m [CpuSheaves],
-    /// What sheaves are in.
+    /// The words that sheaves lie in.
     words: &'m [AtomicU64],
 }
 

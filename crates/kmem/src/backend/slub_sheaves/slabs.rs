@@ -1,4 +1,4 @@
-//! Slabs of the nodes, without any that a CPU owns: where sheaves come from and go to.
+//! The nodes' slabs, which no CPU owns: where sheaves get objects from and give them back to.
 //!
 //! # Invariants
 //! `Page::prev` of a slab that is not full and on no list is [`OFF_LIST`]; it changes under the node's lock.
@@ -16,7 +16,7 @@ use crate::cache::cx::Cx;
 use crate::cache::table::CacheEntry;
 use crate::ids::{NodeId, ObjPtr, Pfn, Site};
 
-/// In place of the page before: the slab is on no list.
+/// Stands in place of the previous page of a slab that is on no list.
 const OFF_LIST: u32 = u32::MAX;
 
 /// The slabs of every cache.
@@ -35,7 +35,8 @@ impl Slabs for NodeSlabs {
     fn take_one(&self, cx: &Cx<'_>, cache: &CacheEntry, request: Request) -> Option<ObjPtr> {
         let mut obj = None;
         if let Some(node) = request.node().filter(|_| !request.gfp.has(Gfp::THISNODE)) {
-            // First only from that node, be it from a new slab; then from anywhere.
+            // The first attempt takes only from that node, even if from a new slab; the second
+            // takes from anywhere.
             let there = Request::on_node(request.gfp | Gfp::THISNODE, request.site(), node);
             obj = self.take_single(cx, cache, there);
         }
@@ -112,8 +113,8 @@ impl Slabs for NodeSlabs {
 }
 
 impl NodeSlabs {
-    /// Takes an object from the first slab of a node's list, else of other nodes', else from a new slab
-    /// (`___slab_alloc`).
+    /// Takes an object from the first slab of a node's list, else of another node's, else from a new
+    /// slab (`___slab_alloc`).
     fn take_single(&self, cx: &Cx<'_>, cache: &CacheEntry, request: Request) -> Option<ObjPtr> {
         let home = request.node().unwrap_or_else(|| cx.node());
         let pinned = request.node().is_some() && request.gfp.has(Gfp::THISNODE);
@@ -181,7 +182,8 @@ impl NodeSlabs {
             let page = pages.get(slab);
             at = page.next.get();
             if taken == count {
-                // More was freed into the slabs before than was seen when they were taken: this one goes back.
+                // More objects were freed into the earlier slabs than were seen when they were taken, so this
+                // one goes back.
                 self.put_back(cx, cache, slab);
                 continue;
             }
@@ -206,13 +208,13 @@ impl NodeSlabs {
         taken
     }
 
-    /// Puts a slab that was taken off its node's list back, at the end.
+    /// Puts a slab that was taken off its node's list back at the end.
     fn put_back(&self, cx: &Cx<'_>, cache: &CacheEntry, slab: Pfn) {
         self.nodes.lock(cx, cache, slab).push_back(&cx.core.pages, slab);
     }
 
-    /// Gives back the rest of a slab's objects, which were all taken: the slab is likely to be full still, and then the
-    /// end of their list need not be found (`__slab_try_return_freelist`).
+    /// Gives back the rest of a slab's objects, which had all been taken. The slab is likely to be full still, and then
+    /// the end of their list need not be found (`__slab_try_return_freelist`).
     fn give_rest(&self, cx: &Cx<'_>, cache: &CacheEntry, slab: Pfn, first: ObjPtr, count: u32) {
         let page = cx.core.pages.get(slab);
         let old = State::load(page);
@@ -261,7 +263,8 @@ impl NodeSlabs {
 /// `Page::next` (`get_partial_node_bulk`).
 fn detach(cx: &Cx<'_>, node: &Node, count: u32) -> Option<u32> {
     if node.partial.get() == 0 {
-        // As in Linux a look without the lock: a slab that comes just now is for the next.
+        // As in Linux the length is read without the lock, so a slab that arrives just now is left
+        // to the next caller.
         return None;
     }
     let pages = &cx.core.pages;

@@ -21,7 +21,7 @@ fn attribute(machine: &Machine<SlubSheaves>, cache: CacheId, name: &str) -> Stri
 
 use alloc::string::String;
 
-/// What `/sys/kernel/slab/X/sheaf_capacity` of 7.3 says.
+/// The values of `/sys/kernel/slab/X/sheaf_capacity` in 7.3.
 #[test]
 fn capacity_goes_by_size_and_fills_a_kmalloc_block() {
     let machine = machine(1, 1);
@@ -43,19 +43,20 @@ fn capacity_goes_by_size_and_fills_a_kmalloc_block() {
 fn a_sheaf_is_filled_at_once_and_emptied_when_the_barn_is_full() {
     let machine = machine(2, 1);
     let cpu = machine.cpu(CpuId(0)).unwrap();
-    // 32 objects in a slab of 2 pages, 28 in a sheaf.
+    // A slab of 2 pages has 32 objects, a sheaf 28.
     let cache = machine.cache_create(&CacheArgs::new("counted", 256)).unwrap();
     let per_slab = u64::from(machine.cache_stats(cache).unwrap().objs_per_slab);
     let objects = alloc(&cpu, cache, 28 * 20);
     let path = |name| machine.cache_stats(cache).unwrap().paths.get(name);
     assert_eq!(path("alloc_fastpath"), 560);
     assert_eq!((path("sheaf_refill"), path("barn_get_fail"), path("barn_get")), (560, 20, 0));
-    // A main sheaf for each CPU, and one to fill: from then on the empty one is the spare.
+    // There is a main sheaf for each CPU, and one to fill; from then on the empty one is the spare.
     assert_eq!(path("sheaf_alloc"), 3);
     assert_eq!(path("alloc_slab"), 560u64.div_ceil(per_slab));
     objects.into_iter().for_each(|object| cpu.free(cache, object, SITE));
     assert_eq!((path("free_fastpath"), path("free_slowpath")), (560, 0));
-    // 20 sheaves: main and spare, ten in the barn; each of the others is flushed.
+    // 20 sheaves are filled: main, spare and ten go into the barn, and each of the others is
+    // flushed.
     assert_eq!((path("barn_put"), path("barn_put_fail")), (10, 8));
     assert_eq!(path("sheaf_flush"), 8 * 28);
     let again = alloc(&cpu, cache, 28 * 12);
@@ -70,7 +71,8 @@ fn sheaves_are_kmalloc_blocks_and_no_live_bytes() {
     let cpu = machine.cpu(CpuId(0)).unwrap();
     let cache = machine.cache_create(&CacheArgs::new("small", 64)).unwrap();
     let object = cpu.alloc(cache, Gfp::KERNEL, SITE).unwrap();
-    // Those of the four CPUs, and the one that was filled; kmalloc-512 has sheaves itself, from kmalloc-256.
+    // These are the sheaves of the four CPUs, and the one that was filled; kmalloc-512 has sheaves itself,
+    // from kmalloc-256.
     let sheaves = machine.kmalloc_cache(512, Gfp::KERNEL, SITE).unwrap();
     let stats = machine.cache_stats(sheaves).unwrap();
     assert_eq!(stats.objects_live, 5);

@@ -1,4 +1,4 @@
-//! SLUB_TINY: SLUB for small memories, without anything that belongs to a CPU.
+//! SLUB_TINY: SLUB for small memories, in which nothing belongs to a CPU.
 //!
 //! # How it works
 //! Every allocation takes one object from the first slab on its node's list, under the node's lock, and every free
@@ -7,15 +7,15 @@
 //! There is no kmalloc cache of reclaimable memory, and merging does not look at that flag.
 //!
 //! # Invariants
-//! A slab is on its node's list exactly while it has free objects; its word changes under the node's lock only.
+//! A slab is on its node's list exactly while it has free objects; its word changes only under the node's lock.
 //!
 //! # Lock order
 //! node `list_lock` -> nothing: pages are taken and given with the lock released.
 //!
-//! Linux counterpart: `mm/slub.c` with `CONFIG_SLUB_TINY` @ 6.12; what 7.3 does is the same.
+//! Linux counterpart: `mm/slub.c` with `CONFIG_SLUB_TINY` @ 6.12; 7.3 does the same.
 //!
 //! # Differences from Linux
-//! `CONFIG_SLUB_STATS` does not go with `SLUB_TINY`: the counters are those that the code would count.
+//! `CONFIG_SLUB_STATS` excludes `SLUB_TINY`, so the counters are those that the code would count.
 
 mod ops;
 mod stat;

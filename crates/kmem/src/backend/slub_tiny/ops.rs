@@ -26,7 +26,7 @@ const MIN_PARTIAL: u32 = 0;
 #[derive(Debug)]
 pub struct SlubTiny {
     nodes: Nodes,
-    /// By CPU and cache.
+    /// Operations by CPU and cache.
     ops: ZeroedSlice<OpCounts>,
 }
 

@@ -1,4 +1,4 @@
-//! What SLUB_TINY does otherwise than SLUB.
+//! Where SLUB_TINY behaves otherwise than SLUB.
 
 use alloc::vec::Vec;
 

@@ -5,7 +5,8 @@
 //! one into an [`Object`], after a value was moved into it or because the cache's constructor put one there.
 //!
 //! # Invariants
-//! - The memory of an `Object<T>` holds a valid `T`, is aligned for it, and is nobody else's.
+//! - The memory of an `Object<T>` holds a valid `T`, is aligned for it, and belongs to that
+//!   object alone.
 //! - Every object of a home with an initial value holds a valid `T`, in use or free.
 
 use core::fmt;
@@ -43,7 +44,7 @@ struct Initial<T>(NonNull<T>);
 
 // SAFETY: `Home::get_on` alone copies it, on any thread, and asks for `T: Send`; only the last owner drops it.
 unsafe impl<T> Send for Initial<T> {}
-// SAFETY: as above; nobody changes it.
+// SAFETY: as above; it is never changed.
 unsafe impl<T> Sync for Initial<T> {}
 
 impl<T> Drop for Initial<T> {
@@ -55,10 +56,10 @@ impl<T> Drop for Initial<T> {
 }
 
 impl<T, B: Backend> Home<T, B> {
-    /// Creates a cache; `args` say no more than a name, a size and a constructor.
+    /// Creates a cache; `args` give only a name, a size and a constructor.
     ///
     /// # Errors
-    /// Those of creating any cache.
+    /// Fails as creating any cache does.
     pub(super) fn new(shared: &Arc<Shared<B>>, args: CacheArgs) -> Result<Arc<Self>, Error> {
         Self::create(shared, args, None)
     }
@@ -66,7 +67,7 @@ impl<T, B: Backend> Home<T, B> {
     /// Creates a cache whose objects are copies of `initial` before their first use.
     ///
     /// # Errors
-    /// Those of creating any cache.
+    /// Fails as creating any cache does.
     pub(super) fn constructed(
         shared: &Arc<Shared<B>>,
         args: CacheArgs,
@@ -103,7 +104,7 @@ impl<T, B: Backend> Home<T, B> {
         value: T,
     ) -> Result<Object<T, B>, OutOfMemory<T>> {
         let Some(place) = self.take_on(cpu) else { return Err(OutOfMemory(value)) };
-        // SAFETY: memory for one `T`, aligned, nobody else's.
+        // SAFETY: the memory is for one `T`, is aligned, and belongs to this object alone.
         unsafe { place.write(value) };
         Ok(Object { place, home: Arc::clone(self) })
     }
@@ -120,7 +121,7 @@ impl<T, B: Backend> Home<T, B> {
         Some(Object { place: self.take_on(cpu)?, home: Arc::clone(self) })
     }
 
-    /// Takes an object; when memory is out, looks for what is free but kept somewhere.
+    /// Takes an object; when memory is out, looks for memory that is free but kept somewhere.
     fn take_on(&self, cpu: &Cpu<'_, B>) -> Option<NonNull<T>> {
         let machine = &self.shared.machine;
         assert!(core::ptr::eq(cpu.machine(), machine), "a CPU of another pool");
@@ -170,10 +171,10 @@ unsafe impl<T: Sync, B: Backend> Sync for Object<T, B> {}
 impl<T, B: Backend> Object<T, B> {
     /// Moves the value out and frees the object.
     ///
-    /// This is an associated function, as of [`Box`], so that it hides no method of `T`.
+    /// This is an associated function, as that of [`Box`], so that it hides no method of `T`.
     pub fn into_inner(object: Self) -> T {
         let (place, home) = object.into_parts();
-        // SAFETY: the place holds a valid `T`, which nobody uses after this.
+        // SAFETY: the place holds a valid `T`, which is not used after this.
         let value = unsafe { place.read() };
         home.shared.free(home.id, home.object(place));
         value
@@ -184,7 +185,7 @@ impl<T, B: Backend> Object<T, B> {
         let (place, home) = self.into_parts();
         assert!(core::ptr::eq(cpu.machine(), &home.shared.machine), "a CPU of another pool");
         let _freeing = Freeing { place, home: &home, cpu: Some(cpu) };
-        // SAFETY: the place holds a valid `T`, which nobody uses after this.
+        // SAFETY: the place holds a valid `T`, which is not used after this.
         unsafe { place.drop_in_place() };
     }
 
@@ -220,12 +221,12 @@ impl<T: fmt::Debug, B: Backend> fmt::Debug for Object<T, B> {
 impl<T, B: Backend> Drop for Object<T, B> {
     fn drop(&mut self) {
         let _freeing = Freeing { place: self.place, home: &self.home, cpu: None };
-        // SAFETY: the place holds a valid `T` that nobody uses after this.
+        // SAFETY: the place holds a valid `T` that is not used after this.
         unsafe { self.place.drop_in_place() };
     }
 }
 
-/// Frees an object when the value in it is gone, also if dropping that panics: as a box does.
+/// Frees an object when the value in it is gone, even if dropping that panics, as a box does.
 struct Freeing<'a, 'p, T, B: Backend> {
     place: NonNull<T>,
     home: &'a Home<T, B>,
