@@ -1,9 +1,9 @@
 //! Epochs, records and tickets: has every reader of a certain moment left its section?
 //!
 //! # How it works
-//! A reader that enters a section copies the epoch into its own record; one that leaves it stores 0 there. Whoever
-//! has unlinked something takes a ticket, which begins the next epoch. Once every record is 0 or of an epoch after
-//! the ticket, no reader holds what was unlinked before the ticket was taken.
+//! A reader that enters a section copies the epoch into its own record; one that leaves it stores 0 there. A
+//! writer that has unlinked something takes a ticket, which begins the next epoch. Once every record is 0 or shows
+//! an epoch after the ticket, no reader holds what was unlinked before the ticket was taken.
 //!
 //! # Memory order
 //! Let U be the unlinking store, T the taking of the ticket, S the check that finds a record past, and F what is
@@ -13,17 +13,17 @@
 //!   advances, which continue its release sequence. The reader loaded such an epoch with acquire, so U happens
 //!   before everything in its section: it finds what replaced the object. A plain load in T would not do: it
 //!   publishes nothing, and when another thread then advances the epoch, a reader of the new epoch may still find
-//!   the object. (That was a bug: `a_ticket_publishes_what_its_taker_unlinked` in raw/models.rs.)
-//! - *The record shows 0.* A section that ended before: it left by a release store, or was followed by one, and S
-//!   loads with acquire, so all its reads happen before F. (Entering stores with release for the same reason: a new
-//!   section's record must not hide the end of the one before.) A section that begins later: between its store to
-//!   the record and its reads stands the reader's barrier, between U and S the writer's. S did not see the store,
-//!   so the writer's barrier came first, and the reads see U.
-//! - *The record shows an epoch up to the ticket.* S says no, and is asked again. The barrier need not be repeated: if
-//!   the section ends and the next begins, its reads come after the writer's barrier as well.
+//!   the object. (The model `a_ticket_publishes_what_its_taker_unlinked` in raw/models.rs shows that.)
+//! - *The record shows 0.* A section that ended before left by a release store, or was followed by one, and S loads
+//!   with acquire, so all its reads happen before F. (Entering stores with release for the same reason: a new
+//!   section's record must not hide the end of the one before.) A section that begins later has the reader's
+//!   barrier between its store to the record and its reads; the writer's barrier stands between U and S. S did not
+//!   see the store, so the writer's barrier came first, and the reads see U.
+//! - *The record shows an epoch up to the ticket.* S says no, and is repeated later. The barrier need not be repeated:
+//!   if the section ends and the next begins, its reads come after the writer's barrier as well.
 //!
-//! The two barriers are sequentially consistent fences, or nothing but a compiler's fence for the reader and
-//! `membarrier(2)`, which runs a fence on every CPU where a thread of the process runs, for the writer.
+//! The two barriers are sequentially consistent fences. Or the reader's is only a compiler fence, and the
+//! writer's is `membarrier(2)`, which runs a fence on every CPU where a thread of the process runs.
 //!
 //! # Invariants
 //! - A record is 0 or has a depth of at least 1; its epoch is the one in which the outermost section began.
@@ -32,10 +32,11 @@
 
 use crate::sync::{AtomicUsize, Ordering, const_fn};
 
-/// The low bits of a record count the sections that its reader is in, the upper ones are the epoch of the outermost.
+/// The low bits of a record count the sections that its reader is in; the upper ones hold the epoch of the outermost
+/// section.
 const DEPTH: usize = 0xffff;
-/// Between two epochs. All of them have a depth of 1, so that entering a section is one store. 2^48 epochs last for
-/// nine years at a million tickets a second.
+/// Distance between two epochs. All of them have a depth of 1, so that entering a section is one store. 2^48 epochs
+/// last for nine years at a million tickets a second.
 const STEP: usize = DEPTH + 1;
 
 /// The current epoch.
@@ -66,15 +67,15 @@ impl Epoch {
         }
     }
 
-    /// Begins the next epoch. Whoever [is past](Record::is_past) the ticket holds nothing that happened to be
-    /// unlinked before.
+    /// Begins the next epoch. A reader that [is past](Record::is_past) the ticket holds nothing that happened
+    /// to be unlinked before.
     pub fn ticket(&self) -> Ticket {
         Ticket(self.0.fetch_add(STEP, Ordering::AcqRel))
     }
 }
 
-/// What one reader shows to those that wait for it: 0 outside a section, else the epoch it entered in and the number of
-/// sections it is in. It fills two cache lines, since processors fetch them in pairs.
+/// What one reader shows to the writers that wait for it: 0 outside a section, else the epoch in which it entered and
+/// the number of sections it is in. It fills two cache lines, since processors fetch them in pairs.
 #[derive(Debug)]
 #[repr(align(128))]
 pub struct Record(AtomicUsize);
@@ -98,7 +99,7 @@ impl Record {
     ///
     /// # Panics
     ///
-    /// In 65,535 nested sections.
+    /// If 65,535 sections are open already.
     #[inline]
     pub fn enter(&self, epoch: &Epoch) {
         match self.0.load(Ordering::Relaxed) {
@@ -114,7 +115,7 @@ impl Record {
         self.0.store(active + 1, Ordering::Release);
     }
 
-    /// Leaves the section entered last.
+    /// Leaves the section that was entered last.
     #[inline]
     pub fn leave(&self) {
         match self.0.load(Ordering::Relaxed) {
@@ -136,7 +137,7 @@ impl Record {
         self.0.store(0, Ordering::Release);
     }
 
-    /// Returns whether its reader is in a section; for the reader itself.
+    /// Returns whether its reader is in a section; only the reader itself calls this.
     #[inline]
     #[must_use]
     pub fn is_active(&self) -> bool {

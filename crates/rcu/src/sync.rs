@@ -1,4 +1,5 @@
-//! Atomics and the cell, from the standard library; from loom where the models of this crate are built.
+//! Atomics and the cell: from the standard library, or from loom where the models of this crate are
+//! built.
 
 #[cfg(not(all(test, loom)))]
 mod real {
@@ -33,7 +34,7 @@ pub(crate) use loom::{
     thread::yield_now,
 };
 
-/// Declares a function that is `const` except for loom, whose atomics are made at run time.
+/// Declares a function that is `const`, except with loom, whose atomics are made at run time.
 macro_rules! const_fn {
     ($(#[$meta:meta])* $vis:vis fn $name:ident($($arg:ident: $type:ty),*) -> $result:ty $body:block) => {
         #[cfg(not(all(test, loom)))]

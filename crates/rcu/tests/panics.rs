@@ -1,4 +1,4 @@
-//! A test by itself, because whichever thread of the process reclaims meets the panic.
+//! A test by itself, because the panic meets whichever thread of the process reclaims.
 
 use std::sync::{Arc, Barrier};
 
@@ -12,7 +12,7 @@ impl Drop for Panics {
     }
 }
 
-/// Whatever a panic left of a batch, and the batch after it, was never dropped.
+/// The rest of a batch after a panic, and the next batch, used to be never dropped.
 #[test]
 fn an_owner_that_panics_takes_no_other_with_it() {
     let owner = Arc::new(());

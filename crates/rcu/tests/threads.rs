@@ -1,4 +1,5 @@
-//! The process-wide face with real threads and `membarrier(2)`: run under ThreadSanitizer and AddressSanitizer as well.
+//! The process-wide interface with real threads and `membarrier(2)`: it is also run under ThreadSanitizer and
+//! AddressSanitizer.
 //!
 //! All tests share the process's one domain, so each counts only what is its own.
 
@@ -14,7 +15,8 @@ use slablab_rcu::{
     Guard, barrier, drop_later, enter, is_past, is_reading, leave, pin, synchronize, ticket,
 };
 
-/// Three readers, sections now and then nested, beside two writers that free what they replace in this way.
+/// Three readers, whose sections nest now and then, run beside two writers that free what they replace in
+/// this way.
 fn readers_beside_writers(free: impl Fn(Box<Object>) + Sync) {
     let (shared, stop, started) = (Shared::new(), AtomicBool::new(false), Barrier::new(5));
     std::thread::scope(|scope| {
@@ -37,7 +39,8 @@ fn readers_beside_writers(free: impl Fn(Box<Object>) + Sync) {
                 (1..=500).for_each(|n| free(shared.replace(n)));
             })
         });
-        // Joined one by one: the end of a scope alone is no hand-over that ThreadSanitizer sees.
+        // They are joined one by one: ThreadSanitizer does not see the end of a scope alone as a
+        // hand-over.
         writers.into_iter().for_each(|writer| writer.join().expect("no panic"));
         stop.store(true, Ordering::Relaxed);
         readers.into_iter().for_each(|reader| reader.join().expect("no panic"));
@@ -60,7 +63,7 @@ fn dropping_later_protects_readers() {
 #[test]
 fn a_barrier_waits_for_all_calls_of_all_threads() {
     let (calls, deferred) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    // Somebody always reads, so that nothing is called at once.
+    // Some thread always reads, so that nothing is called at once.
     let (open, close) = (Barrier::new(2), AtomicBool::new(false));
     std::thread::scope(|scope| {
         let reader = scope.spawn(|| {
@@ -139,7 +142,8 @@ fn waiting_for_a_call_inside_that_call_is_refused() {
     assert!(was_refused.load(Ordering::Relaxed));
 }
 
-/// Each node dropped the next one inside its own drop: a list of 100,000 took more than a stack.
+/// Each node used to drop the next one inside its own drop: a list of 100,000 took more than a
+/// stack.
 #[test]
 fn a_list_whose_nodes_drop_the_next_later_takes_no_stack() {
     struct Node {
@@ -171,7 +175,8 @@ fn sections_that_cannot_be_counted_are_refused() {
     let _sections: Vec<Guard> = (0..1 << 16).map(|_| pin()).collect();
 }
 
-/// `leave` ended the section under a guard, and what the guard's owner looked at was freed: without any unsafe code.
+/// `leave` used to end the section under a guard, and what the guard's owner looked at was freed, without any unsafe
+/// code.
 #[test]
 fn leaving_a_section_of_c_ends_no_guards() {
     std::thread::spawn(|| {
@@ -209,7 +214,8 @@ fn a_ticket_is_past_once_the_readers_of_its_time_have_left() {
     }
 }
 
-/// A section may outlive the thread's own record keeping: it is kept in a thread-local that is dropped later.
+/// A section may outlive the thread's own record keeping if it is kept in a thread-local that is dropped
+/// later.
 #[test]
 fn a_section_kept_in_a_thread_local_outlives_the_exit() {
     static WAS_READING: AtomicBool = AtomicBool::new(false);
@@ -221,14 +227,14 @@ fn a_section_kept_in_a_thread_local_outlives_the_exit() {
         }
     }
     thread_local!(static KEEPER: Keeper = const { Keeper(Cell::new(None)) });
-    // What is touched last is dropped first, so the keeper goes after the record's owner.
+    // Thread-locals touched last are dropped first, so the keeper goes after the record's owner.
     let keep = || KEEPER.with(|keeper| keeper.0.set(Some(pin())));
     std::thread::spawn(keep).join().expect("no panic");
     assert!(WAS_READING.load(Ordering::Relaxed));
     synchronize();
 }
 
-/// Reclaim stopped without a message.
+/// Reclaiming used to stop without a message.
 #[test]
 fn a_thread_that_forgets_a_guard_and_ends_holds_nobody_back() {
     std::thread::spawn(|| std::mem::forget(slablab_rcu::pin())).join().unwrap();
@@ -253,7 +259,8 @@ fn a_guard_of_a_thread_local_is_ended_by_its_destructor() {
         }
     }
     let keep = || {
-        // Before the first section, so that the destructor comes behind that of the section's thread-local.
+        // This comes before the first section, so that the destructor runs after that of the section's
+        // thread-local.
         KEPT.with(|kept| {
             let guard = slablab_rcu::pin();
             *kept.borrow_mut() = Some(Reading { _guard: guard, ticket: slablab_rcu::ticket() });

@@ -9,7 +9,7 @@ use std::sync::atomic::AtomicPtr;
 use super::process::{Calling, is_solitary};
 use super::queue::{Chain, Queue, Reclaim};
 
-/// What stands in an object that waits for its grace period. Linux: `struct rcu_head`.
+/// The head inside an object that waits for its grace period. Linux: `struct rcu_head`.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Head {
@@ -17,7 +17,7 @@ pub struct Head {
     function: Function,
 }
 
-/// What is called, with the head.
+/// The function that is called, with the head.
 type Function = unsafe extern "C-unwind" fn(*mut Head);
 
 /// A head that waits.
@@ -43,19 +43,21 @@ unsafe impl Reclaim for Call {
     unsafe fn reclaim(self) {
         // SAFETY: as the caller promises, the head is alive.
         let function = unsafe { (*self.0.as_ptr()).function };
-        // SAFETY: whoever deferred the call promised, and its grace period has passed.
+        // SAFETY: the caller that deferred it promised that the call is sound once the grace period
+        // has passed, and it has.
         unsafe { function(self.0.as_ptr()) };
     }
 }
 
 static CALLS: Queue<Call> = Queue::new(64);
 
-/// Calls the function with the head when all sections open now have been left; at once if no other thread reads and this
-/// one is in no section, nor in such a function. Needs no memory. Linux: `call_rcu`.
+/// Calls the function with the head when all sections open now have been left. The call is made at once if no other
+/// thread reads and this one is neither in a section nor in such a function. It needs no memory. Linux: `call_rcu`.
 ///
 /// # Safety
 ///
-/// The head may be written. It is left alone until then, and the call is sound then, on any thread.
+/// The head may be written. No other code touches it until the call, which is sound at that time,
+/// on any thread.
 pub unsafe fn call(head: NonNull<Head>, function: Function) {
     // SAFETY: as the caller promises.
     unsafe { head.write(Head { link: AtomicPtr::default(), function }) };
@@ -70,7 +72,7 @@ pub unsafe fn call(head: NonNull<Head>, function: Function) {
 ///
 /// # Panics
 ///
-/// In a section, or in a function that is being called: it would wait for itself.
+/// If called in a section, or in a function that is being called: it would wait for itself.
 pub fn barrier() {
     CALLS.synchronize();
 }
@@ -82,11 +84,11 @@ struct Later<T> {
     owner: T,
 }
 
-/// Drops the owner when all sections open now have been left; at once if no other thread reads and this one is in
-/// no section, nor dropping another such owner. Linux: `kfree_rcu`.
+/// Drops the owner when all sections open now have been left. It is dropped at once if no other thread reads and
+/// this one is neither in a section nor dropping another such owner. Linux: `kfree_rcu`.
 ///
-/// It takes memory to remember what is to be dropped: 16 bytes and the owner's own. An owner for which there is none
-/// is never dropped.
+/// Remembering what is to be dropped takes memory: 16 bytes and those of the owner. If there is none, the owner is
+/// never dropped.
 pub fn drop_later<T: Send + 'static>(owner: T) {
     if let Some(calling) = Calling::begin()
         && is_solitary()
@@ -108,7 +110,7 @@ pub fn drop_later<T: Send + 'static>(owner: T) {
 
 /// # Safety
 ///
-/// The head is that of a `Later<T>`, which is nobody else's any more.
+/// The head is that of a `Later<T>`, which belongs to this call alone.
 unsafe extern "C-unwind" fn drop_owner<T>(head: *mut Head) {
     // SAFETY: as the caller promises; the memory is a box's.
     drop(unsafe { Box::from_raw(head.cast::<Later<T>>()) });

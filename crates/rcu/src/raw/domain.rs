@@ -1,12 +1,12 @@
-//! A domain: the threads that read, and waiting until they have moved on.
+//! A domain: the threads that read, and how to wait until they have moved on.
 //!
 //! # How it works
 //! Records are in a list that only grows. A thread takes one when it first reads and gives it back when it ends, for
 //! the next thread.
 //!
 //! # Invariants
-//! - A reader's first section begins after the barrier in [`Domain::register`]. So whoever looked at the list before,
-//!   and missed its record, has unlinked visibly for it; and so has whoever found the domain solitary.
+//! - A reader's first section begins after the barrier in [`Domain::register`]. So a writer that looked at the list
+//!   before, and missed its record, has unlinked visibly for it; and so has a writer that found the domain solitary.
 
 use crate::sync::{AtomicPtr, AtomicUsize, Ordering, const_fn, yield_now};
 use crate::{Epoch, Record, Ticket};
@@ -19,8 +19,8 @@ pub(crate) struct Reader {
     next: AtomicPtr<Reader>,
 }
 
-/// The readers of a process. Each section reads the epoch, so that nothing which is written often may lie on its cache
-/// line, such as the queue of what was unlinked. Two lines, since processors fetch them in pairs.
+/// The readers of a process. Each section reads the epoch, so nothing that is written often may lie on its cache line,
+/// such as the queue of unlinked objects. The domain takes two lines, since processors fetch them in pairs.
 #[derive(Debug)]
 #[repr(align(128))]
 pub(crate) struct Domain {
@@ -72,7 +72,8 @@ impl Domain {
         })
     }
 
-    /// Returns a record for a thread that begins to read: a left one, or a new one that lives as long as the process.
+    /// Returns a record for a thread that begins to read: one that another thread left, or a new one that lives as
+    /// long as the process.
     pub(crate) fn register(&self) -> &'static Reader {
         let is_ours = |reader: &Reader| {
             let claim =
@@ -110,7 +111,7 @@ impl Domain {
         reader.is_claimed.store(0, Ordering::Release);
     }
 
-    /// Enters a section. The reader's barrier of [`crate::epoch`] is up to the caller.
+    /// Enters a section. The caller runs the reader's barrier of [`crate::epoch`].
     #[inline]
     pub(crate) fn enter(&self, reader: &Reader) {
         reader.record.enter(&self.epoch);
@@ -127,13 +128,14 @@ impl Domain {
         self.epoch.ticket()
     }
 
-    /// Returns whether nobody holds what the ticket stands for.
+    /// Returns whether no reader can hold anything unlinked before the ticket.
     pub(crate) fn is_past(&self, ticket: Ticket) -> bool {
         (self.barrier)();
         self.readers().all(|reader| reader.record.is_past(ticket))
     }
 
-    /// Waits until nobody holds what the caller has unlinked. It is in no section itself.
+    /// Waits until no reader can hold what the caller has unlinked. The caller itself is in no
+    /// section.
     pub(crate) fn synchronize(&self) {
         let ticket = self.ticket();
         (self.barrier)();

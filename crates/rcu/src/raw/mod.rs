@@ -1,8 +1,10 @@
-//! All unsafe code: the list of records, queues linked through what they hold, the process's domain.
+//! All unsafe code: the list of records, queues linked through the objects in them, and the
+//! process's domain.
 //!
 //! # Invariants
 //! - Records are never freed, so that a list of them can be walked without a section.
-//! - What is in a queue was unlinked before it was put there, and is reclaimed once, after its grace period.
+//! - An object in a queue was unlinked before it was put there, and is reclaimed once, after its grace
+//!   period.
 
 #[cfg(not(all(test, loom)))]
 pub(crate) mod callbacks;

@@ -1,7 +1,9 @@
-//! Loom models of the real domain and the real queue: every interleaving, with races on the memory itself looked for.
+//! Loom models of the real domain and the real queue: every interleaving, with a check for races on the memory
+//! itself.
 //!
-//! Run by `make test-rcu`. Both barriers are fences here, as where `membarrier` is missing: loom knows no system
-//! calls. Objects are never freed, but what stands for it is a write that loom checks against all reads.
+//! `make test-rcu` runs them. Both barriers are fences here, as where `membarrier` is missing, because loom
+//! knows no system calls. Objects are never freed; a write that loom checks against all reads stands for freeing
+//! them.
 
 use std::cell::RefCell;
 
@@ -45,7 +47,7 @@ unsafe impl Reclaim for Name {
         // SAFETY: objects are leaked.
         let object = unsafe { &*self.0 };
         object.content.with_mut(|content| {
-            // SAFETY: loom says so when somebody else looks at it.
+            // SAFETY: loom reports it when another thread looks at it.
             let content = unsafe { &mut *content };
             assert_eq!(*content, 1, "reclaimed twice");
             *content = 0;
@@ -67,7 +69,7 @@ impl Name {
     }
 
     fn is_reclaimed(self) -> bool {
-        // SAFETY: objects are leaked, and loom says so when somebody writes.
+        // SAFETY: objects are leaked, and loom reports it when another thread writes.
         unsafe { (*self.0).content.with(|content| *content == 0) }
     }
 }
@@ -86,7 +88,7 @@ impl World {
         (Arc::new(Self { domain, queue: Queue::new(1), head: AtomicPtr::new(old.0) }), old)
     }
 
-    /// Looks at what is there, in a section.
+    /// Looks at the present object, in a section.
     fn read(&self) {
         let reader = self.domain.register();
         self.look(reader);
@@ -134,7 +136,7 @@ fn waiting_outlasts_every_reader() {
     });
 }
 
-/// A section that begins while somebody waits must not hide that the one before has ended, or has not.
+/// A section that begins while another thread waits must not hide whether the previous one has ended.
 #[test]
 fn waiting_outlasts_a_reader_that_comes_back() {
     check(3, || {
@@ -246,7 +248,7 @@ fn two_that_drain_do_not_get_in_each_others_way() {
     });
 }
 
-/// A function that defers another one, and collects, while its own batch is being called.
+/// A function defers another one, and collects, while its own batch is being called.
 #[test]
 fn a_reclaimed_object_may_retire_another() {
     #[derive(Clone, Copy)]
@@ -314,7 +316,7 @@ fn a_thread_that_registers_is_not_overlooked() {
         world.unlink();
         fence(Ordering::SeqCst);
         if world.domain.is_solitary(0) {
-            // SAFETY: unlinked, and nobody reads.
+            // SAFETY: unlinked, and no thread reads.
             unsafe { old.reclaim() };
         }
         join([reader]);

@@ -10,14 +10,14 @@ use super::queue::{Chain, Queue, Reclaim};
 use crate::Ticket;
 
 static DOMAIN: Domain = Domain::new(heavy_barrier);
-/// Whether readers must fence for themselves, because `membarrier` is not to be had.
+/// Whether readers must fence for themselves, because `membarrier` is not available.
 static READERS_FENCE: AtomicBool = AtomicBool::new(true);
 
 struct Local {
     reader: Cell<Option<&'static Reader>>,
-    /// The same record, if entering a section takes no more than a store to it.
+    /// The same record, if one store to it is enough to enter a section.
     quick: Cell<Option<&'static Reader>>,
-    /// Sections of [`enter`] that are open. All of them together are one of the record's, so that no [`leave`] can end a
+    /// Open sections of [`enter`]. All of them together are one section of the record, so that no [`leave`] can end a
     /// guard's.
     sections: Cell<usize>,
     /// Whether functions that were deferred are being called.
@@ -56,7 +56,7 @@ impl Drop for Exit {
     }
 }
 
-/// Has [`at_end`] called when this thread ends.
+/// Makes sure that [`at_end`] is called when this thread ends.
 fn watch_end() {
     END.set(key_of_end().map(|key| (key, 1)));
     set_again();
@@ -64,7 +64,8 @@ fn watch_end() {
 
 /// Returns the key whose destructor is [`at_end`], or `None` if this process has no keys left.
 fn key_of_end() -> Option<libc::pthread_key_t> {
-    /// One more than the key. An atomic, not a `OnceLock`: ThreadSanitizer does not see what the standard library orders.
+    /// One more than the key. It is an atomic, not a `OnceLock`, because ThreadSanitizer does not see what the standard
+    /// library orders.
     static KEY: AtomicU64 = AtomicU64::new(0);
     let known = |key: u64| libc::pthread_key_t::try_from(key - 1).ok();
     match KEY.load(Ordering::Acquire) {
@@ -86,7 +87,7 @@ fn key_of_end() -> Option<libc::pthread_key_t> {
     }
 }
 
-/// Has [`at_end`] called in the next pass over the destructors of this thread.
+/// Makes sure that [`at_end`] is called in the next pass over the destructors of this thread.
 fn set_again() {
     if let Some((key, pass)) = END.get() {
         // SAFETY: the key is never deleted, and a reader never follows the value.
@@ -94,8 +95,9 @@ fn set_again() {
     }
 }
 
-/// Ends the sections of a thread that forgot a guard, when nothing of it can run any more: in the third of the four passes
-/// (`PTHREAD_DESTRUCTOR_ITERATIONS`) over what threads keep, behind the destructors of thread-locals, whose guards are valid.
+/// Ends the sections of a thread that forgot a guard, when none of its code can run any more. That is in the third of the
+/// four passes (`PTHREAD_DESTRUCTOR_ITERATIONS`) over thread-specific data, behind the destructors of thread-locals, whose
+/// guards are valid.
 extern "C" fn at_end(_: *mut libc::c_void) {
     const LAST_PASS: usize = 3;
     if let Some((key, pass)) = END.get()
@@ -121,7 +123,7 @@ extern "C" fn at_end(_: *mut libc::c_void) {
 /// nest.
 #[derive(Debug)]
 pub struct Guard {
-    /// Tied to its thread.
+    /// Ties the guard to its thread.
     _thread: PhantomData<*mut ()>,
 }
 
@@ -129,7 +131,7 @@ pub struct Guard {
 ///
 /// # Panics
 ///
-/// In 65,535 nested sections.
+/// If 65,535 sections are open already.
 #[inline]
 #[must_use]
 pub fn pin() -> Guard {
@@ -144,7 +146,7 @@ impl Drop for Guard {
     }
 }
 
-/// Enters a section that [`leave`] ends: for C, which has no guards. Such sections nest, and are counted apart from
+/// Enters a section that [`leave`] ends, for C, which has no guards. Such sections nest, and are counted apart from
 /// guards: nothing that is done with them ends a guard's section.
 #[inline]
 pub fn enter() {
@@ -216,7 +218,8 @@ fn leave_slowly(local: &Local) {
 }
 
 fn register(local: &Local) -> &'static Reader {
-    // Decided before the first reader, so no reader ever relies on a barrier that is not there.
+    // This is decided before the first reader, so no reader ever relies on a barrier that is
+    // missing.
     let readers_fence = !membarrier_works();
     READERS_FENCE.store(readers_fence, Ordering::SeqCst);
     let reader = DOMAIN.register();
@@ -240,8 +243,8 @@ fn own() -> (Option<&'static Reader>, bool) {
 pub(super) struct Calling(());
 
 impl Calling {
-    /// Returns `None` inside such a function: what it defers waits in the queue, or a function that defers itself, or a list
-    /// each of whose nodes defers the next, would take a stack without end.
+    /// Returns `None` inside such a function. What that function defers waits in the queue; otherwise a function that defers
+    /// itself, or a list each of whose nodes defers the next, would take a stack without end.
     #[inline]
     pub(super) fn begin() -> Option<Self> {
         LOCAL.with(|local| (!local.calling.replace(true)).then(|| Self(())))
@@ -255,7 +258,7 @@ impl Drop for Calling {
     }
 }
 
-/// Returns whether what this thread unlinked before can be in nobody's hands.
+/// Returns whether no reader can hold what this thread unlinked before.
 #[inline]
 pub(super) fn is_solitary() -> bool {
     let (reader, is_active) = own();
@@ -270,13 +273,13 @@ pub(super) fn is_solitary() -> bool {
 ///
 /// # Panics
 ///
-/// In a section: it would wait for itself.
+/// If called in a section: it would wait for itself.
 pub fn synchronize() {
     assert_outside_sections();
     DOMAIN.synchronize();
 }
 
-/// Returns a ticket for everything that this thread has unlinked, which [`is_past`] asks about. Linux:
+/// Returns a ticket for everything that this thread has unlinked; [`is_past`] takes it. Linux:
 /// `get_state_synchronize_rcu`.
 #[must_use]
 pub fn ticket() -> Ticket {
@@ -302,7 +305,8 @@ fn assert_outside_sections() {
 }
 
 impl<R: Reclaim> Queue<R> {
-    /// Reclaims what is in the list, now or later, and empties it. Needs no memory and waits for nobody.
+    /// Reclaims what is in the list, now or later, and empties it. It needs no memory and waits for no
+    /// thread.
     ///
     /// # Safety
     ///
@@ -317,7 +321,7 @@ impl<R: Reclaim> Queue<R> {
 
     /// # Safety
     ///
-    /// As [`Queue::retire`].
+    /// Does as [`Queue::retire`].
     unsafe fn retire_all(&self, chain: &mut Chain<R>) {
         if !R::CALLS_BACK {
             if is_solitary() {
@@ -341,11 +345,12 @@ impl<R: Reclaim> Queue<R> {
         }
     }
 
-    /// Reclaims what was deferred by functions that this thread called, and what those defer in turn; not all of it if
-    /// that takes long, for a function may defer itself for ever. What is left is for the next call.
+    /// Reclaims what functions that this thread called have deferred, and what those defer in turn. If that takes
+    /// long, the rest is left for the next call, since a function may defer itself for ever.
     #[inline]
     pub(super) fn work_off(&self, _calling: &Calling) {
-        // A function that was deferred takes two collections: it begins to wait, and it is called.
+        // A deferred function takes two collections: in the first it begins to wait, in the second
+        // it is called.
         const COLLECTIONS_MAX: u32 = 2048;
         if self.has_pending() {
             let _rest = (0..COLLECTIONS_MAX).all(|_| self.collect(&DOMAIN));
@@ -356,7 +361,8 @@ impl<R: Reclaim> Queue<R> {
     ///
     /// # Panics
     ///
-    /// In a section, or while this queue reclaims on this thread: it would wait for itself.
+    /// If called in a section, or while this queue reclaims on this thread: it would wait for
+    /// itself.
     pub fn synchronize(&self) {
         assert_outside_sections();
         if !R::CALLS_BACK {
@@ -371,7 +377,7 @@ impl<R: Reclaim> Queue<R> {
 fn heavy_barrier() {
     fence(Ordering::SeqCst);
     if membarrier_works() {
-        // It may lack memory for a moment, and without it nothing holds.
+        // The system may lack memory for a moment, and no section is safe without the barrier.
         while membarrier(libc::MEMBARRIER_CMD_PRIVATE_EXPEDITED) != 0 {
             std::thread::yield_now();
         }
@@ -385,7 +391,7 @@ fn membarrier_works() -> bool {
     static STATE: AtomicU8 = AtomicU8::new(UNKNOWN);
     let mut state = STATE.load(Ordering::Relaxed);
     if state == UNKNOWN {
-        // Several threads may find out at once, and find the same.
+        // Several threads may find out at once, and all find the same.
         let works = !cfg!(miri) && membarrier(libc::MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) == 0;
         state = if works { WORKS } else { MISSING };
         STATE.store(state, Ordering::Relaxed);

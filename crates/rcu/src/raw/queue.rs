@@ -1,15 +1,15 @@
-//! Queues of what waits for its grace period.
+//! Queues of objects that wait for their grace period.
 //!
 //! # How it works
-//! What is retired is linked through itself, so that retiring needs no memory. It is *pending* first: a stack that is
-//! added to without a lock. A collection reclaims the *waiting* batch if every reader is past its ticket, then makes
-//! the pending ones the waiting batch and takes a ticket for them. Collections never wait for readers.
+//! A retired object is linked through itself, so that retiring needs no memory. It is *pending* first, on a stack
+//! that grows without a lock. A collection reclaims the *waiting* batch if every reader is past its ticket, then
+//! makes the pending ones the waiting batch and takes a ticket for them. Collections never wait for readers.
 //!
 //! # Invariants
-//! - What is in the waiting batch was unlinked before its ticket was taken: it was pushed with release and taken off
-//!   the stack with acquire before.
-//! - The waiting batch is touched, and batches are reclaimed, only by the holder. So whoever gets hold of the queue
-//!   knows that what was taken off it before has been reclaimed.
+//! - An object in the waiting batch was unlinked before its ticket was taken: it was pushed with release, and taken
+//!   off the stack with acquire before the ticket.
+//! - The waiting batch is touched, and batches are reclaimed, only by the holder. So a thread that gets the hold
+//!   knows that everything taken off the queue before has been reclaimed.
 
 use std::marker::PhantomData;
 use std::mem::take;
@@ -45,15 +45,15 @@ pub unsafe trait Reclaim: Copy {
     /// It is not reclaimed while the reference lives.
     unsafe fn link<'a>(self) -> &'a std::sync::atomic::AtomicPtr<()>;
 
-    /// Reclaims it.
+    /// Reclaims the object.
     ///
     /// # Safety
     ///
-    /// Nobody uses it any more, and it is reclaimed once.
+    /// The object is not used any more, and it is reclaimed once.
     unsafe fn reclaim(self);
 }
 
-/// A list of what was unlinked, linked through itself. Dropping it leaks what is in it.
+/// A list of unlinked objects, linked through themselves. Dropping it leaks them.
 #[derive(Debug)]
 pub struct Chain<R> {
     first: *mut (),
@@ -74,8 +74,8 @@ impl<R> Chain<R> {
         }
     }
 
-    /// Returns the list that [`Chain::into_first`] took apart. It can be emptied; retiring it panics, for nobody knows
-    /// its end.
+    /// Returns the list that [`Chain::into_first`] took apart. It can be emptied; retiring it panics, because its end
+    /// is not known.
     ///
     /// # Safety
     ///
@@ -111,7 +111,7 @@ impl<R: Reclaim> Chain<R> {
     ///
     /// # Safety
     ///
-    /// It belongs to nobody else, and is in no list.
+    /// The object belongs to the caller alone, and is in no list.
     #[inline]
     pub unsafe fn push(&mut self, name: R) {
         // SAFETY: the caller's, and not reclaimed.
@@ -142,7 +142,7 @@ impl<R: Reclaim> Chain<R> {
     ///
     /// # Safety
     ///
-    /// Nobody uses any of it any more.
+    /// None of the objects is used any more.
     pub unsafe fn reclaim_all(&mut self) {
         while let Some(name) = self.pop() {
             // SAFETY: as the caller promises.
@@ -152,8 +152,8 @@ impl<R: Reclaim> Chain<R> {
     }
 }
 
-/// What waits for its grace period, and is reclaimed in batches. Whoever retires writes to it, so that it shares no cache
-/// line with anything that readers look at.
+/// Objects that wait for their grace period and are reclaimed in batches. Each thread that retires writes to the queue,
+/// so it shares no cache line with anything that readers look at.
 #[derive(Debug)]
 #[repr(align(128))]
 pub struct Queue<R> {
@@ -161,7 +161,7 @@ pub struct Queue<R> {
     pending_count: AtomicUsize,
     /// How many may be pending before a collection is due.
     batch: usize,
-    /// 0, or who touches the waiting batch.
+    /// The thread that touches the waiting batch, or 0.
     holder: AtomicUsize,
     waiting: UnsafeCell<(Chain<R>, Ticket)>,
 }
@@ -213,7 +213,7 @@ impl<R: Reclaim> Queue<R> {
     fn take_pending(&self) -> Chain<R> {
         self.pending_count.store(0, Ordering::Relaxed);
         let first = self.pending.swap(std::ptr::null_mut(), Ordering::AcqRel);
-        // SAFETY: `defer` linked lists to one, which is nobody else's any more.
+        // SAFETY: `defer` linked lists to one, and only this call has it now.
         unsafe { Chain::from_first(first) }
     }
 
@@ -223,8 +223,8 @@ impl<R: Reclaim> Queue<R> {
         !self.pending.load(Ordering::Relaxed).is_null()
     }
 
-    /// Reclaims what can be, and lets what came since wait from now on. Returns whether another collection may reclaim
-    /// more.
+    /// Reclaims what it can, and lets the objects that came since wait from now on. Returns whether another collection
+    /// may reclaim more.
     pub(crate) fn collect(&self, domain: &Domain) -> bool {
         let Ok(mut hold) = self.try_hold() else { return false };
         let has_more = self.waiting.with_mut(|waiting| {
@@ -278,14 +278,15 @@ impl<R: Reclaim> Queue<R> {
 /// The right to touch the waiting batch and to reclaim.
 struct Hold<'a, R: Reclaim> {
     queue: &'a Queue<R>,
-    /// Taken off the queue. What a reclaiming function that panics leaves of it is retired anew.
+    /// Objects taken off the queue. If a reclaiming function panics, those that are left are
+    /// retired anew.
     due: Chain<R>,
 }
 
 impl<R: Reclaim> Hold<'_, R> {
     /// # Safety
     ///
-    /// Nobody uses any of what is due any more.
+    /// None of the due objects is used any more.
     unsafe fn reclaim(&mut self) {
         while let Some(name) = self.due.pop() {
             // SAFETY: as the caller promises.
@@ -313,7 +314,7 @@ fn own_id() -> usize {
     HERE.with(|here| std::ptr::from_ref(here).addr())
 }
 
-/// Loom's threads share the thread-locals of one thread: a number that nobody else has.
+/// Loom's threads share the thread-locals of one thread, so each takes a number of its own.
 #[cfg(all(test, loom))]
 fn own_id() -> usize {
     thread_local!(static NEXT: std::cell::Cell<usize> = const { std::cell::Cell::new(0) });
@@ -346,7 +347,7 @@ mod tests {
         }
 
         unsafe fn reclaim(self) {
-            // SAFETY: as the caller promises, nobody uses the box any more.
+            // SAFETY: as the caller promises, the box is not used any more.
             drop(unsafe { Box::from_raw(self.0) });
         }
     }
@@ -358,23 +359,23 @@ mod tests {
         name
     }
 
-    /// It kept the last name of the time before it was emptied, and linked the queue to that one's memory.
+    /// The list kept the last name from before it was emptied, and linked the queue to that one's memory.
     #[test]
     fn a_list_that_was_emptied_and_filled_again_ends_with_what_is_in_it() {
         let mut chain = Chain::new();
         push(&mut chain);
-        // SAFETY: popped, and nobody else's.
+        // SAFETY: popped, so this test alone has it.
         unsafe { chain.pop().expect("one name").reclaim() };
         let name = push(&mut chain);
         assert_eq!((chain.last, chain.count), (name.into_raw(), 1));
-        // SAFETY: nobody else's.
+        // SAFETY: this test alone has them.
         unsafe { chain.reclaim_all() };
     }
 
     #[test]
     #[should_panic(expected = "taken apart")]
     fn a_list_that_was_taken_apart_is_not_retired() {
-        // On the stack, as the panic leaves it behind.
+        // The name is on the stack, as the panic leaves it behind.
         let mut link = std::sync::atomic::AtomicPtr::default();
         let mut chain = Chain::new();
         // SAFETY: in no list, and it outlives them all.

@@ -36,7 +36,7 @@ impl Shared {
 impl Drop for Shared {
     fn drop(&mut self) {
         drop(self.replace(0));
-        // SAFETY: nobody else has it.
+        // SAFETY: no other thread has it.
         drop(unsafe { Box::from_raw(*self.0.get_mut()) });
     }
 }
