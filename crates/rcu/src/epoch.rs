@@ -14,7 +14,7 @@
 //!   before everything in its section: it finds what replaced the object. A plain load in T would not do: it
 //!   publishes nothing, and when another thread then advances the epoch, a reader of the new epoch may still find
 //!   the object. (The model `a_ticket_publishes_what_its_taker_unlinked` in raw/models.rs shows that.)
-//! - *The record shows 0.* A section that ended before left by a release store, or was followed by one, and S loads
+//! - *The record shows 0.* A section that ended before left by a release store, or was followed by one. S loads
 //!   with acquire, so all its reads happen before F. (Entering stores with release for the same reason: a new
 //!   section's record must not hide the end of the one before.) A section that begins later has the reader's
 //!   barrier between its store to the record and its reads; the writer's barrier stands between U and S. S did not
