@@ -14,11 +14,11 @@
 //!
 //! Linux counterpart: the "entry" half of include/linux/xarray.h @ 6.1.
 //!
-//! Differences from Linux: a pointer of any alignment may be stored at a single index. A multi-index
-//! entry of order 6 or more shares its slot with tagged node pointers, so there (`10`) is refused. Error
-//! words and error pointers are refused, where Linux only says that they must not be stored; those with an
-//! odd errno are the largest integers at the same time, and pass as such. So are internal words above the zero
-//! entry, which Linux takes and then shows to nobody.
+//! Differences from Linux: a pointer of any alignment may be stored at a single index. A multi-index entry of
+//! order 6 or more shares its slot with tagged node pointers, so there (`10`) is refused. Error words and
+//! error pointers are refused, where Linux only says that they must not be stored; those with an odd errno are
+//! also the largest integers, and pass as such. Internal words above the zero entry are refused, too; Linux
+//! takes them and then hides them from every reader.
 
 use std::ptr;
 
@@ -163,7 +163,7 @@ impl Entry {
         self.is_storable() && !self.is_null() && !self.is_internal() && !self.is_odd_pointer()
     }
 
-    /// Returns the entry as the normal API shows it: a reserved index reads as nothing.
+    /// Returns the entry as the normal interface shows it: a reserved index reads as nothing.
     #[inline]
     #[must_use]
     pub fn visible(self) -> Self {

@@ -1,6 +1,6 @@
-//! What can go wrong.
+//! The errors of operations on arrays.
 
-/// Why an operation did not happen. The array is as it was before.
+/// Why an operation did not happen. The array is unchanged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {

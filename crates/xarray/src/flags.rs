@@ -80,7 +80,8 @@ impl Mark {
         Self::ALL.into_iter().filter(|&mark| bears(mark)).map(Self::bit).sum()
     }
 
-    /// The bit in an array's flags that says "some entry bears this mark": above all gfp bits (27 @ 6.1).
+    /// The bit in an array's flags that says "some entry bears this mark"; it lies above all gfp bits (27
+    /// @ 6.1).
     pub(crate) const fn root_flag(self) -> u32 {
         1 << (27 + self as u32)
     }
@@ -113,7 +114,7 @@ impl IdLimit {
     pub const SHORT: Self = Self { min: 0, max: u16::MAX as u32 };
 }
 
-/// How hard an allocation may try: Linux's gfp bits, of which only "may it block" matters here.
+/// How hard an allocation may try: Linux's gfp bits. Only the bit "may it block" matters here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Gfp(u32);
 

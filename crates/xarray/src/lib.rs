@@ -5,28 +5,30 @@
 //! [`Ida`] hands out ids at which nothing is stored.
 //!
 //! # How it works
-//! A radix tree over 6-bit digits of the index with two kinds of nodes: `raw::dense` has 64 slots, as the
-//! kernel's have; `raw::bucket` has up to 128 entries of a region where few indices are used, and hangs from as many
-//! slots as that region takes. Levels with a single child are skipped. A bucket that overflows is divided, or becomes a
-//! dense node with buckets below it. So memory follows what is stored: 9 to 15 bytes an entry wherever indices are
-//! not random, 20 to 30 where they are random numbers of 62 bits.
+//! A radix tree over 6-bit digits of the index with two kinds of nodes: `raw::dense` has 64 slots, as the kernel's
+//! have; `raw::bucket` has up to 128 entries of a region where few indices are used, and hangs from as many slots as
+//! that region takes. Levels with a single child are skipped. A bucket that overflows is divided, or becomes a dense
+//! node with buckets below it. So memory follows the content: 9 to 15 bytes for each entry wherever indices are not
+//! random, 20 to 30 where they are random numbers of 62 bits.
 //!
 //! # Invariants
 //! - A slot changes by one atomic store, so a reader sees the old entry or the new one.
-//! - Erasing, overwriting, releasing, marking and unmarking need no memory and cannot fail. (The typed face hands out
-//!   what it erased as a [`Removed`]: waiting with it needs no memory, dropping it later needs some.)
+//! - Erasing, overwriting, releasing, marking and unmarking need no memory and cannot fail. (The typed interface
+//!   hands out an erased value as a [`Removed`]: waiting with it needs no memory, dropping it later needs some.)
 //! - A failed operation leaves every index as it was.
 //!
 //! # Lock order
-//! The array's lock. Readers take none; nodes are handed to `slablab_rcu` after it was released.
+//! It is the array's lock alone. Readers take none; nodes are handed to `slablab_rcu` after it was
+//! released.
 //!
 //! Linux counterpart: lib/xarray.c, include/linux/xarray.h @ 6.1.
 //!
 //! # Differences from Linux
 //! - Node internals are not shown: no `xa_node` with counts for an update callback.
 //! - A walker is never handed retry entries: a cursor walks down again instead.
-//! - An array takes 128 bytes in place of 16: readers share no line of the CPU's cache with the lock.
-//! - A lock drop inside `__xa_store` to wait for memory does not happen; user space does not reclaim.
+//! - An array takes 128 bytes instead of 16, so that the lock lies in another line of the CPU's
+//!   cache than what readers look at.
+//! - `__xa_store` never drops the lock to wait for memory, because user space does not reclaim.
 
 #![deny(unsafe_code)]
 

@@ -1,4 +1,5 @@
-//! Operations on one index by several threads, recorded, and checked for an order that explains the results.
+//! Operations on one index by several threads are recorded, and checked for an order that explains their
+//! results.
 //!
 //! Each operation is noted with a clock before and after. A history is linearizable if its operations can be
 //! put into one order that agrees with real time and in which each result is that of a single cell. The search
@@ -82,7 +83,7 @@ fn perform(array: &RawXArray, index: u64, op: Op) -> usize {
     }
 }
 
-/// Three threads on one index, while a fourth makes the nodes around it grow and shrink.
+/// Three threads work on one index, while a fourth makes the nodes around it grow and shrink.
 fn record(index: u64, seed: u64, calls_each: usize) -> Vec<Call> {
     let array = RawXArray::new(Flags::NONE);
     let (clock, start) = (AtomicU64::new(0), Barrier::new(4));

@@ -1,7 +1,7 @@
 //! Loom models of a bucket: readers beside a writer, in every interleaving of the real code.
 //!
-//! Run by `make test-xarray-races`. The files of src/raw that make a bucket are compiled once more, with loom's atomics: the
-//! crate itself keeps the processor's, which can stand in a static and in memory that a header describes.
+//! `make test-xarray-races` runs them. The files of src/raw that make a bucket are compiled once more, with loom's atomics.
+//! The crate itself keeps the processor's, which can stand in a static and in memory that a header describes.
 
 #![cfg(loom)]
 

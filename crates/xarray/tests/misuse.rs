@@ -20,7 +20,7 @@ fn hook(_: Gfp, _: usize) -> bool {
     })
 }
 
-/// Runs `f` with only so many node allocations to be had.
+/// Runs `f` while only `count` node allocations succeed.
 fn with_allocations<T>(count: u64, f: impl FnOnce() -> T) -> T {
     set_alloc_hook(Some(hook));
     ALLOCATIONS_LEFT.set(count);
@@ -33,7 +33,7 @@ fn word(bits: usize) -> Entry {
     Entry::from_ptr(std::ptr::without_provenance::<u8>(bits))
 }
 
-/// Indices that an array of each shape holds: nothing, the head alone, buckets, leaves, several levels.
+/// Indices for arrays of each shape: nothing, the head alone, buckets, leaves, several levels.
 fn shapes() -> Vec<Vec<u64>> {
     vec![
         vec![],
@@ -72,12 +72,12 @@ fn sight(array: &RawXArray) -> Sight {
     (array.is_empty(), entries.collect())
 }
 
-/// What nobody may store: words of the array's own, error words, error pointers.
+/// Entries that users may not store: words of the array's own, error words, error pointers.
 fn unstorable() -> Vec<Entry> {
-    // Those above the zero entry, 257, were stored, and then nobody found them.
+    // Those above the zero entry, 257, used to be stored, and then no lookup found them.
     let own = (0..1024).filter(|&n| n != 257).map(Entry::internal);
     let errors = (1..4095_isize).map(|errno| word((-errno as usize) << 2 | 2));
-    // Of error pointers the odd ones are integers, too.
+    // Error pointers with an odd value are integers, too.
     let pointers =
         (1..4095_isize).filter(|errno| errno % 2 == 0).map(|errno| word(-errno as usize));
     own.chain(errors).chain(pointers).collect()
@@ -156,7 +156,7 @@ fn ids_run_out() {
     let from_one = RawXArray::new(Flags::ALLOC1);
     assert_eq!(from_one.lock().alloc(Entry::value(0), zero), Err(Error::Busy));
     assert_eq!(sight(&array), before);
-    // Who hands out no ids has none to run out of.
+    // An array that hands out no ids cannot run out of them.
     let plain = RawXArray::new(Flags::NONE);
     assert_eq!(plain.lock().alloc(Entry::value(0), limit), Err(Error::Invalid));
     assert!(plain.is_empty());
@@ -191,7 +191,8 @@ fn running_out_of_memory_changes_nothing() {
                 assert_eq!(result, Err(Error::NoMemory));
                 let after = sight(&array);
                 if name == "create_range" {
-                    // It may leave some of its nodes, as in Linux, and then the array is not "empty".
+                    // The operation may leave some of its nodes, as in Linux, and then the array is
+                    // not "empty".
                     assert_eq!(after.1, before.1);
                 } else {
                     assert_eq!(after, before, "{name} after {allocations} allocations");
@@ -341,7 +342,7 @@ fn erasing_a_range_needs_no_memory() {
     }
 }
 
-/// A range that was iterated to its end still has its ends, and was taken for full.
+/// A range that was iterated to its end still has its ends, and used to be taken for full.
 #[test]
 fn an_empty_range_has_nothing() {
     let guard = pin();

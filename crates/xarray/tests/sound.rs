@@ -1,5 +1,5 @@
-//! What safe code must not be able to do, or must be able to do without harm: each test is named after what went wrong.
-//! (What must not compile is in the documentation of `XArray` and `Removed`.)
+//! Safe code must not be able to do these things, or must be able to do them without harm. Each test is named after
+//! what went wrong. (Code that must not compile is in the documentation of `XArray` and `Removed`.)
 
 #[path = "raw/refusing.rs"]
 mod refusing;
@@ -9,7 +9,8 @@ use std::sync::Barrier;
 use refusing::REFUSES;
 use slablab_xarray::{Entry, Error, Flags, RawXArray, XArray, pin, synchronize};
 
-/// Dropping what was erased took memory for a list, and ended the process when there was none.
+/// Dropping an erased value used to take memory for a list, and ended the process when there was
+/// none.
 #[test]
 fn erasing_from_a_typed_array_needs_no_memory() {
     static NUMBER: u64 = 5;
@@ -40,7 +41,7 @@ fn erasing_from_a_typed_array_needs_no_memory() {
     assert!(array.is_empty());
 }
 
-/// Dropping an array entered a section, in which owners that wait for readers panicked.
+/// Dropping an array used to enter a section, in which owners that wait for readers panicked.
 #[test]
 fn an_owner_may_wait_for_readers_while_its_array_is_dropped() {
     #[derive(Debug)]
@@ -56,7 +57,8 @@ fn an_owner_may_wait_for_readers_while_its_array_is_dropped() {
     drop(array);
 }
 
-/// Entries are divided above leaves, where a word with the bits of a node's was followed as a pointer.
+/// Entries are divided above leaves, where a word with the bits of a node's used to be followed as a
+/// pointer.
 #[test]
 fn dividing_into_words_that_look_like_nodes_is_refused() {
     let array = RawXArray::new(Flags::NONE);
@@ -71,8 +73,8 @@ fn dividing_into_words_that_look_like_nodes_is_refused() {
     assert_eq!(array.load(4095, &pin()), Entry::value(1));
 }
 
-/// The order that an entry was said to be of was believed: too large ones overran the index, others left slots that named
-/// siblings beyond the entry.
+/// The order that a caller named for an entry used to be believed. Orders that were too large overran the index, others
+/// left slots that named siblings beyond the entry.
 #[test]
 fn dividing_an_entry_of_another_order_is_refused() {
     let array = RawXArray::new(Flags::NONE);

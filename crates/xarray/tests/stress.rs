@@ -1,5 +1,5 @@
-//! Readers, writers and reclamation at once. Under AddressSanitizer (`make test-xarray-races`) any node that is
-//! freed under a reader shows.
+//! Readers, writers and reclamation run at once. AddressSanitizer (`make test-xarray-races`) reports any node
+//! that is freed under a reader.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -14,7 +14,7 @@ fn duration() -> Duration {
     Duration::from_millis(ms)
 }
 
-/// Joins one thread: the end of a scope alone is no hand-over that ThreadSanitizer sees.
+/// Joins one thread: ThreadSanitizer does not see the end of a scope alone as a hand-over.
 fn join(thread: std::thread::ScopedJoinHandle<'_, ()>) {
     thread.join().expect("no panic");
 }
@@ -39,7 +39,7 @@ fn index(random: &mut Random) -> u64 {
     }
 }
 
-/// Every entry tells its index, so a reader sees if it is handed another's.
+/// Every entry contains its index, so that a reader notices an entry of another index.
 fn value(index: u64, salt: u64) -> Entry {
     Entry::value((index << 8 | (salt & 0xff)) as usize & Entry::VALUE_MAX)
 }
@@ -203,7 +203,8 @@ fn boxes_live_as_long_as_readers_look() {
     });
 }
 
-/// Every operation of the typed face, of ids and of cursors, by four threads at once: each both reads and writes.
+/// Four threads at once run every operation of the typed interface, of ids and of cursors: each both reads and
+/// writes.
 #[test]
 fn the_whole_face_by_all_threads_at_once() {
     let plain: XArray<Box<[u64; 4]>> = XArray::new();
@@ -313,7 +314,7 @@ fn multi_index_entries_change_as_a_whole_or_not_at_all() {
                         .expect("erasing");
                     continue;
                 }
-                // As a new entry: what is larger goes first.
+                // The entry is stored as a new one, so a larger one is removed first.
                 writer.set_range(first, first + (1 << order) - 1, Entry::NULL).expect("erasing");
                 let entry = Entry::value((first << 4 | order) as usize);
                 writer.store_order(first, order as u32, entry).expect("memory");

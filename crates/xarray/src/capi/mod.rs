@@ -1,5 +1,5 @@
-//! The C face: the functions that include/linux/xarray.h and idr.h declare, and what those headers need of spin locks and
-//! read-copy-update.
+//! The C interface: the functions that include/linux/xarray.h and idr.h declare, and the spin locks and read-copy-update
+//! that those headers need.
 
 #[allow(unsafe_code, reason = "C's pointers, see its header")]
 mod raw;

@@ -26,7 +26,8 @@ impl RawXArray {
         if entry.is_internal() { self.load_internal(index, guard) } else { entry }
     }
 
-    /// As [`RawXArray::load`], where a writer was in between, or the index is reserved.
+    /// Returns the entry as [`RawXArray::load`] does, when a writer was in between or the index is
+    /// reserved.
     #[cold]
     fn load_internal(&self, index: u64, guard: &Guard) -> Entry {
         loop {
@@ -121,7 +122,7 @@ impl Writer<'_> {
     ///
     /// # Errors
     ///
-    /// Invalid entries, and no memory if there was nothing at this index.
+    /// If the entry is invalid, or memory is out and there was nothing at this index.
     pub fn store(&self, index: u64, entry: Entry) -> Result<Entry> {
         if !entry.is_storable() {
             return Err(Error::Invalid);
@@ -141,16 +142,16 @@ impl Writer<'_> {
         }
     }
 
-    /// Erases the entry at this index, all of it, and returns it. Never fails.
+    /// Erases the whole entry at this index and returns it. Never fails.
     pub fn remove(&self, index: u64) -> Entry {
         self.erase(index).visible()
     }
 
-    /// Stores an entry where nothing is; NULL reserves.
+    /// Stores an entry where there is none; NULL reserves.
     ///
     /// # Errors
     ///
-    /// Busy if there is something, even a reservation; invalid entries; no memory.
+    /// If there is something, even a reservation: busy. If the entry is invalid, or memory is out.
     pub fn insert_new(&self, index: u64, entry: Entry) -> Result<()> {
         if !entry.is_storable() {
             return Err(Error::Invalid);
@@ -168,7 +169,7 @@ impl Writer<'_> {
     ///
     /// # Errors
     ///
-    /// Invalid entries; no memory.
+    /// If the entry is invalid, or memory is out.
     pub fn compare_exchange(&self, index: u64, old: Entry, new: Entry) -> Result<Entry> {
         if !new.is_storable() {
             return Err(Error::Invalid);
@@ -189,7 +190,7 @@ impl Writer<'_> {
     ///
     /// # Errors
     ///
-    /// No memory.
+    /// If memory is out.
     pub fn reserve(&self, index: u64) -> Result<()> {
         self.compare_exchange(index, Entry::NULL, Entry::ZERO).map(|_| ())
     }
@@ -205,17 +206,17 @@ impl Writer<'_> {
     ///
     /// # Errors
     ///
-    /// Busy if all are taken; invalid if the array does not hand out ids; no memory.
+    /// If all ids are taken: busy. If the array does not hand out ids: invalid. If memory is out.
     pub fn alloc(&self, entry: Entry, limit: IdLimit) -> Result<u32> {
         self.allocate(entry, limit, |_| ())
     }
 
-    /// Stores an entry at the first free id from `*next` on and around, and moves `*next` behind it. Returns
-    /// also whether the search came around.
+    /// Stores an entry at the first free id from `*next` on and around, and moves `*next` behind it. Also
+    /// returns whether the search came around.
     ///
     /// # Errors
     ///
-    /// As [`Writer::alloc`].
+    /// Fails as [`Writer::alloc`] does.
     pub fn alloc_cyclic(
         &self,
         entry: Entry,
@@ -230,7 +231,7 @@ impl Writer<'_> {
     ///
     /// # Errors
     ///
-    /// Invalid entries and orders above 63; no memory.
+    /// If the entry is invalid, the order is above 63, or memory is out.
     pub fn store_order(&self, index: u64, order: u32, entry: Entry) -> Result<Entry> {
         if order > 63 || !entry.is_storable() {
             return Err(Error::Invalid);
@@ -242,7 +243,7 @@ impl Writer<'_> {
         Ok(old.visible())
     }
 
-    /// As [`Writer::store_order`], for any entry, and not taking an id.
+    /// Does as [`Writer::store_order`], for any entry, and without taking an id.
     pub(crate) fn exchange_order(&self, index: u64, order: u32, entry: Entry) -> Result<Entry> {
         let first = index >> order << order;
         if !entry.is_null() {

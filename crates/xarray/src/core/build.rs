@@ -1,13 +1,13 @@
 //! Builds the smallest subtree for a handful of entries: a bucket, or one level of fan-out over buckets.
 //!
 //! # How it works
-//! A run of a dense node's slots gets one bucket if that can hold what belongs there, else each half of it does the
-//! same, down to single slots, which get a subtree. Nothing is linked until all of it exists, so running out of
-//! memory leaves the array as it was.
+//! A run of a dense node's slots gets one bucket if that can hold the entries of the run. Otherwise each half of
+//! the run is treated likewise, down to single slots, which get a subtree. Nothing is linked until all of it
+//! exists, so running out of memory leaves the array as it was.
 //!
-//! A full bucket that a new entry divides from all of its own stays as it is, for fewer slots. Runs are only ever divided,
-//! never joined: who walks along the slots meets each entry that stays, in the bucket of
-//! before or in that of after.
+//! A full bucket that a new entry separates from all of its own entries stays as it is, for fewer slots. Runs are only
+//! ever divided, never joined. So a reader that walks along the slots meets each entry that stays, in the old bucket or in
+//! the new one.
 
 use crate::raw::bucket::{CAPACITY_MAX, SHARED_MAX, width_log2};
 use crate::raw::dense::{DIGIT_BITS, SLOTS, run_mask};
@@ -19,11 +19,11 @@ use crate::{Entry, Mark, Result};
 pub(crate) struct Item {
     pub(crate) index: u64,
     pub(crate) entry: Entry,
-    /// Bit m: the raw bit of mark m (mark 0 inverted in arrays that hand out ids).
+    /// Bit m is the raw bit of mark m (mark 0 is inverted in arrays that hand out ids).
     pub(crate) marks: u8,
 }
 
-/// A list of items on the stack: what fits a bucket, and the one too many.
+/// A list of items on the stack: as many as fit a bucket, and the one too many.
 #[derive(Clone)]
 pub(crate) struct Items {
     items: [Item; CAPACITY_MAX + 1],
@@ -64,7 +64,7 @@ impl Items {
     }
 }
 
-/// Returns the shift of the highest digit in which indices differ, 0 if they do not.
+/// Returns the shift of the highest digit in which indices differ, or 0 if they do not differ.
 pub(crate) fn highest_digit(differing_bits: u64) -> u32 {
     (63 - (differing_bits | 1).leading_zeros()) / DIGIT_BITS * DIGIT_BITS
 }
@@ -73,8 +73,8 @@ fn differing_bits(items: &[Item]) -> u64 {
     items.iter().fold(0, |bits, item| bits | (item.index ^ items[0].index))
 }
 
-/// Returns whether a bucket should hold these items: they fit, and no leaf would be half full of them or is being
-/// filled in order.
+/// Returns whether a bucket should hold these items: they fit, and they neither half fill a leaf nor fill one in
+/// order.
 fn suit_bucket(items: &[Item], bits: u64, max: usize) -> bool {
     match items.len() {
         0..=RUN_MAX => true,
@@ -85,14 +85,15 @@ fn suit_bucket(items: &[Item], bits: u64, max: usize) -> bool {
     }
 }
 
-/// More entries than this of one leaf are not kept in a bucket.
+/// If a leaf has more entries than this, they are not kept in a bucket.
 pub(crate) const LEAF_USED_MAX: usize = 32;
 
-/// More entries than this, in three of four indices or denser, become a leaf at once: through buckets filling it took
-/// twice the time.
+/// More entries than this, in three of four indices or denser, become a leaf at once, because filling it through
+/// buckets took twice the time.
 const RUN_MAX: usize = 8;
 
-/// Entries in order, in an eighth of the indices or more, most often have one of so many at the beginning of a slot.
+/// Entries in order, in an eighth of the indices or more, most often have one among this many indices at the
+/// beginning of a slot.
 const FIRST_OF_SLOT: u64 = 8;
 
 /// Returns whether there are few gaps between these items.
@@ -107,7 +108,7 @@ pub(crate) fn ends(items: &[Item]) -> (u64, u64) {
     indices.fold((u64::MAX, 0), |(first, last), index| (first.min(index), last.max(index)))
 }
 
-/// Returns whether most of these items, and more than a bucket should hold of one leaf, belong to one.
+/// Returns whether most of these items belong to one leaf, and more than a bucket should hold of one.
 fn are_crowded(items: &[Item]) -> bool {
     let leaf = |item: &Item| item.index >> DIGIT_BITS;
     let most = items.iter().fold((0, 0), |(most, lead), item| match lead {
@@ -139,7 +140,8 @@ pub(crate) struct Full<'w> {
 }
 
 impl Full<'_> {
-    /// Returns whether the bucket is as it would be built for these items, all of them its own.
+    /// Returns whether the bucket already is what would be built for these items, all of them its
+    /// own.
     fn suits(&self, items: &[Item], bits: u64) -> bool {
         let (bucket, len) = (self.bucket, items.len());
         bucket.live() == len
@@ -149,12 +151,12 @@ impl Full<'_> {
     }
 }
 
-/// What the slots of a node will hold.
+/// The words that the slots of a node will hold.
 type Slots = [Word; SLOTS];
 
 impl Writer<'_> {
     /// Returns the word of a new subtree with these entries, whose indices differ; there is at least one.
-    /// The room is for `spare` more if it is a bucket.
+    /// If it is a bucket, it has room for `spare` more.
     pub(crate) fn build(&self, items: &mut [Item], spare: usize) -> Result<Word> {
         let bits = differing_bits(items);
         if suit_bucket(items, bits, SHARED_MAX) {
@@ -200,8 +202,8 @@ impl Writer<'_> {
         Ok(word)
     }
 
-    /// Puts items below a run of slots, instead of what hangs there, which is the caller's. The room is for `spare`
-    /// more if one bucket takes them. Returns whether the full bucket stays, for fewer slots.
+    /// Puts items below a run of slots, instead of the subtree that hangs there, which the caller takes. If one
+    /// bucket takes them it has room for `spare` more. Returns whether the full bucket stays, for fewer slots.
     pub(crate) fn spread(
         &self,
         node: &Dense,
@@ -249,7 +251,7 @@ impl Writer<'_> {
             return Ok(false);
         }
         let bits = differing_bits(items);
-        // Of a single slot, more entries would take one level more.
+        // More entries of a single slot would take one level more.
         let max = if run_log2 == 0 { CAPACITY_MAX } else { SHARED_MAX };
         let suits = suit_bucket(items, bits, max);
         let stays = full.filter(|full| suits && full.suits(items, bits));
@@ -272,8 +274,9 @@ impl Writer<'_> {
         Ok(stays.is_some())
     }
 
-    /// Returns the room to leave beside the first entry below a slot: as much as the bucket before has, if that is full and
-    /// the entry begins the slot. Then entries seem to come in order, and growing would build such a bucket three times.
+    /// Returns the room to leave beside the first entry below a slot: as much as the previous bucket has, if that is full
+    /// and the entry begins the slot. Then entries seem to come in order, and growing would build such a bucket three
+    /// times.
     pub(crate) fn room_after(&self, node: &Dense, slot: usize, index: u64) -> usize {
         match self.before(node, slot, index) {
             Child::Bucket(bucket) if bucket.len() == bucket.capacity() => {
@@ -283,13 +286,14 @@ impl Writer<'_> {
         }
     }
 
-    /// Returns whether the first entry below a slot begins a leaf: as above, if a leaf is before that no bucket could be.
+    /// Returns whether the first entry below a slot begins a leaf: the entry begins the slot, and the previous slot has a
+    /// leaf that could not be a bucket.
     pub(crate) fn follows_leaf(&self, node: &Dense, slot: usize, index: u64) -> bool {
         matches!(self.before(node, slot, index),
             Child::Dense(leaf) if node.shift() == DIGIT_BITS && leaf.used().count_ones() as usize > LEAF_USED_MAX)
     }
 
-    /// Returns what is in the slot before, if the index is one of the first of its slot.
+    /// Returns the content of the previous slot, if the index is one of the first of its slot.
     fn before<'w>(&'w self, node: &Dense, slot: usize, index: u64) -> Child<'w> {
         match slot.checked_sub(1) {
             Some(before) if index - node.index_of(slot) < FIRST_OF_SLOT => {
@@ -309,7 +313,8 @@ impl Writer<'_> {
         words.for_each(|(_, &word)| self.retire_tree(word));
     }
 
-    /// Stores words in a run of slots, so that who walks along them misses nothing that was and is there.
+    /// Stores words in a run of slots, in an order in which a reader that walks along them misses no
+    /// entry that was and is there.
     fn publish(&self, node: &Dense, first: usize, run: usize, slots: &Slots) {
         let children = (first..first + run).filter(|&slot| slots[slot] != Word::NULL);
         let children = children.filter(|&slot| slots[slot].run_start(slot) == slot);

@@ -9,7 +9,7 @@
 //! Linux counterpart: `struct xa_state` and `xas_*` of lib/xarray.c @ 6.1.
 //!
 //! Differences from Linux: memory is allocated inside the operation, not between two tries; the
-//! protocol of `xas_nomem` holds all the same.
+//! protocol of `xas_nomem` works all the same.
 
 use super::find::{Found, Search};
 use super::id::next_free;
@@ -21,7 +21,7 @@ use crate::{Entry, Filter, Flags, Gfp, Mark, RawXArray};
 /// Where a cursor stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Position {
-    /// Nowhere yet: the next operation starts at the index.
+    /// At no place yet: the next operation starts at the index.
     Restart,
     /// Behind the last entry.
     Bounds,
@@ -38,7 +38,7 @@ pub enum Position {
 #[repr(C)]
 pub(crate) struct State {
     pub(crate) index: u64,
-    /// The last index of what the cursor stands on.
+    /// The last index of the entry that the cursor stands on.
     pub(super) last: u64,
     /// [`RESTART`], [`BOUNDS`], [`HEAD`], an errno shifted, or else the address of a [`NodeView`].
     pub(super) node: usize,
@@ -53,7 +53,8 @@ const HEAD: usize = 0;
 const BOUNDS: usize = 1;
 pub(super) const RESTART: usize = 3;
 
-/// What C may see of a node: the shift. One for each shift stands for all nodes of that shift.
+/// The part of a node that C may see: the shift. One view for each shift stands for all nodes of
+/// that shift.
 #[derive(Debug)]
 #[repr(C, align(64))]
 struct NodeView {
@@ -206,8 +207,8 @@ impl State {
         Entry::NULL
     }
 
-    /// As [`State::find`], for entries with a mark. In an array that hands out ids [`Mark::M0`] finds free
-    /// indices, also those without an entry. Linux: `xas_find_marked`.
+    /// Does as [`State::find`], for entries with a mark. In an array that hands out ids, [`Mark::M0`]
+    /// finds free indices, also those without an entry. Linux: `xas_find_marked`.
     pub(crate) fn find_marked(
         &mut self,
         array: &RawXArray,

@@ -61,7 +61,7 @@ impl State {
         let writer = writer.sharing(Gfp::from_bits(self.gfp));
         match writer.create_range(self.index, self.range_end()) {
             Ok(()) => {
-                // From here on, as in Linux, it stores at single indices.
+                // From here on, as in Linux, the cursor stores at single indices.
                 self.order = 0;
                 self.last = self.index;
                 self.found_order = 0;
@@ -73,7 +73,8 @@ impl State {
         }
     }
 
-    /// Makes the nodes to divide the entry of `order` around the cursor into ones of the cursor's order.
+    /// Makes the nodes that dividing the entry of `order` around the cursor into entries of the cursor's
+    /// order takes.
     pub(crate) fn prepare_split(&mut self, entry: Entry, order: u32, gfp: Gfp) -> Option<Split> {
         let split = Split::prepare(self.index, order, u32::from(self.order), entry, gfp);
         // Linux answers ENOMEM whatever the reason.

@@ -2,8 +2,8 @@
 //!
 //! # How it works
 //! The first step goes down from the head, as a search does, and the next ones stay in the leaf or bucket found, until
-//! it has no more. A bucket is put in order once: looking for each next key took six times as long. One that a writer
-//! replaces meanwhile lives as long as the section, and its entries count as those of before.
+//! it has no more. A bucket is put in order once, because looking for each next key took six times as long. A bucket
+//! that a writer replaces meanwhile lives as long as the section, and its entries count as earlier ones.
 
 use super::find::{Found, Leaf, Search, next_in_leaf};
 use crate::raw::bucket::CAPACITY_MAX;
@@ -22,12 +22,12 @@ pub struct Entries<'g> {
     order: [u8; CAPACITY_MAX],
 }
 
-/// What is left of the leaf or bucket where the last entry was found.
+/// The rest of the leaf or bucket where the last entry was found.
 #[derive(Debug)]
 enum Rest<'g> {
     None,
     Dense(&'g Dense),
-    /// Slots that come in this place of the order, and before that one.
+    /// The bucket, the place of the next slot in its order, and the slot before that one.
     Bucket(Bucket<'g>, usize, usize),
 }
 

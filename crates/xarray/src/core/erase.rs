@@ -1,7 +1,7 @@
 //! Removes entries, and afterwards nodes that became empty or too large.
 //!
-//! Removing never needs memory. Making nodes smaller does, is tried without waiting, and is put off when it
-//! fails.
+//! Removing never needs memory. Making nodes smaller does; it is tried without waiting, and is put off when
+//! it fails.
 
 use super::build::{Item, Items};
 use super::walk::{End, Steps, Walk, place, split_last};
@@ -9,15 +9,16 @@ use crate::raw::dense::SLOTS;
 use crate::raw::{Bucket, Child, Dense, Place, Word, Writer, bits};
 use crate::{Entry, Flags, Gfp, Mark};
 
-/// A leaf with so few entries becomes a bucket (which has room for half as many again).
+/// A leaf with this few entries becomes a bucket, which has room for half as many again.
 const LEAF_USED_MIN: u32 = 5;
-/// The children of an inner node become one bucket when they hold so few entries together.
+/// The children of an inner node become one bucket when together they hold at most this many
+/// entries.
 const MERGED_MAX: usize = 8;
 /// A bucket of 8 or more is made smaller when at most one in five of its slots is used: one of 64 twice until it is empty.
 const BUCKET_SPARSITY: usize = 5;
 
 impl Writer<'_> {
-    /// Removes the entry at this index with its marks; all of it if it has several indices.
+    /// Removes the entry at this index with its marks, from all its indices if it has several.
     pub(crate) fn erase(&self, index: u64) -> Entry {
         if let Some(old) = self.erase_in_node(index) {
             return old;
@@ -40,7 +41,8 @@ impl Writer<'_> {
         }
     }
 
-    /// Empties the slot of a leaf or bucket that stays one, if the entry bears no mark: so nobody needs to remember the way.
+    /// Empties the slot of a leaf or bucket that stays one, if the entry bears no mark. Then the way there need not be
+    /// remembered.
     fn erase_in_node(&self, index: u64) -> Option<Entry> {
         if self.has(Flags::TRACK_FREE) {
             return None;
@@ -72,7 +74,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Takes every mark from the entry at the end of the walk; in an array that hands out ids it becomes free.
+    /// Clears every mark of the entry at the end of the walk; in an array that hands out ids it becomes free.
     pub(crate) fn reset_marks(&self, walk: &Walk<'_>, index: u64) {
         for mark in Mark::ALL {
             let is_free = self.is_inverted(mark);
@@ -86,7 +88,7 @@ impl Writer<'_> {
         let Some((node, canonical)) = walk.path.place() else {
             return self.head().store(Word::NULL);
         };
-        // The canonical slot first: from then on a reader of any sibling finds nothing.
+        // The canonical slot goes first: from then on a reader of any sibling finds nothing.
         let span = node.span(canonical);
         for offset in canonical..canonical + span {
             node.empty(offset);
@@ -110,7 +112,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Removes the nodes at the end of the path that hold nothing, and makes the first that does smaller.
+    /// Removes the empty nodes at the end of the path, and makes the first one that is not empty smaller.
     pub(crate) fn prune(&self, mut path: Steps<'_, '_>) {
         while let Some((node, _, above)) = split_last(path) {
             path = above;
@@ -165,7 +167,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Tries to build what holds these items and half as many more.
+    /// Tries to build a node for these items and half as many more.
     fn build_smaller(&self, items: &mut Items) -> Option<Word> {
         let spare = items.as_slice().len() / 2;
         self.without_waiting().build(items.as_mut_slice(), spare).ok()
@@ -188,7 +190,7 @@ impl Writer<'_> {
     }
 }
 
-/// Returns whether a bucket with so many live entries should be made smaller, or go.
+/// Returns whether a bucket with `live` entries should be made smaller, or removed.
 fn is_sparse(bucket: Bucket<'_>, live: usize) -> bool {
     live == 0 || live * BUCKET_SPARSITY <= bucket.capacity() && bucket.capacity() >= 8
 }

@@ -134,7 +134,7 @@ impl CursorMut<'_> {
     ///
     /// # Errors
     ///
-    /// Invalid entries; no memory.
+    /// If the entry is invalid, or memory is out.
     pub fn store(&mut self, entry: Entry) -> Result<Entry> {
         if !entry.is_storable() {
             return Err(crate::Error::Invalid);
@@ -149,7 +149,7 @@ impl CursorMut<'_> {
     ///
     /// # Errors
     ///
-    /// No memory.
+    /// If memory is out.
     pub fn create_range(&mut self) -> Result<()> {
         self.writer.create_range(self.state.index, self.state.range_end())
     }
@@ -159,8 +159,8 @@ impl CursorMut<'_> {
     ///
     /// # Errors
     ///
-    /// No memory; invalid if the cursor's order is not smaller, or more than one level of nodes below, if the entry here is
-    /// not of `old_order`, or if `entry` cannot be stored at so many indices.
+    /// If memory is out. It is invalid if the cursor's order is not smaller, or more than one level of nodes below, if the
+    /// entry here is not of `old_order`, or if `entry` cannot be stored at that number of indices.
     pub fn split(&mut self, old_order: u32, entry: Entry) -> Result<()> {
         let (index, order) = (self.state.index, self.state.order());
         let found = self.writer.next_entry(index, index);

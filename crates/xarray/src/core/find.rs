@@ -24,12 +24,12 @@ pub(crate) struct Search {
 }
 
 impl Search {
-    /// Looks for what the normal interface shows.
+    /// Looks for the entries that the normal interface shows.
     pub(crate) fn visible(array: &RawXArray, max: u64, filter: Filter) -> Self {
         Self { skips_reserved: true, ..Self::stored(array, max, filter) }
     }
 
-    /// Looks for what is stored, reserved indices too.
+    /// Looks for everything stored, reserved indices too.
     pub(crate) fn stored(array: &RawXArray, max: u64, filter: Filter) -> Self {
         let is_free = filter == Filter::Marked(Mark::FREE);
         let is_inverted = is_free && array.flags().has(Flags::TRACK_FREE);
@@ -54,7 +54,8 @@ impl Search {
     pub(super) fn candidates(&self, node: &Dense) -> u64 {
         match self.filter {
             Filter::Present => node.shown(),
-            // An inverted bit sums up "nothing free below", which says nothing of single entries: look at all.
+            // An inverted bit sums up "nothing free below", which tells nothing about single entries, so all
+            // are looked at.
             Filter::Marked(_) if self.is_inverted && node.shift() != 0 => node.shown(),
             Filter::Marked(mark) if self.is_inverted => node.shown() & !node.marks(mark),
             Filter::Marked(mark) => node.marks(mark),
@@ -76,7 +77,7 @@ impl Search {
 pub(super) enum Leaf<'a> {
     Dense(&'a Dense),
     Bucket(Bucket<'a>),
-    /// The head or an inner node, where neighbours are elsewhere.
+    /// The head or an inner node, whose neighbours are elsewhere.
     None,
 }
 
@@ -86,7 +87,7 @@ impl RawXArray {
         self.next_with_leaf(from, search, pin).map(|(found, _)| found)
     }
 
-    /// As above, with where it is.
+    /// Returns the same entry, and where it is.
     pub(super) fn next_with_leaf<'a>(
         &self,
         from: u64,
@@ -115,7 +116,7 @@ impl RawXArray {
     }
 }
 
-/// Looks only where an entry at `from` would be, which is where the next one most often is, too.
+/// Looks only where an entry at `from` would be; most often the next one is there, too.
 fn next_near<'a>(
     array: &RawXArray,
     from: u64,
@@ -150,7 +151,8 @@ fn next_in_dense<'a>(
         return next_in_leaf(node, start, search).map(|found| (found, Leaf::Dense(node)));
     }
     while start < SLOTS {
-        // A bucket may begin before the slot, also as a run has just been divided. So the slot is looked at first.
+        // A bucket may begin before the slot, also because a run has just been divided. So the slot is looked at
+        // first.
         let is_shared = node.slot(start).load().run_log2() != 0;
         let candidates = search.candidates(node) >> start << start;
         let offset = if is_shared { start } else { candidates.trailing_zeros() as usize };

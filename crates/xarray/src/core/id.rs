@@ -7,7 +7,8 @@ use crate::{Entry, Error, Flags, IdLimit, Mark, Result};
 
 /// Returns the lowest free index from `from` to `max`: one without an entry, or whose entry bears the mark.
 pub(crate) fn next_free(head: &Slot, mut from: u64, max: u64, pin: Pin<'_>) -> Option<u64> {
-    // Each turn looks at one way down, and either returns or goes on behind what it has seen to be taken.
+    // Each turn looks at one way down, and either returns or goes on behind the indices that it has seen
+    // to be taken.
     while from <= max {
         match first_free_near(&walk(head, from, pin), from) {
             Ok(index) => return Some(index).filter(|&index| index <= max),
@@ -20,7 +21,7 @@ pub(crate) fn next_free(head: &Slot, mut from: u64, max: u64, pin: Pin<'_>) -> O
 /// Returns a free index at or after `from` and before any other free one, or else where to look next
 /// (`None` at the end of all indices).
 fn first_free_near(walk: &Walk<'_>, from: u64) -> std::result::Result<u64, Option<u64>> {
-    // The highest node on the way that knows the slot taken to be full spares us all below it.
+    // The highest node on the way that knows the slot to be full spares us everything below it.
     let mut taken = None;
     for (node, _) in walk.path.steps().iter().rev().flatten() {
         let digit = node.digit(from);
@@ -34,7 +35,7 @@ fn first_free_near(walk: &Walk<'_>, from: u64) -> std::result::Result<u64, Optio
         });
     }
     if let Some(next) = taken {
-        // A leaf's clear bit is a free index itself.
+        // A leaf's clear bit stands for a free index itself.
         return match (walk.path.place(), next) {
             (Some((node, _)), Some(next)) if node.shift() == 0 && node.covers(next) => Ok(next),
             _ => Err(next),
@@ -56,7 +57,8 @@ fn first_free_near(walk: &Walk<'_>, from: u64) -> std::result::Result<u64, Optio
 }
 
 impl Writer<'_> {
-    /// Stores an entry at the lowest free id and tells the id before the entry can be seen.
+    /// Stores an entry at the lowest free id, and passes the id to `tell` before the entry can be
+    /// seen.
     pub(crate) fn allocate(
         &self,
         entry: Entry,
@@ -71,7 +73,8 @@ impl Writer<'_> {
         Ok(self.take_free(entry, u64::from(min), u64::from(limit.max), tell)? as u32)
     }
 
-    /// Stores an entry at the lowest free index of a range, which it tells before the entry can be seen. NULL reserves.
+    /// Stores an entry at the lowest free index of a range, and passes the index to `tell` before the entry can be
+    /// seen. NULL reserves.
     pub(crate) fn take_free(
         &self,
         entry: Entry,
@@ -89,7 +92,7 @@ impl Writer<'_> {
         Ok(free)
     }
 
-    /// As [`Writer::allocate`], from `*next` on and around. Returns whether it came around.
+    /// Does as [`Writer::allocate`], from `*next` on and around. Returns whether it came around.
     pub(crate) fn allocate_cyclic(
         &self,
         entry: Entry,

@@ -18,15 +18,16 @@ impl Writer<'_> {
 
     /// Returns whether the head itself can hold the entry of index 0.
     fn head_can_hold(&self, entry: Entry) -> bool {
-        // The zero entry is a promise that a later store needs no memory, and that may be of an odd pointer.
+        // The zero entry promises that a later store needs no memory, even one of an odd pointer.
         !entry.is_odd_pointer() && !entry.is_zero() && !self.has(Flags::TRACK_FREE)
     }
 
-    /// Stores an entry that is not NULL. Marks are as they were; a new entry has none. If the index belongs to
-    /// a multi-index entry, all of it changes.
+    /// Stores an entry that is not NULL. Marks stay as they were; a new entry has none. If the index belongs
+    /// to a multi-index entry, that whole entry changes.
     ///
-    /// Fails only if there was no entry at this index, not even a reserved one, and leaves all unchanged then.
-    /// (One exception, as in Linux: an odd pointer over an entry at index 0 of an otherwise empty array.)
+    /// Fails only if there was no entry at this index, not even a reserved one, and then leaves everything
+    /// unchanged. (One exception, as in Linux, is an odd pointer over an entry at index 0 of an otherwise
+    /// empty array.)
     pub(crate) fn insert(&self, index: u64, entry: Entry) -> Result<Entry> {
         debug_assert!(!entry.is_null());
         if let Some(old) = self.insert_without_node(index, entry) {
@@ -43,8 +44,8 @@ impl Writer<'_> {
         Ok(Entry::NULL)
     }
 
-    /// Stores in a leaf's slot or in a bucket that has room, where most entries go, and for which nobody needs to
-    /// remember the way. Returns the old entry, or nothing if it takes more than that.
+    /// Stores in a leaf's slot or in a bucket that has room. Most entries go there, and the way there need not be
+    /// remembered. Returns the old entry, or `None` if the store takes more than that.
     fn insert_without_node(&self, index: u64, entry: Entry) -> Option<Entry> {
         match self.last_node(index)? {
             Child::Dense(leaf) => {
@@ -137,7 +138,8 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Makes a node, at this shift or above, in which an index and a node in this place part, and hangs that node below.
+    /// Makes a node, at this shift or above, in which an index and a node in this place part, and hangs the given node
+    /// below it.
     pub(crate) fn fork(
         &self,
         place: Place<'_>,
@@ -152,7 +154,7 @@ impl Writer<'_> {
         Ok((word, fork))
     }
 
-    /// Makes a larger node of a bucket that is full or that the index does not fit, and of the entry.
+    /// Makes a larger node from the entry and a bucket that is full or that the index does not fit.
     fn rebuild_bucket(
         &self,
         walk: &Walk<'_>,
@@ -179,8 +181,8 @@ impl Writer<'_> {
         index | u64::MAX >> 64_u32.saturating_sub(bits)
     }
 
-    /// Puts items in the place of a bucket, in all of its slots. Returns its word, unless it stays in some of them, which it
-    /// may if it is full.
+    /// Puts items in the place of a bucket, in all of its slots. Returns its word, unless the bucket stays in some of the
+    /// slots, which it may if it is full.
     pub(crate) fn replace_bucket(
         &self,
         place: Place<'_>,
@@ -205,22 +207,22 @@ impl Writer<'_> {
     }
 }
 
-/// Returns the log2 of the slots around this empty one that are empty as well, and which a bucket may share.
+/// Returns the log2 of the number of empty slots around this empty one which a bucket may share.
 fn empty_run_log2(node: &Dense, offset: usize) -> u32 {
     let is_empty = |log2: &u32| node.used() & run_mask(offset >> log2 << log2, 1 << log2) == 0;
     (0..=DIGIT_BITS).take_while(is_empty).last().unwrap_or(0)
 }
 
-/// Returns the room to leave in a bucket that overflowed: little, or much of it if entries come in order or lie close
-/// together, where most often more of them come. (Without this, filling a leaf in order rebuilt it 10 times.) No more than
-/// fit up to the last index of its slots, if they come as they did.
+/// Returns the room to leave in a bucket that overflowed. It is little, or much if entries come in order or lie close
+/// together, where most often more of them come. (Without this, filling a leaf in order rebuilt it 10 times.) It never
+/// exceeds the entries that fit up to the last index of its slots, if they come as before.
 fn spare_for_run(items: &[Item], region_last: u64) -> usize {
     let len = items.len();
     let (first, last) = ends(items);
     if len < LEAF_USED_MAX && last - first < RUN_SPARSITY * len as u64 {
         (RUN_GROWTH * len).min(LEAF_USED_MAX - len)
     } else if items[len - 1].index == last && last - first < NEAR {
-        // Rather too few than too many: of what comes late, the next size has room for some.
+        // Too little room is better than too much: for late entries, the next size has some room.
         let to_come = (region_last - last) / ((last - first) / len as u64).max(1) / 8 * 7;
         (ORDER_GROWTH * len).min(to_come.try_into().unwrap_or(usize::MAX))
     } else {
@@ -228,11 +230,11 @@ fn spare_for_run(items: &[Item], region_last: u64) -> usize {
     }
 }
 
-/// A run has at least one entry in so many indices.
+/// A run has at least one entry in this many indices.
 const RUN_SPARSITY: u64 = 2;
 /// A run's bucket grows to four times its size.
 const RUN_GROWTH: usize = 3;
-/// So does that of entries that come in order.
+/// The bucket of entries that come in order grows likewise.
 const ORDER_GROWTH: usize = 3;
 /// Keys of more than two bytes are too large to leave room for many.
 const NEAR: u64 = 1 << 16;

@@ -2,11 +2,11 @@
 //!
 //! # How it works
 //! A node has three words of bits, one word for each mark and in it one bit for each slot. They are part of the node, so
-//! setting and clearing never need memory. A search for a marked entry goes down only where bits are set.
+//! setting and clearing never needs memory. A search for a marked entry goes down only where bits are set.
 //!
 //! An array that hands out ids ([`Flags::TRACK_FREE`]) uses mark 0 for "this id is free", and looks for free ids in the
 //! same way. Most ids of such an array have no entry, hence no slot whose bit could be set; they are free all the same.
-//! So the bits of that one mark are stored inverted (`is_inverted`): a set bit says "taken", and where there is no
+//! So the bits of that mark alone are stored inverted (`is_inverted`): a set bit says "taken", and where there is no
 //! slot there is nothing to store.
 //!
 //! # Invariants
@@ -59,7 +59,7 @@ impl Writer<'_> {
                 let Some((node, canonical, above)) = split_last(walk.path.steps()) else {
                     return self.array().set_root_mark(mark, value);
                 };
-                // Free indices are looked for slot by slot, so there each slot of an entry has its bit.
+                // Free indices are looked for slot by slot, so each slot of an entry has its bit there.
                 let span = if self.is_inverted(mark) { node.span(canonical) } else { 1 };
                 let mask = run_mask(canonical, span);
                 let old = node.marks(mark);
@@ -84,7 +84,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Returns the mark bit of a slot for so many index bits with this child.
+    /// Returns the mark bit of a slot that covers `bits` index bits and has this child.
     #[inline]
     pub(crate) fn child_bears(&self, slot_bits: u32, child: Child<'_>, mark: Mark) -> bool {
         match child {
@@ -98,13 +98,13 @@ impl Writer<'_> {
         }
     }
 
-    /// Carries up from a node at the end of the path whether anything in it bears a mark.
+    /// Carries up from a node at the end of the path whether any entry in it bears a mark.
     #[inline]
     pub(crate) fn propagate_node(&self, path: Steps<'_, '_>, node: &Dense, mark: Mark) {
         self.propagate(path, mark, self.child_bears(bits(path), Child::Dense(node), mark));
     }
 
-    /// As above, as far as it changes anything.
+    /// Does the same, as far up as it changes anything.
     fn propagate(&self, mut path: Steps<'_, '_>, mark: Mark, mut bears: bool) {
         while let Some((node, offset, above)) = split_last(path) {
             path = above;

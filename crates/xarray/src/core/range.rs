@@ -1,10 +1,10 @@
 //! Stores one entry at many indices, and divides such an entry again.
 //!
 //! # How it works
-//! A run of slots of one dense node holds the entry: the first slot the entry itself, the others the word
-//! "sibling of that slot". The node's shift follows from the size of the run, so a way down to a node of that
-//! shift is made first (buckets in between are spread out), which is where memory may run out, and then the
-//! slots are filled, which cannot fail.
+//! A run of slots of one dense node holds the entry: the first slot holds the entry itself, the others the
+//! word "sibling of that slot". The node's shift follows from the size of the run. So a way down to a node of
+//! that shift is made first, and buckets in between are spread out. Memory may run out there. Then the slots
+//! are filled, which cannot fail.
 
 use super::build::{Items, highest_digit};
 use super::walk::{End, Path, Steps, split_last};
@@ -44,7 +44,7 @@ impl Run {
     }
 }
 
-/// The runs of a range, from its first index (`None`: no more) to its last.
+/// The runs of a range, from its first index (`None`: none is left) to its last.
 struct Runs(Option<u64>, u64);
 
 impl Iterator for Runs {
@@ -67,8 +67,8 @@ enum Reached<'w> {
 
 impl Writer<'_> {
     /// Stores an entry that is not NULL at all indices of a run; or, if the run lies inside a larger entry,
-    /// at all indices of that. The entry gets the marks of all that it replaces. Returns what was at the
-    /// first index.
+    /// at all indices of that. The entry gets the marks of all entries that it replaces. Returns the old
+    /// entry at the first index.
     pub(crate) fn store_run(&self, run: Run, entry: Entry) -> Result<Entry> {
         if run.slots == 1 && run.shift == 0 {
             return self.insert(run.first, entry);
@@ -84,17 +84,19 @@ impl Writer<'_> {
         Ok(old)
     }
 
-    /// Makes a way down from the head to a dense node of the run's shift. Contents stay as they are.
+    /// Makes a way down from the head to a dense node of the run's shift. The contents stay as they
+    /// are.
     ///
     /// One turn of the loop looks at the child that the way has reached so far:
     /// - a dense node above the run's shift that covers the run: the way goes on in its slot;
     /// - one at the run's shift: there we are;
     /// - anything else (nothing, a node of other indices, a bucket): a dense node takes its place, and the next turn looks
     ///   at that one;
-    /// - an entry: of many indices, so that the run lies inside it; or at index 0 in the head, which moves to a node first.
+    /// - an entry: it has many indices, so that the run lies inside it; or it is at index 0 in the head, and moves to a
+    ///   node first.
     ///
-    /// A bucket may hang in several neighbouring slots at once. One that is about to change gets a child of its own before,
-    /// and so do all slots of the run, since the run's entry will be in them and in no others.
+    /// A bucket may hang in several neighbouring slots at once. A slot that is about to change gets a child of its own
+    /// before that. So do all slots of the run, since the run's entry will be in them and in no others.
     fn reach(&self, run: Run) -> Result<Reached<'_>> {
         let (index, shift) = (run.first, run.shift);
         let mut path = Path::new();
@@ -126,7 +128,8 @@ impl Writer<'_> {
                     self.link(path.place(), word);
                     word
                 }
-                // It is of other indices, or below the run's shift: a node above it leads to both.
+                // It covers other indices, or lies below the run's shift; a node above it leads to
+                // both.
                 Child::Dense(node) => {
                     let (word, _) = self.fork(path.place(), node, index, shift)?;
                     self.link(path.place(), word);
@@ -160,7 +163,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Makes one entry of a run of slots, and of entries that it touches.
+    /// Makes one entry from a run of slots and the entries that it touches.
     fn fill(&self, path: Steps<'_, '_>, node: &Dense, run: Run, entry: Entry) {
         let first = node.canonical(node.digit(run.first));
         let end = node.digit(run.first) + run.slots;
@@ -192,7 +195,7 @@ impl Writer<'_> {
     ///
     /// # Errors
     ///
-    /// Invalid entries and reversed ranges; no memory.
+    /// If the entry is invalid, the range is reversed, or memory is out.
     pub fn set_range(&self, first: u64, last: u64, entry: Entry) -> Result<()> {
         if last < first || !(entry.is_null() || entry.fits_many_indices()) {
             return Err(Error::Invalid);
@@ -251,7 +254,8 @@ impl Split {
     ///
     /// # Errors
     ///
-    /// No memory; or invalid if the new order is not smaller, or more than one level of nodes below.
+    /// If memory is out, or (invalid) the new order is not smaller, or lies more than one level of
+    /// nodes below.
     pub(crate) fn prepare(
         index: u64,
         old_order: u32,

@@ -7,14 +7,16 @@ use crate::raw::{Bucket, Child, Dense, Pin, Place, Slot, Word};
 /// Levels of a tree over 64-bit indices with 6 bits each.
 pub(crate) const LEVELS_MAX: usize = 11;
 
-/// The dense nodes on the way, each with the slot taken: of several for one bucket or entry the first.
+/// The dense nodes on the way, each with the slot taken; if one bucket or entry has several slots, the
+/// first of them.
 #[derive(Clone, Copy)]
 pub(crate) struct Path<'w> {
     steps: [Place<'w>; LEVELS_MAX],
     len: usize,
 }
 
-/// A path, or its upper part: passed on by reference, since copies would cost more than the walk.
+/// A path, or its upper part. It is passed by reference, since copies would cost more than the
+/// walk.
 pub(crate) type Steps<'p, 'w> = &'p [Place<'w>];
 
 /// Returns the slot at the end of the way; `None` is the head.
@@ -79,7 +81,8 @@ pub(crate) struct Walk<'w> {
 
 /// Goes down to an index. As a lookup, it compares a node's prefix only if levels were skipped above it.
 pub(crate) fn walk<'w>(head: &Slot, index: u64, pin: Pin<'w>) -> Walk<'w> {
-    // One value from the start, which the caller's is: copying a way would take as long as going it.
+    // The value stands in the caller's place from the start, because copying a way would take as
+    // long as walking it.
     let mut walk = Walk { path: Path::new(), end: End::Empty };
     let mut word = head.load();
     let mut must_check = true;

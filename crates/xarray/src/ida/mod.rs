@@ -7,7 +7,7 @@
 //! # Invariants
 //! - An entry has at least one bit set: the last id to go takes the entry with it.
 //! - A bitmap entry bears the free mark unless all its bits are set; an integer always bears it.
-//! - Bitmaps are looked at under the array's lock only.
+//! - Bitmaps are looked at only under the array's lock.
 //!
 //! Linux counterpart: `struct ida` of lib/idr.c, include/linux/idr.h @ 6.1.
 
@@ -49,7 +49,7 @@ impl Ida {
     /// The largest id. Linux's are positive integers.
     pub const MAX: u32 = i32::MAX as u32;
 
-    /// Returns a source of ids none of which is taken. Linux: `DEFINE_IDA`.
+    /// Returns a source of ids, all of them free. Linux: `DEFINE_IDA`.
     #[must_use]
     pub const fn new() -> Self {
         Self { chunks: RawXArray::new(Flags(Flags::ALLOC.0 | Flags::LOCK_IRQ.0)) }
@@ -59,10 +59,10 @@ impl Ida {
     ///
     /// # Errors
     ///
-    /// Busy if all are taken (or above [`Ida::MAX`]), or the range is empty; no memory.
+    /// If all ids are taken (or above [`Ida::MAX`]), or the range is empty: busy. If memory is out.
     pub fn alloc(&self, range: RangeInclusive<u32>, gfp: Gfp) -> Result<u32> {
         if range.is_empty() {
-            // It still has its ends, if it was iterated.
+            // A range that was iterated to its end still has its ends.
             return Err(Error::Busy);
         }
         let (min, max) = (*range.start(), (*range.end()).min(Self::MAX));
@@ -77,7 +77,7 @@ impl Ida {
                 let id = begin + bit;
                 return if id > max { Err(Error::Busy) } else { take(&writer, id).map(|()| id) };
             }
-            // What is free in this chunk is below `min`.
+            // The free ids of this chunk are below `min`.
             from = begin + CHUNK;
         }
         Err(Error::Busy)
@@ -136,7 +136,7 @@ impl Ida {
     /// Gives all ids back. Linux: `ida_destroy`.
     pub fn clear(&self) {
         let writer = self.chunks.lock();
-        // Nobody looks at the bitmaps again before the array is cleared.
+        // The bitmaps are not looked at again before the array is cleared.
         writer.entries().for_each(|(_, entry)| free(entry));
         writer.clear();
     }

@@ -1,7 +1,7 @@
 //! The array's own bytes: a lock, flags and a head.
 //!
 //! Each change writes the lock twice and each lookup reads the head. So they lie in different lines of the CPU's cache,
-//! wherever the array begins and whatever lies behind it: with both in one line a lookup beside a writer took two to three
+//! wherever the array begins and whatever lies behind it. With both in one line a lookup beside a writer took two to three
 //! times as long as alone, and a change twice as long.
 
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -11,10 +11,10 @@ use super::slot::Slot;
 use crate::{Flags, Mark};
 
 /// An array of entries. It takes 128 bytes, where the kernel's `struct xarray` takes 16, so that readers and a writer
-/// share no line of the CPU's cache; `struct xarray` of our C header is the same.
+/// use different lines of the CPU's cache; `struct xarray` of our C header has the same size.
 ///
-/// This is the untyped core: it owns its nodes, not what the entries point to. [`crate::XArray`] is the typed
-/// face. Reading takes a [`crate::Guard`] and never a lock; changing takes the lock.
+/// This is the untyped core: it owns its nodes, but not the objects that entries point to. [`crate::XArray`]
+/// is the typed interface. Reading takes a [`crate::Guard`] and never a lock; changing takes the lock.
 #[repr(C)]
 #[derive(Debug)]
 pub struct RawXArray {

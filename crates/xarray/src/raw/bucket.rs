@@ -1,8 +1,9 @@
 //! The bucket: up to 128 entries with the low bytes of their indices, for regions where few indices are used.
 //!
 //! # How it works
-//! A header, then a fingerprint of one byte for each key, then what fingerprints leave of the keys, then one slot per key,
-//! in the order of insertion. Keys have 1, 2, 4 or 8 bytes, as few as tell the entries apart:
+//! A header comes first, then a fingerprint of one byte for each key, then the bytes of the keys that fingerprints leave
+//! open, then one slot for each key, in the order of insertion. Keys have 1, 2, 4 or 8 bytes, as few as tell the entries
+//! apart:
 //!
 //! | key | fingerprint | beside it |
 //! |---|---|---|
@@ -12,37 +13,38 @@
 //! | 8 bytes | a hash | the key, right before its slot |
 //!
 //! A reader compares 16 fingerprints at once, and looks at the key and the slot of those that match: most often one if the
-//! index is there, none if it is not. So a hit takes the line or two of the fingerprints, and one or two more, which
-//! are fetched together; a miss takes the fingerprints. Width and capacity come with the pointer. High bytes are compared at
-//! once as well: of 64 keys of two bytes one had an equal fingerprint in 22 misses of 100, which no processor predicts.
+//! index is there, none if it is not. So a hit takes the line or two of the fingerprints, and one or two more, which are
+//! fetched together; a miss takes only the fingerprints. Width and capacity come with the pointer. The high bytes are
+//! compared at once as well: among 64 keys of two bytes one had an equal fingerprint in 22 misses of 100, which no processor
+//! predicts.
 //!
-//! A bucket serves a run of `2^n` slots of the dense node above, which all hold its word, so it is large where
-//! indices are far apart, too. What was learned: a bucket a slot took 73 bytes an entry with one index of 64 in use, most of
-//! it headers, and a line of the cache for each miss. An order of keys instead of an order of insertion would cost each
-//! store a copy; who walks looks for the next key instead, which takes as many comparisons as a lookup. Whole keys side
-//! by side, behind a filter of 256 bits, took two to five lines for each hit.
+//! A bucket serves a run of `2^n` slots of the dense node above, which all hold its word, so it is large where indices are
+//! far apart, too. These alternatives were measured. One bucket for each slot took 73 bytes an entry with one index of 64 in
+//! use, most of it headers, and a line of the cache for each miss. An order of keys instead of an order of insertion would
+//! cost each store a copy; a walk looks for the next key instead, which takes as many comparisons as a lookup. Whole keys
+//! side by side, behind a filter of 256 bits, took two to five lines for each hit.
 //!
 //! The bits that all indices share are compared only where the pointer says so: where the slots of the bucket's
-//! run lead to other indices, too. Elsewhere a lookup does not touch the header.
+//! run also lead to other indices. Elsewhere a lookup does not touch the header.
 //!
 //! A key never changes and is never reused while the bucket lives: erasing empties the slot (a tombstone), storing at
 //! the same index fills it again, and only a new bucket drops it. So neither erasing nor overwriting needs memory.
 //!
-//! Adding an entry fills what is beside the fingerprint, then that, then the slot, then counts them. A lookup reads the slot
-//! first: if there is an entry, the key is whole and will stay, and it is compared then. Keys of one and two bytes were
-//! compared whole before; of these only such with the fingerprint 0, that of memory not yet filled, may be another's.
-//! Whoever walks looks at as many keys as were counted.
+//! Adding an entry fills the part beside the fingerprint, then the fingerprint, then the slot, and then counts them. A
+//! lookup reads the slot first: if there is an entry, the key is whole and will stay, and it is compared then. Keys of one
+//! and two bytes have been compared whole before. Among these only a key with the fingerprint 0, which unfilled memory has,
+//! may belong to another index. A walk looks at as many keys as were counted.
 //!
-//! An entry stored or erased where there is a key writes its slot and `live`, which stands first: before the fingerprints it lay
-//! in their line, which each lookup reads, in three of four buckets, and there it does in one. Without the count an erasure
-//! would have to look for other entries, and took up to a third longer.
+//! Storing or erasing an entry whose key exists writes its slot and `live`, which stands first. When it stood right before
+//! the fingerprints it lay, in three of four buckets, in their line, which each lookup reads; in the first place it does so
+//! in one of four. Without the count an erasure would have to look for other entries, and took up to a third longer.
 //!
 //! # Invariants
-//! - `live <= len <= capacity`; slots at `len` and above are empty, but for one that is being added;
+//! - `live <= len <= capacity`; slots at `len` and above are empty, except one that is being added;
 //!   `live` = slots that are not empty.
 //! - Bit i of mark m belongs to slot i (mark 0 inverted as in [`super::Dense`]), 0 when the slot is empty.
 //! - For each key: `index >> 8*width == base >> 8*width`, and `key == index & (2^(8*width) - 1)`.
-//! - The slots of its run hold its word (while a writer is about to split it: some of them), and no other slot does.
+//! - The slots of its run hold its word (some of them, while a writer is about to split it), and no other slot does.
 
 use std::alloc::Layout;
 use std::marker::PhantomData;
@@ -55,11 +57,12 @@ use crate::{Entry, Gfp, Mark, Result};
 
 /// No bucket holds more.
 pub(crate) const CAPACITY_MAX: usize = 128;
-/// Nor more than this, if several can take its entries: they are found in one line of fingerprints.
+/// If several buckets can take the entries, none holds more than this: they are found in one line
+/// of fingerprints.
 pub(crate) const SHARED_MAX: usize = 64;
 #[repr(C)]
 pub(super) struct Header {
-    /// First, since each change writes it.
+    /// The count comes first, since each change writes it.
     live: AtomicU8,
     len: AtomicU8,
     capacity: u8,
@@ -67,7 +70,7 @@ pub(super) struct Header {
     /// Links the node in a limbo list once it is unlinked.
     pub(super) limbo: AtomicPtr<()>,
     marks: [AtomicU64; 3],
-    /// The bits that all indices share, the others 0.
+    /// The bits that all indices share; the others are 0.
     base: u64,
 }
 
@@ -79,7 +82,7 @@ const _: () = assert!(HEADER_BYTES == 48 && WORD_BYTES == 8 && SLOT_BYTES == 8);
 
 pub(crate) use super::keys::width_log2;
 
-/// Calls the method for keys of this bucket's width, which it knows when it is compiled.
+/// Calls the method for keys of this bucket's width, which is known when the method is compiled.
 macro_rules! by_width {
     ($self:ident.$method:ident($($argument:expr),*)) => {
         match $self.width() {
@@ -91,7 +94,7 @@ macro_rules! by_width {
     };
 }
 
-/// Returns the offset of what stands beside the fingerprints.
+/// Returns the offset of the part beside the fingerprints.
 #[inline]
 const fn beside_offset(capacity: usize) -> usize {
     HEADER_BYTES + WORD_BYTES * BLOCK_WORDS * capacity.div_ceil(BLOCK)
@@ -125,13 +128,13 @@ pub(crate) struct Bucket<'a> {
 }
 
 impl<'a> Bucket<'a> {
-    /// Returns so many words from an offset on.
+    /// Returns `len` words from an offset on.
     #[inline]
     fn words(&self, offset: usize, len: usize) -> &'a [AtomicU64] {
         debug_assert!(offset >= HEADER_BYTES && offset + WORD_BYTES * len <= self.bytes());
         // SAFETY: inside the bucket.
         let words = unsafe { self.word.node().byte_add(offset) }.cast::<AtomicU64>();
-        // SAFETY: as above, and it lives for 'a; what is read as words is only ever accessed as words.
+        // SAFETY: as above, and it lives for 'a; memory read as words is only ever accessed as words.
         unsafe { std::slice::from_raw_parts(words, len) }
     }
 
@@ -178,7 +181,7 @@ impl Bucket<'_> {
         Ok(word)
     }
 
-    /// Makes what follows the header: zeroed memory is no atomic of loom's.
+    /// Makes what follows the header, because zeroed memory is not a valid atomic of loom's.
     #[cfg(loom)]
     unsafe fn init_for_loom(&self) {
         let (end, node) = (self.bytes(), self.word.node());
@@ -187,7 +190,7 @@ impl Bucket<'_> {
         let first = slot_offset(self.capacity(), self.width(), 0);
         for offset in (HEADER_BYTES..end).step_by(WORD_BYTES) {
             if offset < first || self.width() == 3 {
-                // SAFETY: inside the bucket, which nobody else knows.
+                // SAFETY: inside the bucket, which no other thread knows.
                 unsafe { node.byte_add(offset).cast::<AtomicU64>().write(AtomicU64::new(0)) };
             }
         }
@@ -197,17 +200,17 @@ impl Bucket<'_> {
 
     /// # Safety
     ///
-    /// The word is a bucket's, which lives for `'a`.
+    /// The word is that of a bucket, which lives for `'a`.
     #[inline]
     pub(super) unsafe fn from_word(word: Word) -> Self {
         Self { word, _alive: PhantomData }
     }
 
-    /// Returns the layout of a bucket of which only the address is known.
+    /// Returns the layout of a bucket whose address alone is known.
     ///
     /// # Safety
     ///
-    /// The word is a bucket's, alive, perhaps [without its information](Word::bare).
+    /// The word is that of a bucket that is alive, perhaps [without its information](Word::bare).
     pub(super) unsafe fn layout_of_bare(word: Word) -> Layout {
         // SAFETY: as the caller promises.
         let header = unsafe { &*word.node().cast::<Header>() };
@@ -249,7 +252,8 @@ impl Bucket<'_> {
         self.words(HEADER_BYTES, BLOCK_WORDS * self.capacity().div_ceil(BLOCK))
     }
 
-    /// Returns the word in which the key of this number stands, as far as its fingerprint leaves it, and how far up.
+    /// Returns the word that holds the rest of the key of this number beside its fingerprint, and its shift in that
+    /// word.
     #[inline]
     fn beside(&self, width: usize, number: usize) -> (&AtomicU64, usize) {
         let beside = BESIDE[width % 4];
@@ -277,7 +281,7 @@ impl Bucket<'_> {
         }
     }
 
-    /// Writes the key of this number, which nobody looks at yet.
+    /// Writes the key of this number, which no reader looks at yet.
     #[inline]
     fn set_key(&self, width: usize, number: usize, index: u64) {
         let put = |(word, at): (&AtomicU64, usize), mask: u64, bits: u64| {
@@ -332,7 +336,8 @@ impl Bucket<'_> {
         self.load_first::<W>(index, 0, self.equal(index, W))
     }
 
-    /// As above, of more than 64 keys. A function by itself: fewer need less registers.
+    /// Does the same for more than 64 keys. It is a function by itself because fewer keys need
+    /// fewer registers.
     #[inline(never)]
     fn load_beyond<const W: usize>(self, index: u64) -> Entry {
         let entry = self.load_first::<W>(index, 0, self.equal(index, W));
@@ -345,12 +350,12 @@ impl Bucket<'_> {
     /// Returns the entry at this index, if it is in one of the slots whose bits are set.
     #[inline]
     fn load_first<const W: usize>(&self, index: u64, first: usize, mut equal: u64) -> Entry {
-        // All of such a key was compared. Its fingerprint is written last and read first: unless it is that of fresh memory,
-        // it was not another's that was being added.
+        // A key of one byte or two was compared whole. Its fingerprint is written last and read first, so unless it is that
+        // of fresh memory, the key did not belong to another entry that was being added.
         let is_whole = W <= 1 && keys::fingerprint(index, W) != 0;
         while equal != 0 {
             let number = first + equal.trailing_zeros() as usize;
-            // The entry first: where there is one, its key is whole.
+            // The entry is read first: where there is one, its key is whole.
             let entry = self.slot_as(W, number).entry();
             if !entry.is_null() && (is_whole || self.key(W, number) == index & key_mask(W)) {
                 return entry;
@@ -376,7 +381,7 @@ impl Bucket<'_> {
         equal & !(u64::MAX << 1 << last)
     }
 
-    /// As above, for the keys from the 64th on. The capacity is more than that.
+    /// Does the same for the keys from the 64th on. The capacity is larger than that.
     #[inline]
     fn equal_beyond(&self, index: u64, width: usize) -> u64 {
         // SAFETY: as above.
@@ -384,11 +389,11 @@ impl Bucket<'_> {
         equal & u64::MAX >> (128 - self.capacity())
     }
 
-    /// Compares these blocks of fingerprints, and of high bytes where those are what is left of a key.
+    /// Compares these blocks of fingerprints, and of high bytes where those are the rest of a key.
     ///
     /// # Safety
     ///
-    /// As [`keys::equal`].
+    /// The contract is that of [`keys::equal`].
     #[inline]
     unsafe fn equal_blocks<const BLOCKS: usize>(
         &self,
@@ -422,7 +427,7 @@ impl Bucket<'_> {
         if self.fits(index) { self.find_key(self.len(), index) } else { None }
     }
 
-    /// As above, of the first `len` slots, for an index that [`fits`](Self::fits).
+    /// Does the same for the first `len` slots, for an index that [`fits`](Self::fits).
     fn find_key(&self, len: usize, index: u64) -> Option<usize> {
         by_width!(self.find_as(len, index))
     }
@@ -446,7 +451,7 @@ impl Bucket<'_> {
         find(64, self.equal_beyond(index, W) & counted(len - 64))
     }
 
-    /// Stores an entry that is not NULL at an index that [`fits`](Self::fits), and returns the old one; or nothing, if there
+    /// Stores an entry that is not NULL at an index that [`fits`](Self::fits), and returns the old one, or `None` if there
     /// is no room.
     #[inline]
     pub(crate) fn store(&self, index: u64, entry: Entry) -> Option<Entry> {
@@ -528,7 +533,7 @@ impl Bucket<'_> {
         }
     }
 
-    /// Fills a fresh bucket, as [`Bucket::store`] would so many times.
+    /// Fills a fresh bucket with `len` items, as that many calls of [`Bucket::store`] would.
     pub(crate) fn fill(&self, len: usize, item: impl Fn(usize) -> (u64, Entry)) {
         let width = self.width();
         let put = |offset: usize, byte: &dyn Fn(u64) -> u8| {
@@ -565,7 +570,8 @@ impl Bucket<'_> {
         self.header().live.store(live as u8, Ordering::Relaxed);
     }
 
-    /// The words with a mark's bits: of the first 64 slots, and of those behind them, if there are any.
+    /// The words with a mark's bits: one for the first 64 slots, and one for those behind them, if
+    /// there are any.
     fn mark_words(&self, mark: Mark) -> (&AtomicU64, Option<&AtomicU64>) {
         let offset = more_marks_offset(self.capacity(), self.width());
         let beyond = || &self.words(offset + WORD_BYTES * mark.number(), 1)[0];

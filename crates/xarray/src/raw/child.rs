@@ -1,11 +1,11 @@
-//! What a slot leads to.
+//! The children that a slot leads to.
 
 use super::bucket::Bucket;
 use super::dense::Dense;
 use super::slot::{Pin, Slot, Word};
 use crate::Entry;
 
-/// What a slot holds.
+/// The content of a slot.
 #[derive(Clone, Copy)]
 pub(crate) enum Child<'a> {
     Empty,
@@ -15,7 +15,7 @@ pub(crate) enum Child<'a> {
 }
 
 impl Word {
-    /// Returns what this word is.
+    /// Returns the content that this word stands for.
     pub(crate) fn child<'a>(self, _pin: Pin<'a>) -> Child<'a> {
         if self == Word::NULL {
             Child::Empty

@@ -5,19 +5,20 @@
 //! (the canonical slot); the others hold a sibling word that names it.
 //!
 //! # Invariants
-//! - `used` bit i = slot i is not empty, and the first of those that hold the same bucket.
-//! - `shown` has all bits of `used`, and of eight slots that are not all empty perhaps some more. A bit is set before its slot
-//!   and cleared after it, so a reader that finds it clear may take the slot for empty.
+//! - `used` bit i = slot i is not empty, and is the first of those that hold the same bucket.
+//! - `shown` has all bits of `used`, and perhaps more within eight slots that are not all empty. A bit is set before its
+//!   slot and cleared after it, so a reader that finds it clear may take the slot for empty.
 //! - `marks[m]` bit i, leaf or entry = the entry bears mark m; child = some entry below does. In an array that
 //!   hands out ids mark 0 is inverted: bit = no index below slot i is free (so fresh zeroed bits mean free).
 //! - `base & !63` = the indices that the node covers, with its digits zeroed; `base & 63` = its shift.
-//! - 568 bytes, against the kernel's 576: no parent pointer, no list head, no copy of the counts.
+//! - A node takes 568 bytes, against the kernel's 576: it has no parent pointer, no list head and
+//!   no copy of the counts.
 //!
-//! What was learned: a lookup reads `shown`, so that an index that is not used is known by one line of the CPU's cache instead
-//! of eight, and then the slot. When it read `used`, which each change writes, a reader beside a writer waited for two lines;
-//! now a change writes the slot's line alone of those that lookups read. `used` stands first, in the line of one
-//! to seven slots: a line of its own, 64 bytes more, made no difference. To count the slots in use at each
-//! erasure, without `used`, took erasures up to a quarter longer.
+//! These alternatives were measured. A lookup reads `shown` and then the slot, so that one line of the CPU's cache tells
+//! that an index is unused, instead of eight. When it read `used`, which each change writes, a reader beside a writer waited
+//! for two lines. Now a change writes only the slot's line among those that lookups read. `used` stands first, in the line
+//! of one to seven slots: a line of its own, 64 bytes more, made no difference. Counting the slots in use at each erasure,
+//! without `used`, made erasures up to a quarter longer.
 
 use std::alloc::Layout;
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
@@ -34,10 +35,10 @@ pub(crate) const SLOTS: usize = 1 << DIGIT_BITS;
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct Dense {
-    /// For whoever changes the node.
+    /// For code that changes the node.
     used: AtomicU64,
     slots: [Slot; SLOTS],
-    /// For those who read it, and far from what each change writes.
+    /// For readers; it lies far from everything that each change writes.
     shown: AtomicU64,
     base: u64,
     marks: [AtomicU64; 3],
@@ -71,7 +72,7 @@ impl Dense {
         let base = align_down(index, shift + DIGIT_BITS) | u64::from(shift);
         // SAFETY: within the node.
         let field = unsafe { node.byte_add(std::mem::offset_of!(Self, base)) };
-        // SAFETY: fresh memory; nobody else has it yet. All other fields are valid when zero.
+        // SAFETY: fresh memory; no other thread has it yet. All other fields are valid when zero.
         unsafe { field.cast::<u64>().write(base) };
         Ok(Word::from_dense(node, shift))
     }
@@ -117,7 +118,7 @@ impl Dense {
         &self.slots[offset % SLOTS]
     }
 
-    /// Stores a word that is not NULL, and that the slot is used.
+    /// Stores a word that is not NULL, and marks the slot as used.
     #[inline]
     pub(crate) fn set(&self, offset: usize, word: Word) {
         debug_assert_ne!(word, Word::NULL);
@@ -151,7 +152,7 @@ impl Dense {
         self.set_used(self.used() & !run_mask(first, slots) | begins);
     }
 
-    /// Returns the slots in use. Only whoever changes the node asks.
+    /// Returns the slots in use. Only code that changes the node calls this.
     pub(crate) fn used(&self) -> u64 {
         self.used.load(Ordering::Relaxed)
     }
@@ -162,13 +163,13 @@ impl Dense {
         self.shown.load(Ordering::Acquire)
     }
 
-    /// Stores which slots are in use, of all of them.
+    /// Stores which of all slots are in use.
     pub(crate) fn set_used(&self, used: u64) {
         self.used.store(used, Ordering::Relaxed);
         self.show(used);
     }
 
-    /// Lets readers see these bits, and leaves the line alone if they do already.
+    /// Lets readers see these bits; leaves the line alone if they do already.
     #[inline]
     fn show(&self, bits: u64) {
         debug_assert_eq!(self.used() & !bits, 0, "readers would miss an entry");

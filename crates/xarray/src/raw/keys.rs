@@ -1,21 +1,21 @@
-//! Fingerprints of keys: a byte each, all of which are compared at once.
+//! Fingerprints of keys: each is a byte, and all of them are compared at once.
 //!
 //! A key of one byte is its own fingerprint, and one of two bytes is its high byte beside its fingerprint, so that neither
-//! takes memory for it. Nothing branches on which fingerprint is equal: at 20,000 kernel addresses such branches took
+//! takes memory for it. No branch depends on which fingerprint is equal: at 20,000 kernel addresses such branches took
 //! half of a lookup's time, as the processor cannot predict them.
 
 use super::sync::AtomicU64;
 
 /// Fingerprints that are compared at once.
 pub(super) const BLOCK: usize = 16;
-/// Words of as many.
+/// The number of words in a block.
 pub(super) const BLOCK_WORDS: usize = BLOCK / 8;
 
-/// The sizes that buckets come in: each at most 1.5 times the one before, so at least 2/3 are used after growth
-/// (but with keys of one byte, see [`capacity_for`]).
+/// The sizes of buckets. Each is at most 1.5 times the previous one, so at least 2/3 are used after growth
+/// (except with keys of one byte, see [`capacity_for`]).
 const CAPACITIES: [u8; 14] = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128];
 
-/// What keys of one width need beside their fingerprints.
+/// The memory that keys of one width need beside their fingerprints.
 #[derive(Clone, Copy)]
 pub(super) struct Beside {
     /// Words for a block of keys, before all slots.
@@ -26,7 +26,7 @@ pub(super) struct Beside {
     pub(super) slot_words: usize,
 }
 
-/// By the log2 of the key width.
+/// One element for each log2 of the key width.
 pub(super) const BESIDE: [Beside; 4] = [
     Beside { block_words: 0, key_log2: 0, slot_words: 0 },
     Beside { block_words: BLOCK / 8, key_log2: 0, slot_words: 0 },
@@ -34,8 +34,9 @@ pub(super) const BESIDE: [Beside; 4] = [
     Beside { block_words: 0, key_log2: 3, slot_words: 1 },
 ];
 
-/// Returns the size for so many entries. More than 32 whose keys have one byte fill an eighth of their indices, and most
-/// of them are on the way to a leaf: without the 48 between, filling leaves in random order takes a sixth less time.
+/// Returns the size for `entries` entries. More than 32 whose keys have one byte fill an eighth of their indices, and
+/// most of them are on the way to a leaf. Without the size 48 in between, filling leaves in random order takes a sixth
+/// less time.
 pub(super) fn capacity_for(entries: usize, width_log2: u32) -> u8 {
     let suits =
         |capacity: u8| usize::from(capacity) >= entries && (capacity, width_log2) != (48, 0);
@@ -71,11 +72,11 @@ pub(super) const fn key_mask(width_log2: usize) -> u64 {
 /// Returns the fingerprint of an index's key.
 #[inline]
 pub(super) const fn fingerprint(index: u64, width_log2: usize) -> u8 {
-    /// Of the golden ratio: neighbours and multiples of powers of two are told apart.
+    /// Bits of the golden ratio tell neighbours and multiples of powers of two apart.
     const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
     match width_log2 {
         0 => index as u8,
-        // Addresses are multiples of 16, and differ in the byte above most often.
+        // Addresses are multiples of 16, and most often differ in the byte above.
         1 => (index ^ index >> 8) as u8,
         _ => ((index & key_mask(width_log2)).wrapping_mul(SPREAD) >> 56) as u8,
     }
@@ -87,11 +88,12 @@ pub(super) const fn key_of_two(fingerprint: u8, high: u8) -> u16 {
     (high as u16) << 8 | (fingerprint ^ high) as u16
 }
 
-/// Returns a bit for each byte of so many blocks that is equal.
+/// Returns a bit for each byte of `BLOCKS` blocks that is equal.
 ///
 /// # Safety
 ///
-/// At `first` are as many words, all of them atomic, of which the blocks beyond the caller's may be anything.
+/// As many words begin at `first`, all of them atomic; words of blocks that the caller does not have may hold
+/// anything.
 #[inline]
 pub(super) unsafe fn equal<const BLOCKS: usize>(first: *const AtomicU64, wanted: u8) -> u64 {
     let blocks = (0..BLOCKS).map(|block| first.wrapping_add(BLOCK_WORDS * block));
@@ -99,11 +101,12 @@ pub(super) unsafe fn equal<const BLOCKS: usize>(first: *const AtomicU64, wanted:
     blocks.rev().fold(0, |bits, at| bits << BLOCK | unsafe { lanes(at, wanted) }.bits())
 }
 
-/// As [`equal`], where a second list of bytes has to be equal, too, which is read after the first.
+/// Does as [`equal`] with a second list of bytes that has to be equal, too, and is read after the
+/// first.
 ///
 /// # Safety
 ///
-/// As [`equal`], for both.
+/// The contract of [`equal`] holds for both lists.
 #[inline]
 pub(super) unsafe fn equal_both<const BLOCKS: usize>(
     first: (*const AtomicU64, u8),
@@ -141,9 +144,9 @@ mod sse2 {
     #[inline]
     pub(super) unsafe fn lanes(first: *const AtomicU64, wanted: u8) -> Lanes {
         let block: __m128i;
-        // Two words at once are more than Rust's atomics can load. The processor loads each byte whole, and no more is
-        // needed: a third fewer instructions than by words.
-        // SAFETY: an aligned load of memory that the caller vouches for.
+        // Rust's atomics cannot load two words at once. The processor loads each byte whole, which is enough, and
+        // takes a third fewer instructions than a load by words. SAFETY: an aligned load of memory that the caller
+        // vouches for.
         unsafe {
             std::arch::asm!("movdqa {}, [{}]", out(xmm_reg) block, in(reg) first,
                 options(readonly, nostack, preserves_flags));
@@ -169,7 +172,7 @@ mod sse2 {
     }
 }
 
-/// As above, for other processors.
+/// Which bytes of a block are equal, on other processors.
 #[cfg(any(not(target_arch = "x86_64"), loom, miri, test))]
 mod words {
     use super::{AtomicU64, BLOCK_WORDS};

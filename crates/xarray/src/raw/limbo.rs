@@ -1,4 +1,4 @@
-//! Nodes that were unlinked, on their way to be freed; and nodes that wait to be linked.
+//! Nodes that were unlinked and are to be freed, and nodes that wait to be linked.
 //!
 //! Each kind of node has room for one word, which names the next. A name is the node's address with the bits that tell
 //! its kind.
@@ -18,7 +18,7 @@ pub(crate) type Limbo = Chain<Node>;
 /// Unlinked nodes of all arrays.
 pub(crate) static UNLINKED: Queue<Node> = Queue::new(128);
 
-/// A node's name: its word without what a lookup wants to know.
+/// A node's name: its word without the information for lookups.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Node(Word);
 
@@ -67,7 +67,7 @@ unsafe impl Reclaim for Node {
 
 /// Takes over a dense node that was never linked, once it is filled.
 pub(crate) fn push_private(nodes: &mut Limbo, word: Word, fill: impl FnOnce(&Dense)) {
-    // SAFETY: nobody else knows it.
+    // SAFETY: no other code knows it.
     if let Child::Dense(node) = word.child(unsafe { Pin::new() }) {
         fill(node);
     }
@@ -86,7 +86,7 @@ pub(crate) fn pop_private(nodes: &mut Limbo) -> Option<Word> {
 
 /// Frees nodes that were never linked and were not handed out.
 pub(crate) fn free_private(nodes: &mut Limbo) {
-    // SAFETY: nobody but this list ever knew them.
+    // SAFETY: only this list ever knew them.
     unsafe { nodes.reclaim_all() };
 }
 
@@ -95,7 +95,7 @@ pub(crate) fn free_private(nodes: &mut Limbo) {
 ///
 /// # Panics
 ///
-/// In a section: it would wait for itself.
+/// If called in a section: it would wait for itself.
 pub fn synchronize() {
     UNLINKED.synchronize();
 }

@@ -1,6 +1,7 @@
 //! The array's lock: four bytes, shared with C (`spinlock_t` of include/linux/spinlock.h).
 //!
-//! User space cannot switch preemption off, so a waiter that spun for a while yields its time slice.
+//! User space cannot switch preemption off, so a waiter that has spun for a while yields its time
+//! slice.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 

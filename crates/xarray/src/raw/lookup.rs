@@ -1,31 +1,33 @@
-//! The lookup: what [`crate::RawXArray::load`] does, from head to entry, with nothing checked twice.
+//! The lookup: what [`crate::RawXArray::load`] does, from head to entry, without checking anything
+//! twice.
 //!
 //! # How it works
-//! One dependent load per level: the word that leads to a node says what kind it is and which digit it looks
-//! at. Levels with a single child are skipped; the bits skipped are compared once, at the end, and only if
-//! the way down met a word that says so.
+//! Each level takes one dependent load: the word that leads to a node says which kind of node it is and
+//! which digit it looks at. Levels with a single child are skipped; the bits skipped are compared once, at
+//! the end, and only if the way down met a word that says so.
 
 use super::bucket::Bucket;
 use super::dense::{DIGIT_BITS, Dense, SLOTS};
 use super::slot::{Pin, Slot, Word};
 use crate::Entry;
 
-/// Returns the entry at `index` as it is stored: a reserved index gives the zero entry. The retry entry says
-/// that a writer was in between.
+/// Returns the entry at `index` as it is stored: a reserved index gives the zero entry. The retry entry
+/// means that a writer was in between.
 #[inline]
 pub(crate) fn lookup(head: &Slot, index: u64, pin: Pin<'_>) -> Entry {
     let entry = lookup_word(head, index, pin, |_, word| word.entry());
     if entry.is_internal() { lookup_internal(head, index, pin) } else { entry }
 }
 
-/// As [`lookup`], where the entry was one of the array's own a moment ago.
+/// Looks up as [`lookup`] does, after an entry was one of the array's own.
 #[cold]
 #[inline(never)]
 fn lookup_internal(head: &Slot, index: u64, pin: Pin<'_>) -> Entry {
     lookup_word(head, index, pin, |node, _| lookup_sibling(node, index))
 }
 
-/// Goes down to an index. `end` makes an entry of the word in a dense node's slot, which may be a sibling's.
+/// Goes down to an index. `end` makes an entry from the word in a dense node's slot, which may be a
+/// sibling's.
 #[inline]
 fn lookup_word(
     head: &Slot,
@@ -37,7 +39,7 @@ fn lookup_word(
     if !word.is_node() {
         return if index == 0 { word.entry() } else { Entry::NULL };
     }
-    // A head that skips nothing covers indices from 0 on: the only place where too large ones are met.
+    // A head that skips nothing covers indices from 0 on; only there can an index be too large.
     if !word.is_bucket() && !word.skips() && index >> word.shift() >> DIGIT_BITS != 0 {
         return Entry::NULL;
     }
@@ -59,7 +61,8 @@ fn lookup_word(
     }
     // SAFETY: a dense node's word, read from a live slot under the pin.
     let leaf = unsafe { &*word.node().cast::<Dense>() };
-    // Asked first: at indices that are not used most leaves are known by one line of the cache instead of eight.
+    // `shown` is read first: for unused indices, one line of the cache instead of eight tells that most leaves
+    // have no entry.
     if leaf.shown() >> (index % SLOTS as u64) & 1 == 0 {
         return Entry::NULL;
     }

@@ -1,7 +1,7 @@
 //! Memory for nodes: the global allocator, behind a hook that may refuse.
 //!
-//! The hook is how tests let the n-th allocation fail, and how a program imitates an allocator that fails
-//! every request which may not block (the kernel's own user-space tests do that).
+//! The hook lets tests make the n-th allocation fail. A program can use it to imitate an allocator that
+//! fails every request which may not block, as the kernel's own user-space tests do.
 
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ptr::NonNull;
@@ -9,13 +9,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::{Error, Gfp, Result};
 
-/// Decides whether an allocation of so many bytes may go ahead.
+/// Decides whether an allocation of this many bytes may go ahead.
 pub type AllocHook = fn(Gfp, usize) -> bool;
 
 /// The hook's address, or 0.
 static HOOK: AtomicUsize = AtomicUsize::new(0);
 
-/// Installs a hook that is asked before each node allocation of the process, or removes it.
+/// Installs a hook that is called before each node allocation of the process, or removes it.
 pub fn set_alloc_hook(hook: Option<AllocHook>) {
     HOOK.store(hook.map_or(0, |hook| hook as *const () as usize), Ordering::Release);
 }
@@ -44,7 +44,7 @@ pub(crate) fn allocate(layout: Layout, gfp: Gfp) -> Result<NonNull<u8>> {
 ///
 /// # Safety
 ///
-/// It came from [`allocate`] with the same layout, and nobody uses it any more.
+/// The memory came from [`allocate`] with the same layout, and is not used any more.
 pub(crate) unsafe fn free(memory: NonNull<u8>, layout: Layout) {
     // SAFETY: as the caller promises.
     unsafe { dealloc(memory.as_ptr(), layout) };

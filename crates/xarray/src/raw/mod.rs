@@ -1,4 +1,4 @@
-//! The unsafe floor: node layouts, tagged slot words, the lock, and nodes on their way out.
+//! The unsafe floor: node layouts, tagged slot words, the lock, and nodes that wait to be freed.
 //!
 //! # How it works
 //! Everything above this folder is safe code. It sees a slot as a [`Child`] whose references live as long as a

@@ -1,7 +1,7 @@
 //! Slots and the words in them: an entry, or a tagged pointer to a node.
 //!
 //! # How it works
-//! A node pointer carries what a reader must know to take the next step, so that the step costs one cache
+//! A node pointer carries all that a reader must know for the next step, so that the step costs one cache
 //! line and no header is touched on the way down:
 //!
 //! | bits | meaning |
@@ -30,7 +30,7 @@ use slablab_rcu::Guard;
 use super::sync::{AtomicPtr, Ordering, const_fn};
 use crate::Entry;
 
-/// SAFETY: an entry is an inert word; who makes a pointer of it answers for that.
+/// SAFETY: an entry is an inert word; code that makes a pointer of it answers for that.
 unsafe impl Send for Entry {}
 /// SAFETY: as above.
 unsafe impl Sync for Entry {}
@@ -50,7 +50,7 @@ const NODE: usize = 1 << 62;
 #[repr(transparent)]
 pub(crate) struct Word(*mut ());
 
-/// Proof that no node reachable now is freed before `'a` ends.
+/// Proof that no node that is reachable now is freed before `'a` ends.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Pin<'a>(PhantomData<&'a ()>);
 
@@ -63,7 +63,7 @@ impl Pin<'_> {
     }
 }
 
-/// What sections are good for here.
+/// What sections provide here.
 pub(crate) trait Section {
     /// Returns the proof.
     fn pin(&self) -> Pin<'_>;
@@ -100,56 +100,58 @@ impl Word {
         self.addr() & (NODE | 3) == NODE | OWN
     }
 
-    /// Of a node word: is it a bucket?
+    /// Returns, for a node's word, whether it is that of a bucket.
     #[inline]
     pub(crate) fn is_bucket(self) -> bool {
         self.addr() & BUCKET != 0
     }
 
-    /// Of a node word: do no nodes hang below?
+    /// Returns, for a node's word, whether no nodes hang below it.
     #[inline]
     pub(crate) fn is_last(self) -> bool {
         self.addr() & LAST != 0
     }
 
-    /// Of a node's word: must its prefix be checked, as the way here does not tell it?
+    /// Returns, for a node's word, whether its prefix must be checked because the way here does not
+    /// tell it.
     #[inline]
     pub(crate) fn skips(self) -> bool {
         self.addr() & SKIPS != 0
     }
 
-    /// Of a dense node's word: its shift.
+    /// Returns, for a dense node's word, its shift.
     #[inline]
     pub(crate) fn shift(self) -> u32 {
         (self.addr() >> INFO_SHIFT) as u32 % 64
     }
 
-    /// Of a bucket's word: its capacity.
+    /// Returns, for a bucket's word, its capacity.
     #[inline]
     pub(super) fn capacity(self) -> usize {
         (self.addr() >> INFO_SHIFT) % 128 + 1
     }
 
-    /// Of a bucket's word: the log2 of its key width.
+    /// Returns, for a bucket's word, the log2 of its key width.
     #[inline]
     pub(super) fn width_log2(self) -> usize {
         (self.addr() >> WIDTH_SHIFT) % 4
     }
 
-    /// Returns the log2 of the slots that hold this word: more than one only if it is a bucket's.
+    /// Returns the log2 of the number of slots that hold this word; only a bucket's word is in more
+    /// than one.
     #[inline]
     pub(crate) fn run_log2(self) -> u32 {
         let is_bucket = self.addr() & (NODE | BUCKET | 3) == NODE | BUCKET | OWN;
         if is_bucket { (self.addr() >> RUN_SHIFT) as u32 % 8 } else { 0 }
     }
 
-    /// Returns the first of the slots that hold this word, one of which is `offset`.
+    /// Returns the first of the slots that hold this word; `offset` is one of them.
     #[inline]
     pub(crate) fn run_start(self, offset: usize) -> usize {
         offset >> self.run_log2() << self.run_log2()
     }
 
-    /// Returns the word of a bucket for so many slots.
+    /// Returns the word of a bucket for `2^run_log2` slots.
     pub(crate) fn with_run(self, run_log2: u32) -> Self {
         debug_assert!(self.is_node() && self.is_bucket());
         Self(self.0.map_addr(|addr| addr & !(7 << RUN_SHIFT) | (run_log2 as usize) << RUN_SHIFT))

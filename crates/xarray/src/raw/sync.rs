@@ -2,7 +2,7 @@
 
 pub(super) use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicU64, Ordering};
 
-/// Defines a function that is const, but with loom's atomics.
+/// Defines a function that is const, except with loom's atomics.
 macro_rules! const_fn {
     ($(#[$attribute:meta])* $visibility:vis fn $($rest:tt)*) => {
         $(#[$attribute])* $visibility const fn $($rest)*

@@ -1,7 +1,7 @@
-//! The writer: the right to change one array, which is holding its lock.
+//! The writer: the right to change one array; it holds the array's lock.
 //!
-//! Nodes that it unlinks gather in its limbo and go to [`super::limbo::UNLINKED`] when it ends, after the lock is released.
-//! So no reference that it handed out can dangle while it lives.
+//! Nodes that it unlinks gather in its limbo, and go to [`super::limbo::UNLINKED`] when it ends, after the lock is
+//! released. So no reference that it handed out can dangle while it lives.
 
 use std::cell::RefCell;
 
@@ -47,7 +47,7 @@ impl<'a> Writer<'a> {
         Self { array, gfp, limbo: RefCell::new(Limbo::new()), held: Held::ByCaller }
     }
 
-    /// Returns another face of the same right, with another allocation context.
+    /// Returns the same right again, with another allocation context.
     pub(crate) fn sharing(&self, gfp: Gfp) -> Writer<'_> {
         Writer { array: self.array, gfp, limbo: RefCell::new(Limbo::new()), held: Held::ByCaller }
     }
@@ -74,8 +74,8 @@ impl<'a> Writer<'a> {
         unsafe { Pin::new() }
     }
 
-    /// Makes a slot hold this word, which may be a node that came from elsewhere. What was there is the
-    /// caller's: moved on, or to be retired.
+    /// Makes a slot hold this word, which may be a node that came from elsewhere. The caller takes the
+    /// old word, and moves it on or retires it.
     pub(crate) fn link(&self, place: Place<'_>, word: Word) {
         let Some((node, offset)) = place else {
             let skips = match word.child(self.pin()) {
@@ -93,7 +93,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Makes a dense node at this shift that covers an index, and that nobody else knows.
+    /// Makes a dense node at this shift that covers an index, and that no other thread knows.
     pub(crate) fn dense(&self, index: u64, shift: u32) -> Result<(Word, &Dense)> {
         let word = Dense::create(index, shift, self.gfp)?;
         match word.child(self.pin()) {
@@ -102,7 +102,8 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Returns the word as it hangs below this node: saying whether the way to it leaves a prefix to be checked.
+    /// Returns the word as it hangs below this node; it then says whether the way to it leaves a prefix to be
+    /// checked.
     pub(crate) fn below(&self, node: &Dense, word: Word) -> Word {
         let skips = match word.child(self.pin()) {
             Child::Dense(child) => child.bits() < node.shift(),
@@ -115,7 +116,7 @@ impl<'a> Writer<'a> {
     /// Gives up a node that is in no slot any more (or never was). What hangs below it is not touched.
     pub(crate) fn retire(&self, word: Word) {
         debug_assert!(word.is_node());
-        // SAFETY: this is the contract of the raw folder: whoever retires has unlinked.
+        // SAFETY: this is the contract of the raw folder: code that retires a node has unlinked it.
         unsafe { self.limbo.borrow_mut().push(Node::of(word)) };
     }
 

@@ -1,4 +1,4 @@
-//! The typed face: an array of boxes, arcs, static references or integers.
+//! The typed interface: an array of boxes, arcs, static references or integers.
 
 #[allow(unsafe_code, reason = "owners become entries and back, see its header")]
 mod raw;
@@ -14,7 +14,7 @@ use crate::{Entries, Entry, Error, Filter, Flags, IdLimit, Mark, RawXArray, Writ
 
 /// An array that owns what it stores: from any `u64` to a `P`.
 ///
-/// Readers see what is stored as long as their [`Guard`] lives, whatever writers do meanwhile.
+/// Readers see stored values as long as their [`Guard`] lives, whatever writers do meanwhile.
 ///
 /// ```
 /// use slablab_xarray::{XArray, pin};
@@ -45,7 +45,8 @@ pub struct XArray<P: Stored> {
     _owns: Owns<P>,
 }
 
-/// Owns `P`s, takes them in and hands them out through shared references: so one type of them cannot pass for another.
+/// Owns `P`s, takes them in and hands them out through shared references, so one type of array cannot pass for
+/// another.
 type Owns<P> = PhantomData<(P, fn(P) -> P)>;
 
 /// A value that could not be stored, given back with the reason.
@@ -78,7 +79,8 @@ impl<P: Stored> XArray<P> {
         Self::with_flags(Flags::NONE)
     }
 
-    /// Returns an empty array, for instance one that hands out ids ([`Flags::ALLOC`]).
+    /// Returns an empty array with these flags, for instance one that hands out ids
+    /// ([`Flags::ALLOC`]).
     #[must_use]
     pub const fn with_flags(flags: Flags) -> Self {
         Self { raw: RawXArray::new(flags), _owns: PhantomData }
@@ -110,9 +112,9 @@ impl<P: Stored> XArray<P> {
         self.range(0..=u64::MAX, guard)
     }
 
-    /// Iterates over the indices of a range. One that is empty, be it reversed or iterated to its end, has none.
+    /// Iterates over the indices of a range. An empty range, whether reversed or iterated to its end, has none.
     pub fn range<'g>(&'g self, range: RangeInclusive<u64>, guard: &'g Guard) -> Iter<'g, P> {
-        // An iterated range still has its ends.
+        // A range that was iterated to its end still has its ends.
         let (from, max) = if range.is_empty() { (1, 0) } else { range.into_inner() };
         let entries = self.raw.entries(from, max, Filter::Present, guard);
         Iter { entries, _owns: PhantomData }
@@ -124,11 +126,11 @@ impl<P: Stored> XArray<P> {
         Iter { entries, _owns: PhantomData }
     }
 
-    /// Stores a value and returns the one before.
+    /// Stores a value and returns the previous one.
     ///
     /// # Errors
     ///
-    /// No memory.
+    /// If memory is out.
     pub fn store(&self, index: u64, value: P) -> Result<Option<Removed<P>>, Rejected<P>> {
         self.lock().store(index, value)
     }
@@ -137,7 +139,7 @@ impl<P: Stored> XArray<P> {
     ///
     /// # Errors
     ///
-    /// Busy; no memory.
+    /// If there is something already: busy. If memory is out.
     pub fn insert(&self, index: u64, value: P) -> Result<(), Rejected<P>> {
         self.lock().insert(index, value)
     }
@@ -146,7 +148,7 @@ impl<P: Stored> XArray<P> {
     ///
     /// # Errors
     ///
-    /// Busy if all are taken; invalid if the array does not hand out ids; no memory.
+    /// If all ids are taken: busy. If the array does not hand out ids: invalid. If memory is out.
     pub fn alloc(&self, value: P, limit: IdLimit) -> Result<u32, Rejected<P>> {
         self.lock().alloc(value, limit)
     }
@@ -168,22 +170,22 @@ impl<P: Stored> XArray<P> {
 }
 
 impl<P: Stored> Locked<'_, P> {
-    /// As [`XArray::store`], errors included.
+    /// Does as [`XArray::store`], with the same errors.
     pub fn store(&self, index: u64, value: P) -> Result<Option<Removed<P>>, Rejected<P>> {
         attempt(value, |entry| self.writer.store(index, entry)).map(Removed::new)
     }
 
-    /// As [`XArray::insert`], errors included.
+    /// Does as [`XArray::insert`], with the same errors.
     pub fn insert(&self, index: u64, value: P) -> Result<(), Rejected<P>> {
         attempt(value, |entry| self.writer.insert_new(index, entry))
     }
 
-    /// As [`XArray::alloc`], errors included.
+    /// Does as [`XArray::alloc`], with the same errors.
     pub fn alloc(&self, value: P, limit: IdLimit) -> Result<u32, Rejected<P>> {
         attempt(value, |entry| self.writer.alloc(entry, limit))
     }
 
-    /// As [`XArray::remove`].
+    /// Does as [`XArray::remove`].
     pub fn remove(&self, index: u64) -> Option<Removed<P>> {
         Removed::new(self.writer.remove(index))
     }
@@ -192,7 +194,7 @@ impl<P: Stored> Locked<'_, P> {
     ///
     /// # Errors
     ///
-    /// No memory.
+    /// If memory is out.
     pub fn reserve(&self, index: u64) -> crate::Result<()> {
         self.writer.reserve(index)
     }
@@ -229,7 +231,8 @@ impl<'g, P: Stored + 'g> Iterator for Iter<'g, P> {
 
 impl<P: Stored> Drop for XArray<P> {
     fn drop(&mut self) {
-        // Under the lock instead of in a section: what is dropped may wait for readers.
+        // This is done under the lock instead of in a section, because values that are dropped may
+        // wait for readers.
         let writer = self.raw.lock();
         for (_, entry) in writer.entries() {
             drop(take_back::<P>(entry));

@@ -1,5 +1,5 @@
-//! Random operations on an array and on a `BTreeMap` together, allocations failing now and then. `PROPTEST_CASES`
-//! says how many sequences are tried (256).
+//! Runs random operations on an array and on a `BTreeMap` together; allocations fail now and then.
+//! `PROPTEST_CASES` says how many sequences are tried (256).
 
 #[path = "model.rs"]
 mod model;
@@ -51,7 +51,8 @@ fn single_op() -> impl Strategy<Value = Op> {
     ]
 }
 
-/// One slot of a node, with too many entries for a bucket that several share; others beside it so that there is a node.
+/// One slot of a node, with too many entries for a bucket that several slots share; other slots are used so that there
+/// is a node.
 fn op_in_one_slot() -> impl Strategy<Value = Op> {
     let index = || prop_oneof![9 => (0..130_u64).prop_map(|i| i * 31), 1 => (1..64_u64).prop_map(|i| i << 12)];
     prop_oneof![

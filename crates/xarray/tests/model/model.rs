@@ -1,6 +1,6 @@
-//! An array and a `BTreeMap` of ranges that get the same operations, allocations failing now and then.
+//! An array and a `BTreeMap` of ranges that get the same operations; allocations fail now and then.
 //!
-//! Used by the property test beside it and by the fuzz target `xarray_model`.
+//! The property test beside it and the fuzz target `xarray_model` use it.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -20,7 +20,7 @@ fn hook(_: Gfp, _: usize) -> bool {
     })
 }
 
-/// An operation with its index, and what else it needs.
+/// An operation with its index, and its other arguments.
 #[derive(Debug, Clone)]
 pub(crate) enum Op {
     Store(u64, usize),
@@ -38,7 +38,7 @@ pub(crate) enum Op {
     Clear,
 }
 
-/// What the model knows of an entry: its range, value and marks. The key is the first index.
+/// What the model knows about an entry: its range, value and marks. The key is the first index.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Known {
     last: u64,
@@ -144,7 +144,7 @@ fn compare(array: &RawXArray, model: &Model) {
     }
 }
 
-/// Lets so many more node allocations of this thread succeed.
+/// Lets `count` more node allocations of this thread succeed.
 pub(crate) fn fail_after(count: u64) {
     set_alloc_hook(Some(hook));
     ALLOCATIONS_LEFT.set(count);
@@ -247,7 +247,8 @@ fn step(array: &RawXArray, model: &mut Model, op: &Op) {
                 }
                 Err(error) => return assert_eq!(error, Error::NoMemory),
             }
-            // The pieces that it was stored in are the array's own business: take all of them out again.
+            // The array alone decides in which pieces it stored the entry, so all of them are taken out
+            // again.
             writer.set_range(first, last, Entry::NULL).expect("erasing needs no memory");
             model.erase_range(first, last);
         }

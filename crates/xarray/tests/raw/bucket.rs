@@ -10,7 +10,7 @@ pub(crate) mod memory;
 #[path = "../../src/raw/slot.rs"]
 pub(crate) mod slot;
 
-/// What src/raw/sync.rs is in the crate.
+/// Stands for src/raw/sync.rs of the crate.
 mod sync {
     pub(super) use loom::sync::atomic::{AtomicPtr, AtomicU8, AtomicU64, Ordering};
 
@@ -25,7 +25,8 @@ use loom::thread;
 use self::bucket::Bucket;
 use crate::{Entry, Gfp};
 
-/// Runs a model on a bucket with one entry, index 0x105, whose keys have so many bytes, and room for `entries`.
+/// Runs a model on a bucket with one entry, index 0x105, whose keys have `2^width_log2` bytes, and room for
+/// `entries`.
 fn model(width_log2: u32, entries: usize, writer: fn(Bucket<'_>), reader: fn(Bucket<'_>)) {
     loom::model(move || {
         let word = Bucket::create(BASE, width_log2, entries, Gfp::KERNEL).expect("memory");
@@ -56,7 +57,8 @@ fn is_own_or_null(bucket: Bucket<'_>, index: u64) -> bool {
     entry.is_null() || entry == value(index)
 }
 
-/// A key is in two places, which are not written at once: a reader that saw one of them took the entry for another's.
+/// A key is in two places, which are not written at once: a reader that saw one of them used to take the entry for
+/// another's.
 #[test]
 fn a_reader_never_gets_another_keys_entry() {
     // The fingerprints of 0x105 and 0x004 are alike, as are those of an empty place and of 0x303.

@@ -3,7 +3,7 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-/// The system's allocator, which refuses a thread that asks for it.
+/// The system's allocator, which refuses memory to a thread that sets `REFUSES`.
 struct Refusing;
 
 thread_local! {

@@ -15,19 +15,19 @@ pub struct XaState {
     state: State,
     /// Nodes that `xas_split_alloc` made for `xas_split`.
     split: Ptr,
-    /// A callback of Linux's page cache; kept, never called.
+    /// A callback of Linux's page cache; it is kept but never called.
     update: *const c_void,
 }
 
 impl XaState {
-    /// Returns its array, unless it failed, maybe before it had one.
+    /// Returns its array, unless the cursor failed, maybe before it had one.
     fn array(&self) -> Option<&'static RawXArray> {
-        // SAFETY: C makes cursors, for arrays that live longer; Rust cannot.
+        // SAFETY: only C makes cursors, for arrays that live longer; Rust cannot.
         (self.state.error() == 0).then(|| unsafe { &*self.xa })
     }
 
-    /// Reads in a section of its own. (The caller's section guards the objects that entries point to, whatever
-    /// flavour it is of.)
+    /// Reads in a section of its own. (The caller's section, of whatever flavour, guards the objects that
+    /// entries point to.)
     fn read(&mut self, f: impl FnOnce(&mut State, &RawXArray, Pin<'_>) -> Entry) -> Ptr {
         let guard = slablab_rcu::pin();
         to_c(self.array().map_or(Entry::NULL, |array| f(&mut self.state, array, guard.pin())))
@@ -117,7 +117,7 @@ exported! {
             xas.state.init_marks(&writer);
         }
     }
-    /// Makes the nodes to divide the entry of this order.
+    /// Makes the nodes that dividing the entry of this order takes.
     safe fn xas_split_alloc(xas: &mut XaState, entry: Ptr, order: u32, gfp: u32) {
         if let Some(split) = xas.state.prepare_split(from_c(entry), order, Gfp::from_bits(gfp)) {
             xas.split = split.into_nodes().into_first().cast();

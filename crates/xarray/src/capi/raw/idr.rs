@@ -18,14 +18,15 @@ pub struct Idr {
     next: AtomicU32,
 }
 
-/// What `idr_for_each` calls.
+/// The function that `idr_for_each` calls.
 pub type Visit = unsafe extern "C" fn(i32, Ptr, Ptr) -> i32;
 
 fn error_pointer(errno: i32) -> Ptr {
     std::ptr::without_provenance_mut(-errno as isize as usize)
 }
 
-/// As [`crate::Error::errno`], where taken ids are no busy device.
+/// Returns the errno as [`crate::Error::errno`] does, except that Linux reports taken ids as
+/// `-ENOSPC`, not as a busy device.
 fn id_errno(error: Error) -> i32 {
     match error {
         Error::Busy => -libc::ENOSPC,
@@ -34,7 +35,7 @@ fn id_errno(error: Error) -> i32 {
 }
 
 impl Idr {
-    /// Returns where an id is stored, if it is not below all that there can be.
+    /// Returns where an id is stored, unless it is below the first id of this IDR.
     fn index(&self, id: u64) -> Option<u64> {
         id.checked_sub(u64::from(self.base))
     }
@@ -46,7 +47,8 @@ impl Idr {
         found.map(|(index, entry)| (index.saturating_add(u64::from(self.base)), entry))
     }
 
-    /// Stores an entry at the lowest free id from `min` to `max`, which it tells before the entry is seen.
+    /// Stores an entry at the lowest free id from `min` to `max`, and passes the id to `tell` before the
+    /// entry can be seen.
     fn alloc(
         &self,
         entry: Entry,
@@ -87,13 +89,13 @@ exported! {
     }
 }
 
-/// Returns the last id below `end`, which means all if it is not positive.
+/// Returns the last id below `end`; an `end` that is not positive means all ids.
 fn last_id(end: i32) -> u64 {
     if end > 0 { end as u64 - 1 } else { i32::MAX as u64 }
 }
 
 exported! {
-    /// As [`idr_alloc`], from behind the id given out last and around.
+    /// Does as [`idr_alloc`], from behind the id given out last and around.
     unsafe fn idr_alloc_cyclic(idr: &Idr, ptr: Ptr, start: i32, end: i32, gfp: u32) -> i32 {
         let next = &idr.next;
         let last = next.load(Ordering::Relaxed) as i32;
@@ -134,7 +136,8 @@ exported! {
         }
         writer.insert(index, entry).map_or_else(|e| error_pointer(e.errno()), |old| to_c(old.visible()))
     }
-    /// Calls a function with each id up to `INT_MAX` and its pointer, until it returns something else than 0.
+    /// Calls a function with each id up to `INT_MAX` and its pointer, until it returns something other than
+    /// 0.
     unsafe fn idr_for_each(idr: &Idr, visit: Visit, data: Ptr) -> i32 {
         let mut next = idr.next(0);
         while let Some((id, entry)) = next
@@ -154,7 +157,7 @@ exported! {
         let found = idr.next(*id);
         move_to(id, found)
     }
-    /// As [`idr_get_next_ul`], up to `INT_MAX`.
+    /// Does as [`idr_get_next_ul`], up to `INT_MAX`.
     safe fn idr_get_next(idr: &Idr, id: &mut i32) -> Ptr {
         let found = idr.next(u64::try_from(*id).unwrap_or(0));
         move_to(id, found.and_then(|(found, entry)| Some((i32::try_from(found).ok()?, entry))))
@@ -169,12 +172,12 @@ exported! {
     safe fn slablab_ida_first(ida: &Ida, min: u32, max: u32) -> i32 {
         ida.first(min..=max).map_or(-libc::ENOENT, |id| id as i32)
     }
-    /// Gives an id back. Returns whether it was taken.
+    /// Gives an id back; returns whether it was taken.
     safe fn slablab_ida_free(ida: &Ida, id: u32) -> bool { ida.free(id) }
     /// Gives all ids back.
     safe fn ida_destroy(ida: &Ida) { ida.clear(); }
-    /// Returns the address of the slot that holds an entry, or null. (For the slot functions of
-    /// include/linux/radix-tree.h.)
+    /// Returns the address of the slot that holds an entry, or null, for the slot functions of
+    /// include/linux/radix-tree.h.
     safe fn slablab_xa_slot(xa: &RawXArray, index: u64) -> *const c_void {
         reading(|guard| {
             let slot = crate::core::walk::slot(&xa.head, index, guard.pin());

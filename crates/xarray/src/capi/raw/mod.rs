@@ -1,12 +1,13 @@
 //! The functions that C calls. Each one checks, converts and calls the core.
 //!
-//! Entries pass as pointers; errors come back as Linux gives them, `-errno` or as an error entry. C checks types for us.
+//! Entries pass as pointers; errors come back as Linux gives them, as `-errno` or as an error entry. C checks types for
+//! us.
 //!
 //! # Safety
-//! One contract for all `unsafe` functions here, the one of include/linux/xarray.h and idr.h: the caller holds the lock that
-//! `__xa_*`, `xas_*` and an unlock ask for, and keeps other writers of an IDR away; pointers to results may be written, and
-//! what `n` counts has room for `n`; callbacks may be called, and what they are called with is theirs until then. That a
-//! reference is to an initialised array, IDR, IDA, lock or cursor is what every function demands of C.
+//! One contract holds for all `unsafe` functions here, that of include/linux/xarray.h and idr.h. The caller holds the lock
+//! that `__xa_*`, `xas_*` and an unlock require, and keeps other writers of an IDR away. Pointers to results may be written,
+//! and the array that `n` describes has room for `n` elements. Callbacks may be called, and their arguments belong to them
+//! until then. Every function requires of C that a reference is to an initialised array, IDR, IDA, lock or cursor.
 
 #![allow(clippy::missing_safety_doc, reason = "one contract for all of them, above")]
 
@@ -14,7 +15,7 @@ use std::ffi::c_void;
 
 use crate::{Entry, Error, Filter, Gfp, IdLimit, Mark, RawXArray, Result, Writer};
 
-/// Makes functions for C: those that are `safe` ask for no more than what every function demands.
+/// Makes functions for C: those that are `safe` require only what every function requires.
 macro_rules! exported {
     (@safe [$($doc:tt)*] $($function:tt)*) => {
         $($doc)*
@@ -36,7 +37,8 @@ pub mod idr;
 pub mod normal;
 pub mod process;
 
-/// C's `void *`, most often an entry. (Indices are `unsigned long`, which has 64 bits here: nodes do not fit less.)
+/// C's `void *`, most often an entry. (Indices are `unsigned long`, which has 64 bits here: nodes do not support
+/// fewer.)
 type Ptr = *mut c_void;
 
 /// Returns an entry as C sees it.

@@ -9,7 +9,7 @@ exported! {
     safe fn xa_store(xa: &RawXArray, index: u64, entry: Ptr, gfp: u32) -> Ptr {
         entry_or_error(xa.lock_for(Gfp::from_bits(gfp)).store(index, from_c(entry)))
     }
-    /// As [`xa_store`], under the lock.
+    /// Does as [`xa_store`], under the lock.
     unsafe fn __xa_store(xa: &RawXArray, index: u64, entry: Ptr, gfp: u32) -> Ptr {
         // SAFETY: as the caller promises.
         let writer = unsafe { locked(xa, gfp) };
@@ -17,19 +17,20 @@ exported! {
     }
     /// Erases an entry and returns it.
     safe fn xa_erase(xa: &RawXArray, index: u64) -> Ptr { to_c(xa.lock().remove(index)) }
-    /// As [`xa_erase`], under the lock.
+    /// Does as [`xa_erase`], under the lock.
     unsafe fn __xa_erase(xa: &RawXArray, index: u64) -> Ptr {
         // SAFETY: as the caller promises.
         let writer = unsafe { locked(xa, Gfp::NOWAIT.bits()) };
         to_c(writer.remove(index))
     }
-    /// Stores an entry if the present one is `old`; returns the one found, or an error entry. Under the lock.
+    /// Stores an entry if the present one is `old`; returns the one found, or an error entry. The lock is
+    /// held.
     unsafe fn __xa_cmpxchg(xa: &RawXArray, index: u64, old: Ptr, entry: Ptr, gfp: u32) -> Ptr {
         // SAFETY: as the caller promises.
         let writer = unsafe { locked(xa, gfp) };
         entry_or_error(writer.compare_exchange(index, from_c(old), from_c(entry)))
     }
-    /// Stores an entry where there is none. Returns 0 or `-errno`. Under the lock.
+    /// Stores an entry where there is none. Returns 0 or `-errno`. The lock is held.
     unsafe fn __xa_insert(xa: &RawXArray, index: u64, entry: Ptr, gfp: u32) -> i32 {
         // SAFETY: as the caller promises.
         let writer = unsafe { locked(xa, gfp) };
@@ -40,7 +41,7 @@ exported! {
         let stored = xa.lock_for(Gfp::from_bits(gfp)).set_range(first, last, from_c(entry));
         entry_or_error(stored.map(|()| Entry::NULL))
     }
-    /// Stores an entry at the lowest free id of a limit. Returns 0 or `-errno`. Under the lock.
+    /// Stores an entry at the lowest free id of a limit. Returns 0 or `-errno`. The lock is held.
     unsafe fn __xa_alloc(xa: &RawXArray, id: *mut u32, entry: Ptr, limit: Limit, gfp: u32) -> i32 {
         // SAFETY: as the caller promises.
         let writer = unsafe { locked(xa, gfp) };
@@ -48,7 +49,7 @@ exported! {
         let tell = |free| unsafe { *id = free };
         zero_or_error(writer.allocate(from_c(entry), limit.into(), tell).map(|_| ()))
     }
-    /// As [`__xa_alloc`], from `*next` on and around. Returns 1 if it came around.
+    /// Does as [`__xa_alloc`], from `*next` on and around. Returns 1 if it came around.
     unsafe fn __xa_alloc_cyclic(
         xa: &RawXArray, id: *mut u32, entry: Ptr, limit: Limit, next: *mut u32, gfp: u32
     ) -> i32 {
@@ -116,13 +117,13 @@ exported! {
     safe fn xa_get_mark(xa: &RawXArray, index: u64, mark: u32) -> bool {
         Mark::from_number(mark).is_some_and(|mark| reading(|guard| xa.get_mark(index, mark, guard)))
     }
-    /// Sets a mark of an entry. Under the lock.
+    /// Sets a mark of an entry. The lock is held.
     unsafe fn __xa_set_mark(xa: &RawXArray, index: u64, mark: u32) {
         // SAFETY: as the caller promises.
         let writer = unsafe { locked(xa, 0) };
         Mark::from_number(mark).into_iter().for_each(|mark| writer.mark(index, mark));
     }
-    /// Clears a mark of an entry. Under the lock.
+    /// Clears a mark of an entry. The lock is held.
     unsafe fn __xa_clear_mark(xa: &RawXArray, index: u64, mark: u32) {
         // SAFETY: as the caller promises.
         let writer = unsafe { locked(xa, 0) };
@@ -132,7 +133,7 @@ exported! {
     safe fn xa_get_order(xa: &RawXArray, index: u64) -> i32 { reading(|guard| xa.order(index, guard) as i32) }
     /// Removes everything.
     safe fn xa_destroy(xa: &RawXArray) { xa.clear(); }
-    /// Returns the bytes that the array's nodes take. (Ours: Linux has no such function.)
+    /// Returns the bytes that the array's nodes take. Linux has no such function.
     safe fn slablab_xa_bytes(xa: &RawXArray) -> usize { xa.memory_bytes() }
 }
 

@@ -1,4 +1,4 @@
-//! What the array's header leans on: spin locks and read-copy-update.
+//! What the array's header needs: spin locks and read-copy-update.
 
 use std::ptr::NonNull;
 
@@ -30,7 +30,7 @@ exported! {
     }
     /// Waits until all callbacks deferred before have run.
     safe fn slablab_rcu_barrier() { slablab_rcu::barrier(); }
-    /// Lets every node allocation that must not block fail, as the kernel's own user-space tests have it.
+    /// Lets every node allocation that must not block fail, as the kernel's own user-space tests do.
     safe fn slablab_xa_fail_nonblocking(fail: i32) {
         let hook: crate::AllocHook = |gfp, _| gfp.may_block();
         crate::set_alloc_hook((fail != 0).then_some(hook));

@@ -1,7 +1,8 @@
-//! Bitmaps as entries of an array, which only [`super::Ida`] has.
+//! Bitmaps as entries of an array; only those of [`super::Ida`] hold them.
 //!
 //! # Invariants
-//! - Entries that are no integers are bitmaps that [`create`] made, each in one place; they are looked at under the lock.
+//! - Every entry other than an integer is a bitmap that [`create`] made and that is in one place; bitmaps are looked at
+//!   under the lock.
 
 use std::alloc::Layout;
 use std::cell::Cell;
@@ -19,7 +20,7 @@ pub(super) const SMALL: u32 = 63;
 /// Bits of [`CHUNK`] ids.
 pub(super) struct Bitmap([Cell<u64>; WORDS]);
 
-/// What an entry says of its ids.
+/// What an entry says about its ids.
 #[derive(Clone, Copy)]
 pub(super) enum Chunk<'a> {
     Small(u64),
@@ -77,7 +78,7 @@ pub(super) fn chunk<'w>(_writer: &'w Writer<'_>, entry: Entry) -> Chunk<'w> {
     match NonNull::new(entry.as_ptr().cast::<Bitmap>()) {
         None => Chunk::Small(0),
         Some(_) if entry.is_value() => Chunk::Small(entry.addr() as u64 >> 1),
-        // SAFETY: all other entries are bitmaps, and live as long as nobody takes them out.
+        // SAFETY: all other entries are bitmaps, and live as long as they are not taken out.
         Some(bitmap) => Chunk::Large(unsafe { bitmap.as_ref() }),
     }
 }
@@ -85,7 +86,7 @@ pub(super) fn chunk<'w>(_writer: &'w Writer<'_>, entry: Entry) -> Chunk<'w> {
 /// Returns a bitmap with these lowest bits and one more, as an entry.
 pub(super) fn create(bits: u64, more: u32, gfp: Gfp) -> Result<Entry> {
     let bitmap = memory::allocate(Bitmap::LAYOUT, gfp)?.cast::<Bitmap>();
-    // SAFETY: fresh memory that nobody else has yet; words are valid when zero.
+    // SAFETY: fresh memory that no other code has yet; words are valid when zero.
     let words = unsafe { bitmap.as_ref() };
     words.0[0].set(bits);
     let (word, mask) = words.word(more);

@@ -1,12 +1,12 @@
-//! The part of the typed face that trusts: turning owners into entries and back.
+//! The unsafe part of the typed interface: it turns owners into entries and back.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
 
 use crate::Entry;
 
-/// Owners that fit an entry. What is taken out of an array is dropped later, and by whichever thread then
-/// comes along: so owners borrow nothing and may be sent.
+/// Owners that fit an entry. A value taken out of an array is dropped later, by whichever thread then
+/// comes along, so owners borrow nothing and may be sent.
 ///
 /// ```compile_fail
 /// use std::rc::Rc;
@@ -22,7 +22,7 @@ use crate::Entry;
 /// - `borrow` and `from_entry` are sound on such an entry while, or once, the owner that it was is not used
 ///   in another way.
 pub unsafe trait Stored: Sized + Send + 'static {
-    /// What a reader gets to see of it.
+    /// What a reader sees of it.
     type Ref<'g>
     where
         Self: 'g;
@@ -52,7 +52,7 @@ pub unsafe trait Stored: Sized + Send + 'static {
 pub struct Value(usize);
 
 impl Value {
-    /// Returns the value for this integer, if it has no more than 63 bits.
+    /// Returns the value for this integer, if that fits 63 bits.
     #[must_use]
     pub const fn new(integer: usize) -> Option<Self> {
         if integer <= Entry::VALUE_MAX { Some(Self(integer)) } else { None }
@@ -152,7 +152,7 @@ unsafe impl<T: Sync> Stored for &'static T {
 /// the last of them has moved on ([`slablab_rcu::drop_later`]), for which it takes a few bytes of memory;
 /// [`Removed::wait`] takes none.
 ///
-/// As readers may be looking at it, another thread may have it only if it may be shared:
+/// Readers may be looking at it, so another thread may have it only if it may be shared:
 ///
 /// ```compile_fail
 /// use std::cell::Cell;
@@ -172,7 +172,7 @@ pub struct Removed<P: Stored> {
     _owner: Owner<P>,
 }
 
-/// Owns a `P` that others may be looking at, so it is sent only if it may be shared, too.
+/// Owns a `P` that readers may be looking at, so it is sent only if it may also be shared.
 type Owner<P> = PhantomData<(P, &'static P)>;
 
 impl<P: Stored> Removed<P> {
@@ -188,7 +188,7 @@ impl<P: Stored> Removed<P> {
         unsafe { P::borrow(self.entry) }
     }
 
-    /// Waits for all readers of now, and takes the owner.
+    /// Waits for all current readers, and takes the owner.
     ///
     /// # Panics
     ///
@@ -224,7 +224,7 @@ pub(crate) fn borrow<'g, P: Stored + 'g>(entry: Entry) -> Option<P::Ref<'g>> {
     (!entry.is_null()).then(|| unsafe { P::borrow(entry) })
 }
 
-/// Takes the owner of an entry back that was not stored, or that no reader can have seen.
+/// Takes back the owner of an entry that was not stored, or that no reader can have seen.
 pub(crate) fn take_back<P: Stored>(entry: Entry) -> P {
     // SAFETY: never visible, or the array is exclusively borrowed.
     unsafe { P::from_entry(entry) }
