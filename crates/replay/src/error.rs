@@ -99,7 +99,7 @@ pub enum Error {
         /// CPUs of the machine
         cpus: u32,
     },
-    /// A real kernel's replay cannot have so many caches.
+    /// A real kernel's replay cannot have this many caches.
     #[error("the trace has {caches} caches, and slabreplay takes 32,767")]
     TooManyCaches {
         /// Caches of the trace
@@ -117,7 +117,8 @@ pub enum Error {
     },
 }
 
-/// Says bytes in MiB, the next hundredth of one: who asks for what is said gets no less.
+/// Returns bytes in MiB, rounded up to the next hundredth, so that a user who requests the printed
+/// amount gets no less.
 fn mib(bytes: u64) -> String {
     if bytes < (1 << 20) / 100 {
         return format!("{bytes} B");

@@ -1,18 +1,20 @@
 //! Replays a trace of kernel allocations under the allocators of `slablab-kmem`, and counts.
 //!
-//! How it works: the reader's thread decodes batches of rows and hands each to one thread an allocator
+//! # How it works
+//! The reader's thread decodes batches of rows and hands each to one thread for each allocator
 //! ([`replay()`]). Such a thread owns a simulated machine and drives all of its CPUs in the order of the trace
-//! ([`ReplayPlan`] says with what memory and tunables). Memory is needed for the live objects and for a few batches,
-//! whatever the length of the trace.
+//! ([`ReplayPlan`] gives the memory and the tunables). The live objects and a few batches need memory, whatever the
+//! length of the trace.
 //!
-//! What does not depend on the allocator (allocations, sizes and lifetimes by call site) is counted once, in the
-//! reader's thread. [`PerfKmem`] counts like `perf kmem stat` instead, for those who know its numbers.
+//! Numbers that do not depend on the allocator (allocations, sizes and lifetimes by call site) are counted once,
+//! in the reader's thread. [`PerfKmem`] counts like `perf kmem stat` instead, for users who know its numbers.
 //!
 //! Rooms: from the bottom up, a room uses only those before it: `slots`, `memories` and `change`, then `plan`, `error`
 //! and `many`, `metrics`, `engine`, `whatif`, and above these `advice`, `exact` and `timed`.
 //!
-//! Invariants: the same trace and plan give the same [`Replay`], to the byte, on any machine: no address of the host,
-//! no clock, no hash order and no thread timing gets into it.
+//! # Invariants
+//! The same trace and plan give the same [`Replay`], to the byte, on any machine: it depends on no
+//! address of the host, no clock, no hash order and no thread timing.
 #![forbid(unsafe_code)]
 
 mod advice;

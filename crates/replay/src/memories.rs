@@ -1,4 +1,4 @@
-//! The memory of machines that are gone, for those of the traces that come next.
+//! The memory of machines that are gone, kept for the machines of the next traces.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -6,7 +6,8 @@ use slablab_kmem::{Error, Memory};
 
 /// Memory that is kept from one replay for the next: [`ReplayPlan::memories`](crate::ReplayPlan::memories).
 ///
-/// There is as much of it as machines were there at once. It stays committed until this is dropped.
+/// There is as much of it as the machines had that existed at once. It stays committed until this
+/// is dropped.
 #[derive(Debug, Default)]
 pub struct Memories(Mutex<Vec<Memory>>);
 
@@ -14,14 +15,14 @@ impl Memories {
     /// Returns memory of `bytes`, kept or new.
     pub(crate) fn take(&self, bytes: u64) -> Result<Memory, Error> {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // The last one given back is what the processor's caches have.
+        // The processor's caches have the one that was given back last.
         match kept.iter().rposition(|memory| memory.bytes() == bytes) {
             Some(place) => Ok(kept.remove(place)),
             None => Memory::reserve(bytes),
         }
     }
 
-    /// Keeps memory for the next who asks.
+    /// Keeps memory for the next machine.
     pub(crate) fn give(&self, memory: Memory) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(memory);
     }

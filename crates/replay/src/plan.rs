@@ -1,4 +1,4 @@
-//! What to replay with.
+//! The parameters of a replay.
 
 use std::sync::Arc;
 
@@ -12,15 +12,16 @@ use crate::memories::Memories;
 pub struct ReplayPlan {
     /// Replay under these, in this order
     pub allocators: Vec<BackendKind>,
-    /// Memory of the simulated machine; address space only, as much is used as the trace needs
+    /// Memory of the simulated machine; it is address space only, and as much is used as the trace
+    /// needs
     pub memory_bytes: u64,
-    /// What is otherwise than in the recorded kernel
+    /// The differences from the recorded kernel
     pub changes: Changes,
-    /// Check all invariants of the engine after each so many events; none if `None`
+    /// Check all invariants of the engine after each such number of events; never if `None`
     pub validate_every: Option<u64>,
     /// Whether the machine has objects before the first row
     pub start: Start,
-    /// Stop after so many rows of the trace; at its end if `None`
+    /// Stop after this many rows of the trace; at its end if `None`
     pub rows_max: Option<u64>,
     /// Keep where the live objects of these call sites lie (places in
     /// [`Meta::sites`](slablab_trace::Meta::sites)), for [`Allocator::watched`](crate::Allocator::watched)
@@ -28,10 +29,11 @@ pub struct ReplayPlan {
     /// Count by call site which operations leave the fast path, for
     /// [`SiteUnder::slow_operations`](crate::SiteUnder::slow_operations); takes time
     pub slow_paths: bool,
-    /// Look now and then at the cache lines and pages that the objects of a call site lie in, for
-    /// [`Placement::lines_per_object`](crate::Placement::lines_per_object) and its sibling, else 0; takes time
+    /// Examine now and then the cache lines and pages that the objects of a call site lie in, for
+    /// [`Placement::lines_per_object`](crate::Placement::lines_per_object) and its sibling, which are 0
+    /// otherwise; takes time
     pub locality: bool,
-    /// Where machines get their memory, and leave it; each has its own if `None`
+    /// Where machines get their memory and leave it; each has its own if `None`
     pub memories: Option<Arc<Memories>>,
 }
 
@@ -40,12 +42,13 @@ pub struct ReplayPlan {
 pub enum Start {
     /// With the objects and slabs that the recorded kernel had, where the trace has samples of them
     Warm,
-    /// With nothing
+    /// With no objects
     Cold,
 }
 
 impl ReplayPlan {
-    /// Leaves away what a sum over many traces does not say, and has their machines use the same memory one after the other.
+    /// Leaves out what a sum over many traces does not contain, and lets their machines use the same memory one after the
+    /// other.
     #[must_use]
     pub fn of_many(self) -> Self {
         Self { locality: false, memories: Some(Arc::default()), ..self }

@@ -1,13 +1,14 @@
-//! A table by object slot: what is known of each live object of a trace.
+//! A table by object slot, which holds a value for each live object of a trace.
 //!
-//! How it works: the import numbers objects densely and uses a number again after the free, so a slot is below the
-//! number of rows and a vector serves. Where somebody took rows out of a trace, or its numbers are damaged, few rows
-//! may have large slots: those beyond `dense_max` lie in a map, so that memory is bounded by the rows that are there
-//! and not by their content.
+//! # How it works
+//! The import numbers objects densely and uses a number again after the free, so a slot is below the
+//! number of rows and a vector serves. Where rows were taken out of a trace, or its numbers are damaged, few rows
+//! may have large slots. Those beyond `dense_max` lie in a map, so that memory is bounded by the rows that exist,
+//! not by their content.
 
 use std::collections::BTreeMap;
 
-/// Slots up to so many times the rows lie in the vector.
+/// Slots up to this many times the rows lie in the vector.
 const SLOTS_PER_ROW: usize = 8;
 /// The vector may have as many entries as this, however few rows there are.
 const DENSE_MIN: usize = 1 << 16;
@@ -21,7 +22,7 @@ pub(crate) struct Slots<T> {
 }
 
 impl<T: Clone + Default> Slots<T> {
-    /// Makes the table of a trace of so many rows.
+    /// Makes the table of a trace of `rows` rows.
     pub(crate) fn new(rows: u64) -> Self {
         let rows = usize::try_from(rows).unwrap_or(usize::MAX);
         let dense_max = rows.saturating_mul(SLOTS_PER_ROW).max(DENSE_MIN);

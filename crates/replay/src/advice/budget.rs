@@ -1,11 +1,14 @@
-//! Whether a load fits into a memory, under which allocator and settings, and where it fails first.
+//! Whether a load fits into a given memory, under which allocator and settings, and where it fails
+//! first.
 //!
-//! How it works: the trace is replayed on machines that have no more memory than asked for, their zones and reserves
-//! like Linux's. A failed allocation is a result; the load goes on without the object, as a driver would. How much is
-//! needed is then found by halving, for all contenders at once.
+//! # How it works
+//! The trace is replayed on machines that have only the given memory, with zones and reserves like
+//! Linux's. A failed allocation is a result; the load goes on without the object, as a driver would. The memory that
+//! is needed is then found by halving, for all contenders at once.
 //!
-//! Differences from Linux: only the slab allocator and large blocks are there, no programs and no page cache; and no
-//! memory is reclaimed: a shrinker that frees dentries and inodes may save what fails here.
+//! # Differences from Linux
+//! Only the slab allocator and large blocks exist, no programs and no page cache. Memory is
+//! not reclaimed: a shrinker that frees dentries and inodes may save what fails here.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -22,9 +25,9 @@ use crate::metrics::gauge::Level;
 use crate::metrics::result::TraceFacts;
 use crate::plan::{ReplayPlan, Start};
 
-/// Moments at which free blocks are looked at.
+/// Moments at which free blocks are examined.
 const MOMENTS: u64 = 256;
-/// The least memory is found to this share of it.
+/// The least memory is found to within this share of it.
 const PRECISION: u64 = 64;
 /// Beyond twice what is held, this much is enough for watermarks and per-CPU lists.
 const SPARE_BYTES: u64 = 16 << 20;
@@ -42,18 +45,18 @@ pub struct Budget {
     pub requested_bytes_peak: u64,
     /// Bytes in slabs that the recorded machine had before the first event, and these machines have not
     pub slab_bytes_before: u64,
-    /// The recorded allocator first, then what is less and less like it
+    /// The recorded allocator first, then contenders that are less and less like it
     pub contenders: Vec<Contender>,
 }
 
-/// An allocator with settings on the machine asked about.
+/// An allocator with settings on the machine in question.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Contender {
     /// The allocator
     pub allocator: String,
     /// Its settings, where it is an allocator of the recorded kernel
     pub setting: Setting,
-    /// What has to be typed for it
+    /// The words to type for it
     pub typed: Typed,
     /// Bytes in slabs and large blocks
     pub held_bytes: Level,
@@ -63,7 +66,7 @@ pub struct Contender {
     pub first_failure: Option<Failure>,
     /// Free blocks of the page allocator at the end
     pub free_end: FreeBlocks,
-    /// The same when the largest of them was smallest
+    /// The free blocks at the moment when the largest of them was smallest
     pub free_worst: FreeBlocks,
     /// The least memory in which nothing failed
     pub memory_bytes_min: u64,
@@ -85,11 +88,12 @@ impl Budget {
     }
 }
 
-/// Replays a trace on machines of so much memory; `progress` is told rows times machines.
+/// Replays a trace on machines with this much memory; `progress` gets rows times machines.
 ///
 /// # Errors
 ///
-/// As [`crate::replay()`], and [`Error::Budget`] for less memory than live objects ask for.
+/// Fails as [`crate::replay()`] does; returns [`Error::Budget`] for less memory than live objects
+/// request.
 pub fn budget(
     reader: &TraceReader,
     kind: BackendKind,
@@ -134,7 +138,7 @@ pub fn budget(
     Ok(Budget { trace, memory_bytes, requested_bytes_peak, slab_bytes_before, contenders })
 }
 
-/// Returns what may take the place of the recorded allocator.
+/// Returns the contenders that may replace the recorded allocator.
 fn contenders(recorded: BackendKind) -> Vec<(BackendKind, Setting)> {
     let plain = Setting::default;
     let mut contenders = vec![(recorded, plain())];
@@ -188,7 +192,8 @@ impl Trying<'_> {
         run_plans(self.reader, &plans, &self.moments, Looks::AtFreeBlocks, progress)
     }
 
-    /// Returns the least memory in which each contender does not fail, given what came of `memory_bytes`.
+    /// Returns the least memory in which each contender does not fail, given its result with
+    /// `memory_bytes`.
     fn least(
         &self,
         at_budget: &[Measured],
@@ -199,7 +204,7 @@ impl Trying<'_> {
         let mut bounds: Vec<(u64, u64)> = at_budget
             .iter()
             .map(|measured| match measured.allocator.failed {
-                // What is held has to be there.
+                // The machine must have at least the bytes that are held.
                 0 => (
                     measured.allocator.held_bytes.peak.max(MEMORY_BYTES_MIN).min(memory_bytes),
                     memory_bytes,
@@ -218,7 +223,8 @@ impl Trying<'_> {
                 }
             }
         }
-        // In ratios, since the answer is near what is held, and the memory asked about may be a hundred times as much.
+        // The steps are ratios, since the answer is near the bytes held, and the memory in question may be a hundred
+        // times as much.
         while bounds.iter().any(|(less, more)| more - less > less / PRECISION) {
             let middle = |(less, more): &(u64, u64)| (*less as f64 * *more as f64).sqrt() as u64;
             let middles: Vec<u64> = bounds.iter().map(middle).collect();

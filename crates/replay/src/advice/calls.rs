@@ -1,7 +1,8 @@
-//! How a call site asks for its objects, and who frees them: what a patch has to say beyond how many and how large
-//! they are.
+//! How a call site requests its objects, and which functions free them: what a patch has to state beside their
+//! number and size.
 //!
-//! How it works: one pass over the rows, with the objects of the site that are alive in a table by slot.
+//! # How it works
+//! One pass over the rows, with the objects of the site that are alive in a table by slot.
 
 use std::collections::BTreeMap;
 
@@ -20,12 +21,12 @@ pub struct Calls {
     pub gfp: Vec<GfpCount>,
     /// The functions that free its objects, the most frequent first
     pub freed_by: Vec<FreeCount>,
-    /// Objects of which no free was seen, though they are gone
+    /// Objects that are gone although no free of them was seen
     pub freed_unseen: u64,
 }
 
 impl Calls {
-    /// Returns the flags that most allocations pass; `GFP_KERNEL` if there is none.
+    /// Returns the flags that most allocations pass; `GFP_KERNEL` if there is no allocation.
     #[must_use]
     pub fn usual_gfp(&self) -> Gfp {
         self.gfp.first().map_or(Gfp::KERNEL, |count| Gfp(count.gfp))
@@ -96,7 +97,7 @@ impl Counts {
 ///
 /// # Errors
 ///
-/// When the trace cannot be read.
+/// If the trace cannot be read.
 pub fn calls(reader: &TraceReader, site: u32) -> Result<Calls, Error> {
     let meta = reader.meta();
     let mut counts = Counts {

@@ -1,11 +1,14 @@
 //! Which further kmalloc size classes fit a trace best, exactly.
 //!
-//! How it works: what a set of classes allocates on average is a sum over sizes: how long objects of the size lived, all
-//! together, times the bytes of the class that serves them. One pass over the trace gives the first; the classes that
-//! make the sum least are then found by dynamic programming over the sizes, since the best classes below a class do
-//! not depend on those above it. What slabs then hold is replayed, as it is no such sum.
+//! # How it works
+//! The bytes that a set of classes allocates on average are a sum over sizes: the time that all objects of
+//! a size lived, times the bytes of the class that serves them. One pass over the trace gives the first. The classes
+//! that minimise the sum are then found by dynamic programming over the sizes, since the best classes below a class do
+//! not depend on those above it. Bytes held in slabs are not such a sum, so they are replayed.
 //!
-//! Invariants: the recorded kernel's classes stay; a class is a multiple of 8 and is a size that was asked for, rounded up.
+//! # Invariants
+//! The recorded kernel's classes stay; every other class is a multiple of 8, and is a requested size, rounded
+//! up.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -21,7 +24,7 @@ use crate::metrics::result::TraceFacts;
 use crate::plan::{ReplayPlan, Start};
 use crate::slots::Slots;
 
-/// Sizes are rounded up to so many bytes (`KMALLOC_MIN_SIZE` of most machines).
+/// Sizes are rounded up to this many bytes (`KMALLOC_MIN_SIZE` of most machines).
 const STEP_BYTES: u32 = 8;
 
 /// The best further size classes of a trace.
@@ -33,11 +36,11 @@ pub struct ClassAdvice {
     pub allocator: String,
     /// The recorded kernel's classes
     pub recorded: ClassSetFit,
-    /// The best sets with one further class, two, and so on, as far as one more saves anything
+    /// The best sets with one further class, two, and so on, as long as one more saves anything
     pub proposals: Vec<ClassSetFit>,
 }
 
-/// What a set of classes would make of a trace.
+/// The effect of a set of classes on a trace.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ClassSetFit {
     /// The further classes, in bytes
@@ -56,7 +59,8 @@ pub struct ClassSetFit {
 ///
 /// # Errors
 ///
-/// As [`crate::replay()`], and [`Error::SharedPages`] for an allocator without classes.
+/// Fails as [`crate::replay()`] does; returns [`Error::SharedPages`] for an allocator without
+/// classes.
 pub fn advise_classes(
     reader: &TraceReader,
     kind: BackendKind,
@@ -104,7 +108,7 @@ pub fn advise_classes(
     Ok(ClassAdvice { trace, allocator: kind.name().to_owned(), recorded: first, proposals })
 }
 
-/// How long objects of each size lived, all together.
+/// The time that all objects of each size lived, together.
 #[derive(Debug, Default)]
 struct Demand {
     /// By bytes asked for, divided by [`STEP_BYTES`] and rounded up: object nanoseconds
@@ -116,7 +120,7 @@ impl Demand {
     fn of(reader: &TraceReader, meta: &Meta, largest: u32) -> Result<Self, Error> {
         let duration_ns = meta.time_last_ns.saturating_sub(meta.time_first_ns).max(1);
         let mut demand = Self { lived: vec![0; (largest / STEP_BYTES) as usize + 1], duration_ns };
-        // By slot: the steps of the live object, 0 for none, and when it was made.
+        // By slot: the steps of the live object, 0 for none, and the time of its allocation.
         let mut live: Slots<(u32, u64)> = Slots::new(meta.events);
         for batch in reader.batches_without_pid() {
             let batch = batch?;
@@ -133,7 +137,7 @@ impl Demand {
                 }
             }
         }
-        // A trace of one instant has no mean but what is alive at its end.
+        // A trace of one instant has no mean except the state at its end.
         let is_instant = meta.time_last_ns <= meta.time_first_ns;
         let end_ns = if is_instant { meta.time_last_ns + 1 } else { meta.time_last_ns };
         live.values().for_each(|&left| demand.add(left, end_ns));
@@ -161,14 +165,14 @@ impl Demand {
         u64::try_from(self.allocated(classes) / u128::from(self.duration_ns)).unwrap_or(u64::MAX)
     }
 
-    /// Returns the classes with `further` more by which least is allocated; of equals, those with fewer classes.
+    /// Returns the classes with `further` more that allocate least; of equals, the set with fewer classes.
     fn best(&self, recorded: &[u32], further: usize) -> Vec<u32> {
-        // Where a class may end: at one that is there, and at any size asked for.
+        // A class may end where a recorded class ends, and at any requested size.
         let is_recorded = |steps: usize| recorded.contains(&(steps as u32 * STEP_BYTES));
         let ends: Vec<usize> = (1..self.lived.len())
             .filter(|steps| self.lived[*steps] > 0 || is_recorded(*steps))
             .collect();
-        // By end and further classes used: the least, and the end before.
+        // By end and number of further classes: the least, and the previous end.
         let mut least = vec![vec![(u128::MAX, 0usize); further + 1]; ends.len() + 1];
         least[0].iter_mut().for_each(|entry| *entry = (0, 0));
         for place in 1..=ends.len() {
@@ -183,7 +187,7 @@ impl Demand {
                         least[place][used] = (sum, before);
                     }
                 }
-                // A class that is there cannot be left out.
+                // A recorded class cannot be left out.
                 if before > 0 && is_recorded(ends[before - 1]) {
                     break;
                 }
@@ -258,7 +262,7 @@ mod tests {
         assert_eq!(demand.best(&[8, 32, 64], 3), [8, 32, 64]);
     }
 
-    /// Asked sizes of the sample traces up to which every set of three and four is tried.
+    /// Requested sizes of the sample traces up to which every set of three and four is tried.
     const SIZES_OF_ALL_SETS_MAX: usize = 40;
 
     #[test]
@@ -268,7 +272,7 @@ mod tests {
             let reader = TraceReader::open(format!("{traces}/{name}.parquet")).unwrap();
             let recorded = caches::kmalloc(reader.meta(), &Changes::default()).classes;
             let demand = Demand::of(&reader, reader.meta(), *recorded.last().unwrap()).unwrap();
-            // The best classes end at sizes that were asked for.
+            // The best classes end at requested sizes.
             let sizes: Vec<u32> = (0u32..)
                 .zip(&demand.lived)
                 .filter(|(_, lived)| **lived > 0)

@@ -1,8 +1,8 @@
 //! The advice on several traces: by call site, as a sum and as a distribution over hosts.
 //!
 //! # How it works
-//! What a change saves on a host is the sum over its traces, and nothing on a host that lacks the site. Of several builds,
-//! sites are joined by function and size.
+//! What a change saves on a host is the sum over its traces, and nothing on a host that lacks the site. Sites of several
+//! builds are joined by function and size.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,7 +16,7 @@ use crate::many::origin::{Fleet, FleetSum, Origin, SiteNames};
 use crate::metrics::result::{Replay, TraceFacts};
 use crate::metrics::sum::ReplaySum;
 
-/// What is kept of the advice on one trace.
+/// The part of the advice on one trace that is kept.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TraceAdvice {
     /// The trace
@@ -26,7 +26,7 @@ pub struct TraceAdvice {
     pub trace: TraceFacts,
     /// Bytes held at the peak
     pub held_bytes_peak: u64,
-    /// Sites that were not ranked, as too few of their frees were seen
+    /// Sites that were not ranked because too few of their frees were seen
     pub sites_unseen: u64,
     /// The sites for which a cache was tried
     pub sites: Vec<TriedSite>,
@@ -45,7 +45,7 @@ pub struct TriedSite {
     pub live_peak: u64,
     /// Allocations
     pub allocs: u64,
-    /// Bytes by which the machine's peak is lower, whenever each of the two peaks is
+    /// Bytes by which the machine's peak is lower, at whatever moments the two peaks are
     pub saved_bytes_at_peak: i64,
     /// Bytes held less on average
     pub saved_bytes_mean: i64,
@@ -54,7 +54,7 @@ pub struct TriedSite {
 }
 
 impl TraceAdvice {
-    /// Keeps what a fleet needs of the advice on a trace, whose origin is not known yet.
+    /// Keeps what a fleet needs of the advice on a trace whose origin is not known yet.
     #[must_use]
     pub fn new(list: &AdviceList) -> Self {
         let dedicated = list.advice.iter().filter(|advice| advice.is_own_cache());
@@ -84,11 +84,11 @@ pub struct FleetAdvice {
     /// The traces
     #[serde(flatten)]
     pub fleet: Fleet,
-    /// What adds up of what they say of themselves
+    /// The sum of those of their facts that add up
     pub trace: TraceFacts,
     /// Bytes held at the peak of each trace, together
     pub held_bytes_peak: u64,
-    /// Sites of a trace that were not ranked, as too few of their frees were seen; of all traces together
+    /// Sites that were not ranked because too few of their frees were seen, of all traces together
     pub sites_unseen: u64,
     /// The sites, those that save most at the peaks first
     pub advice: Vec<FleetSite>,
@@ -99,7 +99,7 @@ pub struct FleetAdvice {
 pub struct FleetSite {
     /// What to change
     pub change: Change,
-    /// Its name; of several kernels its function
+    /// Its name; with several kernels, that of its function
     pub subject: String,
     /// The most bytes requested for an object
     pub object_bytes: u64,
@@ -115,7 +115,7 @@ pub struct FleetSite {
     pub allocs: u64,
     /// Bytes held less at the peak of each trace, together
     pub saved_bytes_at_peak: i64,
-    /// The same over hosts
+    /// The same sum over hosts
     pub saved_bytes_at_peak_over_hosts: OverHosts,
     /// Bytes held less on average, together
     pub saved_bytes_mean: i64,
@@ -282,7 +282,7 @@ mod tests {
         assert_eq!((over.median, over.p90), (4096, 4096));
         let interval = over.interval.unwrap();
         assert!(interval.contains(site.saved_bytes_at_peak as f64) && interval.low < 20_000.0);
-        // The order of traces is nobody's business.
+        // The order of traces makes no difference.
         traces.reverse();
         assert_eq!(fleet_advice(&traces), fleet);
     }

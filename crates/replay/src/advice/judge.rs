@@ -1,10 +1,10 @@
 //! Whether a change that was tried is worth making.
 //!
-//! How it works: a change is judged by what the classes that it can touch hold with and without it: by how
-//! much the peak of the whole machine is lower, on average, and at the end. Slabs are whole, and not all events were placed:
-//! advised is only what
-//! saves more than a slab, more than the share of the trace that is not known, and more than the saving varies over the
-//! trace while the objects are there.
+//! # How it works
+//! A change is judged by the bytes that the classes it can touch hold with and without it: by how much the
+//! peak of the whole machine is lower, the mean, and the end. Slabs are whole, and not all events were placed. So a change
+//! is advised only if it saves more than a slab and more than the share of the trace that is not known. The saving must
+//! also exceed its own variation over the trace while the objects are there.
 
 use std::cmp::Ordering;
 
@@ -25,36 +25,36 @@ pub(crate) struct Candidate<'a> {
     pub(crate) change: Change,
     pub(crate) changes: Changes,
     pub(crate) classes: ClassSet,
-    /// The site it is about; for a size class, the one with most objects that fit
+    /// The site in question; for a size class, the one with most objects that fit
     pub(crate) site: &'a Site,
     /// Place of the site in the trace's table
     pub(crate) index: usize,
     pub(crate) subject: String,
     pub(crate) class_bytes: u64,
     pub(crate) object_bytes: u64,
-    /// The most objects alive at once that it is about; of several sites, the sum
+    /// The most of its objects alive at once; for several sites, their sum
     pub(crate) live_peak: u64,
-    /// What is known of the site's objects
+    /// Facts about the site's objects
     pub(crate) profile: Profile,
-    /// At least what could come of it, to try the best first
+    /// A lower bound of what it may save, to try the best first
     pub(crate) estimate: u64,
 }
 
-/// Objects that lie in so many times the pages they need are scattered.
+/// Objects that lie in this many times the pages they need are scattered.
 const SCATTERED_TIMES: f64 = 1.5;
-/// Fewer objects than this are no list that anybody walks.
+/// Fewer objects than this are not a list that is walked.
 const WALK_OBJECTS_MIN: u64 = 16;
-/// In pages of this size it is counted where objects lie.
+/// The size of the pages in which the places of objects are counted.
 const PAGE_BYTES: u64 = 4096;
 
-/// Returns what has to be saved where so much was held in pages of this size, and this share of the events could not be
-/// placed: a page at least.
+/// Returns the bytes that have to be saved, at least a page, for a peak of this many bytes in pages of this size and
+/// this share of events that could not be placed.
 pub(crate) fn saving_bytes_min(held_bytes_peak: u64, page_bytes: u64, unplaced_share: f64) -> u64 {
     let share = unplaced_share.clamp(WORTH_SHARE_MIN, 1.0);
     ((held_bytes_peak as f64 * share) as u64).max(page_bytes)
 }
 
-/// Returns the mean of what is saved while at least half of the objects are there, and its standard deviation.
+/// Returns the mean saving while at least half of the objects are there, and its standard deviation.
 fn while_loaded(before: &TrialResult, after: &TrialResult, moments: &Moments) -> (i64, u64) {
     let most = after.live.iter().copied().max().unwrap_or(0);
     let held = moments.even(&before.held_bytes).zip(moments.even(&after.held_bytes));
@@ -126,7 +126,7 @@ fn worth(advice: &Advice, saving_bytes_min: u64) -> Worth {
     let enough = saving_bytes_min.max(advice.slab_bytes) as i64;
     let gathers =
         advice.scattered && advice.after.lines_per_walk * 10 <= advice.before.lines_per_walk * 9;
-    // Of objects that come late and stay, the mean over all of the trace says how late.
+    // For objects that come late and stay, the mean over the whole trace tells how late.
     let lasting = advice.saved_bytes_at_peak.min(advice.saved_bytes_loaded);
     let steady = advice.saved_bytes_loaded > advice.saved_bytes_spread as i64;
     match advice.saved_bytes_mean {
@@ -138,7 +138,7 @@ fn worth(advice: &Advice, saving_bytes_min: u64) -> Worth {
     }
 }
 
-/// Orders advice: what is worth doing first, then by bytes saved.
+/// Orders advice: changes worth making first, then by bytes saved.
 pub(crate) fn best_first(a: &Advice, b: &Advice) -> Ordering {
     let key = |advice: &Advice| {
         let (peak, mean) = (-advice.saved_bytes_at_peak, -advice.saved_bytes_mean);
@@ -190,7 +190,7 @@ mod tests {
         assert_eq!(advice(32_768, -28_000, 32_768, 0).worth, Worth::CostsMemory);
     }
 
-    /// A cache "saves memory" on objects that nothing frees, until there is no memory left.
+    /// A cache used to "save memory" on objects that are never freed, until memory runs out.
     #[test]
     fn no_cache_is_advised_for_a_leak() {
         let profile = Profile { may_leak: true, ..Profile::default() };
@@ -210,7 +210,7 @@ mod tests {
         );
     }
 
-    /// 5 KiB were "more than a slab" on a machine whose pages have 64 KiB.
+    /// 5 KiB used to count as "more than a slab" on a machine whose pages have 64 KiB.
     #[test]
     fn a_large_page_is_the_least_that_is_saved_on_a_machine_of_such() {
         assert_eq!(saving_bytes_min(1 << 20, 64 << 10, 0.0), 64 << 10);

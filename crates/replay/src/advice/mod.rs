@@ -1,9 +1,9 @@
 //! Which call sites should have a cache of their own, and which size class is missing.
 //!
-//! `search` finds candidates (`noted` says which sites are none, and which are worth reading), `trial` tries each on the
-//! part of the trace that it can touch (`metrics::survey` and `partition` say which part that is), and `judge` says what
-//! came of it. `tune` searches settings, `classes` size classes; `budget` asks whether a load fits,
-//! and `fleet` adds advice on several traces up.
+//! `search` finds candidates; `noted` tells which sites are unsuited, and which are worth reading. `trial` tries each
+//! candidate on the part of the trace that it can touch, which `metrics::survey` and `partition` find, and `judge`
+//! judges the result. `tune` searches settings, `classes` size classes. `budget` answers whether a load fits, and
+//! `fleet` adds up advice on several traces.
 
 pub(crate) mod budget;
 pub(crate) mod calls;

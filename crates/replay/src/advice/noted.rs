@@ -1,8 +1,10 @@
-//! Which call sites a recommendation can be followed at, and which are worth reading for another reason.
+//! Call sites at which a recommendation can be followed, and those that are worth reading for another
+//! reason.
 //!
-//! How it works: a cache serves one size. So a site that asks for many is not ranked, nor is one whose objects are the
-//! allocator's own, or the data of packets, which is as large as the packets are. What is a few bytes larger than a
-//! class costs the most for the least: a field moved or narrowed may save more than any cache.
+//! # How it works
+//! A cache serves one size. So a site that requests many is not ranked, nor is one whose objects are the
+//! allocator's own, or the data of packets, whose size is that of the packets. Objects a few bytes larger than a class
+//! cost the most for the least: a field moved or narrowed may save more than any cache.
 
 use slablab_trace::Meta;
 
@@ -11,18 +13,19 @@ use crate::change::select::function;
 use crate::metrics::result::Site;
 use crate::metrics::survey::{Classes, Survey};
 
-/// So many sizes can be named, and one cache made that has room for the largest.
+/// Up to this many sizes can be named, and one cache made that has room for the largest.
 const SIZES_MAX: usize = 4;
-/// An object is over a class by little up to this share of it.
+/// An object is slightly over a class if it exceeds it by up to this share of it.
 const OVER_SHARE_MAX: u64 = 16;
 /// A site that wastes less than a page is not worth a line.
 const WASTE_BYTES_MIN: u64 = 4096;
-/// So many sites of a kind are noted.
+/// The number of sites of a kind that are noted, at most.
 const NOTED_MAX: usize = 32;
-/// A site of which at most one object in so many is freed over the recording may leak.
+/// A site may leak if at most one in this many of its objects is freed over the recording.
 const LEAK_FREES: u64 = 50;
 
-/// What the slab allocator allocates for itself (`mm/slub.c`, `mm/slab_common.c` @ 6.1 to 7.3).
+/// Functions with which the slab allocator allocates for itself (`mm/slub.c`, `mm/slab_common.c` @
+/// 6.1 to 7.3).
 const OWN: [&str; 8] = [
     "alloc_slab_obj_exts",
     "memcg_alloc_slab_cgroups",
@@ -33,7 +36,7 @@ const OWN: [&str; 8] = [
     "init_cache_random_seq",
     "cache_random_seq_create",
 ];
-/// What allocates the data of network packets (`net/core/skbuff.c` @ 6.1 to 7.3).
+/// Functions that allocate the data of network packets (`net/core/skbuff.c` @ 6.1 to 7.3).
 const PAYLOAD: [&str; 6] = [
     "__alloc_skb",
     "kmalloc_reserve",
@@ -43,10 +46,10 @@ const PAYLOAD: [&str; 6] = [
     "__netdev_alloc_skb",
 ];
 
-/// Returns why no cache can be advised for a call site, if so.
+/// Returns why no cache can be advised for a call site, if there is a reason.
 pub(crate) fn unsuited(site: &str, profile: &Profile) -> Option<NotTried> {
     let name = function(site);
-    // A compiler's copy of a function is that function.
+    // A compiler's copy of a function counts as that function.
     let name = name.split('.').next().unwrap_or(name);
     if OWN.contains(&name) {
         return Some(NotTried::Own);
@@ -58,7 +61,7 @@ pub(crate) fn unsuited(site: &str, profile: &Profile) -> Option<NotTried> {
     many.then_some(NotTried::ManySizes)
 }
 
-/// Returns what is known of the objects of a site, which is at place `index` of the trace's table.
+/// Returns the facts about the objects of a site, which is at place `index` of the trace's table.
 pub(crate) fn profile(meta: &Meta, survey: &Survey, index: usize, site: &Site) -> Profile {
     let sizes = &survey.sizes[index];
     let duration_ns = meta.time_last_ns.saturating_sub(meta.time_first_ns);
@@ -79,7 +82,7 @@ pub(crate) fn profile(meta: &Meta, survey: &Survey, index: usize, site: &Site) -
     }
 }
 
-/// Notes a site that asks for `object_bytes` at most.
+/// Notes a site that requests `object_bytes` at most.
 pub(crate) fn note(
     classes: &Classes,
     site: &Site,
@@ -107,7 +110,7 @@ fn is_over_class(site: &NotedSite) -> bool {
     one_size && over * OVER_SHARE_MAX <= site.class_bytes_below
 }
 
-/// Returns the sites that are over a class by little and waste a page or more by it, those that waste most first.
+/// Returns the sites that are slightly over a class and waste a page or more by it, those that waste most first.
 pub(crate) fn over_class(sites: &[NotedSite]) -> Vec<NotedSite> {
     by_waste(sites.iter().filter(|site| is_over_class(site)))
 }
@@ -121,7 +124,7 @@ pub(crate) fn by_waste<'a>(sites: impl Iterator<Item = &'a NotedSite>) -> Vec<No
     found
 }
 
-/// Returns the sites by allocations, without those of which nobody could make a cache.
+/// Returns the sites by allocations, without those for which a cache cannot be made.
 pub(crate) fn hot(mut sites: Vec<NotedSite>) -> Vec<NotedSite> {
     let is_fixed = |site: &NotedSite| {
         matches!(unsuited(&site.site, &site.profile), Some(NotTried::Own | NotTried::Payload))

@@ -1,10 +1,12 @@
-//! Tells which rows of a trace belong to which kmalloc class, once for all trials.
+//! Finds out which rows of a trace belong to which kmalloc class, once for all trials.
 //!
-//! How it works: an allocation says how large it is, a free only whose it is: so the class of every live object is
-//! kept, by its slot. Within its class an object gets a number of its own, one that is free again if there is one: a
-//! trial of one class then needs memory for that class's live objects, not for the trace's.
+//! # How it works
+//! An allocation tells its size, a free only its object, so the class of every live object is kept, by
+//! its slot. Within its class an object gets a number of its own, reusing a free one if possible. A trial of one
+//! class then needs memory for that class's live objects, not for the trace's.
 //!
-//! Invariants: an object's class and number are the same from its allocation to its free, and no other live object
+//! # Invariants
+//! An object's class and number are the same from its allocation to its free, and no other live object
 //! has both.
 
 use std::sync::Arc;
@@ -14,7 +16,7 @@ use slablab_trace::{Batch, Kind, NONE};
 use crate::metrics::survey::{ClassSet, Classes};
 use crate::slots::Slots;
 
-/// The class of what is no object of kmalloc.
+/// The class of an object that is not kmalloc's.
 const NO_CLASS: u8 = u8::MAX;
 
 /// A batch with the classes of its rows.
@@ -43,12 +45,12 @@ pub(crate) struct Partition<'a> {
     classes: &'a Classes,
     /// By slot: the class and number of the live object
     live: Slots<Option<(u8, u32)>>,
-    /// By class: the numbers that are free again, and the first that never was taken
+    /// By class: the numbers that are free again, and the first that was never taken
     numbers: Vec<(Vec<u32>, u32)>,
 }
 
 impl<'a> Partition<'a> {
-    /// Begins a trace of so many rows.
+    /// Begins a trace of `rows` rows.
     pub(crate) fn new(classes: &'a Classes, rows: u64) -> Self {
         let numbers = (0..classes.len()).map(|_| (Vec::new(), 0)).collect();
         Self { classes, live: Slots::new(rows), numbers }
@@ -68,7 +70,7 @@ impl<'a> Partition<'a> {
         if let Some((class, number)) = before {
             self.numbers[usize::from(class)].0.push(number);
         }
-        // What names no cache is kmalloc's for a whole replay.
+        // In a whole replay, an allocation that names no cache is kmalloc's.
         let unnamed = kind == Kind::KmemCacheAlloc && batch.cache[row] == NONE;
         if kind != Kind::Kmalloc && !unnamed {
             return before.filter(|_| !kind.is_alloc());
@@ -96,7 +98,7 @@ mod tests {
         Event { time_ns, cpu, pid, kind, object, site, cache, bytes_req, bytes_alloc, gfp, node }
     }
 
-    /// A whole replay takes them from kmalloc, so that `advise` and `whatif` saved differently.
+    /// A whole replay takes them from kmalloc, so `advise` and `whatif` used to save differently.
     #[test]
     fn what_names_no_cache_is_one_of_kmallocs() {
         let classes = Classes::new(&[8, 16, 32, 64]);

@@ -1,4 +1,4 @@
-//! What advice is: changes that were tried, what each would do, and whether it is worth it.
+//! Advice: changes that were tried, what each would do, and whether it is worth it.
 
 use std::collections::BTreeMap;
 
@@ -11,22 +11,23 @@ use crate::metrics::lifetimes::LifetimeSummary;
 use crate::metrics::result::{Site, TraceFacts, is_zero};
 use crate::metrics::survey::SizeCount;
 
-/// What to change, and what that would do.
+/// A change, and what it would do.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Advice {
     /// What to change
     pub change: Change,
-    /// Call site, or the class of sizes, that it is about
+    /// The call site in question, or the class of sizes
     pub subject: String,
-    /// Allocations of the site; for a class, of the site with most objects that fit, as are the layouts and lifetimes
+    /// Allocations of the site; for a class, of the site with most objects that fit (layouts and lifetimes are of
+    /// that site, too)
     pub allocs: u64,
-    /// The most objects alive at once; for a class, of each site that fits, together
+    /// The most objects alive at once; for a class, of all sites that fit, together
     pub live_peak: u64,
     /// The most bytes requested for an object
     pub object_bytes: u64,
     /// Bytes that kmalloc allocates for it
     pub class_bytes: u64,
-    /// Bytes by which the machine's peak is lower, whenever each of the two peaks is
+    /// Bytes by which the machine's peak is lower, at whatever moments the two peaks are
     pub saved_bytes_at_peak: i64,
     /// Bytes held less on average
     pub saved_bytes_mean: i64,
@@ -34,9 +35,9 @@ pub struct Advice {
     pub saved_bytes_end: i64,
     /// Bytes held less on average while at least half of its objects are there
     pub saved_bytes_loaded: i64,
-    /// Standard deviation of these
+    /// Standard deviation of that mean
     pub saved_bytes_spread: u64,
-    /// Bytes of the largest slab that takes part: what is saved comes in slabs
+    /// Bytes of the largest slab that takes part: savings come in slabs
     pub slab_bytes: u64,
     /// How the objects lie as recorded
     pub before: Layout,
@@ -46,9 +47,10 @@ pub struct Advice {
     pub fast_share_before: f64,
     /// The same with the change
     pub fast_share_after: f64,
-    /// Whether the objects are scattered as recorded: in so many more pages than they need
+    /// Whether the objects are scattered as recorded, that is, lie in many more pages than they
+    /// need
     pub scattered: bool,
-    /// What is known of the objects
+    /// Facts about the objects
     pub profile: Profile,
     /// Whether it is worth doing
     pub worth: Worth,
@@ -62,10 +64,10 @@ impl Advice {
     }
 }
 
-/// What is known of a call site's objects, beside how many and how large they are.
+/// Facts about a call site's objects, beside their number and size.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Profile {
-    /// The sizes asked for, the one asked for most often first; at most 8
+    /// The requested sizes, the most frequent one first; at most 8
     pub sizes: Vec<SizeCount>,
     /// Allocations of further sizes
     pub allocs_of_other_sizes: u64,
@@ -79,12 +81,13 @@ pub struct Profile {
     pub lifetime: LifetimeSummary,
     /// Objects alive at the end
     pub live_end: u64,
-    /// Whether the site may leak: it allocated in every part of the recording, and hardly an object was freed
+    /// Whether the site may leak: it allocated in every part of the recording, and hardly any object was
+    /// freed
     #[serde(skip_serializing_if = "is_false")]
     pub may_leak: bool,
 }
 
-/// Tells whether a field is left out that few call sites have.
+/// Returns whether a field that few call sites have is left out.
 #[allow(clippy::trivially_copy_pass_by_ref)]
 fn is_false(flag: &bool) -> bool {
     !*flag
@@ -105,9 +108,9 @@ pub struct NotedSite {
     pub class_bytes: u64,
     /// Bytes of the class below
     pub class_bytes_below: u64,
-    /// The most bytes at once that were allocated and not requested
+    /// The most bytes at once that were allocated but not requested
     pub waste_bytes: u64,
-    /// What is known of the objects
+    /// Facts about the objects
     pub profile: Profile,
 }
 
@@ -142,7 +145,7 @@ pub enum Worth {
     /// It costs memory
     #[serde(rename = "costs")]
     CostsMemory,
-    /// What it saves is saved on objects that may leak, which a cache does not help
+    /// It saves memory on objects that may leak, which a cache does not help
     #[serde(rename = "leak")]
     MayLeak,
 }
@@ -154,13 +157,13 @@ pub enum NotTried {
     TooSmall,
     /// Too few of its objects were seen to be freed
     FreesUnseen,
-    /// What it allocates is the allocator's own
+    /// It allocates for the slab allocator itself
     Own,
     /// It allocates the data of network packets
     Payload,
-    /// It asks for many sizes, which no one cache serves
+    /// It requests many sizes, which one cache cannot serve
     ManySizes,
-    /// Others promise more than it, and no more can be tried in one pass
+    /// Others promise more, and one pass has room for no further ones
     Untried,
 }
 
@@ -175,15 +178,15 @@ impl Worth {
 /// How a site's objects lie; means over snapshots of the trace.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Layout {
-    /// Live objects in the snapshot with most of them; 0 if no snapshot has any
+    /// Live objects in the snapshot with most of them; 0 if all snapshots are empty
     pub objects_per_walk: u64,
     /// Cache lines that a walk over them touches
     pub lines_per_walk: u64,
     /// Pages of 4 KiB that it touches
     pub pages_per_walk: u64,
-    /// Lines an object
+    /// Lines for each object
     pub lines_per_object: f64,
-    /// Pages an object
+    /// Pages for each object
     pub pages_per_object: f64,
 }
 
@@ -201,24 +204,26 @@ pub struct AdviceList {
     pub sites: u64,
     /// Sites not tried: they hold too little at any time to fill a page
     pub sites_too_small: u64,
-    /// Sites not tried: of fewer than 90 % of their objects the free was seen
+    /// Sites not tried: the free was seen of fewer than 90 % of their objects
     #[serde(skip_serializing_if = "is_zero")]
     pub sites_unseen: u64,
-    /// Sites not tried: what they allocate is the allocator's own
+    /// Sites not tried: they allocate for the slab allocator itself
     pub sites_own: u64,
     /// Sites not tried: they allocate the data of network packets
     pub sites_payload: u64,
-    /// What has to be saved to be advised: more than the share of the trace that could not be placed
+    /// Bytes that have to be saved before a change is advised: more than the share of the trace that
+    /// could not be placed
     pub saving_bytes_min: u64,
-    /// Sites not tried: they ask for many sizes, which no one cache serves; by waste
+    /// Sites not tried: they request many sizes, which one cache cannot serve; by waste
     pub many_sizes: Vec<NotedSite>,
     /// Sites whose objects are a few bytes too large for the class below; by waste
     pub over_class: Vec<NotedSite>,
     /// Sites by allocations, whether they hold much or not
     pub hot: Vec<NotedSite>,
-    /// Changes not tried: more than can be tried in one pass, and these promised least
+    /// Changes not tried: one pass has no room for them, and they promised least
     pub untried: u64,
-    /// Best first: what is worth doing by bytes saved at the peak, then the rest likewise; stored with words beside it
+    /// Changes, best first: those worth making by bytes saved at the peak, then the rest likewise; stored with words
+    /// beside it
     #[serde(skip)]
     pub advice: Vec<Advice>,
     /// Why kmalloc sites were not tried, by name; not part of the stored result
@@ -230,19 +235,20 @@ pub struct AdviceList {
 }
 
 impl AdviceList {
-    /// Returns what is worth doing, best first.
+    /// Returns the changes worth making, best first.
     pub fn useful(&self) -> impl Iterator<Item = &Advice> {
         self.advice.iter().filter(|advice| advice.worth.is_useful())
     }
 
-    /// Returns the changes that give every call site worth it a cache of its own, and those sites, best first, as
-    /// places in [`Meta::sites`]; `meta` is that of the trace.
+    /// Returns the changes that give every call site worth it a cache of its own. Returns those sites, too, best
+    /// first, as places in [`Meta::sites`]; `meta` is that of the trace.
     #[must_use]
     pub fn together(&self, meta: &Meta) -> (Changes, Vec<u32>) {
         let place = |subject: &str| meta.sites.iter().position(|site| site.name == subject);
         let dedicated = self.useful().filter(|advice| advice.is_own_cache());
         let sites: Vec<u32> = dedicated.filter_map(|a| Some(place(&a.subject)? as u32)).collect();
-        // Two sites of a function would have caches of one name: a site's whole name tells them apart.
+        // The caches of two sites of one function would have one name, but a site's whole name tells
+        // them apart.
         let name = |site: u32| meta.sites[site as usize].name.clone();
         let none = Changes::default();
         let changes = sites.iter().fold(none, |all, site| all.dedicate(name(*site), vec![*site]));

@@ -1,10 +1,11 @@
-//! Which call sites should have a cache of their own, and which size class is missing: everything worth trying
-//! is tried, and ranked by what it saves.
+//! Call sites that should have a cache of their own, and size classes that are missing: everything worth
+//! trying is tried, and ranked by what it saves.
 //!
-//! How it works: one replay of the whole trace says how much each kmalloc site wastes, how its objects lie, and when
-//! the machine held most. The sites that hold enough to matter are then tried one by one, each with a cache of its
-//! own ([`crate::advice::trial`]), and so is, for each class, the one further size class that fits the sites in it
-//! best. What is saved is the difference to the same classes as recorded ([`crate::advice::judge`]).
+//! # How it works
+//! One replay of the whole trace tells how much each kmalloc site wastes, how its objects lie, and
+//! when the machine held most. The sites that hold enough to matter are then tried one by one, each with a cache of
+//! its own ([`crate::advice::trial`]). For each class, the one further size class that fits the sites in it best is
+//! tried as well. The saving is the difference to the same classes as recorded ([`crate::advice::judge`]).
 
 use std::collections::BTreeMap;
 
@@ -26,21 +27,22 @@ use crate::metrics::result::{Replay, Site};
 use crate::metrics::survey::{ClassSet, Classes, Survey, survey};
 use crate::plan::{ReplayPlan, Start};
 
-/// Changes to try: what 1 GiB of memory and ten seconds carry.
+/// Changes to try: as many as fit into 1 GiB of memory and ten seconds.
 const TRIALS_MAX: usize = 256;
-/// Evenly spaced moments of a trace; enough to tell a lasting saving from one slab that comes and goes.
+/// Evenly spaced moments of a trace, enough to tell a lasting saving from one slab that comes and goes.
 const MOMENTS: u64 = 64;
-/// Memory of a trial's machine at the least.
+/// The least memory of a trial's machine.
 const TRIAL_BYTES_MIN: u64 = 64 << 20;
-/// A class of which one site saves more than this share is that site's cache by another name.
+/// If one site saves more than this share of what a class does, the class is that site's cache by
+/// another name.
 const ONE_SITE_SHARE: f64 = 0.9;
 
-/// Tries what is worth trying on a trace under one allocator.
+/// Tries everything worth trying on a trace under one allocator.
 ///
 /// # Errors
 ///
-/// As [`crate::replay()`], and [`Error::SharedPages`] for an allocator whose caches share pages: there
-/// a cache of its own changes nothing.
+/// Fails as [`crate::replay()`] does; returns [`Error::SharedPages`] for an allocator whose caches
+/// share pages, where a cache of its own changes nothing.
 pub fn advise(
     reader: &TraceReader,
     kind: BackendKind,
@@ -105,10 +107,10 @@ pub fn advise(
     })
 }
 
-/// Call sites that are no candidates.
+/// Call sites that were rejected as candidates.
 #[derive(Debug, Default)]
 struct LeftOut {
-    /// Why, by name
+    /// The reasons, by name of the site
     why: BTreeMap<String, NotTried>,
     many_sizes: Vec<NotedSite>,
 }
@@ -117,7 +119,7 @@ struct LeftOut {
 struct Search<'a> {
     meta: &'a Meta,
     plan: ReplayPlan,
-    /// Bytes of a page of the recorded machine: what holds less cannot save a slab
+    /// Bytes of a page of the recorded machine: a site that holds less cannot save a slab
     page_bytes: u64,
     whole: &'a Replay,
     classes: Classes,
@@ -143,7 +145,7 @@ impl<'a> Search<'a> {
             .collect()
     }
 
-    /// Returns every kmalloc site with what is known of its objects.
+    /// Returns every kmalloc site with the facts about its objects.
     fn noted(&self) -> Vec<NotedSite> {
         let note = |(index, site, _): (usize, &Site, ClassSet)| {
             let object_bytes = self.meta.sites[index].bytes_req_max;
@@ -154,13 +156,13 @@ impl<'a> Search<'a> {
 
     fn profile(&self, index: usize, site: &Site) -> Profile {
         let profile = noted::profile(self.meta, &self.survey, index, site);
-        // A recording without any free says nothing about leaks.
+        // A recording without any free tells nothing about leaks.
         let has_frees = self.whole.sites.iter().any(|site| site.ended() > 0);
         Profile { may_leak: profile.may_leak && has_frees, ..profile }
     }
 
-    /// Adds a cache of its own for every site that holds enough, of whose objects enough is known, and that a cache
-    /// suits.
+    /// Adds a cache of its own for every site that holds enough, whose objects are known well enough, and that a
+    /// cache suits.
     fn sites(&mut self) {
         for (index, site, classes) in self.kmalloc_sites() {
             let class_bytes =
@@ -197,7 +199,7 @@ impl<'a> Search<'a> {
         let class_bytes =
             classes.iter().map(|class| self.classes.bytes(class)).max().map_or(0, u64::from);
         self.candidates.push(Candidate {
-            // A function may have several sites: a site's whole name tells their caches apart.
+            // A function may have several sites; a site's whole name tells their caches apart.
             changes: Changes::default().dedicate(&site.site, vec![index as u32]),
             change: Change::Dedicate { cache: function(&site.site).to_owned() },
             classes,
@@ -217,7 +219,7 @@ impl<'a> Search<'a> {
         let mut by_class: BTreeMap<u32, Vec<(usize, &'a Site, u64)>> = BTreeMap::new();
         for (index, site, classes) in self.kmalloc_sites() {
             let bytes = self.meta.sites[index].bytes_req_max.div_ceil(8) * 8;
-            // A site that spreads over classes says nothing about any one of them.
+            // A site that spreads over classes tells nothing about any one of them.
             let mut all = classes.iter();
             if let (Some(class), None) = (all.next(), all.next()) {
                 by_class.entry(class).or_default().push((index, site, bytes));
@@ -302,8 +304,8 @@ impl<'a> Search<'a> {
         Ok(advice)
     }
 
-    /// Returns the trials on machines of so much memory, one for each candidate in their order, and before those the
-    /// classes as recorded, whose places come with them.
+    /// Returns the trials on machines with this much memory, one for each candidate in their order. Before them come
+    /// the classes as recorded, whose places are returned as well.
     fn trials(&self, memory_bytes: u64) -> (BTreeMap<ClassSet, usize>, Vec<Trial>) {
         let plan = ReplayPlan { memory_bytes, ..self.plan.clone() };
         let mut trials = Vec::new();
@@ -322,9 +324,9 @@ impl<'a> Search<'a> {
     }
 }
 
-/// Returns how much memory a trial's machine needs: several times what the whole machine held, of which it replays a
-/// part. All of [`ReplayPlan::memory_bytes`] would do, but making a machine touches the first page of each free block of
-/// its memory, 4,000 in 16 GiB, and there are a hundred machines.
+/// Returns how much memory a trial's machine needs: several times what the whole machine held, although it replays only
+/// a part of that machine. [`ReplayPlan::memory_bytes`] would be enough. But making a machine touches the first page of
+/// each free block of its memory, 4,000 in 16 GiB, and there are a hundred machines.
 fn trial_memory_bytes(whole: &Replay, plan: &ReplayPlan) -> u64 {
     let held = whole.allocators[0].held_bytes.peak;
     held.saturating_mul(4).max(TRIAL_BYTES_MIN).min(plan.memory_bytes)

@@ -1,13 +1,16 @@
 //! Changes tried out, many at a time, each on the part of the machine that it can touch.
 //!
-//! How it works: under SLUB and SLAB a cache's slabs depend on that cache's own events only. So what a change to one
-//! kmalloc site does can be seen on a machine that replays nothing but the classes the site allocates from: once as
-//! recorded, once changed. That costs the events of a class or two instead of those of the trace, and makes it
-//! affordable to try every site that matters. All trials share one pass over the trace, part to as many threads as
-//! there are processors; which rows belong to which class is found out once for all ([`crate::advice::partition`]).
+//! # How it works
+//! Under SLUB and SLAB a cache's slabs depend on that cache's own events only. So the effect of a
+//! change to one kmalloc site shows on a machine that replays only the classes from which the site allocates, once
+//! as recorded and once changed. That costs the events of a class or two instead of those of the trace, and makes it
+//! affordable to try every site that matters. All trials share one pass over the trace, divided among as many
+//! threads as there are processors. Which rows belong to which class is found out once for all
+//! ([`crate::advice::partition`]).
 //!
-//! Differences from a whole replay: other caches are not there to take pages in between, so numbers of slabs and
-//! pages are exact and distances between slabs are not.
+//! # Differences from a whole replay
+//! Other caches do not take pages in between, so numbers of slabs and pages are
+//! exact, but distances between slabs are not.
 
 use std::sync::Arc;
 
@@ -44,30 +47,32 @@ impl Trial {
     }
 }
 
-/// What a trial's part of the machine held.
+/// The bytes that a trial's part of the machine held.
 #[derive(Debug, Clone)]
 pub(crate) struct TrialResult {
     pub(crate) allocator: Allocator,
     pub(crate) sites: Vec<SiteUnder>,
     /// By moment: bytes held
     pub(crate) held_bytes: Vec<u64>,
-    /// By moment that is spread evenly: live objects of the cache that the trial makes; bytes of live objects if it makes none
+    /// By evenly spaced moment: live objects of the cache that the trial makes; bytes of live objects if it makes none
     pub(crate) live: Vec<u64>,
 }
 
-/// The rows after which all trials are looked at.
+/// The rows after which all trials are examined.
 #[derive(Debug)]
 pub(crate) struct Moments {
     /// Rising
     rows: Vec<u64>,
-    /// Whether a row is one of those spread evenly, or the one in which the whole machine held most
+    /// By row: whether it is one of those spread evenly, or the one in which the whole machine held
+    /// most
     is_even: Vec<bool>,
     /// What the whole machine held when a part of the trace was at its highest, with the places of those rows
     crests: Vec<(usize, u64)>,
 }
 
 impl Moments {
-    /// Spreads moments over a trace of so many rows, and adds the one in which the whole machine held most.
+    /// Spreads `moments` over a trace of `events` rows, and adds the one in which the whole machine held
+    /// most.
     pub(crate) fn new(moments: u64, events: u64, peak_event: u64) -> Self {
         let even = (1..=moments).map(|i| (events * i / moments).saturating_sub(1));
         let mut rows: Vec<_> = even.chain([peak_event]).collect();
@@ -88,8 +93,8 @@ impl Moments {
         Self { rows, is_even, crests }
     }
 
-    /// Returns by how much the peak of the whole machine is lower where `after` takes the place of `before`: what each of
-    /// them holds by moment.
+    /// Returns by how much the peak of the whole machine is lower where `after` replaces `before`; both give the bytes
+    /// held by moment.
     pub(crate) fn peak_less(&self, before: &[u64], after: &[u64]) -> i64 {
         let at = |held: &[u64], place: usize| held.get(place).copied().unwrap_or(0) as i64;
         let recorded = self.crests.iter().map(|(_, held)| *held as i64).max();
@@ -194,14 +199,15 @@ mod tests {
         assert_eq!(moments.rows[..5], [99, 199, 250, 299, 399]);
         assert_eq!(moments.rows.len(), 65);
         assert_eq!(moments.within(200, 200).collect::<Vec<_>>(), [50, 99, 199]);
-        // One that is evenly spaced is no second one.
+        // A row that is already among the evenly spaced ones is not added again.
         assert_eq!(
             (Moments::new(64, 6_400, 299).rows.len(), Moments::new(64, 1, 0).rows.len()),
             (64, 1)
         );
     }
 
-    /// `advise` compared what is held where the recorded machine first held most, `whatif` the two peaks.
+    /// `advise` used to compare the bytes held where the recorded machine first held most, `whatif` the
+    /// two peaks.
     #[test]
     fn a_peak_that_only_comes_later_is_not_saved() {
         let crest = |row, held_bytes| Crest { row, held_bytes };

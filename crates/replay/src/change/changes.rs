@@ -1,9 +1,11 @@
-//! What could be otherwise: caches of their own for call sites, other kmalloc classes, other tunables.
+//! Changes that can be tried: caches of their own for call sites, other kmalloc classes, other
+//! tunables.
 //!
-//! How it works: a [`Changes`] is plain data and adds up: [`Changes::dedicate`] and its siblings check what they are
-//! told against the trace, and [`crate::change::rewrite`] then changes events on their way to the engine. So a
-//! what-if is a replay of the trace in which those events had been rewritten by hand, to the byte, and undoing a
-//! change is a change like any other.
+//! # How it works
+//! A [`Changes`] is plain data and adds up: [`Changes::dedicate`] and its siblings check their
+//! arguments against the trace, and [`crate::change::rewrite`] then changes events on their way to the engine. So a
+//! what-if equals, to the byte, a replay of the trace in which those events had been rewritten by hand, and undoing
+//! a change is a change like any other.
 
 use std::collections::BTreeMap;
 
@@ -25,7 +27,7 @@ const ARCHES_32: [&str; 9] =
 pub struct Changes {
     /// Caches made for kmalloc call sites
     pub dedicated: Vec<Dedicated>,
-    /// What `dedicated` has to be
+    /// How strictly `dedicated` is checked
     pub dedication: Dedication,
     /// Caches, by name, whose objects come from kmalloc instead
     pub undedicated: Vec<String>,
@@ -52,17 +54,17 @@ pub struct Changes {
 /// Which call sites the dedicated caches are for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Dedication {
-    /// Those that somebody named: each cache must have a site that calls kmalloc
+    /// Those that the user named: each cache must have a site that calls kmalloc
     #[default]
     Named,
-    /// Every one: those that do not call kmalloc are passed over
+    /// All of them: those that do not call kmalloc are passed over
     Every,
 }
 
 /// Whether caches that are alike share slabs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Sharing {
-    /// Recorded caches as recorded (the trace names them as they were merged), and each dedicated one apart
+    /// Recorded caches as recorded (the trace has their names after merging), and each dedicated one apart
     #[default]
     Recorded,
     /// As Linux merges: where the recorded kernel did, dedicated caches share slabs as they would there; elsewhere
@@ -79,8 +81,8 @@ pub struct Dedicated {
     pub sites: Vec<u32>,
     /// Its alignment in bytes; 0 for the default
     pub align: u32,
-    /// The sizes that it serves, more than the first and up to the second; all if `None`. Other sizes of the same call
-    /// sites may have caches of their own, or come from kmalloc.
+    /// The sizes that it serves: larger than the first, and up to the second; all if `None`. Other sizes of the same
+    /// call sites may have caches of their own, or come from kmalloc.
     pub sizes: Option<(u64, u64)>,
 }
 
@@ -98,7 +100,8 @@ impl Changes {
         self
     }
 
-    /// Gives every kmalloc site of the trace a cache, called like it and aligned so; 0 for the default.
+    /// Gives every kmalloc site of the trace a cache with the site's name and this alignment; 0 stands
+    /// for the default.
     #[must_use]
     pub fn dedicate_every(mut self, meta: &Meta, align: u32) -> Self {
         let dedicated = |(i, site): (u32, &Site)| Dedicated {
@@ -119,15 +122,15 @@ impl Changes {
         self
     }
 
-    /// Returns the bytes of a page of the simulated machine. A trace that does not say (text), or that says a size
-    /// which no machine here can have, has pages of 4 KiB.
+    /// Returns the bytes of a page of the simulated machine. It is 4 KiB for a trace that does not tell (text), or
+    /// that names a size which no machine here can have.
     #[must_use]
     pub fn machine_page_bytes(&self, meta: &Meta) -> u64 {
         let bytes = u64::from(self.page_bytes.unwrap_or(meta.page_bytes));
         if PAGE_BYTES.contains(&bytes) { bytes } else { PAGE_SIZE }
     }
 
-    /// Returns the sizes of pages and pointers of the simulated machine: the recorded one's, but for the changes.
+    /// Returns the sizes of pages and pointers of the simulated machine: the recorded one's, with the changes.
     #[must_use]
     pub fn arch(&self, meta: &Meta) -> Arch {
         let word_bytes = if ARCHES_32.contains(&meta.arch.as_str()) { 4 } else { 8 };
@@ -155,7 +158,7 @@ impl Changes {
         meta
     }
 
-    /// Returns what is asked for the cache `name`, if it is one that the changes make.
+    /// Returns the settings of the cache `name`, if it is one that the changes make.
     pub(crate) fn dedicated(&self, name: &str) -> Option<&Dedicated> {
         self.dedicated.iter().find(|dedicated| dedicated.name == name)
     }

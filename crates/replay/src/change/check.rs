@@ -1,4 +1,4 @@
-//! Checks that changes can be made to a trace and have an effect, and says why not.
+//! Checks that changes can be made to a trace and have an effect; if not, the error tells why.
 
 use slablab_linux::is_kmalloc_name;
 use slablab_trace::Meta;
@@ -11,7 +11,7 @@ use crate::change::select::{nearest_name, suggestion};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ChangeError {
-    /// Nothing to compare
+    /// There is nothing to compare
     #[error("nothing is changed; say what should be, for instance --dedicate SITE")]
     Nothing,
     /// A site cannot allocate from two caches
@@ -24,7 +24,7 @@ pub enum ChangeError {
         /// The other
         second: String,
     },
-    /// Only kmalloc sites can be given a cache
+    /// Only kmalloc sites can get a cache
     #[error(
         "{site} allocates from the cache {cache} already; --undedicate {cache} would undo that"
     )]
@@ -42,7 +42,7 @@ pub enum ChangeError {
         /// The name
         name: String,
     },
-    /// No cache of that name
+    /// There is no cache of that name
     #[error("the trace has no cache {name:?}{}", suggestion(nearest))]
     NoCache {
         /// The name
@@ -130,7 +130,7 @@ impl Changes {
         if self.page_bytes.is_some() && bytes == Self::default().machine_page_bytes(meta) {
             return Err(ChangeError::SamePages { bytes });
         }
-        // Where kmalloc hands over to the page allocator (`KMALLOC_MAX_CACHE_SIZE`).
+        // The limit is where kmalloc hands over to the page allocator (`KMALLOC_MAX_CACHE_SIZE`).
         self.classes.as_deref().map_or(Ok(()), |classes| check_classes(classes, 2 * bytes))
     }
 }
@@ -174,7 +174,7 @@ mod tests {
         assert_eq!(message(&twice), "a+0x1 is dedicated twice: to x and to y");
         let taken = changes.clone().dedicate("dentry", vec![0]);
         assert!(message(&taken).contains("already"));
-        // A cache of which the trace saw no event is one, too.
+        // A cache without any event in the trace is also known.
         let known = slablab_trace::SlubCache { name: "bio".into(), ..Default::default() };
         let mut meta = meta();
         let mut snapshot = slablab_trace::SlabSnapshot::default();

@@ -1,9 +1,11 @@
-//! Whether the recorded kernel lets caches that are alike share slabs, and with which of them a new cache would.
+//! Whether the recorded kernel lets caches that are alike share slabs, and which of them a new cache would
+//! share.
 //!
-//! How it works: under `/sys/kernel/slab`, SLUB calls a cache that others may merge with `:` and its flags and size
+//! # How it works
+//! Under `/sys/kernel/slab`, SLUB calls a cache that others may merge with `:` and its flags and size
 //! (`:A-0000192`), and gives each of its users a link; a cache that is never merged has its own name. So the snapshot
-//! of a trace says which caches share slabs, and, as there is one cache for each set of flags and size, which one
-//! serves a new cache that is made without flags: that of its size.
+//! of a trace tells which caches share slabs. There is one cache for each set of flags and size, so a new cache that
+//! is made without flags is served by the one of its size.
 //!
 //! Linux counterpart: `create_unique_id`, `slab_unmergeable` in `mm/slub.c`, `find_mergeable` in `mm/slab_common.c` @
 //! 6.1.
@@ -27,7 +29,7 @@ pub enum KernelMerging {
         shared: usize,
         /// The names that they serve
         names: usize,
-        /// Those of the cache with most
+        /// The names of the cache with most of them
         most: Vec<String>,
     },
 }
@@ -41,7 +43,7 @@ impl KernelMerging {
         if caches.is_empty() {
             return Self::Unknown;
         }
-        // A merged cache has a name of its own beside those of its users, or is called like one of them.
+        // A merged cache has a name of its own beside those of its users, or the name of one of them.
         let is_shared =
             |cache: &&&SlubCache| cache.aliases.len() + usize::from(!may_merge(cache)) >= 2;
         let shared: Vec<_> = caches.values().filter(is_shared).collect();
@@ -76,8 +78,8 @@ impl Changes {
     }
 }
 
-/// Returns the names of the recorded kernel's cache with which a new one of so many bytes would be merged;
-/// `accounted` says whether it is made with `SLAB_ACCOUNT`.
+/// Returns the names of the recorded kernel's cache with which a new one of `bytes` would be merged;
+/// `accounted` tells whether it is made with `SLAB_ACCOUNT`.
 #[must_use]
 pub fn merges_with(meta: &Meta, bytes: u64, accounted: bool) -> Option<Vec<String>> {
     let size = size(bytes, 0)?;

@@ -1,5 +1,4 @@
-//! What could be otherwise than in the recorded kernel: which changes there are, whether a trace can have them, and
-//! how its events change.
+//! Changes to the recorded kernel: which there are, whether a trace can have them, and how its events change.
 
 pub(crate) mod changes;
 pub(crate) mod check;

@@ -1,15 +1,18 @@
 //! kmalloc's objects kept apart by call site, as Linux can be configured to.
 //!
-//! How it works: each class gets copies, and a table says which copy serves which call site.
+//! # How it works
+//! Each class gets copies, and a table tells which copy serves which call site.
 //!
 //! Linux counterpart: `kmalloc_type` in `include/linux/slab.h` with `CONFIG_RANDOM_KMALLOC_CACHES` @ 6.6 and later;
 //! `kmem_buckets_create` in `mm/slab_common.c` with `CONFIG_SLAB_BUCKETS` @ 6.11 and later, and its users in `mm/util.c`
 //! and `ipc/msgutil.c`.
 //!
-//! Differences from Linux: where the compiler knows the size, Linux hashes the address that the calling function
-//! returns to, which no event has; here it is the call site's own in every case. Over seeds both are as random, but Linux
-//! spreads one call site over as many copies as it has callers: 16 copies took 2 to 11 % more in guests of 6.12 than
-//! here. To take every place that could call the function for a caller was tried: it comes to 30 % more than in guests.
+//! # Differences from Linux
+//! Where the compiler knows the size, Linux hashes the address to which the calling function
+//! returns. Events do not have that address; here the call site's own is hashed in every case. Over seeds both are
+//! equally random, but Linux spreads one call site over as many copies as it has callers: 16 copies took 2 to 11 % more
+//! in guests of 6.12 than here. Taking every place that could call the function for a caller was tried as well: it comes
+//! to 30 % more than in guests.
 
 use slablab_kmem::{CopiesApply, CopyOfSite};
 use slablab_trace::Meta;
@@ -32,10 +35,10 @@ pub enum Partition {
     Random {
         /// Copies of each class, a power of two
         copies: u32,
-        /// What the kernel draws at boot
+        /// The seed that the kernel draws at boot
         seed: u64,
     },
-    /// Those whose size and content user space decides (`CONFIG_SLAB_BUCKETS`)
+    /// Objects whose size and content user space decides (`CONFIG_SLAB_BUCKETS`)
     Buckets,
 }
 
@@ -52,7 +55,7 @@ impl Partition {
     pub(crate) fn copy_of_site(self, meta: &Meta) -> CopyOfSite {
         let copies = (1u64..).zip(&meta.sites).map(|(number, site)| match self {
             Self::Random { copies, seed } => {
-                // Where addresses were stripped, any other number of the site is as random.
+                // Where addresses were stripped, any other number of the site is equally random.
                 let address = if site.address == 0 { number } else { site.address };
                 hash_64(address ^ seed, copies.ilog2()) as u16
             }

@@ -1,4 +1,4 @@
-//! Changes made to each event on its way to the engine.
+//! Applies changes to each event on its way to the engine.
 
 use slablab_trace::{Event, Kind, Meta, NONE};
 
@@ -18,7 +18,7 @@ pub(crate) struct Rewrite {
 }
 
 impl Rewrite {
-    /// Prepares the changes; `meta` is [`Changes::meta`]'s.
+    /// Prepares the changes; `meta` is that of [`Changes::meta`].
     pub(crate) fn new(changes: &Changes, meta: &Meta) -> Self {
         let cache = |name: &str| meta.caches.iter().position(|cache| cache.name == name);
         let mut by_site = vec![NONE; meta.sites.len()];

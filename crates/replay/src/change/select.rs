@@ -2,13 +2,13 @@
 
 use slablab_trace::Meta;
 
-/// Names below this likeness are no help as a suggestion (Jaro-Winkler, 1.0 is equal).
+/// Names below this likeness are not suggested (Jaro-Winkler, 1.0 is equal).
 const LIKENESS_MIN: f64 = 0.75;
 
 /// A pattern that matches no call site of the trace.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SelectError {
-    /// Nothing is called that
+    /// No call site has such a name
     #[error(
         "no call site matches {pattern:?}{} (`slablab replay TRACE --show sites` lists them all)",
         suggestion(nearest)
@@ -26,7 +26,7 @@ pub enum SelectError {
     NoSites,
 }
 
-/// Says a name that may have been meant, to be put behind a complaint.
+/// Returns a name that may have been meant, to be put behind a complaint.
 pub(crate) fn suggestion(nearest: &Option<String>) -> String {
     nearest.as_ref().map_or_else(String::new, |name| format!("; did you mean {name:?}?"))
 }
@@ -38,7 +38,7 @@ pub(crate) fn suggestion(nearest: &Option<String>) -> String {
 ///
 /// # Errors
 ///
-/// When nothing matches; the error suggests the nearest name.
+/// If nothing matches; the error suggests the nearest name.
 pub fn select_sites(meta: &Meta, pattern: &str) -> Result<Vec<u32>, SelectError> {
     if meta.sites.is_empty() {
         return Err(SelectError::NoSites);

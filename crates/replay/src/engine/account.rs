@@ -1,4 +1,5 @@
-//! A runner's account of what each cache costs, kept if somebody asks for it, and of what failed.
+//! A runner's account of the cost of each cache, kept if a caller wants it, and of allocations that
+//! failed.
 
 use slablab_kmem::{Backend, CacheId, Machine, ObjPtr};
 use slablab_trace::Event;
@@ -7,10 +8,10 @@ use crate::engine::runner::Runner;
 use crate::metrics::failure::{Failure, FreeBlocks};
 use crate::metrics::ledger::{CacheCost, Ledger};
 
-/// What a cache cost.
+/// The cost of a cache.
 #[derive(Debug, Clone)]
 pub(crate) struct NamedCost {
-    /// Its name; empty for what is in no cache
+    /// Its name; empty for blocks that are in no cache
     pub(crate) cache: String,
     /// Bytes from one object to the next
     pub(crate) slab_size: u32,
@@ -18,7 +19,8 @@ pub(crate) struct NamedCost {
 }
 
 impl<B: Backend> Runner<'_, B> {
-    /// Keeps account from now on, and takes no more snapshots of where objects lie: what they show is no cost.
+    /// Keeps the account from now on, and stops the snapshots of where objects lie, because they are not a
+    /// cost.
     pub(crate) fn keep_ledger(&mut self) {
         self.ledger = Some(Ledger::default());
         self.next_snapshot = u64::MAX;
@@ -64,7 +66,7 @@ impl<B: Backend> Runner<'_, B> {
         });
     }
 
-    /// Tells whether somebody asks which operations take locks.
+    /// Returns whether the operations that take locks are counted.
     #[inline]
     pub(super) fn counts_locks(&self) -> bool {
         self.ledger.is_some() || self.plan.slow_paths
@@ -76,7 +78,7 @@ impl<B: Backend> Runner<'_, B> {
         self.machine.locks_of_cpu(u32::from(cpu))
     }
 
-    /// Returns the locks that a CPU took so far, and the cache, known or not, of the object that it is about to free.
+    /// Returns the locks that a CPU took so far, and the cache, if known, of the object that it is about to free.
     #[cold]
     pub(super) fn before_free(
         &self,

@@ -1,10 +1,11 @@
 //! One pass over a trace for many jobs: the caller's thread takes each batch, decoded ahead by the reader's, and hands it
-//! to all of them, each on a thread of its own. A single job of a reader that is on one thread takes the batches itself: a
-//! replay of 200 short traces on two processors takes 6 % less time so.
+//! to all of them, each on a thread of its own. A single job of a reader on one thread takes the batches itself, which
+//! makes a replay of 200 short traces on two processors take 6 % less time.
 //!
 //! # Invariants
 //! - At most [`BATCHES_AHEAD`] batches wait for a thread, so memory is bounded by the slowest.
-//! - Reading ends early only when no job listens any more; of two errors that of the trace is told, as it is the cause.
+//! - Reading ends early only when no job listens any more. Of two errors that of the trace is reported, because it is
+//!   the cause.
 
 use std::num::NonZero;
 use std::sync::Arc;
@@ -19,11 +20,11 @@ use crate::error::Error;
 /// Batches on their way to a thread: enough that a short delay of one side does not stop the other.
 const BATCHES_AHEAD: usize = 2;
 
-/// What a job is fed with, in the order of the trace.
+/// The source of a job's batches, in the order of the trace.
 pub(crate) enum Feed<'a, T> {
-    /// By the thread that reads the trace
+    /// The thread that reads the trace
     Sent(Receiver<T>),
-    /// By reading the trace
+    /// Reading the trace
     Read(&'a mut dyn FnMut() -> Option<T>),
 }
 
@@ -38,8 +39,8 @@ impl<T> Iterator for Feed<'_, T> {
     }
 }
 
-/// Returns a job as it is: where a closure goes through an iterator, only this tells the compiler that it takes feeds of any
-/// lifetime.
+/// Returns a job unchanged: where a closure goes through an iterator, only this tells the compiler that it takes feeds of
+/// any lifetime.
 pub(crate) fn job<T, R, F>(job: F) -> F
 where
     F: FnOnce(Feed<'_, T>) -> Result<R, Error>,
@@ -47,7 +48,7 @@ where
     job
 }
 
-/// Returns to how many jobs the work on a trace is worth sharing out.
+/// Returns among how many jobs the work on a trace is worth dividing.
 pub(crate) fn jobs_at_once(reader: &TraceReader) -> usize {
     match reader.is_on_one_thread() {
         true => 1,
@@ -55,8 +56,8 @@ pub(crate) fn jobs_at_once(reader: &TraceReader) -> usize {
     }
 }
 
-/// Runs each of `jobs` on what `prepare` makes of every batch; returns their results in order. `sent` is told each batch
-/// that all were handed, and the rows so far.
+/// Runs each of `jobs` on what `prepare` makes of every batch; returns their results in order. `sent` gets each batch
+/// that all jobs were handed, and the rows so far.
 pub(crate) fn broadcast<T: Clone + Send, R: Send, F>(
     reader: &TraceReader,
     jobs: impl IntoIterator<Item = F>,
@@ -148,7 +149,8 @@ mod tests {
             .unwrap()
     }
 
-    /// Returns the rows of a job that takes so many batches at most, and those that `sent` was told.
+    /// Returns the rows of a job that takes `batches_max` batches at most, and those that `sent`
+    /// got.
     fn count(reader: &TraceReader, batches_max: usize) -> (Vec<usize>, u64) {
         let mut told = 0;
         let count =
@@ -162,7 +164,7 @@ mod tests {
         let events = boot().meta().events;
         assert_eq!(count(&boot(), usize::MAX), (vec![events as usize], events));
         assert_eq!(count(&boot().on_one_thread(), usize::MAX), (vec![events as usize], events));
-        // A job that wants no more ends the reading.
+        // A job that wants no further batches ends the reading.
         let (rows, told) = count(&boot().on_one_thread(), 2);
         assert_eq!((rows[0] as u64, told < events), (told, true));
     }

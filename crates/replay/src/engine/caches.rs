@@ -1,12 +1,14 @@
 //! The caches of the recorded kernel, made anew on the simulated machine.
 //!
-//! How it works: what the recorder saw under `/sys/kernel/slab` (object size, alignment, flags) describes a cache as
-//! its author did; each backend lays it out by its own rules. A cache that no snapshot knows (text of a 6.1 kernel,
-//! say) is described by its first allocation: the bytes requested are the object's, and the alignment is what makes
-//! them come to the bytes given.
+//! # How it works
+//! What the recorder saw under `/sys/kernel/slab` (object size, alignment, flags) describes a cache as
+//! its author did; each backend lays it out by its own rules. A cache that no snapshot knows (for example in text of
+//! a 6.1 kernel) is described by its first allocation: the bytes requested are the object's, and the alignment
+//! explains the bytes given.
 //!
-//! Differences from Linux: names in a trace are those of caches after merging, so where the recorded kernel merged
-//! they are not merged again; what it merged with a class of kmalloc's is allocated from that class.
+//! # Differences from Linux
+//! A trace has the names of caches after merging, so caches that the recorded kernel
+//! merged are not merged again. A cache that it merged with a class of kmalloc's is allocated from that class.
 
 use slablab_kmem::{
     Backend, BackendKind, CacheArgs, CacheId, CopiesApply, CopyOfSite, Ctor, Geometry,
@@ -39,7 +41,7 @@ pub(crate) fn of_first_event<B: Backend>(
     args
 }
 
-/// Describes a cache from what the trace knows of it; `bytes_alloc` is its first allocation's.
+/// Describes a cache from the facts in the trace; `bytes_alloc` is that of its first allocation.
 pub(crate) fn describe(
     meta: &Meta,
     cache: &RecordedCache,
@@ -49,11 +51,12 @@ pub(crate) fn describe(
     let name = cache.name.as_str();
     let known = || snapshots(meta).find_map(|snapshot| snapshot.cache(name));
     let mut args = match changes.dedicated(name) {
-        // What the recorded kernel calls so is another cache.
+        // The recorded kernel's cache of that name is another one.
         Some(asked) => dedicated(name, cache.bytes_req_max, asked.align),
         None => match known() {
             Some(known) => from_sysfs(name, known, cache.bytes_req_max),
-            // No importer counted its events: a trace that was written with what a change asks for.
+            // An importer that counted no events wrote the trace with the cache that a change
+            // makes.
             None if cache.allocs == 0 => dedicated(name, cache.bytes_req_max, 0),
             None => from_event(name, cache.bytes_req_max, bytes_alloc),
         },
@@ -70,8 +73,8 @@ pub(crate) fn merges_anew(meta: &Meta, changes: &Changes) -> bool {
         && !matches!(KernelMerging::of(meta), KernelMerging::On { .. })
 }
 
-/// Returns the size, step by step, by which a cache that the changes make is merged as the recorded kernel merges;
-/// `None` if it is not.
+/// Returns the size, the distance between objects, by which a cache that the changes make is merged as the
+/// recorded kernel merges; `None` if it is not merged.
 pub(crate) fn merged_size<B: Backend>(
     meta: &Meta,
     changes: &Changes,
@@ -82,8 +85,9 @@ pub(crate) fn merged_size<B: Backend>(
     if merges && B::KIND.merges() { merging::size(cache.bytes_req_max, asked.align) } else { None }
 }
 
-/// Returns the class of kmalloc's with which the recorded kernel merged a cache; `None` where it did not, or where the
-/// changes keep them apart: random copies are never merged (`new_kmalloc_cache` in `mm/slab_common.c` @ 6.12).
+/// Returns the class of kmalloc's with which the recorded kernel merged a cache. It is `None` where it did not, or
+/// where the changes keep them apart: random copies are never merged (`new_kmalloc_cache` in `mm/slab_common.c` @
+/// 6.12).
 pub(crate) fn merged_class<'a>(changes: &Changes, cache: &'a RecordedCache) -> Option<&'a str> {
     let class = cache.recorded_name();
     let known = KmallocCache::parse(class);
@@ -106,8 +110,8 @@ pub(crate) fn serving<B: Backend>(
     class.or_else(|| machine.cache_create(&of_first_event::<B>(meta, plan, event)).ok())
 }
 
-/// Returns how many caches random copies of the classes keep apart that the recorded kernel merged with them: those of
-/// one class stay merged with each other.
+/// Returns how many caches, merged with classes in the recorded kernel, random copies of the classes keep apart: those
+/// of one class stay merged with each other.
 pub(crate) fn kept_apart_by_random_copies(meta: &Meta) -> usize {
     let mut classes: Vec<&str> = snapshots(meta)
         .flat_map(|snapshot| &snapshot.caches)
@@ -140,8 +144,8 @@ pub(crate) fn of_snapshot<B: Backend>(
     args
 }
 
-/// Returns whether CPUs have no partial slabs: each cache that says how many objects may be in them says 0. A kernel for one
-/// CPU is built so (`CONFIG_SLUB_CPU_PARTIAL` needs `CONFIG_SMP`).
+/// Returns whether CPUs have no partial slabs: each cache that tells how many objects may be in them tells 0. A kernel for
+/// one CPU is built so (`CONFIG_SLUB_CPU_PARTIAL` needs `CONFIG_SMP`).
 pub(crate) fn lacks_cpu_partial(meta: &Meta) -> bool {
     let caches = snapshots(meta).flat_map(|snapshot| &snapshot.caches);
     let mut objects = caches.filter_map(|cache| cache.number("cpu_partial")).peekable();
@@ -156,7 +160,7 @@ pub(crate) fn tunables(kind: BackendKind, meta: &Meta, changes: &Changes) -> Tun
     recorded.fold(asked.clone(), |all, (tunable, value)| all.with(tunable, value))
 }
 
-/// Returns the tunables of one cache. Where caches are merged anew, those that would be are not known by their own.
+/// Returns the tunables of one cache. Where caches are merged anew, their own tunables are not known.
 fn own_tunables(kind: BackendKind, meta: &Meta, changes: &Changes, name: &str) -> Tunables {
     match merges_anew(meta, changes) {
         true => changes.cache_tunables.get(name).cloned().unwrap_or_default(),
@@ -164,12 +168,13 @@ fn own_tunables(kind: BackendKind, meta: &Meta, changes: &Changes, name: &str) -
     }
 }
 
-/// Describes a cache that a change asks for: as `kmem_cache_create(name, size, align, 0, NULL)` makes it.
+/// Describes a cache that a change makes, as `kmem_cache_create(name, size, align, 0, NULL)` would.
 fn dedicated(name: &str, bytes_req_max: u64, align: u32) -> CacheArgs {
     CacheArgs::new(name, to_u32(bytes_req_max.max(1))).align(align)
 }
 
-/// Takes recorded sizes. Without room behind what a constructor made the free pointer is inside, which sysfs does not show.
+/// Takes recorded sizes. If there is no room behind what a constructor made, the free pointer is inside, which sysfs does
+/// not show.
 fn take_geometry(args: &mut CacheArgs, geometry: Option<Geometry>) {
     let needed = (args.object_size.saturating_add(7) & !7).saturating_add(8);
     if args.ctor.is_some() && geometry.is_some_and(|known| known.slab_size < needed) {
@@ -200,7 +205,7 @@ fn from_sysfs(name: &str, cache: &SlubCache, bytes_req: u64) -> CacheArgs {
         }
     }
     if !cache.ctor.is_empty() {
-        // What the constructor writes does not matter to the allocator; that there is one does.
+        // The allocator does not depend on what the constructor writes, only on its existence.
         args = args.ctor(Ctor { func: |_, _| (), context: 0 });
     }
     args
@@ -212,7 +217,7 @@ fn from_event(name: &str, bytes_req: u64, bytes_alloc: u64) -> CacheArgs {
     let align = (1u64 << step.trailing_zeros().min(CACHE_LINE.trailing_zeros())).max(8);
     let mut args = CacheArgs::new(name, to_u32(bytes_req.max(1))).align(to_u32(align));
     if bytes_req.checked_next_multiple_of(align) != Some(step) {
-        // Padding that alignment cannot explain: a free pointer behind the object, red zones.
+        // Padding that alignment cannot explain is a free pointer behind the object, or red zones.
         args = CacheArgs::new(name, to_u32(step)).align(to_u32(align));
     }
     args
@@ -223,8 +228,8 @@ fn to_u32(value: u64) -> u32 {
     u32::try_from(value).unwrap_or(u32::MAX)
 }
 
-/// Describes the kmalloc caches: the recorded kernel's, whose slabinfo names the kinds that it was built with,
-/// as far as `changes` do not say otherwise.
+/// Describes the kmalloc caches: those of the recorded kernel, whose slabinfo names the kinds that it was
+/// built with, unless `changes` differ.
 pub(crate) fn kmalloc(meta: &Meta, changes: &Changes) -> KmallocConfig {
     let mut config = recorded_kmalloc(meta);
     match &changes.classes {
@@ -261,7 +266,7 @@ fn recorded_class_min(meta: &Meta) -> u32 {
     least.filter(|bytes| bytes.is_power_of_two() && (8..=256).contains(bytes)).unwrap_or(8)
 }
 
-/// Returns whether the recorded kernel checks copies to user space, for which kmalloc's caches stay apart
+/// Returns whether the recorded kernel checks copies to user space, which keeps kmalloc's caches apart
 /// (`CONFIG_HARDENED_USERCOPY`).
 fn has_hardened_usercopy(meta: &Meta) -> bool {
     let of_kmalloc = snapshots(meta).find_map(|snapshot| snapshot.cache("kmalloc-64"));
@@ -280,8 +285,8 @@ fn recorded_kmalloc(meta: &Meta) -> KmallocConfig {
     config
 }
 
-/// Returns in which copy of kmalloc's caches the recorded kernel had the objects of each call site, as the import concluded
-/// it; any for those of which nothing is known. `None` where there are no copies.
+/// Returns in which copy of kmalloc's caches the recorded kernel had the objects of each call site, as the import
+/// concluded; any copy for unknown sites. `None` where there are no copies.
 fn copy_of_site(meta: &Meta, recorded: &RecordedKmalloc) -> Option<CopyOfSite> {
     let copies = recorded.copies;
     let any = |number: u32| (number.wrapping_mul(0x9e37_79b9) >> 16) as u16 % copies;
@@ -293,8 +298,8 @@ fn copy_of_site(meta: &Meta, recorded: &RecordedKmalloc) -> Option<CopyOfSite> {
     })
 }
 
-/// Returns the recorded kernel's own sizes of a cache, if it is one of its own, for a backend that is its own, too;
-/// the order is computed anew where changes say by what.
+/// Returns the recorded kernel's own sizes of a cache, if the cache is its own and so is the backend; the order is
+/// computed anew where changes set its rule.
 fn recorded_geometry(meta: &Meta, name: &str, changes: &Changes) -> Option<Geometry> {
     if changes.dedicated(name).is_some() || merges_anew(meta, changes) {
         return None;
@@ -302,7 +307,7 @@ fn recorded_geometry(meta: &Meta, name: &str, changes: &Changes) -> Option<Geome
     let cache = snapshots(meta).find_map(|snapshot| snapshot.cache(name))?;
     let order = Order(u8::try_from(cache.number("order")?).ok()?);
     let slab_size = to_u32(cache.number("slab_size")?);
-    // What a damaged trace says of itself may be impossible.
+    // A damaged trace may contain impossible numbers.
     let recorded = Changes::default().arch(meta);
     let block = recorded.order(order);
     let possible = block <= Order::MAX && slab_size >= 8 && u64::from(slab_size) <= block.bytes();

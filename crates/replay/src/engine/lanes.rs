@@ -18,7 +18,7 @@ use crate::plan::ReplayPlan;
 ///
 /// # Errors
 ///
-/// When the trace cannot be read to its end, the machine cannot be built, or a check requested by
+/// If the trace cannot be read to its end, the machine cannot be built, or a check requested by
 /// [`ReplayPlan::validate_every`] fails.
 pub fn replay(
     reader: &TraceReader,
@@ -29,11 +29,11 @@ pub fn replay(
     Ok(replays.remove(0))
 }
 
-/// Replays a trace under several plans in one pass; returns a result a plan, in their order.
+/// Replays a trace under several plans in one pass; returns a result for each plan, in their order.
 ///
 /// # Errors
 ///
-/// As [`replay()`].
+/// Fails as [`replay()`] does.
 pub fn replay_all(
     reader: &TraceReader,
     plans: &[ReplayPlan],
@@ -57,7 +57,7 @@ pub fn replay_all(
     Ok(plans.iter().zip(&metas).map(assemble).collect())
 }
 
-/// What a thread does once it knows its backend's type.
+/// The work of a thread once it knows its backend's type.
 struct Work<'a, 'f> {
     meta: &'a Meta,
     plan: &'a ReplayPlan,
@@ -124,17 +124,17 @@ fn assemble(meta: &Meta, rewrite: &Rewrite, tally: &Tally, outcomes: Vec<Outcome
     }
 }
 
-/// Returns the name of a cache; none is kmalloc, which has an empty name.
+/// Returns the name of a cache; [`NONE`] stands for kmalloc, which has an empty name.
 fn cache_name(meta: &Meta, cache: u32) -> String {
     meta.caches.get(cache as usize).map_or_else(String::new, |cache| cache.name.clone())
 }
 
-/// Says what was replayed. What the rows show goes before what the file says of them, as rows may have been taken
-/// out.
+/// Returns what was replayed. Numbers counted in the rows replace those that the file states, since rows may have
+/// been taken out.
 fn facts(meta: &Meta, tally: &Tally) -> TraceFacts {
     let facts = TraceFacts::new(meta);
     if tally.rows != meta.events {
-        // Not replayed to its end.
+        // The trace was not replayed to its end.
         return facts;
     }
     let older = meta.quality.older_frees.min(tally.frees_without_slot);

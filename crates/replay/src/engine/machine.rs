@@ -14,7 +14,7 @@ use crate::error::Error;
 use crate::metrics::result::CacheUnder;
 use crate::plan::ReplayPlan;
 
-/// Room for so many caches beside the trace's: those of kmalloc, unless a plan has more.
+/// Room for this many caches beside the trace's: those of kmalloc, unless a plan has more.
 const CACHES_BESIDE: usize = 512;
 
 /// Builds the machine that the trace and the plan describe.
@@ -53,8 +53,8 @@ pub(crate) fn build<B: Backend>(meta: &Meta, plan: &ReplayPlan) -> Result<Machin
 
 /// Takes memory for the machine.
 ///
-/// A replay touches most of what it allocates: of 200 short traces, each on a machine of its own, a seventh of the time
-/// was page faults with small pages, a twelfth with huge ones, and little is left when memory is used again.
+/// A replay touches most of what it allocates. Of 200 short traces, each on a machine of its own, page faults took a
+/// seventh of the time with small pages, a twelfth with huge ones, and little when memory is used again.
 fn memory(meta: &Meta, plan: &ReplayPlan) -> Result<Memory, Error> {
     let memory_bytes = plan.memory_bytes;
     let memory_bytes_min = NODE_BYTES_MIN * u64::from(nodes(meta));
@@ -81,7 +81,8 @@ pub(crate) fn nodes(meta: &Meta) -> u32 {
     meta.nodes.clamp(1, cpus(meta))
 }
 
-/// Refuses a batch with a row on a CPU that the machine cannot have; `rows_before` come before it in the trace.
+/// Refuses a batch with a row on a CPU that the machine cannot have; `rows_before` rows come before it in the
+/// trace.
 pub(crate) fn check_cpus(meta: &Meta, batch: &Batch, rows_before: u64) -> Result<(), Error> {
     let cpus = cpus(meta);
     let largest = batch.cpu.iter().fold(0, |most, cpu| (*cpu).max(most));
@@ -92,7 +93,8 @@ pub(crate) fn check_cpus(meta: &Meta, batch: &Batch, rows_before: u64) -> Result
     Err(Error::Cpu { row: rows_before + row as u64, cpu: largest, cpus })
 }
 
-/// Returns counts by name; those that only the usual allocators have with 0, so that their results have the same fields.
+/// Returns counts by name; those that only the usual allocators have are 0 for others, so that all results have the same
+/// fields.
 pub(crate) fn counts<N: Iterator<Item = &'static str>>(
     names: fn(BackendKind) -> N,
     counts: impl IntoIterator<Item = (&'static str, u64)>,
@@ -101,8 +103,8 @@ pub(crate) fn counts<N: Iterator<Item = &'static str>>(
     others.chain(counts).map(|(name, count)| (name.to_owned(), count)).collect()
 }
 
-/// Returns how many slabs of a cache are kept whether they are needed or not: by CPUs, and on nodes' lists as many as have no
-/// object, at least. `None` where CPUs keep none.
+/// Returns how many slabs of a cache are kept whether they are needed or not: those of CPUs, and at least the empty ones on
+/// nodes' lists. `None` where CPUs keep none.
 pub(crate) fn kept_slabs<B: Backend>(machine: &Machine<B>, id: CacheId) -> Option<u64> {
     let attributes = machine.cache_attributes(id)?;
     let number = |wanted| {

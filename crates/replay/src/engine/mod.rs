@@ -1,5 +1,5 @@
-//! A trace under allocators: the simulated machine with its caches, one thread an allocator, and the loop over the
-//! rows.
+//! A trace under allocators: the simulated machine with its caches, one thread for each allocator, and the loop
+//! over the rows.
 
 pub(crate) mod account;
 pub(crate) mod broadcast;

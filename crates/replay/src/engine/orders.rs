@@ -1,9 +1,10 @@
 //! The rule by which the recorded kernel chose the orders of its slabs: `slab_max_order` and `slab_min_objects`.
 //!
-//! How it works: a trace has no kernel command line, but it has the orders of kmalloc's classes. Of the rules that give all
-//! of these the one that is least unlike the usual one is taken; a trace that knows no orders, or of which no rule gives
-//! all, has the usual one. (With the usual one a guest that had booted with `slab_max_order=0` was replayed with 37 slabs of
-//! 32 KiB for `kmalloc-4k`, where it had 289 pages.) SLUB_TINY has another usual rule; where it has the rule of SLUB,
+//! # How it works
+//! A trace has no kernel command line, but it has the orders of kmalloc's classes. Among the rules that give
+//! all of these orders, the one most like the usual one is taken. If the trace has no orders, or no rule gives all of them,
+//! the usual rule is taken. (With the usual rule a guest booted with `slab_max_order=0` was replayed with 37 slabs of 32 KiB
+//! for `kmalloc-4k`, where it had 289 pages.) SLUB_TINY has another usual rule; where it has the rule of SLUB,
 //! `slab_max_order=3` was set.
 //!
 //! Linux counterpart: `calculate_order` in `mm/slub.c` @ 6.12.
@@ -15,20 +16,23 @@ use slablab_trace::{Meta, SlubCache};
 
 use crate::change::changes::Changes;
 
-/// Values of `slab_min_objects` that are told apart: sizes of classes are powers of two, but for two of them.
+/// Values of `slab_min_objects` that are told apart: sizes of classes are powers of two, except for two of
+/// them.
 const MIN_OBJECTS: [u32; 5] = [1, 2, 4, 8, 16];
 
-/// What was set on the recorded kernel's command line, as far as it shows; `None` is the usual.
+/// The values set on the recorded kernel's command line, as far as they show; `None` stands for the
+/// usual one.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct OrderRule {
     pub(crate) order_max: Option<u8>,
     pub(crate) min_objects: Option<u32>,
 }
 
-/// Returns the rule that a machine of this kind and with so many CPUs has as the recorded one had it.
+/// Returns the rule that a machine of this kind with `cpus` CPUs has if it is set as the recorded one
+/// was.
 pub(crate) fn recorded(kind: BackendKind, meta: &Meta, cpus: u32) -> OrderRule {
     use BackendKind::{Slub, SlubHybrid, SlubSheaves, SlubTiny};
-    // The others choose orders in ways of their own.
+    // The other allocators choose orders in ways of their own.
     if !matches!(kind, Slub | SlubHybrid | SlubSheaves | SlubTiny) {
         return OrderRule::default();
     }
@@ -41,7 +45,7 @@ pub(crate) fn recorded(kind: BackendKind, meta: &Meta, cpus: u32) -> OrderRule {
     };
     let Some(rule) = rules().find(gives_all) else { return OrderRule::default() };
     match kind {
-        // The usual rule of SLUB was set on this one, whose own has another order.
+        // SLUB's usual rule was set on this kernel, whose own rule gives another order.
         SlubTiny if has_slub_tiny(meta) => {
             OrderRule { order_max: rule.order_max.or(Some(ORDER_MAX.0)), ..rule }
         }
@@ -49,8 +53,8 @@ pub(crate) fn recorded(kind: BackendKind, meta: &Meta, cpus: u32) -> OrderRule {
     }
 }
 
-/// Tells whether the recorded kernel has SLUB_TINY: it says what its caches keep for a node, and nothing of CPUs. Since 7.0
-/// SLUB without sysfs says as little.
+/// Returns whether the recorded kernel has SLUB_TINY: it tells what its caches keep for a node, and nothing about CPUs.
+/// Since 7.0 SLUB without sysfs tells as little.
 fn has_slub_tiny(meta: &Meta) -> bool {
     if BackendKind::of_release(&meta.kernel_release) == Some(BackendKind::SlubSheaves) {
         return false;
@@ -130,11 +134,12 @@ mod tests {
         assert_eq!(rule([0, 1, 2, 3]), (None, Some(4)));
         assert_eq!(rule([0, 1, 2, 2]), (Some(2), Some(4)));
         assert_eq!(rule([0, 0, 0, 1]), (Some(0), None));
-        // No rule gives these.
+        // No rule gives these orders.
         assert_eq!(rule([3, 0, 0, 1]), (None, None));
     }
 
-    /// A recording of SLUB_TINY with `slab_max_order=3` was replayed with its usual order, 1.
+    /// A recording of SLUB_TINY with `slab_max_order=3` used to be replayed with its usual order,
+    /// 1.
     #[test]
     fn slub_tiny_is_replayed_with_the_larger_order_that_was_set() {
         let rule = |kind, orders, beside| recorded(kind, &meta(orders, beside), 1).order_max;
@@ -142,7 +147,8 @@ mod tests {
         assert_eq!(rule(tiny, [1, 2, 3, 3], "min_partial"), Some(3));
         assert_eq!(rule(tiny, [1, 1, 1, 1], "min_partial"), Some(1));
         assert_eq!(rule(BackendKind::Slub, [1, 2, 3, 3], "min_partial"), None);
-        // SLUB says what is kept for a CPU, too: it is not known what SLUB_TINY would have had there.
+        // SLUB also tells what is kept for a CPU; it is not known what SLUB_TINY would have had
+        // there.
         let mut slub = meta([1, 2, 3, 3], "min_partial");
         let caches = &mut slub.slabs_start.as_mut().unwrap().caches;
         caches.iter_mut().for_each(|cache| _ = cache.numbers.insert("cpu_partial".to_owned(), 0));

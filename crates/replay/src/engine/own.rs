@@ -1,5 +1,5 @@
-//! What the recorded allocator allocated for itself: sheaves, since Linux 6.18. The simulated allocator makes its own, or
-//! has none, so these are not replayed as if the workload had asked for them. That holds for recordings from the boot on,
+//! Allocations of the recorded allocator for itself: sheaves, since Linux 6.18. The simulated allocator makes its own, or
+//! has none, so these are not replayed as if the workload had requested them. That holds for recordings from the boot on,
 //! which have all of the recorded kernel's sheaves; others have a few, and are replayed as they are.
 //!
 //! Linux counterpart: `__alloc_empty_sheaf` and its callers, which it is inlined into (`mm/slub.c` @ 7.3).
@@ -21,13 +21,13 @@ const OF_SHEAVES: [&str; 11] = [
     "refill_sheaf",
 ];
 
-/// `struct node_barn`, which is allocated where sheaves are, and which no model has one of.
+/// Size of `struct node_barn`, which is allocated where sheaves are, and which models do not have.
 const BARN_BYTES: u64 = 48;
 
 /// The call sites of sheaves.
 #[derive(Debug, Default)]
 pub(crate) struct Own {
-    /// By the trace's site; empty where there is none
+    /// By site of the trace; empty where there are no sheaves
     sites: Vec<bool>,
 }
 
@@ -44,7 +44,7 @@ impl Own {
         Self { sites: if sites.contains(&true) { sites } else { Vec::new() } }
     }
 
-    /// Tells whether an allocation is one.
+    /// Returns whether an allocation is that of a sheaf.
     #[inline]
     pub(crate) fn has(&self, event: &Event) -> bool {
         self.sites.get(event.site as usize).is_some_and(|own| *own)

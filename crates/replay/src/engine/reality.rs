@@ -1,26 +1,28 @@
-//! The slabs of the caches that the recorded kernel was asked about, at the moments when it was.
+//! The slabs of the caches in the recorded kernel's slabinfo, at the moments when it was read.
 //!
-//! How it works: a reading of slabinfo takes milliseconds, and the numbers of a cache are those of some moment of the part
-//! in which they were read. While that lasts the fewest and the most slabs are kept; what counts is the number among them
-//! that is closest to the recorded one. So a burst that is shorter than a reading is no difference, and one of before or
-//! after it is. Estimated frees stand in the middle of a reading: caches that have some are followed until there.
+//! # How it works
+//! Reading slabinfo takes milliseconds, and the numbers of a cache belong to some moment of the part in
+//! which they were read. During that part the fewest and the most slabs are kept; the number between them that is closest
+//! to the recorded one counts. So a burst that is shorter than a reading makes no difference, but one before or after it
+//! does. Estimated frees stand in the middle of a reading: caches that have some are followed until there.
 //!
-//! Invariants: [`Reality::reach`] is called before each row that is not before [`Reality::due_ns`], so that what it sees is
-//! what was there since the row before.
+//! # Invariants
+//! [`Reality::reach`] is called before each row that is not before [`Reality::due_ns`], so that it sees the
+//! state since the previous row.
 
 use slablab_trace::Samples;
 
 use crate::metrics::fit::CacheFit;
 
-/// A cache that the recorded kernel was asked about.
+/// A cache in the recorded kernel's slabinfo.
 #[derive(Debug)]
 struct Asked<C> {
-    /// What the machine calls it
+    /// The machine's id of it
     id: Option<C>,
     /// Its place in the trace
     index: Option<usize>,
     fit: CacheFit,
-    /// When the numbers of the reading at hand were read
+    /// The time from which its numbers in the current reading were read
     from_ns: u64,
     to_ns: u64,
     /// The fewest and the most slabs meanwhile
@@ -33,19 +35,19 @@ struct Reading {
     begin_ns: u64,
     middle_ns: u64,
     end_ns: u64,
-    /// When the first cache that was not looked at yet is read
+    /// The time from which the next cache is read
     next_from_ns: u64,
 }
 
-/// What a replay had when the recorded kernel was asked.
+/// The state of a replay at the times when the recorded kernel was read.
 #[derive(Debug)]
 pub(crate) struct Reality<'a, C> {
     samples: &'a Samples,
     caches: Vec<Asked<C>>,
-    /// The place of the reading at hand among the samples
+    /// The place of the current reading among the samples
     sample: usize,
     reading: Option<Reading>,
-    /// The time of the row before, and bytes in slabs when caches were last looked at
+    /// The time of the previous row, and bytes in slabs when caches were last examined
     last_ns: u64,
     last_slab_bytes: u64,
     /// Bytes in slabs in the middle of readings: the most, and the last
@@ -72,8 +74,8 @@ impl<'a, C: Copy> Reality<'a, C> {
         self.reading.map_or(u64::MAX, |reading| reading.begin_ns.saturating_add(1))
     }
 
-    /// Notes what there is until the next row, which is one of `now_ns`. `made` tells the machine's cache for the trace's,
-    /// `slabs` how many slabs one has.
+    /// Notes the state until the next row, whose time is `now_ns`. `made` returns the machine's cache for one of the
+    /// trace's, `slabs` the number of its slabs.
     #[cold]
     pub(crate) fn reach(
         &mut self,
@@ -102,7 +104,7 @@ impl<'a, C: Copy> Reality<'a, C> {
         self.last_ns = now_ns;
     }
 
-    /// Looks at the caches that are being read until `now_ns`.
+    /// Examines the caches that are being read until `now_ns`.
     fn look(
         &mut self,
         now_ns: u64,
@@ -125,7 +127,7 @@ impl<'a, C: Copy> Reality<'a, C> {
         }
     }
 
-    /// Returns the reading at hand; `None` behind the last.
+    /// Returns the current reading; `None` behind the last.
     fn reading(&self) -> Option<Reading> {
         let middle_ns = *self.samples.times_ns.get(self.sample)?;
         let whole_ns = self.samples.parts_ns.get(self.sample).and_then(|ends| ends.last());
@@ -135,7 +137,7 @@ impl<'a, C: Copy> Reality<'a, C> {
         Some(Reading { begin_ns, middle_ns, end_ns, next_from_ns: begin_ns })
     }
 
-    /// Begins the reading at hand.
+    /// Begins the current reading.
     fn begin(&mut self) {
         let middle_ns = self.samples.times_ns.get(self.sample).copied().unwrap_or(0);
         for cache in &mut self.caches {
@@ -148,7 +150,7 @@ impl<'a, C: Copy> Reality<'a, C> {
         }
     }
 
-    /// Ends the reading at hand.
+    /// Ends the current reading.
     fn end(&mut self) {
         for cache in &mut self.caches {
             let Some((fewest, most)) = cache.slabs.take() else { continue };
@@ -161,8 +163,8 @@ impl<'a, C: Copy> Reality<'a, C> {
         self.reading = self.reading();
     }
 
-    /// Returns the caches, when all readings were reached; none where the kernel was not asked. `kept_slabs` tells how
-    /// many slabs of one are kept whether they are needed or not.
+    /// Returns the caches, when all readings were reached; none where the kernel was not read. `kept_slabs` returns
+    /// how many slabs of one are kept whether they are needed or not.
     pub(crate) fn finish(&mut self, kept_slabs: impl Fn(C) -> Option<u64>) -> Vec<CacheFit> {
         let caches = std::mem::take(&mut self.caches).into_iter();
         let finished = caches.map(|Asked { id, fit, .. }| CacheFit {
@@ -210,7 +212,7 @@ mod tests {
         let burst = [(1, 5), (100, 5), (104, 60), (106, 7), (190, 7)];
         assert_eq!(reached(&samples(&[(105, 7), (200, 7)], true), &burst), (7, 7));
         assert_eq!(reached(&samples(&[(105, 99), (200, 7)], true), &burst), (60, 7));
-        // Before or behind a reading it is one.
+        // Before or behind a reading it is a difference.
         assert_eq!(reached(&samples(&[(80, 60), (200, 7)], true), &burst), (7, 7));
         // Without a duration a reading is a moment.
         assert_eq!(reached(&samples(&[(105, 7), (200, 7)], false), &burst), (60, 7));

@@ -1,8 +1,8 @@
-//! What a runner notes of each call site.
+//! The numbers that a runner keeps for each call site.
 
 use crate::metrics::locality::Steps;
 
-/// What the objects of a call site take under this allocator.
+/// The costs of a call site's objects under this allocator.
 #[derive(Debug, Clone, Default)]
 pub(super) struct SiteAccount {
     pub(super) waste: u64,

@@ -160,7 +160,7 @@ fn a_row_on_a_cpu_beyond_the_machine_is_named() {
     );
 }
 
-/// A machine on kept memory once had 1 GiB of it, whatever the plan said.
+/// A machine on kept memory used to have 1 GiB of it, whatever the plan said.
 #[test]
 fn a_machine_has_all_the_memory_of_its_plan() {
     let plan = ReplayPlan { memory_bytes: 4 << 30, ..ReplayPlan::default() };
@@ -291,7 +291,7 @@ fn operations_on_the_slow_path_are_counted_by_call_site() {
     };
     let [local, remote] = slow(BackendKind::Slub, true).map(Option::unwrap);
     assert!(local < 20 && remote >= 200, "{local} and {remote}");
-    // There every operation takes the one lock.
+    // Under SLOB every operation takes the one lock.
     assert_eq!(slow(BackendKind::Slob, true), [Some(400); 2]);
     assert_eq!(slow(BackendKind::Slub, false), [None; 2]);
 }
@@ -317,7 +317,7 @@ fn a_kernel_without_partial_slabs_of_cpus_is_replayed_without() {
         (slub(&with(&[0, 0])), slub(&with(&[0, 30])), slub(&with(&[]))),
         (Some(0), None, None)
     );
-    // A backend that is no such kernel, and what somebody asks for, are left alone.
+    // A backend that is not such a kernel keeps its values, and so do values that the user sets.
     let tunables = Tunables::default().with("cpu_partial", 8);
     let asked = Changes { tunables, ..Changes::default() };
     assert_eq!(of(BackendKind::Slub, &with(&[0]), &asked), Some(8));

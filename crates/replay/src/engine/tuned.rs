@@ -1,10 +1,11 @@
-//! What was set of the recorded kernel's caches: `cpu_partial` and `min_partial`, by files under `/sys/kernel/slab`, at boot
+//! Values set for the recorded kernel's caches: `cpu_partial` and `min_partial`, by files under `/sys/kernel/slab`, at boot
 //! or in the configuration.
 //!
-//! How it works: a number that the kernel would not have chosen itself was set, and a cache of a replay has it, too, unless
-//! changes say otherwise. What all caches have alike is set of the machine, so that new caches have it, and caches with it
-//! may be merged. (A guest that had booted with no empty slabs kept, `min_partial` 0, was replayed with 25 slabs of
-//! `task_struct` where it had 21.)
+//! # How it works
+//! A number that the kernel would not have chosen itself was set, and a cache of a replay gets it, too,
+//! unless changes differ. Values that all caches have alike are set for the machine, so that new caches have them, and
+//! caches with them may be merged. (A guest that had booted with no empty slabs kept, `min_partial` 0, was replayed with 25
+//! slabs of `task_struct` where it had 21.)
 //!
 //! Linux counterpart: `set_cpu_partial`, `set_min_partial` in `mm/slub.c` @ 6.12.
 
@@ -30,7 +31,7 @@ pub(crate) fn of_cache(kind: BackendKind, meta: &Meta, changes: &Changes, name: 
     }
 }
 
-/// Sets what was set of the recorded kernel's kmalloc caches.
+/// Sets the values that were set for the recorded kernel's kmalloc caches.
 pub(crate) fn set_kmalloc(
     kind: BackendKind,
     meta: &Meta,
@@ -52,7 +53,8 @@ pub(crate) fn set_kmalloc(
     }
 }
 
-/// Returns what all caches of the recorded kernel have alike and would not have by themselves.
+/// Returns the values that all caches of the recorded kernel have alike and would not have by
+/// themselves.
 pub(crate) fn of_all(kind: BackendKind, meta: &Meta) -> Tunables {
     let snapshots = meta.slabs_start.iter().chain(&meta.slabs_end);
     let caches: Vec<&SlubCache> = snapshots.flat_map(|snapshot| &snapshot.caches).collect();
@@ -68,7 +70,7 @@ pub(crate) fn of_all(kind: BackendKind, meta: &Meta) -> Tunables {
     })
 }
 
-/// Returns the numbers of a recorded cache that somebody has set, but for those that all have.
+/// Returns the numbers of a recorded cache that were set, except those that all caches have.
 fn set_in(
     kind: BackendKind,
     meta: &Meta,
@@ -95,7 +97,7 @@ fn number(
     let size = number("slab_size").unwrap_or(0).max(8);
     let usual = match (tunable, kind) {
         ("cpu_partial", Slub | SlubHybrid) => cpu_partial_objects(arch, size),
-        // SLUB_TINY keeps nothing, and says neither of these of a cache.
+        // SLUB_TINY keeps nothing, and tells neither number of a cache.
         ("min_partial", Slub | SlubHybrid | SlubSheaves)
             if number("cpu_partial").or(number("sheaf_capacity")).is_some() =>
         {
@@ -145,7 +147,7 @@ mod tests {
         let sheaves = [("slab_size", 256), ("sheaf_capacity", 0), ("min_partial", 0)];
         assert_eq!(set(BackendKind::SlubSheaves, &sheaves, &none), [("min_partial", 0)]);
         assert_eq!(set(BackendKind::SlubTiny, &both, &none), []);
-        // A recording of SLUB_TINY says nothing of SLUB.
+        // A recording of SLUB_TINY tells nothing about SLUB.
         assert_eq!(set(slub, &[("slab_size", 256), ("min_partial", 0)], &none), []);
     }
 

@@ -1,24 +1,24 @@
-//! The objects that the recorded kernel had before the first row, made anew.
+//! Makes the objects that the recorded kernel had before the first row.
 //!
-//! How it works: a recording's first sample says how many objects and slabs each cache had, and how many of the slabs
-//! were in part empty. As many slabs are filled, on one CPU after the other, and then objects are freed out of as
-//! many of them, out of each more than out of the one before: slabs with as many free objects each would all stay, where of real
-//! ones the emptiest are given up. (The caches of twelve recordings were a fifth further off with even ones.)
+//! # How it works
+//! A recording's first sample tells how many objects and slabs each cache had, and how many of the slabs were
+//! partly empty. As many slabs are filled, on one CPU after the other. Then objects are freed out of as many of them, out of
+//! each slab more than out of the previous one. With equally many free objects all slabs would stay, whereas a kernel gives
+//! up its emptiest ones. (With even ones the caches of twelve recordings were a fifth further off.)
 //!
-//! Slabs that CPUs kept for themselves are full as the kernel counts, so that nobody knows how
-//! many of their objects live: half of them here, which is what the kernel itself assumes of a CPU's partial slabs
-//! (`put_cpu_partial`), or, where the recording's events tell, as many as did. Then each CPU has its slabs in the order
-//! in which it took objects from them. Free objects in sheaves count as in use, too: as many as events tell of are freed, out of
-//! all slabs.
+//! Slabs that CPUs kept for themselves count as full in the kernel, so the number of their live objects is not known. Here
+//! it is half of them, which the kernel itself assumes for a CPU's partial slabs (`put_cpu_partial`), or, where the
+//! recording's events tell, the true number. Each CPU then has its slabs in the order in which it took objects from them.
+//! Free objects in sheaves also count as in use: as many as events tell are freed, out of all slabs.
 //!
-//! A row that frees an object older than the trace frees one of these, drawn at
-//! random (the same in every run). Some rows free what came after the first sample without an event, which looks the
-//! same: as many as the kernel must have had, evenly spaced. These free nothing here, as nothing was allocated.
+//! A row that frees an object older than the trace frees one of these, drawn at random (the same in every run). Some
+//! rows free an object that came after the first sample without an event, which looks the same. There are as many as
+//! the kernel must have had, evenly spaced; they free nothing here, as nothing was allocated.
 //!
 //! A kernel that will have fewer slabs than now will have given up whole ones. So the objects of as many slabs are freed
-//! before all others: drawn at random, or slab by slab if frees are estimated and there are more slabs than the kernel
-//! had at the time. (Drawn from all objects, what was left of the connections of a storm before the recording lay in 360
-//! slabs of `eventpoll_epi`, of 720, where the kernel had 18.)
+//! before all others. They are drawn at random, or slab by slab if frees are estimated and there are more slabs than the
+//! kernel had at the time. (Drawn from all objects, the connections left over from a storm before the recording lay in
+//! 360 of 720 slabs of `eventpoll_epi`, where the kernel had 18.)
 
 use std::collections::HashSet;
 
@@ -28,23 +28,23 @@ use slablab_trace::SampledCache;
 /// The objects older than the trace.
 #[derive(Debug, Default)]
 pub(crate) struct Warm {
-    /// By the trace's cache
+    /// The caches, by the trace's number
     caches: Vec<WarmCache>,
     /// Bytes given to those that are alive, of all caches
     pub(crate) bytes: u64,
     random: u64,
 }
 
-/// Those of one cache.
+/// The older objects of one cache.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct WarmCache {
     objects: Vec<ObjPtr>,
-    /// Rows that free objects whose allocation the trace does not have: how many there are, how many of these, at most, are of
+    /// Rows that free objects whose allocation the trace does not have: how many there are, how many of these, at most, free
     /// objects that came unseen after the first sample, and how many have passed.
     frees: u64,
     came_unseen: u64,
     passed: u64,
-    /// How many slabs the recorded kernel had, from when on, and the bytes of one.
+    /// How many slabs the recorded kernel had, from which time on, and the bytes of one.
     slabs: Vec<(u64, u32)>,
     slab_bytes: u64,
     /// From the first free on: the objects of slabs that will be given up, and all that are taken.
@@ -55,7 +55,7 @@ pub(crate) struct WarmCache {
 /// The objects of slabs that will be given up.
 #[derive(Debug, Default, Clone)]
 struct GivenUp {
-    /// In the order of their addresses, so slab by slab.
+    /// The objects in the order of their addresses, so slab by slab.
     by_slab: Vec<ObjPtr>,
     objects: Vec<ObjPtr>,
 }
@@ -135,7 +135,7 @@ impl Warm {
         self.caches[index] = cache;
     }
 
-    /// Returns one of the objects of a cache, which a row frees, unless that row is of an object that came unseen.
+    /// Returns one of the objects of a cache, which a row frees, unless that row frees an object that came unseen.
     pub(crate) fn take(&mut self, cache: u32, now_ns: u64) -> Option<ObjPtr> {
         let cache = self.caches.get_mut(cache as usize)?;
         let unseen = |passed| share(passed, cache.came_unseen, cache.frees);
@@ -146,7 +146,7 @@ impl Warm {
         cache.take(now_ns, 0, &mut self.random)
     }
 
-    /// Returns one of the objects of a cache, which was freed unseen, while the machine has so many `slabs` of it.
+    /// Returns one of the objects of a cache, which was freed unseen, while the machine has `slabs` slabs of it.
     pub(crate) fn take_unseen(&mut self, cache: u32, now_ns: u64, slabs: u64) -> Option<ObjPtr> {
         self.caches.get_mut(cache as usize)?.take(now_ns, slabs, &mut self.random)
     }
@@ -172,7 +172,7 @@ pub(crate) fn fill(
     let holes = Holes { slabs: partial, count: spare, each };
     let cpu_of = |slab: u64| (slab % u64::from(cpus)) as u32;
     let fill = |slab| (0..each).filter_map(|_| alloc(cpu_of(slab))).collect::<Vec<_>>();
-    // Once there is no room at all there will be none for the next.
+    // If there is no room at all, there will be none for the next cache either.
     let filled = (0..slabs).map(fill).take_while(|objects| !objects.is_empty());
     let mut filled: Vec<_> = filled.collect();
     if !sampled.cpu_free_objects.is_empty() {
@@ -191,7 +191,7 @@ pub(crate) fn fill(
         give(owned, of_cpus, alloc, free, &mut kept);
         return kept;
     }
-    // Free objects in sheaves may be of any slab, and CPUs fill sheaves from their slabs.
+    // Free objects in sheaves may belong to any slab, and CPUs fill sheaves from their slabs.
     let in_sheaves = sampled.sheaf_free_objects.min(objects);
     let owners = match in_sheaves {
         0 => owners(sampled, cpus, slabs.saturating_sub(partial)),
@@ -203,7 +203,7 @@ pub(crate) fn fill(
         let before = emptied;
         emptied = share(slab + 1, partial, slabs);
         let free_here = holes.of_first(emptied) - holes.of_first(before);
-        // The last ones, so that they are what the CPUs have when all is done.
+        // The last ones are taken, so that the CPUs have them in the end.
         let full_left = (slabs - slab) - (partial - before);
         let is_owned = emptied == before && full_left <= owners.len() as u64;
         let (cpu, free_here) = match is_owned {
@@ -218,7 +218,7 @@ pub(crate) fn fill(
     kept
 }
 
-/// Free objects of slabs that are in part empty.
+/// Free objects of slabs that are partly empty.
 #[derive(Debug, Clone, Copy)]
 struct Holes {
     slabs: u64,
@@ -228,7 +228,7 @@ struct Holes {
 }
 
 impl Holes {
-    /// Returns how many are in the first `slabs` of them: each has more than the one before.
+    /// Returns how many are in the first `slabs` of them: each has more than the previous one.
     fn of_first(&self, slabs: u64) -> u64 {
         let [first, all, count, each] = [slabs, self.slabs, self.count, self.each].map(u128::from);
         // The first may have none, or the last one object left: others would have been given up.
@@ -238,7 +238,7 @@ impl Holes {
     }
 }
 
-/// Frees so many objects of a slab, evenly spaced, and keeps the others.
+/// Frees `count` objects of a slab, evenly spaced, and keeps the others.
 fn empty(objects: Vec<ObjPtr>, count: u64, mut free: impl FnMut(ObjPtr), kept: &mut Vec<ObjPtr>) {
     let each = objects.len() as u64;
     for (place, object) in (0..).zip(objects) {
@@ -249,8 +249,8 @@ fn empty(objects: Vec<ObjPtr>, count: u64, mut free: impl FnMut(ObjPtr), kept: &
     }
 }
 
-/// Gives CPUs, which keep nothing, full slabs, and frees objects of them: first of the one that each is to allocate
-/// from, then of those of its partial list, the last one first.
+/// Gives full slabs to CPUs, which keep nothing yet, and frees objects of them: first of the one from which each is
+/// to allocate, then of those of its partial list, the last one first.
 fn give(
     owned: Vec<Vec<u64>>,
     slabs: Vec<Vec<ObjPtr>>,
@@ -272,8 +272,8 @@ fn give(
     }
 }
 
-/// Returns how many objects are free in the slabs that each CPU keeps, in the order in which it takes objects from them;
-/// no more than `slabs` in all.
+/// Returns how many objects are free in the slabs that each CPU keeps, in the order in which it takes objects from them,
+/// and for `slabs` of them at most.
 fn owned(sampled: &SampledCache, cpus: u32, slabs: u64) -> Vec<Vec<u64>> {
     let each = u64::from(sampled.slab_objects);
     let mut left = slabs as usize;
@@ -290,17 +290,17 @@ fn owned(sampled: &SampledCache, cpus: u32, slabs: u64) -> Vec<Vec<u64>> {
 }
 
 /// Returns the CPUs that keep slabs for themselves, once for each slab, at most `slabs`: first those of their partial
-/// lists, then those that they allocate from.
+/// lists, then those from which they allocate.
 fn owners(sampled: &SampledCache, cpus: u32, slabs: u64) -> Vec<u32> {
     let partial = (0..cpus).zip(&sampled.cpu_partial_slabs);
-    // What a damaged trace says may be impossible.
+    // A damaged trace may contain impossible numbers.
     let partial = partial.flat_map(|(cpu, count)| std::iter::repeat_n(cpu, *count as usize));
     let partial: Vec<u32> = partial.take(slabs as usize).collect();
     let current = (sampled.cpu_slabs as usize).saturating_sub(partial.len()).min(cpus as usize);
     partial.into_iter().chain((0..cpus).take(current)).take(slabs as usize).collect()
 }
 
-/// Returns how many of `of` fall to the first `part` of `whole`, evenly spread.
+/// Returns the part of `of` that falls to the first `part` of `whole`, evenly spread.
 fn share(part: u64, of: u64, whole: u64) -> u64 {
     let share = (u128::from(part) * u128::from(of)).checked_div(u128::from(whole));
     share.map_or(0, |share| share as u64)
@@ -337,7 +337,7 @@ mod tests {
         assert_eq!(filled(40, 10, 0), (40, 0, 0));
         assert_eq!(filled(30, 10, 5), (30, 10, 5));
         assert_eq!(filled(30, 10, 0), (30, 10, 5));
-        // What was in use between two readings may not fit.
+        // The objects in use between two readings may not fit.
         assert_eq!(filled(30, 10, 1), (30, 10, 3));
         assert_eq!((filled(0, 0, 0), filled(5, 0, 2)), ((0, 0, 0), (0, 0, 0)));
     }
@@ -355,7 +355,7 @@ mod tests {
         assert_eq!(of_each(5, 25, 8), [3, 4, 5, 6, 7]);
         assert_eq!(of_each(2, 16, 8), [8, 8]);
         assert!(of_each(0, 0, 0).is_empty());
-        // What a damaged trace says.
+        // A damaged trace says this.
         let most = Holes { slabs: u32::MAX.into(), count: u64::MAX, each: u32::MAX.into() };
         assert_eq!((most.of_first(0), most.of_first(most.slabs)), (0, u64::MAX));
     }
@@ -390,7 +390,7 @@ mod tests {
             freed.iter().map(|(cpu, place)| (*cpu, *place)).collect::<Vec<_>>(),
             last.collect::<Vec<_>>()
         );
-        // What a damaged trace says.
+        // A damaged trace says this.
         let damaged = SampledCache { cpu_partial_slabs: vec![u32::MAX], ..sampled };
         assert_eq!(owners(&damaged, 2, 10).len(), 10);
     }
@@ -415,15 +415,15 @@ mod tests {
         let free = |cpu, object: ObjPtr| freed.push((cpu, (object.get() / 8 - 1) / 4));
         let kept = fill(&sampled, 2, alloc, free, |cpu| flushed.push(cpu));
         assert_eq!((kept.len(), flushed), (30, vec![0, 1]));
-        // Each CPU allocates one object from its slab and frees it (slab 10 here); of the third slab of CPU 1 nothing is
-        // known.
+        // Each CPU allocates one object from its slab and frees it (slab 10 here); nothing is known about the third slab
+        // of CPU 1.
         let of_slabs = [(0, 6, 3), (0, 10, 1), (1, 7, 1), (1, 8, 2), (1, 9, 4), (1, 10, 1)];
         let expected: Vec<(u32, u64)> = of_slabs
             .iter()
             .flat_map(|(cpu, slab, count)| std::iter::repeat_n((*cpu, *slab), *count))
             .collect();
         assert_eq!(freed, expected);
-        // What a damaged trace says.
+        // A damaged trace says this.
         let damaged = SampledCache {
             cpu_free_objects: vec![vec![u32::MAX], Vec::new(), vec![1]],
             cpu_partial_slabs: vec![u32::MAX],
@@ -452,7 +452,7 @@ mod tests {
         // A process that the kernel hides from tracers opened files in /proc; 3,988 frees emptied a cache of 3,600 objects.
         warm.keep(0, cache(4, 8, 6));
         assert_eq!((0..8).filter_map(|_| warm.take(0, 0)).count(), 2);
-        // Of those that were freed unseen each is an older one, and a damaged trace has more rows than it says.
+        // Each object that was freed unseen is an older one, and a damaged trace has more rows than it says.
         assert!(warm.take_unseen(0, 0, 0).is_some() && warm.take(0, 0).is_some());
         for (frees, came_unseen) in [(0, 7), (3, u64::MAX)] {
             warm.keep(0, cache(0, frees, came_unseen));
@@ -460,7 +460,7 @@ mod tests {
         }
     }
 
-    /// Ten slabs of four objects, of which the kernel keeps two.
+    /// Ten slabs of four objects; the kernel keeps two of them.
     #[test]
     fn of_slabs_that_do_not_stay_all_objects_go_first() {
         let sampled = SampledCache {
@@ -473,18 +473,18 @@ mod tests {
         let objects: Vec<_> = (4..44).filter_map(|place| ObjPtr::new(8 * place)).collect();
         let mut warm = Warm::default();
         warm.keep(0, WarmCache::new(objects, &sampled, &[100, 200, 300, 400], 0));
-        // As many slabs as the kernel had: any of those that do not stay.
+        // There are as many slabs as the kernel had: any object goes of those that do not stay.
         let at_random: Vec<_> =
             (0..8).filter_map(|_| warm.take_unseen(0, 150, 10)).map(slab_of).collect();
         assert!(at_random.iter().all(|slab| *slab >= 3) && !at_random.is_sorted_by(|a, b| a >= b));
-        // Too many slabs: one after the other.
+        // There are too many slabs: they go one after the other.
         let in_order: Vec<_> =
             (0..24).filter_map(|_| warm.take_unseen(0, 200, 10)).map(slab_of).collect();
         assert!(
             in_order.is_sorted_by(|a, b| a >= b) && in_order.last() == Some(&3),
             "{in_order:?}"
         );
-        // Each goes once, however it is taken, and those that stay last.
+        // Each goes once, however it is taken, and those that stay go last.
         let mut rest: Vec<_> = std::iter::from_fn(|| warm.take(0, 0)).map(slab_of).collect();
         rest.sort_unstable();
         assert_eq!(rest, [1, 1, 1, 1, 2, 2, 2, 2]);

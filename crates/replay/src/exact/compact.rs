@@ -1,15 +1,16 @@
-//! The compact trace: objects by number, caches by number with how they were made, call sites left out.
+//! The compact trace: objects by number, caches by number with how they were made, without call sites.
 //!
 //! # How it works
-//! An object of the compact trace is allocated once and freed at most once, so that its number is its slot, too. Frees
-//! that the trace has no event for are those of [`slablab_trace::Kind::ImplicitFree`]. Classes of kmalloc are caches
+//! An object of the compact trace is allocated once and freed at most once, so that its number is also its slot. Frees
+//! without an event in the trace are those of [`slablab_trace::Kind::ImplicitFree`]. Classes of kmalloc are caches
 //! like all others: the module makes caches of their sizes, which no other part of that kernel uses.
 //!
-//! What goes by the clock is left out, as a guest's is another than the trace's; but [`CompactTrace::with_visits`] has
-//! the times at which `dense` visits its magazines, which the module does when it comes to them.
+//! Work that depends on the clock is left out, because a guest's clock differs from the trace's. But
+//! [`CompactTrace::with_visits`] has the times at which `dense` visits its magazines, and the module visits them when
+//! it comes to those.
 //!
 //! # Invariants
-//! What [`CompactTrace::bytes`] writes is what `kernel/modules/slabreplay/trace.h` describes.
+//! `kernel/modules/slabreplay/trace.h` describes what [`CompactTrace::bytes`] writes.
 
 use std::collections::HashMap;
 
@@ -26,11 +27,12 @@ use crate::slots::Slots;
 const MAGIC: &[u8; 8] = b"SLABRPL1";
 /// The bit of an event's cache that makes it an allocation.
 const ALLOC: u16 = 0x8000;
-/// The cache of an event that is visits of a CPU to what it parks by the clock; their number stands for bytes.
+/// The cache of an event that stands for a CPU's visits to what it parks by the clock; their number stands for
+/// bytes.
 pub(crate) const VISITS: u16 = 0x7fff;
-/// Between two visits of a CPU.
+/// Time between two visits of a CPU.
 const VISIT_NS: u64 = 4_000_000;
-/// Visits in a row that change anything, or more.
+/// The number of visits in a row after which no more of them change anything.
 const VISITS_MAX: u64 = 100;
 
 /// What a cache's flags say, as `trace.h` numbers them.
@@ -42,7 +44,7 @@ const FLAGS: [(u32, SlabFlags); 3] = [
 const FLAG_CTOR: u32 = 8;
 const FLAG_KMALLOC: u32 = 16;
 const FLAG_LARGE: u32 = 32;
-/// Where the flags have the objects in a sheaf that the cache asks for.
+/// Where the flags hold the number of objects in a sheaf that the cache sets.
 const SHEAF_SHIFT: u32 = 16;
 
 /// A trace that a kernel can replay.
@@ -102,7 +104,7 @@ impl CompactCache {
         Self { name: cache.name.clone(), size: args.object_size, align: args.align, flags }
     }
 
-    /// Returns how the model makes it.
+    /// Returns the arguments with which the model makes it.
     pub(crate) fn args(&self) -> CacheArgs {
         let mut args = CacheArgs::new(self.name.as_str(), self.size).align(self.align);
         for (_, flag) in FLAGS.iter().filter(|(bit, _)| self.flags & bit != 0) {
@@ -130,7 +132,7 @@ impl CompactTrace {
     ///
     /// # Errors
     ///
-    /// When it cannot be read, has rows on CPUs that it says it does not have, or more caches than the module takes.
+    /// If it cannot be read, has rows on CPUs that it does not declare, or more caches than the module takes.
     pub fn read(reader: &TraceReader) -> Result<Self, Error> {
         let meta = reader.meta();
         let mut writer = Writer {
@@ -160,7 +162,8 @@ impl CompactTrace {
         }
     }
 
-    /// Returns it with the visits of each CPU to what it parks by the clock, every four milliseconds.
+    /// Returns the trace with the visits of each CPU to what it parks by the clock, every four
+    /// milliseconds.
     #[must_use]
     pub fn with_visits(mut self) -> Self {
         let mut next_ns = self.events.first().map_or(0, |event| event.time_ns);
@@ -189,7 +192,7 @@ impl CompactTrace {
         self.events.iter().filter(|event| event.cache != VISITS).count()
     }
 
-    /// Returns so many moments, as numbers of events, the last of them the end.
+    /// Returns `count` moments, as numbers of events, the last of them the end.
     #[must_use]
     pub fn moments(&self, count: usize) -> Vec<usize> {
         let mut moments: Vec<_> = (1..=count).map(|i| self.events.len() * i / count).collect();
@@ -232,7 +235,7 @@ impl CompactTrace {
 /// Makes a compact trace of events.
 struct Writer<'a> {
     meta: &'a Meta,
-    /// Of the trace's cache, or of a kmalloc class, which has no cache's number
+    /// Number of a cache of the trace, or of a kmalloc class, which has no cache's number
     numbers: HashMap<(u32, String), u16>,
     live: Slots<Option<(u32, u16)>>,
     trace: CompactTrace,
@@ -241,7 +244,7 @@ struct Writer<'a> {
 impl Writer<'_> {
     fn event(&mut self, event: &Event) {
         if event.kind.is_alloc() {
-            // Somebody took the free out of the trace.
+            // The free was taken out of the trace.
             self.free(event);
             let cache = self.cache(event);
             let object = self.trace.objects;
@@ -249,7 +252,7 @@ impl Writer<'_> {
             self.trace.objects += 1;
             self.push(event, object, cache, true);
         } else {
-            // What the trace did not see allocated is nothing to free.
+            // An object whose allocation was not seen cannot be freed.
             self.free(event);
         }
     }

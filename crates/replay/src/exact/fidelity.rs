@@ -54,12 +54,12 @@ pub struct PathPair {
     pub path: String,
     /// How often the kernel took it
     pub kernel: u64,
-    /// How often the model did
+    /// How often the model took it
     pub model: u64,
 }
 
 impl PathPair {
-    /// Returns what the model is off by, as a share of the kernel's count.
+    /// Returns how far the model is off, as a share of the kernel's count.
     #[must_use]
     pub fn off_share(&self) -> f64 {
         self.kernel.abs_diff(self.model) as f64 / self.kernel.max(1) as f64
@@ -75,8 +75,8 @@ impl CachePair {
 }
 
 impl Fidelity {
-    /// Puts side by side what a kernel and its model have at `moments`. A kernel that does not tell caches apart has none
-    /// in any moment; then all that is held counts.
+    /// Puts the kernel and its model side by side at `moments`. A kernel that does not tell caches apart has none in any
+    /// moment; then all bytes held count.
     #[must_use]
     pub fn new(
         trace: &CompactTrace,
@@ -84,7 +84,7 @@ impl Fidelity {
         kernel: &Replayed,
         model: &Replayed,
     ) -> Self {
-        // A kernel leaves out what is 0; the model has its own names beside the kernel's.
+        // A kernel leaves out counts of 0; the model has its own names beside the kernel's.
         let paths = kernel.paths.iter().filter_map(|(path, &kernel)| {
             Some(PathPair { path: path.clone(), kernel, model: *model.paths.get(path)? })
         });
@@ -123,7 +123,7 @@ impl Fidelity {
         Self { moments, caches, paths }
     }
 
-    /// Returns the median and the most of what the model is off by at the moments, as shares of the kernel's bytes.
+    /// Returns the median and the largest error of the model at the moments, as shares of the kernel's bytes.
     #[must_use]
     pub fn off_shares(&self) -> (f64, f64) {
         let off = |at: &BytesAt| {
@@ -136,8 +136,7 @@ impl Fidelity {
         (at(shares.len() / 2), at(shares.len().saturating_sub(1)))
     }
 
-    /// Returns the share of caches that have as many slabs at the end in the model as in the kernel, or at most `off`
-    /// more or less.
+    /// Returns the share of caches whose slabs at the end differ between model and kernel by at most `off`.
     #[must_use]
     pub fn caches_within(&self, off: u64) -> f64 {
         let within = self.caches.iter().filter(|pair| pair.off_slabs() <= off).count();

@@ -28,7 +28,7 @@ pub struct MachineMoment {
 }
 
 impl MachineMoment {
-    /// Returns the bytes in slabs of the trace's caches; where caches share pages, all that is held.
+    /// Returns the bytes in slabs of the trace's caches; where caches share pages, all bytes held.
     #[must_use]
     pub fn slab_bytes(&self) -> u64 {
         match self.caches.is_empty() {
@@ -38,21 +38,22 @@ impl MachineMoment {
     }
 }
 
-/// What came of a compact trace on a machine, real or simulated.
+/// The result of a compact trace on a machine, real or simulated.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Replayed {
     /// The machine at each moment
     pub moments: Vec<MachineMoment>,
-    /// How often which path was taken, summed over the trace's caches; nothing where nobody counts
+    /// How often each path was taken, summed over the trace's caches; empty where paths are not
+    /// counted
     pub paths: BTreeMap<String, u64>,
 }
 
 impl CompactTrace {
-    /// Replays it under an allocator; looks at `moments`, which are numbers of events and rise.
+    /// Replays it under an allocator; examines it at `moments`, which are rising numbers of events.
     ///
     /// # Errors
     ///
-    /// When the machine cannot be built.
+    /// If the machine cannot be built.
     pub fn model(
         &self,
         allocator: BackendKind,
@@ -86,7 +87,7 @@ impl WithBackend for Work<'_> {
             .map(|cache| {
                 let by_kmalloc =
                     cache.is_large() || (cache.is_kmalloc() && !B::KIND.has_kmalloc_caches());
-                // A cache that the machine refuses has no id: what comes from it is kmalloc's.
+                // A cache that the machine refuses has no id; its objects come from kmalloc.
                 if by_kmalloc { None } else { machine.cache_create(&cache.args()).ok() }
             })
             .collect();
@@ -116,7 +117,7 @@ impl WithBackend for Work<'_> {
                 }
             }
             done = moment;
-            // As the module settles: what waits for a grace period is given back.
+            // This is how the module settles: objects that wait for a grace period are given back.
             cpus.cpu(CpuId(0)).rcu_barrier();
             replayed.moments.push(MachineMoment {
                 caches: caches.iter().map(|cache| look(&machine, *cache)).collect(),
@@ -149,7 +150,7 @@ mod tests {
     use super::*;
     use crate::{ReplayPlan, replay};
 
-    /// Where no cache has pages of its own, the compact trace leaves nothing out that the allocator looks at.
+    /// Where no cache has pages of its own, the compact trace leaves out nothing that the allocator reads.
     #[test]
     fn a_compact_trace_holds_what_the_trace_does() {
         let traces = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../traces");

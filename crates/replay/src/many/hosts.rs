@@ -1,4 +1,4 @@
-//! A number over hosts: its sum, how sure that is, and where it is large.
+//! A number over hosts: its sum, the confidence in it, and the hosts where it is large.
 
 use std::collections::BTreeMap;
 
@@ -6,13 +6,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use slablab_stats::{Bootstrap, Interval};
 
-/// How many hosts are named of those where a number is greatest.
+/// The number of hosts that are named, those where the number is greatest.
 const HOSTS_NAMED: usize = 3;
-/// Of fewer hosts no interval is given: hosts that are drawn anew never give what none of them has, and five hosts all lie
+/// For fewer hosts no interval is given: hosts drawn anew never contain a value that none of them has. Five hosts all lie
 /// on one side of the median of all hosts in 2 of 32 cases, more often than an interval of 95 % may miss.
 pub const HOSTS_FOR_INTERVAL: usize = 6;
 
-/// A number in the making, by host.
+/// A number by host, while it is being collected.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ByHost(BTreeMap<String, i64>);
 
@@ -21,13 +21,14 @@ pub(crate) struct ByHost(BTreeMap<String, i64>);
 pub struct OverHosts {
     /// All hosts together
     pub sum: i64,
-    /// The same if the hosts were drawn anew; `None` with fewer than six, which cannot say with 95 %
+    /// The interval of the sum if the hosts were drawn anew; `None` with fewer than six, which
+    /// cannot tell with 95 %
     pub interval: Option<Interval>,
-    /// What half of the hosts have at least
+    /// The value that half of the hosts reach
     pub median: i64,
-    /// What a tenth of the hosts have at least
+    /// The value that a tenth of the hosts reach
     pub p90: i64,
-    /// Hosts where it is below nothing
+    /// Hosts where it is negative
     pub negative: u64,
     /// Where it is greatest
     pub most_on: Vec<(String, i64)>,
@@ -46,7 +47,7 @@ impl ByHost {
         self.0.len()
     }
 
-    /// Ends it for a fleet of so many hosts; those that have none have 0.
+    /// Ends it for a fleet of `hosts` hosts; those without a value have 0.
     pub(crate) fn finish(&self, hosts: usize) -> OverHosts {
         let mut most_on: Vec<(String, i64)> =
             self.0.iter().map(|(host, number)| (host.clone(), *number)).collect();
@@ -55,7 +56,7 @@ impl ByHost {
         let lacking = std::iter::repeat_n(0, hosts.saturating_sub(self.0.len()));
         let mut each: Vec<i64> = self.0.values().copied().chain(lacking).collect();
         each.sort_unstable();
-        // The greatest number that so many of a hundred hosts reach.
+        // The greatest number that this percentage of the hosts reach.
         let reached = |percent: usize| {
             let reaching = (each.len() * percent).div_ceil(100);
             each.get(each.len() - reaching).copied().unwrap_or(0)
@@ -93,7 +94,7 @@ mod tests {
         assert_eq!(ByHost::default().finish(0).median, 0);
     }
 
-    /// Two hosts had an interval "of 95 %", which holds the truth in half of all cases.
+    /// Two hosts used to have an interval "of 95 %", which holds the truth in half of all cases.
     #[test]
     fn few_hosts_have_no_interval() {
         let of = |hosts: i64| {

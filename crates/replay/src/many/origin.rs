@@ -1,4 +1,4 @@
-//! Whose traces are added up.
+//! The hosts and kernels of the traces that are added up.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use slablab_trace::Meta;
 
 use crate::change::select::function;
 
-/// Whose a trace is, and how much of it can be placed.
+/// The host and kernel of a trace, and how much of it can be placed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Origin {
     /// Identity of its content
@@ -19,7 +19,7 @@ pub struct Origin {
     pub build: String,
     /// Rows
     pub events: u64,
-    /// Events of the recorded kernel, those that were lost and skipped included
+    /// Events of the recorded kernel, including those that were lost or skipped
     pub happened: u64,
     /// Those of them that could not be placed
     pub unplaced: u64,
@@ -48,7 +48,7 @@ pub fn build(meta: &Meta) -> String {
     words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
-/// What was added up.
+/// The traces that were added up.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema, Deserialize)]
 pub struct Fleet {
     /// Traces
@@ -63,7 +63,7 @@ pub struct Fleet {
     pub unplaced_share: f64,
 }
 
-/// A fleet in the making.
+/// A fleet, while it is being added up.
 #[derive(Debug, Default)]
 pub(crate) struct FleetSum {
     traces: u64,
@@ -104,7 +104,7 @@ impl FleetSum {
     }
 }
 
-/// By what call sites of several traces are one.
+/// How call sites of several traces are joined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SiteNames {
     /// Function and offset: all traces are of one build
@@ -114,12 +114,12 @@ pub enum SiteNames {
 }
 
 impl SiteNames {
-    /// Returns the names for traces of so many builds.
+    /// Returns the names for traces of `builds` builds.
     pub fn of_builds(builds: usize) -> Self {
         if builds > 1 { Self::Functions } else { Self::Places }
     }
 
-    /// Returns the name that a site has here.
+    /// Returns the name that a site has under this rule.
     pub(crate) fn of(self, site: &str) -> &str {
         match self {
             Self::Places => site,

@@ -1,10 +1,11 @@
-//! When most was held, part by part of a trace: the rows at which a change has to be looked at to know its peak.
+//! The most bytes held, part by part of a trace: the rows at which a change has to be examined to know its peak.
 //!
-//! How it works: the trace is parted into 512 spans of rows; of each, the last row at which most was held is kept. What a
-//! change does to the peak of a machine shows at these rows, whatever row its peak then falls on. A trace of no more
-//! rows than spans has each of its rows.
+//! # How it works
+//! The trace is parted into 512 spans of rows; of each, the last row at which most was held is kept. The
+//! effect of a change on the peak of a machine shows at these rows, whatever row its peak then falls on. A trace of no
+//! more rows than spans has each of its rows.
 
-/// Enough that a change saves much the same over a span.
+/// Enough spans that a change saves much the same over each of them.
 const SPANS: u64 = 512;
 
 /// The most that was held in a span of rows.
@@ -16,7 +17,7 @@ pub struct Crest {
     pub held_bytes: u64,
 }
 
-/// Collects the crests.
+/// Collects the peaks of spans.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Crests {
     rows_of_span: u64,
@@ -27,7 +28,7 @@ pub(crate) struct Crests {
 }
 
 impl Crests {
-    /// Starts for a trace of so many rows.
+    /// Starts for a trace of `rows` rows.
     pub(crate) fn new(rows: u64) -> Self {
         let rows_of_span = rows.div_ceil(SPANS).max(1);
         Self { rows_of_span, next: rows_of_span, ..Self::default() }
@@ -50,7 +51,7 @@ impl Crests {
         self.next = (row / self.rows_of_span + 1).saturating_mul(self.rows_of_span);
     }
 
-    /// Returns the crests, rising by row.
+    /// Returns the peaks, rising by row.
     pub(crate) fn finish(mut self) -> Vec<Crest> {
         self.list.push(self.highest);
         self.list.retain(|crest| crest.held_bytes > 0);

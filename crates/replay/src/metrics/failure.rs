@@ -1,4 +1,4 @@
-//! An allocation that found no memory, and what was free then.
+//! An allocation that found no memory, and the free blocks at that moment.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -41,7 +41,7 @@ pub struct Failure {
     pub requested_bytes: u64,
     /// Bytes in slabs and large blocks then
     pub held_bytes: u64,
-    /// What the page allocator had then
+    /// Free blocks of the page allocator then
     pub free: FreeBlocks,
 }
 

@@ -1,34 +1,34 @@
-//! How well a replay fits what the recorded kernel said of itself meanwhile. Simulated slabs are, of those that there were
-//! while the kernel's were read, the closest.
+//! How well a replay fits the recorded kernel's numbers. Among the simulated slabs during a reading of the kernel's, the
+//! closest number counts.
 //!
-//! Slabs that SLUB keeps whether it needs them or not are no difference of the model: a CPU's partial list grows slab by slab
-//! and gives all of them back at once when it is full, up to `min_partial` empty ones to the node's list, so that at the end
-//! of a storm there is any number up to these limits. Two runs of the same hackbench ended with 9 and 17 slabs of
-//! `kmalloc-cg-512` on one machine, 8 and 12 of them CPUs' own. Where recording and replay tell how many these are, what
-//! differs in them is left out.
+//! Slabs that SLUB keeps whether it needs them or not do not count as a difference of the model. A CPU's partial list grows
+//! slab by slab and gives all of them back at once when it is full; up to `min_partial` empty ones go to the node's list. So
+//! at the end of a storm there is any number up to these limits. Two runs of the same hackbench ended with 9 and 17 slabs of
+//! `kmalloc-cg-512` on one machine, 8 and 12 of them CPUs' own. Where recording and replay tell how many these are, their
+//! difference is left out.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use slablab_trace::{SampledCache, Samples};
 
-/// Of caches and call sites of which a smaller share of the events was seen, the trace says little.
+/// About caches and call sites with a smaller share of seen events, the trace tells little.
 pub const SEEN_SHARE_MIN: f64 = 0.9;
 
-/// Caches of fewer slabs say more about chance than about the model.
+/// Caches of fewer slabs tell more about chance than about the model.
 const SLABS_MIN: u64 = 8;
 
-/// Recorded slabs beside simulated ones, both at the moments when the recorded kernel was asked.
+/// Recorded slabs beside simulated ones, both at the moments when the recorded kernel was read.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema, Deserialize)]
 pub struct Fit {
     /// The most bytes in slabs at a sample, simulated
     pub slab_bytes_peak: u64,
-    /// The same, recorded
+    /// The most bytes in slabs at a sample, recorded
     pub recorded_slab_bytes_peak: u64,
     /// Bytes in slabs at the end, simulated
     pub slab_bytes_end: u64,
-    /// The same, recorded
+    /// Bytes in slabs at the end, recorded
     pub recorded_slab_bytes_end: u64,
-    /// By how much half of the caches differ at most, at the peak or at the end
+    /// The difference that half of the caches stay within, at the peak or at the end
     pub difference_share_p50: f64,
     /// By how much the worst cache differs
     pub difference_share_max: f64,
@@ -43,31 +43,33 @@ pub struct CacheFit {
     pub cache: String,
     /// The most slabs at a sample, simulated
     pub slabs_peak: u64,
-    /// The same, recorded
+    /// The most slabs at a sample, recorded
     pub recorded_slabs_peak: u64,
     /// Slabs at the end, simulated
     pub slabs_end: u64,
-    /// The same, recorded
+    /// Slabs at the end, recorded
     pub recorded_slabs_end: u64,
-    /// Of the slabs at the end those that are kept whether they are needed or not, simulated: CPUs' own, and of those in nodes'
-    /// lists at least as many as have no object. `None` where CPUs keep none
+    /// Slabs at the end that are kept whether they are needed or not, simulated: CPUs' own, and in nodes' lists at least the
+    /// empty ones. `None` where CPUs keep none
     pub kept_slabs_end: Option<u64>,
-    /// The same, recorded; `None` where nobody asked
+    /// The same number, recorded; `None` where it was not read
     pub recorded_kept_slabs_end: Option<u64>,
-    /// The greater of both differences, as a share of what was recorded; that at the end without what was kept more, or less
+    /// The greater of both differences, as a share of the recorded number; the one at the end leaves out the difference in
+    /// kept slabs
     pub difference_share: f64,
-    /// Share of the frees of its objects that the trace saw; `None` where there was none
+    /// Share of the frees of its objects that the trace saw; `None` where there was no free
     pub frees_seen_share: Option<f64>,
-    /// Share of the allocations of its objects that the trace saw, at most; `None` where there was none
+    /// Share of the allocations of its objects that the trace saw, at most; `None` where there was no
+    /// allocation
     pub allocs_seen_share: Option<f64>,
-    /// Share of its objects at the end that are known to live; `None` where there is none. Of the others the trace tells how many
-    /// live, and not which.
+    /// Share of its objects at the end that are known to live; `None` where there is no object. About the others the trace
+    /// tells how many live, not which.
     pub living_known_share: Option<f64>,
 }
 
 impl CacheFit {
-    /// Begins with what is known before the replay; `frees_seen_share` is that of the rows, where they tell. Of all events the
-    /// recording has `kept_share`: where some were lost, no more can have been seen of any cache.
+    /// Begins with what is known before the replay; `frees_seen_share` is that of the rows, where they tell. The recording
+    /// has the share `kept_share` of all events: where some were lost, no larger share can have been seen of any cache.
     pub(crate) fn of_sampled(
         name: &str,
         sampled: &SampledCache,
@@ -86,19 +88,20 @@ impl CacheFit {
         }
     }
 
-    /// Tells whether there were never more slabs than at the end, here and in the recorded kernel.
+    /// Returns whether there were never more slabs than at the end, here and in the recorded kernel.
     fn ends_at_peak(&self) -> bool {
         self.slabs_peak == self.slabs_end && self.recorded_slabs_peak == self.recorded_slabs_end
     }
 
-    /// Returns the slabs at the end that a replay would have which kept as many as the recorded kernel, or as near to it as
-    /// chance alone can have made the difference.
+    /// Returns the slabs at the end of a replay that kept as many as the recorded kernel, or as near to it as chance alone
+    /// can explain the difference.
     fn slabs_end_alike(&self) -> u64 {
         let (recorded, simulated) = (self.recorded_slabs_end, self.slabs_end);
         let Some((ours, theirs)) = self.kept_slabs_end.zip(self.recorded_kept_slabs_end) else {
             return simulated;
         };
-        // No further than to what was recorded: what was kept explains no more than there is to explain.
+        // The number is not moved beyond the recorded one: kept slabs explain at most the whole
+        // difference.
         match simulated > recorded {
             true => recorded.max(simulated.saturating_sub(ours.saturating_sub(theirs))),
             false => recorded.min(simulated + theirs.saturating_sub(ours)),
@@ -107,7 +110,7 @@ impl CacheFit {
 }
 
 impl Fit {
-    /// Compares simulated caches, each with the name that slabinfo has, with the samples; `peak` and `end` are the
+    /// Compares simulated caches, each with its name in slabinfo, with the samples; `peak` and `end` are the
     /// simulated bytes in slabs.
     pub(crate) fn new(samples: &Samples, caches: Vec<CacheFit>, peak: u64, end: u64) -> Self {
         let last = samples.times_ns.len().saturating_sub(1);
@@ -147,7 +150,8 @@ impl Fit {
 mod tests {
     use super::*;
 
-    /// A recording that had lost 15 % of its events showed 98 % of the frees of `anon_vma_chain` as seen.
+    /// A recording that had lost 15 % of its events used to show 98 % of the frees of `anon_vma_chain` as
+    /// seen.
     #[test]
     fn of_a_recording_that_lost_events_no_cache_was_seen_better() {
         let sampled =
@@ -170,10 +174,11 @@ mod tests {
         // Twelve slabs, seven of them kept, beside nineteen with fourteen kept.
         assert_eq!(alike(12, 19, Some((7, 14))), 19);
         assert_eq!(alike(19, 12, Some((14, 7))), 12);
-        // It explains no more than was kept, and nothing that is the other way round.
+        // It explains at most the kept slabs, and nothing where the difference is the other way
+        // round.
         assert_eq!((alike(12, 19, Some((7, 10))), alike(19, 12, Some((9, 7)))), (15, 17));
         assert_eq!((alike(12, 19, Some((14, 7))), alike(19, 12, Some((7, 14)))), (12, 19));
-        // More was kept than was there more.
+        // The difference in kept slabs is larger than that in slabs.
         assert_eq!((alike(18, 19, Some((7, 14))), alike(20, 19, Some((14, 7)))), (19, 19));
         assert_eq!((alike(12, 19, None), alike(3, 0, Some((9, 0)))), (12, 0));
     }

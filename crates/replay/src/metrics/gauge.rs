@@ -1,6 +1,7 @@
 //! A quantity that goes up and down in trace time: its peak, its end, its mean over time.
 //!
-//! How it works: the level holds from one event to the next, so the mean is the sum of level x duration over the
+//! # How it works
+//! The level holds from one event to the next, so the mean is the sum of level x duration over the
 //! whole duration. The sum is kept in 128 bits: bytes (below 2^48) times nanoseconds (below 2^64) never overflow it,
 //! and integers give the same digits on every machine.
 
@@ -16,7 +17,7 @@ pub(crate) struct Gauge {
     sum: u128,
 }
 
-/// What is left of a gauge at the end of the trace.
+/// The result of a gauge at the end of the trace.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
 pub struct Level {
     /// The highest level
@@ -33,7 +34,7 @@ impl Gauge {
         Self { since_ns: start_ns, ..Self::default() }
     }
 
-    /// Sets the level from `now_ns` on; time never goes backwards in a trace, and where it does it stands still.
+    /// Sets the level from `now_ns` on. Time never goes backwards in a trace; if a row does so, it stands still.
     #[inline]
     pub(crate) fn set(&mut self, now_ns: u64, level: u64) {
         if level == self.level {
@@ -62,7 +63,7 @@ impl Gauge {
     pub(crate) fn finish(mut self, start_ns: u64, end_ns: u64) -> Level {
         self.settle(end_ns);
         let span_ns = u128::from(end_ns.saturating_sub(start_ns));
-        // A trace of one instant has no mean but its level.
+        // A trace of one instant has only its level as a mean.
         let mean = self.sum.checked_div(span_ns).map_or(self.level, |mean| mean as u64);
         Level { peak: self.peak, end: self.level, mean }
     }

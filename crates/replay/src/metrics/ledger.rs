@@ -1,11 +1,12 @@
-//! What each cache costs: bytes of its slabs at chosen moments, locks and atomic operations.
+//! The cost of each cache: bytes of its slabs at chosen moments, locks and atomic operations.
 //!
-//! How it works: locks are counted by CPU; what an operation adds is its cache's. Few operations take any, so only those
-//! pay for finding the cache.
+//! # How it works
+//! Locks are counted by CPU; those that an operation adds belong to its cache. Few operations take any, so
+//! only those pay for finding the cache.
 
 use slablab_kmem::CacheId;
 
-/// What one cache cost.
+/// The cost of one cache.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct CacheCost {
     /// By moment: bytes of its slabs
@@ -19,7 +20,7 @@ pub(crate) struct CacheCost {
 pub(crate) struct Ledger {
     /// By place of the cache; `None` where no cache was seen
     costs: Vec<Option<(CacheId, CacheCost)>>,
-    /// What belongs to no cache: large blocks
+    /// Cost of large blocks, which belong to no cache
     large: CacheCost,
     moments: usize,
 }

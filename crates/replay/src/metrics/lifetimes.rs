@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::metrics::powers::Powers;
 
-/// Powers of two of nanoseconds: 2^52 are 52 days. What lives longer is counted there.
+/// Powers of two of nanoseconds: 2^52 are 52 days. Longer lifetimes are counted there.
 const POWERS: usize = 52;
 
 /// Counts lifetimes.
@@ -16,8 +16,8 @@ pub(crate) struct Lifetimes {
     longest_ns: u64,
 }
 
-/// What is left of the lifetimes at the end of the trace; quantiles are an eighth too long at most, and no longer than
-/// the longest lifetime.
+/// The lifetimes at the end of the trace. Quantiles are an eighth too long at most, and never exceed the longest
+/// lifetime.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
 pub struct LifetimeSummary {
     /// Objects that were freed in the trace

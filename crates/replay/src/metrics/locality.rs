@@ -1,22 +1,26 @@
-//! How close a call site's objects lie to each other: steps between allocations, lines and pages they share.
+//! How close a call site's objects lie to each other: steps between allocations, and lines and pages they
+//! share.
 //!
-//! How it works: *Steps*: each allocation is compared with the one before from the same site. A step of exactly the
-//! bytes given is "adjacent"; all steps go into a histogram by powers of two. This costs a few instructions an event.
+//! # How it works
+//! *Steps*: each allocation is compared with the previous one from the same site. A step of exactly the
+//! bytes given is "adjacent"; all steps go into a histogram by powers of two. This costs a few instructions for each
+//! event.
 //!
-//! *Lines and pages*: a few times in a trace, evenly spaced in events, the live objects are laid out by site and the
-//! distinct cache lines and pages counted, by a bit for each line that one site sets and clears before the next. A
-//! word of 64 bits is a page of 64 lines, so that a word's first bit counts the page. An object that shares no line
-//! counts one line a 64 bytes; dense 32-byte objects come to half a line each, scattered ones to a whole one.
+//! *Lines and pages*: a few times in a trace, evenly spaced in events, the live objects are laid out by site. The
+//! distinct cache lines and pages are counted with a bit for each line, which one site sets and clears before the
+//! next. A word of 64 bits is a page of 64 lines, so that a word's first bit counts the page. An object that shares
+//! no line counts one line for each 64 bytes; dense 32-byte objects come to half a line each, scattered ones to a
+//! whole one.
 
 use crate::metrics::powers::Powers;
 
 /// Bytes in a cache line, as on every machine that the trace may come from.
 const LINE_SHIFT: u32 = 6;
 const PAGE_SHIFT: u32 = 12;
-/// As many as a word has bits.
+/// A page has as many lines as a word has bits.
 const LINES_PER_PAGE: u32 = 1 << (PAGE_SHIFT - LINE_SHIFT);
 const _: () = assert!(LINES_PER_PAGE == u64::BITS);
-/// Objects beyond this share neither lines nor pages worth counting one by one.
+/// Larger objects share neither lines nor pages that are worth counting.
 const LARGE_BYTES: u64 = 8 << 10;
 
 /// The steps between consecutive allocations of one site. 2^36 bytes are more than any arena holds.
@@ -39,7 +43,7 @@ impl Steps {
         }
     }
 
-    /// Returns the share of allocations right beside the one before.
+    /// Returns the share of allocations right beside the previous one.
     pub(crate) fn adjacent_share(&self) -> f64 {
         per(u64::from(self.adjacent), self.steps.total())
     }
@@ -60,7 +64,7 @@ pub(crate) struct Spread {
     now: Walk,
 }
 
-/// What a walk over all live objects of a site touches at one moment.
+/// The memory that a walk over all live objects of a site touches at one moment.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Walk {
     /// Objects
@@ -82,7 +86,7 @@ impl Spread {
         per(self.sum.pages, self.sum.objects)
     }
 
-    /// Returns what a walk touched when most objects were there.
+    /// Returns what a walk touched when the site had most objects.
     pub(crate) fn walk(&self) -> Walk {
         self.most
     }
@@ -191,7 +195,7 @@ impl Snapshots {
         }
     }
 
-    /// Returns what the snapshots showed, by site.
+    /// Returns the spreads of the snapshots, by site.
     pub(crate) fn spreads(&self) -> &[Spread] {
         &self.spreads
     }
@@ -224,7 +228,7 @@ mod tests {
         );
     }
 
-    /// The mean of the snapshots times the most objects were more pages than there were.
+    /// The mean of the snapshots times the most objects used to give more pages than there were.
     #[test]
     fn a_walk_is_that_of_the_snapshot_with_most_objects() {
         let mut snapshots = Snapshots::new(1);

@@ -1,4 +1,4 @@
-//! What is counted in a replay, and the plain data that is left of it. Nothing here runs an allocator.
+//! What a replay counts, and the plain data that results. Nothing here runs an allocator.
 
 pub(crate) mod crests;
 pub(crate) mod failure;

@@ -1,15 +1,16 @@
 //! The totals and the per-call-site table of `perf kmem --caller stat`, to the last digit.
 //!
-//! How it works: perf keeps one record per address for the life of the trace: the last call site, CPU and size seen
-//! there. A free takes the size of the last allocation at its address, and counts a ping-pong against that
+//! # How it works
+//! The tool perf keeps one record for each address for the life of the trace: the last call site, CPU and size
+//! seen there. A free takes the size of the last allocation at its address. It counts a ping-pong against that
 //! allocation's call site when its CPU differs, also when the address was freed before (the record's CPU is then
 //! none).
 //!
 //! # Source
-//! tools/perf/builtin-kmem.c @ 6.1 (behaviour). Kept on purpose: sizes are C `int`s there, so that one of 2 GiB
-//! and more counts as negative, unless [`PerfKmem::with_whole_sizes`] asks for them as they are; a free of an unknown
-//! address is ignored; "Cross CPU allocations" compares the node asked for with the node of the CPU on the machine
-//! that analyses.
+//! Linux counterpart: tools/perf/builtin-kmem.c @ 6.1 (behaviour). Three traits are kept on purpose. Sizes are C
+//! `int`s there, so that one of 2 GiB and more counts as negative, unless [`PerfKmem::with_whole_sizes`] keeps them
+//! whole. A free of an unknown address is ignored. "Cross CPU allocations" compares the requested node with the node
+//! of the CPU on the machine that analyses.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -29,11 +30,11 @@ pub struct PerfAlloc {
     pub bytes_alloc: u64,
     /// The CPU that the event was recorded on
     pub cpu: u32,
-    /// The node asked for; -1 is any, or an event without the field
+    /// The requested node; -1 is any, or an event without the field
     pub node: i32,
 }
 
-/// What perf keeps about an address.
+/// The record that perf keeps about an address.
 #[derive(Debug, Clone, Copy)]
 struct Address {
     call_site: u64,
@@ -41,7 +42,7 @@ struct Address {
     cpu: Option<u32>,
 }
 
-/// What perf keeps about a call site.
+/// The record that perf keeps about a call site.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct PerfSite {
     /// Bytes allocated, all allocations together
@@ -52,7 +53,7 @@ pub struct PerfSite {
     pub hit: u32,
     /// Objects from here that were freed on another CPU than they were allocated on
     pub pingpong: u32,
-    /// Objects from here that are alive; perf does not say
+    /// Objects from here that are alive, which perf does not print
     pub live_end: u64,
     /// Bytes allocated to these
     pub live_bytes_end: u64,
@@ -110,7 +111,8 @@ impl Default for PerfKmem {
 }
 
 impl PerfKmem {
-    /// Starts counting, with the node of each CPU of the analysing machine (perf takes these, not the recorded).
+    /// Starts counting, with the node of each CPU of the analysing machine (perf takes these, not the recorded
+    /// machine's).
     #[must_use]
     pub fn new(node_of_cpu: Vec<i32>) -> Self {
         let (addresses, sites) = (HashMap::new(), BTreeMap::new());
@@ -118,7 +120,7 @@ impl PerfKmem {
         Self { addresses, sites, totals, node_of_cpu, has_whole_sizes: false }
     }
 
-    /// Counts sizes as they are, not as perf's C `int`s.
+    /// Counts sizes whole, not as perf's C `int`s.
     #[must_use]
     pub fn with_whole_sizes(self) -> Self {
         Self { has_whole_sizes: true, ..self }
@@ -153,7 +155,7 @@ impl PerfKmem {
     /// Counts the free of the object at `ptr` on `cpu`.
     pub fn free(&mut self, ptr: u64, cpu: u32) {
         let Some(address) = self.addresses.get_mut(&ptr) else { return };
-        // perf keeps 64 bits of the size it took as an int.
+        // perf keeps 64 bits of the size, which it took as an int.
         add(&mut self.totals.bytes_freed, address.bytes_alloc_last);
         if address.cpu != Some(cpu) {
             let site = self.sites.get_mut(&address.call_site).expect("each address has its site");
@@ -164,7 +166,8 @@ impl PerfKmem {
         self.end(&before);
     }
 
-    /// Takes an object that ends off those that are alive; one that was freed before is not among them.
+    /// Removes an object that ends from those that are alive; an object that was freed before is not
+    /// among them.
     fn end(&mut self, object: &Address) {
         if object.cpu.is_some() {
             let site = self.sites.get_mut(&object.call_site).expect("each address has its site");

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::many::origin::{Fleet, FleetSum, Origin, SiteNames};
 use crate::metrics::perf_kmem::PerfTotals;
 
-/// What `perf kmem stat` says, with the names of call sites.
+/// The numbers of `perf kmem stat`, with the names of call sites.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PerfCounts {
     /// The summary
@@ -50,7 +50,7 @@ impl SiteStat {
     }
 }
 
-/// The numbers of several traces in the making.
+/// The numbers of several traces, while they are being added up.
 #[derive(Debug)]
 pub struct PerfSum {
     names: SiteNames,
@@ -62,7 +62,7 @@ pub struct PerfSum {
 }
 
 impl PerfSum {
-    /// Begins with nothing; `names` say which call sites are one.
+    /// Begins with no trace; `names` tell how call sites are joined.
     pub fn new(names: SiteNames) -> Self {
         let (fleet, totals) = (FleetSum::default(), PerfTotals::default());
         Self { names, fleet, only: None, totals, sites: BTreeMap::new() }
@@ -90,7 +90,7 @@ impl PerfSum {
             (&mut sum.allocs, other.allocs),
             (&mut sum.cross_allocs, other.cross_allocs),
         ] {
-            // As in one trace, where sums of C's int wrap.
+            // Sums wrap as in one trace, where they are C's int.
             *sum = sum.wrapping_add(more);
         }
         for site in counts.sites {
@@ -105,7 +105,7 @@ impl PerfSum {
         }
     }
 
-    /// Returns the sum and whose traces were added up, which is `None` for one trace.
+    /// Returns the sum and the traces that were added up, which is `None` for one trace.
     #[must_use]
     pub fn finish(self) -> (PerfCounts, Option<Fleet>) {
         match self.only {

@@ -1,7 +1,7 @@
-//! A histogram by powers of two, each of which is cut into equal parts.
+//! A histogram by powers of two, each cut into equal parts.
 //!
-//! Bucket `i` holds values of 2^i up to 2^(i+1) - 1; bucket 0 also holds 0, and the last all that are larger. A quantile
-//! is the upper edge of its part, so it is never too small, and too large by one of `PARTS` at most.
+//! Bucket `i` holds values of 2^i up to 2^(i+1) - 1; bucket 0 also holds 0, and the last holds all larger ones. A
+//! quantile is the upper edge of its part, so it is never too small, and too large by one of `PARTS` at most.
 
 /// Counts values in `PARTS` parts of `N` buckets.
 #[derive(Debug, Clone)]

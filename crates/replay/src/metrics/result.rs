@@ -1,7 +1,7 @@
-//! What a replay finds out: plain data with units in its names, ready to be printed or stored.
+//! The results of a replay: plain data with units in its names, ready to be printed or stored.
 //!
-//! Everything is an integer but the shares, and every map is sorted, so that the same trace gives the same
-//! bytes on any machine.
+//! Everything is an integer except the shares, and every map is sorted, so that the same trace gives the
+//! same bytes on any machine.
 
 use std::collections::BTreeMap;
 
@@ -22,31 +22,31 @@ use crate::metrics::series::Sample;
 /// A replay of one trace under several allocators, or the sum of the replays of several traces.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema, Deserialize)]
 pub struct Replay {
-    /// Whose traces were added up; `None` for one trace
+    /// The traces that were added up; `None` for one trace
     #[serde(flatten, default)]
     pub fleet: Option<Fleet>,
     /// What was replayed
     pub trace: TraceFacts,
     /// One entry for each allocator, in the order of the plan
     pub allocators: Vec<Allocator>,
-    /// One entry a call site that allocated, the one with most waste first
+    /// One entry for each call site that allocated, the one with most waste first
     pub sites: Vec<Site>,
 }
 
-/// What was replayed, and how far it can be trusted; of several traces what adds up, and what all have alike.
+/// What was replayed, and how far it can be trusted; for several traces, the sums and what all have alike.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema, Deserialize)]
 pub struct TraceFacts {
     /// Release of the recorded kernel
     pub kernel_release: String,
-    /// CPUs of the recorded machine; of several traces the most
+    /// CPUs of the recorded machine; the most of several traces
     pub cpus: u32,
-    /// NUMA nodes of the recorded machine; of several traces the most
+    /// NUMA nodes of the recorded machine; the most of several traces
     pub nodes: u32,
     /// The command recorded
     pub command: Vec<String>,
     /// From the first event to the last
     pub duration_ns: u64,
-    /// One in so many objects was recorded, where not all were
+    /// One in this many objects was recorded, where not all were
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub one_in: Option<u32>,
     /// Rows of the trace
@@ -59,12 +59,12 @@ pub struct TraceFacts {
     pub older_frees: u64,
     /// Lines and records that the import had to skip
     pub skipped: u64,
-    /// Share of what happened that the trace could not place
+    /// Share of the events that the trace could not place
     pub unplaced_share: f64,
 }
 
 impl TraceFacts {
-    /// Returns what a trace says of itself.
+    /// Returns the facts that a trace states about itself.
     #[must_use]
     pub fn new(meta: &Meta) -> Self {
         let quality = &meta.quality;
@@ -85,7 +85,7 @@ impl TraceFacts {
         facts.with_share()
     }
 
-    /// Computes the share of what could not be placed.
+    /// Computes the share of events that could not be placed.
     pub(crate) fn with_share(self) -> Self {
         let happened = self.events + self.lost + self.skipped;
         let unplaced = self.lost + self.skipped + self.implicit_frees + self.older_frees;
@@ -94,7 +94,7 @@ impl TraceFacts {
     }
 }
 
-/// What one allocator made of the trace.
+/// The result of one allocator on the trace.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema, Deserialize)]
 pub struct Allocator {
     /// Its name
@@ -132,15 +132,15 @@ pub struct Allocator {
     pub paths: BTreeMap<String, u64>,
     /// How often each kind of lock, or atomic operation in place of one, was taken
     pub locks: BTreeMap<String, u64>,
-    /// One entry a cache that was used, most memory held at its peak first
+    /// One entry for each cache that was used, most memory held at its peak first
     pub caches: Vec<CacheUnder>,
-    /// The same beside what the recorded kernel said, for an allocator that has its slabs
+    /// The slabs beside the recorded kernel's, for an allocator that has its slabs
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub fit: Option<Fit>,
     /// Memory over time, at most 512 samples; none for many traces together
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub series: Vec<Sample>,
-    /// When most was held, part by part of the trace; not part of the stored result
+    /// The most held, part by part of the trace; not part of the stored result
     #[serde(skip)]
     pub crests: Vec<Crest>,
     /// Addresses of the objects of [`ReplayPlan::watched`](crate::Plan::watched), in the order of allocation, when
@@ -149,7 +149,7 @@ pub struct Allocator {
     pub watched: Vec<u64>,
 }
 
-/// Tells whether a field is left out that only traces with samples have.
+/// Returns whether a field that only traces with samples have is left out.
 #[allow(clippy::trivially_copy_pass_by_ref)]
 pub(crate) fn is_zero(number: &u64) -> bool {
     *number == 0
@@ -207,8 +207,8 @@ impl Allocator {
         self.fast_and_all(["free_fastpath", "free_cpu_sheaf"], "free_slowpath")
     }
 
-    /// Adds up the fast ways, and the slow one to them: SLUB of 6.18 counts what a CPU's sheaves serve apart from what its
-    /// slab does. What fills and empties sheaves counts with the slab's.
+    /// Adds up the fast paths, and the slow one to them. SLUB of 6.18 counts what a CPU's sheaves serve apart from what
+    /// its slab does; filling and emptying sheaves counts with the slab's.
     fn fast_and_all(&self, fast: [&str; 2], slow: &str) -> (u64, u64) {
         let count = |name| self.paths.get(name).copied().unwrap_or(0);
         let fast = fast.into_iter().map(count).sum();
@@ -216,7 +216,7 @@ impl Allocator {
     }
 }
 
-/// Returns a part's share of the whole; 0 of nothing.
+/// Returns a part's share of the whole; 0 if the whole is 0.
 fn share((part, whole): (u64, u64)) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }
@@ -283,7 +283,7 @@ pub struct CacheUnder {
     pub held_bytes_peak: u64,
 }
 
-/// What one call site did, and what each allocator made of it.
+/// What one call site did, and its result under each allocator.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema, Deserialize)]
 pub struct Site {
     /// `symbol+0x1c [module]`
@@ -300,7 +300,8 @@ pub struct Site {
     pub live_end: u64,
     /// Objects that another CPU freed
     pub frees_cross_cpu: u64,
-    /// Sites that are added up here, of several traces or several places in a function; `None` for one trace
+    /// Number of sites that are added up here, of several traces or several places in a function; `None` for
+    /// one trace
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub sites: Option<u64>,
     /// Objects that were freed unseen, in a trace that has samples of the kernel's own counts
@@ -309,11 +310,11 @@ pub struct Site {
     /// How long objects lived; `None` for several traces, whose quantiles do not add up
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub lifetime: Option<LifetimeSummary>,
-    /// One entry an allocator, in the order of [`Replay::allocators`]
+    /// One entry for each allocator, in the order of [`Replay::allocators`]
     pub under: Vec<SiteUnder>,
 }
 
-/// What one allocator made of a call site's objects.
+/// The result of one allocator on a call site's objects.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, JsonSchema, Deserialize)]
 pub struct SiteUnder {
     /// Bytes allocated, all allocations together
@@ -327,7 +328,7 @@ pub struct SiteUnder {
     #[serde(skip)]
     pub walk: Walk,
     /// Allocations and frees of its objects on the slow path: with a lock, or an atomic operation on memory that CPUs
-    /// share. Only where [`ReplayPlan::slow_paths`](crate::ReplayPlan::slow_paths) asks for it
+    /// share. They are counted only if [`ReplayPlan::slow_paths`](crate::ReplayPlan::slow_paths) is set
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slow_operations: Option<u64>,
 }
@@ -335,9 +336,10 @@ pub struct SiteUnder {
 /// Where a call site's objects lay.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, JsonSchema, Deserialize)]
 pub struct Placement {
-    /// Allocations that lie right behind the one before: no gap, no overlap
+    /// Allocations that lie right behind the previous one: no gap, no overlap
     pub adjacent_share: f64,
-    /// Half of the allocations lie at most this far from the one before (upper edge of a power of two)
+    /// Half of the allocations lie at most this far from the previous one (upper edge of a power of
+    /// two)
     pub distance_bytes_p50: u64,
     /// Cache lines that hold live objects, each object's share; mean over the snapshots
     pub lines_per_object: f64,

@@ -1,12 +1,12 @@
 //! Memory over time: at most 512 samples, evenly spaced in trace time, the highest of each span kept.
 //!
-//! A plot that showed the level at sample times would lose the peaks between them, and the peak is what a
-//! machine must have.
+//! A plot that showed the level at sample times would lose the peaks between them, and a machine must
+//! have the peak.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// More than a plot of 1,000 pixels can show, less than a page wants to carry.
+/// More samples than a plot of 1,000 pixels can show, fewer than make a page large.
 const SAMPLES: u64 = 512;
 
 /// The bytes at the moment of a span when most were held.
@@ -58,7 +58,7 @@ impl Series {
     #[cold]
     fn close(&mut self, now_ns: u64) {
         if self.samples.len() as u64 >= SAMPLES {
-            // The trace lasts longer than it says: the rest is one span.
+            // The trace lasts longer than it states: the rest is one span.
             self.next_ns = u64::MAX;
             return;
         }

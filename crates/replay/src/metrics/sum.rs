@@ -1,9 +1,9 @@
-//! The sum of the replays of several traces: what each allocator came to on all of them together.
+//! The sum of the replays of several traces: the numbers of each allocator on all of them together.
 //!
 //! # How it works
 //! Levels, counts, caches and call sites are summed by name; the peaks are those of each trace, which were not at one time.
-//! What does not add up (moments, samples over time, quantiles of lifetimes, places of objects) is left out. The sum of one
-//! trace is its replay, whole.
+//! Parts that do not add up (moments, samples over time, quantiles of lifetimes, places of objects) are left out. The sum
+//! of one trace is its replay, whole.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,7 +15,7 @@ use crate::metrics::result::{
 };
 
 impl Replay {
-    /// Leaves out what does not add up.
+    /// Leaves out the parts that do not add up.
     #[must_use]
     pub fn summable(mut self) -> Self {
         for allocator in &mut self.allocators {
@@ -33,7 +33,7 @@ impl Replay {
     }
 }
 
-/// The sum of replays in the making.
+/// A sum of replays, while they are being added up.
 #[derive(Debug)]
 pub struct ReplaySum {
     names: SiteNames,
@@ -47,7 +47,7 @@ pub struct ReplaySum {
     sites: BTreeMap<(String, String), Site>,
 }
 
-/// An allocator in the making.
+/// The sum for one allocator.
 #[derive(Debug, Default)]
 struct AllocatorSum {
     sum: Allocator,
@@ -56,7 +56,7 @@ struct AllocatorSum {
 }
 
 impl ReplaySum {
-    /// Begins with nothing; `names` say which call sites are one.
+    /// Begins with no trace; `names` tell how call sites are joined.
     pub fn new(names: SiteNames) -> Self {
         Self {
             names,
@@ -70,7 +70,7 @@ impl ReplaySum {
         }
     }
 
-    /// Adds the replay of the trace of this origin, under the same allocators as those before.
+    /// Adds the replay of the trace of this origin, under the same allocators as the earlier ones.
     pub fn add(&mut self, origin: &Origin, replay: Replay) {
         if self.fleet.is_empty() && self.only.is_none() {
             self.only = Some((origin.clone(), replay));
@@ -119,7 +119,7 @@ impl ReplaySum {
         self.commands.insert(trace.command);
     }
 
-    /// Returns the sum; that of nothing is `None`.
+    /// Returns the sum; that of no trace is `None`.
     #[must_use]
     pub fn finish(self) -> Option<Replay> {
         if let Some((_, replay)) = self.only {
@@ -216,8 +216,8 @@ impl AllocatorSum {
     }
 }
 
-/// Adds a cache of the same name in another trace. Of sizes that differ from kernel to kernel the largest is told, and of
-/// objects in a slab 0, as where slabs are not cut into equal objects.
+/// Adds a cache of the same name in another trace. If sizes differ from kernel to kernel, the largest is shown, and 0
+/// objects in a slab, as where slabs are not cut into equal objects.
 fn add_cache(sum: &mut CacheUnder, other: &CacheUnder) {
     for alias in &other.aliases {
         if !sum.aliases.contains(alias) {
@@ -252,7 +252,8 @@ fn add_cache(sum: &mut CacheUnder, other: &CacheUnder) {
 mod tests {
     use super::*;
 
-    /// SLOB's `task_struct`, part of a page on one host and two pages on the other, was "261.4 % used".
+    /// SLOB's `task_struct`, part of a page on one host and two pages on the other, used to be "261.4 %
+    /// used".
     #[test]
     fn objects_of_two_sizes_are_in_no_common_slab() {
         let cache = |slab_size_bytes| CacheUnder {

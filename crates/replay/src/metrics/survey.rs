@@ -1,5 +1,5 @@
-//! Which kmalloc classes each call site allocates from, and of which sizes: what has to be known before anything can be
-//! tried.
+//! The kmalloc classes from which each call site allocates, and the sizes it requests: this has to be known before
+//! anything can be tried.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -8,7 +8,7 @@ use slablab_trace::{Kind, Meta, TraceReader};
 use crate::error::Error;
 use crate::metrics::tally::Tally;
 
-/// How often a size was asked for.
+/// How often a size was requested.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct SizeCount {
     /// Bytes
@@ -99,10 +99,10 @@ impl Classes {
     }
 }
 
-/// So many sizes of a call site are told apart.
+/// This many sizes of a call site are told apart.
 const SIZES_MAX: usize = 8;
 
-/// How often a call site asked for which size.
+/// How often a call site requested each size.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Sizes {
     known: Vec<SizeCount>,
@@ -122,7 +122,7 @@ impl Sizes {
         }
     }
 
-    /// Returns the sizes that are told apart, the one asked for most often first.
+    /// Returns the sizes that are told apart, the most frequent first.
     pub(crate) fn by_count(&self) -> Vec<SizeCount> {
         let mut known = self.known.clone();
         known.sort_by_key(|size| (std::cmp::Reverse(size.allocs), size.bytes));
@@ -130,7 +130,7 @@ impl Sizes {
     }
 }
 
-/// What each call site asks kmalloc for.
+/// The requests of each call site to kmalloc.
 #[derive(Debug)]
 pub(crate) struct Survey {
     /// By place in [`Meta::sites`]: the classes it allocates from; empty for none
@@ -141,10 +141,10 @@ pub(crate) struct Survey {
     pub(crate) allocs_in_parts: Vec<[u64; PARTS]>,
 }
 
-/// Parts of a recording; what allocates in each of them goes on allocating.
+/// Parts of a recording; a site that allocates in each of them goes on allocating.
 const PARTS: usize = 8;
 
-/// Looks at every allocation of a trace once.
+/// Reads every allocation of a trace once.
 pub(crate) fn survey(
     reader: &TraceReader,
     meta: &Meta,
@@ -169,7 +169,7 @@ pub(crate) fn survey(
             }
         }
     }
-    // What has no call site cannot be given a cache.
+    // Allocations without a call site cannot be given a cache.
     sets.truncate(meta.sites.len());
     sizes.truncate(meta.sites.len());
     allocs_in_parts.truncate(meta.sites.len());

@@ -1,9 +1,12 @@
-//! What a trace says whatever allocator serves it: allocations, sizes and lifetimes by call site.
+//! The facts of a trace that do not depend on the allocator: allocations, sizes and lifetimes by
+//! call site.
 //!
-//! How it works: one pass over the events with a table of live objects, indexed by the trace's dense object slots: no
-//! hash table, and memory for the objects that are alive at once, not for all there ever were.
+//! # How it works
+//! One pass over the events with a table of live objects, indexed by the trace's dense object slots. It
+//! needs no hash table, and memory only for the objects that are alive at once, not for all that ever were.
 //!
-//! Invariants: any rows make sense: an allocation into a slot whose object is alive ends that object without a free,
+//! # Invariants
+//! Any rows make sense. An allocation into a slot whose object is alive ends that object without a free,
 //! and a free of an empty slot is one of an object older than the trace. Both are counted.
 
 use slablab_trace::{Batch, Kind, Meta, NONE};
@@ -77,11 +80,11 @@ impl SiteTally {
 #[derive(Debug)]
 pub(crate) struct Tally {
     objects: Slots<Live>,
-    /// One entry a site of the trace, and a last one for events without a site
+    /// One entry for each site of the trace, and a last one for events without a site
     sites: Vec<SiteTally>,
     /// Rows counted
     pub(crate) rows: u64,
-    /// Objects freed without an event: by rows that say so, and by allocations into their slot
+    /// Objects freed without an event: by rows that state this, and by allocations into their slot
     pub(crate) implicit_frees: u64,
     /// Frees of a slot that holds no object
     pub(crate) frees_of_empty_slots: u64,

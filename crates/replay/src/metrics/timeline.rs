@@ -59,7 +59,7 @@ impl MemoryTimeline {
         self.crests.note(event, held);
     }
 
-    /// Ends the timeline: an [`Allocator`] of which only memory is filled in.
+    /// Ends the timeline: returns an [`Allocator`] with only the memory filled in.
     pub(crate) fn finish(self, meta: &Meta) -> Allocator {
         let close = |gauge: Gauge| gauge.finish(meta.time_first_ns, meta.time_last_ns);
         let of = |(requested, allocated, held)| Fragmentation::new(requested, allocated, held);

@@ -1,11 +1,12 @@
-//! Where the live objects of a few call sites lie, in the order of allocation: what an address map draws.
+//! Where the live objects of a few call sites lie, in the order of allocation; an address map draws them.
 //!
-//! How it works: only the sites of [`ReplayPlan::watched`](crate::Plan::watched) cost anything. The objects alive are kept
+//! # How it works
+//! Only the sites of [`ReplayPlan::watched`](crate::Plan::watched) cost anything. The live objects are kept
 //! by the event that made them; of the replay's snapshots, the one with most of them is kept.
 
 use std::collections::HashMap;
 
-/// More objects than this are not told apart on a map.
+/// A map does not tell more objects than this apart.
 const OBJECTS_MAX: usize = 4096;
 
 /// Follows the objects of the watched sites.
@@ -45,7 +46,7 @@ impl Watch {
         }
     }
 
-    /// Keeps what is alive now if it is more than at any snapshot before.
+    /// Keeps the objects alive now if they are more than at any earlier snapshot.
     pub(crate) fn snapshot(&mut self) {
         if self.live.len() > self.fullest.len() && self.fullest.len() < OBJECTS_MAX {
             let mut live: Vec<_> = self.live.values().copied().collect();

@@ -13,10 +13,10 @@ use crate::timed::script::Step;
 
 /// Latencies beyond a second are counted as one.
 const LATENCY_NS_MAX: u64 = 1_000_000_000;
-/// What a slot holds after a failed allocation: offset 1, which is no object's address.
+/// The content of a slot after a failed allocation: offset 1, at which no object lies.
 const FAILED: u64 = 1;
 
-/// What the threads share: which turn each slot has, and what it holds.
+/// The state that the threads share: the turn of each slot, and its content.
 #[derive(Debug)]
 pub(crate) struct Stage {
     turns: Vec<AtomicU32>,
@@ -36,14 +36,15 @@ impl Stage {
     /// Waits until it is `turn`'s turn; returns whether that took any time.
     #[inline]
     fn wait(&self, slot: usize, turn: u32) -> bool {
-        // Acquire: what the step before stored in `addresses` is seen.
+        // Acquire: what the previous step stored in `addresses` is seen.
         if self.turns[slot].load(Ordering::Acquire) == turn {
             return false;
         }
         let mut spins = 0u32;
         while self.turns[slot].load(Ordering::Acquire) != turn {
             spins += 1;
-            // With fewer processors than threads, who spins keeps the one it waits for from running.
+            // With fewer processors than threads, a thread that spins keeps the one it waits for
+            // from running.
             if spins.is_multiple_of(64) { thread::yield_now() } else { hint::spin_loop() }
         }
         true
@@ -55,7 +56,7 @@ impl Stage {
     }
 }
 
-/// What one thread measured.
+/// The measurements of one thread.
 #[derive(Debug)]
 pub(crate) struct Part {
     pub(crate) alloc: Histogram<u64>,

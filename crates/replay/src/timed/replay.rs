@@ -1,4 +1,4 @@
-//! Runs the script on real threads under each allocator, and puts together what they measured.
+//! Runs the script on real threads under each allocator, and puts their measurements together.
 
 use std::sync::Barrier;
 use std::thread;
@@ -16,7 +16,7 @@ use crate::plan::ReplayPlan;
 use crate::timed::perform::{Part, Stage, histogram, perform, record};
 use crate::timed::script::Script;
 
-/// What a timed replay measured.
+/// The measurements of a timed replay.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Timed {
     /// The allocator
@@ -29,7 +29,7 @@ pub struct Timed {
     pub frees: u64,
     /// Allocations that found no memory
     pub failed: u64,
-    /// From the first event of any thread to the last of all
+    /// Time from the first event of any thread to the last of all
     pub elapsed_ns: u64,
     /// Operations a second, all threads together
     pub operations_per_second: u64,
@@ -43,7 +43,7 @@ pub struct Timed {
     pub waits: u64,
     /// Locks taken, by kind
     pub locks: std::collections::BTreeMap<String, u64>,
-    /// How long the threads waited for locks that another held, all together
+    /// How long the threads waited for locks that another thread held, all together
     pub lock_wait_ns: u64,
 }
 
@@ -75,13 +75,14 @@ impl Latency {
     }
 }
 
-/// Replays a trace on `threads` threads, at most one a CPU of the trace, under each allocator of `plan`.
+/// Replays a trace on `threads` threads, at most one for each CPU of the trace, under each allocator of
+/// `plan`.
 ///
-/// The whole trace is held in memory meanwhile, 32 bytes an event.
+/// The whole trace is held in memory meanwhile, 32 bytes for each event.
 ///
 /// # Errors
 ///
-/// As [`crate::replay()`].
+/// Fails as [`crate::replay()`] does.
 ///
 /// # Panics
 ///
@@ -172,7 +173,7 @@ fn summarise<B: Backend>(machine: &Machine<B>, parts: &[Part]) -> Timed {
     }
 }
 
-/// Measures what timing nothing takes.
+/// Measures how long timing nothing takes.
 fn clock_ns_p50() -> u64 {
     let mut nothing = histogram();
     for _ in 0..1000 {

@@ -1,4 +1,4 @@
-//! The trace as threads do it: each event with its turn, spread over the threads by CPU.
+//! The trace as threads execute it: each event with its turn, spread over the threads by CPU.
 
 use slablab_trace::{Event, Kind, Meta, NONE, TraceReader};
 
@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::plan::ReplayPlan;
 use crate::slots::Slots;
 
-/// An event as a thread does it.
+/// An event as a thread executes it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Step {
     pub(crate) slot: u32,
@@ -33,7 +33,7 @@ pub(crate) struct Script {
     pub(crate) first: Vec<Option<Event>>,
 }
 
-/// What is known of a slot of the trace.
+/// The state of a slot of the trace.
 #[derive(Debug, Clone, Copy, Default)]
 struct Slot {
     /// Its number among the slots used, from 1; 0 before its first allocation
@@ -63,7 +63,7 @@ impl Script {
             rows += batch.len() as u64;
             for mut event in batch.events().filter(|event| event.object != NONE) {
                 if !event.kind.is_alloc() {
-                    // A free of what the trace did not see allocated has no turn.
+                    // A free of an object whose allocation was not seen has no turn.
                     let slot = slots.get_mut(event.object as usize);
                     if let Some(slot) = slot.filter(|slot| slot.turn % 2 == 1) {
                         script.push(&event, slot);
@@ -79,7 +79,7 @@ impl Script {
                     slot.number = script.slots as u32;
                 }
                 if slot.turn % 2 == 1 {
-                    // Its free is not among the rows: somebody took some out of the trace.
+                    // Its free is not among the rows, because it was taken out of the trace.
                     script.push(&Event { kind: Kind::ImplicitFree, ..event }, slot);
                 }
                 rewrite.apply(&mut event);

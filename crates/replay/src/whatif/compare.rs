@@ -15,7 +15,7 @@ use crate::many::hosts::OverHosts;
 use crate::metrics::result::{Allocator, Replay};
 use crate::plan::ReplayPlan;
 
-/// Objects of more caches than this make no map that says anything.
+/// A map of the objects of more caches than this tells nothing.
 const WATCHED_CACHES_MAX: usize = 8;
 
 impl Changes {
@@ -37,15 +37,16 @@ pub struct WhatIf {
     pub before: Replay,
     /// With the changes
     pub after: Replay,
-    /// Traces that lack what is to be changed, and count as they are; `None` for one trace
+    /// Traces that lack what is to be changed, and count unchanged; `None` for one trace
     #[serde(skip_serializing_if = "Option::is_none")]
     pub traces_unchanged: Option<u64>,
-    /// Bytes held less at the peaks of each host's traces; an entry an allocator, none for one trace
+    /// Bytes held less at the peaks of each host's traces: an entry for each allocator, none for one
+    /// trace
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub saved_bytes_at_peak_over_hosts: Vec<OverHosts>,
 }
 
-/// A number that is not what it was.
+/// A number that changed.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Difference {
     /// The allocator
@@ -58,12 +59,12 @@ pub struct Difference {
     pub after: u64,
 }
 
-/// Replays a trace with and without the changes of `plan`. Unless `plan` says which call sites to watch, those are
-/// watched that get a cache of their own.
+/// Replays a trace with and without the changes of `plan`. Unless `plan` names call sites to watch, those that get
+/// a cache of their own are watched.
 ///
 /// # Errors
 ///
-/// As [`crate::replay()`], and [`Error::Change`] when the changes cannot be made.
+/// Fails as [`crate::replay()`] does; returns [`Error::Change`] when the changes cannot be made.
 pub fn what_if(
     reader: &TraceReader,
     plan: &ReplayPlan,
@@ -107,8 +108,8 @@ fn check_sites(changes: &Changes, meta: &Meta, before: &Replay) -> Result<(), Ch
 }
 
 impl WhatIf {
-    /// Returns the numbers of each allocator that the changes changed, and those that people look for first
-    /// whether they changed or not.
+    /// Returns the numbers of each allocator that changed, and those that readers look for first whether
+    /// they changed or not.
     #[must_use]
     pub fn differences(&self) -> Vec<Difference> {
         let pairs = self.before.allocators.iter().zip(&self.after.allocators);

@@ -1,6 +1,7 @@
-//! What each cache held at one moment: when the recorded machine held most, as it was and with changes.
+//! What each cache held at the moment when the recorded machine held most, with and without changes.
 //!
-//! How it works: which moment that is, is known once the trace was replayed. So it is replayed again, up to there. At
+//! # How it works
+//! That moment is known once the trace was replayed, so the trace is replayed again up to there. At
 //! that moment the caches add up to what the machine held, which their own peaks, each at its own time, do not.
 
 use slablab_trace::TraceReader;
@@ -12,7 +13,7 @@ use crate::metrics::result::Allocator;
 use crate::plan::ReplayPlan;
 use crate::whatif::compare::WhatIf;
 
-/// An allocator as it stood at the peak of the recorded machine; what its levels call the end is that moment.
+/// An allocator at the peak of the recorded machine; the ends of its levels are at that moment.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Moment {
     /// As recorded
@@ -21,12 +22,12 @@ pub struct Moment {
     pub after: Allocator,
 }
 
-/// Returns each allocator of `plan` as it stood when it held most as recorded; `what_if` is what the whole trace
-/// gave.
+/// Returns each allocator of `plan` at the moment when it held most as recorded; `what_if` is the result of the
+/// whole trace.
 ///
 /// # Errors
 ///
-/// As [`crate::replay()`].
+/// Fails as [`crate::replay()`] does.
 pub fn at_peak(
     reader: &TraceReader,
     plan: &ReplayPlan,

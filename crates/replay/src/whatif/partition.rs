@@ -1,11 +1,13 @@
 //! What keeping kmalloc's objects apart costs: bytes, slabs and caches, with the structures that each cache needs.
 //!
-//! How it works: the trace is replayed as recorded and with the partition; where that is drawn at boot, once for each
-//! of many seeds, a few in a pass. Random copies also keep apart what the recorded kernel merged with a class, as they
-//! are never merged. A call site, or a structure, that asks for sizes of several classes of kmalloc has a cache for each of
-//! these, as `kmem_buckets_create()` makes them; what is larger than the largest class has none.
+//! # How it works
+//! The trace is replayed as recorded and with the partition; a partition that is drawn at boot is replayed
+//! once for each of many seeds, a few in a pass. Random copies also keep apart what the recorded kernel merged with a
+//! class, because they are never merged. A call site, or a structure, that requests sizes of several classes of kmalloc has
+//! a cache for each of these, as `kmem_buckets_create()` makes them; sizes above the largest class have none.
 //!
-//! Differences from Linux: what a cache has under `/sys` is not counted.
+//! # Differences from Linux
+//! The files of a cache under `/sys` are not counted.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -30,7 +32,7 @@ const SEEDS: u64 = 20;
 /// Replays in one pass.
 const AT_ONCE: usize = 8;
 
-/// By what objects are kept apart.
+/// How objects are kept apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "by", rename_all = "snake_case")]
 pub enum PartitionBy {
@@ -39,7 +41,7 @@ pub enum PartitionBy {
         /// Copies of each class
         copies: u32,
     },
-    /// Whether user space decides over size and content
+    /// Whether user space decides size and content
     Buckets,
     /// The call site itself
     Site,
@@ -59,7 +61,7 @@ pub struct PartitionCost {
     pub by: PartitionBy,
     /// Bytes of the structures of one cache
     pub structures_bytes_each: u64,
-    /// What is known of types, where objects are kept apart by them
+    /// Facts about types, where objects are kept apart by them
     #[serde(skip_serializing_if = "Option::is_none")]
     pub typed: Option<Typed>,
     /// As recorded
@@ -68,7 +70,7 @@ pub struct PartitionCost {
     pub partitioned: Vec<Partitioned>,
 }
 
-/// What is known of the types of a trace's objects.
+/// Facts about the types of a trace's objects.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Typed {
     /// Structures that its call sites allocate
@@ -92,13 +94,14 @@ impl Typed {
     }
 }
 
-/// Returns whether a type's name is that of a structure or union, and no pointer to one: what has no such name (text,
-/// arrays of numbers) is as different as its call sites.
+/// Returns whether a type's name is that of a structure or union, and not of a pointer to one. Other types (text,
+/// arrays of numbers) differ as much as their call sites.
 fn is_structure(name: &str) -> bool {
     ["struct ", "union "].iter().any(|keyword| name.starts_with(keyword)) && !name.ends_with('*')
 }
 
-/// Gives what `owner` calls each kmalloc site, or else the site itself, a cache for each class that it allocates from.
+/// Gives each kmalloc site a cache for each class from which it allocates; sites with the same name from `owner` share
+/// it, and a site without one has its own.
 fn apart<'a>(
     meta: &Meta,
     survey: &Survey,
@@ -166,13 +169,13 @@ impl PartitionCost {
     }
 }
 
-/// Replays a trace with and without a partition under one allocator; `progress` is told rows times replays. `types` has the
+/// Replays a trace with and without a partition under one allocator; `progress` gets rows times replays. `types` has the
 /// type that each call site of the trace allocates, for [`PartitionBy::Type`].
 ///
 /// # Errors
 ///
-/// As [`crate::replay()`], [`Error::SharedPages`] for an allocator without kmalloc caches, and [`Error::Select`] for a trace
-/// without call sites.
+/// Fails as [`crate::replay()`] does. Returns [`Error::SharedPages`] for an allocator without kmalloc caches, and
+/// [`Error::Select`] for a trace without call sites.
 pub fn partition_cost(
     reader: &TraceReader,
     kind: BackendKind,
@@ -192,7 +195,7 @@ pub fn partition_cost(
     let survey = survey(reader, meta, &classes)?;
     let changes: Vec<Changes> = match by {
         PartitionBy::Random { copies } => (1..=SEEDS)
-            // The kernel draws 64 bits; these are as good, and the same in every run.
+            // The kernel draws 64 bits; these are equally good, and the same in every run.
             .map(|i| Partition::Random { copies, seed: i.wrapping_mul(0x9e37_79b9_7f4a_7c15) })
             .map(|partition| Changes { partition: Some(partition), ..Changes::default() })
             .collect(),
@@ -260,18 +263,18 @@ pub fn partition_cost(
     })
 }
 
-/// What sysfs has for a cache of SLUB's: a folder and its files. 195 caches more of 6.12 (`CONFIG_RANDOM_KMALLOC_CACHES`)
-/// have 5,612 objects of `kernfs_node_cache` more.
+/// The number of nodes that sysfs has for a cache of SLUB's: a folder and its files. 195 more caches in 6.12
+/// (`CONFIG_RANDOM_KMALLOC_CACHES`) have 5,612 more objects of `kernfs_node_cache`.
 const SYSFS_NODES: u64 = 29;
 
-/// Returns the bytes of a cache's own structures: `kmem_cache`, a `kmem_cache_node` for each node, what it has for
-/// each CPU, and its folder in `/sys/kernel/slab`.
+/// Returns the bytes of a cache's own structures: `kmem_cache`, a `kmem_cache_node` for each node, its structures
+/// for each CPU, and its folder in `/sys/kernel/slab`.
 fn structures_bytes(meta: &Meta, kind: BackendKind) -> u64 {
     let snapshots = || meta.slabs_start.iter().chain(&meta.slabs_end);
     let size = |name: &str| {
         snapshots().find_map(|slabs: &SlabSnapshot| slabs.cache(name)?.number("slab_size"))
     };
-    // As in 6.12 on x86-64, where the trace does not say.
+    // The sizes are those of 6.12 on x86-64 where the trace does not tell.
     let cache = size("kmem_cache").unwrap_or(256);
     let node = size("kmem_cache_node").unwrap_or(64);
     let cpu = match kind {

@@ -18,14 +18,14 @@ pub struct TraceWhatIf {
 }
 
 impl TraceWhatIf {
-    /// Leaves out what does not add up.
+    /// Leaves out the parts that do not add up.
     #[must_use]
     pub fn summable(self) -> Self {
         Self { before: self.before.summable(), after: self.after.map(Replay::summable) }
     }
 }
 
-/// Several traces with and without a change, in the making.
+/// Several traces with and without a change, while they are being added up.
 #[derive(Debug)]
 pub struct WhatIfSum {
     before: ReplaySum,
@@ -35,7 +35,7 @@ pub struct WhatIfSum {
 }
 
 impl WhatIfSum {
-    /// Begins with nothing; `names` say which call sites are one.
+    /// Begins with no trace; `names` tell how call sites are joined.
     pub fn new(names: SiteNames) -> Self {
         let (before, after) = (ReplaySum::new(names), ReplaySum::new(names));
         Self { before, after, saved: Vec::new(), traces_unchanged: 0 }
@@ -55,7 +55,7 @@ impl WhatIfSum {
         self.after.add(origin, after);
     }
 
-    /// Returns the sum; that of nothing is `None`.
+    /// Returns the sum; that of no trace is `None`.
     #[must_use]
     pub fn finish(self) -> Option<WhatIf> {
         let (before, after) = (self.before.finish()?, self.after.finish()?);

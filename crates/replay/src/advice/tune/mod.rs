@@ -1,7 +1,8 @@
-//! Which settings of the recorded kernel hold less memory, and what each costs in locks.
+//! Settings of the recorded kernel that hold less memory, and what each costs in locks.
 //!
-//! How it works: `space` lists what that kernel lets one set, `trials` replays many settings in a pass, `select` puts
-//! together the best setting of each cache from them, `search` goes through it stage by stage, and `setting` says what
+//! # How it works
+//! `space` lists the settings that the kernel has, and `trials` replays many of them in a pass. `select`
+//! puts together the best setting of each cache from them, `search` does this stage by stage, and `setting` tells what
 //! to type.
 
 pub(crate) mod result;

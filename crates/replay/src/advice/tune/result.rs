@@ -1,4 +1,4 @@
-//! What the search for settings found: plain data with units in its names.
+//! The results of the search for settings: plain data with units in its names.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use crate::advice::tune::setting::{Configured, Setting, Typed};
 use crate::metrics::gauge::Level;
 use crate::metrics::result::{Allocator, CacheUnder, TraceFacts};
 
-/// What a setting may hold more than another, as a share, and hold nearly as little.
+/// A setting holds nearly as little as another if it holds at most this share more.
 pub(crate) const NEAR_SHARE: f64 = 0.005;
 
 /// The settings that were tried on a trace, and those that are advised.
@@ -23,18 +23,19 @@ pub struct Tuning {
     pub held_at: HeldAt,
     /// Locks and atomic operations of an answer at most, as a multiple of the recorded kernel's
     pub locks_share_max: f64,
-    /// What has to be saved to be advised: more than the share of the trace that could not be placed
+    /// Bytes that have to be saved before a setting is advised: more than the share of the trace
+    /// that could not be placed
     pub saving_bytes_min: u64,
-    /// As recorded
+    /// The outcome as recorded
     pub recorded: Outcome,
-    /// What is advised, in the order of [`AnswerKind`]; one that saves nothing is left out
+    /// The advised settings, in the order of [`AnswerKind`]; one that saves nothing is left out
     pub answers: Vec<Answer>,
-    /// All that was tried, what holds least first; the recorded setting among them
+    /// All settings that were tried, those that hold least first, and the recorded one among them
     pub tried: Vec<Outcome>,
 }
 
 impl Tuning {
-    /// Returns the outcomes of which none both holds more and takes more locks than another, least held first.
+    /// Returns the outcomes for which no other one both holds less and takes fewer locks, least held first.
     pub fn front(&self) -> impl Iterator<Item = &Outcome> {
         let mut least = u64::MAX;
         self.tried.iter().filter(move |outcome| {
@@ -44,7 +45,7 @@ impl Tuning {
         })
     }
 
-    /// Returns what holds least of the settings of the recorded allocator that save enough, whatever its locks.
+    /// Returns the setting of the recorded allocator that holds least, whatever its locks, if it saves enough.
     #[must_use]
     pub fn least_beyond(&self) -> Option<&Outcome> {
         let was = self.held_at.of(&self.recorded);
@@ -67,20 +68,20 @@ impl Tuning {
     }
 }
 
-/// Which memory is to be least.
+/// The memory that is to be least.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum HeldAt {
-    /// What is held at its peak
+    /// The bytes held at its peak
     Peak,
-    /// What is held on average
+    /// The bytes held on average
     Mean,
-    /// What is held after the last event
+    /// The bytes held after the last event
     End,
 }
 
 impl HeldAt {
-    /// Returns the bytes that an outcome holds then.
+    /// Returns the bytes that an outcome holds in that sense.
     #[must_use]
     pub fn of(self, outcome: &Outcome) -> u64 {
         let held = &outcome.held_bytes;
@@ -91,7 +92,7 @@ impl HeldAt {
         }
     }
 
-    /// Returns the moments that count, of those at which caches were looked at, evenly spaced.
+    /// Returns those of the evenly spaced moments that count.
     pub(crate) fn of_moments(self, held: &[u64]) -> Vec<u64> {
         match self {
             Self::Peak => held.to_vec(),
@@ -101,12 +102,12 @@ impl HeldAt {
     }
 }
 
-/// What came of a setting.
+/// The result of a setting.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Outcome {
     /// The setting
     pub setting: Setting,
-    /// The allocator that the kernel then has
+    /// The allocator of the kernel with it
     pub allocator: String,
     /// Bytes in slabs and large blocks
     pub held_bytes: Level,
@@ -143,11 +144,11 @@ impl Outcome {
 /// A setting that is advised.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Answer {
-    /// What it answers
+    /// The question that it answers
     pub kind: AnswerKind,
-    /// What came of it
+    /// Its result
     pub outcome: Outcome,
-    /// Standard deviation of what is saved from one boot to another that whole slabs alone make, in caches whose slabs have
+    /// Standard deviation of the saving from one boot to another that whole slabs alone cause, in caches whose slabs have
     /// another size with it
     pub rounding_bytes: u64,
     /// What to type
@@ -156,7 +157,7 @@ pub struct Answer {
 
 /// Returns [`Answer::rounding_bytes`] between two outcomes.
 ///
-/// How much of its last slab a cache uses is as good as random: the variance of a number between 0 and n is n^2 / 12.
+/// The used part of a cache's last slab is as good as random: the variance of a number between 0 and n is n^2 / 12.
 pub(crate) fn rounding_bytes(recorded: &[CacheUnder], with: &[CacheUnder]) -> u64 {
     let slab_bytes = |cache: &CacheUnder| match cache.slabs_peak {
         0 => 0.0,
@@ -172,15 +173,16 @@ pub(crate) fn rounding_bytes(recorded: &[CacheUnder], with: &[CacheUnder]) -> u6
     variance.sqrt() as u64
 }
 
-/// What a setting is the answer to: each holds the least of those that meet its condition.
+/// The question that a setting answers: each setting holds the least of those that meet its
+/// condition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum AnswerKind {
-    /// No more locks and atomic operations than as recorded
+    /// At most as many locks and atomic operations as recorded
     NoMoreLocks,
-    /// As many of them as are allowed
+    /// At most as many of them as the caller allows
     WithinLocks,
-    /// As many, and files under `/sys/kernel/slab` only
+    /// Likewise, and with files under `/sys/kernel/slab` only
     WithoutBoot,
     /// Whatever it costs
     Extreme,
@@ -203,7 +205,7 @@ mod tests {
         let with = [cache("a", 9, 4096), cache("b", 6, 16_384), cache("c", 2, 16_384)];
         // The square root of 2 * (32^2 + 16^2) / 12 KiB^2.
         assert_eq!(rounding_bytes(&recorded, &with), 14_956);
-        // What only one of them has cannot be compared.
+        // Caches that only one of them has cannot be compared.
         assert_eq!(
             rounding_bytes(&recorded[1..2], &with),
             rounding_bytes(&recorded[1..2], &with[1..2])

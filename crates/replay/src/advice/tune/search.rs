@@ -1,10 +1,11 @@
 //! The search for settings that hold less.
 //!
-//! How it works: in stages, as each is cheap beside replaying everything. Settings of the machine are replayed with the
-//! caches' left alone; those that are neither larger nor slower than another, and the recorded one, are replayed again
-//! with each setting of caches. From these replays the best mixture over caches is put together
-//! ([`crate::advice::tune::select`]), with as few lines to type as cost next to nothing, and replayed in turn: what is
-//! advised was measured as a whole.
+//! # How it works
+//! The search has stages, since each is cheap beside replaying everything. First, settings of the machine
+//! are replayed with the caches' left alone. Those that are neither larger nor slower than another, and the recorded
+//! one, are replayed again with each setting of caches. From these replays the best mixture over caches is put together
+//! ([`crate::advice::tune::select`]). It has as few lines to type as cost next to nothing, and is replayed in turn:
+//! every advised setting was measured as a whole.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -26,20 +27,20 @@ use crate::engine::lanes;
 use crate::error::Error;
 use crate::plan::{ReplayPlan, Start};
 
-/// Moments at which every cache is looked at.
+/// Moments at which every cache is examined.
 const MOMENTS: u64 = 1024;
 /// Settings of the machine that are tried with every setting of caches, beside the recorded one.
 const BOOTS_KEPT: usize = 2;
 /// Mixtures that are replayed for each number of locks.
 const VERIFIED: usize = 2;
-/// A mixture's locks come out a little different from the sum over its caches: it is put together for a little fewer and
-/// more than are allowed, too.
+/// A mixture's locks differ a little from the sum over its caches, so mixtures are also put together for slightly fewer
+/// and slightly more locks than are allowed.
 const LOCKS_AROUND: [f64; 3] = [1.0, 0.99, 1.01];
 
 /// How a search weighs bytes against lines to type.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Brevity {
-    /// A line less may cost this share of the bytes held
+    /// Removing a line may cost this share of the bytes held
     pub(crate) held_share: f64,
     /// Caches that are set on their own, at most
     pub(crate) caches_max: usize,
@@ -52,11 +53,11 @@ impl Default for Brevity {
 }
 
 /// Searches the settings that the recorded kernel has for those that hold least, up to `locks_share_max` times its locks
-/// and atomic operations; `progress` is told rows times settings.
+/// and atomic operations; `progress` gets rows times settings.
 ///
 /// # Errors
 ///
-/// As [`crate::replay()`], and [`Error::NoSettings`] for an allocator without any.
+/// Fails as [`crate::replay()`] does; returns [`Error::NoSettings`] for an allocator without any.
 pub fn tune(
     reader: &TraceReader,
     kind: BackendKind,
@@ -71,7 +72,7 @@ pub fn tune(
     search(reader, kind, memory_bytes, &space, goal, progress)
 }
 
-/// Refuses a trace that names a cache as none can be called: its settings would be files elsewhere.
+/// Refuses a trace with an impossible cache name: its settings would be files elsewhere.
 fn check_names(meta: &Meta) -> Result<(), Error> {
     let recorded = meta.caches.iter().flat_map(|cache| {
         [&cache.name, &cache.recorded]
@@ -89,7 +90,7 @@ fn check_names(meta: &Meta) -> Result<(), Error> {
     }
 }
 
-/// What is searched for.
+/// The parameters of a search.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Goal {
     pub(crate) locks_share_max: f64,
@@ -106,7 +107,7 @@ pub(crate) fn search(
     progress: &mut dyn FnMut(u64),
 ) -> Result<Tuning, Error> {
     let meta = reader.meta();
-    // What was there before the load would drown it: gigabytes of old dentries under a load of some MiB.
+    // Objects from before the load would drown it: gigabytes of old dentries under a load of some MiB.
     let base = ReplayPlan { memory_bytes, start: Start::Cold, ..ReplayPlan::default() };
     let plan = ReplayPlan { allocators: vec![kind], ..base.clone() };
     let whole = lanes::replay(reader, &plan, progress)?;
@@ -165,9 +166,9 @@ pub(crate) fn search(
     })
 }
 
-/// The order of outcomes: least held when it counts, then on average, then least locks.
+/// The order of outcomes: least held in the sense that counts, then on average, then fewest locks.
 fn key(outcome: &Outcome, held_at: HeldAt) -> (u64, u64, u64, u64) {
-    // What did not find memory is no outcome to recommend.
+    // A setting under which allocations failed is not recommended.
     (outcome.failed, held_at.of(outcome), outcome.held_bytes.mean, outcome.locks)
 }
 
@@ -192,8 +193,8 @@ fn kept(boots: &[Tried], held_at: HeldAt) -> Vec<Setting> {
     let (front, beaten): (Vec<&Tried>, Vec<&Tried>) = candidates
         .into_iter()
         .partition(|one| of_recorded_allocator(boots).all(|other| !beats(other, one)));
-    // The one that holds least, one between it and the fastest, and if that is all, what is beaten while caches are left
-    // alone: it may not be with their settings.
+    // The first is the one that holds least, then one between it and the fastest. If there are no others, one that is
+    // beaten while caches are left alone joins them: it may not be beaten with their settings.
     let ends = front.first().into_iter().chain(front.get(front.len() / 2));
     let mut kept = vec![boots[0].setting.clone()];
     for one in ends.chain(&beaten) {
@@ -218,21 +219,21 @@ struct Mixer<'a> {
 }
 
 impl Mixer<'_> {
-    /// Returns the mixtures that promise to hold least with so many locks at most.
+    /// Returns the mixtures that promise to hold least with `locks_max` locks at most.
     fn mixtures(&self, locks_max: u64) -> Vec<Setting> {
         let mut found: Vec<(u64, Setting)> =
             self.kept.iter().filter_map(|boot| self.mixture(boot, locks_max)).collect();
         found.sort();
         let mut chosen: Vec<Setting> =
             found.iter().take(VERIFIED).map(|(_, setting)| setting.clone()).collect();
-        // One that takes no boot, whatever the others hold.
+        // One mixture needs no boot, whatever the others hold.
         chosen.extend(found.into_iter().map(|(_, setting)| setting).find(Setting::needs_no_boot));
         chosen
     }
 
     fn mixture(&self, boot: &Setting, locks_max: u64) -> Option<(u64, Setting)> {
         if boot.merging == Merge::On {
-            // Which caches will share slabs, and under what name, only that kernel knows.
+            // Only that kernel knows which caches will share slabs, and under what name.
             return None;
         }
         let of_pair = |pair: &CacheSetting| {
@@ -255,7 +256,7 @@ impl Mixer<'_> {
         Some((held_bytes, Setting { every: self.space.pairs[every], caches, ..boot.clone() }))
     }
 
-    /// Returns a setting of a cache with the numbers that undo what all caches are set to.
+    /// Returns a setting of a cache, with the numbers that undo those set for all caches.
     fn spelled_out(&self, cache: &str, slab_size: u32, pick: usize, every: usize) -> CacheSetting {
         let (own, every) = (self.space.pairs[pick], self.space.pairs[every]);
         let snapshots = self.meta.slabs_start.iter().chain(&self.meta.slabs_end);
@@ -288,13 +289,13 @@ impl Shortening<'_> {
         let mixtures = (0..settings).map(|every| (every, self.towards(every)));
         let others = |every: usize, picks: &[usize]| picks.iter().filter(|p| **p != every).count();
         let best = mixtures.min_by_key(|(every, picks)| {
-            // A loop over all caches is a line, too.
+            // A loop over all caches is also a line.
             (others(*every, picks) + usize::from(*every != 0), self.table.cost(picks).held_bytes)
         })?;
         (others(best.0, &best.1) <= self.goal.brevity.caches_max).then_some(best)
     }
 
-    /// Sets as many caches as it costs little to `every`, those first that matter least.
+    /// Sets as many caches to `every` as cost little, those that matter least first.
     fn towards(&self, every: usize) -> Vec<usize> {
         let mut mixture = Mixture::new(self.table, self.picks.clone());
         let start = mixture.cost();
@@ -308,7 +309,7 @@ impl Shortening<'_> {
             .map(|place| (effect(place), place))
             .collect();
         places.sort_unstable();
-        // What makes room in one cache may come after what needs it in another.
+        // A change that makes room in one cache may come after another that needs it.
         for _ in 0..2 {
             for (_, place) in &places {
                 let cost = mixture.cost_with(*place, every);
@@ -321,12 +322,12 @@ impl Shortening<'_> {
     }
 }
 
-/// What the search found, before it is known what to advise.
+/// The findings of the search, before one is chosen.
 struct Found<'a> {
     recorded: &'a Outcome,
-    /// The recorded setting first
+    /// All settings tried, the recorded one first
     tried: &'a [Tried],
-    /// In the order of [`key`]
+    /// The outcomes in the order of [`key`]
     outcomes: &'a [Outcome],
     saving_bytes_min: u64,
     goal: Goal,
@@ -345,8 +346,8 @@ impl Found<'_> {
         kinds.iter().filter_map(|(kind, locks_max)| self.answer(*kind, *locks_max)).collect()
     }
 
-    /// Returns the outcome that holds least with so many locks at most; of several that hold nearly as
-    /// little, the one with least to type.
+    /// Returns the outcome that holds least with `locks_max` locks at most; among several that hold
+    /// nearly as little, the one with least to type.
     fn answer(&self, kind: AnswerKind, locks_max: u64) -> Option<Answer> {
         let fits = |outcome: &&Outcome| {
             outcome.locks <= locks_max

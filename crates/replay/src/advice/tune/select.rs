@@ -1,24 +1,28 @@
 //! Puts together the best setting of each cache, exactly.
 //!
-//! How it works: the slabs of a cache depend on its own events only, and so do, nearly, its locks. So what a mixture of
-//! settings holds at a moment is the sum over caches of what each holds under its own, and the least for every number of
-//! locks is found by adding one cache after the other to a list of sums of which none is both larger and slower than
-//! another. The moment that counts is the mixture's own highest, which is found by trying.
+//! # How it works
+//! The slabs of a cache depend on its own events only, and so do, nearly, its locks. So the bytes that a
+//! mixture of settings holds at a moment are the sum over caches of what each holds under its own setting. The least for
+//! every number of locks is found by adding one cache after the other to a list of sums, from which those are dropped
+//! that are larger and slower than another. The moment that counts is the mixture's own highest, which is found by
+//! trying.
 //!
-//! Invariants: the points of a [`Frontier`] rise in bytes and fall in locks.
+//! # Invariants
+//! The points of a [`Frontier`] rise in bytes and fall in locks.
 //!
-//! Differences from a whole replay: the page allocator's lists for each CPU are shared by all caches, so locks come out a
-//! little different. What is chosen is replayed before it is advised.
+//! # Differences from a whole replay
+//! All caches share the page allocator's lists for each CPU, so locks come out slightly
+//! different. Every choice is replayed before it is advised.
 
 use crate::advice::tune::result::HeldAt;
 use crate::advice::tune::trials::Tried;
 
-/// Sums are thinned out beyond so many; below, the choice is exact.
+/// Lists of more sums than this are thinned out; below, the choice is exact.
 const POINTS_MAX: usize = 4096;
-/// Moments are tried until the highest is the one that counted, or so often.
+/// Moments are tried until the highest is the one that counted, or this often.
 const MOMENTS_TRIED_MAX: usize = 4;
 
-/// What every cache costs under each of a few settings of caches.
+/// The cost of every cache under each of a few settings of caches.
 #[derive(Debug)]
 pub(crate) struct Table {
     pub(crate) caches: Vec<Options>,
@@ -72,7 +76,8 @@ impl Table {
         Mixture::new(self, picks.to_vec()).cost()
     }
 
-    /// Returns the mixture that holds least at its highest moment with so many locks at most, if one has so few.
+    /// Returns the mixture that holds least at its highest moment with `locks_max` locks at most, if there is
+    /// one.
     pub(crate) fn best(&self, locks_max: u64) -> Option<Vec<usize>> {
         let recorded = vec![0; self.caches.len()];
         let mut moment = highest(&Mixture::new(self, recorded).held);
@@ -106,7 +111,7 @@ impl Table {
     }
 }
 
-/// A setting for each cache, and what they come to together.
+/// A setting for each cache, and their costs together.
 #[derive(Debug)]
 pub(crate) struct Mixture<'a> {
     table: &'a Table,
@@ -132,7 +137,7 @@ impl<'a> Mixture<'a> {
         Sum { held_bytes: self.held.iter().copied().max().unwrap_or(0), locks: self.locks }
     }
 
-    /// Returns what it would cost with another setting of one cache.
+    /// Returns the cost with another setting of one cache.
     pub(crate) fn cost_with(&self, place: usize, pick: usize) -> Sum {
         let held_bytes = self.held_with(place, pick).max().unwrap_or(0);
         Sum { held_bytes, locks: self.locks_with(place, pick) }
@@ -163,12 +168,12 @@ fn highest(held: &[u64]) -> usize {
     place.map_or(0, |(place, _)| place)
 }
 
-/// The sums of which none is both larger and slower than another.
+/// Sums, all of them such that no other sum is both smaller and faster.
 #[derive(Debug)]
 struct Frontier {
     /// Bytes and locks
     points: Vec<(u64, u64)>,
-    /// By cache and point: the point of the caches before, and the setting
+    /// By cache and point: the point of the previous caches, and the setting
     steps: Vec<Vec<(u32, u16)>>,
 }
 
@@ -197,7 +202,7 @@ impl Frontier {
         self.steps.push(sums.iter().map(|&(_, _, before, place)| (before, place)).collect());
     }
 
-    /// Returns the setting of each cache in the smallest sum with so many locks at most.
+    /// Returns the setting of each cache in the smallest sum with `locks_max` locks at most.
     fn picks(&self, locks_max: u64) -> Option<Vec<usize>> {
         let mut point = self.points.iter().position(|(_, locks)| *locks <= locks_max)?;
         let mut picks = Vec::with_capacity(self.steps.len());
@@ -211,7 +216,7 @@ impl Frontier {
     }
 }
 
-/// Keeps those of a rising list that take fewer locks than all before.
+/// Keeps those of a rising list that take fewer locks than all earlier ones.
 fn keep_faster<T>(list: &mut Vec<T>, locks: impl Fn(&T) -> u64) {
     let mut least = u64::MAX;
     list.retain(|one| {
@@ -221,7 +226,7 @@ fn keep_faster<T>(list: &mut Vec<T>, locks: impl Fn(&T) -> u64) {
     });
 }
 
-/// Keeps the last of each of many steps of equal length in bytes, and the first of all.
+/// Keeps the last sum of each of many steps of equal length in bytes, and the first of all.
 fn thin_out(sums: &mut Vec<(u64, u64, u32, u16)>) {
     let (Some(first), Some(last)) = (sums.first().copied(), sums.last()) else { return };
     if sums.len() <= POINTS_MAX {
@@ -252,7 +257,7 @@ mod tests {
         Table { caches: caches.iter().map(options).collect(), moments: 2 }
     }
 
-    /// Returns the least bytes of all mixtures with so many locks at most.
+    /// Returns the least bytes of all mixtures with `locks_max` locks at most.
     fn brute_force(table: &Table, locks_max: u64) -> Option<u64> {
         let mut mixtures = vec![Vec::new()];
         for cache in &table.caches {
@@ -304,7 +309,8 @@ mod tests {
 
     #[test]
     fn the_moment_that_counts_is_the_mixtures_own_highest() {
-        // As recorded the first moment is the highest; what saves most there holds more at the second.
+        // As recorded the first moment is the highest; the setting that saves most there holds more at
+        // the second.
         let table = table(&[&[(&[100, 90], 5), (&[10, 200], 5), (&[80, 85], 5)]]);
         assert_eq!(table.best(5), Some(vec![2]));
         assert_eq!(table.best(4), None);

@@ -17,7 +17,7 @@ use crate::change::changes::{Changes, Sharing};
 use crate::change::merging::KernelMerging;
 use crate::plan::ReplayPlan;
 
-/// What is set otherwise than in the recorded kernel; nothing by default.
+/// The settings that differ from the recorded kernel's; none by default.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 pub struct Setting {
     /// The allocator that the kernel is configured with
@@ -30,9 +30,9 @@ pub struct Setting {
     pub min_objects: Option<u32>,
     /// Whether caches that are alike share slabs (`slab_merge`)
     pub merging: Merge,
-    /// Of all caches
+    /// Settings of all caches
     pub every: CacheSetting,
-    /// Of single caches, by name, instead of `every`
+    /// Settings of single caches, by name, instead of `every`
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub caches: BTreeMap<String, CacheSetting>,
 }
@@ -52,14 +52,14 @@ pub enum Configured {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Merge {
-    /// As it was
+    /// As recorded
     #[default]
     Recorded,
     /// `slab_merge`
     On,
 }
 
-/// What is set of a cache under `/sys/kernel/slab`.
+/// The settings of a cache under `/sys/kernel/slab`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 pub struct CacheSetting {
     /// Objects kept in a CPU's partial slabs
@@ -71,7 +71,7 @@ pub struct CacheSetting {
 }
 
 impl CacheSetting {
-    /// Returns what is set, by the name of its file.
+    /// Returns the values that are set, by the name of their file.
     fn files(self) -> impl Iterator<Item = (&'static str, u32)> {
         let files = [("cpu_partial", self.cpu_partial), ("min_partial", self.min_partial)];
         files.into_iter().filter_map(|(name, value)| Some((name, value?)))
@@ -82,7 +82,7 @@ impl CacheSetting {
     }
 }
 
-/// What has to be typed for a setting.
+/// The words to type for a setting.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Typed {
     /// Words for the kernel's command line
@@ -100,7 +100,7 @@ impl Setting {
         *self == Self::default()
     }
 
-    /// Returns whether it takes effect in a kernel that runs.
+    /// Returns whether it takes effect in a running kernel.
     #[must_use]
     pub fn needs_no_boot(&self) -> bool {
         let Self { every, caches, .. } = self.clone();
@@ -154,7 +154,7 @@ impl Setting {
             format!("for f in /sys/kernel/slab/*/{name}; do echo {value} > \"$f\"; done")
         });
         let caches = self.caches.iter().flat_map(|(cache, setting)| {
-            // What all caches are set to needs no second line.
+            // A value to which all caches are set needs no second line.
             let differs = |one: &(&str, u32)| !self.every.files().any(|every| every == *one);
             let line = move |(name, value)| format!("echo {value} > {}", file(cache, name));
             setting.files().filter(differs).map(line)
@@ -168,7 +168,8 @@ impl Setting {
         Typed { command_line, shell: every.chain(caches).collect(), kconfig }
     }
 
-    /// Says it in as few words as a table has room for; `+2` are two caches with numbers of their own.
+    /// Describes it in as few words as a table has room for; `+2` stands for two caches with numbers
+    /// of their own.
     #[must_use]
     pub fn short(&self) -> String {
         let mut words = Vec::new();
@@ -184,7 +185,7 @@ impl Setting {
     }
 }
 
-/// Returns the path of a cache's file as a word of the shell; sysfs, too, has `!` where a name has a slash.
+/// Returns the path of a cache's file as a word of the shell; sysfs also has `!` where a name has a slash.
 fn file(cache: &str, name: &str) -> String {
     shell::word(&format!("/sys/kernel/slab/{}/{name}", cache.replace('/', "!")))
 }

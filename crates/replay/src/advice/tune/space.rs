@@ -1,4 +1,4 @@
-//! What the recorded kernel lets one set.
+//! The settings that the recorded kernel has.
 
 use slablab_kmem::BackendKind;
 use slablab_linux::Release;
@@ -9,7 +9,7 @@ use crate::change::merging::KernelMerging;
 use crate::engine::caches::lacks_cpu_partial;
 use crate::error::Error;
 
-/// What is tried: settings made at boot or in the configuration, and settings of caches.
+/// The settings to try: those made at boot or in the configuration, and those of caches.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Space {
     /// Settings of the machine, those of caches left as recorded; the recorded one first
@@ -19,7 +19,7 @@ pub(crate) struct Space {
 }
 
 impl Space {
-    /// Lists what a kernel with this allocator has.
+    /// Lists the settings of a kernel with this allocator.
     pub(crate) fn of(meta: &Meta, kind: BackendKind) -> Result<Self, Error> {
         use BackendKind::{Slub, SlubHybrid, SlubSheaves, SlubTiny};
         let orders: &[(Option<u8>, Option<u32>)] = match kind {
@@ -32,7 +32,7 @@ impl Space {
                 (Some(1), Some(1)),
                 (Some(0), None),
             ],
-            // Linux 7.3 has no slab_min_objects any more.
+            // Linux 7.3 no longer has `slab_min_objects`.
             SlubSheaves => &[(None, None), (Some(2), None), (Some(1), None), (Some(0), None)],
             SlubTiny => &[(None, None), (Some(0), None)],
             _ => return Err(Error::NoSettings { allocator: kind.name().to_owned() }),

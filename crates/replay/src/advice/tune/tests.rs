@@ -1,4 +1,4 @@
-//! Tests: the search finds what trying everything finds.
+//! Tests: the search finds the same as trying everything.
 
 use std::collections::BTreeMap;
 
@@ -107,7 +107,7 @@ fn the_search_finds_what_trying_every_mixture_finds() {
             };
             let locks = tuning.recorded.locks;
             let allowed = (locks as f64 * locks_share_max) as u64;
-            // What saves hardly anything is no answer.
+            // A setting that saves hardly anything is not an answer.
             let recorded = tuning.recorded.held_bytes.peak;
             let least_worth_it = |locks_max: u64| {
                 let least = least(locks_max);

@@ -1,8 +1,9 @@
 //! Many plans replayed in one pass over the trace, each on a machine of its own, with the costs of every cache.
 //!
-//! How it works: the reader's thread decodes a batch once and hands it to as many threads as there are processors;
-//! each drives its share of the machines. Memory is bounded: a few machines are replayed in a pass, and the trace is read
-//! again for the rest, in the same memory: to have it anew from the operating system takes longer than to decode the trace.
+//! # How it works
+//! The reader's thread decodes a batch once and hands it to as many threads as there are processors; each
+//! drives its share of the machines. Memory is bounded: a few machines are replayed in a pass. The trace is read again for
+//! the rest, in the same memory, because getting it anew from the operating system takes longer than decoding the trace.
 
 use std::sync::Arc;
 
@@ -20,23 +21,23 @@ use crate::metrics::failure::FreeBlocks;
 use crate::metrics::result::Allocator;
 use crate::plan::ReplayPlan;
 
-/// Machines of a thread in a pass. Fewer would decode the trace more often, more would have their memory anew.
+/// Machines of a thread in a pass. Fewer would decode the trace more often; more would take fresh memory.
 const MACHINES_OF_THREAD: usize = 4;
-/// All machines of a pass together hold about so much at most.
+/// All machines of a pass together hold about this much at most.
 const PASS_BYTES_MAX: u64 = 512 << 20;
 /// What a machine needs beside what it holds.
 const MACHINE_BYTES: u64 = 4 << 20;
 
-/// What is looked at, moment by moment.
+/// What is examined, moment by moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Looks {
-    /// What each cache holds
+    /// The bytes that each cache holds
     AtCaches,
-    /// The page allocator's free blocks, too: to add these up takes as long as a dozen events
+    /// Also the page allocator's free blocks: adding these up takes as long as a dozen events
     AtFreeBlocks,
 }
 
-/// What came of a plan.
+/// The result of a plan.
 #[derive(Debug, Clone)]
 pub(crate) struct Measured {
     pub(crate) allocator: Allocator,
@@ -44,11 +45,12 @@ pub(crate) struct Measured {
     pub(crate) costs: Vec<NamedCost>,
     /// Free blocks of the page allocator at the end
     pub(crate) free_end: FreeBlocks,
-    /// Those at the moment when the largest of them was smallest; those at the begin if nobody looked
+    /// The free blocks at the moment when the largest of them was smallest; those at the beginning if
+    /// they were never examined
     pub(crate) free_worst: FreeBlocks,
 }
 
-/// What came of a setting.
+/// The result of a setting.
 #[derive(Debug, Clone)]
 pub(crate) struct Tried {
     pub(crate) setting: Setting,
@@ -68,7 +70,7 @@ pub(crate) struct Trials<'a> {
 }
 
 impl Trials<'_> {
-    /// Replays all settings; `progress` is told rows times settings.
+    /// Replays all settings; `progress` gets rows times settings.
     pub(crate) fn run(
         &self,
         settings: &[Setting],
@@ -92,12 +94,13 @@ impl Trials<'_> {
     }
 
     fn plan(&self, setting: &Setting) -> ReplayPlan {
-        // With all of the memory: the page allocator's lists by CPU grow with it, and with them what its lock is taken.
+        // The machine has all of the memory, because the page allocator's lists by CPU grow with it, and with them the
+        // number of times its lock is taken.
         setting.plan(self.kind, &self.base, self.reader.meta())
     }
 }
 
-/// Replays plans of one allocator each in one pass, and looks at their machines at some moments; `progress` is told rows
+/// Replays plans of one allocator each in one pass, and examines their machines at some moments; `progress` gets rows
 /// times plans.
 pub(crate) fn run_plans(
     reader: &TraceReader,
@@ -108,7 +111,7 @@ pub(crate) fn run_plans(
 ) -> Result<Vec<Measured>, Error> {
     let meta = reader.meta();
     let share = plans.len().div_ceil(jobs_at_once(reader)).max(1);
-    // A thread has machines of one type.
+    // All machines of a thread have one type.
     let same = |a: &ReplayPlan, b: &ReplayPlan| a.allocators == b.allocators;
     let jobs = plans.chunks(share).flat_map(|share| share.chunk_by(same)).map(|plans| {
         job(move |batches| {

@@ -1,10 +1,11 @@
-//! The replay of a trace under one allocator: the loop over its rows, and what is kept for each object and call site.
+//! The replay of a trace under one allocator: the loop over its rows, and the state of each object and call site.
 //!
-//! How it works: an object slot of the trace is an index into `objects`, which holds where the object lies, so an
-//! event is an array access, a call into the engine on the event's CPU, and a few counters. How many bytes an
-//! allocation was given is the step that the engine's own live-bytes gauge takes.
+//! # How it works
+//! An object slot of the trace is an index into `objects`, which holds where the object lies. So an
+//! event is an array access, a call into the engine on the event's CPU, and a few counters. The bytes that an
+//! allocation was given are the step that the engine's own live-bytes gauge takes.
 //!
-//! Invariants:
+//! # Invariants
 //! * An entry of `objects` is live exactly between its allocation and its free: `address` is `None` outside.
 //! * `requested` is the sum of the live entries' `bytes_req`; the sum of `bytes_alloc` is the engine's gauge.
 
@@ -40,11 +41,11 @@ use crate::slots::Slots;
 /// Snapshots of where objects lie: enough for a mean, few enough not to be noticed.
 const SNAPSHOTS: u64 = 8;
 
-/// Between two ticks of the simulated CPUs: a jiffy of `CONFIG_HZ=250`.
+/// Time between two ticks of the simulated CPUs: a jiffy of `CONFIG_HZ=250`.
 const TICK_NS: u64 = 4_000_000;
 const SECOND_NS: u64 = 1_000_000_000;
 
-/// Where a live object lies.
+/// The place of a live object.
 #[derive(Debug, Clone, Copy, Default)]
 struct Live {
     address: Option<ObjPtr>,
@@ -56,7 +57,7 @@ struct Live {
     cache: u32,
 }
 
-/// An allocation of nobody.
+/// An allocation without a call site.
 pub(crate) const NO_EVENT: Event = Event {
     time_ns: 0,
     cpu: 0,
@@ -74,14 +75,14 @@ pub(crate) const NO_EVENT: Event = Event {
 /// Counts by name.
 type Counts = BTreeMap<String, u64>;
 
-/// A trace's cache on the simulated machine.
+/// One of the trace's caches on the simulated machine.
 #[derive(Debug, Clone, Copy)]
 enum KnownCache {
     /// No allocation from it yet
     Unseen,
     /// Made
     Made(CacheId),
-    /// The engine refused it: what a damaged trace says of it is impossible
+    /// The engine refused it, because a damaged trace describes it impossibly
     Refused,
 }
 
@@ -108,15 +109,15 @@ pub(crate) struct Runner<'a, B: Backend> {
     pub(super) plan: &'a ReplayPlan,
     rewrite: Rewrite,
     own: Own,
-    /// Nodes of the machine; what a row says beyond them is no request
+    /// Nodes of the machine; a row that names a node beyond them requests none
     nodes: u32,
     objects: Slots<Live>,
     pub(super) sites: Vec<SiteAccount>,
     caches: Vec<KnownCache>,
-    /// What was there before the first row, and what making it counted
+    /// The objects from before the first row, and what making them counted
     warm: Warm,
     before: (Counts, Counts),
-    /// What there was when the recorded kernel was asked
+    /// The state when the recorded kernel was read
     reality: Reality<'a, CacheId>,
     /// Names of caches that share another's slabs
     aliases: Vec<(CacheId, String)>,
@@ -125,7 +126,7 @@ pub(crate) struct Runner<'a, B: Backend> {
     timeline: MemoryTimeline,
     snapshots: Snapshots,
     watch: Watch,
-    /// What each cache costs, if that is asked
+    /// The cost of each cache, if it is wanted
     pub(super) ledger: Option<Ledger>,
     snapshot_every: u64,
     pub(super) next_snapshot: u64,
@@ -133,7 +134,7 @@ pub(crate) struct Runner<'a, B: Backend> {
     pub(super) events: u64,
     operations: u64,
     pub(super) failed: u64,
-    /// Whether there was no room for what the recorded kernel had before the first row.
+    /// Whether there was no room for the objects that the recorded kernel had before the first row.
     warm_failed: bool,
     pub(super) first_failure: Option<Failure>,
 }
@@ -177,7 +178,7 @@ impl<'a, B: Backend> Runner<'a, B> {
         })
     }
 
-    /// Notes the slabs of the caches that the recorded kernel was asked about before `now_ns`.
+    /// Notes the slabs of the caches in the recorded kernel's slabinfo before `now_ns`.
     #[cold]
     fn ask(&mut self, now_ns: u64) {
         let slab_bytes = self.machine.gauges().slab_bytes;
@@ -186,7 +187,7 @@ impl<'a, B: Backend> Runner<'a, B> {
         self.reality.reach(now_ns, slab_bytes, made, slabs);
     }
 
-    /// Compares the caches with what the recorded kernel said of them, at the moments of the samples.
+    /// Compares the caches with the recorded kernel's numbers, at the moments of the samples.
     fn fit(&mut self) -> Option<Fit> {
         self.ask(u64::MAX);
         let caches = self.reality.finish(|id| machine::kept_slabs(self.machine, id));
@@ -201,18 +202,19 @@ impl<'a, B: Backend> Runner<'a, B> {
     /// Replays a batch, as far as the plan goes.
     pub(crate) fn batch(&mut self, batch: &Batch) -> Result<(), Error> {
         let left = self.rows_left().min(batch.len() as u64);
-        // What has no slot is a free of what the trace did not see allocated, or an allocation that failed.
+        // A row without a slot is a free of an object whose allocation was not seen, or an allocation that
+        // failed.
         let object =
             |row: usize| Some(batch.object[row] as usize).filter(|_| batch.object[row] != NONE);
         self.rows(batch, 0..left as usize, object)
     }
 
-    /// Returns how many rows the plan allows yet.
+    /// Returns how many more rows the plan allows.
     pub(crate) fn rows_left(&self) -> u64 {
         self.plan.rows_max.map_or(u64::MAX, |rows| rows.saturating_sub(self.events))
     }
 
-    /// Replays those of some rows of a batch whose objects have a number; a live object's number is its own.
+    /// Replays some rows of a batch, those whose objects have a number; a live object's number is its own.
     #[inline]
     pub(crate) fn rows(
         &mut self,
@@ -264,7 +266,7 @@ impl<'a, B: Backend> Runner<'a, B> {
             return;
         }
         if self.objects.entry(slot).address.is_some() {
-            // Its free is not among the rows: somebody took some out of the trace.
+            // Its free is not among the rows, because it was taken out of the trace.
             self.free(slot, event.time_ns, event.cpu, event.site);
         }
         let live_before = self.machine.gauges().live_bytes;
@@ -274,7 +276,7 @@ impl<'a, B: Backend> Runner<'a, B> {
         self.operations += 1;
         let gauges = self.machine.gauges();
         let bytes_alloc = gauges.live_bytes.wrapping_sub(live_before);
-        // No object has 4 GiB, whatever a damaged row says that was asked of a cache.
+        // No object has 4 GiB, even if a damaged row requests that from a cache.
         let bytes_req = u32::try_from(event.bytes_req).unwrap_or(u32::MAX);
         let site_index = Tally::index(event.site, self.sites.len());
         if let Some(before) = locks_before {
@@ -301,7 +303,7 @@ impl<'a, B: Backend> Runner<'a, B> {
     /// Allocates an object with the arguments of the recorded call.
     #[inline]
     fn allocate(&mut self, event: &Event, cache: u32) -> Option<ObjPtr> {
-        // Nobody reads the objects: to clear them would only take time.
+        // The objects are never read: clearing them would only take time.
         let gfp = Gfp(event.gfp & !Gfp::ZERO.0);
         let site = Site(event.site);
         let node = u32::try_from(event.node).ok().filter(|node| *node < self.nodes).map(NodeId);
@@ -341,8 +343,8 @@ impl<'a, B: Backend> Runner<'a, B> {
         self.machine.cache_create(&args).ok()
     }
 
-    /// Returns the cache that serves the new cache `name` of `size`: one of the recorded kernel or a new one before
-    /// it, if there is one that Linux would merge it with.
+    /// Returns the cache that serves the new cache `name` of `size`: one of the recorded kernel or an earlier new
+    /// one, if Linux would merge it with one.
     fn merge(&mut self, name: &str, size: u64, event: &Event) -> Option<CacheId> {
         let id = match self.merged.get(&size) {
             Some(id) => *id,
@@ -360,14 +362,14 @@ impl<'a, B: Backend> Runner<'a, B> {
         Some(id)
     }
 
-    /// Returns a cache that the recorded kernel has, whether the trace has events of it or not.
+    /// Returns a cache of the recorded kernel, whether the trace has events of it or not.
     fn recorded(&mut self, cache: &SlubCache, event: &Event) -> Option<CacheId> {
         let is_it =
             |name: &str| name == cache.name || cache.aliases.iter().any(|alias| alias == name);
         if let Some(index) = self.meta.caches.iter().position(|known| is_it(&known.name)) {
             return self.cache(&Event { cache: index as u32, ..*event });
         }
-        // One of kmalloc is there from the start.
+        // One of kmalloc's exists from the start.
         let mut names = cache.aliases.iter().chain([&cache.name]);
         let there = names.find_map(|name| self.machine.cache_by_name(name));
         there.or_else(|| {
@@ -401,8 +403,8 @@ impl<'a, B: Backend> Runner<'a, B> {
     }
 
     /// Lets time pass on every CPU: SLAB reaps by it, and grace periods end. A long pause of the trace is
-    /// made up for second by second, as nothing goes by a finer clock, but for no more than a minute: by
-    /// then there is nothing left to reap.
+    /// made up for second by second, as no code uses a finer clock, but only for up to a minute: by then
+    /// nothing is left to reap.
     #[cold]
     fn tick(&mut self, now_ns: u64) {
         let mut time_ns = self.next_tick_ns.max(now_ns.saturating_sub(60 * SECOND_NS));
@@ -498,7 +500,7 @@ impl<'a, B: Backend> Runner<'a, B> {
     }
 }
 
-/// Returns counts without those of before.
+/// Returns counts without the earlier ones.
 fn since(before: &Counts, mut counts: Counts) -> Counts {
     let of_before = |name: &String| before.get(name).copied().unwrap_or(0);
     counts.iter_mut().for_each(|(name, count)| *count -= of_before(name));

@@ -1,10 +1,13 @@
-//! The objects that the recorded kernel had before the first row: made before it, freed by rows.
+//! The objects that the recorded kernel had before the first row: they are made before it, and rows
+//! free them.
 //!
-//! How it works: what a cache holds is in the recording's first sample, and [`warm`] says how its objects lie. Where the
-//! machine has no room for all of them, those that are missing count as failed, and the model is not compared with the
+//! # How it works
+//! The recording's first sample tells what a cache holds, and [`warm`] how its objects lie. Where the
+//! machine has no room for all of them, the missing ones count as failed, and the model is not compared with the
 //! recorded kernel.
 //!
-//! Invariants: `warm.bytes` is what the engine gave to those that are alive.
+//! # Invariants
+//! `warm.bytes` are the bytes that the engine gave to those that are alive.
 
 use slablab_kmem::{Backend, CacheId, CpuId, Gfp, ObjPtr, Site};
 use slablab_linux::is_kmalloc_name;
@@ -31,7 +34,7 @@ impl<B: Backend> Runner<'_, B> {
             let index = meta.caches.iter().position(|cache| cache.recorded_name() == name);
             let of_kmalloc = self.machine.cache_by_name(name).filter(|_| is_kmalloc_name(name));
             let (objects, slabs) = sampled.at(0);
-            // What a damaged trace says may be impossible.
+            // A damaged trace may contain impossible numbers.
             let bytes = u64::from(slabs).saturating_mul(sampled.slab_bytes);
             let possible = sampled.slab_objects <= SLAB_OBJECTS_MAX && sampled.slab_bytes >= 4096;
             let fits = bytes <= bytes_left;
@@ -68,7 +71,7 @@ impl<B: Backend> Runner<'_, B> {
         }
         let gauges = self.machine.gauges();
         self.warm.bytes = gauges.live_bytes;
-        // What was asked for is not known any more.
+        // The requested bytes are not known any more.
         self.timeline.requested += gauges.live_bytes;
         self.timeline.note(meta.time_first_ns, 0, &gauges);
         self.before = self.counts();
