@@ -14,7 +14,8 @@
 //!
 //! Linux counterpart: the "entry" half of include/linux/xarray.h @ 6.1.
 //!
-//! Differences from Linux: a pointer of any alignment may be stored at a single index. A multi-index entry of
+//! # Differences from Linux
+//! A pointer of any alignment may be stored at a single index. A multi-index entry of
 //! order 6 or more shares its slot with tagged node pointers, so there (`10`) is refused. Error words and
 //! error pointers are refused, where Linux only says that they must not be stored; those with an odd errno are
 //! also the largest integers, and pass as such. Internal words above the zero entry are refused, too; Linux

@@ -8,7 +8,8 @@
 //!
 //! Linux counterpart: `struct xa_state` and `xas_*` of lib/xarray.c @ 6.1.
 //!
-//! Differences from Linux: memory is allocated inside the operation, not between two tries; the
+//! # Differences from Linux
+//! Memory is allocated inside the operation, not between two tries; the
 //! protocol of `xas_nomem` works all the same.
 
 use super::find::{Found, Search};

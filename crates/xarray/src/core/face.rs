@@ -159,8 +159,8 @@ impl CursorMut<'_> {
     ///
     /// # Errors
     ///
-    /// If memory is out. It is invalid if the cursor's order is not smaller, or more than one level of nodes below, if the
-    /// entry here is not of `old_order`, or if `entry` cannot be stored at that number of indices.
+    /// If memory is out. The split is invalid if the cursor's order is not smaller, or more than one level of nodes below.
+    /// It is also invalid if the entry here is not of `old_order`, or `entry` cannot be stored at several indices.
     pub fn split(&mut self, old_order: u32, entry: Entry) -> Result<()> {
         let (index, order) = (self.state.index, self.state.order());
         let found = self.writer.next_entry(index, index);
